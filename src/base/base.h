@@ -1,0 +1,60 @@
+/* Words that every part of fvmpi shares: branch hints, error codes, the log, small arithmetic.
+ * No MPI, no state but the log's own; safe inside the application process. */
+#ifndef FV_BASE_H
+#define FV_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FV_LIKELY(x) __builtin_expect(!!(x), 1)
+#define FV_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define FV_COLD __attribute__((cold, noinline))
+#define FV_PRINTF(format, first) __attribute__((__format__(__printf__, format, first)))
+#define FV_PUBLIC __attribute__((visibility("default")))
+#define FV_TLS __thread __attribute__((tls_model("initial-exec")))
+
+/* Functions return 0 or one of these, negated. */
+enum fv_error {
+    FV_EIO = 1,     /* the system said no; errno tells */
+    FV_EFORMAT,     /* not a file of ours, or damaged beyond use */
+    FV_EVERSION,    /* written by a newer fvmpi */
+    FV_ENOMEM,      /* memory, or a budget, is used up */
+    FV_ENOENT,      /* no such thing */
+    FV_EINVAL,      /* the caller's words are off */
+};
+
+/* One line on stderr, `fvmpi: ` before it and a newline after; errno is kept. No malloc, no stdio: it
+ * may be called from any thread of the application. Errors follow `<what>: <why>; <what to do>`. */
+void fv_log(const char *format, ...) FV_PRINTF(1, 2);
+
+/* What an error code means, for the <why> of a message. */
+const char *fv_strerror(int error);
+
+static inline uint64_t fv_round_up(uint64_t value, uint64_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+/* The finalizer of SplitMix64: a bijection that spreads every input bit. */
+static inline uint64_t fv_mix(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= UINT64_C(0xbf58476d1ce4e5b9);
+    x ^= x >> 27;
+    x *= UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static inline uint64_t fv_mix2(uint64_t a, uint64_t b)
+{
+    return fv_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
+}
+
+/* Bucket of a size or a duration: 0 holds only 0; bucket b > 0 holds [2^(b-1), 2^b). */
+static inline unsigned fv_log2_bucket(uint64_t value)
+{
+    return value ? 64u - (unsigned)__builtin_clzll(value) : 0;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* What the ranks of one launch agree on without a message: the key of their job and the directory of
+ * their experiment. Runs inside the application: no malloc, no stdio, no MPI; errno may change. */
+#ifndef FV_EXPERIMENT_H
+#define FV_EXPERIMENT_H
+
+#include "base/base.h"
+
+#define FV_EXPERIMENT_MAX 4096
+
+/* Equal on all ranks of one launch, and on no other launch's; 0: cannot be known (several nodes and a
+ * launcher that tells them nothing in common). */
+uint64_t fv_experiment_job(void);
+
+/* The contract's name: fvmpi-<program>-<ranks>p-<UTC time>, `program` being a path. -FV_EINVAL: no room. */
+int fv_experiment_name(char *out, size_t size, const char *program, int ranks);
+
+/* The same with a time of the caller's, in seconds since the epoch. */
+int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks, int64_t seconds);
+
+/* Makes the directory that the ranks of this job write to, and gives its absolute path. `output` is what
+ * the user wants; NULL or "" for the contract's name in the working directory. A directory that holds
+ * another job's experiment is left alone: this job's is then called NAME-2 (-3, ...), on all its ranks.
+ * Every rank calls it; who comes first makes the directory. -FV_EIO: errno tells. */
+int fv_experiment_open(char *out, size_t size, const char *output, const char *program, int ranks);
+
+#endif

@@ -1,0 +1,346 @@
+/* See options.h. */
+#include "base/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIELD(name) offsetof(struct fv_options, name)
+#define DEPTH_MOST 4096
+#define SIZE_MOST (UINT64_C(1) << 40)
+
+static char output_storage[4096];
+
+/* ---- parsers ---- */
+
+const char *fv_parse_size(const char *text, uint64_t *out)
+{
+    uint64_t value = 0;
+    const char *p = text;
+
+    for (; *p >= '0' && *p <= '9'; p++)
+        if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
+            return "too large";
+    if (p == text)
+        return "not a size such as 4M, 512k or 1G";
+
+    static const char units[] = "kmgt";
+    const char *unit = *p ? strchr(units, *p | 0x20) : NULL;
+    if (unit) {
+        if (__builtin_mul_overflow(value, UINT64_C(1) << 10 * (unit - units + 1), &value))
+            return "too large";
+        p++;
+        if (*p == 'i' && p[1] == 'B')
+            p++;
+    }
+    if (*p == 'B')
+        p++;
+    if (*p)
+        return "not a size such as 4M, 512k or 1G";
+    *out = value;
+    return NULL;
+}
+
+static const char *check_range(const struct fv_option *option, uint64_t value, void *field)
+{
+    if (value < option->least)
+        return "too small";
+    if (value > option->most)
+        return "too large";
+    if (field)
+        *(uint64_t *)field = value;
+    return NULL;
+}
+
+static const char *parse_size(const struct fv_option *option, const char *text, void *field)
+{
+    uint64_t value;
+    const char *why = fv_parse_size(text, &value);
+
+    return why ? why : check_range(option, value, field);
+}
+
+static const char *parse_number(const struct fv_option *option, const char *text, void *field)
+{
+    uint64_t value;
+
+    for (const char *p = text; *p; p++)
+        if (*p < '0' || *p > '9')
+            return "not a whole number";
+    if (!*text)
+        return "not a whole number";
+    if (fv_parse_size(text, &value))
+        return "too large";
+    return check_range(option, value, field);
+}
+
+static const char *parse_flag(const struct fv_option *option, const char *text, void *field)
+{
+    static const char *const words[] = { "0", "no", "off", "false", "1", "yes", "on", "true" };
+
+    (void)option;
+    for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        if (strcmp(text, words[i]))
+            continue;
+        if (field)
+            *(bool *)field = i >= 4;
+        return NULL;
+    }
+    return "neither 1 nor 0";
+}
+
+/* The value is the place among the choices that the row's argument lists. */
+static const char *parse_choice(const struct fv_option *option, const char *text, void *field)
+{
+    size_t length = strlen(text);
+    int index = 0;
+
+    for (const char *p = option->argument; *p; index++) {
+        size_t n = strcspn(p, "|");
+        if (n == length && !memcmp(p, text, n)) {
+            if (field)
+                *(int *)field = index;
+            return NULL;
+        }
+        p += n + (p[n] == '|');
+    }
+    return "not one of the choices";
+}
+
+static const char *parse_output(const struct fv_option *option, const char *text, void *field)
+{
+    size_t length = strlen(text);
+
+    (void)option;
+    if (!length)
+        return "empty";
+    if (length >= sizeof(output_storage))
+        return "too long";
+    if (field) {
+        memcpy(output_storage, text, length + 1);
+        *(const char **)field = output_storage;
+    }
+    return NULL;
+}
+
+static const char *parse_any(const struct fv_option *option, const char *text, void *field)
+{
+    (void)option;
+    (void)text;
+    (void)field;
+    return NULL;
+}
+
+/* ---- the table ---- */
+
+const struct fv_option fv_option_table[] = {
+    { "FVMPI_OUTPUT", "--output", 'o', "DIR", "",
+      "write the experiment to DIR (default: fvmpi-PROGRAM-RANKSp-TIME in the current directory)",
+      FV_USE_APPLICATION, parse_output, FIELD(output), 0, 0 },
+    { "FVMPI_DEPTH", "--depth", 0, "N", "0",
+      "keep the N innermost frames of each call path; 0 keeps the whole path",
+      FV_USE_APPLICATION, parse_number, FIELD(depth), 0, DEPTH_MOST },
+    { "FVMPI_PROFILE_MAX", "--profile-max", 0, "SIZE", "4M",
+      "statistics per process, at most; calls beyond it are counted without their call path",
+      FV_USE_APPLICATION, parse_size, FIELD(profile_max), 65536, SIZE_MOST },
+    { "FVMPI_COLLECTIVES_MAX", "--collectives-max", 0, "SIZE", "2M",
+      "log per thread from which waiting in collectives is computed; thinned when it is full",
+      FV_USE_APPLICATION, parse_size, FIELD(collectives_max), 4096, SIZE_MOST },
+    { "FVMPI_OFF_AT_START", "--off-at-start", 0, NULL, "0",
+      "record nothing until MPI_Pcontrol(1) or fvmpi_resume()",
+      FV_USE_APPLICATION, parse_flag, FIELD(off_at_start), 0, 0 },
+    { "FVMPI_CLOCK", "--clock", 0, "auto|tsc|monotonic", "auto",
+      "the clock; auto takes the processor's counter where the kernel trusts it",
+      FV_USE_APPLICATION, parse_choice, FIELD(clock), 0, 0 },
+    { "FVMPI_DISABLE", "--disable", 0, NULL, "0", "load the library, record nothing, write nothing",
+      FV_USE_APPLICATION, parse_flag, FIELD(disable), 0, 0 },
+    { "FVMPI_QUIET", "--quiet", 'q', NULL, "0", "print nothing but warnings and errors",
+      FV_USE_APPLICATION, parse_flag, FIELD(quiet), 0, 0 },
+    { "FVMPI_MPI", "--mpi", 0, "mpich|openmpi|serial", "",
+      "use this flavour of the library (default: the one that the program is linked with)",
+      FV_USE_RUN, parse_choice, FV_NO_FIELD, 0, 0 },
+    { NULL, "--dry-run", 'n', NULL, "0", "print the environment and the command, do nothing",
+      FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
+    { NULL, "--print-config", 0, NULL, "0", "print each option, its value and where it comes from",
+      FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
+    { NULL, "--help", 'h', NULL, "0", "print this help", FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_LIBDIR", NULL, 0, "DIR", "", "where the libfvmpi-*.so are (default: as installed)",
+      FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
+      "further directories with debug files by build-id, for `fvmpi report`",
+      FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_TRACE", "--trace", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_SAMPLE", "--sample", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_THREADS", "--threads", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_IO", "--io", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_MEMORY", "--memory", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_SENSORS", "--sensors", 0, "LIST", "", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
+};
+const size_t fv_option_count = sizeof(fv_option_table) / sizeof(*fv_option_table);
+
+/* ---- finding rows ---- */
+
+static bool is_word(const char *name, const char *word, size_t length)
+{
+    return name && strlen(name) == length && !memcmp(name, word, length);
+}
+
+const struct fv_option *fv_option_by_flag(const char *flag, size_t length)
+{
+    for (size_t i = 0; i < fv_option_count; i++)
+        if (is_word(fv_option_table[i].flag, flag, length))
+            return &fv_option_table[i];
+    return NULL;
+}
+
+const struct fv_option *fv_option_by_letter(char letter)
+{
+    for (size_t i = 0; i < fv_option_count; i++)
+        if (letter && fv_option_table[i].letter == letter)
+            return &fv_option_table[i];
+    return NULL;
+}
+
+const struct fv_option *fv_option_by_variable(const char *name, size_t length)
+{
+    for (size_t i = 0; i < fv_option_count; i++)
+        if (is_word(fv_option_table[i].variable, name, length))
+            return &fv_option_table[i];
+    return NULL;
+}
+
+unsigned fv_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    unsigned row[64];
+
+    if (a_length >= 64 || b_length >= 64)
+        return 64;
+    for (unsigned j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (unsigned i = 0; i < a_length; i++) {
+        unsigned diagonal = row[0]; /* of the row above, one to the left */
+        row[0] = i + 1;
+        for (unsigned j = 0; j < b_length; j++) {
+            unsigned best = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            if (diagonal + 1 < best)
+                best = diagonal + 1;
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            row[j + 1] = best;
+        }
+    }
+    return row[b_length];
+}
+
+bool fv_edit_near(unsigned distance, size_t length)
+{
+    return distance <= 1 + length / 4;
+}
+
+static const struct fv_option *nearest(bool variables, const char *word, size_t length)
+{
+    const size_t common = variables ? strlen("FVMPI_") : strlen("--");
+    const struct fv_option *found = NULL;
+    unsigned best = ~0u;
+
+    for (size_t i = 0; i < fv_option_count; i++) {
+        const char *name = variables ? fv_option_table[i].variable : fv_option_table[i].flag;
+        if (!name)
+            continue;
+        unsigned distance = fv_edit_distance(name, strlen(name), word, length);
+        if (distance < best) {
+            best = distance;
+            found = &fv_option_table[i];
+        }
+    }
+    return length > common && fv_edit_near(best, length - common) ? found : NULL;
+}
+
+const struct fv_option *fv_option_near_flag(const char *word, size_t length)
+{
+    return nearest(false, word, length);
+}
+
+const struct fv_option *fv_option_near_variable(const char *word, size_t length)
+{
+    return nearest(true, word, length);
+}
+
+/* ---- the environment ---- */
+
+/* One line per job, not per rank: launchers tell ranks who they are before MPI does. */
+static bool is_first_rank(void)
+{
+    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
+
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const char *rank = getenv(names[i]);
+        if (rank)
+            return !strcmp(rank, "0");
+    }
+    return true;
+}
+
+static void report_unknown(const char *name, size_t length)
+{
+    const struct fv_option *option = fv_option_by_variable(name, length);
+    const struct fv_option *near = option ? NULL : fv_option_near_variable(name, length);
+    int shown = length > 200 ? 200 : (int)length;
+
+    if (option && option->use == FV_USE_LATER)
+        fv_log("%.*s: not in this version; ignored", shown, name);
+    else if (near)
+        fv_log("%.*s: no such variable; did you mean %s?%s", shown, name, near->variable,
+               near->use == FV_USE_LATER ? " That is not in this version." : "");
+    else if (!option)
+        fv_log("%.*s: no such variable; `fvmpi run --help` lists them", shown, name);
+}
+
+static void report_unknown_all(void)
+{
+    for (char **entry = environ; entry && *entry; entry++)
+        if (!strncmp(*entry, "FVMPI_", strlen("FVMPI_")))
+            report_unknown(*entry, strcspn(*entry, "="));
+}
+
+static void read_variable(const struct fv_option *option, struct fv_options *out, bool report)
+{
+    const char *text = getenv(option->variable);
+    void *field = out && option->offset != FV_NO_FIELD ? (char *)out + option->offset : NULL;
+
+    if (!text || !*text) /* empty counts as unset: shells cannot unset for one command */
+        return;
+    const char *why = option->parse(option, text, field);
+    if (why && report)
+        fv_log("%s=%.200s: %s%s%s; taking %s", option->variable, text, why,
+               option->parse == parse_choice ? ": " : "",
+               option->parse == parse_choice ? option->argument : "",
+               *option->value ? option->value : "the default");
+}
+
+void fv_options_from_env(struct fv_options *out)
+{
+    bool report = is_first_rank();
+
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; i < fv_option_count; i++) {
+        const struct fv_option *option = &fv_option_table[i];
+        if (option->use != FV_USE_APPLICATION)
+            continue;
+        if (*option->value)
+            option->parse(option, option->value, (char *)out + option->offset);
+        read_variable(option, out, report);
+    }
+    if (report)
+        report_unknown_all();
+}
+
+void fv_options_check_env(void)
+{
+    for (size_t i = 0; i < fv_option_count; i++)
+        if (fv_option_table[i].variable && fv_option_table[i].use != FV_USE_LATER)
+            read_variable(&fv_option_table[i], NULL, true);
+    report_unknown_all();
+}

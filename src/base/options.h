@@ -1,0 +1,71 @@
+/* Every option of fvmpi, once: a row holds the environment variable, the command line's spelling, the
+ * default, the help text and where the value goes. The runtime reads the variables, `fvmpi run` reads the
+ * command line and writes the variables, --help and --print-config print the rows.
+ *
+ * The half that runs inside the application (fv_options_from_env) uses no malloc and no stdio. */
+#ifndef FV_OPTIONS_H
+#define FV_OPTIONS_H
+
+#include "base/base.h"
+
+struct fv_options {
+    const char *output; /* experiment directory, in static storage; NULL: name one */
+    uint64_t depth;     /* frames of a call path; 0: all */
+    uint64_t profile_max, collectives_max; /* bytes */
+    bool off_at_start, disable, quiet;
+    int clock; /* 0 as the kernel does, else an enum fv_clock_kind */
+};
+
+enum fv_option_use {
+    FV_USE_APPLICATION, /* variable for the runtime, flag of `fvmpi run` */
+    FV_USE_RUN,         /* `fvmpi run` only; it may have a variable */
+    FV_USE_VARIABLE,    /* a variable that other tools of fvmpi read; no flag */
+    FV_USE_LATER,       /* the name is taken, the feature is not in this version */
+};
+
+struct fv_option;
+/* Checks a value and, unless field is NULL, stores it. Returns NULL, or why it is no good. */
+typedef const char *fv_option_parser(const struct fv_option *option, const char *text, void *field);
+
+struct fv_option {
+    const char *variable; /* NULL: none */
+    const char *flag;     /* with its dashes; NULL: none */
+    char letter;          /* short form; 0: none */
+    const char *argument; /* placeholder, or the choices with | between; NULL: takes none */
+    const char *value;    /* the default as text; "" none */
+    const char *help;
+    enum fv_option_use use;
+    fv_option_parser *parse;
+    size_t offset;         /* in struct fv_options; FV_NO_FIELD: none */
+    uint64_t least, most;  /* of numbers */
+};
+#define FV_NO_FIELD SIZE_MAX
+
+extern const struct fv_option fv_option_table[];
+extern const size_t fv_option_count;
+
+/* The defaults, then what FVMPI_* variables say. Values that are no good and names that nobody knows are
+ * reported by the job's first rank and ignored. Not for two threads at once. */
+void fv_options_from_env(struct fv_options *out);
+
+/* The same reports from the environment of a tool. */
+void fv_options_check_env(void);
+
+const struct fv_option *fv_option_by_flag(const char *flag, size_t length);
+const struct fv_option *fv_option_by_letter(char letter);
+const struct fv_option *fv_option_by_variable(const char *name, size_t length);
+
+/* The row whose flag, or variable, looks most like a word that nobody knows; NULL: none is near. */
+const struct fv_option *fv_option_near_flag(const char *word, size_t length);
+const struct fv_option *fv_option_near_variable(const char *word, size_t length);
+
+/* Edits that make one word of the other (Levenshtein); words past 63 bytes count as far away. */
+unsigned fv_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length);
+/* Is that few enough for "did you mean ...?" */
+bool fv_edit_near(unsigned distance, size_t length);
+
+/* "4M" -> 4194304: digits with at most one of k, M, G, T (powers of 1024), then B or iB if you like.
+ * NULL, or why not; *out is set on success only. */
+const char *fv_parse_size(const char *text, uint64_t *out);
+
+#endif

@@ -1,0 +1,18 @@
+/* The public functions of fvmpi.h. */
+#include "fvmpi.h"
+#include "rt/rt.h"
+
+FV_PUBLIC const char *fvmpi_version(void)
+{
+    return FVMPI_VERSION;
+}
+
+FV_PUBLIC void fvmpi_pause(void)
+{
+    fv_pause();
+}
+
+FV_PUBLIC void fvmpi_resume(void)
+{
+    fv_resume();
+}

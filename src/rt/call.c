@@ -1,0 +1,156 @@
+/* The record path: what every MPI call pays. No lock, no memory, no system call; a few stores into the
+ * mapped rank file. */
+#include "rt/runtime.h"
+
+/* First call of a thread, or of the process; also every nested call ends here. */
+static FV_COLD struct fv_thread *enter_slowly(void)
+{
+    struct fv_start_info info;
+
+    if (__atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) == FV_RT_IDLE && fv_mpi_attach(&info))
+        fv_start(&info);
+    return fv_current ? fv_current : fv_thread_attach();
+}
+
+bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
+{
+    struct fv_thread *t = fv_current;
+
+    if (FV_UNLIKELY(!t) && !(t = enter_slowly()))
+        return false;
+    fv_current = NULL;
+    struct fv_path_entry *path = fv_path_lookup(t, site);
+    struct fv_in_call *in = &t->record->in_call;
+
+    call->thread = t;
+    call->path = path;
+    call->cell = NULL;
+    call->function = function;
+    call->record = !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED);
+    in->function = function;
+    in->path = path->path;
+    in->comm = 0;
+    in->peer = FV_NO_PEER;
+    uint64_t now = fv_ticks();
+    /* Last, so that a reader who sees the time sees the rest. */
+    __atomic_store_n(&in->begin, now, __ATOMIC_RELEASE);
+    call->begin = now;
+    return true;
+}
+
+void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag)
+{
+    struct fv_in_call *in = &call->thread->record->in_call;
+
+    in->comm = comm;
+    in->peer = peer;
+    in->tag = tag;
+}
+
+void fv_call_end(struct fv_call *call)
+{
+    call->end = fv_ticks();
+}
+
+static inline void add_time(struct fv_cell *cell, uint64_t begin, uint64_t end)
+{
+    uint64_t ticks = end - begin;
+    unsigned bucket = fv_log2_bucket(ticks >> FV_TIME_SHIFT);
+    unsigned __int128 square = (unsigned __int128)ticks * ticks;
+    unsigned __int128 sum = ((unsigned __int128)cell->square_high << 64 | cell->square_low) + square;
+
+    cell->time_sum += ticks;
+    if (ticks < cell->time_min)
+        cell->time_min = ticks;
+    if (ticks > cell->time_max)
+        cell->time_max = ticks;
+    cell->square_low = (uint64_t)sum;
+    cell->square_high = (uint64_t)(sum >> 64);
+    cell->time_histogram[bucket < FV_TIME_BUCKETS ? bucket : FV_TIME_BUCKETS - 1]++;
+    if (FV_UNLIKELY(!cell->calls))
+        cell->first = begin;
+    cell->last = end;
+    cell->calls++;
+}
+
+/* The cell that this call path used last, if it is the right one. */
+static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsigned bucket)
+{
+    struct fv_path_entry *path = call->path;
+    struct fv_cell *cell = path->cell;
+
+    if (FV_UNLIKELY(!cell || cell->comm != comm || cell->size_bucket != bucket ||
+                    cell->function != call->function || cell->calls >= UINT32_MAX - 1)) {
+        struct fv_cell_slot slot = fv_cell_find(call->thread, path->path, comm, call->function, bucket);
+
+        path->cell = cell = slot.cell;
+        path->cell_index = slot.index;
+    }
+    return cell;
+}
+
+/* Bytes of the other direction when they fall into another size bucket than the call: in a cell of
+ * their own with no calls, so that both size histograms are exact. */
+static void add_received_apart(struct fv_call *call, uint32_t comm, uint64_t received)
+{
+    struct fv_cell *cell = fv_cell_find(call->thread, call->path->path, comm, call->function,
+                                        fv_log2_bucket(received)).cell;
+
+    cell->bytes_received += received;
+    cell->receives++;
+}
+
+static inline void count(struct fv_call *call, uint32_t comm, uint64_t sent, uint64_t received)
+{
+    struct fv_thread_record *record = call->thread->record;
+    unsigned bucket = fv_log2_bucket(sent ? sent : received);
+    struct fv_cell *cell = cell_of(call, comm, bucket);
+
+    add_time(cell, call->begin, call->end);
+    if (sent) {
+        cell->bytes_sent += sent;
+        cell->sends++;
+    }
+    if (received) {
+        if (FV_LIKELY(!sent || fv_log2_bucket(received) == bucket)) {
+            cell->bytes_received += received;
+            cell->receives++;
+        } else {
+            add_received_apart(call, comm, received);
+        }
+    }
+    record->calls++;
+    record->mpi_ticks += call->end - call->begin;
+    record->last = call->end;
+    fv_bins_add(call->thread, fv_functions[call->function].class, call->begin, call->end);
+    call->cell = cell;
+}
+
+void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received)
+{
+    struct fv_thread *t = call->thread;
+
+    if (FV_LIKELY(call->record))
+        count(call, comm ? fv_comm_id(comm) : 0, sent, received);
+    __atomic_store_n(&t->record->in_call.begin, 0, __ATOMIC_RELEASE);
+    fv_current = t;
+}
+
+void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes)
+{
+    if (call->record && comm)
+        fv_peer_add(call->thread, fv_comm_peer_world(comm, rank), messages, bytes);
+}
+
+void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags)
+{
+    if (!call->cell)
+        return;
+    const struct fv_coll_record record = {
+        .begin = call->begin,
+        .end = call->end,
+        .sequence = sequence,
+        .cell_flags = call->path->cell_index << 3 | flags,
+    };
+    fv_log_add(call->thread, &record);
+}

@@ -1,0 +1,138 @@
+/* The cells of a thread: one struct fv_cell per (call path, communicator, function, size bucket). They
+ * lie in the rank file; the table that finds them is private. When the budget or the disk is used up,
+ * calls go to coarser cells (per function, at last one for all): time and bytes stay right, what is
+ * lost is where they came from, and that is counted. */
+#include "rt/runtime.h"
+
+#define FIRST_CHUNK (4 * FV_PAGE)
+#define LARGEST_CHUNK (64 * FV_PAGE)
+
+static uint32_t place(uint32_t path, uint32_t comm, unsigned function, unsigned bucket)
+{
+    return (uint32_t)fv_mix(((uint64_t)path << 32 | comm) * UINT64_C(0x9e3779b97f4a7c15) ^
+                            (uint64_t)function << 8 ^ bucket);
+}
+
+static bool grow(struct fv_cells *cells)
+{
+    uint32_t size = cells->slots ? (cells->mask + 1) * 2 : 256;
+    struct fv_cell_slot *bigger = fv_memory_new(size * sizeof(*bigger)), *old = cells->slots;
+
+    if (!bigger)
+        return false;
+    for (uint32_t i = 0; old && i <= cells->mask; i++) {
+        const struct fv_cell *c = old[i].cell;
+
+        if (!c)
+            continue;
+        uint32_t at = place(c->path, c->comm, c->function, c->size_bucket) & (size - 1);
+        while (bigger[at].cell)
+            at = (at + 1) & (size - 1);
+        bigger[at] = old[i];
+    }
+    if (old)
+        fv_memory_free(old, (cells->mask + 1) * sizeof(*old));
+    cells->slots = bigger;
+    cells->mask = size - 1;
+    return true;
+}
+
+/* May the process have another chunk of this size? Coarse cells are few and always may. */
+static bool within_budget(uint64_t bytes, bool coarse)
+{
+    uint64_t sum = __atomic_add_fetch(&fv_rt.cell_bytes, bytes, __ATOMIC_RELAXED);
+
+    if (sum <= fv_rt.options.profile_max || coarse)
+        return true;
+    __atomic_sub_fetch(&fv_rt.cell_bytes, bytes, __ATOMIC_RELAXED);
+    return false;
+}
+
+static bool room_for_one(struct fv_thread *t, bool coarse)
+{
+    struct fv_cells *cells = &t->cells;
+
+    if (cells->chunk && fv_chunk_room(cells->chunk) >= sizeof(struct fv_cell))
+        return true;
+    uint64_t bytes = cells->chunk ? cells->chunk->bytes * 2 : FIRST_CHUNK;
+    if (bytes > LARGEST_CHUNK)
+        bytes = LARGEST_CHUNK;
+    if (!within_budget(bytes, coarse)) {
+        bytes = FIRST_CHUNK; /* what is left may do for a few more */
+        if (!within_budget(bytes, false))
+            return false;
+    }
+    struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_CELLS, t->id, cells->count,
+                                                    bytes - sizeof(struct fv_chunk_header));
+    if (!chunk)
+        return false;
+    cells->chunk = chunk;
+    return true;
+}
+
+static FV_COLD struct fv_cell_slot make(struct fv_thread *t, uint32_t path, uint32_t comm, unsigned function,
+                                        unsigned bucket, bool coarse)
+{
+    struct fv_cells *cells = &t->cells;
+    struct fv_cell_slot slot = { 0 };
+
+    if ((cells->used * 2 >= cells->mask && !grow(cells)) || !room_for_one(t, coarse))
+        return slot;
+    slot.cell = fv_chunk_next(cells->chunk);
+    slot.index = cells->count++;
+    slot.cell->path = path;
+    slot.cell->comm = comm;
+    slot.cell->function = (uint16_t)function;
+    slot.cell->size_bucket = (uint8_t)bucket;
+    slot.cell->time_min = UINT64_MAX;
+    fv_chunk_commit(cells->chunk, sizeof(struct fv_cell));
+    uint32_t at = place(path, comm, function, bucket) & cells->mask;
+    while (cells->slots[at].cell)
+        at = (at + 1) & cells->mask;
+    cells->slots[at] = slot;
+    cells->used++;
+    fv_function_used(function);
+    return slot;
+}
+
+static struct fv_cell_slot lookup(const struct fv_cells *cells, uint32_t path, uint32_t comm,
+                                  unsigned function, unsigned bucket)
+{
+    uint32_t at = place(path, comm, function, bucket) & cells->mask;
+
+    for (; cells->slots[at].cell; at = (at + 1) & cells->mask) {
+        const struct fv_cell *c = cells->slots[at].cell;
+
+        if (c->path == path && c->comm == comm && c->function == function && c->size_bucket == bucket &&
+            c->calls < UINT32_MAX - 1)
+            return cells->slots[at];
+    }
+    return (struct fv_cell_slot){ 0 };
+}
+
+/* Over budget: the function's own cell without call path and size, else the one for everything. */
+static FV_COLD struct fv_cell_slot coarse(struct fv_thread *t, unsigned function)
+{
+    struct fv_cell_slot slot = lookup(&t->cells, 0, 0, function, 0);
+
+    fv_dropped(FV_DROP_CELLS);
+    if (!slot.cell)
+        slot = make(t, 0, 0, function, 0, true);
+    return slot.cell ? slot : t->cells.rest;
+}
+
+struct fv_cell_slot fv_cell_find(struct fv_thread *t, uint32_t path, uint32_t comm, unsigned function,
+                                 unsigned bucket)
+{
+    struct fv_cell_slot slot = lookup(&t->cells, path, comm, function, bucket);
+
+    if (!slot.cell)
+        slot = make(t, path, comm, function, bucket, false);
+    return slot.cell ? slot : coarse(t, function);
+}
+
+bool fv_cells_init(struct fv_thread *t)
+{
+    t->cells.rest = make(t, 0, 0, FV_FUNCTION_REST, 0, true);
+    return t->cells.rest.cell != NULL;
+}

@@ -1,0 +1,78 @@
+/* See clock.h. */
+#include "rt/clock.h"
+#include "base/base.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+bool fv_clock_tsc;
+
+#if defined(__x86_64__)
+/* Unstable TSCs (across sockets, or in some virtual machines) make the kernel choose another source. */
+static bool kernel_trusts_tsc(void)
+{
+    char name[16] = "";
+    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, name, sizeof(name) - 1);
+    close(fd);
+    return n >= 3 && !memcmp(name, "tsc", 3) && (n == 3 || name[3] == '\n');
+}
+#endif
+
+void fv_clock_init(int wanted)
+{
+#if defined(__x86_64__)
+    fv_clock_tsc = wanted == FV_CLOCK_TSC || (wanted == 0 && kernel_trusts_tsc());
+#else
+    (void)wanted;
+#endif
+}
+
+uint64_t fv_clock_nominal_hz(void)
+{
+    if (!fv_clock_tsc)
+        return UINT64_C(1000000000);
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+
+    /* Hypervisors tell the TSC's kHz here (leaf 0x40000010), where they tell it at all. */
+    if (__get_cpuid(1, &a, &b, &c, &d) && (c & 1u << 31)) {
+        __cpuid(0x40000000, a, b, c, d);
+        if (a >= 0x40000010 && a < 0x40010000) {
+            __cpuid(0x40000010, a, b, c, d);
+            if (a)
+                return a * UINT64_C(1000);
+        }
+    }
+    if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c)
+        return (uint64_t)c * b / a;
+#endif
+    return 0;
+}
+
+void fv_clock_point(struct fv_clock_point *out)
+{
+    uint64_t best = UINT64_MAX;
+
+    for (int i = 0; i < 3; i++) {
+        struct timespec real, mono;
+        uint64_t before = fv_ticks();
+
+        clock_gettime(CLOCK_REALTIME, &real);
+        clock_gettime(CLOCK_MONOTONIC, &mono);
+        uint64_t after = fv_ticks();
+        if (after - before < best) {
+            best = after - before;
+            out->ticks = before + (after - before) / 2;
+            out->realtime_ns = real.tv_sec * INT64_C(1000000000) + real.tv_nsec;
+            out->monotonic_ns = mono.tv_sec * INT64_C(1000000000) + mono.tv_nsec;
+        }
+    }
+}

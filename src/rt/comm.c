@@ -1,0 +1,302 @@
+/* See comm.h. Lookup takes no lock: a thread remembers the communicator it used last, and behind that
+ * stands an open-addressed table of pointers that only grows; writers hold a lock. */
+#include "rt/comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORDS_MAX 32768u /* communicators described in the file; later ones reuse freed slots */
+#define NAME_BYTES sizeof(((struct fv_comm_record *)0)->name)
+
+struct table {
+    uint32_t mask;
+    struct fv_comm *slot[];
+};
+
+static struct fv_lock lock;
+static struct table *table;      /* replaced, never changed in size: readers may hold an old one */
+static uint32_t table_used;
+static uint64_t generation;      /* changes when a handle changes its meaning */
+static struct fv_comm *dead;     /* freed ones, for reuse when over budget */
+static uint32_t record_count;
+static struct fv_chunk_header *chunk;
+
+static struct fv_comm *search(uint64_t handle)
+{
+    const struct table *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+    struct fv_comm *comm;
+
+    if (!t)
+        return NULL;
+    for (uint32_t at = (uint32_t)fv_mix(handle) & t->mask;
+         (comm = __atomic_load_n(&t->slot[at], __ATOMIC_ACQUIRE)); at = (at + 1) & t->mask)
+        if (comm->handle == handle && !__atomic_load_n(&comm->dead, __ATOMIC_ACQUIRE))
+            return comm;
+    return NULL;
+}
+
+static void place(struct table *t, struct fv_comm *comm)
+{
+    uint32_t at = (uint32_t)fv_mix(comm->handle) & t->mask;
+
+    while (t->slot[at])
+        at = (at + 1) & t->mask;
+    __atomic_store_n(&t->slot[at], comm, __ATOMIC_RELEASE);
+}
+
+/* Makes room for one more; dead entries are left behind. Old tables are kept for readers inside them:
+ * together they are smaller than the new one. */
+static bool grow(void)
+{
+    uint32_t alive = 0;
+
+    for (uint32_t i = 0; table && i <= table->mask; i++)
+        alive += table->slot[i] && !table->slot[i]->dead;
+    uint32_t size = 64;
+    while (size < 4 * (alive + 1))
+        size *= 2;
+    struct table *bigger = fv_memory_new(sizeof(*bigger) + size * sizeof(bigger->slot[0]));
+    if (!bigger)
+        return false;
+    bigger->mask = size - 1;
+    for (uint32_t i = 0; table && i <= table->mask; i++)
+        if (table->slot[i] && !table->slot[i]->dead)
+            place(bigger, table->slot[i]);
+    table_used = alive;
+    __atomic_store_n(&table, bigger, __ATOMIC_RELEASE);
+    return true;
+}
+
+struct fv_comm *fv_comm_find(uint64_t handle)
+{
+    struct fv_thread *t = fv_self;
+    uint64_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+
+    if (t && t->comm_handle == handle && t->comm_generation == now && t->comm)
+        return t->comm;
+    struct fv_comm *comm = search(handle);
+    if (t && comm) {
+        t->comm_handle = handle;
+        t->comm_generation = now;
+        t->comm = comm;
+    }
+    return comm;
+}
+
+struct fv_comm *fv_comm_get(uint64_t handle)
+{
+    struct fv_comm *comm = fv_comm_find(handle);
+
+    return FV_LIKELY(comm != NULL) ? comm : fv_mpi_describe(handle);
+}
+
+static uint64_t uid_of(const struct fv_comm_info *info)
+{
+    static uint64_t inferred;
+    int mine = info->size > 0 ? info->world_ranks[0] : -1;
+    int theirs = info->remote_size > 0 ? info->remote_world_ranks[0] : mine;
+    uint64_t low = (uint32_t)(mine < theirs ? mine : theirs), high = (uint32_t)(mine < theirs ? theirs : mine);
+
+    if (info->flags & FV_COMM_WORLD)
+        return 1;
+    if (info->flags & FV_COMM_SELF)
+        return fv_mix2(2, (uint32_t)fv_rt.world_rank);
+    if (!info->parent || info->flags & FV_COMM_INFERRED)
+        return fv_mix2(fv_mix2(3, (uint32_t)fv_rt.world_rank), ++inferred);
+    return fv_mix2(fv_mix2(fv_mix2(info->parent->uid, info->sequence), info->salt), low << 32 | high);
+}
+
+/* Ranks as runs of equal stride: an identity or a regular split is one run whatever its size. */
+static unsigned count_runs(const int *ranks, int n, struct fv_rank_run *out)
+{
+    unsigned runs = 0;
+
+    for (int i = 0; i < n;) {
+        struct fv_rank_run run = { ranks[i], 1, 1 };
+
+        if (i + 1 < n)
+            run.stride = ranks[i + 1] - ranks[i];
+        while (i + run.count < n && ranks[i + run.count] == run.first + run.stride * run.count)
+            run.count++;
+        if (out)
+            out[runs] = run;
+        runs++;
+        i += run.count;
+    }
+    return runs;
+}
+
+/* The file's record; NULL when over budget. */
+static struct fv_comm_record *describe(const struct fv_comm_info *info, unsigned runs, unsigned remote_runs)
+{
+    size_t bytes = fv_round_up(
+        sizeof(struct fv_comm_record) + (runs + remote_runs) * sizeof(struct fv_rank_run), 8);
+
+    if (record_count >= RECORDS_MAX)
+        return NULL;
+    if (!chunk || fv_chunk_room(chunk) < bytes) {
+        size_t payload = record_count < 16 ? FV_PAGE - sizeof(*chunk) : 4 * FV_PAGE - sizeof(*chunk);
+
+        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_COMMS, FV_NO_THREAD, 0,
+                                bytes > payload ? bytes : payload);
+        if (!chunk)
+            return NULL;
+    }
+    struct fv_comm_record *r = fv_chunk_next(chunk);
+    r->bytes = (uint32_t)bytes;
+    r->id = ++record_count;
+    r->handle = info->handle;
+    r->parent = info->parent ? info->parent->uid : 0;
+    r->created = fv_ticks();
+    r->flags = info->flags;
+    r->rank = info->rank;
+    r->size = info->size;
+    r->remote_size = info->remote_size;
+    r->runs = runs;
+    r->remote_runs = remote_runs;
+    count_runs(info->world_ranks, info->size, r->run);
+    count_runs(info->remote_world_ranks, info->remote_size, r->run + runs);
+    if (info->name)
+        strncpy(r->name, info->name, NAME_BYTES - 1);
+    return r;
+}
+
+static struct fv_comm *take_struct(void)
+{
+    static struct fv_comm *block;
+    static unsigned left;
+
+    if (record_count >= RECORDS_MAX && dead) {
+        struct fv_comm *comm = dead;
+
+        dead = comm->next_dead;
+        return comm;
+    }
+    if (!left) {
+        left = 64;
+        block = fv_memory_new(left * sizeof(*block));
+        if (!block) {
+            left = 0;
+            return NULL;
+        }
+    }
+    left--;
+    return block++;
+}
+
+/* Under the lock. */
+static void bury(uint64_t handle)
+{
+    struct fv_comm *comm = search(handle);
+
+    if (!comm)
+        return;
+    __atomic_store_n(&comm->dead, 1, __ATOMIC_RELEASE);
+    comm->next_dead = dead;
+    dead = comm;
+    if (comm->record) {
+        comm->record->freed = fv_ticks();
+        comm->record->flags |= FV_COMM_FREED;
+        comm->record->collectives = comm->collectives;
+    }
+    __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+}
+
+static struct fv_comm *add(const struct fv_comm_info *info)
+{
+    if (!table || table_used * 2 >= table->mask)
+        if (!grow())
+            return NULL;
+    struct fv_comm *comm = take_struct();
+    if (!comm)
+        return NULL;
+    unsigned runs = count_runs(info->world_ranks, info->size, NULL);
+    unsigned remote_runs = count_runs(info->remote_world_ranks, info->remote_size, NULL);
+    struct fv_comm_record *record = describe(info, runs, remote_runs);
+
+    *comm = (struct fv_comm){ .handle = info->handle, .uid = uid_of(info), .flags = info->flags,
+                              .rank = info->rank, .size = info->size, .remote_size = info->remote_size };
+    if (record) {
+        record->uid = comm->uid;
+        comm->record = record;
+        comm->id = record->id;
+        comm->run = info->remote_size ? record->run + runs : record->run;
+        comm->runs = info->remote_size ? remote_runs : runs;
+        fv_chunk_commit(chunk, record->bytes);
+    } else {
+        fv_dropped(FV_DROP_COMMS);
+    }
+    place(table, comm);
+    table_used++;
+    __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+    return comm;
+}
+
+struct fv_comm *fv_comm_new(const struct fv_comm_info *info)
+{
+    fv_lock(&lock);
+    if (info->flags & FV_COMM_INFERRED) {
+        struct fv_comm *known = search(info->handle); /* another thread was faster */
+
+        if (known) {
+            fv_unlock(&lock);
+            return known;
+        }
+    }
+    bury(info->handle);
+    struct fv_comm *comm = add(info);
+    fv_unlock(&lock);
+    return comm;
+}
+
+void fv_comm_freed(uint64_t handle)
+{
+    fv_lock(&lock);
+    bury(handle);
+    fv_unlock(&lock);
+}
+
+void fv_comm_named(uint64_t handle, const char *name)
+{
+    fv_lock(&lock);
+    struct fv_comm *comm = search(handle);
+    if (comm && comm->record) {
+        memset(comm->record->name, 0, NAME_BYTES);
+        strncpy(comm->record->name, name, NAME_BYTES - 1);
+    }
+    fv_unlock(&lock);
+}
+
+uint64_t fv_comm_next_child(struct fv_comm *parent)
+{
+    return parent ? __atomic_fetch_add(&parent->children, 1, __ATOMIC_RELAXED) : 0;
+}
+
+uint32_t fv_comm_collective(struct fv_comm *comm)
+{
+    if (!comm)
+        return 0;
+    uint32_t sequence = fv_rt.thread_multiple ? __atomic_fetch_add(&comm->collectives, 1, __ATOMIC_RELAXED)
+                                              : comm->collectives++;
+    if (comm->record)
+        __atomic_store_n(&comm->record->collectives, (uint64_t)sequence + 1, __ATOMIC_RELAXED);
+    return sequence;
+}
+
+uint32_t fv_comm_id(const struct fv_comm *comm) { return comm->id; }
+int fv_comm_size(const struct fv_comm *comm) { return comm->size; }
+int fv_comm_rank(const struct fv_comm *comm) { return comm->rank; }
+int fv_comm_remote_size(const struct fv_comm *comm) { return comm->remote_size; }
+unsigned fv_comm_flags(const struct fv_comm *comm) { return comm->flags; }
+
+int fv_comm_peer_world(const struct fv_comm *comm, int rank)
+{
+    for (unsigned i = 0; i < comm->runs; i++) {
+        const struct fv_rank_run *run = &comm->run[i];
+
+        if (rank < run->count)
+            return rank < 0 ? -1 : run->first + run->stride * rank;
+        rank -= run->count;
+    }
+    return -1;
+}

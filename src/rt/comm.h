@@ -1,0 +1,28 @@
+/* Communicators of the process.
+ *
+ * uid: a number that all ranks of a communicator compute alike without a message. A communicator made
+ * from a parent is told by the parent's uid, the number of the creation call on the parent (creation is
+ * collective over it, so all its ranks count alike), a salt where the call has one (a tag), and the
+ * world rank of its first member, which tells apart what one MPI_Comm_split makes. For an
+ * intercommunicator the first members of both groups are used, the lower one first. MPI_COMM_WORLD is 1. */
+#ifndef FV_COMM_H
+#define FV_COMM_H
+
+#include "rt/runtime.h"
+
+struct fv_comm {
+    uint64_t handle;
+    uint64_t uid;
+    uint32_t id;    /* in cells and the file; 0: described nowhere, over budget */
+    uint32_t dead;  /* freed: the handle may come back for another communicator */
+    uint32_t collectives;
+    uint32_t children;
+    unsigned flags;
+    int rank, size, remote_size;
+    unsigned runs; /* of the group that messages go to */
+    const struct fv_rank_run *run;
+    struct fv_comm_record *record; /* in the file, or NULL */
+    struct fv_comm *next_dead;
+};
+
+#endif

@@ -1,0 +1,145 @@
+/* See identity.h. */
+#include "rt/identity.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static size_t read_file(const char *path, char *out, size_t bytes)
+{
+    size_t used = 0;
+    ssize_t n;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return 0;
+    while (used < bytes && (n = read(fd, out + used, bytes - used)) > 0)
+        used += (size_t)n;
+    close(fd);
+    return used;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+void fv_boot_id(uint8_t out[16])
+{
+    char text[64];
+    size_t n = read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text)), digits = 0;
+
+    memset(out, 0, 16);
+    for (size_t i = 0; i < n && digits < 32; i++) {
+        int digit = hex_digit(text[i]);
+
+        if (digit >= 0) {
+            out[digits / 2] |= (uint8_t)(digits % 2 ? digit : digit << 4);
+            digits++;
+        }
+    }
+}
+
+uint64_t fv_process_start(pid_t pid)
+{
+    char path[32], text[1024];
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    size_t n = read_file(path, text, sizeof(text) - 1);
+    text[n] = '\0';
+    char *p = strrchr(text, ')'); /* the name may hold anything, spaces and brackets too */
+    for (int field = 2; p && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+void fv_program(char *out, size_t bytes)
+{
+    ssize_t n = readlink("/proc/self/exe", out, bytes - 1);
+
+    out[n > 0 ? n : 0] = '\0';
+}
+
+/* Appends and says whether it fitted. */
+static int put(char *out, size_t bytes, size_t *used, const char *text, size_t length)
+{
+    if (*used + length >= bytes)
+        return 0;
+    memcpy(out + *used, text, length);
+    *used += length;
+    out[*used] = '\0';
+    return 1;
+}
+
+static int put_quoted(char *out, size_t bytes, size_t *used, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    int ok = 1;
+
+    if (*word && word[strspn(word, plain)] == '\0')
+        return put(out, bytes, used, word, strlen(word));
+    ok = put(out, bytes, used, "'", 1);
+    for (; ok && *word; word++)
+        ok = *word == '\'' ? put(out, bytes, used, "'\\''", 4) : put(out, bytes, used, word, 1);
+    return ok && put(out, bytes, used, "'", 1);
+}
+
+void fv_command(char *out, size_t bytes)
+{
+    char words[4096];
+    size_t n = read_file("/proc/self/cmdline", words, sizeof(words) - 1), used = 0;
+    int ok = 1;
+
+    words[n] = '\0';
+    out[0] = '\0';
+    for (char *p = words; ok && p < words + n; p += strlen(p) + 1) {
+        if (p > words)
+            ok = put(out, bytes - 3, &used, " ", 1);
+        ok = ok && put_quoted(out, bytes - 3, &used, p);
+    }
+    if (!ok || n == sizeof(words) - 1)
+        put(out, bytes, &used, "...", 3);
+}
+
+static void put_json(char *out, size_t bytes, size_t *used, const char *key, const char *value)
+{
+    char escape[8];
+
+    put(out, bytes, used, "  \"", 3);
+    put(out, bytes, used, key, strlen(key));
+    put(out, bytes, used, "\": \"", 4);
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+
+        if (c == '"' || c == '\\')
+            put(out, bytes, used, escape, (size_t)snprintf(escape, sizeof(escape), "\\%c", c));
+        else if (c < 0x20)
+            put(out, bytes, used, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", c));
+        else
+            put(out, bytes, used, value, 1);
+    }
+    put(out, bytes, used, "\",\n", 3);
+}
+
+size_t fv_run_json(const struct fv_file_header *h, char *out, size_t bytes)
+{
+    char start[32], ranks[48];
+    time_t seconds = (time_t)(h->first.realtime_ns / 1000000000);
+    struct tm tm;
+    size_t used = 0;
+
+    gmtime_r(&seconds, &tm);
+    strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    put(out, bytes, &used, "{\n", 2);
+    put_json(out, bytes, &used, "command", h->command);
+    put_json(out, bytes, &used, "program", h->program);
+    put_json(out, bytes, &used, "mpi", h->mpi);
+    put_json(out, bytes, &used, "host", h->host);
+    put_json(out, bytes, &used, "start", start);
+    put_json(out, bytes, &used, "fvmpi", h->fvmpi);
+    put(out, bytes, &used, ranks, (size_t)snprintf(ranks, sizeof(ranks), "  \"ranks\": %d\n}\n", h->world_size));
+    return used;
+}

@@ -1,0 +1,50 @@
+/* Private memory of the runtime. */
+#include "rt/runtime.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+static uint64_t total;
+
+static void account(uint64_t bytes)
+{
+    uint64_t sum = __atomic_add_fetch(&total, bytes, __ATOMIC_RELAXED);
+
+    if (fv_rt.writer.header)
+        __atomic_store_n(&fv_rt.writer.header->memory_bytes, sum, __ATOMIC_RELAXED);
+}
+
+void *fv_memory_new(size_t bytes)
+{
+    int saved = errno;
+    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    errno = saved;
+    if (map == MAP_FAILED)
+        return NULL;
+    account(bytes);
+    return map;
+}
+
+void fv_memory_free(void *memory, size_t bytes)
+{
+    if (memory && !munmap(memory, bytes))
+        account(-(uint64_t)bytes);
+}
+
+void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes)
+{
+    struct fv_thread *t = call->thread;
+
+    if (t->scratch[slot].bytes < bytes) {
+        size_t room = fv_round_up(bytes + bytes / 2, FV_PAGE);
+        void *memory = fv_memory_new(room);
+
+        if (!memory)
+            return NULL;
+        fv_memory_free(t->scratch[slot].memory, t->scratch[slot].bytes);
+        t->scratch[slot].memory = memory;
+        t->scratch[slot].bytes = room;
+    }
+    return t->scratch[slot].memory;
+}

@@ -1,0 +1,181 @@
+/* Loaded ELF objects: which object an address belongs to. The list is filled on demand, for the objects
+ * that call paths lead through, by dl_iterate_phdr(); an object that was unloaded is noticed through the
+ * loader's own counter of removals. */
+#include "rt/runtime.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MODULES 1024 /* distinct objects a process may show call paths through; more are `unknown` */
+
+struct module {
+    uintptr_t begin, end; /* empty when unloaded */
+    uintptr_t bias;
+    uint64_t identity; /* of path and build-id */
+    uint32_t id;
+};
+
+static struct module modules[MODULES];
+static unsigned module_count;
+static unsigned long long removals;
+static struct fv_chunk_header *chunk;
+
+/* What dl_iterate_phdr() says of the object that holds `address`. */
+struct query {
+    uintptr_t address;
+    bool found;
+    struct module module;
+    const uint8_t *build_id;
+    uint32_t build_id_bytes;
+    const char *path;
+};
+
+static void read_notes(struct query *q, const struct dl_phdr_info *info, const ElfW(Phdr) *ph)
+{
+    const char *p = (const char *)(info->dlpi_addr + ph->p_vaddr), *end = p + ph->p_memsz;
+
+    while (p + sizeof(ElfW(Nhdr)) <= end) {
+        const ElfW(Nhdr) *note = (const void *)p;
+        const char *name = p + sizeof(*note), *desc = name + fv_round_up(note->n_namesz, 4);
+
+        if (note->n_namesz > (size_t)(end - name) || desc > end || note->n_descsz > (size_t)(end - desc))
+            return;
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(name, "GNU", 4)) {
+            q->build_id = (const uint8_t *)desc;
+            q->build_id_bytes = note->n_descsz < 32 ? note->n_descsz : 32;
+            return;
+        }
+        p = desc + fv_round_up(note->n_descsz, 4);
+    }
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct query *q = arg;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    (void)size;
+
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        uintptr_t at = info->dlpi_addr + ph->p_vaddr;
+
+        if (ph->p_type != PT_LOAD)
+            continue;
+        begin = at < begin ? at : begin;
+        end = at + ph->p_memsz > end ? at + ph->p_memsz : end;
+    }
+    if (q->address < begin || q->address >= end)
+        return 0;
+    q->found = true;
+    q->module = (struct module){ .begin = begin, .end = end, .bias = info->dlpi_addr };
+    q->path = info->dlpi_name;
+    for (int i = 0; i < info->dlpi_phnum && !q->build_id; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE)
+            read_notes(q, info, &info->dlpi_phdr[i]);
+    return 1;
+}
+
+/* The main program has an empty name in the loader's list. */
+static const char *full_path(const char *name, char *buffer, size_t bytes)
+{
+    if (name && *name)
+        return name;
+    ssize_t n = readlink("/proc/self/exe", buffer, bytes - 1);
+    buffer[n > 0 ? n : 0] = '\0';
+    return buffer;
+}
+
+static bool write_module(const struct query *q, const char *path)
+{
+    size_t length = strlen(path);
+    size_t bytes = fv_round_up(sizeof(struct fv_module_record) + length + 1, 8);
+
+    if (!chunk || fv_chunk_room(chunk) < bytes)
+        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_MODULES, FV_NO_THREAD, 0, bytes > 4000 ? bytes : 4000);
+    if (!chunk)
+        return false;
+    struct fv_module_record *record = fv_chunk_next(chunk);
+    record->bytes = (uint32_t)bytes;
+    record->id = q->module.id;
+    record->bias = q->module.bias;
+    record->begin = q->module.begin;
+    record->end = q->module.end;
+    record->build_id_bytes = q->build_id_bytes;
+    record->path_bytes = (uint32_t)length;
+    if (q->build_id)
+        memcpy(record->build_id, q->build_id, q->build_id_bytes);
+    memcpy(record->path, path, length + 1);
+    fv_chunk_commit(chunk, bytes);
+    return true;
+}
+
+static uint64_t identify(const struct query *q, const char *path)
+{
+    uint64_t hash = q->module.bias;
+
+    for (; *path; path++)
+        hash = fv_mix2(hash, (unsigned char)*path);
+    for (uint32_t i = 0; i < q->build_id_bytes; i++)
+        hash = fv_mix2(hash, q->build_id[i]);
+    return hash;
+}
+
+/* Asks the loader; an object that comes back to where it was keeps its id. */
+static FV_COLD const struct module *discover(uintptr_t address)
+{
+    char buffer[4096];
+    struct query q = { .address = address };
+
+    dl_iterate_phdr(visit, &q);
+    if (!q.found)
+        return NULL;
+    const char *path = full_path(q.path, buffer, sizeof(buffer));
+    q.module.identity = identify(&q, path);
+    for (unsigned i = 0; i < module_count; i++)
+        if (modules[i].identity == q.module.identity) {
+            modules[i].begin = q.module.begin;
+            modules[i].end = q.module.end;
+            return &modules[i];
+        }
+    if (module_count == MODULES)
+        return NULL;
+    q.module.id = module_count + 1;
+    if (!write_module(&q, path))
+        return NULL;
+    modules[module_count] = q.module;
+    return &modules[module_count++];
+}
+
+uint32_t fv_module_find(uintptr_t address, uint64_t *offset)
+{
+    const struct module *m = NULL;
+
+    for (unsigned i = 0; i < module_count && !m; i++)
+        if (address - modules[i].begin < modules[i].end - modules[i].begin)
+            m = &modules[i];
+    if (!m)
+        m = discover(address);
+    *offset = m ? address - m->bias : address;
+    return m ? m->id : FV_MODULE_UNKNOWN;
+}
+
+static int count_removals(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    *(unsigned long long *)arg = info->dlpi_subs;
+    return 1;
+}
+
+void fv_module_refresh(void)
+{
+    unsigned long long now = removals;
+
+    dl_iterate_phdr(count_removals, &now);
+    if (now == removals)
+        return;
+    removals = now;
+    for (unsigned i = 0; i < module_count; i++)
+        modules[i].begin = modules[i].end = 0;
+}

@@ -1,0 +1,260 @@
+/* Call paths, verified instead of unwound.
+ *
+ * A cache entry remembers, for a call from one place at one stack depth, which stack slots held the
+ * return addresses of the whole path. If they still do, the path is the same: the frame of a function
+ * has one size at one of its calls, so the chain of slots is fixed - unless the function finds its frame
+ * through the frame pointer (alloca, variable-length arrays, realigned stacks). Such frames have their
+ * frame pointer inside of themselves; for them the saved frame pointer is one more slot to compare.
+ * A comparison costs a nanosecond a frame; unwinding by libunwind, half a microsecond a frame, happens
+ * on a miss only.
+ *
+ * Slots are read between the wrapper's frame and the end of the thread's stack, which is memory that
+ * exists as long as the thread does. Calls from other stacks (coroutines) and from signal handlers are
+ * unwound every time. */
+#define UNW_LOCAL_ONLY
+#include "rt/runtime.h"
+
+#include <libunwind.h>
+#include <pthread.h>
+#include <string.h>
+
+#define ENTRIES 4096
+#define BUCKETS 4096
+#define CHECKS 32768
+#define DEPTH_MAX 128 /* frames; outer ones are cut, and the path says so */
+#define SHALLOW 4     /* a longer walk along a bucket moves the entry to its front */
+
+struct fv_path_cache {
+    uint32_t entry_count, check_count;
+    struct fv_path_entry *bucket[BUCKETS];
+    struct fv_path_entry entry[ENTRIES];
+    struct fv_path_check check[CHECKS];
+};
+
+/* One frame as libunwind reported it. */
+struct frame {
+    uintptr_t address;       /* return address into it */
+    uintptr_t sp;            /* its stack pointer at the call: the return address lies below */
+    uintptr_t frame_pointer; /* its value in that frame ... */
+    uintptr_t saved_at;      /* ... and the slot that a callee saved it in; 0: none */
+};
+
+struct walk {
+    struct frame frame[DEPTH_MAX + 1];
+    unsigned count;
+    bool truncated; /* there were more frames */
+    bool cachable;
+};
+
+struct fv_path_cache *fv_path_cache_new(void)
+{
+    return fv_memory_new(sizeof(struct fv_path_cache));
+}
+
+void fv_path_cache_flush(struct fv_path_cache *cache)
+{
+    memset(cache->bucket, 0, sizeof(cache->bucket));
+    cache->entry_count = 0;
+    cache->check_count = 0;
+}
+
+uintptr_t fv_stack_end(bool initial_thread)
+{
+    extern void *__libc_stack_end; /* of the loader: the initial thread's, without reading /proc */
+    pthread_attr_t attr;
+    void *begin = NULL;
+    size_t bytes = 0;
+
+    if (initial_thread)
+        return (uintptr_t)__libc_stack_end;
+    if (pthread_getattr_np(pthread_self(), &attr))
+        return 0;
+    pthread_attr_getstack(&attr, &begin, &bytes);
+    pthread_attr_destroy(&attr);
+    return (uintptr_t)begin + bytes;
+}
+
+static inline struct fv_path_entry **bucket_of(struct fv_path_cache *cache, const void *return_address,
+                                               uintptr_t slot)
+{
+    uint64_t key = ((uintptr_t)return_address ^ slot << 20) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &cache->bucket[key >> 52];
+}
+_Static_assert(BUCKETS == 1 << 12, "bucket_of() takes the upper 12 bits");
+
+static inline bool still_holds(const struct fv_path_entry *e)
+{
+    const char *slot = (const char *)e->slot;
+
+    for (uint32_t i = 0; i < e->check_count; i++)
+        if (*(const uintptr_t *)(slot + e->checks[i].offset) != e->checks[i].value)
+            return false;
+    return true;
+}
+
+struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
+                                     const struct fv_path_check *checks, uint32_t count)
+{
+    struct fv_path_cache *cache = thread->paths;
+    uintptr_t slot = fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
+
+    if (cache->entry_count == ENTRIES || cache->check_count + count > CHECKS) {
+        fv_path_cache_flush(cache);
+        thread->record->path_flushes++;
+    }
+    struct fv_path_entry **bucket = bucket_of(cache, site.return_address, slot);
+    struct fv_path_entry *e = &cache->entry[cache->entry_count++];
+    struct fv_path_check *own = &cache->check[cache->check_count];
+
+    memcpy(own, checks, count * sizeof(*checks));
+    cache->check_count += count;
+    *e = (struct fv_path_entry){ .next = *bucket, .return_address = site.return_address, .slot = slot,
+                                 .checks = own, .check_count = count, .path = path };
+    *bucket = e;
+    return e;
+}
+
+static void read_frame(unw_cursor_t *cursor, struct frame *f)
+{
+    unw_word_t ip = 0, sp = 0, fp = 0;
+
+    unw_get_reg(cursor, UNW_REG_IP, &ip);
+    unw_get_reg(cursor, UNW_REG_SP, &sp);
+    *f = (struct frame){ .address = ip, .sp = sp };
+#if defined(__x86_64__)
+    unw_save_loc_t at;
+
+    unw_get_reg(cursor, UNW_X86_64_RBP, &fp);
+    f->frame_pointer = fp;
+    if (!unw_get_save_loc(cursor, UNW_X86_64_RBP, &at) && at.type == UNW_SLT_MEMORY)
+        f->saved_at = at.u.addr;
+#else
+    (void)fp;
+#endif
+}
+
+/* Unwinds from the wrapper's caller outwards, at most `limit` frames and one more for the size of the last. */
+static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
+{
+    unw_context_t context;
+    unw_cursor_t cursor;
+    unw_word_t ip = 0;
+    int more;
+
+    walk->count = 0;
+    walk->truncated = false;
+    walk->cachable = true;
+    unw_getcontext(&context);
+    if (unw_init_local(&cursor, &context))
+        return;
+    while ((more = unw_step(&cursor)) > 0) {
+        unw_get_reg(&cursor, UNW_REG_IP, &ip);
+        if (ip == (uintptr_t)site.return_address)
+            break;
+    }
+    for (; more > 0 && walk->count < limit; more = unw_step(&cursor)) {
+        read_frame(&cursor, &walk->frame[walk->count]);
+        if (!walk->frame[walk->count].address)
+            return;
+        walk->count++;
+        if (unw_is_signal_frame(&cursor) > 0)
+            walk->cachable = false;
+    }
+    walk->truncated = more > 0;
+    if (more > 0)
+        read_frame(&cursor, &walk->frame[walk->count]);
+    else
+        walk->frame[walk->count] = (struct frame){ .sp = UINTPTR_MAX };
+}
+
+/* The stack slots that pin this walk down. 0: it can't be cached. */
+static unsigned collect_checks(const struct walk *walk, struct fv_site site, uintptr_t stack_end,
+                               struct fv_path_check *checks)
+{
+    uintptr_t base = (uintptr_t)&site.frame[1];
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < walk->count; i++) {
+        const struct frame *f = &walk->frame[i];
+        uintptr_t slot = f->sp - sizeof(uintptr_t), next_sp = walk->frame[i + 1].sp;
+
+        if (slot < base || slot >= stack_end)
+            return 0;
+        checks[count++] = (struct fv_path_check){ (int64_t)(slot - base), f->address };
+        if (f->frame_pointer < f->sp || f->frame_pointer >= next_sp)
+            continue; /* a general register here */
+        if (f->saved_at < base - sizeof(uintptr_t) || f->saved_at >= stack_end)
+            return 0;
+        checks[count++] = (struct fv_path_check){ (int64_t)(f->saved_at - base), f->frame_pointer };
+    }
+    return count;
+}
+
+/* The call tree's node for a walk; outermost frame first. */
+static uint32_t intern(const struct walk *walk)
+{
+    uint32_t id = 0;
+
+    fv_lock(&fv_tree_lock);
+    fv_module_refresh();
+    if (walk->truncated && !fv_rt.options.depth)
+        id = fv_tree_child(0, FV_MODULE_TRUNCATED, 0);
+    for (unsigned i = walk->count; i-- > 0;) {
+        uint64_t offset;
+        uint32_t module = fv_module_find(walk->frame[i].address, &offset);
+
+        id = fv_tree_child(id, module, offset);
+        if (!id)
+            break;
+    }
+    fv_unlock(&fv_tree_lock);
+    if (!id)
+        fv_dropped(FV_DROP_PATHS);
+    return id;
+}
+
+static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_site site)
+{
+    uint64_t begin = fv_ticks();
+    unsigned limit = fv_rt.options.depth ? (unsigned)fv_rt.options.depth : DEPTH_MAX, count = 0;
+    struct fv_path_check checks[2 * DEPTH_MAX];
+    struct walk walk;
+
+    if (limit > DEPTH_MAX)
+        limit = DEPTH_MAX;
+    if (limit > 1)
+        unwind(&walk, site, limit);
+    if (limit == 1 || !walk.count) { /* nothing to unwind by: the call site alone */
+        walk = (struct walk){ .count = 1, .cachable = true };
+        walk.frame[0] = (struct frame){ .address = (uintptr_t)site.return_address };
+    }
+    uint32_t path = intern(&walk);
+    if (walk.cachable && limit > 1)
+        count = collect_checks(&walk, site, thread->stack_end, checks);
+    struct fv_path_entry *e = fv_path_insert(thread, site, path, checks, count);
+    if (!count && limit > 1)
+        e->slot = 1; /* never found again; the entry only serves this call */
+    thread->record->path_misses++;
+    thread->record->cold_ticks += fv_ticks() - begin;
+    return e;
+}
+
+struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site)
+{
+    uintptr_t slot = fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
+    struct fv_path_entry **head = bucket_of(thread->paths, site.return_address, slot), **link = head;
+    unsigned steps = 0;
+
+    for (struct fv_path_entry *e = *head; e; link = &e->next, e = *link, steps++) {
+        if (e->return_address != site.return_address || e->slot != slot || !still_holds(e))
+            continue;
+        if (FV_UNLIKELY(steps >= SHALLOW)) {
+            *link = e->next;
+            e->next = *head;
+            *head = e;
+        }
+        return e;
+    }
+    return miss(thread, site);
+}

@@ -1,0 +1,202 @@
+/* Requests that matter until they complete: receives, whose bytes are known only then and are charged
+ * to the call that posted them, and persistent ones. Sends are not followed: their bytes are known at
+ * once, and an MPI may hand out one handle for many of them.
+ *
+ * Any thread may complete what another posted, so the table is the process's: shards with a lock each,
+ * which is taken only where several threads may be inside MPI. */
+#include "rt/runtime.h"
+
+#include <string.h>
+
+#define SHARDS 16u
+#define SHARD_MAX (UINT32_C(1) << 18) /* requests followed at a time, in each shard */
+
+struct shard {
+    struct fv_lock lock;
+    uint32_t mask, used;
+    struct fv_request *slot; /* handle 0 and kind 0: empty */
+} __attribute__((aligned(64)));
+
+static struct shard shards[SHARDS];
+static uint64_t known; /* in all shards */
+
+static struct shard *lock_shard(uint64_t hash)
+{
+    struct shard *s = &shards[hash % SHARDS];
+
+    if (fv_rt.thread_multiple)
+        fv_lock(&s->lock);
+    return s;
+}
+
+static void unlock_shard(struct shard *s)
+{
+    if (fv_rt.thread_multiple)
+        fv_unlock(&s->lock);
+}
+
+static void adjust_known(uint64_t by)
+{
+    if (fv_rt.thread_multiple)
+        __atomic_fetch_add(&known, by, __ATOMIC_RELAXED);
+    else
+        known += by;
+}
+
+static uint32_t home(const struct shard *s, uint64_t handle)
+{
+    return (uint32_t)(fv_mix(handle) >> 32) & s->mask;
+}
+
+static struct fv_request *search(const struct shard *s, uint64_t handle)
+{
+    if (!s->slot)
+        return NULL;
+    for (uint32_t at = home(s, handle); s->slot[at].kind; at = (at + 1) & s->mask)
+        if (s->slot[at].handle == handle)
+            return &s->slot[at];
+    return NULL;
+}
+
+static bool grow(struct shard *s)
+{
+    uint32_t size = s->slot ? (s->mask + 1) * 2 : 64;
+    struct shard bigger = { .mask = size - 1 };
+
+    if (size > SHARD_MAX || !(bigger.slot = fv_memory_new(size * sizeof(*bigger.slot))))
+        return false;
+    for (uint32_t i = 0; s->slot && i <= s->mask; i++) {
+        if (!s->slot[i].kind)
+            continue;
+        uint32_t at = home(&bigger, s->slot[i].handle);
+        while (bigger.slot[at].kind)
+            at = (at + 1) & bigger.mask;
+        bigger.slot[at] = s->slot[i];
+    }
+    if (s->slot)
+        fv_memory_free(s->slot, (s->mask + 1) * sizeof(*s->slot));
+    s->slot = bigger.slot;
+    s->mask = bigger.mask;
+    return true;
+}
+
+/* Closes the gap, so that probing needs no tombstones. */
+static void erase(struct shard *s, struct fv_request *r)
+{
+    uint32_t hole = (uint32_t)(r - s->slot);
+
+    for (uint32_t at = (hole + 1) & s->mask; s->slot[at].kind; at = (at + 1) & s->mask) {
+        uint32_t distance = (at - home(s, s->slot[at].handle)) & s->mask;
+
+        if (distance >= ((at - hole) & s->mask)) {
+            s->slot[hole] = s->slot[at];
+            hole = at;
+        }
+    }
+    memset(&s->slot[hole], 0, sizeof(s->slot[hole]));
+    s->used--;
+    adjust_known((uint64_t)-1);
+}
+
+/* An entry under the same handle is one whose completion was not seen: replaced. */
+static bool insert(struct shard *s, const struct fv_request *request)
+{
+    struct fv_request *r = search(s, request->handle);
+
+    if (r) {
+        *r = *request;
+        return true;
+    }
+    if ((!s->slot || s->used * 2 >= s->mask) && !grow(s))
+        return false;
+    uint32_t at = home(s, request->handle);
+    while (s->slot[at].kind)
+        at = (at + 1) & s->mask;
+    s->slot[at] = *request;
+    s->used++;
+    adjust_known(1);
+    return true;
+}
+
+static void charge_to(struct fv_request *request, const struct fv_call *call)
+{
+    request->path = call->record ? call->path->path : 0;
+    request->function = call->record ? (uint16_t)call->function : FV_FUNCTION_REST;
+    request->comm_id = request->comm ? fv_comm_id(request->comm) : 0;
+}
+
+void fv_request_post(struct fv_call *call, const struct fv_request *request)
+{
+    struct fv_request own = *request;
+    struct shard *s = lock_shard(fv_mix(request->handle));
+
+    charge_to(&own, call);
+    bool ok = insert(s, &own);
+    unlock_shard(s);
+    if (!ok)
+        fv_dropped(FV_DROP_REQUESTS);
+}
+
+bool fv_requests_any(void)
+{
+    return __atomic_load_n(&known, __ATOMIC_RELAXED) != 0;
+}
+
+bool fv_request_get(uint64_t handle, struct fv_request *out)
+{
+    if (!fv_requests_any())
+        return false;
+    struct shard *s = lock_shard(fv_mix(handle));
+    const struct fv_request *r = search(s, handle);
+
+    if (r)
+        *out = *r;
+    unlock_shard(s);
+    return r != NULL;
+}
+
+void fv_request_start(struct fv_call *call, uint64_t handle)
+{
+    struct shard *s = lock_shard(fv_mix(handle));
+    struct fv_request *r = search(s, handle);
+
+    if (r) {
+        charge_to(r, call);
+        r->active = 1;
+    }
+    unlock_shard(s);
+}
+
+void fv_request_completed(struct fv_call *call, uint64_t handle, uint64_t bytes)
+{
+    struct shard *s = lock_shard(fv_mix(handle));
+    struct fv_request *r = search(s, handle), was = { 0 };
+
+    if (r) {
+        was = *r;
+        if (r->persistent)
+            r->active = 0;
+        else
+            erase(s, r);
+    }
+    unlock_shard(s);
+    if (was.kind != FV_REQUEST_RECV || !bytes || was.function == FV_FUNCTION_REST)
+        return;
+    /* In a cell of this thread's own: the poster's cells are written by the poster alone. */
+    struct fv_cell *cell =
+        fv_cell_find(call->thread, was.path, was.comm_id, was.function, fv_log2_bucket(bytes)).cell;
+    cell->bytes_received += bytes;
+    cell->receives++;
+}
+
+void fv_request_freed(uint64_t handle)
+{
+    if (!fv_requests_any())
+        return;
+    struct shard *s = lock_shard(fv_mix(handle));
+    struct fv_request *r = search(s, handle);
+
+    if (r)
+        erase(s, r);
+    unlock_shard(s);
+}

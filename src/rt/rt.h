@@ -1,0 +1,178 @@
+/* The runtime as the MPI wrappers see it. A wrapper is
+ *
+ *     struct fv_call call;
+ *     bool on = fv_call_enter(&call, FV_FN_MPI_Send, FV_CALL_SITE());
+ *     int result = PMPI_Send(...);
+ *     if (on) {
+ *         fv_call_end(&call);                     the clock, before anything else
+ *         if (result == MPI_SUCCESS) ...          what was moved: only now are the arguments known good
+ *         fv_call_record(&call, comm, sent, received);
+ *     }
+ *     return result;
+ *
+ * The runtime knows no MPI type: handles are uint64_t (fv_handle() in mpi-wrappers/glue.h). Everything
+ * here may be called from any thread at any time, never fails visibly, never sets errno, and takes no
+ * lock, memory or system call on the usual path.
+ *
+ * Nesting: between enter and record the thread is "inside"; wrappers that MPI itself, its callbacks or
+ * its other language bindings call meanwhile see fv_call_enter() == false and only forward. */
+#ifndef FV_RT_H
+#define FV_RT_H
+
+#include "base/base.h"
+#include "trace/format.h"
+
+struct fv_thread;
+struct fv_path_entry;
+struct fv_comm;
+
+/* One row for each wrapped function, generated from mpi-api.tbl; the index is FV_FN_<name>. */
+struct fv_function {
+    const char *name;
+    uint8_t class; /* enum fv_function_class */
+    uint8_t wait;  /* enum fv_wait_rule */
+};
+extern const struct fv_function fv_functions[];
+extern const unsigned fv_function_count;
+
+/* Where the wrapper was called from. The macro must stand in the wrapper itself; wrappers are compiled
+ * with -fno-omit-frame-pointer. */
+struct fv_site {
+    const void *return_address;
+    const uintptr_t *frame; /* frame[0]: the caller's frame pointer, frame[1]: the return address */
+};
+#define FV_CALL_SITE() \
+    ((struct fv_site){ __builtin_return_address(0), (const uintptr_t *)__builtin_frame_address(0) })
+
+/* A call in progress, on the wrapper's stack. */
+struct fv_call {
+    struct fv_thread *thread;
+    struct fv_path_entry *path;
+    struct fv_cell *cell; /* after fv_call_record(): where it was counted, or NULL */
+    uint64_t begin, end;
+    uint32_t function;
+    bool record; /* false while paused: bookkeeping goes on, nothing is counted */
+};
+
+/* Begins a call: finds its call path, marks the thread as being in it, reads the clock last. False: the
+ * wrapper must only forward (nested, before MPI, after a fork, fvmpi off). */
+bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site);
+
+/* Tells who a blocking call waits for, right after enter, for reports of hung programs. */
+void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag);
+
+/* Reads the clock. */
+void fv_call_end(struct fv_call *call);
+
+/* Counts the call and leaves it; comm may be NULL. Call it exactly once after each fv_call_enter() that
+ * returned true, whatever PMPI returned (with 0 bytes on errors). */
+void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received);
+
+/* For a function that ended in a communicator being created or freed, PMPI_* queries of the wrapper
+ * must happen between fv_call_end() and fv_call_record(): nesting is still guarded there. */
+
+/* After fv_call_record(): the message counts for the communication matrix. `rank` is in the remote
+ * group of an intercommunicator, else in the group of comm. PROC_NULL must not come here. */
+void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes);
+
+/* A blocking collective. fv_comm_collective() must be called for every collective call on comm that
+ * succeeded, blocking or not, also while paused (fv_call.record false), before fv_call_record(): it
+ * gives the call's sequence number. fv_call_collective(), after fv_call_record(), logs a blocking one. */
+uint32_t fv_comm_collective(struct fv_comm *comm);
+void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags /* enum fv_coll_flags */);
+
+/* ---- communicators (comm.c). A struct fv_comm lives until the process ends. ---- */
+
+/* How a communicator came to be; the ranks that share one must pass the same kind and discriminator. */
+struct fv_comm_info {
+    uint64_t handle;
+    struct fv_comm *parent; /* NULL: none or unknown */
+    uint64_t sequence;      /* fv_comm_next_child(parent), taken by every rank that took part in the call */
+    uint64_t salt;          /* further discriminator (tag of create_group, bridge's tag), or 0 */
+    unsigned flags;         /* enum fv_comm_flags */
+    int rank, size, remote_size;
+    const int *world_ranks;        /* [size]; -1: not in MPI_COMM_WORLD */
+    const int *remote_world_ranks; /* [remote_size] */
+    const char *name;              /* NULL: none */
+};
+/* Registers a communicator; replaces one that is known under the same handle. NULL: no memory, counted. */
+struct fv_comm *fv_comm_new(const struct fv_comm_info *info);
+/* The communicator of a handle. Unknown ones are described by fv_mpi_describe() first. NULL: MPI_COMM_NULL
+ * or not describable. Only valid handles may come here: call it after PMPI returned success. */
+struct fv_comm *fv_comm_get(uint64_t handle);
+/* Like fv_comm_get(), but never asks MPI. */
+struct fv_comm *fv_comm_find(uint64_t handle);
+void fv_comm_freed(uint64_t handle);                    /* after a successful MPI_Comm_free or disconnect */
+void fv_comm_named(uint64_t handle, const char *name);  /* after MPI_Comm_set_name */
+uint64_t fv_comm_next_child(struct fv_comm *parent);    /* number of this creation call on the parent */
+int fv_comm_size(const struct fv_comm *comm);
+int fv_comm_rank(const struct fv_comm *comm);
+int fv_comm_remote_size(const struct fv_comm *comm);    /* 0: an intracommunicator */
+unsigned fv_comm_flags(const struct fv_comm *comm);
+
+/* ---- requests (request.c): non-blocking and persistent operations until they complete ---- */
+
+enum fv_request_kind { FV_REQUEST_SEND = 1, FV_REQUEST_RECV = 2, FV_REQUEST_OTHER = 3 };
+struct fv_request {
+    uint64_t handle;
+    uint8_t kind;       /* enum fv_request_kind */
+    uint8_t persistent; /* stays known after completion, until fv_request_freed() */
+    uint8_t active;     /* persistent: started and not completed */
+    int32_t peer, tag;  /* as passed */
+    uint64_t bytes;     /* persistent sends: what one start sends */
+    struct fv_comm *comm;
+    /* Who is charged with the received bytes: set by fv_request_post(), fv_request_start(). */
+    uint32_t path, comm_id;
+    uint16_t function;
+};
+/* After fv_call_record() of the call that made the request: follow it. Only receives need it in profile
+ * mode (bytes are known at completion), and persistent sends. */
+void fv_request_post(struct fv_call *call, const struct fv_request *request);
+/* Copies a known request to *out; false: unknown. */
+bool fv_request_get(uint64_t handle, struct fv_request *out);
+/* Any receive or persistent request known in this process? Cheap; lets Wait and Test skip all work. */
+bool fv_requests_any(void);
+/* After fv_call_record() of MPI_Start: later completions are charged to this call. */
+void fv_request_start(struct fv_call *call, uint64_t handle);
+/* A receive completed: its bytes are charged to the call that posted it. Forgets it unless persistent.
+ * Call after fv_call_end() of the completing call (before or after its record). */
+void fv_request_completed(struct fv_call *call, uint64_t handle, uint64_t bytes_received);
+void fv_request_freed(uint64_t handle); /* MPI_Request_free, cancelled and completed, or invalid */
+
+/* Scratch memory of the calling thread for arrays of handles and statuses, at least `bytes`, valid until
+ * its next use under the same slot (0..2); NULL: no memory (the caller then forwards without). */
+void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes);
+
+/* ---- life cycle (start.c) ---- */
+
+struct fv_start_info {
+    int world_rank, world_size; /* 0 and 1 without a world (sessions) */
+    const char *mpi;            /* MPI_Get_library_version */
+    const char *thread_level;   /* "MPI_THREAD_SINGLE", ... */
+    bool thread_multiple;       /* more than one thread may be inside MPI */
+    uint64_t init_begin, init_end; /* ticks around MPI_Init, 0 if it was not seen */
+};
+/* Opens the rank file and starts recording; the second call does nothing. Never communicates: an
+ * application may run only some of its ranks under fvmpi. */
+void fv_start(const struct fv_start_info *info);
+/* MPI_Init itself, seen before the runtime was started: the call is recorded afterwards. */
+void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end);
+bool fv_started(void);
+void fv_finalizing(void); /* entering MPI_Finalize; fv_call_enter() was called */
+void fv_finalized(void);  /* it returned and was recorded */
+void fv_aborting(int code); /* entering MPI_Abort */
+/* MPI_Pcontrol and fvmpi.h. Idempotent. */
+void fv_pause(void);
+void fv_resume(void);
+uint64_t fv_now(void); /* ticks */
+
+/* ---- what the MPI-dependent layer (mpi-wrappers/glue.c) gives to the runtime ---- */
+
+/* Is MPI initialised and not finalised, and if so, who are we? Called when a wrapper is the first one
+ * the runtime sees. True: *out is filled. */
+bool fv_mpi_attach(struct fv_start_info *out);
+/* Describes an unknown but valid communicator with local PMPI calls only, and registers it by
+ * fv_comm_new() with FV_COMM_INFERRED (or as the world or self). */
+struct fv_comm *fv_mpi_describe(uint64_t handle);
+
+#endif

@@ -1,0 +1,180 @@
+/* The runtime's insides: the state of the process and of its threads. Only src/rt includes this.
+ *
+ * Who owns what: the process owns the rank file, the call tree, modules, communicators and requests,
+ * all behind locks that are taken on rare paths only. A thread owns its struct fv_thread and everything
+ * in it, and no other thread writes there. When a thread ends, its struct goes to a free list and the
+ * next new thread carries on with it: programs that make and end threads forever stay bounded. */
+#ifndef FV_RUNTIME_H
+#define FV_RUNTIME_H
+
+#include "base/lock.h"
+#include "base/options.h"
+#include "rt/clock.h"
+#include "rt/rt.h"
+#include "trace/writer.h"
+
+/* ---- the process ---- */
+
+enum fv_runtime_state {
+    FV_RT_IDLE,     /* MPI has not started: shells, launchers, helpers stay here */
+    FV_RT_ON,       /* recording, or paused */
+    FV_RT_OFF,      /* for good: disabled, failed to start, or the child of a fork */
+};
+
+struct fv_runtime {
+    uint32_t state;       /* enum fv_runtime_state */
+    uint32_t paused;      /* calls are followed but not counted */
+    bool thread_multiple; /* several threads may be inside MPI: take the locks of hot tables */
+    pid_t pid;
+    struct fv_lock lock; /* of start, thread list, pause */
+    struct fv_options options;
+    struct fv_writer writer;
+    uint64_t cell_bytes; /* handed out to all threads, against options.profile_max */
+    struct fv_thread *threads; /* all ever made, through next_all */
+    struct fv_thread *free;    /* of ended threads, through next_free */
+    uint32_t thread_count;
+    int world_rank;
+};
+extern struct fv_runtime fv_rt;
+
+static inline bool fv_rt_on(void)
+{
+    return __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) == FV_RT_ON;
+}
+
+/* Counts something that was not recorded. Any thread. */
+static inline void fv_dropped(enum fv_drop what)
+{
+    if (fv_rt.writer.header)
+        __atomic_fetch_add(&fv_rt.writer.header->dropped[what], 1, __ATOMIC_RELAXED);
+}
+
+/* Private memory straight from the system, zeroed; the application's malloc stays its own. NULL: none. */
+void *fv_memory_new(size_t bytes);
+void fv_memory_free(void *memory, size_t bytes);
+
+/* ---- call paths (path.c) ---- */
+
+/* A stack slot and what it must hold for a cached path to be the path. */
+struct fv_path_check {
+    int64_t offset; /* from the slot of the wrapper's return address */
+    uintptr_t value;
+};
+
+struct fv_path_entry {
+    struct fv_path_entry *next; /* of the same bucket */
+    const void *return_address;
+    uintptr_t slot; /* address of the stack slot that holds return_address */
+    const struct fv_path_check *checks;
+    uint32_t check_count;
+    uint32_t path;          /* node id */
+    struct fv_cell *cell;   /* last used with this path */
+    uint32_t cell_index;
+};
+
+struct fv_path_cache;
+struct fv_path_cache *fv_path_cache_new(void);
+void fv_path_cache_flush(struct fv_path_cache *cache);
+struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site);
+/* Adds an entry with the given checks (copied); evicts everything when the cache is full. */
+struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
+                                     const struct fv_path_check *checks, uint32_t count);
+/* The cached slots lie in [slot, stack_end) of the thread. */
+uintptr_t fv_stack_end(bool initial_thread);
+
+/* ---- the call tree (tree.c) and modules (module.c); both under fv_tree_lock ---- */
+
+extern struct fv_lock fv_tree_lock;
+/* Node for a frame below parent; 0 when the budget is full (counted by the caller). */
+uint32_t fv_tree_child(uint32_t parent, uint32_t module, uint64_t offset);
+const struct fv_path_record *fv_tree_node(uint32_t id); /* id > 0 */
+/* The module of an address, recorded in the file when new; the offset of the address in it. */
+uint32_t fv_module_find(uintptr_t address, uint64_t *offset);
+/* Before a batch of fv_module_find(): notices dlclose(). */
+void fv_module_refresh(void);
+
+/* ---- threads (thread.c) ---- */
+
+struct fv_cell_slot {
+    struct fv_cell *cell; /* NULL: empty */
+    uint32_t index;
+};
+
+/* The cells of one thread: chunks in the file, found through an open-addressed table in private memory. */
+struct fv_cells {
+    struct fv_cell_slot *slots;
+    uint32_t mask, used;
+    uint32_t count; /* records made */
+    struct fv_chunk_header *chunk;
+    struct fv_cell_slot rest; /* where calls go that fit nowhere else */
+};
+
+struct fv_peers {
+    struct fv_peer_record **slots;
+    uint32_t mask, used;
+    uint32_t count;
+    struct fv_chunk_header *chunk;
+};
+
+#define FV_LOG_CHUNKS 24
+#define FV_LOG_SHIFT_MAX 31
+
+/* The log of collective calls: filled, thinned, filled again. */
+struct fv_log {
+    struct fv_chunk_header *chunk[FV_LOG_CHUNKS];
+    uint32_t chunks, current; /* made; being filled */
+    uint32_t shift;           /* calls are kept whose sequence number is a multiple of 2^shift */
+    uint64_t bytes;
+};
+
+struct fv_thread {
+    struct fv_thread_record *record; /* in the file */
+    struct fv_path_cache *paths;
+    uintptr_t stack_end;
+    struct fv_bins *bins;
+    unsigned bin_shift; /* log2 of the active bank's width */
+    struct fv_cells cells;
+    struct fv_peers peers;
+    struct fv_log log;
+    uint64_t comm_handle, comm_generation; /* the communicator used last */
+    struct fv_comm *comm;
+    uint32_t id;
+    struct {
+        void *memory;
+        size_t bytes;
+    } scratch[3];
+    struct fv_thread *next_all, *next_free;
+};
+
+/* The thread's own; NULL before its first call, inside a call, and when the runtime is off. */
+extern FV_TLS struct fv_thread *fv_current;
+/* The same, but also inside a call. */
+extern FV_TLS struct fv_thread *fv_self;
+/* For the first call of a thread: makes or adopts a struct fv_thread. NULL: inside a call, or off. */
+struct fv_thread *fv_thread_attach(void);
+/* After fork() in the child. */
+void fv_thread_forget(void);
+
+/* ---- statistics of one thread ---- */
+
+/* The cell for a key; makes it when new. Never NULL. */
+struct fv_cell_slot fv_cell_find(struct fv_thread *thread, uint32_t path, uint32_t comm, unsigned function,
+                                 unsigned size_bucket);
+bool fv_cells_init(struct fv_thread *thread);
+void fv_bins_init(struct fv_thread *thread);
+void fv_bins_reset(struct fv_thread *thread);
+void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end);
+void fv_peer_add(struct fv_thread *thread, int world_rank, uint64_t messages, uint64_t bytes);
+void fv_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
+
+/* Writes the name of a function that is used for the first time. */
+void fv_function_used(unsigned function);
+#define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */
+
+/* ---- communicators ---- */
+
+uint32_t fv_comm_id(const struct fv_comm *comm);
+/* World rank of a rank in the group that messages go to; -1 unknown. */
+int fv_comm_peer_world(const struct fv_comm *comm, int rank);
+
+#endif

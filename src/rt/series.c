@@ -1,0 +1,176 @@
+/* What a thread records along time, at constant cost: time bins that double their width, and the log of
+ * collective calls that is thinned by sequence number when it is full. */
+#include "rt/runtime.h"
+
+#include <string.h>
+
+#define FIRST_SHIFT 21 /* about a millisecond */
+
+/* ---- time bins ---- */
+
+void fv_bins_init(struct fv_thread *t)
+{
+    struct fv_chunk_header *chunk =
+        fv_writer_chunk(&fv_rt.writer, FV_CHUNK_BINS, t->id, 0, sizeof(struct fv_bins));
+
+    if (!chunk)
+        return;
+    t->bins = fv_chunk_records(chunk);
+    t->bin_shift = FIRST_SHIFT;
+    t->bins->bank[0].origin = fv_rt.writer.header->begin_ticks;
+    t->bins->bank[0].width = UINT64_C(1) << FIRST_SHIFT;
+    fv_chunk_commit(chunk, sizeof(struct fv_bins));
+}
+
+/* Doubles the width: into the other bank, which becomes the active one when it is whole, so that a kill
+ * at any moment leaves one good bank. */
+static FV_COLD void fold(struct fv_thread *t)
+{
+    struct fv_bin_bank *from = &t->bins->bank[t->bins->active], *to = &t->bins->bank[!t->bins->active];
+
+    memset(to->ticks, 0, sizeof(to->ticks));
+    to->origin = from->origin;
+    to->width = from->width * 2;
+    for (unsigned i = 0; i < FV_BINS; i++)
+        for (unsigned c = 0; c < FV_CLASS_COUNT; c++)
+            to->ticks[i / 2][c] += from->ticks[i][c];
+    __atomic_store_n(&t->bins->active, !t->bins->active, __ATOMIC_RELEASE);
+    t->bin_shift++;
+}
+
+void fv_bins_reset(struct fv_thread *t)
+{
+    if (t->bins)
+        memset(t->bins->bank[t->bins->active].ticks, 0, sizeof(t->bins->bank[0].ticks));
+}
+
+static FV_COLD void add_across(struct fv_thread *t, unsigned class, uint64_t begin, uint64_t end)
+{
+    struct fv_bin_bank *bank = &t->bins->bank[t->bins->active];
+
+    while ((end - bank->origin) >> t->bin_shift >= FV_BINS) {
+        fold(t);
+        bank = &t->bins->bank[t->bins->active];
+    }
+    while (begin < end) {
+        uint64_t bin = (begin - bank->origin) >> t->bin_shift;
+        uint64_t stop = bank->origin + ((bin + 1) << t->bin_shift);
+
+        if (stop > end)
+            stop = end;
+        bank->ticks[bin][class] += stop - begin;
+        begin = stop;
+    }
+}
+
+void fv_bins_add(struct fv_thread *t, unsigned class, uint64_t begin, uint64_t end)
+{
+    if (FV_UNLIKELY(!t->bins))
+        return;
+    struct fv_bin_bank *bank = &t->bins->bank[t->bins->active];
+
+    if (FV_UNLIKELY(begin < bank->origin))
+        begin = bank->origin;
+    uint64_t bin = (begin - bank->origin) >> t->bin_shift, last = (end - bank->origin) >> t->bin_shift;
+
+    if (FV_LIKELY(bin == last && last < FV_BINS))
+        bank->ticks[bin][class] += end - begin;
+    else if (begin < end)
+        add_across(t, class, begin, end);
+}
+
+/* ---- the log of collective calls ---- */
+
+static size_t capacity(const struct fv_chunk_header *chunk)
+{
+    return (chunk->bytes - sizeof(*chunk)) / sizeof(struct fv_coll_record);
+}
+
+/* Keeps the calls whose sequence number is a multiple of 2^shift; all ranks that thin as far keep the
+ * same ones. Records move down before `used` shrinks: a kill in between leaves duplicates, never gaps. */
+static uint64_t keep_multiples(struct fv_log *log)
+{
+    uint32_t below = (UINT32_C(1) << log->shift) - 1;
+    unsigned to = 0;
+    size_t at = 0, count[FV_LOG_CHUNKS] = { 0 };
+    uint64_t gone = 0;
+
+    for (unsigned from = 0; from < log->chunks; from++) {
+        const struct fv_coll_record *records = fv_chunk_records(log->chunk[from]);
+
+        for (size_t i = 0; i < log->chunk[from]->used / sizeof(*records); i++) {
+            if (records[i].sequence & below) {
+                gone++;
+                continue;
+            }
+            if (at == capacity(log->chunk[to]))
+                to++, at = 0;
+            ((struct fv_coll_record *)fv_chunk_records(log->chunk[to]))[at++] = records[i];
+            count[to] = at;
+        }
+    }
+    for (unsigned i = 0; i < log->chunks; i++)
+        __atomic_store_n(&log->chunk[i]->used, count[i] * sizeof(struct fv_coll_record), __ATOMIC_RELEASE);
+    log->current = to;
+    return gone;
+}
+
+static FV_COLD void thin(struct fv_log *log)
+{
+    struct fv_file_header *header = fv_rt.writer.header;
+    uint64_t gone = 0;
+
+    while (!gone && log->shift < FV_LOG_SHIFT_MAX) {
+        log->shift++;
+        gone = keep_multiples(log);
+    }
+    __atomic_fetch_add(&header->dropped[FV_DROP_COLLECTIVES], gone, __ATOMIC_RELAXED);
+    if (log->shift > header->coll_shift_ceiling)
+        header->coll_shift_ceiling = log->shift;
+}
+
+/* The next chunk: one that thinning emptied, else a new one of twice the size, within the budget. */
+static FV_COLD struct fv_chunk_header *next_chunk(struct fv_thread *t)
+{
+    struct fv_log *log = &t->log;
+    uint64_t bytes = log->chunks ? log->chunk[log->chunks - 1]->bytes * 2 : 4 * FV_PAGE;
+    struct fv_chunk_header *chunk;
+
+    if (log->chunks && log->current + 1 < log->chunks)
+        return log->chunk[++log->current];
+    if (log->chunks == FV_LOG_CHUNKS || log->bytes + bytes > fv_rt.options.collectives_max)
+        return NULL;
+    chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_COLLECTIVES, t->id, 0, bytes - sizeof(*chunk));
+    if (!chunk)
+        return NULL;
+    log->bytes += bytes;
+    log->current = log->chunks;
+    log->chunk[log->chunks++] = chunk;
+    return chunk;
+}
+
+static FV_COLD struct fv_chunk_header *make_room(struct fv_thread *t)
+{
+    struct fv_chunk_header *chunk = next_chunk(t);
+
+    if (chunk || !t->log.chunks)
+        return chunk;
+    thin(&t->log);
+    chunk = t->log.chunk[t->log.current];
+    return fv_chunk_room(chunk) < sizeof(struct fv_coll_record) ? next_chunk(t) : chunk;
+}
+
+void fv_log_add(struct fv_thread *t, const struct fv_coll_record *record)
+{
+    struct fv_log *log = &t->log;
+    struct fv_chunk_header *chunk = log->chunks ? log->chunk[log->current] : NULL;
+
+    if (FV_UNLIKELY(!chunk || fv_chunk_room(chunk) < sizeof(*record)))
+        chunk = make_room(t);
+    if (!chunk || record->sequence & ((UINT32_C(1) << log->shift) - 1)) {
+        fv_dropped(FV_DROP_COLLECTIVES);
+        return;
+    }
+    memcpy(fv_chunk_next(chunk), record, sizeof(*record));
+    fv_chunk_commit(chunk, sizeof(*record));
+}

@@ -1,0 +1,313 @@
+/* Start and end of recording in a process. Nothing here communicates: an application may run only some
+ * of its ranks under fvmpi, so the ranks agree on the experiment directory by what they all can see
+ * (base/experiment.h). Whatever fails is said once, and the application goes on without us. */
+#include "rt/runtime.h"
+#include "base/experiment.h"
+#include "rt/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct fv_runtime fv_rt;
+
+uint64_t fv_now(void)
+{
+    if (!fv_clock_tsc && !fv_started()) { /* before the first start the clock is not chosen yet */
+        fv_options_from_env(&fv_rt.options);
+        fv_clock_init(fv_rt.options.clock);
+    }
+    return fv_ticks();
+}
+
+bool fv_started(void)
+{
+    return fv_rt_on();
+}
+
+static void in_forked_child(void)
+{
+    if (fv_rt.state == FV_RT_IDLE)
+        return;
+    __atomic_store_n(&fv_rt.state, FV_RT_OFF, __ATOMIC_RELEASE);
+    fv_writer_forget(&fv_rt.writer);
+    fv_thread_forget();
+}
+
+/* Does a process that still runs write this file? */
+static bool is_live(const char *path)
+{
+    struct fv_file_header h;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    uint8_t boot[16];
+
+    if (fd < 0)
+        return false;
+    ssize_t n = pread(fd, &h, sizeof(h), 0);
+    close(fd);
+    fv_boot_id(boot);
+    return n == (ssize_t)sizeof(h) && h.state == FV_STATE_RUNNING && !memcmp(boot, h.boot_id, 16) &&
+           fv_process_start((pid_t)h.pid) == h.process_start;
+}
+
+/* An older run's file of the same name is kept beside the new one. */
+static void keep_aside(const char *path)
+{
+    char aside[4200];
+
+    for (int i = 1; i < 1000; i++) {
+        snprintf(aside, sizeof(aside), "%s.%d", path, i);
+        if (!link(path, aside)) {
+            unlink(path);
+            return;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    rename(path, aside); /* no hard links here */
+}
+
+static int open_rank_file(const char *directory, int rank)
+{
+    char path[4160];
+    int n = snprintf(path, sizeof(path), "%s/rank-%06d.fvr", directory, rank);
+
+    if (!access(path, F_OK)) {
+        if (is_live(path))
+            snprintf(path + n - 4, sizeof(path) - (size_t)n + 4, "-%d.fvr", (int)getpid());
+        else
+            keep_aside(path);
+    }
+    return fv_writer_open(&fv_rt.writer, path);
+}
+
+static void fill_header(const struct fv_start_info *info, const char *directory)
+{
+    struct fv_file_header *h = fv_rt.writer.header;
+
+    h->clock_kind = fv_clock_tsc ? FV_CLOCK_TSC : FV_CLOCK_MONOTONIC;
+    h->world_rank = info->world_rank;
+    h->world_size = info->world_size;
+    h->pid = (uint32_t)fv_rt.pid;
+    h->process_start = fv_process_start(fv_rt.pid);
+    fv_boot_id(h->boot_id);
+    h->job = fv_experiment_job();
+    fv_clock_point(&h->first);
+    h->last = h->first;
+    h->nominal_hz = fv_clock_nominal_hz();
+    h->begin_ticks = info->init_begin ? info->init_begin : h->first.ticks;
+    h->init_ticks = info->init_end;
+    gethostname(h->host, sizeof(h->host) - 1);
+    fv_program(h->program, sizeof(h->program));
+    fv_command(h->command, sizeof(h->command));
+    snprintf(h->mpi, sizeof(h->mpi), "%s", info->mpi);
+    h->mpi[strcspn(h->mpi, "\n")] = '\0';
+    snprintf(h->thread_level, sizeof(h->thread_level), "%s", info->thread_level);
+    snprintf(h->experiment, sizeof(h->experiment), "%.*s", (int)sizeof(h->experiment) - 1, directory);
+    snprintf(h->fvmpi, sizeof(h->fvmpi), "%s", FVMPI_VERSION);
+}
+
+/* run.json: what a person or a script wants to know without our tools. */
+static void write_run_json(const char *directory)
+{
+    const struct fv_file_header *h = fv_rt.writer.header;
+    char path[4160], text[8192];
+
+    snprintf(path, sizeof(path), "%s/run.json", directory);
+    size_t n = fv_run_json(h, text, sizeof(text));
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return;
+    if (write(fd, text, n) != (ssize_t)n)
+        unlink(path);
+    close(fd);
+}
+
+/* What one recorded call costs, in 1/256 tick, for the report's own-overhead line: the real path with a
+ * call path of eight frames, at its best of several batches. What it counted is taken back. */
+static uint64_t calibrate(void)
+{
+    enum { BATCH = 256, FRAMES = 8 };
+    volatile uintptr_t stack[64] = { 0 };
+    struct fv_path_check checks[FRAMES];
+    struct fv_site site = { (const void *)(uintptr_t)8, (const uintptr_t *)stack };
+    uint64_t best = UINT64_MAX;
+    struct fv_call call;
+
+    struct fv_thread *t = fv_thread_attach();
+    if (!t)
+        return 0;
+    struct fv_thread_record before = *t->record;
+    struct fv_cell *rest = t->cells.rest.cell, clean = *rest;
+    fv_path_cache_flush(t->paths);
+    for (int i = 0; i < FRAMES; i++)
+        checks[i] = (struct fv_path_check){ (i + 1) * (int64_t)sizeof(uintptr_t), 0 };
+    struct fv_path_entry *e = fv_path_insert(t, site, 0, checks, FRAMES);
+    e->cell = rest;
+    rest->function = 0; /* any real one; the cell is cleaned below */
+    for (int batch = 0; batch < 8; batch++) {
+        uint64_t begin = fv_ticks();
+
+        for (int i = 0; i < BATCH; i++) {
+            fv_current = t;
+            fv_call_enter(&call, 0, site);
+            fv_call_end(&call);
+            call.record = true;
+            fv_call_record(&call, NULL, 0, 0);
+        }
+        uint64_t ticks = fv_ticks() - begin;
+        best = ticks < best ? ticks : best;
+    }
+    *rest = clean;
+    before.in_call.begin = 0;
+    before.path_misses = before.cold_ticks = 0;
+    *t->record = before;
+    fv_bins_reset(t);
+    fv_path_cache_flush(t->paths);
+    fv_current = t;
+    return best; /* of BATCH = 256 calls */
+}
+
+static int start(const struct fv_start_info *info)
+{
+    char directory[4096], program[256];
+
+    fv_rt.pid = getpid();
+    fv_rt.world_rank = info->world_rank;
+    fv_rt.thread_multiple = info->thread_multiple;
+    fv_program(program, sizeof(program));
+    if (fv_experiment_open(directory, sizeof(directory), fv_rt.options.output, program, info->world_size)) {
+        fv_log("%s: cannot make the experiment directory: %s; choose another with -o or FVMPI_OUTPUT, the "
+               "application goes on unrecorded",
+               fv_rt.options.output ? fv_rt.options.output : ".", strerror(errno));
+        return -FV_EIO;
+    }
+    if (open_rank_file(directory, info->world_rank)) {
+        fv_log("%s/rank-%06d.fvr: cannot create: %s; choose another directory with -o or FVMPI_OUTPUT, the "
+               "application goes on unrecorded",
+               directory, info->world_rank, strerror(errno));
+        return -FV_EIO;
+    }
+    fill_header(info, directory);
+    if (info->world_rank == 0)
+        write_run_json(directory);
+    return 0;
+}
+
+void fv_start(const struct fv_start_info *info)
+{
+    int saved = errno;
+
+    fv_lock(&fv_rt.lock);
+    if (fv_rt.state == FV_RT_ON) {
+        fv_rt.writer.header->state = FV_STATE_RUNNING; /* sessions may follow each other */
+        fv_unlock(&fv_rt.lock);
+        return;
+    }
+    if (fv_rt.state == FV_RT_OFF) {
+        fv_unlock(&fv_rt.lock);
+        return;
+    }
+    uint32_t state = FV_RT_OFF;
+    fv_options_from_env(&fv_rt.options);
+    if (!info->init_begin)
+        fv_clock_init(fv_rt.options.clock);
+    uint64_t begin = fv_ticks();
+    if (!fv_rt.options.disable && !start(info)) {
+        pthread_atfork(NULL, NULL, in_forked_child);
+        state = FV_RT_ON;
+    }
+    __atomic_store_n(&fv_rt.state, state, __ATOMIC_RELEASE);
+    fv_unlock(&fv_rt.lock);
+    if (state == FV_RT_ON) {
+        fv_rt.writer.header->tool_call_ticks = calibrate();
+        fv_rt.writer.header->tool_start_ticks = fv_ticks() - begin;
+        if (fv_rt.options.off_at_start)
+            fv_pause();
+    }
+    errno = saved;
+}
+
+void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end)
+{
+    struct fv_call call;
+
+    if (!fv_started() || !fv_call_enter(&call, function, site))
+        return;
+    call.begin = begin;
+    call.end = end;
+    call.thread->record->main = 1;
+    call.thread->record->begin = begin;
+    fv_call_record(&call, NULL, 0, 0);
+}
+
+static void end(enum fv_file_state state)
+{
+    struct fv_file_header *h = fv_rt.writer.header;
+
+    fv_clock_point(&h->last);
+    __atomic_store_n(&h->end_ticks, fv_ticks(), __ATOMIC_RELEASE);
+    __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
+}
+
+void fv_finalizing(void)
+{
+    if (fv_rt_on())
+        fv_rt.writer.header->finalize_ticks = fv_ticks();
+}
+
+void fv_finalized(void)
+{
+    if (!fv_rt_on())
+        return;
+    uint64_t begin = fv_ticks();
+    end(FV_STATE_FINALIZED);
+    fv_rt.writer.header->tool_end_ticks += fv_ticks() - begin;
+}
+
+void fv_aborting(int code)
+{
+    if (!fv_rt_on())
+        return;
+    fv_rt.writer.header->exit_code = code;
+    end(FV_STATE_ABORTED);
+}
+
+/* exit() without MPI_Finalize. */
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (fv_rt_on() && fv_rt.pid == getpid() && fv_rt.writer.header->state == FV_STATE_RUNNING)
+        end(FV_STATE_EXITED);
+}
+
+void fv_pause(void)
+{
+    if (!fv_rt_on())
+        return;
+    fv_lock(&fv_rt.lock);
+    if (!fv_rt.paused) {
+        fv_rt.writer.header->paused_since = fv_ticks();
+        __atomic_store_n(&fv_rt.paused, 1, __ATOMIC_RELAXED);
+    }
+    fv_unlock(&fv_rt.lock);
+}
+
+void fv_resume(void)
+{
+    struct fv_file_header *h = fv_rt.writer.header;
+
+    if (!fv_rt_on())
+        return;
+    fv_lock(&fv_rt.lock);
+    if (fv_rt.paused) {
+        h->paused_ticks += fv_ticks() - h->paused_since;
+        h->paused_since = 0;
+        __atomic_store_n(&fv_rt.paused, 0, __ATOMIC_RELAXED);
+    }
+    fv_unlock(&fv_rt.lock);
+}

@@ -1,0 +1,116 @@
+/* Threads: each gets its struct fv_thread at its first MPI call and hands it back when it ends. */
+#include "rt/runtime.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+FV_TLS struct fv_thread *fv_current;
+FV_TLS struct fv_thread *fv_self;
+static pthread_key_t key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool key_made;
+
+/* Runs at the end of a thread. */
+static void thread_ended(void *arg)
+{
+    struct fv_thread *t = arg;
+
+    fv_current = NULL;
+    fv_self = NULL;
+    if (!fv_rt_on())
+        return;
+    t->record->end = fv_ticks();
+    fv_lock(&fv_rt.lock);
+    t->next_free = fv_rt.free;
+    fv_rt.free = t;
+    fv_unlock(&fv_rt.lock);
+}
+
+static void make_key(void)
+{
+    key_made = !pthread_key_create(&key, thread_ended);
+}
+
+static struct fv_thread *take_free(void)
+{
+    fv_lock(&fv_rt.lock);
+    struct fv_thread *t = fv_rt.free;
+    if (t)
+        fv_rt.free = t->next_free;
+    fv_unlock(&fv_rt.lock);
+    if (t) {
+        fv_path_cache_flush(t->paths);
+        t->record->end = 0;
+        t->comm_handle = 0;
+        t->comm = NULL;
+    }
+    return t;
+}
+
+static struct fv_thread *make_thread(void)
+{
+    struct fv_thread *t = fv_memory_new(sizeof(*t));
+    struct fv_chunk_header *chunk;
+
+    if (!t)
+        return NULL;
+    t->id = __atomic_fetch_add(&fv_rt.thread_count, 1, __ATOMIC_RELAXED);
+    t->paths = fv_path_cache_new();
+    chunk = t->paths ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_THREADS, t->id, 0, sizeof(*t->record)) : NULL;
+    if (!chunk || !fv_cells_init(t)) {
+        fv_memory_free(t, sizeof(*t));
+        return NULL;
+    }
+    t->record = fv_chunk_records(chunk);
+    t->record->id = t->id;
+    t->record->begin = fv_ticks();
+    fv_chunk_commit(chunk, sizeof(*t->record));
+    fv_bins_init(t);
+    fv_lock(&fv_rt.lock);
+    t->next_all = fv_rt.threads;
+    fv_rt.threads = t;
+    fv_unlock(&fv_rt.lock);
+    return t;
+}
+
+/* A thread for which there is no memory or disk stays unrecorded: its calls are counted as dropped. */
+static FV_COLD struct fv_thread *attach(void)
+{
+    static FV_TLS bool failed;
+    struct fv_thread *t = failed ? NULL : take_free();
+
+    if (!t && !failed)
+        t = make_thread();
+    if (!t) {
+        failed = true;
+        fv_dropped(FV_DROP_CALLS);
+        return NULL;
+    }
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    t->record->tid = (uint32_t)tid;
+    t->record->threads++;
+    t->stack_end = fv_stack_end(tid == fv_rt.pid);
+    fv_self = t;
+    pthread_once(&key_once, make_key);
+    if (key_made)
+        pthread_setspecific(key, t);
+    return t;
+}
+
+struct fv_thread *fv_thread_attach(void)
+{
+    if (fv_self || !fv_rt_on())
+        return NULL; /* inside a call, or nothing to do */
+    int saved = errno;
+    struct fv_thread *t = attach();
+    errno = saved;
+    return t;
+}
+
+void fv_thread_forget(void)
+{
+    fv_current = NULL;
+    fv_self = NULL;
+}

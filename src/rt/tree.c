@@ -1,0 +1,80 @@
+/* The call tree of the process: frames that call paths share are stored once. Nodes live in PATHS
+ * chunks of one size, so an id leads to its node by division; a table of ids finds the child of a node.
+ * Everything here is called under fv_tree_lock, on call path misses only. */
+#include "rt/runtime.h"
+
+#include <string.h>
+
+#define CHUNK_NODES ((16 * FV_PAGE - sizeof(struct fv_chunk_header)) / sizeof(struct fv_path_record))
+#define CHUNKS 64 /* times CHUNK_NODES: about 262,000 nodes, 4 MiB */
+
+struct fv_lock fv_tree_lock;
+
+static struct fv_chunk_header *chunks[CHUNKS];
+static uint32_t node_count;
+static uint32_t *table; /* ids; 0: empty */
+static uint32_t mask;
+
+const struct fv_path_record *fv_tree_node(uint32_t id)
+{
+    const struct fv_path_record *records = fv_chunk_records(chunks[(id - 1) / CHUNK_NODES]);
+
+    return &records[(id - 1) % CHUNK_NODES];
+}
+
+static uint32_t place(const struct fv_path_record *key)
+{
+    return (uint32_t)fv_mix2(fv_mix2(key->parent, key->module), key->offset);
+}
+
+/* Doubles the table; the load stays under one half. */
+static bool grow(void)
+{
+    uint32_t size = mask ? (mask + 1) * 2 : 4096, old_mask = mask;
+    uint32_t *bigger = fv_memory_new(size * sizeof(*table)), *old = table;
+
+    if (!bigger)
+        return false;
+    table = bigger;
+    mask = size - 1;
+    for (uint32_t id = 1; id <= node_count; id++) {
+        uint32_t at = place(fv_tree_node(id)) & mask;
+
+        while (table[at])
+            at = (at + 1) & mask;
+        table[at] = id;
+    }
+    if (old)
+        fv_memory_free(old, (old_mask + 1) * sizeof(*table));
+    return true;
+}
+
+/* A new node, visible to readers when it is whole. */
+static uint32_t append(const struct fv_path_record *key)
+{
+    uint32_t c = node_count / CHUNK_NODES;
+
+    if (c == CHUNKS)
+        return 0;
+    if (!chunks[c])
+        chunks[c] = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_PATHS, FV_NO_THREAD, node_count,
+                                    CHUNK_NODES * sizeof(*key));
+    if (!chunks[c])
+        return 0;
+    memcpy(fv_chunk_next(chunks[c]), key, sizeof(*key));
+    fv_chunk_commit(chunks[c], sizeof(*key));
+    return ++node_count;
+}
+
+uint32_t fv_tree_child(uint32_t parent, uint32_t module, uint64_t offset)
+{
+    const struct fv_path_record key = { parent, module, offset };
+
+    if (node_count * 2 >= mask && !grow())
+        return 0;
+    uint32_t at = place(&key) & mask;
+    for (; table[at]; at = (at + 1) & mask)
+        if (!memcmp(fv_tree_node(table[at]), &key, sizeof(key)))
+            return table[at];
+    return table[at] = append(&key);
+}

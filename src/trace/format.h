@@ -1,0 +1,312 @@
+/* The rank file: what one process leaves on disk. The only thing that the runtime (which writes) and
+ * the tools (which read) share; share/format.md is its prose.
+ *
+ *     page 0      struct fv_file_header, rewritten in place
+ *     page 1..    chunks, each a whole number of pages: struct fv_chunk_header, then records of one type
+ *
+ * The file is mapped shared and its space is reserved before it is mapped, so a store into it outlives
+ * SIGKILL and a full disk is an error code, never SIGBUS. A chunk is valid from the moment its header is
+ * written; `used` grows only after a record is whole. Records of some types (cells, peers, threads,
+ * bins, communicators) are updated in place for as long as the process runs. Everything is in the
+ * writer's byte order, which the header tells. Times are raw ticks of the header's clock.
+ *
+ * The reader trusts nothing in here. Sizes are checked below, at compile time. */
+#ifndef FV_FORMAT_H
+#define FV_FORMAT_H
+
+#include <stdint.h>
+
+#define FV_FILE_MAGIC "FVMPIRNK"
+#define FV_FILE_VERSION 1u
+#define FV_BYTE_ORDER UINT32_C(0x01020304)
+#define FV_PAGE UINT64_C(4096)
+#define FV_CHUNK_MAGIC UINT32_C(0x4b435646) /* "FVCK" */
+
+/* A tick count with the wall clock beside it, read together. */
+struct fv_clock_point {
+    uint64_t ticks;
+    int64_t realtime_ns;  /* CLOCK_REALTIME, since the epoch */
+    int64_t monotonic_ns; /* CLOCK_MONOTONIC */
+};
+_Static_assert(sizeof(struct fv_clock_point) == 24, "on-disk size");
+
+enum fv_clock_kind { FV_CLOCK_TSC = 1, FV_CLOCK_MONOTONIC = 2 /* ticks are ns */ };
+
+enum fv_file_state {
+    FV_STATE_RUNNING = 1,   /* still this when the process is gone: it was killed */
+    FV_STATE_FINALIZED = 2, /* MPI_Finalize returned (or the last session was finalised) */
+    FV_STATE_EXITED = 3,    /* exit() without MPI_Finalize */
+    FV_STATE_ABORTED = 4,   /* MPI_Abort was called; in_call shows where */
+};
+
+/* What was not recorded, and why: counts, exact. */
+enum fv_drop {
+    FV_DROP_CELLS,       /* calls recorded without call path: the cell budget was full */
+    FV_DROP_PATHS,       /* calls whose call path was not resolved: the path budget was full */
+    FV_DROP_COLLECTIVES, /* collective calls not in the wait log (thinned away or over budget) */
+    FV_DROP_PEERS,       /* messages missing from the peer table */
+    FV_DROP_COMMS,       /* communicators that could not be described */
+    FV_DROP_CALLS,       /* calls not recorded at all */
+    FV_DROP_DISK,        /* chunks that could not be had: disk full or I/O error */
+    FV_DROP_REQUESTS,    /* requests not followed: their received bytes are missing */
+    FV_DROP_COUNT
+};
+#define FV_DROP_SLOTS 16
+
+struct fv_file_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t byte_order;
+    uint64_t header_bytes; /* where the first chunk begins */
+    uint64_t file_bytes;   /* end of the last chunk handed out */
+    uint32_t state;        /* enum fv_file_state */
+    uint32_t clock_kind;   /* enum fv_clock_kind */
+    int32_t world_rank;    /* in MPI_COMM_WORLD; of the serial flavour 0 */
+    int32_t world_size;
+    uint32_t pid;
+    int32_t exit_code; /* MPI_Abort's argument, else 0 */
+    uint64_t process_start; /* /proc/self/stat field 22: with pid and boot_id, tells whether it still runs */
+    uint8_t boot_id[16];    /* equal boot_id and clock_kind TSC: the same clock */
+    uint64_t job;           /* equal for the ranks of one launch; 0 unknown */
+    struct fv_clock_point first, last; /* two points give the ticks per second */
+    uint64_t nominal_hz;       /* of the ticks, from the processor or a calibration; 0 unknown */
+    uint64_t begin_ticks;      /* the measured interval: from entering MPI_Init ... */
+    uint64_t end_ticks;        /* ... to leaving MPI_Finalize, or exit(); 0 while running */
+    uint64_t init_ticks;       /* leave of MPI_Init; 0 if it was not seen */
+    uint64_t finalize_ticks;   /* enter of MPI_Finalize; 0 if not reached */
+    uint64_t paused_ticks;     /* sum of closed pauses */
+    uint64_t paused_since;     /* 0: recording */
+    uint64_t tool_start_ticks; /* fvmpi's own time: at start, ... */
+    uint64_t tool_end_ticks;   /* ... at MPI_Finalize, ... */
+    uint64_t tool_call_ticks;  /* ... and per recorded call, calibrated at start, in 1/256 tick */
+    uint64_t dropped[FV_DROP_SLOTS];
+    uint64_t coll_shift_ceiling; /* the wait log holds calls whose sequence number is a multiple of 2^this */
+    uint64_t memory_bytes;  /* private memory of fvmpi in this process, beside this file */
+    char host[64];
+    char program[256];  /* path of the executable */
+    char mpi[128];      /* first line of MPI_Get_library_version */
+    char command[1024]; /* arguments joined with spaces, quoted as a shell needs it; cut ones end in "..." */
+    char fvmpi[32];     /* version of the writer */
+    char thread_level[24]; /* provided by MPI, by name */
+    char experiment[256];  /* where it was first written; for messages */
+};
+_Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
+
+enum fv_chunk_type {
+    FV_CHUNK_MODULES = 1,     /* struct fv_module_record, variable */
+    FV_CHUNK_PATHS = 2,       /* struct fv_path_record */
+    FV_CHUNK_COMMS = 3,       /* struct fv_comm_record, variable */
+    FV_CHUNK_THREADS = 4,     /* one struct fv_thread_record */
+    FV_CHUNK_CELLS = 5,       /* struct fv_cell, of one thread */
+    FV_CHUNK_PEERS = 6,       /* struct fv_peer_record, of one thread */
+    FV_CHUNK_COLLECTIVES = 7, /* struct fv_coll_record, of one thread */
+    FV_CHUNK_BINS = 8,        /* one struct fv_bins, of one thread */
+    FV_CHUNK_CLOCK = 9,       /* struct fv_clock_point */
+    FV_CHUNK_FUNCTIONS = 10,  /* struct fv_function_record, of the functions called so far */
+};
+
+struct fv_chunk_header {
+    uint32_t magic;
+    uint16_t type;    /* enum fv_chunk_type; unknown types are skipped */
+    uint16_t version; /* of the record, 1 */
+    uint64_t bytes;   /* whole chunk, header included; a multiple of FV_PAGE */
+    uint64_t used;    /* bytes of whole records behind this header */
+    uint32_t thread;  /* index of the owner (fv_thread_record.id); ~0: the process */
+    uint32_t pad;
+    uint64_t first; /* index of the chunk's first record among its type and thread (fixed-size types) */
+    uint64_t check; /* fv_chunk_check(): of the fields above but `used` */
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct fv_chunk_header) == 64, "on-disk size");
+
+#define FV_NO_THREAD UINT32_C(0xffffffff)
+
+/* What a chunk's `check` must be. FNV-1a over the fixed fields, so that damage to them is seen. */
+static inline uint64_t fv_chunk_check(const struct fv_chunk_header *c)
+{
+    const uint64_t words[] = { c->magic, c->type, c->version, c->bytes, c->thread, c->first };
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
+        hash = (hash ^ words[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* A loaded ELF object. Addresses of call paths are stored as (module, address - bias), which is the
+ * object's own virtual address and the same in every process that maps this build-id. */
+struct fv_module_record {
+    uint32_t bytes; /* of this record, path included, a multiple of 8 */
+    uint32_t id;    /* from 1 */
+    uint64_t bias;  /* load address minus link address */
+    uint64_t begin, end; /* mapped range when first seen */
+    uint32_t build_id_bytes; /* 0: none */
+    uint32_t path_bytes;     /* without the final NUL, which is there */
+    uint8_t build_id[32];
+    char path[];
+};
+_Static_assert(sizeof(struct fv_module_record) == 72, "on-disk size");
+
+#define FV_MODULE_UNKNOWN 0u                     /* offset is an absolute address */
+#define FV_MODULE_TRUNCATED UINT32_C(0xffffffff) /* outer frames were cut at the depth limit */
+
+/* A node of the process's call tree. Node ids count from 1 over all PATHS chunks; node 0 is the root,
+ * outside of main. A call path is its innermost node; walking `parent` gives the outer frames. Offsets
+ * are *return* addresses: look up offset - 1. */
+struct fv_path_record {
+    uint32_t parent;
+    uint32_t module;
+    uint64_t offset;
+};
+_Static_assert(sizeof(struct fv_path_record) == 16, "on-disk size");
+
+enum fv_function_class {
+    FV_CLASS_OTHER = 0,      /* local: datatypes, info, groups, errors, environment */
+    FV_CLASS_P2P = 1,        /* sends and receives, probes */
+    FV_CLASS_COMPLETION = 2, /* wait and test */
+    FV_CLASS_COLLECTIVE = 3, /* blocking collectives, also those that start non-blocking ones */
+    FV_CLASS_RMA = 4,
+    FV_CLASS_IO = 5,
+    FV_CLASS_COMM = 6, /* creation and destruction of communicators, topologies, windows, files */
+    FV_CLASS_INIT = 7, /* start and end of MPI, sessions, spawn */
+    FV_CLASS_COUNT
+};
+
+/* Which ranks a blocking collective waits for (facts: wait states). */
+enum fv_wait_rule {
+    FV_WAIT_NONE = 0,
+    FV_WAIT_NXN,     /* all wait for the last sender */
+    FV_WAIT_BARRIER, /* all wait for the last to enter; MPI_Finalize too */
+    FV_WAIT_FROM_ROOT, /* non-roots wait for the root: broadcast, scatter */
+    FV_WAIT_TO_ROOT,   /* the root waits for the others: reduce, gather */
+    FV_WAIT_SCAN,      /* a rank waits for lower ranks */
+    FV_WAIT_P2P,       /* point to point: waiting is estimated */
+};
+
+struct fv_function_record {
+    uint16_t id;        /* as in cells */
+    uint8_t class;      /* enum fv_function_class */
+    uint8_t wait;       /* enum fv_wait_rule */
+    char name[44];      /* "MPI_Send", NUL-padded */
+};
+_Static_assert(sizeof(struct fv_function_record) == 48, "on-disk size");
+
+/* A run of ranks: first, first + stride, ... */
+struct fv_rank_run {
+    int32_t first, stride, count;
+};
+
+enum fv_comm_flags {
+    FV_COMM_WORLD = 1,
+    FV_COMM_SELF = 2,
+    FV_COMM_INTER = 4,
+    FV_COMM_INFERRED = 8, /* met without having seen its creation: uid is of this process alone */
+    FV_COMM_FREED = 16,
+};
+
+/* A communicator. `uid` is equal on all its ranks and unique in the job (see src/rt/comm.h). The runs
+ * give the world ranks of the local group in order, then of the remote group. */
+struct fv_comm_record {
+    uint32_t bytes; /* of this record, runs included, a multiple of 8 */
+    uint32_t id;    /* of this process, from 1; 0 in a cell: no communicator */
+    uint64_t uid;
+    uint64_t parent; /* uid; 0 none */
+    uint64_t handle; /* as the application holds it */
+    uint64_t created, freed; /* ticks; 0: not seen */
+    uint32_t flags;          /* enum fv_comm_flags */
+    int32_t rank, size;      /* in the local group */
+    int32_t remote_size;     /* 0 unless FV_COMM_INTER */
+    uint32_t runs, remote_runs;
+    uint64_t collectives; /* collective calls seen on it */
+    char name[64];        /* NUL-padded; "" unless MPI_Comm_set_name or predefined */
+    struct fv_rank_run run[];
+};
+_Static_assert(sizeof(struct fv_comm_record) == 144, "on-disk size");
+
+/* Where a thread is inside MPI, right now. */
+struct fv_in_call {
+    uint64_t begin; /* ticks; 0: not in MPI */
+    uint32_t function;
+    uint32_t path;
+    uint64_t comm; /* handle; 0 none */
+    int32_t peer;  /* rank in comm, as the application passed it; FV_NO_PEER none */
+    int32_t tag;
+};
+_Static_assert(sizeof(struct fv_in_call) == 32, "on-disk size");
+#define FV_NO_PEER INT32_MIN
+
+/* A thread that called MPI. A slot is taken over by a later thread when its thread has ended. */
+struct fv_thread_record {
+    uint32_t id;
+    uint32_t tid;     /* of its present or last thread */
+    uint32_t threads; /* that used this slot */
+    uint32_t main;    /* 1: the thread that initialised MPI */
+    uint64_t begin, end; /* ticks; end 0: alive */
+    struct fv_in_call in_call;
+    uint64_t last;       /* end of the last recorded call, ticks */
+    uint64_t calls;      /* recorded */
+    uint64_t mpi_ticks;  /* in them */
+    uint64_t path_misses;  /* call paths unwound */
+    uint64_t path_flushes; /* of the call path cache */
+    uint64_t cold_ticks;   /* fvmpi's own time on rare paths: unwinding, growing */
+    uint64_t reserved[8];
+};
+_Static_assert(sizeof(struct fv_thread_record) == 176, "on-disk size");
+
+#define FV_TIME_BUCKETS 32
+#define FV_TIME_SHIFT 5 /* bucket of a duration: fv_log2_bucket(ticks >> FV_TIME_SHIFT), at most the last */
+
+/* Statistics of the calls of one thread that share (path, function, comm, size bucket). The key may
+ * occur more than once (a reader adds them up): when `calls` is full, or where a thread completes what
+ * another posted. Time is exact: the squares are summed as 128-bit integers, which needs no division
+ * and, unlike a running mean, loses nothing. */
+struct fv_cell {
+    uint32_t path;
+    uint32_t comm;         /* fv_comm_record.id; 0 none */
+    uint16_t function;
+    uint8_t size_bucket;   /* fv_log2_bucket() of bytes sent, else of bytes received */
+    uint8_t flags;         /* 0 */
+    uint32_t calls;
+    uint64_t time_sum, time_min, time_max; /* ticks */
+    uint64_t square_low, square_high;      /* sum of ticks^2 */
+    uint64_t bytes_sent, bytes_received;
+    uint32_t sends, receives; /* messages or calls with sent (received) bytes: the size histogram */
+    uint64_t first, last;     /* enter of the first, leave of the last call, ticks */
+    uint32_t reserved[8];
+    uint32_t time_histogram[FV_TIME_BUCKETS];
+};
+_Static_assert(sizeof(struct fv_cell) == 256, "on-disk size");
+
+/* Messages that a rank sent to another (point to point and RMA put). */
+struct fv_peer_record {
+    int32_t world_rank;
+    int32_t pad;
+    uint64_t messages, bytes;
+};
+_Static_assert(sizeof(struct fv_peer_record) == 24, "on-disk size");
+
+enum fv_coll_flags { FV_COLL_ROOT = 1, FV_COLL_SENDS = 2, FV_COLL_RECEIVES = 4 };
+
+/* One blocking collective call. With the same (communicator uid, sequence) of the other ranks it gives
+ * the exact waiting time; both ends are kept, so that a wait can be clipped to its own call and clocks
+ * of different hosts be checked against each other. */
+struct fv_coll_record {
+    uint64_t begin, end; /* ticks */
+    uint32_t sequence;   /* of the collective calls on this communicator, from 0 */
+    uint32_t cell_flags; /* index of the thread's cell << 3 | enum fv_coll_flags */
+};
+_Static_assert(sizeof(struct fv_coll_record) == 24, "on-disk size");
+
+#define FV_BINS 256
+
+/* What a thread did when: ticks inside MPI per function class and time bin. When the run outgrows the
+ * bins their width doubles: the pairs are folded into the other bank, then `active` changes. */
+struct fv_bin_bank {
+    uint64_t origin, width; /* ticks */
+    uint64_t ticks[FV_BINS][FV_CLASS_COUNT];
+};
+struct fv_bins {
+    uint64_t active; /* 0 or 1 */
+    struct fv_bin_bank bank[2];
+};
+
+#endif

@@ -1,0 +1,131 @@
+/* See writer.h. Everything here is rare: once per process, or once per chunk. */
+#include "trace/writer.h"
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Applications expect the lowest descriptor from open(): ours keeps out of their way. */
+static int move_up(int fd)
+{
+    for (int lowest = 960; lowest >= 60; lowest /= 2) {
+        int high = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
+
+        if (high >= 0) {
+            close(fd);
+            return high;
+        }
+    }
+    return fd;
+}
+
+static void *map_new(int fd, uint64_t offset, uint64_t bytes)
+{
+    int err = posix_fallocate(fd, (off_t)offset, (off_t)bytes);
+
+    if (err) {
+        errno = err;
+        return NULL;
+    }
+    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+int fv_writer_open(struct fv_writer *writer, const char *path)
+{
+    struct stat st;
+    size_t length = strlen(path);
+
+    if (length >= sizeof(writer->path)) {
+        errno = ENAMETOOLONG;
+        return -FV_EIO;
+    }
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -FV_EIO;
+    struct fv_file_header *header = fstat(fd, &st) ? NULL : map_new(fd, 0, FV_PAGE);
+    if (!header) {
+        int saved = errno;
+
+        close(fd);
+        unlink(path);
+        errno = saved;
+        return -FV_EIO;
+    }
+    memcpy(writer->path, path, length + 1);
+    writer->fd = move_up(fd);
+    writer->device = st.st_dev;
+    writer->inode = st.st_ino;
+    writer->end = FV_PAGE;
+    header->version = FV_FILE_VERSION;
+    header->byte_order = FV_BYTE_ORDER;
+    header->header_bytes = FV_PAGE;
+    header->file_bytes = FV_PAGE;
+    header->state = FV_STATE_RUNNING;
+    memcpy(header->magic, FV_FILE_MAGIC, sizeof(header->magic));
+    __atomic_store_n(&writer->header, header, __ATOMIC_RELEASE);
+    return 0;
+}
+
+/* Is the descriptor still our file? If not, it is not ours to close either; the file is opened anew. */
+static bool still_open(struct fv_writer *writer)
+{
+    struct stat st;
+
+    if (!fstat(writer->fd, &st) && st.st_dev == writer->device && st.st_ino == writer->inode)
+        return true;
+    int fd = open(writer->path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &st) || st.st_dev != writer->device || st.st_ino != writer->inode) {
+        close(fd);
+        return false;
+    }
+    writer->fd = move_up(fd);
+    return true;
+}
+
+struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                        uint64_t first, size_t payload)
+{
+    uint64_t bytes = fv_round_up(sizeof(struct fv_chunk_header) + payload, FV_PAGE);
+    struct fv_chunk_header *chunk = NULL;
+    int saved = errno;
+
+    fv_lock(&writer->lock);
+    if (writer->header) {
+        if (still_open(writer))
+            chunk = map_new(writer->fd, writer->end, bytes);
+        if (chunk) {
+            writer->end += bytes;
+            chunk->type = (uint16_t)type;
+            chunk->version = 1;
+            chunk->bytes = bytes;
+            chunk->thread = thread;
+            chunk->first = first;
+            chunk->magic = FV_CHUNK_MAGIC;
+            chunk->check = fv_chunk_check(chunk);
+            __atomic_store_n(&writer->header->file_bytes, writer->end, __ATOMIC_RELEASE);
+        } else {
+            writer->header->dropped[FV_DROP_DISK]++;
+        }
+    }
+    fv_unlock(&writer->lock);
+    errno = saved;
+    return chunk;
+}
+
+void fv_writer_forget(struct fv_writer *writer)
+{
+    struct stat st;
+
+    if (writer->header && !fstat(writer->fd, &st) && st.st_dev == writer->device && st.st_ino == writer->inode)
+        close(writer->fd);
+    writer->fd = -1;
+    writer->header = NULL;
+    writer->lock.held = 0;
+}

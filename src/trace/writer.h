@@ -1,0 +1,61 @@
+/* The write side of the rank file: creates it and hands out chunks that are mapped shared.
+ *
+ * Rejected: write(2) from a buffer (what is buffered dies with the process), one large mapping made in
+ * advance (fails under a limit on address space, and a store past a full disk is SIGBUS). Here the space
+ * of each chunk is reserved before it is mapped. */
+#ifndef FV_WRITER_H
+#define FV_WRITER_H
+
+#include "base/lock.h"
+#include "trace/format.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct fv_writer {
+    struct fv_lock lock;
+    int fd;
+    dev_t device; /* of fd: an application that closes all its descriptors, and gets ours again for a */
+    ino_t inode;  /* file of its own, must never find our bytes in it */
+    char path[4096];
+    struct fv_file_header *header; /* mapped; NULL: not open */
+    uint64_t end;                  /* of the file */
+};
+
+/* Creates the file, which must not exist, and maps its header page: magic, version, byte order and
+ * state are set. -FV_EIO: errno tells. */
+int fv_writer_open(struct fv_writer *writer, const char *path);
+
+/* A new chunk with room for `payload` bytes of records, rounded up to pages; records start behind the
+ * header. It stays mapped for good. Any thread.
+ * NULL: disk full, or the like; counted in the header. */
+struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                        uint64_t first, size_t payload);
+
+/* Forgets everything without touching the file: for the child of a fork. */
+void fv_writer_forget(struct fv_writer *writer);
+
+static inline void *fv_chunk_records(struct fv_chunk_header *chunk)
+{
+    return chunk + 1;
+}
+
+static inline size_t fv_chunk_room(const struct fv_chunk_header *chunk)
+{
+    return chunk->bytes - sizeof(*chunk) - chunk->used;
+}
+
+/* Where the next record goes. It becomes part of the file by fv_chunk_commit(). */
+static inline void *fv_chunk_next(struct fv_chunk_header *chunk)
+{
+    return (char *)(chunk + 1) + chunk->used;
+}
+
+/* The record must be whole before a reader can see it: release order, for a reader of a live file and
+ * for the compiler. */
+static inline void fv_chunk_commit(struct fv_chunk_header *chunk, size_t bytes)
+{
+    __atomic_store_n(&chunk->used, chunk->used + bytes, __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* Call paths: what the cache of verified paths says must be what unwinding says, call for call, in the
+ * stack shapes that could fool it: one call site at one depth reached over different ways, alloca,
+ * recursion, stale frames, threads on reused stacks, coroutines. */
+#include "rt_stub.h"
+
+#include <alloca.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <ucontext.h>
+#include <cmocka.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile unsigned sink;
+static _Thread_local int calls, wrong;
+
+/* Walks the recorded nodes from the innermost outwards and compares them with glibc's own unwinder. */
+static bool same_as_unwound(uint32_t path, void *const *expected, int count)
+{
+    for (int i = 0; i < count; i++) {
+        uint64_t offset;
+        fv_lock(&fv_tree_lock);
+        uint32_t module = fv_module_find((uintptr_t)expected[i], &offset);
+        const struct fv_path_record *node = path ? fv_tree_node(path) : NULL;
+        fv_unlock(&fv_tree_lock);
+        if (!node || node->module != module || node->offset != offset)
+            return false;
+        path = node->parent;
+    }
+    return path == 0;
+}
+
+NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) void wrapper(void)
+{
+    struct fv_call call;
+    void *expected[140];
+
+    if (!fv_call_enter(&call, 0, FV_CALL_SITE()))
+        abort();
+    fv_call_end(&call);
+    int n = backtrace(expected, 140), own = 0;
+    while (own < n && expected[own] != __builtin_return_address(0))
+        own++;
+    if (!same_as_unwound(call.path->path, expected + own, n - own))
+        wrong++;
+    calls++;
+    fv_call_record(&call, NULL, 8, 0);
+}
+
+NOINLINE static void helper(int n) { wrapper(); sink += (unsigned)n; }
+NOINLINE static void from_a(int n) { helper(n); sink += 1; }
+NOINLINE static void from_b(int n) { helper(n); sink += 2; }
+NOINLINE static void from_two_lines(int n)
+{
+    if (n & 1)
+        helper(n);
+    else
+        helper(n + 1);
+    sink += 3;
+}
+
+NOINLINE static void with_alloca(int n)
+{
+    volatile char *space = alloca((size_t)(n % 5) * 16 + 16);
+
+    space[0] = (char)n;
+    if (n % 3 == 0)
+        from_a(n);
+    else
+        from_b(n);
+    sink += (unsigned)space[0];
+}
+
+NOINLINE static void recurse(int depth, int n)
+{
+    if (depth == 0)
+        n & 1 ? from_a(n) : from_two_lines(n);
+    else
+        recurse(depth - 1, n);
+    sink += (unsigned)depth;
+}
+
+NOINLINE static void aligned_frame(int n)
+{
+    _Alignas(64) volatile char big[128];
+
+    big[n % 128] = 1;
+    with_alloca(n);
+    sink += (unsigned)big[n % 128];
+}
+
+/* Leaves return addresses of another path behind, in frames of other sizes. */
+NOINLINE static void smear(int n)
+{
+    volatile char junk[4096];
+
+    memset((char *)junk, n, sizeof(junk));
+    sink += (unsigned)junk[n % 4096];
+}
+
+static void mixture(unsigned seed, int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        int n = (int)((seed = seed * 1103515245u + 12345u) >> 8);
+
+        switch (n % 6) {
+        case 0: from_a(n); break;
+        case 1: from_two_lines(n); break;
+        case 2: with_alloca(n); break;
+        case 3: recurse(n / 6 % 20, n); break;
+        case 4: aligned_frame(n); break;
+        case 5: smear(n); break;
+        }
+    }
+}
+
+static void test_paths_equal_unwinding(void **state)
+{
+    (void)state;
+    calls = wrong = 0;
+    mixture(1, 20000);
+    assert_true(calls > 10000);
+    assert_int_equal(wrong, 0);
+}
+
+static void test_paths_are_cached(void **state)
+{
+    (void)state;
+    uint64_t before = 0;
+    for (volatile int round = 0; round < 2; round++) {
+        before = fv_self ? fv_self->record->path_misses : 0;
+        mixture(2, 2000);
+    }
+    /* the very same calls again: all from the cache */
+    assert_int_equal(fv_self->record->path_misses - before, 0);
+}
+
+static void test_deep_paths_are_cut(void **state)
+{
+    (void)state;
+    calls = wrong = 0;
+    recurse(200, 1);
+    assert_int_equal(calls, 1);
+    assert_int_equal(wrong, 1); /* 128 frames and a mark, not 200 */
+}
+
+static void *thread_main(void *arg)
+{
+    calls = wrong = 0;
+    mixture((unsigned)(uintptr_t)arg, 2000);
+    return (void *)(uintptr_t)(wrong ? 1 : 0);
+}
+
+static void test_threads_one_after_another(void **state)
+{
+    (void)state;
+    uint32_t before = fv_rt.thread_count;
+    for (uintptr_t i = 0; i < 20; i++) {
+        pthread_t thread;
+        void *result;
+
+        assert_int_equal(pthread_create(&thread, NULL, thread_main, (void *)i), 0);
+        pthread_join(thread, &result);
+        assert_null(result);
+    }
+    assert_true(fv_rt.thread_count - before <= 1); /* ended threads hand their slot on */
+}
+
+static void test_threads_at_once(void **state)
+{
+    (void)state;
+    pthread_t thread[8];
+    void *result;
+
+    for (uintptr_t i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, thread_main, (void *)i), 0);
+    for (int i = 0; i < 8; i++) {
+        pthread_join(thread[i], &result);
+        assert_null(result);
+    }
+}
+
+static ucontext_t back, coroutine;
+
+static void coroutine_main(void)
+{
+    mixture(3, 50);
+}
+
+static void test_coroutine_stacks(void **state)
+{
+    static char stack[1 << 18];
+    (void)state;
+
+    calls = wrong = 0;
+    for (int i = 0; i < 3; i++) {
+        getcontext(&coroutine);
+        coroutine.uc_stack.ss_sp = stack;
+        coroutine.uc_stack.ss_size = sizeof(stack);
+        coroutine.uc_link = &back;
+        makecontext(&coroutine, coroutine_main, 0);
+        swapcontext(&back, &coroutine);
+    }
+    assert_true(calls > 50);
+    assert_int_equal(wrong, 0);
+}
+
+static void test_many_paths_flush_the_cache(void **state)
+{
+    (void)state;
+    calls = wrong = 0;
+    for (int round = 0; round < 3; round++)
+        for (int depth = 0; depth < 100; depth++)
+            for (int n = 0; n < 30; n++) {
+                volatile char *pad = alloca(16); /* another stack pointer each time */
+                pad[0] = 1;
+                recurse(depth, n);
+            }
+    assert_true(fv_self->record->path_flushes > 0);
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_paths_equal_unwinding), cmocka_unit_test(test_paths_are_cached),
+        cmocka_unit_test(test_deep_paths_are_cut),    cmocka_unit_test(test_threads_one_after_another),
+        cmocka_unit_test(test_threads_at_once),       cmocka_unit_test(test_coroutine_stacks),
+        cmocka_unit_test(test_many_paths_flush_the_cache),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    stub_start();
+    int failed = cmocka_run_group_tests_name("call paths", tests, NULL, NULL);
+    stub_remove();
+    return failed;
+}

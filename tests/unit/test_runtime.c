@@ -1,0 +1,322 @@
+/* The runtime's tables with known answers: cells and their budget, the wait log's thinning, time bins,
+ * communicators, requests, peers, pausing. One process, one experiment for all tests. */
+#include "rt/comm.h"
+#include "rt_stub.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+/* A call from this very place, that "took" the given ticks. */
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
+call_as(struct fv_call *call, unsigned function, struct fv_comm *comm, uint64_t sent, uint64_t received,
+        uint64_t ticks)
+{
+    if (!fv_call_enter(call, function, FV_CALL_SITE()))
+        abort();
+    call->end = call->begin + ticks;
+    fv_call_record(call, comm, sent, received);
+}
+
+static struct fv_comm *comm_of(uint64_t handle, struct fv_comm *parent, const int *ranks, int size, unsigned flags)
+{
+    struct fv_comm_info info = { .handle = handle, .parent = parent, .flags = flags, .size = size,
+                                 .sequence = fv_comm_next_child(parent), .world_ranks = ranks };
+
+    return fv_comm_new(&info);
+}
+
+static void test_cells_add_up(void **state)
+{
+    struct fv_call call;
+    (void)state;
+
+    for (int i = 1; i <= 10; i++)
+        call_as(&call, 0, NULL, 100, 0, (uint64_t)i * 1000);
+    const struct fv_cell *c = call.cell;
+    assert_int_equal(c->calls, 10);
+    assert_int_equal(c->time_sum, 55000);
+    assert_int_equal(c->time_min, 1000);
+    assert_int_equal(c->time_max, 10000);
+    assert_int_equal(c->square_low, 385000000);
+    assert_int_equal(c->square_high, 0);
+    assert_int_equal(c->bytes_sent, 1000);
+    assert_int_equal(c->sends, 10);
+    assert_int_equal(c->receives, 0);
+    assert_int_equal(c->size_bucket, 7);
+}
+
+static void test_squares_do_not_overflow(void **state)
+{
+    struct fv_call call;
+    (void)state;
+
+    for (int i = 0; i < 3; i++)
+        call_as(&call, 0, NULL, 1 << 20, 0, UINT64_C(1) << 40);
+    unsigned __int128 sum = (unsigned __int128)call.cell->square_high << 64 | call.cell->square_low;
+    assert_true(sum == ((unsigned __int128)3 << 80));
+}
+
+static void test_two_directions_two_buckets(void **state)
+{
+    struct fv_call call;
+    (void)state;
+
+    call_as(&call, 1, NULL, 8, 1000, 10);
+    assert_int_equal(call.cell->bytes_sent, 8);
+    assert_int_equal(call.cell->bytes_received, 0);
+    struct fv_cell *other = fv_cell_find(fv_self, call.path->path, 0, 1, fv_log2_bucket(1000)).cell;
+    assert_int_equal(other->calls, 0);
+    assert_int_equal(other->bytes_received, 1000);
+    assert_int_equal(other->receives, 1);
+}
+
+static void test_nested_calls_only_forward(void **state)
+{
+    struct fv_call outer, inner;
+    (void)state;
+
+    assert_true(fv_call_enter(&outer, 0, FV_CALL_SITE()));
+    assert_false(fv_call_enter(&inner, 0, FV_CALL_SITE()));
+    assert_int_not_equal(fv_self->record->in_call.begin, 0);
+    fv_call_end(&outer);
+    fv_call_record(&outer, NULL, 0, 0);
+    assert_int_equal(fv_self->record->in_call.begin, 0);
+}
+
+static void test_pause(void **state)
+{
+    struct fv_call call;
+    (void)state;
+
+    call_as(&call, 0, NULL, 5, 0, 10);
+    uint64_t before = fv_self->record->calls;
+    fv_pause();
+    fv_pause();
+    call_as(&call, 0, NULL, 5, 0, 10);
+    assert_null(call.cell);
+    fv_resume();
+    assert_int_equal(fv_self->record->calls, before);
+    assert_int_equal(fv_rt.writer.header->paused_since, 0);
+    assert_true(fv_rt.writer.header->paused_ticks > 0);
+    fv_resume();
+    call_as(&call, 0, NULL, 5, 0, 10);
+    assert_int_equal(fv_self->record->calls, before + 1);
+}
+
+static void test_communicator_ids(void **state)
+{
+    static const int world[] = { 0, 1, 2, 3 }, even[] = { 0, 2 }, odd[] = { 1, 3 }, back[] = { 3, 2, 1, 0 };
+    (void)state;
+
+    struct fv_comm *w = comm_of(0x10, NULL, world, 4, FV_COMM_WORLD);
+    assert_int_equal(w->uid, 1);
+    assert_ptr_equal(fv_comm_find(0x10), w);
+    struct fv_comm *a = comm_of(0x11, w, even, 2, 0);
+    w->children--; /* the other colour of the same split, as another rank sees it */
+    struct fv_comm *b = comm_of(0x12, w, odd, 2, 0);
+    struct fv_comm *c = comm_of(0x13, w, back, 4, 0);
+    assert_true(a->uid != b->uid && b->uid != c->uid && a->uid != c->uid);
+    assert_int_equal(fv_comm_peer_world(a, 1), 2);
+    assert_int_equal(fv_comm_peer_world(c, 0), 3);
+    assert_int_equal(fv_comm_peer_world(c, 3), 0);
+    assert_int_equal(fv_comm_peer_world(c, 4), -1);
+    assert_int_equal(fv_comm_peer_world(c, -1), -1);
+    fv_comm_freed(0x11);
+    assert_null(fv_comm_find(0x11));
+    struct fv_comm *again = comm_of(0x11, w, even, 2, 0);
+    assert_ptr_equal(fv_comm_find(0x11), again);
+    assert_true(again->uid != a->uid);
+}
+
+static void test_thousands_of_communicators(void **state)
+{
+    static const int self[] = { 0 };
+    struct fv_comm *w = fv_comm_find(0x10);
+    (void)state;
+
+    for (int i = 0; i < 40000; i++) {
+        struct fv_comm *c = comm_of(0x1000 + (uint64_t)(i % 3), w, self, 1, 0);
+        assert_non_null(c);
+        assert_ptr_equal(fv_comm_find(0x1000 + (uint64_t)(i % 3)), c);
+        fv_comm_freed(0x1000 + (uint64_t)(i % 3));
+    }
+    assert_true(fv_rt.writer.header->dropped[FV_DROP_COMMS] > 0); /* over budget, counted, still working */
+}
+
+static void test_requests(void **state)
+{
+    struct fv_call post, wait;
+    struct fv_request r, recv = { .kind = FV_REQUEST_RECV };
+    (void)state;
+
+    call_as(&post, 0, NULL, 0, 0, 10);
+    for (uint64_t i = 1; i <= 5000; i++) {
+        recv.handle = i * 64;
+        fv_request_post(&post, &recv);
+    }
+    assert_true(fv_requests_any());
+    call_as(&wait, 1, NULL, 0, 0, 10);
+    for (uint64_t i = 5000; i >= 1; i--) {
+        assert_true(fv_request_get(i * 64, &r));
+        fv_request_completed(&wait, i * 64, 3000);
+        assert_false(fv_request_get(i * 64, &r));
+    }
+    assert_false(fv_requests_any());
+    const struct fv_cell *c = fv_cell_find(fv_self, post.path->path, 0, 0, fv_log2_bucket(3000)).cell;
+    assert_int_equal(c->bytes_received, 5000 * 3000);
+    assert_int_equal(c->receives, 5000);
+}
+
+static void test_persistent_requests(void **state)
+{
+    struct fv_call start, wait;
+    struct fv_request r, recv = { .handle = 7, .kind = FV_REQUEST_RECV, .persistent = 1 };
+    (void)state;
+
+    call_as(&start, 0, NULL, 0, 0, 10);
+    fv_request_post(&start, &recv);
+    for (int i = 0; i < 3; i++) {
+        fv_request_start(&start, 7);
+        assert_true(fv_request_get(7, &r) && r.active);
+        call_as(&wait, 1, NULL, 0, 0, 10);
+        fv_request_completed(&wait, 7, 40);
+        assert_true(fv_request_get(7, &r) && !r.active);
+    }
+    fv_request_freed(7);
+    assert_false(fv_request_get(7, &r));
+}
+
+static void test_peers(void **state)
+{
+    struct fv_comm *back = fv_comm_find(0x13);
+    struct fv_call call;
+    (void)state;
+
+    for (int i = 0; i < 400; i++) {
+        call_as(&call, 0, back, 8, 0, 1);
+        fv_call_sent_to(&call, back, i % 4, 1, 8);
+    }
+    for (int i = 0; i < 300; i++)
+        fv_peer_add(fv_self, 1000 + i, 1, 1);
+    const struct fv_peer_record *p = NULL;
+    for (uint32_t i = 0; i <= fv_self->peers.mask; i++)
+        if (fv_self->peers.slots[i] && fv_self->peers.slots[i]->world_rank == 3)
+            p = fv_self->peers.slots[i];
+    assert_non_null(p);
+    assert_int_equal(p->messages, 100);
+    assert_int_equal(p->bytes, 800);
+    assert_int_equal(fv_self->peers.count, 304);
+}
+
+static uint64_t sum_of_bins(void)
+{
+    const struct fv_bin_bank *bank = &fv_self->bins->bank[fv_self->bins->active];
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < FV_BINS; i++)
+        sum += bank->ticks[i][FV_CLASS_IO];
+    return sum;
+}
+
+static void test_time_bins_fold(void **state)
+{
+    const struct fv_bin_bank *bank = &fv_self->bins->bank[fv_self->bins->active];
+    uint64_t origin = bank->origin, step = bank->width * 3 / 2;
+    (void)state;
+
+    for (uint64_t i = 0; i < 2000; i++)
+        fv_bins_add(fv_self, FV_CLASS_IO, origin + i * step, origin + i * step + step / 3);
+    assert_int_equal(sum_of_bins(), 2000 * (step / 3));
+    fv_bins_add(fv_self, FV_CLASS_IO, origin, origin + 5000 * step); /* across all of them, and beyond */
+    assert_int_equal(sum_of_bins(), 2000 * (step / 3) + 5000 * step);
+}
+
+static void test_log_is_thinned_by_sequence(void **state)
+{
+    static const int world[] = { 0, 1 };
+    struct fv_comm *comm = comm_of(0x20, NULL, world, 2, FV_COMM_WORLD);
+    struct fv_call call;
+    uint64_t calls = 100000, logged = 0;
+    (void)state;
+
+    for (uint64_t i = 0; i < calls; i++) {
+        uint32_t sequence = fv_comm_collective(comm);
+        assert_int_equal(sequence, i);
+        call_as(&call, 1, comm, 8, 8, 10);
+        fv_call_collective(&call, sequence, FV_COLL_SENDS);
+    }
+    const struct fv_log *log = &fv_self->log;
+    assert_true(log->shift > 0);
+    for (unsigned k = 0; k < log->chunks; k++) {
+        const struct fv_coll_record *r = fv_chunk_records(log->chunk[k]);
+
+        for (uint64_t i = 0; i < log->chunk[k]->used / sizeof(*r); i++)
+            assert_int_equal(r[i].sequence, logged++ << log->shift);
+    }
+    assert_int_equal(logged, (calls + (1u << log->shift) - 1) >> log->shift);
+    assert_int_equal(logged + fv_rt.writer.header->dropped[FV_DROP_COLLECTIVES], calls);
+    assert_true(log->bytes <= fv_rt.options.collectives_max);
+}
+
+static void test_cell_budget(void **state)
+{
+    struct fv_call call;
+    uint64_t before = 0, after = 0;
+    (void)state;
+
+    for (uint32_t i = 0; i < 3000; i++)
+        before += fv_cell_find(fv_self, 1000 + i, 7, 0, 3).cell->path == 1000 + i;
+    assert_true(before > 500 && before < 3000); /* 1 MiB holds fewer */
+    assert_true(fv_rt.writer.header->dropped[FV_DROP_CELLS] > 0);
+    uint64_t calls = fv_self->record->calls;
+    call_as(&call, 0, NULL, UINT64_C(1) << 50, 0, 77);
+    after = fv_self->record->calls;
+    assert_int_equal(after, calls + 1);
+    assert_int_equal(call.cell->path, 0); /* its function's own cell */
+    assert_int_equal(call.cell->bytes_sent, UINT64_C(1) << 50);
+}
+
+static void test_fork_leaves_the_file_alone(void **state)
+{
+    uint64_t calls = fv_self->record->calls;
+    struct fv_call call;
+    int status;
+    (void)state;
+
+    pid_t pid = fork();
+    if (!pid)
+        _exit(fv_call_enter(&call, 0, FV_CALL_SITE()) ? 1 : 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(fv_self->record->calls, calls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cells_add_up),
+        cmocka_unit_test(test_squares_do_not_overflow),
+        cmocka_unit_test(test_two_directions_two_buckets),
+        cmocka_unit_test(test_nested_calls_only_forward),
+        cmocka_unit_test(test_pause),
+        cmocka_unit_test(test_communicator_ids),
+        cmocka_unit_test(test_thousands_of_communicators),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_persistent_requests),
+        cmocka_unit_test(test_peers),
+        cmocka_unit_test(test_time_bins_fold),
+        cmocka_unit_test(test_log_is_thinned_by_sequence),
+        cmocka_unit_test(test_cell_budget),
+        cmocka_unit_test(test_fork_leaves_the_file_alone),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    stub_start();
+    setenv("FVMPI_PROFILE_MAX", "512k", 1);
+    setenv("FVMPI_COLLECTIVES_MAX", "1M", 1);
+    int failed = cmocka_run_group_tests_name("runtime", tests, NULL, NULL);
+    stub_remove();
+    return failed;
+}
