@@ -85,14 +85,22 @@ static bool is_launcher(const char *name)
     return false;
 }
 
-static bool under_launcher(void)
+/* This process's rank as its launcher says it; NULL: there is none. */
+static const char *launchers_rank(void)
 {
     static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
+    const char *rank = NULL;
 
-    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (getenv(names[i]))
-            return true;
-    return false;
+    for (unsigned i = 0; !rank && i < sizeof(names) / sizeof(*names); i++)
+        rank = getenv(names[i]);
+    return rank;
+}
+
+bool fv_first_rank(void)
+{
+    const char *rank = launchers_rank();
+
+    return !rank || !strcmp(rank, "0");
 }
 
 /* The process that stands for the job on this node: the nearest launcher above us, else our parent; of a
@@ -104,7 +112,7 @@ static bool find_launcher(struct process *out)
     if (!read_process(getpid(), &self))
         return false;
     *out = self;
-    if (!under_launcher())
+    if (!launchers_rank())
         return true;
     p = self;
     for (int depth = 0; depth < 64 && p.parent > 0 && read_process(p.parent, &p); depth++) {
@@ -200,21 +208,41 @@ uint64_t fv_experiment_job(void)
 
 /* ---- its name ---- */
 
-/* Seconds since the epoch; the kernel counts process starts from boot, and says when that was. A step of
- * the wall clock between the looks of two ranks would part them; fv_experiment_open() does not mind one
- * that happens between two launches. */
-static int64_t start_seconds(const struct process *process)
+/* When the system was started, seconds since the epoch; 0: unknown. It stands behind lines for every
+ * processor and every interrupt, so the file is read through a window. */
+static int64_t boot_seconds(void)
 {
     static const char wanted[] = "\nbtime ";
-    char text[65536]; /* a line per processor comes first */
+    char text[4096];
+    size_t kept = 0;
+    int64_t found = 0;
+    int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+
+    while (fd >= 0 && !found) {
+        ssize_t n = read(fd, text + kept, sizeof(text) - 1 - kept);
+        if (n <= 0)
+            break;
+        size_t used = kept + (size_t)n;
+        text[used] = '\0';
+        char *at = strstr(text, wanted);
+        if (at && strchr(at + 1, '\n'))
+            found = strtoll(at + sizeof(wanted) - 1, NULL, 10);
+        kept = used < 64 ? used : 64;
+        memmove(text, text + used - kept, kept);
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+/* Of a process's start. The kernel counts it from boot. A step of the wall clock between the looks of two
+ * ranks would part them. */
+static int64_t start_seconds(const struct process *process)
+{
+    int64_t boot = boot_seconds();
     long hz = sysconf(_SC_CLK_TCK);
 
-    if (read_file("/proc/stat", text, sizeof(text)) > 0) {
-        char *found = strstr(text, wanted);
-        if (found && hz > 0)
-            return strtoll(found + sizeof(wanted) - 1, NULL, 10) + (int64_t)(process->start / (uint64_t)hz);
-    }
-    return (int64_t)time(NULL);
+    return boot && hz > 0 ? boot + (int64_t)(process->start / (uint64_t)hz) : (int64_t)time(NULL);
 }
 
 /* gmtime_r() takes a lock of the application's libc and may read files. Days to a date: era of 400 years,
@@ -331,7 +359,7 @@ static int absolute(char *out, size_t size, const char *path)
     return 0;
 }
 
-int fv_experiment_open(char *out, size_t size, const char *output, const char *program, int ranks)
+int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks)
 {
     struct process owner = { .pid = 0 };
     char name[256];
@@ -356,5 +384,7 @@ int fv_experiment_open(char *out, size_t size, const char *output, const char *p
     }
     if (taken == 1)
         errno = EEXIST;
+    else if (!taken && out[end] && output != name && fv_first_rank())
+        fv_log("%.*s: holds another experiment; this one goes to %s", (int)end, out, out);
     return taken ? -FV_EIO : 0;
 }

@@ -11,6 +11,9 @@
  * launcher that tells them nothing in common). */
 uint64_t fv_experiment_job(void);
 
+/* Is this the job's rank 0, as far as its launcher tells before MPI does? Then it speaks for all. */
+bool fv_first_rank(void);
+
 /* The contract's name: fvmpi-<program>-<ranks>p-<UTC time>, `program` being a path. -FV_EINVAL: no room. */
 int fv_experiment_name(char *out, size_t size, const char *program, int ranks);
 
@@ -19,8 +22,9 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
 
 /* Makes the directory that the ranks of this job write to, and gives its absolute path. `output` is what
  * the user wants; NULL or "" for the contract's name in the working directory. A directory that holds
- * another job's experiment is left alone: this job's is then called NAME-2 (-3, ...), on all its ranks.
+ * another job's experiment is left alone: this job's is then called NAME-2 (-3, ...), on all its ranks;
+ * the first rank says so if the user had named it.
  * Every rank calls it; who comes first makes the directory. -FV_EIO: errno tells. */
-int fv_experiment_open(char *out, size_t size, const char *output, const char *program, int ranks);
+int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks);
 
 #endif

@@ -1,12 +1,13 @@
 /* See options.h. */
 #include "base/options.h"
+#include "base/experiment.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FIELD(name) offsetof(struct fv_options, name)
-#define DEPTH_MOST 4096
+#define DEPTH_MOST 128 /* what the runtime can hold */
 #define SIZE_MOST (UINT64_C(1) << 40)
 
 static char output_storage[4096];
@@ -139,7 +140,7 @@ const struct fv_option fv_option_table[] = {
       "write the experiment to DIR (default: fvmpi-PROGRAM-RANKSp-TIME in the current directory)",
       FV_USE_APPLICATION, parse_output, FIELD(output), 0, 0 },
     { "FVMPI_DEPTH", "--depth", 0, "N", "0",
-      "keep the N innermost frames of each call path; 0 keeps the whole path",
+      "keep the N innermost frames of each call path, up to 128; 0 keeps all of them",
       FV_USE_APPLICATION, parse_number, FIELD(depth), 0, DEPTH_MOST },
     { "FVMPI_PROFILE_MAX", "--profile-max", 0, "SIZE", "4M",
       "statistics per process, at most; calls beyond it are counted without their call path",
@@ -166,6 +167,8 @@ const struct fv_option fv_option_table[] = {
       FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
     { NULL, "--help", 'h', NULL, "0", "print this help", FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
     { "FVMPI_LIBDIR", NULL, 0, "DIR", "", "where the libfvmpi-*.so are (default: as installed)",
+      FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_PROCESS", NULL, 0, "PID", "", "the only process that the serial flavour records; set by `fvmpi run`",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
       "further directories with debug files by build-id, for `fvmpi report`",
@@ -270,19 +273,6 @@ const struct fv_option *fv_option_near_variable(const char *word, size_t length)
 
 /* ---- the environment ---- */
 
-/* One line per job, not per rank: launchers tell ranks who they are before MPI does. */
-static bool is_first_rank(void)
-{
-    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
-
-    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        const char *rank = getenv(names[i]);
-        if (rank)
-            return !strcmp(rank, "0");
-    }
-    return true;
-}
-
 static void report_unknown(const char *name, size_t length)
 {
     const struct fv_option *option = fv_option_by_variable(name, length);
@@ -322,8 +312,10 @@ static void read_variable(const struct fv_option *option, struct fv_options *out
 
 void fv_options_from_env(struct fv_options *out)
 {
-    bool report = is_first_rank();
+    static bool reported;
+    bool report = !reported && fv_first_rank();
 
+    reported = true;
     memset(out, 0, sizeof(*out));
     for (size_t i = 0; i < fv_option_count; i++) {
         const struct fv_option *option = &fv_option_table[i];

@@ -101,9 +101,9 @@ static uint64_t uid_of(const struct fv_comm_info *info)
         return 1;
     if (info->flags & FV_COMM_SELF)
         return fv_mix2(2, (uint32_t)fv_rt.world_rank);
-    if (!info->parent || info->flags & FV_COMM_INFERRED)
+    if (info->flags & FV_COMM_INFERRED || (!info->parent && !info->salt))
         return fv_mix2(fv_mix2(3, (uint32_t)fv_rt.world_rank), ++inferred);
-    return fv_mix2(fv_mix2(fv_mix2(info->parent->uid, info->sequence), info->salt), low << 32 | high);
+    return fv_mix2(fv_mix2(fv_mix2(info->parent ? info->parent->uid : 0, info->sequence), info->salt), low << 32 | high);
 }
 
 /* Ranks as runs of equal stride: an identity or a regular split is one run whatever its size. */
@@ -215,7 +215,8 @@ static struct fv_comm *add(const struct fv_comm_info *info)
     struct fv_comm_record *record = describe(info, runs, remote_runs);
 
     *comm = (struct fv_comm){ .handle = info->handle, .uid = uid_of(info), .flags = info->flags,
-                              .rank = info->rank, .size = info->size, .remote_size = info->remote_size };
+                              .rank = info->rank, .size = info->size, .remote_size = info->remote_size,
+                              .created = fv_ticks() };
     if (record) {
         record->uid = comm->uid;
         comm->record = record;
@@ -249,11 +250,16 @@ struct fv_comm *fv_comm_new(const struct fv_comm_info *info)
     return comm;
 }
 
-void fv_comm_freed(uint64_t handle)
+struct fv_comm *fv_comm_freed(uint64_t handle, uint64_t begin)
 {
     fv_lock(&lock);
-    bury(handle);
+    struct fv_comm *comm = search(handle);
+    if (comm && comm->created > begin) /* another thread got the handle for a new one already */
+        comm = NULL;
+    if (comm)
+        bury(handle);
     fv_unlock(&lock);
+    return comm;
 }
 
 void fv_comm_named(uint64_t handle, const char *name)
@@ -284,6 +290,7 @@ uint32_t fv_comm_collective(struct fv_comm *comm)
 }
 
 uint32_t fv_comm_id(const struct fv_comm *comm) { return comm->id; }
+uint64_t fv_comm_handle(const struct fv_comm *comm) { return comm->handle; }
 int fv_comm_size(const struct fv_comm *comm) { return comm->size; }
 int fv_comm_rank(const struct fv_comm *comm) { return comm->rank; }
 int fv_comm_remote_size(const struct fv_comm *comm) { return comm->remote_size; }

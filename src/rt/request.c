@@ -130,6 +130,9 @@ void fv_request_post(struct fv_call *call, const struct fv_request *request)
     struct fv_request own = *request;
     struct shard *s = lock_shard(fv_mix(request->handle));
 
+    static uint64_t serial;
+
+    own.serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
     charge_to(&own, call);
     bool ok = insert(s, &own);
     unlock_shard(s);
@@ -167,36 +170,33 @@ void fv_request_start(struct fv_call *call, uint64_t handle)
     unlock_shard(s);
 }
 
-void fv_request_completed(struct fv_call *call, uint64_t handle, uint64_t bytes)
+void fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
 {
-    struct shard *s = lock_shard(fv_mix(handle));
-    struct fv_request *r = search(s, handle), was = { 0 };
+    struct shard *s = lock_shard(fv_mix(known->handle));
+    struct fv_request *r = search(s, known->handle);
 
-    if (r) {
-        was = *r;
+    if (r && r->serial == known->serial) {
         if (r->persistent)
             r->active = 0;
         else
             erase(s, r);
     }
     unlock_shard(s);
-    if (was.kind != FV_REQUEST_RECV || !bytes || was.function == FV_FUNCTION_REST)
+    if (known->kind != FV_REQUEST_RECV || !bytes || known->function == FV_FUNCTION_REST)
         return;
     /* In a cell of this thread's own: the poster's cells are written by the poster alone. */
     struct fv_cell *cell =
-        fv_cell_find(call->thread, was.path, was.comm_id, was.function, fv_log2_bucket(bytes)).cell;
+        fv_cell_find(call->thread, known->path, known->comm_id, known->function, fv_log2_bucket(bytes)).cell;
     cell->bytes_received += bytes;
     cell->receives++;
 }
 
-void fv_request_freed(uint64_t handle)
+void fv_request_freed(const struct fv_request *known)
 {
-    if (!fv_requests_any())
-        return;
-    struct shard *s = lock_shard(fv_mix(handle));
-    struct fv_request *r = search(s, handle);
+    struct shard *s = lock_shard(fv_mix(known->handle));
+    struct fv_request *r = search(s, known->handle);
 
-    if (r)
+    if (r && r->serial == known->serial)
         erase(s, r);
     unlock_shard(s);
 }

@@ -102,11 +102,13 @@ struct fv_comm *fv_comm_new(const struct fv_comm_info *info);
 struct fv_comm *fv_comm_get(uint64_t handle);
 /* Like fv_comm_get(), but never asks MPI. */
 struct fv_comm *fv_comm_find(uint64_t handle);
-void fv_comm_freed(uint64_t handle);                    /* after a successful MPI_Comm_free or disconnect */
+/* After a successful MPI_Comm_free or disconnect that began at `begin`. Returns what was freed; NULL: unknown. */
+struct fv_comm *fv_comm_freed(uint64_t handle, uint64_t begin);
 void fv_comm_named(uint64_t handle, const char *name);  /* after MPI_Comm_set_name */
 uint64_t fv_comm_next_child(struct fv_comm *parent);    /* number of this creation call on the parent */
 int fv_comm_size(const struct fv_comm *comm);
 int fv_comm_rank(const struct fv_comm *comm);
+uint64_t fv_comm_handle(const struct fv_comm *comm);
 int fv_comm_remote_size(const struct fv_comm *comm);    /* 0: an intracommunicator */
 unsigned fv_comm_flags(const struct fv_comm *comm);
 
@@ -124,6 +126,7 @@ struct fv_request {
     /* Who is charged with the received bytes: set by fv_request_post(), fv_request_start(). */
     uint32_t path, comm_id;
     uint16_t function;
+    uint64_t serial; /* tells it from a later request under the same handle; set by fv_request_post() */
 };
 /* After fv_call_record() of the call that made the request: follow it. Only receives need it in profile
  * mode (bytes are known at completion), and persistent sends. */
@@ -134,10 +137,12 @@ bool fv_request_get(uint64_t handle, struct fv_request *out);
 bool fv_requests_any(void);
 /* After fv_call_record() of MPI_Start: later completions are charged to this call. */
 void fv_request_start(struct fv_call *call, uint64_t handle);
-/* A receive completed: its bytes are charged to the call that posted it. Forgets it unless persistent.
- * Call after fv_call_end() of the completing call (before or after its record). */
-void fv_request_completed(struct fv_call *call, uint64_t handle, uint64_t bytes_received);
-void fv_request_freed(uint64_t handle); /* MPI_Request_free, cancelled and completed, or invalid */
+/* `known`, as fv_request_get() gave it before the completing call, completed: received bytes are charged
+ * to the call that posted (or started) it. Forgets it unless persistent; but when MPI has given its handle
+ * to another thread's new request meanwhile, that one stays. Call after fv_call_end(). */
+void fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes_received);
+/* MPI took it away otherwise: MPI_Request_free (call it before PMPI), an error. */
+void fv_request_freed(const struct fv_request *known);
 
 /* Scratch memory of the calling thread for arrays of handles and statuses, at least `bytes`, valid until
  * its next use under the same slot (0..2); NULL: no memory (the caller then forwards without). */

@@ -3,6 +3,7 @@
  * (base/experiment.h). Whatever fails is said once, and the application goes on without us. */
 #include "rt/runtime.h"
 #include "base/experiment.h"
+#include "fvmpi.h"
 #include "rt/identity.h"
 
 #include <errno.h>
@@ -173,6 +174,17 @@ static uint64_t calibrate(void)
     return best; /* of BATCH = 256 calls */
 }
 
+/* The directory that was asked for held another job's experiment. */
+static void tell_if_elsewhere(const char *directory, int rank)
+{
+    const char *wanted = fv_rt.options.output, *slash = wanted ? strrchr(wanted, '/') : NULL;
+    size_t n = wanted ? strlen(slash && slash[1] ? slash + 1 : wanted) : 0, end = strlen(directory);
+
+    if (!rank && !fv_rt.options.quiet && n && end > n && wanted[strlen(wanted) - 1] != '/' &&
+        strcmp(directory + end - n, wanted + strlen(wanted) - n))
+        fv_log("%s: holds another experiment, which is kept; this one is %s", wanted, directory);
+}
+
 static int start(const struct fv_start_info *info)
 {
     char directory[4096], program[256];
@@ -181,7 +193,7 @@ static int start(const struct fv_start_info *info)
     fv_rt.world_rank = info->world_rank;
     fv_rt.thread_multiple = info->thread_multiple;
     fv_program(program, sizeof(program));
-    if (fv_experiment_open(directory, sizeof(directory), fv_rt.options.output, program, info->world_size)) {
+    if (fv_experiment_claim(directory, sizeof(directory), fv_rt.options.output, program, info->world_size)) {
         fv_log("%s: cannot make the experiment directory: %s; choose another with -o or FVMPI_OUTPUT, the "
                "application goes on unrecorded",
                fv_rt.options.output ? fv_rt.options.output : ".", strerror(errno));
@@ -194,6 +206,7 @@ static int start(const struct fv_start_info *info)
         return -FV_EIO;
     }
     fill_header(info, directory);
+    tell_if_elsewhere(directory, info->world_rank);
     if (info->world_rank == 0)
         write_run_json(directory);
     return 0;

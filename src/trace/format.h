@@ -228,11 +228,12 @@ struct fv_in_call {
     uint32_t function;
     uint32_t path;
     uint64_t comm; /* handle; 0 none */
-    int32_t peer;  /* rank in comm, as the application passed it; FV_NO_PEER none */
+    int32_t peer;  /* rank in comm, or FV_ANY_PEER, FV_NO_PEER */
     int32_t tag;
 };
 _Static_assert(sizeof(struct fv_in_call) == 32, "on-disk size");
-#define FV_NO_PEER INT32_MIN
+#define FV_NO_PEER INT32_MIN        /* none, or MPI_PROC_NULL */
+#define FV_ANY_PEER (INT32_MIN + 1) /* MPI_ANY_SOURCE */
 
 /* A thread that called MPI. A slot is taken over by a later thread when its thread has ended. */
 struct fv_thread_record {

@@ -124,11 +124,14 @@ static void test_communicator_ids(void **state)
     assert_int_equal(fv_comm_peer_world(c, 3), 0);
     assert_int_equal(fv_comm_peer_world(c, 4), -1);
     assert_int_equal(fv_comm_peer_world(c, -1), -1);
-    fv_comm_freed(0x11);
+    fv_comm_freed(0x11, fv_ticks());
     assert_null(fv_comm_find(0x11));
+    uint64_t began = fv_ticks();
     struct fv_comm *again = comm_of(0x11, w, even, 2, 0);
     assert_ptr_equal(fv_comm_find(0x11), again);
     assert_true(again->uid != a->uid);
+    assert_null(fv_comm_freed(0x11, began)); /* the old one's free, come late: the new one stays */
+    assert_ptr_equal(fv_comm_find(0x11), again);
 }
 
 static void test_thousands_of_communicators(void **state)
@@ -141,7 +144,7 @@ static void test_thousands_of_communicators(void **state)
         struct fv_comm *c = comm_of(0x1000 + (uint64_t)(i % 3), w, self, 1, 0);
         assert_non_null(c);
         assert_ptr_equal(fv_comm_find(0x1000 + (uint64_t)(i % 3)), c);
-        fv_comm_freed(0x1000 + (uint64_t)(i % 3));
+        fv_comm_freed(0x1000 + (uint64_t)(i % 3), fv_ticks());
     }
     assert_true(fv_rt.writer.header->dropped[FV_DROP_COMMS] > 0); /* over budget, counted, still working */
 }
@@ -161,7 +164,7 @@ static void test_requests(void **state)
     call_as(&wait, 1, NULL, 0, 0, 10);
     for (uint64_t i = 5000; i >= 1; i--) {
         assert_true(fv_request_get(i * 64, &r));
-        fv_request_completed(&wait, i * 64, 3000);
+        fv_request_completed(&wait, &r, 3000);
         assert_false(fv_request_get(i * 64, &r));
     }
     assert_false(fv_requests_any());
@@ -182,10 +185,10 @@ static void test_persistent_requests(void **state)
         fv_request_start(&start, 7);
         assert_true(fv_request_get(7, &r) && r.active);
         call_as(&wait, 1, NULL, 0, 0, 10);
-        fv_request_completed(&wait, 7, 40);
+        fv_request_completed(&wait, &r, 40);
         assert_true(fv_request_get(7, &r) && !r.active);
     }
-    fv_request_freed(7);
+    fv_request_freed(&r);
     assert_false(fv_request_get(7, &r));
 }
 

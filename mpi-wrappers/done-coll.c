@@ -1,0 +1,298 @@
+/* Collectives: bytes in the significant send and receive buffers of this rank, as chapter 6 of MPI-4.0
+ * defines them. MPI_IN_PLACE counts what the same call with separate buffers would: the data is
+ * contributed (or delivered) all the same, and reports would otherwise change with the idiom. On an
+ * intercommunicator a rank exchanges with the remote group; in rooted operations the root passes
+ * MPI_ROOT and its peers MPI_PROC_NULL, for whom no argument but root is significant (section 6.2.3).
+ *
+ * The network may move more or less; what an algorithm does is not what the program asked for. */
+#include "done.h"
+
+static bool in_place(const struct fv_part *part)
+{
+    return part->buffer == MPI_IN_PLACE;
+}
+
+static MPI_Count count_at(const struct fv_part *part, int rank)
+{
+    return part->counts ? part->counts[rank] : part->large_counts ? part->large_counts[rank] : part->count;
+}
+
+/* What goes to or comes from one rank. */
+static uint64_t bytes_at(const struct fv_part *part, int rank)
+{
+    MPI_Count count = count_at(part, rank);
+
+    return count > 0 ? fv_bytes(count, part->types ? part->types[rank] : part->type) : 0;
+}
+
+/* ... and all of ranks 0 .. n-1. */
+static uint64_t bytes_of(const struct fv_part *part, int n)
+{
+    uint64_t sum = 0;
+
+    if (n <= 0)
+        return 0;
+    if (!part->counts && !part->large_counts)
+        return (uint64_t)n * fv_bytes(part->count, part->type);
+    for (int i = 0; part->types && i < n; i++)
+        sum += bytes_at(part, i);
+    if (part->types)
+        return sum;
+    for (int i = 0; i < n; i++)
+        sum += (uint64_t)count_at(part, i);
+    return sum ? sum * fv_type_bytes(part->type) : 0;
+}
+
+/* How this rank stands in the call. */
+struct place {
+    struct fv_comm *comm; /* NULL: the call failed, or the communicator is unknown */
+    int rank, size;
+    int others; /* ranks to exchange with: of the communicator, or of the remote group */
+    bool inter;
+};
+
+static struct place place_of(int result, MPI_Comm comm)
+{
+    struct place p = { .comm = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL };
+
+    if (p.comm) {
+        p.rank = fv_comm_rank(p.comm);
+        p.size = fv_comm_size(p.comm);
+        p.inter = fv_comm_flags(p.comm) & FV_COMM_INTER;
+        p.others = p.inter ? fv_comm_remote_size(p.comm) : p.size;
+    }
+    return p;
+}
+
+struct moved {
+    uint64_t sent, received;
+    unsigned flags; /* FV_COLL_ROOT */
+};
+
+/* All ranks number the collectives of a communicator alike, so every one of them takes a number. */
+static void finish(struct fv_call *call, const struct place *p, enum fv_how how, struct moved m)
+{
+    if (!p->comm) {
+        fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    uint32_t sequence = fv_comm_collective(p->comm);
+
+    if (how == FV_PLANNED)
+        m = (struct moved){ 0 };
+    fv_call_record(call, p->comm, m.sent, m.received);
+    if (how == FV_BLOCKING && (p->size > 1 || p->inter)) /* alone, there is nobody to wait for */
+        fv_call_collective(call, sequence, m.flags | (m.sent ? FV_COLL_SENDS : 0u) |
+                                               (m.received ? FV_COLL_RECEIVES : 0u));
+}
+
+/* ---- without root ---- */
+
+void fv_done_barrier(struct fv_call *call, int result, enum fv_how how, MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+
+    if (p.comm && how == FV_BLOCKING) {
+        fv_done_creation(call, p.comm); /* no bytes, yet everyone takes part */
+        return;
+    }
+    finish(call, &p, how, (struct moved){ 0 });
+}
+
+void fv_done_allgather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                       struct fv_part recv, MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    struct moved m = { 0 };
+
+    if (p.comm && how != FV_PLANNED) {
+        m.sent = in_place(&send) ? bytes_at(&recv, p.rank) : bytes_at(&send, 0);
+        m.received = bytes_of(&recv, p.others);
+    }
+    finish(call, &p, how, m);
+}
+
+void fv_done_alltoall(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                      struct fv_part recv, MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    struct moved m = { 0 };
+
+    if (p.comm && how != FV_PLANNED) {
+        m.received = bytes_of(&recv, p.others);
+        m.sent = in_place(&send) ? m.received : bytes_of(&send, p.others);
+    }
+    finish(call, &p, how, m);
+}
+
+void fv_done_allreduce(struct fv_call *call, int result, enum fv_how how, struct fv_part data,
+                       MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    struct moved m = { 0 };
+
+    if (p.comm && how != FV_PLANNED)
+        m.sent = m.received = bytes_at(&data, 0);
+    finish(call, &p, how, m);
+}
+
+void fv_done_reduce_scatter(struct fv_call *call, int result, enum fv_how how, struct fv_part data,
+                            MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    struct moved m = { 0 };
+
+    if (p.comm && how != FV_PLANNED) {
+        m.sent = bytes_of(&data, p.size); /* of the local group, on intercommunicators too (6.10) */
+        m.received = bytes_at(&data, p.rank);
+    }
+    finish(call, &p, how, m);
+}
+
+void fv_done_scan(struct fv_call *call, int result, enum fv_how how, struct fv_part data, MPI_Comm comm)
+{
+    fv_done_allreduce(call, result, how, data, comm);
+}
+
+/* The first rank's receive buffer is not significant (section 6.11.2). */
+void fv_done_exscan(struct fv_call *call, int result, enum fv_how how, struct fv_part data, MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    struct moved m = { 0 };
+
+    if (p.comm && how != FV_PLANNED) {
+        m.sent = bytes_at(&data, 0);
+        m.received = p.rank ? m.sent : 0;
+    }
+    finish(call, &p, how, m);
+}
+
+/* ---- with a root ---- */
+
+enum role { ROOT, LEAF, SPECTATOR };
+
+static enum role role_of(const struct place *p, int root)
+{
+    if (!p->inter)
+        return p->rank == root ? ROOT : LEAF;
+    return root == MPI_ROOT ? ROOT : root == MPI_PROC_NULL ? SPECTATOR : LEAF;
+}
+
+void fv_done_bcast(struct fv_call *call, int result, enum fv_how how, struct fv_part data, int root,
+                   MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    enum role role = role_of(&p, root);
+    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
+
+    if (p.comm && how != FV_PLANNED && role != SPECTATOR) {
+        uint64_t bytes = bytes_at(&data, 0);
+
+        m.sent = role == ROOT ? bytes : 0;
+        m.received = role == LEAF ? bytes : 0;
+    }
+    finish(call, &p, how, m);
+}
+
+void fv_done_gather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                    struct fv_part recv, int root, MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    enum role role = role_of(&p, root);
+    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
+
+    if (p.comm && how != FV_PLANNED && role != SPECTATOR) {
+        if (role == ROOT)
+            m.received = bytes_of(&recv, p.others);
+        if (role == LEAF || !p.inter) /* the root of an intracommunicator sends to itself */
+            m.sent = role == ROOT && in_place(&send) ? bytes_at(&recv, p.rank) : bytes_at(&send, 0);
+    }
+    finish(call, &p, how, m);
+}
+
+void fv_done_scatter(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                     struct fv_part recv, int root, MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    enum role role = role_of(&p, root);
+    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
+
+    if (p.comm && how != FV_PLANNED && role != SPECTATOR) {
+        if (role == ROOT)
+            m.sent = bytes_of(&send, p.others);
+        if (role == LEAF || !p.inter)
+            m.received = role == ROOT && in_place(&recv) ? bytes_at(&send, p.rank) : bytes_at(&recv, 0);
+    }
+    finish(call, &p, how, m);
+}
+
+void fv_done_reduce(struct fv_call *call, int result, enum fv_how how, struct fv_part data, int root,
+                    MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    enum role role = role_of(&p, root);
+    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
+
+    if (p.comm && how != FV_PLANNED && role != SPECTATOR) {
+        uint64_t bytes = bytes_at(&data, 0);
+
+        m.sent = role == LEAF || !p.inter ? bytes : 0;
+        m.received = role == ROOT ? bytes : 0;
+    }
+    finish(call, &p, how, m);
+}
+
+/* ---- neighbours ---- */
+
+struct degrees {
+    int in, out;
+};
+
+/* Of this process in the virtual topology (section 8.6): 2 in each dimension of a grid, where those
+ * beyond an edge are MPI_PROC_NULL but keep their place in the buffers. */
+static struct degrees degrees_of(const struct place *p, MPI_Comm comm)
+{
+    struct degrees d = { 0, 0 };
+    int topology = MPI_UNDEFINED, weighted;
+
+    if (PMPI_Topo_test(comm, &topology) != MPI_SUCCESS)
+        return d;
+    if (topology == MPI_CART && PMPI_Cartdim_get(comm, &d.in) == MPI_SUCCESS)
+        d.out = d.in *= 2;
+    else if (topology == MPI_GRAPH && PMPI_Graph_neighbors_count(comm, p->rank, &d.in) == MPI_SUCCESS)
+        d.out = d.in;
+    else if (topology == MPI_DIST_GRAPH)
+        PMPI_Dist_graph_neighbors_count(comm, &d.in, &d.out, &weighted);
+    return d;
+}
+
+/* Waiting is for the neighbours alone, so these do not enter the log of collective calls. */
+void fv_done_neighbor_allgather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                                struct fv_part recv, MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    struct moved m = { 0 };
+
+    if (p.comm && how != FV_PLANNED) {
+        struct degrees d = degrees_of(&p, comm);
+
+        m.sent = d.out ? bytes_at(&send, 0) : 0;
+        m.received = bytes_of(&recv, d.in);
+    }
+    finish(call, &p, FV_POSTED, m);
+}
+
+void fv_done_neighbor_alltoall(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                               struct fv_part recv, MPI_Comm comm)
+{
+    struct place p = place_of(result, comm);
+    struct moved m = { 0 };
+
+    if (p.comm && how != FV_PLANNED) {
+        struct degrees d = degrees_of(&p, comm);
+
+        m.sent = bytes_of(&send, d.out);
+        m.received = bytes_of(&recv, d.in);
+    }
+    finish(call, &p, FV_POSTED, m);
+}

@@ -1,0 +1,204 @@
+/* Communicators come and go. All ranks of a new one must describe it alike without exchanging a word
+ * (rt/comm.h). Where the call is collective over a parent, its number among the parent's creation calls
+ * does; every rank of the parent takes that number, also the one that is left out with MPI_COMM_NULL.
+ * Where only the members call (a group, two sides of a bridge), their world ranks and the tag do,
+ * with the number of times that the same members made one with the same tag. */
+#include "done.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+void fv_done_creation(struct fv_call *call, struct fv_comm *comm)
+{
+    if (!comm) {
+        fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    uint32_t sequence = fv_comm_collective(comm);
+
+    fv_call_record(call, comm, 0, 0);
+    fv_call_collective(call, sequence, FV_COLL_SENDS | FV_COLL_RECEIVES);
+}
+
+static void failed(struct fv_call *call)
+{
+    fv_call_record(call, NULL, 0, 0);
+}
+
+/* ---- children of a parent ---- */
+
+static void child(MPI_Comm comm, struct fv_comm *parent, uint64_t number)
+{
+    struct fv_members members;
+
+    if (fv_members_init(comm, &members))
+        fv_comm_register(comm, &members, parent, number, 0);
+    fv_members_release(&members);
+}
+
+void fv_done_newcomm(struct fv_call *call, int result, MPI_Comm parent, const MPI_Comm *newcomm)
+{
+    if (result != MPI_SUCCESS) {
+        failed(call);
+        return;
+    }
+    struct fv_comm *p = fv_comm_get(fv_handle(parent));
+    uint64_t number = fv_comm_next_child(p);
+
+    if (*newcomm != MPI_COMM_NULL)
+        child(*newcomm, p, number);
+    fv_done_creation(call, p);
+}
+
+/* The new communicator may not be asked anything before its request completes, but its members are
+ * those of the old one. Its handle is known already in the MPIs at hand; in one where it is not, the
+ * communicator is described when it is first used, under a number of this process alone. */
+void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Comm *newcomm)
+{
+    struct fv_members members;
+
+    if (result != MPI_SUCCESS) {
+        failed(call);
+        return;
+    }
+    struct fv_comm *parent = fv_comm_get(fv_handle(comm));
+    uint64_t number = fv_comm_next_child(parent);
+
+    if (*newcomm != MPI_COMM_NULL) {
+        if (fv_members_init(comm, &members))
+            fv_comm_register(*newcomm, &members, parent, number, 0);
+        fv_members_release(&members);
+    }
+    if (parent)
+        fv_comm_collective(parent);
+    fv_call_record(call, parent, 0, 0);
+}
+
+/* ---- made by their members alone ---- */
+
+static pthread_mutex_t repeats_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct repeat {
+    uint64_t salt, count;
+} *repeats;
+static size_t repeats_used, repeats_size;
+
+/* How often a communicator with this salt was made before. The members made them all together, in the
+ * same order, so they count alike. */
+static uint64_t next_repeat(uint64_t salt)
+{
+    uint64_t count = 0;
+    size_t i = 0;
+
+    pthread_mutex_lock(&repeats_lock);
+    while (i < repeats_used && repeats[i].salt != salt)
+        i++;
+    if (i == repeats_size) {
+        size_t size = repeats_size ? 2 * repeats_size : 16;
+        struct repeat *more = realloc(repeats, size * sizeof(*more));
+
+        if (more) {
+            repeats = more;
+            repeats_size = size;
+        }
+    }
+    if (i < repeats_size) {
+        if (i == repeats_used)
+            repeats[repeats_used++] = (struct repeat){ salt, 0 };
+        count = repeats[i].count++;
+    }
+    pthread_mutex_unlock(&repeats_lock);
+    return count;
+}
+
+static void by_members(MPI_Comm comm, struct fv_comm *parent, uint64_t discriminator)
+{
+    struct fv_members members;
+
+    if (fv_members_init(comm, &members)) {
+        uint64_t salt = fv_mix2(fv_members_hash(&members), discriminator);
+
+        fv_comm_register(comm, &members, parent, next_repeat(salt), salt);
+    }
+    fv_members_release(&members);
+}
+
+/* Not collective over comm: it takes no number of it, neither as a child nor as a collective. */
+void fv_done_newcomm_group(struct fv_call *call, int result, MPI_Comm comm, int tag,
+                           const MPI_Comm *newcomm)
+{
+    struct fv_comm *parent = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL;
+
+    if (result == MPI_SUCCESS && *newcomm != MPI_COMM_NULL)
+        by_members(*newcomm, parent, (uint32_t)tag);
+    fv_call_record(call, parent, 0, 0);
+}
+
+void fv_done_newcomm_tagged(struct fv_call *call, int result, const char *stringtag,
+                            const MPI_Comm *newcomm)
+{
+    uint64_t hash = 5;
+
+    if (result == MPI_SUCCESS && *newcomm != MPI_COMM_NULL) {
+        for (const char *c = stringtag; *c; c++)
+            hash = fv_mix2(hash, (unsigned char)*c);
+        by_members(*newcomm, fv_comm_world(), hash);
+    }
+    fv_call_record(call, NULL, 0, 0);
+}
+
+/* The parent is the world, because the two sides share no other that both know. */
+void fv_done_newcomm_bridge(struct fv_call *call, int result, MPI_Comm local, int tag,
+                            const MPI_Comm *newcomm)
+{
+    if (result != MPI_SUCCESS) {
+        failed(call);
+        return;
+    }
+    if (*newcomm != MPI_COMM_NULL)
+        by_members(*newcomm, fv_comm_world(), (uint32_t)tag);
+    fv_done_creation(call, fv_comm_get(fv_handle(local)));
+}
+
+/* MPI_Comm_spawn, accept and connect. Processes of another world are unknown: then the communicator
+ * is told by our side alone, and the other side's report, which is another experiment, tells its own. */
+void fv_done_newcomm_remote(struct fv_call *call, int result, MPI_Comm local, const MPI_Comm *newcomm)
+{
+    struct fv_members members;
+
+    if (result != MPI_SUCCESS) {
+        failed(call);
+        return;
+    }
+    struct fv_comm *parent = fv_comm_get(fv_handle(local));
+    uint64_t number = fv_comm_next_child(parent);
+
+    if (*newcomm != MPI_COMM_NULL && fv_members_init(*newcomm, &members)) {
+        uint64_t salt = fv_members_hash(&members);
+
+        if (fv_members_in_world(&members))
+            fv_comm_register(*newcomm, &members, fv_comm_world(), next_repeat(salt), salt);
+        else
+            fv_comm_register(*newcomm, &members, parent, number, 0);
+        fv_members_release(&members);
+    }
+    fv_done_creation(call, parent);
+}
+
+void fv_done_newcomm_join(struct fv_call *call, int result, const MPI_Comm *newcomm)
+{
+    fv_call_record(call, result == MPI_SUCCESS ? fv_comm_get(fv_handle(*newcomm)) : NULL, 0, 0);
+}
+
+/* ---- the end, and names ---- */
+
+void fv_done_comm_free(struct fv_call *call, int result, uint64_t was)
+{
+    fv_call_record(call, result == MPI_SUCCESS ? fv_comm_freed(was, call->begin) : NULL, 0, 0);
+}
+
+void fv_done_comm_set_name(struct fv_call *call, int result, MPI_Comm comm, const char *name)
+{
+    if (result == MPI_SUCCESS && fv_comm_get(fv_handle(comm)))
+        fv_comm_named(fv_handle(comm), name);
+    fv_call_record(call, NULL, 0, 0);
+}

@@ -1,0 +1,134 @@
+/* What a wrapper does after PMPI returned and the clock was read: say what moved and count the call.
+ * One function for each rule of mpi-api.tbl. Each ends the call by fv_call_record(), exactly once. When
+ * `result` is an error nothing is looked at and 0 bytes are counted, because arguments are known to be
+ * good only after success; and arguments that the standard does not call significant at this rank are
+ * never looked at. */
+#ifndef FV_DONE_H
+#define FV_DONE_H
+
+#include "glue.h"
+
+static inline void fv_done_plainly(struct fv_call *call, int result)
+{
+    (void)result;
+    fv_call_record(call, NULL, 0, 0);
+}
+
+/* ---- point to point (done-p2p.c); `request` points to the handle that the call made ---- */
+
+void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
+                  MPI_Comm comm);
+void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm, const MPI_Status *status);
+void fv_done_mrecv(struct fv_call *call, int result, const MPI_Status *status);
+void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
+                      int source, MPI_Comm comm, const MPI_Status *status);
+void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
+                   const MPI_Request *request);
+void fv_done_imrecv(struct fv_call *call, int result, const MPI_Request *request);
+void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
+                       MPI_Count room, MPI_Datatype room_type, int source, int tag, MPI_Comm comm,
+                       const MPI_Request *request);
+/* Persistent and partitioned ones: bytes are counted by MPI_Start. */
+void fv_done_send_init(struct fv_call *call, int result, int partitions, MPI_Count count,
+                       MPI_Datatype type, int dest, int tag, MPI_Comm comm, const MPI_Request *request);
+void fv_done_recv_init(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
+                       const MPI_Request *request);
+void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Count count,
+                        MPI_Datatype type, int source, int tag, MPI_Comm comm, const MPI_Request *request);
+void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm comm);
+
+/* ---- collectives (done-coll.c) ---- */
+
+enum fv_how {
+    FV_BLOCKING,
+    FV_POSTED,  /* non-blocking: volume is counted here, waiting where it completes */
+    FV_PLANNED, /* persistent: its *_init call moves nothing, and its starts are not counted */
+};
+
+/* One side of a collective: the same to or from every rank, or each its own. */
+struct fv_part {
+    const void *buffer;
+    MPI_Count count;
+    const int *counts;
+    const MPI_Count *large_counts;
+    MPI_Datatype type;
+    const MPI_Datatype *types; /* of each rank */
+};
+#define FV_ONE(buffer, n, type) ((struct fv_part){ (buffer), (n), NULL, NULL, (type), NULL })
+#define FV_MANY(buffer, n, type) ((struct fv_part){ (buffer), 0, (n), NULL, (type), NULL })
+#define FV_MANY_LARGE(buffer, n, type) ((struct fv_part){ (buffer), 0, NULL, (n), (type), NULL })
+#define FV_TYPES(buffer, n, types) ((struct fv_part){ (buffer), 0, (n), NULL, MPI_BYTE, (types) })
+#define FV_TYPES_LARGE(buffer, n, types) ((struct fv_part){ (buffer), 0, NULL, (n), MPI_BYTE, (types) })
+
+void fv_done_barrier(struct fv_call *call, int result, enum fv_how how, MPI_Comm comm);
+void fv_done_bcast(struct fv_call *call, int result, enum fv_how how, struct fv_part data, int root,
+                   MPI_Comm comm);
+void fv_done_gather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                    struct fv_part recv, int root, MPI_Comm comm);
+void fv_done_scatter(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                     struct fv_part recv, int root, MPI_Comm comm);
+void fv_done_allgather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                       struct fv_part recv, MPI_Comm comm);
+void fv_done_alltoall(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                      struct fv_part recv, MPI_Comm comm);
+void fv_done_reduce(struct fv_call *call, int result, enum fv_how how, struct fv_part data, int root,
+                    MPI_Comm comm);
+void fv_done_allreduce(struct fv_call *call, int result, enum fv_how how, struct fv_part data,
+                       MPI_Comm comm);
+/* `data`: what each rank gets of the result. */
+void fv_done_reduce_scatter(struct fv_call *call, int result, enum fv_how how, struct fv_part data,
+                            MPI_Comm comm);
+void fv_done_scan(struct fv_call *call, int result, enum fv_how how, struct fv_part data, MPI_Comm comm);
+void fv_done_exscan(struct fv_call *call, int result, enum fv_how how, struct fv_part data, MPI_Comm comm);
+void fv_done_neighbor_allgather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                                struct fv_part recv, MPI_Comm comm);
+void fv_done_neighbor_alltoall(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+                               struct fv_part recv, MPI_Comm comm);
+
+/* ---- one-sided and files (done-rma.c); `was` is the handle before MPI took it away ---- */
+
+void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
+                 MPI_Win win);
+void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
+                 MPI_Win win);
+void fv_done_get_accumulate(struct fv_call *call, int result, MPI_Count sent_count, MPI_Datatype sent_type,
+                            MPI_Count got_count, MPI_Datatype got_type, int target, MPI_Op op,
+                            MPI_Win win);
+void fv_done_on_win(struct fv_call *call, int result, MPI_Win win);
+void fv_done_newwin(struct fv_call *call, int result, MPI_Comm comm, const MPI_Win *win);
+void fv_done_win_free(struct fv_call *call, int result, uint64_t was);
+
+void fv_done_file_read(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file,
+                       const MPI_Status *status);
+void fv_done_file_write(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file,
+                        const MPI_Status *status);
+void fv_done_file_read_end(struct fv_call *call, int result, MPI_File file, const MPI_Status *status);
+void fv_done_file_write_end(struct fv_call *call, int result, MPI_File file, const MPI_Status *status);
+void fv_done_file_iread(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file);
+void fv_done_file_iwrite(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file);
+void fv_done_on_file(struct fv_call *call, int result, MPI_File file);
+void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const MPI_File *file);
+void fv_done_file_close(struct fv_call *call, int result, uint64_t was);
+
+/* ---- communicators come and go (done-comm.c) ---- */
+
+/* Made collectively from a parent, by all its ranks. */
+void fv_done_newcomm(struct fv_call *call, int result, MPI_Comm parent, const MPI_Comm *newcomm);
+void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Comm *newcomm);
+/* Made by the members of a group alone. */
+void fv_done_newcomm_group(struct fv_call *call, int result, MPI_Comm comm, int tag,
+                           const MPI_Comm *newcomm);
+void fv_done_newcomm_tagged(struct fv_call *call, int result, const char *stringtag,
+                            const MPI_Comm *newcomm);
+/* Made from two local communicators. */
+void fv_done_newcomm_bridge(struct fv_call *call, int result, MPI_Comm local, int tag,
+                            const MPI_Comm *newcomm);
+void fv_done_newcomm_remote(struct fv_call *call, int result, MPI_Comm local, const MPI_Comm *newcomm);
+void fv_done_newcomm_join(struct fv_call *call, int result, const MPI_Comm *newcomm);
+void fv_done_comm_free(struct fv_call *call, int result, uint64_t was);
+void fv_done_comm_set_name(struct fv_call *call, int result, MPI_Comm comm, const char *name);
+
+/* A creation that synchronises all ranks of comm, for the wait log. */
+void fv_done_creation(struct fv_call *call, struct fv_comm *comm);
+
+#endif

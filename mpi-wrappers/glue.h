@@ -1,0 +1,79 @@
+/* The MPI-dependent layer between wrappers and runtime: handles as numbers, sizes of datatypes, what a
+ * status says, who is in a communicator. Compiled once per MPI; all queries are PMPI_ calls that are
+ * local by the standard, and errno survives them. */
+#ifndef FV_GLUE_H
+#define FV_GLUE_H
+
+#include <mpi.h>
+
+#include "mpi-have.h"
+#include "rt/rt.h"
+
+/* Any handle as the runtime knows it. Open MPI's are pointers, MPICH's are ints, which get sign-extended;
+ * a cast back (see fv_mpi_describe()) restores either. */
+#define fv_handle(handle) ((uint64_t)(uintptr_t)(handle))
+#define fv_handle_at(pointer) ((pointer) ? fv_handle(*(pointer)) : 0)
+
+/* Bytes of data in one element of a datatype; 0 if MPI cannot tell. */
+static inline uint64_t fv_type_bytes(MPI_Datatype type)
+{
+    MPI_Count bytes = 0;
+
+    return PMPI_Type_size_x(type, &bytes) == MPI_SUCCESS && bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+/* A message. The datatype is not looked at where the count is 0. */
+static inline uint64_t fv_bytes(MPI_Count count, MPI_Datatype type)
+{
+    return count > 0 ? (uint64_t)count * fv_type_bytes(type) : 0;
+}
+
+/* Bytes that arrived; 0 also where MPI cannot tell (MPI_UNDEFINED). */
+static inline uint64_t fv_status_bytes(const MPI_Status *status)
+{
+    MPI_Count bytes = 0;
+
+    return PMPI_Get_elements_x(status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+/* A rank as all MPIs would write it: their values of the special ones differ. */
+static inline int fv_peer(int rank)
+{
+    return rank == MPI_ANY_SOURCE ? FV_ANY_PEER : rank < 0 ? FV_NO_PEER : rank;
+}
+
+/* The status to pass on: the caller's, or `own` where we want one and the caller does not. */
+static inline MPI_Status *fv_status_seen(bool on, MPI_Status *status, MPI_Status *own)
+{
+    return on && status == MPI_STATUS_IGNORE ? own : status;
+}
+
+/* A communicator's members, for fv_comm_new(). */
+struct fv_members {
+    int rank, size, remote_size; /* remote_size 0: an intracommunicator */
+    int *world_ranks;            /* [size], then [remote_size]; -1: not in MPI_COMM_WORLD */
+};
+/* False: no memory, or MPI refused. Release *out with fv_members_release() in either case. */
+bool fv_members_init(MPI_Comm comm, struct fv_members *out);
+void fv_members_release(struct fv_members *members);
+/* Depends on who is in it and in which order of groups that both sides of an intercommunicator see. */
+uint64_t fv_members_hash(const struct fv_members *members);
+bool fv_members_in_world(const struct fv_members *members);
+
+/* Registers a valid communicator; parent may be NULL. */
+struct fv_comm *fv_comm_register(MPI_Comm comm, const struct fv_members *members, struct fv_comm *parent,
+                                 uint64_t sequence, uint64_t salt);
+/* MPI_COMM_WORLD; NULL where there are only sessions. */
+struct fv_comm *fv_comm_world(void);
+
+/* MPI_Init and its kin are running on some thread: fv_mpi_attach() must not believe that MPI is up. */
+void fv_mpi_starting(bool starting);
+/* The world process model is initialised and not finalised. */
+bool fv_mpi_world(void);
+#if HAVE_MPI_Session_init
+/* What a program with sessions only knows about itself: its place in "mpi://WORLD". */
+bool fv_mpi_attach_session(MPI_Session session, struct fv_start_info *out);
+void fv_mpi_detach_session(void); /* before the last session is finalised */
+#endif
+
+#endif

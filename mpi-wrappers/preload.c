@@ -1,0 +1,103 @@
+/* The wrong library under a program: handles of one MPI through wrappers of the other crash in the first
+ * real call. It is found out before main, and undone: the program is started again, in the same process,
+ * without us. Rejected: passing calls on, since the wrappers are compiled for the other MPI's types. */
+#include "base/base.h"
+
+#include <mpi.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(OPEN_MPI)
+#define OURS "libfvmpi-openmpi.so"
+#define OTHER "libfvmpi-mpich.so"
+#define OTHER_MPI "MPICH"
+static const char *const foreign[] = { "libmpich.so.", "libmpi.so.12", NULL };
+#else
+#define OURS "libfvmpi-mpich.so"
+#define OTHER "libfvmpi-openmpi.so"
+#define OTHER_MPI "Open MPI"
+static const char *const foreign[] = { "libmpi.so.40", "libmpi.so.20", NULL };
+#endif
+
+static int find_foreign(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+    (void)size;
+
+    for (const char *const *f = foreign; *f; f++)
+        if (!strncmp(name, *f, strlen(*f))) {
+            *(const char **)arg = info->dlpi_name;
+            return 1;
+        }
+    return 0;
+}
+
+/* One line for a job, not one for each rank, where the launcher tells which is the first. */
+static bool first_rank(void)
+{
+    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID" };
+
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const char *rank = getenv(names[i]);
+        if (rank)
+            return !strcmp(rank, "0");
+    }
+    return true;
+}
+
+/* LD_PRELOAD without our entries, into out; false: we are not in it. */
+static bool strip_preload(const char *value, char *out)
+{
+    bool stripped = false;
+
+    *out = '\0';
+    while (*value) {
+        size_t n = strcspn(value, " :");
+        const char *slash = memrchr(value, '/', n), *base = slash ? slash + 1 : value;
+
+        if (n && !strncmp(base, OURS, strlen(OURS)) && (base[strlen(OURS)] == '\0' || strchr(" :.", base[strlen(OURS)]))) {
+            stripped = true;
+        } else if (n) {
+            if (*out)
+                strcat(out, ":");
+            strncat(out, value, n);
+        }
+        value += n + (value[n] != '\0');
+    }
+    return stripped;
+}
+
+__attribute__((constructor)) static void check_program(int argc, char **argv, char **envp)
+{
+    const char *found = NULL, *preload = getenv("LD_PRELOAD");
+    char program[PATH_MAX];
+    (void)argc;
+
+    dl_iterate_phdr(find_foreign, &found);
+    if (!found)
+        return;
+    char stripped[preload ? strlen(preload) + 1 : 1];
+    bool preloaded = preload && strip_preload(preload, stripped);
+    if (first_rank())
+        fv_log("%s: the program uses %s (%s); %s " OTHER " instead, %s", OURS, OTHER_MPI, found,
+               preloaded ? "preload" : "link",
+               preloaded ? "it runs unrecorded" : "it cannot work like this");
+    if (!preloaded)
+        return;
+    ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    if (n <= 0)
+        return;
+    program[n] = '\0';
+    if (*stripped)
+        setenv("LD_PRELOAD", stripped, 1);
+    else
+        unsetenv("LD_PRELOAD");
+    (void)envp;
+    execve(program, argv, environ);
+    fv_log("%s: cannot start it again without fvmpi: %s; unset LD_PRELOAD", program, strerror(errno));
+}

@@ -1,0 +1,29 @@
+/* The flavour without MPI: records a process as rank 0 of 1. It stands where glue.c and the wrappers
+ * stand in the others. `fvmpi run` names the process to record, so that the shells and helpers which
+ * inherit LD_PRELOAD from it stay untouched. */
+#include "rt/rt.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+bool fv_mpi_attach(struct fv_start_info *out)
+{
+    (void)out;
+    return false;
+}
+
+struct fv_comm *fv_mpi_describe(uint64_t handle)
+{
+    (void)handle;
+    return NULL;
+}
+
+__attribute__((constructor)) static void start_at_load(void)
+{
+    const char *process = getenv("FVMPI_PROCESS");
+
+    if (process && strtol(process, NULL, 10) != (long)getpid())
+        return;
+    fv_start(&(struct fv_start_info){ .world_size = 1, .mpi = "none", .thread_level = "",
+                                      .thread_multiple = true });
+}

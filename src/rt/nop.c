@@ -1,0 +1,63 @@
+/* A runtime that records nothing: with it, libfvmpi-nop-* shows what the wrappers alone cost, the floor
+ * of tests/bench. Only the functions on the way of a call that is not recorded are ever reached; the
+ * others are there to link. */
+#include "fvmpi.h"
+#include "rt/rt.h"
+
+bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
+{
+    (void)call, (void)function, (void)site;
+    return false;
+}
+void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag) { (void)call, (void)comm, (void)peer, (void)tag; }
+void fv_call_end(struct fv_call *call) { (void)call; }
+void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received)
+{
+    (void)call, (void)comm, (void)sent, (void)received;
+}
+void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes)
+{
+    (void)call, (void)comm, (void)rank, (void)messages, (void)bytes;
+}
+void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags) { (void)call, (void)sequence, (void)flags; }
+
+uint32_t fv_comm_collective(struct fv_comm *comm) { return (void)comm, 0; }
+struct fv_comm *fv_comm_new(const struct fv_comm_info *info) { return (void)info, NULL; }
+struct fv_comm *fv_comm_get(uint64_t handle) { return (void)handle, NULL; }
+struct fv_comm *fv_comm_find(uint64_t handle) { return (void)handle, NULL; }
+struct fv_comm *fv_comm_freed(uint64_t handle, uint64_t begin) { return (void)handle, (void)begin, NULL; }
+void fv_comm_named(uint64_t handle, const char *name) { (void)handle, (void)name; }
+uint64_t fv_comm_next_child(struct fv_comm *parent) { return (void)parent, 0; }
+int fv_comm_size(const struct fv_comm *comm) { return (void)comm, 0; }
+int fv_comm_rank(const struct fv_comm *comm) { return (void)comm, 0; }
+int fv_comm_remote_size(const struct fv_comm *comm) { return (void)comm, 0; }
+unsigned fv_comm_flags(const struct fv_comm *comm) { return (void)comm, 0; }
+
+void fv_request_post(struct fv_call *call, const struct fv_request *request) { (void)call, (void)request; }
+bool fv_request_get(uint64_t handle, struct fv_request *out) { return (void)handle, (void)out, false; }
+bool fv_requests_any(void) { return false; }
+void fv_request_start(struct fv_call *call, uint64_t handle) { (void)call, (void)handle; }
+void fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
+{
+    (void)call, (void)known, (void)bytes;
+}
+void fv_request_freed(const struct fv_request *known) { (void)known; }
+uint64_t fv_comm_handle(const struct fv_comm *comm) { return (void)comm, 0; }
+void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes) { return (void)call, (void)slot, (void)bytes, NULL; }
+
+void fv_start(const struct fv_start_info *info) { (void)info; }
+void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end)
+{
+    (void)function, (void)site, (void)begin, (void)end;
+}
+bool fv_started(void) { return false; }
+void fv_finalizing(void) {}
+void fv_finalized(void) {}
+void fv_aborting(int code) { (void)code; }
+void fv_pause(void) {}
+void fv_resume(void) {}
+uint64_t fv_now(void) { return 0; }
+
+FV_PUBLIC const char *fvmpi_version(void) { return FVMPI_VERSION; }
+FV_PUBLIC void fvmpi_pause(void) {}
+FV_PUBLIC void fvmpi_resume(void) {}
