@@ -1,0 +1,101 @@
+/* ns per MPI call on one rank, at a call path of a given depth: a Send/Recv pair and an 8-byte Allreduce
+ * on MPI_COMM_SELF, Iprobe, and two clock reads beside them. Best of many batches. Run it without
+ * fvmpi, under the nop library and under the real one; tests/bench/run compares. */
+#include <mpi.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+enum { BATCHES = 100, CALLS = 1000 };
+
+static double now_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static void send_recv(void)
+{
+    char a = 1, b;
+    MPI_Request request;
+
+    /* an unexpected message is buffered: Isend completes locally */
+    MPI_Isend(&a, 1, MPI_CHAR, 0, 7, MPI_COMM_SELF, &request);
+    MPI_Recv(&b, 1, MPI_CHAR, 0, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void allreduce(void)
+{
+    double in = 1, out;
+
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+}
+
+static void iprobe(void)
+{
+    int flag;
+
+    MPI_Iprobe(0, 9, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+}
+
+static void clocks(void)
+{
+#if defined(__x86_64__)
+    (void)__rdtsc();
+    (void)__rdtsc();
+#else
+    now_ns();
+    now_ns();
+#endif
+}
+
+static const struct {
+    const char *name;
+    void (*body)(void);
+} cases[] = {
+    { "clock_reads", clocks }, { "iprobe", iprobe }, { "allreduce", allreduce }, { "isend_recv_wait", send_recv },
+};
+
+__attribute__((noinline)) static double batch(void (*body)(void))
+{
+    double begin = now_ns();
+
+    for (int i = 0; i < CALLS; i++)
+        body();
+    return (now_ns() - begin) / CALLS;
+}
+
+__attribute__((noinline)) static double deeper(int depth, void (*body)(void))
+{
+    double ns = depth > 0 ? deeper(depth - 1, body) : batch(body);
+
+    __asm__ volatile("" ::: "memory"); /* no tail call */
+    return ns;
+}
+
+int main(int argc, char **argv)
+{
+    int depth = argc > 1 ? atoi(argv[1]) : 8;
+
+    MPI_Init(&argc, &argv);
+    for (unsigned c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+        double best = 1e30;
+
+        for (int i = 0; i < BATCHES; i++) {
+            /* main, deeper, batch, body and the C library's start are frames, too */
+            double ns = deeper(depth > 6 ? depth - 6 : 0, cases[c].body);
+            best = ns < best ? ns : best;
+        }
+        printf("%s %.1f\n", cases[c].name, best);
+    }
+    MPI_Finalize();
+    return 0;
+}
