@@ -384,7 +384,5 @@ int fv_experiment_claim(char *out, size_t size, const char *output, const char *
     }
     if (taken == 1)
         errno = EEXIST;
-    else if (!taken && out[end] && output != name && fv_first_rank())
-        fv_log("%.*s: holds another experiment; this one goes to %s", (int)end, out, out);
     return taken ? -FV_EIO : 0;
 }

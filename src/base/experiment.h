@@ -22,8 +22,7 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
 
 /* Makes the directory that the ranks of this job write to, and gives its absolute path. `output` is what
  * the user wants; NULL or "" for the contract's name in the working directory. A directory that holds
- * another job's experiment is left alone: this job's is then called NAME-2 (-3, ...), on all its ranks;
- * the first rank says so if the user had named it.
+ * another job's experiment is left alone: this job's is then called NAME-2 (-3, ...), on all its ranks.
  * Every rank calls it; who comes first makes the directory. -FV_EIO: errno tells. */
 int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks);
 

@@ -161,7 +161,7 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_MPI", "--mpi", 0, "mpich|openmpi|serial", "",
       "use this flavour of the library (default: the one that the program is linked with)",
       FV_USE_RUN, parse_choice, FV_NO_FIELD, 0, 0 },
-    { NULL, "--dry-run", 'n', NULL, "0", "print the environment and the command, do nothing",
+    { NULL, "--dry-run", 0, NULL, "0", "print the environment and the command, do nothing",
       FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
     { NULL, "--print-config", 0, NULL, "0", "print each option, its value and where it comes from",
       FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
@@ -239,7 +239,7 @@ unsigned fv_edit_distance(const char *a, size_t a_length, const char *b, size_t 
 
 bool fv_edit_near(unsigned distance, size_t length)
 {
-    return distance <= 1 + length / 4;
+    return distance <= 1 + length / 3;
 }
 
 static const struct fv_option *nearest(bool variables, const char *word, size_t length)

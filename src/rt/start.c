@@ -148,7 +148,7 @@ static uint64_t calibrate(void)
     fv_path_cache_flush(t->paths);
     for (int i = 0; i < FRAMES; i++)
         checks[i] = (struct fv_path_check){ (i + 1) * (int64_t)sizeof(uintptr_t), 0 };
-    struct fv_path_entry *e = fv_path_insert(t, site, 0, checks, FRAMES);
+    struct fv_path_entry *e = fv_path_insert(t, site, 0, checks, fv_rt.options.depth == 1 ? 0 : FRAMES);
     e->cell = rest;
     rest->function = 0; /* any real one; the cell is cleaned below */
     for (int batch = 0; batch < 8; batch++) {

@@ -1,0 +1,20 @@
+# FV_SUMMARY: what was found and what will not be built, and why.
+AC_DEFUN([FV_SUMMARY], [
+fv_line() { printf '  %-22s %s\n' "$[]1" "$[]2"; }
+echo
+echo "fvmpi $PACKAGE_VERSION"
+AS_IF([test -n "$MPICH_MPICC"],
+    [fv_line "MPICH" "$MPICH_VERSION by $MPICH_MPICC: $MPICH_COUNT functions wrapped, $MPICH_UNKNOWN unknown"],
+    [fv_line "MPICH" "libfvmpi-mpich is not built: $MPICH_WHY"])
+AS_IF([test -n "$OPENMPI_MPICC"],
+    [fv_line "Open MPI" "$OPENMPI_VERSION by $OPENMPI_MPICC: $OPENMPI_COUNT functions wrapped, $OPENMPI_UNKNOWN unknown"],
+    [fv_line "Open MPI" "libfvmpi-openmpi is not built: $OPENMPI_WHY"])
+fv_line "-lfvmpi means" "libfvmpi-$DEFAULT_MPI"
+fv_line "libbfd" "$BFD_LIBS"
+AS_IF([test "$fv_have_cmocka" != yes], [fv_line "unit tests" "not built: cmocka is missing; its package is libcmocka-dev"])
+AS_IF([test "x$PROVE" = xno], [fv_line "make check" "cannot run: prove is missing; its package is perl"])
+AS_IF([test "x$PYTHON" = xno], [fv_line "Python" "not found: generated files are used as shipped, some tests are skipped"])
+AS_IF([test -n "$SANITIZE_FLAGS"], [fv_line "sanitizers" "$SANITIZE_FLAGS"])
+fv_line "install to" "$prefix"
+echo
+])

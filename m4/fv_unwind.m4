@@ -1,0 +1,13 @@
+# FV_UNWIND: libunwind, the only thing besides libc and MPI that the libraries depend on.
+AC_DEFUN([FV_UNWIND], [
+fv_saved_libs=$LIBS
+LIBS="-lunwind $LIBS"
+AC_MSG_CHECKING([for libunwind])
+AC_LINK_IFELSE([AC_LANG_PROGRAM([[#define UNW_LOCAL_ONLY
+#include <libunwind.h>]], [[unw_context_t c; unw_cursor_t u; unw_getcontext(&c); return unw_init_local(&u, &c);]])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([libunwind is missing; install the package libunwind-dev])])
+LIBS=$fv_saved_libs
+AC_SUBST([UNWIND_LIBS], [-lunwind])
+])

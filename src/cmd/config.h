@@ -1,0 +1,36 @@
+/* What `fvmpi run` was told: for each row of the option table a value, and where it came from. */
+#ifndef FV_CONFIG_H
+#define FV_CONFIG_H
+
+#include "base/options.h"
+
+enum fv_origin { FV_FROM_DEFAULT, FV_FROM_ENVIRONMENT, FV_FROM_COMMAND };
+
+struct fv_config {
+    const char **values; /* [fv_option_count], never NULL; not owned, unless they are `output` */
+    enum fv_origin *origins;
+    char *output; /* absolute; NULL: none was given */
+};
+
+/* Defaults and environment. -FV_ENOMEM. Release it whatever the outcome. */
+int fv_config_init(struct fv_config *config);
+void fv_config_release(struct fv_config *config);
+
+/* The options in argv, from argv[1]. *rest gets the index of the first word that is none. -FV_EINVAL: has
+ * said why. */
+int fv_config_parse(struct fv_config *config, int argc, char **argv, int *rest);
+
+/* The value of an option by its flag, as text and as a switch. */
+const char *fv_config_get(const struct fv_config *config, const char *flag);
+bool fv_config_is(const struct fv_config *config, const char *flag);
+
+/* Makes the output directory's name absolute, so that it means the same wherever the ranks start. */
+int fv_config_resolve(struct fv_config *config);
+/* Puts another value in place, as if given on the command line: the experiment's name. */
+int fv_config_set_output(struct fv_config *config, const char *path);
+
+/* On stdout: --print-config, and the options part of --help. */
+void fv_config_print(const struct fv_config *config);
+void fv_config_help(void);
+
+#endif

@@ -1,0 +1,263 @@
+/* fvmpi dump: every record of the rank files, one a line, `type key=value ...`, for eyes and for grep.
+ * One small function prints a record type; strings are quoted and escaped. What is damaged is a line, too. */
+#include "cmd/cmd.h"
+#include "report/experiment.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_text(const char *key, const char *text, size_t bytes)
+{
+    printf(" %s=\"", key);
+    for (size_t i = 0; i < bytes && text[i]; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c == '"' || c == '\\')
+            printf("\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            printf("\\x%02x", c);
+        else
+            putchar(c);
+    }
+    putchar('"');
+}
+#define PRINT_TEXT(record, field) print_text(#field, (record)->field, sizeof((record)->field))
+
+static void print_hex(const char *key, const uint8_t *bytes, size_t count)
+{
+    printf(" %s=", key);
+    for (size_t i = 0; i < count; i++)
+        printf("%02x", bytes[i]);
+    if (!count)
+        putchar('-');
+}
+
+static void print_point(const char *key, const struct fv_clock_point *p)
+{
+    printf(" %s=%" PRIu64 ",%" PRId64 ",%" PRId64, key, p->ticks, p->realtime_ns, p->monotonic_ns);
+}
+
+static void print_header(const struct fv_file_header *h)
+{
+    printf("header version=%u state=%s rank=%d size=%d pid=%u exit_code=%d process_start=%" PRIu64 " job=%016" PRIx64,
+           h->version, fv_state_name(h->state), h->world_rank, h->world_size, h->pid, h->exit_code,
+           h->process_start, h->job);
+    print_hex("boot_id", h->boot_id, sizeof(h->boot_id));
+    printf(" clock=%s nominal_hz=%" PRIu64,
+           h->clock_kind == FV_CLOCK_TSC ? "tsc" : h->clock_kind == FV_CLOCK_MONOTONIC ? "monotonic" : "?",
+           h->nominal_hz);
+    print_point("first", &h->first);
+    print_point("last", &h->last);
+    printf(" begin=%" PRIu64 " init=%" PRIu64 " finalize=%" PRIu64 " end=%" PRIu64 " paused=%" PRIu64
+           " paused_since=%" PRIu64 " tool_start=%" PRIu64 " tool_end=%" PRIu64 " tool_call_256th=%" PRIu64
+           " log_shift=%" PRIu64 " memory=%" PRIu64 " file_bytes=%" PRIu64,
+           h->begin_ticks, h->init_ticks, h->finalize_ticks, h->end_ticks, h->paused_ticks, h->paused_since,
+           h->tool_start_ticks, h->tool_end_ticks, h->tool_call_ticks, h->coll_shift_ceiling, h->memory_bytes,
+           h->file_bytes);
+    for (unsigned i = 0; i < FV_DROP_COUNT; i++)
+        printf(" dropped_%s=%" PRIu64, fv_drop_name(i), h->dropped[i]);
+    PRINT_TEXT(h, host);
+    PRINT_TEXT(h, program);
+    PRINT_TEXT(h, mpi);
+    PRINT_TEXT(h, thread_level);
+    PRINT_TEXT(h, command);
+    PRINT_TEXT(h, fvmpi);
+    putchar('\n');
+}
+
+static void print_module(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_module_record *m = record;
+    (void)c;
+
+    printf("module id=%u bias=%#" PRIx64 " begin=%#" PRIx64 " end=%#" PRIx64, m->id, m->bias, m->begin, m->end);
+    print_hex("build_id", m->build_id, m->build_id_bytes < 32 ? m->build_id_bytes : 32);
+    print_text("path", m->path, m->path_bytes);
+}
+
+static void print_path(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_path_record *p = record;
+
+    printf("path id=%" PRIu64 " parent=%u module=%u offset=%#" PRIx64, c->index + 1, p->parent, p->module,
+           p->offset);
+}
+
+static void print_runs(const char *key, const struct fv_rank_run *run, uint32_t count)
+{
+    printf(" %s=", key);
+    for (uint32_t i = 0; i < count; i++)
+        printf("%s%d:%d:%d", i ? "," : "", run[i].first, run[i].stride, run[i].count);
+    if (!count)
+        putchar('-');
+}
+
+static void print_comm(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_comm_record *r = record;
+    (void)c;
+
+    printf("comm id=%u uid=%016" PRIx64 " parent=%016" PRIx64 " handle=%#" PRIx64 " flags=%#x rank=%d size=%d "
+           "remote_size=%d created=%" PRIu64 " freed=%" PRIu64 " collectives=%" PRIu64,
+           r->id, r->uid, r->parent, r->handle, r->flags, r->rank, r->size, r->remote_size, r->created, r->freed,
+           r->collectives);
+    print_runs("ranks", r->run, r->runs);
+    print_runs("remote_ranks", r->run + r->runs, r->remote_runs);
+    PRINT_TEXT(r, name);
+}
+
+static void print_thread(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_thread_record *t = record;
+    (void)c;
+
+    printf("thread id=%u tid=%u threads=%u main=%u begin=%" PRIu64 " end=%" PRIu64 " last=%" PRIu64 " calls=%" PRIu64
+           " mpi=%" PRIu64 " path_misses=%" PRIu64 " path_flushes=%" PRIu64 " cold=%" PRIu64
+           " in_call=%" PRIu64 " function=%u path=%u comm=%#" PRIx64 " peer=%d tag=%d",
+           t->id, t->tid, t->threads, t->main, t->begin, t->end, t->last, t->calls, t->mpi_ticks, t->path_misses,
+           t->path_flushes, t->cold_ticks, t->in_call.begin, t->in_call.function, t->in_call.path, t->in_call.comm,
+           t->in_call.peer, t->in_call.tag);
+}
+
+static void print_cell(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_cell *r = record;
+
+    printf("cell thread=%u index=%" PRIu64 " path=%u comm=%u function=%u size_bucket=%u calls=%u time=%" PRIu64
+           " min=%" PRIu64 " max=%" PRIu64 " squares=%" PRIu64 ":%" PRIu64 " bytes_sent=%" PRIu64
+           " bytes_received=%" PRIu64 " sends=%u receives=%u first=%" PRIu64 " last=%" PRIu64 " histogram=",
+           c->thread, c->index, r->path, r->comm, r->function, r->size_bucket, r->calls, r->time_sum,
+           r->calls ? r->time_min : 0, r->time_max, r->square_high, r->square_low, r->bytes_sent,
+           r->bytes_received, r->sends, r->receives, r->first, r->last);
+    for (unsigned i = 0; i < FV_TIME_BUCKETS; i++)
+        printf("%s%u", i ? "," : "", r->time_histogram[i]);
+}
+
+static void print_peer(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_peer_record *p = record;
+
+    printf("peer thread=%u world_rank=%d messages=%" PRIu64 " bytes=%" PRIu64, c->thread, p->world_rank,
+           p->messages, p->bytes);
+}
+
+static void print_collective(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_coll_record *r = record;
+
+    printf("collective thread=%u sequence=%u cell=%u flags=%s%s%s begin=%" PRIu64 " end=%" PRIu64, c->thread,
+           r->sequence, r->cell_flags >> 3, r->cell_flags & FV_COLL_ROOT ? "root," : "",
+           r->cell_flags & FV_COLL_SENDS ? "sends," : "", r->cell_flags & FV_COLL_RECEIVES ? "receives" : "", r->begin,
+           r->end);
+}
+
+static void print_bins(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_bins *bins = record;
+    const struct fv_bin_bank *bank = &bins->bank[bins->active & 1];
+
+    printf("bins thread=%u origin=%" PRIu64 " width=%" PRIu64, c->thread, bank->origin, bank->width);
+    for (unsigned class = 0; class < FV_CLASS_COUNT; class ++) {
+        uint64_t sum = 0;
+
+        for (unsigned i = 0; i < FV_BINS; i++)
+            sum += bank->ticks[i][class];
+        if (!sum)
+            continue;
+        printf(" %s=", fv_class_name(class));
+        for (unsigned i = 0; i < FV_BINS; i++)
+            printf("%s%" PRIu64, i ? "," : "", bank->ticks[i][class]);
+    }
+}
+
+static void print_clock(const struct fv_cursor *c, const void *record)
+{
+    (void)c;
+    printf("clock");
+    print_point("point", record);
+}
+
+static void print_function(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_function_record *f = record;
+    (void)c;
+
+    printf("function id=%u class=%s wait=%s", f->id, fv_class_name(f->class), fv_wait_rule_name(f->wait));
+    PRINT_TEXT(f, name);
+}
+
+static void (*const printers[])(const struct fv_cursor *, const void *) = {
+    [FV_CHUNK_MODULES] = print_module,         [FV_CHUNK_PATHS] = print_path,
+    [FV_CHUNK_COMMS] = print_comm,             [FV_CHUNK_THREADS] = print_thread,
+    [FV_CHUNK_CELLS] = print_cell,             [FV_CHUNK_PEERS] = print_peer,
+    [FV_CHUNK_COLLECTIVES] = print_collective, [FV_CHUNK_BINS] = print_bins,
+    [FV_CHUNK_CLOCK] = print_clock,            [FV_CHUNK_FUNCTIONS] = print_function,
+};
+
+static void print_file(const char *name, const struct fv_reader *reader)
+{
+    size_t chunks, kept;
+    uint64_t damages;
+    const struct fv_chunk *chunk = fv_reader_chunks(reader, &chunks);
+    const struct fv_damage *damage = fv_reader_damage(reader, &kept, &damages);
+
+    printf("file");
+    print_text("name", name, strlen(name));
+    printf(" bytes=%" PRIu64 " chunks=%zu damages=%" PRIu64 "\n", fv_reader_bytes(reader), chunks, damages);
+    print_header(fv_reader_header(reader));
+    for (size_t i = 0; i < kept; i++) {
+        printf("damage offset=%" PRIu64, damage[i].offset);
+        PRINT_TEXT(&damage[i], why);
+        putchar('\n');
+    }
+    for (size_t i = 0; i < chunks; i++) {
+        struct fv_cursor c = fv_cursor_chunk(reader, i);
+        const void *record;
+
+        printf("chunk offset=%" PRIu64 " type=%s used=%" PRIu64 "\n", chunk[i].offset,
+               fv_chunk_type_name(chunk[i].type), chunk[i].used);
+        if (chunk[i].type >= sizeof(printers) / sizeof(*printers) || !printers[chunk[i].type])
+            continue;
+        while ((record = fv_cursor_next(&c))) {
+            printers[chunk[i].type](&c, record);
+            putchar('\n');
+        }
+    }
+}
+
+static const char usage[] =
+    "usage: fvmpi dump DIR|FILE\n"
+    "Prints every record of the rank files of an experiment, one a line: type key=value ...\n"
+    "Times are ticks of the file's clock. share/format.md explains the records.\n"
+    "  -h, --help   this text\n";
+
+int fv_cmd_dump(int argc, char **argv)
+{
+    static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+    struct fv_experiment experiment;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return FV_EXIT_OK;
+        }
+        fputs(usage, stderr);
+        return FV_EXIT_USAGE;
+    }
+    if (optind + 1 != argc) {
+        fv_log("dump: one experiment directory or rank file is needed; see fvmpi dump --help");
+        return FV_EXIT_USAGE;
+    }
+    if (fv_experiment_open_all(&experiment, argv[optind]))
+        return FV_EXIT_FAILED;
+    for (size_t i = 0; i < experiment.count; i++)
+        print_file(experiment.files[i].name, experiment.files[i].reader);
+    for (size_t i = 0; i < experiment.problems.count; i++)
+        fv_log("%s: %s", experiment.problems.items[i].file ? experiment.problems.items[i].file : argv[optind],
+               experiment.problems.items[i].text);
+    fv_experiment_release(&experiment);
+    return fflush(stdout) ? FV_EXIT_FAILED : FV_EXIT_OK;
+}

@@ -1,0 +1,157 @@
+/* See flavour.h. What the program's file says beats what its launcher is: a wrong library under a program
+ * crashes, a wrong launcher only starts programs of one rank. */
+#include "cmd/flavour.h"
+#include "cmd/dynamic.h"
+#include "cmd/loader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ARGUMENTS_MOST = 1024 };
+
+enum verdict {
+    NOT_ELF,   /* a script, data, or no file at all */
+    FOREIGN,   /* ELF of another kind of machine, or damaged */
+    STATIC,    /* starts without a loader */
+    NO_MPI,    /* as far as can be seen: it may dlopen() one */
+    OTHER_MPI, /* one that fvmpi does not know, or two */
+    FOUND,
+};
+
+enum fv_flavour fv_flavour_of_library(const char *name, bool *unknown)
+{
+    static const struct {
+        const char *name;
+        enum fv_flavour flavour;
+    } known[] = {
+        { "libmpi.so.40", FV_FLAVOUR_OPENMPI }, /* 3, 4 and 5 */
+        { "libmpich.so.12", FV_FLAVOUR_MPICH }, /* Debian's */
+        { "libmpi.so.12", FV_FLAVOUR_MPICH },   /* the common ABI of MPICH and its derivatives */
+    };
+
+    for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (!strcmp(name, known[i].name))
+            return known[i].flavour;
+    *unknown = !strncmp(name, "libmpi.so.", 10) || !strncmp(name, "libmpich.so.", 12) ||
+               !strncmp(name, "libmpi_abi.so", 13) || !strncmp(name, "libmpi_cray.so", 14);
+    return FV_FLAVOUR_NONE;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static enum verdict judge(const char *path, const struct fv_libraries *libraries, struct fv_finding *out)
+{
+    const struct fv_library *found = NULL;
+    const char *by;
+
+    for (size_t i = 0; i < libraries->count; i++) {
+        const struct fv_library *library = &libraries->items[i];
+        bool unknown = false;
+        enum fv_flavour flavour = fv_flavour_of_library(library->name, &unknown);
+        if (!flavour && !unknown)
+            continue;
+        if (unknown || (found && flavour != out->flavour)) {
+            snprintf(out->why, sizeof(out->why), "%.200s needs %.100s%s%.100s", base_of(path), library->name,
+                     found ? " and " : ", an MPI that fvmpi does not know", found ? found->name : "");
+            out->flavour = FV_FLAVOUR_NONE;
+            return OTHER_MPI;
+        }
+        if (!found) {
+            found = library;
+            out->flavour = flavour;
+        }
+    }
+    if (!found)
+        return NO_MPI;
+    by = strcmp(found->by, path) ? base_of(found->by) : NULL;
+    snprintf(out->why, sizeof(out->why), "%.150s needs %.100s%s%.150s", base_of(path), found->name,
+             by ? " through " : "", by ? by : "");
+    return FOUND;
+}
+
+static enum verdict look_at(const char *path, struct fv_finding *out)
+{
+    struct fv_libraries libraries = { .items = NULL };
+    struct fv_dynamic elf;
+    enum verdict verdict;
+
+    switch (fv_dynamic_read_file(path, &elf)) {
+    case 0: break;
+    case -FV_EINVAL:
+    case -FV_EFORMAT: return FOREIGN;
+    default: return NOT_ELF;
+    }
+    bool runs = elf.is_program, has_loader = elf.has_interpreter;
+    fv_dynamic_release(&elf);
+    if (!runs)
+        return NOT_ELF;
+    if (!has_loader)
+        return STATIC;
+    if (fv_loader_scan(path, &libraries))
+        return FOREIGN;
+    verdict = judge(path, &libraries, out);
+    fv_libraries_release(&libraries);
+    return verdict;
+}
+
+/* The first word behind argv[0] that is a program with an MPI: of env, sh, gdb, and of launchers, whose
+ * options need no understanding that way. Where there is none, the first static program. */
+static enum verdict look_behind(char *const argv[], struct fv_finding *out)
+{
+    char path[sizeof(out->program_path)];
+
+    for (int i = 1; argv[i] && i < ARGUMENTS_MOST; i++) {
+        if (argv[i][0] == '-' || !fv_find_program(argv[i], path, sizeof(path)))
+            continue;
+        enum verdict verdict = look_at(path, out);
+        if (verdict == FOUND || verdict == OTHER_MPI || (verdict == STATIC && !out->program)) {
+            out->program = i;
+            snprintf(out->program_path, sizeof(out->program_path), "%s", path);
+        }
+        if (verdict == FOUND || verdict == OTHER_MPI)
+            return verdict;
+    }
+    return out->program ? STATIC : NO_MPI;
+}
+
+static void ask_launcher(const char *launcher, enum verdict of_program, const char *program,
+                         struct fv_finding *out)
+{
+    const char *variable = "";
+
+    out->flavour = launcher ? fv_launcher_flavour(launcher) : fv_environment_flavour(&variable);
+    if (out->flavour) {
+        snprintf(out->why, sizeof(out->why), launcher ? "%.200s is its launcher" : "%.200s is set",
+                 launcher ? launcher : variable);
+    } else if (launcher || fv_under_launcher()) {
+        snprintf(out->why, sizeof(out->why), "%.200s %s, and its launcher may be any MPI's", base_of(program),
+                 of_program == NOT_ELF ? "is no ELF file" : "needs no MPI library");
+    } else {
+        out->flavour = FV_FLAVOUR_SERIAL;
+        snprintf(out->why, sizeof(out->why), "%.200s needs no MPI library, and there is no launcher",
+                 base_of(program));
+    }
+}
+
+void fv_flavour_find(char *const argv[], const char *launcher, struct fv_finding *out)
+{
+    enum verdict verdict = NO_MPI;
+
+    memset(out, 0, sizeof(*out));
+    if (!launcher && fv_find_program(argv[0], out->program_path, sizeof(out->program_path)))
+        verdict = look_at(out->program_path, out);
+    if (verdict == FOUND || verdict == OTHER_MPI)
+        return;
+    enum verdict behind = look_behind(argv, out);
+    if (behind == FOUND || behind == OTHER_MPI)
+        return;
+    out->is_foreign = verdict == FOREIGN;
+    out->is_static = verdict == STATIC || (launcher && behind == STATIC);
+    if (!out->is_foreign && !out->is_static)
+        ask_launcher(launcher, verdict, launcher ? "the program" : argv[0], out);
+}

@@ -1,0 +1,70 @@
+/* See install.h. */
+#include "cmd/install.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* configure's, without links: FV_BINDIR and FV_LIBDIR come from the Makefile. */
+static const char bindir[] = FV_BINDIR, libdir[] = FV_LIBDIR;
+
+static bool own_directory(char *out, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", out, size - 1);
+
+    if (n <= 0)
+        return false;
+    out[n] = '\0';
+    char *slash = strrchr(out, '/');
+    if (slash)
+        *slash = '\0';
+    return slash != NULL;
+}
+
+/* libdir as seen from bindir, applied to where the executable is now: /a/bin and /a/lib/x make ../lib/x. */
+static void relocated(char *out, size_t size, const char *here)
+{
+    size_t common = 0, used;
+
+    for (size_t i = 0; bindir[i] && bindir[i] == libdir[i]; i++)
+        if (bindir[i] == '/')
+            common = i + 1;
+    used = (size_t)snprintf(out, size, "%s", here);
+    for (const char *p = bindir + common; p && *p && used < size; p = strchr(p, '/'), p += p != NULL)
+        used += (size_t)snprintf(out + used, size - used, "/..");
+    if (used < size)
+        snprintf(out + used, size - used, "/%s", libdir + common);
+}
+
+static bool try_in(const char *directory, enum fv_flavour flavour, char *out, size_t size)
+{
+    char path[PATH_MAX + 64];
+
+    snprintf(path, sizeof(path), "%s/libfvmpi-%s.so", directory, fv_flavour_name(flavour));
+    char *real = realpath(directory, NULL); /* ranks may start in another directory */
+    if (real)
+        snprintf(path, sizeof(path), "%s/libfvmpi-%s.so", real, fv_flavour_name(flavour));
+    free(real);
+    snprintf(out, size, "%s", path);
+    return !access(path, R_OK);
+}
+
+int fv_install_library(enum fv_flavour flavour, char *out, size_t size)
+{
+    const char *wanted = getenv("FVMPI_LIBDIR");
+    char here[PATH_MAX], directory[PATH_MAX + 512];
+
+    if (wanted && *wanted)
+        return try_in(wanted, flavour, out, size) ? 0 : -FV_ENOENT;
+    if (own_directory(here, sizeof(here))) {
+        snprintf(directory, sizeof(directory), "%s/.libs", here);
+        if (try_in(directory, flavour, out, size))
+            return 0;
+        relocated(directory, sizeof(directory), here);
+        if (try_in(directory, flavour, out, size))
+            return 0;
+    }
+    return try_in(libdir, flavour, out, size) ? 0 : -FV_ENOENT;
+}

@@ -1,0 +1,12 @@
+/* Where fvmpi's own libraries are. */
+#ifndef FV_INSTALL_H
+#define FV_INSTALL_H
+
+#include "cmd/launcher.h"
+
+/* The path of a flavour's library: $FVMPI_LIBDIR, else .libs beside the fvmpi executable (a build tree),
+ * else where installation put it, also when the whole tree was moved. -FV_ENOENT: there is none; out then
+ * holds where it should be. */
+int fv_install_library(enum fv_flavour flavour, char *out, size_t size);
+
+#endif

@@ -1,0 +1,67 @@
+/* fvmpi: a table of sub-commands. */
+#include "base/options.h"
+#include "cmd/cmd.h"
+#include "fvmpi.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *arguments, *help;
+} commands[] = {
+    { "run", fv_cmd_run, "[options] ./app args", "run an MPI program and record where its time goes" },
+    { "report", fv_cmd_report, "DIR", "say what was recorded: text, JSON, CSV" },
+    { "dump", fv_cmd_dump, "DIR", "print every record of the rank files" },
+};
+enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
+
+static void print_help(FILE *out)
+{
+    fputs("usage: fvmpi COMMAND ...\n\n", out);
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  fvmpi %-7s %-21s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+    fputs("\n  mpiexec -n 4 fvmpi run -o DIR ./app    and then    fvmpi report DIR\n"
+          "\n`fvmpi COMMAND --help` says more; --version prints the version.\n",
+          out);
+}
+
+static int unknown(const char *word)
+{
+    int best = -1;
+    unsigned least = ~0u;
+
+    for (int i = 0; i < COMMANDS; i++) {
+        unsigned distance = fv_edit_distance(word, strlen(word), commands[i].name, strlen(commands[i].name));
+        if (distance < least) {
+            least = distance;
+            best = i;
+        }
+    }
+    if (fv_edit_near(least, strlen(word)))
+        fv_log("%s: no such command; did you mean `fvmpi %s`?", word, commands[best].name);
+    else
+        fv_log("%s: no such command; `fvmpi --help` lists them", word);
+    return FV_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return FV_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_help(stdout);
+        return FV_EXIT_OK;
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+        puts("fvmpi " FVMPI_VERSION);
+        return FV_EXIT_OK;
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].main(argc - 1, argv + 1);
+    return unknown(argv[1]);
+}

@@ -1,0 +1,362 @@
+/* fvmpi run: finds out which flavour a command needs, sets the environment, starts the command. Inside a
+ * launcher it becomes the command (same process, so launchers and debuggers see what they expect);
+ * outside it waits, to say afterwards where the experiment is. The launcher itself gets the library
+ * preloaded as well, where it lies idle: rewriting a launcher's command line would need to understand
+ * every launcher's options. */
+#include "base/experiment.h"
+#include "cmd/child.h"
+#include "cmd/cmd.h"
+#include "cmd/config.h"
+#include "cmd/flavour.h"
+#include "cmd/install.h"
+#include "cmd/written.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ASSIGNMENTS_MOST = 32 };
+
+struct assignment {
+    const char *name;
+    char *value;
+};
+
+struct run {
+    struct fv_config config;
+    char **argv;               /* the command */
+    char **longer;             /* the command with words added, if it needed some */
+    const char *launcher;      /* its launcher's file; NULL: none */
+    char program[PATH_MAX];    /* file of argv[0] */
+    struct fv_finding finding; /* what it needs */
+    struct assignment assignments[ASSIGNMENTS_MOST];
+    size_t count;
+};
+
+/* ---- what is started ---- */
+
+static int find_command(struct run *run)
+{
+    if (fv_find_program(run->argv[0], run->program, sizeof(run->program))) {
+        if (fv_is_launcher(run->argv[0]))
+            run->launcher = run->program;
+        return 0;
+    }
+    int error = errno;
+    if (fv_is_launcher(run->argv[0]) && error == ENOENT)
+        fv_log("%s: not found; install an MPI (Debian: openmpi-bin or mpich), or name the launcher's path",
+               run->argv[0]);
+    else
+        fv_log("%s: %s; check the program's name%s", run->argv[0],
+               error == ENOENT ? "not found" : "cannot be executed",
+               strchr(run->argv[0], '/') || error != ENOENT ? "" : ", or give its path, such as ./app");
+    return error == ENOENT ? FV_EXIT_NOT_FOUND : FV_EXIT_CANNOT_RUN;
+}
+
+static void print_quoted(FILE *out, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+
+    if (*text && text[strspn(text, plain)] == '\0') {
+        fputs(text, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *text; text++)
+        fputs(*text == '\'' ? "'\\''" : (char[]){ *text, '\0' }, out);
+    fputc('\'', out);
+}
+
+/* What was seen, and what to type instead. */
+static int say_cannot_tell(const struct run *run)
+{
+    fv_log("run: cannot tell which MPI this is: %s; say --mpi mpich or --mpi openmpi (or serial), as in:",
+           run->finding.why);
+    fprintf(stderr, "    fvmpi run --mpi %s -- ", getenv("PMI_RANK") ? "mpich" : "openmpi");
+    for (char **word = run->argv; *word; word++) {
+        print_quoted(stderr, *word);
+        fputs(word[1] ? " " : "\n", stderr);
+    }
+    return FV_EXIT_USAGE;
+}
+
+static int choose_flavour(struct run *run)
+{
+    const char *forced = fv_config_get(&run->config, "--mpi");
+    const char *name = run->launcher ? run->finding.program_path : run->argv[0];
+    struct stat st;
+
+    fv_flavour_find(run->argv, run->launcher, &run->finding);
+    if (run->finding.is_static && (!run->launcher || !*forced)) {
+        fv_log("%s: statically linked, nothing can be preloaded into it; relink it with -lfvmpi (static: "
+               "before -lmpi), then run it as it is",
+               *run->finding.program_path ? run->finding.program_path : name);
+        return FV_EXIT_FAILED;
+    }
+    if (run->finding.is_foreign) {
+        fv_log("%s: not an ELF program that fvmpi can read (32-bit, another machine's, or damaged); only 64-bit "
+               "programs of this machine can be profiled",
+               name);
+        return FV_EXIT_FAILED;
+    }
+    if (!stat(run->program, &st) && st.st_mode & (S_ISUID | S_ISGID) && geteuid() != 0)
+        fv_log("%s: runs with another user's rights, so the loader ignores LD_PRELOAD; it will not be recorded",
+               run->program);
+    if (*forced)
+        run->finding.flavour = fv_flavour_by_name(forced);
+    return run->finding.flavour ? 0 : say_cannot_tell(run);
+}
+
+/* Programs of one MPI under the launcher of another start as so many programs of one rank each. */
+static void check_launcher(const struct run *run)
+{
+    const char *why = "";
+    enum fv_flavour of_launcher =
+        run->launcher ? fv_launcher_flavour(run->launcher) : fv_environment_flavour(&why);
+
+    if (of_launcher && of_launcher != run->finding.flavour && run->finding.flavour != FV_FLAVOUR_SERIAL &&
+        fv_first_rank())
+        fv_log("%s, but the launcher is %s's: its ranks may not find each other; use mpiexec.%s",
+               *run->finding.why ? run->finding.why : "--mpi says otherwise", fv_flavour_name(of_launcher),
+               fv_flavour_name(run->finding.flavour));
+}
+
+/* ---- the environment ---- */
+
+static int assign(struct run *run, const char *name, char *value)
+{
+    if (!value || run->count == ASSIGNMENTS_MOST) {
+        free(value);
+        return -FV_ENOMEM;
+    }
+    run->assignments[run->count++] = (struct assignment){ name, value };
+    return 0;
+}
+
+/* Ours first: a function that both define is ours, and it calls the next. */
+static int assign_preload(struct run *run, const char *library)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char *value = NULL;
+
+    if (!before || !*before)
+        value = strdup(library);
+    else if (strstr(before, library)) /* fvmpi run under fvmpi run */
+        value = strdup(before);
+    else if (asprintf(&value, "%s:%s", library, before) < 0)
+        value = NULL;
+    return assign(run, "LD_PRELOAD", value);
+}
+
+static int assign_options(struct run *run)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < fv_option_count; i++) {
+        const struct fv_option *option = &fv_option_table[i];
+        bool is_output = option->letter == 'o';
+        if (option->use == FV_USE_APPLICATION && *run->config.values[i] &&
+            (run->config.origins[i] != FV_FROM_DEFAULT || is_output))
+            err = assign(run, option->variable, strdup(run->config.values[i]));
+    }
+    return err;
+}
+
+/* The contract's name can be given here only if the command line tells both of its parts; else the
+ * runtime finds it. */
+static int name_experiment(struct run *run)
+{
+    char name[512];
+    struct timespec now;
+    int ranks = run->launcher ? fv_launcher_ranks(run->argv) : 0;
+
+    if (run->config.output || !ranks || !run->finding.program_path[0])
+        return 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (fv_experiment_name_at(name, sizeof(name), run->finding.program_path, ranks, now.tv_sec))
+        return 0;
+    return fv_config_set_output(&run->config, name);
+}
+
+static char *join(const struct run *run, const char *first)
+{
+    char *list = strdup(first ? first : "");
+
+    for (size_t i = 0; list && i < run->count; i++) {
+        char *longer = NULL;
+        if (asprintf(&longer, "%s%s%s=%s", list, *list ? ";" : "", run->assignments[i].name,
+                     run->assignments[i].value) < 0)
+            longer = NULL;
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+/* mpiexec -x A -x B ...: Open MPI takes its variables from -x or from the list below, never from both. */
+static int add_x_options(struct run *run)
+{
+    size_t words = 0, used = 0;
+
+    while (run->argv[words])
+        words++;
+    run->longer = calloc(words + 2 * run->count + 1, sizeof(*run->longer));
+    if (!run->longer)
+        return -FV_ENOMEM;
+    run->longer[used++] = run->argv[0];
+    for (size_t i = 0; i < run->count; i++) {
+        run->longer[used++] = (char *)"-x";
+        run->longer[used++] = (char *)run->assignments[i].name;
+    }
+    memcpy(run->longer + used, run->argv + 1, (words - 1) * sizeof(*run->argv));
+    run->argv = run->longer;
+    return 0;
+}
+
+/* Ranks on other hosts: Hydra and Slurm take the environment along, Open MPI must be told. */
+static int export_to_hosts(struct run *run)
+{
+    static const char list[] = "OMPI_MCA_mca_base_env_list";
+    const char *before = getenv(list);
+
+    if (run->finding.flavour != FV_FLAVOUR_OPENMPI || !run->launcher)
+        return 0;
+    for (int i = 1; run->argv[i]; i++)
+        if (!strcmp(run->argv[i], "-x"))
+            return add_x_options(run);
+    for (size_t i = 0; i < run->count; i++)
+        if (strchr(run->assignments[i].value, ';')) /* the list cannot hold it; this host does without */
+            return 0;
+    return assign(run, list, join(run, before && *before ? before : NULL));
+}
+
+static int prepare(struct run *run)
+{
+    char library[PATH_MAX + 64];
+
+    if (fv_install_library(run->finding.flavour, library, sizeof(library))) {
+        const char *name = fv_flavour_name(run->finding.flavour);
+        fv_log("%s: not there, this fvmpi was built without %s (%s); build it with that MPI, or set FVMPI_LIBDIR",
+               library, name, run->finding.why);
+        return -FV_ENOENT;
+    }
+    int err = fv_config_resolve(&run->config);
+    if (!err)
+        err = name_experiment(run);
+    if (!err)
+        err = assign_preload(run, library);
+    if (!err)
+        err = assign_options(run);
+    if (!err)
+        err = export_to_hosts(run);
+    if (err)
+        fv_log("run: %s", fv_strerror(err));
+    return err;
+}
+
+/* ---- starting ---- */
+
+static void print_command(const struct run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        printf("%s=", run->assignments[i].name);
+        print_quoted(stdout, run->assignments[i].value);
+        putchar(' ');
+    }
+    for (char **word = run->argv; *word; word++) {
+        print_quoted(stdout, *word);
+        putchar(word[1] ? ' ' : '\n');
+    }
+}
+
+/* The serial flavour records this process and not the helpers it starts. */
+static void name_process(void)
+{
+    char pid[24];
+
+    snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+    setenv("FVMPI_PROCESS", pid, 1);
+}
+
+static int start(struct run *run)
+{
+    bool is_serial = run->finding.flavour == FV_FLAVOUR_SERIAL && !run->launcher;
+    struct fv_written written = { .names = NULL };
+
+    for (size_t i = 0; i < run->count; i++)
+        setenv(run->assignments[i].name, run->assignments[i].value, 1);
+    unsetenv("FVMPI_PROCESS");
+    if (fv_under_launcher() && !run->launcher) {
+        if (is_serial)
+            name_process();
+        return fv_exec(run->argv);
+    }
+    fv_written_init(&written, run->config.output);
+    int status = fv_spawn(run->argv, is_serial ? name_process : NULL);
+    if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable"))
+        fv_written_report(&written);
+    fv_written_release(&written);
+    return status;
+}
+
+static int run_command(struct run *run)
+{
+    int status = find_command(run);
+
+    if (!status)
+        status = choose_flavour(run);
+    if (status)
+        return status;
+    check_launcher(run);
+    if (prepare(run))
+        return FV_EXIT_FAILED;
+    if (!fv_config_is(&run->config, "--dry-run"))
+        return start(run);
+    fv_options_check_env();
+    print_command(run);
+    return FV_EXIT_OK;
+}
+
+static void print_help(void)
+{
+    puts("usage: mpiexec -n 4 fvmpi run [options] [--] ./app args    each rank under fvmpi\n"
+         "       fvmpi run [options] -- mpiexec -n 4 ./app args    the same from outside, for any launcher\n"
+         "\n"
+         "Starts a program that uses MPI and records where its time goes. The program is not changed; which\n"
+         "MPI it uses is read from its file.\n");
+    fv_config_help();
+    puts("\nExit status: the command's; 1 failed, 2 wrong usage, 126 not executable, 127 not found.");
+}
+
+int fv_cmd_run(int argc, char **argv)
+{
+    struct run run = { .argv = NULL };
+    int status = FV_EXIT_OK, rest = 0;
+
+    if (fv_config_init(&run.config)) {
+        status = FV_EXIT_FAILED;
+    } else if (fv_config_parse(&run.config, argc, argv, &rest)) {
+        status = FV_EXIT_USAGE;
+    } else if (fv_config_is(&run.config, "--help")) {
+        print_help();
+    } else if (fv_config_is(&run.config, "--print-config")) {
+        fv_options_check_env();
+        fv_config_print(&run.config);
+    } else if (rest >= argc) {
+        fv_log("run: no program given; as in: mpiexec -n 4 fvmpi run ./app");
+        status = FV_EXIT_USAGE;
+    } else {
+        run.argv = argv + rest;
+        status = run_command(&run);
+    }
+    for (size_t i = 0; i < run.count; i++)
+        free(run.assignments[i].value);
+    free(run.longer);
+    fv_config_release(&run.config);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* See written.h. The directories are asked, not the ranks: those may be on other hosts, or dead. Times of
+ * files are not compared: a file server has a clock of its own. */
+#include "cmd/written.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_experiment(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    bool found = false;
+
+    while (directory && !found && (entry = readdir(directory)))
+        found = !fnmatch("rank-*.fvr", entry->d_name, 0);
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
+/* The i-th place to look at, from 0; false: no more. Names that the runtime gives: OUTPUT, OUTPUT-2, ... */
+static bool place(const char *output, unsigned i, char *out, size_t size)
+{
+    struct stat st;
+
+    if (i == 0)
+        return snprintf(out, size, "%s", output) < (int)size;
+    return snprintf(out, size, "%s-%u", output, i + 1) < (int)size && !stat(out, &st);
+}
+
+/* Calls a function for each experiment that there is now. */
+static void each(const char *output, void (*visit)(const char *path, void *arg), void *arg)
+{
+    char path[PATH_MAX];
+    glob_t found;
+
+    if (output) {
+        for (unsigned i = 0; place(output, i, path, sizeof(path)); i++)
+            if (is_experiment(path))
+                visit(path, arg);
+    } else if (!glob("fvmpi-*p-*", 0, NULL, &found)) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            if (is_experiment(found.gl_pathv[i]))
+                visit(found.gl_pathv[i], arg);
+        globfree(&found);
+    }
+}
+
+static void remember(const char *path, void *arg)
+{
+    struct fv_written *written = arg;
+    char **names = realloc(written->names, (written->count + 1) * sizeof(*names));
+
+    if (!names)
+        return;
+    written->names = names;
+    names[written->count] = strdup(path);
+    written->count += names[written->count] != NULL;
+}
+
+struct news {
+    const struct fv_written *written;
+    unsigned count;
+};
+
+static void tell_if_new(const char *path, void *arg)
+{
+    struct news *news = arg;
+
+    for (size_t i = 0; i < news->written->count; i++)
+        if (!strcmp(news->written->names[i], path))
+            return;
+    fv_log("wrote %s; read it with: fvmpi report %s", path, path);
+    news->count++;
+}
+
+void fv_written_init(struct fv_written *written, const char *output)
+{
+    *written = (struct fv_written){ .output = output };
+    each(output, remember, written);
+}
+
+void fv_written_report(const struct fv_written *written)
+{
+    struct news news = { written, 0 };
+    const char *output = written->output;
+
+    each(output, tell_if_new, &news);
+    if (news.count)
+        return;
+    if (output && is_experiment(output)) /* written anew, if anything was: some launchers give jobs no name */
+        fv_log("see what is in %s with: fvmpi report %s", output, output);
+    else
+        fv_log("nothing was recorded%s%s; did the program call MPI_Init?", output ? " in " : "",
+               output ? output : "");
+}
+
+void fv_written_release(struct fv_written *written)
+{
+    for (size_t i = 0; i < written->count; i++)
+        free(written->names[i]);
+    free(written->names);
+    *written = (struct fv_written){ .names = NULL };
+}

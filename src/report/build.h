@@ -1,0 +1,62 @@
+/* What the parts of the model's construction share while the rank files are open. Order: clocks and
+ * states (ranks.c), then functions, communicators, call paths and cells of each rank (callsites.c), then
+ * waits (waits.c), then everything that sums these up (model.c, timeline.c). */
+#ifndef FV_BUILD_H
+#define FV_BUILD_H
+
+#include "report/model.h"
+
+/* What became of a cell: where its calls were counted. */
+struct fv_cell_place {
+    uint32_t site_rank; /* in fv_model.site_ranks; FV_NONE */
+    uint32_t comm;      /* fv_comm_record.id */
+};
+struct fv_cell_map {
+    uint32_t thread;
+    struct fv_cell_place *cells; /* by index among the thread's cells */
+    size_t count, room;
+};
+
+struct fv_file_comm {
+    uint32_t comm; /* in fv_model.comms; FV_NONE */
+    int32_t rank;
+};
+
+struct fv_build_file {
+    const struct fv_reader *reader;
+    const struct fv_file_header *header;
+    const char *name;
+    uint32_t *functions; /* by id */
+    size_t function_count, function_room;
+    struct fv_file_comm *comms; /* by id; 0 none */
+    size_t comm_count, comm_room;
+    uint32_t *nodes; /* by id; 0 root */
+    size_t node_count;
+    struct fv_cell_map *cells;
+    size_t cell_maps, cell_map_room;
+};
+
+struct fv_build {
+    struct fv_model *model;
+    struct fv_build_file *files; /* one for each rank of the model */
+    struct fv_index functions, modules, nodes, sites, comms;
+    double (*best)[FV_SIZE_BUCKETS]; /* fastest call by function and size bucket, seconds; INFINITY: none */
+    size_t best_room;
+};
+
+/* Seconds from the model's origin, and a duration. */
+double fv_build_time(const struct fv_model *model, uint32_t rank, uint64_t ticks);
+double fv_build_seconds(const struct fv_model *model, uint32_t rank, uint64_t ticks);
+
+void fv_build_ranks(struct fv_build *build);     /* clocks, threads; states later */
+void fv_build_callsites(struct fv_build *build); /* functions, comms, paths, cells, peers */
+void fv_build_in_calls(struct fv_build *build);  /* needs the call paths */
+void fv_build_waits(struct fv_build *build);
+void fv_build_timeline(struct fv_build *build);
+
+uint32_t fv_build_function(struct fv_build *build, const char *name, unsigned class, unsigned wait);
+/* A file's function or call path in the model. */
+uint32_t fv_build_function_of(struct fv_build *build, struct fv_build_file *file, uint32_t id);
+uint32_t fv_build_node_of(struct fv_build *build, const struct fv_build_file *file, uint32_t path);
+
+#endif

@@ -1,0 +1,202 @@
+/* The profile of a whole run, unified over its ranks. Everything that a report shows is computed here,
+ * once; text, JSON and CSV are views. All times are seconds; points in time count from the moment the
+ * first rank began (fv_model.origin_ns). Ranks are named by their index in `ranks` unless a field says
+ * `world_rank`. The model owns all it points to and keeps no rank file open. */
+#ifndef FV_MODEL_H
+#define FV_MODEL_H
+
+#include "report/experiment.h"
+
+/* How well a waiting time is known. */
+enum fv_wait_kind {
+    FV_WAIT_UNKNOWN = 0, /* fvmpi has no rule for the function, or nothing was logged: shown as null */
+    FV_WAIT_EXACT,
+    FV_WAIT_ESTIMATE,
+};
+
+/* Calls taken together. `m2` is the sum of squared deviations from the mean. */
+struct fv_stat {
+    uint64_t calls;
+    double sum, min, max, m2;
+    uint64_t bytes_sent, bytes_received;
+};
+double fv_stat_mean(const struct fv_stat *stat);
+double fv_stat_stddev(const struct fv_stat *stat); /* of the population: divided by calls */
+void fv_stat_add(struct fv_stat *to, const struct fv_stat *from);
+
+struct fv_module {
+    const char *path, *name; /* name: base name of path */
+    uint8_t build_id[32];
+    uint32_t build_id_bytes;
+};
+/* Modules 0 and 1 are none. */
+#define FV_MODEL_NO_MODULE 0u  /* address in no known object */
+#define FV_MODEL_CUT 1u        /* outer frames were cut at the depth limit */
+#define FV_MODEL_LOST 2u       /* outer frames are in a damaged part of the file */
+#define FV_MODEL_FIRST_MODULE 3u
+
+/* A frame of the unified call tree; node 0 is outside of main. `offset` is a return address. */
+struct fv_node {
+    uint32_t parent, module;
+    uint64_t offset;
+    uint32_t symbol; /* fv_symbols; FV_NONE until they are looked up */
+};
+
+#define FV_SIZE_BUCKETS 65
+struct fv_size_bucket {
+    uint64_t count, bytes;
+    double seconds;
+};
+
+struct fv_func {
+    const char *name;
+    uint8_t class; /* enum fv_function_class */
+    uint8_t wait;  /* enum fv_wait_rule */
+    struct fv_stat time;
+    double wait_s;
+    enum fv_wait_kind wait_kind;
+    uint32_t sites, ranks; /* how many call sites, ranks that called it */
+    struct fv_size_bucket sent[FV_SIZE_BUCKETS], received[FV_SIZE_BUCKETS];
+    uint64_t durations[FV_TIME_BUCKETS]; /* bucket b > 0: from fv_model.duration_unit_s * 2^(b-1) */
+};
+
+/* A call site is (call path, function): `node` is the innermost frame, 0 if it was not recorded. */
+struct fv_site {
+    uint32_t function, node;
+    uint32_t first, ranks; /* its part of fv_model.site_ranks, by rank */
+    struct fv_stat time;
+    double wait_s;
+    enum fv_wait_kind wait_kind;
+    double rank_min, rank_mean, rank_max, cov; /* of seconds per rank, over the ranks that were there */
+};
+struct fv_site_rank {
+    uint32_t site, rank;
+    struct fv_stat time;
+    double wait_s;
+    uint32_t logged; /* calls in the wait log that `wait_s` was computed from */
+    uint8_t wait_kind;
+};
+
+struct fv_in_call_view {
+    bool active;
+    uint32_t function, node;
+    double seconds;
+    int peer, tag; /* peer in its communicator; FV_NO_PEER none */
+};
+
+struct fv_thread_view {
+    uint32_t id, tid, used; /* used: threads that took this slot, one after the other */
+    bool main;
+    uint64_t calls;
+    double begin_s, end_s, mpi_time_s, tool_s;
+    struct fv_in_call_view in_call;
+};
+
+enum fv_rank_state { FV_RANK_FINALIZED, FV_RANK_EXITED, FV_RANK_KILLED, FV_RANK_RUNNING };
+const char *fv_rank_state_name(enum fv_rank_state state);
+
+struct fv_rank {
+    int world_rank;
+    const char *host, *file, *thread_level;
+    uint32_t pid;
+    enum fv_rank_state state;
+    bool aborted;
+    int exit_code; /* argument of MPI_Abort */
+    double begin_s, end_s; /* end: or the latest sign of life */
+    double app_time_s, mpi_time_s, wait_time_s, paused_s;
+    double wait_share; /* of the MPI time of all its threads */
+    double delay_s; /* that other ranks waited for this one in collectives: it came last */
+    double init_s, finalize_s; /* in MPI_Init, MPI_Finalize */
+    double tool_s;             /* fvmpi's own time */
+    uint64_t memory_bytes, file_bytes;
+    uint64_t dropped[FV_DROP_COUNT];
+    unsigned thinned; /* the wait log holds every 2^thinned-th call */
+    struct fv_in_call_view in_call; /* of the main thread, or of the first that is in a call */
+    uint32_t first_thread, threads; /* its part of fv_model.threads */
+    uint32_t clock;
+};
+
+/* Ranks that read the same clock. */
+struct fv_clock {
+    uint8_t boot_id[16];
+    uint32_t kind; /* enum fv_clock_kind */
+    double hz;
+    uint64_t anchor;   /* ticks at ... */
+    int64_t anchor_ns; /* ... this CLOCK_REALTIME */
+    double anchor_s;   /* the same, from the model's origin */
+};
+
+struct fv_comm_view {
+    uint64_t uid, parent;
+    const char *name;
+    uint32_t flags; /* enum fv_comm_flags */
+    int size, remote_size;
+    uint32_t ranks; /* that told of it */
+    const struct fv_rank_run *runs; /* world ranks: local group, then remote group */
+    uint32_t run_count, remote_run_count;
+    uint64_t collectives;
+    struct fv_stat time;
+    double wait_s; /* in its logged collective calls */
+};
+
+struct fv_edge {
+    int from, to; /* world ranks */
+    uint64_t messages, bytes;
+};
+
+#define FV_TIMELINE_BINS 200
+struct fv_timeline {
+    uint32_t bins;
+    double bin_s;
+    float *share; /* [rank][class][bin]: part of the bin that the main thread spent in MPI */
+    bool used[FV_CLASS_COUNT];
+};
+
+/* POP efficiencies; NAN: not known. */
+struct fv_efficiency {
+    double parallel, load_balance, communication;
+    double compute_s, mpi_s, wait_s, total_s; /* sums over ranks of their app time */
+    double thread_s; /* the same, each rank's as often as it has threads that call MPI */
+    double serial_s; /* longest app time of a rank: T */
+    bool wait_exact;
+};
+
+struct fv_model {
+    struct fv_arena arena;
+    const char *directory, *command, *program, *mpi, *fvmpi;
+    int world_size;
+    int64_t origin_ns; /* CLOCK_REALTIME of time 0 */
+    double elapsed_s, tool_s, duration_unit_s;
+    bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
+    struct fv_problems problems;
+    struct fv_clock *clocks;
+    size_t clock_count, clock_room;
+    struct fv_rank *ranks;
+    size_t rank_count;
+    struct fv_thread_view *threads;
+    size_t thread_count, thread_room;
+    struct fv_module *modules;
+    size_t module_count, module_room;
+    struct fv_node *nodes;
+    size_t node_count, node_room;
+    struct fv_func *functions; /* by time, longest first */
+    size_t function_count, function_room;
+    struct fv_site *sites; /* by time, longest first; the site's id is its index + 1 */
+    size_t site_count, site_room;
+    struct fv_site_rank *site_ranks;
+    size_t site_rank_count, site_rank_room;
+    struct fv_comm_view *comms;
+    size_t comm_count, comm_room;
+    struct fv_edge *edges; /* by from, to */
+    size_t edge_count, edge_room;
+    struct fv_timeline timeline;
+    struct fv_efficiency efficiency;
+};
+
+/* Computes the profile of an experiment with at least one file; takes its problems over. */
+void fv_model_build(struct fv_model *out, struct fv_experiment *experiment);
+/* Opens the experiment and computes its profile. Has logged when it fails (fv_experiment_open()). */
+int fv_model_load(struct fv_model *out, const char *path);
+void fv_model_release(struct fv_model *model);
+
+#endif

@@ -1,0 +1,32 @@
+/* As much of an ELF file as the report needs without libbfd: its build-id and its functions. 64-bit files
+ * of this machine's byte order; everything is checked against the file's bytes. */
+#ifndef FV_OBJECT_H
+#define FV_OBJECT_H
+
+#include "report/vec.h"
+
+struct fv_object_symbol {
+    uint64_t begin, size;
+    const char *name;  /* in the file; valid until fv_object_close() */
+    uint8_t preference; /* among symbols of one address: global before weak before local */
+};
+struct fv_object {
+    const uint8_t *data;
+    size_t bytes;
+    uint8_t build_id[32];
+    uint32_t build_id_bytes; /* 0: none */
+    bool fortran;            /* it calls gfortran's run-time library */
+    bool has_lines;          /* it has DWARF */
+    struct fv_object_symbol *symbols; /* by address; filled by fv_object_symbols() */
+    size_t symbol_count, symbol_room;
+};
+
+/* -FV_EIO: errno tells; -FV_EFORMAT: no ELF file that we can read. Close it in any case but failure. */
+int fv_object_open(struct fv_object *elf, const char *path);
+/* Reads .symtab, or .dynsym where it was stripped. */
+void fv_object_symbols(struct fv_object *elf);
+/* The function that holds the address; NULL: none does. */
+const struct fv_object_symbol *fv_object_find(const struct fv_object *elf, uint64_t address);
+void fv_object_close(struct fv_object *elf);
+
+#endif

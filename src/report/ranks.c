@@ -1,0 +1,364 @@
+/* Clocks, threads and states: who ran when, and what became of each rank. */
+#include "report/build.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#define SHORTEST_BASE_NS 10000000 /* two clock points closer than this tell no frequency */
+
+const char *fv_rank_state_name(enum fv_rank_state state)
+{
+    static const char *const names[] = { "finalized", "exited", "killed", "running" };
+
+    return names[state];
+}
+
+double fv_build_seconds(const struct fv_model *m, uint32_t rank, uint64_t ticks)
+{
+    return (double)ticks / m->clocks[m->ranks[rank].clock].hz;
+}
+
+double fv_build_time(const struct fv_model *m, uint32_t rank, uint64_t ticks)
+{
+    const struct fv_clock *clock = &m->clocks[m->ranks[rank].clock];
+
+    return clock->anchor_s + (double)(int64_t)(ticks - clock->anchor) / clock->hz;
+}
+
+/* ---- this host ---- */
+
+static size_t read_file(const char *path, char *out, size_t bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, out, bytes - 1);
+
+    if (fd >= 0)
+        close(fd);
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
+static bool is_this_boot(const uint8_t boot_id[16])
+{
+    char text[64];
+    unsigned digits = 0;
+    uint8_t mine[16] = { 0 };
+
+    read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+    for (const char *p = text; *p && digits < 32; p++) {
+        int digit = *p >= '0' && *p <= '9' ? *p - '0' : *p >= 'a' && *p <= 'f' ? *p - 'a' + 10 : -1;
+
+        if (digit >= 0) {
+            mine[digits / 2] |= (uint8_t)(digits % 2 ? digit : digit << 4);
+            digits++;
+        }
+    }
+    return digits == 32 && !memcmp(mine, boot_id, 16);
+}
+
+/* A process of this host is told by its number and the time it started: numbers are used again. */
+static bool is_alive(const struct fv_file_header *h)
+{
+    char path[40], text[1024];
+
+    if (!is_this_boot(h->boot_id))
+        return false;
+    snprintf(path, sizeof(path), "/proc/%u/stat", h->pid);
+    read_file(path, text, sizeof(text));
+    char *p = strrchr(text, ')');
+    if (p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X'))
+        return false; /* dead, and not waited for yet */
+    for (int field = 2; p && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    return p && h->process_start && strtoull(p + 1, NULL, 10) == h->process_start;
+}
+
+static bool now_point(uint32_t kind, struct fv_clock_point *out)
+{
+    struct timespec mono;
+
+    clock_gettime(CLOCK_MONOTONIC, &mono);
+    out->monotonic_ns = mono.tv_sec * INT64_C(1000000000) + mono.tv_nsec;
+    if (kind == FV_CLOCK_MONOTONIC) {
+        out->ticks = (uint64_t)out->monotonic_ns;
+        return true;
+    }
+#if defined(__x86_64__)
+    out->ticks = __rdtsc();
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* ---- clocks ---- */
+
+static double rate(const struct fv_clock_point *a, const struct fv_clock_point *b)
+{
+    int64_t ns = (int64_t)((uint64_t)b->monotonic_ns - (uint64_t)a->monotonic_ns);
+    int64_t ticks = (int64_t)(b->ticks - a->ticks);
+    double hz = ns >= SHORTEST_BASE_NS ? (double)ticks * 1e9 / (double)ns : 0;
+
+    return hz > 1e5 && hz < 1e11 ? hz : 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The two points of a rank that are farthest apart. */
+static double rate_of(const struct fv_build_file *file)
+{
+    struct fv_clock_point first = file->header->first, last = file->header->last, point;
+    struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_CLOCK);
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&point, p, sizeof(point));
+        if (point.monotonic_ns > last.monotonic_ns)
+            last = point;
+    }
+    return rate(&first, &last);
+}
+
+/* The middle of what the ranks measured: a damaged header moves it little. */
+static double frequency(struct fv_build *b, uint32_t clock, const struct fv_file_header *first)
+{
+    struct fv_model *m = b->model;
+    struct fv_clock_point now;
+    size_t count = 0;
+
+    if (m->clocks[clock].kind == FV_CLOCK_MONOTONIC)
+        return 1e9;
+    double *rates = fv_xcalloc(m->rank_count, sizeof(*rates)), hz = 0;
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].clock == clock && (hz = rate_of(&b->files[i])) > 0)
+            rates[count++] = hz;
+    qsort(rates, count, sizeof(*rates), by_value);
+    hz = count ? rates[count / 2] : 0;
+    free(rates);
+    if (!hz && is_this_boot(m->clocks[clock].boot_id) && now_point(FV_CLOCK_TSC, &now))
+        hz = rate(&first->first, &now); /* killed before a second point was taken, but on this host */
+    if (!hz)
+        hz = (double)first->nominal_hz;
+    if (hz > 1e5 && hz < 1e11)
+        return hz;
+    fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                   "the clock's frequency is not known on %s: seconds are computed for 1 GHz", first->host);
+    return 1e9;
+}
+
+static void find_clocks(struct fv_build *b)
+{
+    struct fv_model *m = b->model;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_file_header *h = b->files[i].header;
+        size_t k = 0;
+
+        while (k < m->clock_count &&
+               (m->clocks[k].kind != h->clock_kind || memcmp(m->clocks[k].boot_id, h->boot_id, 16)))
+            k++;
+        if (k == m->clock_count) {
+            FV_GROW(m->clocks, m->clock_room, k + 1);
+            m->clocks[m->clock_count++] = (struct fv_clock){ .kind = h->clock_kind, .anchor = h->first.ticks,
+                                                             .anchor_ns = h->first.realtime_ns };
+            memcpy(m->clocks[k].boot_id, h->boot_id, 16);
+        }
+        m->ranks[i].clock = (uint32_t)k;
+    }
+    m->same_clock = m->clock_count == 1;
+}
+
+static void set_clocks(struct fv_build *b)
+{
+    struct fv_model *m = b->model;
+    int64_t origin = INT64_MAX;
+
+    find_clocks(b);
+    for (size_t k = 0; k < m->clock_count; k++)
+        for (size_t i = 0; i < m->rank_count; i++)
+            if (m->ranks[i].clock == k) {
+                m->clocks[k].hz = frequency(b, (uint32_t)k, b->files[i].header);
+                break;
+            }
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_clock *clock = &m->clocks[m->ranks[i].clock];
+        const struct fv_file_header *h = b->files[i].header;
+        double before = (double)(int64_t)(h->begin_ticks - clock->anchor) / clock->hz * 1e9;
+
+        if (!h->begin_ticks || !(before > -1e18 && before < 1e18))
+            before = 0;
+        int64_t begin = (int64_t)((uint64_t)clock->anchor_ns + (uint64_t)(int64_t)before);
+        origin = begin < origin ? begin : origin;
+    }
+    m->origin_ns = origin;
+    for (size_t k = 0; k < m->clock_count; k++)
+        m->clocks[k].anchor_s = (double)(int64_t)((uint64_t)m->clocks[k].anchor_ns - (uint64_t)origin) / 1e9;
+    m->duration_unit_s = (double)(1u << FV_TIME_SHIFT) / m->clocks[0].hz;
+}
+
+/* ---- ranks and threads ---- */
+
+static void add_thread(struct fv_build *b, uint32_t rank, const struct fv_thread_record *t)
+{
+    struct fv_model *m = b->model;
+    double per_call = (double)b->files[rank].header->tool_call_ticks / 256;
+
+    FV_GROW(m->threads, m->thread_room, m->thread_count + 1);
+    struct fv_thread_view *v = &m->threads[m->thread_count++];
+    *v = (struct fv_thread_view){ .id = t->id, .tid = t->tid, .used = t->threads, .main = t->main == 1,
+                                  .calls = t->calls };
+    v->begin_s = fv_build_time(m, rank, t->begin);
+    v->end_s = t->end ? fv_build_time(m, rank, t->end) : 0;
+    v->mpi_time_s = fv_build_seconds(m, rank, t->mpi_ticks);
+    v->tool_s = ((double)t->cold_ticks + (double)t->calls * per_call) / m->clocks[m->ranks[rank].clock].hz;
+    m->ranks[rank].tool_s += v->tool_s;
+    m->ranks[rank].threads++;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return (int64_t)(b - a) > 0 ? b : a;
+}
+
+static void read_threads(struct fv_build *b, uint32_t rank, uint64_t *life)
+{
+    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_THREADS);
+    struct fv_thread_record t;
+    bool main = false;
+
+    b->model->ranks[rank].first_thread = (uint32_t)b->model->thread_count;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        add_thread(b, rank, &t);
+        main = main || t.main == 1;
+        if (t.last)
+            *life = later(*life, t.last);
+        if (t.in_call.begin)
+            *life = later(*life, t.in_call.begin);
+    }
+    /* Where the start of MPI was not seen, the first thread stands for the main one. */
+    if (!main && b->model->ranks[rank].threads)
+        b->model->threads[b->model->ranks[rank].first_thread].main = true;
+}
+
+static enum fv_rank_state state_of(const struct fv_file_header *h)
+{
+    switch (h->state) {
+    case FV_STATE_FINALIZED: return FV_RANK_FINALIZED;
+    case FV_STATE_EXITED: return FV_RANK_EXITED;
+    case FV_STATE_RUNNING: return is_alive(h) ? FV_RANK_RUNNING : FV_RANK_KILLED;
+    }
+    return FV_RANK_KILLED;
+}
+
+static void set_times(struct fv_build *b, uint32_t rank)
+{
+    struct fv_model *m = b->model;
+    struct fv_rank *r = &m->ranks[rank];
+    const struct fv_file_header *h = b->files[rank].header;
+    uint64_t begin = h->begin_ticks ? h->begin_ticks : h->first.ticks, life = begin;
+    struct fv_clock_point now;
+
+    read_threads(b, rank, &life);
+    if (h->end_ticks)
+        life = h->end_ticks;
+    else if (r->state == FV_RANK_RUNNING && now_point(h->clock_kind, &now))
+        life = later(life, now.ticks);
+    r->begin_s = fv_build_time(m, rank, begin);
+    r->end_s = fv_build_time(m, rank, life);
+    if (r->end_s < r->begin_s) {
+        fv_problem_add(&m->problems, FV_PROBLEM_DAMAGED, r->file, "ends before it begins");
+        r->end_s = r->begin_s;
+    }
+    r->paused_s = fv_build_seconds(m, rank, h->paused_ticks);
+    if (h->paused_since && (int64_t)(life - h->paused_since) > 0)
+        r->paused_s += fv_build_seconds(m, rank, life - h->paused_since);
+    r->app_time_s = r->end_s - r->begin_s - r->paused_s;
+    if (r->app_time_s < 0)
+        r->app_time_s = 0;
+    if (h->init_ticks && (int64_t)(h->init_ticks - begin) > 0)
+        r->init_s = fv_build_seconds(m, rank, h->init_ticks - begin);
+    if (h->finalize_ticks && (int64_t)(life - h->finalize_ticks) > 0)
+        r->finalize_s = fv_build_seconds(m, rank, life - h->finalize_ticks);
+    r->tool_s += ((double)h->tool_start_ticks + (double)h->tool_end_ticks) / m->clocks[r->clock].hz;
+}
+
+void fv_build_ranks(struct fv_build *b)
+{
+    struct fv_model *m = b->model;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_file_header *h = b->files[i].header;
+        struct fv_rank *r = &m->ranks[i];
+
+        *r = (struct fv_rank){ .world_rank = h->world_rank, .pid = h->pid, .exit_code = h->exit_code,
+                               .aborted = h->state == FV_STATE_ABORTED, .state = state_of(h),
+                               .memory_bytes = h->memory_bytes, .thinned = 0 };
+        r->host = fv_arena_string(&m->arena, h->host);
+        r->file = fv_arena_string(&m->arena, b->files[i].name);
+        r->thread_level = fv_arena_string(&m->arena, h->thread_level);
+        r->file_bytes = fv_reader_bytes(b->files[i].reader);
+        r->thinned = h->coll_shift_ceiling < 31 ? (unsigned)h->coll_shift_ceiling : 31;
+        memcpy(r->dropped, h->dropped, sizeof(r->dropped));
+    }
+    set_clocks(b);
+    for (size_t i = 0; i < m->rank_count; i++)
+        set_times(b, (uint32_t)i);
+}
+
+/* ---- where they are ---- */
+
+static void in_call_of(struct fv_build *b, uint32_t rank, const struct fv_in_call *raw, double until_s,
+                       struct fv_in_call_view *out)
+{
+    struct fv_build_file *file = &b->files[rank];
+    double begin = fv_build_time(b->model, rank, raw->begin);
+
+    *out = (struct fv_in_call_view){ .active = true, .peer = raw->peer, .tag = raw->tag };
+    out->function = fv_build_function_of(b, file, raw->function);
+    out->node = fv_build_node_of(b, file, raw->path);
+    out->seconds = until_s > begin ? until_s - begin : 0;
+}
+
+/* Seconds so far count to now for a rank that runs, else to the latest sign of life of any rank: a rank
+ * that hung for an hour shows the hour when another one went on meanwhile. */
+void fv_build_in_calls(struct fv_build *b)
+{
+    struct fv_model *m = b->model;
+    double life_s = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        life_s = m->ranks[i].end_s > life_s ? m->ranks[i].end_s : life_s;
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        struct fv_rank *r = &m->ranks[i];
+        struct fv_cursor c = fv_cursor(b->files[i].reader, FV_CHUNK_THREADS);
+        struct fv_thread_record t;
+        const void *p;
+
+        for (uint32_t k = 0; k < r->threads && (p = fv_cursor_next(&c)); k++) {
+            struct fv_thread_view *v = &m->threads[r->first_thread + k];
+
+            memcpy(&t, p, sizeof(t));
+            if (t.in_call.begin) {
+                in_call_of(b, i, &t.in_call, r->state == FV_RANK_RUNNING ? r->end_s : life_s, &v->in_call);
+                if (v->main || !r->in_call.active)
+                    r->in_call = v->in_call;
+                if (r->state == FV_RANK_RUNNING)
+                    v->mpi_time_s += v->in_call.seconds;
+            }
+            if (v->main)
+                r->mpi_time_s = v->mpi_time_s;
+        }
+    }
+}

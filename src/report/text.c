@@ -1,0 +1,340 @@
+/* The text report: a verdict, what run it was, how far it can be trusted, and how efficient it was. The
+ * tables follow (text_calls.c, text_ranks.c). */
+#include "report/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *fv_text_location(const struct fv_frame *f, char *out, size_t bytes)
+{
+    const char *slash = f->file ? strrchr(f->file, '/') : NULL, *name = slash ? slash + 1 : f->file;
+    char clean[256];
+
+    out[0] = '\0';
+    if (!name)
+        return out;
+    fv_words_clean(name, clean, sizeof(clean));
+    if (f->line)
+        snprintf(out, bytes, "%s:%u", clean, f->line);
+    else
+        snprintf(out, bytes, "%s", clean);
+    return out;
+}
+
+/* ---- verdict ---- */
+
+static void put_bar(const struct fv_page *p, double compute, double mpi, double wait)
+{
+    static const char *const drawn[] = { "\xe2\x96\x88", "\xe2\x96\x93", "\xe2\x96\x91" }, *const plain[] = { "#", "=", "." };
+    static const enum fv_color colors[] = { FV_GREEN, FV_CYAN, FV_YELLOW };
+    const double parts[] = { compute, mpi - wait, wait };
+    size_t width = p->width < 120 ? p->width : 120, at = 0;
+    double total = compute + mpi, sum = 0;
+
+    if (!(total > 0))
+        return;
+    for (unsigned i = 0; i < 3; i++) {
+        sum += parts[i];
+        size_t until = (size_t)(sum / total * (double)width + 0.5);
+
+        fputs(fv_page_on(p, colors[i]), p->out);
+        for (; at < until && at < width; at++)
+            fputs((p->utf8 ? drawn : plain)[i], p->out);
+        fputs(fv_page_off(p), p->out);
+    }
+    putc('\n', p->out);
+}
+
+static void put_verdict(const struct fv_page *p, const struct fv_model *m)
+{
+    const struct fv_efficiency *e = &m->efficiency;
+    char compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD];
+
+    fv_words_percent(e->compute_s, e->total_s, compute);
+    fv_words_percent(e->mpi_s, e->total_s, mpi);
+    fv_words_percent(e->wait_s, e->mpi_s, wait);
+    if (e->total_s > 0)
+        fprintf(p->out, "%scompute %s, MPI %s%s, of which %s%s%s is waiting (%s)\n", fv_page_on(p, FV_BOLD), compute, mpi,
+                fv_page_off(p), fv_page_on(p, FV_BOLD), wait, fv_page_off(p), e->wait_exact ? "exact" : "estimate");
+    else
+        fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
+    put_bar(p, e->compute_s, e->mpi_s, e->wait_s);
+}
+
+/* ---- identity ---- */
+
+static void put_field(const struct fv_page *p, const char *name, const char *text)
+{
+    char clean[2048];
+
+    fprintf(p->out, "  %s%-10s%s ", fv_page_on(p, FV_DIM), name, fv_page_off(p));
+    fv_page_words(p, fv_words_clean(text, clean, sizeof(clean)), 13);
+}
+
+static unsigned count_hosts(const struct fv_model *m)
+{
+    struct fv_index seen = { 0 };
+    unsigned hosts = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        uint64_t hash = fv_hash_bytes(m->ranks[i].host, strlen(m->ranks[i].host));
+        struct fv_index_probe probe = fv_index_probe(&seen, hash);
+        bool known = false;
+
+        for (uint32_t k; !known && (k = fv_index_next(&probe)) != FV_NONE;)
+            known = !strcmp(m->ranks[k].host, m->ranks[i].host);
+        if (!known) {
+            fv_index_add(&seen, hash, i);
+            hosts++;
+        }
+    }
+    fv_index_release(&seen);
+    return hosts;
+}
+
+static void put_overhead(const struct fv_page *p, const struct fv_model *m)
+{
+    char seconds[FV_WORD], part[FV_WORD], memory[FV_WORD], disk[FV_WORD], text[256];
+    uint64_t memory_bytes = 0, file_bytes = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        memory_bytes = m->ranks[i].memory_bytes > memory_bytes ? m->ranks[i].memory_bytes : memory_bytes;
+        file_bytes += m->ranks[i].file_bytes;
+    }
+    snprintf(text, sizeof(text), "%s over all ranks, %s of their time; memory %s a rank at most, files %s",
+             fv_words_seconds(m->tool_s, seconds), fv_words_percent(m->tool_s, m->efficiency.total_s, part),
+             fv_words_bytes(memory_bytes, memory), fv_words_bytes(file_bytes, disk));
+    put_field(p, "overhead", text);
+}
+
+static void put_identity(const struct fv_page *p, const struct fv_model *m)
+{
+    char start[FV_WORD], elapsed[FV_WORD], text[1400];
+    unsigned hosts = count_hosts(m), states[4] = { 0 };
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        states[m->ranks[i].state]++;
+    put_field(p, "command", m->command);
+    if (hosts == 1)
+        snprintf(text, sizeof(text), "%d on %s", m->world_size, m->ranks[0].host);
+    else
+        snprintf(text, sizeof(text), "%d on %u hosts (%s, ...)", m->world_size, hosts, m->ranks[0].host);
+    put_field(p, "ranks", text);
+    snprintf(text, sizeof(text), "%s, %s", m->mpi, m->ranks[0].thread_level);
+    for (char *tab = text; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
+    put_field(p, "MPI", text);
+    snprintf(text, sizeof(text), "%s, for %s", fv_words_time(m->origin_ns, start), fv_words_seconds(m->elapsed_s, elapsed));
+    put_field(p, "start", text);
+    put_overhead(p, m);
+    snprintf(text, sizeof(text), "%zu of %d ranks: %u finalized", m->rank_count, m->world_size, states[FV_RANK_FINALIZED]);
+    size_t used = strlen(text);
+    for (unsigned i = FV_RANK_EXITED; i <= FV_RANK_RUNNING; i++)
+        if (states[i])
+            used += (size_t)snprintf(text + used, sizeof(text) - used, ", %u %s", states[i],
+                                     fv_rank_state_name((enum fv_rank_state)i));
+    fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
+    put_field(p, m->complete ? "complete" : "INCOMPLETE", text);
+    fputs(fv_page_off(p), p->out);
+}
+
+/* ---- ranks that did not end well, by where they are ---- */
+
+/* "0-3, 7" */
+static void add_rank(char *out, size_t bytes, int *first, int *last, int rank)
+{
+    size_t used = strlen(out);
+
+    if (*last != INT32_MIN && rank == *last + 1) {
+        *last = rank;
+        return;
+    }
+    if (*last != INT32_MIN && used < bytes) {
+        if (*last > *first)
+            snprintf(out + used, bytes - used, "%s%d-%d", used ? ", " : "", *first, *last);
+        else
+            snprintf(out + used, bytes - used, "%s%d", used ? ", " : "", *first);
+    }
+    *first = *last = rank;
+}
+
+static bool same_place(const struct fv_rank *a, const struct fv_rank *b)
+{
+    const struct fv_in_call_view *x = &a->in_call, *y = &b->in_call;
+
+    return a->state == b->state && a->aborted == b->aborted && x->active == y->active &&
+           (!x->active || (x->function == y->function && x->node == y->node));
+}
+
+static void put_place(const struct fv_page *p, const struct fv_view *v, const struct fv_rank *r, const char *ranks,
+                      double least_s, double most_s, struct fv_path *path)
+{
+    const struct fv_in_call_view *in = &r->in_call;
+    char label[512], clean[512], where[300], least[FV_WORD], most[FV_WORD];
+
+    fprintf(p->out, "  %s%s%s %s", fv_page_on(p, FV_RED), ranks, fv_page_off(p),
+            r->aborted ? "called MPI_Abort" : fv_rank_state_name(r->state));
+    if (!in->active) {
+        fputs(r->aborted ? "\n" : ", outside of MPI\n", p->out);
+        return;
+    }
+    fprintf(p->out, " in %s%s%s", fv_page_on(p, FV_BOLD),
+            fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)), fv_page_off(p));
+    if (in->peer != FV_NO_PEER && strcmp(ranks + (ranks[4] == 's'), "") && !strchr(ranks, '-') && !strchr(ranks, ','))
+        fprintf(p->out, " (peer %d, tag %d)", in->peer, in->tag);
+    fv_words_seconds(least_s, least);
+    fv_words_seconds(most_s, most);
+    fprintf(p->out, " for %s%s%s so far\n", least, strcmp(least, most) ? " to " : "", strcmp(least, most) ? most : "");
+    fv_path_of(path, v->symbols, v->model, in->node);
+    for (size_t i = 0; i < path->count && i < 12; i++) {
+        fv_words_clean(fv_frame_label(&path->frames[i], v->model, label, sizeof(label)), clean, sizeof(clean));
+        fv_words_fit(clean, p->width > 40 ? p->width - 30 : 20, false);
+        fprintf(p->out, "      %s  %s%s%s\n", clean, fv_page_on(p, FV_DIM),
+                fv_text_location(&path->frames[i], where, sizeof(where)), fv_page_off(p));
+    }
+    if (path->count > 12)
+        fprintf(p->out, "      ... %zu outer frames; --json has them\n", path->count - 12);
+}
+
+static void put_dead(const struct fv_page *p, const struct fv_view *v)
+{
+    const struct fv_model *m = v->model;
+    bool *done = fv_xcalloc(m->rank_count, sizeof(*done));
+    struct fv_path path = { 0 };
+    size_t shown = 0, groups = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+        char list[200] = "", ranks[220];
+        int first = 0, last = INT32_MIN;
+        double least = INFINITY, most = 0;
+
+        if (done[i] || r->state == FV_RANK_FINALIZED)
+            continue;
+        for (size_t k = i; k < m->rank_count; k++) {
+            if (done[k] || !same_place(r, &m->ranks[k]))
+                continue;
+            done[k] = true;
+            add_rank(list, sizeof(list), &first, &last, m->ranks[k].world_rank);
+            least = fmin(least, m->ranks[k].in_call.seconds);
+            most = fmax(most, m->ranks[k].in_call.seconds);
+        }
+        add_rank(list, sizeof(list), &first, &last, INT32_MIN + 1);
+        if (groups++ == 0)
+            fv_page_heading(p, "Ranks that did not finalize", "and the MPI call each is in");
+        if (shown >= p->top)
+            continue;
+        shown++;
+        snprintf(ranks, sizeof(ranks), "rank%s %s", strpbrk(list, "-,") ? "s" : "", list);
+        put_place(p, v, r, ranks, least, most, &path);
+    }
+    fv_page_cut(p, shown, groups, "groups of ranks");
+    fv_path_release(&path);
+    free(done);
+}
+
+/* ---- problems and notes ---- */
+
+static void put_note(const struct fv_page *p, enum fv_color color, const char *text)
+{
+    char clean[1400];
+
+    fprintf(p->out, "  %s%s%s ", fv_page_on(p, color), color == FV_RED ? "!" : "-", fv_page_off(p));
+    fv_page_words(p, fv_words_clean(text, clean, sizeof(clean)), 4);
+}
+
+static void put_problems(const struct fv_page *p, const struct fv_model *m)
+{
+    char text[1400];
+    size_t shown = 0;
+
+    for (size_t i = 0; i < m->problems.count && shown < p->top; i++, shown++) {
+        const struct fv_problem *problem = &m->problems.items[i];
+
+        snprintf(text, sizeof(text), "%s%s%s", problem->file ? problem->file : "", problem->file ? ": " : "", problem->text);
+        put_note(p, fv_problem_is_loss(problem->kind) ? FV_RED : FV_YELLOW, text);
+    }
+    fv_page_cut(p, shown, m->problems.count, "remarks");
+}
+
+static void put_notes(const struct fv_page *p, const struct fv_model *m)
+{
+    double init = 0, paused = 0, total = m->efficiency.total_s;
+    char text[256], part[FV_WORD];
+    size_t threaded = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        init += m->ranks[i].init_s + m->ranks[i].finalize_s;
+        paused += m->ranks[i].paused_s;
+        threaded += m->ranks[i].threads > 1;
+    }
+    if (init > 0.05 * total && total > 0) {
+        snprintf(text, sizeof(text), "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
+                 fv_words_percent(init, total, part));
+        put_note(p, FV_YELLOW, text);
+    }
+    if (threaded) {
+        snprintf(text, sizeof(text), "%zu ranks call MPI from several threads: MPI time of a rank is its main thread's, "
+                 "functions and call sites hold all threads", threaded);
+        put_note(p, FV_YELLOW, text);
+    }
+    if (paused > 0) {
+        snprintf(text, sizeof(text), "recording was paused for %s over all ranks; that time is left out",
+                 fv_words_seconds(paused, part));
+        put_note(p, FV_YELLOW, text);
+    }
+}
+
+/* ---- efficiency ---- */
+
+static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
+{
+    const struct fv_efficiency *e = &m->efficiency;
+    const struct {
+        const char *name, *meaning;
+        double value;
+    } rows[] = {
+        { "parallel efficiency", "part of the time that all ranks compute: the product of the next two", e->parallel },
+        { "  load balance", "mean over longest computing time of a rank", e->load_balance },
+        { "  communication", "longest computing time of a rank over the elapsed time", e->communication },
+    };
+    char percent[FV_WORD];
+
+    fv_page_heading(p, "Efficiency", "POP metrics; 80 % and more is called acceptable");
+    for (unsigned i = 0; i < 3; i++) {
+        bool known = isfinite(rows[i].value);
+
+        fprintf(p->out, "  %-20s %s%8s%s", rows[i].name,
+                fv_page_on(p, !known ? FV_PLAIN : rows[i].value < 0.8 ? FV_YELLOW : FV_GREEN),
+                known ? fv_words_percent(rows[i].value, 1, percent) : "-", fv_page_off(p));
+        if (p->width >= 40 + strlen(rows[i].meaning))
+            fprintf(p->out, "   %s%s%s", fv_page_on(p, FV_DIM), rows[i].meaning, fv_page_off(p));
+        putc('\n', p->out);
+    }
+}
+
+void fv_text_summary(const struct fv_page *p, const struct fv_view *v)
+{
+    put_verdict(p, v->model);
+    putc('\n', p->out);
+    put_identity(p, v->model);
+    put_problems(p, v->model);
+    put_notes(p, v->model);
+    put_dead(p, v);
+    put_efficiency(p, v->model);
+}
+
+int fv_view_text(const struct fv_view *v, const struct fv_text_options *o, FILE *out)
+{
+    const struct fv_page page = { .out = out, .width = o->width, .top = o->top, .color = o->color, .utf8 = o->utf8 };
+
+    fv_text_summary(&page, v);
+    fv_text_functions(&page, v->model);
+    fv_text_sites(&page, v);
+    fv_text_sizes(&page, v->model);
+    fv_text_peers(&page, v->model);
+    fv_text_comms(&page, v->model);
+    fv_text_ranks(&page, v->model);
+    return fflush(out) || ferror(out) ? -FV_EIO : 0;
+}

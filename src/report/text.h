@@ -1,0 +1,22 @@
+/* What the parts of the text report share. Each prints one section. */
+#ifndef FV_TEXT_H
+#define FV_TEXT_H
+
+#include "report/table.h"
+#include "report/views.h"
+
+/* text.c: what to read first */
+void fv_text_summary(const struct fv_page *page, const struct fv_view *view);
+/* text_calls.c */
+void fv_text_functions(const struct fv_page *page, const struct fv_model *model);
+void fv_text_sites(const struct fv_page *page, const struct fv_view *view);
+/* text_ranks.c */
+void fv_text_sizes(const struct fv_page *page, const struct fv_model *model);
+void fv_text_peers(const struct fv_page *page, const struct fv_model *model);
+void fv_text_comms(const struct fv_page *page, const struct fv_model *model);
+void fv_text_ranks(const struct fv_page *page, const struct fv_model *model);
+
+/* "file.c:12", without directories; "" if the file is not known. Returns out. */
+char *fv_text_location(const struct fv_frame *frame, char *out, size_t bytes);
+
+#endif

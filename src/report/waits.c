@@ -1,0 +1,338 @@
+/* Waiting time (facts: wait states; the names are Scalasca's).
+ *
+ * Collectives: every logged call is joined with the calls of the other ranks that have the same
+ * (communicator, sequence). Two passes over the logs: the first keeps, for each such key, the few times
+ * that the rules ask for (latest sender, root, ...); the second charges each call with its wait. Memory
+ * is one slot per key, whatever the number of ranks; sorting all records would need them all at once.
+ * Slots come in blocks of consecutive sequence numbers, because that is how the logs run.
+ *
+ * Point to point: what a call took beyond the fastest call of the same function and size bucket on any
+ * rank. That is an estimate, and labelled so. */
+#include "report/build.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK 8u
+
+struct slot {
+    double latest_s, latest_sender_s, root_s, earliest_sender_s;
+    uint32_t latest, latest_sender, root, earliest_sender; /* ranks; FV_NONE */
+    uint32_t count;
+    uint32_t seen, charged; /* last rank + 1 that was counted in each pass: a log may hold duplicates */
+};
+struct block {
+    uint32_t comm, base;
+    struct slot slots[BLOCK];
+};
+/* A call of MPI_Scan, which waits for lower ranks only. */
+struct scan {
+    uint64_t key;
+    double begin_s, end_s;
+    uint32_t rank, site_rank;
+    int32_t comm_rank;
+};
+struct join {
+    struct fv_build *build;
+    unsigned shift; /* all ranks kept the calls whose sequence is a multiple of 2^shift */
+    struct fv_index index;
+    struct block *blocks;
+    size_t count, room;
+    uint32_t last;   /* block of the record before */
+    uint32_t *most;  /* by communicator: ranks in its fullest slot */
+    bool *guessed;   /* by site_rank: something was missing */
+    struct scan *scans;
+    size_t scan_count, scan_room;
+};
+/* One record, with all that it refers to looked up. */
+struct call {
+    double begin_s, end_s;
+    uint32_t rank, site_rank, comm, sequence;
+    int32_t comm_rank;
+    unsigned flags;
+    const struct fv_func *function;
+};
+
+/* ---- the join ---- */
+
+static struct slot *slot_of(struct join *j, uint32_t comm, uint32_t sequence)
+{
+    uint32_t base = sequence >> j->shift & ~(BLOCK - 1), at = sequence >> j->shift & (BLOCK - 1);
+    struct block *b = j->count ? &j->blocks[j->last] : NULL;
+
+    if (b && b->comm == comm && b->base == base)
+        return &b->slots[at];
+    uint64_t hash = fv_mix2(comm, base);
+    struct fv_index_probe p = fv_index_probe(&j->index, hash);
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
+        if (j->blocks[i].comm == comm && j->blocks[i].base == base) {
+            j->last = i;
+            return &j->blocks[i].slots[at];
+        }
+    FV_GROW(j->blocks, j->room, j->count + 1);
+    b = &j->blocks[j->count];
+    *b = (struct block){ .comm = comm, .base = base };
+    for (unsigned i = 0; i < BLOCK; i++)
+        b->slots[i] = (struct slot){ .latest_s = -INFINITY, .latest_sender_s = -INFINITY, .earliest_sender_s = INFINITY,
+                                     .latest = FV_NONE, .latest_sender = FV_NONE, .root = FV_NONE,
+                                     .earliest_sender = FV_NONE };
+    fv_index_add(&j->index, hash, (uint32_t)j->count);
+    j->last = (uint32_t)j->count++;
+    return &b->slots[at];
+}
+
+static const struct fv_cell_place *find_place(const struct fv_build_file *f, uint32_t thread, uint32_t cell)
+{
+    for (size_t i = 0; i < f->cell_maps; i++)
+        if (f->cells[i].thread == thread)
+            return cell < f->cells[i].count && f->cells[i].cells[cell].site_rank != FV_NONE
+                       ? &f->cells[i].cells[cell]
+                       : NULL;
+    return NULL;
+}
+
+static bool resolve(const struct join *j, uint32_t rank, uint32_t thread, const struct fv_coll_record *r,
+                    struct call *out)
+{
+    const struct fv_build_file *f = &j->build->files[rank];
+    const struct fv_model *m = j->build->model;
+    const struct fv_cell_place *place = find_place(f, thread, r->cell_flags >> 3);
+
+    if (!place || r->sequence & ((UINT32_C(1) << j->shift) - 1) || place->comm >= f->comm_count ||
+        f->comms[place->comm].comm == FV_NONE)
+        return false;
+    *out = (struct call){ .rank = rank, .site_rank = place->site_rank, .sequence = r->sequence,
+                          .flags = r->cell_flags & 7, .comm = f->comms[place->comm].comm,
+                          .comm_rank = f->comms[place->comm].rank };
+    out->function = &m->functions[m->sites[m->site_ranks[place->site_rank].site].function];
+    out->begin_s = fv_build_time(m, rank, r->begin);
+    out->end_s = fv_build_time(m, rank, r->end);
+    return out->end_s >= out->begin_s && out->function->wait != FV_WAIT_NONE && out->function->wait != FV_WAIT_P2P;
+}
+
+static void note(struct join *j, struct slot *s, const struct call *c)
+{
+    if (s->seen == c->rank + 1)
+        return;
+    s->seen = c->rank + 1;
+    s->count++;
+    if (s->count > j->most[c->comm])
+        j->most[c->comm] = s->count;
+    if (c->begin_s > s->latest_s) {
+        s->latest_s = c->begin_s;
+        s->latest = c->rank;
+    }
+    if (c->flags & FV_COLL_SENDS && c->begin_s > s->latest_sender_s) {
+        s->latest_sender_s = c->begin_s;
+        s->latest_sender = c->rank;
+    }
+    if (c->flags & FV_COLL_SENDS && !(c->flags & FV_COLL_ROOT) && c->begin_s < s->earliest_sender_s) {
+        s->earliest_sender_s = c->begin_s;
+        s->earliest_sender = c->rank;
+    }
+    if (c->flags & FV_COLL_ROOT) {
+        s->root_s = c->begin_s;
+        s->root = c->rank;
+    }
+}
+
+/* ---- the rules ---- */
+
+/* For whom a call waits, and from when on that rank was there. */
+struct cause {
+    uint32_t rank;  /* FV_NONE: for nobody */
+    double begin_s;
+    bool needs_all; /* known only if the calls of all ranks are */
+};
+
+static struct cause cause_of(const struct slot *s, const struct call *c, bool inter)
+{
+    bool root = c->flags & FV_COLL_ROOT;
+
+    switch (c->function->wait) {
+    case FV_WAIT_NXN: /* functions without data, as MPI_Comm_dup, have no senders: all count */
+        if (c->function->class == FV_CLASS_COLLECTIVE)
+            return (struct cause){ s->latest_sender, s->latest_sender_s, true };
+        return (struct cause){ s->latest, s->latest_s, true };
+    case FV_WAIT_BARRIER: return (struct cause){ s->latest, s->latest_s, true };
+    case FV_WAIT_FROM_ROOT: /* of an intercommunicator, the root's own group takes no part */
+        if (root || (inter && !(c->flags & FV_COLL_RECEIVES)))
+            break;
+        return (struct cause){ s->root, s->root_s, false };
+    case FV_WAIT_TO_ROOT:
+        if (root)
+            return (struct cause){ s->earliest_sender, s->earliest_sender_s, true };
+    }
+    return (struct cause){ FV_NONE, 0, false };
+}
+
+/* The wait ends when the other rank came, or with the call itself (against clock violations). */
+static double wait_between(double begin_s, double end_s, double cause_s)
+{
+    double until = cause_s < end_s ? cause_s : end_s;
+
+    return until > begin_s ? until - begin_s : 0;
+}
+
+static void charge_wait(struct join *j, uint32_t site_rank, uint32_t comm, uint32_t cause, double wait_s, bool known)
+{
+    struct fv_model *m = j->build->model;
+    struct fv_site_rank *s = &m->site_ranks[site_rank];
+
+    s->wait_s += wait_s;
+    s->logged++;
+    if (!known)
+        j->guessed[site_rank] = true;
+    m->comms[comm].wait_s += wait_s;
+    if (wait_s > 0 && cause != FV_NONE && cause != s->rank)
+        m->ranks[cause].delay_s += wait_s;
+}
+
+static void charge(struct join *j, struct slot *s, const struct call *c)
+{
+    const struct fv_comm_view *comm = &j->build->model->comms[c->comm];
+    bool inter = comm->remote_size > 0;
+    int64_t size = (int64_t)comm->size + comm->remote_size;
+
+    if (s->charged == c->rank + 1)
+        return;
+    s->charged = c->rank + 1;
+    if (c->function->wait == FV_WAIT_SCAN) {
+        FV_GROW(j->scans, j->scan_room, j->scan_count + 1);
+        j->scans[j->scan_count++] = (struct scan){ (uint64_t)c->comm << 32 | c->sequence, c->begin_s, c->end_s,
+                                                   c->rank, c->site_rank, c->comm_rank };
+        return;
+    }
+    struct cause cause = cause_of(s, c, inter);
+    if (cause.needs_all && (s->count < j->most[c->comm] || (s->count == 1 && size > 1)))
+        return; /* logged by some ranks only: says less than the others do, or nothing */
+    if (c->function->wait == FV_WAIT_FROM_ROOT && s->root == FV_NONE && !(c->flags & FV_COLL_ROOT) && !inter)
+        return; /* the root's call is missing */
+    double wait_s = cause.rank == FV_NONE ? 0 : wait_between(c->begin_s, c->end_s, cause.begin_s);
+    charge_wait(j, c->site_rank, c->comm, cause.rank, wait_s, !inter && (!cause.needs_all || s->count >= size));
+}
+
+static int by_key_and_rank(const void *a, const void *b)
+{
+    const struct scan *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->comm_rank > y->comm_rank) - (x->comm_rank < y->comm_rank);
+}
+
+/* Early Scan: min(max begin over ranks 0..me, end) - begin. */
+static void charge_scans(struct join *j)
+{
+    if (j->scan_count)
+        qsort(j->scans, j->scan_count, sizeof(*j->scans), by_key_and_rank);
+    double latest_s = -INFINITY;
+    uint32_t latest = FV_NONE;
+    for (size_t i = 0, first = 0; i < j->scan_count; i++) {
+        const struct scan *s = &j->scans[i];
+
+        if (i == 0 || s->key != s[-1].key) {
+            first = i;
+            latest_s = -INFINITY;
+        }
+        if (s->begin_s > latest_s) {
+            latest_s = s->begin_s;
+            latest = s->rank;
+        }
+        charge_wait(j, s->site_rank, (uint32_t)(s->key >> 32), latest, wait_between(s->begin_s, s->end_s, latest_s),
+                    (int64_t)(i - first) == s->comm_rank);
+    }
+}
+
+static void each_call(struct join *j, void (*visit)(struct join *, struct slot *, const struct call *))
+{
+    const struct fv_model *m = j->build->model;
+    struct fv_coll_record r;
+    struct call call;
+
+    for (uint32_t rank = 0; rank < m->rank_count; rank++) {
+        struct fv_cursor c = fv_cursor(j->build->files[rank].reader, FV_CHUNK_COLLECTIVES);
+
+        for (const void *p; (p = fv_cursor_next(&c));) {
+            memcpy(&r, p, sizeof(r));
+            if (resolve(j, rank, c.thread, &r, &call))
+                visit(j, slot_of(j, call.comm, call.sequence), &call);
+        }
+    }
+}
+
+/* What the log does not hold is taken to have waited as long as what it holds. */
+static void finish_collective(struct fv_model *m, struct fv_site_rank *s, bool guessed)
+{
+    if (!s->logged)
+        return;
+    s->wait_kind = guessed || !m->same_clock || s->logged < s->time.calls ? FV_WAIT_ESTIMATE : FV_WAIT_EXACT;
+    if (s->logged < s->time.calls)
+        s->wait_s *= (double)s->time.calls / s->logged;
+    if (s->wait_s > s->time.sum)
+        s->wait_s = s->time.sum;
+}
+
+static void collective_waits(struct fv_build *b)
+{
+    struct fv_model *m = b->model;
+    struct join j = { .build = b };
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        j.shift = m->ranks[i].thinned > j.shift ? m->ranks[i].thinned : j.shift;
+    j.most = fv_xcalloc(m->comm_count, sizeof(*j.most));
+    j.guessed = fv_xcalloc(m->site_rank_count, sizeof(*j.guessed));
+    each_call(&j, note);
+    each_call(&j, charge);
+    charge_scans(&j);
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        finish_collective(m, &m->site_ranks[i], j.guessed[i]);
+    free(j.blocks);
+    free(j.most);
+    free(j.guessed);
+    free(j.scans);
+    fv_index_release(&j.index);
+}
+
+/* ---- point to point ---- */
+
+static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cell *cell, struct fv_site_rank *s)
+{
+    const struct fv_model *m = b->model;
+    uint32_t function = m->sites[s->site].function;
+    unsigned bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
+
+    if (m->functions[function].wait != FV_WAIT_P2P || !cell->calls)
+        return;
+    double wait = fv_build_seconds(m, rank, cell->time_sum) - cell->calls * b->best[function][bucket];
+    if (wait > 0)
+        s->wait_s += wait;
+    s->wait_kind = FV_WAIT_ESTIMATE;
+}
+
+static void p2p_waits(struct fv_build *b)
+{
+    struct fv_model *m = b->model;
+    struct fv_cell cell;
+
+    for (uint32_t rank = 0; rank < m->rank_count; rank++) {
+        struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_CELLS);
+
+        for (const void *p; (p = fv_cursor_next(&c));) {
+            const struct fv_cell_place *place =
+                c.index < UINT32_MAX ? find_place(&b->files[rank], c.thread, (uint32_t)c.index) : NULL;
+
+            if (!place)
+                continue;
+            memcpy(&cell, p, sizeof(cell));
+            estimate_cell(b, rank, &cell, &m->site_ranks[place->site_rank]);
+        }
+    }
+}
+
+void fv_build_waits(struct fv_build *b)
+{
+    collective_waits(b);
+    p2p_waits(b);
+}

@@ -1,0 +1,52 @@
+/* Words and numbers for people and for files: UTF-8 that is always valid, escapes, units, JSON. */
+#ifndef FV_WORDS_H
+#define FV_WORDS_H
+
+#include "base/base.h"
+
+#include <stdio.h>
+
+/* Decodes one character and moves on; -1: not UTF-8, moves on by one byte. *p must not be at the NUL. */
+int32_t fv_utf8_next(const char **p);
+
+/* What a terminal may get: control characters and bytes that are no UTF-8 become \xNN. Cuts at `bytes`,
+ * never within a character. Returns out. */
+char *fv_words_clean(const char *text, char *out, size_t bytes);
+/* Columns that clean text takes on a terminal. */
+size_t fv_words_columns(const char *clean);
+/* Shortens clean text to so many columns, "..." or its Unicode form at the end (or, with `keep_end`, at
+ * the begin: what matters in a file name is its end). */
+void fv_words_fit(char *clean, size_t columns, bool keep_end);
+
+/* Numbers with units, three significant digits: "1.23 ms", "45.6 MiB", "1,234,567". Returns out. */
+#define FV_WORD 32
+char *fv_words_seconds(double seconds, char out[FV_WORD]);
+char *fv_words_bytes(uint64_t bytes, char out[FV_WORD]);
+char *fv_words_count(uint64_t count, char out[FV_WORD]);
+char *fv_words_percent(double part, double whole, char out[FV_WORD]);
+/* Wall clock, UTC: "2026-11-21T05:00:00Z". */
+char *fv_words_time(int64_t realtime_ns, char out[FV_WORD]);
+
+/* JSON, streamed: a profile of many ranks is far larger than what its tree of objects could be built and
+ * freed for in reasonable time. Keys are NULL within arrays. Numbers that JSON cannot say are null. */
+#define FV_JSON_DEPTH 32
+struct fv_json {
+    FILE *out;
+    unsigned depth;
+    bool list[FV_JSON_DEPTH], any[FV_JSON_DEPTH];
+};
+void fv_json_object(struct fv_json *json, const char *key);
+void fv_json_array(struct fv_json *json, const char *key);
+void fv_json_end(struct fv_json *json); /* of the innermost object or array */
+void fv_json_string(struct fv_json *json, const char *key, const char *value); /* NULL: null */
+void fv_json_real(struct fv_json *json, const char *key, double value);
+void fv_json_unsigned(struct fv_json *json, const char *key, uint64_t value);
+void fv_json_signed(struct fv_json *json, const char *key, int64_t value);
+void fv_json_bool(struct fv_json *json, const char *key, bool value);
+void fv_json_null(struct fv_json *json, const char *key);
+
+/* A real number in the shortest of up to 12 decimals, as JSON and CSV take it. Returns its length. */
+#define FV_REAL 40
+size_t fv_words_real(double value, char out[FV_REAL]);
+
+#endif

@@ -1,0 +1,507 @@
+/* See reader.h. Opening walks all chunks once and checks whatever has a length; iterating then only adds. */
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct fv_reader {
+    const uint8_t *data;
+    uint64_t bytes;
+    void *mapped; /* to be unmapped, or */
+    void *owned;  /* to be freed */
+    struct fv_file_header header;
+    struct fv_chunk *chunks;
+    size_t chunk_count, chunk_room;
+    struct fv_damage *damage;
+    size_t damage_kept;
+    uint64_t damage_total;
+};
+
+static void FV_PRINTF(3, 4) damaged(struct fv_reader *r, uint64_t offset, const char *format, ...)
+{
+    va_list args;
+
+    r->damage_total++;
+    if (r->damage_kept == FV_DAMAGE_KEPT)
+        return;
+    struct fv_damage *d = &r->damage[r->damage_kept++];
+    d->offset = offset;
+    va_start(args, format);
+    vsnprintf(d->why, sizeof(d->why), format, args);
+    va_end(args);
+}
+
+static void FV_PRINTF(3, 4) say(char *why, size_t bytes, const char *format, ...)
+{
+    va_list args;
+
+    if (!why || !bytes)
+        return;
+    va_start(args, format);
+    vsnprintf(why, bytes, format, args);
+    va_end(args);
+}
+
+/* ---- the header ---- */
+
+static int check_identity(const struct fv_reader *r, char *why, size_t why_bytes)
+{
+    const struct fv_file_header *h = &r->header;
+
+    if (memcmp(h->magic, FV_FILE_MAGIC, sizeof(h->magic))) {
+        static const char zeros[sizeof(h->magic)];
+
+        say(why, why_bytes, memcmp(h->magic, zeros, sizeof(zeros))
+                                ? "foreign file: it does not begin with " FV_FILE_MAGIC
+                                : "empty header: the process died, or the disk was full, while the file was made");
+        return -FV_EFORMAT;
+    }
+    if (h->byte_order == __builtin_bswap32(FV_BYTE_ORDER)) {
+        say(why, why_bytes, "written on a machine of the other byte order");
+        return -FV_EFORMAT;
+    }
+    if (h->byte_order != FV_BYTE_ORDER) {
+        say(why, why_bytes, "damaged header: byte order mark is 0x%08x", h->byte_order);
+        return -FV_EFORMAT;
+    }
+    if (h->version > FV_FILE_VERSION) {
+        say(why, why_bytes, "written by a newer fvmpi (%.31s, file version %u; this one reads up to %u)",
+            h->fvmpi, h->version, FV_FILE_VERSION);
+        return -FV_EVERSION;
+    }
+    if (h->version == 0) {
+        say(why, why_bytes, "damaged header: file version 0");
+        return -FV_EFORMAT;
+    }
+    return 0;
+}
+
+static int read_header(struct fv_reader *r, char *why, size_t why_bytes)
+{
+    struct fv_file_header *h = &r->header;
+
+    if (r->bytes < FV_PAGE) {
+        if (r->bytes >= 8 && memcmp(r->data, FV_FILE_MAGIC, 8))
+            say(why, why_bytes, "foreign file: it does not begin with " FV_FILE_MAGIC);
+        else
+            say(why, why_bytes, "truncated: %llu bytes, the header alone has %llu",
+                (unsigned long long)r->bytes, (unsigned long long)FV_PAGE);
+        return -FV_EFORMAT;
+    }
+    memcpy(h, r->data, sizeof(*h));
+    char *const strings[] = { h->host, h->program, h->mpi, h->command, h->fvmpi, h->thread_level,
+                              h->experiment };
+    const size_t rooms[] = { sizeof(h->host), sizeof(h->program), sizeof(h->mpi), sizeof(h->command),
+                             sizeof(h->fvmpi), sizeof(h->thread_level), sizeof(h->experiment) };
+    for (unsigned i = 0; i < sizeof(strings) / sizeof(*strings); i++)
+        strings[i][rooms[i] - 1] = '\0';
+    return check_identity(r, why, why_bytes);
+}
+
+/* Fields that steer this reader; what they should have been is known well enough to go on. */
+static void check_header(struct fv_reader *r)
+{
+    struct fv_file_header *h = &r->header;
+
+    if (h->header_bytes < FV_PAGE || h->header_bytes % FV_PAGE || h->header_bytes > r->bytes) {
+        damaged(r, offsetof(struct fv_file_header, header_bytes), "header: chunks cannot begin at %llu",
+                (unsigned long long)h->header_bytes);
+        h->header_bytes = FV_PAGE;
+    }
+    if (h->state < FV_STATE_RUNNING || h->state > FV_STATE_ABORTED) {
+        damaged(r, offsetof(struct fv_file_header, state), "header: unknown state %u", h->state);
+        h->state = FV_STATE_RUNNING;
+    }
+    if (h->clock_kind != FV_CLOCK_TSC && h->clock_kind != FV_CLOCK_MONOTONIC) {
+        damaged(r, offsetof(struct fv_file_header, clock_kind), "header: unknown clock %u", h->clock_kind);
+        h->clock_kind = FV_CLOCK_TSC;
+    }
+    if (h->file_bytes > r->bytes)
+        damaged(r, r->bytes, "truncated: %llu of %llu bytes are missing",
+                (unsigned long long)(h->file_bytes - r->bytes), (unsigned long long)h->file_bytes);
+}
+
+/* ---- chunks ---- */
+
+static size_t record_bytes(unsigned type)
+{
+    switch (type) {
+    case FV_CHUNK_PATHS: return sizeof(struct fv_path_record);
+    case FV_CHUNK_THREADS: return sizeof(struct fv_thread_record);
+    case FV_CHUNK_CELLS: return sizeof(struct fv_cell);
+    case FV_CHUNK_PEERS: return sizeof(struct fv_peer_record);
+    case FV_CHUNK_COLLECTIVES: return sizeof(struct fv_coll_record);
+    case FV_CHUNK_BINS: return sizeof(struct fv_bins);
+    case FV_CHUNK_CLOCK: return sizeof(struct fv_clock_point);
+    case FV_CHUNK_FUNCTIONS: return sizeof(struct fv_function_record);
+    }
+    return 0; /* variable, or unknown */
+}
+
+/* Is there a chunk header that may be trusted? Its own `used` is not covered by the check. */
+static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk_header *out)
+{
+    if (offset > r->bytes || r->bytes - offset < sizeof(*out))
+        return false;
+    memcpy(out, r->data + offset, sizeof(*out));
+    return out->magic == FV_CHUNK_MAGIC && out->check == fv_chunk_check(out) && out->bytes >= FV_PAGE &&
+           out->bytes % FV_PAGE == 0;
+}
+
+static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t bytes)
+{
+    if (type == FV_CHUNK_MODULES) {
+        const struct fv_module_record *m = (const void *)record;
+
+        return bytes >= sizeof(*m) && m->build_id_bytes <= sizeof(m->build_id) &&
+               m->path_bytes < bytes - sizeof(*m) && m->path[m->path_bytes] == '\0';
+    }
+    const struct fv_comm_record *c = (const void *)record;
+    return bytes >= sizeof(*c) &&
+           ((uint64_t)c->runs + c->remote_runs) * sizeof(struct fv_rank_run) <= bytes - sizeof(*c);
+}
+
+/* How many bytes of a chunk of variable records are whole records. */
+static uint64_t check_variable(struct fv_reader *r, unsigned type, uint64_t begin, uint64_t used)
+{
+    uint64_t at = 0;
+
+    while (used - at >= 8) {
+        uint32_t bytes;
+
+        memcpy(&bytes, r->data + begin + at, sizeof(bytes));
+        if (bytes < 8 || bytes % 8 || bytes > used - at || !variable_record_ok(type, r->data + begin + at, bytes)) {
+            damaged(r, begin + at, "%s chunk: record of %u bytes makes no sense, the rest of the chunk is lost",
+                    fv_chunk_type_name(type), bytes);
+            return at;
+        }
+        at += bytes;
+    }
+    return at;
+}
+
+static void keep_chunk(struct fv_reader *r, const struct fv_chunk *chunk)
+{
+    if (r->chunk_count == r->chunk_room) {
+        size_t room = r->chunk_room ? r->chunk_room * 2 : 64;
+        struct fv_chunk *bigger = realloc(r->chunks, room * sizeof(*bigger));
+
+        if (!bigger) {
+            damaged(r, chunk->offset, "out of memory, chunk left out");
+            return;
+        }
+        r->chunks = bigger;
+        r->chunk_room = room;
+    }
+    r->chunks[r->chunk_count++] = *chunk;
+}
+
+static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chunk_header *c)
+{
+    uint64_t begin = offset + sizeof(*c), there = r->bytes - begin, room = c->bytes - sizeof(*c);
+    uint64_t size = record_bytes(c->type), used = c->used;
+    struct fv_chunk chunk = { .offset = offset, .first = c->first, .thread = c->thread, .type = c->type,
+                              .version = c->version };
+
+    if (used > room) {
+        damaged(r, offset, "%s chunk: length %llu is over its room of %llu, chunk left out",
+                fv_chunk_type_name(c->type), (unsigned long long)used, (unsigned long long)room);
+        return;
+    }
+    if (used > there) {
+        damaged(r, offset, "%s chunk: %llu of its %llu bytes are missing", fv_chunk_type_name(c->type),
+                (unsigned long long)(used - there), (unsigned long long)used);
+        used = there;
+    } else if (size && used % size) {
+        damaged(r, offset, "%s chunk: ends within a record", fv_chunk_type_name(c->type));
+    }
+    if (c->version == 1 && size && c->first > r->bytes / size) {
+        damaged(r, offset, "%s chunk: its first record cannot be number %llu, chunk left out",
+                fv_chunk_type_name(c->type), (unsigned long long)c->first);
+        return;
+    }
+    if (c->version != 1 && (size || c->type == FV_CHUNK_MODULES || c->type == FV_CHUNK_COMMS)) {
+        damaged(r, offset, "%s chunk: records of version %u are unknown here, chunk left out",
+                fv_chunk_type_name(c->type), c->version);
+        return;
+    }
+    if (size)
+        used -= used % size;
+    else if (c->type == FV_CHUNK_MODULES || c->type == FV_CHUNK_COMMS)
+        used = check_variable(r, c->type, begin, used);
+    chunk.used = used;
+    keep_chunk(r, &chunk);
+}
+
+/* The next chunk at or after `offset`; the file's end if there is none. */
+static uint64_t resync(const struct fv_reader *r, uint64_t offset, struct fv_chunk_header *out)
+{
+    while (offset < r->bytes && !chunk_at(r, offset, out))
+        offset += FV_PAGE;
+    return offset < r->bytes ? offset : r->bytes;
+}
+
+static void walk(struct fv_reader *r)
+{
+    uint64_t offset = r->header.header_bytes;
+    struct fv_chunk_header c;
+
+    while (offset < r->bytes) {
+        if (!chunk_at(r, offset, &c)) {
+            uint64_t next = resync(r, offset + FV_PAGE, &c);
+
+            /* Behind the last chunk handed out there may be reserved space. */
+            if (offset < r->header.file_bytes || next < r->bytes)
+                damaged(r, offset, "no valid chunk header, %llu bytes skipped",
+                        (unsigned long long)(next - offset));
+            offset = next;
+            if (offset >= r->bytes)
+                break;
+        }
+        take_chunk(r, offset, &c);
+        if (c.bytes > r->bytes - offset) {
+            uint64_t next = resync(r, offset + FV_PAGE, &c);
+
+            if (next == r->bytes)
+                break; /* the last chunk was cut off */
+            offset = next;
+        } else {
+            offset += c.bytes;
+        }
+    }
+}
+
+/* ---- open and close ---- */
+
+int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out, char *why, size_t why_bytes)
+{
+    struct fv_reader *r = calloc(1, sizeof(*r));
+    int err = -FV_ENOMEM;
+
+    if (!r)
+        goto done;
+    r->data = data;
+    r->bytes = bytes;
+    r->damage = calloc(FV_DAMAGE_KEPT, sizeof(*r->damage));
+    if ((uintptr_t)data % 8 && bytes) {
+        r->owned = malloc(bytes);
+        r->data = r->owned ? memcpy(r->owned, data, bytes) : NULL;
+    }
+    if (!r->damage || (bytes && !r->data))
+        goto done;
+    err = read_header(r, why, why_bytes);
+    if (!err) {
+        check_header(r);
+        walk(r);
+        *out = r;
+        r = NULL;
+    }
+done:
+    if (err == -FV_ENOMEM)
+        say(why, why_bytes, "%s", fv_strerror(err));
+    fv_reader_free(r);
+    return err;
+}
+
+/* Where a file cannot be mapped (some network and pseudo file systems) it is read. */
+static int read_all(int fd, size_t bytes, uint8_t **out)
+{
+    uint8_t *data = malloc(bytes ? bytes : 1);
+    size_t used = 0;
+
+    if (!data)
+        return -FV_ENOMEM;
+    while (used < bytes) {
+        ssize_t n = pread(fd, data + used, bytes - used, (off_t)used);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            if (n == 0)
+                errno = EIO;
+            free(data);
+            return -FV_EIO;
+        }
+        used += (size_t)n;
+    }
+    *out = data;
+    return 0;
+}
+
+int fv_reader_open(const char *path, struct fv_reader **out, char *why, size_t why_bytes)
+{
+    struct stat st;
+    uint8_t *owned = NULL;
+    void *map = MAP_FAILED;
+    int err = 0, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
+
+    if (fd < 0 || fstat(fd, &st)) {
+        err = -FV_EIO;
+    } else if (!S_ISREG(st.st_mode)) {
+        say(why, why_bytes, "not a regular file");
+        close(fd);
+        return -FV_EFORMAT;
+    } else {
+        if (st.st_size > 0)
+            map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+        if (map == MAP_FAILED)
+            err = read_all(fd, (size_t)st.st_size, &owned);
+    }
+    if (err)
+        say(why, why_bytes, "%s", fv_strerror(err));
+    if (fd >= 0)
+        close(fd);
+    if (!err) {
+        err = fv_reader_open_memory(owned ? owned : map, (size_t)st.st_size, out, why, why_bytes);
+        if (!err) {
+            (*out)->mapped = owned ? NULL : map;
+            (*out)->owned = owned;
+        } else if (owned) {
+            free(owned);
+        } else {
+            munmap(map, (size_t)st.st_size);
+        }
+    }
+    return err;
+}
+
+void fv_reader_free(struct fv_reader *r)
+{
+    if (!r)
+        return;
+    if (r->mapped)
+        munmap(r->mapped, r->bytes);
+    free(r->owned);
+    free(r->chunks);
+    free(r->damage);
+    free(r);
+}
+
+const struct fv_file_header *fv_reader_header(const struct fv_reader *r) { return &r->header; }
+uint64_t fv_reader_bytes(const struct fv_reader *r) { return r->bytes; }
+
+const struct fv_damage *fv_reader_damage(const struct fv_reader *r, size_t *kept, uint64_t *total)
+{
+    *kept = r->damage_kept;
+    if (total)
+        *total = r->damage_total;
+    return r->damage;
+}
+
+const struct fv_chunk *fv_reader_chunks(const struct fv_reader *r, size_t *count)
+{
+    *count = r->chunk_count;
+    return r->chunks;
+}
+
+/* ---- iteration ---- */
+
+static void enter_chunk(struct fv_cursor *c, const struct fv_chunk *chunk)
+{
+    c->type = chunk->type;
+    c->at = chunk->offset + sizeof(struct fv_chunk_header);
+    c->end = c->at + chunk->used;
+    c->thread = chunk->thread;
+    c->next_index = chunk->first;
+}
+
+struct fv_cursor fv_cursor(const struct fv_reader *reader, enum fv_chunk_type type)
+{
+    return (struct fv_cursor){ .reader = reader, .type = (uint16_t)type };
+}
+
+struct fv_cursor fv_cursor_chunk(const struct fv_reader *reader, size_t chunk)
+{
+    struct fv_cursor c = { .reader = reader, .chunk = reader->chunk_count };
+
+    enter_chunk(&c, &reader->chunks[chunk]);
+    return c;
+}
+
+const void *fv_cursor_next(struct fv_cursor *c)
+{
+    const struct fv_reader *r = c->reader;
+    uint64_t size = record_bytes(c->type);
+
+    while (c->at >= c->end) {
+        while (c->chunk < r->chunk_count && r->chunks[c->chunk].type != c->type)
+            c->chunk++;
+        if (c->chunk >= r->chunk_count)
+            return NULL;
+        enter_chunk(c, &r->chunks[c->chunk++]);
+    }
+    if (!size) {
+        uint32_t bytes;
+
+        if (c->type != FV_CHUNK_MODULES && c->type != FV_CHUNK_COMMS)
+            return NULL; /* a type that only later versions know */
+        memcpy(&bytes, r->data + c->at, sizeof(bytes));
+        size = bytes;
+    }
+    c->offset = c->at;
+    c->bytes = size;
+    c->index = c->next_index++;
+    c->at += size;
+    return r->data + c->offset;
+}
+
+/* ---- words ---- */
+
+#define NAME_OF(table, index) ((index) < sizeof(table) / sizeof(*table) && table[index] ? table[index] : "?")
+
+const char *fv_chunk_type_name(unsigned type)
+{
+    static const char *const names[] = {
+        [FV_CHUNK_MODULES] = "module", [FV_CHUNK_PATHS] = "path", [FV_CHUNK_COMMS] = "communicator",
+        [FV_CHUNK_THREADS] = "thread", [FV_CHUNK_CELLS] = "cell", [FV_CHUNK_PEERS] = "peer",
+        [FV_CHUNK_COLLECTIVES] = "collective", [FV_CHUNK_BINS] = "bins", [FV_CHUNK_CLOCK] = "clock",
+        [FV_CHUNK_FUNCTIONS] = "function",
+    };
+    return NAME_OF(names, type);
+}
+
+const char *fv_state_name(unsigned state)
+{
+    static const char *const names[] = {
+        [FV_STATE_RUNNING] = "running", [FV_STATE_FINALIZED] = "finalized", [FV_STATE_EXITED] = "exited",
+        [FV_STATE_ABORTED] = "aborted",
+    };
+    return NAME_OF(names, state);
+}
+
+const char *fv_class_name(unsigned class)
+{
+    static const char *const names[FV_CLASS_COUNT] = {
+        [FV_CLASS_OTHER] = "other", [FV_CLASS_P2P] = "p2p", [FV_CLASS_COMPLETION] = "completion",
+        [FV_CLASS_COLLECTIVE] = "collective", [FV_CLASS_RMA] = "rma", [FV_CLASS_IO] = "io",
+        [FV_CLASS_COMM] = "comm", [FV_CLASS_INIT] = "init",
+    };
+    return NAME_OF(names, class);
+}
+
+const char *fv_wait_rule_name(unsigned rule)
+{
+    static const char *const names[] = {
+        [FV_WAIT_NONE] = "none", [FV_WAIT_NXN] = "nxn", [FV_WAIT_BARRIER] = "barrier",
+        [FV_WAIT_FROM_ROOT] = "from_root", [FV_WAIT_TO_ROOT] = "to_root", [FV_WAIT_SCAN] = "scan",
+        [FV_WAIT_P2P] = "p2p",
+    };
+    return NAME_OF(names, rule);
+}
+
+const char *fv_drop_name(unsigned drop)
+{
+    static const char *const names[FV_DROP_COUNT] = {
+        [FV_DROP_CELLS] = "cells", [FV_DROP_PATHS] = "paths", [FV_DROP_COLLECTIVES] = "collectives",
+        [FV_DROP_PEERS] = "peers", [FV_DROP_COMMS] = "comms", [FV_DROP_CALLS] = "calls",
+        [FV_DROP_DISK] = "disk", [FV_DROP_REQUESTS] = "requests",
+    };
+    return NAME_OF(names, drop);
+}

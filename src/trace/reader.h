@@ -1,0 +1,92 @@
+/* The read side of the rank file: opens one file, or the same bytes in memory, and iterates its records.
+ *
+ * Everything in a file is taken for hostile: sizes, offsets and counts are checked against the bytes that
+ * are there before they are used. Damage costs the chunk it is in; the reader goes on at the next page
+ * that starts with a chunk header whose check is right, and keeps a list of what it met. Rejected:
+ * stopping at the first damage (a killed job's files are just those that people need).
+ *
+ * The file of a process that still runs is read as it was when it was opened: it may grow meanwhile, and
+ * numbers that are updated in place may change between two looks, so callers copy a record first. */
+#ifndef FV_READER_H
+#define FV_READER_H
+
+#include "base/base.h"
+#include "trace/format.h"
+
+struct fv_reader;
+
+/* Something that is not as it should be. `offset` is in bytes from the start of the file. */
+struct fv_damage {
+    uint64_t offset;
+    char why[160];
+};
+
+/* A chunk that passed all checks. `used` holds whole records only. */
+struct fv_chunk {
+    uint64_t offset; /* of its header */
+    uint64_t used;
+    uint64_t first; /* index of its first record among its type and thread */
+    uint32_t thread;
+    uint16_t type; /* enum fv_chunk_type, or one of a later version */
+    uint16_t version;
+};
+
+/* Opens a rank file. On success *out is the caller's; release it with fv_reader_free(). Else `why` holds
+ * one clear line, without the file's name, and
+ *   -FV_EIO       cannot be opened or read; errno tells
+ *   -FV_EFORMAT   foreign, of the other byte order, or shorter than a header
+ *   -FV_EVERSION  written by a newer fvmpi
+ *   -FV_ENOMEM
+ * One reader, one thread. */
+int fv_reader_open(const char *path, struct fv_reader **out, char *why, size_t why_bytes);
+
+/* The same for bytes in memory, which must outlive the reader. */
+int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out, char *why, size_t why_bytes);
+
+void fv_reader_free(struct fv_reader *reader);
+
+/* A copy made when the file was opened; its strings end within their arrays. */
+const struct fv_file_header *fv_reader_header(const struct fv_reader *reader);
+
+/* Bytes of the file when it was opened. */
+uint64_t fv_reader_bytes(const struct fv_reader *reader);
+
+/* The first damages in the order of their offsets, at most FV_DAMAGE_KEPT; *total counts all. */
+#define FV_DAMAGE_KEPT 64
+const struct fv_damage *fv_reader_damage(const struct fv_reader *reader, size_t *kept, uint64_t *total);
+
+const struct fv_chunk *fv_reader_chunks(const struct fv_reader *reader, size_t *count);
+
+/* Iterates the records of one type over all chunks, in file order:
+ *
+ *     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_CELLS);
+ *     for (const struct fv_cell *cell; (cell = fv_cursor_next(&c));)
+ *         ... c.thread, c.index, c.bytes ...
+ *
+ * Records lie in the file, are 8-byte aligned and whole. Of variable records, `bytes` is checked, and so
+ * are the parts that it must hold: a module's path ends with NUL, a communicator's runs are all there. */
+struct fv_cursor {
+    const struct fv_reader *reader;
+    size_t chunk;    /* the next one to enter */
+    uint64_t at, end; /* of the present chunk's records, offsets in the file */
+    uint16_t type;
+    uint32_t thread; /* owner of the present record */
+    uint64_t index;  /* of the present record among its type and thread (fixed-size types) */
+    uint64_t next_index;
+    uint64_t bytes;  /* of the present record */
+    uint64_t offset; /* of the present record */
+};
+
+struct fv_cursor fv_cursor(const struct fv_reader *reader, enum fv_chunk_type type);
+/* The same for a single chunk. */
+struct fv_cursor fv_cursor_chunk(const struct fv_reader *reader, size_t chunk);
+const void *fv_cursor_next(struct fv_cursor *cursor);
+
+/* Names of the format's words, for messages and dumps; "?" for unknown ones. */
+const char *fv_chunk_type_name(unsigned type);
+const char *fv_state_name(unsigned state);
+const char *fv_class_name(unsigned class);
+const char *fv_wait_rule_name(unsigned rule);
+const char *fv_drop_name(unsigned drop); /* enum fv_drop */
+
+#endif

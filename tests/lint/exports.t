@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# What leaves a library: MPI's names and fvmpi's public functions. What it needs: libc, its MPI, libunwind.
+. "$(dirname "$0")/../lib.sh"
+
+for library in "$build"/.libs/libfvmpi-*.so; do
+    name=$(basename "$library")
+    out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |
+        grep -vE '^(MPI_[A-Za-z0-9_]+|fvmpi_(version|pause|resume))(@@.*)?$')
+    if [ -n "${SANITIZE_FLAGS:-}" ]; then
+        skip "$name: exports" 'a sanitizer adds its own'
+        continue
+    fi
+    check "$name exports nothing else" test -z "$out"
+    out=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+        grep -vE '^(libc|libpthread|libdl|ld-linux-.*|libunwind|libmpi|libmpich)\.so(\.[0-9]+)?$')
+    check "$name needs nothing else" test -z "$out"
+    out=$(readelf -dW "$library" | grep -E 'TEXTREL|RPATH|RUNPATH.*\.libs')
+    check "$name has no text relocations and no path of the build" test -z "$out"
+done
+out=$(echo 'int evil(void) { return 0; }' | cc -shared -fPIC -x c - -o evil.so && nm -D --defined-only evil.so | grep -c ' evil$')
+check 'this test would see one more' test "$out" = 1
+finish

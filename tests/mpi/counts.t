@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Counts and bytes of every kind of call: runs each program below on the numbers of ranks that its first
+comment names and checks the report against the `@` lines there. Values are Python expressions of r, the
+rank, and P, the number of ranks, without blanks.
+
+    @ranks 2 4                        run it on that many
+    @arguments ...                    {scratch} is a directory
+    @let NAME = EXPRESSION
+    @ FUNCTION CALLER [count=1] [sent=0] [received=0] [sites=1]     count=* : at least one on some rank
+
+Every call site of the report must be named by a line, and every line by a call site.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness
+from report import Mismatch, equal
+
+PROGRAMS = 'p2p.c requests.c collectives.c nonblocking.c inter.c grid.c window.c file.c'.split()
+MATRIX = ('MPI_Send MPI_Isend MPI_Ssend MPI_Bsend MPI_Rsend MPI_Issend MPI_Ibsend MPI_Irsend MPI_Sendrecv '
+          'MPI_Sendrecv_replace MPI_Start MPI_Startall MPI_Put MPI_Accumulate MPI_Get_accumulate '
+          'MPI_Fetch_and_op MPI_Compare_and_swap').split()
+
+
+class Plan:
+    def __init__(self, name):
+        self.ranks, self.arguments, self.names, self.rows = [], [], [], []
+        for text in harness.sources(name)[name]:
+            words = text.strip().lstrip('*').split()
+            if text.strip() == '*/':
+                break
+            if words[:1] == ['@ranks']:
+                self.ranks = [int(w) for w in words[1:]]
+            elif words[:1] == ['@arguments']:
+                self.arguments = words[1:]
+            elif words[:1] == ['@let']:
+                self.names.append((words[1], ' '.join(words[3:])))
+            elif words[:1] == ['@']:
+                row = {'count': '1', 'sent': '0', 'received': '0', 'sites': '1'}
+                more = dict(w.split('=', 1) for w in words[3:])
+                assert set(more) <= set(row), text
+                row.update(more)
+                self.rows.append((words[1], words[2], row))
+        assert self.ranks and self.rows, name
+
+    def values(self, expression, ranks):
+        values = []
+        for r in range(ranks):
+            scope = {'r': r, 'P': ranks, 'sum': sum, 'range': range}
+            for name, text in self.names:
+                scope[name] = eval(text, scope)
+            values.append(int(eval(expression, scope)))
+        return values
+
+
+def verify(plan, report, ranks, source):
+    wrong, seen, out = [], set(), [0] * ranks
+
+    def attempt(function, *args, **more):
+        try:
+            return function(*args, **more)
+        except Mismatch as why:
+            wrong.append(str(why))
+
+    attempt(report.sane, ranks)
+    for function, inside, row in plan.rows:
+        sites = report.callsites(function, inside)
+        seen.update(map(id, sites))
+        if function in MATRIX:
+            out = [a + b for a, b in zip(out, plan.values(row['sent'], ranks))]
+        wanted = None if row['count'] == '*' else plan.values(row['count'], ranks)
+        if wanted is not None and sum(wanted) == 0:
+            attempt(equal, '{} inside {}: call sites'.format(function, inside), len(sites), 0)
+            continue
+        if len(sites) != int(row['sites']):
+            wrong.append('{} inside {}: {} call sites instead of {}'.format(function, inside, len(sites), row['sites']))
+        for site in sites:
+            if wanted is not None:
+                attempt(site.expect, count=wanted)
+            attempt(site.expect, sent=plan.values(row['sent'], ranks), received=plan.values(row['received'], ranks))
+            attempt(site.lines, source)
+            attempt(equal, '{}: path'.format(site), len(site.path) in (1, 2, 3), True)
+    wrong += ['a call site that should not be there: {}'.format(s) for s in report.sites if id(s) not in seen]
+    row_sums = [0] * ranks
+    for (source_rank, _), (_, volume) in report.matrix().items():
+        row_sums[source_rank] += volume
+    attempt(equal, 'bytes in the rows of the matrix', row_sums, out)
+    if wrong:
+        raise Mismatch('\n'.join(wrong))
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.mpis(tap):
+        for name in PROGRAMS:
+            plan = Plan(name)
+            for ranks in plan.ranks:
+                with tap.test('{}: {} on {} ranks, {} call sites'.format(mpi, name, ranks, len(plan.rows))):
+                    scratch = harness.scratch('data')
+                    arguments = [a.format(scratch=scratch) for a in plan.arguments]
+                    run = mpi.profile(mpi.build(name), ranks, arguments).ended(0)
+                    verify(plan, run.report(), ranks, harness.sources(name, 'known.h'))
+    tap.done()
+
+
+main()

@@ -1,0 +1,257 @@
+"""Builds and runs the programs of this directory, with and without fvmpi, and prints TAP.
+
+    for mpi in harness.mpis():
+        with tap.test('%s: ring' % mpi):
+            run = mpi.profile(mpi.build('ring.c'), ranks=4)
+            run.report().callsite('MPI_Send', inside='ring').expect(count=1)
+
+A test whose block ends is `ok`; one that raises is `not ok` with the reason as a diagnostic; Skip is
+`ok # SKIP reason`. Every process has a time limit, after which what it started is killed: processes
+are found by the scratch directory's mark in their environment, never by name.
+
+FVMPI_BUILD names the build directory (default: build/ in the source tree): $FVMPI_BUILD/fvmpi and the
+libraries in $FVMPI_BUILD/.libs. FVMPI_TEST_MPI (mpich or openmpi) restricts the run to one MPI.
+"""
+import atexit
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.dont_write_bytecode = True
+from report import Mismatch, Report, equal, check
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'build'))
+FVMPI = os.path.join(BUILD, 'fvmpi')
+LIBS = os.path.join(BUILD, '.libs')
+MARK = 'FVTEST_MARK'
+LIMIT = 60  # seconds; a run takes one
+
+
+class Skip(Exception):
+    pass
+
+
+class Tap:
+    def __init__(self):
+        self.count = 0
+        self.failed = 0
+
+    @contextlib.contextmanager
+    def test(self, name):
+        try:
+            yield
+        except Skip as reason:
+            self.line(True, '{} # SKIP {}'.format(name, reason))
+        except Mismatch as why:
+            self.line(False, name, str(why))
+        except Exception:
+            self.line(False, name, traceback.format_exc())
+        else:
+            self.line(True, name)
+
+    def line(self, good, name, why=''):
+        self.count += 1
+        self.failed += not good
+        print('{} {} - {}'.format('ok' if good else 'not ok', self.count, name))
+        for text in why.splitlines():
+            print('# ' + text)
+        sys.stdout.flush()
+
+    def done(self):
+        print('1..{}'.format(self.count))
+        sys.exit(1 if self.failed else 0)
+
+
+_scratch = tempfile.mkdtemp(prefix='fvmpi-test-')
+_numbers = itertools.count(1)
+
+
+@atexit.register
+def _clean():
+    if os.environ.get('FVMPI_TEST_KEEP'):
+        sys.stderr.write('# kept: {}\n'.format(_scratch))
+    else:
+        shutil.rmtree(_scratch, ignore_errors=True)
+
+
+def scratch(name='d'):
+    path = os.path.join(_scratch, '{}{}'.format(name, next(_numbers)))
+    os.mkdir(path)
+    return path
+
+
+def environment(extra=None):
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith(('FVMPI_', 'OMPI_', 'PMIX_', 'PMI_', 'LD_PRELOAD'))}
+    env.update({MARK: _scratch, 'FVMPI_LIBDIR': LIBS, 'LC_ALL': 'C', 'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
+                'TMPDIR': '/tmp'})
+    env.update(extra or {})
+    return {k: v for k, v in env.items() if v is not None}
+
+
+def marked():
+    """Processes that carry our mark: launchers, daemons, ranks and what they started."""
+    mark = (MARK + '=' + _scratch).encode()
+    found = []
+    for entry in os.listdir('/proc'):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        try:
+            with open('/proc/' + entry + '/environ', 'rb') as f:
+                if mark in f.read().split(b'\0'):
+                    found.append(int(entry))
+        except OSError:
+            pass
+    return found
+
+
+def kill_all(sig=signal.SIGKILL):
+    for pid in marked():
+        with contextlib.suppress(OSError):
+            os.kill(pid, sig)
+
+
+class Run:
+    """A finished run: rc (negative: by that signal), out, err, late (it ran into the time limit)."""
+
+    def __init__(self, command, rc, out, err, late, directory=None):
+        self.command, self.rc, self.out, self.err, self.late, self.directory = command, rc, out, err, late, directory
+        self._report = None
+
+    def ended(self, rc=0):
+        check(not self.late, 'still running after the time limit: {}\n{}', ' '.join(self.command), self.err[-2000:])
+        check(self.rc == rc, 'exit status {} instead of {}: {}\n{}\n{}', self.rc, rc, ' '.join(self.command),
+              self.out[-1000:], self.err[-2000:])
+        return self
+
+    def report(self, *options):
+        if self._report is None:
+            self._report = report_of(self.directory, *options)
+        return self._report
+
+
+def start(command, env=None, cwd=None):
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env=environment(env), cwd=cwd or scratch('cwd'), start_new_session=True)
+
+
+def finish(process, limit=LIMIT, directory=None):
+    late = False
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        late = True
+        kill_all()
+        out, err = process.communicate()
+    return Run(process.args, process.returncode, out.decode('utf-8', 'replace'), err.decode('utf-8', 'replace'),
+               late, directory)
+
+
+def run(command, env=None, cwd=None, limit=LIMIT, directory=None):
+    return finish(start(command, env, cwd), limit, directory)
+
+
+def report_of(directory, *options):
+    done = run([FVMPI, 'report', directory, '--json', '-'] + list(options)).ended(0)
+    try:
+        return Report(json.loads(done.out))
+    except ValueError as why:
+        raise Mismatch('fvmpi report --json printed no JSON: {}\n{}\n{}'.format(why, done.out[:500], done.err[-500:]))
+
+
+class Mpi:
+    def __init__(self, name):
+        self.name = name
+        self.cc, self.cxx, self.exec = 'mpicc.' + name, 'mpicxx.' + name, 'mpiexec.' + name
+        self.library = os.path.join(LIBS, 'libfvmpi-' + name + '.so')
+        self.options = ['--allow-run-as-root', '--oversubscribe', '--bind-to', 'none'] if name == 'openmpi' else []
+
+    def __str__(self):
+        return self.name
+
+    def missing(self):
+        tools = [t for t in (self.cc, self.exec) if not shutil.which(t)]
+        if tools:
+            return 'no ' + tools[0]
+        return None if os.path.exists(self.library) else 'no ' + self.library
+
+    def build(self, source, *flags, **more):
+        """Compiles unless that was done since the source changed. output=: another file name."""
+        output = more.get('output') or os.path.splitext(os.path.basename(source))[0]
+        folder = os.path.join(BUILD, 'tests', 'mpi', self.name)
+        if not os.path.isdir(folder):
+            os.makedirs(folder)
+        path, text = os.path.join(folder, output), os.path.join(HERE, source)
+        compiler = self.cxx if source.endswith('.cpp') else self.cc
+        command = [compiler, '-O2', '-g', '-Wall', '-Wextra', '-Wno-stringop-overflow', '-I', HERE, text] + \
+            list(flags) + ['-o', path]
+        newest = max(os.path.getmtime(f) for f in (text, os.path.join(HERE, 'known.h')))
+        note = path + '.cmd'
+        if os.path.exists(path) and os.path.getmtime(path) > newest and os.path.exists(note):
+            with open(note) as f:
+                if f.read() == ' '.join(command):
+                    return path
+        run(command).ended(0)
+        with open(note, 'w') as f:
+            f.write(' '.join(command))
+        return path
+
+    def command(self, ranks, command):
+        return [self.exec] + self.options + ['-n', str(ranks)] + list(command)
+
+    def native(self, program, ranks, arguments=(), **more):
+        return run(self.command(ranks, [program] + list(arguments)), **more)
+
+    def profiled(self, command, directory, options=()):
+        return [FVMPI, 'run', '-o', directory] + list(options) + list(command)
+
+    def profile(self, program, ranks, arguments=(), options=(), directory=None, **more):
+        directory = directory or os.path.join(scratch('exp'), 'e')
+        return run(self.command(ranks, self.profiled([program] + list(arguments), directory, options)),
+                   directory=directory, **more)
+
+
+def mpis(tap, quiet=False):
+    """The MPIs to test; one that is not there is a SKIP, once."""
+    wanted = os.environ.get('FVMPI_TEST_MPI')
+    if not os.path.exists(FVMPI):
+        print('Bail out! {} is not there: build first, or set FVMPI_BUILD'.format(FVMPI))
+        sys.exit(1)
+    for name in ('mpich', 'openmpi'):
+        if wanted and name != wanted:
+            continue
+        mpi = Mpi(name)
+        why = mpi.missing()
+        if why is None:
+            yield mpi
+        elif not quiet:
+            with tap.test(name):
+                raise Skip(why)
+
+
+def sources(*names):
+    found = {}
+    for name in names:
+        with open(os.path.join(HERE, name)) as f:
+            found[name] = f.read().splitlines()
+    return found
+
+
+def wait_until(condition, limit=20, what='it'):
+    end = time.time() + limit
+    while time.time() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise Mismatch('{} did not happen within {} s'.format(what, limit))

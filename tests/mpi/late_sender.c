@@ -1,0 +1,101 @@
+/* Rank 0 sends rank 1 40 messages, one after each answer, so that none is early; before every 8th it
+ * sleeps 60 ms. Then the same with non-blocking receives, where the wait belongs to MPI_Wait, and the same
+ * without sleeping. In profile mode point-to-point waiting is an estimate, the time above the best that
+ * was seen, and the report must call it that:
+ *
+ *     MPI_Recv in late       rank 1 waits 5 x 60 ms
+ *     MPI_Wait in late_wait  rank 1 waits 5 x 60 ms
+ *     MPI_Recv in prompt     rank 1 waits about 0
+ *     MPI_Send everywhere    rank 0 waits about 0
+ *
+ * Prints `truth FUNCTION CASE seconds`: the time rank 1 was in those calls.
+ */
+#include "known.h"
+
+#define MESSAGES 40
+static int data[4];
+static double inside;
+
+static void synchronise(void)
+{
+    PMPI_Sendrecv(data, 1, MPI_INT, 1 - me, 9, data + 1, 1, MPI_INT, 1 - me, 9, WORLD, MPI_STATUS_IGNORE);
+}
+
+static void tell(const char *function, const char *name)
+{
+    double seconds;
+
+    PMPI_Reduce(&inside, &seconds, 1, MPI_DOUBLE, MPI_MAX, 0, WORLD);
+    if (me == 0)
+        printf("truth %s %s %.6f\n", function, name, seconds);
+    inside = 0;
+}
+
+static void drowsy(int i)
+{
+    synchronise();
+    if (i % 8 == 7)
+        usleep(60000);
+}
+
+OP late(void)
+{
+    for (int i = 0; i < MESSAGES; i++) {
+        if (me == 0) {
+            drowsy(i);
+            OK(MPI_Send(data, 1, MPI_INT, 1, 1, WORLD));
+        } else {
+            synchronise();
+            double begin = now();
+            OK(MPI_Recv(data, 1, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE));
+            inside += now() - begin;
+        }
+    }
+    tell("MPI_Recv", "late");
+}
+
+OP late_wait(void)
+{
+    MPI_Request request;
+
+    for (int i = 0; i < MESSAGES; i++) {
+        if (me == 0) {
+            drowsy(i);
+            OK(MPI_Send(data, 1, MPI_INT, 1, 1, WORLD));
+        } else {
+            OK(MPI_Irecv(data, 1, MPI_INT, 0, 1, WORLD, &request));
+            synchronise();
+            double begin = now();
+            OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+            inside += now() - begin;
+        }
+    }
+    tell("MPI_Wait", "late_wait");
+}
+
+OP prompt(void)
+{
+    for (int i = 0; i < MESSAGES; i++) {
+        if (me == 0) {
+            OK(MPI_Send(data, 1, MPI_INT, 1, 1, WORLD));
+            synchronise();
+        } else {
+            synchronise();
+            double begin = now();
+            OK(MPI_Recv(data, 1, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE));
+            inside += now() - begin;
+        }
+    }
+    tell("MPI_Recv", "prompt");
+}
+
+int main(int argc, char **argv)
+{
+    OK(MPI_Init(&argc, &argv));
+    known_start();
+    late();
+    late_wait();
+    prompt();
+    OK(MPI_Finalize());
+    return 0;
+}

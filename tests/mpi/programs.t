@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Real programs that nobody here wrote: the same results with and without fvmpi, and a whole report."""
+import os
+import re
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness
+from harness import Skip
+from report import check, equal
+
+
+def results(text):
+    """LAMMPS' table of results, its counts, not its timings."""
+    kept = []
+    for line in text.splitlines():
+        if re.match(r'\s*\d+(\s+-?\d[\d.e+-]*){5}', line) or re.match(r'(Nlocal|Nghost|Neighs|Total # of neighbors|Dangerous|Created)', line.strip()):
+            kept.append(line.rstrip())
+    return kept
+
+
+def whole(report, ranks, program):
+    report.sane(ranks, os.path.basename(os.path.realpath(program)))
+    for entry in report.data['ranks']:
+        check(0 < entry['mpi_time_s'] < entry['app_time_s'], 'rank {}: MPI {} of {}', entry['rank'], entry['mpi_time_s'], entry['app_time_s'])
+    for key in ('parallel', 'load_balance', 'communication'):
+        value = report.data['efficiency'][key]
+        check(0 < value <= 1, '{} efficiency is {}', key, value)
+    sent = sum(s.data['bytes_sent'] for s in report.sites if s.function in ('MPI_Send', 'MPI_Isend', 'MPI_Sendrecv', 'MPI_Rsend', 'MPI_Start', 'MPI_Startall'))
+    received = sum(s.data['bytes_received'] for s in report.sites if s.function in ('MPI_Recv', 'MPI_Irecv', 'MPI_Sendrecv', 'MPI_Start', 'MPI_Startall'))
+    check(sent > 0, 'nothing sent')
+    equal('bytes received against bytes sent', received, sent)
+    equal('bytes in the matrix', sum(volume for _, volume in report.matrix().values()), sent)
+
+
+def needs(binary, mpis, library):
+    path = shutil.which(binary)
+    if not path:
+        raise Skip('no ' + binary)
+    linked = harness.run(['ldd', path]).out
+    for mpi in mpis:
+        if ('libmpich' in linked) == (str(mpi) == 'mpich') and library in linked:
+            return path, mpi
+    raise Skip('the MPI of {} is not here'.format(binary))
+
+
+def main():
+    tap = harness.Tap()
+    mpis = list(harness.mpis(tap))
+    for ranks in (2, 4):
+        with tap.test('LAMMPS on {} ranks'.format(ranks)):
+            program, mpi = needs('lmp', mpis, 'libmpi')
+            arguments = ['-in', os.path.join(harness.HERE, 'melt.in'), '-log', 'none']
+            native = mpi.native(program, ranks, arguments).ended(0)
+            check(len(results(native.out)) > 12, 'LAMMPS alone prints\n{}', native.out[-2000:])
+            run = mpi.profile(program, ranks, arguments).ended(0)
+            equal('results', results(run.out), results(native.out))
+            whole(run.report(), ranks, program)
+    with tap.test('HPCC on 2 ranks'):
+        program, mpi = needs('hpcc', mpis, 'libmpi')
+        found = []
+        for profiled in (False, True):
+            cwd = harness.scratch('cwd')
+            shutil.copy(os.path.join(harness.HERE, 'hpccinf.txt'), cwd)
+            run = (mpi.profile if profiled else mpi.native)(program, 2, cwd=cwd)
+            run.ended(0)
+            with open(os.path.join(cwd, 'hpccoutf.txt')) as f:
+                text = f.read()
+            found.append(re.findall(r'PASSED|FAILED|^Success=.*|^\w*Errors=.*|^\w*Procs=.*|^HPL_N.*|\w+_N=.*', text, re.M))
+        check(len(found[0]) > 15 and 'FAILED' not in found[0] and 'Success=1' in found[0], 'HPCC alone: {}', found[0])
+        equal('checks', found[1], found[0])
+        whole(run.report(), 2, program)
+    tap.done()
+
+
+main()

@@ -1,0 +1,235 @@
+"""What `fvmpi report DIR --json -` said, with words to say what it should have said.
+
+    report = Report(json.loads(text))
+    report.sane()
+    site = report.callsite('MPI_Send', inside='exchange')
+    site.expect(count=[3, 0], sent=[120, 0])         a value for each rank, or one number for all
+    site.wait(rank=1, seconds=0.2, within=0.02)
+
+Every word raises Mismatch (an AssertionError) that says what was wanted and what was found. A call site
+is named by the MPI function, by the function that calls it (`inside`) and, where that is not enough, by
+`through`, further functions that must stand in this order on the way out to main. Frames of inlined
+functions count as frames.
+"""
+import os
+import re
+
+
+class Mismatch(AssertionError):
+    pass
+
+
+def check(condition, message, *values):
+    if not condition:
+        raise Mismatch(message.format(*values))
+
+
+def equal(what, found, wanted):
+    check(found == wanted, '{}: found {}, wanted {}', what, found, wanted)
+
+
+def close(what, found, wanted, within):
+    check(isinstance(found, (int, float)) and abs(found - wanted) <= within,
+          '{}: found {}, wanted {:.6f} +- {:.6f}', what, found, wanted, within)
+
+
+def plain(name):
+    """Without its arguments: `work::Grid<int>::exchange(int)` -> `work::Grid<int>::exchange`."""
+    if not name:
+        return name
+    name = name.replace('(anonymous namespace)', '{anonymous}').replace('operator()', 'operator{}')
+    return re.sub(r'^\S+ (?=\S*::)', '', re.sub(r'(?<=[^(])\(.*$', '', name))
+
+
+class Site:
+    def __init__(self, data, ranks):
+        self.data = data
+        self.ranks = ranks
+        self.by_rank = {row['rank']: row for row in data['per_rank']}
+
+    def __str__(self):
+        return '{} <- {}'.format(self.data['function'], ' <- '.join(map(str, self.names)))
+
+    @property
+    def function(self):
+        return self.data['function']
+
+    @property
+    def path(self):
+        return self.data['path']
+
+    @property
+    def names(self):
+        return [plain(frame['function']) for frame in self.path]
+
+    def matches(self, function, inside, through):
+        if function is not None and self.function != function:
+            return False
+        names = self.names
+        if inside is not None and names[:1] != [inside]:
+            return False
+        at = 1
+        for name in through:
+            if name not in names[at:]:
+                return False
+            at = names.index(name, at) + 1
+        return True
+
+    def on(self, rank, key):
+        """What one rank has here; a rank that never came by may be missing."""
+        return self.by_rank[rank][key] if rank in self.by_rank else 0
+
+    def each(self, key):
+        return [self.on(rank, key) for rank in range(self.ranks)]
+
+    def expect(self, **wanted):
+        """count=, sent=, received=: a list with a value for each rank, or one for all of them."""
+        keys = {'count': 'count', 'sent': 'bytes_sent', 'received': 'bytes_received'}
+        for word, value in wanted.items():
+            values = list(value) if isinstance(value, (list, tuple)) else [value] * self.ranks
+            equal('{}: {} of each rank'.format(self, word), self.each(keys[word]), values)
+            total = {'count': 'count', 'sent': 'bytes_sent', 'received': 'bytes_received'}[word]
+            equal('{}: {} in all'.format(self, word), self.data[total], sum(values))
+
+    def wait(self, rank, seconds, within):
+        close('{}: wait of rank {}'.format(self, rank), self.on(rank, 'wait_s'), seconds, within)
+
+    def consistent(self):
+        """What must hold of every call site."""
+        d, rows = self.data, self.data['per_rank']
+        where = str(self)
+        equal(where + ': ranks named once', len(self.by_rank), len(rows))
+        check(set(self.by_rank) <= set(range(self.ranks)), '{}: ranks {} of {}', where, sorted(self.by_rank), self.ranks)
+        for total, part in (('count', 'count'), ('bytes_sent', 'bytes_sent'), ('bytes_received', 'bytes_received')):
+            equal('{}: {} against the sum over ranks'.format(where, total), d[total], sum(r[part] for r in rows))
+        time = d['time_s']
+        close(where + ': time against the sum over ranks', time['sum'], sum(r['time_s'] for r in rows), 1e-6 + 1e-6 * time['sum'])
+        check(d['count'] > 0, '{}: count {}', where, d['count'])
+        close(where + ': mean', time['mean'], time['sum'] / d['count'], 1e-9 + 1e-6 * time['mean'])
+        check(0 <= time['min'] <= time['mean'] * (1 + 1e-9) + 1e-12 and time['mean'] <= time['max'] * (1 + 1e-9) + 1e-12,
+              '{}: min, mean, max {}', where, time)
+        check(0 <= time['stddev'] <= (time['max'] - time['min']) + 1e-9, '{}: deviation {}', where, time)
+        wait = d['wait_s']
+        if wait is not None:
+            check(-1e-9 <= wait <= time['sum'] + 1e-6, '{}: waits {} of {}', where, wait, time['sum'])
+            close(where + ': wait against the sum over ranks', wait, sum(r['wait_s'] or 0 for r in rows), 1e-6)
+            if wait > 0:
+                check(d['wait_kind'] in ('exact', 'estimate'), '{}: wait_kind {}', where, d['wait_kind'])
+        check(self.path, '{}: no path', where)
+
+    def lines(self, sources):
+        """Each frame in one of our sources must stand in a line that names what it calls there."""
+        callee = self.function
+        for frame in self.path:
+            name = os.path.basename(frame['file'] or '')
+            if name in sources:
+                number = frame['line'] or 0
+                check(0 < number <= len(sources[name]), '{}: {}:{} is no line', self, name, number)
+                text = sources[name][number - 1]
+                check(callee in text or 'calls ' + callee in text,
+                      '{}: {}:{} should call {} but is: {}', self, name, number, callee, text.strip())
+            callee = re.sub(r'<.*?>', '', plain(frame['function']) or '?').split('::')[-1].replace('{}', '()')
+
+
+class Report:
+    def __init__(self, data):
+        self.data = data
+        self.ranks = data['run']['ranks']
+        self.sites = [Site(d, self.ranks) for d in data['callsites']]
+
+    def rank(self, rank):
+        found = [r for r in self.data['ranks'] if r['rank'] == rank]
+        equal('entries of rank {}'.format(rank), len(found), 1)
+        return found[0]
+
+    def callsites(self, function=None, inside=None, through=()):
+        return [s for s in self.sites if s.matches(function, inside, through)]
+
+    def callsite(self, function, inside=None, through=()):
+        found = self.callsites(function, inside, through)
+        if len(found) != 1:
+            near = [str(s) for s in self.sites if s.function == function][:8]
+            raise Mismatch('{} inside {}: {} call sites instead of one; of this function there are:\n  {}'.format(
+                function, ' <- '.join(map(str, (inside,) + tuple(through))), len(found), '\n  '.join(near) or 'none'))
+        return found[0]
+
+    def total(self, function, key='count', rank=None):
+        sites = self.callsites(function)
+        return sum(s.data[key] if rank is None else s.on(rank, key) for s in sites)
+
+    def dropped(self, rank):
+        value = self.rank(rank)['dropped']
+        return sum(value.values()) if isinstance(value, dict) else value
+
+    # ---- the whole report
+
+    KEYS = ('schema run ranks callsites histograms matrix communicators efficiency timeline functions locks '
+            'sections io memory sensors').split()
+
+    def shape(self, ranks=None):
+        """The contract's keys, and sums that must agree whatever happened to the run."""
+        equal('schema', self.data['schema'], 'fvmpi-profile-1')
+        equal('missing keys', [k for k in self.KEYS if k not in self.data], [])
+        equal('missing keys of run', [k for k in ('command', 'mpi', 'ranks', 'complete', 'start', 'elapsed_s')
+                                      if k not in self.data['run']], [])
+        if ranks is not None:
+            equal('run.ranks', self.ranks, ranks)
+            equal('ranks', sorted(r['rank'] for r in self.data['ranks']), list(range(ranks)))
+        ids = [s.data['id'] for s in self.sites]
+        equal('call site ids that occur twice', len(ids) - len(set(ids)), 0)
+        same = [str(s) + ' ' + str([(f['module'], f['offset']) for f in s.path]) for s in self.sites]
+        equal('call sites that occur twice', sorted(set(x for x in same if same.count(x) > 1)), [])
+        for site in self.sites:
+            site.consistent()
+        for entry in self.data['ranks']:
+            r = entry['rank']
+            inside = sum(s.on(r, 'time_s') for s in self.sites)
+            close('rank {}: mpi_time_s against its call sites'.format(r), entry['mpi_time_s'], inside, 1e-4 + 0.01 * inside)
+            waits = sum(s.on(r, 'wait_s') or 0 for s in self.sites)
+            close('rank {}: wait_time_s against its call sites'.format(r), entry['wait_time_s'], waits, 1e-4 + 0.01 * waits)
+        self.histogram_sums()
+
+    def sane(self, ranks=None, program=None):
+        """... of a run that ended well and stayed within its budgets. All paths begin in main, which in a
+        stripped `program` has no name."""
+        self.shape(ranks)
+        equal('run.complete', self.data['run']['complete'], True)
+        for entry in self.data['ranks']:
+            where = 'rank {}: '.format(entry['rank'])
+            equal(where + 'state', entry['state'], 'finalized')
+            equal(where + 'in_call', entry['in_call'], None)
+            equal(where + 'dropped', self.dropped(entry['rank']), 0)
+            check(entry['host'] and entry['pid'] > 0, where + 'host {}, pid {}', entry['host'], entry['pid'])
+            check(0 < entry['mpi_time_s'] <= entry['app_time_s'] * 1.001, where + 'MPI {} of {}',
+                  entry['mpi_time_s'], entry['app_time_s'])
+        for site in self.sites:
+            last = site.path[-1]
+            if program and last['function'] is None:
+                equal('{}: module of the outermost frame'.format(site), os.path.basename(last['module']), program)
+            else:
+                equal('{}: outermost frame'.format(site), plain(last['function']), 'main')
+
+    def histogram_sums(self):
+        """The size histograms hold every byte that the call sites hold."""
+        for direction in ('sent', 'received'):
+            wanted = {}
+            for s in self.sites:
+                wanted[s.function] = wanted.get(s.function, 0) + s.data['bytes_' + direction]
+            found = {f: sum(b['bytes'] for b in buckets) for f, buckets in self.histogram(direction).items()}
+            equal('bytes {} in the histograms'.format(direction), {f: n for f, n in found.items() if n},
+                  {f: n for f, n in wanted.items() if n})
+
+    def histogram(self, direction):
+        """{function: [{'bytes', 'count', 'seconds', low, high}]}"""
+        return {h['function']: h[direction] for h in self.data['histograms']}
+
+    def matrix(self):
+        found = {}
+        for source, target, messages, volume in self.data['matrix']:
+            check((source, target) not in found, 'matrix: {} -> {} occurs twice', source, target)
+            found[source, target] = (messages, volume)
+        return found
+
+    def traffic(self, wanted):
+        """wanted: {(from, to): (messages, bytes)}, world ranks; all that is not 0."""
+        equal('matrix', sorted(self.matrix().items()), sorted(wanted.items()))

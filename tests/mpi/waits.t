@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Waiting that the programs cause themselves is found: at the right call site, on the right ranks, of the
+right length. Exact for collectives, an estimate for point-to-point calls."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness
+from report import check, close, equal
+
+SLEPT = 0.2
+
+# who must have waited for the sleeper's two naps; the others about 0. P ranks, L = P - 1.
+WAITERS = {
+    'barrier': lambda r, P: r != 1,
+    'balanced': lambda r, P: False,
+    'allreduce': lambda r, P: r != P - 1,
+    'alltoall': lambda r, P: r != 0,
+    'late_root_bcast': lambda r, P: r != 1,
+    'early_root_bcast': lambda r, P: False,
+    'late_root_scatter': lambda r, P: r != 0,
+    'early_reduce': lambda r, P: r == 0,
+    'late_root_reduce': lambda r, P: False,
+    'early_gather': lambda r, P: r == P - 1,
+    'late_first_scan': lambda r, P: r > 0,
+    'late_last_scan': lambda r, P: False,
+    'split_barrier': lambda r, P: r == 0 and P > 2,
+    'late_silent_allgatherv': lambda r, P: False,
+}
+
+
+def truths(text):
+    for line in text.splitlines():
+        words = line.split()
+        if words[:1] == ['truth']:
+            yield words[1], words[2], [float(w) for w in words[3:]]
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.mpis(tap):
+        for ranks in (2, 4):
+            cases = []
+            with tap.test('{}: collectives on {} ranks are reported'.format(mpi, ranks)):
+                run = mpi.profile(mpi.build('waits.c'), ranks).ended(0)
+                cases = list(truths(run.out))
+                equal('cases', sorted(c[1] for c in cases), sorted(WAITERS))
+                report = run.report()
+                report.sane(ranks)
+            for function, case, waits in cases:
+                with tap.test('{}: {} on {} ranks'.format(mpi, case, ranks)):
+                    site = report.callsite(function, inside=case)
+                    site.expect(count=2)
+                    equal('wait_kind', site.data['wait_kind'], 'exact')
+                    for rank in range(ranks):
+                        # the program's clock reads stand around fvmpi's; between them the scheduler may strike
+                        site.wait(rank, waits[rank], within=max(0.004 if ranks == 2 else 0.012, 0.05 * waits[rank]))
+                        found = site.on(rank, 'wait_s')
+                        if WAITERS[case](rank, ranks):
+                            check(found >= 0.9 * SLEPT, 'rank {} waited {} of {} s', rank, found, SLEPT)
+                        else:
+                            check(found <= 0.5 * SLEPT, 'rank {} waited {} s for nobody', rank, found)
+        with tap.test('{}: a rank alone never waits'.format(mpi)):
+            report = mpi.profile(mpi.build('collectives.c'), 1).ended(0).report()
+            for site in report.sites:
+                if site.function not in ('MPI_Init', 'MPI_Finalize'):
+                    check(not site.data['wait_s'], '{} waits {}', site, site.data['wait_s'])
+        with tap.test('{}: a late sender is estimated'.format(mpi)):
+            run = mpi.profile(mpi.build('late_sender.c'), 2).ended(0)
+            report = run.report()
+            report.sane(2)
+            seen = 0
+            for function, case, (inside,) in truths(run.out):
+                site = report.callsite(function, inside=case)
+                site.expect(count=[0, 40])
+                equal('{}: wait_kind'.format(site), site.data['wait_kind'], 'estimate')
+                wanted = 0 if case == 'prompt' else 5 * 0.06
+                close('{}: wait'.format(site), site.on(1, 'wait_s'), wanted, within=0.03 + 0.1 * wanted)
+                check(site.on(1, 'wait_s') <= inside, '{} waits longer than it lasts, {}', site, inside)
+                seen += 1
+                sender = report.callsite('MPI_Send', inside=case)
+                check((sender.data['wait_s'] or 0) < 0.03, '{} waits {}', sender, sender.data['wait_s'])
+            equal('cases', seen, 3)
+    tap.done()
+
+
+main()

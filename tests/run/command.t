@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# fvmpi and fvmpi run, as far as no MPI need be started: usage, refusals, what would be run.
+. "$(dirname "$0")/../lib.sh"
+
+# ---- fvmpi ----
+capture "$fvmpi"
+check 'no command: usage on stderr, status 2' test "$rc" -eq 2 -a -z "$out" -a -n "$err"
+capture "$fvmpi" --version
+check '--version' has "$rc:$out" '^0:fvmpi [0-9]+\.[0-9]+\.[0-9]+$'
+capture "$fvmpi" --help
+check '--help names the commands' has "$rc:$(tr '\n' ' ' <<< "$out")" '^0:.*run .*report .*dump '
+capture "$fvmpi" reprot
+check 'unknown command: suggestion, status 2' has "$rc:$err" '^2:fvmpi: reprot: no such command; did you mean `fvmpi report`\?'
+
+# ---- usage of run ----
+capture "$fvmpi" run
+check 'run without a program' has "$rc:$err" '^2:fvmpi: run: no program given'
+capture "$fvmpi" run --help
+check 'run --help has options and variables' has "$(tr '\n' ' ' <<< "$out")" '--output DIR.*FVMPI_OUTPUT.*--depth N'
+check 'run --help is silent about later versions' lacks "$out" '--trace|FVMPI_SAMPLE'
+check 'run --help fits 100 columns' test "$(awk 'length > m { m = length } END { print m }' <<< "$out")" -le 100
+capture "$fvmpi" run --ouptut x ls
+check 'unknown option: suggestion' has "$rc:$err" '^2:fvmpi: run: --ouptut: .*did you mean --output\?'
+capture "$fvmpi" run -np 4 ls
+check '-np is the launcher'\''s' has "$rc:$err" '^2:.*mpiexec -np'
+for option in --trace --sample --threads --io --memory --sensors; do
+    capture "$fvmpi" run $option ls
+    check "$option: not in this version" has "$rc:$err" "^2:fvmpi: run: $option: not in this version"
+done
+capture "$fvmpi" run --depth 129 ls
+check 'a value out of range' has "$rc:$err" '^2:fvmpi: run: --depth 129: too large'
+capture "$fvmpi" run --profile-max 4X ls
+check 'a size that is none' has "$rc:$err" '^2:fvmpi: run: --profile-max 4X: not a size'
+capture "$fvmpi" run -o
+check 'a missing value' has "$rc:$err" '^2:.*--output: its value is missing'
+
+# ---- programs that cannot be run ----
+capture "$fvmpi" run ./missing
+check 'a missing program' has "$rc:$err" '^127:fvmpi: ./missing: not found'
+capture "$fvmpi" run missing-command
+check 'a missing command' has "$rc:$err" '^127:fvmpi: missing-command: not found'
+echo > plain
+capture "$fvmpi" run ./plain
+check 'a file that is not executable' has "$rc:$err" '^126:fvmpi: ./plain: cannot be executed'
+mkdir directory
+capture "$fvmpi" run ./directory
+check 'a directory' has "$rc:$err" '^126:fvmpi: ./directory: cannot be executed'
+capture env PATH=/nowhere "$fvmpi" run -- mpiexec -n 2 ./app
+check 'a missing mpiexec' has "$rc:$err" '^127:fvmpi: mpiexec: not found; install an MPI'
+echo 'int main(void) { return 7; }' > app.c
+if cc -static app.c -o static 2> /dev/null; then
+    capture "$fvmpi" run ./static
+    check 'a static program' has "$rc:$err" '^1:fvmpi: ./static: statically linked.*-lfvmpi'
+else
+    skip 'a static program' 'no static libc'
+fi
+if cc -m32 -nostdlib -shared -x c /dev/null -o app32 2> /dev/null && chmod +x app32; then
+    capture "$fvmpi" run ./app32
+    check 'a 32-bit program' has "$rc:$err" '^1:fvmpi: ./app32: not an ELF program that fvmpi can read'
+else
+    printf '\177ELF\1\1\1%057d' 0 > app32 && chmod +x app32
+    capture "$fvmpi" run ./app32
+    check 'a 32-bit program' has "$rc:$err" '^1:fvmpi: ./app32: not an ELF program that fvmpi can read'
+fi
+head -c 100 "$fvmpi" > cut && chmod +x cut
+capture "$fvmpi" run ./cut
+check 'a truncated program' has "$rc:$err" '^1:fvmpi: ./cut: not an ELF program that fvmpi can read'
+capture env FVMPI_LIBDIR=/nowhere "$fvmpi" run --mpi mpich ls
+check 'a library that is not there' has "$rc:$err" '^1:fvmpi: /nowhere/libfvmpi-mpich.so: not there'
+
+# ---- configuration ----
+capture env FVMPI_DEPTH=8 FVMPI_QUIET= "$fvmpi" run --clock=tsc -qo exp --print-config
+check '--print-config: from the environment' has "$out" '^--depth +FVMPI_DEPTH +environment +8$'
+check '--print-config: from the command line' has "$out" '^--clock +FVMPI_CLOCK +command line +tsc$'
+check '--print-config: joined short options' has "$out" '^--output +FVMPI_OUTPUT +command line +exp$'
+check '--print-config: defaults' has "$out" '^--profile-max +FVMPI_PROFILE_MAX +default +4M$'
+capture env FVMPI_DEPHT=8 FVMPI_TRACEE=1 FVMPI_CLOCK=sundial "$fvmpi" run --print-config
+check 'an unknown variable: suggestion' has "$err" 'fvmpi: FVMPI_DEPHT: no such variable; did you mean FVMPI_DEPTH\?'
+check 'an unknown variable of a later version' has "$err" 'did you mean FVMPI_TRACE\? That is not in this version'
+check 'a bad value: the default is taken' has "$err" 'fvmpi: FVMPI_CLOCK=sundial: not one of the choices'
+check '... and shown' has "$out" '^--clock +FVMPI_CLOCK +default +auto$'
+
+# ---- what would be run ----
+ln -s "$(type -P true)" 'a program'
+capture "$fvmpi" run --dry-run --mpi serial -o ex -- './a program' "it's" ''
+check '--dry-run: the library' has "$rc:$out" '^0:LD_PRELOAD=[^ ]*/libfvmpi-serial.so '
+check '--dry-run: the output, absolute' has "$out" " FVMPI_OUTPUT=$work/ex "
+check '--dry-run: quoted' has "$out" " './a program' 'it'\\\\''s' ''\$"
+check '--dry-run does nothing' test ! -e ex
+capture env LD_PRELOAD=/lib/other.so "$fvmpi" run --dry-run --mpi serial ls
+check 'a preload that is there stays' has "$out" 'LD_PRELOAD=[^: ]*/libfvmpi-serial.so:/lib/other.so '
+capture "$fvmpi" run --dry-run ls
+check 'a program without MPI: serial' has "$out" '/libfvmpi-serial.so '
+capture env PMI_RANK=0 "$fvmpi" run --dry-run -- sh x.sh
+check 'no MPI, but a launcher: says what it saw' has "$rc:$err" '^2:fvmpi: run: cannot tell which MPI this is: sh needs no MPI library'
+check '... and the exact command' has "$err" '^    fvmpi run --mpi mpich -- sh x.sh$'
+finish

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# fvmpi run with real MPIs: both ways to launch, status and output passed through, signals, where the
+# experiment goes.
+. "$(dirname "$0")/../lib.sh"
+
+cat > app.c <<'END'
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int rank, size, one = 1, sum = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("sum %d of %d %s\n", sum, size, argc > 1 ? argv[1] : "");
+    fflush(stdout);
+    if (argc > 1 && !strcmp(argv[1], "wait"))
+        for (int i = 0; i < 300; i++)
+            usleep(100000);
+    MPI_Finalize();
+    return argc > 2 ? atoi(argv[2]) : 0;
+}
+END
+cat > serial.c <<'END'
+#include <stdlib.h>
+int main(int argc, char **argv) { return argc > 1 ? atoi(argv[1]) : 0; }
+END
+
+files() { ls "$1" 2> /dev/null | grep -c '^rank-.*\.fvr$'; }
+wrote() { sed -n 's/^fvmpi: wrote \(.*\); read it with: .*/\1/p' <<< "$err"; }
+
+try_mpi() {
+    local mpi=$1 other launcher
+    read -ra launcher <<< "$(launcher_of "$mpi")"
+
+    capture "${launcher[@]}" -n 2 "$fvmpi" run -o "in-$mpi" -- "./app.$mpi" 'two words'
+    check "$mpi: inside the launcher: output" has "$rc:$out" '^0:sum 2 of 2 two words'
+    check "$mpi: inside the launcher: a file for each rank" test "$(files "in-$mpi")" -eq 2
+    check "$mpi: inside the launcher: nothing on stderr" test -z "$err"
+
+    capture "$fvmpi" run -o "out-$mpi" -- "${launcher[@]}" -n 3 "./app.$mpi"
+    check "$mpi: around the launcher: output" has "$rc:$out" '^0:sum 3 of 3'
+    check "$mpi: around the launcher: a file for each rank" test "$(files "out-$mpi")" -eq 3
+    check "$mpi: around the launcher: says where" has "$err" "fvmpi: wrote .*/out-$mpi; read it with: fvmpi report .*/out-$mpi"
+
+    capture "$fvmpi" run -o "out-$mpi" -- "${launcher[@]}" -n 2 "./app.$mpi"
+    check "$mpi: a directory that is taken: another name, said" has "$err" "out-$mpi: holds another experiment"
+    check "$mpi: ... it is kept, and the new one is named" test "$(files "out-$mpi"):$(wrote)" = "3:$work/out-$mpi-2"
+
+    capture "$fvmpi" run -- "${launcher[@]}" -n 2 "./app.$mpi"
+    check "$mpi: the contract's name" has "$(wrote)" "/fvmpi-app\.$mpi-2p-[0-9]{8}T[0-9]{6}Z(-[0-9]+)?\$"
+    capture "${launcher[@]}" -n 2 "$fvmpi" run "./app.$mpi"
+    check "$mpi: the runtime names it alike" test "$(find . -maxdepth 1 -name "fvmpi-app.$mpi-2p-*Z*" | wc -l)" -eq 2
+
+    capture "$fvmpi" run -q -o "quiet-$mpi" -- "${launcher[@]}" -n 1 "./app.$mpi"
+    check "$mpi: --quiet says nothing" test "$rc:$err" = 0:
+    capture "$fvmpi" run --disable -o "disabled-$mpi" -- "${launcher[@]}" -n 1 "./app.$mpi"
+    check "$mpi: --disable writes nothing" test "$rc" -eq 0 -a ! -e "disabled-$mpi"
+
+    capture "$fvmpi" run -q -o "status-$mpi" -- "${launcher[@]}" -n 1 "./app.$mpi" x 42
+    check "$mpi: the launcher's status is ours" test "$rc" -eq 42
+    capture "$fvmpi" run -o "alone-$mpi" "./app.$mpi" x 43
+    check "$mpi: without a launcher: one rank" has "$rc:$out" '^43:sum 1 of 1'
+    check "$mpi: without a launcher: says where" test "$(wrote)" = "$work/alone-$mpi"
+    capture "$fvmpi" run -q -o "env-$mpi" -- "${launcher[@]}" -n 2 env A=1 "./app.$mpi"
+    check "$mpi: found behind other programs" test "$rc:$(files "env-$mpi")" = 0:2
+    capture env FVMPI_DEPHT=1 "$fvmpi" run -q -o "warn-$mpi" -- "${launcher[@]}" -n 3 "./app.$mpi"
+    check "$mpi: a wrong variable: one line per job" test "$(grep -c 'FVMPI_DEPHT: no such variable' <<< "$err")" -eq 1
+
+    capture "$fvmpi" run -o "serial-$mpi" -- "${launcher[@]}" -n 1 ./serial 5
+    check "$mpi: a program that calls no MPI: nothing recorded, said" has "$rc:$err" 'nothing was recorded in .*/serial-'
+}
+
+# A signal to fvmpi run reaches the launcher, which ends the job; what was recorded is there.
+try_signal() {
+    local mpi=$1 launcher pid
+    read -ra launcher <<< "$(launcher_of "$mpi")"
+    "$fvmpi" run -o "signal-$mpi" -- "${launcher[@]}" -n 2 "./app.$mpi" wait > signal.out 2> signal.err < /dev/null &
+    pid=$!
+    for _ in $(seq 100); do grep -q sum signal.out && break; sleep 0.1; done
+    kill -TERM "$pid"
+    SECONDS=0
+    wait "$pid"
+    rc=$? out=$(cat signal.out) err=$(cat signal.err) # the status is the launcher's: Hydra says 0
+    check "$mpi: SIGTERM ends the job" test "$SECONDS" -lt 15
+    check "$mpi: ... and the experiment is there" test "$(files "signal-$mpi"):$(wrote)" = "2:$work/signal-$mpi"
+}
+
+cc serial.c -o serial
+cat > die.c <<'END'
+#include <signal.h>
+int main(void) { return raise(SIGKILL); }
+END
+cc die.c -o die
+capture "$fvmpi" run -o exp-serial ./serial 9
+check 'serial: status' test "$rc" -eq 9
+check 'serial: one file' test "$(files exp-serial)" -eq 1
+capture "$fvmpi" run -q -o exp-shell -- sh -c './serial 1; ./serial 2; exit 3'
+check 'serial: helpers are not recorded' test "$rc:$(files exp-shell)" = 3:1
+capture "$fvmpi" run -q -o exp-die ./die
+check 'death by a signal: 128 and its number' test "$rc" -eq 137
+
+found=$(mpis)
+for mpi in $found; do
+    $(mpicc_of "$mpi") app.c -o "app.$mpi" || exit 1
+done
+for mpi in $found; do
+    try_mpi "$mpi"
+    try_signal "$mpi"
+done
+if [ "$(wc -w <<< "$found")" -eq 2 ]; then
+    read -ra launcher <<< "$(launcher_of mpich)"
+    capture "${launcher[@]}" -n 2 "$fvmpi" run -q -o crossed ./app.openmpi
+    check 'the launcher of another MPI: said once' test "$(grep -c 'but the launcher is mpich' <<< "$err")" -eq 1
+    check '... and the program runs as it would' has "$rc:$out" '^0:sum 1 of 1'
+    read -ra launcher <<< "$(launcher_of openmpi)"
+    capture "$fvmpi" run -q -o x-option -- "${launcher[@]}" -x HOME -n 2 ./app.openmpi
+    check 'Open MPI'\''s -x stays possible' test "$rc:$(files x-option)" = 0:2
+else
+    skip 'the launcher of another MPI' "only one MPI was built: $found"
+fi
+[ -n "$found" ] || skip 'launching MPI programs' 'no MPI was built, or its launcher is missing'
+finish
