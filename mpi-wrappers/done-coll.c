@@ -246,24 +246,53 @@ void fv_done_reduce(struct fv_call *call, int result, enum fv_how how, struct fv
 
 struct degrees {
     int in, out;
+    uint64_t absent; /* of a grid: neighbours beyond an edge, which keep their place in the buffers */
 };
 
-/* Of this process in the virtual topology (section 8.6): 2 in each dimension of a grid, where those
- * beyond an edge are MPI_PROC_NULL but keep their place in the buffers. */
+/* The order of neighbours in a grid is by dimension, lower before upper (section 8.6). */
+static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
+{
+    uint64_t absent = 0;
+
+    for (int i = 0; i < dimensions && i < 32; i++) {
+        int lower, upper;
+
+        if (PMPI_Cart_shift(comm, i, 1, &lower, &upper) != MPI_SUCCESS)
+            continue;
+        absent |= (uint64_t)(lower == MPI_PROC_NULL) << 2 * i;
+        absent |= (uint64_t)(upper == MPI_PROC_NULL) << (2 * i + 1);
+    }
+    return absent;
+}
+
+/* Of this process in the virtual topology. */
 static struct degrees degrees_of(const struct place *p, MPI_Comm comm)
 {
-    struct degrees d = { 0, 0 };
+    struct degrees d = { 0 };
     int topology = MPI_UNDEFINED, weighted;
 
     if (PMPI_Topo_test(comm, &topology) != MPI_SUCCESS)
         return d;
-    if (topology == MPI_CART && PMPI_Cartdim_get(comm, &d.in) == MPI_SUCCESS)
+    if (topology == MPI_CART && PMPI_Cartdim_get(comm, &d.in) == MPI_SUCCESS) {
+        d.absent = absent_in_grid(comm, d.in);
         d.out = d.in *= 2;
-    else if (topology == MPI_GRAPH && PMPI_Graph_neighbors_count(comm, p->rank, &d.in) == MPI_SUCCESS)
+    } else if (topology == MPI_GRAPH && PMPI_Graph_neighbors_count(comm, p->rank, &d.in) == MPI_SUCCESS) {
         d.out = d.in;
-    else if (topology == MPI_DIST_GRAPH)
+    } else if (topology == MPI_DIST_GRAPH) {
         PMPI_Dist_graph_neighbors_count(comm, &d.in, &d.out, &weighted);
+    }
     return d;
+}
+
+/* Sum over the neighbours that are there. */
+static uint64_t bytes_of_neighbours(const struct fv_part *part, int n, uint64_t absent)
+{
+    uint64_t sum = bytes_of(part, n);
+
+    for (int i = 0; absent && i < n && i < 64; i++)
+        if (absent >> i & 1)
+            sum -= bytes_at(part, i);
+    return sum;
 }
 
 /* Waiting is for the neighbours alone, so these do not enter the log of collective calls. */
@@ -276,8 +305,8 @@ void fv_done_neighbor_allgather(struct fv_call *call, int result, enum fv_how ho
     if (p.comm && how != FV_PLANNED) {
         struct degrees d = degrees_of(&p, comm);
 
-        m.sent = d.out ? bytes_at(&send, 0) : 0;
-        m.received = bytes_of(&recv, d.in);
+        m.sent = d.out > __builtin_popcountll(d.absent) ? bytes_at(&send, 0) : 0;
+        m.received = bytes_of_neighbours(&recv, d.in, d.absent);
     }
     finish(call, &p, FV_POSTED, m);
 }
@@ -291,8 +320,8 @@ void fv_done_neighbor_alltoall(struct fv_call *call, int result, enum fv_how how
     if (p.comm && how != FV_PLANNED) {
         struct degrees d = degrees_of(&p, comm);
 
-        m.sent = bytes_of(&send, d.out);
-        m.received = bytes_of(&recv, d.in);
+        m.sent = bytes_of_neighbours(&send, d.out, d.absent);
+        m.received = bytes_of_neighbours(&recv, d.in, d.absent);
     }
     finish(call, &p, FV_POSTED, m);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define FIELD(name) offsetof(struct fv_options, name)
-#define DEPTH_MOST 128 /* what the runtime can hold */
+#define DEPTH_MOST 1024 /* what the runtime can hold */
 #define SIZE_MOST (UINT64_C(1) << 40)
 
 static char output_storage[4096];
@@ -140,7 +140,7 @@ const struct fv_option fv_option_table[] = {
       "write the experiment to DIR (default: fvmpi-PROGRAM-RANKSp-TIME in the current directory)",
       FV_USE_APPLICATION, parse_output, FIELD(output), 0, 0 },
     { "FVMPI_DEPTH", "--depth", 0, "N", "0",
-      "keep the N innermost frames of each call path, up to 128; 0 keeps all of them",
+      "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them",
       FV_USE_APPLICATION, parse_number, FIELD(depth), 0, DEPTH_MOST },
     { "FVMPI_PROFILE_MAX", "--profile-max", 0, "SIZE", "4M",
       "statistics per process, at most; calls beyond it are counted without their call path",

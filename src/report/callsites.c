@@ -62,12 +62,29 @@ static void read_functions(struct fv_build *b, struct fv_build_file *f)
     }
 }
 
+/* A process that is in its first call of a function may not have named it yet; other ranks of the same
+ * build have. */
+static uint32_t ask_other_ranks(const struct fv_build *b, const struct fv_build_file *f, uint32_t id)
+{
+    for (size_t i = 0; i < b->model->rank_count; i++) {
+        const struct fv_build_file *other = &b->files[i];
+
+        if (id < other->function_count && other->functions[id] != FV_NONE &&
+            !strcmp(other->header->fvmpi, f->header->fvmpi) && !strcmp(other->header->mpi, f->header->mpi))
+            return other->functions[id];
+    }
+    return FV_NONE;
+}
+
 uint32_t fv_build_function_of(struct fv_build *b, struct fv_build_file *f, uint32_t id)
 {
     char name[32];
 
     if (id < f->function_count && f->functions[id] != FV_NONE)
         return f->functions[id];
+    uint32_t known = ask_other_ranks(b, f, id);
+    if (known != FV_NONE)
+        return known;
     snprintf(name, sizeof(name), "(function %u)", id);
     uint32_t function = fv_build_function(b, name, FV_CLASS_OTHER, FV_WAIT_NONE);
     if (id < 65536)

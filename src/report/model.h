@@ -80,7 +80,7 @@ struct fv_site_rank {
 struct fv_in_call_view {
     bool active;
     uint32_t function, node;
-    double seconds;
+    double begin_s, seconds; /* entered, and since then */
     int peer, tag; /* peer in its communicator; FV_NO_PEER none */
 };
 

@@ -2,6 +2,7 @@
 #include "report/build.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +199,7 @@ static void set_clocks(struct fv_build *b)
 
         if (!h->begin_ticks || !(before > -1e18 && before < 1e18))
             before = 0;
-        int64_t begin = (int64_t)((uint64_t)clock->anchor_ns + (uint64_t)(int64_t)before);
+        int64_t begin = (int64_t)((uint64_t)clock->anchor_ns + (uint64_t)(int64_t)floor(before));
         origin = begin < origin ? begin : origin;
     }
     m->origin_ns = origin;
@@ -325,7 +326,7 @@ static void in_call_of(struct fv_build *b, uint32_t rank, const struct fv_in_cal
     struct fv_build_file *file = &b->files[rank];
     double begin = fv_build_time(b->model, rank, raw->begin);
 
-    *out = (struct fv_in_call_view){ .active = true, .peer = raw->peer, .tag = raw->tag };
+    *out = (struct fv_in_call_view){ .active = true, .begin_s = begin, .peer = raw->peer, .tag = raw->tag };
     out->function = fv_build_function_of(b, file, raw->function);
     out->node = fv_build_node_of(b, file, raw->path);
     out->seconds = until_s > begin ? until_s - begin : 0;

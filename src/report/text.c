@@ -167,13 +167,36 @@ static bool same_place(const struct fv_rank *a, const struct fv_rank *b)
            (!x->active || (x->function == y->function && x->node == y->node));
 }
 
-static void put_place(const struct fv_page *p, const struct fv_view *v, const struct fv_rank *r, const char *ranks,
-                      double least_s, double most_s, struct fv_path *path)
+/* Ranks that are in the same call: since when, and for how long if they still run. */
+struct place {
+    char ranks[220];
+    unsigned count;
+    double first_s, last_s, longest_s;
+};
+
+static void put_since(const struct fv_page *p, const struct fv_rank *r, const struct place *place)
+{
+    char first[FV_WORD], last[FV_WORD];
+
+    if (place->count == 1 && r->in_call.peer != FV_NO_PEER)
+        fprintf(p->out, " (peer %d, tag %d)", r->in_call.peer, r->in_call.tag);
+    fv_words_seconds(place->first_s, first);
+    fv_words_seconds(place->last_s, last);
+    fprintf(p->out, ", entered at %s", first);
+    if (strcmp(first, last))
+        fprintf(p->out, " to %s", last);
+    if (r->state == FV_RANK_RUNNING)
+        fprintf(p->out, ", %s ago", fv_words_seconds(place->longest_s, first));
+    putc('\n', p->out);
+}
+
+static void put_place(const struct fv_page *p, const struct fv_view *v, const struct fv_rank *r,
+                      const struct place *place, struct fv_path *path)
 {
     const struct fv_in_call_view *in = &r->in_call;
-    char label[512], clean[512], where[300], least[FV_WORD], most[FV_WORD];
+    char label[512], clean[512], where[300];
 
-    fprintf(p->out, "  %s%s%s %s", fv_page_on(p, FV_RED), ranks, fv_page_off(p),
+    fprintf(p->out, "  %s%s%s %s", fv_page_on(p, FV_RED), place->ranks, fv_page_off(p),
             r->aborted ? "called MPI_Abort" : fv_rank_state_name(r->state));
     if (!in->active) {
         fputs(r->aborted ? "\n" : ", outside of MPI\n", p->out);
@@ -181,20 +204,39 @@ static void put_place(const struct fv_page *p, const struct fv_view *v, const st
     }
     fprintf(p->out, " in %s%s%s", fv_page_on(p, FV_BOLD),
             fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)), fv_page_off(p));
-    if (in->peer != FV_NO_PEER && strcmp(ranks + (ranks[4] == 's'), "") && !strchr(ranks, '-') && !strchr(ranks, ','))
-        fprintf(p->out, " (peer %d, tag %d)", in->peer, in->tag);
-    fv_words_seconds(least_s, least);
-    fv_words_seconds(most_s, most);
-    fprintf(p->out, " for %s%s%s so far\n", least, strcmp(least, most) ? " to " : "", strcmp(least, most) ? most : "");
+    put_since(p, r, place);
     fv_path_of(path, v->symbols, v->model, in->node);
     for (size_t i = 0; i < path->count && i < 12; i++) {
         fv_words_clean(fv_frame_label(&path->frames[i], v->model, label, sizeof(label)), clean, sizeof(clean));
         fv_words_fit(clean, p->width > 40 ? p->width - 30 : 20, false);
-        fprintf(p->out, "      %s  %s%s%s\n", clean, fv_page_on(p, FV_DIM),
-                fv_text_location(&path->frames[i], where, sizeof(where)), fv_page_off(p));
+        fv_text_location(&path->frames[i], where, sizeof(where));
+        fprintf(p->out, "      %s%s%s%s%s\n", clean, where[0] ? "  " : "", fv_page_on(p, FV_DIM), where, fv_page_off(p));
     }
     if (path->count > 12)
         fprintf(p->out, "      ... %zu outer frames; --json has them\n", path->count - 12);
+}
+
+/* The ranks that are where rank i is; marks them as done. */
+static void gather_place(const struct fv_model *m, size_t i, bool *done, struct place *out)
+{
+    char list[200] = "";
+    int first = 0, last = INT32_MIN;
+
+    *out = (struct place){ .first_s = INFINITY };
+    for (size_t k = i; k < m->rank_count; k++) {
+        const struct fv_in_call_view *in = &m->ranks[k].in_call;
+
+        if (done[k] || !same_place(&m->ranks[i], &m->ranks[k]))
+            continue;
+        done[k] = true;
+        out->count++;
+        add_rank(list, sizeof(list), &first, &last, m->ranks[k].world_rank);
+        out->first_s = fmin(out->first_s, in->begin_s);
+        out->last_s = fmax(out->last_s, in->begin_s);
+        out->longest_s = fmax(out->longest_s, in->seconds);
+    }
+    add_rank(list, sizeof(list), &first, &last, INT32_MIN + 1);
+    snprintf(out->ranks, sizeof(out->ranks), "rank%s %s", out->count > 1 ? "s" : "", list);
 }
 
 static void put_dead(const struct fv_page *p, const struct fv_view *v)
@@ -203,31 +245,18 @@ static void put_dead(const struct fv_page *p, const struct fv_view *v)
     bool *done = fv_xcalloc(m->rank_count, sizeof(*done));
     struct fv_path path = { 0 };
     size_t shown = 0, groups = 0;
+    struct place place;
 
     for (size_t i = 0; i < m->rank_count; i++) {
-        const struct fv_rank *r = &m->ranks[i];
-        char list[200] = "", ranks[220];
-        int first = 0, last = INT32_MIN;
-        double least = INFINITY, most = 0;
-
-        if (done[i] || r->state == FV_RANK_FINALIZED)
+        if (done[i] || m->ranks[i].state == FV_RANK_FINALIZED)
             continue;
-        for (size_t k = i; k < m->rank_count; k++) {
-            if (done[k] || !same_place(r, &m->ranks[k]))
-                continue;
-            done[k] = true;
-            add_rank(list, sizeof(list), &first, &last, m->ranks[k].world_rank);
-            least = fmin(least, m->ranks[k].in_call.seconds);
-            most = fmax(most, m->ranks[k].in_call.seconds);
-        }
-        add_rank(list, sizeof(list), &first, &last, INT32_MIN + 1);
         if (groups++ == 0)
             fv_page_heading(p, "Ranks that did not finalize", "and the MPI call each is in");
+        gather_place(m, i, done, &place);
         if (shown >= p->top)
             continue;
         shown++;
-        snprintf(ranks, sizeof(ranks), "rank%s %s", strpbrk(list, "-,") ? "s" : "", list);
-        put_place(p, v, r, ranks, least, most, &path);
+        put_place(p, v, &m->ranks[i], &place, &path);
     }
     fv_page_cut(p, shown, groups, "groups of ranks");
     fv_path_release(&path);

@@ -94,8 +94,8 @@ static void put_frame(const struct fv_page *p, const struct fv_view *v, const st
     fv_text_location(f, where, sizeof(where));
     size_t taken = fv_words_columns(where) + (where[0] ? 2 : 0) + (f->inlined ? 10 : 0);
     fv_words_fit(clean, room > taken + 12 ? room - taken : 12, false);
-    fprintf(p->out, "%*s%s%s  %s%s%s\n", (int)indent, "", clean, f->inlined ? " [inlined]" : "", fv_page_on(p, FV_DIM), where,
-            fv_page_off(p));
+    fprintf(p->out, "%*s%s%s%s%s%s%s\n", (int)indent, "", clean, f->inlined ? " [inlined]" : "", where[0] ? "  " : "",
+            fv_page_on(p, FV_DIM), where, fv_page_off(p));
 }
 
 static void put_site_path(const struct fv_page *p, const struct fv_view *v, struct fv_path *path, uint32_t node)

@@ -36,12 +36,12 @@ static void gather_sizes(const struct fv_model *m, struct size_row rows[FV_SIZE_
 void fv_text_sizes(const struct fv_page *p, const struct fv_model *m)
 {
     static const struct fv_column columns[] = {
-        { "size", false, false, false, 0 }, { "", true, false, false, 0 }, { "sent", false, false, false, 0 },
+        { "from", false, false, false, 0 }, { "below", false, false, false, 0 }, { "sent", false, false, false, 0 },
         { "bytes", false, false, false, 0 }, { "received", false, false, false, 2 }, { "bytes", false, false, false, 2 },
         { "time", false, false, false, 3 }, { "mostly", true, true, false, 1 },
     };
     struct size_row rows[FV_SIZE_BUCKETS] = { 0 };
-    char a[FV_WORD], b[FV_WORD];
+    char a[FV_WORD];
     struct fv_table t;
 
     gather_sizes(m, rows);
@@ -53,7 +53,7 @@ void fv_text_sizes(const struct fv_page *p, const struct fv_model *m)
             continue;
         fv_table_row(&t, FV_PLAIN);
         fv_table_set(&t, 0, "%s", fv_words_bytes(fv_view_bucket_low(i), a));
-        fv_table_set(&t, 1, "to %s", fv_words_bytes(fv_view_bucket_high(i), b));
+        fv_table_set(&t, 1, "%s", i < 64 ? fv_words_bytes(fv_view_bucket_low(i + 1), a) : "");
         if (r->sent.count) {
             fv_table_set(&t, 2, "%s", fv_words_count(r->sent.count, a));
             fv_table_set(&t, 3, "%s", fv_words_bytes(r->sent.bytes, a));

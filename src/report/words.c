@@ -123,6 +123,10 @@ char *fv_words_bytes(uint64_t bytes, char out[FV_WORD])
     }
     for (; value >= 1023.5 && unit < 6; unit++)
         value /= 1024;
+    if (value == floor(value)) { /* powers of two, mostly */
+        snprintf(out, FV_WORD, "%.0f %s", value, units[unit]);
+        return out;
+    }
     return with_unit(value, units[unit], out);
 }
 

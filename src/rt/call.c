@@ -19,6 +19,7 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
     if (FV_UNLIKELY(!t) && !(t = enter_slowly()))
         return false;
     fv_current = NULL;
+    fv_function_used(function);
     struct fv_path_entry *path = fv_path_lookup(t, site);
     struct fv_in_call *in = &t->record->in_call;
 

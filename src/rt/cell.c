@@ -91,7 +91,7 @@ static FV_COLD struct fv_cell_slot make(struct fv_thread *t, uint32_t path, uint
         at = (at + 1) & cells->mask;
     cells->slots[at] = slot;
     cells->used++;
-    fv_function_used(function);
+    fv_function_used(function); /* the one for the rest is never called */
     return slot;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static struct fv_lock lock;
-static uint8_t written[(FV_FUNCTION_REST + 1) / 8];
+uint8_t fv_function_written[FV_FUNCTION_REST + 1];
 static struct fv_chunk_header *chunk;
 
 static void write_record(unsigned function)
@@ -26,14 +26,12 @@ static void write_record(unsigned function)
     fv_chunk_commit(chunk, sizeof(*r));
 }
 
-void fv_function_used(unsigned function)
+void fv_function_write(unsigned function)
 {
-    uint8_t *byte = &written[function / 8], bit = (uint8_t)(1u << function % 8);
-
     fv_lock(&lock);
-    if (!(*byte & bit)) {
-        *byte |= bit;
+    if (!fv_function_written[function]) {
         write_record(function);
+        __atomic_store_n(&fv_function_written[function], 1, __ATOMIC_RELAXED);
     }
     fv_unlock(&lock);
 }

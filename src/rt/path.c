@@ -21,15 +21,8 @@
 #define ENTRIES 4096
 #define BUCKETS 4096
 #define CHECKS 32768
-#define DEPTH_MAX 128 /* frames; outer ones are cut, and the path says so */
+#define DEPTH_MAX 1024 /* frames; outer ones are cut, and the path says so */
 #define SHALLOW 4     /* a longer walk along a bucket moves the entry to its front */
-
-struct fv_path_cache {
-    uint32_t entry_count, check_count;
-    struct fv_path_entry *bucket[BUCKETS];
-    struct fv_path_entry entry[ENTRIES];
-    struct fv_path_check check[CHECKS];
-};
 
 /* One frame as libunwind reported it. */
 struct frame {
@@ -44,6 +37,16 @@ struct walk {
     unsigned count;
     bool truncated; /* there were more frames */
     bool cachable;
+};
+
+struct fv_path_cache {
+    uint32_t entry_count, check_count;
+    struct fv_path_entry *bucket[BUCKETS];
+    struct fv_path_entry entry[ENTRIES];
+    struct fv_path_check check[CHECKS];
+    /* Of a miss in progress: here, because the application's stack may be small. */
+    struct walk walk;
+    struct fv_path_check collected[2 * DEPTH_MAX];
 };
 
 struct fv_path_cache *fv_path_cache_new(void)
@@ -218,21 +221,23 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
 {
     uint64_t begin = fv_ticks();
     unsigned limit = fv_rt.options.depth ? (unsigned)fv_rt.options.depth : DEPTH_MAX, count = 0;
-    struct fv_path_check checks[2 * DEPTH_MAX];
-    struct walk walk;
+    struct walk *walk = &thread->paths->walk;
 
     if (limit > DEPTH_MAX)
         limit = DEPTH_MAX;
+    walk->count = 0;
     if (limit > 1)
-        unwind(&walk, site, limit);
-    if (limit == 1 || !walk.count) { /* nothing to unwind by: the call site alone */
-        walk = (struct walk){ .count = 1, .cachable = true };
-        walk.frame[0] = (struct frame){ .address = (uintptr_t)site.return_address };
+        unwind(walk, site, limit);
+    if (!walk->count) { /* nothing to unwind by: the call site alone */
+        walk->count = 1;
+        walk->truncated = false;
+        walk->cachable = limit > 1;
+        walk->frame[0] = (struct frame){ .address = (uintptr_t)site.return_address };
     }
-    uint32_t path = intern(&walk);
-    if (walk.cachable && limit > 1)
-        count = collect_checks(&walk, site, thread->stack_end, checks);
-    struct fv_path_entry *e = fv_path_insert(thread, site, path, checks, count);
+    uint32_t path = intern(walk);
+    if (walk->cachable && limit > 1)
+        count = collect_checks(walk, site, thread->stack_end, thread->paths->collected);
+    struct fv_path_entry *e = fv_path_insert(thread, site, path, thread->paths->collected, count);
     if (!count && limit > 1)
         e->slot = 1; /* never found again; the entry only serves this call */
     thread->record->path_misses++;

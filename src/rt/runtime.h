@@ -167,9 +167,15 @@ void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint6
 void fv_peer_add(struct fv_thread *thread, int world_rank, uint64_t messages, uint64_t bytes);
 void fv_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
 
-/* Writes the name of a function that is used for the first time. */
-void fv_function_used(unsigned function);
 #define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */
+extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];
+void fv_function_write(unsigned function);
+/* Writes the name of a function that is used for the first time. */
+static inline void fv_function_used(unsigned function)
+{
+    if (FV_UNLIKELY(!__atomic_load_n(&fv_function_written[function], __ATOMIC_RELAXED)))
+        fv_function_write(function);
+}
 
 /* ---- communicators ---- */
 

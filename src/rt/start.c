@@ -206,6 +206,7 @@ static int start(const struct fv_start_info *info)
         return -FV_EIO;
     }
     fill_header(info, directory);
+    fv_function_used(FV_FUNCTION_REST); /* names first: on a full disk, they are what is needed most */
     tell_if_elsewhere(directory, info->world_rank);
     if (info->world_rank == 0)
         write_run_json(directory);

@@ -34,13 +34,13 @@ static void child(int how)
 
 OP before(void)
 {
-    for (int i = 0; i < 2; i++)
+    TIMES(2)
         OK(MPI_Barrier(WORLD));
 }
 
 OP after(void)
 {
-    for (int i = 0; i < 3; i++)
+    TIMES(3)
         OK(MPI_Barrier(WORLD));
 }
 

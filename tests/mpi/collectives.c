@@ -54,13 +54,13 @@ static int root;
 
 OP barrier(void)
 {
-    for (int i = 0; i < 2; i++)
+    TIMES(2)
         OK(MPI_Barrier(WORLD));
 }
 
 OP bcast(void)
 {
-    for (int i = 0; i < 2; i++)
+    TIMES(2)
         OK(MPI_Bcast(in, 100, MPI_INT, root, WORLD));
 }
 
@@ -178,7 +178,7 @@ OP reduce_in_place(void)
 
 OP allreduce(void)
 {
-    for (int i = 0; i < 3; i++)
+    TIMES(3)
         OK(MPI_Allreduce(in, out, 14, MPI_INT, MPI_MAX, WORLD));
 }
 

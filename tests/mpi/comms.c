@@ -111,7 +111,7 @@ OP bridge(void)
 /* The same handle stands for communicators of different order, one after the other. */
 OP reused(void)
 {
-    for (int i = 0; i < 20; i++) {
+    TIMES(20) {
         int sign = i % 2 ? -1 : 1, rank = i % 2 ? ranks - 1 - me : me;
         MPI_Comm comm;
 

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         slot->ready = 1;
         branch(12);
     } else {
-        for (int i = 0; i < 57; i++)
+        TIMES(57)
             exchange();
         PMPI_Barrier(WORLD);
         if (!strcmp(way, "exit"))

@@ -40,7 +40,7 @@ static void drowsy(int i)
 
 OP late(void)
 {
-    for (int i = 0; i < MESSAGES; i++) {
+    TIMES(MESSAGES) {
         if (me == 0) {
             drowsy(i);
             OK(MPI_Send(data, 1, MPI_INT, 1, 1, WORLD));
@@ -58,7 +58,7 @@ OP late_wait(void)
 {
     MPI_Request request;
 
-    for (int i = 0; i < MESSAGES; i++) {
+    TIMES(MESSAGES) {
         if (me == 0) {
             drowsy(i);
             OK(MPI_Send(data, 1, MPI_INT, 1, 1, WORLD));
@@ -75,7 +75,7 @@ OP late_wait(void)
 
 OP prompt(void)
 {
-    for (int i = 0; i < MESSAGES; i++) {
+    TIMES(MESSAGES) {
         if (me == 0) {
             OK(MPI_Send(data, 1, MPI_INT, 1, 1, WORLD));
             synchronise();

@@ -10,7 +10,7 @@
 
 OP loop(void)
 {
-    for (int i = 0; i < 1000; i++) {
+    TIMES(1000) {
         MPI_Comm comm;
 
         OK(MPI_Comm_dup(WORLD, &comm));
@@ -33,11 +33,11 @@ OP crowd(void)
     static MPI_Comm comm[100];
     double one = 1, sum;
 
-    for (int i = 0; i < 100; i++)
+    TIMES(100)
         OK(MPI_Comm_dup(WORLD, &comm[i]));
-    for (int i = 0; i < 100; i++)
+    TIMES(100)
         OK(MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, comm[i]));
-    for (int i = 0; i < 100; i++)
+    TIMES(100)
         OK(MPI_Comm_free(&comm[i]));
 }
 

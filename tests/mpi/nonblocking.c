@@ -40,7 +40,7 @@ OP ibarrier(void)
 
 OP ibcast(void)
 {
-    for (int i = 0; i < 2; i++) {
+    TIMES(2) {
         OK(MPI_Ibcast(in, 100, MPI_INT, 0, WORLD, request));
         OK(MPI_Wait(request, MPI_STATUS_IGNORE));
     }
@@ -84,7 +84,7 @@ OP ireduce(void)
 
 OP iallreduce(void)
 {
-    for (int i = 0; i < 3; i++)
+    TIMES(3)
         OK(MPI_Iallreduce(&in[i], out[i], 1, MPI_DOUBLE, MPI_MAX, WORLD, &request[i]));
     OK(MPI_Waitall(3, request, MPI_STATUSES_IGNORE));
 }

@@ -50,7 +50,7 @@ static char data[3000000];
 
 OP contiguous(void)
 {
-    for (int i = 0; i < 3; i++) {
+    TIMES(3) {
         if (me == 0)
             OK(MPI_Send(data, 10, MPI_INT, 1, 1, WORLD));
         if (me == 1)
@@ -66,7 +66,7 @@ OP vector(void)
 
     OK(MPI_Type_vector(5, 2, 4, MPI_DOUBLE, &type));
     OK(MPI_Type_commit(&type));
-    for (int i = 0; i < 2; i++) {
+    TIMES(2) {
         if (me == 0)
             OK(MPI_Send(data, 1, type, 1, 2, WORLD));
         if (me == 1)
@@ -147,7 +147,7 @@ OP ring(void)
 {
     int next = (me + 1) % ranks, before = (me + ranks - 1) % ranks;
 
-    for (int i = 0; i < 2; i++)
+    TIMES(2)
         OK(MPI_Sendrecv(data, 10, MPI_INT, next, 10, data + 1000, 20, MPI_INT, before, 10, WORLD,
                         MPI_STATUS_IGNORE));
 }

@@ -59,7 +59,7 @@ OP down(int n)
 
 OP recursive(int n)
 {
-    for (int i = 0; i < n; i++)
+    TIMES(n)
         down(n);
     value = 0;
 }
@@ -106,9 +106,9 @@ OP step(void)
 
 OP twice(void)
 {
-    for (int i = 0; i < 5; i++)
+    TIMES(5)
         OK(REDUCE); /* MPI_Allreduce( first */
-    for (int i = 0; i < 7; i++)
+    TIMES(7)
         OK(REDUCE); /* MPI_Allreduce( second */
 }
 
@@ -163,7 +163,7 @@ OP back(void)
 
 OP in_plugin(void (*plugin)(void (*)(void)), void (*callback)(void))
 {
-    for (int i = 0; i < 4; i++)
+    TIMES(4)
         plugin(callback); /* calls plugin_step */
     value = 0;
 }
@@ -176,7 +176,7 @@ static void called_back(void)
 static __attribute__((noinline)) int constant(int n, const char *text)
 {
     value = n + text[0];
-    for (int i = 0; i < n; i++)
+    TIMES(n)
         value += text[i % 3];
     OK(REDUCE); /* MPI_Allreduce( */
     return (int)value;
@@ -184,7 +184,7 @@ static __attribute__((noinline)) int constant(int n, const char *text)
 
 OP in_thread(void)
 {
-    for (int i = 0; i < 6; i++)
+    TIMES(6)
         OK(REDUCE); /* MPI_Allreduce( */
 }
 
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 
     OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided));
     known_start();
-    for (int i = 0; i < 50; i++) {
+    TIMES(50) {
         left();
         right();
     }

@@ -29,16 +29,16 @@ NOINLINE void run()
     Grid<int> a;
     Grid<double> b;
 
-    for (int i = 0; i < 3; i++)
+    TIMES(3)
         a.exchange();
-    for (int i = 0; i < 4; i++)
+    TIMES(4)
         b.exchange();
     value = 0;
 }
 
 template <typename F> NOINLINE void times(int n, const F &f)
 {
-    for (int i = 0; i < n; i++)
+    TIMES(n)
         f(); /* the lambda of with_lambda */
     value = 1;
 }
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     known_start();
     work::run();
     work::with_lambda();
-    for (int i = 0; i < 5; i++)
+    TIMES(5)
         work::catcher();
     work::hidden();
     OK(MPI_Finalize());

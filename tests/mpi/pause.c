@@ -9,19 +9,19 @@
 
 OP recorded(void)
 {
-    for (int i = 0; i < 3; i++)
+    TIMES(3)
         OK(MPI_Barrier(WORLD));
 }
 
 OP paused(void)
 {
-    for (int i = 0; i < 5; i++)
+    TIMES(5)
         OK(MPI_Barrier(WORLD));
 }
 
 OP resumed(void)
 {
-    for (int i = 0; i < 4; i++)
+    TIMES(4)
         OK(MPI_Barrier(WORLD));
 }
 

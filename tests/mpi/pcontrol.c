@@ -15,7 +15,7 @@ static MPI_Comm comm;
 
 static inline __attribute__((always_inline)) void barriers(MPI_Comm c, int n)
 {
-    for (int i = 0; i < n; i++)
+    TIMES(n)
         OK(MPI_Barrier(c));
 }
 

@@ -189,9 +189,9 @@ class Report:
             close('rank {}: wait_time_s against its call sites'.format(r), entry['wait_time_s'], waits, 1e-4 + 0.01 * waits)
         self.histogram_sums()
 
-    def sane(self, ranks=None, program=None):
+    def sane(self, ranks=None, program=None, threads=()):
         """... of a run that ended well and stayed within its budgets. All paths begin in main, which in a
-        stripped `program` has no name."""
+        stripped `program` has no name; but for what functions named in `threads` call, which threads run."""
         self.shape(ranks)
         equal('run.complete', self.data['run']['complete'], True)
         for entry in self.data['ranks']:
@@ -204,6 +204,8 @@ class Report:
                   entry['mpi_time_s'], entry['app_time_s'])
         for site in self.sites:
             last = site.path[-1]
+            if site.names[0] in threads:
+                continue
             if program and last['function'] is None:
                 equal('{}: module of the outermost frame'.format(site), os.path.basename(last['module']), program)
             else:

@@ -80,7 +80,7 @@ static MPI_Status statuses[4];
 static int flag, index_, indices[4], n;
 
 #define POST_FOUR(tag) \
-    for (int i = 0; i < 4; i++) { \
+    TIMES(4) { \
         request[i] = MPI_REQUEST_NULL; \
         if (me == 0) \
             OK(MPI_Isend(data[i], i + 1, MPI_DOUBLE, 1, tag, WORLD, &request[i])); \
@@ -121,9 +121,11 @@ OP all_told(void)
 
 OP any(void) /* the fifth finds no active request */
 {
+    MPI_Status *told[] = { statuses, MPI_STATUS_IGNORE, statuses, MPI_STATUS_IGNORE, statuses };
+
     POST_FOUR(4) /* MPI_Isend( MPI_Irecv( */
-    for (int i = 0; me < 2 && i < 5; i++)
-        OK(MPI_Waitany(4, request, &index_, i % 2 ? statuses : MPI_STATUS_IGNORE));
+    TIMES(me < 2 ? 5 : 0)
+        OK(MPI_Waitany(4, request, &index_, told[i]));
 }
 
 OP some(void)
@@ -172,7 +174,7 @@ OP modes(void)
     int size;
 
     if (me == 1)
-        for (int i = 0; i < 3; i++)
+        TIMES(3)
             OK(MPI_Irecv(data[i], 100, MPI_DOUBLE, 0, 10 + i, WORLD, &request[i]));
     PMPI_Barrier(WORLD);
     if (me == 0) {
@@ -189,13 +191,15 @@ OP modes(void)
 
 OP persistent(void)
 {
+    MPI_Status *told[] = { statuses, MPI_STATUS_IGNORE, MPI_STATUS_IGNORE };
+
     if (me == 0)
         OK(MPI_Send_init(data, 9, MPI_DOUBLE, 1, 13, WORLD, request));
     if (me == 1)
         OK(MPI_Recv_init(data, 99, MPI_DOUBLE, 0, 13, WORLD, request));
-    for (int i = 0; me < 2 && i < 3; i++) {
+    TIMES(me < 2 ? 3 : 0) {
         OK(MPI_Start(request));
-        OK(MPI_Wait(request, i ? MPI_STATUS_IGNORE : statuses));
+        OK(MPI_Wait(request, told[i]));
     }
     if (me < 2)
         OK(MPI_Request_free(request));
@@ -203,17 +207,17 @@ OP persistent(void)
 
 OP start_all(void)
 {
-    for (int i = 0; i < 2; i++) {
+    TIMES(2) {
         if (me == 0)
             OK(MPI_Send_init(data[i], 10 + 2 * i, MPI_INT, 1, 14 + i, WORLD, &request[i]));
         if (me == 1)
             OK(MPI_Recv_init(data[i], 99, MPI_INT, 0, 14 + i, WORLD, &request[i]));
     }
-    for (int i = 0; me < 2 && i < 5; i++) {
+    TIMES(me < 2 ? 5 : 0) {
         OK(MPI_Startall(2, request));
         OK(MPI_Waitall(2, request, MPI_STATUSES_IGNORE));
     }
-    for (int i = 0; me < 2 && i < 2; i++)
+    TIMES(me < 2 ? 2 : 0)
         OK(MPI_Request_free(&request[i]));
 }
 
@@ -277,7 +281,7 @@ static __attribute__((noinline, noclone)) void complete(void)
 
 OP elsewhere(void)
 {
-    for (int i = 0; i < 2; i++) {
+    TIMES(2) {
         if (me == 0)
             OK(MPI_Send(data, 4, MPI_INT, 1, 20, WORLD));
         if (me == 1)
@@ -289,7 +293,7 @@ OP elsewhere(void)
 
 OP none(void)
 {
-    for (int i = 0; i < 4; i++)
+    TIMES(4)
         request[i] = MPI_REQUEST_NULL;
     OK(MPI_Wait(request, MPI_STATUS_IGNORE));
     OK(MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE));

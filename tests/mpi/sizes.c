@@ -27,7 +27,7 @@ OP exchange(void)
                 OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
             }
         }
-    for (int i = 0; i < 5; i++)
+    TIMES(5)
         OK(MPI_Allreduce(MPI_IN_PLACE, in, 1000, MPI_BYTE, MPI_BOR, WORLD));
 }
 

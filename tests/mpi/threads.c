@@ -18,7 +18,7 @@ static double out[THREADS][16], in[THREADS][16];
 
 OP exchange(int thread)
 {
-    for (int i = 0; i < 200; i++)
+    TIMES(200)
         OK(MPI_Sendrecv(out[thread], thread + 1, MPI_DOUBLE, (me + 1) % ranks, i, in[thread], 16, MPI_DOUBLE,
                         (me + ranks - 1) % ranks, i, comm[thread], MPI_STATUS_IGNORE));
 }
@@ -41,13 +41,13 @@ static int data[BATCH][10];
 
 OP post(void)
 {
-    for (int i = 0; i < BATCH; i++)
+    TIMES(BATCH)
         OK(MPI_Irecv(data[i], 10, MPI_INT, (me + ranks - 1) % ranks, i, WORLD, &request[i]));
 }
 
 OP complete(void)
 {
-    for (int i = 0; i < BATCH; i++)
+    TIMES(BATCH)
         OK(MPI_Wait(&request[i], MPI_STATUS_IGNORE));
 }
 
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     }
     post();
     pthread_create(&thread[0], NULL, completer, NULL);
-    for (int i = 0; i < BATCH; i++)
+    TIMES(BATCH)
         OK(PMPI_Send(zero, 10, MPI_INT, (me + 1) % ranks, i, WORLD));
     pthread_join(thread[0], NULL);
     OK(MPI_Finalize());

@@ -15,12 +15,12 @@
 #include "known.h"
 
 #define SLEEP_US 100000
-#define TIMES 2
+#define NAPS 2
 #define MOST 16
 
 static int in[MOST * 16], out[MOST * 16], counts[MOST], at[MOST];
 static MPI_Comm half;
-static double enter_at[TIMES], leave_at[TIMES];
+static double enter_at[NAPS], leave_at[NAPS];
 static int repeat;
 
 static void sleeper(int late)
@@ -66,7 +66,7 @@ static void tell(const char *function, const char *name, enum rule rule, int sen
     PMPI_Comm_size(comm, &n);
     PMPI_Comm_rank(comm, &rank);
     PMPI_Allgather(&sends, 1, MPI_INT, sending, 1, MPI_INT, comm);
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < NAPS; i++) {
         PMPI_Allgather(&enter_at[i], 1, MPI_DOUBLE, enter, 1, MPI_DOUBLE, comm);
         PMPI_Allgather(&leave_at[i], 1, MPI_DOUBLE, leave, 1, MPI_DOUBLE, comm);
         wait += rule_wait(rule, enter, leave, sending, rank, n, root);
@@ -83,7 +83,7 @@ static void tell(const char *function, const char *name, enum rule rule, int sen
 #define CASE(name, function, rule, late, sends, root, comm, call) \
     OP name(void) \
     { \
-        for (repeat = 0; repeat < TIMES; repeat++) { \
+        for (repeat = 0; repeat < known_hide(NAPS); repeat++) { \
             sleeper(late); \
             OK(call); \
             left(); \

@@ -77,6 +77,33 @@ try_mpi() {
     check "$mpi: a program that calls no MPI: nothing recorded, said" has "$rc:$err" 'nothing was recorded in .*/serial-'
 }
 
+# Linked with -lfvmpi-*: recorded without fvmpi run, and only once under it.
+try_relinked() {
+    local mpi=$1 launcher
+    read -ra launcher <<< "$(launcher_of "$mpi")"
+    $(mpicc_of "$mpi") -I"$source/src" linked.c -L"$build/.libs" "-lfvmpi-$mpi" -Wl,-rpath,"$build/.libs" -o "linked.$mpi"
+    capture "${launcher[@]}" -n 2 env FVMPI_OUTPUT=linked "./linked.$mpi"
+    check "$mpi: relinked: recorded" test "$rc:$(files linked)" = 0:2
+    check "$mpi: relinked: fvmpi.h and the library are of one version" has "$out" '^version ([0-9.]+) \1$'
+    capture "${launcher[@]}" -n 2 "$fvmpi" run -o linked-twice "./linked.$mpi"
+    check "$mpi: relinked and under fvmpi run: one file for each rank" test "$rc:$(files linked-twice)" = 0:2
+    rm -rf linked linked-twice
+}
+cat > linked.c <<'END'
+#include <fvmpi.h>
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    fvmpi_pause();
+    fvmpi_resume();
+    printf("version %s %s\n", FVMPI_VERSION, fvmpi_version());
+    MPI_Finalize();
+    return 0;
+}
+END
+
 # A signal to fvmpi run reaches the launcher, which ends the job; what was recorded is there.
 try_signal() {
     local mpi=$1 launcher pid
@@ -112,6 +139,7 @@ for mpi in $found; do
 done
 for mpi in $found; do
     try_mpi "$mpi"
+    try_relinked "$mpi"
     try_signal "$mpi"
 done
 if [ "$(wc -w <<< "$found")" -eq 2 ]; then

@@ -1,0 +1,527 @@
+/* The profile of synthetic runs with known answers: sums, unified call sites, waits, states, choices. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "fvr_builder.h"
+#include "report/model.h"
+
+#define MS UINT64_C(1000000)
+#define START UINT64_C(1000000000)
+#define assert_near(a, b, within) \
+    do { \
+        if (!(fabs((double)(a) - (double)(b)) <= (within))) \
+            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b)); \
+    } while (0)
+
+enum { F_SEND = 3, F_BARRIER, F_ALLREDUCE, F_BCAST, F_REDUCE, F_SCAN, F_RECV, F_GETNAME };
+
+static struct fvr file[4];
+static struct fv_experiment experiment;
+static struct fv_model model;
+
+static void name_functions(struct fvr *f, int shift)
+{
+    fvr_function(f, (uint16_t)(F_SEND + shift), FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+    fvr_function(f, (uint16_t)(F_BARRIER + shift), FV_CLASS_COLLECTIVE, FV_WAIT_BARRIER, "MPI_Barrier");
+    fvr_function(f, (uint16_t)(F_ALLREDUCE + shift), FV_CLASS_COLLECTIVE, FV_WAIT_NXN, "MPI_Allreduce");
+    fvr_function(f, (uint16_t)(F_BCAST + shift), FV_CLASS_COLLECTIVE, FV_WAIT_FROM_ROOT, "MPI_Bcast");
+    fvr_function(f, (uint16_t)(F_REDUCE + shift), FV_CLASS_COLLECTIVE, FV_WAIT_TO_ROOT, "MPI_Reduce");
+    fvr_function(f, (uint16_t)(F_SCAN + shift), FV_CLASS_COLLECTIVE, FV_WAIT_SCAN, "MPI_Scan");
+    fvr_function(f, (uint16_t)(F_RECV + shift), FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Recv");
+    fvr_function(f, (uint16_t)(F_GETNAME + shift), FV_CLASS_OTHER, FV_WAIT_NONE, "MPI_Get_processor_name");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    experiment = (struct fv_experiment){ 0 };
+    model = (struct fv_model){ 0 };
+    for (int i = 0; i < 4; i++) {
+        fvr_init(&file[i], i, 4);
+        name_functions(&file[i], 0);
+        fvr_comm(&file[i], 1, FV_COMM_WORLD, i, 4);
+        fvr_module(&file[i], "/usr/bin/app", (uint64_t)i << 20, "0123456789abcdef0123");
+        fvr_path(&file[i], 0, 1, 0x100);
+        fvr_path(&file[i], 1, 1, 0x200);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    fv_model_release(&model);
+    fv_experiment_release(&experiment);
+    for (int i = 0; i < 4; i++)
+        fvr_release(&file[i]);
+    return 0;
+}
+
+static void build(int ranks)
+{
+    for (int i = 0; i < ranks; i++)
+        fvr_join(&file[i], &experiment);
+    fv_experiment_choose(&experiment);
+    fv_model_build(&model, &experiment);
+}
+
+static const struct fv_site *site(const char *function)
+{
+    const struct fv_site *found = NULL;
+
+    for (size_t i = 0; i < model.site_count; i++)
+        if (!strcmp(model.functions[model.sites[i].function].name, function)) {
+            assert_null(found);
+            found = &model.sites[i];
+        }
+    assert_non_null(found);
+    return found;
+}
+
+static const struct fv_func *function(const char *name)
+{
+    for (size_t i = 0; i < model.function_count; i++)
+        if (!strcmp(model.functions[i].name, name))
+            return &model.functions[i];
+    fail_msg("no function %s", name);
+    return NULL;
+}
+
+static const struct fv_site_rank *on_rank(const struct fv_site *s, int rank)
+{
+    for (uint32_t i = 0; i < s->ranks; i++)
+        if (model.ranks[model.site_ranks[s->first + i].rank].world_rank == rank)
+            return &model.site_ranks[s->first + i];
+    fail_msg("rank %d is not at the call site", rank);
+    return NULL;
+}
+
+static bool has_problem(enum fv_problem_kind kind, const char *word)
+{
+    for (size_t i = 0; i < model.problems.count; i++) {
+        const struct fv_problem *p = &model.problems.items[i];
+
+        if (p->kind == kind && (strstr(p->text, word) || (p->file && strstr(p->file, word))))
+            return true;
+    }
+    return false;
+}
+
+/* ---- statistics ---- */
+
+static void statistics(void **state)
+{
+    const uint64_t a[] = { 2 * MS, 4 * MS, 4 * MS, 4 * MS }, b[] = { 5 * MS, 5 * MS, 7 * MS, 9 * MS };
+    (void)state;
+
+    for (int i = 0; i < 4; i++)
+        fvr_thread(&file[i], 0, true, 8, 40 * MS, NULL);
+    fvr_cell(&file[0], 0, 2, 1, F_SEND, a, 4, 1000, 0);
+    fvr_cell(&file[0], 7, 2, 1, F_SEND, b, 2, 1000, 0); /* another thread */
+    fvr_cell(&file[0], 0, 2, 1, F_SEND, b + 2, 1, 70000, 0);
+    fvr_cell(&file[2], 0, 2, 1, F_SEND, b + 3, 1, 0, 0);
+    build(4);
+    const struct fv_site *s = site("MPI_Send");
+    assert_int_equal(s->time.calls, 8);
+    assert_near(s->time.sum, 0.040, 1e-12);
+    assert_near(s->time.min, 0.002, 1e-12);
+    assert_near(s->time.max, 0.009, 1e-12);
+    assert_near(fv_stat_mean(&s->time), 0.005, 1e-12);
+    assert_near(fv_stat_stddev(&s->time), 0.002, 1e-12); /* of 2 4 4 4 5 5 7 9 */
+    assert_int_equal(s->time.bytes_sent, 76000);
+    assert_int_equal(s->ranks, 2);
+    assert_near(on_rank(s, 0)->time.sum, 0.031, 1e-12);
+    assert_near(s->rank_mean, 0.020, 1e-12);
+    assert_near(s->cov, 0.011 / 0.020, 1e-9);
+    const struct fv_func *f = function("MPI_Send");
+    assert_int_equal(f->sent[10].count, 6);
+    assert_int_equal(f->sent[10].bytes, 6000);
+    assert_near(f->sent[10].seconds, 0.024, 1e-12);
+    assert_int_equal(f->sent[17].count, 1);
+    assert_int_equal(f->ranks, 2);
+    assert_near(model.comms[0].time.sum, 0.040, 1e-12);
+    assert_true(model.complete);
+}
+
+/* Deviation of one nanosecond in a hundred seconds: doubles of squares could not tell. */
+static void deviations_of_long_calls(void **state)
+{
+    const uint64_t ticks[] = { 100000000000, 100000000002, 100000000000, 100000000002 };
+    (void)state;
+
+    fvr_cell(&file[0], 0, 2, 1, F_SEND, ticks, 4, 0, 0);
+    build(4);
+    assert_near(fv_stat_stddev(&site("MPI_Send")->time) * 1e9, 1.0, 1e-3);
+}
+
+/* ---- call paths ---- */
+
+static void unification(void **state)
+{
+    const uint64_t ticks[] = { MS };
+    struct fvr *f = &file[1];
+    (void)state;
+
+    fvr_release(f); /* rank 1: other order of everything, other load address, other path of the same object */
+    fvr_init(f, 1, 4);
+    name_functions(f, 100);
+    fvr_comm(f, 1, FV_COMM_WORLD, 1, 4);
+    fvr_module(f, "/lib/libc.so.6", 0x7f0000000000, NULL);
+    uint32_t app = fvr_module(f, "/scratch/app", 0x555500000000, "0123456789abcdef0123");
+    fvr_path(f, 0, 1, 0x900);
+    uint32_t outer = fvr_path(f, 0, app, 0x100);
+    fvr_path(f, outer, 1, 0x200); /* same offset, other module */
+    uint32_t inner = fvr_path(f, outer, app, 0x200);
+    fvr_cell(f, 0, inner, 1, F_SEND + 100, ticks, 1, 8, 0);
+    fvr_cell(f, 0, inner, 1, F_BARRIER + 100, ticks, 1, 0, 0);
+    fvr_cell(f, 0, outer + 1, 1, F_RECV + 100, ticks, 1, 0, 8);
+    for (int i = 0; i < 4; i++)
+        if (i != 1)
+            fvr_cell(&file[i], 0, 2, 1, F_SEND, ticks, 1, 8, 0);
+    build(4);
+    assert_int_equal(model.site_count, 3);
+    assert_int_equal(site("MPI_Send")->ranks, 4);
+    assert_int_equal(site("MPI_Send")->time.calls, 4);
+    assert_int_equal(site("MPI_Recv")->ranks, 1);
+    const struct fv_node *n = &model.nodes[site("MPI_Send")->node];
+    assert_int_equal(n->offset, 0x200);
+    assert_string_equal(model.modules[n->module].path, "/usr/bin/app");
+    assert_int_equal(model.nodes[n->parent].offset, 0x100);
+    assert_int_equal(model.nodes[n->parent].parent, 0);
+}
+
+static void path_cycles_are_cut(void **state)
+{
+    const uint64_t ticks[] = { MS };
+    (void)state;
+
+    fvr_path(&file[0], 4, 1, 0x300); /* id 3: its parent is id 4 */
+    fvr_path(&file[0], 3, 1, 0x400);
+    fvr_path(&file[0], 5, 1, 0x500); /* itself */
+    fvr_cell(&file[0], 0, 4, 1, F_SEND, ticks, 1, 0, 0);
+    fvr_cell(&file[0], 0, 5, 1, F_SEND, ticks, 1, 0, 0);
+    fvr_cell(&file[0], 0, 999, 1, F_SEND, ticks, 1, 0, 0);
+    build(4);
+    assert_int_equal(model.site_count, 3);
+    for (size_t i = 0; i < model.site_count; i++) {
+        unsigned depth = 0;
+
+        for (uint32_t node = model.sites[i].node; node; node = model.nodes[node].parent)
+            assert_true(depth++ < 10);
+    }
+    assert_true(has_problem(FV_PROBLEM_DAMAGED, "call paths of"));
+}
+
+/* ---- waits ---- */
+
+/* One collective on the world: ranks enter after begin_ms and leave at end_ms. */
+static uint32_t collective(uint16_t function, const int begin_ms[4], int end_ms, const unsigned flags[4], uint32_t sequence)
+{
+    uint32_t cell = 0;
+
+    for (int i = 0; i < 4; i++) {
+        uint64_t ticks = (uint64_t)(end_ms - begin_ms[i]) * MS;
+
+        cell = fvr_cell(&file[i], 0, 2, 1, function, &ticks, 1, 8, 8);
+        fvr_collective(&file[i], 0, cell, sequence, flags[i], START + (uint64_t)begin_ms[i] * MS,
+                       START + (uint64_t)end_ms * MS);
+    }
+    return cell;
+}
+
+static void expect_waits(const char *name, const int wait_ms[4], enum fv_wait_kind kind)
+{
+    const struct fv_site *s = site(name);
+    double sum = 0;
+
+    for (int i = 0; i < 4; i++) {
+        assert_near(on_rank(s, i)->wait_s, wait_ms[i] * 1e-3, 1e-9);
+        assert_int_equal(on_rank(s, i)->wait_kind, kind);
+        sum += wait_ms[i] * 1e-3;
+    }
+    assert_near(s->wait_s, sum, 1e-9);
+    assert_int_equal(s->wait_kind, kind);
+}
+
+enum { S = FV_COLL_SENDS, R = FV_COLL_RECEIVES, SR = S | R, ROOT = FV_COLL_ROOT };
+static const unsigned all[4] = { SR, SR, SR, SR };
+
+static void waits_exact(void **state)
+{
+    static const int late_2[4] = { 0, 10, 50, 20 };
+    (void)state;
+
+    collective(F_ALLREDUCE, late_2, 60, (const unsigned[4]){ SR, SR, R, SR }, 0); /* rank 2 sends nothing */
+    collective(F_BARRIER, late_2, 55, (const unsigned[4]){ 0 }, 1);
+    collective(F_BCAST, late_2, 60, (const unsigned[4]){ R, R, ROOT | S, R }, 2);
+    collective(F_REDUCE, (const int[4]){ 30, 0, 50, 40 }, 60, (const unsigned[4]){ S, ROOT | SR, S, S }, 3);
+    collective(F_SCAN, (const int[4]){ 0, 30, 10, 20 }, 60, all, 4);
+    build(4);
+    expect_waits("MPI_Allreduce", (const int[4]){ 20, 10, 0, 0 }, FV_WAIT_EXACT);
+    expect_waits("MPI_Barrier", (const int[4]){ 50, 40, 0, 30 }, FV_WAIT_EXACT);
+    expect_waits("MPI_Bcast", (const int[4]){ 50, 40, 0, 30 }, FV_WAIT_EXACT);
+    expect_waits("MPI_Reduce", (const int[4]){ 0, 30, 0, 0 }, FV_WAIT_EXACT);
+    expect_waits("MPI_Scan", (const int[4]){ 0, 0, 20, 10 }, FV_WAIT_EXACT);
+    assert_near(model.ranks[2].delay_s, 0.120 + 0.120, 1e-9); /* barrier and broadcast */
+    assert_near(model.ranks[0].wait_time_s, 0.020 + 0.050 + 0.050, 1e-9);
+    assert_true(model.efficiency.wait_exact);
+}
+
+/* A wait ends with the waiting call: the root of a broadcast may come after others have left. */
+static void waits_are_clipped(void **state)
+{
+    uint64_t ticks = 5 * MS;
+    (void)state;
+
+    for (int i = 0; i < 4; i++) {
+        uint32_t cell = fvr_cell(&file[i], 0, 2, 1, F_BCAST, &ticks, 1, 8, 8);
+        uint64_t begin = START + (i == 0 ? 100 : 10) * MS;
+
+        fvr_collective(&file[i], 0, cell, 0, i == 0 ? ROOT | S : R, begin, begin + ticks);
+    }
+    build(4);
+    expect_waits("MPI_Bcast", (const int[4]){ 0, 5, 5, 5 }, FV_WAIT_EXACT);
+}
+
+/* Every second call is in the log of rank 3, all are in the others': only common ones count, scaled up. */
+static void waits_of_a_thinned_log(void **state)
+{
+    const uint64_t ticks[4] = { 20 * MS, 20 * MS, 20 * MS, 20 * MS };
+    (void)state;
+
+    file[3].header.coll_shift_ceiling = 1;
+    file[3].header.dropped[FV_DROP_COLLECTIVES] = 2;
+    for (int i = 0; i < 4; i++) {
+        uint32_t cell = fvr_cell(&file[i], 0, 2, 1, F_BARRIER, ticks, 4, 0, 0);
+
+        for (uint32_t k = 0; k < 4; k++)
+            if (i < 3 || k % 2 == 0)
+                fvr_collective(&file[i], 0, cell, k, 0, START + (k * 100 + (i == 1 ? 10 : 0)) * MS,
+                               START + (k * 100 + 20) * MS);
+        if (i == 2)
+            fvr_collective(&file[i], 0, cell, 2, 0, START + 200 * MS, START + 220 * MS); /* a duplicate, from a kill */
+    }
+    build(4);
+    expect_waits("MPI_Barrier", (const int[4]){ 40, 0, 40, 40 }, FV_WAIT_ESTIMATE);
+    assert_true(has_problem(FV_PROBLEM_NOTE, "not in the wait log"));
+    assert_true(model.complete);
+}
+
+static void waits_without_a_rank(void **state)
+{
+    (void)state;
+    collective(F_BARRIER, (const int[4]){ 0, 10, 30, 50 }, 55, (const unsigned[4]){ 0 }, 0);
+    build(3); /* the last one's file is missing */
+    const struct fv_site *s = site("MPI_Barrier");
+    assert_near(on_rank(s, 0)->wait_s, 0.030, 1e-9);
+    assert_int_equal(on_rank(s, 0)->wait_kind, FV_WAIT_ESTIMATE);
+    assert_true(has_problem(FV_PROBLEM_MISSING, "rank 3"));
+    assert_false(model.complete);
+}
+
+static void waits_between_hosts(void **state)
+{
+    (void)state;
+    /* The other host's ticks count from elsewhere and its clock runs at 2 GHz. */
+    file[3].header.boot_id[0] ^= 1;
+    file[3].header.first.ticks = 0;
+    file[3].header.last.ticks = 2000000000;
+    file[3].header.begin_ticks = 0;
+    file[3].header.init_ticks = 1;
+    file[3].header.finalize_ticks = 1999999999;
+    file[3].header.end_ticks = 2000000000;
+    for (int i = 0; i < 4; i++) {
+        uint64_t zero = i < 3 ? START : 0, unit = i < 3 ? MS : 2 * MS, ticks = 40 * unit;
+        uint32_t cell = fvr_cell(&file[i], 0, 2, 1, F_BARRIER, &ticks, 1, 0, 0);
+
+        fvr_collective(&file[i], 0, cell, 0, 0, zero + (i == 3 ? 30 : 0) * unit, zero + 40 * unit);
+    }
+    build(4);
+    expect_waits("MPI_Barrier", (const int[4]){ 30, 30, 30, 0 }, FV_WAIT_ESTIMATE);
+    assert_near(on_rank(site("MPI_Barrier"), 3)->time.sum, 0.040, 1e-9);
+    assert_false(model.same_clock);
+    assert_true(has_problem(FV_PROBLEM_NOTE, "different clocks"));
+}
+
+static void waits_point_to_point(void **state)
+{
+    const uint64_t fast[] = { 1 * MS }, slow[] = { 11 * MS, 1 * MS, 3 * MS }, large[] = { 50 * MS };
+    (void)state;
+
+    fvr_cell(&file[0], 0, 2, 1, F_RECV, fast, 1, 0, 100);
+    fvr_cell(&file[1], 0, 2, 1, F_RECV, slow, 3, 0, 100);
+    fvr_cell(&file[1], 0, 2, 1, F_RECV, large, 1, 0, 100000);
+    fvr_cell(&file[1], 0, 2, 1, F_GETNAME, large, 1, 0, 0);
+    build(4);
+    assert_near(on_rank(site("MPI_Recv"), 0)->wait_s, 0, 1e-12);
+    assert_near(on_rank(site("MPI_Recv"), 1)->wait_s, 0.012, 1e-12);
+    assert_int_equal(site("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
+    assert_int_equal(site("MPI_Get_processor_name")->wait_kind, FV_WAIT_UNKNOWN);
+    assert_false(model.efficiency.wait_exact);
+}
+
+/* ---- the run ---- */
+
+static void efficiency(void **state)
+{
+    static const uint64_t mpi_ms[4] = { 200, 400, 400, 600 };
+    (void)state;
+
+    for (int i = 0; i < 4; i++)
+        fvr_thread(&file[i], 0, true, 1, mpi_ms[i] * MS, NULL);
+    file[3].header.end_ticks = START + 900 * MS; /* and was paused for some time */
+    file[3].header.paused_ticks = 100 * MS;
+    build(4);
+    assert_near(model.ranks[3].app_time_s, 0.8, 1e-9);
+    assert_near(model.efficiency.compute_s, 0.8 + 0.6 + 0.6 + 0.2, 1e-9);
+    assert_near(model.efficiency.parallel, 2.2 / 4, 1e-9);
+    assert_near(model.efficiency.load_balance, 2.2 / (4 * 0.8), 1e-9);
+    assert_near(model.efficiency.communication, 0.8, 1e-9);
+    assert_near(model.elapsed_s, 1.0, 1e-9);
+    assert_near(model.ranks[0].init_s, 0.001, 1e-9);
+}
+
+static void states(void **state)
+{
+    const struct fv_in_call in = { .begin = START + 300 * MS, .function = F_RECV, .path = 2, .peer = 1, .tag = 9 };
+    (void)state;
+
+    file[0].header.state = FV_STATE_RUNNING; /* of another boot: it is gone */
+    file[0].header.end_ticks = 0;
+    fvr_thread(&file[0], 0, true, 1, 10 * MS, &in);
+    file[1].header.state = FV_STATE_EXITED;
+    file[1].header.end_ticks = START + 800 * MS;
+    fvr_thread(&file[1], 0, true, 1, 10 * MS, NULL);
+    file[2].header.state = FV_STATE_ABORTED;
+    file[2].header.exit_code = 5;
+    file[2].header.end_ticks = START + 700 * MS;
+    build(3);
+    assert_int_equal(model.ranks[0].state, FV_RANK_KILLED);
+    assert_true(model.ranks[0].in_call.active);
+    assert_string_equal(model.functions[model.ranks[0].in_call.function].name, "MPI_Recv");
+    assert_int_equal(model.ranks[0].in_call.peer, 1);
+    assert_int_equal(model.nodes[model.ranks[0].in_call.node].offset, 0x200);
+    assert_near(model.ranks[0].in_call.seconds, 0.500, 1e-9); /* until rank 1's sign of life */
+    assert_near(model.ranks[0].app_time_s, 0.300, 1e-9);
+    assert_int_equal(model.ranks[1].state, FV_RANK_EXITED);
+    assert_int_equal(model.ranks[2].state, FV_RANK_KILLED);
+    assert_true(model.ranks[2].aborted);
+    assert_int_equal(model.ranks[2].exit_code, 5);
+    assert_false(model.complete);
+}
+
+static void drops_and_threads(void **state)
+{
+    (void)state;
+    file[1].header.dropped[FV_DROP_CELLS] = 7;
+    file[1].header.tool_start_ticks = 2 * MS;
+    file[1].header.tool_call_ticks = 256 * 100;
+    fvr_thread(&file[1], 1, false, 10, 100 * MS, NULL);
+    fvr_thread(&file[1], 0, true, 1000, 200 * MS, NULL);
+    build(4);
+    assert_near(model.ranks[1].mpi_time_s, 0.200, 1e-9);
+    assert_int_equal(model.ranks[1].threads, 2);
+    assert_near(model.ranks[1].tool_s, 0.002 + 1010 * 100e-9, 1e-9);
+    assert_true(has_problem(FV_PROBLEM_DROPPED, "7 calls were counted without"));
+    assert_false(model.complete);
+}
+
+static void older_files_are_left_out(void **state)
+{
+    struct fvr old, twin;
+    (void)state;
+
+    fvr_init(&old, 5, 8); /* of a larger run, a minute before */
+    old.header.job = 76;
+    old.header.first.realtime_ns -= INT64_C(60000000000);
+    fvr_init(&twin, 2, 4); /* rank 2 again, and older */
+    twin.header.first.realtime_ns -= INT64_C(1000000000);
+    fvr_join(&old, &experiment);
+    fvr_join(&twin, &experiment);
+    build(4);
+    assert_int_equal(model.rank_count, 4);
+    assert_int_equal(model.world_size, 4);
+    assert_true(has_problem(FV_PROBLEM_LEFT_OUT, "rank-000005.fvr"));
+    assert_true(has_problem(FV_PROBLEM_LEFT_OUT, "newer"));
+    assert_true(model.complete);
+    fvr_release(&old);
+    fvr_release(&twin);
+}
+
+static void peers_and_timeline(void **state)
+{
+    struct fv_bins *bins = calloc(1, sizeof(*bins));
+    (void)state;
+
+    fvr_peer(&file[0], 0, 2, 3, 300);
+    fvr_peer(&file[0], 0, 1, 1, 100);
+    fvr_peer(&file[0], 4, 2, 1, 50);
+    fvr_thread(&file[0], 0, true, 1, 250 * MS, NULL);
+    bins->active = 1; /* MPI from 0.25 s to 0.5 s */
+    bins->bank[1].origin = START;
+    bins->bank[1].width = 250 * MS;
+    bins->bank[1].ticks[1][FV_CLASS_P2P] = 250 * MS;
+    fvr_add(&file[0], FV_CHUNK_BINS, 0, bins, sizeof(*bins));
+    free(bins);
+    build(4);
+    assert_int_equal(model.edge_count, 2);
+    assert_int_equal(model.edges[1].to, 2);
+    assert_int_equal(model.edges[1].messages, 4);
+    assert_int_equal(model.edges[1].bytes, 350);
+    const float *share = model.timeline.share + FV_CLASS_P2P * model.timeline.bins;
+    assert_near(model.timeline.bin_s * model.timeline.bins, 1.0, 1e-9);
+    assert_near(share[model.timeline.bins / 8], 0, 1e-6);
+    assert_near(share[model.timeline.bins * 3 / 8], 1, 1e-4);
+    assert_near(share[model.timeline.bins * 3 / 4], 0, 1e-6);
+}
+
+/* ---- directories ---- */
+
+static void directories(void **state)
+{
+    char directory[] = "/tmp/fvmpi-unit-XXXXXX", path[200];
+    (void)state;
+
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(fv_model_load(&model, directory), -FV_ENOENT);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "rank-%06d.fvr", i);
+        fvr_write(&file[i], directory, path);
+    }
+    fvr_write(&file[0], directory, "rank-000000.fvr.1");
+    file[3].header.version = 99;
+    fvr_write(&file[3], directory, "rank-000003.fvr");
+    assert_int_equal(fv_model_load(&model, directory), 0);
+    assert_int_equal(model.rank_count, 3);
+    assert_true(has_problem(FV_PROBLEM_UNREADABLE, "rank-000003.fvr"));
+    assert_true(has_problem(FV_PROBLEM_MISSING, "rank 3"));
+    assert_true(has_problem(FV_PROBLEM_NOTE, "1 rank file of earlier runs"));
+    assert_false(model.complete);
+    snprintf(path, sizeof(path), "rm -r %s", directory);
+    assert_int_equal(system(path), 0);
+    fv_model_release(&model);
+    assert_int_equal(fv_model_load(&model, directory), -FV_EIO);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(statistics), TEST(deviations_of_long_calls), TEST(unification), TEST(path_cycles_are_cut),
+        TEST(waits_exact), TEST(waits_are_clipped), TEST(waits_of_a_thinned_log), TEST(waits_without_a_rank),
+        TEST(waits_between_hosts), TEST(waits_point_to_point), TEST(efficiency), TEST(states), TEST(drops_and_threads),
+        TEST(older_files_are_left_out), TEST(peers_and_timeline), TEST(directories),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

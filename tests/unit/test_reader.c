@@ -1,0 +1,281 @@
+/* The reader of rank files: what it takes, what it refuses and why, and that damage costs one chunk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "fvr_builder.h"
+
+static struct fvr file;
+
+/* Three chunks of cells, 15 in each, and two of call paths. */
+static int set_up(void **state)
+{
+    const uint64_t ticks[] = { 10, 20, 30 };
+    (void)state;
+
+    fvr_init(&file, 3, 8);
+    file.chunk_payload = 15 * sizeof(struct fv_cell);
+    fvr_function(&file, 5, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+    uint32_t module = fvr_module(&file, "/usr/bin/app", 0x1000, "0123456789abcdef0123");
+    for (int i = 0; i < 300; i++)
+        fvr_path(&file, (uint32_t)i, module, 0x100 + (uint64_t)i);
+    fvr_comm(&file, 1, FV_COMM_WORLD, 3, 8);
+    fvr_thread(&file, 0, true, 45, 900, NULL);
+    for (int i = 0; i < 45; i++)
+        fvr_cell(&file, 0, 1 + (uint32_t)i, 1, 5, ticks, 3, 100, 0);
+    fvr_finish(&file);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    fvr_release(&file);
+    return 0;
+}
+
+static int open_with(size_t bytes, struct fv_reader **out, char why[200])
+{
+    *out = NULL;
+    return fv_reader_open_memory(file.bytes, bytes, out, why, 200);
+}
+
+static unsigned count(const struct fv_reader *r, enum fv_chunk_type type)
+{
+    struct fv_cursor c = fv_cursor(r, type);
+    unsigned n = 0;
+
+    while (fv_cursor_next(&c))
+        n++;
+    return n;
+}
+
+static uint64_t damages(const struct fv_reader *r, const char *word)
+{
+    size_t kept;
+    uint64_t total;
+    const struct fv_damage *d = fv_reader_damage(r, &kept, &total);
+
+    for (size_t i = 0; i < kept && word; i++)
+        if (strstr(d[i].why, word))
+            return total;
+    assert_true(!word);
+    return total;
+}
+
+static size_t chunk_offset(unsigned type, unsigned number)
+{
+    for (size_t at = FV_PAGE; at < file.size;) {
+        struct fv_chunk_header c;
+
+        memcpy(&c, file.bytes + at, sizeof(c));
+        if (c.type == type && number-- == 0)
+            return at;
+        at += c.bytes;
+    }
+    fail();
+    return 0;
+}
+
+static void whole_file(void **state)
+{
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    assert_int_equal(open_with(file.size, &r, why), 0);
+    assert_int_equal(damages(r, NULL), 0);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
+    assert_int_equal(count(r, FV_CHUNK_PATHS), 300);
+    assert_int_equal(count(r, FV_CHUNK_MODULES), 1);
+    assert_int_equal(count(r, FV_CHUNK_COMMS), 1);
+    assert_int_equal(fv_reader_header(r)->world_rank, 3);
+    struct fv_cursor c = fv_cursor(r, FV_CHUNK_CELLS);
+    for (uint64_t i = 0; i < 45; i++) {
+        const struct fv_cell *cell = fv_cursor_next(&c);
+        assert_int_equal(c.index, i);
+        assert_int_equal(cell->path, i + 1);
+        assert_int_equal(cell->time_sum, 60);
+    }
+    assert_null(fv_cursor_next(&c));
+    assert_null(fv_cursor_next(&c));
+    fv_reader_free(r);
+}
+
+static void refuses(void **state)
+{
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    assert_int_equal(open_with(0, &r, why), -FV_EFORMAT);
+    assert_non_null(strstr(why, "truncated"));
+    assert_int_equal(open_with(4095, &r, why), -FV_EFORMAT);
+    assert_non_null(strstr(why, "truncated"));
+    file.bytes[0] = 'X';
+    assert_int_equal(open_with(file.size, &r, why), -FV_EFORMAT);
+    assert_non_null(strstr(why, "foreign"));
+    assert_int_equal(open_with(100, &r, why), -FV_EFORMAT);
+    assert_non_null(strstr(why, "foreign"));
+    memset(file.bytes, 0, 8);
+    assert_int_equal(open_with(file.size, &r, why), -FV_EFORMAT);
+    assert_non_null(strstr(why, "empty"));
+    file.header.version = FV_FILE_VERSION + 1;
+    strcpy(file.header.fvmpi, "9.9");
+    fvr_finish(&file);
+    assert_int_equal(open_with(file.size, &r, why), -FV_EVERSION);
+    assert_non_null(strstr(why, "newer"));
+    assert_non_null(strstr(why, "9.9"));
+    file.header.byte_order = __builtin_bswap32(FV_BYTE_ORDER);
+    fvr_finish(&file);
+    assert_int_equal(open_with(file.size, &r, why), -FV_EFORMAT);
+    assert_non_null(strstr(why, "byte order"));
+    assert_null(r);
+}
+
+static void bad_chunk_header_costs_that_chunk(void **state)
+{
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    file.bytes[chunk_offset(FV_CHUNK_CELLS, 1) + 8] ^= 0x40; /* its length */
+    assert_int_equal(open_with(file.size, &r, why), 0);
+    assert_int_equal(damages(r, "no valid chunk header"), 1);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 30);
+    assert_int_equal(count(r, FV_CHUNK_PATHS), 300);
+    struct fv_cursor c = fv_cursor(r, FV_CHUNK_CELLS);
+    uint64_t last = 0;
+    while (fv_cursor_next(&c))
+        last = c.index;
+    assert_int_equal(last, 44); /* numbers are kept */
+    fv_reader_free(r);
+}
+
+static void bad_used(void **state)
+{
+    uint64_t used = UINT64_MAX;
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    memcpy(file.bytes + chunk_offset(FV_CHUNK_CELLS, 0) + 16, &used, 8);
+    used = 10 * sizeof(struct fv_cell) + 7;
+    memcpy(file.bytes + chunk_offset(FV_CHUNK_CELLS, 1) + 16, &used, 8);
+    assert_int_equal(open_with(file.size, &r, why), 0);
+    assert_int_equal(damages(r, "over its room"), 2);
+    assert_int_equal(damages(r, "within a record"), 2);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 25);
+    fv_reader_free(r);
+}
+
+static void bad_variable_records(void **state)
+{
+    struct fv_reader *r;
+    uint32_t huge = 0xfffffff8u;
+    char why[200];
+    (void)state;
+
+    memcpy(file.bytes + chunk_offset(FV_CHUNK_MODULES, 0) + sizeof(struct fv_chunk_header), &huge, 4);
+    memcpy(file.bytes + chunk_offset(FV_CHUNK_COMMS, 0) + sizeof(struct fv_chunk_header) +
+               offsetof(struct fv_comm_record, runs), &huge, 4);
+    assert_int_equal(open_with(file.size, &r, why), 0);
+    assert_int_equal(damages(r, "makes no sense"), 2);
+    assert_int_equal(count(r, FV_CHUNK_MODULES), 0);
+    assert_int_equal(count(r, FV_CHUNK_COMMS), 0);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
+    fv_reader_free(r);
+}
+
+static void truncated_at_any_byte(void **state)
+{
+    size_t cells = chunk_offset(FV_CHUNK_CELLS, 0) + sizeof(struct fv_chunk_header);
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    for (size_t bytes = FV_PAGE; bytes < file.size; bytes += 61) {
+        uint8_t *copy = malloc(bytes); /* so that a sanitizer sees a read behind it */
+
+        memcpy(copy, file.bytes, bytes);
+        assert_int_equal(fv_reader_open_memory(copy, bytes, &r, why, sizeof(why)), 0);
+        damages(r, "are missing");
+        unsigned wanted = bytes < cells ? 0 : (unsigned)((bytes - cells) / sizeof(struct fv_cell));
+        if (wanted <= 15)
+            assert_int_equal(count(r, FV_CHUNK_CELLS), wanted);
+        count(r, FV_CHUNK_MODULES);
+        count(r, FV_CHUNK_COMMS);
+        fv_reader_free(r);
+        free(copy);
+    }
+}
+
+static void reserved_space_is_no_damage(void **state)
+{
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    FV_GROW(file.bytes, file.size_room, file.size + 3 * FV_PAGE);
+    memset(file.bytes + file.size, 0, 3 * FV_PAGE);
+    assert_int_equal(open_with(file.size + 3 * FV_PAGE, &r, why), 0);
+    assert_int_equal(damages(r, NULL), 0);
+    fv_reader_free(r);
+}
+
+static void later_types_are_skipped(void **state)
+{
+    uint64_t word = 1;
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    fvr_add(&file, 99, 0, &word, sizeof(word));
+    fvr_finish(&file);
+    assert_int_equal(open_with(file.size, &r, why), 0);
+    assert_int_equal(damages(r, NULL), 0);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
+    fv_reader_free(r);
+}
+
+static void files(void **state)
+{
+    char directory[] = "/tmp/fvmpi-unit-XXXXXX", path[100], why[200];
+    struct fv_reader *r = NULL;
+    (void)state;
+
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(fv_reader_open(directory, &r, why, sizeof(why)), -FV_EFORMAT);
+    snprintf(path, sizeof(path), "%s/rank-000003.fvr", directory);
+    assert_int_equal(fv_reader_open(path, &r, why, sizeof(why)), -FV_EIO);
+    assert_non_null(strstr(why, "No such file"));
+    fvr_write(&file, directory, "rank-000003.fvr");
+    assert_int_equal(fv_reader_open(path, &r, why, sizeof(why)), 0);
+    assert_int_equal(fv_reader_bytes(r), file.size);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
+    fv_reader_free(r);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(fv_reader_open(path, &r, why, sizeof(why)), -FV_EFORMAT);
+    unlink(path);
+    rmdir(directory);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(whole_file), TEST(refuses), TEST(bad_chunk_header_costs_that_chunk), TEST(bad_used),
+        TEST(bad_variable_records), TEST(truncated_at_any_byte), TEST(reserved_space_is_no_damage),
+        TEST(later_types_are_skipped), TEST(files),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
