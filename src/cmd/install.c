@@ -2,6 +2,7 @@
 #include "cmd/install.h"
 
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,4 +68,22 @@ int fv_install_library(enum fv_flavour flavour, char *out, size_t size)
             return 0;
     }
     return try_in(libdir, flavour, out, size) ? 0 : -FV_ENOENT;
+}
+
+/* Not built in but looked up: this very process has it loaded, or there is none. */
+static int find_sanitizer(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    if (!strstr(info->dlpi_name, "/libasan.so") && !strstr(info->dlpi_name, "/libtsan.so"))
+        return 0;
+    *(const char **)arg = info->dlpi_name;
+    return 1;
+}
+
+const char *fv_install_sanitizer(void)
+{
+    const char *path = NULL;
+
+    dl_iterate_phdr(find_sanitizer, &path);
+    return path;
 }

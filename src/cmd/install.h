@@ -9,4 +9,8 @@
  * holds where it should be. */
 int fv_install_library(enum fv_flavour flavour, char *out, size_t size);
 
+/* The run-time library of a sanitizer, if this fvmpi was built with one that must be loaded before all
+ * others; NULL in builds for users. */
+const char *fv_install_sanitizer(void);
+
 #endif

@@ -31,8 +31,10 @@ static const char usage[] =
     "  --no-symbols   show call paths as module+offset: quick, and needs none of the program's files\n"
     "  -h, --help     this text\n"
     "\n"
-    "FVMPI_DEBUG_PATH names a directory with debug files by build-id (DIR/.build-id/xx/yyyy.debug), searched\n"
-    "before /usr/lib/debug. Exit status: 0 reported (also if parts are missing, which the report then says),\n"
+    "FVMPI_DEBUG_PATH names a directory with debug files by build-id (DIR/.build-id/xx/yyyy.debug), "
+    "searched\n"
+    "before /usr/lib/debug. Exit status: 0 reported (also if parts are missing, which the report then "
+    "says),\n"
     "1 nothing could be reported, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
@@ -95,9 +97,11 @@ static int take_option(struct options *o, int option)
     case OPT_TEXT: o->text = true; return -1;
     case OPT_ALL: o->view.top = SIZE_MAX; return -1;
     case OPT_NO_SYMBOLS: o->symbols = false; return -1;
-    case OPT_TOP: return parse_number(optarg, 1, &o->view.top) ? -1 : wrong(optarg, "--top takes a number from 1");
+    case OPT_TOP:
+        return parse_number(optarg, 1, &o->view.top) ? -1 : wrong(optarg, "--top takes a number from 1");
     case OPT_WIDTH:
-        return parse_number(optarg, 20, &o->view.width) ? -1 : wrong(optarg, "--width takes a number from 20");
+        return parse_number(optarg, 20, &o->view.width) ? -1
+                                                        : wrong(optarg, "--width takes a number from 20");
     case OPT_COLOR:
         if (!strcmp(optarg, "auto"))
             o->view.color = color_by_default();
@@ -115,17 +119,23 @@ static int take_option(struct options *o, int option)
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option table[] = {
-        { "json", required_argument, NULL, OPT_JSON },   { "csv", required_argument, NULL, OPT_CSV },
-        { "text", no_argument, NULL, OPT_TEXT },         { "top", required_argument, NULL, OPT_TOP },
-        { "all", no_argument, NULL, OPT_ALL },           { "width", required_argument, NULL, OPT_WIDTH },
-        { "color", required_argument, NULL, OPT_COLOR }, { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
-        { "help", no_argument, NULL, 'h' },              { 0 },
+        { "json", required_argument, NULL, OPT_JSON },
+        { "csv", required_argument, NULL, OPT_CSV },
+        { "text", no_argument, NULL, OPT_TEXT },
+        { "top", required_argument, NULL, OPT_TOP },
+        { "all", no_argument, NULL, OPT_ALL },
+        { "width", required_argument, NULL, OPT_WIDTH },
+        { "color", required_argument, NULL, OPT_COLOR },
+        { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
     };
     int option;
 
     *o = (struct options){ .symbols = true };
-    o->view = (struct fv_text_options){ .width = terminal_width(), .top = 20, .color = color_by_default(),
-                                        .utf8 = is_utf8() };
+    o->view = (struct fv_text_options){
+        .width = terminal_width(), .top = 20, .color = color_by_default(), .utf8 = is_utf8()
+    };
     while ((option = getopt_long(argc, argv, "h", table, NULL)) != -1) {
         int status = take_option(o, option);
 

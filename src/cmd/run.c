@@ -141,14 +141,14 @@ static int assign(struct run *run, const char *name, char *value)
 /* Ours first: a function that both define is ours, and it calls the next. */
 static int assign_preload(struct run *run, const char *library)
 {
-    const char *before = getenv("LD_PRELOAD");
+    const char *before = getenv("LD_PRELOAD"), *sanitizer = fv_install_sanitizer();
+    bool is_first = !before || !*before;
     char *value = NULL;
 
-    if (!before || !*before)
-        value = strdup(library);
-    else if (strstr(before, library)) /* fvmpi run under fvmpi run */
+    if (!is_first && strstr(before, library)) /* fvmpi run under fvmpi run */
         value = strdup(before);
-    else if (asprintf(&value, "%s:%s", library, before) < 0)
+    else if (asprintf(&value, "%s%s%s%s%s", sanitizer ? sanitizer : "", sanitizer ? ":" : "", library,
+                      is_first ? "" : ":", is_first ? "" : before) < 0)
         value = NULL;
     return assign(run, "LD_PRELOAD", value);
 }

@@ -98,7 +98,8 @@ static bool same_module(const struct fv_module *m, const struct fv_module_record
 {
     if (m->build_id_bytes != r->build_id_bytes)
         return false;
-    return r->build_id_bytes ? !memcmp(m->build_id, r->build_id, r->build_id_bytes) : !strcmp(m->path, r->path);
+    return r->build_id_bytes ? !memcmp(m->build_id, r->build_id, r->build_id_bytes)
+                             : !strcmp(m->path, r->path);
 }
 
 static uint32_t find_module(struct fv_build *b, const struct fv_module_record *r)
@@ -195,8 +196,8 @@ static void read_paths(struct fv_build *b, struct fv_build_file *f)
         }
         uint32_t parent = r.parent < id ? fv_build_node_of(b, f, r.parent) : lost_node(b);
         uint32_t module = r.module == FV_MODULE_TRUNCATED ? FV_MODEL_CUT
-                          : r.module < module_count      ? modules[r.module]
-                                                         : FV_MODEL_NO_MODULE;
+                          : r.module < module_count       ? modules[r.module]
+                                                          : FV_MODEL_NO_MODULE;
         f->nodes[id] = find_node(b, parent, module, r.offset);
     }
     free(modules);
@@ -210,8 +211,13 @@ static void fill_comm(struct fv_model *m, struct fv_comm_view *v, const struct f
     struct fv_rank_run *runs = fv_arena_take(&m->arena, count * sizeof(*runs));
 
     memcpy(runs, r->run, count * sizeof(*runs));
-    *v = (struct fv_comm_view){ .uid = r->uid, .parent = r->parent, .size = r->size, .remote_size = r->remote_size,
-                                .name = "", .runs = runs, .run_count = r->runs,
+    *v = (struct fv_comm_view){ .uid = r->uid,
+                                .parent = r->parent,
+                                .size = r->size,
+                                .remote_size = r->remote_size,
+                                .name = "",
+                                .runs = runs,
+                                .run_count = r->runs,
                                 .remote_run_count = r->remote_runs };
 }
 
@@ -355,11 +361,13 @@ static void add_sizes(struct fv_build *b, uint32_t rank, uint32_t function, cons
         f->durations[i] += cell->time_histogram[i];
 }
 
-static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build_file *f, const struct fv_cell *cell)
+static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build_file *f,
+                        const struct fv_cell *cell)
 {
     if (cell->comm == 0 || cell->comm >= f->comm_count || f->comms[cell->comm].comm == FV_NONE)
         return;
-    struct fv_stat stat = { .calls = cell->calls, .bytes_sent = cell->bytes_sent,
+    struct fv_stat stat = { .calls = cell->calls,
+                            .bytes_sent = cell->bytes_sent,
                             .bytes_received = cell->bytes_received };
     if (cell->calls) {
         stat.sum = fv_build_seconds(b->model, rank, cell->time_sum);

@@ -108,8 +108,10 @@ static void callsites(struct csv *c, const struct fv_view *v)
     const struct fv_model *m = v->model;
     struct fv_path path = { 0 };
 
-    fputs("id,function,file,line,path,count,time_s,min_s,max_s,mean_s,stddev_s,bytes_sent,bytes_received,wait_s,"
-          "wait_kind,ranks,rank_min_s,rank_mean_s,rank_max_s,cov\r\n", c->out);
+    fputs("id,function,file,line,path,count,time_s,min_s,max_s,mean_s,stddev_s,bytes_sent,bytes_received,"
+          "wait_s,"
+          "wait_kind,ranks,rank_min_s,rank_mean_s,rank_max_s,cov\r\n",
+          c->out);
     for (size_t i = 0; i < m->site_count; i++) {
         const struct fv_site *s = &m->sites[i];
 
@@ -132,7 +134,8 @@ static void callsites_by_rank(struct csv *c, const struct fv_view *v)
 {
     const struct fv_model *m = v->model;
 
-    fputs("id,rank,count,time_s,min_s,max_s,mean_s,stddev_s,bytes_sent,bytes_received,wait_s,wait_kind\r\n", c->out);
+    fputs("id,rank,count,time_s,min_s,max_s,mean_s,stddev_s,bytes_sent,bytes_received,wait_s,wait_kind\r\n",
+          c->out);
     for (size_t i = 0; i < m->site_rank_count; i++) {
         const struct fv_site_rank *r = &m->site_ranks[i];
 
@@ -146,8 +149,10 @@ static void callsites_by_rank(struct csv *c, const struct fv_view *v)
 
 static void functions(struct csv *c, const struct fv_view *v)
 {
-    fputs("function,class,count,time_s,min_s,max_s,mean_s,stddev_s,bytes_sent,bytes_received,wait_s,wait_kind,"
-          "callsites,ranks\r\n", c->out);
+    fputs(
+        "function,class,count,time_s,min_s,max_s,mean_s,stddev_s,bytes_sent,bytes_received,wait_s,wait_kind,"
+        "callsites,ranks\r\n",
+        c->out);
     for (size_t i = 0; i < v->model->function_count; i++) {
         const struct fv_func *f = &v->model->functions[i];
 
@@ -165,8 +170,10 @@ static void functions(struct csv *c, const struct fv_view *v)
 
 static void ranks(struct csv *c, const struct fv_view *v)
 {
-    fputs("rank,host,pid,state,app_time_s,mpi_time_s,wait_time_s,delay_s,paused_s,begin_s,end_s,overhead_s,in_call,"
-          "in_call_s", c->out);
+    fputs("rank,host,pid,state,app_time_s,mpi_time_s,wait_time_s,delay_s,paused_s,begin_s,end_s,overhead_s,"
+          "in_call,"
+          "in_call_s",
+          c->out);
     for (unsigned d = 0; d < FV_DROP_COUNT; d++)
         fprintf(c->out, ",dropped_%s", fv_drop_name(d));
     line(c);
@@ -193,7 +200,8 @@ static void ranks(struct csv *c, const struct fv_view *v)
     }
 }
 
-static void buckets(struct csv *c, const char *function, const char *direction, const struct fv_size_bucket *b)
+static void buckets(struct csv *c, const char *function, const char *direction,
+                    const struct fv_size_bucket *b)
 {
     for (unsigned i = 0; i < FV_SIZE_BUCKETS; i++) {
         if (!b[i].count && !b[i].bytes)
@@ -234,7 +242,8 @@ static void communicators(struct csv *c, const struct fv_view *v)
 {
     char uid[24];
 
-    fputs("uid,name,size,remote_size,instances,collectives,count,time_s,wait_s,bytes_sent,bytes_received\r\n", c->out);
+    fputs("uid,name,size,remote_size,instances,collectives,count,time_s,wait_s,bytes_sent,bytes_received\r\n",
+          c->out);
     for (size_t i = 0; i < v->model->comm_count; i++) {
         const struct fv_comm_view *comm = &v->model->comms[i];
 
@@ -304,9 +313,9 @@ int fv_view_csv(const struct fv_view *v, const char *directory)
         const char *name;
         void (*table)(struct csv *, const struct fv_view *);
     } tables[] = {
-        { "callsites.csv", callsites },   { "callsites_by_rank.csv", callsites_by_rank },
-        { "functions.csv", functions },   { "ranks.csv", ranks },
-        { "histograms.csv", histograms }, { "matrix.csv", matrix },
+        { "callsites.csv", callsites },         { "callsites_by_rank.csv", callsites_by_rank },
+        { "functions.csv", functions },         { "ranks.csv", ranks },
+        { "histograms.csv", histograms },       { "matrix.csv", matrix },
         { "communicators.csv", communicators }, { "timeline.csv", timeline },
     };
 

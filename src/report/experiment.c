@@ -25,7 +25,8 @@ bool fv_problem_is_loss(enum fv_problem_kind kind)
     return kind != FV_PROBLEM_NOTE && kind != FV_PROBLEM_LEFT_OUT;
 }
 
-void fv_problem_add(struct fv_problems *p, enum fv_problem_kind kind, const char *file, const char *format, ...)
+void fv_problem_add(struct fv_problems *p, enum fv_problem_kind kind, const char *file, const char *format,
+                    ...)
 {
     char text[1024];
     va_list args;
@@ -139,7 +140,8 @@ static int add_directory(struct fv_experiment *e, const char *path)
     free(names);
     if (!count) {
         fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi named at the start "
-               "of the run", path);
+               "of the run",
+               path);
         return -FV_ENOENT;
     }
     return e->count ? 0 : worst;

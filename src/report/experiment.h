@@ -38,7 +38,7 @@ struct fv_experiment_file {
     struct fv_reader *reader;
 };
 struct fv_experiment {
-    char *path; /* as the user gave it */
+    char *path;                       /* as the user gave it */
     struct fv_experiment_file *files; /* of the reported run, by world rank */
     size_t count, room;
     size_t backups; /* files *.fvr.N of earlier runs */

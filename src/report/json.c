@@ -52,7 +52,8 @@ static void put_path(struct fv_json *j, const struct fv_view *v, struct fv_path 
             fv_json_unsigned(j, "line", f->line);
         else
             fv_json_null(j, "line");
-        fv_json_string(j, "module", f->module >= FV_MODEL_FIRST_MODULE ? v->model->modules[f->module].path : NULL);
+        fv_json_string(j, "module",
+                       f->module >= FV_MODEL_FIRST_MODULE ? v->model->modules[f->module].path : NULL);
         fv_json_unsigned(j, "offset", f->offset);
         fv_json_bool(j, "inlined", f->inlined);
         fv_json_end(j);
@@ -121,7 +122,8 @@ static void put_in_call(struct fv_json *j, const struct fv_view *v, struct fv_pa
     fv_json_end(j);
 }
 
-static void put_threads(struct fv_json *j, const struct fv_view *v, struct fv_path *path, const struct fv_rank *r)
+static void put_threads(struct fv_json *j, const struct fv_view *v, struct fv_path *path,
+                        const struct fv_rank *r)
 {
     fv_json_array(j, "threads");
     for (uint32_t i = 0; i < r->threads; i++) {
@@ -141,7 +143,8 @@ static void put_threads(struct fv_json *j, const struct fv_view *v, struct fv_pa
     fv_json_end(j);
 }
 
-static void put_rank(struct fv_json *j, const struct fv_view *v, struct fv_path *path, const struct fv_rank *r)
+static void put_rank(struct fv_json *j, const struct fv_view *v, struct fv_path *path,
+                     const struct fv_rank *r)
 {
     fv_json_object(j, NULL);
     fv_json_signed(j, "rank", r->world_rank);

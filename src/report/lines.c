@@ -11,6 +11,15 @@
 /* From libiberty's demangle.h, which not every distribution installs with bfd.h. */
 enum { DEMANGLE_PARAMS = 1 << 0, DEMANGLE_ANSI = 1 << 1 };
 
+#if defined(__SANITIZE_ADDRESS__)
+/* libbfd does not free all it allocates; that must not hide what we do not. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libbfd";
+}
+#endif
+
 struct fv_lines {
     bfd *bfd;
     asymbol **symbols;
@@ -60,7 +69,8 @@ size_t fv_lines_find(struct fv_lines *lines, uint64_t address, struct fv_line *o
     size_t count = 0;
     struct fv_line l = { 0 };
 
-    if (!s || !bfd_find_nearest_line(lines->bfd, s, lines->symbols, address - s->vma, &l.file, &l.function, &l.line))
+    if (!s || !bfd_find_nearest_line(lines->bfd, s, lines->symbols, address - s->vma, &l.file, &l.function,
+                                     &l.line))
         return 0;
     do {
         if (l.file && !*l.file)

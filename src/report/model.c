@@ -43,7 +43,8 @@ void fv_stat_add(struct fv_stat *to, const struct fv_stat *from)
 }
 
 /* A sum of waits is as good as its worst part. */
-static void add_wait(double *wait_s, enum fv_wait_kind *kind, bool *any_unknown, double more_s, enum fv_wait_kind of)
+static void add_wait(double *wait_s, enum fv_wait_kind *kind, bool *any_unknown, double more_s,
+                     enum fv_wait_kind of)
 {
     *wait_s += more_s;
     if (of == FV_WAIT_UNKNOWN)
@@ -109,7 +110,8 @@ static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
 
         if (!r->time.calls)
             continue;
-        fv_stat_add(&over, &(struct fv_stat){ .calls = 1, .sum = r->time.sum, .min = r->time.sum, .max = r->time.sum });
+        fv_stat_add(&over, &(struct fv_stat){
+                               .calls = 1, .sum = r->time.sum, .min = r->time.sum, .max = r->time.sum });
         add_wait(&s->wait_s, &s->wait_kind, &unknown, r->wait_s, r->wait_kind);
     }
     if (unknown && s->wait_kind == FV_WAIT_EXACT)
@@ -253,7 +255,8 @@ static void say_drops(struct fv_model *m)
         [FV_DROP_COMMS] = { "communicators are not described", "too many were made" },
         [FV_DROP_CALLS] = { "calls were not recorded at all", "no memory or disk for their thread" },
         [FV_DROP_DISK] = { "pieces of rank files could not be had", "the disk was full or failed" },
-        [FV_DROP_REQUESTS] = { "requests were not followed: bytes received by them are missing", "too many at a time" },
+        [FV_DROP_REQUESTS] = { "requests were not followed: bytes received by them are missing",
+                               "too many at a time" },
     };
 
     for (unsigned d = 0; d < FV_DROP_COUNT; d++) {
@@ -270,10 +273,11 @@ static void say_drops(struct fv_model *m)
             fv_problem_add(&m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u ranks (%s)",
                            (unsigned long long)sum, words[d].text, ranks, words[d].advice);
         else
-            fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
-                           "%llu collective calls are not in the wait log of %u ranks: their waiting is estimated "
-                           "from the others (raise FVMPI_COLLECTIVES_MAX)",
-                           (unsigned long long)sum, ranks);
+            fv_problem_add(
+                &m->problems, FV_PROBLEM_NOTE, NULL,
+                "%llu collective calls are not in the wait log of %u ranks: their waiting is estimated "
+                "from the others (raise FVMPI_COLLECTIVES_MAX)",
+                (unsigned long long)sum, ranks);
     }
 }
 
@@ -296,9 +300,10 @@ static void say_states(struct fv_model *m)
     if (exited)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%u ranks exited without MPI_Finalize", exited);
     if (!m->same_clock)
-        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
-                       "ranks ran on %zu different clocks, aligned by their wall clocks: waiting is an estimate",
-                       m->clock_count);
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, NULL,
+            "ranks ran on %zu different clocks, aligned by their wall clocks: waiting is an estimate",
+            m->clock_count);
     for (size_t i = 0; i < m->problems.count; i++)
         m->complete = m->complete && !fv_problem_is_loss(m->problems.items[i].kind);
 }

@@ -30,9 +30,9 @@ struct fv_module {
     uint32_t build_id_bytes;
 };
 /* Modules 0 and 1 are none. */
-#define FV_MODEL_NO_MODULE 0u  /* address in no known object */
-#define FV_MODEL_CUT 1u        /* outer frames were cut at the depth limit */
-#define FV_MODEL_LOST 2u       /* outer frames are in a damaged part of the file */
+#define FV_MODEL_NO_MODULE    0u /* address in no known object */
+#define FV_MODEL_CUT          1u /* outer frames were cut at the depth limit */
+#define FV_MODEL_LOST         2u /* outer frames are in a damaged part of the file */
 #define FV_MODEL_FIRST_MODULE 3u
 
 /* A frame of the unified call tree; node 0 is outside of main. `offset` is a return address. */
@@ -81,7 +81,7 @@ struct fv_in_call_view {
     bool active;
     uint32_t function, node;
     double begin_s, seconds; /* entered, and since then */
-    int peer, tag; /* peer in its communicator; FV_NO_PEER none */
+    int peer, tag;           /* peer in its communicator; FV_NO_PEER none */
 };
 
 struct fv_thread_view {
@@ -101,16 +101,16 @@ struct fv_rank {
     uint32_t pid;
     enum fv_rank_state state;
     bool aborted;
-    int exit_code; /* argument of MPI_Abort */
+    int exit_code;         /* argument of MPI_Abort */
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
-    double wait_share; /* of the MPI time of all its threads */
-    double delay_s; /* that other ranks waited for this one in collectives: it came last */
+    double wait_share;         /* of the MPI time of all its threads */
+    double delay_s;            /* that other ranks waited for this one in collectives: it came last */
     double init_s, finalize_s; /* in MPI_Init, MPI_Finalize */
     double tool_s;             /* fvmpi's own time */
     uint64_t memory_bytes, file_bytes;
     uint64_t dropped[FV_DROP_COUNT];
-    unsigned thinned; /* the wait log holds every 2^thinned-th call */
+    unsigned thinned;               /* the wait log holds every 2^thinned-th call */
     struct fv_in_call_view in_call; /* of the main thread, or of the first that is in a call */
     uint32_t first_thread, threads; /* its part of fv_model.threads */
     uint32_t clock;
@@ -131,7 +131,7 @@ struct fv_comm_view {
     const char *name;
     uint32_t flags; /* enum fv_comm_flags */
     int size, remote_size;
-    uint32_t ranks; /* that told of it */
+    uint32_t ranks;                 /* that told of it */
     const struct fv_rank_run *runs; /* world ranks: local group, then remote group */
     uint32_t run_count, remote_run_count;
     uint64_t collectives;

@@ -7,16 +7,16 @@
 
 struct fv_object_symbol {
     uint64_t begin, size;
-    const char *name;  /* in the file; valid until fv_object_close() */
+    const char *name;   /* in the file; valid until fv_object_close() */
     uint8_t preference; /* among symbols of one address: global before weak before local */
 };
 struct fv_object {
     const uint8_t *data;
     size_t bytes;
     uint8_t build_id[32];
-    uint32_t build_id_bytes; /* 0: none */
-    bool fortran;            /* it calls gfortran's run-time library */
-    bool has_lines;          /* it has DWARF */
+    uint32_t build_id_bytes;          /* 0: none */
+    bool fortran;                     /* it calls gfortran's run-time library */
+    bool has_lines;                   /* it has DWARF */
     struct fv_object_symbol *symbols; /* by address; filled by fv_object_symbols() */
     size_t symbol_count, symbol_room;
 };

@@ -171,7 +171,8 @@ static void find_clocks(struct fv_build *b)
             k++;
         if (k == m->clock_count) {
             FV_GROW(m->clocks, m->clock_room, k + 1);
-            m->clocks[m->clock_count++] = (struct fv_clock){ .kind = h->clock_kind, .anchor = h->first.ticks,
+            m->clocks[m->clock_count++] = (struct fv_clock){ .kind = h->clock_kind,
+                                                             .anchor = h->first.ticks,
                                                              .anchor_ns = h->first.realtime_ns };
             memcpy(m->clocks[k].boot_id, h->boot_id, 16);
         }
@@ -217,8 +218,9 @@ static void add_thread(struct fv_build *b, uint32_t rank, const struct fv_thread
 
     FV_GROW(m->threads, m->thread_room, m->thread_count + 1);
     struct fv_thread_view *v = &m->threads[m->thread_count++];
-    *v = (struct fv_thread_view){ .id = t->id, .tid = t->tid, .used = t->threads, .main = t->main == 1,
-                                  .calls = t->calls };
+    *v = (struct fv_thread_view){
+        .id = t->id, .tid = t->tid, .used = t->threads, .main = t->main == 1, .calls = t->calls
+    };
     v->begin_s = fv_build_time(m, rank, t->begin);
     v->end_s = t->end ? fv_build_time(m, rank, t->end) : 0;
     v->mpi_time_s = fv_build_seconds(m, rank, t->mpi_ticks);
@@ -303,9 +305,13 @@ void fv_build_ranks(struct fv_build *b)
         const struct fv_file_header *h = b->files[i].header;
         struct fv_rank *r = &m->ranks[i];
 
-        *r = (struct fv_rank){ .world_rank = h->world_rank, .pid = h->pid, .exit_code = h->exit_code,
-                               .aborted = h->state == FV_STATE_ABORTED, .state = state_of(h),
-                               .memory_bytes = h->memory_bytes, .thinned = 0 };
+        *r = (struct fv_rank){ .world_rank = h->world_rank,
+                               .pid = h->pid,
+                               .exit_code = h->exit_code,
+                               .aborted = h->state == FV_STATE_ABORTED,
+                               .state = state_of(h),
+                               .memory_bytes = h->memory_bytes,
+                               .thinned = 0 };
         r->host = fv_arena_string(&m->arena, h->host);
         r->file = fv_arena_string(&m->arena, b->files[i].name);
         r->thread_level = fv_arena_string(&m->arena, h->thread_level);

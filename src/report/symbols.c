@@ -32,9 +32,25 @@ static bool is_plain_fortran(const char *name, size_t length)
     return true;
 }
 
+/* Less the version ("memcpy@@GLIBC_2.14") and what compilers append to copies of a function. */
+static size_t plain_length(const char *name)
+{
+    static const char *const copies[] = { ".isra.", ".part.", ".constprop.", ".cold", ".lto_priv.",
+                                          ".llvm.", "@" };
+    size_t length = strlen(name);
+
+    for (unsigned i = 0; i < sizeof(copies) / sizeof(*copies); i++) {
+        const char *at = strstr(name + 1, copies[i]);
+
+        if (at && (size_t)(at - name) < length)
+            length = (size_t)(at - name);
+    }
+    return length;
+}
+
 const char *fv_demangle(struct fv_arena *arena, const char *name, bool fortran)
 {
-    size_t length = strcspn(name, "@"); /* less the version: "memcpy@@GLIBC_2.14" */
+    size_t length = *name ? plain_length(name) : 0;
     char *plain = fv_arena_bytes(arena, name, length);
     const char *out = demangle_fortran(arena, plain);
 
@@ -68,7 +84,8 @@ static bool has_id(const struct fv_object *o, const struct fv_module *m)
 }
 
 /* <directory>/.build-id/xx/yyyy.debug with the right build-id inside. */
-static bool open_debug_in(struct look_up *l, const struct fv_module *m, const char *directory, char *path, size_t bytes)
+static bool open_debug_in(struct look_up *l, const struct fv_module *m, const char *directory, char *path,
+                          size_t bytes)
 {
     int n = snprintf(path, bytes, "%s/.build-id/%02x/", directory, m->build_id[0]);
 
@@ -100,9 +117,11 @@ static void say_state(struct look_up *l, const struct fv_module *m, bool there, 
     const char *then = debug ? "; its debug file is used" : ", its functions are shown as offsets";
 
     if (changed)
-        fv_problem_add(&l->model->problems, FV_PROBLEM_NOTE, NULL, "%s: file changed since the run%s", m->path, then);
+        fv_problem_add(&l->model->problems, FV_PROBLEM_NOTE, NULL, "%s: file changed since the run%s",
+                       m->path, then);
     else if (!there && m->path[0] == '/')
-        fv_problem_add(&l->model->problems, FV_PROBLEM_NOTE, NULL, "%s: not there or not readable%s", m->path, then);
+        fv_problem_add(&l->model->problems, FV_PROBLEM_NOTE, NULL, "%s: not there or not readable%s", m->path,
+                       then);
 }
 
 /* Opens what there is of a module; false: nothing of it may be used. */
@@ -166,7 +185,8 @@ static void add_frames(struct look_up *l, uint32_t module, uint64_t offset)
     if (!symbol)
         symbol = fv_object_find(&l->object, address);
     for (size_t i = 0; i + 1 < count; i++) {
-        frame.function = lines[i].function ? fv_demangle(&l->symbols->arena, lines[i].function, l->fortran) : NULL;
+        frame.function =
+            lines[i].function ? fv_demangle(&l->symbols->arena, lines[i].function, l->fortran) : NULL;
         frame.file = lines[i].file ? keep_file(l->symbols, lines[i].file) : NULL;
         frame.line = lines[i].line;
         frame.inlined = true;
@@ -219,7 +239,8 @@ static void progress_show(struct progress *p, const char *module, size_t done, s
         return;
     p->last_s = now;
     p->shown = true;
-    fprintf(stderr, "\r\033[Kfvmpi: looking up symbols: %zu %% (%.60s)", done * 100 / (all ? all : 1), module);
+    fprintf(stderr, "\r\033[Kfvmpi: looking up symbols: %zu %% (%.60s)", done * 100 / (all ? all : 1),
+            module);
     fflush(stderr);
 }
 
@@ -229,7 +250,8 @@ static void progress_end(struct progress *p)
         fputs("\r\033[K", stderr);
 }
 
-static void resolve_sorted(struct fv_symbols *out, struct fv_model *m, const struct place *places, bool look_up)
+static void resolve_sorted(struct fv_symbols *out, struct fv_model *m, const struct place *places,
+                           bool look_up)
 {
     struct look_up l = { .symbols = out, .model = m };
     struct progress progress = { .begin_s = now_s(), .on = isatty(STDERR_FILENO) };
@@ -302,11 +324,34 @@ static bool is_libc(const struct fv_frame *f, const struct fv_model *m)
            !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-musl", 7);
 }
 
+/* The MPI library's Fortran binding, which calls its C functions: not the user's code. */
+static bool is_binding(const struct fv_frame *f, const struct fv_model *m)
+{
+    const char *name = m->modules[f->module].name;
+
+    return !strncmp(name, "libmpichfort", 12) || !strncmp(name, "libmpifort", 10) ||
+           !strncmp(name, "libmpi_mpifh", 12) || !strncmp(name, "libmpi_usempi", 13);
+}
+
+/* Drops the innermost frames that are the binding's, unless nothing would be left. */
+static void trim_binding(struct fv_path *p, const struct fv_model *m)
+{
+    size_t skip = 0;
+
+    while (skip < p->count && is_binding(&p->frames[skip], m))
+        skip++;
+    if (skip == p->count)
+        return;
+    p->count -= skip;
+    memmove(p->frames, p->frames + skip, p->count * sizeof(*p->frames));
+}
+
 /* Cuts the frames outside of main. Where main has no name (stripped programs), it is the function that
  * the C library's start-up code called, which in turn is called by the program's _start. */
 static void trim(struct fv_path *p, const struct fv_model *m)
 {
-    static const char *const start_up[] = { "__libc_start_", "clone", "__clone", "start_thread", "__libc_init", NULL };
+    static const char *const start_up[] = { "__libc_start_", "clone",       "__clone",
+                                            "start_thread",  "__libc_init", NULL };
     struct fv_frame *f = p->frames;
     size_t count = p->count;
 
@@ -339,6 +384,7 @@ void fv_path_of(struct fv_path *p, const struct fv_symbols *s, const struct fv_m
         memcpy(p->frames + p->count, s->frames + symbol->first, symbol->count * sizeof(*p->frames));
         p->count += symbol->count;
     }
+    trim_binding(p, m);
     trim(p, m);
 }
 
@@ -356,7 +402,7 @@ const char *fv_frame_label(const struct fv_frame *f, const struct fv_model *m, c
         return "(outer frames beyond the depth limit)";
     if (f->module == FV_MODEL_LOST)
         return "(frames lost in a damaged part of the file)";
-    snprintf(buffer, bytes, "%s%s0x%llx", m->modules[f->module].name, f->module == FV_MODEL_NO_MODULE ? "" : "+",
-             (unsigned long long)f->offset);
+    snprintf(buffer, bytes, "%s%s0x%llx", m->modules[f->module].name,
+             f->module == FV_MODEL_NO_MODULE ? "" : "+", (unsigned long long)f->offset);
     return buffer;
 }

@@ -25,7 +25,7 @@ struct fv_symbols {
     size_t frame_count, frame_room;
     struct fv_symbol {
         uint32_t first, count;
-    } *items; /* by fv_node.symbol */
+    } * items; /* by fv_node.symbol */
     size_t count;
 };
 
@@ -34,18 +34,20 @@ struct fv_symbols {
 void fv_symbols_resolve(struct fv_symbols *out, struct fv_model *model, bool look_up);
 void fv_symbols_release(struct fv_symbols *symbols);
 
-/* A call path for display: innermost frame first, inlined frames expanded, and without what the C library
- * runs before main (_start, __libc_start_main, clone, ...): where the path goes through main, main is its
- * last frame. Reuse one struct for many paths. */
+/* A call path for display: innermost frame first, inlined frames expanded, without the frames of an MPI
+ * library's Fortran binding, and without what the C library runs before main (_start, __libc_start_main,
+ * clone, ...): where the path goes through main, main is its last frame. Reuse one struct for many. */
 struct fv_path {
     struct fv_frame *frames;
     size_t count, room;
 };
-void fv_path_of(struct fv_path *path, const struct fv_symbols *symbols, const struct fv_model *model, uint32_t node);
+void fv_path_of(struct fv_path *path, const struct fv_symbols *symbols, const struct fv_model *model,
+                uint32_t node);
 void fv_path_release(struct fv_path *path);
 
 /* The function's name, else "module+0xoffset", else what is known; in `buffer` where it must be made. */
-const char *fv_frame_label(const struct fv_frame *frame, const struct fv_model *model, char *buffer, size_t bytes);
+const char *fv_frame_label(const struct fv_frame *frame, const struct fv_model *model, char *buffer,
+                           size_t bytes);
 
 /* gfortran's and C++'s names as their authors wrote them. `fortran`: the object is of Fortran, where one
  * underscore at the end means nothing. */

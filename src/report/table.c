@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP 2       /* between columns */
+#define GAP      2  /* between columns */
 #define SHORTEST 12 /* a name is not cut below this */
 
 /* ---- the page ---- */
 
 const char *fv_page_on(const struct fv_page *p, enum fv_color color)
 {
-    static const char *const codes[] = { "", "\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m", "\033[36m" };
+    static const char *const codes[] = { "",         "\033[1m",  "\033[2m", "\033[31m",
+                                         "\033[33m", "\033[32m", "\033[36m" };
 
     return p->color ? codes[color] : "";
 }
@@ -36,11 +37,14 @@ void fv_page_heading(const struct fv_page *p, const char *title, const char *rem
 
 void fv_page_cut(const struct fv_page *p, size_t shown, size_t all, const char *what)
 {
-    char more[FV_WORD];
+    char more[FV_WORD], text[256];
 
-    if (shown < all)
-        fprintf(p->out, "  %s... %s more %s; --all shows them%s\n", fv_page_on(p, FV_DIM),
-                fv_words_count(all - shown, more), what, fv_page_off(p));
+    if (shown >= all)
+        return;
+    snprintf(text, sizeof(text), "... %s more %s; --all shows them", fv_words_count(all - shown, more), what);
+    fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
+    fv_page_words(p, text, 2);
+    fputs(fv_page_off(p), p->out);
 }
 
 void fv_page_words(const struct fv_page *p, const char *text, size_t indent)
@@ -132,7 +136,8 @@ static void fit(const struct fv_table *t, size_t *widths, size_t page_width)
 
             if (col->flexible && widths[c] > SHORTEST && (widest == SIZE_MAX || widths[c] > widths[widest]))
                 widest = c;
-            if (col->weight && widths[c] && (lightest == SIZE_MAX || col->weight < t->columns[lightest].weight))
+            if (col->weight && widths[c] &&
+                (lightest == SIZE_MAX || col->weight < t->columns[lightest].weight))
                 lightest = c;
         }
         bool roomy = widest != SIZE_MAX && widths[widest] > 24;
@@ -145,12 +150,13 @@ static void fit(const struct fv_table *t, size_t *widths, size_t page_width)
     }
 }
 
-static void print_cell(const struct fv_page *p, const struct fv_column *c, const char *text, size_t width, bool last)
+static void print_cell(const struct fv_page *p, const struct fv_column *c, const char *text, size_t width,
+                       bool last)
 {
     char clean[2048];
 
     snprintf(clean, sizeof(clean), "%s", text);
-    fv_words_fit(clean, width, c->keep_end);
+    fv_words_fit(clean, width);
     size_t pad = width - fv_words_columns(clean);
     if (!c->left)
         fprintf(p->out, "%*s", (int)pad, "");
@@ -170,24 +176,28 @@ static void print_row(const struct fv_table *t, const struct fv_page *p, const s
         if (!widths[c])
             continue;
         fprintf(p->out, "%*s", GAP, "");
-        print_cell(p, &t->columns[c], row == SIZE_MAX ? t->columns[c].title : t->cells[row * t->column_count + c],
-                   widths[c], c == last);
+        print_cell(p, &t->columns[c],
+                   row == SIZE_MAX ? t->columns[c].title : t->cells[row * t->column_count + c], widths[c],
+                   c == last);
     }
     fprintf(p->out, "%s\n", fv_page_off(p));
 }
 
 static void say_hidden(const struct fv_table *t, const struct fv_page *p, const size_t *widths)
 {
-    bool any = false;
+    char text[512];
+    size_t used = 0;
 
-    for (size_t c = 0; c < t->column_count; c++) {
-        if (widths[c] || is_empty(t, c))
-            continue;
-        fprintf(p->out, "%s%s", any ? ", " : "  columns left out: ", t->columns[c].title);
-        any = true;
-    }
-    if (any)
-        fputs("; a larger --width shows them\n", p->out);
+    for (size_t c = 0; c < t->column_count; c++)
+        if (!widths[c] && !is_empty(t, c) && used < sizeof(text))
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                                     used ? ", " : "columns left out: ", t->columns[c].title);
+    if (!used || used >= sizeof(text))
+        return;
+    snprintf(text + used, sizeof(text) - used, "; a larger --width shows them");
+    fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
+    fv_page_words(p, text, 2);
+    fputs(fv_page_off(p), p->out);
 }
 
 void fv_table_print(const struct fv_table *t, const struct fv_page *p)

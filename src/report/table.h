@@ -26,7 +26,6 @@ struct fv_column {
     const char *title;
     bool left;      /* aligned to the left; numbers to the right */
     bool flexible;  /* a name, that may be cut to fit */
-    bool keep_end;  /* cut it at its begin */
     uint8_t weight; /* left out before those of more weight; 0: never */
 };
 #define FV_TABLE_COLUMNS 16

@@ -6,16 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *fv_text_location(const struct fv_frame *f, char *out, size_t bytes)
+char *fv_text_location(const struct fv_frame *f, const struct fv_model *m, char *out, size_t bytes)
 {
     const char *slash = f->file ? strrchr(f->file, '/') : NULL, *name = slash ? slash + 1 : f->file;
     char clean[256];
 
     out[0] = '\0';
-    if (!name)
+    if (!name && (!f->function || f->module < FV_MODEL_FIRST_MODULE))
         return out;
-    fv_words_clean(name, clean, sizeof(clean));
-    if (f->line)
+    fv_words_clean(name ? name : m->modules[f->module].name, clean, sizeof(clean));
+    if (!name)
+        snprintf(out, bytes, "%s+0x%llx", clean, (unsigned long long)f->offset);
+    else if (f->line)
         snprintf(out, bytes, "%s:%u", clean, f->line);
     else
         snprintf(out, bytes, "%s", clean);
@@ -26,7 +28,9 @@ char *fv_text_location(const struct fv_frame *f, char *out, size_t bytes)
 
 static void put_bar(const struct fv_page *p, double compute, double mpi, double wait)
 {
-    static const char *const drawn[] = { "\xe2\x96\x88", "\xe2\x96\x93", "\xe2\x96\x91" }, *const plain[] = { "#", "=", "." };
+    static const char *const drawn[] = { "\xe2\x96\x88", "\xe2\x96\x93", "\xe2\x96\x91" }, *const plain[] = {
+        "#", "=", "."
+    };
     static const enum fv_color colors[] = { FV_GREEN, FV_CYAN, FV_YELLOW };
     const double parts[] = { compute, mpi - wait, wait };
     size_t width = p->width < 120 ? p->width : 120, at = 0;
@@ -55,8 +59,9 @@ static void put_verdict(const struct fv_page *p, const struct fv_model *m)
     fv_words_percent(e->mpi_s, e->total_s, mpi);
     fv_words_percent(e->wait_s, e->mpi_s, wait);
     if (e->total_s > 0)
-        fprintf(p->out, "%scompute %s, MPI %s%s, of which %s%s%s is waiting (%s)\n", fv_page_on(p, FV_BOLD), compute, mpi,
-                fv_page_off(p), fv_page_on(p, FV_BOLD), wait, fv_page_off(p), e->wait_exact ? "exact" : "estimate");
+        fprintf(p->out, "%scompute %s, MPI %s%s,%sof which %s%s%s is waiting (%s)\n", fv_page_on(p, FV_BOLD),
+                compute, mpi, fv_page_off(p), p->width < 70 ? "\n" : " ", fv_page_on(p, FV_BOLD), wait,
+                fv_page_off(p), e->wait_exact ? "exact" : "estimate");
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
     put_bar(p, e->compute_s, e->mpi_s, e->wait_s);
@@ -125,10 +130,12 @@ static void put_identity(const struct fv_page *p, const struct fv_model *m)
     for (char *tab = text; (tab = strchr(tab, '\t'));)
         *tab = ' ';
     put_field(p, "MPI", text);
-    snprintf(text, sizeof(text), "%s, for %s", fv_words_time(m->origin_ns, start), fv_words_seconds(m->elapsed_s, elapsed));
+    snprintf(text, sizeof(text), "%s, for %s", fv_words_time(m->origin_ns, start),
+             fv_words_seconds(m->elapsed_s, elapsed));
     put_field(p, "start", text);
     put_overhead(p, m);
-    snprintf(text, sizeof(text), "%zu of %d ranks: %u finalized", m->rank_count, m->world_size, states[FV_RANK_FINALIZED]);
+    snprintf(text, sizeof(text), "%zu of %d ranks: %u finalized", m->rank_count, m->world_size,
+             states[FV_RANK_FINALIZED]);
     size_t used = strlen(text);
     for (unsigned i = FV_RANK_EXITED; i <= FV_RANK_RUNNING; i++)
         if (states[i])
@@ -207,10 +214,12 @@ static void put_place(const struct fv_page *p, const struct fv_view *v, const st
     put_since(p, r, place);
     fv_path_of(path, v->symbols, v->model, in->node);
     for (size_t i = 0; i < path->count && i < 12; i++) {
-        fv_words_clean(fv_frame_label(&path->frames[i], v->model, label, sizeof(label)), clean, sizeof(clean));
-        fv_words_fit(clean, p->width > 40 ? p->width - 30 : 20, false);
-        fv_text_location(&path->frames[i], where, sizeof(where));
-        fprintf(p->out, "      %s%s%s%s%s\n", clean, where[0] ? "  " : "", fv_page_on(p, FV_DIM), where, fv_page_off(p));
+        fv_words_clean(fv_frame_label(&path->frames[i], v->model, label, sizeof(label)), clean,
+                       sizeof(clean));
+        fv_words_fit(clean, p->width > 40 ? p->width - 30 : 20);
+        fv_text_location(&path->frames[i], v->model, where, sizeof(where));
+        fprintf(p->out, "      %s%s%s%s%s\n", clean, where[0] ? "  " : "", fv_page_on(p, FV_DIM), where,
+                fv_page_off(p));
     }
     if (path->count > 12)
         fprintf(p->out, "      ... %zu outer frames; --json has them\n", path->count - 12);
@@ -281,7 +290,8 @@ static void put_problems(const struct fv_page *p, const struct fv_model *m)
     for (size_t i = 0; i < m->problems.count && shown < p->top; i++, shown++) {
         const struct fv_problem *problem = &m->problems.items[i];
 
-        snprintf(text, sizeof(text), "%s%s%s", problem->file ? problem->file : "", problem->file ? ": " : "", problem->text);
+        snprintf(text, sizeof(text), "%s%s%s", problem->file ? problem->file : "", problem->file ? ": " : "",
+                 problem->text);
         put_note(p, fv_problem_is_loss(problem->kind) ? FV_RED : FV_YELLOW, text);
     }
     fv_page_cut(p, shown, m->problems.count, "remarks");
@@ -299,13 +309,16 @@ static void put_notes(const struct fv_page *p, const struct fv_model *m)
         threaded += m->ranks[i].threads > 1;
     }
     if (init > 0.05 * total && total > 0) {
-        snprintf(text, sizeof(text), "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
+        snprintf(text, sizeof(text),
+                 "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
                  fv_words_percent(init, total, part));
         put_note(p, FV_YELLOW, text);
     }
     if (threaded) {
-        snprintf(text, sizeof(text), "%zu ranks call MPI from several threads: MPI time of a rank is its main thread's, "
-                 "functions and call sites hold all threads", threaded);
+        snprintf(text, sizeof(text),
+                 "%zu ranks call MPI from several threads: MPI time of a rank is its main thread's, "
+                 "functions and call sites hold all threads",
+                 threaded);
         put_note(p, FV_YELLOW, text);
     }
     if (paused > 0) {
@@ -324,7 +337,8 @@ static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
         const char *name, *meaning;
         double value;
     } rows[] = {
-        { "parallel efficiency", "part of the time that all ranks compute: the product of the next two", e->parallel },
+        { "parallel efficiency", "part of the time that all ranks compute: the product of the next two",
+          e->parallel },
         { "  load balance", "mean over longest computing time of a rank", e->load_balance },
         { "  communication", "longest computing time of a rank over the elapsed time", e->communication },
     };
@@ -335,7 +349,9 @@ static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
         bool known = isfinite(rows[i].value);
 
         fprintf(p->out, "  %-20s %s%8s%s", rows[i].name,
-                fv_page_on(p, !known ? FV_PLAIN : rows[i].value < 0.8 ? FV_YELLOW : FV_GREEN),
+                fv_page_on(p, !known                ? FV_PLAIN
+                              : rows[i].value < 0.8 ? FV_YELLOW
+                                                    : FV_GREEN),
                 known ? fv_words_percent(rows[i].value, 1, percent) : "-", fv_page_off(p));
         if (p->width >= 40 + strlen(rows[i].meaning))
             fprintf(p->out, "   %s%s%s", fv_page_on(p, FV_DIM), rows[i].meaning, fv_page_off(p));
@@ -356,7 +372,9 @@ void fv_text_summary(const struct fv_page *p, const struct fv_view *v)
 
 int fv_view_text(const struct fv_view *v, const struct fv_text_options *o, FILE *out)
 {
-    const struct fv_page page = { .out = out, .width = o->width, .top = o->top, .color = o->color, .utf8 = o->utf8 };
+    const struct fv_page page = {
+        .out = out, .width = o->width, .top = o->top, .color = o->color, .utf8 = o->utf8
+    };
 
     fv_text_summary(&page, v);
     fv_text_functions(&page, v->model);

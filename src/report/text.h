@@ -16,7 +16,8 @@ void fv_text_peers(const struct fv_page *page, const struct fv_model *model);
 void fv_text_comms(const struct fv_page *page, const struct fv_model *model);
 void fv_text_ranks(const struct fv_page *page, const struct fv_model *model);
 
-/* "file.c:12", without directories; "" if the file is not known. Returns out. */
-char *fv_text_location(const struct fv_frame *frame, char *out, size_t bytes);
+/* "file.c:12", without directories; where no file is known "module+0xoffset", unless that is the frame's
+ * label already. Returns out. */
+char *fv_text_location(const struct fv_frame *frame, const struct fv_model *model, char *out, size_t bytes);
 
 #endif

@@ -17,10 +17,10 @@ static const char *wait_word(double wait_s, enum fv_wait_kind kind, char out[FV_
 void fv_text_functions(const struct fv_page *p, const struct fv_model *m)
 {
     static const struct fv_column columns[] = {
-        { "function", true, true, false, 0 }, { "time", false, false, false, 0 }, { "of all", false, false, false, 0 },
-        { "waiting", false, false, false, 6 }, { "calls", false, false, false, 0 }, { "mean", false, false, false, 5 },
-        { "min", false, false, false, 2 }, { "max", false, false, false, 3 }, { "sent", false, false, false, 4 },
-        { "received", false, false, false, 4 }, { "sites", false, false, false, 2 }, { "ranks", false, false, false, 1 },
+        { "function", true, true, 0 },   { "time", false, false, 0 },  { "of all", false, false, 0 },
+        { "waiting", false, false, 6 },  { "calls", false, false, 0 }, { "mean", false, false, 5 },
+        { "min", false, false, 2 },      { "max", false, false, 3 },   { "sent", false, false, 4 },
+        { "received", false, false, 4 }, { "sites", false, false, 2 }, { "ranks", false, false, 1 },
     };
     char word[FV_WORD];
     struct fv_table t;
@@ -67,15 +67,17 @@ static void put_site_head(const struct fv_page *p, const struct fv_model *m, siz
             fv_words_clean(m->functions[s->function].name, clean, sizeof(clean)), fv_page_off(p));
     fprintf(p->out, "  %s, %s%s%s of all\n", fv_words_seconds(s->time.sum, a), fv_page_on(p, FV_CYAN),
             fv_words_percent(s->time.sum, m->efficiency.thread_s, b), fv_page_off(p));
-    snprintf(text, sizeof(text), "%s calls on %u of %zu ranks; each %s, %s to %s", fv_words_count(s->time.calls, a), s->ranks,
-             m->rank_count, fv_words_seconds(fv_stat_mean(&s->time), b), fv_words_seconds(s->time.min, c),
+    snprintf(text, sizeof(text), "%s calls on %u of %zu ranks; each %s, %s to %s",
+             fv_words_count(s->time.calls, a), s->ranks, m->rank_count,
+             fv_words_seconds(fv_stat_mean(&s->time), b), fv_words_seconds(s->time.min, c),
              fv_words_seconds(s->time.max, d));
     fputs("      ", p->out);
     fv_page_words(p, text, 8);
     if (s->ranks > 1) {
         snprintf(text, sizeof(text), "a rank %s, %s to %s, cov %.2f", fv_words_seconds(s->rank_mean, a),
                  fv_words_seconds(s->rank_min, b), fv_words_seconds(s->rank_max, c), s->cov);
-        fprintf(p->out, "      %s%s%s\n", fv_page_on(p, s->cov >= 0.25 ? FV_YELLOW : FV_PLAIN), text, fv_page_off(p));
+        fprintf(p->out, "      %s%s%s\n", fv_page_on(p, s->cov >= 0.25 ? FV_YELLOW : FV_PLAIN), text,
+                fv_page_off(p));
     }
     if (s->wait_kind != FV_WAIT_UNKNOWN && s->wait_s > 0)
         fprintf(p->out, "      waiting %s, %s of it (%s)\n", fv_words_seconds(s->wait_s, a),
@@ -85,20 +87,22 @@ static void put_site_head(const struct fv_page *p, const struct fv_model *m, siz
                 fv_words_bytes(s->time.bytes_received, b));
 }
 
-static void put_frame(const struct fv_page *p, const struct fv_view *v, const struct fv_frame *f, size_t indent)
+static void put_frame(const struct fv_page *p, const struct fv_view *v, const struct fv_frame *f,
+                      size_t indent)
 {
     char label[512], clean[512], where[300];
     size_t room = p->width > indent + 20 ? p->width - indent : 20;
 
     fv_words_clean(fv_frame_label(f, v->model, label, sizeof(label)), clean, sizeof(clean));
-    fv_text_location(f, where, sizeof(where));
+    fv_text_location(f, v->model, where, sizeof(where));
     size_t taken = fv_words_columns(where) + (where[0] ? 2 : 0) + (f->inlined ? 10 : 0);
-    fv_words_fit(clean, room > taken + 12 ? room - taken : 12, false);
-    fprintf(p->out, "%*s%s%s%s%s%s%s\n", (int)indent, "", clean, f->inlined ? " [inlined]" : "", where[0] ? "  " : "",
-            fv_page_on(p, FV_DIM), where, fv_page_off(p));
+    fv_words_fit(clean, room > taken + 12 ? room - taken : 12);
+    fprintf(p->out, "%*s%s%s%s%s%s%s\n", (int)indent, "", clean, f->inlined ? " [inlined]" : "",
+            where[0] ? "  " : "", fv_page_on(p, FV_DIM), where, fv_page_off(p));
 }
 
-static void put_site_path(const struct fv_page *p, const struct fv_view *v, struct fv_path *path, uint32_t node)
+static void put_site_path(const struct fv_page *p, const struct fv_view *v, struct fv_path *path,
+                          uint32_t node)
 {
     size_t depth = p->top == SIZE_MAX ? SIZE_MAX : 24;
 
@@ -108,8 +112,8 @@ static void put_site_path(const struct fv_page *p, const struct fv_view *v, stru
     for (size_t i = 0; i < path->count && i < depth; i++)
         put_frame(p, v, &path->frames[i], 8);
     if (path->count > depth)
-        fprintf(p->out, "%*s%s... %zu outer frames; --all shows them%s\n", 8, "", fv_page_on(p, FV_DIM), path->count - depth,
-                fv_page_off(p));
+        fprintf(p->out, "%*s%s... %zu outer frames; --all shows them%s\n", 8, "", fv_page_on(p, FV_DIM),
+                path->count - depth, fv_page_off(p));
 }
 
 void fv_text_sites(const struct fv_page *p, const struct fv_view *v)
@@ -118,18 +122,19 @@ void fv_text_sites(const struct fv_page *p, const struct fv_view *v)
     size_t rows = m->site_count < p->top ? m->site_count : p->top;
     struct fv_path path = { 0 };
     double rest = 0;
-    char part[FV_WORD];
+    char part[FV_WORD], text[128];
 
-    fv_page_heading(p, "Call sites", "an MPI function and the path of calls that leads to it, innermost first");
+    fv_page_heading(p, "Call sites",
+                    "an MPI function and the path of calls that leads to it, innermost first");
     for (size_t i = 0; i < rows; i++) {
         put_site_head(p, m, i);
         put_site_path(p, v, &path, m->sites[i].node);
     }
     for (size_t i = rows; i < m->site_count; i++)
         rest += m->sites[i].time.sum;
-    if (rows < m->site_count)
-        fprintf(p->out, "\n  %s... %zu more call sites with %s of the time; --all or --top N shows them%s\n",
-                fv_page_on(p, FV_DIM), m->site_count - rows, fv_words_percent(rest, m->efficiency.thread_s, part),
-                fv_page_off(p));
+    putc('\n', p->out);
+    snprintf(text, sizeof(text), "call sites, with %s of the time",
+             fv_words_percent(rest, m->efficiency.thread_s, part));
+    fv_page_cut(p, rows, m->site_count, text);
     fv_path_release(&path);
 }

@@ -36,9 +36,9 @@ static void gather_sizes(const struct fv_model *m, struct size_row rows[FV_SIZE_
 void fv_text_sizes(const struct fv_page *p, const struct fv_model *m)
 {
     static const struct fv_column columns[] = {
-        { "from", false, false, false, 0 }, { "below", false, false, false, 0 }, { "sent", false, false, false, 0 },
-        { "bytes", false, false, false, 0 }, { "received", false, false, false, 2 }, { "bytes", false, false, false, 2 },
-        { "time", false, false, false, 3 }, { "mostly", true, true, false, 1 },
+        { "from", false, false, 0 },  { "below", false, false, 0 },    { "sent", false, false, 0 },
+        { "bytes", false, false, 0 }, { "received", false, false, 2 }, { "bytes", false, false, 2 },
+        { "time", false, false, 3 },  { "mostly", true, true, 1 },
     };
     struct size_row rows[FV_SIZE_BUCKETS] = { 0 };
     char a[FV_WORD];
@@ -66,7 +66,8 @@ void fv_text_sizes(const struct fv_page *p, const struct fv_model *m)
         fv_table_set(&t, 7, "%s", r->most ? r->most->name : "");
     }
     if (t.rows) {
-        fv_page_heading(p, "Message sizes", "bytes a rank sent or received in one call, and the time of those calls");
+        fv_page_heading(p, "Message sizes",
+                        "bytes a rank sent or received in one call, and the time of those calls");
         fv_table_print(&t, p);
     }
     fv_table_release(&t);
@@ -88,10 +89,11 @@ static int by_bytes(const void *a, const void *b)
 void fv_text_peers(const struct fv_page *p, const struct fv_model *m)
 {
     static const struct fv_column columns[] = {
-        { "from", false, false, false, 0 }, { "to", false, false, false, 0 }, { "messages", false, false, false, 0 },
-        { "bytes", false, false, false, 0 }, { "of all", false, false, false, 1 }, { "mean", false, false, false, 2 },
+        { "from", false, false, 0 },  { "to", false, false, 0 },     { "messages", false, false, 0 },
+        { "bytes", false, false, 0 }, { "of all", false, false, 1 }, { "mean", false, false, 2 },
     };
-    size_t top = p->top == SIZE_MAX ? SIZE_MAX : (p->top + 1) / 2, rows = m->edge_count < top ? m->edge_count : top;
+    size_t top = p->top == SIZE_MAX ? SIZE_MAX : (p->top + 1) / 2,
+           rows = m->edge_count < top ? m->edge_count : top;
     const struct fv_edge **order = fv_xcalloc(m->edge_count, sizeof(*order));
     char word[FV_WORD];
     double all = 0;
@@ -128,7 +130,8 @@ void fv_text_peers(const struct fv_page *p, const struct fv_model *m)
 
 static int comm_by_time(const void *a, const void *b)
 {
-    const struct fv_comm_view *x = *(const struct fv_comm_view *const *)a, *y = *(const struct fv_comm_view *const *)b;
+    const struct fv_comm_view *x = *(const struct fv_comm_view *const *)a,
+                              *y = *(const struct fv_comm_view *const *)b;
 
     if (x->time.sum != y->time.sum)
         return x->time.sum > y->time.sum ? -1 : 1;
@@ -158,9 +161,10 @@ static void add_comm(struct fv_table *t, const struct fv_comm_view *c)
 void fv_text_comms(const struct fv_page *p, const struct fv_model *m)
 {
     static const struct fv_column columns[] = {
-        { "communicator", true, true, false, 0 }, { "ranks", false, false, false, 0 }, { "time", false, false, false, 0 },
-        { "waiting, logged", false, false, false, 1 }, { "calls", false, false, false, 0 },
-        { "collectives a rank", false, false, false, 2 }, { "sent", false, false, false, 3 },
+        { "communicator", true, true, 0 }, { "ranks", false, false, 0 },
+        { "time", false, false, 0 },       { "waiting, logged", false, false, 1 },
+        { "calls", false, false, 0 },      { "collectives a rank", false, false, 2 },
+        { "sent", false, false, 3 },
     };
     const struct fv_comm_view **order = fv_xcalloc(m->comm_count, sizeof(*order));
     size_t count = 0, rows = 0;
@@ -188,8 +192,15 @@ void fv_text_comms(const struct fv_page *p, const struct fv_model *m)
 /* MPI's share of the time, from begin to end of the run, in `columns` steps. */
 static void strip(const struct fv_model *m, size_t rank, size_t columns, bool utf8, char *out)
 {
-    static const char *const drawn[] = { " ", "\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83", "\xe2\x96\x84", "\xe2\x96\x85",
-                                         "\xe2\x96\x86", "\xe2\x96\x87", "\xe2\x96\x88" };
+    static const char *const drawn[] = { " ",
+                                         "\xe2\x96\x81",
+                                         "\xe2\x96\x82",
+                                         "\xe2\x96\x83",
+                                         "\xe2\x96\x84",
+                                         "\xe2\x96\x85",
+                                         "\xe2\x96\x86",
+                                         "\xe2\x96\x87",
+                                         "\xe2\x96\x88" };
     static const char *const plain[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
     const struct fv_timeline *t = &m->timeline;
 
@@ -207,7 +218,8 @@ static void strip(const struct fv_model *m, size_t rank, size_t columns, bool ut
     }
 }
 
-static void add_rank(struct fv_table *t, const struct fv_page *p, const struct fv_model *m, size_t i, size_t strip_columns)
+static void add_rank(struct fv_table *t, const struct fv_page *p, const struct fv_model *m, size_t i,
+                     size_t strip_columns)
 {
     const struct fv_rank *r = &m->ranks[i];
     char word[FV_WORD], drawing[512];
@@ -219,8 +231,9 @@ static void add_rank(struct fv_table *t, const struct fv_page *p, const struct f
     fv_table_set(t, 0, "%d", r->world_rank);
     fv_table_set(t, 1, "%s", r->host);
     fv_table_set(t, 2, "%s", fv_words_seconds(r->app_time_s, word));
-    fv_table_set(t, 3, "%s", fv_words_percent(r->app_time_s - r->mpi_time_s > 0 ? r->app_time_s - r->mpi_time_s : 0,
-                                              r->app_time_s, word));
+    fv_table_set(t, 3, "%s",
+                 fv_words_percent(r->app_time_s - r->mpi_time_s > 0 ? r->app_time_s - r->mpi_time_s : 0,
+                                  r->app_time_s, word));
     fv_table_set(t, 4, "%s", fv_words_percent(r->mpi_time_s, r->app_time_s, word));
     fv_table_set(t, 5, "%s", fv_words_percent(r->wait_share * r->mpi_time_s, r->app_time_s, word));
     fv_table_set(t, 6, "%s", r->delay_s > 0 ? fv_words_seconds(r->delay_s, word) : "");
@@ -262,12 +275,15 @@ static int by_index(const void *a, const void *b)
 void fv_text_ranks(const struct fv_page *p, const struct fv_model *m)
 {
     static const struct fv_column columns[] = {
-        { "rank", false, false, false, 0 }, { "host", true, true, false, 1 }, { "time", false, false, false, 0 },
-        { "compute", false, false, false, 0 }, { "MPI", false, false, false, 0 }, { "waiting", false, false, false, 4 },
-        { "others waited", false, false, false, 3 }, { "dropped", false, false, false, 6 }, { "threads", false, false, false, 2 },
-        { "state", true, true, false, 5 }, { "MPI over time", true, false, false, 2 },
+        { "rank", false, false, 0 },          { "host", true, true, 1 },
+        { "time", false, false, 0 },          { "compute", false, false, 0 },
+        { "MPI", false, false, 0 },           { "waiting", false, false, 4 },
+        { "others waited", false, false, 3 }, { "dropped", false, false, 6 },
+        { "threads", false, false, 2 },       { "state", true, true, 5 },
+        { "MPI over time", true, false, 2 },
     };
-    size_t rows = m->rank_count < p->top ? m->rank_count : p->top, strip_columns = p->width >= 90 ? p->width - 70 : 20;
+    size_t rows = m->rank_count < p->top ? m->rank_count : p->top,
+           strip_columns = p->width >= 90 ? p->width - 70 : 20;
     struct ranked *order = fv_xcalloc(m->rank_count, sizeof(*order));
     struct fv_table t;
 

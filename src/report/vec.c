@@ -25,7 +25,8 @@ void *fv_xrealloc(void *memory, size_t count, size_t bytes)
 {
     size_t total;
 
-    if (__builtin_mul_overflow(count ? count : 1, bytes ? bytes : 1, &total) || !(memory = realloc(memory, total)))
+    if (__builtin_mul_overflow(count ? count : 1, bytes ? bytes : 1, &total) ||
+        !(memory = realloc(memory, total)))
         out_of_memory();
     return memory;
 }

@@ -39,9 +39,9 @@ struct join {
     struct fv_index index;
     struct block *blocks;
     size_t count, room;
-    uint32_t last;   /* block of the record before */
-    uint32_t *most;  /* by communicator: ranks in its fullest slot */
-    bool *guessed;   /* by site_rank: something was missing */
+    uint32_t last;  /* block of the record before */
+    uint32_t *most; /* by communicator: ranks in its fullest slot */
+    bool *guessed;  /* by site_rank: something was missing */
     struct scan *scans;
     size_t scan_count, scan_room;
 };
@@ -74,8 +74,12 @@ static struct slot *slot_of(struct join *j, uint32_t comm, uint32_t sequence)
     b = &j->blocks[j->count];
     *b = (struct block){ .comm = comm, .base = base };
     for (unsigned i = 0; i < BLOCK; i++)
-        b->slots[i] = (struct slot){ .latest_s = -INFINITY, .latest_sender_s = -INFINITY, .earliest_sender_s = INFINITY,
-                                     .latest = FV_NONE, .latest_sender = FV_NONE, .root = FV_NONE,
+        b->slots[i] = (struct slot){ .latest_s = -INFINITY,
+                                     .latest_sender_s = -INFINITY,
+                                     .earliest_sender_s = INFINITY,
+                                     .latest = FV_NONE,
+                                     .latest_sender = FV_NONE,
+                                     .root = FV_NONE,
                                      .earliest_sender = FV_NONE };
     fv_index_add(&j->index, hash, (uint32_t)j->count);
     j->last = (uint32_t)j->count++;
@@ -102,13 +106,17 @@ static bool resolve(const struct join *j, uint32_t rank, uint32_t thread, const 
     if (!place || r->sequence & ((UINT32_C(1) << j->shift) - 1) || place->comm >= f->comm_count ||
         f->comms[place->comm].comm == FV_NONE)
         return false;
-    *out = (struct call){ .rank = rank, .site_rank = place->site_rank, .sequence = r->sequence,
-                          .flags = r->cell_flags & 7, .comm = f->comms[place->comm].comm,
+    *out = (struct call){ .rank = rank,
+                          .site_rank = place->site_rank,
+                          .sequence = r->sequence,
+                          .flags = r->cell_flags & 7,
+                          .comm = f->comms[place->comm].comm,
                           .comm_rank = f->comms[place->comm].rank };
     out->function = &m->functions[m->sites[m->site_ranks[place->site_rank].site].function];
     out->begin_s = fv_build_time(m, rank, r->begin);
     out->end_s = fv_build_time(m, rank, r->end);
-    return out->end_s >= out->begin_s && out->function->wait != FV_WAIT_NONE && out->function->wait != FV_WAIT_P2P;
+    return out->end_s >= out->begin_s && out->function->wait != FV_WAIT_NONE &&
+           out->function->wait != FV_WAIT_P2P;
 }
 
 static void note(struct join *j, struct slot *s, const struct call *c)
@@ -141,7 +149,7 @@ static void note(struct join *j, struct slot *s, const struct call *c)
 
 /* For whom a call waits, and from when on that rank was there. */
 struct cause {
-    uint32_t rank;  /* FV_NONE: for nobody */
+    uint32_t rank; /* FV_NONE: for nobody */
     double begin_s;
     bool needs_all; /* known only if the calls of all ranks are */
 };
@@ -175,7 +183,8 @@ static double wait_between(double begin_s, double end_s, double cause_s)
     return until > begin_s ? until - begin_s : 0;
 }
 
-static void charge_wait(struct join *j, uint32_t site_rank, uint32_t comm, uint32_t cause, double wait_s, bool known)
+static void charge_wait(struct join *j, uint32_t site_rank, uint32_t comm, uint32_t cause, double wait_s,
+                        bool known)
 {
     struct fv_model *m = j->build->model;
     struct fv_site_rank *s = &m->site_ranks[site_rank];
@@ -200,8 +209,9 @@ static void charge(struct join *j, struct slot *s, const struct call *c)
     s->charged = c->rank + 1;
     if (c->function->wait == FV_WAIT_SCAN) {
         FV_GROW(j->scans, j->scan_room, j->scan_count + 1);
-        j->scans[j->scan_count++] = (struct scan){ (uint64_t)c->comm << 32 | c->sequence, c->begin_s, c->end_s,
-                                                   c->rank, c->site_rank, c->comm_rank };
+        j->scans[j->scan_count++] = (struct scan){
+            (uint64_t)c->comm << 32 | c->sequence, c->begin_s, c->end_s, c->rank, c->site_rank, c->comm_rank
+        };
         return;
     }
     struct cause cause = cause_of(s, c, inter);
@@ -210,7 +220,8 @@ static void charge(struct join *j, struct slot *s, const struct call *c)
     if (c->function->wait == FV_WAIT_FROM_ROOT && s->root == FV_NONE && !(c->flags & FV_COLL_ROOT) && !inter)
         return; /* the root's call is missing */
     double wait_s = cause.rank == FV_NONE ? 0 : wait_between(c->begin_s, c->end_s, cause.begin_s);
-    charge_wait(j, c->site_rank, c->comm, cause.rank, wait_s, !inter && (!cause.needs_all || s->count >= size));
+    charge_wait(j, c->site_rank, c->comm, cause.rank, wait_s,
+                !inter && (!cause.needs_all || s->count >= size));
 }
 
 static int by_key_and_rank(const void *a, const void *b)
@@ -240,8 +251,8 @@ static void charge_scans(struct join *j)
             latest_s = s->begin_s;
             latest = s->rank;
         }
-        charge_wait(j, s->site_rank, (uint32_t)(s->key >> 32), latest, wait_between(s->begin_s, s->end_s, latest_s),
-                    (int64_t)(i - first) == s->comm_rank);
+        charge_wait(j, s->site_rank, (uint32_t)(s->key >> 32), latest,
+                    wait_between(s->begin_s, s->end_s, latest_s), (int64_t)(i - first) == s->comm_rank);
     }
 }
 
@@ -297,7 +308,8 @@ static void collective_waits(struct fv_build *b)
 
 /* ---- point to point ---- */
 
-static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cell *cell, struct fv_site_rank *s)
+static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cell *cell,
+                          struct fv_site_rank *s)
 {
     const struct fv_model *m = b->model;
     uint32_t function = m->sites[s->site].function;

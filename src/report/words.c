@@ -10,13 +10,18 @@
 int32_t fv_utf8_next(const char **p)
 {
     const unsigned char *s = (const unsigned char *)*p;
-    int more = s[0] < 0x80 ? 0 : s[0] >= 0xc2 && s[0] < 0xe0 ? 1 : (s[0] & 0xf0) == 0xe0 ? 2 : s[0] >= 0xf0 && s[0] < 0xf5 ? 3 : -1;
+    int more = s[0] < 0x80                   ? 0
+               : s[0] >= 0xc2 && s[0] < 0xe0 ? 1
+               : (s[0] & 0xf0) == 0xe0       ? 2
+               : s[0] >= 0xf0 && s[0] < 0xf5 ? 3
+                                             : -1;
     int32_t c = more == 0 ? s[0] : more > 0 ? s[0] & (0x3f >> more) : -1;
 
     for (int i = 1; i <= more && c >= 0; i++)
         c = (s[i] & 0xc0) == 0x80 ? c << 6 | (s[i] & 0x3f) : -1;
     /* Overlong forms, surrogates, and beyond Unicode. */
-    if ((more == 2 && c < 0x800) || (more == 3 && (c < 0x10000 || c > 0x10ffff)) || (c >= 0xd800 && c < 0xe000))
+    if ((more == 2 && c < 0x800) || (more == 3 && (c < 0x10000 || c > 0x10ffff)) ||
+        (c >= 0xd800 && c < 0xe000))
         c = -1;
     *p += c < 0 ? 1 : more + 1;
     return c;
@@ -56,21 +61,13 @@ size_t fv_words_columns(const char *clean)
     return columns;
 }
 
-void fv_words_fit(char *clean, size_t columns, bool keep_end)
+void fv_words_fit(char *clean, size_t columns)
 {
-    size_t have = fv_words_columns(clean);
+    size_t dots = columns < 3 ? columns : 3, keep = columns - dots;
     char *p = clean;
 
-    if (have <= columns)
+    if (fv_words_columns(clean) <= columns)
         return;
-    size_t dots = columns < 3 ? columns : 3, keep = columns - dots;
-    if (keep_end) {
-        for (size_t skip = have - keep; *p && (skip || (*p & 0xc0) == 0x80); p++)
-            skip -= skip && (p[1] & 0xc0) != 0x80;
-        memmove(clean + dots, p, strlen(p) + 1);
-        memset(clean, '.', dots);
-        return;
-    }
     for (; *p && (keep || (*p & 0xc0) == 0x80); p++)
         if (keep && (p[1] & 0xc0) != 0x80)
             keep--;
@@ -263,8 +260,14 @@ static void open_level(struct fv_json *j, const char *key, bool list)
     j->any[j->depth] = false;
 }
 
-void fv_json_object(struct fv_json *j, const char *key) { open_level(j, key, false); }
-void fv_json_array(struct fv_json *j, const char *key) { open_level(j, key, true); }
+void fv_json_object(struct fv_json *j, const char *key)
+{
+    open_level(j, key, false);
+}
+void fv_json_array(struct fv_json *j, const char *key)
+{
+    open_level(j, key, true);
+}
 
 void fv_json_end(struct fv_json *j)
 {

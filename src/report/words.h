@@ -14,9 +14,8 @@ int32_t fv_utf8_next(const char **p);
 char *fv_words_clean(const char *text, char *out, size_t bytes);
 /* Columns that clean text takes on a terminal. */
 size_t fv_words_columns(const char *clean);
-/* Shortens clean text to so many columns, "..." or its Unicode form at the end (or, with `keep_end`, at
- * the begin: what matters in a file name is its end). */
-void fv_words_fit(char *clean, size_t columns, bool keep_end);
+/* Shortens clean text to so many columns, "..." at its end. */
+void fv_words_fit(char *clean, size_t columns);
 
 /* Numbers with units, three significant digits: "1.23 ms", "45.6 MiB", "1,234,567". Returns out. */
 #define FV_WORD 32

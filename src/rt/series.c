@@ -36,6 +36,8 @@ static FV_COLD void fold(struct fv_thread *t)
             to->ticks[i / 2][c] += from->ticks[i][c];
     __atomic_store_n(&t->bins->active, !t->bins->active, __ATOMIC_RELEASE);
     t->bin_shift++;
+    if (t->id == 0) /* the run is twice as long as when this was done last */
+        fv_clock_point(&fv_rt.writer.header->last);
 }
 
 void fv_bins_reset(struct fv_thread *t)

@@ -17,11 +17,16 @@
 
 struct fv_runtime fv_rt;
 
+/* Taken when MPI_Init begins: with the one at its end it gives the ticks per second of a process that
+ * dies young. */
+static struct fv_clock_point earliest;
+
 uint64_t fv_now(void)
 {
-    if (!fv_clock_tsc && !fv_started()) { /* before the first start the clock is not chosen yet */
+    if (!fv_started() && !earliest.ticks) { /* before the first start the clock is not chosen yet */
         fv_options_from_env(&fv_rt.options);
         fv_clock_init(fv_rt.options.clock);
+        fv_clock_point(&earliest);
     }
     return fv_ticks();
 }
@@ -98,10 +103,10 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     h->process_start = fv_process_start(fv_rt.pid);
     fv_boot_id(h->boot_id);
     h->job = fv_experiment_job();
-    fv_clock_point(&h->first);
-    h->last = h->first;
+    fv_clock_point(&h->last);
+    h->first = earliest.ticks ? earliest : h->last;
     h->nominal_hz = fv_clock_nominal_hz();
-    h->begin_ticks = info->init_begin ? info->init_begin : h->first.ticks;
+    h->begin_ticks = info->init_begin ? info->init_begin : h->last.ticks;
     h->init_ticks = info->init_end;
     gethostname(h->host, sizeof(h->host) - 1);
     fv_program(h->program, sizeof(h->program));

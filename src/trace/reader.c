@@ -58,9 +58,10 @@ static int check_identity(const struct fv_reader *r, char *why, size_t why_bytes
     if (memcmp(h->magic, FV_FILE_MAGIC, sizeof(h->magic))) {
         static const char zeros[sizeof(h->magic)];
 
-        say(why, why_bytes, memcmp(h->magic, zeros, sizeof(zeros))
-                                ? "foreign file: it does not begin with " FV_FILE_MAGIC
-                                : "empty header: the process died, or the disk was full, while the file was made");
+        say(why, why_bytes,
+            memcmp(h->magic, zeros, sizeof(zeros))
+                ? "foreign file: it does not begin with " FV_FILE_MAGIC
+                : "empty header: the process died, or the disk was full, while the file was made");
         return -FV_EFORMAT;
     }
     if (h->byte_order == __builtin_bswap32(FV_BYTE_ORDER)) {
@@ -96,10 +97,11 @@ static int read_header(struct fv_reader *r, char *why, size_t why_bytes)
         return -FV_EFORMAT;
     }
     memcpy(h, r->data, sizeof(*h));
-    char *const strings[] = { h->host, h->program, h->mpi, h->command, h->fvmpi, h->thread_level,
-                              h->experiment };
-    const size_t rooms[] = { sizeof(h->host), sizeof(h->program), sizeof(h->mpi), sizeof(h->command),
-                             sizeof(h->fvmpi), sizeof(h->thread_level), sizeof(h->experiment) };
+    char *const strings[] = { h->host,  h->program,      h->mpi,       h->command,
+                              h->fvmpi, h->thread_level, h->experiment };
+    const size_t rooms[] = { sizeof(h->host),      sizeof(h->program), sizeof(h->mpi),
+                             sizeof(h->command),   sizeof(h->fvmpi),   sizeof(h->thread_level),
+                             sizeof(h->experiment) };
     for (unsigned i = 0; i < sizeof(strings) / sizeof(*strings); i++)
         strings[i][rooms[i] - 1] = '\0';
     return check_identity(r, why, why_bytes);
@@ -177,8 +179,10 @@ static uint64_t check_variable(struct fv_reader *r, unsigned type, uint64_t begi
         uint32_t bytes;
 
         memcpy(&bytes, r->data + begin + at, sizeof(bytes));
-        if (bytes < 8 || bytes % 8 || bytes > used - at || !variable_record_ok(type, r->data + begin + at, bytes)) {
-            damaged(r, begin + at, "%s chunk: record of %u bytes makes no sense, the rest of the chunk is lost",
+        if (bytes < 8 || bytes % 8 || bytes > used - at ||
+            !variable_record_ok(type, r->data + begin + at, bytes)) {
+            damaged(r, begin + at,
+                    "%s chunk: record of %u bytes makes no sense, the rest of the chunk is lost",
                     fv_chunk_type_name(type), bytes);
             return at;
         }
@@ -207,8 +211,9 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
 {
     uint64_t begin = offset + sizeof(*c), there = r->bytes - begin, room = c->bytes - sizeof(*c);
     uint64_t size = record_bytes(c->type), used = c->used;
-    struct fv_chunk chunk = { .offset = offset, .first = c->first, .thread = c->thread, .type = c->type,
-                              .version = c->version };
+    struct fv_chunk chunk = {
+        .offset = offset, .first = c->first, .thread = c->thread, .type = c->type, .version = c->version
+    };
 
     if (used > room) {
         damaged(r, offset, "%s chunk: length %llu is over its room of %llu, chunk left out",
@@ -384,8 +389,14 @@ void fv_reader_free(struct fv_reader *r)
     free(r);
 }
 
-const struct fv_file_header *fv_reader_header(const struct fv_reader *r) { return &r->header; }
-uint64_t fv_reader_bytes(const struct fv_reader *r) { return r->bytes; }
+const struct fv_file_header *fv_reader_header(const struct fv_reader *r)
+{
+    return &r->header;
+}
+uint64_t fv_reader_bytes(const struct fv_reader *r)
+{
+    return r->bytes;
+}
 
 const struct fv_damage *fv_reader_damage(const struct fv_reader *r, size_t *kept, uint64_t *total)
 {
@@ -459,9 +470,9 @@ const void *fv_cursor_next(struct fv_cursor *c)
 const char *fv_chunk_type_name(unsigned type)
 {
     static const char *const names[] = {
-        [FV_CHUNK_MODULES] = "module", [FV_CHUNK_PATHS] = "path", [FV_CHUNK_COMMS] = "communicator",
-        [FV_CHUNK_THREADS] = "thread", [FV_CHUNK_CELLS] = "cell", [FV_CHUNK_PEERS] = "peer",
-        [FV_CHUNK_COLLECTIVES] = "collective", [FV_CHUNK_BINS] = "bins", [FV_CHUNK_CLOCK] = "clock",
+        [FV_CHUNK_MODULES] = "module",         [FV_CHUNK_PATHS] = "path", [FV_CHUNK_COMMS] = "communicator",
+        [FV_CHUNK_THREADS] = "thread",         [FV_CHUNK_CELLS] = "cell", [FV_CHUNK_PEERS] = "peer",
+        [FV_CHUNK_COLLECTIVES] = "collective", [FV_CHUNK_BINS] = "bins",  [FV_CHUNK_CLOCK] = "clock",
         [FV_CHUNK_FUNCTIONS] = "function",
     };
     return NAME_OF(names, type);
@@ -470,7 +481,9 @@ const char *fv_chunk_type_name(unsigned type)
 const char *fv_state_name(unsigned state)
 {
     static const char *const names[] = {
-        [FV_STATE_RUNNING] = "running", [FV_STATE_FINALIZED] = "finalized", [FV_STATE_EXITED] = "exited",
+        [FV_STATE_RUNNING] = "running",
+        [FV_STATE_FINALIZED] = "finalized",
+        [FV_STATE_EXITED] = "exited",
         [FV_STATE_ABORTED] = "aborted",
     };
     return NAME_OF(names, state);
@@ -479,9 +492,14 @@ const char *fv_state_name(unsigned state)
 const char *fv_class_name(unsigned class)
 {
     static const char *const names[FV_CLASS_COUNT] = {
-        [FV_CLASS_OTHER] = "other", [FV_CLASS_P2P] = "p2p", [FV_CLASS_COMPLETION] = "completion",
-        [FV_CLASS_COLLECTIVE] = "collective", [FV_CLASS_RMA] = "rma", [FV_CLASS_IO] = "io",
-        [FV_CLASS_COMM] = "comm", [FV_CLASS_INIT] = "init",
+        [FV_CLASS_OTHER] = "other",
+        [FV_CLASS_P2P] = "p2p",
+        [FV_CLASS_COMPLETION] = "completion",
+        [FV_CLASS_COLLECTIVE] = "collective",
+        [FV_CLASS_RMA] = "rma",
+        [FV_CLASS_IO] = "io",
+        [FV_CLASS_COMM] = "comm",
+        [FV_CLASS_INIT] = "init",
     };
     return NAME_OF(names, class);
 }
@@ -489,8 +507,9 @@ const char *fv_class_name(unsigned class)
 const char *fv_wait_rule_name(unsigned rule)
 {
     static const char *const names[] = {
-        [FV_WAIT_NONE] = "none", [FV_WAIT_NXN] = "nxn", [FV_WAIT_BARRIER] = "barrier",
-        [FV_WAIT_FROM_ROOT] = "from_root", [FV_WAIT_TO_ROOT] = "to_root", [FV_WAIT_SCAN] = "scan",
+        [FV_WAIT_NONE] = "none",       [FV_WAIT_NXN] = "nxn",
+        [FV_WAIT_BARRIER] = "barrier", [FV_WAIT_FROM_ROOT] = "from_root",
+        [FV_WAIT_TO_ROOT] = "to_root", [FV_WAIT_SCAN] = "scan",
         [FV_WAIT_P2P] = "p2p",
     };
     return NAME_OF(names, rule);
@@ -499,9 +518,9 @@ const char *fv_wait_rule_name(unsigned rule)
 const char *fv_drop_name(unsigned drop)
 {
     static const char *const names[FV_DROP_COUNT] = {
-        [FV_DROP_CELLS] = "cells", [FV_DROP_PATHS] = "paths", [FV_DROP_COLLECTIVES] = "collectives",
-        [FV_DROP_PEERS] = "peers", [FV_DROP_COMMS] = "comms", [FV_DROP_CALLS] = "calls",
-        [FV_DROP_DISK] = "disk", [FV_DROP_REQUESTS] = "requests",
+        [FV_DROP_CELLS] = "cells", [FV_DROP_PATHS] = "paths",       [FV_DROP_COLLECTIVES] = "collectives",
+        [FV_DROP_PEERS] = "peers", [FV_DROP_COMMS] = "comms",       [FV_DROP_CALLS] = "calls",
+        [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests",
     };
     return NAME_OF(names, drop);
 }

@@ -41,7 +41,8 @@ struct fv_chunk {
 int fv_reader_open(const char *path, struct fv_reader **out, char *why, size_t why_bytes);
 
 /* The same for bytes in memory, which must outlive the reader. */
-int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out, char *why, size_t why_bytes);
+int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out, char *why,
+                          size_t why_bytes);
 
 void fv_reader_free(struct fv_reader *reader);
 
@@ -67,7 +68,7 @@ const struct fv_chunk *fv_reader_chunks(const struct fv_reader *reader, size_t *
  * are the parts that it must hold: a module's path ends with NUL, a communicator's runs are all there. */
 struct fv_cursor {
     const struct fv_reader *reader;
-    size_t chunk;    /* the next one to enter */
+    size_t chunk;     /* the next one to enter */
     uint64_t at, end; /* of the present chunk's records, offsets in the file */
     uint16_t type;
     uint32_t thread; /* owner of the present record */

@@ -16,7 +16,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
-from report import Mismatch, equal
+from report import Mismatch, check, equal
 
 PROGRAMS = 'p2p.c requests.c collectives.c nonblocking.c inter.c grid.c window.c file.c'.split()
 MATRIX = ('MPI_Send MPI_Isend MPI_Ssend MPI_Bsend MPI_Rsend MPI_Issend MPI_Ibsend MPI_Irsend MPI_Sendrecv '
@@ -91,9 +91,47 @@ def verify(plan, report, ranks, source):
         raise Mismatch('\n'.join(wrong))
 
 
+# sizes.c sends i + 1 messages of the i-th size; so what must the histograms hold?
+SIZES = (0, 1, 2, 3, 4, 7, 8, 1023, 1024, 65535, 65536, 100000)
+
+
+def buckets():
+    wanted = {}
+    for i, size in enumerate(SIZES):
+        bucket = size.bit_length()
+        count, volume = wanted.get(bucket, (0, 0))
+        wanted[bucket] = (count + i + 1, volume + (i + 1) * size)
+    return sorted((1 << (b - 1) if b else 0, (1 << b) - 1 if b else 0, n, volume) for b, (n, volume) in wanted.items())
+
+
+def found(report, direction, function):
+    rows = report.histogram(direction)[function]
+    # the time of a call that sends and receives is shown once, with what it sent
+    for row in rows if direction == 'sent' or function == 'MPI_Recv' else []:
+        check(row['seconds'] > 0, '{} {}: no time in {}', function, direction, row)
+    return sorted((row['low'], row['high'], row['count'], row['bytes']) for row in rows)
+
+
+def histograms(report):
+    report.sane(2)
+    # messages of no bytes are in the histograms of what was neither sent nor received: in none
+    wanted = [b for b in buckets() if b[1]]
+    equal('MPI_Send, sent', found(report, 'sent', 'MPI_Send'), wanted)
+    equal('MPI_Isend, sent', found(report, 'sent', 'MPI_Isend'), wanted)
+    equal('MPI_Recv, received', found(report, 'received', 'MPI_Recv'), wanted)
+    equal('MPI_Send, received', found(report, 'received', 'MPI_Send'), [])
+    equal('MPI_Recv, sent', found(report, 'sent', 'MPI_Recv'), [])
+    for direction in ('sent', 'received'):
+        equal('MPI_Allreduce, ' + direction, found(report, direction, 'MPI_Allreduce'), [(512, 1023, 10, 10000)])
+    rows = [row for row in report.histogram('received')['MPI_Irecv'] if row['bytes']]
+    equal('MPI_Irecv, received', sorted((r['low'], r['high'], r['count'], r['bytes']) for r in rows), wanted)
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
+        with tap.test('{}: sizes.c, size histograms'.format(mpi)):
+            histograms(mpi.profile(mpi.build('sizes.c'), 2).ended(0).report())
         for name in PROGRAMS:
             plan = Plan(name)
             for ranks in plan.ranks:

@@ -115,6 +115,14 @@ def marked():
     return found
 
 
+def is_dead(pid):
+    try:
+        with open('/proc/{}/stat'.format(pid)) as f:
+            return f.read().rsplit(')', 1)[1].split()[0] in 'ZX'
+    except OSError:
+        return True
+
+
 def kill_all(sig=signal.SIGKILL):
     for pid in marked():
         with contextlib.suppress(OSError):
@@ -174,6 +182,8 @@ class Mpi:
         self.name = name
         self.cc, self.cxx, self.exec = 'mpicc.' + name, 'mpicxx.' + name, 'mpiexec.' + name
         self.library = os.path.join(LIBS, 'libfvmpi-' + name + '.so')
+        # What LD_PRELOAD holds when it is set by hand: a sanitizer's run-time library must come first.
+        self.preload = ':'.join(filter(None, [os.environ.get('FVMPI_TEST_SANITIZER'), self.library]))
         self.options = ['--allow-run-as-root', '--oversubscribe', '--bind-to', 'none'] if name == 'openmpi' else []
 
     def __str__(self):

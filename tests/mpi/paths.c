@@ -4,7 +4,7 @@
  *
  *     leaf <- left <- main                   50      alternating with the next, from the same stack depth
  *     leaf <- right <- main                  50
- *     down x n <- recursive <- main          n times, for n = 1, 3 and 100
+ *     down x n <- recursive <- main          n times, for n = 1, 3, 100 and 500
  *     even <- odd <- even <- mutual <- main   1
  *     halo <- step <- main                    2      halo is inlined; so is pack into halo
  *     pack <- halo <- step <- main            2
@@ -207,9 +207,10 @@ int main(int argc, char **argv)
     recursive(1);
     recursive(3);
     recursive(100);
+    recursive(500);
     mutual();
-    step();
-    step();
+    TIMES(2)
+        step();
     twice();
     apply();
     sorted();

@@ -19,6 +19,7 @@ WAYS = [
     (1, 'down recursive main'),
     (3, 'down down down recursive main'),
     (100, 'down ' * 100 + 'recursive main'),
+    (500, 'down ' * 500 + 'recursive main'),
     (1, 'even odd even mutual main'),
     (2, 'halo step main'),
     (2, 'pack halo step main'),

@@ -37,7 +37,7 @@ def main():
         with tap.test('{}: output by LD_PRELOAD alone'.format(mpi)):
             native = mpi.native(program, 2, ['0'])
             directory = os.path.join(harness.scratch('exp'), 'e')
-            preload = ['env', 'LD_PRELOAD=' + mpi.library, 'FVMPI_OUTPUT=' + directory, program, '0']
+            preload = ['env', 'LD_PRELOAD=' + mpi.preload, 'FVMPI_OUTPUT=' + directory, program, '0']
             profiled = harness.run(mpi.command(2, preload), directory=directory)
             same(native, profiled)
             profiled.report().sane(2)

@@ -24,7 +24,7 @@ def main():
                     program = mpi.build('transparent.c')
                     native = mpi.native(program, ranks, ['0', 'a b'])
                     directory = os.path.join(harness.scratch('exp'), 'e')
-                    run = harness.run(mpi.command(ranks, ['env', 'LD_PRELOAD=' + other.library, 'FVMPI_OUTPUT=' + directory,
+                    run = harness.run(mpi.command(ranks, ['env', 'LD_PRELOAD=' + other.preload, 'FVMPI_OUTPUT=' + directory,
                                                           program, '0', 'a b']))
                     equal('output', run.out, native.out)
                     equal('exit status', run.rc, native.rc)
@@ -43,7 +43,7 @@ def main():
             if not others:
                 raise harness.Skip('only one MPI is here')
             directory = os.path.join(harness.scratch('exp'), 'e')
-            wrapped = ['env', 'LD_PRELOAD=' + others[0].library] + mpi.profiled([program, '0'], directory)
+            wrapped = ['env', 'LD_PRELOAD=' + others[0].preload] + mpi.profiled([program, '0'], directory)
             run = harness.run(mpi.command(2, wrapped), directory=directory)
             equal('exit status', run.rc, 0)
             equal('output', run.out, mpi.native(program, 2, ['0']).out)

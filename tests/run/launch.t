@@ -81,7 +81,8 @@ try_mpi() {
 try_relinked() {
     local mpi=$1 launcher
     read -ra launcher <<< "$(launcher_of "$mpi")"
-    $(mpicc_of "$mpi") -I"$source/src" linked.c -L"$build/.libs" "-lfvmpi-$mpi" -Wl,-rpath,"$build/.libs" -o "linked.$mpi"
+    # shellcheck disable=SC2086
+    $(mpicc_of "$mpi") ${SANITIZE_FLAGS:-} -I"$source/src" linked.c -L"$build/.libs" "-lfvmpi-$mpi" -Wl,-rpath,"$build/.libs" -o "linked.$mpi"
     capture "${launcher[@]}" -n 2 env FVMPI_OUTPUT=linked "./linked.$mpi"
     check "$mpi: relinked: recorded" test "$rc:$(files linked)" = 0:2
     check "$mpi: relinked: fvmpi.h and the library are of one version" has "$out" '^version ([0-9.]+) \1$'

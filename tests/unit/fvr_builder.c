@@ -63,7 +63,7 @@ void fvr_add(struct fvr *f, uint16_t type, uint32_t thread, const void *record, 
 
 void fvr_function(struct fvr *f, uint16_t id, unsigned class, unsigned wait, const char *name)
 {
-    struct fv_function_record r = { .id = id, .class = (uint8_t)class, .wait = (uint8_t)wait };
+    struct fv_function_record r = { .id = id, .class = (uint8_t) class, .wait = (uint8_t)wait };
 
     snprintf(r.name, sizeof(r.name), "%s", name);
     fvr_add(f, FV_CHUNK_FUNCTIONS, FV_NO_THREAD, &r, sizeof(r));
@@ -82,7 +82,7 @@ uint32_t fvr_module(struct fvr *f, const char *path, uint64_t bias, const char *
     r->path_bytes = (uint32_t)length;
     if (build_id) {
         r->build_id_bytes = 20;
-        memcpy(r->build_id, build_id, strnlen(build_id, 20));
+        memcpy(r->build_id, build_id, 20);
     }
     memcpy(r->path, path, length);
     fvr_add(f, FV_CHUNK_MODULES, FV_NO_THREAD, r, bytes);
@@ -115,10 +115,16 @@ uint32_t fvr_comm(struct fvr *f, uint64_t uid, unsigned flags, int rank, int siz
     return f->comms;
 }
 
-void fvr_thread(struct fvr *f, uint32_t id, bool main, uint64_t calls, uint64_t mpi_ticks, const struct fv_in_call *in_call)
+void fvr_thread(struct fvr *f, uint32_t id, bool main, uint64_t calls, uint64_t mpi_ticks,
+                const struct fv_in_call *in_call)
 {
-    struct fv_thread_record r = { .id = id, .tid = f->header.pid + id, .threads = 1, .main = main, .calls = calls,
-                                  .mpi_ticks = mpi_ticks, .begin = f->header.begin_ticks };
+    struct fv_thread_record r = { .id = id,
+                                  .tid = f->header.pid + id,
+                                  .threads = 1,
+                                  .main = main,
+                                  .calls = calls,
+                                  .mpi_ticks = mpi_ticks,
+                                  .begin = f->header.begin_ticks };
 
     r.last = f->header.end_ticks ? f->header.end_ticks : f->header.begin_ticks + mpi_ticks;
     if (in_call)
@@ -126,10 +132,12 @@ void fvr_thread(struct fvr *f, uint32_t id, bool main, uint64_t calls, uint64_t 
     fvr_add(f, FV_CHUNK_THREADS, id, &r, sizeof(r));
 }
 
-uint32_t fvr_cell(struct fvr *f, uint32_t thread, uint32_t path, uint32_t comm, uint16_t function, const uint64_t *ticks,
-                  uint32_t calls, uint64_t sent_each, uint64_t received_each)
+uint32_t fvr_cell(struct fvr *f, uint32_t thread, uint32_t path, uint32_t comm, uint16_t function,
+                  const uint64_t *ticks, uint32_t calls, uint64_t sent_each, uint64_t received_each)
 {
-    struct fv_cell c = { .path = path, .comm = comm, .function = function, .calls = calls, .time_min = UINT64_MAX };
+    struct fv_cell c = {
+        .path = path, .comm = comm, .function = function, .calls = calls, .time_min = UINT64_MAX
+    };
     unsigned __int128 squares = 0;
     uint32_t index = 0;
 
@@ -156,8 +164,8 @@ uint32_t fvr_cell(struct fvr *f, uint32_t thread, uint32_t path, uint32_t comm, 
     return index;
 }
 
-void fvr_collective(struct fvr *f, uint32_t thread, uint32_t cell, uint32_t sequence, unsigned flags, uint64_t begin,
-                    uint64_t end)
+void fvr_collective(struct fvr *f, uint32_t thread, uint32_t cell, uint32_t sequence, unsigned flags,
+                    uint64_t begin, uint64_t end)
 {
     struct fv_coll_record r = { begin, end, sequence, cell << 3 | flags };
 
@@ -185,8 +193,13 @@ static size_t fixed_bytes(uint16_t type)
 static void put_chunk(struct fvr *f, const struct fvr_stream *s, size_t from, size_t bytes)
 {
     size_t fixed = fixed_bytes(s->type), whole = fv_round_up(sizeof(struct fv_chunk_header) + bytes, FV_PAGE);
-    struct fv_chunk_header c = { .magic = FV_CHUNK_MAGIC, .type = s->type, .version = 1, .bytes = whole, .used = bytes,
-                                 .thread = s->thread, .first = fixed ? from / fixed : 0 };
+    struct fv_chunk_header c = { .magic = FV_CHUNK_MAGIC,
+                                 .type = s->type,
+                                 .version = 1,
+                                 .bytes = whole,
+                                 .used = bytes,
+                                 .thread = s->thread,
+                                 .first = fixed ? from / fixed : 0 };
 
     c.check = fv_chunk_check(&c);
     FV_GROW(f->bytes, f->size_room, f->size + whole);

@@ -13,12 +13,12 @@
 #include "fvr_builder.h"
 #include "report/model.h"
 
-#define MS UINT64_C(1000000)
+#define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)
-#define assert_near(a, b, within) \
-    do { \
-        if (!(fabs((double)(a) - (double)(b)) <= (within))) \
-            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b)); \
+#define assert_near(a, b, within)                                                                            \
+    do {                                                                                                     \
+        if (!(fabs((double)(a) - (double)(b)) <= (within)))                                                  \
+            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b));                             \
     } while (0)
 
 enum { F_SEND = 3, F_BARRIER, F_ALLREDUCE, F_BCAST, F_REDUCE, F_SCAN, F_RECV, F_GETNAME };
@@ -223,7 +223,8 @@ static void path_cycles_are_cut(void **state)
 /* ---- waits ---- */
 
 /* One collective on the world: ranks enter after begin_ms and leave at end_ms. */
-static uint32_t collective(uint16_t function, const int begin_ms[4], int end_ms, const unsigned flags[4], uint32_t sequence)
+static uint32_t collective(uint16_t function, const int begin_ms[4], int end_ms, const unsigned flags[4],
+                           uint32_t sequence)
 {
     uint32_t cell = 0;
 
@@ -275,17 +276,19 @@ static void waits_exact(void **state)
     assert_true(model.efficiency.wait_exact);
 }
 
-/* A wait ends with the waiting call: the root of a broadcast may come after others have left. */
+/* A wait ends with the waiting call: the root of a broadcast may come after others have left. A second,
+ * long call without waiting shows that it is the call that clips, not the sum. */
 static void waits_are_clipped(void **state)
 {
-    uint64_t ticks = 5 * MS;
+    const uint64_t ticks[] = { 5 * MS, 200 * MS };
     (void)state;
 
     for (int i = 0; i < 4; i++) {
-        uint32_t cell = fvr_cell(&file[i], 0, 2, 1, F_BCAST, &ticks, 1, 8, 8);
+        uint32_t cell = fvr_cell(&file[i], 0, 2, 1, F_BCAST, ticks, 2, 8, 8);
         uint64_t begin = START + (i == 0 ? 100 : 10) * MS;
 
-        fvr_collective(&file[i], 0, cell, 0, i == 0 ? ROOT | S : R, begin, begin + ticks);
+        fvr_collective(&file[i], 0, cell, 0, i == 0 ? ROOT | S : R, begin, begin + ticks[0]);
+        fvr_collective(&file[i], 0, cell, 1, i == 0 ? ROOT | S : R, START + 300 * MS, START + 500 * MS);
     }
     build(4);
     expect_waits("MPI_Bcast", (const int[4]){ 0, 5, 5, 5 }, FV_WAIT_EXACT);
@@ -304,13 +307,15 @@ static void waits_of_a_thinned_log(void **state)
 
         for (uint32_t k = 0; k < 4; k++)
             if (i < 3 || k % 2 == 0)
-                fvr_collective(&file[i], 0, cell, k, 0, START + (k * 100 + (i == 1 ? 10 : 0)) * MS,
+                fvr_collective(&file[i], 0, cell, k, 0, START + (k * 100 + (i == 1 && k == 0 ? 10 : 0)) * MS,
                                START + (k * 100 + 20) * MS);
         if (i == 2)
-            fvr_collective(&file[i], 0, cell, 2, 0, START + 200 * MS, START + 220 * MS); /* a duplicate, from a kill */
+            fvr_collective(&file[i], 0, cell, 2, 0, START + 200 * MS,
+                           START + 220 * MS); /* a duplicate, from a kill */
     }
     build(4);
-    expect_waits("MPI_Barrier", (const int[4]){ 40, 0, 40, 40 }, FV_WAIT_ESTIMATE);
+    expect_waits("MPI_Barrier", (const int[4]){ 20, 0, 20, 20 },
+                 FV_WAIT_ESTIMATE); /* 10 ms in 2 calls of 4 */
     assert_true(has_problem(FV_PROBLEM_NOTE, "not in the wait log"));
     assert_true(model.complete);
 }
@@ -391,7 +396,9 @@ static void efficiency(void **state)
 
 static void states(void **state)
 {
-    const struct fv_in_call in = { .begin = START + 300 * MS, .function = F_RECV, .path = 2, .peer = 1, .tag = 9 };
+    const struct fv_in_call in = {
+        .begin = START + 300 * MS, .function = F_RECV, .path = 2, .peer = 1, .tag = 9
+    };
     (void)state;
 
     file[0].header.state = FV_STATE_RUNNING; /* of another boot: it is gone */
@@ -436,8 +443,15 @@ static void drops_and_threads(void **state)
 
 static void older_files_are_left_out(void **state)
 {
-    struct fvr old, twin;
+    struct fvr old, twin, ancient;
     (void)state;
+
+    file[3].header.job = 99; /* the launcher told it otherwise, but size and time say it belongs here */
+    file[3].header.first.realtime_ns -= INT64_C(60000000000);
+    fvr_init(&ancient, 1, 4);
+    ancient.header.job = 75;
+    ancient.header.first.realtime_ns -= INT64_C(200000000000);
+    fvr_join(&ancient, &experiment);
 
     fvr_init(&old, 5, 8); /* of a larger run, a minute before */
     old.header.job = 76;
@@ -451,7 +465,12 @@ static void older_files_are_left_out(void **state)
     assert_int_equal(model.world_size, 4);
     assert_true(has_problem(FV_PROBLEM_LEFT_OUT, "rank-000005.fvr"));
     assert_true(has_problem(FV_PROBLEM_LEFT_OUT, "newer"));
+    unsigned other_runs = 0;
+    for (size_t i = 0; i < model.problems.count; i++)
+        other_runs += strstr(model.problems.items[i].text, "of another run") != NULL;
+    assert_int_equal(other_runs, 2);
     assert_true(model.complete);
+    fvr_release(&ancient);
     fvr_release(&old);
     fvr_release(&twin);
 }
@@ -516,10 +535,22 @@ static void directories(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(statistics), TEST(deviations_of_long_calls), TEST(unification), TEST(path_cycles_are_cut),
-        TEST(waits_exact), TEST(waits_are_clipped), TEST(waits_of_a_thinned_log), TEST(waits_without_a_rank),
-        TEST(waits_between_hosts), TEST(waits_point_to_point), TEST(efficiency), TEST(states), TEST(drops_and_threads),
-        TEST(older_files_are_left_out), TEST(peers_and_timeline), TEST(directories),
+        TEST(statistics),
+        TEST(deviations_of_long_calls),
+        TEST(unification),
+        TEST(path_cycles_are_cut),
+        TEST(waits_exact),
+        TEST(waits_are_clipped),
+        TEST(waits_of_a_thinned_log),
+        TEST(waits_without_a_rank),
+        TEST(waits_between_hosts),
+        TEST(waits_point_to_point),
+        TEST(efficiency),
+        TEST(states),
+        TEST(drops_and_threads),
+        TEST(older_files_are_left_out),
+        TEST(peers_and_timeline),
+        TEST(directories),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -90,7 +90,7 @@ static void bad_values_give_defaults(void **state)
 
     (void)state;
     clear();
-    setenv("FVMPI_DEPTH", "129", 1);
+    setenv("FVMPI_DEPTH", "1025", 1);
     setenv("FVMPI_PROFILE_MAX", "1", 1);
     setenv("FVMPI_COLLECTIVES_MAX", "99999999999999999999", 1);
     setenv("FVMPI_QUIET", "maybe", 1);

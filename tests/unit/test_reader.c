@@ -184,7 +184,8 @@ static void bad_variable_records(void **state)
 
     memcpy(file.bytes + chunk_offset(FV_CHUNK_MODULES, 0) + sizeof(struct fv_chunk_header), &huge, 4);
     memcpy(file.bytes + chunk_offset(FV_CHUNK_COMMS, 0) + sizeof(struct fv_chunk_header) +
-               offsetof(struct fv_comm_record, runs), &huge, 4);
+               offsetof(struct fv_comm_record, runs),
+           &huge, 4);
     assert_int_equal(open_with(file.size, &r, why), 0);
     assert_int_equal(damages(r, "makes no sense"), 2);
     assert_int_equal(count(r, FV_CHUNK_MODULES), 0);
@@ -271,9 +272,15 @@ static void files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(whole_file), TEST(refuses), TEST(bad_chunk_header_costs_that_chunk), TEST(bad_used),
-        TEST(bad_variable_records), TEST(truncated_at_any_byte), TEST(reserved_space_is_no_damage),
-        TEST(later_types_are_skipped), TEST(files),
+        TEST(whole_file),
+        TEST(refuses),
+        TEST(bad_chunk_header_costs_that_chunk),
+        TEST(bad_used),
+        TEST(bad_variable_records),
+        TEST(truncated_at_any_byte),
+        TEST(reserved_space_is_no_damage),
+        TEST(later_types_are_skipped),
+        TEST(files),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,350 @@
+/* Views: every key of the JSON contract is there and parses, text keeps its width and says what it cuts,
+ * CSV quotes, names are made harmless, and symbols of this very program are found. */
+#define _GNU_SOURCE /* dl_iterate_phdr() */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <jansson.h>
+#include <link.h>
+
+#include "fvr_builder.h"
+#include "report/object.h"
+#include "report/views.h"
+#include "report/words.h"
+
+#define MS UINT64_C(1000000)
+
+static struct fvr file[2];
+static struct fv_model model;
+static struct fv_symbols symbols;
+static struct fv_view view = { &model, &symbols };
+static char *output;
+static size_t output_bytes;
+
+static void build(bool look_up)
+{
+    struct fv_experiment experiment = { 0 };
+
+    fvr_join(&file[0], &experiment);
+    fvr_join(&file[1], &experiment);
+    fv_experiment_choose(&experiment);
+    fv_model_build(&model, &experiment);
+    fv_symbols_resolve(&symbols, &model, look_up);
+    fv_experiment_release(&experiment);
+}
+
+static int set_up(void **state)
+{
+    const struct fv_in_call in = { .begin = 1500 * MS, .function = 2, .path = 2, .peer = FV_NO_PEER };
+    const uint64_t ticks[] = { 3 * MS, 4 * MS };
+    (void)state;
+
+    for (int i = 0; i < 2; i++) {
+        fvr_init(&file[i], i, 3); /* rank 2 has no file */
+        fvr_function(&file[i], 1, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+        fvr_function(&file[i], 2, FV_CLASS_OTHER, FV_WAIT_NONE, "MPI_Get_count");
+        fvr_module(&file[i], "/no/such/\xff\x1b[31mevil\"file", 0, "0123456789abcdef0123");
+        fvr_comm(&file[i], 1, FV_COMM_WORLD, i, 3);
+        for (uint32_t k = 0; k < 40; k++)
+            fvr_path(&file[i], k, 1, 0x100 + k);
+        for (uint32_t k = 1; k <= 40; k++)
+            fvr_cell(&file[i], 0, k, 1, k % 2 + 1, ticks, 2, k * 100, 0);
+        fvr_peer(&file[i], 0, 1 - i, 10, 1000);
+        fvr_thread(&file[i], 0, true, 80, 200 * MS, i ? &in : NULL);
+    }
+    file[1].header.state = FV_STATE_RUNNING;
+    file[1].header.end_ticks = 0;
+    strcpy(file[0].header.command, "app \"quoted\" \xc3\xa9 \xff\x07");
+    output = NULL;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+    fvr_release(&file[0]);
+    fvr_release(&file[1]);
+    free(output);
+    return 0;
+}
+
+/* ---- JSON ---- */
+
+static json_t *parsed(void)
+{
+    json_error_t error;
+    FILE *out = open_memstream(&output, &output_bytes);
+
+    assert_int_equal(fv_view_json(&view, out), 0);
+    fclose(out);
+    json_t *json = json_loadb(output, output_bytes, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        fail_msg("line %d column %d: %s", error.line, error.column, error.text);
+    return json;
+}
+
+static void expect_keys(const json_t *object, const char *keys)
+{
+    char copy[500], *rest = copy;
+
+    strcpy(copy, keys);
+    assert_true(json_is_object(object));
+    for (char *key; (key = strsep(&rest, " "));)
+        if (!json_object_get(object, key))
+            fail_msg("no key %s", key);
+}
+
+static void json_keys(void **state)
+{
+    (void)state;
+    build(false);
+    json_t *json = parsed(), *site = json_array_get(json_object_get(json, "callsites"), 0);
+    json_t *rank = json_array_get(json_object_get(json, "ranks"), 1);
+
+    expect_keys(
+        json,
+        "schema run ranks callsites histograms matrix communicators efficiency timeline functions locks "
+        "sections io memory sensors problems mpi_functions");
+    assert_string_equal(json_string_value(json_object_get(json, "schema")), "fvmpi-profile-1");
+    expect_keys(json_object_get(json, "run"), "command mpi ranks complete start elapsed_s overhead");
+    expect_keys(rank, "rank host pid state app_time_s mpi_time_s wait_time_s in_call dropped threads");
+    expect_keys(json_object_get(rank, "in_call"), "function path seconds");
+    assert_string_equal(json_string_value(json_object_get(rank, "state")), "killed");
+    assert_true(json_is_null(json_object_get(json_array_get(json_object_get(json, "ranks"), 0), "in_call")));
+    expect_keys(site,
+                "id function path count time_s wait_s wait_kind bytes_sent bytes_received cov per_rank");
+    expect_keys(json_object_get(site, "time_s"), "sum min max mean stddev");
+    expect_keys(json_array_get(json_object_get(site, "path"), 0), "function file line module offset");
+    expect_keys(json_array_get(json_object_get(site, "per_rank"), 0),
+                "rank count time_s wait_s bytes_sent bytes_received");
+    expect_keys(json_object_get(json, "efficiency"),
+                "parallel load_balance communication serialization transfer");
+    expect_keys(json_array_get(json_object_get(json, "histograms"), 0), "function sent received durations");
+    assert_int_equal(json_array_size(json_object_get(json, "callsites")), 40);
+    assert_int_equal(json_array_size(json_array_get(json_object_get(json, "matrix"), 0)), 4);
+    assert_false(json_is_true(json_object_get(json_object_get(json, "run"), "complete")));
+    const char *command = json_string_value(json_object_get(json_object_get(json, "run"), "command"));
+    assert_string_equal(command, "app \"quoted\" \xc3\xa9 \xef\xbf\xbd\x07");
+    json_decref(json);
+}
+
+static void json_numbers(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {
+        { 0, "0" },
+        { 1, "1" },
+        { -1.5, "-1.5" },
+        { 1e-9, "0.000000001" },
+        { 0.1, "0.1" },
+        { 12345.678, "12345.678" },
+        { 1e-13, "0" },
+        { -1e-13, "0" },
+        { 999999.999999999999, "1000000" },
+        { 123456789.5, "123456789.5" },
+    };
+    char text[FV_REAL];
+    (void)state;
+
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_int_equal(fv_words_real(cases[i].value, text), strlen(cases[i].text));
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* ---- text ---- */
+
+static void text(size_t width, size_t top, bool color)
+{
+    const struct fv_text_options options = { .width = width, .top = top, .color = color };
+    FILE *out = open_memstream(&output, &output_bytes);
+
+    free(output);
+    assert_int_equal(fv_view_text(&view, &options, out), 0);
+    fclose(out);
+}
+
+static void text_says_what_matters(void **state)
+{
+    (void)state;
+    build(false);
+    text(100, 20, false);
+    assert_int_equal(strncmp(output, "compute ", 8), 0);
+    assert_non_null(strstr(output, "INCOMPLETE"));
+    assert_non_null(strstr(output, "rank 2 has no rank file"));
+    assert_non_null(strstr(output, "rank 1 killed in MPI_Get_count"));
+    assert_non_null(strstr(output, "20 more call sites"));
+    assert_non_null(strstr(output, "--all"));
+    assert_null(strchr(output, '\033'));
+    assert_non_null(strstr(output, "\\xff\\x07")); /* not rung */
+    free(output);
+    output = NULL;
+    text(100, SIZE_MAX, false);
+    assert_null(strstr(output, "more call sites"));
+    free(output);
+    output = NULL;
+    text(100, 20, true);
+    assert_non_null(strstr(output, "\033[1m"));
+}
+
+static void text_keeps_its_width(void **state)
+{
+    (void)state;
+    build(false);
+    for (size_t width = 60; width <= 200; width += 7) {
+        text(width, 20, false);
+        char *rest = output;
+        for (char *line; (line = strsep(&rest, "\n"));)
+            if (fv_words_columns(line) > width)
+                fail_msg("width %zu: %s", width, line);
+        free(output);
+        output = NULL;
+    }
+}
+
+static void words(void **state)
+{
+    char out[FV_WORD], clean[64];
+    (void)state;
+
+    assert_string_equal(fv_words_seconds(0, out), "0 s");
+    assert_string_equal(fv_words_seconds(12e-9, out), "12.0 ns");
+    assert_string_equal(fv_words_seconds(999.6e-6, out), "1.00 ms");
+    assert_string_equal(fv_words_seconds(1.5, out), "1.50 s");
+    assert_string_equal(fv_words_seconds(7200 * 5 + 60, out), "10 h 01 min");
+    assert_string_equal(fv_words_bytes(1023, out), "1023 B");
+    assert_string_equal(fv_words_bytes(1024, out), "1 KiB");
+    assert_string_equal(fv_words_bytes(1536, out), "1.50 KiB");
+    assert_string_equal(fv_words_bytes(UINT64_MAX, out), "16 EiB");
+    assert_string_equal(fv_words_count(1234567, out), "1,234,567");
+    assert_string_equal(fv_words_percent(1, 3, out), "33.3 %");
+    assert_string_equal(fv_words_clean("a\tb\xc3\xa9\xff\xed\xa0\x80", clean, sizeof(clean)),
+                        "a\\x09b\xc3\xa9\\xff\\xed\\xa0\\x80");
+    assert_string_equal(fv_words_clean("\xc3\xa9\xc3\xa9", clean, 4), "\xc3\xa9");
+    strcpy(clean, "\xc3\xa9ternel");
+    fv_words_fit(clean, 5);
+    assert_string_equal(clean, "\xc3\xa9t...");
+}
+
+/* ---- CSV ---- */
+
+static void csv(void **state)
+{
+    char directory[] = "/tmp/fvmpi-unit-XXXXXX", path[100], line[1000];
+    (void)state;
+
+    build(false);
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(fv_view_csv(&view, directory), 0);
+    snprintf(path, sizeof(path), "%s/callsites.csv", directory);
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    assert_non_null(fgets(line, sizeof(line), in));
+    assert_int_equal(strncmp(line, "id,function,", 12), 0);
+    assert_non_null(fgets(line, sizeof(line), in));
+    assert_non_null(strstr(line, "evil\"\"file+0x")); /* quoted */
+    fclose(in);
+    snprintf(path, sizeof(path), "rm -r %s", directory);
+    assert_int_equal(system(path), 0);
+    assert_int_equal(fv_view_csv(&view, "/proc/no such place"), -FV_EIO);
+}
+
+/* ---- symbols ---- */
+
+static void names(void **state)
+{
+    struct fv_arena arena = { 0 };
+    (void)state;
+
+    assert_string_equal(fv_demangle(&arena, "main", false), "main");
+    assert_string_equal(fv_demangle(&arena, "_ZN4work4GridIiE8exchangeEi", false),
+                        "work::Grid<int>::exchange(int)");
+    assert_string_equal(fv_demangle(&arena, "_ZN4work4GridIiE8exchangeEi.isra.0", false),
+                        "work::Grid<int>::exchange(int)");
+    assert_string_equal(fv_demangle(&arena, "solve_.constprop.3", true), "solve");
+    assert_string_equal(fv_demangle(&arena, "", true), "");
+    assert_string_equal(fv_demangle(&arena, "__heat_MOD_solve", false), "heat::solve");
+    assert_string_equal(fv_demangle(&arena, "solve_", true), "solve");
+    assert_string_equal(fv_demangle(&arena, "solve_", false), "solve_");
+    assert_string_equal(fv_demangle(&arena, "MAIN__", true), "MAIN__");
+    assert_string_equal(fv_demangle(&arena, "memcpy@@GLIBC_2.14", false), "memcpy");
+    fv_arena_release(&arena);
+}
+
+__attribute__((noinline)) int fv_test_landmark(int x);
+__attribute__((noinline)) int fv_test_landmark(int x)
+{
+    __asm__ volatile("");
+    return x + 1;
+}
+
+static uintptr_t bias;
+static int find_bias(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    (void)arg;
+    bias = info->dlpi_addr; /* the program comes first */
+    return 1;
+}
+
+static void own_symbols(void **state)
+{
+    char self[4096] = "", frame[300];
+    const uint64_t ticks[] = { 50 * MS };
+    struct fv_object object;
+    struct fv_path path = { 0 };
+    (void)state;
+
+    assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    dl_iterate_phdr(find_bias, NULL);
+    assert_int_equal(fv_object_open(&object, self), 0);
+    char id[21] = "";
+    memcpy(id, object.build_id, 20);
+    bool has_id = object.build_id_bytes == 20;
+    uint32_t module = fvr_module(&file[0], self, bias, has_id ? id : NULL);
+    uint32_t node =
+        fvr_path(&file[0], 0, module, (uintptr_t)fv_test_landmark - bias + (uint64_t)fv_test_landmark(0));
+    fvr_cell(&file[0], 0, node, 1, 1, ticks, 1, 1, 0);
+    fv_object_close(&object);
+    build(true);
+    fv_path_of(&path, &symbols, &model, model.sites[0].node);
+    assert_int_equal(path.count, 1);
+    assert_string_equal(fv_frame_label(&path.frames[0], &model, frame, sizeof(frame)), "fv_test_landmark");
+    fv_path_release(&path);
+    bool said = false; /* the other module is gone */
+    for (size_t i = 0; i < model.problems.count; i++)
+        said = said || strstr(model.problems.items[i].text, "not there or not readable");
+    assert_true(said);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(json_keys),
+        TEST(json_numbers),
+        TEST(text_says_what_matters),
+        TEST(text_keeps_its_width),
+        TEST(words),
+        TEST(csv),
+        TEST(names),
+        TEST(own_symbols),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
