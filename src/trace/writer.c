@@ -87,6 +87,22 @@ static bool still_open(struct fv_writer *writer)
     return true;
 }
 
+/* A full disk must not cost system calls at every MPI call: after a refusal only every 4096th request is
+ * tried again. */
+static bool worth_trying(struct fv_writer *writer)
+{
+    return writer->refusals % 4096 == 0;
+}
+
+static void refused(struct fv_writer *writer)
+{
+    writer->header->dropped[FV_DROP_DISK]++;
+    if (writer->refusals++ == 0)
+        fv_log("%s: cannot grow: %s; what does not fit is counted and reported, the application goes on. "
+               "Choose a directory with more room with -o or FVMPI_OUTPUT",
+               writer->path, strerror(errno));
+}
+
 struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                         uint64_t first, size_t payload)
 {
@@ -96,10 +112,11 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
 
     fv_lock(&writer->lock);
     if (writer->header) {
-        if (still_open(writer))
+        if (worth_trying(writer) && still_open(writer))
             chunk = map_new(writer->fd, writer->end, bytes);
         if (chunk) {
             writer->end += bytes;
+            writer->refusals = 0;
             chunk->type = (uint16_t)type;
             chunk->version = 1;
             chunk->bytes = bytes;
@@ -109,7 +126,7 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
             chunk->check = fv_chunk_check(chunk);
             __atomic_store_n(&writer->header->file_bytes, writer->end, __ATOMIC_RELEASE);
         } else {
-            writer->header->dropped[FV_DROP_DISK]++;
+            refused(writer);
         }
     }
     fv_unlock(&writer->lock);

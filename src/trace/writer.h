@@ -20,6 +20,7 @@ struct fv_writer {
     char path[4096];
     struct fv_file_header *header; /* mapped; NULL: not open */
     uint64_t end;                  /* of the file */
+    uint64_t refusals;             /* requests since the disk was found full */
 };
 
 /* Creates the file, which must not exist, and maps its header page: magic, version, byte order and

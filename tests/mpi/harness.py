@@ -205,6 +205,8 @@ class Mpi:
         compiler = self.cxx if source.endswith('.cpp') else self.cc
         command = [compiler, '-O2', '-g', '-Wall', '-Wextra', '-Wno-stringop-overflow', '-I', HERE, text] + \
             list(flags) + ['-o', path]
+        if any('libfvmpi' in flag for flag in flags):  # a sanitized library wants its run-time first
+            command += os.environ.get('SANITIZE_FLAGS', '').split()
         newest = max(os.path.getmtime(f) for f in (text, os.path.join(HERE, 'known.h')))
         note = path + '.cmd'
         if os.path.exists(path) and os.path.getmtime(path) > newest and os.path.exists(note):

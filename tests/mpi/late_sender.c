@@ -5,7 +5,7 @@
  *
  *     MPI_Recv in late       rank 1 waits 5 x 60 ms
  *     MPI_Wait in late_wait  rank 1 waits 5 x 60 ms
- *     MPI_Recv in prompt     rank 1 waits about 0
+ *     MPI_Recv in prompt     rank 1 waits about 0 (as long as it is in the call)
  *     MPI_Send everywhere    rank 0 waits about 0
  *
  * Prints `truth FUNCTION CASE seconds`: the time rank 1 was in those calls.

@@ -76,12 +76,13 @@ def main():
                 site = report.callsite(function, inside=case)
                 site.expect(count=[0, 40])
                 equal('{}: wait_kind'.format(site), site.data['wait_kind'], 'estimate')
-                wanted = 0 if case == 'prompt' else 5 * 0.06
-                close('{}: wait'.format(site), site.on(1, 'wait_s'), wanted, within=0.03 + 0.1 * wanted)
+                # the best call lasts a microsecond: all the rest of the time in them is waiting
+                check(case == 'prompt' or inside > 0.9 * 5 * 0.06, '{} lasted only {}', case, inside)
+                close('{}: wait'.format(site), site.on(1, 'wait_s'), inside, within=0.002 + 0.1 * inside)
                 check(site.on(1, 'wait_s') <= inside, '{} waits longer than it lasts, {}', site, inside)
                 seen += 1
                 sender = report.callsite('MPI_Send', inside=case)
-                check((sender.data['wait_s'] or 0) < 0.03, '{} waits {}', sender, sender.data['wait_s'])
+                check((sender.data['wait_s'] or 0) < 0.1, '{} waits {}', sender, sender.data['wait_s'])
             equal('cases', seen, 3)
     tap.done()
 
