@@ -318,13 +318,32 @@ int fv_experiment_name(char *out, size_t size, const char *program, int ranks)
 
 /* ---- its directory ---- */
 
+/* With those above it; other ranks may be making them, too. */
+static int make_directory(const char *path)
+{
+    char above[FV_EXPERIMENT_MAX];
+
+    if (!mkdir(path, 0777) || errno == EEXIST)
+        return 0;
+    if (errno != ENOENT || strlen(path) >= sizeof(above))
+        return -FV_EIO;
+    strcpy(above, path);
+    for (char *slash = above + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        if (mkdir(above, 0777) && errno != EEXIST)
+            return -FV_EIO;
+        *slash = '/';
+    }
+    return mkdir(path, 0777) && errno != EEXIST ? -FV_EIO : 0;
+}
+
 /* Takes the directory for a job. The claim is a symbolic link `.job` whose text is the key: made whole or
  * not at all, by one system call, on every file system that a cluster has. 1: another job's. */
 static int claim(const char *path, uint64_t job)
 {
     char link[FV_EXPERIMENT_MAX + 8], key[24], found[24];
 
-    if (mkdir(path, 0777) && errno != EEXIST)
+    if (make_directory(path))
         return -FV_EIO;
     if (!job) /* cannot tell jobs apart: the rank files, which nobody overwrites, must do */
         return 0;
