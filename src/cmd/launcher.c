@@ -34,8 +34,8 @@ static const char *base_of(const char *path)
 
 bool fv_is_launcher(const char *word)
 {
-    static const char *const whole[] = { "mpiexec", "mpirun", "orterun", "prterun", "prun", "srun", "mpirun_rsh",
-                                         "aprun", "jsrun" };
+    static const char *const whole[] = { "mpiexec", "mpirun", "orterun",    "prterun", "prun",
+                                         "srun",    "aprun",  "mpirun_rsh", "jsrun" };
     const char *name = base_of(word);
 
     for (unsigned i = 0; i < sizeof(whole) / sizeof(*whole); i++)

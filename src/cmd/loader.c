@@ -127,7 +127,8 @@ static bool try_path(struct scan *scan, const char *path, struct object *out)
 }
 
 /* Replaces $ORIGIN and ${ORIGIN}; $LIB by `lib`. False: another token, or too long. */
-static bool expand(char *out, size_t size, const char *text, size_t length, const char *origin, const char *lib)
+static bool expand(char *out, size_t size, const char *text, size_t length, const char *origin,
+                   const char *lib)
 {
     static const struct {
         const char *name;

@@ -99,13 +99,14 @@ static int choose_flavour(struct run *run)
         return FV_EXIT_FAILED;
     }
     if (run->finding.is_foreign) {
-        fv_log("%s: not an ELF program that fvmpi can read (32-bit, another machine's, or damaged); only 64-bit "
-               "programs of this machine can be profiled",
+        fv_log("%s: not an ELF program that fvmpi can read (32-bit, another machine's, or damaged); only "
+               "64-bit programs of this machine can be profiled",
                name);
         return FV_EXIT_FAILED;
     }
     if (!stat(run->program, &st) && st.st_mode & (S_ISUID | S_ISGID) && geteuid() != 0)
-        fv_log("%s: runs with another user's rights, so the loader ignores LD_PRELOAD; it will not be recorded",
+        fv_log("%s: runs with another user's rights, so the loader ignores LD_PRELOAD; it will not be "
+               "recorded",
                run->program);
     if (*forced)
         run->finding.flavour = fv_flavour_by_name(forced);
@@ -241,7 +242,8 @@ static int prepare(struct run *run)
 
     if (fv_install_library(run->finding.flavour, library, sizeof(library))) {
         const char *name = fv_flavour_name(run->finding.flavour);
-        fv_log("%s: not there, this fvmpi was built without %s (%s); build it with that MPI, or set FVMPI_LIBDIR",
+        fv_log("%s: not there, this fvmpi was built without %s (%s); build it with that MPI, or set "
+               "FVMPI_LIBDIR",
                library, name, run->finding.why);
         return -FV_ENOENT;
     }

@@ -91,7 +91,9 @@ def main():
             with tap.test(what + ': through libc'):
                 sites = report.callsites(REDUCE, 'compare')
                 check(sites and all(s.names[-2:] == ['sorted', 'main'] for s in sites), 'paths {}', [s.names for s in sites])
-                check(any('libc' in os.path.basename(f['module'] or '') for f in sites[0].path), 'no frame of libc in {}', sites[0])
+                # (a sanitizer's own qsort stands in for the C library's)
+                check(any('libc' in os.path.basename(f['module'] or '') or 'interceptor' in (f['function'] or '')
+                          for f in sites[0].path), 'no frame of libc in {}', sites[0])
             with tap.test(what + ': a clone goes by its name'):
                 sites = [s for s in report.callsites(REDUCE) if s.names[0].split('.')[0] == 'constant']
                 equal('call sites', [s.names for s in sites], [['constant', 'main']])

@@ -172,8 +172,9 @@ static void claims(void **state)
     }
     wait(&status);
     assert_int_equal(status, 0);
-    snprintf(wanted, sizeof(wanted), "%s/missing/exp", root);
-    assert_int_equal(fv_experiment_claim(first, sizeof(first), wanted, "app", 1), -FV_EIO);
+    snprintf(wanted, sizeof(wanted), "%s/not/there/yet", root);
+    assert_int_equal(fv_experiment_claim(first, sizeof(first), wanted, "app", 1), 0);
+    assert_int_equal(fv_experiment_claim(first, sizeof(first), "/dev/null/exp", "app", 1), -FV_EIO);
     snprintf(wanted, sizeof(wanted), "rm -r %s", root);
     assert_int_equal(system(wanted), 0);
 }

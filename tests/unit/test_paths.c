@@ -195,7 +195,7 @@ static void test_coroutine_stacks(void **state)
     (void)state;
 
     calls = wrong = 0;
-    for (int i = 0; i < 3; i++) {
+    for (volatile int i = 0; i < 3; i++) {
         getcontext(&coroutine);
         coroutine.uc_stack.ss_sp = stack;
         coroutine.uc_stack.ss_size = sizeof(stack);
