@@ -15,6 +15,7 @@ fvmpi=$build/fvmpi
 work=$(mktemp -d "${TMPDIR:-/tmp}/fvmpi-test.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+only=${FVMPI_TEST_MPI:-}
 unset "${!FVMPI_@}"
 export OMP_NUM_THREADS=1
 [ -x "$fvmpi" ] || { echo "Bail out! $fvmpi is not there; build first, or set FVMPI_BUILD"; exit 1; }
@@ -44,7 +45,7 @@ finish() { echo "1..$count"; }
 # The MPIs that were built, with their compilers and launchers.
 mpis() {
     local mpi
-    for mpi in mpich openmpi; do
+    for mpi in ${only:-mpich openmpi}; do
         [ -f "$build/.libs/libfvmpi-$mpi.so" ] && command -v "mpiexec.$mpi" > /dev/null && echo "$mpi"
     done
 }

@@ -1,6 +1,7 @@
 /* The profile as JSON, schema fvmpi-profile-1. Every key of the contract is written, in its order; what
  * this version does not record is null or empty. */
 #include "report/views.h"
+#include "report/json_stream.h"
 #include "report/words.h"
 
 #include <math.h>
@@ -429,5 +430,5 @@ int fv_view_json(const struct fv_view *v, FILE *out)
     put_problems(j, m);
     fv_json_end(j);
     fv_path_release(&path);
-    return fflush(out) || ferror(out) ? -FV_EIO : 0;
+    return fflush(out) || ferror(out) || json.failed ? -FV_EIO : 0;
 }

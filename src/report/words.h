@@ -1,4 +1,4 @@
-/* Words and numbers for people and for files: UTF-8 that is always valid, escapes, units, JSON. */
+/* Words and numbers for people and for files: UTF-8 that is always valid, escapes, units. */
 #ifndef FV_WORDS_H
 #define FV_WORDS_H
 
@@ -26,25 +26,7 @@ char *fv_words_percent(double part, double whole, char out[FV_WORD]);
 /* Wall clock, UTC: "2026-11-21T05:00:00Z". */
 char *fv_words_time(int64_t realtime_ns, char out[FV_WORD]);
 
-/* JSON, streamed: a profile of many ranks is far larger than what its tree of objects could be built and
- * freed for in reasonable time. Keys are NULL within arrays. Numbers that JSON cannot say are null. */
-#define FV_JSON_DEPTH 32
-struct fv_json {
-    FILE *out;
-    unsigned depth;
-    bool list[FV_JSON_DEPTH], any[FV_JSON_DEPTH];
-};
-void fv_json_object(struct fv_json *json, const char *key);
-void fv_json_array(struct fv_json *json, const char *key);
-void fv_json_end(struct fv_json *json); /* of the innermost object or array */
-void fv_json_string(struct fv_json *json, const char *key, const char *value); /* NULL: null */
-void fv_json_real(struct fv_json *json, const char *key, double value);
-void fv_json_unsigned(struct fv_json *json, const char *key, uint64_t value);
-void fv_json_signed(struct fv_json *json, const char *key, int64_t value);
-void fv_json_bool(struct fv_json *json, const char *key, bool value);
-void fv_json_null(struct fv_json *json, const char *key);
-
-/* A real number in the shortest of up to 12 decimals, as JSON and CSV take it. Returns its length. */
+/* A real number in the shortest of up to 12 decimals, as CSV takes it. Returns its length. */
 #define FV_REAL 40
 size_t fv_words_real(double value, char out[FV_REAL]);
 
