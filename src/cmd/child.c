@@ -33,7 +33,7 @@ int fv_exec(char **argv)
 int fv_spawn(char **argv, void (*before)(void))
 {
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-    struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART };
+    struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO };
     struct sigaction old[3];
     sigset_t block, before_block;
     int status;

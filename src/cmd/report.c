@@ -24,7 +24,7 @@ static const char usage[] =
     "  --json FILE    the whole profile as JSON, schema fvmpi-profile-1; - is stdout\n"
     "  --csv DIR      one file for each table\n"
     "  --text         text too, beside --json or --csv\n"
-    "  --top N        rows in each table of the text (20)\n"
+    "  --top N        rows in each table of the text (10)\n"
     "  --all          all rows\n"
     "  --width N      columns of the text (the terminal's; 100 where there is none)\n"
     "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n"
@@ -134,7 +134,7 @@ static int parse(int argc, char **argv, struct options *o)
 
     *o = (struct options){ .symbols = true };
     o->view = (struct fv_text_options){
-        .width = terminal_width(), .top = 20, .color = color_by_default(), .utf8 = is_utf8()
+        .width = terminal_width(), .top = 10, .color = color_by_default(), .utf8 = is_utf8()
     };
     while ((option = getopt_long(argc, argv, "h", table, NULL)) != -1) {
         int status = take_option(o, option);

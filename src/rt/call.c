@@ -2,10 +2,24 @@
  * mapped rank file. */
 #include "rt/runtime.h"
 
+/* A nested call's frame lies below that of the call it is nested in. One that does not tells that the
+ * thread left the earlier call without returning, by longjmp() or an exception from an error handler. */
+static bool was_abandoned(const struct fv_thread *t, struct fv_site site)
+{
+    uintptr_t frame = (uintptr_t)site.frame;
+
+    return fv_rt_on() && frame >= t->frame && frame < t->stack_end;
+}
+
 /* First call of a thread, or of the process; also every nested call ends here. */
-static FV_COLD struct fv_thread *enter_slowly(void)
+static FV_COLD struct fv_thread *enter_slowly(struct fv_site site)
 {
     struct fv_start_info info;
+
+    if (fv_self && was_abandoned(fv_self, site)) {
+        fv_dropped(FV_DROP_CALLS);
+        return fv_self;
+    }
 
     if (__atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) == FV_RT_IDLE && fv_mpi_attach(&info))
         fv_start(&info);
@@ -16,9 +30,10 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
 {
     struct fv_thread *t = fv_current;
 
-    if (FV_UNLIKELY(!t) && !(t = enter_slowly()))
+    if (FV_UNLIKELY(!t) && !(t = enter_slowly(site)))
         return false;
     fv_current = NULL;
+    t->frame = (uintptr_t)site.frame;
     fv_function_used(function);
     struct fv_path_entry *path = fv_path_lookup(t, site);
     struct fv_in_call *in = &t->record->in_call;

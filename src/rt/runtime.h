@@ -131,6 +131,7 @@ struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_path_cache *paths;
     uintptr_t stack_end;
+    uintptr_t frame; /* of the wrapper that the thread is in, or was in last */
     struct fv_bins *bins;
     unsigned bin_shift; /* log2 of the active bank's width */
     struct fv_cells cells;

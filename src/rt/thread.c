@@ -22,6 +22,7 @@ static void thread_ended(void *arg)
     if (!fv_rt_on())
         return;
     t->record->end = fv_ticks();
+    t->record->in_call.begin = 0; /* if it was cancelled in a call */
     fv_lock(&fv_rt.lock);
     t->next_free = fv_rt.free;
     fv_rt.free = t;

@@ -86,6 +86,29 @@ static void test_nested_calls_only_forward(void **state)
     assert_int_equal(fv_self->record->in_call.begin, 0);
 }
 
+static jmp_buf before_call;
+
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void leave_by_longjmp(void)
+{
+    struct fv_call call;
+
+    assert_true(fv_call_enter(&call, 0, FV_CALL_SITE()));
+    longjmp(before_call, 1); /* as from an error handler */
+}
+
+static void test_abandoned_calls(void **state)
+{
+    struct fv_call call;
+    uint64_t calls = fv_self->record->calls, lost = fv_rt.writer.header->dropped[FV_DROP_CALLS];
+    (void)state;
+
+    if (!setjmp(before_call))
+        leave_by_longjmp();
+    call_as(&call, 0, NULL, 1, 0, 10);
+    assert_int_equal(fv_self->record->calls, calls + 1);
+    assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_CALLS], lost + 1);
+}
+
 static void test_pause(void **state)
 {
     struct fv_call call;
@@ -304,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_squares_do_not_overflow),
         cmocka_unit_test(test_two_directions_two_buckets),
         cmocka_unit_test(test_nested_calls_only_forward),
+        cmocka_unit_test(test_abandoned_calls),
         cmocka_unit_test(test_pause),
         cmocka_unit_test(test_communicator_ids),
         cmocka_unit_test(test_thousands_of_communicators),
