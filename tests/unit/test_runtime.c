@@ -73,13 +73,20 @@ static void test_two_directions_two_buckets(void **state)
     assert_int_equal(other->receives, 1);
 }
 
-static void test_nested_calls_only_forward(void **state)
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) static bool enters_below(void)
 {
-    struct fv_call outer, inner;
+    struct fv_call inner;
+
+    return fv_call_enter(&inner, 0, FV_CALL_SITE());
+}
+
+__attribute__((optimize("no-omit-frame-pointer"))) static void test_nested_calls_only_forward(void **state)
+{
+    struct fv_call outer;
     (void)state;
 
     assert_true(fv_call_enter(&outer, 0, FV_CALL_SITE()));
-    assert_false(fv_call_enter(&inner, 0, FV_CALL_SITE()));
+    assert_false(enters_below());
     assert_int_not_equal(fv_self->record->in_call.begin, 0);
     fv_call_end(&outer);
     fv_call_record(&outer, NULL, 0, 0);
