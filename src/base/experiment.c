@@ -247,7 +247,7 @@ static int64_t start_seconds(const struct process *process)
 
 /* gmtime_r() takes a lock of the application's libc and may read files. Days to a date: era of 400 years,
  * years that begin in March so that the leap day comes last. */
-static void format_utc(char *out, size_t size, int64_t seconds)
+void fv_format_utc(char *out, size_t size, int64_t seconds)
 {
     uint64_t second = (uint64_t)(seconds < 0 ? 0 : seconds);
     uint64_t day = second / 86400 + 719468; /* from 0000-03-01 */
@@ -283,7 +283,7 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
 {
     char when[32];
 
-    format_utc(when, sizeof(when), seconds);
+    fv_format_utc(when, sizeof(when), seconds);
     return format_name(out, size, program, ranks, when);
 }
 

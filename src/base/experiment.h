@@ -26,4 +26,7 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
  * Every rank calls it; who comes first makes the directory. -FV_EIO: errno tells. */
 int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks);
 
+/* Seconds since the epoch as YYYYmmddTHHMMSSZ, without libc's time zones. */
+void fv_format_utc(char *out, size_t size, int64_t seconds);
+
 #endif

@@ -3,10 +3,58 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* What descriptor 2 was when we were loaded. An application that starts without stderr gets 2 for its
+ * first file, which must not find our lines in it. */
+static struct {
+    bool known;
+    dev_t device;
+    ino_t inode;
+} stderr_was;
+
+__attribute__((constructor)) static void remember_stderr(void)
+{
+    struct stat st;
+
+    stderr_was.known = !fstat(STDERR_FILENO, &st);
+    if (stderr_was.known) {
+        stderr_was.device = st.st_dev;
+        stderr_was.inode = st.st_ino;
+    }
+}
+
+static bool is_stderr(void)
+{
+    struct stat st;
+
+    return stderr_was.known && !fstat(STDERR_FILENO, &st) && st.st_dev == stderr_was.device &&
+           st.st_ino == stderr_was.inode;
+}
+
+/* A reader of stderr that is gone must not kill the application: SIGPIPE is held back while we write, and
+ * taken away if it was our write that raised it. */
+static void write_line(const char *line, size_t bytes)
+{
+    sigset_t pipe, before, pending;
+    ssize_t n;
+
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    while ((n = write(STDERR_FILENO, line, bytes)) < 0 && errno == EINTR)
+        continue;
+    if (n < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe, NULL, &(struct timespec){ 0 });
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
 
 void fv_log(const char *format, ...)
 {
@@ -23,8 +71,8 @@ void fv_log(const char *format, ...)
     if (n > 0)
         used += (size_t)n < sizeof(line) - used - 1 ? (size_t)n : sizeof(line) - used - 2;
     line[used++] = '\n';
-    while (write(STDERR_FILENO, line, used) < 0 && errno == EINTR)
-        continue;
+    if (is_stderr())
+        write_line(line, used);
     errno = saved;
 }
 

@@ -35,14 +35,14 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
     fv_current = NULL;
     t->frame = (uintptr_t)site.frame;
     fv_function_used(function);
-    struct fv_path_entry *path = fv_path_lookup(t, site);
+    call->record = !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED);
+    struct fv_path_entry *path = FV_LIKELY(call->record) ? fv_path_lookup(t, site) : &t->no_path;
     struct fv_in_call *in = &t->record->in_call;
 
     call->thread = t;
     call->path = path;
     call->cell = NULL;
     call->function = function;
-    call->record = !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED);
     in->function = function;
     in->path = path->path;
     in->comm = 0;
@@ -65,7 +65,9 @@ void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag)
 
 void fv_call_end(struct fv_call *call)
 {
-    call->end = fv_ticks();
+    uint64_t now = fv_ticks();
+
+    call->end = FV_LIKELY(now > call->begin) ? now : call->begin; /* processors may differ by a tick */
 }
 
 static inline void add_time(struct fv_cell *cell, uint64_t begin, uint64_t end)

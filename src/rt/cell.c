@@ -64,8 +64,10 @@ static bool room_for_one(struct fv_thread *t, bool coarse)
     }
     struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_CELLS, t->id, cells->count,
                                                     bytes - sizeof(struct fv_chunk_header));
-    if (!chunk)
+    if (!chunk) {
+        __atomic_sub_fetch(&fv_rt.cell_bytes, bytes, __ATOMIC_RELAXED);
         return false;
+    }
     cells->chunk = chunk;
     return true;
 }

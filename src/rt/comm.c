@@ -35,11 +35,12 @@ static struct fv_comm *search(uint64_t handle)
     return NULL;
 }
 
+/* A struct that was used again stands in a slot for each of its lives; one is enough. */
 static void place(struct table *t, struct fv_comm *comm)
 {
     uint32_t at = (uint32_t)fv_mix(comm->handle) & t->mask;
 
-    while (t->slot[at])
+    while (t->slot[at] && t->slot[at] != comm)
         at = (at + 1) & t->mask;
     __atomic_store_n(&t->slot[at], comm, __ATOMIC_RELEASE);
 }

@@ -1,11 +1,11 @@
 /* See identity.h. */
 #include "rt/identity.h"
+#include "base/experiment.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static size_t read_file(const char *path, char *out, size_t bytes)
@@ -127,12 +127,9 @@ static void put_json(char *out, size_t bytes, size_t *used, const char *key, con
 size_t fv_run_json(const struct fv_file_header *h, char *out, size_t bytes)
 {
     char start[32], ranks[48];
-    time_t seconds = (time_t)(h->first.realtime_ns / 1000000000);
-    struct tm tm;
     size_t used = 0;
 
-    gmtime_r(&seconds, &tm);
-    strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    fv_format_utc(start, sizeof(start), h->first.realtime_ns / 1000000000);
     put(out, bytes, &used, "{\n", 2);
     put_json(out, bytes, &used, "command", h->command);
     put_json(out, bytes, &used, "program", h->program);

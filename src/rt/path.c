@@ -14,14 +14,18 @@
 #define UNW_LOCAL_ONLY
 #include "rt/runtime.h"
 
+#include <fcntl.h>
 #include <libunwind.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #define ENTRIES 4096
 #define BUCKETS 4096
 #define CHECKS 32768
 #define DEPTH_MAX 1024 /* frames; outer ones are cut, and the path says so */
+#define UNWIND_STACK 4096 /* below us, where unwind() and libunwind run; mapped, since they run there */
 #define SHALLOW 4     /* a longer walk along a bucket moves the entry to its front */
 
 /* One frame as libunwind reported it. */
@@ -137,6 +141,50 @@ static void read_frame(unw_cursor_t *cursor, struct frame *f)
 #endif
 }
 
+/* libunwind checks memory through a pipe of its own, whose descriptors it keeps: the application's next
+ * open() would get other numbers, and if it closes descriptors that it does not own, libunwind writes into
+ * whatever file got them next. So while we unwind, its reads come here: the thread's own stack is read as
+ * it is, other memory (stacks of coroutines and signal handlers) through the kernel, which checks. The
+ * application's own use of libunwind is passed on. */
+static FV_TLS struct {
+    bool on;
+    uintptr_t low, high;
+} unwinding;
+static int (*libunwind_access)(unw_addr_space_t, unw_word_t, unw_word_t *, int, void *);
+
+static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write, void *arg)
+{
+    if (!unwinding.on)
+        return libunwind_access(space, address, value, write, arg);
+    if (write)
+        return -UNW_EINVAL;
+    if (address >= unwinding.low && address < unwinding.high && unwinding.high - address >= sizeof(*value)) {
+        memcpy(value, (const void *)address, sizeof(*value));
+        return 0;
+    }
+    struct iovec to = { value, sizeof(*value) }, from = { (void *)address, sizeof(*value) };
+    return process_vm_readv(fv_rt.pid, &to, 1, &from, 1, 0) == sizeof(*value) ? 0 : -UNW_EINVAL;
+}
+
+/* The first use of libunwind opens its pipe, even so: the low descriptors are taken meanwhile. */
+void fv_path_init(void)
+{
+    int filler[48];
+    unsigned fillers = 0;
+
+    while (fillers < 48 && (filler[fillers] = fcntl(fv_rt.writer.fd, F_DUPFD_CLOEXEC, 0)) >= 0 &&
+           filler[fillers] < 48)
+        fillers++;
+    if (fillers < 48 && filler[fillers] >= 48)
+        close(filler[fillers]);
+    unw_accessors_t *accessors = unw_get_accessors(unw_local_addr_space);
+
+    while (fillers > 0)
+        close(filler[--fillers]);
+    libunwind_access = accessors->access_mem;
+    accessors->access_mem = access_memory;
+}
+
 /* Unwinds from the wrapper's caller outwards, at most `limit` frames and one more for the size of the last. */
 static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
 {
@@ -226,8 +274,13 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     if (limit > DEPTH_MAX)
         limit = DEPTH_MAX;
     walk->count = 0;
-    if (limit > 1)
+    if (limit > 1) {
+        unwinding.low = (uintptr_t)__builtin_frame_address(0) - UNWIND_STACK;
+        unwinding.high = thread->stack_end;
+        unwinding.on = true;
         unwind(walk, site, limit);
+        unwinding.on = false;
+    }
     if (!walk->count) { /* nothing to unwind by: the call site alone */
         walk->count = 1;
         walk->truncated = false;

@@ -72,6 +72,7 @@ struct fv_path_entry {
     uint32_t cell_index;
 };
 
+void fv_path_init(void); /* once, before the first lookup */
 struct fv_path_cache;
 struct fv_path_cache *fv_path_cache_new(void);
 void fv_path_cache_flush(struct fv_path_cache *cache);
@@ -130,6 +131,7 @@ struct fv_log {
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_path_cache *paths;
+    struct fv_path_entry no_path; /* of calls while paused */
     uintptr_t stack_end;
     uintptr_t frame; /* of the wrapper that the thread is in, or was in last */
     struct fv_bins *bins;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,6 +93,14 @@ static int open_rank_file(const char *directory, int rank)
     return fv_writer_open(&fv_rt.writer, path);
 }
 
+/* That this process may run on. */
+static uint32_t count_cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) ? 0 : (uint32_t)CPU_COUNT(&set);
+}
+
 static void fill_header(const struct fv_start_info *info, const char *directory)
 {
     struct fv_file_header *h = fv_rt.writer.header;
@@ -106,6 +115,7 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     fv_clock_point(&h->last);
     h->first = earliest.ticks ? earliest : h->last;
     h->nominal_hz = fv_clock_nominal_hz();
+    h->cpus = count_cpus();
     h->begin_ticks = info->init_begin ? info->init_begin : h->last.ticks;
     h->init_ticks = info->init_end;
     gethostname(h->host, sizeof(h->host) - 1);
@@ -190,6 +200,15 @@ static void tell_if_elsewhere(const char *directory, int rank)
         fv_log("%s: holds another experiment, which is kept; this one is %s", wanted, directory);
 }
 
+/* Where a name was made up, it is told. */
+static void tell_name(const char *directory, int rank)
+{
+    const char *wanted = fv_rt.options.output;
+
+    if (!rank && !fv_rt.options.quiet && (!wanted || !*wanted))
+        fv_log("recording to %s; read it with: fvmpi report %s", directory, directory);
+}
+
 static int start(const struct fv_start_info *info)
 {
     char directory[4096], program[256];
@@ -213,9 +232,23 @@ static int start(const struct fv_start_info *info)
     fill_header(info, directory);
     fv_function_used(FV_FUNCTION_REST); /* names first: on a full disk, they are what is needed most */
     tell_if_elsewhere(directory, info->world_rank);
+    tell_name(directory, info->world_rank);
     if (info->world_rank == 0)
         write_run_json(directory);
     return 0;
+}
+
+/* Before the start the wish is remembered, and wins over --off-at-start. */
+static enum { WISH_NONE, WISH_PAUSE, WISH_RESUME } wish;
+
+static void pause_since(uint64_t ticks)
+{
+    fv_lock(&fv_rt.lock);
+    if (!fv_rt.paused) {
+        fv_rt.writer.header->paused_since = ticks;
+        __atomic_store_n(&fv_rt.paused, 1, __ATOMIC_RELAXED);
+    }
+    fv_unlock(&fv_rt.lock);
 }
 
 void fv_start(const struct fv_start_info *info)
@@ -238,6 +271,7 @@ void fv_start(const struct fv_start_info *info)
         fv_clock_init(fv_rt.options.clock);
     uint64_t begin = fv_ticks();
     if (!fv_rt.options.disable && !start(info)) {
+        fv_path_init();
         pthread_atfork(NULL, NULL, in_forked_child);
         state = FV_RT_ON;
     }
@@ -246,8 +280,8 @@ void fv_start(const struct fv_start_info *info)
     if (state == FV_RT_ON) {
         fv_rt.writer.header->tool_call_ticks = calibrate();
         fv_rt.writer.header->tool_start_ticks = fv_ticks() - begin;
-        if (fv_rt.options.off_at_start)
-            fv_pause();
+        if (wish == WISH_PAUSE || (wish == WISH_NONE && fv_rt.options.off_at_start))
+            pause_since(fv_rt.writer.header->begin_ticks); /* MPI_Init is not recorded either */
     }
     errno = saved;
 }
@@ -306,22 +340,20 @@ __attribute__((destructor)) static void at_exit(void)
 
 void fv_pause(void)
 {
-    if (!fv_rt_on())
-        return;
-    fv_lock(&fv_rt.lock);
-    if (!fv_rt.paused) {
-        fv_rt.writer.header->paused_since = fv_ticks();
-        __atomic_store_n(&fv_rt.paused, 1, __ATOMIC_RELAXED);
-    }
-    fv_unlock(&fv_rt.lock);
+    if (fv_rt_on())
+        pause_since(fv_ticks());
+    else
+        wish = WISH_PAUSE;
 }
 
 void fv_resume(void)
 {
     struct fv_file_header *h = fv_rt.writer.header;
 
-    if (!fv_rt_on())
+    if (!fv_rt_on()) {
+        wish = WISH_RESUME;
         return;
+    }
     fv_lock(&fv_rt.lock);
     if (fv_rt.paused) {
         h->paused_ticks += fv_ticks() - h->paused_since;

@@ -89,6 +89,7 @@ struct fv_file_header {
     char fvmpi[32];     /* version of the writer */
     char thread_level[24]; /* provided by MPI, by name */
     char experiment[256];  /* where it was first written; for messages */
+    uint32_t cpus;         /* that the process may run on, at start; 0 unknown */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,8 +22,20 @@ static int move_up(int fd)
     return high;
 }
 
+/* Growing past the limit on file sizes would not fail but raise SIGXFSZ, which kills. */
+static bool over_file_limit(uint64_t end)
+{
+    struct rlimit limit;
+
+    return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur;
+}
+
 static void *map_new(int fd, uint64_t offset, uint64_t bytes)
 {
+    if (over_file_limit(offset + bytes)) {
+        errno = EFBIG;
+        return NULL;
+    }
     int err = posix_fallocate(fd, (off_t)offset, (off_t)bytes);
 
     if (err) {
