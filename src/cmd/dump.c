@@ -239,12 +239,13 @@ int fv_cmd_dump(int argc, char **argv)
     struct fv_experiment experiment;
     int option;
 
+    opterr = 0;
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
             return FV_EXIT_OK;
         }
-        fputs(usage, stderr);
+        fv_log("dump: %s: no such option; see fvmpi dump --help", argv[optind - 1]);
         return FV_EXIT_USAGE;
     }
     if (optind + 1 != argc) {
@@ -259,5 +260,9 @@ int fv_cmd_dump(int argc, char **argv)
         fv_log("%s: %s", experiment.problems.items[i].file ? experiment.problems.items[i].file : argv[optind],
                experiment.problems.items[i].text);
     fv_experiment_release(&experiment);
-    return fflush(stdout) ? FV_EXIT_FAILED : FV_EXIT_OK;
+    if (fflush(stdout) || ferror(stdout)) {
+        fv_log("dump: standard output: %s; write it elsewhere", fv_strerror(-FV_EIO));
+        return FV_EXIT_FAILED;
+    }
+    return FV_EXIT_OK;
 }

@@ -112,8 +112,7 @@ static int take_option(struct options *o, int option)
         return -1;
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
-    fputs(usage, stderr); /* getopt_long has said what is wrong */
-    return FV_EXIT_USAGE;
+    return -2;
 }
 
 static int parse(int argc, char **argv, struct options *o)
@@ -136,9 +135,12 @@ static int parse(int argc, char **argv, struct options *o)
     o->view = (struct fv_text_options){
         .width = terminal_width(), .top = 10, .color = color_by_default(), .utf8 = is_utf8()
     };
+    opterr = 0;
     while ((option = getopt_long(argc, argv, "h", table, NULL)) != -1) {
         int status = take_option(o, option);
 
+        if (status == -2)
+            return wrong(argv[optind - 1], "no such option, or its value is missing or too much");
         if (status >= 0)
             return status;
     }

@@ -207,6 +207,8 @@ static bool same_run(const struct fv_file_header *a, const struct fv_file_header
 
     if (a->job && a->job == b->job)
         return true;
+    if (a->job && b->job && !memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)))
+        return false; /* on one host, the ranks of a job know it by the same key */
     return a->world_size == b->world_size && apart <= SAME_RUN_NS && apart >= -SAME_RUN_NS;
 }
 

@@ -294,8 +294,9 @@ static void say_states(struct fv_model *m)
                        "the call paths of %llu calls are in damaged parts of rank files", sites_lost);
     m->complete = m->rank_count == (size_t)(m->world_size > 0 ? m->world_size : 1);
     for (size_t i = 0; i < m->rank_count; i++) {
-        m->complete = m->complete && m->ranks[i].state == FV_RANK_FINALIZED;
-        exited += m->ranks[i].state == FV_RANK_EXITED;
+        m->complete = m->complete && (m->ranks[i].state == FV_RANK_FINALIZED ||
+                                      (m->ranks[i].state == FV_RANK_EXITED && !strcmp(m->mpi, "none")));
+        exited += m->ranks[i].state == FV_RANK_EXITED && strcmp(m->mpi, "none");
     }
     if (exited)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%u ranks exited without MPI_Finalize", exited);

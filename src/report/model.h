@@ -99,6 +99,7 @@ struct fv_rank {
     int world_rank;
     const char *host, *file, *thread_level;
     uint32_t pid;
+    uint32_t cpus; /* that it may run on; 0 unknown */
     enum fv_rank_state state;
     bool aborted;
     int exit_code;         /* argument of MPI_Abort */

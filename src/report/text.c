@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOSSES_SHOWN 20u /* of what went wrong, also with a small --top */
+
 char *fv_text_location(const struct fv_frame *f, const struct fv_model *m, char *out, size_t bytes)
 {
     const char *slash = f->file ? strrchr(f->file, '/') : NULL, *name = slash ? slash + 1 : f->file;
@@ -102,13 +104,15 @@ static void put_overhead(const struct fv_page *p, const struct fv_model *m)
 {
     char seconds[FV_WORD], part[FV_WORD], memory[FV_WORD], disk[FV_WORD], text[256];
     uint64_t memory_bytes = 0, file_bytes = 0;
+    double paused_s = 0;
 
     for (size_t i = 0; i < m->rank_count; i++) {
+        paused_s += m->ranks[i].paused_s;
         memory_bytes = m->ranks[i].memory_bytes > memory_bytes ? m->ranks[i].memory_bytes : memory_bytes;
         file_bytes += m->ranks[i].file_bytes;
     }
     snprintf(text, sizeof(text), "%s over all ranks, %s of their time; memory %s a rank at most, files %s",
-             fv_words_seconds(m->tool_s, seconds), fv_words_percent(m->tool_s, m->efficiency.total_s, part),
+             fv_words_seconds(m->tool_s, seconds), fv_words_percent(m->tool_s, m->efficiency.total_s + paused_s, part),
              fv_words_bytes(memory_bytes, memory), fv_words_bytes(file_bytes, disk));
     put_field(p, "overhead", text);
 }
@@ -253,7 +257,7 @@ static void put_dead(const struct fv_page *p, const struct fv_view *v)
     const struct fv_model *m = v->model;
     bool *done = fv_xcalloc(m->rank_count, sizeof(*done));
     struct fv_path path = { 0 };
-    size_t shown = 0, groups = 0;
+    size_t shown = 0, groups = 0, most = p->top > LOSSES_SHOWN ? p->top : LOSSES_SHOWN;
     struct place place;
 
     for (size_t i = 0; i < m->rank_count; i++) {
@@ -262,7 +266,7 @@ static void put_dead(const struct fv_page *p, const struct fv_view *v)
         if (groups++ == 0)
             fv_page_heading(p, "Ranks that did not finalize", "and the MPI call each is in");
         gather_place(m, i, done, &place);
-        if (shown >= p->top)
+        if (shown >= most)
             continue;
         shown++;
         put_place(p, v, &m->ranks[i], &place, &path);
@@ -285,9 +289,9 @@ static void put_note(const struct fv_page *p, enum fv_color color, const char *t
 static void put_problems(const struct fv_page *p, const struct fv_model *m)
 {
     char text[1400];
-    size_t shown = 0;
+    size_t shown = 0, most = p->top > LOSSES_SHOWN ? p->top : LOSSES_SHOWN;
 
-    for (size_t i = 0; i < m->problems.count && shown < p->top; i++, shown++) {
+    for (size_t i = 0; i < m->problems.count && shown < most; i++, shown++) {
         const struct fv_problem *problem = &m->problems.items[i];
 
         snprintf(text, sizeof(text), "%s%s%s", problem->file ? problem->file : "", problem->file ? ": " : "",
@@ -295,6 +299,21 @@ static void put_problems(const struct fv_page *p, const struct fv_model *m)
         put_note(p, fv_problem_is_loss(problem->kind) ? FV_RED : FV_YELLOW, text);
     }
     fv_page_cut(p, shown, m->problems.count, "remarks");
+}
+
+/* More ranks than processors: then computing and waiting both hold time without a processor. */
+static void put_crowded(const struct fv_page *p, const struct fv_model *m)
+{
+    char text[256];
+    size_t ranks = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        ranks += !strcmp(m->ranks[i].host, m->ranks[0].host);
+    if (!ranks || !m->ranks[0].cpus || ranks <= m->ranks[0].cpus)
+        return;
+    snprintf(text, sizeof(text), "%zu ranks share the %u processors of %s: times include waiting for a processor",
+             ranks, m->ranks[0].cpus, m->ranks[0].host);
+    put_note(p, FV_YELLOW, text);
 }
 
 static void put_notes(const struct fv_page *p, const struct fv_model *m)
@@ -308,12 +327,13 @@ static void put_notes(const struct fv_page *p, const struct fv_model *m)
         paused += m->ranks[i].paused_s;
         threaded += m->ranks[i].threads > 1;
     }
-    if (init > 0.05 * total && total > 0) {
+    if (init > 0.05 * total && init <= total) {
         snprintf(text, sizeof(text),
                  "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
                  fv_words_percent(init, total, part));
         put_note(p, FV_YELLOW, text);
     }
+    put_crowded(p, m);
     if (threaded) {
         snprintf(text, sizeof(text),
                  "%zu ranks call MPI from several threads: MPI time of a rank is its main thread's, "

@@ -446,7 +446,14 @@ static void older_files_are_left_out(void **state)
     struct fvr old, twin, ancient;
     (void)state;
 
-    file[3].header.job = 99; /* the launcher told it otherwise, but size and time say it belongs here */
+    struct fvr mixed;
+
+    file[3].header.job = 99; /* another host's launcher told it otherwise, but size and time say it belongs here */
+    file[3].header.boot_id[0] ^= 1;
+    fvr_init(&mixed, 0, 4); /* copied here from another run on this host, a second earlier */
+    mixed.header.job = 98;
+    mixed.header.first.realtime_ns -= INT64_C(1000000000);
+    fvr_join(&mixed, &experiment);
     file[3].header.first.realtime_ns -= INT64_C(60000000000);
     fvr_init(&ancient, 1, 4);
     ancient.header.job = 75;
@@ -468,8 +475,9 @@ static void older_files_are_left_out(void **state)
     unsigned other_runs = 0;
     for (size_t i = 0; i < model.problems.count; i++)
         other_runs += strstr(model.problems.items[i].text, "of another run") != NULL;
-    assert_int_equal(other_runs, 2);
+    assert_int_equal(other_runs, 3);
     assert_true(model.complete);
+    fvr_release(&mixed);
     fvr_release(&ancient);
     fvr_release(&old);
     fvr_release(&twin);
