@@ -19,7 +19,7 @@ static struct {
     ino_t inode;
 } stderr_was;
 
-__attribute__((constructor)) static void remember_stderr(void)
+__attribute__((constructor(101))) static void remember_stderr(void)
 {
     struct stat st;
 
