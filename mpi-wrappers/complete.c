@@ -8,41 +8,66 @@
 
 #include <string.h>
 
-/* Followed requests of a call, in the caller's order; kind 0: not followed. NULL: none is, or memory
- * is short, in which case their bytes are lost and the next owner of the handle takes the entry. */
-static struct fv_request *followed(struct fv_call *call, int count, const MPI_Request *requests)
+/* The requests of a call in the caller's order, as they were before it. With one thread in MPI a copy of
+ * the handles is enough, and only those that complete are looked up: programs poll thousands. Where another
+ * thread may get a handle again before we come to it, all are looked up before the call. */
+struct followed {
+    const MPI_Request *before; /* NULL: none is followed, or memory is short */
+    const struct fv_request *known; /* as looked up; NULL: look up before[k] */
+};
+
+static const struct fv_request *look_up(MPI_Request request, struct fv_request *out)
 {
-    struct fv_request *list = NULL;
+    if (request == MPI_REQUEST_NULL || !fv_request_get(fv_handle(request), out) ||
+        (out->persistent && !out->active))
+        out->kind = 0;
+    return out;
+}
+
+static struct followed followed(struct fv_call *call, int count, const MPI_Request *requests)
+{
+    struct followed f = { 0 };
 
     if (count <= 0 || !requests || !fv_requests_any())
-        return NULL;
-    for (int i = 0; i < count; i++) {
-        struct fv_request r;
+        return f;
+    MPI_Request *copy = fv_scratch(call, 2, (size_t)count * sizeof(*copy));
+    if (copy && fv_requests_shared()) {
+        struct fv_request *known = fv_scratch(call, 0, (size_t)count * sizeof(*known));
 
-        if (requests[i] == MPI_REQUEST_NULL || !fv_request_get(fv_handle(requests[i]), &r) ||
-            (r.persistent && !r.active))
-            continue;
-        if (!list) {
-            list = fv_scratch(call, 0, (size_t)count * sizeof(*list));
-            if (!list)
-                return NULL;
-            memset(list, 0, (size_t)count * sizeof(*list));
-        }
-        list[i] = r;
+        if (!known)
+            return f;
+        for (int i = 0; i < count; i++)
+            look_up(requests[i], &known[i]);
+        f.known = known;
     }
-    return list;
+    if (copy)
+        memcpy(copy, requests, (size_t)count * sizeof(*copy));
+    f.before = copy;
+    return f;
+}
+
+/* A single request; NULL: not followed. */
+static const struct fv_request *followed_one(const MPI_Request *request, struct fv_request *out)
+{
+    return request && look_up(*request, out)->kind ? out : NULL;
+}
+
+/* Number k; kind 0: not followed. `out` may be used to hold it. */
+static const struct fv_request *followed_at(const struct followed *f, int k, struct fv_request *out)
+{
+    return f->known ? &f->known[k] : look_up(f->before[k], out);
 }
 
 /* The status array to pass on; without memory for one, nothing is followed. */
 static MPI_Status *statuses_seen(struct fv_call *call, int count, MPI_Status *statuses,
-                                 struct fv_request **list)
+                                 struct followed *list)
 {
-    if (!*list || statuses != MPI_STATUSES_IGNORE)
+    if (!list->before || statuses != MPI_STATUSES_IGNORE)
         return statuses;
     MPI_Status *own = fv_scratch(call, 1, (size_t)count * sizeof(*own));
 
     if (!own) {
-        *list = NULL;
+        list->before = NULL;
         return statuses;
     }
     return own;
@@ -78,17 +103,19 @@ static void forget(const struct fv_request *r, MPI_Request now)
 
 /* `n` requests may have completed, the i-th of them is number at[i] (or i) and has statuses[i]. Single
  * errors are told in the statuses only when the call says MPI_ERR_IN_STATUS. */
-static void settle_all(struct fv_call *call, int result, const struct fv_request *list, int n,
+static void settle_all(struct fv_call *call, int result, const struct followed *list, int n,
                        const int *at, const MPI_Request *requests, const MPI_Status *statuses)
 {
     for (int i = 0; i < n; i++) {
         int k = at ? at[i] : i;
         int error = result == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : result;
+        struct fv_request own;
+        const struct fv_request *r = followed_at(list, k, &own);
 
         if (error == MPI_SUCCESS)
-            settle(call, &list[k], &statuses[i]);
+            settle(call, r, &statuses[i]);
         else
-            forget(&list[k], requests[k]);
+            forget(r, requests[k]);
     }
 }
 
@@ -107,7 +134,8 @@ FV_PUBLIC int MPI_Wait(MPI_Request *request, MPI_Status *status)
     struct fv_call call;
     MPI_Status own;
     bool on = fv_call_enter(&call, FV_FN_MPI_Wait, FV_CALL_SITE());
-    struct fv_request *list = on ? followed(&call, 1, request) : NULL;
+    struct fv_request r;
+    const struct fv_request *list = on ? followed_one(request, &r) : NULL;
     MPI_Status *seen = fv_status_seen(list, status, &own);
 
     if (list)
@@ -131,7 +159,8 @@ FV_PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     struct fv_call call;
     MPI_Status own;
     bool on = fv_call_enter(&call, FV_FN_MPI_Test, FV_CALL_SITE());
-    struct fv_request *list = on ? followed(&call, 1, request) : NULL;
+    struct fv_request r;
+    const struct fv_request *list = on ? followed_one(request, &r) : NULL;
     MPI_Status *seen = fv_status_seen(list, status, &own);
     int result = PMPI_Test(request, flag, seen);
 
@@ -154,14 +183,14 @@ FV_PUBLIC int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status
 {
     struct fv_call call;
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitall, FV_CALL_SITE());
-    struct fv_request *list = on ? followed(&call, count, array_of_requests) : NULL;
+    struct followed list = on ? followed(&call, count, array_of_requests) : (struct followed){ 0 };
     MPI_Status *seen = statuses_seen(&call, count, array_of_statuses, &list);
     int result = PMPI_Waitall(count, array_of_requests, seen);
 
     if (on) {
         fv_call_end(&call);
-        if (list)
-            settle_all(&call, result, list, count, NULL, array_of_requests, seen);
+        if (list.before)
+            settle_all(&call, result, &list, count, NULL, array_of_requests, seen);
         fv_call_record(&call, NULL, 0, 0);
     }
     return result;
@@ -174,14 +203,14 @@ FV_PUBLIC int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
 {
     struct fv_call call;
     bool on = fv_call_enter(&call, FV_FN_MPI_Testall, FV_CALL_SITE());
-    struct fv_request *list = on ? followed(&call, count, array_of_requests) : NULL;
+    struct followed list = on ? followed(&call, count, array_of_requests) : (struct followed){ 0 };
     MPI_Status *seen = statuses_seen(&call, count, array_of_statuses, &list);
     int result = PMPI_Testall(count, array_of_requests, flag, seen);
 
     if (on) {
         fv_call_end(&call);
-        if (list && (result != MPI_SUCCESS || *flag))
-            settle_all(&call, result, list, count, NULL, array_of_requests, seen);
+        if (list.before && (result != MPI_SUCCESS || *flag))
+            settle_all(&call, result, &list, count, NULL, array_of_requests, seen);
         fv_call_record(&call, NULL, 0, 0);
     }
     return result;
@@ -196,14 +225,14 @@ FV_PUBLIC int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index
     struct fv_call call;
     MPI_Status own;
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitany, FV_CALL_SITE());
-    struct fv_request *list = on ? followed(&call, count, array_of_requests) : NULL;
-    MPI_Status *seen = fv_status_seen(list, status, &own);
+    struct followed list = on ? followed(&call, count, array_of_requests) : (struct followed){ 0 };
+    MPI_Status *seen = fv_status_seen(list.before, status, &own);
     int result = PMPI_Waitany(count, array_of_requests, index, seen);
 
     if (on) {
         fv_call_end(&call);
-        if (list && *index >= 0 && *index < count)
-            settle_all(&call, result, list, 1, index, array_of_requests, seen);
+        if (list.before && *index >= 0 && *index < count)
+            settle_all(&call, result, &list, 1, index, array_of_requests, seen);
         fv_call_record(&call, NULL, 0, 0);
     }
     return result;
@@ -217,14 +246,14 @@ FV_PUBLIC int MPI_Testany(int count, MPI_Request array_of_requests[], int *index
     struct fv_call call;
     MPI_Status own;
     bool on = fv_call_enter(&call, FV_FN_MPI_Testany, FV_CALL_SITE());
-    struct fv_request *list = on ? followed(&call, count, array_of_requests) : NULL;
-    MPI_Status *seen = fv_status_seen(list, status, &own);
+    struct followed list = on ? followed(&call, count, array_of_requests) : (struct followed){ 0 };
+    MPI_Status *seen = fv_status_seen(list.before, status, &own);
     int result = PMPI_Testany(count, array_of_requests, index, flag, seen);
 
     if (on) {
         fv_call_end(&call);
-        if (list && (result != MPI_SUCCESS || *flag) && *index >= 0 && *index < count)
-            settle_all(&call, result, list, 1, index, array_of_requests, seen);
+        if (list.before && (result != MPI_SUCCESS || *flag) && *index >= 0 && *index < count)
+            settle_all(&call, result, &list, 1, index, array_of_requests, seen);
         fv_call_record(&call, NULL, 0, 0);
     }
     return result;
@@ -239,14 +268,14 @@ FV_PUBLIC int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *ou
 {
     struct fv_call call;
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitsome, FV_CALL_SITE());
-    struct fv_request *list = on ? followed(&call, incount, array_of_requests) : NULL;
+    struct followed list = on ? followed(&call, incount, array_of_requests) : (struct followed){ 0 };
     MPI_Status *seen = statuses_seen(&call, incount, array_of_statuses, &list);
     int result = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, seen);
 
     if (on) {
         fv_call_end(&call);
-        if (list && (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS))
-            settle_all(&call, result, list, *outcount, array_of_indices, array_of_requests, seen);
+        if (list.before && (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS))
+            settle_all(&call, result, &list, *outcount, array_of_indices, array_of_requests, seen);
         fv_call_record(&call, NULL, 0, 0);
     }
     return result;
@@ -259,14 +288,14 @@ FV_PUBLIC int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *ou
 {
     struct fv_call call;
     bool on = fv_call_enter(&call, FV_FN_MPI_Testsome, FV_CALL_SITE());
-    struct fv_request *list = on ? followed(&call, incount, array_of_requests) : NULL;
+    struct followed list = on ? followed(&call, incount, array_of_requests) : (struct followed){ 0 };
     MPI_Status *seen = statuses_seen(&call, incount, array_of_statuses, &list);
     int result = PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, seen);
 
     if (on) {
         fv_call_end(&call);
-        if (list && (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS))
-            settle_all(&call, result, list, *outcount, array_of_indices, array_of_requests, seen);
+        if (list.before && (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS))
+            settle_all(&call, result, &list, *outcount, array_of_indices, array_of_requests, seen);
         fv_call_record(&call, NULL, 0, 0);
     }
     return result;

@@ -36,6 +36,7 @@ unsigned fv_comm_flags(const struct fv_comm *comm) { return (void)comm, 0; }
 void fv_request_post(struct fv_call *call, const struct fv_request *request) { (void)call, (void)request; }
 bool fv_request_get(uint64_t handle, struct fv_request *out) { return (void)handle, (void)out, false; }
 bool fv_requests_any(void) { return false; }
+bool fv_requests_shared(void) { return false; }
 void fv_request_start(struct fv_call *call, uint64_t handle) { (void)call, (void)handle; }
 void fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
 {

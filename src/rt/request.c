@@ -145,6 +145,11 @@ bool fv_requests_any(void)
     return __atomic_load_n(&known, __ATOMIC_RELAXED) != 0;
 }
 
+bool fv_requests_shared(void)
+{
+    return fv_rt.thread_multiple;
+}
+
 bool fv_request_get(uint64_t handle, struct fv_request *out)
 {
     if (!fv_requests_any())

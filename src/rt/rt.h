@@ -135,6 +135,8 @@ void fv_request_post(struct fv_call *call, const struct fv_request *request);
 bool fv_request_get(uint64_t handle, struct fv_request *out);
 /* Any receive or persistent request known in this process? Cheap; lets Wait and Test skip all work. */
 bool fv_requests_any(void);
+/* May several threads be inside MPI? Then a handle may mean another request by the time a call returns. */
+bool fv_requests_shared(void);
 /* After fv_call_record() of MPI_Start: later completions are charged to this call. */
 void fv_request_start(struct fv_call *call, uint64_t handle);
 /* `known`, as fv_request_get() gave it before the completing call, completed: received bytes are charged
