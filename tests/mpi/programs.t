@@ -70,7 +70,9 @@ def main():
                 text = f.read()
             found.append(re.findall(r'PASSED|FAILED|^Success=.*|^\w*Errors=.*|^\w*Procs=.*|^HPL_N.*|\w+_N=.*', text, re.M))
         check(len(found[0]) > 15 and 'FAILED' not in found[0] and 'Success=1' in found[0], 'HPCC alone: {}', found[0])
-        equal('checks', found[1], found[0])
+        # how often PTRANS passes is for its clock to say
+        check('FAILED' not in found[1] and 'PASSED' in found[1], 'HPCC under fvmpi: {}', found[1])
+        equal('checks', *[[line for line in lines if line != 'PASSED'] for lines in reversed(found)])
         whole(run.report(), 2, program)
     tap.done()
 
