@@ -3,6 +3,7 @@
 #include "rt/comm.h"
 #include "rt_stub.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +27,26 @@ static struct fv_comm *comm_of(uint64_t handle, struct fv_comm *parent, const in
                                  .sequence = fv_comm_next_child(parent), .world_ranks = ranks };
 
     return fv_comm_new(&info);
+}
+
+static int next_descriptor(void)
+{
+    int fd = open("/dev/null", O_RDONLY);
+
+    close(fd);
+    return fd;
+}
+
+/* The first call starts the runtime, and unwinds: the rank file and libunwind's pipe keep away from the
+ * descriptors that the application gets next. */
+static void test_descriptors_stay(void **state)
+{
+    struct fv_call call;
+    int before = next_descriptor();
+    (void)state;
+
+    call_as(&call, 0, NULL, 1, 0, 10);
+    assert_int_equal(next_descriptor(), before);
 }
 
 static void test_cells_add_up(void **state)
@@ -330,6 +351,7 @@ static void test_fork_leaves_the_file_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_descriptors_stay),
         cmocka_unit_test(test_cells_add_up),
         cmocka_unit_test(test_squares_do_not_overflow),
         cmocka_unit_test(test_two_directions_two_buckets),
