@@ -136,7 +136,9 @@ def deaths(tap, mpi):
             plain = native(mpi, way)
             job = Job(mpi, way)
             run = job.finish()
-            equal('exit status', run.rc, plain.rc)
+            # MPICH's mpiexec tells of the rank whose end it sees first: of ours, or of one that it ended itself
+            race = {'abort': (6, 15), 'segv': (11, 15)}.get(way, ()) if mpi.name == 'mpich' else ()
+            check(run.rc == plain.rc or run.rc in race, 'exit status {}, without us {}', run.rc, plain.rc)
             equal('output', run.out.replace(str(job.truth()[1][0]), 'PID'), plain.out) if way in ('exit', '_exit') else None
             report = job.check_counts(exactly=True)
             found = states(report)
