@@ -65,20 +65,28 @@ void fv_path_cache_flush(struct fv_path_cache *cache)
     cache->check_count = 0;
 }
 
-uintptr_t fv_stack_end(bool initial_thread)
+/* The kernel keeps other mappings at least 128 MiB below the end of the initial stack. */
+#define INITIAL_STACK (UINT64_C(96) << 20)
+
+void fv_stack_bounds(bool initial_thread, uintptr_t *low, uintptr_t *high)
 {
     extern void *__libc_stack_end; /* of the loader: the initial thread's, without reading /proc */
     pthread_attr_t attr;
     void *begin = NULL;
     size_t bytes = 0;
 
-    if (initial_thread)
-        return (uintptr_t)__libc_stack_end;
+    *low = *high = 0;
+    if (initial_thread) {
+        *high = (uintptr_t)__libc_stack_end;
+        *low = *high - INITIAL_STACK;
+        return;
+    }
     if (pthread_getattr_np(pthread_self(), &attr))
-        return 0;
+        return;
     pthread_attr_getstack(&attr, &begin, &bytes);
     pthread_attr_destroy(&attr);
-    return (uintptr_t)begin + bytes;
+    *low = (uintptr_t)begin;
+    *high = *low + bytes;
 }
 
 static inline struct fv_path_entry **bucket_of(struct fv_path_cache *cache, const void *return_address,
@@ -274,9 +282,11 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     if (limit > DEPTH_MAX)
         limit = DEPTH_MAX;
     walk->count = 0;
+    bool own_stack = (uintptr_t)site.frame >= thread->stack_low && (uintptr_t)site.frame < thread->stack_end;
     if (limit > 1) {
-        unwinding.low = (uintptr_t)__builtin_frame_address(0) - UNWIND_STACK;
-        unwinding.high = thread->stack_end;
+        /* a coroutine's stack may end anywhere: nothing of it is read without asking the kernel */
+        unwinding.low = own_stack ? (uintptr_t)__builtin_frame_address(0) - UNWIND_STACK : 0;
+        unwinding.high = own_stack ? thread->stack_end : 0;
         unwinding.on = true;
         unwind(walk, site, limit);
         unwinding.on = false;
@@ -288,7 +298,7 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
         walk->frame[0] = (struct frame){ .address = (uintptr_t)site.return_address };
     }
     uint32_t path = intern(walk);
-    if (walk->cachable && limit > 1)
+    if (walk->cachable && own_stack && limit > 1)
         count = collect_checks(walk, site, thread->stack_end, thread->paths->collected);
     struct fv_path_entry *e = fv_path_insert(thread, site, path, thread->paths->collected, count);
     if (!count && limit > 1)

@@ -81,7 +81,7 @@ struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site si
 struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
                                      const struct fv_path_check *checks, uint32_t count);
 /* The cached slots lie in [slot, stack_end) of the thread. */
-uintptr_t fv_stack_end(bool initial_thread);
+void fv_stack_bounds(bool initial_thread, uintptr_t *low, uintptr_t *high);
 
 /* ---- the call tree (tree.c) and modules (module.c); both under fv_tree_lock ---- */
 
@@ -132,7 +132,7 @@ struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_path_cache *paths;
     struct fv_path_entry no_path; /* of calls while paused */
-    uintptr_t stack_end;
+    uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
     uintptr_t frame; /* of the wrapper that the thread is in, or was in last */
     struct fv_bins *bins;
     unsigned bin_shift; /* log2 of the active bank's width */

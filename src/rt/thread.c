@@ -92,7 +92,7 @@ static FV_COLD struct fv_thread *attach(void)
     pid_t tid = (pid_t)syscall(SYS_gettid);
     t->record->tid = (uint32_t)tid;
     t->record->threads++;
-    t->stack_end = fv_stack_end(tid == fv_rt.pid);
+    fv_stack_bounds(tid == fv_rt.pid, &t->stack_low, &t->stack_end);
     fv_self = t;
     pthread_once(&key_once, make_key);
     if (key_made)
