@@ -2,6 +2,7 @@
  * real call. It is found out before main, and undone: the program is started again, in the same process,
  * without us. Rejected: passing calls on, since the wrappers are compiled for the other MPI's types. */
 #include "base/base.h"
+#include "base/experiment.h"
 
 #include <mpi.h>
 
@@ -37,19 +38,6 @@ static int find_foreign(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-/* One line for a job, not one for each rank, where the launcher tells which is the first. */
-static bool first_rank(void)
-{
-    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID" };
-
-    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        const char *rank = getenv(names[i]);
-        if (rank)
-            return !strcmp(rank, "0");
-    }
-    return true;
-}
-
 /* LD_PRELOAD without our entries, into out; false: we are not in it. */
 static bool strip_preload(const char *value, char *out)
 {
@@ -83,7 +71,7 @@ __attribute__((constructor)) static void check_program(int argc, char **argv, ch
         return;
     char stripped[preload ? strlen(preload) + 1 : 1];
     bool preloaded = preload && strip_preload(preload, stripped);
-    if (first_rank())
+    if (fv_first_rank())
         fv_log("%s: the program uses %s (%s); %s " OTHER " instead, %s", OURS, OTHER_MPI, found,
                preloaded ? "preload" : "link",
                preloaded ? "it runs unrecorded" : "it cannot work like this");
