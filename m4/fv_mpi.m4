@@ -1,5 +1,5 @@
 # FV_MPI(FLAVOUR, MACRO, DEBIAN-PACKAGE): finds an MPI by its compiler wrapper and sets
-# FLAVOUR_{MPICC,CPPFLAGS,LIBS,VERSION} and the conditional HAVE_FLAVOUR. What a wrapper is called proves
+# FLAVOUR_{MPICC,CPPFLAGS,LIBS,FLIBS,VERSION} and the conditional HAVE_FLAVOUR. What a wrapper is called proves
 # nothing; MACRO, defined by its mpi.h, does. Our libraries are compiled with $CC and the flags that the
 # wrapper shows, so that all of one tree have the same compiler and options.
 AC_DEFUN([FV_MPI], [
@@ -60,6 +60,13 @@ AS_CASE([$1],
 { echo '#include <mpi.h>'; echo "fv_version: $fv_words"; } > conftest.c
 FV_UP[]_VERSION=`$FV_UP[]_MPICC -E -P conftest.c 2>/dev/null | $SED -n 's/^fv_version: *//p' | tr -d '"' | tr ' ' .`
 rm -f conftest.c
+# What Fortran programs link; empty: it has no Fortran.
+fv_fort=`echo "$FV_UP[]_MPICC" | $SED 's/mpicc/mpifort/'`
+FV_UP[]_FLIBS=
+for fv_word in `$fv_fort -show 2>/dev/null || $fv_fort -showme 2>/dev/null`; do
+    AS_CASE(["$fv_word"], [-L*|-l*|-Wl,*|*.so|*.a], [FV_UP[]_FLIBS="$FV_UP[]_FLIBS $fv_word"])
+done
+AC_SUBST(FV_UP[_FLIBS])
 m4_popdef([FV_UP])
 ])
 

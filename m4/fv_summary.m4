@@ -1,13 +1,20 @@
 # FV_SUMMARY: what was found and what will not be built, and why.
 AC_DEFUN([FV_SUMMARY], [
 fv_line() { printf '  %-22s %s\n' "$[]1" "$[]2"; }
+# The procedures that each binding lacks, folded.
+fv_fortran() {
+    fv_line "  Fortran" "$[]1"
+    test -z "$[]2" || echo "$[]2" | fold -s -w 90 | $SED 's/^/                             /'
+}
 echo
 echo "fvmpi $PACKAGE_VERSION"
 AS_IF([test -n "$MPICH_MPICC"],
-    [fv_line "MPICH" "$MPICH_VERSION by $MPICH_MPICC: $MPICH_COUNT functions wrapped, $MPICH_UNKNOWN unknown"],
+    [fv_line "MPICH" "$MPICH_VERSION by $MPICH_MPICC: $MPICH_COUNT functions wrapped, $MPICH_UNKNOWN unknown"
+     fv_fortran "$MPICH_FORTRAN" "$MPICH_LACKS"],
     [fv_line "MPICH" "libfvmpi-mpich is not built: $MPICH_WHY"])
 AS_IF([test -n "$OPENMPI_MPICC"],
-    [fv_line "Open MPI" "$OPENMPI_VERSION by $OPENMPI_MPICC: $OPENMPI_COUNT functions wrapped, $OPENMPI_UNKNOWN unknown"],
+    [fv_line "Open MPI" "$OPENMPI_VERSION by $OPENMPI_MPICC: $OPENMPI_COUNT functions wrapped, $OPENMPI_UNKNOWN unknown"
+     fv_fortran "$OPENMPI_FORTRAN" "$OPENMPI_LACKS"],
     [fv_line "Open MPI" "libfvmpi-openmpi is not built: $OPENMPI_WHY"])
 fv_line "-lfvmpi means" "libfvmpi-$DEFAULT_MPI"
 fv_line "libbfd" "$BFD_LIBS"

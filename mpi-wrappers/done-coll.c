@@ -17,12 +17,17 @@ static MPI_Count count_at(const struct fv_part *part, int rank)
     return part->counts ? part->counts[rank] : part->large_counts ? part->large_counts[rank] : part->count;
 }
 
+static MPI_Datatype type_at(const struct fv_part *part, int rank)
+{
+    return part->types ? part->types[rank] : part->f_types ? MPI_Type_f2c(part->f_types[rank]) : part->type;
+}
+
 /* What goes to or comes from one rank. */
 static uint64_t bytes_at(const struct fv_part *part, int rank)
 {
     MPI_Count count = count_at(part, rank);
 
-    return count > 0 ? fv_bytes(count, part->types ? part->types[rank] : part->type) : 0;
+    return count > 0 ? fv_bytes(count, type_at(part, rank)) : 0;
 }
 
 /* ... and all of ranks 0 .. n-1. */
@@ -34,10 +39,11 @@ static uint64_t bytes_of(const struct fv_part *part, int n)
         return 0;
     if (!part->counts && !part->large_counts)
         return (uint64_t)n * fv_bytes(part->count, part->type);
-    for (int i = 0; part->types && i < n; i++)
-        sum += bytes_at(part, i);
-    if (part->types)
+    if (part->types || part->f_types) {
+        for (int i = 0; i < n; i++)
+            sum += bytes_at(part, i);
         return sum;
+    }
     for (int i = 0; i < n; i++)
         sum += (uint64_t)count_at(part, i);
     return sum ? sum * fv_type_bytes(part->type) : 0;
@@ -70,7 +76,7 @@ struct moved {
 };
 
 /* All ranks number the collectives of a communicator alike, so every one of them takes a number. */
-static void finish(struct fv_call *call, const struct place *p, enum fv_how how, struct moved m)
+static void finish(struct fv_call *call, const struct place *p, struct fv_how how, struct moved m)
 {
     if (!p->comm) {
         fv_call_record(call, NULL, 0, 0);
@@ -78,89 +84,94 @@ static void finish(struct fv_call *call, const struct place *p, enum fv_how how,
     }
     uint32_t sequence = fv_comm_collective(p->comm);
 
-    if (how == FV_PLANNED)
-        m = (struct moved){ 0 };
+    if (how.plan) {
+        const struct fv_request plan = {
+            .kind = FV_REQUEST_COLLECTIVE, .peer = FV_NO_PEER, .sent = m.sent, .received = m.received
+        };
+        fv_done_planned(call, p->comm, plan, *how.plan);
+        return;
+    }
     fv_call_record(call, p->comm, m.sent, m.received);
-    if (how == FV_BLOCKING && (p->size > 1 || p->inter)) /* alone, there is nobody to wait for */
+    if (how.blocking && (p->size > 1 || p->inter)) /* alone, there is nobody to wait for */
         fv_call_collective(call, sequence, m.flags | (m.sent ? FV_COLL_SENDS : 0u) |
                                                (m.received ? FV_COLL_RECEIVES : 0u));
 }
 
 /* ---- without root ---- */
 
-void fv_done_barrier(struct fv_call *call, int result, enum fv_how how, MPI_Comm comm)
+void fv_done_barrier(struct fv_call *call, int result, struct fv_how how, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
 
-    if (p.comm && how == FV_BLOCKING) {
+    if (p.comm && how.blocking) {
         fv_done_creation(call, p.comm); /* no bytes, yet everyone takes part */
         return;
     }
     finish(call, &p, how, (struct moved){ 0 });
 }
 
-void fv_done_allgather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                        struct fv_part recv, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
 
-    if (p.comm && how != FV_PLANNED) {
+    if (p.comm) {
         m.sent = in_place(&send) ? bytes_at(&recv, p.rank) : bytes_at(&send, 0);
         m.received = bytes_of(&recv, p.others);
     }
     finish(call, &p, how, m);
 }
 
-void fv_done_alltoall(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                       struct fv_part recv, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
 
-    if (p.comm && how != FV_PLANNED) {
+    if (p.comm) {
         m.received = bytes_of(&recv, p.others);
         m.sent = in_place(&send) ? m.received : bytes_of(&send, p.others);
     }
     finish(call, &p, how, m);
 }
 
-void fv_done_allreduce(struct fv_call *call, int result, enum fv_how how, struct fv_part data,
+void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data,
                        MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
 
-    if (p.comm && how != FV_PLANNED)
+    if (p.comm)
         m.sent = m.received = bytes_at(&data, 0);
     finish(call, &p, how, m);
 }
 
-void fv_done_reduce_scatter(struct fv_call *call, int result, enum fv_how how, struct fv_part data,
+void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part data,
                             MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
 
-    if (p.comm && how != FV_PLANNED) {
+    if (p.comm) {
         m.sent = bytes_of(&data, p.size); /* of the local group, on intercommunicators too (6.10) */
         m.received = bytes_at(&data, p.rank);
     }
     finish(call, &p, how, m);
 }
 
-void fv_done_scan(struct fv_call *call, int result, enum fv_how how, struct fv_part data, MPI_Comm comm)
+void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm)
 {
     fv_done_allreduce(call, result, how, data, comm);
 }
 
 /* The first rank's receive buffer is not significant (section 6.11.2). */
-void fv_done_exscan(struct fv_call *call, int result, enum fv_how how, struct fv_part data, MPI_Comm comm)
+void fv_done_exscan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
 
-    if (p.comm && how != FV_PLANNED) {
+    if (p.comm) {
         m.sent = bytes_at(&data, 0);
         m.received = p.rank ? m.sent : 0;
     }
@@ -178,14 +189,14 @@ static enum role role_of(const struct place *p, int root)
     return root == MPI_ROOT ? ROOT : root == MPI_PROC_NULL ? SPECTATOR : LEAF;
 }
 
-void fv_done_bcast(struct fv_call *call, int result, enum fv_how how, struct fv_part data, int root,
+void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
                    MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     enum role role = role_of(&p, root);
     struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
 
-    if (p.comm && how != FV_PLANNED && role != SPECTATOR) {
+    if (p.comm && role != SPECTATOR) {
         uint64_t bytes = bytes_at(&data, 0);
 
         m.sent = role == ROOT ? bytes : 0;
@@ -194,14 +205,14 @@ void fv_done_bcast(struct fv_call *call, int result, enum fv_how how, struct fv_
     finish(call, &p, how, m);
 }
 
-void fv_done_gather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                     struct fv_part recv, int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     enum role role = role_of(&p, root);
     struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
 
-    if (p.comm && how != FV_PLANNED && role != SPECTATOR) {
+    if (p.comm && role != SPECTATOR) {
         if (role == ROOT)
             m.received = bytes_of(&recv, p.others);
         if (role == LEAF || !p.inter) /* the root of an intracommunicator sends to itself */
@@ -210,14 +221,14 @@ void fv_done_gather(struct fv_call *call, int result, enum fv_how how, struct fv
     finish(call, &p, how, m);
 }
 
-void fv_done_scatter(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                      struct fv_part recv, int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     enum role role = role_of(&p, root);
     struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
 
-    if (p.comm && how != FV_PLANNED && role != SPECTATOR) {
+    if (p.comm && role != SPECTATOR) {
         if (role == ROOT)
             m.sent = bytes_of(&send, p.others);
         if (role == LEAF || !p.inter)
@@ -226,14 +237,14 @@ void fv_done_scatter(struct fv_call *call, int result, enum fv_how how, struct f
     finish(call, &p, how, m);
 }
 
-void fv_done_reduce(struct fv_call *call, int result, enum fv_how how, struct fv_part data, int root,
+void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
                     MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     enum role role = role_of(&p, root);
     struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
 
-    if (p.comm && how != FV_PLANNED && role != SPECTATOR) {
+    if (p.comm && role != SPECTATOR) {
         uint64_t bytes = bytes_at(&data, 0);
 
         m.sent = role == LEAF || !p.inter ? bytes : 0;
@@ -296,32 +307,34 @@ static uint64_t bytes_of_neighbours(const struct fv_part *part, int n, uint64_t 
 }
 
 /* Waiting is for the neighbours alone, so these do not enter the log of collective calls. */
-void fv_done_neighbor_allgather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                                 struct fv_part recv, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
 
-    if (p.comm && how != FV_PLANNED) {
+    if (p.comm) {
         struct degrees d = degrees_of(&p, comm);
 
         m.sent = d.out > __builtin_popcountll(d.absent) ? bytes_at(&send, 0) : 0;
         m.received = bytes_of_neighbours(&recv, d.in, d.absent);
     }
-    finish(call, &p, FV_POSTED, m);
+    how.blocking = false;
+    finish(call, &p, how, m);
 }
 
-void fv_done_neighbor_alltoall(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_neighbor_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                                struct fv_part recv, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
 
-    if (p.comm && how != FV_PLANNED) {
+    if (p.comm) {
         struct degrees d = degrees_of(&p, comm);
 
         m.sent = bytes_of_neighbours(&send, d.out, d.absent);
         m.received = bytes_of_neighbours(&recv, d.in, d.absent);
     }
-    finish(call, &p, FV_POSTED, m);
+    how.blocking = false;
+    finish(call, &p, how, m);
 }

@@ -4,6 +4,7 @@
  * Where only the members call (a group, two sides of a bridge), their world ranks and the tag do,
  * with the number of times that the same members made one with the same tag. */
 #include "done.h"
+#include "functions.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -36,6 +37,12 @@ static void child(MPI_Comm comm, struct fv_comm *parent, uint64_t number)
     fv_members_release(&members);
 }
 
+/* A duplicate has "the same group or groups" (MPI-4.1, 7.4.2), in their order: nobody need be asked. */
+static bool is_dup(const struct fv_call *call)
+{
+    return call->function == FV_FN_MPI_Comm_dup || call->function == FV_FN_MPI_Comm_dup_with_info;
+}
+
 void fv_done_newcomm(struct fv_call *call, int result, MPI_Comm parent, const MPI_Comm *newcomm)
 {
     if (result != MPI_SUCCESS) {
@@ -45,7 +52,9 @@ void fv_done_newcomm(struct fv_call *call, int result, MPI_Comm parent, const MP
     struct fv_comm *p = fv_comm_get(fv_handle(parent));
     uint64_t number = fv_comm_next_child(p);
 
-    if (*newcomm != MPI_COMM_NULL)
+    if (*newcomm != MPI_COMM_NULL && p && is_dup(call))
+        fv_comm_dup(fv_handle(*newcomm), p, number);
+    else if (*newcomm != MPI_COMM_NULL)
         child(*newcomm, p, number);
     fv_done_creation(call, p);
 }
@@ -55,8 +64,6 @@ void fv_done_newcomm(struct fv_call *call, int result, MPI_Comm parent, const MP
  * communicator is described when it is first used, under a number of this process alone. */
 void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Comm *newcomm)
 {
-    struct fv_members members;
-
     if (result != MPI_SUCCESS) {
         failed(call);
         return;
@@ -64,11 +71,8 @@ void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Com
     struct fv_comm *parent = fv_comm_get(fv_handle(comm));
     uint64_t number = fv_comm_next_child(parent);
 
-    if (*newcomm != MPI_COMM_NULL) {
-        if (fv_members_init(comm, &members))
-            fv_comm_register(*newcomm, &members, parent, number, 0);
-        fv_members_release(&members);
-    }
+    if (*newcomm != MPI_COMM_NULL && parent)
+        fv_comm_dup(fv_handle(*newcomm), parent, number);
     if (parent)
         fv_comm_collective(parent);
     fv_call_record(call, parent, 0, 0);

@@ -103,21 +103,28 @@ void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Da
     uint64_t sent = sent_bytes(count, type, dest);
 
     if (!ISENDRECV_STATUS_TELLS && source != MPI_PROC_NULL)
-        r.bytes = fv_bytes(room, room_type);
+        r.received = fv_bytes(room, room_type);
     record_sent(call, r.comm, dest, sent, 0);
     follow(call, r, *request);
 }
 
 /* ---- persistent and partitioned: planned here, charged to each MPI_Start ---- */
 
+void fv_done_planned(struct fv_call *call, struct fv_comm *comm, struct fv_request plan, MPI_Request handle)
+{
+    plan.comm = comm;
+    plan.persistent = 1;
+    fv_call_record(call, comm, 0, 0);
+    follow(call, plan, handle);
+}
+
 static void plan(struct fv_call *call, int result, struct fv_request request, MPI_Comm comm,
                  const MPI_Request *handle)
 {
-    request.comm = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL;
-    request.persistent = 1;
-    fv_call_record(call, request.comm, 0, 0);
     if (result == MPI_SUCCESS)
-        follow(call, request, *handle);
+        fv_done_planned(call, fv_comm_get(fv_handle(comm)), request, *handle);
+    else
+        fv_call_record(call, NULL, 0, 0);
 }
 
 void fv_done_send_init(struct fv_call *call, int result, int partitions, MPI_Count count,
@@ -126,7 +133,7 @@ void fv_done_send_init(struct fv_call *call, int result, int partitions, MPI_Cou
     uint64_t bytes = result == MPI_SUCCESS ? (uint64_t)partitions * sent_bytes(count, type, dest) : 0;
 
     plan(call, result,
-         (struct fv_request){ .kind = FV_REQUEST_SEND, .peer = dest, .tag = tag, .bytes = bytes }, comm,
+         (struct fv_request){ .kind = FV_REQUEST_SEND, .peer = dest, .tag = tag, .sent = bytes }, comm,
          request);
 }
 
@@ -145,7 +152,7 @@ void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Co
     uint64_t bytes = result == MPI_SUCCESS ? (uint64_t)partitions * sent_bytes(count, type, source) : 0;
 
     plan(call, result,
-         (struct fv_request){ .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .bytes = bytes }, comm,
+         (struct fv_request){ .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .received = bytes }, comm,
          request);
 }
 

@@ -28,7 +28,8 @@ void fv_done_imrecv(struct fv_call *call, int result, const MPI_Request *request
 void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
                        MPI_Count room, MPI_Datatype room_type, int source, int tag, MPI_Comm comm,
                        const MPI_Request *request);
-/* Persistent and partitioned ones: bytes are counted by MPI_Start. */
+/* A persistent operation, whose `plan` says what each MPI_Start moves: ends the call that made it. */
+void fv_done_planned(struct fv_call *call, struct fv_comm *comm, struct fv_request plan, MPI_Request handle);
 void fv_done_send_init(struct fv_call *call, int result, int partitions, MPI_Count count,
                        MPI_Datatype type, int dest, int tag, MPI_Comm comm, const MPI_Request *request);
 void fv_done_recv_init(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
@@ -39,11 +40,15 @@ void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm comm);
 
 /* ---- collectives (done-coll.c) ---- */
 
-enum fv_how {
-    FV_BLOCKING,
-    FV_POSTED,  /* non-blocking: volume is counted here, waiting where it completes */
-    FV_PLANNED, /* persistent: its *_init call moves nothing, and its starts are not counted */
+/* Non-blocking ones are posted: their volume is counted by the call. Persistent ones are planned: it is
+ * counted by each start of the request that the *_init call made. */
+struct fv_how {
+    bool blocking;
+    const MPI_Request *plan; /* NULL: not persistent */
 };
+#define FV_BLOCKING ((struct fv_how){ true, NULL })
+#define FV_POSTED ((struct fv_how){ false, NULL })
+#define FV_PLANNED(request) ((struct fv_how){ false, (request) })
 
 /* One side of a collective: the same to or from every rank, or each its own. */
 struct fv_part {
@@ -53,36 +58,37 @@ struct fv_part {
     const MPI_Count *large_counts;
     MPI_Datatype type;
     const MPI_Datatype *types; /* of each rank */
+    const MPI_Fint *f_types;   /* ... as Fortran has them */
 };
-#define FV_ONE(buffer, n, type) ((struct fv_part){ (buffer), (n), NULL, NULL, (type), NULL })
-#define FV_MANY(buffer, n, type) ((struct fv_part){ (buffer), 0, (n), NULL, (type), NULL })
-#define FV_MANY_LARGE(buffer, n, type) ((struct fv_part){ (buffer), 0, NULL, (n), (type), NULL })
-#define FV_TYPES(buffer, n, types) ((struct fv_part){ (buffer), 0, (n), NULL, MPI_BYTE, (types) })
-#define FV_TYPES_LARGE(buffer, n, types) ((struct fv_part){ (buffer), 0, NULL, (n), MPI_BYTE, (types) })
+#define FV_ONE(buffer, n, type) ((struct fv_part){ (buffer), (n), NULL, NULL, (type), NULL, NULL })
+#define FV_MANY(buffer, n, type) ((struct fv_part){ (buffer), 0, (n), NULL, (type), NULL, NULL })
+#define FV_MANY_LARGE(buffer, n, type) ((struct fv_part){ (buffer), 0, NULL, (n), (type), NULL, NULL })
+#define FV_TYPES(buffer, n, types) ((struct fv_part){ (buffer), 0, (n), NULL, MPI_BYTE, (types), NULL })
+#define FV_TYPES_LARGE(buffer, n, types) ((struct fv_part){ (buffer), 0, NULL, (n), MPI_BYTE, (types), NULL })
 
-void fv_done_barrier(struct fv_call *call, int result, enum fv_how how, MPI_Comm comm);
-void fv_done_bcast(struct fv_call *call, int result, enum fv_how how, struct fv_part data, int root,
+void fv_done_barrier(struct fv_call *call, int result, struct fv_how how, MPI_Comm comm);
+void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
                    MPI_Comm comm);
-void fv_done_gather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                     struct fv_part recv, int root, MPI_Comm comm);
-void fv_done_scatter(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                      struct fv_part recv, int root, MPI_Comm comm);
-void fv_done_allgather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                        struct fv_part recv, MPI_Comm comm);
-void fv_done_alltoall(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                       struct fv_part recv, MPI_Comm comm);
-void fv_done_reduce(struct fv_call *call, int result, enum fv_how how, struct fv_part data, int root,
+void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
                     MPI_Comm comm);
-void fv_done_allreduce(struct fv_call *call, int result, enum fv_how how, struct fv_part data,
+void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data,
                        MPI_Comm comm);
 /* `data`: what each rank gets of the result. */
-void fv_done_reduce_scatter(struct fv_call *call, int result, enum fv_how how, struct fv_part data,
+void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part data,
                             MPI_Comm comm);
-void fv_done_scan(struct fv_call *call, int result, enum fv_how how, struct fv_part data, MPI_Comm comm);
-void fv_done_exscan(struct fv_call *call, int result, enum fv_how how, struct fv_part data, MPI_Comm comm);
-void fv_done_neighbor_allgather(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
+void fv_done_exscan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
+void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                                 struct fv_part recv, MPI_Comm comm);
-void fv_done_neighbor_alltoall(struct fv_call *call, int result, enum fv_how how, struct fv_part send,
+void fv_done_neighbor_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                                struct fv_part recv, MPI_Comm comm);
 
 /* ---- one-sided and files (done-rma.c); `was` is the handle before MPI took it away ---- */

@@ -24,14 +24,20 @@ bool fv_mpi_world(void)
 
 /* ---- start ---- */
 
+/* The first line; MPICH aligns its words by tabs, here a space does. */
 static const char *library_version(void)
 {
     static char text[MPI_MAX_LIBRARY_VERSION_STRING + 1];
     int length = 0;
+    char *to = text;
 
     if (PMPI_Get_library_version(text, &length) != MPI_SUCCESS)
         text[0] = 0;
     text[strcspn(text, "\n")] = 0;
+    for (const char *from = text; *from; from++)
+        if ((*from != ' ' && *from != '\t') || (to > text && to[-1] != ' '))
+            *to++ = *from == '\t' ? ' ' : *from;
+    *to = 0;
     return text;
 }
 

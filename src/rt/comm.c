@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define RECORDS_MAX 32768u /* communicators described in the file; later ones reuse freed slots */
-#define NAME_BYTES sizeof(((struct fv_comm_record *)0)->name)
+#define NAME_BYTES  sizeof(((struct fv_comm_record *)0)->name)
 
 struct table {
     uint32_t mask;
@@ -14,10 +14,10 @@ struct table {
 };
 
 static struct fv_lock lock;
-static struct table *table;      /* replaced, never changed in size: readers may hold an old one */
+static struct table *table; /* replaced, never changed in size: readers may hold an old one */
 static uint32_t table_used;
-static uint64_t generation;      /* changes when a handle changes its meaning */
-static struct fv_comm *dead;     /* freed ones, for reuse when over budget */
+static uint64_t generation;  /* changes when a handle changes its meaning */
+static struct fv_comm *dead; /* freed ones, for reuse when over budget */
 static uint32_t record_count;
 static struct fv_chunk_header *chunk;
 
@@ -91,12 +91,21 @@ struct fv_comm *fv_comm_get(uint64_t handle)
     return FV_LIKELY(comm != NULL) ? comm : fv_mpi_describe(handle);
 }
 
+static uint64_t firsts_of(const struct fv_comm_info *info)
+{
+    if (!info->world_ranks)
+        return info->parent->firsts;
+    int mine = info->size > 0 ? info->world_ranks[0] : -1;
+    int theirs = info->remote_size > 0 ? info->remote_world_ranks[0] : mine;
+    uint64_t low = (uint32_t)(mine < theirs ? mine : theirs),
+             high = (uint32_t)(mine < theirs ? theirs : mine);
+
+    return low << 32 | high;
+}
+
 static uint64_t uid_of(const struct fv_comm_info *info)
 {
     static uint64_t inferred;
-    int mine = info->size > 0 ? info->world_ranks[0] : -1;
-    int theirs = info->remote_size > 0 ? info->remote_world_ranks[0] : mine;
-    uint64_t low = (uint32_t)(mine < theirs ? mine : theirs), high = (uint32_t)(mine < theirs ? theirs : mine);
 
     if (info->flags & FV_COMM_WORLD)
         return 1;
@@ -104,7 +113,8 @@ static uint64_t uid_of(const struct fv_comm_info *info)
         return fv_mix2(2, (uint32_t)fv_rt.world_rank);
     if (info->flags & FV_COMM_INFERRED || (!info->parent && !info->salt))
         return fv_mix2(fv_mix2(3, (uint32_t)fv_rt.world_rank), ++inferred);
-    return fv_mix2(fv_mix2(fv_mix2(info->parent ? info->parent->uid : 0, info->sequence), info->salt), low << 32 | high);
+    return fv_mix2(fv_mix2(fv_mix2(info->parent ? info->parent->uid : 0, info->sequence), info->salt),
+                   firsts_of(info));
 }
 
 /* Ranks as runs of equal stride: an identity or a regular split is one run whatever its size. */
@@ -127,11 +137,29 @@ static unsigned count_runs(const int *ranks, int n, struct fv_rank_run *out)
     return runs;
 }
 
-/* The file's record; NULL when over budget. */
-static struct fv_comm_record *describe(const struct fv_comm_info *info, unsigned runs, unsigned remote_runs)
+/* Writes the members' runs; the record has room for them. */
+static void put_runs(const struct fv_comm_info *info, struct fv_comm_record *r)
 {
-    size_t bytes = fv_round_up(
-        sizeof(struct fv_comm_record) + (runs + remote_runs) * sizeof(struct fv_rank_run), 8);
+    if (info->world_ranks) {
+        count_runs(info->world_ranks, info->size, r->run);
+        count_runs(info->remote_world_ranks, info->remote_size, r->run + r->runs);
+    } else {
+        memcpy(r->run, info->parent->record->run, (r->runs + r->remote_runs) * sizeof(r->run[0]));
+    }
+}
+
+/* The file's record; NULL when over budget, or for a duplicate of a communicator that has none. */
+static struct fv_comm_record *describe(const struct fv_comm_info *info)
+{
+    const struct fv_comm_record *like = info->world_ranks ? NULL : info->parent->record;
+
+    if (!info->world_ranks && !like)
+        return NULL;
+    unsigned runs = like ? like->runs : count_runs(info->world_ranks, info->size, NULL);
+    unsigned remote_runs =
+        like ? like->remote_runs : count_runs(info->remote_world_ranks, info->remote_size, NULL);
+    size_t bytes =
+        fv_round_up(sizeof(struct fv_comm_record) + (runs + remote_runs) * sizeof(struct fv_rank_run), 8);
 
     if (record_count >= RECORDS_MAX)
         return NULL;
@@ -155,8 +183,7 @@ static struct fv_comm_record *describe(const struct fv_comm_info *info, unsigned
     r->remote_size = info->remote_size;
     r->runs = runs;
     r->remote_runs = remote_runs;
-    count_runs(info->world_ranks, info->size, r->run);
-    count_runs(info->remote_world_ranks, info->remote_size, r->run + runs);
+    put_runs(info, r);
     if (info->name)
         strncpy(r->name, info->name, NAME_BYTES - 1);
     return r;
@@ -203,6 +230,30 @@ static void bury(uint64_t handle)
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 }
 
+/* Runs and their index never change and outlive the communicator: a duplicate shares them. */
+static void index_runs(struct fv_comm *comm, const struct fv_comm_info *info)
+{
+    const struct fv_comm_record *record = comm->record;
+    int32_t *ranks;
+
+    if (!info->world_ranks) {
+        comm->run = info->parent->run;
+        comm->runs = info->parent->runs;
+        comm->run_ranks = info->parent->run_ranks;
+        return;
+    }
+    if (!record)
+        return;
+    comm->run = info->remote_size ? record->run + record->runs : record->run;
+    comm->runs = info->remote_size ? record->remote_runs : record->runs;
+    if (comm->runs <= FV_RUN_STEP || !(ranks = malloc((comm->runs / FV_RUN_STEP + 1) * sizeof(*ranks))))
+        return;
+    for (unsigned i = 0, rank = 0; i < comm->runs; rank += (unsigned)comm->run[i++].count)
+        if (i % FV_RUN_STEP == 0)
+            ranks[i / FV_RUN_STEP] = (int32_t)rank;
+    comm->run_ranks = ranks;
+}
+
 static struct fv_comm *add(const struct fv_comm_info *info)
 {
     if (!table || table_used * 2 >= table->mask)
@@ -211,19 +262,21 @@ static struct fv_comm *add(const struct fv_comm_info *info)
     struct fv_comm *comm = take_struct();
     if (!comm)
         return NULL;
-    unsigned runs = count_runs(info->world_ranks, info->size, NULL);
-    unsigned remote_runs = count_runs(info->remote_world_ranks, info->remote_size, NULL);
-    struct fv_comm_record *record = describe(info, runs, remote_runs);
+    struct fv_comm_record *record = describe(info);
 
-    *comm = (struct fv_comm){ .handle = info->handle, .uid = uid_of(info), .flags = info->flags,
-                              .rank = info->rank, .size = info->size, .remote_size = info->remote_size,
-                              .created = fv_ticks() };
+    *comm = (struct fv_comm){ .handle = info->handle,
+                              .uid = uid_of(info),
+                              .flags = info->flags,
+                              .rank = info->rank,
+                              .size = info->size,
+                              .remote_size = info->remote_size,
+                              .firsts = firsts_of(info),
+                              .created = fv_ticks(),
+                              .record = record };
+    index_runs(comm, info);
     if (record) {
         record->uid = comm->uid;
-        comm->record = record;
         comm->id = record->id;
-        comm->run = info->remote_size ? record->run + runs : record->run;
-        comm->runs = info->remote_size ? remote_runs : runs;
         fv_chunk_commit(chunk, record->bytes);
     } else {
         fv_dropped(FV_DROP_COMMS);
@@ -249,6 +302,20 @@ struct fv_comm *fv_comm_new(const struct fv_comm_info *info)
     struct fv_comm *comm = add(info);
     fv_unlock(&lock);
     return comm;
+}
+
+struct fv_comm *fv_comm_dup(uint64_t handle, struct fv_comm *parent, uint64_t sequence)
+{
+    const struct fv_comm_info info = {
+        .handle = handle,
+        .parent = parent,
+        .sequence = sequence,
+        .flags = parent->flags & FV_COMM_INTER,
+        .rank = parent->rank,
+        .size = parent->size,
+        .remote_size = parent->remote_size,
+    };
+    return fv_comm_new(&info);
 }
 
 struct fv_comm *fv_comm_freed(uint64_t handle, uint64_t begin)
@@ -290,16 +357,46 @@ uint32_t fv_comm_collective(struct fv_comm *comm)
     return sequence;
 }
 
-uint32_t fv_comm_id(const struct fv_comm *comm) { return comm->id; }
-uint64_t fv_comm_handle(const struct fv_comm *comm) { return comm->handle; }
-int fv_comm_size(const struct fv_comm *comm) { return comm->size; }
-int fv_comm_rank(const struct fv_comm *comm) { return comm->rank; }
-int fv_comm_remote_size(const struct fv_comm *comm) { return comm->remote_size; }
-unsigned fv_comm_flags(const struct fv_comm *comm) { return comm->flags; }
+uint32_t fv_comm_id(const struct fv_comm *comm)
+{
+    return comm->id;
+}
+uint64_t fv_comm_handle(const struct fv_comm *comm)
+{
+    return comm->handle;
+}
+int fv_comm_size(const struct fv_comm *comm)
+{
+    return comm->size;
+}
+int fv_comm_rank(const struct fv_comm *comm)
+{
+    return comm->rank;
+}
+int fv_comm_remote_size(const struct fv_comm *comm)
+{
+    return comm->remote_size;
+}
+unsigned fv_comm_flags(const struct fv_comm *comm)
+{
+    return comm->flags;
+}
 
 int fv_comm_peer_world(const struct fv_comm *comm, int rank)
 {
-    for (unsigned i = 0; i < comm->runs; i++) {
+    unsigned low = 0, high = comm->run_ranks ? (comm->runs - 1) / FV_RUN_STEP : 0;
+
+    while (low < high) {
+        unsigned middle = (low + high + 1) / 2;
+
+        if (comm->run_ranks[middle] <= rank)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    if (comm->run_ranks)
+        rank -= comm->run_ranks[low];
+    for (unsigned i = low * FV_RUN_STEP; i < comm->runs; i++) {
         const struct fv_rank_run *run = &comm->run[i];
 
         if (rank < run->count)

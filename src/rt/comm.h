@@ -10,18 +10,25 @@
 
 #include "rt/runtime.h"
 
+/* The rank of a peer is looked up among the runs for each message: a search over every eighth, then a few
+ * steps. That takes half a byte a run; an index of all of them would take four. */
+#define FV_RUN_STEP 8u
+
 struct fv_comm {
     uint64_t handle;
     uint64_t uid;
     uint64_t created; /* ticks */
-    uint32_t id;    /* in cells and the file; 0: described nowhere, over budget */
-    uint32_t dead;  /* freed: the handle may come back for another communicator */
+    uint32_t id;      /* in cells and the file; 0: described nowhere, over budget */
+    uint32_t dead;    /* freed: the handle may come back for another communicator */
     uint32_t collectives;
     uint32_t children;
     unsigned flags;
     int rank, size, remote_size;
     unsigned runs; /* of the group that messages go to */
     const struct fv_rank_run *run;
+    const int32_t
+        *run_ranks;  /* rank that every FV_RUN_STEP-th run begins with; NULL: few runs, or no memory */
+    uint64_t firsts; /* world ranks of the first members of both groups, for the uid */
     struct fv_comm_record *record; /* in the file, or NULL */
     struct fv_comm *next_dead;
 };

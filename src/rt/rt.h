@@ -91,12 +91,14 @@ struct fv_comm_info {
     uint64_t salt;          /* further discriminator (tag of create_group, bridge's tag), or 0 */
     unsigned flags;         /* enum fv_comm_flags */
     int rank, size, remote_size;
-    const int *world_ranks;        /* [size]; -1: not in MPI_COMM_WORLD */
+    const int *world_ranks;        /* [size]; -1: not in MPI_COMM_WORLD; NULL: as the parent's, both groups */
     const int *remote_world_ranks; /* [remote_size] */
     const char *name;              /* NULL: none */
 };
 /* Registers a communicator; replaces one that is known under the same handle. NULL: no memory, counted. */
 struct fv_comm *fv_comm_new(const struct fv_comm_info *info);
+/* The same for a communicator with the members of its parent, which costs no look at them. */
+struct fv_comm *fv_comm_dup(uint64_t handle, struct fv_comm *parent, uint64_t sequence);
 /* The communicator of a handle. Unknown ones are described by fv_mpi_describe() first. NULL: MPI_COMM_NULL
  * or not describable. Only valid handles may come here: call it after PMPI returned success. */
 struct fv_comm *fv_comm_get(uint64_t handle);
@@ -114,22 +116,23 @@ unsigned fv_comm_flags(const struct fv_comm *comm);
 
 /* ---- requests (request.c): non-blocking and persistent operations until they complete ---- */
 
-enum fv_request_kind { FV_REQUEST_SEND = 1, FV_REQUEST_RECV = 2, FV_REQUEST_OTHER = 3 };
+enum fv_request_kind { FV_REQUEST_SEND = 1, FV_REQUEST_RECV = 2, FV_REQUEST_COLLECTIVE = 3 };
 struct fv_request {
     uint64_t handle;
     uint8_t kind;       /* enum fv_request_kind */
     uint8_t persistent; /* stays known after completion, until fv_request_freed() */
     uint8_t active;     /* persistent: started and not completed */
     int32_t peer, tag;  /* as passed */
-    uint64_t bytes;     /* persistent sends: what one start sends */
+    uint64_t sent;      /* persistent: what one start sends */
+    uint64_t received;  /* collectives: what one start receives; receives: what arrives, 0: the status tells */
     struct fv_comm *comm;
     /* Who is charged with the received bytes: set by fv_request_post(), fv_request_start(). */
     uint32_t path, comm_id;
     uint16_t function;
     uint64_t serial; /* tells it from a later request under the same handle; set by fv_request_post() */
 };
-/* After fv_call_record() of the call that made the request: follow it. Only receives need it in profile
- * mode (bytes are known at completion), and persistent sends. */
+/* After fv_call_record() of the call that made the request: follow it. Only receives need it (bytes are
+ * known at completion), and what is persistent (bytes are charged to its starts). */
 void fv_request_post(struct fv_call *call, const struct fv_request *request);
 /* Copies a known request to *out; false: unknown. */
 bool fv_request_get(uint64_t handle, struct fv_request *out);

@@ -5,7 +5,7 @@
 for library in "$build"/.libs/libfvmpi-*.so; do
     name=$(basename "$library")
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |
-        grep -vE '^(MPI_[A-Za-z0-9_]+|fvmpi_(version|pause|resume))(@@.*)?$')
+        grep -vE '^(MPI_[A-Za-z0-9_]+|mpi_[a-z0-9_]+|fvmpi_(version|pause|resume))(@@.*)?$')
     if [ -n "${SANITIZE_FLAGS:-}" ]; then
         skip "$name: exports" 'a sanitizer adds its own'
         continue

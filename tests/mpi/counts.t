@@ -5,12 +5,16 @@ rank, and P, the number of ranks, without blanks.
 
     @ranks 2 4                        run it on that many
     @arguments ...                    {scratch} is a directory
+    @needs FUNCTION                   skipped where the MPI has it not
     @let NAME = EXPRESSION
     @ FUNCTION CALLER [count=1] [sent=0] [received=0] [sites=1]     count=* : at least one on some rank
+                      [matrix=...]    bytes in the communication matrix, where that is not what was sent
 
-Every call site of the report must be named by a line, and every line by a call site.
+Every call site of the report must be named by a line, and every line by a call site. fortran.F90 is run
+with each of the three bindings.
 """
 import os
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
@@ -18,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
 from report import Mismatch, check, equal
 
-PROGRAMS = 'p2p.c requests.c collectives.c nonblocking.c inter.c grid.c window.c file.c'.split()
+PROGRAMS = 'p2p.c requests.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c'.split()
 MATRIX = ('MPI_Send MPI_Isend MPI_Ssend MPI_Bsend MPI_Rsend MPI_Issend MPI_Ibsend MPI_Irsend MPI_Sendrecv '
           'MPI_Sendrecv_replace MPI_Start MPI_Startall MPI_Put MPI_Accumulate MPI_Get_accumulate '
           'MPI_Fetch_and_op MPI_Compare_and_swap').split()
@@ -26,22 +30,25 @@ MATRIX = ('MPI_Send MPI_Isend MPI_Ssend MPI_Bsend MPI_Rsend MPI_Issend MPI_Ibsen
 
 class Plan:
     def __init__(self, name):
-        self.ranks, self.arguments, self.names, self.rows = [], [], [], []
+        self.ranks, self.arguments, self.needs, self.names, self.rows = [], [], [], [], []
         for text in harness.sources(name)[name]:
-            words = text.strip().lstrip('*').split()
-            if text.strip() == '*/':
+            words = text.strip().lstrip('*!').split()
+            if text.strip() in ('*/', ''):
                 break
             if words[:1] == ['@ranks']:
                 self.ranks = [int(w) for w in words[1:]]
             elif words[:1] == ['@arguments']:
                 self.arguments = words[1:]
+            elif words[:1] == ['@needs']:
+                self.needs = words[1:]
             elif words[:1] == ['@let']:
                 self.names.append((words[1], ' '.join(words[3:])))
             elif words[:1] == ['@']:
                 row = {'count': '1', 'sent': '0', 'received': '0', 'sites': '1'}
                 more = dict(w.split('=', 1) for w in words[3:])
-                assert set(more) <= set(row), text
+                assert set(more) <= set(row) | {'matrix'}, text
                 row.update(more)
+                row.setdefault('matrix', row['sent'] if words[1] in MATRIX else '0')
                 self.rows.append((words[1], words[2], row))
         assert self.ranks and self.rows, name
 
@@ -68,8 +75,7 @@ def verify(plan, report, ranks, source):
     for function, inside, row in plan.rows:
         sites = report.callsites(function, inside)
         seen.update(map(id, sites))
-        if function in MATRIX:
-            out = [a + b for a, b in zip(out, plan.values(row['sent'], ranks))]
+        out = [a + b for a, b in zip(out, plan.values(row['matrix'], ranks))]
         wanted = None if row['count'] == '*' else plan.values(row['count'], ranks)
         if wanted is not None and sum(wanted) == 0:
             attempt(equal, '{} inside {}: call sites'.format(function, inside), len(sites), 0)
@@ -89,6 +95,12 @@ def verify(plan, report, ranks, source):
     attempt(equal, 'bytes in the rows of the matrix', row_sums, out)
     if wrong:
         raise Mismatch('\n'.join(wrong))
+
+
+def has(mpi, functions):
+    with open(os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h')) as f:
+        text = f.read()
+    return all('HAVE_{} 1\n'.format(name) in text for name in functions)
 
 
 # sizes.c sends i + 1 messages of the i-th size; so what must the histograms hold?
@@ -127,6 +139,22 @@ def histograms(report):
     equal('MPI_Irecv, received', sorted((r['low'], r['high'], r['count'], r['bytes']) for r in rows), wanted)
 
 
+BINDINGS = 'MPIF_H', 'USE_MPI', 'USE_F08'
+
+
+def fortran(tap, mpi):
+    plan = Plan('fortran.F90')
+    for binding in BINDINGS:
+        for ranks in plan.ranks:
+            with tap.test('{}: fortran.F90, {}, on {} ranks'.format(mpi, binding, ranks)):
+                if not shutil.which(mpi.fc):
+                    raise harness.Skip('no ' + mpi.fc)
+                program = mpi.build('fortran.F90', '-D' + binding, output='fortran_' + binding.lower())
+                run = mpi.profile(program, ranks).ended(0)
+                # gfortran gives some calls with an explicit interface the line of their subroutine
+                verify(plan, run.report(), ranks, harness.sources('fortran.F90') if binding == 'MPIF_H' else [])
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
@@ -136,10 +164,13 @@ def main():
             plan = Plan(name)
             for ranks in plan.ranks:
                 with tap.test('{}: {} on {} ranks, {} call sites'.format(mpi, name, ranks, len(plan.rows))):
+                    if not has(mpi, plan.needs):
+                        raise harness.Skip('no ' + ' '.join(plan.needs))
                     scratch = harness.scratch('data')
                     arguments = [a.format(scratch=scratch) for a in plan.arguments]
                     run = mpi.profile(mpi.build(name), ranks, arguments).ended(0)
                     verify(plan, run.report(), ranks, harness.sources(name, 'known.h'))
+        fortran(tap, mpi)
     tap.done()
 
 

@@ -180,7 +180,8 @@ def report_of(directory, *options):
 class Mpi:
     def __init__(self, name):
         self.name = name
-        self.cc, self.cxx, self.exec = 'mpicc.' + name, 'mpicxx.' + name, 'mpiexec.' + name
+        self.cc, self.cxx, self.fc = 'mpicc.' + name, 'mpicxx.' + name, 'mpifort.' + name
+        self.exec = 'mpiexec.' + name
         self.library = os.path.join(LIBS, 'libfvmpi-' + name + '.so')
         # What LD_PRELOAD holds when it is set by hand: a sanitizer's run-time library must come first.
         self.preload = ':'.join(filter(None, [os.environ.get('FVMPI_TEST_SANITIZER'), self.library]))
@@ -202,9 +203,14 @@ class Mpi:
         if not os.path.isdir(folder):
             os.makedirs(folder)
         path, text = os.path.join(folder, output), os.path.join(HERE, source)
-        compiler = self.cxx if source.endswith('.cpp') else self.cc
-        command = [compiler, '-O2', '-g', '-Wall', '-Wextra', '-Wno-stringop-overflow', '-I', HERE, text] + \
-            list(flags) + ['-o', path]
+        if source.endswith(('.F90', '.f90')): # legacy: choice buffers without an interface
+            modules = os.path.join(folder, output + '.mod')
+            os.makedirs(modules, exist_ok=True)
+            command = [self.fc, '-O0', '-g', '-std=legacy', '-ffree-line-length-none', '-J', modules, text]
+        else:
+            compiler = self.cxx if source.endswith('.cpp') else self.cc
+            command = [compiler, '-O2', '-g', '-Wall', '-Wextra', '-Wno-stringop-overflow', '-I', HERE, text]
+        command += list(flags) + ['-o', path]
         if any('libfvmpi' in flag for flag in flags):  # a sanitized library wants its run-time first
             command += os.environ.get('SANITIZE_FLAGS', '').split()
         newest = max(os.path.getmtime(f) for f in (text, os.path.join(HERE, 'known.h')))

@@ -4,10 +4,14 @@
 #include "rt_stub.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <errno.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <cmocka.h>
 
 /* A call from this very place, that "took" the given ticks. */
@@ -185,6 +189,54 @@ static void test_communicator_ids(void **state)
     assert_ptr_equal(fv_comm_find(0x11), again);
 }
 
+/* Members without any order: thousands of runs, all found, and a duplicate that looks at none of them. */
+static void test_scattered_members(void **state)
+{
+    enum { RANKS = 4096, MEMBERS = 3000 };
+    static int ranks[MEMBERS];
+    struct fv_comm *w = fv_comm_find(0x10);
+    (void)state;
+
+    for (int i = 0; i < MEMBERS; i++)
+        ranks[i] = (int)((unsigned)i * i * 7 + 3) % RANKS; /* strides that change at each step */
+    for (int n = 1; n <= MEMBERS; n = n < 70 ? n + 1 : n * 3 + 1) {
+        struct fv_comm *c = comm_of(0x14, w, ranks, n, 0), *d = fv_comm_dup(0x15, c, fv_comm_next_child(c));
+
+        assert_true(n < 20 || c->runs >= (unsigned)n / 4);
+        for (int i = 0; i < n; i++) {
+            assert_int_equal(fv_comm_peer_world(c, i), ranks[i]);
+            assert_int_equal(fv_comm_peer_world(d, i), ranks[i]);
+        }
+        assert_int_equal(fv_comm_peer_world(c, n), -1);
+        assert_int_equal(fv_comm_peer_world(c, INT_MAX), -1);
+        assert_int_equal(fv_comm_peer_world(c, -1), -1);
+        assert_int_equal(d->size, n);
+        assert_int_equal(d->record->runs, c->runs);
+        assert_memory_equal(d->record->run, c->record->run, c->runs * sizeof(c->run[0]));
+        /* The same as a rank that counted the members itself: the uid must not tell which way was taken. */
+        c->children--;
+        uint64_t uid = d->uid;
+        assert_int_equal(comm_of(0x15, c, ranks, n, 0)->uid, uid);
+    }
+}
+
+static void test_duplicate_of_an_intercommunicator(void **state)
+{
+    static const int mine[] = { 2, 0 }, theirs[] = { 3, 1 };
+    struct fv_comm_info info = { .handle = 0x16, .parent = fv_comm_find(0x10), .flags = FV_COMM_INTER, .rank = 1,
+                                 .size = 2, .remote_size = 2, .world_ranks = mine, .remote_world_ranks = theirs };
+    struct fv_comm *c = fv_comm_new(&info), *d = fv_comm_dup(0x17, c, fv_comm_next_child(c));
+    (void)state;
+
+    assert_int_equal(d->flags, FV_COMM_INTER);
+    assert_int_equal(d->rank, 1);
+    assert_int_equal(d->remote_size, 2);
+    assert_int_equal(fv_comm_peer_world(d, 0), 3);
+    assert_int_equal(fv_comm_peer_world(d, 1), 1);
+    assert_memory_equal(d->record->run, c->record->run, 2 * sizeof(c->run[0]));
+    assert_true(d->uid != c->uid);
+}
+
 static void test_thousands_of_communicators(void **state)
 {
     static const int self[] = { 0 };
@@ -241,6 +293,29 @@ static void test_persistent_requests(void **state)
     }
     fv_request_freed(&r);
     assert_false(fv_request_get(7, &r));
+}
+
+/* What one moves is known from its plan, so completions add nothing. */
+static void test_persistent_collectives(void **state)
+{
+    struct fv_call start, wait;
+    struct fv_request r, plan = { .handle = 8, .kind = FV_REQUEST_COLLECTIVE, .persistent = 1,
+                                  .sent = 24, .received = 48 };
+    (void)state;
+
+    call_as(&start, 2, NULL, 0, 0, 10);
+    fv_request_post(&start, &plan);
+    assert_true(fv_request_get(8, &r) && !r.active && r.sent == 24 && r.received == 48);
+    fv_request_start(&start, 8);
+    assert_true(fv_request_get(8, &r) && r.active);
+    call_as(&wait, 1, NULL, 0, 0, 10);
+    fv_request_completed(&wait, &r, 48);
+    assert_true(fv_request_get(8, &r) && !r.active);
+    const struct fv_cell *c = fv_cell_find(fv_self, start.path->path, 0, 2, fv_log2_bucket(48)).cell;
+    assert_int_equal(c->bytes_received, 0);
+    fv_request_freed(&r); /* inactive */
+    assert_false(fv_request_get(8, &r));
+    assert_false(fv_requests_any());
 }
 
 static void test_peers(void **state)
@@ -333,6 +408,43 @@ static void test_cell_budget(void **state)
     assert_int_equal(call.cell->bytes_sent, UINT64_C(1) << 50);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* A limit on the size of files stands for a full disk. */
+static void test_full_disk(void **state)
+{
+    enum { LARGE = 64 << 10 };
+    struct rlimit before, limit;
+    struct fv_writer w = { .header = NULL };
+    char path[128];
+    (void)state;
+
+    snprintf(path, sizeof(path), "%s/full.fvr", stub_directory);
+    assert_int_equal(fv_writer_open(&w, path), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){ 2 * FV_PAGE, before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    errno = 1234;
+    uint64_t begin = now_ns();
+    assert_null(fv_writer_chunk(&w, FV_CHUNK_CELLS, 0, 0, LARGE));
+    assert_int_equal(errno, 1234);
+    assert_non_null(fv_writer_chunk(&w, FV_CHUNK_CELLS, 0, 0, 100)); /* there is room for this one */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_null(fv_writer_chunk(&w, FV_CHUNK_CELLS, 0, 0, LARGE)); /* not tried */
+    assert_int_equal(w.header->dropped[FV_DROP_DISK], 2);
+    while (!fv_writer_chunk(&w, FV_CHUNK_CELLS, 0, 0, LARGE) && now_ns() - begin < 10 * UINT64_C(1000000000))
+        usleep(10000);
+    assert_in_range(now_ns() - begin, 900000000, 5 * UINT64_C(1000000000));
+    assert_non_null(fv_writer_chunk(&w, FV_CHUNK_CELLS, 0, 0, LARGE));
+    fv_writer_forget(&w);
+}
+
 static void test_fork_leaves_the_file_alone(void **state)
 {
     uint64_t calls = fv_self->record->calls;
@@ -359,13 +471,17 @@ int main(void)
         cmocka_unit_test(test_abandoned_calls),
         cmocka_unit_test(test_pause),
         cmocka_unit_test(test_communicator_ids),
+        cmocka_unit_test(test_scattered_members),
+        cmocka_unit_test(test_duplicate_of_an_intercommunicator),
         cmocka_unit_test(test_thousands_of_communicators),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_persistent_requests),
+        cmocka_unit_test(test_persistent_collectives),
         cmocka_unit_test(test_peers),
         cmocka_unit_test(test_time_bins_fold),
         cmocka_unit_test(test_log_is_thinned_by_sequence),
         cmocka_unit_test(test_cell_budget),
+        cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_fork_leaves_the_file_alone),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,87 @@
+/* Completion calls (MPI_Wait, MPI_Test and their families), MPI_Start and MPI_Request_free without their
+ * PMPI_ call, so that every language binding shares one accounting:
+ *
+ *     struct fv_call call;
+ *     struct fv_completion c;
+ *     bool on = fv_call_enter(&call, FV_FN_MPI_Waitall, FV_CALL_SITE());
+ *     MPI_Status *seen = fv_completion_before(&c, &call, on, count, requests, count, statuses);
+ *     int result = PMPI_Waitall(count, requests, seen);
+ *     if (on) {
+ *         fv_call_end(&call);
+ *         fv_completed_all(&c, result, NULL, requests, seen);
+ *     }
+ *     return result;
+ *
+ * A binding whose handles are not C's fills fv_completion_room() with converted ones and passes that.
+ *
+ * What the fv_completed_ functions look at: nothing where fv_completion_follows() is false; else `statuses`
+ * of the entries that completed, and `now`, the requests after the call (NULL: not known), only where
+ * `result` is an error. Each ends the call by fv_call_record(). */
+#ifndef FV_COMPLETE_H
+#define FV_COMPLETE_H
+
+#include "glue.h"
+
+/* The requests of a call in the caller's order, as they were before it: MPI overwrites what completes.
+ * On the wrapper's stack; `first` is the caller's to change, the rest is complete.c's. */
+struct fv_completion {
+    int first; /* number of the first request in indices: 0, Fortran 1; set it after _before() */
+    int count; /* 0: none of them is followed, or memory is short */
+    struct fv_call *call;
+    const MPI_Request *before;      /* a copy, to look up those that complete; or: */
+    const struct fv_request *known; /* all looked up; kind 0: not followed */
+    struct fv_request one;
+    MPI_Status status;
+};
+
+/* What is left to do where anything is followed, and where it completed. */
+MPI_Status *fv_completion_keep(struct fv_completion *c, int count, const MPI_Request *requests, int n,
+                               MPI_Status *statuses);
+void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Request *now,
+                              const MPI_Status *statuses);
+
+/* After fv_call_enter() returned `on`. `statuses` is the caller's array of n (count, or 1 where the call
+ * tells of one request), or MPI_STATUS(ES)_IGNORE. Returns the array to pass on: statuses, or one of our
+ * own where the caller ignores what we need to see. */
+static inline MPI_Status *fv_completion_before(struct fv_completion *c, struct fv_call *call, bool on,
+                                               int count, const MPI_Request *requests, int n,
+                                               MPI_Status *statuses)
+{
+    c->first = c->count = 0;
+    c->call = call;
+    return on && fv_requests_any() ? fv_completion_keep(c, count, requests, n, statuses) : statuses;
+}
+static inline bool fv_completion_follows(const struct fv_completion *c)
+{
+    return c->count > 0;
+}
+/* Room for `count` converted handles, to be passed to _before(), which then copies none. NULL: nothing is
+ * followed, or no memory; pass the NULL on. Valid until the call is recorded. */
+MPI_Request *fv_completion_room(struct fv_call *call, bool on, int count);
+/* A single request is waited for: tells whom for, to reports of hung programs. */
+void fv_completion_tell_peer(const struct fv_completion *c);
+
+/* Wait, Test, Waitall, Testall. flag NULL: the call waits. */
+static inline void fv_completed_all(struct fv_completion *c, int result, const int *flag,
+                                    const MPI_Request *now, const MPI_Status *statuses)
+{
+    if (c->count && (result != MPI_SUCCESS || !flag || *flag))
+        fv_completion_settle_all(c, result, now, statuses);
+    fv_call_record(c->call, NULL, 0, 0);
+}
+/* Waitany, Testany. *index outside of the array, as MPI_UNDEFINED is, says that nothing completed. */
+void fv_completed_any(struct fv_completion *c, int result, const int *flag, const int *index,
+                      const MPI_Request *now, const MPI_Status *status);
+/* Waitsome, Testsome; statuses[i] is that of request indices[i]. */
+void fv_completed_some(struct fv_completion *c, int result, const int *outcount, const int *indices,
+                       const MPI_Request *now, const MPI_Status *statuses);
+
+/* ---- after MPI_Start (count 1), MPI_Startall, MPI_Request_free; they end the call likewise ---- */
+
+/* `requests` are looked at only after success and when fv_requests_any(). */
+void fv_done_start(struct fv_call *call, int result, int count, const MPI_Request *requests);
+/* `known`: what fv_request_get() said before the call, because the handle may be another thread's request
+ * after it; NULL: unknown. */
+void fv_done_request_free(struct fv_call *call, int result, const struct fv_request *known);
+
+#endif
