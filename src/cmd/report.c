@@ -1,13 +1,16 @@
 /* fvmpi report: reads an experiment once, computes its profile once, and shows it as asked. */
 #include "cmd/cmd.h"
 #include "report/views.h"
+#include "trace/format.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct options {
@@ -115,6 +118,22 @@ static int take_option(struct options *o, int option)
     return -2;
 }
 
+/* Is it a file that the run left, which nothing brings back? */
+static bool is_recorded(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char magic[sizeof(((struct fv_file_header *)NULL)->magic)], claim[4096];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe */
+    bool is_rank_file = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+                        !memcmp(magic, FV_FILE_MAGIC, sizeof(magic));
+    struct stat st;
+
+    if (fd >= 0)
+        close(fd);
+    snprintf(claim, sizeof(claim), "%.*s.job", (int)(name - path), path);
+    return is_rank_file || ((!strcmp(name, "run.json") || !strcmp(name, ".job")) && !lstat(claim, &st));
+}
+
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option table[] = {
@@ -150,6 +169,8 @@ static int parse(int argc, char **argv, struct options *o)
         return wrong(argv[optind + 1], "one experiment directory at a time");
     o->directory = argv[optind];
     o->text = o->text || (!o->json && !o->csv);
+    if (o->json && is_recorded(o->json))
+        return wrong(o->json, "--json would write over a file of a recorded run; name another");
     if (o->text && o->json && !strcmp(o->json, "-"))
         return wrong("--text", "stdout holds the JSON already");
     return -1;
@@ -180,6 +201,7 @@ int fv_cmd_report(int argc, char **argv)
     if (fv_model_load(&model, options.directory))
         return FV_EXIT_FAILED;
     fv_symbols_resolve(&symbols, &model, options.symbols);
+    fv_sites_merge(&model, &symbols);
     struct fv_view view = { &model, &symbols };
     if (options.csv)
         err = fv_view_csv(&view, options.csv);

@@ -1,6 +1,7 @@
 /* What the parts of the model's construction share while the rank files are open. Order: clocks and
  * states (ranks.c), then functions, communicators, call paths and cells of each rank (callsites.c), then
- * waits (waits.c), then everything that sums these up (model.c, timeline.c). */
+ * waits (waits.c), then everything that sums these up (model.c, timeline.c, programs.c). Call sites that
+ * look the same are merged when the symbols are known (merge.c). */
 #ifndef FV_BUILD_H
 #define FV_BUILD_H
 
@@ -53,6 +54,11 @@ void fv_build_callsites(struct fv_build *build); /* functions, comms, paths, cel
 void fv_build_in_calls(struct fv_build *build);  /* needs the call paths */
 void fv_build_waits(struct fv_build *build);
 void fv_build_timeline(struct fv_build *build);
+void fv_build_programs(struct fv_build *build);      /* after the ranks */
+void fv_build_program_times(struct fv_model *model); /* last */
+
+/* Orders sites and their parts, which come by rank, and computes what sums these up. */
+void fv_build_sites(struct fv_model *model);
 
 uint32_t fv_build_function(struct fv_build *build, const char *name, unsigned class, unsigned wait);
 /* A file's function or call path in the model. */

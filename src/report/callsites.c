@@ -1,9 +1,10 @@
 /* Definitions and cells: what each process numbers its own way becomes one numbering of the run.
  *
  * Call paths: a node of a process's call tree is (parent, module, offset). Modules are the same when their
- * build-ids are (their paths, where there is none), so a hash table over (unified parent, unified module,
- * offset) gives each node its unified number in one step, parents first. That is linear in the nodes of
- * all ranks and independent of how deep the paths are; comparing whole paths would be neither. */
+ * build-ids and names are (their paths, where there is no build-id), so a hash table over (unified parent,
+ * unified module, offset) gives each node its unified number in one step, parents first. That is linear in
+ * the nodes of all ranks and independent of how deep the paths are; comparing whole paths would be neither.
+ */
 #include "report/build.h"
 
 #include <math.h>
@@ -96,7 +97,11 @@ uint32_t fv_build_function_of(struct fv_build *b, struct fv_build_file *f, uint3
 
 static bool same_module(const struct fv_module *m, const struct fv_module_record *r)
 {
+    const char *slash = strrchr(r->path, '/');
+
     if (m->build_id_bytes != r->build_id_bytes)
+        return false;
+    if (strcmp(m->name, slash ? slash + 1 : r->path)) /* a copy under another name is another program */
         return false;
     return r->build_id_bytes ? !memcmp(m->build_id, r->build_id, r->build_id_bytes)
                              : !strcmp(m->path, r->path);
@@ -454,8 +459,8 @@ static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallie
         keep_tally(b, rank, &tallies->items[i]);
     if (lost)
         fv_problem_add(&m->problems, FV_PROBLEM_DAMAGED, m->ranks[rank].file,
-                       "%llu calls are in statistics that contradict themselves, left out",
-                       (unsigned long long)lost);
+                       "%llu %s in statistics that contradict themselves, left out", (unsigned long long)lost,
+                       lost == 1 ? "call is" : "calls are");
 }
 
 /* ---- peers ---- */

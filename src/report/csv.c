@@ -176,6 +176,7 @@ static void ranks(struct csv *c, const struct fv_view *v)
           c->out);
     for (unsigned d = 0; d < FV_DROP_COUNT; d++)
         fprintf(c->out, ",dropped_%s", fv_drop_name(d));
+    fputs(",program", c->out);
     line(c);
     for (size_t i = 0; i < v->model->rank_count; i++) {
         const struct fv_rank *r = &v->model->ranks[i];
@@ -196,6 +197,26 @@ static void ranks(struct csv *c, const struct fv_view *v)
         real(c, r->in_call.active ? r->in_call.seconds : NAN);
         for (unsigned d = 0; d < FV_DROP_COUNT; d++)
             whole(c, r->dropped[d]);
+        text(c, v->model->programs[r->program].path);
+        line(c);
+    }
+}
+
+static void programs(struct csv *c, const struct fv_view *v)
+{
+    fputs("program,command,commands,ranks,app_time_s,compute_s,mpi_time_s,wait_time_s,wait_kind\r\n", c->out);
+    for (size_t i = 0; i < v->model->program_count; i++) {
+        const struct fv_program *p = &v->model->programs[i];
+
+        text(c, p->path);
+        text(c, p->command);
+        whole(c, p->commands);
+        whole(c, p->ranks);
+        real(c, p->total_s);
+        real(c, p->compute_s);
+        real(c, p->mpi_s);
+        real(c, p->wait_s);
+        text(c, p->wait_exact ? "exact" : "estimate");
         line(c);
     }
 }
@@ -313,10 +334,11 @@ int fv_view_csv(const struct fv_view *v, const char *directory)
         const char *name;
         void (*table)(struct csv *, const struct fv_view *);
     } tables[] = {
-        { "callsites.csv", callsites },         { "callsites_by_rank.csv", callsites_by_rank },
-        { "functions.csv", functions },         { "ranks.csv", ranks },
-        { "histograms.csv", histograms },       { "matrix.csv", matrix },
-        { "communicators.csv", communicators }, { "timeline.csv", timeline },
+        { "callsites.csv", callsites }, { "callsites_by_rank.csv", callsites_by_rank },
+        { "functions.csv", functions }, { "ranks.csv", ranks },
+        { "programs.csv", programs },   { "histograms.csv", histograms },
+        { "matrix.csv", matrix },       { "communicators.csv", communicators },
+        { "timeline.csv", timeline },
     };
 
     if (mkdir(directory, 0777) && errno != EEXIST) {

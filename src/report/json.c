@@ -64,6 +64,18 @@ static void put_path(struct fv_json *j, const struct fv_view *v, struct fv_path 
 
 /* ---- the run and its ranks ---- */
 
+static void put_times(struct fv_json *j, double total_s, double compute_s, double mpi_s, double wait_s,
+                      bool exact)
+{
+    fv_json_object(j, "time_s");
+    fv_json_real(j, "total", total_s);
+    fv_json_real(j, "compute", compute_s);
+    fv_json_real(j, "mpi", mpi_s);
+    fv_json_real(j, "wait", wait_s);
+    fv_json_string(j, "wait_kind", exact ? "exact" : "estimate");
+    fv_json_end(j);
+}
+
 static void put_run(struct fv_json *j, const struct fv_model *m)
 {
     const struct fv_efficiency *e = &m->efficiency;
@@ -86,19 +98,43 @@ static void put_run(struct fv_json *j, const struct fv_model *m)
     fv_json_string(j, "fvmpi", m->fvmpi);
     fv_json_unsigned(j, "ranks_reported", m->rank_count);
     fv_json_unsigned(j, "clocks", m->clock_count);
-    fv_json_object(j, "time_s");
-    fv_json_real(j, "total", e->total_s);
-    fv_json_real(j, "compute", e->compute_s);
-    fv_json_real(j, "mpi", e->mpi_s);
-    fv_json_real(j, "wait", e->wait_s);
-    fv_json_string(j, "wait_kind", e->wait_exact ? "exact" : "estimate");
-    fv_json_end(j);
+    put_times(j, e->total_s, e->compute_s, e->mpi_s, e->wait_s, e->wait_exact);
     fv_json_object(j, "overhead");
     fv_json_real(j, "seconds", m->tool_s);
     fv_json_real(j, "share", e->total_s > 0 ? m->tool_s / e->total_s : NAN);
     fv_json_unsigned(j, "memory_bytes", memory);
     fv_json_unsigned(j, "file_bytes", disk);
     fv_json_end(j);
+    fv_json_end(j);
+}
+
+static void put_runs(struct fv_json *j, const char *key, const struct fv_rank_run *runs, size_t count)
+{
+    fv_json_array(j, key);
+    for (size_t i = 0; i < count; i++) {
+        fv_json_array(j, NULL);
+        fv_json_signed(j, NULL, runs[i].first);
+        fv_json_signed(j, NULL, runs[i].stride);
+        fv_json_signed(j, NULL, runs[i].count);
+        fv_json_end(j);
+    }
+    fv_json_end(j);
+}
+
+static void put_programs(struct fv_json *j, const struct fv_model *m)
+{
+    fv_json_array(j, "programs");
+    for (size_t i = 0; i < m->program_count; i++) {
+        const struct fv_program *p = &m->programs[i];
+
+        fv_json_object(j, NULL);
+        fv_json_string(j, "program", p->path);
+        fv_json_string(j, "command", p->command);
+        fv_json_unsigned(j, "commands", p->commands);
+        put_runs(j, "ranks", p->runs, p->run_count);
+        put_times(j, p->total_s, p->compute_s, p->mpi_s, p->wait_s, p->wait_exact);
+        fv_json_end(j);
+    }
     fv_json_end(j);
 }
 
@@ -173,6 +209,7 @@ static void put_rank(struct fv_json *j, const struct fv_view *v, struct fv_path 
     fv_json_unsigned(j, "file_bytes", r->file_bytes);
     fv_json_string(j, "file", r->file);
     fv_json_string(j, "thread_level", r->thread_level);
+    fv_json_unsigned(j, "program", r->program);
     put_threads(j, v, path, r);
     fv_json_end(j);
 }
@@ -266,19 +303,6 @@ static void put_function(struct fv_json *j, const struct fv_func *f)
 }
 
 /* ---- communication ---- */
-
-static void put_runs(struct fv_json *j, const char *key, const struct fv_rank_run *runs, uint32_t count)
-{
-    fv_json_array(j, key);
-    for (uint32_t i = 0; i < count; i++) {
-        fv_json_array(j, NULL);
-        fv_json_signed(j, NULL, runs[i].first);
-        fv_json_signed(j, NULL, runs[i].stride);
-        fv_json_signed(j, NULL, runs[i].count);
-        fv_json_end(j);
-    }
-    fv_json_end(j);
-}
 
 static void put_comm(struct fv_json *j, const struct fv_comm_view *c)
 {
@@ -409,6 +433,7 @@ int fv_view_json(const struct fv_view *v, FILE *out)
     fv_json_object(j, NULL);
     fv_json_string(j, "schema", "fvmpi-profile-1");
     put_run(j, m);
+    put_programs(j, m);
     fv_json_array(j, "ranks");
     for (size_t i = 0; i < m->rank_count; i++)
         put_rank(j, v, &path, &m->ranks[i]);

@@ -122,6 +122,13 @@ static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
     s->cov = s->rank_mean > 0 ? fv_stat_stddev(&over) / s->rank_mean : 0;
 }
 
+void fv_build_sites(struct fv_model *m)
+{
+    order_sites(m);
+    for (size_t i = 0; i < m->site_count; i++)
+        spread_over_ranks(m, &m->sites[i]);
+}
+
 /* ---- functions and ranks ---- */
 
 static void sum_functions(struct fv_model *m)
@@ -247,15 +254,22 @@ static void measure(struct fv_model *m)
 static void say_drops(struct fv_model *m)
 {
     static const struct {
-        const char *text, *advice;
+        const char *one, *many, *advice;
     } words[FV_DROP_COUNT] = {
-        [FV_DROP_CELLS] = { "calls were counted without their call path", "raise FVMPI_PROFILE_MAX" },
-        [FV_DROP_PATHS] = { "calls have no call path", "the budget for call paths was full" },
-        [FV_DROP_PEERS] = { "messages are missing from the communication matrix", "its budget was full" },
-        [FV_DROP_COMMS] = { "communicators are not described", "too many were made" },
-        [FV_DROP_CALLS] = { "calls were not recorded at all", "no memory or disk for their thread" },
-        [FV_DROP_DISK] = { "pieces of rank files could not be had", "the disk was full or failed" },
-        [FV_DROP_REQUESTS] = { "requests were not followed: bytes received by them are missing",
+        [FV_DROP_CELLS] = { "call was counted without its call path",
+                            "calls were counted without their call path", "raise FVMPI_PROFILE_MAX" },
+        [FV_DROP_PATHS] = { "call has no call path", "calls have no call path",
+                            "the budget for call paths was full" },
+        [FV_DROP_PEERS] = { "message is missing from the communication matrix",
+                            "messages are missing from the communication matrix", "its budget was full" },
+        [FV_DROP_COMMS] = { "communicator is not described", "communicators are not described",
+                            "too many were made" },
+        [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
+                            "no memory or disk for their thread" },
+        [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had",
+                           "the disk was full or failed" },
+        [FV_DROP_REQUESTS] = { "request was not followed: bytes received by it are missing",
+                               "requests were not followed: bytes received by them are missing",
                                "too many at a time" },
     };
 
@@ -269,16 +283,33 @@ static void say_drops(struct fv_model *m)
         }
         if (!sum)
             continue;
-        if (words[d].text)
-            fv_problem_add(&m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u ranks (%s)",
-                           (unsigned long long)sum, words[d].text, ranks, words[d].advice);
+        if (words[d].many)
+            fv_problem_add(&m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)",
+                           (unsigned long long)sum, sum == 1 ? words[d].one : words[d].many, ranks,
+                           ranks == 1 ? "rank" : "ranks", words[d].advice);
         else
+            fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                           "%llu collective call%s not in the wait log of %u %s: waiting there is estimated "
+                           "from the others "
+                           "(raise FVMPI_COLLECTIVES_MAX)",
+                           (unsigned long long)sum, sum == 1 ? " is" : "s are", ranks,
+                           ranks == 1 ? "rank" : "ranks");
+    }
+}
+
+/* What MPI_Comm_spawn started has an MPI_COMM_WORLD, and so an experiment, of its own. */
+static void say_spawned(struct fv_model *m)
+{
+    for (size_t i = 0; i < m->function_count; i++)
+        if (!strncmp(m->functions[i].name, "MPI_Comm_spawn", 14) && m->functions[i].time.calls) {
             fv_problem_add(
                 &m->problems, FV_PROBLEM_NOTE, NULL,
-                "%llu collective calls are not in the wait log of %u ranks: their waiting is estimated "
-                "from the others (raise FVMPI_COLLECTIVES_MAX)",
-                (unsigned long long)sum, ranks);
-    }
+                "%s started processes that are not in this report: they have an experiment of their "
+                "own if fvmpi reached them, which it does when it stands before the launcher (fvmpi run "
+                "mpiexec ...)",
+                m->functions[i].name);
+            return;
+        }
 }
 
 static void say_states(struct fv_model *m)
@@ -291,7 +322,8 @@ static void say_states(struct fv_model *m)
             sites_lost += m->sites[i].time.calls;
     if (sites_lost)
         fv_problem_add(&m->problems, FV_PROBLEM_DAMAGED, NULL,
-                       "the call paths of %llu calls are in damaged parts of rank files", sites_lost);
+                       "the call paths of %llu %s are in damaged parts of rank files", sites_lost,
+                       sites_lost == 1 ? "call" : "calls");
     m->complete = m->rank_count == (size_t)(m->world_size > 0 ? m->world_size : 1);
     for (size_t i = 0; i < m->rank_count; i++) {
         m->complete = m->complete && (m->ranks[i].state == FV_RANK_FINALIZED ||
@@ -299,7 +331,8 @@ static void say_states(struct fv_model *m)
         exited += m->ranks[i].state == FV_RANK_EXITED && strcmp(m->mpi, "none");
     }
     if (exited)
-        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%u ranks exited without MPI_Finalize", exited);
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%u %s exited without MPI_Finalize", exited,
+                       exited == 1 ? "rank" : "ranks");
     if (!m->same_clock)
         fv_problem_add(
             &m->problems, FV_PROBLEM_NOTE, NULL,
@@ -361,19 +394,20 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     *m = (struct fv_model){ 0 };
     open_build(&build, m, experiment);
     fv_build_ranks(&build);
+    fv_build_programs(&build);
     fv_build_callsites(&build);
     fv_build_in_calls(&build);
     fv_build_waits(&build);
-    order_sites(m);
-    for (size_t i = 0; i < m->site_count; i++)
-        spread_over_ranks(m, &m->sites[i]);
+    fv_build_sites(m);
     sum_functions(m);
     order_functions(m);
     sum_ranks(m);
     measure(m);
     fv_build_timeline(&build);
+    fv_build_program_times(m);
     say_drops(m);
     say_states(m);
+    say_spawned(m);
     close_build(&build);
 }
 
@@ -393,6 +427,9 @@ void fv_model_release(struct fv_model *m)
 {
     free(m->clocks);
     free(m->ranks);
+    for (size_t i = 0; i < m->program_count; i++)
+        free(m->programs[i].runs);
+    free(m->programs);
     free(m->threads);
     free(m->modules);
     free(m->nodes);

@@ -115,6 +115,21 @@ struct fv_rank {
     struct fv_in_call_view in_call; /* of the main thread, or of the first that is in a call */
     uint32_t first_thread, threads; /* its part of fv_model.threads */
     uint32_t clock;
+    uint32_t program; /* in fv_model.programs */
+};
+
+/* Ranks that run the same executable. */
+struct fv_program {
+    const char *path, *name, *label; /* name: base name; label: the path where two have the same name */
+    const char *command;             /* of its first rank */
+    uint8_t build_id[32];
+    uint32_t build_id_bytes; /* 0: not known */
+    uint32_t commands;       /* different command lines among its ranks */
+    uint32_t ranks;
+    struct fv_rank_run *runs; /* its world ranks */
+    size_t run_count, run_room;
+    double compute_s, mpi_s, wait_s, total_s; /* as in struct fv_efficiency */
+    bool wait_exact;
 };
 
 /* Ranks that read the same clock. */
@@ -174,6 +189,8 @@ struct fv_model {
     size_t clock_count, clock_room;
     struct fv_rank *ranks;
     size_t rank_count;
+    struct fv_program *programs; /* by their first rank */
+    size_t program_count, program_room;
     struct fv_thread_view *threads;
     size_t thread_count, thread_room;
     struct fv_module *modules;

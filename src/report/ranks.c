@@ -1,7 +1,7 @@
 /* Clocks, threads and states: who ran when, and what became of each rank. */
 #include "report/build.h"
+#include "base/process.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,50 +35,16 @@ double fv_build_time(const struct fv_model *m, uint32_t rank, uint64_t ticks)
 
 /* ---- this host ---- */
 
-static size_t read_file(const char *path, char *out, size_t bytes)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, out, bytes - 1);
-
-    if (fd >= 0)
-        close(fd);
-    out[n > 0 ? n : 0] = '\0';
-    return n > 0 ? (size_t)n : 0;
-}
-
 static bool is_this_boot(const uint8_t boot_id[16])
 {
-    char text[64];
-    unsigned digits = 0;
-    uint8_t mine[16] = { 0 };
+    uint8_t mine[16];
 
-    read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
-    for (const char *p = text; *p && digits < 32; p++) {
-        int digit = *p >= '0' && *p <= '9' ? *p - '0' : *p >= 'a' && *p <= 'f' ? *p - 'a' + 10 : -1;
-
-        if (digit >= 0) {
-            mine[digits / 2] |= (uint8_t)(digits % 2 ? digit : digit << 4);
-            digits++;
-        }
-    }
-    return digits == 32 && !memcmp(mine, boot_id, 16);
+    return fv_boot_id(mine) && !memcmp(mine, boot_id, 16);
 }
 
-/* A process of this host is told by its number and the time it started: numbers are used again. */
 static bool is_alive(const struct fv_file_header *h)
 {
-    char path[40], text[1024];
-
-    if (!is_this_boot(h->boot_id))
-        return false;
-    snprintf(path, sizeof(path), "/proc/%u/stat", h->pid);
-    read_file(path, text, sizeof(text));
-    char *p = strrchr(text, ')');
-    if (p && p[1] == ' ' && (p[2] == 'Z' || p[2] == 'X'))
-        return false; /* dead, and not waited for yet */
-    for (int field = 2; p && field < 22; field++)
-        p = strchr(p + 1, ' ');
-    return p && h->process_start && strtoull(p + 1, NULL, 10) == h->process_start;
+    return is_this_boot(h->boot_id) && h->process_start && fv_process_runs((pid_t)h->pid, h->process_start);
 }
 
 static bool now_point(uint32_t kind, struct fv_clock_point *out)

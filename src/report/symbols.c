@@ -159,10 +159,42 @@ static void close_module(struct look_up *l)
     fv_object_close(&l->debug);
 }
 
+static uint64_t hash_text(const char *text)
+{
+    return text ? fv_hash_bytes(text, strlen(text)) : 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool looks_like(const struct fv_frame *a, const struct fv_frame *b)
+{
+    return a->module == b->module && a->line == b->line && a->inlined == b->inlined &&
+           (a->line || a->offset == b->offset) && same_text(a->function, b->function) &&
+           same_text(a->file, b->file);
+}
+
+/* The index of the first frame that looks like this one, which is to become number `own`. */
+static uint32_t find_alike(struct fv_symbols *s, const struct fv_frame *f, uint32_t own)
+{
+    uint64_t hash = fv_mix2(fv_mix2(f->module, f->line ? f->line : f->offset), hash_text(f->function));
+    struct fv_index_probe p = fv_index_probe(&s->alike, fv_mix2(hash, hash_text(f->file)));
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
+        if (looks_like(&s->frames[i], f))
+            return i;
+    fv_index_add(&s->alike, fv_mix2(hash, hash_text(f->file)), own);
+    return own;
+}
+
 static void add_frame(struct fv_symbols *s, const struct fv_frame *frame)
 {
     FV_GROW(s->frames, s->frame_room, s->frame_count + 1);
-    s->frames[s->frame_count++] = *frame;
+    s->frames[s->frame_count] = *frame;
+    s->frames[s->frame_count].alike = find_alike(s, frame, (uint32_t)s->frame_count);
+    s->frame_count++;
 }
 
 /* Thousands of addresses lie in a few files: neighbours share the name's copy. */
@@ -302,6 +334,7 @@ void fv_symbols_release(struct fv_symbols *s)
 {
     free(s->frames);
     free(s->items);
+    fv_index_release(&s->alike);
     fv_arena_release(&s->arena);
     *s = (struct fv_symbols){ 0 };
 }

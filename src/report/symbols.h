@@ -17,6 +17,7 @@ struct fv_frame {
     uint32_t module;      /* in fv_model.modules */
     uint64_t offset;      /* return address in the module */
     bool inlined;         /* into the next outer frame */
+    uint32_t alike;       /* equal in frames that look the same: see fv_sites_merge() */
 };
 
 struct fv_symbols {
@@ -27,12 +28,18 @@ struct fv_symbols {
         uint32_t first, count;
     } * items; /* by fv_node.symbol */
     size_t count;
+    struct fv_index alike;
 };
 
 /* Looks up all frames of the model's call tree and sets fv_node.symbol; what goes wrong with a module
  * becomes a note among the model's problems. Without `look_up`, frames are module+offset. */
 void fv_symbols_resolve(struct fv_symbols *out, struct fv_model *model, bool look_up);
 void fv_symbols_release(struct fv_symbols *symbols);
+
+/* Makes one of the call sites of an MPI function whose paths, as fv_path_of() gives them, are equal: the
+ * same module, function, file and line in each frame, or where no line is known the same offset. So are
+ * unrolled and inlined loops; different executables stay apart. Sums over sites do not change. */
+void fv_sites_merge(struct fv_model *model, const struct fv_symbols *symbols);
 
 /* A call path for display: innermost frame first, inlined frames expanded, without the frames of an MPI
  * library's Fortran binding, and without what the C library runs before main (_start, __libc_start_main,

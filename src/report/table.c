@@ -35,13 +35,14 @@ void fv_page_heading(const struct fv_page *p, const char *title, const char *rem
         putc('\n', p->out);
 }
 
-void fv_page_cut(const struct fv_page *p, size_t shown, size_t all, const char *what)
+void fv_page_cut(const struct fv_page *p, size_t shown, size_t all, const char *noun, const char *more)
 {
-    char more[FV_WORD], text[256];
+    char count[FV_WORD], text[256];
 
     if (shown >= all)
         return;
-    snprintf(text, sizeof(text), "... %s more %s; --all shows them", fv_words_count(all - shown, more), what);
+    snprintf(text, sizeof(text), "... %s more %s%s%s; --all shows %s", fv_words_count(all - shown, count),
+             noun, fv_words_s(all - shown), more, all - shown == 1 ? "it" : "them");
     fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
     fv_page_words(p, text, 2);
     fputs(fv_page_off(p), p->out);

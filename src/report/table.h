@@ -17,8 +17,8 @@ struct fv_page {
 const char *fv_page_on(const struct fv_page *page, enum fv_color color);
 const char *fv_page_off(const struct fv_page *page);
 void fv_page_heading(const struct fv_page *page, const char *title, const char *remark);
-/* "... 12 more rows; --all shows them", if any are. */
-void fv_page_cut(const struct fv_page *page, size_t shown, size_t all, const char *what);
+/* "... 12 more rows of it; --all shows them", if any are: noun "row", more " of it". */
+void fv_page_cut(const struct fv_page *page, size_t shown, size_t all, const char *noun, const char *more);
 /* Prints words with line breaks at the page's width; lines after the first are indented. */
 void fv_page_words(const struct fv_page *page, const char *text, size_t indent);
 

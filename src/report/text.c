@@ -112,45 +112,11 @@ static void put_overhead(const struct fv_page *p, const struct fv_model *m)
         file_bytes += m->ranks[i].file_bytes;
     }
     snprintf(text, sizeof(text), "%s over all ranks, %s of their time; memory %s a rank at most, files %s",
-             fv_words_seconds(m->tool_s, seconds), fv_words_percent(m->tool_s, m->efficiency.total_s + paused_s, part),
+             fv_words_seconds(m->tool_s, seconds),
+             fv_words_percent(m->tool_s, m->efficiency.total_s + paused_s, part),
              fv_words_bytes(memory_bytes, memory), fv_words_bytes(file_bytes, disk));
     put_field(p, "overhead", text);
 }
-
-static void put_identity(const struct fv_page *p, const struct fv_model *m)
-{
-    char start[FV_WORD], elapsed[FV_WORD], text[1400];
-    unsigned hosts = count_hosts(m), states[4] = { 0 };
-
-    for (size_t i = 0; i < m->rank_count; i++)
-        states[m->ranks[i].state]++;
-    put_field(p, "command", m->command);
-    if (hosts == 1)
-        snprintf(text, sizeof(text), "%d on %s", m->world_size, m->ranks[0].host);
-    else
-        snprintf(text, sizeof(text), "%d on %u hosts (%s, ...)", m->world_size, hosts, m->ranks[0].host);
-    put_field(p, "ranks", text);
-    snprintf(text, sizeof(text), "%s, %s", m->mpi, m->ranks[0].thread_level);
-    for (char *tab = text; (tab = strchr(tab, '\t'));)
-        *tab = ' ';
-    put_field(p, "MPI", text);
-    snprintf(text, sizeof(text), "%s, for %s", fv_words_time(m->origin_ns, start),
-             fv_words_seconds(m->elapsed_s, elapsed));
-    put_field(p, "start", text);
-    put_overhead(p, m);
-    snprintf(text, sizeof(text), "%zu of %d ranks: %u finalized", m->rank_count, m->world_size,
-             states[FV_RANK_FINALIZED]);
-    size_t used = strlen(text);
-    for (unsigned i = FV_RANK_EXITED; i <= FV_RANK_RUNNING; i++)
-        if (states[i])
-            used += (size_t)snprintf(text + used, sizeof(text) - used, ", %u %s", states[i],
-                                     fv_rank_state_name((enum fv_rank_state)i));
-    fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
-    put_field(p, m->complete ? "complete" : "INCOMPLETE", text);
-    fputs(fv_page_off(p), p->out);
-}
-
-/* ---- ranks that did not end well, by where they are ---- */
 
 /* "0-3, 7" */
 static void add_rank(char *out, size_t bytes, int *first, int *last, int rank)
@@ -170,11 +136,98 @@ static void add_rank(char *out, size_t bytes, int *first, int *last, int rank)
     *first = *last = rank;
 }
 
+/* The rank that lived longest was killed: nobody saw when. */
+static bool ends_unseen(const struct fv_model *m)
+{
+    const struct fv_rank *last = &m->ranks[0];
+
+    for (size_t i = 1; i < m->rank_count; i++)
+        if (m->ranks[i].end_s > last->end_s)
+            last = &m->ranks[i];
+    return last->state == FV_RANK_KILLED && !last->aborted;
+}
+
+static void put_program(const struct fv_page *p, const struct fv_model *m, uint32_t program)
+{
+    const struct fv_program *g = &m->programs[program];
+    char list[200] = "", text[1700], compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD];
+    int first = 0, last = INT32_MIN;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].program == program)
+            add_rank(list, sizeof(list), &first, &last, m->ranks[i].world_rank);
+    add_rank(list, sizeof(list), &first, &last, INT32_MIN + 1);
+    snprintf(text, sizeof(text), "%s on rank%s %s: %s", g->label, fv_words_s(g->ranks), list, g->command);
+    put_field(p, "program", text);
+    snprintf(text, sizeof(text), "compute %s, MPI %s, of which %s is waiting (%s)",
+             fv_words_percent(g->compute_s, g->total_s, compute), fv_words_percent(g->mpi_s, g->total_s, mpi),
+             fv_words_percent(g->wait_s, g->mpi_s, wait), g->wait_exact ? "exact" : "estimate");
+    put_field(p, "", text);
+}
+
+/* One program: how it was called. Several, in one launch: each with its ranks and its times. */
+static void put_programs(const struct fv_page *p, const struct fv_model *m)
+{
+    size_t shown = 0, most = p->top > LOSSES_SHOWN ? p->top : LOSSES_SHOWN;
+    char text[1200];
+
+    if (m->program_count == 1) {
+        uint32_t others = m->programs[0].commands - 1;
+
+        snprintf(text, sizeof(text), "%s", m->command);
+        if (others)
+            snprintf(text + strlen(text), sizeof(text) - strlen(text), " (and %u other command line%s)",
+                     others, fv_words_s(others));
+        put_field(p, "command", text);
+        return;
+    }
+    for (; shown < m->program_count && shown < most; shown++)
+        put_program(p, m, (uint32_t)shown);
+    fv_page_cut(p, shown, m->program_count, "program", "");
+}
+
+static void put_identity(const struct fv_page *p, const struct fv_model *m)
+{
+    char start[FV_WORD], elapsed[FV_WORD], text[1400];
+    unsigned hosts = count_hosts(m), states[4] = { 0 };
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        states[m->ranks[i].state]++;
+    put_programs(p, m);
+    if (hosts == 1)
+        snprintf(text, sizeof(text), "%d on %s", m->world_size, m->ranks[0].host);
+    else
+        snprintf(text, sizeof(text), "%d on %u hosts (%s, ...)", m->world_size, hosts, m->ranks[0].host);
+    put_field(p, "ranks", text);
+    snprintf(text, sizeof(text), "%s, %s", m->mpi, m->ranks[0].thread_level);
+    for (char *tab = text; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
+    put_field(p, "MPI", text);
+    snprintf(text, sizeof(text), "%s, for %s%s", fv_words_time(m->origin_ns, start),
+             fv_words_seconds(m->elapsed_s, elapsed),
+             ends_unseen(m) ? " up to the last MPI call that was seen" : "");
+    put_field(p, "start", text);
+    put_overhead(p, m);
+    snprintf(text, sizeof(text), "%zu of %d rank%s: %u finalized", m->rank_count, m->world_size,
+             fv_words_s((uint64_t)m->world_size), states[FV_RANK_FINALIZED]);
+    size_t used = strlen(text);
+    for (unsigned i = FV_RANK_EXITED; i <= FV_RANK_RUNNING; i++)
+        if (states[i])
+            used += (size_t)snprintf(text + used, sizeof(text) - used, ", %u %s", states[i],
+                                     fv_rank_state_name((enum fv_rank_state)i));
+    fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
+    put_field(p, m->complete ? "complete" : "INCOMPLETE", text);
+    fputs(fv_page_off(p), p->out);
+}
+
+/* ---- ranks that did not end well, by where they are ---- */
+
 static bool same_place(const struct fv_rank *a, const struct fv_rank *b)
 {
     const struct fv_in_call_view *x = &a->in_call, *y = &b->in_call;
 
-    return a->state == b->state && a->aborted == b->aborted && x->active == y->active &&
+    return a->state == b->state && a->aborted == b->aborted && a->exit_code == b->exit_code &&
+           a->program == b->program && x->active == y->active &&
            (!x->active || (x->function == y->function && x->node == y->node));
 }
 
@@ -207,14 +260,20 @@ static void put_place(const struct fv_page *p, const struct fv_view *v, const st
     const struct fv_in_call_view *in = &r->in_call;
     char label[512], clean[512], where[300];
 
-    fprintf(p->out, "  %s%s%s %s", fv_page_on(p, FV_RED), place->ranks, fv_page_off(p),
-            r->aborted ? "called MPI_Abort" : fv_rank_state_name(r->state));
+    fprintf(p->out, "  %s%s%s", fv_page_on(p, FV_RED), place->ranks, fv_page_off(p));
+    if (v->model->program_count > 1)
+        fprintf(p->out, " (%s)", fv_words_clean(v->model->programs[r->program].label, clean, sizeof(clean)));
+    if (r->aborted)
+        fprintf(p->out, " called MPI_Abort with error code %d", r->exit_code);
+    else
+        fprintf(p->out, " %s", fv_rank_state_name(r->state));
     if (!in->active) {
         fputs(r->aborted ? "\n" : ", outside of MPI\n", p->out);
         return;
     }
-    fprintf(p->out, " in %s%s%s", fv_page_on(p, FV_BOLD),
-            fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)), fv_page_off(p));
+    if (!r->aborted || strcmp(v->model->functions[in->function].name, "MPI_Abort"))
+        fprintf(p->out, " in %s%s%s", fv_page_on(p, FV_BOLD),
+                fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)), fv_page_off(p));
     put_since(p, r, place);
     fv_path_of(path, v->symbols, v->model, in->node);
     for (size_t i = 0; i < path->count && i < 12; i++) {
@@ -226,7 +285,8 @@ static void put_place(const struct fv_page *p, const struct fv_view *v, const st
                 fv_page_off(p));
     }
     if (path->count > 12)
-        fprintf(p->out, "      ... %zu outer frames; --json has them\n", path->count - 12);
+        fprintf(p->out, "      ... %zu outer frame%s; --json has all\n", path->count - 12,
+                fv_words_s(path->count - 12));
 }
 
 /* The ranks that are where rank i is; marks them as done. */
@@ -271,7 +331,7 @@ static void put_dead(const struct fv_page *p, const struct fv_view *v)
         shown++;
         put_place(p, v, &m->ranks[i], &place, &path);
     }
-    fv_page_cut(p, shown, groups, "groups of ranks");
+    fv_page_cut(p, shown, groups, "group", " of ranks");
     fv_path_release(&path);
     free(done);
 }
@@ -298,7 +358,7 @@ static void put_problems(const struct fv_page *p, const struct fv_model *m)
                  problem->text);
         put_note(p, fv_problem_is_loss(problem->kind) ? FV_RED : FV_YELLOW, text);
     }
-    fv_page_cut(p, shown, m->problems.count, "remarks");
+    fv_page_cut(p, shown, m->problems.count, "remark", "");
 }
 
 /* More ranks than processors: then computing and waiting both hold time without a processor. */
@@ -311,8 +371,9 @@ static void put_crowded(const struct fv_page *p, const struct fv_model *m)
         ranks += !strcmp(m->ranks[i].host, m->ranks[0].host);
     if (!ranks || !m->ranks[0].cpus || ranks <= m->ranks[0].cpus)
         return;
-    snprintf(text, sizeof(text), "%zu ranks share the %u processors of %s: times include waiting for a processor",
-             ranks, m->ranks[0].cpus, m->ranks[0].host);
+    snprintf(text, sizeof(text),
+             "%zu ranks share the %u processor%s of %s: times include waiting for a processor", ranks,
+             m->ranks[0].cpus, fv_words_s(m->ranks[0].cpus), m->ranks[0].host);
     put_note(p, FV_YELLOW, text);
 }
 
@@ -336,9 +397,9 @@ static void put_notes(const struct fv_page *p, const struct fv_model *m)
     put_crowded(p, m);
     if (threaded) {
         snprintf(text, sizeof(text),
-                 "%zu ranks call MPI from several threads: MPI time of a rank is its main thread's, "
+                 "%zu rank%s MPI from several threads: MPI time of a rank is its main thread's, "
                  "functions and call sites hold all threads",
-                 threaded);
+                 threaded, threaded == 1 ? " calls" : "s call");
         put_note(p, FV_YELLOW, text);
     }
     if (paused > 0) {

@@ -111,7 +111,10 @@ void fv_text_peers(const struct fv_page *p, const struct fv_model *m)
 
         fv_table_row(&t, FV_PLAIN);
         fv_table_set(&t, 0, "%d", e->from);
-        fv_table_set(&t, 1, "%d", e->to);
+        if (e->to >= 0)
+            fv_table_set(&t, 1, "%d", e->to);
+        else
+            fv_table_set(&t, 1, "(another job)"); /* spawned or connected processes */
         fv_table_set(&t, 2, "%s", fv_words_count(e->messages, word));
         fv_table_set(&t, 3, "%s", fv_words_bytes(e->bytes, word));
         fv_table_set(&t, 4, "%s", fv_words_percent((double)e->bytes, all, word));
@@ -120,7 +123,7 @@ void fv_text_peers(const struct fv_page *p, const struct fv_model *m)
     if (rows) {
         fv_page_heading(p, "Heaviest peers", "world ranks; what one sent to the other, point to point");
         fv_table_print(&t, p);
-        fv_page_cut(p, rows, m->edge_count, "pairs of ranks");
+        fv_page_cut(p, rows, m->edge_count, "pair", " of ranks");
     }
     fv_table_release(&t);
     free(order);
@@ -179,9 +182,11 @@ void fv_text_comms(const struct fv_page *p, const struct fv_model *m)
     for (; rows < count && rows < p->top; rows++)
         add_comm(&t, order[rows]);
     if (count > 1) { /* with MPI_COMM_WORLD alone the table says nothing new */
-        fv_page_heading(p, "Communicators", "those that calls were made on");
+        fv_page_heading(p, "Communicators",
+                        "those that calls were made on; waiting, logged: in the collective calls that the "
+                        "wait log holds");
         fv_table_print(&t, p);
-        fv_page_cut(p, rows, count, "communicators");
+        fv_page_cut(p, rows, count, "communicator", "");
     }
     fv_table_release(&t);
     free(order);
@@ -230,22 +235,24 @@ static void add_rank(struct fv_table *t, const struct fv_page *p, const struct f
     fv_table_row(t, r->state == FV_RANK_FINALIZED ? FV_PLAIN : FV_RED);
     fv_table_set(t, 0, "%d", r->world_rank);
     fv_table_set(t, 1, "%s", r->host);
-    fv_table_set(t, 2, "%s", fv_words_seconds(r->app_time_s, word));
-    fv_table_set(t, 3, "%s",
+    if (m->program_count > 1)
+        fv_table_set(t, 2, "%s", m->programs[r->program].label);
+    fv_table_set(t, 3, "%s", fv_words_seconds(r->app_time_s, word));
+    fv_table_set(t, 4, "%s",
                  fv_words_percent(r->app_time_s - r->mpi_time_s > 0 ? r->app_time_s - r->mpi_time_s : 0,
                                   r->app_time_s, word));
-    fv_table_set(t, 4, "%s", fv_words_percent(r->mpi_time_s, r->app_time_s, word));
-    fv_table_set(t, 5, "%s", fv_words_percent(r->wait_share * r->mpi_time_s, r->app_time_s, word));
-    fv_table_set(t, 6, "%s", r->delay_s > 0 ? fv_words_seconds(r->delay_s, word) : "");
-    fv_table_set(t, 7, "%s", dropped ? fv_words_count(dropped, word) : "");
-    fv_table_set(t, 8, "%s", r->threads > 1 ? fv_words_count(r->threads, word) : "");
+    fv_table_set(t, 5, "%s", fv_words_percent(r->mpi_time_s, r->app_time_s, word));
+    fv_table_set(t, 6, "%s", fv_words_percent(r->wait_share * r->mpi_time_s, r->app_time_s, word));
+    fv_table_set(t, 7, "%s", r->delay_s > 0 ? fv_words_seconds(r->delay_s, word) : "");
+    fv_table_set(t, 8, "%s", dropped ? fv_words_count(dropped, word) : "");
+    fv_table_set(t, 9, "%s", r->threads > 1 ? fv_words_count(r->threads, word) : "");
     if (r->in_call.active)
-        fv_table_set(t, 9, "%s in %s", fv_rank_state_name(r->state), m->functions[r->in_call.function].name);
+        fv_table_set(t, 10, "%s in %s", fv_rank_state_name(r->state), m->functions[r->in_call.function].name);
     else if (r->state != FV_RANK_FINALIZED)
-        fv_table_set(t, 9, "%s", fv_rank_state_name(r->state));
+        fv_table_set(t, 10, "%s", fv_rank_state_name(r->state));
     if (strip_columns) {
         strip(m, i, strip_columns, p->utf8, drawing);
-        fv_table_set(t, 10, "%s", drawing);
+        fv_table_set(t, 11, "%s", drawing);
     }
 }
 
@@ -275,12 +282,12 @@ static int by_index(const void *a, const void *b)
 void fv_text_ranks(const struct fv_page *p, const struct fv_model *m)
 {
     static const struct fv_column columns[] = {
-        { "rank", false, false, 0 },          { "host", true, true, 1 },
-        { "time", false, false, 0 },          { "compute", false, false, 0 },
-        { "MPI", false, false, 0 },           { "waiting", false, false, 4 },
-        { "others waited", false, false, 3 }, { "dropped", false, false, 6 },
-        { "threads", false, false, 2 },       { "state", true, true, 5 },
-        { "MPI over time", true, false, 2 },
+        { "rank", false, false, 0 },    { "host", true, true, 1 },
+        { "program", true, true, 3 },   { "time", false, false, 0 },
+        { "compute", false, false, 0 }, { "MPI", false, false, 0 },
+        { "waiting", false, false, 4 }, { "others waited", false, false, 3 },
+        { "dropped", false, false, 6 }, { "threads", false, false, 2 },
+        { "state", true, true, 5 },     { "MPI over time", true, false, 2 },
     };
     size_t rows = m->rank_count < p->top ? m->rank_count : p->top,
            strip_columns = p->width >= 90 ? p->width - 70 : 20;
@@ -299,7 +306,7 @@ void fv_text_ranks(const struct fv_page *p, const struct fv_model *m)
         add_rank(&t, p, m, order[i].index, strip_columns > 60 ? 60 : strip_columns);
     fv_page_heading(p, "Ranks", "others waited: in collectives, for this rank to come");
     fv_table_print(&t, p);
-    fv_page_cut(p, rows, m->rank_count, "ranks, that others waited for less");
+    fv_page_cut(p, rows, m->rank_count, "rank", ", that others waited for less");
     fv_table_release(&t);
     free(order);
 }

@@ -141,6 +141,11 @@ char *fv_words_count(uint64_t count, char out[FV_WORD])
     return out;
 }
 
+const char *fv_words_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 char *fv_words_percent(double part, double whole, char out[FV_WORD])
 {
     double percent = whole > 0 ? 100 * part / whole : 0;

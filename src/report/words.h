@@ -23,6 +23,8 @@ char *fv_words_seconds(double seconds, char out[FV_WORD]);
 char *fv_words_bytes(uint64_t bytes, char out[FV_WORD]);
 char *fv_words_count(uint64_t count, char out[FV_WORD]);
 char *fv_words_percent(double part, double whole, char out[FV_WORD]);
+/* "s" unless there is one: for nouns. */
+const char *fv_words_s(uint64_t count);
 /* Wall clock, UTC: "2026-11-21T05:00:00Z". */
 char *fv_words_time(int64_t realtime_ns, char out[FV_WORD]);
 

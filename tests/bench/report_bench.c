@@ -66,6 +66,7 @@ int main(int argc, char **argv)
         return 1;
     double t1 = now_s();
     fv_symbols_resolve(&symbols, &model, false);
+    fv_sites_merge(&model, &symbols);
     struct fv_view view = { &model, &symbols };
     double t2 = now_s();
     fv_view_json(&view, null);

@@ -425,6 +425,66 @@ static void states(void **state)
     assert_false(model.complete);
 }
 
+/* A launch of two programs; of the first one a copy on another disk, called in another way. */
+static void programs(void **state)
+{
+    static const uint64_t mpi_ms[4] = { 200, 400, 400, 600 }, ticks[] = { MS };
+    (void)state;
+
+    fvr_release(&file[1]);
+    fvr_init(&file[1], 1, 4);
+    name_functions(&file[1], 0);
+    fvr_module(&file[1], "/scratch/app", 0, "0123456789abcdef0123");
+    strcpy(file[1].header.program, "/scratch/app");
+    fvr_path(&file[1], 0, 1, 0x100);
+    fvr_release(&file[2]);
+    fvr_init(&file[2], 2, 4);
+    name_functions(&file[2], 0);
+    fvr_module(&file[2], "/usr/bin/other", 0, "0123456789abcdef0123"); /* the same file by another name */
+    strcpy(file[2].header.program, "/usr/bin/other");
+    fvr_path(&file[2], 0, 1, 0x100);
+    strcpy(file[3].header.command, "app -y");
+    for (int i = 0; i < 4; i++) {
+        fvr_thread(&file[i], 0, true, 1, mpi_ms[i] * MS, NULL);
+        fvr_cell(&file[i], 0, 1, 0, F_SEND, ticks, 1, 8, 0);
+    }
+    build(4);
+    assert_int_equal(model.program_count, 2);
+    const struct fv_program *p = model.programs;
+    assert_string_equal(p[0].path, "/usr/bin/app");
+    assert_string_equal(p[1].label, "other");
+    assert_int_equal(p[0].ranks, 3);
+    assert_int_equal(p[0].commands, 2);
+    assert_int_equal(p[1].commands, 1);
+    assert_int_equal(p[0].run_count, 2); /* 0 1, 3 */
+    assert_int_equal(p[0].runs[1].first, 3);
+    assert_int_equal(model.ranks[2].program, 1);
+    assert_int_equal(model.ranks[3].program, 0);
+    assert_near(p[0].total_s, 3, 1e-9);
+    assert_near(p[0].compute_s, 0.8 + 0.6 + 0.4, 1e-9);
+    assert_near(p[1].mpi_s, 0.4, 1e-9);
+    assert_near(p[0].compute_s + p[1].compute_s, model.efficiency.compute_s, 1e-9);
+    assert_int_equal(model.site_count, 2);
+    assert_int_equal(model.sites[0].ranks + model.sites[1].ranks, 4);
+    assert_int_equal(model.sites[0].ranks * model.sites[1].ranks, 3);
+}
+
+static void programs_of_one_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) { /* nothing on a call path is known of them: then the path decides */
+        fvr_release(&file[i]);
+        fvr_init(&file[i], i, 4);
+        strcpy(file[i].header.program, i % 2 ? "/a/app" : "/b/app");
+    }
+    build(4);
+    assert_int_equal(model.program_count, 2);
+    assert_string_equal(model.programs[0].label, "/b/app");
+    assert_int_equal(model.programs[1].run_count, 1);
+    assert_int_equal(model.programs[1].runs[0].stride, 2);
+    assert_int_equal(model.programs[1].runs[0].count, 2);
+}
+
 static void drops_and_threads(void **state)
 {
     (void)state;
@@ -448,7 +508,8 @@ static void older_files_are_left_out(void **state)
 
     struct fvr mixed;
 
-    file[3].header.job = 99; /* another host's launcher told it otherwise, but size and time say it belongs here */
+    file[3].header.job =
+        99; /* another host's launcher told it otherwise, but size and time say it belongs here */
     file[3].header.boot_id[0] ^= 1;
     fvr_init(&mixed, 0, 4); /* copied here from another run on this host, a second earlier */
     mixed.header.job = 98;
@@ -555,6 +616,8 @@ int main(void)
         TEST(waits_point_to_point),
         TEST(efficiency),
         TEST(states),
+        TEST(programs),
+        TEST(programs_of_one_name),
         TEST(drops_and_threads),
         TEST(older_files_are_left_out),
         TEST(peers_and_timeline),

@@ -39,6 +39,7 @@ static void build(bool look_up)
     fv_experiment_choose(&experiment);
     fv_model_build(&model, &experiment);
     fv_symbols_resolve(&symbols, &model, look_up);
+    fv_sites_merge(&model, &symbols);
     fv_experiment_release(&experiment);
 }
 
@@ -112,13 +113,15 @@ static void json_keys(void **state)
     json_t *json = parsed(), *site = json_array_get(json_object_get(json, "callsites"), 0);
     json_t *rank = json_array_get(json_object_get(json, "ranks"), 1);
 
-    expect_keys(
-        json,
-        "schema run ranks callsites histograms matrix communicators efficiency timeline functions locks "
-        "sections io memory sensors problems mpi_functions");
+    expect_keys(json, "schema run programs ranks callsites histograms matrix communicators efficiency "
+                      "timeline functions locks "
+                      "sections io memory sensors problems mpi_functions");
     assert_string_equal(json_string_value(json_object_get(json, "schema")), "fvmpi-profile-1");
     expect_keys(json_object_get(json, "run"), "command mpi ranks complete start elapsed_s overhead");
     expect_keys(rank, "rank host pid state app_time_s mpi_time_s wait_time_s in_call dropped threads");
+    expect_keys(json_array_get(json_object_get(json, "programs"), 0),
+                "program command commands ranks time_s");
+    assert_int_equal(json_integer_value(json_object_get(rank, "program")), 0);
     expect_keys(json_object_get(rank, "in_call"), "function path seconds");
     assert_string_equal(json_string_value(json_object_get(rank, "state")), "killed");
     assert_true(json_is_null(json_object_get(json_array_get(json_object_get(json, "ranks"), 0), "in_call")));
@@ -198,6 +201,47 @@ static void text_says_what_matters(void **state)
     output = NULL;
     text(100, 20, true);
     assert_non_null(strstr(output, "\033[1m"));
+}
+
+static void text_counts_in_words(void **state)
+{
+    const struct fv_in_call in = { .begin = 1600 * MS, .function = 3, .path = 0, .peer = FV_NO_PEER };
+    const uint64_t ticks[] = { 90 * MS };
+    (void)state;
+
+    fvr_cell(&file[0], 0, 1, 1, 1, ticks, 1, 0, 0); /* the 41st call site */
+    fvr_thread(&file[0], 7, false, 1, 1 * MS, NULL);
+    file[0].header.dropped[FV_DROP_CALLS] = 1;
+    fvr_release(&file[1]);
+    fvr_init(&file[1], 1, 3);
+    fvr_function(&file[1], 3, FV_CLASS_INIT, FV_WAIT_NONE, "MPI_Abort");
+    fvr_thread(&file[1], 0, true, 80, 200 * MS, &in);
+    file[1].header.state = FV_STATE_ABORTED;
+    file[1].header.exit_code = 9;
+    build(false);
+    text(200, 40, false);
+    assert_non_null(strstr(output, "rank 1 called MPI_Abort with error code 9, entered at"));
+    assert_non_null(strstr(output, "1 call was not recorded at all on 1 rank ("));
+    assert_non_null(strstr(output, "1 more call site, with"));
+    assert_non_null(strstr(output, "; --all shows it\n"));
+    assert_non_null(strstr(output, "1 rank calls MPI from several threads"));
+    assert_non_null(strstr(output, "cov: standard deviation"));
+    assert_null(strstr(output, " 1 calls"));
+    assert_null(strstr(output, " 1 ranks"));
+    assert_null(strstr(output, "last MPI call that was seen")); /* rank 0 ended, after it */
+}
+
+/* Nobody saw when the last rank died. */
+static void text_of_a_killed_run(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        file[i].header.state = FV_STATE_RUNNING;
+        file[i].header.end_ticks = 0;
+    }
+    build(false);
+    text(200, 20, false);
+    assert_non_null(strstr(output, "for 1.00 s up to the last MPI call that was seen"));
 }
 
 static void text_keeps_its_width(void **state)
@@ -330,6 +374,132 @@ static void own_symbols(void **state)
     assert_true(said);
 }
 
+/* ---- call sites that look the same ---- */
+
+static uint64_t calls_from[3];
+static unsigned noted;
+__attribute__((noinline)) void fv_test_note(void);
+__attribute__((noinline)) void fv_test_note(void)
+{
+    calls_from[noted++] = (uintptr_t)__builtin_return_address(0);
+    __asm__ volatile("");
+}
+
+/* As a compiler makes them of a loop: two calls on one line, and a third on another. */
+__attribute__((noinline)) void fv_test_unrolled(void);
+__attribute__((noinline)) void fv_test_unrolled(void)
+{
+    noted = 0;
+    fv_test_note(), fv_test_note();
+    fv_test_note();
+    __asm__ volatile("");
+}
+
+/* Paths of the three calls in this program, and in a copy of it under another name. */
+static void add_calls(struct fvr *f, const char *path, const char *id, uint32_t nodes[3])
+{
+    uint32_t module = fvr_module(f, path, bias, id);
+
+    for (unsigned i = 0; i < 3; i++)
+        nodes[i] = fvr_path(f, 0, module, calls_from[i] - bias);
+}
+
+static unsigned sites_of(const char *module, uint32_t *first)
+{
+    struct fv_path path = { 0 };
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < model.site_count; i++) {
+        fv_path_of(&path, &symbols, &model, model.sites[i].node);
+        const struct fv_frame *f = &path.frames[0];
+        if (!path.count || !f->function || strcmp(f->function, "fv_test_unrolled") ||
+            strcmp(model.modules[f->module].path, module))
+            continue;
+        if (!count++)
+            *first = i;
+        if (!f->line)
+            count = 99; /* built without -g */
+    }
+    fv_path_release(&path);
+    return count;
+}
+
+static void same_line_is_one_site(void **state)
+{
+    char self[4096] = "", directory[] = "/tmp/fvmpi-unit-XXXXXX", copy[64], command[4300];
+    const uint64_t ticks[] = { 10 * MS, 30 * MS, 1 * MS };
+    struct fv_object object;
+    uint32_t nodes[3], first = 0, first_of_copy = 0;
+    (void)state;
+
+    assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    assert_non_null(mkdtemp(directory));
+    snprintf(copy, sizeof(copy), "%s/copy", directory);
+    snprintf(command, sizeof(command), "cp '%s' %s", self, copy);
+    assert_int_equal(system(command), 0);
+    dl_iterate_phdr(find_bias, NULL);
+    fv_test_unrolled();
+    assert_int_equal(fv_object_open(&object, self), 0);
+    char id[21] = "";
+    memcpy(id, object.build_id, 20);
+    const char *known = object.build_id_bytes == 20 ? id : NULL;
+    fv_object_close(&object);
+    add_calls(&file[0], self, known, nodes);
+    fvr_cell(&file[0], 0, nodes[0], 1, 1, ticks, 1, 100, 0);
+    fvr_cell(&file[0], 0, nodes[1], 1, 1, ticks + 1, 1, 50, 0);
+    fvr_cell(&file[0], 0, nodes[2], 1, 1, ticks + 2, 1, 0, 0);
+    fvr_cell(&file[0], 0, nodes[1], 1, 2, ticks, 1, 0, 0); /* another function on the same line */
+    add_calls(&file[1], self, known, nodes);
+    fvr_cell(&file[1], 0, nodes[0], 1, 1, ticks, 2, 7, 0);
+    const struct fv_in_call in = { .begin = 1500 * MS, .function = 1, .path = nodes[0], .peer = FV_NO_PEER };
+    fvr_thread(&file[1], 3, false, 1, 1 * MS, &in);
+    add_calls(&file[1], copy, known, nodes);
+    fvr_cell(&file[1], 0, nodes[1], 1, 1, ticks, 1, 7, 0);
+    build(true);
+    snprintf(command, sizeof(command), "rm -r %s", directory);
+    assert_int_equal(system(command), 0);
+    unsigned count = sites_of(self, &first);
+    if (count >= 99)
+        skip();
+    assert_int_equal(count, 3);
+    assert_int_equal(sites_of(copy, &first_of_copy), 1);
+    const struct fv_site *s = &model.sites[first];
+    assert_string_equal(model.functions[s->function].name, "MPI_Send");
+    assert_int_equal(s->time.calls, 4);
+    assert_int_equal(s->time.bytes_sent, 164);
+    assert_int_equal(s->ranks, 2);
+    assert_true(fabs(s->time.sum - 0.080) < 1e-9 && fabs(s->time.max - 0.030) < 1e-9);
+    assert_true(fabs(s->rank_mean - 0.040) < 1e-9 && fabs(s->cov) < 1e-9); /* 10 + 30 and 10 + 30 */
+    assert_int_equal(model.site_ranks[s->first].rank, 0);
+    assert_int_equal(model.site_ranks[s->first].time.calls, 2);
+    assert_int_equal(model.site_ranks[s->first + 1].time.bytes_sent, 14);
+    assert_int_equal(model.threads[model.thread_count - 1].in_call.node, s->node);
+    uint64_t calls = 0, of_function = 0;
+    for (size_t i = 0; i < model.site_count; i++) {
+        calls += model.sites[i].function == s->function ? model.sites[i].time.calls : 0;
+        of_function += model.sites[i].function == s->function;
+    }
+    assert_int_equal(calls, model.functions[s->function].time.calls);
+    assert_int_equal(of_function, model.functions[s->function].sites);
+}
+
+/* Nothing but the offset tells calls apart whose line is not known. */
+static void unknown_lines_stay_apart(void **state)
+{
+    const uint64_t ticks[] = { 10 * MS };
+    uint32_t nodes[3];
+    (void)state;
+
+    fv_test_unrolled();
+    add_calls(&file[0], "/no/such/program", NULL, nodes);
+    add_calls(&file[1], "/no/such/program", NULL, nodes);
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned k = 0; k < 2; k++)
+            fvr_cell(&file[k], 0, nodes[i], 1, 1, ticks, 1, 0, 0);
+    build(true);
+    assert_int_equal(model.site_count, 43);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -338,11 +508,15 @@ int main(void)
         TEST(json_keys),
         TEST(json_numbers),
         TEST(text_says_what_matters),
+        TEST(text_counts_in_words),
+        TEST(text_of_a_killed_run),
         TEST(text_keeps_its_width),
         TEST(words),
         TEST(csv),
         TEST(names),
         TEST(own_symbols),
+        TEST(same_line_is_one_site),
+        TEST(unknown_lines_stay_apart),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
