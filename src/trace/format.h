@@ -49,6 +49,7 @@ enum fv_drop {
     FV_DROP_CALLS,       /* calls not recorded at all */
     FV_DROP_DISK,        /* chunks that could not be had: disk full or I/O error */
     FV_DROP_REQUESTS,    /* requests not followed: their received bytes are missing */
+    FV_DROP_EVENTS,      /* calls that are counted but not in the trace: its budget or the disk was full */
     FV_DROP_COUNT
 };
 #define FV_DROP_SLOTS 16
@@ -90,6 +91,9 @@ struct fv_file_header {
     char thread_level[24]; /* provided by MPI, by name */
     char experiment[256];  /* where it was first written; for messages */
     uint32_t cpus;         /* that the process may run on, at start; 0 unknown */
+    uint32_t traced;       /* 1: there are events */
+    uint64_t trace_stop_ticks; /* from then on there are none, because the budget was used up; 0: it was not */
+    uint64_t events;           /* calls in the trace, of all threads; exact after the end */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 
@@ -104,6 +108,9 @@ enum fv_chunk_type {
     FV_CHUNK_BINS = 8,        /* one struct fv_bins, of one thread */
     FV_CHUNK_CLOCK = 9,       /* struct fv_clock_point */
     FV_CHUNK_FUNCTIONS = 10,  /* struct fv_function_record, of the functions called so far */
+    FV_CHUNK_SITES = 11,      /* struct fv_site_record, of one thread: what its events refer to */
+    FV_CHUNK_EVENTS = 12,     /* of one thread: see events.h; `first` counts the calls before */
+    FV_CHUNK_FILES = 13,      /* struct fv_file_record, variable */
 };
 
 struct fv_chunk_header {
@@ -277,6 +284,36 @@ struct fv_cell {
     uint32_t time_histogram[FV_TIME_BUCKETS];
 };
 _Static_assert(sizeof(struct fv_cell) == 256, "on-disk size");
+
+/* A call site as events name it: by its number among the sites of its thread, from 0. */
+struct fv_site_record {
+    uint32_t path;
+    uint16_t function;
+    uint16_t pad;
+};
+_Static_assert(sizeof(struct fv_site_record) == 8, "on-disk size");
+
+/* A file that was opened with MPI_File_open. */
+struct fv_file_record {
+    uint32_t bytes; /* of this record, name included, a multiple of 8 */
+    uint32_t id;    /* of this process, from 1 */
+    uint32_t comm;
+    uint32_t mode;       /* enum fv_file_mode: MPI_MODE_* differ between MPIs */
+    uint32_t name_bytes; /* without the final NUL, which is there */
+    uint32_t pad;
+    char name[];
+};
+_Static_assert(sizeof(struct fv_file_record) == 24, "on-disk size");
+
+enum fv_file_mode {
+    FV_FILE_RDONLY = 1,
+    FV_FILE_WRONLY = 2,
+    FV_FILE_RDWR = 4,
+    FV_FILE_CREATE = 8,
+    FV_FILE_EXCL = 16,
+    FV_FILE_APPEND = 32,
+    FV_FILE_DELETE_ON_CLOSE = 64,
+};
 
 /* Messages that a rank sent to another (point to point and RMA put). */
 struct fv_peer_record {

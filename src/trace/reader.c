@@ -143,6 +143,7 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_BINS: return sizeof(struct fv_bins);
     case FV_CHUNK_CLOCK: return sizeof(struct fv_clock_point);
     case FV_CHUNK_FUNCTIONS: return sizeof(struct fv_function_record);
+    case FV_CHUNK_SITES: return sizeof(struct fv_site_record);
     }
     return 0; /* variable, or unknown */
 }
@@ -157,6 +158,11 @@ static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk
            out->bytes % FV_PAGE == 0;
 }
 
+static bool is_variable(unsigned type)
+{
+    return type == FV_CHUNK_MODULES || type == FV_CHUNK_COMMS || type == FV_CHUNK_FILES;
+}
+
 static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t bytes)
 {
     if (type == FV_CHUNK_MODULES) {
@@ -164,6 +170,11 @@ static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t by
 
         return bytes >= sizeof(*m) && m->build_id_bytes <= sizeof(m->build_id) &&
                m->path_bytes < bytes - sizeof(*m) && m->path[m->path_bytes] == '\0';
+    }
+    if (type == FV_CHUNK_FILES) {
+        const struct fv_file_record *f = (const void *)record;
+
+        return bytes >= sizeof(*f) && f->name_bytes < bytes - sizeof(*f) && f->name[f->name_bytes] == '\0';
     }
     const struct fv_comm_record *c = (const void *)record;
     return bytes >= sizeof(*c) &&
@@ -232,14 +243,14 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
                 fv_chunk_type_name(c->type), (unsigned long long)c->first);
         return;
     }
-    if (c->version != 1 && (size || c->type == FV_CHUNK_MODULES || c->type == FV_CHUNK_COMMS)) {
+    if (c->version != 1 && (size || is_variable(c->type) || c->type == FV_CHUNK_EVENTS)) {
         damaged(r, offset, "%s chunk: records of version %u are unknown here, chunk left out",
                 fv_chunk_type_name(c->type), c->version);
         return;
     }
     if (size)
         used -= used % size;
-    else if (c->type == FV_CHUNK_MODULES || c->type == FV_CHUNK_COMMS)
+    else if (is_variable(c->type))
         used = check_variable(r, c->type, begin, used);
     chunk.used = used;
     keep_chunk(r, &chunk);
@@ -412,6 +423,11 @@ const struct fv_chunk *fv_reader_chunks(const struct fv_reader *r, size_t *count
     return r->chunks;
 }
 
+struct fv_event_cursor fv_reader_events(const struct fv_reader *r, const struct fv_chunk *chunk)
+{
+    return fv_event_cursor(r->data + chunk->offset + sizeof(struct fv_chunk_header), chunk->used);
+}
+
 /* ---- iteration ---- */
 
 static void enter_chunk(struct fv_cursor *c, const struct fv_chunk *chunk)
@@ -451,7 +467,7 @@ const void *fv_cursor_next(struct fv_cursor *c)
     if (!size) {
         uint32_t bytes;
 
-        if (c->type != FV_CHUNK_MODULES && c->type != FV_CHUNK_COMMS)
+        if (!is_variable(c->type))
             return NULL; /* a type that only later versions know */
         memcpy(&bytes, r->data + c->at, sizeof(bytes));
         size = bytes;
@@ -473,7 +489,8 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_MODULES] = "module",         [FV_CHUNK_PATHS] = "path", [FV_CHUNK_COMMS] = "communicator",
         [FV_CHUNK_THREADS] = "thread",         [FV_CHUNK_CELLS] = "cell", [FV_CHUNK_PEERS] = "peer",
         [FV_CHUNK_COLLECTIVES] = "collective", [FV_CHUNK_BINS] = "bins",  [FV_CHUNK_CLOCK] = "clock",
-        [FV_CHUNK_FUNCTIONS] = "function",
+        [FV_CHUNK_FUNCTIONS] = "function",     [FV_CHUNK_SITES] = "site", [FV_CHUNK_EVENTS] = "event",
+        [FV_CHUNK_FILES] = "file",
     };
     return NAME_OF(names, type);
 }
@@ -520,7 +537,7 @@ const char *fv_drop_name(unsigned drop)
     static const char *const names[FV_DROP_COUNT] = {
         [FV_DROP_CELLS] = "cells", [FV_DROP_PATHS] = "paths",       [FV_DROP_COLLECTIVES] = "collectives",
         [FV_DROP_PEERS] = "peers", [FV_DROP_COMMS] = "comms",       [FV_DROP_CALLS] = "calls",
-        [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests",
+        [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests", [FV_DROP_EVENTS] = "events",
     };
     return NAME_OF(names, drop);
 }

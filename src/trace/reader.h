@@ -11,6 +11,7 @@
 #define FV_READER_H
 
 #include "base/base.h"
+#include "trace/events.h"
 #include "trace/format.h"
 
 struct fv_reader;
@@ -57,6 +58,10 @@ uint64_t fv_reader_bytes(const struct fv_reader *reader);
 const struct fv_damage *fv_reader_damage(const struct fv_reader *reader, size_t *kept, uint64_t *total);
 
 const struct fv_chunk *fv_reader_chunks(const struct fv_reader *reader, size_t *count);
+
+/* The events of a chunk of type FV_CHUNK_EVENTS. A thread's chunks are in the order of `first`; where that
+ * is more than the calls met so far, the ones between are lost. */
+struct fv_event_cursor fv_reader_events(const struct fv_reader *reader, const struct fv_chunk *chunk);
 
 /* Iterates the records of one type over all chunks, in file order:
  *

@@ -1,0 +1,86 @@
+/* See events.h. */
+#include "trace/events.h"
+
+#include <string.h>
+
+const struct fv_event_form fv_event_forms[FV_EV_COUNT] = {
+#define FV_EVENT_FORM(kind, name, fields, is_signed, ...)                                                    \
+    [FV_EV_##kind] = { name, fields, is_signed, { __VA_ARGS__ } },
+    FV_EVENT_KINDS(FV_EVENT_FORM)
+#undef FV_EVENT_FORM
+};
+
+uint8_t *fv_put_event(uint8_t *at, enum fv_event_kind kind, const uint64_t *field)
+{
+    const struct fv_event_form *form = &fv_event_forms[kind];
+
+    *at++ = (uint8_t)kind;
+    for (unsigned i = 0; i < form->fields; i++)
+        at = fv_put_varint(at, form->is_signed >> i & 1 ? fv_zigzag((int64_t)field[i]) : field[i]);
+    return at;
+}
+
+struct fv_event_cursor fv_event_cursor(const void *payload, uint64_t used)
+{
+    struct fv_event_cursor c = { .at = payload, .stop = (const uint8_t *)payload + used };
+    struct fv_event_base base = { 0 };
+
+    if (used < sizeof(base)) {
+        c.at = c.stop;
+        return c;
+    }
+    memcpy(&base, payload, sizeof(base));
+    c.at += sizeof(base);
+    c.begin = c.end = base.ticks;
+    return c;
+}
+
+static inline bool get_varint(struct fv_event_cursor *c, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64 && c->at < c->stop; shift += 7) {
+        uint8_t byte = *c->at++;
+
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) {
+            *out = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool end_here(struct fv_event_cursor *c)
+{
+    c->damaged = true;
+    c->at = c->stop;
+    return false;
+}
+
+bool fv_event_next(struct fv_event_cursor *c, struct fv_event *out)
+{
+    if (c->at >= c->stop)
+        return false;
+    unsigned kind = *c->at++;
+    if (kind >= FV_EV_COUNT)
+        return end_here(c);
+    const struct fv_event_form *form = &fv_event_forms[kind];
+
+    out->kind = (enum fv_event_kind)kind;
+    for (unsigned i = 0; i < form->fields; i++) {
+        if (!get_varint(c, &out->field[i]))
+            return end_here(c);
+        if (form->is_signed >> i & 1)
+            out->field[i] = (uint64_t)fv_unzigzag(out->field[i]);
+    }
+    if (kind == FV_EV_CALL) {
+        c->begin = c->end + out->field[1];
+        c->end = c->begin + out->field[2];
+    } else if (kind == FV_EV_PAUSE || kind == FV_EV_RESUME) {
+        c->begin = c->end = c->end + out->field[0];
+    }
+    out->begin = c->begin;
+    out->end = c->end;
+    return true;
+}

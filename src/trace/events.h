@@ -1,0 +1,137 @@
+/* Events: what a traced thread did, call by call, in chunks of type FV_CHUNK_EVENTS.
+ *
+ * A chunk's payload is struct fv_event_base, then records: one byte (enum fv_event_kind), then the kind's
+ * fields as variable-length integers, seven bits a byte, lowest first; signed ones zigzag. The order of
+ * records is that of time, in which a thread's calls do not overlap:
+ *
+ *     CALL site gap duration     a call: it began `gap` ticks after the end of the one before (or after the
+ *                                chunk's base), at a call site of the thread's FV_CHUNK_SITES
+ *     SEND, RECV, ...            details of the call before them: what it moved, began, ended or made
+ *
+ * A call and its details become part of the file together. A send takes about 13 bytes. Fields:
+ *
+ *     comm     fv_comm_record.id of this process      peer   rank in the group that messages go to
+ *     request  a number of this process, from 1, given when the operation is posted (persistent ones: at
+ *              each start), never used again         bytes  of data
+ *     root     of a collective: a rank, or enum fv_event_root
+ *     sequence number of the collective call on its communicator, the same on all its ranks
+ *     window   a number of this process, from 1      file   fv_file_record.id
+ *
+ * Nothing in here is trusted by the decoder: it stays in its bytes and ends at what it cannot read. */
+#ifndef FV_EVENTS_H
+#define FV_EVENTS_H
+
+#include "trace/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum fv_event_root {
+    FV_ROOT_NONE = -1,   /* the operation has none */
+    FV_ROOT_SELF = -2,   /* intercommunicator: this rank (MPI_ROOT) */
+    FV_ROOT_OTHERS = -3, /* ... another rank of this side (MPI_PROC_NULL), which takes no part */
+};
+
+/* X(kind, name, fields, signed fields as a bit mask from the first field). The order is the format's:
+ * append only. */
+#define FV_EVENT_KINDS(X)                                                                                    \
+    X(CALL, "call", 3, 0, "site", "gap", "duration")                                                         \
+    X(PAUSE, "pause", 1, 0, "gap")   /* recording was switched off ... */                                    \
+    X(RESUME, "resume", 1, 0, "gap") /* ... and on again; both stand between calls */                        \
+    X(LOST, "lost", 1, 0, "calls")   /* so many calls before here are missing */                             \
+    X(SEND, "send", 4, 6, "comm", "peer", "tag", "bytes")                                                    \
+    X(RECV, "recv", 4, 6, "comm", "peer", "tag", "bytes")                                                    \
+    X(ISEND, "isend", 5, 12, "request", "comm", "peer", "tag", "bytes")                                      \
+    X(IRECV, "irecv", 4, 12, "request", "comm", "peer", "tag") /* as posted: may be wildcards */             \
+    X(SENT, "sent", 1, 0, "request")                                                                         \
+    X(RECEIVED, "received", 4, 6, "request", "peer", "tag", "bytes")                                         \
+    X(CANCELLED, "cancelled", 1, 0, "request")                                                               \
+    X(FREED, "freed", 1, 0, "request")                             /* given up: its end will not be seen */  \
+    X(TESTED, "tested", 1, 0, "request")                           /* and found incomplete */                \
+    X(MATCHED, "matched", 4, 12, "request", "comm", "peer", "tag") /* by a matched probe: ... */             \
+    X(MRECV, "mrecv", 2, 0, "request", "bytes")                    /* ... received, blocking */              \
+    X(COLLECTIVE, "collective", 5, 2, "comm", "root", "sent", "received", "sequence")                        \
+    X(ICOLLECTIVE, "icollective", 6, 4, "request", "comm", "root", "sent", "received", "sequence")           \
+    X(DONE, "done", 1, 0, "request") /* a collective, RMA or file operation */                               \
+    X(COMM_NEW, "comm new", 1, 0, "comm")                                                                    \
+    X(COMM_GONE, "comm gone", 1, 0, "comm")                                                                  \
+    X(WIN_NEW, "win new", 3, 0, "window", "comm", "sequence")                                                \
+    X(WIN_GONE, "win gone", 1, 0, "window")                                                                  \
+    X(PUT, "put", 4, 2, "window", "peer", "bytes", "request") /* request 0: none */                          \
+    X(GET, "get", 4, 2, "window", "peer", "bytes", "request")                                                \
+    X(ATOMIC, "atomic", 5, 2, "window", "peer", "sent", "received", "request")                               \
+    X(RMA_SYNC, "rma sync", 2, 2, "window", "peer") /* fence, lock, flush ...; peer -1: all */               \
+    X(MEMBER, "member", 1, 0, "world rank")         /* of the group of a post or start before it */          \
+    X(FILE_NEW, "file new", 1, 0, "file")                                                                    \
+    X(FILE_GONE, "file gone", 1, 0, "file")                                                                  \
+    X(READ, "read", 3, 0, "file", "bytes", "request")                                                        \
+    X(WRITE, "write", 3, 0, "file", "bytes", "request")                                                      \
+    X(SEEK, "seek", 3, 2, "file", "offset", "whence")
+
+enum fv_event_kind {
+#define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
+    FV_EVENT_KINDS(FV_EVENT_ENUM)
+#undef FV_EVENT_ENUM
+        FV_EV_COUNT
+};
+#define FV_EVENT_FIELDS 6
+
+struct fv_event_form {
+    const char *name;
+    uint8_t fields, is_signed; /* bit mask */
+    const char *field[FV_EVENT_FIELDS];
+};
+extern const struct fv_event_form fv_event_forms[FV_EV_COUNT];
+
+struct fv_event_base {
+    uint64_t ticks; /* that the first gap counts from */
+};
+
+/* ---- writing ---- */
+
+#define FV_VARINT_MAX 10
+#define FV_EVENT_MAX  (1 + FV_EVENT_FIELDS * FV_VARINT_MAX)
+
+static inline uint64_t fv_zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
+static inline int64_t fv_unzigzag(uint64_t value)
+{
+    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+static inline uint8_t *fv_put_varint(uint8_t *at, uint64_t value)
+{
+    while (value >= 0x80) {
+        *at++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+/* Appends a record of fields as their forms have them (signed ones as int64_t). Needs FV_EVENT_MAX bytes. */
+uint8_t *fv_put_event(uint8_t *at, enum fv_event_kind kind, const uint64_t *field);
+
+/* ---- reading ---- */
+
+struct fv_event {
+    enum fv_event_kind kind;
+    uint64_t field[FV_EVENT_FIELDS]; /* signed ones as int64_t */
+    uint64_t begin, end;             /* ticks: of a CALL; its own in its details; PAUSE, RESUME: equal */
+};
+
+/* The records of one chunk. */
+struct fv_event_cursor {
+    const uint8_t *at, *stop;
+    uint64_t begin, end; /* of the last call */
+    bool damaged;        /* ended at bytes that are no record */
+};
+/* payload: the chunk's records, `used` bytes of them. */
+struct fv_event_cursor fv_event_cursor(const void *payload, uint64_t used);
+/* False: no more. */
+bool fv_event_next(struct fv_event_cursor *cursor, struct fv_event *out);
+
+#endif
