@@ -15,67 +15,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- processes ---- */
+/* Where paths of the user's begin: what he sees, and equal on all ranks. An application may send its ranks to
+ * directories of their own before they come to MPI_Init. */
+static char start_directory[FV_EXPERIMENT_MAX];
 
-struct process {
-    pid_t pid, parent;
-    uint64_t start; /* clock ticks after boot */
-    char name[32];  /* as the kernel keeps it: 15 characters */
-};
-
-static ssize_t read_file(const char *path, char *buffer, size_t size)
+__attribute__((constructor(101))) static void remember_directory(void)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t used = 0;
-
-    if (fd < 0)
-        return -1;
-    for (;;) {
-        ssize_t n = read(fd, buffer + used, size - 1 - used);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        used += (size_t)n;
-    }
-    close(fd);
-    buffer[used] = '\0';
-    return (ssize_t)used;
+    if (!getcwd(start_directory, sizeof(start_directory)))
+        start_directory[0] = '\0';
 }
 
-/* Field 3 and on stand behind the last ')': the name may hold anything. */
-static bool read_process(pid_t pid, struct process *out)
-{
-    char path[64], text[1024];
-
-    snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-    if (read_file(path, text, sizeof(text)) <= 0)
-        return false;
-    char *open = strchr(text, '('), *close = strrchr(text, ')');
-    if (!open || !close || close < open)
-        return false;
-    *close = '\0';
-    snprintf(out->name, sizeof(out->name), "%.31s", open + 1);
-    out->pid = pid;
-    out->parent = 0;
-    out->start = 0;
-
-    char *p = close + 1;
-    for (int field = 3; field <= 22 && *p; field++) {
-        p += strspn(p, " ");
-        if (field == 4)
-            out->parent = (pid_t)strtol(p, NULL, 10);
-        else if (field == 22)
-            out->start = strtoull(p, NULL, 10);
-        p += strcspn(p, " ");
-    }
-    return out->start != 0;
-}
+/* ---- the launcher ---- */
 
 static bool is_launcher(const char *name)
 {
-    static const char *const whole[] = { "hydra_pmi_proxy", "pmi_proxy", "orted", "orterun", "prted", "prte",
-                                         "prterun", "srun", "slurmstepd" };
+    static const char *const whole[] = { "hydra_pmi_proxy", "pmi_proxy", "orted",
+                                         "orterun",         "prted",     "prte",
+                                         "prterun",         "srun",      "slurmstepd" };
 
     if (!strncmp(name, "mpiexec", 7) || !strncmp(name, "mpirun", 6)) /* with .openmpi, .hydra, ... behind */
         return true;
@@ -103,26 +59,37 @@ bool fv_first_rank(void)
     return !rank || !strcmp(rank, "0");
 }
 
-/* The process that stands for the job on this node: the nearest launcher above us, else our parent; of a
- * program that was started without any, ourselves. */
-static bool find_launcher(struct process *out)
+void fv_launcher_above(const struct fv_process *self, bool (*read)(pid_t pid, struct fv_process *out),
+                       struct fv_launcher *out)
 {
-    struct process p, self;
+    struct fv_process p = *self, above;
 
-    if (!read_process(getpid(), &self))
-        return false;
-    *out = self;
-    if (!launchers_rank())
-        return true;
-    p = self;
-    for (int depth = 0; depth < 64 && p.parent > 0 && read_process(p.parent, &p); depth++) {
-        if (depth == 0)
-            *out = p;
-        if (is_launcher(p.name)) {
-            *out = p;
+    *out = (struct fv_launcher){ .process = p };
+    for (int depth = 0; depth < 64 && p.parent > 0 && !out->is_known; depth++) {
+        bool is_hidden = !read(p.parent, &above);
+
+        if (is_hidden)
+            above = (struct fv_process){ .pid = p.parent };
+        out->is_known = is_launcher(above.name);
+        if (depth == 0 || out->is_known)
+            out->process = above;
+        if (is_hidden)
             break;
-        }
+        p = above;
     }
+}
+
+/* Of a program that was started without any, itself. */
+static bool find_launcher(struct fv_launcher *out)
+{
+    struct fv_process self;
+
+    if (!fv_process_read(getpid(), &self))
+        return false;
+    if (launchers_rank())
+        fv_launcher_above(&self, fv_process_read, out);
+    else
+        *out = (struct fv_launcher){ self, true };
     return true;
 }
 
@@ -152,13 +119,13 @@ static bool spans_nodes(void)
 
 /* Hydra's proxies are started with --control-port HOST:PORT, the port of the one mpiexec that they serve:
  * the only thing that its ranks on all nodes can find out without asking it. */
-static uint64_t hydra_port(const struct process *launcher)
+static uint64_t hydra_port(const struct fv_launcher *launcher)
 {
     static const char wanted[] = "--control-port";
     char path[64], text[2048];
 
-    snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)launcher->pid);
-    ssize_t n = read_file(path, text, sizeof(text));
+    snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)launcher->process.pid);
+    ssize_t n = fv_file_read(path, text, sizeof(text));
     for (ssize_t at = 0; at < n; at += (ssize_t)strlen(text + at) + 1) {
         ssize_t value = at + (ssize_t)sizeof(wanted);
         if (!strcmp(text + at, wanted) && value < n)
@@ -168,8 +135,9 @@ static uint64_t hydra_port(const struct process *launcher)
 }
 
 /* From what the launcher told every rank, on whatever node; 0: nothing. */
-static uint64_t job_from_environment(const struct process *launcher)
+static uint64_t job_from_environment(const struct fv_launcher *launcher)
 {
+    static const char *const ids[] = { "FLUX_JOB_ID", "PALS_APID" };
     const char *space = getenv("PMIX_NAMESPACE");
 
     if (space) /* of a spawned job it differs from its parent's; hnp_uri makes it unique among mpiexecs */
@@ -178,30 +146,40 @@ static uint64_t job_from_environment(const struct process *launcher)
         return hydra_port(launcher);
     if (getenv("SLURM_JOB_ID") && getenv("SLURM_STEP_ID"))
         return hash_text(hash_text(2, getenv("SLURM_JOB_ID")), getenv("SLURM_STEP_ID"));
+    for (unsigned i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+        if (getenv(ids[i]))
+            return hash_text(5 + i, getenv(ids[i]));
     return 0;
 }
 
-static uint64_t job_of_process(const struct process *process)
-{
-    char boot_id[64] = "";
-
-    read_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
-    return fv_mix2(fv_mix2(hash_text(4, boot_id), (uint64_t)process->pid), process->start) | 1;
-}
-
-/* On one node the ancestor is best: its start time tells this launch from every other, ever. */
-static uint64_t job_under(const struct process *launcher)
+static uint64_t job_of_process(const struct fv_process *process)
 {
     const char *space = getenv("PMIX_NAMESPACE");
+    uint64_t boot[2];
 
-    if (spans_nodes())
-        return job_from_environment(launcher);
-    return space ? fv_mix2(job_of_process(launcher), hash_text(1, space)) : job_of_process(launcher);
+    fv_boot_id((uint8_t *)boot);
+    uint64_t job = fv_mix2(fv_mix2(fv_mix2(boot[0], boot[1]), (uint64_t)process->pid), process->start) | 1;
+    return space && launchers_rank() ? fv_mix2(job, hash_text(1, space)) : job;
+}
+
+/* Is the ancestor not enough? Each node has one of its own; one that is hidden, or that has no launcher's
+ * name, may be one rank's alone: a shell, a container. */
+static bool asks_environment(const struct fv_launcher *launcher)
+{
+    return spans_nodes() || !launcher->is_known;
+}
+
+/* On one node the launcher's process is best: its start time tells this launch from every other, ever. */
+static uint64_t job_under(const struct fv_launcher *launcher)
+{
+    uint64_t job = asks_environment(launcher) ? job_from_environment(launcher) : 0;
+
+    return job || spans_nodes() ? job : job_of_process(&launcher->process);
 }
 
 uint64_t fv_experiment_job(void)
 {
-    struct process launcher;
+    struct fv_launcher launcher;
 
     return find_launcher(&launcher) ? job_under(&launcher) : 0;
 }
@@ -237,7 +215,7 @@ static int64_t boot_seconds(void)
 
 /* Of a process's start. The kernel counts it from boot. A step of the wall clock between the looks of two
  * ranks would part them. */
-static int64_t start_seconds(const struct process *process)
+static int64_t start_seconds(const struct fv_process *process)
 {
     int64_t boot = boot_seconds();
     long hz = sysconf(_SC_CLK_TCK);
@@ -287,15 +265,18 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
     return format_name(out, size, program, ranks, when);
 }
 
-static int name_under(char *out, size_t size, const char *program, int ranks, const struct process *launcher)
+static int name_under(char *out, size_t size, const char *program, int ranks,
+                      const struct fv_launcher *launcher)
 {
-    uint64_t job = ranks > 1 && spans_nodes() ? job_from_environment(launcher) : 0;
+    uint64_t job = ranks > 1 && asks_environment(launcher) ? job_from_environment(launcher) : 0;
     char when[32];
 
-    /* Each node has a launcher process of its own, which started a moment before or after the others':
-     * only the job's id is the same everywhere. */
+    if (!job && launcher->process.start)
+        return fv_experiment_name_at(out, size, program, ranks, start_seconds(&launcher->process));
+    /* Each node has a launcher process of its own, which started a moment before or after the others',
+     * and of a hidden one that moment is unknown: only the job's id is the same everywhere. */
     if (!job)
-        return fv_experiment_name_at(out, size, program, ranks, start_seconds(launcher));
+        job = job_of_process(&launcher->process);
     if (getenv("SLURM_JOB_ID") && getenv("SLURM_STEP_ID") && !getenv("PMIX_NAMESPACE"))
         snprintf(when, sizeof(when), "job%.12s.%.12s", getenv("SLURM_JOB_ID"), getenv("SLURM_STEP_ID"));
     else
@@ -304,14 +285,17 @@ static int name_under(char *out, size_t size, const char *program, int ranks, co
 }
 
 /* A world of one has nobody to agree with, and its launcher may have started others like it. */
-static bool find_owner(int ranks, struct process *out)
+static bool find_owner(int ranks, struct fv_launcher *out)
 {
-    return ranks == 1 ? read_process(getpid(), out) : find_launcher(out);
+    if (ranks != 1)
+        return find_launcher(out);
+    out->is_known = true;
+    return fv_process_read(getpid(), &out->process);
 }
 
 int fv_experiment_name(char *out, size_t size, const char *program, int ranks)
 {
-    struct process owner;
+    struct fv_launcher owner;
 
     return find_owner(ranks, &owner) ? name_under(out, size, program, ranks, &owner) : -FV_EIO;
 }
@@ -362,9 +346,12 @@ static int absolute(char *out, size_t size, const char *path)
     size_t used = 0;
 
     if (*path != '/') {
-        if (!getcwd(out, size))
+        used = strlen(start_directory);
+        if (!used || used >= size) {
+            errno = ENOENT;
             return -FV_EIO;
-        used = strlen(out);
+        }
+        memcpy(out, start_directory, used + 1);
         if (used && out[used - 1] == '/')
             used--;
     }
@@ -380,12 +367,12 @@ static int absolute(char *out, size_t size, const char *path)
 
 int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks)
 {
-    struct process owner = { .pid = 0 };
+    struct fv_launcher owner = { .is_known = false };
     char name[256];
     int err = 0;
 
     bool known = find_owner(ranks, &owner);
-    uint64_t job = !known ? 0 : ranks == 1 ? job_of_process(&owner) : job_under(&owner);
+    uint64_t job = !known ? 0 : ranks == 1 ? job_of_process(&owner.process) : job_under(&owner);
     if (!output || !*output) {
         err = known ? name_under(name, sizeof(name), program, ranks, &owner) : -FV_EIO;
         output = name;

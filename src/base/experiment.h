@@ -3,7 +3,7 @@
 #ifndef FV_EXPERIMENT_H
 #define FV_EXPERIMENT_H
 
-#include "base/base.h"
+#include "base/process.h"
 
 #define FV_EXPERIMENT_MAX 4096
 
@@ -14,6 +14,16 @@ uint64_t fv_experiment_job(void);
 /* Is this the job's rank 0, as far as its launcher tells before MPI does? Then it speaks for all. */
 bool fv_first_rank(void);
 
+/* The process that stands for the job on this node. */
+struct fv_launcher {
+    struct fv_process process; /* start 0: hidden, only its number is known */
+    bool is_known;             /* it has a launcher's name; else it is the parent, or ourselves */
+};
+
+/* The nearest launcher among the ancestors, which `read` reads; it fails for those that are hidden. */
+void fv_launcher_above(const struct fv_process *self, bool (*read)(pid_t pid, struct fv_process *out),
+                       struct fv_launcher *out);
+
 /* The contract's name: fvmpi-<program>-<ranks>p-<UTC time>, `program` being a path. -FV_EINVAL: no room. */
 int fv_experiment_name(char *out, size_t size, const char *program, int ranks);
 
@@ -21,7 +31,8 @@ int fv_experiment_name(char *out, size_t size, const char *program, int ranks);
 int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks, int64_t seconds);
 
 /* Makes the directory that the ranks of this job write to, and gives its absolute path. `output` is what
- * the user wants; NULL or "" for the contract's name in the working directory. A directory that holds
+ * the user wants, from the directory that the process started in, wherever the application has gone
+ * since; NULL or "" for the contract's name there. A directory that holds
  * another job's experiment is left alone: this job's is then called NAME-2 (-3, ...), on all its ranks.
  * Every rank calls it; who comes first makes the directory. -FV_EIO: errno tells. */
 int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks);

@@ -18,6 +18,20 @@ enum { SEGMENTS_MOST = 4096, DYNAMIC_MOST = 65536, STRINGS_MOST = 64 << 20 };
 #define OUR_ORDER ELFDATA2MSB
 #endif
 
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#elif defined(__powerpc64__)
+#define OUR_MACHINE EM_PPC64
+#elif defined(__riscv)
+#define OUR_MACHINE EM_RISCV
+#elif defined(__s390x__)
+#define OUR_MACHINE EM_S390
+#elif defined(__loongarch__)
+#define OUR_MACHINE 258 /* EM_LOONGARCH, which older elf.h do not have */
+#endif
+
 /* ---- sources ---- */
 
 static bool read_fd(const struct fv_source *source, uint64_t offset, void *out, size_t n)
@@ -74,6 +88,10 @@ static int read_header(const struct fv_source *source, Elf64_Ehdr *out)
         return -FV_EINVAL;
     if (!source->read(source, 0, out, sizeof(*out)))
         return -FV_EFORMAT;
+#ifdef OUR_MACHINE
+    if (out->e_machine != OUR_MACHINE)
+        return -FV_EINVAL;
+#endif
     if (out->e_phentsize != sizeof(Elf64_Phdr) || out->e_phnum > SEGMENTS_MOST)
         return out->e_phnum ? -FV_EFORMAT : 0; /* object files have no segments */
     return 0;

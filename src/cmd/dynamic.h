@@ -30,7 +30,7 @@ struct fv_dynamic {
 };
 
 /* On success *out is the caller's; release it with fv_dynamic_release().
- * -FV_ENOENT: not an ELF file. -FV_EINVAL: an ELF file, but not a 64-bit one of this byte order.
+ * -FV_ENOENT: not an ELF file. -FV_EINVAL: an ELF file, but not a 64-bit one of this machine's.
  * -FV_EFORMAT: damaged. -FV_ENOMEM. */
 int fv_dynamic_read(const struct fv_source *source, struct fv_dynamic *out);
 void fv_dynamic_release(struct fv_dynamic *elf);

@@ -100,23 +100,27 @@ static enum verdict look_at(const char *path, struct fv_finding *out)
 }
 
 /* The first word behind argv[0] that is a program with an MPI: of env, sh, gdb, and of launchers, whose
- * options need no understanding that way. Where there is none, the first static program. */
+ * options need no understanding that way. Where there is none, the first that is static or of another
+ * machine. */
 static enum verdict look_behind(char *const argv[], struct fv_finding *out)
 {
     char path[sizeof(out->program_path)];
+    enum verdict found = NO_MPI;
 
     for (int i = 1; argv[i] && i < ARGUMENTS_MOST; i++) {
         if (argv[i][0] == '-' || !fv_find_program(argv[i], path, sizeof(path)))
             continue;
         enum verdict verdict = look_at(path, out);
-        if (verdict == FOUND || verdict == OTHER_MPI || (verdict == STATIC && !out->program)) {
+        if (verdict == FOUND || verdict == OTHER_MPI ||
+            ((verdict == STATIC || verdict == FOREIGN) && !out->program)) {
+            found = verdict;
             out->program = i;
             snprintf(out->program_path, sizeof(out->program_path), "%s", path);
         }
         if (verdict == FOUND || verdict == OTHER_MPI)
-            return verdict;
+            break;
     }
-    return out->program ? STATIC : NO_MPI;
+    return found;
 }
 
 static void ask_launcher(const char *launcher, enum verdict of_program, const char *program,
@@ -150,7 +154,7 @@ void fv_flavour_find(char *const argv[], const char *launcher, struct fv_finding
     enum verdict behind = look_behind(argv, out);
     if (behind == FOUND || behind == OTHER_MPI)
         return;
-    out->is_foreign = verdict == FOREIGN;
+    out->is_foreign = verdict == FOREIGN || (launcher && behind == FOREIGN);
     out->is_static = verdict == STATIC || (launcher && behind == STATIC);
     if (!out->is_foreign && !out->is_static)
         ask_launcher(launcher, verdict, launcher ? "the program" : argv[0], out);

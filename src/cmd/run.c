@@ -98,7 +98,7 @@ static int choose_flavour(struct run *run)
                *run->finding.program_path ? run->finding.program_path : name);
         return FV_EXIT_FAILED;
     }
-    if (run->finding.is_foreign) {
+    if (run->finding.is_foreign && (!run->launcher || !*forced)) {
         fv_log("%s: not an ELF program that fvmpi can read (32-bit, another machine's, or damaged); only "
                "64-bit programs of this machine can be profiled",
                name);

@@ -8,30 +8,29 @@ static struct fv_lock lock;
 uint8_t fv_function_written[FV_FUNCTION_REST + 1];
 static struct fv_chunk_header *chunk;
 
-static void write_record(unsigned function)
+static bool write_record(unsigned function)
 {
     static const struct fv_function rest = { "(other functions)", FV_CLASS_OTHER, FV_WAIT_NONE };
     const struct fv_function *f = function < fv_function_count ? &fv_functions[function] : &rest;
 
     if (!chunk || fv_chunk_room(chunk) < sizeof(struct fv_function_record))
-        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_FUNCTIONS, FV_NO_THREAD, 0,
-                                FV_PAGE - sizeof(*chunk));
+        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_FUNCTIONS, FV_NO_THREAD, 0, FV_PAGE - sizeof(*chunk));
     if (!chunk)
-        return;
+        return false;
     struct fv_function_record *r = fv_chunk_next(chunk);
     r->id = (uint16_t)function;
     r->class = f->class;
     r->wait = f->wait;
     strncpy(r->name, f->name, sizeof(r->name) - 1);
     fv_chunk_commit(chunk, sizeof(*r));
+    return true;
 }
 
 void fv_function_write(unsigned function)
 {
     fv_lock(&lock);
-    if (!fv_function_written[function]) {
-        write_record(function);
+    if (!fv_function_written[function] &&
+        write_record(function)) /* on a full disk, the next call tries again */
         __atomic_store_n(&fv_function_written[function], 1, __ATOMIC_RELAXED);
-    }
     fv_unlock(&lock);
 }

@@ -1,60 +1,11 @@
 /* See identity.h. */
 #include "rt/identity.h"
 #include "base/experiment.h"
+#include "base/process.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static size_t read_file(const char *path, char *out, size_t bytes)
-{
-    size_t used = 0;
-    ssize_t n;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return 0;
-    while (used < bytes && (n = read(fd, out + used, bytes - used)) > 0)
-        used += (size_t)n;
-    close(fd);
-    return used;
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-void fv_boot_id(uint8_t out[16])
-{
-    char text[64];
-    size_t n = read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text)), digits = 0;
-
-    memset(out, 0, 16);
-    for (size_t i = 0; i < n && digits < 32; i++) {
-        int digit = hex_digit(text[i]);
-
-        if (digit >= 0) {
-            out[digits / 2] |= (uint8_t)(digits % 2 ? digit : digit << 4);
-            digits++;
-        }
-    }
-}
-
-uint64_t fv_process_start(pid_t pid)
-{
-    char path[32], text[1024];
-
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    size_t n = read_file(path, text, sizeof(text) - 1);
-    text[n] = '\0';
-    char *p = strrchr(text, ')'); /* the name may hold anything, spaces and brackets too */
-    for (int field = 2; p && field < 22; field++)
-        p = strchr(p + 1, ' ');
-    return p ? strtoull(p + 1, NULL, 10) : 0;
-}
 
 void fv_program(char *out, size_t bytes)
 {
@@ -90,10 +41,10 @@ static int put_quoted(char *out, size_t bytes, size_t *used, const char *word)
 void fv_command(char *out, size_t bytes)
 {
     char words[4096];
-    size_t n = read_file("/proc/self/cmdline", words, sizeof(words) - 1), used = 0;
+    ssize_t got = fv_file_read("/proc/self/cmdline", words, sizeof(words));
+    size_t n = got > 0 ? (size_t)got : 0, used = 0;
     int ok = 1;
 
-    words[n] = '\0';
     out[0] = '\0';
     for (char *p = words; ok && p < words + n; p += strlen(p) + 1) {
         if (p > words)
@@ -137,6 +88,7 @@ size_t fv_run_json(const struct fv_file_header *h, char *out, size_t bytes)
     put_json(out, bytes, &used, "host", h->host);
     put_json(out, bytes, &used, "start", start);
     put_json(out, bytes, &used, "fvmpi", h->fvmpi);
-    put(out, bytes, &used, ranks, (size_t)snprintf(ranks, sizeof(ranks), "  \"ranks\": %d\n}\n", h->world_size));
+    put(out, bytes, &used, ranks,
+        (size_t)snprintf(ranks, sizeof(ranks), "  \"ranks\": %d\n}\n", h->world_size));
     return used;
 }

@@ -5,12 +5,7 @@
 #include "trace/format.h"
 
 #include <stddef.h>
-#include <sys/types.h>
 
-/* Of this boot of this host's kernel; zeros when unknown. */
-void fv_boot_id(uint8_t out[16]);
-/* Start time of a process in the kernel's ticks since boot; 0: there is none. */
-uint64_t fv_process_start(pid_t pid);
 /* Path of the executable. */
 void fv_program(char *out, size_t bytes);
 /* The command line, quoted for a shell; cut off with "..." */

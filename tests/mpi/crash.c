@@ -8,6 +8,7 @@
  *     abort, segv, _exit, exit, mpi_abort   57 exchanges, then rank 1 dies like that (exit, _exit: all
  *              ranks, with status 3; mpi_abort with 5) while rank 0 is in MPI_Recv (ask <- main)
  *     grow     call paths without end, then a good end: 4000 ways to MPI_Sendrecv, in the leaves of a tree
+ *     limited  the same, and from MPI_Init on no file may grow past 512 KiB: whoever tries gets SIGXFSZ
  *     slow     exchanges for half a second, then a good end
  */
 #include "known.h"
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 static volatile struct slot {
     long long pid, calls, ready, pad[5];
@@ -87,7 +89,11 @@ int main(int argc, char **argv)
             go = now() < end;
             PMPI_Bcast(&go, 1, MPI_INT, 0, WORLD);
         }
-    } else if (!strcmp(way, "grow")) {
+    } else if (!strcmp(way, "grow") || !strcmp(way, "limited")) {
+        struct rlimit limit = { 512 << 10, RLIM_INFINITY };
+
+        if (!strcmp(way, "limited") && setrlimit(RLIMIT_FSIZE, &limit))
+            known_failed(__LINE__);
         slot->ready = 1;
         branch(12);
     } else {

@@ -205,6 +205,14 @@ def disks(tap, mpi):
                         if lost:
                             check('fvmpi: ' in job.run.err, 'rank {}: {} dropped and nothing was said', rank, lost)
                         check(found <= truth <= found + lost, 'rank {}: {} of {} calls, {} dropped', rank, found, truth, lost)
+    with tap.test('{}: a limit on the size of files'.format(mpi)):
+        job = lives_on(mpi, 'limited', os.path.join(harness.scratch('exp'), 'e'))
+        report = job.run.report()
+        report.shape(2)
+        for rank in (0, 1):
+            found, truth, lost = report.total('MPI_Sendrecv', rank=rank), job.truth()[rank][1], report.dropped(rank)
+            check(lost > 0, 'rank {}: nothing was dropped', rank)
+            check(found <= truth <= found + lost, 'rank {}: {} of {} calls, {} dropped', rank, found, truth, lost)
     with tap.test('{}: directory removed while running'.format(mpi)):
         job = Job(mpi, 'slow')
         job.until_ready()

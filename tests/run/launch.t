@@ -129,6 +129,16 @@ cc die.c -o die
 capture "$fvmpi" run -o exp-serial ./serial 9
 check 'serial: status' test "$rc" -eq 9
 check 'serial: one file' test "$(files exp-serial)" -eq 1
+cp -a exp-serial exp-kept
+for file in rank-000000.fvr run.json .job; do
+    capture "$fvmpi" report exp-serial --json "exp-serial/$file"
+    check "report --json onto $file: refused" has "$rc:$err" "^2:fvmpi: report: exp-serial/$file: .*over a file of a recorded run"
+done
+capture "$fvmpi" report exp-serial --csv exp-serial/rank-000000.fvr
+check 'report --csv onto a rank file: refused' has "$rc:$err" '^1:fvmpi: exp-serial/rank-000000.fvr.*: Not a directory'
+check '... and all of it is as it was' diff -r --no-dereference exp-kept exp-serial
+capture "$fvmpi" report exp-serial --json exp-serial/profile.json
+check 'report --json beside the rank files' test "$rc" -eq 0 -a -s exp-serial/profile.json
 capture "$fvmpi" run -q -o exp-shell -- sh -c './serial 1; ./serial 2; exit 3'
 check 'serial: helpers are not recorded' test "$rc:$(files exp-shell)" = 3:1
 capture "$fvmpi" run -q -o exp-die ./die

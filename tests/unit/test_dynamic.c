@@ -1,14 +1,22 @@
 /* The reader of ELF files and of the loader's cache: right on files that are right, harmless on others. */
 #include "cmd/dynamic.h"
+#include "cmd/flavour.h"
 #include "cmd/loader.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+static Elf64_Half our_machine; /* what this test's own file says */
+#define OTHER_MACHINE (our_machine == EM_X86_64 ? EM_AARCH64 : EM_X86_64)
 
 /* A small shared program that needs two libraries. */
 struct image {
@@ -24,7 +32,7 @@ static const char strings[] = "\0libmpi.so.40\0libc.so.6\0$ORIGIN/../lib\0self.s
 
 static struct image image(void)
 {
-    struct image i = { .header = { .e_ident = ELFMAG, .e_type = ET_DYN, .e_machine = EM_X86_64, .e_entry = BASE,
+    struct image i = { .header = { .e_ident = ELFMAG, .e_type = ET_DYN, .e_machine = our_machine, .e_entry = BASE,
                                    .e_phoff = offsetof(struct image, segments),
                                    .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3 } };
 
@@ -76,6 +84,9 @@ static void others(void **state)
 
     (void)state;
     i.header.e_ident[EI_CLASS] = ELFCLASS32;
+    assert_int_equal(read_image(&i, sizeof(i), &d), -FV_EINVAL);
+    i = image();
+    i.header.e_machine = OTHER_MACHINE;
     assert_int_equal(read_image(&i, sizeof(i), &d), -FV_EINVAL);
     i.header.e_ident[0] = '#';
     assert_int_equal(read_image(&i, sizeof(i), &d), -FV_ENOENT);
@@ -182,11 +193,51 @@ static void real(void **state)
     assert_int_equal(fv_loader_scan("/", &libraries), -FV_ENOENT);
 }
 
+/* Programs that cannot run here are said to be so, behind their launcher, too. */
+static void foreign(void **state)
+{
+    char root[] = "/tmp/fvmpi-test-XXXXXX", path[64];
+    char *alone[] = { path, NULL }, *behind[] = { (char *)"env", (char *)"A=1", path, NULL };
+    struct image i = image();
+    struct fv_finding found;
+
+    (void)state;
+    i.header.e_machine = OTHER_MACHINE;
+    assert_non_null(mkdtemp(root));
+    snprintf(path, sizeof(path), "%s/app", root);
+    int fd = open(path, O_WRONLY | O_CREAT, 0777);
+    assert_int_equal(write(fd, &i, sizeof(i)), sizeof(i));
+    close(fd);
+    fv_flavour_find(alone, NULL, &found);
+    assert_true(found.is_foreign && !found.flavour);
+    assert_string_equal(found.program_path, path);
+    fv_flavour_find(behind, NULL, &found); /* it may be what env's kin works on: objdump FILE */
+    assert_false(found.is_foreign);
+    fv_flavour_find(behind, "mpiexec", &found);
+    assert_true(found.is_foreign && !found.flavour);
+    assert_string_equal(found.program_path, path);
+    unlink(path);
+    rmdir(root);
+}
+
+static void read_our_machine(void)
+{
+    Elf64_Ehdr header;
+    int fd = open("/proc/self/exe", O_RDONLY);
+
+    if (read(fd, &header, sizeof(header)) == (ssize_t)sizeof(header))
+        our_machine = header.e_machine;
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(whole),   cmocka_unit_test(others),
                                         cmocka_unit_test(damaged), cmocka_unit_test(mutilated),
-                                        cmocka_unit_test(cache),   cmocka_unit_test(real) };
+                                        cmocka_unit_test(cache),   cmocka_unit_test(real),
+                                        cmocka_unit_test(foreign) };
+
+    read_our_machine();
 
     return cmocka_run_group_tests_name("dynamic", tests, NULL, NULL);
 }

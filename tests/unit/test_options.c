@@ -3,10 +3,12 @@
 #include "base/options.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -179,6 +181,145 @@ static void claims(void **state)
     assert_int_equal(system(wanted), 0);
 }
 
+static void processes(void **state)
+{
+    struct fv_process me, child;
+    uint8_t boot[16], again[16];
+
+    (void)state;
+    assert_true(fv_process_read(getpid(), &me));
+    assert_int_equal(me.parent, getppid());
+    assert_true(fv_process_runs(me.pid, me.start));
+    assert_false(fv_process_runs(me.pid, me.start + 1)); /* another one, with the same number */
+    assert_true(strstr(me.name, "test_options") != NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_true(fv_process_read(pid, &child) && child.state == 'Z' && child.parent == me.pid);
+    assert_false(fv_process_runs(pid, child.start));
+    waitpid(pid, NULL, 0);
+    assert_false(fv_process_read(pid, &child));
+    assert_true(fv_boot_id(boot) && fv_boot_id(again));
+    assert_memory_equal(boot, again, 16);
+}
+
+/* A process table: {pid, parent, start, name}; what is not in it is hidden. */
+static const struct fv_process *table;
+
+static bool read_table(pid_t pid, struct fv_process *out)
+{
+    for (const struct fv_process *p = table; p->pid; p++)
+        if (p->pid == pid) {
+            *out = *p;
+            return true;
+        }
+    return false;
+}
+
+static struct fv_launcher above(const struct fv_process *processes)
+{
+    struct fv_launcher found;
+
+    table = processes;
+    fv_launcher_above(processes, read_table, &found);
+    return found;
+}
+
+#define PROCESS(pid, parent, start, name) { pid, parent, 'S', start, name }
+
+static void launchers(void **state)
+{
+    static const struct fv_process through_shell[] = {
+        PROCESS(50, 40, 500, "app"), PROCESS(40, 30, 400, "sh"), PROCESS(30, 20, 300, "hydra_pmi_proxy"),
+        PROCESS(20, 1, 200, "mpiexec.mpich"), PROCESS(1, 0, 1, "init"), { 0 },
+    };
+    static const struct fv_process strange[] = {
+        PROCESS(50, 40, 500, "app"), PROCESS(40, 1, 400, "starter"), PROCESS(1, 0, 1, "init"), { 0 },
+    };
+    static const struct fv_process hidden[] = { PROCESS(50, 40, 500, "app"), { 0 } };
+    static const struct fv_process hidden_above[] = { PROCESS(50, 40, 500, "app"), PROCESS(40, 30, 400, "sh"), { 0 } };
+    static const struct fv_process contained[] = { PROCESS(1, 0, 500, "app"), { 0 } };
+    struct fv_launcher l;
+
+    (void)state;
+    l = above(through_shell);
+    assert_true(l.is_known && l.process.pid == 30 && l.process.start == 300);
+    l = above(strange); /* the parent, for want of anything better */
+    assert_true(!l.is_known && l.process.pid == 40 && l.process.start == 400);
+    l = above(hidden); /* its number is known all the same, and equal on all ranks */
+    assert_true(!l.is_known && l.process.pid == 40 && l.process.start == 0);
+    l = above(hidden_above);
+    assert_true(!l.is_known && l.process.pid == 40 && l.process.start == 400);
+    l = above(contained); /* in a namespace of its own there is nobody above */
+    assert_true(!l.is_known && l.process.pid == 1 && l.process.start == 500);
+}
+
+static void play_rank(uint64_t *job, char name[256])
+{
+    *job = fv_experiment_job();
+    assert_int_equal(fv_experiment_name(name, 256, "app", 2), 0);
+}
+
+/* This test's parent is no launcher by its name, so that the environment is asked, as where it is hidden:
+ * both ranks, each below a shell of its own, find the same. */
+static void environment_tells_the_job(void **state)
+{
+    static const char *const variables[][2] = {
+        { "PMIX_NAMESPACE", "prterun-host-17@1" },
+        { "SLURM_STEP_ID", "3" },
+        { "FLUX_JOB_ID", "f4Kx" },
+        { "PALS_APID", "c0ffee" },
+    };
+    struct { uint64_t job; char name[256]; } mine, *childs;
+    int status;
+
+    (void)state;
+    childs = mmap(NULL, sizeof(*childs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(childs != MAP_FAILED);
+    setenv("PMI_RANK", "0", 1);
+    setenv("SLURM_JOB_ID", "17", 1);
+    for (unsigned i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+        setenv(variables[i][0], variables[i][1], 1);
+        play_rank(&mine.job, mine.name);
+        if (fork() == 0) {
+            play_rank(&childs->job, childs->name);
+            _exit(0);
+        }
+        wait(&status);
+        assert_int_equal(status, 0);
+        assert_true(mine.job && mine.job == childs->job);
+        assert_string_equal(mine.name, childs->name);
+        assert_non_null(strstr(mine.name, "fvmpi-app-2p-job"));
+        unsetenv(variables[i][0]);
+    }
+    unsetenv("SLURM_JOB_ID");
+    unsetenv("PMI_RANK");
+    munmap(childs, sizeof(*childs));
+}
+
+/* Where the application goes later does not matter. */
+static void directories(void **state)
+{
+    char root[] = "/tmp/fvmpi-test-XXXXXX", start[FV_EXPERIMENT_MAX], found[FV_EXPERIMENT_MAX], wanted[FV_EXPERIMENT_MAX + 64];
+    char name[64];
+
+    (void)state;
+    assert_non_null(getcwd(start, sizeof(start)));
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(chdir(root), 0);
+    snprintf(name, sizeof(name), "fvmpi-test-%ld", (long)getpid());
+    assert_int_equal(fv_experiment_claim(found, sizeof(found), name, "app", 1), 0);
+    assert_int_equal(chdir(start), 0);
+    assert_int_equal(rmdir(root), 0);
+    snprintf(wanted, sizeof(wanted), "%s/%s", start, name);
+    assert_string_equal(found, wanted);
+    snprintf(wanted, sizeof(wanted), "%s/.job", found);
+    unlink(wanted);
+    assert_int_equal(rmdir(found), 0);
+}
+
 static void jobs(void **state)
 {
     static const char *const launchers[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PMIX_NAMESPACE",
@@ -211,6 +352,7 @@ int main(void)
         cmocka_unit_test(sizes),      cmocka_unit_test(defaults),       cmocka_unit_test(environment),
         cmocka_unit_test(bad_values_give_defaults), cmocka_unit_test(distances),
         cmocka_unit_test(defaults_parse), cmocka_unit_test(names), cmocka_unit_test(claims),
+        cmocka_unit_test(processes), cmocka_unit_test(launchers), cmocka_unit_test(directories), cmocka_unit_test(environment_tells_the_job),
         cmocka_unit_test(jobs), /* last: it plays a launcher */
     };
 
