@@ -95,6 +95,24 @@ static uint64_t received_bytes(const struct fv_request *r, const MPI_Status *sta
     return fv_status_bytes(status);
 }
 
+/* For the trace: how operation r ended. Where a status need not tell, what was posted does. */
+static void event_ended(struct fv_call *call, const struct fv_request *r, const MPI_Status *status,
+                        uint64_t bytes)
+{
+    int cancelled = 0;
+
+    if (r->kind == FV_REQUEST_COLLECTIVE || r->kind == FV_REQUEST_OPERATION)
+        fv_event(call, DONE, r->number);
+    else if (PMPI_Test_cancelled(status, &cancelled) == MPI_SUCCESS && cancelled)
+        fv_event(call, CANCELLED, r->number);
+    else if (r->kind == FV_REQUEST_SEND)
+        fv_event(call, SENT, r->number);
+    else if (r->received && r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG)
+        fv_event(call, RECEIVED, r->number, fv_signed(r->peer), fv_signed(r->tag), bytes);
+    else
+        fv_event(call, RECEIVED, r->number, fv_signed(status->MPI_SOURCE), fv_signed(status->MPI_TAG), bytes);
+}
+
 /* Request k completed, or failed: of what MPI took away nothing more will come. Single errors are told in
  * the statuses only when the call says MPI_ERR_IN_STATUS. */
 static void settle(struct fv_completion *c, int result, int k, const MPI_Request *now,
@@ -107,9 +125,13 @@ static void settle(struct fv_completion *c, int result, int k, const MPI_Request
 
     if (!r->kind)
         return;
-    if (error == MPI_SUCCESS)
-        fv_request_completed(c->call, r, received_bytes(r, status));
-    else if (now && now[k] == MPI_REQUEST_NULL)
+    if (error == MPI_SUCCESS) {
+        uint64_t bytes = received_bytes(r, status);
+
+        if (c->call->trace && r->number)
+            event_ended(c->call, r, status, bytes);
+        fv_request_completed(c->call, r, bytes);
+    } else if (now && now[k] == MPI_REQUEST_NULL)
         fv_request_freed(r);
 }
 
@@ -140,8 +162,23 @@ void fv_completed_some(struct fv_completion *c, int result, const int *outcount,
 
 /* ---- starts of persistent operations, and requests given up ---- */
 
+/* Operation `number` begins. Persistent collectives may be started in another order by each rank, so the
+ * number of the start is part of the sequence (trace/events.h). */
+static void event_started(struct fv_call *call, const struct fv_request *r, uint64_t number)
+{
+    uint32_t comm = fv_comm_number(r->comm);
+
+    if (r->kind == FV_REQUEST_SEND)
+        fv_event(call, ISEND, number, comm, fv_signed(r->peer), fv_signed(r->tag), r->sent);
+    else if (r->kind == FV_REQUEST_RECV)
+        fv_event(call, IRECV, number, comm, fv_signed(fv_peer(r->peer)), fv_signed(r->tag));
+    else if (r->kind == FV_REQUEST_COLLECTIVE)
+        fv_event(call, ICOLLECTIVE, number, comm, fv_signed(r->tag), r->sent, r->received,
+                 r->sequence | (uint64_t)(r->starts + 1) << 32);
+}
+
 /* Counted with a communicator only if all are of the same one. */
-static void record_start(struct fv_call *call, int count, const MPI_Request *requests)
+static void record_start(struct fv_call *call, int count, const MPI_Request *requests, uint64_t number)
 {
     struct fv_comm *comm = NULL;
     uint64_t sent = 0, received = 0;
@@ -151,6 +188,8 @@ static void record_start(struct fv_call *call, int count, const MPI_Request *req
     for (int i = 0; i < count; i++) {
         if (!fv_request_get(fv_handle(requests[i]), &r))
             continue;
+        if (call->trace)
+            event_started(call, &r, number + (uint64_t)i);
         sent += r.sent;
         received += r.kind == FV_REQUEST_COLLECTIVE ? r.received : 0; /* a receive's come when it completes */
         mixed = mixed || (comm && comm != r.comm);
@@ -162,22 +201,26 @@ static void record_start(struct fv_call *call, int count, const MPI_Request *req
 void fv_done_start(struct fv_call *call, int result, int count, const MPI_Request *requests)
 {
     bool known = result == MPI_SUCCESS && fv_requests_any();
+    uint64_t number = known ? fv_event_numbers((uint64_t)count) : 0;
     struct fv_request r;
 
-    record_start(call, known ? count : 0, requests);
+    record_start(call, known ? count : 0, requests, number);
     for (int i = 0; known && i < count; i++) {
         if (!fv_request_get(fv_handle(requests[i]), &r))
             continue;
         if (r.kind == FV_REQUEST_SEND)
             fv_call_sent_to(call, r.comm, r.peer, 1, r.sent);
-        fv_request_start(call, r.handle);
+        fv_request_start(call, r.handle, number + (uint64_t)i);
     }
 }
 
 void fv_done_request_free(struct fv_call *call, int result, const struct fv_request *known)
 {
-    if (known && result == MPI_SUCCESS)
+    if (known && result == MPI_SUCCESS) {
+        if (known->number && (!known->persistent || known->active))
+            fv_event(call, FREED, known->number);
         fv_request_freed(known);
+    }
     fv_call_record(call, NULL, 0, 0);
 }
 

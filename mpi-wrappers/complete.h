@@ -67,6 +67,8 @@ static inline void fv_completed_all(struct fv_completion *c, int result, const i
 {
     if (c->count && (result != MPI_SUCCESS || !flag || *flag))
         fv_completion_settle_all(c, result, now, statuses);
+    else if (c->count == 1 && c->known && c->known->kind)
+        fv_event(c->call, TESTED, c->known->number);
     fv_call_record(c->call, NULL, 0, 0);
 }
 /* Waitany, Testany. *index outside of the array, as MPI_UNDEFINED is, says that nothing completed. */

@@ -73,7 +73,35 @@ static struct place place_of(int result, MPI_Comm comm)
 struct moved {
     uint64_t sent, received;
     unsigned flags; /* FV_COLL_ROOT */
+    bool rooted;
+    int root; /* if so: as passed */
 };
+
+/* What the trace says of the root: enum fv_event_root, or a rank. */
+static int64_t event_root(const struct place *p, struct moved m)
+{
+    if (!m.rooted)
+        return FV_ROOT_NONE;
+    return !p->inter || m.root >= 0 ? m.root : m.root == MPI_ROOT ? FV_ROOT_SELF : FV_ROOT_OTHERS;
+}
+
+static void event_collective(struct fv_call *call, const struct place *p, struct fv_how how, struct moved m,
+                             uint32_t sequence)
+{
+    if (!how.posted) {
+        fv_event(call, COLLECTIVE, fv_comm_number(p->comm), fv_signed(event_root(p, m)), m.sent, m.received,
+                 sequence);
+        return;
+    }
+    const struct fv_request r = { .handle = fv_handle(*how.posted),
+                                  .kind = FV_REQUEST_COLLECTIVE,
+                                  .comm = p->comm,
+                                  .number = fv_event_numbers(1) };
+
+    fv_request_post(call, &r);
+    fv_event(call, ICOLLECTIVE, r.number, fv_comm_number(p->comm), fv_signed(event_root(p, m)), m.sent,
+             m.received, sequence);
+}
 
 /* All ranks number the collectives of a communicator alike, so every one of them takes a number. */
 static void finish(struct fv_call *call, const struct place *p, struct fv_how how, struct moved m)
@@ -85,16 +113,21 @@ static void finish(struct fv_call *call, const struct place *p, struct fv_how ho
     uint32_t sequence = fv_comm_collective(p->comm);
 
     if (how.plan) {
-        const struct fv_request plan = {
-            .kind = FV_REQUEST_COLLECTIVE, .peer = FV_NO_PEER, .sent = m.sent, .received = m.received
-        };
+        const struct fv_request plan = { .kind = FV_REQUEST_COLLECTIVE,
+                                         .peer = FV_NO_PEER,
+                                         .tag = (int)event_root(p, m),
+                                         .sent = m.sent,
+                                         .received = m.received,
+                                         .sequence = sequence };
         fv_done_planned(call, p->comm, plan, *how.plan);
         return;
     }
+    if (fv_tracing())
+        event_collective(call, p, how, m, sequence);
     fv_call_record(call, p->comm, m.sent, m.received);
     if (how.blocking && (p->size > 1 || p->inter)) /* alone, there is nobody to wait for */
-        fv_call_collective(call, sequence, m.flags | (m.sent ? FV_COLL_SENDS : 0u) |
-                                               (m.received ? FV_COLL_RECEIVES : 0u));
+        fv_call_collective(call, sequence,
+                           m.flags | (m.sent ? FV_COLL_SENDS : 0u) | (m.received ? FV_COLL_RECEIVES : 0u));
 }
 
 /* ---- without root ---- */
@@ -194,7 +227,7 @@ void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct f
 {
     struct place p = place_of(result, comm);
     enum role role = role_of(&p, root);
-    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
+    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0, .rooted = true, .root = root };
 
     if (p.comm && role != SPECTATOR) {
         uint64_t bytes = bytes_at(&data, 0);
@@ -210,7 +243,7 @@ void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct 
 {
     struct place p = place_of(result, comm);
     enum role role = role_of(&p, root);
-    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
+    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0, .rooted = true, .root = root };
 
     if (p.comm && role != SPECTATOR) {
         if (role == ROOT)
@@ -226,7 +259,7 @@ void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct
 {
     struct place p = place_of(result, comm);
     enum role role = role_of(&p, root);
-    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
+    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0, .rooted = true, .root = root };
 
     if (p.comm && role != SPECTATOR) {
         if (role == ROOT)
@@ -242,7 +275,7 @@ void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct 
 {
     struct place p = place_of(result, comm);
     enum role role = role_of(&p, root);
-    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0 };
+    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0, .rooted = true, .root = root };
 
     if (p.comm && role != SPECTATOR) {
         uint64_t bytes = bytes_at(&data, 0);

@@ -17,6 +17,7 @@ void fv_done_creation(struct fv_call *call, struct fv_comm *comm)
     }
     uint32_t sequence = fv_comm_collective(comm);
 
+    fv_event(call, COLLECTIVE, fv_comm_number(comm), fv_signed(FV_ROOT_NONE), 0, 0, sequence);
     fv_call_record(call, comm, 0, 0);
     fv_call_collective(call, sequence, FV_COLL_SENDS | FV_COLL_RECEIVES);
 }
@@ -28,13 +29,21 @@ static void failed(struct fv_call *call)
 
 /* ---- children of a parent ---- */
 
-static void child(MPI_Comm comm, struct fv_comm *parent, uint64_t number)
+static void made(struct fv_call *call, const struct fv_comm *comm)
+{
+    if (fv_comm_number(comm))
+        fv_event(call, COMM_NEW, fv_comm_number(comm));
+}
+
+static struct fv_comm *child(MPI_Comm comm, struct fv_comm *parent, uint64_t number)
 {
     struct fv_members members;
+    struct fv_comm *out = NULL;
 
     if (fv_members_init(comm, &members))
-        fv_comm_register(comm, &members, parent, number, 0);
+        out = fv_comm_register(comm, &members, parent, number, 0);
     fv_members_release(&members);
+    return out;
 }
 
 /* A duplicate has "the same group or groups" (MPI-4.1, 7.4.2), in their order: nobody need be asked. */
@@ -53,9 +62,9 @@ void fv_done_newcomm(struct fv_call *call, int result, MPI_Comm parent, const MP
     uint64_t number = fv_comm_next_child(p);
 
     if (*newcomm != MPI_COMM_NULL && p && is_dup(call))
-        fv_comm_dup(fv_handle(*newcomm), p, number);
+        made(call, fv_comm_dup(fv_handle(*newcomm), p, number));
     else if (*newcomm != MPI_COMM_NULL)
-        child(*newcomm, p, number);
+        made(call, child(*newcomm, p, number));
     fv_done_creation(call, p);
 }
 
@@ -72,7 +81,7 @@ void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Com
     uint64_t number = fv_comm_next_child(parent);
 
     if (*newcomm != MPI_COMM_NULL && parent)
-        fv_comm_dup(fv_handle(*newcomm), parent, number);
+        made(call, fv_comm_dup(fv_handle(*newcomm), parent, number));
     if (parent)
         fv_comm_collective(parent);
     fv_call_record(call, parent, 0, 0);
@@ -83,7 +92,7 @@ void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Com
 static pthread_mutex_t repeats_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct repeat {
     uint64_t salt, count;
-} *repeats;
+} * repeats;
 static size_t repeats_used, repeats_size;
 
 /* How often a communicator with this salt was made before. The members made them all together, in the
@@ -114,38 +123,36 @@ static uint64_t next_repeat(uint64_t salt)
     return count;
 }
 
-static void by_members(MPI_Comm comm, struct fv_comm *parent, uint64_t discriminator)
+static void by_members(struct fv_call *call, MPI_Comm comm, struct fv_comm *parent, uint64_t discriminator)
 {
     struct fv_members members;
 
     if (fv_members_init(comm, &members)) {
         uint64_t salt = fv_mix2(fv_members_hash(&members), discriminator);
 
-        fv_comm_register(comm, &members, parent, next_repeat(salt), salt);
+        made(call, fv_comm_register(comm, &members, parent, next_repeat(salt), salt));
     }
     fv_members_release(&members);
 }
 
 /* Not collective over comm: it takes no number of it, neither as a child nor as a collective. */
-void fv_done_newcomm_group(struct fv_call *call, int result, MPI_Comm comm, int tag,
-                           const MPI_Comm *newcomm)
+void fv_done_newcomm_group(struct fv_call *call, int result, MPI_Comm comm, int tag, const MPI_Comm *newcomm)
 {
     struct fv_comm *parent = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL;
 
     if (result == MPI_SUCCESS && *newcomm != MPI_COMM_NULL)
-        by_members(*newcomm, parent, (uint32_t)tag);
+        by_members(call, *newcomm, parent, (uint32_t)tag);
     fv_call_record(call, parent, 0, 0);
 }
 
-void fv_done_newcomm_tagged(struct fv_call *call, int result, const char *stringtag,
-                            const MPI_Comm *newcomm)
+void fv_done_newcomm_tagged(struct fv_call *call, int result, const char *stringtag, const MPI_Comm *newcomm)
 {
     uint64_t hash = 5;
 
     if (result == MPI_SUCCESS && *newcomm != MPI_COMM_NULL) {
         for (const char *c = stringtag; *c; c++)
             hash = fv_mix2(hash, (unsigned char)*c);
-        by_members(*newcomm, fv_comm_world(), hash);
+        by_members(call, *newcomm, fv_comm_world(), hash);
     }
     fv_call_record(call, NULL, 0, 0);
 }
@@ -159,7 +166,7 @@ void fv_done_newcomm_bridge(struct fv_call *call, int result, MPI_Comm local, in
         return;
     }
     if (*newcomm != MPI_COMM_NULL)
-        by_members(*newcomm, fv_comm_world(), (uint32_t)tag);
+        by_members(call, *newcomm, fv_comm_world(), (uint32_t)tag);
     fv_done_creation(call, fv_comm_get(fv_handle(local)));
 }
 
@@ -180,9 +187,9 @@ void fv_done_newcomm_remote(struct fv_call *call, int result, MPI_Comm local, co
         uint64_t salt = fv_members_hash(&members);
 
         if (fv_members_in_world(&members))
-            fv_comm_register(*newcomm, &members, fv_comm_world(), next_repeat(salt), salt);
+            made(call, fv_comm_register(*newcomm, &members, fv_comm_world(), next_repeat(salt), salt));
         else
-            fv_comm_register(*newcomm, &members, parent, number, 0);
+            made(call, fv_comm_register(*newcomm, &members, parent, number, 0));
         fv_members_release(&members);
     }
     fv_done_creation(call, parent);
@@ -197,7 +204,11 @@ void fv_done_newcomm_join(struct fv_call *call, int result, const MPI_Comm *newc
 
 void fv_done_comm_free(struct fv_call *call, int result, uint64_t was)
 {
-    fv_call_record(call, result == MPI_SUCCESS ? fv_comm_freed(was, call->begin) : NULL, 0, 0);
+    struct fv_comm *comm = result == MPI_SUCCESS ? fv_comm_freed(was, call->begin) : NULL;
+
+    if (comm)
+        fv_event(call, COMM_GONE, fv_comm_number(comm));
+    fv_call_record(call, comm, 0, 0);
 }
 
 void fv_done_comm_set_name(struct fv_call *call, int result, MPI_Comm comm, const char *name)

@@ -1,8 +1,34 @@
 /* Point to point. Bytes sent are known when a send is posted and are charged to it; bytes received are
  * known from the status, so a non-blocking receive is followed until it completes (complete.c). A send's
- * own request is not followed: nothing is learned from it, and MPICH hands out one completed request
- * for many small sends. MPI_PROC_NULL moves nothing (MPI-4.0 section 3.10). */
+ * own request is followed for a trace alone. MPI_PROC_NULL moves nothing (MPI-4.0 section 3.10), and is
+ * in no trace. */
 #include "done.h"
+
+#define NUMBERS(comm, peer, tag) fv_comm_number(comm), fv_signed(peer), fv_signed(tag)
+
+/* A message came: from whom, the status tells. */
+static void event_recv(struct fv_call *call, struct fv_comm *comm, const MPI_Status *status, uint64_t bytes)
+{
+    if (status->MPI_SOURCE != MPI_PROC_NULL)
+        fv_event(call, RECV, NUMBERS(comm, status->MPI_SOURCE, status->MPI_TAG), bytes);
+}
+
+static void event_send(struct fv_call *call, struct fv_comm *comm, int dest, int tag, uint64_t bytes)
+{
+    if (dest != MPI_PROC_NULL)
+        fv_event(call, SEND, NUMBERS(comm, dest, tag), bytes);
+}
+
+/* Followed from now on; the number it has in the trace. */
+static uint64_t follow(struct fv_call *call, struct fv_request request, MPI_Request handle)
+{
+    if (handle == MPI_REQUEST_NULL || request.peer == MPI_PROC_NULL)
+        return 0;
+    request.handle = fv_handle(handle);
+    request.number = fv_event_numbers(1);
+    fv_request_post(call, &request);
+    return request.number;
+}
 
 static void record_sent(struct fv_call *call, struct fv_comm *comm, int dest, uint64_t bytes,
                         uint64_t received)
@@ -20,48 +46,160 @@ static uint64_t sent_bytes(MPI_Count count, MPI_Datatype type, int dest)
     return dest == MPI_PROC_NULL ? 0 : fv_bytes(count, type);
 }
 
-void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
+void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
                   MPI_Comm comm)
 {
-    if (result == MPI_SUCCESS)
-        record_sent(call, fv_comm_get(fv_handle(comm)), dest, sent_bytes(count, type, dest), 0);
-    else
+    if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
-}
-
-void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm, const MPI_Status *status)
-{
-    if (result == MPI_SUCCESS)
-        fv_call_record(call, fv_comm_get(fv_handle(comm)), 0,
-                       source == MPI_PROC_NULL ? 0 : fv_status_bytes(status));
-    else
-        fv_call_record(call, NULL, 0, 0);
-}
-
-/* The message handle does not tell its communicator, and MPI has none to ask. */
-void fv_done_mrecv(struct fv_call *call, int result, const MPI_Status *status)
-{
-    fv_call_record(call, NULL, 0, result == MPI_SUCCESS ? fv_status_bytes(status) : 0);
-}
-
-void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                      int source, MPI_Comm comm, const MPI_Status *status)
-{
-    if (result == MPI_SUCCESS)
-        record_sent(call, fv_comm_get(fv_handle(comm)), dest, sent_bytes(count, type, dest),
-                    source == MPI_PROC_NULL ? 0 : fv_status_bytes(status));
-    else
-        fv_call_record(call, NULL, 0, 0);
-}
-
-/* ---- receives that complete later ---- */
-
-static void follow(struct fv_call *call, struct fv_request request, MPI_Request handle)
-{
-    if (handle == MPI_REQUEST_NULL || request.peer == MPI_PROC_NULL)
         return;
-    request.handle = fv_handle(handle);
-    fv_request_post(call, &request);
+    }
+    struct fv_comm *c = fv_comm_get(fv_handle(comm));
+    uint64_t bytes = sent_bytes(count, type, dest);
+
+    event_send(call, c, dest, tag, bytes);
+    record_sent(call, c, dest, bytes, 0);
+}
+
+/* MPICH hands out one request, complete already, for many small sends: a handle that belongs to a send that
+ * was not completed is that one. */
+static void event_isend(struct fv_call *call, struct fv_comm *comm, int dest, int tag, uint64_t bytes,
+                        MPI_Request handle)
+{
+    const struct fv_request request = { .kind = FV_REQUEST_SEND, .peer = dest, .tag = tag, .comm = comm };
+    struct fv_request other;
+    bool shared =
+        fv_request_get(fv_handle(handle), &other) && other.kind == FV_REQUEST_SEND && !other.persistent;
+    uint64_t number = shared ? fv_event_numbers(1) : follow(call, request, handle);
+
+    if (!number) /* to MPI_PROC_NULL */
+        return;
+    fv_event(call, ISEND, number, NUMBERS(comm, dest, tag), bytes);
+    if (shared)
+        fv_event(call, SENT, number);
+}
+
+void fv_done_isend(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                   MPI_Comm comm, const MPI_Request *request)
+{
+    if (result != MPI_SUCCESS) {
+        fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    struct fv_comm *c = fv_comm_get(fv_handle(comm));
+    uint64_t bytes = sent_bytes(count, type, dest);
+
+    if (fv_tracing() && dest != MPI_PROC_NULL)
+        event_isend(call, c, dest, tag, bytes, *request);
+    record_sent(call, c, dest, bytes, 0);
+}
+
+void fv_done_recv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
+                  const MPI_Status *status)
+{
+    (void)tag;
+    if (result != MPI_SUCCESS) {
+        fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    struct fv_comm *c = fv_comm_get(fv_handle(comm));
+    uint64_t bytes = source == MPI_PROC_NULL ? 0 : fv_status_bytes(status);
+
+    event_recv(call, c, status, bytes);
+    fv_call_record(call, c, 0, bytes);
+}
+
+/* ---- matched probes ---- */
+
+/* Messages have handles of their own, which may be equal to a request's. */
+static uint64_t message_key(uint64_t handle)
+{
+    return ~handle;
+}
+
+/* The message handle does not tell its communicator, and MPI has none to ask: for a trace it is kept. */
+void fv_done_mprobe(struct fv_call *call, int result, const int *flag, int source, int tag, MPI_Comm comm,
+                    const MPI_Message *message, const MPI_Status *status)
+{
+    (void)source, (void)tag;
+    if (result != MPI_SUCCESS) {
+        fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    struct fv_request r = { .kind = FV_REQUEST_MESSAGE, .comm = fv_comm_get(fv_handle(comm)) };
+
+    if (fv_tracing() && (!flag || *flag) && *message != MPI_MESSAGE_NO_PROC && *message != MPI_MESSAGE_NULL) {
+        r.handle = message_key(fv_handle(*message));
+        r.number = fv_event_numbers(1);
+        r.peer = status->MPI_SOURCE;
+        r.tag = status->MPI_TAG;
+        fv_request_post(call, &r);
+        fv_event(call, MATCHED, r.number, NUMBERS(r.comm, r.peer, r.tag));
+    }
+    fv_call_record(call, r.comm, 0, 0);
+}
+
+/* Takes the message away; kind 0: unknown. */
+static struct fv_request take_message(uint64_t handle)
+{
+    struct fv_request r = { 0 };
+
+    if (!fv_tracing() || !fv_request_get(message_key(handle), &r) || r.kind != FV_REQUEST_MESSAGE)
+        return (struct fv_request){ 0 };
+    fv_request_freed(&r);
+    return r;
+}
+
+void fv_done_mrecv(struct fv_call *call, int result, uint64_t was, const MPI_Status *status)
+{
+    uint64_t bytes = result == MPI_SUCCESS ? fv_status_bytes(status) : 0;
+    struct fv_request message = take_message(was);
+
+    if (message.kind && result == MPI_SUCCESS)
+        fv_event(call, MRECV, message.number, bytes);
+    fv_call_record(call, NULL, 0, bytes);
+}
+
+void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Request *request)
+{
+    struct fv_request message = take_message(was);
+
+    if (result == MPI_SUCCESS) {
+        const struct fv_request r = {
+            .kind = FV_REQUEST_RECV, .peer = FV_NO_PEER, .tag = message.tag, .comm = message.comm
+        };
+        uint64_t number = follow(call, r, *request);
+
+        if (message.kind && number)
+            fv_event(call, IRECV, number, NUMBERS(message.comm, message.peer, message.tag));
+    }
+    fv_call_record(call, NULL, 0, 0);
+}
+
+/* ---- both directions, and receives that complete later ---- */
+
+void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                      int source, int recv_tag, MPI_Comm comm, const MPI_Status *status)
+{
+    (void)recv_tag;
+    if (result != MPI_SUCCESS) {
+        fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    struct fv_comm *c = fv_comm_get(fv_handle(comm));
+    uint64_t sent = sent_bytes(count, type, dest);
+    uint64_t received = source == MPI_PROC_NULL ? 0 : fv_status_bytes(status);
+
+    event_send(call, c, dest, tag, sent);
+    event_recv(call, c, status, received);
+    record_sent(call, c, dest, sent, received);
+}
+
+static void post_recv(struct fv_call *call, struct fv_request r, const MPI_Request *request)
+{
+    uint64_t number = follow(call, r, *request);
+
+    if (number)
+        fv_event(call, IRECV, number, NUMBERS(r.comm, fv_peer(r.peer), r.tag));
 }
 
 void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
@@ -69,17 +207,10 @@ void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Co
 {
     struct fv_comm *c = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL;
 
+    if (result == MPI_SUCCESS)
+        post_recv(call, (struct fv_request){ .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .comm = c },
+                  request);
     fv_call_record(call, c, 0, 0);
-    if (result == MPI_SUCCESS)
-        follow(call, (struct fv_request){ .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .comm = c },
-               *request);
-}
-
-void fv_done_imrecv(struct fv_call *call, int result, const MPI_Request *request)
-{
-    fv_call_record(call, NULL, 0, 0);
-    if (result == MPI_SUCCESS)
-        follow(call, (struct fv_request){ .kind = FV_REQUEST_RECV, .peer = FV_NO_PEER }, *request);
 }
 
 /* MPICH (4.0.2) leaves the status of these as it finds it, with the count of an earlier request: there
@@ -90,22 +221,25 @@ void fv_done_imrecv(struct fv_call *call, int result, const MPI_Request *request
 #define ISENDRECV_STATUS_TELLS true
 #endif
 
+/* One request for both: in the trace the send is complete at once. */
 void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                       MPI_Count room, MPI_Datatype room_type, int source, int tag, MPI_Comm comm,
-                       const MPI_Request *request)
+                       int tag, MPI_Count room, MPI_Datatype room_type, int source, int recv_tag,
+                       MPI_Comm comm, const MPI_Request *request)
 {
     if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
         return;
     }
-    struct fv_request r = { .kind = FV_REQUEST_RECV, .peer = source, .tag = tag,
-                            .comm = fv_comm_get(fv_handle(comm)) };
+    struct fv_request r = {
+        .kind = FV_REQUEST_RECV, .peer = source, .tag = recv_tag, .comm = fv_comm_get(fv_handle(comm))
+    };
     uint64_t sent = sent_bytes(count, type, dest);
 
     if (!ISENDRECV_STATUS_TELLS && source != MPI_PROC_NULL)
         r.received = fv_bytes(room, room_type);
+    event_send(call, r.comm, dest, tag, sent);
+    post_recv(call, r, request);
     record_sent(call, r.comm, dest, sent, 0);
-    follow(call, r, *request);
 }
 
 /* ---- persistent and partitioned: planned here, charged to each MPI_Start ---- */
@@ -127,8 +261,8 @@ static void plan(struct fv_call *call, int result, struct fv_request request, MP
         fv_call_record(call, NULL, 0, 0);
 }
 
-void fv_done_send_init(struct fv_call *call, int result, int partitions, MPI_Count count,
-                       MPI_Datatype type, int dest, int tag, MPI_Comm comm, const MPI_Request *request)
+void fv_done_send_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type,
+                       int dest, int tag, MPI_Comm comm, const MPI_Request *request)
 {
     uint64_t bytes = result == MPI_SUCCESS ? (uint64_t)partitions * sent_bytes(count, type, dest) : 0;
 
@@ -146,8 +280,8 @@ void fv_done_recv_init(struct fv_call *call, int result, int source, int tag, MP
 
 /* A partitioned receive always gets all its partitions (MPI-4.0 section 4.2.1), and its status need
  * not say how much that was: the bytes are known here. */
-void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Count count,
-                        MPI_Datatype type, int source, int tag, MPI_Comm comm, const MPI_Request *request)
+void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type,
+                        int source, int tag, MPI_Comm comm, const MPI_Request *request)
 {
     uint64_t bytes = result == MPI_SUCCESS ? (uint64_t)partitions * sent_bytes(count, type, source) : 0;
 

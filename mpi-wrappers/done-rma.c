@@ -10,6 +10,7 @@
 struct owner {
     uint64_t handle;
     struct fv_comm *comm;
+    uint64_t number; /* in the trace */
 };
 struct owners {
     struct owner entry[OWNERS];
@@ -18,16 +19,16 @@ struct owners {
 static struct owners windows, files;
 
 /* More objects than entries: their calls are counted without communicator. */
-static void remember(struct owners *owners, uint64_t handle, struct fv_comm *comm)
+static void remember(struct owners *owners, uint64_t handle, struct fv_comm *comm, uint64_t number)
 {
     for (unsigned i = 0; comm && i < OWNERS; i++) {
         uint64_t none = 0, busy = ~UINT64_C(0);
         struct owner *o = &owners->entry[i];
 
-        if (!__atomic_compare_exchange_n(&o->handle, &none, busy, false, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_RELAXED))
+        if (!__atomic_compare_exchange_n(&o->handle, &none, busy, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
         __atomic_store_n(&o->comm, comm, __ATOMIC_RELAXED);
+        __atomic_store_n(&o->number, number, __ATOMIC_RELAXED);
         __atomic_store_n(&o->handle, handle, __ATOMIC_RELEASE);
         unsigned used = __atomic_load_n(&owners->used, __ATOMIC_RELAXED);
         while (used < i + 1 && !__atomic_compare_exchange_n(&owners->used, &used, i + 1, false,
@@ -47,20 +48,15 @@ static struct owner *find(struct owners *owners, uint64_t handle)
     return NULL;
 }
 
-static struct fv_comm *comm_of(struct owners *owners, uint64_t handle)
+/* A copy; comm NULL, number 0: unknown. */
+static struct owner owner_of(struct owners *owners, uint64_t handle)
 {
-    struct owner *o = find(owners, handle);
+    const struct owner *o = find(owners, handle);
 
-    return o ? __atomic_load_n(&o->comm, __ATOMIC_RELAXED) : NULL;
-}
-
-/* A creation is collective over comm, and in practice everyone waits for everyone. */
-static void made(struct fv_call *call, struct owners *owners, uint64_t handle, MPI_Comm comm)
-{
-    struct fv_comm *c = fv_comm_get(fv_handle(comm));
-
-    remember(owners, handle, c);
-    fv_done_creation(call, c);
+    if (!o)
+        return (struct owner){ 0 };
+    return (struct owner){ .comm = __atomic_load_n(&o->comm, __ATOMIC_RELAXED),
+                           .number = __atomic_load_n(&o->number, __ATOMIC_RELAXED) };
 }
 
 static void gone(struct fv_call *call, int result, struct owners *owners, uint64_t was)
@@ -68,59 +64,46 @@ static void gone(struct fv_call *call, int result, struct owners *owners, uint64
     struct owner *o = result == MPI_SUCCESS && was ? find(owners, was) : NULL;
     struct fv_comm *comm = o ? o->comm : NULL;
 
+    if (o && o->number && owners == &windows)
+        fv_event(call, WIN_GONE, o->number);
+    else if (o && o->number)
+        fv_event(call, FILE_GONE, o->number);
     if (o)
         __atomic_store_n(&o->handle, 0, __ATOMIC_RELEASE);
     fv_call_record(call, comm, 0, 0);
 }
 
+/* What completes by a request of its own is followed for the trace. 0: not followed. */
+static uint64_t follow(struct fv_call *call, const struct owner *owner, const MPI_Request *request)
+{
+    struct fv_request r = { .kind = FV_REQUEST_OPERATION, .comm = owner->comm };
+
+    if (!fv_tracing() || !request || *request == MPI_REQUEST_NULL)
+        return 0;
+    r.handle = fv_handle(*request);
+    r.number = fv_event_numbers(1);
+    fv_request_post(call, &r);
+    return r.number;
+}
+
 /* ---- one-sided: bytes at the origin (MPI-4.0 section 12.3) ---- */
 
-static void moved(struct fv_call *call, MPI_Win win, int target, uint64_t sent, uint64_t received)
-{
-    struct fv_comm *comm = comm_of(&windows, fv_handle(win));
-
-    fv_call_record(call, comm, sent, received);
-    if (sent && comm)
-        fv_call_sent_to(call, comm, target, 1, sent);
-}
-
-void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                 MPI_Win win)
-{
-    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
-
-    moved(call, win, target, ok ? fv_bytes(count, type) : 0, 0);
-}
-
-void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                 MPI_Win win)
-{
-    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
-
-    moved(call, win, target, 0, ok ? fv_bytes(count, type) : 0);
-}
-
-/* With MPI_NO_OP the origin buffer is not significant (section 12.3.4). */
-void fv_done_get_accumulate(struct fv_call *call, int result, MPI_Count sent_count, MPI_Datatype sent_type,
-                            MPI_Count got_count, MPI_Datatype got_type, int target, MPI_Op op, MPI_Win win)
-{
-    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
-
-    moved(call, win, target, ok && op != MPI_NO_OP ? fv_bytes(sent_count, sent_type) : 0,
-          ok ? fv_bytes(got_count, got_type) : 0);
-}
-
-void fv_done_on_win(struct fv_call *call, int result, MPI_Win win)
-{
-    fv_call_record(call, result == MPI_SUCCESS ? comm_of(&windows, fv_handle(win)) : NULL, 0, 0);
-}
-
+/* A creation is collective over comm, and in practice everyone waits for everyone. Its number among the
+ * collective calls tells a window from the others of its communicator, on all ranks alike. */
 void fv_done_newwin(struct fv_call *call, int result, MPI_Comm comm, const MPI_Win *win)
 {
-    if (result == MPI_SUCCESS)
-        made(call, &windows, fv_handle(*win), comm);
-    else
+    static uint64_t made;
+
+    if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    struct fv_comm *c = fv_comm_get(fv_handle(comm));
+    uint64_t number = __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
+
+    remember(&windows, fv_handle(*win), c, number);
+    fv_event(call, WIN_NEW, number, fv_comm_number(c), c ? fv_comm_collectives(c) : 0);
+    fv_done_creation(call, c);
 }
 
 void fv_done_win_free(struct fv_call *call, int result, uint64_t was)
@@ -128,11 +111,132 @@ void fv_done_win_free(struct fv_call *call, int result, uint64_t was)
     gone(call, result, &windows, was);
 }
 
+static void moved(struct fv_call *call, const struct owner *window, int target, uint64_t sent,
+                  uint64_t received)
+{
+    fv_call_record(call, window->comm, sent, received);
+    if (sent && window->comm)
+        fv_call_sent_to(call, window->comm, target, 1, sent);
+}
+
+void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
+                 MPI_Win win, const MPI_Request *request)
+{
+    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
+    uint64_t bytes = ok ? fv_bytes(count, type) : 0;
+    struct owner window = owner_of(&windows, fv_handle(win));
+
+    if (ok)
+        fv_event(call, PUT, window.number, fv_signed(target), bytes, follow(call, &window, request));
+    moved(call, &window, target, bytes, 0);
+}
+
+void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
+                 MPI_Win win, const MPI_Request *request)
+{
+    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
+    uint64_t bytes = ok ? fv_bytes(count, type) : 0;
+    struct owner window = owner_of(&windows, fv_handle(win));
+
+    if (ok)
+        fv_event(call, GET, window.number, fv_signed(target), bytes, follow(call, &window, request));
+    moved(call, &window, target, 0, bytes);
+}
+
+void fv_done_accumulate(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
+                        MPI_Win win, const MPI_Request *request)
+{
+    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
+    uint64_t bytes = ok ? fv_bytes(count, type) : 0;
+    struct owner window = owner_of(&windows, fv_handle(win));
+
+    if (ok)
+        fv_event(call, ATOMIC, window.number, fv_signed(target), bytes, 0, follow(call, &window, request));
+    moved(call, &window, target, bytes, 0);
+}
+
+/* With MPI_NO_OP the origin buffer is not significant (section 12.3.4). */
+void fv_done_get_accumulate(struct fv_call *call, int result, MPI_Count sent_count, MPI_Datatype sent_type,
+                            MPI_Count got_count, MPI_Datatype got_type, int target, MPI_Op op, MPI_Win win,
+                            const MPI_Request *request)
+{
+    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
+    uint64_t sent = ok && op != MPI_NO_OP ? fv_bytes(sent_count, sent_type) : 0;
+    uint64_t received = ok ? fv_bytes(got_count, got_type) : 0;
+    struct owner window = owner_of(&windows, fv_handle(win));
+
+    if (ok)
+        fv_event(call, ATOMIC, window.number, fv_signed(target), sent, received,
+                 follow(call, &window, request));
+    moved(call, &window, target, sent, received);
+}
+
+void fv_done_on_win(struct fv_call *call, int result, int target, MPI_Win win)
+{
+    struct owner window = { 0 };
+
+    if (result == MPI_SUCCESS)
+        window = owner_of(&windows, fv_handle(win));
+    if (window.number)
+        fv_event(call, RMA_SYNC, window.number, target >= 0 ? fv_signed(target) : fv_signed(-1));
+    fv_call_record(call, window.comm, 0, 0);
+}
+
+static void event_members(struct fv_call *call, MPI_Group group)
+{
+    int n = 0, *ranks = NULL;
+
+    if (PMPI_Group_size(group, &n) == MPI_SUCCESS && n > 0)
+        ranks = fv_scratch(call, 0, 2 * (size_t)n * sizeof(*ranks));
+    if (!ranks || !fv_members_of_group(group, n, ranks + n))
+        return;
+    for (int i = 0; i < n; i++)
+        fv_event(call, MEMBER, (uint64_t)(uint32_t)ranks[n + i]);
+}
+
+void fv_done_epoch(struct fv_call *call, int result, MPI_Group group, MPI_Win win)
+{
+    struct owner window = { 0 };
+
+    if (result == MPI_SUCCESS)
+        window = owner_of(&windows, fv_handle(win));
+    if (window.number && call->trace) {
+        fv_event(call, RMA_SYNC, window.number, fv_signed(-1));
+        event_members(call, group);
+    }
+    fv_call_record(call, window.comm, 0, 0);
+}
+
 /* ---- files: what is written is sent, what is read is received ---- */
 
-static void transferred(struct fv_call *call, int result, MPI_File file, uint64_t sent, uint64_t received)
+static void transferred(struct fv_call *call, const struct owner *file, uint64_t sent, uint64_t received)
 {
-    fv_call_record(call, result == MPI_SUCCESS ? comm_of(&files, fv_handle(file)) : NULL, sent, received);
+    fv_call_record(call, file->comm, sent, received);
+}
+
+static struct owner file_of(int result, MPI_File file)
+{
+    return result == MPI_SUCCESS ? owner_of(&files, fv_handle(file)) : (struct owner){ 0 };
+}
+
+static void has_read(struct fv_call *call, int result, MPI_File fh, uint64_t bytes,
+                     const MPI_Request *request)
+{
+    struct owner file = file_of(result, fh);
+
+    if (file.number)
+        fv_event(call, READ, file.number, bytes, follow(call, &file, request));
+    transferred(call, &file, 0, bytes);
+}
+
+static void has_written(struct fv_call *call, int result, MPI_File fh, uint64_t bytes,
+                        const MPI_Request *request)
+{
+    struct owner file = file_of(result, fh);
+
+    if (file.number)
+        fv_event(call, WRITE, file.number, bytes, follow(call, &file, request));
+    transferred(call, &file, bytes, 0);
 }
 
 /* From the status, but no more than was asked for: some releases of ROMIO leave the status of an empty
@@ -149,48 +253,91 @@ static uint64_t blocking_bytes(int result, MPI_Count count, MPI_Datatype type, c
 void fv_done_file_read(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file,
                        const MPI_Status *status)
 {
-    transferred(call, result, file, 0, blocking_bytes(result, count, type, status));
+    has_read(call, result, file, blocking_bytes(result, count, type, status), NULL);
 }
 
 void fv_done_file_write(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file,
                         const MPI_Status *status)
 {
-    transferred(call, result, file, blocking_bytes(result, count, type, status), 0);
+    has_written(call, result, file, blocking_bytes(result, count, type, status), NULL);
 }
 
 /* The end of a split collective does not know how much its begin asked for. */
 void fv_done_file_read_end(struct fv_call *call, int result, MPI_File file, const MPI_Status *status)
 {
-    transferred(call, result, file, 0, result == MPI_SUCCESS ? fv_status_bytes(status) : 0);
+    has_read(call, result, file, result == MPI_SUCCESS ? fv_status_bytes(status) : 0, NULL);
 }
 
 void fv_done_file_write_end(struct fv_call *call, int result, MPI_File file, const MPI_Status *status)
 {
-    transferred(call, result, file, result == MPI_SUCCESS ? fv_status_bytes(status) : 0, 0);
+    has_written(call, result, file, result == MPI_SUCCESS ? fv_status_bytes(status) : 0, NULL);
 }
 
 /* Non-blocking: as asked for; a read beyond the end of the file is counted in full. */
-void fv_done_file_iread(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file)
+void fv_done_file_iread(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file,
+                        const MPI_Request *request)
 {
-    transferred(call, result, file, 0, result == MPI_SUCCESS ? fv_bytes(count, type) : 0);
+    has_read(call, result, file, result == MPI_SUCCESS ? fv_bytes(count, type) : 0, request);
 }
 
-void fv_done_file_iwrite(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file)
+void fv_done_file_iwrite(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file,
+                         const MPI_Request *request)
 {
-    transferred(call, result, file, result == MPI_SUCCESS ? fv_bytes(count, type) : 0, 0);
+    has_written(call, result, file, result == MPI_SUCCESS ? fv_bytes(count, type) : 0, request);
+}
+
+void fv_done_file_seek(struct fv_call *call, int result, MPI_Offset offset, int whence, MPI_File fh)
+{
+    struct owner file = file_of(result, fh);
+    unsigned from = whence == MPI_SEEK_SET ? 0 : whence == MPI_SEEK_CUR ? 1 : 2; /* as lseek() */
+
+    if (file.number)
+        fv_event(call, SEEK, file.number, fv_signed(offset), from);
+    transferred(call, &file, 0, 0);
 }
 
 void fv_done_on_file(struct fv_call *call, int result, MPI_File file)
 {
-    transferred(call, result, file, 0, 0);
+    struct owner owner = file_of(result, file);
+
+    transferred(call, &owner, 0, 0);
 }
 
-void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const MPI_File *file)
+static unsigned mode_of(int mode)
 {
-    if (result == MPI_SUCCESS)
-        made(call, &files, fv_handle(*file), comm);
-    else
+    static const struct {
+        int mpi;
+        unsigned ours;
+    } modes[] = {
+        { MPI_MODE_RDONLY, FV_FILE_RDONLY },
+        { MPI_MODE_WRONLY, FV_FILE_WRONLY },
+        { MPI_MODE_RDWR, FV_FILE_RDWR },
+        { MPI_MODE_CREATE, FV_FILE_CREATE },
+        { MPI_MODE_EXCL, FV_FILE_EXCL },
+        { MPI_MODE_APPEND, FV_FILE_APPEND },
+        { MPI_MODE_DELETE_ON_CLOSE, FV_FILE_DELETE_ON_CLOSE },
+    };
+    unsigned out = 0;
+
+    for (unsigned i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+        out |= mode & modes[i].mpi ? modes[i].ours : 0;
+    return out;
+}
+
+void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char *name, int mode,
+                     const MPI_File *file)
+{
+    if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    struct fv_comm *c = fv_comm_get(fv_handle(comm));
+    uint64_t number = fv_tracing() ? fv_event_file(fv_comm_number(c), mode_of(mode), name) : 0;
+
+    remember(&files, fv_handle(*file), c, number);
+    if (number)
+        fv_event(call, FILE_NEW, number);
+    fv_done_creation(call, c);
 }
 
 void fv_done_file_close(struct fv_call *call, int result, uint64_t was)

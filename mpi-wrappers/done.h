@@ -16,17 +16,25 @@ static inline void fv_done_plainly(struct fv_call *call, int result)
 
 /* ---- point to point (done-p2p.c); `request` points to the handle that the call made ---- */
 
-void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
+void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
                   MPI_Comm comm);
-void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm, const MPI_Status *status);
-void fv_done_mrecv(struct fv_call *call, int result, const MPI_Status *status);
+void fv_done_isend(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                   MPI_Comm comm, const MPI_Request *request);
+void fv_done_recv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
+                  const MPI_Status *status);
+/* flag NULL: the probe waited. */
+void fv_done_mprobe(struct fv_call *call, int result, const int *flag, int source, int tag, MPI_Comm comm,
+                    const MPI_Message *message, const MPI_Status *status);
+#define fv_done_improbe fv_done_mprobe
+/* `was`: the message's handle before the call. */
+void fv_done_mrecv(struct fv_call *call, int result, uint64_t was, const MPI_Status *status);
 void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                      int source, MPI_Comm comm, const MPI_Status *status);
+                      int tag, int source, int recv_tag, MPI_Comm comm, const MPI_Status *status);
 void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
                    const MPI_Request *request);
-void fv_done_imrecv(struct fv_call *call, int result, const MPI_Request *request);
+void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Request *request);
 void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                       MPI_Count room, MPI_Datatype room_type, int source, int tag, MPI_Comm comm,
+                       int tag, MPI_Count room, MPI_Datatype room_type, int source, int recv_tag, MPI_Comm comm,
                        const MPI_Request *request);
 /* A persistent operation, whose `plan` says what each MPI_Start moves: ends the call that made it. */
 void fv_done_planned(struct fv_call *call, struct fv_comm *comm, struct fv_request plan, MPI_Request handle);
@@ -44,11 +52,12 @@ void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm comm);
  * counted by each start of the request that the *_init call made. */
 struct fv_how {
     bool blocking;
-    const MPI_Request *plan; /* NULL: not persistent */
+    const MPI_Request *posted; /* NULL: not non-blocking */
+    const MPI_Request *plan;   /* NULL: not persistent */
 };
-#define FV_BLOCKING ((struct fv_how){ true, NULL })
-#define FV_POSTED ((struct fv_how){ false, NULL })
-#define FV_PLANNED(request) ((struct fv_how){ false, (request) })
+#define FV_BLOCKING ((struct fv_how){ true, NULL, NULL })
+#define FV_POSTED(request) ((struct fv_how){ false, (request), NULL })
+#define FV_PLANNED(request) ((struct fv_how){ false, NULL, (request) })
 
 /* One side of a collective: the same to or from every rank, or each its own. */
 struct fv_part {
@@ -93,14 +102,19 @@ void fv_done_neighbor_alltoall(struct fv_call *call, int result, struct fv_how h
 
 /* ---- one-sided and files (done-rma.c); `was` is the handle before MPI took it away ---- */
 
+/* request NULL: complete with the next synchronisation. */
 void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                 MPI_Win win);
+                 MPI_Win win, const MPI_Request *request);
 void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                 MPI_Win win);
+                 MPI_Win win, const MPI_Request *request);
+void fv_done_accumulate(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
+                        MPI_Win win, const MPI_Request *request);
 void fv_done_get_accumulate(struct fv_call *call, int result, MPI_Count sent_count, MPI_Datatype sent_type,
                             MPI_Count got_count, MPI_Datatype got_type, int target, MPI_Op op,
-                            MPI_Win win);
-void fv_done_on_win(struct fv_call *call, int result, MPI_Win win);
+                            MPI_Win win, const MPI_Request *request);
+/* Synchronisation; target MPI_PROC_NULL: not of one target alone. */
+void fv_done_on_win(struct fv_call *call, int result, int target, MPI_Win win);
+void fv_done_epoch(struct fv_call *call, int result, MPI_Group group, MPI_Win win);
 void fv_done_newwin(struct fv_call *call, int result, MPI_Comm comm, const MPI_Win *win);
 void fv_done_win_free(struct fv_call *call, int result, uint64_t was);
 
@@ -110,10 +124,14 @@ void fv_done_file_write(struct fv_call *call, int result, MPI_Count count, MPI_D
                         const MPI_Status *status);
 void fv_done_file_read_end(struct fv_call *call, int result, MPI_File file, const MPI_Status *status);
 void fv_done_file_write_end(struct fv_call *call, int result, MPI_File file, const MPI_Status *status);
-void fv_done_file_iread(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file);
-void fv_done_file_iwrite(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file);
+void fv_done_file_iread(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file,
+                        const MPI_Request *request);
+void fv_done_file_iwrite(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file,
+                         const MPI_Request *request);
+void fv_done_file_seek(struct fv_call *call, int result, MPI_Offset offset, int whence, MPI_File file);
 void fv_done_on_file(struct fv_call *call, int result, MPI_File file);
-void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const MPI_File *file);
+void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char *name, int mode,
+                     const MPI_File *file);
 void fv_done_file_close(struct fv_call *call, int result, uint64_t was);
 
 /* ---- communicators come and go (done-comm.c) ---- */

@@ -197,7 +197,7 @@ def argument(word, f):
     if word == 'how':
         if f.wait != 'none':
             return 'FV_BLOCKING'
-        return 'FV_PLANNED(request)' if re.search(r'_init(_c)?$', f.name) else 'FV_POSTED'
+        return 'FV_PLANNED(request)' if re.search(r'_init(_c)?$', f.name) else 'FV_POSTED(request)'
     if word.startswith('@'):
         name = f.first(word[1:])
         if not name:
@@ -209,7 +209,7 @@ def argument(word, f):
         return 'was'
     if call:
         return part(call.group(1), call.group(2), f)
-    if not (f.has(word) or word.isdigit() or word.startswith('MPI_')):
+    if not (f.has(word) or word.isdigit() or word == 'NULL' or word.startswith('MPI_')):
         raise TableError('%s: rule %s wants the parameter %s' % (f.name, f.after, word))
     return word
 

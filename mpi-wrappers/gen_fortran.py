@@ -56,13 +56,13 @@ class Dummy:
         if self.kind == 'STRING':
             return ('char %s_text[FV_F_TEXT];\n        const char *%s = fv_f_text(%s_text, %s, l_%s);' %
                     (name, name, name, arg, name))
-        if self.is_array and self.base in ('int', 'MPI_Count'):
+        if (self.is_array or self.is_pointer) and self.base in ('int', 'MPI_Count'):
             return 'const %s *%s = %s;' % (self.base, name, arg)
         if self.is_array and self.base == 'MPI_Datatype':
             return 'const MPI_Fint *%s = %s;' % (name, arg)
-        if self.base in ('int', 'MPI_Count') and not self.is_pointer:
+        if self.base in ('int', 'MPI_Count', 'MPI_Offset'):
             return '%s %s = *%s;' % (self.base, name, arg)
-        if re.match(r'MPI_(Comm|Datatype|Op|Win|File|Request)$', self.base) and not self.is_array:
+        if re.match(r'MPI_(Comm|Datatype|File|Group|Message|Op|Request|Win)$', self.base) and not self.is_array:
             value = '%s_f2c(*%s)' % (self.base.replace('Datatype', 'Type'), arg)
             if self.is_pointer:
                 return '%s %s_made = %s, *%s = &%s_made;' % (self.base, name, value, name, name)

@@ -108,11 +108,11 @@ void fv_mpi_detach_session(void)
 /* ---- members ---- */
 
 /* Ranks of `group` in the world: 0..n-1 goes in, as the standard's translation wants it. */
-static bool translate(MPI_Group group, int n, int *out)
+bool fv_members_of_group(MPI_Group group, int n, int *out)
 {
     MPI_Group world = session_world;
     bool own = !have_session_world;
-    int *all = malloc((size_t)n * sizeof(*all) + 1);
+    int *all = calloc((size_t)n + 1, sizeof(*all));
     bool ok = all && (!own || PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS);
 
     for (int i = 0; ok && i < n; i++)
@@ -135,7 +135,7 @@ static bool translate_group_of(MPI_Comm comm, int (*get)(MPI_Comm, MPI_Group *),
 
     if (get(comm, &group) != MPI_SUCCESS)
         return false;
-    bool ok = translate(group, n, out);
+    bool ok = fv_members_of_group(group, n, out);
     PMPI_Group_free(&group);
     return ok;
 }

@@ -56,6 +56,8 @@ struct fv_members {
 /* False: no memory, or MPI refused. Release *out with fv_members_release() in either case. */
 bool fv_members_init(MPI_Comm comm, struct fv_members *out);
 void fv_members_release(struct fv_members *members);
+/* World ranks of the n members of a group, in order; -1: not in MPI_COMM_WORLD. */
+bool fv_members_of_group(MPI_Group group, int n, int *out);
 /* Depends on who is in it and in which order of groups that both sides of an intercommunicator see. */
 uint64_t fv_members_hash(const struct fv_members *members);
 bool fv_members_in_world(const struct fv_members *members);

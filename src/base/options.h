@@ -12,7 +12,8 @@ struct fv_options {
     const char *output; /* experiment directory, in static storage; NULL: name one */
     uint64_t depth;     /* frames of a call path; 0: all */
     uint64_t profile_max, collectives_max; /* bytes */
-    bool off_at_start, disable, quiet;
+    uint64_t trace_max;                    /* bytes */
+    bool trace, off_at_start, disable, quiet;
     int clock; /* 0 as the kernel does, else an enum fv_clock_kind */
 };
 

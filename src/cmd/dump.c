@@ -188,12 +188,50 @@ static void print_function(const struct fv_cursor *c, const void *record)
     PRINT_TEXT(f, name);
 }
 
+static void print_site(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_site_record *s = record;
+
+    printf("site thread=%u id=%" PRIu64 " path=%u function=%u", c->thread, c->index, s->path, s->function);
+}
+
+static void print_opened(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_file_record *f = record;
+    (void)c;
+
+    printf("opened id=%u comm=%u mode=%#x", f->id, f->comm, f->mode);
+    print_text("name", f->name, f->name_bytes);
+}
+
+static void print_events(const struct fv_reader *reader, const struct fv_chunk *chunk)
+{
+    struct fv_event_cursor c = fv_reader_events(reader, chunk);
+    struct fv_event e;
+
+    while (fv_event_next(&c, &e)) {
+        const struct fv_event_form *form = &fv_event_forms[e.kind];
+
+        printf("event thread=%u begin=%" PRIu64 " end=%" PRIu64 " kind=\"%s\"", chunk->thread, e.begin, e.end,
+               form->name);
+        for (unsigned i = 0; i < form->fields; i++)
+            if (form->is_signed >> i & 1)
+                printf(" %s=%" PRId64, form->field[i], (int64_t)e.field[i]);
+            else
+                printf(" %s=%" PRIu64, form->field[i], e.field[i]);
+        putchar('\n');
+    }
+    if (c.damaged)
+        puts("damage why=\"event chunk: bytes that are no event, the rest of the chunk is lost\"");
+}
+
 static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_MODULES] = print_module,         [FV_CHUNK_PATHS] = print_path,
     [FV_CHUNK_COMMS] = print_comm,             [FV_CHUNK_THREADS] = print_thread,
     [FV_CHUNK_CELLS] = print_cell,             [FV_CHUNK_PEERS] = print_peer,
     [FV_CHUNK_COLLECTIVES] = print_collective, [FV_CHUNK_BINS] = print_bins,
     [FV_CHUNK_CLOCK] = print_clock,            [FV_CHUNK_FUNCTIONS] = print_function,
+    [FV_CHUNK_SITES] = print_site,             [FV_CHUNK_FILES] = print_opened,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)
@@ -218,6 +256,8 @@ static void print_file(const char *name, const struct fv_reader *reader)
 
         printf("chunk offset=%" PRIu64 " type=%s used=%" PRIu64 "\n", chunk[i].offset,
                fv_chunk_type_name(chunk[i].type), chunk[i].used);
+        if (chunk[i].type == FV_CHUNK_EVENTS)
+            print_events(reader, &chunk[i]);
         if (chunk[i].type >= sizeof(printers) / sizeof(*printers) || !printers[chunk[i].type])
             continue;
         while ((record = fv_cursor_next(&c))) {

@@ -2,13 +2,19 @@
  * mapped rank file. */
 #include "rt/runtime.h"
 
-/* A nested call's frame lies below that of the call it is nested in. One that does not tells that the
- * thread left the earlier call without returning, by longjmp() or an exception from an error handler. */
-static bool was_abandoned(const struct fv_thread *t, struct fv_site site)
+/* A nested call's frame lies below that of the call it is nested in, where the return address stands as
+ * it did. Else the thread left the earlier call without returning, by longjmp() or an exception from an
+ * error handler, and the stack is in use for something else. Frames on other stacks (coroutines) may be
+ * gone: they are not looked at. */
+__attribute__((no_sanitize("address"))) static bool was_abandoned(const struct fv_thread *t,
+                                                                  struct fv_site site)
 {
     uintptr_t frame = (uintptr_t)site.frame;
 
-    return fv_rt_on() && frame >= t->frame && frame < t->stack_end;
+    if (!fv_rt_on() || frame >= t->stack_end)
+        return false;
+    return frame >= t->frame || (frame >= t->stack_low && t->frame < t->stack_end &&
+                                 ((const uintptr_t *)t->frame)[1] != t->return_address);
 }
 
 /* First call of a thread, or of the process; also every nested call ends here. */
@@ -34,8 +40,10 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
         return false;
     fv_current = NULL;
     t->frame = (uintptr_t)site.frame;
+    t->return_address = (uintptr_t)site.return_address;
     fv_function_used(function);
     call->record = !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED);
+    call->trace = call->record && __atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED);
     struct fv_path_entry *path = FV_LIKELY(call->record) ? fv_path_lookup(t, site) : &t->no_path;
     struct fv_in_call *in = &t->record->in_call;
 
@@ -111,8 +119,8 @@ static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsig
  * their own with no calls, so that both size histograms are exact. */
 static void add_received_apart(struct fv_call *call, uint32_t comm, uint64_t received)
 {
-    struct fv_cell *cell = fv_cell_find(call->thread, call->path->path, comm, call->function,
-                                        fv_log2_bucket(received)).cell;
+    struct fv_cell *cell =
+        fv_cell_find(call->thread, call->path->path, comm, call->function, fv_log2_bucket(received)).cell;
 
     cell->bytes_received += received;
     cell->receives++;
@@ -150,6 +158,8 @@ void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, u
 
     if (FV_LIKELY(call->record))
         count(call, comm ? fv_comm_id(comm) : 0, sent, received);
+    if (FV_UNLIKELY(call->trace))
+        fv_events_call(call);
     __atomic_store_n(&t->record->in_call.begin, 0, __ATOMIC_RELEASE);
     fv_current = t;
 }

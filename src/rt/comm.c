@@ -346,6 +346,11 @@ uint64_t fv_comm_next_child(struct fv_comm *parent)
     return parent ? __atomic_fetch_add(&parent->children, 1, __ATOMIC_RELAXED) : 0;
 }
 
+uint32_t fv_comm_collectives(const struct fv_comm *comm)
+{
+    return __atomic_load_n(&comm->collectives, __ATOMIC_RELAXED);
+}
+
 uint32_t fv_comm_collective(struct fv_comm *comm)
 {
     if (!comm)
@@ -355,6 +360,11 @@ uint32_t fv_comm_collective(struct fv_comm *comm)
     if (comm->record)
         __atomic_store_n(&comm->record->collectives, (uint64_t)sequence + 1, __ATOMIC_RELAXED);
     return sequence;
+}
+
+uint32_t fv_comm_number(const struct fv_comm *comm)
+{
+    return comm ? fv_comm_id(comm) : 0;
 }
 
 uint32_t fv_comm_id(const struct fv_comm *comm)

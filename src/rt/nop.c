@@ -22,6 +22,7 @@ void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint6
 void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags) { (void)call, (void)sequence, (void)flags; }
 
 uint32_t fv_comm_collective(struct fv_comm *comm) { return (void)comm, 0; }
+uint32_t fv_comm_collectives(const struct fv_comm *comm) { return (void)comm, 0; }
 struct fv_comm *fv_comm_new(const struct fv_comm_info *info) { return (void)info, NULL; }
 struct fv_comm *fv_comm_dup(uint64_t h, struct fv_comm *p, uint64_t n) { return (void)h, (void)p, (void)n, NULL; }
 struct fv_comm *fv_comm_get(uint64_t handle) { return (void)handle, NULL; }
@@ -34,11 +35,17 @@ int fv_comm_rank(const struct fv_comm *comm) { return (void)comm, 0; }
 int fv_comm_remote_size(const struct fv_comm *comm) { return (void)comm, 0; }
 unsigned fv_comm_flags(const struct fv_comm *comm) { return (void)comm, 0; }
 
+bool fv_tracing(void) { return false; }
+void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field) { (void)call, (void)kind, (void)field; }
+uint64_t fv_event_numbers(uint64_t count) { return (void)count, 0; }
+uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name) { return (void)comm, (void)mode, (void)name, 0; }
+uint32_t fv_comm_number(const struct fv_comm *comm) { return (void)comm, 0; }
+
 void fv_request_post(struct fv_call *call, const struct fv_request *request) { (void)call, (void)request; }
 bool fv_request_get(uint64_t handle, struct fv_request *out) { return (void)handle, (void)out, false; }
 bool fv_requests_any(void) { return false; }
 bool fv_requests_shared(void) { return false; }
-void fv_request_start(struct fv_call *call, uint64_t handle) { (void)call, (void)handle; }
+void fv_request_start(struct fv_call *call, uint64_t handle, uint64_t n) { (void)call, (void)handle, (void)n; }
 void fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
 {
     (void)call, (void)known, (void)bytes;

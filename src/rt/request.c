@@ -130,9 +130,7 @@ void fv_request_post(struct fv_call *call, const struct fv_request *request)
     struct fv_request own = *request;
     struct shard *s = lock_shard(fv_mix(request->handle));
 
-    static uint64_t serial;
-
-    own.serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
+    own.serial = request->number ? request->number : fv_event_numbers(1);
     charge_to(&own, call);
     bool ok = insert(s, &own);
     unlock_shard(s);
@@ -163,7 +161,7 @@ bool fv_request_get(uint64_t handle, struct fv_request *out)
     return r != NULL;
 }
 
-void fv_request_start(struct fv_call *call, uint64_t handle)
+void fv_request_start(struct fv_call *call, uint64_t handle, uint64_t number)
 {
     struct shard *s = lock_shard(fv_mix(handle));
     struct fv_request *r = search(s, handle);
@@ -171,6 +169,8 @@ void fv_request_start(struct fv_call *call, uint64_t handle)
     if (r) {
         charge_to(r, call);
         r->active = 1;
+        r->number = number;
+        r->starts++;
     }
     unlock_shard(s);
 }

@@ -20,6 +20,7 @@
 #define FV_RT_H
 
 #include "base/base.h"
+#include "trace/events.h"
 #include "trace/format.h"
 
 struct fv_thread;
@@ -52,6 +53,7 @@ struct fv_call {
     uint64_t begin, end;
     uint32_t function;
     bool record; /* false while paused: bookkeeping goes on, nothing is counted */
+    bool trace;  /* what it does is wanted: fv_event() */
 };
 
 /* Begins a call: finds its call path, marks the thread as being in it, reads the clock last. False: the
@@ -68,6 +70,22 @@ void fv_call_end(struct fv_call *call);
  * returned true, whatever PMPI returned (with 0 bytes on errors). */
 void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received);
 
+/* What the call did, for the trace: a detail of trace/events.h with its fields in order. Before
+ * fv_call_record() of the same call. */
+#define fv_event(call, kind, ...)                                                  \
+    do {                                                                           \
+        if (FV_UNLIKELY((call)->trace))                                            \
+            fv_event_add((call), FV_EV_##kind, (const uint64_t[]){ __VA_ARGS__ }); \
+    } while (0)
+#define fv_signed(value) ((uint64_t)(int64_t)(value))
+void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field);
+/* Is there a trace in this process, now or later? Then all requests are followed. */
+bool fv_tracing(void);
+/* The first of `count` new request numbers. */
+uint64_t fv_event_numbers(uint64_t count);
+/* Records a file that was opened (mode: enum fv_file_mode). Its number. */
+uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name);
+
 /* For a function that ended in a communicator being created or freed, PMPI_* queries of the wrapper
  * must happen between fv_call_end() and fv_call_record(): nesting is still guarded there. */
 
@@ -79,6 +97,7 @@ void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint6
  * succeeded, blocking or not, also while paused (fv_call.record false), before fv_call_record(): it
  * gives the call's sequence number. fv_call_collective(), after fv_call_record(), logs a blocking one. */
 uint32_t fv_comm_collective(struct fv_comm *comm);
+uint32_t fv_comm_collectives(const struct fv_comm *comm); /* the number that the next one will get */
 void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags /* enum fv_coll_flags */);
 
 /* ---- communicators (comm.c). A struct fv_comm lives until the process ends. ---- */
@@ -113,10 +132,17 @@ int fv_comm_rank(const struct fv_comm *comm);
 uint64_t fv_comm_handle(const struct fv_comm *comm);
 int fv_comm_remote_size(const struct fv_comm *comm);    /* 0: an intracommunicator */
 unsigned fv_comm_flags(const struct fv_comm *comm);
+uint32_t fv_comm_number(const struct fv_comm *comm); /* in the file and in events; 0: NULL, or over budget */
 
 /* ---- requests (request.c): non-blocking and persistent operations until they complete ---- */
 
-enum fv_request_kind { FV_REQUEST_SEND = 1, FV_REQUEST_RECV = 2, FV_REQUEST_COLLECTIVE = 3 };
+enum fv_request_kind {
+    FV_REQUEST_SEND = 1,
+    FV_REQUEST_RECV = 2,
+    FV_REQUEST_COLLECTIVE = 3,
+    FV_REQUEST_OPERATION = 4, /* RMA, file: followed for the trace */
+    FV_REQUEST_MESSAGE = 5,   /* a matched probe's message: likewise */
+};
 struct fv_request {
     uint64_t handle;
     uint8_t kind;       /* enum fv_request_kind */
@@ -130,9 +156,12 @@ struct fv_request {
     uint32_t path, comm_id;
     uint16_t function;
     uint64_t serial; /* tells it from a later request under the same handle; set by fv_request_post() */
+    uint64_t number; /* of the operation in the trace; set by fv_request_start() for persistent ones */
+    uint32_t sequence, starts; /* persistent collectives: of the *_init call, and how often it was started */
 };
-/* After fv_call_record() of the call that made the request: follow it. Only receives need it (bytes are
- * known at completion), and what is persistent (bytes are charged to its starts). */
+/* By the call that made the request, before or after its fv_call_record(): follow it. Only receives need it
+ * (bytes are known at completion), what is persistent (bytes are charged to its starts), and for a trace
+ * all. */
 void fv_request_post(struct fv_call *call, const struct fv_request *request);
 /* Copies a known request to *out; false: unknown. */
 bool fv_request_get(uint64_t handle, struct fv_request *out);
@@ -140,8 +169,9 @@ bool fv_request_get(uint64_t handle, struct fv_request *out);
 bool fv_requests_any(void);
 /* May several threads be inside MPI? Then a handle may mean another request by the time a call returns. */
 bool fv_requests_shared(void);
-/* After fv_call_record() of MPI_Start: later completions are charged to this call. */
-void fv_request_start(struct fv_call *call, uint64_t handle);
+/* After fv_call_record() of MPI_Start: later completions are charged to this call, and are of operation
+ * `number` in the trace. */
+void fv_request_start(struct fv_call *call, uint64_t handle, uint64_t number);
 /* `known`, as fv_request_get() gave it before the completing call, completed: received bytes are charged
  * to the call that posted (or started) it. Forgets it unless persistent; but when MPI has given its handle
  * to another thread's new request meanwhile, that one stays. Call after fv_call_end(). */

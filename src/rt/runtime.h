@@ -16,24 +16,26 @@
 /* ---- the process ---- */
 
 enum fv_runtime_state {
-    FV_RT_IDLE,     /* MPI has not started: shells, launchers, helpers stay here */
-    FV_RT_ON,       /* recording, or paused */
-    FV_RT_OFF,      /* for good: disabled, failed to start, or the child of a fork */
+    FV_RT_IDLE, /* MPI has not started: shells, launchers, helpers stay here */
+    FV_RT_ON,   /* recording, or paused */
+    FV_RT_OFF,  /* for good: disabled, failed to start, or the child of a fork */
 };
 
 struct fv_runtime {
     uint32_t state;       /* enum fv_runtime_state */
     uint32_t paused;      /* calls are followed but not counted */
+    bool tracing;         /* calls are written as events */
     bool thread_multiple; /* several threads may be inside MPI: take the locks of hot tables */
     pid_t pid;
     struct fv_lock lock; /* of start, thread list, pause */
     struct fv_options options;
     struct fv_writer writer;
-    uint64_t cell_bytes; /* handed out to all threads, against options.profile_max */
+    uint64_t cell_bytes;       /* handed out to all threads, against options.profile_max */
     struct fv_thread *threads; /* all ever made, through next_all */
     struct fv_thread *free;    /* of ended threads, through next_free */
     uint32_t thread_count;
     int world_rank;
+    struct fv_chunk_header *clock_chunk; /* of a trace; under lock */
 };
 extern struct fv_runtime fv_rt;
 
@@ -67,9 +69,11 @@ struct fv_path_entry {
     uintptr_t slot; /* address of the stack slot that holds return_address */
     const struct fv_path_check *checks;
     uint32_t check_count;
-    uint32_t path;          /* node id */
-    struct fv_cell *cell;   /* last used with this path */
+    uint32_t path;        /* node id */
+    struct fv_cell *cell; /* last used with this path */
     uint32_t cell_index;
+    uint32_t site;          /* of the thread's events, if: */
+    uint32_t site_function; /* function + 1; 0: not known */
 };
 
 void fv_path_init(void); /* once, before the first lookup */
@@ -117,7 +121,7 @@ struct fv_peers {
     struct fv_chunk_header *chunk;
 };
 
-#define FV_LOG_CHUNKS 24
+#define FV_LOG_CHUNKS    24
 #define FV_LOG_SHIFT_MAX 31
 
 /* The log of collective calls: filled, thinned, filled again. */
@@ -128,17 +132,38 @@ struct fv_log {
     uint64_t bytes;
 };
 
+#define FV_RECENT_SITES 256
+struct fv_recent_site {
+    struct fv_site_record site;
+    uint32_t number;
+    bool known;
+};
+
+/* What a thread writes its events with. */
+struct fv_events {
+    struct fv_chunk_header *chunk, *site_chunk; /* being filled; NULL: none yet */
+    uint8_t *at, *stop;
+    uint64_t last;  /* end of the last call, ticks */
+    uint64_t calls; /* written */
+    uint32_t sites; /* written */
+    uint8_t *details; /* of the call that is being recorded */
+    size_t details_used, details_size;
+    struct fv_recent_site recent[FV_RECENT_SITES];
+};
+
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_path_cache *paths;
-    struct fv_path_entry no_path; /* of calls while paused */
+    struct fv_path_entry no_path;   /* of calls while paused */
     uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
-    uintptr_t frame; /* of the wrapper that the thread is in, or was in last */
+    uintptr_t frame;                /* of the wrapper that the thread is in, or was in last */
+    uintptr_t return_address;       /* that stands in it */
     struct fv_bins *bins;
     unsigned bin_shift; /* log2 of the active bank's width */
     struct fv_cells cells;
     struct fv_peers peers;
     struct fv_log log;
+    struct fv_events events;
     uint64_t comm_handle, comm_generation; /* the communicator used last */
     struct fv_comm *comm;
     uint32_t id;
@@ -169,6 +194,14 @@ void fv_bins_reset(struct fv_thread *thread);
 void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end);
 void fv_peer_add(struct fv_thread *thread, int world_rank, uint64_t messages, uint64_t bytes);
 void fv_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
+
+/* ---- events (events.c) ---- */
+
+void fv_events_init(void);
+void fv_events_call(struct fv_call *call);
+/* For calibration: events of the thread go to memory that is thrown away at the end. False: there is none. */
+bool fv_events_rehearse(struct fv_thread *thread, bool begin);
+void fv_events_switched(bool on); /* pause, resume: by the calling thread */
 
 #define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */
 extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];

@@ -46,51 +46,51 @@ static void in_forked_child(void)
     fv_thread_forget();
 }
 
-/* Does a process that still runs write this file? */
-static bool is_live(const char *path)
-{
-    struct fv_file_header h;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    uint8_t boot[16];
-
-    if (fd < 0)
-        return false;
-    ssize_t n = pread(fd, &h, sizeof(h), 0);
-    close(fd);
-    fv_boot_id(boot);
-    return n == (ssize_t)sizeof(h) && h.state == FV_STATE_RUNNING && !memcmp(boot, h.boot_id, 16) &&
-           fv_process_start((pid_t)h.pid) == h.process_start;
-}
-
-/* An older run's file of the same name is kept beside the new one. */
-static void keep_aside(const char *path)
-{
-    char aside[4200];
-
-    for (int i = 1; i < 1000; i++) {
-        snprintf(aside, sizeof(aside), "%s.%d", path, i);
-        if (!link(path, aside)) {
-            unlink(path);
-            return;
-        }
-        if (errno != EEXIST)
-            break;
-    }
-    rename(path, aside); /* no hard links here */
-}
-
 static int open_rank_file(const char *directory, int rank)
 {
     char path[4160];
-    int n = snprintf(path, sizeof(path), "%s/rank-%06d.fvr", directory, rank);
 
-    if (!access(path, F_OK)) {
-        if (is_live(path))
-            snprintf(path + n - 4, sizeof(path) - (size_t)n + 4, "-%d.fvr", (int)getpid());
-        else
-            keep_aside(path);
-    }
+    snprintf(path, sizeof(path), "%s/rank-%06d.fvr", directory, rank);
     return fv_writer_open(&fv_rt.writer, path);
+}
+
+/* DIR-2 for a wish of DIR or DIR/. */
+static void number_name(char *out, size_t size, const char *wanted, int number)
+{
+    size_t n = strlen(wanted);
+
+    while (n > 1 && wanted[n - 1] == '/')
+        n--;
+    snprintf(out, size, "%.*s-%d", (int)n, wanted, number);
+}
+
+/* The directory of the job, and this rank's file in it. Programs that run one after the other in one step
+ * of a job (mpiexec sh -c './first; ./second') are of the same job: where this rank has a file already the
+ * next directory is taken, DIR-2, DIR-3, and as every rank has run the same programs, all take the same. */
+static int open_experiment(char *directory, size_t size, const char *program,
+                           const struct fv_start_info *info)
+{
+    const char *wanted = fv_rt.options.output;
+    char first[4096], next[4096];
+
+    for (int number = 2; !fv_experiment_claim(directory, size, wanted, program, info->world_size); number++) {
+        if (!open_rank_file(directory, info->world_rank))
+            return 0;
+        if (errno != EEXIST || number > 1000) {
+            fv_log("%s/rank-%06d.fvr: cannot create: %s; choose another directory with -o or FVMPI_OUTPUT, "
+                   "the application goes on unrecorded",
+                   directory, info->world_rank, strerror(errno));
+            return -FV_EIO;
+        }
+        if (number == 2)
+            snprintf(first, sizeof(first), "%s", wanted && *wanted ? wanted : directory);
+        number_name(next, sizeof(next), first, number);
+        wanted = next;
+    }
+    fv_log("%s: cannot make the experiment directory: %s; choose another with -o or FVMPI_OUTPUT, the "
+           "application goes on unrecorded",
+           wanted ? wanted : ".", strerror(errno));
+    return -FV_EIO;
 }
 
 /* That this process may run on. */
@@ -104,12 +104,14 @@ static uint32_t count_cpus(void)
 static void fill_header(const struct fv_start_info *info, const char *directory)
 {
     struct fv_file_header *h = fv_rt.writer.header;
+    struct fv_process self;
 
     h->clock_kind = fv_clock_tsc ? FV_CLOCK_TSC : FV_CLOCK_MONOTONIC;
     h->world_rank = info->world_rank;
     h->world_size = info->world_size;
     h->pid = (uint32_t)fv_rt.pid;
-    h->process_start = fv_process_start(fv_rt.pid);
+    if (fv_process_read(fv_rt.pid, &self))
+        h->process_start = self.start;
     fv_boot_id(h->boot_id);
     h->job = fv_experiment_job();
     fv_clock_point(&h->last);
@@ -161,10 +163,12 @@ static uint64_t calibrate(void)
     struct fv_thread_record before = *t->record;
     struct fv_cell *rest = t->cells.rest.cell, clean = *rest;
     fv_path_cache_flush(t->paths);
+    bool trace = fv_rt.options.trace && fv_events_rehearse(t, true);
     for (int i = 0; i < FRAMES; i++)
         checks[i] = (struct fv_path_check){ (i + 1) * (int64_t)sizeof(uintptr_t), 0 };
     struct fv_path_entry *e = fv_path_insert(t, site, 0, checks, fv_rt.options.depth == 1 ? 0 : FRAMES);
     e->cell = rest;
+    e->site_function = 1; /* of function 0 */
     rest->function = 0; /* any real one; the cell is cleaned below */
     for (int batch = 0; batch < 8; batch++) {
         uint64_t begin = fv_ticks();
@@ -174,11 +178,15 @@ static uint64_t calibrate(void)
             fv_call_enter(&call, 0, site);
             fv_call_end(&call);
             call.record = true;
+            if ((call.trace = trace))
+                fv_event_add(&call, FV_EV_SEND, (const uint64_t[]){ 1, 1, 1, 1000 });
             fv_call_record(&call, NULL, 0, 0);
         }
         uint64_t ticks = fv_ticks() - begin;
         best = ticks < best ? ticks : best;
     }
+    if (trace)
+        fv_events_rehearse(t, false);
     *rest = clean;
     before.in_call.begin = 0;
     before.path_misses = before.cold_ticks = 0;
@@ -217,18 +225,8 @@ static int start(const struct fv_start_info *info)
     fv_rt.world_rank = info->world_rank;
     fv_rt.thread_multiple = info->thread_multiple;
     fv_program(program, sizeof(program));
-    if (fv_experiment_claim(directory, sizeof(directory), fv_rt.options.output, program, info->world_size)) {
-        fv_log("%s: cannot make the experiment directory: %s; choose another with -o or FVMPI_OUTPUT, the "
-               "application goes on unrecorded",
-               fv_rt.options.output ? fv_rt.options.output : ".", strerror(errno));
+    if (open_experiment(directory, sizeof(directory), program, info))
         return -FV_EIO;
-    }
-    if (open_rank_file(directory, info->world_rank)) {
-        fv_log("%s/rank-%06d.fvr: cannot create: %s; choose another directory with -o or FVMPI_OUTPUT, the "
-               "application goes on unrecorded",
-               directory, info->world_rank, strerror(errno));
-        return -FV_EIO;
-    }
     fill_header(info, directory);
     fv_function_used(FV_FUNCTION_REST); /* names first: on a full disk, they are what is needed most */
     tell_if_elsewhere(directory, info->world_rank);
@@ -239,16 +237,33 @@ static int start(const struct fv_start_info *info)
 }
 
 /* Before the start the wish is remembered, and wins over --off-at-start. */
-static enum { WISH_NONE, WISH_PAUSE, WISH_RESUME } wish;
+enum wish { WISH_NONE, WISH_PAUSE, WISH_RESUME };
+static uint32_t wish;
 
 static void pause_since(uint64_t ticks)
 {
     fv_lock(&fv_rt.lock);
-    if (!fv_rt.paused) {
+    bool was = fv_rt.paused;
+    if (!was) {
         fv_rt.writer.header->paused_since = ticks;
         __atomic_store_n(&fv_rt.paused, 1, __ATOMIC_RELAXED);
     }
     fv_unlock(&fv_rt.lock);
+    if (!was)
+        fv_events_switched(false);
+}
+
+/* Sessions may follow each other; and a thread that asks MPI_Initialized() over and over may have seen the
+ * end of MPI_Init before the thread that called it. */
+static void start_again(const struct fv_start_info *info)
+{
+    struct fv_file_header *h = fv_rt.writer.header;
+
+    h->state = FV_STATE_RUNNING;
+    if (info->init_begin && info->init_begin < h->begin_ticks) {
+        h->begin_ticks = info->init_begin;
+        h->init_ticks = info->init_end;
+    }
 }
 
 void fv_start(const struct fv_start_info *info)
@@ -257,7 +272,7 @@ void fv_start(const struct fv_start_info *info)
 
     fv_lock(&fv_rt.lock);
     if (fv_rt.state == FV_RT_ON) {
-        fv_rt.writer.header->state = FV_STATE_RUNNING; /* sessions may follow each other */
+        start_again(info);
         fv_unlock(&fv_rt.lock);
         return;
     }
@@ -279,8 +294,11 @@ void fv_start(const struct fv_start_info *info)
     fv_unlock(&fv_rt.lock);
     if (state == FV_RT_ON) {
         fv_rt.writer.header->tool_call_ticks = calibrate();
+        if (fv_rt.options.trace)
+            fv_events_init();
         fv_rt.writer.header->tool_start_ticks = fv_ticks() - begin;
-        if (wish == WISH_PAUSE || (wish == WISH_NONE && fv_rt.options.off_at_start))
+        uint32_t wished = __atomic_load_n(&wish, __ATOMIC_RELAXED);
+        if (wished == WISH_PAUSE || (wished == WISH_NONE && fv_rt.options.off_at_start))
             pause_since(fv_rt.writer.header->begin_ticks); /* MPI_Init is not recorded either */
     }
     errno = saved;
@@ -343,7 +361,7 @@ void fv_pause(void)
     if (fv_rt_on())
         pause_since(fv_ticks());
     else
-        wish = WISH_PAUSE;
+        __atomic_store_n(&wish, WISH_PAUSE, __ATOMIC_RELAXED);
 }
 
 void fv_resume(void)
@@ -351,14 +369,17 @@ void fv_resume(void)
     struct fv_file_header *h = fv_rt.writer.header;
 
     if (!fv_rt_on()) {
-        wish = WISH_RESUME;
+        __atomic_store_n(&wish, WISH_RESUME, __ATOMIC_RELAXED);
         return;
     }
     fv_lock(&fv_rt.lock);
-    if (fv_rt.paused) {
+    bool was = fv_rt.paused;
+    if (was) {
         h->paused_ticks += fv_ticks() - h->paused_since;
         h->paused_since = 0;
         __atomic_store_n(&fv_rt.paused, 0, __ATOMIC_RELAXED);
     }
     fv_unlock(&fv_rt.lock);
+    if (was)
+        fv_events_switched(true);
 }

@@ -58,9 +58,9 @@ static struct fv_thread *make_thread(void)
     if (!t)
         return NULL;
     t->id = __atomic_fetch_add(&fv_rt.thread_count, 1, __ATOMIC_RELAXED);
-    t->paths = fv_path_cache_new();
-    chunk = t->paths ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_THREADS, t->id, 0, sizeof(*t->record)) : NULL;
-    if (!chunk || !fv_cells_init(t)) {
+    chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_THREADS, t->id, 0, sizeof(*t->record));
+    if (!chunk || !fv_cells_init(t) || !(t->paths = fv_path_cache_new())) {
+        fv_memory_free(t->cells.slots, (t->cells.mask + 1) * sizeof(*t->cells.slots));
         fv_memory_free(t, sizeof(*t));
         return NULL;
     }

@@ -14,7 +14,8 @@
  *     request  a number of this process, from 1, given when the operation is posted (persistent ones: at
  *              each start), never used again         bytes  of data
  *     root     of a collective: a rank, or enum fv_event_root
- *     sequence number of the collective call on its communicator, the same on all its ranks
+ *     sequence number of the collective call on its communicator, the same on all its ranks; of a persistent
+ *              one the number of its *_init call, and above 2^32 how often it was started
  *     window   a number of this process, from 1      file   fv_file_record.id
  *
  * Nothing in here is trusted by the decoder: it stays in its bytes and ends at what it cannot read. */
@@ -61,7 +62,7 @@ enum fv_event_root {
     X(GET, "get", 4, 2, "window", "peer", "bytes", "request")                                                \
     X(ATOMIC, "atomic", 5, 2, "window", "peer", "sent", "received", "request")                               \
     X(RMA_SYNC, "rma sync", 2, 2, "window", "peer") /* fence, lock, flush ...; peer -1: all */               \
-    X(MEMBER, "member", 1, 0, "world rank")         /* of the group of a post or start before it */          \
+    X(MEMBER, "member", 1, 0, "world_rank")         /* of the group of a post or start before it */          \
     X(FILE_NEW, "file new", 1, 0, "file")                                                                    \
     X(FILE_GONE, "file gone", 1, 0, "file")                                                                  \
     X(READ, "read", 3, 0, "file", "bytes", "request")                                                        \

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Applications expect the lowest descriptor from open(): ours keeps out of their way, but below 64, where
@@ -94,26 +95,64 @@ static bool still_open(struct fv_writer *writer)
         return false;
     if (fstat(fd, &st) || st.st_dev != writer->device || st.st_ino != writer->inode) {
         close(fd);
+        errno = ESTALE; /* another file has its name */
         return false;
     }
     writer->fd = move_up(fd);
     return true;
 }
 
-/* A full disk must not cost system calls at every MPI call: after a refusal only every 4096th request is
- * tried again. */
-static bool worth_trying(struct fv_writer *writer)
+static int64_t coarse_ns(void)
 {
-    return writer->refusals % 4096 == 0;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now); /* no system call */
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static void refused(struct fv_writer *writer)
+/* A full disk must not cost system calls at every MPI call: after a refusal, what is no smaller waits for a
+ * second. Smaller chunks may still fit. */
+static bool worth_trying(const struct fv_writer *writer, uint64_t bytes)
 {
-    writer->header->dropped[FV_DROP_DISK]++;
-    if (writer->refusals++ == 0)
-        fv_log("%s: cannot grow: %s; what does not fit is counted and reported, the application goes on. "
-               "Choose a directory with more room with -o or FVMPI_OUTPUT",
-               writer->path, strerror(errno));
+    return !writer->refused_bytes || bytes < writer->refused_bytes || coarse_ns() >= writer->retry_ns;
+}
+
+/* What the user can do about it. */
+static const char *advice(int error)
+{
+    switch (error) {
+    case EFBIG: return "Raise the limit on file sizes (ulimit -f)";
+    case ENOMEM:
+        return "Give the process more memory or address space (ulimit -v), or lower FVMPI_PROFILE_MAX";
+    case ENOSPC:
+    case EDQUOT: return "Choose a directory with more room with -o or FVMPI_OUTPUT";
+    }
+    return "Choose another directory with -o or FVMPI_OUTPUT";
+}
+
+static void refused(struct fv_writer *writer, uint64_t bytes, int error)
+{
+    writer->refused_bytes = bytes;
+    writer->retry_ns = coarse_ns() + INT64_C(1000000000);
+    if (!writer->warned)
+        fv_log("%s: cannot grow: %s; what does not fit is counted and reported, the application goes on. %s",
+               writer->path, strerror(error), advice(error));
+    writer->warned = true;
+}
+
+static struct fv_chunk_header *grow(struct fv_writer *writer, uint64_t bytes)
+{
+    struct fv_chunk_header *chunk = NULL;
+
+    if (!worth_trying(writer, bytes))
+        return NULL;
+    if (still_open(writer))
+        chunk = map_new(writer->fd, writer->end, bytes);
+    if (!chunk)
+        refused(writer, bytes, errno);
+    else if (bytes >= writer->refused_bytes)
+        writer->refused_bytes = 0;
+    return chunk;
 }
 
 struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
@@ -125,11 +164,9 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
 
     fv_lock(&writer->lock);
     if (writer->header) {
-        if (worth_trying(writer) && still_open(writer))
-            chunk = map_new(writer->fd, writer->end, bytes);
+        chunk = grow(writer, bytes);
         if (chunk) {
             writer->end += bytes;
-            writer->refusals = 0;
             chunk->type = (uint16_t)type;
             chunk->version = 1;
             chunk->bytes = bytes;
@@ -139,7 +176,7 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
             chunk->check = fv_chunk_check(chunk);
             __atomic_store_n(&writer->header->file_bytes, writer->end, __ATOMIC_RELEASE);
         } else {
-            refused(writer);
+            writer->header->dropped[FV_DROP_DISK]++;
         }
     }
     fv_unlock(&writer->lock);
@@ -147,11 +184,20 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
     return chunk;
 }
 
+void fv_writer_release(struct fv_chunk_header *chunk)
+{
+    int saved = errno;
+
+    munmap(chunk, chunk->bytes);
+    errno = saved;
+}
+
 void fv_writer_forget(struct fv_writer *writer)
 {
     struct stat st;
 
-    if (writer->header && !fstat(writer->fd, &st) && st.st_dev == writer->device && st.st_ino == writer->inode)
+    if (writer->header && !fstat(writer->fd, &st) && st.st_dev == writer->device &&
+        st.st_ino == writer->inode)
         close(writer->fd);
     writer->fd = -1;
     writer->header = NULL;

@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "trace/format.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,7 +21,9 @@ struct fv_writer {
     char path[4096];
     struct fv_file_header *header; /* mapped; NULL: not open */
     uint64_t end;                  /* of the file */
-    uint64_t refusals;             /* requests since the disk was found full */
+    uint64_t refused_bytes;        /* the chunk that was refused last; 0: none since one as large was had */
+    int64_t retry_ns;              /* CLOCK_MONOTONIC_COARSE: when it may be tried again */
+    bool warned;
 };
 
 /* Creates the file, which must not exist, and maps its header page: magic, version, byte order and
@@ -29,9 +32,13 @@ int fv_writer_open(struct fv_writer *writer, const char *path);
 
 /* A new chunk with room for `payload` bytes of records, rounded up to pages; records start behind the
  * header. It stays mapped for good. Any thread.
- * NULL: disk full, or the like; counted in the header. */
+ * NULL: disk full, or the like; counted in the header, said once. The next try of as much is a second later.
+ */
 struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                         uint64_t first, size_t payload);
+
+/* Unmaps a chunk that is full: what is in it stays in the file. */
+void fv_writer_release(struct fv_chunk_header *chunk);
 
 /* Forgets everything without touching the file: for the child of a fork. */
 void fv_writer_forget(struct fv_writer *writer);

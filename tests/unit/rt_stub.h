@@ -12,8 +12,9 @@
 const struct fv_function fv_functions[] = {
     { "MPI_Send", FV_CLASS_P2P, FV_WAIT_P2P },
     { "MPI_Allreduce", FV_CLASS_COLLECTIVE, FV_WAIT_NXN },
+    { "MPI_Startall", FV_CLASS_P2P, FV_WAIT_NONE },
 };
-const unsigned fv_function_count = 2;
+const unsigned fv_function_count = 3;
 
 bool fv_mpi_attach(struct fv_start_info *out)
 {

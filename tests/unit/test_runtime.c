@@ -285,7 +285,7 @@ static void test_persistent_requests(void **state)
     call_as(&start, 0, NULL, 0, 0, 10);
     fv_request_post(&start, &recv);
     for (int i = 0; i < 3; i++) {
-        fv_request_start(&start, 7);
+        fv_request_start(&start, 7, 0);
         assert_true(fv_request_get(7, &r) && r.active);
         call_as(&wait, 1, NULL, 0, 0, 10);
         fv_request_completed(&wait, &r, 40);
@@ -306,7 +306,7 @@ static void test_persistent_collectives(void **state)
     call_as(&start, 2, NULL, 0, 0, 10);
     fv_request_post(&start, &plan);
     assert_true(fv_request_get(8, &r) && !r.active && r.sent == 24 && r.received == 48);
-    fv_request_start(&start, 8);
+    fv_request_start(&start, 8, 0);
     assert_true(fv_request_get(8, &r) && r.active);
     call_as(&wait, 1, NULL, 0, 0, 10);
     fv_request_completed(&wait, &r, 48);

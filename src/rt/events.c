@@ -1,0 +1,288 @@
+/* The trace: a record for each call, in chunks of its thread (trace/events.h says what they hold). What a
+ * call did is gathered in private memory while the call is being recorded, then goes behind the call's own
+ * record in one piece, so that a killed process leaves whole calls. A full chunk is unmapped: the trace
+ * does not stay in the application's memory. */
+#include "rt/runtime.h"
+
+#include <string.h>
+
+#define FIRST_CHUNK (UINT32_C(1) << 16)
+#define LAST_CHUNK  (UINT32_C(1) << 20) /* they double up to this */
+#define SITE_CHUNK  4096
+#define DETAILS     4096
+
+static uint64_t bytes_used; /* of all threads, against options.trace_max */
+static uint64_t request_numbers;
+
+uint64_t fv_event_numbers(uint64_t count)
+{
+    return __atomic_fetch_add(&request_numbers, count, __ATOMIC_RELAXED) + 1;
+}
+
+/* ---- the end of the budget ---- */
+
+/* For all threads: half a trace of some of them would only mislead. */
+static FV_COLD void stop(const char *why)
+{
+    struct fv_file_header *h = fv_rt.writer.header;
+    uint64_t never = 0;
+
+    if (!__atomic_compare_exchange_n(&h->trace_stop_ticks, &never, fv_ticks(), false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
+        return;
+    if (fv_rt.world_rank == 0 || why)
+        fv_log("rank %d: the trace ends here: %s; the profile goes on", fv_rt.world_rank,
+               why ? why : "FVMPI_TRACE_MAX is used up. Raise it, or record less (fvmpi_pause)");
+}
+
+static bool stopped(void)
+{
+    return __atomic_load_n(&fv_rt.writer.header->trace_stop_ticks, __ATOMIC_RELAXED) != 0;
+}
+
+/* ---- room ---- */
+
+static FV_COLD struct fv_chunk_header *new_chunk(struct fv_thread *t, enum fv_chunk_type type, uint64_t first,
+                                                 size_t payload)
+{
+    if (__atomic_add_fetch(&bytes_used, payload, __ATOMIC_RELAXED) > fv_rt.options.trace_max) {
+        stop(NULL);
+        return NULL;
+    }
+    struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, type, t->id, first, payload);
+    if (!chunk)
+        stop("no room for it on the disk");
+    return chunk;
+}
+
+/* A point of the clocks for each full chunk: the merge interpolates between them. */
+static void add_clock_point(void)
+{
+    struct fv_clock_point point;
+
+    fv_clock_point(&point);
+    fv_lock(&fv_rt.lock);
+    if (fv_rt.clock_chunk && fv_chunk_room(fv_rt.clock_chunk) >= sizeof(point)) {
+        memcpy(fv_chunk_next(fv_rt.clock_chunk), &point, sizeof(point));
+        fv_chunk_commit(fv_rt.clock_chunk, sizeof(point));
+    }
+    fv_unlock(&fv_rt.lock);
+}
+
+static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
+{
+    struct fv_events *e = &t->events;
+    size_t size = e->chunk ? e->chunk->bytes * 2 : FIRST_CHUNK;
+
+    if (size > LAST_CHUNK)
+        size = LAST_CHUNK;
+    if (size < need + FV_PAGE)
+        size = need + FV_PAGE;
+    uint64_t begin = fv_ticks();
+    struct fv_chunk_header *chunk = new_chunk(t, FV_CHUNK_EVENTS, e->calls, size - sizeof(*chunk));
+    if (!chunk)
+        return false;
+    if (e->chunk) {
+        fv_writer_release(e->chunk);
+        add_clock_point();
+    } else {
+        e->last = fv_rt.writer.header->begin_ticks;
+    }
+    const struct fv_event_base base = { .ticks = e->last };
+    memcpy(fv_chunk_records(chunk), &base, sizeof(base));
+    fv_chunk_commit(chunk, sizeof(base));
+    e->chunk = chunk;
+    e->at = (uint8_t *)fv_chunk_next(chunk);
+    e->stop = (uint8_t *)chunk + chunk->bytes;
+    t->record->cold_ticks += fv_ticks() - begin;
+    return true;
+}
+
+/* Becomes part of the file up to `at`. */
+static inline void commit(struct fv_events *e, uint8_t *at)
+{
+    e->at = at;
+    __atomic_store_n(&e->chunk->used, (uint64_t)(at - (uint8_t *)fv_chunk_records(e->chunk)),
+                     __ATOMIC_RELEASE);
+}
+
+static inline bool make_room(struct fv_thread *t, size_t need)
+{
+    return FV_LIKELY((size_t)(t->events.stop - t->events.at) >= need) || (!stopped() && next_chunk(t, need));
+}
+
+/* ---- call sites ---- */
+
+static FV_COLD bool write_site(struct fv_thread *t, struct fv_site_record site)
+{
+    struct fv_events *e = &t->events;
+
+    if (!e->site_chunk || fv_chunk_room(e->site_chunk) < sizeof(site)) {
+        struct fv_chunk_header *chunk = new_chunk(t, FV_CHUNK_SITES, e->sites, SITE_CHUNK - sizeof(*chunk));
+
+        if (!chunk)
+            return false;
+        if (e->site_chunk)
+            fv_writer_release(e->site_chunk);
+        e->site_chunk = chunk;
+    }
+    memcpy(fv_chunk_next(e->site_chunk), &site, sizeof(site));
+    fv_chunk_commit(e->site_chunk, sizeof(site));
+    return true;
+}
+
+/* A path entry remembers its site; where entries do not live long (coroutines), a table of recent ones does.
+ * A site that falls out of both is written again under another number. */
+static FV_COLD bool find_site(struct fv_call *call)
+{
+    struct fv_events *e = &call->thread->events;
+    struct fv_path_entry *path = call->path;
+    struct fv_recent_site *recent =
+        &e->recent[(path->path * UINT32_C(2654435761) + call->function) % FV_RECENT_SITES];
+
+    if (!recent->known || recent->site.path != path->path || recent->site.function != call->function) {
+        const struct fv_site_record site = { .path = path->path, .function = (uint16_t)call->function };
+
+        if (!write_site(call->thread, site))
+            return false;
+        *recent = (struct fv_recent_site){ .site = site, .number = e->sites++, .known = true };
+    }
+    path->site = recent->number;
+    path->site_function = (uint16_t)(call->function + 1);
+    return true;
+}
+
+static inline bool know_site(struct fv_call *call)
+{
+    return FV_LIKELY(call->path->site_function == call->function + 1) || find_site(call);
+}
+
+/* ---- records ---- */
+
+static FV_COLD bool grow_details(struct fv_events *e, size_t need)
+{
+    size_t size = e->details_size ? e->details_size : DETAILS;
+
+    while (size < need)
+        size *= 2;
+    uint8_t *bigger = fv_memory_new(size);
+    if (!bigger)
+        return false;
+    if (e->details) {
+        memcpy(bigger, e->details, e->details_used);
+        fv_memory_free(e->details, e->details_size);
+    }
+    e->details = bigger;
+    e->details_size = size;
+    return true;
+}
+
+void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field)
+{
+    struct fv_events *e = &call->thread->events;
+
+    if (FV_UNLIKELY(e->details_size - e->details_used < FV_EVENT_MAX) &&
+        !grow_details(e, e->details_used + FV_EVENT_MAX))
+        return; /* no memory: the call is there without it */
+    uint8_t *at = e->details + e->details_used;
+    e->details_used += (size_t)(fv_put_event(at, (enum fv_event_kind)kind, field) - at);
+}
+
+void fv_events_call(struct fv_call *call)
+{
+    struct fv_thread *t = call->thread;
+    struct fv_events *e = &t->events;
+    size_t details = e->details_used;
+
+    e->details_used = 0;
+    if (FV_UNLIKELY(!make_room(t, FV_EVENT_MAX + details) || !know_site(call))) {
+        fv_dropped(FV_DROP_EVENTS);
+        return;
+    }
+    uint8_t *at = e->at;
+    uint64_t begin = call->begin > e->last ? call->begin : e->last;
+    uint64_t end = call->end > begin ? call->end : begin;
+
+    *at++ = FV_EV_CALL;
+    at = fv_put_varint(at, call->path->site);
+    at = fv_put_varint(at, begin - e->last);
+    at = fv_put_varint(at, end - begin);
+    if (details) {
+        memcpy(at, e->details, details);
+        at += details;
+    }
+    e->last = end;
+    e->calls++;
+    commit(e, at);
+}
+
+void fv_events_switched(bool on)
+{
+    struct fv_thread *t = fv_current;
+
+    if (!t || !fv_rt.tracing || !make_room(t, FV_EVENT_MAX))
+        return;
+    uint64_t now = fv_ticks(), gap = now > t->events.last ? now - t->events.last : 0;
+
+    t->events.last += gap;
+    commit(&t->events, fv_put_event(t->events.at, on ? FV_EV_RESUME : FV_EV_PAUSE, &gap));
+}
+
+uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name)
+{
+    static uint32_t files;
+    static struct fv_chunk_header *chunk;
+    size_t length = strlen(name), bytes = fv_round_up(sizeof(struct fv_file_record) + length + 1, 8);
+
+    fv_lock(&fv_rt.lock);
+    uint32_t id = ++files;
+    if (!chunk || fv_chunk_room(chunk) < bytes)
+        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_FILES, FV_NO_THREAD, 0, bytes < 3000 ? 4000 : bytes);
+    if (chunk) {
+        struct fv_file_record *r = fv_chunk_next(chunk);
+
+        *r = (struct fv_file_record){
+            .bytes = (uint32_t)bytes, .id = id, .comm = comm, .mode = mode, .name_bytes = (uint32_t)length
+        };
+        memcpy(r->name, name, length + 1);
+        fv_chunk_commit(chunk, bytes);
+    }
+    fv_unlock(&fv_rt.lock);
+    return id;
+}
+
+#define REHEARSAL (UINT32_C(1) << 17) /* enough for what calibration writes */
+
+bool fv_events_rehearse(struct fv_thread *t, bool begin)
+{
+    struct fv_events *e = &t->events;
+
+    if (begin) {
+        struct fv_chunk_header *chunk = fv_memory_new(REHEARSAL);
+
+        if (!chunk)
+            return false;
+        chunk->bytes = REHEARSAL;
+        e->chunk = chunk;
+        e->at = fv_chunk_records(chunk);
+        e->stop = (uint8_t *)chunk + REHEARSAL;
+        e->last = fv_ticks();
+        return true;
+    }
+    fv_memory_free(e->chunk, REHEARSAL);
+    *e = (struct fv_events){ .details = e->details, .details_size = e->details_size };
+    return true;
+}
+
+bool fv_tracing(void)
+{
+    return fv_rt.options.trace;
+}
+
+void fv_events_init(void)
+{
+    fv_rt.clock_chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_CLOCK, FV_NO_THREAD, 0,
+                                        16 * FV_PAGE - sizeof(struct fv_chunk_header));
+    fv_rt.writer.header->traced = 1;
+    __atomic_store_n(&fv_rt.tracing, true, __ATOMIC_RELAXED);
+}
