@@ -13,10 +13,17 @@ const struct fv_event_form fv_event_forms[FV_EV_COUNT] = {
 uint8_t *fv_put_event(uint8_t *at, enum fv_event_kind kind, const uint64_t *field)
 {
     const struct fv_event_form *form = &fv_event_forms[kind];
+    unsigned is_signed = form->is_signed;
 
     *at++ = (uint8_t)kind;
-    for (unsigned i = 0; i < form->fields; i++)
-        at = fv_put_varint(at, form->is_signed >> i & 1 ? fv_zigzag((int64_t)field[i]) : field[i]);
+    for (const uint64_t *end = field + form->fields; field < end; field++, is_signed >>= 1) {
+        uint64_t value = is_signed & 1 ? fv_zigzag((int64_t)*field) : *field;
+
+        if (value < 0x80) /* most are */
+            *at++ = (uint8_t)value;
+        else
+            at = fv_put_varint(at, value);
+    }
     return at;
 }
 
