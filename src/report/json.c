@@ -196,6 +196,15 @@ static void put_rank(struct fv_json *j, const struct fv_view *v, struct fv_path 
     for (unsigned d = 0; d < FV_DROP_COUNT; d++)
         fv_json_unsigned(j, fv_drop_name(d), r->dropped[d]);
     fv_json_end(j);
+    if (r->traced) {
+        fv_json_object(j, "trace");
+        fv_json_unsigned(j, "calls", r->trace_calls);
+        fv_json_unsigned(j, "bytes", r->trace_bytes);
+        fv_json_real(j, "stop_s", r->trace_stop_s);
+        fv_json_end(j);
+    } else {
+        fv_json_null(j, "trace");
+    }
     fv_json_bool(j, "aborted", r->aborted);
     fv_json_signed(j, "exit_code", r->exit_code);
     fv_json_real(j, "delay_s", r->delay_s);

@@ -271,6 +271,8 @@ static void say_drops(struct fv_model *m)
         [FV_DROP_REQUESTS] = { "request was not followed: bytes received by it are missing",
                                "requests were not followed: bytes received by them are missing",
                                "too many at a time" },
+        [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
+                             "FVMPI_TRACE_MAX was used up, or the disk was full" },
     };
 
     for (unsigned d = 0; d < FV_DROP_COUNT; d++) {

@@ -111,6 +111,9 @@ struct fv_rank {
     double tool_s;             /* fvmpi's own time */
     uint64_t memory_bytes, file_bytes;
     uint64_t dropped[FV_DROP_COUNT];
+    bool traced;
+    uint64_t trace_calls, trace_bytes;
+    double trace_stop_s;            /* the trace ended there, before the run; NAN: it did not */
     unsigned thinned;               /* the wait log holds every 2^thinned-th call */
     struct fv_in_call_view in_call; /* of the main thread, or of the first that is in a call */
     uint32_t first_thread, threads; /* its part of fv_model.threads */

@@ -263,6 +263,28 @@ static void set_times(struct fv_build *b, uint32_t rank)
     r->tool_s += ((double)h->tool_start_ticks + (double)h->tool_end_ticks) / m->clocks[r->clock].hz;
 }
 
+/* Each call that a thread counted is in the trace, but for those that are counted as dropped. */
+static void set_trace(struct fv_build *b, uint32_t rank)
+{
+    const struct fv_build_file *file = &b->files[rank];
+    struct fv_rank *r = &b->model->ranks[rank];
+    struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_THREADS);
+    size_t chunks;
+    const struct fv_chunk *chunk = fv_reader_chunks(file->reader, &chunks);
+
+    r->traced = file->header->traced;
+    r->trace_stop_s = NAN;
+    if (!r->traced)
+        return;
+    for (const struct fv_thread_record *t; (t = fv_cursor_next(&c));)
+        r->trace_calls += t->calls;
+    r->trace_calls -= r->dropped[FV_DROP_EVENTS] < r->trace_calls ? r->dropped[FV_DROP_EVENTS] : r->trace_calls;
+    for (size_t i = 0; i < chunks; i++)
+        r->trace_bytes += chunk[i].type == FV_CHUNK_EVENTS || chunk[i].type == FV_CHUNK_SITES ? chunk[i].used : 0;
+    if (file->header->trace_stop_ticks)
+        r->trace_stop_s = fv_build_time(b->model, rank, file->header->trace_stop_ticks);
+}
+
 void fv_build_ranks(struct fv_build *b)
 {
     struct fv_model *m = b->model;
@@ -287,8 +309,10 @@ void fv_build_ranks(struct fv_build *b)
         memcpy(r->dropped, h->dropped, sizeof(r->dropped));
     }
     set_clocks(b);
-    for (size_t i = 0; i < m->rank_count; i++)
+    for (size_t i = 0; i < m->rank_count; i++) {
         set_times(b, (uint32_t)i);
+        set_trace(b, (uint32_t)i);
+    }
 }
 
 /* ---- where they are ---- */

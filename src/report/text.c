@@ -118,6 +118,32 @@ static void put_overhead(const struct fv_page *p, const struct fv_model *m)
     put_field(p, "overhead", text);
 }
 
+static void put_trace(const struct fv_page *p, const struct fv_model *m)
+{
+    char count[FV_WORD], bytes[FV_WORD], stop[FV_WORD], text[512];
+    uint64_t calls = 0, size = 0;
+    double first_stop = INFINITY;
+    unsigned ranks = 0, stopped = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+
+        ranks += r->traced;
+        calls += r->trace_calls;
+        size += r->trace_bytes;
+        stopped += r->trace_stop_s >= 0;
+        first_stop = r->trace_stop_s < first_stop ? r->trace_stop_s : first_stop;
+    }
+    if (!ranks)
+        return;
+    size_t n = (size_t)snprintf(text, sizeof(text), "%s calls in %s; an OTF2 archive of it: fvunify %s",
+                                fv_words_count(calls, count), fv_words_bytes(size, bytes), m->directory);
+    if (stopped && n < sizeof(text))
+        snprintf(text + n, sizeof(text) - n, "; ends early on %u rank%s, first after %s", stopped,
+                 stopped == 1 ? "" : "s", fv_words_seconds(first_stop, stop));
+    put_field(p, "trace", text);
+}
+
 /* "0-3, 7" */
 static void add_rank(char *out, size_t bytes, int *first, int *last, int rank)
 {
@@ -208,6 +234,7 @@ static void put_identity(const struct fv_page *p, const struct fv_model *m)
              ends_unseen(m) ? " up to the last MPI call that was seen" : "");
     put_field(p, "start", text);
     put_overhead(p, m);
+    put_trace(p, m);
     snprintf(text, sizeof(text), "%zu of %d rank%s: %u finalized", m->rank_count, m->world_size,
              fv_words_s((uint64_t)m->world_size), states[FV_RANK_FINALIZED]);
     size_t used = strlen(text);

@@ -45,6 +45,24 @@ static void add(struct fv_experiment *experiment, const uint8_t *data, size_t by
         fv_experiment_add(experiment, "rank-000000.fvr", reader);
 }
 
+/* Every event of every file. */
+static void read_events(const struct fv_experiment *experiment)
+{
+    for (size_t i = 0; i < experiment->count; i++) {
+        const struct fv_reader *reader = experiment->files[i].reader;
+        size_t count;
+        const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
+
+        for (size_t k = 0; k < count; k++) {
+            struct fv_event_cursor c = fv_reader_events(reader, &chunk[k]);
+            struct fv_event e;
+
+            while (fv_event_next(&c, &e))
+                ;
+        }
+    }
+}
+
 static void view_all(struct fv_experiment *experiment)
 {
     struct fv_symbols symbols;
@@ -53,9 +71,11 @@ static void view_all(struct fv_experiment *experiment)
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
 
+    read_events(experiment);
     fv_experiment_choose(experiment);
     fv_model_build(&model, experiment);
     fv_symbols_resolve(&symbols, &model, false);
+    fv_sites_merge(&model, &symbols);
     fv_view_json(&(struct fv_view){ &model, &symbols }, out);
     fv_view_text(&(struct fv_view){ &model, &symbols }, &(struct fv_text_options){ .width = 80, .top = 20 },
                  out);
