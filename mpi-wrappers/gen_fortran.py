@@ -24,6 +24,9 @@ import sys
 from gen import Api, TableError, WARNING, argument, wrapped_list, write
 
 BUFFERS = {'BUFFER', 'CBUFFER'}
+# MPICH 4.0 calls C with an argument too few here: what a register happens to hold decides, and a wrapper
+# would change that.
+FRAGILE = {'mpi_info_create_env_f08_'}
 
 
 class Dummy:
@@ -183,7 +186,7 @@ def main():
         return 2
     try:
         api = Api()
-        all_entries = [e for f in api.functions for e in entries(f)]
+        all_entries = [e for f in api.functions for e in entries(f) if e.link_name not in FRAGILE]
         bodies = '\n'.join(wrapper(e, api.rules) for e in all_entries)
     except TableError as e:
         sys.stderr.write('gen_fortran.py: %s\n' % e)
