@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""The trace says what the profile says, call by call: each call of the report is an event at its call site,
+what was sent and received are its details, whatever was posted is completed, in every language. A killed
+rank's trace reaches to its last call. A used-up budget ends the trace, and what is missing is counted."""
+import collections
+import os
+import random
+import re
+import shlex
+import signal
+import struct
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness
+from report import Mismatch, check, equal
+
+PROGRAMS = 'p2p.c requests.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c comms.c'.split()
+ENDS = {'isend': ('sent', 'cancelled', 'freed'), 'irecv': ('received', 'cancelled', 'freed'),
+        'icollective': ('done', 'freed')}
+
+
+class Trace:
+    """The events of one rank, from `fvmpi dump`."""
+
+    def __init__(self, path):
+        run = harness.run([harness.FVMPI, 'dump', path]).ended(0)
+        functions, sites = {}, {}
+        self.calls, self.details, self.damage = [], [], []
+        rows = []
+        for line in run.out.splitlines():
+            kind, _, rest = line.partition(' ')
+            if kind == 'damage':
+                self.damage.append(line)
+            if kind not in ('function', 'site', 'event'):
+                continue
+            row = dict(w.split('=', 1) for w in shlex.split(rest))
+            if kind == 'function':
+                functions[row['id']] = row['name']
+            elif kind == 'site':
+                sites[row['thread'], row['id']] = (row['path'], row['function'])
+            else:
+                rows.append(row)
+        for row in rows:
+            if row['kind'] == 'call':
+                row['path'], function = sites[row['thread'], row['site']]
+                row['function'] = functions[function]
+                row['details'] = []
+                self.calls.append(row)
+            elif row['kind'] not in ('pause', 'resume'):
+                self.calls[-1]['details'].append(row)
+                self.details.append((self.calls[-1], row))
+
+    def of(self, *kinds):
+        return [row for _, row in self.details if row['kind'] in kinds]
+
+    def sum(self, key, *kinds):
+        return sum(int(row[key]) for row in self.of(*kinds))
+
+    def ordered(self):
+        last = {}
+        for call in self.calls:
+            check(int(call['begin']) >= last.get(call['thread'], 0) and int(call['end']) >= int(call['begin']),
+                  'events are out of order: {}', call)
+            last[call['thread']] = int(call['end'])
+
+
+def traces(directory):
+    names = sorted(n for n in os.listdir(directory) if re.match(r'rank-\d+\.fvr$', n))
+    return [Trace(os.path.join(directory, n)) for n in names]
+
+
+def completed(trace, rank):
+    """Requests: posted once, ended at most once, and only what was posted."""
+    for start, ends in ENDS.items():
+        posted = [r['request'] for r in trace.of(start)]
+        equal('rank {}: {} numbered twice'.format(rank, start), len(posted), len(set(posted)))
+        ended = [r['request'] for r in trace.of(*ends) if r['request'] in set(posted)]
+        equal('rank {}: {} ended twice'.format(rank, start), len(ended), len(set(ended)))
+        equal('rank {}: {} that never ended'.format(rank, start), sorted(set(posted) - set(ended)), [])
+    known = {r['request'] for r in trace.of('isend', 'irecv', 'icollective', 'put', 'get', 'atomic', 'read', 'write')}
+    equal('rank {}: what ended without a beginning'.format(rank),
+          [r for r in trace.of('sent', 'received', 'cancelled', 'done', 'freed') if r['request'] not in known], [])
+
+
+def agrees(report, directory, ranks):
+    for rank, trace in enumerate(traces(directory)):
+        equal('rank {}: damage'.format(rank), trace.damage, [])
+        trace.ordered()
+        counts = collections.Counter(c['function'] for c in trace.calls)
+        wanted = collections.Counter()
+        for site in report.sites:
+            if site.on(rank, 'count'):
+                wanted[site.function] += site.on(rank, 'count')
+        equal('rank {}: calls'.format(rank), counts, wanted)
+        equal('rank {}: calls in the report'.format(rank), report.rank(rank)['trace']['calls'], len(trace.calls))
+        completed(trace, rank)
+        sent = sum(s.on(rank, 'bytes_sent') for s in report.sites)
+        received = sum(s.on(rank, 'bytes_received') for s in report.sites)
+        equal('rank {}: bytes sent'.format(rank),
+              trace.sum('bytes', 'send', 'isend', 'put', 'write') + trace.sum('sent', 'collective', 'icollective', 'atomic'), sent)
+        equal('rank {}: bytes received'.format(rank),
+              trace.sum('bytes', 'recv', 'received', 'mrecv', 'get', 'read') +
+              trace.sum('received', 'collective', 'icollective', 'atomic'), received)
+
+
+def matched(all_traces):
+    """On MPI_COMM_WORLD: as many messages and bytes from a to b were sent as received."""
+    sent, received = collections.Counter(), collections.Counter()
+    for rank, trace in enumerate(all_traces):
+        posted = {r['request']: r for r in trace.of('irecv', 'matched')}
+        for row in trace.of('send', 'isend'):
+            if row['comm'] == '1':
+                sent[rank, int(row['peer']), int(row['tag'])] += int(row['bytes']) + 1
+        for row in trace.of('recv'):
+            if row['comm'] == '1':
+                received[int(row['peer']), rank, int(row['tag'])] += int(row['bytes']) + 1
+        for row in trace.of('received'):
+            if posted.get(row['request'], {}).get('comm') == '1':
+                received[int(row['peer']), rank, int(row['tag'])] += int(row['bytes']) + 1
+        for row in trace.of('mrecv'):
+            if posted[row['request']]['comm'] == '1':
+                p = posted[row['request']]
+                received[int(p['peer']), rank, int(p['tag'])] += int(row['bytes']) + 1
+    equal('messages', sent, received)
+
+
+def killed(mpi):
+    """Ranks of crash.c count their calls in shared memory; the trace of a killed rank has that many."""
+    slots = os.path.join(harness.scratch('slots'), 'slots')
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    program = mpi.build('crash.c')
+    process = harness.start(mpi.command(2, mpi.profiled([program, 'loop', slots], directory, ['--trace'])))
+
+    def truth():
+        try:
+            with open(slots, 'rb') as f:
+                data = f.read(128)
+        except OSError:
+            return None
+        rows = [struct.unpack_from('<8q', data, 64 * r)[:3] for r in range(2)] if len(data) == 128 else []
+        return rows if rows and all(row[2] for row in rows) else None
+
+    rows = harness.wait_until(truth, what='the program to get ready')
+    time.sleep(random.uniform(0.05, 0.4))
+    for pid, _, _ in rows:
+        os.kill(pid, signal.SIGKILL)
+    harness.finish(process, 30)
+    harness.wait_until(lambda: all(harness.is_dead(row[0]) for row in rows), what='the end of the ranks')
+    for rank, trace in enumerate(traces(directory)):
+        calls = truth()[rank][1]
+        found = sum(c['function'] == 'MPI_Sendrecv' for c in trace.calls)
+        check(found in (calls, calls + 1), 'rank {}: {} calls in the trace, {} returned', rank, found, calls)
+        equal('rank {}: sends'.format(rank), len(trace.of('send')), found)
+        equal('rank {}: receives'.format(rank), len(trace.of('recv')), found)
+        trace.ordered()
+
+
+def budget(mpi):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    run = mpi.profile(mpi.build('sizes.c'), 2, options=['--trace', '--trace-max=64K'], directory=directory,
+                      env={'FVMPI_DEPTH': '4'}).ended(0)
+    plain = mpi.profile(mpi.build('sizes.c'), 2).ended(0)
+    equal('output', run.out, plain.out)
+    for rank, trace in enumerate(traces(directory)):
+        entry = run.report().rank(rank)
+        equal('calls', sum(s.on(rank, 'count') for s in run.report().sites),
+              entry['trace']['calls'] + entry['dropped']['events'])
+        equal('calls in the file', len(trace.calls), entry['trace']['calls'])
+        check(entry['dropped']['events'] > 0, 'rank {}: nothing was dropped', rank)
+        check(entry['trace']['stop_s'] is not None, 'rank {}: no word of its end', rank)
+    check('the trace ends here' in run.err, 'no word of it: {}', run.err)
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.mpis(tap):
+        have = os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h')
+        for name in PROGRAMS:
+            ranks = 3 if name in ('inter.c', 'grid.c') else 2
+            with tap.test('{}: {} on {} ranks'.format(mpi, name, ranks)):
+                with open(have) as f:
+                    if name == 'persistent.c' and 'HAVE_MPI_Allreduce_init 1' not in f.read():
+                        raise harness.Skip('no MPI_Allreduce_init')
+                directory = os.path.join(harness.scratch('exp'), 'e')
+                run = mpi.profile(mpi.build(name), ranks, [os.path.join(harness.scratch('data'), 'f')] if name == 'file.c' else [],
+                                  ['--trace'], directory).ended(0)
+                agrees(run.report(), directory, ranks)
+                matched(traces(directory))
+        for binding in ('MPIF_H', 'USE_F08'):
+            with tap.test('{}: fortran.F90, {}'.format(mpi, binding)):
+                directory = os.path.join(harness.scratch('exp'), 'e')
+                program = mpi.build('fortran.F90', '-D' + binding, output='fortran_' + binding.lower())
+                run = mpi.profile(program, 3, (), ['--trace'], directory).ended(0)
+                agrees(run.report(), directory, 3)
+                matched(traces(directory))
+        for i in range(3):
+            with tap.test('{}: killed, {}'.format(mpi, i + 1)):
+                killed(mpi)
+        with tap.test('{}: the budget'.format(mpi)):
+            budget(mpi)
+    tap.done()
+
+
+main()
