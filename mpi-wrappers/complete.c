@@ -128,11 +128,11 @@ static void settle(struct fv_completion *c, int result, int k, const MPI_Request
     if (error == MPI_SUCCESS) {
         uint64_t bytes = received_bytes(r, status);
 
-        if (c->call->trace && r->number)
+        if (fv_request_completed(c->call, r, bytes) && c->call->trace && r->number)
             event_ended(c->call, r, status, bytes);
-        fv_request_completed(c->call, r, bytes);
-    } else if (now && now[k] == MPI_REQUEST_NULL)
+    } else if (now && now[k] == MPI_REQUEST_NULL) {
         fv_request_freed(r);
+    }
 }
 
 void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Request *now,

@@ -163,7 +163,7 @@ void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Re
 {
     struct fv_request message = take_message(was);
 
-    if (result == MPI_SUCCESS) {
+    if (result == MPI_SUCCESS && (message.kind || !fv_tracing())) { /* else: MPI_MESSAGE_NO_PROC */
         const struct fv_request r = {
             .kind = FV_REQUEST_RECV, .peer = FV_NO_PEER, .tag = message.tag, .comm = message.comm
         };

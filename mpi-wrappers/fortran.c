@@ -62,15 +62,38 @@ static fv_f_function *next_of(const struct fv_f_real *real)
     return (fv_f_function *)found;
 }
 
+/* Stand in for procedures that the program has no library for. */
+static void without_effect(void)
+{
+}
+
+static void is_initialized(MPI_Fint *flag, MPI_Fint *ierror)
+{
+    *ierror = PMPI_Initialized(flag);
+}
+
+static void is_finalized(MPI_Fint *flag, MPI_Fint *ierror)
+{
+    *ierror = PMPI_Finalized(flag);
+}
+
+static fv_f_function *stand_in(const char *name)
+{
+    if (!strcmp(name, "mpi_initialized_"))
+        return (fv_f_function *)is_initialized;
+    if (!strcmp(name, "mpi_finalized_"))
+        return (fv_f_function *)is_finalized;
+    fv_log("%s: no library of this program has it: nothing is done; link the Fortran library of its MPI", name);
+    return without_effect;
+}
+
 fv_f_function *fv_f_find(struct fv_f_real *real)
 {
     int saved = errno;
     fv_f_function *found = next_of(real);
 
-    if (!found) {
-        fv_log("%s: no library of this program has it; link the Fortran library of its MPI", real->name);
-        _Exit(127); /* as the dynamic linker does for an undefined symbol */
-    }
+    if (!found)
+        found = stand_in(real->name);
     __atomic_store_n(&real->found, found, __ATOMIC_RELEASE);
     errno = saved;
     return found;

@@ -1,6 +1,7 @@
 /* The Fortran bindings. An entry point (fortran-wrappers.c, generated) forwards what it was given, sentinels,
  * absent `ierror`, descriptors and hidden lengths included, to the MPI library's own Fortran procedure, and
- * counts the call by converted copies of the arguments. Where that procedure calls C's MPI_X in turn, the
+ * counts the call by converted copies of the arguments. One thing is added: an absent `ierror` is present for the
+ * library, because after an error no argument may be looked at. Where that procedure calls C's MPI_X in turn, the
  * runtime's nesting guard sees one call. */
 #ifndef FV_FORTRAN_H
 #define FV_FORTRAN_H
@@ -19,7 +20,8 @@ struct fv_f_real {
     const char *name;
     fv_f_function *own, *found;
 };
-/* The next one of that name behind ours. Does not return where there is none: nor could the program. */
+/* The next one of that name behind ours. Where there is none (a program that asks by a weak reference whether
+ * there is), one that does as little as it can. */
 fv_f_function *fv_f_find(struct fv_f_real *real);
 
 /* FV_F_REAL(name, profiled, types) declares an entry point and fv_f_real_NAME(), which returns the procedure
@@ -84,7 +86,7 @@ struct fv_f_stub {
 
 static inline int fv_f_result(const MPI_Fint *ierror)
 {
-    return ierror ? *ierror : MPI_SUCCESS;
+    return *ierror;
 }
 
 /* A choice buffer: MPI_IN_PLACE as C's. */

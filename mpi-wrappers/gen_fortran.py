@@ -154,14 +154,22 @@ def regular_body(entry, rules):
     out.append('    if (on) {\n        fv_call_end(&call);\n        int rc = fv_f_result(f_ierror);')
     out.append(converted(entry, ' '.join(done)) +
                wrapped_list('        fv_done_%s(' % rule[0], ['&call', 'rc'] + done, ');', 12) + '\n    }')
-    return '\n'.join(out)
+    return present(entry) + '\n'.join(out)
+
+
+def present(entry):
+    """Where the caller may leave out ierror, which is how the call went, we ask for it all the same. Not of
+    MPI_Pcontrol, which has none in the standard."""
+    if entry.spellings or entry.f.name == 'MPI_Pcontrol':
+        return ''
+    return ('    MPI_Fint own_ierror = MPI_SUCCESS;\n\n    if (!f_ierror)\n        f_ierror = &own_ierror;\n')
 
 
 def special_body(entry):
     """The halves are in fortran.c, the same for all bindings: no buffers."""
     passed = ['FV_CALL_SITE()', '(fv_f_function *)fv_f_real_%s()' % entry.link_name]
     passed += [name for _, name in entry.parameters()]
-    return (wrapped_list('    fv_f_%s(' % entry.f.name, passed, ');', 8) +
+    return (present(entry) + wrapped_list('    fv_f_%s(' % entry.f.name, passed, ');', 8) +
             '\n    __asm__ volatile(""); /* no jump instead of the call: the site is this frame */')
 
 

@@ -265,11 +265,32 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
     return format_name(out, size, program, ranks, when);
 }
 
+/* Was more than one program started in this launch, so that the name of one would not do for all? Hydra tells
+ * that its mpiexec, the proxy's parent on the first node, alone. */
+static bool has_several_programs(const struct fv_launcher *launcher)
+{
+    char path[64], text[16384];
+
+    if (number_of("OMPI_NUM_APP_CTX") > 1)
+        return true;
+    if (!getenv("HYDI_CONTROL_FD") || launcher->process.parent <= 0)
+        return false;
+    snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)launcher->process.parent);
+    ssize_t n = fv_file_read(path, text, sizeof(text));
+    for (ssize_t at = 0; at < n; at += (ssize_t)strlen(text + at) + 1)
+        if (!strcmp(text + at, ":") || !strcmp(text + at, "-configfile"))
+            return true;
+    return false;
+}
+
 static int name_under(char *out, size_t size, const char *program, int ranks,
                       const struct fv_launcher *launcher)
 {
     uint64_t job = ranks > 1 && asks_environment(launcher) ? job_from_environment(launcher) : 0;
     char when[32];
+
+    if (ranks > 1 && has_several_programs(launcher))
+        program = "mpmd";
 
     if (!job && launcher->process.start)
         return fv_experiment_name_at(out, size, program, ranks, start_seconds(&launcher->process));

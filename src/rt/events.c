@@ -31,14 +31,15 @@ static FV_COLD void stop(const char *why)
     if (!__atomic_compare_exchange_n(&h->trace_stop_ticks, &never, fv_ticks(), false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         return;
+    __atomic_store_n(&fv_rt.trace_stopped, true, __ATOMIC_RELAXED);
     if (fv_rt.world_rank == 0 || why)
         fv_log("rank %d: the trace ends here: %s; the profile goes on", fv_rt.world_rank,
                why ? why : "FVMPI_TRACE_MAX is used up. Raise it, or record less (fvmpi_pause)");
 }
 
-static bool stopped(void)
+static inline bool stopped(void)
 {
-    return __atomic_load_n(&fv_rt.writer.header->trace_stop_ticks, __ATOMIC_RELAXED) != 0;
+    return FV_UNLIKELY(__atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED));
 }
 
 /* ---- room ---- */
@@ -109,7 +110,7 @@ static inline void commit(struct fv_events *e, uint8_t *at)
 
 static inline bool make_room(struct fv_thread *t, size_t need)
 {
-    return FV_LIKELY((size_t)(t->events.stop - t->events.at) >= need) || (!stopped() && next_chunk(t, need));
+    return !stopped() && (FV_LIKELY((size_t)(t->events.stop - t->events.at) >= need) || next_chunk(t, need));
 }
 
 /* ---- call sites ---- */

@@ -175,10 +175,14 @@ void fv_request_start(struct fv_call *call, uint64_t handle, uint64_t number)
     unlock_shard(s);
 }
 
-void fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
+bool fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
 {
     struct shard *s = lock_shard(fv_mix(known->handle));
     struct fv_request *r = search(s, known->handle);
+
+    /* A handle that stands for many sends may have been taken by the next of them; any other that has got a new
+     * meaning got it because this one completed. */
+    bool is_known = r && (known->kind != FV_REQUEST_SEND || r->serial == known->serial);
 
     if (r && r->serial == known->serial) {
         if (r->persistent)
@@ -188,12 +192,13 @@ void fv_request_completed(struct fv_call *call, const struct fv_request *known, 
     }
     unlock_shard(s);
     if (known->kind != FV_REQUEST_RECV || !bytes || known->function == FV_FUNCTION_REST)
-        return;
+        return is_known;
     /* In a cell of this thread's own: the poster's cells are written by the poster alone. */
     struct fv_cell *cell =
         fv_cell_find(call->thread, known->path, known->comm_id, known->function, fv_log2_bucket(bytes)).cell;
     cell->bytes_received += bytes;
     cell->receives++;
+    return is_known;
 }
 
 void fv_request_freed(const struct fv_request *known)

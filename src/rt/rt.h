@@ -174,8 +174,9 @@ bool fv_requests_shared(void);
 void fv_request_start(struct fv_call *call, uint64_t handle, uint64_t number);
 /* `known`, as fv_request_get() gave it before the completing call, completed: received bytes are charged
  * to the call that posted (or started) it. Forgets it unless persistent; but when MPI has given its handle
- * to another thread's new request meanwhile, that one stays. Call after fv_call_end(). */
-void fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes_received);
+ * to another thread's new request meanwhile, that one stays. Call after fv_call_end(). False: it had completed
+ * before; an MPI may hand out one handle for many sends. */
+bool fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes_received);
 /* MPI took it away otherwise: MPI_Request_free (call it before PMPI), an error. */
 void fv_request_freed(const struct fv_request *known);
 

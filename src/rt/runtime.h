@@ -24,7 +24,8 @@ enum fv_runtime_state {
 struct fv_runtime {
     uint32_t state;       /* enum fv_runtime_state */
     uint32_t paused;      /* calls are followed but not counted */
-    bool tracing;         /* calls are written as events */
+    bool tracing;         /* calls are written as events, until: */
+    bool trace_stopped;   /* the budget is used up: they are counted as dropped */
     bool thread_multiple; /* several threads may be inside MPI: take the locks of hot tables */
     pid_t pid;
     struct fv_lock lock; /* of start, thread list, pause */

@@ -93,7 +93,6 @@ struct fv_file_header {
     uint32_t cpus;         /* that the process may run on, at start; 0 unknown */
     uint32_t traced;       /* 1: there are events */
     uint64_t trace_stop_ticks; /* from then on there are none, because the budget was used up; 0: it was not */
-    uint64_t events;           /* calls in the trace, of all threads; exact after the end */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 

@@ -57,6 +57,8 @@ def main():
                 native = mpi.native(program, ranks, ['0']).ended(0)
                 same(native, mpi.profile(program, ranks, ['0']))
                 same(native, mpi.profile(program, ranks, ['0'], options=['--off-at-start']))
+            with tap.test('{}: codes of {} ranks, traced'.format(mpi, ranks)):
+                same(mpi.native(program, ranks), mpi.profile(program, ranks, options=['--trace']))
     tap.done()
 
 

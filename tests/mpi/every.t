@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every function of mpi-api.tbl, called by a program in each binding of each MPI (every/): what it prints is the
-same byte for byte with fvmpi and without, recorded and paused, and fvmpi counts every call. At the end, a
+same byte for byte with fvmpi and without, recorded, traced and paused, and fvmpi counts every call. At the end, a
 table of functions seen / functions called.
 
 Of functions that are not called the reason is printed. What an MPI lacks is found in mpi-have.h for C, and
@@ -219,6 +219,8 @@ def test(tap, mpi, binding, table):
         profiled[0].same_as(native[0])
     with tap.test(name + 'same output paused'):
         program.run(['--off-at-start']).same_as(native[0])
+    with tap.test(name + 'same output traced'):
+        program.run(['--trace']).same_as(native[0])
     with tap.test(name + 'functions seen are functions called, as often'):
         check(profiled, 'the recorded run failed')
         profiled[0].legal()

@@ -37,6 +37,10 @@
 ! @ MPI_Comm_set_name  calls::communicators count=1
 ! @ MPI_Allreduce      calls::communicators count=1         sent=4          received=4
 ! @ MPI_Comm_free      calls::communicators count=1
+! @ MPI_Comm_dup       calls::absent count=1
+! @ MPI_Comm_set_errhandler calls::absent count=1
+! @ MPI_Send           calls::absent count=1 sites=2
+! @ MPI_Comm_free      calls::absent count=1
 ! @ MPI_Pcontrol       calls::paused       count=1
 ! @ MPI_Init           MAIN__      count=1
 ! @ MPI_Comm_rank      MAIN__      count=1
@@ -202,6 +206,24 @@ subroutine communicators(me)
   call check(half == MPI_COMM_NULL, 'free')
 end subroutine
 
+! In mpi_f08 ierror may be left out; where errors return, nothing is known of the call but that.
+subroutine absent()
+  COMM :: dup
+  integer :: b(4)
+#ifdef USE_F08
+#define IERROR
+#else
+  integer :: ierror
+#define IERROR , ierror
+#endif
+  b = 1
+  call MPI_Comm_dup(MPI_COMM_WORLD, dup IERROR)
+  call MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN IERROR)
+  call MPI_Send(b, 1, MPI_DATATYPE_NULL, 0, 0, dup IERROR)
+  call MPI_Send(b, 1, MPI_INTEGER, 99, 0, dup IERROR)
+  call MPI_Comm_free(dup IERROR)
+end subroutine
+
 ! Nothing between the two is counted; of the calls themselves, the second.
 subroutine paused()
   integer :: ierror
@@ -226,6 +248,7 @@ program fortran ! main calls MAIN__
   call nobody()
   call collective(me, n)
   call communicators(me)
+  call absent()
   call paused()
   call MPI_Finalize(ierror)
 end program ! main calls MAIN__

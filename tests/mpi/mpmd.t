@@ -46,6 +46,13 @@ def two_programs(tap, mpi, master, worker):
     with tap.test('{}: three calls on one line are one call site'.format(mpi)):
         report.callsite('MPI_Send', inside='hand_out').expect(count=[6, 0, 0], sent=[240, 0, 0])
         report.callsite('MPI_Recv', inside='work').expect(count=[0, 3, 3], received=[0, 120, 120])
+    with tap.test('{}: without -o they share a directory too'.format(mpi)):
+        where = harness.scratch('cwd')
+        command = mpi.command(1, [master, 'x y']) + [':', '-n', '2', worker]
+        harness.run([harness.FVMPI, 'run', '--'] + command, cwd=where).ended(0)
+        made = os.listdir(where)
+        equal('directories', len(made), 1)
+        equal('ranks', harness.report_of(os.path.join(where, made[0])).data['run']['complete'], True)
     with tap.test('{}: the text names both'.format(mpi)):
         text = text_of(run)
         for words in ('master on rank 0: ', 'worker on ranks 1-2: ', '1 of 3 ranks (mpmd_master); each', '2 of 3 ranks (mpmd_worker); each'):

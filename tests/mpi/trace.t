@@ -143,12 +143,15 @@ def killed(mpi):
         rows = [struct.unpack_from('<8q', data, 64 * r)[:3] for r in range(2)] if len(data) == 128 else []
         return rows if rows and all(row[2] for row in rows) else None
 
-    rows = harness.wait_until(truth, what='the program to get ready')
-    time.sleep(random.uniform(0.05, 0.4))
-    for pid, _, _ in rows:
-        os.kill(pid, signal.SIGKILL)
-    harness.finish(process, 30)
-    harness.wait_until(lambda: all(harness.is_dead(row[0]) for row in rows), what='the end of the ranks')
+    try:
+        rows = harness.wait_until(truth, what='the program to get ready')
+        time.sleep(random.uniform(0.05, 0.4))
+        for pid, _, _ in rows:
+            os.kill(pid, signal.SIGKILL)
+        harness.finish(process, 30)
+        harness.wait_until(lambda: all(harness.is_dead(row[0]) for row in rows), what='the end of the ranks')
+    finally:
+        harness.kill_all()
     for rank, trace in enumerate(traces(directory)):
         calls = truth()[rank][1]
         found = sum(c['function'] == 'MPI_Sendrecv' for c in trace.calls)
