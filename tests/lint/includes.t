@@ -9,10 +9,11 @@ allowed() { # FOLDER: what it may include
         trace) echo 'base trace' ;;
         rt) echo 'base trace rt fvmpi.h' ;;
         report) echo 'base trace report' ;;
-        cmd) echo 'base trace report cmd fvmpi.h' ;;
+        merge) echo 'base trace report merge' ;;
+        cmd) echo 'base trace report merge cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt report cmd; do
+for folder in base trace rt report merge cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
     out=$(grep -HoE '^#include "[^"]+"' "$source/src/$folder"/*.[ch] | while IFS=: read -r file include; do

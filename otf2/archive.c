@@ -1,0 +1,593 @@
+/* Events and files of the archive; see archive.h. */
+#include "otf2/archive_state.h"
+#include "fvmpi.h"
+#include "merge/calls.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The table of calls.c speaks OTF2's numbers without knowing its header. */
+_Static_assert((int)FV_OP_BARRIER == (int)OTF2_COLLECTIVE_OP_BARRIER, "collectives");
+_Static_assert((int)FV_OP_ALLTOALLW == (int)OTF2_COLLECTIVE_OP_ALLTOALLW, "collectives");
+_Static_assert((int)FV_OP_EXSCAN == (int)OTF2_COLLECTIVE_OP_EXSCAN, "collectives");
+_Static_assert((int)FV_OP_DESTROY_AND_DEALLOCATE == (int)OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE,
+               "collectives");
+_Static_assert(FV_PEER_NONE == (uint32_t)OTF2_COLLECTIVE_ROOT_NONE, "roots");
+_Static_assert(FV_PEER_SELF == (uint32_t)OTF2_COLLECTIVE_ROOT_SELF, "roots");
+_Static_assert(FV_PEER_OURS == (uint32_t)OTF2_COLLECTIVE_ROOT_THIS_GROUP, "roots");
+
+bool fv_archive_check(struct fv_archive *a, OTF2_ErrorCode code, const char *what)
+{
+    if (FV_LIKELY(code == OTF2_SUCCESS))
+        return true;
+    if (!a->failed)
+        fv_log("%s: the OTF2 archive could not be written (%s: %s%s%s); is there room on the disk?", a->final,
+               what, OTF2_Error_GetDescription(code), errno ? ": " : "", errno ? strerror(errno) : "");
+    a->failed = true;
+    return false;
+}
+
+/* OTF2 would print each of its errors; fvmpi says one line. */
+static OTF2_ErrorCode be_quiet(void *data, const char *file, uint64_t line, const char *function,
+                               OTF2_ErrorCode code, const char *format, va_list args)
+{
+    (void)data, (void)file, (void)line, (void)function, (void)format, (void)args;
+    return code;
+}
+
+/* ---- events ---- */
+
+static OTF2_ErrorCode put_rma(OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    static const OTF2_RmaAtomicType atomics[] = { OTF2_RMA_ATOMIC_TYPE_ACCUMULATE,
+                                                  OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP,
+                                                  OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE };
+    const OTF2_RmaSyncLevel both = OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY;
+
+    switch (r->kind) {
+    case FV_REC_RMA_COLL_BEGIN: return OTF2_EvtWriter_RmaCollectiveBegin(w, NULL, r->time_ns);
+    case FV_REC_RMA_COLL_END:
+        return OTF2_EvtWriter_RmaCollectiveEnd(w, NULL, r->time_ns, r->op, both, r->ref,
+                                               OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+    case FV_REC_WIN_CREATE: return OTF2_EvtWriter_RmaWinCreate(w, NULL, r->time_ns, r->ref);
+    case FV_REC_WIN_DESTROY: return OTF2_EvtWriter_RmaWinDestroy(w, NULL, r->time_ns, r->ref);
+    case FV_REC_RMA_GROUP:
+        return OTF2_EvtWriter_RmaGroupSync(w, NULL, r->time_ns, r->op ? both : OTF2_RMA_SYNC_LEVEL_PROCESS,
+                                           r->ref, r->aux + FV_GROUP_FIRST_RMA);
+    case FV_REC_RMA_LOCK:
+        return OTF2_EvtWriter_RmaAcquireLock(w, NULL, r->time_ns, r->ref, r->peer, r->id,
+                                             r->op ? OTF2_LOCK_SHARED : OTF2_LOCK_EXCLUSIVE);
+    case FV_REC_RMA_UNLOCK: return OTF2_EvtWriter_RmaReleaseLock(w, NULL, r->time_ns, r->ref, r->peer, r->id);
+    case FV_REC_RMA_SYNC:
+        return OTF2_EvtWriter_RmaSync(w, NULL, r->time_ns, r->ref, r->peer, OTF2_RMA_SYNC_TYPE_MEMORY);
+    case FV_REC_RMA_PUT: return OTF2_EvtWriter_RmaPut(w, NULL, r->time_ns, r->ref, r->peer, r->sent, r->id);
+    case FV_REC_RMA_GET:
+        return OTF2_EvtWriter_RmaGet(w, NULL, r->time_ns, r->ref, r->peer, r->received, r->id);
+    case FV_REC_RMA_ATOMIC:
+        return OTF2_EvtWriter_RmaAtomic(w, NULL, r->time_ns, r->ref, r->peer, atomics[r->op % 3], r->sent,
+                                        r->received, r->id);
+    default:
+        return r->op ? OTF2_EvtWriter_RmaOpCompleteRemote(w, NULL, r->time_ns, r->ref, r->id)
+                     : OTF2_EvtWriter_RmaOpCompleteNonBlocking(w, NULL, r->time_ns, r->ref, r->id);
+    }
+}
+
+static OTF2_ErrorCode put_open(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    uint32_t mode = a->defs->handles[r->ref].mode;
+    OTF2_IoAccessMode access = mode & FV_FILE_RDWR     ? OTF2_IO_ACCESS_MODE_READ_WRITE
+                               : mode & FV_FILE_WRONLY ? OTF2_IO_ACCESS_MODE_WRITE_ONLY
+                                                       : OTF2_IO_ACCESS_MODE_READ_ONLY;
+    OTF2_IoCreationFlag creation = (mode & FV_FILE_CREATE ? OTF2_IO_CREATION_FLAG_CREATE : 0u) |
+                                   (mode & FV_FILE_EXCL ? OTF2_IO_CREATION_FLAG_EXCLUSIVE : 0u);
+    OTF2_IoStatusFlag status = (mode & FV_FILE_APPEND ? OTF2_IO_STATUS_FLAG_APPEND : 0u) |
+                               (mode & FV_FILE_DELETE_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE : 0u);
+
+    return OTF2_EvtWriter_IoCreateHandle(w, NULL, r->time_ns, r->ref, access, creation, status);
+}
+
+static OTF2_ErrorCode put_io(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    OTF2_IoOperationFlag flags = (r->op & FV_IO_ASYNC ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0u) |
+                                 (r->op & FV_IO_COLLECTIVE ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : 0u);
+
+    switch (r->kind) {
+    case FV_REC_IO_OPEN: return put_open(a, w, r);
+    case FV_REC_IO_CLOSE: return OTF2_EvtWriter_IoDestroyHandle(w, NULL, r->time_ns, r->ref);
+    case FV_REC_IO_SEEK:
+        return OTF2_EvtWriter_IoSeek(w, NULL, r->time_ns, r->ref, (int64_t)r->sent, r->op % 3,
+                                     r->op ? OTF2_UNDEFINED_UINT64 : r->sent);
+    case FV_REC_IO_BEGIN:
+        return OTF2_EvtWriter_IoOperationBegin(w, NULL, r->time_ns, r->ref,
+                                               r->op & FV_IO_WRITE ? OTF2_IO_OPERATION_MODE_WRITE
+                                                                   : OTF2_IO_OPERATION_MODE_READ,
+                                               flags, r->sent, r->id);
+    case FV_REC_IO_ISSUED: return OTF2_EvtWriter_IoOperationIssued(w, NULL, r->time_ns, r->ref, r->id);
+    default: return OTF2_EvtWriter_IoOperationComplete(w, NULL, r->time_ns, r->ref, r->sent, r->id);
+    }
+}
+
+static OTF2_ErrorCode put_enter(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    uint32_t context = a->context_of_node[r->context];
+
+    if (context == FV_NONE)
+        return OTF2_EvtWriter_Enter(w, NULL, r->time_ns, r->ref);
+    /* The list is empty again after each event. */
+    OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH, context);
+    return OTF2_EvtWriter_Enter(w, a->attributes, r->time_ns, r->ref);
+}
+
+static OTF2_ErrorCode put_begin(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    const struct fv_command *c = &a->commands[r->ref];
+
+    return OTF2_EvtWriter_ProgramBegin(w, NULL, r->time_ns, c->program, c->argument_count, c->arguments);
+}
+
+static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    uint64_t t = r->time_ns;
+
+    switch ((enum fv_record_kind)r->kind) {
+    case FV_REC_ENTER: return put_enter(a, w, r);
+    case FV_REC_LEAVE: return OTF2_EvtWriter_Leave(w, NULL, t, r->ref);
+    case FV_REC_SEND: return OTF2_EvtWriter_MpiSend(w, NULL, t, r->peer, r->ref, r->tag, r->sent);
+    case FV_REC_RECEIVE: return OTF2_EvtWriter_MpiRecv(w, NULL, t, r->peer, r->ref, r->tag, r->received);
+    case FV_REC_ISEND: return OTF2_EvtWriter_MpiIsend(w, NULL, t, r->peer, r->ref, r->tag, r->sent, r->id);
+    case FV_REC_ISEND_END: return OTF2_EvtWriter_MpiIsendComplete(w, NULL, t, r->id);
+    case FV_REC_IRECEIVE: return OTF2_EvtWriter_MpiIrecvRequest(w, NULL, t, r->id);
+    case FV_REC_IRECEIVE_END:
+        return OTF2_EvtWriter_MpiIrecv(w, NULL, t, r->peer, r->ref, r->tag, r->received, r->id);
+    case FV_REC_TEST: return OTF2_EvtWriter_MpiRequestTest(w, NULL, t, r->id);
+    case FV_REC_CANCEL: return OTF2_EvtWriter_MpiRequestCancelled(w, NULL, t, r->id);
+    case FV_REC_COLL_BEGIN: return OTF2_EvtWriter_MpiCollectiveBegin(w, NULL, t);
+    case FV_REC_COLL_END:
+        return OTF2_EvtWriter_MpiCollectiveEnd(w, NULL, t, r->op, r->ref, r->peer, r->sent, r->received);
+    case FV_REC_ICOLL_BEGIN: return OTF2_EvtWriter_NonBlockingCollectiveRequest(w, NULL, t, r->id);
+    case FV_REC_ICOLL_END:
+        return OTF2_EvtWriter_NonBlockingCollectiveComplete(w, NULL, t, r->op, r->ref, r->peer, r->sent,
+                                                            r->received, r->id);
+    case FV_REC_COMM_CREATE: return OTF2_EvtWriter_CommCreate(w, NULL, t, r->ref);
+    case FV_REC_COMM_DESTROY: return OTF2_EvtWriter_CommDestroy(w, NULL, t, r->ref);
+    case FV_REC_PROGRAM_BEGIN: return put_begin(a, w, r);
+    case FV_REC_PROGRAM_END: return OTF2_EvtWriter_ProgramEnd(w, NULL, t, (int64_t)r->id);
+    case FV_REC_MEASURE:
+        return OTF2_EvtWriter_MeasurementOnOff(w, NULL, t,
+                                               r->op ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
+    case FV_REC_IO_OPEN:
+    case FV_REC_IO_CLOSE:
+    case FV_REC_IO_SEEK:
+    case FV_REC_IO_BEGIN:
+    case FV_REC_IO_ISSUED:
+    case FV_REC_IO_END: return put_io(a, w, r);
+    default: return put_rma(w, r);
+    }
+}
+
+static bool sink_put(struct fv_sink *sink, uint32_t slot, const struct fv_record *record)
+{
+    struct fv_archive *a = sink->context;
+    OTF2_ErrorCode code = put_record(a, a->writers[slot], record);
+
+    return FV_LIKELY(code == OTF2_SUCCESS) || fv_archive_check(a, code, "events");
+}
+
+static bool sink_open(struct fv_sink *sink, uint32_t slot, uint64_t location)
+{
+    struct fv_archive *a = sink->context;
+
+    FV_GROW(a->writers, a->writer_room, (size_t)slot + 1);
+    errno = 0;
+    a->writers[slot] = OTF2_Archive_GetEvtWriter(a->otf2, location);
+    return a->writers[slot] || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "an event file");
+}
+
+static bool sink_close(struct fv_sink *sink, uint32_t slot)
+{
+    struct fv_archive *a = sink->context;
+
+    errno = 0;
+    return fv_archive_check(a, OTF2_Archive_CloseEvtWriter(a->otf2, a->writers[slot]), "an event file");
+}
+
+struct fv_sink *fv_archive_sink(struct fv_archive *a)
+{
+    a->sink = (struct fv_sink){ .context = a, .open = sink_open, .put = sink_put, .close = sink_close };
+    return &a->sink;
+}
+
+/* ---- memory: each event buffer holds a few chunks, then it is written ---- */
+
+#define CHUNKS 4
+
+struct buffer {
+    void *chunks[CHUNKS];
+    unsigned used;
+};
+
+static void *take_chunk(void *data, OTF2_FileType type, OTF2_LocationRef location, void **own, uint64_t bytes)
+{
+    struct buffer *b = *own;
+
+    (void)data, (void)location;
+    if (!b && !(b = *own = calloc(1, sizeof(*b))))
+        return NULL;
+    if (b->used == CHUNKS && type == OTF2_FILETYPE_EVENTS)
+        return NULL; /* it is written, and comes again */
+    if (b->used == CHUNKS)
+        return NULL;
+    return b->chunks[b->used++] = malloc(bytes);
+}
+
+static void free_chunks(void *data, OTF2_FileType type, OTF2_LocationRef location, void **own, bool final)
+{
+    struct buffer *b = *own;
+
+    (void)data, (void)type, (void)location;
+    if (!b)
+        return;
+    while (b->used)
+        free(b->chunks[--b->used]);
+    if (final) {
+        free(b);
+        *own = NULL;
+    }
+}
+
+static OTF2_FlushType always(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller,
+                             bool final)
+{
+    (void)data, (void)type, (void)location, (void)caller, (void) final;
+    return OTF2_FLUSH;
+}
+
+/* ---- OTF2's collective operations, over the transport ---- */
+
+struct OTF2_CollectiveContext {
+    const struct fv_transport *transport; /* NULL: this process alone */
+};
+
+static size_t bytes_of(OTF2_Type type)
+{
+    switch (type) {
+    case OTF2_TYPE_UINT8:
+    case OTF2_TYPE_INT8: return 1;
+    case OTF2_TYPE_UINT16:
+    case OTF2_TYPE_INT16: return 2;
+    case OTF2_TYPE_UINT32:
+    case OTF2_TYPE_INT32:
+    case OTF2_TYPE_FLOAT: return 4;
+    default: return 8;
+    }
+}
+
+static OTF2_CallbackCode coll_size(void *data, OTF2_CollectiveContext *c, uint32_t *size)
+{
+    (void)data;
+    *size = (uint32_t)c->transport->size;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode coll_rank(void *data, OTF2_CollectiveContext *c, uint32_t *rank)
+{
+    (void)data;
+    *rank = (uint32_t)c->transport->rank;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode coll_barrier(void *data, OTF2_CollectiveContext *c)
+{
+    (void)data;
+    fv_transport_any(c->transport, false);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode coll_bcast(void *data, OTF2_CollectiveContext *c, void *buffer, uint32_t count,
+                                    OTF2_Type type, uint32_t root)
+{
+    const struct fv_transport *t = c->transport;
+    size_t bytes = count * bytes_of(type);
+
+    (void)data;
+    if ((uint32_t)t->rank != root)
+        t->receive(t, (int)root, buffer, bytes);
+    for (int i = 0; (uint32_t)t->rank == root && i < t->size; i++)
+        if ((uint32_t)i != root)
+            t->send(t, i, buffer, bytes);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode coll_gatherv(void *data, OTF2_CollectiveContext *c, const void *in, uint32_t count,
+                                      void *out, const uint32_t *counts, OTF2_Type type, uint32_t root)
+{
+    const struct fv_transport *t = c->transport;
+    uint8_t *at = out;
+
+    (void)data;
+    if ((uint32_t)t->rank != root) {
+        t->send(t, (int)root, in, count * bytes_of(type));
+        return OTF2_CALLBACK_SUCCESS;
+    }
+    for (int i = 0; i < t->size; i++) {
+        size_t bytes = (counts ? counts[i] : count) * bytes_of(type);
+
+        if (i == t->rank)
+            memcpy(at, in, bytes);
+        else
+            t->receive(t, i, at, bytes);
+        at += bytes;
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode coll_gather(void *data, OTF2_CollectiveContext *c, const void *in, void *out,
+                                     uint32_t count, OTF2_Type type, uint32_t root)
+{
+    return coll_gatherv(data, c, in, count, out, NULL, type, root);
+}
+
+static OTF2_CallbackCode coll_scatterv(void *data, OTF2_CollectiveContext *c, const void *in,
+                                       const uint32_t *counts, void *out, uint32_t count, OTF2_Type type,
+                                       uint32_t root)
+{
+    const struct fv_transport *t = c->transport;
+    const uint8_t *at = in;
+
+    (void)data;
+    if ((uint32_t)t->rank != root) {
+        t->receive(t, (int)root, out, count * bytes_of(type));
+        return OTF2_CALLBACK_SUCCESS;
+    }
+    for (int i = 0; i < t->size; i++) {
+        size_t bytes = (counts ? counts[i] : count) * bytes_of(type);
+
+        if (i == t->rank)
+            memcpy(out, at, bytes);
+        else
+            t->send(t, i, at, bytes);
+        at += bytes;
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode coll_scatter(void *data, OTF2_CollectiveContext *c, const void *in, void *out,
+                                      uint32_t count, OTF2_Type type, uint32_t root)
+{
+    return coll_scatterv(data, c, in, NULL, out, count, type, root);
+}
+
+/* Each process writes its own files: its local group is itself. */
+static OTF2_CallbackCode coll_local(void *data, OTF2_CollectiveContext **local, OTF2_CollectiveContext *all,
+                                    uint32_t rank, uint32_t size, uint32_t local_rank, uint32_t local_size,
+                                    uint32_t file, uint32_t files)
+{
+    static OTF2_CollectiveContext alone = { &fv_transport_alone };
+
+    (void)data, (void)all, (void)rank, (void)size, (void)local_rank, (void)local_size, (void)file,
+        (void)files;
+    *local = &alone;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode coll_free(void *data, OTF2_CollectiveContext *local)
+{
+    (void)data, (void)local;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CollectiveContext whole, self = { &fv_transport_alone };
+
+static bool set_callbacks(struct fv_archive *a)
+{
+    static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = always };
+    static const OTF2_MemoryCallbacks memory = { .otf2_allocate = take_chunk, .otf2_free_all = free_chunks };
+
+    a->collectives = (OTF2_CollectiveCallbacks){ .otf2_get_size = coll_size,
+                                                 .otf2_get_rank = coll_rank,
+                                                 .otf2_create_local_comm = coll_local,
+                                                 .otf2_free_local_comm = coll_free,
+                                                 .otf2_barrier = coll_barrier,
+                                                 .otf2_bcast = coll_bcast,
+                                                 .otf2_gather = coll_gather,
+                                                 .otf2_gatherv = coll_gatherv,
+                                                 .otf2_scatter = coll_scatter,
+                                                 .otf2_scatterv = coll_scatterv };
+    whole.transport = a->transport;
+    return fv_archive_check(a, OTF2_Archive_SetFlushCallbacks(a->otf2, &flush, NULL), "flushing") &&
+           fv_archive_check(a, OTF2_Archive_SetMemoryCallbacks(a->otf2, &memory, NULL), "memory") &&
+           fv_archive_check(
+               a, OTF2_Archive_SetCollectiveCallbacks(a->otf2, &a->collectives, NULL, &whole, &self),
+               "processes");
+}
+
+/* ---- files ---- */
+
+static char *path_of(const char *directory, const char *name)
+{
+    size_t bytes = strlen(directory) + strlen(name) + 2;
+    char *path = fv_xcalloc(bytes, 1);
+
+    snprintf(path, bytes, "%s/%s", directory, name);
+    return path;
+}
+
+/* Of an archive: <number>.evt, .def, .snap. */
+static bool is_ours(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+
+    return digits && (!strcmp(name + digits, ".evt") || !strcmp(name + digits, ".def") ||
+                      !strcmp(name + digits, ".snap"));
+}
+
+/* Removes an archive's files, and nothing else; true if none is left. */
+static bool remove_archive(const char *directory)
+{
+    char *anchor = path_of(directory, "traces.otf2"), *defs = path_of(directory, "traces.def");
+    char *events = path_of(directory, "traces");
+    DIR *dir;
+
+    unlink(anchor);
+    unlink(defs);
+    dir = opendir(events);
+    for (struct dirent *d; dir && (d = readdir(dir));)
+        if (is_ours(d->d_name))
+            unlinkat(dirfd(dir), d->d_name, 0);
+    if (dir)
+        closedir(dir);
+    bool gone = !rmdir(events) || errno == ENOENT;
+    free(anchor);
+    free(defs);
+    free(events);
+    return gone;
+}
+
+static bool move(const struct fv_archive *a, const char *name)
+{
+    char *from = path_of(a->work, name), *to = path_of(a->final, name);
+    bool good = !rename(from, to);
+
+    if (!good)
+        fv_log("%s: %s; the archive is left in %s", to, strerror(errno), a->work);
+    free(from);
+    free(to);
+    return good;
+}
+
+static bool take_place(struct fv_archive *a)
+{
+    if (!remove_archive(a->final)) {
+        fv_log("%s/traces: %s; it holds what is not of an archive. The new one is left in %s", a->final,
+               strerror(errno), a->work);
+        return false;
+    }
+    bool good = move(a, "traces") && move(a, "traces.def") && move(a, "traces.otf2");
+    if (good)
+        rmdir(a->work);
+    return good;
+}
+
+static bool make_directories(struct fv_archive *a)
+{
+    if (mkdir(a->final, 0777) && errno != EEXIST) {
+        fv_log("%s: %s; name a directory that can be written to with -o", a->final, strerror(errno));
+        return false;
+    }
+    if (mkdir(a->work, 0777) && errno != EEXIST) {
+        fv_log("%s: %s; name a directory that can be written to with -o", a->work, strerror(errno));
+        return false;
+    }
+    remove_archive(a->work); /* of a merge that was interrupted */
+    return true;
+}
+
+struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
+                                   uint64_t buffer_bytes)
+{
+    struct fv_archive *a = fv_xcalloc(1, sizeof(*a));
+    uint64_t chunk = buffer_bytes / CHUNKS;
+
+    a->transport = transport;
+    a->final = path_of(directory, "");
+    a->final[strlen(directory)] = '\0';
+    a->work = path_of(directory, ".traces-unfinished");
+    a->chunk_bytes = chunk < (256 << 10) ? 256 << 10 : chunk > (16 << 20) ? 16 << 20 : chunk;
+    OTF2_Error_RegisterCallback(be_quiet, NULL);
+    if (fv_transport_any(transport, !transport->rank && !make_directories(a))) {
+        free(a->final);
+        free(a->work);
+        free(a);
+        return NULL;
+    }
+    errno = 0;
+    a->otf2 = OTF2_Archive_Open(a->work, "traces", OTF2_FILEMODE_WRITE, a->chunk_bytes, 4 << 20,
+                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    bool good = a->otf2 || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "open");
+    good = good && set_callbacks(a);
+    if (fv_transport_any(transport, !good)) {
+        fv_archive_close(a, false, false);
+        return NULL;
+    }
+    a->attributes = OTF2_AttributeList_New();
+    return a;
+}
+
+bool fv_archive_begin_events(struct fv_archive *a, const struct fv_defs *defs,
+                             const uint32_t *context_of_node)
+{
+    a->defs = defs;
+    a->context_of_node = context_of_node;
+    fv_commands_init(a);
+    return fv_archive_check(a, OTF2_Archive_OpenEvtFiles(a->otf2), "event files");
+}
+
+bool fv_archive_end_events(struct fv_archive *a)
+{
+    return fv_archive_check(a, OTF2_Archive_CloseEvtFiles(a->otf2), "event files");
+}
+
+static void write_local(struct fv_archive *a, const uint64_t *own, size_t count)
+{
+    for (size_t i = 0; i < count && !a->failed; i++) {
+        errno = 0;
+        OTF2_DefWriter *w = OTF2_Archive_GetDefWriter(a->otf2, own[i]);
+
+        if (!w)
+            fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "a definition file");
+        else
+            fv_archive_check(a, OTF2_Archive_CloseDefWriter(a->otf2, w), "a definition file");
+    }
+}
+
+bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t own_count,
+                            const struct fv_archive_location *locations, size_t location_count,
+                            const struct fv_archive_times *times, const struct fv_contexts *contexts)
+{
+    bool good = fv_archive_check(a, OTF2_Archive_OpenDefFiles(a->otf2), "definition files");
+
+    write_local(a, own, own_count);
+    good = fv_archive_check(a, OTF2_Archive_CloseDefFiles(a->otf2), "definition files") && good && !a->failed;
+    if (!locations || !good)
+        return good;
+    OTF2_Archive_SetCreator(a->otf2, "fvmpi " FVMPI_VERSION);
+    OTF2_Archive_SetDescription(a->otf2, "MPI calls recorded by fvmpi, merged by fvunify");
+    OTF2_Archive_SetBoolProperty(a->otf2, "OTF2::MPI_COMMUNICATION_COMPLETE", false, true);
+    errno = 0;
+    OTF2_GlobalDefWriter *w = OTF2_Archive_GetGlobalDefWriter(a->otf2);
+    if (!w)
+        return fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "definitions");
+    good = fv_definitions_write(a, w, locations, location_count, times, contexts);
+    return fv_archive_check(a, OTF2_Archive_CloseGlobalDefWriter(a->otf2, w), "definitions") && good;
+}
+
+bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
+{
+    const struct fv_transport *t = a->transport;
+
+    errno = 0;
+    if (a->attributes)
+        OTF2_AttributeList_Delete(a->attributes);
+    if (a->otf2)
+        good = fv_archive_check(a, OTF2_Archive_Close(a->otf2), "close") && good;
+    good = !fv_transport_any(t, !good);
+    if (!t->rank && good)
+        good = take_place(a);
+    else if (!t->rank && !keep && remove_archive(a->work))
+        rmdir(a->work);
+    else if (!t->rank)
+        fv_log("%s: the unfinished archive is kept here", a->work);
+    good = !fv_transport_any(t, !good);
+    fv_commands_release(a);
+    fv_strings_release(&a->strings);
+    free(a->writers);
+    free(a->final);
+    free(a->work);
+    free(a);
+    return good;
+}

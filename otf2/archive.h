@@ -1,0 +1,44 @@
+/* An OTF2 archive that several processes write together: the sink of the merge. Only otf2/ knows OTF2.
+ *
+ * The archive grows in a hidden directory beside its final place and is moved there when it is whole, the
+ * anchor file last: an interrupted merge leaves nothing that a viewer would open. */
+#ifndef FV_ARCHIVE_H
+#define FV_ARCHIVE_H
+
+#include "merge/clocks.h"
+#include "merge/contexts.h"
+#include "merge/record.h"
+#include "merge/transport.h"
+
+struct fv_archive;
+
+/* Collective. `directory` gets traces.otf2, traces.def and traces/. `buffer_bytes`: for the events of one
+ * location. NULL: failed, and has logged. */
+struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
+                                   uint64_t buffer_bytes);
+
+/* Collective: event files come next. `context_of_node` as in struct fv_contexts. All outlive the archive. */
+bool fv_archive_begin_events(struct fv_archive *archive, const struct fv_defs *defs,
+                             const uint32_t *context_of_node);
+struct fv_sink *fv_archive_sink(struct fv_archive *archive);
+bool fv_archive_end_events(struct fv_archive *archive);
+
+struct fv_archive_location {
+    uint64_t location, events;
+    uint32_t rank; /* world rank */
+};
+struct fv_archive_times {
+    uint64_t first_ns, last_ns; /* of all events */
+    int64_t origin_ns;          /* CLOCK_REALTIME of time 0 */
+};
+
+/* Collective: the local definitions of this process's locations; the first process writes the global ones,
+ * for which all locations are needed (others: NULL). */
+bool fv_archive_definitions(struct fv_archive *archive, const uint64_t *own, size_t own_count,
+                            const struct fv_archive_location *locations, size_t location_count,
+                            const struct fv_archive_times *times, const struct fv_contexts *contexts);
+
+/* Collective. Closes the archive; if `good` it gets its place, else it is removed, unless `keep`. */
+bool fv_archive_close(struct fv_archive *archive, bool good, bool keep);
+
+#endif

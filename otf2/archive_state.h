@@ -1,0 +1,57 @@
+/* Shared by archive.c (events, files) and definitions.c. */
+#ifndef FV_ARCHIVE_STATE_H
+#define FV_ARCHIVE_STATE_H
+
+#include "otf2/archive.h"
+
+#include <otf2/otf2.h>
+
+/* Strings by number; 0 is "". */
+struct fv_strings {
+    struct fv_arena arena;
+    const char **items;
+    size_t count, room;
+    struct fv_index index;
+};
+uint32_t fv_strings_find(struct fv_strings *strings, const char *text);
+void fv_strings_release(struct fv_strings *strings);
+
+/* A command line: the program's path and its words. */
+struct fv_command {
+    uint32_t program, argument_count;
+    uint32_t *arguments;
+};
+
+struct fv_archive {
+    OTF2_Archive *otf2;
+    const struct fv_transport *transport;
+    OTF2_CollectiveCallbacks collectives;
+    char *final, *work; /* directories */
+    uint64_t chunk_bytes;
+    const struct fv_defs *defs;
+    const uint32_t *context_of_node;
+    struct fv_sink sink;
+    OTF2_EvtWriter **writers; /* by slot */
+    size_t writer_room;
+    OTF2_AttributeList *attributes;
+    struct fv_strings strings;
+    struct fv_command *commands; /* by rank; the same in all processes */
+    bool failed;
+};
+
+enum { FV_ATTRIBUTE_CALL_PATH = 0 };
+
+/* Logs once; false if it is an error. */
+bool fv_archive_check(struct fv_archive *archive, OTF2_ErrorCode code, const char *what);
+
+/* Groups come in this order: all locations, one for MPI_COMM_SELF, those of RMA, those of communicators. */
+enum { FV_GROUP_LOCATIONS = 0, FV_GROUP_SELF = 1, FV_GROUP_FIRST_RMA = 2 };
+
+void fv_commands_init(struct fv_archive *archive);
+void fv_commands_release(struct fv_archive *archive);
+
+bool fv_definitions_write(struct fv_archive *archive, OTF2_GlobalDefWriter *writer,
+                          const struct fv_archive_location *locations, size_t location_count,
+                          const struct fv_archive_times *times, const struct fv_contexts *contexts);
+
+#endif

@@ -1,0 +1,293 @@
+/* Opens an archive, reads it in order, and lets the parts look at each record. */
+#include "otf2/check_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The library would print to stderr; its last words become part of ours. */
+static OTF2_ErrorCode on_library_error(void *data, __attribute__((unused)) const char *file,
+                                       __attribute__((unused)) uint64_t line,
+                                       __attribute__((unused)) const char *function, OTF2_ErrorCode code,
+                                       const char *format, va_list list)
+{
+    struct fv_check *c = data;
+    char words[400];
+
+    vsnprintf(words, sizeof(words), format ? format : "", list);
+    if (!*c->library_error) /* the first one is the cause */
+        snprintf(c->library_error, sizeof(c->library_error), "%s%s%s", OTF2_Error_GetDescription(code),
+                 *words ? ": " : "", words);
+    return code;
+}
+
+static void unreadable(struct fv_check *c, const char *what)
+{
+    fv_fault(c, FV_UNREADABLE, "%s cannot be read%s%s", what, *c->library_error ? ": " : "",
+             c->library_error);
+    *c->library_error = 0;
+}
+
+static void of_archive(struct fv_check *c)
+{
+    c->where = (struct fv_where){ .scope = FV_OF_ARCHIVE, .location = FV_NONE };
+}
+
+static void of_location(struct fv_check *c)
+{
+    c->where = (struct fv_where){ .scope = FV_OF_LOCATION, .location = c->here.location };
+}
+
+static bool property_is(struct fv_check *c, const char *name, bool value)
+{
+    bool is;
+
+    return OTF2_Reader_GetBoolProperty(c->reader, name, &is) == OTF2_SUCCESS && is == value;
+}
+
+/* ---- definitions ---- */
+
+static int read_definitions(struct fv_check *c)
+{
+    OTF2_GlobalDefReader *reader = OTF2_Reader_GetGlobalDefReader(c->reader);
+    OTF2_GlobalDefReaderCallbacks *callbacks = fv_check_definition_callbacks();
+    uint64_t read = 0, promised = 0;
+    int err = 0;
+
+    if (!reader) {
+        of_archive(c);
+        unreadable(c, "the file of global definitions");
+        err = -FV_EFORMAT;
+    } else {
+        OTF2_Reader_RegisterGlobalDefCallbacks(c->reader, reader, callbacks, c);
+        err =
+            OTF2_Reader_ReadAllGlobalDefinitions(c->reader, reader, &read) == OTF2_SUCCESS ? 0 : -FV_EFORMAT;
+        of_archive(c);
+        if (err)
+            unreadable(c, "a global definition");
+        else if (OTF2_Reader_GetNumberOfGlobalDefinitions(c->reader, &promised) == OTF2_SUCCESS &&
+                 promised != read)
+            fv_fault(c, FV_DEFINITION_COUNT,
+                     "%" PRIu64 " global definitions, but the anchor file says %" PRIu64, read, promised);
+        OTF2_Reader_CloseGlobalDefReader(c->reader, reader);
+    }
+    OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
+    if (!err)
+        fv_check_definitions_end(c);
+    return err;
+}
+
+static void check_location_count(struct fv_check *c)
+{
+    uint64_t promised = 0, defined = c->definitions[FV_DEF_LOCATION].count;
+
+    of_archive(c);
+    c->result.locations = defined;
+    if (OTF2_Reader_GetNumberOfLocations(c->reader, &promised) == OTF2_SUCCESS && promised != defined)
+        fv_fault(c, FV_LOCATION_COUNT, "%" PRIu64 " locations are defined, but the anchor file says %" PRIu64,
+                 defined, promised);
+}
+
+/* ---- a location ---- */
+
+static void read_local(struct fv_check *c, uint64_t id, const OTF2_DefReaderCallbacks *callbacks)
+{
+    OTF2_DefReader *reader = OTF2_Reader_GetDefReader(c->reader, id);
+    uint64_t read;
+
+    c->mapping_seen = 0;
+    if (!reader) {
+        *c->library_error = 0;
+        of_location(c);
+        fv_fault(c, FV_LOCAL_MISSING, "its file of local definitions is missing");
+        return;
+    }
+    OTF2_Reader_RegisterDefCallbacks(c->reader, reader, callbacks, c);
+    if (OTF2_Reader_ReadAllLocalDefinitions(c->reader, reader, &read) != OTF2_SUCCESS) {
+        of_location(c);
+        unreadable(c, "a local definition");
+    }
+    OTF2_Reader_CloseDefReader(c->reader, reader);
+}
+
+static void read_events(struct fv_check *c, uint64_t id, const OTF2_EvtReaderCallbacks *callbacks)
+{
+    uint64_t read = 0, promised = fv_def_at(c, FV_DEF_LOCATION, c->here.location)->u.location.events;
+    OTF2_EvtReader *reader = OTF2_Reader_GetEvtReader(c->reader, id);
+
+    if (!reader) {
+        of_location(c);
+        if (promised)
+            fv_fault(c, FV_EVENTS_MISSING, "its file of events is missing, which should hold %" PRIu64,
+                     promised);
+        *c->library_error = 0;
+        return;
+    }
+    OTF2_EvtReader_ApplyMappingTables(reader, true);
+    OTF2_EvtReader_ApplyClockOffsets(reader, true);
+    OTF2_Reader_RegisterEvtCallbacks(c->reader, reader, callbacks, c);
+    bool whole = OTF2_Reader_ReadAllLocalEvents(c->reader, reader, &read) == OTF2_SUCCESS;
+    OTF2_Reader_CloseEvtReader(c->reader, reader);
+    c->result.events += c->here.events;
+    if (!whole) {
+        of_location(c);
+        unreadable(c, "an event");
+    }
+    fv_check_location_end(c);
+    of_location(c);
+    if (c->here.events != promised)
+        fv_fault(c, FV_EVENT_COUNT, "it has %" PRIu64 " events, but its definition says %" PRIu64,
+                 c->here.events, promised);
+}
+
+static void read_locations(struct fv_check *c)
+{
+    const struct fv_definitions *d = &c->definitions[FV_DEF_LOCATION];
+    OTF2_EvtReaderCallbacks *events = OTF2_EvtReaderCallbacks_New();
+    OTF2_DefReaderCallbacks *local = fv_check_local_callbacks();
+    bool definitions, any;
+
+    fv_check_register_flow(events);
+    fv_check_register_mpi(events);
+    fv_check_register_rma(events);
+    fv_check_register_threads(events);
+    fv_check_register_io(events);
+    for (size_t i = 0; i < d->count; i++)
+        OTF2_Reader_SelectLocation(c->reader, d->ids[i]);
+    definitions = OTF2_Reader_OpenDefFiles(c->reader) == OTF2_SUCCESS;
+    any = OTF2_Reader_OpenEvtFiles(c->reader) == OTF2_SUCCESS;
+    *c->library_error = 0;
+    for (uint32_t i = 0; i < d->count; i++) {
+        fv_check_location_begin(c, i);
+        if (definitions) {
+            read_local(c, d->ids[i], local);
+        } else {
+            of_location(c);
+            fv_fault(c, FV_LOCAL_MISSING, "its file of local definitions is missing");
+        }
+        fv_check_location_begin(c, i);
+        if (any)
+            read_events(c, d->ids[i], events);
+    }
+    if (definitions)
+        OTF2_Reader_CloseDefFiles(c->reader);
+    if (any)
+        OTF2_Reader_CloseEvtFiles(c->reader);
+    OTF2_EvtReaderCallbacks_Delete(events);
+    OTF2_DefReaderCallbacks_Delete(local);
+}
+
+/* ---- the archive ---- */
+
+/* Some damaged anchor files send the library (3.0.2) round in circles: not even Ctrl-C of a batch job helps.
+ */
+enum { OPEN_SECONDS = 10 };
+static const char *opening;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    fv_log("%s: the OTF2 library does not get through this anchor file in %d s: it is damaged, or its file "
+           "system "
+           "does not answer; write the archive again",
+           opening, OPEN_SECONDS);
+    _exit(1);
+}
+
+static OTF2_Reader *open_reader(const char *path)
+{
+    struct sigaction action = { .sa_handler = on_alarm }, before;
+    OTF2_Reader *reader;
+
+    opening = path;
+    sigaction(SIGALRM, &action, &before);
+    alarm(OPEN_SECONDS);
+    reader = OTF2_Reader_Open(path);
+    alarm(0);
+    sigaction(SIGALRM, &before, NULL);
+    return reader;
+}
+
+static int open_archive(struct fv_check *c, const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status)) {
+        fv_log("%s: %s; name the anchor file of an OTF2 archive, such as traces.otf2", path, strerror(errno));
+        return -FV_ENOENT;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        fv_log("%s: a directory; name the archive's anchor file in it, such as %s/traces.otf2", path, path);
+        return -FV_EINVAL;
+    }
+    c->reader = open_reader(path);
+    if (!c->reader) {
+        fv_log("%s: no anchor file of an OTF2 archive, or damaged (%s); name the file that ends in .otf2",
+               path, *c->library_error ? c->library_error : "the library says no more");
+        return -FV_EFORMAT;
+    }
+    OTF2_Reader_SetSerialCollectiveCallbacks(c->reader);
+    c->communication_incomplete = property_is(c, "OTF2::MPI_COMMUNICATION_COMPLETE", false);
+    c->locks_complete = property_is(c, "OTF2::THREAD_LOCK_EVENT_COMPLETE", true);
+    *c->library_error = 0;
+    return 0;
+}
+
+static void release(struct fv_check *c)
+{
+    size_t sequences = c->definitions[FV_DEF_COMM].count + c->definitions[FV_DEF_RMA_WIN].count;
+
+    for (size_t i = 0; c->sequences && i < sequences; i++)
+        free(c->sequences[i].items);
+    for (unsigned i = 0; i < 256; i++) {
+        free(c->world_by_location[i]);
+        free(c->world_by_group[i]);
+    }
+    for (unsigned i = 0; i < FV_DEF_COUNT; i++) {
+        fv_index_release(&c->definitions[i].index);
+        free(c->definitions[i].ids);
+        free(c->definitions[i].items);
+    }
+    fv_index_release(&c->message_index);
+    fv_index_release(&c->link_index);
+    fv_index_release(&c->lock_index);
+    fv_map_release(&c->here.active);
+    void *arrays[] = {
+        c->pending, c->comms, c->sequences, c->touched, c->parts, c->messages,   c->loose,
+        c->links,   c->locks, c->handles,   c->windows, c,        c->here.stack, c->here.teams
+    };
+    fv_arena_release(&c->arena);
+    for (unsigned i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
+        free(arrays[i]);
+}
+
+int fv_check_archive(const char *path, const struct fv_check_options *options, struct fv_check_result *out)
+{
+    struct fv_check *c = fv_xcalloc(1, sizeof(*c));
+    OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(on_library_error, c);
+    int err;
+
+    c->faults.archive = path;
+    c->faults.options = options;
+    err = open_archive(c, path);
+    if (!err) {
+        if (options->json)
+            fv_json_array(options->json, "faults");
+        if (!read_definitions(c)) {
+            check_location_count(c);
+            read_locations(c);
+            fv_check_matches(c);
+        }
+        fv_faults_end(c);
+        *out = c->result;
+        OTF2_Reader_Close(c->reader);
+    }
+    OTF2_Error_RegisterCallback(before, NULL);
+    release(c);
+    return err;
+}

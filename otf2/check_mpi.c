@@ -1,0 +1,364 @@
+/* MPI events: communicators and ranks, requests, messages, collectives. */
+#include "otf2/check_state.h"
+
+#include <inttypes.h>
+
+/* ---- communicators ---- */
+
+/* Said once of a communicator and location. */
+static void check_life(struct fv_check *c, OTF2_CommRef id, struct fv_comm *comm)
+{
+    const struct fv_definition *d = fv_def_get(c, FV_DEF_COMM, id);
+
+    if (!d->u.comm.events || c->here.shared)
+        return; /* another thread may have created it */
+    if (!comm->created)
+        fv_fault(c, FV_COMM_LIFE, "communicator \"%s\" (%u) is used before its CommCreate",
+                 fv_def_text(c, FV_DEF_COMM, id), id);
+    else if (comm->destroyed)
+        fv_fault(c, FV_COMM_LIFE, "communicator \"%s\" (%u) is used after its CommDestroy",
+                 fv_def_text(c, FV_DEF_COMM, id), id);
+    comm->created = true;
+    comm->destroyed = false;
+}
+
+static struct fv_comm *member_of(struct fv_check *c, OTF2_CommRef id, const char *field)
+{
+    struct fv_comm *comm;
+    uint32_t side;
+
+    if (!fv_check_reference(c, FV_DEF_COMM, id, field))
+        return NULL;
+    comm = &c->comms[fv_def_find(c, FV_DEF_COMM, id)];
+    if (!comm->usable)
+        return NULL;
+    if (fv_comm_rank(c, comm, &side) != FV_NONE)
+        return comm;
+    fv_fault(c, FV_MEMBER, "%s: this location is no member of \"%s\" (%u)", field,
+             fv_def_text(c, FV_DEF_COMM, id), id);
+    return NULL;
+}
+
+struct fv_comm *fv_check_comm(struct fv_check *c, OTF2_CommRef id, const char *field)
+{
+    struct fv_comm *comm = member_of(c, id, field);
+
+    if (comm)
+        check_life(c, id, comm);
+    return comm;
+}
+
+bool fv_check_rank(struct fv_check *c, const struct fv_comm *comm, unsigned number, uint32_t rank,
+                   const char *field)
+{
+    const struct fv_side *side = &comm->side[number];
+
+    if (side->global) {
+        for (uint32_t i = 0; i < side->size; i++)
+            if (side->members[i] == rank)
+                return true;
+        fv_fault(c, FV_RANK, "%s %u is not in the communicator's group of global ranks", field, rank);
+        return false;
+    }
+    if (rank < side->size)
+        return true;
+    fv_fault(c, FV_RANK, "%s %u, but \"%s\" has %u ranks", field, rank,
+             fv_def_text(c, FV_DEF_COMM, c->definitions[FV_DEF_COMM].ids[comm - c->comms]), side->size);
+    return false;
+}
+
+static OTF2_CallbackCode on_CommCreate(FV_EVENT, OTF2_CommRef id)
+{
+    struct fv_check *c = fv_check_event(data, time, attributes, "CommCreate");
+    struct fv_comm *comm = member_of(c, id, "communicator");
+
+    if (!comm)
+        return OTF2_CALLBACK_SUCCESS;
+    if (!fv_def_get(c, FV_DEF_COMM, id)->u.comm.events)
+        fv_fault(c, FV_COMM_LIFE, "communicator %u has not the flag CREATE_DESTROY_EVENTS", id);
+    else if (comm->created)
+        fv_fault(c, FV_COMM_LIFE, "communicator %u is created a second time", id);
+    comm->created = true;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_CommDestroy(FV_EVENT, OTF2_CommRef id)
+{
+    struct fv_check *c = fv_check_event(data, time, attributes, "CommDestroy");
+    struct fv_comm *comm = member_of(c, id, "communicator");
+
+    if (!comm)
+        return OTF2_CALLBACK_SUCCESS;
+    if (!fv_def_get(c, FV_DEF_COMM, id)->u.comm.events)
+        fv_fault(c, FV_COMM_LIFE, "communicator %u has not the flag CREATE_DESTROY_EVENTS", id);
+    else
+        check_life(c, id, comm);
+    comm->destroyed = true;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- messages ---- */
+
+static uint32_t self_of(const struct fv_check *c, const struct fv_comm *comm)
+{
+    return comm->side[0].self ? c->here.group : FV_NONE;
+}
+
+/* The number of the message's entry plus 1; 0: it cannot be told. */
+static uint32_t send(struct fv_check *c, uint32_t receiver, OTF2_CommRef id, uint32_t tag, uint64_t bytes)
+{
+    struct fv_comm *comm = fv_check_comm(c, id, "communicator");
+    struct fv_message *m;
+
+    if (!comm || !fv_check_rank(c, comm, comm->inter ? 1 - comm->in_side : 0, receiver, "receiver"))
+        return 0;
+    m = fv_check_message(c, &(struct fv_message){ .comm = (uint32_t)(comm - c->comms),
+                                                  .side = comm->in_side,
+                                                  .sender = comm->rank,
+                                                  .receiver = receiver,
+                                                  .tag = tag,
+                                                  .self = self_of(c, comm) });
+    if (!m->sent++ || c->where.time < m->first_send)
+        m->first_send = c->where.time;
+    if (c->where.time > m->last_send)
+        m->last_send = c->where.time;
+    m->sent_bytes += bytes;
+    m->sent_hash += fv_mix(bytes + 1);
+    m->from = c->here.location;
+    m->send = c->where.record;
+    return (uint32_t)(m - c->messages) + 1;
+}
+
+static void receive(struct fv_check *c, uint32_t sender, OTF2_CommRef id, uint32_t tag, uint64_t bytes)
+{
+    struct fv_comm *comm = fv_check_comm(c, id, "communicator");
+    unsigned remote = comm && comm->inter ? 1 - comm->in_side : 0;
+    struct fv_message *m;
+
+    if (!comm || !fv_check_rank(c, comm, remote, sender, "sender"))
+        return;
+    m = fv_check_message(c, &(struct fv_message){ .comm = (uint32_t)(comm - c->comms),
+                                                  .side = remote,
+                                                  .sender = sender,
+                                                  .receiver = comm->rank,
+                                                  .tag = tag,
+                                                  .self = self_of(c, comm) });
+    if (!m->received++ || c->where.time < m->first_receive)
+        m->first_receive = c->where.time;
+    if (c->where.time > m->last_receive)
+        m->last_receive = c->where.time;
+    m->received_bytes += bytes;
+    m->received_hash += fv_mix(bytes + 1);
+    m->to = c->here.location;
+    m->receive = c->where.record;
+}
+
+static OTF2_CallbackCode on_MpiSend(FV_EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                                    uint64_t bytes)
+{
+    send(fv_check_event(data, time, attributes, "MpiSend"), receiver, comm, tag, bytes);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_MpiRecv(FV_EVENT, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                                    uint64_t bytes)
+{
+    receive(fv_check_event(data, time, attributes, "MpiRecv"), sender, comm, tag, bytes);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- requests: what is the kind, and for sends also the message, in case it is cancelled ---- */
+
+static const char *const request_names[] = { "nothing", "a send", "a receive", "a collective" };
+
+static void complete(struct fv_check *c, uint64_t request, enum fv_request kind)
+{
+    struct fv_entry entry;
+
+    if (fv_check_complete(c, FV_ACTIVE_REQUEST, request, 0, &entry) && (entry.what & 3) != kind)
+        fv_fault(c, FV_REQUEST_WRONG, "request %" PRIu64 " is completed as %s, but was started as %s",
+                 request, request_names[kind], request_names[entry.what & 3]);
+}
+
+static OTF2_CallbackCode on_MpiIsend(FV_EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                                     uint64_t bytes, uint64_t request)
+{
+    struct fv_check *c = fv_check_event(data, time, attributes, "MpiIsend");
+    uint32_t message = send(c, receiver, comm, tag, bytes);
+
+    fv_check_start(c, FV_ACTIVE_REQUEST, request, 0, FV_REQUEST_SEND | message << 2, bytes);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_MpiIsendComplete(FV_EVENT, uint64_t request)
+{
+    complete(fv_check_event(data, time, attributes, "MpiIsendComplete"), request, FV_REQUEST_SEND);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_MpiIrecvRequest(FV_EVENT, uint64_t request)
+{
+    fv_check_start(fv_check_event(data, time, attributes, "MpiIrecvRequest"), FV_ACTIVE_REQUEST, request, 0,
+                   FV_REQUEST_RECEIVE, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_MpiIrecv(FV_EVENT, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                                     uint64_t bytes, uint64_t request)
+{
+    struct fv_check *c = fv_check_event(data, time, attributes, "MpiIrecv");
+
+    receive(c, sender, comm, tag, bytes);
+    complete(c, request, FV_REQUEST_RECEIVE);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_MpiRequestTest(FV_EVENT, uint64_t request)
+{
+    fv_check_goes_on(fv_check_event(data, time, attributes, "MpiRequestTest"), FV_ACTIVE_REQUEST, request, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_MpiRequestCancelled(FV_EVENT, uint64_t request)
+{
+    struct fv_check *c = fv_check_event(data, time, attributes, "MpiRequestCancelled");
+    struct fv_entry entry;
+
+    if (fv_check_complete(c, FV_ACTIVE_REQUEST, request, 0, &entry) && entry.what >> 2) {
+        struct fv_message *m = &c->messages[(entry.what >> 2) - 1];
+
+        m->sent--; /* it was never sent */
+        m->sent_bytes -= entry.value;
+        m->sent_hash -= fv_mix(entry.value + 1);
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- collectives ---- */
+
+static const struct {
+    const char *name;
+    bool rooted;
+} operations[] = {
+    [OTF2_COLLECTIVE_OP_BARRIER] = { "BARRIER", false },
+    [OTF2_COLLECTIVE_OP_BCAST] = { "BCAST", true },
+    [OTF2_COLLECTIVE_OP_GATHER] = { "GATHER", true },
+    [OTF2_COLLECTIVE_OP_GATHERV] = { "GATHERV", true },
+    [OTF2_COLLECTIVE_OP_SCATTER] = { "SCATTER", true },
+    [OTF2_COLLECTIVE_OP_SCATTERV] = { "SCATTERV", true },
+    [OTF2_COLLECTIVE_OP_ALLGATHER] = { "ALLGATHER", false },
+    [OTF2_COLLECTIVE_OP_ALLGATHERV] = { "ALLGATHERV", false },
+    [OTF2_COLLECTIVE_OP_ALLTOALL] = { "ALLTOALL", false },
+    [OTF2_COLLECTIVE_OP_ALLTOALLV] = { "ALLTOALLV", false },
+    [OTF2_COLLECTIVE_OP_ALLTOALLW] = { "ALLTOALLW", false },
+    [OTF2_COLLECTIVE_OP_ALLREDUCE] = { "ALLREDUCE", false },
+    [OTF2_COLLECTIVE_OP_REDUCE] = { "REDUCE", true },
+    [OTF2_COLLECTIVE_OP_REDUCE_SCATTER] = { "REDUCE_SCATTER", false },
+    [OTF2_COLLECTIVE_OP_SCAN] = { "SCAN", false },
+    [OTF2_COLLECTIVE_OP_EXSCAN] = { "EXSCAN", false },
+    [OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK] = { "REDUCE_SCATTER_BLOCK", false },
+    [OTF2_COLLECTIVE_OP_CREATE_HANDLE] = { "CREATE_HANDLE", false },
+    [OTF2_COLLECTIVE_OP_DESTROY_HANDLE] = { "DESTROY_HANDLE", false },
+    [OTF2_COLLECTIVE_OP_ALLOCATE] = { "ALLOCATE", false },
+    [OTF2_COLLECTIVE_OP_DEALLOCATE] = { "DEALLOCATE", false },
+    [OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE] = { "CREATE_HANDLE_AND_ALLOCATE", false },
+    [OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE] = { "DESTROY_HANDLE_AND_DEALLOCATE", false },
+};
+enum { OPERATIONS = sizeof(operations) / sizeof(*operations) };
+
+const char *fv_collective_name(OTF2_CollectiveOp op)
+{
+    return op < OPERATIONS ? operations[op].name : "?";
+}
+
+void fv_check_root(struct fv_check *c, const struct fv_comm *comm, OTF2_CollectiveOp op, uint32_t root)
+{
+    bool special = root == OTF2_COLLECTIVE_ROOT_SELF || root == OTF2_COLLECTIVE_ROOT_THIS_GROUP;
+
+    if (op >= OPERATIONS) {
+        fv_fault(c, FV_ENUM, "collective operation %u is unknown", op);
+    } else if (!operations[op].rooted) {
+        if (root != OTF2_COLLECTIVE_ROOT_NONE)
+            fv_fault(c, FV_ROOT, "%s has no root, but root %u is given", fv_collective_name(op), root);
+    } else if (root == OTF2_COLLECTIVE_ROOT_NONE) {
+        fv_fault(c, FV_ROOT, "%s needs a root, but NONE is given", fv_collective_name(op));
+    } else if (special && !comm->inter) {
+        fv_fault(c, FV_ROOT, "%s: roots SELF and THIS_GROUP are for inter-communicators",
+                 fv_collective_name(op));
+    } else if (!special) {
+        fv_check_rank(c, comm, comm->inter ? 1 - comm->in_side : 0, root, "root");
+    }
+}
+
+/* Creating is left out of the comparison: MPI_Comm_create_group calls only some of the parent's ranks. */
+static void collective(struct fv_check *c, OTF2_CollectiveOp op, OTF2_CommRef id, uint32_t root, bool ordered)
+{
+    bool handle = op == OTF2_COLLECTIVE_OP_CREATE_HANDLE || op == OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
+    struct fv_comm *comm = handle ? member_of(c, id, "communicator") : fv_check_comm(c, id, "communicator");
+
+    if (!comm)
+        return;
+    fv_check_root(c, comm, op, root);
+    if (op != OTF2_COLLECTIVE_OP_CREATE_HANDLE && !comm->side[0].self)
+        fv_check_sequence(c, (uint32_t)(comm - c->comms), op, comm->inter ? 0 : root, ordered);
+}
+
+static OTF2_CallbackCode on_MpiCollectiveBegin(FV_EVENT)
+{
+    struct fv_check *c = fv_check_event(data, time, attributes, "MpiCollectiveBegin");
+
+    if (c->here.collective)
+        fv_fault(c, FV_COLLECTIVE_PAIR, "it begins while another one has not ended");
+    c->here.collective = 1;
+    c->here.collective_time = time;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_MpiCollectiveEnd(FV_EVENT, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
+                                             __attribute__((unused)) uint64_t sent,
+                                             __attribute__((unused)) uint64_t received)
+{
+    struct fv_check *c = fv_check_event(data, time, attributes, "MpiCollectiveEnd");
+
+    if (!c->here.collective)
+        fv_fault(c, FV_COLLECTIVE_PAIR, "%s ends, but no collective has begun", fv_collective_name(op));
+    c->here.collective = 0;
+    collective(c, op, comm, root, true);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_NonBlockingCollectiveRequest(FV_EVENT, uint64_t request)
+{
+    fv_check_start(fv_check_event(data, time, attributes, "NonBlockingCollectiveRequest"), FV_ACTIVE_REQUEST,
+                   request, 0, FV_REQUEST_COLLECTIVE, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_NonBlockingCollectiveComplete(FV_EVENT, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                                          uint32_t root,
+                                                          __attribute__((unused)) uint64_t sent,
+                                                          __attribute__((unused)) uint64_t received,
+                                                          uint64_t request)
+{
+    struct fv_check *c = fv_check_event(data, time, attributes, "NonBlockingCollectiveComplete");
+
+    complete(c, request, FV_REQUEST_COLLECTIVE);
+    collective(c, op, comm, root, false);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+#define EVENTS(X)                                                                                            \
+    X(MpiSend)                                                                                               \
+    X(MpiIsend)                                                                                              \
+    X(MpiIsendComplete)                                                                                      \
+    X(MpiIrecvRequest)                                                                                       \
+    X(MpiRecv)                                                                                               \
+    X(MpiIrecv) X(MpiRequestTest) X(MpiRequestCancelled) X(MpiCollectiveBegin) X(MpiCollectiveEnd)           \
+        X(NonBlockingCollectiveRequest) X(NonBlockingCollectiveComplete) X(CommCreate) X(CommDestroy)
+
+void fv_check_register_mpi(OTF2_EvtReaderCallbacks *callbacks)
+{
+#define REGISTER(name) OTF2_EvtReaderCallbacks_Set##name##Callback(callbacks, on_##name);
+    EVENTS(REGISTER)
+#undef REGISTER
+}

@@ -1,0 +1,537 @@
+/* The archive's global definitions, in the order that readers expect: clock, strings first where they are
+ * used, then from the machine down to files. See archive.h. */
+#include "otf2/archive_state.h"
+#include "merge/calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- strings, command lines ---- */
+
+uint32_t fv_strings_find(struct fv_strings *s, const char *text)
+{
+    if (!s->count) {
+        FV_GROW(s->items, s->room, 1);
+        s->items[s->count++] = "";
+        fv_index_add(&s->index, fv_hash_bytes("", 0), 0);
+    }
+    uint64_t hash = fv_hash_bytes(text, strlen(text));
+    struct fv_index_probe p = fv_index_probe(&s->index, hash);
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
+        if (!strcmp(s->items[i], text))
+            return i;
+    FV_GROW(s->items, s->room, s->count + 1);
+    s->items[s->count] = fv_arena_string(&s->arena, text);
+    fv_index_add(&s->index, hash, (uint32_t)s->count);
+    return (uint32_t)s->count++;
+}
+
+void fv_strings_release(struct fv_strings *s)
+{
+    free(s->items);
+    fv_index_release(&s->index);
+    fv_arena_release(&s->arena);
+    *s = (struct fv_strings){ 0 };
+}
+
+/* The next word of a line that is quoted as a shell needs it; NULL: none. `out` has room for the line. */
+static const char *next_word(const char *at, char *out)
+{
+    char quote = 0;
+
+    at += strspn(at, " ");
+    if (!*at)
+        return NULL;
+    for (; *at && (quote || *at != ' '); at++) {
+        if (*at == quote)
+            quote = 0;
+        else if (!quote && (*at == '\'' || *at == '"'))
+            quote = *at;
+        else if (!quote && *at == '\\' && at[1])
+            *out++ = *++at;
+        else
+            *out++ = *at;
+    }
+    *out = '\0';
+    return at;
+}
+
+/* In all processes alike, for the event that tells of it. */
+void fv_commands_init(struct fv_archive *a)
+{
+    const struct fv_defs *d = a->defs;
+
+    a->commands = fv_xcalloc(d->rank_count + 1, sizeof(*a->commands));
+    for (size_t i = 0; i < d->rank_count; i++) {
+        struct fv_command *c = &a->commands[i];
+        char word[1200];
+        size_t room = 0;
+
+        if (i && !strcmp(d->ranks[i].command, d->ranks[i - 1].command) &&
+            !strcmp(d->ranks[i].program, d->ranks[i - 1].program)) {
+            *c = c[-1];
+            continue;
+        }
+        c->program = fv_strings_find(&a->strings, d->ranks[i].program);
+        if (strlen(d->ranks[i].command) >= sizeof(word))
+            continue;
+        const char *at = next_word(d->ranks[i].command, word);
+        while (at && (at = next_word(at, word))) {
+            c->arguments = fv_grow(c->arguments, &room, (size_t)c->argument_count + 1, sizeof(*c->arguments));
+            c->arguments[c->argument_count++] = fv_strings_find(&a->strings, word);
+        }
+    }
+}
+
+void fv_commands_release(struct fv_archive *a)
+{
+    for (size_t i = 0; a->commands && i < a->defs->rank_count; i++)
+        if (!i || a->commands[i].arguments != a->commands[i - 1].arguments)
+            free(a->commands[i].arguments);
+    free(a->commands);
+}
+
+/* ---- writing ---- */
+
+struct writing {
+    struct fv_archive *archive;
+    OTF2_GlobalDefWriter *w;
+    const struct fv_defs *d;
+    const struct fv_contexts *contexts;
+    const struct fv_archive_times *times;
+    const struct fv_archive_location *locations;
+    size_t location_count;
+    size_t strings;       /* written so far */
+    uint32_t *rank_nodes; /* system tree nodes */
+    uint32_t groups;      /* written so far */
+    uint32_t *comm_groups[2];
+};
+
+static void check(struct writing *w, OTF2_ErrorCode code)
+{
+    fv_archive_check(w->archive, code, "definitions");
+}
+
+/* A string's number; it is written before what refers to it. */
+static OTF2_StringRef text(struct writing *w, const char *text)
+{
+    struct fv_strings *s = &w->archive->strings;
+    uint32_t id = fv_strings_find(s, text);
+
+    for (; w->strings < s->count; w->strings++)
+        check(w, OTF2_GlobalDefWriter_WriteString(w->w, (OTF2_StringRef)w->strings, s->items[w->strings]));
+    return id;
+}
+
+static void write_paradigms(struct writing *w)
+{
+    OTF2_AttributeValue value = { .stringRef = text(w, "Comm ${id}") };
+
+    check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_MPI, text(w, "MPI"),
+                                                OTF2_PARADIGM_CLASS_PROCESS));
+    check(w, OTF2_GlobalDefWriter_WriteParadigmProperty(w->w, OTF2_PARADIGM_MPI,
+                                                        OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE,
+                                                        OTF2_TYPE_STRING, value));
+    value.stringRef = text(w, "Window ${id}");
+    check(w, OTF2_GlobalDefWriter_WriteParadigmProperty(w->w, OTF2_PARADIGM_MPI,
+                                                        OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE,
+                                                        OTF2_TYPE_STRING, value));
+    value = (OTF2_AttributeValue){ .uint8 = OTF2_FALSE };
+    check(w, OTF2_GlobalDefWriter_WriteParadigmProperty(
+                 w->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_RMA_ONLY, OTF2_TYPE_UINT8, value));
+    if (w->contexts->function_count)
+        check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_SAMPLING, text(w, "Call paths"),
+                                                    OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN));
+    if (w->d->handle_count)
+        check(w, OTF2_GlobalDefWriter_WriteIoParadigm(w->w, 0, text(w, "MPI-IO"), text(w, "MPI I/O"),
+                                                      OTF2_IO_PARADIGM_CLASS_PARALLEL,
+                                                      OTF2_IO_PARADIGM_FLAG_NONE, 0, NULL, NULL, NULL));
+}
+
+/* ---- machine, ranks, threads ---- */
+
+static const struct fv_def_rank *rank_of(const struct writing *w, uint32_t world_rank, uint32_t *index)
+{
+    for (uint32_t i = *index; i < w->d->rank_count && w->d->ranks[i].world_rank <= world_rank; i++)
+        if (w->d->ranks[i].world_rank == world_rank) {
+            *index = i;
+            return &w->d->ranks[i];
+        }
+    return NULL;
+}
+
+/* Node 0 is the machine; hosts follow in the order of their first ranks. */
+static void write_nodes(struct writing *w)
+{
+    const struct fv_defs *d = w->d;
+    struct fv_index index = { 0 };
+    uint32_t nodes = 1;
+
+    check(w, OTF2_GlobalDefWriter_WriteSystemTreeNode(w->w, 0, text(w, "machine"), text(w, "machine"),
+                                                      OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    check(w, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(w->w, 0, OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
+    for (uint32_t i = 0; i < d->rank_count; i++) {
+        uint64_t hash = fv_hash_bytes(d->ranks[i].host, strlen(d->ranks[i].host));
+        struct fv_index_probe p = fv_index_probe(&index, hash);
+        uint32_t k;
+
+        while ((k = fv_index_next(&p)) != FV_NONE && strcmp(d->ranks[k].host, d->ranks[i].host))
+            ;
+        if (k != FV_NONE) {
+            w->rank_nodes[i] = w->rank_nodes[k];
+            continue;
+        }
+        fv_index_add(&index, hash, i);
+        w->rank_nodes[i] = nodes;
+        check(w, OTF2_GlobalDefWriter_WriteSystemTreeNode(w->w, nodes, text(w, d->ranks[i].host),
+                                                          text(w, "node"), 0));
+        check(w, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(w->w, nodes,
+                                                                OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+        nodes++;
+    }
+    fv_index_release(&index);
+}
+
+static uint32_t node_of_host(const struct writing *w, const char *host)
+{
+    for (size_t i = 0; i < w->d->rank_count; i++)
+        if (!strcmp(w->d->ranks[i].host, host))
+            return w->rank_nodes[i];
+    return 0;
+}
+
+static void property(struct writing *w, uint32_t group, const char *name, const char *value)
+{
+    check(w, OTF2_GlobalDefWriter_WriteLocationGroupProperty(
+                 w->w, group, text(w, name), OTF2_TYPE_STRING,
+                 (OTF2_AttributeValue){ .stringRef = text(w, value) }));
+}
+
+static const char *state_of(const struct fv_def_rank *r)
+{
+    return !r                               ? "missing: no rank file"
+           : r->state == FV_STATE_FINALIZED ? "finalized"
+           : r->state == FV_STATE_EXITED    ? "exited without MPI_Finalize"
+           : r->state == FV_STATE_ABORTED   ? "aborted"
+                                            : "killed";
+}
+
+static void write_properties(struct writing *w, uint32_t group, const struct fv_def_rank *r)
+{
+    char number[32];
+
+    property(w, group, "fvmpi::STATE", state_of(r));
+    if (!r)
+        return;
+    snprintf(number, sizeof(number), "%u", r->pid);
+    property(w, group, "fvmpi::PID", number);
+    property(w, group, "fvmpi::MPI", r->mpi);
+    property(w, group, "fvmpi::THREAD_LEVEL", r->thread_level);
+    if (!r->traced)
+        property(w, group, "fvmpi::TRACE", "none: profile only");
+    else if (r->stop_ticks)
+        property(w, group, "fvmpi::TRACE", "stopped: its budget or the disk was full");
+    if (r->dropped) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)r->dropped);
+        property(w, group, "fvmpi::CALLS_NOT_IN_TRACE", number);
+    }
+}
+
+/* Ranks without a file are defined as well: they are members of communicators. */
+static void write_locations(struct writing *w)
+{
+    uint32_t index = 0;
+    char name[64];
+
+    for (uint32_t rank = 0; rank < w->d->world_size; rank++) {
+        const struct fv_def_rank *r = rank_of(w, rank, &index);
+
+        snprintf(name, sizeof(name), "MPI Rank %u", rank);
+        check(w, OTF2_GlobalDefWriter_WriteLocationGroup(
+                     w->w, rank, text(w, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                     r ? w->rank_nodes[index] : 0, OTF2_UNDEFINED_LOCATION_GROUP));
+    }
+    for (size_t i = 0; i < w->location_count; i++) {
+        const struct fv_archive_location *l = &w->locations[i];
+
+        if (l->location >> 32)
+            snprintf(name, sizeof(name), "Thread %llu", (unsigned long long)(l->location >> 32));
+        else
+            snprintf(name, sizeof(name), "Master thread");
+        check(w, OTF2_GlobalDefWriter_WriteLocation(w->w, l->location, text(w, name),
+                                                    OTF2_LOCATION_TYPE_CPU_THREAD, l->events, l->rank));
+    }
+    index = 0;
+    for (uint32_t rank = 0; rank < w->d->world_size; rank++)
+        write_properties(w, rank, rank_of(w, rank, &index));
+}
+
+/* ---- functions, call paths ---- */
+
+static OTF2_RegionRole role_of(const struct fv_call_info *info)
+{
+    switch ((enum fv_call_role)info->role) {
+    case FV_ROLE_P2P: return OTF2_REGION_ROLE_POINT2POINT;
+    case FV_ROLE_ONE2ALL: return OTF2_REGION_ROLE_COLL_ONE2ALL;
+    case FV_ROLE_ALL2ONE: return OTF2_REGION_ROLE_COLL_ALL2ONE;
+    case FV_ROLE_ALL2ALL: return OTF2_REGION_ROLE_COLL_ALL2ALL;
+    case FV_ROLE_COLL_OTHER:
+        return info->op == FV_OP_BARRIER ? OTF2_REGION_ROLE_BARRIER : OTF2_REGION_ROLE_COLL_OTHER;
+    case FV_ROLE_RMA: return OTF2_REGION_ROLE_RMA;
+    case FV_ROLE_IO: return OTF2_REGION_ROLE_FILE_IO;
+    case FV_ROLE_IO_METADATA: return OTF2_REGION_ROLE_FILE_IO_METADATA;
+    case FV_ROLE_OTHER: break;
+    }
+    return OTF2_REGION_ROLE_FUNCTION;
+}
+
+static void write_regions(struct writing *w)
+{
+    const struct fv_contexts *c = w->contexts;
+    uint32_t mpi = (uint32_t)w->d->function_count;
+
+    for (uint32_t i = 0; i < mpi; i++) {
+        const struct fv_def_function *f = &w->d->functions[i];
+        struct fv_call_info info = fv_call_info(f->name, f->class);
+        OTF2_StringRef name = text(w, f->name);
+
+        check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, i, name, name, text(w, ""), role_of(&info),
+                                                  OTF2_PARADIGM_MPI, OTF2_REGION_FLAG_NONE, text(w, "MPI"), 0,
+                                                  0));
+    }
+    for (uint32_t i = 0; i < c->function_count; i++) {
+        OTF2_StringRef name = text(w, c->functions[i].name);
+        OTF2_StringRef file = c->functions[i].file ? text(w, c->functions[i].file) : OTF2_UNDEFINED_STRING;
+
+        check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, mpi + i, name, name, text(w, ""),
+                                                  OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_SAMPLING,
+                                                  OTF2_REGION_FLAG_NONE, file, 0, 0));
+    }
+}
+
+static void write_contexts(struct writing *w)
+{
+    const struct fv_contexts *c = w->contexts;
+    uint32_t mpi = (uint32_t)w->d->function_count, lines = 0;
+    uint32_t *place = fv_xcalloc(c->count + 1, sizeof(*place));
+    struct fv_index index = { 0 };
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct fv_context *x = &c->items[i];
+
+        place[i] = FV_NONE;
+        if (!x->file || !x->line)
+            continue;
+        uint64_t hash = fv_mix2(fv_hash_bytes(x->file, strlen(x->file)), x->line);
+        struct fv_index_probe p = fv_index_probe(&index, hash);
+        uint32_t k;
+        while ((k = fv_index_next(&p)) != FV_NONE)
+            if (c->items[k].line == x->line && !strcmp(c->items[k].file, x->file))
+                break;
+        if (k == FV_NONE) {
+            fv_index_add(&index, hash, i);
+            place[i] = lines;
+            check(w, OTF2_GlobalDefWriter_WriteSourceCodeLocation(w->w, lines++, text(w, x->file), x->line));
+        } else {
+            place[i] = place[k];
+        }
+    }
+    for (uint32_t i = 0; i < c->count; i++)
+        check(w, OTF2_GlobalDefWriter_WriteCallingContext(
+                     w->w, i, mpi + c->items[i].function,
+                     place[i] == FV_NONE ? OTF2_UNDEFINED_SOURCE_CODE_LOCATION : place[i],
+                     c->items[i].parent == FV_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : c->items[i].parent));
+    fv_index_release(&index);
+    free(place);
+}
+
+static void write_attributes(struct writing *w)
+{
+    if (w->contexts->count)
+        check(w, OTF2_GlobalDefWriter_WriteAttribute(
+                     w->w, FV_ATTRIBUTE_CALL_PATH, text(w, "fvmpi::call_path"),
+                     text(w, "where the program called MPI"), OTF2_TYPE_CALLING_CONTEXT));
+}
+
+/* ---- communicators ---- */
+
+static void write_group(struct writing *w, uint32_t id, const char *name, OTF2_GroupType type,
+                        const uint64_t *members, uint32_t count)
+{
+    check(w, OTF2_GlobalDefWriter_WriteGroup(w->w, id, text(w, name), type, OTF2_PARADIGM_MPI,
+                                             OTF2_GROUP_FLAG_NONE, count, members));
+    w->groups = id + 1;
+}
+
+static void write_first_groups(struct writing *w)
+{
+    uint64_t *members = fv_xcalloc((size_t)w->d->world_size + 1, sizeof(*members));
+
+    for (uint32_t i = 0; i < w->d->world_size; i++)
+        members[i] = i; /* a rank's first location has its number */
+    write_group(w, FV_GROUP_LOCATIONS, "", OTF2_GROUP_TYPE_COMM_LOCATIONS, members, w->d->world_size);
+    write_group(w, FV_GROUP_SELF, "", OTF2_GROUP_TYPE_COMM_SELF, NULL, 0);
+    for (uint32_t i = 0; i < w->d->group_count; i++) {
+        const struct fv_def_group *g = &w->d->groups[i];
+
+        for (uint32_t k = 0; k < g->count && k < w->d->world_size; k++)
+            members[k] = g->ranks[k];
+        write_group(w, FV_GROUP_FIRST_RMA + i, "", OTF2_GROUP_TYPE_COMM_GROUP, members,
+                    g->count < w->d->world_size ? g->count : w->d->world_size);
+    }
+    free(members);
+}
+
+static bool same_runs(const struct fv_rank_run *a, uint32_t a_count, const struct fv_rank_run *b,
+                      uint32_t b_count)
+{
+    return a_count == b_count && !memcmp(a, b, a_count * sizeof(*a));
+}
+
+/* One of the two groups of a communicator; equal ones are one definition. */
+static const struct fv_rank_run *side_of(const struct fv_def_comm *c, unsigned side, uint32_t *count)
+{
+    *count = side ? c->remote_run_count : c->run_count;
+    return c->runs + (side ? c->run_count : 0);
+}
+
+static uint32_t find_group(struct writing *w, struct fv_index *index, uint32_t comm, unsigned side)
+{
+    uint32_t count, other;
+    const struct fv_rank_run *runs = side_of(&w->d->comms[comm], side, &count);
+    uint64_t hash = fv_hash_bytes(runs, count * sizeof(*runs));
+    struct fv_index_probe p = fv_index_probe(index, hash);
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
+        const struct fv_rank_run *known = side_of(&w->d->comms[i / 2], i % 2, &other);
+
+        if (same_runs(runs, count, known, other))
+            return w->comm_groups[i % 2][i / 2];
+    }
+    uint64_t *members = fv_xcalloc((size_t)w->d->world_size + 1, sizeof(*members));
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (int32_t k = 0; k < runs[i].count && n < w->d->world_size; k++)
+            members[n++] = (uint64_t)(runs[i].first + (int64_t)k * runs[i].stride);
+    fv_index_add(index, hash, comm * 2 + side);
+    write_group(w, w->groups, "", OTF2_GROUP_TYPE_COMM_GROUP, members, n);
+    free(members);
+    return w->groups - 1;
+}
+
+static void write_groups(struct writing *w)
+{
+    struct fv_index index = { 0 };
+
+    for (unsigned side = 0; side < 2; side++)
+        w->comm_groups[side] = fv_xcalloc(w->d->comm_count + 1, sizeof(uint32_t));
+    for (uint32_t i = 0; i < w->d->comm_count; i++) {
+        const struct fv_def_comm *c = &w->d->comms[i];
+
+        if (c->flags & FV_COMM_SELF) {
+            w->comm_groups[0][i] = FV_GROUP_SELF;
+            continue;
+        }
+        w->comm_groups[0][i] = find_group(w, &index, i, 0);
+        if (c->remote_size)
+            w->comm_groups[1][i] = find_group(w, &index, i, 1);
+    }
+    fv_index_release(&index);
+}
+
+static OTF2_CommRef parent_of(const struct writing *w, const struct fv_def_comm *c, struct fv_index *uids)
+{
+    struct fv_index_probe p = fv_index_probe(uids, fv_mix(c->parent));
+
+    for (uint32_t i; c->parent && (i = fv_index_next(&p)) != FV_NONE;)
+        if (w->d->comms[i].uid == c->parent && &w->d->comms[i] != c)
+            return i;
+    return OTF2_UNDEFINED_COMM;
+}
+
+static OTF2_StringRef comm_name(struct writing *w, const struct fv_def_comm *c)
+{
+    char name[128];
+
+    if (c->owner == FV_NOBODY)
+        return text(w, c->name);
+    snprintf(name, sizeof(name), "%s%s(known to rank %d alone)", c->name, c->name[0] ? " " : "", c->owner);
+    return text(w, name);
+}
+
+static void write_comms(struct writing *w)
+{
+    struct fv_index uids = { 0 };
+
+    for (uint32_t i = 0; i < w->d->comm_count; i++)
+        if (w->d->comms[i].owner == FV_NOBODY)
+            fv_index_add(&uids, fv_mix(w->d->comms[i].uid), i);
+    for (uint32_t i = 0; i < w->d->comm_count; i++) {
+        const struct fv_def_comm *c = &w->d->comms[i];
+        OTF2_CommFlag flags =
+            fv_def_comm_is_seen(c) ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE;
+        OTF2_CommRef parent = parent_of(w, c, &uids);
+
+        if (c->remote_size)
+            check(w, OTF2_GlobalDefWriter_WriteInterComm(w->w, i, comm_name(w, c), w->comm_groups[0][i],
+                                                         w->comm_groups[1][i], parent, flags));
+        else
+            check(w, OTF2_GlobalDefWriter_WriteComm(w->w, i, comm_name(w, c), w->comm_groups[0][i], parent,
+                                                    flags));
+    }
+    fv_index_release(&uids);
+    for (uint32_t i = 0; i < w->d->window_count; i++)
+        check(w, OTF2_GlobalDefWriter_WriteRmaWin(w->w, i, text(w, ""), w->d->windows[i].comm,
+                                                  fv_def_window_is_seen(w->d, &w->d->windows[i])
+                                                      ? OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS
+                                                      : OTF2_RMA_WIN_FLAG_NONE));
+}
+
+static void write_files(struct writing *w)
+{
+    for (uint32_t i = 0; i < w->d->file_count; i++)
+        check(w, OTF2_GlobalDefWriter_WriteIoRegularFile(w->w, i, text(w, w->d->files[i].name),
+                                                         node_of_host(w, w->d->files[i].host)));
+    for (uint32_t i = 0; i < w->d->handle_count; i++) {
+        const struct fv_def_handle *h = &w->d->handles[i];
+
+        check(w,
+              OTF2_GlobalDefWriter_WriteIoHandle(w->w, i, text(w, ""), h->file, 0, OTF2_IO_HANDLE_FLAG_NONE,
+                                                 h->comm, OTF2_UNDEFINED_IO_HANDLE));
+    }
+}
+
+bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
+                          const struct fv_archive_location *locations, size_t location_count,
+                          const struct fv_archive_times *times, const struct fv_contexts *contexts)
+{
+    struct writing w = { .archive = a,
+                         .w = writer,
+                         .d = a->defs,
+                         .contexts = contexts,
+                         .times = times,
+                         .locations = locations,
+                         .location_count = location_count };
+
+    w.rank_nodes = fv_xcalloc(a->defs->rank_count + 1, sizeof(*w.rank_nodes));
+    check(&w, OTF2_GlobalDefWriter_WriteClockProperties(writer, 1000000000, times->first_ns,
+                                                        times->last_ns - times->first_ns,
+                                                        (uint64_t)times->origin_ns + times->first_ns));
+    text(&w, "");
+    write_paradigms(&w);
+    write_nodes(&w);
+    write_locations(&w);
+    write_regions(&w);
+    write_first_groups(&w);
+    write_groups(&w);
+    write_comms(&w);
+    write_attributes(&w);
+    write_contexts(&w);
+    write_files(&w);
+    free(w.rank_nodes);
+    free(w.comm_groups[0]);
+    free(w.comm_groups[1]);
+    return !a->failed;
+}

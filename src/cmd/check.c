@@ -1,0 +1,114 @@
+/* fvmpi check: says what is wrong in an OTF2 archive, ours or another tool's. */
+#include "cmd/cmd.h"
+#include "otf2/check.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+    const char *archive, *json;
+    bool all, strict;
+};
+
+static const char usage[] =
+    "usage: fvmpi check ARCHIVE [options]\n"
+    "Reads an OTF2 archive, whoever wrote it, and says everything that is wrong in it, one fault a line with "
+    "the\n"
+    "location, the time and the record. ARCHIVE is its anchor file, such as traces.otf2.\n"
+    "\n"
+    "  --all          every fault; otherwise the first 10 of each kind, and the number of the others\n"
+    "  --strict       warnings, too, make the exit status 1\n"
+    "  --json FILE    faults and counts as JSON, schema fvmpi-check-1, in place of the text; - is stdout\n"
+    "  -h, --help     this text\n"
+    "\n"
+    "Exit status: 0 no errors, 1 errors, or an archive that cannot be read, 2 wrong usage.\n";
+
+static int wrong(const char *what, const char *why)
+{
+    fv_log("check: %s: %s; see fvmpi check --help", what, why);
+    return FV_EXIT_USAGE;
+}
+
+enum { OPT_ALL = 256, OPT_STRICT, OPT_JSON };
+
+/* -1: go on, else the exit status. */
+static int parse(int argc, char **argv, struct options *o)
+{
+    static const struct option table[] = {
+        { "all", no_argument, NULL, OPT_ALL },
+        { "strict", no_argument, NULL, OPT_STRICT },
+        { "json", required_argument, NULL, OPT_JSON },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    int option;
+
+    *o = (struct options){ 0 };
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "h", table, NULL)) != -1) {
+        switch (option) {
+        case OPT_ALL: o->all = true; break;
+        case OPT_STRICT: o->strict = true; break;
+        case OPT_JSON: o->json = optarg; break;
+        case 'h': fputs(usage, stdout); return FV_EXIT_OK;
+        default: return wrong(argv[optind - 1], "no such option, or its value is missing or too much");
+        }
+    }
+    if (optind == argc)
+        return wrong("no archive", "one is needed");
+    if (optind + 1 < argc)
+        return wrong(argv[optind + 1], "one archive at a time");
+    o->archive = argv[optind];
+    return -1;
+}
+
+static int check_to_json(const struct options *o, struct fv_check_result *result)
+{
+    bool to_stdout = !strcmp(o->json, "-");
+    struct fv_json json = { .out = to_stdout ? stdout : fopen(o->json, "we") };
+    const struct fv_check_options options = { .all = o->all, .json = &json };
+    int err;
+
+    if (!json.out) {
+        fv_log("%s: %s; choose another place for --json", o->json, strerror(errno));
+        return -FV_EIO;
+    }
+    fv_json_object(&json, NULL);
+    fv_json_string(&json, "schema", "fvmpi-check-1");
+    fv_json_string(&json, "archive", o->archive);
+    err = fv_check_archive(o->archive, &options, result);
+    fv_json_end(&json);
+    bool failed = fflush(json.out) || ferror(json.out) || json.failed;
+    if (!to_stdout && fclose(json.out))
+        failed = true;
+    if (failed)
+        fv_log("%s: %s; choose another place for --json", o->json, strerror(errno));
+    return err ? err : failed ? -FV_EIO : 0;
+}
+
+static int check_to_text(const struct options *o, struct fv_check_result *result)
+{
+    const struct fv_check_options options = { .all = o->all, .text = stdout };
+    int err = fv_check_archive(o->archive, &options, result);
+
+    if (fflush(stdout) || ferror(stdout)) {
+        fv_log("check: standard output: %s; write it elsewhere", fv_strerror(-FV_EIO));
+        return -FV_EIO;
+    }
+    return err;
+}
+
+int fv_cmd_check(int argc, char **argv)
+{
+    struct fv_check_result result = { 0 };
+    struct options options;
+    int status = parse(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    if (options.json ? check_to_json(&options, &result) : check_to_text(&options, &result))
+        return FV_EXIT_FAILED;
+    return result.errors || (options.strict && result.warnings) ? FV_EXIT_FAILED : FV_EXIT_OK;
+}

@@ -1,0 +1,453 @@
+/* fvunify: merges the traces of an experiment into one OTF2 archive. Built once for each MPI and once
+ * without; src/cmd/unify.c starts the one that fits. */
+#include "cmd/cmd.h"
+#include "cmd/processes.h"
+#include "fvmpi.h"
+#include "merge/correct.h"
+#include "otf2/archive.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct options {
+    const char *directory, *output;
+    uint64_t memory;
+    bool keep, quiet, verbose, correct, symbols;
+};
+
+static const char usage[] =
+    "usage: mpiexec -n M fvunify DIR [options]\n"
+    "       fvunify DIR [options]\n"
+    "Merges the traces of a run recorded with `fvmpi run --trace` into an OTF2 archive, DIR/traces.otf2, "
+    "that\n"
+    "Vampir, ViTE, Scalasca and others open. M may be any number; the archive is the same.\n"
+    "\n"
+    "  -o DIR          write traces.otf2 and traces/ there\n"
+    "      --memory N  bytes that a process may use for buffers, with K, M or G (256M)\n"
+    "      --no-correct  leave times as the clocks told them, also where a message arrives before it is "
+    "sent\n"
+    "      --no-symbols  call paths as module+offset\n"
+    "      --keep      keep the unfinished archive when the merge fails\n"
+    "  -q, --quiet     say nothing but errors\n"
+    "  -v, --verbose   say what is done\n"
+    "  -h, --help      this text\n"
+    "      --version   the version\n"
+    "\n"
+    "Exit status: 0 all merged, 1 failed, or something is missing that stderr names, 2 wrong usage.\n";
+
+/* ---- options ---- */
+
+static bool first_process; /* says what concerns all */
+
+static int wrong(const char *what, const char *why)
+{
+    if (first_process)
+        fv_log("fvunify: %s: %s; see fvunify --help", what, why);
+    return FV_EXIT_USAGE;
+}
+
+static bool parse_size(const char *text, uint64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    unsigned shift = *end == 'K' || *end == 'k'   ? 10
+                     : *end == 'M' || *end == 'm' ? 20
+                     : *end == 'G' || *end == 'g' ? 30
+                                                  : 0;
+    if (errno || end == text || *text == '-' || (shift ? end[1] : end[0]) || value > UINT64_MAX >> shift)
+        return false;
+    *out = value << shift;
+    return *out >= 1 << 20;
+}
+
+enum { OPT_MEMORY = 256, OPT_NO_CORRECT, OPT_NO_SYMBOLS, OPT_KEEP, OPT_VERSION };
+
+/* -1: go on, else the exit status. */
+static int take_option(struct options *o, int option)
+{
+    switch (option) {
+    case 'o': o->output = optarg; return -1;
+    case 'q': o->quiet = true; return -1;
+    case 'v': o->verbose = true; return -1;
+    case OPT_NO_CORRECT: o->correct = false; return -1;
+    case OPT_NO_SYMBOLS: o->symbols = false; return -1;
+    case OPT_KEEP: o->keep = true; return -1;
+    case OPT_MEMORY:
+        return parse_size(optarg, &o->memory) ? -1
+                                              : wrong(optarg, "--memory takes a size from 1M, like 256M");
+    case 'h':
+        if (first_process)
+            fputs(usage, stdout);
+        return FV_EXIT_OK;
+    case OPT_VERSION:
+        if (first_process)
+            puts("fvunify " FVMPI_VERSION);
+        return FV_EXIT_OK;
+    }
+    return -2;
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+    static const struct option table[] = {
+        { "output", required_argument, NULL, 'o' },
+        { "memory", required_argument, NULL, OPT_MEMORY },
+        { "no-correct", no_argument, NULL, OPT_NO_CORRECT },
+        { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
+        { "keep", no_argument, NULL, OPT_KEEP },
+        { "quiet", no_argument, NULL, 'q' },
+        { "verbose", no_argument, NULL, 'v' },
+        { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, OPT_VERSION },
+        { 0 },
+    };
+    int option;
+
+    *o = (struct options){ .memory = UINT64_C(256) << 20, .correct = true, .symbols = true };
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "o:qvh", table, NULL)) != -1) {
+        int status = take_option(o, option);
+
+        if (status == -2)
+            return wrong(argv[optind - 1], "no such option, or its value is missing or too much");
+        if (status >= 0)
+            return status;
+    }
+    if (optind == argc)
+        return wrong("no experiment directory", "one is needed");
+    if (optind + 1 < argc)
+        return wrong(argv[optind + 1], "one experiment directory at a time");
+    o->directory = argv[optind];
+    return -1;
+}
+
+/* ---- progress ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+struct progress {
+    bool on, shown;
+    uint64_t done, all;
+    double begin_s, last_s;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Of this process's share, which stands for all. */
+static void progress_add(void *context, uint64_t bytes)
+{
+    struct progress *p = context;
+    static const char full[] = "##################################################";
+
+    p->done += bytes;
+    double now = p->on ? now_s() : 0;
+    if (!p->on || now - p->begin_s < 0.5 || now - p->last_s < 0.1)
+        return;
+    p->last_s = now;
+    p->shown = true;
+    int part = p->all ? (int)(p->done * 50 / p->all) : 0;
+    part = part > 50 ? 50 : part;
+    fprintf(stderr, "\r\033[Kfvmpi: merging [%.*s%*s] %3d %%", part, full, 50 - part, "", part * 2);
+    fflush(stderr);
+}
+
+static void progress_end(struct progress *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+    p->shown = false;
+}
+
+/* ---- the merge ---- */
+
+struct run {
+    struct options options;
+    struct fv_merge merge;
+    struct fv_archive *archive;
+    struct progress progress;
+    struct fv_replay_stats stats;
+    struct fv_location_stats *locations; /* of this process's ranks */
+    size_t location_count;
+    bool incomplete;
+};
+
+static bool said_interrupted(struct run *r)
+{
+    if (interrupted && r->merge.transport->rank == 0)
+        fv_log("%s: interrupted; no archive was made", r->options.directory);
+    return interrupted;
+}
+
+static void say_problems(struct run *r)
+{
+    const struct fv_problems *p = &r->merge.problems;
+
+    for (size_t i = 0; i < p->count; i++) {
+        bool loss = fv_problem_is_loss(p->items[i].kind);
+
+        r->incomplete = r->incomplete || loss;
+        if (loss || (r->options.verbose && !r->options.quiet))
+            fv_log("%s: %s; %s", p->items[i].file ? p->items[i].file : r->options.directory, p->items[i].text,
+                   loss ? "the rest is merged" : "it is merged all the same");
+    }
+    for (size_t i = 0; i < r->merge.contexts.notes.count && r->options.verbose && !r->options.quiet; i++)
+        fv_log("%s", r->merge.contexts.notes.items[i].text);
+}
+
+static bool has_traces(struct run *r)
+{
+    const struct fv_defs *d = &r->merge.defs;
+    uint32_t without = 0;
+
+    for (size_t i = 0; i < d->rank_count; i++)
+        without += !d->ranks[i].traced;
+    if (first_process && without)
+        fv_log("%s: %u of %zu ranks have a profile and no events; record with `fvmpi run --trace`%s",
+               r->options.directory, without, d->rank_count,
+               without == d->rank_count ? "" : ". The others are merged");
+    r->incomplete = r->incomplete || without;
+    return without < d->rank_count;
+}
+
+static uint64_t buffer_bytes(const struct run *r)
+{
+    uint32_t threads = 1;
+
+    for (size_t i = 0; i < r->merge.defs.rank_count; i++)
+        if (r->merge.defs.ranks[i].thread_count > threads)
+            threads = r->merge.defs.ranks[i].thread_count;
+    uint64_t bytes = r->options.memory / 2 / threads;
+    return bytes > 16 << 20 ? 16 << 20 : bytes;
+}
+
+/* A rank without a file is a location without events. */
+static bool add_missing(struct run *r, struct fv_sink *sink)
+{
+    const struct fv_defs *d = &r->merge.defs;
+    uint32_t index = 0;
+    bool good = true;
+
+    for (uint32_t rank = 0; rank < d->world_size && good; rank++) {
+        while (index < d->rank_count && d->ranks[index].world_rank < rank)
+            index++;
+        if (index < d->rank_count && d->ranks[index].world_rank == rank)
+            continue;
+        r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
+        r->locations[r->location_count++] = (struct fv_location_stats){ .location = rank };
+        good = sink->open(sink, 0, rank) && sink->close(sink, 0);
+    }
+    return good;
+}
+
+static bool replay_all(struct run *r)
+{
+    struct fv_merge *m = &r->merge;
+    const struct fv_replay replay = { .defs = &m->defs,
+                                      .clocks = &m->clocks,
+                                      .calls = m->calls,
+                                      .progress = progress_add,
+                                      .progress_context = &r->progress };
+    struct fv_sink *sink = fv_archive_sink(r->archive);
+    bool good = true;
+
+    for (size_t i = 0; i < m->file_count && good && !interrupted; i++) {
+        uint32_t threads = m->defs.ranks[m->files[i].rank].thread_count;
+
+        r->locations = fv_xrealloc(r->locations, r->location_count + threads, sizeof(*r->locations));
+        memset(r->locations + r->location_count, 0, threads * sizeof(*r->locations));
+        good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
+                              r->locations + r->location_count, &r->stats);
+        r->location_count += threads;
+    }
+    progress_end(&r->progress);
+    return good && !interrupted && (!first_process || add_missing(r, sink));
+}
+
+static int by_location(const void *a, const void *b)
+{
+    const struct fv_location_stats *x = a, *y = b;
+    uint64_t p = x->location << 32 | x->location >> 32, q = y->location << 32 | y->location >> 32;
+
+    return (p > q) - (p < q); /* rank, then thread */
+}
+
+/* All locations come to the first process. */
+static struct fv_location_stats *gather(struct run *r, size_t *count)
+{
+    const struct fv_transport *t = r->merge.transport;
+    struct fv_bytes bytes = { 0 };
+
+    fv_bytes_put(&bytes, r->locations, r->location_count * sizeof(*r->locations));
+    if (t->rank)
+        fv_transport_put(t, 0, &bytes);
+    for (int i = 1; !t->rank && i < t->size; i++)
+        fv_transport_get(t, i, &bytes);
+    *count = bytes.count / sizeof(*r->locations);
+    if (!t->rank)
+        qsort(bytes.data, *count, sizeof(*r->locations), by_location);
+    return (struct fv_location_stats *)(void *)bytes.data;
+}
+
+static bool define(struct run *r)
+{
+    size_t count;
+    struct fv_location_stats *all = gather(r, &count);
+    struct fv_archive_location *locations = fv_xcalloc(count + 1, sizeof(*locations));
+    struct fv_archive_times times = { .first_ns = UINT64_MAX, .origin_ns = r->merge.clocks.origin_ns };
+    uint64_t *own = fv_xcalloc(r->location_count + 1, sizeof(*own));
+
+    for (size_t i = 0; i < r->location_count; i++)
+        own[i] = r->locations[i].location;
+    for (size_t i = 0; i < count; i++) {
+        locations[i] =
+            (struct fv_archive_location){ all[i].location, all[i].records, (uint32_t)all[i].location };
+        if (!all[i].records)
+            continue;
+        times.first_ns = all[i].first_ns < times.first_ns ? all[i].first_ns : times.first_ns;
+        times.last_ns = all[i].last_ns > times.last_ns ? all[i].last_ns : times.last_ns;
+    }
+    if (times.first_ns == UINT64_MAX)
+        times.first_ns = 0;
+    bool good = fv_archive_definitions(r->archive, own, r->location_count, first_process ? locations : NULL,
+                                       count, &times, &r->merge.contexts);
+    free(all);
+    free(locations);
+    free(own);
+    return good;
+}
+
+static void say_result(struct run *r, double seconds)
+{
+    const struct fv_replay_stats *s = &r->stats;
+    const struct fv_defs *d = &r->merge.defs;
+    const char *where = r->options.output ? r->options.output : r->options.directory;
+    uint64_t dropped = 0;
+
+    for (size_t i = 0; i < d->rank_count; i++) {
+        dropped += d->ranks[i].dropped;
+        if (d->ranks[i].state != FV_STATE_FINALIZED && d->ranks[i].state != FV_STATE_EXITED)
+            fv_log("rank %u: %s; its trace ends with the last call", d->ranks[i].world_rank,
+                   d->ranks[i].state == FV_STATE_ABORTED ? "called MPI_Abort" : "was killed");
+    }
+    if (dropped + s->lost)
+        fv_log("%s: %llu calls are not in the trace: its budget or the disk was full; raise FVMPI_TRACE_MAX",
+               where, (unsigned long long)(dropped + s->lost));
+    if (s->damaged)
+        fv_log("%s: %llu damaged chunks were cut short", where, (unsigned long long)s->damaged);
+    if (s->no_comm && r->options.verbose)
+        fv_log("%s: %llu messages and collective calls on communicators that are not described", where,
+               (unsigned long long)s->no_comm);
+    if (s->no_op && r->options.verbose)
+        fv_log("%s: %llu starts of persistent collectives are calls without a record of the operation", where,
+               (unsigned long long)s->no_op);
+    if (r->options.verbose)
+        fv_log("%s: %llu completions without a beginning in the trace, %llu requests under way at the end, "
+               "%llu open calls",
+               where, (unsigned long long)s->no_begin, (unsigned long long)s->unfinished,
+               (unsigned long long)s->open_calls);
+    fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
+           d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,
+           seconds);
+}
+
+static void correct(struct run *r)
+{
+    struct fv_correction c;
+
+    if (!r->options.correct || r->merge.clocks.line_count < 2)
+        return;
+    fv_correct(&r->merge, r->options.memory / 2, &c);
+    if (!first_process || r->options.quiet)
+        return;
+    if (c.early)
+        fv_log("%s: %llu of %llu messages and collective calls between hosts ended before they began: clocks "
+               "were moved by up to %.3f us",
+               r->options.directory, (unsigned long long)c.early, (unsigned long long)c.checked,
+               (double)c.largest_ns / 1e3);
+    if (c.left)
+        fv_log("%s: %llu still do: the clocks of the hosts drift too much", r->options.directory,
+               (unsigned long long)c.left);
+    if (r->options.verbose)
+        fv_log("%s: %u clocks; %llu messages could not be compared; %llu rounds", r->options.directory,
+               r->merge.clocks.line_count, (unsigned long long)c.skipped, (unsigned long long)c.rounds);
+}
+
+/* After the definitions are known to all. */
+static bool write_archive(struct run *r)
+{
+    const struct fv_transport *t = r->merge.transport;
+    const char *output = r->options.output ? r->options.output : r->options.directory;
+
+    r->archive = fv_archive_open(output, t, buffer_bytes(r));
+    if (!r->archive)
+        return false;
+    bool good = fv_archive_begin_events(r->archive, &r->merge.defs, r->merge.context_of_node);
+    good = good && replay_all(r);
+    good = fv_archive_end_events(r->archive) && good;
+    good = !fv_transport_any(t, !good) && define(r);
+    good = !fv_transport_any(t, !good || said_interrupted(r));
+    return fv_archive_close(r->archive, good, r->options.keep) && good;
+}
+
+static int merge(struct run *r, const struct fv_transport *t)
+{
+    double begin = now_s();
+    bool good = fv_merge_open(&r->merge, t, r->options.directory);
+
+    if (good) {
+        good = fv_merge_unify(&r->merge, r->options.symbols);
+        r->progress = (struct progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
+                                         .all = r->merge.event_bytes,
+                                         .begin_s = begin };
+        say_problems(r);
+        good = good && has_traces(r);
+        if (good)
+            correct(r);
+        good = good && write_archive(r);
+        fv_transport_sum(t, (uint64_t *)&r->stats, sizeof(r->stats) / sizeof(uint64_t));
+        r->incomplete = fv_transport_any(t, r->incomplete || r->stats.damaged);
+        if (good && first_process && !r->options.quiet)
+            say_result(r, now_s() - begin);
+    }
+    free(r->locations);
+    fv_merge_close(&r->merge);
+    return good && !r->incomplete ? FV_EXIT_OK : FV_EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    const struct fv_transport *t = fv_processes_start(&argc, &argv);
+    struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
+    struct run run = { 0 };
+
+    if (!t)
+        return FV_EXIT_FAILED;
+    first_process = t->rank == 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    int status = parse(argc, argv, &run.options);
+    if (status < 0)
+        status = merge(&run, t);
+    fv_processes_stop();
+    return status;
+}

@@ -1,0 +1,82 @@
+/* Bytes for another process: numbers and strings, one behind the other. The reader checks every length; once
+ * something does not fit it is `failed` and gives zeros. */
+#ifndef FV_BYTES_H
+#define FV_BYTES_H
+
+#include "report/vec.h"
+
+#include <string.h>
+
+struct fv_bytes {
+    uint8_t *data;
+    size_t count, room;
+};
+
+static inline void fv_bytes_put(struct fv_bytes *b, const void *data, size_t bytes)
+{
+    FV_GROW(b->data, b->room, b->count + bytes);
+    if (bytes)
+        memcpy(b->data + b->count, data, bytes);
+    b->count += bytes;
+}
+
+static inline void fv_bytes_number(struct fv_bytes *b, uint64_t value)
+{
+    fv_bytes_put(b, &value, sizeof(value));
+}
+
+static inline void fv_bytes_string(struct fv_bytes *b, const char *text)
+{
+    size_t length = strlen(text);
+
+    fv_bytes_number(b, length);
+    fv_bytes_put(b, text, length);
+}
+
+struct fv_bytes_reader {
+    const uint8_t *at, *stop;
+    bool failed;
+};
+
+static inline void fv_bytes_get(struct fv_bytes_reader *r, void *out, size_t bytes)
+{
+    if ((size_t)(r->stop - r->at) < bytes) {
+        r->failed = true;
+        r->at = r->stop;
+        memset(out, 0, bytes);
+        return;
+    }
+    memcpy(out, r->at, bytes);
+    r->at += bytes;
+}
+
+static inline uint64_t fv_bytes_take(struct fv_bytes_reader *r)
+{
+    uint64_t value;
+
+    fv_bytes_get(r, &value, sizeof(value));
+    return value;
+}
+
+/* A count of things that take at least a byte each. */
+static inline uint32_t fv_bytes_count(struct fv_bytes_reader *r)
+{
+    uint64_t value = fv_bytes_take(r);
+
+    if (value > (uint64_t)(r->stop - r->at)) {
+        r->failed = true;
+        return 0;
+    }
+    return (uint32_t)value;
+}
+
+static inline const char *fv_bytes_text(struct fv_bytes_reader *r, struct fv_arena *arena)
+{
+    uint32_t length = fv_bytes_count(r);
+    const char *text = fv_arena_bytes(arena, (const char *)r->at, length);
+
+    r->at += length;
+    return text;
+}
+
+#endif

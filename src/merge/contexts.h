@@ -1,0 +1,35 @@
+/* Call paths as an archive tells them: a tree of functions with their source lines, from the addresses that
+ * the rank files hold. Made once, by the first process, in an order that follows from the definitions. */
+#ifndef FV_CONTEXTS_H
+#define FV_CONTEXTS_H
+
+#include "merge/defs.h"
+
+/* A function of the program. */
+struct fv_user_function {
+    const char *name, *file; /* file: NULL not known */
+};
+struct fv_context {
+    uint32_t parent; /* FV_NONE: outermost */
+    uint32_t function;
+    const char *file; /* of the call; NULL: not known */
+    uint32_t line;
+};
+
+struct fv_contexts {
+    struct fv_arena arena;
+    struct fv_user_function *functions;
+    size_t function_count, function_room;
+    struct fv_context *items;
+    size_t count, room;
+    uint32_t *of_node; /* by fv_defs.nodes; FV_NONE: no call path */
+    size_t node_count;
+    struct fv_index index;
+    struct fv_problems notes; /* on modules that could not be looked at */
+};
+
+/* Without `look_up`, frames are module+offset. */
+void fv_contexts_init(struct fv_contexts *contexts, const struct fv_defs *defs, bool look_up);
+void fv_contexts_release(struct fv_contexts *contexts);
+
+#endif

@@ -1,0 +1,417 @@
+/* See correct.h. The events are replayed to a sink that keeps what is to be matched. */
+#include "merge/correct.h"
+#include "merge/requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONSTANT_ROUNDS = 8, POLYGON_ROUNDS = 24, WINDOWS = 64, PARTS_MAX = 64 };
+
+enum item_kind { SENT, RECEIVED, TOGETHER };
+struct item {
+    uint64_t key, order; /* order: among those of this key and kind */
+    int64_t begin_ns, end_ns;
+    uint32_t line;
+    uint8_t kind;
+    bool gives, takes; /* of a collective call: others wait for it, it waits for others */
+    bool dead;         /* a send that was cancelled */
+};
+
+struct collector {
+    struct fv_merge *merge;
+    const uint32_t *line_of; /* by world rank; FV_NONE: no file */
+    struct item *items;
+    size_t count, room, most;
+    uint64_t part, parts; /* of the keys */
+    bool overflow;
+    /* of the rank at hand: */
+    uint32_t rank, line;
+    uint64_t order;
+    struct fv_pendings pending;
+    int64_t *coll_begin; /* by slot */
+    size_t slot_room;
+};
+
+/* ---- collecting ---- */
+
+static struct item *add_item(struct collector *c, uint64_t key, enum item_kind kind)
+{
+    if ((fv_mix(key) >> 8) % c->parts != c->part)
+        return NULL;
+    if (c->count == c->most) {
+        c->overflow = true;
+        return NULL;
+    }
+    FV_GROW(c->items, c->room, c->count + 1);
+    struct item *i = &c->items[c->count++];
+    *i = (struct item){ .key = key, .order = c->order++, .line = c->line, .kind = (uint8_t)kind };
+    return i;
+}
+
+/* World rank of a member; FV_NONE: not to be compared (intercommunicators). */
+static uint32_t member(const struct fv_def_comm *c, uint32_t rank)
+{
+    if (c->remote_size || c->flags & FV_COMM_SELF || c->owner != FV_NOBODY)
+        return FV_NONE;
+    for (uint32_t i = 0; i < c->run_count; i++) {
+        if (rank < (uint32_t)c->runs[i].count)
+            return (uint32_t)(c->runs[i].first + (int32_t)rank * c->runs[i].stride);
+        rank -= (uint32_t)c->runs[i].count;
+    }
+    return FV_NONE;
+}
+
+static struct item *add_message(struct collector *c, const struct fv_record *r, bool sent)
+{
+    uint32_t peer = member(&c->merge->defs.comms[r->ref], r->peer);
+
+    if (peer >= c->merge->defs.world_size || c->line_of[peer] == FV_NONE || c->line_of[peer] == c->line)
+        return NULL;
+    uint64_t ends = sent ? (uint64_t)c->rank << 32 | peer : (uint64_t)peer << 32 | c->rank;
+    struct item *i = add_item(c, fv_mix2(fv_mix2(r->ref, ends), r->tag), sent ? SENT : RECEIVED);
+    if (i)
+        i->begin_ns = i->end_ns = (int64_t)r->time_ns;
+    return i;
+}
+
+/* Which calls depend on which, where it is certain: not where a rank may have had nothing to send. */
+static void add_collective(struct collector *c, const struct fv_record *r, int64_t begin_ns)
+{
+    const struct fv_def_comm *comm = &c->merge->defs.comms[r->ref];
+    bool gives = r->sent > 0, takes = r->received > 0;
+
+    switch (r->op) {
+    case FV_OP_BARRIER: gives = takes = true; break;
+    case FV_OP_BCAST:
+    case FV_OP_SCATTER:
+    case FV_OP_GATHER:
+    case FV_OP_REDUCE:
+    case FV_OP_ALLGATHER:
+    case FV_OP_ALLTOALL:
+    case FV_OP_ALLREDUCE:
+    case FV_OP_REDUCE_SCATTER_BLOCK: break;
+    default: return;
+    }
+    if (comm->size < 2 || member(comm, 0) == FV_NONE || r->aux == FV_NONE)
+        return;
+    struct item *i = add_item(c, ~fv_mix2(r->ref, r->aux), TOGETHER);
+    if (i) {
+        i->begin_ns = begin_ns;
+        i->end_ns = (int64_t)r->time_ns;
+        i->gives = gives;
+        i->takes = takes;
+    }
+}
+
+static void begin_pending(struct collector *c, const struct fv_record *r, uint64_t what)
+{
+    fv_pendings_add(&c->pending, &(struct fv_pending){ .number = r->id, .sent = what });
+}
+
+static bool end_pending(struct collector *c, uint64_t id, uint64_t *what)
+{
+    struct fv_pending *p = fv_pendings_find(&c->pending, id);
+
+    if (!p)
+        return false;
+    *what = p->sent;
+    fv_pendings_remove(&c->pending, p);
+    return true;
+}
+
+/* The number of a send among the items, so that it can be taken back. */
+static void add_posted_send(struct collector *c, const struct fv_record *r)
+{
+    struct item *i = add_message(c, r, true);
+
+    if (i)
+        begin_pending(c, r, (uint64_t)(i - c->items));
+}
+
+static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
+{
+    struct collector *c = sink->context;
+    struct item *i;
+    uint64_t what;
+
+    switch ((enum fv_record_kind)r->kind) {
+    case FV_REC_SEND: add_message(c, r, true); break;
+    case FV_REC_ISEND: add_posted_send(c, r); break;
+    case FV_REC_RECEIVE: add_message(c, r, false); break;
+    case FV_REC_IRECEIVE: begin_pending(c, r, c->order++); break;
+    case FV_REC_IRECEIVE_END: /* messages match in the order in which the receives were posted */
+        if (end_pending(c, r->id, &what) && (i = add_message(c, r, false)))
+            i->order = what;
+        break;
+    case FV_REC_ISEND_END: end_pending(c, r->id, &what); break;
+    case FV_REC_CANCEL:
+        if (end_pending(c, r->id, &what) && what < c->count && c->items[what].kind == SENT)
+            c->items[what].dead = true;
+        break;
+    case FV_REC_COLL_BEGIN: c->coll_begin[slot] = (int64_t)r->time_ns; break;
+    case FV_REC_COLL_END: add_collective(c, r, c->coll_begin[slot]); break;
+    case FV_REC_ICOLL_BEGIN: begin_pending(c, r, r->time_ns); break;
+    case FV_REC_ICOLL_END:
+        if (end_pending(c, r->id, &what))
+            add_collective(c, r, (int64_t)what);
+        break;
+    default: break;
+    }
+    return !c->overflow;
+}
+
+static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location)
+{
+    struct collector *c = sink->context;
+
+    FV_GROW(c->coll_begin, c->slot_room, (size_t)slot + 1);
+    c->coll_begin[slot] = 0;
+    c->rank = (uint32_t)location;
+    c->line = c->line_of[c->rank];
+    return true;
+}
+
+static bool close_location(struct fv_sink *sink, uint32_t slot)
+{
+    (void)sink, (void)slot;
+    return true;
+}
+
+static void collect(struct collector *c)
+{
+    struct fv_merge *m = c->merge;
+    const struct fv_replay replay = { .defs = &m->defs, .clocks = &m->clocks, .calls = m->calls };
+    struct fv_sink sink = { .context = c, .open = open_location, .put = put, .close = close_location };
+
+    c->count = 0;
+    c->overflow = false;
+    for (size_t i = 0; i < m->file_count && !c->overflow; i++) {
+        uint32_t threads = m->defs.ranks[m->files[i].rank].thread_count;
+        struct fv_location_stats *locations = fv_xcalloc(threads, sizeof(*locations));
+        struct fv_replay_stats stats = { 0 };
+
+        fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, &sink, locations,
+                       &stats);
+        free(locations);
+        fv_pendings_release(&c->pending);
+    }
+}
+
+/* ---- matching ---- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+struct needs {
+    uint64_t *of; /* ns, [line][window] */
+    uint32_t windows;
+    int64_t width_ns;
+    struct fv_correction *result;
+    uint64_t early;
+};
+
+/* What ended at `end_ns` could not have ended before `begin_ns`. */
+static void check(struct needs *n, uint32_t line, int64_t begin_ns, int64_t end_ns)
+{
+    n->result->checked++;
+    if (end_ns >= begin_ns)
+        return;
+    n->early++;
+    int64_t window = end_ns / n->width_ns;
+    window = window < 0 ? 0 : window >= n->windows ? n->windows - 1 : window;
+    uint64_t *need = &n->of[(size_t)line * n->windows + (size_t)window];
+    uint64_t by = (uint64_t)(begin_ns - end_ns);
+    *need = by > *need ? by : *need;
+}
+
+static void match_messages(struct needs *n, const struct item *items, size_t count)
+{
+    size_t sent = 0, dead = 0;
+
+    while (sent < count && items[sent].kind == SENT)
+        dead += items[sent++].dead;
+    if (2 * sent - dead != count) {
+        n->result->skipped += count;
+        return;
+    }
+    for (size_t s = 0, r = sent; r < count; s++, r++) {
+        while (items[s].dead)
+            s++;
+        check(n, items[r].line, items[s].begin_ns, items[r].end_ns);
+    }
+}
+
+static void match_collective(struct needs *n, const struct item *items, size_t count)
+{
+    const struct item *last = NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (items[i].gives && (!last || items[i].begin_ns > last->begin_ns))
+            last = &items[i];
+    for (size_t i = 0; last && i < count; i++)
+        if (items[i].takes && items[i].line != last->line)
+            check(n, items[i].line, last->begin_ns, items[i].end_ns);
+}
+
+static void match(struct needs *n, struct item *items, size_t count)
+{
+    if (count)
+        qsort(items, count, sizeof(*items), by_key);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && items[end].key == items[i].key; end++)
+            ;
+        if (items[i].kind == TOGETHER)
+            match_collective(n, items + i, end - i);
+        else
+            match_messages(n, items + i, end - i);
+    }
+}
+
+/* Each key has one process where all that belongs to it meets. */
+static void exchange(struct collector *c, struct fv_bytes *in)
+{
+    const struct fv_transport *t = c->merge->transport;
+    struct fv_bytes *out = fv_xcalloc((size_t)t->size, sizeof(*out));
+
+    for (size_t i = 0; i < c->count; i++)
+        fv_bytes_put(&out[(fv_mix(~c->items[i].key) >> 8) % (uint64_t)t->size], &c->items[i],
+                     sizeof(*c->items));
+    in->count = 0;
+    fv_transport_exchange(t, out, in);
+    for (int i = 0; i < t->size; i++)
+        free(out[i].data);
+    free(out);
+}
+
+/* One look at all messages; how many are early. */
+static uint64_t look(struct collector *c, struct needs *n)
+{
+    const struct fv_transport *t = c->merge->transport;
+    struct fv_bytes in = { 0 };
+
+    n->early = 0;
+    n->result->checked = n->result->skipped = 0;
+    memset(n->of, 0, (size_t)c->merge->clocks.line_count * n->windows * sizeof(*n->of));
+    for (c->part = 0; c->part < c->parts; c->part++) {
+        collect(c);
+        while (fv_transport_any(t, c->overflow)) { /* smaller shares, from the first key on */
+            if (c->parts < PARTS_MAX)
+                c->parts *= 2;
+            else
+                c->most *= 2; /* one channel alone is too much: it cannot be shared out */
+            c->part = 0;
+            n->early = n->result->checked = n->result->skipped = 0;
+            collect(c);
+        }
+        exchange(c, &in);
+        match(n, (struct item *)(void *)in.data, in.count / sizeof(struct item));
+    }
+    free(in.data);
+    fv_transport_sum(t, &n->early, 1);
+    fv_transport_max(t, n->of, (size_t)c->merge->clocks.line_count * n->windows);
+    return n->early;
+}
+
+/* ---- moving ---- */
+
+static void set_windows(struct fv_clocks *clocks, struct needs *n, uint32_t windows, int64_t length_ns)
+{
+    n->windows = windows;
+    n->width_ns = length_ns / windows + 1;
+    free(n->of);
+    n->of = fv_xcalloc((size_t)clocks->line_count * windows, sizeof(*n->of));
+    for (uint32_t k = 0; k < clocks->line_count; k++) {
+        struct fv_clock_shift *s = &clocks->lines[k].shift;
+
+        free(s->at_knot);
+        *s = (struct fv_clock_shift){ .at_knot = fv_xcalloc(windows + 1, sizeof(int64_t)),
+                                      .knots = windows + 1,
+                                      .width_ns = n->width_ns };
+    }
+}
+
+/* Both ends of a window rise by what it needs; no slope may turn time around. */
+static void move(struct fv_clocks *clocks, const struct needs *n)
+{
+    for (uint32_t k = 0; k < clocks->line_count; k++) {
+        struct fv_clock_shift *s = &clocks->lines[k].shift;
+        const uint64_t *need = n->of + (size_t)k * n->windows;
+
+        for (uint32_t i = 0; i < s->knots; i++) {
+            uint64_t before = i ? need[i - 1] : 0, after = i < n->windows ? need[i] : 0;
+            uint64_t more = before > after ? before : after;
+
+            s->at_knot[i] += more ? (int64_t)more + (n->windows > 1) : 0; /* 1 ns for rounding */
+        }
+        for (uint32_t i = 1; i < s->knots; i++)
+            if (s->at_knot[i] < s->at_knot[i - 1] - s->width_ns / 2)
+                s->at_knot[i] = s->at_knot[i - 1] - s->width_ns / 2;
+    }
+}
+
+static int64_t length_of(const struct fv_merge *m)
+{
+    int64_t last = 1;
+
+    for (uint32_t i = 0; i < m->defs.rank_count; i++) {
+        uint32_t piece = 0;
+        int64_t ns = fv_clock_ns(&m->clocks.lines[m->clocks.of_rank[i]], m->defs.ranks[i].last_ticks, &piece);
+
+        last = ns > last ? ns : last;
+    }
+    return last;
+}
+
+static uint64_t repeat(struct collector *c, struct needs *n, unsigned rounds)
+{
+    uint64_t early = look(c, n);
+
+    if (!n->result->rounds)
+        n->result->early = early;
+    for (unsigned i = 0; i < rounds && early; i++) {
+        n->result->rounds++;
+        move(&c->merge->clocks, n);
+        early = look(c, n);
+    }
+    return early;
+}
+
+void fv_correct(struct fv_merge *m, uint64_t memory, struct fv_correction *out)
+{
+    uint32_t *line_of = fv_xcalloc((size_t)m->defs.world_size + 1, sizeof(*line_of));
+    struct collector c = {
+        .merge = m, .line_of = line_of, .parts = 1, .most = memory / (3 * sizeof(struct item))
+    };
+    struct needs n = { .result = out };
+    int64_t length = length_of(m);
+
+    *out = (struct fv_correction){ 0 };
+    for (uint32_t i = 0; i < m->defs.world_size; i++)
+        line_of[i] = FV_NONE;
+    for (uint32_t i = 0; i < m->defs.rank_count; i++)
+        line_of[m->defs.ranks[i].world_rank] = m->clocks.of_rank[i];
+    set_windows(&m->clocks, &n, 1, length);
+    out->left = repeat(&c, &n, CONSTANT_ROUNDS);
+    if (out->left) {
+        set_windows(&m->clocks, &n, WINDOWS, length);
+        out->left = repeat(&c, &n, POLYGON_ROUNDS);
+    }
+    for (uint32_t k = 0; k < m->clocks.line_count; k++)
+        for (uint32_t i = 0; i < m->clocks.lines[k].shift.knots; i++)
+            if (m->clocks.lines[k].shift.at_knot[i] > out->largest_ns)
+                out->largest_ns = m->clocks.lines[k].shift.at_knot[i];
+    fv_transport_sum(m->transport, &out->checked, 1);
+    fv_transport_sum(m->transport, &out->skipped, 1);
+    free(n.of);
+    free(c.items);
+    free(c.coll_begin);
+    free(line_of);
+}

@@ -1,0 +1,154 @@
+/* Definitions: what events refer to, unified over ranks. Each process collects those of its rank files; they
+ * are merged pairwise up a tree, put into their final order by the first process, and sent to all, who look
+ * up their files' own numbers in them. The final order depends on content alone (names, or the first rank
+ * that used a thing and its number there), so that it is the same however many processes took part.
+ *
+ * Items are found by hashed keys; indices stay valid as more are added. */
+#ifndef FV_DEFS_H
+#define FV_DEFS_H
+
+#include "merge/bytes.h"
+#include "report/model.h"
+#include "trace/reader.h"
+
+/* The rank that first told of a thing, and its number there: order of first use. */
+struct fv_origin {
+    uint32_t rank, number;
+};
+
+struct fv_def_function {
+    const char *name;
+    uint32_t class;
+};
+
+enum { FV_NOBODY = -1 };
+struct fv_def_comm {
+    uint64_t uid, parent; /* parent: uid; 0 none */
+    int32_t owner;        /* world rank, of one that only this rank knows (inferred); else FV_NOBODY */
+    uint32_t flags;       /* enum fv_comm_flags */
+    uint32_t size, remote_size;
+    const char *name;
+    const struct fv_rank_run *runs; /* world ranks: local group, then the remote one; checked */
+    uint32_t run_count, remote_run_count;
+    struct fv_origin origin;
+    uint32_t created; /* ranks whose trace has the creation */
+};
+
+struct fv_def_window {
+    uint32_t comm, sequence;
+    int32_t owner; /* where the communicator is of one rank */
+    struct fv_origin origin;
+    uint32_t created;
+};
+
+struct fv_def_file {
+    const char *name, *host;
+};
+
+/* A file as it was opened by the ranks of a communicator together. */
+struct fv_def_handle {
+    uint32_t file, comm, mode;
+    uint32_t occurrence; /* of this file and communicator, from 0 */
+    int32_t owner;
+    struct fv_origin origin;
+};
+
+struct fv_def_group { /* of world ranks, rising */
+    const uint32_t *ranks;
+    uint32_t count;
+};
+
+struct fv_def_rank {
+    uint32_t world_rank, pid;
+    uint32_t state; /* enum fv_rank_state */
+    int32_t exit_code;
+    const char *host, *program, *command, *mpi, *thread_level, *file;
+    uint32_t clock_kind, traced;
+    uint8_t boot_id[16];
+    uint64_t nominal_hz;
+    uint64_t first_ticks, last_ticks; /* no event is outside of these */
+    uint64_t stop_ticks;              /* the trace's budget was used up; 0: it was not */
+    uint64_t events, dropped;
+    const struct fv_clock_point *points; /* by time; the first is the header's */
+    uint32_t point_count;
+    const uint32_t *threads; /* fv_thread_record.id; the first is the main one */
+    uint32_t thread_count;
+};
+
+struct fv_defs {
+    struct fv_arena arena;
+    uint32_t world_size;
+    struct fv_def_function *functions;
+    size_t function_count, function_room;
+    struct fv_module *modules;
+    size_t module_count, module_room;
+    struct fv_node *nodes; /* 0 is the root; `symbol`: 1 where calls were made, else 0 */
+    size_t node_count, node_room;
+    struct fv_def_comm *comms;
+    size_t comm_count, comm_room;
+    struct fv_def_window *windows;
+    size_t window_count, window_room;
+    struct fv_def_file *files;
+    size_t file_count, file_room;
+    struct fv_def_handle *handles;
+    size_t handle_count, handle_room;
+    struct fv_def_group *groups;
+    size_t group_count, group_room;
+    struct fv_def_rank *ranks;
+    size_t rank_count, rank_room;
+    struct fv_index index; /* of all but ranks; the kind is part of the hash */
+};
+
+void fv_defs_init(struct fv_defs *defs, uint32_t world_size);
+void fv_defs_release(struct fv_defs *defs);
+
+/* A rank file's numbers in the definitions. FV_NONE: not there. */
+struct fv_def_map {
+    uint32_t *functions, *nodes, *comms, *windows, *handles;
+    size_t function_count, node_count, comm_count, window_count, handle_count;
+    int32_t *comm_ranks; /* own rank in comms */
+};
+void fv_def_map_release(struct fv_def_map *map);
+
+/* Adds what a rank file defines, or finds it, where it was added before. `name` is the file's. */
+void fv_defs_add_file(struct fv_defs *defs, const struct fv_reader *reader, const char *name,
+                      struct fv_def_map *map);
+
+/* Finds, or adds. */
+uint32_t fv_defs_function(struct fv_defs *defs, const char *name, uint32_t class);
+uint32_t fv_defs_window(struct fv_defs *defs, const struct fv_def_window *window);
+/* Sorts the ranks. */
+uint32_t fv_defs_group(struct fv_defs *defs, uint32_t *ranks, uint32_t count);
+
+/* Adds all of another's. */
+void fv_defs_merge(struct fv_defs *defs, const struct fv_defs *from);
+/* Into the final order. */
+void fv_defs_sort(struct fv_defs *out, const struct fv_defs *from);
+
+/* The numbers of a process's own definitions in those of all, which hold them: */
+void fv_defs_find(struct fv_defs *all, const struct fv_defs *part, struct fv_def_map *out);
+/* ... and a file's map, which leads to the process's, then leads to those of all. */
+void fv_def_map_through(struct fv_def_map *map, const struct fv_def_map *next);
+
+void fv_defs_pack(const struct fv_defs *defs, struct fv_bytes *out);
+/* False: these are no packed definitions. */
+bool fv_defs_unpack(struct fv_defs *out, const uint8_t *data, size_t bytes);
+
+/* The number of a location: a rank's thread. */
+static inline uint64_t fv_location(const struct fv_def_rank *rank, uint32_t slot)
+{
+    return rank->world_rank | (uint64_t)slot << 32;
+}
+
+/* Is the communicator created and destroyed in the trace of all its ranks? */
+static inline bool fv_def_comm_is_seen(const struct fv_def_comm *c)
+{
+    return c->created == c->size + c->remote_size && !(c->flags & (FV_COMM_WORLD | FV_COMM_SELF));
+}
+
+static inline bool fv_def_window_is_seen(const struct fv_defs *d, const struct fv_def_window *w)
+{
+    return w->created == (w->owner == FV_NOBODY ? d->comms[w->comm].size : 1);
+}
+
+#endif

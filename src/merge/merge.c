@@ -1,0 +1,227 @@
+/* See merge.h. */
+#include "merge/merge.h"
+#include "report/experiment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORLD_MAX (UINT32_C(1) << 24) /* a damaged header must not make a billion locations */
+
+/* ---- files ---- */
+
+/* The first process's part: which files belong to the run. Afterwards none of them is open. */
+static void choose(struct fv_merge *m, const char *directory, struct fv_bytes *out)
+{
+    struct fv_experiment e;
+    uint32_t world = 1;
+
+    if (fv_experiment_open(&e, directory)) {
+        fv_bytes_number(out, 0);
+        fv_bytes_number(out, 0);
+        return;
+    }
+    for (size_t i = 0; i < e.count; i++) {
+        const struct fv_file_header *h = fv_reader_header(e.files[i].reader);
+
+        world = (uint32_t)h->world_size > world && h->world_size > 0 ? (uint32_t)h->world_size : world;
+        world = (uint32_t)h->world_rank >= world && h->world_rank >= 0 ? (uint32_t)h->world_rank + 1 : world;
+    }
+    fv_bytes_number(out, e.count);
+    fv_bytes_number(out, world);
+    for (size_t i = 0; i < e.count; i++)
+        fv_bytes_string(out, e.files[i].name);
+    m->problems = e.problems;
+    e.problems = (struct fv_problems){ 0 };
+    fv_experiment_release(&e);
+}
+
+/* A single rank file is named itself. */
+static char *full_path(struct fv_merge *m, const char *directory, const char *name)
+{
+    size_t n = strlen(directory), k = strlen(name);
+
+    if (n >= k && !strcmp(directory + n - k, name) && (n == k || directory[n - k - 1] == '/'))
+        return fv_arena_string(&m->arena, directory);
+    return fv_arena_printf(&m->arena, "%s/%s", directory, name);
+}
+
+static uint64_t event_bytes(const struct fv_reader *reader)
+{
+    size_t count;
+    const struct fv_chunk *chunks = fv_reader_chunks(reader, &count);
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += chunks[i].type == FV_CHUNK_EVENTS ? chunks[i].used : 0;
+    return bytes;
+}
+
+static bool open_file(struct fv_merge *m, const char *directory, const char *name)
+{
+    struct fv_reader *reader = NULL;
+    char why[256] = "";
+
+    if (fv_reader_open(full_path(m, directory, name), &reader, why, sizeof(why))) {
+        fv_log("%s: %s; the merge needs it", name, why);
+        return false;
+    }
+    m->files[m->file_count++] = (struct fv_merge_file){ .reader = reader, .name = name };
+    m->event_bytes += event_bytes(reader);
+    return true;
+}
+
+bool fv_merge_open(struct fv_merge *m, const struct fv_transport *t, const char *directory)
+{
+    struct fv_bytes bytes = { 0 };
+    bool good = true;
+
+    *m = (struct fv_merge){ .transport = t };
+    if (!t->rank)
+        choose(m, directory, &bytes);
+    fv_transport_share(t, &bytes);
+    struct fv_bytes_reader r = { .at = bytes.data, .stop = bytes.data + bytes.count };
+    uint64_t count = fv_bytes_take(&r), world = fv_bytes_take(&r);
+    uint64_t from = count * (uint64_t)t->rank / (uint64_t)t->size;
+    uint64_t to = count * ((uint64_t)t->rank + 1) / (uint64_t)t->size;
+    if (world > WORLD_MAX && !t->rank)
+        fv_log("%s: a rank file says that %llu ranks took part; it is damaged. Move it away", directory,
+               (unsigned long long)world);
+    m->files = fv_xcalloc(to - from + 1, sizeof(*m->files));
+    fv_defs_init(&m->defs, (uint32_t)world);
+    for (uint64_t i = 0; i < to && good && world <= WORLD_MAX; i++) {
+        const char *name = fv_bytes_text(&r, &m->arena);
+
+        good = i < from || open_file(m, directory, name);
+    }
+    free(bytes.data);
+    return !fv_transport_any(t, !good || !count || world > WORLD_MAX);
+}
+
+/* ---- definitions ---- */
+
+/* Up a binomial tree; the first process then has all. */
+static bool gather(const struct fv_transport *t, struct fv_defs *defs)
+{
+    struct fv_bytes bytes = { 0 };
+    bool good = true;
+    int step;
+
+    for (step = 1; step < t->size && !(t->rank & step); step <<= 1) {
+        struct fv_defs other;
+
+        if (t->rank + step >= t->size)
+            continue;
+        bytes.count = 0;
+        fv_transport_get(t, t->rank + step, &bytes);
+        good = fv_defs_unpack(&other, bytes.data, bytes.count) && good;
+        fv_defs_merge(defs, &other);
+        fv_defs_release(&other);
+    }
+    if (t->rank) {
+        bytes.count = 0;
+        fv_defs_pack(defs, &bytes);
+        fv_transport_put(t, t->rank & ~step, &bytes);
+    }
+    free(bytes.data);
+    return good;
+}
+
+/* All get the first process's, and its numbers of the call paths. */
+static bool share(struct fv_merge *m)
+{
+    const struct fv_transport *t = m->transport;
+    struct fv_bytes bytes = { 0 };
+    bool good = true;
+
+    if (!t->rank)
+        fv_defs_pack(&m->defs, &bytes);
+    fv_transport_share(t, &bytes);
+    if (t->rank) {
+        fv_defs_release(&m->defs);
+        good = fv_defs_unpack(&m->defs, bytes.data, bytes.count);
+    }
+    bytes.count = 0;
+    if (!t->rank)
+        fv_bytes_put(&bytes, m->contexts.of_node, m->contexts.node_count * sizeof(uint32_t));
+    fv_transport_share(t, &bytes);
+    m->context_of_node = fv_xcalloc(m->defs.node_count + 1, sizeof(uint32_t));
+    good = good && bytes.count == m->defs.node_count * sizeof(uint32_t);
+    if (good)
+        memcpy(m->context_of_node, bytes.data, bytes.count);
+    free(bytes.data);
+    return good;
+}
+
+static uint32_t rank_index(const struct fv_defs *d, const struct fv_reader *reader)
+{
+    uint32_t world_rank = (uint32_t)fv_reader_header(reader)->world_rank;
+    size_t low = 0, high = d->rank_count;
+
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+
+        if (d->ranks[middle].world_rank <= world_rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
+static void find_numbers(struct fv_merge *m, const struct fv_defs *own)
+{
+    struct fv_def_map next;
+
+    fv_defs_find(&m->defs, own, &next);
+    for (size_t i = 0; i < m->file_count; i++) {
+        fv_def_map_through(&m->files[i].map, &next);
+        m->files[i].rank = rank_index(&m->defs, m->files[i].reader);
+    }
+    fv_def_map_release(&next);
+    m->calls = fv_xcalloc(m->defs.function_count + 1, sizeof(*m->calls));
+    for (size_t i = 0; i < m->defs.function_count; i++)
+        m->calls[i] = fv_call_info(m->defs.functions[i].name, m->defs.functions[i].class);
+}
+
+bool fv_merge_unify(struct fv_merge *m, bool symbols)
+{
+    const struct fv_transport *t = m->transport;
+    struct fv_defs own, all;
+
+    fv_defs_init(&own, m->defs.world_size);
+    for (size_t i = 0; i < m->file_count; i++)
+        fv_defs_add_file(&own, m->files[i].reader, m->files[i].name, &m->files[i].map);
+    fv_defs_init(&all, m->defs.world_size);
+    fv_defs_merge(&all, &own);
+    bool good = gather(t, &all);
+    if (!t->rank) {
+        fv_defs_release(&m->defs);
+        fv_defs_sort(&m->defs, &all);
+        fv_contexts_init(&m->contexts, &m->defs, symbols);
+    }
+    fv_defs_release(&all);
+    good = share(m) && good;
+    if (good)
+        find_numbers(m, &own);
+    fv_defs_release(&own);
+    fv_clocks_init(&m->clocks, &m->defs);
+    return !fv_transport_any(t, !good);
+}
+
+void fv_merge_close(struct fv_merge *m)
+{
+    for (size_t i = 0; i < m->file_count; i++) {
+        fv_def_map_release(&m->files[i].map);
+        fv_reader_free(m->files[i].reader);
+    }
+    free(m->files);
+    free(m->calls);
+    free(m->context_of_node);
+    fv_contexts_release(&m->contexts);
+    fv_clocks_release(&m->clocks);
+    fv_defs_release(&m->defs);
+    fv_problems_release(&m->problems);
+    fv_arena_release(&m->arena);
+    *m = (struct fv_merge){ 0 };
+}

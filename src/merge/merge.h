@@ -1,0 +1,40 @@
+/* The steps of a merge that need no archive: which files, who reads which, definitions, clocks. The archive's
+ * side is in src/cmd/fvunify.c, which calls these in order. All functions are collective. */
+#ifndef FV_MERGE_H
+#define FV_MERGE_H
+
+#include "merge/contexts.h"
+#include "merge/replay.h"
+#include "merge/transport.h"
+
+struct fv_merge_file {
+    struct fv_reader *reader;
+    const char *name;      /* base name */
+    struct fv_def_map map; /* of its numbers in the definitions */
+    uint32_t rank;         /* index in the definitions' ranks */
+};
+
+struct fv_merge {
+    const struct fv_transport *transport;
+    struct fv_arena arena;
+    struct fv_merge_file *files; /* this process's share: neighbours in world rank */
+    size_t file_count;
+    struct fv_defs defs; /* of all ranks, in their final order */
+    struct fv_clocks clocks;
+    struct fv_call_info *calls;  /* by function */
+    uint32_t *context_of_node;   /* by call path */
+    struct fv_contexts contexts; /* in the first process */
+    struct fv_problems problems; /* in the first process */
+    uint64_t event_bytes;        /* of this process's files */
+};
+
+/* Opens the experiment: the first process chooses among its files, each opens its share of them. False: there
+ * is nothing to merge, which was logged. */
+bool fv_merge_open(struct fv_merge *merge, const struct fv_transport *transport, const char *directory);
+
+/* Definitions, call paths (looked up if `symbols`), clocks. */
+bool fv_merge_unify(struct fv_merge *merge, bool symbols);
+
+void fv_merge_close(struct fv_merge *merge);
+
+#endif

@@ -1,0 +1,81 @@
+/* What a location did, one record after the other in the order of time: what the replay of a rank file says
+ * to a sink, which writes an archive, or checks, or counts. Identifiers are indices in struct fv_defs. Times
+ * are nanoseconds after its origin and never go backwards on a location. */
+#ifndef FV_RECORD_H
+#define FV_RECORD_H
+
+#include "base/base.h"
+
+/* X(kind, fields that it uses) */
+#define FV_RECORD_KINDS(X)                                                                                   \
+    X(PROGRAM_BEGIN) /* outermost, of a rank's first location */                                             \
+    X(PROGRAM_END)                                                                                           \
+    X(MEASURE)      /* op: 1 recording is on again, 0 off */                                                 \
+    X(ENTER)        /* ref: function; context */                                                             \
+    X(LEAVE)        /* ref */                                                                                \
+    X(SEND)         /* ref: communicator; peer, tag, sent */                                                 \
+    X(RECEIVE)      /* ref, peer, tag, received */                                                           \
+    X(ISEND)        /* ref, peer, tag, sent, id */                                                           \
+    X(ISEND_END)    /* id */                                                                                 \
+    X(IRECEIVE)     /* id: posted */                                                                         \
+    X(IRECEIVE_END) /* ref, peer, tag, received, id */                                                       \
+    X(TEST)         /* id */                                                                                 \
+    X(CANCEL)       /* id */                                                                                 \
+    X(COLL_BEGIN)                                                                                            \
+    X(COLL_END)     /* op: enum fv_coll_op; ref: communicator; peer: root; sent, received */                 \
+    X(ICOLL_BEGIN)  /* id */                                                                                 \
+    X(ICOLL_END)    /* as COLL_END, id */                                                                    \
+    X(COMM_CREATE)  /* ref */                                                                                \
+    X(COMM_DESTROY) /* ref */                                                                                \
+    X(RMA_COLL_BEGIN)                                                                                        \
+    X(RMA_COLL_END) /* op: enum fv_coll_op; ref: window */                                                   \
+    X(WIN_CREATE)   /* ref */                                                                                \
+    X(WIN_DESTROY)  /* ref */                                                                                \
+    X(RMA_GROUP)    /* ref, aux: group, op: 1 memory is synchronised as well */                              \
+    X(RMA_LOCK)     /* ref, peer, id, op: 1 shared */                                                        \
+    X(RMA_UNLOCK)   /* ref, peer, id */                                                                      \
+    X(RMA_SYNC)     /* ref, peer */                                                                          \
+    X(RMA_PUT)      /* ref, peer, sent, id */                                                                \
+    X(RMA_GET)      /* ref, peer, received, id */                                                            \
+    X(RMA_ATOMIC)   /* ref, peer, sent, received, id; op: enum fv_atomic */                                  \
+    X(RMA_END)      /* ref, id; op: 1 remote completion, 0 local of a request */                             \
+    X(IO_OPEN)      /* ref: handle */                                                                        \
+    X(IO_CLOSE)     /* ref */                                                                                \
+    X(IO_SEEK)      /* ref, op: whence, sent: offset */                                                      \
+    X(IO_BEGIN)     /* ref, op: enum fv_io_flags, sent: bytes, id */                                         \
+    X(IO_ISSUED)    /* ref, id */                                                                            \
+    X(IO_END)       /* ref, sent: bytes, id */
+
+enum fv_record_kind {
+#define FV_RECORD_ENUM(kind) FV_REC_##kind,
+    FV_RECORD_KINDS(FV_RECORD_ENUM)
+#undef FV_RECORD_ENUM
+        FV_REC_COUNT
+};
+
+#define FV_PEER_ALL  UINT32_MAX       /* of an RMA synchronisation */
+#define FV_PEER_NONE UINT32_MAX       /* root of a collective that has none */
+#define FV_PEER_SELF (UINT32_MAX - 1) /* root: this rank, of an intercommunicator */
+#define FV_PEER_OURS (UINT32_MAX - 2) /* root: another rank of this side */
+enum fv_io_flags { FV_IO_WRITE = 1, FV_IO_ASYNC = 2, FV_IO_COLLECTIVE = 4 };
+
+struct fv_record {
+    uint8_t kind; /* enum fv_record_kind */
+    uint8_t op;
+    uint32_t ref;
+    uint32_t context; /* node of the call path; 0 not known */
+    uint32_t peer, tag, aux;
+    uint64_t time_ns;
+    uint64_t sent, received, id;
+};
+
+/* The locations of one rank are open together; `slot` is the index of the rank's thread in fv_def_rank. The
+ * functions return false when the sink failed, which it has logged. */
+struct fv_sink {
+    void *context;
+    bool (*open)(struct fv_sink *sink, uint32_t slot, uint64_t location);
+    bool (*put)(struct fv_sink *sink, uint32_t slot, const struct fv_record *record);
+    bool (*close)(struct fv_sink *sink, uint32_t slot);
+};
+
+#endif

@@ -1,0 +1,41 @@
+/* A rank file's events, told to a sink as records. The threads of a rank are replayed together, in the order
+ * in which their calls ended: what one thread began another may complete. Memory is bounded by what is
+ * pending and by the details of one call. */
+#ifndef FV_REPLAY_H
+#define FV_REPLAY_H
+
+#include "merge/calls.h"
+#include "merge/clocks.h"
+#include "merge/record.h"
+
+/* What could not be told, and why; counts. */
+struct fv_replay_stats {
+    uint64_t calls, records;
+    uint64_t lost;       /* calls that the file says are missing */
+    uint64_t damaged;    /* chunks that ended in bytes that are no record */
+    uint64_t no_comm;    /* details of communicators that are not described */
+    uint64_t no_op;      /* persistent collectives, of which the file does not say which they are */
+    uint64_t no_begin;   /* completions whose beginning is not in the trace */
+    uint64_t open_calls; /* calls that never returned */
+    uint64_t unfinished; /* requests, at the end */
+};
+
+struct fv_replay {
+    struct fv_defs *defs;
+    const struct fv_clocks *clocks;
+    const struct fv_call_info *calls;                /* by function */
+    void (*progress)(void *context, uint64_t bytes); /* NULL: none */
+    void *progress_context;
+};
+
+struct fv_location_stats {
+    uint64_t location, records, first_ns, last_ns;
+};
+
+/* rank: index in defs->ranks. map: of the file, leading to defs. locations: one for each thread of the rank.
+ * False: the sink failed. */
+bool fv_replay_rank(const struct fv_replay *replay, uint32_t rank, const struct fv_reader *reader,
+                    const struct fv_def_map *map, struct fv_sink *sink, struct fv_location_stats *locations,
+                    struct fv_replay_stats *stats);
+
+#endif

@@ -1,0 +1,91 @@
+/* What the replay of one rank keeps; shared by replay.c, replay_rma.c and replay_io.c. */
+#ifndef FV_REPLAY_STATE_H
+#define FV_REPLAY_STATE_H
+
+#include "merge/replay.h"
+#include "merge/requests.h"
+
+struct fv_detail {
+    enum fv_event_kind kind;
+    uint64_t field[FV_EVENT_FIELDS];
+};
+
+/* One thread. */
+struct fv_stream {
+    uint32_t slot, thread;
+    const struct fv_chunk **chunks;
+    size_t chunk_count, next_chunk;
+    struct fv_site_record *sites;
+    size_t site_count;
+    struct fv_in_call in_call;
+    struct fv_event_cursor cursor;
+    struct fv_event ahead; /* the first event of the next item */
+    bool has_ahead, loaded;
+    uint64_t calls, missing; /* taken; in damaged parts, before the next item */
+    /* The present item: */
+    enum fv_event_kind item;
+    uint64_t site, begin_ticks, end_ticks;
+    struct fv_detail *details;
+    size_t detail_count, detail_room;
+    const struct fv_call_info *info;
+    uint64_t begin, end;    /* ns */
+    struct fv_record frame; /* the end of the collective operation around the details; kind COUNT: none */
+    uint64_t now;           /* of the last record */
+    uint32_t piece;         /* of the clock's line */
+    bool off, lost;         /* recording is off; because calls are lost */
+};
+
+/* Operations on a window that are not complete. */
+struct fv_rma_op {
+    uint64_t id;
+    uint32_t peer;
+};
+struct fv_rma_window {
+    struct fv_rma_op *ops;
+    size_t op_count, op_room;
+    uint32_t exposed, accessed; /* groups of the last post and start; FV_NONE */
+};
+
+struct fv_rank_replay {
+    const struct fv_replay *replay;
+    const struct fv_def_rank *rank;
+    uint32_t index; /* of the rank */
+    const struct fv_reader *reader;
+    const struct fv_def_map *map;
+    struct fv_sink *sink;
+    struct fv_location_stats *locations;
+    struct fv_replay_stats *stats;
+    const struct fv_clock_line *line;
+    struct fv_stream *streams;
+    struct fv_pendings pending;
+    struct fv_rma_window *windows; /* by the file's number */
+    size_t window_count, window_room;
+    uint64_t rma_ids, io_ids;
+    uint32_t *members; /* of the group of the call at hand */
+    size_t member_count, member_room;
+    bool *open_files; /* by the file's number */
+    size_t file_count, file_room;
+    bool is_open; /* it may have ended inside of a call */
+    bool failed;
+};
+
+void fv_rank_put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record record, uint64_t time);
+uint64_t fv_rank_time(struct fv_rank_replay *r, struct fv_stream *s, uint64_t ticks);
+uint32_t fv_rank_lookup(const uint32_t *map, size_t count, uint64_t id);
+
+/* replay_rma.c */
+bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d,
+                  struct fv_record *frame);
+void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
+void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
+void fv_rma_end_call(struct fv_rank_replay *r, struct fv_stream *s);
+void fv_rma_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was);
+void fv_rma_release(struct fv_rank_replay *r);
+
+/* replay_io.c */
+void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
+void fv_io_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
+void fv_io_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was);
+void fv_io_release(struct fv_rank_replay *r);
+
+#endif

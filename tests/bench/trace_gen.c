@@ -1,0 +1,169 @@
+/* Rank files with traces that no program made, for measuring the merge at any size:
+ *
+ *     trace_gen DIR RANKS CALLS [SKEW_US]
+ *
+ * Each rank sends to the next and receives from the one before, in turn, and every hundredth call is an
+ * MPI_Allreduce. With SKEW_US the ranks are hosts of their own, whose CLOCK_REALTIME is off by rank times so
+ * much in turns ahead and behind: messages then arrive before they are sent, unless the merge corrects that.
+ */
+#include "trace/events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK   (1u << 20)
+#define CALL_NS 1000 /* a round of send and receive takes two; ticks are ns */
+
+static uint8_t chunk[CHUNK];
+
+static void write_chunk(FILE *f, unsigned type, uint32_t thread, uint64_t first, const void *data,
+                        size_t used)
+{
+    size_t bytes = (sizeof(struct fv_chunk_header) + used + FV_PAGE - 1) / FV_PAGE * FV_PAGE;
+    struct fv_chunk_header h = { .magic = FV_CHUNK_MAGIC,
+                                 .type = (uint16_t)type,
+                                 .version = 1,
+                                 .bytes = bytes,
+                                 .used = used,
+                                 .thread = thread,
+                                 .first = first };
+    static const char zeros[FV_PAGE];
+
+    h.check = fv_chunk_check(&h);
+    fwrite(&h, sizeof(h), 1, f);
+    fwrite(data, 1, used, f);
+    fwrite(zeros, 1, bytes - sizeof(h) - used, f);
+}
+
+static void write_definitions(FILE *f, int rank, int ranks, const struct fv_file_header *h)
+{
+    static const char *const names[] = { "MPI_Send", "MPI_Recv", "MPI_Allreduce" };
+    struct fv_function_record functions[3] = { 0 };
+    struct fv_site_record sites[3] = { 0 };
+    uint64_t memory[(sizeof(struct fv_comm_record) + sizeof(struct fv_rank_run) + 7) / 8] = { 0 };
+    struct fv_comm_record *comm = (void *)memory;
+    struct fv_thread_record thread = {
+        .threads = 1, .main = 1, .begin = h->begin_ticks, .last = h->end_ticks
+    };
+
+    for (uint16_t i = 0; i < 3; i++) {
+        functions[i].id = i;
+        functions[i].class = i < 2 ? FV_CLASS_P2P : FV_CLASS_COLLECTIVE;
+        strcpy(functions[i].name, names[i]);
+        sites[i].function = i;
+    }
+    *comm = (struct fv_comm_record){ .bytes = sizeof(memory),
+                                     .id = 1,
+                                     .uid = 1,
+                                     .flags = FV_COMM_WORLD,
+                                     .rank = rank,
+                                     .size = ranks,
+                                     .runs = 1 };
+    comm->run[0] = (struct fv_rank_run){ 0, 1, ranks };
+    write_chunk(f, FV_CHUNK_FUNCTIONS, FV_NO_THREAD, 0, functions, sizeof(functions));
+    write_chunk(f, FV_CHUNK_COMMS, FV_NO_THREAD, 0, memory, sizeof(memory));
+    write_chunk(f, FV_CHUNK_THREADS, 0, 0, &thread, sizeof(thread));
+    write_chunk(f, FV_CHUNK_SITES, 0, 0, sites, sizeof(sites));
+}
+
+/* Even ranks send first. A receive ends after its send began. */
+static uint8_t *put_call(uint8_t *at, uint64_t call, int rank, int ranks, uint64_t gap)
+{
+    bool send = (call + (uint64_t)rank) % 2 == 0;
+    uint64_t next = (uint64_t)((rank + 1) % ranks), previous = (uint64_t)((rank + ranks - 1) % ranks);
+
+    if (call % 100 == 99) {
+        at = fv_put_event(at, FV_EV_CALL, (const uint64_t[]){ 2, gap, CALL_NS / 2 });
+        return fv_put_event(at, FV_EV_COLLECTIVE,
+                            (const uint64_t[]){ 1, (uint64_t)(int64_t)FV_ROOT_NONE, 8, 8, call / 100 });
+    }
+    at = fv_put_event(at, FV_EV_CALL, (const uint64_t[]){ !send, gap, CALL_NS / 2 });
+    return fv_put_event(at, send ? FV_EV_SEND : FV_EV_RECV,
+                        (const uint64_t[]){ 1, send ? next : previous, 7, 1024 });
+}
+
+static void write_events(FILE *f, int rank, int ranks, uint64_t calls, uint64_t begin)
+{
+    uint64_t first = 0, end = begin;
+    uint8_t *at = NULL;
+
+    for (uint64_t i = 0; i < calls; i++) {
+        if (!at) {
+            memcpy(chunk, &(struct fv_event_base){ end }, sizeof(struct fv_event_base));
+            at = chunk + sizeof(struct fv_event_base);
+            first = i;
+        }
+        at = put_call(at, i, rank, ranks, CALL_NS / 2);
+        end += CALL_NS;
+        if (at + 2 * FV_EVENT_MAX > chunk + CHUNK - sizeof(struct fv_chunk_header) || i + 1 == calls) {
+            write_chunk(f, FV_CHUNK_EVENTS, 0, first, chunk, (size_t)(at - chunk));
+            at = NULL;
+        }
+    }
+}
+
+static int write_rank(const char *directory, int rank, int ranks, uint64_t calls, int64_t skew_us)
+{
+    const uint64_t begin = 1000000000;
+    int64_t skew_ns = (rank % 2 ? rank : -rank) * skew_us * 1000;
+    uint64_t length = calls * CALL_NS;
+    struct fv_file_header h = { .version = FV_FILE_VERSION,
+                                .byte_order = FV_BYTE_ORDER,
+                                .header_bytes = FV_PAGE,
+                                .state = FV_STATE_FINALIZED,
+                                .clock_kind = FV_CLOCK_TSC,
+                                .world_rank = rank,
+                                .world_size = ranks,
+                                .pid = 1000u + (uint32_t)rank,
+                                .job = 77,
+                                .begin_ticks = begin,
+                                .end_ticks = begin + length,
+                                .traced = 1 };
+    char path[4096];
+    union {
+        struct fv_file_header header;
+        char bytes[FV_PAGE];
+    } page = { .bytes = "" };
+
+    memcpy(h.magic, FV_FILE_MAGIC, sizeof(h.magic));
+    memcpy(h.boot_id, "no such boot id!", 16);
+    h.boot_id[15] = (uint8_t)(skew_us ? rank : 0);
+    h.first = (struct fv_clock_point){ begin, 1700000000000000000 + skew_ns, 5000000000 };
+    h.last = (struct fv_clock_point){ begin + length, 1700000000000000000 + skew_ns + (int64_t)length,
+                                      5000000000 + (int64_t)length };
+    snprintf(h.host, sizeof(h.host), "node%d", skew_us ? rank : 0);
+    strcpy(h.program, "/usr/bin/app");
+    strcpy(h.command, "app -x 'a b'");
+    strcpy(h.mpi, "Test MPI 1.0");
+    strcpy(h.thread_level, "MPI_THREAD_SINGLE");
+    snprintf(path, sizeof(path), "%s/rank-%06d.fvr", directory, rank);
+    FILE *f = fopen(path, "wb");
+    if (!f) {
+        perror(path);
+        return 1;
+    }
+    fwrite(page.bytes, 1, sizeof(page.bytes), f);
+    write_definitions(f, rank, ranks, &h);
+    write_events(f, rank, ranks, calls, begin);
+    h.file_bytes = (uint64_t)ftell(f);
+    page.header = h;
+    rewind(f);
+    fwrite(page.bytes, 1, sizeof(page.bytes), f);
+    return fclose(f) != 0;
+}
+
+int main(int argc, char **argv)
+{
+    int ranks = argc > 2 ? atoi(argv[2]) : 0, failed = 0;
+    uint64_t calls = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+
+    if (ranks < 1 || !calls) {
+        fputs("usage: trace_gen DIR RANKS CALLS [SKEW_US]\n", stderr);
+        return 2;
+    }
+    for (int rank = 0; rank < ranks && !failed; rank++)
+        failed = write_rank(argv[1], rank, ranks, calls, argc > 4 ? atoll(argv[4]) : 0);
+    return failed;
+}
