@@ -172,9 +172,11 @@ static void event_started(struct fv_call *call, const struct fv_request *r, uint
         fv_event(call, ISEND, number, comm, fv_signed(r->peer), fv_signed(r->tag), r->sent);
     else if (r->kind == FV_REQUEST_RECV)
         fv_event(call, IRECV, number, comm, fv_signed(fv_peer(r->peer)), fv_signed(r->tag));
-    else if (r->kind == FV_REQUEST_COLLECTIVE)
+    else if (r->kind == FV_REQUEST_COLLECTIVE) {
         fv_event(call, ICOLLECTIVE, number, comm, fv_signed(r->tag), r->sent, r->received,
                  r->sequence | (uint64_t)(r->starts + 1) << 32);
+        fv_event(call, OPERATION, number, r->made_by);
+    }
 }
 
 /* Counted with a communicator only if all are of the same one. */

@@ -92,17 +92,16 @@ static uint64_t follow(struct fv_call *call, const struct owner *owner, const MP
  * collective calls tells a window from the others of its communicator, on all ranks alike. */
 void fv_done_newwin(struct fv_call *call, int result, MPI_Comm comm, const MPI_Win *win)
 {
-    static uint64_t made;
-
     if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
         return;
     }
     struct fv_comm *c = fv_comm_get(fv_handle(comm));
-    uint64_t number = __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
+    uint32_t sequence = c ? fv_comm_collectives(c) : 0;
+    uint64_t number = fv_tracing() ? fv_event_window(fv_comm_number(c), sequence) : 0;
 
     remember(&windows, fv_handle(*win), c, number);
-    fv_event(call, WIN_NEW, number, fv_comm_number(c), c ? fv_comm_collectives(c) : 0);
+    fv_event(call, WIN_NEW, number, fv_comm_number(c), sequence);
     fv_done_creation(call, c);
 }
 
@@ -126,7 +125,7 @@ void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
     uint64_t bytes = ok ? fv_bytes(count, type) : 0;
     struct owner window = owner_of(&windows, fv_handle(win));
 
-    if (ok)
+    if (ok && window.number)
         fv_event(call, PUT, window.number, fv_signed(target), bytes, follow(call, &window, request));
     moved(call, &window, target, bytes, 0);
 }
@@ -138,7 +137,7 @@ void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
     uint64_t bytes = ok ? fv_bytes(count, type) : 0;
     struct owner window = owner_of(&windows, fv_handle(win));
 
-    if (ok)
+    if (ok && window.number)
         fv_event(call, GET, window.number, fv_signed(target), bytes, follow(call, &window, request));
     moved(call, &window, target, 0, bytes);
 }
@@ -150,7 +149,7 @@ void fv_done_accumulate(struct fv_call *call, int result, MPI_Count count, MPI_D
     uint64_t bytes = ok ? fv_bytes(count, type) : 0;
     struct owner window = owner_of(&windows, fv_handle(win));
 
-    if (ok)
+    if (ok && window.number)
         fv_event(call, ATOMIC, window.number, fv_signed(target), bytes, 0, follow(call, &window, request));
     moved(call, &window, target, bytes, 0);
 }
@@ -165,10 +164,21 @@ void fv_done_get_accumulate(struct fv_call *call, int result, MPI_Count sent_cou
     uint64_t received = ok ? fv_bytes(got_count, got_type) : 0;
     struct owner window = owner_of(&windows, fv_handle(win));
 
-    if (ok)
+    if (ok && window.number)
         fv_event(call, ATOMIC, window.number, fv_signed(target), sent, received,
                  follow(call, &window, request));
     moved(call, &window, target, sent, received);
+}
+
+void fv_done_lock(struct fv_call *call, int result, int type, int target, MPI_Win win)
+{
+    struct owner window = { 0 };
+
+    if (result == MPI_SUCCESS)
+        window = owner_of(&windows, fv_handle(win));
+    if (window.number)
+        fv_event(call, LOCK, window.number, fv_signed(target), type == MPI_LOCK_SHARED);
+    fv_call_record(call, window.comm, 0, 0);
 }
 
 void fv_done_on_win(struct fv_call *call, int result, int target, MPI_Win win)

@@ -204,6 +204,14 @@ static void print_opened(const struct fv_cursor *c, const void *record)
     print_text("name", f->name, f->name_bytes);
 }
 
+static void print_window(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_window_record *w = record;
+    (void)c;
+
+    printf("window id=%u comm=%u sequence=%" PRIu64, w->id, w->comm, w->sequence);
+}
+
 static void print_events(const struct fv_reader *reader, const struct fv_chunk *chunk)
 {
     struct fv_event_cursor c = fv_reader_events(reader, chunk);
@@ -232,6 +240,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_COLLECTIVES] = print_collective, [FV_CHUNK_BINS] = print_bins,
     [FV_CHUNK_CLOCK] = print_clock,            [FV_CHUNK_FUNCTIONS] = print_function,
     [FV_CHUNK_SITES] = print_site,             [FV_CHUNK_FILES] = print_opened,
+    [FV_CHUNK_WINDOWS] = print_window,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)

@@ -232,6 +232,24 @@ void fv_events_switched(bool on)
     commit(&t->events, fv_put_event(t->events.at, on ? FV_EV_RESUME : FV_EV_PAUSE, &gap));
 }
 
+uint32_t fv_event_window(uint32_t comm, uint64_t sequence)
+{
+    static uint32_t windows;
+    static struct fv_chunk_header *chunk;
+
+    fv_lock(&fv_rt.lock);
+    const struct fv_window_record record = { .id = ++windows, .comm = comm, .sequence = sequence };
+    if (!chunk || fv_chunk_room(chunk) < sizeof(record))
+        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_WINDOWS, FV_NO_THREAD, record.id - 1,
+                                FV_PAGE - sizeof(*chunk));
+    if (chunk) {
+        memcpy(fv_chunk_next(chunk), &record, sizeof(record));
+        fv_chunk_commit(chunk, sizeof(record));
+    }
+    fv_unlock(&fv_rt.lock);
+    return record.id;
+}
+
 uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name)
 {
     static uint32_t files;

@@ -38,6 +38,7 @@ unsigned fv_comm_flags(const struct fv_comm *comm) { return (void)comm, 0; }
 bool fv_tracing(void) { return false; }
 void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field) { (void)call, (void)kind, (void)field; }
 uint64_t fv_event_numbers(uint64_t count) { return (void)count, 0; }
+uint32_t fv_event_window(uint32_t comm, uint64_t sequence) { return (void)comm, (void)sequence, 0; }
 uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name) { return (void)comm, (void)mode, (void)name, 0; }
 uint32_t fv_comm_number(const struct fv_comm *comm) { return (void)comm, 0; }
 

@@ -130,6 +130,7 @@ void fv_request_post(struct fv_call *call, const struct fv_request *request)
     struct fv_request own = *request;
     struct shard *s = lock_shard(fv_mix(request->handle));
 
+    own.made_by = (uint16_t)call->function;
     own.serial = request->number ? request->number : fv_event_numbers(1);
     charge_to(&own, call);
     bool ok = insert(s, &own);

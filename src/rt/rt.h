@@ -83,6 +83,8 @@ void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field);
 bool fv_tracing(void);
 /* The first of `count` new request numbers. */
 uint64_t fv_event_numbers(uint64_t count);
+/* Records a window that was made. Its number. */
+uint32_t fv_event_window(uint32_t comm, uint64_t sequence);
 /* Records a file that was opened (mode: enum fv_file_mode). Its number. */
 uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name);
 
@@ -155,6 +157,7 @@ struct fv_request {
     /* Who is charged with the received bytes: set by fv_request_post(), fv_request_start(). */
     uint32_t path, comm_id;
     uint16_t function;
+    uint16_t made_by; /* the function that posted it; set by fv_request_post() */
     uint64_t serial; /* tells it from a later request under the same handle; set by fv_request_post() */
     uint64_t number; /* of the operation in the trace; set by fv_request_start() for persistent ones */
     uint32_t sequence, starts; /* persistent collectives: of the *_init call, and how often it was started */

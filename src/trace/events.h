@@ -16,7 +16,11 @@
  *     root     of a collective: a rank, or enum fv_event_root
  *     sequence number of the collective call on its communicator, the same on all its ranks; of a persistent
  *              one the number of its *_init call, and above 2^32 how often it was started
- *     window   a number of this process, from 1      file   fv_file_record.id
+ *     window   fv_window_record.id                   file   fv_file_record.id
+ *     function fv_function_record.id of the *_init call
+ *
+ * What was posted or made while recording was paused has no event: requests that nothing began may end, and
+ * windows and files that nothing made are in their tables.
  *
  * Nothing in here is trusted by the decoder: it stays in its bytes and ends at what it cannot read. */
 #ifndef FV_EVENTS_H
@@ -67,7 +71,9 @@ enum fv_event_root {
     X(FILE_GONE, "file gone", 1, 0, "file")                                                                  \
     X(READ, "read", 3, 0, "file", "bytes", "request")                                                        \
     X(WRITE, "write", 3, 0, "file", "bytes", "request")                                                      \
-    X(SEEK, "seek", 3, 2, "file", "offset", "whence")
+    X(SEEK, "seek", 3, 2, "file", "offset", "whence")                                                        \
+    X(LOCK, "lock", 3, 2, "window", "peer", "shared")      /* MPI_Win_lock */                                \
+    X(OPERATION, "operation", 2, 0, "request", "function") /* what a started persistent collective does */
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,

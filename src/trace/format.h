@@ -110,6 +110,7 @@ enum fv_chunk_type {
     FV_CHUNK_SITES = 11,      /* struct fv_site_record, of one thread: what its events refer to */
     FV_CHUNK_EVENTS = 12,     /* of one thread: see events.h; `first` counts the calls before */
     FV_CHUNK_FILES = 13,      /* struct fv_file_record, variable */
+    FV_CHUNK_WINDOWS = 14,    /* struct fv_window_record */
 };
 
 struct fv_chunk_header {
@@ -303,6 +304,15 @@ struct fv_file_record {
     char name[];
 };
 _Static_assert(sizeof(struct fv_file_record) == 24, "on-disk size");
+
+/* A window of one-sided communication. With the communicator's uid, `sequence` (of the collective call that
+ * made it) is the same on all ranks and no other window's. */
+struct fv_window_record {
+    uint32_t id; /* of this process, from 1 */
+    uint32_t comm;
+    uint64_t sequence;
+};
+_Static_assert(sizeof(struct fv_window_record) == 16, "on-disk size");
 
 enum fv_file_mode {
     FV_FILE_RDONLY = 1,

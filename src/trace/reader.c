@@ -144,6 +144,7 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_CLOCK: return sizeof(struct fv_clock_point);
     case FV_CHUNK_FUNCTIONS: return sizeof(struct fv_function_record);
     case FV_CHUNK_SITES: return sizeof(struct fv_site_record);
+    case FV_CHUNK_WINDOWS: return sizeof(struct fv_window_record);
     }
     return 0; /* variable, or unknown */
 }
@@ -428,6 +429,16 @@ struct fv_event_cursor fv_reader_events(const struct fv_reader *r, const struct 
     return fv_event_cursor(r->data + chunk->offset + sizeof(struct fv_chunk_header), chunk->used);
 }
 
+/* Chunks are whole pages of the file, but a damaged file's may begin anywhere. */
+void fv_reader_forget(const struct fv_reader *r, const struct fv_chunk *chunk)
+{
+    uint64_t begin = fv_round_up(chunk->offset, FV_PAGE);
+    uint64_t end = (chunk->offset + sizeof(struct fv_chunk_header) + chunk->used) / FV_PAGE * FV_PAGE;
+
+    if (r->mapped && end > begin)
+        madvise((uint8_t *)r->mapped + begin, end - begin, MADV_DONTNEED);
+}
+
 /* ---- iteration ---- */
 
 static void enter_chunk(struct fv_cursor *c, const struct fv_chunk *chunk)
@@ -490,7 +501,7 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_THREADS] = "thread",         [FV_CHUNK_CELLS] = "cell", [FV_CHUNK_PEERS] = "peer",
         [FV_CHUNK_COLLECTIVES] = "collective", [FV_CHUNK_BINS] = "bins",  [FV_CHUNK_CLOCK] = "clock",
         [FV_CHUNK_FUNCTIONS] = "function",     [FV_CHUNK_SITES] = "site", [FV_CHUNK_EVENTS] = "event",
-        [FV_CHUNK_FILES] = "file",
+        [FV_CHUNK_FILES] = "file",         [FV_CHUNK_WINDOWS] = "window",
     };
     return NAME_OF(names, type);
 }

@@ -63,6 +63,9 @@ const struct fv_chunk *fv_reader_chunks(const struct fv_reader *reader, size_t *
  * is more than the calls met so far, the ones between are lost. */
 struct fv_event_cursor fv_reader_events(const struct fv_reader *reader, const struct fv_chunk *chunk);
 
+/* The chunk will not be looked at soon: its memory is given back, and read again from the file if needed. */
+void fv_reader_forget(const struct fv_reader *reader, const struct fv_chunk *chunk);
+
 /* Iterates the records of one type over all chunks, in file order:
  *
  *     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_CELLS);
