@@ -32,12 +32,30 @@ bool fv_archive_check(struct fv_archive *a, OTF2_ErrorCode code, const char *wha
     return false;
 }
 
-/* OTF2 would print each of its errors; fvmpi says one line. */
-static OTF2_ErrorCode be_quiet(void *data, const char *file, uint64_t line, const char *function,
-                               OTF2_ErrorCode code, const char *format, va_list args)
+/* OTF2 would print each of its errors; fvmpi says one line. Not all of them come back to the caller: a buffer
+ * that could not be written when its file is closed is told only here. */
+static struct {
+    OTF2_ErrorCode code;
+    int error; /* errno */
+} untold = { .code = OTF2_SUCCESS };
+
+static OTF2_ErrorCode note_error(void *data, const char *file, uint64_t line, const char *function,
+                                 OTF2_ErrorCode code, const char *format, va_list args)
 {
     (void)data, (void)file, (void)line, (void)function, (void)format, (void)args;
+    if (untold.code == OTF2_SUCCESS && code > OTF2_SUCCESS) {
+        untold.code = code;
+        untold.error = errno;
+    }
     return code;
+}
+
+static bool check_untold(struct fv_archive *a)
+{
+    if (untold.code == OTF2_SUCCESS)
+        return true;
+    errno = untold.error;
+    return fv_archive_check(a, untold.code, "events");
 }
 
 /* ---- events ---- */
@@ -498,7 +516,7 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
     a->final[strlen(directory)] = '\0';
     a->work = path_of(directory, ".traces-unfinished");
     a->chunk_bytes = chunk < (256 << 10) ? 256 << 10 : chunk > (16 << 20) ? 16 << 20 : chunk;
-    OTF2_Error_RegisterCallback(be_quiet, NULL);
+    OTF2_Error_RegisterCallback(note_error, NULL);
     if (fv_transport_any(transport, !transport->rank && !make_directories(a))) {
         free(a->final);
         free(a->work);
@@ -529,7 +547,7 @@ bool fv_archive_begin_events(struct fv_archive *a, const struct fv_defs *defs,
 
 bool fv_archive_end_events(struct fv_archive *a)
 {
-    return fv_archive_check(a, OTF2_Archive_CloseEvtFiles(a->otf2), "event files");
+    return fv_archive_check(a, OTF2_Archive_CloseEvtFiles(a->otf2), "event files") && check_untold(a);
 }
 
 static void write_local(struct fv_archive *a, const uint64_t *own, size_t count)
@@ -574,7 +592,7 @@ bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
     if (a->attributes)
         OTF2_AttributeList_Delete(a->attributes);
     if (a->otf2)
-        good = fv_archive_check(a, OTF2_Archive_Close(a->otf2), "close") && good;
+        good = fv_archive_check(a, OTF2_Archive_Close(a->otf2), "close") && check_untold(a) && good;
     good = !fv_transport_any(t, !good);
     if (!t->rank && good)
         good = take_place(a);

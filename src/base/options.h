@@ -13,6 +13,7 @@ struct fv_options {
     uint64_t depth;     /* frames of a call path; 0: all */
     uint64_t profile_max, collectives_max; /* bytes */
     uint64_t trace_max;                    /* bytes */
+    uint64_t trace_zstd;                   /* level of compression; 0: none */
     bool trace, off_at_start, disable, quiet;
     int clock; /* 0 as the kernel does, else an enum fv_clock_kind */
 };

@@ -214,7 +214,8 @@ static void print_window(const struct fv_cursor *c, const void *record)
 
 static void print_events(const struct fv_reader *reader, const struct fv_chunk *chunk)
 {
-    struct fv_event_cursor c = fv_reader_events(reader, chunk);
+    struct fv_unpacked unpacked = { 0 };
+    struct fv_event_cursor c = fv_reader_events(reader, chunk, &unpacked);
     struct fv_event e;
 
     while (fv_event_next(&c, &e)) {
@@ -231,6 +232,7 @@ static void print_events(const struct fv_reader *reader, const struct fv_chunk *
     }
     if (c.damaged)
         puts("damage why=\"event chunk: bytes that are no event, the rest of the chunk is lost\"");
+    fv_unpacked_release(&unpacked);
 }
 
 static void (*const printers[])(const struct fv_cursor *, const void *) = {
@@ -265,7 +267,7 @@ static void print_file(const char *name, const struct fv_reader *reader)
 
         printf("chunk offset=%" PRIu64 " type=%s used=%" PRIu64 "\n", chunk[i].offset,
                fv_chunk_type_name(chunk[i].type), chunk[i].used);
-        if (chunk[i].type == FV_CHUNK_EVENTS)
+        if (fv_chunk_has_events(&chunk[i]))
             print_events(reader, &chunk[i]);
         if (chunk[i].type >= sizeof(printers) / sizeof(*printers) || !printers[chunk[i].type])
             continue;

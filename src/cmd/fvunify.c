@@ -405,7 +405,7 @@ static bool write_archive(struct run *r)
     good = good && replay_all(r);
     good = fv_archive_end_events(r->archive) && good;
     good = !fv_transport_any(t, !good) && define(r);
-    good = !fv_transport_any(t, !good || said_interrupted(r));
+    good = !fv_transport_any(t, said_interrupted(r) || !good);
     return fv_archive_close(r->archive, good, r->options.keep) && good;
 }
 

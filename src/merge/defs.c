@@ -572,19 +572,22 @@ static void scan_events(struct fv_defs *d, const struct fv_reader *reader, uint3
                         struct fv_def_map *map)
 {
     struct scan s = { .defs = d, .map = map, .rank = rank };
+    struct fv_unpacked unpacked = { 0 };
     size_t count;
     const struct fv_chunk *chunks = fv_reader_chunks(reader, &count);
     struct fv_event e;
 
     s.created = fv_xcalloc(map->comm_count + 1, sizeof(*s.created));
     for (size_t i = 0; i < count; i++) {
-        if (chunks[i].type != FV_CHUNK_EVENTS)
+        if (!fv_chunk_has_events(&chunks[i]))
             continue;
-        struct fv_event_cursor c = fv_reader_events(reader, &chunks[i]);
+        struct fv_event_cursor c = fv_reader_events(reader, &chunks[i], &unpacked);
         while (fv_event_next(&c, &e))
             scan_event(&s, &e);
         end_group(&s);
+        fv_reader_forget(reader, &chunks[i]);
     }
+    fv_unpacked_release(&unpacked);
     free(s.created);
     free(s.members);
 }
@@ -620,7 +623,7 @@ static void find_threads(struct fv_def_rank *r, const struct fv_reader *reader, 
         memcpy(&t, p, sizeof(t));
         bool used = t.main == 1 || t.in_call.begin;
         for (size_t i = 0; i < chunks && !used; i++)
-            used = chunk[i].type == FV_CHUNK_EVENTS && chunk[i].thread == t.id;
+            used = fv_chunk_has_events(&chunk[i]) && chunk[i].thread == t.id;
         look_at_thread(r, &t);
         for (size_t i = 0; i < count; i++)
             used = used && (*out)[i] != t.id;
@@ -648,9 +651,9 @@ static void find_first(struct fv_def_rank *r, const struct fv_reader *reader)
     const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (chunk[i].type != FV_CHUNK_EVENTS)
+        if (chunk[i].type != FV_CHUNK_EVENTS) /* a thread's first chunk is never compressed */
             continue;
-        uint64_t base = fv_reader_events(reader, &chunk[i]).begin;
+        uint64_t base = fv_reader_events(reader, &chunk[i], NULL).begin;
         if (base && (int64_t)(base - r->first_ticks) < 0)
             r->first_ticks = base;
         r->last_ticks = later(r->last_ticks, base);

@@ -68,7 +68,7 @@ struct fv_def_rank {
     uint64_t nominal_hz;
     uint64_t first_ticks, last_ticks; /* no event is outside of these */
     uint64_t stop_ticks;              /* the trace's budget was used up; 0: it was not */
-    uint64_t events, dropped;
+    uint64_t dropped; /* calls that are not in the trace */
     const struct fv_clock_point *points; /* by time; the first is the header's */
     uint32_t point_count;
     const uint32_t *threads; /* fv_thread_record.id; the first is the main one */

@@ -53,7 +53,7 @@ static uint64_t event_bytes(const struct fv_reader *reader)
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < count; i++)
-        bytes += chunks[i].type == FV_CHUNK_EVENTS ? chunks[i].used : 0;
+        bytes += fv_chunk_has_events(&chunks[i]) ? chunks[i].used : 0;
     return bytes;
 }
 

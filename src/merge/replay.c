@@ -203,21 +203,36 @@ static bool fill_collective(struct fv_rank_replay *r, const struct fv_call_info 
     *out = (struct fv_record){ .op = call->op == FV_OP_NONE ? FV_OP_BARRIER : call->op,
                                .ref = comm,
                                .peer = root_of(root),
-                               .aux = (uint32_t)field[4],
+                               /* the starts of a persistent one count in the upper half */
+                               .aux = (uint32_t)field[4] ^ (uint32_t)(field[4] >> 32) * 0x9e3779b1u,
                                .sent = v.sent,
                                .received = v.received };
     return true;
+}
+
+/* What a non-blocking call does: its name says it, or for MPI_Start the detail behind. */
+static const struct fv_call_info *operation_of(const struct fv_rank_replay *r, const struct fv_stream *s,
+                                               const struct fv_detail *d)
+{
+    const struct fv_detail *next = d + 1;
+
+    if (next == s->details + s->detail_count || next->kind != FV_EV_OPERATION ||
+        next->field[0] != d->field[0])
+        return s->info;
+    uint32_t function = fv_rank_lookup(r->map->functions, r->map->function_count, next->field[1]);
+    return function == FV_NONE ? s->info : &r->replay->calls[function];
 }
 
 static void begin_collective(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
 {
     struct fv_record record;
 
-    if (s->info->op == FV_OP_NONE) { /* MPI_Start of a persistent one */
+    const struct fv_call_info *info = operation_of(r, s, d);
+    if (info->op == FV_OP_NONE) { /* a persistent one that was made while recording was paused */
         r->stats->no_op++;
         return;
     }
-    if (!fill_collective(r, s->info, d->field + 1, &record))
+    if (!fill_collective(r, info, d->field + 1, &record))
         return;
     fv_pendings_add(&r->pending, &(struct fv_pending){ .number = d->field[0],
                                                        .kind = FV_PENDING_COLLECTIVE,
@@ -348,6 +363,7 @@ static void tell_end(struct fv_rank_replay *r, struct fv_stream *s, const struct
     case FV_EV_WIN_NEW:
     case FV_EV_WIN_GONE:
     case FV_EV_MEMBER:
+    case FV_EV_LOCK:
     case FV_EV_RMA_SYNC: fv_rma_end(r, s, d); break;
     case FV_EV_FILE_NEW:
     case FV_EV_FILE_GONE:
@@ -418,8 +434,12 @@ static bool next_event(struct fv_rank_replay *r, struct fv_stream *s)
         s->cursor.damaged = false;
         if (s->next_chunk == s->chunk_count)
             return s->has_ahead = false;
+        if (s->next_chunk)
+            fv_reader_forget(r->reader, s->chunks[s->next_chunk - 1]);
         const struct fv_chunk *chunk = s->chunks[s->next_chunk++];
-        s->cursor = fv_reader_events(r->reader, chunk);
+        if (chunk->first < s->calls) /* met before, compressed */
+            continue;
+        s->cursor = fv_reader_events(r->reader, chunk, &s->unpacked);
         if (chunk->first > s->calls) { /* a damaged part of the file */
             s->missing += chunk->first - s->calls;
             s->calls = chunk->first;
@@ -448,10 +468,10 @@ static bool load(struct fv_rank_replay *r, struct fv_stream *s)
     s->site = s->ahead.field[0];
     s->begin_ticks = s->ahead.begin;
     s->end_ticks = s->ahead.end;
+    s->calls += s->item == FV_EV_CALL; /* before looking ahead, maybe into the next chunk, which counts it */
     next_event(r, s);
     if (s->item != FV_EV_CALL)
         return true;
-    s->calls++;
     while (s->has_ahead && s->ahead.kind != FV_EV_CALL && s->ahead.kind != FV_EV_PAUSE &&
            s->ahead.kind != FV_EV_RESUME && s->ahead.kind != FV_EV_LOST) {
         add_detail(s);
@@ -503,7 +523,7 @@ static void find_chunks(struct fv_stream *s, const struct fv_reader *reader)
     const struct fv_chunk *all = fv_reader_chunks(reader, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (all[i].thread != s->thread || all[i].type != FV_CHUNK_EVENTS)
+        if (all[i].thread != s->thread || !fv_chunk_has_events(&all[i]))
             continue;
         s->chunks = fv_grow(s->chunks, &room, s->chunk_count + 1, sizeof(*s->chunks));
         s->chunks[s->chunk_count++] = &all[i];
@@ -602,6 +622,7 @@ static void end_rank(struct fv_rank_replay *r)
             r->failed = !r->sink->close(r->sink, i) || r->failed;
         }
         free(s->chunks);
+        fv_unpacked_release(&s->unpacked);
         free(s->sites);
         free(s->details);
     }

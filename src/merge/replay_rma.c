@@ -104,14 +104,31 @@ static void group_sync(struct fv_rank_replay *r, struct fv_stream *s, uint32_t w
                     s->end);
 }
 
+/* Locks of a window are told apart by their target. */
+static uint64_t lock_id(uint32_t peer)
+{
+    return peer == FV_PEER_ALL ? 0 : (uint64_t)peer + 1;
+}
+
+static void begin_lock(struct fv_rank_replay *r, struct fv_stream *s, uint64_t number, int64_t rank,
+                       bool shared)
+{
+    uint32_t peer = rank < 0 ? FV_PEER_ALL : (uint32_t)rank;
+
+    fv_rank_put(r, s,
+                (struct fv_record){ .kind = FV_REC_RMA_LOCK,
+                                    .op = shared,
+                                    .ref = window_of(r, number),
+                                    .peer = peer,
+                                    .id = lock_id(peer) },
+                s->end);
+}
+
 static void sync_window(struct fv_rank_replay *r, struct fv_stream *s, uint64_t number, int64_t rank)
 {
     uint32_t peer = rank < 0 ? FV_PEER_ALL : (uint32_t)rank, window = window_of(r, number);
     struct fv_rma_window *w = state_of(r, number);
-    /* Locks of a window are told apart by their target. */
-    struct fv_record lock = { .ref = window,
-                              .peer = peer,
-                              .id = peer == FV_PEER_ALL ? 0 : (uint64_t)peer + 1 };
+    struct fv_record unlock = { .kind = FV_REC_RMA_UNLOCK, .ref = window, .peer = peer, .id = lock_id(peer) };
 
     switch (s->info->sync) {
     case FV_SYNC_FENCE: complete(r, s, number, FV_PEER_ALL, true); break;
@@ -124,16 +141,10 @@ static void sync_window(struct fv_rank_replay *r, struct fv_stream *s, uint64_t 
         group_sync(r, s, window, w->exposed);
         w->exposed = FV_NONE;
         break;
-    case FV_SYNC_LOCK:
-    case FV_SYNC_LOCK_ALL:
-        lock.kind = FV_REC_RMA_LOCK;
-        lock.op = s->info->sync == FV_SYNC_LOCK_ALL;
-        fv_rank_put(r, s, lock, s->end);
-        break;
+    case FV_SYNC_LOCK_ALL: begin_lock(r, s, number, rank, true); break;
     case FV_SYNC_UNLOCK:
         complete(r, s, number, peer, true);
-        lock.kind = FV_REC_RMA_UNLOCK;
-        fv_rank_put(r, s, lock, s->end);
+        fv_rank_put(r, s, unlock, s->end);
         break;
     case FV_SYNC_FLUSH:
     case FV_SYNC_FLUSH_LOCAL:
@@ -160,7 +171,9 @@ void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_d
         return;
     if (d->kind == FV_EV_WIN_GONE)
         complete(r, s, d->field[0], FV_PEER_ALL, true);
-    if (d->kind == FV_EV_RMA_SYNC)
+    if (d->kind == FV_EV_LOCK)
+        begin_lock(r, s, d->field[0], (int64_t)d->field[1], d->field[2]);
+    else if (d->kind == FV_EV_RMA_SYNC)
         sync_window(r, s, d->field[0], (int64_t)d->field[1]);
     else if (fv_def_window_is_seen(r->replay->defs, &r->replay->defs->windows[window_of(r, d->field[0])]))
         fv_rank_put(

@@ -18,6 +18,7 @@ struct fv_stream {
     struct fv_site_record *sites;
     size_t site_count;
     struct fv_in_call in_call;
+    struct fv_unpacked unpacked;
     struct fv_event_cursor cursor;
     struct fv_event ahead; /* the first event of the next item */
     bool has_ahead, loaded;

@@ -280,7 +280,7 @@ static void set_trace(struct fv_build *b, uint32_t rank)
         r->trace_calls += t->calls;
     r->trace_calls -= r->dropped[FV_DROP_EVENTS] < r->trace_calls ? r->dropped[FV_DROP_EVENTS] : r->trace_calls;
     for (size_t i = 0; i < chunks; i++)
-        r->trace_bytes += chunk[i].type == FV_CHUNK_EVENTS || chunk[i].type == FV_CHUNK_SITES ? chunk[i].used : 0;
+        r->trace_bytes += fv_chunk_has_events(&chunk[i]) || chunk[i].type == FV_CHUNK_SITES ? chunk[i].used : 0;
     if (file->header->trace_stop_ticks)
         r->trace_stop_s = fv_build_time(b->model, rank, file->header->trace_stop_ticks);
 }

@@ -1,7 +1,7 @@
 /* The trace: a record for each call, in chunks of its thread (trace/events.h says what they hold). What a
  * call did is gathered in private memory while the call is being recorded, then goes behind the call's own
- * record in one piece, so that a killed process leaves whole calls. A full chunk is unmapped: the trace
- * does not stay in the application's memory. */
+ * record in one piece, so that a killed process leaves whole calls. A full chunk is unmapped, or compressed
+ * and filled again: the trace does not stay in the application's memory. */
 #include "rt/runtime.h"
 
 #include <string.h>
@@ -71,6 +71,37 @@ static void add_clock_point(void)
     fv_unlock(&fv_rt.lock);
 }
 
+/* Records start anew in the thread's chunk. */
+static void begin_chunk(struct fv_events *e)
+{
+    const struct fv_event_base base = { .ticks = e->last };
+
+    memcpy(fv_chunk_records(e->chunk), &base, sizeof(base));
+    fv_chunk_commit(e->chunk, sizeof(base));
+    e->at = (uint8_t *)fv_chunk_next(e->chunk);
+    e->stop = (uint8_t *)e->chunk + e->chunk->bytes;
+}
+
+/* The full chunk goes on the disk compressed, and is filled again. False: it stays as it is. */
+static FV_COLD bool pack_chunk(struct fv_thread *t)
+{
+    struct fv_events *e = &t->events;
+    size_t bytes = fv_pack_events(e->chunk, &e->packed, &e->packed_room);
+    struct fv_chunk_header *chunk = bytes ? new_chunk(t, FV_CHUNK_PACKED, e->chunk->first, bytes) : NULL;
+
+    if (!chunk)
+        return false;
+    memcpy(fv_chunk_records(chunk), e->packed, bytes);
+    fv_chunk_commit(chunk, bytes);
+    fv_writer_release(chunk);
+    __atomic_store_n(&e->chunk->used, 0,
+                     __ATOMIC_RELEASE); /* from here on its calls are in the other alone */
+    e->chunk->first = e->calls;
+    e->chunk->check = fv_chunk_check(e->chunk);
+    begin_chunk(e);
+    return true;
+}
+
 static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
 {
     struct fv_events *e = &t->events;
@@ -81,6 +112,12 @@ static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
     if (size < need + FV_PAGE)
         size = need + FV_PAGE;
     uint64_t begin = fv_ticks();
+    if (e->chunk && e->chunk->bytes >= LAST_CHUNK && e->chunk->bytes >= need + FV_PAGE && fv_pack_wanted() &&
+        pack_chunk(t)) {
+        add_clock_point();
+        t->record->cold_ticks += fv_ticks() - begin;
+        return true;
+    }
     struct fv_chunk_header *chunk = new_chunk(t, FV_CHUNK_EVENTS, e->calls, size - sizeof(*chunk));
     if (!chunk)
         return false;
@@ -90,12 +127,8 @@ static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
     } else {
         e->last = fv_rt.writer.header->begin_ticks;
     }
-    const struct fv_event_base base = { .ticks = e->last };
-    memcpy(fv_chunk_records(chunk), &base, sizeof(base));
-    fv_chunk_commit(chunk, sizeof(base));
     e->chunk = chunk;
-    e->at = (uint8_t *)fv_chunk_next(chunk);
-    e->stop = (uint8_t *)chunk + chunk->bytes;
+    begin_chunk(e);
     t->record->cold_ticks += fv_ticks() - begin;
     return true;
 }
@@ -305,6 +338,7 @@ void fv_events_init(void)
 {
     fv_rt.clock_chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_CLOCK, FV_NO_THREAD, 0,
                                         16 * FV_PAGE - sizeof(struct fv_chunk_header));
+    fv_pack_init();
     fv_rt.writer.header->traced = 1;
     __atomic_store_n(&fv_rt.tracing, true, __ATOMIC_RELAXED);
 }

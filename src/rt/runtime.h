@@ -147,6 +147,8 @@ struct fv_events {
     uint64_t last;  /* end of the last call, ticks */
     uint64_t calls; /* written */
     uint32_t sites; /* written */
+    struct fv_packed *packed; /* room for a compressed chunk */
+    size_t packed_room;
     uint8_t *details; /* of the call that is being recorded */
     size_t details_used, details_size;
     struct fv_recent_site recent[FV_RECENT_SITES];
@@ -202,6 +204,12 @@ void fv_events_init(void);
 void fv_events_call(struct fv_call *call);
 /* For calibration: events of the thread go to memory that is thrown away at the end. False: there is none. */
 bool fv_events_rehearse(struct fv_thread *thread, bool begin);
+/* Compression (pack.c). */
+void fv_pack_init(void);
+bool fv_pack_wanted(void);
+/* The events of a chunk as struct fv_packed and its frame, in *out, which grows. Its bytes; 0: no memory. */
+size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed **out, size_t *room);
+
 void fv_events_switched(bool on); /* pause, resume: by the calling thread */
 
 #define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */

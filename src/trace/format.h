@@ -111,6 +111,7 @@ enum fv_chunk_type {
     FV_CHUNK_EVENTS = 12,     /* of one thread: see events.h; `first` counts the calls before */
     FV_CHUNK_FILES = 13,      /* struct fv_file_record, variable */
     FV_CHUNK_WINDOWS = 14,    /* struct fv_window_record */
+    FV_CHUNK_PACKED = 15,     /* one struct fv_packed: a chunk of events, compressed */
 };
 
 struct fv_chunk_header {
@@ -292,6 +293,14 @@ struct fv_site_record {
     uint16_t pad;
 };
 _Static_assert(sizeof(struct fv_site_record) == 8, "on-disk size");
+
+/* The payload of a full chunk of events as a frame of Zstandard. Its thread goes on in the chunk that it was
+ * taken from: where a process dies in between, both hold the same calls, and `first` of both is equal. */
+struct fv_packed {
+    uint64_t used;  /* bytes of the payload */
+    uint64_t bytes; /* of the frame behind this */
+};
+_Static_assert(sizeof(struct fv_packed) == 16, "on-disk size");
 
 /* A file that was opened with MPI_File_open. */
 struct fv_file_record {

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 struct fv_reader {
     const uint8_t *data;
@@ -244,7 +245,8 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
                 fv_chunk_type_name(c->type), (unsigned long long)c->first);
         return;
     }
-    if (c->version != 1 && (size || is_variable(c->type) || c->type == FV_CHUNK_EVENTS)) {
+    if (c->version != 1 &&
+        (size || is_variable(c->type) || c->type == FV_CHUNK_EVENTS || c->type == FV_CHUNK_PACKED)) {
         damaged(r, offset, "%s chunk: records of version %u are unknown here, chunk left out",
                 fv_chunk_type_name(c->type), c->version);
         return;
@@ -424,9 +426,47 @@ const struct fv_chunk *fv_reader_chunks(const struct fv_reader *r, size_t *count
     return r->chunks;
 }
 
-struct fv_event_cursor fv_reader_events(const struct fv_reader *r, const struct fv_chunk *chunk)
+void fv_unpacked_release(struct fv_unpacked *u)
 {
-    return fv_event_cursor(r->data + chunk->offset + sizeof(struct fv_chunk_header), chunk->used);
+    free(u->bytes);
+    *u = (struct fv_unpacked){ 0 };
+}
+
+/* Bytes of a payload that a writer would have made; others are not decompressed. */
+#define UNPACKED_MOST (UINT64_C(1) << 30)
+
+static bool unpack(const uint8_t *payload, uint64_t used, struct fv_unpacked *u, uint64_t *out)
+{
+    struct fv_packed packed;
+
+    if (used < sizeof(packed))
+        return false;
+    memcpy(&packed, payload, sizeof(packed));
+    if (packed.bytes > used - sizeof(packed) || packed.used > UNPACKED_MOST)
+        return false;
+    if (u->room < packed.used) {
+        void *bigger = realloc(u->bytes, packed.used);
+
+        if (!bigger)
+            return false;
+        u->bytes = bigger;
+        u->room = packed.used;
+    }
+    *out = packed.used;
+    return ZSTD_decompress(u->bytes, packed.used, payload + sizeof(packed), packed.bytes) == packed.used;
+}
+
+struct fv_event_cursor fv_reader_events(const struct fv_reader *r, const struct fv_chunk *chunk,
+                                        struct fv_unpacked *unpacked)
+{
+    const uint8_t *payload = r->data + chunk->offset + sizeof(struct fv_chunk_header);
+    uint64_t used;
+
+    if (chunk->type == FV_CHUNK_EVENTS)
+        return fv_event_cursor(payload, chunk->used);
+    if (unpack(payload, chunk->used, unpacked, &used))
+        return fv_event_cursor(unpacked->bytes, used);
+    return (struct fv_event_cursor){ .damaged = true };
 }
 
 /* Chunks are whole pages of the file, but a damaged file's may begin anywhere. */
@@ -497,11 +537,21 @@ const void *fv_cursor_next(struct fv_cursor *c)
 const char *fv_chunk_type_name(unsigned type)
 {
     static const char *const names[] = {
-        [FV_CHUNK_MODULES] = "module",         [FV_CHUNK_PATHS] = "path", [FV_CHUNK_COMMS] = "communicator",
-        [FV_CHUNK_THREADS] = "thread",         [FV_CHUNK_CELLS] = "cell", [FV_CHUNK_PEERS] = "peer",
-        [FV_CHUNK_COLLECTIVES] = "collective", [FV_CHUNK_BINS] = "bins",  [FV_CHUNK_CLOCK] = "clock",
-        [FV_CHUNK_FUNCTIONS] = "function",     [FV_CHUNK_SITES] = "site", [FV_CHUNK_EVENTS] = "event",
-        [FV_CHUNK_FILES] = "file",         [FV_CHUNK_WINDOWS] = "window",
+        [FV_CHUNK_MODULES] = "module",
+        [FV_CHUNK_PATHS] = "path",
+        [FV_CHUNK_COMMS] = "communicator",
+        [FV_CHUNK_THREADS] = "thread",
+        [FV_CHUNK_CELLS] = "cell",
+        [FV_CHUNK_PEERS] = "peer",
+        [FV_CHUNK_COLLECTIVES] = "collective",
+        [FV_CHUNK_BINS] = "bins",
+        [FV_CHUNK_CLOCK] = "clock",
+        [FV_CHUNK_FUNCTIONS] = "function",
+        [FV_CHUNK_SITES] = "site",
+        [FV_CHUNK_EVENTS] = "event",
+        [FV_CHUNK_FILES] = "file",
+        [FV_CHUNK_WINDOWS] = "window",
+        [FV_CHUNK_PACKED] = "packed event",
     };
     return NAME_OF(names, type);
 }

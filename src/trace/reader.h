@@ -59,9 +59,24 @@ const struct fv_damage *fv_reader_damage(const struct fv_reader *reader, size_t 
 
 const struct fv_chunk *fv_reader_chunks(const struct fv_reader *reader, size_t *count);
 
-/* The events of a chunk of type FV_CHUNK_EVENTS. A thread's chunks are in the order of `first`; where that
- * is more than the calls met so far, the ones between are lost. */
-struct fv_event_cursor fv_reader_events(const struct fv_reader *reader, const struct fv_chunk *chunk);
+/* Are there events in it? A thread's chunks follow each other by `first`; where that is more than the calls met
+ * so far, the ones between are lost; where it is less, the chunk was met before. */
+static inline bool fv_chunk_has_events(const struct fv_chunk *chunk)
+{
+    return chunk->type == FV_CHUNK_EVENTS || chunk->type == FV_CHUNK_PACKED;
+}
+
+/* Memory for what was compressed: zeroed at first, used again and again, released by fv_unpacked_release(). */
+struct fv_unpacked {
+    void *bytes;
+    size_t room;
+};
+void fv_unpacked_release(struct fv_unpacked *unpacked);
+
+/* The events of such a chunk, valid until `unpacked` is used again. `damaged` in the cursor: they could not be
+ * decompressed, or there is no memory. */
+struct fv_event_cursor fv_reader_events(const struct fv_reader *reader, const struct fv_chunk *chunk,
+                                        struct fv_unpacked *unpacked);
 
 /* The chunk will not be looked at soon: its memory is given back, and read again from the file if needed. */
 void fv_reader_forget(const struct fv_reader *reader, const struct fv_chunk *chunk);

@@ -50,16 +50,18 @@ static void read_events(const struct fv_experiment *experiment)
 {
     for (size_t i = 0; i < experiment->count; i++) {
         const struct fv_reader *reader = experiment->files[i].reader;
+        struct fv_unpacked unpacked = { 0 };
         size_t count;
         const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
 
         for (size_t k = 0; k < count; k++) {
-            struct fv_event_cursor c = fv_reader_events(reader, &chunk[k]);
+            struct fv_event_cursor c = fv_reader_events(reader, &chunk[k], &unpacked);
             struct fv_event e;
 
             while (fv_event_next(&c, &e))
                 ;
         }
+        fv_unpacked_release(&unpacked);
     }
 }
 

@@ -29,9 +29,11 @@ class Trace:
         run = harness.run([harness.FVMPI, 'dump', path]).ended(0)
         functions, sites = {}, {}
         self.calls, self.details, self.damage = [], [], []
-        rows = []
+        chunks = []  # in the file, compressed ones come behind the chunk that they were taken from
         for line in run.out.splitlines():
             kind, _, rest = line.partition(' ')
+            if kind == 'chunk':
+                chunks.append([])
             if kind == 'damage':
                 self.damage.append(line)
             if kind not in ('function', 'site', 'event'):
@@ -42,8 +44,9 @@ class Trace:
             elif kind == 'site':
                 sites[row['thread'], row['id']] = (row['path'], row['function'])
             else:
-                rows.append(row)
-        for row in rows:
+                chunks[-1].append(row)
+        chunks.sort(key=lambda rows: int(rows[0]['begin']) if rows else 0)
+        for row in (row for rows in chunks for row in rows):
             if row['kind'] == 'call':
                 row['path'], function = sites[row['thread'], row['site']]
                 row['function'] = functions[function]
@@ -127,12 +130,12 @@ def matched(all_traces):
     equal('messages', sent, received)
 
 
-def killed(mpi):
+def killed(mpi, options=(), calls_at_least=0):
     """Ranks of crash.c count their calls in shared memory; the trace of a killed rank has that many."""
     slots = os.path.join(harness.scratch('slots'), 'slots')
     directory = os.path.join(harness.scratch('exp'), 'e')
     program = mpi.build('crash.c')
-    process = harness.start(mpi.command(2, mpi.profiled([program, 'loop', slots], directory, ['--trace'])))
+    process = harness.start(mpi.command(2, mpi.profiled([program, 'loop', slots], directory, ['--trace'] + list(options))))
 
     def truth():
         try:
@@ -145,6 +148,7 @@ def killed(mpi):
 
     try:
         rows = harness.wait_until(truth, what='the program to get ready')
+        harness.wait_until(lambda: min(row[1] for row in truth()) >= calls_at_least, what='so many calls')
         time.sleep(random.uniform(0.05, 0.4))
         for pid, _, _ in rows:
             os.kill(pid, signal.SIGKILL)
@@ -159,6 +163,7 @@ def killed(mpi):
         equal('rank {}: sends'.format(rank), len(trace.of('send')), found)
         equal('rank {}: receives'.format(rank), len(trace.of('recv')), found)
         trace.ordered()
+    return directory
 
 
 def budget(mpi):
@@ -202,6 +207,10 @@ def main():
         for i in range(3):
             with tap.test('{}: killed, {}'.format(mpi, i + 1)):
                 killed(mpi)
+        with tap.test('{}: killed, compressed'.format(mpi)):
+            directory = killed(mpi, ['--trace-zstd=1'], 150000)
+            run = harness.run([harness.FVMPI, 'dump', directory]).ended(0)
+            check(run.out.count('type=packed event') >= 2, 'nothing was compressed')
         with tap.test('{}: the budget'.format(mpi)):
             budget(mpi)
     tap.done()

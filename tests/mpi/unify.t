@@ -49,9 +49,12 @@ def real_programs(tap, mpi):
         if not os.path.exists(os.path.join(harness.HERE, program)):
             continue
         with tap.test('{}: {} merged and checked'.format(mpi, program)):
-            if program == 'persistent.c' and mpi.name == 'openmpi':
-                raise harness.Skip('it may lack persistent collectives')
-            run = mpi.profile(mpi.build(program), 4, env={'FVMPI_TRACE': '1'})
+            with open(os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h')) as f:
+                if program == 'persistent.c' and 'HAVE_MPI_Allreduce_init 1' not in f.read():
+                    raise harness.Skip('no MPI_Allreduce_init')
+            arguments = [os.path.join(harness.scratch('data'), 'f')] if program == 'file.c' else []
+            ranks = 2 if program == 'many_comms.c' else 4
+            run = mpi.profile(mpi.build(program), ranks, arguments, ['--trace']).ended(0)
             unify(run.directory, '-q')
             checked(run.directory)
             text = printed(run.directory)
@@ -62,7 +65,7 @@ def real_programs(tap, mpi):
 
 def same_for_all(tap, mpi):
     with tap.test('{}: the same archive from 1, 2, 3 and 4 processes'.format(mpi)):
-        run = mpi.profile(mpi.build('collectives.c'), 4, env={'FVMPI_TRACE': '1'})
+        run = mpi.profile(mpi.build('collectives.c'), 4, (), ['--trace']).ended(0)
         unify(run.directory)
         wanted = digest(run.directory)
         for processes in (1, 2, 3, 4):
@@ -78,10 +81,38 @@ def same_for_all(tap, mpi):
         check('rank 2 has no rank file' in done.err, 'not named: {}', done.err)
         check('missing' in printed(less, '-G'), 'the archive does not say it')
     with tap.test('{}: ranks without a trace'.format(mpi)):
-        run = mpi.profile(mpi.build('p2p.c'), 2)
+        run = mpi.profile(mpi.build('p2p.c'), 2).ended(0)
         done = unify(run.directory, rc=1)
         check('--trace' in done.err, 'what to do is not said: {}', done.err)
         check(not os.path.exists(os.path.join(run.directory, 'traces.otf2')), 'an archive was made')
+
+
+def chunks(tap, mpi):
+    with tap.test('{}: no call is lost between chunks'.format(mpi)):
+        source = os.path.join(harness.scratch('src'), 'many.c')
+        with open(source, 'w') as f:
+            f.write('#include <mpi.h>\nint main(int c, char **v) { int r; MPI_Init(&c, &v); '
+                    'for (int i = 0; i < 100000; i++) MPI_Comm_rank(MPI_COMM_WORLD, &r); return MPI_Finalize(); }\n')
+        program = source[:-2]
+        harness.run([mpi.cc, '-g', source, '-o', program]).ended(0)
+        run = mpi.profile(program, 1, (), ['--trace']).ended(0)
+        unify(run.directory, '-q')
+        text = printed(run.directory)
+        equal('calls', count(text, 'ENTER'), 100002)
+        equal('gaps', count(text, 'MEASUREMENT_ON_OFF'), 0)
+
+
+def killed(tap, mpi):
+    with tap.test('{}: a killed rank'.format(mpi)):
+        run = mpi.profile(mpi.build('collectives.c'), 4, (), ['--trace']).ended(0)
+        path = os.path.join(run.directory, 'rank-000001.fvr')
+        with open(path, 'r+b') as f:  # the state, and the end of the measurement, as a killed process leaves them
+            f.seek(32)
+            f.write((1).to_bytes(4, sys.byteorder))
+        done = unify(run.directory)
+        check('rank 1: was killed' in done.err, 'not said: {}', done.err)
+        check('Value: "killed"' in printed(run.directory, '-G'), 'the archive does not say it')
+        checked(run.directory)
 
 
 def options(tap):
@@ -124,6 +155,8 @@ def main():
     for mpi in harness.mpis(tap):
         real_programs(tap, mpi)
         same_for_all(tap, mpi)
+        killed(tap, mpi)
+        chunks(tap, mpi)
     tap.done()
 
 

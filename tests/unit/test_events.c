@@ -103,6 +103,7 @@ static struct seen read_back(void)
     char why[256];
     struct fv_reader *reader;
     struct seen s = { .ordered = true };
+    struct fv_unpacked unpacked = { 0 };
     size_t count;
 
     assert_int_equal(fv_reader_open(fv_rt.writer.path, &reader, why, sizeof(why)), 0);
@@ -111,11 +112,11 @@ static struct seen read_back(void)
         if (chunk[i].type == FV_CHUNK_SITES)
             s.sites += chunk[i].used / sizeof(struct fv_site_record);
     for (size_t i = 0; i < count; i++) {
-        struct fv_event_cursor c = fv_reader_events(reader, &chunk[i]);
         struct fv_event e;
 
-        if (chunk[i].type != FV_CHUNK_EVENTS)
+        if (!fv_chunk_has_events(&chunk[i]))
             continue;
+        struct fv_event_cursor c = fv_reader_events(reader, &chunk[i], &unpacked);
         s.ordered = s.ordered && chunk[i].first == s.calls;
         while (fv_event_next(&c, &e)) {
             if (e.kind == FV_EV_CALL) {
@@ -129,6 +130,7 @@ static struct seen read_back(void)
         }
         s.damaged = s.damaged || c.damaged;
     }
+    fv_unpacked_release(&unpacked);
     fv_reader_free(reader);
     return s;
 }
