@@ -23,6 +23,8 @@ struct fv_f_real {
 /* The next one of that name behind ours. Where there is none (a program that asks by a weak reference whether
  * there is), one that does as little as it can. */
 fv_f_function *fv_f_find(struct fv_f_real *real);
+/* A variable of the MPI library's; NULL: it has none of that name. */
+const void *fv_f_variable(const char *name);
 
 /* FV_F_REAL(name, profiled, types) declares an entry point and fv_f_real_NAME(), which returns the procedure
  * that it stands before. Shared libraries ask the dynamic linker at the first call, because a library for
@@ -105,8 +107,11 @@ const char *fv_f_text(char *out, const char *text, size_t length);
 /* The status to pass on: the caller's, or `own` where we want one and the caller does not. All bindings'
  * statuses have the layout of C's, though not its alignment. */
 MPI_Fint *fv_f_status_seen(bool on, MPI_Fint *status, MPI_Status *own);
+bool fv_f_ignored(const MPI_Fint *status_or_statuses);
 /* What was passed on, as C reads it; `own` is there to be used. */
 const MPI_Status *fv_f_status(const MPI_Fint *seen, MPI_Status *own);
+/* The same of n; `room` for a copy where they are not aligned as C needs it, NULL: there is no memory. */
+const MPI_Status *fv_f_statuses(const MPI_Fint *statuses, size_t n, MPI_Status *room);
 
 #define FV_F_TYPES(buffer, n, types) ((struct fv_part){ (buffer), 0, (n), NULL, MPI_BYTE, NULL, (types) })
 #define FV_F_TYPES_LARGE(buffer, n, types) \

@@ -1,0 +1,129 @@
+/* What stands behind the Fortran entry points: the MPI library's own procedures, found by the dynamic linker,
+ * and the stubs of the spellings that may be somebody else's. */
+#include "fortran.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+struct search {
+    const char *name;
+    const void *own, *found;
+};
+
+static int search_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct search *s = arg;
+    void *object;
+    (void)size;
+
+    if (!info->dlpi_name[0] || !(object = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD)))
+        return 0;
+    void *found = dlsym(object, s->name);
+    dlclose(object);
+    s->found = found != s->own ? found : NULL;
+    return s->found != NULL;
+}
+
+/* In a library that was loaded privately (RTLD_LOCAL: a plug-in, an extension module). */
+static const void *find_private(const char *name, const void *own)
+{
+    struct search s = { name, own, NULL };
+
+    dl_iterate_phdr(search_object, &s);
+    return s.found;
+}
+
+const void *fv_f_variable(const char *name)
+{
+    const void *found = dlsym(RTLD_DEFAULT, name);
+
+    return found ? found : find_private(name, NULL);
+}
+
+static fv_f_function *next_of(const struct fv_f_real *real)
+{
+    const void *own = (const void *)real->own;
+    const void *found = dlsym(RTLD_NEXT, real->name);
+
+    if (!found || found == own)
+        found = find_private(real->name, own);
+    return (fv_f_function *)found;
+}
+
+/* Stand in for procedures that the program has no library for. */
+static void without_effect(void) {}
+
+static void is_initialized(MPI_Fint *flag, MPI_Fint *ierror)
+{
+    *ierror = PMPI_Initialized(flag);
+}
+
+static void is_finalized(MPI_Fint *flag, MPI_Fint *ierror)
+{
+    *ierror = PMPI_Finalized(flag);
+}
+
+static fv_f_function *stand_in(const char *name)
+{
+    if (!strcmp(name, "mpi_initialized_"))
+        return (fv_f_function *)is_initialized;
+    if (!strcmp(name, "mpi_finalized_"))
+        return (fv_f_function *)is_finalized;
+    fv_log("%s: no library of this program has it: nothing is done; link the Fortran library of its MPI",
+           name);
+    return without_effect;
+}
+
+fv_f_function *fv_f_find(struct fv_f_real *real)
+{
+    int saved = errno;
+    fv_f_function *found = next_of(real);
+
+    if (!found)
+        found = stand_in(real->name);
+    __atomic_store_n(&real->found, found, __ATOMIC_RELEASE);
+    errno = saved;
+    return found;
+}
+
+#if defined(PIC) && defined(__x86_64__)
+static const void *object_of(const void *address)
+{
+    Dl_info info;
+
+    return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* Called by fv_f_resolve alone. */
+__attribute__((used)) static void settle_stub(struct fv_f_stub *stub) __asm__("fv_f_settle_stub");
+static void settle_stub(struct fv_f_stub *stub)
+{
+    int saved = errno;
+    const void *same = dlsym(RTLD_NEXT, stub->name);
+    const void *mpi = object_of((const void *)next_of(stub->real));
+    bool foreign = same && object_of(same) != mpi;
+
+    __atomic_store_n(&stub->target, foreign ? (fv_f_function *)same : stub->real->own, __ATOMIC_RELEASE);
+    errno = saved;
+}
+
+/* Jumped to by a stub whose target is not known, with its struct fv_f_stub in r11. Keeps what may hold
+ * arguments: rax is the number of vector registers of a variadic call. */
+__asm__(
+    ".pushsection .text\n.p2align 4\n.globl fv_f_resolve\n.hidden fv_f_resolve\n"
+    ".type fv_f_resolve, @function\nfv_f_resolve:\n"
+    "  push %rax\n  push %rdi\n  push %rsi\n  push %rdx\n  push %rcx\n  push %r8\n  push %r9\n  push %r11\n"
+    "  sub $136, %rsp\n"
+    "  movups %xmm0, (%rsp)\n  movups %xmm1, 16(%rsp)\n  movups %xmm2, 32(%rsp)\n  movups %xmm3, 48(%rsp)\n"
+    "  movups %xmm4, 64(%rsp)\n  movups %xmm5, 80(%rsp)\n  movups %xmm6, 96(%rsp)\n"
+    "  movups %xmm7, 112(%rsp)\n"
+    "  mov %r11, %rdi\n  call fv_f_settle_stub\n"
+    "  movups (%rsp), %xmm0\n  movups 16(%rsp), %xmm1\n  movups 32(%rsp), %xmm2\n  movups 48(%rsp), %xmm3\n"
+    "  movups 64(%rsp), %xmm4\n  movups 80(%rsp), %xmm5\n  movups 96(%rsp), %xmm6\n"
+    "  movups 112(%rsp), %xmm7\n"
+    "  add $136, %rsp\n"
+    "  pop %r11\n  pop %r9\n  pop %r8\n  pop %rcx\n  pop %rdx\n  pop %rsi\n  pop %rdi\n  pop %rax\n"
+    "  jmp *(%r11)\n.size fv_f_resolve, . - fv_f_resolve\n.popsection\n");
+#endif
