@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Golden replay: rank files of real runs, captured once (NAME.tar.xz), go through the reader, the model, the views
+and the merge, and every word that comes out is compared with what is stored in expected/NAME/.
+
+    report.txt    fvmpi report, 100 columns        csv.txt       fvmpi report --csv, all tables
+    report.json   fvmpi report --json              dump.txt      fvmpi dump, every record
+    archive.txt   fvunify, fvmpi check and otf2-print of the archive (where OTF2 is, in the version that wrote it)
+
+The experiments are of ring.c on three ranks: `mpich` and `openmpi` with a trace, `profile` without one, `killed`
+where a rank kills itself. Host name, boot id, and the paths of program and library are nobody's, so that no machine
+finds the symbols, the process or the clock of its own in them.
+
+After a change that was meant: FVMPI_BUILD=... tests/replay/refresh, and the diff of expected/ is for a reviewer
+to read. The rank files stay: what a released fvmpi wrote is read the same for good (capture says more)."""
+import difflib
+import importlib.util
+import os
+import re
+import shutil
+import sys
+import tarfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import Mismatch, check
+
+REFRESH = os.environ.get('FVMPI_REPLAY') == 'refresh'
+UNIFY = os.path.join(harness.BUILD, 'fvunify')
+# Nothing of where and when the test runs may show.
+SURROUNDINGS = {'TZ': 'ELSE-05:45', 'NO_COLOR': '1', 'COLUMNS': '60', 'LC_ALL': 'C', 'FVMPI_DEBUG_PATH': None}
+
+
+def said(place, *command, rc=0):
+    run = harness.run(list(command), env=SURROUNDINGS, cwd=place).ended(rc)
+    return run.out + ''.join('stderr: {}\n'.format(line) for line in run.err.splitlines())
+
+
+def text(place, name):
+    return said(place, harness.FVMPI, 'report', name, '--width', '100')
+
+
+def as_json(place, name):
+    return said(place, harness.FVMPI, 'report', name, '--json', '-')
+
+
+def as_csv(place, name):
+    out = said(place, harness.FVMPI, 'report', name, '--csv', 'csv')
+    for table in sorted(os.listdir(os.path.join(place, 'csv'))):
+        with open(os.path.join(place, 'csv', table)) as f:
+            out += '== {}\n{}'.format(table, f.read())
+    return out
+
+
+def dump(place, name):
+    return said(place, harness.FVMPI, 'dump', name)
+
+
+def archive(place, name):
+    """The first line is the version of otf2-print, whose layout is not ours."""
+    if not os.path.exists(UNIFY) or not shutil.which('otf2-print'):
+        raise harness.Skip('no fvunify, or no otf2-print')
+    out = said(place, 'otf2-print', '--version')
+    if not REFRESH and not expected(name, 'archive.txt').startswith(out):
+        raise harness.Skip('another ' + out.strip())
+    out += re.sub(r', in [0-9.]+ s$', ', in _ s', said(place, UNIFY, name, '-o', 'otf2'), flags=re.M)
+    out += said(place, harness.FVMPI, 'check', 'otf2/traces.otf2')
+    return out + said(place, 'otf2-print', '-G', 'otf2/traces.otf2') + said(place, 'otf2-print', 'otf2/traces.otf2')
+
+
+VIEWS = {'report.txt': text, 'report.json': as_json, 'csv.txt': as_csv, 'dump.txt': dump, 'archive.txt': archive}
+# Not all of all, for the sake of the size.
+EXPERIMENTS = {
+    'openmpi': ('report.txt', 'report.json', 'dump.txt', 'archive.txt'),
+    'mpich': ('report.txt', 'csv.txt'),
+    'profile': ('report.txt',),
+    'killed': ('report.txt', 'report.json', 'archive.txt'),
+}
+
+
+def expected(name, view):
+    with open(os.path.join(HERE, 'expected', name, view)) as f:
+        return f.read()
+
+
+def compare(name, view, got):
+    if REFRESH:
+        os.makedirs(os.path.join(HERE, 'expected', name), exist_ok=True)
+        with open(os.path.join(HERE, 'expected', name, view), 'w') as f:
+            f.write(got)
+        return
+    want = expected(name, view)
+    if got == want:
+        return
+    old, new = ((re.sub(r',(?=["{])', ',\n', t) if view.endswith('.json') else t).splitlines() for t in (want, got))
+    lines = list(difflib.unified_diff(old, new, 'expected', 'printed', lineterm='', n=1))
+    raise Mismatch('{} of {} lines\n{}\nif that is meant: tests/replay/refresh'.format(
+        sum(line[:1] in '+-' for line in lines[2:]), len(old), '\n'.join(line[:300] for line in lines[:40])))
+
+
+def main():
+    tap = harness.Tap()
+    if not importlib.util.find_spec('_lzma'):
+        print('1..0 # SKIP this python3 has no lzma, which unpacks the rank files')
+        return
+    for name, views in EXPERIMENTS.items():
+        place = harness.scratch()
+        with tarfile.open(os.path.join(HERE, name + '.tar.xz')) as packed:
+            packed.extractall(place)
+        for view in views:
+            with tap.test('{}: {}'.format(name, view)):
+                got = VIEWS[view](place, name)
+                check(place not in got, 'the directory of the test is in {}', view)
+                compare(name, view, got)
+    tap.done()
+
+
+main()
