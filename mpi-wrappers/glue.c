@@ -1,5 +1,6 @@
 /* See glue.h. Everything here is rare: it runs when a communicator is first seen, and at the start. */
 #include "glue.h"
+#include "base/lock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,9 +26,8 @@ bool fv_mpi_world(void)
 /* ---- start ---- */
 
 /* The first line; MPICH aligns its words by tabs, here a space does. */
-static const char *library_version(void)
+static void read_library_version(char *text)
 {
-    static char text[MPI_MAX_LIBRARY_VERSION_STRING + 1];
     int length = 0;
     char *to = text;
 
@@ -38,6 +38,20 @@ static const char *library_version(void)
         if ((*from != ' ' && *from != '\t') || (to > text && to[-1] != ' '))
             *to++ = *from == '\t' ? ' ' : *from;
     *to = 0;
+}
+
+/* Several threads may be the first to find MPI initialised: written once, and from then on only read. */
+static const char *library_version(void)
+{
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING + 1];
+    static struct fv_lock lock;
+    static bool known;
+
+    fv_lock(&lock);
+    if (!known)
+        read_library_version(text);
+    known = true;
+    fv_unlock(&lock);
     return text;
 }
 
@@ -144,17 +158,15 @@ bool fv_members_init(MPI_Comm comm, struct fv_members *out)
 {
     int saved = errno, inter = 0;
     struct fv_members m = { 0 };
-    bool ok = (have_session_world || fv_mpi_world()) &&
-              PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS &&
-              PMPI_Comm_rank(comm, &m.rank) == MPI_SUCCESS &&
-              PMPI_Comm_size(comm, &m.size) == MPI_SUCCESS &&
+    bool ok = (have_session_world || fv_mpi_world()) && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS &&
+              PMPI_Comm_rank(comm, &m.rank) == MPI_SUCCESS && PMPI_Comm_size(comm, &m.size) == MPI_SUCCESS &&
               (!inter || PMPI_Comm_remote_size(comm, &m.remote_size) == MPI_SUCCESS);
 
     if (ok)
         ok = (m.world_ranks = malloc(((size_t)m.size + (size_t)m.remote_size) * sizeof(int) + 1)) &&
              translate_group_of(comm, PMPI_Comm_group, m.size, m.world_ranks) &&
-             (!inter || translate_group_of(comm, PMPI_Comm_remote_group, m.remote_size,
-                                           m.world_ranks + m.size));
+             (!inter ||
+              translate_group_of(comm, PMPI_Comm_remote_group, m.remote_size, m.world_ranks + m.size));
     *out = m;
     errno = saved;
     return ok;
@@ -228,9 +240,9 @@ struct fv_comm *fv_mpi_describe(uint64_t handle)
 
     if (comm != MPI_COMM_NULL && fv_members_init(comm, &members) &&
         PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS) {
-        unsigned kind = comm == MPI_COMM_WORLD ? FV_COMM_WORLD
-                      : comm == MPI_COMM_SELF  ? FV_COMM_SELF
-                                               : FV_COMM_INFERRED;
+        unsigned kind = comm == MPI_COMM_WORLD  ? FV_COMM_WORLD
+                        : comm == MPI_COMM_SELF ? FV_COMM_SELF
+                                                : FV_COMM_INFERRED;
         const struct fv_comm_info info = {
             .handle = handle,
             .flags = kind | (members.remote_size ? FV_COMM_INTER : 0),
