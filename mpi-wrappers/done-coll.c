@@ -213,77 +213,81 @@ void fv_done_exscan(struct fv_call *call, int result, struct fv_how how, struct 
 
 /* ---- with a root ---- */
 
-enum role { ROOT, LEAF, SPECTATOR };
+/* The root has the whole; every leaf has a share of it. The root of an intracommunicator is a leaf, too;
+ * of an intercommunicator the root's peers are neither. */
+struct roles {
+    bool root, leaf;
+};
 
-static enum role role_of(const struct place *p, int root)
+static struct roles roles_of(const struct place *p, int root)
 {
+    if (!p->comm)
+        return (struct roles){ 0 };
     if (!p->inter)
-        return p->rank == root ? ROOT : LEAF;
-    return root == MPI_ROOT ? ROOT : root == MPI_PROC_NULL ? SPECTATOR : LEAF;
+        return (struct roles){ .root = p->rank == root, .leaf = true };
+    return (struct roles){ .root = root == MPI_ROOT, .leaf = root >= 0 };
+}
+
+static uint64_t whole(const struct place *p, struct roles role, const struct fv_part *part)
+{
+    return role.root ? bytes_of(part, p->others) : 0;
+}
+
+/* Where the root's is in place, it is a part of the whole. */
+static uint64_t share(const struct place *p, struct roles role, const struct fv_part *part,
+                      const struct fv_part *all)
+{
+    if (!role.leaf)
+        return 0;
+    return role.root && in_place(part) ? bytes_at(all, p->rank) : bytes_at(part, 0);
+}
+
+static void finish_rooted(struct fv_call *call, const struct place *p, struct fv_how how, int root,
+                          uint64_t sent, uint64_t received)
+{
+    struct moved m = { .sent = sent, .received = received, .rooted = true, .root = root };
+
+    if (roles_of(p, root).root)
+        m.flags = FV_COLL_ROOT;
+    finish(call, p, how, m);
 }
 
 void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
                    MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
-    enum role role = role_of(&p, root);
-    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0, .rooted = true, .root = root };
+    struct roles role = roles_of(&p, root);
+    uint64_t bytes = role.root || role.leaf ? bytes_at(&data, 0) : 0;
 
-    if (p.comm && role != SPECTATOR) {
-        uint64_t bytes = bytes_at(&data, 0);
-
-        m.sent = role == ROOT ? bytes : 0;
-        m.received = role == LEAF ? bytes : 0;
-    }
-    finish(call, &p, how, m);
+    finish_rooted(call, &p, how, root, role.root ? bytes : 0, role.root ? 0 : bytes);
 }
 
 void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                     struct fv_part recv, int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
-    enum role role = role_of(&p, root);
-    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0, .rooted = true, .root = root };
+    struct roles role = roles_of(&p, root);
 
-    if (p.comm && role != SPECTATOR) {
-        if (role == ROOT)
-            m.received = bytes_of(&recv, p.others);
-        if (role == LEAF || !p.inter) /* the root of an intracommunicator sends to itself */
-            m.sent = role == ROOT && in_place(&send) ? bytes_at(&recv, p.rank) : bytes_at(&send, 0);
-    }
-    finish(call, &p, how, m);
+    finish_rooted(call, &p, how, root, share(&p, role, &send, &recv), whole(&p, role, &recv));
 }
 
 void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
                      struct fv_part recv, int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
-    enum role role = role_of(&p, root);
-    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0, .rooted = true, .root = root };
+    struct roles role = roles_of(&p, root);
 
-    if (p.comm && role != SPECTATOR) {
-        if (role == ROOT)
-            m.sent = bytes_of(&send, p.others);
-        if (role == LEAF || !p.inter)
-            m.received = role == ROOT && in_place(&recv) ? bytes_at(&send, p.rank) : bytes_at(&recv, 0);
-    }
-    finish(call, &p, how, m);
+    finish_rooted(call, &p, how, root, whole(&p, role, &send), share(&p, role, &recv, &send));
 }
 
 void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
                     MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
-    enum role role = role_of(&p, root);
-    struct moved m = { .flags = role == ROOT ? FV_COLL_ROOT : 0, .rooted = true, .root = root };
+    struct roles role = roles_of(&p, root);
+    uint64_t bytes = role.root || role.leaf ? bytes_at(&data, 0) : 0;
 
-    if (p.comm && role != SPECTATOR) {
-        uint64_t bytes = bytes_at(&data, 0);
-
-        m.sent = role == LEAF || !p.inter ? bytes : 0;
-        m.received = role == ROOT ? bytes : 0;
-    }
-    finish(call, &p, how, m);
+    finish_rooted(call, &p, how, root, role.leaf ? bytes : 0, role.root ? bytes : 0);
 }
 
 /* ---- neighbours ---- */

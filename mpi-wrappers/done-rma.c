@@ -110,6 +110,17 @@ void fv_done_win_free(struct fv_call *call, int result, uint64_t was)
     gone(call, result, &windows, was);
 }
 
+static struct owner window_of(int result, MPI_Win win)
+{
+    return result == MPI_SUCCESS ? owner_of(&windows, fv_handle(win)) : (struct owner){ 0 };
+}
+
+/* Moves data: the call succeeded and has a target. */
+static bool moves(int result, int target)
+{
+    return result == MPI_SUCCESS && target != MPI_PROC_NULL;
+}
+
 static void moved(struct fv_call *call, const struct owner *window, int target, uint64_t sent,
                   uint64_t received)
 {
@@ -121,11 +132,10 @@ static void moved(struct fv_call *call, const struct owner *window, int target, 
 void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
                  MPI_Win win, const MPI_Request *request)
 {
-    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
-    uint64_t bytes = ok ? fv_bytes(count, type) : 0;
-    struct owner window = owner_of(&windows, fv_handle(win));
+    struct owner window = window_of(result, win);
+    uint64_t bytes = moves(result, target) ? fv_bytes(count, type) : 0;
 
-    if (ok && window.number)
+    if (moves(result, target) && window.number)
         fv_event(call, PUT, window.number, fv_signed(target), bytes, follow(call, &window, request));
     moved(call, &window, target, bytes, 0);
 }
@@ -133,25 +143,31 @@ void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
 void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
                  MPI_Win win, const MPI_Request *request)
 {
-    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
-    uint64_t bytes = ok ? fv_bytes(count, type) : 0;
-    struct owner window = owner_of(&windows, fv_handle(win));
+    struct owner window = window_of(result, win);
+    uint64_t bytes = moves(result, target) ? fv_bytes(count, type) : 0;
 
-    if (ok && window.number)
+    if (moves(result, target) && window.number)
         fv_event(call, GET, window.number, fv_signed(target), bytes, follow(call, &window, request));
     moved(call, &window, target, 0, bytes);
+}
+
+static void combined(struct fv_call *call, int result, int target, MPI_Win win, uint64_t sent,
+                     uint64_t received, const MPI_Request *request)
+{
+    struct owner window = window_of(result, win);
+
+    if (moves(result, target) && window.number)
+        fv_event(call, ATOMIC, window.number, fv_signed(target), sent, received,
+                 follow(call, &window, request));
+    moved(call, &window, target, sent, received);
 }
 
 void fv_done_accumulate(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
                         MPI_Win win, const MPI_Request *request)
 {
-    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
-    uint64_t bytes = ok ? fv_bytes(count, type) : 0;
-    struct owner window = owner_of(&windows, fv_handle(win));
+    uint64_t sent = moves(result, target) ? fv_bytes(count, type) : 0;
 
-    if (ok && window.number)
-        fv_event(call, ATOMIC, window.number, fv_signed(target), bytes, 0, follow(call, &window, request));
-    moved(call, &window, target, bytes, 0);
+    combined(call, result, target, win, sent, 0, request);
 }
 
 /* With MPI_NO_OP the origin buffer is not significant (section 12.3.4). */
@@ -159,23 +175,17 @@ void fv_done_get_accumulate(struct fv_call *call, int result, MPI_Count sent_cou
                             MPI_Count got_count, MPI_Datatype got_type, int target, MPI_Op op, MPI_Win win,
                             const MPI_Request *request)
 {
-    bool ok = result == MPI_SUCCESS && target != MPI_PROC_NULL;
+    bool ok = moves(result, target);
     uint64_t sent = ok && op != MPI_NO_OP ? fv_bytes(sent_count, sent_type) : 0;
     uint64_t received = ok ? fv_bytes(got_count, got_type) : 0;
-    struct owner window = owner_of(&windows, fv_handle(win));
 
-    if (ok && window.number)
-        fv_event(call, ATOMIC, window.number, fv_signed(target), sent, received,
-                 follow(call, &window, request));
-    moved(call, &window, target, sent, received);
+    combined(call, result, target, win, sent, received, request);
 }
 
 void fv_done_lock(struct fv_call *call, int result, int type, int target, MPI_Win win)
 {
-    struct owner window = { 0 };
+    struct owner window = window_of(result, win);
 
-    if (result == MPI_SUCCESS)
-        window = owner_of(&windows, fv_handle(win));
     if (window.number)
         fv_event(call, LOCK, window.number, fv_signed(target), type == MPI_LOCK_SHARED);
     fv_call_record(call, window.comm, 0, 0);
@@ -183,10 +193,8 @@ void fv_done_lock(struct fv_call *call, int result, int type, int target, MPI_Wi
 
 void fv_done_on_win(struct fv_call *call, int result, int target, MPI_Win win)
 {
-    struct owner window = { 0 };
+    struct owner window = window_of(result, win);
 
-    if (result == MPI_SUCCESS)
-        window = owner_of(&windows, fv_handle(win));
     if (window.number)
         fv_event(call, RMA_SYNC, window.number, target >= 0 ? fv_signed(target) : fv_signed(-1));
     fv_call_record(call, window.comm, 0, 0);
@@ -206,10 +214,8 @@ static void event_members(struct fv_call *call, MPI_Group group)
 
 void fv_done_epoch(struct fv_call *call, int result, MPI_Group group, MPI_Win win)
 {
-    struct owner window = { 0 };
+    struct owner window = window_of(result, win);
 
-    if (result == MPI_SUCCESS)
-        window = owner_of(&windows, fv_handle(win));
     if (window.number && call->trace) {
         fv_event(call, RMA_SYNC, window.number, fv_signed(-1));
         event_members(call, group);
@@ -218,11 +224,6 @@ void fv_done_epoch(struct fv_call *call, int result, MPI_Group group, MPI_Win wi
 }
 
 /* ---- files: what is written is sent, what is read is received ---- */
-
-static void transferred(struct fv_call *call, const struct owner *file, uint64_t sent, uint64_t received)
-{
-    fv_call_record(call, file->comm, sent, received);
-}
 
 static struct owner file_of(int result, MPI_File file)
 {
@@ -236,7 +237,7 @@ static void has_read(struct fv_call *call, int result, MPI_File fh, uint64_t byt
 
     if (file.number)
         fv_event(call, READ, file.number, bytes, follow(call, &file, request));
-    transferred(call, &file, 0, bytes);
+    fv_call_record(call, file.comm, 0, bytes);
 }
 
 static void has_written(struct fv_call *call, int result, MPI_File fh, uint64_t bytes,
@@ -246,7 +247,7 @@ static void has_written(struct fv_call *call, int result, MPI_File fh, uint64_t 
 
     if (file.number)
         fv_event(call, WRITE, file.number, bytes, follow(call, &file, request));
-    transferred(call, &file, bytes, 0);
+    fv_call_record(call, file.comm, bytes, 0);
 }
 
 /* From the status, but no more than was asked for: some releases of ROMIO leave the status of an empty
@@ -303,14 +304,12 @@ void fv_done_file_seek(struct fv_call *call, int result, MPI_Offset offset, int 
 
     if (file.number)
         fv_event(call, SEEK, file.number, fv_signed(offset), from);
-    transferred(call, &file, 0, 0);
+    fv_call_record(call, file.comm, 0, 0);
 }
 
 void fv_done_on_file(struct fv_call *call, int result, MPI_File file)
 {
-    struct owner owner = file_of(result, file);
-
-    transferred(call, &owner, 0, 0);
+    fv_call_record(call, file_of(result, file).comm, 0, 0);
 }
 
 static unsigned mode_of(int mode)

@@ -214,20 +214,16 @@ def argument(word, f):
     return word
 
 
-def peer(f):
-    """The line that tells the runtime whom a blocking call waits for."""
+def peer(f, value='%s', handle='%s'):
+    """The line that tells the runtime whom a blocking call waits for. How C reads a parameter's value, or a
+    communicator: itself here, from what Fortran passed in gen_fortran.py."""
     comm = f.first('COMM')
     if f.wait == 'none' or not comm:
         return ''
-    if f.has('source'):
-        rank, tag = 'source', 'recvtag' if f.has('recvtag') else 'tag'
-    elif f.has('dest'):
-        rank, tag = 'dest', 'tag'
-    else:
-        rank, tag = 'root' if f.has('root') else 'FV_NO_PEER', '0'
-    if rank != 'FV_NO_PEER':
-        rank = 'fv_peer(%s)' % rank
-    return '    if (on)\n        fv_call_peer(&call, fv_handle(%s), %s, %s);\n' % (comm, rank, tag)
+    rank = next((name for name in ('source', 'dest', 'root') if f.has(name)), None)
+    tag = None if rank in ('root', None) else 'recvtag' if rank == 'source' and f.has('recvtag') else 'tag'
+    return ('    if (on)\n        fv_call_peer(&call, fv_handle(%s), %s, %s);\n' %
+            (handle % comm, 'fv_peer(%s)' % value % rank if rank else 'FV_NO_PEER', value % tag if tag else '0'))
 
 
 def head(f, name, prefix=''):

@@ -21,7 +21,7 @@ names as in C, which it declares as converted copies. Standard library only."""
 import re
 import sys
 
-from gen import Api, TableError, WARNING, argument, wrapped_list, write
+from gen import Api, TableError, WARNING, argument, peer, wrapped_list, write
 
 BUFFERS = {'BUFFER', 'CBUFFER'}
 # MPICH 4.0 calls C with an argument too few here: what a register happens to hold decides, and a wrapper
@@ -113,22 +113,6 @@ def converted(entry, text, indent=8):
     return ''.join('%s%s\n' % (' ' * indent, d.as_c(entry.described)) for d in entry.used(text))
 
 
-def peer(entry):
-    """As gen.py's: tells the runtime whom a blocking call waits for."""
-    f = entry.f
-    comm = f.first('COMM')
-    if f.wait == 'none' or not comm:
-        return ''
-    if f.has('source'):
-        rank, tag = 'fv_peer(*f_source)', '*f_recvtag' if f.has('recvtag') else '*f_tag'
-    elif f.has('dest'):
-        rank, tag = 'fv_peer(*f_dest)', '*f_tag'
-    else:
-        rank, tag = 'fv_peer(*f_root)' if f.has('root') else 'FV_NO_PEER', '0'
-    return ('    if (on)\n        fv_call_peer(&call, fv_handle(MPI_Comm_f2c(*f_%s)), %s, %s);\n' %
-            (comm, rank, tag))
-
-
 def regular_body(entry, rules):
     f = entry.f
     rule = rules[f.after] if f.after else ['plainly']
@@ -150,7 +134,7 @@ def regular_body(entry, rules):
         out.append('    MPI_Status own = { 0 };')
         out.append('    MPI_Fint *seen = fv_f_status_seen(on, f_%s, &own);' % owned[0])
     call = wrapped_list('    fv_f_real_%s()(' % entry.link_name, passed, ');', 8)
-    out.append('\n' + peer(entry) + call)
+    out.append('\n' + peer(f, '*f_%s', 'MPI_Comm_f2c(*f_%s)') + call)
     out.append('    if (on) {\n        fv_call_end(&call);\n        int rc = fv_f_result(f_ierror);')
     out.append(converted(entry, ' '.join(done)) +
                wrapped_list('        fv_done_%s(' % rule[0], ['&call', 'rc'] + done, ');', 12) + '\n    }')
