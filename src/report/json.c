@@ -149,13 +149,16 @@ static void put_in_call(struct fv_json *j, const struct fv_view *v, struct fv_pa
     fv_json_string(j, "function", v->model->functions[in->function].name);
     put_path(j, v, path, in->node);
     fv_json_real(j, "seconds", in->seconds);
-    if (in->peer == FV_NO_PEER) {
-        fv_json_null(j, "peer");
-        fv_json_null(j, "tag");
-    } else {
+    bool peer = in->peer != FV_NO_PEER;
+
+    if (peer && in->peer != FV_ANY_PEER)
         fv_json_signed(j, "peer", in->peer);
+    else
+        fv_json_null(j, "peer");
+    if (peer && in->tag >= 0) /* MPI_ANY_TAG is negative */
         fv_json_signed(j, "tag", in->tag);
-    }
+    else
+        fv_json_null(j, "tag");
     fv_json_end(j);
 }
 

@@ -265,12 +265,24 @@ struct place {
     double first_s, last_s, longest_s;
 };
 
+static void put_peer(const struct fv_page *p, const struct fv_in_call_view *in)
+{
+    if (in->peer == FV_ANY_PEER)
+        fputs(" (from any rank", p->out);
+    else
+        fprintf(p->out, " (peer %d", in->peer);
+    if (in->tag < 0) /* MPI_ANY_TAG; tags are not negative */
+        fputs(", any tag)", p->out);
+    else
+        fprintf(p->out, ", tag %d)", in->tag);
+}
+
 static void put_since(const struct fv_page *p, const struct fv_rank *r, const struct place *place)
 {
     char first[FV_WORD], last[FV_WORD];
 
     if (place->count == 1 && r->in_call.peer != FV_NO_PEER)
-        fprintf(p->out, " (peer %d, tag %d)", r->in_call.peer, r->in_call.tag);
+        put_peer(p, &r->in_call);
     fv_words_seconds(place->first_s, first);
     fv_words_seconds(place->last_s, last);
     fprintf(p->out, ", entered at %s", first);
