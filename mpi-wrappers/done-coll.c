@@ -93,14 +93,16 @@ static void event_collective(struct fv_call *call, const struct place *p, struct
                  sequence);
         return;
     }
-    const struct fv_request r = { .handle = fv_handle(*how.posted),
-                                  .kind = FV_REQUEST_COLLECTIVE,
-                                  .comm = p->comm,
-                                  .number = fv_event_numbers(1) };
+    const struct fv_request r = { .kind = FV_REQUEST_COLLECTIVE, .comm = p->comm };
+    bool complete;
+    uint64_t number = fv_done_follow(call, r, *how.posted, &complete);
 
-    fv_request_post(call, &r);
-    fv_event(call, ICOLLECTIVE, r.number, fv_comm_number(p->comm), fv_signed(event_root(p, m)), m.sent,
+    if (!number) /* no request: nothing more will be heard of it */
+        return;
+    fv_event(call, ICOLLECTIVE, number, fv_comm_number(p->comm), fv_signed(event_root(p, m)), m.sent,
              m.received, sequence);
+    if (complete)
+        fv_event(call, DONE, number);
 }
 
 /* All ranks number the collectives of a communicator alike, so every one of them takes a number. */

@@ -60,21 +60,31 @@ void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatyp
     record_sent(call, c, dest, bytes, 0);
 }
 
-/* MPICH hands out one request, complete already, for many small sends: a handle that belongs to a send that
- * was not completed is that one. */
+/* A handle that belongs to an operation of the same kind that was not completed is the one for all. */
+uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Request handle, bool *complete)
+{
+    struct fv_request other;
+
+    *complete = false;
+    if (handle == MPI_REQUEST_NULL)
+        return 0;
+    if (!fv_request_get(fv_handle(handle), &other) || other.kind != request.kind || other.persistent)
+        return follow(call, request, handle);
+    *complete = true;
+    return fv_event_numbers(1);
+}
+
 static void event_isend(struct fv_call *call, struct fv_comm *comm, int dest, int tag, uint64_t bytes,
                         MPI_Request handle)
 {
     const struct fv_request request = { .kind = FV_REQUEST_SEND, .peer = dest, .tag = tag, .comm = comm };
-    struct fv_request other;
-    bool shared =
-        fv_request_get(fv_handle(handle), &other) && other.kind == FV_REQUEST_SEND && !other.persistent;
-    uint64_t number = shared ? fv_event_numbers(1) : follow(call, request, handle);
+    bool complete;
+    uint64_t number = fv_done_follow(call, request, handle, &complete);
 
-    if (!number) /* to MPI_PROC_NULL */
+    if (!number)
         return;
     fv_event(call, ISEND, number, NUMBERS(comm, dest, tag), bytes);
-    if (shared)
+    if (complete)
         fv_event(call, SENT, number);
 }
 

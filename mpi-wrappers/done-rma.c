@@ -74,17 +74,24 @@ static void gone(struct fv_call *call, int result, struct owners *owners, uint64
 }
 
 /* What completes by a request of its own is followed for the trace. 0: not followed. */
-static uint64_t follow(struct fv_call *call, const struct owner *owner, const MPI_Request *request)
+static uint64_t follow(struct fv_call *call, const struct owner *owner, const MPI_Request *request,
+                       bool *complete)
 {
-    struct fv_request r = { .kind = FV_REQUEST_OPERATION, .comm = owner->comm };
+    const struct fv_request r = { .kind = FV_REQUEST_OPERATION, .comm = owner->comm };
 
-    if (!fv_tracing() || !request || *request == MPI_REQUEST_NULL)
-        return 0;
-    r.handle = fv_handle(*request);
-    r.number = fv_event_numbers(1);
-    fv_request_post(call, &r);
-    return r.number;
+    *complete = false;
+    return fv_tracing() && request ? fv_done_follow(call, r, *request, complete) : 0;
 }
+
+/* An event whose last field is the request, and the end of it where it is complete already. */
+#define EVENT_OF_REQUEST(kind, owner, ...)                                                                   \
+    do {                                                                                                     \
+        bool complete_;                                                                                      \
+        uint64_t number_ = follow(call, (owner), request, &complete_);                                       \
+        fv_event(call, kind, __VA_ARGS__, number_);                                                          \
+        if (complete_)                                                                                       \
+            fv_event(call, DONE, number_);                                                                   \
+    } while (0)
 
 /* ---- one-sided: bytes at the origin (MPI-4.0 section 12.3) ---- */
 
@@ -136,7 +143,7 @@ void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
     uint64_t bytes = moves(result, target) ? fv_bytes(count, type) : 0;
 
     if (moves(result, target) && window.number)
-        fv_event(call, PUT, window.number, fv_signed(target), bytes, follow(call, &window, request));
+        EVENT_OF_REQUEST(PUT, &window, window.number, fv_signed(target), bytes);
     moved(call, &window, target, bytes, 0);
 }
 
@@ -147,7 +154,7 @@ void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
     uint64_t bytes = moves(result, target) ? fv_bytes(count, type) : 0;
 
     if (moves(result, target) && window.number)
-        fv_event(call, GET, window.number, fv_signed(target), bytes, follow(call, &window, request));
+        EVENT_OF_REQUEST(GET, &window, window.number, fv_signed(target), bytes);
     moved(call, &window, target, 0, bytes);
 }
 
@@ -157,8 +164,7 @@ static void combined(struct fv_call *call, int result, int target, MPI_Win win, 
     struct owner window = window_of(result, win);
 
     if (moves(result, target) && window.number)
-        fv_event(call, ATOMIC, window.number, fv_signed(target), sent, received,
-                 follow(call, &window, request));
+        EVENT_OF_REQUEST(ATOMIC, &window, window.number, fv_signed(target), sent, received);
     moved(call, &window, target, sent, received);
 }
 
@@ -236,7 +242,7 @@ static void has_read(struct fv_call *call, int result, MPI_File fh, uint64_t byt
     struct owner file = file_of(result, fh);
 
     if (file.number)
-        fv_event(call, READ, file.number, bytes, follow(call, &file, request));
+        EVENT_OF_REQUEST(READ, &file, file.number, bytes);
     fv_call_record(call, file.comm, 0, bytes);
 }
 
@@ -246,7 +252,7 @@ static void has_written(struct fv_call *call, int result, MPI_File fh, uint64_t 
     struct owner file = file_of(result, fh);
 
     if (file.number)
-        fv_event(call, WRITE, file.number, bytes, follow(call, &file, request));
+        EVENT_OF_REQUEST(WRITE, &file, file.number, bytes);
     fv_call_record(call, file.comm, bytes, 0);
 }
 

@@ -14,6 +14,10 @@ static inline void fv_done_plainly(struct fv_call *call, int result)
     fv_call_record(call, NULL, 0, 0);
 }
 
+/* For the trace: follows an operation until its request completes, and gives its number; 0: it has no request. An
+ * MPI may hand out one request, complete already, for many operations: *complete, the caller ends it at once. */
+uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Request handle, bool *complete);
+
 /* ---- point to point (done-p2p.c); `request` points to the handle that the call made ---- */
 
 void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,

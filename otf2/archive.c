@@ -5,9 +5,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -497,6 +499,12 @@ static bool make_directories(struct fv_archive *a)
         fv_log("%s: %s; name a directory that can be written to with -o", a->final, strerror(errno));
         return false;
     }
+    a->lock = open(a->final, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+        fv_log("%s: another fvunify is at work here; wait for its end, or name another directory with -o",
+               a->final);
+        return false;
+    }
     if (mkdir(a->work, 0777) && errno != EEXIST) {
         fv_log("%s: %s; name a directory that can be written to with -o", a->work, strerror(errno));
         return false;
@@ -512,12 +520,15 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
     uint64_t chunk = buffer_bytes / CHUNKS;
 
     a->transport = transport;
+    a->lock = -1;
     a->final = path_of(directory, "");
     a->final[strlen(directory)] = '\0';
     a->work = path_of(directory, ".traces-unfinished");
     a->chunk_bytes = chunk < (256 << 10) ? 256 << 10 : chunk > (16 << 20) ? 16 << 20 : chunk;
     OTF2_Error_RegisterCallback(note_error, NULL);
     if (fv_transport_any(transport, !transport->rank && !make_directories(a))) {
+        if (a->lock >= 0)
+            close(a->lock);
         free(a->final);
         free(a->work);
         free(a);
@@ -563,6 +574,24 @@ static void write_local(struct fv_archive *a, const uint64_t *own, size_t count)
     }
 }
 
+/* Was every rank recorded to its end, and is every communicator known to all? Then every message has both its
+ * sides. */
+static bool is_complete(const struct fv_defs *d)
+{
+    bool complete = d->rank_count == d->world_size;
+
+    for (size_t i = 0; i < d->comm_count; i++)
+        complete =
+            complete && (d->comms[i].owner == FV_NOBODY || d->comms[i].size + d->comms[i].remote_size < 2);
+
+    for (size_t i = 0; i < d->rank_count; i++) {
+        const struct fv_def_rank *r = &d->ranks[i];
+
+        complete = complete && r->traced && r->state == FV_STATE_FINALIZED && !r->dropped && !r->stop_ticks;
+    }
+    return complete;
+}
+
 bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t own_count,
                             const struct fv_archive_location *locations, size_t location_count,
                             const struct fv_archive_times *times, const struct fv_contexts *contexts)
@@ -575,7 +604,7 @@ bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t ow
         return good;
     OTF2_Archive_SetCreator(a->otf2, "fvmpi " FVMPI_VERSION);
     OTF2_Archive_SetDescription(a->otf2, "MPI calls recorded by fvmpi, merged by fvunify");
-    OTF2_Archive_SetBoolProperty(a->otf2, "OTF2::MPI_COMMUNICATION_COMPLETE", false, true);
+    OTF2_Archive_SetBoolProperty(a->otf2, "OTF2::MPI_COMMUNICATION_COMPLETE", is_complete(a->defs), true);
     errno = 0;
     OTF2_GlobalDefWriter *w = OTF2_Archive_GetGlobalDefWriter(a->otf2);
     if (!w)
@@ -601,6 +630,8 @@ bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
     else if (!t->rank)
         fv_log("%s: the unfinished archive is kept here", a->work);
     good = !fv_transport_any(t, !good);
+    if (a->lock >= 0)
+        close(a->lock);
     fv_commands_release(a);
     fv_strings_release(&a->strings);
     free(a->writers);

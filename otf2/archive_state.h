@@ -27,6 +27,7 @@ struct fv_archive {
     const struct fv_transport *transport;
     OTF2_CollectiveCallbacks collectives;
     char *final, *work; /* directories */
+    int lock; /* descriptor of the directory, while we work there; -1: none */
     uint64_t chunk_bytes;
     const struct fv_defs *defs;
     const uint32_t *context_of_node;

@@ -126,6 +126,7 @@ static void read_events(struct fv_check *c, uint64_t id, const OTF2_EvtReaderCal
             fv_fault(c, FV_EVENTS_MISSING, "its file of events is missing, which should hold %" PRIu64,
                      promised);
         *c->library_error = 0;
+        c->any_empty = true;
         return;
     }
     OTF2_EvtReader_ApplyMappingTables(reader, true);
@@ -140,6 +141,7 @@ static void read_events(struct fv_check *c, uint64_t id, const OTF2_EvtReaderCal
     }
     fv_check_location_end(c);
     of_location(c);
+    c->any_empty = c->any_empty || !c->here.events; /* a rank that was not recorded */
     if (c->here.events != promised)
         fv_fault(c, FV_EVENT_COUNT, "it has %" PRIu64 " events, but its definition says %" PRIu64,
                  c->here.events, promised);

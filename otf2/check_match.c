@@ -218,6 +218,12 @@ struct fv_message *fv_check_message(struct fv_check *c, const struct fv_message 
     return &c->messages[c->message_count++];
 }
 
+/* Does the archive say that it does not hold everything? Then what has no other side is no error. */
+static bool is_partial(const struct fv_check *c)
+{
+    return c->any_off || c->any_empty || c->communication_incomplete;
+}
+
 static void check_message(struct fv_check *c, const struct fv_message *m)
 {
     bool send = m->sent >= m->received;
@@ -228,9 +234,7 @@ static void check_message(struct fv_check *c, const struct fv_message *m)
     const struct fv_where received = {
         .scope = FV_OF_EVENT, .location = m->to, .time = m->first_receive, .record = m->receive
     };
-    enum fv_fault fault = c->any_off || c->communication_incomplete ? FV_UNRECORDED
-                          : send                                    ? FV_NOT_RECEIVED
-                                                                    : FV_NOT_SENT;
+    enum fv_fault fault = is_partial(c) ? FV_UNRECORDED : send ? FV_NOT_RECEIVED : FV_NOT_SENT;
     char who[160];
 
     snprintf(who, sizeof(who), "\"%.60s\", rank %u to rank %u, tag %d",
@@ -389,7 +393,7 @@ static void compare_part(struct fv_check *c, const struct fv_part *ours, const s
                     "collective %" PRIu64 " on \"%s\" is %s here, but %s on location %" PRIu64, p->differs,
                     g->name, mine, theirs, ids[ours->location]);
     } else if (p->done != ours->done || p->later != ours->later) {
-        fv_fault_at(c, &where, c->any_off ? FV_UNRECORDED : FV_COLLECTIVE_COUNT,
+        fv_fault_at(c, &where, is_partial(c) ? FV_UNRECORDED : FV_COLLECTIVE_COUNT,
                     "%" PRIu64 " collectives on \"%s\" and %" PRIu64 " non-blocking ones, but %" PRIu64
                     " and %" PRIu64 " on location %" PRIu64,
                     p->done, g->name, p->later, ours->done, ours->later, ids[ours->location]);
@@ -434,7 +438,7 @@ static void compare_sequence(struct fv_check *c, struct fv_part *parts, size_t c
         if (parts[i].location == c->sequences[parts->sequence].owner)
             ours = i;
     if (g.size && count < g.size)
-        fv_fault_at(c, &where, c->any_off ? FV_UNRECORDED : FV_COLLECTIVE_COUNT,
+        fv_fault_at(c, &where, is_partial(c) ? FV_UNRECORDED : FV_COLLECTIVE_COUNT,
                     "collectives on \"%s\": only %zu of its %u ranks have any", g.name, count, g.size);
     for (size_t i = 0; i < count; i++)
         if (i != ours)

@@ -238,7 +238,7 @@ struct fv_check {
         uint32_t user;
         uint64_t use_time;
     } * handles;
-    bool any_off, communication_incomplete, locks_complete;
+    bool any_off, any_empty, communication_incomplete, locks_complete;
     bool paradigm_said[256]; /* that it has no definition */
     struct fv_here here;
     uint32_t mapping_seen; /* bits of the location's mapping tables */

@@ -347,7 +347,9 @@ static void say_result(struct run *r, double seconds)
         dropped += d->ranks[i].dropped;
         if (d->ranks[i].state != FV_STATE_FINALIZED && d->ranks[i].state != FV_STATE_EXITED)
             fv_log("rank %u: %s; its trace ends with the last call", d->ranks[i].world_rank,
-                   d->ranks[i].state == FV_STATE_ABORTED ? "called MPI_Abort" : "was killed");
+                   d->ranks[i].state == FV_STATE_ABORTED ? "called MPI_Abort"
+                   : d->ranks[i].runs                    ? "still runs"
+                                                         : "was killed");
     }
     if (dropped + s->lost)
         fv_log("%s: %llu calls are not in the trace: its budget or the disk was full; raise FVMPI_TRACE_MAX",

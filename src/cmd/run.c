@@ -293,6 +293,11 @@ static int start(struct run *run)
     for (size_t i = 0; i < run->count; i++)
         setenv(run->assignments[i].name, run->assignments[i].value, 1);
     unsetenv("FVMPI_PROCESS");
+    if (is_serial && !fv_config_is(&run->config, "--quiet") && !*fv_config_get(&run->config, "--mpi"))
+        fv_log("%s: no MPI in it and no launcher: recorded as a single process. If it starts an MPI program, "
+               "say "
+               "which MPI: --mpi mpich or --mpi openmpi",
+               run->argv[0]);
     if (fv_under_launcher() && !run->launcher) {
         if (is_serial)
             name_process();

@@ -1,5 +1,6 @@
 /* See defs.h. */
 #include "merge/defs.h"
+#include "base/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -699,8 +700,11 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .dropped = h->dropped[FV_DROP_EVENTS] };
     struct fv_clock_point *points = NULL;
     uint32_t *threads = NULL;
+    uint8_t boot[16];
 
     r.state = h->state;
+    r.runs = h->state == FV_STATE_RUNNING && fv_boot_id(boot) && !memcmp(boot, h->boot_id, sizeof(boot)) &&
+             fv_process_runs((pid_t)h->pid, h->process_start);
     memcpy(r.boot_id, h->boot_id, sizeof(r.boot_id));
     r.first_ticks = r.last_ticks = h->begin_ticks ? h->begin_ticks : h->first.ticks;
     find_first(&r, reader);

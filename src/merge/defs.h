@@ -60,15 +60,16 @@ struct fv_def_group { /* of world ranks, rising */
 
 struct fv_def_rank {
     uint32_t world_rank, pid;
-    uint32_t state; /* enum fv_rank_state */
+    uint32_t state; /* enum fv_file_state */
+    uint32_t runs;  /* 1: the process was alive when it was merged */
     int32_t exit_code;
     const char *host, *program, *command, *mpi, *thread_level, *file;
     uint32_t clock_kind, traced;
     uint8_t boot_id[16];
     uint64_t nominal_hz;
-    uint64_t first_ticks, last_ticks; /* no event is outside of these */
-    uint64_t stop_ticks;              /* the trace's budget was used up; 0: it was not */
-    uint64_t dropped; /* calls that are not in the trace */
+    uint64_t first_ticks, last_ticks;    /* no event is outside of these */
+    uint64_t stop_ticks;                 /* the trace's budget was used up; 0: it was not */
+    uint64_t dropped;                    /* calls that are not in the trace */
     const struct fv_clock_point *points; /* by time; the first is the header's */
     uint32_t point_count;
     const uint32_t *threads; /* fv_thread_record.id; the first is the main one */

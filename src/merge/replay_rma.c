@@ -110,11 +110,25 @@ static uint64_t lock_id(uint32_t peer)
     return peer == FV_PEER_ALL ? 0 : (uint64_t)peer + 1;
 }
 
+/* Was it seen to be taken? One that was while recording was paused is not given back in the archive. */
+static bool take_lock(struct fv_rma_window *w, uint64_t id)
+{
+    for (size_t i = 0; i < w->lock_count; i++)
+        if (w->locks[i] == id) {
+            w->locks[i] = w->locks[--w->lock_count];
+            return true;
+        }
+    return false;
+}
+
 static void begin_lock(struct fv_rank_replay *r, struct fv_stream *s, uint64_t number, int64_t rank,
                        bool shared)
 {
     uint32_t peer = rank < 0 ? FV_PEER_ALL : (uint32_t)rank;
+    struct fv_rma_window *w = state_of(r, number);
 
+    FV_GROW(w->locks, w->lock_room, w->lock_count + 1);
+    w->locks[w->lock_count++] = lock_id(peer);
     fv_rank_put(r, s,
                 (struct fv_record){ .kind = FV_REC_RMA_LOCK,
                                     .op = shared,
@@ -144,7 +158,8 @@ static void sync_window(struct fv_rank_replay *r, struct fv_stream *s, uint64_t 
     case FV_SYNC_LOCK_ALL: begin_lock(r, s, number, rank, true); break;
     case FV_SYNC_UNLOCK:
         complete(r, s, number, peer, true);
-        fv_rank_put(r, s, unlock, s->end);
+        if (take_lock(w, unlock.id))
+            fv_rank_put(r, s, unlock, s->end);
         break;
     case FV_SYNC_FLUSH:
     case FV_SYNC_FLUSH_LOCAL:
@@ -201,8 +216,10 @@ void fv_rma_end_call(struct fv_rank_replay *r, struct fv_stream *s)
 
 void fv_rma_release(struct fv_rank_replay *r)
 {
-    for (size_t i = 0; i < r->window_count; i++)
+    for (size_t i = 0; i < r->window_count; i++) {
         free(r->windows[i].ops);
+        free(r->windows[i].locks);
+    }
     free(r->windows);
     free(r->members);
 }

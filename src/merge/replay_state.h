@@ -45,6 +45,8 @@ struct fv_rma_window {
     struct fv_rma_op *ops;
     size_t op_count, op_room;
     uint32_t exposed, accessed; /* groups of the last post and start; FV_NONE */
+    uint64_t *locks;            /* held */
+    size_t lock_count, lock_room;
 };
 
 struct fv_rank_replay {

@@ -287,6 +287,7 @@ typedef unsigned __int128 u128;
 struct tally {
     uint32_t site;
     uint64_t calls, sum, min, max, sent, received;
+    uint64_t alone; /* calls on communicators of one rank */
     u128 squares;
 };
 struct tallies {
@@ -423,11 +424,21 @@ static void keep_tally(struct fv_build *b, uint32_t rank, const struct tally *t)
     s->time.bytes_received = t->received;
     if (!t->calls)
         return;
+    s->alone = t->alone;
     s->time.calls = t->calls;
     s->time.sum = (double)t->sum / hz;
     s->time.min = (double)t->min / hz;
     s->time.max = (double)t->max / hz;
     s->time.m2 = deviations(t) / hz / hz;
+}
+
+static bool is_alone(const struct fv_model *m, const struct fv_build_file *f, uint32_t comm)
+{
+    if (!comm || comm >= f->comm_count || f->comms[comm].comm == FV_NONE)
+        return false;
+    const struct fv_comm_view *v = &m->comms[f->comms[comm].comm];
+
+    return v->size == 1 && !v->remote_size;
 }
 
 static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallies)
@@ -452,6 +463,8 @@ static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallie
         add_cell(&tallies->items[at], &cell);
         add_sizes(b, rank, function, &cell);
         add_to_comm(b, rank, f, &cell);
+        if (is_alone(b->model, f, cell.comm))
+            tallies->items[at].alone += cell.calls;
         *place_of(f, c.thread, c.index) =
             (struct fv_cell_place){ (uint32_t)(m->site_rank_count + at), cell.comm };
     }

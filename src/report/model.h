@@ -74,6 +74,7 @@ struct fv_site_rank {
     struct fv_stat time;
     double wait_s;
     uint32_t logged; /* calls in the wait log that `wait_s` was computed from */
+    uint64_t alone;  /* calls on communicators of one rank, who waits for nobody */
     uint8_t wait_kind;
 };
 
@@ -100,6 +101,7 @@ struct fv_rank {
     const char *host, *file, *thread_level;
     uint32_t pid;
     uint32_t cpus; /* that it may run on; 0 unknown */
+    uint64_t cpu_mask[16];
     enum fv_rank_state state;
     bool aborted;
     int exit_code;         /* argument of MPI_Abort */

@@ -302,6 +302,7 @@ void fv_build_ranks(struct fv_build *b)
                                .thinned = 0 };
         r->host = fv_arena_string(&m->arena, h->host);
         r->cpus = h->cpus;
+        memcpy(r->cpu_mask, h->cpu_mask, sizeof(r->cpu_mask));
         r->file = fv_arena_string(&m->arena, b->files[i].name);
         r->thread_level = fv_arena_string(&m->arena, h->thread_level);
         r->file_bytes = fv_reader_bytes(b->files[i].reader);

@@ -400,19 +400,30 @@ static void put_problems(const struct fv_page *p, const struct fv_model *m)
     fv_page_cut(p, shown, m->problems.count, "remark", "");
 }
 
-/* More ranks than processors: then computing and waiting both hold time without a processor. */
+/* More ranks than processors that they may run on together: then computing and waiting both hold time without
+ * a processor. Of the first rank's host. */
 static void put_crowded(const struct fv_page *p, const struct fv_model *m)
 {
+    const struct fv_rank *first = &m->ranks[0];
+    uint64_t mask[sizeof(first->cpu_mask) / sizeof(*first->cpu_mask)] = { 0 };
+    size_t ranks = 0, words = sizeof(mask) / sizeof(*mask);
+    unsigned cpus = 0;
     char text[256];
-    size_t ranks = 0;
 
-    for (size_t i = 0; i < m->rank_count; i++)
-        ranks += !strcmp(m->ranks[i].host, m->ranks[0].host);
-    if (!ranks || !m->ranks[0].cpus || ranks <= m->ranks[0].cpus)
+    for (size_t i = 0; i < m->rank_count; i++) {
+        if (strcmp(m->ranks[i].host, first->host))
+            continue;
+        ranks++;
+        for (size_t k = 0; k < words; k++)
+            mask[k] |= m->ranks[i].cpu_mask[k];
+    }
+    for (size_t k = 0; k < words; k++)
+        cpus += (unsigned)__builtin_popcountll(mask[k]);
+    if (!cpus || ranks <= cpus)
         return;
     snprintf(text, sizeof(text),
-             "%zu ranks share the %u processor%s of %s: times include waiting for a processor", ranks,
-             m->ranks[0].cpus, fv_words_s(m->ranks[0].cpus), m->ranks[0].host);
+             "%zu ranks share the %u processor%s of %s: times include waiting for a processor", ranks, cpus,
+             fv_words_s(cpus), first->host);
     put_note(p, FV_YELLOW, text);
 }
 

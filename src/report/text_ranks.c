@@ -8,8 +8,8 @@
 
 struct size_row {
     struct fv_size_bucket sent, received;
-    const struct fv_func *most; /* the function that moved most here */
-    uint64_t most_bytes;
+    const struct fv_func *most; /* the function that took most of the time that is shown */
+    double most_s;
 };
 
 static void gather_sizes(const struct fv_model *m, struct size_row rows[FV_SIZE_BUCKETS])
@@ -18,7 +18,7 @@ static void gather_sizes(const struct fv_model *m, struct size_row rows[FV_SIZE_
         for (unsigned b = 0; b < FV_SIZE_BUCKETS; b++) {
             const struct fv_func *f = &m->functions[i];
             struct size_row *row = &rows[b];
-            uint64_t bytes = f->sent[b].bytes + f->received[b].bytes;
+            double seconds = f->sent[b].seconds + f->received[b].seconds;
 
             row->sent.count += f->sent[b].count;
             row->sent.bytes += f->sent[b].bytes;
@@ -26,8 +26,8 @@ static void gather_sizes(const struct fv_model *m, struct size_row rows[FV_SIZE_
             row->received.count += f->received[b].count;
             row->received.bytes += f->received[b].bytes;
             row->received.seconds += f->received[b].seconds;
-            if (bytes > row->most_bytes) {
-                row->most_bytes = bytes;
+            if (seconds > row->most_s) {
+                row->most_s = seconds;
                 row->most = f;
             }
         }
@@ -67,7 +67,7 @@ void fv_text_sizes(const struct fv_page *p, const struct fv_model *m)
     }
     if (t.rows) {
         fv_page_heading(p, "Message sizes",
-                        "bytes a rank sent or received in one call, and the time of those calls");
+                        "bytes a rank sent or received in one call, and the time of those calls (not of completing them)");
         fv_table_print(&t, p);
     }
     fv_table_release(&t);
@@ -121,7 +121,7 @@ void fv_text_peers(const struct fv_page *p, const struct fv_model *m)
         fv_table_set(&t, 5, "%s", fv_words_bytes(e->messages ? e->bytes / e->messages : 0, word));
     }
     if (rows) {
-        fv_page_heading(p, "Heaviest peers", "world ranks; what one sent to the other, point to point");
+        fv_page_heading(p, "Heaviest peers", "world ranks; what one sent to the other, point to point and one-sided");
         fv_table_print(&t, p);
         fv_page_cut(p, rows, m->edge_count, "pair", " of ranks");
     }

@@ -276,11 +276,16 @@ static void each_call(struct join *j, void (*visit)(struct join *, struct slot *
 /* What the log does not hold is taken to have waited as long as what it holds. */
 static void finish_collective(struct fv_model *m, struct fv_site_rank *s, bool guessed)
 {
+    uint8_t rule = m->functions[m->sites[s->site].function].wait;
+    uint64_t calls = s->time.calls - (s->alone < s->time.calls ? s->alone : s->time.calls);
+
+    if (!calls && s->alone && rule != FV_WAIT_NONE && rule != FV_WAIT_P2P)
+        s->wait_kind = FV_WAIT_EXACT;
     if (!s->logged)
         return;
-    s->wait_kind = guessed || !m->same_clock || s->logged < s->time.calls ? FV_WAIT_ESTIMATE : FV_WAIT_EXACT;
-    if (s->logged < s->time.calls)
-        s->wait_s *= (double)s->time.calls / s->logged;
+    s->wait_kind = guessed || !m->same_clock || s->logged < calls ? FV_WAIT_ESTIMATE : FV_WAIT_EXACT;
+    if (s->logged < calls)
+        s->wait_s *= (double)calls / s->logged;
     if (s->wait_s > s->time.sum)
         s->wait_s = s->time.sum;
 }
@@ -332,8 +337,8 @@ static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cel
 
     if (m->functions[function].wait != FV_WAIT_P2P || !cell->calls)
         return;
-    double best = m->functions[function].class == FV_CLASS_P2P && bucket ? transfer[bucket]
-                                                                         : b->best[function][bucket];
+    double best =
+        m->functions[function].class == FV_CLASS_P2P && bucket ? transfer[bucket] : b->best[function][bucket];
     double wait = fv_build_seconds(m, rank, cell->time_sum) - cell->calls * best;
     if (wait > 0)
         s->wait_s += wait;

@@ -8,12 +8,16 @@
 
 #include <string.h>
 
-#define SHARDS 16u
+#define SHARDS    16u
 #define SHARD_MAX (UINT32_C(1) << 18) /* requests followed at a time, in each shard */
+
+#define ENDED 64u /* serials that completed last */
 
 struct shard {
     struct fv_lock lock;
     uint32_t mask, used;
+    uint32_t ended_next;
+    uint64_t *ended;         /* [ENDED]; NULL: none yet */
     struct fv_request *slot; /* handle 0 and kind 0: empty */
 } __attribute__((aligned(64)));
 
@@ -176,14 +180,28 @@ void fv_request_start(struct fv_call *call, uint64_t handle, uint64_t number)
     unlock_shard(s);
 }
 
+/* An MPI may hand out one request, complete already, for many operations (sends, above all). All are looked
+ * up as the first of them, which is to end once; and the table does not tell, because by then the handle may
+ * be another thread's new request, or that one may have come and gone. Persistent ones end again and again.
+ */
+static bool has_ended(struct shard *s, uint64_t serial)
+{
+    if (!s->ended && !(s->ended = fv_memory_new(ENDED * sizeof(*s->ended))))
+        return false;
+    for (unsigned i = 0; i < ENDED; i++)
+        if (s->ended[i] == serial)
+            return true;
+    s->ended[s->ended_next++ % ENDED] = serial;
+    return false;
+}
+
 bool fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
 {
     struct shard *s = lock_shard(fv_mix(known->handle));
     struct fv_request *r = search(s, known->handle);
 
-    /* A handle that stands for many sends may have been taken by the next of them; any other that has got a new
-     * meaning got it because this one completed. */
-    bool is_known = r && (known->kind != FV_REQUEST_SEND || r->serial == known->serial);
+    bool is_first = known->kind == FV_REQUEST_RECV || known->persistent || !fv_rt.options.trace ||
+                    !has_ended(s, known->serial);
 
     if (r && r->serial == known->serial) {
         if (r->persistent)
@@ -193,13 +211,13 @@ bool fv_request_completed(struct fv_call *call, const struct fv_request *known, 
     }
     unlock_shard(s);
     if (known->kind != FV_REQUEST_RECV || !bytes || known->function == FV_FUNCTION_REST)
-        return is_known;
+        return is_first;
     /* In a cell of this thread's own: the poster's cells are written by the poster alone. */
     struct fv_cell *cell =
         fv_cell_find(call->thread, known->path, known->comm_id, known->function, fv_log2_bucket(bytes)).cell;
     cell->bytes_received += bytes;
     cell->receives++;
-    return is_known;
+    return is_first;
 }
 
 void fv_request_freed(const struct fv_request *known)

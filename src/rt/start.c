@@ -94,11 +94,16 @@ static int open_experiment(char *directory, size_t size, const char *program,
 }
 
 /* That this process may run on. */
-static uint32_t count_cpus(void)
+static void note_cpus(struct fv_file_header *h)
 {
     cpu_set_t set;
 
-    return sched_getaffinity(0, sizeof(set), &set) ? 0 : (uint32_t)CPU_COUNT(&set);
+    if (sched_getaffinity(0, sizeof(set), &set))
+        return;
+    h->cpus = (uint32_t)CPU_COUNT(&set);
+    for (int i = 0; i < CPU_SETSIZE && i < 64 * 16; i++)
+        if (CPU_ISSET(i, &set))
+            h->cpu_mask[i / 64] |= UINT64_C(1) << i % 64;
 }
 
 static void fill_header(const struct fv_start_info *info, const char *directory)
@@ -117,7 +122,7 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     fv_clock_point(&h->last);
     h->first = earliest.ticks ? earliest : h->last;
     h->nominal_hz = fv_clock_nominal_hz();
-    h->cpus = count_cpus();
+    note_cpus(h);
     h->begin_ticks = info->init_begin ? info->init_begin : h->last.ticks;
     h->init_ticks = info->init_end;
     gethostname(h->host, sizeof(h->host) - 1);
@@ -169,7 +174,7 @@ static uint64_t calibrate(void)
     struct fv_path_entry *e = fv_path_insert(t, site, 0, checks, fv_rt.options.depth == 1 ? 0 : FRAMES);
     e->cell = rest;
     e->site_function = 1; /* of function 0 */
-    rest->function = 0; /* any real one; the cell is cleaned below */
+    rest->function = 0;   /* any real one; the cell is cleaned below */
     for (int batch = 0; batch < 8; batch++) {
         uint64_t begin = fv_ticks();
 

@@ -93,6 +93,7 @@ struct fv_file_header {
     uint32_t cpus;         /* that the process may run on, at start; 0 unknown */
     uint32_t traced;       /* 1: there are events */
     uint64_t trace_stop_ticks; /* from then on there are none, because the budget was used up; 0: it was not */
+    uint64_t cpu_mask[16];     /* of `cpus`: bit i of word j is processor 64 j + i; 0s: unknown, or beyond */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 
