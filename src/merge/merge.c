@@ -10,25 +10,44 @@
 
 /* ---- files ---- */
 
+/* Ranks of the run: what most of its files say, because a damaged one may say anything; and no fewer than the
+ * ranks that are there. */
+static uint32_t world_size_of(const struct fv_experiment *e)
+{
+    uint32_t world = 1;
+    size_t most = 0;
+
+    for (size_t i = 0; i < e->count; i++) {
+        int size = fv_reader_header(e->files[i].reader)->world_size;
+        size_t same = 0;
+
+        for (size_t k = 0; k < e->count && k < 64; k++)
+            same += fv_reader_header(e->files[k].reader)->world_size == size;
+        if (size > 0 && (same > most || (same == most && (uint32_t)size < world))) {
+            most = same;
+            world = (uint32_t)size;
+        }
+    }
+    for (size_t i = 0; i < e->count; i++) {
+        int rank = fv_reader_header(e->files[i].reader)->world_rank;
+
+        world = rank >= 0 && (uint32_t)rank >= world ? (uint32_t)rank + 1 : world;
+    }
+    return world;
+}
+
 /* The first process's part: which files belong to the run. Afterwards none of them is open. */
 static void choose(struct fv_merge *m, const char *directory, struct fv_bytes *out)
 {
     struct fv_experiment e;
-    uint32_t world = 1;
 
     if (fv_experiment_open(&e, directory)) {
         fv_bytes_number(out, 0);
         fv_bytes_number(out, 0);
         return;
     }
-    for (size_t i = 0; i < e.count; i++) {
-        const struct fv_file_header *h = fv_reader_header(e.files[i].reader);
-
-        world = (uint32_t)h->world_size > world && h->world_size > 0 ? (uint32_t)h->world_size : world;
-        world = (uint32_t)h->world_rank >= world && h->world_rank >= 0 ? (uint32_t)h->world_rank + 1 : world;
-    }
     fv_bytes_number(out, e.count);
-    fv_bytes_number(out, world);
+    fv_bytes_number(out, world_size_of(&e));
     for (size_t i = 0; i < e.count; i++)
         fv_bytes_string(out, e.files[i].name);
     m->problems = e.problems;
