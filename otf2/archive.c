@@ -446,6 +446,19 @@ static bool is_ours(const char *name)
                       !strcmp(name + digits, ".snap"));
 }
 
+/* Does the directory of events hold what is not of an archive? Then nothing of it is removed. */
+static bool holds_foreign(const char *events)
+{
+    DIR *dir = opendir(events);
+    bool foreign = false;
+
+    for (struct dirent *d; dir && (d = readdir(dir));)
+        foreign = foreign || (!is_ours(d->d_name) && strcmp(d->d_name, ".") && strcmp(d->d_name, ".."));
+    if (dir)
+        closedir(dir);
+    return foreign;
+}
+
 /* Removes an archive's files, and nothing else; true if none is left. */
 static bool remove_archive(const char *directory)
 {
@@ -482,7 +495,13 @@ static bool move(const struct fv_archive *a, const char *name)
 
 static bool take_place(struct fv_archive *a)
 {
-    if (!remove_archive(a->final)) {
+    char *events = path_of(a->final, "traces");
+    bool foreign = holds_foreign(events);
+
+    free(events);
+    if (foreign)
+        errno = ENOTEMPTY;
+    if (foreign || !remove_archive(a->final)) {
         fv_log("%s/traces: %s; it holds what is not of an archive. The new one is left in %s", a->final,
                strerror(errno), a->work);
         return false;
