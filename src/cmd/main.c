@@ -24,6 +24,7 @@ static void print_help(FILE *out)
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  fvmpi %-7s %-21s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
     fputs("\n  mpiexec -n 4 fvmpi run -o DIR ./app    and then    fvmpi report DIR\n"
+          "  fvunify DIR                            makes an OTF2 archive of what `run --trace` recorded\n"
           "\n`fvmpi COMMAND --help` says more; --version prints the version.\n",
           out);
 }
