@@ -265,11 +265,11 @@ def sources(*names):
     return found
 
 
-def wait_until(condition, limit=20, what='it'):
+def wait_until(condition, limit=20, what='it', pause=0.01):
     end = time.time() + limit
     while time.time() < end:
         value = condition()
         if value:
             return value
-        time.sleep(0.01)
+        time.sleep(pause)
     raise Mismatch('{} did not happen within {} s'.format(what, limit))
