@@ -103,10 +103,8 @@ void fv_done_isend(struct fv_call *call, int result, MPI_Count count, MPI_Dataty
     record_sent(call, c, dest, bytes, 0);
 }
 
-void fv_done_recv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
-                  const MPI_Status *status)
+void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm, const MPI_Status *status)
 {
-    (void)tag;
     if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
         return;
@@ -127,10 +125,9 @@ static uint64_t message_key(uint64_t handle)
 }
 
 /* The message handle does not tell its communicator, and MPI has none to ask: for a trace it is kept. */
-void fv_done_mprobe(struct fv_call *call, int result, const int *flag, int source, int tag, MPI_Comm comm,
+void fv_done_mprobe(struct fv_call *call, int result, const int *flag, MPI_Comm comm,
                     const MPI_Message *message, const MPI_Status *status)
 {
-    (void)source, (void)tag;
     if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
         return;
@@ -188,9 +185,8 @@ void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Re
 /* ---- both directions, and receives that complete later ---- */
 
 void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                      int source, int recv_tag, MPI_Comm comm, const MPI_Status *status)
+                      int source, MPI_Comm comm, const MPI_Status *status)
 {
-    (void)recv_tag;
     if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
         return;

@@ -24,16 +24,15 @@ void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatyp
                   MPI_Comm comm);
 void fv_done_isend(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
                    MPI_Comm comm, const MPI_Request *request);
-void fv_done_recv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
+void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm,
                   const MPI_Status *status);
 /* flag NULL: the probe waited. */
-void fv_done_mprobe(struct fv_call *call, int result, const int *flag, int source, int tag, MPI_Comm comm,
+void fv_done_mprobe(struct fv_call *call, int result, const int *flag, MPI_Comm comm,
                     const MPI_Message *message, const MPI_Status *status);
-#define fv_done_improbe fv_done_mprobe
 /* `was`: the message's handle before the call. */
 void fv_done_mrecv(struct fv_call *call, int result, uint64_t was, const MPI_Status *status);
 void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                      int tag, int source, int recv_tag, MPI_Comm comm, const MPI_Status *status);
+                      int tag, int source, MPI_Comm comm, const MPI_Status *status);
 void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
                    const MPI_Request *request);
 void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Request *request);
