@@ -8,9 +8,15 @@
 #define POINTS_APART_NS INT64_C(1000000000) /* nearer ones tell of the reading's noise, not of the clock */
 #define NAMESPACE_NS    INT64_C(1000000)    /* monotonic clocks that differ by more are not the same */
 
+/* Of a damaged file it may be any number; it does not overflow. */
+static int64_t difference(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 static int64_t monotonic_offset(const struct fv_def_rank *r)
 {
-    return (int64_t)((uint64_t)r->points[0].realtime_ns - (uint64_t)r->points[0].monotonic_ns);
+    return difference(r->points[0].realtime_ns, r->points[0].monotonic_ns);
 }
 
 /* CLOCK_MONOTONIC is one per boot and time namespace. */
@@ -21,13 +27,13 @@ static bool same_clock(const struct fv_def_rank *a, const struct fv_def_rank *b)
     if (a->clock_kind != b->clock_kind || memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) ||
         !memcmp(a->boot_id, unknown, sizeof(unknown)))
         return false;
-    int64_t apart = monotonic_offset(a) - monotonic_offset(b);
+    int64_t apart = difference(monotonic_offset(a), monotonic_offset(b));
     return a->clock_kind != FV_CLOCK_MONOTONIC || (apart < NAMESPACE_NS && apart > -NAMESPACE_NS);
 }
 
 static int64_t span(const struct fv_def_rank *r)
 {
-    return r->points[r->point_count - 1].monotonic_ns - r->points[0].monotonic_ns;
+    return difference(r->points[r->point_count - 1].monotonic_ns, r->points[0].monotonic_ns);
 }
 
 static bool is_plausible(double rate)
@@ -38,7 +44,8 @@ static bool is_plausible(double rate)
 static double rate_between(const struct fv_clock_point *a, const struct fv_clock_point *b, bool realtime)
 {
     int64_t ticks = (int64_t)(b->ticks - a->ticks);
-    int64_t ns = realtime ? b->realtime_ns - a->realtime_ns : b->monotonic_ns - a->monotonic_ns;
+    int64_t ns =
+        realtime ? difference(b->realtime_ns, a->realtime_ns) : difference(b->monotonic_ns, a->monotonic_ns);
 
     return ticks > 0 ? (double)ns / (double)ticks : 0;
 }
@@ -53,6 +60,11 @@ static double nominal(struct fv_clocks *c, const struct fv_def_rank *r)
     return 1;
 }
 
+static int64_t bounded(int64_t ns)
+{
+    return ns > FV_CLOCK_FARTHEST ? FV_CLOCK_FARTHEST : ns < -FV_CLOCK_FARTHEST ? -FV_CLOCK_FARTHEST : ns;
+}
+
 /* One clock for all: the rate of the longest stretch, from CLOCK_MONOTONIC, which nobody sets. */
 static void draw_straight(struct fv_clocks *c, struct fv_clock_line *line, const struct fv_def_rank *r)
 {
@@ -61,7 +73,7 @@ static void draw_straight(struct fv_clocks *c, struct fv_clock_line *line, const
 
     line->pieces = fv_xcalloc(1, sizeof(*line->pieces));
     line->count = 1;
-    line->pieces[0] = (struct fv_clock_piece){ first->ticks, first->realtime_ns,
+    line->pieces[0] = (struct fv_clock_piece){ first->ticks, bounded(first->realtime_ns),
                                                is_plausible(rate) ? rate : nominal(c, r) };
 }
 
@@ -76,13 +88,17 @@ static void draw_through_points(struct fv_clocks *c, struct fv_clock_line *line,
         bool last = i + 1 == r->point_count;
         double rate = rate_between(&p[from], &p[i], true);
 
-        if ((!last && p[i].monotonic_ns - p[from].monotonic_ns < POINTS_APART_NS) || !is_plausible(rate))
+        if ((!last && difference(p[i].monotonic_ns, p[from].monotonic_ns) < POINTS_APART_NS) ||
+            !is_plausible(rate))
             continue;
-        line->pieces[line->count++] = (struct fv_clock_piece){ p[from].ticks, p[from].realtime_ns, rate };
+        line->pieces[line->count++] =
+            (struct fv_clock_piece){ p[from].ticks, bounded(p[from].realtime_ns), rate };
         from = i;
     }
-    if (!line->count)
-        draw_straight(c, line, r);
+    if (line->count)
+        return;
+    free(line->pieces);
+    draw_straight(c, line, r);
 }
 
 static void find_lines(struct fv_clocks *c, const struct fv_defs *d, uint32_t *best)
@@ -100,6 +116,15 @@ static void find_lines(struct fv_clocks *c, const struct fv_defs *d, uint32_t *b
     }
 }
 
+static int64_t after(int64_t ns, int64_t origin)
+{
+    int64_t result;
+
+    if (__builtin_sub_overflow(ns, origin, &result))
+        result = ns < 0 ? INT64_MIN : INT64_MAX;
+    return bounded(result);
+}
+
 /* Time 0 is that of the first thing that is known of any rank. */
 static void set_origin(struct fv_clocks *c, const struct fv_defs *d)
 {
@@ -114,7 +139,7 @@ static void set_origin(struct fv_clocks *c, const struct fv_defs *d)
     c->origin_ns = origin;
     for (uint32_t k = 0; k < c->line_count; k++)
         for (uint32_t i = 0; i < c->lines[k].count; i++)
-            c->lines[k].pieces[i].ns -= origin;
+            c->lines[k].pieces[i].ns = after(c->lines[k].pieces[i].ns, origin);
 }
 
 void fv_clocks_init(struct fv_clocks *c, const struct fv_defs *d)

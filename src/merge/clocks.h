@@ -41,6 +41,16 @@ void fv_clocks_release(struct fv_clocks *clocks);
 
 int64_t fv_clock_shifted(const struct fv_clock_shift *shift, int64_t ns);
 
+/* A damaged file may have any clock points. What they lead to is bounded, so that no sum of times overflows:
+ * a piece's begin by its first, what lies behind it, and the correction, by the second (36 years). */
+#define FV_CLOCK_FARTHEST (INT64_C(1) << 62)
+#define FV_CLOCK_LONGEST  (INT64_C(1) << 60)
+
+static inline int64_t fv_clock_bounded(double ns, int64_t most)
+{
+    return ns > (double)most ? most : ns < -(double)most ? -most : (int64_t)ns;
+}
+
 /* Time of a tick; `piece` is the caller's memory of where it was, 0 at first. */
 static inline int64_t fv_clock_ns(const struct fv_clock_line *line, uint64_t ticks, uint32_t *piece)
 {
@@ -54,7 +64,7 @@ static inline int64_t fv_clock_ns(const struct fv_clock_line *line, uint64_t tic
         --*piece;
         p--;
     }
-    int64_t ns = p->ns + (int64_t)((double)(int64_t)(ticks - p->ticks) * p->rate);
+    int64_t ns = p->ns + fv_clock_bounded((double)(int64_t)(ticks - p->ticks) * p->rate, FV_CLOCK_LONGEST);
 
     return FV_LIKELY(!line->shift.knots) ? ns : fv_clock_shifted(&line->shift, ns);
 }

@@ -27,7 +27,8 @@ struct fv_def_comm {
     int32_t owner;        /* world rank, of one that only this rank knows (inferred); else FV_NOBODY */
     uint32_t flags;       /* enum fv_comm_flags */
     uint32_t size, remote_size;
-    const char *name;
+    const char *name;               /* of the first rank that named it, */
+    uint32_t name_rank;             /* ... which is this */
     const struct fv_rank_run *runs; /* world ranks: local group, then the remote one; checked */
     uint32_t run_count, remote_run_count;
     struct fv_origin origin;

@@ -85,6 +85,12 @@ static bool open_file(struct fv_merge *m, const char *directory, const char *nam
         fv_log("%s: %s; the merge needs it", name, why);
         return false;
     }
+    if (fv_reader_header(reader)->world_rank < 0) {
+        fv_log("%s: it says that it is of rank %d; it is damaged. Move it away", name,
+               fv_reader_header(reader)->world_rank);
+        fv_reader_free(reader);
+        return false;
+    }
     m->files[m->file_count++] = (struct fv_merge_file){ .reader = reader, .name = name };
     m->event_bytes += event_bytes(reader);
     return true;

@@ -177,6 +177,7 @@ static void unpack_ranks(struct fv_defs *d, struct fv_arena *arena, struct fv_by
         k.file = fv_bytes_text(r, arena);
         k.points = take_array(r, arena, k.point_count, sizeof(*k.points));
         k.threads = take_array(r, arena, k.thread_count, sizeof(*k.threads));
+        r->failed = r->failed || !k.point_count || !k.thread_count;
         FV_GROW(d->ranks, d->rank_room, d->rank_count + 1);
         d->ranks[d->rank_count++] = k;
     }

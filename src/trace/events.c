@@ -29,14 +29,13 @@ uint8_t *fv_put_event(uint8_t *at, enum fv_event_kind kind, const uint64_t *fiel
 
 struct fv_event_cursor fv_event_cursor(const void *payload, uint64_t used)
 {
-    struct fv_event_cursor c = { .at = payload, .stop = (const uint8_t *)payload + used };
-    struct fv_event_base base = { 0 };
+    struct fv_event_cursor c = { .at = payload, .stop = payload };
+    struct fv_event_base base;
 
-    if (used < sizeof(base)) {
-        c.at = c.stop;
+    if (used < sizeof(base)) /* maybe without any payload */
         return c;
-    }
     memcpy(&base, payload, sizeof(base));
+    c.stop += used;
     c.at += sizeof(base);
     c.begin = c.end = base.ticks;
     return c;

@@ -49,7 +49,7 @@ void fvr_add(struct fvr *f, uint16_t type, uint32_t thread, const void *record, 
     struct fvr_stream *s = NULL;
 
     for (size_t i = 0; i < f->stream_count; i++)
-        if (f->streams[i].type == type && f->streams[i].thread == thread)
+        if (f->streams[i].type == type && f->streams[i].thread == thread && !f->streams[i].alone)
             s = &f->streams[i];
     if (!s) {
         FV_GROW(f->streams, f->stream_room, f->stream_count + 1);
@@ -59,6 +59,18 @@ void fvr_add(struct fvr *f, uint16_t type, uint32_t thread, const void *record, 
     FV_GROW(s->data, s->room, s->bytes + bytes);
     memcpy(s->data + s->bytes, record, bytes);
     s->bytes += bytes;
+}
+
+void fvr_chunk(struct fvr *f, uint16_t type, uint32_t thread, uint64_t first, const void *payload,
+               size_t bytes)
+{
+    FV_GROW(f->streams, f->stream_room, f->stream_count + 1);
+    struct fvr_stream *s = &f->streams[f->stream_count++];
+
+    *s = (struct fvr_stream){ .type = type, .thread = thread, .first = first, .alone = true };
+    FV_GROW(s->data, s->room, bytes);
+    memcpy(s->data, payload, bytes);
+    s->bytes = bytes;
 }
 
 void fvr_function(struct fvr *f, uint16_t id, unsigned class, unsigned wait, const char *name)
@@ -199,7 +211,9 @@ static void put_chunk(struct fvr *f, const struct fvr_stream *s, size_t from, si
                                  .bytes = whole,
                                  .used = bytes,
                                  .thread = s->thread,
-                                 .first = fixed ? from / fixed : 0 };
+                                 .first = s->alone ? s->first
+                                          : fixed  ? from / fixed
+                                                   : 0 };
 
     c.check = fv_chunk_check(&c);
     FV_GROW(f->bytes, f->size_room, f->size + whole);

@@ -9,6 +9,8 @@
 struct fvr_stream {
     uint16_t type;
     uint32_t thread;
+    uint64_t first; /* of a chunk of its own */
+    bool alone;
     uint8_t *data;
     size_t bytes, room;
 };
@@ -27,6 +29,9 @@ void fvr_init(struct fvr *f, int rank, int ranks);
 void fvr_release(struct fvr *f);
 
 void fvr_add(struct fvr *f, uint16_t type, uint32_t thread, const void *record, size_t bytes);
+/* The same as a chunk of its own: `first` of its header counts what was before. */
+void fvr_chunk(struct fvr *f, uint16_t type, uint32_t thread, uint64_t first, const void *payload,
+               size_t bytes);
 void fvr_function(struct fvr *f, uint16_t id, unsigned class, unsigned wait, const char *name);
 uint32_t fvr_module(struct fvr *f, const char *path, uint64_t bias,
                     const char *build_id /* 20 bytes; NULL: none */);

@@ -1,0 +1,481 @@
+/* What one rank file defines, added to definitions, with the map from its numbers to theirs; see defs.h. Only
+ * what its calls refer to is taken: the rest of what a file names would only fill the archive. */
+#include "merge/defs_add.h"
+#include "base/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- functions, call paths, communicators, files ---- */
+
+static void map_set(uint32_t **map, size_t *count, size_t *room, uint64_t id, uint32_t value)
+{
+    if (id >= *count) {
+        *map = fv_grow(*map, room, id + 1, sizeof(**map));
+        for (; *count <= id; (*count)++)
+            (*map)[*count] = FV_NONE;
+    }
+    (*map)[id] = value;
+}
+
+/* Ids count things of which each takes some bytes of the file: a larger one is damage. */
+static bool is_id(const struct fv_reader *r, uint64_t id)
+{
+    return id > 0 && id <= fv_reader_bytes(r) / 16;
+}
+
+/* What the rank's calls refer to: the rest of what a file names would only fill the archive. */
+struct used {
+    uint8_t *functions, *paths; /* of paths: 3 where calls were made, 1 on the way to such */
+    size_t function_count, function_room, path_count, path_room;
+};
+
+static void mark(uint8_t **flags, size_t *count, size_t *room, uint64_t id)
+{
+    if (id >= *count) {
+        *flags = fv_grow(*flags, room, id + 1, sizeof(**flags));
+        memset(*flags + *count, 0, id + 1 - *count);
+        *count = id + 1;
+    }
+    (*flags)[id] = 3;
+}
+
+static void mark_call(struct used *u, const struct fv_reader *reader, uint64_t function, uint64_t path)
+{
+    if (function < 65536)
+        mark(&u->functions, &u->function_count, &u->function_room, function);
+    if (is_id(reader, path))
+        mark(&u->paths, &u->path_count, &u->path_room, path);
+}
+
+static struct used find_used(const struct fv_reader *reader)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SITES);
+    struct used used = { 0 };
+    struct fv_site_record site;
+    struct fv_thread_record t;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&site, p, sizeof(site));
+        mark_call(&used, reader, site.function, site.path);
+    }
+    c = fv_cursor(reader, FV_CHUNK_THREADS);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        if (t.in_call.begin)
+            mark_call(&used, reader, t.in_call.function, t.in_call.path);
+    }
+    return used;
+}
+
+static void add_functions(struct fv_defs *d, const struct fv_reader *reader, const struct used *used,
+                          struct fv_def_map *map)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_FUNCTIONS);
+    struct fv_function_record r;
+    size_t room = 0;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        r.name[sizeof(r.name) - 1] = '\0';
+        if (r.name[0] && r.id < used->function_count && used->functions[r.id])
+            map_set(&map->functions, &map->function_count, &room, r.id, fv_defs_function(d, r.name, r.class));
+    }
+    for (size_t id = 0; id < used->function_count; id++) {
+        char name[32];
+
+        /* A process that was killed in its first call of a function has not named it. */
+        if (!used->functions[id] || (id < map->function_count && map->functions[id] != FV_NONE))
+            continue;
+        snprintf(name, sizeof(name), "(function %zu)", id);
+        map_set(&map->functions, &map->function_count, &room, id, fv_defs_function(d, name, FV_CLASS_OTHER));
+    }
+}
+
+/* Outer frames of what is used are used; a parent has a smaller number than its children. */
+static void mark_parents(struct used *used, const struct fv_reader *reader)
+{
+    uint32_t *parents = fv_xcalloc(used->path_count + 1, sizeof(*parents));
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_PATHS);
+    struct fv_path_record r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (c.index + 1 < used->path_count && r.parent <= c.index)
+            parents[c.index + 1] = r.parent;
+    }
+    for (size_t id = used->path_count; id-- > 1;)
+        if (used->paths[id])
+            used->paths[parents[id]] |= 1;
+    free(parents);
+}
+
+static void add_paths(struct fv_defs *d, const struct fv_reader *reader, struct used *used,
+                      struct fv_def_map *map)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_MODULES);
+    uint32_t *modules = NULL;
+    size_t count = 0, room = 0, node_room = 0;
+    struct fv_path_record r;
+
+    mark_parents(used, reader);
+    for (const struct fv_module_record *m; (m = fv_cursor_next(&c));) {
+        struct fv_module module = { .path = m->path, .build_id_bytes = m->build_id_bytes };
+
+        if (!is_id(reader, m->id) || m->build_id_bytes > sizeof(module.build_id))
+            continue;
+        memcpy(module.build_id, m->build_id, m->build_id_bytes);
+        map_set(&modules, &count, &room, m->id, fv_defs_add_module(d, &module));
+    }
+    map_set(&map->nodes, &map->node_count, &node_room, 0, 0);
+    c = fv_cursor(reader, FV_CHUNK_PATHS);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        uint64_t id = c.index + 1;
+
+        memcpy(&r, p, sizeof(r));
+        if (id >= used->path_count)
+            break;
+        if (!used->paths[id])
+            continue;
+        uint32_t parent = r.parent < id && r.parent < map->node_count ? map->nodes[r.parent] : FV_NONE;
+        if (parent == FV_NONE)
+            parent = fv_defs_add_node(d, 0, FV_MODEL_LOST, 0, 0);
+        uint32_t module = r.module == FV_MODULE_TRUNCATED                    ? FV_MODEL_CUT
+                          : r.module < count && modules[r.module] != FV_NONE ? modules[r.module]
+                                                                             : FV_MODEL_NO_MODULE;
+        map_set(&map->nodes, &map->node_count, &node_room, id,
+                fv_defs_add_node(d, parent, module, r.offset, used->paths[id] >> 1 & 1));
+    }
+    free(modules);
+}
+
+static bool runs_are_right(const struct fv_rank_run *run, uint32_t count, int64_t size, int64_t world)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t last = (int64_t)run[i].first + ((int64_t)run[i].count - 1) * run[i].stride;
+
+        if (run[i].count <= 0 || run[i].first < 0 || run[i].first >= world || last < 0 || last >= world)
+            return false;
+        sum += run[i].count;
+    }
+    return sum == size && size >= 0;
+}
+
+static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank,
+                      struct fv_def_map *map)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_COMMS);
+    size_t room = 0, rank_room = 0, ranks = 0;
+
+    for (const struct fv_comm_record *p; (p = fv_cursor_next(&c));) {
+        struct fv_comm_record r;
+
+        memcpy(&r, p, sizeof(r));
+        char name[sizeof(r.name) + 1] = "";
+        memcpy(name, r.name, sizeof(r.name));
+        bool self = r.flags & FV_COMM_SELF;
+        /* Ranks of another world (spawned, connected) have no location here. */
+        if (!is_id(reader, r.id) || !runs_are_right(p->run, r.runs, r.size, d->world_size) ||
+            !runs_are_right(p->run + r.runs, r.remote_runs, r.remote_size, d->world_size))
+            continue;
+        const struct fv_def_comm comm = {
+            .uid = self ? 0 : r.uid,
+            .parent = r.parent,
+            .owner = !self && r.flags & FV_COMM_INFERRED ? (int32_t)rank : FV_NOBODY,
+            .flags = r.flags & ~(uint32_t)FV_COMM_FREED,
+            .size = (uint32_t)r.size,
+            .remote_size = (uint32_t)r.remote_size,
+            .name = r.flags & FV_COMM_WORLD ? "MPI_COMM_WORLD"
+                    : self                  ? "MPI_COMM_SELF"
+                                            : name,
+            .name_rank = rank,
+            .runs = p->run,
+            .run_count = r.runs,
+            .remote_run_count = r.remote_runs,
+            .origin = { rank, r.id },
+        };
+        map_set(&map->comms, &map->comm_count, &room, r.id, fv_defs_add_comm(d, &comm));
+        map_set((uint32_t **)&map->comm_ranks, &ranks, &rank_room, r.id, (uint32_t)r.rank);
+    }
+}
+
+/* A communicator that each rank has for itself makes what hangs on it the rank's own as well. */
+static int32_t owner_on(const struct fv_def_comm *comm, uint32_t rank)
+{
+    return comm->flags & FV_COMM_SELF || comm->owner != FV_NOBODY ? (int32_t)rank : FV_NOBODY;
+}
+
+static void add_files(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, const char *host,
+                      struct fv_def_map *map)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_FILES);
+    size_t room = 0;
+
+    for (const struct fv_file_record *p; (p = fv_cursor_next(&c));) {
+        if (!is_id(reader, p->id) || p->comm >= map->comm_count || map->comms[p->comm] == FV_NONE)
+            continue;
+        const struct fv_def_comm *comm = &d->comms[map->comms[p->comm]];
+        int32_t owner = owner_on(comm, rank);
+        /* Ranks of several hosts that open a file together mean the same. */
+        bool together = owner == FV_NOBODY && comm->size > 1;
+        const struct fv_def_file file = { p->name, together ? "" : host };
+        struct fv_def_handle h = { .file = fv_defs_add_file_name(d, &file),
+                                   .comm = map->comms[p->comm],
+                                   .mode = p->mode,
+                                   .owner = owner,
+                                   .origin = { rank, p->id } };
+
+        for (size_t i = 0; i < map->handle_count; i++)
+            if (map->handles[i] != FV_NONE) {
+                const struct fv_def_handle *o = &d->handles[map->handles[i]];
+
+                h.occurrence += o->file == h.file && o->comm == h.comm;
+            }
+        map_set(&map->handles, &map->handle_count, &room, p->id, fv_defs_add_handle(d, &h));
+    }
+}
+
+/* ---- windows and groups, and what else only events tell ---- */
+
+static bool makes_definitions(const struct fv_defs *d, uint32_t function)
+{
+    const char *name = d->functions[function].name;
+
+    return d->functions[function].class == FV_CLASS_COMM || d->functions[function].class == FV_CLASS_INIT ||
+           !strncmp(name, "MPI_Win_", 8);
+}
+
+/* Is it worth to look at all events? Communicators and windows are rarely made. */
+static bool must_scan(const struct fv_defs *d, const struct fv_reader *reader, const struct fv_def_map *map)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SITES);
+    struct fv_site_record site;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&site, p, sizeof(site));
+        if (site.function < map->function_count && map->functions[site.function] != FV_NONE &&
+            makes_definitions(d, map->functions[site.function]))
+            return true;
+    }
+    return false;
+}
+
+struct scan {
+    struct fv_defs *defs;
+    struct fv_def_map *map;
+    uint32_t rank;
+    size_t window_room;
+    uint32_t *members;
+    size_t member_count, member_room;
+    bool *created; /* by the file's communicator ids */
+};
+
+static void end_group(struct scan *s)
+{
+    if (s->member_count)
+        fv_defs_group(s->defs, s->members, (uint32_t)s->member_count);
+    s->member_count = 0;
+}
+
+static void scan_event(struct scan *s, const struct fv_event *e)
+{
+    struct fv_def_map *map = s->map;
+    uint64_t comm;
+
+    if (e->kind == FV_EV_MEMBER && e->field[0] < s->defs->world_size) {
+        FV_GROW(s->members, s->member_room, s->member_count + 1);
+        s->members[s->member_count++] = (uint32_t)e->field[0];
+        return;
+    }
+    end_group(s);
+    if (e->kind == FV_EV_COMM_NEW) {
+        comm = e->field[0];
+        if (comm < map->comm_count && map->comms[comm] != FV_NONE && !s->created[comm]) {
+            s->created[comm] = true;
+            s->defs->comms[map->comms[comm]].created++;
+        }
+    } else if (e->kind == FV_EV_WIN_NEW) {
+        comm = e->field[1];
+        if (comm >= map->comm_count || map->comms[comm] == FV_NONE || e->field[0] >= FV_NONE / 2)
+            return;
+        struct fv_def_window w = { .comm = map->comms[comm],
+                                   .sequence = (uint32_t)e->field[2],
+                                   .owner = owner_on(&s->defs->comms[map->comms[comm]], s->rank),
+                                   .origin = { s->rank, (uint32_t)e->field[0] },
+                                   .created = 1 };
+        if (e->field[0] > s->map->window_count + 1000000)
+            return; /* damaged: numbers rise by one */
+        map_set(&map->windows, &map->window_count, &s->window_room, e->field[0], fv_defs_window(s->defs, &w));
+    }
+}
+
+static void scan_events(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank,
+                        struct fv_def_map *map)
+{
+    struct scan s = { .defs = d, .map = map, .rank = rank };
+    struct fv_unpacked unpacked = { 0 };
+    size_t count;
+    const struct fv_chunk *chunks = fv_reader_chunks(reader, &count);
+    struct fv_event e;
+
+    s.created = fv_xcalloc(map->comm_count + 1, sizeof(*s.created));
+    for (size_t i = 0; i < count; i++) {
+        if (!fv_chunk_has_events(&chunks[i]))
+            continue;
+        struct fv_event_cursor c = fv_reader_events(reader, &chunks[i], &unpacked);
+        while (fv_event_next(&c, &e))
+            scan_event(&s, &e);
+        end_group(&s);
+        fv_reader_forget(reader, &chunks[i]);
+    }
+    fv_unpacked_release(&unpacked);
+    free(s.created);
+    free(s.members);
+}
+
+/* ---- the rank itself ---- */
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return (int64_t)(b - a) > 0 ? b : a;
+}
+
+static void look_at_thread(struct fv_def_rank *r, const struct fv_thread_record *t)
+{
+    if (t->last)
+        r->last_ticks = later(r->last_ticks, t->last);
+    if (t->in_call.begin) {
+        r->last_ticks = later(r->last_ticks, t->in_call.begin);
+        if ((int64_t)(t->in_call.begin - r->first_ticks) < 0)
+            r->first_ticks = t->in_call.begin;
+    }
+}
+
+/* The main thread is the rank's first location; others follow if they have events or are in a call. */
+static void find_threads(struct fv_def_rank *r, const struct fv_reader *reader, uint32_t **out)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_THREADS);
+    size_t chunks, count = 0, room = 0;
+    const struct fv_chunk *chunk = fv_reader_chunks(reader, &chunks);
+    struct fv_thread_record t;
+    bool main = false;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        bool used = t.main == 1 || t.in_call.begin;
+        for (size_t i = 0; i < chunks && !used; i++)
+            used = fv_chunk_has_events(&chunk[i]) && chunk[i].thread == t.id;
+        look_at_thread(r, &t);
+        for (size_t i = 0; i < count; i++)
+            used = used && (*out)[i] != t.id;
+        if (!used)
+            continue;
+        *out = fv_grow(*out, &room, count + 1, sizeof(**out));
+        (*out)[count++] = t.id;
+        if (t.main == 1 && !main) {
+            main = true;
+            (*out)[count - 1] = (*out)[0];
+            (*out)[0] = t.id;
+        }
+    }
+    if (!count) {
+        *out = fv_grow(*out, &room, 1, sizeof(**out));
+        (*out)[count++] = 0;
+    }
+    r->threads = *out;
+    r->thread_count = (uint32_t)count;
+}
+
+static void find_first(struct fv_def_rank *r, const struct fv_reader *reader)
+{
+    size_t count;
+    const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (chunk[i].type != FV_CHUNK_EVENTS) /* a thread's first chunk is never compressed */
+            continue;
+        uint64_t base = fv_reader_events(reader, &chunk[i], NULL).begin;
+        if (base && (int64_t)(base - r->first_ticks) < 0)
+            r->first_ticks = base;
+        r->last_ticks = later(r->last_ticks, base);
+    }
+}
+
+static void find_points(struct fv_def_rank *r, const struct fv_reader *reader, struct fv_clock_point **out)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_CLOCK);
+    const struct fv_file_header *h = fv_reader_header(reader);
+    size_t count = 0, room = 0;
+    struct fv_clock_point p = h->first;
+
+    for (const void *at = &h->first; at; at = fv_cursor_next(&c)) {
+        memcpy(&p, at, sizeof(p));
+        if (count && (int64_t)(p.ticks - (*out)[count - 1].ticks) <= 0)
+            continue;
+        *out = fv_grow(*out, &room, count + 2, sizeof(**out));
+        (*out)[count++] = p;
+    }
+    if ((int64_t)(h->last.ticks - (*out)[count - 1].ticks) > 0)
+        (*out)[count++] = h->last;
+    r->points = *out;
+    r->point_count = (uint32_t)count;
+}
+
+static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, const char *name)
+{
+    const struct fv_file_header *h = fv_reader_header(reader);
+    struct fv_def_rank r = { .world_rank = (uint32_t)h->world_rank,
+                             .pid = h->pid,
+                             .exit_code = h->exit_code,
+                             .host = h->host,
+                             .program = h->program,
+                             .command = h->command,
+                             .mpi = h->mpi,
+                             .thread_level = h->thread_level,
+                             .file = name,
+                             .clock_kind = h->clock_kind,
+                             .traced = h->traced,
+                             .nominal_hz = h->nominal_hz,
+                             .stop_ticks = h->trace_stop_ticks,
+                             .dropped = h->dropped[FV_DROP_EVENTS] };
+    struct fv_clock_point *points = NULL;
+    uint32_t *threads = NULL;
+    uint8_t boot[16];
+
+    r.state = h->state;
+    r.runs = h->state == FV_STATE_RUNNING && fv_boot_id(boot) && !memcmp(boot, h->boot_id, sizeof(boot)) &&
+             fv_process_runs((pid_t)h->pid, h->process_start);
+    memcpy(r.boot_id, h->boot_id, sizeof(r.boot_id));
+    r.first_ticks = r.last_ticks = h->begin_ticks ? h->begin_ticks : h->first.ticks;
+    find_first(&r, reader);
+    find_threads(&r, reader, &threads);
+    find_points(&r, reader, &points);
+    r.last_ticks = h->end_ticks ? later(h->end_ticks, r.last_ticks)
+                                : later(r.last_ticks, points[r.point_count - 1].ticks);
+    fv_defs_add_rank(d, &r);
+    free(points);
+    free(threads);
+}
+
+void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const char *name,
+                      struct fv_def_map *map)
+{
+    const struct fv_file_header *h = fv_reader_header(reader);
+    uint32_t rank = (uint32_t)h->world_rank;
+
+    struct used used = find_used(reader);
+
+    *map = (struct fv_def_map){ 0 };
+    add_functions(d, reader, &used, map);
+    add_paths(d, reader, &used, map);
+    free(used.functions);
+    free(used.paths);
+    add_comms(d, reader, rank, map);
+    add_files(d, reader, rank, h->host, map);
+    if (must_scan(d, reader, map))
+        scan_events(d, reader, rank, map);
+    add_this_rank(d, reader, name);
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The inputs that the fuzzers start from, among them all that once did harm, through the fuzzers' own functions but
+# without libFuzzer, which only clang has. Each in tests/fuzz/NAME.tar.xz; with ./dev asan this is the sanitizers' test.
+. "$(dirname "$0")/../lib.sh"
+
+for name in definitions merge reader; do
+    mkdir "$name"
+    if ! "${PYTHON:-python3}" -m tarfile -e "$here/fuzz/$name.tar.xz" "$name" 2> tar.err; then
+        skip "$name: inputs" "this python3 cannot unpack them: $(tail -1 tar.err)"
+        continue
+    fi
+    inputs=("$name"/*)
+    capture "$build/tests/fuzz/replay_$name" "${inputs[@]}"
+    check "$name: ${#inputs[@]} inputs (the last line of out: where it ended)" \
+        test "$rc:$(tail -1 <<< "$out")" = "0:${inputs[-1]}"
+done
+finish
