@@ -143,6 +143,16 @@ static OTF2_ErrorCode put_enter(struct fv_archive *a, OTF2_EvtWriter *w, const s
     return OTF2_EvtWriter_Enter(w, a->attributes, r->time_ns, r->ref);
 }
 
+static OTF2_ErrorCode put_leave(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    if (FV_LIKELY(!r->op))
+        return OTF2_EvtWriter_Leave(w, NULL, r->time_ns, r->ref);
+    OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_WAIT, r->sent);
+    OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_WAIT_KIND, a->wait_kinds[r->op]);
+    OTF2_AttributeList_AddLocationRef(a->attributes, FV_ATTRIBUTE_CAUSE, r->id);
+    return OTF2_EvtWriter_Leave(w, a->attributes, r->time_ns, r->ref);
+}
+
 static OTF2_ErrorCode put_begin(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
     const struct fv_command *c = &a->commands[r->ref];
@@ -156,7 +166,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const 
 
     switch ((enum fv_record_kind)r->kind) {
     case FV_REC_ENTER: return put_enter(a, w, r);
-    case FV_REC_LEAVE: return OTF2_EvtWriter_Leave(w, NULL, t, r->ref);
+    case FV_REC_LEAVE: return put_leave(a, w, r);
     case FV_REC_SEND: return OTF2_EvtWriter_MpiSend(w, NULL, t, r->peer, r->ref, r->tag, r->sent);
     case FV_REC_RECEIVE: return OTF2_EvtWriter_MpiRecv(w, NULL, t, r->peer, r->ref, r->tag, r->received);
     case FV_REC_ISEND: return OTF2_EvtWriter_MpiIsend(w, NULL, t, r->peer, r->ref, r->tag, r->sent, r->id);
@@ -180,6 +190,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const 
     case FV_REC_MEASURE:
         return OTF2_EvtWriter_MeasurementOnOff(w, NULL, t,
                                                r->op ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
+    case FV_REC_MATCHED: return OTF2_SUCCESS; /* its message is received later */
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
     case FV_REC_IO_SEEK:
@@ -437,6 +448,10 @@ static char *path_of(const char *directory, const char *name)
     return path;
 }
 
+/* What an archive is made of. The anchor is last: without it the others are nothing that a viewer opens. */
+enum { EVENTS, DEFINITIONS, ANCHOR, PARTS };
+static const char *const parts[PARTS] = { "traces", "traces.def", "traces.otf2" };
+
 /* Of an archive: <number>.evt, .def, .snap. */
 static bool is_ours(const char *name)
 {
@@ -446,11 +461,10 @@ static bool is_ours(const char *name)
                       !strcmp(name + digits, ".snap"));
 }
 
-/* Does the directory of events hold what is not of an archive? Then nothing of it is removed. */
 static bool holds_foreign(const char *events)
 {
     DIR *dir = opendir(events);
-    bool foreign = false;
+    bool foreign = !dir;
 
     for (struct dirent *d; dir && (d = readdir(dir));)
         foreign = foreign || (!is_ours(d->d_name) && strcmp(d->d_name, ".") && strcmp(d->d_name, ".."));
@@ -459,11 +473,43 @@ static bool holds_foreign(const char *events)
     return foreign;
 }
 
+/* By their first bytes, not by OTF2: on a damaged anchor file the library may hang. The creator's name stands
+ * near the beginning of the anchor. */
+static bool is_foreign_file(const char *path, bool anchor)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    uint8_t bytes[256];
+    ssize_t n = fd >= 0 ? read(fd, bytes, sizeof(bytes)) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    if (n < 8 || bytes[0] != 3 || (bytes[1] != 'B' && bytes[1] != '#')) /* a buffer, and its byte order */
+        return true;
+    return anchor && (memcmp(bytes + 2, "OTF2", 4) != 0 || !memmem(bytes, (size_t)n, "fvmpi ", 6));
+}
+
+/* What fvunify did not write is not replaced. NULL: there is nothing of the kind. */
+static const char *find_foreign(const char *directory)
+{
+    const char *found = NULL;
+
+    for (unsigned i = 0; i < PARTS && !found; i++) {
+        char *path = path_of(directory, parts[i]);
+        struct stat st;
+
+        if (!lstat(path, &st) &&
+            (i == EVENTS ? !S_ISDIR(st.st_mode) || holds_foreign(path) : is_foreign_file(path, i == ANCHOR)))
+            found = parts[i];
+        free(path);
+    }
+    return found;
+}
+
 /* Removes an archive's files, and nothing else; true if none is left. */
 static bool remove_archive(const char *directory)
 {
-    char *anchor = path_of(directory, "traces.otf2"), *defs = path_of(directory, "traces.def");
-    char *events = path_of(directory, "traces");
+    char *anchor = path_of(directory, parts[ANCHOR]), *defs = path_of(directory, parts[DEFINITIONS]);
+    char *events = path_of(directory, parts[EVENTS]);
     DIR *dir;
 
     unlink(anchor);
@@ -481,55 +527,126 @@ static bool remove_archive(const char *directory)
     return gone;
 }
 
-static bool move(const struct fv_archive *a, const char *name)
-{
-    char *from = path_of(a->work, name), *to = path_of(a->final, name);
-    bool good = !rename(from, to);
+/* ---- the new archive in the old one's place ---- */
 
-    if (!good)
-        fv_log("%s: %s; the archive is left in %s", to, strerror(errno), a->work);
-    free(from);
-    free(to);
+static bool has_part(const char *directory, unsigned part)
+{
+    char *path = path_of(directory, parts[part]);
+    struct stat st;
+    bool there = !lstat(path, &st);
+
+    free(path);
+    return there;
+}
+
+static bool move_part(const char *from, const char *to, unsigned part)
+{
+    char *old = path_of(from, parts[part]), *new = path_of(to, parts[part]);
+    bool good = !rename(old, new);
+
+    free(old);
+    free(new);
     return good;
+}
+
+static bool swap(const struct fv_archive *a)
+{
+    bool good = !mkdir(a->old, 0777);
+
+    for (unsigned i = PARTS; i-- && good;)
+        good = move_part(a->final, a->old, i) || errno == ENOENT;
+    for (unsigned i = 0; i < PARTS && good; i++)
+        good = move_part(a->work, a->final, i);
+    return good;
+}
+
+/* Of a swap that stopped anywhere before its last step: the new parts go back, the old ones to their place.
+ */
+static void undo_swap(const struct fv_archive *a)
+{
+    for (unsigned i = 0; i < PARTS; i++) {
+        if (!has_part(a->work, i))
+            move_part(a->final, a->work, i);
+        if (has_part(a->old, i))
+            move_part(a->old, a->final, i);
+    }
+    rmdir(a->old);
+}
+
+/* A swap in which fvunify was killed. Its last step takes the new anchor away from the working directory. */
+static void end_swap(const struct fv_archive *a)
+{
+    struct stat st;
+
+    if (lstat(a->old, &st))
+        return;
+    if (has_part(a->work, ANCHOR))
+        undo_swap(a);
+    remove_archive(a->old);
+    rmdir(a->old);
 }
 
 static bool take_place(struct fv_archive *a)
 {
-    char *events = path_of(a->final, "traces");
-    bool foreign = holds_foreign(events);
+    const char *foreign = find_foreign(a->final);
 
-    free(events);
-    if (foreign)
-        errno = ENOTEMPTY;
-    if (foreign || !remove_archive(a->final)) {
-        fv_log("%s/traces: %s; it holds what is not of an archive. The new one is left in %s", a->final,
-               strerror(errno), a->work);
+    if (foreign) {
+        fv_log("%s/%s: not written by fvunify; the new archive is left in %s", a->final, foreign, a->work);
         return false;
     }
-    bool good = move(a, "traces") && move(a, "traces.def") && move(a, "traces.otf2");
-    if (good)
-        rmdir(a->work);
-    return good;
+    if (!swap(a)) {
+        int error = errno;
+
+        undo_swap(a);
+        fv_log("%s: the new archive cannot be put here (%s), and is left in %s", a->final, strerror(error),
+               a->work);
+        return false;
+    }
+    remove_archive(a->old);
+    rmdir(a->old);
+    rmdir(a->work);
+    return true;
+}
+
+static bool make_directory(const char *path)
+{
+    if (!mkdir(path, 0777) || errno == EEXIST)
+        return true;
+    fv_log("%s: %s; name a directory that can be written to with -o", path, strerror(errno));
+    return false;
 }
 
 static bool make_directories(struct fv_archive *a)
 {
-    if (mkdir(a->final, 0777) && errno != EEXIST) {
-        fv_log("%s: %s; name a directory that can be written to with -o", a->final, strerror(errno));
+    if (!make_directory(a->final))
         return false;
-    }
     a->lock = open(a->final, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
         fv_log("%s: another fvunify is at work here; wait for its end, or name another directory with -o",
                a->final);
         return false;
     }
-    if (mkdir(a->work, 0777) && errno != EEXIST) {
-        fv_log("%s: %s; name a directory that can be written to with -o", a->work, strerror(errno));
+    if (!make_directory(a->work))
         return false;
-    }
+    end_swap(a);
     remove_archive(a->work); /* of a merge that was interrupted */
-    return true;
+    const char *foreign = find_foreign(a->final);
+    if (foreign) {
+        fv_log("%s/%s: not written by fvunify; move it away, or name another directory with -o", a->final,
+               foreign);
+        rmdir(a->work);
+    }
+    return !foreign;
+}
+
+static void free_archive(struct fv_archive *a)
+{
+    if (a->lock >= 0)
+        close(a->lock);
+    free(a->final);
+    free(a->work);
+    free(a->old);
+    free(a);
 }
 
 struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
@@ -543,14 +660,11 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
     a->final = path_of(directory, "");
     a->final[strlen(directory)] = '\0';
     a->work = path_of(directory, ".traces-unfinished");
+    a->old = path_of(a->work, "old");
     a->chunk_bytes = chunk < (256 << 10) ? 256 << 10 : chunk > (16 << 20) ? 16 << 20 : chunk;
     OTF2_Error_RegisterCallback(note_error, NULL);
     if (fv_transport_any(transport, !transport->rank && !make_directories(a))) {
-        if (a->lock >= 0)
-            close(a->lock);
-        free(a->final);
-        free(a->work);
-        free(a);
+        free_archive(a);
         return NULL;
     }
     errno = 0;
@@ -571,7 +685,7 @@ bool fv_archive_begin_events(struct fv_archive *a, const struct fv_defs *defs,
 {
     a->defs = defs;
     a->context_of_node = context_of_node;
-    fv_commands_init(a);
+    fv_event_strings_init(a);
     return fv_archive_check(a, OTF2_Archive_OpenEvtFiles(a->otf2), "event files");
 }
 
@@ -593,12 +707,14 @@ static void write_local(struct fv_archive *a, const uint64_t *own, size_t count)
     }
 }
 
-/* Was every rank recorded to its end, and is every communicator known to all? Then every message has both its
- * sides. */
-static bool is_complete(const struct fv_defs *d)
+/* Was every rank recorded from its start to its end, and is every communicator known to all? Then every
+ * message has both its sides. */
+static bool is_complete(const struct fv_defs *d, const struct fv_archive_location *locations, size_t count)
 {
     bool complete = d->rank_count == d->world_size;
 
+    for (size_t i = 0; i < count; i++)
+        complete = complete && !locations[i].gaps;
     for (size_t i = 0; i < d->comm_count; i++)
         complete =
             complete && (d->comms[i].owner == FV_NOBODY || d->comms[i].size + d->comms[i].remote_size < 2);
@@ -623,7 +739,8 @@ bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t ow
         return good;
     OTF2_Archive_SetCreator(a->otf2, "fvmpi " FVMPI_VERSION);
     OTF2_Archive_SetDescription(a->otf2, "MPI calls recorded by fvmpi, merged by fvunify");
-    OTF2_Archive_SetBoolProperty(a->otf2, "OTF2::MPI_COMMUNICATION_COMPLETE", is_complete(a->defs), true);
+    OTF2_Archive_SetBoolProperty(a->otf2, "OTF2::MPI_COMMUNICATION_COMPLETE",
+                                 is_complete(a->defs, locations, location_count), true);
     errno = 0;
     OTF2_GlobalDefWriter *w = OTF2_Archive_GetGlobalDefWriter(a->otf2);
     if (!w)
@@ -649,13 +766,9 @@ bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
     else if (!t->rank)
         fv_log("%s: the unfinished archive is kept here", a->work);
     good = !fv_transport_any(t, !good);
-    if (a->lock >= 0)
-        close(a->lock);
-    fv_commands_release(a);
+    fv_event_strings_release(a);
     fv_strings_release(&a->strings);
     free(a->writers);
-    free(a->final);
-    free(a->work);
-    free(a);
+    free_archive(a);
     return good;
 }

@@ -1,7 +1,9 @@
 /* An OTF2 archive that several processes write together: the sink of the merge. Only otf2/ knows OTF2.
  *
  * The archive grows in a hidden directory beside its final place and is moved there when it is whole, the
- * anchor file last: an interrupted merge leaves nothing that a viewer would open. */
+ * anchor file last: an interrupted merge leaves nothing that a viewer would open. An older archive of fvunify
+ * is moved aside first and removed when the new one is in its place; if that fails, or is interrupted, it
+ * comes back, at the latest with the next merge. What fvunify did not write is not touched. */
 #ifndef FV_ARCHIVE_H
 #define FV_ARCHIVE_H
 
@@ -26,6 +28,7 @@ bool fv_archive_end_events(struct fv_archive *archive);
 struct fv_archive_location {
     uint64_t location, events;
     uint32_t rank; /* world rank */
+    bool gaps;     /* recording was off at times */
 };
 struct fv_archive_times {
     uint64_t first_ns, last_ns; /* of all events */

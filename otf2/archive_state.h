@@ -2,6 +2,7 @@
 #ifndef FV_ARCHIVE_STATE_H
 #define FV_ARCHIVE_STATE_H
 
+#include "analysis/steps.h"
 #include "otf2/archive.h"
 
 #include <otf2/otf2.h>
@@ -26,7 +27,8 @@ struct fv_archive {
     OTF2_Archive *otf2;
     const struct fv_transport *transport;
     OTF2_CollectiveCallbacks collectives;
-    char *final, *work; /* directories */
+    char *final, *work,
+        *old; /* directories: of the archive, while it grows, and of the one that it replaces */
     int lock; /* descriptor of the directory, while we work there; -1: none */
     uint64_t chunk_bytes;
     const struct fv_defs *defs;
@@ -36,11 +38,12 @@ struct fv_archive {
     size_t writer_room;
     OTF2_AttributeList *attributes;
     struct fv_strings strings;
-    struct fv_command *commands; /* by rank; the same in all processes */
+    struct fv_command *commands;      /* by rank; the same in all processes */
+    uint32_t wait_kinds[FV_WS_COUNT]; /* strings; as well */
     bool failed;
 };
 
-enum { FV_ATTRIBUTE_CALL_PATH = 0 };
+enum { FV_ATTRIBUTE_CALL_PATH, FV_ATTRIBUTE_WAIT, FV_ATTRIBUTE_WAIT_KIND, FV_ATTRIBUTE_CAUSE };
 
 /* Logs once; false if it is an error. */
 bool fv_archive_check(struct fv_archive *archive, OTF2_ErrorCode code, const char *what);
@@ -48,8 +51,8 @@ bool fv_archive_check(struct fv_archive *archive, OTF2_ErrorCode code, const cha
 /* Groups come in this order: all locations, one for MPI_COMM_SELF, those of RMA, those of communicators. */
 enum { FV_GROUP_LOCATIONS = 0, FV_GROUP_SELF = 1, FV_GROUP_FIRST_RMA = 2 };
 
-void fv_commands_init(struct fv_archive *archive);
-void fv_commands_release(struct fv_archive *archive);
+void fv_event_strings_init(struct fv_archive *archive);
+void fv_event_strings_release(struct fv_archive *archive);
 
 bool fv_definitions_write(struct fv_archive *archive, OTF2_GlobalDefWriter *writer,
                           const struct fv_archive_location *locations, size_t location_count,

@@ -84,7 +84,7 @@ static OTF2_CallbackCode on_MeasurementOnOff(FV_EVENT, OTF2_MeasurementMode mode
     if (mode != OTF2_MEASUREMENT_ON && mode != OTF2_MEASUREMENT_OFF)
         fv_fault(c, FV_ENUM, "mode %u is neither on nor off", mode);
     if (mode == OTF2_MEASUREMENT_OFF)
-        c->any_off = c->here.off = true;
+        fv_check_switched_off(c);
     return OTF2_CALLBACK_SUCCESS;
 }
 

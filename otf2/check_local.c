@@ -29,34 +29,18 @@ static void on_pair(uint64_t local, uint64_t global, void *data)
 
 static OTF2_CallbackCode on_MappingTable(void *data, OTF2_MappingType type, const OTF2_IdMap *map)
 {
-    static const enum fv_def of[] = {
-        FV_DEF_STRING,
-        FV_DEF_ATTRIBUTE,
-        FV_DEF_LOCATION,
-        FV_DEF_REGION,
-        FV_DEF_GROUP,
-        FV_DEF_METRIC,
-        FV_DEF_COMM,
-        FV_DEF_PARAMETER,
-        FV_DEF_RMA_WIN,
-        FV_DEF_SOURCE_LOCATION,
-        FV_DEF_CALLING_CONTEXT,
-        FV_DEF_INTERRUPT_GENERATOR,
-        FV_DEF_IO_FILE,
-        FV_DEF_IO_HANDLE,
-        FV_DEF_LOCATION_GROUP,
-    };
+    enum fv_def kind = fv_def_of_mapping(type);
     struct fv_check *c = data;
 
     at(c, "MappingTable");
-    if (type >= sizeof(of) / sizeof(*of)) {
+    if (kind == FV_DEF_COUNT) {
         fv_fault(c, FV_ENUM, "a mapping of unknown type %u", type);
         return OTF2_CALLBACK_SUCCESS;
     }
     if (c->mapping_seen & UINT32_C(1) << type)
-        fv_fault(c, FV_DUPLICATE, "a second mapping table of %s", fv_def_name(of[type]));
+        fv_fault(c, FV_DUPLICATE, "a second mapping table of %s", fv_def_name(kind));
     c->mapping_seen |= UINT32_C(1) << type;
-    OTF2_IdMap_Traverse(map, on_pair, &(struct traversal){ c, of[type] });
+    OTF2_IdMap_Traverse(map, on_pair, &(struct traversal){ c, kind });
     return OTF2_CALLBACK_SUCCESS;
 }
 

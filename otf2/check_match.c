@@ -55,6 +55,27 @@ static void keep_loose(struct fv_check *c, const struct fv_key *key, bool start,
                                                     .record = record };
 }
 
+void fv_check_switched_off(struct fv_check *c)
+{
+    c->any_off = true;
+    if (c->here.group != FV_NONE) {
+        struct fv_definition *group = fv_def_at(c, FV_DEF_LOCATION_GROUP, c->here.group);
+
+        group->u.location_group.off = true;
+        if (c->where.time > group->u.location_group.last_off)
+            group->u.location_group.last_off = c->where.time;
+    }
+}
+
+/* Started at `time`, it was under way when a thread of its process switched recording off. */
+static bool may_have_ended(const struct fv_check *c, uint32_t location_group, uint64_t time)
+{
+    const struct fv_definition *group =
+        location_group == FV_NONE ? NULL : fv_def_at(c, FV_DEF_LOCATION_GROUP, location_group);
+
+    return group && group->u.location_group.off && time <= group->u.location_group.last_off;
+}
+
 void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_t b, uint32_t what,
                     uint64_t value)
 {
@@ -70,7 +91,7 @@ void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_
     }
     if (may_be_elsewhere(c, kind))
         keep_loose(c, &old->key, true, old->time, old->record);
-    else
+    else if (!may_have_ended(c, c->here.group, old->time))
         fv_fault(c, actives[kind].reused, "%s is started again while it is active",
                  describe(&entry.key, text));
     *old = entry;
@@ -129,7 +150,7 @@ void fv_check_still_active(struct fv_check *c)
         c->where.record = left[i]->record;
         if (may_be_elsewhere(c, left[i]->key.kind))
             keep_loose(c, &left[i]->key, true, left[i]->time, left[i]->record);
-        else
+        else if (!may_have_ended(c, c->here.group, left[i]->time))
             fv_fault(c, actives[left[i]->key.kind].open, "%s is never %s", describe(&left[i]->key, text),
                      actives[left[i]->key.kind].completed);
     }
@@ -158,6 +179,8 @@ static void say_loose(struct fv_check *c, const struct fv_loose *l)
     };
     char text[96];
 
+    if (l->start && may_have_ended(c, l->group, l->time))
+        return;
     if (l->start)
         fv_fault_at(c, &where, actives[l->key.kind].open,
                     "%s is never completed, on no thread of its process", describe(&l->key, text));

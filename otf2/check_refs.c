@@ -44,6 +44,32 @@ uint64_t fv_def_undefined(enum fv_def kind)
     return kinds[kind].undefined;
 }
 
+/* OTF2_Type numbers these kinds alike, from OTF2_TYPE_STRING on. */
+enum fv_def fv_def_of_mapping(OTF2_MappingType type)
+{
+    static const enum fv_def of[] = {
+        [OTF2_MAPPING_STRING] = FV_DEF_STRING,
+        [OTF2_MAPPING_ATTRIBUTE] = FV_DEF_ATTRIBUTE,
+        [OTF2_MAPPING_LOCATION] = FV_DEF_LOCATION,
+        [OTF2_MAPPING_REGION] = FV_DEF_REGION,
+        [OTF2_MAPPING_GROUP] = FV_DEF_GROUP,
+        [OTF2_MAPPING_METRIC] = FV_DEF_METRIC,
+        [OTF2_MAPPING_COMM] = FV_DEF_COMM,
+        [OTF2_MAPPING_PARAMETER] = FV_DEF_PARAMETER,
+        [OTF2_MAPPING_RMA_WIN] = FV_DEF_RMA_WIN,
+        [OTF2_MAPPING_SOURCE_CODE_LOCATION] = FV_DEF_SOURCE_LOCATION,
+        [OTF2_MAPPING_CALLING_CONTEXT] = FV_DEF_CALLING_CONTEXT,
+        [OTF2_MAPPING_INTERRUPT_GENERATOR] = FV_DEF_INTERRUPT_GENERATOR,
+        [OTF2_MAPPING_IO_FILE] = FV_DEF_IO_FILE,
+        [OTF2_MAPPING_IO_HANDLE] = FV_DEF_IO_HANDLE,
+        [OTF2_MAPPING_LOCATION_GROUP] = FV_DEF_LOCATION_GROUP,
+    };
+    _Static_assert(sizeof(of) / sizeof(*of) == OTF2_TYPE_LOCATION_GROUP - OTF2_TYPE_STRING + 1,
+                   "as many types");
+
+    return type < sizeof(of) / sizeof(*of) ? of[type] : FV_DEF_COUNT;
+}
+
 uint32_t fv_def_find(const struct fv_check *c, enum fv_def kind, uint64_t id)
 {
     const struct fv_definitions *d = &c->definitions[kind];
@@ -141,28 +167,10 @@ void fv_check_paradigm(struct fv_check *c, OTF2_Paradigm paradigm, const char *f
 /* Attribute and property values: those that refer to a definition. */
 void fv_check_typed(struct fv_check *c, OTF2_Type type, OTF2_AttributeValue value, const char *field)
 {
-    static const enum fv_def of[] = {
-        FV_DEF_STRING,
-        FV_DEF_ATTRIBUTE,
-        FV_DEF_LOCATION,
-        FV_DEF_REGION,
-        FV_DEF_GROUP,
-        FV_DEF_METRIC,
-        FV_DEF_COMM,
-        FV_DEF_PARAMETER,
-        FV_DEF_RMA_WIN,
-        FV_DEF_SOURCE_LOCATION,
-        FV_DEF_CALLING_CONTEXT,
-        FV_DEF_INTERRUPT_GENERATOR,
-        FV_DEF_IO_FILE,
-        FV_DEF_IO_HANDLE,
-        FV_DEF_LOCATION_GROUP,
-    };
-
     if (type > OTF2_TYPE_LOCATION_GROUP)
         fv_check_limit(c, type, OTF2_TYPE_LOCATION_GROUP, "type");
     else if (type >= OTF2_TYPE_STRING)
-        fv_check_optional(c, of[type - OTF2_TYPE_STRING],
+        fv_check_optional(c, fv_def_of_mapping((OTF2_MappingType)(type - OTF2_TYPE_STRING)),
                           type == OTF2_TYPE_LOCATION ? value.uint64 : value.uint32, field);
 }
 

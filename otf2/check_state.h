@@ -49,6 +49,8 @@ struct fv_definition { /* its kind says which members count */
         } location;
         struct {
             uint32_t locations; /* how many belong to it */
+            bool off;           /* recording was switched off on one of them, */
+            uint64_t last_off;  /* ... the last time at this */
         } location_group;
         struct {
             uint8_t type, paradigm;
@@ -168,7 +170,6 @@ struct fv_here { /* the location that is being read */
     uint32_t location, group, epoch;
     uint64_t last, events;
     bool metric_only, shared; /* shared: its process has other locations */
-    bool off;                 /* measurement was switched off at some time */
     struct fv_open *stack;
     size_t depth, stack_room;
     bool regions, contexts, mixed;
@@ -248,6 +249,7 @@ struct fv_check {
 /* ---- identifiers and references (check_refs.c) ---- */
 const char *fv_def_name(enum fv_def kind);
 uint64_t fv_def_undefined(enum fv_def kind);
+enum fv_def fv_def_of_mapping(OTF2_MappingType type); /* FV_DEF_COUNT: an unknown type */
 uint32_t fv_def_find(const struct fv_check *c, enum fv_def kind, uint64_t id); /* index or FV_NONE */
 static inline struct fv_definition *fv_def_at(const struct fv_check *c, enum fv_def kind, uint32_t index)
 {
@@ -298,6 +300,8 @@ void fv_check_root(struct fv_check *c, const struct fv_comm *comm, OTF2_Collecti
 const char *fv_collective_name(OTF2_CollectiveOp op);
 
 /* ---- operations that are started and completed (check_match.c) ---- */
+/* What was under way may end unseen from here on. */
+void fv_check_switched_off(struct fv_check *c);
 void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_t b, uint32_t what,
                     uint64_t value);
 /* False: nothing like it was started here, which was reported unless another thread may have started it. */

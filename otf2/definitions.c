@@ -58,10 +58,13 @@ static const char *next_word(const char *at, char *out)
     return at;
 }
 
-/* In all processes alike, for the event that tells of it. */
-void fv_commands_init(struct fv_archive *a)
+/* In all processes alike, for the events that tell of them. */
+void fv_event_strings_init(struct fv_archive *a)
 {
     const struct fv_defs *d = a->defs;
+
+    for (unsigned i = 0; i < FV_WS_COUNT; i++)
+        a->wait_kinds[i] = fv_is_completion(i) ? 0 : fv_strings_find(&a->strings, fv_wait_state_names[i]);
 
     a->commands = fv_xcalloc(d->rank_count + 1, sizeof(*a->commands));
     for (size_t i = 0; i < d->rank_count; i++) {
@@ -85,7 +88,7 @@ void fv_commands_init(struct fv_archive *a)
     }
 }
 
-void fv_commands_release(struct fv_archive *a)
+void fv_event_strings_release(struct fv_archive *a)
 {
     for (size_t i = 0; a->commands && i < a->defs->rank_count; i++)
         if (!i || a->commands[i].arguments != a->commands[i - 1].arguments)
@@ -354,6 +357,14 @@ static void write_attributes(struct writing *w)
         check(w, OTF2_GlobalDefWriter_WriteAttribute(
                      w->w, FV_ATTRIBUTE_CALL_PATH, text(w, "fvmpi::call_path"),
                      text(w, "where the program called MPI"), OTF2_TYPE_CALLING_CONTEXT));
+    check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_WAIT, text(w, "fvmpi::wait"),
+                                                 text(w, "nanoseconds that the call waited for others"),
+                                                 OTF2_TYPE_UINT64));
+    check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_WAIT_KIND, text(w, "fvmpi::wait_kind"),
+                                                 text(w, "what it waited for"), OTF2_TYPE_STRING));
+    check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_CAUSE, text(w, "fvmpi::cause"),
+                                                 text(w, "the location that it waited for"),
+                                                 OTF2_TYPE_LOCATION));
 }
 
 /* ---- communicators ---- */

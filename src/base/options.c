@@ -2,6 +2,7 @@
 #include "base/options.h"
 #include "base/experiment.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,12 +44,29 @@ const char *fv_parse_size(const char *text, uint64_t *out)
     return NULL;
 }
 
+static const char *parse_size(const struct fv_option *option, const char *text, void *field);
+
+/* The limit as one writes it in the option. */
+static const char *out_of_range(const struct fv_option *option, const char *what, uint64_t limit)
+{
+    static char text[64];
+    unsigned unit = 0;
+
+    while (option->parse == parse_size && unit < 4 && limit && limit % 1024 == 0) {
+        limit /= 1024;
+        unit++;
+    }
+    snprintf(text, sizeof(text), "%s %llu%.*s)", what, (unsigned long long)limit, unit ? 1 : 0,
+             &"?KMGT"[unit]);
+    return text;
+}
+
 static const char *check_range(const struct fv_option *option, uint64_t value, void *field)
 {
     if (value < option->least)
-        return "too small";
+        return out_of_range(option, "too small (from", option->least);
     if (value > option->most)
-        return "too large";
+        return out_of_range(option, "too large (up to", option->most);
     if (field)
         *(uint64_t *)field = value;
     return NULL;
@@ -157,6 +175,12 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_TRACE_ZSTD", "--trace-zstd", 0, "LEVEL", "0",
       "compress the trace, piece by piece, by libzstd: 1 (fast) to 19; 0 does not",
       FV_USE_APPLICATION, parse_number, FIELD(trace_zstd), 0, 19 },
+    { "FVMPI_BARRIER", "--barrier", 0, "off|before|after", "off",
+      "insert a barrier before (after) each blocking collective: imbalance and transfer apart, a perturbed run",
+      FV_USE_APPLICATION, parse_choice, FIELD(barrier), 0, 0 },
+    { "FVMPI_BARRIER_WAIT", "--barrier-wait", 0, "SECONDS", "10",
+      "with --barrier: how long MPI_Init waits for all ranks to agree to it",
+      FV_USE_APPLICATION, parse_number, FIELD(barrier_wait), 0, 3600 },
     { "FVMPI_OFF_AT_START", "--off-at-start", 0, NULL, "0",
       "record nothing until MPI_Pcontrol(1) or fvmpi_resume()",
       FV_USE_APPLICATION, parse_flag, FIELD(off_at_start), 0, 0 },

@@ -25,8 +25,8 @@ def unify(directory, *options, processes=0, mpi=None, rc=0):
     return harness.run(command).ended(rc)
 
 
-def checked(directory, rc=0):
-    run = harness.run([harness.FVMPI, 'check', os.path.join(directory, 'traces.otf2')])
+def checked(directory, *options, rc=0):
+    run = harness.run([harness.FVMPI, 'check', os.path.join(directory, 'traces.otf2')] + list(options))
     equal('errors of {}\n{}{}'.format(directory, run.out[-1500:], run.err[-500:]), run.rc, rc)
     return run.out
 
@@ -115,11 +115,148 @@ def killed(tap, mpi):
         checked(run.directory)
 
 
+PAUSES = r"""
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank, ranks, in, sum, one = 1;
+    MPI_Request requests[2];
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % ranks, 3, MPI_COMM_WORLD, &requests[0]);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[1]);
+    MPI_Recv(&in, 1, MPI_INT, (rank + ranks - 1) % ranks, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Pcontrol(0);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Pcontrol(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""
+
+
+def pauses(tap, mpi):
+    source = os.path.join(harness.scratch('src'), 'pauses.c')
+    program = source[:-2]
+    with open(source, 'w') as f:
+        f.write(PAUSES)
+    harness.run([mpi.cc, '-g', source, '-o', program]).ended(0)
+    with tap.test('{}: what completes in a pause stays open, which is no fault'.format(mpi)):
+        run = mpi.profile(program, 2, (), ['--trace']).ended(0)
+        unify(run.directory, '-q')
+        text = printed(run.directory)
+        equal('completed', count(text, 'MPI_ISEND_COMPLETE') + count(text, 'NON_BLOCKING_COLLECTIVE_COMPLETE'), 0)
+        equal('switched', count(text, 'MEASUREMENT_ON_OFF'), 4)
+        checked(run.directory, '--strict')
+        with open(os.path.join(run.directory, 'traces.otf2'), 'rb') as f:
+            check(b'MPI_COMMUNICATION_COMPLETE\0false' in f.read(), 'the archive says that it holds all messages')
+    with tap.test('{}: what begins before recording does is not in the archive'.format(mpi)):
+        run = mpi.profile(program, 2, (), ['--trace', '--off-at-start']).ended(0)
+        unify(run.directory, '-q')
+        text = printed(run.directory)
+        equal('switched', count(text, 'MEASUREMENT_ON_OFF'), 4)
+        equal('sends', count(text, 'MPI_ISEND'), 0)
+        checked(run.directory, '--strict')
+
+
+def two_runs(tap, mpi):
+    with tap.test('{}: rank files of two runs'.format(mpi)):
+        mixed, lines = harness.scratch('mixed'), []
+        for rank in (0, 1):
+            run = mpi.profile(mpi.build('p2p.c'), 2, (), ['--trace']).ended(0)
+            shutil.copy(os.path.join(run.directory, 'rank-{:06}.fvr'.format(rank)), mixed)
+        report = harness.run([harness.FVMPI, 'report', mixed]).ended(0).out
+        done = unify(mixed, rc=1)
+        for said in (report, done.err):
+            check(re.search('rank-000000.fvr: of another run, left out', said), 'not said: {}', said)
+            check('rank 0 has no rank file' in said, 'not said: {}', said)
+        text = printed(mixed)
+        check(not re.search(r'^ENTER +0 ', text, re.M) and re.search(r'^ENTER +1 ', text, re.M), 'the older run is used')
+
+
+# rename() number FAIL_AT fails, or ends the process.
+SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+int rename(const char *from, const char *to)
+{
+    static int count;
+    int (*next)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    if (++count != atoi(getenv("FAIL_AT")))
+        return next(from, to);
+    if (getenv("FAIL_KILL"))
+        _exit(9);
+    errno = EBUSY;
+    return -1;
+}
+"""
+MOVES = 6  # of three parts, out and in
+
+
+def old_archives(tap):
+    if not os.path.exists(GENERATOR):
+        with tap.test('old archives'):
+            raise harness.Skip('trace_gen is not built')
+    d = harness.scratch('again')
+    harness.run([GENERATOR, d, '2', '300', '0']).ended(0)
+    unify(d, '-q')
+    wanted = digest(d)
+    merge, parts = [UNIFY + '-serial', d, '-q', '--no-analysis'], ('traces', 'traces.def', 'traces.otf2')
+
+    def inodes():
+        return [os.stat(os.path.join(d, p)).st_ino for p in parts]
+
+    with tap.test('an archive is replaced, and only by a whole one'):
+        shim = os.path.join(harness.scratch('src'), 'shim.c')
+        with open(shim, 'w') as f:
+            f.write(SHIM)
+        library = shim[:-1] + 'so'
+        harness.run(['cc', '-shared', '-fPIC', shim, '-o', library, '-ldl']).ended(0)
+        preload = ':'.join(filter(None, [os.environ.get('FVMPI_TEST_SANITIZER'), library]))
+        for at in range(1, MOVES + 1):
+            before = inodes()
+            env = {'LD_PRELOAD': preload, 'FAIL_AT': str(at)}
+            done = harness.run(merge, env=env).ended(1)
+            check('left in ' + d + '/.traces-unfinished' in done.err, 'not said: {}', done.err)
+            equal('the old archive, move {} failed'.format(at), inodes(), before)
+            harness.run(merge, env=dict(env, FAIL_KILL='1')).ended(9)
+            # The next merge fails, on a disk that is full: the old one is back.
+            full = harness.run(['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0" "$@"'] + merge)
+            check(full.rc == 1 and 'room on the disk' in full.err, 'the test is void: {} {}', full.rc, full.err)
+            equal('the old archive, killed at move {}'.format(at), inodes(), before)
+        harness.run(merge, env={'LD_PRELOAD': preload, 'FAIL_AT': str(MOVES + 1)}).ended(0)
+        check(inodes() != before, 'not replaced')
+        equal('the new archive', digest(d), wanted)
+        check(not os.path.exists(os.path.join(d, '.traces-unfinished')), 'something is left')
+    with tap.test('what fvunify did not write is not replaced'):
+        for name, text in (('traces.otf2', b'my notes\n'), ('traces.otf2', b''), ('traces.def', b'notes'),
+                           ('traces.otf2', b'\3BOTF2\0\3\2\3Score-P 8.4\0'), ('traces', b'notes'),
+                           ('traces/notes', b'notes'), ('traces.otf2/notes', b'notes')):
+            out = harness.scratch('foreign')
+            path = os.path.join(out, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'wb') as f:
+                f.write(text)
+            done = unify(d, '-q', '--no-analysis', '-o', out, rc=1)
+            equal('lines', done.err.count('\n'), 1)
+            check(name.split('/')[0] + ': not written by fvunify' in done.err and '-o' in done.err, 'not said: {}',
+                  done.err)
+            with open(path, 'rb') as f:
+                equal(name, f.read(), text)
+            equal('files', os.listdir(out), [name.split('/')[0]])
+
+
 def options(tap):
     with tap.test('options'):
         check('usage' in harness.run([UNIFY, '--help']).ended(0).out, 'no help')
         harness.run([UNIFY]).ended(2)
         harness.run([UNIFY, '--nonsense', '.']).ended(2)
+        check('one experiment directory at a time' in harness.run([UNIFY, '.', '.']).ended(2).err, 'not said')
         harness.run([UNIFY, '--memory', '3', '.']).ended(2)
         harness.run([UNIFY, '/nonexistent']).ended(1)
 
@@ -152,10 +289,13 @@ def main():
         tap.done()
     options(tap)
     clocks(tap)
+    old_archives(tap)
     for mpi in harness.mpis(tap):
         real_programs(tap, mpi)
         same_for_all(tap, mpi)
         killed(tap, mpi)
+        two_runs(tap, mpi)
+        pauses(tap, mpi)
         chunks(tap, mpi)
     tap.done()
 

@@ -1,9 +1,11 @@
 /* Writes an OTF2 archive that has something of everything, or the same with one fault:
  *
- *     archives DIR FAULT      writes DIR/traces.otf2; FAULT good: none
+ *     archives DIR FAULT[+PART]      writes DIR/traces.otf2; FAULT good: none
  *
- * Three processes with one location each (0, 1, 2) and a thread of the first (1 << 32), which has calling
- * contexts. Faults are made on location 1 unless they need another one; there, each is one `is("...")`. */
+ * PART is how the archive says that it does not hold everything: off (location 2 switches recording off and
+ * on), empty (a fourth process whose location has no events), incomplete (the archive's property). Three
+ * processes with one location each (0, 1, 2) and a thread of the first (1 << 32), which has calling contexts.
+ * Faults are made on location 1 unless they need another one; there, each is one `is("...")`. */
 #include <otf2/otf2.h>
 
 #include <stdio.h>
@@ -17,7 +19,7 @@ enum { R_MAIN, R_SEND, REGIONS };
 enum { G_WORLD, G_ALL, G_EVEN, G_SELF, G_A, G_B, G_TEAM_WORLD, G_TEAM };
 enum { C_WORLD, C_SELF, C_EVEN, C_INTER, C_TEAM };
 
-static const char *fault;
+static const char *fault, *part = "";
 static bool used; /* the fault's name exists */
 
 static bool is(const char *name)
@@ -26,6 +28,11 @@ static bool is(const char *name)
 
     used = used || same;
     return same;
+}
+
+static bool says(const char *name)
+{
+    return !strcmp(part, name);
 }
 
 static void must(OTF2_ErrorCode code, const char *what, int line)
@@ -49,19 +56,31 @@ static uint64_t tick(void)
 }
 #define E(event, ...) MUST(OTF2_EvtWriter_##event(w, NULL, tick(), ##__VA_ARGS__))
 
+static void gap(void)
+{
+    E(MeasurementOnOff, OTF2_MEASUREMENT_OFF);
+    E(MeasurementOnOff, OTF2_MEASUREMENT_ON);
+}
+
 static void ring(int rank)
 {
+    bool open = rank == 1 ? is("request-open") || is("request-off") || is("request-off-before")
+                          : rank == 0 && is("request-off-thread");
     uint64_t request = 100;
     uint32_t next = (uint32_t)(rank + 1) % 3, previous = (uint32_t)(rank + 2) % 3;
 
     E(MpiIrecvRequest, request);
     if (rank == 1 && is("request-reused"))
         E(MpiIrecvRequest, request);
+    if (rank == 1 && is("request-off-before"))
+        gap();
     E(MpiIsend, rank == 1 && is("rank-range") ? 7 : next, rank == 1 && is("comm-undefined") ? 99 : C_WORLD, 5,
       64, request + 1);
     E(MpiRequestTest, rank == 1 && is("test-unknown") ? 77 : request);
+    if (rank == 1 && is("request-off"))
+        gap();
     now = 3000; /* all have sent */
-    if (!(rank == 1 && is("request-open")))
+    if (!open)
         E(MpiIsendComplete, rank == 1 && is("complete-unknown") ? 55
                             : rank == 1 && is("request-wrong")  ? request
                                                                 : request + 1);
@@ -139,10 +158,11 @@ static void collectives(int rank)
         if (rank == 2 && is("comm-destroyed"))
             E(MpiSend, 0, C_EVEN, 1, 1);
     }
-    collective(OTF2_COLLECTIVE_OP_BCAST, C_INTER,
-               rank == 0   ? OTF2_COLLECTIVE_ROOT_SELF
-               : rank == 2 ? OTF2_COLLECTIVE_ROOT_THIS_GROUP
-                           : 0);
+    if (!(rank == 1 && is("collective-none")))
+        collective(OTF2_COLLECTIVE_OP_BCAST, C_INTER,
+                   rank == 0   ? OTF2_COLLECTIVE_ROOT_SELF
+                   : rank == 2 ? OTF2_COLLECTIVE_ROOT_THIS_GROUP
+                               : 0);
     if (rank == 1 && is("collective-open"))
         E(MpiCollectiveBegin);
 }
@@ -168,6 +188,10 @@ static void one_sided(int rank)
     E(RmaRequestLock, 0, 2, 0, OTF2_LOCK_SHARED);
     if (!(broken && is("rma-lock-not-acquired")))
         E(RmaAcquireLock, 0, 2, 0, OTF2_LOCK_SHARED);
+    if (broken && is("lock-off")) { /* released unseen, and acquired again */
+        gap();
+        E(RmaAcquireLock, 0, 2, 0, OTF2_LOCK_SHARED);
+    }
     E(RmaPut, broken && is("window-undefined") ? 9 : 0, broken && is("rma-rank") ? 3 : 2, 8, 1);
     E(RmaGet, 0, 2, 8, 2);
     E(RmaAtomic, 0, 2, OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ADD, 8, 8, 3);
@@ -273,6 +297,8 @@ static void process_events(int rank)
     if (!(broken && is("program-end-only")))
         E(ProgramBegin, S_NAME, 1, &argument);
     E(Enter, R_MAIN);
+    if (rank == 2 && says("off"))
+        gap();
     if (broken && is("program-late"))
         E(ProgramBegin, S_NAME, 1, &argument);
     E(Enter, broken && is("region-undefined") ? 99 : R_SEND);
@@ -322,6 +348,8 @@ static void thread_events(void)
         E(CallingContextLeave, 0);
     E(ThreadAcquireLock, OTF2_PARADIGM_PTHREAD, 1, 3);
     E(ThreadReleaseLock, OTF2_PARADIGM_PTHREAD, 1, 3);
+    if (is("request-off-thread"))
+        gap();
     E(ThreadEnd, C_TEAM, 1);
 }
 
@@ -339,7 +367,7 @@ static void system_tree(void)
     for (uint32_t i = 0; i < 3; i++)
         D(LocationGroup, i, S_NAME, OTF2_LOCATION_GROUP_TYPE_PROCESS, i == 1 && is("group-node") ? 9 : 1,
           OTF2_UNDEFINED_LOCATION_GROUP);
-    if (is("empty-location-group"))
+    if (is("empty-location-group") || says("empty"))
         D(LocationGroup, 3, S_NAME, OTF2_LOCATION_GROUP_TYPE_PROCESS, 1, OTF2_UNDEFINED_LOCATION_GROUP);
     for (uint32_t i = 0; i < 3; i++)
         D(Location, i, S_NAME,
@@ -348,6 +376,8 @@ static void system_tree(void)
                                           : OTF2_LOCATION_TYPE_CPU_THREAD,
           i == 1 && is("event-count") ? 3 : counts[i], i == 1 && is("location-group-undefined") ? 9 : i);
     D(Location, THREAD, S_NAME, OTF2_LOCATION_TYPE_CPU_THREAD, counts[3], 0);
+    if (says("empty"))
+        D(Location, 3, S_NAME, OTF2_LOCATION_TYPE_CPU_THREAD, 0, 3);
     if (is("location-count"))
         D(Location, 5, S_NAME, OTF2_LOCATION_TYPE_CPU_THREAD, 0, 0);
 }
@@ -550,18 +580,18 @@ int main(int argc, char **argv)
 
     if (argc != 3)
         return 2;
-    fault = argv[2];
+    fault = strtok(argv[2], "+");
+    part = strtok(NULL, "");
+    part = part ? part : "";
     archive = OTF2_Archive_Open(argv[1], "traces", OTF2_FILEMODE_WRITE, 256 * 1024, 256 * 1024,
                                 OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     attributes = OTF2_AttributeList_New();
     MUST(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL));
     MUST(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
     MUST(OTF2_Archive_SetCreator(archive, "fvmpi test"));
-    MUST(OTF2_Archive_SetBoolProperty(archive, "OTF2::MPI_COMMUNICATION_COMPLETE", !is("message-unrecorded"),
+    MUST(OTF2_Archive_SetBoolProperty(archive, "OTF2::MPI_COMMUNICATION_COMPLETE", !says("incomplete"),
                                       false));
     MUST(OTF2_Archive_SetBoolProperty(archive, "OTF2::THREAD_LOCK_EVENT_COMPLETE", true, false));
-    if (is("message-unrecorded"))
-        fault = "not-sent";
     MUST(OTF2_Archive_OpenEvtFiles(archive));
     for (unsigned i = 0; i < 4; i++)
         write_location(archive, i);
@@ -569,6 +599,8 @@ int main(int argc, char **argv)
     MUST(OTF2_Archive_OpenDefFiles(archive));
     for (unsigned i = 0; i < 4; i++)
         local_definitions(archive, i == 3 ? THREAD : i);
+    if (says("empty"))
+        local_definitions(archive, 3);
     MUST(OTF2_Archive_CloseDefFiles(archive));
     definitions(archive);
     MUST(OTF2_Archive_Close(archive));

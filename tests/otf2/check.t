@@ -48,20 +48,24 @@ check '--json: no faults' has "$(tr -d ' \n' < good.json)" '"schema":"fvmpi-chec
 one='location "name" \(1\)'
 event="$one, time -?[0-9.]+ s, record"
 thread='location "name" \(4294967296\), time [0-9.]+ s, record'
-while read -r fault severity tag where; do
-    [ -n "$fault" ] || continue
-    where=${where//ONE/$one} where=${where//EVENT/$event} where=${where//THREAD/$thread}
-    if ! "$archives" "$fault" "$fault" 2> generator; then
-        out=$(cat generator)
-        check "$fault: written" false
-        continue
-    fi
-    capture "$fvmpi" check "$fault/traces.otf2"
-    want=1
-    [ "$severity" = error ] || want=0
-    check "$fault: $tag" has "$rc:$(grep -c . <<< "$err"):$(tr '\n' '~' <<< "$out")" \
-        "^$want:[01]:(.*~)?[^ ]*: ($where[^~]*) \[$severity $tag\]~"
-done <<'TABLE'
+shown() { # by the archives of a table, a line each: FAULT SEVERITY TAG WHERE, an extended regular expression
+    local fault severity tag where want
+    while read -r fault severity tag where; do
+        [ -n "$fault" ] || continue
+        where=${where//ONE/$one} where=${where//EVENT/$event} where=${where//THREAD/$thread}
+        if ! "$archives" "$fault" "$fault" 2> generator; then
+            out=$(cat generator)
+            check "$fault: written" false
+            continue
+        fi
+        capture "$fvmpi" check "$fault/traces.otf2"
+        want=1
+        [ "$severity" = error ] || want=0
+        check "$fault: $tag" has "$rc:$(grep -c . <<< "$err"):$(tr '\n' '~' <<< "$out")" \
+            "^$want:[01]:(.*~)?[^ ]*: ($where[^~]*) \[$severity $tag\]~"
+    done
+}
+shown <<'TABLE'
 duplicate                error   duplicate-definition      definition String 1: String 1
 node-string              error   undefined-reference       definition SystemTreeNode 0: name: String 99
 node-parent              error   undefined-reference       definition SystemTreeNode 1: parent: SystemTreeNode 9
@@ -152,10 +156,10 @@ test-unknown             error   request-unknown           EVENT MpiRequestTest:
 nonblocking-unknown      error   request-unknown           EVENT NonBlockingCollectiveComplete: request 901
 request-wrong            error   request-wrong             EVENT MpiIsendComplete: request 100
 request-open             warning request-open              EVENT MpiIsend: request 101
+request-off-before       warning request-open              EVENT MpiIsend: request 101
 loose-unknown            error   request-unknown           THREAD MpiIrecv: request 800 was not started, on no thread
 not-received             error   message-not-received      location "name" \(0\), time [0-9.]+ s, record MpiIsend: "world", rank 0 to rank 1, tag 5: 1 messages sent, 0
 not-sent                 error   message-not-sent          EVENT MpiRecv: "world", rank 2 to rank 1, tag 33: 0 messages sent, 1
-message-unrecorded       warning message-unrecorded        EVENT MpiRecv: "world", rank 2 to rank 1, tag 33
 tag                      error   message-not-sent          EVENT MpiIrecv: "world", rank 0 to rank 1, tag 6
 size                     error   message-size              location "name" \(0\), time [0-9.]+ s, record MpiIsend: "world", rank 0 to rank 1, tag 5: sizes differ: 64 bytes sent, 63
 receive-before-send      warning receive-before-send       EVENT MpiRecv: "world", rank 0 to rank 1, tag 1
@@ -169,6 +173,7 @@ root-range               error   rank-range                EVENT MpiCollectiveEn
 root-differs             error   collective-order          EVENT MpiCollectiveEnd: collective 2 on "world" is BCAST root 1 here, but BCAST root 0 on location 0
 collective-order         error   collective-order          EVENT MpiCollectiveEnd: collective 2 on "world" is ALLREDUCE here, but BCAST root 0 on location 0
 collective-count         error   collective-count          ONE, record MpiCollectiveEnd: 3 collectives on "world"
+collective-none          error   collective-count          location "name" \(0\): collectives on "inter": only 2 of its 3 ranks have any
 collective-missing       error   collective-order          location "name" \(2\), time [0-9.]+ s, record MpiCollectiveEnd: collective 1 on "sub"
 comm-not-created         error   handle-lifetime           location "name" \(2\), time [0-9.]+ s, record MpiCollectiveEnd: communicator "sub"
 comm-destroyed           error   handle-lifetime           location "name" \(2\), time [0-9.]+ s, record MpiSend: communicator "sub"
@@ -202,9 +207,67 @@ check 'the generator knows its faults by name' test $? -eq 1
 # Every fault that is looked for has been seen above, but the one that only a newer library can write.
 out=$(sed -n 's/^    \[FV_[A-Z_]*\] = { "\([a-z-]*\)".*/\1/p' "$source/otf2/check_fault.c" | while read -r tag; do
     case $tag in unknown-record) continue ;; esac
-    grep -qE "^[a-z0-9-]+ +(error|warning) +$tag " "$source/tests/otf2/check.t" || echo "$tag"
+    grep -qE "^[a-z0-9+-]+ +(error|warning) +$tag " "$source/tests/otf2/check.t" || echo "$tag"
 done)
 check 'every fault has an archive' test -z "$out"
+
+# ---- an archive that says that it does not hold everything ----
+# Of what has no other side it is no longer known whether it is wrong: a warning of one kind.
+lenient() {
+    cat <<TABLE
+not-sent+$1              warning message-unrecorded        EVENT MpiRecv: "world", rank 2 to rank 1, tag 33: 0 messages sent, 1
+not-received+$1          warning message-unrecorded        location "name" \(0\), time [0-9.]+ s, record MpiIsend: "world", rank 0 to rank 1, tag 5: 1 messages sent, 0
+tag+$1                   warning message-unrecorded        EVENT MpiIrecv: "world", rank 0 to rank 1, tag 6: 0 messages sent, 1
+collective-count+$1      warning message-unrecorded        ONE, record MpiCollectiveEnd: 3 collectives on "world"
+collective-none+$1       warning message-unrecorded        location "name" \(0\): collectives on "inter": only 2 of its 3 ranks have any
+TABLE
+}
+# What both sides have must fit, and so must what one location does alone.
+strict() {
+    cat <<TABLE
+size+$1                  error   message-size              location "name" \(0\), time [0-9.]+ s, record MpiIsend: "world", rank 0 to rank 1, tag 5: sizes differ
+receive-before-send+$1   warning receive-before-send       EVENT MpiRecv: "world", rank 0 to rank 1, tag 1
+rank-range+$1            error   rank-range                EVENT MpiIsend: receiver 7
+complete-unknown+$1      error   request-unknown           EVENT MpiIsendComplete: request 55
+request-open+$1          warning request-open              EVENT MpiIsend: request 101
+rma-open+$1              warning rma-open                  EVENT RmaGet: operation 2
+collective-open+$1       error   collective-open           EVENT MpiCollectiveBegin
+root-range+$1            error   rank-range                EVENT MpiCollectiveEnd: root 3
+comm-not-created+$1      error   handle-lifetime           location "name" \(2\), time [0-9.]+ s, record MpiCollectiveEnd: communicator "sub"
+TABLE
+}
+nothing() { # FAULT+PART: no fault at all
+    "$archives" "$1" "$1" || exit 1
+    capture "$fvmpi" check --strict "$1/traces.otf2"
+    check "$1: nothing, even with --strict" has "$rc:$out" '^0:[^ ]*: [45] locations, [^:]*: 0 errors, 0 warnings$'
+}
+for part in off empty incomplete; do
+    nothing good+$part
+    shown < <(lenient $part; strict $part)
+done
+# A location without events, or a property of the archive, takes nothing from the order of the collectives that others
+# have; where some are missing in the middle, the order is not compared.
+for part in empty incomplete; do
+    shown <<TABLE
+collective-order+$part   error   collective-order          EVENT MpiCollectiveEnd: collective 2 on "world" is ALLREDUCE here
+root-differs+$part       error   collective-order          EVENT MpiCollectiveEnd: collective 2 on "world" is BCAST root 1 here
+collective-missing+$part error   collective-order          location "name" \(2\), time [0-9.]+ s, record MpiCollectiveEnd: collective 1 on "sub"
+rma-collective-count+$part error collective-order          EVENT RmaCollectiveEnd: collective 2 on "window"
+TABLE
+done
+shown <<'TABLE'
+collective-missing+off   warning message-unrecorded        location "name" \(2\), time [0-9.]+ s, record MpiCollectiveEnd: 1 collectives on "sub"
+rma-collective-count+off warning message-unrecorded        EVENT RmaCollectiveEnd: 3 collectives on "window"
+TABLE
+nothing collective-order+off
+nothing root-differs+off
+
+# ---- what ended unseen while recording was off is no fault ----
+for what in request-off request-off-thread lock-off; do
+    "$archives" $what $what || exit 1
+    capture "$fvmpi" check --strict $what/traces.otf2
+    check "$what: nothing, even with --strict" has "$rc:$out" '^0:[^ ]*: 4 locations, [^:]*: 0 errors, 0 warnings$'
+done
 
 # ---- options ----
 capture "$fvmpi" check --strict request-open/traces.otf2

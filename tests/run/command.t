@@ -28,7 +28,11 @@ for option in --sample --threads --io --memory --sensors; do
     check "$option: not in this version" has "$rc:$err" "^2:fvmpi: run: $option: not in this version"
 done
 capture "$fvmpi" run --depth 1025 ls
-check 'a value out of range' has "$rc:$err" '^2:fvmpi: run: --depth 1025: too large'
+check 'a value out of range' has "$rc:$err" '^2:fvmpi: run: --depth 1025: too large \(up to 1024\)'
+capture "$fvmpi" run --trace-max 3 ls
+check 'a size below the least: it is named' has "$rc:$err" '^2:fvmpi: run: --trace-max 3: too small \(from 64K\)'
+capture "$fvmpi" run --trace-max 2T ls
+check 'a size beyond the most' has "$rc:$err" '--trace-max 2T: too large \(up to 1T\)'
 capture "$fvmpi" run --profile-max 4X ls
 check 'a size that is none' has "$rc:$err" '^2:fvmpi: run: --profile-max 4X: not a size'
 capture "$fvmpi" run -o

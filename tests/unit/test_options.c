@@ -1,6 +1,7 @@
 /* The option table's parsers, the environment, and the names of experiments. */
 #include "base/experiment.h"
 #include "base/options.h"
+#include "trace/format.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -60,6 +61,7 @@ static void defaults(void **state)
     assert_int_equal(o.profile_max, 4 << 20);
     assert_int_equal(o.collectives_max, 2 << 20);
     assert_false(o.off_at_start || o.disable || o.quiet);
+    assert_int_equal(o.barrier, FV_BARRIER_NONE);
     assert_int_equal(o.clock, 0);
 }
 
@@ -76,6 +78,8 @@ static void environment(void **state)
     setenv("FVMPI_DISABLE", "0", 1);
     setenv("FVMPI_CLOCK", "monotonic", 1);
     setenv("FVMPI_OFF_AT_START", "", 1);
+    setenv("FVMPI_BARRIER", "after", 1);
+    setenv("FVMPI_BARRIER_WAIT", "30", 1);
     fv_options_from_env(&o);
     setenv("FVMPI_OUTPUT", "elsewhere", 1); /* applications change their environment */
     assert_string_equal(o.output, "some where");
@@ -84,6 +88,8 @@ static void environment(void **state)
     assert_true(o.quiet);
     assert_false(o.disable || o.off_at_start);
     assert_int_equal(o.clock, 2);
+    assert_int_equal(o.barrier, FV_BARRIER_AFTER);
+    assert_int_equal(o.barrier_wait, 30);
 }
 
 static void bad_values_give_defaults(void **state)

@@ -1,0 +1,101 @@
+/* See output.h. */
+#include "cmd/output.h"
+#include "trace/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool fv_output_number(const char *text, size_t least, size_t *out)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (errno || *end || end == text || *text == '-' || value < least)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool is_utf8(void)
+{
+    const char *names[] = { getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG") };
+
+    for (unsigned i = 0; i < 3; i++)
+        if (names[i] && *names[i])
+            return strstr(names[i], "UTF-8") || strstr(names[i], "utf-8") || strstr(names[i], "utf8") ||
+                   strstr(names[i], "UTF8");
+    return false;
+}
+
+static size_t terminal_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    size_t width;
+
+    if (columns && fv_output_number(columns, 20, &width))
+        return width;
+    if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 20)
+        return size.ws_col;
+    return 100;
+}
+
+static bool color_by_default(void)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM"); /* https://no-color.org */
+
+    return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
+}
+
+bool fv_output_color(const char *when, bool *out)
+{
+    bool is_auto = !strcmp(when, "auto");
+
+    if (!is_auto && strcmp(when, "always") && strcmp(when, "never"))
+        return false;
+    *out = is_auto ? color_by_default() : when[0] == 'a';
+    return true;
+}
+
+struct fv_text_options fv_output_defaults(void)
+{
+    return (struct fv_text_options){
+        .width = terminal_width(), .top = 10, .color = color_by_default(), .utf8 = is_utf8()
+    };
+}
+
+bool fv_output_is_recorded(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char magic[sizeof(((struct fv_file_header *)NULL)->magic)], claim[4096];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe */
+    bool is_rank_file = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+                        !memcmp(magic, FV_FILE_MAGIC, sizeof(magic));
+    struct stat st;
+
+    if (fd >= 0)
+        close(fd);
+    snprintf(claim, sizeof(claim), "%.*s.job", (int)(name - path), path);
+    return is_rank_file || ((!strcmp(name, "run.json") || !strcmp(name, ".job")) && !lstat(claim, &st));
+}
+
+FILE *fv_output_open(const char *path)
+{
+    return strcmp(path, "-") ? fopen(path, "we") : stdout;
+}
+
+int fv_output_close(FILE *out, const char *path, int err)
+{
+    if (!out || (out != stdout && fclose(out)))
+        err = -FV_EIO;
+    if (err)
+        fv_log("%s: %s; choose another place for --json", path, strerror(errno));
+    return err;
+}
