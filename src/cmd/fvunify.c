@@ -1,5 +1,7 @@
 /* fvunify: merges the traces of an experiment into one OTF2 archive. Built once for each MPI and once
  * without; src/cmd/unify.c starts the one that fits. */
+#include "analysis/annotate.h"
+#include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/processes.h"
 #include "fvmpi.h"
@@ -7,18 +9,18 @@
 #include "otf2/archive.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 struct options {
     const char *directory, *output;
     uint64_t memory;
-    bool keep, quiet, verbose, correct, symbols;
+    bool keep, quiet, verbose, correct, symbols, analysis;
 };
 
 static const char usage[] =
@@ -33,6 +35,7 @@ static const char usage[] =
     "      --no-correct  leave times as the clocks told them, also where a message arrives before it is "
     "sent\n"
     "      --no-symbols  call paths as module+offset\n"
+    "      --no-analysis  do not look for waiting and its causes (DIR/analysis.json)\n"
     "      --keep      keep the unfinished archive when the merge fails\n"
     "  -q, --quiet     say nothing but errors\n"
     "  -v, --verbose   say what is done\n"
@@ -68,20 +71,22 @@ static bool parse_size(const char *text, uint64_t *out)
     return *out >= 1 << 20;
 }
 
-enum { OPT_MEMORY = 256, OPT_NO_CORRECT, OPT_NO_SYMBOLS, OPT_KEEP, OPT_VERSION };
+enum { OPT_MEMORY = 256, OPT_NO_CORRECT, OPT_NO_SYMBOLS, OPT_NO_ANALYSIS, OPT_KEEP, OPT_VERSION };
 
-/* -1: go on, else the exit status. */
-static int take_option(struct options *o, int option)
+static int take_option(void *options, int option)
 {
+    struct options *o = options;
+
     switch (option) {
-    case 'o': o->output = optarg; return -1;
-    case 'q': o->quiet = true; return -1;
-    case 'v': o->verbose = true; return -1;
-    case OPT_NO_CORRECT: o->correct = false; return -1;
-    case OPT_NO_SYMBOLS: o->symbols = false; return -1;
-    case OPT_KEEP: o->keep = true; return -1;
+    case 'o': o->output = optarg; return FV_GO_ON;
+    case 'q': o->quiet = true; return FV_GO_ON;
+    case 'v': o->verbose = true; return FV_GO_ON;
+    case OPT_NO_CORRECT: o->correct = false; return FV_GO_ON;
+    case OPT_NO_SYMBOLS: o->symbols = false; return FV_GO_ON;
+    case OPT_NO_ANALYSIS: o->analysis = false; return FV_GO_ON;
+    case OPT_KEEP: o->keep = true; return FV_GO_ON;
     case OPT_MEMORY:
-        return parse_size(optarg, &o->memory) ? -1
+        return parse_size(optarg, &o->memory) ? FV_GO_ON
                                               : wrong(optarg, "--memory takes a size from 1M, like 256M");
     case 'h':
         if (first_process)
@@ -92,7 +97,7 @@ static int take_option(struct options *o, int option)
             puts("fvunify " FVMPI_VERSION);
         return FV_EXIT_OK;
     }
-    return -2;
+    return FV_UNKNOWN_OPTION;
 }
 
 static int parse(int argc, char **argv, struct options *o)
@@ -102,6 +107,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "memory", required_argument, NULL, OPT_MEMORY },
         { "no-correct", no_argument, NULL, OPT_NO_CORRECT },
         { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
+        { "no-analysis", no_argument, NULL, OPT_NO_ANALYSIS },
         { "keep", no_argument, NULL, OPT_KEEP },
         { "quiet", no_argument, NULL, 'q' },
         { "verbose", no_argument, NULL, 'v' },
@@ -109,24 +115,12 @@ static int parse(int argc, char **argv, struct options *o)
         { "version", no_argument, NULL, OPT_VERSION },
         { 0 },
     };
-    int option;
+    static const struct fv_arguments arguments = { "o:qvh", table, take_option, wrong,
+                                                   "experiment directory" };
 
-    *o = (struct options){ .memory = UINT64_C(256) << 20, .correct = true, .symbols = true };
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "o:qvh", table, NULL)) != -1) {
-        int status = take_option(o, option);
-
-        if (status == -2)
-            return wrong(argv[optind - 1], "no such option, or its value is missing or too much");
-        if (status >= 0)
-            return status;
-    }
-    if (optind == argc)
-        return wrong("no experiment directory", "one is needed");
-    if (optind + 1 < argc)
-        return wrong(argv[optind + 1], "one experiment directory at a time");
-    o->directory = argv[optind];
-    return -1;
+    *o =
+        (struct options){ .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .analysis = true };
+    return fv_arguments_take(&arguments, argc, argv, o, &o->directory);
 }
 
 /* ---- progress ---- */
@@ -183,6 +177,9 @@ static void progress_end(struct progress *p)
 struct run {
     struct options options;
     struct fv_merge merge;
+    struct fv_analysis analysis;
+    bool analysed;
+    int64_t clock_error_ns;
     struct fv_archive *archive;
     struct progress progress;
     struct fv_replay_stats stats;
@@ -203,15 +200,16 @@ static void say_problems(struct run *r)
     const struct fv_problems *p = &r->merge.problems;
 
     for (size_t i = 0; i < p->count; i++) {
-        bool loss = fv_problem_is_loss(p->items[i].kind);
+        bool missing = p->items[i].kind != FV_PROBLEM_NOTE;
 
-        r->incomplete = r->incomplete || loss;
-        if (loss || (r->options.verbose && !r->options.quiet))
+        r->incomplete = r->incomplete || missing;
+        if (missing || (r->options.verbose && !r->options.quiet))
             fv_log("%s: %s; %s", p->items[i].file ? p->items[i].file : r->options.directory, p->items[i].text,
-                   loss ? "the rest is merged" : "it is merged all the same");
+                   missing ? "the rest is merged" : "it is merged all the same");
     }
-    for (size_t i = 0; i < r->merge.contexts.notes.count && r->options.verbose && !r->options.quiet; i++)
-        fv_log("%s", r->merge.contexts.notes.items[i].text);
+    for (size_t i = 0; i < r->merge.contexts.model.problems.count && r->options.verbose && !r->options.quiet;
+         i++)
+        fv_log("%s", r->merge.contexts.model.problems.items[i].text);
 }
 
 static bool has_traces(struct run *r)
@@ -267,9 +265,13 @@ static bool replay_all(struct run *r)
                                       .calls = m->calls,
                                       .progress = progress_add,
                                       .progress_context = &r->progress };
-    struct fv_sink *sink = fv_archive_sink(r->archive);
+    struct fv_sink *archive = fv_archive_sink(r->archive), *sink = archive;
+    struct fv_annotate annotate;
     bool good = true;
 
+    fv_annotate_init(&annotate, &r->analysis, archive);
+    if (r->analysed)
+        sink = &annotate.sink;
     for (size_t i = 0; i < m->file_count && good && !interrupted; i++) {
         uint32_t threads = m->defs.ranks[m->files[i].rank].thread_count;
 
@@ -279,8 +281,9 @@ static bool replay_all(struct run *r)
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;
     }
+    fv_annotate_release(&annotate);
     progress_end(&r->progress);
-    return good && !interrupted && (!first_process || add_missing(r, sink));
+    return good && !interrupted && (!first_process || add_missing(r, archive));
 }
 
 static int by_location(const void *a, const void *b)
@@ -319,8 +322,8 @@ static bool define(struct run *r)
     for (size_t i = 0; i < r->location_count; i++)
         own[i] = r->locations[i].location;
     for (size_t i = 0; i < count; i++) {
-        locations[i] =
-            (struct fv_archive_location){ all[i].location, all[i].records, (uint32_t)all[i].location };
+        locations[i] = (struct fv_archive_location){ all[i].location, all[i].records,
+                                                     (uint32_t)all[i].location, all[i].gaps };
         if (!all[i].records)
             continue;
         times.first_ns = all[i].first_ns < times.first_ns ? all[i].first_ns : times.first_ns;
@@ -379,6 +382,7 @@ static void correct(struct run *r)
     if (!r->options.correct || r->merge.clocks.line_count < 2)
         return;
     fv_correct(&r->merge, r->options.memory / 2, &c);
+    r->clock_error_ns = c.largest_ns;
     if (!first_process || r->options.quiet)
         return;
     if (c.early)
@@ -392,6 +396,27 @@ static void correct(struct run *r)
     if (r->options.verbose)
         fv_log("%s: %u clocks; %llu messages could not be compared; %llu rounds", r->options.directory,
                r->merge.clocks.line_count, (unsigned long long)c.skipped, (unsigned long long)c.rounds);
+}
+
+static const char *output_of(const struct run *r)
+{
+    return r->options.output ? r->options.output : r->options.directory;
+}
+
+/* The archive is made also where this fails. */
+static bool analyse(struct run *r)
+{
+    const struct fv_analysis_options options = { .directory = output_of(r),
+                                                 .memory = r->options.memory / 2,
+                                                 .progress = progress_add,
+                                                 .progress_context = &r->progress,
+                                                 .stop = &interrupted };
+    if (!r->options.analysis)
+        return true;
+    mkdir(options.directory, 0777); /* of -o; if that fails the archive says so */
+    fv_transport_any(r->merge.transport, false);
+    r->analysed = !fv_transport_any(r->merge.transport, !fv_analyse(&r->analysis, &r->merge, &options));
+    return r->analysed;
 }
 
 /* After the definitions are known to all. */
@@ -419,19 +444,25 @@ static int merge(struct run *r, const struct fv_transport *t)
     if (good) {
         good = fv_merge_unify(&r->merge, r->options.symbols);
         r->progress = (struct progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
-                                         .all = r->merge.event_bytes,
+                                         .all = r->merge.event_bytes * (1 + r->options.analysis),
                                          .begin_s = begin };
         say_problems(r);
         good = good && has_traces(r);
         if (good)
             correct(r);
+        r->incomplete = (good && !analyse(r)) || r->incomplete;
         good = good && write_archive(r);
+        if (good && r->analysed && first_process)
+            r->incomplete =
+                !fv_analysis_write(&r->analysis, output_of(r), r->clock_error_ns) || r->incomplete;
         fv_transport_sum(t, (uint64_t *)&r->stats, sizeof(r->stats) / sizeof(uint64_t));
         r->incomplete = fv_transport_any(t, r->incomplete || r->stats.damaged);
         if (good && first_process && !r->options.quiet)
             say_result(r, now_s() - begin);
     }
     free(r->locations);
+    if (r->options.analysis)
+        fv_analysis_release(&r->analysis);
     fv_merge_close(&r->merge);
     return good && !r->incomplete ? FV_EXIT_OK : FV_EXIT_FAILED;
 }

@@ -63,29 +63,25 @@ static uint32_t context_of(struct fv_contexts *c, const struct fv_path *path, co
 
 void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_up)
 {
-    struct fv_model model = { .modules = d->modules,
-                              .module_count = d->module_count,
-                              .nodes = fv_xcalloc(d->node_count, sizeof(struct fv_node)),
-                              .node_count = d->node_count };
-    struct fv_symbols symbols;
     struct fv_path path = { 0 };
 
     *c = (struct fv_contexts){ .node_count = d->node_count };
+    c->model = (struct fv_model){ .modules = d->modules,
+                                  .module_count = d->module_count,
+                                  .nodes = fv_xcalloc(d->node_count, sizeof(struct fv_node)),
+                                  .node_count = d->node_count };
     c->of_node = fv_xcalloc(d->node_count, sizeof(*c->of_node));
-    memcpy(model.nodes, d->nodes, d->node_count * sizeof(*model.nodes));
-    fv_symbols_resolve(&symbols, &model, look_up);
+    memcpy(c->model.nodes, d->nodes, d->node_count * sizeof(*d->nodes));
+    fv_symbols_resolve(&c->symbols, &c->model, look_up);
     c->of_node[0] = FV_NONE;
     for (uint32_t i = 1; i < d->node_count; i++) {
         c->of_node[i] = FV_NONE;
         if (!d->nodes[i].symbol)
             continue;
-        fv_path_of(&path, &symbols, &model, i);
-        c->of_node[i] = context_of(c, &path, &model);
+        fv_path_of(&path, &c->symbols, &c->model, i);
+        c->of_node[i] = context_of(c, &path, &c->model);
     }
-    c->notes = model.problems;
     fv_path_release(&path);
-    fv_symbols_release(&symbols);
-    free(model.nodes);
 }
 
 void fv_contexts_release(struct fv_contexts *c)
@@ -95,6 +91,8 @@ void fv_contexts_release(struct fv_contexts *c)
     free(c->of_node);
     fv_index_release(&c->index);
     fv_arena_release(&c->arena);
-    fv_problems_release(&c->notes);
+    free(c->model.nodes);
+    fv_problems_release(&c->model.problems);
+    fv_symbols_release(&c->symbols);
     *c = (struct fv_contexts){ 0 };
 }

@@ -4,6 +4,7 @@
 #define FV_CONTEXTS_H
 
 #include "merge/defs.h"
+#include "report/symbols.h"
 
 /* A function of the program. */
 struct fv_user_function {
@@ -25,7 +26,8 @@ struct fv_contexts {
     uint32_t *of_node; /* by fv_defs.nodes; FV_NONE: no call path */
     size_t node_count;
     struct fv_index index;
-    struct fv_problems notes; /* on modules that could not be looked at */
+    struct fv_model model;     /* of the call paths alone: modules, nodes, and as problems notes on modules that */
+    struct fv_symbols symbols; /* ... could not be looked at; with its symbols */
 };
 
 /* Without `look_up`, frames are module+offset. */

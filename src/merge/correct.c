@@ -1,5 +1,6 @@
 /* See correct.h. The events are replayed to a sink that keeps what is to be matched. */
 #include "merge/correct.h"
+#include "merge/groups.h"
 #include "merge/requests.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct item {
 struct collector {
     struct fv_merge *merge;
     const uint32_t *line_of; /* by world rank; FV_NONE: no file */
+    struct fv_groups groups;
     struct item *items;
     size_t count, room, most;
     uint64_t part, parts; /* of the keys */
@@ -48,24 +50,11 @@ static struct item *add_item(struct collector *c, uint64_t key, enum item_kind k
     return i;
 }
 
-/* World rank of a member; FV_NONE: not to be compared (intercommunicators). */
-static uint32_t member(const struct fv_def_comm *c, uint32_t rank)
-{
-    if (c->remote_size || c->flags & FV_COMM_SELF || c->owner != FV_NOBODY)
-        return FV_NONE;
-    for (uint32_t i = 0; i < c->run_count; i++) {
-        if (rank < (uint32_t)c->runs[i].count)
-            return (uint32_t)(c->runs[i].first + (int32_t)rank * c->runs[i].stride);
-        rank -= (uint32_t)c->runs[i].count;
-    }
-    return FV_NONE;
-}
-
 static struct item *add_message(struct collector *c, const struct fv_record *r, bool sent)
 {
-    uint32_t peer = member(&c->merge->defs.comms[r->ref], r->peer);
+    uint32_t peer = fv_groups_peer(&c->groups, r->ref, c->rank, r->peer);
 
-    if (peer >= c->merge->defs.world_size || c->line_of[peer] == FV_NONE || c->line_of[peer] == c->line)
+    if (peer == FV_NONE || c->line_of[peer] == FV_NONE || c->line_of[peer] == c->line)
         return NULL;
     uint64_t ends = sent ? (uint64_t)c->rank << 32 | peer : (uint64_t)peer << 32 | c->rank;
     struct item *i = add_item(c, fv_mix2(fv_mix2(r->ref, ends), r->tag), sent ? SENT : RECEIVED);
@@ -92,7 +81,7 @@ static void add_collective(struct collector *c, const struct fv_record *r, int64
     case FV_OP_REDUCE_SCATTER_BLOCK: break;
     default: return;
     }
-    if (comm->size < 2 || member(comm, 0) == FV_NONE || r->aux == FV_NONE)
+    if (comm->size < 2 || comm->remote_size || comm->owner != FV_NOBODY || r->aux == FV_NONE || r->tag)
         return;
     struct item *i = add_item(c, ~fv_mix2(r->ref, r->aux), TOGETHER);
     if (i) {
@@ -349,7 +338,10 @@ static void move(struct fv_clocks *clocks, const struct needs *n)
             uint64_t before = i ? need[i - 1] : 0, after = i < n->windows ? need[i] : 0;
             uint64_t more = before > after ? before : after;
 
+            more = more < (uint64_t)FV_CLOCK_LONGEST ? more : (uint64_t)FV_CLOCK_LONGEST;
             s->at_knot[i] += more ? (int64_t)more + (n->windows > 1) : 0; /* 1 ns for rounding */
+            if (s->at_knot[i] > FV_CLOCK_LONGEST)
+                s->at_knot[i] = FV_CLOCK_LONGEST;
         }
         for (uint32_t i = 1; i < s->knots; i++)
             if (s->at_knot[i] < s->at_knot[i - 1] - s->width_ns / 2)
@@ -394,6 +386,7 @@ void fv_correct(struct fv_merge *m, uint64_t memory, struct fv_correction *out)
     int64_t length = length_of(m);
 
     *out = (struct fv_correction){ 0 };
+    fv_groups_init(&c.groups, &m->defs);
     for (uint32_t i = 0; i < m->defs.world_size; i++)
         line_of[i] = FV_NONE;
     for (uint32_t i = 0; i < m->defs.rank_count; i++)
@@ -410,6 +403,7 @@ void fv_correct(struct fv_merge *m, uint64_t memory, struct fv_correction *out)
                 out->largest_ns = m->clocks.lines[k].shift.at_knot[i];
     fv_transport_sum(m->transport, &out->checked, 1);
     fv_transport_sum(m->transport, &out->skipped, 1);
+    fv_groups_release(&c.groups);
     free(n.of);
     free(c.items);
     free(c.coll_begin);

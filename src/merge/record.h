@@ -12,17 +12,18 @@
     X(PROGRAM_END)                                                                                           \
     X(MEASURE)      /* op: 1 recording is on again, 0 off */                                                 \
     X(ENTER)        /* ref: function; context */                                                             \
-    X(LEAVE)        /* ref */                                                                                \
+    X(LEAVE)        /* ref; if the call waited, op: kind of waiting, sent: its ns, id: location it waited for */ \
     X(SEND)         /* ref: communicator; peer, tag, sent */                                                 \
-    X(RECEIVE)      /* ref, peer, tag, received */                                                           \
+    X(RECEIVE)      /* ref, peer, tag, received; id of a matched one */                                      \
     X(ISEND)        /* ref, peer, tag, sent, id */                                                           \
     X(ISEND_END)    /* id */                                                                                 \
-    X(IRECEIVE)     /* id: posted */                                                                         \
+    X(IRECEIVE)     /* id: posted; ref; peer, tag: UINT32_MAX and such are wildcards */                      \
+    X(MATCHED)      /* id: found by a matched probe; ref, peer, tag */                                       \
     X(IRECEIVE_END) /* ref, peer, tag, received, id */                                                       \
     X(TEST)         /* id */                                                                                 \
     X(CANCEL)       /* id */                                                                                 \
     X(COLL_BEGIN)                                                                                            \
-    X(COLL_END)     /* op: enum fv_coll_op; ref: communicator; peer: root; sent, received */                 \
+    X(COLL_END)     /* op: enum fv_coll_op; ref: communicator; peer: root; sent, received; tag, aux: see below */ \
     X(ICOLL_BEGIN)  /* id */                                                                                 \
     X(ICOLL_END)    /* as COLL_END, id */                                                                    \
     X(COMM_CREATE)  /* ref */                                                                                \
@@ -68,6 +69,9 @@ struct fv_record {
     uint64_t time_ns;
     uint64_t sent, received, id;
 };
+
+/* aux of a collective operation: equal on all ranks that take part in it, which depend on each other as its op
+ * says; FV_NONE (UINT32_MAX): they are not known. tag: 1 it is of neighbours in a topology alone. */
 
 /* The locations of one rank are open together; `slot` is the index of the rank's thread in fv_def_rank. The
  * functions return false when the sink failed, which it has logged. */

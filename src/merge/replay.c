@@ -14,8 +14,9 @@ static inline void put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_
 
     record->time_ns = time > s->now ? time : s->now;
     s->now = record->time_ns;
-    if (!l->records++)
+    if (!l->records) /* a matched probe is told, but no record of an archive */
         l->first_ns = record->time_ns;
+    l->records += record->kind != FV_REC_MATCHED;
     l->last_ns = record->time_ns;
     if (!r->sink->put(r->sink, s->slot, record))
         r->failed = true;
@@ -82,8 +83,13 @@ static void begin_receive(struct fv_rank_replay *r, struct fv_stream *s, const s
                                           .peer = (uint32_t)d->field[2],
                                           .tag = (uint32_t)d->field[3],
                                           .kind = matched ? FV_PENDING_MATCHED : FV_PENDING_RECEIVE });
-    if (!matched)
-        fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_IRECEIVE, .id = d->field[0] }, s->begin);
+    fv_rank_put(r, s,
+                (struct fv_record){ .kind = matched ? FV_REC_MATCHED : FV_REC_IRECEIVE,
+                                    .ref = comm,
+                                    .peer = (uint32_t)d->field[2],
+                                    .tag = (uint32_t)d->field[3],
+                                    .id = d->field[0] },
+                s->begin);
 }
 
 static void end_receive(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
@@ -139,7 +145,7 @@ static void end_matched(struct fv_rank_replay *r, struct fv_stream *s, const str
     if (!p)
         return;
     struct fv_record record = {
-        .kind = FV_REC_RECEIVE, .ref = p->ref, .peer = p->peer, .tag = p->tag, .received = d->field[1]
+        .kind = FV_REC_RECEIVE, .ref = p->ref, .peer = p->peer, .tag = p->tag, .received = d->field[1], .id = p->number
     };
     fv_pendings_remove(&r->pending, p);
     fv_rank_put(r, s, record, s->end);
@@ -205,6 +211,7 @@ static bool fill_collective(struct fv_rank_replay *r, const struct fv_call_info 
                                .peer = root_of(root),
                                /* the starts of a persistent one count in the upper half */
                                .aux = (uint32_t)field[4] ^ (uint32_t)(field[4] >> 32) * 0x9e3779b1u,
+                               .tag = call->neighbour,
                                .sent = v.sent,
                                .received = v.received };
     return true;
@@ -240,6 +247,7 @@ static void begin_collective(struct fv_rank_replay *r, struct fv_stream *s, cons
                                                        .ref = record.ref,
                                                        .peer = record.peer,
                                                        .tag = record.aux,
+                                                       .neighbour = record.tag,
                                                        .sent = record.sent,
                                                        .received = record.received });
     fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_ICOLL_BEGIN, .id = d->field[0] }, s->begin);
@@ -258,6 +266,7 @@ static void end_operation(struct fv_rank_replay *r, struct fv_stream *s, const s
                                 .ref = was.ref,
                                 .peer = was.peer,
                                 .aux = was.tag,
+                                .tag = was.neighbour,
                                 .sent = was.sent,
                                 .received = was.received,
                                 .id = was.number };
@@ -420,6 +429,7 @@ static void measure(struct fv_rank_replay *r, struct fv_stream *s, bool on, uint
 {
     if (s->off != !on)
         fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_MEASURE, .op = on }, time);
+    r->locations[s->slot].gaps += !on && !s->off;
     s->off = !on;
 }
 
@@ -441,7 +451,7 @@ static bool next_event(struct fv_rank_replay *r, struct fv_stream *s)
             continue;
         s->cursor = fv_reader_events(r->reader, chunk, &s->unpacked);
         if (chunk->first > s->calls) { /* a damaged part of the file */
-            s->missing += chunk->first - s->calls;
+            s->missing_ahead += chunk->first - s->calls;
             s->calls = chunk->first;
         }
         if (r->replay->progress)
@@ -462,6 +472,8 @@ static void add_detail(struct fv_stream *s)
 static bool load(struct fv_rank_replay *r, struct fv_stream *s)
 {
     s->detail_count = 0;
+    s->missing = s->missing_ahead;
+    s->missing_ahead = 0;
     if (!s->has_ahead)
         return false;
     s->item = s->ahead.kind;
@@ -491,17 +503,17 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
     }
     switch (s->item) {
     case FV_EV_CALL:
-        if (s->lost)
+        if (s->off) /* calls were lost; or another thread switched on again */
             measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
-        s->lost = false;
         tell_call(r, s);
         break;
     case FV_EV_PAUSE: measure(r, s, false, fv_rank_time(r, s, s->begin_ticks)); break;
-    case FV_EV_RESUME: measure(r, s, true, fv_rank_time(r, s, s->begin_ticks)); break;
+    case FV_EV_RESUME:
+        measure(r, s, false, s->now); /* unless the pause was here: from the start, or another thread's */
+        measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
+        break;
     case FV_EV_LOST:
         r->stats->lost += s->site;
-        if (!s->off)
-            s->lost = true;
         measure(r, s, false, s->now);
         break;
     default: break; /* a detail without its call: it was in a damaged part */
@@ -577,60 +589,89 @@ static void tell_open_call(struct fv_rank_replay *r, struct fv_stream *s, uint64
 
 /* ---- the rank ---- */
 
-static void begin_rank(struct fv_rank_replay *r)
+static void begin_stream(struct fv_rank_replay *r, uint32_t slot)
 {
-    const struct fv_def_rank *rank = r->rank;
+    struct fv_stream *s = &r->streams[slot];
 
-    r->streams = fv_xcalloc(rank->thread_count, sizeof(*r->streams));
-    for (uint32_t i = 0; i < rank->thread_count && !r->failed; i++) {
-        struct fv_stream *s = &r->streams[i];
-
-        s->slot = i;
-        s->thread = rank->threads[i];
-        find_chunks(s, r->reader);
-        find_sites(s, r->reader);
-        find_in_call(s, r->reader);
-        r->locations[i] = (struct fv_location_stats){ .location = fv_location(rank, i) };
-        r->failed = !r->sink->open(r->sink, i, r->locations[i].location);
-        if (r->failed)
-            return;
-        if (!i)
-            fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN, .ref = r->index },
-                        fv_rank_time(r, s, rank->first_ticks));
-        next_event(r, s);
-        s->loaded = load(r, s);
-    }
+    s->slot = slot;
+    s->thread = r->rank->threads[slot];
+    find_chunks(s, r->reader);
+    find_sites(s, r->reader);
+    find_in_call(s, r->reader);
+    r->locations[slot] = (struct fv_location_stats){ .location = fv_location(r->rank, slot) };
+    r->failed = !r->sink->open(r->sink, slot, r->locations[slot].location);
+    if (r->failed)
+        return;
+    if (!slot)
+        fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN, .ref = r->index },
+                    fv_rank_time(r, s, r->rank->first_ticks));
+    next_event(r, s);
+    s->loaded = load(r, s);
 }
 
-static void end_rank(struct fv_rank_replay *r)
+struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t rank,
+                                      const struct fv_reader *reader, const struct fv_def_map *map,
+                                      struct fv_sink *sink, struct fv_location_stats *locations,
+                                      struct fv_replay_stats *stats)
+{
+    struct fv_rank_replay *r = fv_xcalloc(1, sizeof(*r));
+
+    *r = (struct fv_rank_replay){ .replay = replay,
+                                  .rank = &replay->defs->ranks[rank],
+                                  .index = rank,
+                                  .reader = reader,
+                                  .map = map,
+                                  .sink = sink,
+                                  .locations = locations,
+                                  .stats = stats,
+                                  .line = &replay->clocks->lines[replay->clocks->of_rank[rank]] };
+    r->is_open = r->rank->state != FV_STATE_FINALIZED && r->rank->state != FV_STATE_EXITED;
+    r->streams = fv_xcalloc(r->rank->thread_count, sizeof(*r->streams));
+    for (uint32_t i = 0; i < r->rank->thread_count && !r->failed; i++)
+        begin_stream(r, i);
+    return r;
+}
+
+static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
 {
     const struct fv_def_rank *rank = r->rank;
+    uint64_t end = fv_rank_time(r, s, rank->last_ticks);
 
-    for (uint32_t i = 0; i < rank->thread_count; i++) {
-        struct fv_stream *s = &r->streams[i];
-        uint64_t end = fv_rank_time(r, s, rank->last_ticks);
+    if (!r->failed) {
+        tell_open_call(r, s, end);
+        if (rank->stop_ticks)
+            measure(r, s, false, fv_rank_time(r, s, rank->stop_ticks));
+        if (fv_reader_header(r->reader)->paused_since && r->locations[s->slot].records)
+            measure(r, s, false, s->now);
+        if (!s->slot)
+            fv_rank_put(
+                r, s,
+                (struct fv_record){ .kind = FV_REC_PROGRAM_END, .id = (uint64_t)(int64_t)rank->exit_code },
+                end);
+        r->failed = !r->sink->close(r->sink, s->slot) || r->failed;
+    }
+    free(s->chunks);
+    fv_unpacked_release(&s->unpacked);
+    free(s->sites);
+    free(s->details);
+}
 
-        if (!r->failed) {
-            tell_open_call(r, s, end);
-            if (rank->stop_ticks)
-                measure(r, s, false, fv_rank_time(r, s, rank->stop_ticks));
-            if (!i)
-                fv_rank_put(r, s,
-                            (struct fv_record){ .kind = FV_REC_PROGRAM_END,
-                                                .id = (uint64_t)(int64_t)rank->exit_code },
-                            end);
-            r->failed = !r->sink->close(r->sink, i) || r->failed;
-        }
-        free(s->chunks);
-        fv_unpacked_release(&s->unpacked);
-        free(s->sites);
-        free(s->details);
+bool fv_replay_close(struct fv_rank_replay *r)
+{
+    bool good;
+
+    for (uint32_t i = 0; i < r->rank->thread_count; i++) {
+        end_stream(r, &r->streams[i]);
+        r->stats->records += r->locations[i].records;
     }
     r->stats->unfinished += r->pending.count;
     fv_pendings_release(&r->pending);
     fv_rma_release(r);
     fv_io_release(r);
     free(r->streams);
+    good = !r->failed;
+    free(r);
+    return good;
 }
 
 /* The thread whose next call ended first. */
@@ -647,31 +688,26 @@ static struct fv_stream *earliest(struct fv_rank_replay *r)
     return first;
 }
 
+bool fv_replay_until(struct fv_rank_replay *r, uint64_t time_ns)
+{
+    struct fv_stream *s;
+
+    while (!r->failed && (s = earliest(r)) && fv_rank_time(r, s, s->end_ticks) <= time_ns) {
+        do {
+            tell(r, s);
+            s->loaded = load(r, s);
+        } while (r->rank->thread_count == 1 && s->loaded && !r->failed &&
+                 (time_ns == UINT64_MAX || fv_rank_time(r, s, s->end_ticks) <= time_ns));
+    }
+    return !r->failed;
+}
+
 bool fv_replay_rank(const struct fv_replay *replay, uint32_t rank, const struct fv_reader *reader,
                     const struct fv_def_map *map, struct fv_sink *sink, struct fv_location_stats *locations,
                     struct fv_replay_stats *stats)
 {
-    struct fv_rank_replay r = { .replay = replay,
-                                .rank = &replay->defs->ranks[rank],
-                                .index = rank,
-                                .reader = reader,
-                                .map = map,
-                                .sink = sink,
-                                .locations = locations,
-                                .stats = stats,
-                                .line = &replay->clocks->lines[replay->clocks->of_rank[rank]] };
-    struct fv_stream *s;
+    struct fv_rank_replay *r = fv_replay_open(replay, rank, reader, map, sink, locations, stats);
 
-    r.is_open = r.rank->state != FV_STATE_FINALIZED && r.rank->state != FV_STATE_EXITED;
-    begin_rank(&r);
-    while (!r.failed && (s = earliest(&r))) {
-        do {
-            tell(&r, s);
-            s->loaded = load(&r, s);
-        } while (r.rank->thread_count == 1 && s->loaded && !r.failed);
-    }
-    end_rank(&r);
-    for (uint32_t i = 0; i < r.rank->thread_count; i++)
-        stats->records += locations[i].records;
-    return !r.failed;
+    fv_replay_until(r, UINT64_MAX);
+    return fv_replay_close(r);
 }

@@ -22,8 +22,10 @@ struct fv_stream {
     struct fv_event_cursor cursor;
     struct fv_event ahead; /* the first event of the next item */
     bool has_ahead, loaded;
-    uint64_t calls, missing; /* taken; in damaged parts, before the next item */
+    uint64_t calls;         /* taken */
+    uint64_t missing_ahead; /* in damaged parts, before the next item */
     /* The present item: */
+    uint64_t missing; /* before it */
     enum fv_event_kind item;
     uint64_t site, begin_ticks, end_ticks;
     struct fv_detail *details;
@@ -33,7 +35,7 @@ struct fv_stream {
     struct fv_record frame; /* the end of the collective operation around the details; kind COUNT: none */
     uint64_t now;           /* of the last record */
     uint32_t piece;         /* of the clock's line */
-    bool off, lost;         /* recording is off; because calls are lost */
+    bool off;               /* recording is off, or calls are lost */
 };
 
 /* Operations on a window that are not complete. */

@@ -19,7 +19,7 @@ struct fv_pending {
     uint32_t ref;  /* communicator, window or handle */
     uint32_t peer; /* root */
     uint32_t tag;
-    uint8_t kind, op;
+    uint8_t kind, op, neighbour;
 };
 
 struct fv_pendings {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Folders depend one way: base <- trace <- {rt, report} <- cmd; the runtime never meets report or cmd. Each
+# Folders depend one way: base <- trace <- {rt, report <- merge <- analysis} <- cmd; the runtime never meets report or cmd. Each
 # header stands alone.
 . "$(dirname "$0")/../lib.sh"
 
@@ -10,10 +10,11 @@ allowed() { # FOLDER: what it may include
         rt) echo 'base trace rt fvmpi.h' ;;
         report) echo 'base trace report' ;;
         merge) echo 'base trace report merge' ;;
-        cmd) echo 'base trace report merge cmd otf2 fvmpi.h' ;;
+        analysis) echo 'base trace report merge analysis' ;;
+        cmd) echo 'base trace report merge analysis cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt report merge cmd; do
+for folder in base trace rt report merge analysis cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
     out=$(grep -HoE '^#include "[^"]+"' "$source/src/$folder"/*.[ch] | while IFS=: read -r file include; do

@@ -1,8 +1,8 @@
 /* The merge's parts on rank files made in memory: what the replay tells, in which order the definitions end
  * up, and how times are mapped, moved and matched. */
-#include "fvr_builder.h"
 #include "merge/correct.h"
 #include "merge/requests.h"
+#include "trace_builder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,59 +11,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-enum { SEND, RECV, IRECV, WAIT, ALLREDUCE, DUP, FUNCTIONS };
-static const char *const names[FUNCTIONS] = { "MPI_Send", "MPI_Recv",      "MPI_Irecv",
-                                              "MPI_Wait", "MPI_Allreduce", "MPI_Comm_dup" };
-
-/* ---- rank files ---- */
-
-struct events {
-    uint8_t bytes[4096];
-    size_t count;
-    uint64_t end;
-};
-
-static void begin_events(struct events *e, uint64_t ticks)
-{
-    *e = (struct events){ .count = sizeof(struct fv_event_base), .end = ticks };
-    memcpy(e->bytes, &(struct fv_event_base){ ticks }, sizeof(struct fv_event_base));
-}
-
-static void event(struct events *e, enum fv_event_kind kind, const uint64_t *field)
-{
-    e->count = (size_t)(fv_put_event(e->bytes + e->count, kind, field) - e->bytes);
-}
-#define EVENT(e, kind, ...) event(e, FV_EV_##kind, (const uint64_t[]){ __VA_ARGS__ })
-
-static void call(struct events *e, uint64_t site, uint64_t begin, uint64_t end)
-{
-    EVENT(e, CALL, site, begin - e->end, end - begin);
-    e->end = end;
-}
-
-/* A rank with MPI_COMM_WORLD, and a call site for each function. */
-static void rank_file(struct fvr *f, int rank, int ranks)
-{
-    static const uint8_t classes[FUNCTIONS] = { FV_CLASS_P2P,        FV_CLASS_P2P,        FV_CLASS_P2P,
-                                                FV_CLASS_COMPLETION, FV_CLASS_COLLECTIVE, FV_CLASS_COMM };
-
-    fvr_init(f, rank, ranks);
-    f->header.traced = 1;
-    for (uint16_t i = 0; i < FUNCTIONS; i++) {
-        struct fv_site_record site = { .function = i };
-
-        fvr_function(f, i, classes[i], FV_WAIT_NONE, names[i]);
-        fvr_add(f, FV_CHUNK_SITES, 0, &site, sizeof(site));
-    }
-    fvr_comm(f, 1, FV_COMM_WORLD, rank, ranks);
-}
-
-static void end_file(struct fvr *f, const struct events *e, const struct fv_in_call *in_call)
-{
-    fvr_thread(f, 0, true, 1, 1, in_call);
-    fvr_add(f, FV_CHUNK_EVENTS, 0, e->bytes, e->count);
-}
+#include <zstd.h>
 
 /* ---- a sink that writes words ---- */
 
@@ -103,23 +51,6 @@ static bool close_words(struct fv_sink *sink, uint32_t slot)
 {
     (void)sink, (void)slot;
     return true;
-}
-
-/* A merge without a directory: the files are in memory. */
-static void merge_files(struct fv_merge *m, struct fvr *files, size_t count)
-{
-    char why[200];
-
-    *m = (struct fv_merge){ .transport = &fv_transport_alone };
-    m->files = fv_xcalloc(count, sizeof(*m->files));
-    fv_defs_init(&m->defs, (uint32_t)files[0].header.world_size);
-    for (size_t i = 0; i < count; i++) {
-        fvr_finish(&files[i]);
-        assert_int_equal(
-            fv_reader_open_memory(files[i].bytes, files[i].size, &m->files[i].reader, why, sizeof(why)), 0);
-        m->files[m->file_count++].name = "f";
-    }
-    assert_true(fv_merge_unify(m, false));
 }
 
 static void replay(struct fv_merge *m, size_t file, struct words *out, struct fv_replay_stats *stats)
@@ -169,6 +100,34 @@ static void calls_become_records(void **state)
     fvr_release(&f);
 }
 
+/* A pause ends on the thread that ends it, and where a call is recorded again. */
+static void pauses_are_told(void **state)
+{
+    struct fv_replay_stats stats;
+    struct fv_merge m;
+    struct words w;
+    struct events e;
+    struct fvr f;
+
+    (void)state;
+    rank_file(&f, 0, 1);
+    f.header.paused_since = 1000000090;
+    begin_events(&e, 1000000000);
+    EVENT(&e, RESUME, 10); /* switched off before its first call, or by another thread */
+    e.end += 10;
+    call(&e, WAIT, 1000000020, 1000000030);
+    EVENT(&e, PAUSE, 10);
+    e.end += 10;
+    call(&e, WAIT, 1000000050, 1000000060); /* switched on by another thread */
+    end_file(&f, &e, NULL);
+    merge_files(&m, &f, 1);
+    replay(&m, 0, &w, &stats);
+    assert_string_equal(w.text, "PROGRAM_BEGIN@0 MEASURE@0 MEASURE@10 ENTER@20 LEAVE@30 MEASURE@40 "
+                                "MEASURE@50 ENTER@50 LEAVE@60 MEASURE@60 PROGRAM_END@1000000000 ");
+    fv_merge_close(&m);
+    fvr_release(&f);
+}
+
 /* A killed rank's open call goes from its begin to the last that is known. */
 static void open_call_is_closed(void **state)
 {
@@ -199,64 +158,296 @@ static void open_call_is_closed(void **state)
     fvr_release(&f);
 }
 
+/* ---- the order of definitions ---- */
+
+static void say_things(FILE *out, const struct fv_defs *d)
+{
+    for (size_t i = 0; i < d->comm_count; i++) {
+        const struct fv_def_comm *c = &d->comms[i];
+
+        fprintf(out, "comm %llu of %llu owner %d flags %u %u+%u \"%s\" origin %u.%u created %u",
+                (unsigned long long)c->uid, (unsigned long long)c->parent, c->owner, c->flags, c->size,
+                c->remote_size, c->name, c->origin.rank, c->origin.number, c->created);
+        for (uint32_t k = 0; k < c->run_count + c->remote_run_count; k++)
+            fprintf(out, " %d.%d.%d", c->runs[k].first, c->runs[k].stride, c->runs[k].count);
+        fprintf(out, "\n");
+    }
+    for (size_t i = 0; i < d->window_count; i++)
+        fprintf(out, "window on %u sequence %u owner %d origin %u.%u created %u\n", d->windows[i].comm,
+                d->windows[i].sequence, d->windows[i].owner, d->windows[i].origin.rank,
+                d->windows[i].origin.number, d->windows[i].created);
+    for (size_t i = 0; i < d->file_count; i++)
+        fprintf(out, "file %s on \"%s\"\n", d->files[i].name, d->files[i].host);
+    for (size_t i = 0; i < d->handle_count; i++)
+        fprintf(out, "handle %u on %u mode %u occurrence %u owner %d origin %u.%u\n", d->handles[i].file,
+                d->handles[i].comm, d->handles[i].mode, d->handles[i].occurrence, d->handles[i].owner,
+                d->handles[i].origin.rank, d->handles[i].origin.number);
+    for (size_t i = 0; i < d->group_count; i++) {
+        fprintf(out, "group");
+        for (uint32_t k = 0; k < d->groups[i].count; k++)
+            fprintf(out, " %u", d->groups[i].ranks[k]);
+        fprintf(out, "\n");
+    }
+}
+
+/* All that an archive has of definitions, in their order. */
+static char *say_definitions(const struct fv_defs *d)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    for (size_t i = 0; i < d->function_count; i++)
+        fprintf(out, "function %s %u\n", d->functions[i].name, d->functions[i].class);
+    for (size_t i = FV_MODEL_FIRST_MODULE; i < d->module_count; i++)
+        fprintf(out, "module %s %02x\n", d->modules[i].path, d->modules[i].build_id[0]);
+    for (size_t i = 1; i < d->node_count; i++)
+        fprintf(out, "node %u %u %llx %u\n", d->nodes[i].parent, d->nodes[i].module,
+                (unsigned long long)d->nodes[i].offset, d->nodes[i].symbol);
+    say_things(out, d);
+    for (size_t i = 0; i < d->rank_count; i++)
+        fprintf(out, "rank %u pid %u threads %u\n", d->ranks[i].world_rank, d->ranks[i].pid,
+                d->ranks[i].thread_count);
+    fclose(out);
+    return text;
+}
+
+static void comm_record(struct fvr *f, uint64_t uid, int rank, const char *name,
+                        const struct fv_rank_run runs[2])
+{
+    uint64_t memory[(sizeof(struct fv_comm_record) + 2 * sizeof(struct fv_rank_run) + 7) / 8] = { 0 };
+    struct fv_comm_record *r = (void *)memory;
+
+    *r = (struct fv_comm_record){ .bytes = sizeof(memory),
+                                  .id = ++f->comms,
+                                  .uid = uid,
+                                  .parent = 1,
+                                  .rank = rank,
+                                  .size = runs[0].count,
+                                  .remote_size = runs[1].count,
+                                  .flags = runs[1].count ? FV_COMM_INTER : 0,
+                                  .runs = 1,
+                                  .remote_runs = runs[1].count > 0 };
+    strcpy(r->name, name);
+    memcpy(r->run, runs, 2 * sizeof(*runs));
+    fvr_add(f, FV_CHUNK_COMMS, FV_NO_THREAD, r, sizeof(memory));
+}
+
+static void file_record(struct fvr *f, uint32_t id, const char *name)
+{
+    uint64_t memory[5] = { 0 };
+    struct fv_file_record *r = (void *)memory;
+
+    *r = (struct fv_file_record){ sizeof(memory), id, 1, 1, (uint32_t)strlen(name), 0 };
+    strcpy(r->name, name);
+    fvr_add(f, FV_CHUNK_FILES, FV_NO_THREAD, r, sizeof(memory));
+}
+
+/* Three ranks that tell of the same and of different things, in different orders, under different numbers. */
+static void various_file(struct fvr *f, int rank)
+{
+    static const char *const comm_names[] = { "", "called by 1", "called by 2" };
+    const struct fv_rank_run all[2] = { { 0, 1, 3 } }, left[2] = { { 0, 1, 1 }, { 1, 1, 2 } },
+                             right[2] = { { 1, 1, 2 }, { 0, 1, 1 } };
+    const uint64_t i = (uint64_t)rank;
+    struct events e;
+
+    rank_file(f, rank, 3);
+    for (uint64_t k = 0; k < 3; k++)
+        comm_record(f, 700 + (i + k) % 3, rank, (i + k) % 3 ? "" : comm_names[i], all);
+    comm_record(f, 800 + i, 0, "", (struct fv_rank_run[2]){ { rank, 1, 1 } });
+    comm_record(f, 900, rank ? rank - 1 : 0, "", rank ? right : left);
+    file_record(f, 1, rank == 1 ? "b" : "a");
+    file_record(f, 2, rank == 1 ? "a" : "c");
+    uint32_t module = fvr_module(f, rank == 2 ? "/b" : "/a", 0, NULL);
+    uint32_t outer = fvr_path(f, 0, module, 0x10u * (unsigned)(3 - rank));
+    struct fv_site_record site = { .function = SEND, .path = fvr_path(f, outer, module, 0x99) };
+    fvr_add(f, FV_CHUNK_SITES, 0, &site, sizeof(site));
+    fvr_function(f, 20, FV_CLASS_OTHER, FV_WAIT_NONE, rank == 1 ? "MPI_Aint_add" : "MPI_Zzz");
+    site = (struct fv_site_record){ .function = 20 };
+    fvr_add(f, FV_CHUNK_SITES, 0, &site, sizeof(site));
+    begin_events(&e, 1000000000);
+    call(&e, DUP, 1000000010 + i, 1000000020);
+    EVENT(&e, COMM_NEW, 2 + (3 - i) % 3); /* uid 700 */
+    for (uint64_t k = 0; k < 3; k++) {
+        call(&e, DUP, 1000000030 + 20 * k, 1000000040 + 20 * k);
+        EVENT(&e, WIN_NEW, k + 1, 1, 5 + (i + k) % 3);
+        EVENT(&e, MEMBER, k);
+        if (rank)
+            EVENT(&e, MEMBER, (k + 1) % 3);
+    }
+    end_file(f, &e, NULL);
+    fvr_finish(f);
+}
+
+static void add_file(struct fv_defs *d, const struct fvr *f)
+{
+    struct fv_reader *reader;
+    struct fv_def_map map;
+    char why[200];
+
+    assert_int_equal(fv_reader_open_memory(f->bytes, f->size, &reader, why, sizeof(why)), 0);
+    fv_defs_add_file(d, reader, "f", &map);
+    fv_def_map_release(&map);
+    fv_reader_free(reader);
+}
+
+/* The files in an order, each in a process of its own or all in one. */
+static char *sorted_definitions(const struct fvr *files, const unsigned *order, bool merged)
+{
+    struct fv_defs all, sorted;
+    char *text;
+
+    fv_defs_init(&all, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        struct fv_defs one;
+
+        if (!merged) {
+            add_file(&all, &files[order[i]]);
+            continue;
+        }
+        fv_defs_init(&one, 3);
+        add_file(&one, &files[order[i]]);
+        fv_defs_merge(&all, &one);
+        fv_defs_release(&one);
+    }
+    fv_defs_sort(&sorted, &all);
+    text = say_definitions(&sorted);
+    fv_defs_release(&sorted);
+    fv_defs_release(&all);
+    return text;
+}
+
 /* Whatever the order in which definitions come together, they end up the same. */
 static void definitions_have_one_order(void **state)
 {
-    struct fv_bytes packed[2] = { { 0 }, { 0 } };
+    static const unsigned orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+                                           { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    struct fv_bytes packed = { 0 };
+    struct fv_defs all, again;
     struct fvr files[3];
-    struct events e;
-    char why[200];
+    char *first, *other;
 
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        rank_file(&files[i], i, 3);
-        fvr_comm(&files[i], 700u + (unsigned)i, 0, i, 3);
-        uint32_t module = fvr_module(&files[i], i == 2 ? "/b" : "/a", 0, NULL);
-        uint32_t outer = fvr_path(&files[i], 0, module, 0x10u * (unsigned)(3 - i));
-        struct fv_site_record site = { .function = SEND, .path = fvr_path(&files[i], outer, module, 0x99) };
-        fvr_add(&files[i], FV_CHUNK_SITES, 0, &site, sizeof(site));
-        begin_events(&e, 1000000000);
-        end_file(&files[i], &e, NULL);
-        fvr_finish(&files[i]);
+    for (int i = 0; i < 3; i++)
+        various_file(&files[i], i);
+    first = sorted_definitions(files, orders[0], false);
+    for (unsigned i = 0; i < 12; i++) {
+        other = sorted_definitions(files, orders[i / 2], i % 2);
+        assert_string_equal(other, first);
+        free(other);
     }
-    for (int way = 0; way < 2; way++) {
-        struct fv_defs all, sorted, again;
+    assert_non_null(strstr(first,
+                           "\ncomm 700 of 1 owner -1 flags 0 3+0 \"called by 1\" origin 0.2 created 3 0.1.3\n"
+                           "comm 701 of 1 owner -1 flags 0 3+0 \"\" origin 0.3 created 0 0.1.3\n"));
+    assert_non_null(
+        strstr(first, "\ncomm 900 of 1 owner -1 flags 4 1+2 \"\" origin 0.6 created 0 0.1.1 1.1.2\n"));
+    assert_non_null(strstr(first, "\nwindow on 0 sequence 5 owner -1 origin 0.1 created 3\n"
+                                  "window on 0 sequence 6 owner -1 origin 0.2 created 3\n"
+                                  "window on 0 sequence 7 owner -1 origin 0.3 created 3\n"));
+    assert_non_null(strstr(first, "\ngroup 0\ngroup 1\ngroup 2\ngroup 0 1\ngroup 0 2\ngroup 1 2\n"));
+    assert_non_null(strstr(first, "\nfile a on \"\"\nfile b on \"\"\nfile c on \"\"\n"));
 
-        fv_defs_init(&all, 3);
-        for (int i = 0; i < 3; i++) {
-            struct fvr *f = &files[way ? 2 - i : i];
-            struct fv_reader *reader;
-            struct fv_def_map map;
-            struct fv_defs one;
-
-            fv_defs_init(&one, 3);
-            assert_int_equal(fv_reader_open_memory(f->bytes, f->size, &reader, why, sizeof(why)), 0);
-            fv_defs_add_file(&one, reader, "f", &map);
-            fv_defs_merge(&all, &one);
-            fv_def_map_release(&map);
-            fv_defs_release(&one);
-            fv_reader_free(reader);
-        }
-        fv_defs_sort(&sorted, &all);
-        assert_int_equal(sorted.comm_count, 4);
-        for (unsigned i = 0; i < 3; i++)
-            assert_int_equal(sorted.comms[i + 1].uid, 700 + i);
-        assert_string_equal(sorted.modules[FV_MODEL_FIRST_MODULE].path, "/a");
-        assert_int_equal(sorted.nodes[1].offset, 0x20);
-        assert_int_equal(sorted.nodes[3].offset, 0x10);
-        fv_defs_pack(&sorted, &packed[way]);
-        assert_true(fv_defs_unpack(&again, packed[way].data, packed[way].count));
-        assert_int_equal(again.node_count, sorted.node_count);
-
-        fv_defs_release(&again);
-        fv_defs_release(&sorted);
-        fv_defs_release(&all);
-    }
-    assert_int_equal(packed[0].count, packed[1].count);
+    fv_defs_init(&all, 3);
+    for (int i = 0; i < 3; i++)
+        add_file(&all, &files[i]);
+    fv_defs_pack(&all, &packed);
+    assert_true(fv_defs_unpack(&again, packed.data, packed.count));
+    other = say_definitions(&again);
+    free(first);
+    first = say_definitions(&all);
+    assert_string_equal(other, first);
+    fv_defs_release(&all);
+    assert_false(fv_defs_unpack(&all, packed.data, packed.count - 1));
+    fv_defs_release(&all);
+    fv_defs_release(&again);
+    free(first);
+    free(other);
+    free(packed.data);
     for (int i = 0; i < 3; i++)
         fvr_release(&files[i]);
-    free(packed[0].data);
-    free(packed[1].data);
+}
+
+/* ---- chunks ---- */
+
+static void pack_chunk(struct fvr *f, uint64_t first, const struct events *e, size_t cut)
+{
+    uint8_t bytes[sizeof(struct fv_packed) + sizeof(e->bytes) + 100];
+    struct fv_packed packed = { .used = e->count };
+
+    packed.bytes =
+        ZSTD_compress(bytes + sizeof(packed), sizeof(bytes) - sizeof(packed), e->bytes, e->count, 1);
+    assert_false(ZSTD_isError(packed.bytes));
+    packed.bytes -= cut;
+    memcpy(bytes, &packed, sizeof(packed));
+    fvr_chunk(f, FV_CHUNK_PACKED, 0, first, bytes, sizeof(packed) + packed.bytes);
+}
+
+enum { IN_THE_FILE_TWICE, ONLY_PACKED, PACKED_AND_DAMAGED, MISSING };
+
+/* Three chunks of calls 0 and 1, 2, and 3, the last of them first in the file, and what `second` says. */
+static void three_chunks(struct fvr *f, int second)
+{
+    struct events e, middle;
+
+    rank_file(f, 0, 2);
+    fvr_thread(f, 0, true, 1, 1, NULL);
+    begin_events(&e, 1000000300);
+    call(&e, ALLREDUCE, 1000000310, 1000000320);
+    fvr_chunk(f, FV_CHUNK_EVENTS, 0, 3, e.bytes, e.count);
+    begin_events(&middle, 1000000200);
+    call(&middle, WAIT, 1000000210, 1000000220);
+    EVENT(&middle, RECEIVED, 5, 1, 9, 200);
+    if (second == IN_THE_FILE_TWICE)
+        fvr_chunk(f, FV_CHUNK_EVENTS, 0, 2, middle.bytes, middle.count);
+    if (second == IN_THE_FILE_TWICE || second == ONLY_PACKED)
+        pack_chunk(f, 2, &middle, 0);
+    if (second == PACKED_AND_DAMAGED)
+        pack_chunk(f, 2, &middle, 3);
+    begin_events(&e, 1000000000);
+    call(&e, SEND, 1000000010, 1000000020);
+    EVENT(&e, SEND, 1, 1, 7, 100);
+    call(&e, IRECV, 1000000030, 1000000040);
+    EVENT(&e, IRECV, 5, 1, (uint64_t)FV_ANY_PEER, (uint64_t)-1);
+    fvr_chunk(f, FV_CHUNK_EVENTS, 0, 0, e.bytes, e.count);
+}
+
+/* A thread's chunks follow each other by what they count, not by their places in the file; what is there
+ * twice, since it was being packed, is told once; what is not there is counted, and recording is off
+ * meanwhile. */
+static void chunks_follow_each_other(void **state)
+{
+#define BEGIN "PROGRAM_BEGIN@0 ENTER@10 SEND@10 (0 1 7 100) LEAVE@20 ENTER@30 IRECEIVE@30 LEAVE@40 "
+#define END   "ENTER@310 LEAVE@320 PROGRAM_END@1000000000 "
+    static const struct {
+        const char *words;
+        unsigned lost, damaged, unfinished;
+    } want[] = {
+        [IN_THE_FILE_TWICE] = { BEGIN "ENTER@210 IRECEIVE_END@220 (0 1 9 200) LEAVE@220 " END, 0, 0, 0 },
+        [ONLY_PACKED] = { BEGIN "ENTER@210 IRECEIVE_END@220 (0 1 9 200) LEAVE@220 " END, 0, 0, 0 },
+        [PACKED_AND_DAMAGED] = { BEGIN "MEASURE@40 MEASURE@310 " END, 1, 1, 1 },
+        [MISSING] = { BEGIN "MEASURE@40 MEASURE@310 " END, 1, 0, 1 },
+    };
+#undef BEGIN
+#undef END
+    struct fv_replay_stats stats;
+    struct fv_merge m;
+    struct words w;
+    struct fvr f;
+
+    (void)state;
+    for (int second = IN_THE_FILE_TWICE; second <= MISSING; second++) {
+        three_chunks(&f, second);
+        merge_files(&m, &f, 1);
+        replay(&m, 0, &w, &stats);
+        assert_string_equal(w.text, want[second].words);
+        assert_int_equal(stats.calls, 4 - want[second].lost);
+        assert_int_equal(stats.lost, want[second].lost);
+        assert_int_equal(stats.damaged, want[second].damaged);
+        assert_int_equal(stats.unfinished, want[second].unfinished);
+        fv_merge_close(&m);
+        fvr_release(&f);
+    }
 }
 
 /* Rank 1's clock is 300 ns behind: its receive ends 200 ns before the send began. */
@@ -339,8 +530,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_become_records),       cmocka_unit_test(open_call_is_closed),
-        cmocka_unit_test(definitions_have_one_order), cmocka_unit_test(early_message_is_moved),
-        cmocka_unit_test(pendings_come_and_go),       cmocka_unit_test(bytes_as_readers_expect),
+        cmocka_unit_test(definitions_have_one_order), cmocka_unit_test(chunks_follow_each_other),
+        cmocka_unit_test(early_message_is_moved),     cmocka_unit_test(pendings_come_and_go),
+        cmocka_unit_test(bytes_as_readers_expect),    cmocka_unit_test(pauses_are_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

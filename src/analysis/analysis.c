@@ -1,0 +1,304 @@
+/* See analysis.h. */
+#include "analysis/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PIECES_MAX  4096
+#define NAMED_RANKS 64 /* up to so many, causes are told for each waiting rank */
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* ---- collecting and matching ---- */
+
+struct collecting {
+    struct fv_analysis *a;
+    const struct fv_analysis_options *options;
+    struct fv_collect collect;
+    struct fv_match *match;
+    struct fv_rank_collect **ranks; /* by file of this process */
+    struct fv_rank_replay **replays;
+    struct fv_location_stats **locations;
+    struct fv_rank_collect **of_rank; /* by index in fv_defs.ranks */
+    struct fv_replay replay;
+    struct fv_replay_stats stats;
+    struct fv_bytes items, answers;
+};
+
+static void open_ranks(struct collecting *c)
+{
+    struct fv_merge *m = c->a->merge;
+    size_t count = m->file_count;
+
+    c->replay = (struct fv_replay){ .defs = &m->defs,
+                                    .clocks = &m->clocks,
+                                    .calls = m->calls,
+                                    .progress = c->options->progress,
+                                    .progress_context = c->options->progress_context };
+    c->ranks = fv_xcalloc(count + 1, sizeof(*c->ranks));
+    c->replays = fv_xcalloc(count + 1, sizeof(*c->replays));
+    c->locations = fv_xcalloc(count + 1, sizeof(*c->locations));
+    c->of_rank = fv_xcalloc(m->defs.rank_count + 1, sizeof(*c->of_rank));
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_merge_file *f = &m->files[i];
+
+        if (!m->defs.ranks[f->rank].traced)
+            continue;
+        c->ranks[i] = c->of_rank[f->rank] = fv_collect_rank(&c->collect, f);
+        c->locations[i] = fv_xcalloc(m->defs.ranks[f->rank].thread_count + 1, sizeof(**c->locations));
+        c->replays[i] = fv_replay_open(&c->replay, f->rank, f->reader, &f->map, fv_collect_sink(c->ranks[i]),
+                                       c->locations[i], &c->stats);
+    }
+}
+
+static void close_ranks(struct collecting *c)
+{
+    for (size_t i = 0; i < c->a->merge->file_count; i++) {
+        if (c->ranks[i])
+            fv_collect_rank_release(c->ranks[i]);
+        free(c->locations[i]);
+    }
+    free(c->ranks);
+    free(c->replays);
+    free(c->locations);
+    free(c->of_rank);
+}
+
+static uint32_t process_of_line(const struct fv_steps *s, uint32_t line)
+{
+    return s->lines[line].process;
+}
+
+/* Both sides of a message meet where its receiver's events are, others anywhere. */
+static size_t home_of(const struct collecting *c, const struct fv_item *item)
+{
+    const struct fv_steps *steps = &c->a->steps;
+
+    if (item->kind == FV_ITEM_GROUP || item->kind == FV_ITEM_LOCK)
+        return (fv_mix(item->key) >> 8) % (uint64_t)steps->processes;
+    return process_of_line(steps, steps->first_line[c->a->groups.rank_of_world[item->member]]);
+}
+
+/* In their order. */
+static void send_items(struct collecting *c)
+{
+    const struct fv_transport *t = c->a->merge->transport;
+    struct fv_bytes *out = fv_xcalloc((size_t)t->size, sizeof(*out));
+
+    for (size_t i = 0; i < c->collect.count; i++) {
+        const struct fv_item *item = &c->collect.items[i];
+
+        fv_bytes_put(&out[home_of(c, item)], item, sizeof(*item));
+    }
+    c->collect.count = 0;
+    c->items.count = 0;
+    fv_transport_exchange(t, out, &c->items);
+    for (int i = 0; i < t->size; i++)
+        free(out[i].data);
+    free(out);
+}
+
+static void send_answers(struct collecting *c)
+{
+    const struct fv_transport *t = c->a->merge->transport;
+    struct fv_bytes *out = fv_xcalloc((size_t)t->size, sizeof(*out)), in = { 0 };
+
+    for (size_t i = 0; i < c->answers.count / sizeof(struct fv_answer); i++) {
+        const struct fv_answer *a = (struct fv_answer *)(void *)c->answers.data + i;
+
+        fv_bytes_put(&out[process_of_line(&c->a->steps, a->line)], a, sizeof(*a));
+    }
+    fv_transport_exchange(t, out, &in);
+    free(c->answers.data);
+    c->answers = in;
+    for (int i = 0; i < t->size; i++)
+        free(out[i].data);
+    free(out);
+}
+
+/* Collective: all that was told so far meets, and the answers come back. `last`: there will be no more. */
+static void settle(struct collecting *c, bool last)
+{
+    bool alone = c->a->merge->transport->size == 1;
+    const struct fv_item *items = c->collect.items;
+    size_t count = c->collect.count;
+
+    c->answers.count = 0;
+    if (!alone) {
+        send_items(c);
+        items = (struct fv_item *)(void *)c->items.data;
+        count = c->items.count / sizeof(*items);
+    }
+    fv_match_items(c->match, items, count, &c->answers);
+    c->collect.count = 0;
+    if (last)
+        fv_match_locks(c->match, &c->answers);
+    if (!alone)
+        send_answers(c);
+    for (size_t i = 0; i < c->answers.count / sizeof(struct fv_answer); i++) {
+        const struct fv_answer *a = (struct fv_answer *)(void *)c->answers.data + i;
+
+        fv_collect_answer(c->of_rank[c->a->steps.lines[a->line].rank], a);
+    }
+}
+
+static uint64_t length_of(const struct fv_merge *m)
+{
+    int64_t last = 1;
+
+    for (uint32_t i = 0; i < m->defs.rank_count; i++) {
+        uint32_t piece = 0;
+        int64_t ns = fv_clock_ns(&m->clocks.lines[m->clocks.of_rank[i]], m->defs.ranks[i].last_ticks, &piece);
+
+        last = ns > last ? ns : last;
+    }
+    return (uint64_t)last;
+}
+
+/* So many that what is told in one is a small part of the memory, where calls are spread evenly. */
+static uint64_t pieces_of(const struct fv_merge *m, uint64_t memory)
+{
+    uint64_t most = m->event_bytes;
+
+    fv_transport_max(m->transport, &most, 1);
+    uint64_t pieces = most * 64 / (memory + 1) + 1;
+    return pieces < PIECES_MAX ? pieces : PIECES_MAX;
+}
+
+static bool replay_piece(struct collecting *c, uint64_t until)
+{
+    bool good = !(c->options->stop && *c->options->stop);
+
+    for (size_t i = 0; i < c->a->merge->file_count && good; i++)
+        good = !c->replays[i] || fv_replay_until(c->replays[i], until);
+    return good;
+}
+
+static bool replay_end(struct collecting *c)
+{
+    bool good = true;
+
+    for (size_t i = 0; i < c->a->merge->file_count; i++) {
+        if (!c->replays[i])
+            continue;
+        good = fv_replay_close(c->replays[i]) && good;
+        fv_collect_rest(c->ranks[i]);
+    }
+    return good;
+}
+
+static bool collect(struct collecting *c)
+{
+    const struct fv_merge *m = c->a->merge;
+    const struct fv_transport *t = m->transport;
+    uint64_t pieces = pieces_of(m, c->options->memory), length = length_of(m);
+    size_t most = c->options->memory / (4 * sizeof(struct fv_item));
+    bool good = true;
+
+    open_ranks(c);
+    for (uint64_t i = 1; i <= pieces && good; i++) {
+        uint64_t until = i == pieces ? UINT64_MAX : (uint64_t)((double)length / (double)pieces * (double)i);
+
+        good = !fv_transport_any(t, !replay_piece(c, until));
+        if (good && fv_transport_any(t, c->collect.count > most))
+            settle(c, false);
+    }
+    good = !fv_transport_any(t, !replay_end(c) || !good);
+    if (good)
+        settle(c, true);
+    struct fv_unmatched u = fv_match_rest(c->match);
+    u.unknown = c->collect.unknown;
+    fv_transport_sum(t, (uint64_t *)&u, sizeof(u) / sizeof(uint64_t));
+    c->a->unmatched = u;
+    close_ranks(c);
+    return good;
+}
+
+static bool collect_all(struct fv_analysis *a, const struct fv_analysis_options *options)
+{
+    struct collecting c = { .a = a, .options = options, .match = fv_match_new() };
+
+    fv_collect_init(&c.collect, a->merge, &a->sites, &a->groups, &a->steps);
+    bool good = collect(&c);
+    fv_collect_release(&c.collect);
+    fv_match_free(c.match);
+    free(c.items.data);
+    free(c.answers.data);
+    return good;
+}
+
+/* ---- the whole ---- */
+
+/* A rank's thread that made most calls stands for it where a rank must be one thing. */
+static void find_main_lines(struct fv_analysis *a)
+{
+    const struct fv_defs *d = &a->merge->defs;
+    uint64_t *calls = fv_xcalloc((size_t)a->steps.line_count + 1, sizeof(*calls));
+
+    for (size_t i = 0; i < a->tallies.count; i++)
+        if (a->tallies.items[i].what == FV_TALLY_LINE_MPI)
+            calls[a->tallies.items[i].rank] = a->tallies.items[i].count;
+    a->main_line = fv_xcalloc(d->rank_count + 1, sizeof(*a->main_line));
+    for (uint32_t i = 0; i < d->rank_count; i++) {
+        a->main_line[i] =
+            a->steps.first_line[i + 1] > a->steps.first_line[i] ? a->steps.first_line[i] : FV_NONE;
+        for (uint32_t k = a->steps.first_line[i]; k < a->steps.first_line[i + 1]; k++)
+            if (calls[k] > calls[a->main_line[i]])
+                a->main_line[i] = k;
+    }
+    free(calls);
+}
+
+static void follow_graph(struct fv_analysis *a)
+{
+    find_main_lines(a);
+    a->graph = (struct fv_graph){ .steps = &a->steps,
+                                  .groups = &a->groups,
+                                  .site_count = a->sites.count,
+                                  .main_line = a->main_line,
+                                  .rank_count = (uint32_t)a->merge->defs.rank_count,
+                                  .out = &a->tallies };
+    fv_graph_ideal(&a->graph);
+    fv_graph_critical(&a->graph);
+    fv_graph_delays(&a->graph);
+    fv_tallies_sort(&a->tallies);
+}
+
+bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analysis_options *options)
+{
+    double begin = now_s();
+    uint64_t most = m->event_bytes < UINT64_C(1) << 31 ? m->event_bytes * 64 : UINT64_C(1) << 37;
+
+    *a = (struct fv_analysis){ .merge = m };
+    fv_sites_collect(&a->sites, m);
+    fv_groups_init(&a->groups, &m->defs);
+    fv_steps_init(&a->steps, m);
+    bool good = fv_steps_create(&a->steps, m->transport, options->directory, most) && collect_all(a, options);
+    if (good) {
+        a->spill_bytes = a->steps.spill[a->steps.own].allocated;
+        fv_transport_sum(m->transport, &a->spill_bytes, 1);
+        fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
+        fv_tallies_gather(&a->tallies, m->transport);
+        fv_steps_gather(&a->steps, m->transport);
+        if (!m->transport->rank)
+            follow_graph(a);
+    }
+    a->seconds = now_s() - begin;
+    return good;
+}
+
+void fv_analysis_release(struct fv_analysis *a)
+{
+    fv_sites_release(&a->sites);
+    fv_groups_release(&a->groups);
+    fv_steps_release(&a->steps);
+    fv_tallies_release(&a->tallies);
+    free(a->main_line);
+}

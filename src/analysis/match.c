@@ -1,0 +1,421 @@
+/* See match.h. A hash table of keys, each with a list of items that wait for others; nodes are reused. */
+#include "analysis/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTHING 0u /* of node and key numbers */
+
+struct node {
+    struct fv_item item;
+    uint32_t next;
+};
+struct keyed {
+    uint64_t key;
+    uint32_t next;        /* of the same bucket, or free */
+    uint32_t first, last; /* nodes */
+    uint32_t count;
+};
+
+struct fv_match {
+    uint32_t *buckets;
+    uint32_t mask;
+    struct keyed *keys; /* [0] is not used; so of nodes */
+    size_t key_count, key_room;
+    struct node *nodes;
+    size_t node_count, node_room;
+    uint32_t free_key, free_node;
+    size_t used; /* keys */
+    struct fv_bytes *answers;
+    struct fv_item *locks; /* until the end */
+    size_t lock_count, lock_room;
+};
+
+struct fv_match *fv_match_new(void)
+{
+    struct fv_match *m = fv_xcalloc(1, sizeof(*m));
+
+    m->mask = 1023;
+    m->buckets = fv_xcalloc(m->mask + 1, sizeof(*m->buckets));
+    m->key_count = m->node_count = 1;
+    FV_GROW(m->keys, m->key_room, 1);
+    FV_GROW(m->nodes, m->node_room, 1);
+    return m;
+}
+
+void fv_match_free(struct fv_match *m)
+{
+    if (!m)
+        return;
+    free(m->buckets);
+    free(m->keys);
+    free(m->nodes);
+    free(m->locks);
+    free(m);
+}
+
+/* ---- the table ---- */
+
+static uint32_t *bucket_of(struct fv_match *m, uint64_t key)
+{
+    return &m->buckets[(uint32_t)(key >> 32) & m->mask];
+}
+
+static void grow(struct fv_match *m)
+{
+    uint32_t *old = m->buckets, count = m->mask + 1;
+
+    m->mask = m->mask * 2 + 1;
+    m->buckets = fv_xcalloc((size_t)m->mask + 1, sizeof(*m->buckets));
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = old[i], next; k; k = next) {
+            uint32_t *bucket = bucket_of(m, m->keys[k].key);
+
+            next = m->keys[k].next;
+            m->keys[k].next = *bucket;
+            *bucket = k;
+        }
+    free(old);
+}
+
+static struct keyed *find(struct fv_match *m, uint64_t key)
+{
+    uint32_t k = *bucket_of(m, key);
+
+    while (k && m->keys[k].key != key)
+        k = m->keys[k].next;
+    return k ? &m->keys[k] : NULL;
+}
+
+static struct keyed *find_or_add(struct fv_match *m, uint64_t key)
+{
+    struct keyed *found = find(m, key);
+    uint32_t k = m->free_key;
+
+    if (found)
+        return found;
+    if (m->used++ > m->mask)
+        grow(m);
+    if (k) {
+        m->free_key = m->keys[k].next;
+    } else {
+        FV_GROW(m->keys, m->key_room, m->key_count + 1);
+        k = (uint32_t)m->key_count++;
+    }
+    uint32_t *bucket = bucket_of(m, key);
+    m->keys[k] = (struct keyed){ .key = key, .next = *bucket };
+    *bucket = k;
+    return &m->keys[k];
+}
+
+static void drop(struct fv_match *m, struct keyed *keyed)
+{
+    uint32_t k = (uint32_t)(keyed - m->keys), *link = bucket_of(m, keyed->key);
+
+    while (*link != k)
+        link = &m->keys[*link].next;
+    *link = keyed->next;
+    keyed->next = m->free_key;
+    m->free_key = k;
+    m->used--;
+}
+
+static void push(struct fv_match *m, struct keyed *k, const struct fv_item *item)
+{
+    uint32_t n = m->free_node;
+
+    if (n) {
+        m->free_node = m->nodes[n].next;
+    } else {
+        FV_GROW(m->nodes, m->node_room, m->node_count + 1);
+        n = (uint32_t)m->node_count++;
+    }
+    m->nodes[n] = (struct node){ .item = *item };
+    if (k->last)
+        m->nodes[k->last].next = n;
+    else
+        k->first = n;
+    k->last = n;
+    k->count++;
+}
+
+/* Takes the node behind `before`, or the first. The key is gone with its last node. */
+static void take(struct fv_match *m, struct keyed *k, uint32_t before)
+{
+    uint32_t *link = before ? &m->nodes[before].next : &k->first, n = *link;
+
+    *link = m->nodes[n].next;
+    if (k->last == n)
+        k->last = before;
+    m->nodes[n].next = m->free_node;
+    m->free_node = n;
+    if (!--k->count)
+        drop(m, k);
+}
+
+/* ---- messages ---- */
+
+static uint32_t clip(uint64_t ns)
+{
+    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+static void answer(struct fv_match *m, const struct fv_answer *a)
+{
+    fv_bytes_put(m->answers, a, sizeof(*a));
+}
+
+static struct fv_answer caused_by(const struct fv_item *by)
+{
+    return (struct fv_answer){
+        .ns = by->ns, .cause_line = by->line, .cause_site = by->site, .cause_step = by->step
+    };
+}
+
+static void meet(struct fv_match *m, const struct fv_item *send, const struct fv_item *receive)
+{
+    struct fv_answer to_receiver = caused_by(send), to_sender = caused_by(receive);
+
+    to_receiver.line = (uint32_t)receive->extra;
+    to_receiver.reply = receive->reply;
+    to_receiver.part_ns = send->extra && send->extra < send->ns ? clip(send->ns - send->extra) : 0;
+    answer(m, &to_receiver);
+    to_sender.line = send->line;
+    to_sender.reply = send->reply;
+    to_sender.later = send->flags & FV_ITEM_LATER;
+    if (send->reply != FV_NONE)
+        answer(m, &to_sender);
+}
+
+static void match_message(struct fv_match *m, const struct fv_item *item)
+{
+    struct keyed *k = find_or_add(m, item->key);
+
+    if (!k->count || m->nodes[k->first].item.kind == item->kind) {
+        push(m, k, item);
+        return;
+    }
+    struct fv_item other = m->nodes[k->first].item;
+    take(m, k, 0);
+    if (item->kind == FV_ITEM_SEND)
+        meet(m, item, &other);
+    else
+        meet(m, &other, item);
+}
+
+static void cancel(struct fv_match *m, const struct fv_item *item)
+{
+    struct keyed *k = find(m, item->key);
+
+    for (uint32_t n = k ? k->first : 0, before = 0; n; before = n, n = m->nodes[n].next)
+        if (m->nodes[n].item.kind == FV_ITEM_SEND && m->nodes[n].item.reply == item->reply) {
+            take(m, k, before);
+            return;
+        }
+}
+
+/* ---- groups ---- */
+
+/* What the members of a group have in common. */
+struct summary {
+    const struct fv_item *last, *first,
+        *root; /* last, first: of those that give, the root not among them in TO_ROOT */
+    uint64_t first_end, last_begin;
+};
+
+static bool is_later(const struct fv_item *a, const struct fv_item *b)
+{
+    return a->ns != b->ns ? a->ns > b->ns : a->line < b->line;
+}
+
+static struct summary summarise(const struct fv_match *m, const struct keyed *k)
+{
+    struct summary s = { .first_end = UINT64_MAX };
+
+    for (uint32_t n = k->first; n; n = m->nodes[n].next) {
+        const struct fv_item *i = &m->nodes[n].item;
+
+        if (i->flags & FV_ITEM_ROOT)
+            s.root = i;
+        s.first_end = i->end < s.first_end ? i->end : s.first_end;
+        s.last_begin = i->ns > s.last_begin ? i->ns : s.last_begin;
+        if (!(i->flags & FV_ITEM_GIVES) || (i->form == FV_FORM_TO_ROOT && i->flags & FV_ITEM_ROOT))
+            continue;
+        if (!s.last || is_later(i, s.last))
+            s.last = i;
+        if (!s.first || is_later(s.first, i))
+            s.first = i;
+    }
+    return s;
+}
+
+static void answer_member(struct fv_match *m, const struct fv_item *to, const struct fv_item *by,
+                          uint32_t part_ns)
+{
+    struct fv_answer a = caused_by(by);
+
+    a.line = (uint32_t)to->extra;
+    a.reply = to->reply;
+    a.part_ns = part_ns;
+    answer(m, &a);
+}
+
+/* A call that is over when the last has come may still take its time: from when the first was out, or the
+ * last in. */
+static uint32_t completion(const struct summary *s, const struct fv_item *i)
+{
+    uint64_t from = s->first_end > s->last_begin ? s->first_end : s->last_begin;
+
+    return i->flags & FV_ITEM_BLOCKING && i->end > from && i->end != UINT64_MAX ? clip(i->end - from) : 0;
+}
+
+static int by_member(const void *a, const void *b)
+{
+    const struct fv_item *x = a, *y = b;
+
+    return (x->member > y->member) - (x->member < y->member);
+}
+
+/* A scan: each depends on those below. */
+static void answer_lower(struct fv_match *m, const struct keyed *k)
+{
+    struct fv_item *items = fv_xcalloc(k->count, sizeof(*items));
+    const struct fv_item *last = NULL;
+    uint32_t count = 0;
+
+    for (uint32_t n = k->first; n; n = m->nodes[n].next)
+        items[count++] = m->nodes[n].item;
+    qsort(items, count, sizeof(*items), by_member);
+    for (uint32_t i = 0; i < count; i++) {
+        if (last)
+            answer_member(m, &items[i], last, 0);
+        if (!last || is_later(&items[i], last))
+            last = &items[i];
+    }
+    free(items);
+}
+
+static void answer_group(struct fv_match *m, const struct keyed *k)
+{
+    struct summary s = summarise(m, k);
+
+    for (uint32_t n = k->first; n; n = m->nodes[n].next) {
+        const struct fv_item *i = &m->nodes[n].item;
+        bool root = i->flags & FV_ITEM_ROOT;
+
+        if (!(i->flags & FV_ITEM_TAKES))
+            continue;
+        if (i->form == FV_FORM_ALL && s.last)
+            answer_member(m, i, s.last, completion(&s, i));
+        else if (i->form == FV_FORM_FROM_ROOT && !root && s.root)
+            answer_member(m, i, s.root, 0);
+        else if (i->form == FV_FORM_TO_ROOT && root && s.last)
+            answer_member(m, i, s.last, clip(s.last->ns - s.first->ns));
+    }
+}
+
+static void match_group(struct fv_match *m, const struct fv_item *item)
+{
+    struct keyed *k = find_or_add(m, item->key);
+
+    push(m, k, item);
+    if (k->count < item->expected)
+        return;
+    if (item->form == FV_FORM_LOWER)
+        answer_lower(m, k);
+    else
+        answer_group(m, k);
+    for (uint32_t left = k->count; left; left--)
+        take(m, k, 0);
+}
+
+/* ---- locks ---- */
+
+static int by_release(const void *a, const void *b)
+{
+    const struct fv_item *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+/* MPI may lock only when there is something to do, in the unlocking call: of two that overlap, and whose
+ * locking calls tell nothing, the one that was over first had the lock first. */
+static bool is_behind(const struct fv_item *x, const struct fv_item *y)
+{
+    return x->key == y->key && x->extra <= y->end && y->extra <= x->end && x->reply > y->end &&
+           x->reply > y->reply;
+}
+
+/* The one before it had the lock when it was asked for: the locking call waited until it was given back, or,
+ * if it was over by then, the unlocking one. */
+static void contend(struct fv_match *m, const struct fv_item *before, const struct fv_item *i)
+{
+    struct fv_answer a = caused_by(before);
+
+    if (before->key != i->key || before->line == i->line || before->flags & i->flags & FV_ITEM_SHARED ||
+        before->end <= i->ns)
+        return;
+    bool locking = before->end < i->extra;
+    a.ns = before->end;
+    a.lock = true;
+    a.line = locking ? i->member : i->line;
+    a.reply = locking ? i->expected : i->step;
+    answer(m, &a);
+}
+
+void fv_match_locks(struct fv_match *m, struct fv_bytes *answers)
+{
+    m->answers = answers;
+    if (m->lock_count)
+        qsort(m->locks, m->lock_count, sizeof(*m->locks), by_release);
+    for (size_t i = 1; i < m->lock_count; i++)
+        if (is_behind(&m->locks[i - 1], &m->locks[i])) {
+            struct fv_item was = m->locks[i];
+
+            m->locks[i] = m->locks[i - 1];
+            m->locks[i - 1] = was;
+        }
+    for (size_t i = 1; i < m->lock_count; i++)
+        contend(m, &m->locks[i - 1], &m->locks[i]);
+    m->lock_count = 0;
+}
+
+/* ---- items ---- */
+
+void fv_match_items(struct fv_match *m, const struct fv_item *items, size_t count, struct fv_bytes *answers)
+{
+    m->answers = answers;
+    for (size_t i = 0; i < count; i++)
+        switch ((enum fv_item_kind)items[i].kind) {
+        case FV_ITEM_SEND:
+        case FV_ITEM_RECEIVE: match_message(m, &items[i]); break;
+        case FV_ITEM_CANCEL: cancel(m, &items[i]); break;
+        case FV_ITEM_GROUP: match_group(m, &items[i]); break;
+        case FV_ITEM_LOCK:
+            FV_GROW(m->locks, m->lock_room, m->lock_count + 1);
+            m->locks[m->lock_count++] = items[i];
+            break;
+        }
+}
+
+struct fv_unmatched fv_match_rest(const struct fv_match *m)
+{
+    struct fv_unmatched u = { 0 };
+
+    for (uint32_t i = 0; i <= m->mask; i++)
+        for (uint32_t k = m->buckets[i]; k; k = m->keys[k].next) {
+            const struct keyed *keyed = &m->keys[k];
+
+            switch ((enum fv_item_kind)m->nodes[keyed->first].item.kind) {
+            case FV_ITEM_SEND: u.sends += keyed->count; break;
+            case FV_ITEM_RECEIVE: u.receives += keyed->count; break;
+            case FV_ITEM_GROUP: u.groups++; break;
+            default: break;
+            }
+        }
+    return u;
+}

@@ -1,0 +1,26 @@
+/* Where items of one key meet. A message's answer goes out as soon as both sides are there, a group's as soon
+ * as all its members are, so that memory holds only what is under way. */
+#ifndef FV_MATCH_H
+#define FV_MATCH_H
+
+#include "analysis/collect.h"
+
+struct fv_unmatched {
+    uint64_t sends, receives, groups;
+    uint64_t unknown; /* messages whose other rank is not known, or has no trace; not counted here */
+};
+
+struct fv_match;
+struct fv_match *fv_match_new(void);
+void fv_match_free(struct fv_match *match);
+
+/* Takes items in the order in which their ranks told them; appends answers (struct fv_answer). */
+void fv_match_items(struct fv_match *match, const struct fv_item *items, size_t count,
+                    struct fv_bytes *answers);
+/* At the end: locks, which are kept until all are there, because who held a lock before tells only their
+ * order. */
+void fv_match_locks(struct fv_match *match, struct fv_bytes *answers);
+/* What is still there. */
+struct fv_unmatched fv_match_rest(const struct fv_match *match);
+
+#endif

@@ -1,0 +1,348 @@
+/* The analysis on traces made in memory, with known answers to the nanosecond: who is matched with whom, what
+ * is waiting, and who is to blame. Times count from tick 1,000,000,000. */
+#include "analysis/analysis.h"
+#include "trace_builder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define RANKS_MAX 4
+static uint64_t memory; /* of the analysis: little makes many pieces */
+
+struct run {
+    struct fvr files[RANKS_MAX];
+    struct events events[RANKS_MAX];
+    size_t ranks;
+    struct fv_merge merge;
+    struct fv_analysis analysis;
+};
+
+static void begin_run(struct run *r, size_t ranks)
+{
+    *r = (struct run){ .ranks = ranks };
+    for (size_t i = 0; i < ranks; i++) {
+        rank_file(&r->files[i], (int)i, (int)ranks);
+        begin_events(&r->events[i], 1000000000);
+    }
+}
+
+/* A call of a rank; its details follow. */
+static struct events *at(struct run *r, size_t rank, unsigned site, uint64_t begin, uint64_t end)
+{
+    call(&r->events[rank], site, 1000000000 + begin, 1000000000 + end);
+    return &r->events[rank];
+}
+
+static void analyse(struct run *r)
+{
+    const struct fv_analysis_options options = { .directory = "/tmp", .memory = memory };
+
+    for (size_t i = 0; i < r->ranks; i++)
+        end_file(&r->files[i], &r->events[i], NULL);
+    merge_files(&r->merge, r->files, r->ranks);
+    assert_true(fv_analyse(&r->analysis, &r->merge, &options));
+}
+
+static void end_run(struct run *r)
+{
+    fv_analysis_release(&r->analysis);
+    fv_merge_close(&r->merge);
+    for (size_t i = 0; i < r->ranks; i++)
+        fvr_release(&r->files[i]);
+}
+
+static const char *function_of(const struct run *r, uint32_t site)
+{
+    return site == FV_NONE ? "" : r->merge.defs.functions[r->analysis.sites.items[site].function].name;
+}
+
+/* The sum over all tallies of a kind; rank < 0: of all ranks. */
+static uint64_t sum(const struct run *r, enum fv_tally_what what, const char *function, int rank, int kind)
+{
+    uint64_t ns = 0;
+
+    for (size_t i = 0; i < r->analysis.tallies.count; i++) {
+        const struct fv_tally *t = &r->analysis.tallies.items[i];
+
+        if (t->what == (uint32_t)what && (!function || !strcmp(function_of(r, t->site), function)) &&
+            (rank < 0 || t->rank == (uint32_t)rank) && (kind < 0 || t->kind == (uint32_t)kind))
+            ns += t->ns;
+    }
+    return ns;
+}
+
+static uint64_t waits(const struct run *r, const char *function, int rank, enum fv_wait_state kind)
+{
+    return sum(r, FV_TALLY_WAIT, function, rank, (int)kind);
+}
+
+static void nothing_else(const struct run *r, uint64_t ns)
+{
+    assert_int_equal(sum(r, FV_TALLY_WAIT, NULL, -1, -1), ns);
+    assert_int_equal(sum(r, FV_TALLY_CAUSE, NULL, -1, -1), ns);
+}
+
+/* ---- messages ---- */
+
+static void late_sender(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 500, 600), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 100, 700), RECV, 1, 0, 7, 8);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Recv", 1, FV_WS_LATE_SENDER), 400);
+    nothing_else(&r, 400);
+    /* before, rank 0 computed for 500, rank 1 for 100 */
+    assert_int_equal(sum(&r, FV_TALLY_DIRECT, "MPI_Send", 0, FV_COMPUTING), 400);
+    assert_int_equal(r.analysis.unmatched.sends + r.analysis.unmatched.receives, 0);
+    end_run(&r);
+}
+
+/* The receive was over before the send began (clocks): no more than the call is waiting. */
+static void wait_ends_with_the_call(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 500, 600), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 100, 300), RECV, 1, 0, 7, 8);
+    analyse(&r);
+    nothing_else(&r, 200);
+    end_run(&r);
+}
+
+static void late_receiver(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 100, 900), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 700, 950), RECV, 1, 0, 7, 8);
+    EVENT(at(&r, 0, SEND, 1000, 1100), SEND, 1, 1, 7, 8); /* buffered: over before it was received */
+    EVENT(at(&r, 1, RECV, 1500, 1600), RECV, 1, 0, 7, 8);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Send", 0, FV_WS_LATE_RECEIVER), 600);
+    nothing_else(&r, 600);
+    end_run(&r);
+}
+
+/* Both receives take any message; they are completed in the other order. The first message belongs to the one
+ * that was posted first. */
+static void receives_match_as_posted(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 300, 310), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 0, SEND, 400, 410), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, IRECV, 10, 11), IRECV, 1, 1, (uint64_t)FV_ANY_PEER, (uint64_t)-1);
+    EVENT(at(&r, 1, IRECV, 20, 21), IRECV, 2, 1, (uint64_t)FV_ANY_PEER, (uint64_t)-1);
+    EVENT(at(&r, 1, WAIT, 100, 500), RECEIVED, 2, 0, 7, 8);
+    EVENT(at(&r, 1, WAIT, 510, 520), RECEIVED, 1, 0, 7, 8);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Wait", 1, FV_WS_WRONG_ORDER), 300); /* for the second message */
+    nothing_else(&r, 300);
+    end_run(&r);
+}
+
+/* What was posted earlier for another tag is no reason to hold a receive back. */
+static void other_receives_do_not_block(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 1, IRECV, 10, 11), IRECV, 1, 1, 0, 99); /* never completed */
+    EVENT(at(&r, 0, SEND, 300, 310), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 100, 400), RECV, 1, 0, 7, 8);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Recv", 1, FV_WS_LATE_SENDER), 200);
+    nothing_else(&r, 200);
+    end_run(&r);
+}
+
+static void cancelled_send_matches_nothing(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 10, 20), ISEND, 5, 1, 1, 7, 8);
+    EVENT(at(&r, 0, WAIT, 30, 40), CANCELLED, 5);
+    EVENT(at(&r, 0, SEND, 500, 510), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 100, 600), RECV, 1, 0, 7, 8);
+    analyse(&r);
+    nothing_else(&r, 400);
+    assert_int_equal(r.analysis.unmatched.sends + r.analysis.unmatched.receives, 0);
+    end_run(&r);
+}
+
+static void probe_waits_for_its_message(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 500, 510), SEND, 1, 1, 7, 8);
+    at(&r, 1, PROBE, 100, 600);
+    EVENT(at(&r, 1, RECV, 610, 620), RECV, 1, 0, 7, 8);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Probe", 1, FV_WS_LATE_SENDER), 400);
+    nothing_else(&r, 400);
+    end_run(&r);
+}
+
+static void lone_messages_are_counted(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 500, 510), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 100, 600), RECV, 1, 0, 8, 8);
+    analyse(&r);
+    nothing_else(&r, 0);
+    assert_int_equal(r.analysis.unmatched.sends, 1);
+    assert_int_equal(r.analysis.unmatched.receives, 1);
+    end_run(&r);
+}
+
+/* ---- collective operations ---- */
+
+static void last_one_is_waited_for(void **state)
+{
+    static const uint64_t begin[3] = { 100, 400, 250 }, end[3] = { 450, 440, 460 };
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 3);
+    for (unsigned i = 0; i < 3; i++)
+        EVENT(at(&r, i, ALLREDUCE, begin[i], end[i]), COLLECTIVE, 1, (uint64_t)FV_ROOT_NONE, 4, 4, 0);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Allreduce", 0, FV_WS_NXN), 300);
+    assert_int_equal(waits(&r, "MPI_Allreduce", 2, FV_WS_NXN), 150);
+    assert_int_equal(waits(&r, NULL, -1, FV_WS_NXN_COMPLETION), 10 + 20); /* since 440 */
+    assert_int_equal(sum(&r, FV_TALLY_CAUSE, NULL, -1, -1), 450);
+    end_run(&r);
+}
+
+/* The root can begin with the first sender, and end with the last. */
+static void root_waits_for_first_and_last(void **state)
+{
+    static const uint64_t begin[3] = { 100, 400, 250 };
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 3);
+    for (unsigned i = 0; i < 3; i++)
+        EVENT(at(&r, i, REDUCE, begin[i], 500 + i), COLLECTIVE, 1, 0, i ? 4 : 0, i ? 0 : 4, 0);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Reduce", 0, FV_WS_EARLY_REDUCE), 150);
+    assert_int_equal(waits(&r, "MPI_Reduce", 0, FV_WS_LATE_REDUCE), 150);
+    nothing_else(&r, 300);
+    end_run(&r);
+}
+
+/* ---- who is to blame ---- */
+
+/* Rank 0 makes rank 1 late, and so rank 2: what rank 2 waits falls on rank 0, but for the 20 that rank 1
+ * took. */
+static void delays_go_back_to_their_origin(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 3);
+    EVENT(at(&r, 0, SEND, 1000, 1005), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 0, 1010), RECV, 1, 0, 7, 8);
+    EVENT(at(&r, 1, SEND, 1020, 1030), SEND, 1, 2, 7, 8);
+    EVENT(at(&r, 2, RECV, 0, 1040), RECV, 1, 1, 7, 8);
+    analyse(&r);
+    nothing_else(&r, 1000 + 1020);
+    assert_int_equal(sum(&r, FV_TALLY_DIRECT, "MPI_Send", 0, FV_COMPUTING), 1000);
+    assert_int_equal(sum(&r, FV_TALLY_PROPAGATED, "MPI_Send", 0, FV_COMPUTING), 1000);
+    assert_int_equal(sum(&r, FV_TALLY_DIRECT, "MPI_Send", 1, FV_COMPUTING), 10);
+    assert_int_equal(sum(&r, FV_TALLY_DIRECT, "MPI_Recv", 1, FV_IN_MPI), 10);
+    end_run(&r);
+}
+
+/* The path: rank 0 until its send, then rank 1 to the end of the run. */
+static void critical_path_follows_the_late_one(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    r.files[0].header.end_ticks -= 1000;
+    EVENT(at(&r, 0, SEND, 1000, 1005), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 0, 1010), RECV, 1, 0, 7, 8);
+    analyse(&r);
+    assert_int_equal(sum(&r, FV_TALLY_CRITICAL, "MPI_Send", 0, FV_COMPUTING), 1000);
+    assert_int_equal(sum(&r, FV_TALLY_CRITICAL, "MPI_Recv", 1, FV_IN_MPI), 10);
+    assert_int_equal(sum(&r, FV_TALLY_CRITICAL, NULL, 0, -1), 1000);
+    assert_int_equal(r.analysis.graph.switches, 1);
+    assert_int_equal(r.analysis.graph.critical_ns, 1000000000);
+    end_run(&r);
+}
+
+/* Ranks that compute in turn: with messages that take no time the run would be as long. */
+static void ideal_network_keeps_the_order(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 1000, 1500), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 0, 1500), RECV, 1, 0, 7, 8);
+    EVENT(at(&r, 1, SEND, 3500, 4000), SEND, 1, 0, 7, 8);
+    EVENT(at(&r, 0, RECV, 1500, 4000), RECV, 1, 1, 7, 8);
+    analyse(&r);
+    /* 1000 of rank 0, 2000 of rank 1, then both until the end, 999,996,000 */
+    assert_int_equal(r.analysis.graph.ideal_ns, 1000 + 2000 + 999996000);
+    end_run(&r);
+}
+
+static int with_much(void **state)
+{
+    (void)state;
+    memory = 64 << 20;
+    return 0;
+}
+
+static int with_little(void **state)
+{
+    (void)state;
+    memory = 1;
+    return 0;
+}
+
+int main(void)
+{
+#define BOTH(test) cmocka_unit_test_setup(test, with_much), cmocka_unit_test_setup(test, with_little)
+    const struct CMUnitTest tests[] = {
+        BOTH(late_sender),
+        BOTH(wait_ends_with_the_call),
+        BOTH(late_receiver),
+        BOTH(receives_match_as_posted),
+        BOTH(other_receives_do_not_block),
+        BOTH(cancelled_send_matches_nothing),
+        BOTH(probe_waits_for_its_message),
+        BOTH(lone_messages_are_counted),
+        BOTH(last_one_is_waited_for),
+        BOTH(root_waits_for_first_and_last),
+        BOTH(delays_go_back_to_their_origin),
+        BOTH(critical_path_follows_the_late_one),
+        BOTH(ideal_network_keeps_the_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/* See trace_builder.h. */
+#include "trace_builder.h"
+#include "trace/events.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const names[FUNCTIONS] = { "MPI_Send",      "MPI_Recv",     "MPI_Irecv",  "MPI_Wait",
+                                              "MPI_Allreduce", "MPI_Comm_dup", "MPI_Reduce", "MPI_Probe" };
+
+void begin_events(struct events *e, uint64_t ticks)
+{
+    *e = (struct events){ .count = sizeof(struct fv_event_base), .end = ticks };
+    memcpy(e->bytes, &(struct fv_event_base){ ticks }, sizeof(struct fv_event_base));
+}
+
+void event(struct events *e, enum fv_event_kind kind, const uint64_t *field)
+{
+    e->count = (size_t)(fv_put_event(e->bytes + e->count, kind, field) - e->bytes);
+}
+
+void call(struct events *e, uint64_t site, uint64_t begin, uint64_t end)
+{
+    EVENT(e, CALL, site, begin - e->end, end - begin);
+    e->end = end;
+}
+
+void rank_file(struct fvr *f, int rank, int ranks)
+{
+    static const uint8_t classes[FUNCTIONS] = { FV_CLASS_P2P,        FV_CLASS_P2P,        FV_CLASS_P2P,
+                                                FV_CLASS_COMPLETION, FV_CLASS_COLLECTIVE, FV_CLASS_COMM,
+                                                FV_CLASS_COLLECTIVE, FV_CLASS_P2P };
+
+    fvr_init(f, rank, ranks);
+    f->header.traced = 1;
+    for (uint16_t i = 0; i < FUNCTIONS; i++) {
+        struct fv_site_record site = { .function = i };
+
+        fvr_function(f, i, classes[i], FV_WAIT_NONE, names[i]);
+        fvr_add(f, FV_CHUNK_SITES, 0, &site, sizeof(site));
+    }
+    fvr_comm(f, 1, FV_COMM_WORLD, rank, ranks);
+}
+
+void end_file(struct fvr *f, const struct events *e, const struct fv_in_call *in_call)
+{
+    fvr_thread(f, 0, true, 1, 1, in_call);
+    fvr_add(f, FV_CHUNK_EVENTS, 0, e->bytes, e->count);
+}
+
+void merge_files(struct fv_merge *m, struct fvr *files, size_t count)
+{
+    char why[200];
+
+    *m = (struct fv_merge){ .transport = &fv_transport_alone };
+    m->files = fv_xcalloc(count, sizeof(*m->files));
+    fv_defs_init(&m->defs, (uint32_t)files[0].header.world_size);
+    for (size_t i = 0; i < count; i++) {
+        fvr_finish(&files[i]);
+        assert_int_equal(
+            fv_reader_open_memory(files[i].bytes, files[i].size, &m->files[i].reader, why, sizeof(why)), 0);
+        m->files[m->file_count++].name = "f";
+    }
+    assert_true(fv_merge_unify(m, false));
+}
