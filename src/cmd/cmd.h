@@ -12,6 +12,7 @@ enum fv_exit {
 
 int fv_cmd_run(int argc, char **argv);
 int fv_cmd_report(int argc, char **argv);
+int fv_cmd_diff(int argc, char **argv);
 int fv_cmd_dump(int argc, char **argv);
 int fv_cmd_check(int argc, char **argv);
 

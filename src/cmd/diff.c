@@ -1,0 +1,179 @@
+/* fvmpi diff: what changed between two experiments, or two sets of runs. */
+#include "cmd/arguments.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "report/diff.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *json;
+    bool text;
+    struct fv_text_options view;
+    char **directories[2];
+    size_t count[2];
+};
+
+static const char usage[] =
+    "usage: fvmpi diff [options] A B\n"
+    "       fvmpi diff [options] A1 A2 A3 -- B1 B2 B3\n"
+    "Says what changed from experiment A to experiment B: elapsed time, waiting, efficiencies, MPI "
+    "functions, and\n"
+    "call path by call path time, waiting, calls and bytes, largest changes first. With several runs a side, "
+    "before\n"
+    "and behind --, changes are compared with how much runs of a side differ by themselves. All amounts are "
+    "the mean\n"
+    "of a rank, so that runs on different numbers of ranks compare.\n"
+    "\n"
+    "  --json FILE    the whole comparison as JSON, schema fvmpi-diff-1; - is stdout\n"
+    "  --text         text too, beside --json\n"
+    "  --top N        rows in each list of the text (10)\n"
+    "  --all          all rows\n"
+    "  --width N      columns of the text (the terminal's; 100 where there is none)\n"
+    "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n"
+    "  -h, --help     this text\n"
+    "\n"
+    "Call paths are joined by function, file and line, and where the program was built anew and lines have "
+    "moved by\n"
+    "the names of functions. For that the program of A must still be there, or its debug file in a directory "
+    "that\n"
+    "FVMPI_DEBUG_PATH names (DIR/.build-id/xx/yyyy.debug): keep it when you build anew.\n"
+    "Exit status: 0 compared, 1 could not be compared, 2 wrong usage.\n";
+
+static int wrong(const char *what, const char *why)
+{
+    fv_log("diff: %s: %s; see fvmpi diff --help", what, why);
+    return FV_EXIT_USAGE;
+}
+
+enum { OPT_JSON = 256, OPT_TEXT, OPT_TOP, OPT_ALL, OPT_WIDTH, OPT_COLOR };
+
+static int take_option(void *options, int option)
+{
+    struct options *o = options;
+
+    switch (option) {
+    case OPT_JSON: o->json = optarg; return FV_GO_ON;
+    case OPT_TEXT: o->text = true; return FV_GO_ON;
+    case OPT_ALL: o->view.top = SIZE_MAX; return FV_GO_ON;
+    case OPT_TOP:
+        return fv_output_number(optarg, 1, &o->view.top) ? FV_GO_ON
+                                                         : wrong(optarg, "--top takes a number from 1");
+    case OPT_WIDTH:
+        return fv_output_number(optarg, 20, &o->view.width) ? FV_GO_ON
+                                                            : wrong(optarg, "--width takes a number from 20");
+    case OPT_COLOR:
+        return fv_output_color(optarg, &o->view.color) ? FV_GO_ON
+                                                       : wrong(optarg, "--color takes auto, always or never");
+    case 'h': fputs(usage, stdout); return FV_EXIT_OK;
+    }
+    return FV_UNKNOWN_OPTION;
+}
+
+/* Options and directories up to the argument list's end; argv[0] is skipped. */
+static int take_arguments(struct options *o, int argc, char **argv, unsigned side)
+{
+    static const struct option table[] = {
+        { "json", required_argument, NULL, OPT_JSON },
+        { "text", no_argument, NULL, OPT_TEXT },
+        { "top", required_argument, NULL, OPT_TOP },
+        { "all", no_argument, NULL, OPT_ALL },
+        { "width", required_argument, NULL, OPT_WIDTH },
+        { "color", required_argument, NULL, OPT_COLOR },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, NULL };
+
+    int status = fv_arguments_take(&arguments, argc, argv, o, NULL);
+
+    if (status >= 0)
+        return status;
+    o->directories[side] = argv + optind;
+    o->count[side] = (size_t)(argc - optind);
+    return FV_GO_ON;
+}
+
+/* A run given twice on a side would make its noise too small. */
+static int check_twice(char *const *paths, size_t count)
+{
+    char one[PATH_MAX], other[PATH_MAX];
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++)
+            if (realpath(paths[i], one) && realpath(paths[k], other) && !strcmp(one, other))
+                return wrong(paths[k], "given twice for one side; a run shows no noise against itself");
+    return FV_GO_ON;
+}
+
+static int parse_sides(struct options *o, int argc, char **argv)
+{
+    int dashes = 1, status;
+
+    while (dashes < argc && strcmp(argv[dashes], "--"))
+        dashes++;
+    if ((status = take_arguments(o, dashes, argv, 0)) >= 0)
+        return status;
+    if (dashes < argc) {
+        if ((status = take_arguments(o, argc - dashes, argv + dashes, 1)) >= 0)
+            return status;
+    } else if (o->count[0] == 2) {
+        o->directories[1] = o->directories[0] + 1;
+        o->count[0] = o->count[1] = 1;
+    } else if (o->count[0] > 2) {
+        return wrong(o->directories[0][2], "of several runs a side, -- must stand between A's and B's");
+    }
+    if (!o->count[0] || !o->count[1])
+        return wrong(o->count[0] ? o->directories[0][0] : "no experiment", "two experiments are needed");
+    for (unsigned s = 0; s < 2; s++)
+        if ((status = check_twice(o->directories[s], o->count[s])) >= 0)
+            return status;
+    return FV_GO_ON;
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+    *o = (struct options){ .view = fv_output_defaults() };
+    int status = parse_sides(o, argc, argv);
+
+    if (status >= 0)
+        return status;
+    o->text = o->text || !o->json;
+    if (o->json && fv_output_is_recorded(o->json))
+        return wrong(o->json, "--json would write over a file of a recorded run; name another");
+    if (o->text && o->json && !strcmp(o->json, "-"))
+        return wrong("--text", "stdout holds the JSON already");
+    return FV_GO_ON;
+}
+
+static int write_json(const struct fv_diff *diff, const char *path)
+{
+    FILE *out = fv_output_open(path);
+
+    return fv_output_close(out, path, out ? fv_diff_json(diff, out) : -FV_EIO);
+}
+
+int fv_cmd_diff(int argc, char **argv)
+{
+    struct options options;
+    struct fv_diff diff = { 0 };
+    int status = parse(argc, argv, &options), err = 0;
+
+    if (status >= 0)
+        return status;
+    for (unsigned s = 0; s < 2; s++)
+        for (size_t i = 0; i < options.count[s] && !err; i++)
+            err = fv_diff_load(&diff, s, options.directories[s][i]);
+    if (!err)
+        fv_diff_compute(&diff);
+    if (!err && options.json)
+        err = write_json(&diff, options.json);
+    if (!err && options.text && (err = fv_diff_text(&diff, &options.view, stdout)))
+        fv_log("stdout: %s; the comparison is cut", strerror(errno));
+    fv_diff_release(&diff);
+    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}

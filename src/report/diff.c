@@ -1,0 +1,205 @@
+/* See diff.h. A run is reduced to its sums by call path as soon as it is read: many runs cost no more memory
+ * than one and the names of the paths. */
+#include "report/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct fv_diff_metric_word fv_diff_metrics[FV_DIFF_METRICS] = {
+    [FV_DIFF_TIME] = { "time_s", "time", FV_UNIT_SECONDS },
+    [FV_DIFF_WAIT] = { "wait_s", "waiting", FV_UNIT_SECONDS },
+    [FV_DIFF_CALLS] = { "count", "calls", FV_UNIT_COUNT },
+    [FV_DIFF_BYTES] = { "bytes", "bytes", FV_UNIT_BYTES },
+    [FV_DIFF_EFFICIENCY] = { "efficiency", "not waiting", FV_UNIT_SHARE },
+    [FV_DIFF_BALANCE] = { "balance", "balance of ranks", FV_UNIT_SHARE },
+};
+
+const struct fv_diff_metric_word fv_diff_run_metrics[FV_DIFF_RUN_METRICS] = {
+    [FV_RUN_ELAPSED] = { "elapsed_s", "elapsed", FV_UNIT_SECONDS },
+    [FV_RUN_COMPUTE] = { "compute_s", "computing", FV_UNIT_SECONDS },
+    [FV_RUN_MPI] = { "mpi_s", "MPI", FV_UNIT_SECONDS },
+    [FV_RUN_WAIT] = { "wait_s", "  waiting", FV_UNIT_SECONDS },
+    [FV_RUN_CALLS] = { "count", "MPI calls", FV_UNIT_COUNT },
+    [FV_RUN_BYTES] = { "bytes", "bytes", FV_UNIT_BYTES },
+    [FV_RUN_PARALLEL] = { "parallel", "parallel efficiency", FV_UNIT_SHARE },
+    [FV_RUN_LOAD_BALANCE] = { "load_balance", "  load balance", FV_UNIT_SHARE },
+    [FV_RUN_COMMUNICATION] = { "communication", "  communication", FV_UNIT_SHARE },
+    [FV_RUN_SERIALIZATION] = { "serialization", "    serialization", FV_UNIT_SHARE },
+    [FV_RUN_TRANSFER] = { "transfer", "    transfer", FV_UNIT_SHARE },
+};
+
+const char *const fv_diff_join_names[FV_DIFF_JOINS] = { "position", "names", "only_a", "only_b" };
+
+/* ---- one run ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct fv_model *m)
+{
+    const struct fv_efficiency *e = &m->efficiency;
+    double ranks = (double)m->rank_count, calls = 0, bytes = 0;
+
+    FV_GROW(side->runs, side->room, side->count + 1);
+    struct fv_diff_run *r = &side->runs[side->count++];
+    *r = (struct fv_diff_run){ .directory = fv_arena_string(&d->arena, m->directory),
+                               .command = fv_arena_string(&d->arena, m->command),
+                               .mpi = fv_arena_string(&d->arena, m->mpi),
+                               .program = fv_arena_string(&d->arena, base_name(m->program)),
+                               .ranks = m->rank_count,
+                               .programs = m->program_count,
+                               .complete = m->complete,
+                               .wait_exact = e->wait_exact,
+                               .efficiency = { NAN, NAN } };
+    if (m->program_count) {
+        r->build_id_bytes = m->programs[0].build_id_bytes;
+        memcpy(r->build_id, m->programs[0].build_id, sizeof(r->build_id));
+    }
+    for (size_t i = 0; i < m->site_count; i++) {
+        calls += (double)m->sites[i].time.calls;
+        bytes += (double)m->sites[i].time.bytes_sent + (double)m->sites[i].time.bytes_received;
+    }
+    r->value[FV_RUN_ELAPSED] = m->elapsed_s;
+    r->value[FV_RUN_COMPUTE] = e->compute_s / ranks;
+    r->value[FV_RUN_MPI] = e->mpi_s / ranks;
+    r->value[FV_RUN_WAIT] = e->wait_s / ranks;
+    r->value[FV_RUN_CALLS] = calls / ranks;
+    r->value[FV_RUN_BYTES] = bytes / ranks;
+    r->value[FV_RUN_PARALLEL] = e->parallel;
+    r->value[FV_RUN_LOAD_BALANCE] = e->load_balance;
+    r->value[FV_RUN_COMMUNICATION] = e->communication;
+}
+
+/* ---- its call paths ---- */
+
+static void fill_frame(struct fv_diff_frame *out, const struct fv_frame *f, const struct fv_model *m)
+{
+    const struct fv_module *module = &m->modules[f->module];
+    bool program = m->program_count == 1 && !strcmp(module->name, base_name(m->program));
+    char label[128];
+
+    *out = (struct fv_diff_frame){ .function = f->function,
+                                   .file = f->file ? base_name(f->file) : NULL,
+                                   .line = f->line,
+                                   .offset = f->offset,
+                                   .module = program ? FV_DIFF_PROGRAM : module->name,
+                                   .build_id_bytes = module->build_id_bytes,
+                                   .inlined = f->inlined };
+    memcpy(out->build_id, module->build_id, sizeof(out->build_id));
+    if (!f->function && (f->module == FV_MODEL_CUT || f->module == FV_MODEL_LOST))
+        out->function = fv_frame_label(f, m, label, sizeof(label)); /* a constant */
+}
+
+/* Makes the strings of a path the diff's own. */
+static void own_path(struct fv_diff *d, struct fv_diff_path *p)
+{
+    struct fv_diff_frame *frames = fv_arena_take(&d->arena, (p->count + 1) * sizeof(*frames));
+
+    for (size_t i = 0; i < p->count; i++) {
+        frames[i] = p->frames[i];
+        if (frames[i].function)
+            frames[i].function = fv_arena_string(&d->arena, frames[i].function);
+        if (frames[i].file)
+            frames[i].file = fv_arena_string(&d->arena, frames[i].file);
+        frames[i].module = fv_arena_string(&d->arena, frames[i].module);
+    }
+    p->frames = frames;
+    p->function = fv_arena_string(&d->arena, p->function);
+}
+
+static struct fv_diff_sample *sample_at(struct fv_diff_path *p, size_t run)
+{
+    FV_GROW(p->samples, p->sample_room, run + 1);
+    for (; p->sample_count <= run; p->sample_count++)
+        p->samples[p->sample_count] =
+            (struct fv_diff_sample){ .wait_s = NAN, .analysis_s = NAN, .balance = NAN };
+    return &p->samples[run];
+}
+
+static void add_sample(struct fv_diff_sample *to, const struct fv_model *m, const struct fv_site *s)
+{
+    double ranks = (double)m->rank_count, time = s->time.sum / ranks;
+    double wait = s->wait_kind == FV_WAIT_UNKNOWN ? NAN : s->wait_s / ranks;
+
+    if (!to->there || time > to->time_s) /* two that read the same: what cannot be added is the longer's */
+        to->balance = s->rank_max > 0 ? time / s->rank_max : NAN;
+    to->wait_kind = !to->there || to->wait_kind == s->wait_kind ? s->wait_kind
+                    : to->wait_kind == FV_WAIT_UNKNOWN          ? s->wait_kind
+                    : s->wait_kind == FV_WAIT_UNKNOWN           ? to->wait_kind
+                                                                : FV_WAIT_ESTIMATE;
+    to->wait_s = isnan(to->wait_s) ? wait : isnan(wait) ? to->wait_s : to->wait_s + wait;
+    to->there = true;
+    to->time_s += time;
+    to->calls += (double)s->time.calls / ranks;
+    to->bytes += ((double)s->time.bytes_sent + (double)s->time.bytes_received) / ranks;
+}
+
+void fv_diff_add(struct fv_diff *d, unsigned which, const struct fv_model *m,
+                 const struct fv_symbols *symbols)
+{
+    struct fv_diff_side *side = &d->side[which];
+    struct fv_path path = { 0 };
+    struct fv_diff_frame *frames = NULL;
+    size_t room = 0;
+
+    keep_run(d, side, m);
+    for (size_t i = 0; i < m->site_count; i++) {
+        struct fv_diff_path found = { .function = m->functions[m->sites[i].function].name };
+
+        fv_path_of(&path, symbols, m, m->sites[i].node);
+        FV_GROW(frames, room, path.count + 1);
+        for (size_t k = 0; k < path.count; k++)
+            fill_frame(&frames[k], &path.frames[k], m);
+        found.frames = frames;
+        found.count = path.count;
+        fv_diff_path_seal(&found);
+        uint32_t at = fv_diff_paths_find(&side->paths, &found);
+        if (at == FV_NONE) {
+            own_path(d, &found);
+            at = fv_diff_paths_add(&side->paths, &found);
+        }
+        add_sample(sample_at(&side->paths.items[at], side->count - 1), m, &m->sites[i]);
+    }
+    free(frames);
+    fv_path_release(&path);
+}
+
+int fv_diff_load(struct fv_diff *d, unsigned side, const char *path)
+{
+    struct fv_symbols symbols;
+    struct fv_model model;
+    int err = fv_model_load(&model, path);
+
+    if (err)
+        return err;
+    size_t before = model.problems.count;
+    fv_symbols_resolve(&symbols, &model, true);
+    fv_sites_merge(&model, &symbols);
+    fv_diff_add(d, side, &model, &symbols);
+    for (size_t i = before; i < model.problems.count; i++)
+        fv_problem_add(&d->notes, model.problems.items[i].kind, NULL, "%s: %s%s%s", path,
+                       model.problems.items[i].file ? model.problems.items[i].file : "",
+                       model.problems.items[i].file ? ": " : "", model.problems.items[i].text);
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+    fv_diff_add_analysis(d, side, path);
+    return 0;
+}
+
+void fv_diff_release(struct fv_diff *d)
+{
+    for (unsigned s = 0; s < 2; s++) {
+        free(d->side[s].runs);
+        fv_diff_paths_release(&d->side[s].paths);
+    }
+    free(d->paths);
+    free(d->functions);
+    fv_problems_release(&d->notes);
+    fv_arena_release(&d->arena);
+    *d = (struct fv_diff){ 0 };
+}
