@@ -25,7 +25,7 @@ static MPI_Request *room_for(struct fv_call *call, int count)
 
 MPI_Request *fv_completion_room(struct fv_call *call, bool on, int count)
 {
-    return on && count > 0 && fv_requests_any() ? room_for(call, count) : NULL;
+    return on && count > 0 && fv_requests_told() ? room_for(call, count) : NULL;
 }
 
 static bool keep_one(struct fv_completion *c, const MPI_Request *request)
@@ -73,9 +73,40 @@ MPI_Status *fv_completion_keep(struct fv_completion *c, int count, const MPI_Req
     return statuses;
 }
 
-void fv_completion_tell_peer(const struct fv_completion *c)
+#define LOOKED_AT 256 /* requests of a call: a program may wait for one of thousands, again and again */
+
+/* Request k, if anything is known of it. */
+static bool waited(const struct fv_completion *c, int k, MPI_Request request, struct fv_waited *out)
 {
-    if (c->count == 1 && c->one.comm)
+    if (!c->count || !c->known || !c->known[k].kind) /* not followed; it may be noted */
+        return fv_request_waited(fv_handle(request), out);
+    *out = fv_request_as_waited(&c->known[k]);
+    return true;
+}
+
+void fv_completion_describe(const struct fv_completion *c, int count, const MPI_Request *requests)
+{
+    struct fv_waiting *w = fv_call_waiting(c->call);
+    uint32_t kept = 0, unknown = 0;
+
+    for (int k = 0; w && k < count; k++) {
+        if (requests[k] == MPI_REQUEST_NULL)
+            continue;
+        if (kept == FV_WAITED_MOST || k == LOOKED_AT) {
+            unknown += (uint32_t)(count - k);
+            break;
+        }
+        if (waited(c, k, requests[k], &w->item[kept]))
+            w->item[kept].peer = fv_peer(w->item[kept].peer), kept++;
+        else
+            unknown++;
+    }
+    if (!w)
+        return;
+    w->kept = kept;
+    w->count = kept + unknown;
+    fv_call_waits(c->call, w);
+    if (count == 1 && c->count && c->one.comm)
         fv_call_peer(c->call, fv_comm_handle(c->one.comm), fv_peer(c->one.peer), c->one.tag);
 }
 
@@ -236,7 +267,7 @@ FV_PUBLIC int MPI_Wait(MPI_Request *request, MPI_Status *status)
     bool on = fv_call_enter(&call, FV_FN_MPI_Wait, FV_CALL_SITE());
     MPI_Status *seen = fv_completion_before(&c, &call, on, 1, request, 1, status);
 
-    fv_completion_tell_peer(&c);
+    fv_completion_tell(&c, on, 1, request);
     int result = PMPI_Wait(request, seen);
     if (on) {
         fv_call_end(&call);
@@ -271,8 +302,9 @@ FV_PUBLIC int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitall, FV_CALL_SITE());
     MPI_Status *seen =
         fv_completion_before(&c, &call, on, count, array_of_requests, count, array_of_statuses);
-    int result = PMPI_Waitall(count, array_of_requests, seen);
 
+    fv_completion_tell(&c, on, count, array_of_requests);
+    int result = PMPI_Waitall(count, array_of_requests, seen);
     if (on) {
         fv_call_end(&call);
         fv_completed_all(&c, result, NULL, array_of_requests, seen);
@@ -307,8 +339,9 @@ FV_PUBLIC int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitany, FV_CALL_SITE());
     MPI_Status *seen = fv_completion_before(&c, &call, on, count, array_of_requests, 1, status);
-    int result = PMPI_Waitany(count, array_of_requests, index, seen);
 
+    fv_completion_tell(&c, on, count, array_of_requests);
+    int result = PMPI_Waitany(count, array_of_requests, index, seen);
     if (on) {
         fv_call_end(&call);
         fv_completed_any(&c, result, NULL, index, array_of_requests, seen);
@@ -344,8 +377,9 @@ FV_PUBLIC int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *ou
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitsome, FV_CALL_SITE());
     MPI_Status *seen =
         fv_completion_before(&c, &call, on, incount, array_of_requests, incount, array_of_statuses);
-    int result = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, seen);
 
+    fv_completion_tell(&c, on, incount, array_of_requests);
+    int result = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, seen);
     if (on) {
         fv_call_end(&call);
         fv_completed_some(&c, result, outcount, array_of_indices, array_of_requests, seen);

@@ -58,8 +58,14 @@ static inline bool fv_completion_follows(const struct fv_completion *c)
 /* Room for `count` converted handles, to be passed to _before(), which then copies none. NULL: nothing is
  * followed, or no memory; pass the NULL on. Valid until the call is recorded. */
 MPI_Request *fv_completion_room(struct fv_call *call, bool on, int count);
-/* A single request is waited for: tells whom for, to reports of hung programs. */
-void fv_completion_tell_peer(const struct fv_completion *c);
+/* After _before() of a call that waits: tells what for, to reports of hung programs. */
+void fv_completion_describe(const struct fv_completion *c, int count, const MPI_Request *requests);
+static inline void fv_completion_tell(const struct fv_completion *c, bool on, int count,
+                                      const MPI_Request *requests)
+{
+    if (on && count > 0 && requests && fv_requests_told())
+        fv_completion_describe(c, count, requests);
+}
 
 /* Wait, Test, Waitall, Testall. flag NULL: the call waits. */
 static inline void fv_completed_all(struct fv_completion *c, int result, const int *flag,

@@ -93,7 +93,9 @@ static void event_collective(struct fv_call *call, const struct place *p, struct
                  sequence);
         return;
     }
-    const struct fv_request r = { .kind = FV_REQUEST_COLLECTIVE, .comm = p->comm };
+    const struct fv_request r = {
+        .kind = FV_REQUEST_COLLECTIVE, .peer = FV_NO_PEER, .comm = p->comm, .sequence = sequence
+    };
     bool complete;
     uint64_t number = fv_done_follow(call, r, *how.posted, &complete);
 
@@ -126,6 +128,8 @@ static void finish(struct fv_call *call, const struct place *p, struct fv_how ho
     }
     if (fv_tracing())
         event_collective(call, p, how, m, sequence);
+    else if (how.posted)
+        fv_done_note(call, FV_REQUEST_COLLECTIVE, p->comm, MPI_PROC_NULL, (int)sequence, *how.posted);
     fv_call_record(call, p->comm, m.sent, m.received);
     if (how.blocking && (p->size > 1 || p->inter)) /* alone, there is nobody to wait for */
         fv_call_collective(call, sequence,

@@ -6,8 +6,10 @@
 #include "done.h"
 #include "functions.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 void fv_done_creation(struct fv_call *call, struct fv_comm *comm)
 {
@@ -27,13 +29,85 @@ static void failed(struct fv_call *call)
     fv_call_record(call, NULL, 0, 0);
 }
 
-/* ---- children of a parent ---- */
-
 static void made(struct fv_call *call, const struct fv_comm *comm)
 {
     if (fv_comm_number(comm))
         fv_event(call, COMM_NEW, fv_comm_number(comm));
 }
+
+/* ---- neighbours, which the events of neighbourhood collectives do not name ---- */
+
+/* By dimension, the lower before the upper one (MPI-4.0, 8.6), each to receive from and to send to. */
+static void neighbours_in_grid(const struct fv_comm *made, MPI_Comm comm)
+{
+    int dimensions = 0, found = 0, *ranks;
+
+    if (PMPI_Cartdim_get(comm, &dimensions) != MPI_SUCCESS || dimensions < 0 ||
+        !(ranks = malloc(4 * (size_t)dimensions * sizeof(*ranks) + 1)))
+        return;
+    for (int i = 0; i < dimensions; i++) {
+        int around[2] = { MPI_PROC_NULL, MPI_PROC_NULL };
+
+        PMPI_Cart_shift(comm, i, 1, &around[0], &around[1]);
+        for (int k = 0; k < 2; k++)
+            if (around[k] != MPI_PROC_NULL)
+                ranks[found++] = around[k];
+    }
+    memcpy(ranks + found, ranks, (size_t)found * sizeof(*ranks));
+    fv_comm_neighbours(made, (unsigned)found, (unsigned)found, ranks);
+    free(ranks);
+}
+
+static void neighbours_in_graph(const struct fv_comm *made, MPI_Comm comm)
+{
+    int n = 0, *ranks = NULL;
+
+    if (PMPI_Graph_neighbors_count(comm, fv_comm_rank(made), &n) != MPI_SUCCESS || n < 0)
+        return;
+    if (fv_comm_neighbours_fit(2 * (uint64_t)n) && (ranks = malloc(2 * (size_t)n * sizeof(*ranks) + 1))) {
+        if (PMPI_Graph_neighbors(comm, fv_comm_rank(made), n, ranks) == MPI_SUCCESS)
+            memcpy(ranks + n, ranks, (size_t)n * sizeof(*ranks));
+        else
+            n = 0;
+    }
+    fv_comm_neighbours(made, (unsigned)n, (unsigned)n, ranks);
+    free(ranks);
+}
+
+static void neighbours_distributed(const struct fv_comm *made, MPI_Comm comm)
+{
+    int in = 0, out = 0, weighted, *ranks = NULL;
+
+    if (PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted) != MPI_SUCCESS || in < 0 || out < 0)
+        return;
+    size_t n = (size_t)in + (size_t)out;
+    if (fv_comm_neighbours_fit(n) && (ranks = malloc(2 * n * sizeof(*ranks) + 1))) { /* and their weights */
+        int *weights = ranks + n;
+
+        if (PMPI_Dist_graph_neighbors(comm, in, ranks, weights, out, ranks + in, weights + in) != MPI_SUCCESS)
+            in = out = 0;
+    }
+    fv_comm_neighbours(made, (unsigned)in, (unsigned)out, ranks);
+    free(ranks);
+}
+
+/* `like` has the topology of `made`: itself, or what it is a duplicate of. */
+static void tell_neighbours(const struct fv_comm *made, MPI_Comm like)
+{
+    int topology = MPI_UNDEFINED, saved = errno;
+
+    if (!made || !fv_tracing() || PMPI_Topo_test(like, &topology) != MPI_SUCCESS)
+        return;
+    if (topology == MPI_CART)
+        neighbours_in_grid(made, like);
+    else if (topology == MPI_GRAPH)
+        neighbours_in_graph(made, like);
+    else if (topology == MPI_DIST_GRAPH)
+        neighbours_distributed(made, like);
+    errno = saved;
+}
+
+/* ---- children of a parent ---- */
 
 static struct fv_comm *child(MPI_Comm comm, struct fv_comm *parent, uint64_t number)
 {
@@ -58,13 +132,15 @@ void fv_done_newcomm(struct fv_call *call, int result, MPI_Comm parent, const MP
         failed(call);
         return;
     }
-    struct fv_comm *p = fv_comm_get(fv_handle(parent));
+    struct fv_comm *p = fv_comm_get(fv_handle(parent)), *new = NULL;
     uint64_t number = fv_comm_next_child(p);
 
     if (*newcomm != MPI_COMM_NULL && p && is_dup(call))
-        made(call, fv_comm_dup(fv_handle(*newcomm), p, number));
+        new = fv_comm_dup(fv_handle(*newcomm), p, number);
     else if (*newcomm != MPI_COMM_NULL)
-        made(call, child(*newcomm, p, number));
+        new = child(*newcomm, p, number);
+    made(call, new);
+    tell_neighbours(new, new &&is_dup(call) ? parent : *newcomm);
     fv_done_creation(call, p);
 }
 
@@ -80,8 +156,12 @@ void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Com
     struct fv_comm *parent = fv_comm_get(fv_handle(comm));
     uint64_t number = fv_comm_next_child(parent);
 
-    if (*newcomm != MPI_COMM_NULL && parent)
-        made(call, fv_comm_dup(fv_handle(*newcomm), parent, number));
+    if (*newcomm != MPI_COMM_NULL && parent) {
+        struct fv_comm *new = fv_comm_dup(fv_handle(*newcomm), parent, number);
+
+        made(call, new);
+        tell_neighbours(new, comm);
+    }
     if (parent)
         fv_comm_collective(parent);
     fv_call_record(call, parent, 0, 0);

@@ -74,6 +74,16 @@ uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Req
     return fv_event_numbers(1);
 }
 
+void fv_done_note(struct fv_call *call, unsigned kind, struct fv_comm *comm, int peer, int tag, MPI_Request handle)
+{
+    const struct fv_waited what = {
+        .comm = fv_comm_number(comm), .peer = peer, .tag = tag, .kind = (uint8_t)kind
+    };
+
+    if (handle != MPI_REQUEST_NULL)
+        fv_request_note(call, fv_handle(handle), &what);
+}
+
 static void event_isend(struct fv_call *call, struct fv_comm *comm, int dest, int tag, uint64_t bytes,
                         MPI_Request handle)
 {
@@ -100,6 +110,8 @@ void fv_done_isend(struct fv_call *call, int result, MPI_Count count, MPI_Dataty
 
     if (fv_tracing() && dest != MPI_PROC_NULL)
         event_isend(call, c, dest, tag, bytes, *request);
+    else
+        fv_done_note(call, FV_REQUEST_SEND, c, dest, tag, *request);
     record_sent(call, c, dest, bytes, 0);
 }
 

@@ -83,6 +83,12 @@ static uint64_t follow(struct fv_call *call, const struct owner *owner, const MP
     return fv_tracing() && request ? fv_done_follow(call, r, *request, complete) : 0;
 }
 
+static void note_request(struct fv_call *call, int result, const struct owner *owner, const MPI_Request *request)
+{
+    if (request && result == MPI_SUCCESS && !fv_tracing())
+        fv_done_note(call, FV_REQUEST_OPERATION, owner->comm, MPI_PROC_NULL, 0, *request);
+}
+
 /* An event whose last field is the request, and the end of it where it is complete already. */
 #define EVENT_OF_REQUEST(kind, owner, ...)                                                                   \
     do {                                                                                                     \
@@ -144,6 +150,7 @@ void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
 
     if (moves(result, target) && window.number)
         EVENT_OF_REQUEST(PUT, &window, window.number, fv_signed(target), bytes);
+    note_request(call, result, &window, request);
     moved(call, &window, target, bytes, 0);
 }
 
@@ -155,6 +162,7 @@ void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
 
     if (moves(result, target) && window.number)
         EVENT_OF_REQUEST(GET, &window, window.number, fv_signed(target), bytes);
+    note_request(call, result, &window, request);
     moved(call, &window, target, 0, bytes);
 }
 
@@ -165,6 +173,7 @@ static void combined(struct fv_call *call, int result, int target, MPI_Win win, 
 
     if (moves(result, target) && window.number)
         EVENT_OF_REQUEST(ATOMIC, &window, window.number, fv_signed(target), sent, received);
+    note_request(call, result, &window, request);
     moved(call, &window, target, sent, received);
 }
 
@@ -243,6 +252,7 @@ static void has_read(struct fv_call *call, int result, MPI_File fh, uint64_t byt
 
     if (file.number)
         EVENT_OF_REQUEST(READ, &file, file.number, bytes);
+    note_request(call, result, &file, request);
     fv_call_record(call, file.comm, 0, bytes);
 }
 
@@ -253,6 +263,7 @@ static void has_written(struct fv_call *call, int result, MPI_File fh, uint64_t 
 
     if (file.number)
         EVENT_OF_REQUEST(WRITE, &file, file.number, bytes);
+    note_request(call, result, &file, request);
     fv_call_record(call, file.comm, bytes, 0);
 }
 

@@ -17,6 +17,9 @@ static inline void fv_done_plainly(struct fv_call *call, int result)
 /* For the trace: follows an operation until its request completes, and gives its number; 0: it has no request. An
  * MPI may hand out one request, complete already, for many operations: *complete, the caller ends it at once. */
 uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Request handle, bool *complete);
+/* Without a trace: what a report of a hung program is to say of a request that nobody follows. `tag` of a collective:
+ * its sequence number. */
+void fv_done_note(struct fv_call *call, unsigned kind, struct fv_comm *comm, int peer, int tag, MPI_Request handle);
 
 /* ---- point to point (done-p2p.c); `request` points to the handle that the call made ---- */
 
@@ -77,6 +80,20 @@ struct fv_part {
 #define FV_MANY_LARGE(buffer, n, type) ((struct fv_part){ (buffer), 0, NULL, (n), (type), NULL, NULL })
 #define FV_TYPES(buffer, n, types) ((struct fv_part){ (buffer), 0, (n), NULL, MPI_BYTE, (types), NULL })
 #define FV_TYPES_LARGE(buffer, n, types) ((struct fv_part){ (buffer), 0, NULL, (n), MPI_BYTE, (types), NULL })
+
+/* A collective's barriers of our own (barrier.c), on the wrapper's stack. */
+struct fv_barrier {
+    MPI_Comm comm;
+    struct fv_comm *known;
+    uint64_t ticks;
+    bool inserted;
+};
+/* Before the call, of whose communicator nothing is known: false, there are none. */
+FV_COLD bool fv_barrier_begin(struct fv_barrier *out, bool on, MPI_Comm comm);
+/* ... after it, whatever it returned. */
+FV_COLD void fv_barrier_end(struct fv_barrier *barrier, int result);
+/* ... and when it is recorded. */
+FV_COLD void fv_barrier_count(struct fv_call *call, const struct fv_barrier *barrier);
 
 void fv_done_barrier(struct fv_call *call, int result, struct fv_how how, MPI_Comm comm);
 void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,

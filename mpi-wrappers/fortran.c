@@ -160,16 +160,19 @@ struct completion {
     MPI_Status room; /* for one that is not aligned */
 };
 
-static void before(struct completion *w, unsigned function, struct fv_site site, int count,
+static void before(struct completion *w, unsigned function, bool waits, struct fv_site site, int count,
                    const MPI_Fint *requests, int n, MPI_Fint *statuses)
 {
     w->on = fv_call_enter(&w->call, function, site);
     w->n = n > 0 ? (size_t)n : 0;
     bool own = w->on && fv_f_ignored(statuses);
-    const MPI_Request *c_requests = w->on ? requests_of(&w->call, w->on, count, requests) : NULL;
+    bool wanted = w->on && (fv_requests_any() || (waits && fv_requests_told()));
+    const MPI_Request *c_requests = wanted ? requests_of(&w->call, w->on, count, requests) : NULL;
     MPI_Status *c_statuses = fv_completion_before(&w->c, &w->call, w->on, count, c_requests, n,
                                                   own ? MPI_STATUSES_IGNORE : (MPI_Status *)(void *)statuses);
 
+    if (waits)
+        fv_completion_tell(&w->c, w->on, count, c_requests);
     w->seen = own && c_statuses == MPI_STATUSES_IGNORE ? statuses : (MPI_Fint *)(void *)c_statuses;
 }
 
@@ -191,8 +194,7 @@ void fv_f_MPI_Wait(struct fv_site site, fv_f_function *real, MPI_Fint *request, 
 {
     struct completion w;
 
-    before(&w, FV_FN_MPI_Wait, site, 1, request, 1, status);
-    fv_completion_tell_peer(&w.c);
+    before(&w, FV_FN_MPI_Wait, true, site, 1, request, 1, status);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(request, w.seen, ierror);
     if (w.on) {
         const MPI_Status *seen = after(&w);
@@ -205,7 +207,7 @@ void fv_f_MPI_Test(struct fv_site site, fv_f_function *real, MPI_Fint *request, 
 {
     struct completion w;
 
-    before(&w, FV_FN_MPI_Test, site, 1, request, 1, status);
+    before(&w, FV_FN_MPI_Test, false, site, 1, request, 1, status);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(request, flag, w.seen, ierror);
     if (w.on) {
         const MPI_Status *seen = after(&w);
@@ -218,7 +220,7 @@ void fv_f_MPI_Waitall(struct fv_site site, fv_f_function *real, MPI_Fint *count,
 {
     struct completion w;
 
-    before(&w, FV_FN_MPI_Waitall, site, *count, requests, *count, statuses);
+    before(&w, FV_FN_MPI_Waitall, true, site, *count, requests, *count, statuses);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, w.seen, ierror);
     if (w.on) {
         const MPI_Status *seen = after(&w);
@@ -231,7 +233,7 @@ void fv_f_MPI_Testall(struct fv_site site, fv_f_function *real, MPI_Fint *count,
 {
     struct completion w;
 
-    before(&w, FV_FN_MPI_Testall, site, *count, requests, *count, statuses);
+    before(&w, FV_FN_MPI_Testall, false, site, *count, requests, *count, statuses);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, flag,
                                                                                  w.seen, ierror);
     if (w.on) {
@@ -251,7 +253,7 @@ void fv_f_MPI_Waitany(struct fv_site site, fv_f_function *real, MPI_Fint *count,
 {
     struct completion w;
 
-    before(&w, FV_FN_MPI_Waitany, site, *count, requests, 1, status);
+    before(&w, FV_FN_MPI_Waitany, true, site, *count, requests, 1, status);
     tell_first(&w, real, ANY_WAIT);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, index,
                                                                                  w.seen, ierror);
@@ -266,7 +268,7 @@ void fv_f_MPI_Testany(struct fv_site site, fv_f_function *real, MPI_Fint *count,
 {
     struct completion w;
 
-    before(&w, FV_FN_MPI_Testany, site, *count, requests, 1, status);
+    before(&w, FV_FN_MPI_Testany, false, site, *count, requests, 1, status);
     tell_first(&w, real, ANY_TEST);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
         count, requests, index, flag, w.seen, ierror);
@@ -293,7 +295,7 @@ void fv_f_MPI_Waitsome(struct fv_site site, fv_f_function *real, MPI_Fint *incou
 {
     struct completion w;
 
-    before(&w, FV_FN_MPI_Waitsome, site, *incount, requests, *incount, statuses);
+    before(&w, FV_FN_MPI_Waitsome, true, site, *incount, requests, *incount, statuses);
     some(&w, real, incount, requests, outcount, indices, ierror);
 }
 
@@ -302,7 +304,7 @@ void fv_f_MPI_Testsome(struct fv_site site, fv_f_function *real, MPI_Fint *incou
 {
     struct completion w;
 
-    before(&w, FV_FN_MPI_Testsome, site, *incount, requests, *incount, statuses);
+    before(&w, FV_FN_MPI_Testsome, false, site, *incount, requests, *incount, statuses);
     some(&w, real, incount, requests, outcount, indices, ierror);
 }
 

@@ -220,10 +220,35 @@ def peer(f, value='%s', handle='%s'):
     comm = f.first('COMM')
     if f.wait == 'none' or not comm:
         return ''
+    if f.has('source') and f.has('dest'):
+        words = [handle % comm, 'fv_peer(%s)' % value % 'dest', value % 'sendtag', 'fv_peer(%s)' % value % 'source',
+                 value % 'recvtag']
+        return '    if (on)\n        fv_call_peers(&call, fv_handle(%s), %s);\n' % (words[0], ', '.join(words[1:]))
     rank = next((name for name in ('source', 'dest', 'root') if f.has(name)), None)
-    tag = None if rank in ('root', None) else 'recvtag' if rank == 'source' and f.has('recvtag') else 'tag'
+    tag = None if rank in ('root', None) else 'tag'
     return ('    if (on)\n        fv_call_peer(&call, fv_handle(%s), %s, %s);\n' %
             (handle % comm, 'fv_peer(%s)' % value % rank if rank else 'FV_NO_PEER', value % tag if tag else '0'))
+
+
+def has_barriers(f):
+    """Does --barrier insert barriers? Into what all ranks of a communicator call in step, and which moves data:
+    not MPI_Barrier, whose time is waiting as it is; not the neighbourhood collectives, which wait for some."""
+    return f.fv_class == 'collective' and f.wait in ('nxn', 'from_root', 'to_root', 'scan')
+
+
+def barrier_begin(f, handle='%s'):
+    if not has_barriers(f):
+        return ''
+    return ('    struct fv_barrier barrier;\n'
+            '    bool parted = FV_UNLIKELY(fv_barriers) && fv_barrier_begin(&barrier, on, %s);\n' %
+            (handle % f.first('COMM')))
+
+
+def barrier_end(f, result):
+    return ('    if (FV_UNLIKELY(parted))\n        fv_barrier_end(&barrier, %s);' % result) if has_barriers(f) else ''
+
+
+BARRIER_COUNT = '        if (FV_UNLIKELY(parted))\n            fv_barrier_count(&call, &barrier);'
 
 
 def head(f, name, prefix=''):
@@ -243,9 +268,13 @@ def wrapper(f, rules):
     out += ['    uint64_t was = fv_handle_at(%s);' % x for x in taken]
     if owned:
         out.append('    MPI_Status own = { 0 }, *seen = fv_status_seen(on, %s, &own);' % owned[0])
-    out.append('\n' + peer(f) + wrapped_list('    int rc = PMPI_%s(' % f.name[4:], passed, ');', 8))
+    out.append('\n' + peer(f) + barrier_begin(f) + wrapped_list('    int rc = PMPI_%s(' % f.name[4:], passed, ');', 8))
+    if has_barriers(f):
+        out.append(barrier_end(f, 'rc'))
     out.append('    if (on) {\n        fv_call_end(&call);')
     out.append(wrapped_list('        fv_done_%s(' % rule[0], done, ');', 12))
+    if has_barriers(f):
+        out.append(BARRIER_COUNT)
     out.append('    }\n    return rc;\n}\n#endif\n')
     return '\n'.join(out)
 

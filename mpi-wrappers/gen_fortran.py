@@ -21,7 +21,8 @@ names as in C, which it declares as converted copies. Standard library only."""
 import re
 import sys
 
-from gen import Api, TableError, WARNING, argument, peer, wrapped_list, write
+from gen import (Api, BARRIER_COUNT, TableError, WARNING, argument, barrier_begin, barrier_end, has_barriers, peer,
+                 wrapped_list, write)
 
 BUFFERS = {'BUFFER', 'CBUFFER'}
 # MPICH 4.0 calls C with an argument too few here: what a register happens to hold decides, and a wrapper
@@ -134,10 +135,15 @@ def regular_body(entry, rules):
         out.append('    MPI_Status own = { 0 };')
         out.append('    MPI_Fint *seen = fv_f_status_seen(on, f_%s, &own);' % owned[0])
     call = wrapped_list('    fv_f_real_%s()(' % entry.link_name, passed, ');', 8)
-    out.append('\n' + peer(f, '*f_%s', 'MPI_Comm_f2c(*f_%s)') + call)
+    out.append('\n' + peer(f, '*f_%s', 'MPI_Comm_f2c(*f_%s)') + barrier_begin(f, 'MPI_Comm_f2c(*f_%s)') + call)
+    if has_barriers(f):
+        out.append(barrier_end(f, 'fv_f_result(f_ierror)'))
     out.append('    if (on) {\n        fv_call_end(&call);\n        int rc = fv_f_result(f_ierror);')
     out.append(converted(entry, ' '.join(done)) +
-               wrapped_list('        fv_done_%s(' % rule[0], ['&call', 'rc'] + done, ');', 12) + '\n    }')
+               wrapped_list('        fv_done_%s(' % rule[0], ['&call', 'rc'] + done, ');', 12))
+    if has_barriers(f):
+        out.append(BARRIER_COUNT)
+    out.append('    }')
     return present(entry) + '\n'.join(out)
 
 

@@ -53,6 +53,8 @@ static void start_world(const struct fv_life *life, uint64_t end)
         info.init_end = end;
         fv_start(&info);
         fv_start_record_init(life->function, life->site, life->begin, end);
+        if (fv_started())
+            fv_comm_world(); /* a first call that hangs is on a communicator that the file tells of */
     }
     errno = saved;
 }

@@ -58,6 +58,9 @@ static void print_header(const struct fv_file_header *h)
            h->file_bytes);
     for (unsigned i = 0; i < FV_DROP_COUNT; i++)
         printf(" dropped_%s=%" PRIu64, fv_drop_name(i), h->dropped[i]);
+    if (h->barrier)
+        printf(" barrier=%s barrier_ranks=%u", h->barrier == FV_BARRIER_BEFORE ? "before" : "after",
+               h->barrier_ranks);
     PRINT_TEXT(h, host);
     PRINT_TEXT(h, program);
     PRINT_TEXT(h, mpi);
@@ -121,6 +124,16 @@ static void print_thread(const struct fv_cursor *c, const void *record)
            t->in_call.peer, t->in_call.tag);
 }
 
+static void print_waiting(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_waiting *w = record;
+
+    printf("waiting thread=%u begin=%" PRIu64 " count=%u kept=%u", c->thread, w->begin, w->count, w->kept);
+    for (uint32_t i = 0; i < w->kept && i < FV_WAITED_MOST; i++)
+        printf(" kind=%u,comm=%u,peer=%d,tag=%d,function=%u", w->item[i].kind, w->item[i].comm, w->item[i].peer,
+               w->item[i].tag, w->item[i].function);
+}
+
 static void print_cell(const struct fv_cursor *c, const void *record)
 {
     const struct fv_cell *r = record;
@@ -133,6 +146,8 @@ static void print_cell(const struct fv_cursor *c, const void *record)
            r->bytes_received, r->sends, r->receives, r->first, r->last);
     for (unsigned i = 0; i < FV_TIME_BUCKETS; i++)
         printf("%s%u", i ? "," : "", r->time_histogram[i]);
+    if (r->barriers)
+        printf(" barriers=%u barrier_time=%" PRIu64, r->barriers, r->barrier_ticks);
 }
 
 static void print_peer(const struct fv_cursor *c, const void *record)
@@ -204,6 +219,26 @@ static void print_opened(const struct fv_cursor *c, const void *record)
     print_text("name", f->name, f->name_bytes);
 }
 
+static void print_ranks(const char *key, const int32_t *rank, uint32_t count)
+{
+    printf(" %s=", key);
+    for (uint32_t i = 0; i < count; i++)
+        printf("%s%d", i ? "," : "", rank[i]);
+    if (!count)
+        putchar('-');
+}
+
+static void print_neighbours(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_neighbours *n = record;
+    (void)c;
+
+    printf("neighbours comm=%u sources=%u destinations=%u listed=%u", n->comm, n->sources, n->destinations,
+           n->listed);
+    print_ranks("from", n->rank, n->listed ? n->sources : 0);
+    print_ranks("to", n->rank + n->sources, n->listed ? n->destinations : 0);
+}
+
 static void print_window(const struct fv_cursor *c, const void *record)
 {
     const struct fv_window_record *w = record;
@@ -242,7 +277,8 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_COLLECTIVES] = print_collective, [FV_CHUNK_BINS] = print_bins,
     [FV_CHUNK_CLOCK] = print_clock,            [FV_CHUNK_FUNCTIONS] = print_function,
     [FV_CHUNK_SITES] = print_site,             [FV_CHUNK_FILES] = print_opened,
-    [FV_CHUNK_WINDOWS] = print_window,
+    [FV_CHUNK_WINDOWS] = print_window,         [FV_CHUNK_WAITING] = print_waiting,
+    [FV_CHUNK_NEIGHBOURS] = print_neighbours,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)

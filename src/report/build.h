@@ -1,6 +1,6 @@
 /* What the parts of the model's construction share while the rank files are open. Order: clocks and
  * states (ranks.c), then functions, communicators, call paths and cells of each rank (callsites.c), then
- * waits (waits.c), then everything that sums these up (model.c, timeline.c, programs.c). Call sites that
+ * waits (waits.c) and what the trace knows better (analysis_join.c), then everything that sums these up (model.c, timeline.c, programs.c). Call sites that
  * look the same are merged when the symbols are known (merge.c). */
 #ifndef FV_BUILD_H
 #define FV_BUILD_H
@@ -11,6 +11,7 @@
 struct fv_cell_place {
     uint32_t site_rank; /* in fv_model.site_ranks; FV_NONE */
     uint32_t comm;      /* fv_comm_record.id */
+    bool parted;        /* its calls had barriers of fvmpi's */
 };
 struct fv_cell_map {
     uint32_t thread;
@@ -53,9 +54,14 @@ void fv_build_ranks(struct fv_build *build);     /* clocks, threads; states late
 void fv_build_callsites(struct fv_build *build); /* functions, comms, paths, cells, peers */
 void fv_build_in_calls(struct fv_build *build);  /* needs the call paths */
 void fv_build_waits(struct fv_build *build);
+/* Takes over what the trace tells, if it is the trace of these rank files; else a note says why not. */
+void fv_build_analysed(struct fv_build *build, const struct fv_analysed *analysed);
 void fv_build_timeline(struct fv_build *build);
 void fv_build_programs(struct fv_build *build);      /* after the ranks */
 void fv_build_program_times(struct fv_model *model); /* last */
+
+/* Who is to blame, from the parts of call sites; again whenever these have changed. */
+void fv_build_causes(struct fv_model *model);
 
 /* Orders sites and their parts, which come by rank, and computes what sums these up. */
 void fv_build_sites(struct fv_model *model);

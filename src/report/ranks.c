@@ -187,6 +187,8 @@ static void add_thread(struct fv_build *b, uint32_t rank, const struct fv_thread
     *v = (struct fv_thread_view){
         .id = t->id, .tid = t->tid, .used = t->threads, .main = t->main == 1, .calls = t->calls
     };
+    v->alive = !t->end;
+    v->in_call.function = FV_NONE;
     v->begin_s = fv_build_time(m, rank, t->begin);
     v->end_s = t->end ? fv_build_time(m, rank, t->end) : 0;
     v->mpi_time_s = fv_build_seconds(m, rank, t->mpi_ticks);
@@ -263,6 +265,17 @@ static void set_times(struct fv_build *b, uint32_t rank)
     r->tool_s += ((double)h->tool_start_ticks + (double)h->tool_end_ticks) / m->clocks[r->clock].hz;
 }
 
+/* What those did who inserted any; of the others, what they were asked for. */
+static void note_barriers(struct fv_model *m, const struct fv_file_header *h)
+{
+    if (h->barrier != FV_BARRIER_BEFORE && h->barrier != FV_BARRIER_AFTER)
+        return;
+    if (h->barrier_ranks || !m->barrier)
+        m->barrier = h->barrier;
+    if (h->barrier_ranks > m->barrier_ranks)
+        m->barrier_ranks = h->barrier_ranks;
+}
+
 /* Each call that a thread counted is in the trace, but for those that are counted as dropped. */
 static void set_trace(struct fv_build *b, uint32_t rank)
 {
@@ -273,6 +286,7 @@ static void set_trace(struct fv_build *b, uint32_t rank)
     const struct fv_chunk *chunk = fv_reader_chunks(file->reader, &chunks);
 
     r->traced = file->header->traced;
+    note_barriers(b->model, file->header);
     r->trace_stop_s = NAN;
     if (!r->traced)
         return;
@@ -296,6 +310,9 @@ void fv_build_ranks(struct fv_build *b)
         *r = (struct fv_rank){ .world_rank = h->world_rank,
                                .pid = h->pid,
                                .exit_code = h->exit_code,
+                               .exit_seen = h->exit_seen == 1,
+                               .exit_status = h->exit_status,
+                               .in_call.function = FV_NONE,
                                .aborted = h->state == FV_STATE_ABORTED,
                                .state = state_of(h),
                                .memory_bytes = h->memory_bytes,
@@ -318,16 +335,101 @@ void fv_build_ranks(struct fv_build *b)
 
 /* ---- where they are ---- */
 
-static void in_call_of(struct fv_build *b, uint32_t rank, const struct fv_in_call *raw, double until_s,
+/* The communicator that a handle means now. */
+static uint32_t comm_of_handle(const struct fv_build_file *file, uint64_t handle)
+{
+    struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_COMMS);
+    uint32_t comm = FV_NONE;
+
+    for (const struct fv_comm_record *r; handle && (r = fv_cursor_next(&c));)
+        if (r->handle == handle && !(r->flags & FV_COMM_FREED) && r->id < file->comm_count)
+            comm = file->comms[r->id].comm;
+    return comm;
+}
+
+static void add_wait_items(struct fv_build *b, const struct fv_build_file *file, const struct fv_waiting *w,
+                           struct fv_in_call_view *out)
+{
+    struct fv_model *m = b->model;
+    uint32_t kept = w->kept < FV_WAITED_MOST ? w->kept : FV_WAITED_MOST;
+
+    out->first_wait = (uint32_t)m->wait_item_count;
+    out->waits = kept;
+    out->waits_untold = w->count > kept ? w->count - kept : 0;
+    FV_GROW(m->wait_items, m->wait_item_room, m->wait_item_count + kept);
+    for (uint32_t i = 0; i < kept; i++) {
+        const struct fv_waited *r = &w->item[i];
+
+        m->wait_items[m->wait_item_count++] =
+            (struct fv_wait_item){ .kind = r->kind,
+                                   .comm = r->comm < file->comm_count ? file->comms[r->comm].comm : FV_NONE,
+                                   .peer = r->peer,
+                                   .tag = r->tag };
+    }
+}
+
+static void read_waiting(struct fv_build *b, const struct fv_build_file *file, uint32_t thread, uint64_t begin,
+                         struct fv_in_call_view *out)
+{
+    struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_WAITING);
+    struct fv_waiting w;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&w, p, sizeof(w));
+        if (c.thread == thread && w.begin == begin && !out->waits && !out->waits_untold)
+            add_wait_items(b, file, &w, out);
+    }
+}
+
+static void in_call_of(struct fv_build *b, uint32_t rank, const struct fv_thread_record *t, double until_s,
                        struct fv_in_call_view *out)
 {
     struct fv_build_file *file = &b->files[rank];
-    double begin = fv_build_time(b->model, rank, raw->begin);
+    const struct fv_in_call *raw = &t->in_call;
+    bool active = raw->begin;
+    double begin = fv_build_time(b->model, rank, active ? raw->begin : t->last);
 
-    *out = (struct fv_in_call_view){ .active = true, .begin_s = begin, .peer = raw->peer, .tag = raw->tag };
-    out->function = fv_build_function_of(b, file, raw->function);
+    *out = (struct fv_in_call_view){
+        .active = active, .begin_s = begin, .peer = raw->peer, .tag = raw->tag, .comm = FV_NONE
+    };
+    bool named = raw->function < file->function_count && file->functions[raw->function] != FV_NONE;
+    out->function = active || (t->calls && named) ? fv_build_function_of(b, file, raw->function) : FV_NONE;
     out->node = fv_build_node_of(b, file, raw->path);
     out->seconds = until_s > begin ? until_s - begin : 0;
+    if (!active)
+        return;
+    out->comm = comm_of_handle(file, raw->comm);
+    read_waiting(b, file, t->id, raw->begin, out);
+}
+
+static int by_comm(const void *a, const void *b)
+{
+    const struct fv_comm_place *x = a, *y = b;
+
+    if (x->comm != y->comm)
+        return x->comm < y->comm ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* For ranks that hang: who is behind on which communicator. */
+static void read_places(struct fv_build *b)
+{
+    struct fv_model *m = b->model;
+
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        const struct fv_build_file *f = &b->files[i];
+        struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COMMS);
+
+        for (const struct fv_comm_record *r; (r = fv_cursor_next(&c));) {
+            if (r->id >= f->comm_count || f->comms[r->id].comm == FV_NONE || r->flags & FV_COMM_SELF)
+                continue;
+            FV_GROW(m->comm_places, m->comm_place_room, m->comm_place_count + 1);
+            m->comm_places[m->comm_place_count++] =
+                (struct fv_comm_place){ f->comms[r->id].comm, i, r->collectives };
+        }
+    }
+    if (m->comm_place_count)
+        qsort(m->comm_places, m->comm_place_count, sizeof(*m->comm_places), by_comm);
 }
 
 /* Seconds so far count to now for a rank that runs, else to the latest sign of life of any rank: a rank
@@ -337,8 +439,13 @@ void fv_build_in_calls(struct fv_build *b)
     struct fv_model *m = b->model;
     double life_s = 0;
 
-    for (size_t i = 0; i < m->rank_count; i++)
+    bool hangs = false;
+    for (size_t i = 0; i < m->rank_count; i++) {
         life_s = m->ranks[i].end_s > life_s ? m->ranks[i].end_s : life_s;
+        hangs = hangs || m->ranks[i].state != FV_RANK_FINALIZED;
+    }
+    if (hangs)
+        read_places(b);
     for (uint32_t i = 0; i < m->rank_count; i++) {
         struct fv_rank *r = &m->ranks[i];
         struct fv_cursor c = fv_cursor(b->files[i].reader, FV_CHUNK_THREADS);
@@ -349,13 +456,11 @@ void fv_build_in_calls(struct fv_build *b)
             struct fv_thread_view *v = &m->threads[r->first_thread + k];
 
             memcpy(&t, p, sizeof(t));
-            if (t.in_call.begin) {
-                in_call_of(b, i, &t.in_call, r->state == FV_RANK_RUNNING ? r->end_s : life_s, &v->in_call);
-                if (v->main || !r->in_call.active)
-                    r->in_call = v->in_call;
-                if (r->state == FV_RANK_RUNNING)
-                    v->mpi_time_s += v->in_call.seconds;
-            }
+            in_call_of(b, i, &t, r->state == FV_RANK_RUNNING ? r->end_s : life_s, &v->in_call);
+            if (t.in_call.begin ? v->main || !r->in_call.active : v->main && !r->in_call.active)
+                r->in_call = v->in_call;
+            if (t.in_call.begin && r->state == FV_RANK_RUNNING)
+                v->mpi_time_s += v->in_call.seconds;
             if (v->main)
                 r->mpi_time_s = v->mpi_time_s;
         }

@@ -358,9 +358,9 @@ static bool is_libc(const struct fv_frame *f, const struct fv_model *m)
 }
 
 /* The MPI library's Fortran binding, which calls its C functions: not the user's code. */
-static bool is_binding(const struct fv_frame *f, const struct fv_model *m)
+bool fv_module_is_binding(const struct fv_module *module)
 {
-    const char *name = m->modules[f->module].name;
+    const char *name = module->name;
 
     return !strncmp(name, "libmpichfort", 12) || !strncmp(name, "libmpifort", 10) ||
            !strncmp(name, "libmpi_mpifh", 12) || !strncmp(name, "libmpi_usempi", 13);
@@ -371,7 +371,7 @@ static void trim_binding(struct fv_path *p, const struct fv_model *m)
 {
     size_t skip = 0;
 
-    while (skip < p->count && is_binding(&p->frames[skip], m))
+    while (skip < p->count && fv_module_is_binding(&m->modules[p->frames[skip].module]))
         skip++;
     if (skip == p->count)
         return;

@@ -6,6 +6,10 @@
  * is one slot per key, whatever the number of ranks; sorting all records would need them all at once.
  * Slots come in blocks of consecutive sequence numbers, because that is how the logs run.
  *
+ * Where fvmpi inserted a barrier before a collective (--barrier), everyone waited there for the last to come,
+ * whatever the function; the waiting is what the barrier took, measured by the rank itself. Where it inserted
+ * one behind, that is waiting in addition: for the last to be done.
+ *
  * Point to point: what a call took beyond the fastest call of the same function and size bucket on any
  * rank. That is an estimate, and labelled so. */
 #include "report/build.h"
@@ -18,7 +22,7 @@
 
 struct slot {
     double latest_s, latest_sender_s, root_s, earliest_sender_s;
-    uint32_t latest, latest_sender, root, earliest_sender; /* ranks; FV_NONE */
+    uint32_t latest, latest_sender, root, earliest_sender; /* in fv_model.site_ranks; FV_NONE */
     uint32_t count;
     uint32_t seen, charged; /* last rank + 1 that was counted in each pass: a log may hold duplicates */
 };
@@ -33,6 +37,18 @@ struct scan {
     uint32_t rank, site_rank;
     int32_t comm_rank;
 };
+/* What the log tells of the kinds of waiting in analysis.json. */
+enum log_kind {
+    LOG_NXN,
+    LOG_BARRIER,
+    LOG_FROM_ROOT,
+    LOG_TO_ROOT,
+    LOG_SCAN,
+    LOG_CREATE,
+    LOG_IO,
+    LOG_FINALIZE,
+    LOG_KINDS
+};
 struct join {
     struct fv_build *build;
     unsigned shift; /* all ranks kept the calls whose sequence is a multiple of 2^shift */
@@ -44,6 +60,7 @@ struct join {
     bool *guessed;  /* by site_rank: something was missing */
     struct scan *scans;
     size_t scan_count, scan_room;
+    struct fv_wait_sum kinds[LOG_KINDS];
 };
 /* One record, with all that it refers to looked up. */
 struct call {
@@ -52,6 +69,7 @@ struct call {
     int32_t comm_rank;
     unsigned flags;
     const struct fv_func *function;
+    bool parted; /* by a barrier of fvmpi's before it */
 };
 
 /* ---- the join ---- */
@@ -111,7 +129,8 @@ static bool resolve(const struct join *j, uint32_t rank, uint32_t thread, const 
                           .sequence = r->sequence,
                           .flags = r->cell_flags & 7,
                           .comm = f->comms[place->comm].comm,
-                          .comm_rank = f->comms[place->comm].rank };
+                          .comm_rank = f->comms[place->comm].rank,
+                          .parted = place->parted && m->barrier == FV_BARRIER_BEFORE };
     out->function = &m->functions[m->sites[m->site_ranks[place->site_rank].site].function];
     out->begin_s = fv_build_time(m, rank, r->begin);
     out->end_s = fv_build_time(m, rank, r->end);
@@ -129,19 +148,19 @@ static void note(struct join *j, struct slot *s, const struct call *c)
         j->most[c->comm] = s->count;
     if (c->begin_s > s->latest_s) {
         s->latest_s = c->begin_s;
-        s->latest = c->rank;
+        s->latest = c->site_rank;
     }
     if (c->flags & FV_COLL_SENDS && c->begin_s > s->latest_sender_s) {
         s->latest_sender_s = c->begin_s;
-        s->latest_sender = c->rank;
+        s->latest_sender = c->site_rank;
     }
     if (c->flags & FV_COLL_SENDS && !(c->flags & FV_COLL_ROOT) && c->begin_s < s->earliest_sender_s) {
         s->earliest_sender_s = c->begin_s;
-        s->earliest_sender = c->rank;
+        s->earliest_sender = c->site_rank;
     }
     if (c->flags & FV_COLL_ROOT) {
         s->root_s = c->begin_s;
-        s->root = c->rank;
+        s->root = c->site_rank;
     }
 }
 
@@ -149,7 +168,7 @@ static void note(struct join *j, struct slot *s, const struct call *c)
 
 /* For whom a call waits, and from when on that rank was there. */
 struct cause {
-    uint32_t rank; /* FV_NONE: for nobody */
+    uint32_t site_rank; /* FV_NONE: for nobody */
     double begin_s;
     bool needs_all; /* known only if the calls of all ranks are */
 };
@@ -158,7 +177,7 @@ static struct cause cause_of(const struct slot *s, const struct call *c, bool in
 {
     bool root = c->flags & FV_COLL_ROOT;
 
-    switch (c->function->wait) {
+    switch (c->parted ? FV_WAIT_BARRIER : c->function->wait) {
     case FV_WAIT_NXN: /* functions without data, as MPI_Comm_dup, have no senders: all count */
         if (c->function->class == FV_CLASS_COLLECTIVE)
             return (struct cause){ s->latest_sender, s->latest_sender_s, true };
@@ -194,8 +213,35 @@ static void charge_wait(struct join *j, uint32_t site_rank, uint32_t comm, uint3
     if (!known)
         j->guessed[site_rank] = true;
     m->comms[comm].wait_s += wait_s;
-    if (wait_s > 0 && cause != FV_NONE && cause != s->rank)
-        m->ranks[cause].delay_s += wait_s;
+    if (wait_s <= 0 || cause == FV_NONE || m->site_ranks[cause].rank == s->rank)
+        return;
+    m->ranks[m->site_ranks[cause].rank].delay_s += wait_s;
+    m->site_ranks[cause].blame.caused_s += wait_s;
+    m->causes.wait_s += wait_s;
+}
+
+static enum log_kind kind_of(const struct fv_func *f)
+{
+    static const enum log_kind by_rule[] = { [FV_WAIT_NXN] = LOG_NXN,
+                                             [FV_WAIT_BARRIER] = LOG_BARRIER,
+                                             [FV_WAIT_FROM_ROOT] = LOG_FROM_ROOT,
+                                             [FV_WAIT_TO_ROOT] = LOG_TO_ROOT,
+                                             [FV_WAIT_SCAN] = LOG_SCAN };
+
+    switch (f->class) {
+    case FV_CLASS_COMM: return LOG_CREATE;
+    case FV_CLASS_IO: return LOG_IO;
+    case FV_CLASS_INIT: return f->wait == FV_WAIT_BARRIER ? LOG_FINALIZE : LOG_CREATE;
+    }
+    return f->wait <= FV_WAIT_SCAN ? by_rule[f->wait] : LOG_NXN;
+}
+
+static void add_kind(struct join *j, enum log_kind kind, double wait_s)
+{
+    if (wait_s <= 0)
+        return;
+    j->kinds[kind].count++;
+    j->kinds[kind].wait_s += wait_s;
 }
 
 static void charge(struct join *j, struct slot *s, const struct call *c)
@@ -207,7 +253,7 @@ static void charge(struct join *j, struct slot *s, const struct call *c)
     if (s->charged == c->rank + 1)
         return;
     s->charged = c->rank + 1;
-    if (c->function->wait == FV_WAIT_SCAN) {
+    if (c->function->wait == FV_WAIT_SCAN && !c->parted) {
         FV_GROW(j->scans, j->scan_room, j->scan_count + 1);
         j->scans[j->scan_count++] = (struct scan){
             (uint64_t)c->comm << 32 | c->sequence, c->begin_s, c->end_s, c->rank, c->site_rank, c->comm_rank
@@ -217,11 +263,13 @@ static void charge(struct join *j, struct slot *s, const struct call *c)
     struct cause cause = cause_of(s, c, inter);
     if (cause.needs_all && (s->count < j->most[c->comm] || (s->count == 1 && size > 1)))
         return; /* logged by some ranks only: says less than the others do, or nothing */
-    if (c->function->wait == FV_WAIT_FROM_ROOT && s->root == FV_NONE && !(c->flags & FV_COLL_ROOT) && !inter)
+    if (c->function->wait == FV_WAIT_FROM_ROOT && !c->parted && s->root == FV_NONE &&
+        !(c->flags & FV_COLL_ROOT) && !inter)
         return; /* the root's call is missing */
-    double wait_s = cause.rank == FV_NONE ? 0 : wait_between(c->begin_s, c->end_s, cause.begin_s);
-    charge_wait(j, c->site_rank, c->comm, cause.rank, wait_s,
+    double wait_s = cause.site_rank == FV_NONE ? 0 : wait_between(c->begin_s, c->end_s, cause.begin_s);
+    charge_wait(j, c->site_rank, c->comm, cause.site_rank, wait_s,
                 !inter && (!cause.needs_all || s->count >= size));
+    add_kind(j, c->parted ? LOG_BARRIER : kind_of(c->function), wait_s);
 }
 
 static int by_key_and_rank(const void *a, const void *b)
@@ -249,10 +297,12 @@ static void charge_scans(struct join *j)
         }
         if (s->begin_s > latest_s) {
             latest_s = s->begin_s;
-            latest = s->rank;
+            latest = s->site_rank;
         }
-        charge_wait(j, s->site_rank, (uint32_t)(s->key >> 32), latest,
-                    wait_between(s->begin_s, s->end_s, latest_s), (int64_t)(i - first) == s->comm_rank);
+        double wait_s = wait_between(s->begin_s, s->end_s, latest_s);
+        charge_wait(j, s->site_rank, (uint32_t)(s->key >> 32), latest, wait_s,
+                    (int64_t)(i - first) == s->comm_rank);
+        add_kind(j, LOG_SCAN, wait_s);
     }
 }
 
@@ -273,6 +323,25 @@ static void each_call(struct join *j, void (*visit)(struct join *, struct slot *
     }
 }
 
+/* In the calls without a barrier of fvmpi's the waiting is what the log says. */
+static void add_barriers(const struct fv_model *m, struct fv_site_rank *s)
+{
+    uint64_t without = s->time.calls - (s->barriers < s->time.calls ? s->barriers : s->time.calls);
+
+    if (!s->barriers)
+        return;
+    if (m->barrier == FV_BARRIER_BEFORE) {
+        s->wait_s = s->barrier_s + s->wait_s * (double)without / (double)s->time.calls;
+        s->wait_kind = without ? FV_WAIT_ESTIMATE : FV_WAIT_EXACT;
+    } else {
+        s->wait_s += s->barrier_s;
+        if (s->wait_kind == FV_WAIT_UNKNOWN)
+            s->wait_kind = FV_WAIT_ESTIMATE;
+    }
+    if (s->wait_s > s->time.sum)
+        s->wait_s = s->time.sum;
+}
+
 /* What the log does not hold is taken to have waited as long as what it holds. */
 static void finish_collective(struct fv_model *m, struct fv_site_rank *s, bool guessed)
 {
@@ -290,6 +359,36 @@ static void finish_collective(struct fv_model *m, struct fv_site_rank *s, bool g
         s->wait_s = s->time.sum;
 }
 
+/* Until an analysis of the trace says more. */
+static void tell_causes(struct join *j)
+{
+    static const char *const names[LOG_KINDS] = { "wait_at_nxn",  "wait_at_barrier", "late_broadcast",
+                                                  "early_reduce", "early_scan",      "wait_at_create",
+                                                  "wait_at_io",   "wait_at_finalize" };
+    struct fv_model *m = j->build->model;
+    struct fv_causes *causes = &m->causes;
+
+    causes->exact = m->same_clock && !j->shift;
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        if (m->site_ranks[i].logged)
+            causes->source = FV_CAUSES_PROFILE;
+        causes->exact = causes->exact && !j->guessed[i];
+    }
+    for (size_t i = 0; i < m->rank_count; i++)
+        causes->exact = causes->exact && !m->ranks[i].dropped[FV_DROP_COLLECTIVES];
+    for (unsigned most; ; j->kinds[most].count = 0) {
+        most = LOG_KINDS;
+        for (unsigned k = 0; k < LOG_KINDS; k++)
+            if (j->kinds[k].count && (most == LOG_KINDS || j->kinds[k].wait_s > j->kinds[most].wait_s))
+                most = k;
+        if (most == LOG_KINDS)
+            break;
+        FV_GROW(causes->kinds, causes->kind_room, causes->kind_count + 1);
+        causes->kinds[causes->kind_count] = j->kinds[most];
+        causes->kinds[causes->kind_count++].kind = names[most];
+    }
+}
+
 static void collective_waits(struct fv_build *b)
 {
     struct fv_model *m = b->model;
@@ -302,8 +401,11 @@ static void collective_waits(struct fv_build *b)
     each_call(&j, note);
     each_call(&j, charge);
     charge_scans(&j);
-    for (size_t i = 0; i < m->site_rank_count; i++)
+    for (size_t i = 0; i < m->site_rank_count; i++) {
         finish_collective(m, &m->site_ranks[i], j.guessed[i]);
+        add_barriers(m, &m->site_ranks[i]);
+    }
+    tell_causes(&j);
     free(j.blocks);
     free(j.most);
     free(j.guessed);

@@ -71,6 +71,44 @@ void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag)
     in->tag = tag;
 }
 
+static FV_COLD struct fv_waiting *make_waiting(struct fv_thread *t)
+{
+    struct fv_chunk_header *chunk;
+
+    if (t->waiting_tried)
+        return NULL;
+    t->waiting_tried = true;
+    chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_WAITING, t->id, 0, sizeof(*t->waiting));
+    if (!chunk)
+        return NULL;
+    t->waiting = fv_chunk_records(chunk);
+    fv_chunk_commit(chunk, sizeof(*t->waiting));
+    return t->waiting;
+}
+
+struct fv_waiting *fv_call_waiting(struct fv_call *call)
+{
+    struct fv_waiting *w = call->thread->waiting;
+
+    return FV_LIKELY(w != NULL) ? w : make_waiting(call->thread);
+}
+
+void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, int from, int tag)
+{
+    struct fv_waiting *w = fv_call_waiting(call);
+    const struct fv_comm *known = fv_comm_find(comm);
+    uint32_t id = known ? fv_comm_id(known) : 0;
+    uint16_t function = (uint16_t)call->function;
+
+    fv_call_peer(call, comm, from, tag);
+    if (FV_UNLIKELY(!w))
+        return;
+    w->item[0] = (struct fv_waited){ id, to, send_tag, function, FV_WAITED_SEND, 0 };
+    w->item[1] = (struct fv_waited){ id, from, tag, function, FV_WAITED_RECEIVE, 0 };
+    w->kept = w->count = 2;
+    fv_call_waits(call, w);
+}
+
 void fv_call_end(struct fv_call *call)
 {
     uint64_t now = fv_ticks();

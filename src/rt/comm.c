@@ -189,6 +189,44 @@ static struct fv_comm_record *describe(const struct fv_comm_info *info)
     return r;
 }
 
+#define NEIGHBOURS_MOST (UINT64_C(1) << 20) /* ranks listed by this process, 4 MiB */
+static uint64_t neighbours_listed;
+
+bool fv_comm_neighbours_fit(uint64_t count)
+{
+    return count <= NEIGHBOURS_MOST - __atomic_load_n(&neighbours_listed, __ATOMIC_RELAXED);
+}
+
+void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned destinations, const int *ranks)
+{
+    static struct fv_chunk_header *neighbours;
+    uint32_t listed = ranks ? sources + destinations : 0;
+    size_t bytes = fv_round_up(sizeof(struct fv_neighbours) + listed * sizeof(ranks[0]), 8);
+
+    if (!comm->id)
+        return;
+    fv_lock(&lock);
+    if (!neighbours || fv_chunk_room(neighbours) < bytes)
+        neighbours = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_NEIGHBOURS, FV_NO_THREAD, 0,
+                                     bytes < FV_PAGE / 2 ? FV_PAGE - sizeof(*neighbours) : bytes);
+    if (neighbours) {
+        struct fv_neighbours *r = fv_chunk_next(neighbours);
+
+        *r = (struct fv_neighbours){ .bytes = (uint32_t)bytes,
+                                     .comm = comm->id,
+                                     .sources = sources,
+                                     .destinations = destinations,
+                                     .listed = listed };
+        if (listed)
+            memcpy(r->rank, ranks, listed * sizeof(ranks[0]));
+        __atomic_fetch_add(&neighbours_listed, listed, __ATOMIC_RELAXED);
+        fv_chunk_commit(neighbours, bytes);
+    }
+    fv_unlock(&lock);
+    if (!ranks && (sources || destinations))
+        fv_dropped(FV_DROP_COMMS);
+}
+
 static struct fv_comm *take_struct(void)
 {
     static struct fv_comm *block;
@@ -272,7 +310,8 @@ static struct fv_comm *add(const struct fv_comm_info *info)
                               .remote_size = info->remote_size,
                               .firsts = firsts_of(info),
                               .created = fv_ticks(),
-                              .record = record };
+                              .record = record,
+                              .barriers = fv_barriers_on(info) };
     index_runs(comm, info);
     if (record) {
         record->uid = comm->uid;

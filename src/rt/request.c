@@ -24,6 +24,17 @@ struct shard {
 static struct shard shards[SHARDS];
 static uint64_t known; /* in all shards */
 
+#define NOTE_BITS 6
+
+/* What requests are that nobody follows: sends, mostly. A place holds the latest of those that share it. Who makes a
+ * request notes it or follows it, so that a handle does not tell what it was before (but for MPI_Comm_idup and
+ * generalized requests). Each place under a shard's lock. */
+static struct note {
+    uint64_t handle; /* 0: empty */
+    struct fv_waited what;
+} notes[1u << NOTE_BITS];
+static bool noted; /* any, ever */
+
 static struct shard *lock_shard(uint64_t hash)
 {
     struct shard *s = &shards[hash % SHARDS];
@@ -141,6 +152,65 @@ void fv_request_post(struct fv_call *call, const struct fv_request *request)
     unlock_shard(s);
     if (!ok)
         fv_dropped(FV_DROP_REQUESTS);
+}
+
+struct fv_waited fv_request_as_waited(const struct fv_request *r)
+{
+    return (struct fv_waited){ .comm = r->comm ? fv_comm_id(r->comm) : 0,
+                               .peer = r->peer,
+                               .tag = r->kind != FV_REQUEST_COLLECTIVE ? r->tag
+                                      : r->persistent                  ? -1
+                                                                       : (int32_t)r->sequence,
+                               .function = r->made_by,
+                               .kind = r->kind };
+}
+
+/* By multiplication: it stands on the path of each MPI_Isend. */
+static uint32_t note_of(uint64_t handle)
+{
+    return (uint32_t)(handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - NOTE_BITS));
+}
+
+void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_waited *what)
+{
+    uint32_t at = note_of(handle);
+    struct shard *s = lock_shard(at);
+
+    notes[at].handle = handle;
+    notes[at].what = *what;
+    notes[at].what.function = (uint16_t)call->function;
+    unlock_shard(s);
+    if (FV_UNLIKELY(!__atomic_load_n(&noted, __ATOMIC_RELAXED)))
+        __atomic_store_n(&noted, true, __ATOMIC_RELAXED);
+}
+
+bool fv_requests_told(void)
+{
+    return __atomic_load_n(&noted, __ATOMIC_RELAXED) || fv_requests_any();
+}
+
+static bool is_noted(uint64_t handle, struct fv_waited *out)
+{
+    uint32_t at = note_of(handle);
+    struct shard *s = lock_shard(at);
+    bool is = notes[at].handle == handle;
+
+    if (is)
+        *out = notes[at].what;
+    unlock_shard(s);
+    return is;
+}
+
+bool fv_request_waited(uint64_t handle, struct fv_waited *out)
+{
+    struct fv_request r;
+
+    if (!fv_requests_any() || !fv_request_get(handle, &r))
+        return is_noted(handle, out);
+    if (r.persistent && !r.active)
+        return false;
+    *out = fv_request_as_waited(&r);
+    return true;
 }
 
 bool fv_requests_any(void)

@@ -63,6 +63,18 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
 /* Tells who a blocking call waits for, right after enter, for reports of hung programs. */
 void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag);
 
+/* The same of a call that sends and receives, of which either may be what it waits for. */
+void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, int from, int tag);
+
+/* Where a completion call describes its requests, before MPI is called: `item`, then `kept`, `count`, and at last
+ * fv_call_waits(). NULL: no room in the file. */
+struct fv_waiting *fv_call_waiting(struct fv_call *call);
+/* Last, so that a reader who sees the time sees the rest. */
+static inline void fv_call_waits(const struct fv_call *call, struct fv_waiting *waiting)
+{
+    __atomic_store_n(&waiting->begin, call->begin, __ATOMIC_RELEASE);
+}
+
 /* Reads the clock. */
 void fv_call_end(struct fv_call *call);
 
@@ -102,6 +114,19 @@ uint32_t fv_comm_collective(struct fv_comm *comm);
 uint32_t fv_comm_collectives(const struct fv_comm *comm); /* the number that the next one will get */
 void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags /* enum fv_coll_flags */);
 
+/* ---- barriers of our own (barrier.c, and mpi-wrappers/barrier.c, which calls MPI) ---- */
+
+extern uint32_t fv_barriers; /* enum fv_barrier_mode; set once, before the first call is recorded */
+/* The communicator, if a collective call on it gets barriers; NULL: it gets none. `on`: fv_call_enter() returned
+ * true. A thread that cannot be recorded inserts them all the same. `world`: the handle is MPI_COMM_WORLD's,
+ * valid for certain; others are looked up and MPI is not asked. */
+struct fv_comm *fv_barrier_enter(bool on, uint64_t handle, bool world);
+/* Has the barrier before its next collective been there already? */
+bool fv_barrier_owed(const struct fv_comm *comm);
+void fv_barrier_leave(struct fv_comm *comm, bool owed);
+/* After fv_call_record(): `ticks` of the call's time were in a barrier. */
+void fv_barrier_record(struct fv_call *call, uint64_t ticks);
+
 /* ---- communicators (comm.c). A struct fv_comm lives until the process ends. ---- */
 
 /* How a communicator came to be; the ranks that share one must pass the same kind and discriminator. */
@@ -134,15 +159,19 @@ int fv_comm_rank(const struct fv_comm *comm);
 uint64_t fv_comm_handle(const struct fv_comm *comm);
 int fv_comm_remote_size(const struct fv_comm *comm);    /* 0: an intracommunicator */
 unsigned fv_comm_flags(const struct fv_comm *comm);
+/* Neighbours of this rank in a new communicator's topology, for the trace: ranks in it, sources first. NULL: more
+ * than fv_comm_neighbours_fit(), of which only the number is told. */
+void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned destinations, const int *ranks);
+bool fv_comm_neighbours_fit(uint64_t count);
 uint32_t fv_comm_number(const struct fv_comm *comm); /* in the file and in events; 0: NULL, or over budget */
 
 /* ---- requests (request.c): non-blocking and persistent operations until they complete ---- */
 
 enum fv_request_kind {
-    FV_REQUEST_SEND = 1,
-    FV_REQUEST_RECV = 2,
-    FV_REQUEST_COLLECTIVE = 3,
-    FV_REQUEST_OPERATION = 4, /* RMA, file: followed for the trace */
+    FV_REQUEST_SEND = FV_WAITED_SEND,
+    FV_REQUEST_RECV = FV_WAITED_RECEIVE,
+    FV_REQUEST_COLLECTIVE = FV_WAITED_COLLECTIVE,
+    FV_REQUEST_OPERATION = FV_WAITED_OPERATION, /* RMA, file: followed for the trace */
     FV_REQUEST_MESSAGE = 5,   /* a matched probe's message: likewise */
 };
 struct fv_request {
@@ -166,6 +195,15 @@ struct fv_request {
  * (bytes are known at completion), what is persistent (bytes are charged to its starts), and for a trace
  * all. */
 void fv_request_post(struct fv_call *call, const struct fv_request *request);
+/* Remembers what a request is that is not followed, as long as no other one needs the place: for reports of hung
+ * programs. The peer as passed. */
+void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_waited *what);
+/* Was any request followed or noted? Cheap. */
+bool fv_requests_told(void);
+/* What is waited for when a request is, from what was followed or noted. False: unknown, or inactive. */
+bool fv_request_waited(uint64_t handle, struct fv_waited *out);
+/* The same of a request that fv_request_get() gave. */
+struct fv_waited fv_request_as_waited(const struct fv_request *request);
 /* Copies a known request to *out; false: unknown. */
 bool fv_request_get(uint64_t handle, struct fv_request *out);
 /* Any receive or persistent request known in this process? Cheap; lets Wait and Test skip all work. */

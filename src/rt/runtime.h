@@ -170,6 +170,8 @@ struct fv_thread {
     uint64_t comm_handle, comm_generation; /* the communicator used last */
     struct fv_comm *comm;
     uint32_t id;
+    struct fv_waiting *waiting; /* in the file, from its first use on; NULL and: */
+    bool waiting_tried;
     struct {
         void *memory;
         size_t bytes;
@@ -227,5 +229,13 @@ static inline void fv_function_used(unsigned function)
 uint32_t fv_comm_id(const struct fv_comm *comm);
 /* World rank of a rank in the group that messages go to; -1 unknown. */
 int fv_comm_peer_world(const struct fv_comm *comm, int rank);
+
+/* ---- barriers of our own (barrier.c) ---- */
+
+/* Once, by every rank that records, when its file is there: who inserts barriers? Waits for the others, for a
+ * time. Sets fv_barriers. */
+void fv_barriers_agree(const char *directory, const struct fv_start_info *info);
+/* Do collectives on a communicator that is being registered get barriers? The same on all its ranks. */
+bool fv_barriers_on(const struct fv_comm_info *info);
 
 #endif

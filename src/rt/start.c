@@ -238,12 +238,28 @@ static int start(const struct fv_start_info *info)
     tell_name(directory, info->world_rank);
     if (info->world_rank == 0)
         write_run_json(directory);
+    fv_barriers_agree(directory, info);
     return 0;
 }
 
 /* Before the start the wish is remembered, and wins over --off-at-start. */
 enum wish { WISH_NONE, WISH_PAUSE, WISH_RESUME };
 static uint32_t wish;
+
+/* Not every C library has it. */
+extern int on_exit(void (*function)(int, void *), void *arg) __attribute__((weak));
+
+/* What exit() was given, or main returned. Not that of a forked child, who has the handler, too. */
+static void note_exit(int status, void *unused)
+{
+    struct fv_file_header *h = fv_rt.writer.header;
+
+    (void)unused;
+    if (!fv_rt_on() || fv_rt.pid != getpid())
+        return;
+    h->exit_status = status;
+    __atomic_store_n(&h->exit_seen, 1, __ATOMIC_RELEASE);
+}
 
 static void pause_since(uint64_t ticks)
 {
@@ -293,6 +309,8 @@ void fv_start(const struct fv_start_info *info)
     if (!fv_rt.options.disable && !start(info)) {
         fv_path_init();
         pthread_atfork(NULL, NULL, in_forked_child);
+        if (on_exit)
+            on_exit(note_exit, NULL);
         state = FV_RT_ON;
     }
     __atomic_store_n(&fv_rt.state, state, __ATOMIC_RELEASE);

@@ -94,8 +94,15 @@ struct fv_file_header {
     uint32_t traced;       /* 1: there are events */
     uint64_t trace_stop_ticks; /* from then on there are none, because the budget was used up; 0: it was not */
     uint64_t cpu_mask[16];     /* of `cpus`: bit i of word j is processor 64 j + i; 0s: unknown, or beyond */
+    uint32_t barrier;          /* enum fv_barrier_mode: asked for */
+    uint32_t barrier_ranks;    /* ranks that agreed to insert barriers; 0: this one inserts none */
+    uint32_t exit_seen;        /* 1: exit() was called, or main returned, with */
+    int32_t exit_status;       /* this */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
+
+/* Where fvmpi inserted barriers of its own: they perturb the run. */
+enum fv_barrier_mode { FV_BARRIER_NONE = 0, FV_BARRIER_BEFORE = 1, FV_BARRIER_AFTER = 2 };
 
 enum fv_chunk_type {
     FV_CHUNK_MODULES = 1,     /* struct fv_module_record, variable */
@@ -113,6 +120,8 @@ enum fv_chunk_type {
     FV_CHUNK_FILES = 13,      /* struct fv_file_record, variable */
     FV_CHUNK_WINDOWS = 14,    /* struct fv_window_record */
     FV_CHUNK_PACKED = 15,     /* one struct fv_packed: a chunk of events, compressed */
+    FV_CHUNK_WAITING = 16,    /* one struct fv_waiting, of one thread */
+    FV_CHUNK_NEIGHBOURS = 17, /* struct fv_neighbours, variable: of communicators with a topology, in a trace */
 };
 
 struct fv_chunk_header {
@@ -245,6 +254,35 @@ _Static_assert(sizeof(struct fv_in_call) == 32, "on-disk size");
 #define FV_NO_PEER INT32_MIN        /* none, or MPI_PROC_NULL */
 #define FV_ANY_PEER (INT32_MIN + 1) /* MPI_ANY_SOURCE */
 
+enum fv_waited_kind {
+    FV_WAITED_SEND = 1,
+    FV_WAITED_RECEIVE = 2,
+    FV_WAITED_COLLECTIVE = 3,
+    FV_WAITED_OPERATION = 4, /* of RMA, on a file, ... */
+};
+
+/* One of several things that a call waits for. */
+struct fv_waited {
+    uint32_t comm;  /* fv_comm_record.id; 0: unknown */
+    int32_t peer;   /* rank in comm, or FV_ANY_PEER, FV_NO_PEER */
+    int32_t tag;    /* negative: any. Of a collective its sequence number on comm, or -1 */
+    uint16_t function; /* that began it */
+    uint8_t kind;      /* enum fv_waited_kind */
+    uint8_t pad;
+};
+_Static_assert(sizeof(struct fv_waited) == 16, "on-disk size");
+
+/* What the call waits for that a thread is in: the requests of MPI_Wait and its kin, as they were when it
+ * began, or the two halves of an MPI_Sendrecv. Of an earlier call unless `begin` is that of fv_in_call. */
+#define FV_WAITED_MOST 32
+struct fv_waiting {
+    uint64_t begin;
+    uint32_t count; /* all of them; more than `kept`: the others are unknown, or too many */
+    uint32_t kept;
+    struct fv_waited item[FV_WAITED_MOST];
+};
+_Static_assert(sizeof(struct fv_waiting) == 528, "on-disk size");
+
 /* A thread that called MPI. A slot is taken over by a later thread when its thread has ended. */
 struct fv_thread_record {
     uint32_t id;
@@ -282,7 +320,9 @@ struct fv_cell {
     uint64_t bytes_sent, bytes_received;
     uint32_t sends, receives; /* messages or calls with sent (received) bytes: the size histogram */
     uint64_t first, last;     /* enter of the first, leave of the last call, ticks */
-    uint32_t reserved[8];
+    uint64_t barrier_ticks;   /* of time_sum, in the barriers that fvmpi inserted ... */
+    uint32_t barriers;        /* ... into so many of the calls */
+    uint32_t reserved[5];
     uint32_t time_histogram[FV_TIME_BUCKETS];
 };
 _Static_assert(sizeof(struct fv_cell) == 256, "on-disk size");
@@ -314,6 +354,19 @@ struct fv_file_record {
     char name[];
 };
 _Static_assert(sizeof(struct fv_file_record) == 24, "on-disk size");
+
+/* Whom a rank exchanges with in the neighbourhood collectives of a communicator, in the order of their buffers:
+ * ranks in the communicator, one that stands there twice is there twice. Beyond the edge of a grid is nobody,
+ * who is left out. */
+struct fv_neighbours {
+    uint32_t bytes;   /* of this record, ranks included, a multiple of 8 */
+    uint32_t comm;    /* fv_comm_record.id */
+    uint32_t sources, destinations; /* how many */
+    uint32_t listed;  /* sources + destinations; 0: over budget, they are unknown */
+    uint32_t pad;
+    int32_t rank[]; /* sources, then destinations */
+};
+_Static_assert(sizeof(struct fv_neighbours) == 24, "on-disk size");
 
 /* A window of one-sided communication. With the communicator's uid, `sequence` (of the collective call that
  * made it) is the same on all ranks and no other window's. */

@@ -146,6 +146,7 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_FUNCTIONS: return sizeof(struct fv_function_record);
     case FV_CHUNK_SITES: return sizeof(struct fv_site_record);
     case FV_CHUNK_WINDOWS: return sizeof(struct fv_window_record);
+    case FV_CHUNK_WAITING: return sizeof(struct fv_waiting);
     }
     return 0; /* variable, or unknown */
 }
@@ -162,7 +163,8 @@ static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk
 
 static bool is_variable(unsigned type)
 {
-    return type == FV_CHUNK_MODULES || type == FV_CHUNK_COMMS || type == FV_CHUNK_FILES;
+    return type == FV_CHUNK_MODULES || type == FV_CHUNK_COMMS || type == FV_CHUNK_FILES ||
+           type == FV_CHUNK_NEIGHBOURS;
 }
 
 static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t bytes)
@@ -177,6 +179,12 @@ static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t by
         const struct fv_file_record *f = (const void *)record;
 
         return bytes >= sizeof(*f) && f->name_bytes < bytes - sizeof(*f) && f->name[f->name_bytes] == '\0';
+    }
+    if (type == FV_CHUNK_NEIGHBOURS) {
+        const struct fv_neighbours *n = (const void *)record;
+
+        return bytes >= sizeof(*n) && (!n->listed || n->listed == (uint64_t)n->sources + n->destinations) &&
+               (uint64_t)n->listed * sizeof(n->rank[0]) <= bytes - sizeof(*n);
     }
     const struct fv_comm_record *c = (const void *)record;
     return bytes >= sizeof(*c) &&
@@ -530,6 +538,16 @@ const void *fv_cursor_next(struct fv_cursor *c)
     return r->data + c->offset;
 }
 
+const struct fv_neighbours *fv_reader_neighbours(const struct fv_reader *reader, uint32_t comm)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_NEIGHBOURS);
+
+    for (const struct fv_neighbours *n; (n = fv_cursor_next(&c));)
+        if (n->comm == comm)
+            return n;
+    return NULL;
+}
+
 /* ---- words ---- */
 
 #define NAME_OF(table, index) ((index) < sizeof(table) / sizeof(*table) && table[index] ? table[index] : "?")
@@ -552,6 +570,8 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_FILES] = "file",
         [FV_CHUNK_WINDOWS] = "window",
         [FV_CHUNK_PACKED] = "packed event",
+        [FV_CHUNK_WAITING] = "waiting",
+        [FV_CHUNK_NEIGHBOURS] = "neighbours",
     };
     return NAME_OF(names, type);
 }

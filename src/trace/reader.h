@@ -88,7 +88,8 @@ void fv_reader_forget(const struct fv_reader *reader, const struct fv_chunk *chu
  *         ... c.thread, c.index, c.bytes ...
  *
  * Records lie in the file, are 8-byte aligned and whole. Of variable records, `bytes` is checked, and so
- * are the parts that it must hold: a module's path ends with NUL, a communicator's runs are all there. */
+ * are the parts that it must hold: a module's path ends with NUL, a communicator's runs are all there, and so
+ * are listed neighbours (as many as sources and destinations; their ranks are not checked). */
 struct fv_cursor {
     const struct fv_reader *reader;
     size_t chunk;     /* the next one to enter */
@@ -105,6 +106,10 @@ struct fv_cursor fv_cursor(const struct fv_reader *reader, enum fv_chunk_type ty
 /* The same for a single chunk. */
 struct fv_cursor fv_cursor_chunk(const struct fv_reader *reader, size_t chunk);
 const void *fv_cursor_next(struct fv_cursor *cursor);
+
+/* The neighbours of this rank in a communicator of its file; NULL: none are told. Looks at all of them: to join
+ * many, use a cursor over FV_CHUNK_NEIGHBOURS. */
+const struct fv_neighbours *fv_reader_neighbours(const struct fv_reader *reader, uint32_t comm);
 
 /* Names of the format's words, for messages and dumps; "?" for unknown ones. */
 const char *fv_chunk_type_name(unsigned type);

@@ -187,6 +187,29 @@ def budget(mpi):
     check('the trace ends here' in run.err, 'no word of it: {}', run.err)
 
 
+def neighbours(mpi):
+    """Whom the neighbourhood collectives exchange with: sources, then destinations."""
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    mpi.profile(mpi.build('neighbours.c'), 4, (), ['--trace'], directory).ended(0)
+    for rank in range(4):
+        other, below = rank ^ 1, rank ^ 2  # in a grid of 2 x 2: along a closed row, and across the edge that is open
+        grid = [below] + [other, other]
+        wanted = {name: (grid, grid) for name in ('grid', 'copy', 'later')}
+        wanted['rows'] = ([1 - rank % 2] * 2,) * 2
+        wanted['star'] = ([1, 2, 3] if rank == 0 else [0],) * 2
+        wanted['ring'] = ([(rank + 1) % 4], [(rank + 3) % 4])
+        wanted['told'] = ([(rank + 3) % 4], [(rank + 1) % 4])
+        dump = harness.run([harness.FVMPI, 'dump', os.path.join(directory, 'rank-{:06d}.fvr'.format(rank))]).ended(0).out
+        names = {row['id']: row['name'] for row in map(event, re.findall(r'^comm (.*)', dump, re.M))}
+        found = {}
+        for row in map(event, re.findall(r'^neighbours (.*)', dump, re.M)):
+            found[names[row['comm']]] = tuple([int(r) for r in row[key].split(',')] for key in ('from', 'to'))
+        equal('neighbours of rank {}'.format(rank), found, wanted)
+    profile = mpi.profile(mpi.build('neighbours.c'), 4).ended(0)
+    dump = harness.run([harness.FVMPI, 'dump', profile.directory]).ended(0).out
+    equal('without a trace', re.findall(r'^neighbours', dump, re.M), [])
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
@@ -216,6 +239,8 @@ def main():
             directory = killed(mpi, ['--trace-zstd=1'], 150000)
             run = harness.run([harness.FVMPI, 'dump', directory]).ended(0)
             check(run.out.count('type=packed event') >= 2, 'nothing was compressed')
+        with tap.test('{}: neighbours in topologies'.format(mpi)):
+            neighbours(mpi)
         with tap.test('{}: the budget'.format(mpi)):
             budget(mpi)
     tap.done()

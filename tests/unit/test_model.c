@@ -276,6 +276,70 @@ static void waits_exact(void **state)
     assert_true(model.efficiency.wait_exact);
 }
 
+/* fvmpi's own barriers in all calls of the cells made last: where, and how long in each rank. */
+static void insert_barriers(enum fv_barrier_mode mode, const int ms[4], uint32_t calls)
+{
+    for (int i = 0; i < 4; i++) {
+        file[i].header.barrier = mode;
+        file[i].header.barrier_ranks = 4;
+        for (size_t k = 0; k < file[i].stream_count; k++) {
+            struct fvr_stream *s = &file[i].streams[k];
+
+            if (s->type != FV_CHUNK_CELLS)
+                continue;
+            struct fv_cell *cell = (void *)(s->data + s->bytes - sizeof(*cell));
+            cell->barriers = calls;
+            cell->barrier_ticks = (uint64_t)ms[i] * MS;
+        }
+    }
+}
+
+/* A barrier before it: everyone waits for the last, who is to blame, the root too; as long as was measured. */
+static void waits_in_barriers_before(void **state)
+{
+    (void)state;
+    collective(F_BCAST, (const int[4]){ 0, 10, 50, 20 }, 60, (const unsigned[4]){ ROOT | S, R, R, R }, 0);
+    insert_barriers(FV_BARRIER_BEFORE, (const int[4]){ 51, 41, 1, 31 }, 1);
+    build(4);
+    expect_waits("MPI_Bcast", (const int[4]){ 51, 41, 1, 31 }, FV_WAIT_EXACT);
+    assert_near(site("MPI_Bcast")->barrier_s, 0.124, 1e-9);
+    assert_near(model.ranks[2].delay_s, 0.120, 1e-9);
+    assert_near(model.ranks[0].delay_s, 0, 1e-9);
+    assert_int_equal(model.barrier, FV_BARRIER_BEFORE);
+    assert_int_equal(model.barrier_ranks, 4);
+}
+
+/* A barrier after it is waiting in addition to that for the root. */
+static void waits_in_barriers_after(void **state)
+{
+    (void)state;
+    collective(F_BCAST, (const int[4]){ 20, 10, 50, 0 }, 60, (const unsigned[4]){ ROOT | S, R, R, R }, 0);
+    insert_barriers(FV_BARRIER_AFTER, (const int[4]){ 30, 1, 2, 3 }, 1);
+    build(4);
+    expect_waits("MPI_Bcast", (const int[4]){ 30, 11, 2, 23 }, FV_WAIT_EXACT);
+    assert_near(model.ranks[0].delay_s, 0.030, 1e-9);
+}
+
+/* One call of two had a barrier, as of two communicators: the log tells of the other. */
+static void waits_with_some_barriers(void **state)
+{
+    const uint64_t ticks[2] = { 60 * MS, 60 * MS };
+    (void)state;
+
+    for (int i = 0; i < 4; i++) {
+        uint32_t cell = fvr_cell(&file[i], 0, 2, 1, F_ALLREDUCE, ticks, 2, 8, 8);
+
+        for (uint32_t k = 0; k < 2; k++) {
+            uint64_t begin = START + (k * 100 + (i == 3 ? 40 : 0)) * MS;
+
+            fvr_collective(&file[i], 0, cell, k, SR, begin, begin + 60 * MS);
+        }
+    }
+    insert_barriers(FV_BARRIER_BEFORE, (const int[4]){ 41, 41, 41, 1 }, 1);
+    build(4);
+    expect_waits("MPI_Allreduce", (const int[4]){ 81, 81, 81, 1 }, FV_WAIT_ESTIMATE);
+}
+
 /* A wait ends with the waiting call: the root of a broadcast may come after others have left. A second,
  * long call without waiting shows that it is the call that clips, not the sum. */
 static void waits_are_clipped(void **state)
@@ -609,6 +673,9 @@ int main(void)
         TEST(unification),
         TEST(path_cycles_are_cut),
         TEST(waits_exact),
+        TEST(waits_in_barriers_before),
+        TEST(waits_in_barriers_after),
+        TEST(waits_with_some_barriers),
         TEST(waits_are_clipped),
         TEST(waits_of_a_thinned_log),
         TEST(waits_without_a_rank),

@@ -194,6 +194,41 @@ static void bad_variable_records(void **state)
     fv_reader_free(r);
 }
 
+static void neighbours(void **state)
+{
+    struct {
+        struct fv_neighbours n;
+        int32_t rank[4];
+    } some = { { .bytes = sizeof(some), .comm = 5, .sources = 1, .destinations = 2, .listed = 3 }, { 7, 8, 9 } },
+      untold = { { .bytes = sizeof(untold), .comm = 6, .sources = UINT32_MAX, .destinations = 1 }, { 0 } },
+      wrong = some, longer = some;
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    wrong.n.listed = 2;
+    longer.n.destinations = 4, longer.n.listed = 5;
+    fvr_add(&file, FV_CHUNK_NEIGHBOURS, FV_NO_THREAD, &some, sizeof(some));
+    fvr_add(&file, FV_CHUNK_NEIGHBOURS, FV_NO_THREAD, &untold, sizeof(untold));
+    fvr_finish(&file);
+    assert_int_equal(open_with(file.size, &r, why), 0);
+    assert_int_equal(damages(r, NULL), 0);
+    const struct fv_neighbours *n = fv_reader_neighbours(r, 5);
+    assert_int_equal(n->rank[0], 7);
+    assert_int_equal(n->rank[n->sources + 1], 9);
+    assert_int_equal(fv_reader_neighbours(r, 6)->listed, 0);
+    assert_null(fv_reader_neighbours(r, 4));
+    fv_reader_free(r);
+    size_t at = chunk_offset(FV_CHUNK_NEIGHBOURS, 0) + sizeof(struct fv_chunk_header);
+    for (int i = 0; i < 2; i++) {
+        memcpy(file.bytes + at, i ? &longer : &wrong, sizeof(some));
+        assert_int_equal(open_with(file.size, &r, why), 0);
+        assert_int_equal(damages(r, "makes no sense"), 1);
+        assert_null(fv_reader_neighbours(r, 5));
+        fv_reader_free(r);
+    }
+}
+
 static void truncated_at_any_byte(void **state)
 {
     size_t cells = chunk_offset(FV_CHUNK_CELLS, 0) + sizeof(struct fv_chunk_header);
@@ -277,6 +312,7 @@ int main(void)
         TEST(bad_chunk_header_costs_that_chunk),
         TEST(bad_used),
         TEST(bad_variable_records),
+        TEST(neighbours),
         TEST(truncated_at_any_byte),
         TEST(reserved_space_is_no_damage),
         TEST(later_types_are_skipped),

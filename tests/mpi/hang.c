@@ -1,0 +1,150 @@
+/* Programs that hang, each in its own way:   hang WAY
+ *
+ * Before that all ranks meet, so that communicators are made and some calls are counted. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGE = 1 << 20 }; /* too large to be sent before it is received */
+
+static int rank, size;
+static char *here, *there;
+
+static void head(void) /* to head: each receives before it sends */
+{
+    int tag = rank ? 7 : 5;
+
+    MPI_Recv(here, 1, MPI_CHAR, 1 - rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(there, 1, MPI_CHAR, 1 - rank, 12 - tag, MPI_COMM_WORLD);
+}
+
+static void ring(void)
+{
+    MPI_Ssend(there, 1, MPI_CHAR, (rank + 1) % size, 3, MPI_COMM_WORLD);
+    MPI_Recv(here, 1, MPI_CHAR, (rank + size - 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void barrier(void) /* rank 2 leaves it out */
+{
+    if (rank != 2)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void order(void)
+{
+    MPI_Comm one, two;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &one);
+    MPI_Comm_dup(MPI_COMM_WORLD, &two);
+    MPI_Comm_set_name(one, "one");
+    MPI_Comm_set_name(two, "two");
+    MPI_Barrier(rank ? two : one);
+    MPI_Barrier(rank ? one : two);
+}
+
+static void loop(void) /* the last rank never sends */
+{
+    MPI_Request request;
+    volatile int forever = rank == size - 1;
+
+    while (forever)
+        ;
+    if (rank == 0) {
+        MPI_Irecv(here, 1, MPI_CHAR, size - 1, 4, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Send(there, 1, MPI_CHAR, 1, 4, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(here, 1, MPI_CHAR, rank - 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void isend(void)
+{
+    MPI_Request request;
+
+    MPI_Isend(there, LARGE, MPI_CHAR, 1 - rank, 6, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(here, LARGE, MPI_CHAR, 1 - rank, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void any(void)
+{
+    MPI_Recv(here, 1, MPI_CHAR, rank ? 0 : MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void roots(void)
+{
+    MPI_Bcast(here, LARGE, MPI_CHAR, 1 - rank, MPI_COMM_WORLD);
+}
+
+static void calls(void) /* both wait for the other's data */
+{
+    if (rank)
+        MPI_Reduce(there, here, LARGE, MPI_CHAR, MPI_MAX, 1, MPI_COMM_WORLD);
+    else
+        MPI_Bcast(here, LARGE, MPI_CHAR, 1, MPI_COMM_WORLD);
+}
+
+static void sendrecv(void)
+{
+    MPI_Sendrecv(there, 1, MPI_CHAR, 1 - rank, 1 + 2 * rank, here, 1, MPI_CHAR, 1 - rank, 2 + 2 * rank,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void waitall(void) /* everyone is to receive from everyone */
+{
+    MPI_Request requests[8];
+    MPI_Status statuses[8];
+
+    for (int i = 0; i < size && i < 8; i++) {
+        requests[i] = MPI_REQUEST_NULL;
+        if (i != rank)
+            MPI_Irecv(here + i, 1, MPI_CHAR, i, 2, MPI_COMM_WORLD, &requests[i]);
+    }
+    MPI_Waitall(size, requests, statuses);
+}
+
+static void ibarrier(void)
+{
+    MPI_Request request;
+
+    if (rank) {
+        MPI_Recv(here, 1, MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Ibarrier(MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+static void status(void) /* rank 0 waits for one that has gone */
+{
+    if (rank)
+        exit(3);
+    MPI_Recv(here, 1, MPI_CHAR, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static const struct {
+    const char *name;
+    void (*hang)(void);
+} ways[] = { { "head", head },    { "ring", ring },         { "barrier", barrier }, { "order", order },
+             { "loop", loop },    { "isend", isend },       { "any", any },         { "roots", roots },
+             { "calls", calls },  { "sendrecv", sendrecv }, { "waitall", waitall }, { "ibarrier", ibarrier },
+             { "status", status } };
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    here = calloc(1, LARGE);
+    there = calloc(1, LARGE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+        if (argc > 1 && !strcmp(argv[1], ways[i].name))
+            ways[i].hang();
+    MPI_Finalize();
+    free(here);
+    free(there);
+    return 0;
+}

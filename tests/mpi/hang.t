@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Programs that hang: who waits for whom is told, while they hang and after they were killed, with a profile and with
+a trace; and what a rank exited with."""
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness
+from harness import wait_until
+from report import Mismatch, check, equal
+
+TOGETHER = 5  # jobs that hang at a time: they keep their processors busy
+
+# way, ranks, traced: ranks that depend on each other; whom the others wait for, and how many they are; what the text of
+# each rank must be; of the headline
+CASES = [
+    ('head', 2, False, {0, 1}, None, {0: r'in MPI_Recv waits to receive from rank 1 \(tag 5, MPI_COMM_WORLD\)',
+                                      1: r'in MPI_Recv waits to receive from rank 0 \(tag 7, '},
+     r'ranks 0 and 1 wait for each other'),
+    ('ring', 3, False, {0, 1, 2}, None, {r: r'in MPI_Ssend waits to send to rank {} \(tag 3, '.format((r + 1) % 3)
+                                         for r in range(3)}, r'ranks 0-2 wait for each other'),
+    ('barrier', 4, False, {0, 1, 2, 3}, None,
+     {0: r'in MPI_Barrier waits for rank 2 \(collective call 2 on MPI_COMM_WORLD\)',
+      2: r'in MPI_Finalize waits for ranks 0, 1, 3 to call it, too'}, r'ranks 0-3 wait'),
+    ('order', 2, False, {0, 1}, None, {0: r'in MPI_Barrier waits for rank 1 \(collective call 1 on one\)',
+                                       1: r'in MPI_Barrier waits for rank 0 \(collective call 1 on two\)'}, r'0 and 1'),
+    ('loop', 3, False, None, ('active', [2], 2), {0: r'in MPI_Wait waits to receive from rank 2 \(tag 4, ',
+                                                  1: r'in MPI_Recv waits to receive from rank 0 \(tag 4, ',
+                                                  2: r'outside of MPI, .*MPI_Barrier$'},
+     r'2 ranks wait for rank 2, which is outside of MPI'),
+    ('isend', 2, False, {0, 1}, None, {0: r'in MPI_Wait waits to send to rank 1 \(tag 6, '}, r'0 and 1 wait for each'),
+    ('any', 3, False, {0, 1, 2}, None, {0: r'in MPI_Recv waits to receive from any of ranks 1 and 2 \(tag 8, '}, r'0-2 wait'),
+    ('roots', 2, False, {0, 1}, None, {},
+     r'rank 0 calls MPI_Bcast with root 1, rank 1 with root 0, as collective call 2 on MPI_COMM_WORLD'),
+    ('calls', 2, False, {0, 1}, None, {}, r'rank 0 calls MPI_Bcast, rank 1 MPI_Reduce, as collective call 2 on '),
+    ('sendrecv', 2, False, {0, 1}, None, {0: r'to send to rank 1 \(tag 1, .*or to receive from rank 1 \(tag 2, '}, r'0 and 1'),
+    ('waitall', 3, False, {0, 1, 2}, None, {1: r'in MPI_Waitall waits to receive from rank 0 .*or to receive from rank 2'},
+     r'ranks 0-2 wait for each other'),
+    ('ibarrier', 2, False, {0, 1}, None, {0: r'in MPI_Wait waits for rank 1 \(collective call 2 on MPI_COMM_WORLD\)'},
+     r'ranks 0 and 1'),
+    ('head', 2, True, {0, 1}, None, {0: r'receive from rank 1 \(tag 5'}, r'ranks 0 and 1 wait for each other'),
+    ('isend', 2, True, {0, 1}, None, {0: r'in MPI_Wait waits to send to rank 1 \(tag 6, '}, r'ranks 0 and 1'),
+    ('ibarrier', 2, True, {0, 1}, None, {0: r'in MPI_Wait waits for rank 1 \(collective call 2'}, r'ranks 0 and 1'),
+]
+
+
+class Job:
+    def __init__(self, mpi, case):
+        self.way, self.ranks, self.traced, self.cycle, self.cause, self.texts, self.headline = case
+        self.directory = os.path.join(harness.scratch('exp'), 'e')
+        options = ['--trace'] if self.traced else []
+        program = mpi.build('hang.c')
+        self.process = harness.start(mpi.command(self.ranks, mpi.profiled([program, self.way], self.directory, options)))
+
+    def hang(self, waiting):
+        """What a report says when so many ranks wait."""
+        if not os.path.isdir(self.directory) or len(os.listdir(self.directory)) <= self.ranks:
+            return None
+        try:
+            hang = harness.report_of(self.directory).data['hang']
+        except Mismatch:
+            return None
+        return hang if hang and hang['waiting'] == waiting else None
+
+    def judge(self, hang, running):
+        check(re.match('Still running: ' if running else 'Killed: ', hang['text']), 'headline: {}', hang['text'])
+        check(re.search(self.headline, hang['text']), 'headline: {}', hang['text'])
+        if running:
+            check(hang['lasting'], 'not lasting')
+        found = [set(c['ranks']) for c in hang['cycles']]
+        equal('cycles', len(found), 1 if self.cycle else 0)
+        if self.cycle:
+            equal('ranks in it', hang['cycles'][0]['count'], len(self.cycle))
+            check(found[0] <= self.cycle and len(found[0]) > 1, 'cycle {}', found[0])
+            equal('stuck', {r['rank'] for r in hang['ranks'] if r['stuck']}, self.cycle)
+        causes = [(c['state'], c['ranks'], c['waiting']) for c in hang['causes']]
+        equal('causes', causes, [self.cause] if self.cause else [])
+        for rank, text in self.texts.items():
+            check(re.search(text, hang['ranks'][rank]['text']), '{}', hang['ranks'][rank]['text'])
+
+
+def hangs(tap, mpi, cases):
+    jobs = [Job(mpi, case) for case in cases]
+    for job in jobs:
+        name = '{}: {}{}'.format(mpi, job.way, ', traced' if job.traced else '')
+        with tap.test(name + ', while it hangs'):
+            waiting = job.ranks if job.cycle else job.cause[2]
+            hang = wait_until(lambda: job.hang(waiting), what='that {} ranks wait'.format(waiting), pause=0.2)
+            job.judge(hang, running=True)
+            first = harness.run([harness.FVMPI, 'report', job.directory]).ended(0).out.splitlines()
+            check(first[0].startswith('Still running: '), 'first line: {}', first[0])
+    harness.kill_all()
+    for job in jobs:
+        with tap.test('{}: {}{}, after it was killed'.format(mpi, job.way, ', traced' if job.traced else '')):
+            harness.finish(job.process, 20, job.directory)
+            hang = wait_until(lambda: (lambda h: h if not h['text'].startswith('Still') else None)(
+                harness.report_of(job.directory).data['hang']), what='the end of the ranks')
+            job.judge(hang, running=False)
+            text = harness.run([harness.FVMPI, 'report', job.directory]).ended(0).out
+            check(re.search('^Who waits for whom', text, re.M), 'no section:\n{}', text[:1500])
+
+
+def statuses(tap, mpi):
+    with tap.test('{}: what a rank exited with is told'.format(mpi)):
+        run = mpi.profile(mpi.build('hang.c'), 2, ['status'], limit=20)
+        check(not run.late and run.rc, 'exit status {}', run.rc)
+        report = run.report()
+        rank = report.rank(1)
+        equal('rank 1', (rank['state'], rank['exit_status']), ('exited', 3))
+        equal('rank 0', report.rank(0)['exit_status'], None if report.rank(0)['state'] == 'killed' else
+              report.rank(0)['exit_status'])
+        text = report.data['hang']['text']
+        check(re.search(r'rank 0 waits for rank 1, which exited without MPI_Finalize \(exit status 3\)', text), '{}', text)
+        text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
+        check(re.search('^  rank 1 exited with status 3, outside of MPI', text, re.M), '{}', text[:1500])
+    with tap.test('{}: a run that ends well does not hang'.format(mpi)):
+        report = mpi.profile(mpi.build('hang.c'), 2, ['none']).ended(0).report()
+        equal('hang', report.data['hang'], None)
+        equal('exit status', [report.rank(r)['exit_status'] for r in (0, 1)], [0, 0])
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.mpis(tap):
+        statuses(tap, mpi)
+        for i in range(0, len(CASES), TOGETHER):
+            hangs(tap, mpi, CASES[i:i + TOGETHER])
+    tap.done()
+
+
+main()
