@@ -288,6 +288,7 @@ struct tally {
     uint32_t site;
     uint64_t calls, sum, min, max, sent, received;
     uint64_t alone; /* calls on communicators of one rank */
+    uint64_t barriers, barrier_ticks;
     u128 squares;
 };
 struct tallies {
@@ -337,6 +338,8 @@ static void add_cell(struct tally *t, const struct fv_cell *cell)
         return;
     t->calls += cell->calls;
     t->sum += cell->time_sum;
+    t->barriers += cell->barriers;
+    t->barrier_ticks += cell->barrier_ticks;
     t->squares += (u128)cell->square_high << 64 | cell->square_low;
     if (cell->time_min < t->min)
         t->min = cell->time_min;
@@ -398,7 +401,7 @@ static struct fv_cell_place *place_of(struct fv_build_file *f, uint32_t thread, 
     if (index >= map->count) {
         FV_GROW(map->cells, map->room, index + 1);
         for (; map->count <= index; map->count++)
-            map->cells[map->count] = (struct fv_cell_place){ FV_NONE, 0 };
+            map->cells[map->count] = (struct fv_cell_place){ FV_NONE, 0, false };
     }
     return &map->cells[index];
 }
@@ -425,6 +428,8 @@ static void keep_tally(struct fv_build *b, uint32_t rank, const struct tally *t)
     if (!t->calls)
         return;
     s->alone = t->alone;
+    s->barriers = t->barriers;
+    s->barrier_s = (double)t->barrier_ticks / hz;
     s->time.calls = t->calls;
     s->time.sum = (double)t->sum / hz;
     s->time.min = (double)t->min / hz;
@@ -454,7 +459,8 @@ static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallie
         memcpy(&cell, p, sizeof(cell));
         if (!cell.calls && !cell.bytes_sent && !cell.bytes_received)
             continue;
-        if (cell.calls && (cell.time_min > cell.time_max || cell.time_max > cell.time_sum)) {
+        if (cell.calls && (cell.time_min > cell.time_max || cell.time_max > cell.time_sum ||
+                           cell.barrier_ticks > cell.time_sum || cell.barriers > cell.calls)) {
             lost += cell.calls; /* half-written, or overwritten */
             continue;
         }
@@ -466,7 +472,7 @@ static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallie
         if (is_alone(b->model, f, cell.comm))
             tallies->items[at].alone += cell.calls;
         *place_of(f, c.thread, c.index) =
-            (struct fv_cell_place){ (uint32_t)(m->site_rank_count + at), cell.comm };
+            (struct fv_cell_place){ (uint32_t)(m->site_rank_count + at), cell.comm, cell.barriers > 0 };
     }
     for (size_t i = 0; i < tallies->count; i++)
         keep_tally(b, rank, &tallies->items[i]);

@@ -305,6 +305,66 @@ static void timeline(struct csv *c, const struct fv_view *v)
         }
 }
 
+static void callsite(struct csv *c, uint32_t site)
+{
+    if (site == FV_NONE)
+        text(c, "");
+    else
+        whole(c, (uint64_t)site + 1);
+}
+
+static void culprits(struct csv *c, const struct fv_view *v)
+{
+    const struct fv_causes *causes = &v->model->causes;
+    bool traced = causes->source == FV_CAUSES_TRACE;
+
+    fputs("rank,callsite,where,cost_s,direct_s,propagated_s\r\n", c->out);
+    for (size_t i = 0; i < causes->culprit_count; i++) {
+        const struct fv_culprit *k = &causes->culprits[i];
+
+        number(c, v->model->ranks[k->rank].world_rank);
+        callsite(c, k->site);
+        text(c, k->where == FV_PLACE_MPI ? "mpi" : "computing");
+        real(c, k->cost_s);
+        real(c, traced ? fmin(k->direct_s, k->cost_s) : NAN);
+        real(c, traced ? fmax(k->cost_s - k->direct_s, 0) : NAN);
+        line(c);
+    }
+}
+
+static void wait_kinds(struct csv *c, const struct fv_view *v)
+{
+    const struct fv_causes *causes = &v->model->causes;
+
+    fputs("kind,count,wait_s\r\n", c->out);
+    for (size_t i = 0; i < causes->kind_count; i++) {
+        text(c, causes->kinds[i].kind);
+        whole(c, causes->kinds[i].count);
+        real(c, causes->kinds[i].wait_s);
+        line(c);
+    }
+}
+
+static void regions(struct csv *c, const struct fv_view *v)
+{
+    const struct fv_causes *causes = &v->model->causes;
+
+    fputs("callsite,ranks,mean_s,max_s,max_rank,balance,critical_computing_s,critical_mpi_s\r\n", c->out);
+    for (size_t i = 0; i < causes->region_count; i++) {
+        const struct fv_region *r = &causes->regions[i];
+
+        callsite(c, r->site);
+        whole(c, r->ranks);
+        real(c, r->mean_s);
+        real(c, r->max_s);
+        number(c, v->model->ranks[r->max_rank].world_rank);
+        real(c, r->max_s > 0 ? r->mean_s / r->max_s : NAN);
+        real(c, r->critical_s[FV_PLACE_COMPUTING]);
+        real(c, r->critical_s[FV_PLACE_MPI]);
+        line(c);
+    }
+}
+
 static int write_table(const struct fv_view *v, const char *directory, const char *name,
                        void (*table)(struct csv *, const struct fv_view *))
 {
@@ -338,7 +398,8 @@ int fv_view_csv(const struct fv_view *v, const char *directory)
         { "functions.csv", functions }, { "ranks.csv", ranks },
         { "programs.csv", programs },   { "histograms.csv", histograms },
         { "matrix.csv", matrix },       { "communicators.csv", communicators },
-        { "timeline.csv", timeline },
+        { "timeline.csv", timeline },   { "culprits.csv", culprits },
+        { "wait_kinds.csv", wait_kinds }, { "regions.csv", regions },
     };
 
     if (mkdir(directory, 0777) && errno != EEXIST) {

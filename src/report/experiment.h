@@ -33,6 +33,7 @@ void fv_problem_add(struct fv_problems *problems, enum fv_problem_kind kind, con
                     const char *format, ...) FV_PRINTF(4, 5);
 void fv_problems_release(struct fv_problems *problems);
 
+struct fv_analysed;
 struct fv_experiment_file {
     char *name; /* base name */
     struct fv_reader *reader;
@@ -43,6 +44,7 @@ struct fv_experiment {
     size_t count, room;
     size_t backups; /* files *.fvr.N of earlier runs */
     struct fv_problems problems;
+    const struct fv_analysed *analysed; /* of its traces; NULL: none. The caller's */
 };
 
 /* Opens all rank files of a directory, or a single rank file. Has logged when it fails:

@@ -1,6 +1,7 @@
 /* The profile as JSON, schema fvmpi-profile-1. Every key of the contract is written, in its order; what
  * this version does not record is null or empty. */
 #include "report/views.h"
+#include "report/hang.h"
 #include "report/json_stream.h"
 #include "report/words.h"
 
@@ -38,7 +39,7 @@ static void put_stat(struct fv_json *j, const struct fv_stat *s)
     fv_json_end(j);
 }
 
-static void put_path(struct fv_json *j, const struct fv_view *v, struct fv_path *path, uint32_t node)
+void fv_json_path(struct fv_json *j, const struct fv_view *v, struct fv_path *path, uint32_t node)
 {
     fv_path_of(path, v->symbols, v->model, node);
     fv_json_array(j, "path");
@@ -76,6 +77,28 @@ static void put_times(struct fv_json *j, double total_s, double compute_s, doubl
     fv_json_end(j);
 }
 
+/* A run into which fvmpi inserted barriers. */
+static void put_barriers(struct fv_json *j, const struct fv_model *m)
+{
+    uint64_t count = 0;
+    double seconds = 0;
+
+    if (!m->barrier) {
+        fv_json_null(j, "barriers");
+        return;
+    }
+    for (size_t i = 0; i < m->site_count; i++) {
+        count += m->sites[i].barriers;
+        seconds += m->sites[i].barrier_s;
+    }
+    fv_json_object(j, "barriers");
+    fv_json_string(j, "where", m->barrier == FV_BARRIER_BEFORE ? "before" : "after");
+    fv_json_unsigned(j, "ranks", m->barrier_ranks);
+    fv_json_unsigned(j, "count", count);
+    fv_json_real(j, "seconds", seconds);
+    fv_json_end(j);
+}
+
 static void put_run(struct fv_json *j, const struct fv_model *m)
 {
     const struct fv_efficiency *e = &m->efficiency;
@@ -98,6 +121,7 @@ static void put_run(struct fv_json *j, const struct fv_model *m)
     fv_json_string(j, "fvmpi", m->fvmpi);
     fv_json_unsigned(j, "ranks_reported", m->rank_count);
     fv_json_unsigned(j, "clocks", m->clock_count);
+    put_barriers(j, m);
     put_times(j, e->total_s, e->compute_s, e->mpi_s, e->wait_s, e->wait_exact);
     fv_json_object(j, "overhead");
     fv_json_real(j, "seconds", m->tool_s);
@@ -147,7 +171,7 @@ static void put_in_call(struct fv_json *j, const struct fv_view *v, struct fv_pa
     }
     fv_json_object(j, "in_call");
     fv_json_string(j, "function", v->model->functions[in->function].name);
-    put_path(j, v, path, in->node);
+    fv_json_path(j, v, path, in->node);
     fv_json_real(j, "seconds", in->seconds);
     bool peer = in->peer != FV_NO_PEER;
 
@@ -210,6 +234,10 @@ static void put_rank(struct fv_json *j, const struct fv_view *v, struct fv_path 
     }
     fv_json_bool(j, "aborted", r->aborted);
     fv_json_signed(j, "exit_code", r->exit_code);
+    if (r->exit_seen)
+        fv_json_signed(j, "exit_status", r->exit_status);
+    else
+        fv_json_null(j, "exit_status");
     fv_json_real(j, "delay_s", r->delay_s);
     fv_json_real(j, "paused_s", r->paused_s);
     fv_json_real(j, "init_s", r->init_s);
@@ -236,11 +264,12 @@ static void put_site(struct fv_json *j, const struct fv_view *v, struct fv_path 
     fv_json_object(j, NULL);
     fv_json_unsigned(j, "id", i + 1);
     fv_json_string(j, "function", m->functions[s->function].name);
-    put_path(j, v, path, s->node);
+    fv_json_path(j, v, path, s->node);
     fv_json_unsigned(j, "count", s->time.calls);
     put_stat(j, &s->time);
     put_wait(j, s->wait_s, s->wait_kind);
     fv_json_string(j, "wait_kind", fv_view_wait_kind(s->wait_kind));
+    fv_json_real(j, "barrier_s", s->barriers ? s->barrier_s : NAN);
     fv_json_unsigned(j, "bytes_sent", s->time.bytes_sent);
     fv_json_unsigned(j, "bytes_received", s->time.bytes_received);
     fv_json_real(j, "cov", s->cov);
@@ -253,6 +282,7 @@ static void put_site(struct fv_json *j, const struct fv_view *v, struct fv_path 
         fv_json_unsigned(j, "count", r->time.calls);
         fv_json_real(j, "time_s", r->time.sum);
         put_wait(j, r->wait_s, r->wait_kind);
+        fv_json_real(j, "barrier_s", r->barriers ? r->barrier_s : NAN);
         fv_json_unsigned(j, "bytes_sent", r->time.bytes_sent);
         fv_json_unsigned(j, "bytes_received", r->time.bytes_received);
         fv_json_end(j);
@@ -364,8 +394,8 @@ static void put_efficiency(struct fv_json *j, const struct fv_efficiency *e)
     fv_json_real(j, "parallel", e->parallel);
     fv_json_real(j, "load_balance", e->load_balance);
     fv_json_real(j, "communication", e->communication);
-    fv_json_null(j, "serialization");
-    fv_json_null(j, "transfer");
+    fv_json_real(j, "serialization", e->serialization);
+    fv_json_real(j, "transfer", e->transfer);
     fv_json_end(j);
 }
 
@@ -408,6 +438,100 @@ static void put_problems(struct fv_json *j, const struct fv_model *m)
         fv_json_string(j, "text", p->text);
         fv_json_end(j);
     }
+    fv_json_end(j);
+}
+
+/* ---- who waits for whom ---- */
+
+static void put_rank_list(struct fv_json *j, const struct fv_model *m, const char *key, const uint32_t *ranks,
+                          size_t count)
+{
+    fv_json_array(j, key);
+    for (size_t i = 0; i < count; i++)
+        fv_json_signed(j, NULL, m->ranks[ranks[i]].world_rank);
+    fv_json_end(j);
+}
+
+static void put_hang_list(struct fv_json *j, const struct fv_model *m, const struct fv_hang_list *list)
+{
+    fv_json_object(j, NULL);
+    fv_json_bool(j, "any", list->any);
+    fv_json_bool(j, "others", list->open);
+    put_rank_list(j, m, "ranks", m->hang->targets + list->first, list->count);
+    fv_json_end(j);
+}
+
+static void put_hang_rank(struct fv_json *j, const struct fv_model *m, uint32_t i)
+{
+    const struct fv_hang_rank *r = &m->hang->ranks[i];
+    char text[700];
+
+    fv_json_object(j, NULL);
+    fv_json_signed(j, "rank", m->ranks[i].world_rank);
+    fv_json_string(j, "state", fv_hang_state_name(r->state));
+    if (r->state == FV_HANG_WAITS)
+        fv_json_unsigned(j, "list", r->list);
+    else
+        fv_json_null(j, "list");
+    fv_json_bool(j, "stuck", r->stuck);
+    fv_json_unsigned(j, "awaited_by", r->direct);
+    fv_json_string(j, "text", fv_hang_rank(m, i, text, sizeof(text)));
+    fv_json_end(j);
+}
+
+static void put_hang_findings(struct fv_json *j, const struct fv_model *m)
+{
+    const struct fv_hang *h = m->hang;
+    char text[700];
+
+    fv_json_array(j, "cycles");
+    for (size_t i = 0; i < h->cycle_count; i++) {
+        fv_json_object(j, NULL);
+        put_rank_list(j, m, "ranks", h->cycles[i].order, h->cycles[i].length);
+        fv_json_unsigned(j, "count", h->cycles[i].count);
+        fv_json_bool(j, "lasting", h->cycles[i].lasting);
+        fv_json_end(j);
+    }
+    fv_json_end(j);
+    fv_json_array(j, "causes");
+    for (size_t i = 0; i < h->cause_count; i++) {
+        fv_json_object(j, NULL);
+        fv_json_string(j, "state", fv_hang_state_name(h->causes[i].state));
+        put_rank_list(j, m, "ranks", h->causes[i].ranks, h->causes[i].count);
+        fv_json_unsigned(j, "waiting", h->causes[i].waiting);
+        fv_json_string(j, "text", fv_hang_cause(m, &h->causes[i], text, sizeof(text)));
+        fv_json_end(j);
+    }
+    fv_json_end(j);
+    fv_json_array(j, "mismatches");
+    for (size_t i = 0; i < h->mismatch_count; i++)
+        fv_json_string(j, NULL, fv_hang_mismatch(m, &h->mismatches[i], text, sizeof(text)));
+    fv_json_end(j);
+}
+
+static void put_hang(struct fv_json *j, const struct fv_model *m)
+{
+    const struct fv_hang *h = m->hang;
+    char text[700];
+
+    if (!h) {
+        fv_json_null(j, "hang");
+        return;
+    }
+    fv_json_object(j, "hang");
+    fv_json_string(j, "text", fv_hang_headline(m, text, sizeof(text)));
+    fv_json_unsigned(j, "waiting", h->waiting);
+    fv_json_unsigned(j, "stuck", h->stuck);
+    fv_json_bool(j, "lasting", h->lasting);
+    put_hang_findings(j, m);
+    fv_json_array(j, "ranks");
+    for (uint32_t i = 0; i < h->rank_count; i++)
+        put_hang_rank(j, m, i);
+    fv_json_end(j);
+    fv_json_array(j, "lists");
+    for (size_t i = 0; i < h->list_count; i++)
+        put_hang_list(j, m, &h->lists[i]);
+    fv_json_end(j);
     fv_json_end(j);
 }
 
@@ -465,6 +589,8 @@ int fv_view_json(const struct fv_view *v, FILE *out)
             put_function(j, &m->functions[i]);
     fv_json_end(j);
     put_problems(j, m);
+    put_hang(j, m);
+    fv_json_waiting(j, v);
     fv_json_end(j);
     fv_path_release(&path);
     return fflush(out) || ferror(out) || json.failed ? -FV_EIO : 0;

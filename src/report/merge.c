@@ -87,6 +87,9 @@ static void add_part(struct fv_site_rank *to, const struct fv_site_rank *from)
         to->wait_kind = FV_WAIT_ESTIMATE;
     to->wait_s += from->wait_s;
     to->logged += from->logged;
+    to->barriers += from->barriers;
+    to->barrier_s += from->barrier_s;
+    fv_blame_add(&to->blame, &from->blame);
     fv_stat_add(&to->time, &from->time);
 }
 
@@ -126,6 +129,7 @@ static void merge_sites(struct fv_model *m, uint32_t *same)
         m->site_ranks[i].site = same[m->site_ranks[i].site];
     merge_parts(m);
     fv_build_sites(m);
+    fv_build_causes(m);
 }
 
 void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)

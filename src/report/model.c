@@ -1,8 +1,10 @@
 /* See model.h: the order of construction, and everything that is a sum over what the parts found. */
 #include "report/model.h"
 #include "report/build.h"
+#include "report/hang.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +115,8 @@ static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
         fv_stat_add(&over, &(struct fv_stat){
                                .calls = 1, .sum = r->time.sum, .min = r->time.sum, .max = r->time.sum });
         add_wait(&s->wait_s, &s->wait_kind, &unknown, r->wait_s, r->wait_kind);
+        s->barriers += r->barriers;
+        s->barrier_s += r->barrier_s;
     }
     if (unknown && s->wait_kind == FV_WAIT_EXACT)
         s->wait_kind = FV_WAIT_ESTIMATE;
@@ -190,10 +194,10 @@ static void order_functions(struct fv_model *m)
     for (size_t i = 0; i < m->site_count; i++)
         m->sites[i].function = renumbered[m->sites[i].function];
     for (size_t i = 0; i < m->rank_count; i++)
-        if (m->ranks[i].in_call.active)
+        if (m->ranks[i].in_call.function != FV_NONE)
             m->ranks[i].in_call.function = renumbered[m->ranks[i].in_call.function];
     for (size_t i = 0; i < m->thread_count; i++)
-        if (m->threads[i].in_call.active)
+        if (m->threads[i].in_call.function != FV_NONE)
             m->threads[i].in_call.function = renumbered[m->threads[i].in_call.function];
     free(m->functions);
     free(order);
@@ -400,16 +404,19 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     fv_build_callsites(&build);
     fv_build_in_calls(&build);
     fv_build_waits(&build);
+    fv_build_analysed(&build, experiment->analysed);
     fv_build_sites(m);
     sum_functions(m);
     order_functions(m);
     sum_ranks(m);
     measure(m);
+    fv_build_causes(m);
     fv_build_timeline(&build);
     fv_build_program_times(m);
     say_drops(m);
     say_states(m);
     say_spawned(m);
+    m->hang = fv_hang_new(m);
     close_build(&build);
 }
 
@@ -421,6 +428,28 @@ int fv_model_load(struct fv_model *out, const char *path)
     if (err)
         return err;
     fv_model_build(out, &experiment);
+    fv_experiment_release(&experiment);
+    return 0;
+}
+
+int fv_model_load_analysed(struct fv_model *out, const char *path)
+{
+    struct fv_experiment experiment;
+    struct fv_analysed analysed;
+    char why[FV_ANALYSIS_WHY], name[4096];
+    int err = fv_experiment_open(&experiment, path);
+
+    if (err)
+        return err;
+    snprintf(name, sizeof(name), "%s/analysis.json", path);
+    err = fv_analysed_read(&analysed, name, why);
+    if (!err)
+        experiment.analysed = &analysed;
+    else if (err != -FV_ENOENT)
+        fv_problem_add(&experiment.problems, FV_PROBLEM_NOTE, "analysis.json",
+                       "%s; it is left out: run fvunify again", why);
+    fv_model_build(out, &experiment);
+    fv_analysed_release(&analysed);
     fv_experiment_release(&experiment);
     return 0;
 }
@@ -440,6 +469,13 @@ void fv_model_release(struct fv_model *m)
     free(m->site_ranks);
     free(m->comms);
     free(m->edges);
+    free(m->wait_items);
+    free(m->comm_places);
+    fv_hang_free(m->hang);
+    free(m->causes.kinds);
+    free(m->causes.elsewhere);
+    free(m->causes.culprits);
+    free(m->causes.regions);
     free(m->timeline.share);
     fv_problems_release(&m->problems);
     fv_arena_release(&m->arena);

@@ -5,6 +5,7 @@
 #ifndef FV_MODEL_H
 #define FV_MODEL_H
 
+#include "report/analysis.h"
 #include "report/experiment.h"
 
 /* How well a waiting time is known. */
@@ -68,7 +69,19 @@ struct fv_site {
     double wait_s;
     enum fv_wait_kind wait_kind;
     double rank_min, rank_mean, rank_max, cov; /* of seconds per rank, over the ranks that were there */
+    uint64_t barriers; /* calls into which fvmpi inserted a barrier (--barrier) ... */
+    double barrier_s;  /* ... and the part of their time in it */
 };
+/* Waiting of other ranks that is put down to this call site on this rank, and what its time is part of. Without
+ * an analysis of the trace all but caused_s is 0. */
+struct fv_blame {
+    double caused_s;             /* they waited for this call to be entered; of collectives alone, as logged */
+    double before_s;             /* outside of MPI, before the calls */
+    double delay_s[FV_PLACES];   /* charged along chains of waits ... */
+    double direct_s[FV_PLACES];  /* ... and the part of those who waited for this rank itself */
+    double critical_s[FV_PLACES]; /* on the critical path */
+};
+void fv_blame_add(struct fv_blame *to, const struct fv_blame *from);
 struct fv_site_rank {
     uint32_t site, rank;
     struct fv_stat time;
@@ -76,18 +89,37 @@ struct fv_site_rank {
     uint32_t logged; /* calls in the wait log that `wait_s` was computed from */
     uint64_t alone;  /* calls on communicators of one rank, who waits for nobody */
     uint8_t wait_kind;
+    uint64_t barriers; /* as in struct fv_site */
+    double barrier_s;
+    struct fv_blame blame;
+};
+
+/* One of the things that a call waits for. */
+struct fv_wait_item {
+    uint8_t kind;  /* enum fv_waited_kind */
+    uint32_t comm; /* in fv_model.comms; FV_NONE: unknown */
+    int peer, tag; /* as in struct fv_waited */
 };
 
 struct fv_in_call_view {
     bool active;
-    uint32_t function, node;
-    double begin_s, seconds; /* entered, and since then */
+    uint32_t function, node; /* FV_NONE, 0: none. Not active: of the last call */
+    double begin_s, seconds; /* entered, and since then. Not active: since the last call */
     int peer, tag;           /* peer in its communicator; FV_NO_PEER none */
+    uint32_t comm;           /* in fv_model.comms; FV_NONE: none, or unknown */
+    uint32_t first_wait, waits; /* its part of fv_model.wait_items: requests, the halves of a sendrecv */
+    uint32_t waits_untold;      /* requests that nothing is known of */
+};
+
+/* How far a rank has come on a communicator. */
+struct fv_comm_place {
+    uint32_t comm, rank;
+    uint64_t collectives; /* calls that were made */
 };
 
 struct fv_thread_view {
     uint32_t id, tid, used; /* used: threads that took this slot, one after the other */
-    bool main;
+    bool main, alive;       /* alive: had not ended */
     uint64_t calls;
     double begin_s, end_s, mpi_time_s, tool_s;
     struct fv_in_call_view in_call;
@@ -105,10 +137,13 @@ struct fv_rank {
     enum fv_rank_state state;
     bool aborted;
     int exit_code;         /* argument of MPI_Abort */
+    bool exit_seen;        /* exit() was called, with: */
+    int exit_status;
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
     double wait_share;         /* of the MPI time of all its threads */
     double delay_s;            /* that other ranks waited for this one in collectives: it came last */
+    double caused_s, charged_s, critical_s; /* by the trace, as in struct fv_blame; NAN without analysis */
     double init_s, finalize_s; /* in MPI_Init, MPI_Finalize */
     double tool_s;             /* fvmpi's own time */
     uint64_t memory_bytes, file_bytes;
@@ -176,10 +211,52 @@ struct fv_timeline {
 /* POP efficiencies; NAN: not known. */
 struct fv_efficiency {
     double parallel, load_balance, communication;
+    double serialization, transfer; /* whose product is communication; from the trace */
     double compute_s, mpi_s, wait_s, total_s; /* sums over ranks of their app time */
     double thread_s; /* the same, each rank's as often as it has threads that call MPI */
     double serial_s; /* longest app time of a rank: T */
     bool wait_exact;
+};
+
+/* Who made others wait. The lists are made from the parts of call sites, anew when these are merged. */
+enum fv_causes_source {
+    FV_CAUSES_NONE,
+    FV_CAUSES_PROFILE, /* of logged collectives: the last to come, which may be no fault of its own */
+    FV_CAUSES_TRACE,   /* fvunify's analysis */
+};
+struct fv_culprit {
+    uint32_t rank, site; /* site FV_NONE: behind the last call, or at a call site that the profile has not */
+    enum fv_place where;
+    double cost_s, direct_s;
+};
+struct fv_wait_sum {
+    const char *kind; /* as in analysis.json */
+    bool transfer;    /* a completion: nobody is waited for, and it is no part of fv_causes.wait_s */
+    uint64_t count;
+    double wait_s;
+};
+/* Computing before the calls of a call site. The mean is over all ranks, also those that never came by. */
+struct fv_region {
+    uint32_t site, ranks, max_rank;
+    double mean_s, max_s, critical_s[FV_PLACES];
+};
+#define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
+struct fv_causes {
+    enum fv_causes_source source;
+    bool exact;           /* else clocks were aligned, or the log is not whole */
+    double wait_s;        /* all waiting that is spoken of */
+    double coverage;      /* part of the MPI time that the trace holds; it may have ended early */
+    double unexplained_s; /* of it: for nobody who was slower than the waiter before */
+    double critical_path_s;
+    uint64_t switches; /* of the critical path, from rank to rank */
+    struct fv_wait_sum *kinds; /* largest first */
+    size_t kind_count, kind_room;
+    struct fv_culprit *elsewhere; /* that no part of a call site holds */
+    size_t elsewhere_count, elsewhere_room;
+    struct fv_culprit *culprits; /* largest first */
+    size_t culprit_count, culprit_room;
+    struct fv_region *regions; /* by max_s, largest first */
+    size_t region_count, region_room;
 };
 
 struct fv_model {
@@ -188,6 +265,8 @@ struct fv_model {
     int world_size;
     int64_t origin_ns; /* CLOCK_REALTIME of time 0 */
     double elapsed_s, tool_s, duration_unit_s;
+    uint32_t barrier;       /* enum fv_barrier_mode: what any rank was asked for */
+    uint32_t barrier_ranks; /* that inserted them, at most; 0: nobody did */
     bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
     struct fv_problems problems;
     struct fv_clock *clocks;
@@ -212,14 +291,22 @@ struct fv_model {
     size_t comm_count, comm_room;
     struct fv_edge *edges; /* by from, to */
     size_t edge_count, edge_room;
+    struct fv_wait_item *wait_items;
+    size_t wait_item_count, wait_item_room;
+    struct fv_comm_place *comm_places; /* by comm, rank; none where all ranks finalized */
+    size_t comm_place_count, comm_place_room;
+    struct fv_hang *hang; /* who waits for whom (hang.h); NULL where all ranks finalized or one called MPI_Abort */
     struct fv_timeline timeline;
     struct fv_efficiency efficiency;
+    struct fv_causes causes;
 };
 
 /* Computes the profile of an experiment with at least one file; takes its problems over. */
 void fv_model_build(struct fv_model *out, struct fv_experiment *experiment);
 /* Opens the experiment and computes its profile. Has logged when it fails (fv_experiment_open()). */
 int fv_model_load(struct fv_model *out, const char *path);
+/* The same with what fvunify's analysis of the trace says, where there is one that belongs to the rank files. */
+int fv_model_load_analysed(struct fv_model *out, const char *path);
 void fv_model_release(struct fv_model *model);
 
 #endif

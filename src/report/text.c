@@ -1,6 +1,7 @@
 /* The text report: a verdict, what run it was, how far it can be trusted, and how efficient it was. The
  * tables follow (text_calls.c, text_ranks.c). */
 #include "report/text.h"
+#include "report/hang.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,6 +51,18 @@ static void put_bar(const struct fv_page *p, double compute, double mpi, double 
         fputs(fv_page_off(p), p->out);
     }
     putc('\n', p->out);
+}
+
+/* Of a run that did not end well, the first thing to know. */
+static void put_end(const struct fv_page *p, const struct fv_model *m)
+{
+    char text[700];
+
+    if (!fv_hang_headline(m, text, sizeof(text))[0])
+        return;
+    fprintf(p->out, "%s%s", fv_page_on(p, FV_BOLD), fv_page_on(p, FV_RED));
+    fv_page_words(p, text, 2);
+    fputs(fv_page_off(p), p->out);
 }
 
 static void put_verdict(const struct fv_page *p, const struct fv_model *m)
@@ -136,12 +149,38 @@ static void put_trace(const struct fv_page *p, const struct fv_model *m)
     }
     if (!ranks)
         return;
-    size_t n = (size_t)snprintf(text, sizeof(text), "%s calls in %s; an OTF2 archive of it: fvunify %s",
+    size_t n = (size_t)snprintf(text, sizeof(text),
+                                m->causes.source == FV_CAUSES_TRACE
+                                    ? "%s calls in %s"
+                                    : "%s calls in %s; who waits for whom, and an OTF2 archive: fvunify %s",
                                 fv_words_count(calls, count), fv_words_bytes(size, bytes), m->directory);
     if (stopped && n < sizeof(text))
         snprintf(text + n, sizeof(text) - n, "; ends early on %u rank%s, first after %s", stopped,
                  stopped == 1 ? "" : "s", fv_words_seconds(first_stop, stop));
     put_field(p, "trace", text);
+}
+
+/* The run is not the program's own. */
+static void put_barriers(const struct fv_page *p, const struct fv_model *m)
+{
+    const char *before = m->barrier == FV_BARRIER_BEFORE ? "before" : "after";
+    char text[512];
+    int n;
+
+    if (!m->barrier)
+        return;
+    if (!m->barrier_ranks)
+        snprintf(text, sizeof(text), "no, though with --barrier %s: the ranks did not agree to insert barriers",
+                 before);
+    else if ((n = snprintf(text, sizeof(text), "barriers were inserted %s collectives; %s", before,
+                           m->barrier == FV_BARRIER_BEFORE
+                               ? "the waiting of these calls is the time in the barrier, the rest is transfer"
+                               : "the waiting of these calls includes the time in the barrier, for the last "
+                                 "rank to be done")) > 0 &&
+             m->barrier_ranks < (uint32_t)m->world_size)
+        snprintf(text + n, sizeof(text) - (size_t)n, "; by %u of %d ranks, on communicators that have no others",
+                 m->barrier_ranks, m->world_size);
+    put_field(p, "perturbed", text);
 }
 
 /* "0-3, 7" */
@@ -235,6 +274,7 @@ static void put_identity(const struct fv_page *p, const struct fv_model *m)
     put_field(p, "start", text);
     put_overhead(p, m);
     put_trace(p, m);
+    put_barriers(p, m);
     snprintf(text, sizeof(text), "%zu of %d rank%s: %u finalized", m->rank_count, m->world_size,
              fv_words_s((uint64_t)m->world_size), states[FV_RANK_FINALIZED]);
     size_t used = strlen(text);
@@ -254,7 +294,8 @@ static bool same_place(const struct fv_rank *a, const struct fv_rank *b)
     const struct fv_in_call_view *x = &a->in_call, *y = &b->in_call;
 
     return a->state == b->state && a->aborted == b->aborted && a->exit_code == b->exit_code &&
-           a->program == b->program && x->active == y->active &&
+           a->exit_seen == b->exit_seen && a->exit_status == b->exit_status && a->program == b->program &&
+           x->active == y->active &&
            (!x->active || (x->function == y->function && x->node == y->node));
 }
 
@@ -306,6 +347,8 @@ static void put_place(const struct fv_page *p, const struct fv_view *v, const st
         fprintf(p->out, " called MPI_Abort with error code %d", r->exit_code);
     else
         fprintf(p->out, " %s", fv_rank_state_name(r->state));
+    if (r->exit_seen && !r->aborted)
+        fprintf(p->out, " with status %d", r->exit_status);
     if (!in->active) {
         fputs(r->aborted ? "\n" : ", outside of MPI\n", p->out);
         return;
@@ -472,11 +515,14 @@ static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
           e->parallel },
         { "  load balance", "mean over longest computing time of a rank", e->load_balance },
         { "  communication", "longest computing time of a rank over the elapsed time", e->communication },
+        { "    serialization", "longest computing time over the time with instant messages", e->serialization },
+        { "    transfer", "the time with instant messages over the elapsed time", e->transfer },
     };
+    unsigned count = isfinite(e->serialization) || isfinite(e->transfer) ? 5 : 3;
     char percent[FV_WORD];
 
     fv_page_heading(p, "Efficiency", "POP metrics; 80 % and more is called acceptable");
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < count; i++) {
         bool known = isfinite(rows[i].value);
 
         fprintf(p->out, "  %-20s %s%8s%s", rows[i].name,
@@ -492,13 +538,16 @@ static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
 
 void fv_text_summary(const struct fv_page *p, const struct fv_view *v)
 {
+    put_end(p, v->model);
     put_verdict(p, v->model);
     putc('\n', p->out);
     put_identity(p, v->model);
     put_problems(p, v->model);
     put_notes(p, v->model);
     put_dead(p, v);
+    fv_text_hang(p, v->model);
     put_efficiency(p, v->model);
+    fv_text_waiting(p, v);
 }
 
 int fv_view_text(const struct fv_view *v, const struct fv_text_options *o, FILE *out)

@@ -7,6 +7,10 @@
 
 /* text.c: what to read first */
 void fv_text_summary(const struct fv_page *page, const struct fv_view *view);
+/* text_hang.c */
+void fv_text_hang(const struct fv_page *page, const struct fv_model *model);
+/* text_waiting.c */
+void fv_text_waiting(const struct fv_page *page, const struct fv_view *view);
 /* text_calls.c */
 void fv_text_functions(const struct fv_page *page, const struct fv_model *model);
 void fv_text_sites(const struct fv_page *page, const struct fv_view *view);

@@ -96,8 +96,9 @@ static void put_site_head(const struct fv_page *p, const struct fv_model *m, siz
                 fv_page_off(p));
     }
     if (s->wait_kind != FV_WAIT_UNKNOWN && s->wait_s > 0)
-        fprintf(p->out, "      waiting %s, %s of it (%s)\n", fv_words_seconds(s->wait_s, a),
-                fv_words_percent(s->wait_s, s->time.sum, b), fv_view_wait_kind(s->wait_kind));
+        fprintf(p->out, "      waiting %s, %s of it (%s)%s\n", fv_words_seconds(s->wait_s, a),
+                fv_words_percent(s->wait_s, s->time.sum, b), fv_view_wait_kind(s->wait_kind),
+                s->barriers ? ", inserted barriers included" : "");
     if (s->time.bytes_sent || s->time.bytes_received)
         fprintf(p->out, "      sent %s, received %s\n", fv_words_bytes(s->time.bytes_sent, a),
                 fv_words_bytes(s->time.bytes_received, b));

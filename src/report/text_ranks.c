@@ -1,6 +1,7 @@
 /* Message sizes, peers, communicators, and a line for each rank. */
 #include "report/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,6 +224,12 @@ static void strip(const struct fv_model *m, size_t rank, size_t columns, bool ut
     }
 }
 
+/* How long others waited for the rank itself. */
+static double waited_for(const struct fv_model *m, const struct fv_rank *r)
+{
+    return m->causes.source == FV_CAUSES_TRACE ? r->caused_s : r->delay_s;
+}
+
 static void add_rank(struct fv_table *t, const struct fv_page *p, const struct fv_model *m, size_t i,
                      size_t strip_columns)
 {
@@ -243,7 +250,7 @@ static void add_rank(struct fv_table *t, const struct fv_page *p, const struct f
                                   r->app_time_s, word));
     fv_table_set(t, 5, "%s", fv_words_percent(r->mpi_time_s, r->app_time_s, word));
     fv_table_set(t, 6, "%s", fv_words_percent(r->wait_share * r->mpi_time_s, r->app_time_s, word));
-    fv_table_set(t, 7, "%s", r->delay_s > 0 ? fv_words_seconds(r->delay_s, word) : "");
+    fv_table_set(t, 7, "%s", waited_for(m, r) > 0 ? fv_words_seconds(waited_for(m, r), word) : "");
     fv_table_set(t, 8, "%s", dropped ? fv_words_count(dropped, word) : "");
     fv_table_set(t, 9, "%s", r->threads > 1 ? fv_words_count(r->threads, word) : "");
     if (r->in_call.active)
@@ -297,14 +304,16 @@ void fv_text_ranks(const struct fv_page *p, const struct fv_model *m)
     for (size_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
 
-        order[i] = (struct ranked){ r->delay_s + (r->state != FV_RANK_FINALIZED ? 1e9 : 0), i };
+        order[i] = (struct ranked){ fmax(waited_for(m, r), 0) + (r->state != FV_RANK_FINALIZED ? 1e9 : 0), i };
     }
     qsort(order, m->rank_count, sizeof(*order), by_score);
     qsort(order, rows, sizeof(*order), by_index);
     fv_table_init(&t, columns, sizeof(columns) / sizeof(*columns));
     for (size_t i = 0; i < rows; i++)
         add_rank(&t, p, m, order[i].index, strip_columns > 60 ? 60 : strip_columns);
-    fv_page_heading(p, "Ranks", "others waited: in collectives, for this rank to come");
+    fv_page_heading(p, "Ranks",
+                    m->causes.source == FV_CAUSES_TRACE ? "others waited: for this rank itself"
+                                                        : "others waited: in collectives, for this rank to come");
     fv_table_print(&t, p);
     fv_page_cut(p, rows, m->rank_count, "rank", ", that others waited for less");
     fv_table_release(&t);

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Who made others wait, in the report: text, JSON and tables, from the trace and from the profile alone, for programs
+in which that is known (late_sender.c: rank 0; waitpaths.c: rank 0 in `imbalance`). An analysis.json that is not
+of the rank files is left out, with one note."""
+import csv
+import os
+import re
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness
+from harness import FVMPI
+from report import check, close, equal
+
+UNIFY = os.path.join(harness.BUILD, 'fvunify')
+
+
+def text_of(directory, *options):
+    return ' '.join(harness.run([FVMPI, 'report', directory, '--width', '100'] + list(options)).ended(0).out.split())
+
+
+def place(report, culprit):
+    """(MPI function, function that calls it)"""
+    sites = [s for s in report.sites if s.data['id'] == culprit['callsite']]
+    equal('call sites of that id', len(sites), 1)
+    return sites[0].function, sites[0].names[0]
+
+
+def notes(report):
+    return [p['text'] for p in report.data['problems'] if p['file'] == 'analysis.json']
+
+
+def sums(report):
+    """What must hold of what was taken from a trace."""
+    waiting = report.data['waiting']
+    total = waiting['wait_s']
+    some = 1e-6 + 1e-6 * total
+    equal('source', waiting['source'], 'trace')
+    close('coverage', waiting['coverage'], 1, 0.001)
+    close('waiting of the ranks', sum(r['wait_time_s'] for r in report.data['ranks']), total, some)
+    close('waiting of the call sites', sum(s.data['wait_s'] or 0 for s in report.sites), total, some)
+    close('kinds', sum(k['wait_s'] for k in waiting['kinds'] if not k['transfer']), total, some)
+    close('culprits', sum(c['cost_s'] for c in waiting['culprits']) + waiting['unexplained_s'], total, some)
+    close('charged', sum(r['charged_s'] for r in waiting['ranks']), sum(c['cost_s'] for c in waiting['culprits']), some)
+    for c in waiting['culprits']:
+        close('direct and propagated', c['direct_s'] + c['propagated_s'], c['cost_s'], 1e-6)
+    close('critical path', sum(r['critical_s'] for r in waiting['ranks']), waiting['critical_path']['length_s'], some)
+    costs = [c['cost_s'] for c in waiting['culprits']]
+    equal('largest first', costs, sorted(costs, reverse=True))
+    e = report.data['efficiency']
+    close('serialization x transfer', e['serialization'] * e['transfer'], e['communication'], 0.01)
+    for site in report.sites:
+        equal('{}: wait_kind'.format(site), site.data['wait_kind'], 'exact')
+
+
+def traced(tap, mpi):
+    """Returns the directory of a run that was analysed."""
+    run = mpi.profile(mpi.build('late_sender.c'), 2, (), ['--trace'])
+    lines = dict(late=0, late_wait=0)
+    for number, line in enumerate(harness.sources('late_sender.c')['late_sender.c'], 1):
+        case = re.match(r'OP (\w+)', line)
+        name = case.group(1) if case else name if number > 1 else None
+        if 'MPI_Send(' in line and name in lines:
+            lines[name] = number
+    with tap.test('{}: before fvunify it is the profile that tells'.format(mpi)):
+        run.ended(0)
+        report = harness.report_of(run.directory)
+        check((report.data['waiting'] or {}).get('source') != 'trace', 'a source without a source')
+        check('fvunify ' + run.directory in text_of(run.directory), 'no word of fvunify')
+    with tap.test('{}: the cause of late messages'.format(mpi)):
+        harness.run([UNIFY, '-q', run.directory]).ended(0)
+        report = harness.report_of(run.directory)
+        equal('notes', notes(report), [])
+        report.sane(2)
+        sums(report)
+        waiting = report.data['waiting']
+        truth = {w[2]: float(w[3]) for w in (line.split() for line in run.out.splitlines()) if w[:1] == ['truth']}
+        for culprit in waiting['culprits'][:2]:
+            function, case = place(report, culprit)
+            equal('culprit', (culprit['rank'], culprit['where'], function), (0, 'computing', 'MPI_Send'))
+            close(case, culprit['cost_s'], truth[case], 0.005 + 0.2 * truth[case])
+            site = report.callsite('MPI_Recv' if case == 'late' else 'MPI_Wait', inside=case)
+            close('waiting in ' + case, site.on(1, 'wait_s'), truth[case], 0.005 + 0.1 * truth[case])
+        equal('kind', waiting['kinds'][0]['kind'], 'late_sender')
+        regions = {report.sites[r['callsite'] - 1].names[0]: r for r in waiting['regions']
+                   if report.sites[r['callsite'] - 1].function == 'MPI_Send'}
+        for case in lines:
+            equal('who computes in ' + case, (regions[case]['max_rank'], regions[case]['ranks']), (0, 1))
+            close('balance of ' + case, regions[case]['balance'], 0.5, 1e-6)
+            check(regions[case]['max_s'] >= 5 * 0.06, '{}: computing {}', case, regions[case]['max_s'])
+    with tap.test('{}: in words'.format(mpi)):
+        words = text_of(run.directory)
+        match = re.search(r'(\(exact\).*)?rank 0 was waited for most: [0-9.]+ % of all waiting,( above all \([0-9.]+ %\))? '
+                          r'in (late|late_wait)\(\) at late_sender\.c:(\d+), before MPI_Send', words)
+        check(match, 'no headline in {}', words[words.find('Waiting'):][:600])
+        equal('line', int(match.group(4)), lines[match.group(3)])
+        for word in ('serialization', 'late sender', 'critical path: ', 'MPI_Send in late() at late_sender.c:'):
+            check(word in words, 'no "{}"', word)
+        section = harness.run([FVMPI, 'report', run.directory, '--width', '100']).ended(0).out
+        section = re.search(r'^Waiting.*?^$', section, re.S | re.M).group(0).splitlines()
+        check(len(section) <= 20, '{} lines', len(section))
+        longer = harness.run([FVMPI, 'report', run.directory, '--all']).ended(0).out
+        check(len(re.search(r'^Waiting.*?^$', longer, re.S | re.M).group(0).splitlines()) > len(section), 'not longer with --all')
+    with tap.test('{}: the same without symbols, and as tables'.format(mpi)):
+        bare = harness.report_of(run.directory, '--no-symbols').data['waiting']
+        equal('kinds', bare['kinds'], waiting['kinds'])
+        equal('charged', bare['ranks'], waiting['ranks'])
+        close('costs', bare['culprits'][0]['cost_s'], waiting['culprits'][0]['cost_s'], 1e-6)
+        tables = os.path.join(harness.scratch(), 'csv')
+        harness.run([FVMPI, 'report', run.directory, '--csv', tables]).ended(0)
+        for name, key in (('culprits', 'culprits'), ('wait_kinds', 'kinds'), ('regions', 'regions')):
+            with open(os.path.join(tables, name + '.csv'), newline='') as f:
+                rows = list(csv.DictReader(f))
+            equal(name, len(rows), len(waiting[key]))
+    return run.directory
+
+
+def imbalance(tap, mpi):
+    """Rank 0 works twice as long; with and without a trace."""
+    program = mpi.build('waitpaths.c')
+    for options in ([], ['--trace']):
+        with tap.test('{}: an imbalance, {}'.format(mpi, 'from the trace' if options else 'from the profile')):
+            run = mpi.profile(program, 2, ['imbalance'], options).ended(0)
+            if options:
+                harness.run([UNIFY, '-q', run.directory]).ended(0)
+            report = harness.report_of(run.directory)
+            report.sane(2)
+            waiting, top = report.data['waiting'], report.data['waiting']['culprits'][0]
+            equal('source', waiting['source'], 'trace' if options else 'profile')
+            equal('culprit', (top['rank'], top['where'], place(report, top)),
+                  (0, 'computing', ('MPI_Allreduce', 'imbalance')))
+            worked = {int(w[3]): float(w[4]) for w in (line.split() for line in run.out.splitlines()) if w[:1] == ['worked']}
+            late = worked[0] - worked[1]
+            close('cost', top['cost_s'], late, 0.01 + 0.1 * late)
+            equal('kind', waiting['kinds'][0]['kind'], 'wait_at_nxn')
+            close('kinds', sum(k['wait_s'] for k in waiting['kinds'] if not k['transfer']), waiting['wait_s'], 1e-6)
+            words = text_of(run.directory)
+            pattern = (r'rank 0 was waited for most: [0-9.]+ % of all waiting' if options else
+                       r'rank 0 was waited for most in collectives: [0-9.]+ % of the waiting there')
+            check(re.search(pattern + r',.* in imbalance\(\) at waitpaths\.c:\d+, before MPI_Allreduce', words),
+                  'no headline in {}', words[words.find('Waiting'):][:600])
+            if not options:
+                equal('what only a trace tells', (waiting['critical_path'], waiting['unexplained_s'], waiting['regions'],
+                                                  report.data['efficiency']['transfer']), (None, None, [], None))
+
+
+def foreign(tap, mpi, directory):
+    other = mpi.profile(mpi.build('waitpaths.c'), 2, ['imbalance'], ['--trace'])
+    target = os.path.join(other.directory, 'analysis.json')
+    with tap.test('{}: an analysis of another run is left out'.format(mpi)):
+        other.ended(0)
+        shutil.copy(os.path.join(directory, 'analysis.json'), target)
+        report = harness.report_of(other.directory)
+        equal('notes', len(notes(report)), 1)
+        check('not of these rank files' in notes(report)[0], '{}', notes(report))
+        equal('source', report.data['waiting']['source'], 'profile')
+        check(report.data['run']['complete'], 'incomplete because of it')
+    with tap.test('{}: a damaged analysis is left out'.format(mpi)):
+        with open(os.path.join(directory, 'analysis.json')) as f:
+            text = f.read()
+        for damaged, word in ((text[:len(text) // 2], 'ends early'), (text.replace('analysis-1', 'analysis-9'), 'schema')):
+            with open(target, 'w') as f:
+                f.write(damaged)
+            report = harness.report_of(other.directory)
+            equal('notes', len(notes(report)), 1)
+            check(word in notes(report)[0] and 'run fvunify again' in notes(report)[0], '{}', notes(report))
+            equal('source', report.data['waiting']['source'], 'profile')
+    with tap.test('{}: nobody waits, nothing is said'.format(mpi)):
+        alone = mpi.profile(mpi.build('collectives.c'), 1).ended(0)
+        check('Waiting' not in text_of(alone.directory), 'a section without waiting')
+
+
+def main():
+    tap = harness.Tap()
+    if not os.path.exists(UNIFY + '-serial'):
+        with tap.test('fvunify'):
+            raise harness.Skip('built without OTF2')
+        tap.done()
+    for mpi in harness.mpis(tap):
+        directory = traced(tap, mpi)
+        imbalance(tap, mpi)
+        foreign(tap, mpi, directory)
+    tap.done()
+
+
+main()

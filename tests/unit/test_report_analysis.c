@@ -1,0 +1,389 @@
+/* What the report takes from fvunify's analysis.json: a good one, ones that are damaged in every way, ones of
+ * other rank files; and what the lists of culprits, kinds and regions make of it. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "fvr_builder.h"
+#include "report/views.h"
+
+#define MS UINT64_C(1000000)
+#define PART(rank, count, time, wait, before, caused, delay, critical)                                       \
+    "{\"rank\":" #rank ",\"count\":" #count ",\"time_s\":" #time ",\"wait_s\":" #wait                        \
+    ",\"before_s\":" #before ",\"caused_s\":" #caused ",\"delay_s\":{\"computing\":" #delay                  \
+    ",\"mpi\":0.001},\"critical_s\":{\"computing\":" #critical ",\"mpi\":0}}"
+#define FRAME(offset)                                                                                        \
+    "{\"function\":\"f\",\"file\":null,\"line\":null,\"module\":\"/bin/app\",\"offset\":" #offset            \
+    ",\"inlined\":false}"
+
+/* Two ranks; rank 1 was late for the Recv's Send. The path of Send has a frame inlined; that of Recv is as
+ * deep as the profile's, that of Send ends before it. */
+static const char good[] =
+    "{\n\"schema\":\"fvmpi-analysis-1\",\n"
+    "\"run\":{\"ranks\":2,\"elapsed_s\":1.0,\"clock\":\"one\",\"clock_error_s\":0.0,\"complete\":true},\n"
+    "\"ranks\":[{\"rank\":0,\"caused_s\":0,\"delay_s\":0.0,\"critical_s\":0},"
+    "{\"rank\":1,\"caused_s\":0.03,\"delay_s\":0.03,\"critical_s\":0.5}],\n"
+    "\"new\":[1,[2,null],{\"a\":\"b\"}], \"newer\":null, \"newest\":-1.5e3,\n"
+    "\"kinds\":[{\"kind\":\"late_sender\",\"count\":3,\"wait_s\":0.03},"
+    "{\"kind\":\"barrier_completion\",\"count\":1,\"wait_s\":0.002}],\n"
+    "\"callsites\":[{\"id\":7,\"function\":\"MPI_Recv\",\"path\":[" FRAME(16) "," FRAME(
+        32) "],\"per_rank\":[" PART(0, 3, 0.04, 0.03, 0.01, 0, 0,
+                                    0) "]},"
+                                       "{\"id\":9,\"function\":\"MPI_Send\",\"path\":[{\"function\":"
+                                       "\"inner\",\"module\":\"/bin/app\",\"offset\":48,"
+                                       "\"inlined\":true}," FRAME(48) "],\"per_rank\":[" PART(
+                                           1, 3, 0.006, 0, 0.4, 0.03, 0.028,
+                                           0.4) "]},"
+                                                "{\"id\":0,\"function\":null,\"path\":[],\"per_rank\":[]}],\n"
+                                                "\"delays\":[{\"rank\":1,\"callsite\":9,\"where\":"
+                                                "\"computing\",\"cost_s\":0.028,\"direct_s\":0.02,"
+                                                "\"propagated_s\":0.008}],\n"
+                                                "\"unexplained_s\":0.001,\n\"critical_path\":{\"length_s\":0."
+                                                "9,\"switches\":2},\n"
+                                                "\"efficiency\":{\"parallel\":0.5,\"serialization\":0.8,"
+                                                "\"transfer\":null}\n}\n";
+
+static struct fvr file[2];
+static struct fv_model model;
+static char directory[64];
+
+static int set_up(void **state)
+{
+    const uint64_t receives[] = { 10 * MS, 10 * MS, 20 * MS }, sends[] = { 2 * MS, 2 * MS, 2 * MS };
+    (void)state;
+
+    for (int i = 0; i < 2; i++) {
+        fvr_init(&file[i], i, 2);
+        fvr_function(&file[i], 1, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+        fvr_function(&file[i], 2, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Recv");
+        uint32_t app = fvr_module(&file[i], "/bin/app", 0, NULL);
+        fvr_comm(&file[i], 1, FV_COMM_WORLD, i, 2);
+        uint32_t start = fvr_path(&file[i], 0, app, 99), outer = fvr_path(&file[i], 0, app, 32);
+        uint32_t send = fvr_path(&file[i], start, app, 48), receive = fvr_path(&file[i], outer, app, 16);
+        fvr_cell(&file[i], 0, i ? send : receive, 1, i ? 1 : 2, i ? sends : receives, 3, 8, 0);
+        fvr_thread(&file[i], 0, true, 3, i ? 6 * MS : 40 * MS, NULL);
+        file[i].header.traced = 1;
+    }
+    strcpy(directory, "/tmp/fvmpi-analysis.XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    char name[100];
+    (void)state;
+
+    snprintf(name, sizeof(name), "%s/analysis.json", directory);
+    if (unlink(name))
+        rmdir(name);
+    rmdir(directory);
+    fvr_release(&file[0]);
+    fvr_release(&file[1]);
+    return 0;
+}
+
+/* What reading it says; NULL: it was taken. */
+static const char *read_text(const char *text, size_t bytes, struct fv_analysed *out)
+{
+    static char why[FV_ANALYSIS_WHY];
+    char name[100];
+
+    snprintf(name, sizeof(name), "%s/analysis.json", directory);
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    fwrite(text, 1, bytes, f);
+    fclose(f);
+    int err = fv_analysed_read(out, name, why);
+    assert_true(err == 0 || err == -FV_EFORMAT);
+    assert_int_equal(err != 0, why[0] != '\0');
+    return err ? why : NULL;
+}
+
+/* `good` with one change. */
+static char *changed(const char *from, const char *to)
+{
+    const char *at = strstr(good, from);
+    char *text = NULL;
+
+    assert_non_null(at);
+    assert_true(asprintf(&text, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from)) > 0);
+    return text;
+}
+
+static void expect_refused(const char *from, const char *to, const char *why)
+{
+    struct fv_analysed a;
+    char *text = changed(from, to);
+    const char *said = read_text(text, strlen(text), &a);
+
+    if (!said || !strstr(said, why))
+        fail_msg("%s -> %s: %s", from, to, said ? said : "taken");
+    fv_analysed_release(&a);
+    free(text);
+}
+
+static void reads_all(void **state)
+{
+    struct fv_analysed a;
+    (void)state;
+
+    assert_null(read_text(good, strlen(good), &a));
+    assert_int_equal(a.world_size, 2);
+    assert_true(a.one_clock);
+    assert_int_equal(a.rank_count, 2);
+    assert_int_equal(a.kind_count, 2);
+    assert_string_equal(a.kinds[0].kind, "late_sender");
+    assert_int_equal(a.site_count, 3);
+    assert_int_equal(a.sites[0].frames, 2);
+    assert_int_equal(a.sites[1].frames, 1);
+    assert_int_equal(a.frames[2].offset, 48);
+    assert_null(a.sites[2].function);
+    assert_int_equal(a.part_count, 2);
+    assert_true(a.parts[1].delay_s[FV_PLACE_COMPUTING] == 0.028);
+    assert_int_equal(a.delay_count, 1);
+    assert_int_equal(a.delays[0].site, 1);
+    assert_true(a.serialization == 0.8 && isnan(a.transfer));
+    assert_true(a.critical_path_s == 0.9 && a.switches == 2 && a.unexplained_s == 0.001);
+    fv_analysed_release(&a);
+}
+
+static void refuses(void **state)
+{
+    struct fv_analysed a;
+    (void)state;
+
+    expect_refused("fvmpi-analysis-1", "fvmpi-analysis-2", "schema");
+    expect_refused("\"schema\":\"fvmpi-analysis-1\",", "", "missing");
+    expect_refused("\"run\":", "\"ran\":", "missing");
+    expect_refused("\"rank\":1,\"count\"", "\"rank\":2,\"count\"", "rank 2 of 2");
+    expect_refused("\"rank\":1,\"callsite\"", "\"rank\":7,\"callsite\"", "rank 7 of 2");
+    expect_refused("\"rank\":1,\"caused_s\"", "\"rank\":3000000000,\"caused_s\"", "too large");
+    expect_refused("\"wait_s\":0.03,\"before_s\"", "\"wait_s\":-0.03,\"before_s\"", "wait_s");
+    expect_refused("\"wait_s\":0.03,\"before_s\"", "\"wait_s\":\"0.03\",\"before_s\"", "wait_s");
+    expect_refused("\"callsite\":9", "\"callsite\":8", "no call site 8");
+    expect_refused("\"where\":\"computing\"", "\"where\":\"elsewhere\"", "where");
+    expect_refused("\"delays\":[", "\"delays\":{\"x\":[", "no list");
+    expect_refused("\"path\":[", "\"path\":7,\"other\":[", "path");
+    expect_refused("0.9,", "1e999,", "");
+    assert_string_equal(read_text("", 0, &a), "it is no JSON object");
+    fv_analysed_release(&a);
+    assert_string_equal(read_text("[]", 2, &a), "it is no JSON object");
+    fv_analysed_release(&a);
+}
+
+/* Cut anywhere, or with any byte gone wrong, it is refused, or read as something that is whole. */
+static void survives_damage(void **state)
+{
+    char text[sizeof(good)];
+    struct fv_analysed a;
+    unsigned taken = 0;
+    (void)state;
+
+    for (size_t i = 0; i + 3 < sizeof(good); i++) {
+        assert_non_null(read_text(good, i, &a));
+        fv_analysed_release(&a);
+    }
+    for (size_t i = 0; i + 1 < sizeof(good); i++) {
+        static const char wrong[] = "\0\"[]{},:9-x\xff";
+
+        memcpy(text, good, sizeof(good));
+        text[i] = wrong[i % (sizeof(wrong) - 1)];
+        taken += !read_text(text, strlen(good), &a);
+        fv_analysed_release(&a);
+    }
+    assert_true(taken < sizeof(good) / 2);
+}
+
+static void absent_or_no_file(void **state)
+{
+    char name[100], why[FV_ANALYSIS_WHY];
+    struct fv_analysed a;
+    (void)state;
+
+    snprintf(name, sizeof(name), "%s/analysis.json", directory);
+    assert_int_equal(fv_analysed_read(&a, name, why), -FV_ENOENT);
+    fv_analysed_release(&a);
+    assert_int_equal(mkdir(name, 0700), 0);
+    assert_int_equal(fv_analysed_read(&a, name, why), -FV_EFORMAT);
+    fv_analysed_release(&a);
+}
+
+/* ---- in the model ---- */
+
+static void build(const char *text)
+{
+    struct fv_experiment experiment = { 0 };
+    struct fv_analysed a = { 0 };
+
+    if (text)
+        assert_null(read_text(text, strlen(text), &a));
+    fvr_join(&file[0], &experiment);
+    fvr_join(&file[1], &experiment);
+    fv_experiment_choose(&experiment);
+    experiment.analysed = text ? &a : NULL;
+    fv_model_build(&model, &experiment);
+    fv_experiment_release(&experiment);
+    fv_analysed_release(&a);
+}
+
+static const struct fv_site *site_of(const char *function)
+{
+    for (size_t i = 0; i < model.site_count; i++)
+        if (!strcmp(model.functions[model.sites[i].function].name, function))
+            return &model.sites[i];
+    fail_msg("no %s", function);
+    return NULL;
+}
+
+static void expect(double found, double wanted)
+{
+    if (!(fabs(found - wanted) <= 1e-9))
+        fail_msg("found %.9f, wanted %.9f", found, wanted);
+}
+
+static void takes_over(void **state)
+{
+    struct fv_symbols symbols;
+    char text[1000];
+    (void)state;
+
+    build(good);
+    assert_int_equal(model.problems.count, 0);
+    const struct fv_causes *c = &model.causes;
+    const struct fv_site *receive = site_of("MPI_Recv"), *send = site_of("MPI_Send");
+    expect(receive->wait_s, 0.03);
+    assert_int_equal(receive->wait_kind, FV_WAIT_EXACT);
+    assert_int_equal(send->wait_kind, FV_WAIT_EXACT);
+    expect(model.ranks[0].wait_time_s, 0.03);
+    assert_true(model.efficiency.wait_exact);
+    expect(model.efficiency.serialization, 0.8);
+    assert_int_equal(c->source, FV_CAUSES_TRACE);
+    expect(c->wait_s, 0.03);
+    expect(c->coverage, 1);
+    assert_int_equal(c->kind_count, 2);
+    assert_true(!c->kinds[0].transfer && c->kinds[1].transfer);
+    assert_int_equal(c->culprit_count, 3);
+    assert_int_equal(c->culprits[0].rank, 1);
+    assert_ptr_equal(&model.sites[c->culprits[0].site], send);
+    expect(c->culprits[0].cost_s, 0.028);
+    expect(c->culprits[0].direct_s, 0.02);
+    assert_int_equal(c->culprits[1].where, FV_PLACE_MPI);
+    assert_int_equal(c->region_count, 2);
+    expect(c->regions[0].max_s, 0.4);
+    expect(c->regions[0].mean_s, 0.2);
+    assert_int_equal(c->regions[0].max_rank, 1);
+    assert_int_equal(c->regions[0].ranks, 1);
+    expect(c->regions[0].critical_s[FV_PLACE_COMPUTING], 0.4);
+    fv_symbols_resolve(&symbols, &model, false);
+    fv_sites_merge(&model, &symbols);
+    struct fv_view view = { &model, &symbols };
+    assert_string_equal(fv_view_culprit(&view, text, sizeof(text)),
+                        "rank 1 was waited for most: 100.0 % of all waiting, in app+0x30, before MPI_Send");
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+}
+
+/* One note, and the report is the profile's. */
+static void expect_left_out(const char *from, const char *to, const char *why)
+{
+    char *text = changed(from, to);
+
+    build(text);
+    if (model.problems.count != 1 || !strstr(model.problems.items[0].text, why))
+        fail_msg("%s -> %s: %zu notes, %s", from, to, model.problems.count,
+                 model.problems.count ? model.problems.items[0].text : "");
+    assert_int_equal(model.problems.items[0].kind, FV_PROBLEM_NOTE);
+    assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
+    assert_int_equal(model.causes.culprit_count, 0);
+    assert_true(isnan(model.efficiency.serialization));
+    fv_model_release(&model);
+    free(text);
+}
+
+static void knows_its_rank_files(void **state)
+{
+    (void)state;
+    expect_left_out("\"count\":3,\"time_s\":0.04", "\"count\":4,\"time_s\":0.04", "not of these rank files");
+    expect_left_out("\"count\":3,\"time_s\":0.04", "\"count\":2,\"time_s\":0.04", "not of these rank files");
+    expect_left_out("\"time_s\":0.04", "\"time_s\":0.041", "not of these rank files");
+    expect_left_out("\"ranks\":2", "\"ranks\":3", "not of these rank files");
+}
+
+/* Of a trace that ended early: what is missing is put in by proportion, and called an estimate; of too little
+ * of it nothing is taken. */
+static void trace_ends_early(void **state)
+{
+    char *text =
+        changed("\"count\":3,\"time_s\":0.04,\"wait_s\":0.03", "\"count\":2,\"time_s\":0.03,\"wait_s\":0.02");
+    (void)state;
+
+    file[0].header.dropped[FV_DROP_EVENTS] = 1;
+    build(text);
+    expect(site_of("MPI_Recv")->wait_s, 0.03);
+    assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
+    expect(model.causes.coverage, 0.036 / 0.046);
+    assert_true(isnan(model.efficiency.serialization));
+    fv_model_release(&model);
+    free(text);
+
+    text = changed("\"count\":3,\"time_s\":0.04,\"wait_s\":0.03",
+                   "\"count\":1,\"time_s\":0.001,\"wait_s\":0.001");
+    file[0].header.dropped[FV_DROP_EVENTS] = 2;
+    build(text);
+    assert_int_equal(model.causes.source, FV_CAUSES_NONE);
+    assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
+    assert_non_null(strstr(model.problems.items[0].text, "15 % of the MPI time only"));
+    fv_model_release(&model);
+    free(text);
+}
+
+/* Without a trace, the last to come to collectives. */
+static void profile_alone(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const uint64_t ticks[] = { i ? 5 * MS : 45 * MS };
+
+        fvr_function(&file[i], 3, FV_CLASS_COLLECTIVE, FV_WAIT_NXN, "MPI_Allreduce");
+        uint32_t cell = fvr_cell(&file[i], 0, 1, 1, 3, ticks, 1, 8, 8);
+        fvr_collective(&file[i], 0, cell, 0, FV_COLL_SENDS | FV_COLL_RECEIVES, (uint64_t)(1100 + 40 * i) * MS,
+                       1145 * MS);
+    }
+    build(NULL);
+    const struct fv_causes *c = &model.causes;
+    assert_int_equal(c->source, FV_CAUSES_PROFILE);
+    expect(c->wait_s, 0.04);
+    assert_int_equal(c->culprit_count, 1);
+    assert_int_equal(c->culprits[0].rank, 1);
+    assert_ptr_equal(&model.sites[c->culprits[0].site], site_of("MPI_Allreduce"));
+    expect(c->culprits[0].cost_s, 0.04);
+    assert_int_equal(c->kind_count, 1);
+    assert_string_equal(c->kinds[0].kind, "wait_at_nxn");
+    assert_int_equal(c->kinds[0].count, 1);
+    assert_int_equal(c->region_count, 0);
+    assert_true(c->exact);
+    fv_model_release(&model);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(reads_all),         TEST(refuses),       TEST(survives_damage),
+        TEST(absent_or_no_file), TEST(takes_over),    TEST(knows_its_rank_files),
+        TEST(trace_ends_early),  TEST(profile_alone),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
