@@ -265,9 +265,9 @@ static void follow_graph(struct fv_analysis *a)
                                   .main_line = a->main_line,
                                   .rank_count = (uint32_t)a->merge->defs.rank_count,
                                   .out = &a->tallies };
-    fv_graph_ideal(&a->graph);
     fv_graph_critical(&a->graph);
     fv_graph_delays(&a->graph);
+    fv_graph_ideal(&a->graph); /* the costs of the delays are not needed any more */
     fv_tallies_sort(&a->tallies);
 }
 
@@ -281,16 +281,19 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     fv_groups_init(&a->groups, &m->defs);
     fv_steps_init(&a->steps, m);
     bool good = fv_steps_create(&a->steps, m->transport, options->directory, most) && collect_all(a, options);
+    a->collect_s = now_s() - begin;
     if (good) {
         a->spill_bytes = a->steps.spill[a->steps.own].allocated;
         fv_transport_sum(m->transport, &a->spill_bytes, 1);
         fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
         fv_tallies_gather(&a->tallies, m->transport);
         fv_steps_gather(&a->steps, m->transport);
+        a->waits_s = now_s() - begin - a->collect_s;
         if (!m->transport->rank)
             follow_graph(a);
     }
     a->seconds = now_s() - begin;
+    a->graph_s = a->seconds - a->collect_s - a->waits_s;
     return good;
 }
 

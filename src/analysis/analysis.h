@@ -29,7 +29,8 @@ struct fv_analysis {
     struct fv_unmatched unmatched;
     uint32_t *main_line;  /* by index in fv_defs.ranks: the thread that made most calls; FV_NONE */
     uint64_t spill_bytes; /* of all processes */
-    double seconds;
+    double seconds;       /* of it collecting and matching, adding up waits, and following the graph: */
+    double collect_s, waits_s, graph_s;
 };
 
 /* Collective. False: failed, which was logged. To be released in either case. */

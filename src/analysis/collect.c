@@ -180,6 +180,12 @@ static bool address(struct fv_rank_collect *r, const struct fv_record *m, bool s
 
 /* ---- sends ---- */
 
+/* Of its first thread. */
+static uint32_t line_of_world(const struct fv_rank_collect *r, uint32_t world)
+{
+    return r->all->steps->first_line[r->all->groups->rank_of_world[world]];
+}
+
 static void put_send(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m)
 {
     struct fv_item item = item_of(t, FV_ITEM_SEND, 0);
@@ -192,6 +198,7 @@ static void put_send(struct fv_rank_collect *r, struct thread *t, const struct f
 
         s->kind = FV_WS_LATE_RECEIVER;
         s->flags |= FV_STEP_STRICT;
+        s->cause_line = line_of_world(r, item.member);
         item.reply = number;
     } else {
         item.flags = FV_ITEM_LATER;
@@ -242,6 +249,7 @@ static void end_send(struct fv_rank_collect *r, struct thread *t, uint64_t id, b
     struct fv_step *s = dependency(r, t, &number);
     s->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_RECEIVER;
     s->flags |= FV_STEP_STRICT;
+    s->cause_line = line_of_world(r, item.member);
     if (p->kind == 2) {
         set_cause(s, &(struct fv_answer){
                          .ns = p->sent, .cause_line = p->ref, .cause_site = p->peer, .cause_step = p->tag });

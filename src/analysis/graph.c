@@ -169,7 +169,8 @@ static double needed(struct ideal *x, const struct fv_step *d)
         m->out++;
         return m->latest;
     }
-    return d->flags & FV_STEP_KNOWN && d->kind != FV_WS_LATE_RECEIVER
+    return d->flags & FV_STEP_KNOWN && d->kind != FV_WS_LATE_RECEIVER &&
+                   d->cause_ns <= d->end /* it has begun */
                ? fv_step(x->g->steps, d->cause_line, d->cause_step)->cost
                : 0;
 }
@@ -187,17 +188,6 @@ static void end_call(struct ideal *x, uint32_t line)
         heap_replace(&x->heap, (struct next){ fv_step(steps, line, stop)->begin, line, BEGIN });
     else
         heap_pop(&x->heap);
-}
-
-static void clear_costs(const struct fv_steps *s)
-{
-    struct fv_steps_visit visit = { 0 };
-
-    for (uint32_t line = 0; line < s->line_count; line++)
-        for (uint32_t i = 0; i < s->lines[line].count; i++) {
-            fv_step(s, line, i)->cost = 0;
-            fv_steps_visited(s, &visit, 1);
-        }
 }
 
 /* A thread computes, or is not there, before its first call and after its last one. */
@@ -233,7 +223,6 @@ void fv_graph_ideal(struct fv_graph *g)
                                                              g->steps->lines[line].end_ns));
     }
     g->ideal_ns = (uint64_t)longest;
-    clear_costs(g->steps);
     free(x.meetings.slots);
     free(x.heap.items);
     free(x.clock);
@@ -356,7 +345,7 @@ static bool in_step(const struct delays *d, const struct fv_step *s, uint32_t ot
     const struct fv_defs *defs = d->g->groups->defs;
     uint32_t rank = d->g->steps->lines[other].rank;
 
-    if (!(s->flags & FV_STEP_KNOWN))
+    if (s->cause_line == FV_NONE)
         return false;
     if (d->g->steps->lines[s->cause_line].rank == rank)
         return true;

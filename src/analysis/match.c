@@ -183,7 +183,8 @@ static void meet(struct fv_match *m, const struct fv_item *send, const struct fv
     to_sender.line = send->line;
     to_sender.reply = send->reply;
     to_sender.later = send->flags & FV_ITEM_LATER;
-    if (send->reply != FV_NONE)
+    /* a blocking one knows its receiver; when that was there before, it has no more to know */
+    if (send->reply != FV_NONE && (to_sender.later || receive->ns > send->ns))
         answer(m, &to_sender);
 }
 

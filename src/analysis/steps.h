@@ -63,7 +63,7 @@ struct fv_step {
     uint64_t cause_ns;   /* when what the call needs was begun */
     double cost;         /* scratch of the passes over the graph */
     uint32_t site;       /* of struct fv_sites; FV_NONE: the end of the rank, or a pause */
-    uint32_t cause_line; /* by whom ... */
+    uint32_t cause_line; /* by whom (of a send also before it is known), ... */
     uint32_t cause_site; /* ... in which call ... */
     uint32_t cause_step; /* ... which is this step of that line */
     uint32_t comm;       /* of a collective operation; FV_NONE */

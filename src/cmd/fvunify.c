@@ -416,6 +416,10 @@ static bool analyse(struct run *r)
     mkdir(options.directory, 0777); /* of -o; if that fails the archive says so */
     fv_transport_any(r->merge.transport, false);
     r->analysed = !fv_transport_any(r->merge.transport, !fv_analyse(&r->analysis, &r->merge, &options));
+    if (r->options.verbose && first_process && !r->options.quiet)
+        fv_log("%s: analysis: %.2f s to match, %.2f s for the waits, %.2f s to follow their causes; %llu bytes of steps",
+               r->options.directory, r->analysis.collect_s, r->analysis.waits_s, r->analysis.graph_s,
+               (unsigned long long)r->analysis.spill_bytes);
     return r->analysed;
 }
 
