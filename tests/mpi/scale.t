@@ -13,6 +13,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
+from analysis_json import Analysis
 from harness import Skip
 from report import check, equal
 
@@ -111,6 +112,9 @@ def program(tap, mpis, binary, arguments=(), data=None):
         wanted = calls_of(run.report())
         equal('calls', calls, sum(sum(counts.values()) for counts in wanted.values()))
         check(read(directory, wanted) > 1000, 'few messages')
+        found = Analysis(directory)
+        found.sums()
+        equal('not matched', found.data['unmatched'], dict.fromkeys(found.data['unmatched'], 0))
     return directory
 
 
