@@ -25,7 +25,9 @@ static void caller(const struct fv_view *v, uint32_t site, char *out, size_t byt
 
         fv_words_clean(fv_frame_label(f, v->model, label, sizeof(label)), clean, sizeof(clean));
         fv_words_fit(clean, 60);
-        fv_text_location(f, v->model, where, sizeof(where));
+        where[0] = '\0';
+        if (f->file)
+            fv_text_location(f, v->model, where, sizeof(where));
         snprintf(out, bytes, "%s%s%s%s", clean, f->function && !strchr(clean, '(') ? "()" : "",
                  where[0] ? " at " : "", where);
     }
@@ -352,8 +354,8 @@ void fv_text_waiting(const struct fv_page *p, const struct fv_view *v)
         snprintf(
             remark, sizeof(remark),
             "%s over all ranks, by the wait log (%s): the last rank to come is named, whoever delayed it; "
-            "--trace and fvunify tell that",
-            all, known);
+            "%sfvunify tells that",
+            all, known, v->model->ranks[0].traced ? "" : "--trace and then ");
     else if (c->coverage < FV_CAUSES_WHOLE)
         snprintf(remark, sizeof(remark),
                  "%s over all ranks, by the trace (%s), which holds %s of the MPI time", all, known,

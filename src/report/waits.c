@@ -359,6 +359,13 @@ static void finish_collective(struct fv_model *m, struct fv_site_rank *s, bool g
         s->wait_s = s->time.sum;
 }
 
+static int by_wait(const void *a, const void *b)
+{
+    const struct fv_wait_sum *x = a, *y = b;
+
+    return (y->wait_s > x->wait_s) - (y->wait_s < x->wait_s);
+}
+
 /* Until an analysis of the trace says more. */
 static void tell_causes(struct join *j)
 {
@@ -376,17 +383,15 @@ static void tell_causes(struct join *j)
     }
     for (size_t i = 0; i < m->rank_count; i++)
         causes->exact = causes->exact && !m->ranks[i].dropped[FV_DROP_COLLECTIVES];
-    for (unsigned most; ; j->kinds[most].count = 0) {
-        most = LOG_KINDS;
-        for (unsigned k = 0; k < LOG_KINDS; k++)
-            if (j->kinds[k].count && (most == LOG_KINDS || j->kinds[k].wait_s > j->kinds[most].wait_s))
-                most = k;
-        if (most == LOG_KINDS)
-            break;
+    for (unsigned k = 0; k < LOG_KINDS; k++) {
+        if (!j->kinds[k].count)
+            continue;
         FV_GROW(causes->kinds, causes->kind_room, causes->kind_count + 1);
-        causes->kinds[causes->kind_count] = j->kinds[most];
-        causes->kinds[causes->kind_count++].kind = names[most];
+        causes->kinds[causes->kind_count] = j->kinds[k];
+        causes->kinds[causes->kind_count++].kind = names[k];
     }
+    if (causes->kind_count)
+        qsort(causes->kinds, causes->kind_count, sizeof(*causes->kinds), by_wait);
 }
 
 static void collective_waits(struct fv_build *b)

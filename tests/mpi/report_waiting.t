@@ -14,6 +14,7 @@ import harness
 from harness import FVMPI
 from report import check, close, equal
 
+SLEPT = 5 * 0.06  # by late_sender, in each case
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
 
 
@@ -80,16 +81,18 @@ def traced(tap, mpi):
         for culprit in waiting['culprits'][:2]:
             function, case = place(report, culprit)
             equal('culprit', (culprit['rank'], culprit['where'], function), (0, 'computing', 'MPI_Send'))
-            close(case, culprit['cost_s'], truth[case], 0.005 + 0.2 * truth[case])
+            # in the call it may also be without a processor, which is no waiting
+            check(0.8 * SLEPT <= culprit['cost_s'] <= truth[case] + 0.01, '{} costs {} of {} s', case, culprit['cost_s'], truth[case])
             site = report.callsite('MPI_Recv' if case == 'late' else 'MPI_Wait', inside=case)
-            close('waiting in ' + case, site.on(1, 'wait_s'), truth[case], 0.005 + 0.1 * truth[case])
+            check(0.9 * SLEPT <= site.on(1, 'wait_s') <= truth[case] + 0.005, '{}: waits {} of {} s', case, site.on(1, 'wait_s'),
+                  truth[case])
         equal('kind', waiting['kinds'][0]['kind'], 'late_sender')
         regions = {report.sites[r['callsite'] - 1].names[0]: r for r in waiting['regions']
                    if report.sites[r['callsite'] - 1].function == 'MPI_Send'}
         for case in lines:
             equal('who computes in ' + case, (regions[case]['max_rank'], regions[case]['ranks']), (0, 1))
             close('balance of ' + case, regions[case]['balance'], 0.5, 1e-6)
-            check(regions[case]['max_s'] >= 5 * 0.06, '{}: computing {}', case, regions[case]['max_s'])
+            check(regions[case]['max_s'] >= SLEPT, '{}: computing {}', case, regions[case]['max_s'])
     with tap.test('{}: in words'.format(mpi)):
         words = text_of(run.directory)
         match = re.search(r'(\(exact\).*)?rank 0 was waited for most: [0-9.]+ % of all waiting,( above all \([0-9.]+ %\))? '
@@ -133,7 +136,7 @@ def imbalance(tap, mpi):
                   (0, 'computing', ('MPI_Allreduce', 'imbalance')))
             worked = {int(w[3]): float(w[4]) for w in (line.split() for line in run.out.splitlines()) if w[:1] == ['worked']}
             late = worked[0] - worked[1]
-            close('cost', top['cost_s'], late, 0.01 + 0.1 * late)
+            close('cost', top['cost_s'], late, 0.03 + 0.15 * late)
             equal('kind', waiting['kinds'][0]['kind'], 'wait_at_nxn')
             close('kinds', sum(k['wait_s'] for k in waiting['kinds'] if not k['transfer']), waiting['wait_s'], 1e-6)
             words = text_of(run.directory)
