@@ -389,6 +389,8 @@ int fv_reader_open(const char *path, struct fv_reader **out, char *why, size_t w
         err = fv_reader_open_memory(owned ? owned : map, (size_t)st.st_size, out, why, why_bytes);
         if (!err) {
             (*out)->mapped = owned ? NULL : map;
+            if (!owned) /* looking for chunks touched a page of each, and large folios with it */
+                madvise(map, (size_t)st.st_size, MADV_DONTNEED);
             (*out)->owned = owned;
         } else if (owned) {
             free(owned);
