@@ -41,5 +41,7 @@ void fv_analysis_release(struct fv_analysis *analysis);
 /* The first process writes analysis.json into a directory. clock_error_ns: the largest shift of a clock.
  * False: logged. */
 bool fv_analysis_write(struct fv_analysis *analysis, const char *directory, int64_t clock_error_ns);
+/* Removes the one that an earlier merge wrote: it is of another archive. */
+void fv_analysis_forget(const char *directory);
 
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LISTED 1000 /* rows of a list that could be long */
 
@@ -304,7 +305,7 @@ static const struct fv_tally *first_of_site(const struct fv_tally *items, size_t
         else
             high = middle;
     }
-    return items + low;
+    return low ? items + low : items; /* which is NULL where there are none */
 }
 
 static struct site_ranges ranges_of(const struct writer *w, uint32_t site)
@@ -435,7 +436,7 @@ static const struct fv_tally **in_order(const struct fv_tally *from, size_t coun
 static void put_waits(struct writer *w)
 {
     size_t from = w->begin[FV_TALLY_CAUSE], count = w->begin[FV_TALLY_CAUSE + 1] - from;
-    const struct fv_tally **order = in_order(w->a->tallies.items + from, count);
+    const struct fv_tally **order = in_order(count ? w->a->tallies.items + from : NULL, count);
     struct fv_tally rest = { 0 };
 
     fv_json_array(w->json, "waits");
@@ -537,6 +538,8 @@ static void put_all(struct writer *w, int64_t clock_error_ns)
     fv_json_end(w->json);
 }
 
+/* ---- the file ---- */
+
 /* Is it one of ours, or not there at all? */
 static bool may_replace(const char *path)
 {
@@ -574,11 +577,23 @@ bool fv_analysis_write(struct fv_analysis *a, const char *directory, int64_t clo
         put_all(&w, clock_error_ns);
         good = !fclose(json.out) && !json.failed && !rename(part, path);
     }
-    if (!good)
+    if (!good) {
         fv_log("%s: %s; the analysis is lost. Make room, or see fvunify -o", path, strerror(errno));
+        unlink(part);
+    }
     fv_path_release(&w.path);
     fv_tallies_release(&w.caused);
     free(w.of_rank);
     fv_arena_release(&arena);
     return good;
+}
+
+void fv_analysis_forget(const char *directory)
+{
+    struct fv_arena arena = { 0 };
+    const char *path = fv_arena_printf(&arena, "%s/analysis.json", directory);
+
+    if (may_replace(path))
+        unlink(path);
+    fv_arena_release(&arena);
 }

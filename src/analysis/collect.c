@@ -1,20 +1,11 @@
 /* See collect.h. */
 #include "analysis/collect.h"
-#include "merge/requests.h"
+#include "analysis/receives.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- what is under way on a rank ---- */
-
-/* A receive, from its posting until it is told. In the order of posting. */
-enum posted_state { OPEN, HELD, GONE };
-struct posted {
-    uint64_t id;              /* of the request; 0: blocking */
-    uint32_t comm, peer, tag; /* as posted; FV_ANY_PEER, tags below 0: any */
-    uint8_t state;
-    struct fv_item item; /* HELD: what is to be told */
-};
 
 /* The call that a thread is in. */
 struct thread {
@@ -50,10 +41,8 @@ struct fv_rank_collect {
     uint32_t rank, world;
     struct thread *threads;
     uint32_t thread_count;
-    struct posted *posted; /* a window of all that were posted: from number `base` on */
-    size_t posted_count, posted_room;
-    uint64_t base, held;
-    struct fv_pendings receives;     /* by request: number among the posted */
+    struct fv_receives posted;
+    struct fv_pendings receives;     /* by request: among the posted */
     struct fv_pendings begun;        /* collectives: time, line, site and step of their beginning */
     struct fv_pendings sends;        /* by number of the send: see end_send() */
     struct fv_pendings send_numbers; /* by request: number, key and receiver of the send */
@@ -281,75 +270,36 @@ static void answer_send(struct fv_rank_collect *r, const struct fv_answer *a)
 
 /* ---- receives ---- */
 
-/* Could a receive that was posted have taken this message? */
-static bool takes(const struct posted *p, const struct fv_record *m)
+static struct fv_envelope envelope_of(const struct fv_record *m)
 {
-    return p->comm == m->ref && (p->peer == m->peer || p->peer == (uint32_t)FV_ANY_PEER) &&
-           (p->tag == m->tag || (int32_t)p->tag < 0);
+    return (struct fv_envelope){ m->ref, m->peer, (int32_t)m->tag < 0 ? FV_ANY_TAG : m->tag };
 }
 
-static bool is_blocked(const struct fv_rank_collect *r, size_t at)
+static void tell_receive(void *context, const struct fv_item *item)
 {
-    const struct posted *p = &r->posted[at];
-    const struct fv_record m = { .ref = p->comm, .peer = p->peer, .tag = p->tag };
-
-    for (size_t i = 0; i < at; i++)
-        if (r->posted[i].state == OPEN ? takes(&r->posted[i], &m)
-                                       : r->posted[i].state == HELD && r->posted[i].item.key == p->item.key)
-            return true;
-    return false;
+    tell(context, item);
 }
 
-/* Tells what nothing blocks any more, and forgets what is gone. */
-static void release_receives(struct fv_rank_collect *r)
+/* The message has come, within the thread's present call. False: whose it is is not known. */
+static bool received(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m,
+                     struct fv_item *item)
 {
-    size_t gone = 0;
+    uint32_t number;
 
-    for (size_t i = 0; i < r->posted_count && r->held; i++)
-        if (r->posted[i].state == HELD && !is_blocked(r, i)) {
-            tell(r, &r->posted[i].item);
-            r->posted[i].state = GONE;
-            r->held--;
-        }
-    while (gone < r->posted_count && r->posted[gone].state == GONE)
-        gone++;
-    if (gone * 2 < r->posted_count && gone < 4096)
-        return;
-    r->posted_count -= gone;
-    r->base += gone;
-    memmove(r->posted, r->posted + gone, r->posted_count * sizeof(*r->posted));
+    if (!address(r, m, false, item))
+        return false;
+    dependency(r, t, &number)->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_SENDER;
+    item->reply = number;
+    item->extra = t->line; /* that completed it, which need not be the one that posted it */
+    return true;
 }
 
-static struct posted *post(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m)
+static void receive_now(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m)
 {
-    FV_GROW(r->posted, r->posted_room, r->posted_count + 1);
-    struct posted *p = &r->posted[r->posted_count++];
+    struct fv_item item = item_of(t, FV_ITEM_RECEIVE, 0);
 
-    *p = (struct posted){
-        .id = m->id, .comm = m->ref, .peer = m->peer, .tag = m->tag, .item = item_of(t, FV_ITEM_RECEIVE, 0)
-    };
-    return p;
-}
-
-/* The message has come, within the thread's present call. */
-static void received(struct fv_rank_collect *r, struct thread *t, struct posted *p, const struct fv_record *m)
-{
-    p->state = GONE;
-    if (address(r, m, false, &p->item)) {
-        uint32_t number;
-        struct fv_step *s = dependency(r, t, &number);
-
-        s->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_SENDER;
-        p->item.reply = number;
-        /* of the thread that completed it, which need not be the one that posted it */
-        p->item.extra = t->line;
-        p->comm = m->ref;
-        p->peer = m->peer;
-        p->tag = m->tag;
-        p->state = HELD;
-        r->held++;
-    }
-    release_receives(r);
+    if (received(r, t, m, &item))
+        fv_receives_now(&r->posted, envelope_of(m), &item);
 }
 
 static void put_receive(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m)
@@ -359,54 +309,57 @@ static void put_receive(struct fv_rank_collect *r, struct thread *t, const struc
     if (matched)
         fv_pendings_remove(&r->matched, matched);
     else
-        received(r, t, post(r, t, m), m);
+        receive_now(r, t, m);
 }
 
 /* A matched probe is where the message is waited for. */
 static void put_matched(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m)
 {
     fv_pendings_add(&r->matched, &(struct fv_pending){ .number = m->id });
-    received(r, t, post(r, t, m), m);
+    receive_now(r, t, m);
 }
 
 static void put_posted(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m)
 {
     if (t->traits & FV_CALL_IMRECV) /* its message was told with the probe */
         return;
-    post(r, t, m);
-    fv_pendings_add(&r->receives,
-                    &(struct fv_pending){ .number = m->id, .sent = r->base + r->posted_count - 1 });
+    struct fv_item item = item_of(t, FV_ITEM_RECEIVE, 0);
+    fv_pendings_add(
+        &r->receives,
+        &(struct fv_pending){ .number = m->id, .ref = fv_receives_post(&r->posted, envelope_of(m), &item) });
 }
 
-static struct posted *take_posted(struct fv_rank_collect *r, uint64_t id)
+/* FV_NONE: there is no such receive. */
+static uint32_t take_posted(struct fv_rank_collect *r, uint64_t id)
 {
     struct fv_pending *n = fv_pendings_find(&r->receives, id);
+    uint32_t posted = n ? n->ref : FV_NONE;
 
-    if (!n)
-        return NULL;
-    struct posted *p = &r->posted[n->sent - r->base];
-    fv_pendings_remove(&r->receives, n);
-    return p;
+    if (n)
+        fv_pendings_remove(&r->receives, n);
+    return posted;
 }
 
 static void end_receive(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m)
 {
-    struct posted *p = take_posted(r, m->id);
+    uint32_t posted = take_posted(r, m->id);
 
-    if (p)
-        received(r, t, p, m);
+    if (posted == FV_NONE)
+        return;
+    if (received(r, t, m, fv_receives_item(&r->posted, posted)))
+        fv_receives_come(&r->posted, posted, envelope_of(m));
+    else
+        fv_receives_cancel(&r->posted, posted);
 }
 
 static void put_cancel(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m)
 {
-    struct posted *p = take_posted(r, m->id);
+    uint32_t posted = take_posted(r, m->id);
 
-    if (!p) {
+    if (posted == FV_NONE)
         end_send(r, t, m->id, true);
-        return;
-    }
-    p->state = GONE;
-    release_receives(r);
+    else
+        fv_receives_cancel(&r->posted, posted);
 }
 
 /* ---- groups ---- */
@@ -833,6 +786,7 @@ struct fv_rank_collect *fv_collect_rank(struct fv_collect *c, const struct fv_me
     r->threads = fv_xcalloc(r->thread_count + 1, sizeof(*r->threads));
     for (uint32_t i = 0; i < r->thread_count; i++)
         r->threads[i] = (struct thread){ .line = c->steps->first_line[rank] + i, .site = FV_NONE };
+    fv_receives_init(&r->posted, tell_receive, r);
     find_neighbours(r, file);
     r->sink = (struct fv_sink){ .context = r, .open = open_location, .put = put, .close = close_location };
     return r;
@@ -845,11 +799,7 @@ struct fv_sink *fv_collect_sink(struct fv_rank_collect *r)
 
 void fv_collect_rest(struct fv_rank_collect *r)
 {
-    for (size_t i = 0; i < r->posted_count; i++)
-        if (r->posted[i].state == HELD)
-            tell(r, &r->posted[i].item);
-    r->posted_count = 0;
-    r->held = 0;
+    fv_receives_rest(&r->posted);
 }
 
 void fv_collect_answer(struct fv_rank_collect *r, const struct fv_answer *a)
@@ -871,7 +821,7 @@ void fv_collect_rank_release(struct fv_rank_collect *r)
     free(r->counters);
     free(r->neighbours);
     free(r->locks);
-    free(r->posted);
+    fv_receives_release(&r->posted);
     free(r->threads);
     free(r);
 }

@@ -1,10 +1,6 @@
 /* From a rank's records to steps, and to what must be matched with other ranks: messages, collective
  * operations, locks. What belongs together has a key; all items of a key meet in one process (match.h), whose
- * answers come back here.
- *
- * A receive's place among those of its key is that of its posting. It is told as soon as no receive that was
- * posted before it, and is still open, could have taken its message: then the k-th send and the k-th receive
- * of a key belong together, in the order in which they are told. */
+ * answers come back here. Receives are told in an order of their own: receives.h. */
 #ifndef FV_COLLECT_H
 #define FV_COLLECT_H
 

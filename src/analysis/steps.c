@@ -74,8 +74,9 @@ static bool map_spill(struct fv_spill *f, size_t bytes)
 
 static bool failed(const struct fv_spill *f, int error)
 {
-    fv_log("%s: %s; the analysis needs this file for a while. Make room, or run fvunify with --no-analysis",
-           f->path, strerror(error));
+    fv_log("%s: %s; the analysis needs this file for a while. %s, or run fvunify with --no-analysis", f->path,
+           strerror(error),
+           error == ENOSPC || error == EDQUOT ? "Make room" : "Name another directory with -o");
     return false;
 }
 
