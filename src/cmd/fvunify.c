@@ -440,6 +440,15 @@ static bool write_archive(struct run *r)
     return fv_archive_close(r->archive, good, r->options.keep) && good;
 }
 
+/* Beside the new archive there is its own analysis, or none. */
+static void end_analysis(struct run *r)
+{
+    if (r->analysed && fv_analysis_write(&r->analysis, output_of(r), r->clock_error_ns))
+        return;
+    r->incomplete = r->incomplete || r->analysed;
+    fv_analysis_forget(output_of(r));
+}
+
 static int merge(struct run *r, const struct fv_transport *t)
 {
     double begin = now_s();
@@ -456,9 +465,8 @@ static int merge(struct run *r, const struct fv_transport *t)
             correct(r);
         r->incomplete = (good && !analyse(r)) || r->incomplete;
         good = good && write_archive(r);
-        if (good && r->analysed && first_process)
-            r->incomplete =
-                !fv_analysis_write(&r->analysis, output_of(r), r->clock_error_ns) || r->incomplete;
+        if (good && first_process)
+            end_analysis(r);
         fv_transport_sum(t, (uint64_t *)&r->stats, sizeof(r->stats) / sizeof(uint64_t));
         r->incomplete = fv_transport_any(t, r->incomplete || r->stats.damaged);
         if (good && first_process && !r->options.quiet)

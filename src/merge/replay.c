@@ -638,9 +638,10 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
     uint64_t end = fv_rank_time(r, s, rank->last_ticks);
 
     if (!r->failed) {
-        tell_open_call(r, s, end);
-        if (rank->stop_ticks)
+        if (rank->stop_ticks) /* a call that is open began after it */
             measure(r, s, false, fv_rank_time(r, s, rank->stop_ticks));
+        else
+            tell_open_call(r, s, end);
         if (fv_reader_header(r->reader)->paused_since && r->locations[s->slot].records)
             measure(r, s, false, s->now);
         if (!s->slot)

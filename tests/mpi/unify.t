@@ -233,6 +233,18 @@ def old_archives(tap):
         check(inodes() != before, 'not replaced')
         equal('the new archive', digest(d), wanted)
         check(not os.path.exists(os.path.join(d, '.traces-unfinished')), 'something is left')
+    with tap.test('no analysis is left of an archive that was replaced'):
+        analysis = os.path.join(d, 'analysis.json')
+        unify(d, '-q')
+        check(os.path.exists(analysis), 'the test is void')
+        harness.run(merge).ended(0)
+        check(not os.path.exists(analysis), 'still there')
+        with open(analysis, 'w') as f:
+            f.write('{ "mine": 1 }')
+        harness.run(merge).ended(0)
+        with open(analysis) as f:
+            equal('what fvunify did not write', f.read(), '{ "mine": 1 }')
+        os.remove(analysis)
     with tap.test('what fvunify did not write is not replaced'):
         for name, text in (('traces.otf2', b'my notes\n'), ('traces.otf2', b''), ('traces.def', b'notes'),
                            ('traces.otf2', b'\3BOTF2\0\3\2\3Score-P 8.4\0'), ('traces', b'notes'),
