@@ -186,15 +186,21 @@ def recorded(mpi, count, boot_ids, wrong):
     return directory, known
 
 
+def early(mpi, count, boot_ids, wrong):
+    """A run in which messages arrive before they are sent. On a busy machine all may take longer than the clock is wrong."""
+    for _ in range(4):
+        directory, known = recorded(mpi, count, boot_ids, wrong)
+        if 'receive-before-send' in merged(directory, '--no-correct')[2].out:
+            return directory, known
+    raise Skip('in 4 runs each message took longer than the {} ms that the clock is wrong'.format(WRONG_NS // 1000000))
+
+
 def apart(tap, mpi, name, count, boot_ids=True, wrong=None):
     with tap.test('{}: {}'.format(mpi, name)):
-        directory, known = recorded(mpi, count, boot_ids, wrong)
+        directory, known = (early if wrong else recorded)(mpi, count, boot_ids, wrong)
         report = harness.report_of(directory)
         equal('hosts', sorted({entry['host'] for entry in report.data['ranks']}), ['fvhost{}'.format(i) for i in range(count)])
         truth = truth_of(known, count)
-        _, _, checked = merged(directory, '--no-correct')
-        if wrong:
-            check('receive-before-send' in checked.out, 'the test is void: nothing is early')
         archive, said, checked = merged(directory)
         check(checked.rc == 0, 'fvmpi check --strict:\n{}', checked.out[-1500:])
         found, took = calls_in(archive, count)
