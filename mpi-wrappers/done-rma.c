@@ -83,7 +83,8 @@ static uint64_t follow(struct fv_call *call, const struct owner *owner, const MP
     return fv_tracing() && request ? fv_done_follow(call, r, *request, complete) : 0;
 }
 
-static void note_request(struct fv_call *call, int result, const struct owner *owner, const MPI_Request *request)
+static void note_request(struct fv_call *call, int result, const struct owner *owner,
+                         const MPI_Request *request)
 {
     if (request && result == MPI_SUCCESS && !fv_tracing())
         fv_done_note(call, FV_REQUEST_OPERATION, owner->comm, MPI_PROC_NULL, 0, *request);
@@ -213,6 +214,15 @@ void fv_done_on_win(struct fv_call *call, int result, int target, MPI_Win win)
     if (window.number)
         fv_event(call, RMA_SYNC, window.number, target >= 0 ? fv_signed(target) : fv_signed(-1));
     fv_call_record(call, window.comm, 0, 0);
+}
+
+/* The exposure ends where the test says so; until then it is a call on the window. */
+void fv_done_win_test(struct fv_call *call, int result, const int *flag, MPI_Win win)
+{
+    if (result == MPI_SUCCESS && *flag)
+        fv_done_on_win(call, result, MPI_PROC_NULL, win);
+    else
+        fv_call_record(call, window_of(result, win).comm, 0, 0);
 }
 
 static void event_members(struct fv_call *call, MPI_Group group)

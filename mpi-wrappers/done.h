@@ -134,6 +134,7 @@ void fv_done_get_accumulate(struct fv_call *call, int result, MPI_Count sent_cou
                             MPI_Win win, const MPI_Request *request);
 /* Synchronisation; target MPI_PROC_NULL: not of one target alone. */
 void fv_done_on_win(struct fv_call *call, int result, int target, MPI_Win win);
+void fv_done_win_test(struct fv_call *call, int result, const int *flag, MPI_Win win);
 void fv_done_lock(struct fv_call *call, int result, int type, int target, MPI_Win win);
 void fv_done_epoch(struct fv_call *call, int result, MPI_Group group, MPI_Win win);
 void fv_done_newwin(struct fv_call *call, int result, MPI_Comm comm, const MPI_Win *win);

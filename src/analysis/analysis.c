@@ -28,6 +28,7 @@ struct collecting {
     struct fv_location_stats **locations;
     struct fv_rank_collect **of_rank; /* by index in fv_defs.ranks */
     struct fv_replay replay;
+    bool cancels; /* the program cancels requests */
     struct fv_replay_stats stats;
     struct fv_bytes items, answers;
 };
@@ -42,6 +43,8 @@ static void open_ranks(struct collecting *c)
                                     .calls = m->calls,
                                     .progress = c->options->progress,
                                     .progress_context = c->options->progress_context };
+    for (size_t i = 0; i < m->defs.function_count; i++)
+        c->cancels = c->cancels || !strcmp(m->defs.functions[i].name, "MPI_Cancel");
     c->ranks = fv_xcalloc(count + 1, sizeof(*c->ranks));
     c->replays = fv_xcalloc(count + 1, sizeof(*c->replays));
     c->locations = fv_xcalloc(count + 1, sizeof(*c->locations));
@@ -53,6 +56,13 @@ static void open_ranks(struct collecting *c)
             continue;
         c->ranks[i] = c->of_rank[f->rank] = fv_collect_rank(&c->collect, f);
         c->locations[i] = fv_xcalloc(m->defs.ranks[f->rank].thread_count + 1, sizeof(**c->locations));
+        if (c->cancels) {
+            struct fv_sink ahead = fv_collect_look_ahead(c->ranks[i]);
+            struct fv_replay quiet = c->replay;
+
+            quiet.progress = NULL;
+            fv_replay_rank(&quiet, f->rank, f->reader, &f->map, &ahead, c->locations[i], &c->stats);
+        }
         c->replays[i] = fv_replay_open(&c->replay, f->rank, f->reader, &f->map, fv_collect_sink(c->ranks[i]),
                                        c->locations[i], &c->stats);
     }

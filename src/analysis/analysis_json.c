@@ -154,11 +154,18 @@ static uint64_t site_id(uint32_t site)
 static const struct fv_tally *line_tally(const struct writer *w, enum fv_tally_what what, uint32_t line)
 {
     static const struct fv_tally none;
+    size_t low = w->begin[what], high = w->begin[what + 1];
 
-    for (size_t i = w->begin[what]; i < w->begin[what + 1]; i++)
-        if (w->a->tallies.items[i].rank == line)
-            return &w->a->tallies.items[i];
-    return &none;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (w->a->tallies.items[middle].rank < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->begin[what + 1] && w->a->tallies.items[low].rank == line ? &w->a->tallies.items[low]
+                                                                             : &none;
 }
 
 struct rank_time {
@@ -197,8 +204,13 @@ static uint64_t elapsed_ns(const struct fv_analysis *a)
     return last > first ? last - first : 0;
 }
 
-static bool is_complete(const struct fv_defs *d)
+static bool is_complete(const struct writer *w)
 {
+    const struct fv_defs *d = &w->a->merge->defs;
+
+    for (size_t i = w->begin[FV_TALLY_LINE_PAUSED]; i < w->begin[FV_TALLY_LINE_PAUSED + 1]; i++)
+        if (w->a->tallies.items[i].ns)
+            return false;
     for (size_t i = 0; i < d->rank_count; i++)
         if (!d->ranks[i].traced || d->ranks[i].dropped ||
             (d->ranks[i].state != FV_STATE_FINALIZED && d->ranks[i].state != FV_STATE_EXITED))
@@ -215,7 +227,7 @@ static void put_run(struct writer *w, int64_t clock_error_ns)
     put_seconds(w, "elapsed_s", elapsed_ns(w->a));
     fv_json_string(w->json, "clock", m->clocks.line_count > 1 ? "aligned" : "one");
     fv_json_real(w->json, "clock_error_s", (double)clock_error_ns / 1e9);
-    fv_json_bool(w->json, "complete", is_complete(&m->defs));
+    fv_json_bool(w->json, "complete", is_complete(w));
     fv_json_end(w->json);
 }
 

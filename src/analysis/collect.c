@@ -45,9 +45,10 @@ struct fv_rank_collect {
     struct fv_pendings receives;     /* by request: among the posted */
     struct fv_pendings begun;        /* collectives: time, line, site and step of their beginning */
     struct fv_pendings sends;        /* by number of the send: see end_send() */
-    struct fv_pendings send_numbers; /* by request: number, key and receiver of the send */
+    struct fv_pendings send_numbers; /* by request: number and receiver of the send */
     struct fv_pendings matched;      /* requests of matched probes: they were told with the probe */
     uint64_t send_count;
+    struct fv_pendings cancelled; /* sends that take no part: see fv_collect_look_ahead() */
     struct counter *counters;
     size_t counter_count, counter_room;
     struct fv_index counter_index;
@@ -179,7 +180,7 @@ static void put_send(struct fv_rank_collect *r, struct thread *t, const struct f
 {
     struct fv_item item = item_of(t, FV_ITEM_SEND, 0);
 
-    if (!address(r, m, true, &item))
+    if ((m->kind == FV_REC_ISEND && fv_pendings_find(&r->cancelled, m->id)) || !address(r, m, true, &item))
         return;
     if (m->kind == FV_REC_SEND) {
         uint32_t number;
@@ -192,10 +193,8 @@ static void put_send(struct fv_rank_collect *r, struct thread *t, const struct f
     } else {
         item.flags = FV_ITEM_LATER;
         item.reply = ++r->send_count;
-        fv_pendings_add(&r->send_numbers, &(struct fv_pending){ .number = m->id,
-                                                                .sent = r->send_count,
-                                                                .received = item.key,
-                                                                .ref = item.member });
+        fv_pendings_add(&r->send_numbers,
+                        &(struct fv_pending){ .number = m->id, .sent = r->send_count, .ref = item.member });
         fv_pendings_add(&r->sends, &(struct fv_pending){ .number = r->send_count });
     }
     tell(r, &item);
@@ -217,28 +216,22 @@ static void set_cause(struct fv_step *s, const struct fv_answer *a)
 
 /* A non-blocking send: the answer and the call that completes it come in any order; the first waits here for
  * the second. kind: 0 nothing yet, 1 completed by the step (ref, peer: line, step), 2 answered. */
-static void end_send(struct fv_rank_collect *r, struct thread *t, uint64_t id, bool cancelled)
+static void end_send(struct fv_rank_collect *r, struct thread *t, uint64_t id)
 {
     struct fv_pending *n = fv_pendings_find(&r->send_numbers, id);
 
     if (!n)
         return;
     struct fv_pending *p = fv_pendings_find(&r->sends, n->sent);
-    struct fv_item item = item_of(t, FV_ITEM_CANCEL, n->received);
-    item.reply = n->sent;
-    item.member = n->ref;
+    uint32_t receiver = n->ref;
     fv_pendings_remove(&r->send_numbers, n);
-    if (cancelled || !p) {
-        if (p)
-            fv_pendings_remove(&r->sends, p);
-        tell(r, &item);
+    if (!p)
         return;
-    }
     uint32_t number;
     struct fv_step *s = dependency(r, t, &number);
     s->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_RECEIVER;
     s->flags |= FV_STEP_STRICT;
-    s->cause_line = line_of_world(r, item.member);
+    s->cause_line = line_of_world(r, receiver);
     if (p->kind == 2) {
         set_cause(s, &(struct fv_answer){
                          .ns = p->sent, .cause_line = p->ref, .cause_site = p->peer, .cause_step = p->tag });
@@ -352,12 +345,16 @@ static void end_receive(struct fv_rank_collect *r, struct thread *t, const struc
         fv_receives_cancel(&r->posted, posted);
 }
 
-static void put_cancel(struct fv_rank_collect *r, struct thread *t, const struct fv_record *m)
+/* Cancelled; or given up, and then it takes its message all the same, if that is known by what was posted. */
+static void put_cancel(struct fv_rank_collect *r, const struct fv_record *m)
 {
     uint32_t posted = take_posted(r, m->id);
 
     if (posted == FV_NONE)
-        end_send(r, t, m->id, true);
+        return; /* a send: it was not told */
+    if (m->op && (int32_t)m->peer >= 0 && (int32_t)m->tag >= 0 &&
+        address(r, m, false, fv_receives_item(&r->posted, posted)))
+        fv_receives_come(&r->posted, posted, envelope_of(m));
     else
         fv_receives_cancel(&r->posted, posted);
 }
@@ -418,6 +415,8 @@ static void put_group(struct fv_rank_collect *r, struct thread *t, struct fv_ite
     s->instance = (uint32_t)(item.key >> 32);
     if (item.form == FV_FORM_ALL)
         s->flags |= FV_STEP_ALL;
+    if (item.wait == FV_WS_CREATE || item.wait == FV_WS_FENCE || item.wait == FV_WS_IO)
+        s->flags |= FV_STEP_STRICT; /* it need not synchronise */
     item.reply = number;
     item.extra = t->line;
     item.end = end;
@@ -431,6 +430,7 @@ static void put_neighbourhood(struct fv_rank_collect *r, struct thread *t, const
 {
     const struct fv_neighbours *n = neighbours_in(r, m->ref);
 
+    r->all->unknown += !n || n->listed != n->sources + n->destinations;
     for (uint32_t i = 0; n && i < n->listed; i++) {
         bool send = i >= n->sources;
         uint32_t peer = fv_groups_peer(r->all->groups, m->ref, r->world, (uint32_t)n->rank[i]), number;
@@ -722,9 +722,9 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_RECEIVE: put_receive(r, t, m); break;
     case FV_REC_MATCHED: put_matched(r, t, m); break;
     case FV_REC_IRECEIVE: put_posted(r, t, m); break;
-    case FV_REC_ISEND_END: end_send(r, t, m->id, false); break;
+    case FV_REC_ISEND_END: end_send(r, t, m->id); break;
     case FV_REC_IRECEIVE_END: end_receive(r, t, m); break;
-    case FV_REC_CANCEL: put_cancel(r, t, m); break;
+    case FV_REC_CANCEL: put_cancel(r, m); break;
     case FV_REC_COLL_END: put_collective(r, t, m, NULL); break;
     case FV_REC_ICOLL_BEGIN: begin_request(r, t, m->id); break;
     case FV_REC_ICOLL_END: end_collective(r, t, m); break;
@@ -746,6 +746,12 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
 static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location)
 {
     (void)sink, (void)slot, (void)location;
+    return true;
+}
+
+static bool close_look_ahead(struct fv_sink *sink, uint32_t slot)
+{
+    (void)sink, (void)slot;
     return true;
 }
 
@@ -792,6 +798,23 @@ struct fv_rank_collect *fv_collect_rank(struct fv_collect *c, const struct fv_me
     return r;
 }
 
+static bool put_cancelled(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
+{
+    struct fv_rank_collect *r = sink->context;
+
+    (void)slot;
+    if (m->kind == FV_REC_CANCEL && !m->op)
+        fv_pendings_add(&r->cancelled, &(struct fv_pending){ .number = m->id });
+    return true;
+}
+
+struct fv_sink fv_collect_look_ahead(struct fv_rank_collect *r)
+{
+    return (struct fv_sink){
+        .context = r, .open = open_location, .put = put_cancelled, .close = close_look_ahead
+    };
+}
+
 struct fv_sink *fv_collect_sink(struct fv_rank_collect *r)
 {
     return &r->sink;
@@ -817,6 +840,7 @@ void fv_collect_rank_release(struct fv_rank_collect *r)
     fv_pendings_release(&r->sends);
     fv_pendings_release(&r->send_numbers);
     fv_pendings_release(&r->matched);
+    fv_pendings_release(&r->cancelled);
     fv_index_release(&r->counter_index);
     free(r->counters);
     free(r->neighbours);

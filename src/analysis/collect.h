@@ -8,7 +8,7 @@
 #include "analysis/steps.h"
 #include "merge/groups.h"
 
-enum fv_item_kind { FV_ITEM_SEND, FV_ITEM_RECEIVE, FV_ITEM_CANCEL, FV_ITEM_GROUP, FV_ITEM_LOCK };
+enum fv_item_kind { FV_ITEM_SEND, FV_ITEM_RECEIVE, FV_ITEM_GROUP, FV_ITEM_LOCK };
 enum fv_item_flags {
     FV_ITEM_GIVES = 1, /* group: others wait for it */
     FV_ITEM_TAKES = 2, /* ... it waits for others */
@@ -64,6 +64,9 @@ void fv_collect_release(struct fv_collect *collect);
 struct fv_rank_collect;
 struct fv_rank_collect *fv_collect_rank(struct fv_collect *collect, const struct fv_merge_file *file);
 struct fv_sink *fv_collect_sink(struct fv_rank_collect *rank);
+/* Where sends are cancelled, a replay into this one comes first: a cancelled send takes no part, which must
+ * be known when it is told. */
+struct fv_sink fv_collect_look_ahead(struct fv_rank_collect *rank);
 /* After its last record: receives that were held back. */
 void fv_collect_rest(struct fv_rank_collect *rank);
 void fv_collect_answer(struct fv_rank_collect *rank, const struct fv_answer *answer);

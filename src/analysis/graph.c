@@ -102,21 +102,28 @@ static struct meeting *meeting_of(struct meetings *m, uint64_t key)
     return &m->slots[at];
 }
 
+/* Leaves out those that are over; the table grows with those that are not. */
+static void tidy(struct meetings *m)
+{
+    struct meetings old = *m;
+    size_t live = 0;
+
+    for (size_t i = 0; old.slots && i <= old.mask; i++)
+        live += old.slots[i].key && old.slots[i].out < old.slots[i].in;
+    for (m->mask = 255; live * 4 >= m->mask;)
+        m->mask = m->mask * 2 + 1;
+    m->count = live;
+    m->slots = fv_xcalloc(m->mask + 1, sizeof(*m->slots));
+    for (size_t i = 0; old.slots && i <= old.mask; i++)
+        if (old.slots[i].key && old.slots[i].out < old.slots[i].in)
+            *meeting_of(m, old.slots[i].key) = old.slots[i];
+    free(old.slots);
+}
+
 static struct meeting *meet(struct meetings *m, uint64_t key)
 {
-    if (m->count * 2 >= m->mask) { /* what is over is left behind */
-        struct meetings old = *m;
-
-        m->mask = old.slots ? old.mask * 2 + 1 : 255;
-        m->count = 0;
-        m->slots = fv_xcalloc(m->mask + 1, sizeof(*m->slots));
-        for (size_t i = 0; old.slots && i <= old.mask; i++)
-            if (old.slots[i].key && old.slots[i].out < old.slots[i].in) {
-                *meeting_of(m, old.slots[i].key) = old.slots[i];
-                m->count++;
-            }
-        free(old.slots);
-    }
+    if (m->count * 2 >= m->mask)
+        tidy(m);
     struct meeting *at = meeting_of(m, key);
     if (!at->key) {
         *at = (struct meeting){ .key = key };

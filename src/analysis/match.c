@@ -179,7 +179,8 @@ static void meet(struct fv_match *m, const struct fv_item *send, const struct fv
     to_receiver.line = (uint32_t)receive->extra;
     to_receiver.reply = receive->reply;
     to_receiver.part_ns = send->extra && send->extra < send->ns ? clip(send->ns - send->extra) : 0;
-    answer(m, &to_receiver);
+    if (receive->reply != FV_NONE) /* it was not given up */
+        answer(m, &to_receiver);
     to_sender.line = send->line;
     to_sender.reply = send->reply;
     to_sender.later = send->flags & FV_ITEM_LATER;
@@ -202,17 +203,6 @@ static void match_message(struct fv_match *m, const struct fv_item *item)
         meet(m, item, &other);
     else
         meet(m, &other, item);
-}
-
-static void cancel(struct fv_match *m, const struct fv_item *item)
-{
-    struct keyed *k = find(m, item->key);
-
-    for (uint32_t n = k ? k->first : 0, before = 0; n; before = n, n = m->nodes[n].next)
-        if (m->nodes[n].item.kind == FV_ITEM_SEND && m->nodes[n].item.reply == item->reply) {
-            take(m, k, before);
-            return;
-        }
 }
 
 /* ---- groups ---- */
@@ -394,7 +384,6 @@ void fv_match_items(struct fv_match *m, const struct fv_item *items, size_t coun
         switch ((enum fv_item_kind)items[i].kind) {
         case FV_ITEM_SEND:
         case FV_ITEM_RECEIVE: match_message(m, &items[i]); break;
-        case FV_ITEM_CANCEL: cancel(m, &items[i]); break;
         case FV_ITEM_GROUP: match_group(m, &items[i]); break;
         case FV_ITEM_LOCK:
             FV_GROW(m->locks, m->lock_room, m->lock_count + 1);

@@ -103,7 +103,8 @@ void fv_sites_release(struct fv_sites *s)
 
 unsigned fv_call_traits(const char *f)
 {
-    if (!strncmp(f, "MPI_Test", 8) || !strcmp(f, "MPI_Iprobe") || !strcmp(f, "MPI_Improbe"))
+    if (!strncmp(f, "MPI_Test", 8) || !strcmp(f, "MPI_Win_test") || !strcmp(f, "MPI_Iprobe") ||
+        !strcmp(f, "MPI_Improbe"))
         return FV_CALL_TEST;
     if (!strcmp(f, "MPI_Probe"))
         return FV_CALL_PROBE;

@@ -21,7 +21,7 @@
     X(MATCHED)      /* id: found by a matched probe; ref, peer, tag */                                       \
     X(IRECEIVE_END) /* ref, peer, tag, received, id */                                                       \
     X(TEST)         /* id */                                                                                 \
-    X(CANCEL)       /* id */                                                                                 \
+    X(CANCEL)       /* id; op: 1 a receive was given up, its end is not seen: ref, peer, tag as posted */    \
     X(COLL_BEGIN)                                                                                            \
     X(COLL_END)     /* op: enum fv_coll_op; ref: communicator; peer: root; sent, received; tag, aux: see below */ \
     X(ICOLL_BEGIN)  /* id */                                                                                 \

@@ -158,7 +158,9 @@ static void end_request(struct fv_rank_replay *r, struct fv_stream *s, const str
     if (!p)
         return;
     uint8_t kind = p->kind;
-    struct fv_record record = { .id = p->number, .ref = p->ref };
+    struct fv_record record = {
+        .id = p->number, .ref = p->ref, .peer = p->peer, .tag = p->tag, .op = d->kind == FV_EV_FREED
+    };
     if (d->kind == FV_EV_TESTED) {
         if (kind == FV_PENDING_SEND || kind == FV_PENDING_RECEIVE) {
             record.kind = FV_REC_TEST;
@@ -170,7 +172,7 @@ static void end_request(struct fv_rank_replay *r, struct fv_stream *s, const str
     if (kind == FV_PENDING_SEND)
         record.kind = d->kind == FV_EV_CANCELLED ? FV_REC_CANCEL : FV_REC_ISEND_END;
     else if (kind == FV_PENDING_RECEIVE)
-        record.kind = FV_REC_CANCEL; /* or given up: its end is not seen */
+        record.kind = FV_REC_CANCEL;
     else
         return;
     fv_rank_put(r, s, record, s->end);

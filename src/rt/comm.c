@@ -194,7 +194,7 @@ static uint64_t neighbours_listed;
 
 bool fv_comm_neighbours_fit(uint64_t count)
 {
-    return count <= NEIGHBOURS_MOST - __atomic_load_n(&neighbours_listed, __ATOMIC_RELAXED);
+    return __atomic_load_n(&neighbours_listed, __ATOMIC_RELAXED) + count <= NEIGHBOURS_MOST;
 }
 
 void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned destinations, const int *ranks)

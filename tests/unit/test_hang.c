@@ -74,6 +74,19 @@ static void in(uint32_t function, uint64_t comm, int peer, int tag)
     fvr_thread(&file[ranks - 1], 0, true, 1, MS, &call);
 }
 
+/* Its last call came two seconds after those that the others are in. */
+static void outside_later(void)
+{
+    struct fv_thread_record *t;
+
+    fvr_thread(&file[ranks - 1], 0, true, 1, MS, NULL);
+    for (size_t i = 0; i < file[ranks - 1].stream_count; i++)
+        if (file[ranks - 1].streams[i].type == FV_CHUNK_THREADS) {
+            t = (void *)file[ranks - 1].streams[i].data;
+            t->last = START + 2100 * MS;
+        }
+}
+
 static void outside(void)
 {
     fvr_thread(&file[ranks - 1], 0, true, 1, MS, NULL);
@@ -164,7 +177,7 @@ static void each_receives_from_the_other(void **state)
     assert_int_equal(h->cause_count, 0);
     assert_text(0, "rank 0 in MPI_Recv waits to receive from rank 1 (tag 5, MPI_COMM_WORLD)");
     assert_text(2, "rank 2 in MPI_Recv waits to receive from rank 0 (any tag, MPI_COMM_WORLD)");
-    assert_headline("Killed: ranks 0 and 1 wait for each other");
+    assert_headline("Killed; if it hung before: ranks 0 and 1 wait for each other");
 }
 
 static void a_message_under_way_is_no_cycle(void **state)
@@ -180,7 +193,8 @@ static void a_message_under_way_is_no_cycle(void **state)
     assert_int_equal(h->ranks[2].state, FV_HANG_WAITS);
     assert_int_equal(h->stuck, 0);
     assert_int_equal(h->cycle_count, 0);
-    assert_headline("Killed: 2 ranks wait for ranks 0 and 1, which are in calls with those they need");
+    assert_text(0, "rank 0 in MPI_Send, which can complete: the ranks it needs are in matching calls");
+    assert_headline("Killed while running: 4 of 4 ranks");
 }
 
 static void tags_and_communicators_must_fit(void **state)
@@ -215,7 +229,7 @@ static void a_barrier_that_one_misses(void **state)
     assert_int_equal(h->causes[0].waiting, 4);
     assert_int_equal(h->causes[0].ranks[0], 1);
     assert_text(0, "rank 0 in MPI_Barrier waits for ranks 1 and 3 (collective call 4 on MPI_COMM_WORLD)");
-    assert_headline("Killed: 4 ranks wait for rank 1, which is outside of MPI");
+    assert_headline("Killed; if it hung before: 4 ranks wait for rank 1, which is outside of MPI");
 }
 
 /* It needs all who are missing: that one may come yet does not help. */
@@ -283,6 +297,28 @@ static void a_root_that_is_missing(void **state)
     assert_cycle(judge(), 2, 2, (uint32_t[]){ 0, 1 }); /* whatever rank 2 does */
 }
 
+/* Somebody lived on: they are known to have hung. */
+static void killed_long_after(void **state)
+{
+    (void)state;
+    rank(0, 0), in(F_RECV, 1, 1, 5);
+    rank(0, 0), in(F_RECV, 1, 0, 7);
+    rank(0, 0), outside_later();
+    assert_true(judge()->lasting);
+    assert_headline("Killed: ranks 0 and 1 wait for each other: a deadlock");
+}
+
+static void killed_long_after_a_message_came(void **state)
+{
+    (void)state;
+    rank(0, 0), in(F_SEND, 1, 1, 5);
+    rank(0, 0), in(F_RECV, 1, 0, 5);
+    rank(0, 0), in(F_RECV, 1, 1, 1);
+    rank(0, 0), outside_later();
+    assert_true(judge()->lasting);
+    assert_headline("Killed: rank 2 waits for rank 1, which is in a call that can complete");
+}
+
 static void calls_that_do_not_fit(void **state)
 {
     char text[300];
@@ -298,6 +334,8 @@ static void calls_that_do_not_fit(void **state)
                         "MPI_COMM_WORLD");
     assert_int_equal(h->cycles[0].count, 3);
     assert_int_equal(h->cycles[0].length, 2);
+    assert_headline("Killed: rank 0 calls MPI_Bcast with root 1, rank 1 with root 0, as collective call 8 on "
+                    "MPI_COMM_WORLD");
 }
 
 static void any_source(void **state)
@@ -378,7 +416,7 @@ static void not_recorded(void **state)
     rank(0, 0), in(F_RECV, 1, 0, 0);
     const struct fv_hang *h = judge();
     assert_int_equal(h->stuck, 0);
-    assert_headline("Killed: rank 1 waits for rank 0, which is in MPI_Win_fence");
+    assert_headline("Killed; if it hung before: rank 1 waits for rank 0, which is in MPI_Win_fence");
 }
 
 static void finalize(void **state)
@@ -396,7 +434,7 @@ static void itself(void **state)
     rank(0, 0), in(F_RECV, 1, 0, 0);
     rank(0, 0), outside();
     assert_cycle(judge(), 1, 1, (uint32_t[]){ 0 });
-    assert_headline("Killed: rank 0 waits for itself");
+    assert_headline("Killed; if it hung before: rank 0 waits for itself");
 }
 
 /* Its other thread may send yet. */
@@ -446,6 +484,8 @@ int main(void)
         TEST(all_have_come),
         TEST(roots),
         TEST(a_root_that_is_missing),
+        TEST(killed_long_after),
+        TEST(killed_long_after_a_message_came),
         TEST(calls_that_do_not_fit),
         TEST(any_source),
         TEST(any_source_that_somebody_may_serve),
