@@ -284,22 +284,21 @@ static void follow_graph(struct fv_analysis *a)
 bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analysis_options *options)
 {
     double begin = now_s();
-    uint64_t most = m->event_bytes < UINT64_C(1) << 31 ? m->event_bytes * 64 : UINT64_C(1) << 37;
 
     *a = (struct fv_analysis){ .merge = m };
     fv_sites_collect(&a->sites, m);
     fv_groups_init(&a->groups, &m->defs);
     fv_steps_init(&a->steps, m);
-    bool good = fv_steps_create(&a->steps, m->transport, options->directory, most) && collect_all(a, options);
+    bool good = fv_steps_create(&a->steps, m->transport, options->directory) && collect_all(a, options);
     a->collect_s = now_s() - begin;
     if (good) {
         a->spill_bytes = a->steps.spill[a->steps.own].allocated;
         fv_transport_sum(m->transport, &a->spill_bytes, 1);
         fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
         fv_tallies_gather(&a->tallies, m->transport);
-        fv_steps_gather(&a->steps, m->transport);
+        good = fv_steps_gather(&a->steps, m->transport);
         a->waits_s = now_s() - begin - a->collect_s;
-        if (!m->transport->rank)
+        if (good && !m->transport->rank)
             follow_graph(a);
     }
     a->seconds = now_s() - begin;

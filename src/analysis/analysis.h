@@ -13,7 +13,8 @@
 
 struct fv_analysis_options {
     const char *directory; /* where there is room for the steps */
-    uint64_t memory;       /* bytes that this process may use for what is to be matched */
+    uint64_t
+        memory; /* bytes that this process may use for what is to be matched; what never is stays besides */
     void (*progress)(void *context, uint64_t bytes);
     void *progress_context;
     volatile const int *stop; /* set from outside: give up */

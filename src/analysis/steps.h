@@ -94,11 +94,13 @@ struct fv_line {
     uint64_t begin_ns, end_ns; /* of the rank's program; of another thread its first and last event */
 };
 
+#define FV_BLOCKS_AN_EXTENT 1024 /* what is mapped at a time: 16 MiB */
+
 struct fv_spill {
-    char *path;
+    char *path; /* NULL: not open */
     int file;
-    uint8_t *map; /* NULL: not open */
-    size_t mapped, allocated;
+    struct fv_step **extents;
+    size_t extent_count, extent_room, allocated; /* allocated: bytes of the file */
     uint32_t blocks;
 };
 
@@ -108,18 +110,18 @@ struct fv_steps {
     uint32_t *first_line;   /* by index in fv_defs.ranks; one more at the end */
     struct fv_spill *spill; /* by process */
     int processes, own;
+    bool several_hosts; /* the processes are on: what one writes, another sees when it is in the file */
 };
 
 void fv_steps_init(struct fv_steps *steps, const struct fv_merge *merge);
-/* Collective: makes this process's spill file, for at most `most` steps. The first process opens all. The
- * files have no name any more when it returns. False: logged. */
-bool fv_steps_create(struct fv_steps *steps, const struct fv_transport *t, const char *directory,
-                     uint64_t most);
+/* Collective: makes this process's spill file. The first process opens all. The files have no name any more
+ * when it returns. False: logged. */
+bool fv_steps_create(struct fv_steps *steps, const struct fv_transport *t, const char *directory);
 /* A new step at the end of a line of this process, cleared; its number is count - 1. NULL: no room; logged.
  */
 struct fv_step *fv_steps_add(struct fv_steps *steps, uint32_t line);
-/* Collective: the first process learns where all steps are. */
-void fv_steps_gather(struct fv_steps *steps, const struct fv_transport *t);
+/* Collective: the first process learns where all steps are, and maps them. False: logged. */
+bool fv_steps_gather(struct fv_steps *steps, const struct fv_transport *t);
 void fv_steps_release(struct fv_steps *steps);
 
 /* Takes the files' pages out of this process's memory; they come back when they are looked at. */
@@ -143,10 +145,10 @@ static inline void fv_steps_visited(const struct fv_steps *steps, struct fv_step
 static inline struct fv_step *fv_step(const struct fv_steps *s, uint32_t line, uint32_t number)
 {
     const struct fv_line *l = &s->lines[line];
-    struct fv_step *block = (struct fv_step *)(void *)s->spill[l->process].map +
-                            (size_t)l->blocks[number / FV_STEPS_A_BLOCK] * FV_STEPS_A_BLOCK;
+    uint32_t block = l->blocks[number / FV_STEPS_A_BLOCK];
 
-    return block + number % FV_STEPS_A_BLOCK;
+    return s->spill[l->process].extents[block / FV_BLOCKS_AN_EXTENT] +
+           (size_t)(block % FV_BLOCKS_AN_EXTENT) * FV_STEPS_A_BLOCK + number % FV_STEPS_A_BLOCK;
 }
 
 #endif
