@@ -1,22 +1,28 @@
 /* fvmpi check: says what is wrong in an OTF2 archive, ours or another tool's. */
+#include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "otf2/check.h"
 
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct options {
     const char *archive, *json;
     bool all, strict;
+    char anchor[PATH_MAX]; /* of a directory's archive */
 };
 
 static const char usage[] =
     "usage: fvmpi check ARCHIVE [options]\n"
     "Reads an OTF2 archive, whoever wrote it, and says everything that is wrong in it, one fault a line with "
     "the\n"
-    "location, the time and the record. ARCHIVE is its anchor file, such as traces.otf2.\n"
+    "location, the time and the record. ARCHIVE is its anchor file, such as traces.otf2, or the directory of "
+    "that\n"
+    "one.\n"
     "\n"
     "  --all          every fault; otherwise the first 10 of each kind, and the number of the others\n"
     "  --strict       warnings, too, make the exit status 1\n"
@@ -33,7 +39,36 @@ static int wrong(const char *what, const char *why)
 
 enum { OPT_ALL = 256, OPT_STRICT, OPT_JSON };
 
-/* -1: go on, else the exit status. */
+static int take_option(void *options, int option)
+{
+    struct options *o = options;
+
+    switch (option) {
+    case OPT_ALL: o->all = true; return FV_GO_ON;
+    case OPT_STRICT: o->strict = true; return FV_GO_ON;
+    case OPT_JSON: o->json = optarg; return FV_GO_ON;
+    case 'h': fputs(usage, stdout); return FV_EXIT_OK;
+    }
+    return FV_UNKNOWN_OPTION;
+}
+
+/* As fvunify names it. Of another directory the check says what to name. */
+static int find_anchor(struct options *o)
+{
+    struct stat st;
+
+    if (stat(o->archive, &st) || !S_ISDIR(st.st_mode))
+        return FV_GO_ON;
+    int length = snprintf(o->anchor, sizeof(o->anchor), "%s/traces.otf2", o->archive);
+    if (length > 0 && length < (int)sizeof(o->anchor) && !stat(o->anchor, &st)) {
+        o->archive = o->anchor;
+    } else if (fv_output_holds_run(o->archive)) {
+        fv_log("%s: no archive in it; make one from its trace: fvunify %s", o->archive, o->archive);
+        return FV_EXIT_FAILED;
+    }
+    return FV_GO_ON;
+}
+
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option table[] = {
@@ -43,25 +78,11 @@ static int parse(int argc, char **argv, struct options *o)
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
-    int option;
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "archive" };
 
     *o = (struct options){ 0 };
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "h", table, NULL)) != -1) {
-        switch (option) {
-        case OPT_ALL: o->all = true; break;
-        case OPT_STRICT: o->strict = true; break;
-        case OPT_JSON: o->json = optarg; break;
-        case 'h': fputs(usage, stdout); return FV_EXIT_OK;
-        default: return wrong(argv[optind - 1], "no such option, or its value is missing or too much");
-        }
-    }
-    if (optind == argc)
-        return wrong("no archive", "one is needed");
-    if (optind + 1 < argc)
-        return wrong(argv[optind + 1], "one archive at a time");
-    o->archive = argv[optind];
-    return -1;
+    int status = fv_arguments_take(&arguments, argc, argv, o, &o->archive);
+    return status >= 0 ? status : find_anchor(o);
 }
 
 static int check_to_json(const struct options *o, struct fv_check_result *result)

@@ -247,6 +247,57 @@ static void print_window(const struct fv_cursor *c, const void *record)
     printf("window id=%u comm=%u sequence=%" PRIu64, w->id, w->comm, w->sequence);
 }
 
+static void print_sampler(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_sampler_record *r = record;
+
+    printf("sampler thread=%u rate=%" PRIu64 " trap=%" PRIu64 " trap_ns=%" PRIu64 " trap_spread=%" PRIu64 " ticks=%" PRIu64
+           " traps=%" PRIu64 " entries=%" PRIu64 " returns=%" PRIu64 " abandoned=%" PRIu64 " open=%" PRIu64
+           " skipped=%" PRIu64 " refused=%" PRIu64 " late=%" PRIu64 " lost_contexts=%" PRIu64 " lost_paths=%" PRIu64
+           " cut=%" PRIu64 " tool=%" PRIu64 " tool_ns=%" PRIu64,
+           c->thread, r->rate, r->trap_ticks, r->trap_ns, r->trap_spread_ticks, r->ticks, r->traps, r->entries,
+           r->returns, r->abandoned, r->open, r->skipped, r->refused, r->late, r->lost_contexts, r->lost_paths, r->cut,
+           r->tool_ticks, r->tool_ns);
+}
+
+static void print_sample_path(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_path_record *p = record;
+
+    printf("sample_path thread=%u id=%" PRIu64 " parent=%u module=%u offset=%#" PRIx64, c->thread, c->index + 1,
+           p->parent, p->module, p->offset);
+}
+
+static void print_moments(const char *key, const struct fv_moments *m)
+{
+    printf(" %s=", key);
+    for (unsigned i = 0; i < FV_METRIC_COUNT; i++)
+        printf("%s%.17g,%.17g", i ? ";" : "", m[i].mean, m[i].m2);
+}
+
+static void print_instances(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_instances *r = record;
+
+    printf("instances thread=%u path=%u flags=%u entries=%" PRIu64 " returns=%" PRIu64 " abandoned=%" PRIu64
+           " window=%" PRIu64 " min=%" PRIu64 " max=%" PRIu64,
+           c->thread, r->path, r->flags, r->entries, r->returns, r->abandoned, r->window,
+           r->returns ? r->time_min : 0, r->time_max);
+    print_moments("all", r->all);
+    print_moments("in_window", r->in_window);
+    printf(" reservoir=");
+    for (unsigned i = 0; i < FV_RESERVOIR && i < r->returns; i++)
+        printf("%s%" PRIu64 ",%" PRIu64 ",%" PRIu64, i ? ";" : "", r->reservoir[i].begin, r->reservoir[i].time,
+               r->reservoir[i].cpu_ns);
+}
+
+static void print_cost(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_cost *r = record;
+
+    printf("cost thread=%u path=%u ticks=%" PRIu64 " in_mpi=%" PRIu64, c->thread, r->path, r->ticks, r->in_mpi);
+}
+
 static void print_events(const struct fv_reader *reader, const struct fv_chunk *chunk)
 {
     struct fv_unpacked unpacked = { 0 };
@@ -278,7 +329,9 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_CLOCK] = print_clock,            [FV_CHUNK_FUNCTIONS] = print_function,
     [FV_CHUNK_SITES] = print_site,             [FV_CHUNK_FILES] = print_opened,
     [FV_CHUNK_WINDOWS] = print_window,         [FV_CHUNK_WAITING] = print_waiting,
-    [FV_CHUNK_NEIGHBOURS] = print_neighbours,
+    [FV_CHUNK_NEIGHBOURS] = print_neighbours,   [FV_CHUNK_SAMPLER] = print_sampler,
+    [FV_CHUNK_SAMPLE_PATHS] = print_sample_path, [FV_CHUNK_INSTANCES] = print_instances,
+    [FV_CHUNK_COSTS] = print_cost,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)

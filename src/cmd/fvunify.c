@@ -8,7 +8,10 @@
 #include "merge/correct.h"
 #include "otf2/archive.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,14 +215,61 @@ static void say_problems(struct run *r)
         fv_log("%s", r->merge.contexts.model.problems.items[i].text);
 }
 
+/* Of the first rank file in a directory. */
+static bool is_traced(const char *directory)
+{
+    DIR *dir = opendir(directory);
+    struct fv_reader *reader = NULL;
+    char path[PATH_MAX + 300], why[256];
+    bool traced = false;
+
+    for (struct dirent *d; dir && !reader && (d = readdir(dir));) {
+        snprintf(path, sizeof(path), "%s/%s", directory, d->d_name);
+        if (fnmatch("rank-*.fvr", d->d_name, 0) || fv_reader_open(path, &reader, why, sizeof(why)))
+            continue;
+        traced = fv_reader_header(reader)->traced;
+        fv_reader_free(reader);
+    }
+    if (dir)
+        closedir(dir);
+    return traced;
+}
+
+/* A run that was to go to DIR, and found one there, went to DIR-2, and the next to DIR-3: the last of them
+ * with events. */
+static bool find_traced(const char *directory, char *out, size_t bytes)
+{
+    size_t length = strlen(directory);
+    struct stat st;
+    bool found = false;
+
+    while (length > 1 && directory[length - 1] == '/')
+        length--;
+    for (unsigned i = 2; i < UINT_MAX; i++) {
+        char path[PATH_MAX];
+
+        if (snprintf(path, sizeof(path), "%.*s-%u", (int)length, directory, i) >= (int)sizeof(path) ||
+            stat(path, &st))
+            break;
+        if (is_traced(path) && snprintf(out, bytes, "%s", path) < (int)bytes)
+            found = true;
+    }
+    return found;
+}
+
 static bool has_traces(struct run *r)
 {
     const struct fv_defs *d = &r->merge.defs;
+    char other[PATH_MAX];
     uint32_t without = 0;
 
     for (size_t i = 0; i < d->rank_count; i++)
         without += !d->ranks[i].traced;
-    if (first_process && without)
+    if (first_process && without && without == d->rank_count &&
+        find_traced(r->options.directory, other, sizeof(other)))
+        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: fvunify %s",
+               r->options.directory, without, d->rank_count, other, other);
+    else if (first_process && without)
         fv_log("%s: %u of %zu ranks have a profile and no events; record with `fvmpi run --trace`%s",
                r->options.directory, without, d->rank_count,
                without == d->rank_count ? "" : ". The others are merged");
@@ -417,7 +467,8 @@ static bool analyse(struct run *r)
     fv_transport_any(r->merge.transport, false);
     r->analysed = !fv_transport_any(r->merge.transport, !fv_analyse(&r->analysis, &r->merge, &options));
     if (r->options.verbose && first_process && !r->options.quiet)
-        fv_log("%s: analysis: %.2f s to match, %.2f s for the waits, %.2f s to follow their causes; %llu bytes of steps",
+        fv_log("%s: analysis: %.2f s to match, %.2f s for the waits, %.2f s to follow their causes; %llu "
+               "bytes of steps",
                r->options.directory, r->analysis.collect_s, r->analysis.waits_s, r->analysis.graph_s,
                (unsigned long long)r->analysis.spill_bytes);
     return r->analysed;

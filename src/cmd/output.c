@@ -2,8 +2,10 @@
 #include "cmd/output.h"
 #include "trace/format.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +69,7 @@ bool fv_output_color(const char *when, bool *out)
 struct fv_text_options fv_output_defaults(void)
 {
     return (struct fv_text_options){
-        .width = terminal_width(), .top = 10, .color = color_by_default(), .utf8 = is_utf8()
+        .width = terminal_width(), .top = 10, .brief = true, .color = color_by_default(), .utf8 = is_utf8()
     };
 }
 
@@ -84,6 +86,19 @@ bool fv_output_is_recorded(const char *path)
         close(fd);
     snprintf(claim, sizeof(claim), "%.*s.job", (int)(name - path), path);
     return is_rank_file || ((!strcmp(name, "run.json") || !strcmp(name, ".job")) && !lstat(claim, &st));
+}
+
+bool fv_output_holds_run(const char *path)
+{
+    DIR *directory = opendir(path);
+    struct dirent *entry;
+    bool found = false;
+
+    while (directory && !found && (entry = readdir(directory)))
+        found = !fnmatch("rank-*.fvr", entry->d_name, 0);
+    if (directory)
+        closedir(directory);
+    return found;
 }
 
 FILE *fv_output_open(const char *path)

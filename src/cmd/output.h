@@ -12,6 +12,8 @@ bool fv_output_color(const char *when, bool *out);
 struct fv_text_options fv_output_defaults(void);
 /* Is it a file that a run left, which nothing brings back? */
 bool fv_output_is_recorded(const char *path);
+/* Are there rank files in that directory? */
+bool fv_output_holds_run(const char *directory);
 
 /* A file of --json; "-" is stdout. fv_output_close() takes what writing it returned, closes it, logs what
  * went wrong and returns it; `out` may be NULL. */

@@ -22,7 +22,7 @@ static const char usage[] =
     "  --json FILE    the whole profile as JSON, schema fvmpi-profile-1; - is stdout\n"
     "  --csv DIR      one file for each table\n"
     "  --text         text too, beside --json or --csv\n"
-    "  --top N        rows in each table of the text (10)\n"
+    "  --top N        rows in each table of the text (10; of section Waiting 3)\n"
     "  --all          all rows\n"
     "  --width N      columns of the text (the terminal's; 100 where there is none)\n"
     "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n"
@@ -51,9 +51,13 @@ static int take_option(void *options, int option)
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
     case OPT_CSV: o->csv = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
-    case OPT_ALL: o->view.top = SIZE_MAX; return FV_GO_ON;
+    case OPT_ALL:
+        o->view.top = SIZE_MAX;
+        o->view.brief = false;
+        return FV_GO_ON;
     case OPT_NO_SYMBOLS: o->symbols = false; return FV_GO_ON;
     case OPT_TOP:
+        o->view.brief = false;
         return fv_output_number(optarg, 1, &o->view.top) ? FV_GO_ON
                                                          : wrong(optarg, "--top takes a number from 1");
     case OPT_WIDTH:
@@ -92,6 +96,9 @@ static int parse(int argc, char **argv, struct options *o)
     o->text = o->text || (!o->json && !o->csv);
     if (o->json && fv_output_is_recorded(o->json))
         return wrong(o->json, "--json would write over a file of a recorded run; name another");
+    if (o->csv && fv_output_holds_run(o->csv))
+        return wrong(o->csv,
+                     "--csv would put tables among the files of a recorded run; name another directory");
     if (o->text && o->json && !strcmp(o->json, "-"))
         return wrong("--text", "stdout holds the JSON already");
     return FV_GO_ON;

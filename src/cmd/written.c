@@ -1,28 +1,16 @@
 /* See written.h. The directories are asked, not the ranks: those may be on other hosts, or dead. Times of
  * files are not compared: a file server has a clock of its own. */
 #include "cmd/written.h"
+#include "cmd/output.h"
 
-#include <dirent.h>
-#include <fnmatch.h>
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static bool is_experiment(const char *path)
-{
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-    bool found = false;
-
-    while (directory && !found && (entry = readdir(directory)))
-        found = !fnmatch("rank-*.fvr", entry->d_name, 0);
-    if (directory)
-        closedir(directory);
-    return found;
-}
+#include <unistd.h>
 
 /* The i-th place to look at, from 0; false: no more. Names that the runtime gives: OUTPUT, OUTPUT-2, ... */
 static bool place(const char *output, unsigned i, char *out, size_t size)
@@ -42,11 +30,11 @@ static void each(const char *output, void (*visit)(const char *path, void *arg),
 
     if (output) {
         for (unsigned i = 0; place(output, i, path, sizeof(path)); i++)
-            if (is_experiment(path))
+            if (fv_output_holds_run(path))
                 visit(path, arg);
     } else if (!glob("fvmpi-*p-*", 0, NULL, &found)) {
         for (size_t i = 0; i < found.gl_pathc; i++)
-            if (is_experiment(found.gl_pathv[i]))
+            if (fv_output_holds_run(found.gl_pathv[i]))
                 visit(found.gl_pathv[i], arg);
         globfree(&found);
     }
@@ -80,6 +68,25 @@ static void tell_if_new(const char *path, void *arg)
     news->count++;
 }
 
+/* Tried with the first part of the path that is not there, as long as it takes. */
+static bool can_be_made(const char *output)
+{
+    char path[PATH_MAX], *slash;
+    struct stat st;
+
+    if (snprintf(path, sizeof(path), "%s", output) >= (int)sizeof(path))
+        return false;
+    if (!stat(path, &st))
+        return S_ISDIR(st.st_mode) && !access(path, W_OK);
+    while (mkdir(path, 0777)) {
+        if (errno != ENOENT || !(slash = strrchr(path, '/')) || slash == path)
+            return false;
+        *slash = '\0';
+    }
+    rmdir(path);
+    return true;
+}
+
 void fv_written_init(struct fv_written *written, const char *output)
 {
     *written = (struct fv_written){ .output = output };
@@ -94,9 +101,10 @@ void fv_written_report(const struct fv_written *written)
     each(output, tell_if_new, &news);
     if (news.count)
         return;
-    if (output && is_experiment(output)) /* written anew, if anything was: some launchers give jobs no name */
+    if (output &&
+        fv_output_holds_run(output)) /* written anew, if anything was: some launchers give jobs no name */
         fv_log("see what is in %s with: fvmpi report %s", output, output);
-    else
+    else if (!output || can_be_made(output)) /* else the ranks have said so */
         fv_log("nothing was recorded%s%s; did the program call MPI_Init?", output ? " in " : "",
                output ? output : "");
 }

@@ -116,6 +116,19 @@ static int list(const char *path, struct fv_experiment *e, char ***out, size_t *
     return 0;
 }
 
+/* fvunify -o */
+static bool has_archive(const char *path)
+{
+    char *name = fv_xcalloc(strlen(path) + sizeof("/analysis.json"), 1);
+    struct stat st;
+    bool found;
+
+    strcat(strcpy(name, path), "/analysis.json");
+    found = !stat(name, &st);
+    free(name);
+    return found;
+}
+
 static int add_directory(struct fv_experiment *e, const char *path)
 {
     char **names = NULL;
@@ -138,6 +151,13 @@ static int add_directory(struct fv_experiment *e, const char *path)
         free(names[i]);
     }
     free(names);
+    if (!count && has_archive(path)) {
+        fv_log("%s: no rank files (*.fvr) in it, only what fvunify wrote; report the experiment directory, "
+               "with a copy "
+               "of this analysis.json in it",
+               path);
+        return -FV_ENOENT;
+    }
     if (!count) {
         fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi named at the start "
                "of the run",
@@ -147,10 +167,38 @@ static int add_directory(struct fv_experiment *e, const char *path)
     return e->count ? 0 : worst;
 }
 
+static bool has_rank_files(const char *path)
+{
+    DIR *dir = opendir(path);
+    bool found = false;
+
+    for (struct dirent *d; dir && !found && (d = readdir(dir));)
+        found = ends_with(d->d_name, strlen(d->d_name), ".fvr");
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Another file of an experiment, such as its archive. */
+static bool said_directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    char *directory = fv_xcalloc(length + 2, 1);
+
+    memcpy(directory, slash ? path : ".", slash ? length + !length : 1);
+    bool said = !ends_with(path, strlen(path), ".fvr") && has_rank_files(directory);
+    if (said)
+        fv_log("%s: not a rank file; give the experiment directory: fvmpi report %s", path, directory);
+    free(directory);
+    return said;
+}
+
 int fv_experiment_open_all(struct fv_experiment *out, const char *path)
 {
     struct fv_experiment e = { 0 };
     struct stat st;
+    bool said = false;
     int err;
 
     e.path = strcpy(fv_xcalloc(strlen(path) + 1, 1), path);
@@ -158,10 +206,11 @@ int fv_experiment_open_all(struct fv_experiment *out, const char *path)
         const char *slash = strrchr(path, '/');
 
         err = add_file(&e, path, slash ? slash + 1 : path);
+        said = err && said_directory(path);
     } else {
         err = add_directory(&e, path);
     }
-    if (err)
+    if (err && !said)
         for (size_t i = 0; i < e.problems.count; i++)
             fv_log("%s: %s; it cannot be reported", e.problems.items[i].file, e.problems.items[i].text);
     if (!err) {

@@ -219,7 +219,7 @@ static void say_state(const struct fv_model *m, uint32_t rank, char *out, size_t
     if (h->state == FV_HANG_WAITS)
         say_wait(m, rank, out, bytes);
     else if (h->state == FV_HANG_MATCHED)
-        say(out, bytes, ", and so are those it needs");
+        say(out, bytes, ", which can complete: the ranks it needs are in matching calls");
     else if (h->state == FV_HANG_RECENT)
         say(out, bytes, " for %s", fv_words_seconds(r->in_call.seconds, seconds));
     else if (h->other_threads)
@@ -238,13 +238,13 @@ char *fv_hang_cause(const struct fv_model *m, const struct fv_hang_cause *cause,
 {
     static const char *const one[] = { "is outside of MPI",
                                        "waits",
-                                       "is in a call with those it needs",
+                                       "is in a call that can complete",
                                        "has just called MPI",
                                        "is in a call whose reason to wait is not recorded",
                                        "has ended" };
     static const char *const many[] = { "are outside of MPI",
                                         "wait",
-                                        "are in calls with those they need",
+                                        "are in calls that can complete",
                                         "have just called MPI",
                                         "are in calls whose reason to wait is not recorded",
                                         "have ended" };
@@ -301,21 +301,48 @@ static void say_cycle(const struct fv_model *m, const struct fv_hang_cycle *c, c
         c->lasting ? ": a deadlock" : "");
 }
 
+/* As far as it was recorded, and if those who wait for others do no harm. */
+static bool all_can_go_on(const struct fv_hang *h)
+{
+    for (uint32_t i = 0; i < h->rank_count; i++)
+        if (h->ranks[i].state == FV_HANG_UNTOLD)
+            return false;
+    return !h->stuck;
+}
+
+enum certainty { NOTHING, PERHAPS, SURE };
+
+/* What is known of ranks that were killed a moment after each other's last calls? Then a run that went on
+ * well and one that had hung for hours look alike, but for calls that do not fit together and for ranks that
+ * have left: those do not get better with time. Calls that can complete are no reason to hang at all. */
+static enum certainty certainty(const struct fv_model *m, bool killed)
+{
+    const struct fv_hang *h = m->hang;
+
+    if (!h->mismatch_count && !h->cycle_count && !h->cause_count)
+        return NOTHING;
+    if (!killed || h->lasting || h->mismatch_count)
+        return SURE;
+    if (h->cycle_count)
+        return h->cycles[0].lasting ? SURE : PERHAPS;
+    enum fv_hang_state state = h->causes[0].state;
+    return state == FV_HANG_ENDED ? SURE : state == FV_HANG_MATCHED ? NOTHING : PERHAPS;
+}
+
 static void say_hang(const struct fv_model *m, char *out, size_t bytes)
 {
     const struct fv_hang *h = m->hang;
     char text[600];
 
     if (h->mismatch_count) {
-        say(out, bytes, ": %s", fv_hang_mismatch(m, &h->mismatches[0], text, sizeof(text)));
+        say(out, bytes, "%s", fv_hang_mismatch(m, &h->mismatches[0], text, sizeof(text)));
     } else if (h->cycle_count) {
-        say(out, bytes, ": ");
         say_cycle(m, &h->cycles[0], out, bytes);
         if (h->cycle_count > 1)
             say(out, bytes, "; and %zu other such group%s", h->cycle_count - 1,
                 fv_words_s(h->cycle_count - 1));
     } else if (h->cause_count) {
-        say(out, bytes, ": %s", fv_hang_cause(m, &h->causes[0], text, sizeof(text)));
+        say(out, bytes, "%s", fv_hang_cause(m, &h->causes[0], text, sizeof(text)));
     }
 }
 
@@ -346,16 +373,15 @@ char *fv_hang_headline(const struct fv_model *m, char *out, size_t bytes)
     }
     for (size_t i = 0; i < m->rank_count; i++)
         states[m->ranks[i].state]++;
-    if (states[FV_RANK_RUNNING])
-        say(out, bytes, "Still running");
-    else if (states[FV_RANK_KILLED])
-        say(out, bytes, "Killed");
-    else
-        say(out, bytes, "Ended without MPI_Finalize");
-    size_t used = strlen(out);
-    say_hang(m, out, bytes);
-    if (strlen(out) == used && states[FV_RANK_KILLED] && !states[FV_RANK_RUNNING])
-        say(out, bytes, ": %u of %d rank%s", states[FV_RANK_KILLED], m->world_size,
-            fv_words_s((uint64_t)m->world_size));
+    bool running = states[FV_RANK_RUNNING], killed = !running && states[FV_RANK_KILLED];
+    enum certainty sure = certainty(m, killed);
+    say(out, bytes, "%s", running ? "Still running" : killed ? "Killed" : "Ended without MPI_Finalize");
+    if (sure != NOTHING) {
+        say(out, bytes, "%s: ", sure == SURE ? "" : "; if it hung before");
+        say_hang(m, out, bytes);
+    } else if (killed) {
+        say(out, bytes, "%s: %u of %d rank%s", all_can_go_on(m->hang) ? " while running" : "",
+            states[FV_RANK_KILLED], m->world_size, fv_words_s((uint64_t)m->world_size));
+    }
     return out;
 }

@@ -87,6 +87,11 @@ def in_c(tap, mpi):
         dump = harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
         names = dict(re.findall(r'^function id=(\d+) .*name=(\S+)', dump, re.M))
         equal('MPI_Barrier in the file', len([n for n in names.values() if 'MPI_Barrier' in n]), 1)
+    with tap.test('{}: no collective but MPI_Barrier: no barrier, and not perturbed'.format(mpi)):
+        run = mpi.profile(mpi.build('hang.c'), 2, ['none'], ['--barrier', 'before']).ended(0)
+        equal('barriers', run.report().data['run']['barriers']['count'], 0)
+        text = harness.run([harness.FVMPI, 'report', run.directory, '--width', '200', '--color', 'never']).ended(0).out
+        check('perturbed  no: there were no calls into which' in text, 'text:\n{}', text[:1500])
     with tap.test('{}: off: nothing'.format(mpi)):
         report = mpi.profile(program, 2).ended(0).report()
         equal('run.barriers', report.data['run']['barriers'], None)

@@ -65,7 +65,7 @@ class Job:
         return hang if hang and hang['waiting'] == waiting else None
 
     def judge(self, hang, running):
-        check(re.match('Still running: ' if running else 'Killed: ', hang['text']), 'headline: {}', hang['text'])
+        check(re.match('Still running: ' if running else 'Killed(; if it hung before)?: ', hang['text']), 'headline: {}', hang['text'])
         check(re.search(self.headline, hang['text']), 'headline: {}', hang['text'])
         if running:
             check(hang['lasting'], 'not lasting')
@@ -100,6 +100,12 @@ def hangs(tap, mpi, cases):
             job.judge(hang, running=False)
             text = harness.run([harness.FVMPI, 'report', job.directory]).ended(0).out
             check(re.search('^Who waits for whom', text, re.M), 'no section:\n{}', text[:1500])
+            check('a longer run would tell more' not in text, 'advice for a run that went well:\n{}', text[:1500])
+            if job.way == 'loop':
+                check(re.search(r'^  rank 2 killed, outside of MPI, last in MPI_Barrier:\n +main  hang.c:\d+$', text, re.M),
+                      'not where it came from:\n{}', text[:1500])
+                last = harness.report_of(job.directory).rank(2)['last_call']
+                equal('last call', (last['function'], last['path'][0]['function']), ('MPI_Barrier', 'main'))
 
 
 def statuses(tap, mpi):

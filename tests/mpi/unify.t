@@ -273,6 +273,19 @@ def options(tap):
         harness.run([UNIFY, '/nonexistent']).ended(1)
 
 
+def without_events(tap, mpi):
+    with tap.test('{}: a profile without events; the run that has them is named'.format(mpi)):
+        run = mpi.profile(mpi.build('hang.c'), 2, ['none']).ended(0)
+        alone = unify(run.directory, rc=1)
+        check('2 of 2 ranks have a profile and no events; record with' in alone.err, 'not said: {}', alone.err)
+        for i in (2, 3):
+            mpi.profile(mpi.build('hang.c'), 2, ['none'], [] if i == 3 else ['--trace'], directory=run.directory).ended(0)
+            found = unify(run.directory, rc=1)
+            equal('said', found.err.strip(), 'fvmpi: {0}: 2 of 2 ranks have a profile and no events; {0}-2 beside it '
+                  'has events: fvunify {0}-2'.format(run.directory))
+        unify(run.directory + '-2', '-q')
+
+
 def clocks(tap):
     with tap.test('hosts whose clocks differ'):
         if not os.path.exists(GENERATOR):
@@ -306,6 +319,7 @@ def main():
         real_programs(tap, mpi)
         same_for_all(tap, mpi)
         killed(tap, mpi)
+        without_events(tap, mpi)
         two_runs(tap, mpi)
         pauses(tap, mpi)
         chunks(tap, mpi)

@@ -7,6 +7,12 @@ capture "$fvmpi" check
 check 'no archive: status 2' has "$rc:$err" '^2:fvmpi: check: no archive'
 capture "$fvmpi" check --bad x
 check 'unknown option: status 2' has "$rc:$err" '^2:fvmpi: check: --bad'
+capture "$fvmpi" check --strikt x
+check 'unknown option: suggestion' has "$rc:$err" '^2:fvmpi: check: --strikt: no such option \(did you mean --strict\?\)'
+mkdir profiled
+: > profiled/rank-000000.fvr
+capture "$fvmpi" check profiled
+check 'an experiment without an archive: how to make it' has "$rc:$err" '^1:fvmpi: profiled: no archive in it; .*: fvunify profiled$'
 capture "$fvmpi" check --help
 check '--help' has "$rc:$(tr '\n' ' ' <<< "$out")" '^0:.*--strict.*--json'
 archives=$build/tests/otf2/archives
@@ -40,6 +46,8 @@ check 'an anchor file on which the library hangs or fails' test "$rc:$(wc -l <<<
 capture "$fvmpi" check --strict good/traces.otf2
 check 'a good archive: nothing, even with --strict' has "$rc:$out" '^0:[^ ]*: 4 locations, [0-9]+ events, [0-9]+ definitions: 0 errors, 0 warnings$'
 check 'nothing on stderr' test -z "$err"
+capture "$fvmpi" check --strict good
+check 'its directory will do' has "$rc:$out" '^0:good/traces.otf2: .* 0 errors, 0 warnings$'
 capture "$fvmpi" check --json good.json good/traces.otf2
 check '--json: text gives way' test "$rc:$out" = 0:
 check '--json: no faults' has "$(tr -d ' \n' < good.json)" '"schema":"fvmpi-check-1".*"faults":\[\].*"locations":4,.*"errors":0,"warnings":0'

@@ -75,6 +75,11 @@ try_mpi() {
 
     capture "$fvmpi" run -o "serial-$mpi" -- "${launcher[@]}" -n 1 ./serial 5
     check "$mpi: a program that calls no MPI: nothing recorded, said" has "$rc:$err" 'nothing was recorded in .*/serial-'
+    check "$mpi: ... and no directory is left" test ! -e "serial-$mpi"
+    capture "$fvmpi" run -o /proc/fvmpi/exp -- "${launcher[@]}" -n 2 "./app.$mpi"
+    check "$mpi: no place for the experiment: status and output are the program's" test "$rc:$out" = '0:sum 2 of 2 '
+    check "$mpi: ... it is said" has "$err" '^fvmpi: /proc/fvmpi/exp: cannot make the experiment directory'
+    check "$mpi: ... and the program is not blamed" lacks "$err" 'MPI_Init'
 }
 
 # Linked with -lfvmpi-*: recorded without fvmpi run, and only once under it.
@@ -136,6 +141,19 @@ for file in rank-000000.fvr run.json .job; do
 done
 capture "$fvmpi" report exp-serial --csv exp-serial/rank-000000.fvr
 check 'report --csv onto a rank file: refused' has "$rc:$err" '^1:fvmpi: exp-serial/rank-000000.fvr.*: Not a directory'
+capture "$fvmpi" report exp-serial --csv exp-serial
+check 'report --csv among the rank files: refused' has "$rc:$err" '^2:fvmpi: report: exp-serial: .*among the files of a recorded run'
+capture "$fvmpi" report exp-serial/run.json
+check 'report of another file in it: names the directory' test "$rc:$err" = \
+    '1:fvmpi: exp-serial/run.json: not a rank file; give the experiment directory: fvmpi report exp-serial'
+for command in report diff; do
+    capture "$fvmpi" $command exp-serial --no-such exp-serial
+    check "$command: an unknown option" has "$rc:$err" "^2:fvmpi: $command: --no-such: no such option, or"
+    capture "$fvmpi" $command exp-serial --jsno=x exp-serial
+    check "$command: a misspelt option" has "$rc:$err" "^2:fvmpi: $command: --jsno=x: no such option \(did you mean --json\?\)"
+    capture "$fvmpi" $command exp-serial --json
+    check "$command: a missing value is no misspelling" has "$rc:$err" "^2:fvmpi: $command: --json: .*its value is missing"
+done
 check '... and all of it is as it was' diff -r --no-dereference exp-kept exp-serial
 capture "$fvmpi" report exp-serial --json exp-serial/profile.json
 check 'report --json beside the rank files' test "$rc" -eq 0 -a -s exp-serial/profile.json

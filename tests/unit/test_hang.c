@@ -272,7 +272,7 @@ static void all_have_come(void **state)
     const struct fv_hang *h = judge();
     assert_int_equal(h->waiting, 0);
     assert_int_equal(h->ranks[0].state, FV_HANG_MATCHED);
-    assert_headline("Killed: 2 of 2 ranks");
+    assert_headline("Killed while running: 2 of 2 ranks");
 }
 
 static void roots(void **state)
