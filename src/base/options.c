@@ -9,6 +9,7 @@
 
 #define FIELD(name) offsetof(struct fv_options, name)
 #define DEPTH_MOST 1024 /* what the runtime can hold */
+#define SAMPLE_RATE 100
 #define SIZE_MOST (UINT64_C(1) << 40)
 
 static char output_storage[4096];
@@ -143,6 +144,18 @@ static const char *parse_output(const struct fv_option *option, const char *text
     return NULL;
 }
 
+/* A rate, or on (1) and off. */
+static const char *parse_rate(const struct fv_option *option, const char *text, void *field)
+{
+    bool on;
+
+    if (parse_flag(option, text, &on))
+        return parse_number(option, text, field);
+    if (field)
+        *(uint64_t *)field = on ? SAMPLE_RATE : 0;
+    return NULL;
+}
+
 static const char *parse_any(const struct fv_option *option, const char *text, void *field)
 {
     (void)option;
@@ -181,6 +194,9 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_BARRIER_WAIT", "--barrier-wait", 0, "SECONDS", "10",
       "with --barrier: how long MPI_Init waits for all ranks to agree to it",
       FV_USE_APPLICATION, parse_number, FIELD(barrier_wait), 0, 3600 },
+    { "FVMPI_SAMPLE", "--sample", 0, NULL, "0",
+      "sample CPU time and whole instances of functions, 100 times a second; --sample=RATE as often as that",
+      FV_USE_APPLICATION, parse_rate, FIELD(sample), 2, 5000 },
     { "FVMPI_OFF_AT_START", "--off-at-start", 0, NULL, "0",
       "record nothing until MPI_Pcontrol(1) or fvmpi_resume()",
       FV_USE_APPLICATION, parse_flag, FIELD(off_at_start), 0, 0 },
@@ -207,7 +223,6 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
       "further directories with debug files by build-id, for `fvmpi report`",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
-    { "FVMPI_SAMPLE", "--sample", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_THREADS", "--threads", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_IO", "--io", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_MEMORY", "--memory", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },

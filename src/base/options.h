@@ -18,6 +18,7 @@ struct fv_options {
     int clock; /* 0 as the kernel does, else an enum fv_clock_kind */
     int barrier;           /* enum fv_barrier_mode */
     uint64_t barrier_wait; /* seconds */
+    uint64_t sample;       /* ticks per second of a thread's CPU time; 0: none */
 };
 
 enum fv_option_use {

@@ -145,7 +145,24 @@ static FV_COLD const struct module *discover(uintptr_t address)
     if (!write_module(&q, path))
         return NULL;
     modules[module_count] = q.module;
-    return &modules[module_count++];
+    __atomic_store_n(&module_count, module_count + 1, __ATOMIC_RELEASE); /* for fv_module_known() */
+    return &modules[module_count - 1];
+}
+
+uint32_t fv_module_known(uintptr_t address, uint64_t *offset)
+{
+    unsigned count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct module m = modules[i];
+
+        if (address - m.begin < m.end - m.begin) {
+            *offset = address - m.bias;
+            return m.id;
+        }
+    }
+    *offset = address;
+    return FV_MODULE_UNKNOWN;
 }
 
 uint32_t fv_module_find(uintptr_t address, uint64_t *offset)

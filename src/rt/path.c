@@ -98,8 +98,23 @@ static inline struct fv_path_entry **bucket_of(struct fv_path_cache *cache, cons
 }
 _Static_assert(BUCKETS == 1 << 12, "bucket_of() takes the upper 12 bits");
 
-static inline bool still_holds(const struct fv_path_entry *e)
+/* The same, but of one slot it is known what it holds, and to read it would trap. */
+static bool still_holds_watched(const struct fv_path_entry *e, const struct fv_thread *thread)
 {
+    for (uint32_t i = 0; i < e->check_count; i++) {
+        uintptr_t at = e->slot + (uintptr_t)e->checks[i].offset;
+
+        if ((at == thread->watched ? thread->watched_value : *(const uintptr_t *)at) != e->checks[i].value)
+            return false;
+    }
+    return true;
+}
+
+static inline bool still_holds(const struct fv_path_entry *e, const struct fv_thread *thread)
+{
+    if (FV_UNLIKELY(thread->watched))
+        return still_holds_watched(e, thread);
+
     const char *slot = (const char *)e->slot;
 
     for (uint32_t i = 0; i < e->check_count; i++)
@@ -157,6 +172,7 @@ static void read_frame(unw_cursor_t *cursor, struct frame *f)
 static FV_TLS struct {
     bool on;
     uintptr_t low, high;
+    uintptr_t watched, watched_value; /* as in struct fv_thread */
 } unwinding;
 static int (*libunwind_access)(unw_addr_space_t, unw_word_t, unw_word_t *, int, void *);
 
@@ -166,6 +182,10 @@ static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
         return libunwind_access(space, address, value, write, arg);
     if (write)
         return -UNW_EINVAL;
+    if (address == unwinding.watched && address) {
+        *value = unwinding.watched_value;
+        return 0;
+    }
     if (address >= unwinding.low && address < unwinding.high && unwinding.high - address >= sizeof(*value)) {
         memcpy(value, (const void *)address, sizeof(*value));
         return 0;
@@ -287,6 +307,8 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
         /* a coroutine's stack may end anywhere: nothing of it is read without asking the kernel */
         unwinding.low = own_stack ? (uintptr_t)__builtin_frame_address(0) - UNWIND_STACK : 0;
         unwinding.high = own_stack ? thread->stack_end : 0;
+        unwinding.watched = thread->watched;
+        unwinding.watched_value = thread->watched_value;
         unwinding.on = true;
         unwind(walk, site, limit);
         unwinding.on = false;
@@ -303,6 +325,8 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     struct fv_path_entry *e = fv_path_insert(thread, site, path, thread->paths->collected, count);
     if (!count && limit > 1)
         e->slot = 1; /* never found again; the entry only serves this call */
+    if (FV_UNLIKELY(thread->sampler))
+        fv_sampler_catch_up(thread);
     thread->record->path_misses++;
     thread->record->cold_ticks += fv_ticks() - begin;
     return e;
@@ -315,7 +339,7 @@ struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site si
     unsigned steps = 0;
 
     for (struct fv_path_entry *e = *head; e; link = &e->next, e = *link, steps++) {
-        if (e->return_address != site.return_address || e->slot != slot || !still_holds(e))
+        if (e->return_address != site.return_address || e->slot != slot || !still_holds(e, thread))
             continue;
         if (FV_UNLIKELY(steps >= SHALLOW)) {
             *link = e->next;

@@ -96,6 +96,9 @@ uint32_t fv_tree_child(uint32_t parent, uint32_t module, uint64_t offset);
 const struct fv_path_record *fv_tree_node(uint32_t id); /* id > 0 */
 /* The module of an address, recorded in the file when new; the offset of the address in it. */
 uint32_t fv_module_find(uintptr_t address, uint64_t *offset);
+/* The same of modules that are known, without a lock: for signal handlers. FV_MODULE_UNKNOWN: ask
+ * fv_module_find() later. */
+uint32_t fv_module_known(uintptr_t address, uint64_t *offset);
 /* Before a batch of fv_module_find(): notices dlclose(). */
 void fv_module_refresh(void);
 
@@ -177,6 +180,8 @@ struct fv_thread {
         size_t bytes;
     } scratch[3];
     struct fv_thread *next_all, *next_free;
+    struct fv_sampler *sampler; /* NULL: not sampled; and: */
+    uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
 };
 
 /* The thread's own; NULL before its first call, inside a call, and when the runtime is off. */
@@ -213,6 +218,18 @@ bool fv_pack_wanted(void);
 size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed **out, size_t *room);
 
 void fv_events_switched(bool on); /* pause, resume: by the calling thread */
+
+/* ---- sampling (src/sampler, the layer above) ---- */
+
+/* Once, by the thread that starts recording: --sample. */
+void fv_sampler_start(void);
+/* A thread begins and ends to be recorded; by itself. */
+void fv_sampler_thread_begin(struct fv_thread *thread);
+void fv_sampler_thread_end(struct fv_thread *thread);
+/* On a rare path, no lock held: learns what the signal handler could not ask. */
+void fv_sampler_catch_up(struct fv_thread *thread);
+/* After fork() in the child. */
+void fv_sampler_forget(void);
 
 #define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */
 extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];

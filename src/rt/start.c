@@ -42,6 +42,7 @@ static void in_forked_child(void)
     if (fv_rt.state == FV_RT_IDLE)
         return;
     __atomic_store_n(&fv_rt.state, FV_RT_OFF, __ATOMIC_RELEASE);
+    fv_sampler_forget();
     fv_writer_forget(&fv_rt.writer);
     fv_thread_forget();
 }
@@ -319,6 +320,8 @@ void fv_start(const struct fv_start_info *info)
         fv_rt.writer.header->tool_call_ticks = calibrate();
         if (fv_rt.options.trace)
             fv_events_init();
+        if (fv_rt.options.sample)
+            fv_sampler_start();
         fv_rt.writer.header->tool_start_ticks = fv_ticks() - begin;
         uint32_t wished = __atomic_load_n(&wish, __ATOMIC_RELAXED);
         if (wished == WISH_PAUSE || (wished == WISH_NONE && fv_rt.options.off_at_start))
@@ -351,8 +354,11 @@ static void end(enum fv_file_state state)
 
 void fv_finalizing(void)
 {
-    if (fv_rt_on())
-        fv_rt.writer.header->finalize_ticks = fv_ticks();
+    if (!fv_rt_on())
+        return;
+    fv_rt.writer.header->finalize_ticks = fv_ticks();
+    if (fv_self && fv_self->sampler)
+        fv_sampler_catch_up(fv_self); /* MPI unloads its components */
 }
 
 void fv_finalized(void)

@@ -21,6 +21,7 @@ static void thread_ended(void *arg)
     fv_self = NULL;
     if (!fv_rt_on())
         return;
+    fv_sampler_thread_end(t);
     t->record->end = fv_ticks();
     t->record->in_call.begin = 0; /* if it was cancelled in a call */
     fv_lock(&fv_rt.lock);
@@ -97,6 +98,7 @@ static FV_COLD struct fv_thread *attach(void)
     pthread_once(&key_once, make_key);
     if (key_made)
         pthread_setspecific(key, t);
+    fv_sampler_thread_begin(t);
     return t;
 }
 

@@ -122,6 +122,10 @@ enum fv_chunk_type {
     FV_CHUNK_PACKED = 15,     /* one struct fv_packed: a chunk of events, compressed */
     FV_CHUNK_WAITING = 16,    /* one struct fv_waiting, of one thread */
     FV_CHUNK_NEIGHBOURS = 17, /* struct fv_neighbours, variable: of communicators with a topology, in a trace */
+    FV_CHUNK_SAMPLER = 18,      /* one struct fv_sampler_record, of one thread */
+    FV_CHUNK_SAMPLE_PATHS = 19, /* struct fv_path_record, of one thread: what its samples refer to */
+    FV_CHUNK_INSTANCES = 20,    /* struct fv_instances, of one thread */
+    FV_CHUNK_COSTS = 21,        /* struct fv_cost, of one thread */
 };
 
 struct fv_chunk_header {
@@ -419,5 +423,75 @@ struct fv_bins {
     uint64_t active; /* 0 or 1 */
     struct fv_bin_bank bank[2];
 };
+
+/* ---- samples (src/sampler) ---- */
+
+/* What a thread's sampler did. Instances that were entered have returned, were abandoned (longjmp, exceptions, the
+ * thread's end), or are `open`. */
+struct fv_sampler_record {
+    uint64_t rate;       /* ticks per second of CPU time, on average; 0: not sampled */
+    uint64_t trap_ticks; /* what one trap adds to an instance, calibrated and subtracted ... */
+    uint64_t trap_ns;    /* ... and to its CPU time */
+    uint64_t trap_spread_ticks; /* between the quartiles of the calibration */
+    uint64_t ticks;      /* samples of the CPU clock */
+    uint64_t traps;      /* of breakpoints and watchpoints */
+    uint64_t entries, returns, abandoned, open;
+    uint64_t skipped;    /* entries passed over at random, of functions too fast for the window */
+    uint64_t refused;    /* entries that could not be followed: another stack, no room */
+    uint64_t late;       /* signals that came too late to mean anything: SIGTRAP was blocked */
+    uint64_t lost_contexts, lost_paths; /* instances, ticks without a record of their own: a table was full */
+    uint64_t tool_ticks; /* in all of this */
+    uint64_t cut;        /* ticks whose call path could not be followed to its beginning */
+    uint64_t tool_ns;    /* the same as CPU time: nobody else ran meanwhile */
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct fv_sampler_record) == 160, "on-disk size");
+
+/* Metrics of an instance. */
+enum fv_metric {
+    FV_METRIC_TIME,      /* ticks */
+    FV_METRIC_CPU,       /* ns of the thread's CPU time */
+    FV_METRIC_MPI,       /* ticks inside MPI */
+    FV_METRIC_MPI_CALLS,
+    FV_METRIC_FAULTS,    /* of pages, minor and major */
+    FV_METRIC_SWITCHES,  /* of context, voluntary and not */
+    FV_METRIC_COUNT
+};
+#define FV_METRICS 8 /* room */
+
+/* Mean and sum of squared deviations (Welford, Technometrics 4, 1962). */
+struct fv_moments {
+    double mean, m2;
+};
+
+struct fv_instance {
+    uint64_t begin, time; /* ticks */
+    uint64_t cpu_ns;
+};
+
+#define FV_RESERVOIR 64
+enum fv_instances_flags { FV_INSTANCES_FAST = 1 }; /* too fast for the window: entries were skipped at random */
+
+/* Instances of one function in one calling context. `window` are those of `returns` whose choice does not depend on
+ * how long the instance before took. The reservoir is a random sample of all. */
+struct fv_instances {
+    uint32_t path; /* SAMPLE_PATHS of the thread; the innermost node is the function's entry */
+    uint32_t flags; /* enum fv_instances_flags */
+    uint64_t entries, returns, abandoned;
+    uint64_t window;
+    uint64_t time_min, time_max; /* ticks; of returns */
+    struct fv_moments all[FV_METRICS], in_window[FV_METRICS];
+    struct fv_instance reservoir[FV_RESERVOIR]; /* min(returns, FV_RESERVOIR) */
+};
+_Static_assert(sizeof(struct fv_instances) == 1848, "on-disk size");
+
+/* Ticks of the CPU clock at one call path; its innermost node is the instruction. */
+struct fv_cost {
+    uint32_t path; /* SAMPLE_PATHS of the thread */
+    uint32_t pad;
+    uint64_t ticks; /* samples */
+    uint64_t in_mpi; /* of them */
+};
+_Static_assert(sizeof(struct fv_cost) == 24, "on-disk size");
 
 #endif

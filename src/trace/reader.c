@@ -147,6 +147,10 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_SITES: return sizeof(struct fv_site_record);
     case FV_CHUNK_WINDOWS: return sizeof(struct fv_window_record);
     case FV_CHUNK_WAITING: return sizeof(struct fv_waiting);
+    case FV_CHUNK_SAMPLER: return sizeof(struct fv_sampler_record);
+    case FV_CHUNK_SAMPLE_PATHS: return sizeof(struct fv_path_record);
+    case FV_CHUNK_INSTANCES: return sizeof(struct fv_instances);
+    case FV_CHUNK_COSTS: return sizeof(struct fv_cost);
     }
     return 0; /* variable, or unknown */
 }
@@ -574,6 +578,10 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_PACKED] = "packed event",
         [FV_CHUNK_WAITING] = "waiting",
         [FV_CHUNK_NEIGHBOURS] = "neighbours",
+        [FV_CHUNK_SAMPLER] = "sampler",
+        [FV_CHUNK_SAMPLE_PATHS] = "sample paths",
+        [FV_CHUNK_INSTANCES] = "instances",
+        [FV_CHUNK_COSTS] = "costs",
     };
     return NAME_OF(names, type);
 }

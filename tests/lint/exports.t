@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What leaves a library: MPI's names and fvmpi's public functions. What it needs: libc, its MPI, libunwind.
+# What leaves a library: MPI's names, fvmpi's public functions, and what --sample interposes (src/sampler/signals.c). What it needs: libc, its MPI, libunwind.
 . "$(dirname "$0")/../lib.sh"
 
 for library in "$build"/.libs/libfvmpi-*.so; do
     name=$(basename "$library")
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |
-        grep -vE '^(MPI_[A-Za-z0-9_]+|mpi_[a-z0-9_]+|fvmpi_(version|pause|resume))(@@.*)?$')
+        grep -vE '^(MPI_[A-Za-z0-9_]+|mpi_[a-z0-9_]+|fvmpi_(version|pause|resume)|sigaction|signal)(@@.*)?$')
     if [ -n "${SANITIZE_FLAGS:-}" ]; then
         skip "$name: exports" 'a sanitizer adds its own'
         continue

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Folders depend one way: base <- trace <- {rt, report <- merge <- analysis} <- cmd; the runtime never meets report or cmd. Each
+# Folders depend one way: base <- trace <- {rt <- sampler, report <- merge <- analysis} <- cmd; the runtime never meets report or cmd. Each
 # header stands alone.
 . "$(dirname "$0")/../lib.sh"
 
@@ -8,13 +8,14 @@ allowed() { # FOLDER: what it may include
         base) echo 'base' ;;
         trace) echo 'base trace' ;;
         rt) echo 'base trace rt fvmpi.h' ;;
+        sampler) echo 'base trace rt sampler' ;;
         report) echo 'base trace report' ;;
         merge) echo 'base trace report merge' ;;
         analysis) echo 'base trace report merge analysis' ;;
         cmd) echo 'base trace report merge analysis cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt report merge analysis cmd; do
+for folder in base trace rt sampler report merge analysis cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
     out=$(grep -HoE '^#include "[^"]+"' "$source/src/$folder"/*.[ch] | while IFS=: read -r file include; do

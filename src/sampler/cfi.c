@@ -1,0 +1,600 @@
+/* See cfi.h. The rows of a table are run as DWARF 5, section 6.4 says, of the parts that compilers and the C
+ * library's assembler code use; the encodings are those of the LSB, chapter 10.6. */
+#include "sampler/cfi.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(DLFO_STRUCT_HAS_EH_DBASE)
+#define HAVE_FIND_OBJECT 1
+#else
+#define HAVE_FIND_OBJECT 0
+#endif
+
+__attribute__((no_sanitize("address"))) bool fv_stack_read(const struct fv_stack *stack, uintptr_t address,
+                                                           uintptr_t *out)
+{
+    if (address % sizeof(*out) || address < stack->low || address >= stack->high ||
+        stack->high - address < sizeof(*out))
+        return false;
+    *out = address == stack->watched ? stack->watched_value : *(const volatile uintptr_t *)address;
+    return true;
+}
+
+bool fv_cfi_available(void)
+{
+    return HAVE_FIND_OBJECT;
+}
+
+#if HAVE_FIND_OBJECT
+
+/* ---- bytes of the tables ---- */
+
+struct bytes {
+    const uint8_t *at, *end;
+    bool bad; /* read past the end, or something unknown */
+};
+
+static uint64_t get(struct bytes *b, unsigned size)
+{
+    uint64_t value = 0;
+
+    if (b->bad || (size_t)(b->end - b->at) < size) {
+        b->bad = true;
+        return 0;
+    }
+    memcpy(&value, b->at, size);
+    b->at += size;
+    return value;
+}
+
+static uint64_t get_uleb(struct bytes *b)
+{
+    uint64_t value = 0, byte;
+    unsigned shift = 0;
+
+    do {
+        byte = get(b, 1);
+        if (shift < 64)
+            value |= (byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
+    return value;
+}
+
+static int64_t get_sleb(struct bytes *b)
+{
+    uint64_t value = 0, byte;
+    unsigned shift = 0;
+
+    do {
+        byte = get(b, 1);
+        if (shift < 64)
+            value |= (byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
+    if (shift < 64 && byte & 0x40)
+        value |= ~UINT64_C(0) << shift;
+    return (int64_t)value;
+}
+
+static void skip(struct bytes *b, uint64_t count)
+{
+    if (b->bad || (uint64_t)(b->end - b->at) < count)
+        b->bad = true;
+    else
+        b->at += count;
+}
+
+/* A pointer in one of the encodings DW_EH_PE_*: absolute or relative to where it stands. */
+static uintptr_t get_encoded(struct bytes *b, uint8_t encoding, bool relative)
+{
+    uintptr_t here = (uintptr_t)b->at, value;
+
+    switch (encoding & 0x0f) {
+    case 0x00:
+    case 0x04:
+    case 0x0c: value = get(b, 8); break;
+    case 0x02: value = get(b, 2); break;
+    case 0x03: value = get(b, 4); break;
+    case 0x0a: value = (uintptr_t)(int16_t)get(b, 2); break;
+    case 0x0b: value = (uintptr_t)(intptr_t)(int32_t)get(b, 4); break;
+    default: b->bad = true; return 0;
+    }
+    if (relative && (encoding & 0x70) == 0x10)
+        value += here;
+    else if (relative && encoding & 0x70)
+        b->bad = true;
+    return value;
+}
+
+/* ---- the entry of an address ---- */
+
+struct entry {
+    uintptr_t begin, end;
+    struct bytes common, own; /* programs: of the CIE, of the FDE */
+    uint64_t code_align;
+    int64_t data_align;
+    uint8_t encoding; /* of addresses */
+    bool signal_frame;
+};
+
+static struct bytes block(const uint8_t *at)
+{
+    uint32_t length;
+
+    memcpy(&length, at, sizeof(length));
+    if (length == UINT32_MAX) /* of more than 4 GiB */
+        return (struct bytes){ .bad = true };
+    return (struct bytes){ .at = at + sizeof(length), .end = at + sizeof(length) + length };
+}
+
+static bool read_common(const uint8_t *at, struct entry *e, bool *augmented)
+{
+    struct bytes b = block(at);
+    uint64_t id = get(&b, 4), version = get(&b, 1);
+    const char *augmentation = (const char *)b.at;
+
+    if (b.bad || id || (version != 1 && version != 3))
+        return false;
+    while (get(&b, 1) && !b.bad)
+        ;
+    e->code_align = get_uleb(&b);
+    e->data_align = get_sleb(&b);
+    uint64_t return_register = version == 1 ? get(&b, 1) : get_uleb(&b);
+    if (b.bad || return_register != FV_REG_RIP)
+        return false;
+    e->encoding = 0;
+    *augmented = *augmentation == 'z';
+    if (*augmentation && !*augmented)
+        return false;
+    if (*augmented) {
+        uint64_t bytes = get_uleb(&b);
+        struct bytes data = b;
+
+        skip(&b, bytes);
+        while (*++augmentation) {
+            uint8_t encoding;
+            switch (*augmentation) {
+            case 'R': e->encoding = (uint8_t)get(&data, 1); break;
+            case 'L': get(&data, 1); break;
+            case 'P':
+                encoding = (uint8_t)get(&data, 1);
+                get_encoded(&data, encoding, false);
+                break;
+            case 'S': e->signal_frame = true; break;
+            case 'B': break;
+            default: return false;
+            }
+        }
+        b.bad |= data.bad;
+    }
+    e->common = b;
+    return !b.bad;
+}
+
+static bool read_entry(const uint8_t *at, uintptr_t pc, struct entry *e)
+{
+    struct bytes b = block(at);
+    const uint8_t *cie = b.at;
+    uint32_t back = (uint32_t)get(&b, 4);
+    bool augmented = false;
+
+    *e = (struct entry){ 0 };
+    if (b.bad || !back || !read_common(cie - back, e, &augmented))
+        return false;
+    e->begin = get_encoded(&b, e->encoding, true);
+    e->end = e->begin + get_encoded(&b, e->encoding, false);
+    if (augmented)
+        skip(&b, get_uleb(&b));
+    e->own = b;
+    return !b.bad && pc >= e->begin && pc < e->end;
+}
+
+/* .eh_frame_hdr: a table of (first address, entry), sorted; both relative to the header. */
+struct pair {
+    int32_t address, entry;
+};
+
+static bool find_entry(uintptr_t pc, struct entry *e, const void **object)
+{
+    struct dl_find_object found;
+
+    if (_dl_find_object((void *)pc, &found) || !found.dlfo_eh_frame)
+        return false;
+    const uint8_t *header = found.dlfo_eh_frame;
+    uint32_t count;
+
+    *object = found.dlfo_link_map;
+    /* version 1; a 4-byte pointer to .eh_frame; a 4-byte count; the table as linkers make it */
+    if (header[0] != 1 || (header[1] & 0x0f) % 8 != 3 || header[2] != 0x03 || header[3] != 0x3b)
+        return false;
+    memcpy(&count, header + 8, sizeof(count));
+    const struct pair *table = (const void *)(header + 12);
+    intptr_t wanted = (intptr_t)(pc - (uintptr_t)header);
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (table[middle].address <= wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && read_entry(header + table[low - 1].entry, pc, e);
+}
+
+/* ---- the row of an address ---- */
+
+enum rule_kind { SAME, UNDEFINED, AT_OFFSET, IS_OFFSET, AT_EXPRESSION, IS_EXPRESSION, UNKNOWN };
+struct rule {
+    uint8_t kind; /* enum rule_kind */
+    int64_t offset;
+    struct bytes expression;
+};
+struct row {
+    struct rule reg[FV_REGS];
+    bool cfa_is_expression;
+    uint64_t cfa_register;
+    int64_t cfa_offset;
+    struct bytes cfa_expression;
+};
+#define REMEMBERED 4
+struct machine {
+    struct row row, initial, remembered[REMEMBERED];
+    unsigned depth;
+    uintptr_t location;
+};
+_Static_assert(sizeof(struct machine) <= sizeof(((struct fv_cfi_cache *)0)->scratch), "room");
+
+static struct bytes get_block(struct bytes *b)
+{
+    uint64_t length = get_uleb(b);
+    struct bytes found = { .at = b->at };
+
+    skip(b, length);
+    found.end = b->at;
+    return found;
+}
+
+static void set_rule(struct machine *m, uint64_t reg, enum rule_kind kind, int64_t offset)
+{
+    if (reg < FV_REGS)
+        m->row.reg[reg] = (struct rule){ .kind = (uint8_t)kind, .offset = offset };
+}
+
+static void set_expression(struct machine *m, uint64_t reg, enum rule_kind kind, struct bytes expression)
+{
+    if (reg < FV_REGS)
+        m->row.reg[reg] = (struct rule){ .kind = (uint8_t)kind, .expression = expression };
+}
+
+static void restore(struct machine *m, uint64_t reg)
+{
+    if (reg < FV_REGS)
+        m->row.reg[reg] = m->initial.reg[reg];
+}
+
+static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
+{
+    m->row.cfa_is_expression = false;
+    m->row.cfa_register = reg;
+    m->row.cfa_offset = offset;
+}
+
+/* The rare ones. */
+static void do_extended(struct machine *m, const struct entry *e, struct bytes *b, unsigned op)
+{
+    uint64_t reg;
+
+    switch (op) {
+    case 0x05:
+        reg = get_uleb(b);
+        set_rule(m, reg, AT_OFFSET, (int64_t)get_uleb(b) * e->data_align);
+        break;
+    case 0x06: restore(m, get_uleb(b)); break;
+    case 0x07: set_rule(m, get_uleb(b), UNDEFINED, 0); break;
+    case 0x08: set_rule(m, get_uleb(b), SAME, 0); break;
+    case 0x09:
+        reg = get_uleb(b);
+        get_uleb(b);
+        set_rule(m, reg, UNKNOWN, 0);
+        break;
+    case 0x10:
+        reg = get_uleb(b);
+        set_expression(m, reg, AT_EXPRESSION, get_block(b));
+        break;
+    case 0x11:
+        reg = get_uleb(b);
+        set_rule(m, reg, AT_OFFSET, get_sleb(b) * e->data_align);
+        break;
+    case 0x12:
+        reg = get_uleb(b);
+        set_cfa(m, reg, get_sleb(b) * e->data_align);
+        break;
+    case 0x13: m->row.cfa_offset = get_sleb(b) * e->data_align; break;
+    case 0x14:
+        reg = get_uleb(b);
+        set_rule(m, reg, IS_OFFSET, (int64_t)get_uleb(b) * e->data_align);
+        break;
+    case 0x15:
+        reg = get_uleb(b);
+        set_rule(m, reg, IS_OFFSET, get_sleb(b) * e->data_align);
+        break;
+    case 0x16:
+        reg = get_uleb(b);
+        set_expression(m, reg, IS_EXPRESSION, get_block(b));
+        break;
+    case 0x2e: get_uleb(b); break; /* bytes of arguments: nothing to us */
+    default: b->bad = true;
+    }
+}
+
+static void do_one(struct machine *m, const struct entry *e, struct bytes *b)
+{
+    unsigned op = (unsigned)get(b, 1);
+    uint64_t reg;
+
+    switch (op & 0xc0) {
+    case 0x40: m->location += (op & 0x3f) * e->code_align; return;
+    case 0x80: set_rule(m, op & 0x3f, AT_OFFSET, (int64_t)get_uleb(b) * e->data_align); return;
+    case 0xc0: restore(m, op & 0x3f); return;
+    }
+    switch (op) {
+    case 0x00: break;
+    case 0x01: m->location = get_encoded(b, e->encoding, true); break;
+    case 0x02: m->location += get(b, 1) * e->code_align; break;
+    case 0x03: m->location += get(b, 2) * e->code_align; break;
+    case 0x04: m->location += get(b, 4) * e->code_align; break;
+    case 0x0a:
+        if (m->depth == REMEMBERED)
+            b->bad = true;
+        else
+            m->remembered[m->depth++] = m->row;
+        break;
+    case 0x0b:
+        if (!m->depth)
+            b->bad = true;
+        else
+            m->row = m->remembered[--m->depth];
+        break;
+    case 0x0c:
+        reg = get_uleb(b);
+        set_cfa(m, reg, (int64_t)get_uleb(b));
+        break;
+    case 0x0d: m->row.cfa_register = get_uleb(b); break;
+    case 0x0e: m->row.cfa_offset = (int64_t)get_uleb(b); break;
+    case 0x0f:
+        m->row.cfa_is_expression = true;
+        m->row.cfa_expression = get_block(b);
+        break;
+    default: do_extended(m, e, b, op);
+    }
+}
+
+static bool run(struct machine *m, const struct entry *e, uintptr_t pc)
+{
+    struct bytes b = e->common;
+
+    memset(&m->row, 0, sizeof(m->row));
+    m->depth = 0;
+    m->location = e->begin;
+    while (!b.bad && b.at < b.end)
+        do_one(m, e, &b);
+    if (b.bad)
+        return false;
+    m->initial = m->row;
+    for (b = e->own; !b.bad && b.at < b.end && m->location <= pc;) {
+        unsigned op = *b.at;
+        bool advances = (op & 0xc0) == 0x40 || (op >= 0x01 && op <= 0x04);
+
+        do_one(m, e, &b);
+        if (advances && m->location > pc)
+            break;
+    }
+    return !b.bad;
+}
+
+static const uint8_t callee_saved[6] = { FV_REG_RBX, FV_REG_RBP, 12, 13, 14, 15 };
+
+/* Can the row be kept as offsets? */
+static bool simplify(const struct row *row, struct fv_cfi_row *out)
+{
+    const struct rule *ra = &row->reg[FV_REG_RIP];
+
+    if (row->cfa_is_expression || row->cfa_register >= FV_REG_RIP || ra->kind != AT_OFFSET ||
+        ra->offset != -8 || row->cfa_offset != (int32_t)row->cfa_offset || row->reg[FV_REG_RSP].kind != SAME)
+        return false;
+    for (unsigned i = 0; i < 6; i++) {
+        const struct rule *rule = &row->reg[callee_saved[i]];
+
+        if (rule->kind == AT_OFFSET && rule->offset == (int16_t)rule->offset)
+            out->saved[i] = (int16_t)rule->offset;
+        else if (rule->kind != SAME && rule->kind != UNDEFINED)
+            return false;
+    }
+    out->cfa_register = (uint8_t)row->cfa_register;
+    out->cfa_offset = (int32_t)row->cfa_offset;
+    return true;
+}
+
+static void fill(struct machine *m, struct fv_cfi_row *out, uintptr_t pc)
+{
+    struct entry e;
+
+    *out = (struct fv_cfi_row){ .pc = pc };
+    if (!find_entry(pc, &e, &out->object))
+        return;
+    if (e.signal_frame)
+        return; /* of the kernel's making: the walk ends */
+    out->begin = e.begin;
+    out->plain_entry = run(m, &e, e.begin) && !m->row.cfa_is_expression &&
+                       m->row.cfa_register == FV_REG_RSP && m->row.cfa_offset == 8;
+    if (!run(m, &e, pc) || m->row.reg[FV_REG_RIP].kind == UNDEFINED)
+        return;
+    out->kind = simplify(&m->row, out) ? FV_CFI_SIMPLE : FV_CFI_COMPLEX;
+}
+
+const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
+{
+    struct fv_cfi_row *row = &cache->row[fv_mix(pc) % FV_CFI_CACHE];
+
+    if (row->pc != pc)
+        fill((struct machine *)cache->scratch, row, pc);
+    return row;
+}
+
+/* ---- a step ---- */
+
+/* What expressions of frames need: registers, small numbers, memory of the stack. */
+static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct fv_registers *r,
+                     bool with_cfa, uintptr_t cfa, uintptr_t *out)
+{
+    uintptr_t s[16] = { 0 };
+    unsigned n = 0;
+
+    if (with_cfa)
+        s[n++] = cfa;
+    while (!b.bad && b.at < b.end) {
+        unsigned op = (unsigned)get(&b, 1);
+        bool binary = op == 0x1a || op == 0x1c || op == 0x1e || (op >= 0x21 && op <= 0x25) ||
+                      (op >= 0x29 && op <= 0x2e);
+
+        if (n + 1 >= 16 || (binary && n < 2))
+            return false;
+        if (op >= 0x30 && op <= 0x4f) {
+            s[n++] = op - 0x30;
+        } else if (op >= 0x70 && op < 0x70 + FV_REGS) {
+            s[n++] = r->r[op - 0x70] + (uintptr_t)get_sleb(&b);
+        } else if (binary) {
+            uintptr_t y = s[--n], *x = &s[n - 1];
+            switch (op) {
+            case 0x1a: *x &= y; break;
+            case 0x1c: *x -= y; break;
+            case 0x1e: *x *= y; break;
+            case 0x21: *x |= y; break;
+            case 0x22: *x += y; break;
+            case 0x24: *x = y < 64 ? *x << y : 0; break;
+            case 0x25: *x = y < 64 ? *x >> y : 0; break;
+            case 0x29: *x = *x == y; break;
+            case 0x2a: *x = (intptr_t)*x >= (intptr_t)y; break;
+            case 0x2b: *x = (intptr_t)*x > (intptr_t)y; break;
+            case 0x2c: *x = (intptr_t)*x <= (intptr_t)y; break;
+            case 0x2d: *x = (intptr_t)*x < (intptr_t)y; break;
+            case 0x2e: *x = *x != y; break;
+            default: return false;
+            }
+        } else {
+            switch (op) {
+            case 0x06:
+                if (!n || !fv_stack_read(stack, s[n - 1], &s[n - 1]))
+                    return false;
+                break;
+            case 0x08: s[n++] = get(&b, 1); break;
+            case 0x09: s[n++] = (uintptr_t)(int8_t)get(&b, 1); break;
+            case 0x0a: s[n++] = get(&b, 2); break;
+            case 0x0b: s[n++] = (uintptr_t)(int16_t)get(&b, 2); break;
+            case 0x10: s[n++] = get_uleb(&b); break;
+            case 0x11: s[n++] = (uintptr_t)get_sleb(&b); break;
+            case 0x12:
+                if (!n)
+                    return false;
+                s[n] = s[n - 1];
+                n++;
+                break;
+            case 0x23:
+                if (!n)
+                    return false;
+                s[n - 1] += get_uleb(&b);
+                break;
+            default: return false;
+            }
+        }
+    }
+    if (b.bad || !n)
+        return false;
+    *out = s[n - 1];
+    return true;
+}
+
+static bool apply(const struct rule *rule, uintptr_t cfa, const struct fv_stack *stack,
+                  const struct fv_registers *r, uintptr_t *value)
+{
+    uintptr_t at;
+
+    switch (rule->kind) {
+    case SAME:
+    case UNDEFINED: return true;
+    case AT_OFFSET: return fv_stack_read(stack, cfa + (uintptr_t)rule->offset, value);
+    case IS_OFFSET: *value = cfa + (uintptr_t)rule->offset; return true;
+    case AT_EXPRESSION:
+        return evaluate(rule->expression, stack, r, true, cfa, &at) && fv_stack_read(stack, at, value);
+    case IS_EXPRESSION: return evaluate(rule->expression, stack, r, true, cfa, value);
+    }
+    return false;
+}
+
+static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack *stack,
+                         struct fv_registers *r)
+{
+    struct fv_registers next = *r;
+    struct entry e;
+    const void *object;
+    uintptr_t cfa;
+
+    if (!find_entry(pc, &e, &object) || !run(m, &e, pc))
+        return false;
+    if (m->row.cfa_is_expression) {
+        if (!evaluate(m->row.cfa_expression, stack, r, false, 0, &cfa))
+            return false;
+    } else if (m->row.cfa_register < FV_REG_RIP) {
+        cfa = r->r[m->row.cfa_register] + (uintptr_t)m->row.cfa_offset;
+    } else {
+        return false;
+    }
+    for (unsigned i = 0; i < FV_REGS; i++)
+        if (!apply(&m->row.reg[i], cfa, stack, r, &next.r[i]))
+            return false;
+    if (m->row.reg[FV_REG_RSP].kind == SAME)
+        next.r[FV_REG_RSP] = cfa;
+    *r = next;
+    return true;
+}
+
+bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
+                 const struct fv_stack *stack, struct fv_registers *r)
+{
+    uintptr_t before = r->r[FV_REG_RSP];
+
+    if (row->kind == FV_CFI_END)
+        return false;
+    if (row->kind == FV_CFI_COMPLEX)
+        return step_complex((struct machine *)cache->scratch, pc, stack, r) && r->r[FV_REG_RSP] > before &&
+               r->r[FV_REG_RIP];
+    uintptr_t cfa = r->r[row->cfa_register] + (uintptr_t)(intptr_t)row->cfa_offset;
+    if (cfa <= before || !fv_stack_read(stack, cfa - 8, &r->r[FV_REG_RIP]))
+        return false;
+    for (unsigned i = 0; i < 6; i++)
+        if (row->saved[i] &&
+            !fv_stack_read(stack, cfa + (uintptr_t)(intptr_t)row->saved[i], &r->r[callee_saved[i]]))
+            return false;
+    r->r[FV_REG_RSP] = cfa;
+    return r->r[FV_REG_RIP] != 0;
+}
+
+#else
+
+const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
+{
+    (void)pc;
+    return &cache->row[0];
+}
+
+bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
+                 const struct fv_stack *stack, struct fv_registers *r)
+{
+    (void)cache, (void)row, (void)pc, (void)stack, (void)r;
+    return false;
+}
+
+#endif

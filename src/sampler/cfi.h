@@ -1,0 +1,53 @@
+/* Frames from .eh_frame, inside a signal handler: which function an address is in, where it begins, and the
+ * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found
+ * by _dl_find_object(), which is lock-free (glibc 2.35).
+ *
+ * Memory that is read: tables of loaded objects, and the thread's own stack between given bounds. A table
+ * that is not as expected ends the walk, a wrong one gives a wrong path, never a fault. */
+#ifndef FV_CFI_H
+#define FV_CFI_H
+
+#include "base/base.h"
+
+/* By DWARF number: 3 rbx, 6 rbp, 7 rsp, 12..15, 16 rip. */
+enum { FV_REG_RBX = 3, FV_REG_RBP = 6, FV_REG_RSP = 7, FV_REG_RIP = 16, FV_REGS = 17 };
+struct fv_registers {
+    uintptr_t r[FV_REGS];
+};
+
+/* Stack that may be read, [low, high). What is in the watched slot is known: to read it would trap. */
+struct fv_stack {
+    uintptr_t low, high;
+    uintptr_t watched, watched_value; /* watched 0: none */
+};
+bool fv_stack_read(const struct fv_stack *stack, uintptr_t address, uintptr_t *out);
+
+/* What the tables say of one address; as kept in a cache. */
+struct fv_cfi_row {
+    uintptr_t pc;       /* 0: empty */
+    uintptr_t begin;    /* of the function's piece of code; 0: nobody knows the address */
+    const void *object; /* that it is in: the loader's link map */
+    int32_t cfa_offset;
+    int16_t saved[6]; /* rbx, rbp, r12..r15: where, from the CFA; 0: not saved */
+    uint8_t cfa_register;
+    uint8_t kind;     /* enum fv_cfi_kind */
+    bool plain_entry; /* at `begin` the CFA is RSP + 8: the function is called, not jumped into */
+};
+enum fv_cfi_kind { FV_CFI_END, FV_CFI_SIMPLE, FV_CFI_COMPLEX };
+
+#define FV_CFI_CACHE 4096
+struct fv_cfi_cache {
+    struct fv_cfi_row row[FV_CFI_CACHE];
+    uint64_t scratch[640]; /* signal stacks are small */
+};
+
+/* Are there tables that can be searched this way? */
+bool fv_cfi_available(void);
+/* The row of an address. Valid until the next call. */
+const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc);
+/* From a frame to its caller's, by the frame's row for `pc` (a return address less one, but of the innermost
+ * frame). False: there is no caller, or it cannot be told. */
+bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
+                 const struct fv_stack *stack, struct fv_registers *r);
+
+#endif

@@ -1,0 +1,134 @@
+/* SIGTRAP of the application beside ours. The kernel signals samples as SIGTRAP; an application that set an
+ * action of its own later would meet them there, and the default action would kill it. So what it asks for
+ * SIGTRAP is kept here, answered from here, and used for its own traps; the kernel keeps our handler. Only
+ * while something is sampled: otherwise, and for every other signal, the next one's function is called, as if we were
+ * not there: the C library's, or that of somebody else who interposes it (a sanitizer, a Java run-time).
+ *
+ * SIG_IGN is really set: what is executed from here inherits it, and no sample comes. */
+#include "sampler/signals.h"
+#include "base/lock.h"
+#include "rt/runtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#if FV_SAMPLER_SIGNALS
+
+/* The C library's own, by names that nobody interposes. */
+extern int __sigaction(int signal, const struct sigaction *action, struct sigaction *old);
+extern sighandler_t ssignal(int signal, sighandler_t handler);
+
+static struct fv_lock lock; /* held with all signals blocked */
+static bool ours;           /* the handler is set, or SIG_IGN in its place */
+static struct sigaction handler, application;
+
+int fv_signals_take(void (*function)(int, siginfo_t *, void *))
+{
+    int err = 0;
+
+    fv_lock(&lock);
+    if (!ours) {
+        handler =
+            (struct sigaction){ .sa_sigaction = function, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
+        sigfillset(&handler.sa_mask);
+        err = __sigaction(SIGTRAP, &handler, &application);
+        ours = !err;
+    }
+    fv_unlock(&lock);
+    return err;
+}
+
+bool fv_signals_ignored(void)
+{
+    struct sigaction now;
+
+    return !__sigaction(SIGTRAP, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
+void fv_signals_pass_on(int signal, siginfo_t *info, void *context)
+{
+    struct sigaction to = application;
+    sigset_t mask = ((ucontext_t *)context)->uc_sigmask;
+
+    if (to.sa_handler == SIG_IGN)
+        return;
+    if (to.sa_handler == SIG_DFL) {
+        __sigaction(SIGTRAP, &to, NULL);
+        raise(SIGTRAP); /* blocked till we return */
+        return;
+    }
+    if (to.sa_flags & SA_RESETHAND)
+        application.sa_handler = SIG_DFL;
+    sigorset(&mask, &mask, &to.sa_mask);
+    if (!(to.sa_flags & SA_NODEFER))
+        sigaddset(&mask, SIGTRAP);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (to.sa_flags & SA_SIGINFO)
+        to.sa_sigaction(signal, info, context);
+    else
+        to.sa_handler(signal);
+}
+
+/* The child of a fork, or of a vfork, has a table of its own. */
+static bool is_virtual(int signal)
+{
+    return FV_UNLIKELY(signal == SIGTRAP && __atomic_load_n(&ours, __ATOMIC_RELAXED)) &&
+           fv_rt.pid == getpid();
+}
+
+static int set_virtual(const struct sigaction *action, struct sigaction *old)
+{
+    struct sigaction wish, was;
+    sigset_t all, mask;
+    int err = 0;
+
+    if (action)
+        wish = *action; /* may be a bad address, like `old` */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    fv_lock(&lock);
+    was = application;
+    if (action) {
+        err = __sigaction(SIGTRAP, action->sa_handler == SIG_IGN ? action : &handler, NULL);
+        application = err ? application : wish;
+    }
+    fv_unlock(&lock);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (old)
+        *old = was;
+    return err;
+}
+
+static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *) = __sigaction;
+static sighandler_t (*next_signal)(int, sighandler_t) = ssignal;
+
+__attribute__((constructor)) static void find_next(void)
+{
+    void *action = dlsym(RTLD_NEXT, "sigaction"), *function = dlsym(RTLD_NEXT, "signal");
+
+    if (action)
+        memcpy(&next_sigaction, &action, sizeof(action));
+    if (function)
+        memcpy(&next_signal, &function, sizeof(function));
+}
+
+FV_PUBLIC int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+    return is_virtual(signal) ? set_virtual(action, old) : next_sigaction(signal, action, old);
+}
+
+FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
+{
+    struct sigaction action = { .sa_handler = function, .sa_flags = SA_RESTART }, old;
+
+    if (!is_virtual(signal) || function == SIG_ERR)
+        return next_signal(signal, function);
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, signal);
+    return set_virtual(&action, &old) ? SIG_ERR : old.sa_handler;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* Two functions that call MPI, for sampler.t: what an instance spends in MPI, and how many calls it makes, is
+ * known. Odd ranks wait for even ones in `exchange`. */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile uint64_t sink;
+
+NOINLINE void work(uint64_t n)
+{
+    uint64_t x = n;
+
+    for (uint64_t i = 0; i < n * 100; i++)
+        x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+    sink = x;
+}
+
+NOINLINE int exchange(int rank)
+{
+    double value = rank, sum = 0;
+
+    work(rank % 2 ? 500 : 3000);
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return (int)sum;
+}
+
+NOINLINE int compute(int i)
+{
+    work(1500);
+    return i;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size, rounds = argc > 1 ? atoi(argv[1]) : 1000, total = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < rounds; i++) {
+        total += exchange(rank);
+        total += compute(i) - i;
+    }
+    printf("total %d\n", total == rounds * size * (size - 1) / 2);
+    MPI_Finalize();
+    return 0;
+}

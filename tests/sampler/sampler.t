@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Whole instances of functions, sampled: every one is accounted for, known durations are found again, and programs that
+use SIGTRAP, fork, longjmp and exceptions run as without. Where samples cannot be had, that is said once."""
+import errno
+import os
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
+import harness
+import samples
+from report import check, equal
+
+
+def compile_with(compiler, source, *flags):
+    path = os.path.join(harness.scratch('bin'), os.path.splitext(source)[0])
+    harness.run([compiler, '-O2', '-g', '-Wall', '-Wextra', os.path.join(HERE, source), '-o', path] +
+                list(flags)).ended(0)
+    return path
+
+
+def sampled(command, rate=400, before=(), **more):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    done = harness.run(list(before) + [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial',
+                                       '--sample={}'.format(rate)] + command, directory=directory, **more)
+    return done
+
+
+def accounts(rank):
+    """What must hold always."""
+    equal('damages', rank.damages, [])
+    for s in rank.samplers:
+        equal('entries', s['entries'], s['returns'] + s['abandoned'] + s['open'])
+        mine = [c for c in rank.contexts if c.thread == s['thread']]
+        for key in ('entries', 'returns', 'abandoned'):
+            equal(key + ' of contexts', sum(getattr(c, key) for c in mine), s[key])
+    equal('ticks', sum(rank.costs.values()), sum(s['ticks'] - s['lost_paths'] for s in rank.samplers))
+    for c in rank.contexts:
+        equal('reservoir of {}'.format(c), len(c.reservoir), min(c.returns, 64))
+        check(c.window <= c.returns <= c.entries, 'counts of {}', c)
+
+
+def only(rank, name, *callers):
+    found = [c for c in rank.contexts if c.name == name and tuple(c.callers[:len(callers)]) == callers]
+    check(len(found) == 1, '{} of {} called by {}: {}', len(found), name, callers, [str(c) for c in rank.contexts])
+    return found[0]
+
+
+def means(run, rank):
+    """Durations found again, in units of what `constant` took for its 2000."""
+    truth = {f[1]: float(f[2]) for f in (line.split() for line in run.out.splitlines()) if f[0] == 'truth'}
+    unit = only(rank, 'constant').mean() / 2000
+    for name in ('alternating', 'blocks', 'period', 'drift', 'steady_caller', 'varying_caller'):
+        wanted = {'steady_caller': 2000, 'varying_caller': 2750}.get(name) or truth[name]
+        c = only(rank, name)
+        check(c.returns >= 20, 'few instances: {}', c)
+        check(abs(c.mean() / unit - wanted) < 0.35 * wanted, '{} units, not {}: {}', c.mean() / unit, wanted, c)
+
+
+def ranking(rank):
+    """The spread tells the steady from the varying, also where one function has callers of both kinds."""
+    spread = {n: only(rank, n).spread() for n in ('constant', 'alternating', 'blocks', 'period', 'drift')}
+    steady, varying = only(rank, 'steady_caller').spread(), only(rank, 'varying_caller').spread()
+    check(all(v > 1.5 * spread['constant'] for n, v in spread.items() if n != 'constant'), 'spreads: {}', spread)
+    check(varying > 1.5 * steady, 'callers: {} and {}', steady, varying)
+    check(all(only(rank, n).variation() > 0.25 for n in spread if n != 'constant'), 'variations')
+
+
+def serial(tap, patterns):
+    with tap.test('patterns: every instance is accounted for'):
+        run = sampled([patterns, '3'], 500).ended(0)
+        rank, = samples.read(harness.FVMPI, run.directory)
+        accounts(rank)
+        equal('open at the end', rank.samplers[0]['open'], 0)
+        check(rank.samplers[0]['ticks'] > 300, 'ticks: {}', rank.samplers[0])
+    with tap.test('patterns: durations'):
+        means(run, rank)
+    with tap.test('patterns: variation'):
+        ranking(rank)
+    with tap.test('patterns: costs lie where the work is'):
+        work = sum(n for path, n in rank.costs.items() if path[0] == 'work' and 'main' in path)
+        check(work > 0.9 * sum(rank.costs.values()), '{} of {}', work, sum(rank.costs.values()))
+    with tap.test('report: the same numbers, and the culprits'):
+        functions = [f for f in run.report().data['functions'] if f['metric'] == 'cpu_time_s']
+        equal('samples', sum(f['samples'] for f in functions), rank.samplers[0]['returns'])
+        for name in ('constant', 'alternating', 'period'):
+            f, = [f for f in functions if f['function'] == name]
+            c = only(rank, name)
+            check(abs(f['mean'] * 1e9 - c.mean()) < 1e-6 * c.mean(), 'mean of {}: {} and {}', name, f, c)
+            check(abs(f['cov'] - c.variation()) < 1e-6, 'variation of {}: {} and {}', name, f, c)
+            check(0.02 < f['time_share'] < 0.3, 'share of {}: {}', name, f)
+            equal('path of ' + name, f['path'][-1]['function'], 'main')
+        check(any(f['varies'] and f['function'] == 'varying_caller' for f in functions), 'nothing varies')
+    with tap.test('longjmp, recursion, tail calls'):
+        rank, = samples.read(harness.FVMPI, sampled([patterns, '1.5', 'oddities']).ended(0).directory)
+        accounts(rank)
+        jumper = [c for c in rank.contexts if c.name == 'jumper']
+        check(sum(c.abandoned for c in jumper) > 0, 'none was abandoned: {}', jumper)
+        check(sum(c.returns for c in rank.contexts if c.name == 'recurse') > 0, 'no recursion')
+        same = max((c for c in jumper if c.callers[0] == 'same_site'), key=lambda c: c.returns)
+        check(same.abandoned > 0 and same.returns > 8, 'left and returned: {}', same)
+        times, whole = sorted(i[2] for i in same.reservoir), sorted(i[2] for i in only(rank, 'constant_again').reservoir)
+        check(times[len(times) * 3 // 4] < 1.3 * whole[len(whole) * 3 // 4], 'two calls measured as one: {} and {}', times,
+              whole)
+        for name in ('tail_caller', 'tail_target'):
+            check(only(rank, name).returns > 0, '{} did not return', name)
+    with tap.test('C++ exceptions'):
+        run = sampled([compile_with('c++', 'exceptions.cpp'), '1.5']).ended(0)
+        equal('output', run.out, 'as expected: 1\n')
+        rank, = samples.read(harness.FVMPI, run.directory)
+        accounts(rank)
+        throwers = [c for c in rank.contexts if 'thrower' in c.name]
+        check(sum(c.abandoned for c in throwers) > 0, 'none was abandoned: {}', [str(c) for c in rank.contexts])
+        check(sum(c.returns for c in throwers) > 0, 'none returned: {}', [str(c) for c in rank.contexts])
+    with tap.test('fork, exec, system()'):
+        run = sampled([patterns, '1', 'children']).ended(0)
+        check('children bad 0\n' in run.out, run.out)
+        accounts(*samples.read(harness.FVMPI, run.directory))
+    with tap.test('killed: what was measured is there'):
+        run = sampled([patterns, '0.5', 'killed'])
+        rank, = samples.read(harness.FVMPI, run.directory)
+        accounts(rank)
+        check(rank.samplers[0]['returns'] > 0, 'no instances')
+    with tap.test('without --sample there is nothing of it'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', patterns, '0.1']).ended(0)
+        rank, = samples.read(harness.FVMPI, directory)
+        equal('samplers', rank.samplers, [])
+
+
+def signals(tap, patterns):
+    with tap.test('SIGTRAP blocked now and then'):
+        rank, = samples.read(harness.FVMPI, sampled([patterns, '1', 'blocked']).ended(0).directory)
+        accounts(rank)
+        check(rank.samplers[0]['late'] > 0, 'none came late: {}', rank.samplers[0])
+    with tap.test('SIGTRAP handled by the application, and given back'):
+        run = sampled([patterns, '1', 'handled']).ended(0)
+        check('traps 1\n' in run.out, run.out)
+        rank, = samples.read(harness.FVMPI, run.directory)
+        accounts(rank)
+        check(rank.samplers[0]['returns'] > 0, 'no instances: {}', rank.samplers[0])
+    with tap.test("the application's own SIGTRAP kills it, as without"):
+        equal('exit status', sampled([patterns, '0.2', 'raise']).rc, harness.run([
+            harness.FVMPI, 'run', '-q', '-o', os.path.join(harness.scratch('exp'), 'e'), '--mpi', 'serial', patterns,
+            '0.2', 'raise']).rc)
+    with tap.test('SIGTRAP ignored, blocked from the start: refused in one line'):
+        run = sampled([patterns, '0.2'], before=['sh', '-c', 'trap "" TRAP; exec "$0" "$@"']).ended(0)
+        check(run.err.count('SIGTRAP') == 1 and run.err.count('\n') == 1, run.err)
+        rank, = samples.read(harness.FVMPI, run.directory)
+        equal('samplers', [s['ticks'] for s in rank.samplers], [])
+    for name in ('EPERM', 'EACCES', 'ENOSYS', 'EINVAL'):
+        with tap.test('perf_event_open fails by {}: said once, the rest goes on'.format(name)):
+            run = sampled([patterns, '0.1'], before=[patterns, 'deny', str(getattr(errno, name))]).ended(0)
+            check(run.err.count('perf_event_open') == 1 and run.err.count('\n') == 1, run.err)
+            rank, = samples.read(harness.FVMPI, run.directory)
+            equal('ticks', sum(s['ticks'] for s in rank.samplers), 0)
+
+
+def with_mpi(tap):
+    for mpi in harness.mpis(tap):
+        with tap.test('{}: MPI inside of instances'.format(mpi)):
+            program = compile_with(mpi.cc, 'exchange.c')
+            run = mpi.profile(program, 2, ['400'], options=['--sample=400', '-q']).ended(0)
+            equal('output', run.out, 'total 1\n' * 2)
+            ranks = samples.read(harness.FVMPI, run.directory)
+            both, = [f for f in run.report().data['functions'] if (f['function'], f['metric']) == ('exchange', 'mpi_calls')]
+            equal('instances of both ranks', (both['samples'], both['ranks'], round(both['mean'], 6)),
+                  (sum(only(r, 'exchange', 'main').returns for r in ranks), 2, 3))
+            for number, rank in enumerate(ranks):
+                accounts(rank)
+                c = only(rank, 'exchange', 'main')
+                check(c.returns >= 5, 'few instances: {}', c)
+                equal('MPI calls of {}'.format(c), round(c.mean('mpi_calls'), 6), 3)
+                check(0 < c.mean('mpi') < c.mean('time'), 'MPI time {} of {}', c.mean('mpi'), c.mean('time'))
+                equal('MPI calls of compute', only(rank, 'compute', 'main').mean('mpi_calls'), 0)
+                if number == 1:
+                    check(c.mean('mpi') > 0.3 * c.mean('time'), 'rank 1 does not wait: {} {}', c.mean('mpi'),
+                          c.mean('time'))
+
+
+def main():
+    tap = harness.Tap()
+    patterns = compile_with('cc', 'patterns.c')
+    first = sampled([patterns, '0.1'])
+    if 'nothing is sampled' in first.err:
+        with tap.test('sampling'):
+            raise harness.Skip(first.err.strip())
+        tap.done()
+    serial(tap, patterns)
+    signals(tap, patterns)
+    with_mpi(tap)
+    tap.done()
+
+
+if __name__ == '__main__':
+    main()
