@@ -215,6 +215,15 @@ static void take_critical_path(struct source *s, const json_t *value)
     s->to->switches = count(s, value, "switches");
 }
 
+static void take_unmatched(struct source *s, const json_t *value)
+{
+    static const char *const keys[] = { "sends", "receives", "collectives", "unknown" };
+
+    s->to->unmatched = 0;
+    for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        s->to->unmatched += count(s, value, keys[i]);
+}
+
 static void take_efficiency(struct source *s, const json_t *value)
 {
     s->efficiency_seen = true;
@@ -236,6 +245,7 @@ static const struct member {
     { "unexplained_s", false, take_unexplained },
     { "critical_path", false, take_critical_path },
     { "efficiency", false, take_efficiency },
+    { "unmatched", false, take_unmatched },
 };
 
 static int next_character(struct source *s)

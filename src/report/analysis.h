@@ -44,6 +44,7 @@ struct fv_analysed {
     struct fv_arena arena;
     uint32_t world_size;
     bool one_clock;
+    uint64_t unmatched; /* messages and collectives of which a side is missing */
     double unexplained_s, critical_path_s;
     uint64_t switches;
     double serialization, transfer; /* NAN: not known */

@@ -37,6 +37,7 @@ struct share {
 struct join {
     struct fv_model *model;
     const struct fv_analysed *a;
+    bool exact;       /* one clock, and nothing is missing */
     uint32_t *module; /* by the model's: the first one of that path */
     struct step *steps;
     struct end *ends;
@@ -350,7 +351,7 @@ static void set_wait(const struct join *j, struct fv_site_rank *s, const struct 
     if (!whole)
         s->wait_s *= (double)share->profiled / (double)share->sum.count;
     s->wait_s = fmin(s->wait_s, s->time.sum);
-    s->wait_kind = whole && j->a->one_clock ? FV_WAIT_EXACT : FV_WAIT_ESTIMATE;
+    s->wait_kind = whole && j->exact ? FV_WAIT_EXACT : FV_WAIT_ESTIMATE;
 }
 
 static void take_site_rank(const struct join *j, struct fv_site_rank *s)
@@ -402,7 +403,8 @@ static void take_totals(struct join *j)
     struct fv_causes *c = &m->causes;
 
     c->source = FV_CAUSES_TRACE;
-    c->exact = a->one_clock;
+    c->exact = j->exact;
+    c->unmatched = a->unmatched;
     c->wait_s = 0;
     c->unexplained_s = a->unexplained_s;
     c->critical_path_s = a->critical_path_s;
@@ -452,17 +454,20 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysed *a)
         m->ranks[i].caused_s = m->ranks[i].charged_s = m->ranks[i].critical_s = NAN;
     if (!a)
         return;
+    j.exact =
+        a->one_clock && !a->unmatched && a->rank_count >= a->world_size && m->rank_count >= a->world_size;
     index_modules(&j);
     add_ends(&j);
     if (add_shares(&j) && same_run(&j, &coverage) && coverage >= ENOUGH) {
         m->causes.coverage = coverage;
         take_over(&j);
-    } else if (coverage < ENOUGH)
+    } else if (coverage < ENOUGH) {
+        m->causes.left_out = true;
         fv_problem_add(
             &m->problems, FV_PROBLEM_NOTE, "analysis.json",
             "the trace holds %.0f %% of the MPI time only; its analysis is left out (raise FVMPI_TRACE_MAX)",
             100 * coverage);
-    else
+    } else
         fv_problem_add(
             &m->problems, FV_PROBLEM_NOTE, "analysis.json",
             "it is not of these rank files, or older than they are; it is left out: run fvunify again");

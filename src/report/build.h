@@ -34,6 +34,8 @@ struct fv_build_file {
     size_t comm_count, comm_room;
     uint32_t *nodes; /* by id; 0 root */
     size_t node_count;
+    uint32_t *modules; /* by id */
+    size_t module_count;
     struct fv_cell_map *cells;
     size_t cell_maps, cell_map_room;
 };
@@ -56,6 +58,7 @@ void fv_build_in_calls(struct fv_build *build);  /* needs the call paths */
 void fv_build_waits(struct fv_build *build);
 /* Takes over what the trace tells, if it is the trace of these rank files; else a note says why not. */
 void fv_build_analysed(struct fv_build *build, const struct fv_analysed *analysed);
+void fv_build_samples(struct fv_build *build); /* needs the call paths */
 void fv_build_timeline(struct fv_build *build);
 void fv_build_programs(struct fv_build *build);      /* after the ranks */
 void fv_build_program_times(struct fv_model *model); /* last */
@@ -69,6 +72,10 @@ void fv_build_sites(struct fv_model *model);
 uint32_t fv_build_function(struct fv_build *build, const char *name, unsigned class, unsigned wait);
 /* A file's function or call path in the model. */
 uint32_t fv_build_function_of(struct fv_build *build, struct fv_build_file *file, uint32_t id);
+/* Any frame: made where it is new; or FV_NONE where it is. */
+uint32_t fv_build_node_add(struct fv_build *build, uint32_t parent, uint32_t module, uint64_t offset);
+uint32_t fv_build_node_find(const struct fv_build *build, uint32_t parent, uint32_t module, uint64_t offset);
+uint32_t fv_build_module_of(const struct fv_build_file *file, uint32_t module);
 uint32_t fv_build_node_of(struct fv_build *build, const struct fv_build_file *file, uint32_t path);
 
 #endif

@@ -130,7 +130,7 @@ static uint32_t find_module(struct fv_build *b, const struct fv_module_record *r
     return id;
 }
 
-/* The file's module ids; the caller frees. */
+/* The file's module ids. */
 static uint32_t *read_modules(struct fv_build *b, struct fv_build_file *f, size_t *out_count)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_MODULES);
@@ -149,9 +149,9 @@ static uint32_t *read_modules(struct fv_build *b, struct fv_build_file *f, size_
     return map;
 }
 
-static uint32_t find_node(struct fv_build *b, uint32_t parent, uint32_t module, uint64_t offset)
+uint32_t fv_build_node_find(const struct fv_build *b, uint32_t parent, uint32_t module, uint64_t offset)
 {
-    struct fv_model *m = b->model;
+    const struct fv_model *m = b->model;
     uint64_t hash = fv_mix2(fv_mix2(parent, module), offset);
     struct fv_index_probe p = fv_index_probe(&b->nodes, hash);
 
@@ -161,15 +161,32 @@ static uint32_t find_node(struct fv_build *b, uint32_t parent, uint32_t module, 
         if (n->parent == parent && n->module == module && n->offset == offset)
             return i;
     }
+    return FV_NONE;
+}
+
+uint32_t fv_build_node_add(struct fv_build *b, uint32_t parent, uint32_t module, uint64_t offset)
+{
+    struct fv_model *m = b->model;
+    uint32_t known = fv_build_node_find(b, parent, module, offset);
+
+    if (known != FV_NONE)
+        return known;
     FV_GROW(m->nodes, m->node_room, m->node_count + 1);
     m->nodes[m->node_count] = (struct fv_node){ parent, module, offset, FV_NONE };
-    fv_index_add(&b->nodes, hash, (uint32_t)m->node_count);
+    fv_index_add(&b->nodes, fv_mix2(fv_mix2(parent, module), offset), (uint32_t)m->node_count);
     return (uint32_t)m->node_count++;
+}
+
+uint32_t fv_build_module_of(const struct fv_build_file *f, uint32_t module)
+{
+    return module == FV_MODULE_TRUNCATED ? FV_MODEL_CUT
+           : module < f->module_count    ? f->modules[module]
+                                         : FV_MODEL_NO_MODULE;
 }
 
 static uint32_t lost_node(struct fv_build *b)
 {
-    return find_node(b, 0, FV_MODEL_LOST, 0);
+    return fv_build_node_add(b, 0, FV_MODEL_LOST, 0);
 }
 
 uint32_t fv_build_node_of(struct fv_build *b, const struct fv_build_file *f, uint32_t path)
@@ -184,9 +201,10 @@ uint32_t fv_build_node_of(struct fv_build *b, const struct fv_build_file *f, uin
 static void read_paths(struct fv_build *b, struct fv_build_file *f)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_PATHS);
-    size_t module_count, room = 0;
-    uint32_t *modules = read_modules(b, f, &module_count);
+    size_t room = 0;
     struct fv_path_record r;
+
+    f->modules = read_modules(b, f, &f->module_count);
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         uint64_t id = c.index + 1; /* bounded by the reader: the file has room for as many */
@@ -200,12 +218,8 @@ static void read_paths(struct fv_build *b, struct fv_build_file *f)
                 f->nodes[f->node_count] = FV_NONE;
         }
         uint32_t parent = r.parent < id ? fv_build_node_of(b, f, r.parent) : lost_node(b);
-        uint32_t module = r.module == FV_MODULE_TRUNCATED ? FV_MODEL_CUT
-                          : r.module < module_count       ? modules[r.module]
-                                                          : FV_MODEL_NO_MODULE;
-        f->nodes[id] = find_node(b, parent, module, r.offset);
+        f->nodes[id] = fv_build_node_add(b, parent, fv_build_module_of(f, r.module), r.offset);
     }
-    free(modules);
 }
 
 /* ---- communicators ---- */

@@ -42,8 +42,13 @@ static void put_stat(struct fv_json *j, const struct fv_stat *s)
 void fv_json_path(struct fv_json *j, const struct fv_view *v, struct fv_path *path, uint32_t node)
 {
     fv_path_of(path, v->symbols, v->model, node);
+    fv_json_frames(j, v, path, 0);
+}
+
+void fv_json_frames(struct fv_json *j, const struct fv_view *v, const struct fv_path *path, size_t first)
+{
     fv_json_array(j, "path");
-    for (size_t i = 0; i < path->count; i++) {
+    for (size_t i = first; i < path->count; i++) {
         const struct fv_frame *f = &path->frames[i];
         char label[512];
 
@@ -186,6 +191,21 @@ static void put_in_call(struct fv_json *j, const struct fv_view *v, struct fv_pa
     fv_json_end(j);
 }
 
+/* Of a rank outside of MPI that has not finalized: where it came from. */
+static void put_last_call(struct fv_json *j, const struct fv_view *v, struct fv_path *path,
+                          const struct fv_rank *r)
+{
+    if (r->state == FV_RANK_FINALIZED || r->in_call.active || r->in_call.function == FV_NONE) {
+        fv_json_null(j, "last_call");
+        return;
+    }
+    fv_json_object(j, "last_call");
+    fv_json_string(j, "function", v->model->functions[r->in_call.function].name);
+    fv_json_path(j, v, path, r->in_call.node);
+    fv_json_real(j, "seconds", r->in_call.seconds);
+    fv_json_end(j);
+}
+
 static void put_threads(struct fv_json *j, const struct fv_view *v, struct fv_path *path,
                         const struct fv_rank *r)
 {
@@ -219,6 +239,7 @@ static void put_rank(struct fv_json *j, const struct fv_view *v, struct fv_path 
     fv_json_real(j, "mpi_time_s", r->mpi_time_s);
     fv_json_real(j, "wait_time_s", r->wait_time_s);
     put_in_call(j, v, path, &r->in_call);
+    put_last_call(j, v, path, r);
     fv_json_object(j, "dropped");
     for (unsigned d = 0; d < FV_DROP_COUNT; d++)
         fv_json_unsigned(j, fv_drop_name(d), r->dropped[d]);
@@ -537,7 +558,7 @@ static void put_hang(struct fv_json *j, const struct fv_model *m)
 
 static void put_not_recorded(struct fv_json *j)
 {
-    static const char *const keys[] = { "functions", "locks", "sections", "io", "memory", "sensors" };
+    static const char *const keys[] = { "locks", "sections", "io", "memory", "sensors" };
 
     for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
         fv_json_array(j, keys[i]);
@@ -582,6 +603,7 @@ int fv_view_json(const struct fv_view *v, FILE *out)
     fv_json_end(j);
     put_efficiency(j, &m->efficiency);
     put_timeline(j, m);
+    fv_json_samples(j, v);
     put_not_recorded(j);
     fv_json_array(j, "mpi_functions");
     for (size_t i = 0; i < m->function_count; i++)

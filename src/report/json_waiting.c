@@ -89,7 +89,7 @@ void fv_json_waiting(struct fv_json *j, const struct fv_view *v)
 {
     const struct fv_causes *c = &v->model->causes;
     bool traced = c->source == FV_CAUSES_TRACE;
-    char text[1200];
+    char text[4800];
 
     if (!c->source) {
         fv_json_null(j, "waiting");

@@ -379,6 +379,7 @@ static void close_build(struct fv_build *b)
         free(f->functions);
         free(f->comms);
         free(f->nodes);
+        free(f->modules);
         for (size_t k = 0; k < f->cell_maps; k++)
             free(f->cells[k].cells);
         free(f->cells);
@@ -403,6 +404,7 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     fv_build_programs(&build);
     fv_build_callsites(&build);
     fv_build_in_calls(&build);
+    fv_build_samples(&build);
     fv_build_waits(&build);
     fv_build_analysed(&build, experiment->analysed);
     fv_build_sites(m);
@@ -476,6 +478,7 @@ void fv_model_release(struct fv_model *m)
     free(m->causes.elsewhere);
     free(m->causes.culprits);
     free(m->causes.regions);
+    free(m->samples.items);
     free(m->timeline.share);
     fv_problems_release(&m->problems);
     fv_arena_release(&m->arena);

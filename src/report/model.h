@@ -7,6 +7,7 @@
 
 #include "report/analysis.h"
 #include "report/experiment.h"
+#include "report/sampled.h"
 
 /* How well a waiting time is known. */
 enum fv_wait_kind {
@@ -243,7 +244,9 @@ struct fv_region {
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
 struct fv_causes {
     enum fv_causes_source source;
-    bool exact;           /* else clocks were aligned, or the log is not whole */
+    bool exact;           /* else clocks were aligned, or the log or the trace is not whole */
+    uint64_t unmatched;   /* messages and collectives of which the trace has one side only: nobody waits in them */
+    bool left_out;        /* the trace was analysed, but holds too little of the run */
     double wait_s;        /* all waiting that is spoken of */
     double coverage;      /* part of the MPI time that the trace holds; it may have ended early */
     double unexplained_s; /* of it: for nobody who was slower than the waiter before */
@@ -299,6 +302,7 @@ struct fv_model {
     struct fv_timeline timeline;
     struct fv_efficiency efficiency;
     struct fv_causes causes;
+    struct fv_samples samples; /* of functions; count 0: none */
 };
 
 /* Computes the profile of an experiment with at least one file; takes its problems over. */

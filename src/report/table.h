@@ -11,6 +11,7 @@ enum fv_color { FV_PLAIN, FV_BOLD, FV_DIM, FV_RED, FV_YELLOW, FV_GREEN, FV_CYAN 
 struct fv_page {
     FILE *out;
     size_t width, top;
+    bool brief; /* nobody asked for `top` rows: short sections may show less */
     bool color, utf8;
 };
 /* Escape sequences; "" without color. */

@@ -65,6 +65,15 @@ static void put_end(const struct fv_page *p, const struct fv_model *m)
     fputs(fv_page_off(p), p->out);
 }
 
+/* MPI time that is not judged yet. */
+static bool has_open_calls(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].state == FV_RANK_RUNNING && m->ranks[i].in_call.active)
+            return true;
+    return false;
+}
+
 static void put_verdict(const struct fv_page *p, const struct fv_model *m)
 {
     const struct fv_efficiency *e = &m->efficiency;
@@ -74,9 +83,10 @@ static void put_verdict(const struct fv_page *p, const struct fv_model *m)
     fv_words_percent(e->mpi_s, e->total_s, mpi);
     fv_words_percent(e->wait_s, e->mpi_s, wait);
     if (e->total_s > 0)
-        fprintf(p->out, "%scompute %s, MPI %s%s,%sof which %s%s%s is waiting (%s)\n", fv_page_on(p, FV_BOLD),
-                compute, mpi, fv_page_off(p), p->width < 70 ? "\n" : " ", fv_page_on(p, FV_BOLD), wait,
-                fv_page_off(p), e->wait_exact ? "exact" : "estimate");
+        fprintf(p->out, "%scompute %s, MPI %s%s,%sof which %s%s%s is waiting (%s%s)\n",
+                fv_page_on(p, FV_BOLD), compute, mpi, fv_page_off(p), p->width < 70 ? "\n" : " ",
+                fv_page_on(p, FV_BOLD), wait, fv_page_off(p), e->wait_exact ? "exact" : "estimate",
+                has_open_calls(m) ? ", without the calls that go on" : "");
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
     put_bar(p, e->compute_s, e->mpi_s, e->wait_s);
@@ -150,7 +160,7 @@ static void put_trace(const struct fv_page *p, const struct fv_model *m)
     if (!ranks)
         return;
     size_t n = (size_t)snprintf(text, sizeof(text),
-                                m->causes.source == FV_CAUSES_TRACE
+                                m->causes.source == FV_CAUSES_TRACE || m->causes.left_out
                                     ? "%s calls in %s"
                                     : "%s calls in %s; who waits for whom, and an OTF2 archive: fvunify %s",
                                 fv_words_count(calls, count), fv_words_bytes(size, bytes), m->directory);
@@ -164,22 +174,29 @@ static void put_trace(const struct fv_page *p, const struct fv_model *m)
 static void put_barriers(const struct fv_page *p, const struct fv_model *m)
 {
     const char *before = m->barrier == FV_BARRIER_BEFORE ? "before" : "after";
+    uint64_t inserted = 0;
     char text[512];
     int n;
 
     if (!m->barrier)
         return;
-    if (!m->barrier_ranks)
-        snprintf(text, sizeof(text), "no, though with --barrier %s: the ranks did not agree to insert barriers",
+    for (size_t i = 0; i < m->site_count; i++)
+        inserted += m->sites[i].barriers;
+    if (m->barrier_ranks && !inserted)
+        snprintf(text, sizeof(text), "no: there were no calls into which --barrier %s inserts a barrier",
                  before);
+    else if (!m->barrier_ranks)
+        snprintf(text, sizeof(text),
+                 "no, though with --barrier %s: the ranks did not agree to insert barriers", before);
     else if ((n = snprintf(text, sizeof(text), "barriers were inserted %s collectives; %s", before,
                            m->barrier == FV_BARRIER_BEFORE
                                ? "the waiting of these calls is the time in the barrier, the rest is transfer"
                                : "the waiting of these calls includes the time in the barrier, for the last "
                                  "rank to be done")) > 0 &&
              m->barrier_ranks < (uint32_t)m->world_size)
-        snprintf(text + n, sizeof(text) - (size_t)n, "; by %u of %d ranks, on communicators that have no others",
-                 m->barrier_ranks, m->world_size);
+        snprintf(text + n, sizeof(text) - (size_t)n,
+                 "; by %u of %d ranks, on communicators that have no others", m->barrier_ranks,
+                 m->world_size);
     put_field(p, "perturbed", text);
 }
 
@@ -295,11 +312,10 @@ static bool same_place(const struct fv_rank *a, const struct fv_rank *b)
 
     return a->state == b->state && a->aborted == b->aborted && a->exit_code == b->exit_code &&
            a->exit_seen == b->exit_seen && a->exit_status == b->exit_status && a->program == b->program &&
-           x->active == y->active &&
-           (!x->active || (x->function == y->function && x->node == y->node));
+           x->active == y->active && x->function == y->function && x->node == y->node;
 }
 
-/* Ranks that are in the same call: since when, and for how long if they still run. */
+/* Ranks that are in the same call, or were last: since when, and for how long if they still run. */
 struct place {
     char ranks[220];
     unsigned count;
@@ -334,30 +350,11 @@ static void put_since(const struct fv_page *p, const struct fv_rank *r, const st
     putc('\n', p->out);
 }
 
-static void put_place(const struct fv_page *p, const struct fv_view *v, const struct fv_rank *r,
-                      const struct place *place, struct fv_path *path)
+static void put_path(const struct fv_page *p, const struct fv_view *v, uint32_t node, struct fv_path *path)
 {
-    const struct fv_in_call_view *in = &r->in_call;
     char label[512], clean[512], where[300];
 
-    fprintf(p->out, "  %s%s%s", fv_page_on(p, FV_RED), place->ranks, fv_page_off(p));
-    if (v->model->program_count > 1)
-        fprintf(p->out, " (%s)", fv_words_clean(v->model->programs[r->program].label, clean, sizeof(clean)));
-    if (r->aborted)
-        fprintf(p->out, " called MPI_Abort with error code %d", r->exit_code);
-    else
-        fprintf(p->out, " %s", fv_rank_state_name(r->state));
-    if (r->exit_seen && !r->aborted)
-        fprintf(p->out, " with status %d", r->exit_status);
-    if (!in->active) {
-        fputs(r->aborted ? "\n" : ", outside of MPI\n", p->out);
-        return;
-    }
-    if (!r->aborted || strcmp(v->model->functions[in->function].name, "MPI_Abort"))
-        fprintf(p->out, " in %s%s%s", fv_page_on(p, FV_BOLD),
-                fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)), fv_page_off(p));
-    put_since(p, r, place);
-    fv_path_of(path, v->symbols, v->model, in->node);
+    fv_path_of(path, v->symbols, v->model, node);
     for (size_t i = 0; i < path->count && i < 12; i++) {
         fv_words_clean(fv_frame_label(&path->frames[i], v->model, label, sizeof(label)), clean,
                        sizeof(clean));
@@ -369,6 +366,54 @@ static void put_place(const struct fv_page *p, const struct fv_view *v, const st
     if (path->count > 12)
         fprintf(p->out, "      ... %zu outer frame%s; --json has all\n", path->count - 12,
                 fv_words_s(path->count - 12));
+}
+
+/* What it does there no call tells; where it came from does. */
+static void put_outside(const struct fv_page *p, const struct fv_view *v, const struct fv_rank *r,
+                        struct fv_path *path)
+{
+    const struct fv_in_call_view *in = &r->in_call;
+    char clean[512];
+
+    fputs(", outside of MPI", p->out);
+    if (in->function == FV_NONE) {
+        putc('\n', p->out);
+        return;
+    }
+    fprintf(p->out, ", last in %s%s%s%s\n", fv_page_on(p, FV_BOLD),
+            fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)), fv_page_off(p),
+            in->node ? ":" : "");
+    put_path(p, v, in->node, path);
+}
+
+static void put_place(const struct fv_page *p, const struct fv_view *v, const struct fv_rank *r,
+                      const struct place *place, struct fv_path *path)
+{
+    const struct fv_in_call_view *in = &r->in_call;
+    char clean[512];
+
+    fprintf(p->out, "  %s%s%s", fv_page_on(p, FV_RED), place->ranks, fv_page_off(p));
+    if (v->model->program_count > 1)
+        fprintf(p->out, " (%s)", fv_words_clean(v->model->programs[r->program].label, clean, sizeof(clean)));
+    if (r->aborted)
+        fprintf(p->out, " called MPI_Abort with error code %d", r->exit_code);
+    else
+        fprintf(p->out, " %s", fv_rank_state_name(r->state));
+    if (r->exit_seen && !r->aborted)
+        fprintf(p->out, " with status %d", r->exit_status);
+    if (!in->active && r->aborted) {
+        putc('\n', p->out);
+        return;
+    }
+    if (!in->active) {
+        put_outside(p, v, r, path);
+        return;
+    }
+    if (!r->aborted || strcmp(v->model->functions[in->function].name, "MPI_Abort"))
+        fprintf(p->out, " in %s%s%s", fv_page_on(p, FV_BOLD),
+                fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)), fv_page_off(p));
+    put_since(p, r, place);
+    put_path(p, v, in->node, path);
 }
 
 /* The ranks that are where rank i is; marks them as done. */
@@ -406,7 +451,7 @@ static void put_dead(const struct fv_page *p, const struct fv_view *v)
         if (done[i] || m->ranks[i].state == FV_RANK_FINALIZED)
             continue;
         if (groups++ == 0)
-            fv_page_heading(p, "Ranks that did not finalize", "and the MPI call each is in");
+            fv_page_heading(p, "Ranks that did not finalize", "and the MPI call each is in, or was in last");
         gather_place(m, i, done, &place);
         if (shown >= most)
             continue;
@@ -473,7 +518,8 @@ static void put_crowded(const struct fv_page *p, const struct fv_model *m)
 static void put_notes(const struct fv_page *p, const struct fv_model *m)
 {
     double init = 0, paused = 0, total = m->efficiency.total_s;
-    char text[256], part[FV_WORD];
+    char text[700], part[FV_WORD];
+    bool completed = !fv_hang_headline(m, text, sizeof(text))[0];
     size_t threaded = 0;
 
     for (size_t i = 0; i < m->rank_count; i++) {
@@ -481,7 +527,7 @@ static void put_notes(const struct fv_page *p, const struct fv_model *m)
         paused += m->ranks[i].paused_s;
         threaded += m->ranks[i].threads > 1;
     }
-    if (init > 0.05 * total && init <= total) {
+    if (completed && init > 0.05 * total && init <= total) {
         snprintf(text, sizeof(text),
                  "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
                  fv_words_percent(init, total, part));
@@ -515,7 +561,8 @@ static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
           e->parallel },
         { "  load balance", "mean over longest computing time of a rank", e->load_balance },
         { "  communication", "longest computing time of a rank over the elapsed time", e->communication },
-        { "    serialization", "longest computing time over the time with instant messages", e->serialization },
+        { "    serialization", "longest computing time over the time with instant messages",
+          e->serialization },
         { "    transfer", "the time with instant messages over the elapsed time", e->transfer },
     };
     unsigned count = isfinite(e->serialization) || isfinite(e->transfer) ? 5 : 3;
@@ -553,10 +600,11 @@ void fv_text_summary(const struct fv_page *p, const struct fv_view *v)
 int fv_view_text(const struct fv_view *v, const struct fv_text_options *o, FILE *out)
 {
     const struct fv_page page = {
-        .out = out, .width = o->width, .top = o->top, .color = o->color, .utf8 = o->utf8
+        .out = out, .width = o->width, .top = o->top, .brief = o->brief, .color = o->color, .utf8 = o->utf8
     };
 
     fv_text_summary(&page, v);
+    fv_text_samples(&page, v);
     fv_text_functions(&page, v->model);
     fv_text_sites(&page, v);
     fv_text_sizes(&page, v->model);

@@ -11,9 +11,26 @@ void fv_text_summary(const struct fv_page *page, const struct fv_view *view);
 void fv_text_hang(const struct fv_page *page, const struct fv_model *model);
 /* text_waiting.c */
 void fv_text_waiting(const struct fv_page *page, const struct fv_view *view);
+/* text_place.c: names of call sites in tables and sentences. As many callers are told as tell apart those
+ * that were added. */
+struct fv_places {
+    const struct fv_view *view;
+    struct fv_index index;
+    struct fv_place_start *starts;
+    size_t count, room;
+};
+void fv_places_add(struct fv_places *places, uint32_t site);
+void fv_places_release(struct fv_places *places);
+/* "solve() at cg.c:212": the function that calls MPI. Returns out. */
+char *fv_place_inner(const struct fv_view *view, uint32_t site, char *out, size_t bytes);
+/* "<- step() at cg.c:80 <- main() at cg.c:9": its callers, at least `least` of them where there are. "":
+ * none. */
+char *fv_place_outer(const struct fv_places *places, uint32_t site, size_t least, char *out, size_t bytes);
 /* text_calls.c */
 void fv_text_functions(const struct fv_page *page, const struct fv_model *model);
 void fv_text_sites(const struct fv_page *page, const struct fv_view *view);
+/* text_samples.c; nothing where nothing was sampled */
+void fv_text_samples(const struct fv_page *page, const struct fv_view *view);
 /* text_ranks.c */
 void fv_text_sizes(const struct fv_page *page, const struct fv_model *model);
 void fv_text_peers(const struct fv_page *page, const struct fv_model *model);

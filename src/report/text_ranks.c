@@ -312,7 +312,7 @@ void fv_text_ranks(const struct fv_page *p, const struct fv_model *m)
     for (size_t i = 0; i < rows; i++)
         add_rank(&t, p, m, order[i].index, strip_columns > 60 ? 60 : strip_columns);
     fv_page_heading(p, "Ranks",
-                    m->causes.source == FV_CAUSES_TRACE ? "others waited: for this rank itself"
+                    m->causes.source == FV_CAUSES_TRACE ? "others waited: for this rank directly, whoever began the delay"
                                                         : "others waited: in collectives, for this rank to come");
     fv_table_print(&t, p);
     fv_page_cut(p, rows, m->rank_count, "rank", ", that others waited for less");

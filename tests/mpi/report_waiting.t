@@ -95,10 +95,12 @@ def traced(tap, mpi):
             check(regions[case]['max_s'] >= SLEPT, '{}: computing {}', case, regions[case]['max_s'])
     with tap.test('{}: in words'.format(mpi)):
         words = text_of(run.directory)
-        match = re.search(r'(\(exact\).*)?rank 0 was waited for most: [0-9.]+ % of all waiting,( above all \([0-9.]+ %\))? '
-                          r'in (late|late_wait)\(\) at late_sender\.c:(\d+), before MPI_Send', words)
+        match = re.search(r'(\(exact\).*)?rank 0 is to blame for most: [0-9.]+ % of all waiting,( above all \([0-9.]+ %\))? '
+                          r'in (late|late_wait)\(\) at late_sender\.c:(\d+) <- \w+\(\) at late_sender\.c:\d+, '
+                          r'before MPI_Send \(#(\d+)\)', words)
         check(match, 'no headline in {}', words[words.find('Waiting'):][:600])
         equal('line', int(match.group(4)), lines[match.group(3)])
+        equal('number', int(match.group(5)), waiting['culprits'][0]['callsite'])
         for word in ('serialization', 'late sender', 'critical path: ', 'MPI_Send in late() at late_sender.c:'):
             check(word in words, 'no "{}"', word)
         section = harness.run([FVMPI, 'report', run.directory, '--width', '100']).ended(0).out
@@ -106,6 +108,10 @@ def traced(tap, mpi):
         check(len(section) <= 20, '{} lines', len(section))
         longer = harness.run([FVMPI, 'report', run.directory, '--all']).ended(0).out
         check(len(re.search(r'^Waiting.*?^$', longer, re.S | re.M).group(0).splitlines()) > len(section), 'not longer with --all')
+        for top in (1, 4):
+            table = re.search(r'delayed others in.*?kind of waiting', harness.run(
+                [FVMPI, 'report', run.directory, '--top', str(top)]).ended(0).out, re.S).group(0)
+            equal('rows of --top {}'.format(top), len(re.findall(r'^ +\d+  ', table, re.M)), min(top, len(waiting['culprits'])))
     with tap.test('{}: the same without symbols, and as tables'.format(mpi)):
         bare = harness.report_of(run.directory, '--no-symbols').data['waiting']
         equal('kinds', bare['kinds'], waiting['kinds'])
@@ -117,6 +123,21 @@ def traced(tap, mpi):
             with open(os.path.join(tables, name + '.csv'), newline='') as f:
                 rows = list(csv.DictReader(f))
             equal(name, len(rows), len(waiting[key]))
+    with tap.test('{}: with a rank missing, or the archive elsewhere'.format(mpi)):
+        part, elsewhere = (os.path.join(harness.scratch(), name) for name in ('part', 'elsewhere'))
+        os.mkdir(part)
+        for name in os.listdir(run.directory):
+            if name.endswith('.fvr') and '0001.fvr' not in name:
+                shutil.copy(os.path.join(run.directory, name), part)
+        harness.run([UNIFY, '-q', part])
+        report = harness.report_of(part)
+        equal('source', report.data['waiting']['source'], 'trace')
+        equal('wait_kind', report.data['waiting']['wait_kind'], 'estimate')
+        check(not [s for s in report.sites if s.data['wait_kind'] == 'exact' and s.data['wait_s']], 'exact without a rank')
+        harness.run([UNIFY, '-q', '-o', elsewhere, run.directory]).ended(0)
+        said = harness.run([FVMPI, 'report', elsewhere])
+        said.ended(1)
+        check('only what fvunify wrote; report the experiment directory' in said.err, '{}', said.err)
     return run.directory
 
 
@@ -140,9 +161,11 @@ def imbalance(tap, mpi):
             equal('kind', waiting['kinds'][0]['kind'], 'wait_at_nxn')
             close('kinds', sum(k['wait_s'] for k in waiting['kinds'] if not k['transfer']), waiting['wait_s'], 1e-6)
             words = text_of(run.directory)
-            pattern = (r'rank 0 was waited for most: [0-9.]+ % of all waiting' if options else
-                       r'rank 0 was waited for most in collectives: [0-9.]+ % of the waiting there')
-            check(re.search(pattern + r',.* in imbalance\(\) at waitpaths\.c:\d+, before MPI_Allreduce', words),
+            pattern = (r'rank 0 is to blame for most: [0-9.]+ % of all waiting' if options else
+                       r'of (about )?[0-9.]+ \w+ waiting, [0-9.]+ \w+ \([0-9.]+ %\) is in collectives, where '
+                       r'rank 0 came last for most: [0-9.]+ % of it')
+            check(re.search(pattern + r',.* in imbalance\(\) at waitpaths\.c:\d+ <- \w+\(\) at waitpaths\.c:\d+, '
+                            r'before MPI_Allreduce', words),
                   'no headline in {}', words[words.find('Waiting'):][:600])
             if not options:
                 equal('what only a trace tells', (waiting['critical_path'], waiting['unexplained_s'], waiting['regions'],

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "fvr_builder.h"
-#include "report/views.h"
+#include "report/text.h"
 
 #define MS UINT64_C(1000000)
 #define PART(rank, count, time, wait, before, caused, delay, critical)                                       \
@@ -287,8 +287,9 @@ static void takes_over(void **state)
     fv_symbols_resolve(&symbols, &model, false);
     fv_sites_merge(&model, &symbols);
     struct fv_view view = { &model, &symbols };
-    assert_string_equal(fv_view_culprit(&view, text, sizeof(text)),
-                        "rank 1 was waited for most: 100.0 % of all waiting, in app+0x30, before MPI_Send");
+    assert_string_equal(
+        fv_view_culprit(&view, text, sizeof(text)),
+        "rank 1 is to blame for most: 100.0 % of all waiting, in app+0x30 <- app+0x63, before MPI_Send (#2)");
     fv_symbols_release(&symbols);
     fv_model_release(&model);
 }
@@ -343,14 +344,84 @@ static void trace_ends_early(void **state)
     assert_int_equal(model.causes.source, FV_CAUSES_NONE);
     assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
     assert_non_null(strstr(model.problems.items[0].text, "15 % of the MPI time only"));
+    assert_true(model.causes.left_out);
     fv_model_release(&model);
     free(text);
 }
 
-/* Without a trace, the last to come to collectives. */
-static void profile_alone(void **state)
+/* What of the run is not in the trace may have waited, too. */
+static void expect_estimate(const char *from, const char *to, uint64_t unmatched)
+{
+    char *text = changed(from, to);
+
+    build(text);
+    assert_int_equal(model.problems.count, 0);
+    assert_int_equal(model.causes.source, FV_CAUSES_TRACE);
+    assert_int_equal(model.causes.unmatched, unmatched);
+    assert_false(model.causes.exact);
+    assert_false(model.efficiency.wait_exact);
+    assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
+    fv_model_release(&model);
+    free(text);
+}
+
+static void not_exact_where_something_is_missing(void **state)
 {
     (void)state;
+    expect_estimate(
+        "\"efficiency\"",
+        "\"unmatched\":{\"sends\":1,\"receives\":2,\"collectives\":0,\"unknown\":4},\"efficiency\"", 7);
+    expect_estimate("{\"rank\":0,\"caused_s\":0,\"delay_s\":0.0,\"critical_s\":0},", "", 0);
+    expect_estimate("\"one\"", "\"aligned\"", 0);
+    expect_refused("\"efficiency\"", "\"unmatched\":{\"sends\":-1},\"efficiency\"", "sends");
+}
+
+/* Two paths through the same four functions, and one of its own. */
+static void paths_are_told_apart(void **state)
+{
+    uint32_t app = fvr_module(&file[0], "/bin/wrap", 0, NULL), site[3];
+    const uint64_t ticks[] = { MS };
+    struct fv_symbols symbols;
+    char text[1000];
+    (void)state;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t path = fvr_path(&file[0], fvr_path(&file[0], 0, app, 1), app, 0xa0 + i);
+
+        for (uint64_t depth = 4; depth; depth--)
+            path = fvr_path(&file[0], path, app, i == 2 && depth == 1 ? 0x200 : 0x100 + depth);
+        fvr_cell(&file[0], 0, path, 1, 1, ticks, 1, 1000 + i, 0);
+    }
+    build(NULL);
+    fv_symbols_resolve(&symbols, &model, false);
+    fv_sites_merge(&model, &symbols);
+    for (uint32_t i = 0; i < model.site_count; i++)
+        if (model.sites[i].time.bytes_sent >= 1000)
+            site[model.sites[i].time.bytes_sent - 1000] = i;
+    struct fv_view view = { &model, &symbols };
+    struct fv_places places = { .view = &view };
+    assert_string_equal(fv_place_inner(&view, site[0], text, sizeof(text)), "wrap+0x101");
+    for (unsigned i = 0; i < 3; i++)
+        fv_places_add(&places, site[i]);
+    fv_places_add(&places, site[1]); /* another rank's row */
+    assert_string_equal(fv_place_outer(&places, site[0], 0, text, sizeof(text)),
+                        "<- wrap+0x102 <- ... <- wrap+0xa0");
+    assert_string_equal(fv_place_outer(&places, site[1], 1, text, sizeof(text)),
+                        "<- wrap+0x102 <- ... <- wrap+0xa1");
+    assert_string_equal(fv_place_outer(&places, site[2], 0, text, sizeof(text)), "");
+    assert_string_equal(fv_place_outer(&places, site[2], 1, text, sizeof(text)), "<- wrap+0x102");
+    assert_string_equal(fv_place_outer(&places, site[2], 9, text, sizeof(text)),
+                        "<- wrap+0x102 <- ... <- wrap+0x1");
+    fv_place_outer(&places, site[0], 0, text, 10);
+    assert_int_equal(strlen(text), 9);
+    fv_places_release(&places);
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+}
+
+/* Without a trace, the last to come to collectives. */
+static void add_collective(void)
+{
     for (int i = 0; i < 2; i++) {
         const uint64_t ticks[] = { i ? 5 * MS : 45 * MS };
 
@@ -359,6 +430,24 @@ static void profile_alone(void **state)
         fvr_collective(&file[i], 0, cell, 0, FV_COLL_SENDS | FV_COLL_RECEIVES, (uint64_t)(1100 + 40 * i) * MS,
                        1145 * MS);
     }
+}
+
+static void expect_headline(const char *wanted)
+{
+    struct fv_symbols symbols;
+    char text[1000];
+
+    fv_symbols_resolve(&symbols, &model, false);
+    fv_sites_merge(&model, &symbols);
+    struct fv_view view = { &model, &symbols };
+    assert_string_equal(fv_view_culprit(&view, text, sizeof(text)), wanted);
+    fv_symbols_release(&symbols);
+}
+
+static void profile_alone(void **state)
+{
+    (void)state;
+    add_collective();
     build(NULL);
     const struct fv_causes *c = &model.causes;
     assert_int_equal(c->source, FV_CAUSES_PROFILE);
@@ -372,6 +461,22 @@ static void profile_alone(void **state)
     assert_int_equal(c->kinds[0].count, 1);
     assert_int_equal(c->region_count, 0);
     assert_true(c->exact);
+    expect_headline(
+        "of about 74.0 ms waiting, 40.0 ms (54.1 %) is in collectives, where rank 1 came last for most: "
+        "100.0 % of it, in app+0x63, before MPI_Allreduce (#1)");
+    fv_model_release(&model);
+}
+
+/* Most of the waiting is for messages: then the last to come to collectives is not the one to name. */
+static void collectives_are_not_all(void **state)
+{
+    const uint64_t ticks[] = { 300 * MS };
+    (void)state;
+
+    add_collective();
+    fvr_cell(&file[0], 0, 1, 1, 2, ticks, 1, 8, 0);
+    build(NULL);
+    expect_headline("of about 372 ms waiting, 40.0 ms (10.8 %) is in collectives, too little to name a rank");
     fv_model_release(&model);
 }
 
@@ -379,9 +484,17 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(reads_all),         TEST(refuses),       TEST(survives_damage),
-        TEST(absent_or_no_file), TEST(takes_over),    TEST(knows_its_rank_files),
-        TEST(trace_ends_early),  TEST(profile_alone),
+        TEST(reads_all),
+        TEST(refuses),
+        TEST(survives_damage),
+        TEST(absent_or_no_file),
+        TEST(takes_over),
+        TEST(knows_its_rank_files),
+        TEST(trace_ends_early),
+        TEST(profile_alone),
+        TEST(not_exact_where_something_is_missing),
+        TEST(paths_are_told_apart),
+        TEST(collectives_are_not_all),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

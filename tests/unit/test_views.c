@@ -118,11 +118,12 @@ static void json_keys(void **state)
                       "sections io memory sensors problems mpi_functions");
     assert_string_equal(json_string_value(json_object_get(json, "schema")), "fvmpi-profile-1");
     expect_keys(json_object_get(json, "run"), "command mpi ranks complete start elapsed_s overhead");
-    expect_keys(rank, "rank host pid state app_time_s mpi_time_s wait_time_s in_call dropped threads");
+    expect_keys(rank, "rank host pid state app_time_s mpi_time_s wait_time_s in_call last_call dropped threads");
     expect_keys(json_array_get(json_object_get(json, "programs"), 0),
                 "program command commands ranks time_s");
     assert_int_equal(json_integer_value(json_object_get(rank, "program")), 0);
     expect_keys(json_object_get(rank, "in_call"), "function path seconds");
+    assert_true(json_is_null(json_object_get(rank, "last_call")));
     assert_string_equal(json_string_value(json_object_get(rank, "state")), "killed");
     assert_true(json_is_null(json_object_get(json_array_get(json_object_get(json, "ranks"), 0), "in_call")));
     expect_keys(site,
