@@ -81,11 +81,6 @@ static void close_ranks(struct collecting *c)
     free(c->of_rank);
 }
 
-static uint32_t process_of_line(const struct fv_steps *s, uint32_t line)
-{
-    return s->lines[line].process;
-}
-
 /* Both sides of a message meet where its receiver's events are, others anywhere. */
 static size_t home_of(const struct collecting *c, const struct fv_item *item)
 {
@@ -93,7 +88,7 @@ static size_t home_of(const struct collecting *c, const struct fv_item *item)
 
     if (item->kind == FV_ITEM_GROUP || item->kind == FV_ITEM_LOCK)
         return (fv_mix(item->key) >> 8) % (uint64_t)steps->processes;
-    return process_of_line(steps, steps->first_line[c->a->groups.rank_of_world[item->member]]);
+    return steps->lines[steps->first_line[c->a->groups.rank_of_world[item->member]]].process;
 }
 
 /* In their order. */
@@ -123,7 +118,7 @@ static void send_answers(struct collecting *c)
     for (size_t i = 0; i < c->answers.count / sizeof(struct fv_answer); i++) {
         const struct fv_answer *a = (struct fv_answer *)(void *)c->answers.data + i;
 
-        fv_bytes_put(&out[process_of_line(&c->a->steps, a->line)], a, sizeof(*a));
+        fv_bytes_put(&out[c->a->steps.lines[a->line].process], a, sizeof(*a));
     }
     fv_transport_exchange(t, out, &in);
     free(c->answers.data);
@@ -157,19 +152,6 @@ static void settle(struct collecting *c, bool last)
 
         fv_collect_answer(c->of_rank[c->a->steps.lines[a->line].rank], a);
     }
-}
-
-static uint64_t length_of(const struct fv_merge *m)
-{
-    int64_t last = 1;
-
-    for (uint32_t i = 0; i < m->defs.rank_count; i++) {
-        uint32_t piece = 0;
-        int64_t ns = fv_clock_ns(&m->clocks.lines[m->clocks.of_rank[i]], m->defs.ranks[i].last_ticks, &piece);
-
-        last = ns > last ? ns : last;
-    }
-    return (uint64_t)last;
 }
 
 /* So many that what is told in one is a small part of the memory, where calls are spread evenly. */
@@ -208,7 +190,7 @@ static bool collect(struct collecting *c)
 {
     const struct fv_merge *m = c->a->merge;
     const struct fv_transport *t = m->transport;
-    uint64_t pieces = pieces_of(m, c->options->memory), length = length_of(m);
+    uint64_t pieces = pieces_of(m, c->options->memory), length = (uint64_t)fv_clocks_length(&m->clocks, &m->defs);
     size_t most = c->options->memory / (4 * sizeof(struct fv_item));
     bool good = true;
 

@@ -38,7 +38,7 @@ struct neighbours {
 struct fv_rank_collect {
     struct fv_sink sink; /* first: a sink is one of these */
     struct fv_collect *all;
-    uint32_t rank, world;
+    uint32_t world;
     struct thread *threads;
     uint32_t thread_count;
     struct fv_receives posted;
@@ -403,7 +403,7 @@ static struct collective form_of(unsigned op)
     }
 }
 
-/* The waiting call is the thread's present one; `posted` is where the rank entered the operation. */
+/* The waiting call is the thread's present one; the item says where the rank entered the operation. */
 static void put_group(struct fv_rank_collect *r, struct thread *t, struct fv_item item, uint32_t comm,
                       uint64_t end)
 {
@@ -786,7 +786,6 @@ struct fv_rank_collect *fv_collect_rank(struct fv_collect *c, const struct fv_me
     uint32_t rank = file->rank;
 
     r->all = c;
-    r->rank = rank;
     r->world = d->ranks[rank].world_rank;
     r->thread_count = d->ranks[rank].thread_count;
     r->threads = fv_xcalloc(r->thread_count + 1, sizeof(*r->threads));

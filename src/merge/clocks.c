@@ -180,3 +180,16 @@ void fv_clocks_release(struct fv_clocks *c)
     free(c->of_rank);
     *c = (struct fv_clocks){ 0 };
 }
+
+int64_t fv_clocks_length(const struct fv_clocks *clocks, const struct fv_defs *d)
+{
+    int64_t last = 1;
+
+    for (uint32_t i = 0; i < d->rank_count; i++) {
+        uint32_t piece = 0;
+        int64_t ns = fv_clock_ns(&clocks->lines[clocks->of_rank[i]], d->ranks[i].last_ticks, &piece);
+
+        last = ns > last ? ns : last;
+    }
+    return last;
+}

@@ -39,6 +39,9 @@ struct fv_clocks {
 void fv_clocks_init(struct fv_clocks *clocks, const struct fv_defs *defs);
 void fv_clocks_release(struct fv_clocks *clocks);
 
+/* Time of the last event of any rank, ns; at least 1. */
+int64_t fv_clocks_length(const struct fv_clocks *clocks, const struct fv_defs *defs);
+
 int64_t fv_clock_shifted(const struct fv_clock_shift *shift, int64_t ns);
 
 /* A damaged file may have any clock points. What they lead to is bounded, so that no sum of times overflows:

@@ -349,19 +349,6 @@ static void move(struct fv_clocks *clocks, const struct needs *n)
     }
 }
 
-static int64_t length_of(const struct fv_merge *m)
-{
-    int64_t last = 1;
-
-    for (uint32_t i = 0; i < m->defs.rank_count; i++) {
-        uint32_t piece = 0;
-        int64_t ns = fv_clock_ns(&m->clocks.lines[m->clocks.of_rank[i]], m->defs.ranks[i].last_ticks, &piece);
-
-        last = ns > last ? ns : last;
-    }
-    return last;
-}
-
 static uint64_t repeat(struct collector *c, struct needs *n, unsigned rounds)
 {
     uint64_t early = look(c, n);
@@ -383,7 +370,7 @@ void fv_correct(struct fv_merge *m, uint64_t memory, struct fv_correction *out)
         .merge = m, .line_of = line_of, .parts = 1, .most = memory / (3 * sizeof(struct item))
     };
     struct needs n = { .result = out };
-    int64_t length = length_of(m);
+    int64_t length = fv_clocks_length(&m->clocks, &m->defs);
 
     *out = (struct fv_correction){ 0 };
     fv_groups_init(&c.groups, &m->defs);

@@ -48,7 +48,8 @@ static uint64_t get(struct bytes *b, unsigned size)
     return value;
 }
 
-static uint64_t get_uleb(struct bytes *b)
+/* LEB128: seven bits a byte, lowest first; bit 6 of the last one is the sign of a signed number. */
+static uint64_t get_leb(struct bytes *b, bool is_signed)
 {
     uint64_t value = 0, byte;
     unsigned shift = 0;
@@ -59,23 +60,19 @@ static uint64_t get_uleb(struct bytes *b)
             value |= (byte & 0x7f) << shift;
         shift += 7;
     } while (byte & 0x80);
+    if (is_signed && shift < 64 && byte & 0x40)
+        value |= ~UINT64_C(0) << shift;
     return value;
+}
+
+static uint64_t get_uleb(struct bytes *b)
+{
+    return get_leb(b, false);
 }
 
 static int64_t get_sleb(struct bytes *b)
 {
-    uint64_t value = 0, byte;
-    unsigned shift = 0;
-
-    do {
-        byte = get(b, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
-    if (shift < 64 && byte & 0x40)
-        value |= ~UINT64_C(0) << shift;
-    return (int64_t)value;
+    return (int64_t)get_leb(b, true);
 }
 
 static void skip(struct bytes *b, uint64_t count)
