@@ -44,8 +44,9 @@ double fv_sampled_cov(const struct fv_sampled_stat *s, enum fv_metric metric)
 
 const char *fv_metric_name(enum fv_metric metric)
 {
-    static const char *const names[] = { "time_s",    "cpu_time_s", "mpi_time_s",
-                                         "mpi_calls", "faults",     "switches" };
+    static const char *const names[] = { "time_s",  "cpu_time_s", "mpi_time_s", "mpi_calls",
+                                         "faults",  "switches",   "migrations", "mpi_bytes",
+                                         "event_0", "event_1",    "event_2",    "event_3" };
 
     return metric < FV_METRIC_COUNT ? names[metric] : "?";
 }
@@ -69,10 +70,18 @@ static void add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *f
 /* What a thread had collected, in seconds. Damaged numbers count as none. */
 static struct fv_sampled_stat take_stat(const struct fv_moments *m, uint64_t count, double tick_s)
 {
-    const double unit[FV_METRIC_COUNT] = {
-        [FV_METRIC_TIME] = tick_s, [FV_METRIC_CPU] = 1e-9, [FV_METRIC_MPI] = tick_s,
-        [FV_METRIC_MPI_CALLS] = 1, [FV_METRIC_FAULTS] = 1, [FV_METRIC_SWITCHES] = 1
-    };
+    const double unit[FV_METRIC_COUNT] = { [FV_METRIC_TIME] = tick_s,
+                                           [FV_METRIC_CPU] = 1e-9,
+                                           [FV_METRIC_MPI] = tick_s,
+                                           [FV_METRIC_MPI_CALLS] = 1,
+                                           [FV_METRIC_FAULTS] = 1,
+                                           [FV_METRIC_SWITCHES] = 1,
+                                           [FV_METRIC_MIGRATIONS] = 1,
+                                           [FV_METRIC_MPI_BYTES] = 1,
+                                           [FV_METRIC_EVENT_0] = 1,
+                                           1,
+                                           1,
+                                           1 };
     struct fv_sampled_stat s = { .count = count };
 
     for (unsigned i = 0; i < FV_METRIC_COUNT; i++) {

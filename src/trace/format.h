@@ -126,6 +126,8 @@ enum fv_chunk_type {
     FV_CHUNK_SAMPLE_PATHS = 19, /* struct fv_path_record, of one thread: what its samples refer to */
     FV_CHUNK_INSTANCES = 20,    /* struct fv_instances, of one thread */
     FV_CHUNK_COSTS = 21,        /* struct fv_cost, of one thread */
+    FV_CHUNK_INSTANCE_LOG = 22,  /* struct fv_logged_instance, of one thread: in a trace */
+    FV_CHUNK_METRIC_EVENTS = 23, /* struct fv_metric_event, of the process */
 };
 
 struct fv_chunk_header {
@@ -301,7 +303,8 @@ struct fv_thread_record {
     uint64_t path_misses;  /* call paths unwound */
     uint64_t path_flushes; /* of the call path cache */
     uint64_t cold_ticks;   /* fvmpi's own time on rare paths: unwinding, growing */
-    uint64_t reserved[8];
+    uint64_t mpi_bytes;    /* sent and received, in recorded calls */
+    uint64_t reserved[7];
 };
 _Static_assert(sizeof(struct fv_thread_record) == 176, "on-disk size");
 
@@ -443,9 +446,39 @@ struct fv_sampler_record {
     uint64_t tool_ticks; /* in all of this */
     uint64_t cut;        /* ticks whose call path could not be followed to its beginning */
     uint64_t tool_ns;    /* the same as CPU time: nobody else ran meanwhile */
-    uint64_t reserved[2];
+    uint32_t mode;       /* enum fv_sampler_mode */
+    uint32_t refusal;    /* errno of what kept a better mode from being used; 0: nothing did */
+    uint32_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
+    uint32_t pad;
+    uint64_t log_lost;   /* instances that are not in the log: its budget was used up, or room came too late */
+    uint64_t reserved[5];
 };
-_Static_assert(sizeof(struct fv_sampler_record) == 160, "on-disk size");
+_Static_assert(sizeof(struct fv_sampler_record) == 208, "on-disk size");
+
+enum fv_sampler_mode {
+    FV_SAMPLER_BREAKPOINTS = 0, /* a clock sample arms breakpoints on entries */
+    FV_SAMPLER_CALLS = 1,       /* an event of calls samples entries */
+    FV_SAMPLER_COSTS = 2,       /* no instances: only where CPU time goes */
+};
+
+/* An event that instances are measured by, beside the metrics that are always there. */
+struct fv_metric_event {
+    char name[64];          /* as asked for, NUL-padded */
+    uint32_t type, refusal; /* of perf_event_open(); errno where it could not be had: the metric is 0 then */
+    uint64_t config, config1, config2;
+    uint32_t user_only;     /* 1: counts in user mode only */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct fv_metric_event) == 104, "on-disk size");
+
+/* A measured instance of a trace, in the order of their ends. */
+struct fv_logged_instance {
+    uint64_t begin, end; /* ticks, as the clock was: fvmpi's own time is in between */
+    uint64_t cpu_ns;     /* corrected for it */
+    uint32_t context;    /* index of the thread's INSTANCES, from 0 */
+    uint32_t flags;      /* 1: in the window */
+};
+_Static_assert(sizeof(struct fv_logged_instance) == 32, "on-disk size");
 
 /* Metrics of an instance. */
 enum fv_metric {
@@ -455,9 +488,12 @@ enum fv_metric {
     FV_METRIC_MPI_CALLS,
     FV_METRIC_FAULTS,    /* of pages, minor and major */
     FV_METRIC_SWITCHES,  /* of context, voluntary and not */
-    FV_METRIC_COUNT
+    FV_METRIC_MIGRATIONS, /* between processors: see fv_sampler_record.migrations_exact */
+    FV_METRIC_MPI_BYTES, /* sent and received, as counted for the thread */
+    FV_METRIC_EVENT_0,   /* the first of FVMPI_EVENTS: struct fv_metric_event, in order */
+    FV_METRIC_COUNT = FV_METRIC_EVENT_0 + 4
 };
-#define FV_METRICS 8 /* room */
+#define FV_METRIC_EVENTS (FV_METRIC_COUNT - FV_METRIC_EVENT_0)
 
 /* Mean and sum of squared deviations (Welford, Technometrics 4, 1962). */
 struct fv_moments {
@@ -480,10 +516,10 @@ struct fv_instances {
     uint64_t entries, returns, abandoned;
     uint64_t window;
     uint64_t time_min, time_max; /* ticks; of returns */
-    struct fv_moments all[FV_METRICS], in_window[FV_METRICS];
+    struct fv_moments all[FV_METRIC_COUNT], in_window[FV_METRIC_COUNT];
     struct fv_instance reservoir[FV_RESERVOIR]; /* min(returns, FV_RESERVOIR) */
 };
-_Static_assert(sizeof(struct fv_instances) == 1848, "on-disk size");
+_Static_assert(sizeof(struct fv_instances) == 1976, "on-disk size");
 
 /* Ticks of the CPU clock at one call path; its innermost node is the instruction. */
 struct fv_cost {

@@ -151,6 +151,8 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_SAMPLE_PATHS: return sizeof(struct fv_path_record);
     case FV_CHUNK_INSTANCES: return sizeof(struct fv_instances);
     case FV_CHUNK_COSTS: return sizeof(struct fv_cost);
+    case FV_CHUNK_INSTANCE_LOG: return sizeof(struct fv_logged_instance);
+    case FV_CHUNK_METRIC_EVENTS: return sizeof(struct fv_metric_event);
     }
     return 0; /* variable, or unknown */
 }

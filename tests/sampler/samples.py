@@ -3,7 +3,8 @@ import collections
 import re
 import subprocess
 
-METRICS = ('time', 'cpu', 'mpi', 'mpi_calls', 'faults', 'switches')
+METRICS = ('time', 'cpu', 'mpi', 'mpi_calls', 'faults', 'switches', 'migrations', 'mpi_bytes', 'event_0', 'event_1',
+           'event_2', 'event_3')
 
 
 def symbols(path):
