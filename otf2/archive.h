@@ -19,9 +19,10 @@ struct fv_archive;
 struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
                                    uint64_t buffer_bytes);
 
-/* Collective: event files come next. `context_of_node` as in struct fv_contexts. All outlive the archive. */
+/* Collective: event files come next. The numbers of nodes as in struct fv_contexts. All outlive the archive.
+ */
 bool fv_archive_begin_events(struct fv_archive *archive, const struct fv_defs *defs,
-                             const uint32_t *context_of_node);
+                             const uint32_t *context_of_node, const uint32_t *function_of_node);
 struct fv_sink *fv_archive_sink(struct fv_archive *archive);
 bool fv_archive_end_events(struct fv_archive *archive);
 

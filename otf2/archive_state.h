@@ -1,4 +1,4 @@
-/* Shared by archive.c (events, files) and definitions.c. */
+/* Shared by archive.c (files), events.c and definitions.c. */
 #ifndef FV_ARCHIVE_STATE_H
 #define FV_ARCHIVE_STATE_H
 
@@ -32,7 +32,7 @@ struct fv_archive {
     int lock; /* descriptor of the directory, while we work there; -1: none */
     uint64_t chunk_bytes;
     const struct fv_defs *defs;
-    const uint32_t *context_of_node;
+    const uint32_t *context_of_node, *function_of_node;
     struct fv_sink sink;
     OTF2_EvtWriter **writers; /* by slot */
     size_t writer_room;
@@ -40,16 +40,30 @@ struct fv_archive {
     struct fv_strings strings;
     struct fv_command *commands;      /* by rank; the same in all processes */
     uint32_t wait_kinds[FV_WS_COUNT]; /* strings; as well */
+    uint32_t thread_wait_kinds[FV_SYNC_KINDS];
     bool failed;
 };
 
-enum { FV_ATTRIBUTE_CALL_PATH, FV_ATTRIBUTE_WAIT, FV_ATTRIBUTE_WAIT_KIND, FV_ATTRIBUTE_CAUSE };
+enum {
+    FV_ATTRIBUTE_CALL_PATH,
+    FV_ATTRIBUTE_WAIT,
+    FV_ATTRIBUTE_WAIT_KIND,
+    FV_ATTRIBUTE_CAUSE,
+    FV_ATTRIBUTE_CPU_TIME,
+    FV_ATTRIBUTE_LOCK,
+};
 
 /* Logs once; false if it is an error. */
 bool fv_archive_check(struct fv_archive *archive, OTF2_ErrorCode code, const char *what);
 
 /* Groups come in this order: all locations, one for MPI_COMM_SELF, those of RMA, those of communicators. */
 enum { FV_GROUP_LOCATIONS = 0, FV_GROUP_SELF = 1, FV_GROUP_FIRST_RMA = 2 };
+
+/* The communicator whose members are a rank's threads; after those of MPI. */
+static inline uint32_t fv_thread_comm(const struct fv_defs *defs, uint32_t rank)
+{
+    return (uint32_t)defs->comm_count + rank;
+}
 
 void fv_event_strings_init(struct fv_archive *archive);
 void fv_event_strings_release(struct fv_archive *archive);

@@ -2,6 +2,7 @@
  * used, then from the machine down to files. See archive.h. */
 #include "otf2/archive_state.h"
 #include "merge/calls.h"
+#include "merge/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,9 @@ void fv_event_strings_init(struct fv_archive *a)
 
     for (unsigned i = 0; i < FV_WS_COUNT; i++)
         a->wait_kinds[i] = fv_is_completion(i) ? 0 : fv_strings_find(&a->strings, fv_wait_state_names[i]);
+    for (unsigned i = 0; fv_defs_has_threads(d) && i < FV_SYNC_KINDS; i++)
+        if (fv_thread_wait_name(i))
+            a->thread_wait_kinds[i] = fv_strings_find(&a->strings, fv_thread_wait_name(i));
 
     a->commands = fv_xcalloc(d->rank_count + 1, sizeof(*a->commands));
     for (size_t i = 0; i < d->rank_count; i++) {
@@ -147,6 +151,9 @@ static void write_paradigms(struct writing *w)
     if (w->contexts->function_count)
         check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_SAMPLING, text(w, "Call paths"),
                                                     OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN));
+    if (fv_defs_has_threads(w->d))
+        check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_PTHREAD, text(w, "POSIX threads"),
+                                                    OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT));
     if (w->d->handle_count)
         check(w, OTF2_GlobalDefWriter_WriteIoParadigm(w->w, 0, text(w, "MPI-IO"), text(w, "MPI I/O"),
                                                       OTF2_IO_PARADIGM_CLASS_PARALLEL,
@@ -241,6 +248,14 @@ static void write_properties(struct writing *w, uint32_t group, const struct fv_
         snprintf(number, sizeof(number), "%llu", (unsigned long long)r->dropped);
         property(w, group, "fvmpi::CALLS_NOT_IN_TRACE", number);
     }
+    if (r->dropped_instances) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)r->dropped_instances);
+        property(w, group, "fvmpi::INSTANCES_NOT_IN_TRACE", number);
+    }
+    if (r->dropped_of_threads) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)r->dropped_of_threads);
+        property(w, group, "fvmpi::THREAD_EVENTS_NOT_IN_TRACE", number);
+    }
 }
 
 /* Ranks without a file are defined as well: they are members of communicators. */
@@ -286,6 +301,9 @@ static OTF2_RegionRole role_of(const struct fv_call_info *info)
     case FV_ROLE_RMA: return OTF2_REGION_ROLE_RMA;
     case FV_ROLE_IO: return OTF2_REGION_ROLE_FILE_IO;
     case FV_ROLE_IO_METADATA: return OTF2_REGION_ROLE_FILE_IO_METADATA;
+    case FV_ROLE_THREAD_BARRIER: return OTF2_REGION_ROLE_BARRIER;
+    case FV_ROLE_THREAD_JOIN: return OTF2_REGION_ROLE_THREAD_WAIT;
+    case FV_ROLE_THREAD:
     case FV_ROLE_OTHER: break;
     }
     return OTF2_REGION_ROLE_FUNCTION;
@@ -300,10 +318,12 @@ static void write_regions(struct writing *w)
         const struct fv_def_function *f = &w->d->functions[i];
         struct fv_call_info info = fv_call_info(f->name, f->class);
         OTF2_StringRef name = text(w, f->name);
+        bool is_mpi = f->class != FV_CLASS_OF_THREADS;
 
         check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, i, name, name, text(w, ""), role_of(&info),
-                                                  OTF2_PARADIGM_MPI, OTF2_REGION_FLAG_NONE, text(w, "MPI"), 0,
-                                                  0));
+                                                  is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_PTHREAD,
+                                                  OTF2_REGION_FLAG_NONE,
+                                                  text(w, is_mpi ? "MPI" : "POSIX threads"), 0, 0));
     }
     for (uint32_t i = 0; i < c->function_count; i++) {
         OTF2_StringRef name = text(w, c->functions[i].name);
@@ -365,16 +385,31 @@ static void write_attributes(struct writing *w)
     check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_CAUSE, text(w, "fvmpi::cause"),
                                                  text(w, "the location that it waited for"),
                                                  OTF2_TYPE_LOCATION));
+    if (fv_defs_has_instances(w->d))
+        check(w, OTF2_GlobalDefWriter_WriteAttribute(
+                     w->w, FV_ATTRIBUTE_CPU_TIME, text(w, "fvmpi::cpu_time"),
+                     text(w, "nanoseconds of CPU time of this instance of the function"), OTF2_TYPE_UINT64));
+    if (fv_defs_has_threads(w->d))
+        check(w, OTF2_GlobalDefWriter_WriteAttribute(
+                     w->w, FV_ATTRIBUTE_LOCK, text(w, "fvmpi::lock"),
+                     text(w, "the lock, or what else the thread waited for, as in ThreadAcquireLock"),
+                     OTF2_TYPE_UINT32));
 }
 
 /* ---- communicators ---- */
 
-static void write_group(struct writing *w, uint32_t id, const char *name, OTF2_GroupType type,
-                        const uint64_t *members, uint32_t count)
+static void write_group_of(struct writing *w, uint32_t id, OTF2_Paradigm paradigm, OTF2_GroupType type,
+                           const uint64_t *members, uint32_t count)
 {
-    check(w, OTF2_GlobalDefWriter_WriteGroup(w->w, id, text(w, name), type, OTF2_PARADIGM_MPI,
-                                             OTF2_GROUP_FLAG_NONE, count, members));
+    check(w, OTF2_GlobalDefWriter_WriteGroup(w->w, id, text(w, ""), type, paradigm, OTF2_GROUP_FLAG_NONE,
+                                             count, members));
     w->groups = id + 1;
+}
+
+static void write_group(struct writing *w, uint32_t id, OTF2_GroupType type, const uint64_t *members,
+                        uint32_t count)
+{
+    write_group_of(w, id, OTF2_PARADIGM_MPI, type, members, count);
 }
 
 static void write_first_groups(struct writing *w)
@@ -383,14 +418,14 @@ static void write_first_groups(struct writing *w)
 
     for (uint32_t i = 0; i < w->d->world_size; i++)
         members[i] = i; /* a rank's first location has its number */
-    write_group(w, FV_GROUP_LOCATIONS, "", OTF2_GROUP_TYPE_COMM_LOCATIONS, members, w->d->world_size);
-    write_group(w, FV_GROUP_SELF, "", OTF2_GROUP_TYPE_COMM_SELF, NULL, 0);
+    write_group(w, FV_GROUP_LOCATIONS, OTF2_GROUP_TYPE_COMM_LOCATIONS, members, w->d->world_size);
+    write_group(w, FV_GROUP_SELF, OTF2_GROUP_TYPE_COMM_SELF, NULL, 0);
     for (uint32_t i = 0; i < w->d->group_count; i++) {
         const struct fv_def_group *g = &w->d->groups[i];
 
         for (uint32_t k = 0; k < g->count && k < w->d->world_size; k++)
             members[k] = g->ranks[k];
-        write_group(w, FV_GROUP_FIRST_RMA + i, "", OTF2_GROUP_TYPE_COMM_GROUP, members,
+        write_group(w, FV_GROUP_FIRST_RMA + i, OTF2_GROUP_TYPE_COMM_GROUP, members,
                     g->count < w->d->world_size ? g->count : w->d->world_size);
     }
     free(members);
@@ -428,7 +463,7 @@ static uint32_t find_group(struct writing *w, struct fv_index *index, uint32_t c
         for (int32_t k = 0; k < runs[i].count && n < w->d->world_size; k++)
             members[n++] = (uint64_t)(runs[i].first + (int64_t)k * runs[i].stride);
     fv_index_add(index, hash, comm * 2 + side);
-    write_group(w, w->groups, "", OTF2_GROUP_TYPE_COMM_GROUP, members, n);
+    write_group(w, w->groups, OTF2_GROUP_TYPE_COMM_GROUP, members, n);
     free(members);
     return w->groups - 1;
 }
@@ -501,6 +536,34 @@ static void write_comms(struct writing *w)
                                                       : OTF2_RMA_WIN_FLAG_NONE));
 }
 
+/* The threads of each rank are a communicator, too: their creations are counted there. */
+static void write_thread_comms(struct writing *w)
+{
+    uint64_t *members = fv_xcalloc(w->location_count + 1, sizeof(*members));
+    char name[64];
+
+    if (!fv_defs_has_threads(w->d)) {
+        free(members);
+        return;
+    }
+    for (size_t i = 0; i < w->location_count; i++)
+        members[i] = w->locations[i].location;
+    write_group_of(w, w->groups, OTF2_PARADIGM_PTHREAD, OTF2_GROUP_TYPE_COMM_LOCATIONS, members,
+                   (uint32_t)w->location_count);
+    for (uint32_t rank = 0; rank < w->d->rank_count; rank++) {
+        uint32_t count = 0;
+
+        for (size_t i = 0; i < w->location_count; i++)
+            if (w->locations[i].rank == w->d->ranks[rank].world_rank)
+                members[count++] = i;
+        write_group_of(w, w->groups, OTF2_PARADIGM_PTHREAD, OTF2_GROUP_TYPE_COMM_GROUP, members, count);
+        snprintf(name, sizeof(name), "Threads of MPI Rank %u", w->d->ranks[rank].world_rank);
+        check(w, OTF2_GlobalDefWriter_WriteComm(w->w, fv_thread_comm(w->d, rank), text(w, name), w->groups - 1,
+                                                OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    }
+    free(members);
+}
+
 static void write_files(struct writing *w)
 {
     for (uint32_t i = 0; i < w->d->file_count; i++)
@@ -539,6 +602,7 @@ bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
     write_first_groups(&w);
     write_groups(&w);
     write_comms(&w);
+    write_thread_comms(&w);
     write_attributes(&w);
     write_contexts(&w);
     write_files(&w);

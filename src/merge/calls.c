@@ -39,20 +39,20 @@ static const struct {
     const char *name;
     uint8_t sync;
 } syncs[] = {
-    { "win_fence", FV_SYNC_FENCE },
-    { "win_post", FV_SYNC_POST },
-    { "win_start", FV_SYNC_START },
-    { "win_complete", FV_SYNC_COMPLETE },
-    { "win_wait", FV_SYNC_WAIT },
-    { "win_test", FV_SYNC_WAIT },
-    { "win_lock", FV_SYNC_LOCK },
-    { "win_lock_all", FV_SYNC_LOCK_ALL },
-    { "win_unlock", FV_SYNC_UNLOCK },
-    { "win_unlock_all", FV_SYNC_UNLOCK },
-    { "win_flush", FV_SYNC_FLUSH },
-    { "win_flush_all", FV_SYNC_FLUSH },
-    { "win_flush_local", FV_SYNC_FLUSH_LOCAL },
-    { "win_flush_local_all", FV_SYNC_FLUSH_LOCAL },
+    { "win_fence", FV_RMA_FENCE },
+    { "win_post", FV_RMA_POST },
+    { "win_start", FV_RMA_START },
+    { "win_complete", FV_RMA_COMPLETE },
+    { "win_wait", FV_RMA_WAIT },
+    { "win_test", FV_RMA_WAIT },
+    { "win_lock", FV_RMA_LOCK },
+    { "win_lock_all", FV_RMA_LOCK_ALL },
+    { "win_unlock", FV_RMA_UNLOCK },
+    { "win_unlock_all", FV_RMA_UNLOCK },
+    { "win_flush", FV_RMA_FLUSH },
+    { "win_flush_all", FV_RMA_FLUSH },
+    { "win_flush_local", FV_RMA_FLUSH_LOCAL },
+    { "win_flush_local_all", FV_RMA_FLUSH_LOCAL },
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -113,6 +113,12 @@ struct fv_call_info fv_call_info(const char *name, unsigned class)
     char lower[48] = "";
     size_t n = 0;
 
+    if (class == FV_CLASS_OF_THREADS) {
+        info.role = strstr(name, "barrier") ? FV_ROLE_THREAD_BARRIER
+                    : strstr(name, "join")  ? FV_ROLE_THREAD_JOIN
+                                            : FV_ROLE_THREAD;
+        return info;
+    }
     if (!strncmp(name, "MPI_", 4))
         for (const char *c = name + 4; *c && n + 1 < sizeof(lower); c++)
             lower[n++] = (char)tolower((unsigned char)*c);

@@ -42,21 +42,27 @@ enum fv_call_role {
     FV_ROLE_RMA,
     FV_ROLE_IO,
     FV_ROLE_IO_METADATA,
+    FV_ROLE_THREAD, /* not MPI's: a thread waits for another */
+    FV_ROLE_THREAD_BARRIER,
+    FV_ROLE_THREAD_JOIN,
 };
+
+/* Beside enum fv_function_class, which is MPI's. */
+enum { FV_CLASS_OF_THREADS = 0x100 };
 
 /* What a synchronisation call does to a window. */
 enum fv_rma_sync {
-    FV_SYNC_OTHER, /* orders memory: MPI_Win_sync, MPI_Win_test */
-    FV_SYNC_FENCE,
-    FV_SYNC_POST,
-    FV_SYNC_START,
-    FV_SYNC_COMPLETE,
-    FV_SYNC_WAIT,
-    FV_SYNC_LOCK,
-    FV_SYNC_LOCK_ALL,
-    FV_SYNC_UNLOCK,
-    FV_SYNC_FLUSH,       /* completes what was started, there as well */
-    FV_SYNC_FLUSH_LOCAL, /* here alone */
+    FV_RMA_OTHER, /* orders memory: MPI_Win_sync, MPI_Win_test */
+    FV_RMA_FENCE,
+    FV_RMA_POST,
+    FV_RMA_START,
+    FV_RMA_COMPLETE,
+    FV_RMA_WAIT,
+    FV_RMA_LOCK,
+    FV_RMA_LOCK_ALL,
+    FV_RMA_UNLOCK,
+    FV_RMA_FLUSH,       /* completes what was started, there as well */
+    FV_RMA_FLUSH_LOCAL, /* here alone */
 };
 
 enum fv_atomic { FV_ATOMIC_ACCUMULATE, FV_ATOMIC_COMPARE_AND_SWAP, FV_ATOMIC_FETCH };

@@ -61,6 +61,19 @@ static uint32_t context_of(struct fv_contexts *c, const struct fv_path *path, co
     return context;
 }
 
+/* A node's outermost frame is the function; those inlined into it at its entry do not begin there. */
+static uint32_t function_at(struct fv_contexts *c, const struct fv_node *node)
+{
+    const struct fv_symbol *symbol = &c->symbols.items[node->symbol];
+    struct fv_frame frame = { .module = node->module, .offset = node->offset };
+    char label[512];
+
+    if (symbol->count)
+        frame = c->symbols.frames[symbol->first + symbol->count - 1];
+    frame.offset = node->offset - 1; /* the node is one past the entry */
+    return find_function(c, fv_frame_label(&frame, &c->model, label, sizeof(label)), frame.file);
+}
+
 void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_up)
 {
     struct fv_path path = { 0 };
@@ -71,12 +84,15 @@ void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_
                                   .nodes = fv_xcalloc(d->node_count, sizeof(struct fv_node)),
                                   .node_count = d->node_count };
     c->of_node = fv_xcalloc(d->node_count, sizeof(*c->of_node));
+    c->function_of_node = fv_xcalloc(d->node_count, sizeof(*c->function_of_node));
     memcpy(c->model.nodes, d->nodes, d->node_count * sizeof(*d->nodes));
     fv_symbols_resolve(&c->symbols, &c->model, look_up);
-    c->of_node[0] = FV_NONE;
+    c->of_node[0] = c->function_of_node[0] = FV_NONE;
     for (uint32_t i = 1; i < d->node_count; i++) {
-        c->of_node[i] = FV_NONE;
-        if (!d->nodes[i].symbol)
+        c->of_node[i] = c->function_of_node[i] = FV_NONE;
+        if (d->nodes[i].symbol & FV_DEF_ENTRY)
+            c->function_of_node[i] = function_at(c, &c->model.nodes[i]);
+        if (!(d->nodes[i].symbol & FV_DEF_CALLS))
             continue;
         fv_path_of(&path, &c->symbols, &c->model, i);
         c->of_node[i] = context_of(c, &path, &c->model);
@@ -89,6 +105,7 @@ void fv_contexts_release(struct fv_contexts *c)
     free(c->functions);
     free(c->items);
     free(c->of_node);
+    free(c->function_of_node);
     fv_index_release(&c->index);
     fv_arena_release(&c->arena);
     free(c->model.nodes);

@@ -23,10 +23,12 @@ struct fv_contexts {
     size_t function_count, function_room;
     struct fv_context *items;
     size_t count, room;
-    uint32_t *of_node; /* by fv_defs.nodes; FV_NONE: no call path */
+    uint32_t *of_node;          /* by fv_defs.nodes; FV_NONE: no call path */
+    uint32_t *function_of_node; /* of an entry; FV_NONE: it is none */
     size_t node_count;
     struct fv_index index;
-    struct fv_model model;     /* of the call paths alone: modules, nodes, and as problems notes on modules that */
+    struct fv_model
+        model; /* of the call paths alone: modules, nodes, and as problems notes on modules that */
     struct fv_symbols symbols; /* ... could not be looked at; with its symbols */
 };
 

@@ -1,6 +1,7 @@
 /* See defs.h. Definitions by their keys, and those of others added to them. A rank file's are in defs_file.c,
  * the final order in defs_order.c, definitions as bytes in pack.c. */
 #include "merge/defs_add.h"
+#include "merge/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,9 +87,8 @@ uint32_t fv_defs_add_module(struct fv_defs *d, const struct fv_module *m)
     return (uint32_t)d->module_count++;
 }
 
-/* A node's `symbol` is 1 where calls of MPI were made, 0 where it is only on the way to such. */
 uint32_t fv_defs_add_node(struct fv_defs *d, uint32_t parent, uint32_t module, uint64_t offset,
-                          uint32_t is_end)
+                          uint32_t flags)
 {
     uint64_t hash = hash_of(NODE, parent, module, offset);
     struct fv_index_probe p = fv_index_probe(&d->index, hash);
@@ -96,13 +96,21 @@ uint32_t fv_defs_add_node(struct fv_defs *d, uint32_t parent, uint32_t module, u
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
         if (i && i < d->node_count && d->nodes[i].parent == parent && d->nodes[i].module == module &&
             d->nodes[i].offset == offset) {
-            d->nodes[i].symbol |= is_end;
+            d->nodes[i].symbol |= flags;
             return i;
         }
     FV_GROW(d->nodes, d->node_room, d->node_count + 1);
-    d->nodes[d->node_count] = (struct fv_node){ parent, module, offset, is_end };
+    d->nodes[d->node_count] = (struct fv_node){ parent, module, offset, flags };
     fv_index_add(&d->index, hash, (uint32_t)d->node_count);
     return (uint32_t)d->node_count++;
+}
+
+bool fv_defs_has_instances(const struct fv_defs *d)
+{
+    for (size_t i = 0; i < d->node_count; i++)
+        if (d->nodes[i].symbol & FV_DEF_ENTRY)
+            return true;
+    return false;
 }
 
 static void join_comm(struct fv_defs *d, struct fv_def_comm *to, const struct fv_def_comm *c)
@@ -275,6 +283,9 @@ void fv_def_map_release(struct fv_def_map *map)
     free(map->windows);
     free(map->handles);
     free(map->comm_ranks);
+    free(map->entries);
+    free(map->entries_of);
+    free(map->thread_calls);
     *map = (struct fv_def_map){ 0 };
 }
 
@@ -393,7 +404,10 @@ static void through(uint32_t *items, size_t count, const uint32_t *map, size_t m
 void fv_def_map_through(struct fv_def_map *map, const struct fv_def_map *next)
 {
     through(map->functions, map->function_count, next->functions, next->function_count);
+    if (map->thread_calls)
+        through(map->thread_calls, FV_THREAD_CALLS, next->functions, next->function_count);
     through(map->nodes, map->node_count, next->nodes, next->node_count);
+    through(map->entries, map->entry_count, next->nodes, next->node_count);
     through(map->comms, map->comm_count, next->comms, next->comm_count);
     through(map->windows, map->window_count, next->windows, next->window_count);
     through(map->handles, map->handle_count, next->handles, next->handle_count);

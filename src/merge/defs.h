@@ -70,11 +70,20 @@ struct fv_def_rank {
     uint64_t nominal_hz;
     uint64_t first_ticks, last_ticks;    /* no event is outside of these */
     uint64_t stop_ticks;                 /* the trace's budget was used up; 0: it was not */
-    uint64_t dropped;                    /* calls that are not in the trace */
+    uint64_t dropped;                    /* calls that are not in the trace, ... */
+    uint64_t dropped_instances;          /* ... and measured instances, ... */
+    uint64_t dropped_of_threads;         /* ... and what threads did between calls */
+    uint32_t thread_objects;             /* numbers of locks and such; 0: threads are not in the trace */
     const struct fv_clock_point *points; /* by time; the first is the header's */
     uint32_t point_count;
     const uint32_t *threads; /* fv_thread_record.id; the first is the main one */
     uint32_t thread_count;
+};
+
+/* What stands at a node of the call tree; 0: it is only on the way to such. */
+enum fv_def_node_flags {
+    FV_DEF_CALLS = 1, /* calls were made there, of MPI or of what was measured */
+    FV_DEF_ENTRY = 2, /* it is the entry of a function that was measured, called from the node's parents */
 };
 
 struct fv_defs {
@@ -84,7 +93,7 @@ struct fv_defs {
     size_t function_count, function_room;
     struct fv_module *modules;
     size_t module_count, module_room;
-    struct fv_node *nodes; /* 0 is the root; `symbol`: 1 where calls were made, else 0 */
+    struct fv_node *nodes; /* 0 is the root; `symbol`: enum fv_def_node_flags */
     size_t node_count, node_room;
     struct fv_def_comm *comms;
     size_t comm_count, comm_room;
@@ -109,6 +118,14 @@ struct fv_def_map {
     uint32_t *functions, *nodes, *comms, *windows, *handles;
     size_t function_count, node_count, comm_count, window_count, handle_count;
     int32_t *comm_ranks; /* own rank in comms */
+    uint32_t *entries;   /* nodes of the contexts of measured instances, thread by thread */
+    size_t entry_count;
+    struct fv_def_entries { /* of a thread, by the number of its context */
+        uint32_t thread;
+        uint32_t first, count;
+    } * entries_of;
+    size_t entries_of_count;
+    uint32_t *thread_calls; /* functions by FV_THREAD_CALLS (threads.h); NULL: none is used */
 };
 void fv_def_map_release(struct fv_def_map *map);
 
@@ -141,6 +158,9 @@ static inline uint64_t fv_location(const struct fv_def_rank *rank, uint32_t slot
 {
     return rank->world_rank | (uint64_t)slot << 32;
 }
+
+/* Was any function measured? */
+bool fv_defs_has_instances(const struct fv_defs *defs);
 
 /* Is the communicator created and destroyed in the trace of all its ranks? */
 static inline bool fv_def_comm_is_seen(const struct fv_def_comm *c)

@@ -1,6 +1,7 @@
 /* What one rank file defines, added to definitions, with the map from its numbers to theirs; see defs.h. Only
  * what its calls refer to is taken: the rest of what a file names would only fill the archive. */
 #include "merge/defs_add.h"
+#include "merge/threads.h"
 #include "base/process.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 /* ---- functions, call paths, communicators, files ---- */
 
-static void map_set(uint32_t **map, size_t *count, size_t *room, uint64_t id, uint32_t value)
+void fv_def_map_set(uint32_t **map, size_t *count, size_t *room, uint64_t id, uint32_t value)
 {
     if (id >= *count) {
         *map = fv_grow(*map, room, id + 1, sizeof(**map));
@@ -19,16 +20,12 @@ static void map_set(uint32_t **map, size_t *count, size_t *room, uint64_t id, ui
     (*map)[id] = value;
 }
 
-/* Ids count things of which each takes some bytes of the file: a larger one is damage. */
-static bool is_id(const struct fv_reader *r, uint64_t id)
-{
-    return id > 0 && id <= fv_reader_bytes(r) / 16;
-}
-
 /* What the rank's calls refer to: the rest of what a file names would only fill the archive. */
 struct used {
-    uint8_t *functions, *paths; /* of paths: 3 where calls were made, 1 on the way to such */
+    uint8_t *functions, *paths; /* of paths: enum fv_def_node_flags */
     size_t function_count, function_room, path_count, path_room;
+    const struct fv_reader *reader;
+    bool any_thread_call, thread_calls[FV_THREAD_CALLS];
 };
 
 static void mark(uint8_t **flags, size_t *count, size_t *room, uint64_t id)
@@ -38,21 +35,30 @@ static void mark(uint8_t **flags, size_t *count, size_t *room, uint64_t id)
         memset(*flags + *count, 0, id + 1 - *count);
         *count = id + 1;
     }
-    (*flags)[id] = 3;
+    (*flags)[id] = FV_DEF_CALLS;
 }
 
 static void mark_call(struct used *u, const struct fv_reader *reader, uint64_t function, uint64_t path)
 {
     if (function < 65536)
         mark(&u->functions, &u->function_count, &u->function_room, function);
-    if (is_id(reader, path))
+    if (fv_def_is_id(reader, path))
+        mark(&u->paths, &u->path_count, &u->path_room, path);
+}
+
+static void mark_thread_call(void *context, uint32_t path, unsigned call)
+{
+    struct used *u = context;
+
+    u->any_thread_call = u->thread_calls[call % FV_THREAD_CALLS] = true;
+    if (fv_def_is_id(u->reader, path))
         mark(&u->paths, &u->path_count, &u->path_room, path);
 }
 
 static struct used find_used(const struct fv_reader *reader)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SITES);
-    struct used used = { 0 };
+    struct used used = { .reader = reader };
     struct fv_site_record site;
     struct fv_thread_record t;
 
@@ -66,7 +72,20 @@ static struct used find_used(const struct fv_reader *reader)
         if (t.in_call.begin)
             mark_call(&used, reader, t.in_call.function, t.in_call.path);
     }
+    fv_threads_used(reader, mark_thread_call, &used);
     return used;
+}
+
+static void add_thread_calls(struct fv_defs *d, const struct used *used, struct fv_def_map *map)
+{
+    if (!used->any_thread_call)
+        return;
+    map->thread_calls = fv_xcalloc(FV_THREAD_CALLS, sizeof(*map->thread_calls));
+    for (unsigned i = 0; i < FV_THREAD_CALLS; i++) {
+        const char *name = used->thread_calls[i] ? fv_thread_call_name(i) : NULL;
+
+        map->thread_calls[i] = name ? fv_defs_function(d, name, FV_CLASS_OF_THREADS) : FV_NONE;
+    }
 }
 
 static void add_functions(struct fv_defs *d, const struct fv_reader *reader, const struct used *used,
@@ -80,7 +99,8 @@ static void add_functions(struct fv_defs *d, const struct fv_reader *reader, con
         memcpy(&r, p, sizeof(r));
         r.name[sizeof(r.name) - 1] = '\0';
         if (r.name[0] && r.id < used->function_count && used->functions[r.id])
-            map_set(&map->functions, &map->function_count, &room, r.id, fv_defs_function(d, r.name, r.class));
+            fv_def_map_set(&map->functions, &map->function_count, &room, r.id,
+                           fv_defs_function(d, r.name, r.class));
     }
     for (size_t id = 0; id < used->function_count; id++) {
         char name[32];
@@ -89,65 +109,9 @@ static void add_functions(struct fv_defs *d, const struct fv_reader *reader, con
         if (!used->functions[id] || (id < map->function_count && map->functions[id] != FV_NONE))
             continue;
         snprintf(name, sizeof(name), "(function %zu)", id);
-        map_set(&map->functions, &map->function_count, &room, id, fv_defs_function(d, name, FV_CLASS_OTHER));
+        fv_def_map_set(&map->functions, &map->function_count, &room, id,
+                       fv_defs_function(d, name, FV_CLASS_OTHER));
     }
-}
-
-/* Outer frames of what is used are used; a parent has a smaller number than its children. */
-static void mark_parents(struct used *used, const struct fv_reader *reader)
-{
-    uint32_t *parents = fv_xcalloc(used->path_count + 1, sizeof(*parents));
-    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_PATHS);
-    struct fv_path_record r;
-
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&r, p, sizeof(r));
-        if (c.index + 1 < used->path_count && r.parent <= c.index)
-            parents[c.index + 1] = r.parent;
-    }
-    for (size_t id = used->path_count; id-- > 1;)
-        if (used->paths[id])
-            used->paths[parents[id]] |= 1;
-    free(parents);
-}
-
-static void add_paths(struct fv_defs *d, const struct fv_reader *reader, struct used *used,
-                      struct fv_def_map *map)
-{
-    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_MODULES);
-    uint32_t *modules = NULL;
-    size_t count = 0, room = 0, node_room = 0;
-    struct fv_path_record r;
-
-    mark_parents(used, reader);
-    for (const struct fv_module_record *m; (m = fv_cursor_next(&c));) {
-        struct fv_module module = { .path = m->path, .build_id_bytes = m->build_id_bytes };
-
-        if (!is_id(reader, m->id) || m->build_id_bytes > sizeof(module.build_id))
-            continue;
-        memcpy(module.build_id, m->build_id, m->build_id_bytes);
-        map_set(&modules, &count, &room, m->id, fv_defs_add_module(d, &module));
-    }
-    map_set(&map->nodes, &map->node_count, &node_room, 0, 0);
-    c = fv_cursor(reader, FV_CHUNK_PATHS);
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        uint64_t id = c.index + 1;
-
-        memcpy(&r, p, sizeof(r));
-        if (id >= used->path_count)
-            break;
-        if (!used->paths[id])
-            continue;
-        uint32_t parent = r.parent < id && r.parent < map->node_count ? map->nodes[r.parent] : FV_NONE;
-        if (parent == FV_NONE)
-            parent = fv_defs_add_node(d, 0, FV_MODEL_LOST, 0, 0);
-        uint32_t module = r.module == FV_MODULE_TRUNCATED                    ? FV_MODEL_CUT
-                          : r.module < count && modules[r.module] != FV_NONE ? modules[r.module]
-                                                                             : FV_MODEL_NO_MODULE;
-        map_set(&map->nodes, &map->node_count, &node_room, id,
-                fv_defs_add_node(d, parent, module, r.offset, used->paths[id] >> 1 & 1));
-    }
-    free(modules);
 }
 
 static bool runs_are_right(const struct fv_rank_run *run, uint32_t count, int64_t size, int64_t world)
@@ -178,7 +142,7 @@ static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_
         memcpy(name, r.name, sizeof(r.name));
         bool self = r.flags & FV_COMM_SELF;
         /* Ranks of another world (spawned, connected) have no location here. */
-        if (!is_id(reader, r.id) || !runs_are_right(p->run, r.runs, r.size, d->world_size) ||
+        if (!fv_def_is_id(reader, r.id) || !runs_are_right(p->run, r.runs, r.size, d->world_size) ||
             !runs_are_right(p->run + r.runs, r.remote_runs, r.remote_size, d->world_size))
             continue;
         const struct fv_def_comm comm = {
@@ -197,8 +161,8 @@ static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_
             .remote_run_count = r.remote_runs,
             .origin = { rank, r.id },
         };
-        map_set(&map->comms, &map->comm_count, &room, r.id, fv_defs_add_comm(d, &comm));
-        map_set((uint32_t **)&map->comm_ranks, &ranks, &rank_room, r.id, (uint32_t)r.rank);
+        fv_def_map_set(&map->comms, &map->comm_count, &room, r.id, fv_defs_add_comm(d, &comm));
+        fv_def_map_set((uint32_t **)&map->comm_ranks, &ranks, &rank_room, r.id, (uint32_t)r.rank);
     }
 }
 
@@ -215,7 +179,7 @@ static void add_files(struct fv_defs *d, const struct fv_reader *reader, uint32_
     size_t room = 0;
 
     for (const struct fv_file_record *p; (p = fv_cursor_next(&c));) {
-        if (!is_id(reader, p->id) || p->comm >= map->comm_count || map->comms[p->comm] == FV_NONE)
+        if (!fv_def_is_id(reader, p->id) || p->comm >= map->comm_count || map->comms[p->comm] == FV_NONE)
             continue;
         const struct fv_def_comm *comm = &d->comms[map->comms[p->comm]];
         int32_t owner = owner_on(comm, rank);
@@ -234,7 +198,7 @@ static void add_files(struct fv_defs *d, const struct fv_reader *reader, uint32_
 
                 h.occurrence += o->file == h.file && o->comm == h.comm;
             }
-        map_set(&map->handles, &map->handle_count, &room, p->id, fv_defs_add_handle(d, &h));
+        fv_def_map_set(&map->handles, &map->handle_count, &room, p->id, fv_defs_add_handle(d, &h));
     }
 }
 
@@ -308,7 +272,8 @@ static void scan_event(struct scan *s, const struct fv_event *e)
                                    .created = 1 };
         if (e->field[0] > s->map->window_count + 1000000)
             return; /* damaged: numbers rise by one */
-        map_set(&map->windows, &map->window_count, &s->window_room, e->field[0], fv_defs_window(s->defs, &w));
+        fv_def_map_set(&map->windows, &map->window_count, &s->window_room, e->field[0],
+                       fv_defs_window(s->defs, &w));
     }
 }
 
@@ -354,20 +319,44 @@ static void look_at_thread(struct fv_def_rank *r, const struct fv_thread_record 
     }
 }
 
-/* The main thread is the rank's first location; others follow if they have events or are in a call. */
-static void find_threads(struct fv_def_rank *r, const struct fv_reader *reader, uint32_t **out)
+/* The one that initialised MPI; where none did, the one that began, which is the first. */
+static uint32_t main_thread(const struct fv_reader *reader)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_THREADS);
-    size_t chunks, count = 0, room = 0;
-    const struct fv_chunk *chunk = fv_reader_chunks(reader, &chunks);
     struct fv_thread_record t;
-    bool main = false;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&t, p, sizeof(t));
-        bool used = t.main == 1 || t.in_call.begin;
-        for (size_t i = 0; i < chunks && !used; i++)
-            used = fv_chunk_has_events(&chunk[i]) && chunk[i].thread == t.id;
+        if (t.main == 1)
+            return t.id;
+    }
+    return 0;
+}
+
+static bool has_records(const struct fv_reader *reader, uint32_t thread)
+{
+    size_t count;
+    const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (chunk[i].thread == thread &&
+            (fv_chunk_has_events(&chunk[i]) || (chunk[i].type == FV_CHUNK_INSTANCE_LOG && chunk[i].used)))
+            return true;
+    return false;
+}
+
+/* The main thread is the rank's first location; others follow if they have events or measured instances, or
+ * are in a call. */
+static void find_threads(struct fv_def_rank *r, const struct fv_reader *reader, uint32_t **out)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_THREADS);
+    uint32_t main = main_thread(reader);
+    size_t count = 0, room = 0;
+    struct fv_thread_record t;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        bool used = t.id == main || t.in_call.begin || has_records(reader, t.id);
         look_at_thread(r, &t);
         for (size_t i = 0; i < count; i++)
             used = used && (*out)[i] != t.id;
@@ -375,8 +364,7 @@ static void find_threads(struct fv_def_rank *r, const struct fv_reader *reader, 
             continue;
         *out = fv_grow(*out, &room, count + 1, sizeof(**out));
         (*out)[count++] = t.id;
-        if (t.main == 1 && !main) {
-            main = true;
+        if (t.id == main) {
             (*out)[count - 1] = (*out)[0];
             (*out)[0] = t.id;
         }
@@ -402,6 +390,32 @@ static void find_first(struct fv_def_rank *r, const struct fv_reader *reader)
             r->first_ticks = base;
         r->last_ticks = later(r->last_ticks, base);
     }
+}
+
+static uint64_t count_lost_instances(const struct fv_reader *reader)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SAMPLER);
+    struct fv_sampler_record r;
+    uint64_t lost = 0;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        lost += r.log_lost;
+    }
+    return lost;
+}
+
+static uint64_t count_lost_of_threads(const struct fv_reader *reader)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SYNC_THREAD);
+    struct fv_sync_thread t;
+    uint64_t lost = 0;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        lost += t.trace_lost;
+    }
+    return lost;
 }
 
 static void find_points(struct fv_def_rank *r, const struct fv_reader *reader, struct fv_clock_point **out)
@@ -440,7 +454,10 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .traced = h->traced,
                              .nominal_hz = h->nominal_hz,
                              .stop_ticks = h->trace_stop_ticks,
-                             .dropped = h->dropped[FV_DROP_EVENTS] };
+                             .dropped = h->dropped[FV_DROP_EVENTS],
+                             .dropped_instances = count_lost_instances(reader),
+                             .dropped_of_threads = count_lost_of_threads(reader),
+                             .thread_objects = fv_threads_objects(reader) };
     struct fv_clock_point *points = NULL;
     uint32_t *threads = NULL;
     uint8_t boot[16];
@@ -470,7 +487,8 @@ void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const c
 
     *map = (struct fv_def_map){ 0 };
     add_functions(d, reader, &used, map);
-    add_paths(d, reader, &used, map);
+    add_thread_calls(d, &used, map);
+    fv_defs_add_paths(d, reader, used.paths, used.path_count, map);
     free(used.functions);
     free(used.paths);
     add_comms(d, reader, rank, map);

@@ -152,6 +152,23 @@ static bool gather(const struct fv_transport *t, struct fv_defs *defs)
     return good;
 }
 
+/* Of each call path, from the first process. */
+static bool share_numbers(const struct fv_merge *m, const uint32_t *numbers, uint32_t **out,
+                          struct fv_bytes *bytes)
+{
+    size_t count = m->defs.node_count;
+
+    bytes->count = 0;
+    if (!m->transport->rank)
+        fv_bytes_put(bytes, numbers, count * sizeof(*numbers));
+    fv_transport_share(m->transport, bytes);
+    *out = fv_xcalloc(count + 1, sizeof(**out));
+    bool good = bytes->count == count * sizeof(**out);
+    if (good)
+        memcpy(*out, bytes->data, bytes->count);
+    return good;
+}
+
 /* All get the first process's, and its numbers of the call paths. */
 static bool share(struct fv_merge *m)
 {
@@ -166,14 +183,8 @@ static bool share(struct fv_merge *m)
         fv_defs_release(&m->defs);
         good = fv_defs_unpack(&m->defs, bytes.data, bytes.count);
     }
-    bytes.count = 0;
-    if (!t->rank)
-        fv_bytes_put(&bytes, m->contexts.of_node, m->contexts.node_count * sizeof(uint32_t));
-    fv_transport_share(t, &bytes);
-    m->context_of_node = fv_xcalloc(m->defs.node_count + 1, sizeof(uint32_t));
-    good = good && bytes.count == m->defs.node_count * sizeof(uint32_t);
-    if (good)
-        memcpy(m->context_of_node, bytes.data, bytes.count);
+    good = share_numbers(m, m->contexts.of_node, &m->context_of_node, &bytes) && good;
+    good = share_numbers(m, m->contexts.function_of_node, &m->function_of_node, &bytes) && good;
     free(bytes.data);
     return good;
 }
@@ -243,6 +254,7 @@ void fv_merge_close(struct fv_merge *m)
     free(m->files);
     free(m->calls);
     free(m->context_of_node);
+    free(m->function_of_node);
     fv_contexts_release(&m->contexts);
     fv_clocks_release(&m->clocks);
     fv_defs_release(&m->defs);

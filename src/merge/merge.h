@@ -22,7 +22,8 @@ struct fv_merge {
     struct fv_defs defs; /* of all ranks, in their final order */
     struct fv_clocks clocks;
     struct fv_call_info *calls;  /* by function */
-    uint32_t *context_of_node;   /* by call path */
+    uint32_t *context_of_node;   /* by call path, ... */
+    uint32_t *function_of_node;  /* ... as in struct fv_contexts */
     struct fv_contexts contexts; /* in the first process */
     struct fv_problems problems; /* in the first process */
     uint64_t event_bytes;        /* of this process's files */

@@ -11,7 +11,7 @@
     X(PROGRAM_BEGIN) /* outermost, of a rank's first location */                                             \
     X(PROGRAM_END)                                                                                           \
     X(MEASURE)      /* op: 1 recording is on again, 0 off */                                                 \
-    X(ENTER)        /* ref: function; context */                                                             \
+    X(ENTER)        /* ref: function; context; id: ns of its LEAVE */                                        \
     X(LEAVE)        /* ref; if the call waited, op: kind of waiting, sent: its ns, id: location it waited for */ \
     X(SEND)         /* ref: communicator; peer, tag, sent */                                                 \
     X(RECEIVE)      /* ref, peer, tag, received; id of a matched one */                                      \
@@ -45,7 +45,17 @@
     X(IO_SEEK)      /* ref, op: whence, sent: offset */                                                      \
     X(IO_BEGIN)     /* ref, op: enum fv_io_flags, sent: bytes, id */                                         \
     X(IO_ISSUED)    /* ref, id */                                                                            \
-    X(IO_END)       /* ref, sent: bytes, id */
+    X(IO_END)       /* ref, sent: bytes, id */                                                               \
+    X(INSTANCE)     /* context: a measured instance of the function whose entry it is begins */              \
+    X(INSTANCE_END) /* context; sent: ns of CPU time */                                                      \
+    X(REGION_ENTER) /* a thread waits outside of calls: ref: function; context; peer: object; id: ns of its leave */ \
+    X(REGION_LEAVE) /* ref; if it waited, op: enum fv_sync_kind, sent: ns, id: location it waited for */     \
+    X(THREAD_CREATE) /* ref: rank, as an index; id: number of the creation there */                          \
+    X(THREAD_BEGIN)  /* as it, by the new thread */                                                          \
+    X(THREAD_END)                                                                                            \
+    X(THREAD_JOIN)                                                                                           \
+    X(ACQUIRE) /* ref: lock; id: order of its acquisitions */                                                \
+    X(RELEASE) /* ref, id */
 
 enum fv_record_kind {
 #define FV_RECORD_ENUM(kind) FV_REC_##kind,
@@ -54,11 +64,15 @@ enum fv_record_kind {
         FV_REC_COUNT
 };
 
+#define FV_LOCATION_NONE UINT64_MAX
 #define FV_PEER_ALL  UINT32_MAX       /* of an RMA synchronisation */
 #define FV_PEER_NONE UINT32_MAX       /* root of a collective that has none */
 #define FV_PEER_SELF (UINT32_MAX - 1) /* root: this rank, of an intercommunicator */
 #define FV_PEER_OURS (UINT32_MAX - 2) /* root: another rank of this side */
 enum fv_io_flags { FV_IO_WRITE = 1, FV_IO_ASYNC = 2, FV_IO_COLLECTIVE = 4 };
+
+/* Is it of what threads do between calls (--threads)? */
+#define FV_RECORD_IS_OF_THREAD(kind) ((kind) >= FV_REC_REGION_ENTER)
 
 struct fv_record {
     uint8_t kind; /* enum fv_record_kind */

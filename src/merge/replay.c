@@ -2,6 +2,7 @@
  * (receives, completions), then Leave: what it began carries the time of its beginning, what it ended the
  * time of its end, as a reader that draws messages expects it. */
 #include "merge/replay_state.h"
+#include "merge/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -391,7 +392,8 @@ static void enter(struct fv_rank_replay *r, struct fv_stream *s, uint32_t functi
 
     fv_rank_put(
         r, s,
-        (struct fv_record){ .kind = FV_REC_ENTER, .ref = function, .context = node == FV_NONE ? 0 : node },
+        (struct fv_record){
+            .kind = FV_REC_ENTER, .ref = function, .context = node == FV_NONE ? 0 : node, .id = s->end },
         s->begin);
 }
 
@@ -482,12 +484,14 @@ static bool load(struct fv_rank_replay *r, struct fv_stream *s)
     s->site = s->ahead.field[0];
     s->begin_ticks = s->ahead.begin;
     s->end_ticks = s->ahead.end;
-    s->calls += s->item == FV_EV_CALL; /* before looking ahead, maybe into the next chunk, which counts it */
+    memcpy(s->field, s->ahead.field, sizeof(s->field));
+    s->calls += s->item == FV_EV_CALL || fv_event_is_of_thread(s->item); /* before looking ahead, maybe into the next chunk, which counts it */
     next_event(r, s);
     if (s->item != FV_EV_CALL)
         return true;
     while (s->has_ahead && s->ahead.kind != FV_EV_CALL && s->ahead.kind != FV_EV_PAUSE &&
-           s->ahead.kind != FV_EV_RESUME && s->ahead.kind != FV_EV_LOST) {
+           s->ahead.kind != FV_EV_RESUME && s->ahead.kind != FV_EV_LOST &&
+           !fv_event_is_of_thread(s->ahead.kind)) {
         add_detail(s);
         next_event(r, s);
     }
@@ -500,7 +504,7 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
         r->stats->lost += s->missing;
         s->missing = 0;
         measure(r, s, false, s->now);
-        if (s->item == FV_EV_CALL)
+        if (s->item == FV_EV_CALL || fv_event_is_of_thread(s->item))
             measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
     }
     switch (s->item) {
@@ -518,7 +522,13 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
         r->stats->lost += s->site;
         measure(r, s, false, s->now);
         break;
-    default: break; /* a detail without its call: it was in a damaged part */
+    default: /* a detail without its call was in a damaged part */
+        if (!fv_event_is_of_thread(s->item))
+            break;
+        if (s->off && s->item != FV_EV_THREAD_BEGIN && s->item != FV_EV_THREAD_END) /* as for calls */
+            measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
+        fv_threads_tell(r, s);
+        break;
     }
 }
 
@@ -584,6 +594,7 @@ static void tell_open_call(struct fv_rank_replay *r, struct fv_stream *s, uint64
         return;
     s->begin = fv_rank_time(r, s, s->in_call.begin);
     s->begin = s->begin > s->now ? s->begin : s->now;
+    s->end = end > s->begin ? end : s->begin;
     r->stats->open_calls++;
     enter(r, s, function, s->in_call.path);
     fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_LEAVE, .ref = function }, end);
@@ -626,6 +637,7 @@ struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t r
                                   .sink = sink,
                                   .locations = locations,
                                   .stats = stats,
+                                  .first_object = fv_threads_first_object(replay->defs, rank),
                                   .line = &replay->clocks->lines[replay->clocks->of_rank[rank]] };
     r->is_open = r->rank->state != FV_STATE_FINALIZED && r->rank->state != FV_STATE_EXITED;
     r->streams = fv_xcalloc(r->rank->thread_count, sizeof(*r->streams));
@@ -642,8 +654,10 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
     if (!r->failed) {
         if (rank->stop_ticks) /* a call that is open began after it */
             measure(r, s, false, fv_rank_time(r, s, rank->stop_ticks));
-        else
+        else if (s->in_call.begin)
             tell_open_call(r, s, end);
+        else
+            fv_threads_tell_open(r, s, end);
         if (fv_reader_header(r->reader)->paused_since && r->locations[s->slot].records)
             measure(r, s, false, s->now);
         if (!s->slot)

@@ -21,7 +21,7 @@ static struct fv_rma_window *state_of(struct fv_rank_replay *r, uint64_t number)
 bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d,
                   struct fv_record *frame)
 {
-    bool fence = d->kind == FV_EV_RMA_SYNC && s->info->sync == FV_SYNC_FENCE;
+    bool fence = d->kind == FV_EV_RMA_SYNC && s->info->sync == FV_RMA_FENCE;
 
     if ((d->kind != FV_EV_WIN_NEW && d->kind != FV_EV_WIN_GONE && !fence) ||
         window_of(r, d->field[0]) == FV_NONE)
@@ -96,7 +96,7 @@ static void complete(struct fv_rank_replay *r, struct fv_stream *s, uint64_t num
 /* Post, start, complete, wait. The group is told by MEMBER details that follow a post or start. */
 static void group_sync(struct fv_rank_replay *r, struct fv_stream *s, uint32_t window, uint32_t group)
 {
-    bool ends = s->info->sync == FV_SYNC_COMPLETE || s->info->sync == FV_SYNC_WAIT;
+    bool ends = s->info->sync == FV_RMA_COMPLETE || s->info->sync == FV_RMA_WAIT;
 
     if (group != FV_NONE)
         fv_rank_put(r, s,
@@ -145,28 +145,28 @@ static void sync_window(struct fv_rank_replay *r, struct fv_stream *s, uint64_t 
     struct fv_record unlock = { .kind = FV_REC_RMA_UNLOCK, .ref = window, .peer = peer, .id = lock_id(peer) };
 
     switch (s->info->sync) {
-    case FV_SYNC_FENCE: complete(r, s, number, FV_PEER_ALL, true); break;
-    case FV_SYNC_COMPLETE:
+    case FV_RMA_FENCE: complete(r, s, number, FV_PEER_ALL, true); break;
+    case FV_RMA_COMPLETE:
         complete(r, s, number, FV_PEER_ALL, true);
         group_sync(r, s, window, w->accessed);
         w->accessed = FV_NONE;
         break;
-    case FV_SYNC_WAIT:
+    case FV_RMA_WAIT:
         group_sync(r, s, window, w->exposed);
         w->exposed = FV_NONE;
         break;
-    case FV_SYNC_LOCK_ALL: begin_lock(r, s, number, rank, true); break;
-    case FV_SYNC_UNLOCK:
+    case FV_RMA_LOCK_ALL: begin_lock(r, s, number, rank, true); break;
+    case FV_RMA_UNLOCK:
         complete(r, s, number, peer, true);
         if (take_lock(w, unlock.id))
             fv_rank_put(r, s, unlock, s->end);
         break;
-    case FV_SYNC_FLUSH:
-    case FV_SYNC_FLUSH_LOCAL:
-        complete(r, s, number, peer, s->info->sync == FV_SYNC_FLUSH);
+    case FV_RMA_FLUSH:
+    case FV_RMA_FLUSH_LOCAL:
+        complete(r, s, number, peer, s->info->sync == FV_RMA_FLUSH);
         fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer }, s->end);
         break;
-    case FV_SYNC_OTHER:
+    case FV_RMA_OTHER:
         fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer }, s->end);
         break;
     default: break; /* post and start: when their members are known */
@@ -201,9 +201,9 @@ void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_d
 void fv_rma_end_call(struct fv_rank_replay *r, struct fv_stream *s)
 {
     const struct fv_detail *d = &s->details[0];
-    bool post = s->info->sync == FV_SYNC_POST;
+    bool post = s->info->sync == FV_RMA_POST;
 
-    if (r->member_count && d->kind == FV_EV_RMA_SYNC && (post || s->info->sync == FV_SYNC_START) &&
+    if (r->member_count && d->kind == FV_EV_RMA_SYNC && (post || s->info->sync == FV_RMA_START) &&
         window_of(r, d->field[0]) != FV_NONE) {
         uint32_t group = fv_defs_group(r->replay->defs, r->members, (uint32_t)r->member_count);
         struct fv_rma_window *w = state_of(r, d->field[0]);

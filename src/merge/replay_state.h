@@ -28,6 +28,7 @@ struct fv_stream {
     uint64_t missing; /* before it */
     enum fv_event_kind item;
     uint64_t site, begin_ticks, end_ticks;
+    uint64_t field[FV_EVENT_FIELDS]; /* of an item that is no call */
     struct fv_detail *details;
     size_t detail_count, detail_room;
     const struct fv_call_info *info;
@@ -55,6 +56,7 @@ struct fv_rank_replay {
     const struct fv_replay *replay;
     const struct fv_def_rank *rank;
     uint32_t index; /* of the rank */
+    uint32_t first_object;
     const struct fv_reader *reader;
     const struct fv_def_map *map;
     struct fv_sink *sink;
@@ -86,6 +88,10 @@ void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_d
 void fv_rma_end_call(struct fv_rank_replay *r, struct fv_stream *s);
 void fv_rma_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was);
 void fv_rma_release(struct fv_rank_replay *r);
+
+/* replay_threads.c */
+void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s);
+void fv_threads_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end);
 
 /* replay_io.c */
 void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);

@@ -1,11 +1,12 @@
 /* Rank files with traces that no program made, for measuring the merge at any size:
  *
- *     trace_gen DIR RANKS CALLS [SKEW_US]
+ *     trace_gen DIR RANKS CALLS [SKEW_US [EVERY]]
  *
  * Each rank sends to the next and receives from the one before, in turn, and every hundredth call is an
  * MPI_Allreduce. With SKEW_US the ranks are hosts of their own, whose CLOCK_REALTIME is off by rank times so
  * much in turns ahead and behind: messages then arrive before they are sent, unless the merge corrects that.
- */
+ * With EVERY there are measured instances of functions, of `step` around so many calls and of `half` in it,
+ * around half of them. */
 #include "trace/events.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 #define CHUNK   (1u << 20)
 #define CALL_NS 1000 /* a round of send and receive takes two; ticks are ns */
 
-static uint8_t chunk[CHUNK];
+static _Alignas(8) uint8_t chunk[CHUNK];
 
 static void write_chunk(FILE *f, unsigned type, uint32_t thread, uint64_t first, const void *data,
                         size_t used)
@@ -104,7 +105,58 @@ static void write_events(FILE *f, int rank, int ranks, uint64_t calls, uint64_t 
     }
 }
 
-static int write_rank(const char *directory, int rank, int ranks, uint64_t calls, int64_t skew_us)
+/* Ranks number the contexts differently, and mean the same. */
+static void write_contexts(FILE *f, int rank)
+{
+    static const char path[] = "/usr/bin/app";
+    uint64_t memory[(sizeof(struct fv_module_record) + sizeof(path) + 7) / 8] = { 0 };
+    struct fv_module_record *module = (void *)memory;
+    const struct fv_path_record paths[2][4] = {
+        { { 0, 1, 0x1100 }, { 1, 1, 0x2001 }, { 1, 1, 0x2100 }, { 3, 1, 0x3001 } },
+        { { 0, 1, 0x1100 }, { 1, 1, 0x2100 }, { 2, 1, 0x3001 }, { 1, 1, 0x2001 } },
+    };
+    static struct fv_instances contexts[2];
+
+    *module = (struct fv_module_record){ .bytes = sizeof(memory),
+                                         .id = 1,
+                                         .bias = 0x5000u * (unsigned)rank,
+                                         .end = 0x9000,
+                                         .build_id_bytes = 20,
+                                         .path_bytes = sizeof(path) - 1,
+                                         .build_id = "a build of the app" };
+    memcpy(module->path, path, sizeof(path));
+    contexts[0].path = rank % 2 ? 3 : 2;
+    contexts[1].path = 4;
+    contexts[0].returns = contexts[1].returns = 1;
+    write_chunk(f, FV_CHUNK_MODULES, FV_NO_THREAD, 0, memory, sizeof(memory));
+    write_chunk(f, FV_CHUNK_SAMPLE_PATHS, 0, 0, paths[rank % 2], sizeof(paths[0]));
+    write_chunk(f, FV_CHUNK_INSTANCES, 0, 0, contexts, sizeof(contexts));
+}
+
+static void write_instances(FILE *f, int rank, uint64_t calls, uint64_t begin, uint64_t every)
+{
+    const size_t room = (CHUNK - sizeof(struct fv_chunk_header)) / sizeof(struct fv_logged_instance);
+    struct fv_logged_instance *log = (struct fv_logged_instance *)(void *)chunk;
+    uint64_t first = 0;
+    size_t n = 0;
+
+    write_contexts(f, rank);
+    for (uint64_t i = 0; i + every <= calls; i += every) {
+        uint64_t at = begin + i * CALL_NS;
+
+        log[n++] =
+            (struct fv_logged_instance){ at + 200, at + every / 2 * CALL_NS + 30, 200, rank % 2 == 0, 0 };
+        log[n++] = (struct fv_logged_instance){ at + 100, at + every * CALL_NS + 50, 500, rank % 2, 0 };
+        if (n + 2 <= room && i + 2 * every <= calls)
+            continue;
+        write_chunk(f, FV_CHUNK_INSTANCE_LOG, 0, first, log, n * sizeof(*log));
+        first += n;
+        n = 0;
+    }
+}
+
+static int write_rank(const char *directory, int rank, int ranks, uint64_t calls, int64_t skew_us,
+                      uint64_t every)
 {
     const uint64_t begin = 1000000000;
     int64_t skew_ns = (rank % 2 ? rank : -rank) * skew_us * 1000;
@@ -147,6 +199,8 @@ static int write_rank(const char *directory, int rank, int ranks, uint64_t calls
     fwrite(page.bytes, 1, sizeof(page.bytes), f);
     write_definitions(f, rank, ranks, &h);
     write_events(f, rank, ranks, calls, begin);
+    if (every)
+        write_instances(f, rank, calls, begin, every);
     h.file_bytes = (uint64_t)ftell(f);
     page.header = h;
     rewind(f);
@@ -160,10 +214,11 @@ int main(int argc, char **argv)
     uint64_t calls = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 
     if (ranks < 1 || !calls) {
-        fputs("usage: trace_gen DIR RANKS CALLS [SKEW_US]\n", stderr);
+        fputs("usage: trace_gen DIR RANKS CALLS [SKEW_US [EVERY]]\n", stderr);
         return 2;
     }
     for (int rank = 0; rank < ranks && !failed; rank++)
-        failed = write_rank(argv[1], rank, ranks, calls, argc > 4 ? atoll(argv[4]) : 0);
+        failed = write_rank(argv[1], rank, ranks, calls, argc > 4 ? atoll(argv[4]) : 0,
+                            argc > 5 ? strtoull(argv[5], NULL, 10) : 0);
     return failed;
 }

@@ -1,11 +1,12 @@
 /* Any bytes as the rank files of one run (pages.h), through the whole merge: definitions, clocks, their
- * correction, and each rank's events, replayed into a sink that counts. What is known of the result is
- * checked: times never go back, every number is one of the definitions', and definitions come back from their
- * packed bytes as they were. */
+ * correction, and each rank's events, with measured instances between them, replayed into a sink that counts.
+ * What is known of the result is checked: times never go back, calls and instances nest, every number is one
+ * of the definitions', and definitions come back from their packed bytes as they were. */
 #include "pages.h"
 #include "analysis/annotate.h"
 #include "merge/correct.h"
 #include "merge/merge.h"
+#include "merge/weave.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -25,10 +26,16 @@ static const char *directory; /* for all files */
 /* ---- the sink ---- */
 
 struct counts {
+    const struct fv_merge *merge;
     const struct fv_defs *defs;
-    uint64_t records, last_ns[256], depth[256];
+    uint64_t records, instances, last_ns[256];
+    struct nest {
+        uint32_t *items; /* nodes of instances; IN_CALL */
+        size_t depth, room;
+    } nest[256];
     size_t open;
 };
+#define IN_CALL UINT32_MAX
 
 static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location)
 {
@@ -37,7 +44,7 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
     (void)location;
     c->open++;
     if (slot < 256)
-        c->last_ns[slot] = c->depth[slot] = 0;
+        c->last_ns[slot] = c->nest[slot].depth = 0;
     return true;
 }
 
@@ -76,6 +83,17 @@ static size_t definitions_of(const struct fv_defs *d, const struct fv_record *r)
     }
 }
 
+static void nest(struct nest *n, uint32_t what, bool begins)
+{
+    if (begins) {
+        FV_GROW(n->items, n->room, n->depth + 1);
+        n->items[n->depth++] = what;
+        return;
+    }
+    must(n->depth && n->items[n->depth - 1] == what, "what ends is not what is open");
+    n->depth--;
+}
+
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
 {
     struct counts *c = sink->context;
@@ -88,8 +106,13 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
         return true;
     must(r->time_ns >= c->last_ns[slot], "time goes back");
     c->last_ns[slot] = r->time_ns;
-    must(r->kind != FV_REC_LEAVE || c->depth[slot], "a call is left that was not entered");
-    c->depth[slot] += (uint64_t)(r->kind == FV_REC_ENTER) - (uint64_t)(r->kind == FV_REC_LEAVE);
+    if (r->kind == FV_REC_ENTER || r->kind == FV_REC_LEAVE)
+        nest(&c->nest[slot], IN_CALL, r->kind == FV_REC_ENTER);
+    if (r->kind == FV_REC_INSTANCE || r->kind == FV_REC_INSTANCE_END) {
+        must(c->merge->function_of_node[r->context] != FV_NONE, "an instance of no function");
+        nest(&c->nest[slot], r->context, r->kind == FV_REC_INSTANCE);
+        c->instances += r->kind == FV_REC_INSTANCE;
+    }
     return true;
 }
 
@@ -98,31 +121,40 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
     struct counts *c = sink->context;
 
     c->open--;
-    must(slot >= 256 || !c->depth[slot], "a call is never left");
+    must(slot >= 256 || !c->nest[slot].depth, "a call or an instance is never left");
     return true;
 }
 
 static void replay(struct fv_merge *m, const struct fv_analysis *analysis)
 {
     const struct fv_replay r = { .defs = &m->defs, .clocks = &m->clocks, .calls = m->calls };
-    struct counts counts = { .defs = &m->defs };
+    struct counts counts = { .merge = m, .defs = &m->defs };
     struct fv_sink sink = { .context = &counts, .open = open_location, .put = put, .close = close_location };
-
+    uint64_t records = 0;
     struct fv_annotate annotate;
+    struct fv_weave weave;
 
-    fv_annotate_init(&annotate, analysis, &sink);
+    fv_weave_init(&weave, &m->defs, &m->clocks, &sink);
+    fv_annotate_init(&annotate, analysis, &weave.sink);
     for (size_t i = 0; i < m->file_count; i++) {
         uint32_t threads = m->defs.ranks[m->files[i].rank].thread_count;
         struct fv_location_stats *locations = fv_xcalloc(threads, sizeof(*locations));
         struct fv_replay_stats stats = { 0 };
 
+        fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map, locations);
         must(fv_replay_rank(&r, m->files[i].rank, m->files[i].reader, &m->files[i].map, &annotate.sink,
                             locations, &stats),
              "the replay failed though its sink did not");
+        records += stats.records;
         free(locations);
     }
     fv_annotate_release(&annotate);
+    fv_weave_release(&weave);
     must(!counts.open, "a location is not closed");
+    must(counts.instances == weave.stats.told, "instances are miscounted");
+    must(counts.records >= records, "records are miscounted"); /* those of matched probes are no records */
+    for (size_t i = 0; i < 256; i++)
+        free(counts.nest[i].items);
 }
 
 /* What the analysis says must add up: a rank's time is what it computed, waited and transferred. */

@@ -1,0 +1,243 @@
+/* Events of the archive: the records of the merge, each as OTF2 has it; see archive.h. */
+#include "otf2/archive_state.h"
+#include "merge/calls.h"
+
+#include <errno.h>
+
+/* The table of calls.c speaks OTF2's numbers without knowing its header. */
+_Static_assert((int)FV_OP_BARRIER == (int)OTF2_COLLECTIVE_OP_BARRIER, "collectives");
+_Static_assert((int)FV_OP_ALLTOALLW == (int)OTF2_COLLECTIVE_OP_ALLTOALLW, "collectives");
+_Static_assert((int)FV_OP_EXSCAN == (int)OTF2_COLLECTIVE_OP_EXSCAN, "collectives");
+_Static_assert((int)FV_OP_DESTROY_AND_DEALLOCATE == (int)OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE,
+               "collectives");
+_Static_assert(FV_PEER_NONE == (uint32_t)OTF2_COLLECTIVE_ROOT_NONE, "roots");
+_Static_assert(FV_PEER_SELF == (uint32_t)OTF2_COLLECTIVE_ROOT_SELF, "roots");
+_Static_assert(FV_PEER_OURS == (uint32_t)OTF2_COLLECTIVE_ROOT_THIS_GROUP, "roots");
+
+static OTF2_ErrorCode put_rma(OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    static const OTF2_RmaAtomicType atomics[] = { OTF2_RMA_ATOMIC_TYPE_ACCUMULATE,
+                                                  OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP,
+                                                  OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE };
+    const OTF2_RmaSyncLevel both = OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY;
+
+    switch (r->kind) {
+    case FV_REC_RMA_COLL_BEGIN: return OTF2_EvtWriter_RmaCollectiveBegin(w, NULL, r->time_ns);
+    case FV_REC_RMA_COLL_END:
+        return OTF2_EvtWriter_RmaCollectiveEnd(w, NULL, r->time_ns, r->op, both, r->ref,
+                                               OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+    case FV_REC_WIN_CREATE: return OTF2_EvtWriter_RmaWinCreate(w, NULL, r->time_ns, r->ref);
+    case FV_REC_WIN_DESTROY: return OTF2_EvtWriter_RmaWinDestroy(w, NULL, r->time_ns, r->ref);
+    case FV_REC_RMA_GROUP:
+        return OTF2_EvtWriter_RmaGroupSync(w, NULL, r->time_ns, r->op ? both : OTF2_RMA_SYNC_LEVEL_PROCESS,
+                                           r->ref, r->aux + FV_GROUP_FIRST_RMA);
+    case FV_REC_RMA_LOCK:
+        return OTF2_EvtWriter_RmaAcquireLock(w, NULL, r->time_ns, r->ref, r->peer, r->id,
+                                             r->op ? OTF2_LOCK_SHARED : OTF2_LOCK_EXCLUSIVE);
+    case FV_REC_RMA_UNLOCK: return OTF2_EvtWriter_RmaReleaseLock(w, NULL, r->time_ns, r->ref, r->peer, r->id);
+    case FV_REC_RMA_SYNC:
+        return OTF2_EvtWriter_RmaSync(w, NULL, r->time_ns, r->ref, r->peer, OTF2_RMA_SYNC_TYPE_MEMORY);
+    case FV_REC_RMA_PUT: return OTF2_EvtWriter_RmaPut(w, NULL, r->time_ns, r->ref, r->peer, r->sent, r->id);
+    case FV_REC_RMA_GET:
+        return OTF2_EvtWriter_RmaGet(w, NULL, r->time_ns, r->ref, r->peer, r->received, r->id);
+    case FV_REC_RMA_ATOMIC:
+        return OTF2_EvtWriter_RmaAtomic(w, NULL, r->time_ns, r->ref, r->peer, atomics[r->op % 3], r->sent,
+                                        r->received, r->id);
+    default:
+        return r->op ? OTF2_EvtWriter_RmaOpCompleteRemote(w, NULL, r->time_ns, r->ref, r->id)
+                     : OTF2_EvtWriter_RmaOpCompleteNonBlocking(w, NULL, r->time_ns, r->ref, r->id);
+    }
+}
+
+static OTF2_ErrorCode put_open(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    uint32_t mode = a->defs->handles[r->ref].mode;
+    OTF2_IoAccessMode access = mode & FV_FILE_RDWR     ? OTF2_IO_ACCESS_MODE_READ_WRITE
+                               : mode & FV_FILE_WRONLY ? OTF2_IO_ACCESS_MODE_WRITE_ONLY
+                                                       : OTF2_IO_ACCESS_MODE_READ_ONLY;
+    OTF2_IoCreationFlag creation = (mode & FV_FILE_CREATE ? OTF2_IO_CREATION_FLAG_CREATE : 0u) |
+                                   (mode & FV_FILE_EXCL ? OTF2_IO_CREATION_FLAG_EXCLUSIVE : 0u);
+    OTF2_IoStatusFlag status = (mode & FV_FILE_APPEND ? OTF2_IO_STATUS_FLAG_APPEND : 0u) |
+                               (mode & FV_FILE_DELETE_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE : 0u);
+
+    return OTF2_EvtWriter_IoCreateHandle(w, NULL, r->time_ns, r->ref, access, creation, status);
+}
+
+static OTF2_ErrorCode put_io(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    OTF2_IoOperationFlag flags = (r->op & FV_IO_ASYNC ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0u) |
+                                 (r->op & FV_IO_COLLECTIVE ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : 0u);
+
+    switch (r->kind) {
+    case FV_REC_IO_OPEN: return put_open(a, w, r);
+    case FV_REC_IO_CLOSE: return OTF2_EvtWriter_IoDestroyHandle(w, NULL, r->time_ns, r->ref);
+    case FV_REC_IO_SEEK:
+        return OTF2_EvtWriter_IoSeek(w, NULL, r->time_ns, r->ref, (int64_t)r->sent, r->op % 3,
+                                     r->op ? OTF2_UNDEFINED_UINT64 : r->sent);
+    case FV_REC_IO_BEGIN:
+        return OTF2_EvtWriter_IoOperationBegin(w, NULL, r->time_ns, r->ref,
+                                               r->op & FV_IO_WRITE ? OTF2_IO_OPERATION_MODE_WRITE
+                                                                   : OTF2_IO_OPERATION_MODE_READ,
+                                               flags, r->sent, r->id);
+    case FV_REC_IO_ISSUED: return OTF2_EvtWriter_IoOperationIssued(w, NULL, r->time_ns, r->ref, r->id);
+    default: return OTF2_EvtWriter_IoOperationComplete(w, NULL, r->time_ns, r->ref, r->sent, r->id);
+    }
+}
+
+static OTF2_ErrorCode put_enter(struct fv_archive *a, OTF2_EvtWriter *w, uint64_t time, uint32_t region,
+                                uint32_t node)
+{
+    uint32_t context = a->context_of_node[node];
+
+    if (context == FV_NONE)
+        return OTF2_EvtWriter_Enter(w, NULL, time, region);
+    /* The list is empty again after each event. */
+    OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH, context);
+    return OTF2_EvtWriter_Enter(w, a->attributes, time, region);
+}
+
+/* An instance is a region of its own, not a calling context: a location may have only one of both, and MPI's
+ * functions are regions. */
+static OTF2_ErrorCode put_instance(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    uint32_t region = (uint32_t)a->defs->function_count + a->function_of_node[r->context];
+
+    if (r->kind == FV_REC_INSTANCE)
+        return put_enter(a, w, r->time_ns, region, a->defs->nodes[r->context].parent);
+    OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_CPU_TIME, r->sent);
+    return OTF2_EvtWriter_Leave(w, a->attributes, r->time_ns, region);
+}
+
+static OTF2_ErrorCode put_leave(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    if (FV_LIKELY(!r->op))
+        return OTF2_EvtWriter_Leave(w, NULL, r->time_ns, r->ref);
+    OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_WAIT, r->sent);
+    OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_WAIT_KIND, a->wait_kinds[r->op]);
+    OTF2_AttributeList_AddLocationRef(a->attributes, FV_ATTRIBUTE_CAUSE, r->id);
+    return OTF2_EvtWriter_Leave(w, a->attributes, r->time_ns, r->ref);
+}
+
+/* ---- threads ---- */
+
+static OTF2_ErrorCode put_region_enter(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    OTF2_AttributeList_AddUint32(a->attributes, FV_ATTRIBUTE_LOCK, r->peer);
+    if (a->context_of_node[r->context] != FV_NONE)
+        OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH,
+                                                a->context_of_node[r->context]);
+    return OTF2_EvtWriter_Enter(w, a->attributes, r->time_ns, r->ref);
+}
+
+static OTF2_ErrorCode put_region_leave(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    if (!r->op)
+        return OTF2_EvtWriter_Leave(w, NULL, r->time_ns, r->ref);
+    OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_WAIT, r->sent);
+    OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_WAIT_KIND, a->thread_wait_kinds[r->op]);
+    if (r->id != FV_LOCATION_NONE)
+        OTF2_AttributeList_AddLocationRef(a->attributes, FV_ATTRIBUTE_CAUSE, r->id);
+    return OTF2_EvtWriter_Leave(w, a->attributes, r->time_ns, r->ref);
+}
+
+static OTF2_ErrorCode put_thread(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    uint32_t comm = fv_thread_comm(a->defs, r->ref), order = (uint32_t)r->id;
+    uint64_t t = r->time_ns;
+
+    switch (r->kind) {
+    case FV_REC_REGION_ENTER: return put_region_enter(a, w, r);
+    case FV_REC_REGION_LEAVE: return put_region_leave(a, w, r);
+    case FV_REC_THREAD_CREATE: return OTF2_EvtWriter_ThreadCreate(w, NULL, t, comm, r->id);
+    case FV_REC_THREAD_BEGIN: return OTF2_EvtWriter_ThreadBegin(w, NULL, t, comm, r->id);
+    case FV_REC_THREAD_END: return OTF2_EvtWriter_ThreadEnd(w, NULL, t, comm, r->id);
+    case FV_REC_THREAD_JOIN: return OTF2_EvtWriter_ThreadWait(w, NULL, t, comm, r->id);
+    case FV_REC_ACQUIRE:
+        return OTF2_EvtWriter_ThreadAcquireLock(w, NULL, t, OTF2_PARADIGM_PTHREAD, r->ref, order);
+    default: return OTF2_EvtWriter_ThreadReleaseLock(w, NULL, t, OTF2_PARADIGM_PTHREAD, r->ref, order);
+    }
+}
+
+static OTF2_ErrorCode put_begin(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    const struct fv_command *c = &a->commands[r->ref];
+
+    return OTF2_EvtWriter_ProgramBegin(w, NULL, r->time_ns, c->program, c->argument_count, c->arguments);
+}
+
+static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    uint64_t t = r->time_ns;
+
+    if (FV_RECORD_IS_OF_THREAD(r->kind))
+        return put_thread(a, w, r);
+    switch ((enum fv_record_kind)r->kind) {
+    case FV_REC_ENTER: return put_enter(a, w, t, r->ref, r->context);
+    case FV_REC_LEAVE: return put_leave(a, w, r);
+    case FV_REC_SEND: return OTF2_EvtWriter_MpiSend(w, NULL, t, r->peer, r->ref, r->tag, r->sent);
+    case FV_REC_RECEIVE: return OTF2_EvtWriter_MpiRecv(w, NULL, t, r->peer, r->ref, r->tag, r->received);
+    case FV_REC_ISEND: return OTF2_EvtWriter_MpiIsend(w, NULL, t, r->peer, r->ref, r->tag, r->sent, r->id);
+    case FV_REC_ISEND_END: return OTF2_EvtWriter_MpiIsendComplete(w, NULL, t, r->id);
+    case FV_REC_IRECEIVE: return OTF2_EvtWriter_MpiIrecvRequest(w, NULL, t, r->id);
+    case FV_REC_IRECEIVE_END:
+        return OTF2_EvtWriter_MpiIrecv(w, NULL, t, r->peer, r->ref, r->tag, r->received, r->id);
+    case FV_REC_TEST: return OTF2_EvtWriter_MpiRequestTest(w, NULL, t, r->id);
+    case FV_REC_CANCEL: return OTF2_EvtWriter_MpiRequestCancelled(w, NULL, t, r->id);
+    case FV_REC_COLL_BEGIN: return OTF2_EvtWriter_MpiCollectiveBegin(w, NULL, t);
+    case FV_REC_COLL_END:
+        return OTF2_EvtWriter_MpiCollectiveEnd(w, NULL, t, r->op, r->ref, r->peer, r->sent, r->received);
+    case FV_REC_ICOLL_BEGIN: return OTF2_EvtWriter_NonBlockingCollectiveRequest(w, NULL, t, r->id);
+    case FV_REC_ICOLL_END:
+        return OTF2_EvtWriter_NonBlockingCollectiveComplete(w, NULL, t, r->op, r->ref, r->peer, r->sent,
+                                                            r->received, r->id);
+    case FV_REC_COMM_CREATE: return OTF2_EvtWriter_CommCreate(w, NULL, t, r->ref);
+    case FV_REC_COMM_DESTROY: return OTF2_EvtWriter_CommDestroy(w, NULL, t, r->ref);
+    case FV_REC_PROGRAM_BEGIN: return put_begin(a, w, r);
+    case FV_REC_PROGRAM_END: return OTF2_EvtWriter_ProgramEnd(w, NULL, t, (int64_t)r->id);
+    case FV_REC_MEASURE:
+        return OTF2_EvtWriter_MeasurementOnOff(w, NULL, t,
+                                               r->op ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
+    case FV_REC_MATCHED: return OTF2_SUCCESS; /* its message is received later */
+    case FV_REC_INSTANCE:
+    case FV_REC_INSTANCE_END: return put_instance(a, w, r);
+    case FV_REC_IO_OPEN:
+    case FV_REC_IO_CLOSE:
+    case FV_REC_IO_SEEK:
+    case FV_REC_IO_BEGIN:
+    case FV_REC_IO_ISSUED:
+    case FV_REC_IO_END: return put_io(a, w, r);
+    default: return put_rma(w, r);
+    }
+}
+
+static bool sink_put(struct fv_sink *sink, uint32_t slot, const struct fv_record *record)
+{
+    struct fv_archive *a = sink->context;
+    OTF2_ErrorCode code = put_record(a, a->writers[slot], record);
+
+    return FV_LIKELY(code == OTF2_SUCCESS) || fv_archive_check(a, code, "events");
+}
+
+static bool sink_open(struct fv_sink *sink, uint32_t slot, uint64_t location)
+{
+    struct fv_archive *a = sink->context;
+
+    FV_GROW(a->writers, a->writer_room, (size_t)slot + 1);
+    errno = 0;
+    a->writers[slot] = OTF2_Archive_GetEvtWriter(a->otf2, location);
+    return a->writers[slot] || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "an event file");
+}
+
+static bool sink_close(struct fv_sink *sink, uint32_t slot)
+{
+    struct fv_archive *a = sink->context;
+
+    errno = 0;
+    return fv_archive_check(a, OTF2_Archive_CloseEvtWriter(a->otf2, a->writers[slot]), "an event file");
+}
+
+struct fv_sink *fv_archive_sink(struct fv_archive *a)
+{
+    a->sink = (struct fv_sink){ .context = a, .open = sink_open, .put = sink_put, .close = sink_close };
+    return &a->sink;
+}

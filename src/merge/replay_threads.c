@@ -1,0 +1,115 @@
+/* See replay.h. What a thread did between its calls: each event is one record, waiting two. */
+#include "merge/replay_state.h"
+#include "merge/threads.h"
+
+#include <string.h>
+
+static uint64_t location_of(const struct fv_rank_replay *r, uint64_t thread)
+{
+    for (uint32_t slot = 0; slot < r->rank->thread_count; slot++)
+        if (r->rank->threads[slot] == thread)
+            return fv_location(r->rank, slot);
+    return FV_LOCATION_NONE;
+}
+
+static uint32_t object_of(const struct fv_rank_replay *r, uint64_t object)
+{
+    return r->first_object + (object < r->rank->thread_objects ? (uint32_t)object : 0);
+}
+
+static void tell_region(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_record *enter,
+                        const struct fv_record *leave)
+{
+    if (enter->ref == FV_NONE) {
+        r->stats->lost++;
+        return;
+    }
+    fv_rank_put(r, s, *enter, enter->time_ns);
+    fv_rank_put(r, s, *leave, leave->time_ns);
+}
+
+static uint32_t function_of(const struct fv_rank_replay *r, unsigned call)
+{
+    return r->map->thread_calls ? r->map->thread_calls[call % FV_THREAD_CALLS] : FV_NONE;
+}
+
+static struct fv_record enter_of(struct fv_rank_replay *r, struct fv_stream *s, unsigned call, uint64_t path,
+                                 uint64_t object)
+{
+    uint32_t node = fv_rank_lookup(r->map->nodes, r->map->node_count, path);
+
+    return (struct fv_record){ .kind = FV_REC_REGION_ENTER,
+                               .ref = function_of(r, call),
+                               .context = node == FV_NONE ? 0 : node,
+                               .peer = object_of(r, object),
+                               .time_ns = s->begin,
+                               .id = s->end };
+}
+
+static void tell_wait(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    const uint64_t *f = s->field;
+    unsigned call = f[4] & 255;
+    bool waited = f[4] >> 8 != FV_WAITED_FOR_NONE;
+
+    s->begin = fv_rank_time(r, s, s->begin_ticks);
+    s->begin = s->begin > s->now ? s->begin : s->now;
+    s->end = fv_rank_time(r, s, s->end_ticks);
+    s->end = s->end > s->begin ? s->end : s->begin;
+    const struct fv_record enter = enter_of(r, s, call, f[3], f[2]);
+    const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
+                                     .op = waited ? call & 15 : 0,
+                                     .ref = enter.ref,
+                                     .time_ns = s->end,
+                                     .sent = s->end - s->begin,
+                                     .id = f[5] ? location_of(r, f[5] - 1) : FV_LOCATION_NONE };
+    tell_region(r, s, &enter, &leave);
+}
+
+void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    static const uint8_t kinds[] = {
+        [FV_EV_THREAD_CREATE] = FV_REC_THREAD_CREATE, [FV_EV_THREAD_BEGIN] = FV_REC_THREAD_BEGIN,
+        [FV_EV_THREAD_END] = FV_REC_THREAD_END,       [FV_EV_THREAD_JOIN] = FV_REC_THREAD_JOIN,
+        [FV_EV_ACQUIRE] = FV_REC_ACQUIRE,             [FV_EV_RELEASE] = FV_REC_RELEASE,
+    };
+    struct fv_record record = { .ref = r->index, .id = s->field[1] };
+
+    if (s->item == FV_EV_WAIT) {
+        tell_wait(r, s);
+        return;
+    }
+    record.kind = kinds[s->item];
+    if (s->item == FV_EV_ACQUIRE || s->item == FV_EV_RELEASE) {
+        record.ref = object_of(r, s->field[1]);
+        record.id = s->field[2];
+    }
+    fv_rank_put(r, s, record, fv_rank_time(r, s, s->begin_ticks));
+}
+
+/* A thread that still waited when its process ended. */
+void fv_threads_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end)
+{
+    struct fv_cursor c = fv_cursor(r->reader, FV_CHUNK_SYNC_THREAD);
+    struct fv_sync_thread now = { 0 }, t;
+
+    for (const void *p; r->rank->thread_objects && (p = fv_cursor_next(&c));)
+        if (c.thread == s->thread) {
+            memcpy(&t, p, sizeof(t));
+            now = t;
+        }
+    if (!now.wait_begin || !r->is_open)
+        return;
+    s->begin = fv_rank_time(r, s, now.wait_begin);
+    s->begin = s->begin > s->now ? s->begin : s->now;
+    s->end = end > s->begin ? end : s->begin;
+    unsigned call = (now.wait_kind & 15u) | (now.wait_operation & 15u) << 4;
+    const struct fv_record enter = enter_of(r, s, call, now.wait_path, now.wait_object);
+    const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
+                                     .op = now.wait_kind & 15,
+                                     .ref = enter.ref,
+                                     .time_ns = s->end,
+                                     .sent = s->end - s->begin,
+                                     .id = FV_LOCATION_NONE };
+    tell_region(r, s, &enter, &leave);
+}

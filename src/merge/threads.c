@@ -1,0 +1,105 @@
+/* See threads.h. */
+#include "merge/threads.h"
+
+#include <string.h>
+
+#define CALL(kind, operation) (FV_SYNC_##kind | FV_SYNC_##operation << 4)
+
+static const char *const call_names[FV_THREAD_CALLS] = {
+    [CALL(MUTEX, LOCK)] = "pthread_mutex_lock",
+    [CALL(MUTEX, TIMED)] = "pthread_mutex_timedlock",
+    [CALL(RWLOCK, LOCK)] = "pthread_rwlock_wrlock",
+    [CALL(RWLOCK, TIMED)] = "pthread_rwlock_timedwrlock",
+    [CALL(RWLOCK, READ)] = "pthread_rwlock_rdlock",
+    [CALL(RWLOCK, TIMED_READ)] = "pthread_rwlock_timedrdlock",
+    [CALL(SPIN, LOCK)] = "pthread_spin_lock",
+    [CALL(BARRIER, WAIT)] = "pthread_barrier_wait",
+    [CALL(COND, WAIT)] = "pthread_cond_wait",
+    [CALL(COND, TIMED)] = "pthread_cond_timedwait",
+    [CALL(SEM, WAIT)] = "sem_wait",
+    [CALL(SEM, TIMED)] = "sem_timedwait",
+    [CALL(JOIN, WAIT)] = "pthread_join",
+    [CALL(JOIN, TIMED)] = "pthread_timedjoin_np",
+    [CALL(ONCE, WAIT)] = "pthread_once",
+    [CALL(OMP, LOCK)] = "omp lock",
+    [CALL(OMP, WAIT)] = "omp barrier",
+};
+
+static const char *const wait_names[FV_SYNC_KINDS] = {
+    [FV_SYNC_MUTEX] = "lock_contention", [FV_SYNC_RWLOCK] = "lock_contention",
+    [FV_SYNC_SPIN] = "lock_contention",  [FV_SYNC_BARRIER] = "thread_barrier",
+    [FV_SYNC_COND] = "condition",        [FV_SYNC_SEM] = "semaphore",
+    [FV_SYNC_JOIN] = "thread_join",      [FV_SYNC_ONCE] = "once",
+    [FV_SYNC_OMP] = "omp",
+};
+
+const char *fv_thread_call_name(unsigned call)
+{
+    return call < FV_THREAD_CALLS ? call_names[call] : NULL;
+}
+
+const char *fv_thread_wait_name(unsigned kind)
+{
+    return kind < FV_SYNC_KINDS ? wait_names[kind] : NULL;
+}
+
+/* The records of operations that there was no room for do not say which they were. */
+static void mark_record(const struct fv_sync_record *r, void (*mark)(void *, uint32_t, unsigned), void *context)
+{
+    for (unsigned operation = 1; operation < 16; operation++)
+        if (!r->operation || r->operation == operation)
+            mark(context, r->path, r->kind | operation << 4);
+}
+
+void fv_threads_used(const struct fv_reader *reader, void (*mark)(void *, uint32_t, unsigned), void *context)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SYNC);
+    struct fv_sync_thread now;
+    struct fv_sync_record r;
+
+    if (!fv_threads_objects(reader))
+        return;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if ((r.contended || r.failed || r.last) && r.kind < FV_SYNC_KINDS)
+            mark_record(&r, mark, context);
+    }
+    c = fv_cursor(reader, FV_CHUNK_SYNC_THREAD);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&now, p, sizeof(now));
+        if (now.wait_begin)
+            mark(context, now.wait_path, (now.wait_kind & 15u) | (now.wait_operation & 15u) << 4);
+    }
+}
+
+/* Object 0, which is of those that there was no room for, has a number as well. */
+uint32_t fv_threads_objects(const struct fv_reader *reader)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SYNC_THREAD);
+    uint32_t most = 0;
+
+    if (!fv_reader_header(reader)->traced || !fv_cursor_next(&c))
+        return 0;
+    c = fv_cursor(reader, FV_CHUNK_SYNC_OBJECTS);
+    for (const struct fv_sync_object *o; (o = fv_cursor_next(&c));)
+        if (o->id <= fv_reader_bytes(reader) / sizeof(*o) && o->id > most)
+            most = o->id;
+    return most + 1;
+}
+
+uint32_t fv_threads_first_object(const struct fv_defs *d, uint32_t rank)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < rank; i++)
+        first += d->ranks[i].thread_objects;
+    return first;
+}
+
+bool fv_defs_has_threads(const struct fv_defs *d)
+{
+    for (size_t i = 0; i < d->rank_count; i++)
+        if (d->ranks[i].thread_objects)
+            return true;
+    return false;
+}

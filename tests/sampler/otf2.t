@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Measured instances of functions in the archive: each one that was logged is a region, nested with the calls of MPI, with its
+CPU time; the archive is the same however many processes merged it, and what the analysis says of waiting does not change."""
+import collections
+import hashlib
+import json
+import os
+import re
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+MPI = os.path.join(os.path.dirname(HERE), 'mpi')
+sys.path[:0] = [HERE, MPI]
+import harness
+import samples
+from report import check, equal
+
+CHUNK = struct.Struct('=IHHQQIIQ')  # struct fv_chunk_header, up to `first`
+LOG = 22                            # FV_CHUNK_INSTANCE_LOG
+UNIFY = os.path.join(harness.BUILD, 'fvunify')
+GENERATOR = os.path.join(harness.BUILD, 'tests/bench/trace_gen')
+
+
+def unify(directory, *options, processes=0, mpi=None):
+    command = [UNIFY, directory] + list(options)
+    if processes:
+        command = [mpi.exec] + mpi.options + ['-n', str(processes)] + command
+    return harness.run(command).ended(0).err
+
+
+def checked(directory):
+    """No faults: above all, all nests."""
+    run = harness.run([harness.FVMPI, 'check', os.path.join(directory, 'traces.otf2')])
+    equal('errors of {}\n{}{}'.format(directory, run.out[-1500:], run.err[-500:]), run.rc, 0)
+
+
+def printed(directory, *options):
+    return harness.run(['otf2-print'] + list(options) + [os.path.join(directory, 'traces.otf2')]).ended(0).out
+
+
+def digest(directory):
+    return hashlib.sha1((printed(directory) + printed(directory, '-G')).encode()).hexdigest()
+
+
+def cpu_times(directory):
+    return [int(ns) for ns in re.findall(r'"fvmpi::cpu_time" <\d+>; UINT64; (\d+)', printed(directory))]
+
+
+class Region:
+    """What python3-otf2 reads of one: who, what, when, and the regions directly in it."""
+
+    def __init__(self, rank, thread, name, begin):
+        self.rank, self.thread, self.name, self.begin, self.end, self.inner = rank, thread, name, begin, None, []
+        self.is_call = False
+
+
+def python():
+    """One with python3-otf2: the package is for the system's own."""
+    for path in (sys.executable, '/usr/bin/python3'):
+        if os.path.exists(path) and harness.run([path, '-c', 'import otf2'], cwd='/').rc == 0:
+            return path
+    raise harness.Skip('merged and checked; no python3-otf2 to read it with')
+
+
+def regions(directory):
+    out, stacks = [], collections.defaultdict(list)
+    text = harness.run([python(), os.path.join(MPI, 'otf2_events.py'), os.path.join(directory, 'traces.otf2')],
+                       cwd='/').ended(0).out
+    for line in text.splitlines():
+        what, ns, rank, thread, name = line.split(' ', 4)
+        stack = stacks[rank, thread]
+        if what == 'enter':
+            region = Region(int(rank), thread, name, int(ns))
+            region.is_call = name.startswith('MPI_') and not any(outer.is_call for outer in stack)
+            if stack:
+                stack[-1].inner.append(region)
+            stack.append(region)
+            out.append(region)
+        elif what == 'leave':
+            equal('left', name, stack[-1].name)
+            stack.pop().end = int(ns)
+    equal('left open', [r[-1].name for r in stacks.values() if r], [])
+    return out
+
+
+def generated(tap):
+    with tap.test('generated: around calls and in each other, of the same functions in all ranks'):
+        with_them, without = harness.scratch('with'), harness.scratch('without')
+        harness.run([GENERATOR, with_them, '4', '3000', '0', '10']).ended(0)
+        harness.run([GENERATOR, without, '4', '3000']).ended(0)
+        said = unify(with_them)
+        check('2400 measured instances of functions' in said and said.count('instances') == 1, said)
+        check('instances' not in unify(without), 'there are none')
+        checked(with_them)
+        found = regions(with_them)
+        counts = collections.Counter((r.rank, r.name) for r in found if not r.is_call)
+        equal('instances', counts, {(rank, name): 300 for rank in range(4) for name in ('app+0x2000', 'app+0x3000')})
+        for r in found:
+            if r.name == 'app+0x2000':
+                equal('in step', [i.name if not i.is_call else 'call' for i in r.inner], ['app+0x3000'] + 5 * ['call'])
+                equal('in half', [i.is_call for i in r.inner[0].inner], 5 * [True])
+                equal('its length', r.end - r.begin, 9950)
+        equal('CPU times', sorted(cpu_times(with_them)), [200] * 1200 + [500] * 1200)
+    with tap.test('generated: the analysis of waiting is the same'):
+        check(analysis(with_them) == analysis(without), 'analysis.json differs')
+    for mpi in harness.mpis(tap):
+        with tap.test('{}: the same archive from 2 and 3 processes'.format(mpi)):
+            wanted = digest(with_them)
+            for processes in (2, 3):
+                out = harness.scratch('archive')
+                unify(with_them, '-o', out, '-q', processes=processes, mpi=mpi)
+                equal('{} processes'.format(processes), digest(out), wanted)
+    with tap.test('generated: a part of the log is missing'):
+        path = os.path.join(with_them, 'rank-000002.fvr')
+        with open(path, 'r+b') as f:
+            data = f.read()
+            chunk = next(at for at in range(0, len(data), 4096) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, LOG))
+            f.seek(chunk + 64 + 10 * 32)  # its eleventh record: ends before it begins
+            f.write(data[chunk + 64 + 10 * 32 + 8:][:8] + data[chunk + 64 + 10 * 32:][:8])
+        done = harness.run([UNIFY, with_them]).ended(1)
+        check(re.search('1 measured instances? .*left out', done.err), done.err)
+        checked(with_them)
+        equal('the others', len(cpu_times(with_them)), 2399)
+
+
+def ranks_of(run):
+    ranks = samples.read(harness.FVMPI, run.directory)
+    if all(s['mode'] == samples.COSTS for r in ranks for s in r.samplers):
+        raise harness.Skip('no instances here: ' + run.err.strip())
+    return ranks
+
+
+def logged(ranks):
+    """(rank, function): how many."""
+    out = collections.Counter()
+    for number, rank in enumerate(ranks):
+        of_thread = collections.defaultdict(list)
+        for c in rank.contexts:
+            of_thread[c.thread].append(c.name)
+        for thread, context, *_ in rank.logged:
+            out[number, of_thread[thread][context]] += 1
+    return out
+
+
+def real(tap):
+    for mpi in harness.mpis(tap):
+        with tap.test('{}: the instances of a run, with the calls in them'.format(mpi)):
+            program = samples.compile_with(mpi.cc, 'exchange.c')
+            run = mpi.profile(program, 2, ['300'], options=['--trace', '--sample=400', '-q']).ended(0)
+            equal('output', run.out, 'total 1\n' * 2)
+            ranks = ranks_of(run)
+            wanted = logged(ranks)
+            check(all(wanted[rank, name] > 0 for rank in (0, 1) for name in ('exchange', 'compute')), 'logged: {}', wanted)
+            equal('logged and returned', len([i for r in ranks for i in r.logged]),
+                  sum(s['returns'] - s.get('log_lost', 0) for r in ranks for s in r.samplers))
+            said = unify(run.directory)
+            check('{} measured instances'.format(sum(wanted.values())) in said and said.count('instances') == 1, said)
+            checked(run.directory)
+            found = regions(run.directory)
+            measured = collections.Counter((r.rank, r.name) for r in found if not r.is_call)
+            for place, count in wanted.items():
+                if place[1] != '?': # of a library without symbols
+                    equal('instances of {}'.format(place), measured[place], count)
+            for rank in (0, 1):
+                equal('instances of rank {}'.format(rank), *(sum(n for (who, _), n in c.items() if who == rank)
+                                                             for c in (measured, wanted)))
+            for r in found:
+                calls = [i.name for i in r.inner if i.is_call]
+                if r.name == 'exchange':
+                    equal('calls in exchange', calls, ['MPI_Allreduce', 'MPI_Barrier', 'MPI_Allreduce'])
+                elif r.name in ('compute', 'work'):
+                    equal('calls in ' + r.name, calls, [])
+            equal('CPU times', sorted(cpu_times(run.directory)), sorted(i[4] for r in ranks for i in r.logged))
+            equal('calls', sum(r.is_call for r in found),
+                  sum(site.on(rank, 'count') for site in run.report().sites for rank in (0, 1)))
+
+
+def without_log(path):
+    """The file's chunks of logged instances get a type that no reader knows."""
+    with open(path, 'rb') as f:
+        data = bytearray(f.read())
+    for at in range(0, len(data), 4096):
+        magic, kind, version, size, _, thread, _, first = CHUNK.unpack_from(data, at)
+        if magic != 0x4b435646 or kind != LOG:
+            continue
+        check_sum = 0xcbf29ce484222325
+        for word in (magic, 0x7f16, version, size, thread, first):
+            check_sum = (check_sum ^ word) * 0x100000001b3 % 2 ** 64
+        struct.pack_into('=H', data, at + 4, 0x7f16)
+        struct.pack_into('=Q', data, at + 40, check_sum)
+    with open(path, 'wb') as f:
+        f.write(data)
+
+
+def analysis(directory):
+    """But what the analysis itself cost."""
+    with open(os.path.join(directory, 'analysis.json')) as f:
+        data = json.load(f)
+    data['merge'] = None
+    return data
+
+
+def threads(tap):
+    for mpi in harness.mpis(tap):
+        with tap.test('{}: threads that never call MPI; the analysis knows nothing of them'.format(mpi)):
+            program = samples.compile_with(mpi.cc, 'workers.c', '-pthread')
+            run = mpi.profile(program, 2, ['600'], options=['--trace', '--sample=400', '-q']).ended(0)
+            equal('output', run.out, 'sum 1\n' * 2)
+            ranks = ranks_of(run)
+            unify(run.directory, '-q')
+            checked(run.directory)
+            for number, rank in enumerate(ranks):
+                workers = [sum(i[0] == t for i in rank.logged) for t in {i[0] for i in rank.logged} - {0}]
+                equal('threads with instances of rank {}'.format(number), len(workers), 2)
+            with_them = analysis(run.directory)
+            for number in range(2):
+                without_log(os.path.join(run.directory, 'rank-{:06}.fvr'.format(number)))
+            equal('left', [r.logged for r in samples.read(harness.FVMPI, run.directory)], [[], []])
+            unify(run.directory, '-q')
+            equal('CPU times', cpu_times(run.directory), [])
+            check(analysis(run.directory) == with_them, 'the analysis differs')
+
+
+def main():
+    tap = harness.Tap()
+    generated(tap)
+    real(tap)
+    threads(tap)
+    tap.done()
+
+
+if __name__ == '__main__':
+    main()
