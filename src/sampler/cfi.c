@@ -381,14 +381,8 @@ static bool run(struct machine *m, const struct entry *e, uintptr_t pc)
     if (b.bad)
         return false;
     m->initial = m->row;
-    for (b = e->own; !b.bad && b.at < b.end && m->location <= pc;) {
-        unsigned op = *b.at;
-        bool advances = (op & 0xc0) == 0x40 || (op >= 0x01 && op <= 0x04);
-
+    for (b = e->own; !b.bad && b.at < b.end && m->location <= pc;)
         do_one(m, e, &b);
-        if (advances && m->location > pc)
-            break;
-    }
     return !b.bad;
 }
 

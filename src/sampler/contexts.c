@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <libunwind.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
@@ -15,16 +16,16 @@
 bool fv_tables_init(struct fv_sampler *s)
 {
     uint32_t thread = s->thread->id;
-    struct fv_chunk_header *chunk;
+    struct fv_chunk_header *chunk =
+        fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SAMPLER, thread, 0, sizeof(*s->record));
 
-    chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SAMPLER, thread, 0, sizeof(*s->record));
-    s->nodes = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SAMPLE_PATHS, thread, 0,
-                               FV_SAMPLE_NODES * sizeof(struct fv_path_record));
-    s->instances = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_INSTANCES, thread, 0,
-                                   FV_SAMPLE_CONTEXTS * sizeof(struct fv_instances));
-    s->costs =
-        fv_writer_chunk(&fv_rt.writer, FV_CHUNK_COSTS, thread, 0, FV_SAMPLE_COSTS * sizeof(struct fv_cost));
-    if (!chunk || !s->nodes || !s->instances || !s->costs)
+    if (!chunk ||
+        !fv_table_init(&s->nodes, FV_CHUNK_SAMPLE_PATHS, thread, sizeof(struct fv_path_record),
+                       FV_SAMPLE_NODES / FV_TABLE_CHUNKS) ||
+        !fv_table_init(&s->instances, FV_CHUNK_INSTANCES, thread, sizeof(struct fv_instances),
+                       FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS) ||
+        !fv_table_init(&s->costs, FV_CHUNK_COSTS, thread, sizeof(struct fv_cost),
+                       FV_SAMPLE_COSTS / FV_TABLE_CHUNKS))
         return false;
     s->record = fv_chunk_records(chunk);
     fv_chunk_commit(chunk, sizeof(*s->record));
@@ -53,7 +54,7 @@ bool fv_exclude_init(void)
 {
     const uintptr_t functions[] = {
         (uintptr_t)ioctl,  (uintptr_t)clock_gettime, (uintptr_t)getrusage, (uintptr_t)memcpy,
-        (uintptr_t)memset, (uintptr_t)memmove,       (uintptr_t)syscall,
+        (uintptr_t)memset, (uintptr_t)memmove,       (uintptr_t)syscall,   (uintptr_t)sched_getcpu,
     };
 
     excluded_object[0] = object_of((uintptr_t)fv_exclude_init);
@@ -77,11 +78,13 @@ bool fv_excluded(const struct fv_cfi_row *row)
 
 /* ---- walks and the call tree ---- */
 
+/* A function that calls itself is one frame, the innermost that waits for such a call: else each depth of a
+ * recursion would be a context of its own, and each way through a recursive tree. */
 void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
 {
     struct fv_registers r = *registers;
     struct fv_walk *w = &s->walk;
-    uintptr_t sp = r.r[FV_REG_RSP], pc = r.r[FV_REG_RIP];
+    uintptr_t sp = r.r[FV_REG_RSP], pc = r.r[FV_REG_RIP], last = 0;
     bool own = sp >= s->thread->stack_low && sp < s->thread->stack_end;
 
     s->stack = (struct fv_stack){ .low = own ? sp - 128 : 0,
@@ -90,12 +93,15 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
                                   .watched_value = s->thread->watched_value };
     w->count = 0;
     w->cut = false;
-    for (;;) {
+    for (unsigned steps = 0;; steps++) {
         const struct fv_cfi_row *row = fv_cfi_find(&s->cfi, pc);
 
-        w->address[w->count] = pc + 1;
-        w->function[w->count] = row->begin && row->plain_entry && !fv_excluded(row) ? row->begin : 0;
-        w->count++;
+        if (w->count < 2 || !row->begin || row->begin != last) {
+            w->address[w->count] = pc + 1;
+            w->function[w->count] = row->begin && row->plain_entry && !fv_excluded(row) ? row->begin : 0;
+            w->count++;
+        }
+        last = row->begin;
         if (row->kind == FV_CFI_END) {
             w->cut = !row->begin;
             return;
@@ -104,7 +110,7 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
             w->cut = r.r[FV_REG_RIP] != 0;
             return;
         }
-        if (w->count == FV_SAMPLE_DEPTH) {
+        if (w->count == FV_SAMPLE_DEPTH || steps == FV_SAMPLE_STEPS) {
             w->cut = true;
             return;
         }
@@ -119,10 +125,9 @@ static uint64_t node_hash(uint32_t parent, uintptr_t address)
 
 static uint32_t append_node(struct fv_sampler *s, uint32_t parent, uintptr_t address)
 {
-    struct fv_path_record *node = fv_chunk_next(s->nodes);
-    uint32_t id = (uint32_t)(s->nodes->used / sizeof(*node)) + 1;
+    struct fv_path_record *node = fv_table_next(&s->nodes);
 
-    if (id > FV_SAMPLE_NODES)
+    if (!node)
         return 0;
     node->parent = parent;
     if (address) {
@@ -134,15 +139,14 @@ static uint32_t append_node(struct fv_sampler *s, uint32_t parent, uintptr_t add
         node->module = FV_MODULE_TRUNCATED;
         node->offset = 0;
     }
-    s->node_address[id - 1] = address;
-    fv_chunk_commit(s->nodes, sizeof(*node));
-    return id;
+    s->node_address[s->nodes.count] = address;
+    fv_table_commit(&s->nodes);
+    return s->nodes.count;
 }
 
 /* address 0: the frames outside of here are not known. */
 static uint32_t child(struct fv_sampler *s, uint32_t parent, uintptr_t address)
 {
-    const struct fv_path_record *nodes = fv_chunk_records(s->nodes);
     uint64_t at = node_hash(parent, address);
 
     for (;; at++) {
@@ -150,7 +154,8 @@ static uint32_t child(struct fv_sampler *s, uint32_t parent, uintptr_t address)
 
         if (!*id)
             return *id = append_node(s, parent, address);
-        if (s->node_address[*id - 1] == address && nodes[*id - 1].parent == parent)
+        const struct fv_path_record *node = fv_table_at(&s->nodes, *id - 1);
+        if (s->node_address[*id - 1] == address && node->parent == parent)
             return *id;
     }
 }
@@ -189,18 +194,23 @@ uint32_t fv_known_find(struct fv_sampler *s, uintptr_t entry)
 
 /* ---- contexts and costs ---- */
 
+uint32_t fv_context_known(const struct fv_sampler *s, uint32_t node)
+{
+    return s->node_context[node - 1] ? s->node_context[node - 1] - 1u : FV_SAMPLE_CONTEXTS;
+}
+
 uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known)
 {
-    uint32_t count = (uint32_t)(s->instances->used / sizeof(struct fv_instances));
+    uint32_t count = s->instances.count;
 
     if (s->node_context[node - 1])
         return s->node_context[node - 1] - 1u;
-    if (count == FV_SAMPLE_CONTEXTS)
+    struct fv_instances *record = fv_table_next(&s->instances);
+    if (!record)
         return FV_SAMPLE_CONTEXTS;
-    struct fv_instances *record = fv_chunk_next(s->instances);
     record->path = node;
     record->time_min = UINT64_MAX;
-    fv_chunk_commit(s->instances, sizeof(*record));
+    fv_table_commit(&s->instances);
     s->node_context[node - 1] = (uint16_t)(count + 1);
     s->context[count] = (struct fv_context){ .known = known };
     return count;
@@ -208,24 +218,22 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known)
 
 struct fv_instances *fv_context_record(struct fv_sampler *s, uint32_t context)
 {
-    return (struct fv_instances *)fv_chunk_records(s->instances) + context;
+    return fv_table_at(&s->instances, context);
 }
 
 void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi)
 {
-    uint32_t count = (uint32_t)(s->costs->used / sizeof(struct fv_cost));
-    struct fv_cost *cost = fv_chunk_records(s->costs);
+    struct fv_cost *cost;
 
     if (s->node_cost[node - 1]) {
-        cost += s->node_cost[node - 1] - 1;
-    } else if (count == FV_SAMPLE_COSTS) {
+        cost = fv_table_at(&s->costs, s->node_cost[node - 1] - 1u);
+    } else if ((cost = fv_table_next(&s->costs))) {
+        cost->path = node;
+        fv_table_commit(&s->costs);
+        s->node_cost[node - 1] = (uint16_t)s->costs.count;
+    } else {
         s->record->lost_paths++;
         return;
-    } else {
-        cost += count;
-        cost->path = node;
-        fv_chunk_commit(s->costs, sizeof(*cost));
-        s->node_cost[node - 1] = (uint16_t)(count + 1);
     }
     cost->ticks++;
     cost->in_mpi += in_mpi;
@@ -246,31 +254,27 @@ static uint64_t minus(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* The 5th percentile of the CPU times in the reservoir, now and then: within that time before an entry, no
- * other instance of the context has ended, so a tick there says nothing about how long the one before took.
- */
-#define WINDOW_FROM 16u /* instances */
-static void refresh_window(struct fv_sampler *s, struct fv_context *c, struct fv_instances *r)
+/* By counts of their own: of some instances they are not known. */
+static void add_events(struct fv_sampler *s, const struct fv_live *live, struct fv_instances *r, struct fv_context *c)
 {
-    unsigned count = r->returns < FV_RESERVOIR ? (unsigned)r->returns : FV_RESERVOIR, rank = count / 20;
-    uint64_t least[FV_RESERVOIR / 20 + 1];
-    unsigned kept = 0;
+    uint64_t value[FV_METRIC_EVENTS];
+    enum fv_pmu_quality quality = fv_pmu_since(&s->pmu, &live->pmu, value);
 
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t value = r->reservoir[i].cpu_ns;
-        unsigned at = kept <= rank ? kept++ : rank + 1;
-
-        if (at > rank && value >= least[rank])
-            continue;
-        for (at = at > rank ? rank : at; at > 0 && least[at - 1] > value; at--)
-            least[at] = least[at - 1];
-        least[at] = value;
+    if (quality != FV_PMU_EXACT)
+        r->flags |= FV_INSTANCES_SCALED;
+    s->record->events_scaled += quality == FV_PMU_SCALED;
+    s->record->events_lost += quality == FV_PMU_LOST;
+    if (quality == FV_PMU_LOST) {
+        r->flags |= c->counted ? 0 : FV_INSTANCES_UNCOUNTED;
+        return;
     }
-    c->window_ns = least[rank] ? least[rank] : 1;
-    c->refresh_at = r->returns + r->returns / 4;
-    if (c->window_ns < fv_sampler_calibration.trap_ns) {
-        r->flags |= FV_INSTANCES_FAST;
-        s->known[c->known].fast = true;
+    r->flags &= ~(uint32_t)FV_INSTANCES_UNCOUNTED;
+    c->counted++;
+    c->counted_in_window += live->in_window;
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
+        add_moment(&r->all[FV_METRIC_EVENT_0 + i], c->counted, (double)value[i]);
+        if (live->in_window)
+            add_moment(&r->in_window[FV_METRIC_EVENT_0 + i], c->counted_in_window, (double)value[i]);
     }
 }
 
@@ -281,7 +285,7 @@ void fv_context_add(struct fv_sampler *s, const struct fv_live *live, const stru
     const struct fv_readings *begin = &live->begin;
     uint64_t tool = s->tool_ticks - live->tool_ticks + fv_sampler_calibration.trap_ticks;
     uint64_t tool_ns = s->tool_ns - live->tool_ns + fv_sampler_calibration.trap_ns;
-    const uint64_t value[FV_METRIC_COUNT] = {
+    const uint64_t value[FV_METRIC_EVENT_0] = {
         [FV_METRIC_TIME] = minus(end->ticks - begin->ticks, tool),
         [FV_METRIC_CPU] = minus(end->cpu_ns - begin->cpu_ns, tool_ns),
         [FV_METRIC_MPI] =
@@ -289,16 +293,19 @@ void fv_context_add(struct fv_sampler *s, const struct fv_live *live, const stru
         [FV_METRIC_MPI_CALLS] = end->mpi_calls - begin->mpi_calls,
         [FV_METRIC_FAULTS] = end->faults - begin->faults,
         [FV_METRIC_SWITCHES] = end->switches - begin->switches,
+        [FV_METRIC_MIGRATIONS] = end->migrations - begin->migrations,
+        [FV_METRIC_MPI_BYTES] = end->mpi_bytes - begin->mpi_bytes,
     };
     uint64_t place = r->returns < FV_RESERVOIR ? r->returns : fv_sampler_random(s) % (r->returns + 1);
 
     r->returns++;
     r->window += live->in_window;
-    for (unsigned i = 0; i < FV_METRIC_COUNT; i++) {
+    for (unsigned i = 0; i < FV_METRIC_EVENT_0; i++) {
         add_moment(&r->all[i], r->returns, (double)value[i]);
         if (live->in_window)
             add_moment(&r->in_window[i], r->window, (double)value[i]);
     }
+    add_events(s, live, r, c);
     if (place < FV_RESERVOIR)
         r->reservoir[place] =
             (struct fv_instance){ begin->ticks, value[FV_METRIC_TIME], value[FV_METRIC_CPU] };
@@ -306,6 +313,6 @@ void fv_context_add(struct fv_sampler *s, const struct fv_live *live, const stru
         r->time_min = value[FV_METRIC_TIME];
     if (value[FV_METRIC_TIME] > r->time_max)
         r->time_max = value[FV_METRIC_TIME];
-    if (r->returns >= WINDOW_FROM && r->returns >= c->refresh_at)
-        refresh_window(s, c, r);
+    fv_log_instance(s, live, end->ticks, value[FV_METRIC_CPU]);
+    fv_window_refresh(s, c, r);
 }

@@ -1,11 +1,4 @@
-/* See sampler.h: events, the signal handler, and what it does.
- *
- *     X slot   idle -> armed at a tick -> trap at the entry: the instance is pushed -> idle
- *     RW slot  on the innermost instance; a trap there is its return, or somebody else who looks
- *
- * An instance whose slot lies below the stack pointer has ended some other way (longjmp, exceptions); it is
- * popped at the next event, whatever that is. A thread has one stack here: what runs on another (coroutines,
- * signal stacks) is counted as a cost and not followed. */
+/* See sampler.h: the signal handler, and how threads and the process begin and end to be sampled. */
 #include "sampler/sampler.h"
 #include "base/experiment.h"
 #include "sampler/signals.h"
@@ -13,396 +6,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-struct fv_calibration fv_sampler_calibration;
+#if FV_SAMPLER_SIGNALS
 
-#if FV_SAMPLER_SIGNALS && defined(PERF_ATTR_SIZE_VER7)
-
-#include <linux/hw_breakpoint.h>
-
-#define TRAP_PERF_CODE  6 /* TRAP_PERF of the kernel, where the C library does not know it */
 #define TRAP_PERF_ASYNC 1
 #define SIGNAL_STACK    (64u << 10)
 #define HANDLER_STACK   6144 /* of it, beside the kernel's frame */
-#define READS_MOST      16   /* of a watched slot, before its instance is given up */
-#define CALIBRATION     101
-
-enum kind { KIND_TICK = 1, KIND_X = 2, KIND_RW = 3 };
 
 static bool wanted; /* threads that begin are sampled */
 static FV_TLS struct fv_sampler *mine;
-
-/* ---- events ---- */
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static struct perf_event_attr attributes(enum kind kind, unsigned slot, uint32_t generation)
-{
-    return (struct perf_event_attr){
-        .size = sizeof(struct perf_event_attr),
-        .type = kind == KIND_TICK ? PERF_TYPE_SOFTWARE : PERF_TYPE_BREAKPOINT,
-        .config = kind == KIND_TICK ? PERF_COUNT_SW_TASK_CLOCK : 0,
-        .sample_period = 1,
-        .disabled = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .sigtrap = 1,
-        .remove_on_exec = 1,
-        .sig_data = (uint64_t)kind | (uint64_t)slot << 8 | (uint64_t)generation << 32,
-    };
-}
-
-static bool open_event(struct fv_event_fd *event, struct perf_event_attr *attr)
-{
-    long fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
-    int high = fd < 0 ? -1 : fcntl((int)fd, F_DUPFD_CLOEXEC, 48); /* low ones are the application's */
-
-    if (high >= 0) {
-        close((int)fd);
-        fd = high;
-    }
-    event->fd = (int)fd;
-    return fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id);
-}
-
-/* Only what is still ours: an application may close what it does not own. */
-static void close_event(struct fv_event_fd *event)
-{
-    uint64_t id;
-
-    if (event->fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id)
-        close(event->fd);
-    event->fd = -1;
-}
-
-static struct perf_event_attr breakpoint(enum kind kind, unsigned slot, uint32_t generation,
-                                         uintptr_t address)
-{
-    struct perf_event_attr attr = attributes(kind, slot, generation);
-
-    attr.bp_type = kind == KIND_X ? HW_BREAKPOINT_X : HW_BREAKPOINT_RW;
-    attr.bp_addr = address;
-    attr.bp_len = kind == KIND_X ? sizeof(long) : HW_BREAKPOINT_LEN_8;
-    return attr;
-}
-
-static bool arm(struct fv_event_fd *event, enum kind kind, unsigned slot, uintptr_t address)
-{
-    struct perf_event_attr attr = breakpoint(kind, slot, ++event->generation, address);
-
-    attr.disabled = 0;
-    return !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr);
-}
-
-static void disarm(struct fv_event_fd *event)
-{
-    event->generation++;
-    ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
-}
-
-static void disarm_x(struct fv_x_slot *x)
-{
-    disarm(&x->event);
-    x->entry = 0;
-}
-
-/* ---- instances being measured ---- */
-
-/* The watchpoint belongs to the innermost. */
-static void watch_innermost(struct fv_sampler *s)
-{
-    const struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
-
-    if (top && top->slot == s->thread->watched)
-        return;
-    if (top && arm(&s->rw, KIND_RW, 0, top->slot)) {
-        s->thread->watched = top->slot;
-        s->thread->watched_value = top->ret;
-    } else if (s->thread->watched) {
-        disarm(&s->rw);
-        s->thread->watched = 0;
-    }
-}
-
-static void abandon_innermost(struct fv_sampler *s)
-{
-    const struct fv_live *top = &s->live[--s->depth];
-
-    if (s->thread->watched == top->slot) /* another may come to stand in the slot */
-        s->thread->watched = 1;
-    if (s->calibration)
-        return;
-    fv_context_record(s, top->context)->abandoned++;
-    s->record->abandoned++;
-    s->record->open--;
-}
-
-static bool on_own_stack(const struct fv_sampler *s, uintptr_t sp)
-{
-    return sp >= s->thread->stack_low && sp < s->thread->stack_end;
-}
-
-/* Instances whose frames are gone. */
-static void pop_gone(struct fv_sampler *s, uintptr_t sp)
-{
-    while (s->depth && on_own_stack(s, sp) && s->live[s->depth - 1].slot < sp)
-        abandon_innermost(s);
-}
-
-static void read_all(struct fv_sampler *s, struct fv_readings *out)
-{
-    struct rusage usage;
-
-    out->mpi_ticks = s->thread->record->mpi_ticks;
-    out->mpi_tool_ticks = s->tool_mpi_ticks;
-    out->mpi_calls = s->thread->record->calls;
-    if (getrusage(RUSAGE_THREAD, &usage))
-        return;
-    out->faults = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
-    out->switches = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
-}
-
-static void returned(struct fv_sampler *s, struct fv_readings *end)
-{
-    const struct fv_live *top = &s->live[s->depth - 1];
-
-    if (s->calibration) {
-        if (s->calibrated + 2 <= s->calibration_room) {
-            s->calibration[s->calibrated++] = end->ticks - top->begin.ticks;
-            s->calibration[s->calibrated++] = end->cpu_ns - top->begin.cpu_ns;
-        }
-        s->depth--;
-        return;
-    }
-    fv_context_add(s, top, end);
-    s->record->returns++;
-    s->record->open--;
-    s->depth--;
-}
-
-/* ---- the return: a trap of the watchpoint ---- */
-
-/* Is somebody there who was called since the instance's frame was left? The call wrote the same return
- * address. */
-static bool called_anew(struct fv_sampler *s, const struct fv_live *top, uintptr_t pc, uintptr_t sp)
-{
-    const struct fv_cfi_row *row;
-
-    if (sp != top->slot)
-        return false;
-    row = fv_cfi_find(&s->cfi, pc);
-    return row->begin == pc || row->begin != top->function;
-}
-
-__attribute__((no_sanitize("address"))) static void on_rw(struct fv_sampler *s, const struct fv_registers *r,
-                                                          struct fv_readings *now)
-{
-    uintptr_t pc = r->r[FV_REG_RIP], sp = r->r[FV_REG_RSP], value;
-    struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
-
-    if (!top || top->slot != s->thread->watched)
-        return;
-    uintptr_t slot = top->slot;
-    if (pc == top->ret && sp == slot + sizeof(uintptr_t)) {
-        read_all(s, now);
-        while (s->depth && s->live[s->depth - 1].slot == slot)
-            returned(s, now);
-        s->thread->watched = 1; /* armed, for nobody */
-    } else {
-        disarm(&s->rw); /* to look at it ourselves */
-        s->thread->watched = 0;
-        value = sp <= slot ? *(const volatile uintptr_t *)slot : 0;
-        if (sp > slot || value != top->ret || called_anew(s, top, pc, sp) || ++top->reads > READS_MOST)
-            while (s->depth && s->live[s->depth - 1].slot == slot)
-                abandon_innermost(s);
-    }
-    pop_gone(s, sp);
-    watch_innermost(s);
-}
-
-/* ---- the entry: a trap of a breakpoint ---- */
-
-/* Was the tick that armed it close enough before this entry? In CPU time, because that is what ticks measure.
- */
-static bool is_in_window(const struct fv_sampler *s, const struct fv_x_slot *x, uint32_t context,
-                         uint64_t now_ns)
-{
-    uint64_t window = s->context[context].window_ns;
-    uint64_t tool = s->tool_ns - x->armed_tool_ns + fv_sampler_calibration.trap_ns;
-    uint64_t since = now_ns - x->armed_cpu_ns;
-
-    return window >= fv_sampler_calibration.trap_ns && (since < tool || since - tool <= window);
-}
-
-static struct fv_live *push(struct fv_sampler *s, const struct fv_x_slot *x, const struct fv_registers *r,
-                            uint64_t now_ns)
-{
-    uintptr_t slot = r->r[FV_REG_RSP], ret;
-    struct fv_live *live = &s->live[s->depth];
-    uint32_t node, context = 0;
-
-    if (s->depth == FV_LIVE || !on_own_stack(s, slot)) {
-        s->record->refused++;
-        return NULL;
-    }
-    fv_walk(s, r);
-    if (!fv_stack_read(&s->stack, slot, &ret)) {
-        s->record->refused++;
-        return NULL;
-    }
-    /* The same function in the same slot: the other one was left by longjmp(), and called again. */
-    while (s->depth && s->live[s->depth - 1].slot == slot && s->live[s->depth - 1].function == x->entry)
-        abandon_innermost(s);
-    live = &s->live[s->depth];
-    if (!s->calibration) {
-        node = fv_walk_intern(s, 0);
-        context = node ? fv_context_find(s, node, x->known) : FV_SAMPLE_CONTEXTS;
-        if (context == FV_SAMPLE_CONTEXTS) {
-            s->record->lost_contexts++;
-            return NULL;
-        }
-        fv_context_record(s, context)->entries++;
-        s->record->entries++;
-        s->record->open++;
-    }
-    *live = (struct fv_live){ .slot = slot, .ret = ret, .function = x->entry, .context = context };
-    live->in_window = !s->calibration && is_in_window(s, x, context, now_ns);
-    s->depth++;
-    return live;
-}
-
-static struct fv_live *on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
-                            uint64_t now_ns)
-{
-    struct fv_x_slot *x = &s->x[slot];
-    struct fv_live *live;
-
-    if (r->r[FV_REG_RIP] != x->entry)
-        return NULL;
-    pop_gone(s, r->r[FV_REG_RSP]);
-    if (x->skip) {
-        x->skip--;
-        s->record->skipped++;
-        watch_innermost(s);
-        return NULL;
-    }
-    s->known[x->known].entered++;
-    live = push(s, x, r, now_ns);
-    disarm_x(x);
-    watch_innermost(s);
-    if (live && s->thread->watched != live->slot) { /* no watchpoint to be had */
-        abandon_innermost(s);
-        live = NULL;
-    }
-    return live;
-}
-
-/* ---- the tick ---- */
-
-/* A function to wait for: half of the time one that was on the stack of late, else any. Those that are never
- * entered again, like main, get few chances. */
-static uint32_t choose(struct fv_sampler *s)
-{
-    for (unsigned tries = 0; s->known_count && tries < 8; tries++) {
-        uint64_t random = fv_sampler_random(s);
-        uint32_t count = s->ring_used < FV_RING ? s->ring_used : FV_RING;
-        uint32_t known =
-            random & 1 && count ? s->ring[(random >> 8) % count] : (random >> 8) % s->known_count;
-        const struct fv_known *k = &s->known[known];
-        /* a fast one costs several traps, and tells little */
-        bool armed = (k->armed >= 4 && k->entered * 16 < k->armed && (random >> 1 & 15)) ||
-                     (k->fast && random >> 5 & 3);
-
-        for (unsigned i = 0; i < FV_X_SLOTS; i++)
-            armed |= s->x[i].entry == k->entry;
-        if (!armed)
-            return known;
-    }
-    return FV_KNOWN;
-}
-
-static void arm_x(struct fv_sampler *s, unsigned slot, uint32_t known)
-{
-    struct fv_x_slot *x = &s->x[slot];
-
-    if (!arm(&x->event, KIND_X, slot, s->known[known].entry)) {
-        x->entry = 0;
-        return;
-    }
-    s->known[known].armed++;
-    x->entry = s->known[known].entry;
-    x->known = known;
-    x->age = 0;
-    x->skip = s->known[known].fast ? (uint32_t)(fv_sampler_random(s) % 8) : 0;
-}
-
-static void arm_some(struct fv_sampler *s)
-{
-    for (unsigned i = 0; i < FV_X_SLOTS; i++) {
-        struct fv_x_slot *x = &s->x[i];
-        uint32_t known;
-
-        if (x->event.fd < 0 || (x->entry && fv_sampler_random(s) % (1 + ++x->age)))
-            continue;
-        if ((known = choose(s)) < FV_KNOWN)
-            arm_x(s, i, known);
-    }
-}
-
-static void remember_functions(struct fv_sampler *s)
-{
-    for (unsigned i = 0; i < s->walk.count; i++) {
-        uint32_t known = s->walk.function[i] ? fv_known_find(s, s->walk.function[i]) : FV_KNOWN;
-
-        if (known < FV_KNOWN)
-            s->ring[s->ring_used++ % FV_RING] = (uint16_t)known;
-        if (s->ring_used == 2 * FV_RING)
-            s->ring_used = FV_RING;
-    }
-}
-
-static void set_period(struct fv_sampler *s)
-{
-    uint64_t mean = 1000000000u / fv_rt.options.sample;
-    uint64_t period =
-        mean / 2 + fv_sampler_random(s) % (mean + 1); /* so as to fall into no step with a loop */
-
-    ioctl(s->tick.fd, PERF_EVENT_IOC_PERIOD, &period);
-}
-
-static void on_tick(struct fv_sampler *s, const struct fv_registers *r)
-{
-    uint32_t node;
-
-    set_period(s);
-    if (__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED))
-        return;
-    s->record->ticks++;
-    pop_gone(s, r->r[FV_REG_RSP]);
-    fv_walk(s, r);
-    s->record->cut += s->walk.cut;
-    if ((node = fv_walk_intern(s, 0)))
-        fv_cost_add(s, node, s->thread->record->in_call.begin != 0);
-    else
-        s->record->lost_paths++;
-    arm_some(s);
-    remember_functions(s); /* after the choice, which must not depend on where the thread is now */
-    watch_innermost(s);
-}
 
 /* ---- the signal ---- */
 
@@ -416,67 +33,100 @@ static void read_registers(struct fv_registers *r, const ucontext_t *context)
         r->r[i] = (uintptr_t)context->uc_mcontext.gregs[from[i]];
 }
 
-/* The clock is read first at a return and last at an entry, so that little of us is in between. */
-static void handle(int signal, siginfo_t *info, void *context)
+/* The application may have put a signal stack of its own in place of ours, or none: is there room to work on
+ * the stack that the handler runs on? */
+static bool has_stack(const struct fv_sampler *s, const stack_t *signal_stack)
 {
-    int saved = errno;
-    struct fv_readings now = { .ticks = fv_ticks() };
-    struct fv_sampler *s = mine;
-    struct fv_live *entered = NULL;
-    struct fv_registers r;
-    struct {
-        uint64_t data;
-        uint32_t type, flags;
-    } perf;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)signal_stack->ss_sp;
 
-    if (info->si_code != TRAP_PERF_CODE) {
-        fv_signals_pass_on(signal, info, context);
-        errno = saved;
-        return;
-    }
-    if (!s || !s->on) {
-        errno = saved;
-        return;
-    }
-    now.cpu_ns = cpu_ns();
-    memcpy(&perf, (const char *)info + 24, sizeof(perf)); /* si_perf_data and so on */
-    unsigned kind = perf.data & 0xff, slot = perf.data >> 8 & 0xff;
-    uint32_t generation = (uint32_t)(perf.data >> 32);
-    const struct fv_event_fd *event = kind == KIND_X && slot < FV_X_SLOTS ? &s->x[slot].event : &s->rw;
+    if (here < low || here - low >= signal_stack->ss_size)
+        low = here >= s->thread->stack_low && here < s->thread->stack_end ? s->thread->stack_low : 0;
+    return !low || here - low >= HANDLER_STACK;
+}
 
-    read_registers(&r, context);
-    if (kind == KIND_TICK) {
-        on_tick(s, &r);
-    } else {
-        s->record->traps++;
-        if (perf.flags & TRAP_PERF_ASYNC)
-            s->record->late++;
-        else if (generation == event->generation && kind == KIND_RW)
-            on_rw(s, &r, &now);
-        else if (generation == event->generation && kind == KIND_X)
-            entered = on_x(s, slot, &r, now.cpu_ns);
-    }
-    if (entered)
-        read_all(s, &entered->begin);
-    uint64_t end_ns = cpu_ns(), end = fv_ticks();
-    uint64_t tool = end - now.ticks + fv_sampler_calibration.trap_ticks;
+/* What the handler took is no part of what is measured. */
+static void add_tool_time(struct fv_sampler *s, const struct fv_readings *begin, uint64_t end_ns)
+{
+    uint64_t tool = fv_ticks() - begin->ticks + fv_sampler_calibration.trap_ticks;
+
     s->tool_ticks += tool;
     if (s->thread->record->in_call.begin)
         s->tool_mpi_ticks += tool;
-    s->tool_ns += end_ns - now.cpu_ns + fv_sampler_calibration.trap_ns;
+    s->tool_ns += end_ns - begin->cpu_ns + fv_sampler_calibration.trap_ns;
     s->record->tool_ticks = s->tool_ticks;
     s->record->tool_ns = s->tool_ns;
-    for (unsigned i = 0; kind == KIND_TICK && i < FV_X_SLOTS; i++)
-        if (!s->x[i].age) {
+}
+
+static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source *from,
+                               const struct fv_registers *r, struct fv_readings *now)
+{
+    const struct fv_event_fd *event =
+        from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS ? &s->x[from->slot].event : &s->rw;
+
+    s->record->traps++;
+    if (from->late)
+        s->record->late++;
+    else if (from->generation == event->generation && from->kind == FV_TRAP_RW)
+        fv_live_on_rw(s, r, now);
+    else if (from->generation == event->generation && from->kind == FV_TRAP_X)
+        return fv_live_on_x(s, from->slot, r, now->cpu_ns);
+    else if (from->kind == FV_TRAP_CALL)
+        return fv_calls_on_sample(s, r, now->cpu_ns);
+    return NULL;
+}
+
+/* The clock is read first at a return and last at an entry, so that little of us is in between. */
+static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv_trap_source *from,
+                                           const ucontext_t *context, struct fv_readings *now)
+{
+    struct fv_live *entered = NULL;
+    struct fv_registers r;
+
+    now->cpu_ns = fv_cpu_ns();
+    if (s->depth)
+        fv_pmu_enter(&s->pmu);
+    read_registers(&r, context);
+    if (from->kind == FV_TRAP_TICK)
+        fv_tick(s, &r);
+    else
+        entered = on_trap(s, from, &r, now);
+    if (entered)
+        fv_readings_take(s, &entered->begin);
+    if (s->depth)
+        fv_pmu_leave(&s->pmu);
+    if (entered)
+        fv_pmu_mark(&s->pmu, &entered->pmu);
+    uint64_t end_ns = fv_cpu_ns();
+    add_tool_time(s, now, end_ns);
+    for (unsigned i = 0; i < FV_X_SLOTS; i++)
+        if (s->x[i].fresh) {
+            s->x[i].fresh = false;
             s->x[i].armed_cpu_ns = end_ns;
             s->x[i].armed_tool_ns = s->tool_ns;
         }
     if (entered) {
         entered->tool_ticks = s->tool_ticks;
         entered->tool_ns = s->tool_ns;
-        entered->begin.cpu_ns = cpu_ns();
+        entered->begin.cpu_ns = fv_cpu_ns();
         entered->begin.ticks = fv_ticks();
     }
+}
+
+static void handle(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    struct fv_readings now = { .ticks = fv_ticks() };
+    struct fv_trap_source from = { .kind = FV_TRAP_TICK };
+    struct fv_sampler *s = mine;
+
+    if (!fv_perf_source(info, &from) && !fv_timer_is_source(info))
+        fv_signals_pass_on(signal, info, context);
+    else if (!s || !s->on)
+        ;
+    else if (has_stack(s, &((const ucontext_t *)context)->uc_stack))
+        work(s, &from, context, &now);
+    else
+        s->record->no_stack++;
     errno = saved;
 }
 
@@ -488,6 +138,21 @@ static bool trap_is_usable(void)
 
     return !pthread_sigmask(SIG_SETMASK, NULL, &blocked) && !sigismember(&blocked, SIGTRAP) &&
            !fv_signals_ignored();
+}
+
+/* SIGTRAP is what debuggers live by: they would take ours for theirs. */
+static bool is_traced(void)
+{
+    char text[1024];
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+    const char *at;
+
+    if (fd >= 0)
+        close(fd);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    at = strstr(text, "TracerPid:");
+    return at && strtol(at + strlen("TracerPid:"), NULL, 10) != 0;
 }
 
 /* The application's own is good for us, too, if it is large enough. */
@@ -513,33 +178,66 @@ static void drop_signal_stack(const struct fv_sampler *s)
         sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
 }
 
-/* A debugger holds some of the debug registers: one watchpoint and one breakpoint are needed. */
-static bool open_events(struct fv_sampler *s)
+static void close_breakpoints(struct fv_sampler *s)
 {
-    struct perf_event_attr attr = attributes(KIND_TICK, 0, 0);
+    fv_perf_close(&s->rw);
+    for (unsigned i = 0; i < FV_X_SLOTS; i++)
+        fv_perf_close(&s->x[i].event);
+}
+
+/* One watchpoint and one breakpoint are needed: a debugger may hold some. 0, or errno. */
+static int open_breakpoints(struct fv_sampler *s)
+{
+    int err = fv_perf_open_breakpoint(&s->rw, FV_TRAP_RW, 0) ? ENOSPC : errno;
     bool any = false;
 
-    attr.sample_period = 1000000000u / fv_rt.options.sample;
-    s->tick.fd = s->rw.fd = -1;
+    for (unsigned i = 0; s->rw.fd >= 0 && i < FV_X_SLOTS; i++) {
+        if (fv_perf_open_breakpoint(&s->x[i].event, FV_TRAP_X, i))
+            any = true;
+        else
+            err = errno;
+    }
+    if (!any)
+        close_breakpoints(s);
+    return any ? 0 : err;
+}
+
+/* The best that is to be had here: instances, or only costs by the thread's CPU clock, or by a timer. 0;
+ * errno of what keeps instances from being sampled. s->record->rate stays 0 if nothing is. */
+static int open_events(struct fv_sampler *s)
+{
+    unsigned rate = fv_rt.options.sample, most;
+    int err, calls = ENOENT;
+
+    s->tick.fd = s->rw.fd = s->migration_counter.fd = -1;
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
         s->x[i] = (struct fv_x_slot){ .event = { .fd = -1 } };
-    if (!open_event(&s->tick, &attr))
-        return false;
-    attr = breakpoint(KIND_RW, 0, 0, (uintptr_t)&s->live);
-    bool watch = open_event(&s->rw, &attr);
-    for (unsigned i = 0; watch && i < FV_X_SLOTS; i++) {
-        attr = breakpoint(KIND_X, i, 0, (uintptr_t)&open_events);
-        any |= open_event(&s->x[i].event, &attr);
+    s->record->rate = rate;
+    if (fv_perf_open_tick(&s->tick, 1000000000u / rate)) {
+        calls = fv_calls_open(&s->calls);
+        err = open_breakpoints(s);
+        if (!err)
+            fv_readings_open(s);
+    } else {
+        err = errno;
+        fv_perf_close(&s->tick);
+        most = fv_timer_rate_max();
+        s->record->rate = rate < most ? rate : most;
+        if (!fv_timer_open(&s->timer, fv_tick_period(s)))
+            s->record->rate = 0;
     }
-    return watch && any;
+    s->record->refusal = (uint32_t)(!err && calls != ENOENT ? calls : err);
+    s->record->mode = err ? FV_SAMPLER_COSTS : calls ? FV_SAMPLER_BREAKPOINTS : FV_SAMPLER_CALLS;
+    return err;
 }
 
 static void close_events(struct fv_sampler *s)
 {
-    close_event(&s->tick);
-    close_event(&s->rw);
-    for (unsigned i = 0; i < FV_X_SLOTS; i++)
-        close_event(&s->x[i].event);
+    fv_perf_close(&s->tick);
+    fv_timer_close(&s->timer);
+    fv_readings_close(s);
+    fv_calls_close(&s->calls);
+    close_breakpoints(s);
 }
 
 static struct fv_sampler *make_sampler(struct fv_thread *thread)
@@ -556,13 +254,15 @@ static struct fv_sampler *make_sampler(struct fv_thread *thread)
     return NULL;
 }
 
-static void tell_refused(const char *why)
+static void tell_refused(const char *why, const char *rest)
 {
     static bool told;
 
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED) && fv_first_rank())
-        fv_log("--sample: %s; nothing is sampled, all else is recorded", why);
+        fv_log("--sample: %s%s", why, rest);
 }
+static const char no_samples[] = "; nothing is sampled, all else is recorded";
+static const char no_instances[] = "; no instances of functions are sampled, only where CPU time goes";
 
 static const char *why_no_event(int error)
 {
@@ -577,6 +277,18 @@ static const char *why_no_event(int error)
     return "perf_event_open failed";
 }
 
+/* The first thread finds out for all what a trap costs. */
+static void calibrate_once(struct fv_sampler *s)
+{
+    static bool done;
+
+    if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
+        fv_calibrate(s);
+    s->record->trap_ticks = fv_sampler_calibration.trap_ticks;
+    s->record->trap_ns = fv_sampler_calibration.trap_ns;
+    s->record->trap_spread_ticks = fv_sampler_calibration.spread_ticks;
+}
+
 void fv_sampler_thread_begin(struct fv_thread *thread)
 {
     struct fv_sampler *s;
@@ -584,7 +296,7 @@ void fv_sampler_thread_begin(struct fv_thread *thread)
     if (!wanted)
         return;
     if (!trap_is_usable()) {
-        tell_refused("the application blocks or ignores SIGTRAP");
+        tell_refused("the application blocks or ignores SIGTRAP", no_samples);
         return;
     }
     s = thread->sampler ? thread->sampler : make_sampler(thread);
@@ -594,22 +306,24 @@ void fv_sampler_thread_begin(struct fv_thread *thread)
     s->depth = 0;
     thread->watched = 0;
     if (!set_signal_stack(s)) {
-        tell_refused("the application's signal stack is too small");
+        tell_refused("the application's signal stack is too small", no_samples);
         return;
     }
-    if (!open_events(s) || fv_signals_take(handle)) {
-        tell_refused(why_no_event(errno));
+    int err = open_events(s);
+    bool none = !s->record->rate || fv_signals_take(handle);
+    if (err || none)
+        tell_refused(why_no_event(err), none ? no_samples : no_instances);
+    if (none) {
         close_events(s);
         drop_signal_stack(s);
         return;
     }
-    s->record->rate = fv_rt.options.sample;
-    s->record->trap_ticks = fv_sampler_calibration.trap_ticks;
-    s->record->trap_ns = fv_sampler_calibration.trap_ns;
-    s->record->trap_spread_ticks = fv_sampler_calibration.spread_ticks;
     s->on = true;
     mine = s;
-    ioctl(s->tick.fd, PERF_EVENT_IOC_ENABLE, 0);
+    if (s->tick.fd >= 0)
+        fv_perf_enable(&s->tick);
+    if (!err)
+        calibrate_once(s);
 }
 
 void fv_sampler_thread_end(struct fv_thread *thread)
@@ -624,67 +338,11 @@ void fv_sampler_thread_end(struct fv_thread *thread)
     drop_signal_stack(s);
     fv_sampler_catch_up(thread);
     while (s->depth)
-        abandon_innermost(s);
+        fv_live_abandon(s);
     thread->watched = 0;
 }
 
 /* ---- begin and end of the process ---- */
-
-/* What one trap costs, from empty instances: the time from the end of the handler at their entry to the
- * beginning of the next at their return. */
-__attribute__((noinline, noipa)) static void empty(void)
-{
-    __asm__ volatile("");
-}
-
-static uint64_t ranked(uint64_t *value, unsigned count, unsigned rank)
-{
-    for (unsigned i = 0; i <= rank; i++)
-        for (unsigned j = i + 1; j < count; j++)
-            if (value[j] < value[i]) {
-                uint64_t t = value[i];
-                value[i] = value[j];
-                value[j] = t;
-            }
-    return value[rank];
-}
-
-static void calibrate(struct fv_sampler *s)
-{
-    static uint64_t pairs[2 * CALIBRATION], ticks[CALIBRATION], ns[CALIBRATION];
-    struct fv_x_slot *x = &s->x[0];
-
-    ioctl(s->tick.fd, PERF_EVENT_IOC_DISABLE, 0);
-    s->calibration_room = 2 * CALIBRATION;
-    s->calibration = pairs;
-    for (unsigned i = 0; i < CALIBRATION; i++) {
-        x->entry = (uintptr_t)empty;
-        if (!arm(&x->event, KIND_X, 0, x->entry))
-            break;
-        empty();
-    }
-    s->calibration = NULL;
-    disarm_x(x);
-    unsigned count = s->calibrated / 2;
-    for (unsigned i = 0; i < count; i++) {
-        ticks[i] = pairs[2 * i];
-        ns[i] = pairs[2 * i + 1];
-    }
-    if (count) {
-        fv_sampler_calibration.spread_ticks =
-            ranked(ticks, count, count * 3 / 4) - ranked(ticks, count, count / 4);
-        fv_sampler_calibration.trap_ticks = ranked(ticks, count, count / 2);
-        fv_sampler_calibration.trap_ns = ranked(ns, count, count / 2);
-    }
-    s->record->trap_ticks = fv_sampler_calibration.trap_ticks;
-    s->record->trap_ns = fv_sampler_calibration.trap_ns;
-    s->record->trap_spread_ticks = fv_sampler_calibration.spread_ticks;
-    s->record->traps = 0;
-    s->known[0].entered = 0;
-    s->tool_ticks = s->tool_ns = 0;
-    s->record->tool_ticks = s->record->tool_ns = 0;
-    ioctl(s->tick.fd, PERF_EVENT_IOC_ENABLE, 0);
-}
 
 /* One address of each loaded object. */
 struct loaded {
@@ -725,17 +383,17 @@ void fv_sampler_start(void)
     int saved = errno;
 
     if (!fv_cfi_available() || !fv_self) {
-        tell_refused("not with this C library (glibc 2.35 is needed)");
+        tell_refused("not with this C library (glibc 2.35 is needed)", no_samples);
     } else if (!fv_exclude_init()) {
-        tell_refused("not where fvmpi is linked into the program statically");
+        tell_refused("not where fvmpi is linked into the program statically", no_samples);
+    } else if (is_traced()) {
+        tell_refused("a debugger is attached, and would stop at each sample", no_samples);
     } else {
         learn_modules();
         wanted = true;
+        fv_pmu_start();
+        fv_calls_start();
         fv_sampler_thread_begin(fv_self);
-        if (mine)
-            calibrate(mine);
-        else
-            wanted = false;
     }
     errno = saved;
 }
@@ -762,6 +420,8 @@ void fv_sampler_forget(void)
     for (struct fv_thread *t = fv_rt.threads; t; t = t->next_all)
         if (t->sampler) {
             t->sampler->on = false;
+            t->sampler->timer.open =
+                false; /* the child has none, but perhaps one of its own under the number */
             close_events(t->sampler);
         }
     if (mine)

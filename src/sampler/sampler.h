@@ -6,26 +6,38 @@
  * Everything here but begin and end runs in the handler of SIGTRAP, of the thread that the struct belongs to:
  * no lock, no allocation, no C library but system calls. Memory is had when the thread begins.
  *
+ *     X slot   idle -> armed at a tick -> trap at the entry: the instance is pushed -> idle
+ *     RW slot  on the innermost instance; a trap there is its return, or somebody else who looks
+ *
  * Only src/sampler includes this; src/rt calls what rt/runtime.h declares. */
 #ifndef FV_SAMPLER_H
 #define FV_SAMPLER_H
 
 #include "rt/runtime.h"
+#include "sampler/calls.h"
 #include "sampler/cfi.h"
+#include "sampler/perf.h"
+#include "sampler/pmu.h"
+#include "sampler/table.h"
+#include "sampler/timer.h"
 
-#define FV_SAMPLE_NODES    16384 /* of the thread's call tree: 256 KiB of the rank file */
-#define FV_SAMPLE_CONTEXTS 256   /* functions in their calling contexts: 462 KiB */
-#define FV_SAMPLE_COSTS    8192  /* 192 KiB */
+/* Records of a thread in the rank file, at most; they begin with a 16th of that. */
+#define FV_SAMPLE_NODES    32768 /* of the call tree: 32 to 512 KiB */
+#define FV_SAMPLE_CONTEXTS 1024  /* functions in their calling contexts: 124 to 1976 KiB */
+#define FV_SAMPLE_COSTS    16384 /* 24 to 384 KiB */
 #define FV_SAMPLE_DEPTH    200   /* frames of a path */
-#define FV_KNOWN           1024  /* functions that may be chosen */
-#define FV_RING            1024  /* functions seen on the stack of late */
-#define FV_LIVE            64    /* instances being measured */
-#define FV_X_SLOTS         3     /* execution breakpoints; the fourth debug register watches the stack */
+#define FV_SAMPLE_STEPS                                                                                      \
+    2000                /* frames of the stack that are looked at; those of a recursion are one in the path */
+#define FV_KNOWN   1024 /* functions that may be chosen */
+#define FV_RING    1024 /* functions seen on the stack of late */
+#define FV_GAPS            20   /* times between entries that a context keeps: the second is the 5th percentile */
+#define FV_LIVE    64   /* instances being measured */
+#define FV_X_SLOTS 3    /* execution breakpoints; the fourth debug register watches the stack */
 
 /* What is read where an instance begins and ends. */
 struct fv_readings {
     uint64_t ticks, cpu_ns;
-    uint64_t mpi_ticks, mpi_tool_ticks, mpi_calls, faults, switches;
+    uint64_t mpi_ticks, mpi_tool_ticks, mpi_calls, mpi_bytes, faults, switches, migrations;
 };
 
 /* An instance being measured. */
@@ -34,6 +46,7 @@ struct fv_live {
     uintptr_t function;
     struct fv_readings begin;
     uint64_t tool_ticks, tool_ns; /* of the sampler when it began */
+    struct fv_pmu_mark pmu;
     uint32_t context;
     uint32_t reads; /* of the slot, by others than its return */
     bool in_window;
@@ -54,36 +67,42 @@ struct fv_walk {
     bool cut; /* there were more, or they could not be told */
 };
 
-/* A performance event of the thread. */
-struct fv_event_fd {
-    int fd; /* -1: none */
-    uint64_t id;
-    uint32_t generation; /* of its use; what came from an earlier one is stale */
-};
-
 struct fv_x_slot {
     struct fv_event_fd event;
     uintptr_t entry; /* 0: idle */
     uint32_t known, age, skip;
+    uint32_t gaps, gap_context; /* gaps > 0: not for an instance, but so many entries, or one in that context */
+    bool fresh;                 /* armed by this signal, at the end of which the times are taken */
     uint64_t armed_cpu_ns, armed_tool_ns;
 };
 
 struct fv_context {
-    uint64_t window_ns;  /* 5th percentile of CPU times; 0: too few instances */
+    uint64_t window_ns;  /* see window.c; 0: too few instances */
     uint64_t refresh_at; /* returns */
+    uint64_t counted, counted_in_window; /* returns whose events are known */
     uint32_t known;
+    uint32_t gap_count;       /* seen */
+    uint64_t gap_ns[FV_GAPS]; /* some of them */
 };
 
 struct fv_sampler {
     struct fv_thread *thread;
     struct fv_sampler_record *record; /* this and these in the file */
-    struct fv_chunk_header *nodes, *instances, *costs;
+    struct fv_table nodes, instances, costs;
+    struct fv_chunk_header *log; /* of instances, being filled; NULL: none yet */
+    uint64_t logged;
     bool on; /* events are open */
     uint64_t random;
     uint64_t tool_ticks, tool_ns; /* to be subtracted from all that is open */
     uint64_t tool_mpi_ticks;      /* of tool_ticks, while the thread was in MPI */
     struct fv_stack stack;
     struct fv_event_fd tick, rw;
+    struct fv_tick_timer timer;           /* in place of tick */
+    struct fv_pmu pmu;
+    struct fv_calls calls;
+    struct fv_event_fd migration_counter; /* -1: the processors met are counted */
+    int cpu;                              /* met last; -1: none yet */
+    uint64_t migrations;
     struct fv_x_slot x[FV_X_SLOTS];
     struct fv_live live[FV_LIVE];
     unsigned depth;
@@ -117,6 +136,68 @@ static inline uint64_t fv_sampler_random(struct fv_sampler *s)
     return fv_mix(s->random);
 }
 
+/* ---- readings.c ---- */
+
+uint64_t fv_cpu_ns(void); /* of the thread */
+/* Counters of the thread, by itself. */
+void fv_readings_open(struct fv_sampler *s);
+void fv_readings_close(struct fv_sampler *s);
+/* Where is the thread now? Called now and then, for migrations. */
+void fv_readings_see_processor(struct fv_sampler *s);
+/* All but the clocks, which the caller reads first or last. Here further counters are read. */
+void fv_readings_take(struct fv_sampler *s, struct fv_readings *out);
+
+/* ---- instances.c: those that are being measured ---- */
+
+/* Begins one: `entry` are the registers at the first instruction of a function, `known` is its index. The
+ * caller fills in what it begins with, and whether it is in the window. It is measured from the next
+ * fv_live_watch() on. NULL: it cannot be followed, and is counted. */
+struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known,
+                             const struct fv_registers *entry);
+/* The watchpoint goes to the innermost. */
+void fv_live_watch(struct fv_sampler *s);
+/* The innermost will not return, or cannot be followed any more. */
+void fv_live_abandon(struct fv_sampler *s);
+/* Those whose frames are below the stack pointer are gone. */
+void fv_live_pop_gone(struct fv_sampler *s, uintptr_t sp);
+/* A trap of the watchpoint; the clocks of `now` are set. */
+void fv_live_on_rw(struct fv_sampler *s, const struct fv_registers *r, struct fv_readings *now);
+/* A trap of a breakpoint at an entry. The instance that begins; NULL: none. */
+struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
+                             uint64_t now_ns);
+static inline void fv_x_disarm(struct fv_x_slot *x)
+{
+    fv_perf_disarm(&x->event);
+    x->entry = 0;
+    x->gaps = 0;
+}
+
+/* ---- ticks.c: a sample of the CPU clock ---- */
+
+uint64_t fv_tick_period(const struct fv_sampler *s); /* on average, ns */
+void fv_tick(struct fv_sampler *s, const struct fv_registers *r);
+
+/* ---- calibrate.c ---- */
+
+/* By the thread itself, while it is sampled: sets fv_sampler_calibration. */
+void fv_calibrate(struct fv_sampler *s);
+
+/* ---- window.c: which instances were chosen without bias ---- */
+
+/* Was the slot armed, by a tick, close enough before this entry? */
+bool fv_window_holds(const struct fv_sampler *s, const struct fv_x_slot *x, uint32_t context, uint64_t now_ns);
+/* After returns: the window anew, now and then. */
+void fv_window_refresh(struct fv_sampler *s, struct fv_context *c, struct fv_instances *r);
+/* At an instance's entry: is the slot to stay armed, to see when the next comes? */
+bool fv_gap_begin(struct fv_sampler *s, struct fv_x_slot *x, uint32_t context);
+/* An entry at a slot that was left so. */
+void fv_gap_end(struct fv_sampler *s, struct fv_x_slot *x, const struct fv_registers *entry, uint64_t now_ns);
+
+/* ---- log.c ---- */
+
+/* An instance that has ended: into the trace, if there is one. */
+void fv_log_instance(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns);
+
 /* ---- contexts.c: tables of the thread ---- */
 
 bool fv_tables_init(struct fv_sampler *s);
@@ -127,6 +208,8 @@ uint32_t fv_walk_intern(struct fv_sampler *s, unsigned first);
 /* The context of an instance of the function that s->walk stands at the entry of; FV_SAMPLE_CONTEXTS: no
  * room. */
 uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known);
+/* The same, if there is one. */
+uint32_t fv_context_known(const struct fv_sampler *s, uint32_t node);
 struct fv_instances *fv_context_record(struct fv_sampler *s, uint32_t context);
 void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi);
 /* Index of a function that may be chosen; FV_KNOWN: no room. */

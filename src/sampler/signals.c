@@ -72,8 +72,11 @@ void fv_signals_pass_on(int signal, siginfo_t *info, void *context)
         to.sa_handler(signal);
 }
 
+/* ThreadSanitizer sets its handlers before it is ready for code that it has instrumented. */
+#define NO_TSAN __attribute__((no_sanitize("thread")))
+
 /* The child of a fork, or of a vfork, has a table of its own. */
-static bool is_virtual(int signal)
+NO_TSAN static bool is_virtual(int signal)
 {
     return FV_UNLIKELY(signal == SIGTRAP && __atomic_load_n(&ours, __ATOMIC_RELAXED)) &&
            fv_rt.pid == getpid();
@@ -115,12 +118,12 @@ __attribute__((constructor)) static void find_next(void)
         memcpy(&next_signal, &function, sizeof(function));
 }
 
-FV_PUBLIC int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+NO_TSAN FV_PUBLIC int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
     return is_virtual(signal) ? set_virtual(action, old) : next_sigaction(signal, action, old);
 }
 
-FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
+NO_TSAN FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
 {
     struct sigaction action = { .sa_handler = function, .sa_flags = SA_RESTART }, old;
 

@@ -1,10 +1,46 @@
-"""Reads what `fvmpi dump` says of samples; functions by name."""
+"""Runs programs under --sample, and reads what `fvmpi dump` says of them; functions by name."""
+import bisect
 import collections
+import os
 import re
 import subprocess
 
+import harness
+from report import check, equal
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BREAKPOINTS, CALLS, COSTS = range(3)  # enum fv_sampler_mode
+
 METRICS = ('time', 'cpu', 'mpi', 'mpi_calls', 'faults', 'switches', 'migrations', 'mpi_bytes', 'event_0', 'event_1',
            'event_2', 'event_3')
+
+
+def compile_with(compiler, source, *flags, name=None):
+    path = os.path.join(harness.scratch('bin'), name or os.path.splitext(source)[0])
+    harness.run([compiler, '-O2', '-g', '-Wall', '-Wextra', os.path.join(HERE, source), '-o', path] +
+                list(flags)).ended(0)
+    return path
+
+
+def sampled(command, rate=400, before=(), options=(), **more):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    done = harness.run(list(before) + [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial',
+                                       '--sample={}'.format(rate)] + list(options) + command, directory=directory, **more)
+    return done
+
+
+def accounts(rank):
+    """What must hold always."""
+    equal('damages', rank.damages, [])
+    for s in rank.samplers:
+        equal('entries', s['entries'], s['returns'] + s['abandoned'] + s['open'])
+        mine = [c for c in rank.contexts if c.thread == s['thread']]
+        for key in ('entries', 'returns', 'abandoned'):
+            equal(key + ' of contexts', sum(getattr(c, key) for c in mine), s[key])
+    equal('ticks', sum(rank.costs.values()), sum(s['ticks'] - s['lost_paths'] for s in rank.samplers))
+    for c in rank.contexts:
+        equal('reservoir of {}'.format(c), len(c.reservoir), min(c.returns, 64))
+        check(c.window <= c.returns <= c.entries, 'counts of {}', c)
 
 
 def symbols(path):
@@ -50,50 +86,78 @@ class Context:
 
 class Rank:
     def __init__(self):
+        self.metric_events = []
         self.samplers, self.contexts, self.costs, self.damages = [], [], collections.Counter(), []
+        self.logged = []   # (thread, context, begin, end, cpu_ns, flags)
+        self.threads = []
+
+
+class Names:
+    """Names of the functions of a rank's call paths. Records may come in any order: made of all lines first."""
+    tables = {}
+
+    def __init__(self, records):
+        self.nodes = {(f['thread'], f['id']): f for kind, f in records if kind == 'sample_path'}
+        self.modules = [(int(f['begin'], 16), int(f['end'], 16), int(f['bias'], 16), f['path'].strip('"'), f['id'])
+                        for kind, f in records if kind == 'module']
+        self.known = {}
+
+    def find(self, module, address):
+        if module not in self.tables:
+            table = symbols(module)
+            self.tables[module] = (sorted(table), table)
+        addresses, table = self.tables[module]
+        at = bisect.bisect_right(addresses, address) - 1
+        return table[addresses[at]] if at >= 0 and address - addresses[at] < 65536 else '?'
+
+    def name(self, node):
+        key = node['module'], int(node['offset'], 16)
+        if key not in self.known:
+            self.known[key] = '?'
+            for begin, end, bias, path, number in self.modules:
+                if key[0] == number:
+                    self.known[key] = self.find(path, key[1] - 1)
+                elif key[0] == '0' and begin <= key[1] - 1 < end: # an object that was not known yet: an absolute address
+                    self.known[key] = self.find(path, key[1] - 1 - bias)
+        return self.known[key]
+
+    def path(self, fields):
+        names, node = [], self.nodes.get((fields['thread'], fields['path']))
+        while node:
+            names.append(self.name(node))
+            node = self.nodes.get((fields['thread'], node['parent']))
+        return names
+
+
+def rank_of(records):
+    rank, names = Rank(), Names(records)
+    for kind, fields in records:
+        if kind == 'sampler':
+            rank.samplers.append({k: int(v) for k, v in fields.items()})
+        elif kind == 'logged_instance':
+            rank.logged.append(tuple(int(fields[k]) for k in ('thread', 'context', 'begin', 'end', 'cpu_ns', 'flags')))
+        elif kind == 'thread':
+            rank.threads.append(fields)
+        elif kind == 'metric_event':
+            rank.metric_events.append(fields)
+        elif kind == 'damage':
+            rank.damages.append(fields)
+        elif kind == 'cost':
+            rank.costs[tuple(names.path(fields))] += int(fields['ticks'])
+        elif kind == 'instances':
+            path = names.path(fields)
+            rank.contexts.append(Context(fields, path[0], path[1:]))
+    return rank
 
 
 def read(fvmpi, experiment):
     """The ranks of an experiment, in order."""
     text = subprocess.run([fvmpi, 'dump', experiment], stdout=subprocess.PIPE, universal_newlines=True,
                           check=True).stdout
-    ranks, tables = [], {}
+    files = []
     for line in text.splitlines():
         kind, _, rest = line.partition(' ')
-        fields = dict(re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)', rest))
         if kind == 'file':
-            ranks.append(Rank())
-            nodes, modules, ranges = {}, {}, []
-        elif kind == 'module':
-            modules[fields['id']] = fields['path'].strip('"')
-            ranges.append((int(fields['begin'], 16), int(fields['end'], 16), int(fields['bias'], 16), fields['id']))
-        elif kind == 'sample_path':
-            nodes[fields['thread'], fields['id']] = fields
-        elif kind == 'sampler':
-            ranks[-1].samplers.append({k: int(v) for k, v in fields.items()})
-        elif kind == 'damage':
-            ranks[-1].damages.append(line)
-        elif kind in ('instances', 'cost'):
-            def name(node):
-                number, offset = node['module'], int(node['offset'], 16)
-                if number == '0': # an object that was not known yet: an absolute address
-                    for begin, end, bias, number in ranges:
-                        if begin <= offset - 1 < end:
-                            offset -= bias
-                            break
-                module = modules.get(number, '?')
-                if module not in tables:
-                    tables[module] = symbols(module) if module != '?' else {}
-                table, at = tables[module], offset - 1
-                best = max((a for a in table if a <= at), default=None)
-                return table[best] if best is not None and at - best < 65536 else '?'
-
-            names, node = [], nodes.get((fields['thread'], fields['path']))
-            while node:
-                names.append(name(node))
-                node = nodes.get((fields['thread'], node['parent']))
-            if kind == 'cost':
-                ranks[-1].costs[tuple(names)] += int(fields['ticks'])
-            else:
-                ranks[-1].contexts.append(Context(fields, names[0], names[1:]))
-    return ranks
+            files.append([])
+        files[-1].append((kind, dict(re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)', rest))))
+    return [rank_of(records) for records in files]

@@ -1,0 +1,49 @@
+/* Performance events of the calling thread that signal it as SIGTRAP: a clock of its CPU time, breakpoints,
+ * watchpoints. And counters, which signal nothing.
+ *
+ * Nothing here takes a lock or memory: all but open and close may be called by the signal handler. */
+#ifndef FV_PERF_H
+#define FV_PERF_H
+
+#include "base/base.h"
+
+enum fv_trap { FV_TRAP_TICK = 1, FV_TRAP_X, FV_TRAP_RW, FV_TRAP_CALL };
+
+struct fv_event_fd {
+    int fd; /* -1: none */
+    uint64_t id;
+    uint32_t generation; /* of its use; what came from an earlier one is stale */
+};
+
+/* What a signal says of the event that it comes from. */
+struct fv_trap_source {
+    enum fv_trap kind;
+    unsigned slot;
+    uint32_t generation;
+    bool late; /* it was blocked when it happened: the thread is elsewhere by now */
+};
+/* From the siginfo_t of a SIGTRAP. False: it is nothing of ours. */
+bool fv_perf_source(const void *siginfo, struct fv_trap_source *out);
+
+/* Events begin disabled. False: errno tells, and fd is -1 or to be closed. */
+bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns);
+bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsigned slot);
+/* Counts how often the thread moves to another processor, from now on. Needs kernel.perf_event_paranoid < 2,
+ * or a capability. */
+bool fv_perf_open_migrations(struct fv_event_fd *event);
+/* Any event of the calling thread, in the group of the descriptor `group` (-1: its own). */
+struct perf_event_attr;
+bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group);
+/* So many bytes of counts. Not from what the application has put in the descriptor's place. */
+bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes);
+/* Only what is still ours: an application may close what it does not own. */
+void fv_perf_close(struct fv_event_fd *event);
+
+void fv_perf_enable(const struct fv_event_fd *event);
+void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns);
+/* Enables a breakpoint at an address under a new generation. */
+bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address);
+/* Whatever still comes of it is stale. */
+void fv_perf_disarm(struct fv_event_fd *event);
+
+#endif

@@ -1,0 +1,260 @@
+/* See pmu.h. */
+#include "sampler/pmu.h"
+#include "base/experiment.h"
+#include "base/perf_events.h"
+#include "rt/runtime.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#define LEARNT 101
+
+/* What was asked for. Set before the first thread is sampled. */
+static struct fv_metric_event wanted[FV_METRIC_EVENTS];
+static uint32_t wanted_flags[FV_METRIC_EVENTS]; /* enum fv_perf_event_flags */
+static unsigned wanted_count, granted_count;
+
+static uint64_t trap[FV_METRIC_EVENTS]; /* that one trap adds beside what the handler reads itself */
+static uint64_t learnt[FV_METRIC_EVENTS][LEARNT];
+static unsigned learnt_count;
+
+/* ---- open ---- */
+
+#if defined(PERF_ATTR_SIZE_VER7)
+
+static bool open_counter(struct fv_event_fd *event, const struct fv_metric_event *m, uint32_t flags,
+                         int group)
+{
+    struct perf_event_attr attr = {
+        .size = sizeof(attr),
+        .type = m->type,
+        .config = m->config,
+        .config1 = m->config1,
+        .config2 = m->config2,
+        .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+        .disabled = group < 0, /* the leader; the others run with it */
+        .exclude_user = (flags & FV_PERF_NO_USER) != 0,
+        .exclude_kernel = (flags & FV_PERF_NO_KERNEL) != 0,
+        .exclude_hv = 1,
+        .remove_on_exec = 1,
+    };
+
+    return fv_perf_open(event, &attr, group);
+}
+
+#else
+
+static bool open_counter(struct fv_event_fd *event, const struct fv_metric_event *m, uint32_t flags,
+                         int group)
+{
+    (void)m, (void)flags, (void)group;
+    event->fd = -1;
+    errno = ENOSYS;
+    return false;
+}
+
+#endif
+
+void fv_pmu_close(struct fv_pmu *pmu)
+{
+    pmu->leader = NULL;
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        fv_perf_close(&pmu->event[i]);
+}
+
+void fv_pmu_open(struct fv_pmu *pmu)
+{
+    *pmu = (struct fv_pmu){ .leader = NULL };
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        pmu->event[i].fd = -1;
+    for (unsigned i = 0; i < wanted_count; i++) {
+        if (wanted[i].refusal)
+            continue;
+        if (!open_counter(&pmu->event[i], &wanted[i], wanted_flags[i], pmu->leader ? pmu->leader->fd : -1)) {
+            fv_pmu_close(pmu); /* another thread had it: all is unknown in this one */
+            return;
+        }
+        pmu->place[i] = (uint8_t)pmu->count++;
+        if (!pmu->leader)
+            pmu->leader = &pmu->event[i];
+    }
+    if (pmu->leader)
+        fv_perf_enable(pmu->leader);
+}
+
+/* ---- which there are ---- */
+
+static void describe(const struct fv_perf_event *event, struct fv_metric_event *m, uint32_t *flags)
+{
+    *m = (struct fv_metric_event){
+        .type = event->type, .config = event->config, .config1 = event->config1, .config2 = event->config2
+    };
+    memcpy(m->name, event->name, sizeof(m->name));
+    *flags = event->flags;
+}
+
+/* Opens it in the probe's group, with the kernel or, if that is not permitted, without. */
+static void probe(struct fv_pmu *pmu, unsigned i, bool in_user_mode)
+{
+    struct fv_metric_event *m = &wanted[i];
+    int group = pmu->leader ? pmu->leader->fd : -1;
+    bool kernel = !(wanted_flags[i] & FV_PERF_NO_KERNEL);
+    bool done = (kernel || in_user_mode) && open_counter(&pmu->event[i], m, wanted_flags[i], group);
+
+    if (!done && kernel && (errno == EACCES || errno == EPERM) && !(wanted_flags[i] & FV_PERF_NO_USER)) {
+        wanted_flags[i] |= FV_PERF_NO_KERNEL;
+        kernel = false;
+        done = in_user_mode && open_counter(&pmu->event[i], m, wanted_flags[i], group);
+    }
+    m->user_only = !kernel;
+    if (!done)
+        m->refusal = !kernel && !in_user_mode ? EACCES : errno ? (uint32_t)errno : EIO;
+    else if (!pmu->leader)
+        pmu->leader = &pmu->event[i];
+}
+
+static void find_out(void)
+{
+    const char *list = fv_rt.options.events, *word;
+    struct fv_pmu pmu;
+    size_t length;
+
+    fv_pmu_open(&pmu); /* empty yet */
+    for (; wanted_count < FV_METRIC_EVENTS && fv_perf_event_word(&list, &word, &length); wanted_count++) {
+        struct fv_metric_event *m = &wanted[wanted_count];
+        struct fv_perf_event event;
+        int err = fv_perf_event_parse(word, length, &event);
+
+        describe(&event, m, &wanted_flags[wanted_count]);
+        if (err)
+            m->refusal = ESRCH;
+        else if (event.processor && event.processor != fv_processor())
+            m->refusal = EXDEV;
+        else
+            probe(&pmu, wanted_count, fv_perf_event_in_user_mode(&event));
+        if (m->refusal && fv_first_rank())
+            fv_log("--events: %s: %s; it is not counted", event.name,
+                   fv_perf_event_refusal(m->refusal, m->user_only));
+        granted_count += !m->refusal;
+    }
+    fv_pmu_close(&pmu);
+}
+
+void fv_pmu_start(void)
+{
+    int saved = errno;
+
+    if (fv_rt.options.events && !wanted_count)
+        find_out();
+    struct fv_chunk_header *chunk = wanted_count
+                                        ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD,
+                                                          0, wanted_count * sizeof(*wanted))
+                                        : NULL;
+    if (chunk) {
+        memcpy(fv_chunk_records(chunk), wanted, wanted_count * sizeof(*wanted));
+        fv_chunk_commit(chunk, wanted_count * sizeof(*wanted));
+    }
+    errno = saved;
+}
+
+/* ---- in the handler ---- */
+
+static void take(struct fv_pmu *pmu, struct fv_pmu_reading *out)
+{
+    struct {
+        uint64_t count, enabled, running, value[FV_METRIC_EVENTS];
+    } group;
+
+    *out = (struct fv_pmu_reading){ 0 };
+    if (!fv_perf_read(pmu->leader, &group, (3 + pmu->count) * sizeof(uint64_t))) {
+        pmu->leader = NULL; /* closed by the application: all is unknown from here on */
+        return;
+    }
+    out->enabled = group.enabled;
+    out->running = group.running;
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        if (pmu->event[i].fd >= 0)
+            out->value[i] = group.value[pmu->place[i]];
+}
+
+void fv_pmu_enter(struct fv_pmu *pmu)
+{
+    if (pmu->leader)
+        take(pmu, &pmu->now);
+}
+
+void fv_pmu_leave(struct fv_pmu *pmu)
+{
+    struct fv_pmu_reading end;
+
+    if (!pmu->leader)
+        return;
+    take(pmu, &end);
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        if (end.value[i] > pmu->now.value[i])
+            pmu->tool[i] += end.value[i] - pmu->now.value[i];
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        pmu->tool[i] += trap[i];
+    pmu->now = end;
+}
+
+void fv_pmu_mark(const struct fv_pmu *pmu, struct fv_pmu_mark *mark)
+{
+    mark->begin = pmu->now;
+    memcpy(mark->tool, pmu->tool, sizeof(mark->tool));
+}
+
+enum fv_pmu_quality fv_pmu_since(const struct fv_pmu *pmu, const struct fv_pmu_mark *mark,
+                                 uint64_t out[FV_METRIC_EVENTS])
+{
+    const struct fv_pmu_reading *now = &pmu->now, *begin = &mark->begin;
+    uint64_t enabled = now->enabled - begin->enabled, running = now->running - begin->running;
+    enum fv_pmu_quality quality = FV_PMU_EXACT;
+
+    memset(out, 0, FV_METRIC_EVENTS * sizeof(*out));
+    if (!pmu->leader)
+        return granted_count ? FV_PMU_LOST : FV_PMU_EXACT;
+    if (!now->enabled || !begin->enabled || !running)
+        return FV_PMU_LOST;
+    if (running < enabled)
+        quality = FV_PMU_SCALED;
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
+        uint64_t all = now->value[i] - begin->value[i], tool = pmu->tool[i] - mark->tool[i] + trap[i];
+        uint64_t net = all > tool ? all - tool : 0;
+
+        out[i] = quality == FV_PMU_EXACT ? net : (uint64_t)((double)net * (double)enabled / (double)running);
+    }
+    return quality;
+}
+
+/* ---- calibration ---- */
+
+void fv_pmu_learn(const struct fv_pmu *pmu, const struct fv_pmu_mark *mark)
+{
+    if (!pmu->leader || learnt_count == LEARNT)
+        return;
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        learnt[i][learnt_count] = pmu->now.value[i] - mark->begin.value[i];
+    learnt_count++;
+}
+
+/* The median: an interrupt in between adds to a few. */
+static uint64_t median(uint64_t *value, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++) {
+        uint64_t v = value[i];
+        unsigned at = i;
+
+        for (; at > 0 && value[at - 1] > v; at--)
+            value[at] = value[at - 1];
+        value[at] = v;
+    }
+    return value[count / 2];
+}
+
+void fv_pmu_learned(void)
+{
+    for (unsigned i = 0; learnt_count && i < FV_METRIC_EVENTS; i++)
+        trap[i] = median(learnt[i], learnt_count);
+}

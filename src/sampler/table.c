@@ -1,0 +1,28 @@
+/* See table.h. */
+#include "sampler/table.h"
+
+bool fv_table_init(struct fv_table *table, enum fv_chunk_type type, uint32_t thread, uint32_t bytes,
+                   uint32_t per_chunk)
+{
+    *table = (struct fv_table){ .type = type, .thread = thread, .bytes = bytes, .per_chunk = per_chunk };
+    table->chunk[0] = fv_writer_chunk(&fv_rt.writer, type, thread, 0, (size_t)bytes * per_chunk);
+    return table->chunk[0] != NULL;
+}
+
+void *fv_table_next(struct fv_table *table)
+{
+    uint32_t at = table->count / table->per_chunk;
+
+    if (at == FV_TABLE_CHUNKS)
+        return NULL;
+    if (!table->chunk[at])
+        table->chunk[at] = fv_writer_try_chunk(&fv_rt.writer, table->type, table->thread, table->count,
+                                               (size_t)table->bytes * table->per_chunk);
+    return table->chunk[at] ? fv_table_at(table, table->count) : NULL;
+}
+
+void fv_table_commit(struct fv_table *table)
+{
+    fv_chunk_commit(table->chunk[table->count / table->per_chunk], table->bytes);
+    table->count++;
+}

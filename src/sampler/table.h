@@ -1,0 +1,33 @@
+/* Records of one thread in the rank file that grow in chunks of equal size, also from the signal handler:
+ * there the file's lock is only tried. Records never move. */
+#ifndef FV_TABLE_H
+#define FV_TABLE_H
+
+#include "rt/runtime.h"
+
+#define FV_TABLE_CHUNKS 16
+
+struct fv_table {
+    struct fv_chunk_header *chunk[FV_TABLE_CHUNKS];
+    enum fv_chunk_type type;
+    uint32_t thread;
+    uint32_t bytes;     /* of a record */
+    uint32_t per_chunk; /* records */
+    uint32_t count;
+};
+
+/* False: there is no room in the file for a first chunk. */
+bool fv_table_init(struct fv_table *table, enum fv_chunk_type type, uint32_t thread, uint32_t bytes,
+                   uint32_t per_chunk);
+/* A new record, zero; it becomes part of the file by fv_table_commit(), before the next one is asked for.
+ * NULL: the table is full, or there is no room just now. */
+void *fv_table_next(struct fv_table *table);
+void fv_table_commit(struct fv_table *table);
+
+static inline void *fv_table_at(const struct fv_table *table, uint32_t index)
+{
+    return (char *)fv_chunk_records(table->chunk[index / table->per_chunk]) +
+           (size_t)(index % table->per_chunk) * table->bytes;
+}
+
+#endif

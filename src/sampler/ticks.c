@@ -1,0 +1,110 @@
+/* See sampler.h: a tick of the CPU clock. It counts the call path, and chooses functions whose next entry is
+ * waited for. */
+#include "sampler/sampler.h"
+
+/* A function to wait for: half of the time one that was on the stack of late, else any. Those that are never
+ * entered again, like main, get few chances. */
+static uint32_t choose(struct fv_sampler *s)
+{
+    for (unsigned tries = 0; s->known_count && tries < 8; tries++) {
+        uint64_t random = fv_sampler_random(s);
+        uint32_t count = s->ring_used < FV_RING ? s->ring_used : FV_RING;
+        uint32_t known =
+            random & 1 && count ? s->ring[(random >> 8) % count] : (random >> 8) % s->known_count;
+        const struct fv_known *k = &s->known[known];
+        /* a fast one costs several traps, and tells little */
+        bool armed = (k->armed >= 4 && k->entered * 16 < k->armed && (random >> 1 & 15)) ||
+                     (k->fast && random >> 5 & 3);
+
+        for (unsigned i = 0; i < FV_X_SLOTS; i++)
+            armed |= s->x[i].entry == k->entry;
+        if (!armed)
+            return known;
+    }
+    return FV_KNOWN;
+}
+
+static void arm_x(struct fv_sampler *s, unsigned slot, uint32_t known)
+{
+    struct fv_x_slot *x = &s->x[slot];
+
+    if (!fv_perf_arm(&x->event, FV_TRAP_X, slot, s->known[known].entry)) {
+        x->entry = 0;
+        return;
+    }
+    s->known[known].armed++;
+    x->entry = s->known[known].entry;
+    x->known = known;
+    x->age = 0;
+    x->gaps = 0;
+    x->fresh = true;
+    x->skip = s->known[known].fast ? (uint32_t)(fv_sampler_random(s) % 8) : 0;
+}
+
+static void arm_some(struct fv_sampler *s)
+{
+    for (unsigned i = 0; i < FV_X_SLOTS; i++) {
+        struct fv_x_slot *x = &s->x[i];
+        uint32_t known;
+
+        if (x->event.fd < 0 || (x->entry && fv_sampler_random(s) % (1 + ++x->age)))
+            continue;
+        if ((known = choose(s)) < FV_KNOWN)
+            arm_x(s, i, known);
+    }
+}
+
+static void remember_functions(struct fv_sampler *s)
+{
+    for (unsigned i = 0; i < s->walk.count; i++) {
+        uint32_t known = s->walk.function[i] ? fv_known_find(s, s->walk.function[i]) : FV_KNOWN;
+
+        if (known < FV_KNOWN)
+            s->ring[s->ring_used++ % FV_RING] = (uint16_t)known;
+        if (s->ring_used == 2 * FV_RING)
+            s->ring_used = FV_RING;
+    }
+}
+
+uint64_t fv_tick_period(const struct fv_sampler *s)
+{
+    return 1000000000u / s->record->rate;
+}
+
+static void set_period(struct fv_sampler *s)
+{
+    uint64_t mean = fv_tick_period(s);
+    uint64_t period =
+        mean / 2 + fv_sampler_random(s) % (mean + 1); /* so as to fall into no step with a loop */
+
+    if (s->timer.open)
+        fv_timer_set_period(&s->timer, period);
+    else
+        fv_perf_set_period(&s->tick, period);
+}
+
+void fv_tick(struct fv_sampler *s, const struct fv_registers *r)
+{
+    uint32_t node;
+
+    set_period(s);
+    if (__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED))
+        return;
+    s->record->ticks++;
+    s->thread->record->samples++; /* sections take differences of it */
+    fv_readings_see_processor(s);
+    fv_live_pop_gone(s, r->r[FV_REG_RSP]);
+    fv_walk(s, r);
+    s->record->cut += s->walk.cut;
+    if ((node = fv_walk_intern(s, 0)))
+        fv_cost_add(s, node, s->thread->record->in_call.begin != 0);
+    else
+        s->record->lost_paths++;
+    if (s->record->mode == FV_SAMPLER_CALLS)
+        fv_calls_tick(s);
+    if (s->record->mode == FV_SAMPLER_BREAKPOINTS) {
+        arm_some(s);
+        remember_functions(s); /* after the choice, which must not depend on where the thread is now */
+    }
+    fv_live_watch(s);
+}

@@ -1,0 +1,71 @@
+/* See timer.h. The kernel's own calls, because the C library knows neither the clock nor, in older versions,
+ * the thread to be signalled; and because a handler may make them. */
+#include "sampler/timer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The user time of the calling thread: CPUCLOCK_VIRT of a thread, of number 0, as linux/posix-timers.h makes
+ * it. */
+#define OWN_USER_TIME ((clockid_t)(~0u << 3 | 4 | 1))
+#define NOTIFY_THREAD 4 /* SIGEV_THREAD_ID */
+
+static char tag; /* its address tells our timers */
+
+/* struct sigevent of the kernel. */
+struct event {
+    void *value;
+    int signal, notify, thread;
+    int unused[11];
+};
+
+unsigned fv_timer_rate_max(void)
+{
+    struct timespec tick;
+
+    if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec || tick.tv_nsec <= 0)
+        return 100;
+    return (unsigned)(1000000000 / tick.tv_nsec);
+}
+
+static struct timespec as_timespec(uint64_t ns)
+{
+    return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+}
+
+void fv_timer_set_period(const struct fv_tick_timer *timer, uint64_t period_ns)
+{
+    const struct itimerspec when = { .it_value = as_timespec(period_ns),
+                                     .it_interval = as_timespec(period_ns) };
+
+    syscall(SYS_timer_settime, timer->id, 0, &when, NULL);
+}
+
+bool fv_timer_open(struct fv_tick_timer *timer, uint64_t period_ns)
+{
+    struct event event = {
+        .value = &tag, .signal = SIGTRAP, .notify = NOTIFY_THREAD, .thread = (int)syscall(SYS_gettid)
+    };
+
+    timer->open = !syscall(SYS_timer_create, OWN_USER_TIME, &event, &timer->id);
+    if (timer->open)
+        fv_timer_set_period(timer, period_ns);
+    return timer->open;
+}
+
+void fv_timer_close(struct fv_tick_timer *timer)
+{
+    if (timer->open)
+        syscall(SYS_timer_delete, timer->id);
+    timer->open = false;
+}
+
+bool fv_timer_is_source(const void *siginfo)
+{
+    const siginfo_t *info = siginfo;
+
+    return info->si_code == SI_TIMER && info->si_value.sival_ptr == &tag;
+}

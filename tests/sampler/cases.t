@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Programs with known culprits: the report names the function whose instances differ, before those that only call it, and
+says so no longer of the repaired program. Then LAMMPS, of which others know where its time goes."""
+import os
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
+import harness
+import samples
+from report import Mismatch, check, equal
+
+TRIES = 3 # a busy machine stretches instances of any function
+CASES = (('search.c', 'search', 'a linear search, of values that are near each other'),
+         ('collisions.c', 'hashtable_search', 'a hash table whose keys collide'),
+         ('sets.cpp', 'contains', 'a tree set where a hash set would do'))
+
+
+def compiled(source):
+    path = os.path.join(harness.scratch('bin'), os.path.splitext(source)[0])
+    harness.run(['c++' if source.endswith('.cpp') else 'cc', '-O2', '-g', '-Wall', '-Wextra',
+                 os.path.join(HERE, 'cases', source), '-o', path]).ended(0)
+    return path
+
+
+def sampled(command):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    run = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample=400'] + command,
+                      directory=directory).ended(0)
+    if 'nothing is sampled' in run.err:
+        raise harness.Skip(run.err.strip())
+    return run
+
+
+def by_cpu(run):
+    return [f for f in run.report().data['functions'] if f['metric'] == 'cpu_time_s']
+
+
+def repeat(attempt):
+    for left in range(TRIES - 1, -1, -1):
+        try:
+            return attempt()
+        except Mismatch as why:
+            if not left:
+                raise
+            print('# again: {}'.format(why))
+
+
+def line(f):
+    return '{}: {:.1f} % of the time, within {:.2f}{}'.format(f['function'], 100 * f['time_share'], f['within'],
+                                                               ', varies' if f['varies'] else '')
+
+
+def named_first(program, culprit):
+    run = sampled([program, '1.5'])
+    functions = by_cpu(run)
+    check(functions and functions[0]['function'] == culprit and functions[0]['varies'], 'not first: {}\n{}', culprit,
+          '\n'.join(line(f) for f in functions[:5]))
+    check(functions[0]['time_share'] > 0.1 and functions[0]['within'] > 0.4, '{}', line(functions[0]))
+    return run
+
+
+def gone(program, culprit, as_it_was):
+    run = sampled([program, '1.5', 'repaired'])
+    equal('result', run.out, as_it_was.out)
+    before, = [f for f in by_cpu(as_it_was) if f['function'] == culprit]
+    for f in by_cpu(run):
+        check(f['function'] != culprit or not f['varies'], 'still: {}', line(f))
+        check(f['function'] != culprit or f['time_share'] * f['within'] < 0.5 * before['time_share'] * before['within'],
+              'as much as before, {}: {}', line(before), line(f))
+
+
+def inclusive(rank, name):
+    """Part of the clock samples with that function on the path."""
+    return sum(n for path, n in rank.costs.items() if any(name in f for f in path)) / max(sum(rank.costs.values()), 1)
+
+
+def results(text):
+    """LAMMPS' own numbers: from the header of its table to the loop time."""
+    lines = text.splitlines()
+    first = next((i for i, text in enumerate(lines) if text.split()[:2] == ['Step', 'Temp']), len(lines))
+    return lines[first:next((i for i, text in enumerate(lines) if text.startswith('Loop time')), first)]
+
+
+def lammps(mpi):
+    program = shutil.which('lmp')
+    if not program:
+        raise harness.Skip('no lmp')
+    if ('libmpich' in harness.run(['ldd', program]).out) != (str(mpi) == 'mpich'):
+        raise harness.Skip('lmp is not of this MPI')
+    script = os.path.join(os.path.dirname(os.path.dirname(HERE)), 'share', 'demo', 'melt.lmp')
+    arguments = ['-in', script, '-var', 'steps', '200', '-log', 'none']
+    serial = {'OMP_NUM_THREADS': '1'}
+    native = mpi.native(program, 4, arguments, env=serial).ended(0)
+    check(len(results(native.out)) > 5, 'LAMMPS alone prints\n{}', native.out[-2000:])
+    run = mpi.profile(program, 4, arguments, options=['--sample=200', '-q'], env=serial).ended(0)
+    if 'nothing is sampled' in run.err:
+        raise harness.Skip(run.err.strip())
+    equal('results', results(run.out), results(native.out))
+    equal('messages', run.err, native.err)
+    ranks = samples.read(harness.FVMPI, run.directory)
+    equal('ranks', len(ranks), 4)
+    for rank in ranks:
+        s, = rank.samplers
+        equal('damages', rank.damages, [])
+        equal('entries', s['entries'], s['returns'] + s['abandoned'])
+        check(s['ticks'] >= 40, 'ticks: {}', s)
+    functions = by_cpu(run)
+    share = {}
+    for f in functions:
+        share.setdefault(f['function'].split('(')[0], f['time_share'])
+    pair = share.get('LAMMPS_NS::PairLJCut::compute', 0)
+    build = share.get('LAMMPS_NS::Neighbor::build', 0)
+    check(0.5 < pair < 0.95, 'forces take {:.0f} % of the time:\n{}', 100 * pair, '\n'.join(line(f) for f in functions[:9]))
+    check(0.05 < build < 0.4, 'neighbour lists take {:.0f} % of the time:\n{}', 100 * build,
+          '\n'.join(line(f) for f in functions[:9]))
+
+
+def main():
+    tap = harness.Tap()
+    for source, culprit, what in CASES:
+        program, as_it_was = compiled(source), None
+        with tap.test('{}: named first'.format(what)):
+            as_it_was = repeat(lambda: named_first(program, culprit))
+        with tap.test('{}: repaired, it is gone'.format(what)):
+            check(as_it_was, 'there is nothing to compare with')
+            repeat(lambda: gone(program, culprit, as_it_was))
+    for mpi in harness.mpis(tap):
+        with tap.test('{}: LAMMPS on 4 ranks'.format(mpi)):
+            lammps(mpi)
+    tap.done()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Functions whose durations are known: the instances that were chosen without bias have their mean and their variation,
+whatever the pattern. The truth is what the program says of the same run: the work of its calls, and what a unit of work
+took by its own clock. Chance has its share: the standard error of so many instances is allowed for, and a run on a busy
+machine may be repeated; what is counted must be right in each."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
+import harness
+import samples
+from report import Mismatch, check, equal
+
+# in the truth, function, called by
+MEASURED = (('constant', 'constant', 'all'), ('alternating', 'alternating', 'all'), ('blocks', 'blocks', 'all'),
+            ('period', 'period', 'all'), ('drift', 'drift', 'all'), ('rare', 'rare', 'all'),
+            ('steady', 'steady_caller', 'all'), ('varying', 'varying_caller', 'all'),
+            ('steady', 'callee', 'steady_caller'), ('varying', 'callee', 'varying_caller'), ('recurse', 'recurse', 'all'),
+            ('deep', 'deep', 'all'), ('tail', 'tail_caller', 'all'))
+TOLERANCE = 0.10
+ENOUGH = 8  # instances
+TRIES = 3
+
+
+class Truth:
+    def __init__(self, text):
+        lines = [line.split() for line in text.splitlines()]
+        self.of = {f[1]: tuple(float(x) for x in f[2:]) for f in lines if f[0] == 'truth'}
+        self.unit_ns, = [float(f[1]) for f in lines if f[0] == 'unit']
+
+    def mean_ns(self, name):
+        return self.of[name][1] * self.unit_ns
+
+    def variation(self, name):
+        return self.of[name][2]
+
+
+def run(program, seconds, what='all', rate=500):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    done = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample={}'.format(rate),
+                        program, str(seconds), what], directory=directory).ended(0)
+    if 'nothing is sampled' in done.err:
+        raise harness.Skip(done.err.strip())
+    rank, = samples.read(harness.FVMPI, directory)
+    accounts(rank)
+    return Truth(done.out), rank
+
+
+def accounts(rank):
+    """Of what began, all ended, one way or the other."""
+    equal('damages', rank.damages, [])
+    sampler, = rank.samplers
+    equal('entries', sampler['entries'], sampler['returns'] + sampler['abandoned'])
+    for key in ('entries', 'returns', 'abandoned'):
+        equal(key + ' of contexts', sum(getattr(c, key) for c in rank.contexts), sampler[key])
+
+
+def only(rank, name, caller):
+    """Where main() was inlined into, or not, `all` is the caller's name."""
+    found = [c for c in rank.contexts if c.name == name and c.callers and
+             (c.callers[0] == caller or caller == 'all' and c.callers[0] in ('main', '_ZL3alli'))]
+    check(len(found) == 1, '{} contexts of {} in {}: {}', len(found), name, caller,
+          [str(c) for c in rank.contexts if c.name == name])
+    return found[0]
+
+
+def repeat(attempt):
+    for left in range(TRIES - 1, -1, -1):
+        try:
+            return attempt()
+        except Mismatch as why:
+            if not left:
+                raise
+            print('# again: {}'.format(why))
+
+
+def off(c, truth, variation):
+    """Is the mean in the window further off than 10 %, chance apart? A machine that takes the processor away, and counts that
+    as CPU time, adds to the variation."""
+    error = max(variation, c.variation(which='in_window')) / c.window ** 0.5
+    return abs(c.mean(which='in_window') / truth - 1) > TOLERANCE + 2.5 * error
+
+
+def patterns(program):
+    truth, rank = run(program, 4)
+    wrong, seen = [], {}
+    for known, name, caller in MEASURED:
+        c = only(rank, name, caller)
+        mean, cov = truth.mean_ns(known), truth.variation(known)
+        if name != 'callee' or known == 'steady':  # of the other there are few
+            check(c.returns >= 20, 'few instances: {}', c)
+        if c.window < ENOUGH:
+            continue
+        if off(c, mean, cov):
+            wrong.append('{:.0f} ns expected, cov {:.2f}: {}'.format(mean, cov, c))
+        seen[name, caller] = (cov, c.variation(which='in_window'), c.window)
+    check(not wrong, '{}', '\n'.join(wrong))
+    # the truly steadier one must look steadier; the estimate of a variation is off by about cov / sqrt(2 n)
+    for a, (true_a, cov_a, n_a) in seen.items():
+        for b, (true_b, cov_b, n_b) in seen.items():
+            if true_b > true_a + 0.2 and true_b > 1.4 * true_a and min(n_a, n_b) >= 25:
+                check(cov_a < cov_b, 'variation of {}: {}, of {}: {}; truly {} and {}', a, cov_a, b, cov_b, true_a, true_b)
+
+
+def left(program):
+    truth, rank = run(program, 0.7, 'left')
+    for name in ('thrower', 'jumper'):
+        these = [c for c in rank.contexts if c.name == name]
+        gone, returned = sum(c.abandoned for c in these), sum(c.returns for c in these)
+        check(gone + returned >= 30, 'few instances of {}: {}', name, gone + returned)
+        check(0.1 < gone / (gone + returned) < 0.6, '{} of {} calls of {} were left, not a third', gone, gone + returned, name)
+
+
+def alone(program, what):
+    """A function that follows itself: the next instance after a sample is no fair choice, the window's is."""
+    truth, rank = run(program, 2, what)
+    c = only(rank, what, 'all')
+    mean, cov = truth.mean_ns(what), truth.variation(what)
+    check(c.window >= 40, 'few in the window: {}', c)
+    check(abs(c.mean() / mean - 1) > 0.12, 'all instances are not biased, so this shows nothing: {} of {}', c, mean)
+    check(not off(c, mean, cov), '{} ns expected: {}', mean, c)
+
+
+def main():
+    tap = harness.Tap()
+    program = os.path.join(harness.scratch('bin'), 'known')
+    harness.run(['c++', '-O2', '-g', '-Wall', '-Wextra', os.path.join(HERE, 'known.cpp'), '-o', program]).ended(0)
+    with tap.test('thirteen patterns: means within 10 %, variations in order'):
+        repeat(lambda: patterns(program))
+    with tap.test('exceptions, longjmp: a third is left'):
+        repeat(lambda: left(program))
+    for what in ('alternating', 'blocks'):
+        with tap.test('{} alone: biased, but not in the window'.format(what)):
+            repeat(lambda: alone(program, what))
+    tap.done()
+
+
+if __name__ == '__main__':
+    main()

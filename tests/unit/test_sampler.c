@@ -1,0 +1,395 @@
+/* The sampler's own unwinder against libunwind, frame by frame, and its statistics with known answers.
+ * Nothing is sampled here: instances are made up. */
+#define UNW_LOCAL_ONLY
+#include "rt_stub.h"
+#include "sampler/sampler.h"
+
+#include <alloca.h>
+#include <errno.h>
+#include <libunwind.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+#define FRAMES   64
+#define NOINLINE __attribute__((noinline, noclone))
+
+static struct fv_cfi_cache cache;
+static uintptr_t theirs[FRAMES], ours[FRAMES];
+static int their_count, our_count;
+static volatile int compared;
+static volatile bool in_handler; /* the kernel's frame ends our walk: what it interrupted was not called */
+
+static void take_registers(struct fv_registers *r, const ucontext_t *context)
+{
+    static const uint8_t from[FV_REGS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                           REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                           REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+
+    for (unsigned i = 0; i < FV_REGS; i++)
+        r->r[i] = (uintptr_t)context->uc_mcontext.gregs[from[i]];
+}
+
+static struct fv_stack whole_stack(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    struct fv_stack stack = { .low = here & ~(uintptr_t)4095 };
+
+    fv_stack_bounds(true, &stack.low, &stack.high);
+    return stack;
+}
+
+static void walk_ours(struct fv_registers r)
+{
+    struct fv_stack stack = whole_stack();
+    uintptr_t pc = r.r[FV_REG_RIP];
+
+    for (our_count = 0; our_count < FRAMES; pc = r.r[FV_REG_RIP] - 1) {
+        const struct fv_cfi_row *row = fv_cfi_find(&cache, pc);
+
+        if (!fv_cfi_step(&cache, row, pc, &stack, &r))
+            break;
+        ours[our_count++] = r.r[FV_REG_RIP];
+    }
+}
+
+static void walk_theirs(ucontext_t *context)
+{
+    unw_cursor_t cursor;
+    unw_word_t ip;
+
+    unw_init_local(&cursor, (unw_context_t *)context);
+    for (their_count = 0; their_count < FRAMES && unw_step(&cursor) > 0; their_count++) {
+        unw_get_reg(&cursor, UNW_REG_IP, &ip);
+        theirs[their_count] = (uintptr_t)ip;
+    }
+}
+
+/* From here to the beginning of the thread, twice: what is cached must say the same. */
+static void compare_here(void)
+{
+    ucontext_t context;
+    struct fv_registers r;
+
+    getcontext(&context);
+    take_registers(&r, &context);
+    walk_theirs(&context);
+    for (int again = 0; again < 2; again++) {
+        walk_ours(r);
+        /* libunwind may go a frame on, beyond _start */
+        if (in_handler)
+            assert_true(our_count >= 1 && our_count <= 2 && our_count < their_count);
+        else
+            assert_true(our_count >= 3 && our_count <= their_count && our_count + 1 >= their_count);
+        for (int i = 0; i < our_count; i++)
+            assert_int_equal(ours[i], theirs[i]);
+    }
+    assert_int_equal(ours[0], (uintptr_t)__builtin_return_address(0));
+    compared = compared + 1;
+}
+
+NOINLINE static int nested(int depth)
+{
+    if (depth)
+        return nested(depth - 1) + 1;
+    compare_here();
+    return 0;
+}
+
+/* Its frame's size is not known before it runs. */
+NOINLINE static int with_room(size_t bytes)
+{
+    volatile char *room = alloca(bytes);
+
+    room[0] = 1;
+    compare_here();
+    return room[0];
+}
+
+static int order(const void *a, const void *b)
+{
+    if (compared < 100)
+        compare_here();
+    return *(const int *)a - *(const int *)b;
+}
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    in_handler = true;
+    compare_here();
+    in_handler = false;
+}
+
+static void frames(void **state)
+{
+    int v[] = { 3, 1, 2 };
+    (void)state;
+
+    compared = 0;
+    assert_int_equal(nested(0) + nested(1) + nested(20), 21);
+    assert_int_equal(with_room(40) + with_room(4000), 2);
+    assert_int_equal(compared, 5);
+    qsort(v, 3, sizeof(*v), order); /* the C library's frames between ours */
+    assert_true(compared > 6);
+    compared = 0;
+    signal(SIGUSR1, on_signal);
+    raise(SIGUSR1);
+    signal(SIGUSR1, SIG_DFL);
+    assert_int_equal(compared, 1);
+}
+
+/* ---- at each instruction of some functions: single steps, by the processor's trap flag ---- */
+
+static volatile int steps, differ, complex_rows;
+static volatile bool stepping; /* not while the flag is set or cleared, which moves the stack pointer */
+
+static void on_step(int signal, siginfo_t *info, void *context)
+{
+    ucontext_t copy = *(ucontext_t *)context;
+    struct fv_registers r;
+    unw_cursor_t cursor;
+    unw_word_t ip;
+    int saved = errno;
+    (void)signal, (void)info;
+
+    if (!stepping)
+        return;
+    take_registers(&r, &copy);
+    complex_rows = complex_rows + (fv_cfi_find(&cache, r.r[FV_REG_RIP])->kind == FV_CFI_COMPLEX);
+    walk_ours(r);
+    unw_init_local2(&cursor, (unw_context_t *)&copy, UNW_INIT_SIGNAL_FRAME);
+    bool same = our_count >= 3;
+    for (int i = 0; i < our_count && same; i++) {
+        same = unw_step(&cursor) > 0;
+        unw_get_reg(&cursor, UNW_REG_IP, &ip);
+        same = same && ip == ours[i];
+    }
+    if (!same && differ < 5)
+        printf("# at %#lx: %d frames\n", (unsigned long)r.r[FV_REG_RIP], our_count);
+    differ = differ + !same;
+    steps = steps + 1;
+    errno = saved;
+}
+
+static inline void single_steps(bool on)
+{
+    if (on)
+        __asm__ volatile("subq $128, %%rsp; pushfq; orq $0x100, (%%rsp); popfq; addq $128, %%rsp" ::
+                             : "cc", "memory");
+    else
+        __asm__ volatile("subq $128, %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; addq $128, %%rsp" ::
+                             : "cc", "memory");
+}
+
+static int plain_order(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+NOINLINE static int many_registers(int n, int *out)
+{
+    int a = n * 3, b = n ^ 5, c = n + 7, d = n % 11, e = n / 3;
+
+    if (n > 0)
+        out[n] = many_registers(n - 1, out) + many_registers(n - 2, out);
+    return a + b * c - d + e + out[0];
+}
+
+NOINLINE static int variable_frame(int n)
+{
+    volatile char *room = alloca((size_t)n * 16 + 16);
+    int v[40] = { 0 };
+
+    room[n] = 1;
+    return many_registers(3, v) + room[n];
+}
+
+static void instructions(void **state)
+{
+    struct sigaction action = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO }, old;
+    int v[12] = { 5, 3, 9, 1, 7, 2, 8, 4, 6, 11, 10, 12 }, sum;
+    (void)state;
+
+    steps = differ = complex_rows = 0;
+    sigaction(SIGTRAP, &action, &old);
+    single_steps(true);
+    stepping = true;
+    sum = variable_frame(3) + variable_frame(40);
+    qsort(v, 12, sizeof(*v), plain_order);
+    stepping = false;
+    single_steps(false);
+    sigaction(SIGTRAP, &old, NULL);
+    assert_true(sum != 0 && v[0] == 1);
+    printf("# %d instructions, %d in frames that take expressions, %d differ\n", steps, complex_rows, differ);
+    assert_true(steps > 300);
+    assert_int_equal(differ, 0);
+}
+
+static void functions(void **state)
+{
+    uintptr_t entry = (uintptr_t)nested;
+    const struct fv_cfi_row *row;
+    int local;
+    (void)state;
+
+    row = fv_cfi_find(&cache, entry);
+    assert_int_equal(row->begin, entry);
+    assert_true(row->plain_entry);
+    row = fv_cfi_find(&cache, entry + 9);
+    assert_int_equal(row->begin, entry);
+    row = fv_cfi_find(&cache, (uintptr_t)&local);
+    assert_int_equal(row->begin, 0);
+    assert_int_equal(row->kind, FV_CFI_END);
+    row = fv_cfi_find(&cache, 16);
+    assert_int_equal(row->begin, 0);
+}
+
+static void stack_reads(void **state)
+{
+    uintptr_t word[4] = { 1, 2, 3, 4 }, at = (uintptr_t)word, value = 0;
+    struct fv_stack stack = { at, at + 24, at + 8, 77 };
+    (void)state;
+
+    assert_true(fv_stack_read(&stack, at, &value));
+    assert_int_equal(value, 1);
+    assert_true(fv_stack_read(&stack, at + 8, &value)); /* watched: must not be read */
+    assert_int_equal(value, 77);
+    assert_false(fv_stack_read(&stack, at + 24, &value));
+    assert_false(fv_stack_read(&stack, at - 8, &value));
+    assert_false(fv_stack_read(&stack, at + 4, &value));
+}
+
+/* ---- statistics ---- */
+
+static struct fv_sampler *s;
+
+static int make_sampler(void **state)
+{
+    struct fv_call call;
+    (void)state;
+
+    if (!fv_call_enter(&call, 0, FV_CALL_SITE())) /* starts the runtime */
+        return -1;
+    fv_call_record(&call, NULL, 0, 0);
+    s = fv_memory_new(sizeof(*s));
+    s->thread = fv_self;
+    fv_sampler_calibration.trap_ticks = 10;
+    fv_sampler_calibration.trap_ns = 5;
+    return fv_tables_init(s) ? 0 : -1;
+}
+
+static uint32_t node_of(uintptr_t address)
+{
+    s->walk.count = 1;
+    s->walk.cut = false;
+    s->walk.address[0] = address;
+    return fv_walk_intern(s, 0);
+}
+
+/* An instance of so many ticks and ns, of which ten and five are the trap's. */
+static void add(uint32_t context, uint64_t ticks, uint64_t cpu_ns, bool in_window)
+{
+    struct fv_live live = { .context = context, .in_window = in_window, .begin = { .ticks = 1000 } };
+    struct fv_readings end = { .ticks = 1000 + ticks + 10, .cpu_ns = cpu_ns + 5 };
+
+    end.mpi_calls = 3;
+    end.mpi_bytes = ticks;
+    end.migrations = ticks & 1;
+    fv_context_add(s, &live, &end);
+}
+
+static void moments(void **state)
+{
+    uint32_t node = node_of(0x1001), context = fv_context_find(s, node, 0);
+    const struct fv_instances *r = fv_context_record(s, context);
+    (void)state;
+
+    assert_int_equal(fv_context_find(s, node, 0), context);
+    for (uint64_t i = 1; i <= 100; i++)
+        add(context, i * 100, i * 50, i % 4 == 0);
+    assert_int_equal(r->returns, 100);
+    assert_int_equal(r->window, 25);
+    assert_int_equal(r->time_min, 100);
+    assert_int_equal(r->time_max, 10000);
+    /* of 1..n: mean (n + 1) / 2, squared deviations n (n^2 - 1) / 12 */
+    assert_float_equal(r->all[FV_METRIC_TIME].mean, 5050, 1e-6);
+    assert_float_equal(r->all[FV_METRIC_TIME].m2 / 1e4, 83325, 1e-3);
+    assert_float_equal(r->all[FV_METRIC_CPU].mean, 2525, 1e-6);
+    assert_float_equal(r->all[FV_METRIC_MPI_CALLS].mean, 3, 1e-9);
+    assert_float_equal(r->all[FV_METRIC_MPI_CALLS].m2, 0, 1e-9);
+    assert_float_equal(r->all[FV_METRIC_MPI_BYTES].mean, 5050, 1e-6);
+    /* 4, 8, ..., 100 */
+    assert_float_equal(r->in_window[FV_METRIC_TIME].mean, 5200, 1e-6);
+    assert_float_equal(r->in_window[FV_METRIC_TIME].m2 / 1e4, 16 * 1300, 1e-3);
+}
+
+/* The 5th percentile of the CPU times; too fast where that is below the cost of a trap. */
+static void windows(void **state)
+{
+    uint32_t slow = fv_context_find(s, node_of(0x2001), 0), fast = fv_context_find(s, node_of(0x3001), 1);
+    (void)state;
+
+    for (uint64_t i = 0; i < 15; i++)
+        add(slow, 1000, 1000 + i, false);
+    assert_int_equal(s->context[slow].window_ns, 0); /* too few */
+    for (uint64_t i = 15; i < 40; i++)
+        add(slow, 1000, 1000 + i, false);
+    assert_in_range(s->context[slow].window_ns, 1000, 1002);
+    assert_int_equal(fv_context_record(s, slow)->flags & FV_INSTANCES_FAST, 0);
+    for (int i = 0; i < 40; i++)
+        add(fast, 20, 3, false);
+    assert_int_equal(fv_context_record(s, fast)->flags & FV_INSTANCES_FAST, FV_INSTANCES_FAST);
+    assert_true(s->known[1].fast);
+    /* what took less than fvmpi itself counts as nothing, not as a huge number */
+    struct fv_live live = { .context = fast, .begin = { .ticks = 1000 } };
+    struct fv_readings end = { .ticks = 1003 };
+    fv_context_add(s, &live, &end);
+    assert_int_equal(fv_context_record(s, fast)->time_min, 0);
+    assert_int_equal(fv_context_record(s, fast)->time_max, 20);
+}
+
+/* Nodes, contexts and costs of many chunks; past the last one NULL, and all before is as it was. */
+static void tables_grow(void **state)
+{
+    uint32_t made = s->instances.count, count = 0;
+    (void)state;
+
+    for (uintptr_t i = 0; i < 2 * FV_SAMPLE_CONTEXTS; i++) {
+        uint32_t node = node_of(0x100001 + i * 16), context = fv_context_find(s, node, 0);
+
+        assert_int_not_equal(node, 0);
+        fv_cost_add(s, node, i & 1);
+        if (context == FV_SAMPLE_CONTEXTS)
+            continue;
+        assert_int_equal(context, made + count);
+        assert_int_equal(fv_context_record(s, context)->path, node);
+        count++;
+    }
+    assert_int_equal(made + count, FV_SAMPLE_CONTEXTS);
+    assert_int_equal(s->costs.count, 2 * FV_SAMPLE_CONTEXTS);
+    assert_int_equal(((const struct fv_cost *)fv_table_at(&s->costs, 1999))->ticks, 1);
+    assert_int_equal(s->record->lost_paths, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames),      cmocka_unit_test(instructions), cmocka_unit_test(functions),
+        cmocka_unit_test(stack_reads), cmocka_unit_test(moments),      cmocka_unit_test(windows),
+        cmocka_unit_test(tables_grow),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    if (!fv_cfi_available()) {
+        puts("1..0 # SKIP the sampler is not for this processor or C library");
+        return 0;
+    }
+    stub_start();
+    int failed = cmocka_run_group_tests_name("sampler", tests, make_sampler, NULL);
+    stub_remove();
+    return failed;
+}
