@@ -13,9 +13,16 @@ struct fv_cell_place {
     uint32_t comm;      /* fv_comm_record.id */
     bool parted;        /* its calls had barriers of fvmpi's */
 };
+/* Waiting of a cell's calls, for the sections that they were made in. */
+struct fv_cell_wait {
+    double wait_s;
+    uint32_t logged;
+    bool guessed;
+};
 struct fv_cell_map {
     uint32_t thread;
     struct fv_cell_place *cells; /* by index among the thread's cells */
+    struct fv_cell_wait *waits;  /* likewise; NULL: there are no sections */
     size_t count, room;
 };
 
@@ -43,7 +50,7 @@ struct fv_build_file {
 struct fv_build {
     struct fv_model *model;
     struct fv_build_file *files; /* one for each rank of the model */
-    struct fv_index functions, modules, nodes, sites, comms;
+    struct fv_index functions, modules, nodes, sites, comms, addresses;
     double (*best)[FV_SIZE_BUCKETS]; /* fastest call by function and size bucket, seconds; INFINITY: none */
     size_t best_room;
 };
@@ -59,6 +66,9 @@ void fv_build_waits(struct fv_build *build);
 /* Takes over what the trace tells, if it is the trace of these rank files; else a note says why not. */
 void fv_build_analysed(struct fv_build *build, const struct fv_analysed *analysed);
 void fv_build_samples(struct fv_build *build); /* needs the call paths */
+void fv_build_sections(struct fv_build *build); /* needs samples and waits */
+void fv_build_phases(struct fv_build *build); /* needs the call paths */
+void fv_build_locks(struct fv_build *build);  /* needs the phases */
 void fv_build_timeline(struct fv_build *build);
 void fv_build_programs(struct fv_build *build);      /* after the ranks */
 void fv_build_program_times(struct fv_model *model); /* last */
@@ -75,6 +85,13 @@ uint32_t fv_build_function_of(struct fv_build *build, struct fv_build_file *file
 /* Any frame: made where it is new; or FV_NONE where it is. */
 uint32_t fv_build_node_add(struct fv_build *build, uint32_t parent, uint32_t module, uint64_t offset);
 uint32_t fv_build_node_find(const struct fv_build *build, uint32_t parent, uint32_t module, uint64_t offset);
+/* What became of a cell; NULL: it is left out. Its waiting; NULL: there are no sections. */
+const struct fv_cell_place *fv_build_place(const struct fv_build_file *file, uint32_t thread, uint32_t cell);
+struct fv_cell_wait *fv_build_cell_wait(const struct fv_build_file *file, uint32_t thread, uint32_t cell);
+/* Is it a communicator of one rank, who waits for nobody? */
+bool fv_build_alone(const struct fv_model *model, const struct fv_build_file *file, uint32_t comm);
+/* An address that is to be named: its index in fv_model.addresses. */
+uint32_t fv_build_address(struct fv_build *build, uint32_t module, uint64_t offset);
 uint32_t fv_build_module_of(const struct fv_build_file *file, uint32_t module);
 uint32_t fv_build_node_of(struct fv_build *build, const struct fv_build_file *file, uint32_t path);
 

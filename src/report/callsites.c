@@ -451,7 +451,7 @@ static void keep_tally(struct fv_build *b, uint32_t rank, const struct tally *t)
     s->time.m2 = deviations(t) / hz / hz;
 }
 
-static bool is_alone(const struct fv_model *m, const struct fv_build_file *f, uint32_t comm)
+bool fv_build_alone(const struct fv_model *m, const struct fv_build_file *f, uint32_t comm)
 {
     if (!comm || comm >= f->comm_count || f->comms[comm].comm == FV_NONE)
         return false;
@@ -483,7 +483,7 @@ static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallie
         add_cell(&tallies->items[at], &cell);
         add_sizes(b, rank, function, &cell);
         add_to_comm(b, rank, f, &cell);
-        if (is_alone(b->model, f, cell.comm))
+        if (fv_build_alone(b->model, f, cell.comm))
             tallies->items[at].alone += cell.calls;
         *place_of(f, c.thread, c.index) =
             (struct fv_cell_place){ (uint32_t)(m->site_rank_count + at), cell.comm, cell.barriers > 0 };

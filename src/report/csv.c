@@ -1,109 +1,32 @@
 /* The profile as comma-separated tables (RFC 4180, UTF-8, a header line each), for spreadsheets and data
  * frames. Times are seconds, sizes bytes; what is not known is an empty field. */
+#include "report/csv_stream.h"
 #include "report/views.h"
-#include "report/words.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
-struct csv {
-    FILE *out;
-    bool any; /* a field in this line */
-};
-
-static void comma(struct csv *c)
+static void stat_fields(struct fv_csv *c, const struct fv_stat *s)
 {
-    if (c->any)
-        putc_unlocked(',', c->out);
-    c->any = true;
+    fv_csv_whole(c, s->calls);
+    fv_csv_real(c, s->sum);
+    fv_csv_real(c, s->min);
+    fv_csv_real(c, s->max);
+    fv_csv_real(c, fv_stat_mean(s));
+    fv_csv_real(c, fv_stat_stddev(s));
+    fv_csv_whole(c, s->bytes_sent);
+    fv_csv_whole(c, s->bytes_received);
 }
 
-static void text(struct csv *c, const char *value)
+static void wait_fields(struct fv_csv *c, double wait_s, enum fv_wait_kind kind)
 {
-    char clean[4096];
-
-    comma(c);
-    fv_words_clean(value ? value : "", clean, sizeof(clean));
-    if (!clean[strcspn(clean, ",\"\r\n")] && clean[0] != ' ') {
-        fwrite_unlocked(clean, 1, strlen(clean), c->out);
-        return;
-    }
-    putc_unlocked('"', c->out);
-    for (const char *p = clean; *p; p++) {
-        if (*p == '"')
-            putc_unlocked('"', c->out);
-        putc_unlocked(*p, c->out);
-    }
-    putc_unlocked('"', c->out);
+    fv_csv_real(c, kind == FV_WAIT_UNKNOWN ? NAN : wait_s);
+    fv_csv_text(c, fv_view_wait_kind(kind));
 }
 
-static void real(struct csv *c, double value)
-{
-    char word[FV_REAL];
-
-    comma(c);
-    if (isfinite(value))
-        fwrite_unlocked(word, 1, fv_words_real(value, word), c->out);
-}
-
-static void whole(struct csv *c, uint64_t value)
-{
-    comma(c);
-    fprintf(c->out, "%llu", (unsigned long long)value);
-}
-
-static void number(struct csv *c, int64_t value)
-{
-    comma(c);
-    fprintf(c->out, "%lld", (long long)value);
-}
-
-static void line(struct csv *c)
-{
-    fwrite_unlocked("\r\n", 1, 2, c->out);
-    c->any = false;
-}
-
-static void stat_fields(struct csv *c, const struct fv_stat *s)
-{
-    whole(c, s->calls);
-    real(c, s->sum);
-    real(c, s->min);
-    real(c, s->max);
-    real(c, fv_stat_mean(s));
-    real(c, fv_stat_stddev(s));
-    whole(c, s->bytes_sent);
-    whole(c, s->bytes_received);
-}
-
-static void wait_fields(struct csv *c, double wait_s, enum fv_wait_kind kind)
-{
-    real(c, kind == FV_WAIT_UNKNOWN ? NAN : wait_s);
-    text(c, fv_view_wait_kind(kind));
-}
-
-/* The innermost frame is the one that calls MPI; the path reads outwards. */
-static void path_fields(struct csv *c, const struct fv_view *v, struct fv_path *path, uint32_t node)
-{
-    char all[4000], label[512];
-    size_t used = 0;
-
-    fv_path_of(path, v->symbols, v->model, node);
-    all[0] = '\0';
-    for (size_t i = 0; i < path->count && used < sizeof(all); i++)
-        used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? " < " : "",
-                                 fv_frame_label(&path->frames[i], v->model, label, sizeof(label)));
-    text(c, path->count ? path->frames[0].file : "");
-    if (path->count && path->frames[0].line)
-        whole(c, path->frames[0].line);
-    else
-        text(c, "");
-    text(c, all);
-}
-
-static void callsites(struct csv *c, const struct fv_view *v)
+static void callsites(struct fv_csv *c, const struct fv_view *v)
 {
     const struct fv_model *m = v->model;
     struct fv_path path = { 0 };
@@ -115,22 +38,22 @@ static void callsites(struct csv *c, const struct fv_view *v)
     for (size_t i = 0; i < m->site_count; i++) {
         const struct fv_site *s = &m->sites[i];
 
-        whole(c, i + 1);
-        text(c, m->functions[s->function].name);
-        path_fields(c, v, &path, s->node);
+        fv_csv_whole(c, i + 1);
+        fv_csv_text(c, m->functions[s->function].name);
+        fv_csv_path_fields(c, v, &path, s->node);
         stat_fields(c, &s->time);
         wait_fields(c, s->wait_s, s->wait_kind);
-        whole(c, s->ranks);
-        real(c, s->rank_min);
-        real(c, s->rank_mean);
-        real(c, s->rank_max);
-        real(c, s->cov);
-        line(c);
+        fv_csv_whole(c, s->ranks);
+        fv_csv_real(c, s->rank_min);
+        fv_csv_real(c, s->rank_mean);
+        fv_csv_real(c, s->rank_max);
+        fv_csv_real(c, s->cov);
+        fv_csv_line(c);
     }
     fv_path_release(&path);
 }
 
-static void callsites_by_rank(struct csv *c, const struct fv_view *v)
+static void callsites_by_rank(struct fv_csv *c, const struct fv_view *v)
 {
     const struct fv_model *m = v->model;
 
@@ -139,15 +62,15 @@ static void callsites_by_rank(struct csv *c, const struct fv_view *v)
     for (size_t i = 0; i < m->site_rank_count; i++) {
         const struct fv_site_rank *r = &m->site_ranks[i];
 
-        whole(c, r->site + 1);
-        number(c, m->ranks[r->rank].world_rank);
+        fv_csv_whole(c, r->site + 1);
+        fv_csv_number(c, m->ranks[r->rank].world_rank);
         stat_fields(c, &r->time);
         wait_fields(c, r->wait_s, r->wait_kind);
-        line(c);
+        fv_csv_line(c);
     }
 }
 
-static void functions(struct csv *c, const struct fv_view *v)
+static void functions(struct fv_csv *c, const struct fv_view *v)
 {
     fputs(
         "function,class,count,time_s,min_s,max_s,mean_s,stddev_s,bytes_sent,bytes_received,wait_s,wait_kind,"
@@ -158,17 +81,17 @@ static void functions(struct csv *c, const struct fv_view *v)
 
         if (!f->sites)
             continue;
-        text(c, f->name);
-        text(c, fv_class_name(f->class));
+        fv_csv_text(c, f->name);
+        fv_csv_text(c, fv_class_name(f->class));
         stat_fields(c, &f->time);
         wait_fields(c, f->wait_s, f->wait_kind);
-        whole(c, f->sites);
-        whole(c, f->ranks);
-        line(c);
+        fv_csv_whole(c, f->sites);
+        fv_csv_whole(c, f->ranks);
+        fv_csv_line(c);
     }
 }
 
-static void ranks(struct csv *c, const struct fv_view *v)
+static void ranks(struct fv_csv *c, const struct fv_view *v)
 {
     fputs("rank,host,pid,state,app_time_s,mpi_time_s,wait_time_s,delay_s,paused_s,begin_s,end_s,overhead_s,"
           "in_call,"
@@ -177,68 +100,68 @@ static void ranks(struct csv *c, const struct fv_view *v)
     for (unsigned d = 0; d < FV_DROP_COUNT; d++)
         fprintf(c->out, ",dropped_%s", fv_drop_name(d));
     fputs(",program", c->out);
-    line(c);
+    fv_csv_line(c);
     for (size_t i = 0; i < v->model->rank_count; i++) {
         const struct fv_rank *r = &v->model->ranks[i];
 
-        number(c, r->world_rank);
-        text(c, r->host);
-        whole(c, r->pid);
-        text(c, fv_rank_state_name(r->state));
-        real(c, r->app_time_s);
-        real(c, r->mpi_time_s);
-        real(c, r->wait_time_s);
-        real(c, r->delay_s);
-        real(c, r->paused_s);
-        real(c, r->begin_s);
-        real(c, r->end_s);
-        real(c, r->tool_s);
-        text(c, r->in_call.active ? v->model->functions[r->in_call.function].name : "");
-        real(c, r->in_call.active ? r->in_call.seconds : NAN);
+        fv_csv_number(c, r->world_rank);
+        fv_csv_text(c, r->host);
+        fv_csv_whole(c, r->pid);
+        fv_csv_text(c, fv_rank_state_name(r->state));
+        fv_csv_real(c, r->app_time_s);
+        fv_csv_real(c, r->mpi_time_s);
+        fv_csv_real(c, r->wait_time_s);
+        fv_csv_real(c, r->delay_s);
+        fv_csv_real(c, r->paused_s);
+        fv_csv_real(c, r->begin_s);
+        fv_csv_real(c, r->end_s);
+        fv_csv_real(c, r->tool_s);
+        fv_csv_text(c, r->in_call.active ? v->model->functions[r->in_call.function].name : "");
+        fv_csv_real(c, r->in_call.active ? r->in_call.seconds : NAN);
         for (unsigned d = 0; d < FV_DROP_COUNT; d++)
-            whole(c, r->dropped[d]);
-        text(c, v->model->programs[r->program].path);
-        line(c);
+            fv_csv_whole(c, r->dropped[d]);
+        fv_csv_text(c, v->model->programs[r->program].path);
+        fv_csv_line(c);
     }
 }
 
-static void programs(struct csv *c, const struct fv_view *v)
+static void programs(struct fv_csv *c, const struct fv_view *v)
 {
     fputs("program,command,commands,ranks,app_time_s,compute_s,mpi_time_s,wait_time_s,wait_kind\r\n", c->out);
     for (size_t i = 0; i < v->model->program_count; i++) {
         const struct fv_program *p = &v->model->programs[i];
 
-        text(c, p->path);
-        text(c, p->command);
-        whole(c, p->commands);
-        whole(c, p->ranks);
-        real(c, p->total_s);
-        real(c, p->compute_s);
-        real(c, p->mpi_s);
-        real(c, p->wait_s);
-        text(c, p->wait_exact ? "exact" : "estimate");
-        line(c);
+        fv_csv_text(c, p->path);
+        fv_csv_text(c, p->command);
+        fv_csv_whole(c, p->commands);
+        fv_csv_whole(c, p->ranks);
+        fv_csv_real(c, p->total_s);
+        fv_csv_real(c, p->compute_s);
+        fv_csv_real(c, p->mpi_s);
+        fv_csv_real(c, p->wait_s);
+        fv_csv_text(c, p->wait_exact ? "exact" : "estimate");
+        fv_csv_line(c);
     }
 }
 
-static void buckets(struct csv *c, const char *function, const char *direction,
+static void buckets(struct fv_csv *c, const char *function, const char *direction,
                     const struct fv_size_bucket *b)
 {
     for (unsigned i = 0; i < FV_SIZE_BUCKETS; i++) {
         if (!b[i].count && !b[i].bytes)
             continue;
-        text(c, function);
-        text(c, direction);
-        whole(c, fv_view_bucket_low(i));
-        whole(c, fv_view_bucket_high(i));
-        whole(c, b[i].count);
-        whole(c, b[i].bytes);
-        real(c, b[i].seconds);
-        line(c);
+        fv_csv_text(c, function);
+        fv_csv_text(c, direction);
+        fv_csv_whole(c, fv_view_bucket_low(i));
+        fv_csv_whole(c, fv_view_bucket_high(i));
+        fv_csv_whole(c, b[i].count);
+        fv_csv_whole(c, b[i].bytes);
+        fv_csv_real(c, b[i].seconds);
+        fv_csv_line(c);
     }
 }
 
-static void histograms(struct csv *c, const struct fv_view *v)
+static void histograms(struct fv_csv *c, const struct fv_view *v)
 {
     fputs("function,direction,low,high,count,bytes,seconds\r\n", c->out);
     for (size_t i = 0; i < v->model->function_count; i++) {
@@ -247,19 +170,19 @@ static void histograms(struct csv *c, const struct fv_view *v)
     }
 }
 
-static void matrix(struct csv *c, const struct fv_view *v)
+static void matrix(struct fv_csv *c, const struct fv_view *v)
 {
     fputs("from,to,messages,bytes\r\n", c->out);
     for (size_t i = 0; i < v->model->edge_count; i++) {
-        number(c, v->model->edges[i].from);
-        number(c, v->model->edges[i].to);
-        whole(c, v->model->edges[i].messages);
-        whole(c, v->model->edges[i].bytes);
-        line(c);
+        fv_csv_number(c, v->model->edges[i].from);
+        fv_csv_number(c, v->model->edges[i].to);
+        fv_csv_whole(c, v->model->edges[i].messages);
+        fv_csv_whole(c, v->model->edges[i].bytes);
+        fv_csv_line(c);
     }
 }
 
-static void communicators(struct csv *c, const struct fv_view *v)
+static void communicators(struct fv_csv *c, const struct fv_view *v)
 {
     char uid[24];
 
@@ -269,22 +192,22 @@ static void communicators(struct csv *c, const struct fv_view *v)
         const struct fv_comm_view *comm = &v->model->comms[i];
 
         snprintf(uid, sizeof(uid), "%016llx", (unsigned long long)comm->uid);
-        text(c, uid);
-        text(c, comm->name);
-        number(c, comm->size);
-        number(c, comm->remote_size);
-        whole(c, comm->ranks);
-        whole(c, comm->collectives);
-        whole(c, comm->time.calls);
-        real(c, comm->time.sum);
-        real(c, comm->wait_s);
-        whole(c, comm->time.bytes_sent);
-        whole(c, comm->time.bytes_received);
-        line(c);
+        fv_csv_text(c, uid);
+        fv_csv_text(c, comm->name);
+        fv_csv_number(c, comm->size);
+        fv_csv_number(c, comm->remote_size);
+        fv_csv_whole(c, comm->ranks);
+        fv_csv_whole(c, comm->collectives);
+        fv_csv_whole(c, comm->time.calls);
+        fv_csv_real(c, comm->time.sum);
+        fv_csv_real(c, comm->wait_s);
+        fv_csv_whole(c, comm->time.bytes_sent);
+        fv_csv_whole(c, comm->time.bytes_received);
+        fv_csv_line(c);
     }
 }
 
-static void timeline(struct csv *c, const struct fv_view *v)
+static void timeline(struct fv_csv *c, const struct fv_view *v)
 {
     const struct fv_timeline *t = &v->model->timeline;
 
@@ -292,28 +215,28 @@ static void timeline(struct csv *c, const struct fv_view *v)
     for (unsigned k = 0; k < FV_CLASS_COUNT; k++)
         if (t->used[k])
             fprintf(c->out, ",%s", fv_class_name(k));
-    line(c);
+    fv_csv_line(c);
     for (size_t i = 0; i < v->model->rank_count; i++)
         for (uint32_t bin = 0; bin < t->bins; bin++) {
-            number(c, v->model->ranks[i].world_rank);
-            real(c, bin * t->bin_s);
-            real(c, (bin + 1) * t->bin_s);
+            fv_csv_number(c, v->model->ranks[i].world_rank);
+            fv_csv_real(c, bin * t->bin_s);
+            fv_csv_real(c, (bin + 1) * t->bin_s);
             for (unsigned k = 0; k < FV_CLASS_COUNT; k++)
                 if (t->used[k])
-                    real(c, (double)t->share[(i * FV_CLASS_COUNT + k) * t->bins + bin]);
-            line(c);
+                    fv_csv_real(c, (double)t->share[(i * FV_CLASS_COUNT + k) * t->bins + bin]);
+            fv_csv_line(c);
         }
 }
 
-static void callsite(struct csv *c, uint32_t site)
+static void callsite(struct fv_csv *c, uint32_t site)
 {
     if (site == FV_NONE)
-        text(c, "");
+        fv_csv_text(c, "");
     else
-        whole(c, (uint64_t)site + 1);
+        fv_csv_whole(c, (uint64_t)site + 1);
 }
 
-static void culprits(struct csv *c, const struct fv_view *v)
+static void culprits(struct fv_csv *c, const struct fv_view *v)
 {
     const struct fv_causes *causes = &v->model->causes;
     bool traced = causes->source == FV_CAUSES_TRACE;
@@ -322,30 +245,30 @@ static void culprits(struct csv *c, const struct fv_view *v)
     for (size_t i = 0; i < causes->culprit_count; i++) {
         const struct fv_culprit *k = &causes->culprits[i];
 
-        number(c, v->model->ranks[k->rank].world_rank);
+        fv_csv_number(c, v->model->ranks[k->rank].world_rank);
         callsite(c, k->site);
-        text(c, k->where == FV_PLACE_MPI ? "mpi" : "computing");
-        real(c, k->cost_s);
-        real(c, traced ? fmin(k->direct_s, k->cost_s) : NAN);
-        real(c, traced ? fmax(k->cost_s - k->direct_s, 0) : NAN);
-        line(c);
+        fv_csv_text(c, k->where == FV_PLACE_MPI ? "mpi" : "computing");
+        fv_csv_real(c, k->cost_s);
+        fv_csv_real(c, traced ? fmin(k->direct_s, k->cost_s) : NAN);
+        fv_csv_real(c, traced ? fmax(k->cost_s - k->direct_s, 0) : NAN);
+        fv_csv_line(c);
     }
 }
 
-static void wait_kinds(struct csv *c, const struct fv_view *v)
+static void wait_kinds(struct fv_csv *c, const struct fv_view *v)
 {
     const struct fv_causes *causes = &v->model->causes;
 
     fputs("kind,count,wait_s\r\n", c->out);
     for (size_t i = 0; i < causes->kind_count; i++) {
-        text(c, causes->kinds[i].kind);
-        whole(c, causes->kinds[i].count);
-        real(c, causes->kinds[i].wait_s);
-        line(c);
+        fv_csv_text(c, causes->kinds[i].kind);
+        fv_csv_whole(c, causes->kinds[i].count);
+        fv_csv_real(c, causes->kinds[i].wait_s);
+        fv_csv_line(c);
     }
 }
 
-static void regions(struct csv *c, const struct fv_view *v)
+static void regions(struct fv_csv *c, const struct fv_view *v)
 {
     const struct fv_causes *causes = &v->model->causes;
 
@@ -354,45 +277,60 @@ static void regions(struct csv *c, const struct fv_view *v)
         const struct fv_region *r = &causes->regions[i];
 
         callsite(c, r->site);
-        whole(c, r->ranks);
-        real(c, r->mean_s);
-        real(c, r->max_s);
-        number(c, v->model->ranks[r->max_rank].world_rank);
-        real(c, r->max_s > 0 ? r->mean_s / r->max_s : NAN);
-        real(c, r->critical_s[FV_PLACE_COMPUTING]);
-        real(c, r->critical_s[FV_PLACE_MPI]);
-        line(c);
+        fv_csv_whole(c, r->ranks);
+        fv_csv_real(c, r->mean_s);
+        fv_csv_real(c, r->max_s);
+        fv_csv_number(c, v->model->ranks[r->max_rank].world_rank);
+        fv_csv_real(c, r->max_s > 0 ? r->mean_s / r->max_s : NAN);
+        fv_csv_real(c, r->critical_s[FV_PLACE_COMPUTING]);
+        fv_csv_real(c, r->critical_s[FV_PLACE_MPI]);
+        fv_csv_line(c);
+    }
+}
+
+/* A line for each section and rank. */
+static void sections(struct fv_csv *c, const struct fv_view *v)
+{
+    const struct fv_sections_view *s = &v->model->sections;
+
+    fputs("section,number,level,whole,rank,count,threads", c->out);
+    for (unsigned k = 0; k < FV_SECTION_VALUES; k++)
+        fprintf(c->out, ",%s", fv_section_value_name(k));
+    fputs(",wait_kind\r\n", c->out);
+    for (size_t i = 0; i < s->rank_count; i++) {
+        const struct fv_section_rank *r = &s->ranks[i];
+
+        fv_csv_text(c, s->items[r->section].name);
+        fv_csv_number(c, s->items[r->section].number);
+        fv_csv_number(c, s->items[r->section].level);
+        fv_csv_whole(c, s->items[r->section].whole);
+        fv_csv_number(c, v->model->ranks[r->rank].world_rank);
+        fv_csv_whole(c, r->count);
+        fv_csv_whole(c, r->threads);
+        for (unsigned k = 0; k < FV_SECTION_VALUES; k++)
+            fv_csv_real(c, r->value[k]);
+        fv_csv_text(c, fv_view_wait_kind(r->wait_kind));
+        fv_csv_line(c);
     }
 }
 
 static int write_table(const struct fv_view *v, const char *directory, const char *name,
-                       void (*table)(struct csv *, const struct fv_view *))
+                       void (*table)(struct fv_csv *, const struct fv_view *))
 {
-    char path[4096];
-    struct csv c = { 0 };
-    int failed;
+    struct fv_csv c;
+    int err = fv_csv_open(&c, directory, name);
 
-    if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
-        return -FV_EINVAL;
-    c.out = fopen(path, "we");
-    if (!c.out) {
-        fv_log("%s: %s; choose another directory for --csv", path, strerror(errno));
-        return -FV_EIO;
-    }
+    if (err)
+        return err;
     table(&c, v);
-    failed = ferror(c.out);
-    if (fclose(c.out) || failed) {
-        fv_log("%s: %s; choose another directory for --csv", path, strerror(errno));
-        return -FV_EIO;
-    }
-    return 0;
+    return fv_csv_close(&c);
 }
 
 int fv_view_csv(const struct fv_view *v, const char *directory)
 {
     static const struct {
         const char *name;
-        void (*table)(struct csv *, const struct fv_view *);
+        void (*table)(struct fv_csv *, const struct fv_view *);
     } tables[] = {
         { "callsites.csv", callsites }, { "callsites_by_rank.csv", callsites_by_rank },
         { "functions.csv", functions }, { "ranks.csv", ranks },
@@ -400,6 +338,7 @@ int fv_view_csv(const struct fv_view *v, const char *directory)
         { "matrix.csv", matrix },       { "communicators.csv", communicators },
         { "timeline.csv", timeline },   { "culprits.csv", culprits },
         { "wait_kinds.csv", wait_kinds }, { "regions.csv", regions },
+        { "sections.csv", sections },
     };
 
     if (mkdir(directory, 0777) && errno != EEXIST) {
@@ -412,5 +351,6 @@ int fv_view_csv(const struct fv_view *v, const char *directory)
         if (err)
             return err;
     }
-    return 0;
+    int err = fv_csv_samples(v, directory);
+    return err ? err : fv_csv_locks(v, directory);
 }

@@ -478,7 +478,7 @@ static void put_hang_list(struct fv_json *j, const struct fv_model *m, const str
     fv_json_object(j, NULL);
     fv_json_bool(j, "any", list->any);
     fv_json_bool(j, "others", list->open);
-    put_rank_list(j, m, "ranks", m->hang->targets + list->first, list->count);
+    put_rank_list(j, m, "ranks", list->count ? m->hang->targets + list->first : NULL, list->count);
     fv_json_end(j);
 }
 
@@ -558,7 +558,7 @@ static void put_hang(struct fv_json *j, const struct fv_model *m)
 
 static void put_not_recorded(struct fv_json *j)
 {
-    static const char *const keys[] = { "locks", "sections", "io", "memory", "sensors" };
+    static const char *const keys[] = { "io", "memory", "sensors" };
 
     for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
         fv_json_array(j, keys[i]);
@@ -603,7 +603,12 @@ int fv_view_json(const struct fv_view *v, FILE *out)
     fv_json_end(j);
     put_efficiency(j, &m->efficiency);
     put_timeline(j, m);
+    fv_json_sampling(j, v);
     fv_json_samples(j, v);
+    fv_json_costs(j, v);
+    fv_json_sections(j, v);
+    fv_json_locks(j, v);
+    fv_json_phases(j, v);
     put_not_recorded(j);
     fv_json_array(j, "mpi_functions");
     for (size_t i = 0; i < m->function_count; i++)

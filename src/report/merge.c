@@ -146,6 +146,16 @@ void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
         m->threads[i].in_call.node = stand_in(&fold, m->threads[i].in_call.node);
     if (merged)
         merge_sites(m, same);
+    for (size_t i = 0; i < m->sections.count; i++) {
+        struct fv_section_view *s = &m->sections.items[i];
+
+        for (size_t k = 0; k < s->path_count; k++)
+            s->paths[k].node = stand_in(&fold, s->paths[k].node);
+        fv_section_fold(s);
+    }
+    for (size_t i = 0; i < m->locks.site_count; i++)
+        m->locks.sites[i].node = stand_in(&fold, m->locks.sites[i].node);
+    fv_locks_fold(&m->locks);
     free(fold.of_node);
     free(same);
     fv_path_release(&fold.path);

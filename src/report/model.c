@@ -241,7 +241,7 @@ static void measure(struct fv_model *m)
         e->mpi_s += mpi;
         e->compute_s += useful;
         e->wait_s += r->wait_share * mpi;
-        e->thread_s += r->app_time_s * (r->threads > 1 ? r->threads : 1);
+        e->thread_s += r->app_time_s * (r->mpi_threads > 1 ? r->mpi_threads : 1);
         e->serial_s = r->app_time_s > e->serial_s ? r->app_time_s : e->serial_s;
         most = useful > most ? useful : most;
         m->tool_s += r->tool_s;
@@ -380,8 +380,10 @@ static void close_build(struct fv_build *b)
         free(f->comms);
         free(f->nodes);
         free(f->modules);
-        for (size_t k = 0; k < f->cell_maps; k++)
+        for (size_t k = 0; k < f->cell_maps; k++) {
             free(f->cells[k].cells);
+            free(f->cells[k].waits);
+        }
         free(f->cells);
     }
     free(b->files);
@@ -391,6 +393,7 @@ static void close_build(struct fv_build *b)
     fv_index_release(&b->nodes);
     fv_index_release(&b->sites);
     fv_index_release(&b->comms);
+    fv_index_release(&b->addresses);
 }
 
 void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
@@ -407,6 +410,9 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     fv_build_samples(&build);
     fv_build_waits(&build);
     fv_build_analysed(&build, experiment->analysed);
+    fv_build_sections(&build);
+    fv_build_phases(&build);
+    fv_build_locks(&build);
     fv_build_sites(m);
     sum_functions(m);
     order_functions(m);
@@ -479,6 +485,13 @@ void fv_model_release(struct fv_model *m)
     free(m->causes.culprits);
     free(m->causes.regions);
     free(m->samples.items);
+    fv_sections_release(&m->sections);
+    free(m->addresses);
+    fv_phases_release(&m->phases);
+    fv_locks_release(&m->locks);
+    free(m->samples.parts);
+    free(m->samples.instances);
+    fv_costs_release(&m->costs);
     free(m->timeline.share);
     fv_problems_release(&m->problems);
     fv_arena_release(&m->arena);

@@ -6,8 +6,12 @@
 #define FV_MODEL_H
 
 #include "report/analysis.h"
+#include "report/costs.h"
 #include "report/experiment.h"
+#include "report/locks.h"
+#include "report/phases.h"
 #include "report/sampled.h"
+#include "report/sections.h"
 
 /* How well a waiting time is known. */
 enum fv_wait_kind {
@@ -155,6 +159,7 @@ struct fv_rank {
     unsigned thinned;               /* the wait log holds every 2^thinned-th call */
     struct fv_in_call_view in_call; /* of the main thread, or of the first that is in a call */
     uint32_t first_thread, threads; /* its part of fv_model.threads */
+    uint32_t mpi_threads;           /* of them: that called MPI */
     uint32_t clock;
     uint32_t program; /* in fv_model.programs */
 };
@@ -303,6 +308,12 @@ struct fv_model {
     struct fv_efficiency efficiency;
     struct fv_causes causes;
     struct fv_samples samples; /* of functions; count 0: none */
+    struct fv_sections_view sections;
+    struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */
+    size_t address_count, address_room;
+    struct fv_phases phases;
+    struct fv_locks locks;
+    struct fv_costs costs;     /* clock samples; ticks 0: none */
 };
 
 /* Computes the profile of an experiment with at least one file; takes its problems over. */

@@ -97,7 +97,8 @@ static void add_symbol(struct fv_object *e, const Elf64_Sym *s, const char *name
         e->fortran = true;
     if (s->st_shndx == SHN_UNDEF || s->st_shndx >= SHN_LORESERVE || !name[0])
         return;
-    if (type != STT_FUNC && type != STT_GNU_IFUNC && !(type == STT_NOTYPE && s->st_size))
+    bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && s->st_size);
+    if (e->variables ? type != STT_OBJECT && type != STT_COMMON : !is_function)
         return;
     FV_GROW(e->symbols, e->symbol_room, e->symbol_count + 1);
     e->symbols[e->symbol_count++] =
@@ -139,12 +140,24 @@ static int by_address(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-void fv_object_symbols(struct fv_object *e)
+static void read_symbols(struct fv_object *e, bool variables)
 {
+    e->variables = variables;
+    e->symbol_count = 0;
     if (!read_table(e, SHT_SYMTAB))
         read_table(e, SHT_DYNSYM);
     if (e->symbol_count)
         qsort(e->symbols, e->symbol_count, sizeof(*e->symbols), by_address);
+}
+
+void fv_object_symbols(struct fv_object *e)
+{
+    read_symbols(e, false);
+}
+
+void fv_object_variables(struct fv_object *e)
+{
+    read_symbols(e, true);
 }
 
 const struct fv_object_symbol *fv_object_find(const struct fv_object *e, uint64_t address)
@@ -170,6 +183,21 @@ const struct fv_object_symbol *fv_object_find(const struct fv_object *e, uint64_
             best = s;
     }
     return best;
+}
+
+const uint8_t *fv_object_code(const struct fv_object *e, uint64_t address, uint64_t bytes)
+{
+    Elf64_Ehdr h;
+    uint64_t count = section_count(e, &h);
+
+    for (uint64_t i = 0; i < count; i++) {
+        Elf64_Shdr s = section(e, &h, i);
+
+        if (s.sh_type == SHT_PROGBITS && s.sh_flags & SHF_EXECINSTR && address >= s.sh_addr &&
+            address - s.sh_addr < s.sh_size && bytes <= s.sh_size - (address - s.sh_addr))
+            return at(e, s.sh_offset + (address - s.sh_addr), bytes);
+    }
+    return NULL;
 }
 
 /* ---- open ---- */

@@ -1,4 +1,4 @@
-/* As much of an ELF file as the report needs without libbfd: its build-id and its functions. 64-bit files
+/* As much of an ELF file as the report needs without libbfd: its build-id, its functions and its variables. 64-bit files
  * of this machine's byte order; everything is checked against the file's bytes. */
 #ifndef FV_OBJECT_H
 #define FV_OBJECT_H
@@ -17,6 +17,7 @@ struct fv_object {
     uint32_t build_id_bytes;          /* 0: none */
     bool fortran;                     /* it calls gfortran's run-time library */
     bool has_lines;                   /* it has DWARF */
+    bool variables;                   /* that is what the symbols are of, else of functions */
     struct fv_object_symbol *symbols; /* by address; filled by fv_object_symbols() */
     size_t symbol_count, symbol_room;
 };
@@ -25,8 +26,12 @@ struct fv_object {
 int fv_object_open(struct fv_object *elf, const char *path);
 /* Reads .symtab, or .dynsym where it was stripped. */
 void fv_object_symbols(struct fv_object *elf);
-/* The function that holds the address; NULL: none does. */
+/* The same of variables, in place of what was read before. */
+void fv_object_variables(struct fv_object *elf);
+/* The function, or variable, that holds the address; NULL: none does. */
 const struct fv_object_symbol *fv_object_find(const struct fv_object *elf, uint64_t address);
+/* So many bytes of code at an address; NULL: they are not all in the file. */
+const uint8_t *fv_object_code(const struct fv_object *elf, uint64_t address, uint64_t bytes);
 void fv_object_close(struct fv_object *elf);
 
 #endif

@@ -195,6 +195,7 @@ static void add_thread(struct fv_build *b, uint32_t rank, const struct fv_thread
     v->tool_s = ((double)t->cold_ticks + (double)t->calls * per_call) / m->clocks[m->ranks[rank].clock].hz;
     m->ranks[rank].tool_s += v->tool_s;
     m->ranks[rank].threads++;
+    m->ranks[rank].mpi_threads += t->calls > 0;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)

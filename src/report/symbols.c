@@ -70,21 +70,13 @@ const char *fv_demangle(struct fv_arena *arena, const char *name, bool fortran)
 
 /* ---- one module ---- */
 
-struct look_up {
-    struct fv_symbols *symbols;
-    struct fv_model *model;
-    struct fv_object object, debug; /* debug: a separate debug file */
-    struct fv_lines *lines;
-    bool fortran;
-};
-
 static bool has_id(const struct fv_object *o, const struct fv_module *m)
 {
     return o->build_id_bytes == m->build_id_bytes && !memcmp(o->build_id, m->build_id, m->build_id_bytes);
 }
 
 /* <directory>/.build-id/xx/yyyy.debug with the right build-id inside. */
-static bool open_debug_in(struct look_up *l, const struct fv_module *m, const char *directory, char *path,
+static bool open_debug_in(struct fv_module_files *l, const struct fv_module *m, const char *directory, char *path,
                           size_t bytes)
 {
     int n = snprintf(path, bytes, "%s/.build-id/%02x/", directory, m->build_id[0]);
@@ -102,7 +94,7 @@ static bool open_debug_in(struct look_up *l, const struct fv_module *m, const ch
     return false;
 }
 
-static bool open_debug(struct look_up *l, const struct fv_module *m, char *path, size_t bytes)
+static bool open_debug(struct fv_module_files *l, const struct fv_module *m, char *path, size_t bytes)
 {
     const char *own = getenv("FVMPI_DEBUG_PATH");
 
@@ -112,20 +104,21 @@ static bool open_debug(struct look_up *l, const struct fv_module *m, char *path,
            open_debug_in(l, m, "/usr/lib/debug", path, bytes);
 }
 
-static void say_state(struct look_up *l, const struct fv_module *m, bool there, bool changed, bool debug)
+static void say_state(struct fv_problems *problems, const struct fv_module *m, bool there, bool changed, bool debug)
 {
     const char *then = debug ? "; its debug file is used" : ", its functions are shown as offsets";
 
+    if (!problems)
+        return;
     if (changed)
-        fv_problem_add(&l->model->problems, FV_PROBLEM_NOTE, NULL, "%s: file changed since the run%s",
+        fv_problem_add(problems, FV_PROBLEM_NOTE, NULL, "%s: file changed since the run%s",
                        m->path, then);
     else if (!there && m->path[0] == '/')
-        fv_problem_add(&l->model->problems, FV_PROBLEM_NOTE, NULL, "%s: not there or not readable%s", m->path,
+        fv_problem_add(problems, FV_PROBLEM_NOTE, NULL, "%s: not there or not readable%s", m->path,
                        then);
 }
 
-/* Opens what there is of a module; false: nothing of it may be used. */
-static bool open_module(struct look_up *l, const struct fv_module *m)
+bool fv_module_files_open(struct fv_module_files *l, const struct fv_module *m, struct fv_problems *problems)
 {
     char debug_path[4096];
     bool there = !fv_object_open(&l->object, m->path), changed = false;
@@ -136,7 +129,7 @@ static bool open_module(struct look_up *l, const struct fv_module *m)
         changed = true;
     }
     bool debug = open_debug(l, m, debug_path, sizeof(debug_path));
-    say_state(l, m, there, changed, debug);
+    say_state(problems, m, there, changed, debug);
     if (!there && !debug)
         return false;
     if (debug && l->debug.has_lines)
@@ -147,17 +140,23 @@ static bool open_module(struct look_up *l, const struct fv_module *m)
         fv_object_symbols(&l->debug);
     if (there)
         fv_object_symbols(&l->object);
-    l->fortran = l->object.fortran || l->debug.fortran;
     return true;
 }
 
-static void close_module(struct look_up *l)
+void fv_module_files_close(struct fv_module_files *l)
 {
     fv_lines_close(l->lines);
     l->lines = NULL;
     fv_object_close(&l->object);
     fv_object_close(&l->debug);
 }
+
+struct look_up {
+    struct fv_symbols *symbols;
+    struct fv_model *model;
+    struct fv_module_files files;
+    bool fortran;
+};
 
 static uint64_t hash_text(const char *text)
 {
@@ -210,12 +209,12 @@ static void add_frames(struct look_up *l, uint32_t module, uint64_t offset)
 {
     struct fv_line lines[INLINED_MAX];
     uint64_t address = offset - 1; /* of the call, not of where it returns to */
-    size_t count = l->lines ? fv_lines_find(l->lines, address, lines, INLINED_MAX) : 0;
-    const struct fv_object_symbol *symbol = fv_object_find(&l->debug, address);
+    size_t count = l->files.lines ? fv_lines_find(l->files.lines, address, lines, INLINED_MAX) : 0;
+    const struct fv_object_symbol *symbol = fv_object_find(&l->files.debug, address);
     struct fv_frame frame = { .module = module, .offset = offset };
 
     if (!symbol)
-        symbol = fv_object_find(&l->object, address);
+        symbol = fv_object_find(&l->files.object, address);
     for (size_t i = 0; i + 1 < count; i++) {
         frame.function =
             lines[i].function ? fv_demangle(&l->symbols->arena, lines[i].function, l->fortran) : NULL;
@@ -225,6 +224,10 @@ static void add_frames(struct look_up *l, uint32_t module, uint64_t offset)
         add_frame(l->symbols, &frame);
     }
     const struct fv_line *last = count ? &lines[count - 1] : NULL;
+    if (symbol) {
+        l->symbols->items[l->symbols->count].begin = symbol->begin;
+        l->symbols->items[l->symbols->count].size = symbol->size;
+    }
     const char *name = symbol ? symbol->name : last ? last->function : NULL;
     frame.function = name ? fv_demangle(&l->symbols->arena, name, l->fortran) : NULL;
     frame.file = last && last->file ? keep_file(l->symbols, last->file) : NULL;
@@ -294,10 +297,12 @@ static void resolve_sorted(struct fv_symbols *out, struct fv_model *m, const str
         const struct place *p = &places[i];
 
         if (p->module != module) {
-            close_module(&l);
+            fv_module_files_close(&l.files);
             module = p->module;
             progress_show(&progress, m->modules[module].name, i, m->node_count);
-            usable = look_up && module >= FV_MODEL_FIRST_MODULE && open_module(&l, &m->modules[module]);
+            usable = look_up && module >= FV_MODEL_FIRST_MODULE &&
+                     fv_module_files_open(&l.files, &m->modules[module], &m->problems);
+            l.fortran = l.files.object.fortran || l.files.debug.fortran;
         } else if (p->offset == p[-1].offset) {
             m->nodes[p->node].symbol = m->nodes[p[-1].node].symbol;
             continue;
@@ -313,7 +318,7 @@ static void resolve_sorted(struct fv_symbols *out, struct fv_model *m, const str
         if (i % 16 == 0)
             progress_show(&progress, m->modules[module].name, i, m->node_count);
     }
-    close_module(&l);
+    fv_module_files_close(&l.files);
     progress_end(&progress);
 }
 
@@ -321,13 +326,15 @@ void fv_symbols_resolve(struct fv_symbols *out, struct fv_model *m, bool look_up
 {
     struct place *places = fv_xcalloc(m->node_count, sizeof(*places));
 
-    *out = (struct fv_symbols){ 0 };
+    *out = (struct fv_symbols){ .looked_up = look_up };
     out->items = fv_xcalloc(m->node_count, sizeof(*out->items));
     for (uint32_t i = 0; i < m->node_count; i++)
         places[i] = (struct place){ m->nodes[i].offset, m->nodes[i].module, i };
     qsort(places, m->node_count, sizeof(*places), by_module_and_offset);
     resolve_sorted(out, m, places, look_up);
     free(places);
+    if (look_up)
+        fv_addresses_resolve(m);
 }
 
 void fv_symbols_release(struct fv_symbols *s)

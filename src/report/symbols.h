@@ -9,6 +9,7 @@
 #define FV_SYMBOLS_H
 
 #include "report/model.h"
+#include "report/object.h"
 
 struct fv_frame {
     const char *function; /* demangled; NULL: not known */
@@ -26,7 +27,9 @@ struct fv_symbols {
     size_t frame_count, frame_room;
     struct fv_symbol {
         uint32_t first, count;
-    } * items; /* by fv_node.symbol */
+        uint64_t begin, size; /* of the compiled function that holds the address; size 0: not known */
+    } * items;                /* by fv_node.symbol */
+    bool looked_up;
     size_t count;
     struct fv_index alike;
 };
@@ -34,7 +37,22 @@ struct fv_symbols {
 /* Looks up all frames of the model's call tree and sets fv_node.symbol; what goes wrong with a module
  * becomes a note among the model's problems. Without `look_up`, frames are module+offset. */
 void fv_symbols_resolve(struct fv_symbols *out, struct fv_model *model, bool look_up);
+/* names.c: the same for fv_model.addresses, which are variables and functions. */
+void fv_addresses_resolve(struct fv_model *model);
+/* The name, else "module+0xoffset"; in `buffer` where it must be made. */
+const char *fv_address_label(const struct fv_address *address, const struct fv_model *model, char *buffer, size_t bytes);
 void fv_symbols_release(struct fv_symbols *symbols);
+
+struct fv_lines; /* lines.h */
+/* What there is of a module's files with the recorded build-id. Zeroed: closed. */
+struct fv_module_files {
+    struct fv_object object, debug; /* debug: a separate debug file */
+    struct fv_lines *lines;         /* NULL: there are none */
+};
+/* false: nothing of it may be used. What went wrong becomes a note among the problems, unless that is NULL. */
+bool fv_module_files_open(struct fv_module_files *files, const struct fv_module *module,
+                          struct fv_problems *problems);
+void fv_module_files_close(struct fv_module_files *files);
 
 /* Makes one of the call sites of an MPI function whose paths, as fv_path_of() gives them, are equal: the
  * same module, function, file and line in each frame, or where no line is known the same offset. So are

@@ -525,7 +525,7 @@ static void put_notes(const struct fv_page *p, const struct fv_model *m)
     for (size_t i = 0; i < m->rank_count; i++) {
         init += m->ranks[i].init_s + m->ranks[i].finalize_s;
         paused += m->ranks[i].paused_s;
-        threaded += m->ranks[i].threads > 1;
+        threaded += m->ranks[i].mpi_threads > 1;
     }
     if (completed && init > 0.05 * total && init <= total) {
         snprintf(text, sizeof(text),
@@ -593,6 +593,7 @@ void fv_text_summary(const struct fv_page *p, const struct fv_view *v)
     put_notes(p, v->model);
     put_dead(p, v);
     fv_text_hang(p, v->model);
+    fv_text_thread_waits(p, v);
     put_efficiency(p, v->model);
     fv_text_waiting(p, v);
 }
@@ -605,6 +606,10 @@ int fv_view_text(const struct fv_view *v, const struct fv_text_options *o, FILE 
 
     fv_text_summary(&page, v);
     fv_text_samples(&page, v);
+    fv_text_costs(&page, v);
+    fv_text_sections(&page, v);
+    fv_text_locks(&page, v);
+    fv_text_phases(&page, v);
     fv_text_functions(&page, v->model);
     fv_text_sites(&page, v);
     fv_text_sizes(&page, v->model);

@@ -26,11 +26,22 @@ char *fv_place_inner(const struct fv_view *view, uint32_t site, char *out, size_
 /* "<- step() at cg.c:80 <- main() at cg.c:9": its callers, at least `least` of them where there are. "":
  * none. */
 char *fv_place_outer(const struct fv_places *places, uint32_t site, size_t least, char *out, size_t bytes);
+/* A frame the same way. Returns out. */
+char *fv_place_frame(const struct fv_frame *frame, const struct fv_model *model, char *out, size_t bytes);
 /* text_calls.c */
 void fv_text_functions(const struct fv_page *page, const struct fv_model *model);
 void fv_text_sites(const struct fv_page *page, const struct fv_view *view);
 /* text_samples.c; nothing where nothing was sampled */
 void fv_text_samples(const struct fv_page *page, const struct fv_view *view);
+/* text_costs.c; the same */
+void fv_text_costs(const struct fv_page *page, const struct fv_view *view);
+/* text_sections.c */
+void fv_text_sections(const struct fv_page *page, const struct fv_view *view);
+/* text_phases.c; nothing where threads were not watched */
+void fv_text_phases(const struct fv_page *page, const struct fv_view *view);
+/* text_locks.c; the same */
+void fv_text_locks(const struct fv_page *page, const struct fv_view *view);
+void fv_text_thread_waits(const struct fv_page *page, const struct fv_view *view); /* of a run that hangs, or was killed */
 /* text_ranks.c */
 void fv_text_sizes(const struct fv_page *page, const struct fv_model *model);
 void fv_text_peers(const struct fv_page *page, const struct fv_model *model);

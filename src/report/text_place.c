@@ -15,7 +15,7 @@ struct fv_place_start {
     bool shared; /* by another one */
 };
 
-static void frame_words(const struct fv_frame *f, const struct fv_model *m, char *out, size_t bytes)
+char *fv_place_frame(const struct fv_frame *f, const struct fv_model *m, char *out, size_t bytes)
 {
     char label[512], clean[256], where[300] = "";
 
@@ -25,6 +25,7 @@ static void frame_words(const struct fv_frame *f, const struct fv_model *m, char
         fv_text_location(f, m, where, sizeof(where));
     snprintf(out, bytes, "%s%s%s%s", clean, f->function && !strchr(clean, '(') ? "()" : "",
              where[0] ? " at " : "", where);
+    return out;
 }
 
 /* Of the path up to this frame, by that of the path up to the frame before. */
@@ -32,7 +33,7 @@ static uint64_t add_to_hash(uint64_t hash, const struct fv_frame *f, const struc
 {
     char text[600];
 
-    frame_words(f, m, text, sizeof(text));
+    fv_place_frame(f, m, text, sizeof(text));
     return fv_mix2(hash, fv_hash_bytes(text, strlen(text)));
 }
 
@@ -100,7 +101,7 @@ char *fv_place_inner(const struct fv_view *v, uint32_t site, char *out, size_t b
     fv_path_of(&path, v->symbols, v->model, v->model->sites[site].node);
     snprintf(out, bytes, "a call path that was not recorded");
     if (path.count)
-        frame_words(&path.frames[0], v->model, out, bytes);
+        fv_place_frame(&path.frames[0], v->model, out, bytes);
     fv_path_release(&path);
     return out;
 }
@@ -123,7 +124,7 @@ char *fv_place_outer(const struct fv_places *p, uint32_t site, size_t least, cha
             i = callers - 1;
             continue;
         }
-        frame_words(&path.frames[i], p->view->model, text, sizeof(text));
+        fv_place_frame(&path.frames[i], p->view->model, text, sizeof(text));
         used += (size_t)snprintf(out + used, bytes - used, "%s<- %s", i > 1 ? " " : "", text);
     }
     fv_path_release(&path);

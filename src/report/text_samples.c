@@ -1,31 +1,37 @@
 /* Sampled functions: which vary, and what part of the time is theirs. */
+#include "base/perf_events.h"
 #include "report/text.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
+
+#define ADVICE_MAX 5 /* sentences, unless all is asked for */
+
+static const char *label(const struct fv_view *v, const struct fv_frame *f, char *out, size_t bytes)
+{
+    char name[512];
+
+    return fv_words_brief(fv_frame_label(f, v->model, name, sizeof(name)), out, bytes);
+}
 
 static void put_row(struct fv_table *t, const struct fv_view *v, struct fv_path *path,
                     const struct fv_sampled *s)
 {
-    char label[512], clean[512], word[FV_WORD];
+    char name[512], word[FV_WORD];
     const struct fv_sampled_stat *stat = &s->all;
-
     size_t own = fv_view_sampled_path(v, path, s), caller = own + 1;
 
-    fv_table_row(t, s->varies ? FV_YELLOW : FV_PLAIN);
-    fv_table_set(t, 0, "%s",
-                 own < path->count
-                     ? fv_words_clean(fv_frame_label(&path->frames[own], v->model, label, sizeof(label)),
-                                      clean, sizeof(clean))
-                     : "?");
+    fv_table_row(t, s->varies && !s->inside_mpi ? FV_YELLOW : FV_PLAIN);
+    fv_table_set(t, 0, "%s", own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?");
     while (caller + 1 < path->count && path->frames[caller].inlined)
         caller++;
     if (caller < path->count)
-        fv_table_set(t, 1, "%s",
-                     fv_words_clean(fv_frame_label(&path->frames[caller], v->model, label, sizeof(label)),
-                                    clean, sizeof(clean)));
+        fv_table_set(t, 1, "%s", label(v, &path->frames[caller], name, sizeof(name)));
     fv_table_set(t, 2, "%s", fv_words_percent(s->share, 1, word));
-    fv_table_set(t, 3, "%s", s->varies ? "varies" : "");
-    fv_table_set(t, 4, "%.2f", s->within);
+    fv_table_set(t, 3, "%s", s->varies ? "varies" : s->judged ? "" : "too few");
+    if (s->judged)
+        fv_table_set(t, 4, "%.2f", s->within);
     if (isfinite(s->between))
         fv_table_set(t, 5, "%.2f", s->between);
     fv_table_set(t, 6, "%s%s", s->fast ? "~" : "", fv_words_seconds(stat->mean[FV_METRIC_CPU], word));
@@ -37,38 +43,143 @@ static void put_row(struct fv_table *t, const struct fv_view *v, struct fv_path 
     fv_table_set(t, 10, "%s", fv_words_count(s->window.count, word));
     if (s->window.count >= FV_SAMPLED_ENOUGH && stat->mean[FV_METRIC_CPU] > 0)
         fv_table_set(t, 11, "%.2f", s->window.mean[FV_METRIC_CPU] / stat->mean[FV_METRIC_CPU]);
+    if (s->abandoned)
+        fv_table_set(t, 12, "%s", fv_words_count(s->abandoned, word));
+}
+
+/* ---- how it was sampled ---- */
+
+static void put_line(const struct fv_page *p, const char *text)
+{
+    fputs("  ", p->out);
+    fv_page_words(p, text, 2);
+}
+
+static void put_losses(const struct fv_page *p, const struct fv_samples *s)
+{
+    char a[FV_WORD], text[300];
+
+    if (s->lost) {
+        snprintf(text, sizeof(text),
+                 "%s more calls were not measured: the table of calling contexts of a thread was full",
+                 fv_words_count(s->lost, a));
+        put_line(p, text);
+    }
+    if (s->not_followed) {
+        snprintf(text, sizeof(text), "%s more calls could not be followed (another stack, or too deep)",
+                 fv_words_count(s->not_followed, a));
+        put_line(p, text);
+    }
+    if (s->log_lost) {
+        snprintf(text, sizeof(text),
+                 "%s instances are counted here but not in the trace: its budget was full",
+                 fv_words_count(s->log_lost, a));
+        put_line(p, text);
+    }
+}
+
+static void put_mode(const struct fv_page *p, const struct fv_samples *s)
+{
+    char text[400], why[160] = "";
+
+    if (s->refusal)
+        snprintf(why, sizeof(why), "; the kernel refused more on %u thread%s: %s", s->refused_threads,
+                 fv_words_s(s->refused_threads), strerror(s->refusal));
+    if (s->modes[FV_SAMPLER_COSTS]) {
+        snprintf(text, sizeof(text),
+                 "no instances on %u of %u threads, where only CPU time was sampled%s: see section CPU time",
+                 s->modes[FV_SAMPLER_COSTS], s->threads, why);
+        put_line(p, text);
+    } else if (s->refusal) {
+        snprintf(text, sizeof(text), "mode: %s%s",
+                 s->modes[FV_SAMPLER_CALLS] ? "counted calls" : "clock and breakpoints", why);
+        put_line(p, text);
+    }
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
+        const struct fv_sampled_event *e = &s->events[i];
+
+        if (!e->refused)
+            continue;
+        snprintf(text, sizeof(text), "event %s is not counted on %u of %u ranks: %s", e->name, e->refused,
+                 e->ranks, fv_perf_event_refusal((uint32_t)e->refusal, e->user_only));
+        put_line(p, text);
+    }
+    if (s->events_scaled || s->events_lost) {
+        snprintf(text, sizeof(text),
+                 "events are estimates in %" PRIu64
+                 " instances, where the counters were shared with others, and unknown "
+                 "in %" PRIu64,
+                 s->events_scaled, s->events_lost);
+        put_line(p, text);
+    }
 }
 
 static void put_summary(const struct fv_page *p, const struct fv_samples *s)
 {
-    char a[FV_WORD], b[FV_WORD], c[FV_WORD], d[FV_WORD], e[FV_WORD], f[FV_WORD], text[600];
+    char a[FV_WORD], b[FV_WORD], c[FV_WORD], d[FV_WORD], e[FV_WORD], f[FV_WORD], g[FV_WORD], text[700];
 
-    snprintf(text, sizeof(text),
-             "%s samples of the CPU clock, %s instances measured on %u thread%s (%s ended by longjmp, "
-             "exceptions or the "
-             "thread's end); sampling itself took %s. Of each instance %s are subtracted for its traps; that "
-             "varies by %s",
-             fv_words_count(s->ticks, a), fv_words_count(s->returns, b), s->threads, fv_words_s(s->threads),
-             fv_words_count(s->abandoned, c), fv_words_seconds(s->tool_s, d), fv_words_seconds(s->trap_s, e),
-             fv_words_seconds(s->trap_spread_s, f));
-    fputs("  ", p->out);
-    fv_page_words(p, text, 2);
-    if (s->lost)
-        fprintf(p->out,
-                "  %s more calls were not measured: the table of calling contexts of a thread was full\n",
-                fv_words_count(s->lost, a));
+    snprintf(
+        text, sizeof(text),
+        "%s samples of the CPU clock, %s instances measured on %u thread%s (%s ended by longjmp, "
+        "exceptions or the thread's end); sampling itself took %s, %s of the CPU time. Of each instance %s "
+        "are subtracted for its traps; that varies by %s",
+        fv_words_count(s->ticks, a), fv_words_count(s->returns, b), s->threads, fv_words_s(s->threads),
+        fv_words_count(s->abandoned, c), fv_words_seconds(s->tool_s, d),
+        fv_words_percent(s->tool_s, s->cpu_s, g), fv_words_seconds(s->trap_s, e),
+        fv_words_seconds(s->trap_spread_s, f));
+    put_line(p, text);
+    put_mode(p, s);
+    put_losses(p, s);
+}
+
+/* ---- what to do about it ---- */
+
+static void put_advice(const struct fv_page *p, const struct fv_view *v, struct fv_path *path, size_t count)
+{
+    const struct fv_samples *s = &v->model->samples;
+    char name[512], percent[FV_WORD], advice[400], text[1200];
+    size_t said = 0;
+
+    for (size_t i = 0; i < count && (said < ADVICE_MAX || p->top == SIZE_MAX); i++) {
+        const struct fv_sampled *one = &s->items[i];
+
+        if (!fv_sampled_advice(s, one, advice, sizeof(advice))[0] || one->inside_mpi)
+            continue;
+        size_t own = fv_view_sampled_path(v, path, one);
+        snprintf(text, sizeof(text), "%s, %s of the CPU time, %s",
+                 own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?",
+                 fv_words_percent(one->share, 1, percent), advice);
+        fputs("  ", p->out);
+        fputs(fv_page_on(p, FV_YELLOW), p->out);
+        fv_page_words(p, text, 4);
+        fputs(fv_page_off(p), p->out);
+        said++;
+    }
+    if (!said && s->returns)
+        put_line(p, "no function varies that has more than 10 % of the CPU time");
+}
+
+/* Parts of MPI are not the user's to change: sections Waiting and MPI functions tell of them. */
+static size_t outside_mpi(const struct fv_samples *s)
+{
+    size_t count = 0;
+
+    while (count < s->count && !s->items[count].inside_mpi)
+        count++;
+    return count;
 }
 
 void fv_text_samples(const struct fv_page *p, const struct fv_view *v)
 {
     static const struct fv_column columns[] = {
-        { "function", true, true, 0 },   { "called by", true, true, 4 },   { "CPU share", false, false, 0 },
-        { "", true, false, 0 },          { "within", false, false, 0 },    { "between", false, false, 0 },
-        { "mean CPU", false, false, 0 }, { "mean time", false, false, 3 }, { "in MPI", false, false, 2 },
-        { "samples", false, false, 2 },  { "in window", false, false, 1 }, { "bias", false, false, 1 },
+        { "function", true, true, 0 },    { "called by", true, true, 4 },   { "CPU share", false, false, 0 },
+        { "", true, false, 0 },           { "within", false, false, 0 },    { "between", false, false, 0 },
+        { "mean CPU", false, false, 0 },  { "mean time", false, false, 3 }, { "in MPI", false, false, 2 },
+        { "samples", false, false, 2 },   { "in window", false, false, 1 }, { "bias", false, false, 1 },
+        { "abandoned", false, false, 1 },
     };
     const struct fv_samples *s = &v->model->samples;
-    size_t rows = s->count < p->top ? s->count : p->top;
+    size_t count = outside_mpi(s), rows = p->top == SIZE_MAX ? s->count : count < p->top ? count : p->top;
     struct fv_path path = { 0 };
     struct fv_table t;
 
@@ -81,11 +192,16 @@ void fv_text_samples(const struct fv_page *p, const struct fv_view *v)
         p, "Functions",
         "sampled whole instances. within, between: standard deviation of the CPU time over its mean, in a "
         "thread, and of the means of threads; a function varies that has more than 10 % of the CPU time and "
-        "more than 0.20 within or 0.10 between. bias: mean of the instances chosen without bias (in window) "
-        "over that of all. ~ marks functions too fast to be sure");
+        "more than 0.20 within or 0.10 between; with less than 8 instances (too few) it is not judged. bias: "
+        "mean of the instances chosen without bias (in window) over that of all. ~ marks functions too fast "
+        "to "
+        "be sure");
     put_summary(p, s);
-    fv_table_print(&t, p);
-    fv_page_cut(p, rows, s->count, "function", " in its calling context");
+    put_advice(p, v, &path, count);
+    if (rows)
+        fv_table_print(&t, p);
+    fv_page_cut(p, rows, s->count, "function",
+                count < s->count ? ", those inside MPI among them" : " in its calling context");
     fv_table_release(&t);
     fv_path_release(&path);
 }

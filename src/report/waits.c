@@ -36,6 +36,7 @@ struct scan {
     double begin_s, end_s;
     uint32_t rank, site_rank;
     int32_t comm_rank;
+    struct fv_cell_wait *cell;
 };
 /* What the log tells of the kinds of waiting in analysis.json. */
 enum log_kind {
@@ -70,6 +71,7 @@ struct call {
     unsigned flags;
     const struct fv_func *function;
     bool parted; /* by a barrier of fvmpi's before it */
+    struct fv_cell_wait *cell; /* NULL: there are no sections */
 };
 
 /* ---- the join ---- */
@@ -104,7 +106,7 @@ static struct slot *slot_of(struct join *j, uint32_t comm, uint32_t sequence)
     return &b->slots[at];
 }
 
-static const struct fv_cell_place *find_place(const struct fv_build_file *f, uint32_t thread, uint32_t cell)
+const struct fv_cell_place *fv_build_place(const struct fv_build_file *f, uint32_t thread, uint32_t cell)
 {
     for (size_t i = 0; i < f->cell_maps; i++)
         if (f->cells[i].thread == thread)
@@ -114,12 +116,20 @@ static const struct fv_cell_place *find_place(const struct fv_build_file *f, uin
     return NULL;
 }
 
+struct fv_cell_wait *fv_build_cell_wait(const struct fv_build_file *f, uint32_t thread, uint32_t cell)
+{
+    for (size_t i = 0; i < f->cell_maps; i++)
+        if (f->cells[i].thread == thread)
+            return f->cells[i].waits && cell < f->cells[i].count ? &f->cells[i].waits[cell] : NULL;
+    return NULL;
+}
+
 static bool resolve(const struct join *j, uint32_t rank, uint32_t thread, const struct fv_coll_record *r,
                     struct call *out)
 {
     const struct fv_build_file *f = &j->build->files[rank];
     const struct fv_model *m = j->build->model;
-    const struct fv_cell_place *place = find_place(f, thread, r->cell_flags >> 3);
+    const struct fv_cell_place *place = fv_build_place(f, thread, r->cell_flags >> 3);
 
     if (!place || r->sequence & ((UINT32_C(1) << j->shift) - 1) || place->comm >= f->comm_count ||
         f->comms[place->comm].comm == FV_NONE)
@@ -130,6 +140,7 @@ static bool resolve(const struct join *j, uint32_t rank, uint32_t thread, const 
                           .flags = r->cell_flags & 7,
                           .comm = f->comms[place->comm].comm,
                           .comm_rank = f->comms[place->comm].rank,
+                          .cell = fv_build_cell_wait(f, thread, r->cell_flags >> 3),
                           .parted = place->parted && m->barrier == FV_BARRIER_BEFORE };
     out->function = &m->functions[m->sites[m->site_ranks[place->site_rank].site].function];
     out->begin_s = fv_build_time(m, rank, r->begin);
@@ -202,7 +213,7 @@ static double wait_between(double begin_s, double end_s, double cause_s)
     return until > begin_s ? until - begin_s : 0;
 }
 
-static void charge_wait(struct join *j, uint32_t site_rank, uint32_t comm, uint32_t cause, double wait_s,
+static void charge_wait(struct join *j, uint32_t site_rank, struct fv_cell_wait *cell, uint32_t comm, uint32_t cause, double wait_s,
                         bool known)
 {
     struct fv_model *m = j->build->model;
@@ -212,6 +223,11 @@ static void charge_wait(struct join *j, uint32_t site_rank, uint32_t comm, uint3
     s->logged++;
     if (!known)
         j->guessed[site_rank] = true;
+    if (cell) {
+        cell->wait_s += wait_s;
+        cell->logged++;
+        cell->guessed |= !known;
+    }
     m->comms[comm].wait_s += wait_s;
     if (wait_s <= 0 || cause == FV_NONE || m->site_ranks[cause].rank == s->rank)
         return;
@@ -256,7 +272,7 @@ static void charge(struct join *j, struct slot *s, const struct call *c)
     if (c->function->wait == FV_WAIT_SCAN && !c->parted) {
         FV_GROW(j->scans, j->scan_room, j->scan_count + 1);
         j->scans[j->scan_count++] = (struct scan){
-            (uint64_t)c->comm << 32 | c->sequence, c->begin_s, c->end_s, c->rank, c->site_rank, c->comm_rank
+            (uint64_t)c->comm << 32 | c->sequence, c->begin_s, c->end_s, c->rank, c->site_rank, c->comm_rank, c->cell
         };
         return;
     }
@@ -267,7 +283,7 @@ static void charge(struct join *j, struct slot *s, const struct call *c)
         !(c->flags & FV_COLL_ROOT) && !inter)
         return; /* the root's call is missing */
     double wait_s = cause.site_rank == FV_NONE ? 0 : wait_between(c->begin_s, c->end_s, cause.begin_s);
-    charge_wait(j, c->site_rank, c->comm, cause.site_rank, wait_s,
+    charge_wait(j, c->site_rank, c->cell, c->comm, cause.site_rank, wait_s,
                 !inter && (!cause.needs_all || s->count >= size));
     add_kind(j, c->parted ? LOG_BARRIER : kind_of(c->function), wait_s);
 }
@@ -300,7 +316,7 @@ static void charge_scans(struct join *j)
             latest = s->site_rank;
         }
         double wait_s = wait_between(s->begin_s, s->end_s, latest_s);
-        charge_wait(j, s->site_rank, (uint32_t)(s->key >> 32), latest, wait_s,
+        charge_wait(j, s->site_rank, s->cell, (uint32_t)(s->key >> 32), latest, wait_s,
                     (int64_t)(i - first) == s->comm_rank);
         add_kind(j, LOG_SCAN, wait_s);
     }
@@ -436,7 +452,7 @@ static void best_transfers(const struct fv_build *b, double best[FV_SIZE_BUCKETS
 }
 
 static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cell *cell,
-                          struct fv_site_rank *s, const double transfer[FV_SIZE_BUCKETS])
+                          struct fv_site_rank *s, struct fv_cell_wait *own, const double transfer[FV_SIZE_BUCKETS])
 {
     const struct fv_model *m = b->model;
     uint32_t function = m->sites[s->site].function;
@@ -449,6 +465,8 @@ static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cel
     double wait = fv_build_seconds(m, rank, cell->time_sum) - cell->calls * best;
     if (wait > 0)
         s->wait_s += wait;
+    if (wait > 0 && own)
+        own->wait_s += wait;
     s->wait_kind = FV_WAIT_ESTIMATE;
 }
 
@@ -464,18 +482,32 @@ static void p2p_waits(struct fv_build *b)
 
         for (const void *p; (p = fv_cursor_next(&c));) {
             const struct fv_cell_place *place =
-                c.index < UINT32_MAX ? find_place(&b->files[rank], c.thread, (uint32_t)c.index) : NULL;
+                c.index < UINT32_MAX ? fv_build_place(&b->files[rank], c.thread, (uint32_t)c.index) : NULL;
 
             if (!place)
                 continue;
             memcpy(&cell, p, sizeof(cell));
-            estimate_cell(b, rank, &cell, &m->site_ranks[place->site_rank], transfer);
+            estimate_cell(b, rank, &cell, &m->site_ranks[place->site_rank],
+                          fv_build_cell_wait(&b->files[rank], c.thread, (uint32_t)c.index), transfer);
         }
     }
 }
 
+/* Where the program marks sections, a call site's waiting may belong to several of them. */
+static void keep_by_cell(struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SECTION_SETS);
+
+    if (!fv_cursor_next(&c))
+        return;
+    for (size_t i = 0; i < f->cell_maps; i++)
+        f->cells[i].waits = fv_xcalloc(f->cells[i].count, sizeof(*f->cells[i].waits));
+}
+
 void fv_build_waits(struct fv_build *b)
 {
+    for (size_t i = 0; i < b->model->rank_count; i++)
+        keep_by_cell(&b->files[i]);
     collective_waits(b);
     p2p_waits(b);
 }

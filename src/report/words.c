@@ -127,6 +127,43 @@ char *fv_words_bytes(uint64_t bytes, char out[FV_WORD])
     return with_unit(value, units[unit], out);
 }
 
+char *fv_words_short(const char *name, char *out, size_t bytes)
+{
+    size_t length, depth = 0, at;
+
+    fv_words_clean(name, out, bytes);
+    length = strlen(out);
+    if (length > 6 && !strcmp(out + length - 6, " const"))
+        length -= 6;
+    if (!length || out[length - 1] != ')')
+        return out;
+    for (at = length; at-- > 0;) {
+        depth += out[at] == ')';
+        if (out[at] == '(' && !--depth)
+            break;
+    }
+    if (at > 0 && at < length && !(at >= 8 && !strncmp(out + at - 8, "operator", 8)))
+        out[at] = '\0';
+    return out;
+}
+
+char *fv_words_brief(const char *name, char *out, size_t bytes)
+{
+    unsigned depth = 0, parts = 0;
+    size_t at;
+
+    fv_words_short(name, out, bytes);
+    for (at = strlen(out); at-- > 1;) {
+        depth += out[at] == '>' || out[at] == ')' || out[at] == '}';
+        depth -= depth && (out[at] == '<' || out[at] == '(' || out[at] == '{');
+        if (!depth && out[at] == ':' && out[at - 1] == ':' && ++parts == 2)
+            break;
+    }
+    if (parts == 2)
+        memmove(out, out + at + 1, strlen(out + at + 1) + 1);
+    return out;
+}
+
 char *fv_words_count(uint64_t count, char out[FV_WORD])
 {
     char digits[24];

@@ -12,6 +12,10 @@ int32_t fv_utf8_next(const char **p);
 /* What a terminal may get: control characters and bytes that are no UTF-8 become \xNN. Cuts at `bytes`,
  * never within a character. Returns out. */
 char *fv_words_clean(const char *text, char *out, size_t bytes);
+/* A clean function name without C++'s parameters. Returns out. */
+char *fv_words_short(const char *name, char *out, size_t bytes);
+/* The same, the last two parts of it: "PairLJCut::compute". */
+char *fv_words_brief(const char *name, char *out, size_t bytes);
 /* Columns that clean text takes on a terminal. */
 size_t fv_words_columns(const char *clean);
 /* Shortens clean text to so many columns, "..." at its end. */

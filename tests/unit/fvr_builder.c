@@ -191,6 +191,61 @@ void fvr_peer(struct fvr *f, uint32_t thread, int world_rank, uint64_t messages,
     fvr_add(f, FV_CHUNK_PEERS, thread, &r, sizeof(r));
 }
 
+/* ---- samples ---- */
+
+void fvr_sampler(struct fvr *f, uint32_t thread, uint64_t rate, uint64_t ticks)
+{
+    struct fv_sampler_record r = { .rate = rate, .ticks = ticks };
+
+    fvr_add(f, FV_CHUNK_SAMPLER, thread, &r, sizeof(r));
+}
+
+uint32_t fvr_sample_path(struct fvr *f, uint32_t thread, uint32_t parent, uint32_t module, uint64_t offset)
+{
+    struct fv_path_record r = { parent, module, offset };
+    uint32_t id = 0;
+
+    fvr_add(f, FV_CHUNK_SAMPLE_PATHS, thread, &r, sizeof(r));
+    for (size_t i = 0; i < f->stream_count; i++)
+        if (f->streams[i].type == FV_CHUNK_SAMPLE_PATHS && f->streams[i].thread == thread)
+            id = (uint32_t)(f->streams[i].bytes / sizeof(r));
+    return id;
+}
+
+void fvr_cost(struct fvr *f, uint32_t thread, uint32_t path, uint64_t ticks, uint64_t in_mpi)
+{
+    struct fv_cost r = { .path = path, .ticks = ticks, .in_mpi = in_mpi };
+
+    fvr_add(f, FV_CHUNK_COSTS, thread, &r, sizeof(r));
+}
+
+static void add_moment(struct fv_moments *m, uint32_t count, double value)
+{
+    double delta = value - m->mean;
+
+    m->mean += delta / count;
+    m->m2 += delta * (value - m->mean);
+}
+
+void fvr_instances(struct fvr *f, uint32_t thread, uint32_t path, const uint64_t *ns, uint32_t calls, uint32_t window,
+                   const double *others)
+{
+    struct fv_instances r = { .path = path, .entries = calls, .returns = calls, .window = window };
+
+    for (uint32_t i = 0; i < calls; i++) {
+        for (unsigned m = 0; m < FV_METRIC_COUNT; m++) {
+            double value = m <= FV_METRIC_CPU ? (double)ns[i] : others ? others[m] * (i + 1) : 0;
+
+            add_moment(&r.all[m], i + 1, value);
+            if (i < window)
+                add_moment(&r.in_window[m], i + 1, value);
+        }
+        if (i < FV_RESERVOIR)
+            r.reservoir[i] = (struct fv_instance){ f->header.begin_ticks + i, ns[i], ns[i] };
+    }
+    fvr_add(f, FV_CHUNK_INSTANCES, thread, &r, sizeof(r));
+}
+
 /* ---- layout ---- */
 
 static size_t fixed_bytes(uint16_t type)
@@ -199,6 +254,8 @@ static size_t fixed_bytes(uint16_t type)
            : type == FV_CHUNK_PATHS       ? sizeof(struct fv_path_record)
            : type == FV_CHUNK_COLLECTIVES ? sizeof(struct fv_coll_record)
            : type == FV_CHUNK_PEERS       ? sizeof(struct fv_peer_record)
+           : type == FV_CHUNK_SAMPLE_PATHS ? sizeof(struct fv_path_record)
+           : type == FV_CHUNK_COSTS       ? sizeof(struct fv_cost)
                                           : 0;
 }
 

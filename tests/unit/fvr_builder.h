@@ -47,6 +47,14 @@ void fvr_collective(struct fvr *f, uint32_t thread, uint32_t cell, uint32_t sequ
                     uint64_t begin, uint64_t end);
 void fvr_peer(struct fvr *f, uint32_t thread, int world_rank, uint64_t messages, uint64_t bytes);
 
+/* Samples of a thread. Times in ns; the window holds the first `window` of the calls. */
+void fvr_sampler(struct fvr *f, uint32_t thread, uint64_t rate, uint64_t ticks);
+uint32_t fvr_sample_path(struct fvr *f, uint32_t thread, uint32_t parent, uint32_t module, uint64_t offset);
+void fvr_cost(struct fvr *f, uint32_t thread, uint32_t path, uint64_t ticks, uint64_t in_mpi);
+/* Calls of one function; of other metrics than the times each call has `others`[metric] times its number from 1. */
+void fvr_instances(struct fvr *f, uint32_t thread, uint32_t path, const uint64_t *ns, uint32_t calls, uint32_t window,
+                   const double *others);
+
 /* Lays the file out; bytes and size are then valid, until the next change. */
 void fvr_finish(struct fvr *f);
 /* fvr_finish(), and adds it to an experiment; the builder must outlive the experiment. */

@@ -1,0 +1,89 @@
+/* Clock samples as people look at them: procedures, source lines, loops and a call tree from the root down,
+ * with the parts in MPI and in the synchronisation of threads. Inlined procedures count as procedures.
+ *
+ * Self: the sample was taken there; total: there or in what it calls. A procedure that stands several times
+ * on a call path (recursion) is counted once. In MPI and in synchronisation exclude each other. */
+#ifndef FV_COST_PROFILE_H
+#define FV_COST_PROFILE_H
+
+#include "report/symbols.h"
+
+struct fv_cost_sum {
+    uint64_t ticks, in_mpi, in_sync;
+};
+struct fv_cost_both {
+    struct fv_cost_sum self, total;
+};
+struct fv_cost_part {
+    uint32_t procedure, thread; /* thread: index in fv_costs.threads */
+    struct fv_cost_both sum;
+};
+struct fv_cost_procedure {
+    const char *name; /* of code without symbols: "[module]", which stands for all of it */
+    const char *file; /* NULL: not known */
+    uint32_t module;
+    bool inlined; /* everywhere */
+    struct fv_cost_both sum;
+    size_t first_part, parts;      /* of fv_cost_profile.parts, by thread */
+    double rank_min_s, rank_max_s; /* of total, over all ranks with samples */
+    uint32_t rank_max;             /* index of the rank */
+};
+struct fv_cost_line {
+    const char *file;
+    uint32_t line, procedure; /* procedure: the first that was met there */
+    struct fv_cost_both sum;
+};
+/* A node of the call tree; 0 is the root, outside of main. A parent has a smaller index. */
+struct fv_cost_branch {
+    uint32_t parent, procedure;
+    struct fv_cost_both sum;
+};
+/* A natural loop of a compiled function, found in its machine code: see loops.h. */
+struct fv_cost_loop {
+    uint32_t parent; /* the loop around it, a smaller index; FV_NONE */
+    uint32_t number; /* as they were found */
+    uint32_t module;
+    uint64_t offset;      /* of its header */
+    const char *function; /* that holds its code, as compiled */
+    const char *file;     /* NULL: no line is known */
+    uint32_t first_line, last_line;
+    unsigned depth; /* 1: outermost */
+    struct fv_cost_both sum;
+};
+/* Samples at a call path of a thread, for exports. */
+struct fv_cost_stack {
+    uint32_t thread, branch;
+    uint64_t ticks;
+};
+
+struct fv_cost_profile {
+    struct fv_arena arena;
+    struct fv_cost_sum all;
+    double tick_s;
+    uint32_t rank_count;                  /* with samples */
+    struct fv_cost_procedure *procedures; /* by self, largest first */
+    size_t procedure_count, procedure_room;
+    struct fv_cost_part *parts;
+    size_t part_count, part_room;
+    struct fv_cost_line *lines; /* by self, largest first */
+    size_t line_count, line_room;
+    struct fv_cost_branch *branches;
+    size_t branch_count, branch_room;
+    struct fv_cost_loop
+        *loops; /* by total, largest first; parents before their children where these are equal */
+    size_t loop_count, loop_room;
+    bool loops_known;             /* fvmpi was built with a disassembler, and symbols were looked up */
+    struct fv_cost_stack *stacks; /* by thread */
+    size_t stack_count, stack_room;
+};
+
+#define FV_COST_ALL_RANKS UINT32_MAX
+/* `rank`: an index of the model's ranks, to take its samples alone. */
+void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *model,
+                          const struct fv_symbols *symbols, uint32_t rank);
+void fv_cost_profile_release(struct fv_cost_profile *profile);
+
+/* 95 % of the times the truth lies so near: 2 sqrt(n), in ticks. */
+double fv_cost_error(uint64_t ticks);
+
+#endif

@@ -1,0 +1,240 @@
+/* Phases of parallel threads: how much waiting takes from their speedup. As a section of the report, and as
+ * the stacks of `fvmpi stacks`. Formulas: phases.h. */
+#include "report/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OFF_CPU 0.02 /* of the threads' time: from then on it is said */
+#define CREATOR 0.05 /* likewise, of the elapsed time */
+
+static void phase_name(const struct fv_view *v, const struct fv_phase *p, char *out, size_t bytes)
+{
+    char routine[300], place[700];
+
+    snprintf(out, bytes, "%s, created in %s", fv_view_routine(v, p->routine, routine, sizeof(routine)),
+             fv_view_path_words(v, p->node, 0, place, sizeof(place)));
+}
+
+static void put_line(const struct fv_page *p, size_t indent, const char *text)
+{
+    fprintf(p->out, "%*s", (int)indent, "");
+    fv_page_words(p, text, indent + 2);
+}
+
+/* What makes its numbers say less. */
+static void put_notes(const struct fv_page *p, const struct fv_phase *phase, const char *name)
+{
+    const struct fv_phase_sums *s = &phase->sums;
+    char text[1600], word[FV_WORD];
+
+    if (s->off_cpu_s > OFF_CPU * s->time_s) {
+        snprintf(
+            text, sizeof(text),
+            "%sfor %s of their time at least, threads were off the processor without waiting for each other: "
+            "few processors, I/O, or sleep; that is no waiting here",
+            name, fv_words_percent(s->off_cpu_s, s->time_s, word));
+        put_line(p, 4, text);
+    }
+    if (s->creator_s > CREATOR * s->elapsed_s) {
+        snprintf(text, sizeof(text),
+                 "%sfor %s of the time the creating thread did other things than join: it is not among the N",
+                 name, fv_words_percent(s->creator_s, s->elapsed_s, word));
+        put_line(p, 4, text);
+    }
+    if (phase->open) {
+        snprintf(text, sizeof(text), "%snot all of its threads had ended", name);
+        put_line(p, 4, text);
+    }
+}
+
+/* ---- the report's section ---- */
+
+static void set_factor(struct fv_table *t, size_t column, double value)
+{
+    if (isfinite(value))
+        fv_table_set(t, column, "%.2f", value);
+}
+
+static void threads_word(const struct fv_phase_sums *s, char *out, size_t bytes)
+{
+    if (s->threads_min == s->threads_max)
+        snprintf(out, bytes, "%u", s->threads_max);
+    else
+        snprintf(out, bytes, "%u-%u", s->threads_min, s->threads_max);
+}
+
+static void put_row(struct fv_table *t, const struct fv_view *v, const struct fv_phase *p)
+{
+    const struct fv_phase_sums *s = &p->sums;
+    struct fv_phase_bound b = fv_phase_bound(s);
+    char name[1200], word[FV_WORD];
+
+    fv_table_row(t, b.synchronisation > 0.1 * b.threads ? FV_YELLOW : FV_PLAIN);
+    phase_name(v, p, name, sizeof(name));
+    fv_table_set(t, 0, "%s", name);
+    threads_word(s, word, sizeof(word));
+    fv_table_set(t, 1, "%s", word);
+    fv_table_set(t, 2, "%s", fv_words_count(s->instances, word));
+    fv_table_set(t, 3, "%s", fv_words_seconds(s->elapsed_s / p->ranks, word));
+    if (s->time_s > 0)
+        fv_table_set(t, 4, "%s", fv_words_percent(s->wait_s, s->time_s, word));
+    if (isfinite(b.without_waiting))
+        fv_table_set(t, 5, "%.2f x", b.without_waiting);
+    set_factor(t, 6, b.bound);
+    set_factor(t, 7, b.synchronisation);
+    set_factor(t, 8, b.imbalance);
+}
+
+static void put_single(const struct fv_page *p, size_t count)
+{
+    char text[100], word[FV_WORD];
+
+    if (!count)
+        return;
+    snprintf(text, sizeof(text), "and %s of single threads; --json has all", fv_words_count(count, word));
+    fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
+    fv_page_words(p, text, 2);
+    fputs(fv_page_off(p), p->out);
+}
+
+void fv_text_phases(const struct fv_page *p, const struct fv_view *v)
+{
+    static const struct fv_column columns[] = {
+        { "threads of", true, true, 0 }, { "N", false, false, 0 },       { "times", false, false, 2 },
+        { "elapsed", false, false, 3 },  { "waiting", false, false, 0 }, { "no waits", false, false, 0 },
+        { "speedup", false, false, 4 },  { "sync", false, false, 4 },    { "imbalance", false, false, 1 },
+    };
+    const struct fv_phases *s = &v->model->phases;
+    size_t shown = 0, parallel = 0;
+    struct fv_table t;
+
+    fv_table_init(&t, columns, sizeof(columns) / sizeof(*columns));
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->items[i].sums.threads_max < 2)
+            continue;
+        if (parallel++ < p->top) {
+            put_row(&t, v, &s->items[i]);
+            shown++;
+        }
+    }
+    if (parallel) {
+        fv_page_heading(p, "Thread phases",
+                        "from creation to join; no waits: how many times as fast, if nobody waited; speedup "
+                        "of the N threads; "
+                        "sync: what waiting takes of it. All at most: fvmpi stacks says more");
+        fv_table_print(&t, p);
+        fv_page_cut(p, shown, parallel, "phase", "");
+        put_single(p, s->count - parallel);
+    }
+    fv_table_release(&t);
+}
+
+/* ---- stacks ---- */
+
+static void put_component(const struct fv_page *p, const char *name, double value, double threads,
+                          const char *remark)
+{
+    bool none = fabs(value) < FV_STACK_ZERO * threads;
+    char text[300];
+
+    if (!isfinite(value))
+        return;
+    fprintf(p->out, "    %-24s %s%8.2f%s", name, fv_page_on(p, none ? FV_PLAIN : FV_BOLD), value,
+            fv_page_off(p));
+    snprintf(text, sizeof(text), "%s%s%s", remark, *remark && none ? "; " : "",
+             none ? "below 5 % of N: counts as zero" : "");
+    if (*text) {
+        fputs("   ", p->out);
+        fv_page_words(p, text, 40);
+    } else
+        putc('\n', p->out);
+}
+
+static void put_bound(const struct fv_page *p, const struct fv_phase *phase)
+{
+    struct fv_phase_bound b = fv_phase_bound(&phase->sums);
+
+    put_component(p, "N", b.threads, 0, "threads; the sum of:");
+    put_component(p, "speedup         <=", b.bound, 0, "sum(t_i - w_i) / max t_i");
+    put_component(p, "synchronisation <=", b.synchronisation, b.threads, "more, if nobody waited");
+    put_component(p, "imbalance", b.imbalance, b.threads, "of the time that is not waiting");
+}
+
+static void put_stack(const struct fv_page *p, const struct fv_phase *phase, double t1_s, bool *rejected)
+{
+    struct fv_stack s = fv_phase_stack(phase, t1_s);
+    double threads = fv_phase_bound(&phase->sums).threads;
+    char text[300];
+
+    *rejected = s.rejected;
+    put_component(p, "N", threads, 0, "");
+    put_component(p, "S_m = T1 / max t_i", s.measured, 0, "measured speedup");
+    put_component(p, "S_w = T1 / max(t_i-w_i)", s.waitless, 0, "if nobody waited");
+    if (s.rejected) {
+        snprintf(text, sizeof(text),
+                 "rejected: S_w is above %.2f N. T1 must be what all %llu time%s of this phase on a rank "
+                 "take with one "
+                 "thread, for the same work",
+                 FV_STACK_GUARD, (unsigned long long)(phase->sums.instances / phase->ranks),
+                 fv_words_s(phase->sums.instances / phase->ranks));
+        put_line(p, 4, text);
+        return;
+    }
+    put_component(p, "synchronisation", s.synchronisation, threads, "S_w - S_m");
+    put_component(p, "all else", s.rest, threads,
+                  "N - S_w: cache and memory (not measured yet), imbalance, overhead of threads");
+}
+
+static bool is_chosen(const struct fv_phases *s, size_t i, size_t chosen)
+{
+    return chosen ? i + 1 == chosen : s->items[i].sums.threads_max > 1;
+}
+
+int fv_view_stacks(const struct fv_view *v, const struct fv_stacks_options *o, FILE *out)
+{
+    const struct fv_page page = { .out = out,
+                                  .width = o->text.width,
+                                  .top = o->text.top,
+                                  .brief = o->text.brief,
+                                  .color = o->text.color,
+                                  .utf8 = o->text.utf8 },
+                         *p = &page;
+    const struct fv_phases *s = &v->model->phases;
+    char name[1200], text[1600], threads[FV_WORD], times[FV_WORD], elapsed[FV_WORD], longest[FV_WORD],
+        waitless[FV_WORD];
+    bool rejected = false;
+    size_t shown = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        const struct fv_phase *phase = &s->items[i];
+        const struct fv_phase_sums *u = &phase->sums;
+
+        if (!is_chosen(s, i, o->phase) || (!o->phase && shown == p->top))
+            continue;
+        phase_name(v, phase, name, sizeof(name));
+        threads_word(u, threads, sizeof(threads));
+        fprintf(out, "%s%s", shown++ ? "\n" : "", fv_page_on(p, FV_BOLD));
+        snprintf(text, sizeof(text), "phase %zu: %s threads of %s", i + 1, threads, name);
+        fv_page_words(p, text, 2);
+        fputs(fv_page_off(p), out);
+        snprintf(text, sizeof(text),
+                 "%s time%s on %u rank%s; of a rank: %s elapsed, longest thread %s, without waiting %s "
+                 "(%.2f times as fast at most)",
+                 fv_words_count(u->instances, times), fv_words_s(u->instances), phase->ranks,
+                 fv_words_s(phase->ranks), fv_words_seconds(u->elapsed_s / phase->ranks, elapsed),
+                 fv_words_seconds(u->longest_s / phase->ranks, longest),
+                 fv_words_seconds(u->useful_longest_s / phase->ranks, waitless),
+                 fv_phase_bound(u).without_waiting);
+        put_line(p, 2, text);
+        if (o->t1_s > 0)
+            put_stack(p, phase, o->t1_s, &rejected);
+        else
+            put_bound(p, phase);
+        put_notes(p, phase, "");
+    }
+    if (fflush(out) || ferror(out))
+        return -FV_EIO;
+    return rejected ? -FV_EFORMAT : 0;
+}

@@ -1,0 +1,781 @@
+/* Samples of synthetic runs with known answers: where CPU time is, exports, the annotated source, sampled
+ * functions, loops. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "fvr_builder.h"
+#include "report/cost_profile.h"
+#include "report/loop_graph.h"
+#include "report/views.h"
+
+#define ID "0123456789abcdef0123"
+#define assert_near(a, b, within)                                                                            \
+    do {                                                                                                     \
+        if (!(fabs((double)(a) - (double)(b)) <= (within)))                                                  \
+            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b));                             \
+    } while (0)
+
+enum {
+    MAIN = 0x100,
+    CALLS_F = 0x110,
+    CALLS_G = 0x210,
+    IN_F = 0x220,
+    IN_F2 = 0x221,
+    CALLS_F_AGAIN = 0x230,
+    IN_G = 0x310,
+    LOCK = 0x50
+};
+
+static struct fvr file[3];
+static struct fv_experiment experiment;
+static struct fv_model model;
+static struct fv_symbols symbols;
+static struct fv_cost_profile profile;
+static char directory[64];
+
+/* What debug information would say of these addresses. */
+static const struct {
+    uint64_t offset;
+    const char *module, *function, *file;
+    uint32_t line;
+} known[] = {
+    { MAIN, "app", "main", "/src/app/main.c", 3 },  { CALLS_F, "app", "main", "/src/app/main.c", 4 },
+    { CALLS_G, "app", "f", "/src/app/work.c", 10 }, { IN_F, "app", "f", "/src/app/work.c", 11 },
+    { IN_F2, "app", "f", "/src/app/work.c", 11 },   { CALLS_F_AGAIN, "app", "f", "/src/app/work.c", 12 },
+    { IN_G, "app", "g;h", "/src/lib/work.c", 20 },  { LOCK, "libc.so.6", "pthread_mutex_lock", NULL, 0 },
+};
+
+static int set_up(void **state)
+{
+    (void)state;
+    experiment = (struct fv_experiment){ 0 };
+    model = (struct fv_model){ 0 };
+    symbols = (struct fv_symbols){ 0 };
+    profile = (struct fv_cost_profile){ 0 };
+    for (int i = 0; i < 3; i++) {
+        fvr_init(&file[i], i, 3);
+        if (i == 1) /* ids of modules differ from rank to rank */
+            fvr_module(&file[i], "/lib/libc.so.6", 0x700000, NULL);
+        fvr_module(&file[i], "/usr/bin/app", (uint64_t)i << 20, ID);
+        if (i != 1)
+            fvr_module(&file[i], "/lib/libc.so.6", 0x900000, NULL);
+        fvr_thread(&file[i], 0, true, 0, 0, NULL);
+    }
+    strcpy(directory, "/tmp/fvmpi-samples-XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    fv_cost_profile_release(&profile);
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+    fv_experiment_release(&experiment);
+    for (int i = 0; i < 3; i++)
+        fvr_release(&file[i]);
+    char command[100];
+    snprintf(command, sizeof(command), "rm -r '%s'", directory);
+    return system(command);
+}
+
+static uint32_t app(int rank)
+{
+    return rank == 1 ? 2 : 1;
+}
+
+static void name_frames(void)
+{
+    for (size_t i = 0; i < symbols.frame_count; i++)
+        for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
+            if (symbols.frames[i].offset == known[k].offset &&
+                !strcmp(model.modules[symbols.frames[i].module].name, known[k].module)) {
+                symbols.frames[i].function = known[k].function;
+                symbols.frames[i].file = known[k].file;
+                symbols.frames[i].line = known[k].line;
+            }
+}
+
+static void build(int ranks)
+{
+    for (int i = 0; i < ranks; i++)
+        fvr_join(&file[i], &experiment);
+    fv_experiment_choose(&experiment);
+    fv_model_build(&model, &experiment);
+    fv_symbols_resolve(&symbols, &model, false);
+    name_frames();
+}
+
+/* Rank 0 and 1: main (1 tick), main>f (20, 10 of them of another instruction, 5 in MPI), main>f>f>g (4),
+ * main>f>lock (3). Thread 1 of rank 1: main>f (100) at another rate. */
+static void sample_ranks(void)
+{
+    for (int i = 0; i < 2; i++) {
+        fvr_sampler(&file[i], 0, 100, 28);
+        uint32_t m = fvr_sample_path(&file[i], 0, 0, app(i), MAIN);
+        uint32_t calls = fvr_sample_path(&file[i], 0, 0, app(i), CALLS_F);
+        uint32_t f = fvr_sample_path(&file[i], 0, calls, app(i), IN_F);
+        uint32_t f2 = fvr_sample_path(&file[i], 0, calls, app(i), IN_F2);
+        uint32_t again = fvr_sample_path(&file[i], 0, calls, app(i), CALLS_F_AGAIN);
+        uint32_t deep = fvr_sample_path(&file[i], 0, again, app(i), CALLS_G);
+        uint32_t g = fvr_sample_path(&file[i], 0, deep, app(i), IN_G);
+        uint32_t locks = fvr_sample_path(&file[i], 0, calls, app(i), CALLS_G);
+        uint32_t lock = fvr_sample_path(&file[i], 0, locks, i == 1 ? 1 : 2, LOCK);
+
+        fvr_cost(&file[i], 0, m, 1, 0);
+        fvr_cost(&file[i], 0, f, 10, 5);
+        fvr_cost(&file[i], 0, f2, 10, 0);
+        fvr_cost(&file[i], 0, g, 4, 0);
+        fvr_cost(&file[i], 0, lock, 3, 0);
+    }
+    fvr_thread(&file[1], 1, false, 0, 0, NULL);
+    fvr_sampler(&file[1], 1, 1000, 100);
+    uint32_t calls = fvr_sample_path(&file[1], 1, 0, app(1), CALLS_F);
+    fvr_cost(&file[1], 1, fvr_sample_path(&file[1], 1, calls, app(1), IN_F), 100, 0);
+}
+
+static void make_profile(uint32_t rank)
+{
+    fv_cost_profile_init(&profile, &model, &symbols, rank);
+}
+
+static const struct fv_cost_procedure *procedure(const char *name)
+{
+    for (size_t i = 0; i < profile.procedure_count; i++)
+        if (!strcmp(profile.procedures[i].name, name))
+            return &profile.procedures[i];
+    fail_msg("no procedure %s", name);
+    return NULL;
+}
+
+static void expect_sum(const struct fv_cost_sum *s, unsigned ticks, unsigned in_mpi, unsigned in_sync)
+{
+    assert_int_equal(s->ticks, ticks);
+    assert_int_equal(s->in_mpi, in_mpi);
+    assert_int_equal(s->in_sync, in_sync);
+}
+
+/* ---- where CPU time is ---- */
+
+static void procedures(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    make_profile(FV_COST_ALL_RANKS);
+    assert_int_equal(model.costs.ticks, 156);
+    expect_sum(&profile.all, 156, 10, 6);
+    assert_near(profile.tick_s * 156, 0.56 + 0.1, 1e-12); /* each thread's at its own rate */
+    assert_int_equal(profile.procedure_count, 4);
+    assert_string_equal(profile.procedures[0].name, "f"); /* most in itself first */
+    expect_sum(&procedure("f")->sum.self, 140, 10, 0);
+    expect_sum(&procedure("f")->sum.total, 154, 10, 6); /* f>f>g counts once for f */
+    expect_sum(&procedure("main")->sum.self, 2, 0, 0);
+    expect_sum(&procedure("main")->sum.total, 156, 10, 6);
+    expect_sum(&procedure("g;h")->sum.total, 8, 0, 0);
+    expect_sum(&procedure("pthread_mutex_lock")->sum.self, 6, 0, 6);
+    assert_int_equal(profile.rank_count, 2);
+    assert_int_equal(procedure("f")->parts, 3);
+    assert_near(procedure("f")->rank_min_s, 0.27, 1e-12);
+    assert_near(procedure("f")->rank_max_s, 0.37, 1e-12);
+    assert_int_equal(procedure("f")->rank_max, 1);
+    const struct fv_cost_part *part = &profile.parts[procedure("f")->first_part];
+    expect_sum(&part->sum.self, 20, 5, 0);
+    expect_sum(&part->sum.total, 27, 5, 3);
+    assert_near(fv_cost_error(100), 20, 1e-12);
+}
+
+static void one_rank(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    make_profile(0);
+    expect_sum(&profile.all, 28, 5, 3);
+    expect_sum(&procedure("f")->sum.total, 27, 5, 3);
+    assert_int_equal(profile.stack_count, 4);
+    assert_int_equal(profile.rank_count, 1);
+}
+
+static void lines(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    make_profile(FV_COST_ALL_RANKS);
+    assert_int_equal(profile.lines[0].line, 11);
+    expect_sum(&profile.lines[0].sum.self, 140, 10, 0); /* two instructions */
+    for (size_t i = 0; i < profile.line_count; i++)
+        if (profile.lines[i].line == 10) {
+            expect_sum(&profile.lines[i].sum.self, 0, 0, 0);
+            expect_sum(&profile.lines[i].sum.total, 14, 0, 6);
+            return;
+        }
+    fail_msg("no line 10");
+}
+
+static void call_tree(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    make_profile(FV_COST_ALL_RANKS);
+    assert_int_equal(profile.branch_count, 6); /* root main f f g lock */
+    for (uint32_t i = 1; i < profile.branch_count; i++)
+        assert_true(profile.branches[i].parent < i);
+    expect_sum(&profile.branches[0].sum.total, 156, 10, 6);
+    expect_sum(&profile.branches[1].sum.total, 156, 10, 6);
+    expect_sum(&profile.branches[2].sum.total, 154, 10, 6);
+    expect_sum(&profile.branches[2].sum.self, 140, 10, 0);
+}
+
+/* Code without symbols is a procedure for each of its modules; functions of OpenMP's library wait. */
+static void without_symbols(void **state)
+{
+    (void)state;
+    uint32_t omp = fvr_module(&file[0], "/lib/libgomp.so.1", 0xa00000, NULL);
+
+    fvr_sampler(&file[0], 0, 100, 12);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, omp, 0x10), 5, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, omp, 0x20), 4, 4);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x30), 3, 0);
+    build(1);
+    make_profile(FV_COST_ALL_RANKS);
+    assert_int_equal(profile.procedure_count, 2);
+    expect_sum(&procedure("[libgomp.so.1]")->sum.self, 9, 4, 5);
+    expect_sum(&procedure("[app]")->sum.self, 3, 0, 0);
+    assert_false(profile.loops_known);
+}
+
+/* The program's own code behind a barrier that runs tasks is computing. */
+static void tasks(void **state)
+{
+    (void)state;
+    uint32_t omp = fvr_module(&file[0], "/lib/libgomp.so.1", 0xa00000, NULL);
+    uint32_t barrier = fvr_sample_path(&file[0], 0, 0, omp, 0x10);
+
+    fvr_sampler(&file[0], 0, 100, 5);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, barrier, 1, IN_F), 5, 0);
+    build(1);
+    make_profile(FV_COST_ALL_RANKS);
+    expect_sum(&profile.all, 5, 0, 0);
+}
+
+static void damaged(void **state)
+{
+    (void)state;
+    fvr_sampler(&file[0], 0, 100, 30);
+    uint32_t calls = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F);
+    uint32_t loop = fvr_sample_path(&file[0], 0, 7, 1, IN_F); /* its parent comes after it */
+    fvr_cost(&file[0], 0, calls, 4, 9);                       /* more in MPI than there are */
+    fvr_cost(&file[0], 0, loop, 5, 0);
+    fvr_cost(&file[0], 0, 1000, 6, 0);
+    fvr_cost(&file[0], 0, 0, 7, 0);
+    fvr_cost(&file[0], 0, calls, UINT64_MAX, 0);
+    fvr_cost(&file[0], 3, 1, 8, 0); /* a thread without paths, and without a record */
+    struct fv_instances broken = { .path = calls, .returns = 9 };
+    broken.all[0].mean = NAN;
+    fvr_add(&file[0], FV_CHUNK_INSTANCES, 0, &broken, sizeof(broken));
+    build(1);
+    make_profile(FV_COST_ALL_RANKS);
+    expect_sum(&profile.all, 30, 4, 0);
+    expect_sum(&procedure("main")->sum.self, 4, 4, 0);
+    assert_int_equal(profile.procedure_count, 2); /* all that is lost is one */
+    assert_int_equal(model.samples.items[0].all.count, 0);
+    assert_true(isfinite(profile.tick_s));
+}
+
+static void nothing(void **state)
+{
+    (void)state;
+    build(2);
+    make_profile(FV_COST_ALL_RANKS);
+    assert_int_equal(profile.all.ticks, 0);
+    assert_int_equal(profile.procedure_count, 0);
+}
+
+/* ---- views ---- */
+
+static char *shown(int (*view)(const struct fv_view *, FILE *))
+{
+    const struct fv_view v = { &model, &symbols };
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    assert_int_equal(view(&v, out), 0);
+    fclose(out);
+    return text;
+}
+
+static int text_view(const struct fv_view *v, FILE *out)
+{
+    const struct fv_text_options options = { .width = 120, .top = 10 };
+
+    return fv_view_text(v, &options, out);
+}
+
+static void folded(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    char *text = shown(fv_view_folded);
+    assert_string_equal(text, "rank 0;thread 0;main 1\n"
+                              "rank 0;thread 0;main;f 20\n"
+                              "rank 0;thread 0;main;f;f;g:h 4\n"
+                              "rank 0;thread 0;main;f;pthread_mutex_lock 3\n"
+                              "rank 1;thread 0;main 1\n"
+                              "rank 1;thread 0;main;f 20\n"
+                              "rank 1;thread 0;main;f;f;g:h 4\n"
+                              "rank 1;thread 0;main;f;pthread_mutex_lock 3\n"
+                              "rank 1;thread 1;main;f 100\n");
+    free(text);
+}
+
+static void speedscope(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    char *text = shown(fv_view_speedscope);
+    json_t *j = json_loads(text, 0, NULL), *profiles = json_object_get(j, "profiles");
+    assert_string_equal(json_string_value(json_object_get(j, "$schema")),
+                        "https://www.speedscope.app/file-format-schema.json");
+    assert_int_equal(json_array_size(profiles), 3);
+    json_t *last = json_array_get(profiles, 2),
+           *frames = json_object_get(json_object_get(j, "shared"), "frames");
+    assert_string_equal(json_string_value(json_object_get(last, "type")), "sampled");
+    assert_string_equal(json_string_value(json_object_get(last, "unit")), "seconds");
+    assert_string_equal(json_string_value(json_object_get(last, "name")), "rank 1 thread 1");
+    assert_near(json_real_value(json_object_get(last, "endValue")), 0.1, 1e-12);
+    json_t *stack = json_array_get(json_object_get(last, "samples"), 0);
+    assert_int_equal(json_array_size(stack), 2);
+    const char *const wanted[] = { "main", "f" };
+    for (size_t i = 0; i < 2; i++) {
+        json_t *frame = json_array_get(frames, (size_t)json_integer_value(json_array_get(stack, i)));
+        assert_string_equal(json_string_value(json_object_get(frame, "name")), wanted[i]);
+    }
+    assert_near(json_real_value(json_array_get(json_object_get(last, "weights"), 0)), 0.1, 1e-12);
+    json_decref(j);
+    free(text);
+}
+
+static void json_costs(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    char *text = shown(fv_view_json);
+    json_t *j = json_loads(text, 0, NULL), *costs = json_object_get(j, "costs");
+    json_t *f = json_array_get(json_object_get(costs, "procedures"), 0);
+    assert_string_equal(json_string_value(json_object_get(f, "procedure")), "f");
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(f, "inclusive"), "ticks")), 154);
+    assert_int_equal(json_array_size(json_object_get(f, "per_thread")), 3);
+    assert_true(json_is_null(json_object_get(costs, "loops")));
+    assert_int_equal(json_array_size(json_object_get(costs, "threads")), 3);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(j, "sampling"), "ticks")), 156);
+    json_decref(j);
+    free(text);
+}
+
+static void json_without(void **state)
+{
+    (void)state;
+    build(1);
+    char *text = shown(fv_view_json);
+    json_t *j = json_loads(text, 0, NULL);
+    assert_true(json_is_null(json_object_get(j, "costs")));
+    assert_true(json_is_null(json_object_get(j, "sampling")));
+    json_decref(j);
+    free(text);
+    text = shown(text_view);
+    assert_null(strstr(text, "CPU time"));
+    free(text);
+}
+
+static void text_costs(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    char *text = shown(text_view);
+    assert_non_null(strstr(text, "\nCPU time"));
+    assert_non_null(
+        strstr(text, "156 samples of the CPU clock of 3 threads stand for 660 ms: 6.4 % in MPI, 3.8 % "));
+    assert_non_null(strstr(text, "  100.0 %   89.7 %    6.4 %  main > f\n"));
+    free(text);
+}
+
+/* ---- source ---- */
+
+static struct fv_source_options source;
+
+static int source_view(const struct fv_view *v, FILE *out)
+{
+    const struct fv_text_options options = { .width = 200 };
+
+    return fv_view_source(v, &source, &options, out);
+}
+
+/* Blanks in a row as one. */
+static void squeeze(char *text)
+{
+    char *to = text;
+
+    for (const char *p = text; *p; p++)
+        if (*p != ' ' || to == text || to[-1] != ' ')
+            *to++ = *p;
+    *to = '\0';
+}
+
+static void source_lines(void **state)
+{
+    (void)state;
+    char path[100], *text;
+    sample_ranks();
+    build(2);
+    snprintf(path, sizeof(path), "%s/work.c", directory);
+    FILE *out = fopen(path, "w");
+    for (int i = 1; i <= 12; i++)
+        fprintf(out, "\tline %d\n", i);
+    fclose(out);
+    source = (struct fv_source_options){
+        .file = "app/work.c", .rank = -1, .old_prefix = "/src/app", .new_prefix = directory
+    };
+    text = shown(source_view);
+    squeeze(text);
+    assert_non_null(strstr(text, "\n 9 line 9\n"));
+    assert_non_null(strstr(text, "\n 89.7 % 592 ms 140 89.7 % 592 ms 7.1 % 11 line 11\n"));
+    assert_non_null(strstr(text, "\n 9.0 % 59.2 ms 42.9 % 10 line 10\n"));
+    free(text);
+    source.rank = 1;
+    text = shown(source_view);
+    assert_non_null(strstr(text, "120 of 128 samples of rank 1 are in this file"));
+    free(text);
+}
+
+/* Where the file is not there, lines are shown by number, with one word about it. */
+static void source_gone(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    source = (struct fv_source_options){ .file = "lib/work.c", .rank = -1 };
+    char *text = shown(source_view);
+    assert_non_null(strstr(text, "/src/lib/work.c: No such file or directory: lines are shown by number"));
+    assert_non_null(strstr(text, "       8    5.1 %   33.8 ms     20\n"));
+    free(text);
+}
+
+static int source_error(const char *file, long rank)
+{
+    const struct fv_view v = { &model, &symbols };
+    const struct fv_text_options options = { .width = 200 };
+
+    source = (struct fv_source_options){ .file = file, .rank = rank };
+    return fv_view_source(&v, &source, &options, stdout);
+}
+
+static void source_errors(void **state)
+{
+    (void)state;
+    sample_ranks();
+    build(2);
+    assert_int_equal(source_error("work.c", -1), -FV_EINVAL); /* two files */
+    assert_int_equal(source_error("ork.c", -1), -FV_ENOENT);  /* part of a name */
+    assert_int_equal(source_error("other.c", -1), -FV_ENOENT);
+    assert_int_equal(source_error("app/work.c", 7), -FV_ENOENT);
+}
+
+/* ---- functions ---- */
+
+static const struct fv_sampled *sampled(uint64_t offset, uint32_t parent_offset)
+{
+    const struct fv_sampled *found = NULL;
+
+    for (size_t i = 0; i < model.samples.count; i++) {
+        const struct fv_node *n = &model.nodes[model.samples.items[i].node];
+
+        if (n->offset == offset && model.nodes[n->parent].offset == parent_offset) {
+            assert_null(found);
+            found = &model.samples.items[i];
+        }
+    }
+    assert_non_null(found);
+    return found;
+}
+
+/* The same function from two places of two ranks: two contexts, each of both ranks. 1, 2, 3 and 5, 6, 7, 8, 9
+ * ns: mean 5.125, squares of deviations 2 + 10 + 25 * 3 * 5 / 8. */
+static void merged(void **state)
+{
+    (void)state;
+    const uint64_t few[] = { 1, 2, 3 }, more[] = { 5, 6, 7, 8, 9 };
+
+    for (int i = 0; i < 2; i++) {
+        fvr_sampler(&file[i], 0, 100, 10);
+        uint32_t a = fvr_sample_path(&file[i], 0, 0, app(i), CALLS_F);
+        uint32_t b = fvr_sample_path(&file[i], 0, 0, app(i), CALLS_G);
+        fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, a, app(i), 0x201), i ? more : few, i ? 5 : 3,
+                      i ? 2 : 0, NULL);
+        fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, b, app(i), 0x201), few, 3, 0, NULL);
+    }
+    build(2);
+    assert_int_equal(model.samples.count, 2);
+    const struct fv_sampled *s = sampled(0x201, CALLS_F);
+    assert_int_equal(s->all.count, 8);
+    assert_int_equal(s->ranks, 2);
+    assert_int_equal(s->entries, 8);
+    assert_near(s->all.mean[FV_METRIC_CPU], 5.125e-9, 1e-18);
+    assert_near(s->all.m2[FV_METRIC_CPU], 58.875e-18, 1e-27);
+    assert_int_equal(s->window.count, 2);
+    assert_near(s->window.mean[FV_METRIC_TIME], 5.5e-9, 1e-18);
+    assert_int_equal(s->parts, 2);
+    assert_int_equal(s->instances, 8);
+    assert_near(model.samples.instances[s->first_instance + 7].cpu_s, 9e-9, 1e-18);
+    assert_int_equal(sampled(0x201, CALLS_G)->all.count, 6);
+    assert_false(s->judged); /* no thread has enough */
+}
+
+static void not_merged(void **state)
+{
+    (void)state;
+    const uint64_t ns[] = { 1, 2, 3 };
+    uint32_t other = fvr_module(&file[0], "/usr/bin/app", 0x500000, "another build, which");
+
+    fvr_sampler(&file[0], 0, 100, 10);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 3, 0, NULL);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, other, 0x201), ns, 3, 0, NULL);
+    build(1);
+    assert_int_equal(model.samples.count, 2);
+}
+
+/* Ten calls of 1 or 3 us on each rank; rank 1 takes twice as long. 40 of 100 ticks. */
+static void guidance(void **state)
+{
+    (void)state;
+    const double others[FV_METRIC_COUNT] = { [FV_METRIC_FAULTS] = 20 };
+    char advice[400];
+
+    for (int i = 0; i < 2; i++) {
+        uint64_t ns[10], steady[10];
+        for (int k = 0; k < 10; k++) {
+            ns[k] = (k % 2 ? 1000u : 3000u) << i;
+            steady[k] = 5000;
+        }
+        fvr_sampler(&file[i], 0, 100, 50);
+        uint32_t call = fvr_sample_path(&file[i], 0, 0, app(i), CALLS_F);
+        uint32_t mpi = fvr_sample_path(&file[i], 0, 0, app(i), CALLS_G);
+        fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, call, app(i), 0x201), ns, 10, 0, others);
+        fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, mpi, app(i), 0x301), ns, 10, 0, NULL);
+        fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, 0, app(i), 0x101), steady, 10, 0, NULL);
+        fvr_cost(&file[i], 0, fvr_sample_path(&file[i], 0, call, app(i), IN_F), 20, 0);
+        fvr_cost(&file[i], 0, fvr_sample_path(&file[i], 0, mpi, app(i), IN_G), 30, 30);
+    }
+    build(2);
+    const struct fv_sampled *s = &model.samples.items[0], *main_ = sampled(0x101, 0),
+                            *in_mpi = sampled(0x301, CALLS_G);
+    assert_ptr_equal(s, sampled(0x201, CALLS_F)); /* though the other has more ticks */
+    assert_near(s->share, 0.4, 1e-12);
+    assert_int_equal(s->mpi_ticks, 0);
+    assert_near(s->within, sqrt(10.0 / 9) / 2, 1e-9);
+    assert_int_equal(s->varies, FV_VARIES_BOTH);
+    assert_int_equal(s->with, FV_METRIC_FAULTS);
+    fv_sampled_advice(&model.samples, s, advice, sizeof(advice));
+    assert_non_null(strstr(advice, "varies from call to call (cov 0.53) and from thread to thread (cov 0."));
+    assert_non_null(strstr(advice, "; its page faults vary, too (cov 0."));
+    assert_near(main_->share, 1, 1e-12);
+    assert_int_equal(main_->varies, FV_VARIES_NOT);
+    assert_true(main_->judged);
+    assert_true(in_mpi->inside_mpi);
+    assert_ptr_equal(in_mpi, &model.samples.items[2]);
+    char *text = shown(text_view);
+    assert_non_null(strstr(text, "40.0 % of the CPU time, varies from call to call"));
+    assert_null(strstr(text, "60.0 % of the CPU time, varies"));
+    free(text);
+}
+
+static void events(void **state)
+{
+    (void)state;
+    const struct fv_metric_event counted = { .name = "INSTRUCTIONS", .user_only = 1 },
+                                 refused = { .name = "CYCLES", .refusal = 2 };
+    const double others[FV_METRIC_COUNT] = { [FV_METRIC_EVENT_0] = 7, [FV_METRIC_EVENT_0 + 1] = 7 };
+    const uint64_t ns[] = { 1, 2, 3 };
+
+    fvr_add(&file[0], FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD, &counted, sizeof(counted));
+    fvr_add(&file[0], FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD, &refused, sizeof(refused));
+    fvr_sampler(&file[0], 0, 100, 10);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 3, 0, others);
+    build(1);
+    assert_string_equal(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0), "INSTRUCTIONS");
+    assert_null(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0 + 1));
+    assert_null(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0 + 2));
+    char *text = shown(fv_view_json);
+    json_t *j = json_loads(text, 0, NULL), *functions = json_object_get(j, "functions");
+    assert_int_equal(json_array_size(functions), 3); /* time, CPU time, the event */
+    assert_string_equal(json_string_value(json_object_get(json_array_get(functions, 2), "metric")),
+                        "INSTRUCTIONS");
+    assert_near(json_real_value(json_object_get(json_array_get(functions, 2), "mean")), 14, 1e-9);
+    json_decref(j);
+    free(text);
+    text = shown(text_view);
+    assert_non_null(strstr(text, "event CYCLES is not counted on 1 of 1 ranks: this machine has no"));
+    free(text);
+}
+
+/* ---- loops ---- */
+
+static struct fv_instruction at(uint64_t address, enum fv_flow flow, uint64_t target)
+{
+    return (struct fv_instruction){ address, target, 1, flow };
+}
+
+static void nested_loops(void **state)
+{
+    (void)state;
+    const struct fv_instruction list[] = {
+        at(0, FV_FLOW_ON, 0),     at(1, FV_FLOW_JUMP, 4), at(2, FV_FLOW_NOTHING, 0), /* padding runs into the
+                                                                                        loop */
+        at(3, FV_FLOW_ON, 0),                                                        /* outer header by 7 */
+        at(4, FV_FLOW_ON, 0),                                                        /* inner header */
+        at(5, FV_FLOW_BRANCH, 4), at(6, FV_FLOW_ON, 0),   at(7, FV_FLOW_BRANCH, 3),  at(8, FV_FLOW_BRANCH, 4),
+        at(9, FV_FLOW_END, 0),
+    };
+    struct fv_graph g;
+
+    assert_int_equal(fv_graph_build(&g, list, 10), 0);
+    assert_int_equal(g.loop_count, 1); /* 3 does not dominate 7: all is one loop at 4 */
+    assert_int_equal(g.blocks[g.loops[0].header].begin, 4);
+    assert_int_equal(fv_graph_loop_at(&g, 0), FV_NONE);
+    assert_int_equal(fv_graph_loop_at(&g, 6), 0);
+    assert_int_equal(fv_graph_loop_at(&g, 3), 0);
+    assert_int_equal(fv_graph_loop_at(&g, 9), FV_NONE);
+    fv_graph_release(&g);
+}
+
+static void loop_depths(void **state)
+{
+    (void)state;
+    const struct fv_instruction list[] = {
+        at(0, FV_FLOW_ON, 0),     at(1, FV_FLOW_ON, 0),     at(2, FV_FLOW_ON, 0),  at(3, FV_FLOW_BRANCH, 2),
+        at(4, FV_FLOW_BRANCH, 8), at(5, FV_FLOW_BRANCH, 1), at(6, FV_FLOW_END, 0), at(7, FV_FLOW_NOTHING, 0),
+        at(8, FV_FLOW_JUMP, 5), /* of the outer loop, behind the end */
+    };
+    struct fv_graph g;
+
+    assert_int_equal(fv_graph_build(&g, list, 9), 0);
+    assert_int_equal(g.loop_count, 2);
+    assert_int_equal(g.loops[0].depth, 1);
+    assert_int_equal(g.loops[1].depth, 2);
+    assert_int_equal(g.loops[1].parent, 0);
+    assert_int_equal(fv_graph_loop_at(&g, 2), 1);
+    assert_int_equal(fv_graph_loop_at(&g, 8), 0);
+    assert_int_equal(fv_graph_loop_at(&g, 6), FV_NONE);
+    fv_graph_release(&g);
+}
+
+/* A switch in a loop: cases are reached by the table alone. A jump back that is no loop: its target does not
+ * dominate. */
+static void tables_and_tangles(void **state)
+{
+    (void)state;
+    const struct fv_instruction table[] = {
+        at(0, FV_FLOW_ON, 0), at(1, FV_FLOW_TABLE, 0),  at(2, FV_FLOW_NOTHING, 0), at(3, FV_FLOW_JUMP, 5),
+        at(4, FV_FLOW_ON, 0), at(5, FV_FLOW_BRANCH, 1), at(6, FV_FLOW_END, 0),
+    };
+    /* Padding behind a table jump, before a loop that is entered in its middle. */
+    const struct fv_instruction padded[] = {
+        at(0, FV_FLOW_BRANCH, 7), at(1, FV_FLOW_TABLE, 0),  at(2, FV_FLOW_NOTHING, 0), at(3, FV_FLOW_ON, 0),
+        at(4, FV_FLOW_ON, 0),     at(5, FV_FLOW_BRANCH, 3), at(6, FV_FLOW_END, 0),     at(7, FV_FLOW_JUMP, 4),
+    };
+    const struct fv_instruction tangle[] = { at(0, FV_FLOW_BRANCH, 2), at(1, FV_FLOW_ON, 0),
+                                             at(2, FV_FLOW_BRANCH, 1), at(3, FV_FLOW_END, 0) };
+    struct fv_graph g;
+
+    assert_int_equal(fv_graph_build(&g, table, 7), 0);
+    assert_int_equal(g.loop_count, 1);
+    assert_int_equal(fv_graph_loop_at(&g, 3), 0);
+    assert_int_equal(fv_graph_loop_at(&g, 4), 0);
+    fv_graph_release(&g);
+    assert_int_equal(fv_graph_build(&g, padded, 8), 0);
+    assert_int_equal(g.loop_count, 1);
+    assert_int_equal(g.blocks[g.loops[0].header].begin, 4);
+    assert_int_equal(fv_graph_loop_at(&g, 3), 0);
+    fv_graph_release(&g);
+    assert_int_equal(fv_graph_build(&g, tangle, 4), 0);
+    assert_int_equal(g.loop_count, 0);
+    fv_graph_release(&g);
+    assert_int_equal(fv_graph_build(&g, tangle, 0), -FV_EFORMAT);
+}
+
+/* Any instructions make some graph. */
+static void any_graph(void **state)
+{
+    (void)state;
+    struct fv_instruction list[200];
+    uint64_t x = 88172645463325252u;
+    struct fv_graph g;
+
+    for (int round = 0; round < 2000; round++) {
+        size_t count = 1 + (size_t)round % 200;
+        for (size_t i = 0; i < count; i++) {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            list[i] =
+                at(i, (enum fv_flow)(x >> 8 & 7) > FV_FLOW_END ? FV_FLOW_ON : (enum fv_flow)(x >> 8 & 7),
+                   (x >> 20) % (count + 5));
+        }
+        assert_int_equal(fv_graph_build(&g, list, count), 0);
+        for (size_t i = 0; i < g.loop_count; i++)
+            assert_true(g.loops[i].parent == FV_NONE || g.loops[i].parent < i);
+        fv_graph_release(&g);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(procedures),
+        TEST(one_rank),
+        TEST(lines),
+        TEST(call_tree),
+        TEST(without_symbols),
+        TEST(tasks),
+        TEST(damaged),
+        TEST(nothing),
+        TEST(folded),
+        TEST(speedscope),
+        TEST(json_costs),
+        TEST(json_without),
+        TEST(text_costs),
+        TEST(source_lines),
+        TEST(source_gone),
+        TEST(source_errors),
+        TEST(merged),
+        TEST(not_merged),
+        TEST(guidance),
+        TEST(events),
+        cmocka_unit_test(nested_loops),
+        cmocka_unit_test(loop_depths),
+        cmocka_unit_test(tables_and_tangles),
+        cmocka_unit_test(any_graph),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
