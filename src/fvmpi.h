@@ -1,13 +1,17 @@
-/* fvmpi's public functions, for programs that are linked with -lfvmpi. A program need not use any of
- * them: it is profiled as it is. All may be called at any time, from any thread, also before MPI_Init and
- * after MPI_Finalize. */
+/* fvmpi's public functions. A program need not use any of them: it is profiled as it is. All may be called at
+ * any time, from any thread, also before MPI_Init and after MPI_Finalize.
+ *
+ * The functions of sections need no library: without fvmpi in the process they do nothing, at the cost of a
+ * predicted branch. The others are in libfvmpi: link with -lfvmpi.
+ *
+ * For C++ see fvmpi.hpp, for Fortran fvmpi.f90. */
 #ifndef FVMPI_H
 #define FVMPI_H
 
 #define FVMPI_VERSION_MAJOR 0
 #define FVMPI_VERSION_MINOR 1
 #define FVMPI_VERSION_PATCH 0
-#define FVMPI_VERSION "0.1.0"
+#define FVMPI_VERSION       "0.1.0"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +24,85 @@ const char *fvmpi_version(void);
  * calls count once. With --off-at-start recording begins at the first fvmpi_resume(). */
 void fvmpi_pause(void);
 void fvmpi_resume(void);
+
+/* ---- sections: parts of the program that are measured apart ----
+ *
+ *     fvmpi_section_begin("solve", 0, 0);
+ *     ...
+ *     fvmpi_section_end("solve", 0, 0);
+ *
+ * A section is what has the same name (its first 63 bytes; copied) and number. Sections may nest and overlap,
+ * and each thread has its own: a section is ended by the thread that began it. Within itself a section is
+ * measured once. Sections whose level is above --section-level (FVMPI_SECTION_LEVEL, 0) are left out; pass
+ * the same level to both. An end without a begin, and a begin without an end, are counted and told by the
+ * report. Nothing is measured before MPI_Init, or in a forked child. */
+#if defined(__GNUC__)
+
+/* Of the library, by that name. Call the functions below. */
+void fvmpi_section_begin_v1(const char *name, int number, int level) __attribute__((weak));
+void fvmpi_section_end_v1(const char *name, int number, int level) __attribute__((weak));
+
+/* A linker may settle for good that a weak function is not there, where the code is not position-independent;
+ * the dynamic linker knows whether the library was preloaded. Where there is no dlsym() either, as in static
+ * programs, nothing is. All of this is of one program or shared library: hidden. */
+void *fvmpi_dlsym_(void *handle, const char *name) __asm__("dlsym") __attribute__((weak));
+typedef void fvmpi_section_function(const char *name, int number, int level);
+#define FVMPI_SHARED_ __attribute__((weak, visibility("hidden")))
+
+FVMPI_SHARED_ void fvmpi_section_find_(void);
+FVMPI_SHARED_ void fvmpi_section_find_begin_(const char *name, int number, int level);
+FVMPI_SHARED_ void fvmpi_section_find_end_(const char *name, int number, int level);
+/* What to call, NULL: nothing. At first the functions that find out. */
+FVMPI_SHARED_ fvmpi_section_function *fvmpi_section_call_[2] = { fvmpi_section_find_begin_,
+                                                                 fvmpi_section_find_end_ };
+
+FVMPI_SHARED_ void fvmpi_section_find_(void)
+{
+    fvmpi_section_function *begin = fvmpi_section_begin_v1, *end = fvmpi_section_end_v1;
+
+    if ((!begin || !end) && fvmpi_dlsym_) {
+        *(void **)&begin = fvmpi_dlsym_(0, "fvmpi_section_begin_v1"); /* 0: RTLD_DEFAULT */
+        *(void **)&end = fvmpi_dlsym_(0, "fvmpi_section_end_v1");
+    }
+    if (!begin || !end)
+        begin = end = 0;
+    __atomic_store_n(&fvmpi_section_call_[0], begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&fvmpi_section_call_[1], end, __ATOMIC_RELAXED);
+}
+
+static inline void fvmpi_section_begin(const char *name, int number, int level)
+{
+    fvmpi_section_function *call = __atomic_load_n(&fvmpi_section_call_[0], __ATOMIC_RELAXED);
+
+    if (__builtin_expect(call != 0, 0))
+        call(name, number, level);
+}
+
+static inline void fvmpi_section_end(const char *name, int number, int level)
+{
+    fvmpi_section_function *call = __atomic_load_n(&fvmpi_section_call_[1], __ATOMIC_RELAXED);
+
+    if (__builtin_expect(call != 0, 0))
+        call(name, number, level);
+}
+
+FVMPI_SHARED_ void fvmpi_section_find_begin_(const char *name, int number, int level)
+{
+    fvmpi_section_find_();
+    fvmpi_section_begin(name, number, level);
+}
+
+FVMPI_SHARED_ void fvmpi_section_find_end_(const char *name, int number, int level)
+{
+    fvmpi_section_find_();
+    fvmpi_section_end(name, number, level);
+}
+
+#undef FVMPI_SHARED_
+#else /* nothing that could test whether fvmpi is there */
+#define fvmpi_section_begin(name, number, level) ((void)(name), (void)(number), (void)(level))
+#define fvmpi_section_end(name, number, level)   ((void)(name), (void)(number), (void)(level))
+#endif
 
 #ifdef __cplusplus
 }

@@ -144,8 +144,10 @@ static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsig
     struct fv_cell *cell = path->cell;
 
     if (FV_UNLIKELY(!cell || cell->comm != comm || cell->size_bucket != bucket ||
-                    cell->function != call->function || cell->calls >= UINT32_MAX - 1)) {
-        struct fv_cell_slot slot = fv_cell_find(call->thread, path->path, comm, call->function, bucket);
+                    cell->function != call->function || cell->section != call->thread->section_set ||
+                    cell->calls >= UINT32_MAX - 1)) {
+        struct fv_cell_slot slot = fv_cell_find(call->thread, path->path, comm, call->function, bucket,
+                                                call->thread->section_set);
 
         path->cell = cell = slot.cell;
         path->cell_index = slot.index;
@@ -157,8 +159,9 @@ static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsig
  * their own with no calls, so that both size histograms are exact. */
 static void add_received_apart(struct fv_call *call, uint32_t comm, uint64_t received)
 {
-    struct fv_cell *cell =
-        fv_cell_find(call->thread, call->path->path, comm, call->function, fv_log2_bucket(received)).cell;
+    struct fv_cell *cell = fv_cell_find(call->thread, call->path->path, comm, call->function,
+                                        fv_log2_bucket(received), call->thread->section_set)
+                               .cell;
 
     cell->bytes_received += received;
     cell->receives++;
@@ -185,6 +188,7 @@ static inline void count(struct fv_call *call, uint32_t comm, uint64_t sent, uin
     }
     record->calls++;
     record->mpi_ticks += call->end - call->begin;
+    record->mpi_bytes += sent + received;
     record->last = call->end;
     fv_bins_add(call->thread, fv_functions[call->function].class, call->begin, call->end);
     call->cell = cell;

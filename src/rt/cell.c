@@ -1,4 +1,4 @@
-/* The cells of a thread: one struct fv_cell per (call path, communicator, function, size bucket). They
+/* The cells of a thread: one struct fv_cell per (call path, communicator, function, size bucket, sections). They
  * lie in the rank file; the table that finds them is private. When the budget or the disk is used up,
  * calls go to coarser cells (per function, at last one for all): time and bytes stay right, what is
  * lost is where they came from, and that is counted. */
@@ -7,10 +7,10 @@
 #define FIRST_CHUNK (4 * FV_PAGE)
 #define LARGEST_CHUNK (64 * FV_PAGE)
 
-static uint32_t place(uint32_t path, uint32_t comm, unsigned function, unsigned bucket)
+static uint32_t place(uint32_t path, uint32_t comm, unsigned function, unsigned bucket, uint32_t section)
 {
     return (uint32_t)fv_mix(((uint64_t)path << 32 | comm) * UINT64_C(0x9e3779b97f4a7c15) ^
-                            (uint64_t)function << 8 ^ bucket);
+                            (uint64_t)function << 8 ^ bucket ^ (uint64_t)section << 32);
 }
 
 static bool grow(struct fv_cells *cells)
@@ -25,7 +25,7 @@ static bool grow(struct fv_cells *cells)
 
         if (!c)
             continue;
-        uint32_t at = place(c->path, c->comm, c->function, c->size_bucket) & (size - 1);
+        uint32_t at = place(c->path, c->comm, c->function, c->size_bucket, c->section) & (size - 1);
         while (bigger[at].cell)
             at = (at + 1) & (size - 1);
         bigger[at] = old[i];
@@ -73,7 +73,7 @@ static bool room_for_one(struct fv_thread *t, bool coarse)
 }
 
 static FV_COLD struct fv_cell_slot make(struct fv_thread *t, uint32_t path, uint32_t comm, unsigned function,
-                                        unsigned bucket, bool coarse)
+                                        unsigned bucket, uint32_t section, bool coarse)
 {
     struct fv_cells *cells = &t->cells;
     struct fv_cell_slot slot = { 0 };
@@ -86,9 +86,10 @@ static FV_COLD struct fv_cell_slot make(struct fv_thread *t, uint32_t path, uint
     slot.cell->comm = comm;
     slot.cell->function = (uint16_t)function;
     slot.cell->size_bucket = (uint8_t)bucket;
+    slot.cell->section = section;
     slot.cell->time_min = UINT64_MAX;
     fv_chunk_commit(cells->chunk, sizeof(struct fv_cell));
-    uint32_t at = place(path, comm, function, bucket) & cells->mask;
+    uint32_t at = place(path, comm, function, bucket, section) & cells->mask;
     while (cells->slots[at].cell)
         at = (at + 1) & cells->mask;
     cells->slots[at] = slot;
@@ -98,43 +99,43 @@ static FV_COLD struct fv_cell_slot make(struct fv_thread *t, uint32_t path, uint
 }
 
 static struct fv_cell_slot lookup(const struct fv_cells *cells, uint32_t path, uint32_t comm,
-                                  unsigned function, unsigned bucket)
+                                  unsigned function, unsigned bucket, uint32_t section)
 {
-    uint32_t at = place(path, comm, function, bucket) & cells->mask;
+    uint32_t at = place(path, comm, function, bucket, section) & cells->mask;
 
     for (; cells->slots[at].cell; at = (at + 1) & cells->mask) {
         const struct fv_cell *c = cells->slots[at].cell;
 
         if (c->path == path && c->comm == comm && c->function == function && c->size_bucket == bucket &&
-            c->calls < UINT32_MAX - 1)
+            c->section == section && c->calls < UINT32_MAX - 1)
             return cells->slots[at];
     }
     return (struct fv_cell_slot){ 0 };
 }
 
-/* Over budget: the function's own cell without call path and size, else the one for everything. */
+/* Over budget: the function's own cell without call path, section and size, else the one for everything. */
 static FV_COLD struct fv_cell_slot coarse(struct fv_thread *t, unsigned function)
 {
-    struct fv_cell_slot slot = lookup(&t->cells, 0, 0, function, 0);
+    struct fv_cell_slot slot = lookup(&t->cells, 0, 0, function, 0, 0);
 
     fv_dropped(FV_DROP_CELLS);
     if (!slot.cell)
-        slot = make(t, 0, 0, function, 0, true);
+        slot = make(t, 0, 0, function, 0, 0, true);
     return slot.cell ? slot : t->cells.rest;
 }
 
 struct fv_cell_slot fv_cell_find(struct fv_thread *t, uint32_t path, uint32_t comm, unsigned function,
-                                 unsigned bucket)
+                                 unsigned bucket, uint32_t section)
 {
-    struct fv_cell_slot slot = lookup(&t->cells, path, comm, function, bucket);
+    struct fv_cell_slot slot = lookup(&t->cells, path, comm, function, bucket, section);
 
     if (!slot.cell)
-        slot = make(t, path, comm, function, bucket, false);
+        slot = make(t, path, comm, function, bucket, section, false);
     return slot.cell ? slot : coarse(t, function);
 }
 
 bool fv_cells_init(struct fv_thread *t)
 {
-    t->cells.rest = make(t, 0, 0, FV_FUNCTION_REST, 0, true);
+    t->cells.rest = make(t, 0, 0, FV_FUNCTION_REST, 0, 0, true);
     return t->cells.rest.cell != NULL;
 }

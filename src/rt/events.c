@@ -4,6 +4,8 @@
  * and filled again: the trace does not stay in the application's memory. */
 #include "rt/runtime.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #define FIRST_CHUNK (UINT32_C(1) << 16)
@@ -43,6 +45,21 @@ static inline bool stopped(void)
 }
 
 /* ---- room ---- */
+
+bool fv_events_reserve(size_t bytes)
+{
+    if (stopped())
+        return false;
+    if (__atomic_add_fetch(&bytes_used, bytes, __ATOMIC_RELAXED) <= fv_rt.options.trace_max)
+        return true;
+    fv_events_unreserve(bytes);
+    return false;
+}
+
+void fv_events_unreserve(size_t bytes)
+{
+    __atomic_fetch_sub(&bytes_used, bytes, __ATOMIC_RELAXED);
+}
 
 static FV_COLD struct fv_chunk_header *new_chunk(struct fv_thread *t, enum fv_chunk_type type, uint64_t first,
                                                  size_t payload)
@@ -251,6 +268,35 @@ void fv_events_call(struct fv_call *call)
     e->last = end;
     e->calls++;
     commit(e, at);
+}
+
+/* Room is made rarely: the application's errno stays, and nothing in there ends the thread. */
+static FV_COLD bool make_room_between(struct fv_thread *t)
+{
+    int saved = errno, state;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    bool good = make_room(t, FV_EVENT_MAX);
+    pthread_setcancelstate(state, &state);
+    errno = saved;
+    return good;
+}
+
+bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint64_t end, uint64_t *field)
+{
+    struct fv_events *e = &t->events;
+
+    if (stopped() || (FV_UNLIKELY((size_t)(e->stop - e->at) < FV_EVENT_MAX) && !make_room_between(t)))
+        return false;
+    begin = begin > e->last ? begin : e->last;
+    end = end > begin ? end : begin;
+    field[0] = begin - e->last;
+    if (kind == FV_EV_WAIT)
+        field[1] = end - begin;
+    e->last = end;
+    e->calls++;
+    commit(e, fv_put_event(e->at, (enum fv_event_kind)kind, field));
+    return true;
 }
 
 void fv_events_switched(bool on)

@@ -136,6 +136,7 @@ static bool insert(struct shard *s, const struct fv_request *request)
 static void charge_to(struct fv_request *request, const struct fv_call *call)
 {
     request->path = call->record ? call->path->path : 0;
+    request->section = call->thread->section_set;
     request->function = call->record ? (uint16_t)call->function : FV_FUNCTION_REST;
     request->comm_id = request->comm ? fv_comm_id(request->comm) : 0;
 }
@@ -284,9 +285,11 @@ bool fv_request_completed(struct fv_call *call, const struct fv_request *known, 
         return is_first;
     /* In a cell of this thread's own: the poster's cells are written by the poster alone. */
     struct fv_cell *cell =
-        fv_cell_find(call->thread, known->path, known->comm_id, known->function, fv_log2_bucket(bytes)).cell;
+        fv_cell_find(call->thread, known->path, known->comm_id, known->function, fv_log2_bucket(bytes), known->section)
+            .cell;
     cell->bytes_received += bytes;
     cell->receives++;
+    call->thread->record->mpi_bytes += bytes;
     return is_first;
 }
 

@@ -184,7 +184,7 @@ struct fv_request {
     uint64_t received;  /* collectives: what one start receives; receives: what arrives, 0: the status tells */
     struct fv_comm *comm;
     /* Who is charged with the received bytes: set by fv_request_post(), fv_request_start(). */
-    uint32_t path, comm_id;
+    uint32_t path, comm_id, section;
     uint16_t function;
     uint16_t made_by; /* the function that posted it; set by fv_request_post() */
     uint64_t serial; /* tells it from a later request under the same handle; set by fv_request_post() */

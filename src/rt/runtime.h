@@ -13,6 +13,8 @@
 #include "rt/rt.h"
 #include "trace/writer.h"
 
+#include <pthread.h>
+
 /* ---- the process ---- */
 
 enum fv_runtime_state {
@@ -180,6 +182,9 @@ struct fv_thread {
         size_t bytes;
     } scratch[3];
     struct fv_thread *next_all, *next_free;
+    struct fv_sections *sections; /* NULL: it marked none yet */
+    uint32_t section_set;         /* that are open: struct fv_section_set; 0: none */
+    struct fv_sync *sync;       /* what it waits for (src/threads); NULL: not looked at */
     struct fv_sampler *sampler; /* NULL: not sampled; and: */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
 };
@@ -195,9 +200,9 @@ void fv_thread_forget(void);
 
 /* ---- statistics of one thread ---- */
 
-/* The cell for a key; makes it when new. Never NULL. */
+/* The cell for a key; makes it when new. Never NULL. `section`: fv_thread.section_set, or what it was. */
 struct fv_cell_slot fv_cell_find(struct fv_thread *thread, uint32_t path, uint32_t comm, unsigned function,
-                                 unsigned size_bucket);
+                                 unsigned size_bucket, uint32_t section);
 bool fv_cells_init(struct fv_thread *thread);
 void fv_bins_init(struct fv_thread *thread);
 void fv_bins_reset(struct fv_thread *thread);
@@ -209,6 +214,14 @@ void fv_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
 
 void fv_events_init(void);
 void fv_events_call(struct fv_call *call);
+/* What a thread did between its calls: never inside of one, nor in a signal handler. Its form's first field, of WAIT
+ * the first two, are filled in here: times in ticks. False: the trace has ended. */
+bool fv_events_between(struct fv_thread *thread, unsigned kind, uint64_t begin, uint64_t end,
+                       uint64_t *field);
+/* Room of the trace's budget for something else in it. Also from a signal handler. False: it is used up, or the trace
+ * has ended. */
+bool fv_events_reserve(size_t bytes);
+void fv_events_unreserve(size_t bytes);
 /* For calibration: events of the thread go to memory that is thrown away at the end. False: there is none. */
 bool fv_events_rehearse(struct fv_thread *thread, bool begin);
 /* Compression (pack.c). */
@@ -230,6 +243,37 @@ void fv_sampler_thread_end(struct fv_thread *thread);
 void fv_sampler_catch_up(struct fv_thread *thread);
 /* After fork() in the child. */
 void fv_sampler_forget(void);
+
+/* ---- threads of the application (src/threads, the layer above) ---- */
+
+/* Where a thread comes from, as its creator saw it. */
+struct fv_thread_origin {
+    uint64_t created;  /* ticks; 0: not asked for */
+    uint32_t creator;  /* fv_thread_record.id; FV_NO_THREAD: unknown */
+    uint32_t path;     /* of the call */
+    uintptr_t routine; /* where the thread begins */
+    uint64_t sequence; /* of its creation in the trace, from 1; 0: it is not in there */
+};
+/* Is some thread in MPI_Init, before recording has begun? */
+bool fv_starting(void);
+
+/* What --threads adds, in the libraries that have it. */
+struct fv_thread_hooks {
+    bool (*early)(void); /* before recording: is the thread that is being made the application's? */
+    void (*mine)(void);  /* then, by the new thread */
+    void (*start)(void); /* recording begins */
+    void (*create)(struct fv_thread_origin *origin, struct fv_site site, uintptr_t routine);
+    void (*created)(pthread_t thread, const struct fv_thread_origin *origin);
+    void (*begin)(struct fv_thread *thread, const struct fv_thread_origin *origin); /* by the new thread */
+    void (*end)(struct fv_thread *thread); /* by itself */
+    void (*forget)(void);                  /* after fork() in the child */
+};
+extern const struct fv_thread_hooks fv_lives_hooks __attribute__((weak, visibility("hidden")));
+/* NULL: this library has none. */
+static inline const struct fv_thread_hooks *fv_thread_hooks(void)
+{
+    return &fv_lives_hooks;
+}
 
 #define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */
 extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];

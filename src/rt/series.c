@@ -1,6 +1,6 @@
 /* What a thread records along time, at constant cost: time bins that double their width, and the log of
  * collective calls that is thinned by sequence number when it is full. */
-#include "rt/runtime.h"
+#include "rt/sections.h"
 
 #include <string.h>
 
@@ -36,8 +36,10 @@ static FV_COLD void fold(struct fv_thread *t)
             to->ticks[i / 2][c] += from->ticks[i][c];
     __atomic_store_n(&t->bins->active, !t->bins->active, __ATOMIC_RELEASE);
     t->bin_shift++;
-    if (t->id == 0) /* the run is twice as long as when this was done last */
+    if (t->id == 0) { /* the run is twice as long as when this was done last */
         fv_clock_point(&fv_rt.writer.header->last);
+        fv_usage_update();
+    }
 }
 
 void fv_bins_reset(struct fv_thread *t)

@@ -5,6 +5,7 @@
 #include "base/experiment.h"
 #include "fvmpi.h"
 #include "rt/identity.h"
+#include "rt/sections.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@ struct fv_runtime fv_rt;
 /* Taken when MPI_Init begins: with the one at its end it gives the ticks per second of a process that
  * dies young. */
 static struct fv_clock_point earliest;
+static struct fv_usage earliest_usage;
 
 uint64_t fv_now(void)
 {
@@ -28,8 +30,14 @@ uint64_t fv_now(void)
         fv_options_from_env(&fv_rt.options);
         fv_clock_init(fv_rt.options.clock);
         fv_clock_point(&earliest);
+        fv_usage_read(&earliest_usage);
     }
     return fv_ticks();
+}
+
+bool fv_starting(void)
+{
+    return earliest.ticks && !fv_started();
 }
 
 bool fv_started(void)
@@ -122,6 +130,10 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     h->job = fv_experiment_job();
     fv_clock_point(&h->last);
     h->first = earliest.ticks ? earliest : h->last;
+    if (earliest.ticks)
+        h->usage_first = earliest_usage;
+    else
+        fv_usage_read(&h->usage_first);
     h->nominal_hz = fv_clock_nominal_hz();
     note_cpus(h);
     h->begin_ticks = info->init_begin ? info->init_begin : h->last.ticks;
@@ -223,6 +235,18 @@ static void tell_name(const char *directory, int rank)
         fv_log("recording to %s; read it with: fvmpi report %s", directory, directory);
 }
 
+/* What --threads needs is in a library of its own, so that it costs nothing where it is not wanted. */
+static void tell_no_threads(void)
+{
+    const char *name = !strncmp(fv_rt.writer.header->mpi, "none", 4) ? "serial" :
+                       strstr(fv_rt.writer.header->mpi, "Open MPI") ? "openmpi" : "mpich";
+
+    if (fv_first_rank())
+        fv_log("FVMPI_THREADS: not with this library: locks are not recorded; preload libfvmpi-%s-threads.so (fvmpi "
+               "run --threads does), or link with -lfvmpi-%s-threads",
+               name, name);
+}
+
 static int start(const struct fv_start_info *info)
 {
     char directory[4096], program[256];
@@ -322,6 +346,10 @@ void fv_start(const struct fv_start_info *info)
             fv_events_init();
         if (fv_rt.options.sample)
             fv_sampler_start();
+        if (fv_thread_hooks())
+            fv_thread_hooks()->start();
+        else if (fv_rt.options.threads)
+            tell_no_threads();
         fv_rt.writer.header->tool_start_ticks = fv_ticks() - begin;
         uint32_t wished = __atomic_load_n(&wish, __ATOMIC_RELAXED);
         if (wished == WISH_PAUSE || (wished == WISH_NONE && fv_rt.options.off_at_start))
@@ -348,6 +376,7 @@ static void end(enum fv_file_state state)
     struct fv_file_header *h = fv_rt.writer.header;
 
     fv_clock_point(&h->last);
+    fv_usage_update();
     __atomic_store_n(&h->end_ticks, fv_ticks(), __ATOMIC_RELEASE);
     __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
 }

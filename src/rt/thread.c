@@ -1,5 +1,5 @@
-/* Threads: each gets its struct fv_thread at its first MPI call and hands it back when it ends. */
-#include "rt/runtime.h"
+/* Threads: each gets its struct fv_thread at its first MPI call, or at its start (src/threads), and hands it back when it ends. */
+#include "rt/sections.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,6 +22,9 @@ static void thread_ended(void *arg)
     if (!fv_rt_on())
         return;
     fv_sampler_thread_end(t);
+    if (fv_thread_hooks())
+        fv_thread_hooks()->end(t);
+    fv_sections_thread_end(t);
     t->record->end = fv_ticks();
     t->record->in_call.begin = 0; /* if it was cancelled in a call */
     fv_lock(&fv_rt.lock);
@@ -116,4 +119,6 @@ void fv_thread_forget(void)
 {
     fv_current = NULL;
     fv_self = NULL;
+    if (fv_thread_hooks())
+        fv_thread_hooks()->forget();
 }

@@ -1,0 +1,30 @@
+// fvmpi's sections for C++: measured for as long as an object lives, also when an exception leaves its scope.
+//
+//     fvmpi::section timed("solve");
+#ifndef FVMPI_HPP
+#define FVMPI_HPP
+
+#include "fvmpi.h"
+
+namespace fvmpi {
+
+// See fvmpi_section_begin(). The name must live as long as the object does. Begun and ended by the same thread.
+class section {
+public:
+    explicit section(const char *name, int number = 0, int level = 0) : name_(name), number_(number), level_(level)
+    {
+        fvmpi_section_begin(name_, number_, level_);
+    }
+    ~section() { fvmpi_section_end(name_, number_, level_); }
+
+    section(const section &) = delete;
+    section &operator=(const section &) = delete;
+
+private:
+    const char *const name_;
+    const int number_, level_;
+};
+
+} // namespace fvmpi
+
+#endif

@@ -1,0 +1,564 @@
+/* See sections.h. Begin and end of a section that the thread knows take no lock and no memory: a name that
+ * stands where it stood is compared, not hashed. Where the CPU time is wanted, too, one system call each
+ * (--section-cpu).
+ *
+ * Rejected: a stack of begins that must match (sections may overlap); a record of each instance (memory grows
+ * with the run); sums of all calls in each open section (a cost for each call and level of nesting). */
+#include "rt/sections.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum {
+    SECTIONS = 1024, /* of the process, the one for others included */
+    SECTION_PLACES = 2048,
+    SETS = 4095,
+    SET_PLACES = 8192,
+    DEEP = 64, /* open on a thread at a time */
+    RECENT = 64,
+    SET_CACHE = 256,
+};
+
+/* A section as a thread has it. */
+struct slot {
+    struct fv_section_times *times; /* in the file */
+    uint32_t id;
+    int32_t number;
+    uint32_t depth;                /* begins without end; 0: closed */
+    uint32_t last_outer, last_set; /* what it made of which set; last_set 0: nothing yet */
+    bool other;
+    char name[FV_SECTION_NAME];
+};
+
+struct recent {
+    const char *name; /* as it was passed */
+    struct slot *slot;
+};
+
+struct open {
+    struct slot *slot;
+    uint32_t set; /* with all that were begun before */
+};
+
+struct fv_sections {
+    struct fv_section_losses *losses; /* in the file */
+    struct fv_chunk_header *chunk;    /* of times, being filled */
+    uint32_t count, depth;
+    uint32_t beyond; /* begins that were too deep and have not ended */
+    bool busy;       /* a signal handler may come in between */
+    struct open open[DEEP];
+    struct recent recent[RECENT];
+    struct {
+        uint32_t outer, section, set;
+    } sets[SET_CACHE];
+    uint16_t places[SECTION_PLACES]; /* by name and number: index of the slot + 1 */
+    struct slot slots[SECTIONS];
+};
+
+/* Of the process. */
+static struct fv_lock lock;
+static struct {
+    struct fv_section *section[SECTIONS + 1]; /* by id */
+    uint32_t count;
+    uint16_t places[SECTION_PLACES]; /* id */
+    struct fv_chunk_header *chunk;
+} known;
+static struct {
+    struct fv_section_set set[SETS + 1]; /* by id */
+    uint32_t count;
+    uint16_t places[SET_PLACES]; /* id */
+    struct fv_chunk_header *chunk;
+} sets;
+
+/* ---- usage ---- */
+
+static void read_usage(int who, struct fv_usage *out)
+{
+    struct rusage u;
+
+    if (getrusage(who, &u))
+        return;
+    *out = (struct fv_usage){
+        .user_ns = (uint64_t)u.ru_utime.tv_sec * 1000000000u + (uint64_t)u.ru_utime.tv_usec * 1000u,
+        .system_ns = (uint64_t)u.ru_stime.tv_sec * 1000000000u + (uint64_t)u.ru_stime.tv_usec * 1000u,
+        .faults = (uint64_t)u.ru_minflt + (uint64_t)u.ru_majflt,
+        .switches = (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw,
+    };
+}
+
+void fv_usage_read(struct fv_usage *out)
+{
+    read_usage(RUSAGE_SELF, out);
+}
+
+void fv_usage_update(void)
+{
+    struct fv_file_header *h = fv_rt.writer.header;
+
+    read_usage(RUSAGE_SELF, &h->usage_last);
+    __atomic_store_n(&h->usage_ticks, fv_ticks(), __ATOMIC_RELEASE);
+}
+
+/* May a lock of the runtime be taken here? A signal handler may have interrupted its holder, which then goes
+ * on never: a lock that stays held is left alone. */
+static bool is_free(const struct fv_lock *l)
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        if (!__atomic_load_n(&l->held, __ATOMIC_RELAXED))
+            return true;
+        sched_yield();
+    }
+    return false;
+}
+
+/* ---- sections and sets of the process ---- */
+
+static uint32_t hash_of(const char *name, int32_t number)
+{
+    uint64_t hash = (uint32_t)number * UINT64_C(0x9e3779b97f4a7c15);
+
+    for (unsigned i = 0; i < FV_SECTION_NAME - 1 && name[i]; i++)
+        hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
+    return (uint32_t)fv_mix(hash);
+}
+
+static bool same_name(const char *kept, const char *name)
+{
+    return !strncmp(kept, name, FV_SECTION_NAME - 1);
+}
+
+/* A record behind the last one; NULL: no disk. */
+static void *next_record(struct fv_chunk_header **chunk, enum fv_chunk_type type, uint32_t thread,
+                         uint64_t first, size_t bytes)
+{
+    uint64_t room = *chunk && (*chunk)->bytes < 16 * FV_PAGE ? (*chunk)->bytes * 2
+                    : *chunk                                 ? (*chunk)->bytes
+                                                             : FV_PAGE;
+
+    if (!*chunk || fv_chunk_room(*chunk) < bytes) {
+        struct fv_chunk_header *bigger =
+            fv_writer_chunk(&fv_rt.writer, type, thread, first, room - sizeof(**chunk));
+
+        if (!bigger)
+            return NULL;
+        *chunk = bigger;
+    }
+    return fv_chunk_next(*chunk);
+}
+
+/* Under the lock. 0: no disk. */
+static uint32_t make_section(const char *name, int32_t number, int32_t level, unsigned flags, uint16_t *place)
+{
+    struct fv_section *s =
+        next_record(&known.chunk, FV_CHUNK_SECTIONS, FV_NO_THREAD, known.count, sizeof(*s));
+
+    if (!s)
+        return 0;
+    *s = (struct fv_section){ .number = number, .level = level, .flags = flags };
+    strncpy(s->name, name, FV_SECTION_NAME - 1);
+    fv_chunk_commit(known.chunk, sizeof(*s));
+    known.section[++known.count] = s;
+    return *place = (uint16_t)known.count;
+}
+
+/* The id of a section in the process; the last one stands for all that come too late. 0: no disk. */
+static uint32_t section_of(const char *name, int32_t number, int32_t level)
+{
+    uint32_t at = hash_of(name, number) % SECTION_PLACES, id;
+
+    fv_lock(&lock);
+    while ((id = known.places[at]) && (known.section[id]->flags || known.section[id]->number != number ||
+                                       !same_name(known.section[id]->name, name)))
+        at = (at + 1) % SECTION_PLACES;
+    if (!id && known.count < SECTIONS - 1)
+        id = make_section(name, number, level, 0, &known.places[at]);
+    else if (!id && known.count == SECTIONS - 1)
+        id = make_section("(others)", 0, 0, FV_SECTION_OTHERS, &known.places[at]);
+    else if (!id)
+        id = SECTIONS;
+    fv_unlock(&lock);
+    return id;
+}
+
+/* The set of `outer` and a section; 0: there are too many. */
+static uint32_t find_set(uint32_t outer, uint32_t section)
+{
+    uint32_t at = (uint32_t)fv_mix((uint64_t)outer << 32 | section) % SET_PLACES, id;
+
+    fv_lock(&lock);
+    while ((id = sets.places[at]) && (sets.set[id].outer != outer || sets.set[id].section != section))
+        at = (at + 1) % SET_PLACES;
+    if (!id && sets.count < SETS) {
+        struct fv_section_set *s =
+            next_record(&sets.chunk, FV_CHUNK_SECTION_SETS, FV_NO_THREAD, sets.count, sizeof(*s));
+
+        if (s) {
+            id = ++sets.count;
+            *s = sets.set[id] = (struct fv_section_set){ outer, section };
+            fv_chunk_commit(sets.chunk, sizeof(*s));
+            sets.places[at] = (uint16_t)id;
+        }
+    }
+    fv_unlock(&lock);
+    return id;
+}
+
+static FV_COLD uint32_t set_slowly(struct fv_sections *s, uint32_t outer, uint32_t section)
+{
+    uint32_t at = (uint32_t)fv_mix((uint64_t)outer << 32 | section) % SET_CACHE;
+
+    if (!s->sets[at].set || s->sets[at].outer != outer || s->sets[at].section != section) {
+        uint32_t set = is_free(&fv_rt.writer.lock) ? find_set(outer, section) : 0;
+
+        if (!set) {
+            s->losses->sets++;
+            return outer;
+        }
+        s->sets[at].outer = outer;
+        s->sets[at].section = section;
+        s->sets[at].set = set;
+    }
+    return s->sets[at].set;
+}
+
+static inline uint32_t set_of(struct fv_sections *s, struct slot *slot, uint32_t outer)
+{
+    if (FV_LIKELY(slot->last_set && slot->last_outer == outer))
+        return slot->last_set;
+    uint32_t set = set_slowly(s, outer, slot->id);
+
+    if (set != outer) {
+        slot->last_outer = outer;
+        slot->last_set = set;
+    }
+    return set;
+}
+
+/* ---- sections of a thread ---- */
+
+static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int32_t number, int32_t level,
+                                      uint16_t *place)
+{
+    struct fv_sections *s = t->sections;
+    if (!is_free(&fv_rt.writer.lock))
+        return NULL;
+    int saved = errno;
+    uint32_t id = section_of(name, number, level);
+    struct slot *slot = &s->slots[s->count];
+
+    if (id && known.section[id]->flags)
+        for (uint32_t i = 0; i < s->count; i++)
+            if (s->slots[i].id == id)
+                return &s->slots[i]; /* found by this walk each time: such a program is told so */
+    struct fv_section_times *times =
+        id ? next_record(&s->chunk, FV_CHUNK_SECTION_TIMES, t->id, s->count, sizeof(*times)) : NULL;
+    errno = saved;
+    if (!times)
+        return NULL;
+    *slot = (struct slot){ .times = times, .id = id, .number = number, .other = known.section[id]->flags };
+    if (!slot->other) {
+        strncpy(slot->name, name, FV_SECTION_NAME - 1);
+        *place = (uint16_t)(s->count + 1);
+    }
+    times->section = id;
+    times->ticks_min = UINT64_MAX;
+    times->measured = fv_rt.options.section_cpu;
+    fv_chunk_commit(s->chunk, sizeof(*times));
+    __atomic_store_n(&s->count, s->count + 1, __ATOMIC_RELEASE);
+    return slot;
+}
+
+static FV_COLD struct slot *find_slowly(struct fv_thread *t, const char *name, int32_t number, int32_t level)
+{
+    struct fv_sections *s = t->sections;
+    uint32_t at = hash_of(name, number) % SECTION_PLACES;
+
+    for (; s->places[at]; at = (at + 1) % SECTION_PLACES) {
+        struct slot *slot = &s->slots[s->places[at] - 1];
+
+        if (slot->number == number && same_name(slot->name, name))
+            return slot;
+    }
+    return make_slot(t, name, number, level, &s->places[at]);
+}
+
+static inline struct slot *find(struct fv_thread *t, const char *name, int32_t number, int32_t level)
+{
+    struct recent *r =
+        &t->sections->recent[((uintptr_t)name * 31 + ((uintptr_t)name >> 6) + (uint32_t)number) % RECENT];
+
+    if (FV_LIKELY(r->name == name && r->slot->number == number && same_name(r->slot->name, name)))
+        return r->slot;
+    struct slot *slot = find_slowly(t, name, number, level);
+
+    if (slot && !slot->other)
+        *r = (struct recent){ name, slot };
+    return slot;
+}
+
+/* ---- begin and end ---- */
+
+static uint64_t paused_until(uint64_t now)
+{
+    const struct fv_file_header *h = fv_rt.writer.header;
+    uint64_t since = h->paused_since;
+
+    return h->paused_ticks + (FV_UNLIKELY(since && since < now) ? now - since : 0);
+}
+
+static inline void read_counters(const struct fv_thread *t, struct fv_section_counters *out)
+{
+    const struct fv_thread_record *r = t->record;
+
+    out->calls = r->calls;
+    out->mpi_ticks = r->mpi_ticks;
+    out->mpi_bytes = r->mpi_bytes;
+    out->samples = r->samples;
+    out->lock_ticks = r->lock_ticks;
+    if (fv_rt.options.section_cpu)
+        read_usage(RUSAGE_THREAD, &out->usage);
+}
+
+static void add_counters(struct fv_section_counters *sum, const struct fv_section_counters *now,
+                         const struct fv_section_counters *since)
+{
+    sum->calls += now->calls - since->calls;
+    sum->mpi_ticks += now->mpi_ticks - since->mpi_ticks;
+    sum->mpi_bytes += now->mpi_bytes - since->mpi_bytes;
+    sum->samples += now->samples - since->samples;
+    sum->lock_ticks += now->lock_ticks - since->lock_ticks;
+    if (!fv_rt.options.section_cpu)
+        return;
+    sum->usage.user_ns += now->usage.user_ns - since->usage.user_ns;
+    sum->usage.system_ns += now->usage.system_ns - since->usage.system_ns;
+    sum->usage.faults += now->usage.faults - since->usage.faults;
+    sum->usage.switches += now->usage.switches - since->usage.switches;
+}
+
+/* Other threads may look: open_elsewhere(). */
+static inline void set_depth(struct slot *slot, uint32_t depth)
+{
+    __atomic_store_n(&slot->depth, depth, __ATOMIC_RELAXED);
+}
+
+static inline void begin(struct fv_thread *t, const char *name, int number, int level)
+{
+    struct fv_sections *s = t->sections;
+    struct slot *slot = find(t, name, number, level);
+
+    if (FV_UNLIKELY(!slot)) {
+        s->losses->unmeasured++;
+        return;
+    }
+    struct fv_section_times *times = slot->times;
+    if (FV_UNLIKELY(slot->other))
+        s->losses->others++;
+    if (slot->depth) {
+        set_depth(slot, slot->depth + 1);
+        times->nested++;
+        return;
+    }
+    if (FV_UNLIKELY(s->depth == DEEP)) {
+        s->losses->too_deep++;
+        s->beyond++;
+        return;
+    }
+    uint32_t set = set_of(s, slot, s->depth ? s->open[s->depth - 1].set : 0);
+    s->open[s->depth++] = (struct open){ slot, set };
+    set_depth(slot, 1);
+    t->section_set = set;
+    read_counters(t, &times->since);
+    uint64_t now = fv_ticks();
+    times->paused = paused_until(now);
+    /* Last, so that a reader who sees it sees the rest. */
+    __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
+}
+
+/* Takes a section out of those that are open, wherever it stands. */
+static inline void remove_open(struct fv_thread *t, struct slot *slot)
+{
+    struct fv_sections *s = t->sections;
+    uint32_t at = s->depth - 1;
+
+    if (FV_UNLIKELY(s->open[at].slot != slot)) {
+        while (s->open[at].slot != slot)
+            at--;
+        slot->times->overlapped++;
+        for (; at + 1 < s->depth; at++) {
+            s->open[at].slot = s->open[at + 1].slot;
+            s->open[at].set = set_of(s, s->open[at].slot, at ? s->open[at - 1].set : 0);
+        }
+    }
+    s->depth--;
+    t->section_set = s->depth ? s->open[s->depth - 1].set : 0;
+}
+
+static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_t now)
+{
+    struct fv_section_times *times = slot->times;
+    struct fv_section_counters counters;
+    uint64_t ticks = now > times->opened ? now - times->opened : 0,
+             paused = paused_until(now) - times->paused;
+
+    read_counters(t, &counters);
+    set_depth(slot, 0);
+    remove_open(t, slot);
+    __atomic_store_n(&times->opened, 0, __ATOMIC_RELEASE);
+    if (FV_UNLIKELY(paused) && paused >= ticks)
+        return; /* all of it was in a pause */
+    ticks -= paused;
+    times->count++;
+    times->ticks += ticks;
+    if (ticks < times->ticks_min)
+        times->ticks_min = ticks;
+    if (ticks > times->ticks_max)
+        times->ticks_max = ticks;
+    add_counters(&times->sum, &counters, &times->since);
+}
+
+/* Is the section open on another thread? A look at tables that change meanwhile: for counting mistakes that
+ * does. */
+static bool open_elsewhere(const struct fv_thread *self, uint32_t id)
+{
+    bool found = false;
+
+    fv_lock(&fv_rt.lock);
+    for (const struct fv_thread *t = fv_rt.threads; t && !found; t = t->next_all) {
+        const struct fv_sections *s = __atomic_load_n(&t->sections, __ATOMIC_ACQUIRE);
+
+        for (uint32_t i = 0; t != self && s && i < __atomic_load_n(&s->count, __ATOMIC_ACQUIRE) && !found;
+             i++)
+            found = s->slots[i].id == id && __atomic_load_n(&s->slots[i].depth, __ATOMIC_RELAXED);
+    }
+    fv_unlock(&fv_rt.lock);
+    return found;
+}
+
+static FV_COLD void unbegun(struct fv_thread *t, struct slot *slot)
+{
+    if (t->sections->beyond)
+        t->sections->beyond--;
+    else if (is_free(&fv_rt.lock) && open_elsewhere(t, slot->id))
+        slot->times->elsewhere++;
+    else
+        slot->times->unbegun++;
+}
+
+static inline void end(struct fv_thread *t, const char *name, int number, int level, uint64_t now)
+{
+    struct slot *slot = find(t, name, number, level);
+
+    if (FV_UNLIKELY(!slot))
+        return; /* its begin was counted */
+    if (FV_UNLIKELY(!slot->depth))
+        unbegun(t, slot);
+    else if (slot->depth > 1)
+        set_depth(slot, slot->depth - 1);
+    else
+        close_section(t, slot, now);
+}
+
+static bool make_sections(struct fv_thread *t)
+{
+    static FV_TLS bool failed;
+    struct fv_sections *s = failed ? NULL : fv_memory_new(sizeof(*s));
+    struct fv_chunk_header *chunk = NULL;
+
+    if (s)
+        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SECTION_LOSSES, t->id, 0, sizeof(*s->losses));
+    if (!chunk) {
+        fv_memory_free(s, sizeof(*s));
+        failed = true;
+        return false;
+    }
+    s->losses = fv_chunk_records(chunk);
+    fv_chunk_commit(chunk, sizeof(*s->losses));
+    __atomic_store_n(&t->sections, s, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* First section of a thread, or of one that is not recorded: before MPI has started, after a fork. */
+static FV_COLD struct fv_thread *attach(void)
+{
+    static FV_TLS bool attaching; /* else a signal handler would, too */
+    struct fv_thread *t = fv_self;
+
+    if (!fv_rt_on() || attaching || !is_free(&fv_rt.lock) || !is_free(&fv_rt.writer.lock))
+        return NULL;
+    int saved = errno;
+    attaching = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (!t && (t = fv_thread_attach()))
+        fv_current = t;
+    bool made = t && (t->sections || make_sections(t));
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    attaching = false;
+    errno = saved;
+    return made ? t : NULL;
+}
+
+/* The thread, for begin or end of a section; NULL: it is not measured. fv_leave() must follow. */
+static inline struct fv_thread *enter(int level)
+{
+    struct fv_thread *t = fv_self;
+
+    if (FV_UNLIKELY(!t || !t->sections) && !(t = attach()))
+        return NULL;
+    if (FV_UNLIKELY(t->sections->busy)) {
+        t->sections->losses->interrupted++;
+        return NULL;
+    }
+    if ((int64_t)level > (int64_t)fv_rt.options.section_level)
+        return NULL;
+    t->sections->busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return t;
+}
+
+static inline void leave(struct fv_thread *t)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->sections->busy = false;
+}
+
+FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level)
+{
+    struct fv_thread *t = enter(level);
+
+    if (FV_LIKELY(t != NULL)) {
+        begin(t, name ? name : "", number, level);
+        leave(t);
+    } else if (fv_self && fv_self->sections && (int64_t)level > (int64_t)fv_rt.options.section_level) {
+        fv_self->sections->losses->above_level++;
+    }
+}
+
+FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level)
+{
+    uint64_t now = fv_ticks();
+    struct fv_thread *t = enter(level);
+
+    if (FV_UNLIKELY(!t))
+        return;
+    end(t, name ? name : "", number, level, now);
+    leave(t);
+}
+
+void fv_sections_thread_end(struct fv_thread *t)
+{
+    struct fv_sections *s = t->sections;
+    uint64_t now = fv_ticks();
+
+    while (s && s->depth) {
+        struct slot *slot = s->open[s->depth - 1].slot;
+
+        slot->times->unended++;
+        close_section(t, slot, now);
+    }
+    if (s) {
+        s->beyond = 0;
+        s->busy = false;
+    }
+    t->section_set = 0;
+}

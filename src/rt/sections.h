@@ -1,0 +1,22 @@
+/* Sections that the program marks (fvmpi.h). Each thread has a table of its own of the sections that it used,
+ * and a stack of those that are open; what they hold is differences of the thread's counters in the rank
+ * file, so that a call inside costs nothing more. Only which sections are open together has a number for the
+ * whole process, a *set*: statistics of calls (struct fv_cell) are kept apart by it, which gives call paths,
+ * sizes and waiting of each section. */
+#ifndef FV_SECTIONS_H
+#define FV_SECTIONS_H
+
+#include "rt/runtime.h"
+
+/* What fvmpi.h's functions call, by these names (there weak). */
+FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level);
+FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level);
+
+/* A thread ends, by itself: so do its sections. */
+void fv_sections_thread_end(struct fv_thread *thread);
+
+/* The process's usage until now, into the header. Not in a signal handler. */
+void fv_usage_read(struct fv_usage *out);
+void fv_usage_update(void);
+
+#endif

@@ -1,0 +1,249 @@
+"""What fvmpi report --json says of sections against what is known: sections.py PROFILE WHAT < program's output."""
+import json
+import sys
+
+
+def load(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+class Sections:
+    def __init__(self, path):
+        self.json = load(path)
+        self.lost = self.json["sections_lost"]
+        self.whole = [s for s in self.json["sections"] if s["whole"]]
+        self.items = {(s["name"], s["number"]): s for s in self.json["sections"] if not s["whole"]}
+
+    def __getitem__(self, key):
+        return self.items[key if isinstance(key, tuple) else (key, 0)]
+
+
+failed = False
+
+
+def expect(what, got, wanted):
+    global failed
+    if got != wanted:
+        failed = True
+        print(f"{what}: {got}, wanted {wanted}", file=sys.stderr)
+
+
+def near(what, got, wanted, part=0.02, least=0.002):
+    global failed
+    if got is None or abs(got - wanted) > part * wanted + least:
+        failed = True
+        print(f"{what}: {got}, wanted {wanted} (2 % + 2 ms)", file=sys.stderr)
+
+
+def told():
+    """name number count seconds"""
+    rows = []
+    for line in sys.stdin.read().splitlines():
+        words = line.rsplit(None, 3)
+        if len(words) == 4:
+            rows.append((words[0], int(words[1]), int(words[2]), float(words[3])))
+    return rows
+
+
+def faults(section, **wanted):
+    every = ("open_at_end", "ended_by_thread_end", "ends_without_begin", "ends_on_another_thread")
+    for key in every:
+        expect(f"{section['name']} {section['number']} {key}", section["unbalanced"][key], wanted.get(key, 0))
+
+
+def clean(s):
+    for section in s.json["sections"]:
+        faults(section)
+    expect("lost", set(s.lost.values()), {0})
+
+
+def clock(s, check=clean):
+    for name, number, count, seconds in told():
+        section = s[name, number]
+        expect(f"{name} {number} count", section["count"], count)
+        if seconds:
+            near(f"{name} {number} elapsed", section["elapsed_s"]["sum"], seconds)
+    check(s)
+
+
+def nested(s):
+    clock(s)
+    expect("sections", len(s.items), 3)
+
+
+def overlap(s):
+    clock(s)
+    expect("overlapped", (s["first"]["unbalanced"]["overlapped"], s["second"]["unbalanced"]["overlapped"]), (1, 0))
+
+
+def names(s):
+    clock(s)
+    expect("cut", [k for k in s.items if k[0].startswith("nn")], [("n" * 63, 0)])
+    expect("no name", s[""]["count"], 1)
+    expect("nested in itself", s["recursive"]["unbalanced"]["nested_in_itself"], 9)
+    expect("overlapped", s["another"]["unbalanced"]["overlapped"], 50)
+    expect("sections", len(s.items), 6)
+
+
+def threads(s):
+    section = s["threads"]
+    expect("count", section["count"], 24)
+    # the slots of ended threads are used again: 4 to 6 of them
+    expect("threads", 4 <= section["threads"] <= 6, True)
+    near("shortest", section["instance_s"]["min"], 0.02, 0.2, 0.01)
+    expect("sum over threads", section["thread_s"]["sum"] >= 0.2 + 20 * 0.02, True)
+    faults(section)
+    faults(s["left open"], ended_by_thread_end=1)
+    faults(s["of main"], ends_on_another_thread=1)
+    expect("of main", s["of main"]["count"], 1)
+
+
+def unbalanced(s):
+    faults(s["never begun"], ends_without_begin=2)
+    expect("never begun", s["never begun"]["count"], 0)
+    faults(s["forked"])
+    expect("forked", s["forked"]["count"], 1)
+    faults(s["never ended"], open_at_end=1)
+    expect("child", ("child", 0) in s.items, False)
+    expect("never ended, so far", 0.03 <= s["never ended"]["elapsed_s"]["sum"] < 1, True)
+    expect("deep", sum(v["count"] for k, v in s.items.items() if k[0] == "deep"), 64)
+    expect("too deep", s.lost["too_deep"], 16)
+    for number in range(64):
+        faults(s["deep", number])
+
+
+def many(s):
+    expect("sections", len(s.items), 1024)
+    expect("others", [v["count"] for v in s.items.values() if v["others"]], [2 * (1500 - 1023)])
+    expect("each", {v["count"] for v in s.items.values() if not v["others"]}, {2})
+    expect("too many", s.lost["too_many"], 2 * (1500 - 1023))
+
+
+def level(s):
+    expect("sections", sorted(n for _, n in s.items), [0, 1])
+    expect("above", s.lost["above_level"], 3 + 4)
+    expect("level", s["level", 1]["level"], 1)
+
+
+def cpu(s):
+    words = sys.stdin.read().split()
+    burns, sleeps = s["burns"], s["sleeps"]
+    near("CPU time", burns["user_s"]["sum"] + burns["system_s"]["sum"], float(words[3]), 0.02, 0.005)
+    near("faults", burns["faults"]["sum"], float(words[4]), 0.02, 8)
+    expect("faults of 64 MiB", burns["faults"]["sum"] > 20, True)
+    expect("sleeps", sleeps["switches"]["sum"] >= 20 and sleeps["user_s"]["sum"] < 0.1, True)
+    whole = s.whole[0]
+    expect("all has them, too", whole["user_s"]["sum"] + whole["system_s"]["sum"] >= float(words[3]) - 0.02, True)
+
+
+def sampled(s):
+    burns, whole = s["burns"], s.whole[0]
+    user, got = burns["user_s"]["sum"], burns["sampled_cpu_s"]["sum"]
+    # samples are of user mode, unless only a timer can be had
+    expect("sampled CPU time", 0.7 * user - 0.05 <= got <= 1.3 * (user + burns["system_s"]["sum"]) + 0.05, True)
+    expect("of all", whole["sampled_cpu_s"]["sum"] >= burns["sampled_cpu_s"]["sum"], True)
+    expect("sleeps", s["sleeps"]["sampled_cpu_s"]["sum"] < 0.1, True)
+
+
+def no_cpu(s):
+    expect("not measured", [s["burns"][k]["sum"] for k in ("user_s", "system_s", "faults", "switches")], [None] * 4)
+    expect("of all it is", s.whole[0]["user_s"]["sum"] > 0, True)
+
+
+def paused(s):
+    name, number, count, seconds = told()[0]
+    near("without the pause", s[name, number]["elapsed_s"]["sum"], seconds)
+    expect("in the pause", s["within"]["count"], 0)
+
+
+def killed(s):
+    name, number, count, seconds = told()[0]
+    whole = s["whole"]
+    expect("count", (whole["count"], s["part"]["count"]), (1, 1))
+    faults(whole, open_at_end=1)
+    faults(s["part"])
+    expect("user time of what is open", whole["user_s"]["sum"], None)
+
+
+def interrupted(s):
+    for name, number, count, _ in told():
+        expect(name, s[name, number]["count"] + 0, count)
+        faults(s[name, number])
+    lost = s.lost["interrupted"]
+    expect("handler and lost", s["handler"]["count"] + (lost + 1) // 2 >= 990, True)
+
+
+def raii(s):
+    clean(s)
+    expect("counts", [s["main"]["count"], s["loop", 1]["count"], s["inner", 2]["count"]], [1, 9, 9])
+
+
+def module(s):
+    for section in s.json["sections"]:
+        faults(section)
+    expect("counts", [s["plain"]["count"], s["padded", 3]["count"], s["n" * 63, 7]["count"]], [4, 1, 1])
+    expect("level", (("level", 0) in s.items, s.lost["above_level"]), (False, 4))
+
+
+def whole(s):
+    expect("sections", len(s.items), 0)
+    all_ = s.whole[0]
+    expect("all", (all_["name"], all_["number"], all_["ranks"]), ("all", 0, len(s.json["ranks"])))
+    near("elapsed", all_["elapsed_s"]["sum"], sum(r["app_time_s"] for r in s.json["ranks"]), 1e-6, 1e-6)
+    expect("CPU time", all_["user_s"]["sum"] is not None, True)
+    expect("calls", all_["mpi_calls"]["sum"], sum(c["count"] for c in s.json["callsites"]))
+
+
+def calls(section, function):
+    return next((f for f in section["mpi_functions"] if f["function"] == function), None)
+
+
+def of_rank(section, rank):
+    return next(r for r in section["per_rank"] if r["rank"] == rank)
+
+
+def exchange(s):
+    sizes = s["sizes"]
+    expect("sent", calls(sizes, "MPI_Send")["sent"], [3, 4, 2, 2])
+    expect("received", calls(sizes, "MPI_Recv")["received"], [3, 4, 2, 2])
+    expect("calls", (calls(sizes, "MPI_Send")["calls"], calls(sizes, "MPI_Recv")["calls"]), (12, 12))
+    expect("of ranks", (of_rank(sizes, 0)["sent_below_64k"], of_rank(sizes, 1)["received_below_1m"]), (4, 2))
+    expect("paths", sorted((p["function"], p["calls"]) for p in sizes["callpaths"]),
+           [("MPI_Recv", 1), ("MPI_Recv", 11), ("MPI_Send", 1), ("MPI_Send", 11)])
+    expect("path", any((f["function"] or "").startswith("sizes") for f in sizes["callpaths"][0]["path"]), True)
+    at = {}
+    for line in sys.stdin.read().splitlines():
+        words = line.split()
+        if words[0] == "at":
+            at[tuple(map(int, words[1:4]))] = float(words[4])
+    expect("barriers told", len(at), 16)
+    for number in range(4):
+        section = s["round", number]
+        expect("kind", section["wait_kind"], "exact")
+        for rank in range(2):
+            waited = sum(max(0, at[number, k, 1 - rank] - at[number, k, rank]) for k in range(2))
+            near(f"round {number} rank {rank} waits", of_rank(section, rank)["wait_s"], waited, 0.02, 0.005)
+        expect("barriers", calls(section, "MPI_Barrier")["calls"], 4)
+    expect("overlap", [s[n]["mpi_calls"]["sum"] for n in "AB"], [6, 10])
+    expect("overlap by function", [calls(s[n], "MPI_Barrier")["calls"] for n in "AB"], [6, 10])
+    expect("posted", calls(s["post"], "MPI_Irecv")["received"], [0, 0, 1, 0])
+    expect("completed", calls(s["complete"], "MPI_Wait")["received"], [0, 0, 0, 0])
+    expect("one rank", (s["rank 0 only"]["ranks"], s["rank 0 only"]["count"]), (1, 1))
+    nearly = s["nearly all"]
+    expect("sums", nearly["mpi_calls"]["sum"], sum(f["calls"] for f in nearly["mpi_functions"]))
+    faults(s["too early"], ends_without_begin=2)
+    expect("too early", s["too early"]["count"], 0)
+    for section in (s for s in s.json["sections"] if s["count"]):
+        in_functions, in_paths = (sum(f["time_s"] for f in section[k]) for k in ("mpi_functions", "callpaths"))
+        near(f"{section['name']}: time", in_functions, section["mpi_time_s"]["sum"], 1e-6, 1e-6)
+        if not section["whole"]:
+            near(f"{section['name']}: paths", in_paths, in_functions, 1e-6, 1e-6)
+            faults(section)
+        expect("waiting", section["wait_s"]["sum"] is None or
+               section["wait_s"]["sum"] <= section["mpi_time_s"]["sum"] + 1e-6, True)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[2]](Sections(sys.argv[1]))
+    sys.exit(failed)

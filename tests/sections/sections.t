@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Sections that a program marks: counts, times and calls of programs with known answers, in C, C++ and Fortran, and that the
+# same programs link and run without fvmpi.
+. "$(dirname "$0")/../lib.sh"
+
+here=$source/tests/sections
+warnings='-Wall -Wextra -Werror -D_GNU_SOURCE'
+examine() { python3 "$here/sections.py" profile.json "$1" < told; }
+record() { # OPTIONS... PROGRAM ARGS: its output into told, the report into profile.json
+    rm -rf experiment
+    timeout -s KILL 60 "$fvmpi" run -q -o experiment "$@" > told 2> .err
+    rc=$?
+    "$fvmpi" report experiment --json profile.json > .out 2>> .err
+    out=$(cat .out) err=$(cat .err)
+}
+known() { # WHAT CHECK OPTIONS...
+    local what=$1 which=$2
+    shift 2
+    record "$@"
+    err=$(examine "$which" 2>&1)
+    check "$what" test $? -eq 0
+}
+
+# ---- programs link and run without the library, and are measured with it, however they are built ----
+cc=${CC:-gcc}
+variants=("$cc -O2" "$cc -O0 -std=c99" "$cc -O2 -fno-pie -no-pie")
+command -v clang > /dev/null && variants+=("clang -O2" "clang -O0 -fno-pie -no-pie")
+for variant in "${variants[@]}"; do
+    if ! capture $variant $warnings -I"$source/src" "$here/serial.c" -o serial -lpthread; then
+        check "$variant: compiles" test "$rc" -eq 0
+    fi
+    capture ./serial overlap
+    check "$variant: runs without fvmpi" test "$rc" -eq 0
+    known "$variant: is measured" overlap ./serial overlap
+done
+if capture "$cc" -static $warnings -w -I"$source/src" "$here/serial.c" -o static -lpthread && [ "$rc" -eq 0 ]; then
+    capture ./static overlap
+    check 'a static program runs' test "$rc" -eq 0
+else
+    skip 'a static program runs' 'no static C library'
+fi
+
+# ---- known answers, without MPI ----
+capture "$cc" -O2 $warnings -I"$source/src" "$here/serial.c" -o serial -lpthread
+known 'nested sections: counts, times' nested ./serial nested
+known 'overlapping sections' overlap ./serial overlap
+known 'names are copied, compared by content, cut; recursion is measured once' names ./serial names
+known 'threads: sums, open at their end, ended by another' threads ./serial threads
+known 'unbalanced use, fork, too deep' unbalanced ./serial unbalanced
+has "$("$fvmpi" report experiment)" 'section never begun: 2 times ended without a begin'
+check 'the report tells' test $? -eq 0
+known 'more sections than there is room for' many ./serial many
+known 'levels' level --section-level 1 ./serial levels
+known 'CPU time, faults, switches' cpu ./serial cpu
+known 'without CPU time' no_cpu --section-cpu=0 ./serial cpu
+known 'with --sample: CPU time by samples' sampled --sample=1000 ./serial cpu
+known 'pauses are left out' paused ./serial paused
+known 'a killed program' killed ./serial killed
+known 'signal handlers' interrupted ./serial interrupted
+known 'the clock of the C library' nested --clock monotonic ./serial nested
+record ./serial nested
+has "$("$fvmpi" report experiment)" 'outer 1'
+check 'the text report has a table of sections' test $? -eq 0
+"$fvmpi" report experiment --csv csv > /dev/null 2>&1
+check 'CSV' grep -q '^outer,1,0,0,0,3,1,' csv/sections.csv
+has "$("$fvmpi" dump experiment)" 'section id=1 number=1 level=0 flags=0 name="outer"'
+check 'fvmpi dump' test $? -eq 0
+
+# ---- C++ and Fortran ----
+if capture "${CXX:-g++}" -O2 -Wall -Wextra -Werror -I"$source/src" "$here/raii.cpp" -o raii && [ "$rc" -eq 0 ]; then
+    capture ./raii
+    check 'C++: runs without fvmpi' test "$rc:$out" = '0:caught 3'
+    known 'C++: sections end with their scope, by exceptions as well' raii ./raii
+else
+    check 'C++: compiles' test "$rc" -eq 0
+fi
+fortran() { # WHAT COMPILER [OPTIONS]
+    local what=$1
+    shift
+    capture "$@" -Wall -Wextra -Werror "$source/src/fvmpi.f90" "$here/module.f90" -o module
+    [ "$rc" -eq 0 ] || { check "$what: compiles" test "$rc" -eq 0; return; }
+    capture ./module
+    check "$what: runs without fvmpi" test "$rc:$out" = '0:done'
+    known "$what: is measured" module ./module
+}
+if command -v gfortran > /dev/null; then
+    fortran 'Fortran' gfortran -O2
+    fortran 'Fortran, -O0, not position-independent' gfortran -O0 -fno-pie -no-pie
+else
+    skip 'Fortran' 'no gfortran'
+fi
+
+# ---- with MPI ----
+for mpi in $(mpis); do
+    launcher=($(launcher_of "$mpi"))
+    capture "$(mpicc_of "$mpi")" -g -O1 -D_GNU_SOURCE -I"$source/src" "$here/exchange.c" -o "exchange-$mpi"
+    check "$mpi: compiles" test "$rc" -eq 0
+    capture "${launcher[@]}" -n 2 "./exchange-$mpi"
+    check "$mpi: runs without fvmpi" test "$rc" -eq 0
+    known "$mpi: calls, message lengths, waiting, call paths" exchange "${launcher[@]}" -n 2 "./exchange-$mpi"
+    known "$mpi: the same with a trace" exchange --trace "${launcher[@]}" -n 2 "./exchange-$mpi"
+    "$build/fvunify-serial" experiment > .out 2>&1 && "$fvmpi" report experiment --json profile.json > .out
+    err=$(examine exchange 2>&1)
+    check "$mpi: the same with the trace's analysis" test $? -eq 0
+    known "$mpi: the whole program is a section" whole "${launcher[@]}" -n 2 "./exchange-$mpi" none
+done
+known "serial: the whole program is a section" whole sleep 0.1
+finish

@@ -1,0 +1,341 @@
+/* Sections with known answers, without MPI: serial MODE. Prints what the program's own clock says of the
+ * sections, as "name number count seconds" lines, for the test to compare. */
+#include "fvmpi.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double cpu(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void pause_s(double s)
+{
+    double until = now() + s;
+
+    while (now() < until)
+        usleep(500);
+}
+
+/* CPU time of its own, however loaded the machine is. */
+static void burn(double s)
+{
+    double until = cpu() + s;
+
+    while (cpu() < until)
+        for (volatile int i = 0; i < 20000; i++)
+            ;
+}
+
+static void told(const char *name, int number, int count, double seconds)
+{
+    printf("%s %d %d %.6f\n", name, number, count, seconds);
+}
+
+static void nested(void)
+{
+    double outer = 0, inner = 0, other = 0, t, u;
+
+    for (int i = 0; i < 3; i++) {
+        fvmpi_section_begin("outer", 1, 0);
+        t = now();
+        pause_s(0.02);
+        for (int k = 0; k < 2; k++) {
+            fvmpi_section_begin("inner", k, 0);
+            u = now();
+            pause_s(0.01 * (k + 1));
+            *(k ? &other : &inner) += now() - u;
+            fvmpi_section_end("inner", k, 0);
+        }
+        outer += now() - t;
+        fvmpi_section_end("outer", 1, 0);
+    }
+    told("outer", 1, 3, outer);
+    told("inner", 0, 3, inner);
+    told("inner", 1, 3, other);
+}
+
+static void overlap(void)
+{
+    double a, b, t, u;
+
+    fvmpi_section_begin("first", 0, 0);
+    t = now();
+    pause_s(0.02);
+    fvmpi_section_begin("second", 0, 0);
+    u = now();
+    pause_s(0.02);
+    a = now() - t;
+    fvmpi_section_end("first", 0, 0);
+    pause_s(0.03);
+    b = now() - u;
+    fvmpi_section_end("second", 0, 0);
+    told("first", 0, 1, a);
+    told("second", 0, 1, b);
+}
+
+/* The same text at other addresses, freed and overwritten; long names; recursion. */
+static void names(void)
+{
+    char *copy, longer[80];
+    double t = now(), s = 0;
+
+    for (int i = 0; i < 50; i++) {
+        copy = strdup("copied");
+        fvmpi_section_begin(copy, 0, 0);
+        memset(copy, 'x', 6);
+        free(copy);
+        copy = malloc(100);
+        strcpy(copy, "copied");
+        fvmpi_section_end(copy, 0, 0);
+        strcpy(copy, "another");
+        fvmpi_section_begin(copy, 0, 0);
+        strcpy(copy, "third");
+        fvmpi_section_begin(copy, 0, 0);
+        strcpy(copy, "another");
+        fvmpi_section_end(copy, 0, 0);
+        fvmpi_section_end("third", 0, 0);
+        free(copy);
+    }
+    memset(longer, 'n', sizeof(longer));
+    longer[79] = 0;
+    fvmpi_section_begin(longer, 0, 0);
+    longer[70] = 'm';
+    fvmpi_section_end(longer, 0, 0);
+    t = now();
+    fvmpi_section_begin("recursive", 0, 0);
+    for (int i = 0; i < 9; i++)
+        fvmpi_section_begin("recursive", 0, 0);
+    pause_s(0.02);
+    for (int i = 0; i < 9; i++)
+        fvmpi_section_end("recursive", 0, 0);
+    pause_s(0.01);
+    s = now() - t;
+    fvmpi_section_end("recursive", 0, 0);
+    fvmpi_section_begin(NULL, 0, 0);
+    fvmpi_section_end(NULL, 0, 0);
+    told("copied", 0, 50, 0);
+    told("another", 0, 50, 0);
+    told("third", 0, 50, 0);
+    told("recursive", 0, 1, s);
+}
+
+static void *in_thread(void *arg)
+{
+    int number = *(int *)arg;
+
+    fvmpi_section_begin("threads", 0, 0);
+    pause_s(0.02 * (number + 1));
+    fvmpi_section_end("threads", 0, 0);
+    if (number == 3)
+        fvmpi_section_begin("left open", 0, 0);
+    if (number == 2)
+        fvmpi_section_end("of main", 0, 0);
+    return NULL;
+}
+
+static void threads(void)
+{
+    int number[4] = { 0, 1, 2, 3 };
+    pthread_t thread[4];
+
+    fvmpi_section_begin("of main", 0, 0);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, in_thread, &number[i]);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    fvmpi_section_end("of main", 0, 0);
+    for (int i = 0; i < 20; i++) { /* threads come and go */
+        pthread_create(&thread[0], NULL, in_thread, &number[0]);
+        pthread_join(thread[0], NULL);
+    }
+}
+
+static void unbalanced(void)
+{
+    pid_t child;
+
+    fvmpi_section_end("never begun", 0, 0);
+    fvmpi_section_end("never begun", 0, 0);
+    fvmpi_section_begin("forked", 0, 0);
+    child = fork();
+    if (!child) {
+        fvmpi_section_end("forked", 0, 0);
+        fvmpi_section_begin("child", 0, 0);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    fvmpi_section_end("forked", 0, 0);
+    for (int i = 0; i < 80; i++)
+        fvmpi_section_begin("deep", i, 0);
+    for (int i = 79; i >= 0; i--)
+        fvmpi_section_end("deep", i, 0);
+    fvmpi_section_begin("never ended", 0, 0);
+    pause_s(0.03);
+}
+
+static void many(void)
+{
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 1500; i++) {
+            fvmpi_section_begin("many", i, 0);
+            fvmpi_section_end("many", i, 0);
+        }
+}
+
+static void levels(void)
+{
+    for (int level = 0; level < 4; level++)
+        for (int i = 0; i <= level; i++) {
+            fvmpi_section_begin("level", level, level);
+            fvmpi_section_end("level", level, level);
+        }
+}
+
+static void cpu_time(void)
+{
+    struct rusage before, after;
+    double t;
+
+    getrusage(RUSAGE_THREAD, &before);
+    fvmpi_section_begin("burns", 0, 0);
+    t = cpu();
+    burn(0.3);
+    volatile char *page = malloc(64 << 20);
+    for (long i = 0; i < 64 << 20; i += 4096)
+        page[i] = 1;
+    t = cpu() - t;
+    fvmpi_section_end("burns", 0, 0);
+    getrusage(RUSAGE_THREAD, &after);
+    fvmpi_section_begin("sleeps", 0, 0);
+    for (int i = 0; i < 20; i++)
+        usleep(1000);
+    fvmpi_section_end("sleeps", 0, 0);
+    printf("burns 0 1 %.6f %ld\n", t, after.ru_minflt - before.ru_minflt);
+    free((void *)page);
+}
+
+/* The program must link without the library. */
+static void call(const char *name)
+{
+    void (*function)(void);
+
+    *(void **)&function = dlsym(RTLD_DEFAULT, name);
+    if (function)
+        function();
+}
+
+static void paused(void)
+{
+    double a, t;
+
+    fvmpi_section_begin("half", 0, 0);
+    t = now();
+    pause_s(0.03);
+    a = now() - t;
+    call("fvmpi_pause");
+    pause_s(0.1);
+    fvmpi_section_begin("within", 0, 0);
+    fvmpi_section_end("within", 0, 0);
+    call("fvmpi_resume");
+    t = now();
+    pause_s(0.02);
+    a += now() - t;
+    fvmpi_section_end("half", 0, 0);
+    told("half", 0, 1, a);
+}
+
+static void killed(void)
+{
+    double t;
+
+    fvmpi_section_begin("whole", 0, 0);
+    t = now();
+    fvmpi_section_begin("part", 0, 0);
+    pause_s(0.05);
+    fvmpi_section_end("part", 0, 0);
+    told("whole", 0, 1, now() - t);
+    fflush(stdout);
+    raise(SIGKILL);
+}
+
+static volatile sig_atomic_t signals;
+
+static void in_signal(int signal)
+{
+    (void)signal;
+    signals = signals + 1;
+    fvmpi_section_begin("handler", 0, 0);
+    fvmpi_section_end("handler", 0, 0);
+}
+
+/* A handler that comes in anywhere, begin and end among others. */
+static void interrupted(void)
+{
+    struct timespec tick = { 0, 50000 };
+    struct itimerspec every = { tick, tick };
+    struct sigaction act = { .sa_handler = in_signal, .sa_flags = SA_RESTART };
+    timer_t timer;
+    long count = 0;
+
+    sigaction(SIGALRM, &act, NULL);
+    timer_create(CLOCK_MONOTONIC, NULL, &timer);
+    timer_settime(timer, 0, &every, NULL);
+    while (signals < 1000) {
+        fvmpi_section_begin("a", 0, 0);
+        fvmpi_section_begin("b", 0, 0);
+        fvmpi_section_end("b", 0, 0);
+        fvmpi_section_end("a", 0, 0);
+        count++;
+    }
+    timer_delete(timer);
+    printf("a 0 %ld 0\n", count);
+    printf("b 0 %ld 0\n", count);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } modes[] = {
+        { "nested", nested },
+        { "overlap", overlap },
+        { "names", names },
+        { "threads", threads },
+        { "unbalanced", unbalanced },
+        { "many", many },
+        { "levels", levels },
+        { "cpu", cpu_time },
+        { "paused", paused },
+        { "killed", killed },
+        { "interrupted", interrupted },
+    };
+
+    for (unsigned i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+        if (argc > 1 && !strcmp(argv[1], modes[i].name)) {
+            modes[i].run();
+            return 0;
+        }
+    return 2;
+}

@@ -1,0 +1,166 @@
+/* What the model makes of sections in rank files, with known answers, and of files that no runtime would
+ * write. */
+#include "fvr_builder.h"
+#include "report/model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void add_section(struct fvr *f, const char *name, int number)
+{
+    struct fv_section s = { .number = number };
+
+    strncpy(s.name, name, sizeof(s.name) - 1);
+    fvr_add(f, FV_CHUNK_SECTIONS, FV_NO_THREAD, &s, sizeof(s));
+}
+
+static void add_set(struct fvr *f, uint32_t outer, uint32_t section)
+{
+    struct fv_section_set s = { outer, section };
+
+    fvr_add(f, FV_CHUNK_SECTION_SETS, FV_NO_THREAD, &s, sizeof(s));
+}
+
+static const struct fv_section_view *view_of(const struct fv_model *m, const char *name)
+{
+    for (size_t i = 0; i < m->sections.count; i++)
+        if (!strcmp(m->sections.items[i].name, name) && !m->sections.items[i].whole)
+            return &m->sections.items[i];
+    return NULL;
+}
+
+static void cell_in(struct fvr *f, uint32_t path, uint32_t set, uint16_t function, uint32_t calls,
+                    uint64_t ticks, uint64_t bytes)
+{
+    struct fv_cell c = { .path = path,
+                         .function = function,
+                         .size_bucket = (uint8_t)fv_log2_bucket(bytes),
+                         .calls = calls,
+                         .time_sum = calls * ticks,
+                         .time_min = ticks,
+                         .time_max = ticks,
+                         .square_low = calls * ticks * ticks,
+                         .bytes_sent = calls * bytes,
+                         .sends = bytes ? calls : 0,
+                         .section = set };
+
+    fvr_add(f, FV_CHUNK_CELLS, 0, &c, sizeof(c));
+}
+
+/* Rank 0 was in "a" for 0.2 s and is killed in "b", which began at 1.5 s; rank 1 was in "a" for 0.4 s. */
+static void over_ranks(void **state)
+{
+    struct fv_experiment e = { 0 };
+    struct fv_model m;
+    struct fvr f[2];
+    (void)state;
+
+    for (int i = 0; i < 2; i++) {
+        struct fv_section_times t = {
+            .section = 1,
+            .count = 2,
+            .ticks = 200000000 * (uint64_t)(i + 1),
+            .ticks_min = 50000000,
+            .ticks_max = 150000000 * (uint64_t)(i + 1),
+            .measured = 1,
+            .sum = { .calls = 3, .mpi_ticks = 3000, .usage = { 10000000, 20000000, 3, 4 } }
+        };
+
+        fvr_init(&f[i], i, 2);
+        fvr_function(&f[i], 0, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+        uint32_t path = fvr_path(&f[i], 0, fvr_module(&f[i], "/bin/x", 0, NULL), 100);
+        add_section(&f[i], "a", 0);
+        add_section(&f[i], "b", 0);
+        add_set(&f[i], 0, 1);
+        add_set(&f[i], 1, 2);
+        fvr_add(&f[i], FV_CHUNK_SECTION_TIMES, 0, &t, sizeof(t));
+        cell_in(&f[i], path, 1, 0, 2, 1000, 4096);
+        cell_in(&f[i], path, 2, 0, 1, 1000, 1 << 20);
+        cell_in(&f[i], path, 0, 0, 5, 1000, 10);
+        fvr_thread(&f[i], 0, true, 8, 8000, NULL);
+    }
+    struct fv_section_times open = {
+        .section = 2, .measured = 1, .opened = 1500000000, .since = { .calls = 7, .mpi_ticks = 7000 }
+    };
+    fvr_add(&f[0], FV_CHUNK_SECTION_TIMES, 0, &open, sizeof(open));
+    /* A second thread, that was not in "a" as long. */
+    struct fv_section_times short_time = {
+        .section = 1, .count = 1, .ticks = 100000000, .ticks_min = 100000000, .ticks_max = 100000000
+    };
+    fvr_add(&f[1], FV_CHUNK_SECTION_TIMES, 1, &short_time, sizeof(short_time));
+    for (int i = 0; i < 2; i++)
+        fvr_join(&f[i], &e);
+    fv_model_build(&m, &e);
+    const struct fv_section_view *a = view_of(&m, "a"), *b = view_of(&m, "b");
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_true(m.sections.items[0].whole);
+    assert_int_equal(a->count, 5);
+    assert_true(fabs(a->value[FV_SECTION_THREADS_TIME].sum - 0.7) < 1e-9);
+    assert_true(fabs(a->value[FV_SECTION_ELAPSED].mean - 0.3) < 1e-9);
+    assert_true(fabs(a->value[FV_SECTION_ELAPSED].min - 0.2) < 1e-9);
+    assert_int_equal(a->value[FV_SECTION_ELAPSED].max_rank, 1);
+    assert_true(fabs(a->value[FV_SECTION_SYSTEM].sum - 0.02) <
+                1e-9);                                      /* not measured on that thread of rank 1 */
+    assert_int_equal(a->value[FV_SECTION_SENT + 1].sum, 4); /* 4096 is in the second class */
+    assert_int_equal(a->value[FV_SECTION_SENT + 3].sum, 2); /* of b within a */
+    assert_int_equal(a->functions[0].calls, 6);
+    assert_int_equal(b->functions[0].calls, 2);
+    assert_int_equal(b->count, 1);
+    assert_int_equal(b->faults.open, 1);
+    assert_true(fabs(b->value[FV_SECTION_ELAPSED].sum - 0.5) < 1e-9);
+    assert_int_equal(b->value[FV_SECTION_CALLS].sum, 1);
+    assert_true(isnan(b->value[FV_SECTION_USER].sum));
+    assert_int_equal(m.sections.items[0].value[FV_SECTION_CALLS].sum, 16);
+    assert_int_equal(m.sections.items[0].value[FV_SECTION_SENT].sum, 10);
+    fv_model_release(&m);
+    fv_experiment_release(&e);
+    for (int i = 0; i < 2; i++)
+        fvr_release(&f[i]);
+}
+
+/* Sets that contain themselves or nobody, sections that are not there, times that contradict themselves. */
+static void damaged(void **state)
+{
+    struct fv_experiment e = { 0 };
+    struct fv_model m;
+    struct fvr f;
+    (void)state;
+
+    fvr_init(&f, 0, 1);
+    fvr_function(&f, 0, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+    add_section(&f, "good", 0);
+    add_set(&f, 1, 1);
+    add_set(&f, 4000000000u, 7);
+    add_set(&f, 1, 1);
+    cell_in(&f, 0, 1, 0, 1, 100, 8);
+    cell_in(&f, 0, 2, 0, 1, 100, 8);
+    cell_in(&f, 0, 3, 0, 1, 100, 8);
+    cell_in(&f, 0, 900, 0, 1, 100, 8);
+    struct fv_section_times t = { .section = 99, .count = 1 };
+    fvr_add(&f, FV_CHUNK_SECTION_TIMES, 0, &t, sizeof(t));
+    t = (struct fv_section_times){ .section = 1, .count = 3, .ticks = 5, .ticks_min = 9, .ticks_max = 7 };
+    fvr_add(&f, FV_CHUNK_SECTION_TIMES, 0, &t, sizeof(t));
+    t = (struct fv_section_times){ .section = 1, .opened = UINT64_MAX, .paused = UINT64_MAX };
+    fvr_add(&f, FV_CHUNK_SECTION_TIMES, 5, &t, sizeof(t));
+    fvr_thread(&f, 0, true, 4, 400, NULL);
+    fvr_join(&f, &e);
+    fv_model_build(&m, &e);
+    assert_int_equal(m.sections.count, 2);
+    assert_int_equal(view_of(&m, "good")->count, 1);
+    assert_int_equal(view_of(&m, "good")->functions[0].calls, 2);
+    fv_model_release(&m);
+    fv_experiment_release(&e);
+    fvr_release(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(over_ranks), cmocka_unit_test(damaged) };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
