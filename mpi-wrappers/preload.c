@@ -13,14 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* "-threads" in the library that has --threads, else NULL. */
+extern const char fv_library_suffix[] __attribute__((weak, visibility("hidden")));
+
 #if defined(OPEN_MPI)
-#define OURS "libfvmpi-openmpi.so"
-#define OTHER "libfvmpi-mpich.so"
+#define OURS "libfvmpi-openmpi"
+#define OTHER "libfvmpi-mpich"
 #define OTHER_MPI "MPICH"
 static const char *const foreign[] = { "libmpich.so.", "libmpi.so.12", NULL };
 #else
-#define OURS "libfvmpi-mpich.so"
-#define OTHER "libfvmpi-openmpi.so"
+#define OURS "libfvmpi-mpich"
+#define OTHER "libfvmpi-openmpi"
 #define OTHER_MPI "Open MPI"
 static const char *const foreign[] = { "libmpi.so.40", "libmpi.so.20", NULL };
 #endif
@@ -38,6 +41,22 @@ static int find_foreign(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
+/* A file of ours: libfvmpi-mpich.so, libfvmpi-mpich-threads.so.0; what follows ends an entry of the list. */
+static bool is_ours(const char *base, size_t n)
+{
+    static const char suffix[] = "-threads", so[] = ".so";
+    size_t used = strlen(OURS);
+
+    if (n < used || strncmp(base, OURS, used))
+        return false;
+    if (n - used > strlen(suffix) && !strncmp(base + used, suffix, strlen(suffix)))
+        used += strlen(suffix);
+    if (n - used < strlen(so) || strncmp(base + used, so, strlen(so)))
+        return false;
+    used += strlen(so);
+    return n == used || base[used] == '.';
+}
+
 /* LD_PRELOAD without our entries, into out; false: we are not in it. */
 static bool strip_preload(const char *value, char *out)
 {
@@ -48,7 +67,7 @@ static bool strip_preload(const char *value, char *out)
         size_t n = strcspn(value, " :");
         const char *slash = memrchr(value, '/', n), *base = slash ? slash + 1 : value;
 
-        if (n && !strncmp(base, OURS, strlen(OURS)) && (base[strlen(OURS)] == '\0' || strchr(" :.", base[strlen(OURS)]))) {
+        if (n && is_ours(base, n - (size_t)(base - value))) {
             stripped = true;
         } else if (n) {
             if (*out)
@@ -63,6 +82,7 @@ static bool strip_preload(const char *value, char *out)
 __attribute__((constructor)) static void check_program(int argc, char **argv, char **envp)
 {
     const char *found = NULL, *preload = getenv("LD_PRELOAD");
+    const char *suffix = fv_library_suffix ? fv_library_suffix : "";
     char program[PATH_MAX];
     (void)argc;
 
@@ -72,8 +92,8 @@ __attribute__((constructor)) static void check_program(int argc, char **argv, ch
     char stripped[preload ? strlen(preload) + 1 : 1];
     bool preloaded = preload && strip_preload(preload, stripped);
     if (fv_first_rank())
-        fv_log("%s: the program uses %s (%s); %s " OTHER " instead, %s", OURS, OTHER_MPI, found,
-               preloaded ? "preload" : "link",
+        fv_log(OURS "%s.so: the program uses %s (%s); %s " OTHER "%s.so instead, %s", suffix, OTHER_MPI, found,
+               preloaded ? "preload" : "link", suffix,
                preloaded ? "it runs unrecorded" : "it cannot work like this");
     if (!preloaded)
         return;

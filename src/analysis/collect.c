@@ -139,6 +139,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     struct fv_call_thread *t = &r->threads[slot];
     struct fv_line *l = &r->all->steps->lines[t->line];
 
+    if (FV_RECORD_IS_OF_THREAD(m->kind)) /* the analysis is of calls of MPI */
+        return true;
     if (slot) { /* a thread is there from its first event to its last */
         l->begin_ns = l->count ? l->begin_ns : m->time_ns;
         l->end_ns = m->time_ns;

@@ -5,6 +5,7 @@
 #define FV_LOCK_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fv_lock {
@@ -15,6 +16,12 @@ static inline void fv_lock(struct fv_lock *lock)
 {
     while (__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE))
         sched_yield();
+}
+
+/* False: it is held, perhaps by whom a signal handler has interrupted. */
+static inline bool fv_try_lock(struct fv_lock *lock)
+{
+    return !__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE);
 }
 
 static inline void fv_unlock(struct fv_lock *lock)

@@ -1,6 +1,7 @@
 /* See options.h. */
 #include "base/options.h"
 #include "base/experiment.h"
+#include "base/perf_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #define SIZE_MOST (UINT64_C(1) << 40)
 
 static char output_storage[4096];
+static char events_storage[FV_EVENTS_MOST * FV_PERF_EVENT_TEXT];
 
 /* ---- parsers ---- */
 
@@ -156,6 +158,55 @@ static const char *parse_rate(const struct fv_option *option, const char *text, 
     return NULL;
 }
 
+/* On (1), off, or what to record besides: hold, owner, or both with a comma between. */
+static const char *parse_threads(const struct fv_option *option, const char *text, void *field)
+{
+    int mode = FV_THREADS_ON;
+    bool on = true;
+
+    if (!parse_flag(option, text, &on)) {
+        mode = on ? FV_THREADS_ON : 0;
+        text = "";
+    }
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        if (n == 4 && !memcmp(text, "hold", n))
+            mode |= FV_THREADS_HOLD;
+        else if (n == 5 && !memcmp(text, "owner", n))
+            mode |= FV_THREADS_OWNER;
+        else
+            return "not hold, owner, or hold,owner";
+        text += n + (text[n] == ',');
+    }
+    if (field)
+        *(int *)field = mode;
+    return NULL;
+}
+
+/* Whether there are such events is for others to say: libpfm4 knows more of them. */
+static const char *parse_events(const struct fv_option *option, const char *text, void *field)
+{
+    struct fv_perf_event event;
+    const char *list = text, *word;
+    unsigned count = 0;
+    size_t length;
+
+    (void)option;
+    while (fv_perf_event_word(&list, &word, &length)) {
+        if (fv_perf_event_parse(word, length, &event) == -FV_EINVAL)
+            return "not names with commas between, as in INSTRUCTIONS,PAGE-FAULTS";
+        if (++count > FV_EVENTS_MOST)
+            return "more than 4 events; name fewer, and run again for the others";
+    }
+    if (strlen(text) >= sizeof(events_storage))
+        return "too long";
+    if (field) {
+        strcpy(events_storage, text);
+        *(const char **)field = events_storage;
+    }
+    return NULL;
+}
+
 static const char *parse_any(const struct fv_option *option, const char *text, void *field)
 {
     (void)option;
@@ -197,6 +248,20 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_SAMPLE", "--sample", 0, NULL, "0",
       "sample CPU time and whole instances of functions, 100 times a second; --sample=RATE as often as that",
       FV_USE_APPLICATION, parse_rate, FIELD(sample), 2, 5000 },
+    { "FVMPI_EVENTS", "--events", 0, "LIST", "",
+      "count up to 4 performance events inside the sampled instances, by libpfm4's names with commas between; "
+      "turns --sample on",
+      FV_USE_APPLICATION, parse_events, FIELD(events), 0, 0 },
+    { "FVMPI_THREADS", "--threads", 0, NULL, "0",
+      "record locks, barriers and other waiting of threads; --threads=hold,owner also how long locks are held, "
+      "and by whom",
+      FV_USE_APPLICATION, parse_threads, FIELD(threads), 0, 0 },
+    { "FVMPI_SECTION_LEVEL", "--section-level", 0, "N", "0",
+      "measure sections that the program marks (fvmpi.h) whose level is N or lower", FV_USE_APPLICATION,
+      parse_number, FIELD(section_level), 0, INT32_MAX },
+    { "FVMPI_SECTION_CPU", "--section-cpu", 0, NULL, "1",
+      "CPU time, page faults and context switches of sections; --section-cpu=0 makes begin and end cheaper",
+      FV_USE_APPLICATION, parse_flag, FIELD(section_cpu), 0, 0 },
     { "FVMPI_OFF_AT_START", "--off-at-start", 0, NULL, "0",
       "record nothing until MPI_Pcontrol(1) or fvmpi_resume()",
       FV_USE_APPLICATION, parse_flag, FIELD(off_at_start), 0, 0 },
@@ -220,10 +285,13 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_PROCESS", NULL, 0, "PID", "",
       "the only process that the serial flavour records; set by `fvmpi run`",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_CALL_EVENT", NULL, 0, "EVENT", "",
+      "a precise event of calls, encoded, that samples entries of functions; set by `fvmpi run` where the "
+      "processor has one",
+      FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
       "further directories with debug files by build-id, for `fvmpi report`",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
-    { "FVMPI_THREADS", "--threads", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_IO", "--io", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_MEMORY", "--memory", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SENSORS", "--sensors", 0, "LIST", "", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
@@ -373,6 +441,8 @@ void fv_options_from_env(struct fv_options *out)
             option->parse(option, option->value, (char *)out + option->offset);
         read_variable(option, out, report);
     }
+    if (report && out->events && !out->sample)
+        fv_log("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");
     if (report)
         report_unknown_all();
 }

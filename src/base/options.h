@@ -8,6 +8,10 @@
 
 #include "base/base.h"
 
+#define FV_EVENTS_MOST 4 /* of --events */
+
+enum fv_threads_mode { FV_THREADS_ON = 1, FV_THREADS_HOLD = 2, FV_THREADS_OWNER = 4 };
+
 struct fv_options {
     const char *output; /* experiment directory, in static storage; NULL: name one */
     uint64_t depth;     /* frames of a call path; 0: all */
@@ -18,7 +22,11 @@ struct fv_options {
     int clock; /* 0 as the kernel does, else an enum fv_clock_kind */
     int barrier;           /* enum fv_barrier_mode */
     uint64_t barrier_wait; /* seconds */
+    int threads;           /* of enum fv_threads_mode; 0: threads are not looked at */
+    uint64_t section_level; /* sections of a higher level are not measured */
+    bool section_cpu;       /* CPU time, faults and switches of sections */
     uint64_t sample;       /* ticks per second of a thread's CPU time; 0: none */
+    const char *events;    /* to count in instances: base/perf_events.h; in static storage; NULL: none */
 };
 
 enum fv_option_use {

@@ -152,6 +152,14 @@ bool fv_config_is(const struct fv_config *config, const char *flag)
     return value;
 }
 
+void fv_config_put(struct fv_config *config, const char *flag, const char *text)
+{
+    size_t row = row_of(fv_option_by_flag(flag, strlen(flag)));
+
+    config->values[row] = text;
+    config->origins[row] = FV_FROM_COMMAND;
+}
+
 /* ---- the output directory ---- */
 
 int fv_config_set_output(struct fv_config *config, const char *path)

@@ -28,6 +28,8 @@ bool fv_config_is(const struct fv_config *config, const char *flag);
 int fv_config_resolve(struct fv_config *config);
 /* Puts another value in place, as if given on the command line: the experiment's name. */
 int fv_config_set_output(struct fv_config *config, const char *path);
+/* Any other option's; the text stays the caller's, and must stay. */
+void fv_config_put(struct fv_config *config, const char *flag, const char *text);
 
 /* On stdout: --print-config, and the options part of --help. */
 void fv_config_print(const struct fv_config *config);

@@ -154,7 +154,7 @@ static int write_json(const struct fv_diff *diff, const char *path)
 {
     FILE *out = fv_output_open(path);
 
-    return fv_output_close(out, path, out ? fv_diff_json(diff, out) : -FV_EIO);
+    return fv_output_close(out, path, "--json", out ? fv_diff_json(diff, out) : -FV_EIO);
 }
 
 int fv_cmd_diff(int argc, char **argv)

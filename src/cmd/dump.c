@@ -58,6 +58,11 @@ static void print_header(const struct fv_file_header *h)
            h->file_bytes);
     for (unsigned i = 0; i < FV_DROP_COUNT; i++)
         printf(" dropped_%s=%" PRIu64, fv_drop_name(i), h->dropped[i]);
+    printf(" usage_at=%" PRIu64 " user_ns=%" PRIu64 ",%" PRIu64 " system_ns=%" PRIu64 ",%" PRIu64 " faults=%" PRIu64
+           ",%" PRIu64 " switches=%" PRIu64 ",%" PRIu64,
+           h->usage_ticks, h->usage_first.user_ns, h->usage_last.user_ns, h->usage_first.system_ns,
+           h->usage_last.system_ns, h->usage_first.faults, h->usage_last.faults, h->usage_first.switches,
+           h->usage_last.switches);
     if (h->barrier)
         printf(" barrier=%s barrier_ranks=%u", h->barrier == FV_BARRIER_BEFORE ? "before" : "after",
                h->barrier_ranks);
@@ -118,10 +123,10 @@ static void print_thread(const struct fv_cursor *c, const void *record)
 
     printf("thread id=%u tid=%u threads=%u main=%u begin=%" PRIu64 " end=%" PRIu64 " last=%" PRIu64 " calls=%" PRIu64
            " mpi=%" PRIu64 " path_misses=%" PRIu64 " path_flushes=%" PRIu64 " cold=%" PRIu64
-           " in_call=%" PRIu64 " function=%u path=%u comm=%#" PRIx64 " peer=%d tag=%d",
+           " in_call=%" PRIu64 " function=%u path=%u comm=%#" PRIx64 " peer=%d tag=%d mpi_bytes=%" PRIu64,
            t->id, t->tid, t->threads, t->main, t->begin, t->end, t->last, t->calls, t->mpi_ticks, t->path_misses,
            t->path_flushes, t->cold_ticks, t->in_call.begin, t->in_call.function, t->in_call.path, t->in_call.comm,
-           t->in_call.peer, t->in_call.tag);
+           t->in_call.peer, t->in_call.tag, t->mpi_bytes);
 }
 
 static void print_waiting(const struct fv_cursor *c, const void *record)
@@ -146,6 +151,8 @@ static void print_cell(const struct fv_cursor *c, const void *record)
            r->bytes_received, r->sends, r->receives, r->first, r->last);
     for (unsigned i = 0; i < FV_TIME_BUCKETS; i++)
         printf("%s%u", i ? "," : "", r->time_histogram[i]);
+    if (r->section)
+        printf(" section_set=%u", r->section);
     if (r->barriers)
         printf(" barriers=%u barrier_time=%" PRIu64, r->barriers, r->barrier_ticks);
 }
@@ -254,10 +261,13 @@ static void print_sampler(const struct fv_cursor *c, const void *record)
     printf("sampler thread=%u rate=%" PRIu64 " trap=%" PRIu64 " trap_ns=%" PRIu64 " trap_spread=%" PRIu64 " ticks=%" PRIu64
            " traps=%" PRIu64 " entries=%" PRIu64 " returns=%" PRIu64 " abandoned=%" PRIu64 " open=%" PRIu64
            " skipped=%" PRIu64 " refused=%" PRIu64 " late=%" PRIu64 " lost_contexts=%" PRIu64 " lost_paths=%" PRIu64
-           " cut=%" PRIu64 " tool=%" PRIu64 " tool_ns=%" PRIu64,
+           " cut=%" PRIu64 " tool=%" PRIu64 " tool_ns=%" PRIu64
+           " mode=%u refusal=%u migrations_exact=%u log_lost=%" PRIu64 " no_stack=%" PRIu64
+           " events_scaled=%" PRIu64 " events_lost=%" PRIu64 " call_samples=%" PRIu64,
            c->thread, r->rate, r->trap_ticks, r->trap_ns, r->trap_spread_ticks, r->ticks, r->traps, r->entries,
            r->returns, r->abandoned, r->open, r->skipped, r->refused, r->late, r->lost_contexts, r->lost_paths, r->cut,
-           r->tool_ticks, r->tool_ns);
+           r->tool_ticks, r->tool_ns, r->mode, r->refusal, r->migrations_exact, r->log_lost,
+           r->no_stack, r->events_scaled, r->events_lost, r->call_samples);
 }
 
 static void print_sample_path(const struct fv_cursor *c, const void *record)
@@ -291,11 +301,153 @@ static void print_instances(const struct fv_cursor *c, const void *record)
                r->reservoir[i].cpu_ns);
 }
 
+static void print_section(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_section *r = record;
+
+    printf("section id=%" PRIu64 " number=%d level=%d flags=%u", c->index + 1, r->number, r->level, r->flags);
+    PRINT_TEXT(r, name);
+}
+
+static void print_section_set(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_section_set *r = record;
+
+    printf("section_set id=%" PRIu64 " outer=%u section=%u", c->index + 1, r->outer, r->section);
+}
+
+static void print_section_counters(const char *key, const struct fv_section_counters *r)
+{
+    printf(" %s=calls:%" PRIu64 ",mpi:%" PRIu64 ",bytes:%" PRIu64 ",samples:%" PRIu64 ",locks:%" PRIu64 ",user_ns:%" PRIu64
+           ",system_ns:%" PRIu64 ",faults:%" PRIu64 ",switches:%" PRIu64,
+           key, r->calls, r->mpi_ticks, r->mpi_bytes, r->samples, r->lock_ticks, r->usage.user_ns, r->usage.system_ns,
+           r->usage.faults, r->usage.switches);
+}
+
+static void print_section_times(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_section_times *r = record;
+
+    printf("section_times thread=%u section=%u measured=%u count=%" PRIu64 " time=%" PRIu64 " min=%" PRIu64 " max=%" PRIu64
+           " opened=%" PRIu64 " paused=%" PRIu64 " nested=%" PRIu64 " overlapped=%" PRIu64 " unended=%" PRIu64
+           " unbegun=%" PRIu64 " elsewhere=%" PRIu64,
+           c->thread, r->section, r->measured, r->count, r->ticks, r->count ? r->ticks_min : 0, r->ticks_max, r->opened,
+           r->paused, r->nested, r->overlapped, r->unended, r->unbegun, r->elsewhere);
+    print_section_counters("sum", &r->sum);
+    if (r->opened)
+        print_section_counters("since", &r->since);
+}
+
+static void print_section_losses(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_section_losses *r = record;
+
+    printf("section_losses thread=%u above_level=%" PRIu64 " too_deep=%" PRIu64 " sets=%" PRIu64 " others=%" PRIu64
+           " interrupted=%" PRIu64 " unmeasured=%" PRIu64,
+           c->thread, r->above_level, r->too_deep, r->sets, r->others, r->interrupted, r->unmeasured);
+}
+
 static void print_cost(const struct fv_cursor *c, const void *record)
 {
     const struct fv_cost *r = record;
 
     printf("cost thread=%u path=%u ticks=%" PRIu64 " in_mpi=%" PRIu64, c->thread, r->path, r->ticks, r->in_mpi);
+}
+
+static void print_logged(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_logged_instance *r = record;
+
+    printf("logged_instance thread=%u context=%u begin=%" PRIu64 " end=%" PRIu64 " cpu_ns=%" PRIu64 " flags=%u", c->thread,
+           r->context, r->begin, r->end, r->cpu_ns, r->flags);
+}
+
+static void print_metric_event(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_metric_event *r = record;
+    (void)c;
+
+    printf("metric_event");
+    PRINT_TEXT(r, name);
+    printf(" type=%u config=%#" PRIx64 " config1=%#" PRIx64 " config2=%#" PRIx64 " refusal=%u user_only=%u", r->type,
+           r->config, r->config1, r->config2, r->refusal, r->user_only);
+}
+
+static void print_sync_object(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_sync_object *o = record;
+    (void)c;
+
+    printf("sync_object id=%u kind=%s flags=%u address=%#" PRIx64 " module=%u offset=%#" PRIx64 " path=%u first=%" PRIu64
+           " retired=%" PRIu64 " parties=%u thread=%u",
+           o->id, fv_sync_kind_name(o->kind), o->flags, o->address, o->module, o->offset, o->path, o->first, o->retired,
+           o->parties, o->thread);
+}
+
+static void print_sync(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_sync_record *r = record; /* not always of the chunk's thread */
+
+    (void)c;
+    printf("sync thread=%u object=%u kind=%s operation=%s path=%u flags=%u acquired=%" PRIu64 " contended=%" PRIu64
+           " failed=%" PRIu64 " wait=%" PRIu64 " wait_max=%" PRIu64 " holds=%" PRIu64 " hold=%" PRIu64 " hold_max=%" PRIu64
+           " held_at_end=%" PRIu64 " owner_changes=%" PRIu64 " blocked=%" PRIu64 " blocked_ticks=%" PRIu64 " last=%" PRIu64
+           " histogram=",
+           r->thread, r->object, fv_sync_kind_name(r->kind), fv_sync_operation_name(r->operation), r->path, r->flags,
+           r->acquired, r->contended, r->failed, r->wait_sum, r->wait_max, r->hold_count, r->hold_sum, r->hold_max,
+           r->held_at_end, r->owner_changes, r->blocked, r->blocked_ticks, r->last);
+    for (unsigned i = 0; i < FV_TIME_BUCKETS; i++)
+        printf("%s%u", i ? "," : "", r->wait_histogram[i]);
+}
+
+static void print_sync_thread(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_sync_thread *t = record;
+
+    printf("sync_thread thread=%u mode=%u wait_begin=%" PRIu64 " wait_object=%u wait_path=%u wait_kind=%s wait_operation=%s"
+           " in_mpi=%" PRIu64 " missed=%" PRIu64 " overflow=%" PRIu64 " holds_lost=%" PRIu64 " cold=%" PRIu64 " lives_lost=%" PRIu64,
+           c->thread, t->mode, t->wait_begin, t->wait_object, t->wait_path, fv_sync_kind_name(t->wait_kind),
+           fv_sync_operation_name(t->wait_operation), t->in_mpi_ticks, t->missed, t->overflow, t->holds_lost,
+           t->cold_ticks, t->lives_lost);
+    for (unsigned i = FV_SYNC_MUTEX; i <= FV_SYNC_OMP; i++)
+        printf(" %s=%" PRIu64, fv_sync_kind_name(i), t->wait_ticks[i]);
+}
+
+static void print_life(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_thread_life *l = record;
+
+    printf("life index=%" PRIu64 " thread=%u tid=%u creator=%d create_path=%u joiner=%d join_path=%u module=%u"
+           " offset=%#" PRIx64 " created=%" PRIu64 " begin=%" PRIu64 " end=%" PRIu64 " wait_at_begin=%" PRIu64
+           " wait_at_end=%" PRIu64 " join_begin=%" PRIu64 " join_end=%" PRIu64 " cpu_ns=%" PRIu64,
+           c->index, l->thread, l->tid, (int)l->creator, l->create_path, (int)l->joiner, l->join_path, l->routine_module,
+           l->routine_offset, l->created, l->begin, l->end, l->wait_at_begin, l->wait_at_end, l->join_begin, l->join_end,
+           l->cpu_ns);
+}
+
+static void print_omp(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_omp_region *r = record;
+
+    printf("omp index=%" PRIu64 " id=%u thread=%u path=%u object=%u module=%u offset=%#" PRIx64 " level=%u threads_min=%u"
+           " threads_max=%u count=%" PRIu64 " threads=%" PRIu64 " open=%" PRIu64 " first=%" PRIu64 " last=%" PRIu64,
+           c->index, r->id, r->thread, r->path, r->object, r->module, r->offset, r->level, r->threads_min, r->threads_max,
+           r->count, r->threads, r->open, r->first, r->last);
+    printf(" elapsed=%" PRIu64 " elapsed_max=%" PRIu64 " longest=%" PRIu64 " useful_longest=%" PRIu64 " weighted=%" PRIu64
+           " time=%" PRIu64 " wait=%" PRIu64 " join=%" PRIu64 " fork=%" PRIu64 " tasks=%" PRIu64 " untimed=%" PRIu64
+           " lost=%" PRIu64,
+           r->elapsed, r->elapsed_max, r->longest, r->useful_longest, r->weighted, r->time, r->wait, r->join, r->fork,
+           r->tasks, r->untimed, r->lost);
+}
+
+static void print_omp_thread(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_omp_thread *t = record;
+
+    printf("omp_thread index=%" PRIu64 " region=%u number=%u thread=%d count=%" PRIu64 " time=%" PRIu64 " time_max=%" PRIu64
+           " wait=%" PRIu64 " join=%" PRIu64 " join_max=%" PRIu64 " fork=%" PRIu64 " tasks=%" PRIu64 " last=%" PRIu64,
+           c->index, t->region, t->number, (int)t->thread, t->count, t->time, t->time_max, t->wait, t->join, t->join_max,
+           t->fork, t->tasks, t->last);
 }
 
 static void print_events(const struct fv_reader *reader, const struct fv_chunk *chunk)
@@ -332,6 +484,12 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_NEIGHBOURS] = print_neighbours,   [FV_CHUNK_SAMPLER] = print_sampler,
     [FV_CHUNK_SAMPLE_PATHS] = print_sample_path, [FV_CHUNK_INSTANCES] = print_instances,
     [FV_CHUNK_COSTS] = print_cost,
+    [FV_CHUNK_SECTIONS] = print_section, [FV_CHUNK_SECTION_SETS] = print_section_set,
+    [FV_CHUNK_SECTION_TIMES] = print_section_times, [FV_CHUNK_SECTION_LOSSES] = print_section_losses,
+    [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
+    [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
+    [FV_CHUNK_METRIC_EVENTS] = print_metric_event,
+    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)

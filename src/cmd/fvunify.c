@@ -6,6 +6,7 @@
 #include "cmd/processes.h"
 #include "fvmpi.h"
 #include "merge/correct.h"
+#include "merge/weave.h"
 #include "otf2/archive.h"
 
 #include <dirent.h>
@@ -186,6 +187,7 @@ struct run {
     struct fv_archive *archive;
     struct progress progress;
     struct fv_replay_stats stats;
+    struct fv_instance_stats instances;
     struct fv_location_stats *locations; /* of this process's ranks */
     size_t location_count;
     bool incomplete;
@@ -317,9 +319,13 @@ static bool replay_all(struct run *r)
                                       .progress_context = &r->progress };
     struct fv_sink *archive = fv_archive_sink(r->archive), *sink = archive;
     struct fv_annotate annotate;
+    struct fv_weave weave;
     bool good = true;
 
-    fv_annotate_init(&annotate, &r->analysis, archive);
+    fv_weave_init(&weave, &m->defs, &m->clocks, archive);
+    if (fv_defs_has_instances(&m->defs))
+        sink = &weave.sink;
+    fv_annotate_init(&annotate, &r->analysis, sink);
     if (r->analysed)
         sink = &annotate.sink;
     for (size_t i = 0; i < m->file_count && good && !interrupted; i++) {
@@ -327,11 +333,15 @@ static bool replay_all(struct run *r)
 
         r->locations = fv_xrealloc(r->locations, r->location_count + threads, sizeof(*r->locations));
         memset(r->locations + r->location_count, 0, threads * sizeof(*r->locations));
+        fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map,
+                      r->locations + r->location_count);
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;
     }
     fv_annotate_release(&annotate);
+    fv_weave_release(&weave);
+    r->instances = weave.stats;
     progress_end(&r->progress);
     return good && !interrupted && (!first_process || add_missing(r, archive));
 }
@@ -389,6 +399,37 @@ static bool define(struct run *r)
     return good;
 }
 
+static void say_instances(const struct run *r, const char *where)
+{
+    const struct fv_instance_stats *s = &r->instances;
+    uint64_t dropped = 0;
+
+    for (size_t i = 0; i < r->merge.defs.rank_count; i++)
+        dropped += r->merge.defs.ranks[i].dropped_instances;
+    if (dropped)
+        fv_log(
+            "%s: %llu measured instances of functions are not in the trace: its budget or the disk was full; "
+            "raise FVMPI_TRACE_MAX",
+            where, (unsigned long long)dropped);
+    if (s->damaged + s->no_context)
+        fv_log(
+            "%s: %llu measured instances of functions are damaged or missing, %llu are of functions that the "
+            "damaged file does not name; they are left out",
+            where, (unsigned long long)s->damaged, (unsigned long long)s->no_context);
+    if (s->off)
+        fv_log("%s: %llu measured instances of functions began while recording was off, and are left out",
+               where, (unsigned long long)s->off);
+    if (s->crossed)
+        fv_log("%s: %llu measured instances of functions overlap others of their thread, and are left out",
+               where, (unsigned long long)s->crossed);
+    if (s->cut)
+        fv_log(
+            "%s: %llu measured instances of functions began or ended in a call of MPI; that part is cut off",
+            where, (unsigned long long)s->cut);
+    if (s->told)
+        fv_log("%s/traces.otf2: %llu measured instances of functions", where, (unsigned long long)s->told);
+}
+
 static void say_result(struct run *r, double seconds)
 {
     const struct fv_replay_stats *s = &r->stats;
@@ -420,6 +461,7 @@ static void say_result(struct run *r, double seconds)
                "%llu open calls",
                where, (unsigned long long)s->no_begin, (unsigned long long)s->unfinished,
                (unsigned long long)s->open_calls);
+    say_instances(r, where);
     fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
            d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,
            seconds);
@@ -483,7 +525,8 @@ static bool write_archive(struct run *r)
     r->archive = fv_archive_open(output, t, buffer_bytes(r));
     if (!r->archive)
         return false;
-    bool good = fv_archive_begin_events(r->archive, &r->merge.defs, r->merge.context_of_node);
+    bool good = fv_archive_begin_events(r->archive, &r->merge.defs, r->merge.context_of_node,
+                                        r->merge.function_of_node);
     good = good && replay_all(r);
     good = fv_archive_end_events(r->archive) && good;
     good = !fv_transport_any(t, !good) && define(r);
@@ -519,7 +562,9 @@ static int merge(struct run *r, const struct fv_transport *t)
         if (good && first_process)
             end_analysis(r);
         fv_transport_sum(t, (uint64_t *)&r->stats, sizeof(r->stats) / sizeof(uint64_t));
-        r->incomplete = fv_transport_any(t, r->incomplete || r->stats.damaged);
+        fv_transport_sum(t, (uint64_t *)&r->instances, sizeof(r->instances) / sizeof(uint64_t));
+        r->incomplete = fv_transport_any(t, r->incomplete || r->stats.damaged || r->instances.damaged ||
+                                                r->instances.no_context);
         if (good && first_process && !r->options.quiet)
             say_result(r, now_s() - begin);
     }

@@ -39,35 +39,36 @@ static void relocated(char *out, size_t size, const char *here)
         snprintf(out + used, size - used, "/%s", libdir + common);
 }
 
-static bool try_in(const char *directory, enum fv_flavour flavour, char *out, size_t size)
+static bool try_in(const char *directory, const char *name, char *out, size_t size)
 {
     char path[PATH_MAX + 64];
 
-    snprintf(path, sizeof(path), "%s/libfvmpi-%s.so", directory, fv_flavour_name(flavour));
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
     char *real = realpath(directory, NULL); /* ranks may start in another directory */
     if (real)
-        snprintf(path, sizeof(path), "%s/libfvmpi-%s.so", real, fv_flavour_name(flavour));
+        snprintf(path, sizeof(path), "%s/%s", real, name);
     free(real);
     snprintf(out, size, "%s", path);
     return !access(path, R_OK);
 }
 
-int fv_install_library(enum fv_flavour flavour, char *out, size_t size)
+int fv_install_library(enum fv_flavour flavour, bool threads, char *out, size_t size)
 {
     const char *wanted = getenv("FVMPI_LIBDIR");
-    char here[PATH_MAX], directory[PATH_MAX + 512];
+    char here[PATH_MAX], directory[PATH_MAX + 512], name[64];
 
+    snprintf(name, sizeof(name), "libfvmpi-%s%s.so", fv_flavour_name(flavour), threads ? "-threads" : "");
     if (wanted && *wanted)
-        return try_in(wanted, flavour, out, size) ? 0 : -FV_ENOENT;
+        return try_in(wanted, name, out, size) ? 0 : -FV_ENOENT;
     if (own_directory(here, sizeof(here))) {
         snprintf(directory, sizeof(directory), "%s/.libs", here);
-        if (try_in(directory, flavour, out, size))
+        if (try_in(directory, name, out, size))
             return 0;
         relocated(directory, sizeof(directory), here);
-        if (try_in(directory, flavour, out, size))
+        if (try_in(directory, name, out, size))
             return 0;
     }
-    return try_in(libdir, flavour, out, size) ? 0 : -FV_ENOENT;
+    return try_in(libdir, name, out, size) ? 0 : -FV_ENOENT;
 }
 
 /* Not built in but looked up: this very process has it loaded, or there is none. */

@@ -14,6 +14,7 @@ static const struct {
     { "run", fv_cmd_run, "[options] ./app args", "run an MPI program and record where its time goes" },
     { "report", fv_cmd_report, "DIR", "say what was recorded: text, JSON, CSV" },
     { "diff", fv_cmd_diff, "A B", "say what changed from one run, or several, to others" },
+    { "stacks", fv_cmd_stacks, "DIR", "say what waiting takes from the speedup of threads" },
     { "dump", fv_cmd_dump, "DIR", "print every record of the rank files" },
     { "check", fv_cmd_check, "ARCHIVE", "find what is wrong in an OTF2 archive" },
 };

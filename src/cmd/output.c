@@ -106,11 +106,11 @@ FILE *fv_output_open(const char *path)
     return strcmp(path, "-") ? fopen(path, "we") : stdout;
 }
 
-int fv_output_close(FILE *out, const char *path, int err)
+int fv_output_close(FILE *out, const char *path, const char *option, int err)
 {
     if (!out || (out != stdout && fclose(out)))
         err = -FV_EIO;
     if (err)
-        fv_log("%s: %s; choose another place for --json", path, strerror(errno));
+        fv_log("%s: %s; choose another place for %s", path, strerror(errno), option);
     return err;
 }

@@ -15,9 +15,9 @@ bool fv_output_is_recorded(const char *path);
 /* Are there rank files in that directory? */
 bool fv_output_holds_run(const char *directory);
 
-/* A file of --json; "-" is stdout. fv_output_close() takes what writing it returned, closes it, logs what
+/* A file that an option such as --json names; "-" is stdout. fv_output_close() takes what writing it returned, closes it, logs what
  * went wrong and returns it; `out` may be NULL. */
 FILE *fv_output_open(const char *path);
-int fv_output_close(FILE *out, const char *path, int err);
+int fv_output_close(FILE *out, const char *path, const char *option, int err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "cmd/child.h"
 #include "cmd/cmd.h"
 #include "cmd/config.h"
+#include "cmd/events.h"
 #include "cmd/flavour.h"
 #include "cmd/install.h"
 #include "cmd/written.h"
@@ -34,6 +35,7 @@ struct run {
     const char *launcher;      /* its launcher's file; NULL: none */
     char program[PATH_MAX];    /* file of argv[0] */
     struct fv_finding finding; /* what it needs */
+    char *events;              /* --events, encoded */
     struct assignment assignments[ASSIGNMENTS_MOST];
     size_t count;
 };
@@ -168,6 +170,42 @@ static int assign_options(struct run *run)
     return err;
 }
 
+static bool is_sampling(const struct run *run)
+{
+    static const char flag[] = "--sample";
+    const struct fv_option *option = fv_option_by_flag(flag, strlen(flag));
+    uint64_t rate = 0;
+
+    option->parse(option, fv_config_get(&run->config, flag), &rate);
+    return rate != 0;
+}
+
+/* What the runtime cannot find out: names of events that libpfm4 knows, and the event of calls. */
+static int encode_events(struct run *run)
+{
+    const char *list = fv_config_get(&run->config, "--events");
+    int err = *list ? fv_events_encode(list, &run->events) : 0;
+
+    if (run->events) {
+        fv_config_put(&run->config, "--events", run->events);
+        if (!is_sampling(run)) /* events are those of sampled instances */
+            fv_config_put(&run->config, "--sample", "1");
+    }
+    return err;
+}
+
+static int assign_calls(struct run *run)
+{
+    static const char name[] = "FVMPI_CALL_EVENT";
+    const char *given = getenv(name);
+    char *value = NULL;
+
+    if (!is_sampling(run))
+        return 0;
+    value = given && *given ? strdup(given) : fv_events_calls();
+    return value ? assign(run, name, value) : 0;
+}
+
 /* The contract's name can be given here only if the command line tells both of its parts; else the
  * runtime finds it. */
 static int name_experiment(struct run *run)
@@ -236,11 +274,21 @@ static int export_to_hosts(struct run *run)
     return assign(run, list, join(run, before && *before ? before : NULL));
 }
 
+/* Any value but one that says no. */
+static bool wants_threads(const struct run *run)
+{
+    const char *value = fv_config_get(&run->config, "--threads");
+    const struct fv_option *option = fv_option_by_flag("--threads", strlen("--threads"));
+    int mode = 0;
+
+    return !option->parse(option, value, &mode) && mode;
+}
+
 static int prepare(struct run *run)
 {
     char library[PATH_MAX + 64];
 
-    if (fv_install_library(run->finding.flavour, library, sizeof(library))) {
+    if (fv_install_library(run->finding.flavour, wants_threads(run), library, sizeof(library))) {
         const char *name = fv_flavour_name(run->finding.flavour);
         fv_log("%s: not there, this fvmpi was built without %s (%s); build it with that MPI, or set "
                "FVMPI_LIBDIR",
@@ -254,6 +302,8 @@ static int prepare(struct run *run)
         err = assign_preload(run, library);
     if (!err)
         err = assign_options(run);
+    if (!err)
+        err = assign_calls(run);
     if (!err)
         err = export_to_hosts(run);
     if (err)
@@ -320,6 +370,8 @@ static int run_command(struct run *run)
     if (status)
         return status;
     check_launcher(run);
+    if (encode_events(run))
+        return FV_EXIT_USAGE;
     if (prepare(run))
         return FV_EXIT_FAILED;
     if (!fv_config_is(&run->config, "--dry-run"))
@@ -364,6 +416,7 @@ int fv_cmd_run(int argc, char **argv)
     for (size_t i = 0; i < run.count; i++)
         free(run.assignments[i].value);
     free(run.longer);
+    free(run.events);
     fv_config_release(&run.config);
     return status;
 }

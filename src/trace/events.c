@@ -83,7 +83,10 @@ bool fv_event_next(struct fv_event_cursor *c, struct fv_event *out)
     if (kind == FV_EV_CALL) {
         c->begin = c->end + out->field[1];
         c->end = c->begin + out->field[2];
-    } else if (kind == FV_EV_PAUSE || kind == FV_EV_RESUME) {
+    } else if (kind == FV_EV_WAIT) {
+        c->begin = c->end + out->field[0];
+        c->end = c->begin + out->field[1];
+    } else if (kind == FV_EV_PAUSE || kind == FV_EV_RESUME || fv_event_is_of_thread(kind)) {
         c->begin = c->end = c->end + out->field[0];
     }
     out->begin = c->begin;

@@ -7,6 +7,8 @@
  *     CALL site gap duration     a call: it began `gap` ticks after the end of the one before (or after the
  *                                chunk's base), at a call site of the thread's FV_CHUNK_SITES
  *     SEND, RECV, ...            details of the call before them: what it moved, began, ended or made
+ *     THREAD_CREATE ... WAIT     with --threads: what the thread did outside of calls, each at its own time, `gap`
+ *                                ticks after the end of the one before. They count as calls do in the chunk's `first`
  *
  * A call and its details become part of the file together. A send takes about 13 bytes. Fields:
  *
@@ -18,6 +20,15 @@
  *              one the number of its *_init call, and above 2^32 how often it was started
  *     window   fv_window_record.id                   file   fv_file_record.id
  *     function fv_function_record.id of the *_init call
+ *
+ *     sequence number of the thread's creation in the process, from 1
+ *     object   fv_sync_object.id; 0: it had no room for one
+ *     order    of the acquisitions of a lock that are in the trace, from 1, over all threads; the release has that of
+ *              what it ends. A recursive lock is acquired once, and released once
+ *     path     fv_path_record.id of the call that waited: return address alone where it was short
+ *     what     enum fv_sync_kind | enum fv_sync_operation << 4 | enum fv_event_outcome << 8
+ *     cause    fv_thread_record.id + 1 of the thread that was waited for: that acquired the lock last, when waiting
+ *              began; came last to the barrier; signalled or posted last; was joined. 0: not known
  *
  * What was posted or made while recording was paused has no event: requests that nothing began may end, and
  * windows and files that nothing made are in their tables.
@@ -35,6 +46,12 @@ enum fv_event_root {
     FV_ROOT_NONE = -1,   /* the operation has none */
     FV_ROOT_SELF = -2,   /* intercommunicator: this rank (MPI_ROOT) */
     FV_ROOT_OTHERS = -3, /* ... another rank of this side (MPI_PROC_NULL), which takes no part */
+};
+
+enum fv_event_outcome {
+    FV_WAITED,          /* and got it */
+    FV_WAITED_IN_VAIN,  /* it gave up, or was refused */
+    FV_WAITED_FOR_NONE, /* the last at a barrier */
 };
 
 /* X(kind, name, fields, signed fields as a bit mask from the first field). The order is the format's:
@@ -73,7 +90,14 @@ enum fv_event_root {
     X(WRITE, "write", 3, 0, "file", "bytes", "request")                                                      \
     X(SEEK, "seek", 3, 2, "file", "offset", "whence")                                                        \
     X(LOCK, "lock", 3, 2, "window", "peer", "shared")      /* MPI_Win_lock */                                \
-    X(OPERATION, "operation", 2, 0, "request", "function") /* what a started persistent collective does */
+    X(OPERATION, "operation", 2, 0, "request", "function") /* what a started persistent collective does */    \
+    X(THREAD_CREATE, "thread create", 2, 0, "gap", "sequence")                                               \
+    X(THREAD_BEGIN, "thread begin", 2, 0, "gap", "sequence")                                                 \
+    X(THREAD_END, "thread end", 2, 0, "gap", "sequence")                                                     \
+    X(THREAD_JOIN, "thread join", 2, 0, "gap", "sequence")                                                   \
+    X(ACQUIRE, "acquire", 3, 0, "gap", "object", "order")                                                    \
+    X(RELEASE, "release", 3, 0, "gap", "object", "order")                                                    \
+    X(WAIT, "wait", 6, 0, "gap", "duration", "object", "path", "what", "cause")
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
@@ -82,6 +106,12 @@ enum fv_event_kind {
         FV_EV_COUNT
 };
 #define FV_EVENT_FIELDS 6
+
+/* Stands by itself between calls, at a time of its own, and counts in the chunk's `first`? */
+static inline bool fv_event_is_of_thread(unsigned kind)
+{
+    return kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_WAIT;
+}
 
 struct fv_event_form {
     const char *name;
@@ -127,7 +157,7 @@ uint8_t *fv_put_event(uint8_t *at, enum fv_event_kind kind, const uint64_t *fiel
 struct fv_event {
     enum fv_event_kind kind;
     uint64_t field[FV_EVENT_FIELDS]; /* signed ones as int64_t */
-    uint64_t begin, end;             /* ticks: of a CALL; its own in its details; PAUSE, RESUME: equal */
+    uint64_t begin, end;             /* ticks: of a CALL or WAIT; a CALL's in its details; others: equal */
 };
 
 /* The records of one chunk. */

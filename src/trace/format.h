@@ -54,6 +54,14 @@ enum fv_drop {
 };
 #define FV_DROP_SLOTS 16
 
+/* What the kernel accounts to a process or a thread, since it began. */
+struct fv_usage {
+    uint64_t user_ns, system_ns; /* CPU time */
+    uint64_t faults;   /* of pages, minor and major */
+    uint64_t switches; /* of context, voluntary and not */
+};
+_Static_assert(sizeof(struct fv_usage) == 32, "on-disk size");
+
 struct fv_file_header {
     char magic[8];
     uint32_t version;
@@ -98,6 +106,9 @@ struct fv_file_header {
     uint32_t barrier_ranks;    /* ranks that agreed to insert barriers; 0: this one inserts none */
     uint32_t exit_seen;        /* 1: exit() was called, or main returned, with */
     int32_t exit_status;       /* this */
+    struct fv_usage usage_first; /* of the process, at begin_ticks ... */
+    struct fv_usage usage_last;  /* ... and last, at */
+    uint64_t usage_ticks;        /* this; 0: it is not known */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 
@@ -128,6 +139,16 @@ enum fv_chunk_type {
     FV_CHUNK_COSTS = 21,        /* struct fv_cost, of one thread */
     FV_CHUNK_INSTANCE_LOG = 22,  /* struct fv_logged_instance, of one thread: in a trace */
     FV_CHUNK_METRIC_EVENTS = 23, /* struct fv_metric_event, of the process */
+    FV_CHUNK_SYNC_OBJECTS = 24,  /* struct fv_sync_object, of the process: locks and what else threads wait for */
+    FV_CHUNK_SYNC = 25,          /* struct fv_sync_record, of one thread */
+    FV_CHUNK_SYNC_THREAD = 26,   /* one struct fv_sync_thread, of one thread */
+    FV_CHUNK_LIVES = 27,         /* struct fv_thread_life, of the process */
+    FV_CHUNK_OMP = 28,           /* struct fv_omp_region, of one thread */
+    FV_CHUNK_OMP_THREADS = 29,   /* struct fv_omp_thread, of one thread: of its regions */
+    FV_CHUNK_SECTIONS = 30,       /* struct fv_section, of the process */
+    FV_CHUNK_SECTION_SETS = 31,   /* struct fv_section_set, of the process */
+    FV_CHUNK_SECTION_TIMES = 32,  /* struct fv_section_times, of one thread */
+    FV_CHUNK_SECTION_LOSSES = 33, /* one struct fv_section_losses, of one thread */
 };
 
 struct fv_chunk_header {
@@ -304,7 +325,9 @@ struct fv_thread_record {
     uint64_t path_flushes; /* of the call path cache */
     uint64_t cold_ticks;   /* fvmpi's own time on rare paths: unwinding, growing */
     uint64_t mpi_bytes;    /* sent and received, in recorded calls */
-    uint64_t reserved[7];
+    uint64_t samples;      /* of its CPU clock (--sample) */
+    uint64_t lock_ticks;   /* it waited for locks and barriers of threads (--threads) */
+    uint64_t reserved[5];
 };
 _Static_assert(sizeof(struct fv_thread_record) == 176, "on-disk size");
 
@@ -329,7 +352,8 @@ struct fv_cell {
     uint64_t first, last;     /* enter of the first, leave of the last call, ticks */
     uint64_t barrier_ticks;   /* of time_sum, in the barriers that fvmpi inserted ... */
     uint32_t barriers;        /* ... into so many of the calls */
-    uint32_t reserved[5];
+    uint32_t section;         /* SECTION_SETS: what was open; 0: nothing */
+    uint32_t reserved[4];
     uint32_t time_histogram[FV_TIME_BUCKETS];
 };
 _Static_assert(sizeof(struct fv_cell) == 256, "on-disk size");
@@ -427,6 +451,68 @@ struct fv_bins {
     struct fv_bin_bank bank[2];
 };
 
+/* ---- sections of the program that it marks itself (fvmpi.h) ---- */
+
+#define FV_SECTION_NAME 64
+enum fv_section_flags { FV_SECTION_OTHERS = 1 }; /* stands for all that found no place in the table */
+
+/* A section, which its name and number tell from others. Its id counts from 1 over all SECTIONS chunks. */
+struct fv_section {
+    char name[FV_SECTION_NAME]; /* cut to 63 bytes, NUL-padded */
+    int32_t number;
+    int32_t level; /* of the first begin */
+    uint32_t flags; /* enum fv_section_flags */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct fv_section) == 80, "on-disk size");
+
+/* Sections that were open together on a thread: those of the set `outer`, and one begun after them. Ids count from 1;
+ * `outer` is smaller; 0 is the empty set. */
+struct fv_section_set {
+    uint32_t outer;
+    uint32_t section;
+};
+_Static_assert(sizeof(struct fv_section_set) == 8, "on-disk size");
+
+/* Counters of a thread, of which a section takes the difference. */
+struct fv_section_counters {
+    uint64_t calls, mpi_ticks, mpi_bytes; /* as in fv_thread_record */
+    uint64_t samples, lock_ticks;         /* likewise */
+    struct fv_usage usage;                /* 0s: not measured */
+};
+_Static_assert(sizeof(struct fv_section_counters) == 72, "on-disk size");
+
+/* What one thread did in one section. Instances are from begin to end; of one within another of the same section the
+ * outer is measured. Pauses are left out of times. */
+struct fv_section_times {
+    uint32_t section; /* SECTIONS */
+    uint32_t measured; /* 1: `usage` is */
+    uint64_t count;   /* instances that have ended */
+    uint64_t ticks, ticks_min, ticks_max; /* of them */
+    struct fv_section_counters sum;       /* in them */
+    uint64_t opened;       /* ticks: when the instance began that is open; 0: none is */
+    uint64_t paused;       /* of that one: sum of pauses until then */
+    struct fv_section_counters since; /* counters then */
+    uint64_t nested;       /* begins within an instance */
+    uint64_t overlapped;   /* ends while a section was open that had begun later */
+    uint64_t unended;      /* instances that the thread's end ended */
+    uint64_t unbegun;      /* ends without a begin on any thread ... */
+    uint64_t elsewhere;    /* ... and with one on another thread, which is still open there */
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct fv_section_times) == 256, "on-disk size");
+
+struct fv_section_losses {
+    uint64_t above_level; /* begins of sections above --section-level */
+    uint64_t too_deep;    /* begins that were not measured: too many sections were open */
+    uint64_t sets;        /* begins whose MPI calls cannot be told from those of the sections around it */
+    uint64_t others;      /* begins counted in FV_SECTION_OTHERS */
+    uint64_t interrupted; /* begins and ends in a signal handler that interrupted another: not measured */
+    uint64_t unmeasured;  /* begins that were not measured: no disk */
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct fv_section_losses) == 64, "on-disk size");
+
 /* ---- samples (src/sampler) ---- */
 
 /* What a thread's sampler did. Instances that were entered have returned, were abandoned (longjmp, exceptions, the
@@ -451,7 +537,11 @@ struct fv_sampler_record {
     uint32_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
     uint32_t pad;
     uint64_t log_lost;   /* instances that are not in the log: its budget was used up, or room came too late */
-    uint64_t reserved[5];
+    uint64_t events_scaled; /* returns whose events were counted part of the time only: estimates */
+    uint64_t events_lost;   /* returns whose events are not known: means are those of the others */
+    uint64_t call_samples;  /* of FV_SAMPLER_CALLS: samples of the event of calls, entries or refused */
+    uint64_t no_stack;   /* samples and traps that found a signal stack of the application, too small to work on */
+    uint64_t reserved[1];
 };
 _Static_assert(sizeof(struct fv_sampler_record) == 208, "on-disk size");
 
@@ -506,7 +596,11 @@ struct fv_instance {
 };
 
 #define FV_RESERVOIR 64
-enum fv_instances_flags { FV_INSTANCES_FAST = 1 }; /* too fast for the window: entries were skipped at random */
+enum fv_instances_flags {
+    FV_INSTANCES_FAST = 1,   /* too fast for the window: entries were skipped at random */
+    FV_INSTANCES_SCALED = 2, /* moments of events are estimates: see fv_sampler_record.events_scaled, events_lost */
+    FV_INSTANCES_UNCOUNTED = 4, /* the events of no instance are known: their moments say nothing */
+};
 
 /* Instances of one function in one calling context. `window` are those of `returns` whose choice does not depend on
  * how long the instance before took. The reservoir is a random sample of all. */
@@ -529,5 +623,157 @@ struct fv_cost {
     uint64_t in_mpi; /* of them */
 };
 _Static_assert(sizeof(struct fv_cost) == 24, "on-disk size");
+
+/* ---- what threads wait for (src/threads) ---- */
+
+enum fv_sync_kind {
+    FV_SYNC_MUTEX = 1,
+    FV_SYNC_RWLOCK = 2,
+    FV_SYNC_SPIN = 3,
+    FV_SYNC_BARRIER = 4,
+    FV_SYNC_COND = 5,
+    FV_SYNC_SEM = 6,
+    FV_SYNC_JOIN = 7, /* its object is the function that the joined threads began with */
+    FV_SYNC_ONCE = 8,
+    FV_SYNC_OMP = 9, /* of OpenMP */
+};
+#define FV_SYNC_KINDS 16 /* room for */
+
+enum fv_sync_operation {
+    FV_SYNC_LOCK = 1,     /* of a read-write lock: for writing */
+    FV_SYNC_TRY = 2,      /* without waiting: a lock (for writing), a semaphore, a join */
+    FV_SYNC_TIMED = 3,    /* the same with a time limit */
+    FV_SYNC_READ = 4,     /* a read-write lock, for reading */
+    FV_SYNC_TRY_READ = 5,
+    FV_SYNC_TIMED_READ = 6,
+    FV_SYNC_WAIT = 7,      /* barrier, condition, semaphore, join, once */
+    FV_SYNC_SIGNAL = 8,    /* a condition */
+    FV_SYNC_BROADCAST = 9,
+    FV_SYNC_POST = 10,     /* a semaphore */
+};
+
+enum fv_sync_object_flags {
+    FV_SYNC_STATIC = 1, /* in a module: `module` and `offset` name it */
+    FV_SYNC_SHARED = 2, /* between processes: who else uses it is not seen */
+};
+
+/* A lock, or what else threads wait for. An address that is initialised or destroyed and used again is a new object. */
+struct fv_sync_object {
+    uint32_t id;      /* from 1 */
+    uint8_t kind;     /* enum fv_sync_kind */
+    uint8_t flags;    /* enum fv_sync_object_flags */
+    uint16_t pad;
+    uint64_t address;
+    uint64_t offset;  /* in the module: of the object itself, not a return address; of a join: of the function */
+    uint32_t module;  /* FV_MODULE_UNKNOWN: on the heap or a stack */
+    uint32_t path;    /* that first used it, whole unless FV_SYNC_STATIC */
+    uint64_t first;   /* ticks of the first use */
+    uint64_t retired; /* ticks of its end; 0: it was not seen */
+    uint32_t parties; /* of a barrier; 0: unknown */
+    uint32_t thread;  /* that first used it */
+    uint64_t reserved;
+};
+_Static_assert(sizeof(struct fv_sync_object) == 64, "on-disk size");
+
+/* The path is the call's return address alone: no wait was long enough to look further. */
+#define FV_SYNC_SITE 1
+
+/* What one thread did to one object at one call site, by one operation. Operations that waited 50 us and more are in a
+ * record with their whole call path, all others in one with the call site alone (FV_SYNC_SITE): each operation is in
+ * one record, so an object's numbers are the sums over its records. Times in ticks. */
+struct fv_sync_record {
+    uint32_t object;    /* fv_sync_object.id; 0: of those that the table had no room for */
+    uint32_t thread;
+    uint32_t path;      /* 0: unknown */
+    uint8_t kind, operation;
+    uint16_t flags;     /* FV_SYNC_SITE */
+    uint64_t acquired;  /* operations that succeeded */
+    uint64_t contended; /* of them: not at once. Of a barrier: not as the last of a round */
+    uint64_t failed;    /* timed out, would have waited, or refused */
+    uint64_t wait_sum, wait_max; /* of contended ones and of failed ones that waited */
+    uint64_t hold_count, hold_sum, hold_max; /* --threads=hold: from here to the release, by this thread */
+    uint64_t held_at_end;   /* holds that the thread's end left open */
+    uint64_t owner_changes; /* --threads=owner: acquired after another thread */
+    uint64_t blocked, blocked_ticks; /* ... waits of others that began while it was held from here */
+    uint64_t last;      /* of a barrier: came last in the round; 0 where its parties are unknown */
+    uint64_t reserved;
+    uint32_t wait_histogram[FV_TIME_BUCKETS]; /* as in struct fv_cell */
+};
+_Static_assert(sizeof(struct fv_sync_record) == 256, "on-disk size");
+
+/* A thread's waiting in all, and where it waits now. */
+struct fv_sync_thread {
+    uint64_t wait_begin;  /* ticks; 0: it does not wait */
+    uint32_t wait_object, wait_path;
+    uint8_t wait_kind, wait_operation;
+    uint16_t pad;
+    uint32_t mode;        /* enum fv_threads_mode: what was asked for */
+    uint64_t wait_ticks[FV_SYNC_KINDS]; /* by kind */
+    uint64_t in_mpi_ticks; /* of them: inside MPI calls */
+    uint64_t missed;       /* operations of signal handlers that could not be counted */
+    uint64_t overflow;     /* operations in records with object 0: no room for one of their own */
+    uint64_t holds_lost;   /* holds that were not measured: too many at once */
+    uint64_t cold_ticks;   /* fvmpi's own time on rare paths */
+    uint64_t lives_lost;   /* threads in this slot whose life there was no room for */
+    uint64_t trace_lost;   /* its events that are not in the trace: no room, or too many locks at once */
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct fv_sync_thread) == 224, "on-disk size");
+
+/* A thread from its creation to its join. */
+struct fv_thread_life {
+    uint32_t thread, tid;           /* fv_thread_record.id: its slot */
+    uint32_t creator, create_path;  /* slot and call; FV_NO_THREAD and 0: unknown, as of the first thread */
+    uint32_t joiner, join_path;     /* FV_NO_THREAD: not joined */
+    uint32_t routine_module;
+    uint32_t sequence;              /* of its creation in the trace; 0: that, or its end, is not there */
+    uint64_t routine_offset;        /* of its function */
+    uint64_t created, begin, end;   /* ticks; 0: unknown, or not yet */
+    uint64_t wait_at_begin, wait_at_end; /* sum of the slot's fv_sync_thread.wait_ticks; at_end is 0 while it lives */
+    uint64_t join_begin, join_end;  /* ticks of the call */
+    uint64_t cpu_ns;                /* of CPU time, at its end */
+    uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct fv_thread_life) == 128, "on-disk size");
+
+/* Parallel regions of OpenMP that one thread forked at one call path with one function; times in ticks. Of a team's thread:
+ * its time is from the function's begin until it came to the barrier at the region's end, with tasks that it ran there; its
+ * wait is what it waited for in that time (barriers, criticals, locks); its join is from then until the last thread came. */
+struct fv_omp_region {
+    uint32_t id;          /* from 1, in the process */
+    uint32_t thread;      /* that forked: fv_thread_record.id */
+    uint32_t path;        /* of the call; 0: of regions that there was no room for */
+    uint32_t object;      /* fv_sync_object.id of the team's barrier; 0: none */
+    uint32_t module;      /* of the function that the team ran ... */
+    uint32_t level;       /* of nesting, of the first one; 1: outermost */
+    uint64_t offset;      /* ... the function itself, not a return address */
+    uint32_t threads_min, threads_max; /* of a team */
+    uint64_t count, threads; /* regions that have ended; sum of their teams */
+    uint64_t open;        /* when the present one began; 0: there is none */
+    uint64_t first, last; /* begin of the first one, end of the last one */
+    uint64_t elapsed, elapsed_max; /* the calls */
+    uint64_t longest;        /* sum over regions: of a team's largest time, */
+    uint64_t useful_longest; /* of its largest time - wait, */
+    uint64_t weighted;       /* of threads * largest time */
+    uint64_t time, wait, join, fork; /* sums over regions and threads; fork: from the call to the function's begin */
+    uint64_t tasks;       /* of time: tasks run at the region's end */
+    uint64_t untimed;     /* tasks and taskloops that can't be told from the waits they were run in */
+    uint64_t lost;        /* threads of teams that were too large: in no sum */
+    uint64_t reserved[4];
+};
+_Static_assert(sizeof(struct fv_omp_region) == 208, "on-disk size");
+
+/* What one thread did in them. */
+struct fv_omp_thread {
+    uint32_t region; /* fv_omp_region.id */
+    uint32_t number; /* in the team: omp_get_thread_num() */
+    uint32_t thread; /* fv_thread_record.id; FV_NO_THREAD: it is not recorded */
+    uint32_t pad;
+    uint64_t count;
+    uint64_t time, time_max, wait, join, join_max, fork, tasks;
+    uint64_t last;   /* it came last to the region's end */
+    uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct fv_omp_thread) == 112, "on-disk size");
 
 #endif

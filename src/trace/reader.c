@@ -153,6 +153,16 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_COSTS: return sizeof(struct fv_cost);
     case FV_CHUNK_INSTANCE_LOG: return sizeof(struct fv_logged_instance);
     case FV_CHUNK_METRIC_EVENTS: return sizeof(struct fv_metric_event);
+    case FV_CHUNK_SYNC_OBJECTS: return sizeof(struct fv_sync_object);
+    case FV_CHUNK_SYNC: return sizeof(struct fv_sync_record);
+    case FV_CHUNK_SYNC_THREAD: return sizeof(struct fv_sync_thread);
+    case FV_CHUNK_LIVES: return sizeof(struct fv_thread_life);
+    case FV_CHUNK_OMP: return sizeof(struct fv_omp_region);
+    case FV_CHUNK_OMP_THREADS: return sizeof(struct fv_omp_thread);
+    case FV_CHUNK_SECTIONS: return sizeof(struct fv_section);
+    case FV_CHUNK_SECTION_SETS: return sizeof(struct fv_section_set);
+    case FV_CHUNK_SECTION_TIMES: return sizeof(struct fv_section_times);
+    case FV_CHUNK_SECTION_LOSSES: return sizeof(struct fv_section_losses);
     }
     return 0; /* variable, or unknown */
 }
@@ -584,8 +594,40 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_SAMPLE_PATHS] = "sample paths",
         [FV_CHUNK_INSTANCES] = "instances",
         [FV_CHUNK_COSTS] = "costs",
+        [FV_CHUNK_INSTANCE_LOG] = "instance log",
+        [FV_CHUNK_METRIC_EVENTS] = "metric events",
+        [FV_CHUNK_SYNC_OBJECTS] = "synchronisation object",
+        [FV_CHUNK_SYNC] = "synchronisation",
+        [FV_CHUNK_SYNC_THREAD] = "waiting thread",
+        [FV_CHUNK_LIVES] = "thread life",
+        [FV_CHUNK_OMP] = "OpenMP region",
+        [FV_CHUNK_OMP_THREADS] = "OpenMP thread",
+        [FV_CHUNK_SECTIONS] = "section",
+        [FV_CHUNK_SECTION_SETS] = "section set",
+        [FV_CHUNK_SECTION_TIMES] = "section times",
+        [FV_CHUNK_SECTION_LOSSES] = "section losses",
     };
     return NAME_OF(names, type);
+}
+
+const char *fv_sync_kind_name(unsigned kind)
+{
+    static const char *const names[] = {
+        [FV_SYNC_MUTEX] = "mutex", [FV_SYNC_RWLOCK] = "rwlock", [FV_SYNC_SPIN] = "spin",
+        [FV_SYNC_BARRIER] = "barrier", [FV_SYNC_COND] = "cond", [FV_SYNC_SEM] = "sem",
+        [FV_SYNC_JOIN] = "join", [FV_SYNC_ONCE] = "once", [FV_SYNC_OMP] = "omp",
+    };
+    return NAME_OF(names, kind);
+}
+
+const char *fv_sync_operation_name(unsigned operation)
+{
+    static const char *const names[] = {
+        [FV_SYNC_LOCK] = "lock", [FV_SYNC_TRY] = "try", [FV_SYNC_TIMED] = "timed", [FV_SYNC_READ] = "read",
+        [FV_SYNC_TRY_READ] = "try_read", [FV_SYNC_TIMED_READ] = "timed_read", [FV_SYNC_WAIT] = "wait",
+        [FV_SYNC_SIGNAL] = "signal", [FV_SYNC_BROADCAST] = "broadcast", [FV_SYNC_POST] = "post",
+    };
+    return NAME_OF(names, operation);
 }
 
 const char *fv_state_name(unsigned state)

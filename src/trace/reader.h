@@ -113,6 +113,8 @@ const struct fv_neighbours *fv_reader_neighbours(const struct fv_reader *reader,
 
 /* Names of the format's words, for messages and dumps; "?" for unknown ones. */
 const char *fv_chunk_type_name(unsigned type);
+const char *fv_sync_kind_name(unsigned kind);           /* enum fv_sync_kind */
+const char *fv_sync_operation_name(unsigned operation); /* enum fv_sync_operation */
 const char *fv_state_name(unsigned state);
 const char *fv_class_name(unsigned class);
 const char *fv_wait_rule_name(unsigned rule);

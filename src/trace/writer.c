@@ -155,14 +155,12 @@ static struct fv_chunk_header *grow(struct fv_writer *writer, uint64_t bytes)
     return chunk;
 }
 
-struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
-                                        uint64_t first, size_t payload)
+static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                         uint64_t first, size_t payload)
 {
     uint64_t bytes = fv_round_up(sizeof(struct fv_chunk_header) + payload, FV_PAGE);
     struct fv_chunk_header *chunk = NULL;
-    int saved = errno;
 
-    fv_lock(&writer->lock);
     if (writer->header) {
         chunk = grow(writer, bytes);
         if (chunk) {
@@ -179,7 +177,31 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
             writer->header->dropped[FV_DROP_DISK]++;
         }
     }
+    return chunk;
+}
+
+struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                        uint64_t first, size_t payload)
+{
+    int saved = errno;
+
+    fv_lock(&writer->lock);
+    struct fv_chunk_header *chunk = add_chunk(writer, type, thread, first, payload);
     fv_unlock(&writer->lock);
+    errno = saved;
+    return chunk;
+}
+
+struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                            uint64_t first, size_t payload)
+{
+    struct fv_chunk_header *chunk = NULL;
+    int saved = errno;
+
+    if (fv_try_lock(&writer->lock)) {
+        chunk = add_chunk(writer, type, thread, first, payload);
+        fv_unlock(&writer->lock);
+    }
     errno = saved;
     return chunk;
 }

@@ -37,6 +37,10 @@ int fv_writer_open(struct fv_writer *writer, const char *path);
 struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                         uint64_t first, size_t payload);
 
+/* The same for a signal handler: NULL, too, if the file is being worked on. */
+struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                            uint64_t first, size_t payload);
+
 /* Unmaps a chunk that is full: what is in it stays in the file. */
 void fv_writer_release(struct fv_chunk_header *chunk);
 

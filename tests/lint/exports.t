@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# What leaves a library: MPI's names, fvmpi's public functions, and what --sample interposes (src/sampler/signals.c). What it needs: libc, its MPI, libunwind.
+# What leaves a library: MPI's names, fvmpi's public functions, and what --sample interposes (src/sampler/signals.c) and --threads (src/threads). What it needs: libc, its MPI, libunwind.
 . "$(dirname "$0")/../lib.sh"
 
 for library in "$build"/.libs/libfvmpi-*.so; do
     name=$(basename "$library")
+    interposed='sigaction|signal|pthread_create'
+    [[ $name != *-threads.so ]] || # and what --threads stands in front of
+        interposed+=$(sed -n 's/^    X(\([A-Za-z_0-9]*\)[,)].*/|\1/p' "$source"/src/threads/*next.h | tr -d '\n')
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |
-        grep -vE '^(MPI_[A-Za-z0-9_]+|mpi_[a-z0-9_]+|fvmpi_(version|pause|resume)|sigaction|signal)(@@.*)?$')
+        grep -vE '^(MPI_[A-Za-z0-9_]+|mpi_[a-z0-9_]+|fvmpi_(version|pause|resume|section_begin_v1|section_end_v1)|'"$interposed"')(@@.*)?$')
     if [ -n "${SANITIZE_FLAGS:-}" ]; then
         skip "$name: exports" 'a sanitizer adds its own'
         continue

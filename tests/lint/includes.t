@@ -9,13 +9,14 @@ allowed() { # FOLDER: what it may include
         trace) echo 'base trace' ;;
         rt) echo 'base trace rt fvmpi.h' ;;
         sampler) echo 'base trace rt sampler' ;;
+        threads) echo 'base trace rt threads' ;;
         report) echo 'base trace report' ;;
         merge) echo 'base trace report merge' ;;
         analysis) echo 'base trace report merge analysis' ;;
         cmd) echo 'base trace report merge analysis cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt sampler report merge analysis cmd; do
+for folder in base trace rt sampler threads report merge analysis cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
     out=$(grep -HoE '^#include "[^"]+"' "$source/src/$folder"/*.[ch] | while IFS=: read -r file include; do

@@ -23,7 +23,7 @@ capture "$fvmpi" run --ouptut x ls
 check 'unknown option: suggestion' has "$rc:$err" '^2:fvmpi: run: --ouptut: .*did you mean --output\?'
 capture "$fvmpi" run -np 4 ls
 check '-np is the launcher'\''s' has "$rc:$err" '^2:.*mpiexec -np'
-for option in --threads --io --memory --sensors; do
+for option in --io --memory --sensors; do
     capture "$fvmpi" run $option ls
     check "$option: not in this version" has "$rc:$err" "^2:fvmpi: run: $option: not in this version"
 done
@@ -99,6 +99,14 @@ capture env LD_PRELOAD=/lib/other.so "$fvmpi" run --dry-run --mpi serial ls
 check 'a preload that is there stays' has "$out" 'LD_PRELOAD=([^: ]*san.so[^: ]*:)?[^: ]*/libfvmpi-serial.so:/lib/other.so '
 capture "$fvmpi" run --dry-run ls
 check 'a program without MPI: serial' has "$out" '/libfvmpi-serial.so '
+run_fvmpi() { out=$("$fvmpi" run --dry-run "$@" true 2> /dev/null); }
+run_fvmpi --threads
+check '--threads: a library of its own' has "$out" '/libfvmpi-serial-threads.so .*FVMPI_THREADS=1 '
+run_fvmpi --threads=hold,owner
+check '--threads=hold,owner' has "$out" '/libfvmpi-serial-threads.so .*FVMPI_THREADS=hold,owner '
+run_fvmpi --threads=0
+check '--threads=0' has "$out" '/libfvmpi-serial.so '
+check '--threads=some' has "$("$fvmpi" run --threads=some true 2>&1)" 'not hold, owner, or hold,owner'
 capture env PMI_RANK=0 "$fvmpi" run --dry-run -- sh x.sh
 check 'no MPI, but a launcher: says what it saw' has "$rc:$err" '^2:fvmpi: run: cannot tell which MPI this is: sh needs no MPI library'
 check '... and the exact command' has "$err" '^    fvmpi run --mpi mpich -- sh x.sh$'

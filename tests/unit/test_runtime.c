@@ -92,7 +92,7 @@ static void test_two_directions_two_buckets(void **state)
     call_as(&call, 1, NULL, 8, 1000, 10);
     assert_int_equal(call.cell->bytes_sent, 8);
     assert_int_equal(call.cell->bytes_received, 0);
-    struct fv_cell *other = fv_cell_find(fv_self, call.path->path, 0, 1, fv_log2_bucket(1000)).cell;
+    struct fv_cell *other = fv_cell_find(fv_self, call.path->path, 0, 1, fv_log2_bucket(1000), 0).cell;
     assert_int_equal(other->calls, 0);
     assert_int_equal(other->bytes_received, 1000);
     assert_int_equal(other->receives, 1);
@@ -271,7 +271,7 @@ static void test_requests(void **state)
         assert_false(fv_request_get(i * 64, &r));
     }
     assert_false(fv_requests_any());
-    const struct fv_cell *c = fv_cell_find(fv_self, post.path->path, 0, 0, fv_log2_bucket(3000)).cell;
+    const struct fv_cell *c = fv_cell_find(fv_self, post.path->path, 0, 0, fv_log2_bucket(3000), 0).cell;
     assert_int_equal(c->bytes_received, 5000 * 3000);
     assert_int_equal(c->receives, 5000);
 }
@@ -311,7 +311,7 @@ static void test_persistent_collectives(void **state)
     call_as(&wait, 1, NULL, 0, 0, 10);
     fv_request_completed(&wait, &r, 48);
     assert_true(fv_request_get(8, &r) && !r.active);
-    const struct fv_cell *c = fv_cell_find(fv_self, start.path->path, 0, 2, fv_log2_bucket(48)).cell;
+    const struct fv_cell *c = fv_cell_find(fv_self, start.path->path, 0, 2, fv_log2_bucket(48), 0).cell;
     assert_int_equal(c->bytes_received, 0);
     fv_request_freed(&r); /* inactive */
     assert_false(fv_request_get(8, &r));
@@ -397,7 +397,7 @@ static void test_cell_budget(void **state)
     (void)state;
 
     for (uint32_t i = 0; i < 3000; i++)
-        before += fv_cell_find(fv_self, 1000 + i, 7, 0, 3).cell->path == 1000 + i;
+        before += fv_cell_find(fv_self, 1000 + i, 7, 0, 3, 0).cell->path == 1000 + i;
     assert_true(before > 500 && before < 3000); /* 1 MiB holds fewer */
     assert_true(fv_rt.writer.header->dropped[FV_DROP_CELLS] > 0);
     uint64_t calls = fv_self->record->calls;

@@ -1,0 +1,156 @@
+/* fvmpi stacks: what waiting takes from the speedup of threads, phase by phase. */
+#include "cmd/arguments.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "report/views.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *directory;
+    struct fv_stacks_options view;
+};
+
+static const char usage[] =
+    "usage: fvmpi stacks DIR [options]\n"
+    "Speedup stacks of the phases of a run under fvmpi run --threads, in which threads work in parallel, "
+    "from their\n"
+    "creation to their join: how much of the speedup of N threads waiting for locks, barriers and conditions "
+    "takes.\n"
+    "\n"
+    "  --t1 SECONDS   what the phase takes with one thread (all its times on a rank): then the speedup is "
+    "known,\n"
+    "                 else bounds of it are shown\n"
+    "  --phase N      this phase only\n"
+    "  --top N        phases (10)\n"
+    "  --all          all phases\n"
+    "  --width N      columns of the text (the terminal's; 100 where there is none)\n"
+    "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n"
+    "  -h, --help     this text\n"
+    "\n"
+    "The components for cache and memory are not measured. Exit status: 0 shown, 1 nothing to show, or T1 "
+    "does not "
+    "fit\n"
+    "the phase, 2 wrong usage.\n";
+
+static int wrong(const char *what, const char *why)
+{
+    fv_log("stacks: %s: %s; see fvmpi stacks --help", what, why);
+    return FV_EXIT_USAGE;
+}
+
+enum { OPT_T1 = 256, OPT_PHASE, OPT_TOP, OPT_ALL, OPT_WIDTH, OPT_COLOR };
+
+static int take_t1(struct options *o, const char *argument)
+{
+    char *end;
+
+    o->view.t1_s = strtod(argument, &end);
+    return end == argument || *end || !isfinite(o->view.t1_s) || o->view.t1_s <= 0
+               ? wrong(argument, "--t1 takes seconds, more than 0")
+               : FV_GO_ON;
+}
+
+static int take_option(void *options, int option)
+{
+    struct options *o = options;
+    struct fv_text_options *text = &o->view.text;
+
+    switch (option) {
+    case OPT_T1: return take_t1(o, optarg);
+    case OPT_PHASE:
+        return fv_output_number(optarg, 1, &o->view.phase) ? FV_GO_ON
+                                                           : wrong(optarg, "--phase takes a number from 1");
+    case OPT_ALL: text->top = SIZE_MAX; return FV_GO_ON;
+    case OPT_TOP:
+        return fv_output_number(optarg, 1, &text->top) ? FV_GO_ON
+                                                       : wrong(optarg, "--top takes a number from 1");
+    case OPT_WIDTH:
+        return fv_output_number(optarg, 20, &text->width) ? FV_GO_ON
+                                                          : wrong(optarg, "--width takes a number from 20");
+    case OPT_COLOR:
+        return fv_output_color(optarg, &text->color) ? FV_GO_ON
+                                                     : wrong(optarg, "--color takes auto, always or never");
+    case 'h': fputs(usage, stdout); return FV_EXIT_OK;
+    }
+    return FV_UNKNOWN_OPTION;
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+    static const struct option table[] = {
+        { "t1", required_argument, NULL, OPT_T1 },
+        { "phase", required_argument, NULL, OPT_PHASE },
+        { "top", required_argument, NULL, OPT_TOP },
+        { "all", no_argument, NULL, OPT_ALL },
+        { "width", required_argument, NULL, OPT_WIDTH },
+        { "color", required_argument, NULL, OPT_COLOR },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory" };
+
+    *o = (struct options){ .view.text = fv_output_defaults() };
+    return fv_arguments_take(&arguments, argc, argv, o, &o->directory);
+}
+
+/* T1 is one phase's: the others must not be judged by it. */
+static int check(const struct fv_model *m, struct options *o)
+{
+    size_t parallel = 0, only = 0;
+
+    for (size_t i = 0; i < m->phases.count; i++)
+        if (m->phases.items[i].sums.threads_max > 1) {
+            parallel++;
+            only = i + 1;
+        }
+    if (o->view.phase > m->phases.count) {
+        fv_log("stacks: --phase %zu: there are %zu phases; fvmpi stacks %s lists them", o->view.phase,
+               m->phases.count, o->directory);
+        return FV_EXIT_USAGE;
+    }
+    if (!parallel && !o->view.phase) {
+        fv_log("stacks: %s: no threads that work in parallel were recorded%s", o->directory,
+               m->locks.recorded ? "" : "; run the program with fvmpi run --threads");
+        return FV_EXIT_FAILED;
+    }
+    if (o->view.t1_s > 0 && !o->view.phase && parallel > 1)
+        return wrong("--t1", "there are several phases: name one with --phase N");
+    if (o->view.t1_s > 0 && !o->view.phase)
+        o->view.phase = only;
+    return FV_GO_ON;
+}
+
+static int show(const struct options *o, struct fv_model *m)
+{
+    struct fv_symbols symbols;
+    struct fv_view view = { m, &symbols };
+
+    fv_symbols_resolve(&symbols, m, true);
+    int err = fv_view_stacks(&view, &o->view, stdout);
+    if (err == -FV_EIO)
+        fv_log("stdout: %s; the stacks are cut", strerror(errno));
+    fv_symbols_release(&symbols);
+    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
+int fv_cmd_stacks(int argc, char **argv)
+{
+    struct options options;
+    struct fv_model model;
+    int status = parse(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    if (fv_model_load(&model, options.directory))
+        return FV_EXIT_FAILED;
+    status = check(&model, &options);
+    if (status < 0)
+        status = show(&options, &model);
+    fv_model_release(&model);
+    return status;
+}

@@ -1,0 +1,71 @@
+/* The functions that ours stand in front of: the C library's, or those of another library that interposes
+ * them, too. */
+#ifndef FV_NEXT_H
+#define FV_NEXT_H
+
+#include "base/base.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#define FV_NEXT_FUNCTIONS(X)                                                                                 \
+    X(pthread_mutex_lock)                                                                                    \
+    X(pthread_mutex_trylock)                                                                                 \
+    X(pthread_mutex_timedlock)                                                                               \
+    X(pthread_mutex_clocklock)                                                                               \
+    X(pthread_mutex_unlock)                                                                                  \
+    X(pthread_mutex_init)                                                                                    \
+    X(pthread_mutex_destroy)                                                                                 \
+    X(pthread_rwlock_rdlock)                                                                                 \
+    X(pthread_rwlock_tryrdlock)                                                                              \
+    X(pthread_rwlock_timedrdlock)                                                                            \
+    X(pthread_rwlock_clockrdlock)                                                                            \
+    X(pthread_rwlock_wrlock)                                                                                 \
+    X(pthread_rwlock_trywrlock)                                                                              \
+    X(pthread_rwlock_timedwrlock)                                                                            \
+    X(pthread_rwlock_clockwrlock)                                                                            \
+    X(pthread_rwlock_unlock)                                                                                 \
+    X(pthread_rwlock_init)                                                                                   \
+    X(pthread_rwlock_destroy)                                                                                \
+    X(pthread_spin_lock)                                                                                     \
+    X(pthread_spin_trylock)                                                                                  \
+    X(pthread_spin_unlock)                                                                                   \
+    X(pthread_spin_init)                                                                                     \
+    X(pthread_spin_destroy)                                                                                  \
+    X(pthread_cond_wait)                                                                                     \
+    X(pthread_cond_timedwait)                                                                                \
+    X(pthread_cond_clockwait)                                                                                \
+    X(pthread_cond_signal)                                                                                   \
+    X(pthread_cond_broadcast)                                                                                \
+    X(pthread_cond_init)                                                                                     \
+    X(pthread_cond_destroy)                                                                                  \
+    X(pthread_barrier_wait)                                                                                  \
+    X(pthread_barrier_init)                                                                                  \
+    X(pthread_barrier_destroy)                                                                               \
+    X(sem_wait)                                                                                              \
+    X(sem_trywait)                                                                                           \
+    X(sem_timedwait)                                                                                         \
+    X(sem_clockwait)                                                                                         \
+    X(sem_post)                                                                                              \
+    X(sem_init)                                                                                              \
+    X(sem_destroy)                                                                                           \
+    X(pthread_join)                                                                                          \
+    X(pthread_tryjoin_np)                                                                                    \
+    X(pthread_timedjoin_np)                                                                                  \
+    X(pthread_clockjoin_np)                                                                                  \
+    X(pthread_once)
+
+struct fv_next {
+#define FV_NEXT_POINTER(name) __typeof__(name) *name;
+    FV_NEXT_FUNCTIONS(FV_NEXT_POINTER)
+#undef FV_NEXT_POINTER
+};
+extern struct fv_next fv_next;
+
+/* Finds them all. Any thread, more than once. */
+void fv_next_find(void);
+
+/* They may be needed before our constructor has run: by other libraries' constructors. */
+#define FV_NEXT(name) ((FV_UNLIKELY(!fv_next.name) ? fv_next_find() : (void)0), fv_next.name)
+
+#endif

@@ -1,0 +1,490 @@
+/* Parallel regions and tasks of OpenMP (see struct fv_omp_region). libgomp waits by futexes of its own, which
+ * nobody can interpose; so the function that a team runs is ours, which calls the program's, and tells when
+ * each thread began and when it came to the barrier at the region's end. That one is over when the last has
+ * come. The forking thread adds up, when libgomp has returned: nobody else is in the region then.
+ *
+ * A thread that waits may run tasks meanwhile, which is no waiting. Thus the function of a task is ours, too,
+ * found behind its data: libgomp copies the data by a function of ours, which adds it there.
+ *
+ * Rejected: OMPT, which libgomp has not. Not seen: programs made by GCC before 4.9, whose forking thread
+ * calls its part itself (GOMP_parallel_start), and waits in LLVM's runtime. */
+#include "threads/omp.h"
+
+#include <string.h>
+
+#define ENTRIES_MOST 4096 /* of a thread */
+
+FV_TLS struct fv_omp_member *fv_omp_current;
+FV_TLS uint64_t fv_omp_worked;
+
+/* What a thread did in the regions of an entry. */
+struct part {
+    struct part *next; /* by number; of one number, in the order of their first use */
+    struct fv_omp_thread *record;
+    struct fv_sync_record *join; /* its waits at the region's end; NULL: no room */
+    uint32_t number, thread;
+};
+
+struct fv_omp_entry {
+    fv_omp_body *body;
+    uint32_t path;
+    struct fv_omp_region *record;
+    struct part *parts;
+};
+
+/* A thread's own. */
+struct fv_omp {
+    struct fv_omp_entry **slots;
+    uint32_t mask, used;
+    uint32_t regions, threads; /* records made */
+    struct fv_chunk_header *region_chunk, *thread_chunk;
+    struct fv_omp_team *unused;
+    struct fv_omp_entry *rest; /* of regions that there is no room for */
+    char *slab;
+    size_t slab_left;
+};
+
+static uint32_t last_id; /* of a region, in the process */
+
+/* What to call libgomp with in place of what the program did. */
+struct call {
+    fv_omp_body *body;
+    void *data;
+    struct fv_omp_team *team; /* NULL: as the program did */
+    struct fv_sync *s;
+    struct fv_site site;
+};
+
+/* ---- tables of the forking thread ---- */
+
+static void *carve(struct fv_omp *omp, size_t bytes)
+{
+    if (omp->slab_left < bytes) {
+        omp->slab = fv_memory_new(4 * FV_PAGE);
+        omp->slab_left = omp->slab ? 4 * FV_PAGE : 0;
+    }
+    if (omp->slab_left < bytes)
+        return NULL;
+    omp->slab_left -= bytes;
+    return omp->slab + omp->slab_left;
+}
+
+static struct fv_omp_entry **slot_of(const struct fv_omp *omp, fv_omp_body *body, uint32_t path)
+{
+    uint32_t at = (uint32_t)fv_mix2((uintptr_t)body, path) & omp->mask;
+
+    while (omp->slots[at] && (omp->slots[at]->body != body || omp->slots[at]->path != path))
+        at = (at + 1) & omp->mask;
+    return &omp->slots[at];
+}
+
+static bool grow(struct fv_omp *omp)
+{
+    struct fv_omp_entry **old = omp->slots;
+    uint32_t old_size = old ? omp->mask + 1 : 0, size = old ? old_size * 2 : 64;
+    struct fv_omp_entry **bigger =
+        omp->used < ENTRIES_MOST ? fv_memory_new(size * sizeof(struct fv_omp_entry *)) : NULL;
+
+    if (!bigger)
+        return false;
+    omp->slots = bigger;
+    omp->mask = size - 1;
+    for (uint32_t i = 0; i < old_size; i++)
+        if (old[i])
+            *slot_of(omp, old[i]->body, old[i]->path) = old[i];
+    fv_memory_free(old, old_size * sizeof(struct fv_omp_entry *));
+    return true;
+}
+
+static void *new_record(struct fv_sync *s, struct fv_chunk_header **chunk, enum fv_chunk_type type,
+                        uint32_t *count, size_t bytes)
+{
+    if (!*chunk || fv_chunk_room(*chunk) < bytes)
+        *chunk = fv_writer_chunk(&fv_rt.writer, type, s->thread->id, *count,
+                                 (*chunk ? 4 : 1) * FV_PAGE - sizeof(struct fv_chunk_header));
+    if (!*chunk)
+        return NULL;
+    (*count)++;
+    return fv_chunk_next(*chunk);
+}
+
+/* NULL: no room. */
+static struct fv_omp_entry *new_entry(struct fv_sync *s, fv_omp_body *body, uint32_t path)
+{
+    struct fv_omp *omp = s->omp;
+    struct fv_omp_entry *entry = carve(omp, sizeof(*entry));
+    struct fv_omp_region *record =
+        entry ? new_record(s, &omp->region_chunk, FV_CHUNK_OMP, &omp->regions, sizeof(*record)) : NULL;
+
+    if (!record)
+        return NULL;
+    *record = (struct fv_omp_region){
+        .id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
+        .thread = s->thread->id,
+        .path = path,
+        .module = FV_MODULE_UNKNOWN,
+        .first = fv_ticks(),
+    };
+    if (body) {
+        fv_lock(&fv_tree_lock);
+        record->module = fv_module_find((uintptr_t)body, &record->offset);
+        fv_unlock(&fv_tree_lock);
+    }
+    fv_chunk_commit(omp->region_chunk, sizeof(*record));
+    *entry = (struct fv_omp_entry){ .body = body, .path = path, .record = record };
+    return entry;
+}
+
+/* Files are written and modules looked for: nothing of that is the application's. NULL: not even the rest. */
+static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *body, uint32_t path)
+{
+    struct fv_omp *omp = s->omp;
+    struct fv_thread *current = fv_current;
+    struct fv_omp_entry *entry = NULL;
+
+    fv_current = NULL;
+    if ((omp->slots && omp->used < (omp->mask + 1) / 4 * 3) || grow(omp))
+        entry = new_entry(s, body, path);
+    if (entry) {
+        *slot_of(omp, body, path) = entry;
+        omp->used++;
+    } else {
+        if (!omp->rest)
+            omp->rest = new_entry(s, NULL, 0);
+        entry = omp->rest;
+    }
+    fv_current = current;
+    return entry;
+}
+
+/* NULL: no memory. */
+static struct fv_omp_entry *entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_site site)
+{
+    uint32_t path = fv_sync_path(s, site);
+
+    if (!s->omp && !(s->omp = fv_memory_new(sizeof(*s->omp))))
+        return NULL;
+    struct fv_omp_entry *entry = s->omp->slots ? *slot_of(s->omp, body, path) : NULL;
+    return entry ? entry : make_entry(s, body, path);
+}
+
+static struct part *new_part(struct fv_sync *s, struct fv_omp_entry *entry, uint32_t number, uint32_t thread)
+{
+    struct fv_omp *omp = s->omp;
+    struct part *part = carve(omp, sizeof(*part));
+    struct fv_omp_thread *record =
+        part ? new_record(s, &omp->thread_chunk, FV_CHUNK_OMP_THREADS, &omp->threads, sizeof(*record)) : NULL;
+
+    if (!record)
+        return NULL;
+    *record = (struct fv_omp_thread){ .region = entry->record->id, .number = number, .thread = thread };
+    fv_chunk_commit(omp->thread_chunk, sizeof(*record));
+    *part = (struct part){ .number = number, .thread = thread, .record = record };
+    return part;
+}
+
+/* `before`: of the number before, where it most likely follows; NULL: the list's begin. NULL: no room. */
+static struct part *part_of(const struct call *call, struct part *before, uint32_t number, uint32_t thread)
+{
+    struct fv_omp_entry *entry = call->team->entry;
+    struct part **link = before ? &before->next : &entry->parts;
+
+    while (*link && ((*link)->number < number || ((*link)->number == number && (*link)->thread != thread)))
+        link = &(*link)->next;
+    if (*link && (*link)->number == number)
+        return *link;
+    struct part *part = new_part(call->s, entry, number, thread);
+    if (!part)
+        return NULL;
+    part->next = *link;
+    *link = part;
+    if (thread != FV_NO_THREAD && entry->body)
+        part->join = fv_sync_record_of(call->s, (uintptr_t)entry->body, FV_SYNC_OMP, FV_SYNC_WAIT, call->site,
+                                       entry->path, thread);
+    if (part->join)
+        entry->record->object = part->join->object;
+    return part;
+}
+
+/* ---- in a region ---- */
+
+uint64_t fv_omp_waited(const struct fv_omp_member *m)
+{
+    return m->s ? fv_sync_waited(m->s) - m->waited_before : 0;
+}
+
+static void enter(struct fv_omp_member *m, struct fv_omp_team *team)
+{
+    fv_sync_application = true; /* threads of a team are, whenever they were made */
+    m->team = team;
+    m->s = fv_sync_enter();
+    m->end = 0;
+    m->tasks = 0;
+    m->waited_before = 0;
+    m->waited_before = fv_omp_waited(m);
+    fv_omp_current = m;
+    m->begin = fv_ticks();
+}
+
+/* For reports of a process that is killed now. */
+static void waits_now(const struct fv_omp_member *m)
+{
+    struct fv_sync_thread *state = m->s->state;
+    const struct fv_omp_region *region = m->team->entry->record;
+
+    state->wait_object = region->object;
+    state->wait_path = region->path;
+    state->wait_kind = FV_SYNC_OMP;
+    state->wait_operation = FV_SYNC_WAIT;
+    __atomic_store_n(&state->wait_begin, m->end, __ATOMIC_RELEASE);
+}
+
+static void leave(struct fv_omp_member *m)
+{
+    m->came = fv_ticks();
+    m->waited = fv_omp_waited(m);
+    m->end = m->came;
+    if (m->s)
+        waits_now(m);
+}
+
+/* In place of the program's function. */
+static void run_member(void *arg)
+{
+    struct fv_omp_team *team = arg;
+    unsigned number = (unsigned)team->next->omp_get_thread_num();
+
+    if (!number) {
+        team->size = (uint32_t)team->next->omp_get_num_threads();
+        team->level = (uint32_t)team->next->omp_get_level();
+    }
+    if (FV_UNLIKELY(number >= FV_OMP_MEMBERS)) {
+        __atomic_fetch_add(&team->lost, 1, __ATOMIC_RELAXED);
+        team->body(team->data);
+        return;
+    }
+    enter(&team->member[number], team);
+    team->body(team->data);
+    leave(&team->member[number]);
+}
+
+/* ---- a region's end ---- */
+
+static void stop_waiting(const struct fv_omp_member *m)
+{
+    uint64_t began = m->end;
+
+    __atomic_compare_exchange_n(&m->s->state->wait_begin, &began, 0, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+}
+
+static void count_join(const struct part *part, const struct fv_omp_member *m, uint64_t ticks, bool is_last)
+{
+    if (part->join) {
+        part->join->acquired++;
+        part->join->last += is_last;
+        part->join->contended += !is_last;
+    }
+    if (is_last || !m->s)
+        return;
+    fv_sync_waited_for(m->s, FV_SYNC_OMP, ticks);
+    if (part->join)
+        fv_sync_add_wait(part->join, ticks);
+}
+
+struct numbers {
+    uint64_t time, wait, join, fork;
+};
+
+static struct numbers numbers_of(const struct fv_omp_member *m, uint64_t all_came)
+{
+    struct numbers n = { .time = m->end - m->begin + m->tasks, .wait = m->waited };
+    uint64_t join = all_came - m->end;
+
+    n.join = join > m->tasks ? join - m->tasks : 0;
+    n.wait = n.wait < n.time ? n.wait : n.time;
+    n.fork = m->begin - m->team->call;
+    return n;
+}
+
+static void add_part(struct part *part, const struct fv_omp_member *m, const struct numbers *n, bool is_last)
+{
+    struct fv_omp_thread *r = part->record;
+
+    r->count++;
+    r->time += n->time;
+    r->time_max = n->time > r->time_max ? n->time : r->time_max;
+    r->wait += n->wait;
+    r->join += n->join;
+    r->join_max = n->join > r->join_max ? n->join : r->join_max;
+    r->fork += n->fork;
+    r->tasks += m->tasks;
+    r->last += is_last;
+    count_join(part, m, n->join, is_last);
+}
+
+struct sums {
+    uint64_t time, wait, join, fork, tasks, longest, useful;
+};
+
+static struct sums add_members(const struct call *call, uint32_t size)
+{
+    struct fv_omp_team *team = call->team;
+    struct sums sums = { .time = 0 };
+    struct part *part = NULL;
+    uint64_t all_came = 0;
+
+    for (uint32_t i = 0; i < size; i++)
+        if (team->member[i].came > all_came)
+            all_came = team->member[i].came;
+    for (uint32_t i = 0; i < size; i++) {
+        const struct fv_omp_member *m = &team->member[i];
+        struct numbers n = numbers_of(m, all_came);
+        bool is_last = m->came == all_came;
+
+        if (m->s)
+            stop_waiting(m);
+        struct part *found = part_of(call, part, i, m->s ? m->s->thread->id : FV_NO_THREAD);
+        if (found) {
+            add_part(found, m, &n, is_last);
+            part = found;
+        }
+        sums.time += n.time;
+        sums.wait += n.wait;
+        sums.join += n.join;
+        sums.fork += n.fork;
+        sums.tasks += m->tasks;
+        sums.longest = n.time > sums.longest ? n.time : sums.longest;
+        sums.useful = n.time - n.wait > sums.useful ? n.time - n.wait : sums.useful;
+    }
+    return sums;
+}
+
+static void add_region(const struct fv_omp_team *team, const struct sums *sums, uint64_t now)
+{
+    struct fv_omp_region *r = team->entry->record;
+    uint64_t elapsed = now - team->call;
+
+    r->level = r->count ? r->level : team->level;
+    r->threads_min = r->count && r->threads_min < team->size ? r->threads_min : team->size;
+    r->threads_max = r->threads_max > team->size ? r->threads_max : team->size;
+    r->threads += team->size;
+    r->elapsed += elapsed;
+    r->elapsed_max = elapsed > r->elapsed_max ? elapsed : r->elapsed_max;
+    r->time += sums->time;
+    r->wait += sums->wait;
+    r->join += sums->join;
+    r->fork += sums->fork;
+    r->tasks += sums->tasks;
+    r->longest += sums->longest;
+    r->useful_longest += sums->useful;
+    r->weighted += team->size * sums->longest;
+    r->untimed += team->untimed;
+    r->lost += team->lost;
+    r->last = now;
+    r->open = 0;
+    r->count++;
+}
+
+/* ---- around libgomp's call ---- */
+
+static struct fv_omp_team *take_team(struct fv_sync *s)
+{
+    struct fv_omp_team *team = s->omp->unused;
+
+    if (team)
+        s->omp->unused = team->unused;
+    else
+        team = fv_memory_new(sizeof(*team));
+    return team;
+}
+
+static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *body, void *data,
+                                struct fv_site site)
+{
+    struct fv_sync *s = fv_sync_enter();
+    struct fv_omp_entry *entry = s ? entry_of(s, body, site) : NULL;
+    struct fv_omp_team *team = entry ? take_team(s) : NULL;
+
+    if (!team)
+        return (struct call){ .body = body, .data = data };
+    team->body = body;
+    team->data = data;
+    team->next = next;
+    team->entry = entry;
+    team->outer = fv_omp_current;
+    team->arrivals = team->tasks = team->untimed = team->lost = 0;
+    team->size = 0;
+    team->call = fv_ticks();
+    entry->record->open = team->call;
+    return (struct call){ run_member, team, team, s, site };
+}
+
+static void end_region(const struct call *call)
+{
+    struct fv_omp_team *team = call->team;
+
+    if (!team)
+        return;
+    uint64_t now = fv_ticks();
+    fv_omp_current = team->outer;
+    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED))
+        return; /* in the child of a fork that was made in there */
+    uint32_t size = team->size < FV_OMP_MEMBERS ? team->size : FV_OMP_MEMBERS;
+    struct sums sums = add_members(call, size);
+    add_region(team, &sums, now);
+    team->unused = call->s->omp->unused;
+    call->s->omp->unused = team;
+}
+
+#define REGION(function, threads, ...)                                                                       \
+    const struct fv_omp_next *next = FV_OMP_NEXT();                                                          \
+    struct call call = begin_region(next, body, data, FV_CALL_SITE());                                       \
+    next->function(call.body, call.data, threads, __VA_ARGS__);                                              \
+    end_region(&call)
+
+FV_PUBLIC void GOMP_parallel(fv_omp_body *body, void *data, unsigned threads, unsigned flags)
+{
+    REGION(GOMP_parallel, threads, flags);
+}
+
+/* libgomp looks at the first word of the data. */
+FV_PUBLIC unsigned GOMP_parallel_reductions(fv_omp_body *body, void *data, unsigned threads, unsigned flags)
+{
+    const struct fv_omp_next *next = FV_OMP_NEXT();
+    struct call call = begin_region(next, body, data, FV_CALL_SITE());
+
+    if (call.team)
+        memcpy(&call.team->reductions, data, sizeof(call.team->reductions));
+    unsigned team = next->GOMP_parallel_reductions(call.body, call.data, threads, flags);
+    end_region(&call);
+    return team;
+}
+
+FV_PUBLIC void GOMP_parallel_sections(fv_omp_body *body, void *data, unsigned threads, unsigned count,
+                                      unsigned flags)
+{
+    REGION(GOMP_parallel_sections, threads, count, flags);
+}
+
+#define LOOP(function)                                                                                       \
+    FV_PUBLIC void function(fv_omp_body *body, void *data, unsigned threads, long start, long end,           \
+                            long step, long chunk, unsigned flags)                                           \
+    {                                                                                                        \
+        REGION(function, threads, start, end, step, chunk, flags);                                           \
+    }
+#define LOOP_AT_RUNTIME(function)                                                                            \
+    FV_PUBLIC void function(fv_omp_body *body, void *data, unsigned threads, long start, long end,           \
+                            long step, unsigned flags)                                                       \
+    {                                                                                                        \
+        REGION(function, threads, start, end, step, flags);                                                  \
+    }
+
+LOOP(GOMP_parallel_loop_static)
+LOOP(GOMP_parallel_loop_dynamic)
+LOOP(GOMP_parallel_loop_guided)
+LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
+LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+LOOP_AT_RUNTIME(GOMP_parallel_loop_runtime)
+LOOP_AT_RUNTIME(GOMP_parallel_loop_nonmonotonic_runtime)
+LOOP_AT_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)

@@ -1,0 +1,46 @@
+/* Parallel regions of OpenMP, and who is in one: for omp.c and omp_waits.c. */
+#ifndef FV_OMP_H
+#define FV_OMP_H
+
+#include "threads/omp_next.h"
+#include "threads/sync.h"
+
+#define FV_OMP_MEMBERS 256
+
+/* A thread of a team, written by itself until it comes to the region's end. A cache line of its own. */
+struct fv_omp_member {
+    struct fv_omp_team *team;
+    struct fv_sync *s; /* NULL: it is not recorded */
+    uint64_t begin;    /* of the function, ticks */
+    uint64_t end;      /* of it: the thread waits; 0: not yet */
+    uint64_t came;     /* = end, or when the last task since then ended */
+    uint64_t tasks;    /* ticks of tasks since then */
+    uint64_t waited;   /* from begin on, without the region's end */
+    uint64_t waited_before;
+};
+_Static_assert(sizeof(struct fv_omp_member) == 64, "a cache line");
+
+/* A region that runs: on its forking thread's list when it does not. Its memory stays. */
+struct fv_omp_team {
+    void *reductions; /* must be first: see GOMP_parallel_reductions() */
+    fv_omp_body *body;
+    void *data;
+    const struct fv_omp_next *next;
+    struct fv_omp_entry *entry;
+    struct fv_omp_member *outer; /* that the forking thread is of another team */
+    struct fv_omp_team *unused;
+    uint64_t call;                           /* ticks */
+    uint64_t arrivals, tasks, untimed, lost; /* any thread of it */
+    uint32_t size, level;
+    struct fv_omp_member member[FV_OMP_MEMBERS] __attribute__((aligned(64)));
+};
+
+/* Of the team that the thread works in; NULL: none that is recorded. */
+extern FV_TLS struct fv_omp_member *fv_omp_current;
+/* Ticks of the tasks that the thread has run since its present wait began: they are no waiting. */
+extern FV_TLS uint64_t fv_omp_worked;
+
+/* What m->s has waited since m->begin. */
+uint64_t fv_omp_waited(const struct fv_omp_member *m);
+
+#endif

@@ -1,0 +1,210 @@
+/* See omp_next.h. No lock is held around dl*(), which take the dynamic linker's: a constructor may call us.
+ */
+#include "threads/omp_next.h"
+#include "base/lock.h"
+#include "rt/runtime.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#define RUNTIMES 8
+#define CALLERS  256
+
+const struct fv_omp_next *fv_omp_global;
+
+/* ---- where there is no runtime: weak references may have found us ---- */
+
+static long nothing(void)
+{
+    return 0;
+}
+
+static int one(void)
+{
+    return 1;
+}
+
+static int is_free(void *lock)
+{
+    return (void)lock, 1;
+}
+
+static void run_alone(fv_omp_body *body, void *data, unsigned threads, unsigned flags)
+{
+    (void)threads, (void)flags;
+    body(data);
+}
+
+static void fill(struct fv_omp_next *out, void *handle)
+{
+    void *function;
+    long (*none)(void) = nothing;
+
+#define FIND(name, result, parameters)                                                                       \
+    function = dlsym(handle, #name);                                                                         \
+    memcpy(&out->name, function ? &function : (void **)&none, sizeof(function));
+    FV_OMP_FUNCTIONS(FIND, FIND)
+#undef FIND
+}
+
+static struct fv_omp_next alone;
+
+static const struct fv_omp_next *make_alone(void)
+{
+    long (*none)(void) = nothing;
+
+#define NONE(name, result, parameters) memcpy(&alone.name, &none, sizeof(none));
+    FV_OMP_FUNCTIONS(NONE, NONE)
+#undef NONE
+    alone.GOMP_parallel = run_alone;
+    alone.omp_test_lock = alone.omp_test_lock_ = is_free;
+    alone.omp_test_nest_lock = alone.omp_test_nest_lock_ = is_free;
+    alone.omp_get_num_threads = one;
+    return &alone;
+}
+
+/* ---- runtimes that only some modules see ---- */
+
+/* What a runtime is known by, in ours, RTLD_NEXT, and others. */
+static void *mark_of(void *handle)
+{
+    void *found = dlsym(handle, "GOMP_parallel");
+
+    return found ? found : dlsym(handle, "omp_set_lock");
+}
+
+static struct fv_lock lock;
+static struct runtime {
+    void *mark;
+    struct fv_omp_next next;
+} * runtimes[RUNTIMES];
+static struct caller {
+    const void *address;
+    const struct fv_omp_next *next;
+} * callers[CALLERS];
+
+/* NULL: not known yet. */
+static const struct runtime *known_runtime(const void *mark)
+{
+    for (unsigned i = 0; i < RUNTIMES; i++) {
+        const struct runtime *r = __atomic_load_n(&runtimes[i], __ATOMIC_ACQUIRE);
+
+        if (r && r->mark == mark)
+            return r;
+    }
+    return NULL;
+}
+
+/* It must stay, as its functions are called from here. NULL: no memory, or too many. */
+static const struct fv_omp_next *runtime_of(void *handle)
+{
+    void *mark = mark_of(handle);
+    const struct runtime *known = known_runtime(mark);
+    struct runtime *made = known ? NULL : fv_memory_new(sizeof(*made));
+    Dl_info info;
+
+    if (known)
+        return &known->next;
+    if (!made || !dladdr(mark, &info) || !dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD))
+        return NULL;
+    fill(&made->next, handle);
+    made->mark = mark;
+    fv_lock(&lock);
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (!runtimes[i]) {
+            __atomic_store_n(&runtimes[i], made, __ATOMIC_RELEASE);
+            break;
+        }
+    fv_unlock(&lock);
+    return &made->next;
+}
+
+struct search {
+    char name[16][512];
+    unsigned count;
+};
+
+static int note_name(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct search *search = arg;
+    const char *base = strrchr(info->dlpi_name, '/');
+
+    (void)size;
+    base = base ? base + 1 : info->dlpi_name;
+    bool fits = search->count < 16 && strlen(info->dlpi_name) < sizeof(search->name[0]);
+    if (fits && (!strncmp(base, "libgomp", 7) || !strncmp(base, "libomp", 6) || !strncmp(base, "libiomp", 7)))
+        strcpy(search->name[search->count++], info->dlpi_name);
+    return 0;
+}
+
+/* As the caller's module sees it; else any that is there. */
+static const struct fv_omp_next *find_local(const void *caller)
+{
+    const struct fv_omp_next *found = NULL;
+    struct search search = { .count = 0 };
+    Dl_info info;
+    void *module =
+        dladdr(caller, &info) && info.dli_fname ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+
+    if (module && mark_of(module))
+        found = runtime_of(module);
+    if (module)
+        dlclose(module);
+    if (!found)
+        dl_iterate_phdr(note_name, &search);
+    for (unsigned i = 0; i < search.count && !found; i++) {
+        void *handle = dlopen(search.name[i], RTLD_LAZY | RTLD_NOLOAD);
+
+        found = handle && mark_of(handle) ? runtime_of(handle) : NULL;
+        if (handle)
+            dlclose(handle);
+    }
+    return found;
+}
+
+static void remember(const void *caller, const struct fv_omp_next *next)
+{
+    static struct caller *slab;
+    static unsigned left;
+
+    fv_lock(&lock);
+    if (!left) {
+        slab = fv_memory_new(FV_PAGE);
+        left = slab ? FV_PAGE / sizeof(*slab) : 0;
+    }
+    if (left) {
+        struct caller *c = &slab[--left];
+
+        *c = (struct caller){ caller, next };
+        __atomic_store_n(&callers[fv_mix((uintptr_t)caller) % CALLERS], c, __ATOMIC_RELEASE);
+    }
+    fv_unlock(&lock);
+}
+
+FV_COLD const struct fv_omp_next *fv_omp_next_slowly(const void *caller)
+{
+    static struct fv_omp_next global;
+    static uint32_t filled;
+    struct caller *c = __atomic_load_n(&callers[fv_mix((uintptr_t)caller) % CALLERS], __ATOMIC_ACQUIRE);
+
+    if (c && c->address == caller)
+        return c->next;
+    if (mark_of(RTLD_NEXT)) {
+        struct fv_omp_next found;
+
+        fill(&found, RTLD_NEXT);
+        if (!__atomic_exchange_n(&filled, 1, __ATOMIC_ACQ_REL)) {
+            global = found;
+            __atomic_store_n(&fv_omp_global, &global, __ATOMIC_RELEASE);
+        }
+        while (!__atomic_load_n(&fv_omp_global, __ATOMIC_ACQUIRE)) { /* a copy of some pointers long */
+        }
+        return fv_omp_global;
+    }
+    const struct fv_omp_next *local = find_local(caller);
+    if (!local)
+        return make_alone();
+    remember(caller, local);
+    return local;
+}

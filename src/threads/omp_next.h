@@ -1,0 +1,108 @@
+/* The functions of OpenMP's runtime that ours stand in front of: GCC's libgomp (what GCC compiles to
+ * since 4.9), and the locks of any. Unlike the C library it may be missing, come late, or be there more than
+ * once: a plugin that is opened with RTLD_LOCAL brings one that only its own module sees. */
+#ifndef FV_OMP_NEXT_H
+#define FV_OMP_NEXT_H
+
+#include "base/base.h"
+
+#include <stdbool.h>
+
+typedef void fv_omp_body(void *);
+typedef void fv_omp_copy(void *, void *);
+
+/* X: interposed, Y: only asked. Name, result, parameters. */
+#define FV_OMP_FUNCTIONS(X, Y)                                                                               \
+    X(GOMP_parallel, void, (fv_omp_body *, void *, unsigned, unsigned))                                      \
+    X(GOMP_parallel_reductions, unsigned, (fv_omp_body *, void *, unsigned, unsigned))                       \
+    X(GOMP_parallel_sections, void, (fv_omp_body *, void *, unsigned, unsigned, unsigned))                   \
+    X(GOMP_parallel_loop_static, void, (fv_omp_body *, void *, unsigned, long, long, long, long, unsigned))  \
+    X(GOMP_parallel_loop_dynamic, void, (fv_omp_body *, void *, unsigned, long, long, long, long, unsigned)) \
+    X(GOMP_parallel_loop_guided, void, (fv_omp_body *, void *, unsigned, long, long, long, long, unsigned))  \
+    X(GOMP_parallel_loop_runtime, void, (fv_omp_body *, void *, unsigned, long, long, long, unsigned))       \
+    X(GOMP_parallel_loop_nonmonotonic_dynamic, void,                                                         \
+      (fv_omp_body *, void *, unsigned, long, long, long, long, unsigned))                                   \
+    X(GOMP_parallel_loop_nonmonotonic_guided, void,                                                          \
+      (fv_omp_body *, void *, unsigned, long, long, long, long, unsigned))                                   \
+    X(GOMP_parallel_loop_nonmonotonic_runtime, void,                                                         \
+      (fv_omp_body *, void *, unsigned, long, long, long, unsigned))                                         \
+    X(GOMP_parallel_loop_maybe_nonmonotonic_runtime, void,                                                   \
+      (fv_omp_body *, void *, unsigned, long, long, long, unsigned))                                         \
+    X(GOMP_task, void,                                                                                       \
+      (fv_omp_body *, void *, fv_omp_copy *, long, long, bool, unsigned, void **, int, void *))              \
+    X(GOMP_taskloop, void,                                                                                   \
+      (fv_omp_body *, void *, fv_omp_copy *, long, long, unsigned, unsigned long, int, long, long, long))    \
+    X(GOMP_taskloop_ull, void,                                                                               \
+      (fv_omp_body *, void *, fv_omp_copy *, long, long, unsigned, unsigned long, int, unsigned long long,   \
+       unsigned long long, unsigned long long))                                                              \
+    X(GOMP_barrier, void, (void))                                                                            \
+    X(GOMP_barrier_cancel, bool, (void))                                                                     \
+    X(GOMP_loop_end, void, (void))                                                                           \
+    X(GOMP_loop_end_cancel, bool, (void))                                                                    \
+    X(GOMP_sections_end, void, (void))                                                                       \
+    X(GOMP_sections_end_cancel, bool, (void))                                                                \
+    X(GOMP_workshare_task_reduction_unregister, void, (bool))                                                \
+    X(GOMP_single_copy_start, void *, (void))                                                                \
+    X(GOMP_single_copy_end, void, (void *))                                                                  \
+    X(GOMP_ordered_start, void, (void))                                                                      \
+    X(GOMP_taskwait, void, (void))                                                                           \
+    X(GOMP_taskwait_depend, void, (void **))                                                                 \
+    X(GOMP_taskgroup_end, void, (void))                                                                      \
+    X(GOMP_critical_start, void, (void))                                                                     \
+    X(GOMP_critical_end, void, (void))                                                                       \
+    X(GOMP_critical_name_start, void, (void **))                                                             \
+    X(GOMP_critical_name_end, void, (void **))                                                               \
+    X(GOMP_atomic_start, void, (void))                                                                       \
+    X(GOMP_atomic_end, void, (void))                                                                         \
+    X(omp_set_lock, void, (void *))                                                                          \
+    X(omp_set_lock_, void, (void *))                                                                         \
+    X(omp_unset_lock, void, (void *))                                                                        \
+    X(omp_unset_lock_, void, (void *))                                                                       \
+    X(omp_test_lock, int, (void *))                                                                          \
+    X(omp_test_lock_, int, (void *))                                                                         \
+    X(omp_init_lock, void, (void *))                                                                         \
+    X(omp_init_lock_, void, (void *))                                                                        \
+    X(omp_destroy_lock, void, (void *))                                                                      \
+    X(omp_destroy_lock_, void, (void *))                                                                     \
+    X(omp_set_nest_lock, void, (void *))                                                                     \
+    X(omp_set_nest_lock_, void, (void *))                                                                    \
+    X(omp_unset_nest_lock, void, (void *))                                                                   \
+    X(omp_unset_nest_lock_, void, (void *))                                                                  \
+    X(omp_test_nest_lock, int, (void *))                                                                     \
+    X(omp_test_nest_lock_, int, (void *))                                                                    \
+    X(omp_init_nest_lock, void, (void *))                                                                    \
+    X(omp_init_nest_lock_, void, (void *))                                                                   \
+    X(omp_destroy_nest_lock, void, (void *))                                                                 \
+    X(omp_destroy_nest_lock_, void, (void *))                                                                \
+    Y(omp_get_thread_num, int, (void))                                                                       \
+    Y(omp_get_num_threads, int, (void))                                                                      \
+    Y(omp_get_level, int, (void))                                                                            \
+    Y(omp_get_cancellation, int, (void))
+
+#define FV_OMP_DECLARE(name, result, parameters) FV_PUBLIC result name parameters;
+#define FV_OMP_NOTHING(name, result, parameters)
+FV_OMP_FUNCTIONS(FV_OMP_DECLARE, FV_OMP_NOTHING)
+#undef FV_OMP_DECLARE
+#undef FV_OMP_NOTHING
+
+struct fv_omp_next {
+#define FV_OMP_POINTER(name, result, parameters) result(*name) parameters;
+    FV_OMP_FUNCTIONS(FV_OMP_POINTER, FV_OMP_POINTER)
+#undef FV_OMP_POINTER
+};
+
+/* Of the runtime that all modules see; NULL: there is none, or it was not asked for yet. */
+extern const struct fv_omp_next *fv_omp_global;
+const struct fv_omp_next *fv_omp_next_slowly(const void *caller);
+
+/* The runtime that a caller's module would have called without us. Never NULL: where there is none,
+ * everything is done by the calling thread alone. */
+static inline const struct fv_omp_next *fv_omp_next(const void *caller)
+{
+    const struct fv_omp_next *next = __atomic_load_n(&fv_omp_global, __ATOMIC_ACQUIRE);
+
+    return FV_LIKELY(next != NULL) ? next : fv_omp_next_slowly(caller);
+}
+#define FV_OMP_NEXT() fv_omp_next(__builtin_return_address(0))
+
+#endif

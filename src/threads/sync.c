@@ -1,0 +1,518 @@
+/* See sync.h: finding, making, waiting, holding. */
+#include "threads/sync.h"
+#include "threads/next.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ENTRIES_FIRST 256
+#define ENTRIES_MOST  (1u << 17)
+#define LONG_WAIT_US  50
+#define IN_PATH       (UINT64_C(1) << 55) /* in a key: what follows is a call path, not a return address */
+
+FV_TLS struct fv_sync *fv_sync_current;
+FV_TLS bool fv_sync_application;
+uint32_t fv_sync_mode;
+uint32_t fv_sync_generations[FV_SYNC_GENERATIONS];
+
+/* Why fv_sync_current is NULL. */
+enum why { NOT_YET, FOREIGN, BUSY, ENDED };
+static FV_TLS enum why why;
+static FV_TLS struct fv_sync *mine; /* also while busy */
+
+static uint64_t long_wait;    /* ticks */
+static uint64_t record_bytes; /* of all threads */
+
+/* ---- rare work: nothing of ours is counted meanwhile, and errno stays ---- */
+
+struct rarely {
+    struct fv_sync *s;
+    struct fv_thread *current;
+    uint64_t begin;
+    int saved;
+};
+
+static struct rarely rare_begin(struct fv_sync *s)
+{
+    struct rarely r = { s, fv_current, fv_ticks(), errno };
+
+    fv_sync_current = NULL;
+    why = BUSY;
+    fv_current = NULL;
+    return r;
+}
+
+static void rare_end(const struct rarely *r)
+{
+    r->s->state->cold_ticks += fv_ticks() - r->begin;
+    fv_current = r->current;
+    why = NOT_YET;
+    fv_sync_current = r->s;
+    errno = r->saved;
+}
+
+uint32_t fv_sync_path(struct fv_sync *s, struct fv_site site)
+{
+    struct rarely r = rare_begin(s);
+    uint32_t path = fv_sync_whole_path(r.current, site);
+
+    rare_end(&r);
+    return path;
+}
+
+/* ---- records ---- */
+
+static bool room_for_one(struct fv_sync *s, bool coarse)
+{
+    if (s->chunk && fv_chunk_room(s->chunk) >= sizeof(struct fv_sync_record))
+        return true;
+    uint64_t bytes = s->chunk ? s->chunk->bytes * 2 : 2 * FV_PAGE;
+    if (bytes > 64 * FV_PAGE)
+        bytes = 64 * FV_PAGE;
+    uint64_t sum = __atomic_add_fetch(&record_bytes, bytes, __ATOMIC_RELAXED);
+    struct fv_chunk_header *chunk = NULL;
+    if (sum <= fv_rt.options.profile_max || coarse)
+        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SYNC, s->thread->id, s->records,
+                                bytes - sizeof(struct fv_chunk_header));
+    if (!chunk) {
+        __atomic_sub_fetch(&record_bytes, bytes, __ATOMIC_RELAXED);
+        return false;
+    }
+    s->chunk = chunk;
+    return true;
+}
+
+static struct fv_sync_record *new_record(struct fv_sync *s, const struct fv_sync_record *begin, bool coarse)
+{
+    if (!room_for_one(s, coarse))
+        return NULL;
+    struct fv_sync_record *record = fv_chunk_next(s->chunk);
+    *record = *begin;
+    fv_chunk_commit(s->chunk, sizeof(*record));
+    s->records++;
+    return record;
+}
+
+/* Where operations are counted that have no room of their own. */
+static struct fv_sync_record *rest_of(struct fv_sync *s, unsigned kind)
+{
+    const struct fv_sync_record begin = { .thread = s->thread->id, .kind = (uint8_t)kind };
+
+    if (!s->rest[kind])
+        s->rest[kind] = new_record(s, &begin, true);
+    s->state->overflow++;
+    return s->rest[kind] ? s->rest[kind] : &s->ignored;
+}
+
+/* ---- entries ---- */
+
+static struct fv_sync_entry *probe(const struct fv_sync *s, uintptr_t address, uint64_t key)
+{
+    uint32_t at = fv_sync_place(address, key) & s->mask;
+
+    while (s->entries[at].address && (s->entries[at].address != address || s->entries[at].key != key))
+        at = (at + 1) & s->mask;
+    return &s->entries[at];
+}
+
+static bool grow(struct fv_sync *s)
+{
+    uint32_t size = s->entries ? (s->mask + 1) * 2 : ENTRIES_FIRST;
+    struct fv_sync_entry *old = s->entries, *bigger;
+    uint32_t old_size = old ? s->mask + 1 : 0;
+
+    bigger = size > ENTRIES_MOST ? NULL : fv_memory_new(size * sizeof(*bigger));
+    if (!bigger)
+        return false;
+    s->entries = bigger;
+    s->mask = size - 1;
+    for (uint32_t i = 0; i < old_size; i++)
+        if (old[i].address)
+            *probe(s, old[i].address, old[i].key) = old[i];
+    fv_memory_free(old, old_size * sizeof(*old));
+    return true;
+}
+
+/* An entry for what has no record of its own: found by the slow path each time, and not kept. */
+static struct fv_sync_entry *rest_entry(struct fv_sync *s, unsigned kind)
+{
+    static FV_TLS struct fv_sync_entry entry;
+
+    entry = (struct fv_sync_entry){ .record = rest_of(s, kind) };
+    return &entry;
+}
+
+/* What an entry that is new, or whose object is another's now, leads to. False: there is no room. */
+static bool fill(const struct rarely *r, struct fv_sync_entry *e, unsigned kind, struct fv_site site)
+{
+    uintptr_t return_address = (uintptr_t)site.return_address;
+    struct fv_sync *s = r->s;
+
+    if (fv_sync_is_ignored(return_address)) {
+        e->record = &s->ignored;
+        return true;
+    }
+    e->thing = fv_sync_thing_at(s, r->current, e->address, kind, site);
+    if (!e->thing)
+        return false;
+    bool is_path = e->key & IN_PATH;
+    const struct fv_sync_record begin = {
+        .object = e->thing->id,
+        .thread = s->thread->id,
+        .path = is_path ? (uint32_t)e->key : fv_sync_site_path(return_address),
+        .kind = (uint8_t)kind,
+        .operation = (uint8_t)(e->key >> 56),
+        .flags = is_path ? 0 : FV_SYNC_SITE,
+    };
+    e->record = new_record(s, &begin, false);
+    return e->record;
+}
+
+FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t address, unsigned kind,
+                                                  uint64_t key, struct fv_site site)
+{
+    /* before the object is looked for: what changes meanwhile is seen next time */
+    uint32_t generation = __atomic_load_n(fv_sync_generation(address), __ATOMIC_ACQUIRE);
+    struct fv_sync_entry *e = probe(s, address, key);
+
+    if (e->address && e->generation == generation)
+        return e;
+    if (e->address && e->thing && fv_sync_thing_is_at(e->thing, address, kind)) {
+        e->generation = generation; /* another object's has changed */
+        return e;
+    }
+    struct rarely r = rare_begin(s);
+    struct fv_sync_entry made = { .address = address, .key = key, .generation = generation };
+    bool is_full = !e->address && s->used >= (s->mask + 1) / 4 * 3 && !grow(s);
+    if (is_full || !fill(&r, &made, kind, site)) {
+        e = rest_entry(s, kind);
+    } else {
+        e = probe(s, address, key);
+        s->used += !e->address;
+        *e = made;
+    }
+    rare_end(&r);
+    return e;
+}
+
+struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, unsigned kind,
+                                         unsigned operation, struct fv_site site, uint32_t path,
+                                         uint32_t thread)
+{
+    struct rarely r = rare_begin(s);
+    const struct fv_sync_thing *thing = fv_sync_thing_at(s, r.current, address, kind, site);
+    const struct fv_sync_record begin = { .object = thing ? thing->id : 0,
+                                          .thread = thread,
+                                          .path = path,
+                                          .kind = (uint8_t)kind,
+                                          .operation = (uint8_t)operation };
+    struct fv_sync_record *record = thing ? new_record(s, &begin, false) : NULL;
+
+    s->state->overflow += !record;
+    rare_end(&r);
+    return record;
+}
+
+/* ---- threads ---- */
+
+struct fv_sync *fv_sync_thread_begin(struct fv_thread *thread)
+{
+    struct fv_sync *s = thread->sync;
+
+    why = BUSY;
+    if (!s) {
+        struct fv_chunk_header *chunk =
+            fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SYNC_THREAD, thread->id, 0, sizeof(*s->state));
+        s = chunk ? fv_memory_new(sizeof(*s)) : NULL;
+        if (s && !grow(s)) {
+            fv_memory_free(s, sizeof(*s));
+            s = NULL;
+        }
+        if (!s) {
+            why = ENDED;
+            return NULL;
+        }
+        s->thread = thread;
+        s->state = fv_chunk_records(chunk);
+        s->state->mode = fv_sync_mode & ~FV_SYNC_TRACED;
+        fv_chunk_commit(chunk, sizeof(*s->state));
+        thread->sync = s;
+    }
+    mine = s;
+    why = NOT_YET;
+    fv_sync_current = s;
+    return s;
+}
+
+/* May a thread be recorded that was not seen at its beginning? */
+static bool is_application(void)
+{
+#if defined(__SANITIZE_THREAD__)
+    return true; /* none is seen: create.c */
+#else
+    return fv_sync_application || (why != FOREIGN && syscall(SYS_gettid) == fv_rt.pid);
+#endif
+}
+
+/* Any thread, before it is recorded, too; in signal handlers that interrupt us. */
+FV_COLD struct fv_sync *fv_sync_enter_slowly(void)
+{
+    struct fv_thread *t = fv_self;
+
+    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_ACQUIRE) || !fv_rt_on() || why > FOREIGN)
+        return NULL; /* busy: what libunwind locks, for us */
+    if (!t && !is_application()) {
+        why = FOREIGN; /* one of MPI's own, made before recording began */
+        return NULL;
+    }
+    int saved = errno, state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    why = BUSY;
+    if (!t && (t = fv_thread_attach()))
+        fv_current = t;
+    struct fv_sync *s = t ? fv_sync_thread_begin(t) : NULL;
+    why = s ? NOT_YET : ENDED;
+    pthread_setcancelstate(state, &state);
+    errno = saved;
+    return s && !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED) ? s : NULL;
+}
+
+FV_COLD void fv_sync_missed(void)
+{
+    if (mine && fv_rt_on())
+        mine->state->missed++;
+}
+
+void fv_sync_thread_end(struct fv_thread *thread)
+{
+    struct fv_sync *s = thread->sync;
+
+    fv_sync_current = NULL;
+    mine = NULL;
+    why = ENDED;
+    if (!s)
+        return;
+    for (unsigned i = 0; i < s->holds; i++)
+        s->hold[i].record->held_at_end++;
+    s->holds = 0;
+    s->state->wait_begin = 0; /* if it was cancelled there */
+}
+
+void fv_sync_forget(void)
+{
+    fv_sync_current = NULL;
+    mine = NULL;
+    why = ENDED;
+    fv_sync_mode = 0;
+}
+
+void fv_sync_start(void)
+{
+    uint64_t hz = fv_rt.writer.header->nominal_hz;
+
+    fv_next_find();
+    fv_sync_ignore_tools();
+    long_wait = (hz ? hz : UINT64_C(2500000000)) / 1000000 * LONG_WAIT_US;
+    uint32_t traced = fv_rt.tracing ? FV_SYNC_TRACED : 0;
+    __atomic_store_n(&fv_sync_mode, (uint32_t)fv_rt.options.threads | traced, __ATOMIC_RELEASE);
+}
+
+uint64_t fv_sync_waited(const struct fv_sync *s)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < FV_SYNC_KINDS; i++)
+        sum += s->state->wait_ticks[i];
+    return sum;
+}
+
+/* ---- holding ---- */
+
+void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record,
+                  struct fv_sync_thing *thing)
+{
+    if (fv_sync_mode & FV_SYNC_TRACED && record != &s->ignored)
+        fv_traced_acquired(s, address, thing);
+    if (thing && fv_sync_mode & FV_THREADS_OWNER) {
+        struct fv_sync_record *before = __atomic_load_n(&thing->holder, __ATOMIC_ACQUIRE);
+
+        if (before != record) {
+            record->owner_changes += before && before->thread != record->thread;
+            __atomic_store_n(&thing->holder, record, __ATOMIC_RELEASE);
+        }
+    }
+    if (!(fv_sync_mode & FV_THREADS_HOLD))
+        return;
+    for (unsigned i = s->holds; i-- > 0;)
+        if (s->hold[i].address == address) {
+            s->hold[i].depth++;
+            return;
+        }
+    if (FV_UNLIKELY(s->holds == FV_SYNC_HOLDS)) {
+        s->state->holds_lost++;
+        return;
+    }
+    s->hold[s->holds++] = (struct fv_sync_hold){ address, fv_ticks(), record, thing, 1 };
+}
+
+static void hold_ended(struct fv_sync *s, unsigned i, uint64_t now)
+{
+    const struct fv_sync_hold *h = &s->hold[i];
+    uint64_t ticks = now > h->begin ? now - h->begin : 0;
+
+    h->record->hold_count++;
+    h->record->hold_sum += ticks;
+    if (ticks > h->record->hold_max)
+        h->record->hold_max = ticks;
+    s->holds--;
+    if (FV_UNLIKELY(i < s->holds))
+        memmove(&s->hold[i], &s->hold[i + 1], (s->holds - i) * sizeof(*s->hold));
+}
+
+static struct fv_sync_hold *find_hold(struct fv_sync *s, uintptr_t address)
+{
+    for (unsigned i = s->holds; i-- > 0;)
+        if (s->hold[i].address == address)
+            return &s->hold[i];
+    return NULL;
+}
+
+void fv_sync_released(const volatile void *lock, uint64_t now)
+{
+    struct fv_sync *s = fv_sync_current;
+    struct fv_sync_hold *h = s && now ? find_hold(s, (uintptr_t)lock) : NULL;
+
+    if (s && fv_sync_mode & FV_SYNC_TRACED)
+        fv_traced_released(s, (uintptr_t)lock, now);
+    if (h && !--h->depth)
+        hold_ended(s, (unsigned)(h - s->hold), now);
+}
+
+void fv_sync_hold_pause(struct fv_sync *s, const volatile void *lock, struct fv_sync_hold *out)
+{
+    struct fv_sync_hold *h = find_hold(s, (uintptr_t)lock);
+
+    *out = h ? *h : (struct fv_sync_hold){ 0 };
+    if (h)
+        hold_ended(s, (unsigned)(h - s->hold), fv_ticks());
+}
+
+void fv_sync_hold_again(struct fv_sync *s, const struct fv_sync_hold *hold)
+{
+    if (!hold->record)
+        return;
+    if (s->holds < FV_SYNC_HOLDS) {
+        s->hold[s->holds] = *hold;
+        s->hold[s->holds++].begin = fv_ticks();
+    }
+    if (hold->thing && fv_sync_mode & FV_THREADS_OWNER)
+        __atomic_store_n(&hold->thing->holder, hold->record, __ATOMIC_RELEASE);
+}
+
+/* ---- waiting ---- */
+
+FV_COLD void fv_sync_refused(struct fv_sync *s, const volatile void *object, unsigned kind,
+                             unsigned operation, struct fv_site site)
+{
+    fv_sync_find(s, (uintptr_t)object, kind, operation, site)->record->failed++;
+}
+
+FV_COLD struct fv_sync_wait fv_sync_wait_begin(struct fv_sync *s, const volatile void *object, unsigned kind,
+                                               unsigned operation, struct fv_site site)
+{
+    const struct fv_sync_entry *e = fv_sync_find(s, (uintptr_t)object, kind, operation, site);
+    struct fv_sync_wait w = { .s = s,
+                              .record = e->record,
+                              .thing = e->thing,
+                              .address = (uintptr_t)object,
+                              .site = site,
+                              .kind = (uint8_t)kind,
+                              .operation = (uint8_t)operation };
+    struct fv_sync_thread *state = s->state;
+
+    if (w.thing && fv_sync_mode & FV_THREADS_OWNER)
+        w.holder = __atomic_load_n(&w.thing->holder, __ATOMIC_ACQUIRE);
+    if (w.thing && fv_sync_mode & FV_SYNC_TRACED)
+        w.owner = __atomic_load_n(&w.thing->owner, __ATOMIC_RELAXED);
+    if (w.record != &s->ignored) {
+        state->wait_object = w.record->object;
+        state->wait_path = w.record->path;
+        state->wait_kind = (uint8_t)kind;
+        state->wait_operation = (uint8_t)operation;
+    }
+    w.begin = fv_ticks();
+    __atomic_store_n(&state->wait_begin, w.record == &s->ignored ? 0 : w.begin, __ATOMIC_RELEASE);
+    return w;
+}
+
+/* The record of an operation that waited for long: by its whole call path. */
+static struct fv_sync_record *record_of_path(const struct fv_sync_wait *w)
+{
+    uint32_t path = fv_sync_path(w->s, w->site);
+    uint64_t key = fv_sync_key(w->operation, NULL) | IN_PATH | path;
+    struct fv_sync_entry *e = probe(w->s, w->address, key);
+
+    if (!e->address || e->generation != __atomic_load_n(fv_sync_generation(w->address), __ATOMIC_RELAXED))
+        e = fv_sync_find_slowly(w->s, w->address, w->kind, key, w->site);
+    return e->record;
+}
+
+void fv_sync_add_wait(struct fv_sync_record *record, uint64_t ticks)
+{
+    unsigned bucket = fv_log2_bucket(ticks >> FV_TIME_SHIFT);
+
+    record->wait_sum += ticks;
+    if (ticks > record->wait_max)
+        record->wait_max = ticks;
+    record->wait_histogram[bucket < FV_TIME_BUCKETS ? bucket : FV_TIME_BUCKETS - 1]++;
+}
+
+/* Who forks an OpenMP team adds its waits to those of its threads, which may have ended, and others begun in
+ * their place. */
+void fv_sync_waited_for(struct fv_sync *of, unsigned kind, uint64_t ticks)
+{
+    __atomic_fetch_add(&of->state->wait_ticks[kind], ticks, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&of->thread->record->lock_ticks, ticks, __ATOMIC_RELAXED);
+}
+
+FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how)
+{
+    uint64_t now = fv_ticks(), ticks = now > w->begin ? now - w->begin : 0;
+    struct fv_sync_thread *state = w->s->state;
+    struct fv_sync_record *record = w->record;
+
+    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED))
+        return; /* in the child of a fork that was made in there */
+    __atomic_store_n(&state->wait_begin, 0, __ATOMIC_RELEASE);
+    if (record == &w->s->ignored)
+        return;
+    if (how == FV_SYNC_LAST) {
+        record->acquired++;
+        record->last++;
+        if (fv_sync_mode & FV_SYNC_TRACED)
+            fv_traced_waited(w, record, now, FV_WAITED_FOR_NONE);
+        return;
+    }
+    fv_sync_waited_for(w->s, w->kind, ticks);
+    if (fv_self && !fv_current)
+        state->in_mpi_ticks += ticks;
+    else if (ticks >= long_wait && record->object)
+        record = record_of_path(w);
+    fv_sync_add_wait(record, ticks);
+    if (w->holder && w->holder->thread != record->thread) {
+        __atomic_fetch_add(&w->holder->blocked, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&w->holder->blocked_ticks, ticks, __ATOMIC_RELAXED);
+    }
+    if (fv_sync_mode & FV_SYNC_TRACED)
+        fv_traced_waited(w, record, now, how == FV_SYNC_FAILED ? FV_WAITED_IN_VAIN : FV_WAITED);
+    if (how == FV_SYNC_FAILED) {
+        record->failed++;
+        return;
+    }
+    record->acquired++;
+    record->contended++;
+    if (how == FV_SYNC_GOT_LOCK && fv_sync_mode & FV_SYNC_HOLDING)
+        fv_sync_held(w->s, w->address, record, w->thing);
+}

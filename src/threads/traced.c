@@ -1,0 +1,162 @@
+/* See traced.h. */
+#include "threads/traced.h"
+#include "threads/sync.h"
+
+static uint64_t creations;
+
+/* Not in an MPI call, whose record comes when it ends. */
+static bool is_between(void)
+{
+    return fv_current != NULL;
+}
+
+static bool put(struct fv_sync *s, enum fv_event_kind kind, uint64_t now, uint64_t a, uint64_t b)
+{
+    uint64_t field[] = { 0, a, b };
+
+    if (FV_LIKELY(fv_events_between(s->thread, kind, now, now, field)))
+        return true;
+    s->state->trace_lost++;
+    return false;
+}
+
+/* ---- threads ---- */
+
+uint64_t fv_traced_create(struct fv_sync *s)
+{
+    if (!is_between())
+        return 0;
+    uint64_t sequence = __atomic_add_fetch(&creations, 1, __ATOMIC_RELAXED);
+    return put(s, FV_EV_THREAD_CREATE, fv_ticks(), sequence, 0) ? sequence : 0;
+}
+
+void fv_traced_begin(struct fv_sync *s, uint64_t sequence)
+{
+    s->traced.sequence = sequence && put(s, FV_EV_THREAD_BEGIN, fv_ticks(), sequence, 0) ? sequence : 0;
+}
+
+bool fv_traced_end(struct fv_sync *s)
+{
+    uint64_t sequence = s->traced.sequence;
+
+    s->traced = (struct fv_traced){ 0 };
+    return sequence && put(s, FV_EV_THREAD_END, fv_ticks(), sequence, 0);
+}
+
+void fv_traced_join(struct fv_sync *s, uint64_t sequence, uint64_t now)
+{
+    if (sequence && is_between())
+        put(s, FV_EV_THREAD_JOIN, now, sequence, 0);
+}
+
+/* ---- locks ---- */
+
+static inline struct fv_traced_hold *find(struct fv_traced *t, uintptr_t address)
+{
+    for (unsigned i = t->holds; i-- > 0;)
+        if (t->hold[i].address == address)
+            return &t->hold[i];
+    return NULL;
+}
+
+static void acquire(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *thing, unsigned depth,
+                    uint64_t now)
+{
+    struct fv_traced *t = &s->traced;
+
+    if (FV_UNLIKELY(t->holds == FV_TRACED_HOLDS)) {
+        s->state->trace_lost++;
+        return;
+    }
+    uint64_t order = __atomic_add_fetch(&thing->orders, 1, __ATOMIC_RELAXED);
+    if (put(s, FV_EV_ACQUIRE, now, thing->id, order))
+        t->hold[t->holds++] = (struct fv_traced_hold){ address, thing, order, depth };
+}
+
+void fv_traced_acquired(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *thing)
+{
+    struct fv_traced *t = &s->traced;
+    struct fv_traced_hold *h = find(t, address);
+    uint64_t now = t->got ? t->got : fv_ticks();
+
+    t->got = 0;
+    if (h) {
+        h->depth++;
+        return;
+    }
+    if (FV_UNLIKELY(!thing)) {
+        s->state->trace_lost++;
+        return;
+    }
+    __atomic_store_n(&thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
+    if (FV_LIKELY(is_between()))
+        acquire(s, address, thing, 1, now);
+}
+
+static void release(struct fv_sync *s, struct fv_traced_hold *h, uint64_t now)
+{
+    struct fv_traced *t = &s->traced;
+    const struct fv_traced_hold was = *h;
+
+    *h = t->hold[--t->holds];
+    if (FV_LIKELY(is_between() && !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED)))
+        put(s, FV_EV_RELEASE, now, was.thing->id, was.order);
+}
+
+void fv_traced_released(struct fv_sync *s, uintptr_t address, uint64_t now)
+{
+    struct fv_traced_hold *h = find(&s->traced, address);
+
+    if (h && !--h->depth)
+        release(s, h, now);
+}
+
+void fv_traced_pause(struct fv_sync *s, const volatile void *lock, uint64_t now, struct fv_traced_hold *out)
+{
+    struct fv_traced_hold *h = find(&s->traced, (uintptr_t)lock);
+
+    *out = h ? *h : (struct fv_traced_hold){ 0 };
+    if (h)
+        release(s, h, now);
+}
+
+void fv_traced_again(struct fv_sync *s, const struct fv_traced_hold *hold)
+{
+    if (!hold->depth)
+        return;
+    __atomic_store_n(&hold->thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
+    if (is_between())
+        acquire(s, hold->address, hold->thing, hold->depth, fv_ticks());
+}
+
+/* ---- waiting ---- */
+
+static bool is_lock(unsigned kind)
+{
+    return kind == FV_SYNC_MUTEX || kind == FV_SYNC_RWLOCK || kind == FV_SYNC_SPIN;
+}
+
+/* Who held a lock is known when the wait begins; who signalled, posted or came last, when it ends. */
+static uint32_t cause_of(const struct fv_sync_wait *w)
+{
+    if (is_lock(w->kind) || w->kind == FV_SYNC_JOIN || !w->thing)
+        return w->owner;
+    return __atomic_load_n(&w->thing->owner, __ATOMIC_RELAXED);
+}
+
+void fv_traced_waited(const struct fv_sync_wait *w, const struct fv_sync_record *record, uint64_t now,
+                      unsigned outcome)
+{
+    struct fv_sync *s = w->s;
+
+    if (is_lock(w->kind) && outcome == FV_WAITED)
+        s->traced.got = now;
+    /* The routine of a pthread_once() that ran it has its own records, up to here. */
+    if (!is_between() || (w->kind == FV_SYNC_ONCE && outcome == FV_WAITED_FOR_NONE))
+        return;
+    uint64_t what = w->kind | (uint64_t)w->operation << 4 | (uint64_t)outcome << 8;
+    uint64_t cause = outcome == FV_WAITED_FOR_NONE ? 0 : cause_of(w);
+    uint64_t field[] = { 0, 0, w->thing ? w->thing->id : 0, record->path, what, cause };
+    if (!fv_events_between(s->thread, FV_EV_WAIT, w->begin, now, field))
+        s->state->trace_lost++;
+}

@@ -1,0 +1,53 @@
+/* What threads do between their calls, for the trace (--threads --trace): creation, begin, end and join; locks acquired
+ * and released, in which order; waiting, as regions, and for whom. Each is a record among those of the thread's calls
+ * (trace/events.h), written by the thread itself outside of MPI: what MPI's own locks do inside of a call is not
+ * there. Acquisitions are numbered as they become records, so that a lock's orders have no gaps.
+ *
+ * All are called by the thread that they are about, with FV_SYNC_TRACED set in fv_sync_mode. Times in ticks. */
+#ifndef FV_TRACED_H
+#define FV_TRACED_H
+
+#include "rt/runtime.h"
+
+#define FV_SYNC_TRACED  (UINT32_C(1) << 31) /* in fv_sync_mode, beside enum fv_threads_mode */
+#define FV_TRACED_HOLDS 64
+
+struct fv_sync;
+struct fv_sync_record;
+struct fv_sync_thing;
+struct fv_sync_wait;
+
+/* A lock whose acquisition is in the trace, and its release not yet. */
+struct fv_traced_hold {
+    uintptr_t address;
+    struct fv_sync_thing *thing;
+    uint64_t order;
+    unsigned depth; /* of a recursive lock; 0: there is none */
+};
+
+/* A thread's own. */
+struct fv_traced {
+    uint64_t sequence; /* of its creation; 0: that is not in the trace */
+    uint64_t got;      /* when it got the lock that it waited for; 0: it did not wait */
+    unsigned holds;
+    struct fv_traced_hold hold[FV_TRACED_HOLDS];
+};
+
+/* A thread will be made: the creation's number; 0: it is not in the trace. */
+uint64_t fv_traced_create(struct fv_sync *s);
+void fv_traced_begin(struct fv_sync *s, uint64_t sequence);
+/* False: it is not in the trace, nor must be its join. */
+bool fv_traced_end(struct fv_sync *s);
+void fv_traced_join(struct fv_sync *s, uint64_t sequence, uint64_t now);
+
+void fv_traced_acquired(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *thing);
+void fv_traced_released(struct fv_sync *s, uintptr_t address, uint64_t now);
+/* A condition's mutex, while the condition is waited for. */
+void fv_traced_pause(struct fv_sync *s, const volatile void *lock, uint64_t now, struct fv_traced_hold *out);
+void fv_traced_again(struct fv_sync *s, const struct fv_traced_hold *hold);
+
+/* A wait ended. */
+void fv_traced_waited(const struct fv_sync_wait *wait, const struct fv_sync_record *record, uint64_t now,
+                      unsigned outcome);
+
+#endif

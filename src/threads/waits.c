@@ -1,0 +1,400 @@
+/* Conditions, barriers, semaphores, joins, once: what threads wait for that no thread holds. A cancellation
+ * that ends a wait unwinds through here without our noticing: nothing is left half done, the wait is not
+ * counted, and where the thread waited stands in its state until its next wait or its end. */
+#include "threads/next.h"
+#include "threads/sync.h"
+
+#include <errno.h>
+
+typedef const struct timespec limit;
+
+/* ---- conditions: every wait waits ---- */
+
+struct cond_wait {
+    struct fv_sync_wait wait;
+    struct fv_sync_hold hold; /* of the mutex */
+    struct fv_traced_hold traced;
+};
+
+static struct cond_wait cond_begin(struct fv_sync *s, pthread_cond_t *cond, pthread_mutex_t *mutex,
+                                   unsigned operation, struct fv_site site)
+{
+    struct cond_wait w = { .wait = fv_sync_wait_begin(s, cond, FV_SYNC_COND, operation, site) };
+
+    fv_sync_hold_pause(s, mutex, &w.hold);
+    fv_traced_pause(s, mutex, w.wait.begin, &w.traced);
+    return w;
+}
+
+static void cond_end(const struct cond_wait *w, int err)
+{
+    fv_sync_hold_again(w->wait.s, &w->hold); /* the mutex is taken back whatever happened */
+    fv_sync_wait_end(&w->wait, err ? FV_SYNC_FAILED : FV_SYNC_GOT);
+    fv_traced_again(w->wait.s, &w->traced);
+}
+
+FV_PUBLIC int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_cond_wait)(cond, mutex);
+    struct cond_wait w = cond_begin(s, cond, mutex, FV_SYNC_WAIT, FV_CALL_SITE());
+    int err = fv_next.pthread_cond_wait(cond, mutex);
+    cond_end(&w, err);
+    return err;
+}
+
+FV_PUBLIC int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, limit *until)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_cond_timedwait)(cond, mutex, until);
+    struct cond_wait w = cond_begin(s, cond, mutex, FV_SYNC_TIMED, FV_CALL_SITE());
+    int err = fv_next.pthread_cond_timedwait(cond, mutex, until);
+    cond_end(&w, err);
+    return err;
+}
+
+FV_PUBLIC int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
+                                     limit *until)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_cond_clockwait)(cond, mutex, clock, until);
+    struct cond_wait w = cond_begin(s, cond, mutex, FV_SYNC_TIMED, FV_CALL_SITE());
+    int err = fv_next.pthread_cond_clockwait(cond, mutex, clock, until);
+    cond_end(&w, err);
+    return err;
+}
+
+FV_PUBLIC int pthread_cond_signal(pthread_cond_t *cond)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_LIKELY(s != NULL))
+        fv_sync_counted(s, cond, FV_SYNC_COND, FV_SYNC_SIGNAL, FV_CALL_SITE());
+    return FV_NEXT(pthread_cond_signal)(cond);
+}
+
+FV_PUBLIC int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_LIKELY(s != NULL))
+        fv_sync_counted(s, cond, FV_SYNC_COND, FV_SYNC_BROADCAST, FV_CALL_SITE());
+    return FV_NEXT(pthread_cond_broadcast)(cond);
+}
+
+FV_PUBLIC int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attributes)
+{
+    fv_sync_retire(cond, FV_SYNC_COND);
+    return FV_NEXT(pthread_cond_init)(cond, attributes);
+}
+
+FV_PUBLIC int pthread_cond_destroy(pthread_cond_t *cond)
+{
+    int err = FV_NEXT(pthread_cond_destroy)(cond); /* waits for waiters */
+
+    if (!err)
+        fv_sync_retire(cond, FV_SYNC_COND);
+    return err;
+}
+
+/* ---- barriers ---- */
+
+FV_PUBLIC int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_barrier_wait)(barrier);
+    struct fv_sync_wait w = fv_sync_wait_begin(s, barrier, FV_SYNC_BARRIER, FV_SYNC_WAIT, FV_CALL_SITE());
+    bool is_last = w.thing && w.thing->parties &&
+                   __atomic_add_fetch(&w.thing->arrivals, 1, __ATOMIC_RELAXED) % w.thing->parties == 0;
+    if (is_last)
+        __atomic_store_n(&w.thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
+    int err = fv_next.pthread_barrier_wait(barrier);
+    bool is_done = !err || err == PTHREAD_BARRIER_SERIAL_THREAD;
+    fv_sync_wait_end(&w, !is_done ? FV_SYNC_FAILED : is_last ? FV_SYNC_LAST : FV_SYNC_GOT);
+    return err;
+}
+
+FV_PUBLIC int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
+                                   unsigned count)
+{
+    fv_sync_retire(barrier, FV_SYNC_BARRIER);
+    return FV_NEXT(pthread_barrier_init)(barrier, attributes, count);
+}
+
+FV_PUBLIC int pthread_barrier_destroy(pthread_barrier_t *barrier)
+{
+    int err = FV_NEXT(pthread_barrier_destroy)(barrier);
+
+    if (!err)
+        fv_sync_retire(barrier, FV_SYNC_BARRIER);
+    return err;
+}
+
+/* ---- semaphores ---- */
+
+/* errno of a try that the application did not make is not the application's. */
+static bool try_semaphore(sem_t *semaphore)
+{
+    int saved = errno;
+
+    if (!fv_next.sem_trywait(semaphore))
+        return true;
+    errno = saved;
+    return false;
+}
+
+static FV_COLD int wait_semaphore(struct fv_sync *s, sem_t *semaphore, struct fv_site site)
+{
+    struct fv_sync_wait w = fv_sync_wait_begin(s, semaphore, FV_SYNC_SEM, FV_SYNC_WAIT, site);
+    int result = fv_next.sem_wait(semaphore);
+
+    fv_sync_wait_end(&w, result ? FV_SYNC_FAILED : FV_SYNC_GOT);
+    return result;
+}
+
+FV_PUBLIC int sem_wait(sem_t *semaphore)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(sem_wait)(semaphore);
+    pthread_testcancel(); /* as sem_wait() does, waiting or not */
+    if (FV_UNLIKELY(!try_semaphore(semaphore)))
+        return wait_semaphore(s, semaphore, FV_CALL_SITE());
+    fv_sync_counted(s, semaphore, FV_SYNC_SEM, FV_SYNC_WAIT, FV_CALL_SITE());
+    return 0;
+}
+
+FV_PUBLIC int sem_trywait(sem_t *semaphore)
+{
+    struct fv_sync *s = fv_sync_enter();
+    int result = FV_NEXT(sem_trywait)(semaphore);
+
+    if (FV_LIKELY(s && !result))
+        fv_sync_counted(s, semaphore, FV_SYNC_SEM, FV_SYNC_TRY, FV_CALL_SITE());
+    else if (s)
+        fv_sync_refused(s, semaphore, FV_SYNC_SEM, FV_SYNC_TRY, FV_CALL_SITE());
+    return result;
+}
+
+/* An impossible limit is an error before anything is tried. */
+static bool is_valid(clockid_t clock, limit *until)
+{
+    return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && until->tv_nsec >= 0 &&
+           until->tv_nsec < 1000000000;
+}
+
+FV_PUBLIC int sem_timedwait(sem_t *semaphore, limit *until)
+{
+    struct fv_sync *s = fv_sync_enter();
+    struct fv_site site = FV_CALL_SITE();
+
+    if (FV_UNLIKELY(!s || !is_valid(CLOCK_REALTIME, until)))
+        return FV_NEXT(sem_timedwait)(semaphore, until);
+    pthread_testcancel();
+    if (try_semaphore(semaphore)) {
+        fv_sync_counted(s, semaphore, FV_SYNC_SEM, FV_SYNC_TIMED, site);
+        return 0;
+    }
+    struct fv_sync_wait w = fv_sync_wait_begin(s, semaphore, FV_SYNC_SEM, FV_SYNC_TIMED, site);
+    int result = fv_next.sem_timedwait(semaphore, until);
+    fv_sync_wait_end(&w, result ? FV_SYNC_FAILED : FV_SYNC_GOT);
+    return result;
+}
+
+FV_PUBLIC int sem_clockwait(sem_t *semaphore, clockid_t clock, limit *until)
+{
+    struct fv_sync *s = fv_sync_enter();
+    struct fv_site site = FV_CALL_SITE();
+
+    if (FV_UNLIKELY(!s || !is_valid(clock, until)))
+        return FV_NEXT(sem_clockwait)(semaphore, clock, until);
+    pthread_testcancel();
+    if (try_semaphore(semaphore)) {
+        fv_sync_counted(s, semaphore, FV_SYNC_SEM, FV_SYNC_TIMED, site);
+        return 0;
+    }
+    struct fv_sync_wait w = fv_sync_wait_begin(s, semaphore, FV_SYNC_SEM, FV_SYNC_TIMED, site);
+    int result = fv_next.sem_clockwait(semaphore, clock, until);
+    fv_sync_wait_end(&w, result ? FV_SYNC_FAILED : FV_SYNC_GOT);
+    return result;
+}
+
+/* Signal handlers may post: a thread is not begun to be recorded by that, and inside of MPI, whose calls take
+ * fvmpi's own locks, only what is known is counted. */
+FV_PUBLIC int sem_post(sem_t *semaphore)
+{
+    struct fv_sync *s = fv_sync_current;
+
+    if (FV_LIKELY(s && fv_current))
+        fv_sync_counted(s, semaphore, FV_SYNC_SEM, FV_SYNC_POST, FV_CALL_SITE());
+    else
+        fv_sync_missed();
+    return FV_NEXT(sem_post)(semaphore);
+}
+
+FV_PUBLIC int sem_init(sem_t *semaphore, int shared, unsigned value)
+{
+    fv_sync_retire(semaphore, FV_SYNC_SEM);
+    return FV_NEXT(sem_init)(semaphore, shared, value);
+}
+
+FV_PUBLIC int sem_destroy(sem_t *semaphore)
+{
+    int result = FV_NEXT(sem_destroy)(semaphore);
+
+    if (!result)
+        fv_sync_retire(semaphore, FV_SYNC_SEM);
+    return result;
+}
+
+/* ---- joins: what is waited for are the threads of a function ---- */
+
+struct join {
+    struct fv_sync *s;
+    struct fv_thread_life *life;
+    pthread_t thread;
+    uintptr_t routine;
+    struct fv_site site;
+    unsigned operation;
+};
+
+static struct join join_of(struct fv_sync *s, pthread_t thread, unsigned operation, struct fv_site site)
+{
+    struct join j = { .s = s, .thread = thread, .operation = operation, .site = site };
+
+    j.routine = fv_lives_find(thread, &j.life);
+    return j;
+}
+
+/* Had it ended already? */
+static bool try_join(struct join *j, void **result, int *err)
+{
+    *err = FV_NEXT(pthread_tryjoin_np) ? fv_next.pthread_tryjoin_np(j->thread, result) : EBUSY;
+    if (!*err) {
+        uint64_t now = fv_ticks();
+
+        fv_sync_counted(j->s, (const void *)j->routine, FV_SYNC_JOIN, j->operation, j->site);
+        fv_lives_joined(j->thread, j->life, j->s, now, now, j->site);
+    }
+    return !*err;
+}
+
+static struct fv_sync_wait join_begin(const struct join *j)
+{
+    return fv_sync_wait_begin(j->s, (const void *)j->routine, FV_SYNC_JOIN, j->operation, j->site);
+}
+
+static void join_end(const struct join *j, const struct fv_sync_wait *w, int err)
+{
+    uint64_t now = fv_ticks();
+    struct fv_sync_wait done = *w;
+    struct fv_thread_life *life = j->life;
+
+    if (!life)
+        fv_lives_find(j->thread, &life); /* it began meanwhile */
+    done.owner = life ? life->thread + 1 : 0;
+    fv_sync_wait_end(&done, err ? FV_SYNC_FAILED : FV_SYNC_GOT);
+    if (!err)
+        fv_lives_joined(j->thread, life, j->s, w->begin, now, j->site);
+}
+
+FV_PUBLIC int pthread_join(pthread_t thread, void **result)
+{
+    struct fv_sync *s = fv_sync_enter();
+    int err;
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_join)(thread, result);
+    struct join j = join_of(s, thread, FV_SYNC_WAIT, FV_CALL_SITE());
+    if (try_join(&j, result, &err))
+        return 0;
+    struct fv_sync_wait w = join_begin(&j);
+    err = fv_next.pthread_join(thread, result);
+    join_end(&j, &w, err);
+    return err;
+}
+
+FV_PUBLIC int pthread_tryjoin_np(pthread_t thread, void **result)
+{
+    struct fv_sync *s = fv_sync_enter();
+    int err;
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_tryjoin_np)(thread, result);
+    struct join j = join_of(s, thread, FV_SYNC_TRY, FV_CALL_SITE());
+    if (!try_join(&j, result, &err))
+        fv_sync_refused(s, (const void *)j.routine, FV_SYNC_JOIN, FV_SYNC_TRY, j.site);
+    return err;
+}
+
+FV_PUBLIC int pthread_timedjoin_np(pthread_t thread, void **result, limit *until)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_timedjoin_np)(thread, result, until);
+    struct join j = join_of(s, thread, FV_SYNC_TIMED, FV_CALL_SITE());
+    struct fv_sync_wait w = join_begin(&j);
+    int err = fv_next.pthread_timedjoin_np(thread, result, until);
+    join_end(&j, &w, err);
+    return err;
+}
+
+FV_PUBLIC int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, limit *until)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
+    struct join j = join_of(s, thread, FV_SYNC_TIMED, FV_CALL_SITE());
+    struct fv_sync_wait w = join_begin(&j);
+    int err = fv_next.pthread_clockjoin_np(thread, result, clock, until);
+    join_end(&j, &w, err);
+    return err;
+}
+
+/* ---- once ---- */
+
+#if defined(__GLIBC__)
+#define ONCE_DONE 2 /* in glibc, for as long as there are programs with a static PTHREAD_ONCE_INIT */
+#endif
+
+/* The routine takes no argument to know its control by. */
+static FV_TLS void (*once_routine)(void);
+static FV_TLS bool once_ran;
+
+static void run_once(void)
+{
+    void (*routine)(void) = once_routine;
+
+    once_ran = true;
+    routine();
+    once_ran = true; /* not that of one inside of it */
+}
+
+FV_PUBLIC int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+#if defined(ONCE_DONE)
+    if (FV_LIKELY(__atomic_load_n((int *)control, __ATOMIC_ACQUIRE) & ONCE_DONE))
+        return 0; /* nothing to wait for, and nothing to count */
+#endif
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_once)(control, routine);
+    struct fv_sync_wait w = fv_sync_wait_begin(s, control, FV_SYNC_ONCE, FV_SYNC_WAIT, FV_CALL_SITE());
+    once_routine = routine;
+    once_ran = false;
+    int err = fv_next.pthread_once(control, run_once);
+    fv_sync_wait_end(&w, once_ran ? FV_SYNC_LAST : FV_SYNC_GOT);
+    return err;
+}

@@ -1,0 +1,280 @@
+/* OpenMP threads that wait for each other for times that the program measures itself, by the clock and, so
+ * that the work is uneven, by CPU time. Argument: threads of a team. Prints "truth NAME NANOSECONDS" and what
+ * was computed. */
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ROUNDS 3
+#define MOST   64
+
+static int threads;
+static double arrived[MOST], left_[MOST];
+static omp_lock_t lock;
+
+static double cpu(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Computes for so long. */
+static void work(double ms)
+{
+    double until = cpu() + 1e-3 * ms;
+
+    while (cpu() < until) {
+    }
+}
+
+/* Waits without a processor: two threads on one have the same. */
+static void hold(double ms)
+{
+    double until = omp_get_wtime() + 1e-3 * ms, left;
+
+    while ((left = until - omp_get_wtime()) > 0) {
+        struct timespec t = { .tv_nsec = (long)(1e9 * left) };
+
+        nanosleep(&t, NULL);
+    }
+}
+
+static void truth(const char *name, double seconds)
+{
+    printf("truth %s %.0f\n", name, 1e9 * seconds);
+}
+
+static double last_of(const double *times, int *who)
+{
+    *who = 0;
+    for (int i = 1; i < threads; i++)
+        if (times[i] > times[*who])
+            *who = i;
+    return times[*who];
+}
+
+/* From each thread's arrival until the last one's. */
+static double until_all_came(void)
+{
+    int who;
+    double last = last_of(arrived, &who), sum = 0;
+
+    for (int i = 0; i < threads; i++)
+        sum += last - arrived[i];
+    return sum;
+}
+
+/* What those waited that were not the last. */
+static double until_left(void)
+{
+    int who;
+    double sum = 0;
+
+    last_of(arrived, &who);
+    for (int i = 0; i < threads; i++)
+        sum += i == who ? 0 : left_[i] - arrived[i];
+    return sum;
+}
+
+/* One thread has much more to do; the others wait at the region's end. */
+static double __attribute__((noinline)) imbalanced(void)
+{
+    double sum = 0;
+
+    for (int round = 0; round < ROUNDS; round++) {
+#pragma omp parallel num_threads(threads)
+        {
+            int me = omp_get_thread_num();
+
+            work(me == threads - 1 ? 60 : 10);
+            arrived[me] = omp_get_wtime();
+        }
+        sum += until_all_came();
+    }
+    return sum;
+}
+
+/* The same before a barrier that stands for itself, called from a function. */
+static void __attribute__((noinline)) orphaned(int me)
+{
+    arrived[me] = omp_get_wtime();
+#pragma omp barrier
+    left_[me] = omp_get_wtime();
+}
+
+static double __attribute__((noinline)) uneven_barrier(void)
+{
+    double sum = 0;
+
+    for (int round = 0; round < ROUNDS; round++) {
+#pragma omp parallel num_threads(threads)
+        {
+            int me = omp_get_thread_num();
+
+            hold(me == 0 ? 40 : 5);
+            orphaned(me);
+        }
+        sum += until_left();
+    }
+    return sum;
+}
+
+/* A loop whose first iterations are long; its end is a barrier. */
+static double __attribute__((noinline)) uneven_loop(void)
+{
+    double sum = 0;
+
+#pragma omp parallel num_threads(threads)
+    {
+        int me = omp_get_thread_num();
+
+#pragma omp for schedule(dynamic, 1) nowait
+        for (int i = 0; i < threads; i++)
+            hold(i == 0 ? 50 : 5);
+        arrived[me] = omp_get_wtime();
+#pragma omp for schedule(static, 1)
+        for (int i = 0; i < threads; i++)
+            hold(0.1);
+        left_[me] = omp_get_wtime();
+    }
+    for (int i = 0; i < threads; i++)
+        arrived[i] += 1e-4;
+    sum = until_left();
+    return sum;
+}
+
+/* Each holds it for 10 ms: the sum of all waits, and of what was held. */
+static double __attribute__((noinline)) criticals(double *held)
+{
+    double sum = 0, inside = 0;
+
+#pragma omp parallel num_threads(threads) reduction(+ : sum, inside)
+    for (int round = 0; round < ROUNDS; round++) {
+        double before = omp_get_wtime(), in;
+
+#pragma omp critical(named)
+        {
+            in = omp_get_wtime();
+            hold(10);
+            inside += omp_get_wtime() - in;
+        }
+        sum += in - before;
+#pragma omp barrier
+    }
+    *held = inside;
+    return sum;
+}
+
+static double __attribute__((noinline)) locks(double *held)
+{
+    double sum = 0, inside = 0;
+
+#pragma omp parallel num_threads(threads) reduction(+ : sum, inside)
+    for (int round = 0; round < ROUNDS; round++) {
+        double before = omp_get_wtime(), in;
+
+        omp_set_lock(&lock);
+        in = omp_get_wtime();
+        hold(10);
+        inside += omp_get_wtime() - in;
+        omp_unset_lock(&lock);
+        sum += in - before;
+#pragma omp barrier
+    }
+    *held = inside;
+    return sum;
+}
+
+static void __attribute__((noinline)) uncontended(void)
+{
+    for (int i = 0; i < 1000; i++) {
+#pragma omp critical(alone)
+        {
+            threads += 0;
+        }
+        omp_set_lock(&lock);
+        omp_unset_lock(&lock);
+    }
+}
+
+/* One makes tasks, all others run them where they wait: hardly anybody waits. The truth is what is not task.
+ */
+static double __attribute__((noinline)) tasks(void)
+{
+    double sum = 0, in_tasks = 0, begin = omp_get_wtime();
+
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp single nowait
+        for (int i = 0; i < 4 * threads; i++)
+#pragma omp task
+        {
+            double b = omp_get_wtime();
+
+            hold(5);
+#pragma omp atomic
+            in_tasks += omp_get_wtime() - b;
+        }
+    }
+    sum = threads * (omp_get_wtime() - begin) - in_tasks;
+    return sum > 0 ? sum : 0;
+}
+
+/* Teams inside of a team. */
+static int __attribute__((noinline)) nested(void)
+{
+    int sum = 0;
+
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+    {
+        hold(omp_get_thread_num() ? 20 : 1);
+        sum += omp_get_level() * 100 + omp_get_num_threads();
+    }
+    return sum;
+}
+
+static void run(void)
+{
+    double held;
+
+    truth("imbalanced", imbalanced());
+    truth("uneven_barrier", uneven_barrier());
+    truth("uneven_loop", uneven_loop());
+    truth("criticals", criticals(&held));
+    truth("criticals_held", held);
+    truth("locks", locks(&held));
+    truth("locks_held", held);
+    uncontended();
+    truth("tasks", tasks());
+    printf("nested %d\n", nested());
+#pragma omp parallel if (0)
+    printf("alone %d\n", omp_get_num_threads());
+}
+
+int main(int argc, char **argv)
+{
+    threads = argc > 1 ? atoi(argv[1]) : 4;
+    omp_init_lock(&lock);
+#ifdef WITH_MPI
+    int provided, rank;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!rank)
+        run();
+    MPI_Finalize();
+#else
+    run();
+#endif
+    omp_destroy_lock(&lock);
+    return 0;
+}

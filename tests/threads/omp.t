@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""OpenMP by libgomp: regions, barriers, criticals, locks and tasks. Programs that measure their own waits find them again,
+and what they do stays the same."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import threads
+import harness
+from report import check, equal
+from threads import total
+
+ROUNDS = 3
+OPTIONS = ['--threads=hold', '--clock=monotonic']
+
+
+def near(what, found, truth, waits=1):
+    """Within 5 %, and what a loaded machine puts between two readings of the clock."""
+    check(abs(found - truth) <= 0.05 * truth + 2e6 * waits, '{}: {:.3f} ms, the program measured {:.3f} ms', what,
+          found / 1e6, truth / 1e6)
+
+
+def region(waits, name):
+    """The regions that a function forked."""
+    found = [r for r in waits.regions if r.names and r.names[0] == name]
+    check(found, 'no region of {}', name)
+    return found
+
+
+def of(waits, name, **wanted):
+    """Records of the objects that are named so or, of regions, called in a function that is."""
+    ids = [i for i, o in waits.objects.items() if o.name and name in o.name]
+    return [r for r in waits.records if r.object in ids and all(r[k] == v for k, v in wanted.items())]
+
+
+def known(tap, who, waits, truth, team):
+    with tap.test('{}: the file is whole'.format(who)):
+        equal('damages', waits.damages, [])
+        for t in waits.threads:
+            equal('thread {}'.format(t.thread), t.omp,
+                  total([r for r in waits.records if r.thread == t.thread and r.kind == 'omp'], 'wait'))
+            equal('losses', (t.overflow, t.holds_lost, t.missed, t.wait_begin), (0, 0, 0, 0))
+        for r in waits.regions:
+            mine = [t for t in waits.team if t.region == r.id]
+            for key in ('time', 'wait', 'join', 'fork', 'tasks'):
+                equal('{} of {}'.format(key, r.names), r[key], total(mine, key))
+            equal('count of {}'.format(r.names), (r.threads, r.open, r.untimed, r.lost), (total(mine, 'count'), 0, 0, 0))
+            check(r.longest <= r.elapsed and r.useful_longest <= r.longest and r.time + r.join <= r.threads * r.elapsed,
+                  'sums: {}', r)
+    with tap.test('{}: imbalance, waited for at the end of a region'.format(who)):
+        r, = region(waits, 'imbalanced')
+        near('join', r.join, truth['imbalanced'], ROUNDS)
+        equal('team', (r.count, r.threads, r.threads_min, r.threads_max, r.level), (ROUNDS, ROUNDS * team, team, team, 1))
+        near('inside', r.wait, 0)
+        if team > 1:
+            slow = [t for t in waits.team if t.region == r.id and t.number == team - 1]
+            equal('who is last', total(slow, 'last'), ROUNDS)
+            check(total(slow, 'time') >= 60e6 * ROUNDS, 'its time: {}', slow)
+        equal('as waits', total(of(waits, 'imbalanced'), 'wait'), r.join)
+    with tap.test('{}: a barrier in a function'.format(who)):
+        r, = region(waits, 'uneven_barrier')
+        near('barrier', r.wait, truth['uneven_barrier'], ROUNDS * team)
+        at = [s for s in waits.records if s.names[:1] == ['orphaned']]
+        near('its calls', total(at, 'wait'), truth['uneven_barrier'], ROUNDS * team)
+        equal('counts', (total(at, 'acquired'), total(at, 'last')), (ROUNDS * team, ROUNDS))
+        near('end of a loop', total(region(waits, 'uneven_loop'), 'wait'), truth['uneven_loop'], team)
+    with tap.test('{}: criticals and locks'.format(who)):
+        for name, held, records in (('criticals', 'criticals_held', of(waits, '.gomp_critical_user_named')),
+                                    ('locks', 'locks_held', waits.of('lock'))):
+            mine = [r for r in records if r.names[0].startswith(name)]
+            near(name, total(mine, 'wait'), truth[name], ROUNDS * team)
+            near(held, total(mine, 'hold'), truth[held], ROUNDS)
+            equal('acquired', total(mine, 'acquired'), ROUNDS * team)
+            check(team == 1 or total(mine, 'contended') >= ROUNDS * (team - 1) - 1, 'contended: {}', mine)
+        for records in (of(waits, '.gomp_critical_user_alone'),
+                        [r for r in waits.of('lock') if r.names[0] == 'uncontended']):
+            equal('alone', (total(records, 'acquired'), total(records, 'contended'), total(records, 'wait')), (1000, 0, 0))
+    with tap.test('{}: tasks are no waiting'.format(who)):
+        r, = region(waits, 'tasks')
+        near('waits', r.join + r.wait, truth['tasks'], 2 * team)
+        check(total(waits.regions, 'tasks') == r.tasks and (r.tasks >= 5e6 * 3 * team), 'tasks: {}', r)
+    with tap.test('{}: teams in teams, a team of one'.format(who)):
+        outer = [r for r in region(waits, 'nested') if r.level == 1]
+        inner = [r for r in waits.regions if r.level == 2]
+        equal('outer', (total(outer, 'count'), total(outer, 'threads')), (1, 2))
+        equal('inner', (total(inner, 'count'), total(inner, 'threads')), (2, 4))
+        check(total(inner, 'join') >= 2 * 15e6, 'inner: {}', inner)
+        check(total(outer, 'wait') >= total(inner, 'join') * 0.9, 'a fork in a team waits: {}', outer)
+        equal('if (0)', [(r.count, r.threads) for r in waits.regions if r.threads_max == 1 and r.names[0] == 'run'], [(1, 1)])
+
+
+def truths(run):
+    return {f[1]: int(f[2]) for f in (line.split() for line in run.out.splitlines()) if f[0] == 'truth'}
+
+
+def rest(run):
+    return [line for line in run.out.splitlines() if not line.startswith('truth')]
+
+
+def main():
+    tap = harness.Tap()
+    program = threads.build('omp.c', '-fopenmp')
+    for team, policy in ((4, 'passive'), (4, 'active'), (1, 'passive')):
+        who = '{} thread(s), {}'.format(team, policy)
+        run = threads.record([program, str(team)], *OPTIONS, env={'OMP_WAIT_POLICY': policy}).ended(0)
+        known(tap, who, threads.Waits(run.directory), truths(run), team)
+        equal('output', rest(run), ['nested 808', 'alone 1'])
+    for mpi in harness.mpis(tap):
+        program = threads.build('omp.c', '-fopenmp', '-DWITH_MPI', compiler=mpi.cc, output='omp.' + str(mpi))
+        run = mpi.profile(program, 2, ['2'], options=['-q'] + OPTIONS, env={'OMP_WAIT_POLICY': 'passive'}).ended(0)
+        known(tap, str(mpi), threads.Waits(run.directory), truths(run), 2)
+    with tap.test('everything else is as without us'):
+        program = threads.build('omp_same.cpp', '-fopenmp')
+        for cancel in ('true', 'false'):
+            env = {'OMP_CANCELLATION': cancel, 'OMP_NUM_THREADS': '3', 'OMP_WAIT_POLICY': 'passive'}
+            plain = harness.run([program], env=env).ended(0).out
+            for options in (['--threads'], OPTIONS + ['--sample']):
+                run = threads.record([program], *options, env=env).ended(0)
+                equal('output', run.out, plain)
+            waits = threads.Waits(run.directory)
+            equal('damages', waits.damages, [])
+            equal('untimed, if any', total(waits.regions, 'untimed') > 0, True)
+    with tap.test('Fortran'):
+        if harness.run(['sh', '-c', 'command -v gfortran']).rc:
+            raise harness.Skip('no gfortran')
+        program = threads.build('omp_fortran.f90', '-fopenmp', compiler='gfortran')
+        run = threads.record([program], *OPTIONS).ended(0)
+        equal('output', rest(run), ['total 48'])
+        waits = threads.Waits(run.directory)
+        contended = [r for r in waits.records if r.kind == 'omp' and r.operation == 'lock' and r.wait > 1e6]
+        near('lock', total(contended, 'wait'), truths(run)['lock'], 3)
+        equal('criticals', total(of(waits, '.gomp_critical_user_tally'), 'acquired'), 9)
+        equal('regions', sorted(r.threads for r in waits.regions), [3, 3])
+    with tap.test('a libgomp that only a plugin sees'):
+        plugin = threads.build('omp_plugin.c', '-fopenmp', '-DPLUGIN', '-shared', '-fPIC', output='plugin.so')
+        program = threads.build('omp_plugin.c', output='omp_plugin')
+        run = threads.record([program, plugin], *OPTIONS).ended(0)
+        equal('output', run.out, 'sum 42\n')
+        waits = threads.Waits(run.directory)
+        equal('regions', [(r.count, r.threads, r.names[0]) for r in waits.regions], [(2, 6, 'plugin_sum')])
+        equal('criticals', total(of(waits, '.gomp_critical_user_sums'), 'acquired'), 6)
+    tap.done()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,789 @@
+/* Locks, barriers and phases of threads of synthetic runs with known answers: the same lock on several ranks,
+ * who waits and who holds, losses, damage, speedup bounds by hand. */
+#define _GNU_SOURCE /* dl_iterate_phdr() */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <link.h>
+
+#include "fvr_builder.h"
+#include "base/options.h"
+#include "report/views.h"
+
+#define MS    UINT64_C(1000000)
+#define START UINT64_C(1000000000)
+#define RANKS 4
+#define assert_near(a, b, within)                                                                            \
+    do {                                                                                                     \
+        if (!(fabs((double)(a) - (double)(b)) <= (within)))                                                  \
+            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b));                             \
+    } while (0)
+
+enum {
+    MAIN = 1,
+    WORKER,
+    LOCKS,
+    SITE,
+    HOLDS
+}; /* paths: LOCKS is main <- worker <- 0x300, SITE the call 0x300 alone */
+
+static struct fvr file[RANKS];
+static struct fv_experiment experiment;
+static struct fv_model model;
+static struct fv_symbols symbols;
+static struct fv_view view = { &model, &symbols };
+static char *output;
+static size_t output_bytes;
+
+int named_by_test[4]; /* a variable of this program, to be found by its address */
+
+static int set_up(void **state)
+{
+    (void)state;
+    experiment = (struct fv_experiment){ 0 };
+    model = (struct fv_model){ 0 };
+    symbols = (struct fv_symbols){ 0 };
+    for (int i = 0; i < RANKS; i++) {
+        fvr_init(&file[i], i, RANKS);
+        for (int k = 0; k < i; k++) /* modules have other numbers on each rank */
+            fvr_module(&file[i], k % 2 ? "/lib/one" : "/lib/two", 0, NULL);
+        uint32_t app = fvr_module(&file[i], "/no/app", (uint64_t)i << 20, "0123456789abcdef0123");
+        fvr_path(&file[i], 0, app, 0x100);
+        fvr_path(&file[i], MAIN, app, 0x200);
+        fvr_path(&file[i], WORKER, app, 0x300);
+        fvr_path(&file[i], 0, app, 0x300);
+        fvr_path(&file[i], WORKER, app, 0x400);
+        fvr_thread(&file[i], 0, true, 0, 0, NULL);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(output);
+    output = NULL;
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+    fv_experiment_release(&experiment);
+    for (int i = 0; i < RANKS; i++)
+        fvr_release(&file[i]);
+    return 0;
+}
+
+static void build(int ranks)
+{
+    for (int i = 0; i < ranks; i++)
+        fvr_join(&file[i], &experiment);
+    fv_experiment_choose(&experiment);
+    fv_model_build(&model, &experiment);
+    fv_symbols_resolve(&symbols, &model, true);
+    fv_sites_merge(&model, &symbols);
+}
+
+static uint32_t app_of(int rank)
+{
+    return (uint32_t)rank + 1;
+}
+
+/* ---- records ---- */
+
+static void add_object(int rank, struct fv_sync_object o)
+{
+    fvr_add(&file[rank], FV_CHUNK_SYNC_OBJECTS, FV_NO_THREAD, &o, sizeof(o));
+}
+
+static void static_object(int rank, uint32_t id, unsigned kind, uint64_t offset)
+{
+    add_object(rank, (struct fv_sync_object){ .id = id,
+                                              .kind = (uint8_t)kind,
+                                              .flags = FV_SYNC_STATIC,
+                                              .address = ((uint64_t)rank << 20) + offset,
+                                              .offset = offset,
+                                              .module = app_of(rank),
+                                              .path = SITE });
+}
+
+static void heap_object(int rank, uint32_t id, unsigned kind, uint64_t address, uint32_t path)
+{
+    add_object(rank,
+               (struct fv_sync_object){
+                   .id = id, .kind = (uint8_t)kind, .address = address, .offset = address, .path = path });
+}
+
+static void add_record(int rank, uint32_t thread, struct fv_sync_record r)
+{
+    r.thread = thread;
+    if (r.wait_sum)
+        r.wait_histogram[3] = (uint32_t)r.contended;
+    fvr_add(&file[rank], FV_CHUNK_SYNC, thread, &r, sizeof(r));
+}
+
+static void add_thread(int rank, uint32_t thread, struct fv_sync_thread t)
+{
+    if (!t.mode)
+        t.mode = FV_THREADS_ON | FV_THREADS_HOLD | FV_THREADS_OWNER;
+    fvr_add(&file[rank], FV_CHUNK_SYNC_THREAD, thread, &t, sizeof(t));
+}
+
+/* Milliseconds from the rank's begin; end 0: it lives. */
+static void add_life(int rank, uint32_t thread, uint64_t routine, unsigned created, unsigned end,
+                     unsigned waited, unsigned joined)
+{
+    struct fv_thread_life l = { .thread = thread,
+                                .tid = 100 + thread,
+                                .creator = 0,
+                                .create_path = MAIN,
+                                .joiner = joined ? 0 : FV_NO_THREAD,
+                                .join_path = joined ? MAIN : 0,
+                                .routine_module = app_of(rank),
+                                .routine_offset = routine,
+                                .created = START + created * MS,
+                                .begin = START + created * MS,
+                                .end = end ? START + end * MS : 0,
+                                .wait_at_begin = 7 * MS,
+                                .wait_at_end = end ? (7 + waited) * MS : 0,
+                                .join_begin = joined ? START + (joined - 1) * MS : 0,
+                                .join_end = joined ? START + joined * MS : 0,
+                                .cpu_ns = (end - created - waited) * MS };
+
+    fvr_add(&file[rank], FV_CHUNK_LIVES, FV_NO_THREAD, &l, sizeof(l));
+}
+
+/* ---- output ---- */
+
+static const char *text(size_t width)
+{
+    const struct fv_text_options o = { .width = width, .top = 10, .brief = true };
+    FILE *out;
+
+    free(output);
+    out = open_memstream(&output, &output_bytes);
+    assert_int_equal(fv_view_text(&view, &o, out), 0);
+    fclose(out);
+    return output;
+}
+
+static json_t *json(void)
+{
+    json_error_t error;
+    FILE *out;
+
+    free(output);
+    out = open_memstream(&output, &output_bytes);
+    assert_int_equal(fv_view_json(&view, out), 0);
+    fclose(out);
+    json_t *root = json_loads(output, 0, &error);
+    if (!root)
+        fail_msg("%s at %d", error.text, error.position);
+    return root;
+}
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    if (!json_is_number(value))
+        fail_msg("%s is no number", key);
+    return json_number_value(value);
+}
+
+/* The site of a lock that has a role and an innermost offset. */
+static json_t *site(const json_t *lock, const char *role, unsigned offset, bool whole)
+{
+    json_t *found = NULL, *s;
+    size_t i;
+
+    json_array_foreach(json_object_get(lock, "sites"), i, s)
+    {
+        const json_t *path = json_object_get(s, "path");
+
+        if (!strcmp(json_string_value(json_object_get(s, "role")), role) &&
+            number(json_array_get(path, 0), "offset") == offset &&
+            json_is_true(json_object_get(s, "whole_path")) == whole) {
+            assert_null(found);
+            found = s;
+        }
+    }
+    if (!found)
+        fail_msg("no site that %s at 0x%x", role, offset);
+    return found;
+}
+
+/* ---- locks ---- */
+
+/* One static lock, on two ranks by other numbers; what it waits for as a whole path, what it does not by its
+ * call. */
+static void contended_lock(void)
+{
+    for (int r = 0; r < 2; r++) {
+        static_object(r, 3, FV_SYNC_MUTEX, 0x5000);
+        static_object(r, 2, FV_SYNC_MUTEX, 0x6000);
+        for (uint32_t t = 1; t < 3; t++) {
+            add_record(r, t,
+                       (struct fv_sync_record){ .object = 3,
+                                                .path = SITE,
+                                                .kind = FV_SYNC_MUTEX,
+                                                .operation = FV_SYNC_LOCK,
+                                                .flags = FV_SYNC_SITE,
+                                                .acquired = 90,
+                                                .owner_changes = 5,
+                                                .hold_count = 90,
+                                                .hold_sum = 9 * MS,
+                                                .hold_max = MS });
+            add_record(r, t,
+                       (struct fv_sync_record){ .object = 3,
+                                                .path = LOCKS,
+                                                .kind = FV_SYNC_MUTEX,
+                                                .operation = FV_SYNC_LOCK,
+                                                .acquired = 10,
+                                                .contended = 10,
+                                                .wait_sum = (t + (uint64_t)r) * 10 * MS,
+                                                .wait_max = (t + (uint64_t)r) * 2 * MS });
+            add_record(r, t,
+                       (struct fv_sync_record){ .object = 3,
+                                                .path = HOLDS,
+                                                .kind = FV_SYNC_MUTEX,
+                                                .operation = FV_SYNC_TRY,
+                                                .acquired = 1,
+                                                .failed = 4,
+                                                .hold_count = 1,
+                                                .hold_sum = 40 * MS,
+                                                .hold_max = 40 * MS,
+                                                .blocked = 10,
+                                                .blocked_ticks = 15 * MS });
+            add_record(r, t,
+                       (struct fv_sync_record){ .object = 2,
+                                                .path = SITE,
+                                                .kind = FV_SYNC_MUTEX,
+                                                .operation = FV_SYNC_LOCK,
+                                                .flags = FV_SYNC_SITE,
+                                                .acquired = 1000 });
+            add_thread(r, t,
+                       (struct fv_sync_thread){ .wait_ticks[FV_SYNC_MUTEX] = (t + (uint64_t)r) * 10 * MS,
+                                                .in_mpi_ticks = 2 * MS });
+        }
+    }
+}
+
+static void unifies_static_locks(void **state)
+{
+    (void)state;
+    contended_lock();
+    build(2);
+    assert_int_equal(model.locks.count, 2);
+    const struct fv_lock *k = &model.locks.items[0];
+    assert_int_equal(k->n.acquired, 4 * 101);
+    assert_int_equal(k->n.contended, 40);
+    assert_int_equal(k->n.failed, 16);
+    assert_near(k->n.wait_s, 0.080, 1e-9);
+    assert_near(k->n.wait_max_s, 0.006, 1e-9);
+    assert_near(k->n.hold_s, 4 * 0.049, 1e-9);
+    assert_near(k->n.blocked_s, 0.060, 1e-9);
+    assert_int_equal(k->n.owner_changes, 20);
+    assert_int_equal(k->objects, 2);
+    assert_int_equal(k->ranks, 2);
+    assert_int_equal(k->threads, 4);
+    assert_int_equal(k->sites, 3);
+    assert_int_equal(k->parts, 4);
+    assert_int_equal(k->histogram[3], 40);
+    assert_int_equal(k->worst.rank, 1);
+    assert_int_equal(model.locks.items[1].n.acquired, 4000);
+    assert_near(model.locks.kind_s[FV_SYNC_MUTEX], 0.080, 1e-9);
+    assert_near(model.locks.wait_s, 0.080, 1e-9);
+    assert_near(model.locks.in_mpi_s, 0.008, 1e-9);
+}
+
+static void tells_roles_of_sites(void **state)
+{
+    json_t *root, *lock, *s;
+    (void)state;
+
+    contended_lock();
+    build(2);
+    root = json();
+    lock = json_array_get(json_object_get(root, "locks"), 0);
+    assert_string_equal(json_string_value(json_object_get(lock, "kind")), "mutex");
+    assert_string_equal(json_string_value(json_object_get(lock, "name")), "app+0x5000");
+    assert_near(number(json_object_get(lock, "wait_s"), "sum"), 0.080, 1e-9);
+    assert_near(number(json_object_get(lock, "wait_s"), "max"), 0.006, 1e-9);
+    assert_near(number(lock, "hold_s"), 0.196, 1e-9);
+    s = site(lock, "waits", 0x300, true);
+    assert_int_equal(number(s, "count"), 40);
+    assert_int_equal(number(s, "contended"), 40);
+    assert_near(number(s, "wait_s"), 0.080, 1e-9);
+    assert_int_equal(json_array_size(json_object_get(s, "path")), 3);
+    s = site(lock, "waits", 0x300, false);
+    assert_int_equal(number(s, "count"), 360);
+    assert_near(number(s, "wait_s"), 0, 0);
+    s = site(lock, "holds", 0x300, false);
+    assert_near(number(s, "hold_s"), 0.036, 1e-9);
+    s = site(lock, "holds", 0x400, true);
+    assert_int_equal(number(s, "count"), 4);
+    assert_int_equal(number(s, "contended"), 40);
+    assert_near(number(s, "wait_s"), 0.060, 1e-9);
+    s = site(lock, "waits", 0x400, true);
+    assert_int_equal(number(s, "failed"), 16);
+    assert_int_equal(json_array_size(json_object_get(lock, "per_rank")), 2);
+    assert_near(number(json_array_get(json_object_get(lock, "per_rank"), 1), "wait_s"), 0.050, 1e-9);
+    json_decref(root);
+}
+
+/* Each record of a lock counts once: with what is asked for left out, numbers are null and not 0. */
+static void holds_unasked_are_null(void **state)
+{
+    json_t *root, *lock;
+    (void)state;
+
+    static_object(0, 1, FV_SYNC_SPIN, 0x5000);
+    add_record(
+        0, 1,
+        (struct fv_sync_record){
+            .object = 1, .path = LOCKS, .kind = FV_SYNC_SPIN, .operation = FV_SYNC_LOCK, .acquired = 5 });
+    add_thread(0, 1, (struct fv_sync_thread){ .mode = FV_THREADS_ON });
+    build(1);
+    root = json();
+    lock = json_array_get(json_object_get(root, "locks"), 0);
+    assert_true(json_is_null(json_object_get(lock, "hold_s")));
+    assert_true(json_is_null(json_object_get(lock, "owner_changes")));
+    assert_int_equal(json_array_size(json_object_get(lock, "sites")), 1);
+    json_decref(root);
+}
+
+/* Their addresses are no names: kind and first use are. */
+static void joins_heap_locks_of_one_path(void **state)
+{
+    char name[1200];
+    (void)state;
+
+    heap_object(0, 1, FV_SYNC_MUTEX, 0xa000, LOCKS);
+    heap_object(0, 2, FV_SYNC_MUTEX, 0xb000, LOCKS);
+    heap_object(1, 1, FV_SYNC_MUTEX, 0xc000, LOCKS);
+    heap_object(1, 2, FV_SYNC_MUTEX, 0xd000, HOLDS);
+    heap_object(1, 3, FV_SYNC_RWLOCK, 0xe000, LOCKS);
+    for (int r = 0; r < 2; r++)
+        for (uint32_t o = 1; o < 3 + (uint32_t)r; o++)
+            add_record(r, 0,
+                       (struct fv_sync_record){ .object = o,
+                                                .path = SITE,
+                                                .kind = FV_SYNC_MUTEX,
+                                                .operation = FV_SYNC_LOCK,
+                                                .acquired = 1,
+                                                .contended = 1,
+                                                .wait_sum = (o == 2 && !r ? 8 : 4) * MS });
+    build(2);
+    assert_int_equal(model.locks.count, 3);
+    assert_int_equal(model.locks.items[0].objects, 3);
+    assert_near(model.locks.items[0].n.wait_s, 0.016, 1e-9);
+    assert_int_equal(model.locks.items[0].worst.address, 0xb000);
+    fv_view_lock_name(&view, &model.locks.items[0], name, sizeof(name));
+    assert_string_equal(name, "3 mutexes first used in app+0x300 <- app+0x200 <- app+0x100");
+    fv_view_lock_name(&view, &model.locks.items[1], name, sizeof(name));
+    assert_string_equal(name, "0xd000 first used in app+0x400 <- app+0x200 <- app+0x100");
+    fv_view_lock_name(&view, &model.locks.items[2], name, sizeof(name));
+    assert_non_null(strstr(name, "0xe000 first used"));
+}
+
+static void names_who_comes_last(void **state)
+{
+    json_t *root, *lock;
+    (void)state;
+
+    static_object(0, 1, FV_SYNC_BARRIER, 0x5000);
+    for (uint32_t t = 0; t < 4; t++) {
+        uint64_t last = t == 2 ? 9 : t == 1;
+
+        add_record(0, t,
+                   (struct fv_sync_record){ .object = 1,
+                                            .path = LOCKS,
+                                            .kind = FV_SYNC_BARRIER,
+                                            .operation = FV_SYNC_WAIT,
+                                            .acquired = 10,
+                                            .contended = 10 - last,
+                                            .last = last,
+                                            .wait_sum = (10 - last) * MS,
+                                            .wait_max = MS });
+        add_thread(0, t, (struct fv_sync_thread){ .wait_ticks[FV_SYNC_BARRIER] = (10 - last) * MS });
+    }
+    build(1);
+    assert_int_equal(model.locks.items[0].n.last, 10);
+    root = json();
+    lock = json_array_get(json_object_get(root, "locks"), 0);
+    assert_int_equal(json_array_size(json_object_get(lock, "per_thread")), 4);
+    assert_int_equal(number(json_array_get(json_object_get(lock, "per_thread"), 2), "last"), 9);
+    json_decref(root);
+    assert_non_null(
+        strstr(text(100), "thread 2 in 9 of 10 rounds; a thread waited 1.00 ms to 10.0 ms in all"));
+}
+
+/* Signals acquire nothing. */
+static void tells_signals_from_waits(void **state)
+{
+    json_t *root, *lock;
+    (void)state;
+
+    static_object(0, 1, FV_SYNC_COND, 0x5000);
+    add_record(0, 1,
+               (struct fv_sync_record){ .object = 1,
+                                        .path = LOCKS,
+                                        .kind = FV_SYNC_COND,
+                                        .operation = FV_SYNC_WAIT,
+                                        .acquired = 7,
+                                        .contended = 7,
+                                        .wait_sum = 70 * MS });
+    add_record(0, 2,
+               (struct fv_sync_record){ .object = 1,
+                                        .path = HOLDS,
+                                        .kind = FV_SYNC_COND,
+                                        .operation = FV_SYNC_BROADCAST,
+                                        .acquired = 3 });
+    build(1);
+    assert_int_equal(model.locks.items[0].n.acquired, 7);
+    assert_int_equal(model.locks.items[0].n.signals, 3);
+    root = json();
+    lock = json_array_get(json_object_get(root, "locks"), 0);
+    assert_int_equal(number(site(lock, "holds", 0x400, true), "count"), 3);
+    assert_true(json_is_null(json_object_get(site(lock, "holds", 0x400, true), "wait_s")));
+    json_decref(root);
+    assert_non_null(strstr(text(100), "signals  app+0x400"));
+}
+
+/* Nothing is lost without a word: what has no object, or one that is not described, has a row of its kind. */
+static void keeps_what_had_no_room(void **state)
+{
+    (void)state;
+    add_record(0, 1,
+               (struct fv_sync_record){ .object = 0,
+                                        .kind = FV_SYNC_MUTEX,
+                                        .operation = FV_SYNC_LOCK,
+                                        .acquired = 5,
+                                        .contended = 1,
+                                        .wait_sum = MS });
+    add_record(0, 1,
+               (struct fv_sync_record){
+                   .object = 77, .kind = FV_SYNC_MUTEX, .operation = FV_SYNC_LOCK, .acquired = 6 });
+    add_record(0, 1,
+               (struct fv_sync_record){
+                   .object = 0, .kind = FV_SYNC_SEM, .operation = FV_SYNC_POST, .acquired = 2 });
+    add_thread(0, 1,
+               (struct fv_sync_thread){ .missed = 1, .overflow = 13, .holds_lost = 4, .lives_lost = 2 });
+    build(1);
+    assert_int_equal(model.locks.count, 2);
+    assert_true(model.locks.items[0].rest);
+    assert_int_equal(model.locks.items[0].n.acquired, 11);
+    text(100);
+    assert_non_null(strstr(output, "mutexes without a record of their own"));
+    assert_non_null(strstr(output, "1 operation in signal handlers"));
+    assert_non_null(strstr(output, "13 operations without room"));
+    assert_non_null(strstr(output, "4 holds not measured"));
+    assert_non_null(strstr(output, "2 threads without a record of their life"));
+}
+
+static void shows_threads_that_wait(void **state)
+{
+    json_t *root, *now;
+    (void)state;
+
+    file[1].header.state = FV_STATE_RUNNING; /* no such process: it was killed */
+    for (int r = 0; r < 2; r++) {
+        static_object(r, 1, FV_SYNC_MUTEX, 0x5000);
+        for (uint32_t t = 1; t < 4; t++)
+            add_thread(r, t,
+                       (struct fv_sync_thread){ .wait_begin = START + 500 * MS,
+                                                .wait_object = 1,
+                                                .wait_path = LOCKS,
+                                                .wait_kind = FV_SYNC_MUTEX,
+                                                .wait_operation = FV_SYNC_LOCK });
+    }
+    build(2);
+    assert_int_equal(model.locks.now_count, 3); /* of the rank that finalized there are none */
+    root = json();
+    now = json_object_get(json_object_get(root, "thread_waiting"), "now");
+    assert_int_equal(number(json_array_get(now, 0), "rank"), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(now, 0), "operation")), "lock");
+    json_decref(root);
+    assert_non_null(strstr(text(120), "3 threads of rank 1: mutex app+0x5000, in app+0x300"));
+}
+
+static void shows_nothing_where_nothing_was_recorded(void **state)
+{
+    json_t *root;
+    (void)state;
+
+    build(2);
+    assert_null(strstr(text(100), "Locks"));
+    assert_null(strstr(text(100), "Thread phases"));
+    root = json();
+    assert_int_equal(json_array_size(json_object_get(root, "locks")), 0);
+    assert_int_equal(json_array_size(json_object_get(root, "phases")), 0);
+    assert_true(json_is_null(json_object_get(root, "thread_waiting")));
+    json_decref(root);
+}
+
+static int own_bias(struct dl_phdr_info *info, size_t bytes, void *out)
+{
+    (void)bytes;
+    *(uint64_t *)out = info->dlpi_addr;
+    return 1; /* the program comes first */
+}
+
+/* By the address itself: the byte before is another variable's. */
+static void names_variables(void **state)
+{
+    char path[4096] = "", name[300];
+    uint64_t bias = 0;
+    (void)state;
+
+    assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+    dl_iterate_phdr(own_bias, &bias);
+    uint32_t own = fvr_module(&file[0], path, bias, NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        add_object(0, (struct fv_sync_object){ .id = i + 1,
+                                               .kind = FV_SYNC_MUTEX,
+                                               .flags = FV_SYNC_STATIC,
+                                               .module = own,
+                                               .offset = (uint64_t)&named_by_test[2 * i] - bias });
+        add_record(0, 1,
+                   (struct fv_sync_record){ .object = i + 1,
+                                            .path = SITE,
+                                            .kind = FV_SYNC_MUTEX,
+                                            .operation = FV_SYNC_LOCK,
+                                            .acquired = 5 - i });
+    }
+    add_object(0, (struct fv_sync_object){ .id = 3,
+                                           .kind = FV_SYNC_JOIN,
+                                           .flags = FV_SYNC_STATIC,
+                                           .module = own,
+                                           .offset = (uint64_t)&tear_down - bias });
+    add_record(
+        0, 1,
+        (struct fv_sync_record){
+            .object = 3, .path = SITE, .kind = FV_SYNC_JOIN, .operation = FV_SYNC_WAIT, .acquired = 1 });
+    build(1);
+    assert_string_equal(fv_view_lock_name(&view, &model.locks.items[0], name, sizeof(name)), "named_by_test");
+    assert_string_equal(fv_view_lock_name(&view, &model.locks.items[1], name, sizeof(name)),
+                        "named_by_test+0x8");
+    assert_string_equal(fv_view_lock_name(&view, &model.locks.items[2], name, sizeof(name)),
+                        "threads of tear_down()");
+}
+
+/* ---- phases ---- */
+
+/* By hand: t = 100, 80, 60, 40 ms, w = 50, 0, 20, 0 ms, so t - w = 50, 80, 40, 40: sum 210, longest 80. */
+static void one_phase(int rank, unsigned from)
+{
+    static const unsigned t[] = { 100, 80, 60, 40 }, w[] = { 50, 0, 20, 0 };
+
+    for (uint32_t i = 0; i < 4; i++)
+        add_life(rank, i + 1, 0x700, from, from + t[i], w[i], from + 100 + i + 1);
+}
+
+static void bounds_the_speedup(void **state)
+{
+    (void)state;
+    one_phase(0, 10);
+    build(1);
+    assert_int_equal(model.phases.count, 1);
+    const struct fv_phase_sums *s = &model.phases.items[0].sums;
+    struct fv_phase_bound b = fv_phase_bound(s);
+    assert_near(s->longest_s, 0.100, 1e-9);
+    assert_near(s->useful_longest_s, 0.080, 1e-9);
+    assert_near(s->elapsed_s, 0.104, 1e-9);
+    assert_near(s->creator_s, 0.100, 1e-9);
+    assert_near(s->time_s - s->wait_s, 0.210, 1e-9);
+    assert_near(s->off_cpu_s, 0, 1e-9);
+    assert_near(b.threads, 4, 1e-9);
+    assert_near(b.without_waiting, 1.25, 1e-9);
+    assert_near(b.bound, 2.1, 1e-9);
+    assert_near(b.bound_waitless, 2.625, 1e-9);
+    assert_near(b.synchronisation, 0.525, 1e-9);
+    assert_near(b.imbalance, 1.375, 1e-9);
+}
+
+static void makes_a_stack_with_t1(void **state)
+{
+    (void)state;
+    one_phase(0, 10);
+    one_phase(1, 10);
+    build(2);
+    struct fv_stack s = fv_phase_stack(&model.phases.items[0], 0.2);
+    assert_near(s.measured, 2, 1e-9);
+    assert_near(s.waitless, 2.5, 1e-9);
+    assert_near(s.synchronisation, 0.5, 1e-9);
+    assert_near(s.rest, 1.5, 1e-9);
+    assert_false(s.rejected);
+    assert_false(fv_phase_stack(&model.phases.items[0], 4.2 * 0.0799).rejected);
+    assert_true(fv_phase_stack(&model.phases.items[0], 4.2 * 0.0801).rejected);
+}
+
+/* Two times on one rank, once on another; a thread of another function that runs all the time is no part of
+ * it. */
+static void tells_phases_apart(void **state)
+{
+    json_t *root, *phase;
+    (void)state;
+
+    add_life(0, 9, 0x900, 5, 900, 0, 0);
+    one_phase(0, 10);
+    one_phase(0, 300);
+    one_phase(1, 20);
+    build(2);
+    assert_int_equal(model.phases.count, 2);
+    const struct fv_phase *p = &model.phases.items[model.phases.items[0].sums.threads_max > 1 ? 0 : 1];
+    assert_int_equal(p->sums.instances, 3);
+    assert_int_equal(p->ranks, 2);
+    assert_int_equal(model.phases.parts[p->first].sums.instances, 2);
+    assert_near(fv_phase_bound(&p->sums).bound, 2.1, 1e-9);
+    assert_near(fv_phase_bound(&p->sums).threads, 4, 1e-9);
+    root = json();
+    phase = json_array_get(json_object_get(root, "phases"), (size_t)(p - model.phases.items));
+    assert_int_equal(number(phase, "instances"), 3);
+    assert_near(number(phase, "without_waiting"), 1.25, 1e-9);
+    assert_int_equal(json_array_size(json_object_get(phase, "per_rank")), 2);
+    json_decref(root);
+    assert_non_null(strstr(text(120), "Thread phases"));
+    assert_non_null(strstr(output, "1.25 x"));
+    assert_non_null(strstr(output, "and 1 of single threads"));
+}
+
+/* A thread that lives has waited as its slot tells, and waits until the rank was last seen. */
+static void counts_threads_that_live(void **state)
+{
+    (void)state;
+    file[0].header.state = FV_STATE_RUNNING;
+    add_life(0, 1, 0x700, 100, 300, 0, 0);
+    add_life(0, 2, 0x700, 100, 0, 0, 0);
+    add_thread(0, 2,
+               (struct fv_sync_thread){ .wait_begin = START + 400 * MS,
+                                        .wait_kind = FV_SYNC_COND,
+                                        .wait_ticks[FV_SYNC_COND] = 57 * MS });
+    build(1);
+    assert_true(model.phases.items[0].open);
+    const struct fv_life *l = &model.phases.lives[1];
+    assert_true(l->alive);
+    assert_near(l->end_s, model.ranks[0].end_s, 1e-9);
+    assert_near(l->wait_s, 0.050 + model.ranks[0].end_s - 0.4, 1e-6);
+    assert_true(isnan(model.phases.items[0].sums.off_cpu_s));
+}
+
+/* ---- damage and size ---- */
+
+/* Records of any bytes make a report that can be read, and no crash. */
+static void survives_any_bytes(void **state)
+{
+    static const struct {
+        uint16_t type, bytes;
+    } kinds[] = { { FV_CHUNK_SYNC_OBJECTS, sizeof(struct fv_sync_object) },
+                  { FV_CHUNK_SYNC, sizeof(struct fv_sync_record) },
+                  { FV_CHUNK_SYNC_THREAD, sizeof(struct fv_sync_thread) },
+                  { FV_CHUNK_LIVES, sizeof(struct fv_thread_life) } };
+    uint64_t random = 88172645463325252u;
+    (void)state;
+
+    contended_lock();
+    one_phase(0, 10);
+    for (unsigned i = 0; i < 400; i++) {
+        uint8_t bytes[256];
+
+        for (unsigned k = 0; k < sizeof(bytes); k++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            bytes[k] = i % 3 ? (uint8_t)random : i % 2 ? 0xff : (uint8_t)(random % 5);
+        }
+        fvr_add(&file[i % 2], kinds[i % 4].type, i % 5 ? i % 7 : FV_NO_THREAD, bytes, kinds[i % 4].bytes);
+    }
+    build(2);
+    json_decref(json());
+    text(80);
+    assert_non_null(strstr(output, "Locks and barriers"));
+}
+
+/* A job of 4 ranks, 64 threads each, 200 locks. */
+static void many_locks(void **state)
+{
+    struct timespec begin, end;
+    (void)state;
+
+    for (int r = 0; r < 4; r++) {
+        for (uint32_t o = 1; o <= 200; o++)
+            static_object(r, o, FV_SYNC_MUTEX, 0x1000 + 64 * o);
+        for (uint32_t t = 0; t < 64; t++) {
+            add_thread(r, t, (struct fv_sync_thread){ .wait_ticks[FV_SYNC_MUTEX] = 200 * MS });
+            add_life(r, t, 0x700, 10, 900, 200, 0);
+            for (uint32_t o = 1; o <= 200; o++)
+                add_record(r, t,
+                           (struct fv_sync_record){ .object = o,
+                                                    .path = o % 2 ? LOCKS : SITE,
+                                                    .kind = FV_SYNC_MUTEX,
+                                                    .operation = FV_SYNC_LOCK,
+                                                    .acquired = o,
+                                                    .contended = 1,
+                                                    .wait_sum = MS });
+        }
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    build(4);
+    json_decref(json());
+    text(100);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    print_message("# %zu records: %.2f s of CPU time\n", model.locks.part_count,
+                  (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
+    assert_int_equal(model.locks.count, 200);
+    assert_int_equal(model.locks.part_count, 4 * 64 * 200);
+    assert_near(model.locks.wait_s, 4 * 64 * 0.2, 1e-6);
+    assert_near(model.locks.items[0].n.wait_s, 4 * 64 * 0.001, 1e-9);
+    assert_near(model.locks.thread_s, 4 * (64 * 0.890 + 1), 1e-6);
+    assert_non_null(strstr(output, "190 more rows of locks"));
+}
+
+static void fits_narrow_terminals(void **state)
+{
+    (void)state;
+    contended_lock();
+    one_phase(0, 10);
+    build(2);
+    for (size_t width = 60; width < 140; width += 20)
+        for (const char *line = text(width), *end; *line; line = end + 1) {
+            end = strchr(line, '\n');
+            if ((size_t)(end - line) > width)
+                fail_msg("%zu columns: %.*s", width, (int)(end - line), line);
+        }
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(unifies_static_locks),
+        T(tells_roles_of_sites),
+        T(holds_unasked_are_null),
+        T(joins_heap_locks_of_one_path),
+        T(names_who_comes_last),
+        T(tells_signals_from_waits),
+        T(keeps_what_had_no_room),
+        T(shows_threads_that_wait),
+        T(shows_nothing_where_nothing_was_recorded),
+        T(names_variables),
+        T(bounds_the_speedup),
+        T(makes_a_stack_with_t1),
+        T(tells_phases_apart),
+        T(counts_threads_that_live),
+        T(survives_any_bytes),
+        T(many_locks),
+        T(fits_narrow_terminals),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
