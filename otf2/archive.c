@@ -1,5 +1,6 @@
 /* Files of the archive; see archive.h. Its events are in events.c. */
 #include "otf2/archive_state.h"
+#include "merge/threads.h"
 #include "fvmpi.h"
 
 #include <dirent.h>
@@ -544,6 +545,23 @@ static bool is_complete(const struct fv_defs *d, const struct fv_archive_locatio
     return complete;
 }
 
+/* Is every acquisition of a lock in the trace? */
+static bool are_locks_complete(const struct fv_defs *d, const struct fv_archive_location *locations,
+                               size_t count)
+{
+    bool complete = d->rank_count == d->world_size;
+
+    for (size_t i = 0; i < count; i++)
+        complete = complete && !locations[i].gaps;
+    for (size_t i = 0; i < d->rank_count; i++) {
+        const struct fv_def_rank *r = &d->ranks[i];
+        bool ended = r->state == FV_STATE_FINALIZED || r->state == FV_STATE_EXITED;
+
+        complete = complete && ended && r->thread_objects && !r->dropped_of_threads && !r->stop_ticks;
+    }
+    return complete;
+}
+
 bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t own_count,
                             const struct fv_archive_location *locations, size_t location_count,
                             const struct fv_archive_times *times, const struct fv_contexts *contexts)
@@ -558,6 +576,9 @@ bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t ow
     OTF2_Archive_SetDescription(a->otf2, "MPI calls recorded by fvmpi, merged by fvunify");
     OTF2_Archive_SetBoolProperty(a->otf2, "OTF2::MPI_COMMUNICATION_COMPLETE",
                                  is_complete(a->defs, locations, location_count), true);
+    if (fv_defs_has_threads(a->defs))
+        OTF2_Archive_SetBoolProperty(a->otf2, "OTF2::THREAD_LOCK_EVENT_COMPLETE",
+                                     are_locks_complete(a->defs, locations, location_count), true);
     errno = 0;
     OTF2_GlobalDefWriter *w = OTF2_Archive_GetGlobalDefWriter(a->otf2);
     if (!w)

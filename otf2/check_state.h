@@ -158,6 +158,8 @@ struct fv_link { /* thread creation: one contingent and sequence count */
 };
 
 struct fv_lock { /* of threads: how its acquisition orders were used */
+    uint64_t sum, last_location;
+    uint32_t last; /* order, on that location */
     uint64_t key, acquired, least, most;
 };
 

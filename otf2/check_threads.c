@@ -161,6 +161,11 @@ static void acquire(struct fv_check *c, OTF2_Paradigm model, uint32_t id, uint32
 
     fv_check_paradigm(c, model, "model");
     fv_check_start(c, FV_ACTIVE_LOCK, lock->key, order, 1, 0);
+    if (lock->acquired && lock->last_location == c->here.location && order <= lock->last)
+        fv_fault(c, FV_LOCK_ORDER, "lock %u is acquired with order %u after order %u", id, order, lock->last);
+    lock->last_location = c->here.location;
+    lock->last = order;
+    lock->sum += order;
     lock->acquired++;
     lock->least = order < lock->least ? order : lock->least;
     lock->most = order > lock->most ? order : lock->most;
@@ -251,9 +256,10 @@ static OTF2_CallbackCode on_OmpTaskComplete(FV_EVENT, __attribute__((unused)) ui
     X(OmpFork)                                                                                               \
     X(OmpJoin)                                                                                               \
     X(ThreadTeamBegin)                                                                                       \
-    X(ThreadTeamEnd) X(ThreadCreate) X(ThreadBegin) X(ThreadEnd) X(ThreadWait) X(ThreadAcquireLock)          \
-        X(ThreadReleaseLock) X(OmpAcquireLock) X(OmpReleaseLock) X(ThreadTaskCreate) X(ThreadTaskSwitch)     \
-            X(ThreadTaskComplete) X(OmpTaskCreate) X(OmpTaskSwitch) X(OmpTaskComplete)
+    X(ThreadTeamEnd)                                                                                         \
+    X(ThreadCreate) X(ThreadBegin) X(ThreadEnd) X(ThreadWait) X(ThreadAcquireLock) X(ThreadReleaseLock)      \
+        X(OmpAcquireLock) X(OmpReleaseLock) X(ThreadTaskCreate) X(ThreadTaskSwitch) X(ThreadTaskComplete)    \
+            X(OmpTaskCreate) X(OmpTaskSwitch) X(OmpTaskComplete)
 
 void fv_check_register_threads(OTF2_EvtReaderCallbacks *callbacks)
 {
@@ -286,10 +292,13 @@ void fv_check_threads_all(struct fv_check *c)
     for (size_t i = 0; c->locks_complete && i < c->lock_count; i++) {
         const struct fv_lock *lock = &c->locks[i];
 
-        if (lock->most - lock->least + 1 != lock->acquired)
+        uint64_t consecutive = (lock->least + lock->most) * lock->acquired / 2;
+
+        if (lock->most - lock->least + 1 != lock->acquired || lock->sum != consecutive)
             fv_fault_at(c, &where, FV_LOCK_ORDER,
                         "lock %" PRIu64 " of model %" PRIu64 ": %" PRIu64
-                        " acquisitions, but their orders go from %" PRIu64 " to %" PRIu64,
-                        lock->key & UINT32_MAX, lock->key >> 32, lock->acquired, lock->least, lock->most);
+                        " acquisitions, but their orders go from %" PRIu64 " to %" PRIu64 "%s",
+                        lock->key & UINT32_MAX, lock->key >> 32, lock->acquired, lock->least, lock->most,
+                        lock->sum != consecutive ? ", some twice" : "");
     }
 }

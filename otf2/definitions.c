@@ -385,7 +385,7 @@ static void write_attributes(struct writing *w)
     check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_CAUSE, text(w, "fvmpi::cause"),
                                                  text(w, "the location that it waited for"),
                                                  OTF2_TYPE_LOCATION));
-    if (fv_defs_has_instances(w->d))
+    if (fv_defs_has_instances(w->d) || fv_defs_has_threads(w->d)) /* readers want all numbers */
         check(w, OTF2_GlobalDefWriter_WriteAttribute(
                      w->w, FV_ATTRIBUTE_CPU_TIME, text(w, "fvmpi::cpu_time"),
                      text(w, "nanoseconds of CPU time of this instance of the function"), OTF2_TYPE_UINT64));
@@ -558,8 +558,8 @@ static void write_thread_comms(struct writing *w)
                 members[count++] = i;
         write_group_of(w, w->groups, OTF2_PARADIGM_PTHREAD, OTF2_GROUP_TYPE_COMM_GROUP, members, count);
         snprintf(name, sizeof(name), "Threads of MPI Rank %u", w->d->ranks[rank].world_rank);
-        check(w, OTF2_GlobalDefWriter_WriteComm(w->w, fv_thread_comm(w->d, rank), text(w, name), w->groups - 1,
-                                                OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+        check(w, OTF2_GlobalDefWriter_WriteComm(w->w, fv_thread_comm(w->d, rank), text(w, name),
+                                                w->groups - 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
     }
     free(members);
 }

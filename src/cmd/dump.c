@@ -263,11 +263,11 @@ static void print_sampler(const struct fv_cursor *c, const void *record)
            " skipped=%" PRIu64 " refused=%" PRIu64 " late=%" PRIu64 " lost_contexts=%" PRIu64 " lost_paths=%" PRIu64
            " cut=%" PRIu64 " tool=%" PRIu64 " tool_ns=%" PRIu64
            " mode=%u refusal=%u migrations_exact=%u log_lost=%" PRIu64 " no_stack=%" PRIu64
-           " events_scaled=%" PRIu64 " events_lost=%" PRIu64 " call_samples=%" PRIu64,
+           " events_scaled=%" PRIu64 " events_lost=%" PRIu64 " call_samples=%" PRIu64 " held_back=%" PRIu64,
            c->thread, r->rate, r->trap_ticks, r->trap_ns, r->trap_spread_ticks, r->ticks, r->traps, r->entries,
            r->returns, r->abandoned, r->open, r->skipped, r->refused, r->late, r->lost_contexts, r->lost_paths, r->cut,
            r->tool_ticks, r->tool_ns, r->mode, r->refusal, r->migrations_exact, r->log_lost,
-           r->no_stack, r->events_scaled, r->events_lost, r->call_samples);
+           r->no_stack, r->events_scaled, r->events_lost, r->call_samples, r->held_back);
 }
 
 static void print_sample_path(const struct fv_cursor *c, const void *record)
@@ -405,10 +405,11 @@ static void print_sync_thread(const struct fv_cursor *c, const void *record)
     const struct fv_sync_thread *t = record;
 
     printf("sync_thread thread=%u mode=%u wait_begin=%" PRIu64 " wait_object=%u wait_path=%u wait_kind=%s wait_operation=%s"
-           " in_mpi=%" PRIu64 " missed=%" PRIu64 " overflow=%" PRIu64 " holds_lost=%" PRIu64 " cold=%" PRIu64 " lives_lost=%" PRIu64,
+           " in_mpi=%" PRIu64 " missed=%" PRIu64 " overflow=%" PRIu64 " holds_lost=%" PRIu64 " cold=%" PRIu64 " lives_lost=%" PRIu64
+           " trace_lost=%" PRIu64,
            c->thread, t->mode, t->wait_begin, t->wait_object, t->wait_path, fv_sync_kind_name(t->wait_kind),
            fv_sync_operation_name(t->wait_operation), t->in_mpi_ticks, t->missed, t->overflow, t->holds_lost,
-           t->cold_ticks, t->lives_lost);
+           t->cold_ticks, t->lives_lost, t->trace_lost);
     for (unsigned i = FV_SYNC_MUTEX; i <= FV_SYNC_OMP; i++)
         printf(" %s=%" PRIu64, fv_sync_kind_name(i), t->wait_ticks[i]);
 }

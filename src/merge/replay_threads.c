@@ -69,9 +69,12 @@ static void tell_wait(struct fv_rank_replay *r, struct fv_stream *s)
 void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s)
 {
     static const uint8_t kinds[] = {
-        [FV_EV_THREAD_CREATE] = FV_REC_THREAD_CREATE, [FV_EV_THREAD_BEGIN] = FV_REC_THREAD_BEGIN,
-        [FV_EV_THREAD_END] = FV_REC_THREAD_END,       [FV_EV_THREAD_JOIN] = FV_REC_THREAD_JOIN,
-        [FV_EV_ACQUIRE] = FV_REC_ACQUIRE,             [FV_EV_RELEASE] = FV_REC_RELEASE,
+        [FV_EV_THREAD_CREATE] = FV_REC_THREAD_CREATE,
+        [FV_EV_THREAD_BEGIN] = FV_REC_THREAD_BEGIN,
+        [FV_EV_THREAD_END] = FV_REC_THREAD_END,
+        [FV_EV_THREAD_JOIN] = FV_REC_THREAD_JOIN,
+        [FV_EV_ACQUIRE] = FV_REC_ACQUIRE,
+        [FV_EV_RELEASE] = FV_REC_RELEASE,
     };
     struct fv_record record = { .ref = r->index, .id = s->field[1] };
 
@@ -100,6 +103,8 @@ void fv_threads_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_
         }
     if (!now.wait_begin || !r->is_open)
         return;
+    for (uint32_t i = 0; i < r->rank->thread_count; i++) /* the others went on */
+        end = r->streams[i].now > end ? r->streams[i].now : end;
     s->begin = fv_rank_time(r, s, now.wait_begin);
     s->begin = s->begin > s->now ? s->begin : s->now;
     s->end = end > s->begin ? end : s->begin;

@@ -26,10 +26,14 @@ static const char *const call_names[FV_THREAD_CALLS] = {
 };
 
 static const char *const wait_names[FV_SYNC_KINDS] = {
-    [FV_SYNC_MUTEX] = "lock_contention", [FV_SYNC_RWLOCK] = "lock_contention",
-    [FV_SYNC_SPIN] = "lock_contention",  [FV_SYNC_BARRIER] = "thread_barrier",
-    [FV_SYNC_COND] = "condition",        [FV_SYNC_SEM] = "semaphore",
-    [FV_SYNC_JOIN] = "thread_join",      [FV_SYNC_ONCE] = "once",
+    [FV_SYNC_MUTEX] = "lock_contention",
+    [FV_SYNC_RWLOCK] = "lock_contention",
+    [FV_SYNC_SPIN] = "lock_contention",
+    [FV_SYNC_BARRIER] = "thread_barrier",
+    [FV_SYNC_COND] = "condition",
+    [FV_SYNC_SEM] = "semaphore",
+    [FV_SYNC_JOIN] = "thread_join",
+    [FV_SYNC_ONCE] = "once",
     [FV_SYNC_OMP] = "omp",
 };
 
@@ -44,7 +48,8 @@ const char *fv_thread_wait_name(unsigned kind)
 }
 
 /* The records of operations that there was no room for do not say which they were. */
-static void mark_record(const struct fv_sync_record *r, void (*mark)(void *, uint32_t, unsigned), void *context)
+static void mark_record(const struct fv_sync_record *r, void (*mark)(void *, uint32_t, unsigned),
+                        void *context)
 {
     for (unsigned operation = 1; operation < 16; operation++)
         if (!r->operation || r->operation == operation)

@@ -1,5 +1,5 @@
-/* What threads do between calls of MPI, see trace/events.h: names of what they wait in, which of them a rank file uses,
- * and the numbers of their locks. */
+/* What threads do between calls of MPI, see trace/events.h: names of what they wait in, which of them a rank
+ * file uses, and the numbers of their locks. */
 #ifndef FV_MERGE_THREADS_H
 #define FV_MERGE_THREADS_H
 
@@ -14,8 +14,8 @@ const char *fv_thread_call_name(unsigned call);
 const char *fv_thread_wait_name(unsigned kind);
 
 /* What the threads' records of a file refer to is told to `mark`: call paths of the process, and calls. */
-void fv_threads_used(const struct fv_reader *reader, void (*mark)(void *context, uint32_t path, unsigned call),
-                     void *context);
+void fv_threads_used(const struct fv_reader *reader,
+                     void (*mark)(void *context, uint32_t path, unsigned call), void *context);
 /* Numbers that its locks and other objects need; 0: threads are not in its trace. */
 uint32_t fv_threads_objects(const struct fv_reader *reader);
 

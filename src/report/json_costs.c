@@ -71,6 +71,8 @@ void fv_json_sampling(struct fv_json *j, const struct fv_view *v)
     fv_json_unsigned(j, "lost_paths", s->lost_paths);
     fv_json_unsigned(j, "log_lost", s->log_lost);
     fv_json_unsigned(j, "skipped", s->skipped);
+    fv_json_unsigned(j, "held_back", s->held_back);
+    fv_json_unsigned(j, "no_stack", s->no_stack);
     fv_json_unsigned(j, "not_followed", s->not_followed);
     fv_json_unsigned(j, "cut", s->cut);
     fv_json_real(j, "trap_s", s->trap_s);

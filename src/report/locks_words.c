@@ -7,17 +7,27 @@
 #define NAME_BYTES    300
 #define NAMED_CALLERS 2u /* of the path that first used a lock */
 
-/* std::mutex::lock() says less than who calls it. */
+/* std::mutex::lock() says less than who calls it. Names of templates come with the type that they return. */
 static bool is_library(const struct fv_frame *f)
 {
     static const char *const begins[] = { "std::", "__gthread", "__gnu_cxx::", "pthread_" };
+    const char *name = f->function ? f->function : "";
 
-    for (unsigned i = 0; f->function && i < sizeof(begins) / sizeof(*begins); i++)
-        if (!strncmp(f->function, begins[i], strlen(begins[i])))
+    for (const char *end = name + strcspn(name, "<("), *at = name; at < end; at++)
+        if (*at == ' ')
+            name = at + 1;
+    for (unsigned i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+        if (!strncmp(name, begins[i], strlen(begins[i])))
             return true;
     return false;
 }
 
+static bool is_cxx(const struct fv_module *module)
+{
+    return !strncmp(module->name, "libstdc++.", 10);
+}
+
+/* Where std::thread begins is no caller. */
 char *fv_view_path_words(const struct fv_view *v, uint32_t node, unsigned callers, char *out, size_t bytes)
 {
     struct fv_path path = { 0 };
@@ -25,6 +35,8 @@ char *fv_view_path_words(const struct fv_view *v, uint32_t node, unsigned caller
     char frame[600];
 
     fv_path_of(&path, v->symbols, v->model, node);
+    while (path.count > 1 && is_cxx(&v->model->modules[path.frames[path.count - 1].module]))
+        path.count--;
     while (first + 1 < path.count && is_library(&path.frames[first]))
         first++;
     snprintf(out, bytes, "a call path that is not known");
@@ -42,6 +54,11 @@ char *fv_view_routine(const struct fv_view *v, uint32_t routine, char *out, size
 
     if (!a) {
         snprintf(out, bytes, "a function that is not known");
+        return out;
+    }
+    if (!strncmp(v->model->modules[a->module].name, "libstdc++.",
+                 10)) { /* all of them begin with one function of its */
+        snprintf(out, bytes, "std::thread");
         return out;
     }
     fv_words_short(fv_address_label(a, v->model, buffer, sizeof(buffer)), clean, sizeof(clean));

@@ -225,6 +225,8 @@ static void add_sampler(struct gather *g, const struct fv_sampler_record *r, uin
     s->events_scaled += r->events_scaled;
     s->events_lost += r->events_lost;
     s->skipped += r->skipped;
+    s->held_back += r->held_back;
+    s->no_stack += r->no_stack;
     s->not_followed += r->refused;
     s->cut += r->cut;
     s->modes[r->mode <= FV_SAMPLER_COSTS ? r->mode : FV_SAMPLER_COSTS]++;

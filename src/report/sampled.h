@@ -60,8 +60,9 @@ struct fv_sampled {
     double within;         /* coefficient of variation of CPU time, of the thread where it is largest ... */
     double between;        /* ... and of the threads' means, less what chance explains; NAN: not known */
     enum fv_varies varies; /* by the thresholds above */
-    double weight;         /* for the order: share times variation, its own or that of a caller that varies less ... */
-    uint32_t inherited;    /* ... of which there are so many */
+    double
+        weight; /* for the order: share times variation, its own or that of a caller that varies less ... */
+    uint32_t inherited; /* ... of which there are so many */
 };
 
 /* A counted event, FV_METRIC_EVENT_0 and on. */
@@ -88,6 +89,8 @@ struct fv_samples {
     int refusal;              /* ... for this errno; 0: all could */
     bool migrations_exact;    /* on all threads */
     uint64_t log_lost, skipped, not_followed, lost_paths, cut;
+    uint64_t held_back; /* ticks that armed nothing: sampling had taken its share */
+    uint64_t no_stack;  /* signals that found a signal stack too small to work on */
     uint64_t ticks, traps;
     uint64_t entries, returns, abandoned, open, lost; /* lost: without a context of their own, over budget */
     uint32_t threads;                                 /* that were sampled */

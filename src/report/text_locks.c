@@ -71,9 +71,13 @@ static void put_row(struct fv_table *t, const struct fv_view *v, const struct fv
 {
     const struct fv_locks *l = &v->model->locks;
     char name[NAME_BYTES], word[FV_WORD];
+    bool nameless = k->address == FV_NONE && k->kind != FV_SYNC_JOIN && !k->rest;
 
     fv_table_row(t, k->n.wait_s > 0.1 * l->thread_s && k->kind != FV_SYNC_JOIN ? FV_YELLOW : FV_PLAIN);
-    fv_table_set(t, 0, "%s", fv_view_lock_name(v, k, name, sizeof(name)));
+    if (nameless) /* an address in a column that will be cut says nothing */
+        fv_table_set(t, 0, "first in %s", fv_view_path_words(v, k->node, 0, name, sizeof(name)));
+    else
+        fv_table_set(t, 0, "%s", fv_view_lock_name(v, k, name, sizeof(name)));
     fv_table_set(t, 1, "%s", fv_sync_kind_name(k->kind));
     fv_table_set(t, 2, "%s", fv_words_count(k->n.acquired, word));
     if (k->n.acquired)
@@ -89,8 +93,8 @@ static void put_row(struct fv_table *t, const struct fv_view *v, const struct fv
     fv_table_set(t, 9, "%s", fv_words_count(k->threads, word));
 }
 
-/* Locks that nobody waited for are no trouble, nor that the first thread waits for the others' end: where rows are few they are
- * left out. */
+/* Locks that nobody waited for are no trouble, nor that the first thread waits for the others' end: where
+ * rows are few they are left out. */
 static void put_table(const struct fv_page *p, const struct fv_view *v)
 {
     static const struct fv_column columns[] = {
@@ -118,7 +122,7 @@ static void put_table(const struct fv_page *p, const struct fv_view *v)
     }
     if (rows)
         fv_table_print(&t, p);
-    fv_page_cut(p, rows, l->count, "row", p->brief ? " of locks without waiting, and joins" : " of locks");
+    fv_page_cut(p, rows, l->count, "row", p->brief ? " of locks and joins" : " of locks");
     fv_table_release(&t);
 }
 

@@ -37,6 +37,13 @@ static void put_notes(const struct fv_page *p, const struct fv_phase *phase, con
             name, fv_words_percent(s->off_cpu_s, s->time_s, word));
         put_line(p, 4, text);
     }
+    if (fv_phase_bound(s).without_waiting > s->threads_max) {
+        snprintf(text, sizeof(text),
+                 "%sthey waited for %s of their time: what they wait for decides, perhaps work that comes "
+                 "from other threads",
+                 name, fv_words_percent(s->wait_s, s->time_s, word));
+        put_line(p, 4, text);
+    }
     if (s->creator_s > CREATOR * s->elapsed_s) {
         snprintf(text, sizeof(text),
                  "%sfor %s of the time the creating thread did other things than join: it is not among the N",
@@ -80,11 +87,13 @@ static void put_row(struct fv_table *t, const struct fv_view *v, const struct fv
     fv_table_set(t, 3, "%s", fv_words_seconds(s->elapsed_s / p->ranks, word));
     if (s->time_s > 0)
         fv_table_set(t, 4, "%s", fv_words_percent(s->wait_s, s->time_s, word));
+    if (s->off_cpu_s > OFF_CPU * s->time_s)
+        fv_table_set(t, 5, "%s", fv_words_percent(s->off_cpu_s, s->time_s, word));
     if (isfinite(b.without_waiting))
-        fv_table_set(t, 5, "%.2f x", b.without_waiting);
-    set_factor(t, 6, b.bound);
-    set_factor(t, 7, b.synchronisation);
-    set_factor(t, 8, b.imbalance);
+        fv_table_set(t, 6, b.without_waiting < 100 ? "%.2f x" : "%.0f x", b.without_waiting);
+    set_factor(t, 7, b.bound);
+    set_factor(t, 8, b.synchronisation);
+    set_factor(t, 9, b.imbalance);
 }
 
 static void put_single(const struct fv_page *p, size_t count)
@@ -102,9 +111,10 @@ static void put_single(const struct fv_page *p, size_t count)
 void fv_text_phases(const struct fv_page *p, const struct fv_view *v)
 {
     static const struct fv_column columns[] = {
-        { "threads of", true, true, 0 }, { "N", false, false, 0 },       { "times", false, false, 2 },
-        { "elapsed", false, false, 3 },  { "waiting", false, false, 0 }, { "no waits", false, false, 0 },
-        { "speedup", false, false, 4 },  { "sync", false, false, 4 },    { "imbalance", false, false, 1 },
+        { "threads of", true, true, 0 },  { "N", false, false, 0 },       { "times", false, false, 2 },
+        { "elapsed", false, false, 3 },   { "waiting", false, false, 0 }, { "off CPU", false, false, 4 },
+        { "no waits", false, false, 0 },  { "speedup", false, false, 5 }, { "sync", false, false, 5 },
+        { "imbalance", false, false, 1 },
     };
     const struct fv_phases *s = &v->model->phases;
     size_t shown = 0, parallel = 0;
@@ -120,10 +130,12 @@ void fv_text_phases(const struct fv_page *p, const struct fv_view *v)
         }
     }
     if (parallel) {
-        fv_page_heading(p, "Thread phases",
-                        "from creation to join; no waits: how many times as fast, if nobody waited; speedup "
-                        "of the N threads; "
-                        "sync: what waiting takes of it. All at most: fvmpi stacks says more");
+        fv_page_heading(
+            p, "Thread phases",
+            "from creation to join; off CPU: without a processor, and not waiting for each other; no waits: "
+            "how many "
+            "times as fast, if nobody waited; speedup of the N threads; sync: what waiting takes of it. "
+            "These at most: fvmpi stacks says more");
         fv_table_print(&t, p);
         fv_page_cut(p, shown, parallel, "phase", "");
         put_single(p, s->count - parallel);

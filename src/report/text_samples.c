@@ -70,6 +70,19 @@ static void put_losses(const struct fv_page *p, const struct fv_samples *s)
                  fv_words_count(s->not_followed, a));
         put_line(p, text);
     }
+    if (s->held_back) {
+        snprintf(text, sizeof(text),
+                 "%s of the samples measured no instance, because sampling had taken more than 5 %% of the "
+                 "CPU time",
+                 fv_words_percent((double)s->held_back, (double)s->ticks, a));
+        put_line(p, text);
+    }
+    if (s->no_stack) {
+        snprintf(text, sizeof(text),
+                 "%s samples were lost on signal stacks of the program, too small for them",
+                 fv_words_count(s->no_stack, a));
+        put_line(p, text);
+    }
     if (s->log_lost) {
         snprintf(text, sizeof(text),
                  "%s instances are counted here but not in the trace: its budget was full",

@@ -270,23 +270,21 @@ void fv_events_call(struct fv_call *call)
     commit(e, at);
 }
 
-/* Room is made rarely: the application's errno stays, and nothing in there ends the thread. */
-static FV_COLD bool make_room_between(struct fv_thread *t)
+FV_COLD void fv_events_make_room(struct fv_thread *t)
 {
     int saved = errno, state;
 
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    bool good = make_room(t, FV_EVENT_MAX);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* files are written */
+    make_room(t, FV_EVENT_MAX);
     pthread_setcancelstate(state, &state);
     errno = saved;
-    return good;
 }
 
 bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint64_t end, uint64_t *field)
 {
     struct fv_events *e = &t->events;
 
-    if (stopped() || (FV_UNLIKELY((size_t)(e->stop - e->at) < FV_EVENT_MAX) && !make_room_between(t)))
+    if (stopped() || FV_UNLIKELY((size_t)(e->stop - e->at) < FV_EVENT_MAX))
         return false;
     begin = begin > e->last ? begin : e->last;
     end = end > begin ? end : begin;

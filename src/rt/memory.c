@@ -1,8 +1,8 @@
 /* Private memory of the runtime. */
+#include "base/pages.h"
 #include "rt/runtime.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
 static uint64_t total;
 
@@ -17,7 +17,7 @@ static void account(uint64_t bytes)
 void *fv_memory_new(size_t bytes)
 {
     int saved = errno;
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *map = fv_map_pages(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     errno = saved;
     if (map == MAP_FAILED)
@@ -28,7 +28,7 @@ void *fv_memory_new(size_t bytes)
 
 void fv_memory_free(void *memory, size_t bytes)
 {
-    if (memory && !munmap(memory, bytes))
+    if (memory && !fv_unmap_pages(memory, bytes))
         account(-(uint64_t)bytes);
 }
 

@@ -271,6 +271,15 @@ static unsigned collect_checks(const struct walk *walk, struct fv_site site, uin
 }
 
 /* The call tree's node for a walk; outermost frame first. */
+/* Of FV_UNSEEN, by the linker; without such functions 0. */
+extern const char __start_fv_unseen[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_fv_unseen[] __attribute__((weak, visibility("hidden")));
+
+static bool is_unseen(uintptr_t return_address)
+{
+    return return_address >= (uintptr_t)__start_fv_unseen && return_address < (uintptr_t)__stop_fv_unseen;
+}
+
 static uint32_t intern(const struct walk *walk)
 {
     uint32_t id = 0;
@@ -281,6 +290,9 @@ static uint32_t intern(const struct walk *walk)
         id = fv_tree_child(0, FV_MODULE_TRUNCATED, 0);
     for (unsigned i = walk->count; i-- > 0;) {
         uint64_t offset;
+
+        if (is_unseen(walk->frame[i].address))
+            continue;
         uint32_t module = fv_module_find(walk->frame[i].address, &offset);
 
         id = fv_tree_child(id, module, offset);

@@ -87,6 +87,8 @@ struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site si
 /* Adds an entry with the given checks (copied); evicts everything when the cache is full. */
 struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
                                      const struct fv_path_check *checks, uint32_t count);
+/* For functions of ours that stand between functions of the application: their frames are in no path. */
+#define FV_UNSEEN __attribute__((section("fv_unseen"), noinline))
 /* The cached slots lie in [slot, stack_end) of the thread. */
 void fv_stack_bounds(bool initial_thread, uintptr_t *low, uintptr_t *high);
 
@@ -215,9 +217,11 @@ void fv_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
 void fv_events_init(void);
 void fv_events_call(struct fv_call *call);
 /* What a thread did between its calls: never inside of one, nor in a signal handler. Its form's first field, of WAIT
- * the first two, are filled in here: times in ticks. False: the trace has ended. */
+ * the first two, are filled in here: times in ticks. False: there is no room, which _make_room() makes, or the trace
+ * has ended. */
 bool fv_events_between(struct fv_thread *thread, unsigned kind, uint64_t begin, uint64_t end,
                        uint64_t *field);
+void fv_events_make_room(struct fv_thread *thread);
 /* Room of the trace's budget for something else in it. Also from a signal handler. False: it is used up, or the trace
  * has ended. */
 bool fv_events_reserve(size_t bytes);

@@ -59,7 +59,7 @@ static struct perf_event_attr attributes(uint64_t period)
         .exclude_hv = 1,
         .sigtrap = 1,
         .remove_on_exec = 1,
-        .sig_data = FV_TRAP_CALL,
+        .sig_data = fv_perf_data(FV_TRAP_CALL, 0, 0),
     };
 
     if (wanted.type == PERF_TYPE_BREAKPOINT) {

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include <linux/hw_breakpoint.h>
 
 #define TRAP_PERF_CODE  6 /* TRAP_PERF of the kernel, where the C library does not know it */
+#define OURS            0xf7b1u /* in sig_data: the application may have events that signal, too */
 #define TRAP_PERF_ASYNC 1
 
 bool fv_perf_source(const void *siginfo, struct fv_trap_source *out)
@@ -28,11 +30,18 @@ bool fv_perf_source(const void *siginfo, struct fv_trap_source *out)
     if (((const siginfo_t *)siginfo)->si_code != TRAP_PERF_CODE)
         return false;
     memcpy(&perf, (const char *)siginfo + 24, sizeof(perf)); /* si_perf_data and so on */
+    if ((perf.data >> 16 & 0xffff) != OURS)
+        return false;
     *out = (struct fv_trap_source){ .kind = (enum fv_trap)(perf.data & 0xff),
                                     .slot = perf.data >> 8 & 0xff,
                                     .generation = (uint32_t)(perf.data >> 32),
                                     .late = perf.flags & TRAP_PERF_ASYNC };
     return true;
+}
+
+uint64_t fv_perf_data(enum fv_trap kind, unsigned slot, uint32_t generation)
+{
+    return (uint64_t)kind | (uint64_t)slot << 8 | (uint64_t)OURS << 16 | (uint64_t)generation << 32;
 }
 
 /* ---- open and close ---- */
@@ -49,7 +58,7 @@ static struct perf_event_attr attributes(enum fv_trap kind, unsigned slot, uint3
         .exclude_hv = 1,
         .sigtrap = 1,
         .remove_on_exec = 1,
-        .sig_data = (uint64_t)kind | (uint64_t)slot << 8 | (uint64_t)generation << 32,
+        .sig_data = fv_perf_data(kind, slot, generation),
     };
 }
 
@@ -64,6 +73,14 @@ static struct perf_event_attr breakpoint(enum fv_trap kind, unsigned slot, uint3
     return attr;
 }
 
+/* A thread takes half a dozen: with many threads the application would run out of them. */
+static bool is_for_application(long fd)
+{
+    struct rlimit limit;
+
+    return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd >= limit.rlim_cur / 2;
+}
+
 bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group)
 {
     long fd = syscall(SYS_perf_event_open, attr, 0, -1, group, (unsigned long)PERF_FLAG_FD_CLOEXEC);
@@ -72,6 +89,11 @@ bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int g
     if (high >= 0) {
         close((int)fd);
         fd = high;
+    }
+    if (fd >= 0 && is_for_application(fd)) {
+        close((int)fd);
+        fd = -1;
+        errno = EMFILE;
     }
     event->fd = (int)fd;
     return fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id);

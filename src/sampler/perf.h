@@ -24,6 +24,8 @@ struct fv_trap_source {
 };
 /* From the siginfo_t of a SIGTRAP. False: it is nothing of ours. */
 bool fv_perf_source(const void *siginfo, struct fv_trap_source *out);
+/* perf_event_attr.sig_data of an event that says so. */
+uint64_t fv_perf_data(enum fv_trap kind, unsigned slot, uint32_t generation);
 
 /* Events begin disabled. False: errno tells, and fd is -1 or to be closed. */
 bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns);

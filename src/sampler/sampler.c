@@ -87,7 +87,7 @@ static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv
         fv_pmu_enter(&s->pmu);
     read_registers(&r, context);
     if (from->kind == FV_TRAP_TICK)
-        fv_tick(s, &r);
+        fv_tick(s, &r, now->cpu_ns);
     else
         entered = on_trap(s, from, &r, now);
     if (entered)
@@ -273,6 +273,7 @@ static const char *why_no_event(int error)
     case ENOSYS: return "perf_event_open: not in this kernel, or kept from this container";
     case EINVAL: return "perf_event_open: this kernel cannot signal a thread its samples (Linux 5.13 can)";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
+    case EMFILE: return "half of the file descriptors are the application's (ulimit -n), the others are taken";
     }
     return "perf_event_open failed";
 }
@@ -318,6 +319,8 @@ void fv_sampler_thread_begin(struct fv_thread *thread)
         drop_signal_stack(s);
         return;
     }
+    s->budget_cpu_ns = fv_cpu_ns();
+    s->budget_tool_ns = s->tool_ns;
     s->on = true;
     mine = s;
     if (s->tick.fd >= 0)

@@ -94,6 +94,7 @@ struct fv_sampler {
     bool on; /* events are open */
     uint64_t random;
     uint64_t tool_ticks, tool_ns; /* to be subtracted from all that is open */
+    uint64_t budget_cpu_ns, budget_tool_ns; /* what they were when the present thread began */
     uint64_t tool_mpi_ticks;      /* of tool_ticks, while the thread was in MPI */
     struct fv_stack stack;
     struct fv_event_fd tick, rw;
@@ -175,7 +176,7 @@ static inline void fv_x_disarm(struct fv_x_slot *x)
 /* ---- ticks.c: a sample of the CPU clock ---- */
 
 uint64_t fv_tick_period(const struct fv_sampler *s); /* on average, ns */
-void fv_tick(struct fv_sampler *s, const struct fv_registers *r);
+void fv_tick(struct fv_sampler *s, const struct fv_registers *r, uint64_t cpu_ns);
 
 /* ---- calibrate.c ---- */
 

@@ -20,6 +20,7 @@
 /* The C library's own, by names that nobody interposes. */
 extern int __sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 extern sighandler_t ssignal(int signal, sighandler_t handler);
+extern sighandler_t sysv_signal(int signal, sighandler_t handler);
 
 static struct fv_lock lock; /* held with all signals blocked */
 static bool ours;           /* the handler is set, or SIG_IGN in its place */
@@ -33,7 +34,9 @@ int fv_signals_take(void (*function)(int, siginfo_t *, void *))
     if (!ours) {
         handler =
             (struct sigaction){ .sa_sigaction = function, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
-        sigfillset(&handler.sa_mask);
+        /* All of them: sigfillset() leaves out the one by which the C library cancels threads, at once where they
+         * asked for that, in the middle of our records. */
+        memset(&handler.sa_mask, 0xff, sizeof(handler.sa_mask));
         err = __sigaction(SIGTRAP, &handler, &application);
         ours = !err;
     }
@@ -107,15 +110,19 @@ static int set_virtual(const struct sigaction *action, struct sigaction *old)
 
 static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *) = __sigaction;
 static sighandler_t (*next_signal)(int, sighandler_t) = ssignal;
+static sighandler_t (*next_sysv_signal)(int, sighandler_t) = sysv_signal;
 
 __attribute__((constructor)) static void find_next(void)
 {
-    void *action = dlsym(RTLD_NEXT, "sigaction"), *function = dlsym(RTLD_NEXT, "signal");
+    void *action = dlsym(RTLD_NEXT, "sigaction"), *function = dlsym(RTLD_NEXT, "signal"),
+         *of_sysv = dlsym(RTLD_NEXT, "__sysv_signal");
 
     if (action)
         memcpy(&next_sigaction, &action, sizeof(action));
     if (function)
         memcpy(&next_signal, &function, sizeof(function));
+    if (of_sysv)
+        memcpy(&next_sysv_signal, &of_sysv, sizeof(of_sysv));
 }
 
 NO_TSAN FV_PUBLIC int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
@@ -131,6 +138,17 @@ NO_TSAN FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
         return next_signal(signal, function);
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, signal);
+    return set_virtual(&action, &old) ? SIG_ERR : old.sa_handler;
+}
+
+/* What signal() is in programs compiled as strict ISO C (-std=c99). */
+NO_TSAN FV_PUBLIC sighandler_t __sysv_signal(int signal, sighandler_t function)
+{
+    struct sigaction action = { .sa_handler = function, .sa_flags = (int)SA_RESETHAND | SA_NODEFER }, old;
+
+    if (!is_virtual(signal) || function == SIG_ERR)
+        return next_sysv_signal(signal, function);
+    sigemptyset(&action.sa_mask);
     return set_virtual(&action, &old) ? SIG_ERR : old.sa_handler;
 }
 

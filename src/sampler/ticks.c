@@ -83,7 +83,16 @@ static void set_period(struct fv_sampler *s)
         fv_perf_set_period(&s->tick, period);
 }
 
-void fv_tick(struct fv_sampler *s, const struct fv_registers *r)
+/* May instances cost more? What ticks cost is known from the rate; what instances do depends on the program,
+ * and on what a trap costs on this machine. */
+#define BUDGET_PART  20        /* one part in so many of the thread's CPU time, ... */
+#define BUDGET_SLACK 50000000u /* ... and so many ns: a beginning meets everything for the first time */
+static bool is_within_budget(const struct fv_sampler *s, uint64_t cpu_ns)
+{
+    return s->tool_ns - s->budget_tool_ns <= BUDGET_SLACK + (cpu_ns - s->budget_cpu_ns) / BUDGET_PART;
+}
+
+void fv_tick(struct fv_sampler *s, const struct fv_registers *r, uint64_t cpu_ns)
 {
     uint32_t node;
 
@@ -103,7 +112,10 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r)
     if (s->record->mode == FV_SAMPLER_CALLS)
         fv_calls_tick(s);
     if (s->record->mode == FV_SAMPLER_BREAKPOINTS) {
-        arm_some(s);
+        if (is_within_budget(s, cpu_ns))
+            arm_some(s);
+        else
+            s->record->held_back++;
         remember_functions(s); /* after the choice, which must not depend on where the thread is now */
     }
     fv_live_watch(s);

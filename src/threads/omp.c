@@ -249,7 +249,7 @@ static void leave(struct fv_omp_member *m)
 }
 
 /* In place of the program's function. */
-static void run_member(void *arg)
+static FV_UNSEEN void run_member(void *arg)
 {
     struct fv_omp_team *team = arg;
     unsigned number = (unsigned)team->next->omp_get_thread_num();
@@ -443,13 +443,14 @@ static void end_region(const struct call *call)
     next->function(call.body, call.data, threads, __VA_ARGS__);                                              \
     end_region(&call)
 
-FV_PUBLIC void GOMP_parallel(fv_omp_body *body, void *data, unsigned threads, unsigned flags)
+FV_PUBLIC FV_UNSEEN void GOMP_parallel(fv_omp_body *body, void *data, unsigned threads, unsigned flags)
 {
     REGION(GOMP_parallel, threads, flags);
 }
 
 /* libgomp looks at the first word of the data. */
-FV_PUBLIC unsigned GOMP_parallel_reductions(fv_omp_body *body, void *data, unsigned threads, unsigned flags)
+FV_PUBLIC FV_UNSEEN unsigned GOMP_parallel_reductions(fv_omp_body *body, void *data, unsigned threads,
+                                                      unsigned flags)
 {
     const struct fv_omp_next *next = FV_OMP_NEXT();
     struct call call = begin_region(next, body, data, FV_CALL_SITE());
@@ -461,21 +462,21 @@ FV_PUBLIC unsigned GOMP_parallel_reductions(fv_omp_body *body, void *data, unsig
     return team;
 }
 
-FV_PUBLIC void GOMP_parallel_sections(fv_omp_body *body, void *data, unsigned threads, unsigned count,
-                                      unsigned flags)
+FV_PUBLIC FV_UNSEEN void GOMP_parallel_sections(fv_omp_body *body, void *data, unsigned threads,
+                                                unsigned count, unsigned flags)
 {
     REGION(GOMP_parallel_sections, threads, count, flags);
 }
 
 #define LOOP(function)                                                                                       \
-    FV_PUBLIC void function(fv_omp_body *body, void *data, unsigned threads, long start, long end,           \
-                            long step, long chunk, unsigned flags)                                           \
+    FV_PUBLIC FV_UNSEEN void function(fv_omp_body *body, void *data, unsigned threads, long start, long end, \
+                                      long step, long chunk, unsigned flags)                                 \
     {                                                                                                        \
         REGION(function, threads, start, end, step, chunk, flags);                                           \
     }
 #define LOOP_AT_RUNTIME(function)                                                                            \
-    FV_PUBLIC void function(fv_omp_body *body, void *data, unsigned threads, long start, long end,           \
-                            long step, unsigned flags)                                                       \
+    FV_PUBLIC FV_UNSEEN void function(fv_omp_body *body, void *data, unsigned threads, long start, long end, \
+                                      long step, unsigned flags)                                             \
     {                                                                                                        \
         REGION(function, threads, start, end, step, flags);                                                  \
     }

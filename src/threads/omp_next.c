@@ -66,12 +66,21 @@ static const struct fv_omp_next *make_alone(void)
 
 /* ---- runtimes that only some modules see ---- */
 
-/* What a runtime is known by, in ours, RTLD_NEXT, and others. */
+static bool is_ours(const void *function)
+{
+    Dl_info ours, its;
+
+    return dladdr(&fv_omp_global, &ours) && dladdr(function, &its) && ours.dli_fbase == its.dli_fbase;
+}
+
+/* What a runtime is known by; NULL: there is none. */
 static void *mark_of(void *handle)
 {
     void *found = dlsym(handle, "GOMP_parallel");
 
-    return found ? found : dlsym(handle, "omp_set_lock");
+    if (!found)
+        found = dlsym(handle, "omp_set_lock");
+    return found && !is_ours(found) ? found : NULL;
 }
 
 static struct fv_lock lock;
@@ -138,7 +147,8 @@ static int note_name(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-/* As the caller's module sees it; else any that is there. */
+/* As the caller's module sees it; else any that is there: a caller may have called last of all, by a jump,
+ * and what it returns to is then ours. */
 static const struct fv_omp_next *find_local(const void *caller)
 {
     const struct fv_omp_next *found = NULL;

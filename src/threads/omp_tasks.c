@@ -21,7 +21,7 @@ struct source {
     size_t bytes, distance;
 };
 
-static void run(fv_omp_body *body, void *data)
+static FV_UNSEEN void run(fv_omp_body *body, void *data)
 {
     struct fv_omp_member *m;
     uint64_t begin = fv_ticks(), worked = fv_omp_worked, end;
@@ -40,7 +40,7 @@ static void run(fv_omp_body *body, void *data)
 #define SIZES(X) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096)
 
 #define RUN(distance)                                                                                        \
-    static void run_##distance(void *data)                                                                   \
+    static FV_UNSEEN void run_##distance(void *data)                                                         \
     {                                                                                                        \
         fv_omp_body *body;                                                                                   \
                                                                                                              \
@@ -59,7 +59,7 @@ static const struct size {
 #undef SIZE
 };
 
-static void copy(void *to, void *from)
+static FV_UNSEEN void copy(void *to, void *from)
 {
     const struct source *source = from;
 
@@ -89,8 +89,9 @@ static const struct size *size_of(const struct fv_omp_next *next, fv_omp_copy *c
     return fit;
 }
 
-FV_PUBLIC void GOMP_task(fv_omp_body *body, void *data, fv_omp_copy *copies, long bytes, long alignment,
-                         bool later, unsigned flags, void **depend, int priority, void *detach)
+FV_PUBLIC FV_UNSEEN void GOMP_task(fv_omp_body *body, void *data, fv_omp_copy *copies, long bytes,
+                                   long alignment, bool later, unsigned flags, void **depend, int priority,
+                                   void *detach)
 {
     const struct fv_omp_next *next = FV_OMP_NEXT();
     const struct size *size = size_of(next, copies, flags & DETACH ? -1 : bytes, alignment);
@@ -106,9 +107,9 @@ FV_PUBLIC void GOMP_task(fv_omp_body *body, void *data, fv_omp_copy *copies, lon
 
 /* Not later: the thread that comes here runs them all, one after another, and waits for nothing. */
 #define TASKLOOP(function, type)                                                                             \
-    FV_PUBLIC void function(fv_omp_body *body, void *data, fv_omp_copy *copies, long bytes, long alignment,  \
-                            unsigned flags, unsigned long tasks, int priority, type start, type end,         \
-                            type step)                                                                       \
+    FV_PUBLIC FV_UNSEEN void function(fv_omp_body *body, void *data, fv_omp_copy *copies, long bytes,        \
+                                      long alignment, unsigned flags, unsigned long tasks, int priority,     \
+                                      type start, type end, type step)                                       \
     {                                                                                                        \
         const struct fv_omp_next *next = FV_OMP_NEXT();                                                      \
         struct source source = { body, copies, data, (size_t)bytes, 0 };                                     \

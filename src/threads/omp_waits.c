@@ -117,7 +117,7 @@ FV_PUBLIC void GOMP_workshare_task_reduction_unregister(bool cancelled)
 /* ---- criticals ---- */
 
 #define INSIDE 1024
-/* Threads inside, by a hash of the critical: two may share a counter. */
+/* Threads that came, by a hash of the critical: two may share a counter. */
 static struct {
     int32_t count __attribute__((aligned(64)));
 } inside[INSIDE];
@@ -127,31 +127,49 @@ static int32_t *inside_of(const void *critical)
     return &inside[fv_mix((uintptr_t)critical) % INSIDE].count;
 }
 
-/* Now, or waiting. s NULL: not recorded. */
+/* s NULL: not recorded. */
 struct entry {
     struct fv_sync *s;
     struct fv_sync_wait wait;
     const void *critical;
     struct fv_site site;
+    uint64_t begin;
     bool waits;
 };
 
 static struct entry critical_begin(const void *critical, struct fv_site site)
 {
     struct entry e = { .s = fv_sync_enter(), .critical = critical, .site = site };
+    bool is_first = !__atomic_fetch_add(inside_of(critical), 1, __ATOMIC_RELAXED);
 
-    e.waits = e.s && __atomic_load_n(inside_of(critical), __ATOMIC_RELAXED);
+    e.waits = e.s && !is_first;
     if (FV_UNLIKELY(e.waits))
         e.wait = fv_sync_wait_begin(e.s, critical, FV_SYNC_OMP, FV_SYNC_LOCK, site);
+    else if (e.s)
+        e.begin = fv_ticks();
     return e;
+}
+
+/* The first to come may be overtaken. */
+static FV_COLD void waited_after_all(const struct entry *e)
+{
+    struct fv_sync_wait w = fv_sync_wait_begin(e->s, e->critical, FV_SYNC_OMP, FV_SYNC_LOCK, e->site);
+
+    w.begin = e->begin;
+    fv_sync_wait_end(&w, FV_SYNC_GOT_LOCK);
 }
 
 static void critical_got(const struct entry *e)
 {
-    __atomic_fetch_add(inside_of(e->critical), 1, __ATOMIC_RELAXED);
+    if (FV_UNLIKELY(!e->s))
+        return;
+    const uint64_t hz = fv_rt.writer.header->nominal_hz, microsecond = (hz ? hz : 2500000000u) >> 20;
+
     if (FV_UNLIKELY(e->waits))
         fv_sync_wait_end(&e->wait, FV_SYNC_GOT_LOCK);
-    else if (e->s)
+    else if (FV_UNLIKELY(fv_ticks() - e->begin > microsecond))
+        waited_after_all(e);
+    else
         fv_sync_acquired(e->s, e->critical, FV_SYNC_OMP, FV_SYNC_LOCK, e->site);
 }
 

@@ -62,6 +62,14 @@ uint32_t fv_sync_path(struct fv_sync *s, struct fv_site site)
     return path;
 }
 
+FV_COLD void fv_sync_make_room(struct fv_sync *s)
+{
+    struct rarely r = rare_begin(s);
+
+    fv_events_make_room(s->thread);
+    rare_end(&r);
+}
+
 /* ---- records ---- */
 
 static bool room_for_one(struct fv_sync *s, bool coarse)
@@ -150,7 +158,8 @@ static bool fill(const struct rarely *r, struct fv_sync_entry *e, unsigned kind,
     uintptr_t return_address = (uintptr_t)site.return_address;
     struct fv_sync *s = r->s;
 
-    if (fv_sync_is_ignored(return_address)) {
+    /* a region's function that jumps to OpenMP returns to us */
+    if (kind != FV_SYNC_OMP && fv_sync_is_ignored(return_address)) {
         e->record = &s->ignored;
         return true;
     }

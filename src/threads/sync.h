@@ -222,6 +222,9 @@ uintptr_t fv_lives_find(pthread_t thread, struct fv_thread_life **out);
 void fv_lives_joined(pthread_t thread, struct fv_thread_life *life, struct fv_sync *s, uint64_t begin,
                      uint64_t end, struct fv_site site);
 
+/* For traced.c: of what it takes nothing is recorded. */
+void fv_sync_make_room(struct fv_sync *s);
+
 /* ---- for lives.c ---- */
 
 void fv_sync_start(void);                                       /* recording begins */

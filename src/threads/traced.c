@@ -10,14 +10,26 @@ static bool is_between(void)
     return fv_current != NULL;
 }
 
-static bool put(struct fv_sync *s, enum fv_event_kind kind, uint64_t now, uint64_t a, uint64_t b)
+static FV_COLD bool put_with_room(struct fv_sync *s, enum fv_event_kind kind, uint64_t begin, uint64_t end,
+                                  uint64_t *field)
 {
-    uint64_t field[] = { 0, a, b };
-
-    if (FV_LIKELY(fv_events_between(s->thread, kind, now, now, field)))
+    fv_sync_make_room(s);
+    if (fv_events_between(s->thread, kind, begin, end, field))
         return true;
     s->state->trace_lost++;
     return false;
+}
+
+static inline bool put_event(struct fv_sync *s, enum fv_event_kind kind, uint64_t begin, uint64_t end,
+                             uint64_t *field)
+{
+    return FV_LIKELY(fv_events_between(s->thread, kind, begin, end, field)) ||
+           put_with_room(s, kind, begin, end, field);
+}
+
+static bool put(struct fv_sync *s, enum fv_event_kind kind, uint64_t now, uint64_t a, uint64_t b)
+{
+    return put_event(s, kind, now, now, (uint64_t[FV_EVENT_FIELDS]){ 0, a, b });
 }
 
 /* ---- threads ---- */
@@ -157,6 +169,5 @@ void fv_traced_waited(const struct fv_sync_wait *w, const struct fv_sync_record 
     uint64_t what = w->kind | (uint64_t)w->operation << 4 | (uint64_t)outcome << 8;
     uint64_t cause = outcome == FV_WAITED_FOR_NONE ? 0 : cause_of(w);
     uint64_t field[] = { 0, 0, w->thing ? w->thing->id : 0, record->path, what, cause };
-    if (!fv_events_between(s->thread, FV_EV_WAIT, w->begin, now, field))
-        s->state->trace_lost++;
+    put_event(s, FV_EV_WAIT, w->begin, now, field);
 }

@@ -1,9 +1,11 @@
-/* What threads do between their calls, for the trace (--threads --trace): creation, begin, end and join; locks acquired
- * and released, in which order; waiting, as regions, and for whom. Each is a record among those of the thread's calls
- * (trace/events.h), written by the thread itself outside of MPI: what MPI's own locks do inside of a call is not
- * there. Acquisitions are numbered as they become records, so that a lock's orders have no gaps.
+/* What threads do between their calls, for the trace (--threads --trace): creation, begin, end and join;
+ * locks acquired and released, in which order; waiting, as regions, and for whom. Each is a record among
+ * those of the thread's calls (trace/events.h), written by the thread itself outside of MPI: what MPI's own
+ * locks do inside of a call is not there. Acquisitions are numbered as they become records, so that a lock's
+ * orders have no gaps.
  *
- * All are called by the thread that they are about, with FV_SYNC_TRACED set in fv_sync_mode. Times in ticks. */
+ * All are called by the thread that they are about, with FV_SYNC_TRACED set in fv_sync_mode. Times in ticks.
+ */
 #ifndef FV_TRACED_H
 #define FV_TRACED_H
 

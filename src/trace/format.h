@@ -541,7 +541,7 @@ struct fv_sampler_record {
     uint64_t events_lost;   /* returns whose events are not known: means are those of the others */
     uint64_t call_samples;  /* of FV_SAMPLER_CALLS: samples of the event of calls, entries or refused */
     uint64_t no_stack;   /* samples and traps that found a signal stack of the application, too small to work on */
-    uint64_t reserved[1];
+    uint64_t held_back;  /* ticks that armed nothing, because sampling had taken its share of the CPU time */
 };
 _Static_assert(sizeof(struct fv_sampler_record) == 208, "on-disk size");
 

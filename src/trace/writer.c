@@ -1,11 +1,11 @@
 /* See writer.h. Everything here is rare: once per process, or once per chunk. */
 #include "trace/writer.h"
 #include "base/base.h"
+#include "base/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -43,7 +43,7 @@ static void *map_new(int fd, uint64_t offset, uint64_t bytes)
         errno = err;
         return NULL;
     }
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    void *map = fv_map_pages(bytes, MAP_SHARED, fd, (off_t)offset);
     return map == MAP_FAILED ? NULL : map;
 }
 
@@ -210,7 +210,7 @@ void fv_writer_release(struct fv_chunk_header *chunk)
 {
     int saved = errno;
 
-    munmap(chunk, chunk->bytes);
+    fv_unmap_pages(chunk, chunk->bytes);
     errno = saved;
 }
 

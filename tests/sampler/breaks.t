@@ -141,6 +141,10 @@ def refusals(tap, patterns, breaks, holder):
             check(25 <= sampler['ticks'] <= 0.5 * 1.6 * sampler['rate'], 'ticks: {}', sampler)
             work = sum(n for path, n in rank.costs.items() if path[:3] == ('work', 'task', 'busy'))
             check(work > 0.9 * sampler['ticks'], '{} of {}', work, sampler['ticks'])
+    with tap.test('half of the file descriptors are the application\'s'):
+        rank = run([breaks, 'threads'], 'joined 4\n', before=['sh', '-c', 'ulimit -n 64; exec "$0" "$@"'])
+        check(rank.err.count('ulimit -n') == 1 and rank.err.count('\n') == 1, rank.err)
+        equal('refusals', {(s['mode'], s['refusal']) for s in rank.samplers}, {(COSTS, errno.EMFILE)})
     denied = [patterns, 'deny', str(errno.EPERM)]
     with tap.test('the timer interrupts no poll, epoll_wait, select, nanosleep'):
         rank = run([breaks, 'waits'], 'interrupted 0\n', 1000, before=denied)

@@ -50,6 +50,12 @@ def serial(tap, patterns):
         means(run, rank)
     with tap.test('patterns: variation'):
         ranking(rank)
+    with tap.test('many samples: instances stay within their budget, ticks go on'):
+        fast = sampled([patterns, '1.5'], 5000).ended(0)
+        s, = samples.read(harness.FVMPI, fast.directory)[0].samplers
+        check(s['held_back'] > s['ticks'] // 4, 'not held back: {}', s)
+        check(s['ticks'] > 1000 and s['returns'] > 0, 'ticks: {}', s)
+        equal('told', fast.report().data['sampling']['held_back'], s['held_back'])
     with tap.test('patterns: costs lie where the work is'):
         work = sum(n for path, n in rank.costs.items() if path[0] == 'work' and 'main' in path)
         check(work > 0.9 * sum(rank.costs.values()), '{} of {}', work, sum(rank.costs.values()))
@@ -153,7 +159,7 @@ def logged(tap):
     for mpi in harness.mpis(tap, quiet=True):
         with tap.test('{}: with a trace, each measured instance is in it'.format(mpi)):
             program = compile_with(mpi.cc, 'exchange.c')
-            run = mpi.profile(program, 2, ['1000'], options=['--sample=3000', '--trace', '-q']).ended(0)
+            run = mpi.profile(program, 2, ['2500'], options=['--sample=1500', '--trace', '-q']).ended(0)
             for rank in samples.read(harness.FVMPI, run.directory):
                 accounts(rank)
                 equal('instances', len(rank.logged), rank.samplers[0]['returns'] - rank.samplers[0]['log_lost'])

@@ -84,9 +84,10 @@ static double until_left(void)
 }
 
 /* One thread has much more to do; the others wait at the region's end. */
-static double __attribute__((noinline)) imbalanced(void)
+static double __attribute__((noinline)) imbalanced(int *was_last)
 {
     double sum = 0;
+    int who;
 
     for (int round = 0; round < ROUNDS; round++) {
 #pragma omp parallel num_threads(threads)
@@ -97,6 +98,8 @@ static double __attribute__((noinline)) imbalanced(void)
             arrived[me] = omp_get_wtime();
         }
         sum += until_all_came();
+        last_of(arrived, &who);
+        *was_last += who == threads - 1;
     }
     return sum;
 }
@@ -204,24 +207,31 @@ static void __attribute__((noinline)) uncontended(void)
     }
 }
 
-/* One makes tasks, all others run them where they wait: hardly anybody waits. The truth is what is not task.
- */
+static void make_tasks(double *in_tasks)
+{
+    for (int i = 0; i < 4 * threads; i++)
+#pragma omp task
+    {
+        double b = omp_get_wtime();
+
+        hold(5);
+#pragma omp atomic
+        *in_tasks += omp_get_wtime() - b;
+    }
+}
+
+/* One makes tasks, all others run them where they wait, at a barrier and at the region's end: hardly anybody
+ * waits. The truth is what is not task. */
 static double __attribute__((noinline)) tasks(void)
 {
     double sum = 0, in_tasks = 0, begin = omp_get_wtime();
 
 #pragma omp parallel num_threads(threads)
     {
+#pragma omp single
+        make_tasks(&in_tasks);
 #pragma omp single nowait
-        for (int i = 0; i < 4 * threads; i++)
-#pragma omp task
-        {
-            double b = omp_get_wtime();
-
-            hold(5);
-#pragma omp atomic
-            in_tasks += omp_get_wtime() - b;
-        }
+        make_tasks(&in_tasks);
     }
     sum = threads * (omp_get_wtime() - begin) - in_tasks;
     return sum > 0 ? sum : 0;
@@ -242,11 +252,13 @@ static int __attribute__((noinline)) nested(void)
     return sum;
 }
 
-static void run(void)
+static void __attribute__((noinline)) run(void)
 {
     double held;
+    int was_last = 0;
 
-    truth("imbalanced", imbalanced());
+    truth("imbalanced", imbalanced(&was_last));
+    printf("truth was_last %d\n", was_last);
     truth("uneven_barrier", uneven_barrier());
     truth("uneven_loop", uneven_loop());
     truth("criticals", criticals(&held));
@@ -258,6 +270,7 @@ static void run(void)
     printf("nested %d\n", nested());
 #pragma omp parallel if (0)
     printf("alone %d\n", omp_get_num_threads());
+    puts("done");
 }
 
 int main(int argc, char **argv)

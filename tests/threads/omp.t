@@ -37,6 +37,8 @@ def of(waits, name, **wanted):
 def known(tap, who, waits, truth, team):
     with tap.test('{}: the file is whole'.format(who)):
         equal('damages', waits.damages, [])
+        for r in waits.records + waits.regions:
+            check(not [n for n in r.names if 'GOMP' in n or 'run_member' in n], 'a path of ours: {}', r.names)
         for t in waits.threads:
             equal('thread {}'.format(t.thread), t.omp,
                   total([r for r in waits.records if r.thread == t.thread and r.kind == 'omp'], 'wait'))
@@ -55,7 +57,7 @@ def known(tap, who, waits, truth, team):
         near('inside', r.wait, 0)
         if team > 1:
             slow = [t for t in waits.team if t.region == r.id and t.number == team - 1]
-            equal('who is last', total(slow, 'last'), ROUNDS)
+            equal('who is last', total(slow, 'last'), truth['was_last'])
             check(total(slow, 'time') >= 60e6 * ROUNDS, 'its time: {}', slow)
         equal('as waits', total(of(waits, 'imbalanced'), 'wait'), r.join)
     with tap.test('{}: a barrier in a function'.format(who)):
@@ -69,17 +71,18 @@ def known(tap, who, waits, truth, team):
         for name, held, records in (('criticals', 'criticals_held', of(waits, '.gomp_critical_user_named')),
                                     ('locks', 'locks_held', waits.of('lock'))):
             mine = [r for r in records if r.names[0].startswith(name)]
-            near(name, total(mine, 'wait'), truth[name], ROUNDS * team)
+            near(name, total(mine, 'wait'), truth[name], ROUNDS)
             near(held, total(mine, 'hold'), truth[held], ROUNDS)
             equal('acquired', total(mine, 'acquired'), ROUNDS * team)
-            check(team == 1 or total(mine, 'contended') >= ROUNDS * (team - 1) - 1, 'contended: {}', mine)
+            check(team == 1 or total(mine, 'contended') > 0, 'contended: {}', mine)
         for records in (of(waits, '.gomp_critical_user_alone'),
                         [r for r in waits.of('lock') if r.names[0] == 'uncontended']):
-            equal('alone', (total(records, 'acquired'), total(records, 'contended'), total(records, 'wait')), (1000, 0, 0))
+            equal('alone', total(records, 'acquired'), 1000)
+            check(total(records, 'contended') < 100, 'waits for nobody: {}', records)
     with tap.test('{}: tasks are no waiting'.format(who)):
         r, = region(waits, 'tasks')
-        near('waits', r.join + r.wait, truth['tasks'], 2 * team)
-        check(total(waits.regions, 'tasks') == r.tasks and (r.tasks >= 5e6 * 3 * team), 'tasks: {}', r)
+        near('waits', r.join + r.wait, truth['tasks'], team)
+        check(total(waits.regions, 'tasks') == r.tasks and r.tasks >= 5e6, 'tasks: {}', r)
     with tap.test('{}: teams in teams, a team of one'.format(who)):
         outer = [r for r in region(waits, 'nested') if r.level == 1]
         inner = [r for r in waits.regions if r.level == 2]
@@ -105,7 +108,7 @@ def main():
         who = '{} thread(s), {}'.format(team, policy)
         run = threads.record([program, str(team)], *OPTIONS, env={'OMP_WAIT_POLICY': policy}).ended(0)
         known(tap, who, threads.Waits(run.directory), truths(run), team)
-        equal('output', rest(run), ['nested 808', 'alone 1'])
+        equal('output', rest(run), ['nested 808', 'alone 1', 'done'])
     for mpi in harness.mpis(tap):
         program = threads.build('omp.c', '-fopenmp', '-DWITH_MPI', compiler=mpi.cc, output='omp.' + str(mpi))
         run = mpi.profile(program, 2, ['2'], options=['-q'] + OPTIONS, env={'OMP_WAIT_POLICY': 'passive'}).ended(0)
@@ -138,7 +141,7 @@ def main():
         run = threads.record([program, plugin], *OPTIONS).ended(0)
         equal('output', run.out, 'sum 42\n')
         waits = threads.Waits(run.directory)
-        equal('regions', [(r.count, r.threads, r.names[0]) for r in waits.regions], [(2, 6, 'plugin_sum')])
+        equal('regions', [(r.count, r.threads, r.names[:2]) for r in waits.regions], [(1, 3, ['plugin_sum', 'main'])] * 2)
         equal('criticals', total(of(waits, '.gomp_critical_user_sums'), 'acquired'), 6)
     tap.done()
 

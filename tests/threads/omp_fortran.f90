@@ -37,11 +37,20 @@ program omp_fortran
     call omp_destroy_nest_lock(nest)
     write (*, '(a,i0)') 'total ', total
 contains
-    subroutine hold(seconds)
+    subroutine hold(seconds) ! without a processor
+        use iso_c_binding
         real(8), intent(in) :: seconds
         real(8) :: until
+        integer :: ignored
+        interface
+            integer(c_int) function usleep(microseconds) bind(c)
+                import c_int
+                integer(c_int), value :: microseconds
+            end function
+        end interface
         until = omp_get_wtime() + seconds
         do while (omp_get_wtime() < until)
+            ignored = usleep(int((until - omp_get_wtime()) * 1d6, c_int))
         end do
     end subroutine
 end program

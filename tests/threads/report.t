@@ -173,6 +173,14 @@ def main():
         equal('acquired', heap['acquired'], 4 * 64)
         member, = [k for k in found['locks'] if k['kind'] == 'mutex' and k['symbol'] == 'state+0x28']
         equal('its name', (member['name'], list(places(member, 'waits'))), ('state+0x28', ['update']))
+    with tap.test('C++: the callers of its library, not the library'):
+        run = threads.record([threads.build('report.cpp')], *OPTIONS).ended(0)
+        found = profile(run.directory)
+        equal('acquired', lock(found, 'mutex', 'app::taken')['acquired'], 80)
+        equal('threads', [p['function'] for p in found['phases']], ['std::thread'])
+        said = text('report', run.directory)
+        check(re.search(r'first used in Queue::\w+\(.*\n(.*\n)? +waits +Queue::pop\(\) at', said), 'text: {}', said)
+        check('signals  Queue::push(int) at' in said, 'text: {}', said)
     with tap.test('threads of a killed process that wait'):
         run = threads.record([program, 'deadlock'], *OPTIONS)
         found = profile(run.directory)

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""What threads do in the archive: creation and join, the order in which locks are acquired, waiting with its length, kind
+and cause, as programs that measure their own waits know them; as otf2-print reads it, and approved by `fvmpi check`."""
+import filecmp
+import os
+import re
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import threads
+import harness
+from report import check, equal
+
+ROUNDS = 6
+OPTIONS = ['--threads', '--trace', '--clock=monotonic']
+
+
+class Event(dict):
+    __getattr__ = dict.__getitem__
+
+
+class Archive:
+    """Events as otf2-print tells them."""
+
+    def __init__(self, directory, warnings=0, processes=None):
+        self.directory, out = directory, os.path.join(harness.scratch('otf2'), 'a')
+        unify = [os.path.join(harness.BUILD, 'fvunify'), '-q']
+        harness.run((processes or []) + unify + [directory, '-o', out]).ended(0)
+        self.path = os.path.join(out, 'traces.otf2')
+        said = harness.run([harness.FVMPI, 'check', self.path]).ended(0).out
+        check('0 errors, {} warning'.format(warnings) in said, 'fvmpi check: {}', said)
+        self.events = []
+        for line in harness.run(['otf2-print', self.path]).ended(0).out.splitlines():
+            self.read(line)
+
+    def read(self, line):
+        head = re.match(r'([A-Z_]+) +(\d+) +(\d+)  (.*)', line)
+        if head:
+            kind, location, time, rest = head.groups()
+            fields = {k.lower(): v for k, v in re.findall(r'([A-Z][A-Za-z ]*): ("[^"]*"|\d+)', rest)}
+            self.events.append(Event(fields, kind=kind, location=int(location), time=int(time)))
+        elif 'ADDITIONAL ATTRIBUTES' in line:
+            for name, value in re.findall(r'\("fvmpi::(\w+)" <\d+>; \w+; ([^)]*)\)', line):
+                number = re.search(r'<(\d+)>$', value)
+                self.events[-1][name] = int(number.group(1)) if name == 'cause' else value.split('"')[1] \
+                    if '"' in value else int(value)
+
+    def of(self, *kinds):
+        return [e for e in self.events if e.kind in kinds]
+
+    def locks(self, rank=0):
+        """Acquisitions by the number of the lock: [order, begin, end, location]."""
+        found, held = {}, {}
+        for e in self.of('THREAD_ACQUIRE_LOCK', 'THREAD_RELEASE_LOCK'):
+            key = (int(e.lock), int(e['acquisition order']), e.location)
+            if e.location % (1 << 32) != rank:
+                continue
+            if e.kind == 'THREAD_ACQUIRE_LOCK':
+                check(key not in held, 'twice: {}', e)
+                held[key] = e.time
+            else:
+                found.setdefault(key[0], []).append([key[1], held.pop(key), e.time, e.location])
+        return {lock: sorted(all_of) for lock, all_of in found.items()}, held
+
+    def waits(self):
+        """Regions of waiting: the enter's fields and those of the leave."""
+        open_, found = {}, []
+        for e in self.of('ENTER', 'LEAVE'):
+            if e.kind == 'ENTER':
+                open_[e.location] = e
+            elif 'lock' in open_[e.location]:
+                enter = open_.pop(e.location)
+                found.append(Event(e, lock=enter.lock, begin=enter.time, call_path=enter.get('call_path', '')))
+        return found
+
+
+def near(what, found, truth):
+    check(abs(found - truth) <= 0.05 * truth + 2e6, '{}: {:.3f} ms, the program measured {:.3f} ms', what, found / 1e6,
+          truth / 1e6)
+
+
+def truths(run):
+    return {f[1]: int(f[2]) for f in (line.split() for line in run.out.splitlines()) if f[0] == 'truth'}
+
+
+def in_order(locks, exclusive):
+    for lock, all_of in locks.items():
+        equal('orders of lock {}'.format(lock), [a[0] for a in all_of], list(range(1, len(all_of) + 1)))
+        for before, after in zip(all_of, all_of[1:]):
+            check(lock not in exclusive or before[2] <= after[1], 'lock {}: {} before {}', lock, before, after)
+
+
+def known(tap, who, archive, truth):
+    objects = threads.Waits(archive.directory).objects
+    named = {o.name: o.id for o in objects.values() if o.name}
+    waits = [w for w in archive.waits() if w.location % (1 << 32) == 0]
+    locks, held = archive.locks()
+
+    def of(name):
+        return [w for w in waits if w.lock == named[name]]
+
+    def sum_of(name):
+        return sum(w.get('wait', 0) for w in of(name))
+
+    with tap.test('{}: the order of acquisitions'.format(who)):
+        in_order(locks, {o.id for o in objects.values() if o.kind in ('mutex', 'spin')})
+        equal('left held', held, {})
+        for name, count in (('free_lock', 1000), ('contended', 2 * ROUNDS), ('convoy', 4 * ROUNDS), ('spun', 2 * ROUNDS)):
+            equal(name, len(locks[named[name]]), count)
+    with tap.test('{}: waiting'.format(who)):
+        for name in ('contended', 'convoy', 'filled', 'spun', 'uneven', 'tokens', 'once', 'late'):
+            near(name, sum_of(name), truth[name])
+        near('starved', sum(w.wait for w in of('starved') if 'timedwrlock' in w.region), truth['starved'])
+        for name, region, kind in (('contended', 'pthread_mutex_lock', 'lock_contention'),
+                                   ('spun', 'pthread_spin_lock', 'lock_contention'),
+                                   ('filled', 'pthread_cond_wait', 'condition'),
+                                   ('uneven', 'pthread_barrier_wait', 'thread_barrier'),
+                                   ('tokens', 'sem_wait', 'semaphore'), ('late', 'pthread_join', 'thread_join')):
+            equal(name, {(w.region, w.wait_kind) for w in of(name) if 'wait' in w}, {('"' + region + '"', kind)})
+            check(all(w.wait == w.time - w.begin for w in of(name) if 'wait' in w), 'length of {}', name)
+    with tap.test('{}: call paths'.format(who)):
+        for name, function in (('contended', 'waiter'), ('spun', 'spins'), ('tokens', 'takes'), ('late', 'joins')):
+            check(all(w.call_path.startswith(function + '@') for w in of(name)), '{}: {}', name, of(name))
+    with tap.test('{}: causes'.format(who)):
+        holders = {a[3] for a in locks[named['contended']]}
+        for w in of('contended'):
+            equal('holder', {w.cause}, holders - {w.location})
+        for w in of('uneven'):
+            if 'wait' in w:
+                last = [o.location for o in of('uneven') if 'wait' not in o and w.begin <= o.begin <= w.time]
+                check(w.cause in last, 'the last one: {} not in {}', w, last)
+        for name in ('filled', 'tokens'):
+            equal('who let go', len({w.cause for w in of(name)}), 1)
+            check(of(name)[0].cause != of(name)[0].location, 'itself: {}', name)
+        late, = of('late')
+        wait, = [e for e in archive.of('THREAD_WAIT') if e.time == late.time and e.location == late.location]
+        end, = [e for e in archive.of('THREAD_END') if e['sequence count'] == wait['sequence count'] and
+                e.location % (1 << 32) == 0]
+        equal('joined', late.cause, end.location)
+    with tap.test('{}: threads'.format(who)):
+        links = {}
+        for e in archive.of('THREAD_CREATE', 'THREAD_BEGIN', 'THREAD_END', 'THREAD_WAIT'):
+            if e.location % (1 << 32) == 0:
+                links.setdefault(int(e['sequence count']), []).append((e.time, e.kind))
+        equal('numbers', sorted(links), list(range(1, 24)))
+        for events in links.values():
+            equal('order', [kind for _, kind in sorted(events)],
+                  ['THREAD_CREATE', 'THREAD_BEGIN', 'THREAD_END', 'THREAD_WAIT'])
+
+
+def few(tap):
+    with tap.test('recursive, tried, shared, a condition, a detached thread'):
+        run = threads.record([threads.build('traced.c'), 'few'], *OPTIONS).ended(0)
+        archive = Archive(run.directory, warnings=1)  # a detached thread ends, and nobody waits for it
+        objects = {o.name: o.id for o in threads.Waits(run.directory).objects.values() if o.name}
+        locks, held = archive.locks()
+        equal('held', held, {})
+        in_order(locks, {objects[name] for name in ('again', 'tried', 'guarded')})
+        for name, count in (('again', 2), ('tried', 1), ('shared', 2), ('guarded', 3)):
+            equal(name, len(locks[objects[name]]), count)
+        first, second = locks[objects['shared']]
+        check(first[1] < second[1] <= second[2] < first[2], 'readers: {}', locks[objects['shared']])
+        wait, = [w for w in archive.waits() if 'cond' in w.region]
+        before, signalling, after = locks[objects['guarded']]
+        check(before[2] <= wait.begin <= signalling[1] <= wait.time <= after[1] + 1, 'condition: {}', wait)
+        equal('who signalled', wait.cause, signalling[3])
+
+
+def loop(tap):
+    program, n = threads.build('traced.c'), 60000
+    with tap.test('chunks that are full, compressed or not'):
+        for options in ([], ['--trace-zstd=1']):
+            run = threads.record([program, 'loop', str(n)], *(OPTIONS + options))
+            if options and 'libzstd' in run.err:
+                continue
+            equal('output', run.ended(0).out, 'acquired {}\n'.format(2 * n))
+            locks, held = Archive(run.directory).locks()
+            all_of = max(locks.values(), key=len)
+            equal('acquisitions', len(all_of), 2 * n)
+            in_order(locks, locks)
+    with tap.test('the end of the budget'):
+        run = threads.record([program, 'loop', str(n)], '--trace-max=256K', *OPTIONS).ended(0)
+        equal('output', run.out, 'acquired {}\n'.format(2 * n))
+        archive = harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+        lost = [t.trace_lost for t in threads.Waits(run.directory).threads]
+        check(sum(lost) > n, 'lost: {} {}', lost, archive.err)
+        said = harness.run([harness.FVMPI, 'check', os.path.join(run.directory, 'traces.otf2')]).ended(0).out
+        check(' 0 errors' in said, 'fvmpi check: {}', said)
+
+
+def killed(tap):
+    with tap.test('killed while it waits'):
+        run = threads.record([threads.build('traced.c'), 'killed'], *OPTIONS)
+        archive = Archive(run.directory, warnings=1)  # the lock is held
+        wait, = [w for w in archive.waits() if 'mutex' in w.region]
+        check(wait.wait > 80e6 and wait.call_path.startswith('stuck@'), 'open wait: {}', wait)
+        _, held = archive.locks()
+        equal('held', len(held), 1)
+
+
+def main():
+    tap = harness.Tap()
+    if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')) or not shutil.which('otf2-print'):
+        with tap.test('archives'):
+            raise harness.Skip('no fvunify-serial or no otf2-print: built without OTF2')
+        return tap.done()
+    run = threads.record([threads.build('known.c')], *OPTIONS).ended(0)
+    known(tap, 'serial', Archive(run.directory), truths(run))
+    few(tap)
+    loop(tap)
+    killed(tap)
+    for mpi in harness.mpis(tap):
+        program = threads.build('known.c', '-DWITH_MPI', compiler=mpi.cc, output='known.' + str(mpi))
+        run = mpi.profile(program, 2, options=['-q'] + OPTIONS).ended(0)
+        one = Archive(run.directory)
+        known(tap, str(mpi), one, truths(run))
+        with tap.test('{}: the same archive by two processes'.format(mpi)):
+            two = Archive(run.directory, processes=mpi.command(2, []))
+            same = filecmp.dircmp(os.path.dirname(one.path), os.path.dirname(two.path))
+            equal('files', (same.left_only, same.right_only), ([], []))
+            equal('events', [dict(e) for e in two.events], [dict(e) for e in one.events])
+    return tap.done()
+
+
+if __name__ == '__main__':
+    main()

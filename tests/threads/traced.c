@@ -1,0 +1,150 @@
+/* What the trace must tell of threads, by the argument:
+ *     few     a recursive mutex, tries, readers, a condition, a detached thread, a thread in a reused slot
+ *     loop N  two threads that each acquire one mutex N times; prints how often it was acquired
+ *     killed  one thread waits for what another holds, then the process is killed */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SITE __attribute__((noinline))
+
+static pthread_mutex_t again, tried = PTHREAD_MUTEX_INITIALIZER, looped = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER, guarded = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
+static sem_t ended;
+static long count, acquired;
+static int is_ready;
+
+SITE static void recursive(void)
+{
+    pthread_mutexattr_t attributes;
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&again, &attributes);
+    for (int i = 0; i < 3; i++)
+        pthread_mutex_lock(&again);
+    for (int i = 0; i < 3; i++)
+        pthread_mutex_unlock(&again);
+    pthread_mutex_lock(&again);
+    pthread_mutex_unlock(&again);
+}
+
+SITE static void tries(void)
+{
+    pthread_mutex_trylock(&tried);
+    pthread_mutex_trylock(&tried); /* in vain */
+    pthread_mutex_unlock(&tried);
+}
+
+SITE static void *reads(void *arg)
+{
+    pthread_rwlock_rdlock(&shared);
+    pthread_rwlock_unlock(&shared);
+    return arg;
+}
+
+SITE static void *waits(void *arg)
+{
+    pthread_mutex_lock(&guarded);
+    while (!is_ready)
+        pthread_cond_wait(&ready, &guarded);
+    pthread_mutex_unlock(&guarded);
+    return arg;
+}
+
+SITE static void *detached(void *arg)
+{
+    sem_post(&ended);
+    return arg;
+}
+
+static void few(void)
+{
+    pthread_t t;
+
+    recursive();
+    tries();
+    pthread_rwlock_rdlock(&shared);
+    pthread_create(&t, NULL, reads, NULL);
+    pthread_join(t, NULL);
+    pthread_rwlock_unlock(&shared);
+    pthread_create(&t, NULL, waits, NULL);
+    usleep(20000);
+    pthread_mutex_lock(&guarded);
+    is_ready = 1;
+    pthread_cond_signal(&ready);
+    pthread_mutex_unlock(&guarded);
+    pthread_join(t, NULL);
+    sem_init(&ended, 0, 0);
+    pthread_create(&t, NULL, detached, NULL);
+    pthread_detach(t);
+    sem_wait(&ended);
+    usleep(20000);
+}
+
+SITE static void *loops(void *arg)
+{
+    for (long i = 0; i < count; i++) {
+        pthread_mutex_lock(&looped);
+        acquired++;
+        pthread_mutex_unlock(&looped);
+    }
+    return arg;
+}
+
+static void loop(long n)
+{
+    pthread_t t[2];
+
+    count = n;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, loops, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+    printf("acquired %ld\n", acquired);
+}
+
+SITE static void *holds(void *arg)
+{
+    pthread_mutex_lock(&held);
+    sem_post(&ended);
+    pause();
+    return arg;
+}
+
+SITE static void *stuck(void *arg)
+{
+    pthread_mutex_lock(&held);
+    return arg;
+}
+
+static void killed(void)
+{
+    pthread_t t;
+
+    sem_init(&ended, 0, 0);
+    pthread_create(&t, NULL, holds, NULL);
+    sem_wait(&ended);
+    pthread_create(&t, NULL, stuck, NULL);
+    usleep(100000);
+    tries(); /* the last that is known of the process */
+    raise(SIGKILL);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2 && !strcmp(argv[1], "loop"))
+        loop(atol(argv[2]));
+    else if (argc > 1 && !strcmp(argv[1], "killed"))
+        killed();
+    else
+        few();
+    return 0;
+}
