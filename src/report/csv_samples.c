@@ -104,11 +104,11 @@ static void sampled_functions(struct fv_csv *c, const struct fv_view *v, const s
                 c, own < path.count ? fv_frame_label(&path.frames[own], v->model, label, sizeof(label)) : "");
             fv_csv_path_fields(c, v, &path, one->node);
             fv_csv_text(c, fv_sampled_metric(s, metric));
-            fv_csv_whole(c, one->all.count);
+            fv_csv_whole(c, fv_sampled_count(&one->all, metric));
             fv_csv_real(c, one->all.mean[metric]);
             fv_csv_real(c, fv_sampled_stddev(&one->all, metric));
-            fv_csv_whole(c, one->window.count);
-            fv_csv_real(c, one->window.count ? one->window.mean[metric] : NAN);
+            fv_csv_whole(c, fv_sampled_count(&one->window, metric));
+            fv_csv_real(c, fv_sampled_count(&one->window, metric) ? one->window.mean[metric] : NAN);
             fv_csv_real(c, one->share);
             fv_csv_real(c, one->within);
             fv_csv_real(c, one->between);

@@ -39,11 +39,11 @@ static void put_threads(const struct row *r)
         fv_json_array(j, NULL);
         fv_json_signed(j, NULL, world_rank(r, p->rank));
         fv_json_unsigned(j, NULL, p->thread);
-        fv_json_unsigned(j, NULL, p->all.count);
+        fv_json_unsigned(j, NULL, fv_sampled_count(&p->all, r->metric));
         fv_json_real(j, NULL, p->all.mean[r->metric]);
         fv_json_real(j, NULL, fv_sampled_stddev(&p->all, r->metric));
-        fv_json_unsigned(j, NULL, p->window.count);
-        fv_json_real(j, NULL, p->window.count ? p->window.mean[r->metric] : NAN);
+        fv_json_unsigned(j, NULL, fv_sampled_count(&p->window, r->metric));
+        fv_json_real(j, NULL, fv_sampled_count(&p->window, r->metric) ? p->window.mean[r->metric] : NAN);
         fv_json_end(j);
     }
     fv_json_end(j);
@@ -75,7 +75,7 @@ static void put_window(const struct row *r)
     const struct fv_sampled_stat *all = &r->s->all, *window = &r->s->window;
 
     fv_json_object(r->j, "window");
-    fv_json_unsigned(r->j, "samples", window->count);
+    fv_json_unsigned(r->j, "samples", fv_sampled_count(window, r->metric));
     fv_json_real(r->j, "mean", window->count ? window->mean[r->metric] : NAN);
     fv_json_real(r->j, "cov", window->count > 1 ? fv_sampled_cov(window, r->metric) : NAN);
     fv_json_end(r->j);
@@ -114,7 +114,7 @@ static void put_metric(const struct row *r, struct fv_path *path)
         own < path->count ? fv_frame_label(&path->frames[own], r->view->model, label, sizeof(label)) : NULL);
     fv_json_frames(j, r->view, path, own);
     fv_json_string(j, "metric", fv_sampled_metric(&r->view->model->samples, r->metric));
-    fv_json_unsigned(j, "samples", s->all.count);
+    fv_json_unsigned(j, "samples", fv_sampled_count(&s->all, r->metric));
     fv_json_real(j, "mean", s->all.mean[r->metric]);
     fv_json_real(j, "stddev", fv_sampled_stddev(&s->all, r->metric));
     fv_json_real(j, "cov", fv_sampled_cov(&s->all, r->metric));

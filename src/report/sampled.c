@@ -15,13 +15,21 @@ struct gather {
     struct fv_build *build;
     struct fv_samples *out;
     struct fv_index by_node, by_parent; /* of out->items */
+    bool counted[FV_METRIC_EVENTS];     /* does the present rank count the event? */
 };
 
 /* ---- statistics ---- */
 
+uint64_t fv_sampled_count(const struct fv_sampled_stat *s, enum fv_metric metric)
+{
+    return metric < FV_METRIC_EVENT_0 ? s->count : s->event_count[metric - FV_METRIC_EVENT_0];
+}
+
 double fv_sampled_stddev(const struct fv_sampled_stat *s, enum fv_metric metric)
 {
-    return s->count > 1 && s->m2[metric] > 0 ? sqrt(s->m2[metric] / (double)(s->count - 1)) : 0;
+    uint64_t count = fv_sampled_count(s, metric);
+
+    return count > 1 && s->m2[metric] > 0 ? sqrt(s->m2[metric] / (double)(count - 1)) : 0;
 }
 
 double fv_sampled_cov(const struct fv_sampled_stat *s, enum fv_metric metric)
@@ -44,21 +52,23 @@ const char *fv_sampled_metric(const struct fv_samples *samples, enum fv_metric m
 /* Chan, Golub, LeVeque (1979), as for calls in model.c. */
 static void add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *from)
 {
-    double a = (double)to->count, b = (double)from->count;
-
-    if (!from->count)
-        return;
     for (unsigned i = 0; i < FV_METRIC_COUNT; i++) {
+        double a = (double)fv_sampled_count(to, i), b = (double)fv_sampled_count(from, i);
         double delta = from->mean[i] - to->mean[i];
 
-        to->m2[i] += from->m2[i] + delta * delta * a * b / (a + b);
-        to->mean[i] += delta * b / (a + b);
+        if (b > 0) {
+            to->m2[i] += from->m2[i] + delta * delta * a * b / (a + b);
+            to->mean[i] += delta * b / (a + b);
+        }
     }
     to->count += from->count;
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        to->event_count[i] += from->event_count[i];
 }
 
-/* What a thread had collected, in seconds. Damaged numbers count as none. */
-static struct fv_sampled_stat take_stat(const struct fv_moments *m, uint64_t count, double tick_s)
+/* What a thread had collected, in seconds; `counted`: of which events. Damaged numbers count as none. */
+static struct fv_sampled_stat take_stat(const struct fv_moments *m, uint64_t count, double tick_s,
+                                        const bool counted[FV_METRIC_EVENTS])
 {
     const double unit[FV_METRIC_COUNT] = { [FV_METRIC_TIME] = tick_s,
                                            [FV_METRIC_CPU] = 1e-9,
@@ -80,6 +90,8 @@ static struct fv_sampled_stat take_stat(const struct fv_moments *m, uint64_t cou
         s.mean[i] = m[i].mean * unit[i];
         s.m2[i] = m[i].m2 * unit[i] * unit[i];
     }
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        s.event_count[i] = counted[i] ? count : 0;
     return s;
 }
 
@@ -126,12 +138,14 @@ static void read_instances(struct gather *g, struct fv_build_file *f, const stru
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_INSTANCES);
     double tick_s = fv_build_seconds(g->build->model, rank, 1u << 20) / (1u << 20);
+    static const bool none[FV_METRIC_EVENTS];
     struct fv_samples *out = g->out;
     struct fv_instances r;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         uint32_t node = fv_sample_trees_node(trees, c.thread, r.path);
+        const bool *counted = r.flags & FV_INSTANCES_UNCOUNTED ? none : g->counted;
 
         if (!node || node == FV_NONE)
             continue;
@@ -141,8 +155,8 @@ static void read_instances(struct gather *g, struct fv_build_file *f, const stru
                                         .entries = r.entries,
                                         .returns = r.returns,
                                         .abandoned = r.abandoned,
-                                        .all = take_stat(r.all, r.returns, tick_s),
-                                        .window = take_stat(r.in_window, r.window, tick_s) };
+                                        .all = take_stat(r.all, r.returns, tick_s, counted),
+                                        .window = take_stat(r.in_window, r.window, tick_s, counted) };
         struct fv_sampled *s = &out->items[part.sampled];
         s->entries += r.entries;
         s->returns += r.returns;
@@ -197,9 +211,12 @@ static void charge_costs(struct gather *g)
         ticks[m->costs.leaves[i].node] += m->costs.leaves[i].ticks;
         mpi[m->costs.leaves[i].node] += m->costs.leaves[i].in_mpi;
     }
-    for (size_t i = 1; i < m->node_count; i++)
-        for (uint32_t node = ticks[i] ? (uint32_t)i : 0; node; node = m->nodes[node].parent)
-            charge(g, &m->nodes[node], ticks[i], mpi[i]);
+    for (size_t i = m->node_count; i-- > 1;) { /* callers have smaller numbers */
+        if (ticks[i])
+            charge(g, &m->nodes[i], ticks[i], mpi[i]);
+        ticks[m->nodes[i].parent] += ticks[i];
+        mpi[m->nodes[i].parent] += mpi[i];
+    }
     free(ticks);
     free(mpi);
 }
@@ -258,6 +275,7 @@ static void read_events(struct gather *g, const struct fv_build_file *f)
     struct fv_metric_event r;
     unsigned i = 0;
 
+    memset(g->counted, 0, sizeof(g->counted));
     for (const void *p; i < FV_METRIC_EVENTS && (p = fv_cursor_next(&c)); i++) {
         struct fv_sampled_event *e = &g->out->events[i];
 
@@ -266,6 +284,7 @@ static void read_events(struct gather *g, const struct fv_build_file *f)
             e->name = fv_arena_bytes(arena, r.name, strnlen(r.name, sizeof(r.name)));
         e->ranks++;
         e->user_only |= r.user_only;
+        g->counted[i] = true;
         if (r.refusal) {
             e->refused++;
             e->refusal = (int)(r.refusal & 0xffff);

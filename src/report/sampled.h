@@ -19,7 +19,9 @@
 struct fv_sampled_stat {
     double mean[FV_METRIC_COUNT], m2[FV_METRIC_COUNT];
     uint64_t count;
+    uint64_t event_count[FV_METRIC_EVENTS]; /* without those of ranks and threads that could not count it */
 };
+uint64_t fv_sampled_count(const struct fv_sampled_stat *stat, enum fv_metric metric);
 /* Standard deviation of a sample (divided by count - 1) and that over the mean; 0 where there is none. */
 double fv_sampled_stddev(const struct fv_sampled_stat *stat, enum fv_metric metric);
 double fv_sampled_cov(const struct fv_sampled_stat *stat, enum fv_metric metric);

@@ -271,11 +271,11 @@ static unsigned collect_checks(const struct walk *walk, struct fv_site site, uin
 }
 
 /* The call tree's node for a walk; outermost frame first. */
-/* Of FV_UNSEEN, by the linker; without such functions 0. */
-extern const char __start_fv_unseen[] __attribute__((weak, visibility("hidden")));
-extern const char __stop_fv_unseen[] __attribute__((weak, visibility("hidden")));
+/* The bounds of FV_UNSEEN, by the linker, if there is one such function: this is. */
+extern const char __start_fv_unseen[] __attribute__((visibility("hidden")));
+extern const char __stop_fv_unseen[] __attribute__((visibility("hidden")));
 
-static bool is_unseen(uintptr_t return_address)
+static FV_UNSEEN bool is_unseen(uintptr_t return_address)
 {
     return return_address >= (uintptr_t)__start_fv_unseen && return_address < (uintptr_t)__stop_fv_unseen;
 }
@@ -283,6 +283,7 @@ static bool is_unseen(uintptr_t return_address)
 static uint32_t intern(const struct walk *walk)
 {
     uint32_t id = 0;
+    uint64_t signals = fv_signals_hold();
 
     fv_lock(&fv_tree_lock);
     fv_module_refresh();
@@ -300,6 +301,7 @@ static uint32_t intern(const struct walk *walk)
             break;
     }
     fv_unlock(&fv_tree_lock);
+    fv_signals_go_on(signals);
     if (!id)
         fv_dropped(FV_DROP_PATHS);
     return id;

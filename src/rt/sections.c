@@ -209,7 +209,9 @@ static FV_COLD uint32_t set_slowly(struct fv_sections *s, uint32_t outer, uint32
     uint32_t at = (uint32_t)fv_mix((uint64_t)outer << 32 | section) % SET_CACHE;
 
     if (!s->sets[at].set || s->sets[at].outer != outer || s->sets[at].section != section) {
+        uint64_t signals = fv_signals_hold();
         uint32_t set = is_free(&fv_rt.writer.lock) ? find_set(outer, section) : 0;
+        fv_signals_go_on(signals);
 
         if (!set) {
             s->losses->sets++;
@@ -280,7 +282,10 @@ static FV_COLD struct slot *find_slowly(struct fv_thread *t, const char *name, i
         if (slot->number == number && same_name(slot->name, name))
             return slot;
     }
-    return make_slot(t, name, number, level, &s->places[at]);
+    uint64_t signals = fv_signals_hold();
+    struct slot *made = make_slot(t, name, number, level, &s->places[at]);
+    fv_signals_go_on(signals);
+    return made;
 }
 
 static inline struct slot *find(struct fv_thread *t, const char *name, int32_t number, int32_t level)

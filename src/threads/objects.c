@@ -197,9 +197,12 @@ struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outs
 
 bool fv_sync_thing_is_at(const struct fv_sync_thing *thing, uintptr_t address, unsigned kind)
 {
+    uint64_t signals = fv_signals_hold();
+
     fv_lock(&things_lock);
     bool same = find_thing(address, kind) == thing;
     fv_unlock(&things_lock);
+    fv_signals_go_on(signals);
     return same;
 }
 
@@ -210,6 +213,7 @@ void fv_sync_retire(const volatile void *object, unsigned kind)
 
     if (!fv_sync_mode || !fv_rt_on())
         return;
+    uint64_t signals = fv_signals_hold();
     fv_lock(&things_lock);
     struct fv_sync_thing *thing = find_thing(address, kind);
     if (thing) {
@@ -222,5 +226,6 @@ void fv_sync_retire(const volatile void *object, unsigned kind)
         __atomic_fetch_add(fv_sync_generation(address), 1, __ATOMIC_RELEASE);
     }
     fv_unlock(&things_lock);
+    fv_signals_go_on(signals);
     errno = saved;
 }

@@ -25,18 +25,18 @@ static FV_TLS struct fv_sync *mine; /* also while busy */
 static uint64_t long_wait;    /* ticks */
 static uint64_t record_bytes; /* of all threads */
 
-/* ---- rare work: nothing of ours is counted meanwhile, and errno stays ---- */
+/* ---- rare work: nothing of ours is counted meanwhile, no handler comes in between, and errno stays ---- */
 
 struct rarely {
     struct fv_sync *s;
     struct fv_thread *current;
-    uint64_t begin;
+    uint64_t begin, signals;
     int saved;
 };
 
 static struct rarely rare_begin(struct fv_sync *s)
 {
-    struct rarely r = { s, fv_current, fv_ticks(), errno };
+    struct rarely r = { s, fv_current, fv_ticks(), fv_signals_hold(), errno };
 
     fv_sync_current = NULL;
     why = BUSY;
@@ -51,6 +51,7 @@ static void rare_end(const struct rarely *r)
     why = NOT_YET;
     fv_sync_current = r->s;
     errno = r->saved;
+    fv_signals_go_on(r->signals);
 }
 
 uint32_t fv_sync_path(struct fv_sync *s, struct fv_site site)

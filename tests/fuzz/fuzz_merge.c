@@ -79,6 +79,12 @@ static size_t definitions_of(const struct fv_defs *d, const struct fv_record *r)
     case FV_REC_IO_BEGIN:
     case FV_REC_IO_ISSUED:
     case FV_REC_IO_END: return d->handle_count;
+    case FV_REC_REGION_ENTER:
+    case FV_REC_REGION_LEAVE: return d->function_count;
+    case FV_REC_THREAD_CREATE:
+    case FV_REC_THREAD_BEGIN:
+    case FV_REC_THREAD_END:
+    case FV_REC_THREAD_JOIN: return d->rank_count;
     default: return UINT32_MAX;
     }
 }
@@ -108,6 +114,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
     c->last_ns[slot] = r->time_ns;
     if (r->kind == FV_REC_ENTER || r->kind == FV_REC_LEAVE)
         nest(&c->nest[slot], IN_CALL, r->kind == FV_REC_ENTER);
+    if (r->kind == FV_REC_REGION_ENTER || r->kind == FV_REC_REGION_LEAVE)
+        nest(&c->nest[slot], IN_CALL, r->kind == FV_REC_REGION_ENTER);
     if (r->kind == FV_REC_INSTANCE || r->kind == FV_REC_INSTANCE_END) {
         must(c->merge->function_of_node[r->context] != FV_NONE, "an instance of no function");
         nest(&c->nest[slot], r->context, r->kind == FV_REC_INSTANCE);

@@ -269,12 +269,14 @@ static void threads(int rank)
     E(ThreadJoin, OTF2_PARADIGM_OPENMP);
     if (broken && is("fork-open"))
         E(ThreadFork, OTF2_PARADIGM_OPENMP, 2);
-    E(ThreadAcquireLock, OTF2_PARADIGM_PTHREAD, 1, (uint32_t)rank + (broken && is("lock-order") ? 5 : 0));
+    uint32_t twice = is("lock-order-twice") && rank == 1;
+    E(ThreadAcquireLock, OTF2_PARADIGM_PTHREAD, 1,
+      (uint32_t)rank + (broken && is("lock-order") ? 5 : twice));
     if (!(broken && is("lock-held")))
         E(ThreadReleaseLock, OTF2_PARADIGM_PTHREAD, 1,
           (uint32_t)rank + (broken && is("lock-order")       ? 5
                             : broken && is("lock-unmatched") ? 7
-                                                             : 0));
+                                                             : twice));
     if (rank == 0) {
         E(ThreadTeamBegin, C_TEAM);
         E(ThreadTeamEnd, C_TEAM);

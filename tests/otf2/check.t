@@ -202,6 +202,7 @@ thread-open              warning thread-open               THREAD ThreadEnd
 lock-unmatched           error   lock-unmatched            EVENT ThreadReleaseLock: lock 1 with acquisition order 8
 lock-held                warning lock-held                 EVENT ThreadAcquireLock
 lock-order               error   lock-order                lock 1 of model 7: 4 acquisitions
+lock-order-twice         error   lock-order                lock 1 of model 7: 4 acquisitions, but their orders go from 0 to 3, some twice
 io-not-created           error   io-handle                 EVENT IoSeek: handle "name"
 io-after-destroy         error   io-handle                 EVENT IoSeek: handle "name"
 io-unknown               error   io-unknown                EVENT IoOperationComplete: operation 2

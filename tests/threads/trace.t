@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import threads
 import harness
+from analysis_json import Analysis
 from report import check, equal
 
 ROUNDS = 6
@@ -221,6 +222,13 @@ def main():
             same = filecmp.dircmp(os.path.dirname(one.path), os.path.dirname(two.path))
             equal('files', (same.left_only, same.right_only), ([], []))
             equal('events', [dict(e) for e in two.events], [dict(e) for e in one.events])
+        with tap.test('{}: waiting in MPI as without --threads'.format(mpi)):
+            run = mpi.profile(mpi.build('late_sender.c'), 2, (), ['-q'] + OPTIONS).ended(0)
+            harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+            found = Analysis(run.directory)
+            wait = found.kind(found.inside('late', ['MPI_Recv']), 1, 'late_sender')
+            inside = next(float(f[3]) for f in map(str.split, run.out.splitlines()) if f[:3] == ['truth', 'MPI_Recv', 'late'])
+            check(0.29 < wait and 0.9 * inside < wait <= inside + 0.01, 'waited {} s of {} s', wait, inside)
     return tap.done()
 
 

@@ -54,11 +54,19 @@ static void test_times(void **state)
     at = fv_put_event(at, FV_EV_SEND, (const uint64_t[]){ 1, 2, (uint64_t)INT64_C(-7), 99 });
     at = fv_put_event(at, FV_EV_PAUSE, (const uint64_t[]){ 20 });
     at = fv_put_event(at, FV_EV_CALL, (const uint64_t[]){ 4, 0, 1 });
+    at = fv_put_event(at, FV_EV_ACQUIRE, (const uint64_t[]){ 4, 2, 1 });
+    at = fv_put_event(at, FV_EV_WAIT, (const uint64_t[]){ 10, 100, 2, 0, 0x11, 3 });
+    at = fv_put_event(at, FV_EV_RELEASE, (const uint64_t[]){ 1, 2, 1 });
     struct fv_event_cursor c = fv_event_cursor(bytes, (uint64_t)(at - bytes));
     assert_true(fv_event_next(&c, &e) && e.begin == 1010 && e.end == 1015);
     assert_true(fv_event_next(&c, &e) && e.begin == 1010 && e.end == 1015 && (int64_t)e.field[2] == -7);
     assert_true(fv_event_next(&c, &e) && e.begin == 1035 && e.end == 1035);
     assert_true(fv_event_next(&c, &e) && e.begin == 1035 && e.end == 1036);
+    assert_true(fv_event_next(&c, &e) && e.begin == 1040 && e.end == 1040 && fv_event_is_of_thread(e.kind));
+    assert_true(fv_event_next(&c, &e) && e.begin == 1050 && e.end == 1150 && fv_event_is_of_thread(e.kind));
+    assert_true(fv_event_next(&c, &e) && e.begin == 1151 && e.end == 1151 && fv_event_is_of_thread(e.kind));
+    assert_false(fv_event_next(&c, &e));
+    assert_false(fv_event_is_of_thread(FV_EV_OPERATION) || fv_event_is_of_thread(FV_EV_CALL));
 }
 
 static void test_garbage(void **state)

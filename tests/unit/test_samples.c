@@ -611,16 +611,22 @@ static void events(void **state)
 {
     (void)state;
     const struct fv_metric_event counted = { .name = "INSTRUCTIONS", .user_only = 1 },
-                                 refused = { .name = "CYCLES", .refusal = 2 };
+                                 refused = { .name = "CYCLES", .refusal = 2 },
+                                 elsewhere = { .name = "INSTRUCTIONS", .refusal = 2 };
     const double others[FV_METRIC_COUNT] = { [FV_METRIC_EVENT_0] = 7, [FV_METRIC_EVENT_0 + 1] = 7 };
     const uint64_t ns[] = { 1, 2, 3 };
 
     fvr_add(&file[0], FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD, &counted, sizeof(counted));
     fvr_add(&file[0], FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD, &refused, sizeof(refused));
     fvr_sampler(&file[0], 0, 100, 10);
-    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 3, 0, others);
-    build(1);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, app(0), 0x201), ns, 3, 0, others);
+    fvr_add(&file[1], FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD, &elsewhere, sizeof(elsewhere));
+    fvr_add(&file[1], FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD, &refused, sizeof(refused));
+    fvr_sampler(&file[1], 0, 100, 10);
+    fvr_instances(&file[1], 0, fvr_sample_path(&file[1], 0, 0, app(1), 0x201), ns, 3, 0, NULL);
+    build(2);
     assert_string_equal(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0), "INSTRUCTIONS");
+    assert_int_equal(model.samples.items[0].all.count, 6);
     assert_null(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0 + 1));
     assert_null(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0 + 2));
     char *text = shown(fv_view_json);
@@ -628,11 +634,12 @@ static void events(void **state)
     assert_int_equal(json_array_size(functions), 3); /* time, CPU time, the event */
     assert_string_equal(json_string_value(json_object_get(json_array_get(functions, 2), "metric")),
                         "INSTRUCTIONS");
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(functions, 2), "samples")), 3);
     assert_near(json_real_value(json_object_get(json_array_get(functions, 2), "mean")), 14, 1e-9);
     json_decref(j);
     free(text);
     text = shown(text_view);
-    assert_non_null(strstr(text, "event CYCLES is not counted on 1 of 1 ranks: this machine has no"));
+    assert_non_null(strstr(text, "event CYCLES is not counted on 2 of 2 ranks: this machine has no"));
     free(text);
 }
 
