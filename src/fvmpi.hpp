@@ -6,13 +6,16 @@
 
 #include "fvmpi.h"
 
+#include <cstring>
+
 namespace fvmpi {
 
-// See fvmpi_section_begin(). The name must live as long as the object does. Begun and ended by the same thread.
+// See fvmpi_section_begin(). The name is copied, as far as it counts. Begun and ended by the same thread.
 class section {
 public:
-    explicit section(const char *name, int number = 0, int level = 0) : name_(name), number_(number), level_(level)
+    explicit section(const char *name, int number = 0, int level = 0) : number_(number), level_(level)
     {
+        std::strncpy(name_, name ? name : "", sizeof(name_) - 1);
         fvmpi_section_begin(name_, number_, level_);
     }
     ~section() { fvmpi_section_end(name_, number_, level_); }
@@ -21,7 +24,7 @@ public:
     section &operator=(const section &) = delete;
 
 private:
-    const char *const name_;
+    char name_[64] = {};
     const int number_, level_;
 };
 

@@ -61,8 +61,10 @@ static int set(struct fv_config *config, const struct fv_option *option, const c
     size_t row = row_of(option);
 
     if (why) {
-        fv_log("run: %s %s: %s; %s is expected", option->flag, text, why,
-               option->argument ? option->argument : "no value");
+        if (option->argument)
+            fv_log("run: %s %s: %s; %s is expected", option->flag, text, why, option->argument);
+        else
+            fv_log("run: %s=%s: %s; `fvmpi run --help` says what it may be", option->flag, text, why);
         return -FV_EINVAL;
     }
     config->values[row] = text;

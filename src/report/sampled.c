@@ -284,7 +284,7 @@ static void read_events(struct gather *g, const struct fv_build_file *f)
             e->name = fv_arena_bytes(arena, r.name, strnlen(r.name, sizeof(r.name)));
         e->ranks++;
         e->user_only |= r.user_only;
-        g->counted[i] = true;
+        g->counted[i] = !r.refusal;
         if (r.refusal) {
             e->refused++;
             e->refusal = (int)(r.refusal & 0xffff);

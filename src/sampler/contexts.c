@@ -36,7 +36,7 @@ bool fv_tables_init(struct fv_sampler *s)
 
 /* The dynamic linker and the kernel's page are called where nobody sees it, and so are we. */
 static const void *excluded_object[4];
-static uintptr_t excluded_function[8];
+static uintptr_t excluded_function[9];
 
 static const void *object_of(uintptr_t address)
 {
@@ -53,8 +53,9 @@ static const void *object_of(uintptr_t address)
 bool fv_exclude_init(void)
 {
     const uintptr_t functions[] = {
-        (uintptr_t)ioctl,  (uintptr_t)clock_gettime, (uintptr_t)getrusage, (uintptr_t)memcpy,
-        (uintptr_t)memset, (uintptr_t)memmove,       (uintptr_t)syscall,   (uintptr_t)sched_getcpu,
+        (uintptr_t)ioctl,  (uintptr_t)clock_gettime,    (uintptr_t)getrusage, (uintptr_t)memcpy,
+        (uintptr_t)memset, (uintptr_t)memmove,          (uintptr_t)syscall,   (uintptr_t)sched_getcpu,
+        (uintptr_t)errno_address,
     };
 
     excluded_object[0] = object_of((uintptr_t)fv_exclude_init);

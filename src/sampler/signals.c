@@ -1,8 +1,9 @@
 /* SIGTRAP of the application beside ours. The kernel signals samples as SIGTRAP; an application that set an
  * action of its own later would meet them there, and the default action would kill it. So what it asks for
  * SIGTRAP is kept here, answered from here, and used for its own traps; the kernel keeps our handler. Only
- * while something is sampled: otherwise, and for every other signal, the next one's function is called, as if we were
- * not there: the C library's, or that of somebody else who interposes it (a sanitizer, a Java run-time).
+ * while something is sampled: otherwise, and for every other signal, the next one's function is called, as if
+ * we were not there: the C library's, or that of somebody else who interposes it (a sanitizer, a Java
+ * run-time).
  *
  * SIG_IGN is really set: what is executed from here inherits it, and no sample comes. */
 #include "sampler/signals.h"
@@ -34,8 +35,8 @@ int fv_signals_take(void (*function)(int, siginfo_t *, void *))
     if (!ours) {
         handler =
             (struct sigaction){ .sa_sigaction = function, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
-        /* All of them: sigfillset() leaves out the one by which the C library cancels threads, at once where they
-         * asked for that, in the middle of our records. */
+        /* All of them: sigfillset() leaves out the one by which the C library cancels threads, at once where
+         * they asked for that, in the middle of our records. */
         memset(&handler.sa_mask, 0xff, sizeof(handler.sa_mask));
         err = __sigaction(SIGTRAP, &handler, &application);
         ours = !err;

@@ -1,13 +1,13 @@
 /* See sampler.h: which instances were chosen without bias.
  *
- * Of the entries of a function the one is measured that comes next after a tick. The longer the time since the entry
- * before, its gap, the likelier a tick falls into it: entries after long calls are favoured. A tick within W before
- * the entry is equally likely for all entries whose gaps are not shorter than W. So W is the 5th percentile of the gaps
- * before the entries in a context, as far as they are known, and till then of the durations there, which are not
- * longer than the gaps as long as the function does not call itself.
+ * Of the entries of a function the one is measured that comes next after a tick. The longer the time since
+ * the entry before, its gap, the likelier a tick falls into it: entries after long calls are favoured. A tick
+ * within W before the entry is equally likely for all entries whose gaps are not shorter than W. So W is the
+ * 5th percentile of the gaps before the entries in a context, as far as they are known, and till then of the
+ * durations there, which are not longer than the gaps as long as the function does not call itself.
  *
- * Gaps are seen by leaving the breakpoint where it is after an instance's entry: up to the next entry in the same
- * context, or a few in others. All times are CPU time, because that is what ticks measure. */
+ * Gaps are seen by leaving the breakpoint where it is after an instance's entry: up to the next entry in the
+ * same context, or a few in others. All times are CPU time, because that is what ticks measure. */
 #include "sampler/sampler.h"
 
 #define WINDOW_FROM 16u /* instances */

@@ -184,10 +184,12 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
                                         uint64_t first, size_t payload)
 {
     int saved = errno;
+    uint64_t signals = fv_signals_hold();
 
     fv_lock(&writer->lock);
     struct fv_chunk_header *chunk = add_chunk(writer, type, thread, first, payload);
     fv_unlock(&writer->lock);
+    fv_signals_go_on(signals);
     errno = saved;
     return chunk;
 }

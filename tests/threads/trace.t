@@ -177,7 +177,9 @@ def loop(tap):
             if options and 'libzstd' in run.err:
                 continue
             equal('output', run.ended(0).out, 'acquired {}\n'.format(2 * n))
-            locks, held = Archive(run.directory).locks()
+            archive = Archive(run.directory)
+            equal('gaps', archive.of('MEASUREMENT_ON_OFF'), [])
+            locks, held = archive.locks()
             all_of = max(locks.values(), key=len)
             equal('acquisitions', len(all_of), 2 * n)
             in_order(locks, locks)
