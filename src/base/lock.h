@@ -32,9 +32,9 @@ static inline void fv_unlock(struct fv_lock *lock)
     __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
 }
 
-/* Signals wait, those that cancel threads too, until fv_signals_go_on(): a handler that leaves by longjmp() would
- * leave a lock held for ever, and one that posts a semaphore would wait for what it has interrupted. Not SIGTRAP: the
- * sampler's handler takes no lock. 0.1 us each: for rare paths. */
+/* Signals wait, those that cancel threads too, until fv_signals_go_on(): a handler that leaves by longjmp()
+ * would leave a lock held for ever, and one that posts a semaphore would wait for what it has interrupted.
+ * Not SIGTRAP: the sampler's handler takes no lock. 0.1 us each: for rare paths. */
 static inline uint64_t fv_signals_hold(void)
 {
     uint64_t all = ~(UINT64_C(1) << (SIGTRAP - 1)), before = 0;

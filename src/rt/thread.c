@@ -109,8 +109,10 @@ struct fv_thread *fv_thread_attach(void)
 {
     if (fv_self || !fv_rt_on())
         return NULL; /* inside a call, or nothing to do */
-    int saved = errno;
+    int saved = errno, state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* files are opened, locks are held */
     struct fv_thread *t = attach();
+    pthread_setcancelstate(state, &state);
     errno = saved;
     return t;
 }

@@ -4,6 +4,7 @@
 #include "sampler/sampler.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <libunwind.h>
 #include <sched.h>
 #include <string.h>
@@ -53,9 +54,9 @@ static const void *object_of(uintptr_t address)
 bool fv_exclude_init(void)
 {
     const uintptr_t functions[] = {
-        (uintptr_t)ioctl,  (uintptr_t)clock_gettime,    (uintptr_t)getrusage, (uintptr_t)memcpy,
-        (uintptr_t)memset, (uintptr_t)memmove,          (uintptr_t)syscall,   (uintptr_t)sched_getcpu,
-        (uintptr_t)errno_address,
+        (uintptr_t)ioctl,   (uintptr_t)clock_gettime, (uintptr_t)getrusage,
+        (uintptr_t)memcpy,  (uintptr_t)memset,        (uintptr_t)memmove,
+        (uintptr_t)syscall, (uintptr_t)sched_getcpu,  (uintptr_t)__errno_location,
     };
 
     excluded_object[0] = object_of((uintptr_t)fv_exclude_init);
@@ -256,7 +257,8 @@ static uint64_t minus(uint64_t a, uint64_t b)
 }
 
 /* By counts of their own: of some instances they are not known. */
-static void add_events(struct fv_sampler *s, const struct fv_live *live, struct fv_instances *r, struct fv_context *c)
+static void add_events(struct fv_sampler *s, const struct fv_live *live, struct fv_instances *r,
+                       struct fv_context *c)
 {
     uint64_t value[FV_METRIC_EVENTS];
     enum fv_pmu_quality quality = fv_pmu_since(&s->pmu, &live->pmu, value);

@@ -7,7 +7,9 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <string.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,7 +18,7 @@
 
 #include <linux/hw_breakpoint.h>
 
-#define TRAP_PERF_CODE  6 /* TRAP_PERF of the kernel, where the C library does not know it */
+#define TRAP_PERF_CODE  6       /* TRAP_PERF of the kernel, where the C library does not know it */
 #define OURS            0xf7b1u /* in sig_data: the application may have events that signal, too */
 #define TRAP_PERF_ASYNC 1
 
@@ -81,8 +83,29 @@ static bool is_for_application(long fd)
     return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd >= limit.rlim_cur / 2;
 }
 
+/* Before Linux 5.19 a sample of a thread that blocks SIGTRAP, as each does while it makes another, killed the
+ * process. */
+static bool kernel_spares_blocked(void)
+{
+    static int known; /* 1: it does, -1: it does not */
+    struct utsname name;
+    unsigned major = 0, minor = 0;
+
+    if (!known)
+        known = !uname(&name) && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+                        (major > 5 || (major == 5 && minor >= 19))
+                    ? 1
+                    : -1;
+    return known > 0;
+}
+
 bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group)
 {
+    event->fd = -1;
+    if (attr->sigtrap && !kernel_spares_blocked()) {
+        errno = EOPNOTSUPP;
+        return false;
+    }
     long fd = syscall(SYS_perf_event_open, attr, 0, -1, group, (unsigned long)PERF_FLAG_FD_CLOEXEC);
     int high = fd < 0 ? -1 : fcntl((int)fd, F_DUPFD_CLOEXEC, 48); /* low ones are the application's */
 

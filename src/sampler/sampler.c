@@ -64,14 +64,19 @@ static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source
         from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS ? &s->x[from->slot].event : &s->rw;
 
     s->record->traps++;
-    if (from->late)
+    if (from->late) {
         s->record->late++;
-    else if (from->generation == event->generation && from->kind == FV_TRAP_RW)
+        /* from inside of the handler, perhaps, by a function of somebody else's that we call: it would
+         * for ever */
+        if (from->generation == event->generation && from->kind == FV_TRAP_X)
+            fv_x_disarm(&s->x[from->slot]);
+    } else if (from->generation == event->generation && from->kind == FV_TRAP_RW) {
         fv_live_on_rw(s, r, now);
-    else if (from->generation == event->generation && from->kind == FV_TRAP_X)
+    } else if (from->generation == event->generation && from->kind == FV_TRAP_X) {
         return fv_live_on_x(s, from->slot, r, now->cpu_ns);
-    else if (from->kind == FV_TRAP_CALL)
+    } else if (from->kind == FV_TRAP_CALL) {
         return fv_calls_on_sample(s, r, now->cpu_ns);
+    }
     return NULL;
 }
 
@@ -271,9 +276,11 @@ static const char *why_no_event(int error)
     case EPERM:
         return "perf_event_open: not permitted here (a container, or kernel.perf_event_paranoid above 2)";
     case ENOSYS: return "perf_event_open: not in this kernel, or kept from this container";
-    case EINVAL: return "perf_event_open: this kernel cannot signal a thread its samples (Linux 5.13 can)";
+    case EINVAL: return "perf_event_open: this kernel cannot signal a thread its samples (Linux 5.19 can)";
+    case EOPNOTSUPP: return "samples would kill threads that block SIGTRAP on a kernel before Linux 5.19";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
-    case EMFILE: return "half of the file descriptors are the application's (ulimit -n), the others are taken";
+    case EMFILE:
+        return "half of the file descriptors are the application's (ulimit -n), the others are taken";
     }
     return "perf_event_open failed";
 }
@@ -438,6 +445,18 @@ __attribute__((destructor)) static void at_exit(void)
 {
     if (mine && fv_rt.pid == getpid())
         fv_sampler_thread_end(mine->thread);
+}
+
+bool fv_sampler_samples(void)
+{
+    return wanted && fv_rt.pid == getpid();
+}
+
+bool fv_sampler_sent(const siginfo_t *info)
+{
+    struct fv_trap_source from;
+
+    return fv_perf_source(info, &from) || fv_timer_is_source(info);
 }
 
 #else

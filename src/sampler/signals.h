@@ -18,6 +18,9 @@
 int fv_signals_take(void (*function)(int, siginfo_t *, void *));
 /* Does the process ignore SIGTRAP? */
 bool fv_signals_ignored(void);
+/* Is anything sampled here? Is a SIGTRAP a sample, or a trap, of ours? (sampler.c) */
+bool fv_sampler_samples(void);
+bool fv_sampler_sent(const siginfo_t *info);
 /* A SIGTRAP that is the application's, from the handler. */
 void fv_signals_pass_on(int signal, siginfo_t *info, void *context);
 

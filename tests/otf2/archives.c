@@ -270,8 +270,7 @@ static void threads(int rank)
     if (broken && is("fork-open"))
         E(ThreadFork, OTF2_PARADIGM_OPENMP, 2);
     uint32_t twice = is("lock-order-twice") && rank == 1;
-    E(ThreadAcquireLock, OTF2_PARADIGM_PTHREAD, 1,
-      (uint32_t)rank + (broken && is("lock-order") ? 5 : twice));
+    E(ThreadAcquireLock, OTF2_PARADIGM_PTHREAD, 1, (uint32_t)rank + (broken && is("lock-order") ? 5 : twice));
     if (!(broken && is("lock-held")))
         E(ThreadReleaseLock, OTF2_PARADIGM_PTHREAD, 1,
           (uint32_t)rank + (broken && is("lock-order")       ? 5

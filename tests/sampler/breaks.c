@@ -508,6 +508,28 @@ static void recursion(void)
 
 /* ---- processors ---- */
 
+/* What the sampler's handler calls too: errno is a function. */
+NOINLINE static int look_at_errno(void)
+{
+    int sum = 0;
+
+    for (int i = 0; i < 200; i++) {
+        sum += errno;
+        __asm__ volatile("" ::: "memory");
+    }
+    return sum;
+}
+
+static void errors(void)
+{
+    double end = own() + 1;
+
+    while (own() < end)
+        for (int i = 0; i < 200; i++)
+            sink += (uint64_t)look_at_errno();
+    puts("looked 1");
+}
+
 static int places[2];
 
 NOINLINE int moves(int i)
@@ -558,6 +580,30 @@ static int blocking(char **command)
     return 98;
 }
 
+/* All signals are blocked, and waited for: samples of the time before are not for the program. */
+static int signals_waited_for(void)
+{
+    const struct timespec soon = { 0, 20000000 };
+    siginfo_t info;
+    sigset_t all;
+    int foreign = 0, own = 0, got;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    for (int i = 0; i < 20; i++) {
+        busy(0.01);
+        foreign += sigtimedwait(&all, &info, &soon) != -1 || errno != EAGAIN;
+        busy(0.01);
+        pthread_kill(pthread_self(), SIGUSR1);
+        own += !sigwait(&all, &got) && got == SIGUSR1;
+        busy(0.01);
+        pthread_kill(pthread_self(), SIGUSR2);
+        own += sigwaitinfo(&all, &info) == SIGUSR2 && info.si_code == SI_USER;
+    }
+    printf("foreign %d own %d\n", foreign, own);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -592,12 +638,16 @@ int main(int argc, char **argv)
         contexts();
     else if (!strcmp(what, "recursion"))
         recursion();
+    else if (!strcmp(what, "errors"))
+        errors();
     else if (!strcmp(what, "migrations"))
         migrations();
     else if (!strcmp(what, "unprivileged") && argc > 2)
         return unprivileged(argv + 2);
     else if (!strcmp(what, "blocking") && argc > 2)
         return blocking(argv + 2);
+    else if (!strcmp(what, "signals_waited_for"))
+        return signals_waited_for();
     else if (!strcmp(what, "busy"))
         printf("tasks %d\n", busy(0.5) > 0);
     else

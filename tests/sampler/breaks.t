@@ -87,6 +87,8 @@ def stacks(tap, breaks):
     with tap.test('more contexts than a chunk of records, and than there may be'):
         rank = run([breaks, 'contexts'], 'done\n', 3000)
         check(len(rank.contexts) > 100, '{} contexts', len(rank.contexts))
+    with tap.test('a function that the handler calls, too'):
+        run([breaks, 'errors'], 'looked 1\n')
     with tap.test('recursion: a context, not one for each depth'):
         rank = run([breaks, 'recursion'], 'done\n')
         for name in ('tree', 'chain'):
@@ -109,7 +111,7 @@ def code(tap, breaks):
             equal(name + ' abandoned', sum(c.abandoned for c in named(rank, name)), 0)
 
 
-def around(tap, breaks):
+def around(tap, patterns, breaks):
     with tap.test('a child cannot switch off the events'):
         rank = run([breaks, 'disabling_child'], 'disabled 0\n')
         check(total(rank, 'ticks') > 100, 'ticks: {}', rank.samplers)
@@ -118,11 +120,14 @@ def around(tap, breaks):
     with tap.test('poll, epoll_wait, select, nanosleep are not interrupted'):
         rank = run([breaks, 'waits'], 'interrupted 0\n', 2000)
         check(total(rank, 'ticks') > 20, 'ticks: {}', rank.samplers)
+    with tap.test('signals that a thread waits for are its own'):
+        for before in ((), (patterns, 'deny', str(errno.EPERM))):
+            run([breaks, 'signals_waited_for'], 'foreign 0 own 40\n', 2000, before=before)
     with tap.test('migrations are counted'):
         if len(os.sched_getaffinity(0)) < 2:
             raise harness.Skip('one processor')
         for before, exact in (((), 1), ((breaks, 'unprivileged'), 0)):
-            rank = run([breaks, 'migrations'], 'processors 2\n', before=before)
+            rank = run([breaks, 'migrations'], 'processors 2\n', 400 if exact else 3000, before=before)
             if exact and not rank.samplers[0]['migrations_exact']:
                 continue # not permitted here
             equal('exact', rank.samplers[0]['migrations_exact'], exact)
@@ -145,6 +150,10 @@ def refusals(tap, patterns, breaks, holder):
         rank = run([breaks, 'threads'], 'joined 4\n', before=['sh', '-c', 'ulimit -n 64; exec "$0" "$@"'])
         check(rank.err.count('ulimit -n') == 1 and rank.err.count('\n') == 1, rank.err)
         equal('refusals', {(s['mode'], s['refusal']) for s in rank.samplers}, {(COSTS, errno.EMFILE)})
+    with tap.test('a kernel that would kill threads which block SIGTRAP'):
+        rank = run([breaks, 'busy'], 'tasks 1\n', before=['setarch', '--uname-2.6'])
+        check(rank.err.count('5.19') == 1 and rank.err.count('\n') == 1, rank.err)
+        equal('mode', rank.samplers[0]['mode'], COSTS)
     denied = [patterns, 'deny', str(errno.EPERM)]
     with tap.test('the timer interrupts no poll, epoll_wait, select, nanosleep'):
         rank = run([breaks, 'waits'], 'interrupted 0\n', 1000, before=denied)
@@ -196,8 +205,9 @@ def main():
     threads(tap, breaks, cxx)
     stacks(tap, breaks)
     code(tap, breaks)
-    around(tap, breaks)
-    refusals(tap, compile_with('cc', 'patterns.c'), breaks, compile_with('cc', 'holder.c'))
+    patterns = compile_with('cc', 'patterns.c')
+    around(tap, patterns, breaks)
+    refusals(tap, patterns, breaks, compile_with('cc', 'holder.c'))
     tap.done()
 
 

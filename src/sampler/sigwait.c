@@ -1,0 +1,108 @@
+/* A thread that blocks its signals and waits for all of them would get our samples: one of the time before
+ * is pending then. They are taken and thrown away here, the application gets what is its own. Only while
+ * something is sampled. signalfd() is not covered; nor a SIGTRAP of
+ * the application's that finds one of ours pending: the kernel keeps one. */
+#include "sampler/signals.h"
+#include "base/lock.h"
+#include "rt/runtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#if FV_SAMPLER_SIGNALS && defined(PIC)
+
+typedef int timed_function(const sigset_t *, siginfo_t *, const struct timespec *);
+typedef int sigwait_function(const sigset_t *, int *);
+static timed_function *next_timed;
+static sigwait_function *next_sigwait;
+
+__attribute__((constructor)) static void find_next(void)
+{
+    void *timed = dlsym(RTLD_NEXT, "sigtimedwait"), *wait = dlsym(RTLD_NEXT, "sigwait");
+
+    memcpy(&next_timed, &timed, sizeof(timed));
+    memcpy(&next_sigwait, &wait, sizeof(wait));
+}
+
+static bool is_concerned(const sigset_t *set)
+{
+    return fv_sampler_samples() && set && sigismember(set, SIGTRAP) == 1;
+}
+
+static struct timespec until(const struct timespec *timeout)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += timeout->tv_sec;
+    at.tv_nsec += timeout->tv_nsec;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_nsec -= 1000000000;
+        at.tv_sec++;
+    }
+    return at;
+}
+
+static struct timespec left(const struct timespec *at)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    now.tv_sec = at->tv_sec - now.tv_sec;
+    now.tv_nsec = at->tv_nsec - now.tv_nsec;
+    if (now.tv_nsec < 0) {
+        now.tv_nsec += 1000000000;
+        now.tv_sec--;
+    }
+    return now.tv_sec < 0 ? (struct timespec){ 0 } : now;
+}
+
+/* As sigtimedwait(), without what is ours. */
+static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    struct timespec at = { 0 }, rest = { 0 };
+    siginfo_t got;
+    int signal;
+
+    if (timeout) {
+        rest = *timeout;
+        at = until(timeout);
+    }
+    while ((signal = next_timed(set, &got, timeout ? &rest : NULL)) == SIGTRAP && fv_sampler_sent(&got))
+        if (timeout)
+            rest = left(&at);
+    if (signal > 0 && info)
+        *info = got;
+    return signal;
+}
+
+FV_PUBLIC int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    return is_concerned(set) ? wait_for_own(set, info, timeout) : next_timed(set, info, timeout);
+}
+
+FV_PUBLIC int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    return is_concerned(set) ? wait_for_own(set, info, NULL) : next_timed(set, info, NULL);
+}
+
+FV_PUBLIC int sigwait(const sigset_t *set, int *signal)
+{
+    int saved = errno, got;
+
+    if (!is_concerned(set))
+        return next_sigwait(set, signal);
+    while ((got = wait_for_own(set, NULL, NULL)) < 0 && errno == EINTR)
+        ;
+    if (got < 0)
+        got = -errno;
+    errno = saved;
+    if (got < 0)
+        return -got;
+    *signal = got;
+    return 0;
+}
+
+#endif
