@@ -3,7 +3,7 @@
  * because it may be the interrupted thread that holds it. What finds no room is counted. */
 #include "sampler/sampler.h"
 
-#define CHUNK (UINT32_C(16) << 10) /* 510 instances */
+#define CHUNK (UINT32_C(8) << 10) /* 254 instances */
 
 static bool make_room(struct fv_sampler *s)
 {

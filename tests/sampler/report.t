@@ -87,6 +87,15 @@ def source(directory):
     equal('no file', 'spin' in gone, False)
 
 
+def source_of_no_name(directory, costs):
+    """-g is spoken of where samples have no lines, in the C library for one."""
+    said = report(directory, '--source', 'other.c', status=1).err
+    known = sum(l['exclusive']['ticks'] for l in costs['lines'])
+    unknown = costs['all']['ticks'] - known - round(costs['fvmpi_share'] * costs['all']['ticks'])
+    check('no samples in a file of that name' in said, '{}', said)
+    equal('compile it with -g', 'compile it with -g' in said, unknown > 0)
+
+
 def exports(directory, ticks):
     folded = [line.rsplit(' ', 1) for line in report(directory, '--folded', '-').out.splitlines()]
     equal('folded', sum(int(n) for _, n in folded), ticks)
@@ -145,7 +154,9 @@ def main():
         tap.done()
     ticks = costs['all']['ticks']
     for name, test in (('shares of CPU time', lambda: shares(costs, truth)), ('loops', lambda: loops(costs)),
-                       ('annotated source', lambda: source(directory)), ('exports', lambda: exports(directory, ticks)),
+                       ('annotated source', lambda: source(directory)),
+                       ('no such source', lambda: source_of_no_name(directory, costs)),
+                       ('exports', lambda: exports(directory, ticks)),
                        ('tables', lambda: tables(directory, ticks)), ('text, and wrong words', lambda: words(directory)),
                        ('waiting for threads', waiting)):
         with tap.test(name):
