@@ -2,6 +2,7 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
+#include "report/words.h"
 #include "report/views.h"
 
 #include <errno.h>
@@ -19,8 +20,9 @@ static const char usage[] =
     "usage: fvmpi stacks DIR [options]\n"
     "Speedup stacks of the phases of a run under fvmpi run --threads, in which threads work in parallel, "
     "from their\n"
-    "creation to their join: how much of the speedup of N threads waiting for locks, barriers and conditions "
-    "takes.\n"
+    "creation to their join, or in a parallel region of OpenMP: how much of the speedup of N threads waiting "
+    "for locks,\n"
+    "barriers and conditions takes.\n"
     "\n"
     "  --t1 SECONDS   what the phase takes with one thread (all its times on a rank): then the speedup is "
     "known,\n"
@@ -109,8 +111,9 @@ static int check(const struct fv_model *m, struct options *o)
             only = i + 1;
         }
     if (o->view.phase > m->phases.count) {
-        fv_log("stacks: --phase %zu: there are %zu phases; fvmpi stacks %s lists them", o->view.phase,
-               m->phases.count, o->directory);
+        fv_log("stacks: --phase %zu: there %s %zu phase%s; fvmpi stacks %s lists them", o->view.phase,
+               m->phases.count == 1 ? "is" : "are", m->phases.count, fv_words_s(m->phases.count),
+               o->directory);
         return FV_EXIT_USAGE;
     }
     if (!parallel && !o->view.phase) {

@@ -14,7 +14,7 @@ struct target {
     size_t procedures, lines, loops; /* where they begin */
     size_t end;
     uint32_t branch, self_loop;
-    bool sync, used;
+    bool sync, used, fvmpi;
 };
 struct maker {
     struct fv_cost_profile *out;
@@ -148,6 +148,8 @@ static const char *label(struct maker *k, const struct fv_frame *f)
         return "(callers not known)";
     if (f->module < FV_MODEL_FIRST_MODULE)
         return fv_arena_string(&k->out->arena, fv_frame_label(f, k->model, buffer, sizeof(buffer)));
+    if (fv_module_is_fvmpi(&k->model->modules[f->module]))
+        return "[fvmpi]";
     return fv_arena_printf(&k->out->arena, "[%s]", k->model->modules[f->module].name);
 }
 
@@ -240,13 +242,42 @@ static void add_id(struct maker *k, uint32_t id, size_t first)
     k->ids[k->id_count++] = id;
 }
 
+/* fvmpi's own frames are not the program's. Where it works itself they are one frame; of the functions that
+ * it stands before (MPI_Send, pthread_mutex_lock) the call remains; where a thread begins in it nothing does.
+ */
+static void fold_fvmpi(struct fv_path *p, const struct fv_model *m)
+{
+    size_t kept = 0, end;
+
+    for (size_t i = 0; i < p->count; i = end) {
+        for (end = i; end < p->count && fv_module_is_fvmpi(&m->modules[p->frames[end].module]);)
+            end++;
+        if (end == i) {
+            p->frames[kept++] = p->frames[end++];
+            continue;
+        }
+        if (end == p->count && kept)
+            break;
+        p->frames[kept] = p->frames[end - 1];
+        p->frames[kept].file = NULL;
+        p->frames[kept].inlined = false;
+        if (!i)
+            p->frames[kept].function = NULL;
+        kept++;
+    }
+    p->count = kept;
+}
+
 static void add_loops(struct maker *k, struct target *t, uint32_t node)
 {
     t->loops = k->id_count;
-    t->self_loop = k->loop_at[node];
-    for (; node; node = k->model->nodes[node].parent)
+    t->self_loop = t->fvmpi ? FV_NONE : k->loop_at[node];
+    for (; node; node = k->model->nodes[node].parent) {
+        if (fv_module_is_fvmpi(&k->model->modules[k->model->nodes[node].module]))
+            continue;
         for (uint32_t loop = k->loop_at[node]; loop != FV_NONE; loop = k->out->loops[loop].parent)
             add_id(k, loop, t->loops);
+    }
 }
 
 static void add_target(struct maker *k, uint32_t node, struct fv_path *path)
@@ -255,8 +286,13 @@ static void add_target(struct maker *k, uint32_t node, struct fv_path *path)
     uint32_t *procedures;
 
     fv_path_of(path, k->symbols, k->model, node);
+    fold_fvmpi(path, k->model);
     procedures = fv_xcalloc(path->count + 1, sizeof(*procedures));
-    *t = (struct target){ .procedures = k->id_count, .used = true, .sync = in_sync(path, k->model) };
+    *t = (struct target){ .procedures = k->id_count,
+                          .used = true,
+                          .sync = in_sync(path, k->model),
+                          .fvmpi =
+                              path->count && fv_module_is_fvmpi(&k->model->modules[path->frames[0].module]) };
     for (size_t i = 0; i < path->count; i++) {
         procedures[i] = procedure_of(k, &path->frames[i]);
         add_id(k, procedures[i], t->procedures);
@@ -296,6 +332,7 @@ static void add_to_target(struct maker *k, const struct target *t, const struct 
     struct fv_cost_profile *c = k->out;
 
     add_sum(&c->all, sum);
+    c->fvmpi_ticks += t->fvmpi ? sum->ticks : 0;
     for (size_t i = t->procedures; i < t->lines; i++)
         add_both(&c->procedures[k->ids[i]].sum, sum, i == t->procedures);
     for (size_t i = t->lines; i < t->loops; i++)

@@ -19,7 +19,7 @@ struct fv_cost_part {
     struct fv_cost_both sum;
 };
 struct fv_cost_procedure {
-    const char *name; /* of code without symbols: "[module]", which stands for all of it */
+    const char *name; /* of code without symbols: "[module]", which stands for all of it; fvmpi's own: "[fvmpi]" */
     const char *file; /* NULL: not known */
     uint32_t module;
     bool inlined; /* everywhere */
@@ -59,6 +59,7 @@ struct fv_cost_stack {
 struct fv_cost_profile {
     struct fv_arena arena;
     struct fv_cost_sum all;
+    uint64_t fvmpi_ticks; /* of them: in fvmpi's own library */
     double tick_s;
     uint32_t rank_count;                  /* with samples */
     struct fv_cost_procedure *procedures; /* by self, largest first */

@@ -78,21 +78,26 @@ static void phases(struct fv_csv *c, const struct fv_view *v)
     struct fv_path path = { 0 };
     char name[NAME_BYTES];
 
-    fputs("phase,function,file,line,path,rank,instances,threads_min,threads_max,elapsed_s,longest_s,longest_"
+    fputs("phase,kind,function,file,line,path,rank,instances,threads_min,threads_max,elapsed_s,longest_s,"
+          "longest_"
           "waitless_s,"
           "thread_s,wait_s,cpu_s,off_cpu_s,creator_s,without_waiting,bound,bound_waitless,synchronisation,"
-          "imbalance\r\n",
+          "imbalance,cpus,queue_s,join_s,fork_s,few_cpus\r\n",
           c->out);
     for (size_t i = 0; i < s->part_count; i++) {
         const struct fv_phase_sums *u = &s->parts[i].sums;
         const struct fv_phase *p = &s->items[s->parts[i].phase];
         struct fv_phase_bound b = fv_phase_bound(u);
-        const double reals[] = { u->elapsed_s,      u->longest_s, u->useful_longest_s, u->time_s,
-                                 u->wait_s,         u->cpu_s,     u->off_cpu_s,        u->creator_s,
-                                 b.without_waiting, b.bound,      b.bound_waitless,    b.synchronisation,
-                                 b.imbalance };
+        double cpus = u->cpus ? u->cpus : NAN, join_s = p->kind == FV_PHASE_OMP ? u->join_s : NAN,
+               fork_s = p->kind == FV_PHASE_OMP ? u->fork_s : NAN;
+        const double reals[] = {
+            u->elapsed_s, u->longest_s, u->useful_longest_s, u->time_s, u->wait_s,        u->cpu_s,
+            u->off_cpu_s, u->creator_s, b.without_waiting,   b.bound,   b.bound_waitless, b.synchronisation,
+            b.imbalance,  cpus,         u->queue_s,          join_s,    fork_s,           b.few_cpus
+        };
 
         fv_csv_whole(c, s->parts[i].phase + 1);
+        fv_csv_text(c, fv_phase_kind_name(p->kind));
         fv_csv_text(c, fv_view_routine(v, p->routine, name, sizeof(name)));
         fv_csv_path_fields(c, v, &path, p->node);
         fv_csv_number(c, v->model->ranks[s->parts[i].rank].world_rank);

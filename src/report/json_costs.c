@@ -246,6 +246,8 @@ void fv_json_costs(struct fv_json *j, const struct fv_view *v)
     fv_cost_profile_init(&profile, v->model, v->symbols, FV_COST_ALL_RANKS);
     fv_json_object(j, "costs");
     put_sum(&k, "all", &profile.all);
+    fv_json_real(j, "fvmpi_share",
+                 profile.all.ticks ? (double)profile.fvmpi_ticks / (double)profile.all.ticks : NAN);
     fv_json_unsigned(j, "lost", costs->lost);
     fv_json_array(j, "threads");
     for (size_t i = 0; i < costs->thread_count; i++)

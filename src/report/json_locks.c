@@ -173,6 +173,7 @@ static void put_lock(struct fv_json *j, const struct fv_view *v, struct fv_path 
     fv_json_path(j, v, path, k->node);
     fv_json_end(j);
     fv_json_unsigned(j, "objects", k->objects);
+    fv_json_bool(j, "inside_mpi", k->inside_mpi);
     fv_json_bool(j, "rest", k->rest);
     fv_json_bool(j, "process_shared", k->shared);
     put_count_if(j, "parties", k->parties, k->parties);
@@ -294,7 +295,7 @@ void fv_json_locks(struct fv_json *j, const struct fv_view *v)
 
 /* ---- phases ---- */
 
-static void put_sums(struct fv_json *j, const struct fv_phase_sums *s)
+static void put_sums(struct fv_json *j, enum fv_phase_kind kind, const struct fv_phase_sums *s)
 {
     struct fv_phase_bound b = fv_phase_bound(s);
 
@@ -312,11 +313,18 @@ static void put_sums(struct fv_json *j, const struct fv_phase_sums *s)
     fv_json_real(j, "cpu_s", s->cpu_s);
     fv_json_real(j, "off_cpu_s", s->off_cpu_s);
     fv_json_real(j, "creator_s", s->creator_s);
+    put_count_if(j, "cpus", s->cpus, s->cpus);
+    fv_json_real(j, "queue_s", s->queue_s);
+    put_real_if(j, "join_s", kind == FV_PHASE_OMP, s->join_s);
+    put_real_if(j, "fork_s", kind == FV_PHASE_OMP, s->fork_s);
+    put_count_if(j, "lost_threads", kind == FV_PHASE_OMP, s->lost_threads);
+    put_count_if(j, "untimed_tasks", kind == FV_PHASE_OMP, s->untimed_tasks);
     fv_json_real(j, "without_waiting", b.without_waiting);
     fv_json_real(j, "bound", b.bound);
     fv_json_real(j, "bound_waitless", b.bound_waitless);
     fv_json_real(j, "synchronisation", b.synchronisation);
     fv_json_real(j, "imbalance", b.imbalance);
+    fv_json_real(j, "few_cpus", b.few_cpus);
 }
 
 void fv_json_phases(struct fv_json *j, const struct fv_view *v)
@@ -330,17 +338,17 @@ void fv_json_phases(struct fv_json *j, const struct fv_view *v)
         const struct fv_phase *p = &s->items[i];
 
         fv_json_object(j, NULL);
-        fv_json_string(j, "kind", "threads");
+        fv_json_string(j, "kind", fv_phase_kind_name(p->kind));
         fv_json_string(j, "function", fv_view_routine(v, p->routine, name, sizeof(name)));
         fv_json_path(j, v, &path, p->node);
         fv_json_bool(j, "open", p->open);
         fv_json_unsigned(j, "ranks", p->ranks);
-        put_sums(j, &p->sums);
+        put_sums(j, p->kind, &p->sums);
         fv_json_array(j, "per_rank");
         for (uint32_t k = 0; k < p->ranks; k++) {
             fv_json_object(j, NULL);
             fv_json_signed(j, "rank", v->model->ranks[s->parts[p->first + k].rank].world_rank);
-            put_sums(j, &s->parts[p->first + k].sums);
+            put_sums(j, p->kind, &s->parts[p->first + k].sums);
             fv_json_end(j);
         }
         fv_json_end(j);

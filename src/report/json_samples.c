@@ -19,6 +19,8 @@ size_t fv_view_sampled_path(const struct fv_view *v, struct fv_path *path, const
     fv_path_of(path, v->symbols, v->model, s->node);
     while (first + 1 < path->count && path->frames[first].inlined)
         first++;
+    if (first < path->count && path->frames[first].offset)
+        path->frames[first].offset--; /* of the function's entry: there is no call that it returns to */
     return first;
 }
 
@@ -96,6 +98,7 @@ static void put_judgement(const struct row *r)
     fv_json_bool(r->j, "varies", r->s->varies != FV_VARIES_NOT);
     fv_json_string(r->j, "varies_by", by[r->s->varies]);
     fv_json_bool(r->j, "judged", r->s->judged);
+    fv_json_bool(r->j, "pooled", r->s->pooled);
     fv_json_bool(r->j, "inside_mpi", r->s->inside_mpi);
     fv_sampled_advice(&r->view->model->samples, r->s, advice, sizeof(advice));
     fv_json_string(r->j, "advice", advice[0] ? advice : NULL);

@@ -187,7 +187,8 @@ static struct fv_lock_part *part_of(struct gather *g, uint32_t lock, uint32_t th
     return &l->parts[l->part_count++];
 }
 
-static void add_record(struct gather *g, uint32_t thread, const struct fv_sync_record *r)
+/* The thread that waited is the record's, which another may have written (of OpenMP the one that forked). */
+static void add_record(struct gather *g, const struct fv_sync_record *r)
 {
     struct object *o = r->object && r->object < g->object_count ? &g->objects[r->object] : NULL;
     uint32_t lock = o && o->lock != FV_NONE ? o->lock : lock_of(g, r->kind, FV_NONE, 0, true);
@@ -202,7 +203,7 @@ static void add_record(struct gather *g, uint32_t thread, const struct fv_sync_r
     site = site_of(g, lock, node, r->operation);
     site->whole = site->whole || !(r->flags & FV_SYNC_SITE);
     add_numbers(&site->n, &n);
-    add_numbers(&part_of(g, lock, thread)->n, &n);
+    add_numbers(&part_of(g, lock, r->thread)->n, &n);
     add_numbers(&g->out->items[lock].n, &n);
     for (unsigned i = 0; i < FV_TIME_BUCKETS; i++)
         g->out->items[lock].histogram[i] += r->wait_histogram[i];
@@ -217,7 +218,7 @@ static void read_records(struct gather *g)
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        add_record(g, c.thread, &r);
+        add_record(g, &r);
     }
     for (size_t i = 0; i < g->object_count; i++) {
         struct fv_lock *k = g->objects[i].lock != FV_NONE ? &g->out->items[g->objects[i].lock] : NULL;
@@ -309,14 +310,56 @@ static void sum_lives(struct fv_model *m)
 
 struct numbered {
     uint32_t id;
+    bool inside_mpi;
     double wait_s;
     uint64_t acquired;
 };
+
+/* Libraries that MPI is made of: what their threads wait for is not the program's to change. */
+static bool is_mpi_library(const char *name)
+{
+    static const char *const begins[] = { "libmpi",  "libpmpi", "libopen-", "libpmi",  "libprrte", "libprte",
+                                          "libucp.", "libucs.", "libuct.",  "libucm.", "libfabric" };
+
+    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+        if (!strncmp(name, begins[i], strlen(begins[i])))
+            return true;
+    return false;
+}
+
+static bool is_inside_mpi(const struct fv_model *m, uint32_t node)
+{
+    for (; node; node = m->nodes[node].parent)
+        if (is_mpi_library(m->modules[m->nodes[node].module].name))
+            return true;
+    return false;
+}
+
+/* Used by nobody else, as far as is known. */
+static void find_inside_mpi(struct fv_model *m)
+{
+    struct fv_locks *l = &m->locks;
+    bool *outside = fv_xcalloc(l->count, sizeof(*outside));
+
+    for (size_t i = 0; i < l->count; i++)
+        l->items[i].inside_mpi = false;
+    for (size_t i = 0; i < l->site_count; i++) {
+        if (is_inside_mpi(m, l->sites[i].node))
+            l->items[l->sites[i].lock].inside_mpi = true;
+        else
+            outside[l->sites[i].lock] = true;
+    }
+    for (size_t i = 0; i < l->count; i++)
+        l->items[i].inside_mpi = l->items[i].inside_mpi && !outside[i];
+    free(outside);
+}
 
 static int by_waiting(const void *a, const void *b)
 {
     const struct numbered *x = a, *y = b;
 
+    if (x->inside_mpi != y->inside_mpi)
+        return x->inside_mpi ? 1 : -1;
     if (x->wait_s != y->wait_s)
         return x->wait_s > y->wait_s ? -1 : 1;
     if (x->acquired != y->acquired)
@@ -356,7 +399,8 @@ static void order_locks(struct fv_locks *l)
     struct fv_lock *sorted = fv_xcalloc(l->count, sizeof(*sorted));
 
     for (uint32_t i = 0; i < l->count; i++)
-        order[i] = (struct numbered){ i, l->items[i].n.wait_s, l->items[i].n.acquired };
+        order[i] =
+            (struct numbered){ i, l->items[i].inside_mpi, l->items[i].n.wait_s, l->items[i].n.acquired };
     if (l->count)
         qsort(order, l->count, sizeof(*order), by_waiting);
     for (uint32_t i = 0; i < l->count; i++) {
@@ -435,6 +479,7 @@ void fv_build_locks(struct fv_build *b)
     }
     g.out->recorded = true;
     sum_lives(b->model);
+    find_inside_mpi(b->model);
     order_locks(g.out);
     order_sites(g.out);
     order_parts(g.out);

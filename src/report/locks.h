@@ -49,6 +49,7 @@ struct fv_lock_part {
 struct fv_lock {
     uint8_t kind;     /* enum fv_sync_kind */
     bool rest;        /* stands for those that there was no room for, or whose description is damaged */
+    bool inside_mpi;  /* used in MPI's own libraries only */
     bool shared;      /* between processes: who else uses it is not seen */
     uint32_t address; /* in fv_model.addresses; FV_NONE: none. Of a join: the routine */
     uint32_t node;    /* that first used it; 0: unknown */
@@ -86,7 +87,7 @@ struct fv_lock_rank {
 struct fv_locks {
     bool recorded;
     uint32_t modes;        /* of any rank */
-    struct fv_lock *items; /* by waiting time, longest first */
+    struct fv_lock *items; /* by waiting time, longest first; those inside MPI last */
     size_t count, room;
     struct fv_lock_site *sites;
     size_t site_count, site_room;

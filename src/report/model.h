@@ -146,6 +146,7 @@ struct fv_rank {
     int exit_status;
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
+    double cpu_s;              /* of the process; NAN: not known to its end */
     double wait_share;         /* of the MPI time of all its threads */
     double delay_s;            /* that other ranks waited for this one in collectives: it came last */
     double caused_s, charged_s, critical_s; /* by the trace, as in struct fv_blame; NAN without analysis */

@@ -1,5 +1,5 @@
 /* See phases.h. Each rank's lives first; sorted, an instance ends where no thread of it is left when the next
- * is created. */
+ * is created. Regions of OpenMP are summed up in the file already. */
 #include "report/build.h"
 
 #include <math.h>
@@ -17,6 +17,7 @@ struct gather {
     struct fv_phases *out;
     struct fv_index phases, parts;
     uint32_t rank;
+    bool regions; /* of OpenMP, in the present file */
     struct slot *slots;
     size_t slot_count, slot_room;
     double until_s; /* the rank was seen alive */
@@ -162,23 +163,25 @@ static double close_of(const struct fv_life *life)
     return isfinite(life->join_end_s) ? fmax(life->join_end_s, life->end_s) : life->end_s;
 }
 
-static uint32_t phase_of(struct gather *g, const struct fv_life *first)
+static uint32_t phase_of(struct gather *g, enum fv_phase_kind kind, uint32_t routine, uint32_t node)
 {
     struct fv_phases *s = g->out;
-    uint64_t hash = fv_mix2(first->routine, first->create_node);
+    uint64_t hash = fv_mix2(fv_mix2(routine, kind), node);
     struct fv_index_probe p = fv_index_probe(&g->phases, hash);
 
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (s->items[i].routine == first->routine && s->items[i].node == first->create_node)
+        if (s->items[i].kind == kind && s->items[i].routine == routine && s->items[i].node == node)
             return i;
     FV_GROW(s->items, s->room, s->count + 1);
-    s->items[s->count] = (struct fv_phase){ .node = first->create_node, .routine = first->routine };
+    s->items[s->count] = (struct fv_phase){ .kind = (uint8_t)kind, .node = node, .routine = routine };
     fv_index_add(&g->phases, hash, (uint32_t)s->count);
     return (uint32_t)s->count++;
 }
 
 static void add_sums(struct fv_phase_sums *to, const struct fv_phase_sums *from)
 {
+    if (!from->instances)
+        return;
     if (!to->instances) {
         *to = *from;
         return;
@@ -196,9 +199,46 @@ static void add_sums(struct fv_phase_sums *to, const struct fv_phase_sums *from)
     to->cpu_s += from->cpu_s;
     to->off_cpu_s += from->off_cpu_s;
     to->creator_s += from->creator_s;
+    to->cpus = to->cpus < from->cpus ? to->cpus : from->cpus; /* of which one is unknown: all are */
+    to->queue_s += from->queue_s;
+    to->least_s += from->least_s;
+    to->useful_least_s += from->useful_least_s;
+    to->join_s += from->join_s;
+    to->fork_s += from->fork_s;
+    to->lost_threads += from->lost_threads;
+    to->untimed_tasks += from->untimed_tasks;
 }
 
-static struct fv_phase_sums sum_instance(const struct fv_life *lives, size_t count)
+#define COMPUTES 0.05
+
+/* See phases.h: N threads on P processors. */
+static void share_cpus(struct fv_phase_sums *s, uint32_t cpus)
+{
+    double useful_s = s->time_s - s->wait_s, most_s = cpus * s->longest_s, cpu_s = useful_s - s->off_cpu_s;
+    double threads_each = cpus ? (double)s->threads_max / cpus : 0;
+
+    s->cpus = cpus;
+    s->least_s = s->longest_s;
+    s->useful_least_s = s->useful_longest_s;
+    if (threads_each <= 1)
+        return;
+    if (isfinite(cpu_s)) {
+        double above_s = useful_s - most_s;
+
+        s->queue_s = fmin(s->off_cpu_s, (threads_each - 1) * cpu_s);
+        if (cpu_s >= COMPUTES * useful_s && above_s > s->queue_s) {
+            s->queue_s = fmin(above_s, s->off_cpu_s);
+            cpu_s = fmax(cpu_s, most_s);
+        }
+    } else {
+        cpu_s = fmin(useful_s, most_s);
+        s->queue_s = useful_s - cpu_s;
+    }
+    s->least_s = fmax(s->least_s, cpu_s / cpus);
+    s->useful_least_s = fmax(s->useful_least_s, cpu_s / cpus);
+}
+
+static struct fv_phase_sums sum_instance(const struct fv_life *lives, size_t count, uint32_t cpus)
 {
     struct fv_phase_sums s = {
         .instances = 1, .threads = count, .threads_min = (uint32_t)count, .threads_max = (uint32_t)count
@@ -221,6 +261,7 @@ static struct fv_phase_sums sum_instance(const struct fv_life *lives, size_t cou
     s.weighted_s = (double)count * s.longest_s;
     s.elapsed_s = until_s - lives[0].created_s;
     s.creator_s = isfinite(joins_s) ? fmax(s.elapsed_s - joins_s, 0) : NAN;
+    share_cpus(&s, cpus);
     return s;
 }
 
@@ -241,9 +282,9 @@ static struct fv_phase_part *part_of(struct gather *g, uint32_t phase)
 
 static void add_instance(struct gather *g, struct fv_life *lives, size_t count)
 {
-    uint32_t phase = phase_of(g, &lives[0]);
+    uint32_t phase = phase_of(g, FV_PHASE_THREADS, lives[0].routine, lives[0].create_node);
     struct fv_phase_part *part = part_of(g, phase);
-    struct fv_phase_sums sums = sum_instance(lives, count);
+    struct fv_phase_sums sums = sum_instance(lives, count, g->build->model->ranks[g->rank].cpus);
 
     for (size_t i = 0; i < count; i++) {
         lives[i].phase = phase;
@@ -252,6 +293,15 @@ static void add_instance(struct gather *g, struct fv_life *lives, size_t count)
     }
     add_sums(&part->sums, &sums);
     add_sums(&g->out->items[phase].sums, &sums);
+}
+
+/* Threads of OpenMP's run-time library outlive its regions, which are phases of their own. */
+static bool is_pool(const struct gather *g, const struct fv_life *life)
+{
+    const struct fv_model *m = g->build->model;
+
+    return g->regions && life->routine != FV_NONE &&
+           !strncmp(m->modules[m->addresses[life->routine].module].name, "libgomp.", 8);
 }
 
 static void find_instances(struct gather *g, size_t first)
@@ -268,13 +318,68 @@ static void find_instances(struct gather *g, size_t first)
                         lives[i].routine == lives[begin].routine && lives[i].created_s < until_s;
 
         if (!together) {
-            if (i > begin && lives[begin].creator != FV_NO_THREAD)
+            if (i > begin && lives[begin].creator != FV_NO_THREAD && !is_pool(g, &lives[begin]))
                 add_instance(g, &lives[begin], i - begin);
             begin = i;
             until_s = -INFINITY;
         }
         if (i < count)
             until_s = fmax(until_s, close_of(&lives[i]));
+    }
+}
+
+/* ---- OpenMP ---- */
+
+/* Where a thread waits at the region's end is in its record beside its time. What a damaged file says is made
+ * such that no part is more than the whole. */
+static struct fv_phase_sums sum_regions(const struct gather *g, const struct fv_omp_region *r)
+{
+    double tick_s = fv_build_seconds(g->build->model, g->rank, 1), join_s = (double)r->join * tick_s;
+    struct fv_phase_sums s = {
+        .instances = r->count,
+        .threads = r->threads,
+        .threads_min = r->threads_min,
+        .threads_max = r->threads_max,
+        .elapsed_s = (double)r->elapsed * tick_s,
+        .longest_s = (double)r->longest * tick_s,
+        .useful_longest_s = fmin((double)r->useful_longest, (double)r->longest) * tick_s,
+        .weighted_s = (double)r->weighted * tick_s,
+        .time_s = (double)r->time * tick_s + join_s,
+        .wait_s = fmin((double)r->wait, (double)r->time) * tick_s + join_s,
+        .cpu_s = NAN,
+        .off_cpu_s = NAN,
+        .creator_s = NAN,
+        .join_s = join_s,
+        .fork_s = (double)r->fork * tick_s,
+        .lost_threads = r->lost,
+        .untimed_tasks = r->untimed,
+    };
+
+    share_cpus(&s, g->build->model->ranks[g->rank].cpus);
+    return s;
+}
+
+static void read_regions(struct gather *g)
+{
+    const struct fv_build_file *f = &g->build->files[g->rank];
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_OMP);
+    struct fv_omp_region r;
+
+    g->regions = false;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (!r.count && !r.open)
+            continue;
+        g->regions = true;
+        uint32_t module = fv_build_module_of(f, r.module);
+        uint32_t routine =
+            module >= FV_MODEL_FIRST_MODULE ? fv_build_address(g->build, module, r.offset) : FV_NONE;
+        uint32_t phase = phase_of(g, FV_PHASE_OMP, routine, fv_build_node_of(g->build, f, r.path));
+        struct fv_phase_sums sums = sum_regions(g, &r);
+
+        g->out->items[phase].open = g->out->items[phase].open || r.open;
+        add_sums(&part_of(g, phase)->sums, &sums);
+        add_sums(&g->out->items[phase].sums, &sums);
     }
 }
 
@@ -344,6 +449,7 @@ void fv_build_phases(struct fv_build *b)
 
         g.rank = i;
         read_lives(&g);
+        read_regions(&g);
         find_instances(&g, first);
     }
     order_phases(g.out);
@@ -354,6 +460,11 @@ void fv_build_phases(struct fv_build *b)
 
 /* ---- numbers ---- */
 
+const char *fv_phase_kind_name(enum fv_phase_kind kind)
+{
+    return kind == FV_PHASE_OMP ? "omp" : "threads";
+}
+
 static double ratio(double a, double b)
 {
     return b > 0 ? a / b : NAN;
@@ -361,16 +472,18 @@ static double ratio(double a, double b)
 
 struct fv_phase_bound fv_phase_bound(const struct fv_phase_sums *s)
 {
-    double useful_s = s->time_s - s->wait_s;
+    double useful_s = s->time_s - s->wait_s, run_s = useful_s - s->queue_s;
     struct fv_phase_bound out = {
         .threads = ratio(s->weighted_s, s->longest_s),
-        .without_waiting = ratio(s->longest_s, s->useful_longest_s),
-        .bound = ratio(useful_s, s->longest_s),
-        .bound_waitless = ratio(useful_s, s->useful_longest_s),
+        .without_waiting = ratio(s->least_s, s->useful_least_s),
+        .bound = ratio(run_s, s->least_s),
+        .bound_waitless = ratio(run_s, s->useful_least_s),
     };
+    double busy = ratio(useful_s, s->useful_longest_s); /* threads at a time, on as many processors */
 
     out.synchronisation = out.bound_waitless - out.bound;
-    out.imbalance = out.threads - out.bound_waitless;
+    out.imbalance = out.threads - busy;
+    out.few_cpus = busy - out.bound_waitless;
     return out;
 }
 
@@ -381,7 +494,7 @@ struct fv_stack fv_phase_stack(const struct fv_phase *phase, double t1_s)
     double ranks = phase->ranks, threads = ratio(s->weighted_s, s->longest_s);
     struct fv_stack out = {
         .measured = ratio(t1_s * ranks, s->longest_s),
-        .waitless = ratio(t1_s * ranks, s->useful_longest_s),
+        .waitless = ratio(t1_s * ranks, s->useful_least_s),
     };
 
     out.synchronisation = out.waitless - out.measured;

@@ -32,13 +32,40 @@
  * nor w_i, and changes no maximum.
  *
  * Sums are over instances: max t_i is longest_s and so on; N is then the mean number of threads over
- * longest_s. */
+ * longest_s.
+ *
+ * With P processors for more threads than that, t_i hold waiting for a processor, and what is above makes
+ * more of the speedup than processors can give. How long a thread waited for one is not known, but what it
+ * was off the CPU without waiting for a thread; of that, no more than what P processors need for the CPU time
+ * of the phase, C, while N - P threads have none. So much of it counts as waiting for a processor:
+ *
+ *     queue = min(off_cpu, (N - P) C / P),   and nothing takes less time than C / P:
+ *     bound          = (sum (t_i - w_i) - queue) / max(max t_i, C / P)
+ *     bound_waitless = (sum (t_i - w_i) - queue) / max(max (t_i - w_i), C / P)
+ *     few_cpus       = sum (t_i - w_i) / max (t_i - w_i) - bound_waitless, and imbalance as above
+ *     N = bound + synchronisation + imbalance + few_cpus
+ *
+ * Other programs on these processors, or other ranks, make the queue longer, which is not seen. So a bound
+ * that still is above P is P, with the rest of off_cpu for the queue and P max t_i for C, if threads computed
+ * for 5 % of sum (t_i - w_i) or more; those that did less sleep or wait for I/O, and may be more than P at a
+ * time. Where CPU time is not known, threads are taken to compute whenever they do not wait, so that C is the
+ * least of sum (t_i - w_i) and P max t_i.
+ *
+ * OpenMP: an instance is a parallel region; what is forked at one call path with one function is one phase.
+ * t_i is from the begin of the thread's function to the region's end, w_i what it waited in it, and for the
+ * last thread at the end (join_s). For max t_i the thread counts that came last, without a wait at the end.
+ * Of nested regions each is a phase: their times are in those of the outer ones, too. The threads of the
+ * run-time library, which outlive regions, are no phase. */
 #ifndef FV_REPORT_PHASES_H
 #define FV_REPORT_PHASES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum fv_phase_kind { FV_PHASE_THREADS, FV_PHASE_OMP };
+/* "threads", "omp" */
+const char *fv_phase_kind_name(enum fv_phase_kind kind);
 
 /* A thread from its creation to its join. Points in time are the model's. */
 struct fv_life {
@@ -66,16 +93,24 @@ struct fv_phase_sums {
     double cpu_s;            /* NAN: of a thread not known */
     double off_cpu_s;        /* of t_i - w_i: without a processor, for what reason ever; a lower bound. NAN */
     double creator_s;        /* that the creating thread did not spend in joins. NAN: it did not join all */
+    uint32_t cpus;           /* that a rank may run on, the fewest; 0: unknown */
+    double queue_s;          /* of time_s - wait_s, waiting for a processor; an estimate */
+    double least_s, useful_least_s; /* longest_s and useful_longest_s, but no less than C / P */
+    /* of OpenMP; else 0 */
+    double join_s, fork_s;  /* of wait_s: at the region's end; of no sum: from the fork to a thread's begin */
+    uint64_t lost_threads;  /* of teams that were too large: in no sum */
+    uint64_t untimed_tasks; /* that can't be told from the waits they were run in */
 };
 struct fv_phase_part {
     uint32_t phase, rank;
     struct fv_phase_sums sums;
 };
 struct fv_phase {
-    uint32_t node;             /* that created the first thread */
-    uint32_t routine;          /* as in fv_life */
+    uint8_t kind;              /* enum fv_phase_kind */
+    uint32_t node;             /* that created the first thread, or forked; of OpenMP 0: those without room */
+    uint32_t routine;          /* as in fv_life; what the team ran */
     uint32_t first, ranks;     /* its part of fv_phases.parts, by rank */
-    bool open;                 /* threads of it were alive at the end */
+    bool open;                 /* threads of it were alive at the end, or a region had not ended */
     struct fv_phase_sums sums; /* over ranks */
 };
 struct fv_phases {
@@ -92,6 +127,7 @@ struct fv_phase_bound {
     double threads;         /* N */
     double without_waiting; /* how many times as fast it would be at most */
     double bound, bound_waitless, synchronisation, imbalance;
+    double few_cpus; /* 0: as many processors as threads, or unknown */
 };
 struct fv_phase_bound fv_phase_bound(const struct fv_phase_sums *sums);
 

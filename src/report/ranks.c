@@ -3,6 +3,7 @@
 #include "base/process.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,67 @@ static void read_threads(struct fv_build *b, uint32_t rank, uint64_t *life)
         b->model->threads[b->model->ranks[rank].first_thread].main = true;
 }
 
+/* Where records of a file hold points in time, each the sign of life of a rank that was killed. */
+static uint64_t last_sign(const struct fv_build_file *f, uint64_t life)
+{
+    static const struct {
+        unsigned type;
+        size_t at[5], count;
+    } signs[] = {
+        { FV_CHUNK_CLOCK, { offsetof(struct fv_clock_point, ticks) }, 1 },
+        { FV_CHUNK_THREADS,
+          { offsetof(struct fv_thread_record, begin), offsetof(struct fv_thread_record, end) },
+          2 },
+        { FV_CHUNK_INSTANCE_LOG, { offsetof(struct fv_logged_instance, end) }, 1 },
+        { FV_CHUNK_SYNC_THREAD, { offsetof(struct fv_sync_thread, wait_begin) }, 1 },
+        { FV_CHUNK_LIVES,
+          { offsetof(struct fv_thread_life, created), offsetof(struct fv_thread_life, begin),
+            offsetof(struct fv_thread_life, end), offsetof(struct fv_thread_life, join_begin),
+            offsetof(struct fv_thread_life, join_end) },
+          5 },
+        { FV_CHUNK_OMP, { offsetof(struct fv_omp_region, open), offsetof(struct fv_omp_region, last) }, 2 },
+        { FV_CHUNK_SECTION_TIMES, { offsetof(struct fv_section_times, opened) }, 1 },
+    };
+    uint64_t ticks;
+
+    for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
+        struct fv_cursor c = fv_cursor(f->reader, signs[i].type);
+
+        for (const char *p; (p = fv_cursor_next(&c));)
+            for (size_t k = 0; k < signs[i].count; k++) {
+                memcpy(&ticks, p + signs[i].at[k], sizeof(ticks));
+                life = ticks ? later(life, ticks) : life;
+            }
+    }
+    return life;
+}
+
+/* The same of sampled instances: each has begun and ended. */
+static uint64_t last_instance(const struct fv_build_file *f, uint64_t life)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_INSTANCES);
+    struct fv_instances r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        for (uint64_t i = 0; i < r.returns && i < FV_RESERVOIR; i++)
+            life = later(life, r.reservoir[i].begin + r.reservoir[i].time);
+    }
+    return life;
+}
+
+/* CPU time of the process. It is looked at last when it exits. */
+static double cpu_time(const struct fv_file_header *h)
+{
+    double ns = (double)h->usage_last.user_ns + (double)h->usage_last.system_ns -
+                (double)h->usage_first.user_ns - (double)h->usage_first.system_ns;
+
+    if (!h->usage_ticks || !h->end_ticks ||
+        h->usage_ticks < h->end_ticks - (h->end_ticks - h->begin_ticks) / 100)
+        return NAN;
+    return ns >= 0 ? ns * 1e-9 : NAN;
+}
+
 static enum fv_rank_state state_of(const struct fv_file_header *h)
 {
     switch (h->state) {
@@ -247,6 +309,9 @@ static void set_times(struct fv_build *b, uint32_t rank)
         life = h->end_ticks;
     else if (r->state == FV_RANK_RUNNING && now_point(h->clock_kind, &now))
         life = later(life, now.ticks);
+    else
+        life = last_instance(&b->files[rank], last_sign(&b->files[rank], life));
+    r->cpu_s = cpu_time(h);
     r->begin_s = fv_build_time(m, rank, begin);
     r->end_s = fv_build_time(m, rank, life);
     if (r->end_s < r->begin_s) {

@@ -371,6 +371,26 @@ static void find_companion(const struct fv_samples *samples, struct fv_sampled *
         }
 }
 
+/* Where no thread has enough instances of its own: of all threads, each about its own mean. */
+static void judge_pooled(struct fv_sampled *s, const struct fv_sampled_part *parts)
+{
+    double m2 = 0, sum = 0;
+    uint64_t count = 0, free = 0; /* free: degrees of freedom */
+
+    for (size_t i = 0; i < s->parts; i++) {
+        const struct fv_sampled_stat *stat = &parts[i].all;
+
+        m2 += stat->m2[FV_METRIC_CPU];
+        sum += stat->mean[FV_METRIC_CPU] * (double)stat->count;
+        count += stat->count;
+        free += stat->count ? stat->count - 1 : 0;
+    }
+    if (free + 1 < FV_SAMPLED_ENOUGH)
+        return;
+    s->judged = s->pooled = true;
+    s->within = sum > 0 ? sqrt(m2 / (double)free) / (sum / (double)count) : 0;
+}
+
 /* Called before the functions are put in order. */
 static void judge_one(struct fv_samples *all, struct fv_sampled *s)
 {
@@ -384,6 +404,8 @@ static void judge_one(struct fv_samples *all, struct fv_sampled *s)
         if (stat->count >= FV_SAMPLED_ENOUGH)
             s->within = fmax(s->within, fv_sampled_cov(stat, FV_METRIC_CPU));
     }
+    if (!s->judged)
+        judge_pooled(s, parts);
     s->between = between(parts, s->parts);
     s->share = all->ticks ? fmin((double)s->ticks / (double)all->ticks, 1) : 0;
     s->inside_mpi = s->ticks && (double)s->mpi_ticks > INSIDE * (double)s->ticks;
@@ -467,6 +489,8 @@ static int by_guidance(const void *a, const void *b)
         return x->inside_mpi ? 1 : -1;
     if (!x->varies != !y->varies)
         return x->varies ? -1 : 1;
+    if (!x->varies && x->share != y->share)
+        return x->share > y->share ? -1 : 1;
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
     if (x->inherited != y->inherited)
@@ -521,7 +545,8 @@ char *fv_sampled_advice(const struct fv_samples *samples, const struct fv_sample
     if (!s->varies)
         return out;
     if (s->varies & FV_VARIES_WITHIN)
-        snprintf(within, sizeof(within), "from call to call (cov %.2f)", s->within);
+        snprintf(within, sizeof(within), "from call to call (cov %.2f%s)", s->within,
+                 s->pooled ? ", all threads together" : "");
     if (s->varies & FV_VARIES_BETWEEN)
         snprintf(between, sizeof(between), "from thread to thread (cov %.2f)", s->between);
     if (s->with < FV_METRIC_COUNT)

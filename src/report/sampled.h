@@ -51,7 +51,8 @@ struct fv_sampled {
     uint64_t entries, returns, abandoned;
     struct fv_sampled_stat all, window;
     bool fast;           /* too fast for the window somewhere */
-    bool judged;         /* a thread has FV_SAMPLED_ENOUGH instances */
+    bool judged;         /* a thread has FV_SAMPLED_ENOUGH instances, or all have them together ... */
+    bool pooled;         /* ... only: `within` is the variation of all of them about their threads' means */
     enum fv_metric with; /* where it varies: what varies most, too; FV_METRIC_COUNT: nothing else does ... */
     double with_cov;     /* ... and how much */
     size_t first_part, parts;         /* of fv_samples.parts, by rank and thread */
@@ -76,8 +77,8 @@ struct fv_sampled_event {
 };
 
 struct fv_samples {
-    struct fv_sampled
-        *items; /* what is inside MPI last; those that vary first, then by share times variation */
+    struct fv_sampled *
+        items; /* what is inside MPI last; those that vary first, by share times variation, others by share */
     size_t count, room;
     struct fv_sampled_part *parts;
     size_t part_count, part_room;

@@ -71,8 +71,20 @@ static void join(const char *const *files, size_t count, char *text, size_t byte
         snprintf(text + used, bytes - used, ", ...");
 }
 
+/* Samples in code that has no line numbers, of all but fvmpi's own. */
+static uint64_t without_lines(const struct fv_cost_profile *c)
+{
+    uint64_t known = c->fvmpi_ticks;
+
+    for (size_t i = 0; i < c->line_count; i++)
+        known += c->lines[i].sum.self.ticks;
+    return c->all.ticks > known ? c->all.ticks - known : 0;
+}
+
 static int choose_file(struct source *s, const char *asked)
 {
+    char part[FV_WORD], lost[120] = "";
+    uint64_t unknown = without_lines(&s->c);
     const char *files[CANDIDATES + 1];
     char text[3000];
     size_t count = list_files(&s->c, without_dots(asked), files, CANDIDATES + 1);
@@ -90,8 +102,13 @@ static int choose_file(struct source *s, const char *asked)
     }
     count = list_files(&s->c, NULL, files, CANDIDATES + 1);
     join(files, count, text, sizeof(text));
+    if (unknown)
+        snprintf(lost, sizeof(lost),
+                 "; %s of all samples are in code without line numbers: compile it with -g",
+                 fv_words_percent((double)unknown, (double)s->c.all.ticks, part));
     if (count)
-        fv_log("report: --source %s: no samples in a file of that name; there are some in %s", asked, text);
+        fv_log("report: --source %s: no samples in a file of that name; there are some in %s%s", asked, text,
+               lost);
     else
         fv_log("report: --source %s: no source lines are known; compile the program with -g%s", asked,
                s->c.all.ticks ? "" : ", and record it with --sample");

@@ -373,6 +373,11 @@ bool fv_module_is_binding(const struct fv_module *module)
            !strncmp(name, "libmpi_mpifh", 12) || !strncmp(name, "libmpi_usempi", 13);
 }
 
+bool fv_module_is_fvmpi(const struct fv_module *module)
+{
+    return !strncmp(module->name, "libfvmpi", 8);
+}
+
 /* Drops the innermost frames that are the binding's, unless nothing would be left. */
 static void trim_binding(struct fv_path *p, const struct fv_model *m)
 {

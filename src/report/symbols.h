@@ -71,6 +71,8 @@ void fv_path_of(struct fv_path *path, const struct fv_symbols *symbols, const st
 void fv_path_release(struct fv_path *path);
 /* Is it an MPI library's Fortran binding, whose innermost frames a path leaves out? */
 bool fv_module_is_binding(const struct fv_module *module);
+/* Is it fvmpi's own library in the process? */
+bool fv_module_is_fvmpi(const struct fv_module *module);
 
 /* The function's name, else "module+0xoffset", else what is known; in `buffer` where it must be made. */
 const char *fv_frame_label(const struct fv_frame *frame, const struct fv_model *model, char *buffer,

@@ -53,6 +53,11 @@ static void put_bar(const struct fv_page *p, double compute, double mpi, double 
     putc('\n', p->out);
 }
 
+bool fv_text_serial(const struct fv_model *m)
+{
+    return !strcmp(m->mpi, "none");
+}
+
 /* Of a run that did not end well, the first thing to know. */
 static void put_end(const struct fv_page *p, const struct fv_model *m)
 {
@@ -74,11 +79,40 @@ static bool has_open_calls(const struct fv_model *m)
     return false;
 }
 
+/* Of a program without MPI: there are no parts of its time, unless threads were watched. */
+static void put_serial_verdict(const struct fv_page *p, const struct fv_model *m)
+{
+    char elapsed[FV_WORD], cpu[FV_WORD], wait[FV_WORD], part[FV_WORD], text[300];
+    double cpu_s = 0;
+    int n;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        cpu_s += m->ranks[i].cpu_s;
+    n = snprintf(text, sizeof(text), "%selapsed %s", m->ranks[0].state == FV_RANK_KILLED ? "killed; " : "",
+                 fv_words_seconds(m->elapsed_s, elapsed));
+    if (isfinite(cpu_s))
+        n += snprintf(text + n, sizeof(text) - (size_t)n, ", CPU time %s", fv_words_seconds(cpu_s, cpu));
+    else if (m->samples.cpu_s > 0)
+        n += snprintf(text + n, sizeof(text) - (size_t)n, ", CPU time %s (by samples)",
+                      fv_words_seconds(m->samples.cpu_s, cpu));
+    if (m->locks.recorded)
+        snprintf(text + n, sizeof(text) - (size_t)n, "; threads waited %s for each other, %s of their time",
+                 fv_words_seconds(m->locks.wait_s, wait),
+                 fv_words_percent(m->locks.wait_s, m->locks.thread_s, part));
+    fputs(fv_page_on(p, FV_BOLD), p->out);
+    fv_page_words(p, text, 2);
+    fputs(fv_page_off(p), p->out);
+}
+
 static void put_verdict(const struct fv_page *p, const struct fv_model *m)
 {
     const struct fv_efficiency *e = &m->efficiency;
     char compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD];
 
+    if (fv_text_serial(m)) {
+        put_serial_verdict(p, m);
+        return;
+    }
     fv_words_percent(e->compute_s, e->total_s, compute);
     fv_words_percent(e->mpi_s, e->total_s, mpi);
     fv_words_percent(e->wait_s, e->mpi_s, wait);
@@ -125,18 +159,22 @@ static unsigned count_hosts(const struct fv_model *m)
 
 static void put_overhead(const struct fv_page *p, const struct fv_model *m)
 {
-    char seconds[FV_WORD], part[FV_WORD], memory[FV_WORD], disk[FV_WORD], text[256];
+    char seconds[FV_WORD], part[FV_WORD], memory[FV_WORD], disk[FV_WORD], sampling[FV_WORD], text[400],
+        own[80] = "";
     uint64_t memory_bytes = 0, file_bytes = 0;
-    double paused_s = 0;
+    double paused_s = 0, tool_s = m->tool_s + m->samples.tool_s;
 
     for (size_t i = 0; i < m->rank_count; i++) {
         paused_s += m->ranks[i].paused_s;
         memory_bytes = m->ranks[i].memory_bytes > memory_bytes ? m->ranks[i].memory_bytes : memory_bytes;
         file_bytes += m->ranks[i].file_bytes;
     }
-    snprintf(text, sizeof(text), "%s over all ranks, %s of their time; memory %s a rank at most, files %s",
-             fv_words_seconds(m->tool_s, seconds),
-             fv_words_percent(m->tool_s, m->efficiency.total_s + paused_s, part),
+    if (m->samples.tool_s > 0)
+        snprintf(own, sizeof(own), " (%s of it sampling, over all threads)",
+                 fv_words_seconds(m->samples.tool_s, sampling));
+    snprintf(text, sizeof(text), "%s over all ranks%s, %s of their time; memory %s a rank at most, files %s",
+             fv_words_seconds(tool_s, seconds), own,
+             fv_words_percent(tool_s, m->efficiency.total_s + paused_s, part),
              fv_words_bytes(memory_bytes, memory), fv_words_bytes(file_bytes, disk));
     put_field(p, "overhead", text);
 }
@@ -284,19 +322,29 @@ static void put_identity(const struct fv_page *p, const struct fv_model *m)
     snprintf(text, sizeof(text), "%s, %s", m->mpi, m->ranks[0].thread_level);
     for (char *tab = text; (tab = strchr(tab, '\t'));)
         *tab = ' ';
-    put_field(p, "MPI", text);
+    if (!fv_text_serial(m))
+        put_field(p, "MPI", text);
     snprintf(text, sizeof(text), "%s, for %s%s", fv_words_time(m->origin_ns, start),
              fv_words_seconds(m->elapsed_s, elapsed),
-             ends_unseen(m) ? " up to the last MPI call that was seen" : "");
+             ends_unseen(m) ? " up to the last that was recorded" : "");
     put_field(p, "start", text);
     put_overhead(p, m);
     put_trace(p, m);
     put_barriers(p, m);
-    snprintf(text, sizeof(text), "%zu of %d rank%s: %u finalized", m->rank_count, m->world_size,
-             fv_words_s((uint64_t)m->world_size), states[FV_RANK_FINALIZED]);
+    snprintf(text, sizeof(text), "%zu of %d rank%s:", m->rank_count, m->world_size,
+             fv_words_s((uint64_t)m->world_size));
     size_t used = strlen(text);
+    if (!fv_text_serial(m))
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used, " %u finalized", states[FV_RANK_FINALIZED]);
     for (unsigned i = FV_RANK_EXITED; i <= FV_RANK_RUNNING; i++)
-        if (states[i])
+        if (states[i] && fv_text_serial(m)) {
+            used = 0;
+            if (i == FV_RANK_EXITED && m->ranks[0].exit_seen)
+                snprintf(text, sizeof(text), "exited with status %d", m->ranks[0].exit_status);
+            else
+                snprintf(text, sizeof(text), "%s", fv_rank_state_name((enum fv_rank_state)i));
+        } else if (states[i])
             used += (size_t)snprintf(text + used, sizeof(text) - used, ", %u %s", states[i],
                                      fv_rank_state_name((enum fv_rank_state)i));
     fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
@@ -448,8 +496,8 @@ static void put_dead(const struct fv_page *p, const struct fv_view *v)
     struct place place;
 
     for (size_t i = 0; i < m->rank_count; i++) {
-        if (done[i] || m->ranks[i].state == FV_RANK_FINALIZED)
-            continue;
+        if (done[i] || m->ranks[i].state == FV_RANK_FINALIZED || fv_text_serial(m))
+            continue; /* a serial program has no MPI call to be in */
         if (groups++ == 0)
             fv_page_heading(p, "Ranks that did not finalize", "and the MPI call each is in, or was in last");
         gather_place(m, i, done, &place);
@@ -594,7 +642,8 @@ void fv_text_summary(const struct fv_page *p, const struct fv_view *v)
     put_dead(p, v);
     fv_text_hang(p, v->model);
     fv_text_thread_waits(p, v);
-    put_efficiency(p, v->model);
+    if (!fv_text_serial(v->model))
+        put_efficiency(p, v->model);
     fv_text_waiting(p, v);
 }
 
@@ -610,11 +659,14 @@ int fv_view_text(const struct fv_view *v, const struct fv_text_options *o, FILE 
     fv_text_sections(&page, v);
     fv_text_locks(&page, v);
     fv_text_phases(&page, v);
-    fv_text_functions(&page, v->model);
-    fv_text_sites(&page, v);
+    if (!fv_text_serial(v->model) || v->model->site_count) {
+        fv_text_functions(&page, v->model);
+        fv_text_sites(&page, v);
+    }
     fv_text_sizes(&page, v->model);
     fv_text_peers(&page, v->model);
     fv_text_comms(&page, v->model);
-    fv_text_ranks(&page, v->model);
+    if (!fv_text_serial(v->model) || v->model->rank_count > 1)
+        fv_text_ranks(&page, v->model);
     return fflush(out) || ferror(out) ? -FV_EIO : 0;
 }

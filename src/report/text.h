@@ -5,6 +5,8 @@
 #include "report/table.h"
 #include "report/views.h"
 
+/* A program without MPI: sections that speak of MPI alone are left out. */
+bool fv_text_serial(const struct fv_model *model);
 /* text.c: what to read first */
 void fv_text_summary(const struct fv_page *page, const struct fv_view *view);
 /* text_hang.c */

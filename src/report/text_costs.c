@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define TREE_SHARE 0.05 /* of all samples, for a branch to be shown */
-#define TREE_CHAIN 0.90 /* of its parent's, for a branch to share its line */
 #define TREE_DEPTH 40
 
 struct section {
@@ -276,7 +275,8 @@ static bool is_mpi_call(const struct section *s, uint32_t branch)
            b->sum.total.in_mpi * 2 > b->sum.total.ticks;
 }
 
-/* The names on one line: as long as nearly all goes on into one callee. Returns the last branch of it. */
+/* The names on one line: as long as all goes on into one callee, so that its numbers hold for each of them.
+ * Returns the last branch of it. */
 static uint32_t chain(const struct section *s, const struct branches *b, uint32_t branch, char *text,
                       size_t bytes)
 {
@@ -291,8 +291,7 @@ static uint32_t chain(const struct section *s, const struct branches *b, uint32_
             text + used, bytes - used, "%s%s", used ? " > " : "",
             fv_words_brief(c->procedures[c->branches[branch].procedure].name, name, sizeof(name)));
         if (!child || used + 600 > bytes || is_mpi_call(s, branch) ||
-            (double)c->branches[child].sum.total.ticks <
-                TREE_CHAIN * (double)c->branches[branch].sum.total.ticks)
+            c->branches[child].sum.total.ticks != c->branches[branch].sum.total.ticks)
             return branch;
         branch = child;
     }
@@ -364,16 +363,19 @@ static void put_summary(const struct section *s)
 {
     const struct fv_cost_profile *c = s->c;
     const struct fv_costs *costs = &s->view->model->costs;
-    char a[FV_WORD], b[FV_WORD], d[FV_WORD], e[FV_WORD], text[700];
+    char a[FV_WORD], b[FV_WORD], d[FV_WORD], e[FV_WORD], text[700], own[60] = "";
 
+    if (c->fvmpi_ticks)
+        snprintf(own, sizeof(own), ", %s in fvmpi itself",
+                 fv_words_percent((double)c->fvmpi_ticks, (double)c->all.ticks, a));
     snprintf(text, sizeof(text),
              "%s samples of the CPU clock of %zu thread%s stand for %s: %s in MPI, %s waiting for threads "
-             "(sync). n "
+             "(sync)%s. n "
              "samples may be off by 2 sqrt(n) (%s). What sleeps takes no CPU time and is not seen here",
              fv_words_count(c->all.ticks, a), costs->thread_count, fv_words_s(costs->thread_count),
              fv_words_seconds(seconds(c, (double)c->all.ticks), b),
              fv_words_percent((double)c->all.in_mpi, (double)c->all.ticks, d),
-             fv_words_percent((double)c->all.in_sync, (double)c->all.ticks, e), plus_minus(s->page));
+             fv_words_percent((double)c->all.in_sync, (double)c->all.ticks, e), own, plus_minus(s->page));
     fputs("  ", s->page->out);
     fv_page_words(s->page, text, 2);
     if (costs->lost)

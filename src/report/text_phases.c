@@ -13,8 +13,13 @@ static void phase_name(const struct fv_view *v, const struct fv_phase *p, char *
 {
     char routine[300], place[700];
 
-    snprintf(out, bytes, "%s, created in %s", fv_view_routine(v, p->routine, routine, sizeof(routine)),
-             fv_view_path_words(v, p->node, 0, place, sizeof(place)));
+    if (p->kind == FV_PHASE_THREADS)
+        snprintf(out, bytes, "%s, created in %s", fv_view_routine(v, p->routine, routine, sizeof(routine)),
+                 fv_view_path_words(v, p->node, 0, place, sizeof(place)));
+    else if (p->node)
+        snprintf(out, bytes, "OpenMP region in %s", fv_view_path_words(v, p->node, 0, place, sizeof(place)));
+    else
+        snprintf(out, bytes, "OpenMP regions without a record of their own");
 }
 
 static void put_line(const struct fv_page *p, size_t indent, const char *text)
@@ -23,37 +28,75 @@ static void put_line(const struct fv_page *p, size_t indent, const char *text)
     fv_page_words(p, text, indent + 2);
 }
 
-/* What makes its numbers say less. */
-static void put_notes(const struct fv_page *p, const struct fv_phase *phase, const char *name)
+static bool is_crowded(const struct fv_phase_sums *s)
 {
-    const struct fv_phase_sums *s = &phase->sums;
-    char text[1600], word[FV_WORD];
+    return s->cpus && s->threads_max > s->cpus;
+}
 
-    if (s->off_cpu_s > OFF_CPU * s->time_s) {
-        snprintf(
-            text, sizeof(text),
-            "%sfor %s of their time at least, threads were off the processor without waiting for each other: "
-            "few processors, I/O, or sleep; that is no waiting here",
-            name, fv_words_percent(s->off_cpu_s, s->time_s, word));
+static void put_cpus(const struct fv_page *p, const struct fv_phase_sums *s)
+{
+    char text[400], word[FV_WORD];
+
+    snprintf(text, sizeof(text),
+             "%u threads had %u processor%s, which bound%s the speedup; %s of their time counts as waiting "
+             "for one (an estimate%s)",
+             s->threads_max, s->cpus, fv_words_s(s->cpus), s->cpus == 1 ? "s" : "",
+             fv_words_percent(s->queue_s, s->time_s, word),
+             isfinite(s->off_cpu_s) ? "" : ": their CPU time is not known");
+    put_line(p, 4, text);
+}
+
+/* What could not be counted where it belongs. */
+static void put_losses(const struct fv_page *p, const struct fv_phase_sums *s)
+{
+    char text[300], word[FV_WORD];
+
+    if (s->lost_threads) {
+        snprintf(text, sizeof(text), "threads of too large teams are left out %s time%s",
+                 fv_words_count(s->lost_threads, word), fv_words_s(s->lost_threads));
         put_line(p, 4, text);
     }
-    if (fv_phase_bound(s).without_waiting > s->threads_max) {
+    if (s->untimed_tasks) {
+        snprintf(text, sizeof(text), "%s task%s may be part of what counts as waiting",
+                 fv_words_count(s->untimed_tasks, word), fv_words_s(s->untimed_tasks));
+        put_line(p, 4, text);
+    }
+}
+
+/* What makes its numbers say less. */
+static void put_notes(const struct fv_page *p, const struct fv_phase *phase)
+{
+    const struct fv_phase_sums *s = &phase->sums;
+    struct fv_phase_bound b = fv_phase_bound(s);
+    char text[1600], word[FV_WORD];
+
+    if (is_crowded(s) && b.few_cpus >= FV_STACK_ZERO * b.threads)
+        put_cpus(p, s);
+    if (s->off_cpu_s > OFF_CPU * s->time_s) {
         snprintf(text, sizeof(text),
-                 "%sthey waited for %s of their time: what they wait for decides, perhaps work that comes "
+                 "for %s of their time at least, threads were off the processor without waiting for each "
+                 "other: few processors, other programs on them, I/O, or sleep; that is no waiting here",
+                 fv_words_percent(s->off_cpu_s, s->time_s, word));
+        put_line(p, 4, text);
+    }
+    if (b.without_waiting > s->threads_max) {
+        snprintf(text, sizeof(text),
+                 "they waited for %s of their time: what they wait for decides, perhaps work that comes "
                  "from other threads",
-                 name, fv_words_percent(s->wait_s, s->time_s, word));
+                 fv_words_percent(s->wait_s, s->time_s, word));
         put_line(p, 4, text);
     }
     if (s->creator_s > CREATOR * s->elapsed_s) {
         snprintf(text, sizeof(text),
-                 "%sfor %s of the time the creating thread did other things than join: it is not among the N",
-                 name, fv_words_percent(s->creator_s, s->elapsed_s, word));
+                 "for %s of the time the creating thread did other things than join: it is not among the N",
+                 fv_words_percent(s->creator_s, s->elapsed_s, word));
         put_line(p, 4, text);
     }
-    if (phase->open) {
-        snprintf(text, sizeof(text), "%snot all of its threads had ended", name);
-        put_line(p, 4, text);
-    }
+    if (phase->open)
+        put_line(p, 4,
+                 phase->kind == FV_PHASE_OMP ? "a region had not ended: it is in no number"
+                                             : "not all of its threads had ended");
+    put_losses(p, s);
 }
 
 /* ---- the report's section ---- */
@@ -102,7 +145,8 @@ static void put_single(const struct fv_page *p, size_t count)
 
     if (!count)
         return;
-    snprintf(text, sizeof(text), "and %s of single threads; --json has all", fv_words_count(count, word));
+    snprintf(text, sizeof(text), "and %s of single threads or not ended; --json has all",
+             fv_words_count(count, word));
     fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
     fv_page_words(p, text, 2);
     fputs(fv_page_off(p), p->out);
@@ -118,6 +162,7 @@ void fv_text_phases(const struct fv_page *p, const struct fv_view *v)
     };
     const struct fv_phases *s = &v->model->phases;
     size_t shown = 0, parallel = 0;
+    bool crowded = false, off = false;
     struct fv_table t;
 
     fv_table_init(&t, columns, sizeof(columns) / sizeof(*columns));
@@ -126,18 +171,28 @@ void fv_text_phases(const struct fv_page *p, const struct fv_view *v)
             continue;
         if (parallel++ < p->top) {
             put_row(&t, v, &s->items[i]);
+            crowded = crowded || is_crowded(&s->items[i].sums);
+            off = off || s->items[i].sums.off_cpu_s > OFF_CPU * s->items[i].sums.time_s;
             shown++;
         }
     }
     if (parallel) {
         fv_page_heading(
             p, "Thread phases",
-            "from creation to join; off CPU: without a processor, and not waiting for each other; no waits: "
-            "how many "
-            "times as fast, if nobody waited; speedup of the N threads; sync: what waiting takes of it. "
-            "These at most: fvmpi stacks says more");
+            "from creation to join, or OpenMP region; off CPU: without a processor, and not waiting for each "
+            "other; no waits: how many times as fast, if nobody waited; speedup of the N threads; sync: what "
+            "waiting takes of it. These at most: fvmpi stacks says more");
         fv_table_print(&t, p);
         fv_page_cut(p, shown, parallel, "phase", "");
+        if (off)
+            put_line(
+                p, 2,
+                "Off the CPU: too few processors, I/O, or sleep. That is no waiting here, and the speedup "
+                "may be less by it");
+        if (crowded)
+            put_line(p, 2,
+                     "Some have more threads than processors: their speedup is at most what these can give "
+                     "(an estimate)");
         put_single(p, s->count - parallel);
     }
     fv_table_release(&t);
@@ -172,6 +227,8 @@ static void put_bound(const struct fv_page *p, const struct fv_phase *phase)
     put_component(p, "speedup         <=", b.bound, 0, "sum(t_i - w_i) / max t_i");
     put_component(p, "synchronisation <=", b.synchronisation, b.threads, "more, if nobody waited");
     put_component(p, "imbalance", b.imbalance, b.threads, "of the time that is not waiting");
+    if (is_crowded(&phase->sums))
+        put_component(p, "too few processors", b.few_cpus, b.threads, "fewer than threads");
 }
 
 static void put_stack(const struct fv_page *p, const struct fv_phase *phase, double t1_s, bool *rejected)
@@ -196,7 +253,8 @@ static void put_stack(const struct fv_page *p, const struct fv_phase *phase, dou
     }
     put_component(p, "synchronisation", s.synchronisation, threads, "S_w - S_m");
     put_component(p, "all else", s.rest, threads,
-                  "N - S_w: cache and memory (not measured yet), imbalance, overhead of threads");
+                  "N - S_w: cache and memory (not measured yet), imbalance, few processors, overhead of "
+                  "threads");
 }
 
 static bool is_chosen(const struct fv_phases *s, size_t i, size_t chosen)
@@ -228,7 +286,8 @@ int fv_view_stacks(const struct fv_view *v, const struct fv_stacks_options *o, F
         phase_name(v, phase, name, sizeof(name));
         threads_word(u, threads, sizeof(threads));
         fprintf(out, "%s%s", shown++ ? "\n" : "", fv_page_on(p, FV_BOLD));
-        snprintf(text, sizeof(text), "phase %zu: %s threads of %s", i + 1, threads, name);
+        snprintf(text, sizeof(text), "phase %zu: %s thread%s%s %s", i + 1, threads,
+                 fv_words_s(u->threads_max), phase->kind == FV_PHASE_OMP ? "," : " of", name);
         fv_page_words(p, text, 2);
         fputs(fv_page_off(p), out);
         snprintf(text, sizeof(text),
@@ -244,7 +303,7 @@ int fv_view_stacks(const struct fv_view *v, const struct fv_stacks_options *o, F
             put_stack(p, phase, o->t1_s, &rejected);
         else
             put_bound(p, phase);
-        put_notes(p, phase, "");
+        put_notes(p, phase);
     }
     if (fflush(out) || ferror(out))
         return -FV_EIO;

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ADVICE_MAX 5 /* sentences, unless all is asked for */
+#define ADVICE_MAX 5  /* sentences, unless all is asked for */
+#define MEAN_OF    3u /* instances: a mean of fewer says nothing */
 
 static const char *label(const struct fv_view *v, const struct fv_frame *f, char *out, size_t bytes)
 {
@@ -31,12 +32,14 @@ static void put_row(struct fv_table *t, const struct fv_view *v, struct fv_path 
     fv_table_set(t, 2, "%s", fv_words_percent(s->share, 1, word));
     fv_table_set(t, 3, "%s", s->varies ? "varies" : s->judged ? "" : "too few");
     if (s->judged)
-        fv_table_set(t, 4, "%.2f", s->within);
+        fv_table_set(t, 4, "%.2f%s", s->within, s->pooled ? "*" : "");
     if (isfinite(s->between))
         fv_table_set(t, 5, "%.2f", s->between);
-    fv_table_set(t, 6, "%s%s", s->fast ? "~" : "", fv_words_seconds(stat->mean[FV_METRIC_CPU], word));
-    fv_table_set(t, 7, "%s", fv_words_seconds(stat->mean[FV_METRIC_TIME], word));
-    if (stat->mean[FV_METRIC_MPI] > 0)
+    if (stat->count >= MEAN_OF) {
+        fv_table_set(t, 6, "%s%s", s->fast ? "~" : "", fv_words_seconds(stat->mean[FV_METRIC_CPU], word));
+        fv_table_set(t, 7, "%s", fv_words_seconds(stat->mean[FV_METRIC_TIME], word));
+    }
+    if (stat->count >= MEAN_OF && stat->mean[FV_METRIC_MPI] > 0)
         fv_table_set(t, 8, "%s",
                      fv_words_percent(stat->mean[FV_METRIC_MPI], stat->mean[FV_METRIC_TIME], word));
     fv_table_set(t, 9, "%s", fv_words_count(stat->count, word));
@@ -152,7 +155,10 @@ static void put_advice(const struct fv_page *p, const struct fv_view *v, struct 
     const struct fv_samples *s = &v->model->samples;
     char name[512], percent[FV_WORD], advice[400], text[1200];
     size_t said = 0;
+    bool judged = false;
 
+    for (size_t i = 0; i < count; i++)
+        judged |= s->items[i].judged && s->items[i].share > FV_SAMPLED_SHARE;
     for (size_t i = 0; i < count && (said < ADVICE_MAX || p->top == SIZE_MAX); i++) {
         const struct fv_sampled *one = &s->items[i];
 
@@ -168,8 +174,50 @@ static void put_advice(const struct fv_page *p, const struct fv_view *v, struct 
         fputs(fv_page_off(p), p->out);
         said++;
     }
-    if (!said && s->returns)
-        put_line(p, "no function varies that has more than 10 % of the CPU time");
+    if (!said && s->count)
+        put_line(
+            p,
+            judged
+                ? "no function varies that has more than 10 % of the CPU time and enough instances"
+                : "of the functions with more than 10 % of the CPU time none had enough instances to judge: "
+                  "run longer, or with a higher --sample=RATE");
+}
+
+/* Counted events, an instance. Each function in a line of its own: names of events are long. */
+static void put_events(const struct fv_page *p, const struct fv_view *v, struct fv_path *path, size_t rows)
+{
+    const struct fv_samples *s = &v->model->samples;
+    char name[512], text[1600];
+    bool said = false;
+
+    for (size_t i = 0; i < rows; i++) {
+        const struct fv_sampled *one = &s->items[i];
+        size_t own = fv_view_sampled_path(v, path, one), used = 0;
+
+        for (unsigned k = FV_METRIC_EVENT_0; k < FV_METRIC_COUNT; k++) {
+            const char *event = fv_sampled_metric(s, (enum fv_metric)k);
+            char count[FV_WORD];
+
+            if (!event || !fv_sampled_count(&one->all, (enum fv_metric)k) || used >= sizeof(text))
+                continue;
+            if (one->all.mean[k] < 100)
+                snprintf(count, sizeof(count), "%.3g", one->all.mean[k]);
+            else
+                fv_words_count((uint64_t)fmin(one->all.mean[k] + 0.5, 1e18), count);
+            used +=
+                (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "", event, count);
+            if (one->all.mean[k] > 0 && used < sizeof(text))
+                used += (size_t)snprintf(text + used, sizeof(text) - used, " (cov %.2f)",
+                                         fv_sampled_cov(&one->all, (enum fv_metric)k));
+        }
+        if (!used)
+            continue;
+        if (!said)
+            fprintf(p->out, "\n  %sEvents%s  mean of an instance\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
+        said = true;
+        fprintf(p->out, "  %s: ", own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?");
+        fv_page_words(p, text, 6);
+    }
 }
 
 /* Parts of MPI are not the user's to change: sections Waiting and MPI functions tell of them. */
@@ -205,7 +253,8 @@ void fv_text_samples(const struct fv_page *p, const struct fv_view *v)
         p, "Functions",
         "sampled whole instances. within, between: standard deviation of the CPU time over its mean, in a "
         "thread, and of the means of threads; a function varies that has more than 10 % of the CPU time and "
-        "more than 0.20 within or 0.10 between; with less than 8 instances (too few) it is not judged. bias: "
+        "more than 0.20 within or 0.10 between; with less than 8 instances in a thread all threads are taken "
+        "together (*), and with less than that (too few) it is not judged. bias: "
         "mean of the instances chosen without bias (in window) over that of all. ~ marks functions too fast "
         "to "
         "be sure");
@@ -215,6 +264,7 @@ void fv_text_samples(const struct fv_page *p, const struct fv_view *v)
         fv_table_print(&t, p);
     fv_page_cut(p, rows, s->count, "function",
                 count < s->count ? ", those inside MPI among them" : " in its calling context");
+    put_events(p, v, &path, rows);
     fv_table_release(&t);
     fv_path_release(&path);
 }

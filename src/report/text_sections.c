@@ -149,11 +149,13 @@ void fv_text_sections(const struct fv_page *p, const struct fv_view *v)
     fv_table_init(&t, columns, sizeof(columns) / sizeof(*columns));
     for (size_t i = 0; i < rows; i++)
         put_row(&t, s, &s->items[i]);
-    fv_page_heading(
-        p, "Sections",
+    static const char heading[] =
         "marked by the program: mean, minimum and maximum over ranks; MPI and waiting as part of the time; "
-        "messages by length. ~ marks waiting that is partly estimated. Yellow: the ranks' mean is under "
-        "80 % of the maximum");
+        "messages by length. ~ marks waiting that is partly estimated";
+    char remark[400];
+    snprintf(remark, sizeof(remark), "%s%s", heading,
+             p->color ? ". Yellow: the ranks' mean is under 80 % of the maximum" : "");
+    fv_page_heading(p, "Sections", remark);
     fv_table_print(&t, p);
     fv_page_cut(p, rows, s->count, "section", "");
     for (size_t i = 0; i < s->count; i++)

@@ -445,11 +445,11 @@ static void put_cut(const struct fv_page *p, const struct fv_model *m)
 {
     const struct fv_causes *c = &m->causes;
     const struct {
-        size_t more;
+        size_t shown, more;
         const char *noun;
-    } lists[] = { { c->culprit_count - culprit_rows(p, m), "culprit" },
-                  { c->kind_count - kind_rows(p, c), "kind" },
-                  { c->region_count - region_rows(p, c), "region" } };
+    } lists[] = { { culprit_rows(p, m), c->culprit_count - culprit_rows(p, m), "culprit" },
+                  { kind_rows(p, c), c->kind_count - kind_rows(p, c), "kind" },
+                  { region_rows(p, c), c->region_count - region_rows(p, c), "region" } };
     char text[200], count[FV_WORD];
     size_t used = 0;
 
@@ -457,8 +457,9 @@ static void put_cut(const struct fv_page *p, const struct fv_model *m)
         size_t more = lists[i].more;
 
         if (more)
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s more %s%s", used ? "," : "...",
-                                     fv_words_count(more, count), lists[i].noun, fv_words_s(more));
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s%s %s%s", used ? "," : "...",
+                                     fv_words_count(more, count), lists[i].shown ? " more" : "",
+                                     lists[i].noun, fv_words_s(more));
     }
     if (!used || p->top == SIZE_MAX)
         return;

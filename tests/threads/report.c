@@ -1,9 +1,11 @@
 /* Locks that are no variables of their own, and a deadlock. `report MS`: four threads share eight locks of a
  * heap and one within a struct, and each works MS ms. `report deadlock`: two threads lock two mutexes the
- * wrong way round, and the process is killed. */
+ * wrong way round, and the process is killed. `report compute`: four threads compute for 80 ms of CPU time.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +77,16 @@ SITE static void *other_way(void *arg)
     return arg;
 }
 
+SITE static void *computes(void *arg)
+{
+    struct timespec t;
+
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while (!t.tv_sec && t.tv_nsec < 80000000);
+    return arg;
+}
+
 static void deadlock(void)
 {
     pthread_t t[2];
@@ -89,6 +101,7 @@ static void deadlock(void)
 
 int main(int argc, char **argv)
 {
+    bool computing = argc > 1 && !strcmp(argv[1], "compute");
     pthread_t t[4];
 
     if (argc > 1 && !strcmp(argv[1], "deadlock"))
@@ -96,7 +109,7 @@ int main(int argc, char **argv)
     work_ms = argc > 1 ? atoi(argv[1]) : 10;
     make_buckets();
     for (int i = 0; i < 4; i++)
-        pthread_create(&t[i], NULL, worker, NULL);
+        pthread_create(&t[i], NULL, computing ? computes : worker, NULL);
     for (int i = 0; i < 4; i++)
         pthread_join(t[i], NULL);
     puts("done");

@@ -67,8 +67,13 @@ def whole(found):
     t = found['thread_waiting']
     check(abs(sum(k['wait_s']['sum'] for k in found['locks']) - t['wait_s']) < 1e-6, 'sum of waits: {}', t)
     check(abs(sum(k['wait_s'] for k in t['kinds']) - t['wait_s']) < 1e-6, 'sum of kinds: {}', t)
-    waits = [k['wait_s']['sum'] for k in found['locks']]
-    equal('order', waits, sorted(waits, reverse=True))
+    waits = [(k['inside_mpi'], -k['wait_s']['sum']) for k in found['locks']]
+    equal('order', waits, sorted(waits))
+
+
+def stack(phase):
+    """The sum of its components: N."""
+    return phase['bound'] + phase['synchronisation'] + phase['imbalance'] + phase['few_cpus']
 
 
 def known(tap, who, directory, truth, ranks):
@@ -105,14 +110,14 @@ def known(tap, who, directory, truth, ranks):
         equal('threads', (phase['threads']['min'], phase['threads']['max'], phase['instances'], phase['ranks']),
               (4, 4, ranks, ranks))
         near('waits', phase['per_rank'][0]['wait_s'], truth['convoy'])
-        useful = phase['thread_s'] - phase['wait_s']
+        useful = phase['thread_s'] - phase['wait_s'] - phase['queue_s']
         for key, value in (('bound', useful / phase['longest_s']),
                            ('bound_waitless', useful / phase['longest_waitless_s']),
                            ('without_waiting', phase['longest_s'] / phase['longest_waitless_s'])):
             check(abs(phase[key] - value) < 1e-6 * value, '{}: {} is not {}', key, phase[key], value)
         # one behind the other: hardly faster than one thread, and nearly four times as fast without the lock
         check(phase['bound'] < 2 and phase['without_waiting'] > 2, 'phase: {}', phase)
-        check(abs(phase['bound'] + phase['synchronisation'] + phase['imbalance'] - 4) < 1e-6, 'sum: {}', phase)
+        check(abs(stack(phase) - 4) < 1e-6, 'sum: {}', phase)
     return found
 
 
@@ -134,6 +139,58 @@ def stacks(tap, directory, found):
         check('rejected' in said, 'text: {}', said)
         equal('T1 of which', harness.run([harness.FVMPI, 'stacks', directory, '--t1', '1']).rc, 2)
         equal('no phase', harness.run([harness.FVMPI, 'stacks', directory, '--phase', '99']).rc, 2)
+
+
+def region(found, name):
+    """The phase of a region that a function forks."""
+    phase, = [p for p in found['phases'] if p['kind'] == 'omp' and p['path'][0]['function'] == name]
+    return phase
+
+
+def openmp(tap):
+    program = threads.build('omp.c', '-fopenmp')
+    run = threads.record([program, '4'], '--threads=hold', env={'OMP_WAIT_POLICY': 'passive'}).ended(0)
+    found, truth = profile(run.directory), truths(run)
+    with tap.test('OpenMP: an uneven loop is imbalance, a critical is synchronisation'):
+        phase = region(found, 'imbalanced')
+        equal('region', (phase['instances'], phase['threads']['min'], phase['threads']['max'], phase['open']), (3, 4, 4, False))
+        check(phase['function'].startswith('imbalanced._omp_fn'), 'function: {}', phase['function'])
+        near('waits at its end', phase['join_s'], truth['imbalanced'])
+        near('waits', phase['wait_s'], truth['imbalanced'])
+        check(abs(stack(phase) - 4) < 1e-6 and phase['synchronisation'] < 0.2 and phase['imbalance'] > 0.5,
+              'stack: {}', phase)
+        check(phase['longest_s'] * phase['bound'] <= phase['thread_s'] - phase['wait_s'] + 1e-6, 'bound: {}', phase)
+        phase = region(found, 'criticals')
+        near('waits', phase['wait_s'] - phase['join_s'], lock(found, 'omp', '.gomp_critical_user_named')['wait_s']['sum'] * 1e9 +
+             sum(s['wait_s'] for s in lock(found, 'omp', 'criticals._omp_fn.0')['sites']
+                 if s['path'][0]['function'] != 'criticals') * 1e9)
+        check(phase['bound'] < 1.5 and phase['without_waiting'] > 1.5, 'one behind the other: {}', phase)
+        equal('no phase of the library', [p['function'] for p in found['phases'] if p['kind'] == 'threads'], [])
+        equal('its threads', lock(found, 'omp', 'imbalanced._omp_fn.0')['threads'], 4)
+    with tap.test('OpenMP: stacks'):
+        number = found['phases'].index(region(found, 'imbalanced')) + 1
+        said = text('stacks', run.directory, '--phase', str(number))
+        check(said.startswith('phase {}: 4 threads, OpenMP region in imbalanced() at omp.c:'.format(number)), 'text: {}', said)
+        longest = found['phases'][number - 1]['longest_s']
+        said = text('stacks', run.directory, '--phase', str(number), '--t1', '{:.9f}'.format(1.5 * longest))
+        check(re.search(r'S_m = T1 / max t_i +1\.50 ', said), 'S_m: {}', said)
+        check('OpenMP region in imbalanced() at omp.c:' in text('report', run.directory), 'report')
+
+
+def crowded(tap, program):
+    with tap.test('threads that compute on one processor have no speedup'):
+        allowed = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(allowed)})
+        try:
+            run = threads.record([program, 'compute'], '--threads').ended(0)
+        finally:
+            os.sched_setaffinity(0, allowed)
+        phase, = [p for p in profile(run.directory)['phases'] if p['function'] == 'computes()']
+        equal('threads', (phase['threads']['max'], phase['cpus']), (4, 1))
+        check(phase['bound'] < 1.05 or phase['cpu_s'] < 0.06 * phase['thread_s'], 'bound: {}', phase)
+        check('4 threads had 1 processor, which bounds the speedup' in text('stacks', run.directory), 'stacks')
+        said = text('report', run.directory)
+        check('Off the CPU: ' in said and 'more threads than processors' in said, 'report: {}', said)
 
 
 def main():
@@ -189,6 +246,8 @@ def main():
         said = text('report', run.directory)
         check(re.search(r'Threads that wait for other threads.*\n(.*\n)*? +thread \d+ \(\d+\) of rank 0: mutex second_lock, '
                         r'in one_way\(\)', said), 'text: {}', said)
+    openmp(tap)
+    crowded(tap, program)
     for mpi in harness.mpis(tap):
         program = threads.build('known.c', '-DWITH_MPI', compiler=mpi.cc, output='known.' + str(mpi))
         run = mpi.profile(program, 2, options=['-q'] + OPTIONS).ended(0)

@@ -137,8 +137,8 @@ static void add_thread(int rank, uint32_t thread, struct fv_sync_thread t)
 }
 
 /* Milliseconds from the rank's begin; end 0: it lives. */
-static void add_life(int rank, uint32_t thread, uint64_t routine, unsigned created, unsigned end,
-                     unsigned waited, unsigned joined)
+static void add_life_of(int rank, uint32_t thread, uint64_t routine, unsigned created, unsigned end,
+                        unsigned waited, unsigned joined, unsigned cpu)
 {
     struct fv_thread_life l = { .thread = thread,
                                 .tid = 100 + thread,
@@ -155,9 +155,15 @@ static void add_life(int rank, uint32_t thread, uint64_t routine, unsigned creat
                                 .wait_at_end = end ? (7 + waited) * MS : 0,
                                 .join_begin = joined ? START + (joined - 1) * MS : 0,
                                 .join_end = joined ? START + joined * MS : 0,
-                                .cpu_ns = (end - created - waited) * MS };
+                                .cpu_ns = cpu * MS };
 
     fvr_add(&file[rank], FV_CHUNK_LIVES, FV_NO_THREAD, &l, sizeof(l));
+}
+
+static void add_life(int rank, uint32_t thread, uint64_t routine, unsigned created, unsigned end,
+                     unsigned waited, unsigned joined)
+{
+    add_life_of(rank, thread, routine, created, end, waited, joined, end ? end - created - waited : 0);
 }
 
 /* ---- output ---- */
@@ -170,6 +176,18 @@ static const char *text(size_t width)
     free(output);
     out = open_memstream(&output, &output_bytes);
     assert_int_equal(fv_view_text(&view, &o, out), 0);
+    fclose(out);
+    return output;
+}
+
+static const char *stacks(void)
+{
+    const struct fv_stacks_options o = { .text = { .width = 140, .top = 10 } };
+    FILE *out;
+
+    free(output);
+    out = open_memstream(&output, &output_bytes);
+    assert_int_equal(fv_view_stacks(&view, &o, out), 0);
     fclose(out);
     return output;
 }
@@ -392,6 +410,31 @@ static void joins_heap_locks_of_one_path(void **state)
     assert_string_equal(name, "0xd000 first used in app+0x400 <- app+0x200 <- app+0x100");
     fv_view_lock_name(&view, &model.locks.items[2], name, sizeof(name));
     assert_non_null(strstr(name, "0xe000 first used"));
+}
+
+/* A lock of MPI's libraries comes after the program's, however long they wait for it. */
+static void locks_inside_mpi_come_last(void **state)
+{
+    (void)state;
+    uint32_t module = fvr_module(&file[0], "/lib/libpmix.so.2", 0xc00000, NULL);
+    uint32_t path = fvr_path(&file[0], SITE, module, 0x10);
+
+    heap_object(0, 1, FV_SYNC_MUTEX, 0xa000, path);
+    heap_object(0, 2, FV_SYNC_MUTEX, 0xb000, LOCKS);
+    for (uint32_t o = 1; o < 3; o++)
+        add_record(0, 0,
+                   (struct fv_sync_record){ .object = o,
+                                            .path = o == 1 ? path : SITE,
+                                            .kind = FV_SYNC_MUTEX,
+                                            .operation = FV_SYNC_LOCK,
+                                            .acquired = 1,
+                                            .contended = 1,
+                                            .wait_sum = (o == 1 ? 8 : 4) * MS });
+    build(1);
+    assert_int_equal(model.locks.count, 2);
+    assert_near(model.locks.items[0].n.wait_s, 0.004, 1e-9);
+    assert_false(model.locks.items[0].inside_mpi);
+    assert_true(model.locks.items[1].inside_mpi);
 }
 
 static void names_who_comes_last(void **state)
@@ -676,6 +719,245 @@ static void counts_threads_that_live(void **state)
     assert_true(isnan(model.phases.items[0].sums.off_cpu_s));
 }
 
+/* The same on two processors: C = 210 ms, less 140 off the CPU. 70 ms of CPU time keep two processors busy
+ * for 35 ms, when two more threads have none: 70 ms. On one, 105 ms, in which three have none: all 140 ms;
+ * but nobody is done before 70 ms. With T1 likewise. */
+static void bounds_it_by_processors(void **state)
+{
+    json_t *root, *phase;
+    (void)state;
+
+    file[0].header.cpus = 2;
+    file[1].header.cpus = 8;
+    for (int r = 0; r < 2; r++) {
+        add_life_of(r, 1, 0x700, 10, 110, 50, 111, 20);
+        add_life_of(r, 2, 0x700, 10, 90, 0, 112, 20);
+        add_life_of(r, 3, 0x700, 10, 70, 20, 113, 20);
+        add_life_of(r, 4, 0x700, 10, 50, 0, 114, 10);
+    }
+    build(2);
+    const struct fv_phase_sums *s = &model.phases.parts[0].sums;
+    struct fv_phase_bound b = fv_phase_bound(s);
+    assert_int_equal(s->cpus, 2);
+    assert_near(s->off_cpu_s, 0.140, 1e-9);
+    assert_near(s->queue_s, 0.070, 1e-9);
+    assert_near(b.bound, 1.4, 1e-9);
+    assert_near(b.bound_waitless, 1.75, 1e-9);
+    assert_near(b.few_cpus, 2.625 - 1.75, 1e-9);
+    assert_near(b.imbalance, 1.375, 1e-9);
+    assert_near(b.bound + b.synchronisation + b.imbalance + b.few_cpus, 4, 1e-9);
+    b = fv_phase_bound(&model.phases.parts[1].sums); /* enough of them */
+    assert_near(model.phases.parts[1].sums.queue_s, 0, 0);
+    assert_near(b.bound, 2.1, 1e-9);
+    assert_near(b.few_cpus, 0, 1e-9);
+    assert_int_equal(model.phases.items[0].sums.cpus, 2);
+    root = json();
+    phase = json_array_get(json_object_get(root, "phases"), 0);
+    assert_string_equal(json_string_value(json_object_get(phase, "kind")), "threads");
+    assert_near(number(phase, "queue_s"), 0.070, 1e-9);
+    assert_near(number(json_array_get(json_object_get(phase, "per_rank"), 0), "few_cpus"), 0.875, 1e-9);
+    assert_int_equal(number(phase, "cpus"), 2);
+    assert_true(json_is_null(json_object_get(phase, "join_s")));
+    json_decref(root);
+    assert_non_null(strstr(text(120), "more threads than processors"));
+    assert_non_null(strstr(stacks(), "4 threads had 2 processors, which bound the speedup; 12"));
+    assert_non_null(strstr(output, "too few processors"));
+}
+
+/* All of it was computing: four threads on one processor are no faster than one. */
+static void one_processor_is_no_speedup(void **state)
+{
+    (void)state;
+    file[0].header.cpus = 1;
+    for (uint32_t i = 0; i < 4; i++)
+        add_life_of(0, i + 1, 0x700, 10, 110, 0, 111, 25);
+    build(1);
+    struct fv_phase_bound b = fv_phase_bound(&model.phases.items[0].sums);
+    assert_near(b.bound, 1, 1e-9);
+    assert_near(b.bound_waitless, 1, 1e-9);
+    assert_near(b.without_waiting, 1, 1e-9);
+    assert_near(b.few_cpus, 3, 1e-9);
+}
+
+/* Others used it, too: less CPU time than one processor has. Who hardly computes did not wait for one. */
+static void busy_processors_are_told_from_sleep(void **state)
+{
+    (void)state;
+    file[0].header.cpus = 1;
+    for (uint32_t i = 0; i < 4; i++) {
+        add_life_of(0, i + 1, 0x700, 10, 110, 0, 111, 6);
+        add_life_of(0, i + 5, 0x800, 10, 110, 0, 111, 1);
+    }
+    build(1);
+    for (size_t i = 0; i < 2; i++) {
+        const struct fv_phase_sums *s = &model.phases.items[i].sums;
+        bool sleeps = s->cpu_s < 0.010;
+
+        assert_near(s->queue_s, sleeps ? 0.012 : 0.300, 1e-9);
+        assert_near(fv_phase_bound(s).bound, sleeps ? 3.88 : 1, 1e-9);
+    }
+}
+
+/* ---- OpenMP ---- */
+
+/* Four threads, twice, as one_phase(): what they wait for at the end is no part of `time`. */
+static struct fv_omp_region region_of(int rank, uint32_t path)
+{
+    return (struct fv_omp_region){ .id = path,
+                                   .path = path,
+                                   .module = app_of(rank),
+                                   .offset = 0x800,
+                                   .level = 1,
+                                   .threads_min = 4,
+                                   .threads_max = 4,
+                                   .count = 2,
+                                   .threads = 8,
+                                   .elapsed = 210 * MS,
+                                   .elapsed_max = 106 * MS,
+                                   .longest = 200 * MS,
+                                   .useful_longest = 160 * MS,
+                                   .weighted = 800 * MS,
+                                   .time = 560 * MS,
+                                   .wait = 140 * MS,
+                                   .join = 240 * MS,
+                                   .fork = 3 * MS };
+}
+
+static void add_region(int rank, struct fv_omp_region r)
+{
+    fvr_add(&file[rank], FV_CHUNK_OMP, 0, &r, sizeof(r));
+}
+
+static void regions_are_phases(void **state)
+{
+    json_t *root, *phase;
+    (void)state;
+
+    for (int r = 0; r < 2; r++) {
+        add_region(r, region_of(r, WORKER));
+        add_thread(r, 0, (struct fv_sync_thread){ .wait_ticks[FV_SYNC_OMP] = 380 * MS });
+    }
+    one_phase(0, 10); /* by the same path, but threads */
+    build(2);
+    assert_int_equal(model.phases.count, 2);
+    const struct fv_phase *p = &model.phases.items[0];
+    struct fv_phase_bound b = fv_phase_bound(&p->sums);
+    assert_int_equal(p->kind, FV_PHASE_OMP);
+    assert_int_equal(p->sums.instances, 4);
+    assert_int_equal(p->ranks, 2);
+    assert_near(p->sums.time_s, 2 * 0.800, 1e-9);
+    assert_near(p->sums.wait_s, 2 * 0.380, 1e-9);
+    assert_near(b.threads, 4, 1e-9);
+    assert_near(b.without_waiting, 1.25, 1e-9);
+    assert_near(b.bound, 2.1, 1e-9);
+    assert_near(b.synchronisation, 0.525, 1e-9);
+    assert_near(b.imbalance, 1.375, 1e-9);
+    assert_near(fv_phase_stack(p, 0.4).measured, 2, 1e-9);
+    assert_near(fv_phase_stack(p, 0.4).waitless, 2.5, 1e-9);
+    root = json();
+    phase = json_array_get(json_object_get(root, "phases"), 0);
+    assert_string_equal(json_string_value(json_object_get(phase, "kind")), "omp");
+    assert_string_equal(json_string_value(json_object_get(phase, "function")), "app+0x800");
+    assert_near(number(phase, "join_s"), 0.480, 1e-9);
+    assert_near(number(phase, "fork_s"), 0.006, 1e-9);
+    assert_near(number(phase, "elapsed_s"), 0.420, 1e-9);
+    assert_true(json_is_null(json_object_get(phase, "cpu_s")));
+    json_decref(root);
+    assert_non_null(strstr(text(120), "OpenMP region in app+0x200"));
+    assert_non_null(strstr(stacks(), "phase 1: 4 threads, OpenMP region in app+0x200"));
+}
+
+/* Without their CPU time: as if they computed whenever they did not wait. */
+static void bounds_regions_by_processors(void **state)
+{
+    (void)state;
+    file[0].header.cpus = 2;
+    add_region(0, region_of(0, WORKER));
+    build(1);
+    struct fv_phase_bound b = fv_phase_bound(&model.phases.items[0].sums);
+    assert_near(b.bound, 2, 1e-9);
+    assert_near(b.bound_waitless, 2, 1e-9);
+    assert_near(b.synchronisation, 0, 1e-9);
+    assert_near(b.few_cpus, 0.625, 1e-9);
+    assert_near(model.phases.items[0].sums.queue_s, 0.020, 1e-9);
+    assert_non_null(strstr(stacks(), "2.5 % of their time counts as waiting"));
+    assert_non_null(strstr(output, "their CPU time"));
+}
+
+/* Begun but never ended, without room, not countable: said. */
+static void regions_tell_what_they_miss(void **state)
+{
+    struct fv_omp_region r = region_of(0, WORKER);
+    (void)state;
+
+    r.open = START + 5 * MS;
+    r.lost = 3;
+    r.untimed = 7;
+    add_region(0, r);
+    add_region(0, (struct fv_omp_region){ .id = 2, .path = MAIN, .module = app_of(0), .open = START });
+    r = region_of(0, 0);
+    r.module = FV_MODULE_UNKNOWN;
+    r.offset = 0;
+    add_region(0, r);
+    add_region(0, (struct fv_omp_region){ .id = 3 });
+    build(1);
+    assert_int_equal(model.phases.count, 3);
+    stacks();
+    assert_non_null(strstr(output, "a region had not ended"));
+    assert_non_null(strstr(output, "left out 3 times"));
+    assert_non_null(strstr(output, "7 tasks may be"));
+    assert_non_null(strstr(output, "OpenMP regions without a record of their own"));
+    json_decref(json());
+    text(100);
+}
+
+/* Those of libgomp live as long as the program: its regions tell what they do. */
+static void threads_of_libgomp_are_no_phase(void **state)
+{
+    uint32_t libgomp = fvr_module(&file[0], "/lib/libgomp.so.1", 0, NULL);
+    (void)state;
+
+    for (uint32_t i = 1; i < 4; i++) {
+        struct fv_thread_life l = { .thread = i,
+                                    .creator = 0,
+                                    .create_path = MAIN,
+                                    .joiner = FV_NO_THREAD,
+                                    .routine_module = libgomp,
+                                    .routine_offset = 0x99,
+                                    .created = START,
+                                    .begin = START };
+        fvr_add(&file[0], FV_CHUNK_LIVES, FV_NO_THREAD, &l, sizeof(l));
+    }
+    add_region(0, region_of(0, WORKER));
+    build(1);
+    assert_int_equal(model.phases.count, 1);
+    assert_int_equal(model.phases.items[0].kind, FV_PHASE_OMP);
+    assert_int_equal(model.phases.life_count, 3);
+}
+
+/* Of the end of a region, which the forking thread records for all. */
+static void waits_belong_to_who_waited(void **state)
+{
+    (void)state;
+    static_object(0, 1, FV_SYNC_OMP, 0x5000);
+    for (uint32_t t = 0; t < 2; t++) {
+        struct fv_sync_record r = { .object = 1,
+                                    .thread = t,
+                                    .path = LOCKS,
+                                    .kind = FV_SYNC_OMP,
+                                    .operation = FV_SYNC_WAIT,
+                                    .acquired = 3,
+                                    .contended = 3,
+                                    .wait_sum = (t + 1) * MS };
+        fvr_add(&file[0], FV_CHUNK_SYNC, 0, &r, sizeof(r));
+    }
+    build(1);
+    assert_int_equal(model.locks.items[0].threads, 2);
+    assert_int_equal(model.locks.items[0].parts, 2);
+    assert_int_equal(model.locks.parts[1].thread, 1);
+    assert_near(model.locks.parts[1].n.wait_s, 0.002, 1e-9);
+}
+
 /* ---- damage and size ---- */
 
 /* Records of any bytes make a report that can be read, and no crash. */
@@ -686,7 +968,8 @@ static void survives_any_bytes(void **state)
     } kinds[] = { { FV_CHUNK_SYNC_OBJECTS, sizeof(struct fv_sync_object) },
                   { FV_CHUNK_SYNC, sizeof(struct fv_sync_record) },
                   { FV_CHUNK_SYNC_THREAD, sizeof(struct fv_sync_thread) },
-                  { FV_CHUNK_LIVES, sizeof(struct fv_thread_life) } };
+                  { FV_CHUNK_LIVES, sizeof(struct fv_thread_life) },
+                  { FV_CHUNK_OMP, sizeof(struct fv_omp_region) } };
     uint64_t random = 88172645463325252u;
     (void)state;
 
@@ -701,7 +984,7 @@ static void survives_any_bytes(void **state)
             random ^= random << 17;
             bytes[k] = i % 3 ? (uint8_t)random : i % 2 ? 0xff : (uint8_t)(random % 5);
         }
-        fvr_add(&file[i % 2], kinds[i % 4].type, i % 5 ? i % 7 : FV_NO_THREAD, bytes, kinds[i % 4].bytes);
+        fvr_add(&file[i % 2], kinds[i % 5].type, i % 6 ? i % 7 : FV_NO_THREAD, bytes, kinds[i % 5].bytes);
     }
     build(2);
     json_decref(json());
@@ -769,6 +1052,7 @@ int main(void)
         T(tells_roles_of_sites),
         T(holds_unasked_are_null),
         T(joins_heap_locks_of_one_path),
+        T(locks_inside_mpi_come_last),
         T(names_who_comes_last),
         T(tells_signals_from_waits),
         T(keeps_what_had_no_room),
@@ -779,6 +1063,14 @@ int main(void)
         T(makes_a_stack_with_t1),
         T(tells_phases_apart),
         T(counts_threads_that_live),
+        T(bounds_it_by_processors),
+        T(one_processor_is_no_speedup),
+        T(busy_processors_are_told_from_sleep),
+        T(regions_are_phases),
+        T(bounds_regions_by_processors),
+        T(regions_tell_what_they_miss),
+        T(threads_of_libgomp_are_no_phase),
+        T(waits_belong_to_who_waited),
         T(survives_any_bytes),
         T(many_locks),
         T(fits_narrow_terminals),

@@ -326,6 +326,13 @@ static int text_view(const struct fv_view *v, FILE *out)
     return fv_view_text(v, &options, out);
 }
 
+static int wide_view(const struct fv_view *v, FILE *out)
+{
+    const struct fv_text_options options = { .width = 1000, .top = 10 };
+
+    return fv_view_text(v, &options, out);
+}
+
 static void folded(void **state)
 {
     (void)state;
@@ -414,7 +421,117 @@ static void text_costs(void **state)
     assert_non_null(strstr(text, "\nCPU time"));
     assert_non_null(
         strstr(text, "156 samples of the CPU clock of 3 threads stand for 660 ms: 6.4 % in MPI, 3.8 % "));
-    assert_non_null(strstr(text, "  100.0 %   89.7 %    6.4 %  main > f\n"));
+    assert_non_null(strstr(text, "  100.0 %    1.3 %    6.4 %  main\n"));
+    assert_non_null(strstr(text, "   98.7 %   89.7 %    6.5 %    f\n"));
+    free(text);
+}
+
+/* Branches share a line where their numbers are the same, and only there. */
+static void text_chains(void **state)
+{
+    (void)state;
+    fvr_sampler(&file[0], 0, 100, 100);
+    uint32_t calls = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F);
+    uint32_t f = fvr_sample_path(&file[0], 0, calls, 1, CALLS_G);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, f, 1, IN_G), 94, 0);
+    fvr_cost(&file[0], 0, f, 6, 0);
+    build(1);
+    char *text = shown(text_view);
+    assert_non_null(strstr(text, "  100.0 %    6.0 %           main > f\n"));
+    assert_non_null(strstr(text, "   94.0 %   94.0 %             g;h\n"));
+    free(text);
+}
+
+/* Samples in fvmpi itself are its own, in one row; the calls that it stands before stay, its threads' begin
+ * does not.
+ */
+static void fvmpi_itself(void **state)
+{
+    (void)state;
+    uint32_t own = fvr_module(&file[0], "/opt/lib/libfvmpi-mpich.so", 0xb00000, NULL);
+
+    fvr_sampler(&file[0], 0, 100, 100);
+    uint32_t begin = fvr_sample_path(&file[0], 0, 0, own, 0x500);
+    uint32_t calls = fvr_sample_path(&file[0], 0, begin, 1, CALLS_F);
+    uint32_t wrapper = fvr_sample_path(&file[0], 0, calls, own, 0x510);
+    uint32_t inner = fvr_sample_path(&file[0], 0, wrapper, own, 0x520);
+    fvr_cost(&file[0], 0, inner, 10, 0);
+    fvr_cost(&file[0], 0, wrapper, 5, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, inner, 2, LOCK), 25, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, IN_F), 60, 0);
+    build(1);
+    for (size_t i = 0; i < symbols.frame_count; i++) {
+        struct fv_frame *frame = &symbols.frames[i];
+
+        if (strcmp(model.modules[frame->module].name, "libfvmpi-mpich.so"))
+            continue;
+        frame->file = "/src/fvmpi/wrap.c";
+        frame->line = 7;
+        frame->function = frame->offset == 0x500 ? "begin" : frame->offset == 0x510 ? "MPI_Send" : "record";
+    }
+    char *text = shown(fv_view_folded);
+    assert_string_equal(text, "rank 0;thread 0;main;[fvmpi] 15\n"
+                              "rank 0;thread 0;main;MPI_Send;pthread_mutex_lock 25\n"
+                              "rank 0;thread 0;main;f 60\n");
+    free(text);
+    make_profile(FV_COST_ALL_RANKS);
+    assert_int_equal(profile.fvmpi_ticks, 15);
+    expect_sum(&procedure("[fvmpi]")->sum.self, 15, 0, 0);
+    for (size_t i = 0; i < profile.line_count; i++)
+        assert_null(strstr(profile.lines[i].file, "fvmpi"));
+    text = shown(wide_view);
+    assert_non_null(strstr(text, "15.0 % in fvmpi itself"));
+    free(text);
+    text = shown(fv_view_json);
+    json_t *j = json_loads(text, 0, NULL);
+    assert_near(json_real_value(json_object_get(json_object_get(j, "costs"), "fvmpi_share")), 0.15, 1e-12);
+    json_decref(j);
+    free(text);
+}
+
+/* ---- serial programs ---- */
+
+static void serial_file(void)
+{
+    strcpy(file[0].header.mpi, "none");
+    file[0].header.world_size = 1;
+    file[0].header.state = FV_STATE_EXITED;
+    file[0].header.exit_seen = 1;
+}
+
+static void serial(void **state)
+{
+    (void)state;
+    serial_file();
+    build(1);
+    char *text = shown(text_view);
+    assert_non_null(strstr(text, "elapsed 1.00 s"));
+    assert_non_null(strstr(text, "complete   exited with status 0\n"));
+    assert_null(strstr(text, "MPI"));
+    assert_null(strstr(text, "Efficiency"));
+    assert_null(strstr(text, "finalize"));
+    free(text);
+}
+
+/* Killed: it ends with the last point in time that anything in the file tells. */
+static void serial_killed(void **state)
+{
+    (void)state;
+    const struct fv_thread_life life = { .creator = FV_NO_THREAD,
+                                         .joiner = FV_NO_THREAD,
+                                         .begin = 1700000000 };
+    const struct fv_sync_thread waits = { .wait_begin = 3500000000 };
+
+    serial_file();
+    file[0].header.state = FV_STATE_RUNNING;
+    file[0].header.end_ticks = 0;
+    fvr_add(&file[0], FV_CHUNK_LIVES, FV_NO_THREAD, &life, sizeof(life));
+    fvr_add(&file[0], FV_CHUNK_SYNC_THREAD, 0, &waits, sizeof(waits));
+    build(1);
+    assert_near(model.ranks[0].end_s - model.ranks[0].begin_s, 2.5, 1e-6);
+    char *text = shown(text_view);
+    assert_non_null(strstr(text, "for 2.50 s up to the last that was recorded"));
+    assert_null(strstr(text, "Ranks that did not finalize"));
     free(text);
 }
 
@@ -562,6 +679,48 @@ static void not_merged(void **state)
     assert_int_equal(model.samples.count, 2);
 }
 
+/* The function's own label is its entry, where it has no name. */
+static void entry_of_function(void **state)
+{
+    (void)state;
+    const uint64_t ns[] = { 1, 2 };
+
+    fvr_sampler(&file[0], 0, 100, 10);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0xbb41), ns, 2, 0, NULL);
+    build(1);
+    char *text = shown(wide_view);
+    assert_non_null(strstr(text, "app+0xbb40"));
+    assert_null(strstr(text, "app+0xbb41"));
+    assert_non_null(strstr(text, "none had enough instances to judge"));
+    free(text);
+}
+
+/* Twelve threads with three calls each: none can be judged alone. Within each 1, 2, 3 us: variance 1, mean 2.
+ */
+static void pooled(void **state)
+{
+    (void)state;
+    const uint64_t ns[] = { 1000, 2000, 3000 };
+
+    for (uint32_t i = 0; i < 12; i++) {
+        if (i)
+            fvr_thread(&file[0], i, false, 0, 0, NULL);
+        fvr_sampler(&file[0], i, 100, 10);
+        fvr_instances(&file[0], i, fvr_sample_path(&file[0], i, 0, 1, 0x201), ns, 3, 0, NULL);
+        fvr_cost(&file[0], i, fvr_sample_path(&file[0], i, 0, 1, IN_F), 10, 0);
+    }
+    build(1);
+    const struct fv_sampled *s = &model.samples.items[0];
+    assert_true(s->judged);
+    assert_true(s->pooled);
+    assert_near(s->within, 0.5, 1e-9);
+    assert_int_equal(s->varies, FV_VARIES_WITHIN);
+    char *text = shown(text_view);
+    assert_non_null(strstr(text, "varies from call to call (cov 0.50, all threads together)"));
+    assert_non_null(strstr(text, "0.50*"));
+    free(text);
+}
+
 /* Ten calls of 1 or 3 us on each rank; rank 1 takes twice as long. 40 of 100 ticks. */
 static void guidance(void **state)
 {
@@ -640,6 +799,7 @@ static void events(void **state)
     free(text);
     text = shown(text_view);
     assert_non_null(strstr(text, "event CYCLES is not counted on 2 of 2 ranks: this machine has no"));
+    assert_non_null(strstr(text, "INSTRUCTIONS 14 (cov 0."));
     free(text);
 }
 
@@ -771,12 +931,18 @@ int main(void)
         TEST(json_costs),
         TEST(json_without),
         TEST(text_costs),
+        TEST(text_chains),
+        TEST(fvmpi_itself),
+        TEST(serial),
+        TEST(serial_killed),
         TEST(source_lines),
         TEST(source_gone),
         TEST(source_errors),
         TEST(merged),
         TEST(not_merged),
         TEST(guidance),
+        TEST(entry_of_function),
+        TEST(pooled),
         TEST(events),
         cmocka_unit_test(nested_loops),
         cmocka_unit_test(loop_depths),

@@ -229,7 +229,7 @@ static void text_counts_in_words(void **state)
     assert_non_null(strstr(output, "cov: standard deviation"));
     assert_null(strstr(output, " 1 calls"));
     assert_null(strstr(output, " 1 ranks"));
-    assert_null(strstr(output, "last MPI call that was seen")); /* rank 0 ended, after it */
+    assert_null(strstr(output, "last that was recorded")); /* rank 0 ended, after it */
 }
 
 /* Nobody saw when the last rank died. */
@@ -242,7 +242,7 @@ static void text_of_a_killed_run(void **state)
     }
     build(false);
     text(200, 20, false);
-    assert_non_null(strstr(output, "for 1.00 s up to the last MPI call that was seen"));
+    assert_non_null(strstr(output, "for 1.00 s up to the last that was recorded"));
 }
 
 static void text_keeps_its_width(void **state)
