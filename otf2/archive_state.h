@@ -65,6 +65,12 @@ static inline uint32_t fv_thread_comm(const struct fv_defs *defs, uint32_t rank)
     return (uint32_t)defs->comm_count + rank;
 }
 
+/* Those of OpenMP's teams; after these. */
+static inline uint32_t fv_team_comm(const struct fv_defs *defs, uint32_t rank)
+{
+    return (uint32_t)(defs->comm_count + defs->rank_count) + rank;
+}
+
 void fv_event_strings_init(struct fv_archive *archive);
 void fv_event_strings_release(struct fv_archive *archive);
 

@@ -154,6 +154,9 @@ static void write_paradigms(struct writing *w)
     if (fv_defs_has_threads(w->d))
         check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_PTHREAD, text(w, "POSIX threads"),
                                                     OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT));
+    if (fv_defs_has_omp(w->d))
+        check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_OPENMP, text(w, "OpenMP"),
+                                                    OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN));
     if (w->d->handle_count)
         check(w, OTF2_GlobalDefWriter_WriteIoParadigm(w->w, 0, text(w, "MPI-IO"), text(w, "MPI I/O"),
                                                       OTF2_IO_PARADIGM_CLASS_PARALLEL,
@@ -302,6 +305,7 @@ static OTF2_RegionRole role_of(const struct fv_call_info *info)
     case FV_ROLE_IO: return OTF2_REGION_ROLE_FILE_IO;
     case FV_ROLE_IO_METADATA: return OTF2_REGION_ROLE_FILE_IO_METADATA;
     case FV_ROLE_THREAD_BARRIER: return OTF2_REGION_ROLE_BARRIER;
+    case FV_ROLE_THREAD_IMPLICIT_BARRIER: return OTF2_REGION_ROLE_IMPLICIT_BARRIER;
     case FV_ROLE_THREAD_JOIN: return OTF2_REGION_ROLE_THREAD_WAIT;
     case FV_ROLE_THREAD:
     case FV_ROLE_OTHER: break;
@@ -318,12 +322,17 @@ static void write_regions(struct writing *w)
         const struct fv_def_function *f = &w->d->functions[i];
         struct fv_call_info info = fv_call_info(f->name, f->class);
         OTF2_StringRef name = text(w, f->name);
-        bool is_mpi = f->class != FV_CLASS_OF_THREADS;
+        bool is_mpi = f->class != FV_CLASS_OF_THREADS, is_omp = !is_mpi && fv_thread_call_is_omp(f->name);
 
         check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, i, name, name, text(w, ""), role_of(&info),
-                                                  is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_PTHREAD,
+                                                  is_mpi   ? OTF2_PARADIGM_MPI
+                                                  : is_omp ? OTF2_PARADIGM_OPENMP
+                                                           : OTF2_PARADIGM_PTHREAD,
                                                   OTF2_REGION_FLAG_NONE,
-                                                  text(w, is_mpi ? "MPI" : "POSIX threads"), 0, 0));
+                                                  text(w, is_mpi   ? "MPI"
+                                                          : is_omp ? "OpenMP"
+                                                                   : "POSIX threads"),
+                                                  0, 0));
     }
     for (uint32_t i = 0; i < c->function_count; i++) {
         OTF2_StringRef name = text(w, c->functions[i].name);
@@ -537,18 +546,14 @@ static void write_comms(struct writing *w)
 }
 
 /* The threads of each rank are a communicator, too: their creations are counted there. */
-static void write_thread_comms(struct writing *w)
+static void write_thread_comms(struct writing *w, OTF2_Paradigm paradigm, const char *of, uint32_t first)
 {
     uint64_t *members = fv_xcalloc(w->location_count + 1, sizeof(*members));
     char name[64];
 
-    if (!fv_defs_has_threads(w->d)) {
-        free(members);
-        return;
-    }
     for (size_t i = 0; i < w->location_count; i++)
         members[i] = w->locations[i].location;
-    write_group_of(w, w->groups, OTF2_PARADIGM_PTHREAD, OTF2_GROUP_TYPE_COMM_LOCATIONS, members,
+    write_group_of(w, w->groups, paradigm, OTF2_GROUP_TYPE_COMM_LOCATIONS, members,
                    (uint32_t)w->location_count);
     for (uint32_t rank = 0; rank < w->d->rank_count; rank++) {
         uint32_t count = 0;
@@ -556,10 +561,10 @@ static void write_thread_comms(struct writing *w)
         for (size_t i = 0; i < w->location_count; i++)
             if (w->locations[i].rank == w->d->ranks[rank].world_rank)
                 members[count++] = i;
-        write_group_of(w, w->groups, OTF2_PARADIGM_PTHREAD, OTF2_GROUP_TYPE_COMM_GROUP, members, count);
-        snprintf(name, sizeof(name), "Threads of MPI Rank %u", w->d->ranks[rank].world_rank);
-        check(w, OTF2_GlobalDefWriter_WriteComm(w->w, fv_thread_comm(w->d, rank), text(w, name),
-                                                w->groups - 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+        write_group_of(w, w->groups, paradigm, OTF2_GROUP_TYPE_COMM_GROUP, members, count);
+        snprintf(name, sizeof(name), "%s of MPI Rank %u", of, w->d->ranks[rank].world_rank);
+        check(w, OTF2_GlobalDefWriter_WriteComm(w->w, first + rank, text(w, name), w->groups - 1,
+                                                OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
     }
     free(members);
 }
@@ -602,7 +607,10 @@ bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
     write_first_groups(&w);
     write_groups(&w);
     write_comms(&w);
-    write_thread_comms(&w);
+    if (fv_defs_has_threads(w.d))
+        write_thread_comms(&w, OTF2_PARADIGM_PTHREAD, "Threads", fv_thread_comm(w.d, 0));
+    if (fv_defs_has_omp(w.d))
+        write_thread_comms(&w, OTF2_PARADIGM_OPENMP, "OpenMP teams", fv_team_comm(w.d, 0));
     write_attributes(&w);
     write_contexts(&w);
     write_files(&w);

@@ -140,9 +140,18 @@ static OTF2_ErrorCode put_region_leave(struct fv_archive *a, OTF2_EvtWriter *w, 
     return OTF2_EvtWriter_Leave(w, a->attributes, r->time_ns, r->ref);
 }
 
+static OTF2_ErrorCode put_fork(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    if (a->context_of_node[r->context] != FV_NONE)
+        OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH,
+                                                a->context_of_node[r->context]);
+    return OTF2_EvtWriter_ThreadFork(w, a->attributes, r->time_ns, OTF2_PARADIGM_OPENMP, (uint32_t)r->id);
+}
+
 static OTF2_ErrorCode put_thread(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
     uint32_t comm = fv_thread_comm(a->defs, r->ref), order = (uint32_t)r->id;
+    uint32_t team = fv_team_comm(a->defs, r->ref);
     uint64_t t = r->time_ns;
 
     switch (r->kind) {
@@ -152,6 +161,10 @@ static OTF2_ErrorCode put_thread(struct fv_archive *a, OTF2_EvtWriter *w, const 
     case FV_REC_THREAD_BEGIN: return OTF2_EvtWriter_ThreadBegin(w, NULL, t, comm, r->id);
     case FV_REC_THREAD_END: return OTF2_EvtWriter_ThreadEnd(w, NULL, t, comm, r->id);
     case FV_REC_THREAD_JOIN: return OTF2_EvtWriter_ThreadWait(w, NULL, t, comm, r->id);
+    case FV_REC_OMP_FORK: return put_fork(a, w, r);
+    case FV_REC_TEAM_BEGIN: return OTF2_EvtWriter_ThreadTeamBegin(w, NULL, t, team);
+    case FV_REC_TEAM_END: return OTF2_EvtWriter_ThreadTeamEnd(w, NULL, t, team);
+    case FV_REC_OMP_JOIN: return OTF2_EvtWriter_ThreadJoin(w, NULL, t, OTF2_PARADIGM_OPENMP);
     case FV_REC_ACQUIRE:
         return OTF2_EvtWriter_ThreadAcquireLock(w, NULL, t, OTF2_PARADIGM_PTHREAD, r->ref, order);
     default: return OTF2_EvtWriter_ThreadReleaseLock(w, NULL, t, OTF2_PARADIGM_PTHREAD, r->ref, order);

@@ -114,9 +114,10 @@ struct fv_call_info fv_call_info(const char *name, unsigned class)
     size_t n = 0;
 
     if (class == FV_CLASS_OF_THREADS) {
-        info.role = strstr(name, "barrier") ? FV_ROLE_THREAD_BARRIER
-                    : strstr(name, "join")  ? FV_ROLE_THREAD_JOIN
-                                            : FV_ROLE_THREAD;
+        info.role = strstr(name, "implicit barrier") ? FV_ROLE_THREAD_IMPLICIT_BARRIER
+                    : strstr(name, "barrier")        ? FV_ROLE_THREAD_BARRIER
+                    : strstr(name, "join")           ? FV_ROLE_THREAD_JOIN
+                                                     : FV_ROLE_THREAD;
         return info;
     }
     if (!strncmp(name, "MPI_", 4))

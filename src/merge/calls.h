@@ -45,6 +45,7 @@ enum fv_call_role {
     FV_ROLE_THREAD, /* not MPI's: a thread waits for another */
     FV_ROLE_THREAD_BARRIER,
     FV_ROLE_THREAD_JOIN,
+    FV_ROLE_THREAD_IMPLICIT_BARRIER,
 };
 
 /* Beside enum fv_function_class, which is MPI's. */

@@ -55,7 +55,11 @@
     X(THREAD_END)                                                                                            \
     X(THREAD_JOIN)                                                                                           \
     X(ACQUIRE) /* ref: lock; id: order of its acquisitions */                                                \
-    X(RELEASE) /* ref, id */
+    X(RELEASE) /* ref, id */                                                                                 \
+    X(OMP_FORK) /* ref: rank, as an index; id: threads asked for, 0 not said; context */                     \
+    X(TEAM_BEGIN) /* ref: rank; a thread begins its part */                                                  \
+    X(TEAM_END)                                                                                              \
+    X(OMP_JOIN)
 
 enum fv_record_kind {
 #define FV_RECORD_ENUM(kind) FV_REC_##kind,

@@ -525,7 +525,7 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
     default: /* a detail without its call was in a damaged part */
         if (!fv_event_is_of_thread(s->item))
             break;
-        if (s->off && s->item != FV_EV_THREAD_BEGIN && s->item != FV_EV_THREAD_END) /* as for calls */
+        if (s->off && !fv_threads_is_end(s)) /* as for calls */
             measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
         fv_threads_tell(r, s);
         break;
@@ -658,6 +658,7 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
             tell_open_call(r, s, end);
         else
             fv_threads_tell_open(r, s, end);
+        fv_threads_close(r, s);
         if (fv_reader_header(r->reader)->paused_since && r->locations[s->slot].records)
             measure(r, s, false, s->now);
         if (!s->slot)
@@ -671,6 +672,7 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
     fv_unpacked_release(&s->unpacked);
     free(s->sites);
     free(s->details);
+    free(s->teams);
 }
 
 bool fv_replay_close(struct fv_rank_replay *r)

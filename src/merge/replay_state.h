@@ -10,6 +10,14 @@ struct fv_detail {
     uint64_t field[FV_EVENT_FIELDS];
 };
 
+/* A parallel region that a thread has forked, or its part in one. */
+struct fv_open_team {
+    uint64_t region;
+    bool is_fork;
+    bool came;    /* to the barrier at its end, which all have left when it is joined ... */
+    uint64_t end; /* ... then, ns */
+};
+
 /* One thread. */
 struct fv_stream {
     uint32_t slot, thread;
@@ -32,11 +40,13 @@ struct fv_stream {
     struct fv_detail *details;
     size_t detail_count, detail_room;
     const struct fv_call_info *info;
-    uint64_t begin, end;    /* ns */
-    struct fv_record frame; /* the end of the collective operation around the details; kind COUNT: none */
-    uint64_t now;           /* of the last record */
-    uint32_t piece;         /* of the clock's line */
-    bool off;               /* recording is off, or calls are lost */
+    uint64_t begin, end;        /* ns */
+    struct fv_record frame;     /* the end of the collective operation around the details; kind COUNT: none */
+    uint64_t now;               /* of the last record */
+    uint32_t piece;             /* of the clock's line */
+    bool off;                   /* recording is off, or calls are lost */
+    struct fv_open_team *teams; /* parallel regions that it is in, or has forked */
+    size_t team_count, team_room;
 };
 
 /* Operations on a window that are not complete. */
@@ -91,6 +101,10 @@ void fv_rma_release(struct fv_rank_replay *r);
 
 /* replay_threads.c */
 void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s);
+/* Is the present item recorded also while recording is off? */
+bool fv_threads_is_end(const struct fv_stream *s);
+/* What no end is known of ends with the thread's last record. */
+void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s);
 void fv_threads_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end);
 
 /* replay_io.c */

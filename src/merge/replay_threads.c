@@ -66,6 +66,140 @@ static void tell_wait(struct fv_rank_replay *r, struct fv_stream *s)
     tell_region(r, s, &enter, &leave);
 }
 
+/* ---- parallel regions ---- */
+
+static void begin_team(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    const uint64_t *f = s->field;
+    bool is_fork = s->item == FV_EV_OMP_FORK;
+    struct fv_record record = { .kind = is_fork ? FV_REC_OMP_FORK : FV_REC_TEAM_BEGIN, .ref = r->index };
+
+    if (is_fork) {
+        uint32_t node = fv_rank_lookup(r->map->nodes, r->map->node_count, f[3]);
+
+        record.id = f[2];
+        record.context = node == FV_NONE ? 0 : node;
+    }
+    FV_GROW(s->teams, s->team_room, s->team_count + 1);
+    s->teams[s->team_count++] = (struct fv_open_team){ .region = f[1], .is_fork = is_fork };
+    fv_rank_put(r, s, record, fv_rank_time(r, s, s->begin_ticks));
+}
+
+/* NULL: its begin is not in the trace. */
+static struct fv_open_team *find_team(const struct fv_stream *s, uint64_t region, bool is_fork)
+{
+    for (size_t i = s->team_count; i-- > 0;)
+        if (s->teams[i].region == region && s->teams[i].is_fork == is_fork)
+            return &s->teams[i];
+    return NULL;
+}
+
+static void end_innermost(struct fv_rank_replay *r, struct fv_stream *s, uint64_t time)
+{
+    const struct fv_open_team *t = &s->teams[--s->team_count];
+
+    fv_rank_put(r, s,
+                (struct fv_record){ .kind = t->is_fork ? FV_REC_OMP_JOIN : FV_REC_TEAM_END, .ref = r->index },
+                time);
+}
+
+/* Those inside of it end before it: their own ends were lost. */
+static void end_inside(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_open_team *t)
+{
+    while (t != &s->teams[s->team_count - 1])
+        end_innermost(r, s, s->now);
+}
+
+/* A member came, or its last task there ended, and all have at `all`. */
+static void tell_barrier(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end, uint64_t all,
+                         const uint64_t *join)
+{
+    bool waited = s->now <= end && all > end; /* else clocks, or the file, are in doubt */
+
+    s->begin = s->now > end ? s->now : end;
+    s->end = all;
+    if (s->begin > all || s->off)
+        return;
+    const struct fv_record enter = enter_of(r, s, FV_THREAD_IMPLICIT_BARRIER, join[4], join[3]);
+    const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
+                                     .op = waited ? FV_SYNC_OMP : 0,
+                                     .ref = enter.ref,
+                                     .time_ns = all,
+                                     .sent = all - s->begin,
+                                     .id = join[5] ? location_of(r, join[5] - 1) : FV_LOCATION_NONE };
+    tell_region(r, s, &enter, &leave);
+}
+
+/* The members' parts end with it: only now it is known until when they were at the barrier. */
+static void join_team(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    const uint64_t *f = s->field;
+    uint64_t now = fv_rank_time(r, s, s->begin_ticks), all = fv_rank_time(r, s, s->begin_ticks - f[2]);
+
+    for (uint32_t i = 0; i < r->rank->thread_count; i++) {
+        struct fv_stream *member = &r->streams[i];
+        struct fv_open_team *t = find_team(member, f[1], false);
+
+        if (!t)
+            continue;
+        end_inside(r, member, t);
+        if (t->came)
+            tell_barrier(r, member, t->end, all, f);
+        end_innermost(r, member, all);
+    }
+    struct fv_open_team *fork = find_team(s, f[1], true);
+    if (!fork)
+        return;
+    end_inside(r, s, fork);
+    end_innermost(r, s, now);
+}
+
+static void come(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    struct fv_open_team *t = find_team(s, s->field[1], false);
+
+    if (!t)
+        return;
+    t->came = true;
+    t->end = fv_rank_time(r, s, s->begin_ticks);
+}
+
+void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    while (s->team_count) {
+        const struct fv_open_team *t = &s->teams[s->team_count - 1];
+
+        end_innermost(r, s, t->came && t->end > s->now ? t->end : s->now);
+    }
+}
+
+static bool tell_team(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    switch (s->item) {
+    case FV_EV_OMP_FORK:
+    case FV_EV_TEAM_BEGIN: begin_team(r, s); return true;
+    case FV_EV_TEAM_END: come(r, s); return true;
+    case FV_EV_OMP_JOIN: join_team(r, s); return true;
+    default: return false;
+    }
+}
+
+/* ---- all of it ---- */
+
+bool fv_threads_is_end(const struct fv_stream *s)
+{
+    return s->item == FV_EV_THREAD_BEGIN || s->item == FV_EV_THREAD_END || s->item == FV_EV_THREAD_FAILED ||
+           s->item == FV_EV_TEAM_END || s->item == FV_EV_OMP_JOIN;
+}
+
+/* A creation that failed is none; the next record says so. */
+static bool is_failed(const struct fv_stream *s)
+{
+    return s->item == FV_EV_THREAD_FAILED ||
+           (s->item == FV_EV_THREAD_CREATE && s->has_ahead && s->ahead.kind == FV_EV_THREAD_FAILED &&
+            s->ahead.field[1] == s->field[1]);
+}
+
 void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s)
 {
     static const uint8_t kinds[] = {
@@ -82,6 +216,10 @@ void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s)
         tell_wait(r, s);
         return;
     }
+    if (is_failed(s) || tell_team(r, s))
+        return;
+    if (s->item == FV_EV_THREAD_END) /* of a nested team, which may be joined later */
+        fv_threads_close(r, s);
     record.kind = kinds[s->item];
     if (s->item == FV_EV_ACQUIRE || s->item == FV_EV_RELEASE) {
         record.ref = object_of(r, s->field[1]);

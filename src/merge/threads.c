@@ -23,6 +23,7 @@ static const char *const call_names[FV_THREAD_CALLS] = {
     [CALL(ONCE, WAIT)] = "pthread_once",
     [CALL(OMP, LOCK)] = "omp lock",
     [CALL(OMP, WAIT)] = "omp barrier",
+    [FV_THREAD_IMPLICIT_BARRIER] = "omp implicit barrier",
 };
 
 static const char *const wait_names[FV_SYNC_KINDS] = {
@@ -56,6 +57,18 @@ static void mark_record(const struct fv_sync_record *r, void (*mark)(void *, uin
             mark(context, r->path, r->kind | operation << 4);
 }
 
+static void mark_regions(const struct fv_reader *reader, void (*mark)(void *, uint32_t, unsigned),
+                         void *context)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_OMP);
+    struct fv_omp_region r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        mark(context, r.path, FV_THREAD_IMPLICIT_BARRIER);
+    }
+}
+
 void fv_threads_used(const struct fv_reader *reader, void (*mark)(void *, uint32_t, unsigned), void *context)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SYNC);
@@ -69,6 +82,7 @@ void fv_threads_used(const struct fv_reader *reader, void (*mark)(void *, uint32
         if ((r.contended || r.failed || r.last) && r.kind < FV_SYNC_KINDS)
             mark_record(&r, mark, context);
     }
+    mark_regions(reader, mark, context);
     c = fv_cursor(reader, FV_CHUNK_SYNC_THREAD);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&now, p, sizeof(now));
@@ -105,6 +119,19 @@ bool fv_defs_has_threads(const struct fv_defs *d)
 {
     for (size_t i = 0; i < d->rank_count; i++)
         if (d->ranks[i].thread_objects)
+            return true;
+    return false;
+}
+
+bool fv_thread_call_is_omp(const char *name)
+{
+    return !strncmp(name, "omp ", 4);
+}
+
+bool fv_defs_has_omp(const struct fv_defs *d)
+{
+    for (size_t i = 0; i < d->function_count; i++)
+        if (d->functions[i].class == FV_CLASS_OF_THREADS && fv_thread_call_is_omp(d->functions[i].name))
             return true;
     return false;
 }

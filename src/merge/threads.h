@@ -8,6 +8,9 @@
 
 #define FV_THREAD_CALLS 256 /* enum fv_sync_kind | enum fv_sync_operation << 4 */
 
+/* In place of an operation: the barrier at the end of a parallel region, which no call is of its own. */
+#define FV_THREAD_IMPLICIT_BARRIER (FV_SYNC_OMP | 15 << 4)
+
 /* What waits there: the C library's function, or a name of OpenMP's. NULL: nothing does. */
 const char *fv_thread_call_name(unsigned call);
 /* Of waiting, for an archive; kind: enum fv_sync_kind. NULL: there is none. */
@@ -21,7 +24,10 @@ uint32_t fv_threads_objects(const struct fv_reader *reader);
 
 /* Locks are numbered over all ranks: object 0 of a rank has this number. */
 uint32_t fv_threads_first_object(const struct fv_defs *defs, uint32_t rank);
-/* Are threads in some rank's trace? */
+/* Is a function of class FV_CLASS_OF_THREADS one of OpenMP? */
+bool fv_thread_call_is_omp(const char *name);
+/* Are threads in some rank's trace, and what OpenMP does? */
 bool fv_defs_has_threads(const struct fv_defs *defs);
+bool fv_defs_has_omp(const struct fv_defs *defs);
 
 #endif

@@ -268,6 +268,7 @@ struct fv_thread_hooks {
     void (*start)(void); /* recording begins */
     void (*create)(struct fv_thread_origin *origin, struct fv_site site, uintptr_t routine);
     void (*created)(pthread_t thread, const struct fv_thread_origin *origin);
+    void (*failed)(const struct fv_thread_origin *origin); /* instead of created */
     void (*begin)(struct fv_thread *thread, const struct fv_thread_origin *origin); /* by the new thread */
     void (*end)(struct fv_thread *thread); /* by itself */
     void (*forget)(void);                  /* after fork() in the child */

@@ -131,10 +131,13 @@ FV_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
         fv_thread_hooks()->create(&start->origin, FV_CALL_SITE(), (uintptr_t)routine);
     struct fv_thread_origin origin = start->origin;
     int err = next_create(thread, attributes, trampoline, start);
-    if (err)
+    if (err) {
         give_back(start);
-    else if (fv_thread_hooks())
+        if (fv_thread_hooks())
+            fv_thread_hooks()->failed(&origin);
+    } else if (fv_thread_hooks()) {
         fv_thread_hooks()->created(*thread, &origin);
+    }
     return err;
 }
 

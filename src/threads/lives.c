@@ -145,6 +145,13 @@ static void created(pthread_t thread, const struct fv_thread_origin *origin)
     fv_unlock(&lock);
 }
 
+/* By the thread whose create() this follows: recording may be paused by now. */
+static void failed(const struct fv_thread_origin *origin)
+{
+    if (origin->sequence && fv_self && fv_self->sync)
+        fv_traced_failed(fv_self->sync, origin->sequence);
+}
+
 static void begin(struct fv_thread *thread, const struct fv_thread_origin *origin)
 {
     struct fv_sync *s = fv_rt.options.threads ? fv_sync_thread_begin(thread) : NULL;
@@ -206,8 +213,8 @@ static void start(void)
         begin(fv_self, &first);
 }
 
-const struct fv_thread_hooks fv_lives_hooks = { early,   mine,  start, create,
-                                                created, begin, end,   fv_sync_forget };
+const struct fv_thread_hooks fv_lives_hooks = { early,  mine,  start, create,        created,
+                                                failed, begin, end,   fv_sync_forget };
 
 /* Of the library's name, for messages (mpi-wrappers/preload.c). */
 extern const char fv_library_suffix[];

@@ -224,6 +224,8 @@ static void enter(struct fv_omp_member *m, struct fv_omp_team *team)
     m->waited_before = fv_omp_waited(m);
     fv_omp_current = m;
     m->begin = fv_ticks();
+    if (FV_UNLIKELY(team->traced) && m->s)
+        fv_traced_team_begin(m->s, team->traced, m->begin);
 }
 
 /* For reports of a process that is killed now. */
@@ -244,8 +246,11 @@ static void leave(struct fv_omp_member *m)
     m->came = fv_ticks();
     m->waited = fv_omp_waited(m);
     m->end = m->came;
-    if (m->s)
-        waits_now(m);
+    if (!m->s)
+        return;
+    waits_now(m);
+    if (FV_UNLIKELY(m->team->traced))
+        fv_traced_team_end(m->s, m->team->traced, m->end);
 }
 
 /* In place of the program's function. */
@@ -325,25 +330,28 @@ static void add_part(struct part *part, const struct fv_omp_member *m, const str
 
 struct sums {
     uint64_t time, wait, join, fork, tasks, longest, useful;
+    uint64_t all_came;
+    uint32_t last; /* thread + 1; 0: not known */
 };
 
 static struct sums add_members(const struct call *call, uint32_t size)
 {
     struct fv_omp_team *team = call->team;
-    struct sums sums = { .time = 0 };
+    struct sums sums = { .all_came = 0 };
     struct part *part = NULL;
-    uint64_t all_came = 0;
 
     for (uint32_t i = 0; i < size; i++)
-        if (team->member[i].came > all_came)
-            all_came = team->member[i].came;
+        if (team->member[i].came > sums.all_came)
+            sums.all_came = team->member[i].came;
     for (uint32_t i = 0; i < size; i++) {
         const struct fv_omp_member *m = &team->member[i];
-        struct numbers n = numbers_of(m, all_came);
-        bool is_last = m->came == all_came;
+        struct numbers n = numbers_of(m, sums.all_came);
+        bool is_last = m->came == sums.all_came;
 
         if (m->s)
             stop_waiting(m);
+        if (is_last && m->s)
+            sums.last = m->s->thread->id + 1;
         struct part *found = part_of(call, part, i, m->s ? m->s->thread->id : FV_NO_THREAD);
         if (found) {
             add_part(found, m, &n, is_last);
@@ -400,7 +408,7 @@ static struct fv_omp_team *take_team(struct fv_sync *s)
 }
 
 static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *body, void *data,
-                                struct fv_site site)
+                                unsigned threads, struct fv_site site)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_omp_entry *entry = s ? entry_of(s, body, site) : NULL;
@@ -417,6 +425,8 @@ static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *bod
     team->size = 0;
     team->call = fv_ticks();
     entry->record->open = team->call;
+    team->traced =
+        fv_sync_mode & FV_SYNC_TRACED ? fv_traced_fork(s, team->call, threads, entry->record->path) : 0;
     return (struct call){ run_member, team, team, s, site };
 }
 
@@ -433,13 +443,15 @@ static void end_region(const struct call *call)
     uint32_t size = team->size < FV_OMP_MEMBERS ? team->size : FV_OMP_MEMBERS;
     struct sums sums = add_members(call, size);
     add_region(team, &sums, now);
+    if (FV_UNLIKELY(team->traced))
+        fv_traced_omp_join(call->s, team->traced, now, now - sums.all_came, sums.last, team->entry->record);
     team->unused = call->s->omp->unused;
     call->s->omp->unused = team;
 }
 
 #define REGION(function, threads, ...)                                                                       \
     const struct fv_omp_next *next = FV_OMP_NEXT();                                                          \
-    struct call call = begin_region(next, body, data, FV_CALL_SITE());                                       \
+    struct call call = begin_region(next, body, data, threads, FV_CALL_SITE());                              \
     next->function(call.body, call.data, threads, __VA_ARGS__);                                              \
     end_region(&call)
 
@@ -453,7 +465,7 @@ FV_PUBLIC FV_UNSEEN unsigned GOMP_parallel_reductions(fv_omp_body *body, void *d
                                                       unsigned flags)
 {
     const struct fv_omp_next *next = FV_OMP_NEXT();
-    struct call call = begin_region(next, body, data, FV_CALL_SITE());
+    struct call call = begin_region(next, body, data, threads, FV_CALL_SITE());
 
     if (call.team)
         memcpy(&call.team->reductions, data, sizeof(call.team->reductions));

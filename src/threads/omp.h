@@ -30,6 +30,7 @@ struct fv_omp_team {
     struct fv_omp_member *outer; /* that the forking thread is of another team */
     struct fv_omp_team *unused;
     uint64_t call;                           /* ticks */
+    uint64_t traced;                         /* its number in the trace; 0: it is not there */
     uint64_t arrivals, tasks, untimed, lost; /* any thread of it */
     uint32_t size, level;
     struct fv_omp_member member[FV_OMP_MEMBERS] __attribute__((aligned(64)));

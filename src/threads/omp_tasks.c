@@ -34,6 +34,8 @@ static FV_UNSEEN void run(fv_omp_body *body, void *data)
         m->tasks += end - begin;
         m->came = end;
         m->waited = fv_omp_waited(m);
+        if (FV_UNLIKELY(m->team->traced) && m->s)
+            fv_traced_team_end(m->s, m->team->traced, m->came);
     }
 }
 

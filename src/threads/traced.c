@@ -2,7 +2,7 @@
 #include "threads/traced.h"
 #include "threads/sync.h"
 
-static uint64_t creations;
+static uint64_t creations, regions;
 
 /* Not in an MPI call, whose record comes when it ends. */
 static bool is_between(void)
@@ -42,6 +42,12 @@ uint64_t fv_traced_create(struct fv_sync *s)
     return put(s, FV_EV_THREAD_CREATE, fv_ticks(), sequence, 0) ? sequence : 0;
 }
 
+/* Nothing of this thread stands between its creation and this: the C library calls nothing of ours there. */
+void fv_traced_failed(struct fv_sync *s, uint64_t sequence)
+{
+    put(s, FV_EV_THREAD_FAILED, fv_ticks(), sequence, 0);
+}
+
 void fv_traced_begin(struct fv_sync *s, uint64_t sequence)
 {
     s->traced.sequence = sequence && put(s, FV_EV_THREAD_BEGIN, fv_ticks(), sequence, 0) ? sequence : 0;
@@ -59,6 +65,38 @@ void fv_traced_join(struct fv_sync *s, uint64_t sequence, uint64_t now)
 {
     if (sequence && is_between())
         put(s, FV_EV_THREAD_JOIN, now, sequence, 0);
+}
+
+/* ---- parallel regions ---- */
+
+uint64_t fv_traced_fork(struct fv_sync *s, uint64_t now, unsigned threads, uint32_t path)
+{
+    if (!is_between())
+        return 0;
+    uint64_t region = __atomic_add_fetch(&regions, 1, __ATOMIC_RELAXED);
+    return put_event(s, FV_EV_OMP_FORK, now, now, (uint64_t[FV_EVENT_FIELDS]){ 0, region, threads, path })
+               ? region
+               : 0;
+}
+
+void fv_traced_team_begin(struct fv_sync *s, uint64_t region, uint64_t now)
+{
+    if (is_between())
+        put(s, FV_EV_TEAM_BEGIN, now, region, 0);
+}
+
+void fv_traced_team_end(struct fv_sync *s, uint64_t region, uint64_t now)
+{
+    if (is_between())
+        put(s, FV_EV_TEAM_END, now, region, 0);
+}
+
+void fv_traced_omp_join(struct fv_sync *s, uint64_t region, uint64_t now, uint64_t ago, uint32_t last,
+                        const struct fv_omp_region *record)
+{
+    if (is_between())
+        put_event(s, FV_EV_OMP_JOIN, now, now,
+                  (uint64_t[]){ 0, region, ago, record->object, record->path, last });
 }
 
 /* ---- locks ---- */

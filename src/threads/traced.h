@@ -37,6 +37,8 @@ struct fv_traced {
 
 /* A thread will be made: the creation's number; 0: it is not in the trace. */
 uint64_t fv_traced_create(struct fv_sync *s);
+/* It was not made. */
+void fv_traced_failed(struct fv_sync *s, uint64_t sequence);
 void fv_traced_begin(struct fv_sync *s, uint64_t sequence);
 /* False: it is not in the trace, nor must be its join. */
 bool fv_traced_end(struct fv_sync *s);
@@ -47,6 +49,15 @@ void fv_traced_released(struct fv_sync *s, uintptr_t address, uint64_t now);
 /* A condition's mutex, while the condition is waited for. */
 void fv_traced_pause(struct fv_sync *s, const volatile void *lock, uint64_t now, struct fv_traced_hold *out);
 void fv_traced_again(struct fv_sync *s, const struct fv_traced_hold *hold);
+
+/* A parallel region of OpenMP: its number for the others; 0: it is not in the trace. */
+uint64_t fv_traced_fork(struct fv_sync *s, uint64_t now, unsigned threads, uint32_t path);
+void fv_traced_team_begin(struct fv_sync *s, uint64_t region, uint64_t now);
+/* It came to the barrier at the region's end, or has run a task there. */
+void fv_traced_team_end(struct fv_sync *s, uint64_t region, uint64_t now);
+/* All had come `ago` ticks before; last: fv_thread_record.id + 1 of who came last, 0 not known. */
+void fv_traced_omp_join(struct fv_sync *s, uint64_t region, uint64_t now, uint64_t ago, uint32_t last,
+                        const struct fv_omp_region *record);
 
 /* A wait ended. */
 void fv_traced_waited(const struct fv_sync_wait *wait, const struct fv_sync_record *record, uint64_t now,

@@ -7,7 +7,7 @@
  *     CALL site gap duration     a call: it began `gap` ticks after the end of the one before (or after the
  *                                chunk's base), at a call site of the thread's FV_CHUNK_SITES
  *     SEND, RECV, ...            details of the call before them: what it moved, began, ended or made
- *     THREAD_CREATE ... WAIT     with --threads: what the thread did outside of calls, each at its own time, `gap`
+ *     THREAD_CREATE ... OMP_JOIN with --threads: what the thread did outside of calls, each at its own time, `gap`
  *                                ticks after the end of the one before. They count as calls do in the chunk's `first`
  *
  * A call and its details become part of the file together. A send takes about 13 bytes. Fields:
@@ -29,6 +29,9 @@
  *     what     enum fv_sync_kind | enum fv_sync_operation << 4 | enum fv_event_outcome << 8
  *     cause    fv_thread_record.id + 1 of the thread that was waited for: that acquired the lock last, when waiting
  *              began; came last to the barrier; signalled or posted last; was joined. 0: not known
+ *     region   number of a parallel region of OpenMP in the process, from 1, each time that it is run. FORK and JOIN are
+ *              the forking thread's; it joins `ago` ticks after the last of the team came, who is the cause
+ *     threads  that the call asked for; 0: it left that to OpenMP
  *
  * What was posted or made while recording was paused has no event: requests that nothing began may end, and
  * windows and files that nothing made are in their tables.
@@ -97,7 +100,12 @@ enum fv_event_outcome {
     X(THREAD_JOIN, "thread join", 2, 0, "gap", "sequence")                                                   \
     X(ACQUIRE, "acquire", 3, 0, "gap", "object", "order")                                                    \
     X(RELEASE, "release", 3, 0, "gap", "object", "order")                                                    \
-    X(WAIT, "wait", 6, 0, "gap", "duration", "object", "path", "what", "cause")
+    X(WAIT, "wait", 6, 0, "gap", "duration", "object", "path", "what", "cause")                              \
+    X(THREAD_FAILED, "thread failed", 2, 0, "gap", "sequence") /* right after its creation */                \
+    X(OMP_FORK, "omp fork", 4, 0, "gap", "region", "threads", "path")                                        \
+    X(TEAM_BEGIN, "team begin", 2, 0, "gap", "region")                                                       \
+    X(TEAM_END, "team end", 2, 0, "gap", "region") /* it came there, or ran a task there */                   \
+    X(OMP_JOIN, "omp join", 6, 0, "gap", "region", "ago", "object", "path", "cause")
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
@@ -110,7 +118,7 @@ enum fv_event_kind {
 /* Stands by itself between calls, at a time of its own, and counts in the chunk's `first`? */
 static inline bool fv_event_is_of_thread(unsigned kind)
 {
-    return kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_WAIT;
+    return kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_OMP_JOIN;
 }
 
 struct fv_event_form {

@@ -336,7 +336,8 @@ static void process_events(int rank)
 static void thread_events(void)
 {
     now = 20000;
-    E(ThreadBegin, is("contingent-undefined") ? 77 : C_TEAM, is("thread-unmatched") ? 3 : 1);
+    if (!is("thread-open"))
+        E(ThreadBegin, is("contingent-undefined") ? 77 : C_TEAM, is("thread-unmatched") ? 3 : 1);
     E(CallingContextEnter, 0, 1);
     E(CallingContextEnter, is("context-undefined") ? 9 : 1, 1);
     E(CallingContextSample, 1, 1, is("generator-undefined") ? 9 : 0);
@@ -351,7 +352,8 @@ static void thread_events(void)
     E(ThreadReleaseLock, OTF2_PARADIGM_PTHREAD, 1, 3);
     if (is("request-off-thread"))
         gap();
-    E(ThreadEnd, C_TEAM, 1);
+    if (!is("thread-open"))
+        E(ThreadEnd, C_TEAM, 1);
 }
 
 /* ---- definitions ---- */
@@ -526,7 +528,7 @@ static void write_location(OTF2_Archive *archive, unsigned i)
         process_events((int)i);
     if (i == 0) { /* the thread is waited for */
         now = 30000;
-        if (!is("thread-open"))
+        if (!is("thread-open") && !is("detached"))
             E(ThreadWait, C_TEAM, 1);
     }
     MUST(OTF2_EvtWriter_GetNumberOfEvents(w, &counts[i]));

@@ -198,7 +198,7 @@ fork-open                warning fork-open                 ONE
 team                     error   thread-team               EVENT ThreadTeamEnd
 thread-unmatched         error   thread-unmatched          THREAD ThreadBegin
 thread-time              warning thread-time               location "name" \(0\), time [0-9.]+ s, record ThreadCreate
-thread-open              warning thread-open               THREAD ThreadEnd
+thread-open              warning thread-open               location "name" \(0\), time [0-9.]+ s, record ThreadCreate
 lock-unmatched           error   lock-unmatched            EVENT ThreadReleaseLock: lock 1 with acquisition order 8
 lock-held                warning lock-held                 EVENT ThreadAcquireLock
 lock-order               error   lock-order                lock 1 of model 7: 4 acquisitions
@@ -268,6 +268,7 @@ shown <<'TABLE'
 collective-missing+off   warning message-unrecorded        location "name" \(2\), time [0-9.]+ s, record MpiCollectiveEnd: 1 collectives on "sub"
 rma-collective-count+off warning message-unrecorded        EVENT RmaCollectiveEnd: 3 collectives on "window"
 TABLE
+nothing detached
 nothing collective-order+off
 nothing root-differs+off
 

@@ -154,7 +154,7 @@ def known(tap, who, archive, truth):
 def few(tap):
     with tap.test('recursive, tried, shared, a condition, a detached thread'):
         run = threads.record([threads.build('traced.c'), 'few'], *OPTIONS).ended(0)
-        archive = Archive(run.directory, warnings=1)  # a detached thread ends, and nobody waits for it
+        archive = Archive(run.directory)
         objects = {o.name: o.id for o in threads.Waits(run.directory).objects.values() if o.name}
         locks, held = archive.locks()
         equal('held', held, {})
@@ -193,6 +193,86 @@ def loop(tap):
         check(' 0 errors' in said, 'fvmpi check: {}', said)
 
 
+def regions_of(archive, rank=0):
+    """Each location's events of teams, in order."""
+    found = {}
+    for e in archive.of('THREAD_FORK', 'THREAD_JOIN', 'THREAD_TEAM_BEGIN', 'THREAD_TEAM_END'):
+        if e.location % (1 << 32) == rank:
+            found.setdefault(e.location, []).append(e)
+    return found
+
+
+def omp(tap, who, archive, truth, rank=0):
+    events = regions_of(archive, rank)
+    master = events[rank]
+    with tap.test('{}: parallel regions'.format(who)):
+        outer, inner = ['THREAD_FORK', 'THREAD_TEAM_BEGIN'], ['THREAD_TEAM_END', 'THREAD_JOIN']
+        equal('the first', [e.kind for e in master], (outer + inner) * 4 + outer * 2 + inner * 2 + outer + inner)
+        equal('asked for', [int(e['requested threads']) for e in master if e.kind == 'THREAD_FORK'], [3, 3, 3, 2, 2, 2, 0])
+        for e in sum(events.values(), []):
+            check(e.kind != 'THREAD_FORK' or e.call_path.split('@')[0].split('.')[0] in ('uneven', 'task', 'nested', 'asked'),
+                  'call path: {}', e)
+        for i in range(3):
+            fork, join = master[4 * i].time, master[4 * i + 3].time
+            others = [[e for e in mine if fork <= e.time <= join] for where, mine in events.items() if where != rank]
+            equal('a team', sorted([e.kind for e in mine] for mine in others if mine),
+                  [['THREAD_TEAM_BEGIN', 'THREAD_TEAM_END']] * 2)
+            equal('they end together', len({e.time for mine in others + [master[4 * i:4 * i + 3]] for e in mine
+                                            if e.kind == 'THREAD_TEAM_END'}), 1)
+        forks = [e for mine in events.values() for e in mine if e.kind == 'THREAD_FORK']
+        equal('nested', len([e for e in forks if e.call_path.startswith('nested')]), 3)
+    with tap.test('{}: the barrier at their end'.format(who)):
+        waits = [w for w in archive.waits() if w.location % (1 << 32) == rank]
+        at_end = [w for w in waits if w.region == '"omp implicit barrier"' and w.call_path.startswith('uneven@')]
+        near('waited', sum(w.get('wait', 0) for w in at_end), truth['uneven'])
+        equal('who', (len(at_end), len([w for w in at_end if 'wait' in w])), (9, 6))
+        equal('kind', {w.wait_kind for w in at_end if 'wait' in w}, {'omp'})
+        late = {w.location for w in at_end if 'wait' not in w}
+        equal('cause', {w.cause for w in at_end if 'wait' in w}, late)
+        check(rank not in late, 'the late one: {}', late)
+        task, = [w for w in waits if w.region == '"omp implicit barrier"' and w.call_path.startswith('task@') and w.location == rank]
+        near('after the task', task.wait, truth['task'])
+    with tap.test('{}: the paradigm'.format(who)):
+        defs = harness.run(['otf2-print', '-G', archive.path]).ended(0).out.splitlines()
+        for name, role in (('omp implicit barrier', 'IMPLICIT_BARRIER'), ('omp barrier', 'BARRIER')):
+            line, = [d for d in defs if d.startswith('REGION ') and 'Name: "{}"'.format(name) in d]
+            check('Paradigm: "OpenMP"' in line and 'Role: {},'.format(role) in line, '{}', line)
+
+
+def omp_killed(tap, program):
+    with tap.test('killed in a parallel region'):
+        archive = Archive(threads.record([program, 'killed'], *OPTIONS).directory)
+        events = regions_of(archive)
+        equal('the first', [e.kind for e in events[0]], ['THREAD_FORK', 'THREAD_TEAM_BEGIN', 'THREAD_TEAM_END', 'THREAD_JOIN'])
+        wait, = [w for w in archive.waits() if 'omp' in w.region]
+        check(wait.location == 0 and events[0][1].time <= wait.begin <= wait.time <= events[0][2].time, 'open: {}', wait)
+
+
+def omp_paused(tap, program):
+    with tap.test('recording is paused from within a parallel region to within a later one'):
+        archive = Archive(threads.record([program, 'paused'], *OPTIONS).ended(0).directory)
+        events = regions_of(archive)
+        one = ['THREAD_FORK', 'THREAD_TEAM_BEGIN', 'THREAD_TEAM_END', 'THREAD_JOIN']
+        equal('the first', [e.kind for e in events.pop(0)], one * 2)
+        equal('the other', [[e.kind for e in mine] for mine in events.values()], [one[1:3] * 2])
+
+
+def omp_mpi(tap, mpi):
+    program = threads.build('traced_omp.c', '-fopenmp', '-DWITH_MPI', compiler=mpi.cc, output='traced_omp.mpi')
+    run = mpi.profile(program, 2, options=['-q'] + OPTIONS).ended(0)
+    archive = Archive(run.directory)
+    with tap.test('{}: teams of both ranks'.format(mpi)):
+        equal('forks', [len([e for e in regions_of(archive, rank)[rank] if e.kind == 'THREAD_FORK'])
+                        for rank in (0, 1)], [7, 7])
+
+
+def not_made(tap):
+    with tap.test('a thread that was not made'):
+        archive = Archive(threads.record([threads.build('traced.c'), 'refused'], *OPTIONS).ended(0).directory)
+        links = [e.kind for e in archive.of('THREAD_CREATE', 'THREAD_BEGIN', 'THREAD_END', 'THREAD_WAIT')]
+        equal('events', sorted(links), ['THREAD_BEGIN', 'THREAD_CREATE', 'THREAD_END', 'THREAD_WAIT'])
+
+
 def killed(tap):
     with tap.test('killed while it waits'):
         run = threads.record([threads.build('traced.c'), 'killed'], *OPTIONS)
@@ -214,7 +294,14 @@ def main():
     few(tap)
     loop(tap)
     killed(tap)
-    for mpi in harness.mpis(tap):
+    not_made(tap)
+    run = threads.record([threads.build('traced_omp.c', '-fopenmp')], *OPTIONS).ended(0)
+    omp(tap, 'serial', Archive(run.directory), truths(run))
+    omp_killed(tap, threads.build('traced_omp.c', '-fopenmp'))
+    omp_paused(tap, threads.build('traced_omp.c', '-fopenmp'))
+    for count, mpi in enumerate(harness.mpis(tap)):
+        if not count:
+            omp_mpi(tap, mpi)
         program = threads.build('known.c', '-DWITH_MPI', compiler=mpi.cc, output='known.' + str(mpi))
         run = mpi.profile(program, 2, options=['-q'] + OPTIONS).ended(0)
         one = Archive(run.directory)

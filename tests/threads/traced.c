@@ -1,6 +1,7 @@
 /* What the trace must tell of threads, by the argument:
  *     few     a recursive mutex, tries, readers, a condition, a detached thread, a thread in a reused slot
  *     loop N  two threads that each acquire one mutex N times; prints how often it was acquired
+ *     refused a thread that cannot be made, and one that can
  *     killed  one thread waits for what another holds, then the process is killed */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -111,6 +112,19 @@ static void loop(long n)
     printf("acquired %ld\n", acquired);
 }
 
+static void refused(void)
+{
+    pthread_attr_t attributes;
+    pthread_t t;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, (size_t)1 << 46); /* no such memory */
+    if (!pthread_create(&t, &attributes, reads, NULL))
+        exit(1);
+    pthread_create(&t, NULL, reads, NULL);
+    pthread_join(t, NULL);
+}
+
 SITE static void *holds(void *arg)
 {
     pthread_mutex_lock(&held);
@@ -144,6 +158,8 @@ int main(int argc, char **argv)
         loop(atol(argv[2]));
     else if (argc > 1 && !strcmp(argv[1], "killed"))
         killed();
+    else if (argc > 1 && !strcmp(argv[1], "refused"))
+        refused();
     else
         few();
     return 0;
