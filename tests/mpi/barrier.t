@@ -12,7 +12,7 @@ from report import check, close, equal
 
 LATE = ('MPI_Bcast', 'MPI_Reduce', 'MPI_Allreduce', 'MPI_Scan', 'MPI_Gatherv')
 INSIDE = ('broadcast', 'reduction', 'allreduction', 'scan', 'gather')
-WITHIN = 0.002  # seconds
+WITHIN = 0.008  # seconds; delays are 50 ms and more. On a busy machine ranks start that far apart
 
 
 def delays(run):
