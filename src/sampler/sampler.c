@@ -14,9 +14,8 @@
 
 #if FV_SAMPLER_SIGNALS
 
-#define TRAP_PERF_ASYNC 1
-#define SIGNAL_STACK    (64u << 10)
-#define HANDLER_STACK   6144 /* of it, beside the kernel's frame */
+#define SIGNAL_STACK  (64u << 10)
+#define HANDLER_STACK 6144 /* of it, beside the kernel's frame */
 
 static bool wanted; /* threads that begin are sampled */
 static FV_TLS struct fv_sampler *mine;

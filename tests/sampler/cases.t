@@ -10,9 +10,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
 import harness
 import samples
-from report import Mismatch, check, equal
+from report import check, equal
 
-TRIES = 3 # a busy machine stretches instances of any function
 CASES = (('search.c', 'search', 'a linear search, of values that are near each other'),
          ('collisions.c', 'hashtable_search', 'a hash table whose keys collide'),
          ('sets.cpp', 'contains', 'a tree set where a hash set would do'))
@@ -36,16 +35,6 @@ def sampled(command):
 
 def by_cpu(run):
     return [f for f in run.report().data['functions'] if f['metric'] == 'cpu_time_s']
-
-
-def repeat(attempt):
-    for left in range(TRIES - 1, -1, -1):
-        try:
-            return attempt()
-        except Mismatch as why:
-            if not left:
-                raise
-            print('# again: {}'.format(why))
 
 
 def line(f):
@@ -123,10 +112,10 @@ def main():
     for source, culprit, what in CASES:
         program, as_it_was = compiled(source), None
         with tap.test('{}: named first'.format(what)):
-            as_it_was = repeat(lambda: named_first(program, culprit))
+            as_it_was = samples.repeat(lambda: named_first(program, culprit))
         with tap.test('{}: repaired, it is gone'.format(what)):
             check(as_it_was, 'there is nothing to compare with')
-            repeat(lambda: gone(program, culprit, as_it_was))
+            samples.repeat(lambda: gone(program, culprit, as_it_was))
     for mpi in harness.mpis(tap):
         with tap.test('{}: LAMMPS on 4 ranks'.format(mpi)):
             lammps(mpi)

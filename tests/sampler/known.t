@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
 import harness
 import samples
-from report import Mismatch, check, equal
+from report import check, equal
 
 # in the truth, function, called by
 MEASURED = (('constant', 'constant', 'all'), ('alternating', 'alternating', 'all'), ('blocks', 'blocks', 'all'),
@@ -21,7 +21,6 @@ MEASURED = (('constant', 'constant', 'all'), ('alternating', 'alternating', 'all
             ('deep', 'deep', 'all'), ('tail', 'tail_caller', 'all'))
 TOLERANCE = 0.10
 ENOUGH = 8  # instances
-TRIES = 3
 
 
 class Truth:
@@ -64,16 +63,6 @@ def only(rank, name, caller):
     check(len(found) == 1, '{} contexts of {} in {}: {}', len(found), name, caller,
           [str(c) for c in rank.contexts if c.name == name])
     return found[0]
-
-
-def repeat(attempt):
-    for left in range(TRIES - 1, -1, -1):
-        try:
-            return attempt()
-        except Mismatch as why:
-            if not left:
-                raise
-            print('# again: {}'.format(why))
 
 
 def off(c, truth, variation):
@@ -128,12 +117,12 @@ def main():
     program = os.path.join(harness.scratch('bin'), 'known')
     harness.run(['c++', '-O2', '-g', '-Wall', '-Wextra', os.path.join(HERE, 'known.cpp'), '-o', program]).ended(0)
     with tap.test('thirteen patterns: means within 10 %, variations in order'):
-        repeat(lambda: patterns(program))
+        samples.repeat(lambda: patterns(program))
     with tap.test('exceptions, longjmp: a third is left'):
-        repeat(lambda: left(program))
+        samples.repeat(lambda: left(program))
     for what in ('alternating', 'blocks'):
         with tap.test('{} alone: biased, but not in the window'.format(what)):
-            repeat(lambda: alone(program, what))
+            samples.repeat(lambda: alone(program, what))
     tap.done()
 
 
