@@ -21,8 +21,6 @@ static void must(bool right, const char *what)
     abort();
 }
 
-static const char *directory; /* for all files */
-
 /* ---- the sink ---- */
 
 struct counts {
@@ -168,7 +166,7 @@ static void replay(struct fv_merge *m, const struct fv_analysis *analysis)
 /* What the analysis says must add up: a rank's time is what it computed, waited and transferred. */
 static void analyse(struct fv_merge *m)
 {
-    const struct fv_analysis_options options = { .directory = directory, .memory = 1 << 16 };
+    const struct fv_analysis_options options = { .directory = fuzz_directory(), .memory = 1 << 16 };
     struct fv_analysis a;
     uint64_t waits = 0, causes = 0;
 
@@ -180,7 +178,7 @@ static void analyse(struct fv_merge *m)
         causes += t->what == FV_TALLY_CAUSE ? t->ns : 0;
     }
     must(waits == causes, "waiting without a cause");
-    must(fv_analysis_write(&a, directory, 0), "no analysis.json");
+    must(fv_analysis_write(&a, fuzz_directory(), 0), "no analysis.json");
     replay(m, &a);
     fv_analysis_release(&a);
 }
@@ -204,25 +202,9 @@ static void pack_and_unpack(const struct fv_defs *defs)
     free(bytes.data);
 }
 
-static void remove_directory(void)
-{
-    rmdir(directory);
-}
-
 static void file_name(char path[PATH_MAX], size_t i)
 {
-    snprintf(path, PATH_MAX, "%s/rank-%06zu.fvr", directory, i);
-}
-
-/* In memory, where there is such a file system. */
-static void make_directory(void)
-{
-    static char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%s/fvmpi-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    directory = mkdtemp(path);
-    must(directory, "no directory for the rank files");
-    atexit(remove_directory);
+    snprintf(path, PATH_MAX, "%s/rank-%06zu.fvr", fuzz_directory(), i);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -233,20 +215,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[PATH_MAX];
     struct fv_merge m;
 
-    if (!directory)
-        make_directory();
     for (size_t i = 0; i < count; i++) {
         file_name(path, i);
         FILE *out = fopen(path, "wb");
         must(out && fwrite(files[i].bytes, 1, files[i].size, out) == files[i].size && !fclose(out), path);
     }
-    if (fv_merge_open(&m, &fv_transport_alone, directory) && fv_merge_unify(&m, false)) {
+    if (fv_merge_open(&m, &fv_transport_alone, fuzz_directory()) && fv_merge_unify(&m, false)) {
         pack_and_unpack(&m.defs);
         fv_correct(&m, 1 << 20, &correction);
         analyse(&m);
     }
     fv_merge_close(&m);
-    snprintf(path, sizeof(path), "%s/analysis.json", directory);
+    snprintf(path, sizeof(path), "%s/analysis.json", fuzz_directory());
     unlink(path);
     for (size_t i = 0; i < count; i++) {
         file_name(path, i);

@@ -1,6 +1,6 @@
-/* Any bytes as the rank files of one run (pages.h), through reader, model and views. */
+/* Any bytes as the rank files of one run (pages.h), through reader, model and all views. */
 #include "pages.h"
-#include "report/views.h"
+#include "report/diff.h"
 
 #include <stdio.h>
 
@@ -33,6 +33,44 @@ static void read_events(const struct fv_experiment *experiment)
     }
 }
 
+/* The run against itself, then with its own noise. */
+static void compare(const struct fv_view *view, const struct fv_text_options *text, FILE *out)
+{
+    for (unsigned runs = 1; runs <= 2; runs++) {
+        struct fv_diff diff = { 0 };
+
+        for (unsigned i = 0; i < 2 * runs; i++)
+            fv_diff_add(&diff, i % 2, view->model, view->symbols);
+        fv_diff_compute(&diff);
+        fv_diff_text(&diff, text, out);
+        fv_diff_json(&diff, out);
+        fv_diff_release(&diff);
+    }
+}
+
+/* As `fvmpi stacks` shows them: all, and the first with a time of one thread. */
+static void show_stacks(const struct fv_view *view, const struct fv_text_options *text, FILE *out)
+{
+    fv_view_stacks(view, &(struct fv_stacks_options){ .text = *text }, out);
+    if (view->model->phases.count)
+        fv_view_stacks(view, &(struct fv_stacks_options){ .text = *text, .phase = 1, .t1_s = 1e-3 }, out);
+}
+
+static void show(const struct fv_view *view, FILE *out)
+{
+    const struct fv_text_options text = { .width = 80, .top = 20 };
+    const struct fv_source_options source = { .file = "app.c", .rank = -1 };
+
+    fv_view_json(view, out);
+    fv_view_text(view, &text, out);
+    fv_view_folded(view, out);
+    fv_view_speedscope(view, out);
+    fv_view_source(view, &source, &text, out);
+    fv_view_csv(view, fuzz_directory());
+    show_stacks(view, &text, out);
+    compare(view, &text, out);
+}
+
 static void view_all(struct fv_experiment *experiment)
 {
     struct fv_symbols symbols;
@@ -46,9 +84,7 @@ static void view_all(struct fv_experiment *experiment)
     fv_model_build(&model, experiment);
     fv_symbols_resolve(&symbols, &model, false);
     fv_sites_merge(&model, &symbols);
-    fv_view_json(&(struct fv_view){ &model, &symbols }, out);
-    fv_view_text(&(struct fv_view){ &model, &symbols }, &(struct fv_text_options){ .width = 80, .top = 20 },
-                 out);
+    show(&(struct fv_view){ &model, &symbols }, out);
     fclose(out);
     free(text);
     fv_symbols_release(&symbols);

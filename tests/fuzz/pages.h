@@ -10,10 +10,13 @@
 
 #include "trace/format.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FUZZ_FILES = 3, FUZZ_PAGES = 64 /* of all files */ };
 
@@ -83,6 +86,45 @@ static inline void fuzz_files_release(struct fuzz_file *files, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(files[i].bytes);
+}
+
+/* ---- a directory for all inputs, for what only writes or reads files ---- */
+
+enum { FUZZ_PATH = 64 };
+
+static inline char *fuzz_directory_path(void)
+{
+    static char path[FUZZ_PATH];
+
+    return path;
+}
+
+static inline void fuzz_remove_directory(void)
+{
+    DIR *list = opendir(fuzz_directory_path());
+    struct dirent *entry;
+
+    while (list && (entry = readdir(list)))
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(list), entry->d_name, 0);
+    if (list)
+        closedir(list);
+    rmdir(fuzz_directory_path());
+}
+
+/* Made by the first call, removed with all in it when the fuzzer ends. In memory, where there is such a file
+ * system. */
+static inline const char *fuzz_directory(void)
+{
+    char *path = fuzz_directory_path();
+
+    if (*path)
+        return path;
+    snprintf(path, FUZZ_PATH, "%s/fvmpi-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    if (!mkdtemp(path))
+        abort();
+    atexit(fuzz_remove_directory);
+    return path;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
