@@ -74,6 +74,18 @@ static enum verdict judge(const char *path, const struct fv_libraries *libraries
     return FOUND;
 }
 
+/* gcc's, and clang's where it is shared: else it is part of the program. */
+static bool has_asan(const struct fv_libraries *libraries)
+{
+    static const char *const names[] = { "libasan.so", "libclang_rt.asan" };
+
+    for (size_t i = 0; i < libraries->count; i++)
+        for (unsigned n = 0; n < sizeof(names) / sizeof(*names); n++)
+            if (!strncmp(libraries->items[i].name, names[n], strlen(names[n])))
+                return true;
+    return false;
+}
+
 static enum verdict look_at(const char *path, struct fv_finding *out)
 {
     struct fv_libraries libraries = { .items = NULL };
@@ -95,6 +107,7 @@ static enum verdict look_at(const char *path, struct fv_finding *out)
     if (fv_loader_scan(path, &libraries))
         return FOREIGN;
     verdict = judge(path, &libraries, out);
+    out->has_asan |= has_asan(&libraries);
     fv_libraries_release(&libraries);
     return verdict;
 }

@@ -13,6 +13,7 @@ struct fv_finding {
     int program;             /* index in argv of what the flavour was found in; 0: not in argv */
     char program_path[4096]; /* its file; "": none */
     char why[512];           /* "lmp needs libmpi.so.40" */
+    bool has_asan;           /* AddressSanitizer, in a library of its own */
 };
 
 /* Of a command line; `launcher` tells that argv[0] is one (a path, else NULL). */

@@ -156,6 +156,21 @@ static int assign_preload(struct run *run, const char *library)
     return assign(run, "LD_PRELOAD", value);
 }
 
+/* AddressSanitizer ends a program in which it is not the first library. It may as well come after us: its
+ * functions are who ours call. Preloading it would put launchers and shells under it, too. */
+static int assign_asan(struct run *run)
+{
+    static const char name[] = "ASAN_OPTIONS", order[] = "verify_asan_link_order=0";
+    const char *before = getenv(name);
+    char *value = NULL;
+
+    if (!run->finding.has_asan)
+        return 0;
+    if (asprintf(&value, "%s%s%s", before ? before : "", before && *before ? ":" : "", order) < 0)
+        value = NULL;
+    return assign(run, name, value);
+}
+
 static int assign_options(struct run *run)
 {
     int err = 0;
@@ -300,6 +315,8 @@ static int prepare(struct run *run)
         err = name_experiment(run);
     if (!err)
         err = assign_preload(run, library);
+    if (!err)
+        err = assign_asan(run);
     if (!err)
         err = assign_options(run);
     if (!err)
