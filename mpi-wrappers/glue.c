@@ -47,11 +47,11 @@ static const char *library_version(void)
     static struct fv_lock lock;
     static bool known;
 
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     if (!known)
         read_library_version(text);
     known = true;
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
     return text;
 }
 

@@ -3,6 +3,7 @@
 #define FV_ARCHIVE_STATE_H
 
 #include "analysis/steps.h"
+#include "merge/threads.h"
 #include "otf2/archive.h"
 
 #include <otf2/otf2.h>
@@ -40,7 +41,9 @@ struct fv_archive {
     struct fv_strings strings;
     struct fv_command *commands;      /* by rank; the same in all processes */
     uint32_t wait_kinds[FV_WS_COUNT]; /* strings; as well */
-    uint32_t thread_wait_kinds[FV_SYNC_KINDS];
+    uint32_t thread_wait_kinds[FV_TW_COUNT];
+    const struct fv_lock_names *locks;
+    uint32_t *lock_strings; /* of their names, by number; 0: it has none */
     bool failed;
 };
 
@@ -51,6 +54,7 @@ enum {
     FV_ATTRIBUTE_CAUSE,
     FV_ATTRIBUTE_CPU_TIME,
     FV_ATTRIBUTE_LOCK,
+    FV_ATTRIBUTE_LOCK_NAME,
 };
 
 /* Logs once; false if it is an error. */

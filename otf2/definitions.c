@@ -66,10 +66,13 @@ void fv_event_strings_init(struct fv_archive *a)
 
     for (unsigned i = 0; i < FV_WS_COUNT; i++)
         a->wait_kinds[i] = fv_is_completion(i) ? 0 : fv_strings_find(&a->strings, fv_wait_state_names[i]);
-    for (unsigned i = 0; fv_defs_has_threads(d) && i < FV_SYNC_KINDS; i++)
-        if (fv_thread_wait_name(i))
-            a->thread_wait_kinds[i] = fv_strings_find(&a->strings, fv_thread_wait_name(i));
+    for (unsigned i = 1; fv_defs_has_threads(d) && i < FV_TW_COUNT; i++)
+        a->thread_wait_kinds[i] = fv_strings_find(&a->strings, fv_thread_wait_names[i]);
 
+    a->lock_strings = fv_xcalloc((size_t)a->locks->count + 1, sizeof(*a->lock_strings));
+    for (uint32_t i = 0; i < a->locks->count; i++)
+        if (a->locks->items[i].name)
+            a->lock_strings[i] = fv_strings_find(&a->strings, a->locks->items[i].name);
     a->commands = fv_xcalloc(d->rank_count + 1, sizeof(*a->commands));
     for (size_t i = 0; i < d->rank_count; i++) {
         struct fv_command *c = &a->commands[i];
@@ -98,6 +101,7 @@ void fv_event_strings_release(struct fv_archive *a)
         if (!i || a->commands[i].arguments != a->commands[i - 1].arguments)
             free(a->commands[i].arguments);
     free(a->commands);
+    free(a->lock_strings);
 }
 
 /* ---- writing ---- */
@@ -156,6 +160,9 @@ static void write_paradigms(struct writing *w)
                                                     OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT));
     if (fv_defs_has_omp(w->d))
         check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_OPENMP, text(w, "OpenMP"),
+                                                    OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN));
+    if (fv_defs_has_sections(w->d))
+        check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_USER, text(w, "Sections"),
                                                     OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN));
     if (w->d->handle_count)
         check(w, OTF2_GlobalDefWriter_WriteIoParadigm(w->w, 0, text(w, "MPI-IO"), text(w, "MPI I/O"),
@@ -261,6 +268,22 @@ static void write_properties(struct writing *w, uint32_t group, const struct fv_
     }
 }
 
+/* OTF2 defines no locks: the names of a rank's are properties of it, by the numbers that events have. */
+static void write_locks(struct writing *w, uint32_t group, uint32_t rank)
+{
+    const struct fv_lock_names *names = w->archive->locks;
+    uint32_t first = fv_threads_first_object(w->d, rank);
+    char key[40], value[1100];
+
+    for (uint32_t i = first; i < first + w->d->ranks[rank].thread_objects && i < names->count; i++) {
+        if (!names->items[i].name)
+            continue;
+        snprintf(key, sizeof(key), "fvmpi::LOCK::%u", i);
+        snprintf(value, sizeof(value), "%s %s", fv_sync_kind_name(names->items[i].kind), names->items[i].name);
+        property(w, group, key, value);
+    }
+}
+
 /* Ranks without a file are defined as well: they are members of communicators. */
 static void write_locations(struct writing *w)
 {
@@ -288,6 +311,8 @@ static void write_locations(struct writing *w)
     index = 0;
     for (uint32_t rank = 0; rank < w->d->world_size; rank++)
         write_properties(w, rank, rank_of(w, rank, &index));
+    for (uint32_t rank = 0; rank < w->d->rank_count; rank++)
+        write_locks(w, w->d->ranks[rank].world_rank, rank);
 }
 
 /* ---- functions, call paths ---- */
@@ -313,6 +338,22 @@ static OTF2_RegionRole role_of(const struct fv_call_info *info)
     return OTF2_REGION_ROLE_FUNCTION;
 }
 
+/* Named as the program does; the canonical name has its number in any case. */
+static void write_section(struct writing *w, uint32_t region, const char *canonical)
+{
+    char name[FV_SECTION_NAME + 16];
+    int length = snprintf(name, sizeof(name), "%s", canonical);
+
+    for (char *c = name; *c; c++)
+        *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
+    if (!strcmp(name + length - 2, " 0")) /* there are two, of "" */
+        name[length - 2] = '\0';
+    check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, region, text(w, name), text(w, canonical),
+                                              text(w, "section of the program"), OTF2_REGION_ROLE_CODE,
+                                              OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
+                                              OTF2_UNDEFINED_STRING, 0, 0));
+}
+
 static void write_regions(struct writing *w)
 {
     const struct fv_contexts *c = w->contexts;
@@ -321,6 +362,11 @@ static void write_regions(struct writing *w)
     for (uint32_t i = 0; i < mpi; i++) {
         const struct fv_def_function *f = &w->d->functions[i];
         struct fv_call_info info = fv_call_info(f->name, f->class);
+
+        if (f->class == FV_CLASS_SECTION) {
+            write_section(w, i, f->name);
+            continue;
+        }
         OTF2_StringRef name = text(w, f->name);
         bool is_mpi = f->class != FV_CLASS_OF_THREADS, is_omp = !is_mpi && fv_thread_call_is_omp(f->name);
 
@@ -403,6 +449,10 @@ static void write_attributes(struct writing *w)
                      w->w, FV_ATTRIBUTE_LOCK, text(w, "fvmpi::lock"),
                      text(w, "the lock, or what else the thread waited for, as in ThreadAcquireLock"),
                      OTF2_TYPE_UINT32));
+    if (fv_defs_has_threads(w->d))
+        check(w, OTF2_GlobalDefWriter_WriteAttribute(
+                     w->w, FV_ATTRIBUTE_LOCK_NAME, text(w, "fvmpi::lock_name"),
+                     text(w, "its name, which is a property of the rank, too"), OTF2_TYPE_STRING));
 }
 
 /* ---- communicators ---- */

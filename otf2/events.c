@@ -104,6 +104,8 @@ static OTF2_ErrorCode put_instance(struct fv_archive *a, OTF2_EvtWriter *w, cons
 
     if (r->kind == FV_REC_INSTANCE)
         return put_enter(a, w, r->time_ns, region, a->defs->nodes[r->context].parent);
+    if (r->op)
+        return OTF2_EvtWriter_Leave(w, NULL, r->time_ns, region);
     OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_CPU_TIME, r->sent);
     return OTF2_EvtWriter_Leave(w, a->attributes, r->time_ns, region);
 }
@@ -123,6 +125,8 @@ static OTF2_ErrorCode put_leave(struct fv_archive *a, OTF2_EvtWriter *w, const s
 static OTF2_ErrorCode put_region_enter(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
     OTF2_AttributeList_AddUint32(a->attributes, FV_ATTRIBUTE_LOCK, r->peer);
+    if (a->lock_strings[r->peer])
+        OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_LOCK_NAME, a->lock_strings[r->peer]);
     if (a->context_of_node[r->context] != FV_NONE)
         OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH,
                                                 a->context_of_node[r->context]);
@@ -166,8 +170,11 @@ static OTF2_ErrorCode put_thread(struct fv_archive *a, OTF2_EvtWriter *w, const 
     case FV_REC_TEAM_END: return OTF2_EvtWriter_ThreadTeamEnd(w, NULL, t, team);
     case FV_REC_OMP_JOIN: return OTF2_EvtWriter_ThreadJoin(w, NULL, t, OTF2_PARADIGM_OPENMP);
     case FV_REC_ACQUIRE:
-        return OTF2_EvtWriter_ThreadAcquireLock(w, NULL, t, OTF2_PARADIGM_PTHREAD, r->ref, order);
-    default: return OTF2_EvtWriter_ThreadReleaseLock(w, NULL, t, OTF2_PARADIGM_PTHREAD, r->ref, order);
+        return OTF2_EvtWriter_ThreadAcquireLock(
+            w, NULL, t, r->op ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_PTHREAD, r->ref, order);
+    default:
+        return OTF2_EvtWriter_ThreadReleaseLock(
+            w, NULL, t, r->op ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_PTHREAD, r->ref, order);
     }
 }
 
@@ -213,6 +220,8 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const 
     case FV_REC_MATCHED: return OTF2_SUCCESS; /* its message is received later */
     case FV_REC_INSTANCE:
     case FV_REC_INSTANCE_END: return put_instance(a, w, r);
+    case FV_REC_SECTION_ENTER: return OTF2_EvtWriter_Enter(w, NULL, t, r->ref);
+    case FV_REC_SECTION_LEAVE: return OTF2_EvtWriter_Leave(w, NULL, t, r->ref);
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
     case FV_REC_IO_SEEK:

@@ -58,19 +58,24 @@ FVMPI_SHARED_ fvmpi_section_function *fvmpi_section_call_[2] = { fvmpi_section_f
 
 FVMPI_SHARED_ void fvmpi_section_find_(void)
 {
-    fvmpi_section_function *begin = fvmpi_section_begin_v1, *end = fvmpi_section_end_v1;
+    union {
+        void *address;
+        fvmpi_section_function *function;
+    } begin, end;
 
-    if ((!begin || !end) && fvmpi_dlsym_) {
-        *(void **)&begin = fvmpi_dlsym_(0, "fvmpi_section_begin_v1"); /* 0: RTLD_DEFAULT */
-        *(void **)&end = fvmpi_dlsym_(0, "fvmpi_section_end_v1");
+    begin.function = fvmpi_section_begin_v1;
+    end.function = fvmpi_section_end_v1;
+    if ((!begin.function || !end.function) && fvmpi_dlsym_) {
+        begin.address = fvmpi_dlsym_(0, "fvmpi_section_begin_v1"); /* 0: RTLD_DEFAULT */
+        end.address = fvmpi_dlsym_(0, "fvmpi_section_end_v1");
     }
-    if (!begin || !end)
-        begin = end = 0;
-    __atomic_store_n(&fvmpi_section_call_[0], begin, __ATOMIC_RELAXED);
-    __atomic_store_n(&fvmpi_section_call_[1], end, __ATOMIC_RELAXED);
+    if (!begin.function || !end.function)
+        begin.function = end.function = 0;
+    __atomic_store_n(&fvmpi_section_call_[0], begin.function, __ATOMIC_RELAXED);
+    __atomic_store_n(&fvmpi_section_call_[1], end.function, __ATOMIC_RELAXED);
 }
 
-static inline void fvmpi_section_begin(const char *name, int number, int level)
+static __inline__ void fvmpi_section_begin(const char *name, int number, int level)
 {
     fvmpi_section_function *call = __atomic_load_n(&fvmpi_section_call_[0], __ATOMIC_RELAXED);
 
@@ -78,7 +83,7 @@ static inline void fvmpi_section_begin(const char *name, int number, int level)
         call(name, number, level);
 }
 
-static inline void fvmpi_section_end(const char *name, int number, int level)
+static __inline__ void fvmpi_section_end(const char *name, int number, int level)
 {
     fvmpi_section_function *call = __atomic_load_n(&fvmpi_section_call_[1], __ATOMIC_RELAXED);
 

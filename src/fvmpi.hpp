@@ -16,15 +16,16 @@ public:
     explicit section(const char *name, int number = 0, int level = 0) : number_(number), level_(level)
     {
         std::strncpy(name_, name ? name : "", sizeof(name_) - 1);
+        name_[sizeof(name_) - 1] = '\0';
         fvmpi_section_begin(name_, number_, level_);
     }
     ~section() { fvmpi_section_end(name_, number_, level_); }
 
-    section(const section &) = delete;
-    section &operator=(const section &) = delete;
-
 private:
-    char name_[64] = {};
+    section(const section &); // not copied; by C++98's means
+    section &operator=(const section &);
+
+    char name_[64];
     const int number_, level_;
 };
 

@@ -190,7 +190,8 @@ static bool collect(struct collecting *c)
 {
     const struct fv_merge *m = c->a->merge;
     const struct fv_transport *t = m->transport;
-    uint64_t pieces = pieces_of(m, c->options->memory), length = (uint64_t)fv_clocks_length(&m->clocks, &m->defs);
+    uint64_t pieces = pieces_of(m, c->options->memory),
+             length = (uint64_t)fv_clocks_length(&m->clocks, &m->defs);
     size_t most = c->options->memory / (4 * sizeof(struct fv_item));
     bool good = true;
 
@@ -217,7 +218,7 @@ static bool collect_all(struct fv_analysis *a, const struct fv_analysis_options 
 {
     struct collecting c = { .a = a, .options = options, .match = fv_match_new() };
 
-    fv_collect_init(&c.collect, a->merge, &a->sites, &a->groups, &a->steps);
+    fv_collect_init(&c.collect, a->merge, &a->sites, &a->groups, &a->steps, &a->tallies);
     bool good = collect(&c);
     fv_collect_release(&c.collect);
     fv_match_free(c.match);

@@ -1,5 +1,6 @@
 /* analysis.json: see share/analysis.md. All sums are there; this puts them in order. */
 #include "analysis/analysis.h"
+#include "analysis/analysis_threads.h"
 #include "report/json_stream.h"
 #include "report/views.h"
 
@@ -20,7 +21,8 @@ static double seconds(uint64_t ns)
 
 /* What is known of a call site, on one rank or on all. */
 struct sums {
-    uint64_t count, ns, before_ns, wait_ns, caused_ns, kind_ns[FV_WS_COUNT], delay_ns[2], critical_ns[2];
+    uint64_t count, ns, before_ns, locked_ns, wait_ns, caused_ns, kind_ns[FV_WS_COUNT], delay_ns[FV_WHERES],
+        critical_ns[FV_WHERES];
 };
 
 struct writer {
@@ -43,6 +45,7 @@ static void add(struct sums *s, const struct fv_tally *t)
         s->ns += t->ns;
         break;
     case FV_TALLY_BEFORE: s->before_ns += t->ns; break;
+    case FV_TALLY_LOCKED: s->locked_ns += t->ns; break;
     case FV_TALLY_WAIT:
         s->wait_ns += fv_is_completion(t->kind) ? 0 : t->ns;
         s->kind_ns[t->kind] += t->ns;
@@ -100,11 +103,18 @@ static void put_seconds(struct writer *w, const char *key, uint64_t ns)
     fv_json_real(w->json, key, seconds(ns));
 }
 
+/* The time outside of calls, waiting for locks included. */
+static uint64_t outside(const uint64_t *ns)
+{
+    return ns[FV_COMPUTING] + ns[FV_FOR_LOCKS];
+}
+
 static void put_where(struct writer *w, const char *key, const uint64_t *ns)
 {
     fv_json_object(w->json, key);
-    put_seconds(w, "computing", ns[FV_COMPUTING]);
+    put_seconds(w, "computing", outside(ns));
     put_seconds(w, "mpi", ns[FV_IN_MPI]);
+    put_seconds(w, "locks", ns[FV_FOR_LOCKS]);
     fv_json_end(w->json);
 }
 
@@ -124,6 +134,7 @@ static void put_sums(struct writer *w, const struct sums *s)
     put_seconds(w, "wait_s", s->wait_ns);
     put_seconds(w, "transfer_s", s->ns - s->wait_ns);
     put_seconds(w, "before_s", s->before_ns);
+    put_seconds(w, "locks_s", s->locked_ns);
     put_kinds(w, s);
     put_seconds(w, "caused_s", s->caused_ns);
     put_where(w, "delay_s", s->delay_ns);
@@ -246,8 +257,8 @@ static void put_ranks(struct writer *w)
         put_seconds(w, "wait_s", t.wait);
         put_seconds(w, "transfer_s", t.mpi - t.wait);
         put_seconds(w, "caused_s", s->caused_ns);
-        put_seconds(w, "delay_s", s->delay_ns[FV_COMPUTING] + s->delay_ns[FV_IN_MPI]);
-        put_seconds(w, "critical_s", s->critical_ns[FV_COMPUTING] + s->critical_ns[FV_IN_MPI]);
+        put_seconds(w, "delay_s", outside(s->delay_ns) + s->delay_ns[FV_IN_MPI]);
+        put_seconds(w, "critical_s", outside(s->critical_ns) + s->critical_ns[FV_IN_MPI]);
         fv_json_end(w->json);
     }
     fv_json_end(w->json);
@@ -301,7 +312,7 @@ static void put_efficiency(struct writer *w)
 /* ---- call sites ---- */
 
 /* The tallies of one site, of all kinds that a site has; one range each. */
-enum { RANGES = 7 };
+enum { RANGES = 8 };
 struct site_ranges {
     const struct fv_tally *at[RANGES], *stop[RANGES];
 };
@@ -322,9 +333,10 @@ static const struct fv_tally *first_of_site(const struct fv_tally *items, size_t
 
 static struct site_ranges ranges_of(const struct writer *w, uint32_t site)
 {
-    static const enum fv_tally_what whats[RANGES - 1] = { FV_TALLY_CALLS,      FV_TALLY_BEFORE,
-                                                          FV_TALLY_WAIT,       FV_TALLY_DIRECT,
-                                                          FV_TALLY_PROPAGATED, FV_TALLY_CRITICAL };
+    static const enum fv_tally_what whats[RANGES - 1] = { FV_TALLY_CALLS,   FV_TALLY_BEFORE,
+                                                          FV_TALLY_LOCKED,  FV_TALLY_WAIT,
+                                                          FV_TALLY_DIRECT,  FV_TALLY_PROPAGATED,
+                                                          FV_TALLY_CRITICAL };
     const struct fv_tally *all = w->a->tallies.items, *caused = w->caused.items;
     struct site_ranges r;
 
@@ -375,7 +387,7 @@ static void put_site(struct writer *w, uint32_t site)
                    site == FV_NONE ? NULL : d->functions[w->a->sites.items[site].function].name);
     fv_json_path(w->json, &w->view, &w->path, site == FV_NONE ? 0 : w->a->sites.items[site].node);
     put_sums(w, &s);
-    fv_json_real(w->json, "imbalance_s", fmax(seconds(s.critical_ns[FV_COMPUTING]) - mean, 0));
+    fv_json_real(w->json, "imbalance_s", fmax(seconds(outside(s.critical_ns)) - mean, 0));
     fv_json_array(w->json, "per_rank");
     for (uint32_t rank; (rank = next_rank(&ranges, &s)) != FV_NONE;) {
         fv_json_object(w->json, NULL);
@@ -478,20 +490,26 @@ static void put_waits(struct writer *w)
     free(order);
 }
 
-/* Direct and propagated costs of the same, put together: ns is the sum, count the direct part. */
+/* Direct and propagated costs of the same, put together: ns is the sum, count the direct part. What locks are
+ * to blame for is a part of what was outside of calls. */
 static void put_delays(struct writer *w)
 {
     const struct fv_tallies *all = &w->a->tallies;
-    struct fv_tallies delays = { 0 };
+    struct fv_tallies delays = { 0 }, locks = { 0 };
 
     for (size_t i = w->begin[FV_TALLY_DIRECT]; i < w->begin[FV_TALLY_PROPAGATED + 1]; i++) {
         struct fv_tally t = all->items[i];
+        bool of_locks = t.kind == FV_FOR_LOCKS;
 
         t.count = t.what == FV_TALLY_DIRECT ? t.ns : 0;
         t.what = 0;
+        t.kind = of_locks ? FV_COMPUTING : t.kind;
         fv_tallies_add(&delays, &t);
+        if (of_locks)
+            fv_tallies_add(&locks, &t);
     }
     fv_tallies_sort(&delays);
+    fv_tallies_sort(&locks);
     const struct fv_tally **order = in_order(delays.items, delays.count);
     uint64_t explained = 0;
 
@@ -504,6 +522,7 @@ static void put_delays(struct writer *w)
         put_seconds(w, "cost_s", order[i]->ns);
         put_seconds(w, "direct_s", order[i]->count);
         put_seconds(w, "propagated_s", order[i]->ns - order[i]->count);
+        put_seconds(w, "locks_s", fv_tallies_ns(&locks, order[i]));
         fv_json_end(w->json);
     }
     fv_json_end(w->json);
@@ -512,6 +531,7 @@ static void put_delays(struct writer *w)
     put_seconds(w, "unexplained_s", w->kinds.wait_ns > explained ? w->kinds.wait_ns - explained : 0);
     free(order);
     fv_tallies_release(&delays);
+    fv_tallies_release(&locks);
 }
 
 static void put_rest(struct writer *w)
@@ -546,6 +566,7 @@ static void put_all(struct writer *w, int64_t clock_error_ns)
     put_sites(w);
     put_waits(w);
     put_delays(w);
+    fv_analysis_put_threads(w->a, w->json, &w->view, &w->path);
     put_rest(w);
     fv_json_end(w->json);
 }

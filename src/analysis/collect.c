@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 void fv_collect_init(struct fv_collect *c, const struct fv_merge *m, const struct fv_sites *sites,
-                     const struct fv_groups *groups, struct fv_steps *steps)
+                     const struct fv_groups *groups, struct fv_steps *steps, struct fv_tallies *tallies)
 {
-    *c = (struct fv_collect){ .merge = m, .sites = sites, .groups = groups, .steps = steps };
+    *c = (struct fv_collect){
+        .merge = m, .sites = sites, .groups = groups, .steps = steps, .tallies = tallies
+    };
     c->traits = fv_xcalloc(m->defs.function_count + 1, 1);
     for (size_t i = 0; i < m->defs.function_count; i++)
         c->traits[i] = (uint8_t)fv_call_traits(m->defs.functions[i].name);
@@ -58,8 +60,11 @@ static void begin_step(struct fv_rank_collect *r, struct fv_call_thread *t, uint
         return;
     }
     t->first = r->all->steps->lines[t->line].count - 1;
+    uint64_t before = t->first ? fv_step(r->all->steps, t->line, t->first - 1)->end
+                               : r->all->steps->lines[t->line].begin_ns;
     s->begin = s->end = ns;
     s->site = site;
+    s->locked = fv_collect_locked(t, ns > before ? ns - before : 0);
     s->cause_line = s->comm = FV_NONE;
 }
 
@@ -139,11 +144,16 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     struct fv_call_thread *t = &r->threads[slot];
     struct fv_line *l = &r->all->steps->lines[t->line];
 
-    if (FV_RECORD_IS_OF_THREAD(m->kind)) /* the analysis is of calls of MPI */
-        return true;
     if (slot) { /* a thread is there from its first event to its last */
-        l->begin_ns = l->count ? l->begin_ns : m->time_ns;
+        /* Where it took over the slot of one that made no calls, from its own first one. */
+        if (!t->met || (m->kind == FV_REC_THREAD_BEGIN && !l->count))
+            l->begin_ns = m->time_ns;
         l->end_ns = m->time_ns;
+        t->met = true;
+    }
+    if (FV_RECORD_IS_OF_THREAD(m->kind)) { /* steps are of calls of MPI */
+        fv_collect_of_thread(r, t, m);
+        return true;
     }
     switch ((enum fv_record_kind)m->kind) {
     case FV_REC_PROGRAM_BEGIN: l->begin_ns = m->time_ns; break;
@@ -277,6 +287,8 @@ void fv_collect_rank_release(struct fv_rank_collect *r)
     fv_pendings_release(&r->send_numbers);
     fv_pendings_release(&r->matched);
     fv_pendings_release(&r->cancelled);
+    fv_pendings_release(&r->births);
+    fv_pendings_release(&r->forks);
     fv_index_release(&r->counter_index);
     free(r->counters);
     free(r->neighbours);

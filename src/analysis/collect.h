@@ -6,6 +6,7 @@
 
 #include "analysis/sites.h"
 #include "analysis/steps.h"
+#include "analysis/tally.h"
 #include "merge/groups.h"
 
 enum fv_item_kind { FV_ITEM_SEND, FV_ITEM_RECEIVE, FV_ITEM_GROUP, FV_ITEM_LOCK };
@@ -49,15 +50,16 @@ struct fv_collect {
     const struct fv_sites *sites;
     const struct fv_groups *groups;
     struct fv_steps *steps;
-    uint8_t *traits;       /* by function: enum fv_call_traits */
-    uint32_t traced;       /* ranks with a trace */
-    struct fv_item *items; /* to be sent; taken by the caller */
+    struct fv_tallies *tallies; /* gets what threads waited for each other */
+    uint8_t *traits;            /* by function: enum fv_call_traits */
+    uint32_t traced;            /* ranks with a trace */
+    struct fv_item *items;      /* to be sent; taken by the caller */
     size_t count, room;
     uint64_t unknown; /* messages whose peers are not known */
 };
 
 void fv_collect_init(struct fv_collect *collect, const struct fv_merge *merge, const struct fv_sites *sites,
-                     const struct fv_groups *groups, struct fv_steps *steps);
+                     const struct fv_groups *groups, struct fv_steps *steps, struct fv_tallies *tallies);
 void fv_collect_release(struct fv_collect *collect);
 
 /* What is kept of one rank between its records. */

@@ -6,6 +6,14 @@
 #include "analysis/collect.h"
 #include "analysis/receives.h"
 
+/* How much earlier a thread would be, had nobody in its process waited for a lock: what its own waits for
+ * locks took, or those of who came last where it waited for another (a barrier, a join). It is the lateness
+ * of the thread against a clock as the ideal network's (graph.h), but for locks. */
+struct fv_lock_clock {
+    uint64_t late_ns, at_call_ns; /* at_call: when its last call of MPI ended */
+    uint64_t last_ns;             /* time of what it did last, but for calls */
+};
+
 /* The call that a thread is in. */
 struct fv_call_thread {
     uint32_t line, first; /* first: its step */
@@ -13,7 +21,10 @@ struct fv_call_thread {
     uint32_t site;
     uint32_t function;
     uint8_t traits;
+    bool met;            /* an event of it */
     uint64_t begin, off; /* off: since when recording is paused; 0: it is not */
+    struct fv_lock_clock locks;
+    struct fv_record region; /* in which it waits for another thread */
 };
 
 /* What is counted so that it has the same number on all ranks: operations on windows and files. */
@@ -55,7 +66,8 @@ struct fv_rank_collect {
     size_t lock_count, lock_room;
     struct neighbours *neighbours; /* few: communicators with a topology */
     size_t neighbour_count, neighbour_room;
-    uint64_t last_op_ns; /* end of the last operation on a window */
+    struct fv_pendings births, forks; /* by creation, by parallel region: how late who made them was */
+    uint64_t last_op_ns;              /* end of the last operation on a window */
     bool failed;
 };
 
@@ -64,6 +76,11 @@ struct fv_step *fv_collect_dependency(struct fv_rank_collect *r, struct fv_call_
 void fv_collect_tell(struct fv_rank_collect *r, const struct fv_item *item);
 struct fv_item fv_collect_item(const struct fv_call_thread *t, enum fv_item_kind kind, uint64_t key);
 uint64_t fv_collect_channel(uint32_t space, uint32_t from, uint32_t to, uint32_t tag);
+
+/* ---- collect_threads.c ---- */
+void fv_collect_of_thread(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
+/* Of the time from the thread's call before to the next one's begin; then that is the call before. */
+uint16_t fv_collect_locked(struct fv_call_thread *t, uint64_t ns);
 
 /* ---- collect_messages.c ---- */
 void fv_collect_send(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);

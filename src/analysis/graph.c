@@ -291,7 +291,9 @@ void fv_graph_critical(struct fv_graph *g)
             g->switches++;
             continue;
         }
-        charge(g, FV_TALLY_CRITICAL, line, s->site, FV_COMPUTING, now > before ? now - before : 0);
+        uint64_t gap = now > before ? now - before : 0, locked = fv_step_locked(s, gap);
+        charge(g, FV_TALLY_CRITICAL, line, s->site, FV_COMPUTING, gap - locked);
+        charge(g, FV_TALLY_CRITICAL, line, s->site, FV_FOR_LOCKS, locked);
         now = before < now ? before : now;
         g->critical_ns = start - now;
         if (!call)
@@ -306,8 +308,9 @@ void fv_graph_critical(struct fv_graph *g)
 
 struct share {
     uint64_t wait; /* to which wait it belongs */
-    uint64_t delayer, waiter;
+    uint64_t ns[2];
 };
+enum side { WAITER, DELAYER };
 struct own_wait {
     struct fv_step *step;
     uint64_t ns;
@@ -328,7 +331,7 @@ struct delays {
 
 static struct share *share_of(struct delays *d, uint32_t site, enum fv_where where)
 {
-    uint32_t i = 2 * (site < d->g->site_count ? site : d->g->site_count) + where;
+    uint32_t i = FV_WHERES * (site < d->g->site_count ? site : d->g->site_count) + where;
     struct share *s = &d->shares[i];
 
     if (s->wait != d->waits_done) {
@@ -337,6 +340,16 @@ static struct share *share_of(struct delays *d, uint32_t site, enum fv_where whe
         d->touched[d->touched_count++] = i;
     }
     return s;
+}
+
+/* Time before a call goes to who computed, or waited for locks of its rank's threads. */
+static void take_gap(struct delays *d, enum side side, const struct fv_step *s, uint64_t ns)
+{
+    uint64_t locked = fv_step_locked(s, ns);
+
+    share_of(d, s->site, FV_COMPUTING)->ns[side] += ns - locked;
+    if (locked)
+        share_of(d, s->site, FV_FOR_LOCKS)->ns[side] += locked;
 }
 
 static uint64_t overlap(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
@@ -367,8 +380,7 @@ static uint64_t look_back(struct delays *d, uint32_t line, uint32_t call, uint32
     const struct fv_steps *steps = d->g->steps;
     uint64_t from = end_before(steps, line, call);
 
-    share_of(d, fv_step(steps, line, call)->site, FV_COMPUTING)->waiter +=
-        fv_step(steps, line, call)->begin - from;
+    take_gap(d, WAITER, fv_step(steps, line, call), fv_step(steps, line, call)->begin - from);
     for (uint32_t i = call, looked = 0; i; looked++) {
         uint32_t stop = i;
 
@@ -383,8 +395,8 @@ static uint64_t look_back(struct delays *d, uint32_t line, uint32_t call, uint32
         const struct fv_step *s = fv_step(steps, line, i);
         uint64_t before = end_before(steps, line, i), wait = fv_step_wait(s);
         if (s->site != FV_NONE)
-            share_of(d, s->site, FV_IN_MPI)->waiter += s->end - s->begin - wait;
-        share_of(d, s->site, FV_COMPUTING)->waiter += s->begin - before;
+            share_of(d, s->site, FV_IN_MPI)->ns[WAITER] += s->end - s->begin - wait;
+        take_gap(d, WAITER, s, s->begin - before);
         from = before;
     }
     return from;
@@ -408,8 +420,8 @@ static uint64_t look_at_delayer(struct delays *d, uint32_t line, uint32_t call, 
             waited += wait;
         }
         if (s->site != FV_NONE)
-            share_of(d, s->site, FV_IN_MPI)->delayer += overlap(own, s->end, from, to);
-        share_of(d, s->site, FV_COMPUTING)->delayer += overlap(before, s->begin, from, to);
+            share_of(d, s->site, FV_IN_MPI)->ns[DELAYER] += overlap(own, s->end, from, to);
+        take_gap(d, DELAYER, s, overlap(before, s->begin, from, to));
         if (before <= from || !call)
             return waited;
         if (looked == LOOK_BACK) {
@@ -422,17 +434,34 @@ static uint64_t look_at_delayer(struct delays *d, uint32_t line, uint32_t call, 
 
 static uint64_t more_than_waiter(const struct share *s)
 {
-    return s->delayer > s->waiter ? s->delayer - s->waiter : 0;
+    return s->ns[DELAYER] > s->ns[WAITER] ? s->ns[DELAYER] - s->ns[WAITER] : 0;
 }
 
 static void charge_share(struct delays *d, uint32_t line, uint32_t i, double direct, double propagated)
 {
-    uint32_t site = i / 2 < d->g->site_count ? i / 2 : FV_NONE;
-    enum fv_where where = i & 1;
+    uint32_t site = i / FV_WHERES < d->g->site_count ? i / FV_WHERES : FV_NONE;
+    enum fv_where where = i % FV_WHERES;
     double ns = (double)more_than_waiter(&d->shares[i]);
 
     charge(d->g, FV_TALLY_DIRECT, line, site, where, (uint64_t)llround(ns * direct));
     charge(d->g, FV_TALLY_PROPAGATED, line, site, where, (uint64_t)llround(ns * propagated));
+}
+
+/* The part of one wait that locks of the delayer's threads are to blame for. */
+static void charge_for_locks(struct delays *d, uint32_t line, uint32_t delayer, double direct)
+{
+    const struct fv_line *lines = d->g->steps->lines;
+    double ns = 0;
+
+    for (size_t i = 0; i < d->touched_count; i++)
+        if (d->touched[i] % FV_WHERES == FV_FOR_LOCKS)
+            ns += (double)more_than_waiter(&d->shares[d->touched[i]]) * direct;
+    if (ns >= 0.5)
+        fv_tallies_add(d->g->out, &(struct fv_tally){ .what = FV_TALLY_FOR_LOCKS,
+                                                      .rank = lines[line].rank,
+                                                      .other_rank = lines[delayer].rank,
+                                                      .count = 1,
+                                                      .ns = (uint64_t)llround(ns) });
 }
 
 /* Shares out a wait, and what fell on it from those who waited for this line. */
@@ -454,6 +483,7 @@ static void share_out(struct delays *d, uint32_t line, uint32_t call)
     double direct = fmin((double)wait / total, 1), propagated = s->cost / total;
     for (size_t i = 0; i < d->touched_count; i++)
         charge_share(d, s->cause_line, d->touched[i], direct, propagated);
+    charge_for_locks(d, line, s->cause_line, direct);
     for (size_t i = 0; i < d->wait_count; i++)
         d->waits[i].step->cost += (double)d->waits[i].ns * (direct + propagated);
 }
@@ -482,7 +512,7 @@ void fv_graph_delays(struct fv_graph *g)
     struct next next;
 
     d.call = fv_xcalloc((size_t)g->steps->line_count + 1, sizeof(*d.call));
-    d.shares = fv_xcalloc(2 * ((size_t)g->site_count + 1), sizeof(*d.shares));
+    d.shares = fv_xcalloc(FV_WHERES * ((size_t)g->site_count + 1), sizeof(*d.shares));
     for (uint32_t i = 0; i < g->steps->line_count; i++) {
         d.call[i] = g->steps->lines[i].count;
         if (find_wait(&d, i, &next))

@@ -7,6 +7,7 @@
 enum fv_tally_what {
     FV_TALLY_CALLS,      /* site, rank: calls and their time */
     FV_TALLY_BEFORE,     /* site, rank: time outside of MPI that ended in the call */
+    FV_TALLY_LOCKED,     /* ... the part of it in which locks of the rank's threads were waited for */
     FV_TALLY_WAIT,       /* site, rank, kind */
     FV_TALLY_CAUSE,      /* kind, site, rank (FV_NONE: of all), other_site, other_rank: who was waited for */
     FV_TALLY_DIRECT,     /* site, rank, kind (enum fv_where): delay that others waited for */
@@ -15,9 +16,15 @@ enum fv_tally_what {
     FV_TALLY_LINE_MPI,   /* rank is a line: calls and their time; ... */
     FV_TALLY_LINE_WAIT,
     FV_TALLY_LINE_PAUSED,
+    FV_TALLY_FOR_LOCKS,   /* rank, other_rank: waiting in MPI, because the other's threads waited for locks */
+    FV_TALLY_THREAD_SITE, /* threads' waiting: site is a node, kind a function << 8 | enum fv_thread_wait,
+                             rank, ... other_site: lock, as in the archive */
+    FV_TALLY_THREAD_LINE, /* ... rank is a line that waits, kind: enum fv_thread_wait */
+    FV_TALLY_THREAD_CAUSE, /* ... rank is a line that was waited for */
     FV_TALLY_WHATS
 };
-enum fv_where { FV_COMPUTING, FV_IN_MPI };
+/* Of the time outside of MPI, what the rank's threads waited for locks is told apart. */
+enum fv_where { FV_COMPUTING, FV_IN_MPI, FV_FOR_LOCKS, FV_WHERES };
 
 struct fv_tally {
     uint32_t what, site, rank, kind, other_site, other_rank;
@@ -36,6 +43,8 @@ void fv_tallies_add(struct fv_tallies *tallies, const struct fv_tally *item);
 void fv_tallies_gather(struct fv_tallies *tallies, const struct fv_transport *t);
 /* In the order of keys, when no more is added. */
 void fv_tallies_sort(struct fv_tallies *tallies);
+/* Of sorted ones, that of the same key; 0: there is none. */
+uint64_t fv_tallies_ns(const struct fv_tallies *tallies, const struct fv_tally *key);
 void fv_tallies_release(struct fv_tallies *tallies);
 
 #endif

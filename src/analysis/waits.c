@@ -7,7 +7,7 @@
 
 /* Sums over one line, by call site; the last one is for no site. */
 struct site_sum {
-    uint64_t calls, ns, before_ns;
+    uint64_t calls, ns, before_ns, locked_ns;
 };
 
 struct pass {
@@ -141,7 +141,10 @@ static void count_call(struct pass *p, uint32_t first, const struct fv_step *s)
     struct site_sum *sum = &p->sums[s->site < p->site_count ? s->site : p->site_count];
     uint64_t before = first ? fv_step(p->steps, p->line, first - 1)->end : p->steps->lines[p->line].begin_ns;
 
-    sum->before_ns += s->begin > before ? s->begin - before : 0;
+    uint64_t gap = s->begin > before ? s->begin - before : 0;
+
+    sum->before_ns += gap;
+    sum->locked_ns += fv_step_locked(s, gap);
     if (s->flags & FV_STEP_PAUSE) {
         p->paused_ns += s->end - s->begin;
         return;
@@ -167,6 +170,9 @@ static void tell_sums(struct pass *p)
         if (sum->before_ns)
             fv_tallies_add(p->out,
                            &(struct fv_tally){ FV_TALLY_BEFORE, site, p->rank, 0, 0, 0, 1, sum->before_ns });
+        if (sum->locked_ns)
+            fv_tallies_add(p->out,
+                           &(struct fv_tally){ FV_TALLY_LOCKED, site, p->rank, 0, 0, 0, 1, sum->locked_ns });
         *sum = (struct site_sum){ 0 };
     }
     fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_LINE_MPI, 0, p->line, 0, 0, 0, p->calls, p->mpi_ns });

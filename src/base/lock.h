@@ -1,24 +1,40 @@
 /* A lock for the runtime's rare paths. Not a pthread mutex: those may be interposed, by fvmpi itself
  * among others, and this one must work in a signal-free instant of any thread without libpthread state.
- * Critical sections are short, so waiting is yielding. */
+ * Critical sections are short, so waiting is yielding; and then sleeping, because yielding lets no thread run
+ * whose real-time priority is lower. */
 #ifndef FV_LOCK_H
 #define FV_LOCK_H
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 struct fv_lock {
     uint32_t held;
 };
 
+static inline void fv_lock_wait(unsigned tries)
+{
+    if (tries < 100) {
+        sched_yield();
+    } else {
+        const struct timespec rest = { 0, 20000 };
+        int saved = errno;
+
+        syscall(SYS_nanosleep, &rest, NULL); /* the C library's is a cancellation point */
+        errno = saved;
+    }
+}
+
 static inline void fv_lock(struct fv_lock *lock)
 {
-    while (__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    for (unsigned tries = 0; __atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE); tries++)
+        fv_lock_wait(tries);
 }
 
 /* False: it is held, perhaps by whom a signal handler has interrupted. */
@@ -46,6 +62,21 @@ static inline uint64_t fv_signals_hold(void)
 static inline void fv_signals_go_on(uint64_t before)
 {
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+}
+
+/* Both, for a lock that is taken where signals may come. */
+static inline uint64_t fv_lock_sigsave(struct fv_lock *lock)
+{
+    uint64_t signals = fv_signals_hold();
+
+    fv_lock(lock);
+    return signals;
+}
+
+static inline void fv_unlock_sigrestore(struct fv_lock *lock, uint64_t signals)
+{
+    fv_unlock(lock);
+    fv_signals_go_on(signals);
 }
 
 #endif

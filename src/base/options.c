@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define FIELD(name) offsetof(struct fv_options, name)
@@ -186,6 +187,7 @@ static const char *parse_threads(const struct fv_option *option, const char *tex
 /* Whether there are such events is for others to say: libpfm4 knows more of them. */
 static const char *parse_events(const struct fv_option *option, const char *text, void *field)
 {
+    char names[FV_EVENTS_MOST][FV_PERF_EVENT_NAME];
     struct fv_perf_event event;
     const char *list = text, *word;
     unsigned count = 0;
@@ -197,6 +199,10 @@ static const char *parse_events(const struct fv_option *option, const char *text
             return "not names with commas between, as in INSTRUCTIONS,PAGE-FAULTS";
         if (++count > FV_EVENTS_MOST)
             return "more than 4 events; name fewer, and run again for the others";
+        for (unsigned i = 0; i + 1 < count; i++)
+            if (!strcasecmp(names[i], event.name))
+                return "one event twice; name each once";
+        strcpy(names[count - 1], event.name);
     }
     if (strlen(text) >= sizeof(events_storage))
         return "too long";

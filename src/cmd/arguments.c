@@ -1,9 +1,18 @@
 /* See arguments.h. */
 #include "cmd/arguments.h"
 #include "base/options.h"
+#include "cmd/cmd.h"
 
 #include <stdio.h>
 #include <string.h>
+
+int fv_arguments_wrong(const char *command, const char *what, const char *why)
+{
+    const char *space = strchr(command, ' '); /* the log's lines begin with "fvmpi" */
+
+    fv_log("%s: %s: %s; see %s --help", space ? space + 1 : command, what, why, command);
+    return FV_EXIT_USAGE;
+}
 
 static int take_operand(const struct fv_arguments *a, int argc, char **argv, const char **operand)
 {
@@ -41,7 +50,7 @@ static int say_unknown(const struct fv_arguments *a, const char *word)
     char text[100];
 
     if (!near)
-        return a->wrong(word, "no such option, or its value is missing or too much");
+        return a->wrong(word, "no such option");
     snprintf(text, sizeof(text), "no such option (did you mean --%s?)", near);
     return a->wrong(word, text);
 }
@@ -49,11 +58,17 @@ static int say_unknown(const struct fv_arguments *a, const char *word)
 int fv_arguments_take(const struct fv_arguments *a, int argc, char **argv, void *options,
                       const char **operand)
 {
+    char letters[16];
     int option;
 
+    snprintf(letters, sizeof(letters), ":%s", a->letters); /* tells what is missing from what is unknown */
     opterr = 0;
     optind = 0; /* anew */
-    while ((option = getopt_long(argc, argv, a->letters, a->table, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, letters, a->table, NULL)) != -1) {
+        if (option == ':')
+            return a->wrong(argv[optind - 1], "its value is missing");
+        if (option == '?' && optopt && !strncmp(argv[optind - 1], "--", 2))
+            return a->wrong(argv[optind - 1], "it takes no value");
         int status = a->take(options, option);
 
         if (status == FV_UNKNOWN_OPTION)

@@ -33,8 +33,7 @@ static const char usage[] =
 
 static int wrong(const char *what, const char *why)
 {
-    fv_log("check: %s: %s; see fvmpi check --help", what, why);
-    return FV_EXIT_USAGE;
+    return fv_arguments_wrong("fvmpi check", what, why);
 }
 
 enum { OPT_ALL = 256, OPT_STRICT, OPT_JSON };

@@ -32,11 +32,7 @@ static const char usage[] =
     "  --json FILE    the whole comparison as JSON, schema fvmpi-diff-1; - is stdout\n"
     "  --text         text too, beside --json\n"
     "  --top N        rows in each list of the text (10)\n"
-    "  --all          all rows\n"
-    "  --width N      columns of the text (the terminal's; 100 where there is none)\n"
-    "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n"
-    "  -h, --help     this text\n"
-    "\n"
+    "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
     "Call paths are joined by function, file and line, and where the program was built anew and lines have "
     "moved by\n"
     "the names of functions. For that the program of A must still be there, or its debug file in a directory "
@@ -46,11 +42,10 @@ static const char usage[] =
 
 static int wrong(const char *what, const char *why)
 {
-    fv_log("diff: %s: %s; see fvmpi diff --help", what, why);
-    return FV_EXIT_USAGE;
+    return fv_arguments_wrong("fvmpi diff", what, why);
 }
 
-enum { OPT_JSON = 256, OPT_TEXT, OPT_TOP, OPT_ALL, OPT_WIDTH, OPT_COLOR };
+enum { OPT_JSON = 256, OPT_TEXT };
 
 static int take_option(void *options, int option)
 {
@@ -59,19 +54,9 @@ static int take_option(void *options, int option)
     switch (option) {
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
-    case OPT_ALL: o->view.top = SIZE_MAX; return FV_GO_ON;
-    case OPT_TOP:
-        return fv_output_number(optarg, 1, &o->view.top) ? FV_GO_ON
-                                                         : wrong(optarg, "--top takes a number from 1");
-    case OPT_WIDTH:
-        return fv_output_number(optarg, 20, &o->view.width) ? FV_GO_ON
-                                                            : wrong(optarg, "--width takes a number from 20");
-    case OPT_COLOR:
-        return fv_output_color(optarg, &o->view.color) ? FV_GO_ON
-                                                       : wrong(optarg, "--color takes auto, always or never");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
-    return FV_UNKNOWN_OPTION;
+    return fv_output_option(option, &o->view, wrong);
 }
 
 /* Options and directories up to the argument list's end; argv[0] is skipped. */
@@ -80,10 +65,7 @@ static int take_arguments(struct options *o, int argc, char **argv, unsigned sid
     static const struct option table[] = {
         { "json", required_argument, NULL, OPT_JSON },
         { "text", no_argument, NULL, OPT_TEXT },
-        { "top", required_argument, NULL, OPT_TOP },
-        { "all", no_argument, NULL, OPT_ALL },
-        { "width", required_argument, NULL, OPT_WIDTH },
-        { "color", required_argument, NULL, OPT_COLOR },
+        FV_OUTPUT_OPTIONS,
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };

@@ -1,9 +1,9 @@
 /* fvmpi dump: every record of the rank files, one a line, `type key=value ...`, for eyes and for grep.
  * One small function prints a record type; strings are quoted and escaped. What is damaged is a line, too. */
+#include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "report/experiment.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -301,6 +301,14 @@ static void print_instances(const struct fv_cursor *c, const void *record)
                r->reservoir[i].cpu_ns);
 }
 
+static void print_event_counts(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_event_counts *r = record;
+
+    printf("event_counts thread=%u context=%" PRIu64 " all=%" PRIu64 " in_window=%" PRIu64, c->thread, c->index, r->all,
+           r->in_window);
+}
+
 static void print_section(const struct fv_cursor *c, const void *record)
 {
     const struct fv_section *r = record;
@@ -351,7 +359,8 @@ static void print_cost(const struct fv_cursor *c, const void *record)
 {
     const struct fv_cost *r = record;
 
-    printf("cost thread=%u path=%u ticks=%" PRIu64 " in_mpi=%" PRIu64, c->thread, r->path, r->ticks, r->in_mpi);
+    printf("cost thread=%u path=%u section=%u ticks=%" PRIu64 " in_mpi=%" PRIu64, c->thread, r->path, r->section, r->ticks,
+           r->in_mpi);
 }
 
 static void print_logged(const struct fv_cursor *c, const void *record)
@@ -489,7 +498,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_SECTION_TIMES] = print_section_times, [FV_CHUNK_SECTION_LOSSES] = print_section_losses,
     [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
-    [FV_CHUNK_METRIC_EVENTS] = print_metric_event,
+    [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
     [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread,
 };
 
@@ -532,31 +541,36 @@ static const char usage[] =
     "Times are ticks of the file's clock. share/format.md explains the records.\n"
     "  -h, --help   this text\n";
 
+static int wrong(const char *what, const char *why)
+{
+    return fv_arguments_wrong("fvmpi dump", what, why);
+}
+
+static int take_option(void *options, int option)
+{
+    (void)options;
+    if (option != 'h')
+        return FV_UNKNOWN_OPTION;
+    fputs(usage, stdout);
+    return FV_EXIT_OK;
+}
+
 int fv_cmd_dump(int argc, char **argv)
 {
-    static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+    static const struct option table[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory" };
     struct fv_experiment experiment;
-    int option;
+    const char *path;
+    int status = fv_arguments_take(&arguments, argc, argv, NULL, &path);
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            return FV_EXIT_OK;
-        }
-        fv_log("dump: %s: no such option; see fvmpi dump --help", argv[optind - 1]);
-        return FV_EXIT_USAGE;
-    }
-    if (optind + 1 != argc) {
-        fv_log("dump: one experiment directory or rank file is needed; see fvmpi dump --help");
-        return FV_EXIT_USAGE;
-    }
-    if (fv_experiment_open_all(&experiment, argv[optind]))
+    if (status >= 0)
+        return status;
+    if (fv_experiment_open_all(&experiment, path))
         return FV_EXIT_FAILED;
     for (size_t i = 0; i < experiment.count; i++)
         print_file(experiment.files[i].name, experiment.files[i].reader);
     for (size_t i = 0; i < experiment.problems.count; i++)
-        fv_log("%s: %s", experiment.problems.items[i].file ? experiment.problems.items[i].file : argv[optind],
+        fv_log("%s: %s", experiment.problems.items[i].file ? experiment.problems.items[i].file : path,
                experiment.problems.items[i].text);
     fv_experiment_release(&experiment);
     if (fflush(stdout) || ferror(stdout)) {

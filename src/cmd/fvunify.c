@@ -7,6 +7,7 @@
 #include "fvmpi.h"
 #include "merge/correct.h"
 #include "merge/weave.h"
+#include "merge/weave_sections.h"
 #include "otf2/archive.h"
 
 #include <dirent.h>
@@ -34,7 +35,7 @@ static const char usage[] =
     "that\n"
     "Vampir, ViTE, Scalasca and others open. M may be any number; the archive is the same.\n"
     "\n"
-    "  -o DIR          write traces.otf2 and traces/ there\n"
+    "  -o, --output DIR  write traces.otf2, traces/ and analysis.json there\n"
     "      --memory N  bytes that a process may use for buffers, with K, M or G (256M)\n"
     "      --no-correct  leave times as the clocks told them, also where a message arrives before it is "
     "sent\n"
@@ -54,9 +55,7 @@ static bool first_process; /* says what concerns all */
 
 static int wrong(const char *what, const char *why)
 {
-    if (first_process)
-        fv_log("fvunify: %s: %s; see fvunify --help", what, why);
-    return FV_EXIT_USAGE;
+    return first_process ? fv_arguments_wrong("fvunify", what, why) : FV_EXIT_USAGE;
 }
 
 static bool parse_size(const char *text, uint64_t *out)
@@ -104,6 +103,16 @@ static int take_option(void *options, int option)
     return FV_UNKNOWN_OPTION;
 }
 
+/* A single rank file has no directory for the archive. */
+static int check_place(const struct options *o)
+{
+    struct stat st;
+
+    if (o->output || stat(o->directory, &st) || S_ISDIR(st.st_mode))
+        return FV_GO_ON;
+    return wrong(o->directory, "a file; give its directory, or name one for the archive with -o");
+}
+
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option table[] = {
@@ -124,7 +133,8 @@ static int parse(int argc, char **argv, struct options *o)
 
     *o =
         (struct options){ .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .analysis = true };
-    return fv_arguments_take(&arguments, argc, argv, o, &o->directory);
+    int status = fv_arguments_take(&arguments, argc, argv, o, &o->directory);
+    return status >= 0 ? status : check_place(o);
 }
 
 /* ---- progress ---- */
@@ -319,10 +329,13 @@ static bool replay_all(struct run *r)
                                       .progress_context = &r->progress };
     struct fv_sink *archive = fv_archive_sink(r->archive), *sink = archive;
     struct fv_annotate annotate;
+    struct fv_weave_sections sections;
     struct fv_weave weave;
     bool good = true;
 
-    fv_weave_init(&weave, &m->defs, &m->clocks, archive);
+    fv_weave_sections_init(&sections, archive);
+    sink = &sections.sink;
+    fv_weave_init(&weave, &m->defs, &m->clocks, sink);
     if (fv_defs_has_instances(&m->defs))
         sink = &weave.sink;
     fv_annotate_init(&annotate, &r->analysis, sink);
@@ -335,12 +348,14 @@ static bool replay_all(struct run *r)
         memset(r->locations + r->location_count, 0, threads * sizeof(*r->locations));
         fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map,
                       r->locations + r->location_count);
+        fv_weave_sections_rank(&sections, m->files[i].reader, &m->files[i].map, r->locations + r->location_count);
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);
+    fv_weave_sections_release(&sections);
     r->instances = weave.stats;
     progress_end(&r->progress);
     return good && !interrupted && (!first_process || add_missing(r, archive));
@@ -525,7 +540,7 @@ static bool write_archive(struct run *r)
     r->archive = fv_archive_open(output, t, buffer_bytes(r));
     if (!r->archive)
         return false;
-    bool good = fv_archive_begin_events(r->archive, &r->merge.defs, r->merge.context_of_node,
+    bool good = fv_archive_begin_events(r->archive, &r->merge.defs, &r->merge.locks, r->merge.context_of_node,
                                         r->merge.function_of_node);
     good = good && replay_all(r);
     good = fv_archive_end_events(r->archive) && good;

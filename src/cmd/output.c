@@ -56,7 +56,8 @@ static bool color_by_default(void)
     return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
 }
 
-bool fv_output_color(const char *when, bool *out)
+/* auto, always or never; false: another word. */
+static bool parse_color(const char *when, bool *out)
 {
     bool is_auto = !strcmp(when, "auto");
 
@@ -64,6 +65,27 @@ bool fv_output_color(const char *when, bool *out)
         return false;
     *out = is_auto ? color_by_default() : when[0] == 'a';
     return true;
+}
+
+int fv_output_option(int option, struct fv_text_options *text, fv_arguments_wrong_fn *wrong)
+{
+    switch (option) {
+    case FV_OPT_ALL:
+        text->top = SIZE_MAX;
+        text->brief = false;
+        return FV_GO_ON;
+    case FV_OPT_TOP:
+        text->brief = false;
+        return fv_output_number(optarg, 1, &text->top) ? FV_GO_ON
+                                                       : wrong(optarg, "--top takes a number from 1");
+    case FV_OPT_WIDTH:
+        return fv_output_number(optarg, 20, &text->width) ? FV_GO_ON
+                                                          : wrong(optarg, "--width takes a number from 20");
+    case FV_OPT_COLOR:
+        return parse_color(optarg, &text->color) ? FV_GO_ON
+                                                 : wrong(optarg, "--color takes auto, always or never");
+    }
+    return FV_UNKNOWN_OPTION;
 }
 
 struct fv_text_options fv_output_defaults(void)

@@ -2,12 +2,27 @@
 #ifndef FV_OUTPUT_H
 #define FV_OUTPUT_H
 
+#include "cmd/arguments.h"
 #include "report/views.h"
+
+/* The options of the text, for the table of a command and its usage; --top is the command's own to explain.
+ */
+enum { FV_OPT_TOP = 512, FV_OPT_ALL, FV_OPT_WIDTH, FV_OPT_COLOR };
+#define FV_OUTPUT_OPTIONS                                                                                    \
+    { "top", required_argument, NULL, FV_OPT_TOP }, { "all", no_argument, NULL, FV_OPT_ALL },                \
+        { "width", required_argument, NULL, FV_OPT_WIDTH },                                                  \
+    {                                                                                                        \
+        "color", required_argument, NULL, FV_OPT_COLOR                                                       \
+    }
+#define FV_OUTPUT_USAGE                                                                                      \
+    "  --width N      columns of the text (the terminal's; 100 where there is none)\n"                       \
+    "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n"                 \
+    "  -h, --help     this text\n"
+/* Takes one of them, with its value in `optarg`: what the `take` of struct fv_arguments returns. */
+int fv_output_option(int option, struct fv_text_options *text, fv_arguments_wrong_fn *wrong);
 
 /* A whole number of at least `least`. */
 bool fv_output_number(const char *text, size_t least, size_t *out);
-/* auto, always or never; false: another word. */
-bool fv_output_color(const char *when, bool *out);
 /* 10 rows, as wide as the terminal, color and UTF-8 as the environment says. */
 struct fv_text_options fv_output_defaults(void);
 /* Is it a file that a run left, which nothing brings back? */
@@ -15,8 +30,8 @@ bool fv_output_is_recorded(const char *path);
 /* Are there rank files in that directory? */
 bool fv_output_holds_run(const char *directory);
 
-/* A file that an option such as --json names; "-" is stdout. fv_output_close() takes what writing it returned, closes it, logs what
- * went wrong and returns it; `out` may be NULL. */
+/* A file that an option such as --json names; "-" is stdout. fv_output_close() takes what writing it
+ * returned, closes it, logs what went wrong and returns it; `out` may be NULL. */
 FILE *fv_output_open(const char *path);
 int fv_output_close(FILE *out, const char *path, const char *option, int err);
 

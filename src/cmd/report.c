@@ -37,11 +37,8 @@ static const char usage[] =
     "  --speedscope FILE  the same in the file format of speedscope.app\n"
     "  --top N        rows in each table of the text (10; of section Waiting 3)\n"
     "  --all          all rows\n"
-    "  --width N      columns of the text (the terminal's; 100 where there is none)\n"
-    "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n"
-    "  --no-symbols   show call paths as module+offset: quick, and needs none of the program's files\n"
-    "  -h, --help     this text\n"
-    "\n"
+    "  --no-symbols   show call paths as module+offset: quick, and needs none of the program's "
+    "files\n" FV_OUTPUT_USAGE "\n"
     "FVMPI_DEBUG_PATH names a directory with debug files by build-id (DIR/.build-id/xx/yyyy.debug), "
     "searched\n"
     "before /usr/lib/debug. Exit status: 0 reported (also if parts are missing, which the report then "
@@ -50,18 +47,13 @@ static const char usage[] =
 
 static int wrong(const char *what, const char *why)
 {
-    fv_log("report: %s: %s; see fvmpi report --help", what, why);
-    return FV_EXIT_USAGE;
+    return fv_arguments_wrong("fvmpi report", what, why);
 }
 
 enum {
     OPT_JSON = 256,
     OPT_CSV,
     OPT_TEXT,
-    OPT_TOP,
-    OPT_ALL,
-    OPT_WIDTH,
-    OPT_COLOR,
     OPT_NO_SYMBOLS,
     OPT_SOURCE,
     OPT_SOURCE_PATH,
@@ -108,24 +100,10 @@ static int take_option(void *options, int option)
     case OPT_RANK: return take_rank(o, optarg);
     case OPT_FOLDED: o->folded = optarg; return FV_GO_ON;
     case OPT_SPEEDSCOPE: o->speedscope = optarg; return FV_GO_ON;
-    case OPT_ALL:
-        o->view.top = SIZE_MAX;
-        o->view.brief = false;
-        return FV_GO_ON;
     case OPT_NO_SYMBOLS: o->symbols = false; return FV_GO_ON;
-    case OPT_TOP:
-        o->view.brief = false;
-        return fv_output_number(optarg, 1, &o->view.top) ? FV_GO_ON
-                                                         : wrong(optarg, "--top takes a number from 1");
-    case OPT_WIDTH:
-        return fv_output_number(optarg, 20, &o->view.width) ? FV_GO_ON
-                                                            : wrong(optarg, "--width takes a number from 20");
-    case OPT_COLOR:
-        return fv_output_color(optarg, &o->view.color) ? FV_GO_ON
-                                                       : wrong(optarg, "--color takes auto, always or never");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
-    return FV_UNKNOWN_OPTION;
+    return fv_output_option(option, &o->view, wrong);
 }
 
 /* Files that are written, by their options; at most one of them is stdout. */
@@ -180,10 +158,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "rank", required_argument, NULL, OPT_RANK },
         { "folded", required_argument, NULL, OPT_FOLDED },
         { "speedscope", required_argument, NULL, OPT_SPEEDSCOPE },
-        { "top", required_argument, NULL, OPT_TOP },
-        { "all", no_argument, NULL, OPT_ALL },
-        { "width", required_argument, NULL, OPT_WIDTH },
-        { "color", required_argument, NULL, OPT_COLOR },
+        FV_OUTPUT_OPTIONS,
         { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
         { "help", no_argument, NULL, 'h' },
         { 0 },

@@ -29,11 +29,7 @@ static const char usage[] =
     "                 else bounds of it are shown\n"
     "  --phase N      this phase only\n"
     "  --top N        phases (10)\n"
-    "  --all          all phases\n"
-    "  --width N      columns of the text (the terminal's; 100 where there is none)\n"
-    "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n"
-    "  -h, --help     this text\n"
-    "\n"
+    "  --all          all phases\n" FV_OUTPUT_USAGE "\n"
     "The components for cache and memory are not measured. Exit status: 0 shown, 1 nothing to show, or T1 "
     "does not "
     "fit\n"
@@ -41,11 +37,10 @@ static const char usage[] =
 
 static int wrong(const char *what, const char *why)
 {
-    fv_log("stacks: %s: %s; see fvmpi stacks --help", what, why);
-    return FV_EXIT_USAGE;
+    return fv_arguments_wrong("fvmpi stacks", what, why);
 }
 
-enum { OPT_T1 = 256, OPT_PHASE, OPT_TOP, OPT_ALL, OPT_WIDTH, OPT_COLOR };
+enum { OPT_T1 = 256, OPT_PHASE };
 
 static int take_t1(struct options *o, const char *argument)
 {
@@ -60,26 +55,15 @@ static int take_t1(struct options *o, const char *argument)
 static int take_option(void *options, int option)
 {
     struct options *o = options;
-    struct fv_text_options *text = &o->view.text;
 
     switch (option) {
     case OPT_T1: return take_t1(o, optarg);
     case OPT_PHASE:
         return fv_output_number(optarg, 1, &o->view.phase) ? FV_GO_ON
                                                            : wrong(optarg, "--phase takes a number from 1");
-    case OPT_ALL: text->top = SIZE_MAX; return FV_GO_ON;
-    case OPT_TOP:
-        return fv_output_number(optarg, 1, &text->top) ? FV_GO_ON
-                                                       : wrong(optarg, "--top takes a number from 1");
-    case OPT_WIDTH:
-        return fv_output_number(optarg, 20, &text->width) ? FV_GO_ON
-                                                          : wrong(optarg, "--width takes a number from 20");
-    case OPT_COLOR:
-        return fv_output_color(optarg, &text->color) ? FV_GO_ON
-                                                     : wrong(optarg, "--color takes auto, always or never");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
-    return FV_UNKNOWN_OPTION;
+    return fv_output_option(option, &o->view.text, wrong);
 }
 
 static int parse(int argc, char **argv, struct options *o)
@@ -87,10 +71,7 @@ static int parse(int argc, char **argv, struct options *o)
     static const struct option table[] = {
         { "t1", required_argument, NULL, OPT_T1 },
         { "phase", required_argument, NULL, OPT_PHASE },
-        { "top", required_argument, NULL, OPT_TOP },
-        { "all", no_argument, NULL, OPT_ALL },
-        { "width", required_argument, NULL, OPT_WIDTH },
-        { "color", required_argument, NULL, OPT_COLOR },
+        FV_OUTPUT_OPTIONS,
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };

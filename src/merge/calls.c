@@ -113,6 +113,8 @@ struct fv_call_info fv_call_info(const char *name, unsigned class)
     char lower[48] = "";
     size_t n = 0;
 
+    if (class == FV_CLASS_SECTION)
+        return info;
     if (class == FV_CLASS_OF_THREADS) {
         info.role = strstr(name, "implicit barrier") ? FV_ROLE_THREAD_IMPLICIT_BARRIER
                     : strstr(name, "barrier")        ? FV_ROLE_THREAD_BARRIER

@@ -49,7 +49,10 @@ enum fv_call_role {
 };
 
 /* Beside enum fv_function_class, which is MPI's. */
-enum { FV_CLASS_OF_THREADS = 0x100 };
+enum {
+    FV_CLASS_OF_THREADS = 0x100,
+    FV_CLASS_SECTION = 0x101, /* that the program marks; its name is "NAME NUMBER", which is no other's */
+};
 
 /* What a synchronisation call does to a window. */
 enum fv_rma_sync {

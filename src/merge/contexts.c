@@ -109,6 +109,8 @@ void fv_contexts_release(struct fv_contexts *c)
     fv_index_release(&c->index);
     fv_arena_release(&c->arena);
     free(c->model.nodes);
+    free(c->model.addresses);
+    fv_arena_release(&c->model.arena);
     fv_problems_release(&c->model.problems);
     fv_symbols_release(&c->symbols);
     *c = (struct fv_contexts){ 0 };

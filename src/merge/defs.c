@@ -113,6 +113,14 @@ bool fv_defs_has_instances(const struct fv_defs *d)
     return false;
 }
 
+bool fv_defs_has_sections(const struct fv_defs *d)
+{
+    for (size_t i = 0; i < d->function_count; i++)
+        if (d->functions[i].class == FV_CLASS_SECTION)
+            return true;
+    return false;
+}
+
 static void join_comm(struct fv_defs *d, struct fv_def_comm *to, const struct fv_def_comm *c)
 {
     to->created += c->created;
@@ -286,6 +294,7 @@ void fv_def_map_release(struct fv_def_map *map)
     free(map->entries);
     free(map->entries_of);
     free(map->thread_calls);
+    free(map->sections);
     *map = (struct fv_def_map){ 0 };
 }
 
@@ -406,6 +415,7 @@ void fv_def_map_through(struct fv_def_map *map, const struct fv_def_map *next)
     through(map->functions, map->function_count, next->functions, next->function_count);
     if (map->thread_calls)
         through(map->thread_calls, FV_THREAD_CALLS, next->functions, next->function_count);
+    through(map->sections, map->section_count, next->functions, next->function_count);
     through(map->nodes, map->node_count, next->nodes, next->node_count);
     through(map->entries, map->entry_count, next->nodes, next->node_count);
     through(map->comms, map->comm_count, next->comms, next->comm_count);

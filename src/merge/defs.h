@@ -74,6 +74,7 @@ struct fv_def_rank {
     uint64_t dropped_instances;          /* ... and measured instances, ... */
     uint64_t dropped_of_threads;         /* ... and what threads did between calls */
     uint32_t thread_objects;             /* numbers of locks and such; 0: threads are not in the trace */
+    uint32_t omp_objects;                /* 1: some of them are of OpenMP */
     const struct fv_clock_point *points; /* by time; the first is the header's */
     uint32_t point_count;
     const uint32_t *threads; /* fv_thread_record.id; the first is the main one */
@@ -125,6 +126,8 @@ struct fv_def_map {
         uint32_t first, count;
     } * entries_of;
     size_t entries_of_count;
+    uint32_t *sections; /* functions by their numbers */
+    size_t section_count;
     uint32_t *thread_calls; /* functions by FV_THREAD_CALLS (threads.h); NULL: none is used */
 };
 void fv_def_map_release(struct fv_def_map *map);
@@ -161,6 +164,8 @@ static inline uint64_t fv_location(const struct fv_def_rank *rank, uint32_t slot
 
 /* Was any function measured? */
 bool fv_defs_has_instances(const struct fv_defs *defs);
+/* Did the program mark sections? */
+bool fv_defs_has_sections(const struct fv_defs *defs);
 
 /* Is the communicator created and destroyed in the trace of all its ranks? */
 static inline bool fv_def_comm_is_seen(const struct fv_def_comm *c)

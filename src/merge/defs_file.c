@@ -438,6 +438,14 @@ static void find_points(struct fv_def_rank *r, const struct fv_reader *reader, s
     r->point_count = (uint32_t)count;
 }
 
+/* For a rank that was killed before it had a second point of its clock. */
+static uint64_t hz_of(const struct fv_file_header *h)
+{
+    bool one_point = h->last.ticks == h->first.ticks && h->clock_kind == FV_CLOCK_TSC;
+
+    return h->nominal_hz || !one_point ? h->nominal_hz : (uint64_t)fv_clock_hz_since(h);
+}
+
 static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, const char *name)
 {
     const struct fv_file_header *h = fv_reader_header(reader);
@@ -452,12 +460,13 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .file = name,
                              .clock_kind = h->clock_kind,
                              .traced = h->traced,
-                             .nominal_hz = h->nominal_hz,
+                             .nominal_hz = hz_of(h),
                              .stop_ticks = h->trace_stop_ticks,
                              .dropped = h->dropped[FV_DROP_EVENTS],
                              .dropped_instances = count_lost_instances(reader),
                              .dropped_of_threads = count_lost_of_threads(reader),
-                             .thread_objects = fv_threads_objects(reader) };
+                             .thread_objects = fv_threads_objects(reader),
+                             .omp_objects = fv_threads_use_omp(reader) };
     struct fv_clock_point *points = NULL;
     uint32_t *threads = NULL;
     uint8_t boot[16];
@@ -477,6 +486,21 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
     free(threads);
 }
 
+static void add_sections(struct fv_defs *d, const struct fv_reader *reader, struct fv_def_map *map)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SECTIONS);
+    char name[FV_SECTION_NAME + 16];
+    struct fv_section s;
+    size_t room = 0;
+
+    for (const void *p; fv_reader_header(reader)->traced && (p = fv_cursor_next(&c));) {
+        memcpy(&s, p, sizeof(s));
+        snprintf(name, sizeof(name), "%.*s %d", FV_SECTION_NAME - 1, s.name, s.number);
+        fv_def_map_set(&map->sections, &map->section_count, &room, c.index + 1,
+                       fv_defs_function(d, name, FV_CLASS_SECTION));
+    }
+}
+
 void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const char *name,
                       struct fv_def_map *map)
 {
@@ -488,6 +512,7 @@ void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const c
     *map = (struct fv_def_map){ 0 };
     add_functions(d, reader, &used, map);
     add_thread_calls(d, &used, map);
+    add_sections(d, reader, map);
     fv_defs_add_paths(d, reader, used.paths, used.path_count, map);
     free(used.functions);
     free(used.paths);

@@ -241,6 +241,8 @@ bool fv_merge_unify(struct fv_merge *m, bool symbols)
     if (good)
         find_numbers(m, &own);
     fv_defs_release(&own);
+    if (!fv_transport_any(t, !good))
+        good = fv_lock_names_collect(&m->locks, m, symbols);
     fv_clocks_init(&m->clocks, &m->defs);
     return !fv_transport_any(t, !good);
 }
@@ -256,6 +258,7 @@ void fv_merge_close(struct fv_merge *m)
     free(m->context_of_node);
     free(m->function_of_node);
     fv_contexts_release(&m->contexts);
+    fv_lock_names_release(&m->locks);
     fv_clocks_release(&m->clocks);
     fv_defs_release(&m->defs);
     fv_problems_release(&m->problems);

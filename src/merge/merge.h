@@ -4,6 +4,7 @@
 #define FV_MERGE_H
 
 #include "merge/contexts.h"
+#include "merge/lock_names.h"
 #include "merge/replay.h"
 #include "merge/transport.h"
 
@@ -25,6 +26,7 @@ struct fv_merge {
     uint32_t *context_of_node;   /* by call path, ... */
     uint32_t *function_of_node;  /* ... as in struct fv_contexts */
     struct fv_contexts contexts; /* in the first process */
+    struct fv_lock_names locks;  /* in all */
     struct fv_problems problems; /* in the first process */
     uint64_t event_bytes;        /* of this process's files */
 };

@@ -47,19 +47,22 @@
     X(IO_ISSUED)    /* ref, id */                                                                            \
     X(IO_END)       /* ref, sent: bytes, id */                                                               \
     X(INSTANCE)     /* context: a measured instance of the function whose entry it is begins */              \
-    X(INSTANCE_END) /* context; sent: ns of CPU time */                                                      \
+    X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 it goes on at once */                                                      \
+    X(SECTIONS)      /* id: set of the program's sections that are open from here on, as the rank's file has it */ \
+    X(SECTION_ENTER) /* ref: function */                                                                     \
+    X(SECTION_LEAVE) /* ref */                                                                               \
     X(REGION_ENTER) /* a thread waits outside of calls: ref: function; context; peer: object; id: ns of its leave */ \
-    X(REGION_LEAVE) /* ref; if it waited, op: enum fv_sync_kind, sent: ns, id: location it waited for */     \
+    X(REGION_LEAVE) /* ref; if it waited, op: enum fv_thread_wait, sent: ns, id: location it waited for */   \
     X(THREAD_CREATE) /* ref: rank, as an index; id: number of the creation there */                          \
     X(THREAD_BEGIN)  /* as it, by the new thread */                                                          \
     X(THREAD_END)                                                                                            \
     X(THREAD_JOIN)                                                                                           \
-    X(ACQUIRE) /* ref: lock; id: order of its acquisitions */                                                \
-    X(RELEASE) /* ref, id */                                                                                 \
-    X(OMP_FORK) /* ref: rank, as an index; id: threads asked for, 0 not said; context */                     \
-    X(TEAM_BEGIN) /* ref: rank; a thread begins its part */                                                  \
+    X(ACQUIRE) /* ref: lock; id: order of its acquisitions; op: 1 of OpenMP */                               \
+    X(RELEASE) /* ref, id, op */                                                                                \
+    X(OMP_FORK) /* ref: rank, as an index; id: threads asked for, 0 not said; context; sent: region */       \
+    X(TEAM_BEGIN) /* ref: rank; sent: region; a thread begins its part */                                    \
     X(TEAM_END)                                                                                              \
-    X(OMP_JOIN)
+    X(OMP_JOIN) /* sent: region */
 
 enum fv_record_kind {
 #define FV_RECORD_ENUM(kind) FV_REC_##kind,

@@ -17,7 +17,7 @@ static inline void put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_
     s->now = record->time_ns;
     if (!l->records) /* a matched probe is told, but no record of an archive */
         l->first_ns = record->time_ns;
-    l->records += record->kind != FV_REC_MATCHED;
+    l->records += record->kind != FV_REC_MATCHED && record->kind != FV_REC_SECTIONS;
     l->last_ns = record->time_ns;
     if (!r->sink->put(r->sink, s->slot, record))
         r->failed = true;
@@ -437,6 +437,12 @@ static void measure(struct fv_rank_replay *r, struct fv_stream *s, bool on, uint
     s->off = !on;
 }
 
+static void tell_sections(struct fv_rank_replay *r, struct fv_stream *s, uint64_t set, uint64_t time)
+{
+    s->section_set = set;
+    fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_SECTIONS, .id = set }, time);
+}
+
 /* ---- streams ---- */
 
 /* The next event of the thread, over its chunks. */
@@ -527,7 +533,10 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
             break;
         if (s->off && !fv_threads_is_end(s)) /* as for calls */
             measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
-        fv_threads_tell(r, s);
+        if (s->item == FV_EV_SECTIONS)
+            tell_sections(r, s, s->field[1], fv_rank_time(r, s, s->begin_ticks));
+        else
+            fv_threads_tell(r, s);
         break;
     }
 }
@@ -639,6 +648,7 @@ struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t r
                                   .stats = stats,
                                   .first_object = fv_threads_first_object(replay->defs, rank),
                                   .line = &replay->clocks->lines[replay->clocks->of_rank[rank]] };
+    fv_threads_open(r);
     r->is_open = r->rank->state != FV_STATE_FINALIZED && r->rank->state != FV_STATE_EXITED;
     r->streams = fv_xcalloc(r->rank->thread_count, sizeof(*r->streams));
     for (uint32_t i = 0; i < r->rank->thread_count && !r->failed; i++)
@@ -659,6 +669,8 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
         else
             fv_threads_tell_open(r, s, end);
         fv_threads_close(r, s);
+        if (s->section_set) /* they are open until the rank's end */
+            tell_sections(r, s, 0, end);
         if (fv_reader_header(r->reader)->paused_since && r->locations[s->slot].records)
             measure(r, s, false, s->now);
         if (!s->slot)
@@ -688,6 +700,7 @@ bool fv_replay_close(struct fv_rank_replay *r)
     fv_rma_release(r);
     fv_io_release(r);
     free(r->streams);
+    free(r->object_kinds);
     good = !r->failed;
     free(r);
     return good;

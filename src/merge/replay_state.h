@@ -44,6 +44,7 @@ struct fv_stream {
     struct fv_record frame;     /* the end of the collective operation around the details; kind COUNT: none */
     uint64_t now;               /* of the last record */
     uint32_t piece;             /* of the clock's line */
+    uint64_t section_set;       /* that is open */
     bool off;                   /* recording is off, or calls are lost */
     struct fv_open_team *teams; /* parallel regions that it is in, or has forked */
     size_t team_count, team_room;
@@ -66,7 +67,8 @@ struct fv_rank_replay {
     const struct fv_replay *replay;
     const struct fv_def_rank *rank;
     uint32_t index; /* of the rank */
-    uint32_t first_object;
+    uint32_t first_object, object_count;
+    uint8_t *object_kinds; /* enum fv_sync_kind */
     const struct fv_reader *reader;
     const struct fv_def_map *map;
     struct fv_sink *sink;
@@ -100,6 +102,7 @@ void fv_rma_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_
 void fv_rma_release(struct fv_rank_replay *r);
 
 /* replay_threads.c */
+void fv_threads_open(struct fv_rank_replay *r);
 void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s);
 /* Is the present item recorded also while recording is off? */
 bool fv_threads_is_end(const struct fv_stream *s);

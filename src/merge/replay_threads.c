@@ -17,6 +17,18 @@ static uint32_t object_of(const struct fv_rank_replay *r, uint64_t object)
     return r->first_object + (object < r->rank->thread_objects ? (uint32_t)object : 0);
 }
 
+/* Kinds of its locks, by number. */
+void fv_threads_open(struct fv_rank_replay *r)
+{
+    struct fv_cursor c = fv_cursor(r->reader, FV_CHUNK_SYNC_OBJECTS);
+
+    r->object_count = r->rank->thread_objects;
+    r->object_kinds = fv_xcalloc((size_t)r->object_count + 1, 1);
+    for (const struct fv_sync_object *o; r->object_count && (o = fv_cursor_next(&c));)
+        if (o->id < r->object_count)
+            r->object_kinds[o->id] = o->kind;
+}
+
 static void tell_region(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_record *enter,
                         const struct fv_record *leave)
 {
@@ -58,7 +70,7 @@ static void tell_wait(struct fv_rank_replay *r, struct fv_stream *s)
     s->end = s->end > s->begin ? s->end : s->begin;
     const struct fv_record enter = enter_of(r, s, call, f[3], f[2]);
     const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
-                                     .op = waited ? call & 15 : 0,
+                                     .op = waited ? (uint8_t)fv_thread_wait_of(call) : 0,
                                      .ref = enter.ref,
                                      .time_ns = s->end,
                                      .sent = s->end - s->begin,
@@ -72,7 +84,9 @@ static void begin_team(struct fv_rank_replay *r, struct fv_stream *s)
 {
     const uint64_t *f = s->field;
     bool is_fork = s->item == FV_EV_OMP_FORK;
-    struct fv_record record = { .kind = is_fork ? FV_REC_OMP_FORK : FV_REC_TEAM_BEGIN, .ref = r->index };
+    struct fv_record record = { .kind = is_fork ? FV_REC_OMP_FORK : FV_REC_TEAM_BEGIN,
+                                .ref = r->index,
+                                .sent = f[1] };
 
     if (is_fork) {
         uint32_t node = fv_rank_lookup(r->map->nodes, r->map->node_count, f[3]);
@@ -99,7 +113,9 @@ static void end_innermost(struct fv_rank_replay *r, struct fv_stream *s, uint64_
     const struct fv_open_team *t = &s->teams[--s->team_count];
 
     fv_rank_put(r, s,
-                (struct fv_record){ .kind = t->is_fork ? FV_REC_OMP_JOIN : FV_REC_TEAM_END, .ref = r->index },
+                (struct fv_record){ .kind = t->is_fork ? FV_REC_OMP_JOIN : FV_REC_TEAM_END,
+                                    .ref = r->index,
+                                    .sent = t->region },
                 time);
 }
 
@@ -122,7 +138,7 @@ static void tell_barrier(struct fv_rank_replay *r, struct fv_stream *s, uint64_t
         return;
     const struct fv_record enter = enter_of(r, s, FV_THREAD_IMPLICIT_BARRIER, join[4], join[3]);
     const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
-                                     .op = waited ? FV_SYNC_OMP : 0,
+                                     .op = waited ? FV_TW_OMP_BARRIER : 0,
                                      .ref = enter.ref,
                                      .time_ns = all,
                                      .sent = all - s->begin,
@@ -224,6 +240,7 @@ void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s)
     if (s->item == FV_EV_ACQUIRE || s->item == FV_EV_RELEASE) {
         record.ref = object_of(r, s->field[1]);
         record.id = s->field[2];
+        record.op = s->field[1] < r->object_count && r->object_kinds[s->field[1]] == FV_SYNC_OMP;
     }
     fv_rank_put(r, s, record, fv_rank_time(r, s, s->begin_ticks));
 }
@@ -249,7 +266,7 @@ void fv_threads_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_
     unsigned call = (now.wait_kind & 15u) | (now.wait_operation & 15u) << 4;
     const struct fv_record enter = enter_of(r, s, call, now.wait_path, now.wait_object);
     const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
-                                     .op = now.wait_kind & 15,
+                                     .op = (uint8_t)fv_thread_wait_of(call),
                                      .ref = enter.ref,
                                      .time_ns = s->end,
                                      .sent = s->end - s->begin,

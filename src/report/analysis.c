@@ -215,6 +215,13 @@ static void take_critical_path(struct source *s, const json_t *value)
     s->to->switches = count(s, value, "switches");
 }
 
+/* Null where no rank recorded what threads waited for; files of older versions have none. */
+static void take_threads(struct source *s, const json_t *value)
+{
+    if (!json_is_null(value))
+        s->to->lock_wait_s = number(s, value, "mpi_wait_s");
+}
+
 static void take_unmatched(struct source *s, const json_t *value)
 {
     static const char *const keys[] = { "sends", "receives", "collectives", "unknown" };
@@ -246,6 +253,7 @@ static const struct member {
     { "critical_path", false, take_critical_path },
     { "efficiency", false, take_efficiency },
     { "unmatched", false, take_unmatched },
+    { "threads", false, take_threads },
 };
 
 static int next_character(struct source *s)

@@ -46,6 +46,7 @@ struct fv_analysed {
     bool one_clock;
     uint64_t unmatched; /* messages and collectives of which a side is missing */
     double unexplained_s, critical_path_s;
+    double lock_wait_s; /* waiting in MPI that threads' waiting for locks is to blame for; 0: none, or not known */
     uint64_t switches;
     double serialization, transfer; /* NAN: not known */
     struct fv_analysed_rank *ranks;

@@ -408,6 +408,7 @@ static void take_totals(struct join *j)
     c->wait_s = 0;
     c->unexplained_s = a->unexplained_s;
     c->critical_path_s = a->critical_path_s;
+    c->lock_wait_s = a->lock_wait_s;
     c->switches = a->switches;
     c->kind_count = a->kind_count;
     FV_GROW(c->kinds, c->kind_room, c->kind_count);

@@ -2,6 +2,7 @@
  * procedures, lines, loops and the branch it counts for; and over the samples of each thread, which are added
  * to these. So symbols and recursion are looked at once for a path, however many threads were there. */
 #include "report/cost_profile.h"
+#include "report/cost_profile_parts.h"
 #include "report/loops.h"
 
 #include <math.h>
@@ -26,109 +27,13 @@ struct maker {
     size_t id_count, id_room;
     uint32_t *procedure_of, *line_of; /* by frame, as far as asked */
     struct fv_index procedures, lines, branches;
+    bool with_loops;
     uint32_t *loop_at; /* by node: the innermost loop; FV_NONE */
 };
 
 double fv_cost_error(uint64_t ticks)
 {
     return 2 * sqrt((double)ticks);
-}
-
-/* ---- synchronisation of threads ---- */
-
-/* Names as they begin. Functions of a run-time library that also run the program's code (GOMP_parallel,
- * tasks) are not here: where they wait, the sample is in the library itself. Documented in fvmpi-report(1).
- */
-static const char *const sync_names[] = {
-    "pthread_barrier_wait",
-    "__pthread_barrier_wait",
-    "pthread_mutex_lock",
-    "__pthread_mutex_lock",
-    "___pthread_mutex_lock",
-    "pthread_mutex_timedlock",
-    "pthread_mutex_clocklock",
-    "pthread_rwlock_rdlock",
-    "pthread_rwlock_wrlock",
-    "__pthread_rwlock_",
-    "pthread_spin_lock",
-    "__pthread_spin_lock",
-    "pthread_cond_wait",
-    "__pthread_cond_wait",
-    "___pthread_cond_wait",
-    "pthread_cond_timedwait",
-    "___pthread_cond_timedwait",
-    "pthread_cond_clockwait",
-    "pthread_join",
-    "__pthread_join",
-    "__pthread_clockjoin",
-    "sem_wait",
-    "sem_timedwait",
-    "__new_sem_wait",
-    "__lll_lock_wait",
-    "__GI___lll_lock_wait",
-    "__futex_",
-    "__GI___futex_",
-    "futex_wait",
-    "mtx_lock",
-    "cnd_wait",
-    "thrd_join",
-    "GOMP_barrier",
-    "GOMP_critical_",
-    "GOMP_atomic_start",
-    "GOMP_loop_end",
-    "gomp_team_barrier",
-    "gomp_barrier",
-    "gomp_mutex_lock",
-    "gomp_simple_barrier",
-    "gomp_team_end",
-    "omp_set_lock",
-    "omp_set_nest_lock",
-    "__kmpc_barrier",
-    "__kmpc_critical",
-    "__kmp_barrier",
-    "__kmp_fork_barrier",
-    "__kmp_join_barrier",
-    "__kmp_hyper_barrier",
-    "__kmp_wait_",
-    "__kmp_flag_",
-    "__kmp_acquire_",
-    "std::barrier",
-    "std::mutex::lock",
-};
-
-static bool is_sync_name(const char *name)
-{
-    for (size_t i = 0; name && i < sizeof(sync_names) / sizeof(*sync_names); i++)
-        if (!strncmp(name, sync_names[i], strlen(sync_names[i])))
-            return true;
-    return false;
-}
-
-static bool is_module(const struct fv_module *m, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strncmp(m->name, *names, strlen(*names)))
-            return true;
-    return false;
-}
-
-/* The frames of run-time libraries at the inner end; behind the first frame of the program it is computing.
- */
-static bool in_sync(const struct fv_path *p, const struct fv_model *m)
-{
-    static const char *const openmp[] = { "libgomp.so", "libomp.so", "libiomp5.so", NULL };
-    static const char *const runtime[] = { "libgomp.so", "libomp.so",  "libiomp5.so", "libc.so",
-                                           "libc-",      "libpthread", "libfvmpi",    NULL };
-
-    if (p->count && is_module(&m->modules[p->frames[0].module], openmp))
-        return true;
-    for (size_t i = 0; i < p->count; i++) {
-        if (is_sync_name(p->frames[i].function))
-            return true;
-        if (!is_module(&m->modules[p->frames[i].module], runtime))
-            return false;
-    }
-    return false;
 }
 
 /* ---- procedures, lines, branches ---- */
@@ -150,6 +55,9 @@ static const char *label(struct maker *k, const struct fv_frame *f)
         return fv_arena_string(&k->out->arena, fv_frame_label(f, k->model, buffer, sizeof(buffer)));
     if (fv_module_is_fvmpi(&k->model->modules[f->module]))
         return "[fvmpi]";
+    if (f->begin)
+        return fv_arena_printf(&k->out->arena, "%s+0x%llx", k->model->modules[f->module].name,
+                               (unsigned long long)f->begin);
     return fv_arena_printf(&k->out->arena, "[%s]", k->model->modules[f->module].name);
 }
 
@@ -158,21 +66,26 @@ static uint32_t find_procedure(struct maker *k, const struct fv_frame *f)
     struct fv_cost_profile *c = k->out;
     bool module_alone = !f->function && f->module < FV_MODEL_FIRST_MODULE;
     uint32_t module = module_alone && f->module != FV_MODEL_CUT && f->module != FV_MODEL_LOST ? 0 : f->module;
-    uint64_t hash = fv_mix2(module, f->function ? fv_hash_bytes(f->function, strlen(f->function)) : 0);
+    uint64_t hash = fv_mix2(module, f->function ? fv_hash_bytes(f->function, strlen(f->function)) : f->begin);
     struct fv_index_probe p = fv_index_probe(&k->procedures, hash);
     const char *name;
 
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
         if (c->procedures[i].module == module &&
             (f->function ? !strcmp(c->procedures[i].name, f->function)
-                         : c->procedures[i].name[0] == '[' || c->procedures[i].name[0] == '(')) {
+                         : c->procedures[i].nameless && c->procedures[i].begin == f->begin)) {
             c->procedures[i].inlined &= f->inlined;
             return i;
         }
     name = f->module == FV_MODEL_NO_MODULE && !f->function ? "[unknown code]" : label(k, f);
     FV_GROW(c->procedures, c->procedure_room, c->procedure_count + 1);
     c->procedures[c->procedure_count] =
-        (struct fv_cost_procedure){ .name = name, .file = f->file, .module = module, .inlined = f->inlined };
+        (struct fv_cost_procedure){ .name = name,
+                                    .begin = f->function ? 0 : f->begin,
+                                    .nameless = !f->function,
+                                    .file = f->file,
+                                    .module = module,
+                                    .inlined = f->inlined };
     fv_index_add(&k->procedures, hash, (uint32_t)c->procedure_count);
     return (uint32_t)c->procedure_count++;
 }
@@ -261,8 +174,10 @@ static void fold_fvmpi(struct fv_path *p, const struct fv_model *m)
         p->frames[kept] = p->frames[end - 1];
         p->frames[kept].file = NULL;
         p->frames[kept].inlined = false;
-        if (!i)
+        if (!i) {
             p->frames[kept].function = NULL;
+            p->frames[kept].begin = 0;
+        }
         kept++;
     }
     p->count = kept;
@@ -271,8 +186,8 @@ static void fold_fvmpi(struct fv_path *p, const struct fv_model *m)
 static void add_loops(struct maker *k, struct target *t, uint32_t node)
 {
     t->loops = k->id_count;
-    t->self_loop = t->fvmpi ? FV_NONE : k->loop_at[node];
-    for (; node; node = k->model->nodes[node].parent) {
+    t->self_loop = t->fvmpi || !k->with_loops ? FV_NONE : k->loop_at[node];
+    for (; node && k->with_loops; node = k->model->nodes[node].parent) {
         if (fv_module_is_fvmpi(&k->model->modules[k->model->nodes[node].module]))
             continue;
         for (uint32_t loop = k->loop_at[node]; loop != FV_NONE; loop = k->out->loops[loop].parent)
@@ -290,7 +205,7 @@ static void add_target(struct maker *k, uint32_t node, struct fv_path *path)
     procedures = fv_xcalloc(path->count + 1, sizeof(*procedures));
     *t = (struct target){ .procedures = k->id_count,
                           .used = true,
-                          .sync = in_sync(path, k->model),
+                          .sync = fv_cost_in_sync(path, k->model),
                           .fvmpi =
                               path->count && fv_module_is_fvmpi(&k->model->modules[path->frames[0].module]) };
     for (size_t i = 0; i < path->count; i++) {
@@ -343,35 +258,53 @@ static void add_to_target(struct maker *k, const struct target *t, const struct 
     add_both(&c->branches[t->branch].sum, sum, true);
 }
 
-/* Of one thread, from its leaves. `dense` and `touched` are scratch, by procedure. */
-static void add_thread(struct maker *k, size_t first, size_t end, struct fv_cost_part *dense,
-                       uint32_t *touched)
+/* The procedures of one thread, or section, while its leaves are added up. */
+struct parts {
+    struct fv_cost_part *dense; /* by procedure */
+    uint32_t *touched;
+    size_t count;
+};
+
+static struct parts parts_new(const struct maker *k)
 {
-    struct fv_cost_profile *c = k->out;
-    size_t count = 0;
+    return (struct parts){ .dense = fv_xcalloc(k->out->procedure_count + 1, sizeof(struct fv_cost_part)),
+                           .touched = fv_xcalloc(k->out->procedure_count + 1, sizeof(uint32_t)) };
+}
 
-    for (size_t i = first; i < end; i++) {
-        const struct fv_cost_leaf *l = &k->model->costs.leaves[i];
-        const struct target *t = &k->targets[l->node];
-        struct fv_cost_sum sum = { l->ticks, l->in_mpi, t->sync ? l->ticks - l->in_mpi : 0 };
+static void parts_free(struct parts *p)
+{
+    free(p->dense);
+    free(p->touched);
+}
 
-        for (size_t p = t->procedures; p < t->lines; p++) {
-            struct fv_cost_part *part = &dense[k->ids[p]];
+static void add_leaf(const struct maker *k, struct parts *parts, const struct fv_cost_leaf *l)
+{
+    const struct target *t = &k->targets[l->node];
+    const struct fv_cost_sum sum = { l->ticks, l->in_mpi, t->sync ? l->ticks - l->in_mpi : 0 };
 
-            if (!part->sum.total.ticks)
-                touched[count++] = k->ids[p];
-            add_both(&part->sum, &sum, p == t->procedures);
-        }
-        FV_GROW(c->stacks, c->stack_room, c->stack_count + 1);
-        c->stacks[c->stack_count++] = (struct fv_cost_stack){ l->thread, t->branch, l->ticks };
+    for (size_t p = t->procedures; p < t->lines; p++) {
+        struct fv_cost_part *part = &parts->dense[k->ids[p]];
+
+        if (!part->sum.total.ticks)
+            parts->touched[parts->count++] = k->ids[p];
+        add_both(&part->sum, &sum, p == t->procedures);
     }
-    FV_GROW(c->parts, c->part_room, c->part_count + count);
-    for (size_t i = 0; i < count; i++) {
-        c->parts[c->part_count] = dense[touched[i]];
-        c->parts[c->part_count].procedure = touched[i];
-        c->parts[c->part_count++].thread = k->model->costs.leaves[first].thread;
-        dense[touched[i]] = (struct fv_cost_part){ 0 };
+}
+
+/* `parts` is empty again. */
+static void take_parts(struct parts *parts, uint32_t owner, struct fv_cost_part **items, size_t *item_count,
+                       size_t *room)
+{
+    *items = fv_grow(*items, room, *item_count + parts->count, sizeof(**items));
+    for (size_t i = 0; i < parts->count; i++) {
+        struct fv_cost_part *part = &parts->dense[parts->touched[i]];
+
+        part->procedure = parts->touched[i];
+        part->owner = owner;
+        (*items)[(*item_count)++] = *part;
+        *part = (struct fv_cost_part){ 0 };
     }
+    parts->count = 0;
 }
 
 static bool is_wanted(const struct maker *k, const struct fv_cost_leaf *l)
@@ -382,18 +315,36 @@ static bool is_wanted(const struct maker *k, const struct fv_cost_leaf *l)
 static void add_threads(struct maker *k)
 {
     const struct fv_costs *costs = &k->model->costs;
-    struct fv_cost_part *dense = fv_xcalloc(k->out->procedure_count + 1, sizeof(*dense));
-    uint32_t *touched = fv_xcalloc(k->out->procedure_count + 1, sizeof(*touched));
-    size_t next;
+    struct fv_cost_profile *c = k->out;
+    struct parts parts = parts_new(k);
 
-    for (size_t i = 0; i < costs->leaf_count; i = next) {
-        for (next = i; next < costs->leaf_count && costs->leaves[next].thread == costs->leaves[i].thread;)
-            next++;
-        if (is_wanted(k, &costs->leaves[i]))
-            add_thread(k, i, next, dense, touched);
+    for (size_t i = 0; i < costs->leaf_count; i++) {
+        const struct fv_cost_leaf *l = &costs->leaves[i];
+
+        if (!is_wanted(k, l))
+            continue;
+        add_leaf(k, &parts, l);
+        FV_GROW(c->stacks, c->stack_room, c->stack_count + 1);
+        c->stacks[c->stack_count++] =
+            (struct fv_cost_stack){ l->thread, k->targets[l->node].branch, l->ticks };
+        if (i + 1 == costs->leaf_count || l[1].thread != l->thread)
+            take_parts(&parts, l->thread, &c->parts, &c->part_count, &c->part_room);
     }
-    free(dense);
-    free(touched);
+    parts_free(&parts);
+}
+
+static void add_sections(struct maker *k)
+{
+    const struct fv_sections_view *s = &k->model->sections;
+    struct fv_cost_profile *c = k->out;
+    struct parts parts = parts_new(k);
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        for (size_t n = 0; n < s->items[i].cost_count; n++)
+            add_leaf(k, &parts, &s->items[i].costs[n]);
+        take_parts(&parts, i, &c->section_parts, &c->section_part_count, &c->section_part_room);
+    }
+    parts_free(&parts);
 }
 
 static void add_paths(struct maker *k)
@@ -411,7 +362,8 @@ static void add_paths(struct maker *k)
             sums[l->node].in_mpi += l->in_mpi;
             seconds += (double)l->ticks * m->costs.threads[l->thread].tick_s;
         }
-    k->loop_at = fv_loops_find(k->out, m, k->symbols, sums);
+    if (k->with_loops)
+        k->loop_at = fv_loops_find(k->out, m, k->symbols, sums);
     FV_GROW(k->out->branches, k->out->branch_room, 1);
     k->out->branches[0] = (struct fv_cost_branch){ FV_NONE, FV_NONE, { { 0 }, { 0 } } };
     k->out->branch_count = 1;
@@ -429,170 +381,10 @@ static void add_paths(struct maker *k)
     free(sums);
 }
 
-/* ---- order ---- */
-
-static int by_sums(const struct fv_cost_both *x, const struct fv_cost_both *y)
+static void make(struct fv_cost_profile *out, const struct fv_model *m, const struct fv_symbols *symbols,
+                 uint32_t rank, bool of_sections)
 {
-    if (x->self.ticks != y->self.ticks)
-        return x->self.ticks > y->self.ticks ? -1 : 1;
-    return x->total.ticks > y->total.ticks ? -1 : x->total.ticks < y->total.ticks;
-}
-
-static int by_self(const void *a, const void *b)
-{
-    const struct fv_cost_procedure *x = a, *y = b;
-    int order = by_sums(&x->sum, &y->sum);
-
-    return order ? order : (x->first_part > y->first_part) - (x->first_part < y->first_part);
-}
-
-static int line_by_self(const void *a, const void *b)
-{
-    const struct fv_cost_line *x = a, *y = b;
-    int order = by_sums(&x->sum, &y->sum);
-
-    if (!order)
-        order = strcmp(x->file, y->file);
-    return order ? order : (x->line > y->line) - (x->line < y->line);
-}
-
-static int part_by_procedure(const void *a, const void *b)
-{
-    const struct fv_cost_part *x = a, *y = b;
-
-    if (x->procedure != y->procedure)
-        return x->procedure < y->procedure ? -1 : 1;
-    return (x->thread > y->thread) - (x->thread < y->thread);
-}
-
-static int stack_by_thread(const void *a, const void *b)
-{
-    const struct fv_cost_stack *x = a, *y = b;
-
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->branch > y->branch) - (x->branch < y->branch);
-}
-
-static void order_procedures(struct fv_cost_profile *c)
-{
-    uint32_t *renumbered = fv_xcalloc(c->procedure_count + 1, sizeof(*renumbered));
-
-    for (size_t i = 0; i < c->procedure_count; i++)
-        c->procedures[i].first_part = i; /* its old number */
-    if (c->procedure_count)
-        qsort(c->procedures, c->procedure_count, sizeof(*c->procedures), by_self);
-    for (uint32_t i = 0; i < c->procedure_count; i++)
-        renumbered[c->procedures[i].first_part] = i;
-    for (size_t i = 0; i < c->line_count; i++)
-        c->lines[i].procedure = renumbered[c->lines[i].procedure];
-    for (size_t i = 1; i < c->branch_count; i++)
-        c->branches[i].procedure = renumbered[c->branches[i].procedure];
-    for (size_t i = 0; i < c->part_count; i++)
-        c->parts[i].procedure = renumbered[c->parts[i].procedure];
-    free(renumbered);
-}
-
-static int loop_by_total(const void *a, const void *b)
-{
-    const struct fv_cost_loop *x = a, *y = b;
-
-    if (x->sum.total.ticks != y->sum.total.ticks)
-        return x->sum.total.ticks > y->sum.total.ticks ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-/* Those without samples are left out; a loop around another has at least its samples, and came before it. */
-static void order_loops(struct fv_cost_profile *c)
-{
-    uint32_t *renumbered = fv_xcalloc(c->loop_count + 1, sizeof(*renumbered));
-    size_t kept = 0;
-
-    for (uint32_t i = 0; i < c->loop_count; i++)
-        c->loops[i].number = i;
-    if (c->loop_count)
-        qsort(c->loops, c->loop_count, sizeof(*c->loops), loop_by_total);
-    while (kept < c->loop_count && c->loops[kept].sum.total.ticks)
-        kept++;
-    for (uint32_t i = 0; i < kept; i++)
-        renumbered[c->loops[i].number] = i;
-    c->loop_count = kept;
-    for (size_t i = 0; i < kept; i++)
-        if (c->loops[i].parent != FV_NONE)
-            c->loops[i].parent = renumbered[c->loops[i].parent];
-    free(renumbered);
-}
-
-/* Equal stacks of different instructions are one. */
-static void merge_stacks(struct fv_cost_profile *c)
-{
-    size_t kept = 0;
-
-    if (c->stack_count)
-        qsort(c->stacks, c->stack_count, sizeof(*c->stacks), stack_by_thread);
-    for (size_t i = 0; i < c->stack_count; i++) {
-        if (kept && !stack_by_thread(&c->stacks[kept - 1], &c->stacks[i]))
-            c->stacks[kept - 1].ticks += c->stacks[i].ticks;
-        else
-            c->stacks[kept++] = c->stacks[i];
-    }
-    c->stack_count = kept;
-}
-
-/* A rank's share of a procedure; ranks that were never there have none. */
-static void spread(struct fv_cost_profile *c, const struct fv_model *m, struct fv_cost_procedure *p)
-{
-    const struct fv_cost_thread *threads = m->costs.threads;
-    uint32_t ranks = 0;
-    size_t next, end = p->first_part + p->parts;
-
-    p->rank_min_s = INFINITY;
-    for (size_t i = p->first_part; i < end; i = next, ranks++) {
-        uint32_t rank = threads[c->parts[i].thread].rank;
-        double seconds = 0;
-
-        for (next = i; next < end && threads[c->parts[next].thread].rank == rank; next++)
-            seconds += (double)c->parts[next].sum.total.ticks * threads[c->parts[next].thread].tick_s;
-        p->rank_min_s = fmin(p->rank_min_s, seconds);
-        if (!ranks || seconds > p->rank_max_s) {
-            p->rank_max_s = seconds;
-            p->rank_max = rank;
-        }
-    }
-    if (ranks < c->rank_count)
-        p->rank_min_s = 0;
-}
-
-static void order(struct maker *k)
-{
-    struct fv_cost_profile *c = k->out;
-    const struct fv_costs *costs = &k->model->costs;
-    uint32_t last = FV_NONE;
-
-    order_procedures(c);
-    order_loops(c);
-    merge_stacks(c);
-    if (c->line_count)
-        qsort(c->lines, c->line_count, sizeof(*c->lines), line_by_self);
-    if (c->part_count)
-        qsort(c->parts, c->part_count, sizeof(*c->parts), part_by_procedure);
-    for (size_t i = c->part_count; i-- > 0;) {
-        c->procedures[c->parts[i].procedure].first_part = i;
-        c->procedures[c->parts[i].procedure].parts++;
-    }
-    for (size_t i = 0; i < costs->thread_count; i++)
-        if (costs->threads[i].ticks && (k->rank == FV_COST_ALL_RANKS || costs->threads[i].rank == k->rank)) {
-            c->rank_count += costs->threads[i].rank != last;
-            last = costs->threads[i].rank;
-        }
-    for (size_t i = 0; i < c->procedure_count; i++)
-        spread(c, k->model, &c->procedures[i]);
-}
-
-void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
-                          const struct fv_symbols *symbols, uint32_t rank)
-{
-    struct maker k = { .out = out, .model = m, .symbols = symbols, .rank = rank };
+    struct maker k = { .out = out, .model = m, .symbols = symbols, .rank = rank, .with_loops = !of_sections };
 
     *out = (struct fv_cost_profile){ 0 };
     k.targets = fv_xcalloc(m->node_count, sizeof(*k.targets));
@@ -602,7 +394,9 @@ void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
     memset(k.line_of, 0xff, symbols->frame_count * sizeof(*k.line_of));
     add_paths(&k);
     add_threads(&k);
-    order(&k);
+    if (of_sections)
+        add_sections(&k);
+    fv_cost_profile_order(out, m, rank);
     fv_index_release(&k.procedures);
     fv_index_release(&k.lines);
     fv_index_release(&k.branches);
@@ -613,8 +407,21 @@ void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
     free(k.loop_at);
 }
 
+void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
+                          const struct fv_symbols *symbols, uint32_t rank)
+{
+    make(out, m, symbols, rank, false);
+}
+
+void fv_cost_profile_init_sections(struct fv_cost_profile *out, const struct fv_model *m,
+                                   const struct fv_symbols *symbols)
+{
+    make(out, m, symbols, FV_COST_ALL_RANKS, true);
+}
+
 void fv_cost_profile_release(struct fv_cost_profile *c)
 {
+    free(c->section_parts);
     free(c->procedures);
     free(c->parts);
     free(c->lines);

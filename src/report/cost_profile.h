@@ -15,11 +15,15 @@ struct fv_cost_both {
     struct fv_cost_sum self, total;
 };
 struct fv_cost_part {
-    uint32_t procedure, thread; /* thread: index in fv_costs.threads */
+    uint32_t procedure;
+    uint32_t owner; /* a thread, an index in fv_costs.threads; or a section, in fv_sections_view.items */
     struct fv_cost_both sum;
 };
 struct fv_cost_procedure {
-    const char *name; /* of code without symbols: "[module]", which stands for all of it; fvmpi's own: "[fvmpi]" */
+    const char *name; /* of code without symbols: "module+0xbegin", or, where no unwind table tells functions apart,
+                       * "[module]", which stands for all of it; fvmpi's own: "[fvmpi]" */
+    uint64_t begin;   /* of a function without a name, in the module; 0: it has one, or is not known */
+    bool nameless;
     const char *file; /* NULL: not known */
     uint32_t module;
     bool inlined; /* everywhere */
@@ -66,6 +70,8 @@ struct fv_cost_profile {
     size_t procedure_count, procedure_room;
     struct fv_cost_part *parts;
     size_t part_count, part_room;
+    struct fv_cost_part *section_parts; /* by section, then by self, largest first */
+    size_t section_part_count, section_part_room;
     struct fv_cost_line *lines; /* by self, largest first */
     size_t line_count, line_room;
     struct fv_cost_branch *branches;
@@ -82,6 +88,9 @@ struct fv_cost_profile {
 /* `rank`: an index of the model's ranks, to take its samples alone. */
 void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *model,
                           const struct fv_symbols *symbols, uint32_t rank);
+/* With section_parts, and without loops. */
+void fv_cost_profile_init_sections(struct fv_cost_profile *out, const struct fv_model *model,
+                                   const struct fv_symbols *symbols);
 void fv_cost_profile_release(struct fv_cost_profile *profile);
 
 /* 95 % of the times the truth lies so near: 2 sqrt(n), in ticks. */

@@ -314,29 +314,14 @@ static void sections(struct fv_csv *c, const struct fv_view *v)
     }
 }
 
-static int write_table(const struct fv_view *v, const char *directory, const char *name,
-                       void (*table)(struct fv_csv *, const struct fv_view *))
-{
-    struct fv_csv c;
-    int err = fv_csv_open(&c, directory, name);
-
-    if (err)
-        return err;
-    table(&c, v);
-    return fv_csv_close(&c);
-}
-
 int fv_view_csv(const struct fv_view *v, const char *directory)
 {
-    static const struct {
-        const char *name;
-        void (*table)(struct fv_csv *, const struct fv_view *);
-    } tables[] = {
-        { "callsites.csv", callsites }, { "callsites_by_rank.csv", callsites_by_rank },
-        { "functions.csv", functions }, { "ranks.csv", ranks },
-        { "programs.csv", programs },   { "histograms.csv", histograms },
-        { "matrix.csv", matrix },       { "communicators.csv", communicators },
-        { "timeline.csv", timeline },   { "culprits.csv", culprits },
+    static const struct fv_csv_table tables[] = {
+        { "callsites.csv", callsites },   { "callsites_by_rank.csv", callsites_by_rank },
+        { "functions.csv", functions },   { "ranks.csv", ranks },
+        { "programs.csv", programs },     { "histograms.csv", histograms },
+        { "matrix.csv", matrix },         { "communicators.csv", communicators },
+        { "timeline.csv", timeline },     { "culprits.csv", culprits },
         { "wait_kinds.csv", wait_kinds }, { "regions.csv", regions },
         { "sections.csv", sections },
     };
@@ -345,12 +330,8 @@ int fv_view_csv(const struct fv_view *v, const char *directory)
         fv_log("%s: %s; choose another directory for --csv", directory, strerror(errno));
         return -FV_EIO;
     }
-    for (unsigned i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-        int err = write_table(v, directory, tables[i].name, tables[i].table);
-
-        if (err)
-            return err;
-    }
-    int err = fv_csv_samples(v, directory);
+    int err = fv_csv_tables(v, directory, tables, sizeof(tables) / sizeof(*tables), NULL);
+    if (!err)
+        err = fv_csv_samples(v, directory);
     return err ? err : fv_csv_locks(v, directory);
 }

@@ -6,15 +6,24 @@
 
 #define NAME_BYTES 1200
 
+static void count_fields(struct fv_csv *c, const struct fv_lock_numbers *n)
+{
+    fv_csv_whole(c, n->acquired);
+    fv_csv_whole(c, n->contended);
+    fv_csv_whole(c, n->failed);
+    fv_csv_whole(c, n->signals);
+    fv_csv_real(c, n->wait_s);
+    fv_csv_real(c, n->wait_max_s);
+}
+#define COUNT_TITLES "acquired,contended,failed,signals,wait_s,wait_max_s"
+
 static void locks(struct fv_csv *c, const struct fv_view *v)
 {
     const struct fv_locks *l = &v->model->locks;
     bool holds = l->modes & FV_THREADS_HOLD, owners = l->modes & FV_THREADS_OWNER;
     char name[NAME_BYTES];
 
-    fputs("id,kind,name,objects,ranks,threads,acquired,contended,failed,signals,wait_s,wait_max_s,hold_s,"
-          "hold_max_s,"
-          "owner_changes,last\r\n",
+    fputs("id,kind,name,objects,ranks,threads," COUNT_TITLES ",hold_s,hold_max_s,owner_changes,last\r\n",
           c->out);
     for (size_t i = 0; i < l->count; i++) {
         const struct fv_lock *k = &l->items[i];
@@ -25,12 +34,7 @@ static void locks(struct fv_csv *c, const struct fv_view *v)
         fv_csv_whole(c, k->objects);
         fv_csv_whole(c, k->ranks);
         fv_csv_whole(c, k->threads);
-        fv_csv_whole(c, k->n.acquired);
-        fv_csv_whole(c, k->n.contended);
-        fv_csv_whole(c, k->n.failed);
-        fv_csv_whole(c, k->n.signals);
-        fv_csv_real(c, k->n.wait_s);
-        fv_csv_real(c, k->n.wait_max_s);
+        count_fields(c, &k->n);
         fv_csv_real(c, holds ? k->n.hold_s : NAN);
         fv_csv_real(c, holds ? k->n.hold_max_s : NAN);
         fv_csv_real(c, owners ? (double)k->n.owner_changes : NAN);
@@ -45,9 +49,7 @@ static void lock_sites(struct fv_csv *c, const struct fv_view *v)
     bool holds = l->modes & FV_THREADS_HOLD, owners = l->modes & FV_THREADS_OWNER;
     struct fv_path path = { 0 };
 
-    fputs("lock,operation,file,line,path,whole_path,acquired,contended,failed,signals,wait_s,wait_max_s,"
-          "holds,hold_s,"
-          "blocked,blocked_s\r\n",
+    fputs("lock,operation,file,line,path,whole_path," COUNT_TITLES ",holds,hold_s,blocked,blocked_s\r\n",
           c->out);
     for (size_t i = 0; i < l->site_count; i++) {
         const struct fv_lock_site *s = &l->sites[i];
@@ -56,12 +58,7 @@ static void lock_sites(struct fv_csv *c, const struct fv_view *v)
         fv_csv_text(c, fv_sync_operation_name(s->operation));
         fv_csv_path_fields(c, v, &path, s->node);
         fv_csv_whole(c, s->whole);
-        fv_csv_whole(c, s->n.acquired);
-        fv_csv_whole(c, s->n.contended);
-        fv_csv_whole(c, s->n.failed);
-        fv_csv_whole(c, s->n.signals);
-        fv_csv_real(c, s->n.wait_s);
-        fv_csv_real(c, s->n.wait_max_s);
+        count_fields(c, &s->n);
         fv_csv_real(c, holds ? (double)s->n.hold_count : NAN);
         fv_csv_real(c, holds ? s->n.hold_s : NAN);
         fv_csv_real(c, owners ? (double)s->n.blocked : NAN);
@@ -113,19 +110,11 @@ static void phases(struct fv_csv *c, const struct fv_view *v)
 
 int fv_csv_locks(const struct fv_view *v, const char *directory)
 {
-    static const struct {
-        const char *name;
-        void (*table)(struct fv_csv *, const struct fv_view *);
-    } tables[] = { { "locks.csv", locks }, { "lock_sites.csv", lock_sites }, { "phases.csv", phases } };
-    struct fv_csv c;
-    int err = 0;
+    static const struct fv_csv_table tables[] = { { "locks.csv", locks },
+                                                  { "lock_sites.csv", lock_sites },
+                                                  { "phases.csv", phases } };
 
-    if (!v->model->locks.recorded)
-        return 0;
-    for (unsigned i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
-        if (!(err = fv_csv_open(&c, directory, tables[i].name))) {
-            tables[i].table(&c, v);
-            err = fv_csv_close(&c);
-        }
-    return err;
+    return v->model->locks.recorded
+               ? fv_csv_tables(v, directory, tables, sizeof(tables) / sizeof(*tables), NULL)
+               : 0;
 }

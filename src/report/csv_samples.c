@@ -18,8 +18,10 @@ static void cost_fields(struct fv_csv *c, const struct fv_cost_profile *p, const
 }
 #define COST_TITLES "self_ticks,self_s,self_error_s,total_ticks,total_s,total_error_s,mpi_ticks,sync_ticks"
 
-static void cost_procedures(struct fv_csv *c, const struct fv_view *v, const struct fv_cost_profile *p)
+static void cost_procedures(struct fv_csv *c, const struct fv_view *v)
 {
+    const struct fv_cost_profile *p = c->context;
+
     fputs("procedure,file,module,inlined," COST_TITLES ",rank_min_s,rank_max_s,rank_max\r\n", c->out);
     for (size_t i = 0; i < p->procedure_count; i++) {
         const struct fv_cost_procedure *one = &p->procedures[i];
@@ -36,11 +38,13 @@ static void cost_procedures(struct fv_csv *c, const struct fv_view *v, const str
     }
 }
 
-static void cost_threads(struct fv_csv *c, const struct fv_view *v, const struct fv_cost_profile *p)
+static void cost_threads(struct fv_csv *c, const struct fv_view *v)
 {
+    const struct fv_cost_profile *p = c->context;
+
     fputs("procedure,rank,thread," COST_TITLES "\r\n", c->out);
     for (size_t i = 0; i < p->part_count; i++) {
-        const struct fv_cost_thread *t = &v->model->costs.threads[p->parts[i].thread];
+        const struct fv_cost_thread *t = &v->model->costs.threads[p->parts[i].owner];
 
         fv_csv_text(c, p->procedures[p->parts[i].procedure].name);
         fv_csv_number(c, v->model->ranks[t->rank].world_rank);
@@ -50,8 +54,10 @@ static void cost_threads(struct fv_csv *c, const struct fv_view *v, const struct
     }
 }
 
-static void cost_lines(struct fv_csv *c, const struct fv_view *v, const struct fv_cost_profile *p)
+static void cost_lines(struct fv_csv *c, const struct fv_view *v)
 {
+    const struct fv_cost_profile *p = c->context;
+
     (void)v;
     fputs("file,line,procedure," COST_TITLES "\r\n", c->out);
     for (size_t i = 0; i < p->line_count; i++) {
@@ -63,8 +69,10 @@ static void cost_lines(struct fv_csv *c, const struct fv_view *v, const struct f
     }
 }
 
-static void cost_loops(struct fv_csv *c, const struct fv_view *v, const struct fv_cost_profile *p)
+static void cost_loops(struct fv_csv *c, const struct fv_view *v)
 {
+    const struct fv_cost_profile *p = c->context;
+
     fputs("function,file,first_line,last_line,module,offset,depth," COST_TITLES "\r\n", c->out);
     for (size_t i = 0; i < p->loop_count; i++) {
         const struct fv_cost_loop *l = &p->loops[i];
@@ -81,14 +89,13 @@ static void cost_loops(struct fv_csv *c, const struct fv_view *v, const struct f
     }
 }
 
-static void sampled_functions(struct fv_csv *c, const struct fv_view *v, const struct fv_cost_profile *p)
+static void sampled_functions(struct fv_csv *c, const struct fv_view *v)
 {
     static const char *const by[] = { "", "within", "between", "both" };
     const struct fv_samples *s = &v->model->samples;
     struct fv_path path = { 0 };
     char label[512];
 
-    (void)p;
     fputs("function,file,line,path,metric,samples,mean,stddev,window_samples,window_mean,time_share,within,"
           "between,"
           "varies,entries,returns,abandoned,ranks,threads\r\n",
@@ -125,10 +132,7 @@ static void sampled_functions(struct fv_csv *c, const struct fv_view *v, const s
 
 int fv_csv_samples(const struct fv_view *v, const char *directory)
 {
-    static const struct {
-        const char *name;
-        void (*table)(struct fv_csv *, const struct fv_view *, const struct fv_cost_profile *);
-    } tables[] = {
+    static const struct fv_csv_table tables[] = {
         { "cpu_procedures.csv", cost_procedures },
         { "cpu_procedures_by_thread.csv", cost_threads },
         { "cpu_lines.csv", cost_lines },
@@ -136,17 +140,11 @@ int fv_csv_samples(const struct fv_view *v, const char *directory)
         { "sampled_functions.csv", sampled_functions },
     };
     struct fv_cost_profile profile;
-    struct fv_csv c;
-    int err = 0;
 
     if (!v->model->samples.threads)
         return 0;
     fv_cost_profile_init(&profile, v->model, v->symbols, FV_COST_ALL_RANKS);
-    for (unsigned i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
-        if (!(err = fv_csv_open(&c, directory, tables[i].name))) {
-            tables[i].table(&c, v, &profile);
-            err = fv_csv_close(&c);
-        }
+    int err = fv_csv_tables(v, directory, tables, sizeof(tables) / sizeof(*tables), &profile);
     fv_cost_profile_release(&profile);
     return err;
 }

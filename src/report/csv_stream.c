@@ -78,24 +78,30 @@ void fv_csv_path_fields(struct fv_csv *c, const struct fv_view *v, struct fv_pat
     fv_csv_text(c, all);
 }
 
-int fv_csv_open(struct fv_csv *c, const char *directory, const char *name)
+static int write_table(const struct fv_view *v, const char *directory, const struct fv_csv_table *table,
+                       const void *context)
 {
-    *c = (struct fv_csv){ 0 };
-    if ((size_t)snprintf(c->path, sizeof(c->path), "%s/%s", directory, name) >= sizeof(c->path))
-        return -FV_EINVAL;
-    c->out = fopen(c->path, "we");
-    if (c->out)
-        return 0;
-    fv_log("%s: %s; choose another directory for --csv", c->path, strerror(errno));
+    struct fv_csv c = { .context = context };
+    int n = snprintf(c.path, sizeof(c.path), "%s/%s", directory, table->name), failed;
+
+    errno = ENAMETOOLONG;
+    c.out = n < (int)sizeof(c.path) ? fopen(c.path, "we") : NULL;
+    if (c.out) {
+        table->write(&c, v);
+        failed = ferror(c.out);
+        if (!fclose(c.out) && !failed)
+            return 0;
+    }
+    fv_log("%s: %s; choose another directory for --csv", c.path, strerror(errno));
     return -FV_EIO;
 }
 
-int fv_csv_close(struct fv_csv *c)
+int fv_csv_tables(const struct fv_view *v, const char *directory, const struct fv_csv_table *tables,
+                  size_t count, const void *context)
 {
-    int failed = ferror(c->out);
+    int err = 0;
 
-    if (!fclose(c->out) && !failed)
-        return 0;
-    fv_log("%s: %s; choose another directory for --csv", c->path, strerror(errno));
-    return -FV_EIO;
+    for (size_t i = 0; i < count && !err; i++)
+        err = write_table(v, directory, &tables[i], context);
+    return err;
 }

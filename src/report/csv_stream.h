@@ -7,12 +7,18 @@
 struct fv_csv {
     FILE *out;
     bool any; /* a field in this line */
+    const void *context;
     char path[4096];
 };
 
-/* Both have logged when they fail. */
-int fv_csv_open(struct fv_csv *csv, const char *directory, const char *name);
-int fv_csv_close(struct fv_csv *csv);
+/* A file of the directory: a line of titles, then a line for each row. */
+struct fv_csv_table {
+    const char *name;
+    void (*write)(struct fv_csv *csv, const struct fv_view *view);
+};
+/* Has logged when it fails. `context` is for the tables, in struct fv_csv. */
+int fv_csv_tables(const struct fv_view *view, const char *directory, const struct fv_csv_table *tables,
+                  size_t count, const void *context);
 
 void fv_csv_text(struct fv_csv *csv, const char *value); /* NULL: empty */
 void fv_csv_real(struct fv_csv *csv, double value);      /* not finite: empty */

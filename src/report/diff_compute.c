@@ -273,6 +273,14 @@ static bool same_program(const struct fv_diff_run *a, const struct fv_diff_run *
     return a->build_id_bytes == b->build_id_bytes && !memcmp(a->build_id, b->build_id, a->build_id_bytes);
 }
 
+/* Without the directory of the program, in which two builds differ that are to be compared. */
+static const char *without_directory(const char *command)
+{
+    const char *slash = memrchr(command, '/', strcspn(command, " "));
+
+    return slash ? slash + 1 : command;
+}
+
 static void say_sides(struct fv_diff *d)
 {
     const struct fv_diff_run *a = d->side[0].runs, *b = d->side[1].runs;
@@ -302,6 +310,9 @@ static void say_sides(struct fv_diff *d)
         fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
                        "A ran on %zu ranks, B on %zu: what is compared is the mean of a rank, not the sum",
                        a->ranks, b->ranks);
+    if (strcmp(without_directory(a->command), without_directory(b->command)))
+        fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
+                       "A and B were run by different commands: what changed may be what they had to do");
 }
 
 /* The usual case: the program of A was built over. */

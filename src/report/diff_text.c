@@ -10,20 +10,26 @@
 
 /* ---- words ---- */
 
+/* Of damaged files sums may be beyond any count. */
+static uint64_t whole(double value)
+{
+    return value < 0x1p64 ? (uint64_t)(value + 0.5) : UINT64_MAX;
+}
+
 static char *value_word(double value, enum fv_diff_unit unit, char out[FV_WORD])
 {
     if (isnan(value))
         return strcpy(out, "");
     switch (unit) {
     case FV_UNIT_SECONDS: return fv_words_seconds(value, out);
-    case FV_UNIT_BYTES: return fv_words_bytes((uint64_t)(value + 0.5), out);
+    case FV_UNIT_BYTES: return fv_words_bytes(whole(value), out);
     case FV_UNIT_SHARE: return fv_words_percent(value, 1, out);
     case FV_UNIT_COUNT: break;
     }
     if (value < 1e15 && fabs(value - floor(value + 0.5)) > 1e-6 && value < 1e4)
         snprintf(out, FV_WORD, "%.2f", value); /* the mean of ranks need not be whole */
     else
-        fv_words_count((uint64_t)(value + 0.5), out);
+        fv_words_count(whole(value), out);
     return out;
 }
 

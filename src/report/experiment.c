@@ -116,17 +116,30 @@ static int list(const char *path, struct fv_experiment *e, char ***out, size_t *
     return 0;
 }
 
-/* fvunify -o */
-static bool has_archive(const char *path)
+static bool has_file(const char *path, const char *file)
 {
-    char *name = fv_xcalloc(strlen(path) + sizeof("/analysis.json"), 1);
+    char *name = fv_xcalloc(strlen(path) + strlen(file) + 2, 1);
     struct stat st;
     bool found;
 
-    strcat(strcpy(name, path), "/analysis.json");
+    strcat(strcat(strcpy(name, path), "/"), file);
     found = !stat(name, &st);
     free(name);
     return found;
+}
+
+/* What `fvunify -o` writes is no experiment. */
+static void say_empty(const char *path)
+{
+    bool analysis = has_file(path, "analysis.json");
+
+    if (analysis || has_file(path, "traces.otf2"))
+        fv_log("%s: no rank files (*.fvr) in it, only what fvunify wrote; report the experiment directory%s",
+               path, analysis ? ", with a copy of this analysis.json in it" : "");
+    else
+        fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi named at the start "
+               "of the run",
+               path);
 }
 
 static int add_directory(struct fv_experiment *e, const char *path)
@@ -151,20 +164,9 @@ static int add_directory(struct fv_experiment *e, const char *path)
         free(names[i]);
     }
     free(names);
-    if (!count && has_archive(path)) {
-        fv_log("%s: no rank files (*.fvr) in it, only what fvunify wrote; report the experiment directory, "
-               "with a copy "
-               "of this analysis.json in it",
-               path);
-        return -FV_ENOENT;
-    }
-    if (!count) {
-        fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi named at the start "
-               "of the run",
-               path);
-        return -FV_ENOENT;
-    }
-    return e->count ? 0 : worst;
+    if (!count)
+        say_empty(path);
+    return !count ? -FV_ENOENT : e->count ? 0 : worst;
 }
 
 static bool has_rank_files(const char *path)
@@ -189,7 +191,7 @@ static bool said_directory(const char *path)
     memcpy(directory, slash ? path : ".", slash ? length + !length : 1);
     bool said = !ends_with(path, strlen(path), ".fvr") && has_rank_files(directory);
     if (said)
-        fv_log("%s: not a rank file; give the experiment directory: fvmpi report %s", path, directory);
+        fv_log("%s: not a rank file; give the experiment directory: %s", path, directory);
     free(directory);
     return said;
 }
@@ -212,7 +214,7 @@ int fv_experiment_open_all(struct fv_experiment *out, const char *path)
     }
     if (err && !said)
         for (size_t i = 0; i < e.problems.count; i++)
-            fv_log("%s: %s; it cannot be reported", e.problems.items[i].file, e.problems.items[i].text);
+            fv_log("%s: %s; nothing of it can be shown", e.problems.items[i].file, e.problems.items[i].text);
     if (!err) {
         *out = e;
         return 0;

@@ -46,6 +46,7 @@ static void put_events(struct fv_json *j, const struct fv_samples *s)
     fv_json_end(j);
     fv_json_unsigned(j, "events_estimated", s->events_scaled);
     fv_json_unsigned(j, "events_unknown", s->events_lost);
+    fv_json_unsigned(j, "events_unshown", s->events_unshown);
 }
 
 void fv_json_sampling(struct fv_json *j, const struct fv_view *v)
@@ -127,7 +128,7 @@ static void put_parts(const struct costs *k, const struct fv_cost_procedure *p)
     fv_json_array(k->j, "per_thread");
     for (size_t i = p->first_part; i < p->first_part + p->parts; i++) {
         const struct fv_cost_part *part = &k->c->parts[i];
-        const struct fv_cost_thread *t = &k->view->model->costs.threads[part->thread];
+        const struct fv_cost_thread *t = &k->view->model->costs.threads[part->owner];
 
         fv_json_array(k->j, NULL);
         fv_json_signed(k->j, NULL, k->view->model->ranks[t->rank].world_rank);

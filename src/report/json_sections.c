@@ -1,4 +1,5 @@
 /* "sections" of the schema. */
+#include "report/cost_profile.h"
 #include "report/views.h"
 #include "report/json_stream.h"
 
@@ -86,7 +87,67 @@ static void put_ranks(struct fv_json *j, const struct fv_view *v, const struct f
     fv_json_end(j);
 }
 
-static void put_section(struct fv_json *j, const struct fv_view *v, struct fv_path *path,
+/* ---- clock samples ---- */
+
+/* Of all sections; procedures of the present one begin at `next`. */
+struct costs {
+    struct fv_cost_profile profile;
+    size_t next;
+};
+
+static void put_ticks(struct fv_json *j, const struct costs *k, const char *key, const struct fv_cost_sum *s)
+{
+    fv_json_object(j, key);
+    fv_json_unsigned(j, "ticks", s->ticks);
+    fv_json_real(j, "seconds", (double)s->ticks * k->profile.tick_s);
+    fv_json_real(j, "error_s", fv_cost_error(s->ticks) * k->profile.tick_s);
+    fv_json_unsigned(j, "in_mpi", s->in_mpi);
+    fv_json_unsigned(j, "in_sync", s->in_sync);
+    fv_json_end(j);
+}
+
+static void put_procedures(struct fv_json *j, const struct fv_view *v, struct costs *k, uint32_t section)
+{
+    const struct fv_cost_profile *c = &k->profile;
+
+    fv_json_array(j, "procedures");
+    for (; k->next < c->section_part_count && c->section_parts[k->next].owner == section; k->next++) {
+        const struct fv_cost_part *part = &c->section_parts[k->next];
+        const struct fv_cost_procedure *p = &c->procedures[part->procedure];
+
+        fv_json_object(j, NULL);
+        fv_json_string(j, "procedure", p->name);
+        fv_json_string(j, "module",
+                       p->module >= FV_MODEL_FIRST_MODULE ? v->model->modules[p->module].path : NULL);
+        put_ticks(j, k, "exclusive", &part->sum.self);
+        put_ticks(j, k, "inclusive", &part->sum.total);
+        fv_json_end(j);
+    }
+    fv_json_end(j);
+}
+
+/* Threads stand together, as leaves are by node. */
+static void put_cost_paths(struct fv_json *j, const struct fv_view *v, struct fv_path *path,
+                           const struct fv_section_view *s)
+{
+    fv_json_array(j, "costpaths");
+    for (size_t i = 0, next; i < s->cost_count; i = next) {
+        uint64_t ticks = 0, in_mpi = 0;
+
+        for (next = i; next < s->cost_count && s->costs[next].node == s->costs[i].node; next++) {
+            ticks += s->costs[next].ticks;
+            in_mpi += s->costs[next].in_mpi;
+        }
+        fv_json_object(j, NULL);
+        fv_json_path(j, v, path, s->costs[i].node);
+        fv_json_unsigned(j, "ticks", ticks);
+        fv_json_unsigned(j, "in_mpi", in_mpi);
+        fv_json_end(j);
+    }
+    fv_json_end(j);
+}
+
+static void put_section(struct fv_json *j, const struct fv_view *v, struct fv_path *path, struct costs *k,
                         const struct fv_section_view *s)
 {
     fv_json_object(j, NULL);
@@ -118,6 +179,8 @@ static void put_section(struct fv_json *j, const struct fv_view *v, struct fv_pa
     for (size_t i = 0; i < s->path_count; i++)
         put_calls(j, v, path, &s->paths[i], true);
     fv_json_end(j);
+    put_procedures(j, v, k, (uint32_t)(s - v->model->sections.items));
+    put_cost_paths(j, v, path, s);
     put_ranks(j, v, s);
     fv_json_end(j);
 }
@@ -126,10 +189,13 @@ void fv_json_sections(struct fv_json *j, const struct fv_view *v)
 {
     const struct fv_sections_view *s = &v->model->sections;
     struct fv_path path = { 0 };
+    struct costs costs = { .next = 0 };
 
+    if (fv_sections_are_sampled(s))
+        fv_cost_profile_init_sections(&costs.profile, v->model, v->symbols);
     fv_json_array(j, "sections");
     for (size_t i = 0; i < s->count; i++)
-        put_section(j, v, &path, &s->items[i]);
+        put_section(j, v, &path, &costs, &s->items[i]);
     fv_json_end(j);
     fv_json_object(j, "sections_lost");
     fv_json_unsigned(j, "above_level", s->losses.above_level);
@@ -138,6 +204,8 @@ void fv_json_sections(struct fv_json *j, const struct fv_view *v)
     fv_json_unsigned(j, "calls_not_told_apart", s->losses.sets);
     fv_json_unsigned(j, "interrupted", s->losses.interrupted);
     fv_json_unsigned(j, "unmeasured", s->losses.unmeasured);
+    fv_json_unsigned(j, "untraced", s->losses.untraced);
     fv_json_end(j);
+    fv_cost_profile_release(&costs.profile);
     fv_path_release(&path);
 }

@@ -33,6 +33,14 @@ struct finder {
 
 /* ---- functions ---- */
 
+static const char *name_of(struct finder *f, const struct fv_frame *frame)
+{
+    if (frame->function)
+        return frame->function;
+    return fv_arena_printf(&f->out->arena, "%s+0x%llx", f->model->modules[frame->module].name,
+                           (unsigned long long)frame->begin);
+}
+
 static uint32_t find_body(struct finder *f, uint32_t node)
 {
     const struct fv_node *n = &f->model->nodes[node];
@@ -51,7 +59,7 @@ static uint32_t find_body(struct finder *f, uint32_t node)
                        .last_path = FV_NONE,
                        .begin = symbol->begin,
                        .size = symbol->size,
-                       .name = f->symbols->frames[symbol->first + symbol->count - 1].function,
+                       .name = name_of(f, &f->symbols->frames[symbol->first + symbol->count - 1]),
                        .nodes = FV_NONE };
     fv_index_add(&f->index, hash, (uint32_t)f->count);
     return (uint32_t)f->count++;

@@ -257,6 +257,7 @@ struct fv_causes {
     double coverage;      /* part of the MPI time that the trace holds; it may have ended early */
     double unexplained_s; /* of it: for nobody who was slower than the waiter before */
     double critical_path_s;
+    double lock_wait_s; /* waiting in MPI, because threads of the rank that was waited for waited for locks */
     uint64_t switches; /* of the critical path, from rank to rank */
     struct fv_wait_sum *kinds; /* largest first */
     size_t kind_count, kind_room;
@@ -318,6 +319,9 @@ struct fv_model {
 };
 
 /* Computes the profile of an experiment with at least one file; takes its problems over. */
+/* Of the TSC, from the file's first point until now, if it is of this host and boot; else 0. */
+double fv_clock_hz_since(const struct fv_file_header *header);
+
 void fv_model_build(struct fv_model *out, struct fv_experiment *experiment);
 /* Opens the experiment and computes its profile. Has logged when it fails (fv_experiment_open()). */
 int fv_model_load(struct fv_model *out, const char *path);

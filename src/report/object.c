@@ -185,7 +185,7 @@ const struct fv_object_symbol *fv_object_find(const struct fv_object *e, uint64_
     return best;
 }
 
-const uint8_t *fv_object_code(const struct fv_object *e, uint64_t address, uint64_t bytes)
+static const uint8_t *loaded(const struct fv_object *e, uint64_t flags, uint64_t address, uint64_t bytes)
 {
     Elf64_Ehdr h;
     uint64_t count = section_count(e, &h);
@@ -193,11 +193,39 @@ const uint8_t *fv_object_code(const struct fv_object *e, uint64_t address, uint6
     for (uint64_t i = 0; i < count; i++) {
         Elf64_Shdr s = section(e, &h, i);
 
-        if (s.sh_type == SHT_PROGBITS && s.sh_flags & SHF_EXECINSTR && address >= s.sh_addr &&
+        if (s.sh_type != SHT_NOBITS && (s.sh_flags & flags) == flags && address >= s.sh_addr &&
             address - s.sh_addr < s.sh_size && bytes <= s.sh_size - (address - s.sh_addr))
             return at(e, s.sh_offset + (address - s.sh_addr), bytes);
     }
     return NULL;
+}
+
+const uint8_t *fv_object_data(const struct fv_object *e, uint64_t address, uint64_t bytes)
+{
+    return e->data ? loaded(e, SHF_ALLOC, address, bytes) : NULL;
+}
+
+const uint8_t *fv_object_code(const struct fv_object *e, uint64_t address, uint64_t bytes)
+{
+    return loaded(e, SHF_ALLOC | SHF_EXECINSTR, address, bytes);
+}
+
+struct fv_object_section fv_object_section(const struct fv_object *e, const char *name)
+{
+    Elf64_Ehdr h = { .e_shstrndx = 0 };
+    uint64_t count = e->data ? section_count(e, &h) : 0;
+    Elf64_Shdr names = { 0 };
+
+    if (h.e_shstrndx < count)
+        names = section(e, &h, h.e_shstrndx);
+    for (uint64_t i = 0; i < count; i++) {
+        Elf64_Shdr s = section(e, &h, i);
+        const uint8_t *data = s.sh_type == SHT_NOBITS ? NULL : at(e, s.sh_offset, s.sh_size);
+
+        if (data && !strcmp(string_at(e, &names, s.sh_name), name))
+            return (struct fv_object_section){ s.sh_addr, s.sh_size, data };
+    }
+    return (struct fv_object_section){ 0 };
 }
 
 /* ---- open ---- */

@@ -30,6 +30,14 @@ void fv_object_symbols(struct fv_object *elf);
 void fv_object_variables(struct fv_object *elf);
 /* The function, or variable, that holds the address; NULL: none does. */
 const struct fv_object_symbol *fv_object_find(const struct fv_object *elf, uint64_t address);
+/* Bytes 0: there is none of that name in the file. */
+struct fv_object_section {
+    uint64_t address, bytes;
+    const uint8_t *data;
+};
+struct fv_object_section fv_object_section(const struct fv_object *elf, const char *name);
+/* So many bytes of what is loaded at an address, of one section; NULL: they are not all in the file. */
+const uint8_t *fv_object_data(const struct fv_object *elf, uint64_t address, uint64_t bytes);
 /* So many bytes of code at an address; NULL: they are not all in the file. */
 const uint8_t *fv_object_code(const struct fv_object *elf, uint64_t address, uint64_t bytes);
 void fv_object_close(struct fv_object *elf);

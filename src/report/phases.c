@@ -295,13 +295,30 @@ static void add_instance(struct gather *g, struct fv_life *lives, size_t count)
     add_sums(&g->out->items[phase].sums, &sums);
 }
 
+static const char *module_name(const struct fv_model *m, uint32_t routine)
+{
+    return routine == FV_NONE ? "" : m->modules[m->addresses[routine].module].name;
+}
+
+/* LLVM's and Intel's; they also serve programs made by GCC, whose regions are seen. */
+static bool is_libomp(const char *module)
+{
+    return !strncmp(module, "libomp.", 7) || !strncmp(module, "libiomp5.", 9);
+}
+
 /* Threads of OpenMP's run-time library outlive its regions, which are phases of their own. */
 static bool is_pool(const struct gather *g, const struct fv_life *life)
 {
-    const struct fv_model *m = g->build->model;
+    const char *module = module_name(g->build->model, life->routine);
 
-    return g->regions && life->routine != FV_NONE &&
-           !strncmp(m->modules[m->addresses[life->routine].module].name, "libgomp.", 8);
+    return g->regions && (!strncmp(module, "libgomp.", 8) || is_libomp(module));
+}
+
+const char *fv_phase_unseen_openmp(const struct fv_model *model, const struct fv_phase *phase)
+{
+    const char *module = module_name(model, phase->routine);
+
+    return phase->kind == FV_PHASE_THREADS && is_libomp(module) ? module : NULL;
 }
 
 static void find_instances(struct gather *g, size_t first)
@@ -470,6 +487,12 @@ static double ratio(double a, double b)
     return b > 0 ? a / b : NAN;
 }
 
+/* What rounding leaves is none. */
+static double difference(double a, double b)
+{
+    return fabs(a - b) < 1e-12 * fabs(a) ? 0 : a - b;
+}
+
 struct fv_phase_bound fv_phase_bound(const struct fv_phase_sums *s)
 {
     double useful_s = s->time_s - s->wait_s, run_s = useful_s - s->queue_s;
@@ -481,9 +504,9 @@ struct fv_phase_bound fv_phase_bound(const struct fv_phase_sums *s)
     };
     double busy = ratio(useful_s, s->useful_longest_s); /* threads at a time, on as many processors */
 
-    out.synchronisation = out.bound_waitless - out.bound;
-    out.imbalance = out.threads - busy;
-    out.few_cpus = busy - out.bound_waitless;
+    out.synchronisation = difference(out.bound_waitless, out.bound);
+    out.imbalance = difference(out.threads, busy);
+    out.few_cpus = difference(busy, out.bound_waitless);
     return out;
 }
 

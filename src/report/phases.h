@@ -122,6 +122,11 @@ struct fv_phases {
     size_t life_count, life_room;
 };
 
+struct fv_model;
+/* The OpenMP runtime whose threads a phase is of, though it is not seen: its regions and waits are nowhere.
+ * NULL: none is. Valid as long as the model. */
+const char *fv_phase_unseen_openmp(const struct fv_model *model, const struct fv_phase *phase);
+
 /* Numbers of a phase, or of one rank's part. NAN: no time was spent in it. */
 struct fv_phase_bound {
     double threads;         /* N */

@@ -98,11 +98,17 @@ static double rate_of(const struct fv_build_file *file)
     return rate(&first, &last);
 }
 
+double fv_clock_hz_since(const struct fv_file_header *h)
+{
+    struct fv_clock_point now;
+
+    return is_this_boot(h->boot_id) && now_point(FV_CLOCK_TSC, &now) ? rate(&h->first, &now) : 0;
+}
+
 /* The middle of what the ranks measured: a damaged header moves it little. */
 static double frequency(struct fv_build *b, uint32_t clock, const struct fv_file_header *first)
 {
     struct fv_model *m = b->model;
-    struct fv_clock_point now;
     size_t count = 0;
 
     if (m->clocks[clock].kind == FV_CLOCK_MONOTONIC)
@@ -114,8 +120,8 @@ static double frequency(struct fv_build *b, uint32_t clock, const struct fv_file
     qsort(rates, count, sizeof(*rates), by_value);
     hz = count ? rates[count / 2] : 0;
     free(rates);
-    if (!hz && is_this_boot(m->clocks[clock].boot_id) && now_point(FV_CLOCK_TSC, &now))
-        hz = rate(&first->first, &now); /* killed before a second point was taken, but on this host */
+    if (!hz)
+        hz = fv_clock_hz_since(first); /* killed before a second point was taken, but on this host */
     if (!hz)
         hz = (double)first->nominal_hz;
     if (hz > 1e5 && hz < 1e11)
@@ -244,7 +250,9 @@ static uint64_t last_sign(const struct fv_build_file *f, uint64_t life)
             offsetof(struct fv_thread_life, join_end) },
           5 },
         { FV_CHUNK_OMP, { offsetof(struct fv_omp_region, open), offsetof(struct fv_omp_region, last) }, 2 },
-        { FV_CHUNK_SECTION_TIMES, { offsetof(struct fv_section_times, opened) }, 1 },
+        { FV_CHUNK_SECTION_TIMES,
+          { offsetof(struct fv_section_times, opened), offsetof(struct fv_section_times, last) },
+          2 },
     };
     uint64_t ticks;
 

@@ -13,6 +13,7 @@ struct fv_sample_tree {
 struct fv_sample_trees {
     struct fv_sample_tree *items;
     size_t count, room;
+    struct fv_index by_thread;
 };
 
 /* Adds the nodes of all threads of the file to the model. */

@@ -1,22 +1,13 @@
 /* See sampled.h. The contexts of all threads first; then each clock sample is charged to the contexts on its
  * call path. */
 #include "report/costs.h"
+#include "report/sampled_gather.h"
 #include "report/sample_paths.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define INSIDE         0.95 /* of the ticks of a part of MPI, in MPI */
-#define INSTANCES_KEPT 1024 /* of a function; of each thread that has it, alike */
-
-struct gather {
-    struct fv_build *build;
-    struct fv_samples *out;
-    struct fv_index by_node, by_parent; /* of out->items */
-    bool counted[FV_METRIC_EVENTS];     /* does the present rank count the event? */
-};
+#include <strings.h>
 
 /* ---- statistics ---- */
 
@@ -66,41 +57,43 @@ static void add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *f
         to->event_count[i] += from->event_count[i];
 }
 
-/* What a thread had collected, in seconds; `counted`: of which events. Damaged numbers count as none. */
-static struct fv_sampled_stat take_stat(const struct fv_moments *m, uint64_t count, double tick_s,
-                                        const bool counted[FV_METRIC_EVENTS])
+/* What a thread had collected, in seconds; of events, of `events` instances, under the model's numbers.
+ * Damaged numbers count as none. */
+static struct fv_sampled_stat take_stat(const struct fv_gather *g, const struct fv_moments *m, uint64_t count,
+                                        double tick_s, uint64_t events)
 {
-    const double unit[FV_METRIC_COUNT] = { [FV_METRIC_TIME] = tick_s,
-                                           [FV_METRIC_CPU] = 1e-9,
-                                           [FV_METRIC_MPI] = tick_s,
-                                           [FV_METRIC_MPI_CALLS] = 1,
-                                           [FV_METRIC_FAULTS] = 1,
-                                           [FV_METRIC_SWITCHES] = 1,
-                                           [FV_METRIC_MIGRATIONS] = 1,
-                                           [FV_METRIC_MPI_BYTES] = 1,
-                                           [FV_METRIC_EVENT_0] = 1,
-                                           1,
-                                           1,
-                                           1 };
+    const double unit[FV_METRIC_EVENT_0] = {
+        [FV_METRIC_TIME] = tick_s,  [FV_METRIC_CPU] = 1e-9,   [FV_METRIC_MPI] = tick_s,
+        [FV_METRIC_MPI_CALLS] = 1,  [FV_METRIC_FAULTS] = 1,   [FV_METRIC_SWITCHES] = 1,
+        [FV_METRIC_MIGRATIONS] = 1, [FV_METRIC_MPI_BYTES] = 1
+    };
     struct fv_sampled_stat s = { .count = count };
 
-    for (unsigned i = 0; i < FV_METRIC_COUNT; i++) {
+    for (unsigned i = 0; i < FV_METRIC_COUNT; i++)
         if (!isfinite(m[i].mean) || !isfinite(m[i].m2) || m[i].mean < 0 || m[i].m2 < 0)
             return (struct fv_sampled_stat){ 0 };
+    for (unsigned i = 0; i < FV_METRIC_EVENT_0; i++) {
         s.mean[i] = m[i].mean * unit[i];
         s.m2[i] = m[i].m2 * unit[i] * unit[i];
     }
-    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
-        s.event_count[i] = counted[i] ? count : 0;
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
+        unsigned event = g->event_of[i];
+
+        if (event == FV_METRIC_EVENTS)
+            continue;
+        s.mean[FV_METRIC_EVENT_0 + event] = m[FV_METRIC_EVENT_0 + i].mean;
+        s.m2[FV_METRIC_EVENT_0 + event] = m[FV_METRIC_EVENT_0 + i].m2;
+        s.event_count[event] = events;
+    }
     return s;
 }
 
 /* ---- contexts ---- */
 
-static uint32_t sampled_of(struct gather *g, uint32_t node)
+static uint32_t sampled_of(struct fv_gather *g, uint32_t node)
 {
     struct fv_samples *s = g->out;
-    struct fv_index_probe p = fv_index_probe(&g->by_node, fv_mix2(node, 1));
+    struct fv_index_probe p = fv_index_probe(&g->by_node, fv_mix(node));
 
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
         if (s->items[i].node == node)
@@ -108,13 +101,13 @@ static uint32_t sampled_of(struct gather *g, uint32_t node)
     uint32_t id = (uint32_t)s->count;
     FV_GROW(s->items, s->room, s->count + 1);
     s->items[s->count++] = (struct fv_sampled){ .node = node, .between = NAN };
-    fv_index_add(&g->by_node, fv_mix2(node, 1), id);
-    fv_index_add(&g->by_parent, fv_mix2(g->build->model->nodes[node].parent, 2), id);
+    fv_index_add(&g->by_node, fv_mix(node), id);
     return id;
 }
 
 /* Reservoirs are in the order that they were filled in: a part of one must be drawn from all of it. */
-static void take_instances(struct gather *g, const struct fv_sampled_part *part, const struct fv_instances *r)
+static void take_instances(struct fv_gather *g, const struct fv_sampled_part *part,
+                           const struct fv_instances *r)
 {
     struct fv_samples *s = g->out;
     const struct fv_model *m = g->build->model;
@@ -133,19 +126,54 @@ static void take_instances(struct gather *g, const struct fv_sampled_part *part,
     }
 }
 
-static void read_instances(struct gather *g, struct fv_build_file *f, const struct fv_sample_trees *trees,
+/* Of how many instances the moments of events are: counted apart, or, in files of before, all of them. */
+static struct fv_event_counts event_counts(const struct fv_gather *g, const struct fv_cursor *c,
+                                           const struct fv_instances *r)
+{
+    struct fv_index_probe p = fv_index_probe(&g->counts_by_record, fv_mix2(c->thread, c->index));
+    struct fv_event_counts counts = { r->returns, r->window };
+
+    if (r->flags & FV_INSTANCES_UNCOUNTED)
+        return (struct fv_event_counts){ 0 };
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
+        const struct fv_gather_counts *found = &g->counts[i];
+
+        if (found->thread != c->thread || found->index != c->index)
+            continue;
+        if (found->of.all < counts.all)
+            counts.all = found->of.all;
+        if (found->of.in_window < counts.in_window)
+            counts.in_window = found->of.in_window;
+    }
+    return counts;
+}
+
+static void read_event_counts(struct fv_gather *g, const struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_EVENT_COUNTS);
+
+    fv_index_release(&g->counts_by_record);
+    g->count_count = 0;
+    for (const struct fv_event_counts *r; (r = fv_cursor_next(&c));) {
+        FV_GROW(g->counts, g->count_room, g->count_count + 1);
+        g->counts[g->count_count] = (struct fv_gather_counts){ c.thread, c.index, *r };
+        fv_index_add(&g->counts_by_record, fv_mix2(c.thread, c.index), (uint32_t)g->count_count++);
+    }
+}
+
+static void read_instances(struct fv_gather *g, struct fv_build_file *f, const struct fv_sample_trees *trees,
                            uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_INSTANCES);
     double tick_s = fv_build_seconds(g->build->model, rank, 1u << 20) / (1u << 20);
-    static const bool none[FV_METRIC_EVENTS];
     struct fv_samples *out = g->out;
     struct fv_instances r;
 
+    read_event_counts(g, f);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         uint32_t node = fv_sample_trees_node(trees, c.thread, r.path);
-        const bool *counted = r.flags & FV_INSTANCES_UNCOUNTED ? none : g->counted;
+        struct fv_event_counts events = event_counts(g, &c, &r);
 
         if (!node || node == FV_NONE)
             continue;
@@ -155,8 +183,9 @@ static void read_instances(struct gather *g, struct fv_build_file *f, const stru
                                         .entries = r.entries,
                                         .returns = r.returns,
                                         .abandoned = r.abandoned,
-                                        .all = take_stat(r.all, r.returns, tick_s, counted),
-                                        .window = take_stat(r.in_window, r.window, tick_s, counted) };
+                                        .all = take_stat(g, r.all, r.returns, tick_s, events.all),
+                                        .window =
+                                            take_stat(g, r.in_window, r.window, tick_s, events.in_window) };
         struct fv_sampled *s = &out->items[part.sampled];
         s->entries += r.entries;
         s->returns += r.returns;
@@ -173,27 +202,58 @@ static void read_instances(struct gather *g, struct fv_build_file *f, const stru
 
 /* ---- clock samples ---- */
 
-/* The context that a frame is of: called from the same place, of the functions that begin before it the
- * nearest. */
-static struct fv_sampled *context_of(const struct gather *g, const struct fv_node *frame)
+static const struct fv_node *sort_nodes; /* for qsort() alone */
+static const struct fv_sampled *sort_items;
+
+static int compare_nodes(const struct fv_node *x, const struct fv_node *y)
 {
-    const struct fv_model *m = g->build->model;
-    struct fv_index_probe p = fv_index_probe(&g->by_parent, fv_mix2(frame->parent, 2));
-    uint32_t best = FV_NONE;
-
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
-        const struct fv_node *n = &m->nodes[g->out->items[i].node];
-
-        if (n->parent == frame->parent && n->module == frame->module && n->offset <= frame->offset &&
-            (best == FV_NONE || n->offset > m->nodes[g->out->items[best].node].offset))
-            best = i;
-    }
-    return best == FV_NONE ? NULL : &g->out->items[best];
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    if (x->module != y->module)
+        return x->module < y->module ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static void charge(struct gather *g, const struct fv_node *frame, uint64_t ticks, uint64_t mpi_ticks)
+static int by_place(const void *a, const void *b)
 {
-    struct fv_sampled *s = context_of(g, frame);
+    return compare_nodes(&sort_nodes[sort_items[*(const uint32_t *)a].node],
+                         &sort_nodes[sort_items[*(const uint32_t *)b].node]);
+}
+
+static void order_by_place(struct fv_gather *g)
+{
+    g->by_place = fv_xcalloc(g->out->count + 1, sizeof(*g->by_place));
+    for (uint32_t i = 0; i < g->out->count; i++)
+        g->by_place[i] = i;
+    sort_nodes = g->build->model->nodes;
+    sort_items = g->out->items;
+    if (g->out->count)
+        qsort(g->by_place, g->out->count, sizeof(*g->by_place), by_place);
+}
+
+struct fv_sampled *fv_gather_context(const struct fv_gather *g, const struct fv_node *frame)
+{
+    const struct fv_node *nodes = g->build->model->nodes, *found;
+    size_t low = 0, high = g->out->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare_nodes(&nodes[g->out->items[g->by_place[middle]].node], frame) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return NULL;
+    struct fv_sampled *s = &g->out->items[g->by_place[low - 1]];
+    found = &nodes[s->node];
+    return found->parent == frame->parent && found->module == frame->module ? s : NULL;
+}
+
+static void charge(struct fv_gather *g, const struct fv_node *frame, uint64_t ticks, uint64_t mpi_ticks)
+{
+    struct fv_sampled *s = fv_gather_context(g, frame);
 
     if (s) {
         s->ticks += ticks;
@@ -201,7 +261,7 @@ static void charge(struct gather *g, const struct fv_node *frame, uint64_t ticks
     }
 }
 
-static void charge_costs(struct gather *g)
+static void charge_costs(struct fv_gather *g)
 {
     const struct fv_model *m = g->build->model;
     uint64_t *ticks = fv_xcalloc(m->node_count, sizeof(*ticks)),
@@ -221,7 +281,7 @@ static void charge_costs(struct gather *g)
     free(mpi);
 }
 
-static void add_sampler(struct gather *g, const struct fv_sampler_record *r, uint32_t rank)
+static void add_sampler(struct fv_gather *g, const struct fv_sampler_record *r, uint32_t rank)
 {
     const struct fv_model *m = g->build->model;
     struct fv_samples *s = g->out;
@@ -256,7 +316,7 @@ static void add_sampler(struct gather *g, const struct fv_sampler_record *r, uin
     s->trap_spread_s = fmax(s->trap_spread_s, fv_build_seconds(m, rank, r->trap_spread_ticks));
 }
 
-static void read_samplers(struct gather *g, const struct fv_build_file *f, uint32_t rank)
+static void read_samplers(struct fv_gather *g, const struct fv_build_file *f, uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SAMPLER);
     struct fv_sampler_record r;
@@ -268,23 +328,44 @@ static void read_samplers(struct gather *g, const struct fv_build_file *f, uint3
     }
 }
 
-static void read_events(struct gather *g, const struct fv_build_file *f)
+/* The model's number of an event that a rank asked for; FV_METRIC_EVENTS: there is no room for it. */
+static unsigned event_of(struct fv_gather *g, const struct fv_metric_event *r)
 {
-    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_METRIC_EVENTS);
-    struct fv_arena *arena = &g->build->model->arena;
-    struct fv_metric_event r;
+    struct fv_samples *s = g->out;
+    size_t length = strnlen(r->name, sizeof(r->name));
     unsigned i = 0;
 
-    memset(g->counted, 0, sizeof(g->counted));
-    for (const void *p; i < FV_METRIC_EVENTS && (p = fv_cursor_next(&c)); i++) {
-        struct fv_sampled_event *e = &g->out->events[i];
+    for (; i < FV_METRIC_EVENTS && s->events[i].name; i++)
+        if (strlen(s->events[i].name) == length && !strncasecmp(s->events[i].name, r->name, length))
+            return i;
+    if (i < FV_METRIC_EVENTS)
+        s->events[i].name = fv_arena_bytes(&g->build->model->arena, r->name, length);
+    else
+        s->events_unshown++;
+    return i;
+}
 
+static void read_events(struct fv_gather *g, const struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_METRIC_EVENTS);
+    bool met[FV_METRIC_EVENTS + 1] = { false };
+    struct fv_metric_event r;
+    unsigned i;
+
+    for (i = 0; i < FV_METRIC_EVENTS; i++)
+        g->event_of[i] = FV_METRIC_EVENTS;
+    i = 0;
+    for (const void *p; i < FV_METRIC_EVENTS && (p = fv_cursor_next(&c)); i++) {
         memcpy(&r, p, sizeof(r));
-        if (!e->name)
-            e->name = fv_arena_bytes(arena, r.name, strnlen(r.name, sizeof(r.name)));
+        unsigned event = event_of(g, &r);
+        struct fv_sampled_event *e = &g->out->events[event];
+
+        if (event == FV_METRIC_EVENTS || met[event])
+            continue;
+        met[event] = true;
         e->ranks++;
         e->user_only |= r.user_only;
-        g->counted[i] = !r.refusal;
+        g->event_of[i] = r.refusal ? FV_METRIC_EVENTS : event;
         if (r.refusal) {
             e->refused++;
             e->refusal = (int)(r.refusal & 0xffff);
@@ -292,219 +373,9 @@ static void read_events(struct gather *g, const struct fv_build_file *f)
     }
 }
 
-/* ---- guidance ---- */
-
-static const struct fv_sampled_stat *best_stat(const struct fv_sampled_part *p)
-{
-    return p->window.count >= FV_SAMPLED_ENOUGH ? &p->window : &p->all;
-}
-
-/* Of the threads' means, beyond what the spread within them makes likely. */
-static double between(const struct fv_sampled_part *parts, size_t count)
-{
-    double sum = 0, squares = 0, noise = 0, n = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct fv_sampled_stat *s = best_stat(&parts[i]);
-        double stddev = fv_sampled_stddev(s, FV_METRIC_CPU);
-
-        if (s->count < FV_SAMPLED_ENOUGH)
-            continue;
-        n++;
-        sum += s->mean[FV_METRIC_CPU];
-        squares += s->mean[FV_METRIC_CPU] * s->mean[FV_METRIC_CPU];
-        noise += stddev * stddev / (double)s->count;
-    }
-    if (n < 2 || sum <= 0)
-        return NAN;
-    double mean = sum / n, variance = (squares - sum * mean) / (n - 1) - noise / n;
-    return variance > 0 ? sqrt(variance) / mean : 0;
-}
-
-static int by_sampled(const void *a, const void *b)
-{
-    const struct fv_sampled_part *x = a, *y = b;
-
-    if (x->sampled != y->sampled)
-        return x->sampled < y->sampled ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->thread > y->thread) - (x->thread < y->thread);
-}
-
-static int by_sampled_instance(const void *a, const void *b)
-{
-    const struct fv_sampled_instance *x = a, *y = b;
-
-    if (x->sampled != y->sampled)
-        return x->sampled < y->sampled ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->begin_s > y->begin_s) - (x->begin_s < y->begin_s);
-}
-
-/* Counts of rare things vary by chance alone, as Poisson has it: that part is left out. */
-static double own_cov(const struct fv_sampled_stat *s, enum fv_metric metric)
-{
-    double mean = s->mean[metric], stddev = fv_sampled_stddev(s, metric);
-
-    if (metric == FV_METRIC_MPI)
-        return s->mean[FV_METRIC_TIME] > 0 ? stddev / s->mean[FV_METRIC_TIME] : 0; /* weighted by its share */
-    if (mean < 1)
-        return 0;
-    return stddev * stddev > mean ? sqrt(stddev * stddev - mean) / mean : 0;
-}
-
-/* What varies most, too. That both vary is no proof that one makes the other vary. */
-static void find_companion(const struct fv_samples *samples, struct fv_sampled *s)
-{
-    double best = FV_SAMPLED_BETWEEN;
-
-    s->with = FV_METRIC_COUNT;
-    for (unsigned i = FV_METRIC_MPI; i < FV_METRIC_COUNT; i++)
-        if (fv_sampled_metric(samples, i) && own_cov(&s->all, i) > best) {
-            best = own_cov(&s->all, i);
-            s->with = i;
-            s->with_cov = fv_sampled_cov(&s->all, i);
-        }
-}
-
-/* Where no thread has enough instances of its own: of all threads, each about its own mean. */
-static void judge_pooled(struct fv_sampled *s, const struct fv_sampled_part *parts)
-{
-    double m2 = 0, sum = 0;
-    uint64_t count = 0, free = 0; /* free: degrees of freedom */
-
-    for (size_t i = 0; i < s->parts; i++) {
-        const struct fv_sampled_stat *stat = &parts[i].all;
-
-        m2 += stat->m2[FV_METRIC_CPU];
-        sum += stat->mean[FV_METRIC_CPU] * (double)stat->count;
-        count += stat->count;
-        free += stat->count ? stat->count - 1 : 0;
-    }
-    if (free + 1 < FV_SAMPLED_ENOUGH)
-        return;
-    s->judged = s->pooled = true;
-    s->within = sum > 0 ? sqrt(m2 / (double)free) / (sum / (double)count) : 0;
-}
-
-/* Called before the functions are put in order. */
-static void judge_one(struct fv_samples *all, struct fv_sampled *s)
-{
-    const struct fv_sampled_part *parts = all->parts + s->first_part;
-
-    for (size_t i = 0; i < s->parts; i++) {
-        const struct fv_sampled_stat *stat = best_stat(&parts[i]);
-
-        s->ranks += !i || parts[i].rank != parts[i - 1].rank;
-        s->judged |= stat->count >= FV_SAMPLED_ENOUGH;
-        if (stat->count >= FV_SAMPLED_ENOUGH)
-            s->within = fmax(s->within, fv_sampled_cov(stat, FV_METRIC_CPU));
-    }
-    if (!s->judged)
-        judge_pooled(s, parts);
-    s->between = between(parts, s->parts);
-    s->share = all->ticks ? fmin((double)s->ticks / (double)all->ticks, 1) : 0;
-    s->inside_mpi = s->ticks && (double)s->mpi_ticks > INSIDE * (double)s->ticks;
-    if (s->share > FV_SAMPLED_SHARE)
-        s->varies = (s->within > FV_SAMPLED_WITHIN ? FV_VARIES_WITHIN : 0) |
-                    (s->between > FV_SAMPLED_BETWEEN ? FV_VARIES_BETWEEN : 0);
-    find_companion(all, s);
-}
-
-/* Keeps of each thread's instances, which lie together, as many as of the others. */
-static void thin_instances(struct fv_samples *s)
-{
-    size_t kept = 0, next;
-
-    if (s->instance_count)
-        qsort(s->instances, s->instance_count, sizeof(*s->instances), by_sampled_instance);
-    for (size_t i = 0; i < s->instance_count; i = next) {
-        struct fv_sampled *of = &s->items[s->instances[i].sampled];
-        size_t most = INSTANCES_KEPT / (of->threads ? of->threads : 1), count, step;
-
-        for (next = i; next < s->instance_count && s->instances[next].sampled == s->instances[i].sampled &&
-                       s->instances[next].rank == s->instances[i].rank &&
-                       s->instances[next].thread == s->instances[i].thread;)
-            next++;
-        most = most < 4 ? 4 : most;
-        count = next - i;
-        step = (count + most - 1) / most;
-        if (!of->instances)
-            of->first_instance = kept;
-        for (size_t k = i; k < next; k += step, of->instances++)
-            s->instances[kept++] = s->instances[k];
-    }
-    s->instance_count = kept;
-}
-
-static double variation(const struct fv_sampled *s)
-{
-    return fmax(s->within, fmax(s->between, 0));
-}
-
-/* What varies makes its callers vary, by the same time and so by a smaller part. Share times variation is about the same
- * for both then, and the one inside is the one to look at. */
-static void weigh_one(const struct gather *g, struct fv_sampled *s)
-{
-    const struct fv_node *nodes = g->build->model->nodes;
-
-    s->weight = s->share * variation(s);
-    for (uint32_t at = s->varies ? nodes[s->node].parent : 0; at; at = nodes[at].parent) {
-        const struct fv_sampled *caller = context_of(g, &nodes[at]);
-
-        if (!caller || !caller->varies || variation(caller) >= variation(s))
-            continue;
-        s->weight = fmax(s->weight, caller->share * variation(caller));
-        s->inherited++;
-    }
-}
-
-static void judge(struct gather *g)
-{
-    struct fv_samples *s = g->out;
-
-    if (s->part_count)
-        qsort(s->parts, s->part_count, sizeof(*s->parts), by_sampled);
-    for (size_t i = s->part_count; i-- > 0;) {
-        s->items[s->parts[i].sampled].first_part = i;
-        s->items[s->parts[i].sampled].parts++;
-    }
-    thin_instances(s);
-    for (size_t i = 0; i < s->count; i++)
-        judge_one(s, &s->items[i]);
-    for (size_t i = 0; i < s->count; i++)
-        weigh_one(g, &s->items[i]);
-}
-
-static int by_guidance(const void *a, const void *b)
-{
-    const struct fv_sampled *x = a, *y = b;
-    double of_x = x->share * variation(x), of_y = y->share * variation(y);
-
-    if (x->inside_mpi != y->inside_mpi)
-        return x->inside_mpi ? 1 : -1;
-    if (!x->varies != !y->varies)
-        return x->varies ? -1 : 1;
-    if (!x->varies && x->share != y->share)
-        return x->share > y->share ? -1 : 1;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    if (x->inherited != y->inherited)
-        return x->inherited > y->inherited ? -1 : 1;
-    if (of_x != of_y)
-        return of_x > of_y ? -1 : 1;
-    if (x->share != y->share)
-        return x->share > y->share ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
 void fv_build_samples(struct fv_build *b)
 {
-    struct gather g = { .build = b, .out = &b->model->samples };
+    struct fv_gather g = { .build = b, .out = &b->model->samples };
 
     for (uint32_t i = 0; i < b->model->rank_count; i++) {
         struct fv_sample_trees trees = { 0 };
@@ -516,43 +387,11 @@ void fv_build_samples(struct fv_build *b)
         fv_build_costs(b, &b->files[i], &trees, i);
         fv_sample_trees_release(&trees);
     }
+    order_by_place(&g);
     charge_costs(&g);
-    judge(&g);
-    if (g.out->count)
-        qsort(g.out->items, g.out->count, sizeof(*g.out->items), by_guidance);
+    fv_gather_judge(&g);
     fv_index_release(&g.by_node);
-    fv_index_release(&g.by_parent);
-}
-
-/* ---- words ---- */
-
-static const char *companion(const struct fv_samples *samples, enum fv_metric metric)
-{
-    static const char *const words[FV_METRIC_EVENT_0] = {
-        [FV_METRIC_MPI] = "its time in MPI varies",     [FV_METRIC_MPI_CALLS] = "its MPI calls vary",
-        [FV_METRIC_FAULTS] = "its page faults vary",    [FV_METRIC_SWITCHES] = "its context switches vary",
-        [FV_METRIC_MIGRATIONS] = "its migrations vary", [FV_METRIC_MPI_BYTES] = "its MPI bytes vary"
-    };
-
-    return metric < FV_METRIC_EVENT_0 ? words[metric] : fv_sampled_metric(samples, metric);
-}
-
-char *fv_sampled_advice(const struct fv_samples *samples, const struct fv_sampled *s, char *out, size_t bytes)
-{
-    char with[160] = "", within[64] = "", between[64] = "";
-
-    out[0] = '\0';
-    if (!s->varies)
-        return out;
-    if (s->varies & FV_VARIES_WITHIN)
-        snprintf(within, sizeof(within), "from call to call (cov %.2f%s)", s->within,
-                 s->pooled ? ", all threads together" : "");
-    if (s->varies & FV_VARIES_BETWEEN)
-        snprintf(between, sizeof(between), "from thread to thread (cov %.2f)", s->between);
-    if (s->with < FV_METRIC_COUNT)
-        snprintf(with, sizeof(with), "; %s%s (cov %.2f)", companion(samples, s->with),
-                 s->with < FV_METRIC_EVENT_0 ? ", too" : " varies, too", s->with_cov);
-    snprintf(out, bytes, "varies %s%s%s%s", within, s->varies == FV_VARIES_BOTH ? " and " : "", between,
-             with);
-    return out;
+    fv_index_release(&g.counts_by_record);
+    free(g.counts);
+    free(g.by_place);
 }

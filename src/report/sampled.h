@@ -84,7 +84,8 @@ struct fv_samples {
     size_t part_count, part_room;
     struct fv_sampled_instance *instances;
     size_t instance_count, instance_room;
-    struct fv_sampled_event events[FV_METRIC_EVENTS];
+    struct fv_sampled_event events[FV_METRIC_EVENTS]; /* of all ranks, by name */
+    uint32_t events_unshown; /* further ones, over all ranks: there is room for these only */
     uint64_t events_scaled,
         events_lost;          /* instances: counted part of the time, an estimate; not known, left out */
     uint32_t modes[3];        /* threads by enum fv_sampler_mode */

@@ -4,6 +4,7 @@
 #ifndef FV_REPORT_SECTIONS_H
 #define FV_REPORT_SECTIONS_H
 
+#include "report/costs.h"
 #include "trace/format.h"
 
 #include <stdbool.h>
@@ -87,6 +88,8 @@ struct fv_section_view {
     struct fv_section_faults faults;
     struct fv_section_calls *functions, *paths; /* by time, longest first; "all" has no paths */
     size_t function_count, function_room, path_count, path_room;
+    struct fv_cost_leaf *costs; /* clock samples; of "all" there are none here: see fv_model.costs */
+    size_t cost_count, cost_room;
 };
 
 struct fv_sections_view {
@@ -98,6 +101,8 @@ struct fv_sections_view {
 };
 /* When nodes of paths have changed: paths that have become equal are added up. */
 void fv_section_fold(struct fv_section_view *section);
+/* Are there clock samples in any of them? */
+bool fv_sections_are_sampled(const struct fv_sections_view *sections);
 void fv_sections_release(struct fv_sections_view *sections);
 
 #endif

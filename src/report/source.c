@@ -4,9 +4,11 @@
 #include "report/views.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define CANDIDATES 8 /* named where the choice is the user's */
 
@@ -241,6 +243,25 @@ static void put_columns(const struct source *s)
     fprintf(s->page->out, " %6s%s\n", "line", fv_page_off(s->page));
 }
 
+/* Not what may wait for ever, like a FIFO. NULL: errno tells; EINVAL: it is no regular file. */
+static FILE *open_regular(const char *path, struct stat *st)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    FILE *in = NULL;
+    int saved;
+
+    if (fd < 0)
+        return NULL;
+    errno = EINVAL;
+    if (!fstat(fd, st) && S_ISREG(st->st_mode))
+        in = fdopen(fd, "r");
+    saved = errno;
+    if (!in)
+        close(fd);
+    errno = saved;
+    return in;
+}
+
 static void put_source(const struct source *s, const struct fv_source_options *o, const char *of)
 {
     char path[4096], text[4200];
@@ -249,18 +270,12 @@ static void put_source(const struct source *s, const struct fv_source_options *o
     struct stat st;
 
     snprintf(path, sizeof(path), "%s%s", moved ? o->new_prefix : "", moved ? s->file + old : s->file);
-    FILE *in = fopen(path, "re");
-    if (in && (fstat(fileno(in), &st) || !S_ISREG(st.st_mode))) {
-        fclose(in);
-        in = NULL;
-        errno = EINVAL;
-    }
-    int why = errno;
+    FILE *in = open_regular(path, &st);
+    const char *why = errno == EINVAL ? "not a regular file" : strerror(errno);
     put_heading(s, of);
     if (!in) {
         snprintf(text, sizeof(text),
-                 "%s: %s: lines are shown by number; --source-path OLD=NEW says where it is now", path,
-                 strerror(why));
+                 "%s: %s: lines are shown by number; --source-path OLD=NEW says where it is now", path, why);
         fv_page_words(s->page, text, 0);
     } else if ((int64_t)st.st_mtim.tv_sec > s->view->model->origin_ns / 1000000000) {
         fv_page_words(s->page, "The file changed after the run began: lines may be off", 0);

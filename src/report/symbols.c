@@ -2,6 +2,7 @@
 #include "report/symbols.h"
 #include "report/lines.h"
 #include "report/object.h"
+#include "report/unwind_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,11 +225,14 @@ static void add_frames(struct look_up *l, uint32_t module, uint64_t offset)
         add_frame(l->symbols, &frame);
     }
     const struct fv_line *last = count ? &lines[count - 1] : NULL;
-    if (symbol) {
-        l->symbols->items[l->symbols->count].begin = symbol->begin;
-        l->symbols->items[l->symbols->count].size = symbol->size;
-    }
     const char *name = symbol ? symbol->name : last ? last->function : NULL;
+    struct fv_symbol *item = &l->symbols->items[l->symbols->count];
+    if (symbol) {
+        item->begin = symbol->begin;
+        item->size = symbol->size;
+    } else if (fv_unwind_table_find(&l->files.object, address, &item->begin, &item->size) && !name) {
+        frame.begin = item->begin;
+    }
     frame.function = name ? fv_demangle(&l->symbols->arena, name, l->fortran) : NULL;
     frame.file = last && last->file ? keep_file(l->symbols, last->file) : NULL;
     frame.line = last ? last->line : 0;

@@ -19,6 +19,7 @@ struct fv_frame {
     uint64_t offset;      /* return address in the module */
     bool inlined;         /* into the next outer frame */
     uint32_t alike;       /* equal in frames that look the same: see fv_sites_merge() */
+    uint64_t begin;       /* of a function without a name; 0: not known */
 };
 
 struct fv_symbols {

@@ -9,6 +9,14 @@
 bool fv_text_serial(const struct fv_model *model);
 /* text.c: what to read first */
 void fv_text_summary(const struct fv_page *page, const struct fv_view *view);
+/* text_identity.c */
+void fv_text_identity(const struct fv_page *page, const struct fv_model *model);
+/* text_notes.c: problems of the input, then what makes the numbers say less */
+void fv_text_notes(const struct fv_page *page, const struct fv_model *model);
+/* text_unfinished.c */
+void fv_text_unfinished(const struct fv_page *page, const struct fv_view *view);
+/* How many lines tell what went wrong, also with a small --top. */
+size_t fv_text_losses_shown(const struct fv_page *page);
 /* text_hang.c */
 void fv_text_hang(const struct fv_page *page, const struct fv_model *model);
 /* text_waiting.c */
@@ -43,7 +51,8 @@ void fv_text_sections(const struct fv_page *page, const struct fv_view *view);
 void fv_text_phases(const struct fv_page *page, const struct fv_view *view);
 /* text_locks.c; the same */
 void fv_text_locks(const struct fv_page *page, const struct fv_view *view);
-void fv_text_thread_waits(const struct fv_page *page, const struct fv_view *view); /* of a run that hangs, or was killed */
+void fv_text_thread_waits(const struct fv_page *page,
+                          const struct fv_view *view); /* of a run that hangs, or was killed */
 /* text_ranks.c */
 void fv_text_sizes(const struct fv_page *page, const struct fv_model *model);
 void fv_text_peers(const struct fv_page *page, const struct fv_model *model);

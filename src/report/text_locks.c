@@ -51,9 +51,13 @@ static void put_totals(const struct fv_page *p, const struct fv_view *v)
 
         for (size_t i = 1; i < v->model->rank_count; i++)
             most = l->ranks[i].in_mpi_s > l->ranks[most].in_mpi_s ? i : most;
-        snprintf(text + n, sizeof(text) - (size_t)n, " (most on rank %d: %s)",
-                 v->model->ranks[most].world_rank, fv_words_seconds(l->ranks[most].in_mpi_s, seconds));
+        n += snprintf(text + n, sizeof(text) - (size_t)n, " (most on rank %d: %s)",
+                      v->model->ranks[most].world_rank, fv_words_seconds(l->ranks[most].in_mpi_s, seconds));
     }
+    if (v->model->causes.lock_wait_s > 0 && (size_t)n < sizeof(text))
+        snprintf(text + n, sizeof(text) - (size_t)n,
+                 ". Ranks waited %s in MPI for ranks that waiting for locks had made late (by the trace)",
+                 fv_words_seconds(v->model->causes.lock_wait_s, seconds));
     fputs("  ", p->out);
     fv_page_words(p, text, 2);
 }

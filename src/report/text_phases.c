@@ -152,6 +152,27 @@ static void put_single(const struct fv_page *p, size_t count)
     fputs(fv_page_off(p), p->out);
 }
 
+/* Nothing of it would look as if there were nothing. */
+static void put_unseen(const struct fv_page *p, const struct fv_view *v, bool has_heading)
+{
+    const struct fv_phases *s = &v->model->phases;
+    const char *module = NULL;
+    char text[400];
+
+    for (size_t i = 0; i < s->count && !module; i++)
+        module = fv_phase_unseen_openmp(v->model, &s->items[i]);
+    if (!module)
+        return;
+    if (!has_heading)
+        fv_page_heading(p, "Thread phases", "from creation to join, or OpenMP region");
+    snprintf(
+        text, sizeof(text),
+        "%.100s: not seen. The regions, barriers and criticals of this OpenMP are in no number; those of "
+        "GCC's libgomp would be",
+        module);
+    put_line(p, 2, text);
+}
+
 void fv_text_phases(const struct fv_page *p, const struct fv_view *v)
 {
     static const struct fv_column columns[] = {
@@ -195,6 +216,7 @@ void fv_text_phases(const struct fv_page *p, const struct fv_view *v)
                      "(an estimate)");
         put_single(p, s->count - parallel);
     }
+    put_unseen(p, v, parallel > 0);
     fv_table_release(&t);
 }
 

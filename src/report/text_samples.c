@@ -6,8 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#define ADVICE_MAX 5  /* sentences, unless all is asked for */
-#define MEAN_OF    3u /* instances: a mean of fewer says nothing */
+#define ADVICE_MAX       5   /* sentences, unless all is asked for */
+#define MEAN_OF          3u  /* instances: a mean of fewer says nothing */
+#define PROCESSOR_LITTLE 0.8 /* of the time: less is worth a line */
 
 static const char *label(const struct fv_view *v, const struct fv_frame *f, char *out, size_t bytes)
 {
@@ -120,6 +121,12 @@ static void put_mode(const struct fv_page *p, const struct fv_samples *s)
                  e->ranks, fv_perf_event_refusal((uint32_t)e->refusal, e->user_only));
         put_line(p, text);
     }
+    if (s->events_unshown) {
+        snprintf(text, sizeof(text),
+                 "ranks asked for more than %d different events: %u of single ranks are not shown",
+                 FV_METRIC_EVENTS, s->events_unshown);
+        put_line(p, text);
+    }
     if (s->events_scaled || s->events_lost) {
         snprintf(text, sizeof(text),
                  "events are estimates in %" PRIu64
@@ -128,6 +135,37 @@ static void put_mode(const struct fv_page *p, const struct fv_samples *s)
                  s->events_scaled, s->events_lost);
         put_line(p, text);
     }
+}
+
+/* Outside of MPI, over all instances: one within another counts twice, on both sides. */
+static double part_on_processor(const struct fv_samples *s)
+{
+    double cpu_s = 0, time_s = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        const struct fv_sampled_stat *all = &s->items[i].all;
+
+        if (s->items[i].inside_mpi)
+            continue;
+        cpu_s += all->mean[FV_METRIC_CPU] * (double)all->count;
+        time_s += fmax(all->mean[FV_METRIC_TIME] - all->mean[FV_METRIC_MPI], 0) * (double)all->count;
+    }
+    return time_s > 0 ? cpu_s / time_s : 1;
+}
+
+static void put_processor(const struct fv_page *p, const struct fv_samples *s)
+{
+    double part = part_on_processor(s);
+    char a[FV_WORD], text[300];
+
+    if (s->returns < FV_SAMPLED_ENOUGH || part >= PROCESSOR_LITTLE)
+        return;
+    snprintf(text, sizeof(text),
+             "the functions had a processor %s of their time outside of MPI: they waited or slept, or the "
+             "machine was "
+             "busy with others; judge by the CPU times",
+             fv_words_percent(part, 1, a));
+    put_line(p, text);
 }
 
 static void put_summary(const struct fv_page *p, const struct fv_samples *s)
@@ -144,6 +182,7 @@ static void put_summary(const struct fv_page *p, const struct fv_samples *s)
         fv_words_percent(s->tool_s, s->cpu_s, g), fv_words_seconds(s->trap_s, e),
         fv_words_seconds(s->trap_spread_s, f));
     put_line(p, text);
+    put_processor(p, s);
     put_mode(p, s);
     put_losses(p, s);
 }
@@ -230,6 +269,22 @@ static size_t outside_mpi(const struct fv_samples *s)
     return count;
 }
 
+/* Below the table, where one of its rows has it. */
+static void put_marks(const struct fv_page *p, const struct fv_samples *s, size_t rows)
+{
+    char a[FV_WORD], text[200];
+    bool fast = false;
+
+    for (size_t i = 0; i < rows; i++)
+        fast |= s->items[i].fast && s->items[i].all.count >= MEAN_OF;
+    if (!fast)
+        return;
+    snprintf(text, sizeof(text),
+             "~ calls are about as short as the %s that a trap takes: their mean may be off by as much",
+             fv_words_seconds(s->trap_s, a));
+    put_line(p, text);
+}
+
 void fv_text_samples(const struct fv_page *p, const struct fv_view *v)
 {
     static const struct fv_column columns[] = {
@@ -255,13 +310,12 @@ void fv_text_samples(const struct fv_page *p, const struct fv_view *v)
         "thread, and of the means of threads; a function varies that has more than 10 % of the CPU time and "
         "more than 0.20 within or 0.10 between; with less than 8 instances in a thread all threads are taken "
         "together (*), and with less than that (too few) it is not judged. bias: "
-        "mean of the instances chosen without bias (in window) over that of all. ~ marks functions too fast "
-        "to "
-        "be sure");
+        "mean of the instances chosen without bias (in window) over that of all");
     put_summary(p, s);
     put_advice(p, v, &path, count);
     if (rows)
         fv_table_print(&t, p);
+    put_marks(p, s, rows);
     fv_page_cut(p, rows, s->count, "function",
                 count < s->count ? ", those inside MPI among them" : " in its calling context");
     put_events(p, v, &path, rows);

@@ -1,4 +1,5 @@
 /* Sections that the program marks, and the whole program. */
+#include "report/cost_profile.h"
 #include "report/text.h"
 
 #include <math.h>
@@ -114,6 +115,7 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
           "in more combinations of sections than can be told apart: MPI calls inside are not listed" },
         { l->interrupted, "in a signal handler that interrupted another: not measured" },
         { l->unmeasured, "without room in the rank file: not measured" },
+        { l->untraced, "and ends in MPI calls, or without room: the trace has them too late, or not" },
     };
     char word[FV_WORD], text[200];
 
@@ -125,6 +127,70 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
         fprintf(p->out, "  %s-%s ", fv_page_on(p, FV_YELLOW), fv_page_off(p));
         fv_page_words(p, text, 4);
     }
+}
+
+/* ---- clock samples ---- */
+
+#define PROCEDURES 3    /* of a section, ... */
+#define LEAST      0.01 /* ... if they have so much of it */
+
+static void put_cost_rows(struct fv_table *t, const struct fv_sections_view *all,
+                          const struct fv_cost_profile *c, uint32_t section, size_t *next)
+{
+    char name[4 * FV_SECTION_NAME + 40], procedure[512];
+    uint64_t sum = 0;
+    size_t end = *next, first = *next;
+
+    for (; end < c->section_part_count && c->section_parts[end].owner == section; end++)
+        sum += c->section_parts[end].sum.self.ticks;
+    *next = end;
+    section_name(all, &all->items[section], name, sizeof(name));
+    for (size_t i = first; i < end && i < first + PROCEDURES; i++) {
+        const struct fv_cost_part *p = &c->section_parts[i];
+        const struct fv_cost_sum *total = &p->sum.total;
+
+        if ((double)p->sum.self.ticks < LEAST * (double)sum)
+            break;
+        fv_table_row(t, FV_PLAIN);
+        if (i == first)
+            fv_table_set(t, 0, "%s", name);
+        fv_table_set(t, 1, "%s",
+                     fv_words_short(c->procedures[p->procedure].name, procedure, sizeof(procedure)));
+        set_part(t, 2, "", (double)p->sum.self.ticks, (double)sum);
+        set_seconds(t, 3, (double)p->sum.self.ticks * c->tick_s);
+        set_seconds(t, 4, fv_cost_error(p->sum.self.ticks) * c->tick_s);
+        set_part(t, 5, "", (double)total->ticks, (double)sum);
+        set_part(t, 6, "", (double)total->in_mpi, (double)total->ticks);
+        set_part(t, 7, "", (double)total->in_sync, (double)total->ticks);
+    }
+}
+
+/* Where the CPU time of sections goes. */
+static void put_costs(const struct fv_page *p, const struct fv_view *v)
+{
+    const struct fv_column columns[] = {
+        { "section", true, true, 0 },   { "procedure", true, true, 0 }, { "self", false, false, 0 },
+        { "seconds", false, false, 0 }, { "+-", false, false, 2 },      { "total", false, false, 0 },
+        { "in MPI", false, false, 4 },  { "sync", false, false, 3 },
+    };
+    const struct fv_sections_view *s = &v->model->sections;
+    size_t rows = s->count < p->top ? s->count : p->top, next = 0;
+    struct fv_cost_profile profile;
+    struct fv_table t;
+
+    if (!fv_sections_are_sampled(s))
+        return;
+    fv_cost_profile_init_sections(&profile, v->model, v->symbols);
+    fv_table_init(&t, columns, sizeof(columns) / sizeof(*columns));
+    for (uint32_t i = 0; i < rows; i++)
+        put_cost_rows(&t, s, &profile, i, &next);
+    fv_page_heading(
+        p, "CPU time of sections",
+        "clock samples of all threads: the procedures with most of each section's; self and total as "
+        "part of the section's samples; +- 95 %");
+    fv_table_print(&t, p);
+    fv_table_release(&t);
+    fv_cost_profile_release(&profile);
 }
 
 /* Without sections of its own, a program's whole is in the first lines of the report already. */
@@ -143,16 +209,18 @@ void fv_text_sections(const struct fv_page *p, const struct fv_view *v)
     size_t rows = s->count < p->top ? s->count : p->top;
     struct fv_table t;
 
-    if (s->count < 2 &&
-        !(l->above_level || l->too_deep || l->others || l->sets || l->interrupted || l->unmeasured))
+    if (s->count < 2 && !(l->above_level || l->too_deep || l->others || l->sets || l->interrupted ||
+                          l->unmeasured || l->untraced))
         return;
     fv_table_init(&t, columns, sizeof(columns) / sizeof(*columns));
     for (size_t i = 0; i < rows; i++)
         put_row(&t, s, &s->items[i]);
     static const char heading[] =
         "marked by the program: mean, minimum and maximum over ranks; MPI and waiting as part of the time; "
-        "messages by length. ~ marks waiting that is partly estimated";
-    char remark[400];
+        "messages by length; user and system CPU time of the threads that are in the section, of \"all\" of "
+        "the whole "
+        "process. ~ marks waiting that is partly estimated";
+    char remark[500];
     snprintf(remark, sizeof(remark), "%s%s", heading,
              p->color ? ". Yellow: the ranks' mean is under 80 % of the maximum" : "");
     fv_page_heading(p, "Sections", remark);
@@ -162,4 +230,5 @@ void fv_text_sections(const struct fv_page *p, const struct fv_view *v)
         put_faults(p, s, &s->items[i]);
     put_losses(p, l);
     fv_table_release(&t);
+    put_costs(p, v);
 }

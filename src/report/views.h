@@ -27,6 +27,12 @@ void fv_json_frames(struct fv_json *json, const struct fv_view *view, const stru
 size_t fv_view_sampled_path(const struct fv_view *view, struct fv_path *path,
                             const struct fv_sampled *sampled);
 
+/* json_ranks.c: "run", "programs", "ranks"; and runs of ranks, as [first, stride, count] each. */
+void fv_json_run(struct fv_json *json, const struct fv_view *view);
+void fv_json_runs(struct fv_json *json, const char *key, const struct fv_rank_run *runs, size_t count);
+/* "hang". */
+void fv_json_hang(struct fv_json *json, const struct fv_model *model);
+
 /* "waiting". */
 void fv_json_waiting(struct fv_json *json, const struct fv_view *view);
 

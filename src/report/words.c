@@ -243,3 +243,37 @@ size_t fv_words_real(double value, char out[FV_REAL])
     out[n] = '\0';
     return n;
 }
+
+/* ---- ranks ---- */
+
+static void end_run(struct fv_rank_list *l)
+{
+    static const char more[] = ", ...";
+    char run[40];
+
+    if (l->last == INT32_MIN || l->cut)
+        return;
+    size_t n = (size_t)snprintf(run, sizeof(run), l->last > l->first ? "%s%d-%d" : "%s%d",
+                                l->used ? ", " : "", l->first, l->last);
+    l->last = INT32_MIN;
+    l->cut = l->used + n + sizeof(more) > sizeof(l->text);
+    if (l->cut)
+        n = sizeof(more) - 1;
+    memcpy(l->text + l->used, l->cut ? more : run, n + 1);
+    l->used += n;
+}
+
+void fv_rank_list_add(struct fv_rank_list *l, int rank)
+{
+    if (l->last == INT32_MIN || rank != l->last + 1) {
+        end_run(l);
+        l->first = rank;
+    }
+    l->last = rank;
+}
+
+const char *fv_rank_list_text(struct fv_rank_list *l)
+{
+    end_run(l);
+    return l->text;
+}

@@ -36,4 +36,19 @@ char *fv_words_time(int64_t realtime_ns, char out[FV_WORD]);
 #define FV_REAL 40
 size_t fv_words_real(double value, char out[FV_REAL]);
 
+/* "0-3, 7": ranks in rising order; "0-3, 7, ..." if there are more than fit. */
+struct fv_rank_list {
+    char text[200];
+    size_t used;
+    bool cut;
+    int first, last; /* of the run that is not in the text yet */
+};
+#define FV_RANK_LIST_INIT                                                                                    \
+    {                                                                                                        \
+        .last = INT32_MIN                                                                                    \
+    }
+void fv_rank_list_add(struct fv_rank_list *list, int rank);
+/* The end of adding. */
+const char *fv_rank_list_text(struct fv_rank_list *list);
+
 #endif

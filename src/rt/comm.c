@@ -1,5 +1,5 @@
 /* See comm.h. Lookup takes no lock: a thread remembers the communicator it used last, and behind that
- * stands an open-addressed table of pointers that only grows; writers hold a lock. */
+ * stands an open-addressed table of pointers that only grows; writers hold a lock, and signals. */
 #include "rt/comm.h"
 
 #include <stdlib.h>
@@ -205,7 +205,7 @@ void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned d
 
     if (!comm->id)
         return;
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     if (!neighbours || fv_chunk_room(neighbours) < bytes)
         neighbours = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_NEIGHBOURS, FV_NO_THREAD, 0,
                                      bytes < FV_PAGE / 2 ? FV_PAGE - sizeof(*neighbours) : bytes);
@@ -222,7 +222,7 @@ void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned d
         __atomic_fetch_add(&neighbours_listed, listed, __ATOMIC_RELAXED);
         fv_chunk_commit(neighbours, bytes);
     }
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
     if (!ranks && (sources || destinations))
         fv_dropped(FV_DROP_COMMS);
 }
@@ -328,18 +328,18 @@ static struct fv_comm *add(const struct fv_comm_info *info)
 
 struct fv_comm *fv_comm_new(const struct fv_comm_info *info)
 {
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     if (info->flags & FV_COMM_INFERRED) {
         struct fv_comm *known = search(info->handle); /* another thread was faster */
 
         if (known) {
-            fv_unlock(&lock);
+            fv_unlock_sigrestore(&lock, signals);
             return known;
         }
     }
     bury(info->handle);
     struct fv_comm *comm = add(info);
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
     return comm;
 }
 
@@ -359,25 +359,25 @@ struct fv_comm *fv_comm_dup(uint64_t handle, struct fv_comm *parent, uint64_t se
 
 struct fv_comm *fv_comm_freed(uint64_t handle, uint64_t begin)
 {
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     struct fv_comm *comm = search(handle);
     if (comm && comm->created > begin) /* another thread got the handle for a new one already */
         comm = NULL;
     if (comm)
         bury(handle);
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
     return comm;
 }
 
 void fv_comm_named(uint64_t handle, const char *name)
 {
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     struct fv_comm *comm = search(handle);
     if (comm && comm->record) {
         memset(comm->record->name, 0, NAME_BYTES);
         strncpy(comm->record->name, name, NAME_BYTES - 1);
     }
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
 }
 
 uint64_t fv_comm_next_child(struct fv_comm *parent)

@@ -80,12 +80,12 @@ static void add_clock_point(void)
     struct fv_clock_point point;
 
     fv_clock_point(&point);
-    fv_lock(&fv_rt.lock);
+    uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     if (fv_rt.clock_chunk && fv_chunk_room(fv_rt.clock_chunk) >= sizeof(point)) {
         memcpy(fv_chunk_next(fv_rt.clock_chunk), &point, sizeof(point));
         fv_chunk_commit(fv_rt.clock_chunk, sizeof(point));
     }
-    fv_unlock(&fv_rt.lock);
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
 }
 
 /* Records start anew in the thread's chunk. */
@@ -251,6 +251,11 @@ void fv_events_call(struct fv_call *call)
         fv_dropped(FV_DROP_EVENTS);
         return;
     }
+    if (FV_UNLIKELY(t->section_set != e->section_set) && fv_events_sections(t, call->begin) &&
+        !make_room(t, FV_EVENT_MAX + details + BLOCK)) {
+        fv_dropped(FV_DROP_EVENTS);
+        return;
+    }
     uint8_t *at = e->at;
     uint64_t begin = call->begin > e->last ? call->begin : e->last;
     uint64_t end = call->end > begin ? call->end : begin;
@@ -283,9 +288,12 @@ FV_COLD void fv_events_make_room(struct fv_thread *t)
 bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint64_t end, uint64_t *field)
 {
     struct fv_events *e = &t->events;
+    struct fv_thread *current = fv_current;
 
     if (stopped() || FV_UNLIKELY((size_t)(e->stop - e->at) < FV_EVENT_MAX))
         return false;
+    fv_current = NULL; /* a signal handler that comes in between writes nothing */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     begin = begin > e->last ? begin : e->last;
     end = end > begin ? end : begin;
     field[0] = begin - e->last;
@@ -294,6 +302,18 @@ bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint6
     e->last = end;
     e->calls++;
     commit(e, fv_put_event(e->at, (enum fv_event_kind)kind, field));
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    fv_current = current;
+    return true;
+}
+
+bool fv_events_sections(struct fv_thread *t, uint64_t now)
+{
+    uint64_t field[FV_EVENT_FIELDS] = { 0, t->section_set };
+
+    if (!fv_events_between(t, FV_EV_SECTIONS, now, now, field))
+        return false;
+    t->events.section_set = (uint32_t)field[1];
     return true;
 }
 
@@ -314,7 +334,7 @@ uint32_t fv_event_window(uint32_t comm, uint64_t sequence)
     static uint32_t windows;
     static struct fv_chunk_header *chunk;
 
-    fv_lock(&fv_rt.lock);
+    uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     const struct fv_window_record record = { .id = ++windows, .comm = comm, .sequence = sequence };
     if (!chunk || fv_chunk_room(chunk) < sizeof(record))
         chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_WINDOWS, FV_NO_THREAD, record.id - 1,
@@ -323,7 +343,7 @@ uint32_t fv_event_window(uint32_t comm, uint64_t sequence)
         memcpy(fv_chunk_next(chunk), &record, sizeof(record));
         fv_chunk_commit(chunk, sizeof(record));
     }
-    fv_unlock(&fv_rt.lock);
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
     return record.id;
 }
 
@@ -333,7 +353,7 @@ uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name)
     static struct fv_chunk_header *chunk;
     size_t length = strlen(name), bytes = fv_round_up(sizeof(struct fv_file_record) + length + 1, 8);
 
-    fv_lock(&fv_rt.lock);
+    uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     uint32_t id = ++files;
     if (!chunk || fv_chunk_room(chunk) < bytes)
         chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_FILES, FV_NO_THREAD, 0, bytes < 3000 ? 4000 : bytes);
@@ -346,7 +366,7 @@ uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name)
         memcpy(r->name, name, length + 1);
         fv_chunk_commit(chunk, bytes);
     }
-    fv_unlock(&fv_rt.lock);
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
     return id;
 }
 

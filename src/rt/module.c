@@ -1,8 +1,13 @@
 /* Loaded ELF objects: which object an address belongs to. The list is filled on demand, for the objects
- * that call paths lead through, by dl_iterate_phdr(); an object that was unloaded is noticed through the
- * loader's own counter of removals. */
+ * that call paths lead through; an object that was unloaded is noticed through the loader's own counter of
+ * removals.
+ *
+ * The loader's lock is never waited for while the tree's is held, where the C library allows that
+ * (glibc 2.35): a thread in a callback of dl_iterate_phdr() has it, and may use a lock of its own
+ * (--threads), which leads here. */
 #include "rt/runtime.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -19,7 +24,7 @@ struct module {
 
 static struct module modules[MODULES];
 static unsigned module_count;
-static unsigned long long removals;
+static uint64_t removals;
 static struct fv_chunk_header *chunk;
 
 /* What dl_iterate_phdr() says of the object that holds `address`. */
@@ -32,7 +37,7 @@ struct query {
     const char *path;
 };
 
-static void read_notes(struct query *q, const struct dl_phdr_info *info, const ElfW(Phdr) *ph)
+static void read_notes(struct query *q, const struct dl_phdr_info *info, const ElfW(Phdr) * ph)
 {
     const char *p = (const char *)(info->dlpi_addr + ph->p_vaddr), *end = p + ph->p_memsz;
 
@@ -77,6 +82,31 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
+/* False: the loader has to be asked. */
+static bool ask_without_lock(struct query *q)
+{
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    struct dl_find_object found;
+
+    if (_dl_find_object((void *)q->address, &found))
+        return true;
+    const char *map = found.dlfo_map_start;
+    const ElfW(Ehdr) *elf = found.dlfo_map_start;
+    size_t bytes = (size_t)((const char *)found.dlfo_map_end - map);
+
+    if (bytes < sizeof(*elf) || memcmp(elf->e_ident, ELFMAG, SELFMAG) || elf->e_phoff > bytes ||
+        (bytes - elf->e_phoff) / sizeof(ElfW(Phdr)) < elf->e_phnum)
+        return false;
+    struct dl_phdr_info info = { .dlpi_addr = found.dlfo_link_map->l_addr,
+                                 .dlpi_name = found.dlfo_link_map->l_name,
+                                 .dlpi_phdr = (const void *)(map + elf->e_phoff),
+                                 .dlpi_phnum = elf->e_phnum };
+    return visit(&info, sizeof(info), q);
+#else
+    return (void)q, false;
+#endif
+}
+
 /* The main program has an empty name in the loader's list. */
 static const char *full_path(const char *name, char *buffer, size_t bytes)
 {
@@ -93,7 +123,8 @@ static bool write_module(const struct query *q, const char *path)
     size_t bytes = fv_round_up(sizeof(struct fv_module_record) + length + 1, 8);
 
     if (!chunk || fv_chunk_room(chunk) < bytes)
-        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_MODULES, FV_NO_THREAD, 0, bytes > 4000 ? bytes : 4000);
+        chunk =
+            fv_writer_chunk(&fv_rt.writer, FV_CHUNK_MODULES, FV_NO_THREAD, 0, bytes > 4000 ? bytes : 4000);
     if (!chunk)
         return false;
     struct fv_module_record *record = fv_chunk_next(chunk);
@@ -128,7 +159,8 @@ static FV_COLD const struct module *discover(uintptr_t address)
     char buffer[4096];
     struct query q = { .address = address };
 
-    dl_iterate_phdr(visit, &q);
+    if (!ask_without_lock(&q))
+        dl_iterate_phdr(visit, &q);
     if (!q.found)
         return NULL;
     const char *path = full_path(q.path, buffer, sizeof(buffer));
@@ -185,11 +217,16 @@ static int count_removals(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-void fv_module_refresh(void)
+uint64_t fv_module_removals(void)
 {
-    unsigned long long now = removals;
+    unsigned long long now = 0;
 
     dl_iterate_phdr(count_removals, &now);
+    return now;
+}
+
+void fv_module_refresh(uint64_t now)
+{
     if (now == removals)
         return;
     removals = now;

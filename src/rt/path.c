@@ -283,10 +283,10 @@ static FV_UNSEEN bool is_unseen(uintptr_t return_address)
 static uint32_t intern(const struct walk *walk)
 {
     uint32_t id = 0;
-    uint64_t signals = fv_signals_hold();
+    uint64_t removals = fv_module_removals();
+    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
 
-    fv_lock(&fv_tree_lock);
-    fv_module_refresh();
+    fv_module_refresh(removals);
     if (walk->truncated && !fv_rt.options.depth)
         id = fv_tree_child(0, FV_MODULE_TRUNCATED, 0);
     for (unsigned i = walk->count; i-- > 0;) {
@@ -300,8 +300,7 @@ static uint32_t intern(const struct walk *walk)
         if (!id)
             break;
     }
-    fv_unlock(&fv_tree_lock);
-    fv_signals_go_on(signals);
+    fv_unlock_sigrestore(&fv_tree_lock, signals);
     if (!id)
         fv_dropped(FV_DROP_PATHS);
     return id;
@@ -346,7 +345,7 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     return e;
 }
 
-struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site)
+static inline struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site)
 {
     uintptr_t slot = fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
     struct fv_path_entry **head = bucket_of(thread->paths, site.return_address, slot), **link = head;
@@ -362,5 +361,17 @@ struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site si
         }
         return e;
     }
-    return miss(thread, site);
+    return NULL;
+}
+
+struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site)
+{
+    return find(thread, site);
+}
+
+struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site)
+{
+    struct fv_path_entry *e = find(thread, site);
+
+    return FV_LIKELY(e != NULL) ? e : miss(thread, site);
 }

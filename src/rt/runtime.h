@@ -84,6 +84,8 @@ struct fv_path_cache;
 struct fv_path_cache *fv_path_cache_new(void);
 void fv_path_cache_flush(struct fv_path_cache *cache);
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site);
+/* NULL: it is not in the cache. Never unwinds. */
+struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site);
 /* Adds an entry with the given checks (copied); evicts everything when the cache is full. */
 struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
                                      const struct fv_path_check *checks, uint32_t count);
@@ -103,8 +105,10 @@ uint32_t fv_module_find(uintptr_t address, uint64_t *offset);
 /* The same of modules that are known, without a lock: for signal handlers. FV_MODULE_UNKNOWN: ask
  * fv_module_find() later. */
 uint32_t fv_module_known(uintptr_t address, uint64_t *offset);
-/* Before a batch of fv_module_find(): notices dlclose(). */
-void fv_module_refresh(void);
+/* Before a batch of fv_module_find(): notices dlclose(), by how often there was one, which is asked without
+ * fv_tree_lock. */
+uint64_t fv_module_removals(void);
+void fv_module_refresh(uint64_t removals);
 
 /* ---- threads (thread.c) ---- */
 
@@ -154,6 +158,7 @@ struct fv_events {
     uint64_t last;  /* end of the last call, ticks */
     uint64_t calls; /* written */
     uint32_t sites; /* written */
+    uint32_t section_set; /* written last */
     struct fv_packed *packed; /* room for a compressed chunk */
     size_t packed_room;
     uint8_t *details; /* of the call that is being recorded */
@@ -222,6 +227,8 @@ void fv_events_call(struct fv_call *call);
 bool fv_events_between(struct fv_thread *thread, unsigned kind, uint64_t begin, uint64_t end,
                        uint64_t *field);
 void fv_events_make_room(struct fv_thread *thread);
+/* The sections that are open now; as fv_events_between(). */
+bool fv_events_sections(struct fv_thread *thread, uint64_t now);
 /* Room of the trace's budget for something else in it. Also from a signal handler. False: it is used up, or the trace
  * has ended. */
 bool fv_events_reserve(size_t bytes);

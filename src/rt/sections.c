@@ -46,7 +46,9 @@ struct fv_sections {
     struct fv_chunk_header *chunk;    /* of times, being filled */
     uint32_t count, depth;
     uint32_t beyond; /* begins that were too deep and have not ended */
-    bool busy;       /* a signal handler may come in between */
+    /* The begin or end that is under way: a signal handler may come in between. Its frame, and what stands in
+     * it; 0: none is. */
+    uintptr_t busy, return_address;
     struct open open[DEEP];
     struct recent recent[RECENT];
     struct {
@@ -302,6 +304,33 @@ static inline struct slot *find(struct fv_thread *t, const char *name, int32_t n
     return slot;
 }
 
+/* ---- in the trace ---- */
+
+static FV_COLD void trace_with_room(struct fv_thread *t, uint64_t now)
+{
+    uint64_t signals = fv_signals_hold();
+
+    if (is_free(&fv_rt.lock) && is_free(&fv_rt.writer.lock))
+        fv_events_make_room(t);
+    if (!fv_events_sections(t, now))
+        t->sections->losses->untraced++;
+    fv_signals_go_on(signals);
+}
+
+/* Which sections are open from now on. Not in a call, whose record comes when it ends, and says it then if it
+ * is still so. */
+static inline void trace_set(struct fv_thread *t, uint64_t now)
+{
+    if (FV_LIKELY(!__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)) ||
+        __atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED) ||
+        __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED))
+        return;
+    if (FV_UNLIKELY(fv_self && !fv_current))
+        t->sections->losses->untraced++;
+    else if (FV_UNLIKELY(!fv_events_sections(t, now)))
+        trace_with_room(t, now);
+}
+
 /* ---- begin and end ---- */
 
 static uint64_t paused_until(uint64_t now)
@@ -341,7 +370,7 @@ static void add_counters(struct fv_section_counters *sum, const struct fv_sectio
     sum->usage.switches += now->usage.switches - since->usage.switches;
 }
 
-/* Other threads may look: open_elsewhere(). */
+/* Other threads may look: is_open_elsewhere(). */
 static inline void set_depth(struct slot *slot, uint32_t depth)
 {
     __atomic_store_n(&slot->depth, depth, __ATOMIC_RELAXED);
@@ -378,6 +407,7 @@ static inline void begin(struct fv_thread *t, const char *name, int number, int 
     times->paused = paused_until(now);
     /* Last, so that a reader who sees it sees the rest. */
     __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
+    trace_set(t, now);
 }
 
 /* Takes a section out of those that are open, wherever it stands. */
@@ -410,9 +440,11 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     set_depth(slot, 0);
     remove_open(t, slot);
     __atomic_store_n(&times->opened, 0, __ATOMIC_RELEASE);
+    trace_set(t, now);
     if (FV_UNLIKELY(paused) && paused >= ticks)
         return; /* all of it was in a pause */
     ticks -= paused;
+    times->last = now;
     times->count++;
     times->ticks += ticks;
     if (ticks < times->ticks_min)
@@ -424,10 +456,15 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
 
 /* Is the section open on another thread? A look at tables that change meanwhile: for counting mistakes that
  * does. */
-static bool open_elsewhere(const struct fv_thread *self, uint32_t id)
+static bool is_open_elsewhere(const struct fv_thread *self, uint32_t id)
 {
+    uint64_t signals = fv_signals_hold();
     bool found = false;
 
+    if (!is_free(&fv_rt.lock)) {
+        fv_signals_go_on(signals);
+        return false;
+    }
     fv_lock(&fv_rt.lock);
     for (const struct fv_thread *t = fv_rt.threads; t && !found; t = t->next_all) {
         const struct fv_sections *s = __atomic_load_n(&t->sections, __ATOMIC_ACQUIRE);
@@ -437,6 +474,7 @@ static bool open_elsewhere(const struct fv_thread *self, uint32_t id)
             found = s->slots[i].id == id && __atomic_load_n(&s->slots[i].depth, __ATOMIC_RELAXED);
     }
     fv_unlock(&fv_rt.lock);
+    fv_signals_go_on(signals);
     return found;
 }
 
@@ -444,7 +482,7 @@ static FV_COLD void unbegun(struct fv_thread *t, struct slot *slot)
 {
     if (t->sections->beyond)
         t->sections->beyond--;
-    else if (is_free(&fv_rt.lock) && open_elsewhere(t, slot->id))
+    else if (is_open_elsewhere(t, slot->id))
         slot->times->elsewhere++;
     else
         slot->times->unbegun++;
@@ -483,40 +521,98 @@ static bool make_sections(struct fv_thread *t)
     return true;
 }
 
-/* First section of a thread, or of one that is not recorded: before MPI has started, after a fork. */
+/* First section of a thread, or of one that is not recorded: before MPI has started, after a fork. Signals
+ * wait: a handler that left by longjmp() would leave locks held. */
 static FV_COLD struct fv_thread *attach(void)
 {
-    static FV_TLS bool attaching; /* else a signal handler would, too */
+    uint64_t signals = fv_signals_hold();
     struct fv_thread *t = fv_self;
-
-    if (!fv_rt_on() || attaching || !is_free(&fv_rt.lock) || !is_free(&fv_rt.writer.lock))
-        return NULL;
     int saved = errno;
-    attaching = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (!t && (t = fv_thread_attach()))
-        fv_current = t;
-    bool made = t && (t->sections || make_sections(t));
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    attaching = false;
+    bool made = false;
+
+    if (fv_rt_on() && is_free(&fv_rt.lock) && is_free(&fv_rt.writer.lock)) {
+        if (!t && (t = fv_thread_attach()))
+            fv_current = t;
+        made = t && (t->sections || make_sections(t));
+    }
     errno = saved;
+    fv_signals_go_on(signals);
     return made ? t : NULL;
 }
 
-/* The thread, for begin or end of a section; NULL: it is not measured. fv_leave() must follow. */
-static inline struct fv_thread *enter(int level)
+/* Was a begin or end left by longjmp() out of a signal handler? What it runs in stands further down the stack
+ * than whoever is called later, or is overwritten (as in call.c); of other stacks nobody can tell. */
+__attribute__((no_sanitize("address"))) static FV_COLD bool was_left(const struct fv_thread *t,
+                                                                     uintptr_t frame)
+{
+    const struct fv_sections *s = t->sections;
+
+    stack_t stack;
+
+    if (frame < t->stack_low || frame >= t->stack_end || s->busy < t->stack_low || s->busy >= t->stack_end)
+        return false;
+    if (sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK) /* which may be within the thread's own */
+        return false;
+    return frame >= s->busy || ((const uintptr_t *)s->busy)[1] != s->return_address;
+}
+
+static bool is_among(const struct fv_sections *s, uint32_t count, const struct slot *slot)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (s->open[i].slot == slot)
+            return true;
+    return false;
+}
+
+/* Makes whole what it left: open is what both tables and the file say is. */
+static FV_COLD void repair(struct fv_thread *t)
+{
+    struct fv_sections *s = t->sections;
+    uint32_t count = 0, set = 0;
+
+    s->losses->interrupted++;
+    for (uint32_t i = 0; i < s->depth && i < DEEP; i++) {
+        struct slot *slot = s->open[i].slot;
+
+        if (!slot || !slot->depth || !slot->times->opened || is_among(s, count, slot))
+            continue;
+        set = set_of(s, slot, set);
+        s->open[count++] = (struct open){ slot, set };
+    }
+    s->depth = count;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->slots[i].depth && !is_among(s, count, &s->slots[i])) {
+            set_depth(&s->slots[i], 0);
+            s->slots[i].times->opened = 0;
+        }
+    t->section_set = set;
+    if (!fv_current && !t->record->in_call.begin)
+        fv_current = t; /* it wrote to the trace */
+}
+
+static FV_COLD bool take_over(struct fv_thread *t, uintptr_t frame)
+{
+    if (!was_left(t, frame)) {
+        t->sections->losses->interrupted++;
+        return false;
+    }
+    repair(t);
+    return true;
+}
+
+/* The thread, for begin or end of a section; NULL: it is not measured. leave() must follow. */
+static inline struct fv_thread *enter(int level, struct fv_site site)
 {
     struct fv_thread *t = fv_self;
 
     if (FV_UNLIKELY(!t || !t->sections) && !(t = attach()))
         return NULL;
-    if (FV_UNLIKELY(t->sections->busy)) {
-        t->sections->losses->interrupted++;
-        return NULL;
-    }
     if ((int64_t)level > (int64_t)fv_rt.options.section_level)
         return NULL;
-    t->sections->busy = true;
+    if (FV_UNLIKELY(t->sections->busy) && !take_over(t, (uintptr_t)site.frame))
+        return NULL;
+    t->sections->return_address = (uintptr_t)site.return_address;
+    t->sections->busy = (uintptr_t)site.frame;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return t;
 }
@@ -524,12 +620,12 @@ static inline struct fv_thread *enter(int level)
 static inline void leave(struct fv_thread *t)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    t->sections->busy = false;
+    t->sections->busy = 0;
 }
 
 FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level)
 {
-    struct fv_thread *t = enter(level);
+    struct fv_thread *t = enter(level, FV_CALL_SITE());
 
     if (FV_LIKELY(t != NULL)) {
         begin(t, name ? name : "", number, level);
@@ -542,7 +638,7 @@ FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level)
 FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level)
 {
     uint64_t now = fv_ticks();
-    struct fv_thread *t = enter(level);
+    struct fv_thread *t = enter(level, FV_CALL_SITE());
 
     if (FV_UNLIKELY(!t))
         return;
@@ -563,7 +659,7 @@ void fv_sections_thread_end(struct fv_thread *t)
     }
     if (s) {
         s->beyond = 0;
-        s->busy = false;
+        s->busy = 0;
     }
     t->section_set = 0;
 }

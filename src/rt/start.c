@@ -55,6 +55,13 @@ static void in_forked_child(void)
     fv_thread_forget();
 }
 
+/* Handlers of forks run in the order in which they were given: before those of others that came to be before
+ * MPI, which may lock what another thread had locked when the process was forked. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_forked_child);
+}
+
 static int open_rank_file(const char *directory, int rank)
 {
     char path[4160];
@@ -238,24 +245,26 @@ static void tell_name(const char *directory, int rank)
 /* What --threads needs is in a library of its own, so that it costs nothing where it is not wanted. */
 static void tell_no_threads(void)
 {
-    const char *name = !strncmp(fv_rt.writer.header->mpi, "none", 4) ? "serial" :
-                       strstr(fv_rt.writer.header->mpi, "Open MPI") ? "openmpi" : "mpich";
+    const char *name = !strncmp(fv_rt.writer.header->mpi, "none", 4)  ? "serial"
+                       : strstr(fv_rt.writer.header->mpi, "Open MPI") ? "openmpi"
+                                                                      : "mpich";
 
     if (fv_first_rank())
-        fv_log("FVMPI_THREADS: not with this library: locks are not recorded; preload libfvmpi-%s-threads.so (fvmpi "
+        fv_log("FVMPI_THREADS: not with this library: locks are not recorded; preload libfvmpi-%s-threads.so "
+               "(fvmpi "
                "run --threads does), or link with -lfvmpi-%s-threads",
                name, name);
 }
 
-static int start(const struct fv_start_info *info)
+static int start(const struct fv_start_info *info, char *directory, size_t size)
 {
-    char directory[4096], program[256];
+    char program[256];
 
     fv_rt.pid = getpid();
     fv_rt.world_rank = info->world_rank;
     fv_rt.thread_multiple = info->thread_multiple;
     fv_program(program, sizeof(program));
-    if (open_experiment(directory, sizeof(directory), program, info))
+    if (open_experiment(directory, size, program, info))
         return -FV_EIO;
     fill_header(info, directory);
     fv_function_used(FV_FUNCTION_REST); /* names first: on a full disk, they are what is needed most */
@@ -263,7 +272,6 @@ static int start(const struct fv_start_info *info)
     tell_name(directory, info->world_rank);
     if (info->world_rank == 0)
         write_run_json(directory);
-    fv_barriers_agree(directory, info);
     return 0;
 }
 
@@ -288,13 +296,13 @@ static void note_exit(int status, void *unused)
 
 static void pause_since(uint64_t ticks)
 {
-    fv_lock(&fv_rt.lock);
+    uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     bool was = fv_rt.paused;
     if (!was) {
         fv_rt.writer.header->paused_since = ticks;
         __atomic_store_n(&fv_rt.paused, 1, __ATOMIC_RELAXED);
     }
-    fv_unlock(&fv_rt.lock);
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (!was)
         fv_events_switched(false);
 }
@@ -315,15 +323,16 @@ static void start_again(const struct fv_start_info *info)
 void fv_start(const struct fv_start_info *info)
 {
     int saved = errno;
+    char directory[4096];
 
-    fv_lock(&fv_rt.lock);
+    uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     if (fv_rt.state == FV_RT_ON) {
         start_again(info);
-        fv_unlock(&fv_rt.lock);
+        fv_unlock_sigrestore(&fv_rt.lock, signals);
         return;
     }
     if (fv_rt.state == FV_RT_OFF) {
-        fv_unlock(&fv_rt.lock);
+        fv_unlock_sigrestore(&fv_rt.lock, signals);
         return;
     }
     uint32_t state = FV_RT_OFF;
@@ -331,15 +340,17 @@ void fv_start(const struct fv_start_info *info)
     if (!info->init_begin)
         fv_clock_init(fv_rt.options.clock);
     uint64_t begin = fv_ticks();
-    if (!fv_rt.options.disable && !start(info)) {
+    if (!fv_rt.options.disable && !start(info, directory, sizeof(directory))) {
+        fv_signals_go_on(signals); /* ranks may wait for each other here */
+        fv_barriers_agree(directory, info);
+        signals = fv_signals_hold();
         fv_path_init();
-        pthread_atfork(NULL, NULL, in_forked_child);
         if (on_exit)
             on_exit(note_exit, NULL);
         state = FV_RT_ON;
     }
     __atomic_store_n(&fv_rt.state, state, __ATOMIC_RELEASE);
-    fv_unlock(&fv_rt.lock);
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (state == FV_RT_ON) {
         fv_rt.writer.header->tool_call_ticks = calibrate();
         if (fv_rt.options.trace)
@@ -430,14 +441,14 @@ void fv_resume(void)
         __atomic_store_n(&wish, WISH_RESUME, __ATOMIC_RELAXED);
         return;
     }
-    fv_lock(&fv_rt.lock);
+    uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     bool was = fv_rt.paused;
     if (was) {
         h->paused_ticks += fv_ticks() - h->paused_since;
         h->paused_since = 0;
         __atomic_store_n(&fv_rt.paused, 0, __ATOMIC_RELAXED);
     }
-    fv_unlock(&fv_rt.lock);
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (was)
         fv_events_switched(true);
 }

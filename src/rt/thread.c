@@ -1,4 +1,5 @@
-/* Threads: each gets its struct fv_thread at its first MPI call, or at its start (src/threads), and hands it back when it ends. */
+/* Threads: each gets its struct fv_thread at its first MPI call, or at its start (src/threads), and hands it
+ * back when it ends. */
 #include "rt/sections.h"
 
 #include <errno.h>
@@ -22,15 +23,15 @@ static void thread_ended(void *arg)
     if (!fv_rt_on())
         return;
     fv_sampler_thread_end(t);
+    fv_sections_thread_end(t); /* before the thread's last event in the trace */
     if (fv_thread_hooks())
         fv_thread_hooks()->end(t);
-    fv_sections_thread_end(t);
     t->record->end = fv_ticks();
     t->record->in_call.begin = 0; /* if it was cancelled in a call */
-    fv_lock(&fv_rt.lock);
+    uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     t->next_free = fv_rt.free;
     fv_rt.free = t;
-    fv_unlock(&fv_rt.lock);
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
 }
 
 static void make_key(void)
@@ -111,7 +112,9 @@ struct fv_thread *fv_thread_attach(void)
         return NULL; /* inside a call, or nothing to do */
     int saved = errno, state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* files are opened, locks are held */
+    uint64_t signals = fv_signals_hold();
     struct fv_thread *t = attach();
+    fv_signals_go_on(signals);
     pthread_setcancelstate(state, &state);
     errno = saved;
     return t;

@@ -11,7 +11,7 @@ __attribute__((noinline, noipa)) static void empty(void)
     __asm__ volatile("");
 }
 
-static uint64_t ranked(uint64_t *value, unsigned count, unsigned rank)
+uint64_t fv_ranked(uint64_t *value, unsigned count, unsigned rank)
 {
     for (unsigned i = 0; i <= rank; i++)
         for (unsigned j = i + 1; j < count; j++)
@@ -46,9 +46,9 @@ void fv_calibrate(struct fv_sampler *s)
     }
     if (count) {
         fv_sampler_calibration.spread_ticks =
-            ranked(ticks, count, count * 3 / 4) - ranked(ticks, count, count / 4);
-        fv_sampler_calibration.trap_ticks = ranked(ticks, count, count / 2);
-        fv_sampler_calibration.trap_ns = ranked(ns, count, count / 2);
+            fv_ranked(ticks, count, count * 3 / 4) - fv_ranked(ticks, count, count / 4);
+        fv_sampler_calibration.trap_ticks = fv_ranked(ticks, count, count / 2);
+        fv_sampler_calibration.trap_ns = fv_ranked(ns, count, count / 2);
     }
     fv_pmu_learned();
     s->record->traps = 0;

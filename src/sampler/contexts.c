@@ -26,7 +26,10 @@ bool fv_tables_init(struct fv_sampler *s)
         !fv_table_init(&s->instances, FV_CHUNK_INSTANCES, thread, sizeof(struct fv_instances),
                        FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS) ||
         !fv_table_init(&s->costs, FV_CHUNK_COSTS, thread, sizeof(struct fv_cost),
-                       FV_SAMPLE_COSTS / FV_TABLE_CHUNKS))
+                       FV_SAMPLE_COSTS / FV_TABLE_CHUNKS) ||
+        (fv_pmu_wanted() &&
+         !fv_table_init(&s->event_counts, FV_CHUNK_EVENT_COUNTS, thread, sizeof(struct fv_event_counts),
+                        FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS)))
         return false;
     s->record = fv_chunk_records(chunk);
     fv_chunk_commit(chunk, sizeof(*s->record));
@@ -196,6 +199,11 @@ uint32_t fv_known_find(struct fv_sampler *s, uintptr_t entry)
 
 /* ---- contexts and costs ---- */
 
+static bool has_events(const struct fv_sampler *s)
+{
+    return s->event_counts.chunk[0] != NULL;
+}
+
 uint32_t fv_context_known(const struct fv_sampler *s, uint32_t node)
 {
     return s->node_context[node - 1] ? s->node_context[node - 1] - 1u : FV_SAMPLE_CONTEXTS;
@@ -208,11 +216,13 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known)
     if (s->node_context[node - 1])
         return s->node_context[node - 1] - 1u;
     struct fv_instances *record = fv_table_next(&s->instances);
-    if (!record)
+    if (!record || (has_events(s) && !fv_table_next(&s->event_counts)))
         return FV_SAMPLE_CONTEXTS;
     record->path = node;
     record->time_min = UINT64_MAX;
     fv_table_commit(&s->instances);
+    if (has_events(s))
+        fv_table_commit(&s->event_counts);
     s->node_context[node - 1] = (uint16_t)(count + 1);
     s->context[count] = (struct fv_context){ .known = known };
     return count;
@@ -223,17 +233,43 @@ struct fv_instances *fv_context_record(struct fv_sampler *s, uint32_t context)
     return fv_table_at(&s->instances, context);
 }
 
-void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi)
+struct fv_event_counts *fv_context_events(struct fv_sampler *s, uint32_t context)
 {
+    return has_events(s) ? fv_table_at(&s->event_counts, context) : NULL;
+}
+
+/* The node's costs make a list, of which the one that was used last comes first. */
+static struct fv_cost *find_cost(struct fv_sampler *s, uint32_t node, uint32_t section)
+{
+    uint16_t *first = &s->node_cost[node - 1], *at = first;
     struct fv_cost *cost;
 
-    if (s->node_cost[node - 1]) {
-        cost = fv_table_at(&s->costs, s->node_cost[node - 1] - 1u);
-    } else if ((cost = fv_table_next(&s->costs))) {
-        cost->path = node;
-        fv_table_commit(&s->costs);
-        s->node_cost[node - 1] = (uint16_t)s->costs.count;
-    } else {
+    for (; *at; at = &s->cost_next[*at - 1]) {
+        uint16_t found = *at;
+
+        cost = fv_table_at(&s->costs, found - 1u);
+        if (cost->section != section)
+            continue;
+        *at = s->cost_next[found - 1];
+        s->cost_next[found - 1] = *first;
+        *first = found;
+        return cost;
+    }
+    if (!(cost = fv_table_next(&s->costs)))
+        return NULL;
+    cost->path = node;
+    cost->section = section;
+    fv_table_commit(&s->costs);
+    s->cost_next[s->costs.count - 1] = *first;
+    *first = (uint16_t)s->costs.count;
+    return cost;
+}
+
+void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi)
+{
+    struct fv_cost *cost = find_cost(s, node, s->thread->section_set);
+
+    if (!cost) {
         s->record->lost_paths++;
         return;
     }
@@ -251,14 +287,9 @@ static void add_moment(struct fv_moments *m, uint64_t count, double value)
     m->m2 += delta * (value - m->mean);
 }
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 /* By counts of their own: of some instances they are not known. */
 static void add_events(struct fv_sampler *s, const struct fv_live *live, struct fv_instances *r,
-                       struct fv_context *c)
+                       struct fv_event_counts *counts)
 {
     uint64_t value[FV_METRIC_EVENTS];
     enum fv_pmu_quality quality = fv_pmu_since(&s->pmu, &live->pmu, value);
@@ -268,37 +299,39 @@ static void add_events(struct fv_sampler *s, const struct fv_live *live, struct 
     s->record->events_scaled += quality == FV_PMU_SCALED;
     s->record->events_lost += quality == FV_PMU_LOST;
     if (quality == FV_PMU_LOST) {
-        r->flags |= c->counted ? 0 : FV_INSTANCES_UNCOUNTED;
+        r->flags |= counts->all ? 0 : FV_INSTANCES_UNCOUNTED;
         return;
     }
     r->flags &= ~(uint32_t)FV_INSTANCES_UNCOUNTED;
-    c->counted++;
-    c->counted_in_window += live->in_window;
+    counts->all++;
+    counts->in_window += live->in_window;
     for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
-        add_moment(&r->all[FV_METRIC_EVENT_0 + i], c->counted, (double)value[i]);
+        add_moment(&r->all[FV_METRIC_EVENT_0 + i], counts->all, (double)value[i]);
         if (live->in_window)
-            add_moment(&r->in_window[FV_METRIC_EVENT_0 + i], c->counted_in_window, (double)value[i]);
+            add_moment(&r->in_window[FV_METRIC_EVENT_0 + i], counts->in_window, (double)value[i]);
     }
 }
 
 void fv_context_add(struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end)
 {
     struct fv_instances *r = fv_context_record(s, live->context);
-    struct fv_context *c = &s->context[live->context];
+    struct fv_event_counts *events = fv_context_events(s, live->context);
     const struct fv_readings *begin = &live->begin;
     uint64_t tool = s->tool_ticks - live->tool_ticks + fv_sampler_calibration.trap_ticks;
     uint64_t tool_ns = s->tool_ns - live->tool_ns + fv_sampler_calibration.trap_ns;
-    const uint64_t value[FV_METRIC_EVENT_0] = {
-        [FV_METRIC_TIME] = minus(end->ticks - begin->ticks, tool),
-        [FV_METRIC_CPU] = minus(end->cpu_ns - begin->cpu_ns, tool_ns),
+    uint64_t value[FV_METRIC_EVENT_0] = {
+        [FV_METRIC_TIME] = fv_minus(end->ticks - begin->ticks, tool),
+        [FV_METRIC_CPU] = fv_minus(end->cpu_ns - begin->cpu_ns, tool_ns),
         [FV_METRIC_MPI] =
-            minus(end->mpi_ticks - begin->mpi_ticks, end->mpi_tool_ticks - begin->mpi_tool_ticks),
+            fv_minus(end->mpi_ticks - begin->mpi_ticks, end->mpi_tool_ticks - begin->mpi_tool_ticks),
         [FV_METRIC_MPI_CALLS] = end->mpi_calls - begin->mpi_calls,
         [FV_METRIC_FAULTS] = end->faults - begin->faults,
         [FV_METRIC_SWITCHES] = end->switches - begin->switches,
         [FV_METRIC_MIGRATIONS] = end->migrations - begin->migrations,
         [FV_METRIC_MPI_BYTES] = end->mpi_bytes - begin->mpi_bytes,
     };
+    if (value[FV_METRIC_MPI] > value[FV_METRIC_TIME]) /* it lies inside of a call, as do its traps */
+        value[FV_METRIC_MPI] = value[FV_METRIC_TIME];
     uint64_t place = r->returns < FV_RESERVOIR ? r->returns : fv_sampler_random(s) % (r->returns + 1);
 
     r->returns++;
@@ -308,7 +341,8 @@ void fv_context_add(struct fv_sampler *s, const struct fv_live *live, const stru
         if (live->in_window)
             add_moment(&r->in_window[i], r->window, (double)value[i]);
     }
-    add_events(s, live, r, c);
+    if (events)
+        add_events(s, live, r, events);
     if (place < FV_RESERVOIR)
         r->reservoir[place] =
             (struct fv_instance){ begin->ticks, value[FV_METRIC_TIME], value[FV_METRIC_CPU] };
@@ -317,5 +351,5 @@ void fv_context_add(struct fv_sampler *s, const struct fv_live *live, const stru
     if (value[FV_METRIC_TIME] > r->time_max)
         r->time_max = value[FV_METRIC_TIME];
     fv_log_instance(s, live, end->ticks, value[FV_METRIC_CPU]);
-    fv_window_refresh(s, c, r);
+    fv_window_refresh(s, live->context);
 }

@@ -138,11 +138,16 @@ bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsig
     return fv_perf_open(event, &attr, -1);
 }
 
-void fv_perf_close(struct fv_event_fd *event)
+static bool is_ours(const struct fv_event_fd *event)
 {
     uint64_t id;
 
-    if (event->fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id)
+    return event->fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id;
+}
+
+void fv_perf_close(struct fv_event_fd *event)
+{
+    if (is_ours(event))
         close(event->fd);
     event->fd = -1;
 }
@@ -161,13 +166,6 @@ bool fv_perf_open_migrations(struct fv_event_fd *event)
 
 /* ---- from the handler ---- */
 
-static bool is_ours(const struct fv_event_fd *event)
-{
-    uint64_t id;
-
-    return event->fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id;
-}
-
 /* By system call: read() is a place where threads are cancelled. */
 bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes)
 {
@@ -176,12 +174,14 @@ bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes)
 
 void fv_perf_enable(const struct fv_event_fd *event)
 {
-    ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+    if (is_ours(event))
+        ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns)
 {
-    ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+    if (is_ours(event))
+        ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
 }
 
 bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address)
@@ -189,13 +189,14 @@ bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, ui
     struct perf_event_attr attr = breakpoint(kind, slot, ++event->generation, address);
 
     attr.disabled = 0;
-    return !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr);
+    return is_ours(event) && !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr);
 }
 
 void fv_perf_disarm(struct fv_event_fd *event)
 {
     event->generation++;
-    ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+    if (is_ours(event))
+        ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 #else

@@ -41,6 +41,7 @@ bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes);
 /* Only what is still ours: an application may close what it does not own. */
 void fv_perf_close(struct fv_event_fd *event);
 
+/* These leave alone what the application has put in the descriptor's place. */
 void fv_perf_enable(const struct fv_event_fd *event);
 void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns);
 /* Enables a breakpoint at an address under a new generation. */

@@ -141,6 +141,11 @@ static void find_out(void)
     fv_pmu_close(&pmu);
 }
 
+bool fv_pmu_wanted(void)
+{
+    return wanted_count > 0;
+}
+
 void fv_pmu_start(void)
 {
     int saved = errno;
@@ -240,21 +245,8 @@ void fv_pmu_learn(const struct fv_pmu *pmu, const struct fv_pmu_mark *mark)
 }
 
 /* The median: an interrupt in between adds to a few. */
-static uint64_t median(uint64_t *value, unsigned count)
-{
-    for (unsigned i = 1; i < count; i++) {
-        uint64_t v = value[i];
-        unsigned at = i;
-
-        for (; at > 0 && value[at - 1] > v; at--)
-            value[at] = value[at - 1];
-        value[at] = v;
-    }
-    return value[count / 2];
-}
-
 void fv_pmu_learned(void)
 {
     for (unsigned i = 0; learnt_count && i < FV_METRIC_EVENTS; i++)
-        trap[i] = median(learnt[i], learnt_count);
+        trap[i] = fv_ranked(learnt[i], learnt_count, learnt_count / 2);
 }

@@ -40,6 +40,8 @@ enum fv_pmu_quality { FV_PMU_EXACT, FV_PMU_SCALED, FV_PMU_LOST };
 
 /* Finds out which events can be had, says once which cannot, and writes METRIC_EVENTS. */
 void fv_pmu_start(void);
+/* Is anything asked for? From start on. */
+bool fv_pmu_wanted(void);
 /* For the calling thread. What cannot be had stays out: the sampler goes on. Close it before it is opened
  * again. */
 void fv_pmu_open(struct fv_pmu *pmu);
@@ -56,5 +58,7 @@ enum fv_pmu_quality fv_pmu_since(const struct fv_pmu *pmu, const struct fv_pmu_m
 /* Calibration: an empty instance has returned; there are no more of them. */
 void fv_pmu_learn(const struct fv_pmu *pmu, const struct fv_pmu_mark *mark);
 void fv_pmu_learned(void);
+/* calibrate.c: the value of that rank, 0 the least; puts some in order. */
+uint64_t fv_ranked(uint64_t *value, unsigned count, unsigned rank);
 
 #endif

@@ -45,12 +45,23 @@ void fv_readings_close(struct fv_sampler *s)
     fv_pmu_close(&s->pmu);
 }
 
+/* With the call that the thread is in, unless that was added already. */
+void fv_readings_take_mpi(const struct fv_sampler *s, struct fv_readings *out)
+{
+    const struct fv_thread_record *record = s->thread->record;
+    uint64_t begin = record->in_call.begin;
+
+    out->mpi_ticks = record->mpi_ticks;
+    if (begin && record->last < begin && out->ticks > begin)
+        out->mpi_ticks += out->ticks - begin;
+    out->mpi_tool_ticks = s->tool_mpi_ticks;
+}
+
 void fv_readings_take(struct fv_sampler *s, struct fv_readings *out)
 {
     struct rusage usage;
 
-    out->mpi_ticks = s->thread->record->mpi_ticks;
-    out->mpi_tool_ticks = s->tool_mpi_ticks;
+    fv_readings_take_mpi(s, out);
     out->mpi_calls = s->thread->record->calls;
     out->mpi_bytes = s->thread->record->mpi_bytes;
     out->migrations = migrations(s);

@@ -113,6 +113,7 @@ static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv
         entered->tool_ns = s->tool_ns;
         entered->begin.cpu_ns = fv_cpu_ns();
         entered->begin.ticks = fv_ticks();
+        fv_readings_take_mpi(s, &entered->begin);
     }
 }
 
@@ -373,6 +374,12 @@ static int visit_loaded(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
+static int is_valgrind(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size, (void)arg;
+    return info->dlpi_name && strstr(info->dlpi_name, "/vgpreload_") != NULL;
+}
+
 /* What the handler cannot ask the loader: all that is there now. Objects of later come by
  * fv_sampler_catch_up(). */
 static void learn_modules(void)
@@ -381,20 +388,24 @@ static void learn_modules(void)
     uint64_t offset;
 
     dl_iterate_phdr(visit_loaded, &loaded);
-    fv_lock(&fv_tree_lock);
+    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
     for (unsigned i = 0; i < loaded.count; i++)
         fv_module_find(loaded.address[i], &offset);
-    fv_unlock(&fv_tree_lock);
+    fv_unlock_sigrestore(&fv_tree_lock, signals);
 }
 
 void fv_sampler_start(void)
 {
     int saved = errno;
 
-    if (!fv_cfi_available() || !fv_self) {
+    if (!fv_self)
+        return; /* the thread could not be recorded either, for want of room, and that is told */
+    if (!fv_cfi_available()) {
         tell_refused("not with this C library (glibc 2.35 is needed)", no_samples);
     } else if (!fv_exclude_init()) {
         tell_refused("not where fvmpi is linked into the program statically", no_samples);
+    } else if (dl_iterate_phdr(is_valgrind, NULL)) {
+        tell_refused("not under valgrind, which the samples themselves would hit and kill", no_samples);
     } else if (is_traced()) {
         tell_refused("a debugger is attached, and would stop at each sample", no_samples);
     } else {
@@ -414,10 +425,10 @@ void fv_sampler_catch_up(struct fv_thread *thread)
 
     if (!s->unknown_count)
         return;
-    fv_lock(&fv_tree_lock);
+    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
     while (s->unknown_count)
         fv_module_find(s->unknown[--s->unknown_count], &offset);
-    fv_unlock(&fv_tree_lock);
+    fv_unlock_sigrestore(&fv_tree_lock, signals);
 }
 
 /* Their events are the parent's: through the descriptors the child could switch them off. */

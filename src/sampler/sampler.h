@@ -29,8 +29,8 @@
 #define FV_SAMPLE_STEPS                                                                                      \
     2000                /* frames of the stack that are looked at; those of a recursion are one in the path */
 #define FV_KNOWN   1024 /* functions that may be chosen */
-#define FV_RING    1024 /* functions seen on the stack of late */
-#define FV_GAPS            20   /* times between entries that a context keeps: the second is the 5th percentile */
+#define FV_SEEN    1024 /* frames seen on the stack by ticks, a random sample of all */
+#define FV_GAPS    64   /* times between entries that a context keeps */
 #define FV_LIVE    64   /* instances being measured */
 #define FV_X_SLOTS 3    /* execution breakpoints; the fourth debug register watches the stack */
 
@@ -71,15 +71,15 @@ struct fv_x_slot {
     struct fv_event_fd event;
     uintptr_t entry; /* 0: idle */
     uint32_t known, age, skip;
-    uint32_t gaps, gap_context; /* gaps > 0: not for an instance, but so many entries, or one in that context */
-    bool fresh;                 /* armed by this signal, at the end of which the times are taken */
+    uint32_t gaps,
+        gap_context; /* gaps > 0: not for an instance, but so many entries, or one in that context */
+    bool fresh;      /* armed by this signal, at the end of which the times are taken */
     uint64_t armed_cpu_ns, armed_tool_ns;
 };
 
 struct fv_context {
     uint64_t window_ns;  /* see window.c; 0: too few instances */
     uint64_t refresh_at; /* returns */
-    uint64_t counted, counted_in_window; /* returns whose events are known */
     uint32_t known;
     uint32_t gap_count;       /* seen */
     uint64_t gap_ns[FV_GAPS]; /* some of them */
@@ -89,16 +89,17 @@ struct fv_sampler {
     struct fv_thread *thread;
     struct fv_sampler_record *record; /* this and these in the file */
     struct fv_table nodes, instances, costs;
-    struct fv_chunk_header *log; /* of instances, being filled; NULL: none yet */
+    struct fv_table event_counts; /* like instances, where events are counted */
+    struct fv_chunk_header *log;  /* of instances, being filled; NULL: none yet */
     uint64_t logged;
     bool on; /* events are open */
     uint64_t random;
-    uint64_t tool_ticks, tool_ns; /* to be subtracted from all that is open */
+    uint64_t tool_ticks, tool_ns;           /* to be subtracted from all that is open */
     uint64_t budget_cpu_ns, budget_tool_ns; /* what they were when the present thread began */
-    uint64_t tool_mpi_ticks;      /* of tool_ticks, while the thread was in MPI */
+    uint64_t tool_mpi_ticks;                /* of tool_ticks, while the thread was in MPI */
     struct fv_stack stack;
     struct fv_event_fd tick, rw;
-    struct fv_tick_timer timer;           /* in place of tick */
+    struct fv_tick_timer timer; /* in place of tick */
     struct fv_pmu pmu;
     struct fv_calls calls;
     struct fv_event_fd migration_counter; /* -1: the processors met are counted */
@@ -116,12 +117,13 @@ struct fv_sampler {
     uint32_t node_table[2 * FV_SAMPLE_NODES];
     uintptr_t node_address[FV_SAMPLE_NODES];
     uint16_t node_context[FV_SAMPLE_NODES], node_cost[FV_SAMPLE_NODES]; /* index + 1 */
+    uint16_t cost_next[FV_SAMPLE_COSTS]; /* index + 1: the same node within other sections; 0: no more */
     struct fv_context context[FV_SAMPLE_CONTEXTS];
     struct fv_known known[FV_KNOWN];
     uint16_t known_table[2 * FV_KNOWN]; /* index + 1 */
     uint32_t known_count;
-    uint16_t ring[FV_RING];
-    uint32_t ring_used;
+    uint16_t seen[FV_SEEN]; /* indices of known */
+    uint64_t frames_seen;
     uintptr_t unknown[16]; /* addresses in objects that the process has not met */
     uint32_t unknown_count;
     struct fv_cfi_cache cfi;
@@ -130,6 +132,12 @@ struct fv_sampler {
 extern struct fv_calibration {
     uint64_t trap_ticks, trap_ns, spread_ticks;
 } fv_sampler_calibration;
+
+/* What is subtracted is calibrated, and may be more than there is. */
+static inline uint64_t fv_minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
 
 static inline uint64_t fv_sampler_random(struct fv_sampler *s)
 {
@@ -147,6 +155,8 @@ void fv_readings_close(struct fv_sampler *s);
 void fv_readings_see_processor(struct fv_sampler *s);
 /* All but the clocks, which the caller reads first or last. Here further counters are read. */
 void fv_readings_take(struct fv_sampler *s, struct fv_readings *out);
+/* The thread's time in MPI at out->ticks, and the sampler's own in it. */
+void fv_readings_take_mpi(const struct fv_sampler *s, struct fv_readings *out);
 
 /* ---- instances.c: those that are being measured ---- */
 
@@ -186,9 +196,10 @@ void fv_calibrate(struct fv_sampler *s);
 /* ---- window.c: which instances were chosen without bias ---- */
 
 /* Was the slot armed, by a tick, close enough before this entry? */
-bool fv_window_holds(const struct fv_sampler *s, const struct fv_x_slot *x, uint32_t context, uint64_t now_ns);
+bool fv_window_holds(const struct fv_sampler *s, const struct fv_x_slot *x, uint32_t context,
+                     uint64_t now_ns);
 /* After returns: the window anew, now and then. */
-void fv_window_refresh(struct fv_sampler *s, struct fv_context *c, struct fv_instances *r);
+void fv_window_refresh(struct fv_sampler *s, uint32_t context);
 /* At an instance's entry: is the slot to stay armed, to see when the next comes? */
 bool fv_gap_begin(struct fv_sampler *s, struct fv_x_slot *x, uint32_t context);
 /* An entry at a slot that was left so. */
@@ -212,6 +223,8 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known);
 /* The same, if there is one. */
 uint32_t fv_context_known(const struct fv_sampler *s, uint32_t node);
 struct fv_instances *fv_context_record(struct fv_sampler *s, uint32_t context);
+/* NULL: no events are counted. */
+struct fv_event_counts *fv_context_events(struct fv_sampler *s, uint32_t context);
 void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi);
 /* Index of a function that may be chosen; FV_KNOWN: no room. */
 uint32_t fv_known_find(struct fv_sampler *s, uintptr_t entry);

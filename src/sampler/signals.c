@@ -112,18 +112,21 @@ static int set_virtual(const struct sigaction *action, struct sigaction *old)
 static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *) = __sigaction;
 static sighandler_t (*next_signal)(int, sighandler_t) = ssignal;
 static sighandler_t (*next_sysv_signal)(int, sighandler_t) = sysv_signal;
+static sighandler_t (*next_sigset)(int, sighandler_t); /* these two have no other name: see find_next() */
+static int (*next_sigignore)(int);
 
+/* Constructors of others may run before ours. */
 __attribute__((constructor)) static void find_next(void)
 {
-    void *action = dlsym(RTLD_NEXT, "sigaction"), *function = dlsym(RTLD_NEXT, "signal"),
-         *of_sysv = dlsym(RTLD_NEXT, "__sysv_signal");
+    static const char *const names[] = { "sigaction", "signal", "__sysv_signal", "sigset", "sigignore" };
+    void *const to[] = { &next_sigaction, &next_signal, &next_sysv_signal, &next_sigset, &next_sigignore };
 
-    if (action)
-        memcpy(&next_sigaction, &action, sizeof(action));
-    if (function)
-        memcpy(&next_signal, &function, sizeof(function));
-    if (of_sysv)
-        memcpy(&next_sysv_signal, &of_sysv, sizeof(of_sysv));
+    for (unsigned i = 0; i < sizeof(to) / sizeof(*to); i++) {
+        void *found = dlsym(RTLD_NEXT, names[i]);
+
+        if (found)
+            memcpy(to[i], &found, sizeof(found));
+    }
 }
 
 NO_TSAN FV_PUBLIC int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
@@ -140,6 +143,34 @@ NO_TSAN FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, signal);
     return set_virtual(&action, &old) ? SIG_ERR : old.sa_handler;
+}
+
+/* System V's: SIGTRAP is not blocked afterwards, unless SIG_HOLD asks for just that. */
+NO_TSAN FV_PUBLIC sighandler_t sigset(int signal, sighandler_t function)
+{
+    struct sigaction action = { .sa_handler = function }, old;
+    sigset_t trap, mask;
+
+    if (!next_sigset)
+        find_next();
+    if (!is_virtual(signal) || function == SIG_ERR)
+        return next_sigset(signal, function);
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&trap);
+    sigaddset(&trap, SIGTRAP);
+    if (set_virtual(function == SIG_HOLD ? NULL : &action, &old) ||
+        pthread_sigmask(function == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &trap, &mask))
+        return SIG_ERR;
+    return sigismember(&mask, SIGTRAP) ? SIG_HOLD : old.sa_handler;
+}
+
+NO_TSAN FV_PUBLIC int sigignore(int signal)
+{
+    const struct sigaction action = { .sa_handler = SIG_IGN };
+
+    if (!next_sigignore)
+        find_next();
+    return is_virtual(signal) ? set_virtual(&action, NULL) : next_sigignore(signal);
 }
 
 /* What signal() is in programs compiled as strict ISO C (-std=c99). */

@@ -2,15 +2,16 @@
  * waited for. */
 #include "sampler/sampler.h"
 
-/* A function to wait for: half of the time one that was on the stack of late, else any. Those that are never
- * entered again, like main, get few chances. */
+/* A function to wait for: half of the time one by how often it was on the stack, since the beginning, else
+ * any. Not by what was on the stack of late: a function's longer calls would be favoured where many of them
+ * come in a row. Those that are never entered again, like main, get few chances. */
 static uint32_t choose(struct fv_sampler *s)
 {
     for (unsigned tries = 0; s->known_count && tries < 8; tries++) {
         uint64_t random = fv_sampler_random(s);
-        uint32_t count = s->ring_used < FV_RING ? s->ring_used : FV_RING;
+        uint64_t count = s->frames_seen < FV_SEEN ? s->frames_seen : FV_SEEN;
         uint32_t known =
-            random & 1 && count ? s->ring[(random >> 8) % count] : (random >> 8) % s->known_count;
+            random & 1 && count ? s->seen[(random >> 8) % count] : (random >> 8) % s->known_count;
         const struct fv_known *k = &s->known[known];
         /* a fast one costs several traps, and tells little */
         bool armed = (k->armed >= 4 && k->entered * 16 < k->armed && (random >> 1 & 15)) ||
@@ -59,10 +60,13 @@ static void remember_functions(struct fv_sampler *s)
     for (unsigned i = 0; i < s->walk.count; i++) {
         uint32_t known = s->walk.function[i] ? fv_known_find(s, s->walk.function[i]) : FV_KNOWN;
 
-        if (known < FV_KNOWN)
-            s->ring[s->ring_used++ % FV_RING] = (uint16_t)known;
-        if (s->ring_used == 2 * FV_RING)
-            s->ring_used = FV_RING;
+        if (known == FV_KNOWN)
+            continue;
+        uint64_t place =
+            s->frames_seen < FV_SEEN ? s->frames_seen : fv_sampler_random(s) % (s->frames_seen + 1);
+        s->frames_seen++;
+        if (place < FV_SEEN)
+            s->seen[place] = (uint16_t)known;
     }
 }
 

@@ -16,6 +16,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#if __has_include(<threads.h>)
+#include <threads.h>
+#define HAVE_C11 1
+#endif
 
 #if defined(PIC) && !defined(__SANITIZE_THREAD__)
 
@@ -33,18 +37,33 @@ struct start {
 static struct fv_lock lock;
 static struct start *unused; /* under lock */
 static create_function *next_create;
+#if HAVE_C11
+static __typeof__(thrd_create) *next_thrd_create;
+#endif
 
 static FV_COLD void find_next(void)
 {
     void *function = dlsym(RTLD_NEXT, "pthread_create");
 
     memcpy(&next_create, &function, sizeof(function));
+#if HAVE_C11
+    function = dlsym(RTLD_NEXT, "thrd_create");
+    memcpy(&next_thrd_create, &function, sizeof(function));
+#endif
+}
+
+/* Another thread may have been at the list. */
+static void in_forked_child(void)
+{
+    unused = NULL;
+    lock.held = 0;
 }
 
 __attribute__((constructor)) static void find_next_early(void)
 {
     if (!next_create)
         find_next();
+    pthread_atfork(NULL, NULL, in_forked_child);
 }
 
 /* Under lock. */
@@ -61,29 +80,30 @@ static struct start *carve_page(void)
 
 static struct start *take(void)
 {
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     struct start *start = unused ? unused : carve_page();
     if (start)
         unused = start->next;
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
     return start;
 }
 
 static void give_back(struct start *start)
 {
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     start->next = unused;
     unused = start;
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
 }
 
-/* Must not be cancelled: locks are taken and files opened. Its frame is gone before the application's
- * function runs. */
+/* Must not be cancelled, nor interrupted by a handler that locks or posts: locks are taken and files opened.
+ * Its frame is gone before the application's function runs. */
 static __attribute__((noinline)) void begin(struct fv_thread_origin origin)
 {
-    int state;
+    int state, saved = errno;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    uint64_t signals = fv_signals_hold();
     struct fv_thread *t = fv_thread_attach();
     if (t) {
         fv_current = t;
@@ -92,18 +112,26 @@ static __attribute__((noinline)) void begin(struct fv_thread_origin origin)
     }
     if (!t && fv_thread_hooks())
         fv_thread_hooks()->mine();
+    fv_signals_go_on(signals);
     pthread_setcancelstate(state, &state);
+    errno = saved;
+}
+
+static start_routine *begin_with(struct start *block, void **arg)
+{
+    start_routine *routine = block->routine;
+    struct fv_thread_origin origin = block->origin;
+
+    *arg = block->arg;
+    give_back(block);
+    begin(origin);
+    return routine;
 }
 
 static void *trampoline(void *arg)
 {
-    struct start *block = arg;
-    start_routine *routine = block->routine;
-    struct fv_thread_origin origin = block->origin;
+    start_routine *routine = begin_with(arg, &arg);
 
-    arg = block->arg;
-    give_back(block);
-    begin(origin);
     return routine(arg);
 }
 
@@ -117,6 +145,28 @@ static bool is_wanted(void)
     return fv_rt_on() && (fv_rt.options.sample || fv_rt.options.threads) && !in_mpi;
 }
 
+static struct fv_thread_origin prepare(struct start *start, start_routine *routine, void *arg,
+                                       struct fv_site site)
+{
+    *start = (struct start){ .routine = routine, .arg = arg };
+    if (fv_thread_hooks())
+        fv_thread_hooks()->create(&start->origin, site, (uintptr_t)routine);
+    return start->origin;
+}
+
+static void made(pthread_t thread, const struct fv_thread_origin *origin)
+{
+    if (fv_thread_hooks())
+        fv_thread_hooks()->created(thread, origin);
+}
+
+static void not_made(struct start *start, const struct fv_thread_origin *origin)
+{
+    give_back(start);
+    if (fv_thread_hooks())
+        fv_thread_hooks()->failed(origin);
+}
+
 FV_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, start_routine *routine,
                              void *arg)
 {
@@ -126,19 +176,41 @@ FV_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
         find_next();
     if (!start)
         return next_create(thread, attributes, routine, arg);
-    *start = (struct start){ .routine = routine, .arg = arg };
-    if (fv_thread_hooks())
-        fv_thread_hooks()->create(&start->origin, FV_CALL_SITE(), (uintptr_t)routine);
-    struct fv_thread_origin origin = start->origin;
+    struct fv_thread_origin origin = prepare(start, routine, arg, FV_CALL_SITE());
     int err = next_create(thread, attributes, trampoline, start);
-    if (err) {
-        give_back(start);
-        if (fv_thread_hooks())
-            fv_thread_hooks()->failed(&origin);
-    } else if (fv_thread_hooks()) {
-        fv_thread_hooks()->created(*thread, &origin);
-    }
+    if (!err)
+        made(*thread, &origin);
+    else
+        not_made(start, &origin);
     return err;
 }
+
+/* C11's, which calls the C library's own pthread_create(). */
+#if HAVE_C11
+static int c11_trampoline(void *arg)
+{
+    thrd_start_t routine = (thrd_start_t)(void (*)(void))begin_with(arg, &arg);
+
+    return routine(arg);
+}
+
+FV_PUBLIC int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
+{
+    struct start *start = is_wanted() ? take() : NULL;
+
+    if (FV_UNLIKELY(!next_thrd_create))
+        find_next();
+    if (!start)
+        return next_thrd_create(thread, routine, arg);
+    struct fv_thread_origin origin =
+        prepare(start, (start_routine *)(void (*)(void))routine, arg, FV_CALL_SITE());
+    int err = next_thrd_create(thread, c11_trampoline, start);
+    if (err == thrd_success)
+        made(*thread, &origin);
+    else
+        not_made(start, &origin);
+    return err;
+}
+#endif
 
 #endif

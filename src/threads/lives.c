@@ -1,20 +1,26 @@
 /* Each thread's life: who made it, where, with which function; when it began and ended, what it waited for
  * until then; who joined it. With the waits that is what a phase between creation and join is computed from.
  */
+#include "threads/next.h"
 #include "threads/sync.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 #define LIVES_MOST 16384
 #define BUCKETS    1024
 
+typedef const struct timespec limit;
+
 /* Threads by what the C library calls them. A name is taken over by a later thread. */
 struct name {
     struct name *next;
     pthread_t thread;
     uintptr_t routine;
-    struct fv_thread_life *life; /* NULL: joined, or no room */
+    uint64_t created;              /* of the latest */
+    struct fv_thread_life *life;   /* its life; NULL: joined, not begun, or no room */
+    struct fv_thread_life *before; /* of one before, whose join is under way */
 };
 
 static struct fv_lock lock;
@@ -69,39 +75,6 @@ static struct fv_thread_life *new_life(const struct fv_thread_life *begin)
     return life;
 }
 
-uintptr_t fv_lives_find(pthread_t thread, struct fv_thread_life **out)
-{
-    uintptr_t routine = 0;
-
-    *out = NULL;
-    fv_lock(&lock);
-    const struct name *name = find(thread);
-    if (name) {
-        *out = name->life;
-        routine = name->routine;
-    }
-    fv_unlock(&lock);
-    return routine ? routine : FV_SYNC_NOBODY;
-}
-
-/* It may not have begun when it was looked for before, and its name may be another's now, who lives. */
-void fv_lives_joined(pthread_t thread, struct fv_thread_life *life, struct fv_sync *s, uint64_t begin,
-                     uint64_t end, struct fv_site site)
-{
-    struct fv_thread_life *now;
-
-    fv_lives_find(thread, &now);
-    if (now && __atomic_load_n(&now->end, __ATOMIC_ACQUIRE))
-        life = now;
-    if (!life)
-        return;
-    life->joiner = s->thread->id;
-    life->join_path = fv_sync_path(s, site);
-    life->join_begin = begin;
-    fv_traced_join(s, life->sequence, end);
-    __atomic_store_n(&life->join_end, end, __ATOMIC_RELEASE);
-}
-
 /* Threads from before MPI_Init are recorded from their first lock on that follows it; those that MPI_Init
  * makes are MPI's. */
 static bool early(void)
@@ -125,7 +98,7 @@ static void create(struct fv_thread_origin *origin, struct fv_site site, uintptr
     if (s) {
         origin->creator = s->thread->id;
         origin->path = fv_sync_path(s, site);
-        if (fv_sync_mode & FV_SYNC_TRACED)
+        if (fv_sync_wants(FV_SYNC_TRACED))
             origin->sequence = fv_traced_create(s);
     }
 }
@@ -135,14 +108,17 @@ static void created(pthread_t thread, const struct fv_thread_origin *origin)
 {
     if (!origin->created)
         return;
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     struct name *name = find_or_make(thread);
     if (name) {
         name->routine = origin->routine;
-        if (name->life && name->life->created != origin->created)
-            name->life = NULL; /* of the one before */
+        name->created = origin->created;
+        if (name->life && name->life->created != origin->created) {
+            name->before = name->life;
+            name->life = NULL;
+        }
     }
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
 }
 
 /* By the thread whose create() this follows: recording may be paused by now. */
@@ -169,18 +145,21 @@ static void begin(struct fv_thread *thread, const struct fv_thread_origin *origi
                                    .begin = fv_ticks(),
                                    .wait_at_begin = fv_sync_waited(s) };
     if (origin->routine) {
-        fv_lock(&fv_tree_lock);
+        uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
         life.routine_module = fv_module_find(origin->routine, &life.routine_offset);
-        fv_unlock(&fv_tree_lock);
+        fv_unlock_sigrestore(&fv_tree_lock, signals);
     }
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     struct name *name = find_or_make(pthread_self());
     s->life = new_life(&life);
     if (name) {
+        if (name->life)
+            name->before = name->life;
+        name->created = origin->created;
         name->life = s->life;
         name->routine = origin->routine;
     }
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
     if (!s->life)
         s->state->lives_lost++;
 }
@@ -209,8 +188,10 @@ static void start(void)
     if (!fv_rt.options.threads)
         return;
     fv_sync_start();
+    uint64_t signals = fv_signals_hold();
     if (fv_self)
         begin(fv_self, &first);
+    fv_signals_go_on(signals);
 }
 
 const struct fv_thread_hooks fv_lives_hooks = { early,  mine,  start, create,        created,
@@ -219,3 +200,168 @@ const struct fv_thread_hooks fv_lives_hooks = { early,  mine,  start, create,   
 /* Of the library's name, for messages (mpi-wrappers/preload.c). */
 extern const char fv_library_suffix[];
 const char fv_library_suffix[] = "-threads";
+
+/* ---- joins: what is waited for are the threads of a function ---- */
+
+struct join {
+    struct fv_sync *s;
+    struct fv_thread_life *life; /* NULL: it had not begun */
+    pthread_t thread;
+    uint64_t created; /* of the thread, as in struct name */
+    uintptr_t routine;
+    struct fv_site site;
+    unsigned operation;
+};
+
+static struct join join_of(struct fv_sync *s, pthread_t thread, unsigned operation, struct fv_site site)
+{
+    struct join j = {
+        .s = s, .thread = thread, .operation = operation, .site = site, .routine = FV_SYNC_NOBODY
+    };
+    uint64_t signals = fv_lock_sigsave(&lock);
+    const struct name *name = find(thread);
+
+    if (name) {
+        j.life = name->life;
+        j.created = name->created;
+        if (name->routine)
+            j.routine = name->routine;
+    }
+    fv_unlock_sigrestore(&lock, signals);
+    return j;
+}
+
+/* The life of who was joined. Its name may be another's by now, whom `created` tells from it. What MPI names
+ * so next is not the application's. */
+static struct fv_thread_life *take_life(const struct join *j)
+{
+    struct fv_thread_life *life = j->life;
+    uint64_t signals = fv_lock_sigsave(&lock);
+    struct name *name = find(j->thread);
+
+    if (!life && name && j->created) {
+        if (name->life && name->life->created == j->created)
+            life = name->life;
+        else if (name->before && name->before->created == j->created)
+            life = name->before;
+    }
+    if (life && name->before == life)
+        name->before = NULL;
+    if (life && name->life == life) {
+        name->life = NULL;
+        name->routine = 0;
+    }
+    fv_unlock_sigrestore(&lock, signals);
+    return life;
+}
+
+static void joined(const struct join *j, struct fv_thread_life *life, uint64_t begin, uint64_t end)
+{
+    if (!life)
+        return;
+    life->joiner = j->s->thread->id;
+    life->join_path = fv_sync_path(j->s, j->site);
+    life->join_begin = begin;
+    fv_traced_join(j->s, life->sequence, end);
+    __atomic_store_n(&life->join_end, end, __ATOMIC_RELEASE);
+}
+
+/* Had it ended already? */
+static bool try_join(struct join *j, void **result, int *err)
+{
+    *err = FV_NEXT(pthread_tryjoin_np) ? fv_next.pthread_tryjoin_np(j->thread, result) : EBUSY;
+    if (!*err) {
+        uint64_t now = fv_ticks();
+
+        fv_sync_counted(j->s, (const void *)j->routine, FV_SYNC_JOIN, j->operation, j->site);
+        joined(j, take_life(j), now, now);
+    }
+    return !*err;
+}
+
+static struct fv_sync_wait join_begin(const struct join *j)
+{
+    return fv_sync_wait_begin(j->s, (const void *)j->routine, FV_SYNC_JOIN, j->operation, j->site);
+}
+
+static void join_end(const struct join *j, const struct fv_sync_wait *w, int err)
+{
+    uint64_t now = fv_ticks();
+    struct fv_sync_wait done = *w;
+    struct fv_thread_life *life = err ? j->life : take_life(j);
+
+    done.owner = life ? life->thread + 1 : 0;
+    fv_sync_wait_end(&done, err ? FV_SYNC_FAILED : FV_SYNC_GOT);
+    if (!err)
+        joined(j, life, w->begin, now);
+}
+
+FV_PUBLIC int pthread_join(pthread_t thread, void **result)
+{
+    struct fv_sync *s = fv_sync_enter();
+    int err;
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_join)(thread, result);
+    struct join j = join_of(s, thread, FV_SYNC_WAIT, FV_CALL_SITE());
+    if (try_join(&j, result, &err))
+        return 0;
+    struct fv_sync_wait w = join_begin(&j);
+    err = fv_next.pthread_join(thread, result);
+    join_end(&j, &w, err);
+    return err;
+}
+
+FV_PUBLIC int pthread_tryjoin_np(pthread_t thread, void **result)
+{
+    struct fv_sync *s = fv_sync_enter();
+    int err;
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_tryjoin_np)(thread, result);
+    struct join j = join_of(s, thread, FV_SYNC_TRY, FV_CALL_SITE());
+    if (!try_join(&j, result, &err))
+        fv_sync_refused(s, (const void *)j.routine, FV_SYNC_JOIN, FV_SYNC_TRY, j.site);
+    return err;
+}
+
+FV_PUBLIC int pthread_timedjoin_np(pthread_t thread, void **result, limit *until)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_timedjoin_np)(thread, result, until);
+    struct join j = join_of(s, thread, FV_SYNC_TIMED, FV_CALL_SITE());
+    struct fv_sync_wait w = join_begin(&j);
+    int err = fv_next.pthread_timedjoin_np(thread, result, until);
+    join_end(&j, &w, err);
+    return err;
+}
+
+FV_PUBLIC int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, limit *until)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
+    struct join j = join_of(s, thread, FV_SYNC_TIMED, FV_CALL_SITE());
+    struct fv_sync_wait w = join_begin(&j);
+    int err = fv_next.pthread_clockjoin_np(thread, result, clock, until);
+    join_end(&j, &w, err);
+    return err;
+}
+
+#if FV_HAVE_C11
+FV_PUBLIC int thrd_join(thrd_t thread, int *result)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(thrd_join)(thread, result);
+    struct join j = join_of(s, thread, FV_SYNC_WAIT, FV_CALL_SITE());
+    struct fv_sync_wait w = join_begin(&j);
+    int err = fv_next.thrd_join(thread, result);
+    join_end(&j, &w, err != thrd_success);
+    return err;
+}
+#endif

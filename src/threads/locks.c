@@ -69,9 +69,10 @@ static FV_COLD int lock_robust(struct fv_sync *s, pthread_mutex_t *mutex, clocki
                                struct fv_site site)
 {
 #if defined(__GLIBC__)
-    const unsigned owner = 0x3fffffff; /* FUTEX_TID_MASK: 0 when it is free, or its owner has died */
+    const unsigned mask = 0x3fffffff; /* FUTEX_TID_MASK: 0 when it is free, or its owner has died */
+    unsigned owner = (unsigned)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & mask;
 
-    if ((unsigned)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & owner)
+    if (owner && owner != s->thread->record->tid) /* itself, if it is recursive or checks */
         return wait_mutex(s, mutex, clock, until, site);
 #endif
     int err = ask(mutex, clock, until);
@@ -379,3 +380,77 @@ FV_PUBLIC int pthread_spin_destroy(pthread_spinlock_t *lock)
         fv_sync_retire(lock, FV_SYNC_SPIN);
     return err;
 }
+
+/* ---- C11's mutexes: POSIX threads' under another name, whose functions call those of the C library unseen
+ * ---- */
+
+#if FV_HAVE_C11
+static FV_COLD int wait_mtx(struct fv_sync *s, mtx_t *mutex, limit *until, struct fv_site site)
+{
+    struct fv_sync_wait w = fv_sync_wait_begin(s, mutex, FV_SYNC_MUTEX, operation_of(until), site);
+    int err = until ? fv_next.mtx_timedlock(mutex, until) : fv_next.mtx_lock(mutex);
+
+    fv_sync_wait_end(&w, err == thrd_success ? FV_SYNC_GOT_LOCK : FV_SYNC_FAILED);
+    return err;
+}
+
+static inline int lock_mtx(struct fv_sync *s, mtx_t *mutex, limit *until, struct fv_site site)
+{
+    if (FV_UNLIKELY(fv_next.mtx_trylock(mutex) != thrd_success))
+        return wait_mtx(s, mutex, until, site);
+    fv_sync_acquired(s, mutex, FV_SYNC_MUTEX, operation_of(until), site);
+    return thrd_success;
+}
+
+FV_PUBLIC int mtx_lock(mtx_t *mutex)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(mtx_lock)(mutex);
+    return lock_mtx(s, mutex, NULL, FV_CALL_SITE());
+}
+
+FV_PUBLIC int mtx_timedlock(mtx_t *restrict mutex, limit *restrict until)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(mtx_timedlock)(mutex, until);
+    return lock_mtx(s, mutex, until, FV_CALL_SITE());
+}
+
+FV_PUBLIC int mtx_trylock(mtx_t *mutex)
+{
+    struct fv_sync *s = fv_sync_enter();
+    int err = FV_NEXT(mtx_trylock)(mutex);
+
+    if (FV_LIKELY(s && err == thrd_success))
+        fv_sync_acquired(s, mutex, FV_SYNC_MUTEX, FV_SYNC_TRY, FV_CALL_SITE());
+    else if (s)
+        fv_sync_refused(s, mutex, FV_SYNC_MUTEX, FV_SYNC_TRY, FV_CALL_SITE());
+    return err;
+}
+
+FV_PUBLIC int mtx_unlock(mtx_t *mutex)
+{
+    uint64_t now = fv_sync_releasing();
+    int err = FV_NEXT(mtx_unlock)(mutex);
+
+    if (FV_UNLIKELY(now) && err == thrd_success)
+        fv_sync_released(mutex, now);
+    return err;
+}
+
+FV_PUBLIC int mtx_init(mtx_t *mutex, int type)
+{
+    fv_sync_retire(mutex, FV_SYNC_MUTEX);
+    return FV_NEXT(mtx_init)(mutex, type);
+}
+
+FV_PUBLIC void mtx_destroy(mtx_t *mutex)
+{
+    FV_NEXT(mtx_destroy)(mutex);
+    fv_sync_retire(mutex, FV_SYNC_MUTEX);
+}
+#endif

@@ -7,6 +7,10 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#if __has_include(<threads.h>)
+#include <threads.h>
+#define FV_HAVE_C11 1
+#endif
 
 #define FV_NEXT_FUNCTIONS(X)                                                                                 \
     X(pthread_mutex_lock)                                                                                    \
@@ -55,9 +59,31 @@
     X(pthread_clockjoin_np)                                                                                  \
     X(pthread_once)
 
+/* C11's, in which the C library calls its own functions. */
+#if FV_HAVE_C11
+#define FV_NEXT_C11(X)                                                                                       \
+    X(mtx_lock)                                                                                              \
+    X(mtx_trylock)                                                                                           \
+    X(mtx_timedlock)                                                                                         \
+    X(mtx_unlock)                                                                                            \
+    X(mtx_init)                                                                                              \
+    X(mtx_destroy)                                                                                           \
+    X(cnd_wait)                                                                                              \
+    X(cnd_timedwait)                                                                                         \
+    X(cnd_signal)                                                                                            \
+    X(cnd_broadcast)                                                                                         \
+    X(cnd_init)                                                                                              \
+    X(cnd_destroy)                                                                                           \
+    X(thrd_join)                                                                                             \
+    X(call_once)
+#else
+#define FV_NEXT_C11(X)
+#endif
+
 struct fv_next {
 #define FV_NEXT_POINTER(name) __typeof__(name) *name;
     FV_NEXT_FUNCTIONS(FV_NEXT_POINTER)
+    FV_NEXT_C11(FV_NEXT_POINTER)
 #undef FV_NEXT_POINTER
 };
 extern struct fv_next fv_next;

@@ -58,9 +58,10 @@ void fv_sync_ignore_tools(void)
 
 uint32_t fv_sync_site_path(uintptr_t return_address)
 {
-    uint64_t offset;
+    uint64_t offset, removals = fv_module_removals();
 
     fv_lock(&fv_tree_lock);
+    fv_module_refresh(removals);
     uint32_t module = fv_module_find(return_address, &offset);
     uint32_t id = fv_tree_child(0, module, offset);
     fv_unlock(&fv_tree_lock);
@@ -136,6 +137,29 @@ struct first_use {
     unsigned kind;
 };
 
+/* Under things_lock. From now on its address is another's. */
+static void retire(struct fv_sync_thing *thing)
+{
+    struct fv_sync_thing **link = bucket_of(thing->address);
+
+    while (*link != thing)
+        link = &(*link)->next;
+    *link = thing->next;
+    thing->record->retired = fv_ticks();
+    __atomic_fetch_add(fv_sync_generation(thing->address), 1, __ATOMIC_RELEASE);
+}
+
+/* Under things_lock. What is known of a first use's address, unless its module was unloaded since. */
+static struct fv_sync_thing *find_same(const struct first_use *use)
+{
+    struct fv_sync_thing *thing = find_thing(use->address, use->kind);
+
+    if (!thing || (thing->record->module == use->module && thing->record->offset == use->offset))
+        return thing;
+    retire(thing);
+    return NULL;
+}
+
 /* Under things_lock. NULL: no room. */
 static struct fv_sync_thing *make_thing(const struct first_use *first)
 {
@@ -173,59 +197,49 @@ static struct fv_sync_thing *make_thing(const struct first_use *first)
 struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outside, uintptr_t address,
                                        unsigned kind, struct fv_site site)
 {
+    struct first_use use = { .address = address, .kind = kind, .ticks = fv_ticks(), .thread = s->thread->id };
+    uint64_t removals = fv_module_removals();
+
+    fv_lock(&fv_tree_lock);
+    fv_module_refresh(removals);
+    use.module = fv_module_find(address, &use.offset);
+    fv_unlock(&fv_tree_lock);
     fv_lock(&things_lock);
-    struct fv_sync_thing *thing = find_thing(address, kind);
+    struct fv_sync_thing *thing = find_same(&use);
     bool full = thing_count >= OBJECTS_MOST;
     fv_unlock(&things_lock);
     if (thing || full)
         return thing;
-    struct first_use first = {
-        .address = address, .kind = kind, .ticks = fv_ticks(), .thread = s->thread->id
-    };
-    fv_lock(&fv_tree_lock);
-    first.module = fv_module_find(address, &first.offset);
-    fv_unlock(&fv_tree_lock);
-    first.path = first.module == FV_MODULE_UNKNOWN ? fv_sync_whole_path(outside, site)
-                                                   : fv_sync_site_path((uintptr_t)site.return_address);
+    use.path = use.module == FV_MODULE_UNKNOWN ? fv_sync_whole_path(outside, site)
+                                               : fv_sync_site_path((uintptr_t)site.return_address);
     fv_lock(&things_lock);
-    thing = find_thing(address, kind);
+    thing = find_same(&use);
     if (!thing)
-        thing = make_thing(&first);
+        thing = make_thing(&use);
     fv_unlock(&things_lock);
     return thing;
 }
 
 bool fv_sync_thing_is_at(const struct fv_sync_thing *thing, uintptr_t address, unsigned kind)
 {
-    uint64_t signals = fv_signals_hold();
-
-    fv_lock(&things_lock);
+    uint64_t signals = fv_lock_sigsave(&things_lock);
     bool same = find_thing(address, kind) == thing;
-    fv_unlock(&things_lock);
-    fv_signals_go_on(signals);
+
+    fv_unlock_sigrestore(&things_lock, signals);
     return same;
 }
 
 void fv_sync_retire(const volatile void *object, unsigned kind)
 {
-    uintptr_t address = (uintptr_t)object;
     int saved = errno;
 
-    if (!fv_sync_mode || !fv_rt_on())
+    if (!fv_sync_wants(~0u) || !fv_rt_on())
         return;
-    uint64_t signals = fv_signals_hold();
-    fv_lock(&things_lock);
-    struct fv_sync_thing *thing = find_thing(address, kind);
-    if (thing) {
-        struct fv_sync_thing **link = bucket_of(address);
+    uint64_t signals = fv_lock_sigsave(&things_lock);
+    struct fv_sync_thing *thing = find_thing((uintptr_t)object, kind);
 
-        while (*link != thing)
-            link = &(*link)->next;
-        *link = thing->next;
-        thing->record->retired = fv_ticks();
-        __atomic_fetch_add(fv_sync_generation(address), 1, __ATOMIC_RELEASE);
-    }
-    fv_unlock(&things_lock);
-    fv_signals_go_on(signals);
+    if (thing)
+        retire(thing);
+    fv_unlock_sigrestore(&things_lock, signals);
     errno = saved;
 }

@@ -10,6 +10,7 @@
  * calls its part itself (GOMP_parallel_start), and waits in LLVM's runtime. */
 #include "threads/omp.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define ENTRIES_MOST 4096 /* of a thread */
@@ -135,12 +136,15 @@ static struct fv_omp_entry *new_entry(struct fv_sync *s, fv_omp_body *body, uint
     return entry;
 }
 
-/* Files are written and modules looked for: nothing of that is the application's. NULL: not even the rest. */
+/* Files are written, modules looked for, locks taken: nothing of that is the application's. NULL: not even
+ * the rest; that is counted. */
 static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *body, uint32_t path)
 {
     struct fv_omp *omp = s->omp;
     struct fv_thread *current = fv_current;
     struct fv_omp_entry *entry = NULL;
+    uint64_t signals = fv_signals_hold();
+    int saved = errno;
 
     fv_current = NULL;
     if ((omp->slots && omp->used < (omp->mask + 1) / 4 * 3) || grow(omp))
@@ -152,15 +156,31 @@ static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *b
         if (!omp->rest)
             omp->rest = new_entry(s, NULL, 0);
         entry = omp->rest;
+        s->state->overflow += !entry;
     }
     fv_current = current;
+    errno = saved;
+    fv_signals_go_on(signals);
     return entry;
+}
+
+/* Of most regions it is known: without a lock or a system call. */
+static uint32_t path_of(struct fv_sync *s, struct fv_site site)
+{
+    struct fv_thread *current = fv_current;
+
+    if (!current)
+        return fv_sync_path(s, site);
+    fv_current = NULL;
+    const struct fv_path_entry *known = fv_path_known(current, site);
+    fv_current = current;
+    return FV_LIKELY(known != NULL) ? known->path : fv_sync_path(s, site);
 }
 
 /* NULL: no memory. */
 static struct fv_omp_entry *entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_site site)
 {
-    uint32_t path = fv_sync_path(s, site);
+    uint32_t path = path_of(s, site);
 
     if (!s->omp && !(s->omp = fv_memory_new(sizeof(*s->omp))))
         return NULL;
@@ -243,6 +263,8 @@ static void waits_now(const struct fv_omp_member *m)
 
 static void leave(struct fv_omp_member *m)
 {
+    if (FV_UNLIKELY(!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED)))
+        return; /* in the child of a fork that was made in there: the file is its parent's */
     m->came = fv_ticks();
     m->waited = fv_omp_waited(m);
     m->end = m->came;
@@ -265,6 +287,7 @@ static FV_UNSEEN void run_member(void *arg)
     }
     if (FV_UNLIKELY(number >= FV_OMP_MEMBERS)) {
         __atomic_fetch_add(&team->lost, 1, __ATOMIC_RELAXED);
+        fv_omp_current = NULL;
         team->body(team->data);
         return;
     }
@@ -277,7 +300,7 @@ static FV_UNSEEN void run_member(void *arg)
 
 static void stop_waiting(const struct fv_omp_member *m)
 {
-    uint64_t began = m->end;
+    uint64_t began = m->came;
 
     __atomic_compare_exchange_n(&m->s->state->wait_begin, &began, 0, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
@@ -390,7 +413,7 @@ static void add_region(const struct fv_omp_team *team, const struct sums *sums, 
     r->untimed += team->untimed;
     r->lost += team->lost;
     r->last = now;
-    r->open = 0;
+    r->open = team->open_before;
     r->count++;
 }
 
@@ -422,9 +445,11 @@ static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *bod
     team->entry = entry;
     team->outer = fv_omp_current;
     team->arrivals = team->tasks = team->untimed = team->lost = 0;
-    team->size = 0;
+    team->size = team->last = 0;
     team->call = fv_ticks();
+    team->open_before = entry->record->open;
     entry->record->open = team->call;
+    __atomic_store_n(&team->runs, true, __ATOMIC_RELAXED);
     team->traced =
         fv_sync_mode & FV_SYNC_TRACED ? fv_traced_fork(s, team->call, threads, entry->record->path) : 0;
     return (struct call){ run_member, team, team, s, site };
@@ -437,6 +462,7 @@ static void end_region(const struct call *call)
     if (!team)
         return;
     uint64_t now = fv_ticks();
+    __atomic_store_n(&team->runs, false, __ATOMIC_RELAXED);
     fv_omp_current = team->outer;
     if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED))
         return; /* in the child of a fork that was made in there */

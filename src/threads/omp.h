@@ -29,19 +29,31 @@ struct fv_omp_team {
     struct fv_omp_entry *entry;
     struct fv_omp_member *outer; /* that the forking thread is of another team */
     struct fv_omp_team *unused;
+    bool runs;                               /* False: threads may still point here, but are not in it */
     uint64_t call;                           /* ticks */
+    uint64_t open_before;                    /* of the entry's record: a region in itself */
     uint64_t traced;                         /* its number in the trace; 0: it is not there */
     uint64_t arrivals, tasks, untimed, lost; /* any thread of it */
     uint32_t size, level;
+    uint32_t last; /* fv_thread.id + 1 of who came last to its latest barrier, 0 unknown; any thread */
     struct fv_omp_member member[FV_OMP_MEMBERS] __attribute__((aligned(64)));
 };
 
-/* Of the team that the thread works in; NULL: none that is recorded. */
+/* Of the team that the thread works in, or worked in last; NULL: none that was recorded. */
 extern FV_TLS struct fv_omp_member *fv_omp_current;
+static inline struct fv_omp_member *fv_omp_member(void)
+{
+    struct fv_omp_member *m = fv_omp_current;
+
+    return m && FV_LIKELY(__atomic_load_n(&m->team->runs, __ATOMIC_RELAXED)) ? m : NULL;
+}
 /* Ticks of the tasks that the thread has run since its present wait began: they are no waiting. */
 extern FV_TLS uint64_t fv_omp_worked;
 
 /* What m->s has waited since m->begin. */
 uint64_t fv_omp_waited(const struct fv_omp_member *m);
+/* The thread has waited inside of a region since `begin`, but for fv_omp_worked, without saying so before.
+ * Waits below a microsecond are none. */
+void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define RUNTIMES 8
-#define CALLERS  256
+#define MODULES  64
 
 const struct fv_omp_next *fv_omp_global;
 
@@ -36,6 +36,14 @@ static void run_alone(fv_omp_body *body, void *data, unsigned threads, unsigned 
     body(data);
 }
 
+static bool is_llvm(void *handle)
+{
+    const void *its = dlsym(handle, "GOMP_task"), *llvms = dlsym(handle, "__kmpc_fork_call");
+    Dl_info a, b;
+
+    return its && llvms && dladdr(its, &a) && dladdr(llvms, &b) && a.dli_fbase == b.dli_fbase;
+}
+
 static void fill(struct fv_omp_next *out, void *handle)
 {
     void *function;
@@ -46,22 +54,30 @@ static void fill(struct fv_omp_next *out, void *handle)
     memcpy(&out->name, function ? &function : (void **)&none, sizeof(function));
     FV_OMP_FUNCTIONS(FIND, FIND)
 #undef FIND
+    out->is_llvm = is_llvm(handle);
 }
 
-static struct fv_omp_next alone;
-
+/* Written once: a thread may be using it while another one asks. */
 static const struct fv_omp_next *make_alone(void)
 {
+    static struct fv_omp_next made;
+    static struct fv_lock making;
+    static bool done;
     long (*none)(void) = nothing;
 
-#define NONE(name, result, parameters) memcpy(&alone.name, &none, sizeof(none));
-    FV_OMP_FUNCTIONS(NONE, NONE)
+    fv_lock(&making);
+    if (!done) {
+#define NONE(name, result, parameters) memcpy(&made.name, &none, sizeof(none));
+        FV_OMP_FUNCTIONS(NONE, NONE)
 #undef NONE
-    alone.GOMP_parallel = run_alone;
-    alone.omp_test_lock = alone.omp_test_lock_ = is_free;
-    alone.omp_test_nest_lock = alone.omp_test_nest_lock_ = is_free;
-    alone.omp_get_num_threads = one;
-    return &alone;
+        made.GOMP_parallel = run_alone;
+        made.omp_test_lock = made.omp_test_lock_ = is_free;
+        made.omp_test_nest_lock = made.omp_test_nest_lock_ = is_free;
+        made.omp_get_num_threads = one;
+        done = true;
+    }
+    fv_unlock(&making);
+    return &made;
 }
 
 /* ---- runtimes that only some modules see ---- */
@@ -88,10 +104,12 @@ static struct runtime {
     void *mark;
     struct fv_omp_next next;
 } * runtimes[RUNTIMES];
-static struct caller {
-    const void *address;
+/* Modules that have called, and what they call. Never changed once counted. */
+static struct module {
+    uintptr_t begin, end;
     const struct fv_omp_next *next;
-} * callers[CALLERS];
+} modules[MODULES];
+static unsigned module_count;
 
 /* NULL: not known yet. */
 static const struct runtime *known_runtime(const void *mark)
@@ -105,17 +123,24 @@ static const struct runtime *known_runtime(const void *mark)
     return NULL;
 }
 
-/* It must stay, as its functions are called from here. NULL: no memory, or too many. */
+/* Its functions are called from here: it must stay. */
+static bool keep(const void *mark)
+{
+    Dl_info info;
+
+    return dladdr(mark, &info) && dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/* NULL: no memory, or too many. */
 static const struct fv_omp_next *runtime_of(void *handle)
 {
     void *mark = mark_of(handle);
     const struct runtime *known = known_runtime(mark);
     struct runtime *made = known ? NULL : fv_memory_new(sizeof(*made));
-    Dl_info info;
 
     if (known)
         return &known->next;
-    if (!made || !dladdr(mark, &info) || !dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD))
+    if (!made || !keep(mark))
         return NULL;
     fill(&made->next, handle);
     made->mark = mark;
@@ -173,38 +198,73 @@ static const struct fv_omp_next *find_local(const void *caller)
     return found;
 }
 
+struct range {
+    uintptr_t address, begin, end;
+};
+
+static int find_range(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct range *range = arg;
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    bool is_in = false;
+
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,
+                  end = begin + info->dlpi_phdr[i].p_memsz;
+
+        if (info->dlpi_phdr[i].p_type != PT_LOAD)
+            continue;
+        low = begin < low ? begin : low;
+        high = end > high ? end : high;
+        is_in = is_in || (range->address >= begin && range->address < end);
+    }
+    if (is_in) {
+        range->begin = low;
+        range->end = high;
+    }
+    return is_in;
+}
+
+/* Where there are too many, the others are looked for each time. */
 static void remember(const void *caller, const struct fv_omp_next *next)
 {
-    static struct caller *slab;
-    static unsigned left;
+    struct range range = { .address = (uintptr_t)caller };
 
+    dl_iterate_phdr(find_range, &range);
     fv_lock(&lock);
-    if (!left) {
-        slab = fv_memory_new(FV_PAGE);
-        left = slab ? FV_PAGE / sizeof(*slab) : 0;
-    }
-    if (left) {
-        struct caller *c = &slab[--left];
-
-        *c = (struct caller){ caller, next };
-        __atomic_store_n(&callers[fv_mix((uintptr_t)caller) % CALLERS], c, __ATOMIC_RELEASE);
+    if (range.end && module_count < MODULES) {
+        modules[module_count] = (struct module){ range.begin, range.end, next };
+        __atomic_store_n(&module_count, module_count + 1, __ATOMIC_RELEASE);
     }
     fv_unlock(&lock);
+}
+
+static const struct fv_omp_next *remembered(const void *caller)
+{
+    unsigned count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
+
+    for (unsigned i = 0; i < count; i++)
+        if ((uintptr_t)caller >= modules[i].begin && (uintptr_t)caller < modules[i].end)
+            return modules[i].next;
+    return NULL;
 }
 
 FV_COLD const struct fv_omp_next *fv_omp_next_slowly(const void *caller)
 {
     static struct fv_omp_next global;
     static uint32_t filled;
-    struct caller *c = __atomic_load_n(&callers[fv_mix((uintptr_t)caller) % CALLERS], __ATOMIC_ACQUIRE);
+    const struct fv_omp_next *known = remembered(caller);
+    void *mark = known ? NULL : mark_of(RTLD_NEXT);
 
-    if (c && c->address == caller)
-        return c->next;
-    if (mark_of(RTLD_NEXT)) {
+    if (known)
+        return known;
+    if (mark) {
         struct fv_omp_next found;
 
         fill(&found, RTLD_NEXT);
         if (!__atomic_exchange_n(&filled, 1, __ATOMIC_ACQ_REL)) {
+            keep(mark);
             global = found;
             __atomic_store_n(&fv_omp_global, &global, __ATOMIC_RELEASE);
         }

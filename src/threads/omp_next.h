@@ -45,6 +45,16 @@ typedef void fv_omp_copy(void *, void *);
     X(GOMP_single_copy_start, void *, (void))                                                                \
     X(GOMP_single_copy_end, void, (void *))                                                                  \
     X(GOMP_ordered_start, void, (void))                                                                      \
+    X(GOMP_loop_ordered_static_next, bool, (long *, long *))                                                 \
+    X(GOMP_loop_ordered_dynamic_next, bool, (long *, long *))                                                \
+    X(GOMP_loop_ordered_guided_next, bool, (long *, long *))                                                 \
+    X(GOMP_loop_ordered_runtime_next, bool, (long *, long *))                                                \
+    X(GOMP_loop_ull_ordered_static_next, bool, (unsigned long long *, unsigned long long *))                 \
+    X(GOMP_loop_ull_ordered_dynamic_next, bool, (unsigned long long *, unsigned long long *))                \
+    X(GOMP_loop_ull_ordered_guided_next, bool, (unsigned long long *, unsigned long long *))                 \
+    X(GOMP_loop_ull_ordered_runtime_next, bool, (unsigned long long *, unsigned long long *))                \
+    X(GOMP_doacross_wait, void, (long, ...))                                                                 \
+    X(GOMP_doacross_ull_wait, void, (unsigned long long, ...))                                               \
     X(GOMP_taskwait, void, (void))                                                                           \
     X(GOMP_taskwait_depend, void, (void **))                                                                 \
     X(GOMP_taskgroup_end, void, (void))                                                                      \
@@ -89,6 +99,7 @@ struct fv_omp_next {
 #define FV_OMP_POINTER(name, result, parameters) result(*name) parameters;
     FV_OMP_FUNCTIONS(FV_OMP_POINTER, FV_OMP_POINTER)
 #undef FV_OMP_POINTER
+    bool is_llvm; /* these functions for code made by GCC, too: tasks have other rules */
 };
 
 /* Of the runtime that all modules see; NULL: there is none, or it was not asked for yet. */

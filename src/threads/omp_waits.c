@@ -1,43 +1,90 @@
 /* Where threads of OpenMP wait inside a region: barriers, also those that end loops, sections and singles;
- * turns, tasks, criticals, locks. Each barrier of a team is one object, named by the region's function; a
- * critical by its variable, the nameless one by libgomp's function.
+ * turns (ordered, doacross), tasks, criticals, locks. Each barrier of a team is one object, named by the
+ * region's function; a critical by its variable, the nameless one by libgomp's function.
  *
  * Locks are tried first. Criticals have no try: we count who is inside, and read the clock only if somebody
- * is.
+ * is. What may wait or not, and cannot be asked, has waited if it took a microsecond.
  */
 #include "threads/omp.h"
+
+#include <stdarg.h>
+
+static uint64_t microsecond(void)
+{
+    const uint64_t hz = fv_rt.writer.header->nominal_hz;
+
+    return (hz ? hz : 2500000000u) >> 20;
+}
 
 /* ---- barriers and the like ---- */
 
 struct scope {
     struct fv_sync_wait wait; /* s NULL: not recorded */
+    struct fv_omp_team *team; /* at a barrier of which it waits; NULL: none that is known */
     uint64_t worked;
     bool is_last;
 };
 
 /* The forking thread, which notes it in the team, may not have begun yet. */
-static unsigned team_size(const struct fv_omp_member *m)
+static unsigned team_size(const struct fv_omp_team *team)
 {
-    int size = m->team->next->omp_get_num_threads();
+    int size = team->next->omp_get_num_threads();
 
     return size > 0 ? (unsigned)size : 1;
+}
+
+/* The thread is the `arrivals`-th to come, by any barrier: is it the last of its team? Of a team with tasks
+ * nobody knows: they are run there. */
+static bool is_last_of(struct fv_omp_team *team, uint64_t arrivals, const struct fv_sync *s)
+{
+    bool is_known = !__atomic_load_n(&team->tasks, __ATOMIC_RELAXED);
+
+    if (arrivals % team_size(team))
+        return false;
+    __atomic_store_n(&team->last, is_known ? s->thread->id + 1 : 0, __ATOMIC_RELAXED);
+    return is_known;
+}
+
+static uint64_t arrive(struct fv_omp_team *team)
+{
+    return __atomic_add_fetch(&team->arrivals, 1, __ATOMIC_RELAXED);
+}
+
+static struct fv_sync_wait wait_begin(struct fv_sync *s, const struct fv_omp_member *m, struct fv_site site)
+{
+    const void *object = m ? (const void *)(uintptr_t)m->team->body : (const void *)FV_SYNC_NOBODY;
+
+    return fv_sync_wait_begin(s, object, FV_SYNC_OMP, FV_SYNC_WAIT, site);
+}
+
+extern const char __start_fv_unseen[] __attribute__((visibility("hidden")));
+extern const char __stop_fv_unseen[] __attribute__((visibility("hidden")));
+
+/* What ends a region's function, by a jump, returns to us: then the function is the call site. */
+static struct fv_site site_in(const struct fv_omp_member *m, struct fv_site site)
+{
+    const char *at = site.return_address;
+
+    if (m && FV_UNLIKELY(at >= __start_fv_unseen && at < __stop_fv_unseen))
+        site.return_address = (const char *)(uintptr_t)m->team->body + 1;
+    return site;
 }
 
 static struct scope begin(struct fv_site site, bool is_barrier)
 {
     struct scope scope = { .is_last = false };
     struct fv_sync *s = fv_sync_enter();
-    struct fv_omp_member *m = fv_omp_current;
+    struct fv_omp_member *m = fv_omp_member();
 
     if (!s)
         return scope;
-    if (is_barrier && m)
-        scope.is_last = __atomic_add_fetch(&m->team->arrivals, 1, __ATOMIC_RELAXED) % team_size(m) == 0 &&
-                        !__atomic_load_n(&m->team->tasks, __ATOMIC_RELAXED);
-    const void *object = m ? (const void *)(uintptr_t)m->team->body : (const void *)FV_SYNC_NOBODY;
+    site = site_in(m, site);
+    scope.team = is_barrier && m ? m->team : NULL;
+    if (scope.team)
+        scope.is_last = is_last_of(scope.team, arrive(scope.team), s);
     scope.worked = fv_omp_worked;
     fv_omp_worked = 0;
-    scope.wait = fv_sync_wait_begin(s, object, FV_SYNC_OMP, FV_SYNC_WAIT, site);
+    scope.wait = wait_begin(s, m, site);
     return scope;
 }
 
@@ -46,63 +93,161 @@ static void end(struct scope *scope)
     if (!scope->wait.s)
         return;
     scope->wait.begin += fv_omp_worked;
+    scope->wait.owner = scope->team ? __atomic_load_n(&scope->team->last, __ATOMIC_RELAXED) : 0;
     fv_omp_worked = scope->worked;
     fv_sync_wait_end(&scope->wait, scope->is_last ? FV_SYNC_LAST : FV_SYNC_GOT);
 }
 
-#define WAIT(function, is_barrier)                                                                           \
+/* It may not have waited. */
+static void end_perhaps(struct scope *scope)
+{
+    const struct fv_sync_wait *w = &scope->wait;
+
+    if (w->s && __atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED) &&
+        fv_ticks() < w->begin + fv_omp_worked + microsecond()) {
+        __atomic_store_n(&w->s->state->wait_begin, 0, __ATOMIC_RELEASE);
+        w->record->acquired++;
+        fv_omp_worked = scope->worked;
+    } else {
+        end(scope);
+    }
+}
+
+void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site)
+{
+    if (fv_ticks() < begin + fv_omp_worked + microsecond())
+        return;
+    struct fv_sync_wait w = wait_begin(s, fv_omp_member(), site);
+    w.begin = begin + fv_omp_worked;
+    w.owner = 0;
+    fv_sync_wait_end(&w, FV_SYNC_GOT);
+}
+
+#define WAIT(function)                                                                                       \
     FV_PUBLIC void function(void)                                                                            \
     {                                                                                                        \
-        struct scope scope = begin(FV_CALL_SITE(), is_barrier);                                              \
+        struct scope scope = begin(FV_CALL_SITE(), true);                                                    \
                                                                                                              \
         FV_OMP_NEXT()->function();                                                                           \
         end(&scope);                                                                                         \
     }
-#define WAIT_ANSWER(function, result)                                                                        \
-    FV_PUBLIC result function(void)                                                                          \
+#define WAIT_ANSWER(function)                                                                                \
+    FV_PUBLIC bool function(void)                                                                            \
     {                                                                                                        \
         struct scope scope = begin(FV_CALL_SITE(), true);                                                    \
-        result answer = FV_OMP_NEXT()->function();                                                           \
+        bool answer = FV_OMP_NEXT()->function();                                                             \
                                                                                                              \
         end(&scope);                                                                                         \
         return answer;                                                                                       \
     }
-#define WAIT_ARGUMENT(function, is_barrier, type)                                                            \
-    FV_PUBLIC void function(type argument)                                                                   \
+#define PERHAPS(function)                                                                                    \
+    FV_PUBLIC void function(void)                                                                            \
     {                                                                                                        \
-        struct scope scope = begin(FV_CALL_SITE(), is_barrier);                                              \
+        struct scope scope = begin(FV_CALL_SITE(), false);                                                   \
                                                                                                              \
-        FV_OMP_NEXT()->function(argument);                                                                   \
-        end(&scope);                                                                                         \
+        FV_OMP_NEXT()->function();                                                                           \
+        end_perhaps(&scope);                                                                                 \
     }
 
-WAIT(GOMP_barrier, true)
-WAIT_ANSWER(GOMP_barrier_cancel, bool)
-WAIT(GOMP_loop_end, true)
-WAIT_ANSWER(GOMP_loop_end_cancel, bool)
-WAIT(GOMP_sections_end, true)
-WAIT_ANSWER(GOMP_sections_end_cancel, bool)
-WAIT_ARGUMENT(GOMP_single_copy_end, true, void *)
-WAIT(GOMP_ordered_start, false)
-WAIT(GOMP_taskwait, false)
-WAIT_ARGUMENT(GOMP_taskwait_depend, false, void **)
-WAIT(GOMP_taskgroup_end, false)
+WAIT(GOMP_barrier)
+WAIT_ANSWER(GOMP_barrier_cancel)
+WAIT(GOMP_loop_end)
+WAIT_ANSWER(GOMP_loop_end_cancel)
+WAIT(GOMP_sections_end)
+WAIT_ANSWER(GOMP_sections_end_cancel)
+PERHAPS(GOMP_ordered_start)
+PERHAPS(GOMP_taskwait)
+PERHAPS(GOMP_taskgroup_end)
 
-/* Who is told to do the single does not wait, but in GOMP_single_copy_end(). */
+FV_PUBLIC void GOMP_taskwait_depend(void **depend)
+{
+    struct scope scope = begin(FV_CALL_SITE(), false);
+
+    FV_OMP_NEXT()->GOMP_taskwait_depend(depend);
+    end_perhaps(&scope);
+}
+
+/* ---- turns that are waited for out of sight: of an iteration that had nothing ordered; doacross ---- */
+
+#define ORDERED_NEXT(function, type)                                                                         \
+    FV_PUBLIC bool function(type *start, type *stop)                                                         \
+    {                                                                                                        \
+        struct scope scope = begin(FV_CALL_SITE(), false);                                                   \
+        bool more = FV_OMP_NEXT()->function(start, stop);                                                    \
+                                                                                                             \
+        end_perhaps(&scope);                                                                                 \
+        return more;                                                                                         \
+    }
+
+ORDERED_NEXT(GOMP_loop_ordered_static_next, long)
+ORDERED_NEXT(GOMP_loop_ordered_dynamic_next, long)
+ORDERED_NEXT(GOMP_loop_ordered_guided_next, long)
+ORDERED_NEXT(GOMP_loop_ordered_runtime_next, long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_static_next, unsigned long long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_dynamic_next, unsigned long long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_guided_next, unsigned long long)
+ORDERED_NEXT(GOMP_loop_ull_ordered_runtime_next, unsigned long long)
+
+/* An argument for each loop of the nest; how many, only libgomp knows. Those that it does not look at are
+ * whatever stands there. */
+#define LOOPS_4(X, i) X[i], X[i + 1], X[i + 2], X[i + 3]
+#define LOOPS_24(X)                                                                                          \
+    LOOPS_4(X, 0), LOOPS_4(X, 4), LOOPS_4(X, 8), LOOPS_4(X, 12), LOOPS_4(X, 16), LOOPS_4(X, 20)
+#define DOACROSS_WAIT(function, type)                                                                        \
+    FV_PUBLIC void function(type first, ...)                                                                 \
+    {                                                                                                        \
+        struct scope scope = begin(FV_CALL_SITE(), false);                                                   \
+        type rest[24];                                                                                       \
+        va_list list;                                                                                        \
+                                                                                                             \
+        va_start(list, first);                                                                               \
+        for (unsigned i = 0; i < sizeof(rest) / sizeof(*rest); i++)                                          \
+            rest[i] = va_arg(list, type);                                                                    \
+        va_end(list);                                                                                        \
+        FV_OMP_NEXT()->function(first, LOOPS_24(rest));                                                      \
+        end_perhaps(&scope);                                                                                 \
+    }
+
+DOACROSS_WAIT(GOMP_doacross_wait, long)
+DOACROSS_WAIT(GOMP_doacross_ull_wait, unsigned long long)
+
+/* ---- singles whose result all get, reductions over tasks ---- */
+
+/* Who is told to do the single does not wait here, but in GOMP_single_copy_end(), at the same barrier. */
 FV_PUBLIC void *GOMP_single_copy_start(void)
 {
     struct fv_site site = FV_CALL_SITE();
-    uint64_t before = fv_ticks();
-    void *answer = FV_OMP_NEXT()->GOMP_single_copy_start();
+    uint64_t before = fv_ticks(), worked = fv_omp_worked, tasks;
+    const struct fv_omp_member *m = fv_omp_member();
+    const struct fv_sync *s = fv_sync_enter();
 
+    if (s && m)
+        is_last_of(m->team, arrive(m->team), s);
+    fv_omp_worked = 0;
+    void *answer = FV_OMP_NEXT()->GOMP_single_copy_start();
+    tasks = fv_omp_worked;
+    fv_omp_worked = worked;
     if (!answer)
         return answer;
-    struct scope scope = begin(site, true);
-    if (scope.wait.s)
-        scope.wait.begin = before;
-    scope.is_last = false;
+    struct scope scope = begin(site, false);
+    scope.team = m ? m->team : NULL;
+    scope.wait.begin = before + tasks;
     end(&scope);
     return answer;
+}
+
+FV_PUBLIC void GOMP_single_copy_end(void *data)
+{
+    struct scope scope = begin(FV_CALL_SITE(), false);
+    const struct fv_omp_member *m = fv_omp_member();
+
+    if (scope.wait.s && m) {
+        scope.team = m->team;
+        scope.is_last =
+            is_last_of(m->team, __atomic_load_n(&m->team->arrivals, __ATOMIC_RELAXED), scope.wait.s);
+    }
+    FV_OMP_NEXT()->GOMP_single_copy_end(data);
+    end(&scope);
 }
 
 /* Of a construct that was cancelled there is no barrier. */
@@ -118,13 +263,14 @@ FV_PUBLIC void GOMP_workshare_task_reduction_unregister(bool cancelled)
 
 #define INSIDE 1024
 /* Threads that came, by a hash of the critical: two may share a counter. */
-static struct {
+static struct inside {
     int32_t count __attribute__((aligned(64)));
+    const void *critical; /* the first one's */
 } inside[INSIDE];
 
-static int32_t *inside_of(const void *critical)
+static struct inside *inside_of(const void *critical)
 {
-    return &inside[fv_mix((uintptr_t)critical) % INSIDE].count;
+    return &inside[fv_mix((uintptr_t)critical) % INSIDE];
 }
 
 /* s NULL: not recorded. */
@@ -140,9 +286,12 @@ struct entry {
 static struct entry critical_begin(const void *critical, struct fv_site site)
 {
     struct entry e = { .s = fv_sync_enter(), .critical = critical, .site = site };
-    bool is_first = !__atomic_fetch_add(inside_of(critical), 1, __ATOMIC_RELAXED);
+    struct inside *in = inside_of(critical);
+    bool is_first = !__atomic_fetch_add(&in->count, 1, __ATOMIC_RELAXED);
 
-    e.waits = e.s && !is_first;
+    if (is_first)
+        __atomic_store_n(&in->critical, critical, __ATOMIC_RELAXED);
+    e.waits = e.s && !is_first && __atomic_load_n(&in->critical, __ATOMIC_RELAXED) == critical;
     if (FV_UNLIKELY(e.waits))
         e.wait = fv_sync_wait_begin(e.s, critical, FV_SYNC_OMP, FV_SYNC_LOCK, site);
     else if (e.s)
@@ -150,7 +299,7 @@ static struct entry critical_begin(const void *critical, struct fv_site site)
     return e;
 }
 
-/* The first to come may be overtaken. */
+/* The first to come may be overtaken; or another critical's counter is this one's, too. */
 static FV_COLD void waited_after_all(const struct entry *e)
 {
     struct fv_sync_wait w = fv_sync_wait_begin(e->s, e->critical, FV_SYNC_OMP, FV_SYNC_LOCK, e->site);
@@ -163,11 +312,9 @@ static void critical_got(const struct entry *e)
 {
     if (FV_UNLIKELY(!e->s))
         return;
-    const uint64_t hz = fv_rt.writer.header->nominal_hz, microsecond = (hz ? hz : 2500000000u) >> 20;
-
     if (FV_UNLIKELY(e->waits))
         fv_sync_wait_end(&e->wait, FV_SYNC_GOT_LOCK);
-    else if (FV_UNLIKELY(fv_ticks() - e->begin > microsecond))
+    else if (FV_UNLIKELY(fv_ticks() - e->begin > microsecond()))
         waited_after_all(e);
     else
         fv_sync_acquired(e->s, e->critical, FV_SYNC_OMP, FV_SYNC_LOCK, e->site);
@@ -175,7 +322,7 @@ static void critical_got(const struct entry *e)
 
 static uint64_t critical_leaving(const void *critical)
 {
-    __atomic_fetch_sub(inside_of(critical), 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&inside_of(critical)->count, 1, __ATOMIC_RELAXED);
     return fv_sync_releasing();
 }
 

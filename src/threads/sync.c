@@ -1,4 +1,4 @@
-/* See sync.h: finding, making, waiting, holding. */
+/* See sync.h: finding, making, waiting. */
 #include "threads/sync.h"
 #include "threads/next.h"
 
@@ -119,13 +119,17 @@ static struct fv_sync_record *rest_of(struct fv_sync *s, unsigned kind)
 
 static struct fv_sync_entry *probe(const struct fv_sync *s, uintptr_t address, uint64_t key)
 {
-    uint32_t at = fv_sync_place(address, key) & s->mask;
+    uint32_t mask;
+    struct fv_sync_entry *entries = fv_sync_table(s, &mask);
+    uint32_t at = fv_sync_place(address, key) & mask;
 
-    while (s->entries[at].address && (s->entries[at].address != address || s->entries[at].key != key))
-        at = (at + 1) & s->mask;
-    return &s->entries[at];
+    while (entries[at].address && (entries[at].address != address || entries[at].key != key))
+        at = (at + 1) & mask;
+    return &entries[at];
 }
 
+/* The old table stays: who was interrupted may look at an entry in it. All old ones together are smaller than
+ * the new one. */
 static bool grow(struct fv_sync *s)
 {
     uint32_t size = s->entries ? (s->mask + 1) * 2 : ENTRIES_FIRST;
@@ -135,12 +139,11 @@ static bool grow(struct fv_sync *s)
     bigger = size > ENTRIES_MOST ? NULL : fv_memory_new(size * sizeof(*bigger));
     if (!bigger)
         return false;
-    s->entries = bigger;
+    s->entries = bigger; /* first: see fv_sync_table() */
     s->mask = size - 1;
     for (uint32_t i = 0; i < old_size; i++)
         if (old[i].address)
             *probe(s, old[i].address, old[i].key) = old[i];
-    fv_memory_free(old, old_size * sizeof(*old));
     return true;
 }
 
@@ -279,11 +282,13 @@ FV_COLD struct fv_sync *fv_sync_enter_slowly(void)
     }
     int saved = errno, state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    uint64_t signals = fv_signals_hold();
     why = BUSY;
     if (!t && (t = fv_thread_attach()))
         fv_current = t;
     struct fv_sync *s = t ? fv_sync_thread_begin(t) : NULL;
     why = s ? NOT_YET : ENDED;
+    fv_signals_go_on(signals);
     pthread_setcancelstate(state, &state);
     errno = saved;
     return s && !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED) ? s : NULL;
@@ -338,89 +343,6 @@ uint64_t fv_sync_waited(const struct fv_sync *s)
     return sum;
 }
 
-/* ---- holding ---- */
-
-void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record,
-                  struct fv_sync_thing *thing)
-{
-    if (fv_sync_mode & FV_SYNC_TRACED && record != &s->ignored)
-        fv_traced_acquired(s, address, thing);
-    if (thing && fv_sync_mode & FV_THREADS_OWNER) {
-        struct fv_sync_record *before = __atomic_load_n(&thing->holder, __ATOMIC_ACQUIRE);
-
-        if (before != record) {
-            record->owner_changes += before && before->thread != record->thread;
-            __atomic_store_n(&thing->holder, record, __ATOMIC_RELEASE);
-        }
-    }
-    if (!(fv_sync_mode & FV_THREADS_HOLD))
-        return;
-    for (unsigned i = s->holds; i-- > 0;)
-        if (s->hold[i].address == address) {
-            s->hold[i].depth++;
-            return;
-        }
-    if (FV_UNLIKELY(s->holds == FV_SYNC_HOLDS)) {
-        s->state->holds_lost++;
-        return;
-    }
-    s->hold[s->holds++] = (struct fv_sync_hold){ address, fv_ticks(), record, thing, 1 };
-}
-
-static void hold_ended(struct fv_sync *s, unsigned i, uint64_t now)
-{
-    const struct fv_sync_hold *h = &s->hold[i];
-    uint64_t ticks = now > h->begin ? now - h->begin : 0;
-
-    h->record->hold_count++;
-    h->record->hold_sum += ticks;
-    if (ticks > h->record->hold_max)
-        h->record->hold_max = ticks;
-    s->holds--;
-    if (FV_UNLIKELY(i < s->holds))
-        memmove(&s->hold[i], &s->hold[i + 1], (s->holds - i) * sizeof(*s->hold));
-}
-
-static struct fv_sync_hold *find_hold(struct fv_sync *s, uintptr_t address)
-{
-    for (unsigned i = s->holds; i-- > 0;)
-        if (s->hold[i].address == address)
-            return &s->hold[i];
-    return NULL;
-}
-
-void fv_sync_released(const volatile void *lock, uint64_t now)
-{
-    struct fv_sync *s = fv_sync_current;
-    struct fv_sync_hold *h = s && now ? find_hold(s, (uintptr_t)lock) : NULL;
-
-    if (s && fv_sync_mode & FV_SYNC_TRACED)
-        fv_traced_released(s, (uintptr_t)lock, now);
-    if (h && !--h->depth)
-        hold_ended(s, (unsigned)(h - s->hold), now);
-}
-
-void fv_sync_hold_pause(struct fv_sync *s, const volatile void *lock, struct fv_sync_hold *out)
-{
-    struct fv_sync_hold *h = find_hold(s, (uintptr_t)lock);
-
-    *out = h ? *h : (struct fv_sync_hold){ 0 };
-    if (h)
-        hold_ended(s, (unsigned)(h - s->hold), fv_ticks());
-}
-
-void fv_sync_hold_again(struct fv_sync *s, const struct fv_sync_hold *hold)
-{
-    if (!hold->record)
-        return;
-    if (s->holds < FV_SYNC_HOLDS) {
-        s->hold[s->holds] = *hold;
-        s->hold[s->holds++].begin = fv_ticks();
-    }
-    if (hold->thing && fv_sync_mode & FV_THREADS_OWNER)
-        __atomic_store_n(&hold->thing->holder, hold->record, __ATOMIC_RELEASE);
-}
-
 /* ---- waiting ---- */
 
 FV_COLD void fv_sync_refused(struct fv_sync *s, const volatile void *object, unsigned kind,
@@ -442,9 +364,9 @@ FV_COLD struct fv_sync_wait fv_sync_wait_begin(struct fv_sync *s, const volatile
                               .operation = (uint8_t)operation };
     struct fv_sync_thread *state = s->state;
 
-    if (w.thing && fv_sync_mode & FV_THREADS_OWNER)
+    if (w.thing && fv_sync_wants(FV_THREADS_OWNER))
         w.holder = __atomic_load_n(&w.thing->holder, __ATOMIC_ACQUIRE);
-    if (w.thing && fv_sync_mode & FV_SYNC_TRACED)
+    if (w.thing && fv_sync_wants(FV_SYNC_TRACED))
         w.owner = __atomic_load_n(&w.thing->owner, __ATOMIC_RELAXED);
     if (w.record != &s->ignored) {
         state->wait_object = w.record->object;
@@ -493,7 +415,7 @@ FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how
     struct fv_sync_thread *state = w->s->state;
     struct fv_sync_record *record = w->record;
 
-    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED))
+    if (!fv_sync_wants(~0u))
         return; /* in the child of a fork that was made in there */
     __atomic_store_n(&state->wait_begin, 0, __ATOMIC_RELEASE);
     if (record == &w->s->ignored)
@@ -501,7 +423,7 @@ FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how
     if (how == FV_SYNC_LAST) {
         record->acquired++;
         record->last++;
-        if (fv_sync_mode & FV_SYNC_TRACED)
+        if (fv_sync_wants(FV_SYNC_TRACED))
             fv_traced_waited(w, record, now, FV_WAITED_FOR_NONE);
         return;
     }
@@ -515,7 +437,7 @@ FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how
         __atomic_fetch_add(&w->holder->blocked, 1, __ATOMIC_RELAXED);
         __atomic_fetch_add(&w->holder->blocked_ticks, ticks, __ATOMIC_RELAXED);
     }
-    if (fv_sync_mode & FV_SYNC_TRACED)
+    if (fv_sync_wants(FV_SYNC_TRACED))
         fv_traced_waited(w, record, now, how == FV_SYNC_FAILED ? FV_WAITED_IN_VAIN : FV_WAITED);
     if (how == FV_SYNC_FAILED) {
         record->failed++;
@@ -523,6 +445,6 @@ FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how
     }
     record->acquired++;
     record->contended++;
-    if (how == FV_SYNC_GOT_LOCK && fv_sync_mode & FV_SYNC_HOLDING)
+    if (how == FV_SYNC_GOT_LOCK && fv_sync_wants(FV_SYNC_HOLDING))
         fv_sync_held(w->s, w->address, record, w->thing);
 }

@@ -28,10 +28,9 @@ struct fv_sync_thing {
     uintptr_t address;
     struct fv_sync_object *record; /* in the file */
     struct fv_sync_record *holder; /* who acquired it last, with owner; any thread */
-    uint64_t arrivals;             /* of a barrier; any thread */
     uint64_t orders;               /* acquisitions in the trace; any thread */
     uint32_t owner; /* for the trace: fv_thread.id + 1 of who acquired, signalled or came last; any thread */
-    uint32_t parties;              /* of a barrier; 0: unknown */
+    uint32_t parties; /* of a barrier; 0: unknown */
     uint32_t id;
     unsigned kind;
 };
@@ -73,7 +72,12 @@ struct fv_sync {
 /* NULL: not recorded, or busy. */
 extern FV_TLS struct fv_sync *fv_sync_current;
 extern uint32_t fv_sync_mode; /* enum fv_threads_mode and FV_SYNC_TRACED, once recording is on; else 0 */
-#define FV_SYNC_HOLDING (FV_THREADS_HOLD | FV_THREADS_OWNER | FV_SYNC_TRACED) /* who holds a lock is asked */
+static inline bool fv_sync_wants(uint32_t modes)
+{
+    return __atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED) & modes;
+}
+#define FV_SYNC_HOLDING (FV_THREADS_HOLD | FV_THREADS_OWNER | FV_SYNC_TRACED) /* who holds a lock is asked   \
+                                                                               */
 extern uint32_t fv_sync_generations[FV_SYNC_GENERATIONS];
 
 struct fv_sync *fv_sync_enter_slowly(void);
@@ -106,6 +110,15 @@ static inline uint32_t fv_sync_place(uintptr_t address, uint64_t key)
     return (uint32_t)(((address ^ key << 5) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
 }
 
+/* The table as a signal handler leaves it that comes in between and makes it grow: a mask that is too small
+ * for it does no harm. */
+static inline struct fv_sync_entry *fv_sync_table(const struct fv_sync *s, uint32_t *mask)
+{
+    *mask = __atomic_load_n(&s->mask, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&s->entries, __ATOMIC_RELAXED);
+}
+
 struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t address, unsigned kind, uint64_t key,
                                           struct fv_site site);
 
@@ -114,7 +127,9 @@ static inline struct fv_sync_entry *fv_sync_find(struct fv_sync *s, uintptr_t ad
                                                  unsigned operation, struct fv_site site)
 {
     uint64_t key = fv_sync_key(operation, site.return_address);
-    struct fv_sync_entry *e = &s->entries[fv_sync_place(address, key) & s->mask];
+    uint32_t mask;
+    struct fv_sync_entry *entries = fv_sync_table(s, &mask),
+                         *e = &entries[fv_sync_place(address, key) & mask];
     uint32_t generation = __atomic_load_n(fv_sync_generation(address), __ATOMIC_RELAXED);
 
     if (FV_LIKELY(e->address == address && e->key == key && e->generation == generation))
@@ -122,13 +137,13 @@ static inline struct fv_sync_entry *fv_sync_find(struct fv_sync *s, uintptr_t ad
     return fv_sync_find_slowly(s, address, kind, key, site);
 }
 
-/* With hold or owner: the lock is the thread's now. */
+/* With hold or owner: the lock is the thread's now (holds.c). */
 void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record,
                   struct fv_sync_thing *thing);
 /* A lock will be released: ticks, 0: nobody asks. */
 static inline uint64_t fv_sync_releasing(void)
 {
-    return FV_UNLIKELY(fv_sync_mode & (FV_THREADS_HOLD | FV_SYNC_TRACED)) ? fv_ticks() : 0;
+    return FV_UNLIKELY(fv_sync_wants(FV_THREADS_HOLD | FV_SYNC_TRACED)) ? fv_ticks() : 0;
 }
 /* It was, at `now`. */
 void fv_sync_released(const volatile void *lock, uint64_t now);
@@ -140,7 +155,7 @@ static inline void fv_sync_acquired(struct fv_sync *s, const volatile void *lock
     struct fv_sync_entry *e = fv_sync_find(s, (uintptr_t)lock, kind, operation, site);
 
     e->record->acquired++;
-    if (FV_UNLIKELY(fv_sync_mode & FV_SYNC_HOLDING))
+    if (FV_UNLIKELY(fv_sync_wants(FV_SYNC_HOLDING)))
         fv_sync_held(s, (uintptr_t)lock, e->record, e->thing);
 }
 
@@ -152,7 +167,7 @@ static inline void fv_sync_counted(struct fv_sync *s, const volatile void *objec
     bool lets_go = operation == FV_SYNC_SIGNAL || operation == FV_SYNC_BROADCAST || operation == FV_SYNC_POST;
 
     e->record->acquired++;
-    if (lets_go && e->thing && FV_UNLIKELY(fv_sync_mode & FV_SYNC_TRACED))
+    if (lets_go && e->thing && FV_UNLIKELY(fv_sync_wants(FV_SYNC_TRACED)))
         __atomic_store_n(&e->thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
 }
 
@@ -186,13 +201,14 @@ enum fv_sync_end {
 };
 void fv_sync_wait_end(const struct fv_sync_wait *wait, enum fv_sync_end how);
 
-/* A wait that somebody else found out the length of: of `of`, any thread, and in a record that is the caller's
- * to write (fv_sync_record_of()). */
+/* A wait that somebody else found out the length of: of `of`, any thread, and in a record that is the
+ * caller's to write (fv_sync_record_of()). */
 void fv_sync_waited_for(struct fv_sync *of, unsigned kind, uint64_t ticks);
 void fv_sync_add_wait(struct fv_sync_record *record, uint64_t ticks);
 /* A record with a whole call path that the caller writes for `thread`. NULL: no room; that is counted. */
-struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, unsigned kind, unsigned operation,
-                                         struct fv_site site, uint32_t path, uint32_t thread);
+struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, unsigned kind,
+                                         unsigned operation, struct fv_site site, uint32_t path,
+                                         uint32_t thread);
 
 /* Waiting for a condition releases its mutex: what held it comes back as *out, to be given to _again. */
 void fv_sync_hold_pause(struct fv_sync *s, const volatile void *lock, struct fv_sync_hold *out);
@@ -200,11 +216,13 @@ void fv_sync_hold_again(struct fv_sync *s, const struct fv_sync_hold *hold);
 
 /* ---- objects (objects.c) ---- */
 
-/* The object at an address, made when new; NULL: no room. `outside`: the thread, unless it is inside an MPI call. */
+/* The object at an address, made when new; NULL: no room. `outside`: the thread, unless it is inside an MPI
+ * call. */
 struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outside, uintptr_t address,
                                        unsigned kind, struct fv_site site);
 bool fv_sync_thing_is_at(const struct fv_sync_thing *thing, uintptr_t address, unsigned kind);
-/* A call site alone, and its whole path: not inside an MPI call, where the path cache's entries are in use. 0: no room. */
+/* A call site alone, and its whole path: not inside an MPI call, where the path cache's entries are in use.
+ * 0: no room. */
 uint32_t fv_sync_site_path(uintptr_t return_address);
 uint32_t fv_sync_whole_path(struct fv_thread *outside, struct fv_site site);
 /* What fvmpi and libunwind lock is not the application's. */
@@ -212,15 +230,6 @@ void fv_sync_ignore_tools(void);
 bool fv_sync_is_ignored(uintptr_t return_address);
 /* An object ends, or begins: its address is another's from now on. */
 void fv_sync_retire(const volatile void *object, unsigned kind);
-
-/* ---- threads (lives.c) ---- */
-
-/* Which routine a thread that is to be joined began with; FV_SYNC_NOBODY: not seen. *out: its life, or NULL.
- */
-uintptr_t fv_lives_find(pthread_t thread, struct fv_thread_life **out);
-/* It was joined. `life` as it was found before. */
-void fv_lives_joined(pthread_t thread, struct fv_thread_life *life, struct fv_sync *s, uint64_t begin,
-                     uint64_t end, struct fv_site site);
 
 /* For traced.c: of what it takes nothing is recorded. */
 void fv_sync_make_room(struct fv_sync *s);

@@ -181,15 +181,17 @@ void fv_traced_again(struct fv_sync *s, const struct fv_traced_hold *hold)
 
 /* ---- waiting ---- */
 
-static bool is_lock(unsigned kind)
+static bool is_lock(const struct fv_sync_wait *w)
 {
-    return kind == FV_SYNC_MUTEX || kind == FV_SYNC_RWLOCK || kind == FV_SYNC_SPIN;
+    return w->kind == FV_SYNC_MUTEX || w->kind == FV_SYNC_RWLOCK || w->kind == FV_SYNC_SPIN ||
+           (w->kind == FV_SYNC_OMP && w->operation == FV_SYNC_LOCK);
 }
 
-/* Who held a lock is known when the wait begins; who signalled, posted or came last, when it ends. */
+/* Who held a lock is known when the wait begins; who signalled, posted or came last, when it ends. Of OpenMP
+ * the caller knows. */
 static uint32_t cause_of(const struct fv_sync_wait *w)
 {
-    if (is_lock(w->kind) || w->kind == FV_SYNC_JOIN || !w->thing)
+    if (is_lock(w) || w->kind == FV_SYNC_JOIN || w->kind == FV_SYNC_OMP || !w->thing)
         return w->owner;
     return __atomic_load_n(&w->thing->owner, __ATOMIC_RELAXED);
 }
@@ -199,7 +201,7 @@ void fv_traced_waited(const struct fv_sync_wait *w, const struct fv_sync_record 
 {
     struct fv_sync *s = w->s;
 
-    if (is_lock(w->kind) && outcome == FV_WAITED)
+    if (is_lock(w) && outcome == FV_WAITED)
         s->traced.got = now;
     /* The routine of a pthread_once() that ran it has its own records, up to here. */
     if (!is_between() || (w->kind == FV_SYNC_ONCE && outcome == FV_WAITED_FOR_NONE))

@@ -1,6 +1,6 @@
-/* Conditions, barriers, semaphores, joins, once: what threads wait for that no thread holds. A cancellation
- * that ends a wait unwinds through here without our noticing: nothing is left half done, the wait is not
- * counted, and where the thread waited stands in its state until its next wait or its end. */
+/* Conditions, barriers, semaphores, once: what threads wait for that no thread holds; joins are in lives.c. A
+ * cancellation that ends a wait unwinds through here without our noticing: nothing is left half done, the
+ * wait is not counted, and where the thread waited stands in its state until its next wait or its end. */
 #include "threads/next.h"
 #include "threads/sync.h"
 
@@ -16,8 +16,8 @@ struct cond_wait {
     struct fv_traced_hold traced;
 };
 
-static struct cond_wait cond_begin(struct fv_sync *s, pthread_cond_t *cond, pthread_mutex_t *mutex,
-                                   unsigned operation, struct fv_site site)
+static struct cond_wait cond_begin(struct fv_sync *s, const void *cond, const void *mutex, unsigned operation,
+                                   struct fv_site site)
 {
     struct cond_wait w = { .wait = fv_sync_wait_begin(s, cond, FV_SYNC_COND, operation, site) };
 
@@ -105,6 +105,35 @@ FV_PUBLIC int pthread_cond_destroy(pthread_cond_t *cond)
 
 /* ---- barriers ---- */
 
+/* Who comes last is known by the answer, in glibc. That is too late for the trace, where those who are let go
+ * look who let them: so it is looked at before how many have come, which two that come together may both
+ * misjudge. */
+static bool comes_last(const pthread_barrier_t *barrier, const struct fv_sync_thing *thing)
+{
+#if defined(__GLIBC__)
+    const unsigned *came = (const unsigned *)barrier;
+
+    return thing && thing->parties && (__atomic_load_n(came, __ATOMIC_RELAXED) + 1) % thing->parties == 0;
+#else
+    return (void)barrier, (void)thing, false;
+#endif
+}
+
+static bool came_last(int err)
+{
+#if defined(__GLIBC__)
+    return err == PTHREAD_BARRIER_SERIAL_THREAD;
+#else
+    return (void)err, false;
+#endif
+}
+
+static void note_last(struct fv_sync *s, struct fv_sync_thing *thing)
+{
+    if (thing && thing->parties)
+        __atomic_store_n(&thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
+}
+
 FV_PUBLIC int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     struct fv_sync *s = fv_sync_enter();
@@ -112,11 +141,13 @@ FV_PUBLIC int pthread_barrier_wait(pthread_barrier_t *barrier)
     if (FV_UNLIKELY(!s))
         return FV_NEXT(pthread_barrier_wait)(barrier);
     struct fv_sync_wait w = fv_sync_wait_begin(s, barrier, FV_SYNC_BARRIER, FV_SYNC_WAIT, FV_CALL_SITE());
-    bool is_last = w.thing && w.thing->parties &&
-                   __atomic_add_fetch(&w.thing->arrivals, 1, __ATOMIC_RELAXED) % w.thing->parties == 0;
-    if (is_last)
-        __atomic_store_n(&w.thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
+    bool is_guessed = comes_last(barrier, w.thing);
+    if (is_guessed)
+        note_last(s, w.thing);
     int err = fv_next.pthread_barrier_wait(barrier);
+    bool is_last = came_last(err);
+    if (is_last && !is_guessed)
+        note_last(s, w.thing);
     bool is_done = !err || err == PTHREAD_BARRIER_SERIAL_THREAD;
     fv_sync_wait_end(&w, !is_done ? FV_SYNC_FAILED : is_last ? FV_SYNC_LAST : FV_SYNC_GOT);
     return err;
@@ -256,112 +287,6 @@ FV_PUBLIC int sem_destroy(sem_t *semaphore)
     return result;
 }
 
-/* ---- joins: what is waited for are the threads of a function ---- */
-
-struct join {
-    struct fv_sync *s;
-    struct fv_thread_life *life;
-    pthread_t thread;
-    uintptr_t routine;
-    struct fv_site site;
-    unsigned operation;
-};
-
-static struct join join_of(struct fv_sync *s, pthread_t thread, unsigned operation, struct fv_site site)
-{
-    struct join j = { .s = s, .thread = thread, .operation = operation, .site = site };
-
-    j.routine = fv_lives_find(thread, &j.life);
-    return j;
-}
-
-/* Had it ended already? */
-static bool try_join(struct join *j, void **result, int *err)
-{
-    *err = FV_NEXT(pthread_tryjoin_np) ? fv_next.pthread_tryjoin_np(j->thread, result) : EBUSY;
-    if (!*err) {
-        uint64_t now = fv_ticks();
-
-        fv_sync_counted(j->s, (const void *)j->routine, FV_SYNC_JOIN, j->operation, j->site);
-        fv_lives_joined(j->thread, j->life, j->s, now, now, j->site);
-    }
-    return !*err;
-}
-
-static struct fv_sync_wait join_begin(const struct join *j)
-{
-    return fv_sync_wait_begin(j->s, (const void *)j->routine, FV_SYNC_JOIN, j->operation, j->site);
-}
-
-static void join_end(const struct join *j, const struct fv_sync_wait *w, int err)
-{
-    uint64_t now = fv_ticks();
-    struct fv_sync_wait done = *w;
-    struct fv_thread_life *life = j->life;
-
-    if (!life)
-        fv_lives_find(j->thread, &life); /* it began meanwhile */
-    done.owner = life ? life->thread + 1 : 0;
-    fv_sync_wait_end(&done, err ? FV_SYNC_FAILED : FV_SYNC_GOT);
-    if (!err)
-        fv_lives_joined(j->thread, life, j->s, w->begin, now, j->site);
-}
-
-FV_PUBLIC int pthread_join(pthread_t thread, void **result)
-{
-    struct fv_sync *s = fv_sync_enter();
-    int err;
-
-    if (FV_UNLIKELY(!s))
-        return FV_NEXT(pthread_join)(thread, result);
-    struct join j = join_of(s, thread, FV_SYNC_WAIT, FV_CALL_SITE());
-    if (try_join(&j, result, &err))
-        return 0;
-    struct fv_sync_wait w = join_begin(&j);
-    err = fv_next.pthread_join(thread, result);
-    join_end(&j, &w, err);
-    return err;
-}
-
-FV_PUBLIC int pthread_tryjoin_np(pthread_t thread, void **result)
-{
-    struct fv_sync *s = fv_sync_enter();
-    int err;
-
-    if (FV_UNLIKELY(!s))
-        return FV_NEXT(pthread_tryjoin_np)(thread, result);
-    struct join j = join_of(s, thread, FV_SYNC_TRY, FV_CALL_SITE());
-    if (!try_join(&j, result, &err))
-        fv_sync_refused(s, (const void *)j.routine, FV_SYNC_JOIN, FV_SYNC_TRY, j.site);
-    return err;
-}
-
-FV_PUBLIC int pthread_timedjoin_np(pthread_t thread, void **result, limit *until)
-{
-    struct fv_sync *s = fv_sync_enter();
-
-    if (FV_UNLIKELY(!s))
-        return FV_NEXT(pthread_timedjoin_np)(thread, result, until);
-    struct join j = join_of(s, thread, FV_SYNC_TIMED, FV_CALL_SITE());
-    struct fv_sync_wait w = join_begin(&j);
-    int err = fv_next.pthread_timedjoin_np(thread, result, until);
-    join_end(&j, &w, err);
-    return err;
-}
-
-FV_PUBLIC int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, limit *until)
-{
-    struct fv_sync *s = fv_sync_enter();
-
-    if (FV_UNLIKELY(!s))
-        return FV_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
-    struct join j = join_of(s, thread, FV_SYNC_TIMED, FV_CALL_SITE());
-    struct fv_sync_wait w = join_begin(&j);
-    int err = fv_next.pthread_clockjoin_np(thread, result, clock, until);
-    join_end(&j, &w, err);
-    return err;
-}
-
 /* ---- once ---- */
 
 #if defined(__GLIBC__)
@@ -375,26 +300,130 @@ static FV_TLS bool once_ran;
 static void run_once(void)
 {
     void (*routine)(void) = once_routine;
+    struct fv_sync *s = fv_sync_current;
 
     once_ran = true;
+    if (s)
+        __atomic_store_n(&s->state->wait_begin, 0, __ATOMIC_RELEASE); /* it works */
     routine();
     once_ran = true; /* not that of one inside of it */
 }
 
-FV_PUBLIC int pthread_once(pthread_once_t *control, void (*routine)(void))
+/* An `outer` routine is that of who is interrupted by a handler that comes here. */
+struct once {
+    struct fv_sync_wait wait;
+    void (*outer)(void);
+};
+
+static struct once once_begin(struct fv_sync *s, const void *control, void (*routine)(void),
+                              struct fv_site site)
+{
+    struct once o = { fv_sync_wait_begin(s, control, FV_SYNC_ONCE, FV_SYNC_WAIT, site), once_routine };
+
+    once_routine = routine;
+    once_ran = false;
+    return o;
+}
+
+static void once_end(const struct once *o)
+{
+    once_routine = o->outer;
+    fv_sync_wait_end(&o->wait, once_ran ? FV_SYNC_LAST : FV_SYNC_GOT);
+}
+
+/* Then there is nothing to wait for, and nothing to count. */
+static inline bool is_done(const void *control)
 {
 #if defined(ONCE_DONE)
-    if (FV_LIKELY(__atomic_load_n((int *)control, __ATOMIC_ACQUIRE) & ONCE_DONE))
-        return 0; /* nothing to wait for, and nothing to count */
+    return __atomic_load_n((const int *)control, __ATOMIC_ACQUIRE) & ONCE_DONE;
+#else
+    return (void)control, false;
 #endif
+}
+
+FV_PUBLIC int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+    if (FV_LIKELY(is_done(control)))
+        return 0;
     struct fv_sync *s = fv_sync_enter();
 
     if (FV_UNLIKELY(!s))
         return FV_NEXT(pthread_once)(control, routine);
-    struct fv_sync_wait w = fv_sync_wait_begin(s, control, FV_SYNC_ONCE, FV_SYNC_WAIT, FV_CALL_SITE());
-    once_routine = routine;
-    once_ran = false;
+    struct once o = once_begin(s, control, routine, FV_CALL_SITE());
     int err = fv_next.pthread_once(control, run_once);
-    fv_sync_wait_end(&w, once_ran ? FV_SYNC_LAST : FV_SYNC_GOT);
+    once_end(&o);
     return err;
 }
+
+/* ---- C11's ---- */
+
+#if FV_HAVE_C11
+FV_PUBLIC int cnd_wait(cnd_t *cond, mtx_t *mutex)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(cnd_wait)(cond, mutex);
+    struct cond_wait w = cond_begin(s, cond, mutex, FV_SYNC_WAIT, FV_CALL_SITE());
+    int err = fv_next.cnd_wait(cond, mutex);
+    cond_end(&w, err != thrd_success);
+    return err;
+}
+
+FV_PUBLIC int cnd_timedwait(cnd_t *restrict cond, mtx_t *restrict mutex, limit *restrict until)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s))
+        return FV_NEXT(cnd_timedwait)(cond, mutex, until);
+    struct cond_wait w = cond_begin(s, cond, mutex, FV_SYNC_TIMED, FV_CALL_SITE());
+    int err = fv_next.cnd_timedwait(cond, mutex, until);
+    cond_end(&w, err != thrd_success);
+    return err;
+}
+
+FV_PUBLIC int cnd_signal(cnd_t *cond)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_LIKELY(s != NULL))
+        fv_sync_counted(s, cond, FV_SYNC_COND, FV_SYNC_SIGNAL, FV_CALL_SITE());
+    return FV_NEXT(cnd_signal)(cond);
+}
+
+FV_PUBLIC int cnd_broadcast(cnd_t *cond)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_LIKELY(s != NULL))
+        fv_sync_counted(s, cond, FV_SYNC_COND, FV_SYNC_BROADCAST, FV_CALL_SITE());
+    return FV_NEXT(cnd_broadcast)(cond);
+}
+
+FV_PUBLIC int cnd_init(cnd_t *cond)
+{
+    fv_sync_retire(cond, FV_SYNC_COND);
+    return FV_NEXT(cnd_init)(cond);
+}
+
+FV_PUBLIC void cnd_destroy(cnd_t *cond)
+{
+    FV_NEXT(cnd_destroy)(cond);
+    fv_sync_retire(cond, FV_SYNC_COND);
+}
+
+FV_PUBLIC void call_once(once_flag *flag, void (*routine)(void))
+{
+    if (FV_LIKELY(is_done(flag)))
+        return;
+    struct fv_sync *s = fv_sync_enter();
+
+    if (FV_UNLIKELY(!s)) {
+        FV_NEXT(call_once)(flag, routine);
+        return;
+    }
+    struct once o = once_begin(s, flag, routine, FV_CALL_SITE());
+    fv_next.call_once(flag, run_once);
+    once_end(&o);
+}
+#endif

@@ -9,6 +9,8 @@
  *     SEND, RECV, ...            details of the call before them: what it moved, began, ended or made
  *     THREAD_CREATE ... OMP_JOIN with --threads: what the thread did outside of calls, each at its own time, `gap`
  *                                ticks after the end of the one before. They count as calls do in the chunk's `first`
+ *     SECTIONS                   likewise, of the sections that the program marks: `set` is the fv_section_set of all
+ *                                that are open from then on, 0 none
  *
  * A call and its details become part of the file together. A send takes about 13 bytes. Fields:
  *
@@ -105,7 +107,8 @@ enum fv_event_outcome {
     X(OMP_FORK, "omp fork", 4, 0, "gap", "region", "threads", "path")                                        \
     X(TEAM_BEGIN, "team begin", 2, 0, "gap", "region")                                                       \
     X(TEAM_END, "team end", 2, 0, "gap", "region") /* it came there, or ran a task there */                   \
-    X(OMP_JOIN, "omp join", 6, 0, "gap", "region", "ago", "object", "path", "cause")
+    X(OMP_JOIN, "omp join", 6, 0, "gap", "region", "ago", "object", "path", "cause")                         \
+    X(SECTIONS, "sections", 2, 0, "gap", "set") /* that are open from here on */
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
@@ -118,7 +121,7 @@ enum fv_event_kind {
 /* Stands by itself between calls, at a time of its own, and counts in the chunk's `first`? */
 static inline bool fv_event_is_of_thread(unsigned kind)
 {
-    return kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_OMP_JOIN;
+    return kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_SECTIONS;
 }
 
 struct fv_event_form {

@@ -149,6 +149,7 @@ enum fv_chunk_type {
     FV_CHUNK_SECTION_SETS = 31,   /* struct fv_section_set, of the process */
     FV_CHUNK_SECTION_TIMES = 32,  /* struct fv_section_times, of one thread */
     FV_CHUNK_SECTION_LOSSES = 33, /* one struct fv_section_losses, of one thread */
+    FV_CHUNK_EVENT_COUNTS = 38,   /* struct fv_event_counts, of one thread */
 };
 
 struct fv_chunk_header {
@@ -498,7 +499,8 @@ struct fv_section_times {
     uint64_t unended;      /* instances that the thread's end ended */
     uint64_t unbegun;      /* ends without a begin on any thread ... */
     uint64_t elsewhere;    /* ... and with one on another thread, which is still open there */
-    uint64_t reserved[2];
+    uint64_t last;         /* ticks: when the last instance ended; 0: none has */
+    uint64_t reserved;
 };
 _Static_assert(sizeof(struct fv_section_times) == 256, "on-disk size");
 
@@ -509,7 +511,8 @@ struct fv_section_losses {
     uint64_t others;      /* begins counted in FV_SECTION_OTHERS */
     uint64_t interrupted; /* begins and ends in a signal handler that interrupted another: not measured */
     uint64_t unmeasured;  /* begins that were not measured: no disk */
-    uint64_t reserved[2];
+    uint64_t untraced;    /* begins and ends that the trace has too late or not: in a call, or without room */
+    uint64_t reserved;
 };
 _Static_assert(sizeof(struct fv_section_losses) == 64, "on-disk size");
 
@@ -608,17 +611,23 @@ struct fv_instances {
     uint32_t path; /* SAMPLE_PATHS of the thread; the innermost node is the function's entry */
     uint32_t flags; /* enum fv_instances_flags */
     uint64_t entries, returns, abandoned;
-    uint64_t window;
+    uint64_t window; /* of those chosen when it was found to be longer, the part that this one would have chosen */
     uint64_t time_min, time_max; /* ticks; of returns */
     struct fv_moments all[FV_METRIC_COUNT], in_window[FV_METRIC_COUNT];
     struct fv_instance reservoir[FV_RESERVOIR]; /* min(returns, FV_RESERVOIR) */
 };
 _Static_assert(sizeof(struct fv_instances) == 1976, "on-disk size");
 
+/* Of the record of INSTANCES with the same index, where there are METRIC_EVENTS: how many the moments of events are of. */
+struct fv_event_counts {
+    uint64_t all, in_window;
+};
+_Static_assert(sizeof(struct fv_event_counts) == 16, "on-disk size");
+
 /* Ticks of the CPU clock at one call path; its innermost node is the instruction. */
 struct fv_cost {
     uint32_t path; /* SAMPLE_PATHS of the thread */
-    uint32_t pad;
+    uint32_t section; /* set of sections that were open: SECTION_SETS, from 1; 0: none */
     uint64_t ticks; /* samples */
     uint64_t in_mpi; /* of them */
 };
@@ -695,7 +704,7 @@ struct fv_sync_record {
     uint64_t held_at_end;   /* holds that the thread's end left open */
     uint64_t owner_changes; /* --threads=owner: acquired after another thread */
     uint64_t blocked, blocked_ticks; /* ... waits of others that began while it was held from here */
-    uint64_t last;      /* of a barrier: came last in the round; 0 where its parties are unknown */
+    uint64_t last;      /* of a barrier: came last in the round */
     uint64_t reserved;
     uint32_t wait_histogram[FV_TIME_BUCKETS]; /* as in struct fv_cell */
 };

@@ -150,6 +150,7 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_SAMPLER: return sizeof(struct fv_sampler_record);
     case FV_CHUNK_SAMPLE_PATHS: return sizeof(struct fv_path_record);
     case FV_CHUNK_INSTANCES: return sizeof(struct fv_instances);
+    case FV_CHUNK_EVENT_COUNTS: return sizeof(struct fv_event_counts);
     case FV_CHUNK_COSTS: return sizeof(struct fv_cost);
     case FV_CHUNK_INSTANCE_LOG: return sizeof(struct fv_logged_instance);
     case FV_CHUNK_METRIC_EVENTS: return sizeof(struct fv_metric_event);
@@ -606,6 +607,7 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_SECTION_SETS] = "section set",
         [FV_CHUNK_SECTION_TIMES] = "section times",
         [FV_CHUNK_SECTION_LOSSES] = "section losses",
+        [FV_CHUNK_EVENT_COUNTS] = "event counts",
     };
     return NAME_OF(names, type);
 }

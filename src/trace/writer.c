@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -183,13 +184,14 @@ static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk
 struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                         uint64_t first, size_t payload)
 {
-    int saved = errno;
-    uint64_t signals = fv_signals_hold();
+    int saved = errno, state;
 
-    fv_lock(&writer->lock);
+    /* open() and what posix_fallocate() does instead where a file system cannot are cancellation points */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    uint64_t signals = fv_lock_sigsave(&writer->lock);
     struct fv_chunk_header *chunk = add_chunk(writer, type, thread, first, payload);
-    fv_unlock(&writer->lock);
-    fv_signals_go_on(signals);
+    fv_unlock_sigrestore(&writer->lock, signals);
+    pthread_setcancelstate(state, &state);
     errno = saved;
     return chunk;
 }

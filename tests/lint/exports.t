@@ -4,7 +4,7 @@
 
 for library in "$build"/.libs/libfvmpi-*.so; do
     name=$(basename "$library")
-    interposed='sigaction|signal|__sysv_signal|sigwait|sigwaitinfo|sigtimedwait|pthread_create'
+    interposed='sigaction|signal|__sysv_signal|sigset|sigignore|sigwait|sigwaitinfo|sigtimedwait|pthread_create|thrd_create'
     [[ $name != *-threads.so ]] || # and what --threads stands in front of
         interposed+=$(sed -n 's/^    X(\([A-Za-z_0-9]*\)[,)].*/|\1/p' "$source"/src/threads/*next.h | tr -d '\n')
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |

@@ -11,6 +11,22 @@ unknown=$(grep -oE '(^|[^a-z-])--[a-z][a-z-]+|FVMPI_[A-Z]+(_[A-Z]+)*' <<< "$page
     while read -r word; do grep -qF -- "$word" <<< "$help" || echo "$word"; done)
 out=$unknown
 check 'fvmpi-run(1) describes nothing else' test -z "$unknown"
+
+# The other commands: the options that --help lists have an entry each in the page, and the reverse.
+options_in() { grep -oE -- '--[a-z][a-z-]+' | sort -u; }
+for command in report diff stacks dump check fvunify; do
+    page=$source/share/man/fvmpi-$command.1
+    tool=("$fvmpi" $command)
+    if [ $command = fvunify ]; then
+        page=$source/share/man/fvunify.1
+        tool=("$build/fvunify-serial")
+        [ -x "${tool[0]}" ] || { skip 'fvunify.1 and --help have the same options' 'built without OTF2'; continue; }
+    fi
+    "${tool[@]}" --help | grep -oE '^ +(-., )?--[a-z-]+' | options_in > help.options
+    sed 's/\\-/-/g' "$page" | grep -A1 '^\.TP' | grep -E '^\.B[IR]? ' | options_in > page.options
+    out=$(diff help.options page.options)
+    check "$(basename "$page") and --help have the same options" test -z "$out" -a -s help.options
+done
 out=$(sed -n 's/^\.TH .* "fvmpi \([0-9.]*\)".*/\1/p' "$source"/share/man/*.1 | sort -u)
 check 'the man pages are of this version' test "fvmpi $out" = "$("$fvmpi" --version)"
 if command -v man > /dev/null; then

@@ -97,6 +97,14 @@ check '--dry-run: quoted' has "$out" " './a program' 'it'\\\\''s' ''\$"
 check '--dry-run does nothing' test ! -e ex
 capture env LD_PRELOAD=/lib/other.so "$fvmpi" run --dry-run --mpi serial ls
 check 'a preload that is there stays' has "$out" 'LD_PRELOAD=([^: ]*san.so[^: ]*:)?[^: ]*/libfvmpi-serial.so:/lib/other.so '
+if echo 'int main(void) { return 3; }' | cc -fsanitize=address -x c - -o checked 2> .log; then
+    capture env ASAN_OPTIONS=detect_leaks=0 "$fvmpi" run -q -o asan --mpi serial ./checked
+    check 'a program with AddressSanitizer' has "$rc:$out$err" '^3:$'
+    capture env ASAN_OPTIONS=detect_leaks=0 "$fvmpi" run --dry-run ./checked
+    check '... which is told to come second' has "$out" ' ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 '
+else
+    skip 'a program with AddressSanitizer' "the compiler does not make one"
+fi
 capture "$fvmpi" run --dry-run ls
 check 'a program without MPI: serial' has "$out" '/libfvmpi-serial.so '
 run_fvmpi() { out=$("$fvmpi" run --dry-run "$@" true 2> /dev/null); }
@@ -110,4 +118,71 @@ check '--threads=some' has "$("$fvmpi" run --threads=some true 2>&1)" 'not hold,
 capture env PMI_RANK=0 "$fvmpi" run --dry-run -- sh x.sh
 check 'no MPI, but a launcher: says what it saw' has "$rc:$err" '^2:fvmpi: run: cannot tell which MPI this is: sh needs no MPI library'
 check '... and the exact command' has "$err" '^    fvmpi run --mpi mpich -- sh x.sh$'
+
+# ---- bad input: one line that says what to do; status 2 if the command was wrong, 1 if its input was ----
+mkdir inputs && cd inputs || exit 1
+capture "$fvmpi" run -q -o good --mpi serial true
+check 'a run to take from' test "$rc" -eq 0 -a -s good/rank-000000.fvr
+mkdir nothing empty cut version locked
+: > empty/rank-000000.fvr
+head -c 3000 good/rank-000000.fvr > cut/rank-000000.fvr
+{ head -c 8 good/rank-000000.fvr; printf '\143'; tail -c +10 good/rank-000000.fvr; } > version/rank-000000.fvr
+cp good/rank-000000.fvr locked && chmod 0 locked/rank-000000.fvr
+
+# refused STATUS PATTERN WHAT COMMAND...: nothing on stdout, and one line
+refused() {
+    local status=$1 pattern=$2 what=$3
+    shift 3
+    capture "$@"
+    check "$what" has "$rc:$(wc -l <<< "$err"):$out$err" "^$status:1:fvmpi: $pattern"
+}
+bad_input() { # NAME COMMAND...: it takes an experiment directory as its last argument
+    local name=$1
+    shift
+    refused 1 'missing: No such file or directory; give the experiment directory' "$name: what is not there" "$@" missing
+    refused 1 'nothing: no rank files \(\*\.fvr\) in it; give the experiment directory' "$name: an empty directory" "$@" nothing
+    refused 1 '(.*: )?rank-000000.fvr: truncated: 0 bytes' "$name: an empty file" "$@" empty
+    refused 1 '(.*: )?rank-000000.fvr: truncated: 3000 bytes' "$name: a cut file" "$@" cut
+    refused 1 '(.*: )?rank-000000.fvr: written by a newer fvmpi .*file version 99; this one reads up to' "$name: another version" "$@" version
+    if [ "$(id -u)" -eq 0 ]; then
+        skip "$name: no permission" 'root may read everything'
+    else
+        refused 1 '(.*: )?rank-000000.fvr: Permission denied' "$name: no permission" "$@" locked
+    fi
+}
+for command in report stacks dump; do
+    bad_input $command "$fvmpi" $command
+    refused 2 "$command: no experiment directory: one is needed; see fvmpi $command --help" "$command: no argument" "$fvmpi" $command
+    refused 2 "$command: good: one experiment directory at a time" "$command: two directories" "$fvmpi" $command good good
+    refused 2 "$command: --bogus: no such option; see" "$command: an unknown option" "$fvmpi" $command --bogus good
+    refused 2 "$command: --help=no: it takes no value; see" "$command: a value too much" "$fvmpi" $command --help=no
+done
+bad_input diff "$fvmpi" diff good
+refused 2 'diff: no experiment: two experiments are needed; see fvmpi diff --help' 'diff: no argument' "$fvmpi" diff
+refused 2 'report: --top: its value is missing; see' 'report: a value too few' "$fvmpi" report good --top
+for option in '--top 0' '--width 3' '--color red'; do
+    for command in report stacks diff; do
+        refused 2 "$command: ${option#* }: ${option% *} takes .*; see fvmpi $command --help" "$command $option" \
+            "$fvmpi" $command good $option
+    done
+done
+refused 2 'check: no archive: one is needed' 'check: no argument' "$fvmpi" check
+refused 1 'missing: No such file or directory; name the anchor file' 'check: what is not there' "$fvmpi" check missing
+refused 1 'nothing: a directory; name the archive' 'check: an empty directory' "$fvmpi" check nothing
+refused 1 'good: no archive in it; make one from its trace: fvunify good' 'check: an experiment' "$fvmpi" check good
+refused 1 'good/run.json: no anchor file of an OTF2 archive' 'check: another file' "$fvmpi" check good/run.json
+if [ -x "$build/fvunify-serial" ]; then
+    bad_input fvunify "$build/fvunify"
+    refused 2 'fvunify: no experiment directory: one is needed; see fvunify --help' 'fvunify: no argument' "$build/fvunify"
+    refused 2 'fvunify: good/rank-000000.fvr: a file; give its directory' 'fvunify: a file' "$build/fvunify" good/rank-000000.fvr
+    refused 2 'fvunify: 3: --memory takes a size from 1M' 'fvunify: too little memory' "$build/fvunify" --memory 3 good
+    mkdir elsewhere && : > elsewhere/traces.otf2
+    refused 1 'elsewhere: .*only what fvunify wrote; report the experiment directory$' 'report of an archive alone' \
+        "$fvmpi" report elsewhere
+    : > elsewhere/analysis.json
+    refused 1 'elsewhere: .*only what fvunify wrote; .* with a copy of this analysis.json in it' '... with its analysis' \
+        "$fvmpi" report elsewhere
+else
+    skip 'fvunify: bad input' 'built without OTF2'
+fi
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Functions whose durations are known: the instances that were chosen without bias have their mean and their variation,
-whatever the pattern. The truth is what the program says of the same run: the work of its calls, and what a unit of work
+whatever the pattern (tests/unit/test_windows shows it of the choice alone). The truth is what the program says of the same run: the work of its calls, and what a unit of work
 took by its own clock. Chance has its share: the standard error of so many instances is allowed for, and a run on a busy
 machine may be repeated; what is counted must be right in each."""
 import os
@@ -112,6 +112,18 @@ def alone(program, what):
     check(not off(c, mean, cov), '{} ns expected: {}', mean, c)
 
 
+def often(program, what):
+    """The mean of many runs is nearer to the truth than one."""
+    runs = []
+    for _ in range(8):
+        truth, rank = run(program, 2, what)
+        c = only(rank, what, 'all')
+        runs.append((c.mean(which='in_window') / truth.mean_ns(what) - 1, c.variation(which='in_window') / c.window ** 0.5))
+    bias = sum(b for b, _ in runs) / len(runs)
+    error = sum(e * e for _, e in runs) ** 0.5 / len(runs)
+    check(abs(bias) < 0.05 + 2.5 * error, 'biased by {:.3f}, chance explains {:.3f}: {}', bias, error, runs)
+
+
 def main():
     tap = harness.Tap()
     program = os.path.join(harness.scratch('bin'), 'known')
@@ -120,9 +132,12 @@ def main():
         samples.repeat(lambda: patterns(program))
     with tap.test('exceptions, longjmp: a third is left'):
         samples.repeat(lambda: left(program))
-    for what in ('alternating', 'blocks'):
+    for what in ('alternating', 'blocks') if samples.LONG else ('blocks',):
         with tap.test('{} alone: biased, but not in the window'.format(what)):
             samples.repeat(lambda: alone(program, what))
+        if samples.LONG:
+            with tap.test('{} alone, eight times'.format(what)):
+                samples.repeat(lambda: often(program, what))
     tap.done()
 
 

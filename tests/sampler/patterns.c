@@ -4,10 +4,13 @@
  *
  *     patterns SECONDS [WHAT]          CPU time; see main() for WHAT
  *     patterns deny ERRNO COMMAND...   runs it where perf_event_open fails */
+#define _GNU_SOURCE
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* sigset() */
 #include <setjmp.h>
 #include <signal.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,7 +234,7 @@ int main(int argc, char **argv)
 
     double seconds = argc > 1 ? atof(argv[1]) : 2;
     const char *what = argc > 2 ? argv[2] : "patterns";
-    sigset_t trap;
+    sigset_t trap, now;
 
     sigemptyset(&trap);
     sigaddset(&trap, SIGTRAP);
@@ -248,12 +251,24 @@ int main(int argc, char **argv)
         }
     } else if (!strcmp(what, "handled")) {
         for (int i = 0; cpu() < seconds; i++) {
-            (i & 1 ? signal : __sysv_signal)(SIGTRAP, i % 3 ? on_trap : SIG_DFL);
+            (i % 4 == 0 ? sigset : i & 1 ? signal : __sysv_signal)(SIGTRAP, i % 3 ? on_trap : SIG_DFL);
             constant(i);
             if (i % 3)
                 raise(SIGTRAP);
         }
         printf("traps %d\n", traps > 0);
+    } else if (!strcmp(what, "held")) { /* by System V's functions */
+        bool right = sigset(SIGTRAP, on_trap) == SIG_DFL;
+
+        for (int i = 0; cpu() < seconds; i++) {
+            right = right && sigset(SIGTRAP, SIG_HOLD) == on_trap && !sigprocmask(SIG_BLOCK, NULL, &now) &&
+                    sigismember(&now, SIGTRAP) && sigset(SIGTRAP, on_trap) == SIG_HOLD &&
+                    !sigprocmask(SIG_BLOCK, NULL, &now) && !sigismember(&now, SIGTRAP) && !raise(SIGTRAP);
+            constant(i);
+        }
+        right = right && traps > 0 && !sigignore(SIGTRAP) && !raise(SIGTRAP) &&
+                sigset(SIGTRAP, SIG_DFL) == SIG_IGN;
+        printf("held %d\n", right);
     } else if (!strcmp(what, "raise")) {
         patterns(seconds);
         raise(SIGTRAP);

@@ -51,10 +51,10 @@ def serial(tap, patterns):
     with tap.test('patterns: variation'):
         ranking(rank)
     with tap.test('many samples: instances stay within their budget, ticks go on'):
-        fast = sampled([patterns, '1.5'], 5000).ended(0)
+        fast = sampled([patterns, '1'], 5000).ended(0)
         s, = samples.read(harness.FVMPI, fast.directory)[0].samplers
         check(s['held_back'] > s['ticks'] // 4, 'not held back: {}', s)
-        check(s['ticks'] > 1000 and s['returns'] > 0, 'ticks: {}', s)
+        check(s['ticks'] > 600 and s['returns'] > 0, 'ticks: {}', s)
         equal('told', fast.report().data['sampling']['held_back'], s['held_back'])
     with tap.test('patterns: costs lie where the work is'):
         work = sum(n for path, n in rank.costs.items() if path[0] == 'work' and 'main' in path)
@@ -89,7 +89,7 @@ def serial(tap, patterns):
         step, = [c for c in rank.contexts if c.name.startswith('step')]
         check(step.returns >= 10 and step.variation() > 0.3, 'half are three times as long: {}', step)
     with tap.test('C++ exceptions'):
-        run = sampled([compile_with('c++', 'exceptions.cpp'), '1.5']).ended(0)
+        run = sampled([compile_with('c++', 'exceptions.cpp'), '1']).ended(0)
         equal('output', run.out, 'as expected: 1\n')
         rank, = samples.read(harness.FVMPI, run.directory)
         accounts(rank)
@@ -97,7 +97,7 @@ def serial(tap, patterns):
         check(sum(c.abandoned for c in throwers) > 0, 'none was abandoned: {}', [str(c) for c in rank.contexts])
         check(sum(c.returns for c in throwers) > 0, 'none returned: {}', [str(c) for c in rank.contexts])
     with tap.test('fork, exec, system()'):
-        run = sampled([patterns, '1', 'children']).ended(0)
+        run = sampled([patterns, '0.4', 'children']).ended(0)
         check('children bad 0\n' in run.out, run.out)
         accounts(*samples.read(harness.FVMPI, run.directory))
     with tap.test('killed: what was measured is there'):
@@ -114,12 +114,20 @@ def serial(tap, patterns):
 
 def signals(tap, patterns):
     with tap.test('SIGTRAP blocked now and then'):
-        rank, = samples.read(harness.FVMPI, sampled([patterns, '1', 'blocked']).ended(0).directory)
+        rank, = samples.read(harness.FVMPI, sampled([patterns, '0.6', 'blocked']).ended(0).directory)
         accounts(rank)
         check(rank.samplers[0]['late'] > 0, 'none came late: {}', rank.samplers[0])
     with tap.test('SIGTRAP handled by the application, and given back'):
-        run = sampled([patterns, '1', 'handled']).ended(0)
+        run = sampled([patterns, '0.6', 'handled']).ended(0)
         check('traps 1\n' in run.out, run.out)
+        rank, = samples.read(harness.FVMPI, run.directory)
+        accounts(rank)
+        check(rank.samplers[0]['returns'] > 0, 'no instances: {}', rank.samplers[0])
+    with tap.test('SIGTRAP held, handled and ignored by sigset(), sigignore()'):
+        native = harness.run([patterns, '0.01', 'held']).ended(0)
+        check('held 1\n' in native.out, 'alone: {}', native.out)
+        run = sampled([patterns, '0.5', 'held']).ended(0)
+        check('held 1\n' in run.out, run.out)
         rank, = samples.read(harness.FVMPI, run.directory)
         accounts(rank)
         check(rank.samplers[0]['returns'] > 0, 'no instances: {}', rank.samplers[0])
@@ -173,7 +181,9 @@ def logged(tap):
                 equal('order', ends, sorted(ends))
                 for number, c in enumerate(rank.contexts):
                     mine = [i for i in rank.logged if i[1] == number]
-                    equal('of {}'.format(c), (len(mine), sum(i[5] for i in mine)), (c.returns, c.window))
+                    equal('of {}'.format(c), len(mine), c.returns)
+                    # where the window was found to be shorter, those before count in part
+                    check(c.window <= sum(i[5] for i in mine), '{} in the window: {}', sum(i[5] for i in mine), c)
                     check(not mine or abs(sum(i[4] for i in mine) / len(mine) - c.mean()) < 1, 'CPU time of {}', c)
         with tap.test('{}: what exceeds the budget of the trace is counted'.format(mpi)):
             run = mpi.profile(program, 1, ['1000'], options=['--sample=3000', '--trace', '-q'],

@@ -14,6 +14,7 @@ BREAKPOINTS, CALLS, COSTS = range(3)  # enum fv_sampler_mode
 METRICS = ('time', 'cpu', 'mpi', 'mpi_calls', 'faults', 'switches', 'migrations', 'mpi_bytes', 'event_0', 'event_1',
            'event_2', 'event_3')
 TRIES = 3  # a busy machine stretches instances of any function
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev check-long: all of it; else one short known answer of each kind
 
 
 def repeat(attempt):
@@ -69,6 +70,7 @@ class Context:
         self.name, self.callers = name, callers
         for key in ('entries', 'returns', 'abandoned', 'window', 'flags', 'thread'):
             setattr(self, key, int(fields[key]))
+        self.counted = None  # instances whose events are known, where there are events
         self.moments = {}
         for which in ('all', 'in_window'):
             for metric, pair in zip(METRICS, fields[which].split(';')):
@@ -143,6 +145,7 @@ class Names:
 
 def rank_of(records):
     rank, names = Rank(), Names(records)
+    by_index, of_instances, counts = {}, [], []
     for kind, fields in records:
         if kind == 'sampler':
             rank.samplers.append({k: int(v) for k, v in fields.items()})
@@ -159,6 +162,12 @@ def rank_of(records):
         elif kind == 'instances':
             path = names.path(fields)
             rank.contexts.append(Context(fields, path[0], path[1:]))
+            by_index[fields['thread'], sum(f['thread'] == fields['thread'] for f in of_instances)] = rank.contexts[-1]
+            of_instances.append(fields)
+        elif kind == 'event_counts':
+            counts.append(fields)
+    for fields in counts:
+        by_index[fields['thread'], int(fields['context'])].counted = int(fields['all'])
     return rank
 
 

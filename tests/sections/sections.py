@@ -161,6 +161,7 @@ def killed(s):
     name, number, count, seconds = told()[0]
     whole = s["whole"]
     expect("count", (whole["count"], s["part"]["count"]), (1, 1))
+    near("open until the last that is known", whole["elapsed_s"]["sum"], seconds)
     faults(whole, open_at_end=1)
     faults(s["part"])
     expect("user time of what is open", whole["user_s"]["sum"], None)
@@ -172,6 +173,53 @@ def interrupted(s):
         faults(s[name, number])
     lost = s.lost["interrupted"]
     expect("handler and lost", s["handler"]["count"] + (lost + 1) // 2 >= 990, True)
+
+
+def jumps(s):
+    for name, number, count, _ in told():
+        expect(name, s[name, number]["count"], count)
+    faults(s["after"])
+    for name in ("outer", "looped"):
+        expect(f"{name}: open", s[name]["unbalanced"]["open_at_end"], 0)
+        expect(f"{name}: goes on", s[name]["count"] >= 100, True)
+    expect("each leaves one begin or end at most", s.lost["interrupted"] <= 300, True)
+
+
+def procedures(section):
+    return {p["procedure"]: p for p in section["procedures"]}
+
+
+def hot(s):
+    clean(s)
+    for name, wanted in (("a", {"alpha": 0.6}), ("ab", {"alpha": 0.3, "beta": 0.2}), ("b", {"beta": 0.4})):
+        section = s[name]
+        found = procedures(section)
+        ticks = sum(p["ticks"] for p in section["costpaths"])
+        expect(f"{name}: paths are all of it", ticks, sum(p["exclusive"]["ticks"] for p in found.values()))
+        costs = s.json["costs"]["all"]
+        near(f"{name}: samples", ticks * costs["seconds"] / costs["ticks"], section["sampled_cpu_s"]["sum"], 0.001, 1e-6)
+        expect(f"{name}: procedures", {p for p in ("alpha", "beta") if p in found}, set(wanted))
+        for p, seconds in wanted.items():
+            near(f"{name}: {p}", found[p]["inclusive"]["seconds"], seconds, 0.25, 0.03)
+        paths = [[f["function"] for f in p["path"]] for p in section["costpaths"]]
+        expect(f"{name}: by call path", {p for p in ("alpha", "beta") for path in paths if p in path}, set(wanted))
+    whole = procedures(s["a"])["alpha"]["inclusive"]["ticks"]
+    total = next(p for p in s.json["costs"]["procedures"] if p["procedure"] == "alpha")["inclusive"]["ticks"]
+    expect("what is outside of sections is not in them", whole < total, True)
+
+
+def odd(s):
+    clean_but = {"too_many"}
+    expect("lost", {k for k, v in s.lost.items() if v}, clean_but)
+    expect("cut", [k for k, _ in s.items if k.startswith("\u00e9")], ["\u00e9" * 31 + "\\xe2"])
+    expect("others", [v["count"] for v in s.items.values() if v["others"]], [s.lost["too_many"]])
+    expect("control characters", s["new\nline\x1b[31m\"\\", -7]["count"], 1)
+    expect("of MPI's name", s["MPI_Send"]["count"], 1)
+
+
+def early(s):
+    clean(s)
+    expect("counts", [s["constructor"]["count"], s["destructor"]["count"]], [1, 1])
 
 
 def raii(s):

@@ -33,6 +33,20 @@ for variant in "${variants[@]}"; do
     check "$variant: runs without fvmpi" test "$rc" -eq 0
     known "$variant: is measured" overlap ./serial overlap
 done
+# any standard since C90 and C++98, with what compilers warn of
+printf '#include "fvmpi.h"\nint main(void)\n{\n    fvmpi_section_begin("a", 0, 0);\n    fvmpi_section_end("a", 0, 0);\n    return 0;\n}\n' > std.c
+printf '#include "fvmpi.hpp"\nint main()\n{\n    fvmpi::section a("a");\n    return 0;\n}\n' > std.cpp
+for std in c90 c99 c11; do
+    rm -f std
+    capture "$cc" "-std=$std" -pedantic -Wall -Wextra -Werror -I"$source/src" std.c -o std && capture ./std
+    check "fvmpi.h: $std" test "$rc" -eq 0
+done
+for std in c++98 c++11 c++17; do
+    rm -f std
+    capture "${CXX:-g++}" "-std=$std" -pedantic -Wall -Wextra -Wold-style-cast -Werror -I"$source/src" std.cpp -o std &&
+        capture ./std
+    check "fvmpi.hpp: $std" test "$rc" -eq 0
+done
 if capture "$cc" -static $warnings -w -I"$source/src" "$here/serial.c" -o static -lpthread && [ "$rc" -eq 0 ]; then
     capture ./static overlap
     check 'a static program runs' test "$rc" -eq 0
@@ -57,6 +71,12 @@ known 'with --sample: CPU time by samples' sampled --sample=1000 ./serial cpu
 known 'pauses are left out' paused ./serial paused
 known 'a killed program' killed ./serial killed
 known 'signal handlers' interrupted ./serial interrupted
+known 'signal handlers that jump out of them' jumps ./serial jumps
+known 'clock samples by section, procedure and call path' hot --sample=2000 ./serial hot
+has "$("$fvmpi" report experiment)" 'CPU time of sections'
+check 'the text report has them' test $? -eq 0
+known 'constructors and destructors' early ./serial early
+known 'names that are no text, thousands of names' odd ./serial odd
 known 'the clock of the C library' nested --clock monotonic ./serial nested
 record ./serial nested
 has "$("$fvmpi" report experiment)" 'outer 1'

@@ -4,7 +4,9 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,6 +315,134 @@ static void interrupted(void)
     printf("b 0 %ld 0\n", count);
 }
 
+static sigjmp_buf before;
+static volatile sig_atomic_t jumped;
+
+static void jump(int signal)
+{
+    (void)signal;
+    jumped = jumped + 1;
+    siglongjmp(before, 1);
+}
+
+static void in_loop(void)
+{
+    fvmpi_section_begin("outer", 0, 0);
+    fvmpi_section_begin("looped", 0, 0);
+    fvmpi_section_end("looped", 0, 0);
+    fvmpi_section_end("outer", 0, 0);
+}
+
+/* A handler that leaves begin and end for good, wherever it comes in. Afterwards all is as it was. */
+static void jumps(void)
+{
+    struct timespec tick = { 0, 30000 };
+    struct itimerspec once = { { 0, 0 }, tick };
+    struct sigaction act = { .sa_handler = jump };
+    timer_t timer;
+
+    sigaction(SIGALRM, &act, NULL);
+    timer_create(CLOCK_MONOTONIC, NULL, &timer);
+    sigsetjmp(before, 1);
+    while (jumped < 300) {
+        timer_settime(timer, 0, &once, NULL);
+        for (;;)
+            in_loop();
+    }
+    timer_delete(timer);
+    signal(SIGALRM, SIG_IGN);
+    for (int i = 0; i < 400; i++) { /* of those that it jumped out of */
+        fvmpi_section_end("looped", 0, 0);
+        fvmpi_section_end("outer", 0, 0);
+    }
+    for (int i = 0; i < 100; i++) {
+        fvmpi_section_begin("after", 0, 0);
+        in_loop();
+        fvmpi_section_end("after", 0, 0);
+    }
+    printf("after 0 100 0\n");
+}
+
+__attribute__((noinline)) static void alpha(double s)
+{
+    burn(s);
+    __asm__ volatile("# alpha");
+}
+
+__attribute__((noinline)) static void beta(double s)
+{
+    burn(s);
+    __asm__ volatile("# beta: not the same code");
+}
+
+/* Where CPU time goes, in sections that overlap: a: alpha; ab: alpha and beta; b: beta. */
+static void hot(void)
+{
+    double t = cpu();
+
+    for (volatile int i = 0; i < 3; i++) { /* one call path in different sections */
+        if (i < 2)
+            fvmpi_section_begin(i ? "ab" : "a", 0, 0);
+        alpha(i < 2 ? 0.3 : 0.2);
+        if (i == 1)
+            fvmpi_section_end("a", 0, 0);
+        if (i != 1)
+            continue;
+        fvmpi_section_begin("b", 0, 0);
+        beta(0.2);
+        fvmpi_section_end("ab", 0, 0);
+        beta(0.2);
+        fvmpi_section_end("b", 0, 0);
+    }
+    printf("hot 0 1 %.6f\n", cpu() - t);
+}
+
+/* Names that are no text. */
+static void odd_names(void)
+{
+    char cut[80] = "", name[40];
+
+    for (int i = 0; i < 31; i++)
+        strcat(cut, "\xc3\xa9"); /* the 63rd byte is half of a letter */
+    strcat(cut, "\xe2\x82\xac");
+    fvmpi_section_begin(cut, 0, 0);
+    fvmpi_section_end(cut, 0, 0);
+    fvmpi_section_begin("new\nline\x1b[31m\"\\", -7, 0);
+    fvmpi_section_end("new\nline\x1b[31m\"\\", -7, 0);
+    fvmpi_section_begin("\xff\xfe", 0, 0);
+    fvmpi_section_end("\xff\xfe", 0, 0);
+    fvmpi_section_begin("MPI_Send", 0, 0);
+    fvmpi_section_end("MPI_Send", 0, 0);
+    for (int i = 0; i < 3000; i++) { /* more than there is room for, each in a place of its own on the stack */
+        snprintf(name, sizeof(name), "name %d", i);
+        fvmpi_section_begin(name, 0, 0);
+        fvmpi_section_end(name, 0, 0);
+    }
+}
+
+static void early(void)
+{
+}
+
+static bool is_early; /* glibc passes the arguments on */
+
+__attribute__((constructor)) static void at_load(int argc, char **argv)
+{
+    is_early = argc > 1 && !strcmp(argv[1], "early");
+    if (!is_early)
+        return;
+    fvmpi_section_begin("constructor", 0, 0);
+    fvmpi_section_end("constructor", 0, 0);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (!is_early)
+        return;
+    fvmpi_section_begin("destructor", 0, 0);
+    fvmpi_section_end("destructor", 0, 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -330,6 +460,10 @@ int main(int argc, char **argv)
         { "paused", paused },
         { "killed", killed },
         { "interrupted", interrupted },
+        { "jumps", jumps },
+        { "hot", hot },
+        { "odd", odd_names },
+        { "early", early },
     };
 
     for (unsigned i = 0; i < sizeof(modes) / sizeof(*modes); i++)

@@ -1,6 +1,7 @@
 /* Threads of every kind: what the program sees of them is printed, and must be the same with fvmpi and
  * without. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ static void *attributes(void *arg)
     int detached;
 
     (void)arg;
+    printf("errno %d\n", errno);
     pthread_getattr_np(pthread_self(), &a);
     pthread_attr_getstacksize(&a, &stack);
     pthread_attr_getguardsize(&a, &guard);

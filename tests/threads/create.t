@@ -50,6 +50,8 @@ def main():
             equal('threads', sum(int(s['threads']) for s in slots), 2 * (1 + 1 + 3))
             early = [r for rank in (0, 1) for r in threads.Waits(run.directory, rank).of('early_lock')]
             equal('locks', [(r.acquired, r.names[0]) for r in early], [(5, 'early')] * 2)
+            begun = [r for rank in (0, 1) for r in threads.Waits(run.directory, rank).of('begun')]
+            equal('last at a barrier where the other has been since before MPI_Init', [r.last for r in begun], [1, 1])
     tap.done()
 
 

@@ -141,14 +141,13 @@ static double __attribute__((noinline)) uneven_loop(void)
 #pragma omp for schedule(dynamic, 1) nowait
         for (int i = 0; i < threads; i++)
             hold(i == 0 ? 50 : 5);
-        arrived[me] = omp_get_wtime();
 #pragma omp for schedule(static, 1)
-        for (int i = 0; i < threads; i++)
+        for (int i = 0; i < threads; i++) {
             hold(0.1);
+            arrived[me] = omp_get_wtime();
+        }
         left_[me] = omp_get_wtime();
     }
-    for (int i = 0; i < threads; i++)
-        arrived[i] += 1e-4;
     sum = until_left();
     return sum;
 }

@@ -2,6 +2,7 @@
 """OpenMP by libgomp: regions, barriers, criticals, locks and tasks. Programs that measure their own waits find them again,
 and what they do stays the same."""
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -102,6 +103,91 @@ def rest(run):
     return [line for line in run.out.splitlines() if not line.startswith('truth')]
 
 
+def libomp(tap):
+    with tap.test("LLVM's runtime: as without us, and the report says that it is not seen"):
+        if harness.run(['sh', '-c', 'command -v clang++']).rc:
+            raise harness.Skip('no clang++')
+        source = os.path.join(threads.HERE, 'omp_same.cpp')
+        program = os.path.join(harness.scratch('llvm'), 'same')
+        if harness.run(['clang++', '-O2', '-fopenmp', source, '-o', program]).rc:
+            raise harness.Skip('no libomp')
+        env = {'OMP_NUM_THREADS': '3', 'OMP_WAIT_POLICY': 'passive'}
+        plain = harness.run([program], env=env).ended(0).out
+        run = threads.record([program], *OPTIONS, env=env).ended(0)
+        equal('output', run.out, plain)
+        said = ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split())
+        check(re.search(r'libomp\S*: not seen\.', said), 'report: {}', said)
+    with tap.test("GCC's code on LLVM's runtime is seen"):
+        object_ = threads.build('omp_same.cpp', '-fopenmp', '-c', output='omp_same.o')
+        program = os.path.join(harness.scratch('llvm'), 'mixed')
+        if harness.run(['clang++', '-fopenmp', object_, '-o', program]).rc:
+            raise harness.Skip('no libomp')
+        env = {'OMP_NUM_THREADS': '3', 'OMP_WAIT_POLICY': 'passive'}
+        plain = harness.run([program], env=env).ended(0).out
+        run = threads.record([program], *OPTIONS, env=env).ended(0)
+        equal('output', run.out, plain)
+        waits = threads.Waits(run.directory)
+        equal('damages', waits.damages, [])
+        check(total(waits.regions, 'count') > 5, 'regions: {}', waits.regions)
+        said = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
+        check('not seen' not in said, 'report: {}', said)
+
+
+def cases(tap):
+    program, passive = threads.build('omp_cases.c', '-fopenmp'), {'OMP_WAIT_POLICY': 'passive'}
+
+    def run(name, *options, env=passive, **more):
+        return threads.record([program, name], *(options or OPTIONS), env=env, **more)
+
+    def whole(waits):
+        equal('damages', waits.damages, [])
+        for t in waits.threads:
+            equal('losses', (t.overflow, t.missed, t.wait_begin, t.trace_lost), (0, 0, 0, 0))
+        return waits
+
+    for name, waits in (('doacross', 20), ('turns', 4), ('taskloop', 1), ('depend', 1), ('shared', 9)):
+        with tap.test('waiting in a region: {}'.format(name)):
+            done = run(name).ended(0)
+            found = whole(threads.Waits(done.directory))
+            near(name, total(region(found, name), 'wait'), truths(done)[name], waits)
+            equal('untimed', total(found.regions, 'untimed'), 0)
+    for name, out in (('many', 'many 19999900000'), ('nested', 'nested 800'), ('teams', 'teams 450'), ('large', 'large 300'),
+                      ('paused', 'paused 40'), ('same', None)):
+        with tap.test('as without us: {}'.format(name)):
+            plain = harness.run([program, name], env=passive).ended(0).out
+            check(out is None or plain == out + '\n', 'plain: {}', plain)
+            for options in (OPTIONS, OPTIONS + ['--trace']):
+                equal('output', run(name, *options).ended(0).out, plain)
+    with tap.test('tasks while recording is paused are not in the trace'):
+        said = harness.run([harness.FVMPI, 'dump', run('paused', *OPTIONS, '--trace').ended(0).directory]).ended(0).out
+        events = {kind: [int(t) for t in re.findall(r'^event thread=\d+ begin=(\d+) .* kind="{}"'.format(kind), said, re.M)]
+                  for kind in ('team end', 'pause')}
+        equal('pauses', len(events['pause']), 1)
+        check(len(events['team end']) > 2 and max(events['team end']) < events['pause'][0], 'ends: {}', events)
+    with tap.test('teams that come again do not grow the file'):
+        waits = whole(threads.Waits(run('nested').ended(0).directory))
+        inner = [r for r in waits.regions if r.level == 2]
+        equal('inner', (total(inner, 'count'), total(inner, 'threads')), (400, 800))
+        check(len(waits.team) <= 4 * len(waits.threads), 'records: {}', len(waits.team))
+        waits = whole(threads.Waits(run('teams').ended(0).directory))
+        equal('teams', (total(waits.regions, 'count'), total(waits.regions, 'threads')), (150, 450))
+        equal('critical', total(of(waits, '.gomp_critical_user_shared_by_teams'), 'acquired'), 450)
+    with tap.test('a team that is too large is counted'):
+        waits = threads.Waits(run('large').ended(0).directory)
+        equal('lost', [(r.threads, r.lost) for r in waits.regions], [(300, 44)])
+    with tap.test('a fork in a region: nothing of the child is in the file'):
+        waits = whole(threads.Waits(run('forked').ended(0).directory))
+        equal('regions', sorted((r.count, r.threads, r.open) for r in waits.regions), [(1, 1, 0), (50, 100, 0)])
+    with tap.test('exit() in a region'):
+        waits = threads.Waits(run('exit').ended(3).directory)
+        equal('regions', [(r.count, r.open > 0) for r in waits.regions], [(0, True)])
+    with tap.test('killed where it waits, or in a task that is run there'):
+        for more in ([], ['in']):
+            waits = threads.Waits(threads.record([program, 'hung'] + more, *OPTIONS, env=passive).directory)
+            kind = [t.wait_kind for t in waits.threads if t.wait_begin]
+            equal('waits', kind, [] if more else ['omp'])
+
+
 def main():
     tap = harness.Tap()
     program = threads.build('omp.c', '-fopenmp')
@@ -144,6 +230,8 @@ def main():
         waits = threads.Waits(run.directory)
         equal('regions', [(r.count, r.threads, r.names[:2]) for r in waits.regions], [(1, 3, ['plugin_sum', 'main'])] * 2)
         equal('criticals', total(of(waits, '.gomp_critical_user_sums'), 'acquired'), 6)
+    libomp(tap)
+    cases(tap)
     tap.done()
 
 

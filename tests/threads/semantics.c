@@ -348,6 +348,40 @@ __attribute__((noinline)) static void reuses_an_address(void)
     }
 }
 
+static pthread_mutex_t handed = PTHREAD_MUTEX_INITIALIZER;
+
+static void *unlocks(void *arg)
+{
+    pthread_mutex_unlock(arg);
+    return arg;
+}
+
+/* As a binary semaphore, which works for locks of the normal kind. */
+__attribute__((noinline)) static void hands_over(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&handed);
+        elsewhere(unlocks, &handed);
+    }
+    pthread_mutex_lock(&handed);
+    usleep(10000);
+    pthread_mutex_unlock(&handed);
+}
+
+static pthread_mutex_t robust_lock;
+
+__attribute__((noinline)) static void locks_robust_again(void)
+{
+    pthread_mutexattr_t a =
+        attributes(PTHREAD_MUTEX_RECURSIVE, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, PTHREAD_PROCESS_PRIVATE);
+
+    pthread_mutex_init(&robust_lock, &a);
+    for (int i = 0; i < 3; i++)
+        SHOW(pthread_mutex_lock(&robust_lock));
+    for (int i = 0; i < 3; i++)
+        SHOW(pthread_mutex_unlock(&robust_lock));
+}
+
 int main(void)
 {
     pthread_mutex_init(&left, NULL);
@@ -373,5 +407,7 @@ int main(void)
     usleep(10000);
     for (int i = 0; i < 3; i++)
         pthread_mutex_unlock(&recursive);
+    hands_over();
+    locks_robust_again();
     return 0;
 }

@@ -47,6 +47,13 @@ def main():
         records = waits.of('recursive')
         equal('counts', (total(records, 'acquired'), total(records, 'holds')), (3, 1))
         check(total(records, 'hold') > 10e6, 'held for {}', total(records, 'hold'))
+    with tap.test('a lock that others release is held from its last acquisition on'):
+        records = waits.of('handed')
+        equal('counts', (total(records, 'acquired'), total(records, 'holds')), (4, 1))
+        check(total(records, 'hold') > 10e6, 'held for {}', total(records, 'hold'))
+    with tap.test('a robust recursive lock does not wait for its holder'):
+        records = waits.of('robust_lock')
+        equal('counts', (total(records, 'acquired'), total(records, 'contended'), total(records, 'holds')), (3, 0, 1))
     with tap.test('64 threads'):
         records = waits.of('many_lock')
         equal('acquired', total(records, 'acquired'), 64 * 500)
@@ -64,6 +71,38 @@ def main():
     with tap.test('a handler that posts in between is counted'):
         posts = total(waits.of('posted', operation='post'), 'acquired') + sum(t.missed for t in waits.threads)
         check(posts > 1, 'posts: {}', posts)
+    program = threads.build('semantics.cpp', '-std=c++20')
+    plain = harness.run([program]).ended(0)
+    with tap.test('C++: the same output'):
+        run = threads.record([program], '--threads=hold,owner', '--clock=monotonic').ended(0)
+        equal('output', (run.out, run.err), (plain.out, ''))
+        waits = threads.Waits(run.directory)
+        equal('damages', waits.damages, [])
+    with tap.test('C++: what of it are POSIX locks is seen'):
+        kinds = {o.name: o.kind for o in waits.objects.values() if o.name and o.name.startswith('_ZL')}
+        equal('kinds', kinds, {'_ZL7a_mutex': 'mutex', '_ZL7a_timed': 'mutex', '_ZL8a_shared': 'rwlock',
+                               '_ZL11a_recursive': 'mutex', '_ZL6a_once': 'once'})
+        equal('of call_once()', [(r.acquired, r.last) for r in waits.of('_ZL6a_once')], [(1, 1)])
+    program = threads.build('c11.c')
+    plain = harness.run([program]).ended(0)
+    for options in (['--threads'], ['--threads=hold,owner', '--trace'], ['--sample']):
+        with tap.test('C11: the same output, {}'.format(' '.join(options))):
+            run = threads.record([program], '--clock=monotonic', *options).ended(0)
+            equal('output', run.out, plain.out)
+            equal('threads', sum(int(s['threads']) for s in threads.dump(run.directory, 'thread')), 4)
+            if options == ['--threads=hold,owner', '--trace']:
+                waits = threads.Waits(run.directory)
+    with tap.test('C11: locks, conditions and joins'):
+        equal('damages', waits.damages, [])
+        again = {how: waits.of('again', operation=how) for how in ('lock', 'try', 'timed')}
+        equal('again', {how: (total(r, 'acquired'), total(r, 'failed')) for how, r in again.items()},
+              {'lock': (3, 0), 'try': (0, 1), 'timed': (0, 2)})
+        check(total(waits.of('turned', operation='wait'), 'wait') > 15e6, 'waited {}', waits.of('turned'))
+        equal('once', [(r.acquired, r.last) for r in waits.of('once')], [(1, 1)])
+        equal('joins', sorted((o.name, total(waits_of(waits, o), 'acquired')) for o in waits.objects.values()
+                              if o.kind == 'join'), [('holds', 1), ('tries', 2)])
+        equal('lives', sorted((life.routine, life.join_names[0]) for life in waits.lives if life.creator >= 0),
+              [('holds', 'main'), ('tries', 'elsewhere'), ('tries', 'elsewhere')])
     tap.done()
 
 

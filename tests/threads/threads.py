@@ -9,6 +9,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi'), os.path.join(os.path.dirname(HERE), 'sampler')]
 import harness
 
+# Only then does ThreadSanitizer stand behind us, before the C library, and knows the program's threads.
+TSAN = ['-fsanitize=thread'] if 'thread' in os.environ.get('SANITIZE_FLAGS', '') else []
+if TSAN:  # all is made for it here; else it ignores what its own functions call: us
+    os.environ['TSAN_OPTIONS'] = os.environ.get('TSAN_OPTIONS', '') + ':ignore_noninstrumented_modules=0'
 _bin = None
 
 
@@ -19,7 +23,7 @@ def build(source, *flags, compiler=None, output=None):
     path = os.path.join(_bin, output or os.path.splitext(source)[0] + '.' + source.rsplit('.', 1)[1])
     compiler = compiler or ('c++' if source.endswith('.cpp') else 'cc')
     harness.run([compiler, '-O2', '-g', '-Wall', '-Wextra', '-pthread', os.path.join(HERE, source), '-o', path] +
-                list(flags)).ended(0)
+                TSAN + list(flags)).ended(0)
     return path
 
 

@@ -226,10 +226,14 @@ def omp(tap, who, archive, truth, rank=0):
         at_end = [w for w in waits if w.region == '"omp implicit barrier"' and w.call_path.startswith('uneven@')]
         near('waited', sum(w.get('wait', 0) for w in at_end), truth['uneven'])
         equal('who', (len(at_end), len([w for w in at_end if 'wait' in w])), (9, 6))
-        equal('kind', {w.wait_kind for w in at_end if 'wait' in w}, {'omp'})
+        equal('kind', {w.wait_kind for w in at_end if 'wait' in w}, {'omp_barrier'})
         late = {w.location for w in at_end if 'wait' not in w}
         equal('cause', {w.cause for w in at_end if 'wait' in w}, late)
         check(rank not in late, 'the late one: {}', late)
+        inside = [w for w in waits if w.region == '"omp barrier"' and w.call_path.startswith('asked._omp_fn')]
+        late = {w.location for w in inside if 'wait' not in w}
+        equal('late at a barrier', len(late), 1)
+        equal('for whom', {w.cause for w in inside if w.get('wait', 0) > 1e6}, late if len(inside) > 1 else set())
         task, = [w for w in waits if w.region == '"omp implicit barrier"' and w.call_path.startswith('task@') and w.location == rank]
         near('after the task', task.wait, truth['task'])
     with tap.test('{}: the paradigm'.format(who)):

@@ -2,7 +2,7 @@
  *     uneven  three times, a team of three, of which member 2 comes late
  *     task    the master runs a task at the end, and waits on
  *     nested  a team of two, each of which forks one of two
- *     asked   without a number of threads: OpenMP's own choice
+ *     asked   without a number of threads: OpenMP's own choice; the last one comes late to a barrier
  *     paused  recording is off from within a region to within a later one
  *     killed  the process is killed while the others wait at the region's end */
 #ifdef WITH_MPI
@@ -78,8 +78,11 @@ SITE static void asked(void)
 {
 #pragma omp parallel
     {
+        if (omp_get_thread_num() == omp_get_num_threads() - 1)
+            rest(20);
 #pragma omp barrier
-    } STAY;
+    }
+    STAY;
 }
 
 static void switch_recording(int i)

@@ -344,6 +344,23 @@ static void several_runs(void **state)
     assert_int_equal(diff.notes.count, 1); /* 2 and 4 ranks */
 }
 
+/* The program's directory may differ: two builds are compared. What it was to do may not. */
+static void commands(void **state)
+{
+    static const char *const of_b[] = { "/new/app -x 1", "/new/app -x 2", "other -x 1" };
+    (void)state;
+
+    for (unsigned i = 0; i < 3; i++) {
+        run(0, 2, (unsigned[]){ 100, 40 }, 0);
+        run(1, 2, (unsigned[]){ 100, 40 }, 0);
+        diff.side[0].runs[0].command = "/old/build/app -x 1";
+        diff.side[1].runs[0].command = of_b[i];
+        fv_diff_compute(&diff);
+        assert_int_equal(diff.notes.count, i > 0);
+        fv_diff_release(&diff);
+    }
+}
+
 /* A call path that one run of a side does not take counts as 0 there. */
 static void absent_in_a_run(void **state)
 {
@@ -523,6 +540,7 @@ int main(void)
         cmocka_unit_test_teardown(join_builds, clear),
         cmocka_unit_test_teardown(join_unknown, clear),
         cmocka_unit_test_teardown(several_runs, release),
+        cmocka_unit_test_teardown(commands, release),
         cmocka_unit_test_teardown(absent_in_a_run, release),
         cmocka_unit_test_teardown(waits_of_the_trace, release),
         cmocka_unit_test_teardown(waits_of_some_traces, release),

@@ -1044,6 +1044,25 @@ static void fits_narrow_terminals(void **state)
         }
 }
 
+/* 0.3 + 0.3 + 0.3 is not 3 * 0.3: where nothing is out of balance, no component is -4e-16. */
+static void rounding_is_no_component(void **state)
+{
+    const double t = 0.3, wait = 0.03;
+    const struct fv_phase_sums sums = { .weighted_s = t + t + t,
+                                        .longest_s = t,
+                                        .least_s = t,
+                                        .useful_longest_s = t - wait,
+                                        .useful_least_s = t - wait,
+                                        .time_s = t + t + t,
+                                        .wait_s = wait + wait + wait };
+    struct fv_phase_bound b = fv_phase_bound(&sums);
+
+    (void)state;
+    assert_true(b.imbalance == 0);
+    assert_true(b.few_cpus == 0);
+    assert_near(b.synchronisation, 0.3, 1e-9);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -1060,6 +1079,7 @@ int main(void)
         T(shows_nothing_where_nothing_was_recorded),
         T(names_variables),
         T(bounds_the_speedup),
+        T(rounding_is_no_component),
         T(makes_a_stack_with_t1),
         T(tells_phases_apart),
         T(counts_threads_that_live),

@@ -47,6 +47,7 @@ static const char good[] =
                                                 "\"delays\":[{\"rank\":1,\"callsite\":9,\"where\":"
                                                 "\"computing\",\"cost_s\":0.028,\"direct_s\":0.02,"
                                                 "\"propagated_s\":0.008}],\n"
+                                                "\"threads\":{\"wait_s\":0.1,\"mpi_wait_s\":0.007},\n"
                                                 "\"unexplained_s\":0.001,\n\"critical_path\":{\"length_s\":0."
                                                 "9,\"switches\":2},\n"
                                                 "\"efficiency\":{\"parallel\":0.5,\"serialization\":0.8,"
@@ -154,6 +155,7 @@ static void reads_all(void **state)
     assert_int_equal(a.delays[0].site, 1);
     assert_true(a.serialization == 0.8 && isnan(a.transfer));
     assert_true(a.critical_path_s == 0.9 && a.switches == 2 && a.unexplained_s == 0.001);
+    assert_true(a.lock_wait_s == 0.007);
     fv_analysed_release(&a);
 }
 

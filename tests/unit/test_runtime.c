@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/resource.h>
@@ -25,10 +27,15 @@ call_as(struct fv_call *call, unsigned function, struct fv_comm *comm, uint64_t 
     fv_call_record(call, comm, sent, received);
 }
 
-static struct fv_comm *comm_of(uint64_t handle, struct fv_comm *parent, const int *ranks, int size, unsigned flags)
+static struct fv_comm *comm_of(uint64_t handle, struct fv_comm *parent, const int *ranks, int size,
+                               unsigned flags)
 {
-    struct fv_comm_info info = { .handle = handle, .parent = parent, .flags = flags, .size = size,
-                                 .sequence = fv_comm_next_child(parent), .world_ranks = ranks };
+    struct fv_comm_info info = { .handle = handle,
+                                 .parent = parent,
+                                 .flags = flags,
+                                 .size = size,
+                                 .sequence = fv_comm_next_child(parent),
+                                 .world_ranks = ranks };
 
     return fv_comm_new(&info);
 }
@@ -223,8 +230,14 @@ static void test_scattered_members(void **state)
 static void test_duplicate_of_an_intercommunicator(void **state)
 {
     static const int mine[] = { 2, 0 }, theirs[] = { 3, 1 };
-    struct fv_comm_info info = { .handle = 0x16, .parent = fv_comm_find(0x10), .flags = FV_COMM_INTER, .rank = 1,
-                                 .size = 2, .remote_size = 2, .world_ranks = mine, .remote_world_ranks = theirs };
+    struct fv_comm_info info = { .handle = 0x16,
+                                 .parent = fv_comm_find(0x10),
+                                 .flags = FV_COMM_INTER,
+                                 .rank = 1,
+                                 .size = 2,
+                                 .remote_size = 2,
+                                 .world_ranks = mine,
+                                 .remote_world_ranks = theirs };
     struct fv_comm *c = fv_comm_new(&info), *d = fv_comm_dup(0x17, c, fv_comm_next_child(c));
     (void)state;
 
@@ -299,8 +312,8 @@ static void test_persistent_requests(void **state)
 static void test_persistent_collectives(void **state)
 {
     struct fv_call start, wait;
-    struct fv_request r, plan = { .handle = 8, .kind = FV_REQUEST_COLLECTIVE, .persistent = 1,
-                                  .sent = 24, .received = 48 };
+    struct fv_request r,
+        plan = { .handle = 8, .kind = FV_REQUEST_COLLECTIVE, .persistent = 1, .sent = 24, .received = 48 };
     (void)state;
 
     call_as(&start, 2, NULL, 0, 0, 10);
@@ -460,6 +473,121 @@ static void test_fork_leaves_the_file_alone(void **state)
     assert_int_equal(fv_self->record->calls, calls);
 }
 
+/* ---- handlers that jump away, and threads that must not be waited for by spinning ---- */
+
+static sigjmp_buf out;
+static volatile sig_atomic_t jumps, may_jump;
+
+static void jump(int signal)
+{
+    (void)signal;
+    if (!may_jump)
+        return;
+    may_jump = 0;
+    jumps++;
+    siglongjmp(out, 1);
+}
+
+static void test_handlers_that_jump(void **state)
+{
+    struct sigaction action = { .sa_handler = jump };
+    struct itimerspec often = { { 0, 30000 }, { 0, 30000 } };
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2 };
+    struct fv_comm *parent = comm_of(7000, NULL, (int[]){ 0, 1 }, 2, 0);
+    static volatile uint64_t rounds;
+    timer_t timer;
+    (void)state;
+
+    sigaction(SIGUSR2, &action, NULL);
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    timer_settime(timer, 0, &often, NULL);
+    alarm(60); /* a lock that stays held is waited for for ever */
+    sigsetjmp(out, 1);
+    while (jumps < 500 && rounds < 100000) {
+        uint64_t handle = 7001 + rounds++ % 50;
+
+        may_jump = 1;
+        fv_comm_dup(handle, parent, rounds);
+        fv_comm_named(handle, "left");
+        fv_comm_freed(handle, UINT64_MAX);
+        fv_pause();
+        fv_resume();
+        may_jump = 0;
+    }
+    timer_delete(timer);
+    fv_resume();
+    assert_non_null(fv_comm_dup(7100, parent, 0));
+    fv_comm_freed(7100, UINT64_MAX);
+    alarm(0);
+}
+
+static struct fv_lock slow_lock;
+static bool slow_held;
+
+static void on_first_cpu(void)
+{
+    cpu_set_t first;
+
+    CPU_ZERO(&first);
+    for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&first); i++) {
+        CPU_SET(i, &first);
+        if (pthread_setaffinity_np(pthread_self(), sizeof(first), &first))
+            CPU_ZERO(&first);
+    }
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *holds_slowly(void *arg)
+{
+    on_first_cpu();
+    fv_lock(&slow_lock);
+    __atomic_store_n(&slow_held, true, __ATOMIC_RELEASE);
+    for (double end = cpu_seconds() + 0.005; cpu_seconds() < end;)
+        ;
+    fv_unlock(&slow_lock);
+    return arg;
+}
+
+static void *wants_urgently(void *arg)
+{
+    const struct sched_param priority = { .sched_priority = 1 };
+    double begin = cpu_seconds();
+
+    on_first_cpu();
+    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority))
+        return NULL;
+    fv_lock(&slow_lock);
+    fv_unlock(&slow_lock);
+    *(double *)arg = cpu_seconds() - begin;
+    return arg;
+}
+
+/* Who yields at a real-time priority gives way to nobody below. */
+static void test_a_lock_of_who_has_less_priority(void **state)
+{
+    pthread_t holder, urgent;
+    double seconds = 0;
+    void *result;
+    (void)state;
+
+    pthread_create(&holder, NULL, holds_slowly, NULL);
+    while (!__atomic_load_n(&slow_held, __ATOMIC_ACQUIRE))
+        sched_yield();
+    pthread_create(&urgent, NULL, wants_urgently, &seconds);
+    pthread_join(urgent, &result);
+    pthread_join(holder, NULL);
+    if (!result)
+        skip(); /* no right to real-time priorities here */
+    assert_true(seconds < 0.3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +611,8 @@ int main(void)
         cmocka_unit_test(test_cell_budget),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_fork_leaves_the_file_alone),
+        cmocka_unit_test(test_handlers_that_jump),
+        cmocka_unit_test(test_a_lock_of_who_has_less_priority),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     stub_start();

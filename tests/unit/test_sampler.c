@@ -6,11 +6,13 @@
 
 #include <alloca.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <libunwind.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -327,6 +329,69 @@ static void moments(void **state)
     assert_float_equal(r->in_window[FV_METRIC_TIME].m2 / 1e4, 16 * 1300, 1e-3);
 }
 
+/* The call that the thread is in counts up to now, till it is added; an instance inside of it is all in MPI.
+ */
+static void inside_of_mpi(void **state)
+{
+    uint32_t context = fv_context_find(s, node_of(0x4001), 0);
+    struct fv_thread_record *t = s->thread->record, saved = *t;
+    struct fv_readings at = { .ticks = 5000 };
+    struct fv_live live = { .context = context, .begin = { .ticks = 5000 } };
+    (void)state;
+
+    t->mpi_ticks = 700;
+    t->last = 4000;
+    t->in_call.begin = 0;
+    fv_readings_take_mpi(s, &at);
+    assert_int_equal(at.mpi_ticks, 700);
+    t->in_call.begin = 4600;
+    fv_readings_take_mpi(s, &at);
+    assert_int_equal(at.mpi_ticks, 1100);
+    t->last = 4900; /* added, but still marked as going on */
+    fv_readings_take_mpi(s, &at);
+    assert_int_equal(at.mpi_ticks, 700);
+    t->last = 4000;
+    fv_readings_take(s, &live.begin);
+    at.ticks = 5310;
+    fv_readings_take(s, &at);
+    fv_context_add(s, &live, &at);
+    const struct fv_instances *r = fv_context_record(s, context);
+    assert_float_equal(r->all[FV_METRIC_TIME].mean, 300, 1e-9); /* less the trap */
+    assert_float_equal(r->all[FV_METRIC_MPI].mean, 300, 1e-9);
+    assert_float_equal(r->all[FV_METRIC_MPI_CALLS].mean, 0, 1e-9);
+    *t = saved;
+}
+
+/* Descriptors that the application has taken for events of its own are left alone. */
+static void foreign_descriptors(void **state)
+{
+    struct perf_event_attr attr = { .size = sizeof(attr),
+                                    .type = PERF_TYPE_SOFTWARE,
+                                    .config = PERF_COUNT_SW_TASK_CLOCK,
+                                    .exclude_kernel = 1,
+                                    .exclude_hv = 1 };
+    struct fv_event_fd ours, theirs;
+    uint64_t before, after;
+    (void)state;
+
+    if (!fv_perf_open_tick(&ours, 1000000000) || !fv_perf_open(&theirs, &attr, -1))
+        skip();
+    int own = dup(ours.fd);
+    assert_int_equal(dup2(theirs.fd, ours.fd), ours.fd);
+    fv_perf_enable(&ours);
+    fv_perf_set_period(&ours, 1000);
+    fv_perf_disarm(&ours);
+    assert_false(fv_perf_arm(&ours, FV_TRAP_X, 0, (uintptr_t)foreign_descriptors));
+    assert_true(fv_perf_read(&theirs, &before, sizeof(before)));
+    for (volatile int i = 0; i < 1000000; i++)
+        ;
+    assert_true(fv_perf_read(&theirs, &after, sizeof(after)));
+    assert_true(after > before);
+    close(ours.fd);
+    close(own);
+    fv_perf_close(&theirs);
+}
+
 /* The 5th percentile of the CPU times; too fast where that is below the cost of a trap. */
 static void windows(void **state)
 {
@@ -375,12 +440,44 @@ static void tables_grow(void **state)
     assert_int_equal(s->record->lost_paths, 0);
 }
 
+/* One call path within different sections: a cost each, found again whichever was used last. */
+static void costs_by_section(void **state)
+{
+    uint32_t node = node_of(0x7000001), before = s->costs.count;
+    uint64_t ticks[4] = { 0 };
+    (void)state;
+
+    for (unsigned i = 0; i < 40; i++) {
+        s->thread->section_set = i * i % 7 % 4;
+        fv_cost_add(s, node, false);
+    }
+    s->thread->section_set = 0;
+    for (uint32_t i = before; i < s->costs.count; i++) {
+        const struct fv_cost *cost = fv_table_at(&s->costs, i);
+
+        assert_int_equal(cost->path, node);
+        assert_int_equal(ticks[cost->section], 0);
+        ticks[cost->section] = cost->ticks;
+    }
+    for (unsigned i = 0; i < 40; i++)
+        ticks[i * i % 7 % 4]--;
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(ticks[i], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames),      cmocka_unit_test(instructions), cmocka_unit_test(functions),
-        cmocka_unit_test(stack_reads), cmocka_unit_test(moments),      cmocka_unit_test(windows),
+        cmocka_unit_test(frames),
+        cmocka_unit_test(instructions),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(stack_reads),
+        cmocka_unit_test(moments),
+        cmocka_unit_test(inside_of_mpi),
+        cmocka_unit_test(foreign_descriptors),
+        cmocka_unit_test(windows),
         cmocka_unit_test(tables_grow),
+        cmocka_unit_test(costs_by_section),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -596,6 +597,25 @@ static void source_gone(void **state)
     free(text);
 }
 
+/* A FIFO that nobody writes: to open it would wait for ever. */
+static void source_fifo(void **state)
+{
+    (void)state;
+    char path[100];
+    sample_ranks();
+    build(2);
+    snprintf(path, sizeof(path), "%s/work.c", directory);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    source = (struct fv_source_options){
+        .file = "app/work.c", .rank = -1, .old_prefix = "/src/app", .new_prefix = directory
+    };
+    alarm(10);
+    char *text = shown(source_view);
+    alarm(0);
+    assert_non_null(strstr(text, "/work.c: not a regular file: lines are shown by number"));
+    free(text);
+}
+
 static int source_error(const char *file, long rank)
 {
     const struct fv_view v = { &model, &symbols };
@@ -803,6 +823,168 @@ static void events(void **state)
     free(text);
 }
 
+static void add_event(int rank, const char *name)
+{
+    struct fv_metric_event event = { .refusal = 0 };
+
+    strcpy(event.name, name);
+    fvr_add(&file[rank], FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD, &event, sizeof(event));
+}
+
+/* Three calls of a function, that count `a`, 2 a, 3 a and `b`, 2 b, 3 b. */
+static void add_counted(int rank, double a, double b)
+{
+    const double others[FV_METRIC_COUNT] = { [FV_METRIC_EVENT_0] = a, [FV_METRIC_EVENT_0 + 1] = b };
+    const uint64_t ns[] = { 1, 2, 3 };
+
+    fvr_sampler(&file[rank], 0, 100, 10);
+    fvr_instances(&file[rank], 0, fvr_sample_path(&file[rank], 0, 0, app(rank), 0x201), ns, 3, 2, others);
+}
+
+/* Ranks may ask for other events, or in another order. */
+static void events_by_name(void **state)
+{
+    (void)state;
+    add_event(0, "CYCLES");
+    add_event(0, "INSTRUCTIONS");
+    add_counted(0, 10, 20);
+    add_event(1, "instructions");
+    add_event(1, "CYCLES");
+    add_counted(1, 20, 10);
+    add_event(2, "CS");
+    add_event(2, "FAULTS");
+    add_event(2, "BRANCHES");
+    add_event(2, "MIGRATIONS");
+    add_counted(2, 7, 8);
+    build(3);
+    const struct fv_samples *s = &model.samples;
+    const struct fv_sampled_stat *all = &s->items[0].all;
+    const char *const names[] = { "CYCLES", "INSTRUCTIONS", "CS", "FAULTS" };
+    const double means[] = { 20, 40, 14, 16 };
+    for (unsigned i = 0; i < 4; i++) {
+        assert_string_equal(fv_sampled_metric(s, FV_METRIC_EVENT_0 + i), names[i]);
+        assert_int_equal(fv_sampled_count(all, FV_METRIC_EVENT_0 + i), i < 2 ? 6 : 3);
+        assert_near(all->mean[FV_METRIC_EVENT_0 + i], means[i], 1e-9);
+    }
+    assert_near(fv_sampled_stddev(all, FV_METRIC_EVENT_0), sqrt(4 * 100 / 5.), 1e-9);
+    assert_int_equal(s->events_unshown, 2);
+    char *text = shown(wide_view);
+    assert_non_null(strstr(text, "more than 4 different events: 2 of single ranks are not shown"));
+    free(text);
+}
+
+/* Of one of the three instances the events are not known: mean and deviation are of two. */
+static void events_lost(void **state)
+{
+    (void)state;
+    struct fv_event_counts counts = { 2, 1 };
+
+    add_event(0, "CYCLES");
+    add_counted(0, 10, 0);
+    fvr_add(&file[0], FV_CHUNK_EVENT_COUNTS, 0, &counts, sizeof(counts));
+    add_event(1, "CYCLES");
+    add_counted(1, 10, 0);
+    counts = (struct fv_event_counts){ 1000, 1000 }; /* damaged: more than there are */
+    fvr_add(&file[1], FV_CHUNK_EVENT_COUNTS, 0, &counts, sizeof(counts));
+    build(2);
+    const struct fv_sampled_part *part = model.samples.parts;
+    assert_int_equal(part[0].all.count, 3);
+    assert_int_equal(fv_sampled_count(&part[0].all, FV_METRIC_EVENT_0), 2);
+    assert_int_equal(fv_sampled_count(&part[0].window, FV_METRIC_EVENT_0), 1);
+    assert_near(fv_sampled_stddev(&part[0].all, FV_METRIC_EVENT_0), sqrt(200), 1e-9); /* m2 over 2 - 1 */
+    assert_int_equal(fv_sampled_count(&part[1].all, FV_METRIC_EVENT_0), 3);
+    assert_int_equal(fv_sampled_count(&part[1].window, FV_METRIC_EVENT_0), 2);
+}
+
+/* Addresses in objects that the process met after the thread: ranges may hold one another. */
+static void late_modules(void **state)
+{
+    (void)state;
+    uint32_t last = 0;
+
+    for (int i = 0; i < 100; i++)
+        last = fvr_module(&file[0], i % 2 ? "/lib/odd.so" : "/lib/even.so", (uint64_t)(1000 - i) << 24, NULL);
+    fvr_sampler(&file[0], 0, 100, 12);
+    const uint64_t first = UINT64_C(1000) << 24, other = UINT64_C(901) << 24;
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, FV_MODULE_UNKNOWN, first + 0x11), 5, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, FV_MODULE_UNKNOWN, other + 0x11), 4, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, FV_MODULE_UNKNOWN, other + 0x100001), 2,
+             0); /* behind it */
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, FV_MODULE_UNKNOWN, UINT64_C(1) << 60), 1, 0);
+    build(1);
+    make_profile(FV_COST_ALL_RANKS);
+    assert_int_equal(last, 102);
+    expect_sum(&procedure("[even.so]")->sum.self, 5, 0, 0);
+    expect_sum(&procedure("[odd.so]")->sum.self, 4, 0, 0);
+    expect_sum(&procedure("[unknown code]")->sum.self, 3, 0, 0);
+}
+
+/* A frame belongs to the nearest function before it that is called from the same place, of the same module.
+ */
+static void nearest_context(void **state)
+{
+    (void)state;
+    const uint64_t ns[] = { 10000000, 10000000, 10000000 };
+
+    fvr_sampler(&file[0], 0, 100, 100);
+    uint32_t calls = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F);
+    for (uint64_t entry = 0x1001; entry <= 0x5001; entry += 0x1000)
+        fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, entry), ns, 3, 0, NULL);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 2, 0x3801), ns, 3, 0, NULL);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, 0x3fff), 60, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, 0x4001), 30, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, 0x800), 10, 0); /* before all */
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 2, 0x800), 10, 0); /* likewise, behind the other's */
+    build(1);
+    const struct fv_samples *s = &model.samples;
+    uint64_t ticks = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct fv_node *n = &model.nodes[s->items[i].node];
+        bool in_app = !strcmp(model.modules[n->module].name, "app");
+
+        assert_int_equal(s->items[i].ticks, !in_app               ? 0
+                                            : n->offset == 0x3001 ? 60
+                                            : n->offset == 0x4001 ? 30
+                                                                  : 0);
+        ticks += s->items[i].ticks;
+    }
+    assert_int_equal(ticks, 90);
+}
+
+/* Lines that are there only where there is something to say. */
+static void fast_and_off_processor(void **state)
+{
+    (void)state;
+    const uint64_t ns[] = { 10000, 10000, 10000, 10000, 10000, 10000, 10000, 10000 };
+    struct fv_instances slow = { .entries = 8, .returns = 8 };
+
+    fvr_sampler(&file[0], 0, 100, 100);
+    fvr_sampler(&file[1], 0, 100, 100);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 8, 0, NULL);
+    build(1);
+    char *text = shown(wide_view);
+    assert_null(strstr(text, "~ calls"));
+    assert_null(strstr(text, "had a processor"));
+    free(text);
+    tear_down(NULL);
+    set_up(NULL);
+    struct fv_sampler_record r = {
+        .rate = 100, .ticks = 100, .entries = 8, .returns = 8, .trap_ticks = 12000
+    };
+    fvr_add(&file[0], FV_CHUNK_SAMPLER, 0, &r, sizeof(r));
+    slow.path = fvr_sample_path(&file[0], 0, 0, 1, 0x201);
+    slow.flags = FV_INSTANCES_FAST;
+    slow.all[FV_METRIC_TIME].mean = 100000;
+    slow.all[FV_METRIC_CPU].mean = 14000;
+    fvr_add(&file[0], FV_CHUNK_INSTANCES, 0, &slow, sizeof(slow));
+    build(1);
+    text = shown(wide_view);
+    assert_non_null(strstr(text, "~14.0 us"));
+    assert_non_null(strstr(text, "~ calls are about as short as the 12.0 us that a trap takes"));
+    assert_non_null(strstr(text, "the functions had a processor 14.0 % of their time outside of MPI"));
+    free(text);
+}
+
 /* ---- loops ---- */
 
 static struct fv_instruction at(uint64_t address, enum fv_flow flow, uint64_t target)
@@ -937,6 +1119,7 @@ int main(void)
         TEST(serial_killed),
         TEST(source_lines),
         TEST(source_gone),
+        TEST(source_fifo),
         TEST(source_errors),
         TEST(merged),
         TEST(not_merged),
@@ -944,6 +1127,11 @@ int main(void)
         TEST(entry_of_function),
         TEST(pooled),
         TEST(events),
+        TEST(events_by_name),
+        TEST(events_lost),
+        TEST(late_modules),
+        TEST(nearest_context),
+        TEST(fast_and_off_processor),
         cmocka_unit_test(nested_loops),
         cmocka_unit_test(loop_depths),
         cmocka_unit_test(tables_and_tangles),

@@ -260,6 +260,25 @@ static void text_keeps_its_width(void **state)
     }
 }
 
+/* Runs of ranks, and an end that says so where there are more than fit. */
+static void rank_lists(void **state)
+{
+    struct fv_rank_list few = FV_RANK_LIST_INIT, many = FV_RANK_LIST_INIT, none = FV_RANK_LIST_INIT;
+    const int ranks[] = { 0, 1, 2, 3, 7, 9, 10 };
+    (void)state;
+
+    assert_string_equal(fv_rank_list_text(&none), "");
+    for (unsigned i = 0; i < sizeof(ranks) / sizeof(*ranks); i++)
+        fv_rank_list_add(&few, ranks[i]);
+    assert_string_equal(fv_rank_list_text(&few), "0-3, 7, 9-10");
+    for (int i = 0; i < 1000; i++)
+        fv_rank_list_add(&many, 2 * i);
+    const char *text = fv_rank_list_text(&many);
+    assert_memory_equal(text, "0, 2, 4, ", 9);
+    assert_true(strlen(text) < sizeof(many.text));
+    assert_string_equal(text + strlen(text) - 8, " 98, ...");
+}
+
 static void words(void **state)
 {
     char out[FV_WORD], clean[64];
@@ -513,6 +532,7 @@ int main(void)
         TEST(text_of_a_killed_run),
         TEST(text_keeps_its_width),
         TEST(words),
+        TEST(rank_lists),
         TEST(csv),
         TEST(names),
         TEST(own_symbols),

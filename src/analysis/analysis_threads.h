@@ -1,0 +1,14 @@
+/* "threads" of analysis.json, see share/analysis.md: what threads waited for each other, and what that cost
+ * in MPI. Null where no rank recorded it. */
+#ifndef FV_ANALYSIS_THREADS_H
+#define FV_ANALYSIS_THREADS_H
+
+#include "analysis/analysis.h"
+#include "report/json_stream.h"
+#include "report/views.h"
+
+/* `path` is scratch. */
+void fv_analysis_put_threads(const struct fv_analysis *analysis, struct fv_json *json,
+                             const struct fv_view *view, struct fv_path *path);
+
+#endif

@@ -1,0 +1,234 @@
+/* See weave_sections.h. */
+#include "merge/weave_sections.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHAIN 64u /* sections of a set, at most */
+
+/* A section, or a measured instance. */
+struct region {
+    uint32_t number; /* function; of an instance the node */
+    bool is_instance;
+};
+
+struct fv_section_thread {
+    struct region *open; /* each in the one before */
+    size_t count, room;
+    struct region *kept; /* scratch */
+    size_t kept_room;
+    uint64_t now; /* of the last record */
+};
+
+/* ---- what is told ---- */
+
+static bool tell(struct fv_weave_sections *w, uint32_t slot, enum fv_record_kind kind,
+                 const struct region *region)
+{
+    struct fv_section_thread *t = &w->threads[slot];
+    struct fv_location_stats *l = &w->locations[slot];
+    struct fv_record record = { .kind = (uint8_t)kind, .ref = region->number, .time_ns = t->now };
+
+    if (region->is_instance) { /* it goes on */
+        record.context = region->number;
+        record.op = 1;
+    }
+    if (!l->records || t->now < l->first_ns)
+        l->first_ns = t->now;
+    l->last_ns = t->now > l->last_ns ? t->now : l->last_ns;
+    l->records++;
+    return w->to->put(w->to, slot, &record);
+}
+
+static void push(struct fv_section_thread *t, struct region region)
+{
+    FV_GROW(t->open, t->room, t->count + 1);
+    t->open[t->count++] = region;
+}
+
+static bool enter(struct fv_weave_sections *w, uint32_t slot, struct region region)
+{
+    push(&w->threads[slot], region);
+    return tell(w, slot, region.is_instance ? FV_REC_INSTANCE : FV_REC_SECTION_ENTER, &region);
+}
+
+/* The innermost. */
+static bool leave(struct fv_weave_sections *w, uint32_t slot)
+{
+    struct fv_section_thread *t = &w->threads[slot];
+    struct region region = t->open[--t->count];
+
+    return tell(w, slot, region.is_instance ? FV_REC_INSTANCE_END : FV_REC_SECTION_LEAVE, &region);
+}
+
+/* ---- sets ---- */
+
+static bool is_in(uint32_t number, const uint32_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == number)
+            return true;
+    return false;
+}
+
+/* The functions of a set's sections, outermost first; the file is not trusted. */
+static size_t list_of(const struct fv_weave_sections *w, uint64_t set, uint32_t list[CHAIN])
+{
+    uint32_t inwards[CHAIN];
+    size_t count = 0;
+
+    for (uint64_t next; set && set < w->set_count && count < CHAIN; set = next) {
+        uint32_t section = w->sets[set].section,
+                 function = section < w->map->section_count ? w->map->sections[section] : FV_NONE;
+
+        next = w->sets[set].outer < set ? w->sets[set].outer : 0;
+        if (function != FV_NONE && !is_in(function, inwards, count))
+            inwards[count++] = function;
+    }
+    for (size_t i = 0; i < count; i++)
+        list[i] = inwards[count - 1 - i];
+    return count;
+}
+
+static bool is_open(const struct fv_section_thread *t, uint32_t function)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (!t->open[i].is_instance && t->open[i].number == function)
+            return true;
+    return false;
+}
+
+/* Leaves what ends and all inside of it, and enters the rest again; then what begins. */
+static bool change(struct fv_weave_sections *w, uint32_t slot, const uint32_t *list, size_t count)
+{
+    struct fv_section_thread *t = &w->threads[slot];
+    size_t first = 0, kept = 0;
+    bool good = true;
+
+    while (first < t->count && (t->open[first].is_instance || is_in(t->open[first].number, list, count)))
+        first++;
+    for (size_t i = first; i < t->count; i++)
+        if (t->open[i].is_instance || is_in(t->open[i].number, list, count)) {
+            FV_GROW(t->kept, t->kept_room, kept + 1);
+            t->kept[kept++] = t->open[i];
+        }
+    while (good && t->count > first)
+        good = leave(w, slot);
+    for (size_t i = 0; i < kept && good; i++)
+        good = enter(w, slot, t->kept[i]);
+    for (size_t i = 0; i < count && good; i++)
+        if (!is_open(t, list[i]))
+            good = enter(w, slot, (struct region){ .number = list[i] });
+    return good;
+}
+
+static bool take_set(struct fv_weave_sections *w, uint32_t slot, const struct fv_record *record)
+{
+    uint32_t list[CHAIN];
+
+    if (record->id && record->id >= w->set_count) {
+        w->unknown++;
+        return true;
+    }
+    return change(w, slot, list, list_of(w, record->id, list));
+}
+
+/* An instance ends in sections that began in it. */
+static bool end_instance(struct fv_weave_sections *w, uint32_t slot, const struct fv_record *record)
+{
+    struct fv_section_thread *t = &w->threads[slot];
+    size_t at = t->count, kept = 0;
+    bool good = true;
+
+    while (at && !t->open[at - 1].is_instance)
+        at--;
+    for (size_t i = at; i < t->count; i++) {
+        FV_GROW(t->kept, t->kept_room, kept + 1);
+        t->kept[kept++] = t->open[i];
+    }
+    while (good && t->count > at)
+        good = leave(w, slot);
+    t->count -= at > 0;
+    good = good && w->to->put(w->to, slot, record);
+    for (size_t i = 0; i < kept && good; i++)
+        good = enter(w, slot, t->kept[i]);
+    return good;
+}
+
+/* ---- the sink ---- */
+
+static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *record)
+{
+    struct fv_weave_sections *w = (struct fv_weave_sections *)(void *)sink;
+    struct fv_section_thread *t = &w->threads[slot];
+
+    t->now = record->time_ns > t->now ? record->time_ns : t->now;
+    switch (record->kind) {
+    case FV_REC_SECTIONS: return take_set(w, slot, record);
+    case FV_REC_INSTANCE:
+        push(t, (struct region){ .number = record->context, .is_instance = true });
+        return w->to->put(w->to, slot, record);
+    case FV_REC_INSTANCE_END: return end_instance(w, slot, record);
+    case FV_REC_THREAD_END:
+    case FV_REC_PROGRAM_END: return change(w, slot, NULL, 0) && w->to->put(w->to, slot, record);
+    default: return w->to->put(w->to, slot, record);
+    }
+}
+
+static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location)
+{
+    struct fv_weave_sections *w = (struct fv_weave_sections *)(void *)sink;
+
+    FV_GROW(w->threads, w->room, (size_t)slot + 1);
+    for (; w->thread_count <= slot; w->thread_count++)
+        w->threads[w->thread_count] = (struct fv_section_thread){ 0 };
+    return w->to->open(w->to, slot, location);
+}
+
+static void release_thread(struct fv_section_thread *t)
+{
+    free(t->open);
+    free(t->kept);
+    *t = (struct fv_section_thread){ 0 };
+}
+
+static bool close_location(struct fv_sink *sink, uint32_t slot)
+{
+    struct fv_weave_sections *w = (struct fv_weave_sections *)(void *)sink;
+    bool good = change(w, slot, NULL, 0);
+
+    release_thread(&w->threads[slot]);
+    return w->to->close(w->to, slot) && good;
+}
+
+void fv_weave_sections_init(struct fv_weave_sections *w, struct fv_sink *to)
+{
+    *w = (struct fv_weave_sections){ .to = to };
+    w->sink = (struct fv_sink){ .context = w, .open = open_location, .put = put, .close = close_location };
+}
+
+void fv_weave_sections_rank(struct fv_weave_sections *w, const struct fv_reader *reader,
+                            const struct fv_def_map *map, struct fv_location_stats *locations)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SECTION_SETS);
+
+    w->map = map;
+    w->locations = locations;
+    w->set_count = 0;
+    for (const void *p; (p = fv_cursor_next(&c));) { /* the reader bounds the index */
+        FV_GROW(w->sets, w->set_room, c.index + 2);
+        for (; w->set_count <= c.index + 1; w->set_count++)
+            w->sets[w->set_count] = (struct fv_section_set){ 0 };
+        memcpy(&w->sets[c.index + 1], p, sizeof(*w->sets));
+    }
+}
+
+void fv_weave_sections_release(struct fv_weave_sections *w)
+{
+    while (w->thread_count)
+        release_thread(&w->threads[--w->thread_count]);
+    free(w->threads);
+    free(w->sets);
+    w->threads = NULL;
+    w->sets = NULL;
+}

@@ -1,0 +1,110 @@
+/* Locks that a thread holds: for how long (--threads=hold), and who held it before (owner). See sync.h. */
+#include "threads/sync.h"
+
+#include <string.h>
+
+static struct fv_sync_hold *find_hold(struct fv_sync *s, uintptr_t address)
+{
+    for (unsigned i = s->holds; i-- > 0;)
+        if (s->hold[i].address == address)
+            return &s->hold[i];
+    return NULL;
+}
+
+static void note_owner(struct fv_sync_thing *thing, struct fv_sync_record *record)
+{
+    struct fv_sync_record *before = __atomic_load_n(&thing->holder, __ATOMIC_ACQUIRE);
+
+    if (before == record)
+        return;
+    record->owner_changes += before && before->thread != record->thread;
+    __atomic_store_n(&thing->holder, record, __ATOMIC_RELEASE);
+}
+
+/* Can it be acquired by who holds it? If not, another thread has released it, which binary semaphores made of
+ * mutexes do: when is not known. */
+static bool is_held_again(const struct fv_sync_hold *h, const struct fv_sync_record *record,
+                          const struct fv_sync_thing *thing)
+{
+    if (h->thing != thing)
+        return false; /* another object at its address */
+    switch (thing ? thing->kind : FV_SYNC_KINDS) {
+    case FV_SYNC_SPIN: return false;
+    case FV_SYNC_RWLOCK:
+        return record->operation != FV_SYNC_LOCK && record->operation != FV_SYNC_TRY &&
+               record->operation != FV_SYNC_TIMED;
+#if defined(__GLIBC__)
+    case FV_SYNC_MUTEX:
+        return (((const pthread_mutex_t *)h->address)->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
+#endif
+    }
+    return true;
+}
+
+void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record,
+                  struct fv_sync_thing *thing)
+{
+    if (fv_sync_wants(FV_SYNC_TRACED) && record != &s->ignored)
+        fv_traced_acquired(s, address, thing);
+    if (thing && fv_sync_wants(FV_THREADS_OWNER))
+        note_owner(thing, record);
+    if (!fv_sync_wants(FV_THREADS_HOLD))
+        return;
+    struct fv_sync_hold *h = find_hold(s, address);
+    if (FV_UNLIKELY(h && is_held_again(h, record, thing)))
+        h->depth++;
+    else if (FV_UNLIKELY(h))
+        *h = (struct fv_sync_hold){ address, fv_ticks(), record, thing, 1 };
+    else if (FV_UNLIKELY(s->holds == FV_SYNC_HOLDS))
+        s->state->holds_lost++;
+    else
+        s->hold[s->holds++] = (struct fv_sync_hold){ address, fv_ticks(), record, thing, 1 };
+}
+
+static void hold_ended(struct fv_sync *s, unsigned i, uint64_t now)
+{
+    const struct fv_sync_hold *h = &s->hold[i];
+    uint64_t ticks = now > h->begin ? now - h->begin : 0;
+
+    h->record->hold_count++;
+    h->record->hold_sum += ticks;
+    if (ticks > h->record->hold_max)
+        h->record->hold_max = ticks;
+    s->holds--;
+    if (FV_UNLIKELY(i < s->holds))
+        memmove(&s->hold[i], &s->hold[i + 1], (s->holds - i) * sizeof(*s->hold));
+}
+
+void fv_sync_released(const volatile void *lock, uint64_t now)
+{
+    struct fv_sync *s = fv_sync_current;
+    struct fv_sync_hold *h = s && now ? find_hold(s, (uintptr_t)lock) : NULL;
+
+    if (s && fv_sync_wants(FV_SYNC_TRACED))
+        fv_traced_released(s, (uintptr_t)lock, now);
+    if (h && !--h->depth)
+        hold_ended(s, (unsigned)(h - s->hold), now);
+}
+
+void fv_sync_hold_pause(struct fv_sync *s, const volatile void *lock, struct fv_sync_hold *out)
+{
+    struct fv_sync_hold *h = find_hold(s, (uintptr_t)lock);
+
+    *out = h ? *h : (struct fv_sync_hold){ 0 };
+    if (h)
+        hold_ended(s, (unsigned)(h - s->hold), fv_ticks());
+}
+
+void fv_sync_hold_again(struct fv_sync *s, const struct fv_sync_hold *hold)
+{
+    if (!hold->record)
+        return;
+    if (s->holds < FV_SYNC_HOLDS) {
+        s->hold[s->holds] = *hold;
+        s->hold[s->holds++].begin = fv_ticks();
+    } else {
+        s->state->holds_lost++;
+    }
+    if (hold->thing && fv_sync_wants(FV_THREADS_OWNER))
+        __atomic_store_n(&hold->thing->holder, hold->record, __ATOMIC_RELEASE);
+}

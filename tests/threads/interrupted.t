@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""What comes in between does not hang, crash or change a program with --threads: callbacks of the loader, forks,
+cancellation, handlers that post or jump away, plugins that go, threads that nobody saw begin."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import threads
+import harness
+from report import check, equal
+from threads import total
+
+
+def main():
+    tap = harness.Tap()
+    program = threads.build('interrupted.c')
+    runs = {}
+    for case in ('callback', 'forks', 'cancel', 'jumps', 'posts', 'unseen'):
+        with tap.test('{}: the same as without'.format(case)):
+            plain = harness.run([program, case], limit=60).ended(0)
+            run = threads.record([program, case], '--threads=hold', '--clock=monotonic', limit=60).ended(0)
+            equal('output', (run.out, run.err), (plain.out, ''))
+            runs[case] = run
+            equal('damages', threads.dump(run.directory, 'damage'), [])
+    for mpi in harness.mpis(tap):
+        with tap.test('{}: forks, with a handler from before MPI_Init'.format(mpi)):
+            ours = threads.build('interrupted.c', '-DWITH_MPI', compiler=mpi.cc, output='interrupted.' + str(mpi))
+            run = mpi.profile(ours, 1, ['forks'], ['-q', '--threads'], limit=60).ended(0)
+            equal('output', run.out, runs['forks'].out)
+    with tap.test('an allocator that locks, and makes its locks on first use'):
+        run = threads.record([threads.build('own_malloc.c', '-fno-builtin')], '--threads', limit=60).ended(0)
+        equal('output', (run.out, run.err), ('allocated\n', ''))
+    with tap.test('who has the name of a joined thread is another'):
+        waits = threads.Waits(runs['unseen'].directory)
+        life, = [life for life in waits.lives if life.routine == 'seen']
+        check(life.join_end < life.end + 20e6, 'joined at {}, ended at {}', life.join_end, life.end)
+    with tap.test('plugins with their locks at one address'):
+        plugins = [threads.build('plugin.c', '-shared', '-fPIC', '-DLOCK=lock_' + name, *more, output=name + '.so')
+                   for name, more in (('a', []), ('b', ['-DSHIFTED']))]
+        run = threads.record([program] + plugins, '--threads', '--clock=monotonic').ended(0)
+        lines = run.out.splitlines()
+        if lines[0] != lines[1]:
+            raise harness.Skip('the loader gave them different addresses')
+        waits = threads.Waits(run.directory)
+        for name in 'ab':
+            records = waits.of('lock_' + name)
+            equal('lock_' + name, (total(records, 'acquired'), sorted({n for r in records for n in r.names})), (5, ['use']))
+    tap.done()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,393 @@
+/* OpenMP in less usual ways, one a run: argument 1. Prints what was computed, and "truth NAME NANOSECONDS",
+ * which the program measured itself.
+ *
+ *     doacross     two threads pass iterations on; the waits for the iteration before
+ *     turns        an ordered loop, of whose iterations only some have something ordered
+ *     taskloop     two tasks, of which one is long; who made them waits for the other's
+ *     depend       a task that runs at once, after one that it depends on
+ *     shared       a single whose result all get: the others wait for it
+ *     many         a taskloop of 200000 tasks
+ *     forked       the child of a fork leaves a region that its parent has left
+ *     nested       200 teams in each of a team
+ *     teams        threads of the program that fork teams, end, and are followed by others
+ *     large        a team of 300
+ *     paused       tasks in a region while recording is paused
+ *     exit         exit() in a region
+ *     hung         killed while a thread waits at a barrier, after a task; with another argument: in the task
+ *     same         host teams, target regions, OpenMP's resources given back, its own number of threads
+ */
+#include <omp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SITE __attribute__((noinline)) static
+
+/* Of the library that records, if there is one. */
+void fvmpi_pause(void) __attribute__((weak));
+void fvmpi_resume(void) __attribute__((weak));
+
+static void rest(double ms)
+{
+    double until = omp_get_wtime() + 1e-3 * ms, left;
+
+    while ((left = until - omp_get_wtime()) > 0) {
+        struct timespec t = { .tv_nsec = (long)(1e9 * left) };
+
+        nanosleep(&t, NULL);
+    }
+}
+
+static void truth(const char *name, double seconds)
+{
+    printf("truth %s %.0f\n", name, 1e9 * seconds);
+}
+
+SITE void doacross(void)
+{
+    double sum = 0;
+    int last = 0;
+
+#pragma omp parallel for ordered(1) schedule(static, 1) num_threads(2) reduction(+ : sum)
+    for (int i = 0; i < 12; i++) {
+        double before = omp_get_wtime();
+#pragma omp ordered depend(sink : i - 1)
+        sum += omp_get_wtime() - before;
+        rest(3);
+        last = i;
+#pragma omp ordered depend(source)
+    }
+    double ull = 0;
+#pragma omp parallel for ordered(2) schedule(static, 1) num_threads(2) reduction(+ : ull)
+    for (unsigned long long i = 1; i < 5; i++)
+        for (unsigned long long k = 1; k < 3; k++) {
+            double before = omp_get_wtime();
+#pragma omp ordered depend(sink : i - 1, k) depend(sink : i, k - 1)
+            ull += omp_get_wtime() - before;
+            rest(3);
+#pragma omp ordered depend(source)
+        }
+    truth("doacross", sum + ull);
+    printf("last %d\n", last);
+}
+
+/* Thread 1 has no ordered region in its first iteration: it waits for its turn where it asks for the next
+ * one. */
+SITE void turns(void)
+{
+    double came = 0, left = 0, sum = 0;
+
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+#pragma omp for ordered schedule(static, 1) nowait
+    for (int i = 0; i < 4; i++) {
+        if (i == 1) {
+            came = omp_get_wtime();
+            continue;
+        }
+        if (i == 0)
+            rest(20);
+        double before = omp_get_wtime();
+#pragma omp ordered
+        {
+            sum += omp_get_wtime() - before;
+            rest(5);
+        }
+        if (i == 0)
+            left = omp_get_wtime();
+    }
+    truth("turns", sum + (left > came ? left - came : 0));
+}
+
+SITE void taskloop(void)
+{
+    double done[2] = { 0, 0 };
+
+#pragma omp parallel num_threads(2)
+#pragma omp single nowait
+    {
+        bool mine[2] = { false, false };
+        int me = omp_get_thread_num();
+        double end;
+#pragma omp taskloop num_tasks(2) shared(done, mine)
+        for (int i = 0; i < 2; i++) {
+            rest(i ? 10 : 50);
+            done[i] = omp_get_wtime();
+            mine[i] = omp_get_thread_num() == me;
+        }
+        end = omp_get_wtime();
+        truth("taskloop", mine[0] && mine[1] ? 0 : mine[0] ? end - done[0] : mine[1] ? end - done[1] : -1);
+    }
+}
+
+SITE void depend(void)
+{
+    double before = 0, begun = 0;
+    int value = 0, other = 0, who = -1;
+
+#pragma omp parallel num_threads(2)
+#pragma omp single nowait
+    {
+#pragma omp task depend(out : value) shared(who)
+        {
+            who = omp_get_thread_num();
+            rest(40);
+            value = 7;
+        }
+        rest(10); /* the other thread has it, most likely */
+        before = omp_get_wtime();
+#pragma omp task depend(in : value) if (0) shared(other)
+        {
+            begun = omp_get_wtime();
+            other = value;
+            rest(20);
+        }
+        truth("depend", who == omp_get_thread_num() ? 0 : begun - before);
+    }
+    printf("depend %d\n", other);
+}
+
+SITE void shared(void)
+{
+    double sum = 0;
+    int value = 0;
+
+#pragma omp parallel num_threads(3) firstprivate(value) reduction(+ : sum)
+    {
+        double before = omp_get_wtime();
+        bool is_mine = false;
+#pragma omp barrier
+#pragma omp single copyprivate(value)
+        {
+            sum += omp_get_wtime() - before;
+            rest(20);
+            value = 5;
+            is_mine = true;
+            before = omp_get_wtime();
+        }
+        sum += omp_get_wtime() - before;
+        if (value != 5)
+            puts("not shared");
+        if (!is_mine)
+            rest(20); /* the other one comes first, and waits */
+        before = omp_get_wtime();
+#pragma omp barrier
+        sum += omp_get_wtime() - before;
+    }
+    truth("shared", sum);
+}
+
+SITE void many(void)
+{
+    long sum = 0;
+
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp taskloop grainsize(1)
+    for (int i = 0; i < 200000; i++)
+#pragma omp atomic
+        sum += i;
+    printf("many %ld\n", sum);
+}
+
+SITE void alone(pid_t *child)
+{
+#pragma omp parallel if (0)
+    {
+        *child = fork();
+        if (!*child)
+            rest(60);
+    }
+}
+
+SITE void forked(void)
+{
+    pid_t child = -1;
+
+    alone(&child);
+    if (!child)
+        _exit(0);
+    for (int i = 0; i < 50; i++)
+#pragma omp parallel num_threads(2)
+        if (omp_get_thread_num())
+            rest(0.2);
+    waitpid(child, NULL, 0);
+}
+
+SITE void nested(void)
+{
+    int sum = 0;
+
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+    for (int i = 0; i < 200; i++)
+#pragma omp parallel num_threads(2)
+#pragma omp atomic
+        sum++;
+    printf("nested %d\n", sum);
+}
+
+static void *forks_teams(void *arg)
+{
+    int sum = 0;
+
+    for (int i = 0; i < 10; i++)
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+    {
+#pragma omp critical(shared_by_teams)
+        sum++;
+#pragma omp barrier
+    }
+#pragma omp atomic
+    *(int *)arg += sum;
+    return NULL;
+}
+
+SITE void teams(void)
+{
+    pthread_t t[3];
+    int sum = 0;
+
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 3; i++)
+            pthread_create(&t[i], NULL, forks_teams, &sum);
+        for (int i = 0; i < 3; i++)
+            pthread_join(t[i], NULL);
+    }
+    printf("teams %d\n", sum);
+}
+
+SITE void large(void)
+{
+    int sum = 0;
+
+#pragma omp parallel num_threads(300)
+    {
+#pragma omp barrier
+#pragma omp atomic
+        sum++;
+    }
+    printf("large %d\n", sum);
+}
+
+SITE void with_tasks(int *sum)
+{
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp barrier
+        if (omp_get_thread_num())
+            for (int i = 0; i < 20; i++)
+#pragma omp task
+            {
+                rest(0.1);
+#pragma omp atomic
+                ++*sum;
+            }
+    }
+}
+
+SITE void paused(void)
+{
+    int sum = 0;
+
+    with_tasks(&sum);
+    if (fvmpi_pause)
+        fvmpi_pause();
+    with_tasks(&sum);
+    if (fvmpi_resume)
+        fvmpi_resume();
+    printf("paused %d\n", sum);
+}
+
+SITE void exit_in_region(void)
+{
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp barrier
+        if (omp_get_thread_num())
+            rest(1000);
+        exit(3);
+    }
+}
+
+/* Thread 0 runs the task where it waits, and is in the task when all is over; then the other one kills. */
+SITE void hung(int in_task)
+{
+    static int begun;
+
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num()) {
+#pragma omp task
+        {
+            __atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+            rest(in_task ? 10000 : 1);
+        }
+        while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+            rest(1);
+        rest(50);
+        raise(SIGKILL);
+    }
+}
+
+SITE void same(void)
+{
+    int sum = 0, sum2 = 0;
+
+#pragma omp teams num_teams(3) reduction(+ : sum)
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+    sum += 10 + omp_get_team_num();
+#pragma omp target teams distribute parallel for map(tofrom : sum2) reduction(+ : sum2)
+    for (int i = 0; i < 100; i++)
+        sum2 += i;
+#pragma omp target map(tofrom : sum2)
+#pragma omp parallel num_threads(2)
+#pragma omp atomic
+    sum2++;
+    printf("same %s %d\n", sum >= 20 ? "yes" : "no", sum2);
+    printf("paused %d\n", omp_pause_resource_all(omp_pause_soft));
+    omp_set_dynamic(1);
+    sum = 0;
+#pragma omp parallel reduction(+ : sum)
+    {
+#pragma omp for schedule(guided) nowait
+        for (int i = 0; i < 1000; i++)
+            sum += i;
+#pragma omp sections
+        {
+#pragma omp section
+            sum += 1;
+#pragma omp section
+            sum += 2;
+        }
+    }
+    printf("own number %d, %d\n", sum, omp_pause_resource_all(omp_pause_hard));
+#pragma omp parallel num_threads(2)
+#pragma omp master
+    printf("again %d\n", omp_get_num_threads());
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {
+        { "doacross", doacross }, { "turns", turns }, { "taskloop", taskloop }, { "depend", depend },
+        { "shared", shared },     { "many", many },   { "forked", forked },     { "nested", nested },
+        { "teams", teams },       { "large", large }, { "paused", paused },     { "exit", exit_in_region },
+        { "same", same },
+    };
+
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (!strcmp(what, cases[i].name))
+            cases[i].run();
+    if (!strcmp(what, "hung"))
+        hung(argc > 2);
+    return 0;
+}

@@ -1,0 +1,358 @@
+/* Which instances are chosen without bias: programs of known patterns, run in a simulated time by the
+ * sampler's own code of ticks, breakpoints and windows. What is simulated is the program, the clock and the
+ * kernel. Each pattern is run many times with other random numbers: the means of the windows' instances must
+ * have the patterns' means, and be as far off in single runs as their number makes likely, no further. */
+#include "sampler/instances.c"
+#include "sampler/ticks.c"
+#include "sampler/window.c"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define RATE    500 /* ticks a second */
+#define RUNS    200
+#define OTHERS  10 /* functions, where there are any */
+#define UNIT_NS 100.0
+#define TRAP_NS 12000.0 /* half before the handler, half after it */
+#define TICK_NS 20000.0 /* in handlers */
+#define X_NS    12000.0
+#define RW_NS   8000.0
+
+/* The program is main, at ENTRY(0), which calls the function that is looked at, at ENTRY(1), or that and
+ * another. */
+#define ENTRY(function) ((uintptr_t)0x1000 * ((function) + 1))
+#define SLOT            0x6000u /* of the return address */
+#define RETURN          0x4242u
+
+struct fv_calibration fv_sampler_calibration;
+struct fv_runtime fv_rt;
+
+static struct fv_sampler *s;
+static struct fv_instances context[OTHERS + 2]; /* of main and of the functions */
+static unsigned inside;                         /* the function that the program is in */
+static double now, next_tick;                   /* CPU time */
+static double call_ns;                          /* of the present call */
+static uint64_t chance;
+
+static double uniform(void)
+{
+    chance += UINT64_C(0x9e3779b97f4a7c15);
+    return (double)(fv_mix(chance) >> 11) / 9007199254740992.0;
+}
+
+/* ---- in place of the tables and the kernel ---- */
+
+void fv_walk(struct fv_sampler *sampler, const struct fv_registers *registers)
+{
+    (void)registers;
+    sampler->walk.count = inside ? 2 : 1;
+    sampler->walk.function[0] = ENTRY(inside);
+    sampler->walk.function[1] = ENTRY(0);
+}
+uint32_t fv_walk_intern(struct fv_sampler *sampler, unsigned first)
+{
+    (void)sampler, (void)first;
+    return inside + 1;
+}
+uint32_t fv_context_known(const struct fv_sampler *sampler, uint32_t node)
+{
+    (void)sampler;
+    return node - 1;
+}
+uint32_t fv_context_find(struct fv_sampler *sampler, uint32_t node, uint32_t known)
+{
+    sampler->context[node - 1].known = known;
+    return node - 1;
+}
+struct fv_instances *fv_context_record(struct fv_sampler *sampler, uint32_t number)
+{
+    (void)sampler;
+    return &context[number];
+}
+struct fv_event_counts *fv_context_events(struct fv_sampler *sampler, uint32_t number)
+{
+    (void)sampler, (void)number;
+    return NULL;
+}
+uint32_t fv_known_find(struct fv_sampler *sampler, uintptr_t entry)
+{
+    for (uint32_t i = 0; i < sampler->known_count; i++)
+        if (sampler->known[i].entry == entry)
+            return i;
+    sampler->known[sampler->known_count] = (struct fv_known){ .entry = entry };
+    return sampler->known_count++;
+}
+void fv_context_add(struct fv_sampler *sampler, const struct fv_live *live, const struct fv_readings *end)
+{
+    struct fv_instances *r = &context[live->context];
+    struct fv_moments *m = &r->in_window[FV_METRIC_CPU];
+    uint64_t place = r->returns < FV_RESERVOIR ? r->returns : fv_sampler_random(sampler) % (r->returns + 1);
+    double off = call_ns - m->mean;
+
+    (void)end;
+    r->returns++;
+    r->all[FV_METRIC_CPU].mean += (call_ns - r->all[FV_METRIC_CPU].mean) / (double)r->returns;
+    if (live->in_window) {
+        r->window++;
+        m->mean += off / (double)r->window;
+        m->m2 += off * (call_ns - m->mean);
+    }
+    if (place < FV_RESERVOIR)
+        r->reservoir[place].cpu_ns = (uint64_t)call_ns;
+    fv_window_refresh(sampler, live->context);
+}
+bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address)
+{
+    (void)event, (void)kind, (void)slot, (void)address;
+    return true;
+}
+void fv_perf_disarm(struct fv_event_fd *event)
+{
+    (void)event;
+}
+void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns)
+{
+    (void)event;
+    next_tick = now + (double)period_ns;
+}
+void fv_cost_add(struct fv_sampler *sampler, uint32_t node, bool in_mpi)
+{
+    (void)sampler, (void)node, (void)in_mpi;
+}
+void fv_timer_set_period(const struct fv_tick_timer *timer, uint64_t period_ns)
+{
+    (void)timer, (void)period_ns;
+}
+void fv_calls_tick(struct fv_sampler *sampler)
+{
+    (void)sampler;
+}
+void fv_readings_see_processor(struct fv_sampler *sampler)
+{
+    (void)sampler;
+}
+void fv_readings_take(struct fv_sampler *sampler, struct fv_readings *out)
+{
+    (void)sampler, (void)out;
+}
+void fv_pmu_learn(const struct fv_pmu *pmu, const struct fv_pmu_mark *mark)
+{
+    (void)pmu, (void)mark;
+}
+const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
+{
+    static const struct fv_cfi_row row;
+
+    (void)cache, (void)pc;
+    return &row;
+}
+bool fv_stack_read(const struct fv_stack *stack, uintptr_t address, uintptr_t *value)
+{
+    (void)stack, (void)address;
+    *value = RETURN;
+    return true;
+}
+
+/* ---- the handler, as in sampler.c, and the program ---- */
+
+static void handle(enum fv_trap kind, unsigned slot, uintptr_t pc, uintptr_t sp, double takes_ns)
+{
+    struct fv_registers r = { 0 };
+    struct fv_readings at = { 0 };
+
+    r.r[FV_REG_RIP] = pc;
+    r.r[FV_REG_RSP] = sp;
+    now += TRAP_NS / 2;
+    at.cpu_ns = (uint64_t)now;
+    if (kind == FV_TRAP_TICK)
+        fv_tick(s, &r, at.cpu_ns);
+    else if (kind == FV_TRAP_X)
+        fv_live_on_x(s, slot, &r, at.cpu_ns);
+    else
+        fv_live_on_rw(s, &r, &at);
+    now += takes_ns;
+    s->tool_ns += (uint64_t)now - at.cpu_ns + (uint64_t)TRAP_NS;
+    for (unsigned i = 0; i < FV_X_SLOTS; i++)
+        if (s->x[i].fresh) {
+            s->x[i].fresh = false;
+            s->x[i].armed_cpu_ns = (uint64_t)now;
+            s->x[i].armed_tool_ns = s->tool_ns;
+        }
+    now += TRAP_NS / 2;
+}
+
+static void compute(double ns)
+{
+    while (now + ns >= next_tick) {
+        double before = fmax(next_tick - now, 0);
+
+        now += before;
+        ns -= before;
+        handle(FV_TRAP_TICK, 0, 0, SLOT, TICK_NS);
+    }
+    now += ns;
+}
+
+static void call(unsigned function, double units)
+{
+    inside = function;
+    for (unsigned i = 0; i < FV_X_SLOTS; i++)
+        if (s->x[i].entry == ENTRY(function))
+            handle(FV_TRAP_X, i, ENTRY(function), SLOT, X_NS);
+    call_ns = units * UNIT_NS * (1 + 0.02 * (uniform() - 0.5));
+    compute(call_ns);
+    if (s->thread->watched == SLOT)
+        handle(FV_TRAP_RW, 0, RETURN, SLOT + sizeof(uintptr_t), RW_NS);
+    inside = 0;
+    compute(300); /* the loop in main */
+}
+
+/* ---- patterns: units of the i-th call ---- */
+
+static double alternating(long i)
+{
+    return i & 1 ? 2000 : 400;
+}
+static double short_blocks(long i)
+{
+    return i / 10 & 1 ? 2000 : 500;
+}
+static double blocks(long i)
+{
+    return i / 100 & 1 ? 2000 : 500;
+}
+static double period(long i)
+{
+    return i % 7 ? 500 : 3500;
+}
+static double drift(long i)
+{
+    return (double)(400 + i % 1000);
+}
+static double rare(long i) /* two of a hundred take twenty times as long */
+{
+    return (uint32_t)i * 2654435769u < 85899346u ? 8000 : 400;
+}
+
+struct result {
+    double bias, standard_error; /* of the mean: over the truth */
+};
+
+static struct result run(double (*units)(long), double other, double seconds, uint64_t seed)
+{
+    static struct fv_thread_record thread_record;
+    static struct fv_sampler_record record;
+    static struct fv_thread thread;
+    const struct fv_instances *r = &context[1];
+    double sum = 0;
+    long calls = 0;
+
+    memset(s, 0, sizeof(*s));
+    memset(context, 0, sizeof(context));
+    record = (struct fv_sampler_record){ .rate = RATE, .mode = FV_SAMPLER_BREAKPOINTS };
+    thread = (struct fv_thread){ .record = &thread_record, .stack_low = 0x1000, .stack_end = 0x10000 };
+    s->thread = &thread;
+    s->record = &record;
+    s->random = chance = fv_mix2(seed, 77);
+    now = 1e6;
+    next_tick = now + 1e9 / RATE;
+    for (; now < seconds * 1e9; calls++) {
+        call(1, units(calls));
+        sum += call_ns;
+        for (unsigned i = 0; i < OTHERS && other > 0; i++)
+            call(2 + i, other);
+    }
+    assert_true(r->window >= 40 && r->window <= r->returns);
+    const struct fv_moments *m = &r->in_window[FV_METRIC_CPU];
+    double truth = sum / (double)calls, n = (double)r->window;
+    return (struct result){ m->mean / truth - 1, sqrt(m->m2 / (n - 1) / n) / truth };
+}
+
+/* `other`: units of a call of others, which come in turn. */
+static void unbiased(const char *name, double (*units)(long), double other, double seconds, double tolerance)
+{
+    double bias = 0, squares = 0, z;
+    unsigned far = 0;
+
+    for (unsigned i = 0; i < RUNS; i++) {
+        struct result r = run(units, other, seconds, i);
+
+        bias += r.bias / RUNS;
+        z = r.bias / r.standard_error;
+        squares += z * z / RUNS;
+        far += fabs(z) > 4;
+    }
+    z = sqrt(squares);
+    printf("# %s: %+.1f %%, root of the mean squared error over the standard error %.2f, %u far off\n", name,
+           100 * bias, z, far);
+    if (fabs(bias) > tolerance || z > 1.5 || far > RUNS / 100)
+        fail_msg("%s: biased by %+.1f %%, error %.2f times the standard error", name, 100 * bias, z);
+}
+
+static void patterns(void **state)
+{
+    (void)state;
+    unbiased("alternating", alternating, 0, 2, 0.01);
+    unbiased("blocks of 10", short_blocks, 0, 2, 0.01);
+    unbiased("blocks of 100", blocks, 0, 2, 0.015);
+    unbiased("period of 7", period, 0, 2, 0.015);
+    unbiased("drift", drift, 0, 2, 0.015);
+    unbiased("rare", rare, 0, 4, 0.02);
+}
+
+/* A program whose first second has long calls alone: they were chosen by a window as long as these. */
+static double late(long i)
+{
+    return i < 1000 ? 8000 : 500;
+}
+
+/* With others in turn: which function is waited for must not depend on how long it takes at present. */
+static double slow_drift(long i)
+{
+    return (double)(400 + i % 3000);
+}
+
+static void among_others(void **state)
+{
+    (void)state;
+    unbiased("drift, and others", drift, 1000, 12, 0.015);
+    unbiased("slow drift, and others", slow_drift, 1000, 12, 0.015);
+    unbiased("blocks of 100, and others", blocks, 1000, 6, 0.015);
+}
+
+static void shrinks(void **state)
+{
+    (void)state;
+    unbiased("long ones first", late, 0, 4, 0.03);
+}
+
+static int make_sampler(void **state)
+{
+    (void)state;
+    fv_sampler_calibration.trap_ns = (uint64_t)TRAP_NS;
+    s = calloc(1, sizeof(*s));
+    return s ? 0 : -1;
+}
+
+static int free_sampler(void **state)
+{
+    (void)state;
+    free(s);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(patterns), cmocka_unit_test(among_others),
+                                        cmocka_unit_test(shrinks) };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("windows", tests, make_sampler, free_sampler);
+}
