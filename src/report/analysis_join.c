@@ -315,7 +315,7 @@ static bool same_run(const struct join *j, double *coverage)
         traced_s += traced[i].time_s;
         all_s += profiled_s[i];
     }
-    *coverage = all_s > 0 ? fmin(traced_s / all_s, 1) : 0;
+    *coverage = all_s > 0 ? fmin(traced_s / all_s, 1) : 1; /* a program without MPI */
     free(traced);
     free(profiled_s);
     return same;

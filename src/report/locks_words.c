@@ -10,7 +10,7 @@
 /* std::mutex::lock() says less than who calls it. Names of templates come with the type that they return. */
 static bool is_library(const struct fv_frame *f)
 {
-    static const char *const begins[] = { "std::", "__gthread", "__gnu_cxx::", "pthread_" };
+    static const char *const begins[] = { "std::", "__gthread", "__glibcxx_", "__gnu_cxx::", "pthread_" };
     const char *name = f->function ? f->function : "";
 
     for (const char *end = name + strcspn(name, "<("), *at = name; at < end; at++)

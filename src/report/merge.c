@@ -156,6 +156,9 @@ void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
     for (size_t i = 0; i < m->locks.site_count; i++)
         m->locks.sites[i].node = stand_in(&fold, m->locks.sites[i].node);
     fv_locks_fold(&m->locks);
+    for (size_t i = 0; i < m->phases.count; i++)
+        m->phases.items[i].node = stand_in(&fold, m->phases.items[i].node);
+    fv_phases_fold(&m->phases);
     free(fold.of_node);
     free(same);
     fv_path_release(&fold.path);

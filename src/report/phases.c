@@ -178,7 +178,7 @@ static uint32_t phase_of(struct gather *g, enum fv_phase_kind kind, uint32_t rou
     return (uint32_t)s->count++;
 }
 
-static void add_sums(struct fv_phase_sums *to, const struct fv_phase_sums *from)
+void fv_phase_sums_add(struct fv_phase_sums *to, const struct fv_phase_sums *from)
 {
     if (!from->instances)
         return;
@@ -291,8 +291,8 @@ static void add_instance(struct gather *g, struct fv_life *lives, size_t count)
         lives[i].instance = (uint32_t)part->sums.instances;
         g->out->items[phase].open = g->out->items[phase].open || lives[i].alive;
     }
-    add_sums(&part->sums, &sums);
-    add_sums(&g->out->items[phase].sums, &sums);
+    fv_phase_sums_add(&part->sums, &sums);
+    fv_phase_sums_add(&g->out->items[phase].sums, &sums);
 }
 
 static const char *module_name(const struct fv_model *m, uint32_t routine)
@@ -395,8 +395,8 @@ static void read_regions(struct gather *g)
         struct fv_phase_sums sums = sum_regions(g, &r);
 
         g->out->items[phase].open = g->out->items[phase].open || r.open;
-        add_sums(&part_of(g, phase)->sums, &sums);
-        add_sums(&g->out->items[phase].sums, &sums);
+        fv_phase_sums_add(&part_of(g, phase)->sums, &sums);
+        fv_phase_sums_add(&g->out->items[phase].sums, &sums);
     }
 }
 
@@ -425,7 +425,7 @@ static int by_time(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static void order_phases(struct fv_phases *s)
+void fv_phases_order(struct fv_phases *s)
 {
     struct numbered *order = fv_xcalloc(s->count, sizeof(*order));
     uint32_t *renumbered = fv_xcalloc(s->count, sizeof(*renumbered));
@@ -437,6 +437,7 @@ static void order_phases(struct fv_phases *s)
         qsort(order, s->count, sizeof(*order), by_time);
     for (uint32_t i = 0; i < s->count; i++) {
         sorted[i] = s->items[order[i].id];
+        sorted[i].ranks = 0;
         renumbered[order[i].id] = i;
     }
     for (size_t i = 0; i < s->part_count; i++)
@@ -469,7 +470,7 @@ void fv_build_phases(struct fv_build *b)
         read_regions(&g);
         find_instances(&g, first);
     }
-    order_phases(g.out);
+    fv_phases_order(g.out);
     free(g.slots);
     fv_index_release(&g.phases);
     fv_index_release(&g.parts);

@@ -145,6 +145,11 @@ struct fv_stack {
 };
 struct fv_stack fv_phase_stack(const struct fv_phase *phase, double t1_s);
 
+void fv_phase_sums_add(struct fv_phase_sums *to, const struct fv_phase_sums *from);
+/* Sorts phases by time and their parts by phase and rank, and says of each phase which parts are its. */
+void fv_phases_order(struct fv_phases *phases);
+/* When nodes of paths have changed: phases that have become equal are added up. */
+void fv_phases_fold(struct fv_phases *phases);
 void fv_phases_release(struct fv_phases *phases);
 
 #endif

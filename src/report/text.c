@@ -82,9 +82,10 @@ static bool has_open_calls(const struct fv_model *m)
 }
 
 /* Of a program without MPI: there are no parts of its time, unless threads were watched. */
-static void put_serial_verdict(const struct fv_page *p, const struct fv_model *m)
+static void put_serial_verdict(const struct fv_page *p, const struct fv_view *v)
 {
-    char elapsed[FV_WORD], cpu[FV_WORD], wait[FV_WORD], part[FV_WORD], text[300];
+    const struct fv_model *m = v->model;
+    char elapsed[FV_WORD], cpu[FV_WORD], waited[500], text[800];
     double cpu_s = 0;
     int n;
 
@@ -98,21 +99,21 @@ static void put_serial_verdict(const struct fv_page *p, const struct fv_model *m
         n += snprintf(text + n, sizeof(text) - (size_t)n, ", CPU time %s (by samples)",
                       fv_words_seconds(m->samples.cpu_s, cpu));
     if (m->locks.recorded)
-        snprintf(text + n, sizeof(text) - (size_t)n, "; threads waited %s for each other, %s of their time",
-                 fv_words_seconds(m->locks.wait_s, wait),
-                 fv_words_percent(m->locks.wait_s, m->locks.thread_s, part));
+        snprintf(text + n, sizeof(text) - (size_t)n, "; %s",
+                 fv_text_threads_waited(v, waited, sizeof(waited)));
     fputs(fv_page_on(p, FV_BOLD), p->out);
     fv_page_words(p, text, 2);
     fputs(fv_page_off(p), p->out);
 }
 
-static void put_verdict(const struct fv_page *p, const struct fv_model *m)
+static void put_verdict(const struct fv_page *p, const struct fv_view *v)
 {
+    const struct fv_model *m = v->model;
     const struct fv_efficiency *e = &m->efficiency;
-    char compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD];
+    char compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD], waited[500];
 
     if (fv_text_serial(m)) {
-        put_serial_verdict(p, m);
+        put_serial_verdict(p, v);
         return;
     }
     fv_words_percent(e->compute_s, e->total_s, compute);
@@ -126,6 +127,8 @@ static void put_verdict(const struct fv_page *p, const struct fv_model *m)
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
     put_bar(p, e->compute_s, e->mpi_s, e->wait_s);
+    if (m->locks.recorded && m->locks.wait_s > 0.01 * m->locks.thread_s)
+        fv_page_words(p, fv_text_threads_waited(v, waited, sizeof(waited)), 2);
 }
 
 /* ---- efficiency ---- */
@@ -166,7 +169,7 @@ static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
 void fv_text_summary(const struct fv_page *p, const struct fv_view *v)
 {
     put_end(p, v->model);
-    put_verdict(p, v->model);
+    put_verdict(p, v);
     putc('\n', p->out);
     fv_text_identity(p, v->model);
     fv_text_notes(p, v->model);

@@ -51,6 +51,8 @@ void fv_text_sections(const struct fv_page *page, const struct fv_view *view);
 void fv_text_phases(const struct fv_page *page, const struct fv_view *view);
 /* text_locks.c; the same */
 void fv_text_locks(const struct fv_page *page, const struct fv_view *view);
+/* Of the verdict: how long threads waited for each other, and for what most. */
+char *fv_text_threads_waited(const struct fv_view *view, char *out, size_t bytes);
 void fv_text_thread_waits(const struct fv_page *page,
                           const struct fv_view *view); /* of a run that hangs, or was killed */
 /* text_ranks.c */

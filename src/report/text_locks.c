@@ -9,10 +9,12 @@
 #include <string.h>
 
 #define NAME_BYTES   1200
-#define WORST        3u  /* locks and barriers whose sites are told */
-#define PLACES       2u  /* of each: where threads wait, and where it is held */
-#define SITES_JUDGED 64u /* of each; they come by waiting */
-#define SHOWN        20u /* groups of threads that wait */
+#define WORST        3u   /* locks and barriers whose sites are told */
+#define PLACES       2u   /* of each: where threads wait, and where it is held */
+#define SITES_JUDGED 64u  /* of each; they come by waiting */
+#define MOST_CALLERS 2u   /* of a place that is the only one */
+#define WORTH        0.01 /* of all waiting: of locks with less the table says enough */
+#define SHOWN        20u  /* groups of threads that wait */
 
 static size_t shown_worst(const struct fv_page *p)
 {
@@ -62,6 +64,51 @@ static void put_totals(const struct fv_page *p, const struct fv_view *v)
     fv_page_words(p, text, 2);
 }
 
+/* GCC names criticals and the functions of regions; programmers do not know these names. */
+static char *lock_words(const struct fv_view *v, const struct fv_lock *k, char *out, size_t bytes)
+{
+    static const char critical[] = ".gomp_critical_user_", region[] = "._omp_fn.";
+    char name[NAME_BYTES], *end;
+
+    fv_view_lock_name(v, k, name, sizeof(name));
+    end = strstr(name, region);
+    if (k->kind == FV_SYNC_OMP && !strncmp(name, critical, sizeof(critical) - 1))
+        snprintf(out, bytes, "critical (%s)", name + sizeof(critical) - 1);
+    else if (k->kind == FV_SYNC_OMP && end)
+        snprintf(out, bytes, "region in %.*s()", (int)(end - name), name);
+    else
+        snprintf(out, bytes, "%s", name);
+    return out;
+}
+
+/* An address in words that will be cut says nothing. */
+static char *short_words(const struct fv_view *v, const struct fv_lock *k, char *out, size_t bytes)
+{
+    char place[NAME_BYTES];
+
+    if (k->address != FV_NONE || k->kind == FV_SYNC_JOIN || k->rest)
+        return lock_words(v, k, out, bytes);
+    snprintf(out, bytes, "first in %s", fv_view_path_words(v, k->node, 0, place, sizeof(place)));
+    return out;
+}
+
+/* The culprit belongs on the first screen. The first thread's waiting for the others' end is no trouble. */
+char *fv_text_threads_waited(const struct fv_view *v, char *out, size_t bytes)
+{
+    const struct fv_locks *l = &v->model->locks;
+    char seconds[FV_WORD], part[FV_WORD], name[NAME_BYTES];
+    const struct fv_lock *most = l->items, *end = l->items + l->count;
+    int n = snprintf(out, bytes, "threads waited %s for each other, %s of their time",
+                     fv_words_seconds(l->wait_s, seconds), fv_words_percent(l->wait_s, l->thread_s, part));
+
+    while (most < end && (most->kind == FV_SYNC_JOIN || most->rest))
+        most++;
+    if (most < end && most->n.wait_s > 0 && n > 0 && (size_t)n < bytes)
+        snprintf(out + n, bytes - (size_t)n, "; most: %s (%s), %s", short_words(v, most, name, sizeof(name)),
+                 fv_sync_kind_name(most->kind), fv_words_seconds(most->n.wait_s, seconds));
+    return out;
+}
+
 /* ---- the table ---- */
 
 static void set_seconds(struct fv_table *t, size_t column, double seconds)
@@ -75,13 +122,9 @@ static void put_row(struct fv_table *t, const struct fv_view *v, const struct fv
 {
     const struct fv_locks *l = &v->model->locks;
     char name[NAME_BYTES], word[FV_WORD];
-    bool nameless = k->address == FV_NONE && k->kind != FV_SYNC_JOIN && !k->rest;
 
     fv_table_row(t, k->n.wait_s > 0.1 * l->thread_s && k->kind != FV_SYNC_JOIN ? FV_YELLOW : FV_PLAIN);
-    if (nameless) /* an address in a column that will be cut says nothing */
-        fv_table_set(t, 0, "first in %s", fv_view_path_words(v, k->node, 0, name, sizeof(name)));
-    else
-        fv_table_set(t, 0, "%s", fv_view_lock_name(v, k, name, sizeof(name)));
+    fv_table_set(t, 0, "%s", short_words(v, k, name, sizeof(name)));
     fv_table_set(t, 1, "%s", fv_sync_kind_name(k->kind));
     fv_table_set(t, 2, "%s", fv_words_count(k->n.acquired, word));
     if (k->n.acquired)
@@ -132,6 +175,8 @@ static void put_table(const struct fv_page *p, const struct fv_view *v)
 
 /* ---- who waits, who holds ---- */
 
+enum role { WAITS, HOLDS, SIGNALS, ROLES };
+
 /* Call sites that read the same, of one role. */
 struct place {
     char words[700];
@@ -143,7 +188,8 @@ struct places {
     double sum;
 };
 
-static void add_place(struct places *g, const struct fv_view *v, uint32_t node, double weight)
+static void add_place(struct places *g, const struct fv_view *v, uint32_t node, unsigned callers,
+                      double weight)
 {
     struct place *new = &g->items[g->count];
     size_t i = 0;
@@ -151,7 +197,7 @@ static void add_place(struct places *g, const struct fv_view *v, uint32_t node, 
     g->sum += weight;
     if (!(weight > 0) || g->count == SITES_JUDGED)
         return;
-    fv_view_path_words(v, node, 0, new->words, sizeof(new->words));
+    fv_view_path_words(v, node, callers, new->words, sizeof(new->words));
     while (i < g->count && strcmp(g->items[i].words, new->words))
         i++;
     g->count += i == g->count;
@@ -182,22 +228,49 @@ static void put_places(const struct fv_page *p, const char *role, struct places 
     fv_page_words(p, text, 15);
 }
 
-static void put_sites(const struct fv_page *p, const struct fv_view *v, const struct fv_lock *k)
+static double weight_of(const struct fv_lock_site *s, enum role role, bool owners)
+{
+    switch (role) {
+    case WAITS: return s->n.wait_s;
+    case HOLDS: return owners ? s->n.blocked_s : s->n.hold_s;
+    default: return (double)s->n.signals;
+    }
+}
+
+/* Where a program takes its locks in a function of its own, that one alone says nothing: then with callers,
+ * as far as the paths are known. Those of an OpenMP region are the library's. */
+static void find_places(struct places *g, const struct fv_view *v, const struct fv_lock *k, enum role role)
 {
     const struct fv_locks *l = &v->model->locks;
     bool owners = l->modes & FV_THREADS_OWNER;
-    struct places *g = fv_xcalloc(3, sizeof(*g));
+    unsigned most = k->kind == FV_SYNC_OMP ? 0 : MOST_CALLERS;
 
-    for (uint32_t i = 0; i < k->sites; i++) {
-        const struct fv_lock_site *s = &l->sites[k->first_site + i];
+    for (unsigned callers = 0; callers <= most; callers++) {
+        unsigned paths = 0;
 
-        add_place(&g[0], v, s->node, s->n.wait_s);
-        add_place(&g[1], v, s->node, owners ? s->n.blocked_s : s->n.hold_s);
-        add_place(&g[2], v, s->node, (double)s->n.signals);
+        g->count = 0;
+        g->sum = 0;
+        for (uint32_t i = 0; i < k->sites; i++) {
+            const struct fv_lock_site *s = &l->sites[k->first_site + i];
+            double weight = weight_of(s, role, owners);
+
+            add_place(g, v, s->node, callers, weight);
+            paths += weight > 0;
+        }
+        if (g->count != 1 || paths < 2)
+            return;
     }
-    put_places(p, "waits", &g[0]);
-    put_places(p, "holds", &g[1]);
-    put_places(p, "signals", &g[2]);
+}
+
+static void put_sites(const struct fv_page *p, const struct fv_view *v, const struct fv_lock *k)
+{
+    static const char *const names[ROLES] = { "waits", "holds", "signals" };
+    struct places *g = fv_xcalloc(1, sizeof(*g));
+
+    for (unsigned role = 0; role < ROLES; role++) {
+        find_places(g, v, k, (enum role)role);
+        put_places(p, names[role], g);
+    }
     free(g);
 }
 
@@ -236,10 +309,10 @@ static void put_worst(const struct fv_page *p, const struct fv_view *v)
     for (size_t i = 0; i < l->count && shown < most && l->items[i].n.wait_s > 0; i++) {
         const struct fv_lock *k = &l->items[i];
 
-        if (k->kind == FV_SYNC_JOIN && p->brief)
+        if (p->brief && (k->kind == FV_SYNC_JOIN || (shown && k->n.wait_s < WORTH * l->wait_s)))
             continue;
         fprintf(p->out, "%s  %s", shown ? "" : "\n", fv_page_on(p, FV_BOLD));
-        fv_page_words(p, fv_view_lock_name(v, k, name, sizeof(name)), 6);
+        fv_page_words(p, lock_words(v, k, name, sizeof(name)), 6);
         fputs(fv_page_off(p), p->out);
         put_sites(p, v, k);
         if (k->kind == FV_SYNC_BARRIER)
@@ -328,10 +401,9 @@ static void put_group(const struct fv_page *p, const struct fv_view *v, const st
         snprintf(who, sizeof(who), "%zu threads of rank %d", count, m->ranks[w->rank].world_rank);
     else
         snprintf(who, sizeof(who), "%zu threads of %u ranks", count, ranks);
-    int n =
-        snprintf(text, sizeof(text), "%s: %s %s, in %s", who, fv_sync_kind_name(w->kind),
-                 w->lock == FV_NONE ? "" : fv_view_lock_name(v, &m->locks.items[w->lock], name, sizeof(name)),
-                 fv_view_path_words(v, w->node, 2, place, sizeof(place)));
+    int n = snprintf(text, sizeof(text), "%s: %s %s, in %s", who, fv_sync_kind_name(w->kind),
+                     w->lock == FV_NONE ? "" : lock_words(v, &m->locks.items[w->lock], name, sizeof(name)),
+                     fv_view_path_words(v, w->node, 2, place, sizeof(place)));
     if (longest > 0 && n > 0 && (size_t)n < sizeof(text))
         snprintf(text + n, sizeof(text) - (size_t)n, ", for %s%s", count > 1 ? "up to " : "",
                  fv_words_seconds(longest, seconds));

@@ -22,6 +22,20 @@ static void phase_name(const struct fv_view *v, const struct fv_phase *p, char *
         snprintf(out, bytes, "OpenMP regions without a record of their own");
 }
 
+/* In a column, which will be cut, nothing comes before what tells phases apart. */
+static void phase_cell(const struct fv_view *v, const struct fv_phase *p, char *out, size_t bytes)
+{
+    char routine[300], place[700];
+
+    if (p->kind == FV_PHASE_THREADS)
+        snprintf(out, bytes, "%s by %s", fv_view_routine(v, p->routine, routine, sizeof(routine)),
+                 fv_view_path_words(v, p->node, 0, place, sizeof(place)));
+    else if (p->node)
+        snprintf(out, bytes, "OpenMP %s", fv_view_path_words(v, p->node, 0, place, sizeof(place)));
+    else
+        snprintf(out, bytes, "OpenMP, others");
+}
+
 static void put_line(const struct fv_page *p, size_t indent, const char *text)
 {
     fprintf(p->out, "%*s", (int)indent, "");
@@ -122,7 +136,7 @@ static void put_row(struct fv_table *t, const struct fv_view *v, const struct fv
     char name[1200], word[FV_WORD];
 
     fv_table_row(t, b.synchronisation > 0.1 * b.threads ? FV_YELLOW : FV_PLAIN);
-    phase_name(v, p, name, sizeof(name));
+    phase_cell(v, p, name, sizeof(name));
     fv_table_set(t, 0, "%s", name);
     threads_word(s, word, sizeof(word));
     fv_table_set(t, 1, "%s", word);
@@ -198,11 +212,14 @@ void fv_text_phases(const struct fv_page *p, const struct fv_view *v)
         }
     }
     if (parallel) {
-        fv_page_heading(
-            p, "Thread phases",
-            "from creation to join, or OpenMP region; off CPU: without a processor, and not waiting for each "
-            "other; no waits: how many times as fast, if nobody waited; speedup of the N threads; sync: what "
-            "waiting takes of it. These at most: fvmpi stacks says more");
+        fv_page_heading(p, "Thread phases",
+                        "from creation, by the function named, to join; or an OpenMP region. off CPU: "
+                        "without a processor, "
+                        "and not waiting for each other; no waits: how many times as fast, if nobody waited; "
+                        "speedup of the "
+                        "N threads, and sync, what waiting takes of it: at most so much; imbalance: the part "
+                        "of N that is "
+                        "lost because some have more to do. fvmpi stacks says more");
         fv_table_print(&t, p);
         fv_page_cut(p, shown, parallel, "phase", "");
         if (off)

@@ -174,7 +174,9 @@ def openmp(tap):
         longest = found['phases'][number - 1]['longest_s']
         said = text('stacks', run.directory, '--phase', str(number), '--t1', '{:.9f}'.format(1.5 * longest))
         check(re.search(r'S_m = T1 / max t_i +1\.50 ', said), 'S_m: {}', said)
-        check('OpenMP region in imbalanced() at omp.c:' in text('report', run.directory), 'report')
+        said = text('report', run.directory)
+        check('OpenMP imbalanced() at omp.c:' in said, 'report: {}', said)
+        check('\n  critical (named)  ' in said and '\n  region in imbalanced()  ' in said, 'names: {}', said)
 
 
 def crowded(tap, program):
@@ -193,12 +195,18 @@ def crowded(tap, program):
         check('Off the CPU: ' in said and 'more threads than processors' in said, 'report: {}', said)
 
 
+def first_words(said):
+    """The verdict, in one line."""
+    return ' '.join(said.split('\n\n')[0].split())
+
+
 def main():
     tap = harness.Tap()
     run = threads.record([threads.build('known.c')], *OPTIONS).ended(0)
     found = known(tap, 'serial', run.directory, truths(run), 1)
     with tap.test('the text says it, what matters first'):
         said = text('report', run.directory)
+        check(re.search(r'^elapsed .*; threads waited .* of their time; most: \w+ \(\w+\), ', first_words(said)), 'verdict: {}', said)
         section = said[said.index('Locks and barriers'):said.index('Thread phases')]
         rows = section.splitlines()
         check(rows[1].startswith('  threads waited '), 'totals: {}', rows[1])
@@ -252,6 +260,9 @@ def main():
         program = threads.build('known.c', '-DWITH_MPI', compiler=mpi.cc, output='known.' + str(mpi))
         run = mpi.profile(program, 2, options=['-q'] + OPTIONS).ended(0)
         known(tap, str(mpi), run.directory, truths(run), 2)
+        with tap.test('{}: the verdict names what threads waited for'.format(mpi)):
+            said = first_words(text('report', run.directory))
+            check(re.search(r'^compute .* threads waited .* of their time; most: \w+ \(\w+\), ', said), 'verdict: {}', said)
     tap.done()
 
 

@@ -863,8 +863,75 @@ static void regions_are_phases(void **state)
     assert_near(number(phase, "elapsed_s"), 0.420, 1e-9);
     assert_true(json_is_null(json_object_get(phase, "cpu_s")));
     json_decref(root);
-    assert_non_null(strstr(text(120), "OpenMP region in app+0x200"));
+    assert_non_null(strstr(text(120), "OpenMP app+0x200"));
     assert_non_null(strstr(stacks(), "phase 1: 4 threads, OpenMP region in app+0x200"));
+}
+
+/* As where a loop was unrolled: regions at two paths, which turn out to look the same. Ranks 0 and 1 have
+ * both, rank 2 the second. */
+static void regions_that_look_the_same_are_one_phase(void **state)
+{
+    (void)state;
+    for (int r = 0; r < 3; r++) {
+        if (r < 2)
+            add_region(r, region_of(r, WORKER));
+        add_region(r, region_of(r, MAIN));
+    }
+    one_phase(1, 10);
+    build(3);
+    struct fv_phases *s = &model.phases;
+    assert_int_equal(s->count, 3);
+    assert_int_equal(s->items[0].kind, FV_PHASE_OMP); /* the longest: that of three ranks */
+    s->items[1].node = s->items[0].node;
+    fv_phases_fold(s);
+    assert_int_equal(s->count, 2);
+    assert_int_equal(s->items[0].sums.instances, 10);
+    assert_near(s->items[0].sums.time_s, 5 * 0.800, 1e-9);
+    assert_int_equal(s->items[0].ranks, 3);
+    assert_int_equal(s->part_count, 4);
+    for (uint32_t r = 0; r < 3; r++) {
+        const struct fv_phase_part *part = &s->parts[s->items[0].first + r];
+        assert_int_equal(part->rank, r);
+        assert_int_equal(part->sums.instances, r < 2 ? 4 : 2);
+    }
+    assert_int_equal(s->items[1].kind, FV_PHASE_THREADS);
+    assert_int_equal(s->parts[s->items[1].first].rank, 1);
+    for (size_t i = 0; i < s->life_count; i++)
+        assert_true(s->lives[i].phase == FV_NONE || s->lives[i].phase == 1);
+}
+
+static void instances_are_numbered_anew(void **state)
+{
+    (void)state;
+    one_phase(0, 10);
+    one_phase(0, 500);
+    build(1);
+    struct fv_phases *s = &model.phases;
+    assert_int_equal(s->count, 1);
+    /* what would be, had the second another path */
+    s->items = realloc(s->items, 2 * sizeof(*s->items));
+    s->parts = realloc(s->parts, 2 * sizeof(*s->parts));
+    s->items[1] = s->items[0];
+    s->parts[1] = s->parts[0];
+    s->parts[1].phase = 1;
+    s->items[1].first = 1;
+    s->count = s->part_count = 2;
+    for (size_t i = 0; i < s->life_count; i++)
+        if (s->lives[i].phase == 0 && s->lives[i].instance == 1) {
+            s->lives[i].phase = 1;
+            s->lives[i].instance = 0;
+        }
+    s->items[0].sums.instances = s->items[1].sums.instances = 1;
+    s->parts[0].sums.instances = s->parts[1].sums.instances = 1;
+    fv_phases_fold(s);
+    assert_int_equal(s->count, 1);
+    assert_int_equal(s->part_count, 1);
+    unsigned of[2] = { 0 };
+    for (size_t i = 0; i < s->life_count; i++)
+        if (s->lives[i].phase == 0)
+            of[s->lives[i].instance]++;
+    assert_int_equal(of[0], 4);
+    assert_int_equal(of[1], 4);
 }
 
 /* Without their CPU time: as if they computed whenever they did not wait. */
@@ -933,6 +1000,27 @@ static void threads_of_libgomp_are_no_phase(void **state)
     assert_int_equal(model.phases.count, 1);
     assert_int_equal(model.phases.items[0].kind, FV_PHASE_OMP);
     assert_int_equal(model.phases.life_count, 3);
+}
+
+/* A function of the program's own that takes its locks: who calls it is what matters. */
+static void one_place_is_told_with_callers(void **state)
+{
+    static const uint32_t path[] = { LOCKS, SITE };
+    (void)state;
+
+    static_object(0, 1, FV_SYNC_MUTEX, 0x5000);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct fv_sync_record r = { .object = 1,
+                                    .path = path[i],
+                                    .kind = FV_SYNC_MUTEX,
+                                    .operation = FV_SYNC_LOCK,
+                                    .acquired = 3,
+                                    .contended = 3,
+                                    .wait_sum = i ? MS : 3 * MS };
+        fvr_add(&file[0], FV_CHUNK_SYNC, 0, &r, sizeof(r));
+    }
+    build(1);
+    assert_non_null(strstr(text(120), "waits    app+0x300 <- app+0x200 (75.0 %), app+0x300 (25.0 %)"));
 }
 
 /* Of the end of a region, which the forking thread records for all. */
@@ -1087,9 +1175,12 @@ int main(void)
         T(one_processor_is_no_speedup),
         T(busy_processors_are_told_from_sleep),
         T(regions_are_phases),
+        T(regions_that_look_the_same_are_one_phase),
+        T(instances_are_numbered_anew),
         T(bounds_regions_by_processors),
         T(regions_tell_what_they_miss),
         T(threads_of_libgomp_are_no_phase),
+        T(one_place_is_told_with_callers),
         T(waits_belong_to_who_waited),
         T(survives_any_bytes),
         T(many_locks),
