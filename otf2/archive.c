@@ -498,8 +498,8 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
 }
 
 bool fv_archive_begin_events(struct fv_archive *a, const struct fv_defs *defs,
-                             const struct fv_lock_names *locks,
-                             const uint32_t *context_of_node, const uint32_t *function_of_node)
+                             const struct fv_lock_names *locks, const uint32_t *context_of_node,
+                             const uint32_t *function_of_node)
 {
     a->defs = defs;
     a->locks = locks;

@@ -23,8 +23,8 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
 /* Collective: event files come next. The numbers of nodes as in struct fv_contexts. All outlive the archive.
  */
 bool fv_archive_begin_events(struct fv_archive *archive, const struct fv_defs *defs,
-                             const struct fv_lock_names *locks,
-                             const uint32_t *context_of_node, const uint32_t *function_of_node);
+                             const struct fv_lock_names *locks, const uint32_t *context_of_node,
+                             const uint32_t *function_of_node);
 struct fv_sink *fv_archive_sink(struct fv_archive *archive);
 bool fv_archive_end_events(struct fv_archive *archive);
 

@@ -269,18 +269,17 @@ static void write_properties(struct writing *w, uint32_t group, const struct fv_
 }
 
 /* OTF2 defines no locks: the names of a rank's are properties of it, by the numbers that events have. */
-static void write_locks(struct writing *w, uint32_t group, uint32_t rank)
+static void write_locks(struct writing *w, const struct fv_def_rank *rank, uint32_t first)
 {
     const struct fv_lock_names *names = w->archive->locks;
-    uint32_t first = fv_threads_first_object(w->d, rank);
     char key[40], value[1100];
 
-    for (uint32_t i = first; i < first + w->d->ranks[rank].thread_objects && i < names->count; i++) {
+    for (uint32_t i = first; i < first + rank->thread_objects && i < names->count; i++) {
         if (!names->items[i].name)
             continue;
         snprintf(key, sizeof(key), "fvmpi::LOCK::%u", i);
         snprintf(value, sizeof(value), "%s %s", fv_sync_kind_name(names->items[i].kind), names->items[i].name);
-        property(w, group, key, value);
+        property(w, rank->world_rank, key, value);
     }
 }
 
@@ -311,8 +310,8 @@ static void write_locations(struct writing *w)
     index = 0;
     for (uint32_t rank = 0; rank < w->d->world_size; rank++)
         write_properties(w, rank, rank_of(w, rank, &index));
-    for (uint32_t rank = 0; rank < w->d->rank_count; rank++)
-        write_locks(w, w->d->ranks[rank].world_rank, rank);
+    for (uint32_t rank = 0, first = 0; rank < w->d->rank_count; first += w->d->ranks[rank++].thread_objects)
+        write_locks(w, &w->d->ranks[rank], first);
 }
 
 /* ---- functions, call paths ---- */

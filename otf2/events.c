@@ -218,6 +218,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const 
         return OTF2_EvtWriter_MeasurementOnOff(w, NULL, t,
                                                r->op ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
     case FV_REC_MATCHED: return OTF2_SUCCESS; /* its message is received later */
+    case FV_REC_SECTIONS: return OTF2_SUCCESS; /* of a rank whose file names none */
     case FV_REC_INSTANCE:
     case FV_REC_INSTANCE_END: return put_instance(a, w, r);
     case FV_REC_SECTION_ENTER: return OTF2_EvtWriter_Enter(w, NULL, t, r->ref);

@@ -48,6 +48,14 @@ struct fv_step *fv_collect_dependency(struct fv_rank_collect *r, struct fv_call_
     return s;
 }
 
+/* When the call before ended. */
+static uint64_t end_before(const struct fv_rank_collect *r, const struct fv_call_thread *t)
+{
+    const struct fv_steps *steps = r->all->steps;
+
+    return t->first ? fv_step(steps, t->line, t->first - 1)->end : steps->lines[t->line].begin_ns;
+}
+
 static void begin_step(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t ns, uint32_t site)
 {
     struct fv_step *s = fv_steps_add(r->all->steps, t->line);
@@ -60,11 +68,13 @@ static void begin_step(struct fv_rank_collect *r, struct fv_call_thread *t, uint
         return;
     }
     t->first = r->all->steps->lines[t->line].count - 1;
-    uint64_t before = t->first ? fv_step(r->all->steps, t->line, t->first - 1)->end
-                               : r->all->steps->lines[t->line].begin_ns;
     s->begin = s->end = ns;
     s->site = site;
-    s->locked = fv_collect_locked(t, ns > before ? ns - before : 0);
+    if (t->locks.late_ns != t->locks.at_call_ns) {
+        uint64_t before = end_before(r, t);
+
+        s->locked = fv_collect_locked(t, ns > before ? ns - before : 0);
+    }
     s->cause_line = s->comm = FV_NONE;
 }
 

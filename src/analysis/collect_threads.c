@@ -12,12 +12,15 @@ static bool is_lock(unsigned wait)
     return wait == FV_TW_LOCK || wait == FV_TW_OMP_LOCK;
 }
 
-/* The thread of this rank that was waited for; NULL: it is not known. */
-static struct fv_call_thread *cause_of(struct fv_rank_collect *r, const struct fv_record *leave)
+/* The other thread of this rank that was waited for; NULL: it is not known. */
+static const struct fv_call_thread *cause_of(const struct fv_rank_collect *r, const struct fv_call_thread *t,
+                                             const struct fv_record *leave)
 {
     uint64_t slot = leave->id >> 32;
+    const struct fv_call_thread *cause =
+        leave->id != FV_LOCATION_NONE && slot < r->thread_count ? &r->threads[slot] : NULL;
 
-    return leave->id != FV_LOCATION_NONE && slot < r->thread_count ? &r->threads[slot] : NULL;
+    return cause != t ? cause : NULL;
 }
 
 static void tally(struct fv_rank_collect *r, const struct fv_call_thread *t,
@@ -36,14 +39,14 @@ static void tally(struct fv_rank_collect *r, const struct fv_call_thread *t,
 
 static void waited(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *leave)
 {
-    const struct fv_call_thread *cause = cause_of(r, leave);
+    const struct fv_call_thread *cause = cause_of(r, t, leave);
 
     if (!leave->op)
         return;
     tally(r, t, cause, leave);
     if (is_lock(leave->op)) {
         t->locks.late_ns += leave->sent;
-    } else if (cause && cause != t) {
+    } else if (cause) {
         uint64_t late = t->locks.late_ns + leave->sent;
 
         t->locks.late_ns = late < cause->locks.late_ns ? late : cause->locks.late_ns;

@@ -70,15 +70,16 @@ struct fv_step {
     uint32_t instance;   /* ... which of them */
     uint32_t part_ns;    /* completion, or a part of the waiting that has a kind of its own */
     uint8_t kind, flags; /* enum fv_wait_state: what it is if the call waited for the cause */
-    uint16_t
-        locked; /* of the time since the call before: for locks of its rank's threads; FV_LOCKED is all */
+    uint16_t locked;     /* of the time since the call before: for locks of its rank's threads */
 };
 
-/* The part of some time before the call that was spent on waiting for locks. */
-#define FV_LOCKED 65535u
+/* The part of some time before the call that was spent on waiting for locks, at most all of it. */
+#define FV_LOCKED 65535u /* all */
 static inline uint64_t fv_step_locked(const struct fv_step *s, uint64_t ns)
 {
-    return (uint64_t)((double)ns * s->locked / FV_LOCKED + 0.5);
+    if (!s->locked)
+        return 0;
+    return s->locked == FV_LOCKED ? ns : (uint64_t)((double)ns * s->locked / FV_LOCKED + 0.5);
 }
 
 /* Waiting for the cause: from the call's begin until the cause, or, if that came too late, its own end. */

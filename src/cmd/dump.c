@@ -338,9 +338,9 @@ static void print_section_times(const struct fv_cursor *c, const void *record)
 
     printf("section_times thread=%u section=%u measured=%u count=%" PRIu64 " time=%" PRIu64 " min=%" PRIu64 " max=%" PRIu64
            " opened=%" PRIu64 " paused=%" PRIu64 " nested=%" PRIu64 " overlapped=%" PRIu64 " unended=%" PRIu64
-           " unbegun=%" PRIu64 " elsewhere=%" PRIu64,
+           " unbegun=%" PRIu64 " elsewhere=%" PRIu64 " last=%" PRIu64,
            c->thread, r->section, r->measured, r->count, r->ticks, r->count ? r->ticks_min : 0, r->ticks_max, r->opened,
-           r->paused, r->nested, r->overlapped, r->unended, r->unbegun, r->elsewhere);
+           r->paused, r->nested, r->overlapped, r->unended, r->unbegun, r->elsewhere, r->last);
     print_section_counters("sum", &r->sum);
     if (r->opened)
         print_section_counters("since", &r->since);
@@ -351,8 +351,8 @@ static void print_section_losses(const struct fv_cursor *c, const void *record)
     const struct fv_section_losses *r = record;
 
     printf("section_losses thread=%u above_level=%" PRIu64 " too_deep=%" PRIu64 " sets=%" PRIu64 " others=%" PRIu64
-           " interrupted=%" PRIu64 " unmeasured=%" PRIu64,
-           c->thread, r->above_level, r->too_deep, r->sets, r->others, r->interrupted, r->unmeasured);
+           " interrupted=%" PRIu64 " unmeasured=%" PRIu64 " untraced=%" PRIu64,
+           c->thread, r->above_level, r->too_deep, r->sets, r->others, r->interrupted, r->unmeasured, r->untraced);
 }
 
 static void print_cost(const struct fv_cursor *c, const void *record)

@@ -1,19 +1,15 @@
 /* fvunify: merges the traces of an experiment into one OTF2 archive. Built once for each MPI and once
  * without; src/cmd/unify.c starts the one that fits. */
-#include "analysis/annotate.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/processes.h"
+#include "cmd/unify.h"
 #include "fvmpi.h"
 #include "merge/correct.h"
-#include "merge/weave.h"
 #include "merge/weave_sections.h"
 #include "otf2/archive.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +17,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-struct options {
-    const char *directory, *output;
-    uint64_t memory;
-    bool keep, quiet, verbose, correct, symbols, analysis;
-};
 
 static const char usage[] =
     "usage: mpiexec -n M fvunify DIR [options]\n"
@@ -78,7 +68,7 @@ enum { OPT_MEMORY = 256, OPT_NO_CORRECT, OPT_NO_SYMBOLS, OPT_NO_ANALYSIS, OPT_KE
 
 static int take_option(void *options, int option)
 {
-    struct options *o = options;
+    struct fv_unify_options *o = options;
 
     switch (option) {
     case 'o': o->output = optarg; return FV_GO_ON;
@@ -104,7 +94,7 @@ static int take_option(void *options, int option)
 }
 
 /* A single rank file has no directory for the archive. */
-static int check_place(const struct options *o)
+static int check_place(const struct fv_unify_options *o)
 {
     struct stat st;
 
@@ -113,7 +103,7 @@ static int check_place(const struct options *o)
     return wrong(o->directory, "a file; give its directory, or name one for the archive with -o");
 }
 
-static int parse(int argc, char **argv, struct options *o)
+static int parse(int argc, char **argv, struct fv_unify_options *o)
 {
     static const struct option table[] = {
         { "output", required_argument, NULL, 'o' },
@@ -131,8 +121,9 @@ static int parse(int argc, char **argv, struct options *o)
     static const struct fv_arguments arguments = { "o:qvh", table, take_option, wrong,
                                                    "experiment directory" };
 
-    *o =
-        (struct options){ .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .analysis = true };
+    *o = (struct fv_unify_options){
+        .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .analysis = true
+    };
     int status = fv_arguments_take(&arguments, argc, argv, o, &o->directory);
     return status >= 0 ? status : check_place(o);
 }
@@ -147,12 +138,6 @@ static void interrupt(int signal)
     interrupted = 1;
 }
 
-struct progress {
-    bool on, shown;
-    uint64_t done, all;
-    double begin_s, last_s;
-};
-
 static double now_s(void)
 {
     struct timespec t;
@@ -164,7 +149,7 @@ static double now_s(void)
 /* Of this process's share, which stands for all. */
 static void progress_add(void *context, uint64_t bytes)
 {
-    struct progress *p = context;
+    struct fv_unify_progress *p = context;
     static const char full[] = "##################################################";
 
     p->done += bytes;
@@ -179,7 +164,7 @@ static void progress_add(void *context, uint64_t bytes)
     fflush(stderr);
 }
 
-static void progress_end(struct progress *p)
+static void progress_end(struct fv_unify_progress *p)
 {
     if (p->shown)
         fputs("\r\033[K", stderr);
@@ -188,108 +173,14 @@ static void progress_end(struct progress *p)
 
 /* ---- the merge ---- */
 
-struct run {
-    struct options options;
-    struct fv_merge merge;
-    struct fv_analysis analysis;
-    bool analysed;
-    int64_t clock_error_ns;
-    struct fv_archive *archive;
-    struct progress progress;
-    struct fv_replay_stats stats;
-    struct fv_instance_stats instances;
-    struct fv_location_stats *locations; /* of this process's ranks */
-    size_t location_count;
-    bool incomplete;
-};
-
-static bool said_interrupted(struct run *r)
+static bool said_interrupted(struct fv_unify *r)
 {
     if (interrupted && r->merge.transport->rank == 0)
         fv_log("%s: interrupted; no archive was made", r->options.directory);
     return interrupted;
 }
 
-static void say_problems(struct run *r)
-{
-    const struct fv_problems *p = &r->merge.problems;
-
-    for (size_t i = 0; i < p->count; i++) {
-        bool missing = p->items[i].kind != FV_PROBLEM_NOTE;
-
-        r->incomplete = r->incomplete || missing;
-        if (missing || (r->options.verbose && !r->options.quiet))
-            fv_log("%s: %s; %s", p->items[i].file ? p->items[i].file : r->options.directory, p->items[i].text,
-                   missing ? "the rest is merged" : "it is merged all the same");
-    }
-    for (size_t i = 0; i < r->merge.contexts.model.problems.count && r->options.verbose && !r->options.quiet;
-         i++)
-        fv_log("%s", r->merge.contexts.model.problems.items[i].text);
-}
-
-/* Of the first rank file in a directory. */
-static bool is_traced(const char *directory)
-{
-    DIR *dir = opendir(directory);
-    struct fv_reader *reader = NULL;
-    char path[PATH_MAX + 300], why[256];
-    bool traced = false;
-
-    for (struct dirent *d; dir && !reader && (d = readdir(dir));) {
-        snprintf(path, sizeof(path), "%s/%s", directory, d->d_name);
-        if (fnmatch("rank-*.fvr", d->d_name, 0) || fv_reader_open(path, &reader, why, sizeof(why)))
-            continue;
-        traced = fv_reader_header(reader)->traced;
-        fv_reader_free(reader);
-    }
-    if (dir)
-        closedir(dir);
-    return traced;
-}
-
-/* A run that was to go to DIR, and found one there, went to DIR-2, and the next to DIR-3: the last of them
- * with events. */
-static bool find_traced(const char *directory, char *out, size_t bytes)
-{
-    size_t length = strlen(directory);
-    struct stat st;
-    bool found = false;
-
-    while (length > 1 && directory[length - 1] == '/')
-        length--;
-    for (unsigned i = 2; i < UINT_MAX; i++) {
-        char path[PATH_MAX];
-
-        if (snprintf(path, sizeof(path), "%.*s-%u", (int)length, directory, i) >= (int)sizeof(path) ||
-            stat(path, &st))
-            break;
-        if (is_traced(path) && snprintf(out, bytes, "%s", path) < (int)bytes)
-            found = true;
-    }
-    return found;
-}
-
-static bool has_traces(struct run *r)
-{
-    const struct fv_defs *d = &r->merge.defs;
-    char other[PATH_MAX];
-    uint32_t without = 0;
-
-    for (size_t i = 0; i < d->rank_count; i++)
-        without += !d->ranks[i].traced;
-    if (first_process && without && without == d->rank_count &&
-        find_traced(r->options.directory, other, sizeof(other)))
-        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: fvunify %s",
-               r->options.directory, without, d->rank_count, other, other);
-    else if (first_process && without)
-        fv_log("%s: %u of %zu ranks have a profile and no events; record with `fvmpi run --trace`%s",
-               r->options.directory, without, d->rank_count,
-               without == d->rank_count ? "" : ". The others are merged");
-    r->incomplete = r->incomplete || without;
-    return without < d->rank_count;
-}
-
-static uint64_t buffer_bytes(const struct run *r)
+static uint64_t buffer_bytes(const struct fv_unify *r)
 {
     uint32_t threads = 1;
 
@@ -301,7 +192,7 @@ static uint64_t buffer_bytes(const struct run *r)
 }
 
 /* A rank without a file is a location without events. */
-static bool add_missing(struct run *r, struct fv_sink *sink)
+static bool add_missing(struct fv_unify *r, struct fv_sink *sink)
 {
     const struct fv_defs *d = &r->merge.defs;
     uint32_t index = 0;
@@ -319,7 +210,7 @@ static bool add_missing(struct run *r, struct fv_sink *sink)
     return good;
 }
 
-static bool replay_all(struct run *r)
+static bool replay_all(struct fv_unify *r)
 {
     struct fv_merge *m = &r->merge;
     const struct fv_replay replay = { .defs = &m->defs,
@@ -334,7 +225,8 @@ static bool replay_all(struct run *r)
     bool good = true;
 
     fv_weave_sections_init(&sections, archive);
-    sink = &sections.sink;
+    if (fv_defs_has_sections(&m->defs))
+        sink = &sections.sink;
     fv_weave_init(&weave, &m->defs, &m->clocks, sink);
     if (fv_defs_has_instances(&m->defs))
         sink = &weave.sink;
@@ -348,7 +240,8 @@ static bool replay_all(struct run *r)
         memset(r->locations + r->location_count, 0, threads * sizeof(*r->locations));
         fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map,
                       r->locations + r->location_count);
-        fv_weave_sections_rank(&sections, m->files[i].reader, &m->files[i].map, r->locations + r->location_count);
+        fv_weave_sections_rank(&sections, m->files[i].reader, &m->files[i].map,
+                               r->locations + r->location_count);
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;
@@ -357,6 +250,7 @@ static bool replay_all(struct run *r)
     fv_weave_release(&weave);
     fv_weave_sections_release(&sections);
     r->instances = weave.stats;
+    r->unknown_sections = sections.unknown;
     progress_end(&r->progress);
     return good && !interrupted && (!first_process || add_missing(r, archive));
 }
@@ -370,7 +264,7 @@ static int by_location(const void *a, const void *b)
 }
 
 /* All locations come to the first process. */
-static struct fv_location_stats *gather(struct run *r, size_t *count)
+static struct fv_location_stats *gather(struct fv_unify *r, size_t *count)
 {
     const struct fv_transport *t = r->merge.transport;
     struct fv_bytes bytes = { 0 };
@@ -386,7 +280,7 @@ static struct fv_location_stats *gather(struct run *r, size_t *count)
     return (struct fv_location_stats *)(void *)bytes.data;
 }
 
-static bool define(struct run *r)
+static bool define(struct fv_unify *r)
 {
     size_t count;
     struct fv_location_stats *all = gather(r, &count);
@@ -414,75 +308,7 @@ static bool define(struct run *r)
     return good;
 }
 
-static void say_instances(const struct run *r, const char *where)
-{
-    const struct fv_instance_stats *s = &r->instances;
-    uint64_t dropped = 0;
-
-    for (size_t i = 0; i < r->merge.defs.rank_count; i++)
-        dropped += r->merge.defs.ranks[i].dropped_instances;
-    if (dropped)
-        fv_log(
-            "%s: %llu measured instances of functions are not in the trace: its budget or the disk was full; "
-            "raise FVMPI_TRACE_MAX",
-            where, (unsigned long long)dropped);
-    if (s->damaged + s->no_context)
-        fv_log(
-            "%s: %llu measured instances of functions are damaged or missing, %llu are of functions that the "
-            "damaged file does not name; they are left out",
-            where, (unsigned long long)s->damaged, (unsigned long long)s->no_context);
-    if (s->off)
-        fv_log("%s: %llu measured instances of functions began while recording was off, and are left out",
-               where, (unsigned long long)s->off);
-    if (s->crossed)
-        fv_log("%s: %llu measured instances of functions overlap others of their thread, and are left out",
-               where, (unsigned long long)s->crossed);
-    if (s->cut)
-        fv_log(
-            "%s: %llu measured instances of functions began or ended in a call of MPI; that part is cut off",
-            where, (unsigned long long)s->cut);
-    if (s->told)
-        fv_log("%s/traces.otf2: %llu measured instances of functions", where, (unsigned long long)s->told);
-}
-
-static void say_result(struct run *r, double seconds)
-{
-    const struct fv_replay_stats *s = &r->stats;
-    const struct fv_defs *d = &r->merge.defs;
-    const char *where = r->options.output ? r->options.output : r->options.directory;
-    uint64_t dropped = 0;
-
-    for (size_t i = 0; i < d->rank_count; i++) {
-        dropped += d->ranks[i].dropped;
-        if (d->ranks[i].state != FV_STATE_FINALIZED && d->ranks[i].state != FV_STATE_EXITED)
-            fv_log("rank %u: %s; its trace ends with the last call", d->ranks[i].world_rank,
-                   d->ranks[i].state == FV_STATE_ABORTED ? "called MPI_Abort"
-                   : d->ranks[i].runs                    ? "still runs"
-                                                         : "was killed");
-    }
-    if (dropped + s->lost)
-        fv_log("%s: %llu calls are not in the trace: its budget or the disk was full; raise FVMPI_TRACE_MAX",
-               where, (unsigned long long)(dropped + s->lost));
-    if (s->damaged)
-        fv_log("%s: %llu damaged chunks were cut short", where, (unsigned long long)s->damaged);
-    if (s->no_comm && r->options.verbose)
-        fv_log("%s: %llu messages and collective calls on communicators that are not described", where,
-               (unsigned long long)s->no_comm);
-    if (s->no_op && r->options.verbose)
-        fv_log("%s: %llu starts of persistent collectives are calls without a record of the operation", where,
-               (unsigned long long)s->no_op);
-    if (r->options.verbose)
-        fv_log("%s: %llu completions without a beginning in the trace, %llu requests under way at the end, "
-               "%llu open calls",
-               where, (unsigned long long)s->no_begin, (unsigned long long)s->unfinished,
-               (unsigned long long)s->open_calls);
-    say_instances(r, where);
-    fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
-           d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,
-           seconds);
-}
-
-static void correct(struct run *r)
+static void correct(struct fv_unify *r)
 {
     struct fv_correction c;
 
@@ -505,13 +331,13 @@ static void correct(struct run *r)
                r->merge.clocks.line_count, (unsigned long long)c.skipped, (unsigned long long)c.rounds);
 }
 
-static const char *output_of(const struct run *r)
+static const char *output_of(const struct fv_unify *r)
 {
     return r->options.output ? r->options.output : r->options.directory;
 }
 
 /* The archive is made also where this fails. */
-static bool analyse(struct run *r)
+static bool analyse(struct fv_unify *r)
 {
     const struct fv_analysis_options options = { .directory = output_of(r),
                                                  .memory = r->options.memory / 2,
@@ -532,7 +358,7 @@ static bool analyse(struct run *r)
 }
 
 /* After the definitions are known to all. */
-static bool write_archive(struct run *r)
+static bool write_archive(struct fv_unify *r)
 {
     const struct fv_transport *t = r->merge.transport;
     const char *output = r->options.output ? r->options.output : r->options.directory;
@@ -550,7 +376,7 @@ static bool write_archive(struct run *r)
 }
 
 /* Beside the new archive there is its own analysis, or none. */
-static void end_analysis(struct run *r)
+static void end_analysis(struct fv_unify *r)
 {
     if (r->analysed && fv_analysis_write(&r->analysis, output_of(r), r->clock_error_ns))
         return;
@@ -558,18 +384,19 @@ static void end_analysis(struct run *r)
     fv_analysis_forget(output_of(r));
 }
 
-static int merge(struct run *r, const struct fv_transport *t)
+static int merge(struct fv_unify *r, const struct fv_transport *t)
 {
     double begin = now_s();
     bool good = fv_merge_open(&r->merge, t, r->options.directory);
 
     if (good) {
         good = fv_merge_unify(&r->merge, r->options.symbols);
-        r->progress = (struct progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
-                                         .all = r->merge.event_bytes * (1 + r->options.analysis),
-                                         .begin_s = begin };
-        say_problems(r);
-        good = good && has_traces(r);
+        r->progress =
+            (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
+                                        .all = r->merge.event_bytes * (1 + r->options.analysis),
+                                        .begin_s = begin };
+        fv_unify_say_problems(r);
+        good = good && fv_unify_has_traces(r);
         if (good)
             correct(r);
         r->incomplete = (good && !analyse(r)) || r->incomplete;
@@ -578,10 +405,11 @@ static int merge(struct run *r, const struct fv_transport *t)
             end_analysis(r);
         fv_transport_sum(t, (uint64_t *)&r->stats, sizeof(r->stats) / sizeof(uint64_t));
         fv_transport_sum(t, (uint64_t *)&r->instances, sizeof(r->instances) / sizeof(uint64_t));
+        fv_transport_sum(t, &r->unknown_sections, 1);
         r->incomplete = fv_transport_any(t, r->incomplete || r->stats.damaged || r->instances.damaged ||
-                                                r->instances.no_context);
+                                                r->instances.no_context || r->unknown_sections);
         if (good && first_process && !r->options.quiet)
-            say_result(r, now_s() - begin);
+            fv_unify_say_result(r, now_s() - begin);
     }
     free(r->locations);
     if (r->options.analysis)
@@ -594,7 +422,7 @@ int main(int argc, char **argv)
 {
     const struct fv_transport *t = fv_processes_start(&argc, &argv);
     struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
-    struct run run = { 0 };
+    struct fv_unify run = { 0 };
 
     if (!t)
         return FV_EXIT_FAILED;

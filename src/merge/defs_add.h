@@ -22,7 +22,9 @@ static inline bool fv_def_is_id(const struct fv_reader *r, uint64_t id)
     return id > 0 && id <= fv_reader_bytes(r) / 16;
 }
 
-/* defs_paths.c: the call paths of a file. `used`: by the path's number, enum fv_def_node_flags of those that
+/* defs_paths.c: the modules of a file, by its numbers; FV_NONE where it has none. The array is the caller's. */
+uint32_t *fv_defs_add_modules(struct fv_defs *d, const struct fv_reader *reader, size_t *count);
+/* The call paths of a file. `used`: by the path's number, enum fv_def_node_flags of those that
  * are referred to; it gets longer marks. */
 void fv_defs_add_paths(struct fv_defs *d, const struct fv_reader *reader, uint8_t *used, size_t used_count,
                        struct fv_def_map *map);

@@ -12,7 +12,7 @@ enum { ON_THE_WAY = 0x80 }; /* beside enum fv_def_node_flags: what is not 0 is u
 struct modules {
     const struct fv_reader *reader;
     uint32_t *of;
-    size_t count, room;
+    size_t count;
 };
 
 /* A call tree of the file, and what of it is used. */
@@ -25,19 +25,22 @@ struct tree {
     size_t node_count, node_room;
 };
 
-static void find_modules(struct fv_defs *d, const struct fv_reader *reader, struct modules *out)
+uint32_t *fv_defs_add_modules(struct fv_defs *d, const struct fv_reader *reader, size_t *count)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_MODULES);
+    uint32_t *of = NULL;
+    size_t room = 0;
 
-    out->reader = reader;
+    *count = 0;
     for (const struct fv_module_record *m; (m = fv_cursor_next(&c));) {
         struct fv_module module = { .path = m->path, .build_id_bytes = m->build_id_bytes };
 
         if (!fv_def_is_id(reader, m->id) || m->build_id_bytes > sizeof(module.build_id))
             continue;
         memcpy(module.build_id, m->build_id, m->build_id_bytes);
-        fv_def_map_set(&out->of, &out->count, &out->room, m->id, fv_defs_add_module(d, &module));
+        fv_def_map_set(&of, count, &room, m->id, fv_defs_add_module(d, &module));
     }
+    return of;
 }
 
 static uint32_t module_of(const struct modules *m, uint32_t id)
@@ -166,12 +169,12 @@ static bool is_known(const struct fv_def_map *map, uint32_t thread)
 void fv_defs_add_paths(struct fv_defs *d, const struct fv_reader *reader, uint8_t *used, size_t used_count,
                        struct fv_def_map *map)
 {
-    struct modules modules = { 0 };
+    struct modules modules = { .reader = reader };
     struct tree t = { .type = FV_CHUNK_PATHS, .used = used, .used_count = used_count };
     size_t count, room = 0;
     const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
 
-    find_modules(d, reader, &modules);
+    modules.of = fv_defs_add_modules(d, reader, &modules.count);
     add_tree(d, &t, &modules);
     map->nodes = t.nodes;
     map->node_count = t.node_count;

@@ -18,28 +18,12 @@ struct told {
 /* ---- of one file ---- */
 
 struct telling {
-    struct fv_merge *merge;
     const struct fv_merge_file *file;
-    uint32_t *modules; /* of the definitions, by the file's numbers */
-    size_t module_count, room;
+    uint32_t *modules; /* of the definitions, which have them all, by the file's numbers */
+    size_t module_count;
     uint32_t first;
     struct fv_bytes *out;
 };
-
-static void find_modules(struct telling *t)
-{
-    struct fv_cursor c = fv_cursor(t->file->reader, FV_CHUNK_MODULES);
-
-    for (const struct fv_module_record *m; (m = fv_cursor_next(&c));) {
-        struct fv_module module = { .path = m->path, .build_id_bytes = m->build_id_bytes };
-
-        if (!fv_def_is_id(t->file->reader, m->id) || m->build_id_bytes > sizeof(module.build_id))
-            continue;
-        memcpy(module.build_id, m->build_id, m->build_id_bytes);
-        fv_def_map_set(&t->modules, &t->module_count, &t->room, m->id,
-                       fv_defs_add_module(&t->merge->defs, &module));
-    }
-}
 
 static void tell_object(void *context, const struct fv_sync_object *o, bool waited_for)
 {
@@ -63,12 +47,12 @@ static void tell_object(void *context, const struct fv_sync_object *o, bool wait
 
 static void tell_file(struct fv_merge *m, const struct fv_merge_file *file, struct fv_bytes *out)
 {
-    struct telling t = { .merge = m, .file = file, .out = out };
+    struct telling t = { .file = file, .out = out };
 
     if (!m->defs.ranks[file->rank].thread_objects)
         return;
     t.first = fv_threads_first_object(&m->defs, file->rank);
-    find_modules(&t);
+    t.modules = fv_defs_add_modules(&m->defs, file->reader, &t.module_count);
     fv_threads_each_object(file->reader, tell_object, &t);
     free(t.modules);
 }

@@ -47,7 +47,7 @@
     X(IO_ISSUED)    /* ref, id */                                                                            \
     X(IO_END)       /* ref, sent: bytes, id */                                                               \
     X(INSTANCE)     /* context: a measured instance of the function whose entry it is begins */              \
-    X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 it goes on at once */                                                      \
+    X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 it goes on at once */                            \
     X(SECTIONS)      /* id: set of the program's sections that are open from here on, as the rank's file has it */ \
     X(SECTION_ENTER) /* ref: function */                                                                     \
     X(SECTION_LEAVE) /* ref */                                                                               \
@@ -58,7 +58,7 @@
     X(THREAD_END)                                                                                            \
     X(THREAD_JOIN)                                                                                           \
     X(ACQUIRE) /* ref: lock; id: order of its acquisitions; op: 1 of OpenMP */                               \
-    X(RELEASE) /* ref, id, op */                                                                                \
+    X(RELEASE) /* ref, id, op */                                                                             \
     X(OMP_FORK) /* ref: rank, as an index; id: threads asked for, 0 not said; context; sent: region */       \
     X(TEAM_BEGIN) /* ref: rank; sent: region; a thread begins its part */                                    \
     X(TEAM_END)                                                                                              \

@@ -9,18 +9,28 @@
 
 /* ---- records ---- */
 
+static inline void stamp(struct fv_stream *s, struct fv_record *record, uint64_t time)
+{
+    record->time_ns = time > s->now ? time : s->now;
+    s->now = record->time_ns;
+}
+
+static inline void pass(struct fv_rank_replay *r, const struct fv_stream *s, const struct fv_record *record)
+{
+    if (!r->sink->put(r->sink, s->slot, record))
+        r->failed = true;
+}
+
 static inline void put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record *record, uint64_t time)
 {
     struct fv_location_stats *l = &r->locations[s->slot];
 
-    record->time_ns = time > s->now ? time : s->now;
-    s->now = record->time_ns;
+    stamp(s, record, time);
     if (!l->records) /* a matched probe is told, but no record of an archive */
         l->first_ns = record->time_ns;
-    l->records += record->kind != FV_REC_MATCHED && record->kind != FV_REC_SECTIONS;
+    l->records += record->kind != FV_REC_MATCHED;
     l->last_ns = record->time_ns;
-    if (!r->sink->put(r->sink, s->slot, record))
-        r->failed = true;
+    pass(r, s, record);
 }
 
 void fv_rank_put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record record, uint64_t time)
@@ -40,145 +50,6 @@ uint32_t fv_rank_lookup(const uint32_t *map, size_t count, uint64_t id)
     return id < count ? map[id] : FV_NONE;
 }
 
-static inline uint32_t comm_of(const struct fv_rank_replay *r, uint64_t id)
-{
-    return fv_rank_lookup(r->map->comms, r->map->comm_count, id);
-}
-
-/* ---- messages ---- */
-
-static void begin_send(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
-{
-    bool async = d->kind == FV_EV_ISEND;
-    const uint64_t *f = d->field + async;
-    uint32_t comm = comm_of(r, f[0]);
-
-    if (comm == FV_NONE || (int64_t)f[1] < 0) {
-        r->stats->no_comm += comm == FV_NONE;
-        return;
-    }
-    fv_rank_put(r, s,
-                (struct fv_record){ .kind = async ? FV_REC_ISEND : FV_REC_SEND,
-                                    .ref = comm,
-                                    .peer = (uint32_t)f[1],
-                                    .tag = (uint32_t)f[2],
-                                    .sent = f[3],
-                                    .id = async ? d->field[0] : 0 },
-                s->begin);
-    if (async)
-        fv_pendings_add(&r->pending, &(struct fv_pending){ .number = d->field[0], .kind = FV_PENDING_SEND });
-}
-
-static void begin_receive(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
-{
-    uint32_t comm = comm_of(r, d->field[1]);
-
-    if (comm == FV_NONE) {
-        r->stats->no_comm++;
-        return;
-    }
-    bool matched = d->kind == FV_EV_MATCHED;
-    fv_pendings_add(&r->pending,
-                    &(struct fv_pending){ .number = d->field[0],
-                                          .ref = comm,
-                                          .peer = (uint32_t)d->field[2],
-                                          .tag = (uint32_t)d->field[3],
-                                          .kind = matched ? FV_PENDING_MATCHED : FV_PENDING_RECEIVE });
-    fv_rank_put(r, s,
-                (struct fv_record){ .kind = matched ? FV_REC_MATCHED : FV_REC_IRECEIVE,
-                                    .ref = comm,
-                                    .peer = (uint32_t)d->field[2],
-                                    .tag = (uint32_t)d->field[3],
-                                    .id = d->field[0] },
-                s->begin);
-}
-
-static void end_receive(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
-{
-    uint32_t comm = comm_of(r, d->field[0]);
-
-    if (comm == FV_NONE || (int64_t)d->field[1] < 0) {
-        r->stats->no_comm += comm == FV_NONE;
-        return;
-    }
-    fv_rank_put(r, s,
-                (struct fv_record){ .kind = FV_REC_RECEIVE,
-                                    .ref = comm,
-                                    .peer = (uint32_t)d->field[1],
-                                    .tag = (uint32_t)d->field[2],
-                                    .received = d->field[3] },
-                s->end);
-}
-
-static struct fv_pending *take_pending(struct fv_rank_replay *r, uint64_t number)
-{
-    struct fv_pending *p = fv_pendings_find(&r->pending, number);
-
-    if (!p)
-        r->stats->no_begin++;
-    return p;
-}
-
-static void end_posted_receive(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
-{
-    struct fv_pending *p = take_pending(r, d->field[0]);
-
-    if (!p || p->kind != FV_PENDING_RECEIVE)
-        return;
-    struct fv_record record = { .ref = p->ref, .id = p->number };
-    fv_pendings_remove(&r->pending, p);
-    if ((int64_t)d->field[1] < 0) { /* from nobody: the receive ends without a message */
-        record.kind = FV_REC_CANCEL;
-        fv_rank_put(r, s, record, s->end);
-        return;
-    }
-    record.kind = FV_REC_IRECEIVE_END;
-    record.peer = (uint32_t)d->field[1];
-    record.tag = (uint32_t)d->field[2];
-    record.received = d->field[3];
-    fv_rank_put(r, s, record, s->end);
-}
-
-static void end_matched(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
-{
-    struct fv_pending *p = take_pending(r, d->field[0]);
-
-    if (!p)
-        return;
-    struct fv_record record = {
-        .kind = FV_REC_RECEIVE, .ref = p->ref, .peer = p->peer, .tag = p->tag, .received = d->field[1], .id = p->number
-    };
-    fv_pendings_remove(&r->pending, p);
-    fv_rank_put(r, s, record, s->end);
-}
-
-static void end_request(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
-{
-    struct fv_pending *p = take_pending(r, d->field[0]);
-
-    if (!p)
-        return;
-    uint8_t kind = p->kind;
-    struct fv_record record = {
-        .id = p->number, .ref = p->ref, .peer = p->peer, .tag = p->tag, .op = d->kind == FV_EV_FREED
-    };
-    if (d->kind == FV_EV_TESTED) {
-        if (kind == FV_PENDING_SEND || kind == FV_PENDING_RECEIVE) {
-            record.kind = FV_REC_TEST;
-            fv_rank_put(r, s, record, s->end);
-        }
-        return;
-    }
-    fv_pendings_remove(&r->pending, p);
-    if (kind == FV_PENDING_SEND)
-        record.kind = d->kind == FV_EV_CANCELLED ? FV_REC_CANCEL : FV_REC_ISEND_END;
-    else if (kind == FV_PENDING_RECEIVE)
-        record.kind = FV_REC_CANCEL;
-    else
-        return;
-    fv_rank_put(r, s, record, s->end);
-}
-
 /* ---- collectives ---- */
 
 static uint32_t root_of(int64_t root)
@@ -192,7 +63,7 @@ static uint32_t root_of(int64_t root)
 static bool fill_collective(struct fv_rank_replay *r, const struct fv_call_info *call, const uint64_t *field,
                             struct fv_record *out)
 {
-    uint32_t comm = comm_of(r, field[0]);
+    uint32_t comm = fv_rank_comm(r, field[0]);
 
     if (comm == FV_NONE) {
         r->stats->no_comm++;
@@ -258,7 +129,7 @@ static void begin_collective(struct fv_rank_replay *r, struct fv_stream *s, cons
 
 static void end_operation(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
 {
-    struct fv_pending *p = take_pending(r, d->field[0]);
+    struct fv_pending *p = fv_messages_pending(r, d->field[0]);
 
     if (!p)
         return;
@@ -283,7 +154,7 @@ static void end_operation(struct fv_rank_replay *r, struct fv_stream *s, const s
 
 static void comm_event(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
 {
-    uint32_t comm = comm_of(r, d->field[0]);
+    uint32_t comm = fv_rank_comm(r, d->field[0]);
 
     if (comm != FV_NONE && fv_def_comm_is_seen(&r->replay->defs->comms[comm]))
         fv_rank_put(
@@ -327,8 +198,8 @@ static void choose_frame(struct fv_rank_replay *r, struct fv_stream *s)
         s->frame.kind = FV_REC_COLL_END;
         if (made && s->frame.op == FV_OP_BARRIER)
             s->frame.op = made->kind == FV_EV_COMM_NEW ? FV_OP_CREATE_HANDLE : FV_OP_DESTROY_HANDLE;
-    } else if (made && comm_of(r, made->field[0]) != FV_NONE) {
-        uint32_t comm = comm_of(r, made->field[0]);
+    } else if (made && fv_rank_comm(r, made->field[0]) != FV_NONE) {
+        uint32_t comm = fv_rank_comm(r, made->field[0]);
         bool is_new = made->kind == FV_EV_COMM_NEW;
 
         if (fv_def_comm_is_seen(&r->replay->defs->comms[comm]))
@@ -346,9 +217,9 @@ static void tell_begin(struct fv_rank_replay *r, struct fv_stream *s, const stru
 {
     switch (d->kind) {
     case FV_EV_SEND:
-    case FV_EV_ISEND: begin_send(r, s, d); break;
+    case FV_EV_ISEND:
     case FV_EV_IRECV:
-    case FV_EV_MATCHED: begin_receive(r, s, d); break;
+    case FV_EV_MATCHED: fv_messages_begin(r, s, d); break;
     case FV_EV_ICOLLECTIVE: begin_collective(r, s, d); break;
     case FV_EV_PUT:
     case FV_EV_GET:
@@ -362,13 +233,13 @@ static void tell_begin(struct fv_rank_replay *r, struct fv_stream *s, const stru
 static void tell_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
 {
     switch (d->kind) {
-    case FV_EV_RECV: end_receive(r, s, d); break;
-    case FV_EV_RECEIVED: end_posted_receive(r, s, d); break;
-    case FV_EV_MRECV: end_matched(r, s, d); break;
+    case FV_EV_RECV:
+    case FV_EV_RECEIVED:
+    case FV_EV_MRECV:
     case FV_EV_SENT:
     case FV_EV_CANCELLED:
     case FV_EV_FREED:
-    case FV_EV_TESTED: end_request(r, s, d); break;
+    case FV_EV_TESTED: fv_messages_end(r, s, d); break;
     case FV_EV_DONE: end_operation(r, s, d); break;
     case FV_EV_COMM_NEW:
     case FV_EV_COMM_GONE: comm_event(r, s, d); break;
@@ -439,70 +310,14 @@ static void measure(struct fv_rank_replay *r, struct fv_stream *s, bool on, uint
 
 static void tell_sections(struct fv_rank_replay *r, struct fv_stream *s, uint64_t set, uint64_t time)
 {
+    struct fv_record record = { .kind = FV_REC_SECTIONS, .id = set };
+
     s->section_set = set;
-    fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_SECTIONS, .id = set }, time);
+    stamp(s, &record, time);
+    pass(r, s, &record); /* no record of an archive: regions are made of it */
 }
 
-/* ---- streams ---- */
-
-/* The next event of the thread, over its chunks. */
-static bool next_event(struct fv_rank_replay *r, struct fv_stream *s)
-{
-    while (!fv_event_next(&s->cursor, &s->ahead)) {
-        if (s->cursor.damaged)
-            r->stats->damaged++;
-        s->cursor.damaged = false;
-        if (s->next_chunk == s->chunk_count)
-            return s->has_ahead = false;
-        if (s->next_chunk)
-            fv_reader_forget(r->reader, s->chunks[s->next_chunk - 1]);
-        const struct fv_chunk *chunk = s->chunks[s->next_chunk++];
-        if (chunk->first < s->calls) /* met before, compressed */
-            continue;
-        s->cursor = fv_reader_events(r->reader, chunk, &s->unpacked);
-        if (chunk->first > s->calls) { /* a damaged part of the file */
-            s->missing_ahead += chunk->first - s->calls;
-            s->calls = chunk->first;
-        }
-        if (r->replay->progress)
-            r->replay->progress(r->replay->progress_context, chunk->used);
-    }
-    return s->has_ahead = true;
-}
-
-static void add_detail(struct fv_stream *s)
-{
-    FV_GROW(s->details, s->detail_room, s->detail_count + 1);
-    s->details[s->detail_count].kind = s->ahead.kind;
-    memcpy(s->details[s->detail_count].field, s->ahead.field, sizeof(s->ahead.field));
-    s->detail_count++;
-}
-
-/* Takes a call with its details, or what stands between calls. False: the thread has no more. */
-static bool load(struct fv_rank_replay *r, struct fv_stream *s)
-{
-    s->detail_count = 0;
-    s->missing = s->missing_ahead;
-    s->missing_ahead = 0;
-    if (!s->has_ahead)
-        return false;
-    s->item = s->ahead.kind;
-    s->site = s->ahead.field[0];
-    s->begin_ticks = s->ahead.begin;
-    s->end_ticks = s->ahead.end;
-    memcpy(s->field, s->ahead.field, sizeof(s->field));
-    s->calls += s->item == FV_EV_CALL || fv_event_is_of_thread(s->item); /* before looking ahead, maybe into the next chunk, which counts it */
-    next_event(r, s);
-    if (s->item != FV_EV_CALL)
-        return true;
-    while (s->has_ahead && s->ahead.kind != FV_EV_CALL && s->ahead.kind != FV_EV_PAUSE &&
-           s->ahead.kind != FV_EV_RESUME && s->ahead.kind != FV_EV_LOST &&
-           !fv_event_is_of_thread(s->ahead.kind)) {
-        add_detail(s);
-        next_event(r, s);
-    }
-    return true;
-}
+/* ---- items ---- */
 
 static void tell(struct fv_rank_replay *r, struct fv_stream *s)
 {
@@ -537,60 +352,9 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
             tell_sections(r, s, s->field[1], fv_rank_time(r, s, s->begin_ticks));
         else
             fv_threads_tell(r, s);
+        if (s->item == FV_EV_THREAD_END) /* its sections ended there, too */
+            s->section_set = 0;
         break;
-    }
-}
-
-static int by_first(const void *a, const void *b)
-{
-    const struct fv_chunk *x = *(const struct fv_chunk *const *)a, *y = *(const struct fv_chunk *const *)b;
-
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-static void find_chunks(struct fv_stream *s, const struct fv_reader *reader)
-{
-    size_t count, room = 0;
-    const struct fv_chunk *all = fv_reader_chunks(reader, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        if (all[i].thread != s->thread || !fv_chunk_has_events(&all[i]))
-            continue;
-        s->chunks = fv_grow(s->chunks, &room, s->chunk_count + 1, sizeof(*s->chunks));
-        s->chunks[s->chunk_count++] = &all[i];
-    }
-    if (s->chunk_count)
-        qsort(s->chunks, s->chunk_count, sizeof(*s->chunks), by_first);
-}
-
-static void find_sites(struct fv_stream *s, const struct fv_reader *reader)
-{
-    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SITES);
-    size_t room = 0;
-
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        if (c.thread != s->thread)
-            continue;
-        if (c.index >= s->site_count) {
-            s->sites = fv_grow(s->sites, &room, c.index + 1, sizeof(*s->sites));
-            memset(s->sites + s->site_count, 0xff, (c.index + 1 - s->site_count) * sizeof(*s->sites));
-            s->site_count = c.index + 1;
-        }
-        memcpy(&s->sites[c.index], p, sizeof(*s->sites));
-    }
-}
-
-static void find_in_call(struct fv_stream *s, const struct fv_reader *reader)
-{
-    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_THREADS);
-    struct fv_thread_record t;
-
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&t, p, sizeof(t));
-        if (t.id == s->thread)
-            s->in_call = t.in_call;
     }
 }
 
@@ -617,9 +381,6 @@ static void begin_stream(struct fv_rank_replay *r, uint32_t slot)
 
     s->slot = slot;
     s->thread = r->rank->threads[slot];
-    find_chunks(s, r->reader);
-    find_sites(s, r->reader);
-    find_in_call(s, r->reader);
     r->locations[slot] = (struct fv_location_stats){ .location = fv_location(r->rank, slot) };
     r->failed = !r->sink->open(r->sink, slot, r->locations[slot].location);
     if (r->failed)
@@ -627,8 +388,7 @@ static void begin_stream(struct fv_rank_replay *r, uint32_t slot)
     if (!slot)
         fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN, .ref = r->index },
                     fv_rank_time(r, s, r->rank->first_ticks));
-    next_event(r, s);
-    s->loaded = load(r, s);
+    fv_stream_open(r, s);
 }
 
 struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t rank,
@@ -680,10 +440,7 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
                 end);
         r->failed = !r->sink->close(r->sink, s->slot) || r->failed;
     }
-    free(s->chunks);
-    fv_unpacked_release(&s->unpacked);
-    free(s->sites);
-    free(s->details);
+    fv_stream_release(s);
     free(s->teams);
 }
 
@@ -727,7 +484,7 @@ bool fv_replay_until(struct fv_rank_replay *r, uint64_t time_ns)
     while (!r->failed && (s = earliest(r)) && fv_rank_time(r, s, s->end_ticks) <= time_ns) {
         do {
             tell(r, s);
-            s->loaded = load(r, s);
+            fv_stream_load(r, s);
         } while (r->rank->thread_count == 1 && s->loaded && !r->failed &&
                  (time_ns == UINT64_MAX || fv_rank_time(r, s, s->end_ticks) <= time_ns));
     }

@@ -1,4 +1,4 @@
-/* What the replay of one rank keeps; shared by replay.c, replay_rma.c and replay_io.c. */
+/* What the replay of one rank keeps; shared by replay.c and its parts, replay_*.c. */
 #ifndef FV_REPLAY_STATE_H
 #define FV_REPLAY_STATE_H
 
@@ -14,8 +14,10 @@ struct fv_detail {
 struct fv_open_team {
     uint64_t region;
     bool is_fork;
-    bool came;    /* to the barrier at its end, which all have left when it is joined ... */
-    uint64_t end; /* ... then, ns */
+    bool came;     /* to the barrier at its end, which all have left when it is joined ... */
+    uint64_t end;  /* ... then, ns; of a fork: the latest of members that are gone, ... */
+    uint32_t last; /* ... of this slot, ... */
+    uint32_t path; /* ... and where it was */
 };
 
 /* One thread. */
@@ -91,6 +93,22 @@ struct fv_rank_replay {
 void fv_rank_put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record record, uint64_t time);
 uint64_t fv_rank_time(struct fv_rank_replay *r, struct fv_stream *s, uint64_t ticks);
 uint32_t fv_rank_lookup(const uint32_t *map, size_t count, uint64_t id);
+static inline uint32_t fv_rank_comm(const struct fv_rank_replay *r, uint64_t id)
+{
+    return fv_rank_lookup(r->map->comms, r->map->comm_count, id);
+}
+
+/* replay_stream.c: the items of a thread, one by one. */
+void fv_stream_open(struct fv_rank_replay *r, struct fv_stream *s); /* and loads the first one */
+/* Takes a call with its details, or what stands between calls. */
+void fv_stream_load(struct fv_rank_replay *r, struct fv_stream *s);
+void fv_stream_release(struct fv_stream *s);
+
+/* replay_messages.c: what a call began, and what it ended. */
+void fv_messages_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
+void fv_messages_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
+/* What was begun under that number; NULL, and counted: its beginning is not in the trace. */
+struct fv_pending *fv_messages_pending(struct fv_rank_replay *r, uint64_t number);
 
 /* replay_rma.c */
 bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d,

@@ -95,7 +95,8 @@ static void begin_team(struct fv_rank_replay *r, struct fv_stream *s)
         record.context = node == FV_NONE ? 0 : node;
     }
     FV_GROW(s->teams, s->team_room, s->team_count + 1);
-    s->teams[s->team_count++] = (struct fv_open_team){ .region = f[1], .is_fork = is_fork };
+    s->teams[s->team_count++] =
+        (struct fv_open_team){ .region = f[1], .is_fork = is_fork, .path = is_fork ? (uint32_t)f[3] : 0 };
     fv_rank_put(r, s, record, fv_rank_time(r, s, s->begin_ticks));
 }
 
@@ -126,23 +127,30 @@ static void end_inside(struct fv_rank_replay *r, struct fv_stream *s, const stru
         end_innermost(r, s, s->now);
 }
 
-/* A member came, or its last task there ended, and all have at `all`. */
-static void tell_barrier(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end, uint64_t all,
-                         const uint64_t *join)
+/* The barrier at a region's end. */
+struct meeting {
+    uint64_t all;          /* ns: when the last one came, ... */
+    uint64_t last;         /* ... its location */
+    uint64_t object, path; /* as the file has them */
+};
+
+/* A member came, or its last task there ended, at `end`. */
+static void tell_barrier(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end, const struct meeting *m)
 {
+    uint64_t all = m->all;
     bool waited = s->now <= end && all > end; /* else clocks, or the file, are in doubt */
 
     s->begin = s->now > end ? s->now : end;
     s->end = all;
     if (s->begin > all || s->off)
         return;
-    const struct fv_record enter = enter_of(r, s, FV_THREAD_IMPLICIT_BARRIER, join[4], join[3]);
+    const struct fv_record enter = enter_of(r, s, FV_THREAD_IMPLICIT_BARRIER, m->path, m->object);
     const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
                                      .op = waited ? FV_TW_OMP_BARRIER : 0,
                                      .ref = enter.ref,
                                      .time_ns = all,
                                      .sent = all - s->begin,
-                                     .id = join[5] ? location_of(r, join[5] - 1) : FV_LOCATION_NONE };
+                                     .id = m->last };
     tell_region(r, s, &enter, &leave);
 }
 
@@ -150,7 +158,11 @@ static void tell_barrier(struct fv_rank_replay *r, struct fv_stream *s, uint64_t
 static void join_team(struct fv_rank_replay *r, struct fv_stream *s)
 {
     const uint64_t *f = s->field;
-    uint64_t now = fv_rank_time(r, s, s->begin_ticks), all = fv_rank_time(r, s, s->begin_ticks - f[2]);
+    uint64_t now = fv_rank_time(r, s, s->begin_ticks);
+    const struct meeting m = { .all = fv_rank_time(r, s, s->begin_ticks - f[2]),
+                               .last = f[5] ? location_of(r, f[5] - 1) : FV_LOCATION_NONE,
+                               .object = f[3],
+                               .path = f[4] };
 
     for (uint32_t i = 0; i < r->rank->thread_count; i++) {
         struct fv_stream *member = &r->streams[i];
@@ -160,8 +172,8 @@ static void join_team(struct fv_rank_replay *r, struct fv_stream *s)
             continue;
         end_inside(r, member, t);
         if (t->came)
-            tell_barrier(r, member, t->end, all, f);
-        end_innermost(r, member, all);
+            tell_barrier(r, member, t->end, &m);
+        end_innermost(r, member, m.all);
     }
     struct fv_open_team *fork = find_team(s, f[1], true);
     if (!fork)
@@ -178,6 +190,70 @@ static void come(struct fv_rank_replay *r, struct fv_stream *s)
         return;
     t->came = true;
     t->end = fv_rank_time(r, s, s->begin_ticks);
+}
+
+/* NULL: its fork is not in the trace, or it is joined. */
+static struct fv_open_team *find_fork(const struct fv_rank_replay *r, uint64_t region, uint32_t *thread)
+{
+    for (uint32_t i = 0; i < r->rank->thread_count; i++) {
+        struct fv_open_team *t = find_team(&r->streams[i], region, true);
+
+        if (t) {
+            *thread = r->streams[i].thread;
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static uint32_t object_of_region(const struct fv_rank_replay *r, uint32_t thread, uint32_t path)
+{
+    struct fv_cursor c = fv_cursor(r->reader, FV_CHUNK_OMP);
+    struct fv_omp_region region;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&region, p, sizeof(region));
+        if (region.thread == thread && region.path == path)
+            return region.object;
+    }
+    return 0;
+}
+
+/* The thread ends, and before its region is joined: libgomp's of a nested team do right behind the barrier,
+ * so all members came. */
+static void leave_nested(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_open_team *t)
+{
+    uint32_t thread;
+    struct fv_open_team *fork = find_fork(r, t->region, &thread);
+
+    if (!fork)
+        return;
+    for (uint32_t i = 0; i < r->rank->thread_count; i++) {
+        const struct fv_open_team *member = find_team(&r->streams[i], t->region, false);
+
+        if (member && !member->came)
+            return;
+        if (member && member->end > fork->end) {
+            fork->end = member->end;
+            fork->last = i;
+        }
+    }
+    tell_barrier(r, s, t->end,
+                 &(struct meeting){ .all = fork->end,
+                                    .last = fv_location(r->rank, fork->last),
+                                    .object = object_of_region(r, thread, fork->path),
+                                    .path = fork->path });
+}
+
+static void end_thread(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    while (s->team_count) {
+        const struct fv_open_team *t = &s->teams[s->team_count - 1];
+
+        if (t->came && !t->is_fork)
+            leave_nested(r, s, t);
+        end_innermost(r, s, s->now);
+    }
 }
 
 void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s)
@@ -234,8 +310,8 @@ void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s)
     }
     if (is_failed(s) || tell_team(r, s))
         return;
-    if (s->item == FV_EV_THREAD_END) /* of a nested team, which may be joined later */
-        fv_threads_close(r, s);
+    if (s->item == FV_EV_THREAD_END)
+        end_thread(r, s);
     record.kind = kinds[s->item];
     if (s->item == FV_EV_ACQUIRE || s->item == FV_EV_RELEASE) {
         record.ref = object_of(r, s->field[1]);

@@ -1,11 +1,13 @@
 /* Any bytes as the rank files of one run (pages.h), through the whole merge: definitions, clocks, their
- * correction, and each rank's events, with measured instances between them, replayed into a sink that counts.
- * What is known of the result is checked: times never go back, calls and instances nest, every number is one
+ * correction, and each rank's events, with measured instances and sections between them, replayed into a sink
+ * that counts. What is known of the result is checked: times never go back, calls, instances and sections nest,
+ * what threads waited is the same by thread and by lock, every number is one
  * of the definitions', and definitions come back from their packed bytes as they were. */
 #include "pages.h"
 #include "analysis/annotate.h"
 #include "merge/correct.h"
 #include "merge/merge.h"
+#include "merge/weave_sections.h"
 #include "merge/weave.h"
 
 #include <limits.h>
@@ -28,12 +30,13 @@ struct counts {
     const struct fv_defs *defs;
     uint64_t records, instances, last_ns[256];
     struct nest {
-        uint32_t *items; /* nodes of instances; IN_CALL */
+        uint32_t *items; /* nodes of instances; IN_SECTION | function; IN_CALL */
         size_t depth, room;
     } nest[256];
     size_t open;
 };
-#define IN_CALL UINT32_MAX
+#define IN_CALL    UINT32_MAX
+#define IN_SECTION UINT32_C(0x80000000)
 
 static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location)
 {
@@ -77,6 +80,9 @@ static size_t definitions_of(const struct fv_defs *d, const struct fv_record *r)
     case FV_REC_IO_BEGIN:
     case FV_REC_IO_ISSUED:
     case FV_REC_IO_END: return d->handle_count;
+    case FV_REC_SECTIONS: return 0; /* they are regions by now */
+    case FV_REC_SECTION_ENTER:
+    case FV_REC_SECTION_LEAVE:
     case FV_REC_REGION_ENTER:
     case FV_REC_REGION_LEAVE: return d->function_count;
     case FV_REC_THREAD_CREATE:
@@ -117,8 +123,10 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
     if (r->kind == FV_REC_INSTANCE || r->kind == FV_REC_INSTANCE_END) {
         must(c->merge->function_of_node[r->context] != FV_NONE, "an instance of no function");
         nest(&c->nest[slot], r->context, r->kind == FV_REC_INSTANCE);
-        c->instances += r->kind == FV_REC_INSTANCE;
+        c->instances += r->kind == FV_REC_INSTANCE && !r->op;
     }
+    if (r->kind == FV_REC_SECTION_ENTER || r->kind == FV_REC_SECTION_LEAVE)
+        nest(&c->nest[slot], IN_SECTION | r->ref, r->kind == FV_REC_SECTION_ENTER);
     return true;
 }
 
@@ -127,7 +135,7 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
     struct counts *c = sink->context;
 
     c->open--;
-    must(slot >= 256 || !c->nest[slot].depth, "a call or an instance is never left");
+    must(slot >= 256 || !c->nest[slot].depth, "a call, an instance or a section is never left");
     return true;
 }
 
@@ -138,9 +146,11 @@ static void replay(struct fv_merge *m, const struct fv_analysis *analysis)
     struct fv_sink sink = { .context = &counts, .open = open_location, .put = put, .close = close_location };
     uint64_t records = 0;
     struct fv_annotate annotate;
+    struct fv_weave_sections sections;
     struct fv_weave weave;
 
-    fv_weave_init(&weave, &m->defs, &m->clocks, &sink);
+    fv_weave_sections_init(&sections, &sink);
+    fv_weave_init(&weave, &m->defs, &m->clocks, &sections.sink);
     fv_annotate_init(&annotate, analysis, &weave.sink);
     for (size_t i = 0; i < m->file_count; i++) {
         uint32_t threads = m->defs.ranks[m->files[i].rank].thread_count;
@@ -148,6 +158,7 @@ static void replay(struct fv_merge *m, const struct fv_analysis *analysis)
         struct fv_replay_stats stats = { 0 };
 
         fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map, locations);
+        fv_weave_sections_rank(&sections, m->files[i].reader, &m->files[i].map, locations);
         must(fv_replay_rank(&r, m->files[i].rank, m->files[i].reader, &m->files[i].map, &annotate.sink,
                             locations, &stats),
              "the replay failed though its sink did not");
@@ -156,6 +167,7 @@ static void replay(struct fv_merge *m, const struct fv_analysis *analysis)
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);
+    fv_weave_sections_release(&sections);
     must(!counts.open, "a location is not closed");
     must(counts.instances == weave.stats.told, "instances are miscounted");
     must(counts.records >= records, "records are miscounted"); /* those of matched probes are no records */
@@ -168,7 +180,7 @@ static void analyse(struct fv_merge *m)
 {
     const struct fv_analysis_options options = { .directory = fuzz_directory(), .memory = 1 << 16 };
     struct fv_analysis a;
-    uint64_t waits = 0, causes = 0;
+    uint64_t waits = 0, causes = 0, by_thread = 0, by_lock = 0;
 
     must(fv_analyse(&a, m, &options), "the analysis failed");
     for (size_t i = 0; i < a.tallies.count; i++) {
@@ -176,8 +188,11 @@ static void analyse(struct fv_merge *m)
 
         waits += t->what == FV_TALLY_WAIT && !fv_is_completion(t->kind) ? t->ns : 0;
         causes += t->what == FV_TALLY_CAUSE ? t->ns : 0;
+        by_thread += t->what == FV_TALLY_THREAD_LINE ? t->ns : 0;
+        by_lock += t->what == FV_TALLY_THREAD_SITE ? t->ns : 0;
     }
     must(waits == causes, "waiting without a cause");
+    must(by_thread == by_lock, "threads' waiting differs by thread and by lock");
     must(fv_analysis_write(&a, fuzz_directory(), 0), "no analysis.json");
     replay(m, &a);
     fv_analysis_release(&a);

@@ -271,6 +271,54 @@ static void team(void **state)
     release(&r);
 }
 
+/* libgomp's threads of a nested team end behind its barrier, and before it is joined. */
+static void nested_team(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r);
+    one(&r, 0, FV_EV_OMP_FORK, 50, 9);
+    one(&r, 0, FV_EV_TEAM_BEGIN, 50, 9);
+    one(&r, 1, FV_EV_THREAD_BEGIN, 60, 0);
+    one(&r, 1, FV_EV_TEAM_BEGIN, 60, 9);
+    one(&r, 1, FV_EV_TEAM_END, 200, 9);
+    one(&r, 0, FV_EV_TEAM_END, 300, 9);
+    one(&r, 1, FV_EV_THREAD_END, 301, 0);
+    one(&r, 0, FV_EV_OMP_JOIN, 302, 9);
+    end_run(&r);
+    assert_int_equal(waited(&r, 1, FV_TW_OMP_BARRIER), 100);
+    assert_int_equal(waited(&r, 0, FV_TW_OMP_BARRIER), 0);
+    assert_int_equal(sum(&r, FV_TALLY_THREAD_CAUSE, 0, FV_TW_OMP_BARRIER), 100);
+    release(&r);
+}
+
+static void ends_in_a_section(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r);
+    one(&r, 1, FV_EV_THREAD_BEGIN, 100, 0);
+    one(&r, 1, FV_EV_SECTIONS, 150, 1);
+    one(&r, 1, FV_EV_THREAD_END, 300, 0);
+    end_run(&r);
+    assert_int_equal(r.analysis.steps.lines[1].end_ns - r.analysis.steps.lines[1].begin_ns, 200);
+    release(&r);
+}
+
+/* Of times that only damage makes. */
+static void no_more_than_all(void **state)
+{
+    const struct fv_step all = { .locked = FV_LOCKED }, most = { .locked = FV_LOCKED - 1 };
+
+    (void)state;
+    for (uint64_t ns = 1; ns < UINT64_MAX / 3; ns = ns * 3 + 1) {
+        assert_true(fv_step_locked(&all, ns) == ns);
+        assert_true(fv_step_locked(&most, ns) <= ns);
+    }
+}
+
 /* A thread, a number and an object that there are not. */
 static void unknown_others(void **state)
 {
@@ -285,6 +333,7 @@ static void unknown_others(void **state)
     end_run(&r);
     blamed(&r, 0);
     assert_int_equal(sum(&r, FV_TALLY_THREAD_LINE, -1, -1), 40);
+    assert_int_equal(sum(&r, FV_TALLY_THREAD_CAUSE, -1, -1), 0); /* nobody waits for itself */
     release(&r);
 }
 
@@ -315,6 +364,9 @@ int main(void)
         cmocka_unit_test(made_late),
         cmocka_unit_test(before_the_call_before),
         cmocka_unit_test(team),
+        cmocka_unit_test(nested_team),
+        cmocka_unit_test(ends_in_a_section),
+        cmocka_unit_test(no_more_than_all),
         cmocka_unit_test(unknown_others),
         cmocka_unit_test(names),
     };

@@ -1,0 +1,45 @@
+/* One run of fvunify: what it merges and what came of it; shared by fvunify.c and unify_say.c. */
+#ifndef FV_UNIFY_H
+#define FV_UNIFY_H
+
+#include "analysis/annotate.h"
+#include "merge/merge.h"
+#include "merge/weave.h"
+
+struct fv_unify_options {
+    const char *directory, *output;
+    uint64_t memory;
+    bool keep, quiet, verbose, correct, symbols, analysis;
+};
+
+struct fv_unify_progress {
+    bool on, shown;
+    uint64_t done, all;
+    double begin_s, last_s;
+};
+
+struct fv_unify {
+    struct fv_unify_options options;
+    struct fv_merge merge;
+    struct fv_analysis analysis;
+    bool analysed;
+    int64_t clock_error_ns;
+    struct fv_archive *archive;
+    struct fv_unify_progress progress;
+    struct fv_replay_stats stats;
+    struct fv_instance_stats instances;
+    uint64_t unknown_sections;           /* changes of them that the file does not describe */
+    struct fv_location_stats *locations; /* of this process's ranks */
+    size_t location_count;
+    bool incomplete;
+};
+
+/* unify_say.c: what it says on stderr. What is missing makes the run incomplete. */
+/* Of files that are damaged or missing. */
+void fv_unify_say_problems(struct fv_unify *run);
+/* Are there any traces? Says where they are not. */
+bool fv_unify_has_traces(struct fv_unify *run);
+/* At the end, by the first process, whose counts are sums over all. */
+void fv_unify_say_result(const struct fv_unify *run, double seconds);
+
+#endif

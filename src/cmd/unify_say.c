@@ -1,0 +1,162 @@
+/* See unify.h. */
+#include "cmd/unify.h"
+#include "fvmpi.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void fv_unify_say_problems(struct fv_unify *r)
+{
+    const struct fv_problems *p = &r->merge.problems;
+
+    for (size_t i = 0; i < p->count; i++) {
+        bool missing = p->items[i].kind != FV_PROBLEM_NOTE;
+
+        r->incomplete = r->incomplete || missing;
+        if (missing || (r->options.verbose && !r->options.quiet))
+            fv_log("%s: %s; %s", p->items[i].file ? p->items[i].file : r->options.directory, p->items[i].text,
+                   missing ? "the rest is merged" : "it is merged all the same");
+    }
+    for (size_t i = 0; i < r->merge.contexts.model.problems.count && r->options.verbose && !r->options.quiet;
+         i++)
+        fv_log("%s", r->merge.contexts.model.problems.items[i].text);
+}
+
+/* Of the first rank file in a directory. */
+static bool is_traced(const char *directory)
+{
+    DIR *dir = opendir(directory);
+    struct fv_reader *reader = NULL;
+    char path[PATH_MAX + 300], why[256];
+    bool traced = false;
+
+    for (struct dirent *d; dir && !reader && (d = readdir(dir));) {
+        snprintf(path, sizeof(path), "%s/%s", directory, d->d_name);
+        if (fnmatch("rank-*.fvr", d->d_name, 0) || fv_reader_open(path, &reader, why, sizeof(why)))
+            continue;
+        traced = fv_reader_header(reader)->traced;
+        fv_reader_free(reader);
+    }
+    if (dir)
+        closedir(dir);
+    return traced;
+}
+
+/* A run that was to go to DIR, and found one there, went to DIR-2, and the next to DIR-3: the last of them
+ * with events. */
+static bool find_traced(const char *directory, char *out, size_t bytes)
+{
+    size_t length = strlen(directory);
+    struct stat st;
+    bool found = false;
+
+    while (length > 1 && directory[length - 1] == '/')
+        length--;
+    for (unsigned i = 2; i < UINT_MAX; i++) {
+        char path[PATH_MAX];
+
+        if (snprintf(path, sizeof(path), "%.*s-%u", (int)length, directory, i) >= (int)sizeof(path) ||
+            stat(path, &st))
+            break;
+        if (is_traced(path) && snprintf(out, bytes, "%s", path) < (int)bytes)
+            found = true;
+    }
+    return found;
+}
+
+bool fv_unify_has_traces(struct fv_unify *r)
+{
+    const struct fv_defs *d = &r->merge.defs;
+    char other[PATH_MAX];
+    bool first_process = r->merge.transport->rank == 0;
+    uint32_t without = 0;
+
+    for (size_t i = 0; i < d->rank_count; i++)
+        without += !d->ranks[i].traced;
+    if (first_process && without && without == d->rank_count &&
+        find_traced(r->options.directory, other, sizeof(other)))
+        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: fvunify %s",
+               r->options.directory, without, d->rank_count, other, other);
+    else if (first_process && without)
+        fv_log("%s: %u of %zu ranks have a profile and no events; record with `fvmpi run --trace`%s",
+               r->options.directory, without, d->rank_count,
+               without == d->rank_count ? "" : ". The others are merged");
+    r->incomplete = r->incomplete || without;
+    return without < d->rank_count;
+}
+
+static void say_instances(const struct fv_unify *r, const char *where)
+{
+    const struct fv_instance_stats *s = &r->instances;
+    uint64_t dropped = 0;
+
+    for (size_t i = 0; i < r->merge.defs.rank_count; i++)
+        dropped += r->merge.defs.ranks[i].dropped_instances;
+    if (dropped)
+        fv_log(
+            "%s: %llu measured instances of functions are not in the trace: its budget or the disk was full; "
+            "raise FVMPI_TRACE_MAX",
+            where, (unsigned long long)dropped);
+    if (s->damaged + s->no_context)
+        fv_log(
+            "%s: %llu measured instances of functions are damaged or missing, %llu are of functions that the "
+            "damaged file does not name; they are left out",
+            where, (unsigned long long)s->damaged, (unsigned long long)s->no_context);
+    if (s->off)
+        fv_log("%s: %llu measured instances of functions began while recording was off, and are left out",
+               where, (unsigned long long)s->off);
+    if (s->crossed)
+        fv_log("%s: %llu measured instances of functions overlap others of their thread, and are left out",
+               where, (unsigned long long)s->crossed);
+    if (s->cut)
+        fv_log(
+            "%s: %llu measured instances of functions began or ended in a call of MPI; that part is cut off",
+            where, (unsigned long long)s->cut);
+    if (s->told)
+        fv_log("%s/traces.otf2: %llu measured instances of functions", where, (unsigned long long)s->told);
+}
+
+void fv_unify_say_result(const struct fv_unify *r, double seconds)
+{
+    const struct fv_replay_stats *s = &r->stats;
+    const struct fv_defs *d = &r->merge.defs;
+    const char *where = r->options.output ? r->options.output : r->options.directory;
+    uint64_t dropped = 0;
+
+    for (size_t i = 0; i < d->rank_count; i++) {
+        dropped += d->ranks[i].dropped;
+        if (d->ranks[i].state != FV_STATE_FINALIZED && d->ranks[i].state != FV_STATE_EXITED)
+            fv_log("rank %u: %s; its trace ends with the last call", d->ranks[i].world_rank,
+                   d->ranks[i].state == FV_STATE_ABORTED ? "called MPI_Abort"
+                   : d->ranks[i].runs                    ? "still runs"
+                                                         : "was killed");
+    }
+    if (dropped + s->lost)
+        fv_log("%s: %llu calls are not in the trace: its budget or the disk was full; raise FVMPI_TRACE_MAX",
+               where, (unsigned long long)(dropped + s->lost));
+    if (s->damaged)
+        fv_log("%s: %llu damaged chunks were cut short", where, (unsigned long long)s->damaged);
+    if (s->no_comm && r->options.verbose)
+        fv_log("%s: %llu messages and collective calls on communicators that are not described", where,
+               (unsigned long long)s->no_comm);
+    if (s->no_op && r->options.verbose)
+        fv_log("%s: %llu starts of persistent collectives are calls without a record of the operation", where,
+               (unsigned long long)s->no_op);
+    if (r->options.verbose)
+        fv_log("%s: %llu completions without a beginning in the trace, %llu requests under way at the end, "
+               "%llu open calls",
+               where, (unsigned long long)s->no_begin, (unsigned long long)s->unfinished,
+               (unsigned long long)s->open_calls);
+    say_instances(r, where);
+    if (r->unknown_sections)
+        fv_log(
+            "%s: %llu times sections began or ended that the damaged file does not name; they are left out",
+            where, (unsigned long long)r->unknown_sections);
+    fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
+           d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,
+           seconds);
+}
