@@ -17,6 +17,17 @@ __attribute__((no_sanitize("address"))) static bool was_abandoned(const struct f
                                  ((const uintptr_t *)t->frame)[1] != t->return_address);
 }
 
+FV_COLD bool fv_call_was_left(void)
+{
+    struct fv_thread *t = fv_self;
+
+    if (!t || !was_abandoned(t, FV_CALL_SITE()))
+        return false;
+    t->record->in_call.begin = 0;
+    fv_current = t;
+    return true;
+}
+
 /* First call of a thread, or of the process; also every nested call ends here. */
 static FV_COLD struct fv_thread *enter_slowly(struct fv_site site)
 {
@@ -146,8 +157,8 @@ static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsig
     if (FV_UNLIKELY(!cell || cell->comm != comm || cell->size_bucket != bucket ||
                     cell->function != call->function || cell->section != call->thread->section_set ||
                     cell->calls >= UINT32_MAX - 1)) {
-        struct fv_cell_slot slot = fv_cell_find(call->thread, path->path, comm, call->function, bucket,
-                                                call->thread->section_set);
+        struct fv_cell_slot slot =
+            fv_cell_find(call->thread, path->path, comm, call->function, bucket, call->thread->section_set);
 
         path->cell = cell = slot.cell;
         path->cell_index = slot.index;

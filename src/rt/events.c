@@ -240,6 +240,14 @@ void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field)
     e->details_used += (size_t)(fv_put_event(at, (enum fv_event_kind)kind, field) - at);
 }
 
+/* Which are open could not be told when that changed. False: no room for what follows. */
+static FV_COLD bool tell_sections(const struct fv_call *call, size_t details)
+{
+    struct fv_thread *t = call->thread;
+
+    return !fv_events_sections(t, call->begin) || make_room(t, FV_EVENT_MAX + details + BLOCK);
+}
+
 void fv_events_call(struct fv_call *call)
 {
     struct fv_thread *t = call->thread;
@@ -251,8 +259,7 @@ void fv_events_call(struct fv_call *call)
         fv_dropped(FV_DROP_EVENTS);
         return;
     }
-    if (FV_UNLIKELY(t->section_set != e->section_set) && fv_events_sections(t, call->begin) &&
-        !make_room(t, FV_EVENT_MAX + details + BLOCK)) {
+    if (FV_UNLIKELY(t->section_set != e->section_set) && !tell_sections(call, details)) {
         fv_dropped(FV_DROP_EVENTS);
         return;
     }
@@ -292,7 +299,11 @@ bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint6
 
     if (stopped() || FV_UNLIKELY((size_t)(e->stop - e->at) < FV_EVENT_MAX))
         return false;
-    fv_current = NULL; /* a signal handler that comes in between writes nothing */
+    if (FV_LIKELY(current != NULL)) { /* a signal handler that comes in between writes nothing; it may jump away */
+        t->frame = (uintptr_t)__builtin_frame_address(0);
+        t->return_address = (uintptr_t)__builtin_return_address(0);
+        fv_current = NULL;
+    }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     begin = begin > e->last ? begin : e->last;
     end = end > begin ? end : begin;

@@ -82,7 +82,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-/* False: the loader has to be asked. */
+/* By what the object's first page says, which is there as long as the object. False: the loader has to be
+ * asked: tools that change files may move the program headers to where no memory is, or other memory. */
 static bool ask_without_lock(struct query *q)
 {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
@@ -92,10 +93,9 @@ static bool ask_without_lock(struct query *q)
         return true;
     const char *map = found.dlfo_map_start;
     const ElfW(Ehdr) *elf = found.dlfo_map_start;
-    size_t bytes = (size_t)((const char *)found.dlfo_map_end - map);
 
-    if (bytes < sizeof(*elf) || memcmp(elf->e_ident, ELFMAG, SELFMAG) || elf->e_phoff > bytes ||
-        (bytes - elf->e_phoff) / sizeof(ElfW(Phdr)) < elf->e_phnum)
+    if (memcmp(elf->e_ident, ELFMAG, SELFMAG) || elf->e_phentsize != sizeof(ElfW(Phdr)) ||
+        elf->e_phoff + elf->e_phnum * sizeof(ElfW(Phdr)) > FV_PAGE)
         return false;
     struct dl_phdr_info info = { .dlpi_addr = found.dlfo_link_map->l_addr,
                                  .dlpi_name = found.dlfo_link_map->l_name,
@@ -208,6 +208,16 @@ uint32_t fv_module_find(uintptr_t address, uint64_t *offset)
         m = discover(address);
     *offset = m ? address - m->bias : address;
     return m ? m->id : FV_MODULE_UNKNOWN;
+}
+
+uint32_t fv_module_of(uintptr_t address, uint64_t *offset)
+{
+    uint64_t removals = fv_module_removals(), signals = fv_lock_sigsave(&fv_tree_lock);
+
+    fv_module_refresh(removals);
+    uint32_t id = fv_module_find(address, offset);
+    fv_unlock_sigrestore(&fv_tree_lock, signals);
+    return id;
 }
 
 static int count_removals(struct dl_phdr_info *info, size_t size, void *arg)

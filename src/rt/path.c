@@ -345,7 +345,7 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     return e;
 }
 
-static inline struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site)
+static inline struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site, bool is_unwound)
 {
     uintptr_t slot = fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
     struct fv_path_entry **head = bucket_of(thread->paths, site.return_address, slot), **link = head;
@@ -361,17 +361,15 @@ static inline struct fv_path_entry *find(struct fv_thread *thread, struct fv_sit
         }
         return e;
     }
-    return NULL;
+    return is_unwound ? miss(thread, site) : NULL;
 }
 
 struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site)
 {
-    return find(thread, site);
+    return find(thread, site, false);
 }
 
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site)
 {
-    struct fv_path_entry *e = find(thread, site);
-
-    return FV_LIKELY(e != NULL) ? e : miss(thread, site);
+    return find(thread, site, true);
 }

@@ -105,6 +105,8 @@ uint32_t fv_module_find(uintptr_t address, uint64_t *offset);
 /* The same of modules that are known, without a lock: for signal handlers. FV_MODULE_UNKNOWN: ask
  * fv_module_find() later. */
 uint32_t fv_module_known(uintptr_t address, uint64_t *offset);
+/* One address, with the lock that fv_module_find() wants. */
+uint32_t fv_module_of(uintptr_t address, uint64_t *offset);
 /* Before a batch of fv_module_find(): notices dlclose(), by how often there was one, which is asked without
  * fv_tree_lock. */
 uint64_t fv_module_removals(void);
@@ -171,7 +173,7 @@ struct fv_thread {
     struct fv_path_cache *paths;
     struct fv_path_entry no_path;   /* of calls while paused */
     uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
-    uintptr_t frame;                /* of the wrapper that the thread is in, or was in last */
+    uintptr_t frame;                /* of the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t return_address;       /* that stands in it */
     struct fv_bins *bins;
     unsigned bin_shift; /* log2 of the active bank's width */
@@ -198,6 +200,14 @@ struct fv_thread {
 
 /* The thread's own; NULL before its first call, inside a call, and when the runtime is off. */
 extern FV_TLS struct fv_thread *fv_current;
+
+/* fv_current is NULL, and the thread is recorded: did it leave its call, or the writing of a record, without returning,
+ * by longjmp()? Then it is outside from now on. */
+bool fv_call_was_left(void);
+static inline bool fv_is_between(void)
+{
+    return FV_LIKELY(fv_current != NULL) || fv_call_was_left();
+}
 /* The same, but also inside a call. */
 extern FV_TLS struct fv_thread *fv_self;
 /* For the first call of a thread: makes or adopts a struct fv_thread. NULL: inside a call, or off. */

@@ -5,16 +5,13 @@
  * Rejected: a stack of begins that must match (sections may overlap); a record of each instance (memory grows
  * with the run); sums of all calls in each open section (a cost for each call and level of nesting). */
 #include "rt/sections.h"
+#include "rt/section_sets.h"
+#include "rt/usage.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum {
-    SECTIONS = 1024, /* of the process, the one for others included */
-    SECTION_PLACES = 2048,
-    SETS = 4095,
-    SET_PLACES = 8192,
     DEEP = 64, /* open on a thread at a time */
     RECENT = 64,
     SET_CACHE = 256,
@@ -54,53 +51,9 @@ struct fv_sections {
     struct {
         uint32_t outer, section, set;
     } sets[SET_CACHE];
-    uint16_t places[SECTION_PLACES]; /* by name and number: index of the slot + 1 */
-    struct slot slots[SECTIONS];
+    uint16_t places[FV_SECTION_PLACES]; /* by name and number: index of the slot + 1 */
+    struct slot slots[FV_SECTIONS];
 };
-
-/* Of the process. */
-static struct fv_lock lock;
-static struct {
-    struct fv_section *section[SECTIONS + 1]; /* by id */
-    uint32_t count;
-    uint16_t places[SECTION_PLACES]; /* id */
-    struct fv_chunk_header *chunk;
-} known;
-static struct {
-    struct fv_section_set set[SETS + 1]; /* by id */
-    uint32_t count;
-    uint16_t places[SET_PLACES]; /* id */
-    struct fv_chunk_header *chunk;
-} sets;
-
-/* ---- usage ---- */
-
-static void read_usage(int who, struct fv_usage *out)
-{
-    struct rusage u;
-
-    if (getrusage(who, &u))
-        return;
-    *out = (struct fv_usage){
-        .user_ns = (uint64_t)u.ru_utime.tv_sec * 1000000000u + (uint64_t)u.ru_utime.tv_usec * 1000u,
-        .system_ns = (uint64_t)u.ru_stime.tv_sec * 1000000000u + (uint64_t)u.ru_stime.tv_usec * 1000u,
-        .faults = (uint64_t)u.ru_minflt + (uint64_t)u.ru_majflt,
-        .switches = (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw,
-    };
-}
-
-void fv_usage_read(struct fv_usage *out)
-{
-    read_usage(RUSAGE_SELF, out);
-}
-
-void fv_usage_update(void)
-{
-    struct fv_file_header *h = fv_rt.writer.header;
-
-    read_usage(RUSAGE_SELF, &h->usage_last);
-    __atomic_store_n(&h->usage_ticks, fv_ticks(), __ATOMIC_RELEASE);
-}
 
 /* May a lock of the runtime be taken here? A signal handler may have interrupted its holder, which then goes
  * on never: a lock that stays held is left alone. */
@@ -114,105 +67,13 @@ static bool is_free(const struct fv_lock *l)
     return false;
 }
 
-/* ---- sections and sets of the process ---- */
-
-static uint32_t hash_of(const char *name, int32_t number)
-{
-    uint64_t hash = (uint32_t)number * UINT64_C(0x9e3779b97f4a7c15);
-
-    for (unsigned i = 0; i < FV_SECTION_NAME - 1 && name[i]; i++)
-        hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
-    return (uint32_t)fv_mix(hash);
-}
-
-static bool same_name(const char *kept, const char *name)
-{
-    return !strncmp(kept, name, FV_SECTION_NAME - 1);
-}
-
-/* A record behind the last one; NULL: no disk. */
-static void *next_record(struct fv_chunk_header **chunk, enum fv_chunk_type type, uint32_t thread,
-                         uint64_t first, size_t bytes)
-{
-    uint64_t room = *chunk && (*chunk)->bytes < 16 * FV_PAGE ? (*chunk)->bytes * 2
-                    : *chunk                                 ? (*chunk)->bytes
-                                                             : FV_PAGE;
-
-    if (!*chunk || fv_chunk_room(*chunk) < bytes) {
-        struct fv_chunk_header *bigger =
-            fv_writer_chunk(&fv_rt.writer, type, thread, first, room - sizeof(**chunk));
-
-        if (!bigger)
-            return NULL;
-        *chunk = bigger;
-    }
-    return fv_chunk_next(*chunk);
-}
-
-/* Under the lock. 0: no disk. */
-static uint32_t make_section(const char *name, int32_t number, int32_t level, unsigned flags, uint16_t *place)
-{
-    struct fv_section *s =
-        next_record(&known.chunk, FV_CHUNK_SECTIONS, FV_NO_THREAD, known.count, sizeof(*s));
-
-    if (!s)
-        return 0;
-    *s = (struct fv_section){ .number = number, .level = level, .flags = flags };
-    strncpy(s->name, name, FV_SECTION_NAME - 1);
-    fv_chunk_commit(known.chunk, sizeof(*s));
-    known.section[++known.count] = s;
-    return *place = (uint16_t)known.count;
-}
-
-/* The id of a section in the process; the last one stands for all that come too late. 0: no disk. */
-static uint32_t section_of(const char *name, int32_t number, int32_t level)
-{
-    uint32_t at = hash_of(name, number) % SECTION_PLACES, id;
-
-    fv_lock(&lock);
-    while ((id = known.places[at]) && (known.section[id]->flags || known.section[id]->number != number ||
-                                       !same_name(known.section[id]->name, name)))
-        at = (at + 1) % SECTION_PLACES;
-    if (!id && known.count < SECTIONS - 1)
-        id = make_section(name, number, level, 0, &known.places[at]);
-    else if (!id && known.count == SECTIONS - 1)
-        id = make_section("(others)", 0, 0, FV_SECTION_OTHERS, &known.places[at]);
-    else if (!id)
-        id = SECTIONS;
-    fv_unlock(&lock);
-    return id;
-}
-
-/* The set of `outer` and a section; 0: there are too many. */
-static uint32_t find_set(uint32_t outer, uint32_t section)
-{
-    uint32_t at = (uint32_t)fv_mix((uint64_t)outer << 32 | section) % SET_PLACES, id;
-
-    fv_lock(&lock);
-    while ((id = sets.places[at]) && (sets.set[id].outer != outer || sets.set[id].section != section))
-        at = (at + 1) % SET_PLACES;
-    if (!id && sets.count < SETS) {
-        struct fv_section_set *s =
-            next_record(&sets.chunk, FV_CHUNK_SECTION_SETS, FV_NO_THREAD, sets.count, sizeof(*s));
-
-        if (s) {
-            id = ++sets.count;
-            *s = sets.set[id] = (struct fv_section_set){ outer, section };
-            fv_chunk_commit(sets.chunk, sizeof(*s));
-            sets.places[at] = (uint16_t)id;
-        }
-    }
-    fv_unlock(&lock);
-    return id;
-}
-
 static FV_COLD uint32_t set_slowly(struct fv_sections *s, uint32_t outer, uint32_t section)
 {
     uint32_t at = (uint32_t)fv_mix((uint64_t)outer << 32 | section) % SET_CACHE;
 
     if (!s->sets[at].set || s->sets[at].outer != outer || s->sets[at].section != section) {
         uint64_t signals = fv_signals_hold();
-        uint32_t set = is_free(&fv_rt.writer.lock) ? find_set(outer, section) : 0;
+        uint32_t set = is_free(&fv_rt.writer.lock) ? fv_section_set_find(outer, section) : 0;
         fv_signals_go_on(signals);
 
         if (!set) {
@@ -248,19 +109,21 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
     if (!is_free(&fv_rt.writer.lock))
         return NULL;
     int saved = errno;
-    uint32_t id = section_of(name, number, level);
+    uint32_t id = fv_section_find(name, number, level);
     struct slot *slot = &s->slots[s->count];
 
-    if (id && known.section[id]->flags)
+    bool is_other = id && fv_section_is_others(id);
+
+    if (is_other)
         for (uint32_t i = 0; i < s->count; i++)
             if (s->slots[i].id == id)
                 return &s->slots[i]; /* found by this walk each time: such a program is told so */
     struct fv_section_times *times =
-        id ? next_record(&s->chunk, FV_CHUNK_SECTION_TIMES, t->id, s->count, sizeof(*times)) : NULL;
+        id ? fv_section_record(&s->chunk, FV_CHUNK_SECTION_TIMES, t->id, s->count, sizeof(*times)) : NULL;
     errno = saved;
     if (!times)
         return NULL;
-    *slot = (struct slot){ .times = times, .id = id, .number = number, .other = known.section[id]->flags };
+    *slot = (struct slot){ .times = times, .id = id, .number = number, .other = is_other };
     if (!slot->other) {
         strncpy(slot->name, name, FV_SECTION_NAME - 1);
         *place = (uint16_t)(s->count + 1);
@@ -276,12 +139,12 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
 static FV_COLD struct slot *find_slowly(struct fv_thread *t, const char *name, int32_t number, int32_t level)
 {
     struct fv_sections *s = t->sections;
-    uint32_t at = hash_of(name, number) % SECTION_PLACES;
+    uint32_t at = fv_section_hash(name, number) % FV_SECTION_PLACES;
 
-    for (; s->places[at]; at = (at + 1) % SECTION_PLACES) {
+    for (; s->places[at]; at = (at + 1) % FV_SECTION_PLACES) {
         struct slot *slot = &s->slots[s->places[at] - 1];
 
-        if (slot->number == number && same_name(slot->name, name))
+        if (slot->number == number && fv_section_has_name(slot->name, name))
             return slot;
     }
     uint64_t signals = fv_signals_hold();
@@ -295,7 +158,7 @@ static inline struct slot *find(struct fv_thread *t, const char *name, int32_t n
     struct recent *r =
         &t->sections->recent[((uintptr_t)name * 31 + ((uintptr_t)name >> 6) + (uint32_t)number) % RECENT];
 
-    if (FV_LIKELY(r->name == name && r->slot->number == number && same_name(r->slot->name, name)))
+    if (FV_LIKELY(r->name == name && r->slot->number == number && fv_section_has_name(r->slot->name, name)))
         return r->slot;
     struct slot *slot = find_slowly(t, name, number, level);
 
@@ -325,7 +188,7 @@ static inline void trace_set(struct fv_thread *t, uint64_t now)
         __atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED) ||
         __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED))
         return;
-    if (FV_UNLIKELY(fv_self && !fv_current))
+    if (FV_UNLIKELY(fv_self && !fv_is_between()))
         t->sections->losses->untraced++;
     else if (FV_UNLIKELY(!fv_events_sections(t, now)))
         trace_with_room(t, now);
@@ -351,7 +214,7 @@ static inline void read_counters(const struct fv_thread *t, struct fv_section_co
     out->samples = r->samples;
     out->lock_ticks = r->lock_ticks;
     if (fv_rt.options.section_cpu)
-        read_usage(RUSAGE_THREAD, &out->usage);
+        fv_usage_read_thread(&out->usage);
 }
 
 static void add_counters(struct fv_section_counters *sum, const struct fv_section_counters *now,
@@ -546,7 +409,6 @@ __attribute__((no_sanitize("address"))) static FV_COLD bool was_left(const struc
                                                                      uintptr_t frame)
 {
     const struct fv_sections *s = t->sections;
-
     stack_t stack;
 
     if (frame < t->stack_low || frame >= t->stack_end || s->busy < t->stack_low || s->busy >= t->stack_end)

@@ -15,8 +15,4 @@ FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level);
 /* A thread ends, by itself: so do its sections. */
 void fv_sections_thread_end(struct fv_thread *thread);
 
-/* The process's usage until now, into the header. Not in a signal handler. */
-void fv_usage_read(struct fv_usage *out);
-void fv_usage_update(void);
-
 #endif

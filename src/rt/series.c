@@ -1,6 +1,7 @@
 /* What a thread records along time, at constant cost: time bins that double their width, and the log of
  * collective calls that is thinned by sequence number when it is full. */
-#include "rt/sections.h"
+#include "rt/runtime.h"
+#include "rt/usage.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "base/experiment.h"
 #include "fvmpi.h"
 #include "rt/identity.h"
-#include "rt/sections.h"
+#include "rt/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,6 +16,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 #if __has_include(<threads.h>)
 #include <threads.h>
 #define HAVE_C11 1
@@ -137,7 +140,7 @@ static void *trampoline(void *arg)
 
 static bool is_wanted(void)
 {
-    bool in_mpi = fv_self && !fv_current;
+    bool in_mpi = fv_self && !fv_is_between();
 
     if (FV_UNLIKELY(__atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) == FV_RT_IDLE))
         return fv_thread_hooks() && fv_thread_hooks()->early();
@@ -154,10 +157,18 @@ static struct fv_thread_origin prepare(struct start *start, start_routine *routi
     return start->origin;
 }
 
-static void made(pthread_t thread, const struct fv_thread_origin *origin)
+/* The new thread may have ended by now, and have freed what it is known by: the kernel reads, and checks. */
+static void made(const pthread_t *thread, const struct fv_thread_origin *origin)
 {
-    if (fv_thread_hooks())
-        fv_thread_hooks()->created(thread, origin);
+    pthread_t name;
+    struct iovec to = { &name, sizeof(name) }, from = { (void *)(uintptr_t)thread, sizeof(name) };
+    int saved = errno;
+
+    if (!origin->created)
+        return;
+    if (syscall(SYS_process_vm_readv, fv_rt.pid, &to, 1, &from, 1, 0) == (long)sizeof(name))
+        fv_thread_hooks()->created(name, origin);
+    errno = saved;
 }
 
 static void not_made(struct start *start, const struct fv_thread_origin *origin)
@@ -179,7 +190,7 @@ FV_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
     struct fv_thread_origin origin = prepare(start, routine, arg, FV_CALL_SITE());
     int err = next_create(thread, attributes, trampoline, start);
     if (!err)
-        made(*thread, &origin);
+        made(thread, &origin);
     else
         not_made(start, &origin);
     return err;
@@ -206,7 +217,7 @@ FV_PUBLIC int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
         prepare(start, (start_routine *)(void (*)(void))routine, arg, FV_CALL_SITE());
     int err = next_thrd_create(thread, c11_trampoline, start);
     if (err == thrd_success)
-        made(*thread, &origin);
+        made(thread, &origin);
     else
         not_made(start, &origin);
     return err;

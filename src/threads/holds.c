@@ -21,12 +21,10 @@ static void note_owner(struct fv_sync_thing *thing, struct fv_sync_record *recor
     __atomic_store_n(&thing->holder, record, __ATOMIC_RELEASE);
 }
 
-/* Can it be acquired by who holds it? If not, another thread has released it, which binary semaphores made of
- * mutexes do: when is not known. */
-static bool is_held_again(const struct fv_sync_hold *h, const struct fv_sync_record *record,
-                          const struct fv_sync_thing *thing)
+bool fv_sync_is_again(const struct fv_sync_thing *held, const struct fv_sync_record *record,
+                      const struct fv_sync_thing *thing)
 {
-    if (h->thing != thing)
+    if (held != thing)
         return false; /* another object at its address */
     switch (thing ? thing->kind : FV_SYNC_KINDS) {
     case FV_SYNC_SPIN: return false;
@@ -35,7 +33,7 @@ static bool is_held_again(const struct fv_sync_hold *h, const struct fv_sync_rec
                record->operation != FV_SYNC_TIMED;
 #if defined(__GLIBC__)
     case FV_SYNC_MUTEX:
-        return (((const pthread_mutex_t *)h->address)->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
+        return (((const pthread_mutex_t *)thing->address)->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
 #endif
     }
     return true;
@@ -45,13 +43,13 @@ void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *r
                   struct fv_sync_thing *thing)
 {
     if (fv_sync_wants(FV_SYNC_TRACED) && record != &s->ignored)
-        fv_traced_acquired(s, address, thing);
+        fv_traced_acquired(s, address, record, thing);
     if (thing && fv_sync_wants(FV_THREADS_OWNER))
         note_owner(thing, record);
     if (!fv_sync_wants(FV_THREADS_HOLD))
         return;
     struct fv_sync_hold *h = find_hold(s, address);
-    if (FV_UNLIKELY(h && is_held_again(h, record, thing)))
+    if (FV_UNLIKELY(h && fv_sync_is_again(h->thing, record, thing)))
         h->depth++;
     else if (FV_UNLIKELY(h))
         *h = (struct fv_sync_hold){ address, fv_ticks(), record, thing, 1 };

@@ -6,12 +6,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define LIVES_MOST 16384
 #define BUCKETS    1024
-
-typedef const struct timespec limit;
 
 /* Threads by what the C library calls them. A name is taken over by a later thread. */
 struct name {
@@ -106,8 +103,6 @@ static void create(struct fv_thread_origin *origin, struct fv_site site, uintptr
 /* Told by the creator, too: a thread may be joined before it has begun. */
 static void created(pthread_t thread, const struct fv_thread_origin *origin)
 {
-    if (!origin->created)
-        return;
     uint64_t signals = fv_lock_sigsave(&lock);
     struct name *name = find_or_make(thread);
     if (name) {
@@ -144,11 +139,8 @@ static void begin(struct fv_thread *thread, const struct fv_thread_origin *origi
                                    .created = origin->created,
                                    .begin = fv_ticks(),
                                    .wait_at_begin = fv_sync_waited(s) };
-    if (origin->routine) {
-        uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
-        life.routine_module = fv_module_find(origin->routine, &life.routine_offset);
-        fv_unlock_sigrestore(&fv_tree_lock, signals);
-    }
+    if (origin->routine)
+        life.routine_module = fv_module_of(origin->routine, &life.routine_offset);
     uint64_t signals = fv_lock_sigsave(&lock);
     struct name *name = find_or_make(pthread_self());
     s->life = new_life(&life);
@@ -325,7 +317,7 @@ FV_PUBLIC int pthread_tryjoin_np(pthread_t thread, void **result)
     return err;
 }
 
-FV_PUBLIC int pthread_timedjoin_np(pthread_t thread, void **result, limit *until)
+FV_PUBLIC int pthread_timedjoin_np(pthread_t thread, void **result, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
 
@@ -338,7 +330,7 @@ FV_PUBLIC int pthread_timedjoin_np(pthread_t thread, void **result, limit *until
     return err;
 }
 
-FV_PUBLIC int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, limit *until)
+FV_PUBLIC int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
 

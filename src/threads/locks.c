@@ -7,18 +7,9 @@
 
 #include <errno.h>
 
-typedef const struct timespec limit;
-
 static bool is_got(int err)
 {
     return !err || err == EOWNERDEAD;
-}
-
-/* An impossible limit is an error for these, also when the lock is free: then there is no try. */
-static bool is_valid(clockid_t clock, limit *until)
-{
-    return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && until->tv_nsec >= 0 &&
-           until->tv_nsec < 1000000000;
 }
 
 static void ended(const struct fv_sync_wait *w, int err)
@@ -31,7 +22,7 @@ static void ended(const struct fv_sync_wait *w, int err)
 #define NO_CLOCK (-1) /* pthread_mutex_timedlock() has none */
 
 /* What the application asked for; `until` NULL: no limit. */
-static int ask(pthread_mutex_t *mutex, clockid_t clock, limit *until)
+static int ask(pthread_mutex_t *mutex, clockid_t clock, fv_limit *until)
 {
     if (!until)
         return fv_next.pthread_mutex_lock(mutex);
@@ -39,12 +30,12 @@ static int ask(pthread_mutex_t *mutex, clockid_t clock, limit *until)
                              : fv_next.pthread_mutex_clocklock(mutex, clock, until);
 }
 
-static unsigned operation_of(limit *until)
+static unsigned operation_of(fv_limit *until)
 {
     return until ? FV_SYNC_TIMED : FV_SYNC_LOCK;
 }
 
-static FV_COLD int wait_mutex(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, limit *until,
+static FV_COLD int wait_mutex(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until,
                               struct fv_site site)
 {
     struct fv_sync_wait w = fv_sync_wait_begin(s, mutex, FV_SYNC_MUTEX, operation_of(until), site);
@@ -65,7 +56,7 @@ static bool is_robust(const pthread_mutex_t *mutex)
 #endif
 }
 
-static FV_COLD int lock_robust(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, limit *until,
+static FV_COLD int lock_robust(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until,
                                struct fv_site site)
 {
 #if defined(__GLIBC__)
@@ -83,7 +74,7 @@ static FV_COLD int lock_robust(struct fv_sync *s, pthread_mutex_t *mutex, clocki
     return err;
 }
 
-static inline int lock_mutex(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, limit *until,
+static inline int lock_mutex(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until,
                              struct fv_site site)
 {
     if (FV_UNLIKELY(is_robust(mutex)))
@@ -116,7 +107,7 @@ FV_PUBLIC int pthread_mutex_trylock(pthread_mutex_t *mutex)
     return err;
 }
 
-FV_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t *mutex, limit *until)
+FV_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t *mutex, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
 
@@ -125,7 +116,7 @@ FV_PUBLIC int pthread_mutex_timedlock(pthread_mutex_t *mutex, limit *until)
     return lock_mutex(s, mutex, NO_CLOCK, until, FV_CALL_SITE());
 }
 
-FV_PUBLIC int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, limit *until)
+FV_PUBLIC int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
     bool known = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; /* others are an error, free or not */
@@ -195,12 +186,12 @@ FV_PUBLIC int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
     return err;
 }
 
-FV_PUBLIC int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, limit *until)
+FV_PUBLIC int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_site site = FV_CALL_SITE();
 
-    if (FV_UNLIKELY(!s || !is_valid(CLOCK_REALTIME, until)))
+    if (FV_UNLIKELY(!s || !fv_limit_is_valid(CLOCK_REALTIME, until)))
         return FV_NEXT(pthread_rwlock_timedrdlock)(lock, until);
     if (FV_LIKELY(!fv_next.pthread_rwlock_tryrdlock(lock))) {
         fv_sync_acquired(s, lock, FV_SYNC_RWLOCK, FV_SYNC_TIMED_READ, site);
@@ -212,12 +203,12 @@ FV_PUBLIC int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, limit *until)
     return err;
 }
 
-FV_PUBLIC int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock, limit *until)
+FV_PUBLIC int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_site site = FV_CALL_SITE();
 
-    if (FV_UNLIKELY(!s || !is_valid(clock, until)))
+    if (FV_UNLIKELY(!s || !fv_limit_is_valid(clock, until)))
         return FV_NEXT(pthread_rwlock_clockrdlock)(lock, clock, until);
     if (FV_LIKELY(!fv_next.pthread_rwlock_tryrdlock(lock))) {
         fv_sync_acquired(s, lock, FV_SYNC_RWLOCK, FV_SYNC_TIMED_READ, site);
@@ -262,12 +253,12 @@ FV_PUBLIC int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
     return err;
 }
 
-FV_PUBLIC int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, limit *until)
+FV_PUBLIC int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_site site = FV_CALL_SITE();
 
-    if (FV_UNLIKELY(!s || !is_valid(CLOCK_REALTIME, until)))
+    if (FV_UNLIKELY(!s || !fv_limit_is_valid(CLOCK_REALTIME, until)))
         return FV_NEXT(pthread_rwlock_timedwrlock)(lock, until);
     if (FV_LIKELY(!fv_next.pthread_rwlock_trywrlock(lock))) {
         fv_sync_acquired(s, lock, FV_SYNC_RWLOCK, FV_SYNC_TIMED, site);
@@ -279,12 +270,12 @@ FV_PUBLIC int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, limit *until)
     return err;
 }
 
-FV_PUBLIC int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, limit *until)
+FV_PUBLIC int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_site site = FV_CALL_SITE();
 
-    if (FV_UNLIKELY(!s || !is_valid(clock, until)))
+    if (FV_UNLIKELY(!s || !fv_limit_is_valid(clock, until)))
         return FV_NEXT(pthread_rwlock_clockwrlock)(lock, clock, until);
     if (FV_LIKELY(!fv_next.pthread_rwlock_trywrlock(lock))) {
         fv_sync_acquired(s, lock, FV_SYNC_RWLOCK, FV_SYNC_TIMED, site);
@@ -385,7 +376,7 @@ FV_PUBLIC int pthread_spin_destroy(pthread_spinlock_t *lock)
  * ---- */
 
 #if FV_HAVE_C11
-static FV_COLD int wait_mtx(struct fv_sync *s, mtx_t *mutex, limit *until, struct fv_site site)
+static FV_COLD int wait_mtx(struct fv_sync *s, mtx_t *mutex, fv_limit *until, struct fv_site site)
 {
     struct fv_sync_wait w = fv_sync_wait_begin(s, mutex, FV_SYNC_MUTEX, operation_of(until), site);
     int err = until ? fv_next.mtx_timedlock(mutex, until) : fv_next.mtx_lock(mutex);
@@ -394,7 +385,7 @@ static FV_COLD int wait_mtx(struct fv_sync *s, mtx_t *mutex, limit *until, struc
     return err;
 }
 
-static inline int lock_mtx(struct fv_sync *s, mtx_t *mutex, limit *until, struct fv_site site)
+static inline int lock_mtx(struct fv_sync *s, mtx_t *mutex, fv_limit *until, struct fv_site site)
 {
     if (FV_UNLIKELY(fv_next.mtx_trylock(mutex) != thrd_success))
         return wait_mtx(s, mutex, until, site);
@@ -411,7 +402,7 @@ FV_PUBLIC int mtx_lock(mtx_t *mutex)
     return lock_mtx(s, mutex, NULL, FV_CALL_SITE());
 }
 
-FV_PUBLIC int mtx_timedlock(mtx_t *restrict mutex, limit *restrict until)
+FV_PUBLIC int mtx_timedlock(mtx_t *restrict mutex, fv_limit *restrict until)
 {
     struct fv_sync *s = fv_sync_enter();
 

@@ -7,10 +7,22 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <time.h>
 #if __has_include(<threads.h>)
 #include <threads.h>
 #define FV_HAVE_C11 1
 #endif
+
+/* Until when a function waits. */
+typedef const struct timespec fv_limit;
+
+/* Of read-write locks and semaphores an impossible limit is an error also when they are free: then there is
+ * no try. */
+static inline bool fv_limit_is_valid(clockid_t clock, fv_limit *until)
+{
+    return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && until->tv_nsec >= 0 &&
+           until->tv_nsec < 1000000000;
+}
 
 #define FV_NEXT_FUNCTIONS(X)                                                                                 \
     X(pthread_mutex_lock)                                                                                    \

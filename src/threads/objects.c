@@ -198,12 +198,8 @@ struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outs
                                        unsigned kind, struct fv_site site)
 {
     struct first_use use = { .address = address, .kind = kind, .ticks = fv_ticks(), .thread = s->thread->id };
-    uint64_t removals = fv_module_removals();
 
-    fv_lock(&fv_tree_lock);
-    fv_module_refresh(removals);
-    use.module = fv_module_find(address, &use.offset);
-    fv_unlock(&fv_tree_lock);
+    use.module = fv_module_of(address, &use.offset);
     fv_lock(&things_lock);
     struct fv_sync_thing *thing = find_same(&use);
     bool full = thing_count >= OBJECTS_MOST;

@@ -8,44 +8,12 @@
  *
  * Rejected: OMPT, which libgomp has not. Not seen: programs made by GCC before 4.9, whose forking thread
  * calls its part itself (GOMP_parallel_start), and waits in LLVM's runtime. */
-#include "threads/omp.h"
+#include "threads/omp_entries.h"
 
-#include <errno.h>
 #include <string.h>
-
-#define ENTRIES_MOST 4096 /* of a thread */
 
 FV_TLS struct fv_omp_member *fv_omp_current;
 FV_TLS uint64_t fv_omp_worked;
-
-/* What a thread did in the regions of an entry. */
-struct part {
-    struct part *next; /* by number; of one number, in the order of their first use */
-    struct fv_omp_thread *record;
-    struct fv_sync_record *join; /* its waits at the region's end; NULL: no room */
-    uint32_t number, thread;
-};
-
-struct fv_omp_entry {
-    fv_omp_body *body;
-    uint32_t path;
-    struct fv_omp_region *record;
-    struct part *parts;
-};
-
-/* A thread's own. */
-struct fv_omp {
-    struct fv_omp_entry **slots;
-    uint32_t mask, used;
-    uint32_t regions, threads; /* records made */
-    struct fv_chunk_header *region_chunk, *thread_chunk;
-    struct fv_omp_team *unused;
-    struct fv_omp_entry *rest; /* of regions that there is no room for */
-    char *slab;
-    size_t slab_left;
-};
-
-static uint32_t last_id; /* of a region, in the process */
 
 /* What to call libgomp with in place of what the program did. */
 struct call {
@@ -55,176 +23,6 @@ struct call {
     struct fv_sync *s;
     struct fv_site site;
 };
-
-/* ---- tables of the forking thread ---- */
-
-static void *carve(struct fv_omp *omp, size_t bytes)
-{
-    if (omp->slab_left < bytes) {
-        omp->slab = fv_memory_new(4 * FV_PAGE);
-        omp->slab_left = omp->slab ? 4 * FV_PAGE : 0;
-    }
-    if (omp->slab_left < bytes)
-        return NULL;
-    omp->slab_left -= bytes;
-    return omp->slab + omp->slab_left;
-}
-
-static struct fv_omp_entry **slot_of(const struct fv_omp *omp, fv_omp_body *body, uint32_t path)
-{
-    uint32_t at = (uint32_t)fv_mix2((uintptr_t)body, path) & omp->mask;
-
-    while (omp->slots[at] && (omp->slots[at]->body != body || omp->slots[at]->path != path))
-        at = (at + 1) & omp->mask;
-    return &omp->slots[at];
-}
-
-static bool grow(struct fv_omp *omp)
-{
-    struct fv_omp_entry **old = omp->slots;
-    uint32_t old_size = old ? omp->mask + 1 : 0, size = old ? old_size * 2 : 64;
-    struct fv_omp_entry **bigger =
-        omp->used < ENTRIES_MOST ? fv_memory_new(size * sizeof(struct fv_omp_entry *)) : NULL;
-
-    if (!bigger)
-        return false;
-    omp->slots = bigger;
-    omp->mask = size - 1;
-    for (uint32_t i = 0; i < old_size; i++)
-        if (old[i])
-            *slot_of(omp, old[i]->body, old[i]->path) = old[i];
-    fv_memory_free(old, old_size * sizeof(struct fv_omp_entry *));
-    return true;
-}
-
-static void *new_record(struct fv_sync *s, struct fv_chunk_header **chunk, enum fv_chunk_type type,
-                        uint32_t *count, size_t bytes)
-{
-    if (!*chunk || fv_chunk_room(*chunk) < bytes)
-        *chunk = fv_writer_chunk(&fv_rt.writer, type, s->thread->id, *count,
-                                 (*chunk ? 4 : 1) * FV_PAGE - sizeof(struct fv_chunk_header));
-    if (!*chunk)
-        return NULL;
-    (*count)++;
-    return fv_chunk_next(*chunk);
-}
-
-/* NULL: no room. */
-static struct fv_omp_entry *new_entry(struct fv_sync *s, fv_omp_body *body, uint32_t path)
-{
-    struct fv_omp *omp = s->omp;
-    struct fv_omp_entry *entry = carve(omp, sizeof(*entry));
-    struct fv_omp_region *record =
-        entry ? new_record(s, &omp->region_chunk, FV_CHUNK_OMP, &omp->regions, sizeof(*record)) : NULL;
-
-    if (!record)
-        return NULL;
-    *record = (struct fv_omp_region){
-        .id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
-        .thread = s->thread->id,
-        .path = path,
-        .module = FV_MODULE_UNKNOWN,
-        .first = fv_ticks(),
-    };
-    if (body) {
-        fv_lock(&fv_tree_lock);
-        record->module = fv_module_find((uintptr_t)body, &record->offset);
-        fv_unlock(&fv_tree_lock);
-    }
-    fv_chunk_commit(omp->region_chunk, sizeof(*record));
-    *entry = (struct fv_omp_entry){ .body = body, .path = path, .record = record };
-    return entry;
-}
-
-/* Files are written, modules looked for, locks taken: nothing of that is the application's. NULL: not even
- * the rest; that is counted. */
-static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *body, uint32_t path)
-{
-    struct fv_omp *omp = s->omp;
-    struct fv_thread *current = fv_current;
-    struct fv_omp_entry *entry = NULL;
-    uint64_t signals = fv_signals_hold();
-    int saved = errno;
-
-    fv_current = NULL;
-    if ((omp->slots && omp->used < (omp->mask + 1) / 4 * 3) || grow(omp))
-        entry = new_entry(s, body, path);
-    if (entry) {
-        *slot_of(omp, body, path) = entry;
-        omp->used++;
-    } else {
-        if (!omp->rest)
-            omp->rest = new_entry(s, NULL, 0);
-        entry = omp->rest;
-        s->state->overflow += !entry;
-    }
-    fv_current = current;
-    errno = saved;
-    fv_signals_go_on(signals);
-    return entry;
-}
-
-/* Of most regions it is known: without a lock or a system call. */
-static uint32_t path_of(struct fv_sync *s, struct fv_site site)
-{
-    struct fv_thread *current = fv_current;
-
-    if (!current)
-        return fv_sync_path(s, site);
-    fv_current = NULL;
-    const struct fv_path_entry *known = fv_path_known(current, site);
-    fv_current = current;
-    return FV_LIKELY(known != NULL) ? known->path : fv_sync_path(s, site);
-}
-
-/* NULL: no memory. */
-static struct fv_omp_entry *entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_site site)
-{
-    uint32_t path = path_of(s, site);
-
-    if (!s->omp && !(s->omp = fv_memory_new(sizeof(*s->omp))))
-        return NULL;
-    struct fv_omp_entry *entry = s->omp->slots ? *slot_of(s->omp, body, path) : NULL;
-    return entry ? entry : make_entry(s, body, path);
-}
-
-static struct part *new_part(struct fv_sync *s, struct fv_omp_entry *entry, uint32_t number, uint32_t thread)
-{
-    struct fv_omp *omp = s->omp;
-    struct part *part = carve(omp, sizeof(*part));
-    struct fv_omp_thread *record =
-        part ? new_record(s, &omp->thread_chunk, FV_CHUNK_OMP_THREADS, &omp->threads, sizeof(*record)) : NULL;
-
-    if (!record)
-        return NULL;
-    *record = (struct fv_omp_thread){ .region = entry->record->id, .number = number, .thread = thread };
-    fv_chunk_commit(omp->thread_chunk, sizeof(*record));
-    *part = (struct part){ .number = number, .thread = thread, .record = record };
-    return part;
-}
-
-/* `before`: of the number before, where it most likely follows; NULL: the list's begin. NULL: no room. */
-static struct part *part_of(const struct call *call, struct part *before, uint32_t number, uint32_t thread)
-{
-    struct fv_omp_entry *entry = call->team->entry;
-    struct part **link = before ? &before->next : &entry->parts;
-
-    while (*link && ((*link)->number < number || ((*link)->number == number && (*link)->thread != thread)))
-        link = &(*link)->next;
-    if (*link && (*link)->number == number)
-        return *link;
-    struct part *part = new_part(call->s, entry, number, thread);
-    if (!part)
-        return NULL;
-    part->next = *link;
-    *link = part;
-    if (thread != FV_NO_THREAD && entry->body)
-        part->join = fv_sync_record_of(call->s, (uintptr_t)entry->body, FV_SYNC_OMP, FV_SYNC_WAIT, call->site,
-                                       entry->path, thread);
-    if (part->join)
-        entry->record->object = part->join->object;
-    return part;
-}
 
 /* ---- in a region ---- */
 
@@ -306,7 +104,8 @@ static void stop_waiting(const struct fv_omp_member *m)
                                 __ATOMIC_RELAXED);
 }
 
-static void count_join(const struct part *part, const struct fv_omp_member *m, uint64_t ticks, bool is_last)
+static void count_join(const struct fv_omp_part *part, const struct fv_omp_member *m, uint64_t ticks,
+                       bool is_last)
 {
     if (part->join) {
         part->join->acquired++;
@@ -335,7 +134,8 @@ static struct numbers numbers_of(const struct fv_omp_member *m, uint64_t all_cam
     return n;
 }
 
-static void add_part(struct part *part, const struct fv_omp_member *m, const struct numbers *n, bool is_last)
+static void add_part(struct fv_omp_part *part, const struct fv_omp_member *m, const struct numbers *n,
+                     bool is_last)
 {
     struct fv_omp_thread *r = part->record;
 
@@ -361,7 +161,7 @@ static struct sums add_members(const struct call *call, uint32_t size)
 {
     struct fv_omp_team *team = call->team;
     struct sums sums = { .all_came = 0 };
-    struct part *part = NULL;
+    struct fv_omp_part *part = NULL;
 
     for (uint32_t i = 0; i < size; i++)
         if (team->member[i].came > sums.all_came)
@@ -375,7 +175,8 @@ static struct sums add_members(const struct call *call, uint32_t size)
             stop_waiting(m);
         if (is_last && m->s)
             sums.last = m->s->thread->id + 1;
-        struct part *found = part_of(call, part, i, m->s ? m->s->thread->id : FV_NO_THREAD);
+        struct fv_omp_part *found =
+            fv_omp_part_of(call->s, team->entry, part, i, m->s ? m->s->thread->id : FV_NO_THREAD, call->site);
         if (found) {
             add_part(found, m, &n, is_last);
             part = found;
@@ -434,7 +235,7 @@ static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *bod
                                 unsigned threads, struct fv_site site)
 {
     struct fv_sync *s = fv_sync_enter();
-    struct fv_omp_entry *entry = s ? entry_of(s, body, site) : NULL;
+    struct fv_omp_entry *entry = s ? fv_omp_entry_of(s, body, site) : NULL;
     struct fv_omp_team *team = entry ? take_team(s) : NULL;
 
     if (!team)

@@ -65,7 +65,7 @@ static const struct fv_omp_next *make_alone(void)
     static bool done;
     long (*none)(void) = nothing;
 
-    fv_lock(&making);
+    uint64_t signals = fv_lock_sigsave(&making);
     if (!done) {
 #define NONE(name, result, parameters) memcpy(&made.name, &none, sizeof(none));
         FV_OMP_FUNCTIONS(NONE, NONE)
@@ -76,7 +76,7 @@ static const struct fv_omp_next *make_alone(void)
         made.omp_get_num_threads = one;
         done = true;
     }
-    fv_unlock(&making);
+    fv_unlock_sigrestore(&making, signals);
     return &made;
 }
 
@@ -144,13 +144,13 @@ static const struct fv_omp_next *runtime_of(void *handle)
         return NULL;
     fill(&made->next, handle);
     made->mark = mark;
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     for (unsigned i = 0; i < RUNTIMES; i++)
         if (!runtimes[i]) {
             __atomic_store_n(&runtimes[i], made, __ATOMIC_RELEASE);
             break;
         }
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
     return &made->next;
 }
 
@@ -232,12 +232,12 @@ static void remember(const void *caller, const struct fv_omp_next *next)
     struct range range = { .address = (uintptr_t)caller };
 
     dl_iterate_phdr(find_range, &range);
-    fv_lock(&lock);
+    uint64_t signals = fv_lock_sigsave(&lock);
     if (range.end && module_count < MODULES) {
         modules[module_count] = (struct module){ range.begin, range.end, next };
         __atomic_store_n(&module_count, module_count + 1, __ATOMIC_RELEASE);
     }
-    fv_unlock(&lock);
+    fv_unlock_sigrestore(&lock, signals);
 }
 
 static const struct fv_omp_next *remembered(const void *caller)
@@ -250,28 +250,30 @@ static const struct fv_omp_next *remembered(const void *caller)
     return NULL;
 }
 
-FV_COLD const struct fv_omp_next *fv_omp_next_slowly(const void *caller)
+/* The runtime that all modules see, from now on. */
+static const struct fv_omp_next *make_global(const void *mark)
 {
     static struct fv_omp_next global;
-    static uint32_t filled;
-    const struct fv_omp_next *known = remembered(caller);
-    void *mark = known ? NULL : mark_of(RTLD_NEXT);
+    struct fv_omp_next found;
 
-    if (known)
-        return known;
-    if (mark) {
-        struct fv_omp_next found;
-
-        fill(&found, RTLD_NEXT);
-        if (!__atomic_exchange_n(&filled, 1, __ATOMIC_ACQ_REL)) {
-            keep(mark);
-            global = found;
-            __atomic_store_n(&fv_omp_global, &global, __ATOMIC_RELEASE);
-        }
-        while (!__atomic_load_n(&fv_omp_global, __ATOMIC_ACQUIRE)) { /* a copy of some pointers long */
-        }
-        return fv_omp_global;
+    fill(&found, RTLD_NEXT);
+    keep(mark);
+    uint64_t signals = fv_lock_sigsave(&lock);
+    if (!fv_omp_global) {
+        global = found;
+        __atomic_store_n(&fv_omp_global, &global, __ATOMIC_RELEASE);
     }
+    fv_unlock_sigrestore(&lock, signals);
+    return &global;
+}
+
+FV_COLD const struct fv_omp_next *fv_omp_next_slowly(const void *caller)
+{
+    const struct fv_omp_next *known = remembered(caller);
+    const void *mark = known ? NULL : mark_of(RTLD_NEXT);
+
+    if (known || mark)
+        return known ? known : make_global(mark);
     const struct fv_omp_next *local = find_local(caller);
     if (!local)
         return make_alone();

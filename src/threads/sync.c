@@ -428,7 +428,7 @@ FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how
         return;
     }
     fv_sync_waited_for(w->s, w->kind, ticks);
-    if (fv_self && !fv_current)
+    if (fv_self && !fv_is_between())
         state->in_mpi_ticks += ticks;
     else if (ticks >= long_wait && record->object)
         record = record_of_path(w);

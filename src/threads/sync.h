@@ -76,8 +76,8 @@ static inline bool fv_sync_wants(uint32_t modes)
 {
     return __atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED) & modes;
 }
-#define FV_SYNC_HOLDING (FV_THREADS_HOLD | FV_THREADS_OWNER | FV_SYNC_TRACED) /* who holds a lock is asked   \
-                                                                               */
+/* Who holds a lock is asked. */
+#define FV_SYNC_HOLDING (FV_THREADS_HOLD | FV_THREADS_OWNER | FV_SYNC_TRACED)
 extern uint32_t fv_sync_generations[FV_SYNC_GENERATIONS];
 
 struct fv_sync *fv_sync_enter_slowly(void);
@@ -140,6 +140,11 @@ static inline struct fv_sync_entry *fv_sync_find(struct fv_sync *s, uintptr_t ad
 /* With hold or owner: the lock is the thread's now (holds.c). */
 void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record,
                   struct fv_sync_thing *thing);
+/* Can who holds a lock acquire it once more? If not, another thread has released it, which binary semaphores
+ * made of mutexes do: when is not known. `held`: the object that is held at that address; NULL: no room for
+ * one. The other two are of the acquisition that was just made. */
+bool fv_sync_is_again(const struct fv_sync_thing *held, const struct fv_sync_record *record,
+                      const struct fv_sync_thing *thing);
 /* A lock will be released: ticks, 0: nobody asks. */
 static inline uint64_t fv_sync_releasing(void)
 {

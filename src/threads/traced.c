@@ -4,12 +4,6 @@
 
 static uint64_t creations, regions;
 
-/* Not in an MPI call, whose record comes when it ends. */
-static bool is_between(void)
-{
-    return fv_current != NULL;
-}
-
 static FV_COLD bool put_with_room(struct fv_sync *s, enum fv_event_kind kind, uint64_t begin, uint64_t end,
                                   uint64_t *field)
 {
@@ -36,7 +30,7 @@ static bool put(struct fv_sync *s, enum fv_event_kind kind, uint64_t now, uint64
 
 uint64_t fv_traced_create(struct fv_sync *s)
 {
-    if (!is_between())
+    if (!fv_is_between())
         return 0;
     uint64_t sequence = __atomic_add_fetch(&creations, 1, __ATOMIC_RELAXED);
     return put(s, FV_EV_THREAD_CREATE, fv_ticks(), sequence, 0) ? sequence : 0;
@@ -63,7 +57,7 @@ bool fv_traced_end(struct fv_sync *s)
 
 void fv_traced_join(struct fv_sync *s, uint64_t sequence, uint64_t now)
 {
-    if (sequence && is_between())
+    if (sequence && fv_is_between())
         put(s, FV_EV_THREAD_JOIN, now, sequence, 0);
 }
 
@@ -71,7 +65,7 @@ void fv_traced_join(struct fv_sync *s, uint64_t sequence, uint64_t now)
 
 uint64_t fv_traced_fork(struct fv_sync *s, uint64_t now, unsigned threads, uint32_t path)
 {
-    if (!is_between())
+    if (!fv_is_between())
         return 0;
     uint64_t region = __atomic_add_fetch(&regions, 1, __ATOMIC_RELAXED);
     return put_event(s, FV_EV_OMP_FORK, now, now, (uint64_t[FV_EVENT_FIELDS]){ 0, region, threads, path })
@@ -81,20 +75,20 @@ uint64_t fv_traced_fork(struct fv_sync *s, uint64_t now, unsigned threads, uint3
 
 void fv_traced_team_begin(struct fv_sync *s, uint64_t region, uint64_t now)
 {
-    if (is_between())
+    if (fv_is_between())
         put(s, FV_EV_TEAM_BEGIN, now, region, 0);
 }
 
 void fv_traced_team_end(struct fv_sync *s, uint64_t region, uint64_t now)
 {
-    if (is_between())
+    if (fv_is_between())
         put(s, FV_EV_TEAM_END, now, region, 0);
 }
 
 void fv_traced_omp_join(struct fv_sync *s, uint64_t region, uint64_t now, uint64_t ago, uint32_t last,
                         const struct fv_omp_region *record)
 {
-    if (is_between())
+    if (fv_is_between())
         put_event(s, FV_EV_OMP_JOIN, now, now,
                   (uint64_t[]){ 0, region, ago, record->object, record->path, last });
 }
@@ -123,34 +117,37 @@ static void acquire(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *
         t->hold[t->holds++] = (struct fv_traced_hold){ address, thing, order, depth };
 }
 
-void fv_traced_acquired(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *thing)
-{
-    struct fv_traced *t = &s->traced;
-    struct fv_traced_hold *h = find(t, address);
-    uint64_t now = t->got ? t->got : fv_ticks();
-
-    t->got = 0;
-    if (h) {
-        h->depth++;
-        return;
-    }
-    if (FV_UNLIKELY(!thing)) {
-        s->state->trace_lost++;
-        return;
-    }
-    __atomic_store_n(&thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
-    if (FV_LIKELY(is_between()))
-        acquire(s, address, thing, 1, now);
-}
-
 static void release(struct fv_sync *s, struct fv_traced_hold *h, uint64_t now)
 {
     struct fv_traced *t = &s->traced;
     const struct fv_traced_hold was = *h;
 
     *h = t->hold[--t->holds];
-    if (FV_LIKELY(is_between() && !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED)))
+    if (FV_LIKELY(fv_is_between() && !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED)))
         put(s, FV_EV_RELEASE, now, was.thing->id, was.order);
+}
+
+void fv_traced_acquired(struct fv_sync *s, uintptr_t address, const struct fv_sync_record *record,
+                        struct fv_sync_thing *thing)
+{
+    struct fv_traced *t = &s->traced;
+    struct fv_traced_hold *h = find(t, address);
+    uint64_t now = t->got ? t->got : fv_ticks();
+
+    t->got = 0;
+    if (h && fv_sync_is_again(h->thing, record, thing)) {
+        h->depth++;
+        return;
+    }
+    if (h)
+        release(s, h, now); /* at the latest */
+    if (FV_UNLIKELY(!thing)) {
+        s->state->trace_lost++;
+        return;
+    }
+    __atomic_store_n(&thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
+    if (FV_LIKELY(fv_is_between()))
+        acquire(s, address, thing, 1, now);
 }
 
 void fv_traced_released(struct fv_sync *s, uintptr_t address, uint64_t now)
@@ -175,7 +172,7 @@ void fv_traced_again(struct fv_sync *s, const struct fv_traced_hold *hold)
     if (!hold->depth)
         return;
     __atomic_store_n(&hold->thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
-    if (is_between())
+    if (fv_is_between())
         acquire(s, hold->address, hold->thing, hold->depth, fv_ticks());
 }
 
@@ -204,7 +201,7 @@ void fv_traced_waited(const struct fv_sync_wait *w, const struct fv_sync_record 
     if (is_lock(w) && outcome == FV_WAITED)
         s->traced.got = now;
     /* The routine of a pthread_once() that ran it has its own records, up to here. */
-    if (!is_between() || (w->kind == FV_SYNC_ONCE && outcome == FV_WAITED_FOR_NONE))
+    if (!fv_is_between() || (w->kind == FV_SYNC_ONCE && outcome == FV_WAITED_FOR_NONE))
         return;
     uint64_t what = w->kind | (uint64_t)w->operation << 4 | (uint64_t)outcome << 8;
     uint64_t cause = outcome == FV_WAITED_FOR_NONE ? 0 : cause_of(w);

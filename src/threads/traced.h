@@ -44,7 +44,8 @@ void fv_traced_begin(struct fv_sync *s, uint64_t sequence);
 bool fv_traced_end(struct fv_sync *s);
 void fv_traced_join(struct fv_sync *s, uint64_t sequence, uint64_t now);
 
-void fv_traced_acquired(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *thing);
+void fv_traced_acquired(struct fv_sync *s, uintptr_t address, const struct fv_sync_record *record,
+                        struct fv_sync_thing *thing);
 void fv_traced_released(struct fv_sync *s, uintptr_t address, uint64_t now);
 /* A condition's mutex, while the condition is waited for. */
 void fv_traced_pause(struct fv_sync *s, const volatile void *lock, uint64_t now, struct fv_traced_hold *out);

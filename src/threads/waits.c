@@ -6,8 +6,6 @@
 
 #include <errno.h>
 
-typedef const struct timespec limit;
-
 /* ---- conditions: every wait waits ---- */
 
 struct cond_wait {
@@ -45,7 +43,7 @@ FV_PUBLIC int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
     return err;
 }
 
-FV_PUBLIC int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, limit *until)
+FV_PUBLIC int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
 
@@ -58,7 +56,7 @@ FV_PUBLIC int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mute
 }
 
 FV_PUBLIC int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
-                                     limit *until)
+                                     fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
 
@@ -216,19 +214,12 @@ FV_PUBLIC int sem_trywait(sem_t *semaphore)
     return result;
 }
 
-/* An impossible limit is an error before anything is tried. */
-static bool is_valid(clockid_t clock, limit *until)
-{
-    return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && until->tv_nsec >= 0 &&
-           until->tv_nsec < 1000000000;
-}
-
-FV_PUBLIC int sem_timedwait(sem_t *semaphore, limit *until)
+FV_PUBLIC int sem_timedwait(sem_t *semaphore, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_site site = FV_CALL_SITE();
 
-    if (FV_UNLIKELY(!s || !is_valid(CLOCK_REALTIME, until)))
+    if (FV_UNLIKELY(!s || !fv_limit_is_valid(CLOCK_REALTIME, until)))
         return FV_NEXT(sem_timedwait)(semaphore, until);
     pthread_testcancel();
     if (try_semaphore(semaphore)) {
@@ -241,12 +232,12 @@ FV_PUBLIC int sem_timedwait(sem_t *semaphore, limit *until)
     return result;
 }
 
-FV_PUBLIC int sem_clockwait(sem_t *semaphore, clockid_t clock, limit *until)
+FV_PUBLIC int sem_clockwait(sem_t *semaphore, clockid_t clock, fv_limit *until)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_site site = FV_CALL_SITE();
 
-    if (FV_UNLIKELY(!s || !is_valid(clock, until)))
+    if (FV_UNLIKELY(!s || !fv_limit_is_valid(clock, until)))
         return FV_NEXT(sem_clockwait)(semaphore, clock, until);
     pthread_testcancel();
     if (try_semaphore(semaphore)) {
@@ -370,7 +361,7 @@ FV_PUBLIC int cnd_wait(cnd_t *cond, mtx_t *mutex)
     return err;
 }
 
-FV_PUBLIC int cnd_timedwait(cnd_t *restrict cond, mtx_t *restrict mutex, limit *restrict until)
+FV_PUBLIC int cnd_timedwait(cnd_t *restrict cond, mtx_t *restrict mutex, fv_limit *restrict until)
 {
     struct fv_sync *s = fv_sync_enter();
 

@@ -105,6 +105,11 @@ def alone(tap):
                 compare(directory, report(directory), paused)
             else:
                 merged(directory)
+    with tap.test('without MPI the trace lacks nothing of it'):
+        directory, _ = record([serial, 'nested'], '--trace')
+        harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+        said = harness.run([harness.FVMPI, 'report', directory]).ended(0).out
+        check('its analysis is left out' not in said, 'report: {}', said)
     with tap.test('measured instances that overlap sections'):
         directory, _ = record([serial, 'hot'], '--trace', '--sample=1000')
         compare(directory, report(directory))

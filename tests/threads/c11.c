@@ -18,6 +18,8 @@ static const char *say(int err)
                                   : "error";
 }
 #define SHOW(call) printf("%s: %s\n", #call, say(call))
+/* Of a call that another thread's output follows, which may come before: what it returned, said later. */
+#define SHOW_LATER(call, err) printf("%s: %s\n", #call, say(err))
 
 static struct timespec in_ms(long ms)
 {
@@ -62,10 +64,10 @@ static int tries(void *arg)
 static void elsewhere(thrd_start_t function, void *arg)
 {
     thrd_t t;
-    int result;
+    int result, made = thrd_create(&t, function, arg);
 
-    SHOW(thrd_create(&t, function, arg));
     SHOW(thrd_join(t, &result));
+    SHOW_LATER(thrd_create, made);
     printf("result %d\n", result);
 }
 
@@ -73,7 +75,7 @@ int main(void)
 {
     struct timespec t;
     thrd_t other;
-    int result;
+    int result, made;
 
     SHOW(mtx_init(&contended, mtx_plain));
     SHOW(mtx_init(&timed, mtx_timed));
@@ -88,9 +90,10 @@ int main(void)
     elsewhere(tries, &timed);
     SHOW(mtx_unlock(&timed));
     SHOW(mtx_lock(&contended));
-    SHOW(thrd_create(&other, holds, NULL));
+    made = thrd_create(&other, holds, NULL);
     while (!turn)
         SHOW(cnd_wait(&turned, &contended));
+    SHOW_LATER(thrd_create, made);
     t = in_ms(5);
     SHOW(cnd_timedwait(&turned, &contended, &t));
     SHOW(mtx_unlock(&contended));

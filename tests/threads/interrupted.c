@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -45,6 +46,12 @@ static void *uses_new_locks(void *arg)
 {
     while (!__atomic_load_n(&end, __ATOMIC_RELAXED))
         use_new_lock();
+    return arg;
+}
+
+__attribute__((noinline)) static void *seen(void *arg)
+{
+    pause_ms(1);
     return arg;
 }
 
@@ -210,6 +217,8 @@ static void jumping(void)
     sem_post(&go);
     printf("jumped, joined %d\n", pthread_join(t, NULL));
     use_new_lock();
+    pthread_create(&t, NULL, seen, NULL);
+    printf("afterwards %d\n", pthread_join(t, NULL));
 }
 
 static sem_t posted[1600];
@@ -254,24 +263,32 @@ static void posts(void)
 
 /* ---- plugins whose locks stand at one address ---- */
 
+/* As after tools that make room for more program headers at the file's end. */
+static void hide_program_headers(void *in)
+{
+    Dl_info info;
+
+    dladdr(in, &info);
+    ElfW(Ehdr) *elf = info.dli_fbase;
+    mprotect(elf, 4096, PROT_READ | PROT_WRITE);
+    elf->e_phoff = 0x8000; /* between two segments */
+    mprotect(elf, 4096, PROT_READ);
+}
+
 static void use_plugin(const char *path)
 {
     void *plugin = dlopen(path, RTLD_NOW), *found = plugin ? dlsym(plugin, "use") : NULL;
     int (*use)(int);
 
     memcpy(&use, &found, sizeof(use));
+    if (plugin && strstr(path, "moved"))
+        hide_program_headers(found);
     printf("plugin %d\n", plugin ? use(5) : -1);
     if (plugin)
         dlclose(plugin);
 }
 
 /* ---- a thread that was made unseen, with the name of one that was joined ---- */
-
-__attribute__((noinline)) static void *seen(void *arg)
-{
-    pause_ms(1);
-    return arg;
-}
 
 static void *unseen_thread(void *arg)
 {
@@ -292,13 +309,59 @@ static void unseen(void)
     printf("joined %d, the same name: %d\n", pthread_join(t[1], NULL), t[0] == t[1]);
 }
 
+/* ---- what a thread is known by is gone when pthread_create() returns ---- */
+
+static sem_t gone;
+
+static void *frees_name(void *page)
+{
+    munmap(page, 4096);
+    sem_post(&gone);
+    return NULL;
+}
+
+/* On one processor, and with the lowest priority: the others, whose own is told, run first. */
+static void *makes_nameless(void *arg)
+{
+    struct sched_param none = { 0 };
+    pthread_attr_t attributes;
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    sched_setscheduler(0, SCHED_IDLE, &none);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    for (int i = 0; i < 20; i++) {
+        void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (pthread_create(page, &attributes, frees_name, page))
+            pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED); /* not allowed */
+        else
+            sem_wait(&gone);
+    }
+    return arg;
+}
+
+static void nameless(void)
+{
+    pthread_t t;
+
+    sem_init(&gone, 0, 0);
+    pthread_create(&t, NULL, makes_nameless, NULL);
+    printf("nameless, joined %d\n", pthread_join(t, NULL));
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
     } cases[] = { { "callback", callback }, { "forks", forks }, { "cancel", cancel },
-                  { "jumps", jumping },     { "posts", posts }, { "unseen", unseen } };
+                  { "jumps", jumping },     { "posts", posts }, { "unseen", unseen },
+                  { "nameless", nameless } };
 
 #ifdef WITH_MPI
     MPI_Init(&argc, &argv);

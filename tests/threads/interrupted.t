@@ -16,13 +16,19 @@ def main():
     tap = harness.Tap()
     program = threads.build('interrupted.c')
     runs = {}
-    for case in ('callback', 'forks', 'cancel', 'jumps', 'posts', 'unseen'):
+    for case in ('callback', 'forks', 'cancel', 'jumps', 'posts', 'unseen', 'nameless'):
         with tap.test('{}: the same as without'.format(case)):
             plain = harness.run([program, case], limit=60).ended(0)
             run = threads.record([program, case], '--threads=hold', '--clock=monotonic', limit=60).ended(0)
             equal('output', (run.out, run.err), (plain.out, ''))
             runs[case] = run
             equal('damages', threads.dump(run.directory, 'damage'), [])
+    with tap.test('a handler that jumps out of what writes the trace: the thread goes on to be recorded'):
+        run = threads.record([program, 'jumps'], '--threads', '--trace', '--clock=monotonic', limit=60).ended(0)
+        equal('output', (run.out, run.err), (runs['jumps'].out, ''))
+        waits = threads.Waits(run.directory)
+        equal('the thread', [life.creator for life in waits.lives if life.routine == 'seen'], [0])
+        equal('damages', waits.damages, [])
     for mpi in harness.mpis(tap):
         with tap.test('{}: forks, with a handler from before MPI_Init'.format(mpi)):
             ours = threads.build('interrupted.c', '-DWITH_MPI', compiler=mpi.cc, output='interrupted.' + str(mpi))
@@ -46,6 +52,12 @@ def main():
         for name in 'ab':
             records = waits.of('lock_' + name)
             equal('lock_' + name, (total(records, 'acquired'), sorted({n for r in records for n in r.names})), (5, ['use']))
+    with tap.test('a library whose program headers stand elsewhere'):
+        moved = threads.build('plugin.c', '-shared', '-fPIC', '-DLOCK=lock_moved', '-Wl,-z,max-page-size=65536',
+                              output='moved.so')
+        run = threads.record([program, moved, moved], '--threads').ended(0)
+        records = threads.Waits(run.directory).of('lock_moved')
+        equal('lock_moved', (total(records, 'acquired'), sorted({n for r in records for n in r.names})), (10, ['use']))
     tap.done()
 
 

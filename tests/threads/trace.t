@@ -152,14 +152,14 @@ def known(tap, who, archive, truth):
 
 
 def few(tap):
-    with tap.test('recursive, tried, shared, a condition, a detached thread'):
+    with tap.test('recursive, handed over, tried, shared, a condition, a detached thread'):
         run = threads.record([threads.build('traced.c'), 'few'], *OPTIONS).ended(0)
         archive = Archive(run.directory)
         objects = {o.name: o.id for o in threads.Waits(run.directory).objects.values() if o.name}
         locks, held = archive.locks()
         equal('held', held, {})
-        in_order(locks, {objects[name] for name in ('again', 'tried', 'guarded')})
-        for name, count in (('again', 2), ('tried', 1), ('shared', 2), ('guarded', 3)):
+        in_order(locks, {objects[name] for name in ('again', 'handed', 'tried', 'guarded')})
+        for name, count in (('again', 2), ('handed', 4), ('tried', 1), ('shared', 2), ('guarded', 3)):
             equal(name, len(locks[objects[name]]), count)
         first, second = locks[objects['shared']]
         check(first[1] < second[1] <= second[2] < first[2], 'readers: {}', locks[objects['shared']])
@@ -230,6 +230,8 @@ def omp(tap, who, archive, truth, rank=0):
         late = {w.location for w in at_end if 'wait' not in w}
         equal('cause', {w.cause for w in at_end if 'wait' in w}, late)
         check(rank not in late, 'the late one: {}', late)
+        nested = [w.call_path for w in waits if w.region == '"omp implicit barrier"' and w.call_path.startswith('nested')]
+        equal('nested', (len(nested), len([p for p in nested if p.startswith('nested._omp_fn')])), (6, 4))
         inside = [w for w in waits if w.region == '"omp barrier"' and w.call_path.startswith('asked._omp_fn')]
         late = {w.location for w in inside if 'wait' not in w}
         equal('late at a barrier', len(late), 1)

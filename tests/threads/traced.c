@@ -1,8 +1,8 @@
 /* What the trace must tell of threads, by the argument:
- *     few     a recursive mutex, tries, readers, a condition, a detached thread, a thread in a reused slot
- *     loop N  two threads that each acquire one mutex N times; prints how often it was acquired
- *     refused a thread that cannot be made, and one that can
- *     killed  one thread waits for what another holds, then the process is killed */
+ *     few     a recursive mutex, one that others release, tries, readers, a condition, a detached thread, a
+ * thread in a reused slot loop N  two threads that each acquire one mutex N times; prints how often it was
+ * acquired refused a thread that cannot be made, and one that can killed  one thread waits for what another
+ * holds, then the process is killed */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
@@ -15,7 +15,8 @@
 #define SITE __attribute__((noinline))
 
 static pthread_mutex_t again, tried = PTHREAD_MUTEX_INITIALIZER, looped = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER, guarded = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER, handed = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t guarded = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
 static sem_t ended;
@@ -66,10 +67,31 @@ SITE static void *detached(void *arg)
     return arg;
 }
 
+SITE static void *unlocks(void *arg)
+{
+    pthread_mutex_unlock(arg);
+    return arg;
+}
+
+/* As a binary semaphore, but for the last time. */
+SITE static void hands_over(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_t t;
+
+        pthread_mutex_lock(&handed);
+        pthread_create(&t, NULL, unlocks, &handed);
+        pthread_join(t, NULL);
+    }
+    pthread_mutex_lock(&handed);
+    pthread_mutex_unlock(&handed);
+}
+
 static void few(void)
 {
     pthread_t t;
 
+    hands_over();
     recursive();
     tries();
     pthread_rwlock_rdlock(&shared);

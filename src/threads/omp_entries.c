@@ -1,0 +1,172 @@
+/* See omp_entries.h. */
+#include "threads/omp_entries.h"
+
+#include <errno.h>
+
+#define ENTRIES_MOST 4096 /* of a thread */
+
+static uint32_t last_id; /* of a region, in the process */
+
+static void *carve(struct fv_omp *omp, size_t bytes)
+{
+    if (omp->slab_left < bytes) {
+        omp->slab = fv_memory_new(4 * FV_PAGE);
+        omp->slab_left = omp->slab ? 4 * FV_PAGE : 0;
+    }
+    if (omp->slab_left < bytes)
+        return NULL;
+    omp->slab_left -= bytes;
+    return omp->slab + omp->slab_left;
+}
+
+static struct fv_omp_entry **slot_of(const struct fv_omp *omp, fv_omp_body *body, uint32_t path)
+{
+    uint32_t at = (uint32_t)fv_mix2((uintptr_t)body, path) & omp->mask;
+
+    while (omp->slots[at] && (omp->slots[at]->body != body || omp->slots[at]->path != path))
+        at = (at + 1) & omp->mask;
+    return &omp->slots[at];
+}
+
+static bool grow(struct fv_omp *omp)
+{
+    struct fv_omp_entry **old = omp->slots;
+    uint32_t old_size = old ? omp->mask + 1 : 0, size = old ? old_size * 2 : 64;
+    struct fv_omp_entry **bigger =
+        omp->used < ENTRIES_MOST ? fv_memory_new(size * sizeof(struct fv_omp_entry *)) : NULL;
+
+    if (!bigger)
+        return false;
+    omp->slots = bigger;
+    omp->mask = size - 1;
+    for (uint32_t i = 0; i < old_size; i++)
+        if (old[i])
+            *slot_of(omp, old[i]->body, old[i]->path) = old[i];
+    fv_memory_free(old, old_size * sizeof(struct fv_omp_entry *));
+    return true;
+}
+
+static void *new_record(struct fv_sync *s, struct fv_chunk_header **chunk, enum fv_chunk_type type,
+                        uint32_t *count, size_t bytes)
+{
+    if (!*chunk || fv_chunk_room(*chunk) < bytes)
+        *chunk = fv_writer_chunk(&fv_rt.writer, type, s->thread->id, *count,
+                                 (*chunk ? 4 : 1) * FV_PAGE - sizeof(struct fv_chunk_header));
+    if (!*chunk)
+        return NULL;
+    (*count)++;
+    return fv_chunk_next(*chunk);
+}
+
+/* NULL: no room. */
+static struct fv_omp_entry *new_entry(struct fv_sync *s, fv_omp_body *body, uint32_t path)
+{
+    struct fv_omp *omp = s->omp;
+    struct fv_omp_entry *entry = carve(omp, sizeof(*entry));
+    struct fv_omp_region *record =
+        entry ? new_record(s, &omp->region_chunk, FV_CHUNK_OMP, &omp->regions, sizeof(*record)) : NULL;
+
+    if (!record)
+        return NULL;
+    *record = (struct fv_omp_region){
+        .id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
+        .thread = s->thread->id,
+        .path = path,
+        .module = FV_MODULE_UNKNOWN,
+        .first = fv_ticks(),
+    };
+    if (body)
+        record->module = fv_module_of((uintptr_t)body, &record->offset);
+    fv_chunk_commit(omp->region_chunk, sizeof(*record));
+    *entry = (struct fv_omp_entry){ .body = body, .path = path, .record = record };
+    return entry;
+}
+
+/* Files are written, modules looked for, locks taken: nothing of that is the application's. NULL: not even
+ * the rest; that is counted. */
+static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *body, uint32_t path)
+{
+    struct fv_omp *omp = s->omp;
+    struct fv_thread *current = fv_current;
+    struct fv_omp_entry *entry = NULL;
+    uint64_t signals = fv_signals_hold();
+    int saved = errno;
+
+    fv_current = NULL;
+    if ((omp->slots && omp->used < (omp->mask + 1) / 4 * 3) || grow(omp))
+        entry = new_entry(s, body, path);
+    if (entry) {
+        *slot_of(omp, body, path) = entry;
+        omp->used++;
+    } else {
+        if (!omp->rest)
+            omp->rest = new_entry(s, NULL, 0);
+        entry = omp->rest;
+        s->state->overflow += !entry;
+    }
+    fv_current = current;
+    errno = saved;
+    fv_signals_go_on(signals);
+    return entry;
+}
+
+/* Of most regions it is known: without a lock or a system call. */
+static uint32_t path_of(struct fv_sync *s, struct fv_site site)
+{
+    struct fv_thread *current = fv_current;
+
+    if (!current)
+        return fv_sync_path(s, site);
+    fv_current = NULL;
+    const struct fv_path_entry *known = fv_path_known(current, site);
+    fv_current = current;
+    return FV_LIKELY(known != NULL) ? known->path : fv_sync_path(s, site);
+}
+
+struct fv_omp_entry *fv_omp_entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_site site)
+{
+    uint32_t path = path_of(s, site);
+
+    if (!s->omp && !(s->omp = fv_memory_new(sizeof(*s->omp))))
+        return NULL;
+    struct fv_omp_entry *entry = s->omp->slots ? *slot_of(s->omp, body, path) : NULL;
+    return entry ? entry : make_entry(s, body, path);
+}
+
+static struct fv_omp_part *new_part(struct fv_sync *s, struct fv_omp_entry *entry, uint32_t number,
+                                    uint32_t thread)
+{
+    struct fv_omp *omp = s->omp;
+    struct fv_omp_part *part = carve(omp, sizeof(*part));
+    struct fv_omp_thread *record =
+        part ? new_record(s, &omp->thread_chunk, FV_CHUNK_OMP_THREADS, &omp->threads, sizeof(*record)) : NULL;
+
+    if (!record)
+        return NULL;
+    *record = (struct fv_omp_thread){ .region = entry->record->id, .number = number, .thread = thread };
+    fv_chunk_commit(omp->thread_chunk, sizeof(*record));
+    *part = (struct fv_omp_part){ .number = number, .thread = thread, .record = record };
+    return part;
+}
+
+struct fv_omp_part *fv_omp_part_of(struct fv_sync *s, struct fv_omp_entry *entry, struct fv_omp_part *before,
+                                   uint32_t number, uint32_t thread, struct fv_site site)
+{
+    struct fv_omp_part **link = before ? &before->next : &entry->parts;
+
+    while (*link && ((*link)->number < number || ((*link)->number == number && (*link)->thread != thread)))
+        link = &(*link)->next;
+    if (*link && (*link)->number == number)
+        return *link;
+    struct fv_omp_part *part = new_part(s, entry, number, thread);
+    if (!part)
+        return NULL;
+    part->next = *link;
+    *link = part;
+    if (thread != FV_NO_THREAD && entry->body)
+        part->join = fv_sync_record_of(s, (uintptr_t)entry->body, FV_SYNC_OMP, FV_SYNC_WAIT, site,
+                                       entry->path, thread);
+    if (part->join)
+        entry->record->object = part->join->object;
+    return part;
+}
