@@ -9,31 +9,21 @@
 #define OFF_CPU 0.02 /* of the threads' time: from then on it is said */
 #define CREATOR 0.05 /* likewise, of the elapsed time */
 
-static void phase_name(const struct fv_view *v, const struct fv_phase *p, char *out, size_t bytes)
-{
-    char routine[300], place[700];
-
-    if (p->kind == FV_PHASE_THREADS)
-        snprintf(out, bytes, "%s, created in %s", fv_view_routine(v, p->routine, routine, sizeof(routine)),
-                 fv_view_path_words(v, p->node, 0, place, sizeof(place)));
-    else if (p->node)
-        snprintf(out, bytes, "OpenMP region in %s", fv_view_path_words(v, p->node, 0, place, sizeof(place)));
-    else
-        snprintf(out, bytes, "OpenMP regions without a record of their own");
-}
-
 /* In a column, which will be cut, nothing comes before what tells phases apart. */
-static void phase_cell(const struct fv_view *v, const struct fv_phase *p, char *out, size_t bytes)
+static void phase_name(const struct fv_view *v, const struct fv_phase *p, bool in_column, char *out,
+                       size_t bytes)
 {
     char routine[300], place[700];
 
     if (p->kind == FV_PHASE_THREADS)
-        snprintf(out, bytes, "%s by %s", fv_view_routine(v, p->routine, routine, sizeof(routine)),
+        snprintf(out, bytes, "%s%s%s", fv_view_routine(v, p->routine, routine, sizeof(routine)),
+                 in_column ? " by " : ", created in ",
                  fv_view_path_words(v, p->node, 0, place, sizeof(place)));
     else if (p->node)
-        snprintf(out, bytes, "OpenMP %s", fv_view_path_words(v, p->node, 0, place, sizeof(place)));
+        snprintf(out, bytes, "OpenMP %s%s", in_column ? "" : "region in ",
+                 fv_view_path_words(v, p->node, 0, place, sizeof(place)));
     else
-        snprintf(out, bytes, "OpenMP, others");
+        snprintf(out, bytes, "OpenMP%s", in_column ? ", others" : " regions without a record of their own");
 }
 
 static void put_line(const struct fv_page *p, size_t indent, const char *text)
@@ -136,7 +126,7 @@ static void put_row(struct fv_table *t, const struct fv_view *v, const struct fv
     char name[1200], word[FV_WORD];
 
     fv_table_row(t, b.synchronisation > 0.1 * b.threads ? FV_YELLOW : FV_PLAIN);
-    phase_cell(v, p, name, sizeof(name));
+    phase_name(v, p, true, name, sizeof(name));
     fv_table_set(t, 0, "%s", name);
     threads_word(s, word, sizeof(word));
     fv_table_set(t, 1, "%s", word);
@@ -322,7 +312,7 @@ int fv_view_stacks(const struct fv_view *v, const struct fv_stacks_options *o, F
 
         if (!is_chosen(s, i, o->phase) || (!o->phase && shown == p->top))
             continue;
-        phase_name(v, phase, name, sizeof(name));
+        phase_name(v, phase, false, name, sizeof(name));
         threads_word(u, threads, sizeof(threads));
         fprintf(out, "%s%s", shown++ ? "\n" : "", fv_page_on(p, FV_BOLD));
         snprintf(text, sizeof(text), "phase %zu: %s thread%s%s %s", i + 1, threads,

@@ -2,6 +2,8 @@
  * plugins that go, threads that nobody saw begin. Argument: which; what is printed is the same with fvmpi and
  * without. */
 #define _GNU_SOURCE
+#include "clock.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +25,6 @@
 #endif
 
 static int end;
-
-static void pause_ms(int ms)
-{
-    struct timespec t = { 0, ms * 1000000L };
-
-    nanosleep(&t, NULL);
-}
 
 static void use_new_lock(void)
 {

@@ -2,6 +2,8 @@
  * ns. Each object is a static variable, each site a function of its own. Compiled with -DWITH_MPI it does the
  * same between MPI_Init and MPI_Finalize. */
 #define _GNU_SOURCE
+#include "clock.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
@@ -27,21 +29,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int queued, reading, readers_end;
 static int64_t total[16]; /* of what is measured, by number */
 enum { CONTENDED, HELD, CONVOY, QUEUE, STARVED, SPUN, BARRIER, TOKENS, ONCE, JOINED };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-static void pause_ms(int ms)
-{
-    struct timespec t = { 0, ms * 1000000L };
-
-    nanosleep(&t, NULL);
-}
 
 static void add(int what, int64_t begin)
 {

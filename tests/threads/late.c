@@ -7,6 +7,8 @@
  *     truth CASE locks NS   how late threads' waiting for a lock made it; measured by them
  * All are in step before each. */
 #define _GNU_SOURCE
+#include "clock.h"
+
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -20,21 +22,6 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER, row = PTHREAD_MUTEX_INI
 static pthread_barrier_t turn;
 static int rank, provided;
 static int64_t locks, from; /* from: when the ranks were last in step */
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-static void pause_ms(int ms)
-{
-    struct timespec t = { 0, ms * 1000000L };
-
-    nanosleep(&t, NULL);
-}
 
 static int64_t acquire(pthread_mutex_t *lock)
 {

@@ -3,6 +3,8 @@
  * wrong way round, and the process is killed. `report compute`: four threads compute for 80 ms of CPU time.
  */
 #define _GNU_SOURCE
+#include "clock.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,13 +26,6 @@ static pthread_mutex_t *bucket[BUCKETS];
 static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER, second_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both_hold;
 static int work_ms;
-
-static void pause_ms(int ms)
-{
-    struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
-
-    nanosleep(&t, NULL);
-}
 
 SITE static void make_buckets(void)
 {
