@@ -97,10 +97,10 @@ def lammps(mpi):
         equal('damages', rank.damages, [])
         equal('entries', s['entries'], s['returns'] + s['abandoned'])
         check(s['ticks'] >= 40, 'ticks: {}', s)
-    functions = by_cpu(run)
-    share = {}
-    for f in functions:
-        share.setdefault(f['function'].split('(')[0], f['time_share'])
+    functions, costs = by_cpu(run), run.report().data['costs']
+    share = {p['procedure'].split('(')[0]: p['inclusive']['ticks'] / costs['all']['ticks'] for p in costs['procedures']}
+    check('LAMMPS_NS::PairLJCut::compute' in (f['function'].split('(')[0] for f in functions), 'functions:\n{}',
+          '\n'.join(line(f) for f in functions[:9]))
     pair = share.get('LAMMPS_NS::PairLJCut::compute', 0)
     build = share.get('LAMMPS_NS::Neighbor::build', 0)
     check(0.5 < pair < 0.95, 'forces take {:.0f} % of the time:\n{}', 100 * pair, '\n'.join(line(f) for f in functions[:9]))
