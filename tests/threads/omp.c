@@ -1,6 +1,8 @@
 /* OpenMP threads that wait for each other for times that the program measures itself, by the clock and, so
  * that the work is uneven, by CPU time. Argument: threads of a team. Prints "truth NAME NANOSECONDS" and what
  * was computed. */
+#include "omp_clock.h"
+
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
@@ -32,23 +34,6 @@ static void work(double ms)
 
     while (cpu() < until) {
     }
-}
-
-/* Waits without a processor: two threads on one have the same. */
-static void hold(double ms)
-{
-    double until = omp_get_wtime() + 1e-3 * ms, left;
-
-    while ((left = until - omp_get_wtime()) > 0) {
-        struct timespec t = { .tv_nsec = (long)(1e9 * left) };
-
-        nanosleep(&t, NULL);
-    }
-}
-
-static void truth(const char *name, double seconds)
-{
-    printf("truth %s %.0f\n", name, 1e9 * seconds);
 }
 
 static double last_of(const double *times, int *who)

@@ -16,6 +16,8 @@
  *     hung         killed while a thread waits at a barrier, after a task; with another argument: in the task
  *     same         host teams, target regions, OpenMP's resources given back, its own number of threads
  */
+#include "omp_clock.h"
+
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -33,22 +35,6 @@
 void fvmpi_pause(void) __attribute__((weak));
 void fvmpi_resume(void) __attribute__((weak));
 
-static void rest(double ms)
-{
-    double until = omp_get_wtime() + 1e-3 * ms, left;
-
-    while ((left = until - omp_get_wtime()) > 0) {
-        struct timespec t = { .tv_nsec = (long)(1e9 * left) };
-
-        nanosleep(&t, NULL);
-    }
-}
-
-static void truth(const char *name, double seconds)
-{
-    printf("truth %s %.0f\n", name, 1e9 * seconds);
-}
-
 SITE void doacross(void)
 {
     double sum = 0;
@@ -59,7 +45,7 @@ SITE void doacross(void)
         double before = omp_get_wtime();
 #pragma omp ordered depend(sink : i - 1)
         sum += omp_get_wtime() - before;
-        rest(3);
+        hold(3);
         last = i;
 #pragma omp ordered depend(source)
     }
@@ -70,7 +56,7 @@ SITE void doacross(void)
             double before = omp_get_wtime();
 #pragma omp ordered depend(sink : i - 1, k) depend(sink : i, k - 1)
             ull += omp_get_wtime() - before;
-            rest(3);
+            hold(3);
 #pragma omp ordered depend(source)
         }
     truth("doacross", sum + ull);
@@ -91,12 +77,12 @@ SITE void turns(void)
             continue;
         }
         if (i == 0)
-            rest(20);
+            hold(20);
         double before = omp_get_wtime();
 #pragma omp ordered
         {
             sum += omp_get_wtime() - before;
-            rest(5);
+            hold(5);
         }
         if (i == 0)
             left = omp_get_wtime();
@@ -116,7 +102,7 @@ SITE void taskloop(void)
         double end;
 #pragma omp taskloop num_tasks(2) shared(done, mine)
         for (int i = 0; i < 2; i++) {
-            rest(i ? 10 : 50);
+            hold(i ? 10 : 50);
             done[i] = omp_get_wtime();
             mine[i] = omp_get_thread_num() == me;
         }
@@ -136,16 +122,16 @@ SITE void depend(void)
 #pragma omp task depend(out : value) shared(who)
         {
             who = omp_get_thread_num();
-            rest(40);
+            hold(40);
             value = 7;
         }
-        rest(10); /* the other thread has it, most likely */
+        hold(10); /* the other thread has it, most likely */
         before = omp_get_wtime();
 #pragma omp task depend(in : value) if (0) shared(other)
         {
             begun = omp_get_wtime();
             other = value;
-            rest(20);
+            hold(20);
         }
         truth("depend", who == omp_get_thread_num() ? 0 : begun - before);
     }
@@ -165,7 +151,7 @@ SITE void shared(void)
 #pragma omp single copyprivate(value)
         {
             sum += omp_get_wtime() - before;
-            rest(20);
+            hold(20);
             value = 5;
             is_mine = true;
             before = omp_get_wtime();
@@ -174,7 +160,7 @@ SITE void shared(void)
         if (value != 5)
             puts("not shared");
         if (!is_mine)
-            rest(20); /* the other one comes first, and waits */
+            hold(20); /* the other one comes first, and waits */
         before = omp_get_wtime();
 #pragma omp barrier
         sum += omp_get_wtime() - before;
@@ -201,7 +187,7 @@ SITE void alone(pid_t *child)
     {
         *child = fork();
         if (!*child)
-            rest(60);
+            hold(60);
     }
 }
 
@@ -215,7 +201,7 @@ SITE void forked(void)
     for (int i = 0; i < 50; i++)
 #pragma omp parallel num_threads(2)
         if (omp_get_thread_num())
-            rest(0.2);
+            hold(0.2);
     waitpid(child, NULL, 0);
 }
 
@@ -284,7 +270,7 @@ SITE void with_tasks(int *sum)
             for (int i = 0; i < 20; i++)
 #pragma omp task
             {
-                rest(0.1);
+                hold(0.1);
 #pragma omp atomic
                 ++*sum;
             }
@@ -310,7 +296,7 @@ SITE void exit_in_region(void)
     {
 #pragma omp barrier
         if (omp_get_thread_num())
-            rest(1000);
+            hold(1000);
         exit(3);
     }
 }
@@ -325,11 +311,11 @@ SITE void hung(int in_task)
 #pragma omp task
         {
             __atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
-            rest(in_task ? 10000 : 1);
+            hold(in_task ? 10000 : 1);
         }
         while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
-            rest(1);
-        rest(50);
+            hold(1);
+        hold(50);
         raise(SIGKILL);
     }
 }
