@@ -4,6 +4,7 @@
  * them and a followed receive needs one. Where nothing is followed, which is the usual case for
  * programs without non-blocking receives, that costs one load. */
 #include "complete.h"
+#include "done.h"
 #include "functions.h"
 
 #include <string.h>
@@ -144,14 +145,46 @@ static void event_ended(struct fv_call *call, const struct fv_request *r, const 
         fv_event(call, RECEIVED, r->number, fv_signed(status->MPI_SOURCE), fv_signed(status->MPI_TAG), bytes);
 }
 
+/* An operation that failed is over where MPI took its request away, and where its message was too long:
+ * persistent requests stay. What failed otherwise is not followed further. */
+static FV_COLD void settle_failed(struct fv_completion *c, const struct fv_request *r, int error,
+                                  const MPI_Request *now, const MPI_Status *status)
+{
+    bool gone = now && *now == MPI_REQUEST_NULL, truncated = fv_failure_of(error) == FV_FAILURE_TRUNCATE;
+    int source = status->MPI_SOURCE, tag = status->MPI_TAG;
+    bool over =
+        r->kind == FV_REQUEST_RECV ? truncated : r->kind == FV_REQUEST_COLLECTIVE && (gone || truncated);
+
+    if (r->kind == FV_REQUEST_RECV && !now) { /* nor here */
+        over = over && r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG;
+        source = r->peer;
+        tag = r->tag;
+    }
+    if (over && fv_request_completed(c->call, r, 0) && c->call->trace && r->number) { /* 0: see done-p2p.c */
+        if (r->kind == FV_REQUEST_COLLECTIVE)
+            fv_event(c->call, DONE, r->number);
+        else
+            fv_event(c->call, RECEIVED, r->number, fv_signed(source), fv_signed(tag), 0);
+        fv_event_failed(c->call, error);
+    } else if (!over && gone) {
+        fv_request_freed(r);
+    }
+}
+
 /* Request k completed, or failed: of what MPI took away nothing more will come. Single errors are told in
  * the statuses only when the call says MPI_ERR_IN_STATUS. */
 static void settle(struct fv_completion *c, int result, int k, const MPI_Request *now,
                    const MPI_Status *status)
 {
+    int error = result;
+
     if (k < 0 || k >= c->count)
         return;
-    int error = result == MPI_ERR_IN_STATUS ? status->MPI_ERROR : result;
+    if (FV_UNLIKELY(result == MPI_ERR_IN_STATUS)) {
+        if (!now) /* Open MPI's Fortran tells neither requests nor statuses after an error */
+            return;
+        error = status->MPI_ERROR;
+    }
     const struct fv_request *r = c->known ? &c->known[k] : look_up(c->before[k], &c->one);
 
     if (!r->kind)
@@ -161,8 +194,8 @@ static void settle(struct fv_completion *c, int result, int k, const MPI_Request
 
         if (fv_request_completed(c->call, r, bytes) && c->call->trace && r->number)
             event_ended(c->call, r, status, bytes);
-    } else if (now && now[k] == MPI_REQUEST_NULL) {
-        fv_request_freed(r);
+    } else {
+        settle_failed(c, r, error, now ? &now[k] : NULL, status);
     }
 }
 
@@ -191,6 +224,16 @@ void fv_completed_some(struct fv_completion *c, int result, const int *outcount,
     fv_call_record(c->call, NULL, 0, 0);
 }
 
+/* The request stays, but its operation is over: MPI_Request_free may be all that comes. */
+void fv_done_peeked(struct fv_call *call, int result, MPI_Request request, const int *flag, const MPI_Status *status)
+{
+    struct fv_completion c = { .call = call, .count = 1, .known = &c.one };
+
+    if (result == MPI_SUCCESS && *flag && look_up(request, &c.one)->kind)
+        settle(&c, result, 0, NULL, status);
+    fv_call_record(call, NULL, 0, 0);
+}
+
 /* ---- starts of persistent operations, and requests given up ---- */
 
 /* Operation `number` begins. Persistent collectives may be started in another order by each rank, so the
@@ -210,40 +253,58 @@ static void event_started(struct fv_call *call, const struct fv_request *r, uint
     }
 }
 
+const struct fv_request *fv_start_keep(struct fv_call *call, bool on, int count, const MPI_Request *requests,
+                                       struct fv_request *one)
+{
+    struct fv_request *known = one;
+
+    if (!on || count <= 0 || !requests)
+        return NULL;
+    if (count > 1 && !(known = fv_scratch(call, 0, (size_t)count * sizeof(*known))))
+        return NULL;
+    for (int i = 0; i < count; i++)
+        if (requests[i] == MPI_REQUEST_NULL || !fv_request_get(fv_handle(requests[i]), &known[i]))
+            known[i].kind = 0;
+    return known;
+}
+
 /* Counted with a communicator only if all are of the same one. */
-static void record_start(struct fv_call *call, int count, const MPI_Request *requests, uint64_t number)
+static void record_start(struct fv_call *call, int count, const struct fv_request *known, uint64_t number)
 {
     struct fv_comm *comm = NULL;
     uint64_t sent = 0, received = 0;
     bool mixed = false;
-    struct fv_request r;
 
     for (int i = 0; i < count; i++) {
-        if (!fv_request_get(fv_handle(requests[i]), &r))
+        const struct fv_request *r = &known[i];
+
+        if (!r->kind)
             continue;
         if (call->trace)
-            event_started(call, &r, number + (uint64_t)i);
-        sent += r.sent;
-        received += r.kind == FV_REQUEST_COLLECTIVE ? r.received : 0; /* a receive's come when it completes */
-        mixed = mixed || (comm && comm != r.comm);
-        comm = r.comm;
+            event_started(call, r, number + (uint64_t)i);
+        sent += r->sent;
+        received += r->kind == FV_REQUEST_COLLECTIVE ? r->received : 0; /* a receive's come when it completes */
+        mixed = mixed || (comm && comm != r->comm);
+        comm = r->comm;
     }
     fv_call_record(call, mixed ? NULL : comm, sent, received);
 }
 
-void fv_done_start(struct fv_call *call, int result, int count, const MPI_Request *requests)
+void fv_done_start(struct fv_call *call, int result, int count, const struct fv_request *known,
+                   const MPI_Request *now)
 {
-    bool known = result == MPI_SUCCESS && fv_requests_any();
-    uint64_t number = known ? fv_event_numbers((uint64_t)count) : 0;
-    struct fv_request r;
+    bool any = result == MPI_SUCCESS && count > 0;
+    uint64_t number = any && known ? fv_event_numbers((uint64_t)count) : 0;
 
-    record_start(call, known ? count : 0, requests, number);
-    for (int i = 0; known && i < count; i++) {
-        if (!fv_request_get(fv_handle(requests[i]), &r))
+    record_start(call, any && known ? count : 0, known, number);
+    for (int i = 0; any && i < count; i++) {
+        if (!known || !known[i].kind) {
+            fv_request_unknown();
             continue;
-        if (r.kind == FV_REQUEST_SEND)
-            fv_call_sent_to(call, r.comm, r.peer, 1, r.sent);
-        fv_request_start(call, r.handle, number + (uint64_t)i);
+        }
+        if (known[i].kind == FV_REQUEST_SEND)
+            fv_call_sent_to(call, known[i].comm, known[i].peer, 1, known[i].sent);
+        fv_request_start(call, &known[i], fv_handle(now[i]), number + (uint64_t)i);
     }
 }
 
@@ -269,8 +330,7 @@ FV_PUBLIC int MPI_Wait(MPI_Request *request, MPI_Status *status)
 
     fv_completion_tell(&c, on, 1, request);
     int result = PMPI_Wait(request, seen);
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_completed_all(&c, result, NULL, request, seen);
     }
     return result;
@@ -286,8 +346,7 @@ FV_PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     MPI_Status *seen = fv_completion_before(&c, &call, on, 1, request, 1, status);
     int result = PMPI_Test(request, flag, seen);
 
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_completed_all(&c, result, flag, request, seen);
     }
     return result;
@@ -305,8 +364,7 @@ FV_PUBLIC int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status
 
     fv_completion_tell(&c, on, count, array_of_requests);
     int result = PMPI_Waitall(count, array_of_requests, seen);
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_completed_all(&c, result, NULL, array_of_requests, seen);
     }
     return result;
@@ -324,8 +382,7 @@ FV_PUBLIC int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
         fv_completion_before(&c, &call, on, count, array_of_requests, count, array_of_statuses);
     int result = PMPI_Testall(count, array_of_requests, flag, seen);
 
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_completed_all(&c, result, flag, array_of_requests, seen);
     }
     return result;
@@ -342,8 +399,7 @@ FV_PUBLIC int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index
 
     fv_completion_tell(&c, on, count, array_of_requests);
     int result = PMPI_Waitany(count, array_of_requests, index, seen);
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_completed_any(&c, result, NULL, index, array_of_requests, seen);
     }
     return result;
@@ -360,8 +416,7 @@ FV_PUBLIC int MPI_Testany(int count, MPI_Request array_of_requests[], int *index
     MPI_Status *seen = fv_completion_before(&c, &call, on, count, array_of_requests, 1, status);
     int result = PMPI_Testany(count, array_of_requests, index, flag, seen);
 
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_completed_any(&c, result, flag, index, array_of_requests, seen);
     }
     return result;
@@ -380,8 +435,7 @@ FV_PUBLIC int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *ou
 
     fv_completion_tell(&c, on, incount, array_of_requests);
     int result = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, seen);
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_completed_some(&c, result, outcount, array_of_indices, array_of_requests, seen);
     }
     return result;
@@ -399,8 +453,7 @@ FV_PUBLIC int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *ou
         fv_completion_before(&c, &call, on, incount, array_of_requests, incount, array_of_statuses);
     int result = PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, seen);
 
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_completed_some(&c, result, outcount, array_of_indices, array_of_requests, seen);
     }
     return result;
@@ -411,12 +464,13 @@ FV_PUBLIC int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *ou
 FV_PUBLIC int MPI_Start(MPI_Request *request)
 {
     struct fv_call call;
+    struct fv_request one;
     bool on = fv_call_enter(&call, FV_FN_MPI_Start, FV_CALL_SITE());
+    const struct fv_request *known = fv_start_keep(&call, on, 1, request, &one);
     int result = PMPI_Start(request);
 
-    if (on) {
-        fv_call_end(&call);
-        fv_done_start(&call, result, 1, request);
+    if (on && fv_call_end(&call)) {
+        fv_done_start(&call, result, 1, known, request);
     }
     return result;
 }
@@ -426,12 +480,13 @@ FV_PUBLIC int MPI_Start(MPI_Request *request)
 FV_PUBLIC int MPI_Startall(int count, MPI_Request array_of_requests[])
 {
     struct fv_call call;
+    struct fv_request one;
     bool on = fv_call_enter(&call, FV_FN_MPI_Startall, FV_CALL_SITE());
+    const struct fv_request *known = fv_start_keep(&call, on, count, array_of_requests, &one);
     int result = PMPI_Startall(count, array_of_requests);
 
-    if (on) {
-        fv_call_end(&call);
-        fv_done_start(&call, result, count, array_of_requests);
+    if (on && fv_call_end(&call)) {
+        fv_done_start(&call, result, count, known, array_of_requests);
     }
     return result;
 }
@@ -446,8 +501,7 @@ FV_PUBLIC int MPI_Request_free(MPI_Request *request)
     bool known = on && request && fv_request_get(fv_handle(*request), &r);
     int result = PMPI_Request_free(request);
 
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_done_request_free(&call, result, known ? &r : NULL);
     }
     return result;

@@ -6,10 +6,8 @@
  *     bool on = fv_call_enter(&call, FV_FN_MPI_Waitall, FV_CALL_SITE());
  *     MPI_Status *seen = fv_completion_before(&c, &call, on, count, requests, count, statuses);
  *     int result = PMPI_Waitall(count, requests, seen);
- *     if (on) {
- *         fv_call_end(&call);
+ *     if (on && fv_call_end(&call))
  *         fv_completed_all(&c, result, NULL, requests, seen);
- *     }
  *     return result;
  *
  * A binding whose handles are not C's fills fv_completion_room() with converted ones and passes that.
@@ -86,8 +84,14 @@ void fv_completed_some(struct fv_completion *c, int result, const int *outcount,
 
 /* ---- after MPI_Start (count 1), MPI_Startall, MPI_Request_free; they end the call likewise ---- */
 
-/* `requests` are looked at only after success and when fv_requests_any(). */
-void fv_done_start(struct fv_call *call, int result, int count, const MPI_Request *requests);
+/* Before: what is known of the requests, because MPI may replace their handles (Open MPI does while the
+ * transport of the operation before is not done). `one` is the place for a single one; of several it is scratch
+ * 0. NULL, or kind 0: unknown. */
+const struct fv_request *fv_start_keep(struct fv_call *call, bool on, int count, const MPI_Request *requests,
+                                       struct fv_request *one);
+/* After: `now` are the handles as MPI left them. */
+void fv_done_start(struct fv_call *call, int result, int count, const struct fv_request *known,
+                   const MPI_Request *now);
 /* `known`: what fv_request_get() said before the call, because the handle may be another thread's request
  * after it; NULL: unknown. */
 void fv_done_request_free(struct fv_call *call, int result, const struct fv_request *known);

@@ -52,21 +52,40 @@ static uint64_t bytes_of(const struct fv_part *part, int n)
 /* How this rank stands in the call. */
 struct place {
     struct fv_comm *comm; /* NULL: the call failed, or the communicator is unknown */
-    int rank, size;
-    int others; /* ranks to exchange with: of the communicator, or of the remote group */
-    bool inter;
+    union {
+        struct {
+            int rank, size;
+            int others; /* ranks to exchange with: of the communicator, or of the remote group */
+            bool inter;
+        };
+        struct { /* with comm NULL */
+            uint64_t name; /* the communicator's handle */
+            int result;    /* what MPI said */
+        };
+    };
 };
+
+static inline __attribute__((always_inline)) void stand(struct place *p)
+{
+    p->rank = fv_comm_rank(p->comm);
+    p->size = fv_comm_size(p->comm);
+    p->inter = fv_comm_flags(p->comm) & FV_COMM_INTER;
+    p->others = p->inter ? fv_comm_remote_size(p->comm) : p->size;
+}
+
+static FV_COLD struct place failed_place(int result, MPI_Comm comm)
+{
+    return (struct place){ .name = fv_handle(comm), .result = result };
+}
 
 static struct place place_of(int result, MPI_Comm comm)
 {
-    struct place p = { .comm = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL };
+    if (FV_UNLIKELY(result != MPI_SUCCESS))
+        return failed_place(result, comm);
+    struct place p = { .comm = fv_comm_get(fv_handle(comm)) };
 
-    if (p.comm) {
-        p.rank = fv_comm_rank(p.comm);
-        p.size = fv_comm_size(p.comm);
-        p.inter = fv_comm_flags(p.comm) & FV_COMM_INTER;
-        p.others = p.inter ? fv_comm_remote_size(p.comm) : p.size;
-    }
+    if (p.comm)
+        stand(&p);
     return p;
 }
 
@@ -107,11 +126,50 @@ static void event_collective(struct fv_call *call, const struct place *p, struct
         fv_event(call, DONE, number);
 }
 
+static bool is_root_valid(const struct place *p, struct moved m)
+{
+    return !m.rooted ||
+           (m.root >= 0 ? m.root < p->others : p->inter && (m.root == MPI_ROOT || m.root == MPI_PROC_NULL));
+}
+
+/* A call that failed here, maybe not on others: it has its place among the communicator's, and moved nothing.
+ * Arguments are not looked at, and the communicator only if it is known. */
+static FV_COLD void finish_failed(struct fv_call *call, const struct place *failed, bool blocking,
+                                  bool posted, bool planned, bool rooted, int root_passed)
+{
+    const struct moved m = { .rooted = rooted, .root = root_passed };
+    struct place p = { .comm = failed->result == MPI_SUCCESS ? NULL : fv_comm_find(failed->name) };
+
+    if (!p.comm) {
+        fv_call_record(call, NULL, 0, 0);
+        return;
+    }
+    stand(&p);
+    uint32_t sequence = fv_comm_collective(p.comm), comm = fv_comm_number(p.comm);
+
+    if (call->trace && !planned && is_root_valid(&p, m)) {
+        uint64_t root = fv_signed(event_root(&p, m));
+
+        if (posted) { /* there is no request */
+            uint64_t number = fv_event_numbers(1);
+
+            fv_event(call, ICOLLECTIVE, number, comm, root, 0, 0, sequence);
+            fv_event(call, DONE, number);
+        } else {
+            fv_event(call, COLLECTIVE, comm, root, 0, 0, sequence);
+        }
+        fv_event_failed(call, failed->result);
+    }
+    fv_call_record(call, p.comm, 0, 0);
+    if (blocking && (p.size > 1 || p.inter))
+        fv_call_collective(call, sequence, 0);
+}
+
 /* All ranks number the collectives of a communicator alike, so every one of them takes a number. */
 static void finish(struct fv_call *call, const struct place *p, struct fv_how how, struct moved m)
 {
-    if (!p->comm) {
-        fv_call_record(call, NULL, 0, 0);
+    if (FV_UNLIKELY(!p->comm)) {
+        finish_failed(call, p, how.blocking, how.posted, how.plan, m.rooted, m.root);
         return;
     }
     uint32_t sequence = fv_comm_collective(p->comm);

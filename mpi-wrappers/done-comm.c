@@ -282,9 +282,9 @@ void fv_done_newcomm_join(struct fv_call *call, int result, const MPI_Comm *newc
 
 /* ---- the end, and names ---- */
 
-void fv_done_comm_free(struct fv_call *call, int result, uint64_t was)
+void fv_done_comm_free(struct fv_call *call, int result, struct fv_comm *known)
 {
-    struct fv_comm *comm = result == MPI_SUCCESS ? fv_comm_freed(was, call->begin) : NULL;
+    struct fv_comm *comm = result == MPI_SUCCESS && fv_comm_freed(known, call->begin) ? known : NULL;
 
     if (comm)
         fv_event(call, COMM_GONE, fv_comm_number(comm));

@@ -22,7 +22,7 @@ static void event_send(struct fv_call *call, struct fv_comm *comm, int dest, int
 /* Followed from now on; the number it has in the trace. */
 static uint64_t follow(struct fv_call *call, struct fv_request request, MPI_Request handle)
 {
-    if (handle == MPI_REQUEST_NULL || request.peer == MPI_PROC_NULL)
+    if (handle == MPI_REQUEST_NULL || (request.peer == MPI_PROC_NULL && !request.persistent))
         return 0;
     request.handle = fv_handle(handle);
     request.number = fv_event_numbers(1);
@@ -115,10 +115,30 @@ void fv_done_isend(struct fv_call *call, int result, MPI_Count count, MPI_Dataty
     record_sent(call, c, dest, bytes, 0);
 }
 
+/* A message that was longer than its buffer is received, and the arguments are good. The status names it, but
+ * not how much of it came: Open MPI gives the length of the message, MPICH what stood there. So it is 0
+ * bytes.
+ */
+static FV_COLD bool is_truncated(int result)
+{
+    return fv_failure_of(result) == FV_FAILURE_TRUNCATE;
+}
+
+static FV_COLD void recv_failed(struct fv_call *call, int result, MPI_Comm comm, const MPI_Status *status)
+{
+    struct fv_comm *c = is_truncated(result) ? fv_comm_get(fv_handle(comm)) : NULL;
+
+    if (c && status->MPI_SOURCE != MPI_PROC_NULL) {
+        fv_event(call, RECV, NUMBERS(c, status->MPI_SOURCE, status->MPI_TAG), 0);
+        fv_event_failed(call, result);
+    }
+    fv_call_record(call, c, 0, 0);
+}
+
 void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm, const MPI_Status *status)
 {
-    if (result != MPI_SUCCESS) {
-        fv_call_record(call, NULL, 0, 0);
+    if (FV_UNLIKELY(result != MPI_SUCCESS)) {
+        recv_failed(call, result, comm, status);
         return;
     }
     struct fv_comm *c = fv_comm_get(fv_handle(comm));
@@ -170,11 +190,14 @@ static struct fv_request take_message(uint64_t handle)
 
 void fv_done_mrecv(struct fv_call *call, int result, uint64_t was, const MPI_Status *status)
 {
-    uint64_t bytes = result == MPI_SUCCESS ? fv_status_bytes(status) : 0;
+    bool came = FV_LIKELY(result == MPI_SUCCESS) || is_truncated(result);
+    uint64_t bytes = FV_LIKELY(result == MPI_SUCCESS) ? fv_status_bytes(status) : 0;
     struct fv_request message = take_message(was);
 
-    if (message.kind && result == MPI_SUCCESS)
+    if (message.kind && came)
         fv_event(call, MRECV, message.number, bytes);
+    if (FV_UNLIKELY(result != MPI_SUCCESS) && message.kind && came)
+        fv_event_failed(call, result);
     fv_call_record(call, NULL, 0, bytes);
 }
 
@@ -196,11 +219,29 @@ void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Re
 
 /* ---- both directions, and receives that complete later ---- */
 
+/* The message that was received was too long: the one that was sent has gone. */
+static FV_COLD void sendrecv_failed(struct fv_call *call, int result, uint64_t sent, int dest, int tag,
+                                    MPI_Comm comm, const MPI_Status *status)
+{
+    struct fv_comm *c = fv_comm_get(fv_handle(comm));
+
+    if (dest != MPI_PROC_NULL)
+        fv_event(call, SEND, NUMBERS(c, dest, tag), sent);
+    if (status->MPI_SOURCE != MPI_PROC_NULL) {
+        fv_event(call, RECV, NUMBERS(c, status->MPI_SOURCE, status->MPI_TAG), 0);
+        fv_event_failed(call, result);
+    }
+    record_sent(call, c, dest, sent, 0);
+}
+
 void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
                       int source, MPI_Comm comm, const MPI_Status *status)
 {
-    if (result != MPI_SUCCESS) {
-        fv_call_record(call, NULL, 0, 0);
+    if (FV_UNLIKELY(result != MPI_SUCCESS)) {
+        if (is_truncated(result))
+            sendrecv_failed(call, result, sent_bytes(count, type, dest), dest, tag, comm, status);
+        else
+            fv_call_record(call, NULL, 0, 0);
         return;
     }
     struct fv_comm *c = fv_comm_get(fv_handle(comm));
@@ -266,6 +307,8 @@ void fv_done_planned(struct fv_call *call, struct fv_comm *comm, struct fv_reque
 {
     plan.comm = comm;
     plan.persistent = 1;
+    if (plan.peer == MPI_PROC_NULL)
+        plan.kind = FV_REQUEST_NOTHING;
     fv_call_record(call, comm, 0, 0);
     follow(call, plan, handle);
 }

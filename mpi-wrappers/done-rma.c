@@ -3,78 +3,21 @@
  * made. An attribute on the window would do too, but would show in the application's key values. */
 #include "done.h"
 
-/* Windows and files are few: a short list that is searched without a lock. An entry is free while its
- * handle is 0; comm is written before the handle is, and stays valid for good (struct fv_comm does). */
-#define OWNERS 256
-
-struct owner {
-    uint64_t handle;
-    struct fv_comm *comm;
-    uint64_t number; /* in the trace */
-};
-struct owners {
-    struct owner entry[OWNERS];
-    unsigned used; /* entries beyond were never taken */
-};
-static struct owners windows, files;
-
-/* More objects than entries: their calls are counted without communicator. */
-static void remember(struct owners *owners, uint64_t handle, struct fv_comm *comm, uint64_t number)
+static void gone(struct fv_call *call, int result, enum fv_owned kind, uint64_t was)
 {
-    for (unsigned i = 0; comm && i < OWNERS; i++) {
-        uint64_t none = 0, busy = ~UINT64_C(0);
-        struct owner *o = &owners->entry[i];
+    struct fv_owner owner = { NULL, 0 };
 
-        if (!__atomic_compare_exchange_n(&o->handle, &none, busy, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-            continue;
-        __atomic_store_n(&o->comm, comm, __ATOMIC_RELAXED);
-        __atomic_store_n(&o->number, number, __ATOMIC_RELAXED);
-        __atomic_store_n(&o->handle, handle, __ATOMIC_RELEASE);
-        unsigned used = __atomic_load_n(&owners->used, __ATOMIC_RELAXED);
-        while (used < i + 1 && !__atomic_compare_exchange_n(&owners->used, &used, i + 1, false,
-                                                            __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-            ;
-        return;
-    }
-}
-
-static struct owner *find(struct owners *owners, uint64_t handle)
-{
-    unsigned used = __atomic_load_n(&owners->used, __ATOMIC_ACQUIRE);
-
-    for (unsigned i = 0; i < used; i++)
-        if (__atomic_load_n(&owners->entry[i].handle, __ATOMIC_ACQUIRE) == handle)
-            return &owners->entry[i];
-    return NULL;
-}
-
-/* A copy; comm NULL, number 0: unknown. */
-static struct owner owner_of(struct owners *owners, uint64_t handle)
-{
-    const struct owner *o = find(owners, handle);
-
-    if (!o)
-        return (struct owner){ 0 };
-    return (struct owner){ .comm = __atomic_load_n(&o->comm, __ATOMIC_RELAXED),
-                           .number = __atomic_load_n(&o->number, __ATOMIC_RELAXED) };
-}
-
-static void gone(struct fv_call *call, int result, struct owners *owners, uint64_t was)
-{
-    struct owner *o = result == MPI_SUCCESS && was ? find(owners, was) : NULL;
-    struct fv_comm *comm = o ? o->comm : NULL;
-
-    if (o && o->number && owners == &windows)
-        fv_event(call, WIN_GONE, o->number);
-    else if (o && o->number)
-        fv_event(call, FILE_GONE, o->number);
-    if (o)
-        __atomic_store_n(&o->handle, 0, __ATOMIC_RELEASE);
-    fv_call_record(call, comm, 0, 0);
+    if (result == MPI_SUCCESS && was)
+        owner = fv_owner_remove(kind, was, call->begin);
+    if (owner.number && kind == FV_OWNED_WINDOW)
+        fv_event(call, WIN_GONE, owner.number);
+    else if (owner.number)
+        fv_event(call, FILE_GONE, owner.number);
+    fv_call_record(call, owner.comm, 0, 0);
 }
 
 /* What completes by a request of its own is followed for the trace. 0: not followed. */
-static uint64_t follow(struct fv_call *call, const struct owner *owner, const MPI_Request *request,
+static uint64_t follow(struct fv_call *call, const struct fv_owner *owner, const MPI_Request *request,
                        bool *complete)
 {
     const struct fv_request r = { .kind = FV_REQUEST_OPERATION, .comm = owner->comm };
@@ -83,7 +26,7 @@ static uint64_t follow(struct fv_call *call, const struct owner *owner, const MP
     return fv_tracing() && request ? fv_done_follow(call, r, *request, complete) : 0;
 }
 
-static void note_request(struct fv_call *call, int result, const struct owner *owner,
+static void note_request(struct fv_call *call, int result, const struct fv_owner *owner,
                          const MPI_Request *request)
 {
     if (request && result == MPI_SUCCESS && !fv_tracing())
@@ -114,19 +57,19 @@ void fv_done_newwin(struct fv_call *call, int result, MPI_Comm comm, const MPI_W
     uint32_t sequence = c ? fv_comm_collectives(c) : 0;
     uint64_t number = fv_tracing() ? fv_event_window(fv_comm_number(c), sequence) : 0;
 
-    remember(&windows, fv_handle(*win), c, number);
+    fv_owner_add(FV_OWNED_WINDOW, fv_handle(*win), (struct fv_owner){ c, number });
     fv_event(call, WIN_NEW, number, fv_comm_number(c), sequence);
     fv_done_creation(call, c);
 }
 
 void fv_done_win_free(struct fv_call *call, int result, uint64_t was)
 {
-    gone(call, result, &windows, was);
+    gone(call, result, FV_OWNED_WINDOW, was);
 }
 
-static struct owner window_of(int result, MPI_Win win)
+static struct fv_owner window_of(int result, MPI_Win win)
 {
-    return result == MPI_SUCCESS ? owner_of(&windows, fv_handle(win)) : (struct owner){ 0 };
+    return result == MPI_SUCCESS ? fv_owner_of(FV_OWNED_WINDOW, fv_handle(win)) : (struct fv_owner){ 0 };
 }
 
 /* Moves data: the call succeeded and has a target. */
@@ -135,18 +78,18 @@ static bool moves(int result, int target)
     return result == MPI_SUCCESS && target != MPI_PROC_NULL;
 }
 
-static void moved(struct fv_call *call, const struct owner *window, int target, uint64_t sent,
+static void moved(struct fv_call *call, const struct fv_owner *window, int target, uint64_t sent,
                   uint64_t received)
 {
     fv_call_record(call, window->comm, sent, received);
-    if (sent && window->comm)
+    if (sent)
         fv_call_sent_to(call, window->comm, target, 1, sent);
 }
 
 void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
                  MPI_Win win, const MPI_Request *request)
 {
-    struct owner window = window_of(result, win);
+    struct fv_owner window = window_of(result, win);
     uint64_t bytes = moves(result, target) ? fv_bytes(count, type) : 0;
 
     if (moves(result, target) && window.number)
@@ -158,7 +101,7 @@ void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
 void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
                  MPI_Win win, const MPI_Request *request)
 {
-    struct owner window = window_of(result, win);
+    struct fv_owner window = window_of(result, win);
     uint64_t bytes = moves(result, target) ? fv_bytes(count, type) : 0;
 
     if (moves(result, target) && window.number)
@@ -170,7 +113,7 @@ void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
 static void combined(struct fv_call *call, int result, int target, MPI_Win win, uint64_t sent,
                      uint64_t received, const MPI_Request *request)
 {
-    struct owner window = window_of(result, win);
+    struct fv_owner window = window_of(result, win);
 
     if (moves(result, target) && window.number)
         EVENT_OF_REQUEST(ATOMIC, &window, window.number, fv_signed(target), sent, received);
@@ -200,7 +143,7 @@ void fv_done_get_accumulate(struct fv_call *call, int result, MPI_Count sent_cou
 
 void fv_done_lock(struct fv_call *call, int result, int type, int target, MPI_Win win)
 {
-    struct owner window = window_of(result, win);
+    struct fv_owner window = window_of(result, win);
 
     if (window.number)
         fv_event(call, LOCK, window.number, fv_signed(target), type == MPI_LOCK_SHARED);
@@ -209,7 +152,7 @@ void fv_done_lock(struct fv_call *call, int result, int type, int target, MPI_Wi
 
 void fv_done_on_win(struct fv_call *call, int result, int target, MPI_Win win)
 {
-    struct owner window = window_of(result, win);
+    struct fv_owner window = window_of(result, win);
 
     if (window.number)
         fv_event(call, RMA_SYNC, window.number, target >= 0 ? fv_signed(target) : fv_signed(-1));
@@ -239,7 +182,7 @@ static void event_members(struct fv_call *call, MPI_Group group)
 
 void fv_done_epoch(struct fv_call *call, int result, MPI_Group group, MPI_Win win)
 {
-    struct owner window = window_of(result, win);
+    struct fv_owner window = window_of(result, win);
 
     if (window.number && call->trace) {
         fv_event(call, RMA_SYNC, window.number, fv_signed(-1));
@@ -250,15 +193,15 @@ void fv_done_epoch(struct fv_call *call, int result, MPI_Group group, MPI_Win wi
 
 /* ---- files: what is written is sent, what is read is received ---- */
 
-static struct owner file_of(int result, MPI_File file)
+static struct fv_owner file_of(int result, MPI_File file)
 {
-    return result == MPI_SUCCESS ? owner_of(&files, fv_handle(file)) : (struct owner){ 0 };
+    return result == MPI_SUCCESS ? fv_owner_of(FV_OWNED_FILE, fv_handle(file)) : (struct fv_owner){ 0 };
 }
 
 static void has_read(struct fv_call *call, int result, MPI_File fh, uint64_t bytes,
                      const MPI_Request *request)
 {
-    struct owner file = file_of(result, fh);
+    struct fv_owner file = file_of(result, fh);
 
     if (file.number)
         EVENT_OF_REQUEST(READ, &file, file.number, bytes);
@@ -269,7 +212,7 @@ static void has_read(struct fv_call *call, int result, MPI_File fh, uint64_t byt
 static void has_written(struct fv_call *call, int result, MPI_File fh, uint64_t bytes,
                         const MPI_Request *request)
 {
-    struct owner file = file_of(result, fh);
+    struct fv_owner file = file_of(result, fh);
 
     if (file.number)
         EVENT_OF_REQUEST(WRITE, &file, file.number, bytes);
@@ -326,7 +269,7 @@ void fv_done_file_iwrite(struct fv_call *call, int result, MPI_Count count, MPI_
 
 void fv_done_file_seek(struct fv_call *call, int result, MPI_Offset offset, int whence, MPI_File fh)
 {
-    struct owner file = file_of(result, fh);
+    struct fv_owner file = file_of(result, fh);
     unsigned from = whence == MPI_SEEK_SET ? 0 : whence == MPI_SEEK_CUR ? 1 : 2; /* as lseek() */
 
     if (file.number)
@@ -370,7 +313,7 @@ void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char
     struct fv_comm *c = fv_comm_get(fv_handle(comm));
     uint64_t number = fv_tracing() ? fv_event_file(fv_comm_number(c), mode_of(mode), name) : 0;
 
-    remember(&files, fv_handle(*file), c, number);
+    fv_owner_add(FV_OWNED_FILE, fv_handle(*file), (struct fv_owner){ c, number });
     if (number)
         fv_event(call, FILE_NEW, number);
     fv_done_creation(call, c);
@@ -378,5 +321,5 @@ void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char
 
 void fv_done_file_close(struct fv_call *call, int result, uint64_t was)
 {
-    gone(call, result, &files, was);
+    gone(call, result, FV_OWNED_FILE, was);
 }

@@ -50,6 +50,8 @@ void fv_done_recv_init(struct fv_call *call, int result, int source, int tag, MP
                        const MPI_Request *request);
 void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Count count,
                         MPI_Datatype type, int source, int tag, MPI_Comm comm, const MPI_Request *request);
+void fv_done_peeked(struct fv_call *call, int result, MPI_Request request, const int *flag,
+                    const MPI_Status *status);
 void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm comm);
 
 /* ---- collectives (done-coll.c) ---- */
@@ -171,7 +173,7 @@ void fv_done_newcomm_bridge(struct fv_call *call, int result, MPI_Comm local, in
                             const MPI_Comm *newcomm);
 void fv_done_newcomm_remote(struct fv_call *call, int result, MPI_Comm local, const MPI_Comm *newcomm);
 void fv_done_newcomm_join(struct fv_call *call, int result, const MPI_Comm *newcomm);
-void fv_done_comm_free(struct fv_call *call, int result, uint64_t was);
+void fv_done_comm_free(struct fv_call *call, int result, struct fv_comm *known);
 void fv_done_comm_set_name(struct fv_call *call, int result, MPI_Comm comm, const char *name);
 
 /* A creation that synchronises all ranks of comm, for the wait log. */

@@ -176,10 +176,9 @@ static void before(struct completion *w, unsigned function, bool waits, struct f
     w->seen = own && c_statuses == MPI_STATUSES_IGNORE ? statuses : (MPI_Fint *)(void *)c_statuses;
 }
 
-/* The clock; then what C reads as statuses. */
+/* What C reads as statuses. */
 static const MPI_Status *after(struct completion *w)
 {
-    fv_call_end(&w->call);
     if (!fv_completion_follows(&w->c))
         return NULL;
     const MPI_Status *statuses = fv_f_statuses(w->seen, w->n, w->n == 1 ? &w->room : NULL);
@@ -196,7 +195,7 @@ void fv_f_MPI_Wait(struct fv_site site, fv_f_function *real, MPI_Fint *request, 
 
     before(&w, FV_FN_MPI_Wait, true, site, 1, request, 1, status);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(request, w.seen, ierror);
-    if (w.on) {
+    if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completed_all(&w.c, fv_f_result(ierror), NULL, requests_now(request), seen);
     }
@@ -209,7 +208,7 @@ void fv_f_MPI_Test(struct fv_site site, fv_f_function *real, MPI_Fint *request, 
 
     before(&w, FV_FN_MPI_Test, false, site, 1, request, 1, status);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(request, flag, w.seen, ierror);
-    if (w.on) {
+    if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completed_all(&w.c, fv_f_result(ierror), flag, requests_now(request), seen);
     }
@@ -222,7 +221,7 @@ void fv_f_MPI_Waitall(struct fv_site site, fv_f_function *real, MPI_Fint *count,
 
     before(&w, FV_FN_MPI_Waitall, true, site, *count, requests, *count, statuses);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, w.seen, ierror);
-    if (w.on) {
+    if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completed_all(&w.c, fv_f_result(ierror), NULL, requests_now(requests), seen);
     }
@@ -236,7 +235,7 @@ void fv_f_MPI_Testall(struct fv_site site, fv_f_function *real, MPI_Fint *count,
     before(&w, FV_FN_MPI_Testall, false, site, *count, requests, *count, statuses);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, flag,
                                                                                  w.seen, ierror);
-    if (w.on) {
+    if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completed_all(&w.c, fv_f_result(ierror), flag, requests_now(requests), seen);
     }
@@ -257,7 +256,7 @@ void fv_f_MPI_Waitany(struct fv_site site, fv_f_function *real, MPI_Fint *count,
     tell_first(&w, real, ANY_WAIT);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, index,
                                                                                  w.seen, ierror);
-    if (w.on) {
+    if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completed_any(&w.c, fv_f_result(ierror), NULL, index, requests_now(requests), seen);
     }
@@ -272,7 +271,7 @@ void fv_f_MPI_Testany(struct fv_site site, fv_f_function *real, MPI_Fint *count,
     tell_first(&w, real, ANY_TEST);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
         count, requests, index, flag, w.seen, ierror);
-    if (w.on) {
+    if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completed_any(&w.c, fv_f_result(ierror), flag, index, requests_now(requests), seen);
     }
@@ -284,7 +283,7 @@ static void some(struct completion *w, fv_f_function *real, MPI_Fint *incount, M
     tell_first(w, real, SOME);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
         incount, requests, outcount, indices, w->seen, ierror);
-    if (w->on) {
+    if (w->on && fv_call_end(&w->call)) {
         const MPI_Status *seen = after(w);
         fv_completed_some(&w->c, fv_f_result(ierror), outcount, indices, requests_now(requests), seen);
     }
@@ -313,13 +312,15 @@ void fv_f_MPI_Testsome(struct fv_site site, fv_f_function *real, MPI_Fint *incou
 void fv_f_MPI_Start(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror)
 {
     struct fv_call call;
+    struct fv_request one;
     bool on = fv_call_enter(&call, FV_FN_MPI_Start, site);
+    const MPI_Request was = on ? MPI_Request_f2c(*request) : MPI_REQUEST_NULL;
+    const struct fv_request *known = fv_start_keep(&call, on, 1, &was, &one);
 
     ((void (*)(MPI_Fint *, MPI_Fint *))real)(request, ierror);
-    if (on) {
-        fv_call_end(&call);
-        const MPI_Request c_request = MPI_Request_f2c(*request);
-        fv_done_start(&call, fv_f_result(ierror), 1, &c_request);
+    if (on && fv_call_end(&call)) {
+        const MPI_Request now = MPI_Request_f2c(*request);
+        fv_done_start(&call, fv_f_result(ierror), 1, known, &now);
     }
 }
 
@@ -327,13 +328,14 @@ void fv_f_MPI_Startall(struct fv_site site, fv_f_function *real, MPI_Fint *count
                        MPI_Fint *ierror)
 {
     struct fv_call call;
+    struct fv_request one;
     bool on = fv_call_enter(&call, FV_FN_MPI_Startall, site);
+    const struct fv_request *known =
+        fv_start_keep(&call, on, *count, requests_of(&call, on, *count, requests), &one);
 
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, ierror);
-    if (on) {
-        fv_call_end(&call);
-        const MPI_Request *c_requests = requests_of(&call, on, *count, requests);
-        fv_done_start(&call, fv_f_result(ierror), c_requests ? *count : 0, c_requests);
+    if (on && fv_call_end(&call)) {
+        fv_done_start(&call, fv_f_result(ierror), *count, known, requests_of(&call, on, *count, requests));
     }
 }
 
@@ -345,8 +347,7 @@ void fv_f_MPI_Request_free(struct fv_site site, fv_f_function *real, MPI_Fint *r
     bool have = on && fv_requests_any() && fv_request_get(fv_handle(MPI_Request_f2c(*request)), &known);
 
     ((void (*)(MPI_Fint *, MPI_Fint *))real)(request, ierror);
-    if (on) {
-        fv_call_end(&call);
+    if (on && fv_call_end(&call)) {
         fv_done_request_free(&call, fv_f_result(ierror), have ? &known : NULL);
     }
 }

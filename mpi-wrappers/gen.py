@@ -205,8 +205,8 @@ def argument(word, f):
         return name
     if call and call.group(1) == 'own':
         return 'seen'
-    if call and call.group(1) == 'was':
-        return 'was'
+    if call and call.group(1) in ('was', 'known'):
+        return call.group(1)
     if call:
         return part(call.group(1), call.group(2), f)
     if not (f.has(word) or word.isdigit() or word == 'NULL' or word.startswith('MPI_')):
@@ -260,18 +260,20 @@ def wrapper(f, rules):
     rule = rules[f.after] if f.after else ['plainly']
     owned = [w[4:-1] for w in rule if w.startswith('own(')]
     taken = [w[4:-1] for w in rule if w.startswith('was(')]
+    known = [w[6:-1] for w in rule if w.startswith('known(')]
     passed = ['seen' if p.name in owned else p.name for p in f.params]
     done = ['&call', 'rc'] + [argument(w, f) for w in rule[1:]]
     out = ['#if HAVE_%s' % f.name, head(f, f.name, 'FV_PUBLIC '), '{',
            '    struct fv_call call;',
            '    bool on = fv_call_enter(&call, FV_FN_%s, FV_CALL_SITE());' % f.name]
     out += ['    uint64_t was = fv_handle_at(%s);' % x for x in taken]
+    out += ['    struct fv_comm *known = on ? fv_comm_find(fv_handle_at(%s)) : NULL;' % x for x in known]
     if owned:
         out.append('    MPI_Status own = { 0 }, *seen = fv_status_seen(on, %s, &own);' % owned[0])
     out.append('\n' + peer(f) + barrier_begin(f) + wrapped_list('    int rc = PMPI_%s(' % f.name[4:], passed, ');', 8))
     if has_barriers(f):
         out.append(barrier_end(f, 'rc'))
-    out.append('    if (on) {\n        fv_call_end(&call);')
+    out.append('    if (on && fv_call_end(&call)) {')
     out.append(wrapped_list('        fv_done_%s(' % rule[0], done, ');', 12))
     if has_barriers(f):
         out.append(BARRIER_COUNT)
@@ -288,7 +290,7 @@ def functions_h(api):
 
 
 def functions_c(api):
-    rows = ''.join('    { "%s", FV_CLASS_%s, FV_WAIT_%s },\n' % (f.name, f.fv_class.upper(), f.wait.upper())
+    rows = ''.join('    { "%s", FV_CLASS_%s, FV_RULE_%s },\n' % (f.name, f.fv_class.upper(), f.wait.upper())
                    for f in api.functions)
     return (WARNING + '#include "functions.h"\n#include "rt/rt.h"\n\n'
             'const struct fv_function fv_functions[] = {\n' + rows + '};\n'

@@ -119,6 +119,7 @@ def regular_body(entry, rules):
     rule = rules[f.after] if f.after else ['plainly']
     owned = [w[4:-1] for w in rule if w.startswith('own(')]
     taken = [w[4:-1] for w in rule if w.startswith('was(')]
+    known = [w[6:-1] for w in rule if w.startswith('known(')]
     passed = ['seen' if name[2:] in owned else name for _, name in entry.parameters()]
     done = []
     for word in rule[1:]:
@@ -131,6 +132,7 @@ def regular_body(entry, rules):
     for x in taken:
         base = next(d.base for d in entry.dummies if d.name == x)
         out.append('    uint64_t was = on ? fv_handle(%s_f2c(*f_%s)) : 0;' % (base, x))
+    out += ['    struct fv_comm *known = on ? fv_comm_find(fv_handle(MPI_Comm_f2c(*f_%s))) : NULL;' % x for x in known]
     if owned:
         out.append('    MPI_Status own = { 0 };')
         out.append('    MPI_Fint *seen = fv_f_status_seen(on, f_%s, &own);' % owned[0])
@@ -138,7 +140,7 @@ def regular_body(entry, rules):
     out.append('\n' + peer(f, '*f_%s', 'MPI_Comm_f2c(*f_%s)') + barrier_begin(f, 'MPI_Comm_f2c(*f_%s)') + call)
     if has_barriers(f):
         out.append(barrier_end(f, 'fv_f_result(f_ierror)'))
-    out.append('    if (on) {\n        fv_call_end(&call);\n        int rc = fv_f_result(f_ierror);')
+    out.append('    if (on && fv_call_end(&call)) {\n        int rc = fv_f_result(f_ierror);')
     out.append(converted(entry, ' '.join(done)) +
                wrapped_list('        fv_done_%s(' % rule[0], ['&call', 'rc'] + done, ');', 12))
     if has_barriers(f):

@@ -23,6 +23,32 @@ bool fv_mpi_world(void)
            PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized;
 }
 
+/* ---- errors ---- */
+
+unsigned fv_failure_of(int result)
+{
+    static const int classes[FV_FAILURE_KINDS] = { MPI_SUCCESS,
+#define CLASS(name) MPI_ERR_##name,
+                                                   FV_FAILURES(CLASS)
+#undef CLASS
+    };
+    int class = MPI_ERR_OTHER, saved = errno;
+
+    if (result == MPI_SUCCESS)
+        return FV_FAILURE_NONE;
+    PMPI_Error_class(result, &class);
+    errno = saved;
+    for (unsigned i = 1; i < FV_FAILURE_KINDS; i++)
+        if (classes[i] == class)
+            return i;
+    return FV_FAILURE_OTHER;
+}
+
+void fv_event_failed(struct fv_call *call, int result)
+{
+    fv_event(call, FAILED, fv_failure_of(result));
+}
+
 /* ---- start ---- */
 
 /* The first line; MPICH aligns its words by tabs, here a space does. */

@@ -36,6 +36,11 @@ static inline uint64_t fv_status_bytes(const MPI_Status *status)
     return PMPI_Get_elements_x(status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes > 0 ? (uint64_t)bytes : 0;
 }
 
+/* enum fv_failure of what an MPI function returned; looks at nothing else. */
+FV_COLD unsigned fv_failure_of(int result);
+/* For the trace: the operation of the detail before this one failed. */
+FV_COLD void fv_event_failed(struct fv_call *call, int result);
+
 /* A rank as all MPIs would write it: their values of the special ones differ. */
 static inline int fv_peer(int rank)
 {

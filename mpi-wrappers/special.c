@@ -16,10 +16,8 @@ static void enter(struct fv_life *life, unsigned function, struct fv_site site)
 
 static void leave(struct fv_life *life, int result)
 {
-    if (life->on) {
-        fv_call_end(&life->call);
+    if (life->on && fv_call_end(&life->call))
         fv_done_plainly(&life->call, result);
-    }
 }
 
 /* Calls that start and end MPI run one in the other where a Fortran binding calls C. */
@@ -127,12 +125,17 @@ void fv_finalize_before(struct fv_life *life, struct fv_site site)
 /* MPI may not be asked anything any more. */
 void fv_finalize_after(struct fv_life *life, int result)
 {
-    if (!life->on)
+    bool last = result == MPI_SUCCESS &&
+                !__atomic_load_n(&sessions, __ATOMIC_ACQUIRE); /* else the last session's end is the end */
+
+    if (!life->on || !fv_call_end(&life->call)) {
+        if (last && (life->on || fv_unrecorded()))
+            fv_finalized();
         return;
-    fv_call_end(&life->call);
+    }
     if (result == MPI_SUCCESS) {
         fv_done_creation(&life->call, life->world);
-        if (!__atomic_load_n(&sessions, __ATOMIC_ACQUIRE)) /* else the last session's end is the end */
+        if (last)
             fv_finalized();
     } else {
         fv_call_record(&life->call, NULL, 0, 0);
@@ -162,6 +165,7 @@ static void start_session(const struct fv_life *life, MPI_Session session, uint6
     bool first = __atomic_fetch_add(&sessions, 1, __ATOMIC_ACQ_REL) == 0;
     bool running = fv_started();
 
+    fv_threads_many(); /* which are more than the world was asked for, perhaps */
     if (!first || fv_mpi_world() || !fv_mpi_attach_session(session, &info))
         return;
     info.init_begin = life->begin;
@@ -244,8 +248,7 @@ void fv_abort_before(struct fv_life *life, int code, struct fv_site site)
 {
     *life = (struct fv_life){ 0 };
     enter(life, FV_FN_MPI_Abort, site);
-    if (fv_started())
-        fv_aborting(code);
+    fv_aborting(code);
 }
 
 void fv_abort_after(struct fv_life *life, int result)

@@ -13,43 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool fv_archive_check(struct fv_archive *a, OTF2_ErrorCode code, const char *what)
-{
-    if (FV_LIKELY(code == OTF2_SUCCESS))
-        return true;
-    if (!a->failed)
-        fv_log("%s: the OTF2 archive could not be written (%s: %s%s%s); is there room on the disk?", a->final,
-               what, OTF2_Error_GetDescription(code), errno ? ": " : "", errno ? strerror(errno) : "");
-    a->failed = true;
-    return false;
-}
-
-/* OTF2 would print each of its errors; fvmpi says one line. Not all of them come back to the caller: a buffer
- * that could not be written when its file is closed is told only here. */
-static struct {
-    OTF2_ErrorCode code;
-    int error; /* errno */
-} untold = { .code = OTF2_SUCCESS };
-
-static OTF2_ErrorCode note_error(void *data, const char *file, uint64_t line, const char *function,
-                                 OTF2_ErrorCode code, const char *format, va_list args)
-{
-    (void)data, (void)file, (void)line, (void)function, (void)format, (void)args;
-    if (untold.code == OTF2_SUCCESS && code > OTF2_SUCCESS) {
-        untold.code = code;
-        untold.error = errno;
-    }
-    return code;
-}
-
-static bool check_untold(struct fv_archive *a)
-{
-    if (untold.code == OTF2_SUCCESS)
-        return true;
-    errno = untold.error;
-    return fv_archive_check(a, untold.code, "events");
-}
-
 /* ---- memory: each event buffer holds a few chunks, then it is written ---- */
 
 #define CHUNKS 4
@@ -433,6 +396,19 @@ static bool make_directory(const char *path)
     return false;
 }
 
+/* What stands in it is removed and written: not where somebody else led it, or could lead us from it. */
+static bool make_work(struct fv_archive *a)
+{
+    struct stat st;
+
+    if (!make_directory(a->work))
+        return false;
+    if (!lstat(a->work, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+        return true;
+    fv_log("%s: a link, a file, or of another user; remove it, or name another directory with -o", a->work);
+    return false;
+}
+
 static bool make_directories(struct fv_archive *a)
 {
     if (!make_directory(a->final))
@@ -443,7 +419,7 @@ static bool make_directories(struct fv_archive *a)
                a->final);
         return false;
     }
-    if (!make_directory(a->work))
+    if (!make_work(a))
         return false;
     end_swap(a);
     remove_archive(a->work); /* of a merge that was interrupted */
@@ -466,8 +442,17 @@ static void free_archive(struct fv_archive *a)
     free(a);
 }
 
+/* A definition, such as a group of so many members, must fit into one; but each location has one, and OTF2
+ * clears all of it. */
+static uint64_t definition_chunk(uint64_t members)
+{
+    uint64_t bytes = fv_round_up(members * 16 + 1, 1 << 20);
+
+    return bytes < 16 << 20 ? bytes : 16 << 20; /* OTF2's most */
+}
+
 struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
-                                   uint64_t buffer_bytes)
+                                   uint64_t buffer_bytes, uint64_t members)
 {
     struct fv_archive *a = fv_xcalloc(1, sizeof(*a));
     uint64_t chunk = buffer_bytes / CHUNKS;
@@ -479,14 +464,14 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
     a->work = path_of(directory, ".traces-unfinished");
     a->old = path_of(a->work, "old");
     a->chunk_bytes = chunk < (256 << 10) ? 256 << 10 : chunk > (16 << 20) ? 16 << 20 : chunk;
-    OTF2_Error_RegisterCallback(note_error, NULL);
+    fv_archive_note_errors();
     if (fv_transport_any(transport, !transport->rank && !make_directories(a))) {
         free_archive(a);
         return NULL;
     }
     errno = 0;
-    a->otf2 = OTF2_Archive_Open(a->work, "traces", OTF2_FILEMODE_WRITE, a->chunk_bytes, 4 << 20,
-                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    a->otf2 = OTF2_Archive_Open(a->work, "traces", OTF2_FILEMODE_WRITE, a->chunk_bytes,
+                                definition_chunk(members), OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     bool good = a->otf2 || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "open");
     good = good && set_callbacks(a);
     if (fv_transport_any(transport, !good)) {
@@ -511,7 +496,8 @@ bool fv_archive_begin_events(struct fv_archive *a, const struct fv_defs *defs,
 
 bool fv_archive_end_events(struct fv_archive *a)
 {
-    return fv_archive_check(a, OTF2_Archive_CloseEvtFiles(a->otf2), "event files") && check_untold(a);
+    return fv_archive_check(a, OTF2_Archive_CloseEvtFiles(a->otf2), "event files") &&
+           fv_archive_check_untold(a);
 }
 
 static void write_local(struct fv_archive *a, const uint64_t *own, size_t count)
@@ -597,7 +583,8 @@ bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
     if (a->attributes)
         OTF2_AttributeList_Delete(a->attributes);
     if (a->otf2)
-        good = fv_archive_check(a, OTF2_Archive_Close(a->otf2), "close") && check_untold(a) && good;
+        good =
+            fv_archive_check(a, OTF2_Archive_Close(a->otf2), "close") && fv_archive_check_untold(a) && good;
     good = !fv_transport_any(t, !good);
     if (!t->rank && good)
         good = take_place(a);

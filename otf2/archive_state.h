@@ -1,10 +1,11 @@
-/* Shared by archive.c (files), events.c and definitions.c. */
+/* Shared by archive.c (files), which uses definitions.c, events.c, and archive_error.c below all. */
 #ifndef FV_ARCHIVE_STATE_H
 #define FV_ARCHIVE_STATE_H
 
 #include "analysis/steps.h"
 #include "merge/threads.h"
 #include "otf2/archive.h"
+#include "trace/events.h"
 
 #include <otf2/otf2.h>
 
@@ -15,7 +16,6 @@ struct fv_strings {
     size_t count, room;
     struct fv_index index;
 };
-uint32_t fv_strings_find(struct fv_strings *strings, const char *text);
 void fv_strings_release(struct fv_strings *strings);
 
 /* A command line: the program's path and its words. */
@@ -42,6 +42,7 @@ struct fv_archive {
     struct fv_command *commands;      /* by rank; the same in all processes */
     uint32_t wait_kinds[FV_WS_COUNT]; /* strings; as well */
     uint32_t thread_wait_kinds[FV_TW_COUNT];
+    uint32_t errors[FV_FAILURE_KINDS]; /* strings */
     const struct fv_lock_names *locks;
     uint32_t *lock_strings; /* of their names, by number; 0: it has none */
     bool failed;
@@ -52,13 +53,17 @@ enum {
     FV_ATTRIBUTE_WAIT,
     FV_ATTRIBUTE_WAIT_KIND,
     FV_ATTRIBUTE_CAUSE,
+    FV_ATTRIBUTE_ERROR,
     FV_ATTRIBUTE_CPU_TIME,
     FV_ATTRIBUTE_LOCK,
     FV_ATTRIBUTE_LOCK_NAME,
 };
 
-/* Logs once; false if it is an error. */
+/* archive_error.c. Logs once; false if it is an error. */
 bool fv_archive_check(struct fv_archive *archive, OTF2_ErrorCode code, const char *what);
+/* Of an error that the library told its callback alone. */
+bool fv_archive_check_untold(struct fv_archive *archive);
+void fv_archive_note_errors(void);
 
 /* Groups come in this order: all locations, one for MPI_COMM_SELF, those of RMA, those of communicators. */
 enum { FV_GROUP_LOCATIONS = 0, FV_GROUP_SELF = 1, FV_GROUP_FIRST_RMA = 2 };

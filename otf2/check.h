@@ -7,7 +7,7 @@
 #define FV_OTF2_CHECK_H
 
 #include "base/base.h"
-#include "report/json_stream.h"
+#include "tool/json_stream.h"
 
 #include <stdio.h>
 

@@ -205,8 +205,14 @@ static OTF2_CallbackCode on_Region(void *data, OTF2_RegionRef self, OTF2_StringR
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_REGION, "Region", self);
 
-    if (d)
+    if (d) {
         d->name = name;
+        d->u.region.canonical = canonical;
+        if (role == OTF2_REGION_ROLE_ARTIFICIAL && paradigm == OTF2_PARADIGM_MEASUREMENT_SYSTEM) {
+            FV_GROW(c->programs, c->program_room, c->program_count + 1);
+            c->programs[c->program_count++] = (uint32_t)c->definitions[FV_DEF_REGION].count - 1;
+        }
+    }
     fv_check_string(c, name, "name");
     fv_check_string(c, canonical, "canonical name");
     fv_check_string(c, description, "description");

@@ -1,64 +1,11 @@
-/* What every event must obey (time, range, attributes), and the flow of a location: regions, calling
- * contexts, the program, metrics and parameters. */
+/* The flow of a location: regions, calling contexts, the program, metrics and parameters. */
 #include "otf2/check_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- any event ---- */
-
-static void check_attributes(struct fv_check *c, const OTF2_AttributeList *list, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        OTF2_AttributeRef attribute;
-        OTF2_Type type;
-        OTF2_AttributeValue value;
-        const struct fv_definition *d;
-
-        if (OTF2_AttributeList_GetAttributeByIndex(list, i, &attribute, &type, &value) != OTF2_SUCCESS)
-            continue;
-        if (!fv_check_reference(c, FV_DEF_ATTRIBUTE, attribute, "attribute"))
-            continue;
-        d = fv_def_get(c, FV_DEF_ATTRIBUTE, attribute);
-        if (d->u.type != type)
-            fv_fault(c, FV_ATTRIBUTE_TYPE, "attribute \"%s\" has type %u, but is defined with type %u",
-                     fv_def_text(c, FV_DEF_ATTRIBUTE, attribute), type, d->u.type);
-        fv_check_typed(c, type, value, "attribute's value");
-    }
-}
-
-static void check_time(struct fv_check *c, uint64_t time)
-{
-    if (time < c->here.last)
-        fv_fault(c, FV_TIME_ORDER, "%" PRIu64 " ticks before the event that precedes it",
-                 c->here.last - time);
-    c->here.last = time;
-    if (!c->clock.count)
-        return;
-    if (time < c->clock.offset)
-        fv_fault(c, FV_TIME_RANGE, "%" PRIu64 " ticks before the trace begins", c->clock.offset - time);
-    else if (time - c->clock.offset > c->clock.length)
-        fv_fault(c, FV_TIME_RANGE, "%" PRIu64 " ticks after the trace ends",
-                 time - c->clock.offset - c->clock.length);
-}
-
-struct fv_check *fv_check_event(void *data, uint64_t time, const OTF2_AttributeList *attributes,
-                                const char *record)
-{
-    struct fv_check *c = data;
-    uint32_t count = OTF2_AttributeList_GetNumberOfElements(attributes);
-
-    c->here.events++;
-    c->where.time = time;
-    c->where.record = record;
-    check_time(c, time);
-    if (count)
-        check_attributes(c, attributes, count);
-    if (c->here.metric_only && strcmp(record, "Metric"))
-        fv_fault(c, FV_LOCATION_TYPE, "this location is of type METRIC; it may have no other events");
-    return c;
-}
+/* ---- any location ---- */
 
 static OTF2_CallbackCode on_Unknown(FV_EVENT)
 {
@@ -190,6 +137,52 @@ static OTF2_CallbackCode on_CallingContextSample(FV_EVENT, OTF2_CallingContextRe
 
 /* ---- the program ---- */
 
+static const char *string_of(const struct fv_check *c, OTF2_StringRef id)
+{
+    const struct fv_definition *d = fv_def_get(c, FV_DEF_STRING, id);
+
+    return d ? d->u.text : "";
+}
+
+/* Is it the program, with its arguments after it? */
+static bool is_command_line(const struct fv_check *c, const char *line, const char *program, uint32_t count,
+                            const OTF2_StringRef *arguments)
+{
+    size_t length = strlen(program);
+    bool same = !strncmp(line, program, length);
+
+    for (uint32_t i = 0; i < count && same; i++) {
+        line += length + 1;
+        same = line[-1] == ' ';
+        program = string_of(c, arguments[i]);
+        length = strlen(program);
+        same = same && !strncmp(line, program, length);
+    }
+    return same && !line[length];
+}
+
+/* Score-P's convention, on which readers rely. Said once, whatever the number of programs. */
+static void check_program_region(struct fv_check *c, OTF2_StringRef name, uint32_t count,
+                                 const OTF2_StringRef *arguments)
+{
+    const char *program = string_of(c, name);
+
+    for (size_t i = 0; i < c->program_count; i++) {
+        const struct fv_definition *d = fv_def_at(c, FV_DEF_REGION, c->programs[i]);
+
+        if (!strcmp(string_of(c, d->name), fv_base_name(program)) &&
+            is_command_line(c, string_of(c, d->u.region.canonical), program, count, arguments))
+            return;
+    }
+    if (!c->program_said)
+        fv_fault(
+            c, FV_PROGRAM_REGION,
+            "no region stands for \"%s\": role ARTIFICIAL, paradigm MEASUREMENT_SYSTEM, that name without "
+            "directories, canonical name with the arguments; Scalasca refuses the archive",
+            program);
+    c->program_said = true;
+}
+
 static OTF2_CallbackCode on_ProgramBegin(FV_EVENT, OTF2_StringRef name, uint32_t count,
                                          const OTF2_StringRef *arguments)
 {
@@ -202,6 +195,7 @@ static OTF2_CallbackCode on_ProgramBegin(FV_EVENT, OTF2_StringRef name, uint32_t
         fv_fault(c, FV_PROGRAM, "a second ProgramBegin");
     else if (c->here.entered)
         fv_fault(c, FV_PROGRAM, "ProgramBegin after regions were entered; it must be outermost");
+    check_program_region(c, name, count, arguments);
     c->here.begun = true;
     c->here.begun_time = time;
     return OTF2_CALLBACK_SUCCESS;
@@ -312,29 +306,9 @@ void fv_check_register_flow(OTF2_EvtReaderCallbacks *callbacks)
 #undef REGISTER
 }
 
-/* ---- a location ---- */
+/* ---- the end of a location ---- */
 
-void fv_check_location_begin(struct fv_check *c, uint32_t location)
-{
-    const struct fv_definition *d = fv_def_at(c, FV_DEF_LOCATION, location), *group;
-    struct fv_here old = c->here;
-
-    fv_map_clear(&old.active);
-    c->here = (struct fv_here){ .location = location,
-                                .epoch = old.epoch + 1,
-                                .stack = old.stack,
-                                .stack_room = old.stack_room,
-                                .teams = old.teams,
-                                .team_room = old.team_room,
-                                .active = old.active };
-    c->here.group = fv_def_find(c, FV_DEF_LOCATION_GROUP, d->u.location.group);
-    group = c->here.group == FV_NONE ? NULL : fv_def_at(c, FV_DEF_LOCATION_GROUP, c->here.group);
-    c->here.shared = group && group->u.location_group.locations > 1;
-    c->here.metric_only = d->u.location.type == OTF2_LOCATION_TYPE_METRIC;
-    c->where = (struct fv_where){ .scope = FV_OF_EVENT, .location = location };
-}
-
-void fv_check_location_end(struct fv_check *c)
+void fv_check_flow_end(struct fv_check *c)
 {
     struct fv_here *here = &c->here;
 
@@ -357,7 +331,4 @@ void fv_check_location_end(struct fv_check *c)
         c->where.record = here->collective ? "MpiCollectiveBegin" : "RmaCollectiveBegin";
         fv_fault(c, FV_COLLECTIVE_OPEN, "this collective operation never ends");
     }
-    fv_check_threads_end(c);
-    fv_check_still_active(c);
-    fv_check_sequences_end(c);
 }

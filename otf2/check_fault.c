@@ -49,6 +49,7 @@ static const struct {
     [FV_REGION_OPEN] = { "region-open", false },
     [FV_MIXED] = { "mixed-enter", false },
     [FV_PROGRAM] = { "program", false },
+    [FV_PROGRAM_REGION] = { "program-region", true },
     [FV_FLUSH] = { "buffer-flush", false },
     [FV_METRIC] = { "metric-values", false },
     [FV_PARAMETER] = { "parameter-type", false },

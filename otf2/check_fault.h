@@ -45,6 +45,7 @@ enum fv_fault {
     FV_REGION_OPEN,
     FV_MIXED,
     FV_PROGRAM,
+    FV_PROGRAM_REGION,
     FV_FLUSH,
     FV_METRIC,
     FV_PARAMETER,

@@ -39,6 +39,16 @@ static void check_cycles(struct fv_check *c, enum fv_def kind)
 
 /* ---- groups ---- */
 
+/* A location without events may stand for several ranks of which nothing was recorded. */
+static bool has_events(struct fv_check *c, const struct fv_definition *group, uint64_t member)
+{
+    uint32_t location = group->u.group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS
+                            ? fv_def_find(c, FV_DEF_LOCATION, member)
+                            : FV_NONE;
+
+    return location == FV_NONE || fv_def_at(c, FV_DEF_LOCATION, location)->u.location.events;
+}
+
 static void check_twice(struct fv_check *c, const struct fv_definition *group)
 {
     struct fv_index index = { 0 };
@@ -50,9 +60,10 @@ static void check_twice(struct fv_check *c, const struct fv_definition *group)
 
         while ((found = fv_index_next(&probe)) != FV_NONE && group->u.group.members[found] != member)
             ;
-        if (found != FV_NONE)
+        if (found != FV_NONE && has_events(c, group, member))
             fv_fault(c, FV_GROUP_MEMBER, "members %u and %u are both %" PRIu64, found, i, member);
-        fv_index_add(&index, fv_mix(member), i);
+        if (found == FV_NONE)
+            fv_index_add(&index, fv_mix(member), i);
     }
     fv_index_release(&index);
 }

@@ -1,7 +1,7 @@
 /* See check_map.h. */
 #include "otf2/check_map.h"
 
-#include "report/vec.h"
+#include "tool/vec.h"
 
 #include <stdlib.h>
 #include <string.h>

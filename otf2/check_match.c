@@ -266,7 +266,8 @@ static void check_message(struct fv_check *c, const struct fv_message *m)
     if (m->sent != m->received)
         fv_fault_at(c, &where, fault, "%s: %" PRIu64 " messages sent, %" PRIu64 " received", who, m->sent,
                     m->received);
-    else if (m->sent_bytes != m->received_bytes || m->sent_hash != m->received_hash)
+    else if (m->cut ? m->received_bytes > m->sent_bytes
+                    : m->sent_bytes != m->received_bytes || m->sent_hash != m->received_hash)
         fv_fault_at(c, &where, FV_MESSAGE_SIZE,
                     "%s: sizes differ: %" PRIu64 " bytes sent, %" PRIu64 " received", who, m->sent_bytes,
                     m->received_bytes);
@@ -479,12 +480,9 @@ void fv_check_sequences(struct fv_check *c)
     }
 }
 
-void fv_check_matches(struct fv_check *c)
+void fv_check_messages(struct fv_check *c)
 {
     match_loose(c);
     for (size_t i = 0; i < c->message_count; i++)
         check_message(c, &c->messages[i]);
-    fv_check_sequences(c);
-    fv_check_threads_all(c);
-    fv_check_io_all(c);
 }

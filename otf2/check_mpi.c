@@ -2,11 +2,13 @@
 #include "otf2/check_state.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- communicators ---- */
 
-/* Said once of a communicator and location. */
-static void check_life(struct fv_check *c, OTF2_CommRef id, struct fv_comm *comm)
+/* Said once of a communicator and location. `since`: when the operation began; what was under way when the
+ * communicator was freed ends all the same (MPI-4.0, 7.4.3). */
+static void check_life(struct fv_check *c, OTF2_CommRef id, struct fv_comm *comm, uint64_t since)
 {
     const struct fv_definition *d = fv_def_get(c, FV_DEF_COMM, id);
 
@@ -15,6 +17,8 @@ static void check_life(struct fv_check *c, OTF2_CommRef id, struct fv_comm *comm
     if (!comm->created)
         fv_fault(c, FV_COMM_LIFE, "communicator \"%s\" (%u) is used before its CommCreate",
                  fv_def_text(c, FV_DEF_COMM, id), id);
+    else if (comm->destroyed && since <= comm->destroyed_time)
+        return;
     else if (comm->destroyed)
         fv_fault(c, FV_COMM_LIFE, "communicator \"%s\" (%u) is used after its CommDestroy",
                  fv_def_text(c, FV_DEF_COMM, id), id);
@@ -39,12 +43,22 @@ static struct fv_comm *member_of(struct fv_check *c, OTF2_CommRef id, const char
     return NULL;
 }
 
-struct fv_comm *fv_check_comm(struct fv_check *c, OTF2_CommRef id, const char *field)
+static struct fv_comm *comm_since(struct fv_check *c, OTF2_CommRef id, uint64_t since)
+{
+    struct fv_comm *comm = member_of(c, id, "communicator");
+
+    if (comm)
+        check_life(c, id, comm, since);
+    return comm;
+}
+
+/* A use of a communicator: its struct and the location's rank; NULL: a fault was reported. */
+static struct fv_comm *check_comm(struct fv_check *c, OTF2_CommRef id, const char *field)
 {
     struct fv_comm *comm = member_of(c, id, field);
 
     if (comm)
-        check_life(c, id, comm);
+        check_life(c, id, comm, UINT64_MAX);
     return comm;
 }
 
@@ -92,8 +106,9 @@ static OTF2_CallbackCode on_CommDestroy(FV_EVENT, OTF2_CommRef id)
     if (!fv_def_get(c, FV_DEF_COMM, id)->u.comm.events)
         fv_fault(c, FV_COMM_LIFE, "communicator %u has not the flag CREATE_DESTROY_EVENTS", id);
     else
-        check_life(c, id, comm);
+        check_life(c, id, comm, UINT64_MAX);
     comm->destroyed = true;
+    comm->destroyed_time = time;
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -107,7 +122,7 @@ static uint32_t self_of(const struct fv_check *c, const struct fv_comm *comm)
 /* The number of the message's entry plus 1; 0: it cannot be told. */
 static uint32_t send(struct fv_check *c, uint32_t receiver, OTF2_CommRef id, uint32_t tag, uint64_t bytes)
 {
-    struct fv_comm *comm = fv_check_comm(c, id, "communicator");
+    struct fv_comm *comm = check_comm(c, id, "communicator");
     struct fv_message *m;
 
     if (!comm || !fv_check_rank(c, comm, comm->inter ? 1 - comm->in_side : 0, receiver, "receiver"))
@@ -129,9 +144,26 @@ static uint32_t send(struct fv_check *c, uint32_t receiver, OTF2_CommRef id, uin
     return (uint32_t)(m - c->messages) + 1;
 }
 
-static void receive(struct fv_check *c, uint32_t sender, OTF2_CommRef id, uint32_t tag, uint64_t bytes)
+/* Did it fail, as fvunify says it (share/archive.md)? A message that was too long is received up to there. */
+static bool is_failed(const struct fv_check *c, const OTF2_AttributeList *list)
 {
-    struct fv_comm *comm = fv_check_comm(c, id, "communicator");
+    uint32_t count = OTF2_AttributeList_GetNumberOfElements(list);
+    OTF2_AttributeValue value;
+    OTF2_AttributeRef attribute;
+    OTF2_Type type;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (OTF2_AttributeList_GetAttributeByIndex(list, i, &attribute, &type, &value) == OTF2_SUCCESS &&
+            !strcmp(fv_def_text(c, FV_DEF_ATTRIBUTE, attribute), "fvmpi::error"))
+            return true;
+    return false;
+}
+
+/* since: when it was posted */
+static void receive(struct fv_check *c, const OTF2_AttributeList *attributes, uint64_t since, uint32_t sender,
+                    OTF2_CommRef id, uint32_t tag, uint64_t bytes)
+{
+    struct fv_comm *comm = comm_since(c, id, since);
     unsigned remote = comm && comm->inter ? 1 - comm->in_side : 0;
     struct fv_message *m;
 
@@ -149,6 +181,7 @@ static void receive(struct fv_check *c, uint32_t sender, OTF2_CommRef id, uint32
         m->last_receive = c->where.time;
     m->received_bytes += bytes;
     m->received_hash += fv_mix(bytes + 1);
+    m->cut = m->cut || is_failed(c, attributes);
     m->to = c->here.location;
     m->receive = c->where.record;
 }
@@ -163,7 +196,8 @@ static OTF2_CallbackCode on_MpiSend(FV_EVENT, uint32_t receiver, OTF2_CommRef co
 static OTF2_CallbackCode on_MpiRecv(FV_EVENT, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
                                     uint64_t bytes)
 {
-    receive(fv_check_event(data, time, attributes, "MpiRecv"), sender, comm, tag, bytes);
+    receive(fv_check_event(data, time, attributes, "MpiRecv"), attributes, UINT64_MAX, sender, comm, tag,
+            bytes);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -171,13 +205,17 @@ static OTF2_CallbackCode on_MpiRecv(FV_EVENT, uint32_t sender, OTF2_CommRef comm
 
 static const char *const request_names[] = { "nothing", "a send", "a receive", "a collective" };
 
-static void complete(struct fv_check *c, uint64_t request, enum fv_request kind)
+/* When it was started; 0: elsewhere, or never. */
+static uint64_t complete(struct fv_check *c, uint64_t request, enum fv_request kind)
 {
     struct fv_entry entry;
 
-    if (fv_check_complete(c, FV_ACTIVE_REQUEST, request, 0, &entry) && (entry.what & 3) != kind)
+    if (!fv_check_complete(c, FV_ACTIVE_REQUEST, request, 0, &entry))
+        return 0;
+    if ((entry.what & 3) != kind)
         fv_fault(c, FV_REQUEST_WRONG, "request %" PRIu64 " is completed as %s, but was started as %s",
                  request, request_names[kind], request_names[entry.what & 3]);
+    return entry.time;
 }
 
 static OTF2_CallbackCode on_MpiIsend(FV_EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
@@ -208,8 +246,8 @@ static OTF2_CallbackCode on_MpiIrecv(FV_EVENT, uint32_t sender, OTF2_CommRef com
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "MpiIrecv");
 
-    receive(c, sender, comm, tag, bytes);
-    complete(c, request, FV_REQUEST_RECEIVE);
+    uint64_t since = complete(c, request, FV_REQUEST_RECEIVE);
+    receive(c, attributes, since, sender, comm, tag, bytes);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -236,48 +274,13 @@ static OTF2_CallbackCode on_MpiRequestCancelled(FV_EVENT, uint64_t request)
 
 /* ---- collectives ---- */
 
-static const struct {
-    const char *name;
-    bool rooted;
-} operations[] = {
-    [OTF2_COLLECTIVE_OP_BARRIER] = { "BARRIER", false },
-    [OTF2_COLLECTIVE_OP_BCAST] = { "BCAST", true },
-    [OTF2_COLLECTIVE_OP_GATHER] = { "GATHER", true },
-    [OTF2_COLLECTIVE_OP_GATHERV] = { "GATHERV", true },
-    [OTF2_COLLECTIVE_OP_SCATTER] = { "SCATTER", true },
-    [OTF2_COLLECTIVE_OP_SCATTERV] = { "SCATTERV", true },
-    [OTF2_COLLECTIVE_OP_ALLGATHER] = { "ALLGATHER", false },
-    [OTF2_COLLECTIVE_OP_ALLGATHERV] = { "ALLGATHERV", false },
-    [OTF2_COLLECTIVE_OP_ALLTOALL] = { "ALLTOALL", false },
-    [OTF2_COLLECTIVE_OP_ALLTOALLV] = { "ALLTOALLV", false },
-    [OTF2_COLLECTIVE_OP_ALLTOALLW] = { "ALLTOALLW", false },
-    [OTF2_COLLECTIVE_OP_ALLREDUCE] = { "ALLREDUCE", false },
-    [OTF2_COLLECTIVE_OP_REDUCE] = { "REDUCE", true },
-    [OTF2_COLLECTIVE_OP_REDUCE_SCATTER] = { "REDUCE_SCATTER", false },
-    [OTF2_COLLECTIVE_OP_SCAN] = { "SCAN", false },
-    [OTF2_COLLECTIVE_OP_EXSCAN] = { "EXSCAN", false },
-    [OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK] = { "REDUCE_SCATTER_BLOCK", false },
-    [OTF2_COLLECTIVE_OP_CREATE_HANDLE] = { "CREATE_HANDLE", false },
-    [OTF2_COLLECTIVE_OP_DESTROY_HANDLE] = { "DESTROY_HANDLE", false },
-    [OTF2_COLLECTIVE_OP_ALLOCATE] = { "ALLOCATE", false },
-    [OTF2_COLLECTIVE_OP_DEALLOCATE] = { "DEALLOCATE", false },
-    [OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE] = { "CREATE_HANDLE_AND_ALLOCATE", false },
-    [OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE] = { "DESTROY_HANDLE_AND_DEALLOCATE", false },
-};
-enum { OPERATIONS = sizeof(operations) / sizeof(*operations) };
-
-const char *fv_collective_name(OTF2_CollectiveOp op)
-{
-    return op < OPERATIONS ? operations[op].name : "?";
-}
-
 void fv_check_root(struct fv_check *c, const struct fv_comm *comm, OTF2_CollectiveOp op, uint32_t root)
 {
     bool special = root == OTF2_COLLECTIVE_ROOT_SELF || root == OTF2_COLLECTIVE_ROOT_THIS_GROUP;
 
-    if (op >= OPERATIONS) {
+    if (!fv_collective_is_known(op)) {
         fv_fault(c, FV_ENUM, "collective operation %u is unknown", op);
-    } else if (!operations[op].rooted) {
+    } else if (!fv_collective_has_root(op)) {
         if (root != OTF2_COLLECTIVE_ROOT_NONE)
             fv_fault(c, FV_ROOT, "%s has no root, but root %u is given", fv_collective_name(op), root);
     } else if (root == OTF2_COLLECTIVE_ROOT_NONE) {
@@ -291,10 +294,11 @@ void fv_check_root(struct fv_check *c, const struct fv_comm *comm, OTF2_Collecti
 }
 
 /* Creating is left out of the comparison: MPI_Comm_create_group calls only some of the parent's ranks. */
-static void collective(struct fv_check *c, OTF2_CollectiveOp op, OTF2_CommRef id, uint32_t root, bool ordered)
+static void collective(struct fv_check *c, uint64_t since, OTF2_CollectiveOp op, OTF2_CommRef id,
+                       uint32_t root, bool ordered)
 {
     bool handle = op == OTF2_COLLECTIVE_OP_CREATE_HANDLE || op == OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
-    struct fv_comm *comm = handle ? member_of(c, id, "communicator") : fv_check_comm(c, id, "communicator");
+    struct fv_comm *comm = handle ? member_of(c, id, "communicator") : comm_since(c, id, since);
 
     if (!comm)
         return;
@@ -323,7 +327,7 @@ static OTF2_CallbackCode on_MpiCollectiveEnd(FV_EVENT, OTF2_CollectiveOp op, OTF
     if (!c->here.collective)
         fv_fault(c, FV_COLLECTIVE_PAIR, "%s ends, but no collective has begun", fv_collective_name(op));
     c->here.collective = 0;
-    collective(c, op, comm, root, true);
+    collective(c, UINT64_MAX, op, comm, root, true);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -342,8 +346,7 @@ static OTF2_CallbackCode on_NonBlockingCollectiveComplete(FV_EVENT, OTF2_Collect
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "NonBlockingCollectiveComplete");
 
-    complete(c, request, FV_REQUEST_COLLECTIVE);
-    collective(c, op, comm, root, false);
+    collective(c, complete(c, request, FV_REQUEST_COLLECTIVE), op, comm, root, false);
     return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -7,7 +7,7 @@
 #include "otf2/check.h"
 #include "otf2/check_fault.h"
 #include "otf2/check_map.h"
-#include "report/vec.h"
+#include "tool/vec.h"
 
 #include <otf2/otf2.h>
 
@@ -80,7 +80,10 @@ struct fv_definition { /* its kind says which members count */
         struct {
             bool pre_created, has_state;
         } handle;
-        uint8_t type;  /* Attribute, Parameter, MetricMember, Region (its paradigm) */
+        struct {
+            uint32_t canonical; /* a string's id */
+        } region;
+        uint8_t type;  /* Attribute, Parameter, MetricMember */
         uint32_t size; /* CartDimension */
     } u;
 };
@@ -114,6 +117,7 @@ struct fv_comm {
     /* what the location that is being read did with it; stale unless the epoch is its own */
     uint32_t epoch, rank, in_side;
     bool created, destroyed;
+    uint64_t destroyed_time;
 };
 
 /* Order of collectives of a communicator or a window: [0, comms) and [comms, comms + windows). */
@@ -140,6 +144,7 @@ struct fv_message {
     const char *send, *receive;                       /* records */
     uint64_t sent, received, sent_bytes, received_bytes, sent_hash, received_hash;
     uint64_t first_send, last_send, first_receive, last_receive;
+    bool cut; /* one was longer than its buffer (fvmpi::error of the receive) */
 };
 
 /* Started on one thread, completed on another of the same process. */
@@ -243,12 +248,15 @@ struct fv_check {
     } * handles;
     bool any_off, any_empty, communication_incomplete, locks_complete;
     bool paradigm_said[256]; /* that it has no definition */
+    uint32_t *programs;      /* regions that stand for a program */
+    size_t program_count, program_room;
+    bool program_said; /* that one has none */
     struct fv_here here;
     uint32_t mapping_seen; /* bits of the location's mapping tables */
     char library_error[512];
 };
 
-/* ---- identifiers and references (check_refs.c) ---- */
+/* ---- identifiers and names (check_names.c) ---- */
 const char *fv_def_name(enum fv_def kind);
 uint64_t fv_def_undefined(enum fv_def kind);
 enum fv_def fv_def_of_mapping(OTF2_MappingType type); /* FV_DEF_COUNT: an unknown type */
@@ -259,6 +267,11 @@ static inline struct fv_definition *fv_def_at(const struct fv_check *c, enum fv_
 }
 struct fv_definition *fv_def_get(const struct fv_check *c, enum fv_def kind, uint64_t id); /* NULL */
 const char *fv_def_text(const struct fv_check *c, enum fv_def kind, uint64_t id); /* its name, or "?" */
+const char *fv_collective_name(OTF2_CollectiveOp op);
+bool fv_collective_is_known(OTF2_CollectiveOp op);
+bool fv_collective_has_root(OTF2_CollectiveOp op);
+
+/* ---- references (check_refs.c) ---- */
 /* Is `id` defined? If not: a fault, at once or at the end of the definitions. */
 bool fv_check_reference(struct fv_check *c, enum fv_def kind, uint64_t id, const char *field);
 bool fv_check_optional(struct fv_check *c, enum fv_def kind, uint64_t id, const char *field);
@@ -291,15 +304,15 @@ void fv_check_register_mpi(OTF2_EvtReaderCallbacks *callbacks);
 void fv_check_register_rma(OTF2_EvtReaderCallbacks *callbacks);
 void fv_check_register_threads(OTF2_EvtReaderCallbacks *callbacks);
 void fv_check_register_io(OTF2_EvtReaderCallbacks *callbacks);
+void fv_check_flow_end(struct fv_check *c); /* of a location */
+/* ---- all of a location, and of all (check_location.c) ---- */
 void fv_check_location_begin(struct fv_check *c, uint32_t location);
 void fv_check_location_end(struct fv_check *c);
+void fv_check_matches(struct fv_check *c);
 
-/* A use of a communicator: its struct and the location's rank; NULL: a fault was reported. */
-struct fv_comm *fv_check_comm(struct fv_check *c, OTF2_CommRef comm, const char *field);
 bool fv_check_rank(struct fv_check *c, const struct fv_comm *comm, unsigned side, uint32_t rank,
                    const char *field);
 void fv_check_root(struct fv_check *c, const struct fv_comm *comm, OTF2_CollectiveOp op, uint32_t root);
-const char *fv_collective_name(OTF2_CollectiveOp op);
 
 /* ---- operations that are started and completed (check_match.c) ---- */
 /* What was under way may end unseen from here on. */
@@ -317,7 +330,7 @@ struct fv_message *fv_check_message(struct fv_check *c, const struct fv_message 
 void fv_check_sequence(struct fv_check *c, uint32_t sequence, OTF2_CollectiveOp op, uint32_t root,
                        bool ordered);
 void fv_check_sequences_end(struct fv_check *c); /* of a location */
-void fv_check_matches(struct fv_check *c);
+void fv_check_messages(struct fv_check *c);
 void fv_check_sequences(struct fv_check *c);
 void fv_check_threads_end(struct fv_check *c); /* of a location */
 void fv_check_threads_all(struct fv_check *c);

@@ -10,7 +10,7 @@
 
 /* ---- strings, command lines ---- */
 
-uint32_t fv_strings_find(struct fv_strings *s, const char *text)
+static uint32_t find_string(struct fv_strings *s, const char *text)
 {
     if (!s->count) {
         FV_GROW(s->items, s->room, 1);
@@ -65,14 +65,17 @@ void fv_event_strings_init(struct fv_archive *a)
     const struct fv_defs *d = a->defs;
 
     for (unsigned i = 0; i < FV_WS_COUNT; i++)
-        a->wait_kinds[i] = fv_is_completion(i) ? 0 : fv_strings_find(&a->strings, fv_wait_state_names[i]);
+        a->wait_kinds[i] = fv_is_completion(i) ? 0 : find_string(&a->strings, fv_wait_state_names[i]);
     for (unsigned i = 1; fv_defs_has_threads(d) && i < FV_TW_COUNT; i++)
-        a->thread_wait_kinds[i] = fv_strings_find(&a->strings, fv_thread_wait_names[i]);
+        a->thread_wait_kinds[i] = find_string(&a->strings, fv_thread_wait_names[i]);
+
+    for (unsigned i = 1; i < FV_FAILURE_KINDS; i++)
+        a->errors[i] = find_string(&a->strings, fv_failure_names[i]);
 
     a->lock_strings = fv_xcalloc((size_t)a->locks->count + 1, sizeof(*a->lock_strings));
     for (uint32_t i = 0; i < a->locks->count; i++)
         if (a->locks->items[i].name)
-            a->lock_strings[i] = fv_strings_find(&a->strings, a->locks->items[i].name);
+            a->lock_strings[i] = find_string(&a->strings, a->locks->items[i].name);
     a->commands = fv_xcalloc(d->rank_count + 1, sizeof(*a->commands));
     for (size_t i = 0; i < d->rank_count; i++) {
         struct fv_command *c = &a->commands[i];
@@ -84,13 +87,13 @@ void fv_event_strings_init(struct fv_archive *a)
             *c = c[-1];
             continue;
         }
-        c->program = fv_strings_find(&a->strings, d->ranks[i].program);
+        c->program = find_string(&a->strings, d->ranks[i].program);
         if (strlen(d->ranks[i].command) >= sizeof(word))
             continue;
         const char *at = next_word(d->ranks[i].command, word);
         while (at && (at = next_word(at, word))) {
             c->arguments = fv_grow(c->arguments, &room, (size_t)c->argument_count + 1, sizeof(*c->arguments));
-            c->arguments[c->argument_count++] = fv_strings_find(&a->strings, word);
+            c->arguments[c->argument_count++] = find_string(&a->strings, word);
         }
     }
 }
@@ -116,6 +119,7 @@ struct writing {
     size_t location_count;
     size_t strings;       /* written so far */
     uint32_t *rank_nodes; /* system tree nodes */
+    uint32_t absent;      /* the first rank without a file; FV_NONE: there is none */
     uint32_t groups;      /* written so far */
     uint32_t *comm_groups[2];
 };
@@ -129,7 +133,7 @@ static void check(struct writing *w, OTF2_ErrorCode code)
 static OTF2_StringRef text(struct writing *w, const char *text)
 {
     struct fv_strings *s = &w->archive->strings;
-    uint32_t id = fv_strings_find(s, text);
+    uint32_t id = find_string(s, text);
 
     for (; w->strings < s->count; w->strings++)
         check(w, OTF2_GlobalDefWriter_WriteString(w->w, (OTF2_StringRef)w->strings, s->items[w->strings]));
@@ -172,14 +176,11 @@ static void write_paradigms(struct writing *w)
 
 /* ---- machine, ranks, threads ---- */
 
-static const struct fv_def_rank *rank_of(const struct writing *w, uint32_t world_rank, uint32_t *index)
+/* Location groups are in the order of their ranks, that of all absent ones where the first of these would be.
+ * NULL: it is that. */
+static const struct fv_def_rank *rank_of_group(const struct writing *w, uint32_t group)
 {
-    for (uint32_t i = *index; i < w->d->rank_count && w->d->ranks[i].world_rank <= world_rank; i++)
-        if (w->d->ranks[i].world_rank == world_rank) {
-            *index = i;
-            return &w->d->ranks[i];
-        }
-    return NULL;
+    return group == w->absent ? NULL : &w->d->ranks[group - (group > w->absent)];
 }
 
 /* Node 0 is the machine; hosts follow in the order of their first ranks. */
@@ -269,7 +270,7 @@ static void write_properties(struct writing *w, uint32_t group, const struct fv_
 }
 
 /* OTF2 defines no locks: the names of a rank's are properties of it, by the numbers that events have. */
-static void write_locks(struct writing *w, const struct fv_def_rank *rank, uint32_t first)
+static void write_locks(struct writing *w, uint32_t group, const struct fv_def_rank *rank, uint32_t first)
 {
     const struct fv_lock_names *names = w->archive->locks;
     char key[40], value[1100];
@@ -279,24 +280,41 @@ static void write_locks(struct writing *w, const struct fv_def_rank *rank, uint3
             continue;
         snprintf(key, sizeof(key), "fvmpi::LOCK::%u", i);
         snprintf(value, sizeof(value), "%s %s", fv_sync_kind_name(names->items[i].kind), names->items[i].name);
-        property(w, rank->world_rank, key, value);
+        property(w, group, key, value);
     }
 }
 
-/* Ranks without a file are defined as well: they are members of communicators. */
-static void write_locations(struct writing *w)
+static uint32_t world_rank_of(const struct writing *w, uint32_t group)
 {
-    uint32_t index = 0;
+    const struct fv_def_rank *r = rank_of_group(w, group);
+
+    return r ? r->world_rank : w->absent;
+}
+
+static void write_location_group(struct writing *w, uint32_t group)
+{
+    const struct fv_def_rank *r = rank_of_group(w, group);
+    uint32_t absent = w->d->world_size - (uint32_t)w->d->rank_count;
     char name[64];
 
-    for (uint32_t rank = 0; rank < w->d->world_size; rank++) {
-        const struct fv_def_rank *r = rank_of(w, rank, &index);
+    if (!r && absent > 1)
+        snprintf(name, sizeof(name), "%u MPI ranks without a rank file", absent);
+    else
+        snprintf(name, sizeof(name), "MPI Rank %u", world_rank_of(w, group));
+    check(w, OTF2_GlobalDefWriter_WriteLocationGroup(
+                 w->w, group, text(w, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                 r ? w->rank_nodes[r - w->d->ranks] : 0, OTF2_UNDEFINED_LOCATION_GROUP));
+}
 
-        snprintf(name, sizeof(name), "MPI Rank %u", rank);
-        check(w, OTF2_GlobalDefWriter_WriteLocationGroup(
-                     w->w, rank, text(w, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
-                     r ? w->rank_nodes[index] : 0, OTF2_UNDEFINED_LOCATION_GROUP));
-    }
+/* Ranks without a file are members of communicators. One location stands for all of them: a location is two
+ * files, and that there were so many ranks is but a number in the files that are here. */
+static void write_locations(struct writing *w)
+{
+    uint32_t groups = (uint32_t)w->d->rank_count + (w->absent != FV_NONE), group = 0, lock = 0;
+    char name[64];
+
+    for (uint32_t i = 0; i < groups; i++)
+        write_location_group(w, i);
     for (size_t i = 0; i < w->location_count; i++) {
         const struct fv_archive_location *l = &w->locations[i];
 
@@ -304,17 +322,23 @@ static void write_locations(struct writing *w)
             snprintf(name, sizeof(name), "Thread %llu", (unsigned long long)(l->location >> 32));
         else
             snprintf(name, sizeof(name), "Master thread");
+        while (world_rank_of(w, group) < l->rank)
+            group++;
         check(w, OTF2_GlobalDefWriter_WriteLocation(w->w, l->location, text(w, name),
-                                                    OTF2_LOCATION_TYPE_CPU_THREAD, l->events, l->rank));
+                                                    OTF2_LOCATION_TYPE_CPU_THREAD, l->events, group));
     }
-    index = 0;
-    for (uint32_t rank = 0; rank < w->d->world_size; rank++)
-        write_properties(w, rank, rank_of(w, rank, &index));
-    for (uint32_t rank = 0, first = 0; rank < w->d->rank_count; first += w->d->ranks[rank++].thread_objects)
-        write_locks(w, &w->d->ranks[rank], first);
+    for (uint32_t i = 0; i < groups; i++)
+        write_properties(w, i, rank_of_group(w, i));
+    for (uint32_t i = 0; i < groups; i++) {
+        const struct fv_def_rank *r = rank_of_group(w, i);
+
+        if (r)
+            write_locks(w, i, r, lock);
+        lock += r ? r->thread_objects : 0;
+    }
 }
 
-/* ---- functions, call paths ---- */
+/* ---- regions, call paths ---- */
 
 static OTF2_RegionRole role_of(const struct fv_call_info *info)
 {
@@ -335,6 +359,56 @@ static OTF2_RegionRole role_of(const struct fv_call_info *info)
     case FV_ROLE_OTHER: break;
     }
     return OTF2_REGION_ROLE_FUNCTION;
+}
+
+static OTF2_StringRef command_line(struct writing *w, const struct fv_command *c)
+{
+    const struct fv_strings *s = &w->archive->strings;
+    size_t bytes = strlen(s->items[c->program]) + 1;
+
+    for (uint32_t i = 0; i < c->argument_count; i++)
+        bytes += strlen(s->items[c->arguments[i]]) + 1;
+    char *line = fv_xcalloc(bytes, 1), *at = stpcpy(line, s->items[c->program]);
+    for (uint32_t i = 0; i < c->argument_count; i++)
+        at = stpcpy(stpcpy(at, " "), s->items[c->arguments[i]]);
+    OTF2_StringRef id = text(w, line);
+    free(line);
+    return id;
+}
+
+struct program {
+    OTF2_StringRef program, line;
+};
+
+/* Readers (Scalasca) find the program that ProgramBegin names as a region: its name is the program's without
+ * directories, its canonical name the program and its arguments. One for each program of the run. */
+static void write_programs(struct writing *w, uint32_t region)
+{
+    const struct fv_command *commands = w->archive->commands;
+    struct program *seen = fv_xcalloc(w->d->rank_count + 1, sizeof(*seen));
+    struct fv_index index = { 0 };
+    uint32_t count = 0, k;
+
+    for (size_t i = 0; i < w->d->rank_count; i++) {
+        const struct program this = { commands[i].program, command_line(w, &commands[i]) };
+        const char *program = w->archive->strings.items[this.program];
+        uint64_t hash = fv_mix2(this.program, this.line);
+        struct fv_index_probe p = fv_index_probe(&index, hash);
+
+        while ((k = fv_index_next(&p)) != FV_NONE &&
+               (seen[k].program != this.program || seen[k].line != this.line))
+            ;
+        if (k != FV_NONE)
+            continue;
+        fv_index_add(&index, hash, count);
+        seen[count] = this;
+        check(w, OTF2_GlobalDefWriter_WriteRegion(
+                     w->w, region + count++, text(w, fv_base_name(program)), this.line,
+                     text(w, "the program"), OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_MEASUREMENT_SYSTEM,
+                     OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
+    }
+    fv_index_release(&index);
+    free(seen);
 }
 
 /* Named as the program does; the canonical name has its number in any case. */
@@ -387,6 +461,7 @@ static void write_regions(struct writing *w)
                                                   OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_SAMPLING,
                                                   OTF2_REGION_FLAG_NONE, file, 0, 0));
     }
+    write_programs(w, mpi + c->function_count);
 }
 
 static void write_contexts(struct writing *w)
@@ -439,6 +514,8 @@ static void write_attributes(struct writing *w)
     check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_CAUSE, text(w, "fvmpi::cause"),
                                                  text(w, "the location that it waited for"),
                                                  OTF2_TYPE_LOCATION));
+    check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_ERROR, text(w, "fvmpi::error"),
+                                                 text(w, "how the operation failed"), OTF2_TYPE_STRING));
     if (fv_defs_has_instances(w->d) || fv_defs_has_threads(w->d)) /* readers want all numbers */
         check(w, OTF2_GlobalDefWriter_WriteAttribute(
                      w->w, FV_ATTRIBUTE_CPU_TIME, text(w, "fvmpi::cpu_time"),
@@ -474,8 +551,12 @@ static void write_first_groups(struct writing *w)
 {
     uint64_t *members = fv_xcalloc((size_t)w->d->world_size + 1, sizeof(*members));
 
-    for (uint32_t i = 0; i < w->d->world_size; i++)
-        members[i] = i; /* a rank's first location has its number */
+    for (uint32_t i = 0, k = 0; i < w->d->world_size; i++) { /* a rank's first location has its number */
+        bool here = k < w->d->rank_count && w->d->ranks[k].world_rank == i;
+
+        members[i] = here ? i : w->absent;
+        k += here;
+    }
     write_group(w, FV_GROUP_LOCATIONS, OTF2_GROUP_TYPE_COMM_LOCATIONS, members, w->d->world_size);
     write_group(w, FV_GROUP_SELF, OTF2_GROUP_TYPE_COMM_SELF, NULL, 0);
     for (uint32_t i = 0; i < w->d->group_count; i++) {
@@ -515,10 +596,11 @@ static uint32_t find_group(struct writing *w, struct fv_index *index, uint32_t c
         if (same_runs(runs, count, known, other))
             return w->comm_groups[i % 2][i / 2];
     }
-    uint64_t *members = fv_xcalloc((size_t)w->d->world_size + 1, sizeof(*members));
-    uint32_t n = 0;
+    const struct fv_def_comm *c = &w->d->comms[comm];
+    uint32_t size = side ? c->remote_size : c->size, n = 0;
+    uint64_t *members = fv_xcalloc((size_t)size + 1, sizeof(*members));
     for (uint32_t i = 0; i < count; i++)
-        for (int32_t k = 0; k < runs[i].count && n < w->d->world_size; k++)
+        for (int32_t k = 0; k < runs[i].count && n < size; k++)
             members[n++] = (uint64_t)(runs[i].first + (int64_t)k * runs[i].stride);
     fv_index_add(index, hash, comm * 2 + side);
     write_group(w, w->groups, OTF2_GROUP_TYPE_COMM_GROUP, members, n);
@@ -641,6 +723,7 @@ bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
                          .d = a->defs,
                          .contexts = contexts,
                          .times = times,
+                         .absent = fv_defs_first_absent(a->defs),
                          .locations = locations,
                          .location_count = location_count };
 

@@ -103,7 +103,7 @@ static OTF2_ErrorCode put_instance(struct fv_archive *a, OTF2_EvtWriter *w, cons
     uint32_t region = (uint32_t)a->defs->function_count + a->function_of_node[r->context];
 
     if (r->kind == FV_REC_INSTANCE)
-        return put_enter(a, w, r->time_ns, region, a->defs->nodes[r->context].parent);
+        return put_enter(a, w, r->time_ns, region, a->defs->tree.nodes[r->context].parent);
     if (r->op)
         return OTF2_EvtWriter_Leave(w, NULL, r->time_ns, region);
     OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_CPU_TIME, r->sent);
@@ -185,6 +185,15 @@ static OTF2_ErrorCode put_begin(struct fv_archive *a, OTF2_EvtWriter *w, const s
     return OTF2_EvtWriter_ProgramBegin(w, NULL, r->time_ns, c->program, c->argument_count, c->arguments);
 }
 
+/* The list is empty again after the event. */
+static inline OTF2_AttributeList *error_of(struct fv_archive *a, const struct fv_record *r)
+{
+    if (FV_LIKELY(!r->error))
+        return NULL;
+    OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_ERROR, a->errors[r->error]);
+    return a->attributes;
+}
+
 static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
     uint64_t t = r->time_ns;
@@ -195,21 +204,23 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const 
     case FV_REC_ENTER: return put_enter(a, w, t, r->ref, r->context);
     case FV_REC_LEAVE: return put_leave(a, w, r);
     case FV_REC_SEND: return OTF2_EvtWriter_MpiSend(w, NULL, t, r->peer, r->ref, r->tag, r->sent);
-    case FV_REC_RECEIVE: return OTF2_EvtWriter_MpiRecv(w, NULL, t, r->peer, r->ref, r->tag, r->received);
+    case FV_REC_RECEIVE:
+        return OTF2_EvtWriter_MpiRecv(w, error_of(a, r), t, r->peer, r->ref, r->tag, r->received);
     case FV_REC_ISEND: return OTF2_EvtWriter_MpiIsend(w, NULL, t, r->peer, r->ref, r->tag, r->sent, r->id);
     case FV_REC_ISEND_END: return OTF2_EvtWriter_MpiIsendComplete(w, NULL, t, r->id);
     case FV_REC_IRECEIVE: return OTF2_EvtWriter_MpiIrecvRequest(w, NULL, t, r->id);
     case FV_REC_IRECEIVE_END:
-        return OTF2_EvtWriter_MpiIrecv(w, NULL, t, r->peer, r->ref, r->tag, r->received, r->id);
+        return OTF2_EvtWriter_MpiIrecv(w, error_of(a, r), t, r->peer, r->ref, r->tag, r->received, r->id);
     case FV_REC_TEST: return OTF2_EvtWriter_MpiRequestTest(w, NULL, t, r->id);
     case FV_REC_CANCEL: return OTF2_EvtWriter_MpiRequestCancelled(w, NULL, t, r->id);
     case FV_REC_COLL_BEGIN: return OTF2_EvtWriter_MpiCollectiveBegin(w, NULL, t);
     case FV_REC_COLL_END:
-        return OTF2_EvtWriter_MpiCollectiveEnd(w, NULL, t, r->op, r->ref, r->peer, r->sent, r->received);
+        return OTF2_EvtWriter_MpiCollectiveEnd(w, error_of(a, r), t, r->op, r->ref, r->peer, r->sent,
+                                               r->received);
     case FV_REC_ICOLL_BEGIN: return OTF2_EvtWriter_NonBlockingCollectiveRequest(w, NULL, t, r->id);
     case FV_REC_ICOLL_END:
-        return OTF2_EvtWriter_NonBlockingCollectiveComplete(w, NULL, t, r->op, r->ref, r->peer, r->sent,
-                                                            r->received, r->id);
+        return OTF2_EvtWriter_NonBlockingCollectiveComplete(w, error_of(a, r), t, r->op, r->ref, r->peer,
+                                                            r->sent, r->received, r->id);
     case FV_REC_COMM_CREATE: return OTF2_EvtWriter_CommCreate(w, NULL, t, r->ref);
     case FV_REC_COMM_DESTROY: return OTF2_EvtWriter_CommDestroy(w, NULL, t, r->ref);
     case FV_REC_PROGRAM_BEGIN: return put_begin(a, w, r);

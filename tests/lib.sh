@@ -22,7 +22,7 @@ export OMP_NUM_THREADS=1
 count=0 out='' err='' rc=0
 
 capture() {
-    timeout 60 "$@" > "$work/.out" 2> "$work/.err" < /dev/null
+    timeout 240 "$@" > "$work/.out" 2> "$work/.err" < /dev/null
     rc=$?
     out=$(cat "$work/.out") err=$(cat "$work/.err")
 }

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#define PIECES_MAX  4096
+#define PIECES_MAX       65536
+#define BATCH_ITEMS      65536 /* about: what so many are matched with stays in the caches */
+#define ITEM_EVENT_BYTES 10    /* events that tell one, in a rank file */
+#define RANK_EVENT_BYTES 1024  /* of a rank that are worth going to it */
 #define NAMED_RANKS 64 /* up to so many, causes are told for each waiting rank */
 
 static double now_s(void)
@@ -154,13 +157,16 @@ static void settle(struct collecting *c, bool last)
     }
 }
 
-/* So many that what is told in one is a small part of the memory, where calls are spread evenly. */
+/* So many that what is told in one is about a batch, where calls are spread evenly. But each must be worth looking
+ * at all ranks again; and a small part of the memory. */
 static uint64_t pieces_of(const struct fv_merge *m, uint64_t memory)
 {
-    uint64_t most = m->event_bytes;
+    uint64_t bytes = BATCH_ITEMS / 4 * ITEM_EVENT_BYTES, ranks = m->file_count * RANK_EVENT_BYTES;
 
-    fv_transport_max(m->transport, &most, 1);
-    uint64_t pieces = most * 64 / (memory + 1) + 1;
+    bytes = bytes > ranks ? bytes : ranks;
+    bytes = bytes < memory / 64 ? bytes : memory / 64 + 1;
+    uint64_t pieces = m->event_bytes / bytes + 1;
+    fv_transport_max(m->transport, &pieces, 1);
     return pieces < PIECES_MAX ? pieces : PIECES_MAX;
 }
 
@@ -192,7 +198,6 @@ static bool collect(struct collecting *c)
     const struct fv_transport *t = m->transport;
     uint64_t pieces = pieces_of(m, c->options->memory),
              length = (uint64_t)fv_clocks_length(&m->clocks, &m->defs);
-    size_t most = c->options->memory / (4 * sizeof(struct fv_item));
     bool good = true;
 
     open_ranks(c);
@@ -200,7 +205,7 @@ static bool collect(struct collecting *c)
         uint64_t until = i == pieces ? UINT64_MAX : (uint64_t)((double)length / (double)pieces * (double)i);
 
         good = !fv_transport_any(t, !replay_piece(c, until));
-        if (good && fv_transport_any(t, c->collect.count > most))
+        if (good && fv_transport_any(t, c->collect.count > BATCH_ITEMS / 2))
             settle(c, false);
     }
     good = !fv_transport_any(t, !replay_end(c) || !good);
@@ -229,39 +234,56 @@ static bool collect_all(struct fv_analysis *a, const struct fv_analysis_options 
 
 /* ---- the whole ---- */
 
-/* A rank's thread that made most calls stands for it where a rank must be one thing. */
+/* A rank's thread that made most calls stands for it where a rank must be one thing. Known to all processes. */
 static void find_main_lines(struct fv_analysis *a)
 {
     const struct fv_defs *d = &a->merge->defs;
     uint64_t *calls = fv_xcalloc((size_t)a->steps.line_count + 1, sizeof(*calls));
+    uint64_t *line = fv_xcalloc(d->rank_count + 1, sizeof(*line)); /* + 1; of the ranks of this process */
 
     for (size_t i = 0; i < a->tallies.count; i++)
         if (a->tallies.items[i].what == FV_TALLY_LINE_MPI)
             calls[a->tallies.items[i].rank] = a->tallies.items[i].count;
-    a->main_line = fv_xcalloc(d->rank_count + 1, sizeof(*a->main_line));
     for (uint32_t i = 0; i < d->rank_count; i++) {
-        a->main_line[i] =
-            a->steps.first_line[i + 1] > a->steps.first_line[i] ? a->steps.first_line[i] : FV_NONE;
-        for (uint32_t k = a->steps.first_line[i]; k < a->steps.first_line[i + 1]; k++)
-            if (calls[k] > calls[a->main_line[i]])
-                a->main_line[i] = k;
+        uint32_t first = a->steps.first_line[i], stop = a->steps.first_line[i + 1], most = first;
+
+        for (uint32_t k = first; k < stop; k++)
+            if (calls[k] > calls[most])
+                most = k;
+        line[i] = first < stop && fv_steps_are_own(&a->steps, first) ? most + 1 : 0;
     }
+    fv_transport_sum(a->merge->transport, line, d->rank_count);
+    a->main_line = fv_xcalloc(d->rank_count + 1, sizeof(*a->main_line));
+    for (uint32_t i = 0; i < d->rank_count; i++)
+        a->main_line[i] = line[i] ? (uint32_t)line[i] - 1 : FV_NONE;
     free(calls);
+    free(line);
 }
 
-static void follow_graph(struct fv_analysis *a)
+static void follow_graph(struct fv_analysis *a, uint64_t memory)
 {
     find_main_lines(a);
     a->graph = (struct fv_graph){ .steps = &a->steps,
                                   .groups = &a->groups,
+                                  .transport = a->merge->transport,
+                                  .memory = memory,
                                   .site_count = a->sites.count,
                                   .main_line = a->main_line,
                                   .rank_count = (uint32_t)a->merge->defs.rank_count,
                                   .out = &a->tallies };
     fv_graph_critical(&a->graph);
     fv_graph_delays(&a->graph);
-    fv_graph_ideal(&a->graph); /* the costs of the delays are not needed any more */
-    fv_tallies_sort(&a->tallies);
+    fv_graph_ideal(&a->graph);
+}
+
+static bool has_few_sites(const struct fv_analysis *a)
+{
+    if (a->sites.count < FV_STEP_NO_SITE)
+        return true;
+    if (!a->merge->transport->rank)
+        fv_log("%u call sites are more than the analysis can tell apart; run fvunify with --no-analysis",
+               a->sites.count);
+    return false;
 }
 
 bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analysis_options *options)
@@ -272,17 +294,24 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     fv_sites_collect(&a->sites, m);
     fv_groups_init(&a->groups, &m->defs);
     fv_steps_init(&a->steps, m);
-    bool good = fv_steps_create(&a->steps, m->transport, options->directory) && collect_all(a, options);
+    bool good = has_few_sites(a) &&
+                fv_steps_create(&a->steps, m->transport, options->directory, options->memory * 3 / 4) &&
+                collect_all(a, options);
     a->collect_s = now_s() - begin;
     if (good) {
-        a->spill_bytes = a->steps.spill[a->steps.own].allocated;
+        a->spill_bytes = a->steps.spill.allocated;
         fv_transport_sum(m->transport, &a->spill_bytes, 1);
         fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
-        fv_tallies_gather(&a->tallies, m->transport);
-        good = fv_steps_gather(&a->steps, m->transport);
+        good = !fv_transport_any(m->transport,
+                                 a->steps.failed); /* answers, and the order of waits, may need room, too */
+    }
+    if (good) {
+        fv_steps_gather(&a->steps, m->transport);
         a->waits_s = now_s() - begin - a->collect_s;
-        if (good && !m->transport->rank)
-            follow_graph(a);
+        follow_graph(a, options->memory);
+        fv_tallies_gather(&a->tallies, m->transport);
+        if (!m->transport->rank)
+            fv_tallies_sort(&a->tallies);
     }
     a->seconds = now_s() - begin;
     a->graph_s = a->seconds - a->collect_s - a->waits_s;

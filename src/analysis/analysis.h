@@ -3,7 +3,7 @@
  *
  * All ranks are replayed together, in pieces of time: calls become steps (steps.h), what belongs together is
  * sent to where it meets (collect.h, match.h), and the answers go into the steps. Then each process adds up
- * the waiting of its ranks (waits.h), and the first one follows the dependencies over all ranks (graph.h). */
+ * the waiting of its ranks (waits.h), and together they follow the dependencies over all ranks (graph.h). */
 #ifndef FV_ANALYSIS_H
 #define FV_ANALYSIS_H
 

@@ -1,13 +1,17 @@
 /* analysis.json: see share/analysis.md. All sums are there; this puts them in order. */
 #include "analysis/analysis.h"
 #include "analysis/analysis_threads.h"
-#include "report/json_stream.h"
-#include "report/views.h"
+#include "tool/json_stream.h"
+#include "tool/new_file.h"
+#include "tool/pop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LISTED 1000 /* rows of a list that could be long */
@@ -29,7 +33,6 @@ struct writer {
     const struct fv_analysis *a;
     struct fv_json *json;
     struct fv_tallies caused; /* site, rank: waited for there */
-    struct fv_view view;
     struct fv_path path;
     size_t begin[FV_TALLY_WHATS + 1]; /* where the tallies of a kind are */
     struct sums *of_rank;             /* by index in fv_defs.ranks: what was caused, delayed, critical */
@@ -160,6 +163,14 @@ static uint64_t site_id(uint32_t site)
     return site == FV_NONE ? 0 : (uint64_t)site + 1;
 }
 
+static void put_key(struct writer *w, const char *key, uint64_t value)
+{
+    char text[17];
+
+    snprintf(text, sizeof(text), "%016llx", (unsigned long long)value);
+    fv_json_string(w->json, key, text);
+}
+
 /* ---- the run ---- */
 
 static const struct fv_tally *line_tally(const struct writer *w, enum fv_tally_what what, uint32_t line)
@@ -251,6 +262,8 @@ static void put_ranks(struct writer *w)
 
         fv_json_object(w->json, NULL);
         put_rank(w, "rank", i);
+        put_key(w, "process", w->a->merge->defs.ranks[i].identity.process);
+        fv_json_unsigned(w->json, "traced_calls", w->a->merge->defs.ranks[i].identity.traced_calls);
         put_seconds(w, "elapsed_s", t.elapsed);
         put_seconds(w, "useful_s", t.useful);
         put_seconds(w, "mpi_s", t.mpi);
@@ -289,27 +302,41 @@ static void put_all_kinds(struct writer *w)
 
 static void put_efficiency(struct writer *w)
 {
-    double sum = 0, most = 0, elapsed = seconds(elapsed_ns(w->a)), ideal = seconds(w->a->graph.ideal_ns);
-    double ranks = 0;
+    double ideal = seconds(w->a->graph.ideal_ns);
+    struct fv_pop_sums sums = { 0 };
 
     for (uint32_t i = 0; i < w->a->merge->defs.rank_count; i++) {
-        double useful = seconds(time_of(w, i).useful);
+        struct rank_time t = time_of(w, i);
 
-        ranks += w->a->merge->defs.ranks[i].traced != 0;
-        sum += useful;
-        most = fmax(most, useful);
+        if (w->a->merge->defs.ranks[i].traced)
+            fv_pop_add(&sums, seconds(t.elapsed), seconds(t.elapsed - t.useful));
     }
+    struct fv_pop pop = fv_pop_of(&sums, ideal);
     fv_json_object(w->json, "efficiency");
-    fv_json_real(w->json, "parallel", sum / (ranks * elapsed));
-    fv_json_real(w->json, "load_balance", sum / (ranks * most));
-    fv_json_real(w->json, "communication", most / elapsed);
-    fv_json_real(w->json, "serialization", most / ideal);
-    fv_json_real(w->json, "transfer", ideal / elapsed);
+    fv_json_real(w->json, "parallel", pop.parallel);
+    fv_json_real(w->json, "load_balance", pop.load_balance);
+    fv_json_real(w->json, "communication", pop.communication);
+    fv_json_real(w->json, "serialization", pop.serialization);
+    fv_json_real(w->json, "transfer", pop.transfer);
     fv_json_real(w->json, "ideal_s", ideal);
     fv_json_end(w->json);
 }
 
 /* ---- call sites ---- */
+
+static void put_site_key(struct writer *w, uint32_t site)
+{
+    const struct fv_defs *d = &w->a->merge->defs;
+
+    if (site == FV_NONE) {
+        fv_json_null(w->json, "key");
+    } else {
+        const struct fv_site_key *s = &w->a->sites.items[site];
+
+        put_key(w, "key",
+                fv_key_call(d->tree.nodes[s->node].key, fv_key_function(d->functions[s->function].name)));
+    }
+}
 
 /* The tallies of one site, of all kinds that a site has; one range each. */
 enum { RANGES = 8 };
@@ -383,9 +410,11 @@ static void put_site(struct writer *w, uint32_t site)
 
     fv_json_object(w->json, NULL);
     fv_json_unsigned(w->json, "id", site_id(site));
+    put_site_key(w, site);
     fv_json_string(w->json, "function",
                    site == FV_NONE ? NULL : d->functions[w->a->sites.items[site].function].name);
-    fv_json_path(w->json, &w->view, &w->path, site == FV_NONE ? 0 : w->a->sites.items[site].node);
+    fv_json_path(w->json, &w->a->merge->contexts.symbols, &w->path,
+                 site == FV_NONE ? 0 : w->a->sites.items[site].node);
     put_sums(w, &s);
     fv_json_real(w->json, "imbalance_s", fmax(seconds(outside(s.critical_ns)) - mean, 0));
     fv_json_array(w->json, "per_rank");
@@ -566,7 +595,7 @@ static void put_all(struct writer *w, int64_t clock_error_ns)
     put_sites(w);
     put_waits(w);
     put_delays(w);
-    fv_analysis_put_threads(w->a, w->json, &w->view, &w->path);
+    fv_analysis_put_threads(w->a, w->json, &w->path);
     put_rest(w);
     fv_json_end(w->json);
 }
@@ -577,12 +606,14 @@ static void put_all(struct writer *w, int64_t clock_error_ns)
 static bool may_replace(const char *path)
 {
     char begin[256] = "";
-    FILE *f = fopen(path, "r");
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
 
-    if (!f)
+    if (fd < 0)
         return errno == ENOENT;
-    size_t n = fread(begin, 1, sizeof(begin) - 1, f);
-    fclose(f);
+    bool good = !fstat(fd, &st) && S_ISREG(st.st_mode);
+    ssize_t n = good ? read(fd, begin, sizeof(begin) - 1) : -1;
+    close(fd);
     return !n || strstr(begin, "\"fvmpi-analysis-");
 }
 
@@ -592,10 +623,7 @@ bool fv_analysis_write(struct fv_analysis *a, const char *directory, int64_t clo
     char *path = fv_arena_printf(&arena, "%s/analysis.json", directory);
     char *part = fv_arena_printf(&arena, "%s/.analysis.json.part", directory);
     struct fv_json json = { 0 };
-    struct writer w = { .a = a,
-                        .json = &json,
-                        .view = { .model = &a->merge->contexts.model,
-                                  .symbols = &a->merge->contexts.symbols } };
+    struct writer w = { .a = a, .json = &json };
     bool good = may_replace(path);
 
     if (!good) {
@@ -603,7 +631,8 @@ bool fv_analysis_write(struct fv_analysis *a, const char *directory, int64_t clo
         fv_arena_release(&arena);
         return false;
     }
-    json.out = fopen(part, "w");
+    int fd = fv_new_file(part, O_WRONLY, 0666);
+    json.out = fd >= 0 ? fdopen(fd, "w") : NULL;
     good = json.out;
     if (good) {
         sum_up(&w);

@@ -20,7 +20,6 @@ struct sums {
 struct writer {
     const struct fv_analysis *a;
     struct fv_json *json;
-    const struct fv_view *view;
     struct fv_path *path;
 };
 
@@ -148,7 +147,7 @@ static void put_wait(struct writer *w, const struct fv_tally *t)
     fv_json_string(w->json, "lock_name",
                    t->other_site < names->count ? names->items[t->other_site].name : NULL);
     put_rank(w, "rank", t->rank);
-    fv_json_path(w->json, w->view, w->path, t->site);
+    fv_json_path(w->json, &w->a->merge->contexts.symbols, w->path, t->site);
 }
 
 static void put_mpi_wait(struct writer *w, const struct fv_tally *t)
@@ -191,10 +190,9 @@ static void put_list(struct writer *w, enum fv_tally_what what, const char *key,
 
 /* ---- all of it ---- */
 
-void fv_analysis_put_threads(const struct fv_analysis *a, struct fv_json *json, const struct fv_view *view,
-                             struct fv_path *path)
+void fv_analysis_put_threads(const struct fv_analysis *a, struct fv_json *json, struct fv_path *path)
 {
-    struct writer w = { a, json, view, path };
+    struct writer w = { a, json, path };
 
     if (!fv_defs_has_threads(&a->merge->defs)) {
         fv_json_null(json, "threads");

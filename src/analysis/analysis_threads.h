@@ -4,11 +4,9 @@
 #define FV_ANALYSIS_THREADS_H
 
 #include "analysis/analysis.h"
-#include "report/json_stream.h"
-#include "report/views.h"
+#include "tool/json_stream.h"
 
 /* `path` is scratch. */
-void fv_analysis_put_threads(const struct fv_analysis *analysis, struct fv_json *json,
-                             const struct fv_view *view, struct fv_path *path);
+void fv_analysis_put_threads(const struct fv_analysis *analysis, struct fv_json *json, struct fv_path *path);
 
 #endif

@@ -29,7 +29,7 @@ static const struct fv_step *next_call(struct fv_annotate *a, struct fv_annotate
         if (!(s->flags & (FV_STEP_MORE | FV_STEP_PAUSE)))
             call = s;
         t->step++;
-        fv_steps_visited(steps, &a->visit, 1);
+        fv_steps_visited(steps, 1);
     }
     return call;
 }
@@ -38,7 +38,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *rec
 {
     struct fv_annotate *a = (struct fv_annotate *)(void *)sink;
     const struct fv_step *s = record->kind == FV_REC_LEAVE ? next_call(a, &a->threads[slot]) : NULL;
-    uint64_t wait = s ? fv_step_wait(s) : 0;
+    uint64_t wait = s ? fv_step_wait(&a->analysis->steps, s) : 0;
     struct fv_record with;
 
     if (!wait)

@@ -13,7 +13,6 @@ struct fv_annotate {
         uint32_t line, step; /* line: FV_NONE: a rank without steps */
     } * threads;             /* by slot */
     size_t room;
-    struct fv_steps_visit visit;
 };
 
 /* The records must be those of the analysis, rank by rank. */

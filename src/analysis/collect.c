@@ -1,4 +1,4 @@
-/* See collect.h: steps, and which part takes which record. */
+/* See collect.h: which part takes which record. The parts do not know this file. */
 #include "analysis/collect_state.h"
 
 #include <stdlib.h>
@@ -22,104 +22,14 @@ void fv_collect_release(struct fv_collect *c)
     free(c->items);
 }
 
-/* ---- steps ---- */
-
-/* The step that holds the next dependency of the call: its own, then one more each. */
-struct fv_step *fv_collect_dependency(struct fv_rank_collect *r, struct fv_call_thread *t, uint32_t *number)
-{
-    static struct fv_step nowhere;
-    struct fv_steps *steps = r->all->steps;
-
-    if (!t->used++) {
-        *number = t->first;
-        return fv_step(steps, t->line, t->first);
-    }
-    *number = steps->lines[t->line].count;
-    struct fv_step *s = fv_steps_add(steps, t->line);
-    if (!s) {
-        r->failed = true;
-        nowhere = (struct fv_step){ 0 };
-        return &nowhere;
-    }
-    s->begin = t->begin;
-    s->site = t->site;
-    s->flags = FV_STEP_MORE;
-    s->cause_line = s->comm = FV_NONE;
-    return s;
-}
-
-/* When the call before ended. */
-static uint64_t end_before(const struct fv_rank_collect *r, const struct fv_call_thread *t)
-{
-    const struct fv_steps *steps = r->all->steps;
-
-    return t->first ? fv_step(steps, t->line, t->first - 1)->end : steps->lines[t->line].begin_ns;
-}
-
-static void begin_step(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t ns, uint32_t site)
-{
-    struct fv_step *s = fv_steps_add(r->all->steps, t->line);
-
-    t->used = 0;
-    t->site = site;
-    t->begin = ns;
-    if (!s) {
-        r->failed = true;
-        return;
-    }
-    t->first = r->all->steps->lines[t->line].count - 1;
-    s->begin = s->end = ns;
-    s->site = site;
-    if (t->locks.late_ns != t->locks.at_call_ns) {
-        uint64_t before = end_before(r, t);
-
-        s->locked = fv_collect_locked(t, ns > before ? ns - before : 0);
-    }
-    s->cause_line = s->comm = FV_NONE;
-}
-
-static void end_step(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t ns)
-{
-    struct fv_steps *steps = r->all->steps;
-
-    for (uint32_t i = t->first; i < steps->lines[t->line].count; i++)
-        fv_step(steps, t->line, i)->end = ns;
-}
-
-/* ---- telling ---- */
-
-void fv_collect_tell(struct fv_rank_collect *r, const struct fv_item *item)
-{
-    struct fv_collect *c = r->all;
-
-    FV_GROW(c->items, c->room, c->count + 1);
-    c->items[c->count++] = *item;
-}
-
-struct fv_item fv_collect_item(const struct fv_call_thread *t, enum fv_item_kind kind, uint64_t key)
-{
-    return (struct fv_item){ .key = key,
-                             .ns = t->begin,
-                             .line = t->line,
-                             .site = t->site,
-                             .step = t->first,
-                             .reply = FV_NONE,
-                             .kind = (uint8_t)kind };
-}
-
-uint64_t fv_collect_channel(uint32_t space, uint32_t from, uint32_t to, uint32_t tag)
-{
-    return fv_mix2(fv_mix2(space, (uint64_t)from << 32 | to), tag);
-}
-
 /* ---- records ---- */
 
 static void enter(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
 {
     t->function = m->ref;
     t->traits = r->all->traits[m->ref];
-    begin_step(r, t, m->time_ns, fv_sites_find(r->all->sites, m->ref, m->context));
-    if (t->traits & FV_CALL_PROBE && !r->failed)
+    fv_collect_begin_step(r, t, m->time_ns, fv_sites_find(r->all->sites, m->ref, m->context));
+    if (t->traits & FV_CALL_PROBE && !r->all->steps->failed)
         fv_step(r->all->steps, t->line, t->first)->flags |= FV_STEP_PROBE;
 }
 
@@ -131,12 +41,10 @@ static void measure(struct fv_rank_collect *r, struct fv_call_thread *t, bool on
     }
     if (!t->off)
         return;
-    begin_step(r, t, t->off, FV_NONE);
-    if (!r->failed) {
-        struct fv_step *s = fv_step(r->all->steps, t->line, t->first);
-
-        s->flags = FV_STEP_PAUSE;
-        s->end = ns;
+    fv_collect_begin_step(r, t, t->off, FV_NONE);
+    if (!r->all->steps->failed) {
+        fv_step(r->all->steps, t->line, t->first)->flags = FV_STEP_PAUSE;
+        fv_collect_end_step(r, t, ns);
     }
     t->off = 0;
 }
@@ -145,7 +53,7 @@ static void end_program(struct fv_rank_collect *r, struct fv_call_thread *t, uin
 {
     measure(r, t, true, ns);
     r->all->steps->lines[t->line].end_ns = ns;
-    begin_step(r, t, ns, FV_NONE);
+    fv_collect_begin_step(r, t, ns, FV_NONE);
 }
 
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
@@ -154,6 +62,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     struct fv_call_thread *t = &r->threads[slot];
     struct fv_line *l = &r->all->steps->lines[t->line];
 
+    if (r->all->steps->failed) /* the rest of the call whose step had no room comes here all the same */
+        return false;
     if (slot) { /* a thread is there from its first event to its last */
         /* Where it took over the slot of one that made no calls, from its own first one. */
         if (!t->met || (m->kind == FV_REC_THREAD_BEGIN && !l->count))
@@ -172,7 +82,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_ENTER: enter(r, t, m); break;
     case FV_REC_LEAVE:
         fv_collect_whole(r, t, m->time_ns);
-        end_step(r, t, m->time_ns);
+        fv_collect_end_step(r, t, m->time_ns);
         break;
     case FV_REC_SEND:
     case FV_REC_ISEND: fv_collect_send(r, t, m); break;
@@ -197,7 +107,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_IO_BEGIN: fv_collect_file(r, t, m); break;
     default: break;
     }
-    return !r->failed;
+    return !r->all->steps->failed;
 }
 
 static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location)
@@ -219,7 +129,7 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
 
     if (slot && t->off)
         measure(r, t, true, r->all->steps->lines[t->line].end_ns);
-    return !r->failed;
+    return !r->all->steps->failed;
 }
 
 static void find_neighbours(struct fv_rank_collect *r, const struct fv_merge_file *file)
@@ -227,7 +137,7 @@ static void find_neighbours(struct fv_rank_collect *r, const struct fv_merge_fil
     struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_NEIGHBOURS);
 
     for (const struct fv_neighbours *n; (n = fv_cursor_next(&c));) {
-        uint32_t comm = n->comm < file->map.comm_count ? file->map.comms[n->comm] : FV_NONE;
+        uint32_t comm = fv_numbers_get(&file->map.comms, n->comm);
 
         if (comm == FV_NONE)
             continue;
@@ -286,7 +196,7 @@ void fv_collect_answer(struct fv_rank_collect *r, const struct fv_answer *a)
     if (a->later)
         fv_collect_send_answer(r, a);
     else
-        fv_collect_cause(fv_step(r->all->steps, a->line, (uint32_t)a->reply), a);
+        fv_collect_cause(r->all->steps, fv_step(r->all->steps, a->line, (uint32_t)a->reply), a);
 }
 
 void fv_collect_rank_release(struct fv_rank_collect *r)

@@ -53,10 +53,12 @@ void fv_collect_group(struct fv_rank_collect *r, struct fv_call_thread *t, struc
     struct fv_step *s = fv_collect_dependency(r, t, &number);
 
     s->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : item.wait;
-    s->comm = comm;
-    s->instance = (uint32_t)(item.key >> 32);
-    if (item.form == FV_FORM_ALL)
+    struct fv_step_detail *d = item.form == FV_FORM_ALL ? fv_step_need_detail(r->all->steps, s) : NULL;
+    if (d) {
         s->flags |= FV_STEP_ALL;
+        d->comm = comm;
+        d->instance = (uint32_t)(item.key >> 32);
+    }
     if (item.wait == FV_WS_CREATE || item.wait == FV_WS_FENCE || item.wait == FV_WS_IO)
         s->flags |= FV_STEP_STRICT; /* it need not synchronise */
     item.reply = number;

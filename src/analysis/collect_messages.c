@@ -48,18 +48,20 @@ void fv_collect_send(struct fv_rank_collect *r, struct fv_call_thread *t, const 
     fv_collect_tell(r, &item);
 }
 
-void fv_collect_cause(struct fv_step *s, const struct fv_answer *a)
+void fv_collect_cause(struct fv_steps *steps, struct fv_step *s, const struct fv_answer *a)
 {
-    s->cause_ns = a->ns;
+    fv_step_set_cause(steps, s, a->ns);
     s->cause_line = a->cause_line;
-    s->cause_site = a->cause_site;
+    s->cause_site = a->cause_site & FV_STEP_NO_SITE;
     s->cause_step = a->cause_step;
-    s->part_ns = a->part_ns;
     s->flags |= FV_STEP_KNOWN;
     if (a->lock) {
         s->kind = FV_WS_LOCK;
         s->flags |= FV_STEP_STRICT;
     }
+    struct fv_step_detail *d = a->part_ns ? fv_step_need_detail(steps, s) : NULL;
+    if (d)
+        d->part_ns = a->part_ns;
 }
 
 /* A non-blocking send: the answer and the call that completes it come in any order; the first waits here for
@@ -82,7 +84,8 @@ void fv_collect_send_end(struct fv_rank_collect *r, struct fv_call_thread *t, ui
     s->cause_line = line_of_world(r, receiver);
     if (p->kind == 2) {
         fv_collect_cause(
-            s, &(struct fv_answer){
+            r->all->steps, s,
+            &(struct fv_answer){
                    .ns = p->sent, .cause_line = p->ref, .cause_site = p->peer, .cause_step = p->tag });
         fv_pendings_remove(&r->sends, p);
     } else {
@@ -99,7 +102,7 @@ void fv_collect_send_answer(struct fv_rank_collect *r, const struct fv_answer *a
     if (!p)
         return;
     if (p->kind == 1) {
-        fv_collect_cause(fv_step(r->all->steps, p->ref, p->peer), a);
+        fv_collect_cause(r->all->steps, fv_step(r->all->steps, p->ref, p->peer), a);
         fv_pendings_remove(&r->sends, p);
         return;
     }

@@ -1,5 +1,5 @@
-/* What is kept of a rank between its records, and the parts of collect.c: messages, groups, windows. Only
- * they include this. */
+/* What is kept of a rank between its records, and the parts of collect.c: threads, steps, messages, groups,
+ * windows. Only they include this. */
 #ifndef FV_COLLECT_STATE_H
 #define FV_COLLECT_STATE_H
 
@@ -22,6 +22,7 @@ struct fv_call_thread {
     uint32_t function;
     uint8_t traits;
     bool met;            /* an event of it */
+    uint64_t end_before; /* of the call before it, or the line's begin */
     uint64_t begin, off; /* off: since when recording is paused; 0: it is not */
     struct fv_lock_clock locks;
     struct fv_record region; /* in which it waits for another thread */
@@ -68,23 +69,26 @@ struct fv_rank_collect {
     size_t neighbour_count, neighbour_room;
     struct fv_pendings births, forks; /* by creation, by parallel region: how late who made them was */
     uint64_t last_op_ns;              /* end of the last operation on a window */
-    bool failed;
 };
 
-/* ---- collect.c ---- */
-struct fv_step *fv_collect_dependency(struct fv_rank_collect *r, struct fv_call_thread *t, uint32_t *number);
-void fv_collect_tell(struct fv_rank_collect *r, const struct fv_item *item);
-struct fv_item fv_collect_item(const struct fv_call_thread *t, enum fv_item_kind kind, uint64_t key);
-uint64_t fv_collect_channel(uint32_t space, uint32_t from, uint32_t to, uint32_t tag);
+/* Each part calls what stands above it here, and collect.c calls them all. */
 
 /* ---- collect_threads.c ---- */
 void fv_collect_of_thread(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 /* Of the time from the thread's call before to the next one's begin; then that is the call before. */
 uint16_t fv_collect_locked(struct fv_call_thread *t, uint64_t ns);
 
+/* ---- collect_steps.c ---- */
+void fv_collect_begin_step(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t ns, uint32_t site);
+void fv_collect_end_step(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t ns);
+struct fv_step *fv_collect_dependency(struct fv_rank_collect *r, struct fv_call_thread *t, uint32_t *number);
+void fv_collect_tell(struct fv_rank_collect *r, const struct fv_item *item);
+struct fv_item fv_collect_item(const struct fv_call_thread *t, enum fv_item_kind kind, uint64_t key);
+uint64_t fv_collect_channel(uint32_t space, uint32_t from, uint32_t to, uint32_t tag);
+
 /* ---- collect_messages.c ---- */
 void fv_collect_send(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
-void fv_collect_cause(struct fv_step *s, const struct fv_answer *a);
+void fv_collect_cause(struct fv_steps *steps, struct fv_step *s, const struct fv_answer *a);
 void fv_collect_send_end(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t id);
 void fv_collect_send_answer(struct fv_rank_collect *r, const struct fv_answer *a);
 void fv_collect_receive(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);

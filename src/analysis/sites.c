@@ -18,20 +18,13 @@ static int by_key(const void *a, const void *b)
 /* Sorted, and each once. */
 static size_t make_unique(struct fv_site_key *keys, size_t count)
 {
-    size_t kept = 0;
-
-    if (count)
-        qsort(keys, count, sizeof(*keys), by_key);
-    for (size_t i = 0; i < count; i++)
-        if (!kept || by_key(&keys[kept - 1], &keys[i]))
-            keys[kept++] = keys[i];
-    return kept;
+    return fv_fold(keys, count, sizeof(*keys), by_key, NULL);
 }
 
 static void add_site(struct fv_bytes *out, const struct fv_def_map *map, uint32_t function, uint64_t path)
 {
-    struct fv_site_key key = { function < map->function_count ? map->functions[function] : FV_NONE,
-                               path < map->node_count ? map->nodes[path] : 0 };
+    struct fv_site_key key = { fv_numbers_get(&map->functions, function),
+                               path < map->nodes.count ? map->nodes.of[path] : 0 };
 
     if (key.node == FV_NONE)
         key.node = 0;
@@ -77,8 +70,8 @@ void fv_sites_collect(struct fv_sites *s, const struct fv_merge *m)
     fv_transport_share(t, &bytes);
     s->items = (struct fv_site_key *)(void *)bytes.data;
     s->count = (uint32_t)(bytes.count / sizeof(*s->items));
-    s->of_node = fv_xcalloc(m->defs.node_count + 1, sizeof(*s->of_node));
-    memset(s->of_node, 0xff, (m->defs.node_count + 1) * sizeof(*s->of_node));
+    s->of_node = fv_xcalloc(m->defs.tree.node_count + 1, sizeof(*s->of_node));
+    memset(s->of_node, 0xff, (m->defs.tree.node_count + 1) * sizeof(*s->of_node));
     for (uint32_t i = s->count; i-- > 0;)
         s->of_node[s->items[i].node] = i;
 }

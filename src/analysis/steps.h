@@ -1,6 +1,6 @@
 /* The calls of a run as the analysis sees them: one step for each call of each thread, in order of time, and
- * what the call had to wait for. Steps are kept in a file of each process (a spill file in the experiment's
- * directory), because there may be more of them than memory; all of it is mapped.
+ * what the call had to wait for. A process keeps the steps of its own ranks: in memory as far as it may, the
+ * others in a spill file without a name; what others need of them they are told.
  *
  * A line is what one thread did: lines are numbered by (rank, thread), over all ranks of the run. */
 #ifndef FV_STEPS_H
@@ -55,40 +55,40 @@ enum fv_step_flags {
     FV_STEP_ALL = 8,    /* all that take part in `instance` depend on each other */
     FV_STEP_PAUSE = 16, /* no call: recording was paused */
     FV_STEP_PROBE = 32, /* MPI_Probe: the receive behind it tells what it waited for */
+    FV_STEP_IDEAL = 64, /* it begins when it would in the ideal network (graph.h) */
 };
 
-/* 64 bytes. */
+/* Times are ns. What few steps have is in a detail: see below. */
 struct fv_step {
-    uint64_t begin, end; /* ns */
-    uint64_t cause_ns;   /* when what the call needs was begun */
-    double cost;         /* scratch of the passes over the graph */
-    uint32_t site;       /* of struct fv_sites; FV_NONE: the end of the rank, or a pause */
+    uint64_t begin : 56, flags : 8;
+    int64_t cause_after : 40; /* when what the call needs was begun, after its own begin; see fv_step_cause() */
+    uint64_t site : 24;       /* of struct fv_sites; see fv_step_site() */
+    uint32_t length : 31, has_detail : 1; /* length: of the call; or, number of the detail; see fv_step_length() */
     uint32_t cause_line; /* by whom (of a send also before it is known), ... */
-    uint32_t cause_site; /* ... in which call ... */
-    uint32_t cause_step; /* ... which is this step of that line */
-    uint32_t comm;       /* of a collective operation; FV_NONE */
-    uint32_t instance;   /* ... which of them */
-    uint32_t part_ns;    /* completion, or a part of the waiting that has a kind of its own */
-    uint8_t kind, flags; /* enum fv_wait_state: what it is if the call waited for the cause */
-    uint16_t locked;     /* of the time since the call before: for locks of its rank's threads */
+    uint32_t cause_step; /* ... which is this step of that line, ... */
+    uint32_t cause_site : 24, kind : 8; /* ... in which call; enum fv_wait_state: what it is if the call waited for it */
 };
 
-/* The part of some time before the call that was spent on waiting for locks, at most all of it. */
-#define FV_LOCKED 65535u /* all */
-static inline uint64_t fv_step_locked(const struct fv_step *s, uint64_t ns)
+struct fv_step_detail {
+    uint64_t length;
+    int64_t cause_after;
+    uint32_t comm;     /* of an operation of all; FV_NONE: of the whole run */
+    uint32_t instance; /* ... which of them */
+    uint32_t part_ns;  /* completion, or a part of the waiting that has a kind of its own */
+    uint16_t locked;   /* of the time since the call before: for locks of its rank's threads */
+};
+
+#define FV_STEP_TIME_MAX ((UINT64_C(1) << 56) - 1)
+#define FV_STEP_NO_SITE  0xffffffu /* the end of the rank, or a pause; so many sites there may be */
+
+static inline uint32_t fv_step_site_of(uint32_t in_step)
 {
-    if (!s->locked)
-        return 0;
-    return s->locked == FV_LOCKED ? ns : (uint64_t)((double)ns * s->locked / FV_LOCKED + 0.5);
+    return in_step == FV_STEP_NO_SITE ? FV_NONE : in_step;
 }
 
-/* Waiting for the cause: from the call's begin until the cause, or, if that came too late, its own end. */
-static inline uint64_t fv_step_wait(const struct fv_step *s)
+static inline uint32_t fv_step_site(const struct fv_step *s)
 {
-    if (!(s->flags & FV_STEP_KNOWN) || !s->kind || s->cause_ns <= s->begin ||
-        (s->flags & FV_STEP_STRICT && s->cause_ns >= s->end))
-        return 0;
-    return (s->cause_ns < s->end ? s->cause_ns : s->end) - s->begin;
+    return fv_step_site_of(s->site);
 }
 
 /* ---- where they are ---- */
@@ -97,68 +97,154 @@ static inline uint64_t fv_step_wait(const struct fv_step *s)
 
 struct fv_line {
     uint32_t rank, slot;         /* index in fv_defs.ranks; thread of it */
-    uint32_t process;            /* whose spill file has the steps */
-    uint32_t count, block_count; /* of steps; of blocks */
+    uint32_t process;            /* that has the steps */
+    uint32_t count, block_count; /* of steps (in the first process: of all lines); of blocks */
     uint32_t *blocks;            /* where they are in the file, in blocks */
     size_t room;
     uint64_t begin_ns, end_ns; /* of the rank's program; of another thread its first and last event */
 };
 
-#define FV_BLOCKS_AN_EXTENT 1024 /* what is mapped at a time: 16 MiB */
+#define FV_BLOCKS_AN_EXTENT 1024 /* what is mapped at a time: 8 MiB */
 
 struct fv_spill {
-    char *path; /* NULL: not open */
-    int file;
+    char *path; /* for messages */
+    int file;   /* -1: not open */
     struct fv_step **extents;
-    size_t extent_count, extent_room, allocated; /* allocated: bytes of the file */
+    size_t extent_count, extent_room, in_memory; /* in_memory: so many extents are not in the file */
+    size_t allocated;                            /* bytes of all */
     uint32_t blocks;
 };
 
 struct fv_steps {
-    struct fv_line *lines;
+    struct fv_line *lines; /* one more: the details, in place of steps */
     uint32_t line_count;
-    uint32_t *first_line;   /* by index in fv_defs.ranks; one more at the end */
-    struct fv_spill *spill; /* by process */
-    int processes, own;
-    bool several_hosts; /* the processes are on: what one writes, another sees when it is in the file */
+    uint32_t *first_line; /* by index in fv_defs.ranks; one more at the end */
+    struct fv_spill spill;
+    uint64_t resident, *visited; /* bytes of the file: that may be in memory; that were looked at */
+    uint32_t processes, own;
+    bool failed; /* no room, or no file: logged once. No step is added any more */
 };
 
 void fv_steps_init(struct fv_steps *steps, const struct fv_merge *merge);
-/* Collective: makes this process's spill file. The first process opens all. The files have no name any more
- * when it returns. False: logged. */
-bool fv_steps_create(struct fv_steps *steps, const struct fv_transport *t, const char *directory);
-/* A new step at the end of a line of this process, cleared; its number is count - 1. NULL: no room; logged.
- */
+/* Collective: makes this process's spill file. memory: bytes that the steps may take of it. False: logged. */
+bool fv_steps_create(struct fv_steps *steps, const struct fv_transport *t, const char *directory,
+                     uint64_t memory);
+/* A new step at the end of a line of this process, cleared; its number is count - 1. NULL: failed. */
 struct fv_step *fv_steps_add(struct fv_steps *steps, uint32_t line);
-/* Collective: the first process learns where all steps are, and maps them. False: logged. */
-bool fv_steps_gather(struct fv_steps *steps, const struct fv_transport *t);
+/* Collective: the first process learns when lines began and ended, and how many steps they have. */
+void fv_steps_gather(struct fv_steps *steps, const struct fv_transport *t);
 void fv_steps_release(struct fv_steps *steps);
 
-/* Takes the files' pages out of this process's memory; they come back when they are looked at. */
+/* Takes the file's pages out of this process's memory; they come back when they are looked at. */
 void fv_steps_forget(const struct fv_steps *steps);
 
-/* A pass over the steps says how many it has looked at, so that never much more than this is resident. */
-#define FV_STEPS_RESIDENT (UINT64_C(64) << 20)
-struct fv_steps_visit {
-    uint64_t bytes;
-};
-static inline void fv_steps_visited(const struct fv_steps *steps, struct fv_steps_visit *visit,
-                                    uint32_t count)
+/* A pass over the steps says how many it has looked at, so that not much more of them is resident than may
+ * be. */
+static inline void fv_steps_visited(const struct fv_steps *steps, uint32_t count)
 {
-    visit->bytes += (uint64_t)count * sizeof(struct fv_step);
-    if (FV_UNLIKELY(visit->bytes > FV_STEPS_RESIDENT)) {
-        visit->bytes = 0;
+    *steps->visited += (uint64_t)count * sizeof(struct fv_step);
+    if (FV_UNLIKELY(*steps->visited > steps->resident))
         fv_steps_forget(steps);
-    }
 }
 
+static inline bool fv_steps_are_own(const struct fv_steps *s, uint32_t line)
+{
+    return s->lines[line].process == s->own;
+}
+
+/* Of a line of this process. */
 static inline struct fv_step *fv_step(const struct fv_steps *s, uint32_t line, uint32_t number)
 {
-    const struct fv_line *l = &s->lines[line];
-    uint32_t block = l->blocks[number / FV_STEPS_A_BLOCK];
+    uint32_t block = s->lines[line].blocks[number / FV_STEPS_A_BLOCK];
 
-    return s->spill[l->process].extents[block / FV_BLOCKS_AN_EXTENT] +
+    return s->spill.extents[block / FV_BLOCKS_AN_EXTENT] +
            (size_t)(block % FV_BLOCKS_AN_EXTENT) * FV_STEPS_A_BLOCK + number % FV_STEPS_A_BLOCK;
+}
+
+/* The steps from `first` on that are of the same call end before this one; and the call's first step before `number`. */
+static inline uint32_t fv_call_behind(const struct fv_steps *s, uint32_t line, uint32_t first)
+{
+    do
+        first++;
+    while (first < s->lines[line].count && fv_step(s, line, first)->flags & FV_STEP_MORE);
+    return first;
+}
+
+static inline uint32_t fv_call_before(const struct fv_steps *s, uint32_t line, uint32_t number)
+{
+    do
+        number--;
+    while (number && fv_step(s, line, number)->flags & FV_STEP_MORE);
+    return number;
+}
+
+/* ---- what is in a step or in its detail ---- */
+
+static inline struct fv_step_detail *fv_step_detail(const struct fv_steps *steps, const struct fv_step *s)
+{
+    return (struct fv_step_detail *)(void *)fv_step(steps, steps->line_count, s->length);
+}
+
+/* A detail, made if there is none. NULL: failed, which steps->failed says; what was to be kept is lost. */
+struct fv_step_detail *fv_step_need_detail(struct fv_steps *steps, struct fv_step *s);
+void fv_step_set_length(struct fv_steps *steps, struct fv_step *s, uint64_t ns);
+/* When what the call needs was begun. */
+void fv_step_set_cause(struct fv_steps *steps, struct fv_step *s, uint64_t ns);
+
+static inline uint64_t fv_step_length(const struct fv_steps *steps, const struct fv_step *s)
+{
+    return FV_UNLIKELY(s->has_detail) ? fv_step_detail(steps, s)->length : s->length;
+}
+
+static inline uint64_t fv_step_end(const struct fv_steps *steps, const struct fv_step *s)
+{
+    return s->begin + fv_step_length(steps, s);
+}
+
+/* When the call before ended, or the line began. */
+static inline uint64_t fv_step_end_before(const struct fv_steps *s, uint32_t line, uint32_t number)
+{
+    return number ? fv_step_end(s, fv_step(s, line, number - 1)) : s->lines[line].begin_ns;
+}
+
+static inline int64_t fv_step_cause_after(const struct fv_steps *steps, const struct fv_step *s)
+{
+    return FV_UNLIKELY(s->has_detail) ? fv_step_detail(steps, s)->cause_after : s->cause_after;
+}
+
+static inline uint64_t fv_step_cause(const struct fv_steps *steps, const struct fv_step *s)
+{
+    return s->begin + (uint64_t)fv_step_cause_after(steps, s);
+}
+
+static inline uint32_t fv_step_part(const struct fv_steps *steps, const struct fv_step *s)
+{
+    return s->has_detail && s->flags & FV_STEP_KNOWN ? fv_step_detail(steps, s)->part_ns : 0;
+}
+
+#define FV_LOCKED 65535u /* all */
+static inline uint64_t fv_locked_part(uint16_t locked, uint64_t ns)
+{
+    return locked == FV_LOCKED ? ns : (uint64_t)((double)ns * locked / FV_LOCKED + 0.5);
+}
+
+/* The part of some time before the call that was spent on waiting for locks, at most all of it. */
+static inline uint64_t fv_step_locked(const struct fv_steps *steps, const struct fv_step *s, uint64_t ns)
+{
+    return FV_UNLIKELY(s->has_detail) ? fv_locked_part(fv_step_detail(steps, s)->locked, ns) : 0;
+}
+
+/* Waiting for the cause: from the call's begin until the cause, or, if that came too late, its own end. */
+static inline uint64_t fv_step_wait(const struct fv_steps *steps, const struct fv_step *s)
+{
+    int64_t after;
+
+    if (!(s->flags & FV_STEP_KNOWN) || !s->kind || (after = fv_step_cause_after(steps, s)) <= 0)
+        return 0;
+    uint64_t length = fv_step_length(steps, s);
+    if ((uint64_t)after >= length && s->flags & FV_STEP_STRICT)
+        return 0;
+    return (uint64_t)after < length ? (uint64_t)after : length;
 }
 
 #endif

@@ -16,7 +16,6 @@ struct pass {
     struct site_sum *sums;
     uint32_t site_count, line, rank;
     bool name_ranks;
-    struct fv_steps_visit visit;
     uint64_t earliest_ns; /* send of a message that is received later */
     uint64_t mpi_ns, calls, wait_ns, paused_ns;
 };
@@ -37,7 +36,7 @@ static bool is_longer(const struct fv_step *a, uint64_t wait_a, const struct fv_
     return wait_a > wait_b;
 }
 
-static void swap_dependencies(struct fv_step *a, struct fv_step *b)
+static void swap_dependencies(struct fv_steps *steps, struct fv_step *a, struct fv_step *b)
 {
     struct fv_step was = *a;
 
@@ -45,6 +44,12 @@ static void swap_dependencies(struct fv_step *a, struct fv_step *b)
     *b = was;
     b->flags = (uint8_t)(was.flags | FV_STEP_MORE);
     a->flags &= (uint8_t)~FV_STEP_MORE;
+    if (b->has_detail && fv_step_detail(steps, b)->locked) { /* is of the call, not of what it depends on */
+        struct fv_step_detail *d = fv_step_need_detail(steps, a);
+
+        if (d)
+            d->locked = fv_step_detail(steps, b)->locked;
+    }
     if (was.flags & FV_STEP_PROBE)
         a->flags |= FV_STEP_PROBE;
 }
@@ -60,19 +65,24 @@ static struct fv_step *sort_call(struct pass *p, uint32_t first, uint32_t stop)
 
         if (!is_receive(s))
             continue;
-        earliest = s->cause_ns < earliest ? s->cause_ns : earliest;
-        if (p->earliest_ns < s->cause_ns)
+        uint64_t cause_ns = fv_step_cause(p->steps, s);
+        earliest = cause_ns < earliest ? cause_ns : earliest;
+        if (p->earliest_ns < cause_ns)
             s->kind = FV_WS_WRONG_ORDER;
     }
     p->earliest_ns = earliest;
+    uint64_t longest = first + 1 < stop ? fv_step_wait(p->steps, best) : 0;
     for (uint32_t i = first + 1; i < stop; i++) {
         struct fv_step *s = fv_step(p->steps, p->line, i);
+        uint64_t wait = fv_step_wait(p->steps, s);
 
-        if (is_longer(s, fv_step_wait(s), best, fv_step_wait(best)))
+        if (is_longer(s, wait, best, longest)) {
             best = s;
+            longest = wait;
+        }
     }
     if (best != call)
-        swap_dependencies(call, best);
+        swap_dependencies(p->steps, call, best);
     return call;
 }
 
@@ -84,7 +94,7 @@ static void tell_probe(struct pass *p, uint32_t first, const struct fv_step *cal
     if (!probe || !(probe->flags & FV_STEP_PROBE) || !is_receive(call))
         return;
     probe->kind = call->kind;
-    probe->cause_ns = call->cause_ns;
+    fv_step_set_cause(p->steps, probe, fv_step_cause(p->steps, call));
     probe->cause_line = call->cause_line;
     probe->cause_site = call->cause_site;
     probe->cause_step = call->cause_step;
@@ -94,7 +104,7 @@ static void tell_probe(struct pass *p, uint32_t first, const struct fv_step *cal
 static void add_kind(struct pass *p, const struct fv_step *s, enum fv_wait_state kind, uint64_t ns)
 {
     if (ns)
-        fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_WAIT, s->site, p->rank, kind, 0, 0, 1, ns });
+        fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_WAIT, fv_step_site(s), p->rank, kind, 0, 0, 1, ns });
 }
 
 static void add_wait(struct pass *p, const struct fv_step *s, enum fv_wait_state kind, uint64_t ns)
@@ -103,8 +113,8 @@ static void add_wait(struct pass *p, const struct fv_step *s, enum fv_wait_state
         return;
     add_kind(p, s, kind, ns);
     fv_tallies_add(p->out,
-                   &(struct fv_tally){ FV_TALLY_CAUSE, s->site, p->name_ranks ? p->rank : FV_NONE, kind,
-                                       s->cause_site, p->steps->lines[s->cause_line].rank, 1, ns });
+                   &(struct fv_tally){ FV_TALLY_CAUSE, fv_step_site(s), p->name_ranks ? p->rank : FV_NONE, kind,
+                                       fv_step_site_of(s->cause_site), p->steps->lines[s->cause_line].rank, 1, ns });
     p->wait_ns += ns;
 }
 
@@ -116,8 +126,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* The waiting of a call by kinds: some are a part of another. */
 static void count_wait(struct pass *p, const struct fv_step *s)
 {
-    uint64_t wait = fv_step_wait(s), part = s->flags & FV_STEP_KNOWN ? s->part_ns : 0;
-    uint64_t after = least(part, s->end - s->begin - wait);
+    uint64_t wait = fv_step_wait(p->steps, s), part = fv_step_part(p->steps, s);
+    uint64_t after = least(part, fv_step_length(p->steps, s) - wait);
 
     if (s->kind == FV_WS_LATE_REDUCE || s->kind == FV_WS_EARLY_WAIT) {
         bool reduce = s->kind == FV_WS_LATE_REDUCE;
@@ -139,22 +149,21 @@ static void count_wait(struct pass *p, const struct fv_step *s)
 static void count_call(struct pass *p, uint32_t first, const struct fv_step *s)
 {
     struct site_sum *sum = &p->sums[s->site < p->site_count ? s->site : p->site_count];
-    uint64_t before = first ? fv_step(p->steps, p->line, first - 1)->end : p->steps->lines[p->line].begin_ns;
-
-    uint64_t gap = s->begin > before ? s->begin - before : 0;
+    uint64_t before = fv_step_end_before(p->steps, p->line, first),
+             gap = s->begin > before ? s->begin - before : 0, length = fv_step_length(p->steps, s);
 
     sum->before_ns += gap;
-    sum->locked_ns += fv_step_locked(s, gap);
+    sum->locked_ns += fv_step_locked(p->steps, s, gap);
     if (s->flags & FV_STEP_PAUSE) {
-        p->paused_ns += s->end - s->begin;
+        p->paused_ns += length;
         return;
     }
-    if (s->site == FV_NONE) /* the end of the program */
+    if (s->site == FV_STEP_NO_SITE) /* the end of the program */
         return;
     sum->calls++;
-    sum->ns += s->end - s->begin;
+    sum->ns += length;
     p->calls++;
-    p->mpi_ns += s->end - s->begin;
+    p->mpi_ns += length;
     count_wait(p, s);
 }
 
@@ -192,7 +201,7 @@ static void do_line(struct pass *p)
         struct fv_step *call = sort_call(p, i, stop);
         tell_probe(p, i, call);
         count_call(p, i, call);
-        fv_steps_visited(p->steps, &p->visit, stop - i);
+        fv_steps_visited(p->steps, stop - i);
     }
     tell_sums(p);
 }
@@ -203,7 +212,7 @@ void fv_waits(struct fv_steps *steps, const struct fv_sites *sites, bool name_ra
 
     p.sums = fv_xcalloc((size_t)sites->count + 1, sizeof(*p.sums));
     for (p.line = 0; p.line < steps->line_count; p.line++) {
-        if (steps->lines[p.line].process != (uint32_t)steps->own || !steps->lines[p.line].count)
+        if (!fv_steps_are_own(steps, p.line) || !steps->lines[p.line].count)
             continue;
         p.rank = steps->lines[p.line].rank;
         do_line(&p);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FV_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FV_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -49,6 +50,14 @@ static inline uint64_t fv_mix(uint64_t x)
 static inline uint64_t fv_mix2(uint64_t a, uint64_t b)
 {
     return fv_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
+}
+
+/* What stands behind the last slash. */
+static inline const char *fv_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
 }
 
 /* Bucket of a size or a duration: 0 holds only 0; bucket b > 0 holds [2^(b-1), 2^b). */

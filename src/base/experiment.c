@@ -243,11 +243,10 @@ void fv_format_utc(char *out, size_t size, int64_t seconds)
 
 static int format_name(char *out, size_t size, const char *program, int ranks, const char *when)
 {
-    const char *slash = strrchr(program, '/');
     char name[65];
     size_t n = 0;
 
-    for (const char *p = slash ? slash + 1 : program; *p && n < sizeof(name) - 1; p++) {
+    for (const char *p = fv_base_name(program); *p && n < sizeof(name) - 1; p++) {
         bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
                      strchr("._+-", *p);
         name[n++] = plain ? *p : '_';
@@ -342,24 +341,47 @@ static int make_directory(const char *path)
     return mkdir(path, 0777) && errno != EEXIST ? -FV_EIO : 0;
 }
 
-/* Takes the directory for a job. The claim is a symbolic link `.job` whose text is the key: made whole or
- * not at all, by one system call, on every file system that a cluster has. 1: another job's. */
+/* Files of root belong to nobody on network file systems that do not trust other hosts' root. */
+#define NOBODY 65534u
+
+/* A directory that somebody else made may hold links to our user's files, in the places of ours. */
+static int open_own(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0 || (!fstat(fd, &st) && (st.st_uid == geteuid() || (!geteuid() && st.st_uid == NOBODY))))
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+#define TAKEN (-2)
+
+/* Takes the directory for a job: its descriptor, -1, or TAKEN by another job. The claim is a symbolic link `.job`
+ * whose text is the key: made whole or not at all, by one system call, on every file system that a cluster has. */
 static int claim(const char *path, uint64_t job)
 {
-    char link[FV_EXPERIMENT_MAX + 8], key[24], found[24];
+    char key[24], found[24];
+    int fd = make_directory(path) ? -1 : open_own(path);
 
-    if (make_directory(path))
-        return -FV_EIO;
-    if (!job) /* cannot tell jobs apart: the rank files, which nobody overwrites, must do */
-        return 0;
-    snprintf(link, sizeof(link), "%s/.job", path);
+    if (fd < 0 || !job) /* cannot tell jobs apart: the rank files, which nobody overwrites, must do */
+        return fd;
     snprintf(key, sizeof(key), "%016llx", (unsigned long long)job);
-    if (!symlink(key, link))
-        return 0;
-    if (errno != EEXIST)
-        return errno == EPERM ? 0 : -FV_EIO; /* EPERM: a file system without symbolic links */
-    ssize_t n = readlink(link, found, sizeof(found));
-    return n != (ssize_t)strlen(key) || memcmp(found, key, strlen(key));
+    if (!symlinkat(key, fd, ".job") || errno == EPERM) /* EPERM: a file system without symbolic links */
+        return fd;
+    int err = -1;
+    if (errno == EEXIST) {
+        ssize_t n = readlinkat(fd, ".job", found, sizeof(found));
+        if (n == (ssize_t)strlen(key) && !memcmp(found, key, strlen(key)))
+            return fd;
+        err = TAKEN;
+    }
+    int why = errno;
+    close(fd);
+    errno = why;
+    return err;
 }
 
 static int absolute(char *out, size_t size, const char *path)
@@ -404,12 +426,12 @@ int fv_experiment_claim(char *out, size_t size, const char *output, const char *
         return err;
 
     size_t end = strlen(out);
-    int taken = claim(out, job);
-    for (int suffix = 2; taken == 1 && suffix < 1000; suffix++) {
+    int fd = claim(out, job);
+    for (int suffix = 2; fd == TAKEN && suffix < 1000; suffix++) {
         snprintf(out + end, size - end, "-%d", suffix);
-        taken = claim(out, job);
+        fd = claim(out, job);
     }
-    if (taken == 1)
+    if (fd == TAKEN)
         errno = EEXIST;
-    return taken ? -FV_EIO : 0;
+    return fd < 0 ? -FV_EIO : fd;
 }

@@ -1,5 +1,6 @@
 /* See options.h. */
 #include "base/options.h"
+#include "base/near.h"
 #include "base/experiment.h"
 #include "base/perf_events.h"
 
@@ -228,8 +229,8 @@ const struct fv_option fv_option_table[] = {
       "write the experiment to DIR (default: fvmpi-PROGRAM-RANKSp-TIME in the current directory)",
       FV_USE_APPLICATION, parse_output, FIELD(output), 0, 0 },
     { "FVMPI_DEPTH", "--depth", 0, "N", "0",
-      "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them",
-      FV_USE_APPLICATION, parse_number, FIELD(depth), 0, DEPTH_MOST },
+      "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them", FV_USE_APPLICATION,
+      parse_number, FIELD(depth), 0, DEPTH_MOST },
     { "FVMPI_PROFILE_MAX", "--profile-max", 0, "SIZE", "4M",
       "statistics per process, at most; calls beyond it are counted without their call path",
       FV_USE_APPLICATION, parse_size, FIELD(profile_max), 65536, SIZE_MOST },
@@ -237,29 +238,35 @@ const struct fv_option fv_option_table[] = {
       "log per thread from which waiting in collectives is computed; thinned when it is full",
       FV_USE_APPLICATION, parse_size, FIELD(collectives_max), 4096, SIZE_MOST },
     { "FVMPI_TRACE", "--trace", 't', NULL, "0",
-      "record each MPI call with its time, for `fvunify`, which makes an OTF2 archive",
-      FV_USE_APPLICATION, parse_flag, FIELD(trace), 0, 0 },
+      "record each MPI call with its time, for `fvunify`, which makes an OTF2 archive", FV_USE_APPLICATION,
+      parse_flag, FIELD(trace), 0, 0 },
     { "FVMPI_TRACE_MAX", "--trace-max", 0, "SIZE", "1G",
-      "trace per process, at most; then the trace ends and the profile goes on",
-      FV_USE_APPLICATION, parse_size, FIELD(trace_max), 65536, SIZE_MOST },
+      "trace per process, at most; then the trace ends and the profile goes on", FV_USE_APPLICATION,
+      parse_size, FIELD(trace_max), 65536, SIZE_MOST },
     { "FVMPI_TRACE_ZSTD", "--trace-zstd", 0, "LEVEL", "0",
-      "compress the trace, piece by piece, by libzstd: 1 (fast) to 19; 0 does not",
-      FV_USE_APPLICATION, parse_number, FIELD(trace_zstd), 0, 19 },
+      "compress the trace, piece by piece, by libzstd: 1 (fast) to 19; 0 does not", FV_USE_APPLICATION,
+      parse_number, FIELD(trace_zstd), 0, 19 },
     { "FVMPI_BARRIER", "--barrier", 0, "off|before|after", "off",
-      "insert a barrier before (after) each blocking collective: imbalance and transfer apart, a perturbed run",
+      "insert a barrier before (after) each blocking collective: imbalance and transfer apart, a perturbed "
+      "run",
       FV_USE_APPLICATION, parse_choice, FIELD(barrier), 0, 0 },
     { "FVMPI_BARRIER_WAIT", "--barrier-wait", 0, "SECONDS", "10",
-      "with --barrier: how long MPI_Init waits for all ranks to agree to it",
-      FV_USE_APPLICATION, parse_number, FIELD(barrier_wait), 0, 3600 },
+      "with --barrier: how long MPI_Init waits for all ranks to agree to it", FV_USE_APPLICATION,
+      parse_number, FIELD(barrier_wait), 0, 3600 },
     { "FVMPI_SAMPLE", "--sample", 0, NULL, "0",
       "sample CPU time and whole instances of functions, 100 times a second; --sample=RATE as often as that",
       FV_USE_APPLICATION, parse_rate, FIELD(sample), 2, 5000 },
+    { "FVMPI_SAMPLE_BUDGET", "--sample-budget", 0, "PERCENT", "5",
+      "sampled instances may take so much of a thread's CPU time; then samples only count where it goes",
+      FV_USE_APPLICATION, parse_number, FIELD(sample_budget), 1, 100 },
     { "FVMPI_EVENTS", "--events", 0, "LIST", "",
-      "count up to 4 performance events inside the sampled instances, by libpfm4's names with commas between; "
+      "count up to 4 performance events inside the sampled instances, by libpfm4's names with commas "
+      "between; "
       "turns --sample on",
       FV_USE_APPLICATION, parse_events, FIELD(events), 0, 0 },
     { "FVMPI_THREADS", "--threads", 0, NULL, "0",
-      "record locks, barriers and other waiting of threads; --threads=hold,owner also how long locks are held, "
+      "record locks, barriers and other waiting of threads; --threads=hold,owner also how long locks are "
+      "held, "
       "and by whom",
       FV_USE_APPLICATION, parse_threads, FIELD(threads), 0, 0 },
     { "FVMPI_SECTION_LEVEL", "--section-level", 0, "N", "0",
@@ -269,35 +276,35 @@ const struct fv_option fv_option_table[] = {
       "CPU time, page faults and context switches of sections; --section-cpu=0 makes begin and end cheaper",
       FV_USE_APPLICATION, parse_flag, FIELD(section_cpu), 0, 0 },
     { "FVMPI_OFF_AT_START", "--off-at-start", 0, NULL, "0",
-      "record nothing until MPI_Pcontrol(1) or fvmpi_resume()",
-      FV_USE_APPLICATION, parse_flag, FIELD(off_at_start), 0, 0 },
+      "record nothing until MPI_Pcontrol(1) or fvmpi_resume()", FV_USE_APPLICATION, parse_flag,
+      FIELD(off_at_start), 0, 0 },
     { "FVMPI_CLOCK", "--clock", 0, "auto|tsc|monotonic", "auto",
-      "the clock; auto takes the processor's counter where the kernel trusts it",
-      FV_USE_APPLICATION, parse_choice, FIELD(clock), 0, 0 },
+      "the clock; auto takes the processor's counter where the kernel trusts it", FV_USE_APPLICATION,
+      parse_choice, FIELD(clock), 0, 0 },
     { "FVMPI_DISABLE", "--disable", 0, NULL, "0", "load the library, record nothing, write nothing",
       FV_USE_APPLICATION, parse_flag, FIELD(disable), 0, 0 },
-    { "FVMPI_QUIET", "--quiet", 'q', NULL, "0", "print nothing but warnings and errors",
-      FV_USE_APPLICATION, parse_flag, FIELD(quiet), 0, 0 },
+    { "FVMPI_QUIET", "--quiet", 'q', NULL, "0", "print nothing but warnings and errors", FV_USE_APPLICATION,
+      parse_flag, FIELD(quiet), 0, 0 },
     { "FVMPI_MPI", "--mpi", 0, "mpich|openmpi|serial", "",
-      "use this flavour of the library (default: the one that the program is linked with)",
-      FV_USE_RUN, parse_choice, FV_NO_FIELD, 0, 0 },
-    { NULL, "--dry-run", 0, NULL, "0", "print the environment and the command, do nothing",
-      FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
+      "use this flavour of the library (default: the one that the program is linked with)", FV_USE_RUN,
+      parse_choice, FV_NO_FIELD, 0, 0 },
+    { NULL, "--dry-run", 0, NULL, "0", "print the environment and the command, do nothing", FV_USE_RUN,
+      parse_flag, FV_NO_FIELD, 0, 0 },
     { NULL, "--print-config", 0, NULL, "0", "print each option, its value and where it comes from",
       FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
     { NULL, "--help", 'h', NULL, "0", "print this help", FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
     { "FVMPI_LIBDIR", NULL, 0, "DIR", "", "where the libfvmpi-*.so are (default: as installed)",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_PROCESS", NULL, 0, "PID", "",
-      "the only process that the serial flavour records; set by `fvmpi run`",
-      FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+      "the only process that the serial flavour records; set by `fvmpi run`", FV_USE_VARIABLE, parse_any,
+      FV_NO_FIELD, 0, 0 },
     { "FVMPI_CALL_EVENT", NULL, 0, "EVENT", "",
       "a precise event of calls, encoded, that samples entries of functions; set by `fvmpi run` where the "
       "processor has one",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
-      "further directories with debug files by build-id, for `fvmpi report`",
-      FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+      "directories with debug files by build-id, DIR:DIR..., for `fvmpi report`", FV_USE_VARIABLE, parse_any,
+      FV_NO_FIELD, 0, 0 },
     { "FVMPI_IO", "--io", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_MEMORY", "--memory", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SENSORS", "--sensors", 0, "LIST", "", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
@@ -327,7 +334,7 @@ const struct fv_option *fv_option_by_letter(char letter)
     return NULL;
 }
 
-const struct fv_option *fv_option_by_variable(const char *name, size_t length)
+static const struct fv_option *by_variable(const char *name, size_t length)
 {
     for (size_t i = 0; i < fv_option_count; i++)
         if (is_word(fv_option_table[i].variable, name, length))
@@ -335,52 +342,16 @@ const struct fv_option *fv_option_by_variable(const char *name, size_t length)
     return NULL;
 }
 
-unsigned fv_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    unsigned row[64];
-
-    if (a_length >= 64 || b_length >= 64)
-        return 64;
-    for (unsigned j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (unsigned i = 0; i < a_length; i++) {
-        unsigned diagonal = row[0]; /* of the row above, one to the left */
-        row[0] = i + 1;
-        for (unsigned j = 0; j < b_length; j++) {
-            unsigned best = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            if (diagonal + 1 < best)
-                best = diagonal + 1;
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            row[j + 1] = best;
-        }
-    }
-    return row[b_length];
-}
-
-bool fv_edit_near(unsigned distance, size_t length)
-{
-    return distance <= 1 + length / 3;
-}
-
 static const struct fv_option *nearest(bool variables, const char *word, size_t length)
 {
-    const size_t common = variables ? strlen("FVMPI_") : strlen("--");
-    const struct fv_option *found = NULL;
-    unsigned best = ~0u;
+    struct fv_near near = { word, length, NULL, 0 };
 
     for (size_t i = 0; i < fv_option_count; i++) {
         const char *name = variables ? fv_option_table[i].variable : fv_option_table[i].flag;
-        if (!name)
-            continue;
-        unsigned distance = fv_edit_distance(name, strlen(name), word, length);
-        if (distance < best) {
-            best = distance;
-            found = &fv_option_table[i];
-        }
+        if (name)
+            fv_near_try(&near, name, &fv_option_table[i]);
     }
-    return length > common && fv_edit_near(best, length - common) ? found : NULL;
+    return fv_near_item(&near, variables ? strlen("FVMPI_") : strlen("--"));
 }
 
 const struct fv_option *fv_option_near_flag(const char *word, size_t length)
@@ -397,7 +368,7 @@ const struct fv_option *fv_option_near_variable(const char *word, size_t length)
 
 static void report_unknown(const char *name, size_t length)
 {
-    const struct fv_option *option = fv_option_by_variable(name, length);
+    const struct fv_option *option = by_variable(name, length);
     const struct fv_option *near = option ? NULL : fv_option_near_variable(name, length);
     int shown = length > 200 ? 200 : (int)length;
 

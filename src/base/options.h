@@ -26,6 +26,7 @@ struct fv_options {
     uint64_t section_level; /* sections of a higher level are not measured */
     bool section_cpu;       /* CPU time, faults and switches of sections */
     uint64_t sample;       /* ticks per second of a thread's CPU time; 0: none */
+    uint64_t sample_budget; /* percent of a thread's CPU time that measuring instances may take */
     const char *events;    /* to count in instances: base/perf_events.h; in static storage; NULL: none */
 };
 
@@ -66,16 +67,10 @@ void fv_options_check_env(void);
 
 const struct fv_option *fv_option_by_flag(const char *flag, size_t length);
 const struct fv_option *fv_option_by_letter(char letter);
-const struct fv_option *fv_option_by_variable(const char *name, size_t length);
 
 /* The row whose flag, or variable, looks most like a word that nobody knows; NULL: none is near. */
 const struct fv_option *fv_option_near_flag(const char *word, size_t length);
 const struct fv_option *fv_option_near_variable(const char *word, size_t length);
-
-/* Edits that make one word of the other (Levenshtein); words past 63 bytes count as far away. */
-unsigned fv_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length);
-/* Is that few enough for "did you mean ...?" */
-bool fv_edit_near(unsigned distance, size_t length);
 
 /* "4M" -> 4194304: digits with at most one of k, M, G, T (powers of 1024), then B or iB if you like.
  * NULL, or why not; *out is set on success only. */

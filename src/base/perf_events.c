@@ -1,6 +1,6 @@
 /* See perf_events.h. Generic names: <linux/perf_event.h>, enum perf_hw_id, perf_sw_ids, perf_hw_cache_id. */
 #include "base/perf_events.h"
-#include "base/options.h"
+#include "base/near.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -212,8 +212,7 @@ const char *fv_perf_event_near(const char *name)
 {
     char upper[FV_PERF_EVENT_NAME];
     size_t length = strcspn(name, ":");
-    const char *found = NULL;
-    unsigned best = ~0u;
+    struct fv_near near = { upper, length, NULL, 0 };
 
     if (length >= sizeof(upper))
         return NULL;
@@ -221,14 +220,9 @@ const char *fv_perf_event_near(const char *name)
         upper[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A'
                           : name[i] == '_'                 ? '-'
                                                            : name[i]);
-    for (unsigned i = 0; i < GENERIC; i++) {
-        unsigned distance = fv_edit_distance(generic[i].name, strlen(generic[i].name), upper, length);
-        if (distance < best) {
-            best = distance;
-            found = generic[i].name;
-        }
-    }
-    return length && fv_edit_near(best, length) ? found : NULL;
+    for (unsigned i = 0; i < GENERIC; i++)
+        fv_near_try(&near, generic[i].name, generic[i].name);
+    return fv_near_item(&near, 0);
 }
 
 bool fv_perf_event_in_user_mode(const struct fv_perf_event *event)

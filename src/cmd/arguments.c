@@ -1,6 +1,7 @@
 /* See arguments.h. */
 #include "cmd/arguments.h"
-#include "base/options.h"
+#include "base/base.h"
+#include "base/near.h"
 #include "cmd/cmd.h"
 
 #include <stdio.h>
@@ -29,19 +30,11 @@ static int take_operand(const struct fv_arguments *a, int argc, char **argv, con
 /* The long option that `word` without its value is nearest to, if it is near; NULL, too, if it is one. */
 static const char *nearest(const struct option *table, const char *word)
 {
-    size_t length = strcspn(word, "=");
-    const char *found = NULL;
-    unsigned best = ~0u;
+    struct fv_near near = { word, strcspn(word, "="), NULL, 0 };
 
-    for (; table->name; table++) {
-        unsigned distance = fv_edit_distance(table->name, strlen(table->name), word, length);
-
-        if (distance < best) {
-            best = distance;
-            found = table->name;
-        }
-    }
-    return length && best && fv_edit_near(best, length) ? found : NULL;
+    for (; table->name; table++)
+        fv_near_try(&near, table->name, table->name);
+    return near.edits ? fv_near_item(&near, 0) : NULL;
 }
 
 static int say_unknown(const struct fv_arguments *a, const char *word)

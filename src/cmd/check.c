@@ -86,26 +86,20 @@ static int parse(int argc, char **argv, struct options *o)
 
 static int check_to_json(const struct options *o, struct fv_check_result *result)
 {
-    bool to_stdout = !strcmp(o->json, "-");
-    struct fv_json json = { .out = to_stdout ? stdout : fopen(o->json, "we") };
-    const struct fv_check_options options = { .all = o->all, .json = &json };
-    int err;
+    struct fv_whole_file file;
+    int failed = fv_output_open(&file, o->json, "--json");
 
-    if (!json.out) {
-        fv_log("%s: %s; choose another place for --json", o->json, strerror(errno));
-        return -FV_EIO;
-    }
+    if (failed)
+        return failed;
+    struct fv_json json = { .out = file.stream };
+    const struct fv_check_options options = { .all = o->all, .json = &json };
     fv_json_object(&json, NULL);
     fv_json_string(&json, "schema", "fvmpi-check-1");
     fv_json_string(&json, "archive", o->archive);
-    err = fv_check_archive(o->archive, &options, result);
+    int err = fv_check_archive(o->archive, &options, result);
     fv_json_end(&json);
-    bool failed = fflush(json.out) || ferror(json.out) || json.failed;
-    if (!to_stdout && fclose(json.out))
-        failed = true;
-    if (failed)
-        fv_log("%s: %s; choose another place for --json", o->json, strerror(errno));
-    return err ? err : failed ? -FV_EIO : 0;
+    failed = fv_output_close(&file, o->json, "--json", json.failed ? -FV_EIO : 0);
+    return err ? err : failed;
 }
 
 static int check_to_text(const struct options *o, struct fv_check_result *result)

@@ -2,7 +2,9 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
-#include "report/diff.h"
+#include "diff/diff_relations.h"
+#include "views/relations.h"
+#include "views/views.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -29,15 +31,16 @@ static const char usage[] =
     "the mean\n"
     "of a rank, so that runs on different numbers of ranks compare.\n"
     "\n"
-    "  --json FILE    the whole comparison as JSON, schema fvmpi-diff-1; - is stdout\n"
+    "  --json FILE    the whole comparison as JSON, schema fvmpi-diff-2; - is stdout\n"
+    "  --schema       prints the JSON Schema of what --json writes\n"
     "  --text         text too, beside --json\n"
     "  --top N        rows in each list of the text (10)\n"
     "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
     "Call paths are joined by function, file and line, and where the program was built anew and lines have "
     "moved by\n"
-    "the names of functions. For that the program of A must still be there, or its debug file in a directory "
-    "that\n"
-    "FVMPI_DEBUG_PATH names (DIR/.build-id/xx/yyyy.debug): keep it when you build anew.\n"
+    "the names of functions. For that the program of A must still be there, or its debug file in one of the "
+    "directories\n"
+    "that FVMPI_DEBUG_PATH names (DIR/.build-id/xx/yyyy.debug): keep it when you build anew.\n"
     "Exit status: 0 compared, 1 could not be compared, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
@@ -45,7 +48,15 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi diff", what, why);
 }
 
-enum { OPT_JSON = 256, OPT_TEXT };
+enum { OPT_JSON = 256, OPT_TEXT, OPT_SCHEMA };
+
+static int print_schema(void)
+{
+    if (!fv_json_schema(FV_DIFF_SCHEMA, "What fvmpi diff A B --json FILE writes", fv_diff_relations, stdout))
+        return FV_EXIT_OK;
+    fv_log("stdout: %s; the schema is cut", strerror(errno));
+    return FV_EXIT_FAILED;
+}
 
 static int take_option(void *options, int option)
 {
@@ -54,6 +65,7 @@ static int take_option(void *options, int option)
     switch (option) {
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
+    case OPT_SCHEMA: return print_schema();
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
     return fv_output_option(option, &o->view, wrong);
@@ -65,6 +77,7 @@ static int take_arguments(struct options *o, int argc, char **argv, unsigned sid
     static const struct option table[] = {
         { "json", required_argument, NULL, OPT_JSON },
         { "text", no_argument, NULL, OPT_TEXT },
+        { "schema", no_argument, NULL, OPT_SCHEMA },
         FV_OUTPUT_OPTIONS,
         { "help", no_argument, NULL, 'h' },
         { 0 },
@@ -134,9 +147,10 @@ static int parse(int argc, char **argv, struct options *o)
 
 static int write_json(const struct fv_diff *diff, const char *path)
 {
-    FILE *out = fv_output_open(path);
+    struct fv_whole_file file;
+    int err = fv_output_open(&file, path, "--json");
 
-    return fv_output_close(out, path, "--json", out ? fv_diff_json(diff, out) : -FV_EIO);
+    return err ? err : fv_output_close(&file, path, "--json", fv_diff_json(diff, file.stream));
 }
 
 int fv_cmd_diff(int argc, char **argv)

@@ -2,7 +2,7 @@
  * One small function prints a record type; strings are quoted and escaped. What is damaged is a line, too. */
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
-#include "report/experiment.h"
+#include "experiment/experiment.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -567,8 +567,17 @@ int fv_cmd_dump(int argc, char **argv)
         return status;
     if (fv_experiment_open_all(&experiment, path))
         return FV_EXIT_FAILED;
-    for (size_t i = 0; i < experiment.count; i++)
+    for (size_t i = 0; i < experiment.count; i++) {
+        int err = fv_reader_wake(experiment.files[i].reader);
+
+        if (err)
+            fv_log("%s: %s", experiment.files[i].name,
+                   err == -FV_ENOMEM ? "there is no memory to read it" : "it changed while it was read");
+        if (err == -FV_ENOMEM)
+            continue;
         print_file(experiment.files[i].name, experiment.files[i].reader);
+        fv_reader_rest(experiment.files[i].reader);
+    }
     for (size_t i = 0; i < experiment.problems.count; i++)
         fv_log("%s: %s", experiment.problems.items[i].file ? experiment.problems.items[i].file : path,
                experiment.problems.items[i].text);

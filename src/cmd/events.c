@@ -1,6 +1,7 @@
 /* See events.h. */
 #include "cmd/events.h"
-#include "base/options.h"
+#include "base/base.h"
+#include "base/near.h"
 #include "base/perf_events.h"
 
 #include <linux/perf_event.h>
@@ -51,26 +52,19 @@ static const char *encode(struct fv_perf_event *event)
 /* Of a processor's own events, the one whose name is nearest to the word's; NULL: none is near. */
 static const char *nearest(const char *word)
 {
-    size_t length = strcspn(word, ":"), pmu;
-    const char *found = NULL;
-    unsigned best = ~0u;
+    struct fv_near near = { word, strcspn(word, ":"), NULL, 0 };
 
-    for (pmu = 0; pfm_is_ready() && pmu < PFM_PMU_MAX; pmu++) {
+    for (size_t pmu = 0; pfm_is_ready() && pmu < PFM_PMU_MAX; pmu++) {
         pfm_pmu_info_t info = { .size = sizeof(info) };
         if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) || !info.is_present || pmu == PFM_PMU_PERF_EVENT)
             continue;
         for (int i = info.first_event; i != -1; i = pfm_get_event_next(i)) {
             pfm_event_info_t event = { .size = sizeof(event) };
-            if (pfm_get_event_info(i, PFM_OS_PERF_EVENT_EXT, &event))
-                continue;
-            unsigned distance = fv_edit_distance(event.name, strlen(event.name), word, length);
-            if (distance < best) {
-                best = distance;
-                found = event.name;
-            }
+            if (!pfm_get_event_info(i, PFM_OS_PERF_EVENT_EXT, &event))
+                fv_near_try(&near, event.name, event.name);
         }
     }
-    return fv_edit_near(best, length) ? found : NULL;
+    return fv_near_item(&near, 0);
 }
 
 #define WHERE "`perf list` shows the generic names, libpfm4's `showevtinfo` all of them"

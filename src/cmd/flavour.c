@@ -37,13 +37,6 @@ enum fv_flavour fv_flavour_of_library(const char *name, bool *unknown)
     return FV_FLAVOUR_NONE;
 }
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static enum verdict judge(const char *path, const struct fv_libraries *libraries, struct fv_finding *out)
 {
     const struct fv_library *found = NULL;
@@ -56,7 +49,7 @@ static enum verdict judge(const char *path, const struct fv_libraries *libraries
         if (!flavour && !unknown)
             continue;
         if (unknown || (found && flavour != out->flavour)) {
-            snprintf(out->why, sizeof(out->why), "%.200s needs %.100s%s%.100s", base_of(path), library->name,
+            snprintf(out->why, sizeof(out->why), "%.200s needs %.100s%s%.100s", fv_base_name(path), library->name,
                      found ? " and " : ", an MPI that fvmpi does not know", found ? found->name : "");
             out->flavour = FV_FLAVOUR_NONE;
             return OTHER_MPI;
@@ -68,8 +61,8 @@ static enum verdict judge(const char *path, const struct fv_libraries *libraries
     }
     if (!found)
         return NO_MPI;
-    by = strcmp(found->by, path) ? base_of(found->by) : NULL;
-    snprintf(out->why, sizeof(out->why), "%.150s needs %.100s%s%.150s", base_of(path), found->name,
+    by = strcmp(found->by, path) ? fv_base_name(found->by) : NULL;
+    snprintf(out->why, sizeof(out->why), "%.150s needs %.100s%s%.150s", fv_base_name(path), found->name,
              by ? " through " : "", by ? by : "");
     return FOUND;
 }
@@ -146,12 +139,12 @@ static void ask_launcher(const char *launcher, enum verdict of_program, const ch
         snprintf(out->why, sizeof(out->why), launcher ? "%.200s is its launcher" : "%.200s is set",
                  launcher ? launcher : variable);
     } else if (launcher || fv_under_launcher()) {
-        snprintf(out->why, sizeof(out->why), "%.200s %s, and its launcher may be any MPI's", base_of(program),
+        snprintf(out->why, sizeof(out->why), "%.200s %s, and its launcher may be any MPI's", fv_base_name(program),
                  of_program == NOT_ELF ? "is no ELF file" : "needs no MPI library");
     } else {
         out->flavour = FV_FLAVOUR_SERIAL;
         snprintf(out->why, sizeof(out->why), "%.200s needs no MPI library, and there is no launcher",
-                 base_of(program));
+                 fv_base_name(program));
     }
 }
 

@@ -32,7 +32,7 @@ static const char usage[] =
     "      --no-symbols  call paths as module+offset\n"
     "      --no-analysis  do not look for waiting and its causes (DIR/analysis.json)\n"
     "      --keep      keep the unfinished archive when the merge fails\n"
-    "  -q, --quiet     say nothing but errors\n"
+    "  -q, --quiet     say nothing but errors and what is missing\n"
     "  -v, --verbose   say what is done\n"
     "  -h, --help      this text\n"
     "      --version   the version\n"
@@ -180,34 +180,49 @@ static bool said_interrupted(struct fv_unify *r)
     return interrupted;
 }
 
+#define EVENT_GROWS 4 /* about: bytes of an event in the archive for one in a rank file */
+
+/* No more than the events of the largest rank file may need: OTF2 clears all of a buffer for each location.
+ * The same in all processes, because the archive says it. */
 static uint64_t buffer_bytes(const struct fv_unify *r)
 {
+    uint64_t most = r->merge.largest_bytes;
     uint32_t threads = 1;
 
+    fv_transport_max(r->merge.transport, &most, 1);
     for (size_t i = 0; i < r->merge.defs.rank_count; i++)
         if (r->merge.defs.ranks[i].thread_count > threads)
             threads = r->merge.defs.ranks[i].thread_count;
     uint64_t bytes = r->options.memory / 2 / threads;
+    bytes = bytes / EVENT_GROWS < most ? bytes : most * EVENT_GROWS;
     return bytes > 16 << 20 ? 16 << 20 : bytes;
 }
 
-/* A rank without a file is a location without events. */
-static bool add_missing(struct fv_unify *r, struct fv_sink *sink)
+/* A group or communicator has no more. */
+static uint64_t most_members(const struct fv_defs *d)
 {
-    const struct fv_defs *d = &r->merge.defs;
-    uint32_t index = 0;
-    bool good = true;
+    uint64_t most = d->world_size;
 
-    for (uint32_t rank = 0; rank < d->world_size && good; rank++) {
-        while (index < d->rank_count && d->ranks[index].world_rank < rank)
-            index++;
-        if (index < d->rank_count && d->ranks[index].world_rank == rank)
-            continue;
-        r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
-        r->locations[r->location_count++] = (struct fv_location_stats){ .location = rank };
-        good = sink->open(sink, 0, rank) && sink->close(sink, 0);
+    for (size_t i = 0; i < d->rank_count; i++)
+        most += d->ranks[i].thread_count;
+    for (size_t i = 0; i < d->comm_count; i++) {
+        uint64_t size = (uint64_t)d->comms[i].size + d->comms[i].remote_size;
+
+        most = size > most ? size : most;
     }
-    return good;
+    return most;
+}
+
+/* All ranks without a file are one location without events. */
+static bool add_absent(struct fv_unify *r, struct fv_sink *sink)
+{
+    uint32_t rank = fv_defs_first_absent(&r->merge.defs);
+
+    if (!first_process || rank == FV_NONE)
+        return true;
+    r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
+    r->locations[r->location_count++] = (struct fv_location_stats){ .location = rank };
+    return sink->open(sink, 0, rank) && sink->close(sink, 0);
 }
 
 static bool replay_all(struct fv_unify *r)
@@ -252,7 +267,7 @@ static bool replay_all(struct fv_unify *r)
     r->instances = weave.stats;
     r->unknown_sections = sections.unknown;
     progress_end(&r->progress);
-    return good && !interrupted && (!first_process || add_missing(r, archive));
+    return good && !interrupted && add_absent(r, archive);
 }
 
 static int by_location(const void *a, const void *b)
@@ -363,7 +378,7 @@ static bool write_archive(struct fv_unify *r)
     const struct fv_transport *t = r->merge.transport;
     const char *output = r->options.output ? r->options.output : r->options.directory;
 
-    r->archive = fv_archive_open(output, t, buffer_bytes(r));
+    r->archive = fv_archive_open(output, t, buffer_bytes(r), most_members(&r->merge.defs));
     if (!r->archive)
         return false;
     bool good = fv_archive_begin_events(r->archive, &r->merge.defs, &r->merge.locks, r->merge.context_of_node,
@@ -406,8 +421,9 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
         fv_transport_sum(t, (uint64_t *)&r->stats, sizeof(r->stats) / sizeof(uint64_t));
         fv_transport_sum(t, (uint64_t *)&r->instances, sizeof(r->instances) / sizeof(uint64_t));
         fv_transport_sum(t, &r->unknown_sections, 1);
-        r->incomplete = fv_transport_any(t, r->incomplete || r->stats.damaged || r->instances.damaged ||
-                                                r->instances.no_context || r->unknown_sections);
+        if (good && first_process)
+            fv_unify_say_missing(r);
+        r->incomplete = fv_transport_any(t, r->incomplete);
         if (good && first_process && !r->options.quiet)
             fv_unify_say_result(r, now_s() - begin);
     }

@@ -25,18 +25,11 @@ enum fv_flavour fv_flavour_by_name(const char *name)
     return FV_FLAVOUR_NONE;
 }
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 bool fv_is_launcher(const char *word)
 {
     static const char *const whole[] = { "mpiexec", "mpirun", "orterun",    "prterun", "prun",
                                          "srun",    "aprun",  "mpirun_rsh", "jsrun" };
-    const char *name = base_of(word);
+    const char *name = fv_base_name(word);
 
     for (unsigned i = 0; i < sizeof(whole) / sizeof(*whole); i++)
         if (!strcmp(name, whole[i]))
@@ -58,10 +51,10 @@ enum fv_flavour fv_launcher_flavour(const char *path)
 {
     struct fv_libraries libraries = { .items = NULL };
     char *real = realpath(path, NULL);
-    enum fv_flavour flavour = flavour_of_name(base_of(path));
+    enum fv_flavour flavour = flavour_of_name(fv_base_name(path));
 
     if (!flavour && real)
-        flavour = flavour_of_name(base_of(real));
+        flavour = flavour_of_name(fv_base_name(real));
     if (!flavour && real && !fv_loader_scan(real, &libraries))
         for (size_t i = 0; i < libraries.count && !flavour; i++)
             if (!strncmp(libraries.items[i].name, "libopen-rte.so", 14) ||
@@ -84,7 +77,7 @@ static int number_after(const char *text)
 int fv_launcher_ranks(char *const argv[])
 {
     static const char *const names[] = { "-n", "-np", "--n", "--np", "-c", "--ntasks" };
-    bool is_srun = !strcmp(base_of(argv[0]), "srun"); /* whose -c is cpus per task */
+    bool is_srun = !strcmp(fv_base_name(argv[0]), "srun"); /* whose -c is cpus per task */
     int ranks = 0;
 
     for (int i = 1; argv[i]; i++) {

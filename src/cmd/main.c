@@ -1,5 +1,6 @@
 /* fvmpi: a table of sub-commands. */
-#include "base/options.h"
+#include "base/base.h"
+#include "base/near.h"
 #include "cmd/cmd.h"
 #include "fvmpi.h"
 
@@ -33,18 +34,13 @@ static void print_help(FILE *out)
 
 static int unknown(const char *word)
 {
-    int best = -1;
-    unsigned least = ~0u;
+    struct fv_near near = { word, strlen(word), NULL, 0 };
 
-    for (int i = 0; i < COMMANDS; i++) {
-        unsigned distance = fv_edit_distance(word, strlen(word), commands[i].name, strlen(commands[i].name));
-        if (distance < least) {
-            least = distance;
-            best = i;
-        }
-    }
-    if (fv_edit_near(least, strlen(word)))
-        fv_log("%s: no such command; did you mean `fvmpi %s`?", word, commands[best].name);
+    for (int i = 0; i < COMMANDS; i++)
+        fv_near_try(&near, commands[i].name, commands[i].name);
+    const char *meant = fv_near_item(&near, 0);
+    if (meant)
+        fv_log("%s: no such command; did you mean `fvmpi %s`?", word, meant);
     else
         fv_log("%s: no such command; `fvmpi --help` lists them", word);
     return FV_EXIT_USAGE;

@@ -97,7 +97,7 @@ struct fv_text_options fv_output_defaults(void)
 
 bool fv_output_is_recorded(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = fv_base_name(path);
     char magic[sizeof(((struct fv_file_header *)NULL)->magic)], claim[4096];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a pipe */
     bool is_rank_file = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
@@ -123,16 +123,21 @@ bool fv_output_holds_run(const char *path)
     return found;
 }
 
-FILE *fv_output_open(const char *path)
+static int said(const char *path, const char *option, int err)
 {
-    return strcmp(path, "-") ? fopen(path, "we") : stdout;
-}
-
-int fv_output_close(FILE *out, const char *path, const char *option, int err)
-{
-    if (!out || (out != stdout && fclose(out)))
-        err = -FV_EIO;
-    if (err)
+    if (err && !strcmp(path, "-"))
+        fv_log("stdout: %s; what %s writes is cut", strerror(errno), option);
+    else if (err)
         fv_log("%s: %s; choose another place for %s", path, strerror(errno), option);
     return err;
+}
+
+int fv_output_open(struct fv_whole_file *out, const char *path, const char *option)
+{
+    return said(path, option, fv_whole_file_open(out, path));
+}
+
+int fv_output_close(struct fv_whole_file *file, const char *path, const char *option, int err)
+{
+    return said(path, option, fv_whole_file_close(file, err));
 }

@@ -3,7 +3,8 @@
 #define FV_OUTPUT_H
 
 #include "cmd/arguments.h"
-#include "report/views.h"
+#include "tool/whole_file.h"
+#include "views/views.h"
 
 /* The options of the text, for the table of a command and its usage; --top is the command's own to explain.
  */
@@ -30,9 +31,9 @@ bool fv_output_is_recorded(const char *path);
 /* Are there rank files in that directory? */
 bool fv_output_holds_run(const char *directory);
 
-/* A file that an option such as --json names; "-" is stdout. fv_output_close() takes what writing it
- * returned, closes it, logs what went wrong and returns it; `out` may be NULL. */
-FILE *fv_output_open(const char *path);
-int fv_output_close(FILE *out, const char *path, const char *option, int err);
+/* A file that an option such as --json names, whole or not at all (tool/whole_file.h); "-" is stdout. Log
+ * what went wrong, and return it. fv_output_close() takes what writing it returned. */
+int fv_output_open(struct fv_whole_file *out, const char *path, const char *option);
+int fv_output_close(struct fv_whole_file *file, const char *path, const char *option, int err);
 
 #endif

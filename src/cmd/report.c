@@ -2,7 +2,8 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
-#include "report/views.h"
+#include "cmd/tables.h"
+#include "views/views.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,9 +13,13 @@
 
 struct options {
     const char *directory, *json, *csv, *folded, *speedscope;
-    bool text, symbols;
+    bool text;
+    struct fv_profile_options profile;
     struct fv_source_options source;
     char *old_prefix; /* source.old_prefix, to be freed */
+    const char *ranks;
+    const char *json_ranks; /* NULL: as many ranks as there are say */
+    struct fv_tables_asked tables;
     struct fv_text_options view;
 };
 
@@ -24,24 +29,42 @@ static const char usage[] =
     "the program ran (a single rank file will do). Unless a file is asked for, the report is text on "
     "stdout.\n"
     "\n"
-    "  --json FILE    the whole profile as JSON, schema fvmpi-profile-1; - is stdout\n"
+    "  --json FILE    the whole profile as JSON, schema fvmpi-profile-2; - is stdout\n"
+    "  --json-ranks WHAT  of single ranks: all, summary (mean, deviation, quartiles, ...) or none (all; "
+    "above 512 ranks\n"
+    "                 summary)\n"
     "  --csv DIR      one file for each table\n"
     "  --text         text too, beside files\n"
+    "  --table NAME   this table alone, with its most important columns; several times for several tables. "
+    "With\n"
+    "                 --csv FILE or --json FILE in that form, with all columns; - is stdout\n"
+    "  --columns      lists the tables; with --table NAME its columns, with their units and meanings\n"
+    "  --columns A,B  of --table: these columns, in this order\n"
+    "  --sort COL     of --table: by this column; -COL: largest first\n"
+    "  --where 'COL>VALUE'  of --table: rows for which it is true: < <= = != >= > and ~ (contains); several "
+    "times: all of them\n"
+    "  --thread LIST  of --table: rows of these threads\n"
+    "  --schema       alone, without DIR: prints the JSON Schema of what --json writes\n"
     "  --source FILE  of a sampled run (fvmpi run --sample): this source file with the CPU time of its "
     "lines,\n"
     "                 on stdout; FILE is the end of its path\n"
     "  --source-path OLD=NEW  source files whose paths begin with OLD are where NEW says\n"
-    "  --rank N       with --source: of this rank alone\n"
+    "  --rank LIST    with --table: rows of these ranks, such as 0-3,7; with --source: of one rank alone\n"
     "  --folded FILE  of a sampled run: stacks with their samples, one a line, for flame graphs; - is "
     "stdout\n"
     "  --speedscope FILE  the same in the file format of speedscope.app\n"
     "  --top N        rows in each table of the text (10; of section Waiting 3)\n"
     "  --all          all rows\n"
+    "  --threshold PERCENT  rows from this share of the time on in the tables of the text that are sorted by it; how many are left\n"
+    "                 out is said\n"
     "  --no-symbols   show call paths as module+offset: quick, and needs none of the program's "
     "files\n" FV_OUTPUT_USAGE "\n"
-    "FVMPI_DEBUG_PATH names a directory with debug files by build-id (DIR/.build-id/xx/yyyy.debug), "
-    "searched\n"
-    "before /usr/lib/debug. Exit status: 0 reported (also if parts are missing, which the report then "
+    "FVMPI_DEBUG_PATH names directories (DIR:DIR...) with debug files by build-id "
+    "(DIR/.build-id/xx/yyyy.debug),\n"
+    "searched before /usr/lib/debug. Of an option that is given twice the last one counts, but --table and "
+    "--where add\n"
+    "up. Exit status: 0 reported (also if parts are missing, which the report "
+    "then "
     "says),\n"
     "1 nothing could be reported, 2 wrong usage.\n";
 
@@ -52,14 +75,22 @@ static int wrong(const char *what, const char *why)
 
 enum {
     OPT_JSON = 256,
+    OPT_JSON_RANKS,
     OPT_CSV,
     OPT_TEXT,
     OPT_NO_SYMBOLS,
     OPT_SOURCE,
     OPT_SOURCE_PATH,
     OPT_RANK,
+    OPT_THREAD,
+    OPT_TABLE,
+    OPT_COLUMNS,
+    OPT_SORT,
+    OPT_WHERE,
     OPT_FOLDED,
-    OPT_SPEEDSCOPE
+    OPT_SPEEDSCOPE,
+    OPT_SCHEMA,
+    OPT_THRESHOLD
 };
 
 /* OLD=NEW */
@@ -76,14 +107,46 @@ static int take_source_path(struct options *o, const char *argument)
     return FV_GO_ON;
 }
 
-static int take_rank(struct options *o, const char *argument)
+static const char *const json_ranks_words[] = {
+    [FV_JSON_RANKS_ALL] = "all", [FV_JSON_RANKS_SUMMARY] = "summary", [FV_JSON_RANKS_NONE] = "none"
+};
+
+static int take_json_ranks(struct options *o, const char *what)
+{
+    o->json_ranks = what;
+    for (unsigned i = 0; i <= FV_JSON_RANKS_NONE; i++)
+        if (!strcmp(what, json_ranks_words[i]))
+            return FV_GO_ON;
+    return wrong(what, "--json-ranks takes all, summary or none");
+}
+
+static int take_table(struct options *o, const char *name)
+{
+    if (o->tables.count == FV_TABLES_MOST)
+        return wrong(name, "too many tables at a time");
+    o->tables.names[o->tables.count++] = name;
+    return FV_GO_ON;
+}
+
+static int take_where(struct options *o, const char *condition)
+{
+    if (o->tables.query.where_count == FV_CONDITIONS_MOST)
+        return wrong(condition, "too many conditions at a time");
+    o->tables.where[o->tables.query.where_count++] = condition;
+    return FV_GO_ON;
+}
+
+/* All rows above it, unless --top says how many. */
+static int take_threshold(struct options *o, const char *percent)
 {
     char *end;
-    long rank = strtol(argument, &end, 10);
 
-    if (end == argument || *end || rank < 0 || rank > INT_MAX)
-        return wrong(argument, "--rank takes a rank in MPI_COMM_WORLD");
-    o->source.rank = rank;
+    o->view.threshold = strtod(percent, &end) / 100;
+    if (end == percent || *(end + (*end == '%')) || !(o->view.threshold >= 0 && o->view.threshold <= 1))
+        return wrong(percent, "--threshold takes a number of percent, from 0 to 100");
+    if (o->view.brief)
+        o->view.top = SIZE_MAX;
+    o->view.brief = false;
     return FV_GO_ON;
 }
 
@@ -93,14 +156,22 @@ static int take_option(void *options, int option)
 
     switch (option) {
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
+    case OPT_JSON_RANKS: return take_json_ranks(o, optarg);
     case OPT_CSV: o->csv = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
     case OPT_SOURCE: o->source.file = optarg; return FV_GO_ON;
     case OPT_SOURCE_PATH: return take_source_path(o, optarg);
-    case OPT_RANK: return take_rank(o, optarg);
+    case OPT_RANK: o->ranks = o->tables.query.ranks = optarg; return FV_GO_ON;
+    case OPT_THREAD: o->tables.query.threads = optarg; return FV_GO_ON;
+    case OPT_TABLE: return take_table(o, optarg);
+    case OPT_COLUMNS: o->tables.query.columns = optarg; return FV_GO_ON;
+    case OPT_SORT: o->tables.query.sort = optarg; return FV_GO_ON;
+    case OPT_WHERE: return take_where(o, optarg);
     case OPT_FOLDED: o->folded = optarg; return FV_GO_ON;
     case OPT_SPEEDSCOPE: o->speedscope = optarg; return FV_GO_ON;
-    case OPT_NO_SYMBOLS: o->symbols = false; return FV_GO_ON;
+    case OPT_NO_SYMBOLS: o->profile.no_symbols = true; return FV_GO_ON;
+    case OPT_THRESHOLD: return take_threshold(o, optarg);
+    case OPT_SCHEMA: return wrong("--schema", "it goes alone: fvmpi report --schema, without DIR and other options");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
     return fv_output_option(option, &o->view, wrong);
@@ -132,15 +203,65 @@ static int check_files(const struct options *o)
     return FV_GO_ON;
 }
 
+static int check_source_rank(struct options *o)
+{
+    char *end;
+    long rank = strtol(o->ranks, &end, 10);
+
+    if (end == o->ranks || *end || rank < 0 || rank > INT_MAX)
+        return wrong(o->ranks, "with --source, --rank takes one rank in MPI_COMM_WORLD");
+    o->source.rank = rank;
+    return FV_GO_ON;
+}
+
+/* An option that says something of a table; NULL: there is none. */
+static const char *of_tables(const struct fv_query *q)
+{
+    return q->columns       ? "--columns"
+           : q->sort        ? "--sort"
+           : q->where_count ? "--where"
+           : q->threads     ? "--thread"
+                            : NULL;
+}
+
+/* What --table prints goes to one place. */
+static int check_tables(const struct options *o)
+{
+    const char *file = o->json ? o->json : o->csv;
+
+    if (o->folded || o->speedscope || o->source.file || o->text || (o->json && o->csv))
+        return wrong("--table", "it prints tables alone, in one form");
+    if (file && o->tables.count > 1)
+        return wrong("--table", "a file takes one table");
+    if (file && fv_output_is_recorded(file))
+        return wrong(file, "--table would write over a file of a recorded run; name another");
+    return FV_GO_ON;
+}
+
 static int check(struct options *o)
 {
+    static const char of_text[] = "it is of the text; of --table, --where compares shares";
     bool files = o->json || o->csv || o->folded || o->speedscope || o->source.file;
+    const char *option;
+    int status;
 
-    if (o->source.rank >= 0 && !o->source.file)
-        return wrong("--rank", "it goes with --source");
+    if (o->ranks && !o->source.file && !o->tables.count)
+        return wrong("--rank", "it goes with --source or --table");
+    if (o->ranks && o->source.file && (status = check_source_rank(o)) != FV_GO_ON)
+        return status;
+    if (!o->tables.count && (option = of_tables(&o->tables.query)))
+        return wrong(option, "it goes with --table");
+    if (o->tables.count && o->view.threshold > 0)
+        return wrong("--threshold", of_text);
+    if (o->tables.count)
+        return (status = check_tables(o)) == FV_GO_ON ? fv_tables_check(&o->tables) : status;
     if (o->source.file && o->text)
         return wrong("--text", "stdout holds what --source writes already");
     o->text = o->text || !files;
+    if (o->view.threshold > 0 && !o->text)
+        return wrong("--threshold", of_text);
+    if (o->csv && !strcmp(o->csv, "-"))
+        return wrong("--csv -", "stdout holds one table, which --table names; --csv DIR writes all of them");
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv,
                      "--csv would put tables among the files of a recorded run; name another directory");
@@ -151,38 +272,60 @@ static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option table[] = {
         { "json", required_argument, NULL, OPT_JSON },
+        { "json-ranks", required_argument, NULL, OPT_JSON_RANKS },
         { "csv", required_argument, NULL, OPT_CSV },
         { "text", no_argument, NULL, OPT_TEXT },
         { "source", required_argument, NULL, OPT_SOURCE },
         { "source-path", required_argument, NULL, OPT_SOURCE_PATH },
         { "rank", required_argument, NULL, OPT_RANK },
+        { "thread", required_argument, NULL, OPT_THREAD },
+        { "table", required_argument, NULL, OPT_TABLE },
+        { "columns", required_argument, NULL, OPT_COLUMNS },
+        { "sort", required_argument, NULL, OPT_SORT },
+        { "where", required_argument, NULL, OPT_WHERE },
         { "folded", required_argument, NULL, OPT_FOLDED },
         { "speedscope", required_argument, NULL, OPT_SPEEDSCOPE },
         FV_OUTPUT_OPTIONS,
+        { "schema", no_argument, NULL, OPT_SCHEMA },
+        { "threshold", required_argument, NULL, OPT_THRESHOLD },
         { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
     static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory" };
 
-    *o = (struct options){ .symbols = true, .source.rank = -1 };
+    *o = (struct options){ .source.rank = -1 };
     o->view = fv_output_defaults();
 
-    int status = fv_arguments_take(&arguments, argc, argv, o, &o->directory);
-    if (status >= 0)
-        return status;
-    return check(o);
+    int status = fv_tables_describe(argc, argv, &o->view);
+
+    if (status == FV_GO_ON)
+        status = fv_arguments_take(&arguments, argc, argv, o, &o->directory);
+    return status >= 0 ? status : check(o);
 }
 
-static int write_file(const struct fv_view *view, const char *path, const char *option,
-                      int (*write)(const struct fv_view *, FILE *))
+static int write_json(const struct fv_profile *view, const struct options *o)
 {
-    FILE *out = path ? fv_output_open(path) : NULL;
+    enum fv_json_ranks ranks = fv_json_ranks_default(view);
+    struct fv_whole_file file;
+    int err = o->json ? fv_output_open(&file, o->json, "--json") : 0;
 
-    return path ? fv_output_close(out, path, option, out ? write(view, out) : -FV_EIO) : 0;
+    for (unsigned i = 0; o->json_ranks && i <= FV_JSON_RANKS_NONE; i++)
+        if (!strcmp(o->json_ranks, json_ranks_words[i]))
+            ranks = i;
+    return o->json && !err ? fv_output_close(&file, o->json, "--json", fv_view_json(view, ranks, file.stream)) : err;
 }
 
-static int write_all(const struct fv_view *view, const struct options *o)
+static int write_file(const struct fv_profile *view, const char *path, const char *option,
+                      int (*write)(const struct fv_profile *, FILE *))
+{
+    struct fv_whole_file file;
+    int err = path ? fv_output_open(&file, path, option) : 0;
+
+    return path && !err ? fv_output_close(&file, path, option, write(view, file.stream)) : err;
+}
+
+static int write_all(const struct fv_profile *view, const struct options *o)
 {
     bool samples = o->folded || o->speedscope;
     int err = 0;
@@ -193,7 +336,7 @@ static int write_all(const struct fv_view *view, const struct options *o)
     if (o->csv)
         err = fv_view_csv(view, o->csv);
     if (!err)
-        err = write_file(view, o->json, "--json", fv_view_json);
+        err = write_json(view, o);
     if (!err)
         err = write_file(view, o->folded, "--folded", fv_view_folded);
     if (!err)
@@ -207,22 +350,19 @@ static int write_all(const struct fv_view *view, const struct options *o)
 
 int fv_cmd_report(int argc, char **argv)
 {
-    struct fv_symbols symbols;
+    struct fv_profile *profile = NULL;
     struct options options;
-    struct fv_model model;
     int status = parse(argc, argv, &options), err;
 
-    if (status < 0 && fv_model_load_analysed(&model, options.directory))
-        status = FV_EXIT_FAILED;
     if (status < 0) {
-        struct fv_view view = { &model, &symbols };
-
-        fv_symbols_resolve(&symbols, &model, options.symbols);
-        fv_sites_merge(&model, &symbols);
-        err = write_all(&view, &options);
-        status = err ? FV_EXIT_FAILED : FV_EXIT_OK;
-        fv_symbols_release(&symbols);
-        fv_model_release(&model);
+        err = fv_profile_open(options.directory, &options.profile, &profile);
+        if (!err && options.tables.count)
+            status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);
+        else if (!err)
+            err = write_all(profile, &options);
+        if (status < 0)
+            status = err ? FV_EXIT_FAILED : FV_EXIT_OK;
+        fv_profile_close(profile);
     }
     free(options.old_prefix);
     return status;

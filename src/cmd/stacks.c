@@ -2,8 +2,8 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
-#include "report/words.h"
-#include "report/views.h"
+#include "tool/words.h"
+#include "views/views.h"
 
 #include <errno.h>
 #include <math.h>
@@ -109,32 +109,28 @@ static int check(const struct fv_model *m, struct options *o)
     return FV_GO_ON;
 }
 
-static int show(const struct options *o, struct fv_model *m)
+static int show(const struct options *o, const struct fv_profile *profile)
 {
-    struct fv_symbols symbols;
-    struct fv_view view = { m, &symbols };
+    int err = fv_view_stacks(profile, &o->view, stdout);
 
-    fv_symbols_resolve(&symbols, m, true);
-    int err = fv_view_stacks(&view, &o->view, stdout);
     if (err == -FV_EIO)
         fv_log("stdout: %s; the stacks are cut", strerror(errno));
-    fv_symbols_release(&symbols);
     return err ? FV_EXIT_FAILED : FV_EXIT_OK;
 }
 
 int fv_cmd_stacks(int argc, char **argv)
 {
+    struct fv_profile *profile;
     struct options options;
-    struct fv_model model;
     int status = parse(argc, argv, &options);
 
     if (status >= 0)
         return status;
-    if (fv_model_load(&model, options.directory))
+    if (fv_profile_open(options.directory, &(struct fv_profile_options){ 0 }, &profile))
         return FV_EXIT_FAILED;
-    status = check(&model, &options);
+    status = check(profile->model, &options);
     if (status < 0)
-        status = show(&options, &model);
-    fv_model_release(&model);
+        status = show(&options, profile);
+    fv_profile_close(profile);
     return status;
 }

@@ -39,7 +39,9 @@ struct fv_unify {
 void fv_unify_say_problems(struct fv_unify *run);
 /* Are there any traces? Says where they are not. */
 bool fv_unify_has_traces(struct fv_unify *run);
-/* At the end, by the first process, whose counts are sums over all. */
+/* At the end, by the first process, whose counts are sums over all: what is missing in the archive, ... */
+void fv_unify_say_missing(struct fv_unify *run);
+/* ... and what is in it. */
 void fv_unify_say_result(const struct fv_unify *run, double seconds);
 
 #endif

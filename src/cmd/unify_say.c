@@ -21,9 +21,8 @@ void fv_unify_say_problems(struct fv_unify *r)
             fv_log("%s: %s; %s", p->items[i].file ? p->items[i].file : r->options.directory, p->items[i].text,
                    missing ? "the rest is merged" : "it is merged all the same");
     }
-    for (size_t i = 0; i < r->merge.contexts.model.problems.count && r->options.verbose && !r->options.quiet;
-         i++)
-        fv_log("%s", r->merge.contexts.model.problems.items[i].text);
+    for (size_t i = 0; i < r->merge.contexts.problems.count && r->options.verbose && !r->options.quiet; i++)
+        fv_log("%s", r->merge.contexts.problems.items[i].text);
 }
 
 /* Of the first rank file in a directory. */
@@ -89,23 +88,56 @@ bool fv_unify_has_traces(struct fv_unify *r)
     return without < d->rank_count;
 }
 
-static void say_instances(const struct fv_unify *r, const char *where)
+/* Calls that the damaged file says are missing among them. */
+static struct missing {
+    uint64_t calls, instances, of_threads;
+} missing_of(const struct fv_unify *r)
 {
-    const struct fv_instance_stats *s = &r->instances;
-    uint64_t dropped = 0;
+    struct missing m = { .calls = r->stats.lost };
 
-    for (size_t i = 0; i < r->merge.defs.rank_count; i++)
-        dropped += r->merge.defs.ranks[i].dropped_instances;
-    if (dropped)
-        fv_log(
-            "%s: %llu measured instances of functions are not in the trace: its budget or the disk was full; "
-            "raise FVMPI_TRACE_MAX",
-            where, (unsigned long long)dropped);
-    if (s->damaged + s->no_context)
+    for (size_t i = 0; i < r->merge.defs.rank_count; i++) {
+        m.calls += r->merge.defs.ranks[i].dropped;
+        m.instances += r->merge.defs.ranks[i].dropped_instances;
+        m.of_threads += r->merge.defs.ranks[i].dropped_of_threads;
+    }
+    return m;
+}
+
+void fv_unify_say_missing(struct fv_unify *r)
+{
+    const struct fv_instance_stats *i = &r->instances;
+    const struct missing m = missing_of(r);
+    const char *where = r->options.output ? r->options.output : r->options.directory;
+    static const char full[] = "its budget or the disk was full; raise FVMPI_TRACE_MAX";
+
+    if (m.calls)
+        fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls, full);
+    if (m.instances)
+        fv_log("%s: %llu measured instances of functions are not in the trace: %s", where,
+               (unsigned long long)m.instances, full);
+    if (m.of_threads)
+        fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "
+               "or %s",
+               where, (unsigned long long)m.of_threads, full);
+    if (r->stats.damaged)
+        fv_log("%s: %llu damaged chunks were cut short", where, (unsigned long long)r->stats.damaged);
+    if (i->damaged + i->no_context)
         fv_log(
             "%s: %llu measured instances of functions are damaged or missing, %llu are of functions that the "
             "damaged file does not name; they are left out",
-            where, (unsigned long long)s->damaged, (unsigned long long)s->no_context);
+            where, (unsigned long long)i->damaged, (unsigned long long)i->no_context);
+    if (r->unknown_sections)
+        fv_log(
+            "%s: %llu times sections began or ended that the damaged file does not name; they are left out",
+            where, (unsigned long long)r->unknown_sections);
+    r->incomplete = r->incomplete || m.calls || m.instances || m.of_threads || r->stats.damaged ||
+                    i->damaged || i->no_context || r->unknown_sections;
+}
+
+static void say_instances(const struct fv_unify *r, const char *where)
+{
+    const struct fv_instance_stats *s = &r->instances;
+
     if (s->off)
         fv_log("%s: %llu measured instances of functions began while recording was off, and are left out",
                where, (unsigned long long)s->off);
@@ -125,21 +157,13 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
     const struct fv_replay_stats *s = &r->stats;
     const struct fv_defs *d = &r->merge.defs;
     const char *where = r->options.output ? r->options.output : r->options.directory;
-    uint64_t dropped = 0;
 
-    for (size_t i = 0; i < d->rank_count; i++) {
-        dropped += d->ranks[i].dropped;
+    for (size_t i = 0; i < d->rank_count; i++)
         if (d->ranks[i].state != FV_STATE_FINALIZED && d->ranks[i].state != FV_STATE_EXITED)
             fv_log("rank %u: %s; its trace ends with the last call", d->ranks[i].world_rank,
                    d->ranks[i].state == FV_STATE_ABORTED ? "called MPI_Abort"
                    : d->ranks[i].runs                    ? "still runs"
                                                          : "was killed");
-    }
-    if (dropped + s->lost)
-        fv_log("%s: %llu calls are not in the trace: its budget or the disk was full; raise FVMPI_TRACE_MAX",
-               where, (unsigned long long)(dropped + s->lost));
-    if (s->damaged)
-        fv_log("%s: %llu damaged chunks were cut short", where, (unsigned long long)s->damaged);
     if (s->no_comm && r->options.verbose)
         fv_log("%s: %llu messages and collective calls on communicators that are not described", where,
                (unsigned long long)s->no_comm);
@@ -152,10 +176,6 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
                where, (unsigned long long)s->no_begin, (unsigned long long)s->unfinished,
                (unsigned long long)s->open_calls);
     say_instances(r, where);
-    if (r->unknown_sections)
-        fv_log(
-            "%s: %llu times sections began or ended that the damaged file does not name; they are left out",
-            where, (unsigned long long)r->unknown_sections);
     fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
            d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,
            seconds);

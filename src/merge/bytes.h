@@ -3,7 +3,7 @@
 #ifndef FV_BYTES_H
 #define FV_BYTES_H
 
-#include "report/vec.h"
+#include "tool/vec.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* See clocks.h. */
 #include "merge/clocks.h"
+#include "experiment/experiment.h"
 #include "trace/format.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define POINTS_APART_NS INT64_C(1000000000) /* nearer ones tell of the reading's noise, not of the clock */
-#define NAMESPACE_NS    INT64_C(1000000)    /* monotonic clocks that differ by more are not the same */
 
 /* Of a damaged file it may be any number; it does not overflow. */
 static int64_t difference(int64_t a, int64_t b)
@@ -14,21 +14,10 @@ static int64_t difference(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-static int64_t monotonic_offset(const struct fv_def_rank *r)
-{
-    return difference(r->points[0].realtime_ns, r->points[0].monotonic_ns);
-}
-
-/* CLOCK_MONOTONIC is one per boot and time namespace. */
 static bool same_clock(const struct fv_def_rank *a, const struct fv_def_rank *b)
 {
-    static const uint8_t unknown[16];
-
-    if (a->clock_kind != b->clock_kind || memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) ||
-        !memcmp(a->boot_id, unknown, sizeof(unknown)))
-        return false;
-    int64_t apart = difference(monotonic_offset(a), monotonic_offset(b));
-    return a->clock_kind != FV_CLOCK_MONOTONIC || (apart < NAMESPACE_NS && apart > -NAMESPACE_NS);
+    return fv_clock_same(&(struct fv_clock_id){ a->clock_kind, a->boot_id, a->host, &a->points[0] },
+                         &(struct fv_clock_id){ b->clock_kind, b->boot_id, b->host, &b->points[0] });
 }
 
 static int64_t span(const struct fv_def_rank *r)

@@ -4,17 +4,17 @@
 #define FV_CONTEXTS_H
 
 #include "merge/defs.h"
-#include "report/symbols.h"
+#include "symbols/symbols.h"
 
 /* A function of the program. */
 struct fv_user_function {
     const char *name, *file; /* file: NULL not known */
 };
 struct fv_context {
-    uint32_t parent; /* FV_NONE: outermost */
+    uint32_t parent; /* FV_NONE: outermost. These three are its key */
     uint32_t function;
-    const char *file; /* of the call; NULL: not known */
     uint32_t line;
+    const char *file; /* of the call; NULL: not known */
 };
 
 struct fv_contexts {
@@ -26,13 +26,12 @@ struct fv_contexts {
     uint32_t *of_node;          /* by fv_defs.nodes; FV_NONE: no call path */
     uint32_t *function_of_node; /* of an entry; FV_NONE: it is none */
     size_t node_count;
-    struct fv_index index;
-    struct fv_model
-        model; /* of the call paths alone: modules, nodes, and as problems notes on modules that */
-    struct fv_symbols symbols; /* ... could not be looked at; with its symbols */
+    struct fv_index index, function_index;
+    struct fv_symbols symbols;   /* of the definitions' nodes, */
+    struct fv_problems problems; /* ... and notes on modules that could not be looked at */
 };
 
-/* Without `look_up`, frames are module+offset. */
+/* Without `look_up`, frames are module+offset. The definitions must stay as they are. */
 void fv_contexts_init(struct fv_contexts *contexts, const struct fv_defs *defs, bool look_up);
 void fv_contexts_release(struct fv_contexts *contexts);
 

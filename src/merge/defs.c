@@ -6,40 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { FUNCTION = 1, MODULE, NODE, COMM, WINDOW, FILE_NAME, HANDLE, GROUP };
-
-static uint64_t hash_of(enum kind kind, uint64_t a, uint64_t b, uint64_t c)
-{
-    return fv_mix2(fv_mix2(fv_mix2((uint64_t)kind, a), b), c);
-}
-
-static uint64_t hash_text(const char *text)
-{
-    return fv_hash_bytes(text, strlen(text));
-}
-
 void fv_defs_init(struct fv_defs *d, uint32_t world_size)
 {
     *d = (struct fv_defs){ .world_size = world_size };
-    FV_GROW(d->modules, d->module_room, FV_MODEL_FIRST_MODULE);
-    for (; d->module_count < FV_MODEL_FIRST_MODULE; d->module_count++)
-        d->modules[d->module_count] = (struct fv_module){ .path = "", .name = "" };
-    FV_GROW(d->nodes, d->node_room, 1);
-    d->nodes[d->node_count++] = (struct fv_node){ 0 };
+    fv_call_tree_init(&d->tree);
 }
 
 void fv_defs_release(struct fv_defs *d)
 {
     free(d->functions);
-    free(d->modules);
-    free(d->nodes);
     free(d->comms);
     free(d->windows);
     free(d->files);
     free(d->handles);
     free(d->groups);
     free(d->ranks);
-    fv_index_release(&d->index);
+    fv_call_tree_release(&d->tree);
+    fv_index_release(&d->function_index);
+    fv_index_release(&d->comm_index);
+    fv_index_release(&d->window_index);
+    fv_index_release(&d->file_index);
+    fv_index_release(&d->handle_index);
+    fv_index_release(&d->group_index);
     fv_arena_release(&d->arena);
     *d = (struct fv_defs){ 0 };
 }
@@ -50,65 +38,33 @@ static struct fv_origin earlier(struct fv_origin a, struct fv_origin b)
     return a.rank < b.rank || (a.rank == b.rank && a.number <= b.number) ? a : b;
 }
 
-/* The index holds items of all kinds: an item of another kind at the same number may answer to a hash, so
- * each finder checks its array's length before it compares. */
-
 uint32_t fv_defs_function(struct fv_defs *d, const char *name, uint32_t class)
 {
-    uint64_t hash = hash_of(FUNCTION, hash_text(name), 0, 0);
-    struct fv_index_probe p = fv_index_probe(&d->index, hash);
+    uint64_t hash = fv_hash_text(name);
+    struct fv_index_probe p = fv_index_probe(&d->function_index, hash);
 
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (i < d->function_count && !strcmp(d->functions[i].name, name))
+        if (!strcmp(d->functions[i].name, name))
             return i;
     FV_GROW(d->functions, d->function_room, d->function_count + 1);
     d->functions[d->function_count] = (struct fv_def_function){ fv_arena_string(&d->arena, name), class };
-    fv_index_add(&d->index, hash, (uint32_t)d->function_count);
+    fv_index_add(&d->function_index, hash, (uint32_t)d->function_count);
     return (uint32_t)d->function_count++;
 }
 
-uint32_t fv_defs_add_module(struct fv_defs *d, const struct fv_module *m)
+uint32_t fv_defs_first_absent(const struct fv_defs *d)
 {
-    uint64_t hash = hash_of(MODULE, fv_hash_bytes(m->build_id, m->build_id_bytes), hash_text(m->path), 0);
-    struct fv_index_probe p = fv_index_probe(&d->index, hash);
+    uint32_t rank = 0;
 
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (i < d->module_count && d->modules[i].build_id_bytes == m->build_id_bytes &&
-            !memcmp(d->modules[i].build_id, m->build_id, m->build_id_bytes) &&
-            !strcmp(d->modules[i].path, m->path))
-            return i;
-    FV_GROW(d->modules, d->module_room, d->module_count + 1);
-    struct fv_module *n = &d->modules[d->module_count];
-    *n = *m;
-    n->path = fv_arena_string(&d->arena, m->path);
-    const char *slash = strrchr(n->path, '/');
-    n->name = slash ? slash + 1 : n->path;
-    fv_index_add(&d->index, hash, (uint32_t)d->module_count);
-    return (uint32_t)d->module_count++;
-}
-
-uint32_t fv_defs_add_node(struct fv_defs *d, uint32_t parent, uint32_t module, uint64_t offset,
-                          uint32_t flags)
-{
-    uint64_t hash = hash_of(NODE, parent, module, offset);
-    struct fv_index_probe p = fv_index_probe(&d->index, hash);
-
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (i && i < d->node_count && d->nodes[i].parent == parent && d->nodes[i].module == module &&
-            d->nodes[i].offset == offset) {
-            d->nodes[i].symbol |= flags;
-            return i;
-        }
-    FV_GROW(d->nodes, d->node_room, d->node_count + 1);
-    d->nodes[d->node_count] = (struct fv_node){ parent, module, offset, flags };
-    fv_index_add(&d->index, hash, (uint32_t)d->node_count);
-    return (uint32_t)d->node_count++;
+    while (rank < d->rank_count && d->ranks[rank].world_rank == rank)
+        rank++;
+    return rank < d->world_size ? rank : FV_NONE;
 }
 
 bool fv_defs_has_instances(const struct fv_defs *d)
 {
-    for (size_t i = 0; i < d->node_count; i++)
-        if (d->nodes[i].symbol & FV_DEF_ENTRY)
+    for (size_t i = 0; i < d->tree.node_count; i++)
+        if (d->tree.nodes[i].flags & FV_DEF_ENTRY)
             return true;
     return false;
 }
@@ -152,11 +108,11 @@ static void join_comm(struct fv_defs *d, struct fv_def_comm *to, const struct fv
 uint32_t fv_defs_add_comm(struct fv_defs *d, const struct fv_def_comm *c)
 {
     uint64_t size = (uint64_t)c->size + c->remote_size;
-    uint64_t hash = hash_of(COMM, c->uid, (uint64_t)(int64_t)c->owner, size);
-    struct fv_index_probe p = fv_index_probe(&d->index, hash);
+    uint64_t hash = fv_mix2(fv_mix2(c->uid, (uint64_t)(int64_t)c->owner), size);
+    struct fv_index_probe p = fv_index_probe(&d->comm_index, hash);
 
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (i < d->comm_count && d->comms[i].uid == c->uid && d->comms[i].owner == c->owner &&
+        if (d->comms[i].uid == c->uid && d->comms[i].owner == c->owner &&
             (uint64_t)d->comms[i].size + d->comms[i].remote_size == size) {
             join_comm(d, &d->comms[i], c);
             return i;
@@ -170,66 +126,48 @@ uint32_t fv_defs_add_comm(struct fv_defs *d, const struct fv_def_comm *c)
     *n = *c;
     n->runs = runs;
     n->name = fv_arena_string(&d->arena, c->name);
-    fv_index_add(&d->index, hash, (uint32_t)d->comm_count);
+    fv_index_add(&d->comm_index, hash, (uint32_t)d->comm_count);
     return (uint32_t)d->comm_count++;
 }
 
 uint32_t fv_defs_window(struct fv_defs *d, const struct fv_def_window *w)
 {
-    uint64_t hash = hash_of(WINDOW, w->comm, w->sequence, (uint64_t)(int64_t)w->owner);
-    struct fv_index_probe p = fv_index_probe(&d->index, hash);
+    size_t before = d->window_count;
+    uint32_t i = FV_INTERN(d->window_index, d->windows, d->window_count, d->window_room,
+                           (uint32_t[]){ w->comm, w->sequence, (uint32_t)w->owner });
+    struct fv_def_window *known = &d->windows[i];
 
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
-        struct fv_def_window *known = &d->windows[i];
-
-        if (i < d->window_count && known->comm == w->comm && known->sequence == w->sequence &&
-            known->owner == w->owner) {
-            known->origin = earlier(known->origin, w->origin);
-            known->created += w->created;
-            return i;
-        }
-    }
-    FV_GROW(d->windows, d->window_room, d->window_count + 1);
-    d->windows[d->window_count] = *w;
-    fv_index_add(&d->index, hash, (uint32_t)d->window_count);
-    return (uint32_t)d->window_count++;
+    known->origin = d->window_count > before ? w->origin : earlier(known->origin, w->origin);
+    known->created += w->created;
+    return i;
 }
 
 uint32_t fv_defs_add_file_name(struct fv_defs *d, const struct fv_def_file *f)
 {
-    uint64_t hash = hash_of(FILE_NAME, hash_text(f->name), hash_text(f->host), 0);
-    struct fv_index_probe p = fv_index_probe(&d->index, hash);
+    uint64_t hash = fv_mix2(fv_hash_text(f->name), fv_hash_text(f->host));
+    struct fv_index_probe p = fv_index_probe(&d->file_index, hash);
 
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (i < d->file_count && !strcmp(d->files[i].name, f->name) && !strcmp(d->files[i].host, f->host))
+        if (!strcmp(d->files[i].name, f->name) && !strcmp(d->files[i].host, f->host))
             return i;
     FV_GROW(d->files, d->file_room, d->file_count + 1);
     d->files[d->file_count] =
         (struct fv_def_file){ fv_arena_string(&d->arena, f->name), fv_arena_string(&d->arena, f->host) };
-    fv_index_add(&d->index, hash, (uint32_t)d->file_count);
+    fv_index_add(&d->file_index, hash, (uint32_t)d->file_count);
     return (uint32_t)d->file_count++;
 }
 
 uint32_t fv_defs_add_handle(struct fv_defs *d, const struct fv_def_handle *h)
 {
-    uint64_t hash =
-        hash_of(HANDLE, h->file, (uint64_t)h->comm << 32 | h->occurrence, (uint64_t)(int64_t)h->owner);
-    struct fv_index_probe p = fv_index_probe(&d->index, hash);
+    size_t before = d->handle_count;
+    uint32_t i = FV_INTERN(d->handle_index, d->handles, d->handle_count, d->handle_room,
+                           (uint32_t[]){ h->file, h->comm, h->occurrence, (uint32_t)h->owner });
+    struct fv_def_handle *known = &d->handles[i];
 
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
-        struct fv_def_handle *known = &d->handles[i];
-
-        if (i < d->handle_count && known->file == h->file && known->comm == h->comm &&
-            known->occurrence == h->occurrence && known->owner == h->owner) {
-            known->mode = h->origin.rank < known->origin.rank ? h->mode : known->mode;
-            known->origin = earlier(known->origin, h->origin);
-            return i;
-        }
-    }
-    FV_GROW(d->handles, d->handle_room, d->handle_count + 1);
-    d->handles[d->handle_count] = *h;
-    fv_index_add(&d->index, hash, (uint32_t)d->handle_count);
-    return (uint32_t)d->handle_count++;
+    if (d->handle_count > before || h->origin.rank < known->origin.rank)
+        known->mode = h->mode;
+    known->origin = d->handle_count > before ? h->origin : earlier(known->origin, h->origin);
+    return i;
 }
 
 static int by_number(const void *a, const void *b)
@@ -243,18 +181,17 @@ uint32_t fv_defs_group(struct fv_defs *d, uint32_t *ranks, uint32_t count)
 {
     if (count)
         qsort(ranks, count, sizeof(*ranks), by_number);
-    uint64_t hash = hash_of(GROUP, fv_hash_bytes(ranks, count * sizeof(*ranks)), count, 0);
-    struct fv_index_probe p = fv_index_probe(&d->index, hash);
+    uint64_t hash = fv_hash_bytes(ranks, count * sizeof(*ranks));
+    struct fv_index_probe p = fv_index_probe(&d->group_index, hash);
 
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (i < d->group_count && d->groups[i].count == count &&
-            !memcmp(d->groups[i].ranks, ranks, count * sizeof(*ranks)))
+        if (d->groups[i].count == count && !memcmp(d->groups[i].ranks, ranks, count * sizeof(*ranks)))
             return i;
     uint32_t *copy = fv_arena_take(&d->arena, count * sizeof(*copy));
     memcpy(copy, ranks, count * sizeof(*copy));
     FV_GROW(d->groups, d->group_room, d->group_count + 1);
     d->groups[d->group_count] = (struct fv_def_group){ copy, count };
-    fv_index_add(&d->index, hash, (uint32_t)d->group_count);
+    fv_index_add(&d->group_index, hash, (uint32_t)d->group_count);
     return (uint32_t)d->group_count++;
 }
 
@@ -285,16 +222,16 @@ void fv_defs_add_rank(struct fv_defs *d, const struct fv_def_rank *r)
 
 void fv_def_map_release(struct fv_def_map *map)
 {
-    free(map->functions);
-    free(map->nodes);
-    free(map->comms);
-    free(map->windows);
-    free(map->handles);
-    free(map->comm_ranks);
+    fv_numbers_release(&map->functions);
+    fv_numbers_release(&map->nodes);
+    fv_numbers_release(&map->comms);
+    fv_numbers_release(&map->windows);
+    fv_numbers_release(&map->handles);
+    fv_numbers_release(&map->comm_ranks);
     free(map->entries);
     free(map->entries_of);
     free(map->thread_calls);
-    free(map->sections);
+    fv_numbers_release(&map->sections);
     *map = (struct fv_def_map){ 0 };
 }
 
@@ -305,22 +242,26 @@ void fv_def_map_release(struct fv_def_map *map)
 static void merge_calls(struct fv_defs *d, const struct fv_defs *f, const struct fv_def_orders *o,
                         struct fv_def_map *map)
 {
-    uint32_t *modules = fv_xcalloc(f->module_count + 1, sizeof(*modules));
+    uint32_t *modules = fv_xcalloc(f->tree.module_count + 1, sizeof(*modules));
 
     for (size_t i = 0; i < f->function_count; i++) {
         uint32_t at = AT(o->functions, i);
 
-        map->functions[at] = fv_defs_function(d, f->functions[at].name, f->functions[at].class);
+        map->functions.of[at] = fv_defs_function(d, f->functions[at].name, f->functions[at].class);
     }
     for (uint32_t i = 0; i < FV_MODEL_FIRST_MODULE; i++)
         modules[i] = i;
-    for (size_t i = FV_MODEL_FIRST_MODULE; i < f->module_count; i++)
-        modules[AT(o->modules, i)] = fv_defs_add_module(d, &f->modules[AT(o->modules, i)]);
-    for (size_t i = 1; i < f->node_count; i++) {
-        const struct fv_node *n = &f->nodes[AT(o->nodes, i)];
+    for (size_t i = FV_MODEL_FIRST_MODULE; i < f->tree.module_count; i++) {
+        const struct fv_module *m = &f->tree.modules[AT(o->modules, i)];
 
-        map->nodes[AT(o->nodes, i)] =
-            fv_defs_add_node(d, map->nodes[n->parent], modules[n->module], n->offset, n->symbol);
+        modules[AT(o->modules, i)] = fv_call_tree_module(&d->tree, m->build_id, m->build_id_bytes, m->path);
+    }
+    for (size_t i = 1; i < f->tree.node_count; i++) {
+        const struct fv_node *n = &f->tree.nodes[AT(o->nodes, i)];
+        uint32_t node = fv_call_tree_node(&d->tree, map->nodes.of[n->parent], modules[n->module], n->offset);
+
+        d->tree.nodes[node].flags |= n->flags;
+        map->nodes.of[AT(o->nodes, i)] = node;
     }
     free(modules);
 }
@@ -335,23 +276,23 @@ static void merge_things(struct fv_defs *d, const struct fv_defs *f, const struc
         struct fv_def_comm c = f->comms[AT(o->comms, i)];
 
         c.created = counting ? c.created : 0;
-        map->comms[AT(o->comms, i)] = fv_defs_add_comm(d, &c);
+        map->comms.of[AT(o->comms, i)] = fv_defs_add_comm(d, &c);
     }
     for (size_t i = 0; i < f->window_count; i++) {
         struct fv_def_window w = f->windows[AT(o->windows, i)];
 
-        w.comm = map->comms[w.comm];
+        w.comm = map->comms.of[w.comm];
         w.created = counting ? w.created : 0;
-        map->windows[AT(o->windows, i)] = fv_defs_window(d, &w);
+        map->windows.of[AT(o->windows, i)] = fv_defs_window(d, &w);
     }
     for (size_t i = 0; i < f->file_count; i++)
         files[AT(o->files, i)] = fv_defs_add_file_name(d, &f->files[AT(o->files, i)]);
     for (size_t i = 0; i < f->handle_count; i++) {
         struct fv_def_handle h = f->handles[AT(o->handles, i)];
 
-        h.comm = map->comms[h.comm];
+        h.comm = map->comms.of[h.comm];
         h.file = files[h.file];
-        map->handles[AT(o->handles, i)] = fv_defs_add_handle(d, &h);
+        map->handles.of[AT(o->handles, i)] = fv_defs_add_handle(d, &h);
     }
     free(files);
 }
@@ -367,18 +308,18 @@ static void merge_more(struct fv_defs *d, const struct fv_defs *f, const struct 
         fv_defs_add_rank(d, &f->ranks[AT(o->ranks, i)]);
 }
 
+static struct fv_numbers zeros(size_t count)
+{
+    return (struct fv_numbers){ fv_xcalloc(count + 1, sizeof(uint32_t)), count, count + 1 };
+}
+
 static void init_map(struct fv_def_map *map, const struct fv_defs *f)
 {
-    *map = (struct fv_def_map){ .function_count = f->function_count,
-                                .node_count = f->node_count,
-                                .comm_count = f->comm_count,
-                                .window_count = f->window_count,
-                                .handle_count = f->handle_count };
-    map->functions = fv_xcalloc(f->function_count + 1, sizeof(uint32_t));
-    map->nodes = fv_xcalloc(f->node_count + 1, sizeof(uint32_t));
-    map->comms = fv_xcalloc(f->comm_count + 1, sizeof(uint32_t));
-    map->windows = fv_xcalloc(f->window_count + 1, sizeof(uint32_t));
-    map->handles = fv_xcalloc(f->handle_count + 1, sizeof(uint32_t));
+    *map = (struct fv_def_map){ .functions = zeros(f->function_count),
+                                .nodes = zeros(f->tree.node_count),
+                                .comms = zeros(f->comm_count),
+                                .windows = zeros(f->window_count),
+                                .handles = zeros(f->handle_count) };
 }
 
 void fv_defs_merge_in_order(struct fv_defs *d, const struct fv_defs *from, const struct fv_def_orders *o)
@@ -404,21 +345,21 @@ void fv_defs_find(struct fv_defs *all, const struct fv_defs *part, struct fv_def
     merge_things(all, part, &(struct fv_def_orders){ 0 }, false, out);
 }
 
-static void through(uint32_t *items, size_t count, const uint32_t *map, size_t map_count)
+static void through(uint32_t *items, size_t count, const struct fv_numbers *map)
 {
     for (size_t i = 0; i < count; i++)
-        items[i] = items[i] < map_count ? map[items[i]] : FV_NONE;
+        items[i] = fv_numbers_get(map, items[i]);
 }
 
 void fv_def_map_through(struct fv_def_map *map, const struct fv_def_map *next)
 {
-    through(map->functions, map->function_count, next->functions, next->function_count);
+    through(map->functions.of, map->functions.count, &next->functions);
     if (map->thread_calls)
-        through(map->thread_calls, FV_THREAD_CALLS, next->functions, next->function_count);
-    through(map->sections, map->section_count, next->functions, next->function_count);
-    through(map->nodes, map->node_count, next->nodes, next->node_count);
-    through(map->entries, map->entry_count, next->nodes, next->node_count);
-    through(map->comms, map->comm_count, next->comms, next->comm_count);
-    through(map->windows, map->window_count, next->windows, next->window_count);
-    through(map->handles, map->handle_count, next->handles, next->handle_count);
+        through(map->thread_calls, FV_THREAD_CALLS, &next->functions);
+    through(map->sections.of, map->sections.count, &next->functions);
+    through(map->nodes.of, map->nodes.count, &next->nodes);
+    through(map->entries, map->entry_count, &next->nodes);
+    through(map->comms.of, map->comms.count, &next->comms);
+    through(map->windows.of, map->windows.count, &next->windows);
+    through(map->handles.of, map->handles.count, &next->handles);
 }

@@ -3,12 +3,13 @@
  * up their files' own numbers in them. The final order depends on content alone (names, or the first rank
  * that used a thing and its number there), so that it is the same however many processes took part.
  *
- * Items are found by hashed keys; indices stay valid as more are added. */
+ * Indices stay valid as more are added. */
 #ifndef FV_DEFS_H
 #define FV_DEFS_H
 
+#include "experiment/keys.h"
 #include "merge/bytes.h"
-#include "report/model.h"
+#include "symbols/symbols.h"
 #include "trace/reader.h"
 
 /* The rank that first told of a thing, and its number there: order of first use. */
@@ -37,7 +38,7 @@ struct fv_def_comm {
 
 struct fv_def_window {
     uint32_t comm, sequence;
-    int32_t owner; /* where the communicator is of one rank */
+    int32_t owner; /* where the communicator is of one rank. These three are its key */
     struct fv_origin origin;
     uint32_t created;
 };
@@ -48,9 +49,10 @@ struct fv_def_file {
 
 /* A file as it was opened by the ranks of a communicator together. */
 struct fv_def_handle {
-    uint32_t file, comm, mode;
+    uint32_t file, comm;
     uint32_t occurrence; /* of this file and communicator, from 0 */
-    int32_t owner;
+    int32_t owner;       /* these four are its key */
+    uint32_t mode;
     struct fv_origin origin;
 };
 
@@ -75,6 +77,7 @@ struct fv_def_rank {
     uint64_t dropped_of_threads;         /* ... and what threads did between calls */
     uint32_t thread_objects;             /* numbers of locks and such; 0: threads are not in the trace */
     uint32_t omp_objects;                /* 1: some of them are of OpenMP */
+    struct fv_file_identity identity;
     const struct fv_clock_point *points; /* by time; the first is the header's */
     uint32_t point_count;
     const uint32_t *threads; /* fv_thread_record.id; the first is the main one */
@@ -92,10 +95,7 @@ struct fv_defs {
     uint32_t world_size;
     struct fv_def_function *functions;
     size_t function_count, function_room;
-    struct fv_module *modules;
-    size_t module_count, module_room;
-    struct fv_node *nodes; /* 0 is the root; `symbol`: enum fv_def_node_flags */
-    size_t node_count, node_room;
+    struct fv_call_tree tree; /* fv_node.flags: enum fv_def_node_flags */
     struct fv_def_comm *comms;
     size_t comm_count, comm_room;
     struct fv_def_window *windows;
@@ -108,17 +108,17 @@ struct fv_defs {
     size_t group_count, group_room;
     struct fv_def_rank *ranks;
     size_t rank_count, rank_room;
-    struct fv_index index; /* of all but ranks; the kind is part of the hash */
+    struct fv_index function_index, comm_index, window_index, file_index, handle_index, group_index;
 };
 
 void fv_defs_init(struct fv_defs *defs, uint32_t world_size);
 void fv_defs_release(struct fv_defs *defs);
 
-/* A rank file's numbers in the definitions. FV_NONE: not there. */
+/* A rank file's numbers in the definitions. */
 struct fv_def_map {
-    uint32_t *functions, *nodes, *comms, *windows, *handles;
-    size_t function_count, node_count, comm_count, window_count, handle_count;
-    int32_t *comm_ranks; /* own rank in comms */
+    struct fv_numbers functions, nodes, comms, windows, handles;
+    struct fv_numbers sections;   /* functions */
+    struct fv_numbers comm_ranks; /* own rank in comms */
     uint32_t *entries;   /* nodes of the contexts of measured instances, thread by thread */
     size_t entry_count;
     struct fv_def_entries { /* of a thread, by the number of its context */
@@ -126,8 +126,6 @@ struct fv_def_map {
         uint32_t first, count;
     } * entries_of;
     size_t entries_of_count;
-    uint32_t *sections; /* functions by their numbers */
-    size_t section_count;
     uint32_t *thread_calls; /* functions by FV_THREAD_CALLS (threads.h); NULL: none is used */
 };
 void fv_def_map_release(struct fv_def_map *map);
@@ -162,6 +160,8 @@ static inline uint64_t fv_location(const struct fv_def_rank *rank, uint32_t slot
     return rank->world_rank | (uint64_t)slot << 32;
 }
 
+/* The first rank of the run that has no rank file; FV_NONE: all have. */
+uint32_t fv_defs_first_absent(const struct fv_defs *defs);
 /* Was any function measured? */
 bool fv_defs_has_instances(const struct fv_defs *defs);
 /* Did the program mark sections? */

@@ -5,26 +5,12 @@
 
 #include "merge/defs.h"
 
-uint32_t fv_defs_add_module(struct fv_defs *d, const struct fv_module *module);
-/* flags: enum fv_def_node_flags */
-uint32_t fv_defs_add_node(struct fv_defs *d, uint32_t parent, uint32_t module, uint64_t offset,
-                          uint32_t flags);
 uint32_t fv_defs_add_comm(struct fv_defs *d, const struct fv_def_comm *comm);
 uint32_t fv_defs_add_file_name(struct fv_defs *d, const struct fv_def_file *file);
 uint32_t fv_defs_add_handle(struct fv_defs *d, const struct fv_def_handle *handle);
 void fv_defs_add_rank(struct fv_defs *d, const struct fv_def_rank *rank); /* always adds */
 
-/* defs_file.c: of a map, by a file's numbers */
-void fv_def_map_set(uint32_t **map, size_t *count, size_t *room, uint64_t id, uint32_t value);
-/* Ids count things of which each takes some bytes of the file: a larger one is damage. */
-static inline bool fv_def_is_id(const struct fv_reader *r, uint64_t id)
-{
-    return id > 0 && id <= fv_reader_bytes(r) / 16;
-}
-
-/* defs_paths.c: the modules of a file, by its numbers; FV_NONE where it has none. The array is the caller's. */
-uint32_t *fv_defs_add_modules(struct fv_defs *d, const struct fv_reader *reader, size_t *count);
-/* The call paths of a file. `used`: by the path's number, enum fv_def_node_flags of those that
+/* defs_paths.c: the call paths of a file. `used`: by the path's number, enum fv_def_node_flags of those that
  * are referred to; it gets longer marks. */
 void fv_defs_add_paths(struct fv_defs *d, const struct fv_reader *reader, uint8_t *used, size_t used_count,
                        struct fv_def_map *map);

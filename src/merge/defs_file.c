@@ -10,16 +10,6 @@
 
 /* ---- functions, call paths, communicators, files ---- */
 
-void fv_def_map_set(uint32_t **map, size_t *count, size_t *room, uint64_t id, uint32_t value)
-{
-    if (id >= *count) {
-        *map = fv_grow(*map, room, id + 1, sizeof(**map));
-        for (; *count <= id; (*count)++)
-            (*map)[*count] = FV_NONE;
-    }
-    (*map)[id] = value;
-}
-
 /* What the rank's calls refer to: the rest of what a file names would only fill the archive. */
 struct used {
     uint8_t *functions, *paths; /* of paths: enum fv_def_node_flags */
@@ -42,7 +32,7 @@ static void mark_call(struct used *u, const struct fv_reader *reader, uint64_t f
 {
     if (function < 65536)
         mark(&u->functions, &u->function_count, &u->function_room, function);
-    if (fv_def_is_id(reader, path))
+    if (fv_number_is_id(reader, path))
         mark(&u->paths, &u->path_count, &u->path_room, path);
 }
 
@@ -51,7 +41,7 @@ static void mark_thread_call(void *context, uint32_t path, unsigned call)
     struct used *u = context;
 
     u->any_thread_call = u->thread_calls[call % FV_THREAD_CALLS] = true;
-    if (fv_def_is_id(u->reader, path))
+    if (fv_number_is_id(u->reader, path))
         mark(&u->paths, &u->path_count, &u->path_room, path);
 }
 
@@ -93,24 +83,21 @@ static void add_functions(struct fv_defs *d, const struct fv_reader *reader, con
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_FUNCTIONS);
     struct fv_function_record r;
-    size_t room = 0;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         r.name[sizeof(r.name) - 1] = '\0';
         if (r.name[0] && r.id < used->function_count && used->functions[r.id])
-            fv_def_map_set(&map->functions, &map->function_count, &room, r.id,
-                           fv_defs_function(d, r.name, r.class));
+            fv_numbers_set(&map->functions, r.id, fv_defs_function(d, r.name, r.class));
     }
     for (size_t id = 0; id < used->function_count; id++) {
         char name[32];
 
         /* A process that was killed in its first call of a function has not named it. */
-        if (!used->functions[id] || (id < map->function_count && map->functions[id] != FV_NONE))
+        if (!used->functions[id] || fv_numbers_get(&map->functions, id) != FV_NONE)
             continue;
         snprintf(name, sizeof(name), "(function %zu)", id);
-        fv_def_map_set(&map->functions, &map->function_count, &room, id,
-                       fv_defs_function(d, name, FV_CLASS_OTHER));
+        fv_numbers_set(&map->functions, id, fv_defs_function(d, name, FV_CLASS_OTHER));
     }
 }
 
@@ -125,14 +112,13 @@ static bool runs_are_right(const struct fv_rank_run *run, uint32_t count, int64_
             return false;
         sum += run[i].count;
     }
-    return sum == size && size >= 0;
+    return sum == size && size >= 0 && size <= world;
 }
 
 static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank,
                       struct fv_def_map *map)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_COMMS);
-    size_t room = 0, rank_room = 0, ranks = 0;
 
     for (const struct fv_comm_record *p; (p = fv_cursor_next(&c));) {
         struct fv_comm_record r;
@@ -142,7 +128,7 @@ static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_
         memcpy(name, r.name, sizeof(r.name));
         bool self = r.flags & FV_COMM_SELF;
         /* Ranks of another world (spawned, connected) have no location here. */
-        if (!fv_def_is_id(reader, r.id) || !runs_are_right(p->run, r.runs, r.size, d->world_size) ||
+        if (!fv_number_is_id(reader, r.id) || !runs_are_right(p->run, r.runs, r.size, d->world_size) ||
             !runs_are_right(p->run + r.runs, r.remote_runs, r.remote_size, d->world_size))
             continue;
         const struct fv_def_comm comm = {
@@ -161,8 +147,8 @@ static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_
             .remote_run_count = r.remote_runs,
             .origin = { rank, r.id },
         };
-        fv_def_map_set(&map->comms, &map->comm_count, &room, r.id, fv_defs_add_comm(d, &comm));
-        fv_def_map_set((uint32_t **)&map->comm_ranks, &ranks, &rank_room, r.id, (uint32_t)r.rank);
+        fv_numbers_set(&map->comms, r.id, fv_defs_add_comm(d, &comm));
+        fv_numbers_set(&map->comm_ranks, r.id, (uint32_t)r.rank);
     }
 }
 
@@ -176,29 +162,28 @@ static void add_files(struct fv_defs *d, const struct fv_reader *reader, uint32_
                       struct fv_def_map *map)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_FILES);
-    size_t room = 0;
 
     for (const struct fv_file_record *p; (p = fv_cursor_next(&c));) {
-        if (!fv_def_is_id(reader, p->id) || p->comm >= map->comm_count || map->comms[p->comm] == FV_NONE)
+        if (!fv_number_is_id(reader, p->id) || fv_numbers_get(&map->comms, p->comm) == FV_NONE)
             continue;
-        const struct fv_def_comm *comm = &d->comms[map->comms[p->comm]];
+        const struct fv_def_comm *comm = &d->comms[map->comms.of[p->comm]];
         int32_t owner = owner_on(comm, rank);
         /* Ranks of several hosts that open a file together mean the same. */
         bool together = owner == FV_NOBODY && comm->size > 1;
         const struct fv_def_file file = { p->name, together ? "" : host };
         struct fv_def_handle h = { .file = fv_defs_add_file_name(d, &file),
-                                   .comm = map->comms[p->comm],
+                                   .comm = map->comms.of[p->comm],
                                    .mode = p->mode,
                                    .owner = owner,
                                    .origin = { rank, p->id } };
 
-        for (size_t i = 0; i < map->handle_count; i++)
-            if (map->handles[i] != FV_NONE) {
-                const struct fv_def_handle *o = &d->handles[map->handles[i]];
+        for (size_t i = 0; i < map->handles.count; i++)
+            if (map->handles.of[i] != FV_NONE) {
+                const struct fv_def_handle *o = &d->handles[map->handles.of[i]];
 
                 h.occurrence += o->file == h.file && o->comm == h.comm;
             }
-        fv_def_map_set(&map->handles, &map->handle_count, &room, p->id, fv_defs_add_handle(d, &h));
+        fv_numbers_set(&map->handles, p->id, fv_defs_add_handle(d, &h));
     }
 }
 
@@ -220,8 +205,8 @@ static bool must_scan(const struct fv_defs *d, const struct fv_reader *reader, c
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&site, p, sizeof(site));
-        if (site.function < map->function_count && map->functions[site.function] != FV_NONE &&
-            makes_definitions(d, map->functions[site.function]))
+        if (fv_numbers_get(&map->functions, site.function) != FV_NONE &&
+            makes_definitions(d, map->functions.of[site.function]))
             return true;
     }
     return false;
@@ -231,7 +216,6 @@ struct scan {
     struct fv_defs *defs;
     struct fv_def_map *map;
     uint32_t rank;
-    size_t window_room;
     uint32_t *members;
     size_t member_count, member_room;
     bool *created; /* by the file's communicator ids */
@@ -257,23 +241,22 @@ static void scan_event(struct scan *s, const struct fv_event *e)
     end_group(s);
     if (e->kind == FV_EV_COMM_NEW) {
         comm = e->field[0];
-        if (comm < map->comm_count && map->comms[comm] != FV_NONE && !s->created[comm]) {
+        if (fv_numbers_get(&map->comms, comm) != FV_NONE && !s->created[comm]) {
             s->created[comm] = true;
-            s->defs->comms[map->comms[comm]].created++;
+            s->defs->comms[map->comms.of[comm]].created++;
         }
     } else if (e->kind == FV_EV_WIN_NEW) {
         comm = e->field[1];
-        if (comm >= map->comm_count || map->comms[comm] == FV_NONE || e->field[0] >= FV_NONE / 2)
+        if (fv_numbers_get(&map->comms, comm) == FV_NONE || e->field[0] >= FV_NONE / 2)
             return;
-        struct fv_def_window w = { .comm = map->comms[comm],
+        struct fv_def_window w = { .comm = map->comms.of[comm],
                                    .sequence = (uint32_t)e->field[2],
-                                   .owner = owner_on(&s->defs->comms[map->comms[comm]], s->rank),
+                                   .owner = owner_on(&s->defs->comms[map->comms.of[comm]], s->rank),
                                    .origin = { s->rank, (uint32_t)e->field[0] },
                                    .created = 1 };
-        if (e->field[0] > s->map->window_count + 1000000)
+        if (e->field[0] > map->windows.count + 1000000)
             return; /* damaged: numbers rise by one */
-        fv_def_map_set(&map->windows, &map->window_count, &s->window_room, e->field[0],
-                       fv_defs_window(s->defs, &w));
+        fv_numbers_set(&map->windows, e->field[0], fv_defs_window(s->defs, &w));
     }
 }
 
@@ -286,7 +269,7 @@ static void scan_events(struct fv_defs *d, const struct fv_reader *reader, uint3
     const struct fv_chunk *chunks = fv_reader_chunks(reader, &count);
     struct fv_event e;
 
-    s.created = fv_xcalloc(map->comm_count + 1, sizeof(*s.created));
+    s.created = fv_xcalloc(map->comms.count + 1, sizeof(*s.created));
     for (size_t i = 0; i < count; i++) {
         if (!fv_chunk_has_events(&chunks[i]))
             continue;
@@ -460,6 +443,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .file = name,
                              .clock_kind = h->clock_kind,
                              .traced = h->traced,
+                             .identity = fv_file_identity(reader),
                              .nominal_hz = hz_of(h),
                              .stop_ticks = h->trace_stop_ticks,
                              .dropped = h->dropped[FV_DROP_EVENTS],
@@ -491,13 +475,11 @@ static void add_sections(struct fv_defs *d, const struct fv_reader *reader, stru
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SECTIONS);
     char name[FV_SECTION_NAME + 16];
     struct fv_section s;
-    size_t room = 0;
 
     for (const void *p; fv_reader_header(reader)->traced && (p = fv_cursor_next(&c));) {
         memcpy(&s, p, sizeof(s));
         snprintf(name, sizeof(name), "%.*s %d", FV_SECTION_NAME - 1, s.name, s.number);
-        fv_def_map_set(&map->sections, &map->section_count, &room, c.index + 1,
-                       fv_defs_function(d, name, FV_CLASS_SECTION));
+        fv_numbers_set(&map->sections, c.index + 1, fv_defs_function(d, name, FV_CLASS_SECTION));
     }
 }
 

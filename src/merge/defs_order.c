@@ -29,8 +29,8 @@ static int by_function(const void *a, const void *b, void *c)
 
 static int by_module(const void *a, const void *b, void *c)
 {
-    const struct fv_module *x = &((struct sorting *)c)->defs->modules[*(const uint32_t *)a];
-    const struct fv_module *y = &((struct sorting *)c)->defs->modules[*(const uint32_t *)b];
+    const struct fv_module *x = &((struct sorting *)c)->defs->tree.modules[*(const uint32_t *)a];
+    const struct fv_module *y = &((struct sorting *)c)->defs->tree.modules[*(const uint32_t *)b];
     int order = strcmp(x->path, y->path);
 
     return order ? order : memcmp(x->build_id, y->build_id, sizeof(x->build_id));
@@ -39,8 +39,8 @@ static int by_module(const void *a, const void *b, void *c)
 static int by_node(const void *a, const void *b, void *c)
 {
     const struct sorting *s = c;
-    const struct fv_node *x = &s->defs->nodes[*(const uint32_t *)a];
-    const struct fv_node *y = &s->defs->nodes[*(const uint32_t *)b];
+    const struct fv_node *x = &s->defs->tree.nodes[*(const uint32_t *)a];
+    const struct fv_node *y = &s->defs->tree.nodes[*(const uint32_t *)b];
 
     if (x->parent != y->parent)
         return numbers(s->nodes[x->parent], s->nodes[y->parent]);
@@ -133,21 +133,21 @@ static uint32_t *places(const uint32_t *order, size_t count)
 /* Level by level, so that the places of all parents are known: a parent comes before its children. */
 static uint32_t *sorted_nodes(const struct fv_defs *d, struct sorting *s)
 {
-    uint32_t *order = fv_xcalloc(d->node_count + 1, sizeof(*order));
-    uint32_t *level = fv_xcalloc(d->node_count + 1, sizeof(*level));
-    uint32_t *place = fv_xcalloc(d->node_count + 1, sizeof(*place));
+    uint32_t *order = fv_xcalloc(d->tree.node_count + 1, sizeof(*order));
+    uint32_t *level = fv_xcalloc(d->tree.node_count + 1, sizeof(*level));
+    uint32_t *place = fv_xcalloc(d->tree.node_count + 1, sizeof(*place));
     uint32_t *start, deepest = 0;
 
-    for (size_t i = 1; i < d->node_count; i++) {
-        level[i] = level[d->nodes[i].parent] + 1; /* parents have lower numbers */
+    for (size_t i = 1; i < d->tree.node_count; i++) {
+        level[i] = level[d->tree.nodes[i].parent] + 1; /* parents have lower numbers */
         deepest = level[i] > deepest ? level[i] : deepest;
     }
     start = fv_xcalloc((size_t)deepest + 2, sizeof(*start));
-    for (size_t i = 0; i < d->node_count; i++)
+    for (size_t i = 0; i < d->tree.node_count; i++)
         start[level[i] + 1]++;
     for (uint32_t l = 0; l <= deepest; l++)
         start[l + 1] += start[l];
-    for (size_t i = 0; i < d->node_count; i++)
+    for (size_t i = 0; i < d->tree.node_count; i++)
         order[start[level[i]]++] = (uint32_t)i; /* start[l] is then the end of level l */
     s->nodes = place;
     for (uint32_t l = 1; l <= deepest; l++) {
@@ -166,7 +166,7 @@ void fv_defs_sort(struct fv_defs *out, const struct fv_defs *f)
     struct sorting s = { .defs = f };
     struct fv_def_orders o = {
         .functions = sorted(0, f->function_count, by_function, &s),
-        .modules = sorted(FV_MODEL_FIRST_MODULE, f->module_count, by_module, &s),
+        .modules = sorted(FV_MODEL_FIRST_MODULE, f->tree.module_count, by_module, &s),
         .comms = sorted(0, f->comm_count, by_comm, &s),
         .windows = sorted(0, f->window_count, by_window, &s),
         .files = sorted(0, f->file_count, by_file, &s),
@@ -174,7 +174,7 @@ void fv_defs_sort(struct fv_defs *out, const struct fv_defs *f)
         .groups = sorted(0, f->group_count, by_group, &s),
         .ranks = sorted(0, f->rank_count, by_rank, &s),
     };
-    uint32_t *module_places = places(o.modules, f->module_count);
+    uint32_t *module_places = places(o.modules, f->tree.module_count);
 
     s.modules = module_places;
     o.nodes = sorted_nodes(f, &s);

@@ -4,7 +4,6 @@
 #include "merge/defs_add.h"
 #include "merge/merge.h"
 #include "merge/threads.h"
-#include "report/views.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,7 @@ struct told {
 
 struct telling {
     const struct fv_merge_file *file;
-    uint32_t *modules; /* of the definitions, which have them all, by the file's numbers */
-    size_t module_count;
+    struct fv_numbers modules; /* in the definitions, which have them all */
     uint32_t first;
     struct fv_bytes *out;
 };
@@ -30,7 +28,7 @@ static void tell_object(void *context, const struct fv_sync_object *o, bool wait
     struct telling *t = context;
     const struct fv_def_map *map = &t->file->map;
     struct told told = { .number = t->first + o->id, .kind = o->kind };
-    uint32_t module = o->module < t->module_count ? t->modules[o->module] : FV_NONE;
+    uint32_t module = fv_numbers_get(&t->modules, o->module);
 
     if (module != FV_NONE) {
         told.module = module;
@@ -38,7 +36,8 @@ static void tell_object(void *context, const struct fv_sync_object *o, bool wait
     } else if (waited_for) {
         told.module = FV_MODEL_NO_MODULE;
         told.address = o->address;
-        told.node = o->path < map->node_count && map->nodes[o->path] != FV_NONE ? map->nodes[o->path] : 0;
+        told.node = fv_numbers_get(&map->nodes, o->path);
+        told.node = told.node != FV_NONE ? told.node : 0;
     } else {
         return;
     }
@@ -52,44 +51,39 @@ static void tell_file(struct fv_merge *m, const struct fv_merge_file *file, stru
     if (!m->defs.ranks[file->rank].thread_objects)
         return;
     t.first = fv_threads_first_object(&m->defs, file->rank);
-    t.modules = fv_defs_add_modules(&m->defs, file->reader, &t.module_count);
+    fv_call_tree_add_modules(&m->defs.tree, file->reader, &t.modules);
     fv_threads_each_object(file->reader, tell_object, &t);
-    free(t.modules);
+    fv_numbers_release(&t.modules);
 }
 
 /* ---- names ---- */
 
-static void name_one(const struct fv_view *view, const struct told *told, uint32_t address,
-                     struct fv_bytes *out)
-{
-    const struct fv_lock lock = { .kind = (uint8_t)told->kind,
-                                  .address = address,
-                                  .node = told->node,
-                                  .objects = 1,
-                                  .worst = { .address = told->address } };
-    char name[1000];
-
-    fv_bytes_number(out, told->number);
-    fv_bytes_number(out, told->kind);
-    fv_bytes_string(out, fv_view_lock_name(view, &lock, name, sizeof(name)));
-}
-
 /* By the first process: `in` is what was told of all. */
-static void name_all(struct fv_merge *m, const struct fv_bytes *in, bool symbols, struct fv_bytes *out)
+static void name_all(struct fv_merge *m, const struct fv_bytes *in, bool look_up, struct fv_bytes *out)
 {
-    struct fv_model *model = &m->contexts.model;
-    const struct fv_view view = { .model = model, .symbols = &m->contexts.symbols };
+    struct fv_symbols *symbols = &m->contexts.symbols;
     const struct told *told = (const struct told *)(const void *)in->data;
     size_t count = in->count / sizeof(*told);
+    struct fv_address *addresses = fv_xcalloc(count, sizeof(*addresses));
 
-    model->addresses = fv_xcalloc(count + 1, sizeof(*model->addresses));
     for (size_t i = 0; i < count; i++)
-        model->addresses[i] = (struct fv_address){ told[i].module, told[i].offset, NULL };
-    model->address_count = count;
-    if (symbols)
-        fv_addresses_resolve(model);
-    for (size_t i = 0; i < count; i++)
-        name_one(&view, &told[i], told[i].module == FV_MODEL_NO_MODULE ? FV_NONE : (uint32_t)i, out);
+        addresses[i] = (struct fv_address){ told[i].module, told[i].offset, NULL };
+    if (look_up)
+        fv_addresses_resolve(symbols, addresses, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_lock_place lock = { .kind = (uint8_t)told[i].kind,
+                                            .address =
+                                                told[i].module == FV_MODEL_NO_MODULE ? NULL : &addresses[i],
+                                            .node = told[i].node,
+                                            .objects = 1,
+                                            .object = told[i].address };
+        char name[1000];
+
+        fv_bytes_number(out, told[i].number);
+        fv_bytes_number(out, told[i].kind);
+        fv_bytes_string(out, fv_lock_words(&lock, symbols, name, sizeof(name)));
+    }
+    free(addresses);
 }
 
 static bool take_names(struct fv_lock_names *n, const struct fv_bytes *bytes)

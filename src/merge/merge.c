@@ -1,12 +1,12 @@
 /* See merge.h. */
 #include "merge/merge.h"
-#include "report/experiment.h"
+#include "experiment/experiment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORLD_MAX (UINT32_C(1) << 24) /* a damaged header must not make a billion locations */
+#define WORLD_MAX (UINT32_C(1) << 21) /* the ranks of a communicator fit one definition of OTF2, of 16 MB */
 
 /* ---- files ---- */
 
@@ -92,7 +92,9 @@ static bool open_file(struct fv_merge *m, const char *directory, const char *nam
         return false;
     }
     m->files[m->file_count++] = (struct fv_merge_file){ .reader = reader, .name = name };
-    m->event_bytes += event_bytes(reader);
+    uint64_t bytes = event_bytes(reader);
+    m->event_bytes += bytes;
+    m->largest_bytes = bytes > m->largest_bytes ? bytes : m->largest_bytes;
     return true;
 }
 
@@ -156,7 +158,7 @@ static bool gather(const struct fv_transport *t, struct fv_defs *defs)
 static bool share_numbers(const struct fv_merge *m, const uint32_t *numbers, uint32_t **out,
                           struct fv_bytes *bytes)
 {
-    size_t count = m->defs.node_count;
+    size_t count = m->defs.tree.node_count;
 
     bytes->count = 0;
     if (!m->transport->rank)

@@ -28,7 +28,8 @@ struct fv_merge {
     struct fv_contexts contexts; /* in the first process */
     struct fv_lock_names locks;  /* in all */
     struct fv_problems problems; /* in the first process */
-    uint64_t event_bytes;        /* of this process's files */
+    uint64_t event_bytes;        /* of this process's files, ... */
+    uint64_t largest_bytes;      /* ... and of the one that has most */
 };
 
 /* Opens the experiment: the first process chooses among its files, each opens its share of them. False: there

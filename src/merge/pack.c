@@ -9,16 +9,16 @@ static void pack_calls(const struct fv_defs *d, struct fv_bytes *b)
         fv_bytes_number(b, d->functions[i].class);
         fv_bytes_string(b, d->functions[i].name);
     }
-    fv_bytes_number(b, d->module_count - FV_MODEL_FIRST_MODULE);
-    for (size_t i = FV_MODEL_FIRST_MODULE; i < d->module_count; i++) {
-        const struct fv_module *m = &d->modules[i];
+    fv_bytes_number(b, d->tree.module_count - FV_MODEL_FIRST_MODULE);
+    for (size_t i = FV_MODEL_FIRST_MODULE; i < d->tree.module_count; i++) {
+        const struct fv_module *m = &d->tree.modules[i];
 
         fv_bytes_number(b, m->build_id_bytes);
         fv_bytes_put(b, m->build_id, sizeof(m->build_id));
         fv_bytes_string(b, m->path);
     }
-    fv_bytes_number(b, d->node_count - 1);
-    fv_bytes_put(b, d->nodes + 1, (d->node_count - 1) * sizeof(*d->nodes));
+    fv_bytes_number(b, d->tree.node_count - 1);
+    fv_bytes_put(b, d->tree.nodes + 1, (d->tree.node_count - 1) * sizeof(*d->tree.nodes));
 }
 
 static void pack_things(const struct fv_defs *d, struct fv_bytes *b)
@@ -101,15 +101,15 @@ static void unpack_calls(struct fv_defs *d, struct fv_arena *arena, struct fv_by
         fv_bytes_get(r, m.build_id, sizeof(m.build_id));
         m.path = m.name = fv_bytes_text(r, arena);
         r->failed = r->failed || m.build_id_bytes > sizeof(m.build_id);
-        FV_GROW(d->modules, d->module_room, d->module_count + 1);
-        d->modules[d->module_count++] = m;
+        FV_GROW(d->tree.modules, d->tree.module_room, d->tree.module_count + 1);
+        d->tree.modules[d->tree.module_count++] = m;
     }
     count = fv_bytes_count(r);
     const struct fv_node *nodes = take_array(r, arena, count, sizeof(*nodes));
     for (uint32_t i = 0; i < count && !r->failed; i++) {
-        r->failed = nodes[i].parent > i || nodes[i].module >= d->module_count;
-        FV_GROW(d->nodes, d->node_room, d->node_count + 1);
-        d->nodes[d->node_count++] = nodes[i];
+        r->failed = nodes[i].parent > i || nodes[i].module >= d->tree.module_count;
+        FV_GROW(d->tree.nodes, d->tree.node_room, d->tree.node_count + 1);
+        d->tree.nodes[d->tree.node_count++] = nodes[i];
     }
 }
 

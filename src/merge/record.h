@@ -84,6 +84,7 @@ enum fv_io_flags { FV_IO_WRITE = 1, FV_IO_ASYNC = 2, FV_IO_COLLECTIVE = 4 };
 struct fv_record {
     uint8_t kind; /* enum fv_record_kind */
     uint8_t op;
+    uint8_t error; /* enum fv_failure: how it failed. Of RECEIVE, IRECEIVE_END, COLL_END, ICOLL_END */
     uint32_t ref;
     uint32_t context; /* node of the call path; 0 not known */
     uint32_t peer, tag, aux;

@@ -7,49 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- records ---- */
-
-static inline void stamp(struct fv_stream *s, struct fv_record *record, uint64_t time)
-{
-    record->time_ns = time > s->now ? time : s->now;
-    s->now = record->time_ns;
-}
-
-static inline void pass(struct fv_rank_replay *r, const struct fv_stream *s, const struct fv_record *record)
-{
-    if (!r->sink->put(r->sink, s->slot, record))
-        r->failed = true;
-}
-
-static inline void put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record *record, uint64_t time)
-{
-    struct fv_location_stats *l = &r->locations[s->slot];
-
-    stamp(s, record, time);
-    if (!l->records) /* a matched probe is told, but no record of an archive */
-        l->first_ns = record->time_ns;
-    l->records += record->kind != FV_REC_MATCHED;
-    l->last_ns = record->time_ns;
-    pass(r, s, record);
-}
-
-void fv_rank_put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record record, uint64_t time)
-{
-    put(r, s, &record, time);
-}
-
-uint64_t fv_rank_time(struct fv_rank_replay *r, struct fv_stream *s, uint64_t ticks)
-{
-    int64_t ns = fv_clock_ns(r->line, ticks, &s->piece);
-
-    return ns > 0 ? (uint64_t)ns : 0;
-}
-
-uint32_t fv_rank_lookup(const uint32_t *map, size_t count, uint64_t id)
-{
-    return id < count ? map[id] : FV_NONE;
-}
-
 /* ---- collectives ---- */
 
 static uint32_t root_of(int64_t root)
@@ -75,7 +32,7 @@ static bool fill_collective(struct fv_rank_replay *r, const struct fv_call_info 
         return false;
     }
     int64_t root = (int64_t)field[1];
-    uint32_t rank = (uint32_t)r->map->comm_ranks[field[0]];
+    uint32_t rank = (uint32_t)r->map->comm_ranks.of[field[0]];
     bool is_root = root == FV_ROOT_SELF || (!c->remote_size && root >= 0 && (uint32_t)root == rank);
     struct fv_volume v = fv_notional(call, (struct fv_volume){ field[2], field[3] },
                                      c->remote_size ? c->remote_size : c->size, rank, is_root);
@@ -93,18 +50,18 @@ static bool fill_collective(struct fv_rank_replay *r, const struct fv_call_info 
 
 /* What a non-blocking call does: its name says it, or for MPI_Start the detail behind. */
 static const struct fv_call_info *operation_of(const struct fv_rank_replay *r, const struct fv_stream *s,
-                                               const struct fv_detail *d)
+                                               const struct fv_event *d)
 {
-    const struct fv_detail *next = d + 1;
+    const struct fv_event *next = d + 1;
 
     if (next == s->details + s->detail_count || next->kind != FV_EV_OPERATION ||
         next->field[0] != d->field[0])
         return s->info;
-    uint32_t function = fv_rank_lookup(r->map->functions, r->map->function_count, next->field[1]);
+    uint32_t function = fv_numbers_get(&r->map->functions, next->field[1]);
     return function == FV_NONE ? s->info : &r->replay->calls[function];
 }
 
-static void begin_collective(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
+static void begin_collective(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     struct fv_record record;
 
@@ -115,19 +72,19 @@ static void begin_collective(struct fv_rank_replay *r, struct fv_stream *s, cons
     }
     if (!fill_collective(r, info, d->field + 1, &record))
         return;
-    fv_pendings_add(&r->pending, &(struct fv_pending){ .number = d->field[0],
-                                                       .kind = FV_PENDING_COLLECTIVE,
-                                                       .op = record.op,
-                                                       .ref = record.ref,
-                                                       .peer = record.peer,
-                                                       .tag = record.aux,
-                                                       .neighbour = record.tag,
-                                                       .sent = record.sent,
-                                                       .received = record.received });
-    fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_ICOLL_BEGIN, .id = d->field[0] }, s->begin);
+    fv_messages_began(r, &(struct fv_pending){ .number = d->field[0],
+                                               .kind = FV_PENDING_COLLECTIVE,
+                                               .op = record.op,
+                                               .ref = record.ref,
+                                               .peer = record.peer,
+                                               .tag = record.aux,
+                                               .neighbour = record.tag,
+                                               .sent = record.sent,
+                                               .received = record.received });
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_ICOLL_BEGIN, .id = d->field[0] }, s->begin);
 }
 
-static void end_operation(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
+static void end_operation(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     struct fv_pending *p = fv_messages_pending(r, d->field[0]);
 
@@ -143,24 +100,30 @@ static void end_operation(struct fv_rank_replay *r, struct fv_stream *s, const s
                                 .tag = was.neighbour,
                                 .sent = was.sent,
                                 .received = was.received,
+                                .error = d->error,
                                 .id = was.number };
     if (was.kind == FV_PENDING_RMA)
         fv_rma_done(r, s, &was);
     else if (was.kind == FV_PENDING_IO)
         fv_io_done(r, s, &was);
-    else if (was.kind == FV_PENDING_COLLECTIVE)
-        fv_rank_put(r, s, record, s->end);
+    else if (was.kind == FV_PENDING_COLLECTIVE) {
+        fv_rank_put(r, s, &record, s->end);
+        fv_messages_ended(r, s, &was);
+    }
 }
 
-static void comm_event(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
+static void comm_event(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     uint32_t comm = fv_rank_comm(r, d->field[0]);
 
-    if (comm != FV_NONE && fv_def_comm_is_seen(&r->replay->defs->comms[comm]))
+    bool is_new = d->kind == FV_EV_COMM_NEW;
+
+    if (comm == FV_NONE || !fv_def_comm_is_seen(&r->replay->defs->comms[comm]))
+        return;
+    if (is_new || !fv_messages_keep(r, comm))
         fv_rank_put(
             r, s,
-            (struct fv_record){ .kind = d->kind == FV_EV_COMM_NEW ? FV_REC_COMM_CREATE : FV_REC_COMM_DESTROY,
-                                .ref = comm },
+            &(struct fv_record){ .kind = is_new ? FV_REC_COMM_CREATE : FV_REC_COMM_DESTROY, .ref = comm },
             s->end);
 }
 
@@ -175,14 +138,18 @@ static uint32_t parent_of(const struct fv_rank_replay *r, uint32_t comm, bool is
     return comm;
 }
 
+#define KIND_BIT(kind) (UINT64_C(1) << FV_EV_##kind)
+#define FRAME_KINDS                                                                                          \
+    (KIND_BIT(COLLECTIVE) | KIND_BIT(COMM_NEW) | KIND_BIT(COMM_GONE) | KIND_BIT(WIN_NEW) |                   \
+     KIND_BIT(WIN_GONE) | KIND_BIT(RMA_SYNC))
+
 /* What stands around the details of a call: an operation on a window, on a communicator, or nothing. */
 static void choose_frame(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    const struct fv_detail *made = NULL, *collective = NULL;
+    const struct fv_event *made = NULL, *collective = NULL;
 
-    s->frame = (struct fv_record){ .kind = FV_REC_COUNT };
     for (size_t i = 0; i < s->detail_count; i++) {
-        const struct fv_detail *d = &s->details[i];
+        const struct fv_event *d = &s->details[i];
 
         if (fv_rma_frame(r, s, d, &s->frame))
             return;
@@ -196,6 +163,7 @@ static void choose_frame(struct fv_rank_replay *r, struct fv_stream *s)
     if (collective && s->info->role != FV_ROLE_IO && s->info->role != FV_ROLE_IO_METADATA &&
         fill_collective(r, s->info, collective->field, &s->frame)) {
         s->frame.kind = FV_REC_COLL_END;
+        s->frame.error = collective->error;
         if (made && s->frame.op == FV_OP_BARRIER)
             s->frame.op = made->kind == FV_EV_COMM_NEW ? FV_OP_CREATE_HANDLE : FV_OP_DESTROY_HANDLE;
     } else if (made && fv_rank_comm(r, made->field[0]) != FV_NONE) {
@@ -213,7 +181,7 @@ static void choose_frame(struct fv_rank_replay *r, struct fv_stream *s)
 
 /* ---- calls ---- */
 
-static void tell_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
+static void tell_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     switch (d->kind) {
     case FV_EV_SEND:
@@ -230,7 +198,7 @@ static void tell_begin(struct fv_rank_replay *r, struct fv_stream *s, const stru
     }
 }
 
-static void tell_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
+static void tell_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     switch (d->kind) {
     case FV_EV_RECV:
@@ -257,53 +225,56 @@ static void tell_end(struct fv_rank_replay *r, struct fv_stream *s, const struct
     }
 }
 
-static void enter(struct fv_rank_replay *r, struct fv_stream *s, uint32_t function, uint64_t path)
+static inline void enter(struct fv_rank_replay *r, struct fv_stream *s, uint32_t function, uint32_t node)
 {
-    uint32_t node = fv_rank_lookup(r->map->nodes, r->map->node_count, path);
+    fv_rank_put(r, s,
+                &(struct fv_record){ .kind = FV_REC_ENTER, .ref = function, .context = node, .id = s->end },
+                s->begin);
+}
 
-    fv_rank_put(
-        r, s,
-        (struct fv_record){
-            .kind = FV_REC_ENTER, .ref = function, .context = node == FV_NONE ? 0 : node, .id = s->end },
-        s->begin);
+static void tell_details(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    const struct fv_event *stop = s->details + s->detail_count;
+
+    s->frame.kind = FV_REC_COUNT;
+    if (s->detail_kinds & FRAME_KINDS)
+        choose_frame(r, s);
+    if (s->frame.kind != FV_REC_COUNT) /* the begin stands right before the end in the enumeration */
+        fv_rank_put(r, s, &(struct fv_record){ .kind = (uint8_t)(s->frame.kind - 1) }, s->begin);
+    for (const struct fv_event *d = s->details; d < stop; d++)
+        tell_begin(r, s, d);
+    for (const struct fv_event *d = s->details; d < stop; d++)
+        tell_end(r, s, d);
+    if (s->detail_kinds & KIND_BIT(MEMBER))
+        fv_rma_end_call(r, s);
+    if (s->frame.kind != FV_REC_COUNT)
+        fv_rank_put(r, s, &s->frame, s->end);
 }
 
 static void tell_call(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    const struct fv_site_record *site = s->site < s->site_count ? &s->sites[s->site] : NULL;
-    uint32_t function =
-        site ? fv_rank_lookup(r->map->functions, r->map->function_count, site->function) : FV_NONE;
+    uint64_t number = s->item.field[0];
+    const struct fv_call_site *site = number < s->site_count ? &s->sites[number] : NULL;
 
-    if (function == FV_NONE) {
+    if (FV_UNLIKELY(!site || !site->info)) {
         r->stats->lost++;
         return;
     }
-    s->info = &r->replay->calls[function];
-    s->begin = fv_rank_time(r, s, s->begin_ticks);
+    s->info = site->info;
+    s->begin = fv_rank_time(r, s, s->item.begin);
     s->begin = s->begin > s->now ? s->begin : s->now;
-    s->end = fv_rank_time(r, s, s->end_ticks);
-    s->end = s->end > s->begin ? s->end : s->begin;
+    s->end = s->until > s->begin ? s->until : s->begin;
     r->stats->calls++;
-    enter(r, s, function, site->path);
-    if (s->detail_count) {
-        choose_frame(r, s);
-        if (s->frame.kind != FV_REC_COUNT) /* the begin stands right before the end in the enumeration */
-            fv_rank_put(r, s, (struct fv_record){ .kind = (uint8_t)(s->frame.kind - 1) }, s->begin);
-        for (size_t i = 0; i < s->detail_count; i++)
-            tell_begin(r, s, &s->details[i]);
-        for (size_t i = 0; i < s->detail_count; i++)
-            tell_end(r, s, &s->details[i]);
-        fv_rma_end_call(r, s);
-        if (s->frame.kind != FV_REC_COUNT)
-            put(r, s, &s->frame, s->end);
-    }
-    fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_LEAVE, .ref = function }, s->end);
+    enter(r, s, site->function, site->node);
+    if (s->detail_count)
+        tell_details(r, s);
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_LEAVE, .ref = site->function }, s->end);
 }
 
 static void measure(struct fv_rank_replay *r, struct fv_stream *s, bool on, uint64_t time)
 {
     if (s->off != !on)
-        fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_MEASURE, .op = on }, time);
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_MEASURE, .op = on }, time);
     r->locations[s->slot].gaps += !on && !s->off;
     s->off = !on;
 }
@@ -313,8 +284,8 @@ static void tell_sections(struct fv_rank_replay *r, struct fv_stream *s, uint64_
     struct fv_record record = { .kind = FV_REC_SECTIONS, .id = set };
 
     s->section_set = set;
-    stamp(s, &record, time);
-    pass(r, s, &record); /* no record of an archive: regions are made of it */
+    fv_rank_stamp(s, &record, time);
+    fv_rank_pass(r, s, &record); /* no record of an archive: regions are made of it */
 }
 
 /* ---- items ---- */
@@ -325,34 +296,34 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
         r->stats->lost += s->missing;
         s->missing = 0;
         measure(r, s, false, s->now);
-        if (s->item == FV_EV_CALL || fv_event_is_of_thread(s->item))
-            measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
+        if (s->item.kind == FV_EV_CALL || fv_event_is_of_thread(s->item.kind))
+            measure(r, s, true, fv_rank_time(r, s, s->item.begin));
     }
-    switch (s->item) {
+    switch (s->item.kind) {
     case FV_EV_CALL:
         if (s->off) /* calls were lost; or another thread switched on again */
-            measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
+            measure(r, s, true, fv_rank_time(r, s, s->item.begin));
         tell_call(r, s);
         break;
-    case FV_EV_PAUSE: measure(r, s, false, fv_rank_time(r, s, s->begin_ticks)); break;
+    case FV_EV_PAUSE: measure(r, s, false, fv_rank_time(r, s, s->item.begin)); break;
     case FV_EV_RESUME:
         measure(r, s, false, s->now); /* unless the pause was here: from the start, or another thread's */
-        measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
+        measure(r, s, true, fv_rank_time(r, s, s->item.begin));
         break;
     case FV_EV_LOST:
-        r->stats->lost += s->site;
+        r->stats->lost += s->item.field[0];
         measure(r, s, false, s->now);
         break;
     default: /* a detail without its call was in a damaged part */
-        if (!fv_event_is_of_thread(s->item))
+        if (!fv_event_is_of_thread(s->item.kind))
             break;
         if (s->off && !fv_threads_is_end(s)) /* as for calls */
-            measure(r, s, true, fv_rank_time(r, s, s->begin_ticks));
-        if (s->item == FV_EV_SECTIONS)
-            tell_sections(r, s, s->field[1], fv_rank_time(r, s, s->begin_ticks));
+            measure(r, s, true, fv_rank_time(r, s, s->item.begin));
+        if (s->item.kind == FV_EV_SECTIONS)
+            tell_sections(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
         else
             fv_threads_tell(r, s);
-        if (s->item == FV_EV_THREAD_END) /* its sections ended there, too */
+        if (s->item.kind == FV_EV_THREAD_END) /* its sections ended there, too */
             s->section_set = 0;
         break;
     }
@@ -361,7 +332,7 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
 /* A call that never returned: it is open from its begin to the last that is known of the rank. */
 static void tell_open_call(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end)
 {
-    uint32_t function = fv_rank_lookup(r->map->functions, r->map->function_count, s->in_call.function);
+    uint32_t function = fv_numbers_get(&r->map->functions, s->in_call.function);
 
     if (!s->in_call.begin || function == FV_NONE || !r->is_open)
         return;
@@ -369,11 +340,19 @@ static void tell_open_call(struct fv_rank_replay *r, struct fv_stream *s, uint64
     s->begin = s->begin > s->now ? s->begin : s->now;
     s->end = end > s->begin ? end : s->begin;
     r->stats->open_calls++;
-    enter(r, s, function, s->in_call.path);
-    fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_LEAVE, .ref = function }, end);
+    uint32_t node = fv_numbers_get(&r->map->nodes, s->in_call.path);
+    enter(r, s, function, node == FV_NONE ? 0 : node);
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_LEAVE, .ref = function }, end);
 }
 
 /* ---- the rank ---- */
+
+/* Ticks may pass their largest value: they count from the rank's first, which all else is less than half the
+ * range away from. */
+static struct fv_next next_of(const struct fv_rank_replay *r, const struct fv_stream *s)
+{
+    return (struct fv_next){ s->item.end - r->rank->first_ticks + (UINT64_C(1) << 63), 0, s->slot };
+}
 
 static void begin_stream(struct fv_rank_replay *r, uint32_t slot)
 {
@@ -386,9 +365,11 @@ static void begin_stream(struct fv_rank_replay *r, uint32_t slot)
     if (r->failed)
         return;
     if (!slot)
-        fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN, .ref = r->index },
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN, .ref = r->index },
                     fv_rank_time(r, s, r->rank->first_ticks));
     fv_stream_open(r, s);
+    if (s->loaded)
+        fv_heap_push(&r->next, next_of(r, s));
 }
 
 struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t rank,
@@ -406,7 +387,9 @@ struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t r
                                   .sink = sink,
                                   .locations = locations,
                                   .stats = stats,
-                                  .first_object = fv_threads_first_object(replay->defs, rank),
+                                  .first_object = replay->defs->ranks[rank].thread_objects
+                                                      ? fv_threads_first_object(replay->defs, rank)
+                                                      : 0,
                                   .line = &replay->clocks->lines[replay->clocks->of_rank[rank]] };
     fv_threads_open(r);
     r->is_open = r->rank->state != FV_STATE_FINALIZED && r->rank->state != FV_STATE_EXITED;
@@ -436,7 +419,7 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
         if (!s->slot)
             fv_rank_put(
                 r, s,
-                (struct fv_record){ .kind = FV_REC_PROGRAM_END, .id = (uint64_t)(int64_t)rank->exit_code },
+                &(struct fv_record){ .kind = FV_REC_PROGRAM_END, .id = (uint64_t)(int64_t)rank->exit_code },
                 end);
         r->failed = !r->sink->close(r->sink, s->slot) || r->failed;
     }
@@ -454,39 +437,42 @@ bool fv_replay_close(struct fv_rank_replay *r)
     }
     r->stats->unfinished += r->pending.count;
     fv_pendings_release(&r->pending);
+    fv_pendings_release(&r->uses);
     fv_rma_release(r);
     fv_io_release(r);
     free(r->streams);
+    fv_heap_release(&r->next);
     free(r->object_kinds);
     good = !r->failed;
     free(r);
     return good;
 }
 
-/* The thread whose next call ended first. */
-static struct fv_stream *earliest(struct fv_rank_replay *r)
+/* Tells what the thread does until some other is first. */
+static void tell_thread(struct fv_rank_replay *r, struct fv_stream *s, uint64_t until_ns)
 {
-    struct fv_stream *first = NULL;
+    struct fv_next next;
 
-    for (uint32_t i = 0; i < r->rank->thread_count; i++) {
-        struct fv_stream *s = &r->streams[i];
-
-        if (s->loaded && (!first || (int64_t)(s->end_ticks - first->end_ticks) < 0))
-            first = s;
-    }
-    return first;
+    do {
+        tell(r, s);
+        fv_stream_load(r, s);
+        next = next_of(r, s);
+    } while (r->next.count == 1 && s->loaded && !r->failed &&
+             (until_ns == UINT64_MAX || s->until <= until_ns));
+    if (s->loaded)
+        fv_heap_replace(&r->next, next);
+    else
+        fv_heap_pop(&r->next);
 }
 
 bool fv_replay_until(struct fv_rank_replay *r, uint64_t time_ns)
 {
-    struct fv_stream *s;
+    while (!r->failed && r->next.count) {
+        struct fv_stream *s = &r->streams[r->next.items[0].number];
 
-    while (!r->failed && (s = earliest(r)) && fv_rank_time(r, s, s->end_ticks) <= time_ns) {
-        do {
-            tell(r, s);
-            fv_stream_load(r, s);
-        } while (r->rank->thread_count == 1 && s->loaded && !r->failed &&
-                 (time_ns == UINT64_MAX || fv_rank_time(r, s, s->end_ticks) <= time_ns));
+        if (s->until > time_ns)
+            break;
+        tell_thread(r, s, time_ns);
     }
     return !r->failed;
 }

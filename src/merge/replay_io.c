@@ -7,7 +7,7 @@
 
 static uint32_t handle_of(const struct fv_rank_replay *r, uint64_t file)
 {
-    return fv_rank_lookup(r->map->handles, r->map->handle_count, file);
+    return fv_numbers_get(&r->map->handles, file);
 }
 
 static void open_file(struct fv_rank_replay *r, struct fv_stream *s, uint64_t file, uint64_t time)
@@ -18,7 +18,7 @@ static void open_file(struct fv_rank_replay *r, struct fv_stream *s, uint64_t fi
         r->file_count = file + 1;
     }
     if (!r->open_files[file])
-        fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_IO_OPEN, .ref = handle_of(r, file) }, time);
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_IO_OPEN, .ref = handle_of(r, file) }, time);
     r->open_files[file] = true;
 }
 
@@ -32,7 +32,7 @@ static bool is_usable(struct fv_rank_replay *r, struct fv_stream *s, uint64_t fi
     return true;
 }
 
-void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
+void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     if (!is_usable(r, s, d->field[0], s->begin))
         return;
@@ -41,7 +41,7 @@ void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_
     };
     record.op = (uint8_t)((d->kind == FV_EV_WRITE ? FV_IO_WRITE : 0) | (d->field[2] ? FV_IO_ASYNC : 0) |
                           (s->info->together ? FV_IO_COLLECTIVE : 0));
-    fv_rank_put(r, s, record, s->begin);
+    fv_rank_put(r, s, &record, s->begin);
     if (d->field[2]) /* peer and tag hold the number of the operation */
         fv_pendings_add(&r->pending, &(struct fv_pending){ .number = d->field[2],
                                                            .kind = FV_PENDING_IO,
@@ -49,18 +49,18 @@ void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_
                                                            .sent = d->field[1],
                                                            .received = record.id });
     record.kind = d->field[2] ? FV_REC_IO_ISSUED : FV_REC_IO_END;
-    fv_rank_put(r, s, record, s->end);
+    fv_rank_put(r, s, &record, s->end);
 }
 
 void fv_io_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was)
 {
     fv_rank_put(
         r, s,
-        (struct fv_record){ .kind = FV_REC_IO_END, .ref = was->ref, .sent = was->sent, .id = was->received },
+        &(struct fv_record){ .kind = FV_REC_IO_END, .ref = was->ref, .sent = was->sent, .id = was->received },
         s->end);
 }
 
-void fv_io_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
+void fv_io_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     uint64_t file = d->field[0];
 
@@ -70,16 +70,16 @@ void fv_io_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_de
         open_file(r, s, file, s->end);
     } else if (d->kind == FV_EV_FILE_GONE) {
         if (file < r->file_count && r->open_files[file])
-            fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_IO_CLOSE, .ref = handle_of(r, file) },
+            fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_IO_CLOSE, .ref = handle_of(r, file) },
                         s->end);
         if (file < r->file_count)
             r->open_files[file] = false;
     } else if (is_usable(r, s, file, s->end)) {
         fv_rank_put(r, s,
-                    (struct fv_record){ .kind = FV_REC_IO_SEEK,
-                                        .ref = handle_of(r, file),
-                                        .op = (uint8_t)d->field[2],
-                                        .sent = d->field[1] },
+                    &(struct fv_record){ .kind = FV_REC_IO_SEEK,
+                                         .ref = handle_of(r, file),
+                                         .op = (uint8_t)d->field[2],
+                                         .sent = d->field[1] },
                     s->end);
     }
 }

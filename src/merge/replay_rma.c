@@ -7,7 +7,7 @@
 
 static uint32_t window_of(const struct fv_rank_replay *r, uint64_t number)
 {
-    return fv_rank_lookup(r->map->windows, r->map->window_count, number);
+    return fv_numbers_get(&r->map->windows, number);
 }
 
 static struct fv_rma_window *state_of(struct fv_rank_replay *r, uint64_t number)
@@ -18,7 +18,7 @@ static struct fv_rma_window *state_of(struct fv_rank_replay *r, uint64_t number)
     return &r->windows[number];
 }
 
-bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d,
+bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d,
                   struct fv_record *frame)
 {
     bool fence = d->kind == FV_EV_RMA_SYNC && s->info->sync == FV_RMA_FENCE;
@@ -34,7 +34,7 @@ bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv
     return true;
 }
 
-void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
+void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     uint32_t window = window_of(r, d->field[0]);
     struct fv_record record = { .ref = window, .peer = (uint32_t)d->field[1], .id = ++r->rma_ids };
@@ -55,7 +55,7 @@ void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv
         record.received = d->field[3];
         request = d->field[4];
     }
-    fv_rank_put(r, s, record, s->begin);
+    fv_rank_put(r, s, &record, s->begin);
     if (request) {
         fv_pendings_add(&r->pending,
                         &(struct fv_pending){
@@ -69,7 +69,8 @@ void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv
 
 void fv_rma_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was)
 {
-    fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_RMA_END, .ref = was->ref, .id = was->sent }, s->end);
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_END, .ref = was->ref, .id = was->sent },
+                s->end);
 }
 
 /* Operations to a peer, or to all, are complete: in the order in which they began. */
@@ -86,7 +87,7 @@ static void complete(struct fv_rank_replay *r, struct fv_stream *s, uint64_t num
         }
         fv_rank_put(
             r, s,
-            (struct fv_record){
+            &(struct fv_record){
                 .kind = FV_REC_RMA_END, .op = there, .ref = window_of(r, number), .id = w->ops[i].id },
             s->end);
     }
@@ -100,7 +101,7 @@ static void group_sync(struct fv_rank_replay *r, struct fv_stream *s, uint32_t w
 
     if (group != FV_NONE)
         fv_rank_put(r, s,
-                    (struct fv_record){ .kind = FV_REC_RMA_GROUP, .ref = window, .aux = group, .op = ends },
+                    &(struct fv_record){ .kind = FV_REC_RMA_GROUP, .ref = window, .aux = group, .op = ends },
                     s->end);
 }
 
@@ -130,11 +131,11 @@ static void begin_lock(struct fv_rank_replay *r, struct fv_stream *s, uint64_t n
     FV_GROW(w->locks, w->lock_room, w->lock_count + 1);
     w->locks[w->lock_count++] = lock_id(peer);
     fv_rank_put(r, s,
-                (struct fv_record){ .kind = FV_REC_RMA_LOCK,
-                                    .op = shared,
-                                    .ref = window_of(r, number),
-                                    .peer = peer,
-                                    .id = lock_id(peer) },
+                &(struct fv_record){ .kind = FV_REC_RMA_LOCK,
+                                     .op = shared,
+                                     .ref = window_of(r, number),
+                                     .peer = peer,
+                                     .id = lock_id(peer) },
                 s->end);
 }
 
@@ -159,21 +160,23 @@ static void sync_window(struct fv_rank_replay *r, struct fv_stream *s, uint64_t 
     case FV_RMA_UNLOCK:
         complete(r, s, number, peer, true);
         if (take_lock(w, unlock.id))
-            fv_rank_put(r, s, unlock, s->end);
+            fv_rank_put(r, s, &unlock, s->end);
         break;
     case FV_RMA_FLUSH:
     case FV_RMA_FLUSH_LOCAL:
         complete(r, s, number, peer, s->info->sync == FV_RMA_FLUSH);
-        fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer }, s->end);
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer },
+                    s->end);
         break;
     case FV_RMA_OTHER:
-        fv_rank_put(r, s, (struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer }, s->end);
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer },
+                    s->end);
         break;
     default: break; /* post and start: when their members are known */
     }
 }
 
-void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d)
+void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
 {
     if (d->kind == FV_EV_MEMBER) {
         if (d->field[0] < r->replay->defs->world_size) {
@@ -193,14 +196,14 @@ void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_d
     else if (fv_def_window_is_seen(r->replay->defs, &r->replay->defs->windows[window_of(r, d->field[0])]))
         fv_rank_put(
             r, s,
-            (struct fv_record){ .kind = d->kind == FV_EV_WIN_NEW ? FV_REC_WIN_CREATE : FV_REC_WIN_DESTROY,
-                                .ref = window_of(r, d->field[0]) },
+            &(struct fv_record){ .kind = d->kind == FV_EV_WIN_NEW ? FV_REC_WIN_CREATE : FV_REC_WIN_DESTROY,
+                                 .ref = window_of(r, d->field[0]) },
             s->end);
 }
 
 void fv_rma_end_call(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    const struct fv_detail *d = &s->details[0];
+    const struct fv_event *d = &s->details[0];
     bool post = s->info->sync == FV_RMA_POST;
 
     if (r->member_count && d->kind == FV_EV_RMA_SYNC && (post || s->info->sync == FV_RMA_START) &&

@@ -4,10 +4,12 @@
 
 #include "merge/replay.h"
 #include "merge/requests.h"
+#include "tool/heap.h"
 
-struct fv_detail {
-    enum fv_event_kind kind;
-    uint64_t field[FV_EVENT_FIELDS];
+/* What calls of a site do. */
+struct fv_call_site {
+    const struct fv_call_info *info; /* NULL: the file does not describe it */
+    uint32_t function, node;
 };
 
 /* A parallel region that a thread has forked, or its part in one. */
@@ -25,22 +27,21 @@ struct fv_stream {
     uint32_t slot, thread;
     const struct fv_chunk **chunks;
     size_t chunk_count, next_chunk;
-    struct fv_site_record *sites;
+    struct fv_call_site *sites;
     size_t site_count;
     struct fv_in_call in_call;
     struct fv_unpacked unpacked;
     struct fv_event_cursor cursor;
-    struct fv_event ahead; /* the first event of the next item */
     bool has_ahead, loaded;
     uint64_t calls;         /* taken */
     uint64_t missing_ahead; /* in damaged parts, before the next item */
     /* The present item: */
     uint64_t missing; /* before it */
-    enum fv_event_kind item;
-    uint64_t site, begin_ticks, end_ticks;
-    uint64_t field[FV_EVENT_FIELDS]; /* of an item that is no call */
-    struct fv_detail *details;
+    uint64_t until;   /* ns: its end */
+    struct fv_event item;
+    struct fv_event *details; /* read in place; the one behind them is the first event of the next item */
     size_t detail_count, detail_room;
+    uint64_t detail_kinds; /* as bits */
     const struct fv_call_info *info;
     uint64_t begin, end;        /* ns */
     struct fv_record frame;     /* the end of the collective operation around the details; kind COUNT: none */
@@ -78,7 +79,10 @@ struct fv_rank_replay {
     struct fv_replay_stats *stats;
     const struct fv_clock_line *line;
     struct fv_stream *streams;
+    struct fv_heap next; /* of streams that have an item: by the end of it */
     struct fv_pendings pending;
+    struct fv_pendings
+        uses; /* number: communicator + 1; sent: how many of `pending` are on it; op: it was freed */
     struct fv_rma_window *windows; /* by the file's number */
     size_t window_count, window_room;
     uint64_t rma_ids, io_ids;
@@ -90,31 +94,73 @@ struct fv_rank_replay {
     bool failed;
 };
 
-void fv_rank_put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record record, uint64_t time);
-uint64_t fv_rank_time(struct fv_rank_replay *r, struct fv_stream *s, uint64_t ticks);
-uint32_t fv_rank_lookup(const uint32_t *map, size_t count, uint64_t id);
+/* A record of the thread, at that time or, if it is not over by then, right behind the one before. */
+static inline void fv_rank_stamp(struct fv_stream *s, struct fv_record *record, uint64_t time)
+{
+    record->time_ns = time > s->now ? time : s->now;
+    s->now = record->time_ns;
+}
+
+static inline void fv_rank_pass(struct fv_rank_replay *r, const struct fv_stream *s,
+                                const struct fv_record *record)
+{
+    if (FV_UNLIKELY(!r->sink->put(r->sink, s->slot, record)))
+        r->failed = true;
+}
+
+static inline void fv_rank_put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record *record,
+                               uint64_t time)
+{
+    struct fv_location_stats *l = &r->locations[s->slot];
+
+    fv_rank_stamp(s, record, time);
+    if (FV_UNLIKELY(!l->records)) /* a matched probe is told, but no record of an archive */
+        l->first_ns = record->time_ns;
+    l->records += record->kind != FV_REC_MATCHED;
+    l->last_ns = record->time_ns;
+    fv_rank_pass(r, s, record);
+}
+
+static inline uint64_t fv_rank_time(const struct fv_rank_replay *r, struct fv_stream *s, uint64_t ticks)
+{
+    int64_t ns = fv_clock_ns(r->line, ticks, &s->piece);
+
+    return ns > 0 ? (uint64_t)ns : 0;
+}
+
 static inline uint32_t fv_rank_comm(const struct fv_rank_replay *r, uint64_t id)
 {
-    return fv_rank_lookup(r->map->comms, r->map->comm_count, id);
+    return fv_numbers_get(&r->map->comms, id);
 }
 
 /* replay_stream.c: the items of a thread, one by one. */
 void fv_stream_open(struct fv_rank_replay *r, struct fv_stream *s); /* and loads the first one */
 /* Takes a call with its details, or what stands between calls. */
 void fv_stream_load(struct fv_rank_replay *r, struct fv_stream *s);
+/* If has_ahead: the first event of the next item. */
+static inline const struct fv_event *fv_stream_ahead(const struct fv_stream *s)
+{
+    return &s->details[s->detail_count];
+}
 void fv_stream_release(struct fv_stream *s);
 
 /* replay_messages.c: what a call began, and what it ended. */
-void fv_messages_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
-void fv_messages_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
+void fv_messages_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
+void fv_messages_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
+/* A request of a communicator begins; ... */
+void fv_messages_began(struct fv_rank_replay *r, const struct fv_pending *p);
+/* ... and has ended, which was told: the communicator may go with it. */
+void fv_messages_ended(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was);
+/* Is it needed by requests? Then it goes with the last of them. */
+bool fv_messages_keep(struct fv_rank_replay *r, uint32_t comm);
 /* What was begun under that number; NULL, and counted: its beginning is not in the trace. */
 struct fv_pending *fv_messages_pending(struct fv_rank_replay *r, uint64_t number);
 
 /* replay_rma.c */
-bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d,
+bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d,
                   struct fv_record *frame);
-void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
-void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
+void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
+void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
 void fv_rma_end_call(struct fv_rank_replay *r, struct fv_stream *s);
 void fv_rma_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was);
 void fv_rma_release(struct fv_rank_replay *r);
@@ -129,8 +175,8 @@ void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s);
 void fv_threads_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end);
 
 /* replay_io.c */
-void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
-void fv_io_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_detail *d);
+void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
+void fv_io_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
 void fv_io_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was);
 void fv_io_release(struct fv_rank_replay *r);
 

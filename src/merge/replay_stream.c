@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(FV_EV_COUNT <= 64, "kinds of details are bits");
+
 /* ---- what there is ---- */
 
 static int by_first(const void *a, const void *b)
@@ -31,20 +33,23 @@ static void find_chunks(struct fv_stream *s, const struct fv_reader *reader)
         qsort(s->chunks, s->chunk_count, sizeof(*s->chunks), by_first);
 }
 
-static void find_sites(struct fv_stream *s, const struct fv_reader *reader)
+static void find_sites(const struct fv_rank_replay *r, struct fv_stream *s)
 {
-    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SITES);
+    const struct fv_def_map *map = r->map;
+    struct fv_cursor c = fv_cursor(r->reader, FV_CHUNK_SITES);
+    struct fv_site_record site;
     size_t room = 0;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         if (c.thread != s->thread)
             continue;
-        if (c.index >= s->site_count) {
-            s->sites = fv_grow(s->sites, &room, c.index + 1, sizeof(*s->sites));
-            memset(s->sites + s->site_count, 0xff, (c.index + 1 - s->site_count) * sizeof(*s->sites));
-            s->site_count = c.index + 1;
-        }
-        memcpy(&s->sites[c.index], p, sizeof(*s->sites));
+        for (FV_GROW(s->sites, room, c.index + 1); s->site_count <= c.index; s->site_count++)
+            s->sites[s->site_count] = (struct fv_call_site){ 0 };
+        memcpy(&site, p, sizeof(site));
+        uint32_t function = fv_numbers_get(&map->functions, site.function),
+                 node = fv_numbers_get(&map->nodes, site.path);
+        s->sites[c.index] = (struct fv_call_site){ function == FV_NONE ? NULL : &r->replay->calls[function],
+                                                   function, node == FV_NONE ? 0 : node };
     }
 }
 
@@ -62,71 +67,91 @@ static void find_in_call(struct fv_stream *s, const struct fv_reader *reader)
 
 /* ---- items ---- */
 
-/* The next event of the thread, over its chunks. */
-static bool next_event(struct fv_rank_replay *r, struct fv_stream *s)
+/* The events of the chunk are over: to the thread's next one that has some. */
+static bool next_chunk(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    while (!fv_event_next(&s->cursor, &s->ahead)) {
-        if (s->cursor.damaged)
-            r->stats->damaged++;
-        s->cursor.damaged = false;
-        if (s->next_chunk == s->chunk_count)
-            return s->has_ahead = false;
-        if (s->next_chunk)
-            fv_reader_forget(r->reader, s->chunks[s->next_chunk - 1]);
-        const struct fv_chunk *chunk = s->chunks[s->next_chunk++];
-        if (chunk->first < s->calls) /* met before, compressed */
-            continue;
-        s->cursor = fv_reader_events(r->reader, chunk, &s->unpacked);
-        if (chunk->first > s->calls) { /* a damaged part of the file */
-            s->missing_ahead += chunk->first - s->calls;
-            s->calls = chunk->first;
-        }
-        if (r->replay->progress)
-            r->replay->progress(r->replay->progress_context, chunk->used);
+    if (s->cursor.damaged)
+        r->stats->damaged++;
+    s->cursor.damaged = false;
+    if (s->next_chunk == s->chunk_count)
+        return false;
+    if (s->next_chunk)
+        fv_reader_forget(r->reader, s->chunks[s->next_chunk - 1]);
+    const struct fv_chunk *chunk = s->chunks[s->next_chunk++];
+    if (chunk->first < s->calls) /* met before, compressed */
+        return true;
+    s->cursor = fv_reader_events(r->reader, chunk, &s->unpacked);
+    if (chunk->first > s->calls) { /* a damaged part of the file */
+        s->missing_ahead += chunk->first - s->calls;
+        s->calls = chunk->first;
     }
-    return s->has_ahead = true;
+    if (r->replay->progress)
+        r->replay->progress(r->replay->progress_context, chunk->used);
+    return true;
 }
 
-static void add_detail(struct fv_stream *s)
+/* Behind the details. */
+static inline void read_ahead(struct fv_rank_replay *r, struct fv_stream *s)
 {
     FV_GROW(s->details, s->detail_room, s->detail_count + 1);
-    s->details[s->detail_count].kind = s->ahead.kind;
-    memcpy(s->details[s->detail_count].field, s->ahead.field, sizeof(s->ahead.field));
+    s->has_ahead = true;
+    while (FV_UNLIKELY(!fv_event_next(&s->cursor, &s->details[s->detail_count])))
+        if (!next_chunk(r, s)) {
+            s->has_ahead = false;
+            return;
+        }
+}
+
+static bool is_detail(unsigned kind)
+{
+    return kind > FV_EV_LOST && !fv_event_is_of_thread(kind);
+}
+
+/* What was read ahead is one more detail. */
+static inline void take_detail(struct fv_stream *s)
+{
+    struct fv_event *d = &s->details[s->detail_count];
+
+    if (FV_UNLIKELY(d->kind == FV_EV_FAILED)) {
+        uint64_t error = d->field[0];
+
+        if (s->detail_count)
+            d[-1].error = error && error < FV_FAILURE_KINDS ? (uint8_t)error : FV_FAILURE_OTHER;
+        return;
+    }
+    d->error = FV_FAILURE_NONE;
+    s->detail_kinds |= UINT64_C(1) << d->kind;
     s->detail_count++;
 }
 
 void fv_stream_load(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    s->detail_count = 0;
     s->missing = s->missing_ahead;
     s->missing_ahead = 0;
     s->loaded = s->has_ahead;
     if (!s->loaded)
         return;
-    s->item = s->ahead.kind;
-    s->site = s->ahead.field[0];
-    s->begin_ticks = s->ahead.begin;
-    s->end_ticks = s->ahead.end;
-    memcpy(s->field, s->ahead.field, sizeof(s->field));
+    s->item = *fv_stream_ahead(s);
+    s->until = fv_rank_time(r, s, s->item.end);
+    s->detail_count = 0;
+    s->detail_kinds = 0;
     /* before looking ahead, maybe into the next chunk, which counts it */
-    s->calls += s->item == FV_EV_CALL || fv_event_is_of_thread(s->item);
-    next_event(r, s);
-    if (s->item != FV_EV_CALL)
+    s->calls += s->item.kind == FV_EV_CALL || fv_event_is_of_thread(s->item.kind);
+    read_ahead(r, s);
+    if (s->item.kind != FV_EV_CALL)
         return;
-    while (s->has_ahead && s->ahead.kind != FV_EV_CALL && s->ahead.kind != FV_EV_PAUSE &&
-           s->ahead.kind != FV_EV_RESUME && s->ahead.kind != FV_EV_LOST &&
-           !fv_event_is_of_thread(s->ahead.kind)) {
-        add_detail(s);
-        next_event(r, s);
+    while (s->has_ahead && is_detail(fv_stream_ahead(s)->kind)) {
+        take_detail(s);
+        read_ahead(r, s);
     }
 }
 
 void fv_stream_open(struct fv_rank_replay *r, struct fv_stream *s)
 {
     find_chunks(s, r->reader);
-    find_sites(s, r->reader);
+    find_sites(r, s);
     find_in_call(s, r->reader);
-    next_event(r, s);
+    read_ahead(r, s);
     fv_stream_load(r, s);
 }
 

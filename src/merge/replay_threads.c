@@ -29,15 +29,15 @@ void fv_threads_open(struct fv_rank_replay *r)
             r->object_kinds[o->id] = o->kind;
 }
 
-static void tell_region(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_record *enter,
-                        const struct fv_record *leave)
+static void tell_region(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record *enter,
+                        struct fv_record *leave)
 {
     if (enter->ref == FV_NONE) {
         r->stats->lost++;
         return;
     }
-    fv_rank_put(r, s, *enter, enter->time_ns);
-    fv_rank_put(r, s, *leave, leave->time_ns);
+    fv_rank_put(r, s, enter, enter->time_ns);
+    fv_rank_put(r, s, leave, leave->time_ns);
 }
 
 static uint32_t function_of(const struct fv_rank_replay *r, unsigned call)
@@ -48,7 +48,7 @@ static uint32_t function_of(const struct fv_rank_replay *r, unsigned call)
 static struct fv_record enter_of(struct fv_rank_replay *r, struct fv_stream *s, unsigned call, uint64_t path,
                                  uint64_t object)
 {
-    uint32_t node = fv_rank_lookup(r->map->nodes, r->map->node_count, path);
+    uint32_t node = fv_numbers_get(&r->map->nodes, path);
 
     return (struct fv_record){ .kind = FV_REC_REGION_ENTER,
                                .ref = function_of(r, call),
@@ -60,21 +60,21 @@ static struct fv_record enter_of(struct fv_rank_replay *r, struct fv_stream *s, 
 
 static void tell_wait(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    const uint64_t *f = s->field;
+    const uint64_t *f = s->item.field;
     unsigned call = f[4] & 255;
     bool waited = f[4] >> 8 != FV_WAITED_FOR_NONE;
 
-    s->begin = fv_rank_time(r, s, s->begin_ticks);
+    s->begin = fv_rank_time(r, s, s->item.begin);
     s->begin = s->begin > s->now ? s->begin : s->now;
-    s->end = fv_rank_time(r, s, s->end_ticks);
+    s->end = s->until;
     s->end = s->end > s->begin ? s->end : s->begin;
-    const struct fv_record enter = enter_of(r, s, call, f[3], f[2]);
-    const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
-                                     .op = waited ? (uint8_t)fv_thread_wait_of(call) : 0,
-                                     .ref = enter.ref,
-                                     .time_ns = s->end,
-                                     .sent = s->end - s->begin,
-                                     .id = f[5] ? location_of(r, f[5] - 1) : FV_LOCATION_NONE };
+    struct fv_record enter = enter_of(r, s, call, f[3], f[2]);
+    struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
+                               .op = waited ? (uint8_t)fv_thread_wait_of(call) : 0,
+                               .ref = enter.ref,
+                               .time_ns = s->end,
+                               .sent = s->end - s->begin,
+                               .id = f[5] ? location_of(r, f[5] - 1) : FV_LOCATION_NONE };
     tell_region(r, s, &enter, &leave);
 }
 
@@ -82,14 +82,14 @@ static void tell_wait(struct fv_rank_replay *r, struct fv_stream *s)
 
 static void begin_team(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    const uint64_t *f = s->field;
-    bool is_fork = s->item == FV_EV_OMP_FORK;
+    const uint64_t *f = s->item.field;
+    bool is_fork = s->item.kind == FV_EV_OMP_FORK;
     struct fv_record record = { .kind = is_fork ? FV_REC_OMP_FORK : FV_REC_TEAM_BEGIN,
                                 .ref = r->index,
                                 .sent = f[1] };
 
     if (is_fork) {
-        uint32_t node = fv_rank_lookup(r->map->nodes, r->map->node_count, f[3]);
+        uint32_t node = fv_numbers_get(&r->map->nodes, f[3]);
 
         record.id = f[2];
         record.context = node == FV_NONE ? 0 : node;
@@ -97,7 +97,7 @@ static void begin_team(struct fv_rank_replay *r, struct fv_stream *s)
     FV_GROW(s->teams, s->team_room, s->team_count + 1);
     s->teams[s->team_count++] =
         (struct fv_open_team){ .region = f[1], .is_fork = is_fork, .path = is_fork ? (uint32_t)f[3] : 0 };
-    fv_rank_put(r, s, record, fv_rank_time(r, s, s->begin_ticks));
+    fv_rank_put(r, s, &record, fv_rank_time(r, s, s->item.begin));
 }
 
 /* NULL: its begin is not in the trace. */
@@ -114,9 +114,9 @@ static void end_innermost(struct fv_rank_replay *r, struct fv_stream *s, uint64_
     const struct fv_open_team *t = &s->teams[--s->team_count];
 
     fv_rank_put(r, s,
-                (struct fv_record){ .kind = t->is_fork ? FV_REC_OMP_JOIN : FV_REC_TEAM_END,
-                                    .ref = r->index,
-                                    .sent = t->region },
+                &(struct fv_record){ .kind = t->is_fork ? FV_REC_OMP_JOIN : FV_REC_TEAM_END,
+                                     .ref = r->index,
+                                     .sent = t->region },
                 time);
 }
 
@@ -144,22 +144,22 @@ static void tell_barrier(struct fv_rank_replay *r, struct fv_stream *s, uint64_t
     s->end = all;
     if (s->begin > all || s->off)
         return;
-    const struct fv_record enter = enter_of(r, s, FV_THREAD_IMPLICIT_BARRIER, m->path, m->object);
-    const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
-                                     .op = waited ? FV_TW_OMP_BARRIER : 0,
-                                     .ref = enter.ref,
-                                     .time_ns = all,
-                                     .sent = all - s->begin,
-                                     .id = m->last };
+    struct fv_record enter = enter_of(r, s, FV_THREAD_IMPLICIT_BARRIER, m->path, m->object);
+    struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
+                               .op = waited ? FV_TW_OMP_BARRIER : 0,
+                               .ref = enter.ref,
+                               .time_ns = all,
+                               .sent = all - s->begin,
+                               .id = m->last };
     tell_region(r, s, &enter, &leave);
 }
 
 /* The members' parts end with it: only now it is known until when they were at the barrier. */
 static void join_team(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    const uint64_t *f = s->field;
-    uint64_t now = fv_rank_time(r, s, s->begin_ticks);
-    const struct meeting m = { .all = fv_rank_time(r, s, s->begin_ticks - f[2]),
+    const uint64_t *f = s->item.field;
+    uint64_t now = fv_rank_time(r, s, s->item.begin);
+    const struct meeting m = { .all = fv_rank_time(r, s, s->item.begin - f[2]),
                                .last = f[5] ? location_of(r, f[5] - 1) : FV_LOCATION_NONE,
                                .object = f[3],
                                .path = f[4] };
@@ -184,12 +184,12 @@ static void join_team(struct fv_rank_replay *r, struct fv_stream *s)
 
 static void come(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    struct fv_open_team *t = find_team(s, s->field[1], false);
+    struct fv_open_team *t = find_team(s, s->item.field[1], false);
 
     if (!t)
         return;
     t->came = true;
-    t->end = fv_rank_time(r, s, s->begin_ticks);
+    t->end = fv_rank_time(r, s, s->item.begin);
 }
 
 /* NULL: its fork is not in the trace, or it is joined. */
@@ -267,7 +267,7 @@ void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s)
 
 static bool tell_team(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    switch (s->item) {
+    switch (s->item.kind) {
     case FV_EV_OMP_FORK:
     case FV_EV_TEAM_BEGIN: begin_team(r, s); return true;
     case FV_EV_TEAM_END: come(r, s); return true;
@@ -280,16 +280,17 @@ static bool tell_team(struct fv_rank_replay *r, struct fv_stream *s)
 
 bool fv_threads_is_end(const struct fv_stream *s)
 {
-    return s->item == FV_EV_THREAD_BEGIN || s->item == FV_EV_THREAD_END || s->item == FV_EV_THREAD_FAILED ||
-           s->item == FV_EV_TEAM_END || s->item == FV_EV_OMP_JOIN;
+    return s->item.kind == FV_EV_THREAD_BEGIN || s->item.kind == FV_EV_THREAD_END ||
+           s->item.kind == FV_EV_THREAD_FAILED || s->item.kind == FV_EV_TEAM_END ||
+           s->item.kind == FV_EV_OMP_JOIN;
 }
 
 /* A creation that failed is none; the next record says so. */
 static bool is_failed(const struct fv_stream *s)
 {
-    return s->item == FV_EV_THREAD_FAILED ||
-           (s->item == FV_EV_THREAD_CREATE && s->has_ahead && s->ahead.kind == FV_EV_THREAD_FAILED &&
-            s->ahead.field[1] == s->field[1]);
+    return s->item.kind == FV_EV_THREAD_FAILED || (s->item.kind == FV_EV_THREAD_CREATE && s->has_ahead &&
+                                                   fv_stream_ahead(s)->kind == FV_EV_THREAD_FAILED &&
+                                                   fv_stream_ahead(s)->field[1] == s->item.field[1]);
 }
 
 void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s)
@@ -302,23 +303,23 @@ void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s)
         [FV_EV_ACQUIRE] = FV_REC_ACQUIRE,
         [FV_EV_RELEASE] = FV_REC_RELEASE,
     };
-    struct fv_record record = { .ref = r->index, .id = s->field[1] };
+    struct fv_record record = { .ref = r->index, .id = s->item.field[1] };
 
-    if (s->item == FV_EV_WAIT) {
+    if (s->item.kind == FV_EV_WAIT) {
         tell_wait(r, s);
         return;
     }
     if (is_failed(s) || tell_team(r, s))
         return;
-    if (s->item == FV_EV_THREAD_END)
+    if (s->item.kind == FV_EV_THREAD_END)
         end_thread(r, s);
-    record.kind = kinds[s->item];
-    if (s->item == FV_EV_ACQUIRE || s->item == FV_EV_RELEASE) {
-        record.ref = object_of(r, s->field[1]);
-        record.id = s->field[2];
-        record.op = s->field[1] < r->object_count && r->object_kinds[s->field[1]] == FV_SYNC_OMP;
+    record.kind = kinds[s->item.kind];
+    if (s->item.kind == FV_EV_ACQUIRE || s->item.kind == FV_EV_RELEASE) {
+        record.ref = object_of(r, s->item.field[1]);
+        record.id = s->item.field[2];
+        record.op = s->item.field[1] < r->object_count && r->object_kinds[s->item.field[1]] == FV_SYNC_OMP;
     }
-    fv_rank_put(r, s, record, fv_rank_time(r, s, s->begin_ticks));
+    fv_rank_put(r, s, &record, fv_rank_time(r, s, s->item.begin));
 }
 
 /* A thread that still waited when its process ended. */
@@ -340,12 +341,12 @@ void fv_threads_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_
     s->begin = s->begin > s->now ? s->begin : s->now;
     s->end = end > s->begin ? end : s->begin;
     unsigned call = (now.wait_kind & 15u) | (now.wait_operation & 15u) << 4;
-    const struct fv_record enter = enter_of(r, s, call, now.wait_path, now.wait_object);
-    const struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
-                                     .op = (uint8_t)fv_thread_wait_of(call),
-                                     .ref = enter.ref,
-                                     .time_ns = s->end,
-                                     .sent = s->end - s->begin,
-                                     .id = FV_LOCATION_NONE };
+    struct fv_record enter = enter_of(r, s, call, now.wait_path, now.wait_object);
+    struct fv_record leave = { .kind = FV_REC_REGION_LEAVE,
+                               .op = (uint8_t)fv_thread_wait_of(call),
+                               .ref = enter.ref,
+                               .time_ns = s->end,
+                               .sent = s->end - s->begin,
+                               .id = FV_LOCATION_NONE };
     tell_region(r, s, &enter, &leave);
 }

@@ -1,13 +1,14 @@
 /* Open addressing with linear probing; removal shifts back what follows, so that there are no tombstones and
  * the table stays as small as what is pending. See requests.h. */
 #include "merge/requests.h"
-#include "report/vec.h"
+#include "tool/vec.h"
 
 #include <stdlib.h>
 
+/* Numbers that follow on each other, as those of requests do, are neighbours. */
 static size_t home(const struct fv_pendings *p, uint64_t number)
 {
-    return fv_mix(number) & p->mask;
+    return (number + fv_mix(number >> 6)) & p->mask;
 }
 
 static void grow(struct fv_pendings *p)

@@ -78,8 +78,7 @@ static size_t list_of(const struct fv_weave_sections *w, uint64_t set, uint32_t 
     size_t count = 0;
 
     for (uint64_t next; set && set < w->set_count && count < CHAIN; set = next) {
-        uint32_t section = w->sets[set].section,
-                 function = section < w->map->section_count ? w->map->sections[section] : FV_NONE;
+        uint32_t section = w->sets[set].section, function = fv_numbers_get(&w->map->sections, section);
 
         next = w->sets[set].outer < set ? w->sets[set].outer : 0;
         if (function != FV_NONE && !is_in(function, inwards, count))

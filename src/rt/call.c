@@ -33,6 +33,10 @@ static FV_COLD struct fv_thread *enter_slowly(struct fv_site site)
 {
     struct fv_start_info info;
 
+    if (fv_self && __atomic_load_n(&fv_self->left, __ATOMIC_ACQUIRE)) {
+        fv_self->left = false;
+        return fv_self;
+    }
     if (fv_self && was_abandoned(fv_self, site)) {
         fv_dropped(FV_DROP_CALLS);
         return fv_self;
@@ -120,11 +124,24 @@ void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, in
     fv_call_waits(call, w);
 }
 
-void fv_call_end(struct fv_call *call)
+/* Its thread goes on recording with its next call, or did already and has counted this one (enter_slowly). */
+static FV_COLD bool came_back_elsewhere(const struct fv_call *call)
+{
+    struct fv_thread *t = call->thread;
+
+    if (__atomic_load_n(&t->record->in_call.begin, __ATOMIC_ACQUIRE) == call->begin) {
+        fv_dropped(FV_DROP_CALLS);
+        __atomic_store_n(&t->left, true, __ATOMIC_RELEASE);
+    }
+    return false;
+}
+
+bool fv_call_end(struct fv_call *call)
 {
     uint64_t now = fv_ticks();
 
     call->end = FV_LIKELY(now > call->begin) ? now : call->begin; /* processors may differ by a tick */
+    return FV_LIKELY(call->thread == fv_self) || came_back_elsewhere(call);
 }
 
 static inline void add_time(struct fv_cell *cell, uint64_t begin, uint64_t end)
@@ -156,7 +173,7 @@ static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsig
 
     if (FV_UNLIKELY(!cell || cell->comm != comm || cell->size_bucket != bucket ||
                     cell->function != call->function || cell->section != call->thread->section_set ||
-                    cell->calls >= UINT32_MAX - 1)) {
+                    fv_cell_is_full(cell))) {
         struct fv_cell_slot slot =
             fv_cell_find(call->thread, path->path, comm, call->function, bucket, call->thread->section_set);
 
@@ -219,8 +236,12 @@ void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, u
 
 void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes)
 {
-    if (call->record && comm)
+    if (!call->record)
+        return;
+    if (FV_LIKELY(comm != NULL))
         fv_peer_add(call->thread, fv_comm_peer_world(comm, rank), messages, bytes);
+    else
+        fv_dropped(FV_DROP_PEERS);
 }
 
 void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags)

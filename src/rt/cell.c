@@ -37,12 +37,17 @@ static bool grow(struct fv_cells *cells)
     return true;
 }
 
-/* May the process have another chunk of this size? Coarse cells are few and always may. */
+/* May the process have another chunk of this size? Coarse cells are few and always may. What is used up is
+ * seen by a look: threads over the budget do not write the same line at each call. */
 static bool within_budget(uint64_t bytes, bool coarse)
 {
+    uint64_t most = fv_rt.options.profile_max;
+
+    if (!coarse && __atomic_load_n(&fv_rt.cell_bytes, __ATOMIC_RELAXED) + bytes > most)
+        return false;
     uint64_t sum = __atomic_add_fetch(&fv_rt.cell_bytes, bytes, __ATOMIC_RELAXED);
 
-    if (sum <= fv_rt.options.profile_max || coarse)
+    if (sum <= most || coarse)
         return true;
     __atomic_sub_fetch(&fv_rt.cell_bytes, bytes, __ATOMIC_RELAXED);
     return false;
@@ -107,7 +112,7 @@ static struct fv_cell_slot lookup(const struct fv_cells *cells, uint32_t path, u
         const struct fv_cell *c = cells->slots[at].cell;
 
         if (c->path == path && c->comm == comm && c->function == function && c->size_bucket == bucket &&
-            c->section == section && c->calls < UINT32_MAX - 1)
+            c->section == section && !fv_cell_is_full(c))
             return cells->slots[at];
     }
     return (struct fv_cell_slot){ 0 };

@@ -35,18 +35,19 @@ static struct fv_comm *search(uint64_t handle)
     return NULL;
 }
 
-/* A struct that was used again stands in a slot for each of its lives; one is enough. */
+/* In the slot of a dead one, if there is one on the way: programs make and free without end. Chains of probes
+ * have no gaps, so that readers need no lock. */
 static void place(struct table *t, struct fv_comm *comm)
 {
     uint32_t at = (uint32_t)fv_mix(comm->handle) & t->mask;
 
-    while (t->slot[at] && t->slot[at] != comm)
+    while (t->slot[at] && !t->slot[at]->dead)
         at = (at + 1) & t->mask;
+    table_used += !t->slot[at];
     __atomic_store_n(&t->slot[at], comm, __ATOMIC_RELEASE);
 }
 
-/* Makes room for one more; dead entries are left behind. Old tables are kept for readers inside them:
- * together they are smaller than the new one. */
+/* Makes room for one more; dead entries are left behind. Old tables are kept for readers inside them. */
 static bool grow(void)
 {
     uint32_t alive = 0;
@@ -60,10 +61,10 @@ static bool grow(void)
     if (!bigger)
         return false;
     bigger->mask = size - 1;
+    table_used = 0;
     for (uint32_t i = 0; table && i <= table->mask; i++)
         if (table->slot[i] && !table->slot[i]->dead)
             place(bigger, table->slot[i]);
-    table_used = alive;
     __atomic_store_n(&table, bigger, __ATOMIC_RELEASE);
     return true;
 }
@@ -227,6 +228,18 @@ void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned d
         fv_dropped(FV_DROP_COMMS);
 }
 
+/* A struct stands in one slot: in that of its new life. */
+static void leave_slot(const struct fv_comm *comm)
+{
+    static struct fv_comm gone = { .dead = 1 };
+
+    for (uint32_t at = (uint32_t)fv_mix(comm->handle) & table->mask; table->slot[at]; at = (at + 1) & table->mask)
+        if (table->slot[at] == comm) {
+            __atomic_store_n(&table->slot[at], &gone, __ATOMIC_RELEASE);
+            return;
+        }
+}
+
 static struct fv_comm *take_struct(void)
 {
     static struct fv_comm *block;
@@ -236,6 +249,7 @@ static struct fv_comm *take_struct(void)
         struct fv_comm *comm = dead;
 
         dead = comm->next_dead;
+        leave_slot(comm);
         return comm;
     }
     if (!left) {
@@ -250,12 +264,11 @@ static struct fv_comm *take_struct(void)
     return block++;
 }
 
-/* Under the lock. */
-static void bury(uint64_t handle)
+/* Under the lock. Whoever makes one under the same handle may come before the thread whose MPI_Comm_free
+ * let the handle go. */
+static void bury(struct fv_comm *comm)
 {
-    struct fv_comm *comm = search(handle);
-
-    if (!comm)
+    if (!comm || comm->dead)
         return;
     __atomic_store_n(&comm->dead, 1, __ATOMIC_RELEASE);
     comm->next_dead = dead;
@@ -321,7 +334,6 @@ static struct fv_comm *add(const struct fv_comm_info *info)
         fv_dropped(FV_DROP_COMMS);
     }
     place(table, comm);
-    table_used++;
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
     return comm;
 }
@@ -337,7 +349,7 @@ struct fv_comm *fv_comm_new(const struct fv_comm_info *info)
             return known;
         }
     }
-    bury(info->handle);
+    bury(search(info->handle));
     struct fv_comm *comm = add(info);
     fv_unlock_sigrestore(&lock, signals);
     return comm;
@@ -357,16 +369,15 @@ struct fv_comm *fv_comm_dup(uint64_t handle, struct fv_comm *parent, uint64_t se
     return fv_comm_new(&info);
 }
 
-struct fv_comm *fv_comm_freed(uint64_t handle, uint64_t begin)
+bool fv_comm_freed(struct fv_comm *comm, uint64_t begin)
 {
     uint64_t signals = fv_lock_sigsave(&lock);
-    struct fv_comm *comm = search(handle);
-    if (comm && comm->created > begin) /* another thread got the handle for a new one already */
-        comm = NULL;
-    if (comm)
-        bury(handle);
+    bool same = comm && comm->created <= begin;
+
+    if (same)
+        bury(comm);
     fv_unlock_sigrestore(&lock, signals);
-    return comm;
+    return same;
 }
 
 void fv_comm_named(uint64_t handle, const char *name)
@@ -385,19 +396,19 @@ uint64_t fv_comm_next_child(struct fv_comm *parent)
     return parent ? __atomic_fetch_add(&parent->children, 1, __ATOMIC_RELAXED) : 0;
 }
 
-uint32_t fv_comm_collectives(const struct fv_comm *comm)
+uint64_t fv_comm_collectives(const struct fv_comm *comm)
 {
     return __atomic_load_n(&comm->collectives, __ATOMIC_RELAXED);
 }
 
-uint32_t fv_comm_collective(struct fv_comm *comm)
+uint64_t fv_comm_collective(struct fv_comm *comm)
 {
     if (!comm)
         return 0;
-    uint32_t sequence = fv_rt.thread_multiple ? __atomic_fetch_add(&comm->collectives, 1, __ATOMIC_RELAXED)
+    uint64_t sequence = fv_rt.thread_multiple ? __atomic_fetch_add(&comm->collectives, 1, __ATOMIC_RELAXED)
                                               : comm->collectives++;
     if (comm->record)
-        __atomic_store_n(&comm->record->collectives, (uint64_t)sequence + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&comm->record->collectives, sequence + 1, __ATOMIC_RELAXED);
     return sequence;
 }
 

@@ -20,7 +20,7 @@ struct fv_comm {
     uint64_t created; /* ticks */
     uint32_t id;      /* in cells and the file; 0: described nowhere, over budget */
     uint32_t dead;    /* freed: the handle may come back for another communicator */
-    uint32_t collectives;
+    uint64_t collectives;
     uint32_t children;
     unsigned flags;
     int rank, size, remote_size;

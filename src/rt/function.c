@@ -10,7 +10,7 @@ static struct fv_chunk_header *chunk;
 
 static bool write_record(unsigned function)
 {
-    static const struct fv_function rest = { "(other functions)", FV_CLASS_OTHER, FV_WAIT_NONE };
+    static const struct fv_function rest = { "(other functions)", FV_CLASS_OTHER, FV_RULE_NONE };
     const struct fv_function *f = function < fv_function_count ? &fv_functions[function] : &rest;
 
     if (!chunk || fv_chunk_room(chunk) < sizeof(struct fv_function_record))

@@ -10,7 +10,7 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
     return false;
 }
 void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag) { (void)call, (void)comm, (void)peer, (void)tag; }
-void fv_call_end(struct fv_call *call) { (void)call; }
+bool fv_call_end(struct fv_call *call) { return (void)call, true; }
 void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received)
 {
     (void)call, (void)comm, (void)sent, (void)received;
@@ -21,8 +21,8 @@ void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint6
 }
 void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags) { (void)call, (void)sequence, (void)flags; }
 
-uint32_t fv_comm_collective(struct fv_comm *comm) { return (void)comm, 0; }
-uint32_t fv_comm_collectives(const struct fv_comm *comm) { return (void)comm, 0; }
+uint64_t fv_comm_collective(struct fv_comm *comm) { return (void)comm, 0; }
+uint64_t fv_comm_collectives(const struct fv_comm *comm) { return (void)comm, 0; }
 uint32_t fv_barriers;
 struct fv_comm *fv_barrier_enter(bool on, uint64_t handle, bool world) { return (void)on, (void)handle, (void)world, NULL; }
 bool fv_barrier_owed(const struct fv_comm *comm) { return (void)comm, false; }
@@ -32,13 +32,20 @@ struct fv_comm *fv_comm_new(const struct fv_comm_info *info) { return (void)info
 struct fv_comm *fv_comm_dup(uint64_t h, struct fv_comm *p, uint64_t n) { return (void)h, (void)p, (void)n, NULL; }
 struct fv_comm *fv_comm_get(uint64_t handle) { return (void)handle, NULL; }
 struct fv_comm *fv_comm_find(uint64_t handle) { return (void)handle, NULL; }
-struct fv_comm *fv_comm_freed(uint64_t handle, uint64_t begin) { return (void)handle, (void)begin, NULL; }
+bool fv_comm_freed(struct fv_comm *comm, uint64_t begin) { return (void)comm, (void)begin, false; }
 void fv_comm_named(uint64_t handle, const char *name) { (void)handle, (void)name; }
 uint64_t fv_comm_next_child(struct fv_comm *parent) { return (void)parent, 0; }
 int fv_comm_size(const struct fv_comm *comm) { return (void)comm, 0; }
 int fv_comm_rank(const struct fv_comm *comm) { return (void)comm, 0; }
 int fv_comm_remote_size(const struct fv_comm *comm) { return (void)comm, 0; }
 unsigned fv_comm_flags(const struct fv_comm *comm) { return (void)comm, 0; }
+
+void fv_owner_add(enum fv_owned k, uint64_t handle, struct fv_owner owner) { (void)k, (void)handle, (void)owner; }
+struct fv_owner fv_owner_of(enum fv_owned k, uint64_t handle) { return (void)k, (void)handle, (struct fv_owner){ 0 }; }
+struct fv_owner fv_owner_remove(enum fv_owned k, uint64_t handle, uint64_t begin)
+{
+    return (void)k, (void)handle, (void)begin, (struct fv_owner){ 0 };
+}
 
 bool fv_tracing(void) { return false; }
 void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field) { (void)call, (void)kind, (void)field; }
@@ -56,7 +63,11 @@ void fv_request_post(struct fv_call *call, const struct fv_request *request) { (
 bool fv_request_get(uint64_t handle, struct fv_request *out) { return (void)handle, (void)out, false; }
 bool fv_requests_any(void) { return false; }
 bool fv_requests_shared(void) { return false; }
-void fv_request_start(struct fv_call *call, uint64_t handle, uint64_t n) { (void)call, (void)handle, (void)n; }
+void fv_request_start(struct fv_call *call, const struct fv_request *known, uint64_t handle, uint64_t n)
+{
+    (void)call, (void)known, (void)handle, (void)n;
+}
+void fv_request_unknown(void) { }
 bool fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
 {
     return (void)call, (void)known, (void)bytes, false;
@@ -78,6 +89,7 @@ uint64_t fv_comm_handle(const struct fv_comm *comm) { return (void)comm, 0; }
 void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes) { return (void)call, (void)slot, (void)bytes, NULL; }
 
 void fv_start(const struct fv_start_info *info) { (void)info; }
+void fv_threads_many(void) { }
 void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end)
 {
     (void)function, (void)site, (void)begin, (void)end;
@@ -85,6 +97,10 @@ void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin
 bool fv_started(void) { return false; }
 void fv_finalizing(void) {}
 void fv_finalized(void) {}
+bool fv_unrecorded(void)
+{
+    return false;
+}
 void fv_aborting(int code) { (void)code; }
 void fv_pause(void) {}
 void fv_resume(void) {}

@@ -49,7 +49,7 @@ size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed **ou
     }
     size_t bytes =
         zstd.compress(*out + 1, need - sizeof(**out), chunk + 1, chunk->used, (int)fv_rt.options.trace_zstd);
-    if (zstd.is_error(bytes))
+    if (zstd.is_error(bytes) || bytes < chunk->used / FV_PACKED_MOST + 1)
         return 0;
     **out = (struct fv_packed){ .used = chunk->used, .bytes = bytes };
     return sizeof(**out) + bytes;

@@ -14,6 +14,7 @@
 #define UNW_LOCAL_ONLY
 #include "rt/runtime.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <libunwind.h>
 #include <pthread.h>
@@ -309,6 +310,7 @@ static uint32_t intern(const struct walk *walk)
 static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_site site)
 {
     uint64_t begin = fv_ticks();
+    int saved = errno; /* what the kernel does not let us read sets it */
     unsigned limit = fv_rt.options.depth ? (unsigned)fv_rt.options.depth : DEPTH_MAX, count = 0;
     struct walk *walk = &thread->paths->walk;
 
@@ -342,6 +344,7 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
         fv_sampler_catch_up(thread);
     thread->record->path_misses++;
     thread->record->cold_ticks += fv_ticks() - begin;
+    errno = saved;
     return e;
 }
 

@@ -237,18 +237,27 @@ bool fv_request_get(uint64_t handle, struct fv_request *out)
     return r != NULL;
 }
 
-void fv_request_start(struct fv_call *call, uint64_t handle, uint64_t number)
+void fv_request_start(struct fv_call *call, const struct fv_request *known, uint64_t handle, uint64_t number)
 {
-    struct shard *s = lock_shard(fv_mix(handle));
-    struct fv_request *r = search(s, handle);
+    struct fv_request own = *known;
 
-    if (r) {
-        charge_to(r, call);
-        r->active = 1;
-        r->number = number;
-        r->starts++;
-    }
+    if (handle != known->handle)
+        fv_request_freed(known);
+    own.handle = handle;
+    own.active = own.kind != FV_REQUEST_NOTHING;
+    own.number = number;
+    own.starts++;
+    charge_to(&own, call);
+    struct shard *s = lock_shard(fv_mix(handle));
+    bool ok = insert(s, &own);
     unlock_shard(s);
+    if (!ok)
+        fv_dropped(FV_DROP_REQUESTS);
+}
+
+void fv_request_unknown(void)
+{
+    fv_dropped(FV_DROP_REQUESTS);
 }
 
 /* An MPI may hand out one request, complete already, for many operations (sends, above all). All are looked

@@ -3,8 +3,7 @@
  *     struct fv_call call;
  *     bool on = fv_call_enter(&call, FV_FN_MPI_Send, FV_CALL_SITE());
  *     int result = PMPI_Send(...);
- *     if (on) {
- *         fv_call_end(&call);                     the clock, before anything else
+ *     if (on && fv_call_end(&call)) {             the clock, before anything else
  *         if (result == MPI_SUCCESS) ...          what was moved: only now are the arguments known good
  *         fv_call_record(&call, comm, sent, received);
  *     }
@@ -75,10 +74,11 @@ static inline void fv_call_waits(const struct fv_call *call, struct fv_waiting *
     __atomic_store_n(&waiting->begin, call->begin, __ATOMIC_RELEASE);
 }
 
-/* Reads the clock. */
-void fv_call_end(struct fv_call *call);
+/* Reads the clock. False: the call came back on another thread, as a fiber may (Argobots, Qthreads): it is counted as
+ * not recorded, and nothing more may be done with it, because its thread's state is that thread's alone. */
+bool fv_call_end(struct fv_call *call);
 
-/* Counts the call and leaves it; comm may be NULL. Call it exactly once after each fv_call_enter() that
+/* Counts the call and leaves it; comm may be NULL. Call it exactly once after each fv_call_end() that
  * returned true, whatever PMPI returned (with 0 bytes on errors). */
 void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received);
 
@@ -104,14 +104,14 @@ uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name);
  * must happen between fv_call_end() and fv_call_record(): nesting is still guarded there. */
 
 /* After fv_call_record(): the message counts for the communication matrix. `rank` is in the remote
- * group of an intercommunicator, else in the group of comm. PROC_NULL must not come here. */
+ * group of an intercommunicator, else in the group of comm. PROC_NULL must not come here. comm NULL: one dropped. */
 void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes);
 
 /* A blocking collective. fv_comm_collective() must be called for every collective call on comm that
  * succeeded, blocking or not, also while paused (fv_call.record false), before fv_call_record(): it
  * gives the call's sequence number. fv_call_collective(), after fv_call_record(), logs a blocking one. */
-uint32_t fv_comm_collective(struct fv_comm *comm);
-uint32_t fv_comm_collectives(const struct fv_comm *comm); /* the number that the next one will get */
+uint64_t fv_comm_collective(struct fv_comm *comm);
+uint64_t fv_comm_collectives(const struct fv_comm *comm); /* the number that the next one will get */
 void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags /* enum fv_coll_flags */);
 
 /* ---- barriers of our own (barrier.c, and mpi-wrappers/barrier.c, which calls MPI) ---- */
@@ -150,8 +150,10 @@ struct fv_comm *fv_comm_dup(uint64_t handle, struct fv_comm *parent, uint64_t se
 struct fv_comm *fv_comm_get(uint64_t handle);
 /* Like fv_comm_get(), but never asks MPI. */
 struct fv_comm *fv_comm_find(uint64_t handle);
-/* After a successful MPI_Comm_free or disconnect that began at `begin`. Returns what was freed; NULL: unknown. */
-struct fv_comm *fv_comm_freed(uint64_t handle, uint64_t begin);
+/* After a successful MPI_Comm_free or disconnect, which began at `begin`, of what its handle meant before: by now
+ * it may be another thread's new communicator. False: NULL, or the struct
+ * has a new life, too (only over budget). */
+bool fv_comm_freed(struct fv_comm *comm, uint64_t begin);
 void fv_comm_named(uint64_t handle, const char *name);  /* after MPI_Comm_set_name */
 uint64_t fv_comm_next_child(struct fv_comm *parent);    /* number of this creation call on the parent */
 int fv_comm_size(const struct fv_comm *comm);
@@ -165,6 +167,25 @@ void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned d
 bool fv_comm_neighbours_fit(uint64_t count);
 uint32_t fv_comm_number(const struct fv_comm *comm); /* in the file and in events; 0: NULL, or over budget */
 
+/* ---- windows and files (owners.c): they were made from a communicator, and do not tell it cheaply ---- */
+
+enum fv_owned {
+    FV_OWNED_WINDOW,
+    FV_OWNED_FILE,
+    FV_OWNED_KINDS
+};
+struct fv_owner {
+    struct fv_comm *comm;
+    uint64_t number; /* in the trace; 0: none */
+};
+/* Remembers, in place of what is known under the handle. Without a communicator, or memory: counted. */
+void fv_owner_add(enum fv_owned kind, uint64_t handle, struct fv_owner owner);
+/* comm NULL, number 0: unknown. */
+struct fv_owner fv_owner_of(enum fv_owned kind, uint64_t handle);
+/* After the call that freed it, which began at `begin`, of what its handle meant before: by now it may be another
+ * thread's new object, which stays. */
+struct fv_owner fv_owner_remove(enum fv_owned kind, uint64_t handle, uint64_t begin);
+
 /* ---- requests (request.c): non-blocking and persistent operations until they complete ---- */
 
 enum fv_request_kind {
@@ -173,6 +194,7 @@ enum fv_request_kind {
     FV_REQUEST_COLLECTIVE = FV_WAITED_COLLECTIVE,
     FV_REQUEST_OPERATION = FV_WAITED_OPERATION, /* RMA, file: followed for the trace */
     FV_REQUEST_MESSAGE = 5,   /* a matched probe's message: likewise */
+    FV_REQUEST_NOTHING = 6,   /* persistent, with MPI_PROC_NULL: known, so that its start is; never active */
 };
 struct fv_request {
     uint64_t handle;
@@ -211,8 +233,9 @@ bool fv_requests_any(void);
 /* May several threads be inside MPI? Then a handle may mean another request by the time a call returns. */
 bool fv_requests_shared(void);
 /* After fv_call_record() of MPI_Start: later completions are charged to this call, and are of operation
- * `number` in the trace. */
-void fv_request_start(struct fv_call *call, uint64_t handle, uint64_t number);
+ * `number` in the trace. `known`: what fv_request_get() told before it; `handle`: as MPI left it. */
+void fv_request_unknown(void); /* one was started that is not known: counted */
+void fv_request_start(struct fv_call *call, const struct fv_request *known, uint64_t handle, uint64_t number);
 /* `known`, as fv_request_get() gave it before the completing call, completed: received bytes are charged
  * to the call that posted (or started) it. Forgets it unless persistent; but when MPI has given its handle
  * to another thread's new request meanwhile, that one stays. Call after fv_call_end(). False: it had completed
@@ -237,11 +260,14 @@ struct fv_start_info {
 /* Opens the rank file and starts recording; the second call does nothing. Never communicates: an
  * application may run only some of its ranks under fvmpi. */
 void fv_start(const struct fv_start_info *info);
+/* From now on several threads may be inside MPI, whatever was said at the start. */
+void fv_threads_many(void);
 /* MPI_Init itself, seen before the runtime was started: the call is recorded afterwards. */
 void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end);
 bool fv_started(void);
 void fv_finalizing(void); /* entering MPI_Finalize; fv_call_enter() was called */
-void fv_finalized(void);  /* it returned and was recorded */
+void fv_finalized(void);  /* it returned and was recorded; or it returned in a thread that cannot be: */
+bool fv_unrecorded(void); /* there was no room in memory or on the disk for this thread */
 void fv_aborting(int code); /* entering MPI_Abort */
 /* MPI_Pcontrol and fvmpi.h. Idempotent. */
 void fv_pause(void);

@@ -18,9 +18,10 @@
 /* ---- the process ---- */
 
 enum fv_runtime_state {
-    FV_RT_IDLE, /* MPI has not started: shells, launchers, helpers stay here */
-    FV_RT_ON,   /* recording, or paused */
-    FV_RT_OFF,  /* for good: disabled, failed to start, or the child of a fork */
+    FV_RT_IDLE,     /* MPI has not started: shells, launchers, helpers stay here */
+    FV_RT_STARTING, /* there is a file; the ranks agree on barriers, which takes as long as one of them is late */
+    FV_RT_ON,       /* recording, or paused */
+    FV_RT_OFF,      /* for good: disabled, failed to start, or the child of a fork */
 };
 
 struct fv_runtime {
@@ -41,6 +42,11 @@ struct fv_runtime {
     struct fv_chunk_header *clock_chunk; /* of a trace; under lock */
 };
 extern struct fv_runtime fv_rt;
+
+static inline bool fv_rt_early(void)
+{
+    return __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) <= FV_RT_STARTING;
+}
 
 static inline bool fv_rt_on(void)
 {
@@ -175,6 +181,7 @@ struct fv_thread {
     uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
     uintptr_t frame;                /* of the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t return_address;       /* that stands in it */
+    bool left;                      /* its call came back on another thread */
     struct fv_bins *bins;
     unsigned bin_shift; /* log2 of the active bank's width */
     struct fv_cells cells;
@@ -216,6 +223,12 @@ struct fv_thread *fv_thread_attach(void);
 void fv_thread_forget(void);
 
 /* ---- statistics of one thread ---- */
+
+/* Its counts have 32 bits: before one wraps, a second cell with the same key goes on. */
+static inline bool fv_cell_is_full(const struct fv_cell *cell)
+{
+    return cell->calls >= UINT32_MAX - 1 || cell->receives >= UINT32_MAX - 1;
+}
 
 /* The cell for a key; makes it when new. Never NULL. `section`: fv_thread.section_set, or what it was. */
 struct fv_cell_slot fv_cell_find(struct fv_thread *thread, uint32_t path, uint32_t comm, unsigned function,

@@ -292,6 +292,20 @@ static inline void remove_open(struct fv_thread *t, struct slot *slot)
     t->section_set = s->depth ? s->open[s->depth - 1].set : 0;
 }
 
+/* Welford's, Technometrics 4, 1962; the mean is from whole sums, so nothing drifts. */
+static inline void add_instance(struct fv_section_times *times, uint64_t ticks)
+{
+    double delta = times->count ? (double)ticks - (double)times->ticks / (double)times->count : 0;
+
+    times->count++;
+    times->ticks += ticks;
+    times->ticks_m2 += delta * ((double)ticks - (double)times->ticks / (double)times->count);
+    if (ticks < times->ticks_min)
+        times->ticks_min = ticks;
+    if (ticks > times->ticks_max)
+        times->ticks_max = ticks;
+}
+
 static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_t now)
 {
     struct fv_section_times *times = slot->times;
@@ -308,12 +322,7 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
         return; /* all of it was in a pause */
     ticks -= paused;
     times->last = now;
-    times->count++;
-    times->ticks += ticks;
-    if (ticks < times->ticks_min)
-        times->ticks_min = ticks;
-    if (ticks > times->ticks_max)
-        times->ticks_max = ticks;
+    add_instance(times, ticks);
     add_counters(&times->sum, &counters, &times->since);
 }
 

@@ -62,12 +62,13 @@ __attribute__((constructor)) static void watch_forks(void)
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 
-static int open_rank_file(const char *directory, int rank)
+static int open_rank_file(int folder, const char *directory, int rank)
 {
     char path[4160];
+    int slash = snprintf(path, sizeof(path), "%s/", directory);
 
-    snprintf(path, sizeof(path), "%s/rank-%06d.fvr", directory, rank);
-    return fv_writer_open(&fv_rt.writer, path);
+    snprintf(path + slash, sizeof(path) - (size_t)slash, "rank-%06d.fvr", rank);
+    return fv_writer_open(&fv_rt.writer, folder, path + slash, path);
 }
 
 /* DIR-2 for a wish of DIR or DIR/. */
@@ -82,16 +83,21 @@ static void number_name(char *out, size_t size, const char *wanted, int number)
 
 /* The directory of the job, and this rank's file in it. Programs that run one after the other in one step
  * of a job (mpiexec sh -c './first; ./second') are of the same job: where this rank has a file already the
- * next directory is taken, DIR-2, DIR-3, and as every rank has run the same programs, all take the same. */
+ * next directory is taken, DIR-2, DIR-3, and as every rank has run the same programs, all take the same.
+ * A descriptor of the directory, or -FV_EIO. */
 static int open_experiment(char *directory, size_t size, const char *program,
                            const struct fv_start_info *info)
 {
     const char *wanted = fv_rt.options.output;
     char first[4096], next[4096];
+    int folder;
 
-    for (int number = 2; !fv_experiment_claim(directory, size, wanted, program, info->world_size); number++) {
-        if (!open_rank_file(directory, info->world_rank))
-            return 0;
+    for (int number = 2; (folder = fv_experiment_claim(directory, size, wanted, program, info->world_size)) >= 0; number++) {
+        if (!open_rank_file(folder, directory, info->world_rank))
+            return folder;
+        int why = errno;
+        close(folder);
+        errno = why;
         if (errno != EEXIST || number > 1000) {
             fv_log("%s/rank-%06d.fvr: cannot create: %s; choose another directory with -o or FVMPI_OUTPUT, "
                    "the application goes on unrecorded",
@@ -103,9 +109,12 @@ static int open_experiment(char *directory, size_t size, const char *program,
         number_name(next, sizeof(next), first, number);
         wanted = next;
     }
-    fv_log("%s: cannot make the experiment directory: %s; choose another with -o or FVMPI_OUTPUT, the "
-           "application goes on unrecorded",
-           wanted ? wanted : ".", strerror(errno));
+    bool is_others = errno == EPERM;
+    fv_log("%s: %s%s; choose another with -o or FVMPI_OUTPUT, the application goes on unrecorded",
+           wanted ? wanted : ".",
+           is_others ? "belongs to another user, who may have put links there"
+                     : "cannot make the experiment directory: ",
+           is_others ? "" : strerror(errno));
     return -FV_EIO;
 }
 
@@ -155,19 +164,19 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     snprintf(h->fvmpi, sizeof(h->fvmpi), "%s", FVMPI_VERSION);
 }
 
-/* run.json: what a person or a script wants to know without our tools. */
-static void write_run_json(const char *directory)
+/* run.json: what a person or a script wants to know without our tools. What has the name already is the user's. */
+static void write_run_json(int folder, const char *directory)
 {
-    const struct fv_file_header *h = fv_rt.writer.header;
-    char path[4160], text[8192];
+    char text[8192];
+    size_t n = fv_run_json(fv_rt.writer.header, text, sizeof(text));
+    int fd = openat(folder, "run.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
-    snprintf(path, sizeof(path), "%s/run.json", directory);
-    size_t n = fv_run_json(h, text, sizeof(text));
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0 && errno == EEXIST)
+        fv_log("%s/run.json: is kept as it is; what the run was, fvmpi report says", directory);
     if (fd < 0)
         return;
     if (write(fd, text, n) != (ssize_t)n)
-        unlink(path);
+        unlinkat(folder, "run.json", 0);
     close(fd);
 }
 
@@ -264,14 +273,16 @@ static int start(const struct fv_start_info *info, char *directory, size_t size)
     fv_rt.world_rank = info->world_rank;
     fv_rt.thread_multiple = info->thread_multiple;
     fv_program(program, sizeof(program));
-    if (open_experiment(directory, size, program, info))
+    int folder = open_experiment(directory, size, program, info);
+    if (folder < 0)
         return -FV_EIO;
     fill_header(info, directory);
     fv_function_used(FV_FUNCTION_REST); /* names first: on a full disk, they are what is needed most */
     tell_if_elsewhere(directory, info->world_rank);
     tell_name(directory, info->world_rank);
     if (info->world_rank == 0)
-        write_run_json(directory);
+        write_run_json(folder, directory);
+    close(folder);
     return 0;
 }
 
@@ -331,7 +342,7 @@ void fv_start(const struct fv_start_info *info)
         fv_unlock_sigrestore(&fv_rt.lock, signals);
         return;
     }
-    if (fv_rt.state == FV_RT_OFF) {
+    if (fv_rt.state != FV_RT_IDLE) {
         fv_unlock_sigrestore(&fv_rt.lock, signals);
         return;
     }
@@ -340,17 +351,19 @@ void fv_start(const struct fv_start_info *info)
     if (!info->init_begin)
         fv_clock_init(fv_rt.options.clock);
     uint64_t begin = fv_ticks();
-    if (!fv_rt.options.disable && !start(info, directory, sizeof(directory))) {
-        fv_signals_go_on(signals); /* ranks may wait for each other here */
-        fv_barriers_agree(directory, info);
+    if (!fv_rt.options.disable && !start(info, directory, sizeof(directory)))
+        state = FV_RT_STARTING;
+    __atomic_store_n(&fv_rt.state, state, __ATOMIC_RELEASE);
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
+    if (state == FV_RT_STARTING) {
+        fv_barriers_agree(directory, info); /* ranks may wait for each other here, and handlers call MPI_Abort */
         signals = fv_signals_hold();
         fv_path_init();
         if (on_exit)
             on_exit(note_exit, NULL);
-        state = FV_RT_ON;
+        __atomic_store_n(&fv_rt.state, state = FV_RT_ON, __ATOMIC_RELEASE);
+        fv_signals_go_on(signals);
     }
-    __atomic_store_n(&fv_rt.state, state, __ATOMIC_RELEASE);
-    fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (state == FV_RT_ON) {
         fv_rt.writer.header->tool_call_ticks = calibrate();
         if (fv_rt.options.trace)
@@ -367,6 +380,12 @@ void fv_start(const struct fv_start_info *info)
             pause_since(fv_rt.writer.header->begin_ticks); /* MPI_Init is not recorded either */
     }
     errno = saved;
+}
+
+void fv_threads_many(void)
+{
+    if (fv_started())
+        __atomic_store_n(&fv_rt.thread_multiple, true, __ATOMIC_RELAXED);
 }
 
 void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end)
@@ -410,9 +429,16 @@ void fv_finalized(void)
     fv_rt.writer.header->tool_end_ticks += fv_ticks() - begin;
 }
 
+bool fv_unrecorded(void)
+{
+    return !fv_self;
+}
+
 void fv_aborting(int code)
 {
-    if (!fv_rt_on())
+    uint32_t state = __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE);
+
+    if (state != FV_RT_ON && state != FV_RT_STARTING)
         return;
     fv_rt.writer.header->exit_code = code;
     end(FV_STATE_ABORTED);

@@ -89,11 +89,11 @@ static void set_period(struct fv_sampler *s)
 
 /* May instances cost more? What ticks cost is known from the rate; what instances do depends on the program,
  * and on what a trap costs on this machine. */
-#define BUDGET_PART  20        /* one part in so many of the thread's CPU time, ... */
-#define BUDGET_SLACK 50000000u /* ... and so many ns: a beginning meets everything for the first time */
+#define BUDGET_SLACK 1000000000u /* that of so many ns comes first: a beginning meets everything for the first time */
 static bool is_within_budget(const struct fv_sampler *s, uint64_t cpu_ns)
 {
-    return s->tool_ns - s->budget_tool_ns <= BUDGET_SLACK + (cpu_ns - s->budget_cpu_ns) / BUDGET_PART;
+    return s->tool_ns - s->budget_tool_ns <=
+           (BUDGET_SLACK + cpu_ns - s->budget_cpu_ns) / 100 * fv_rt.options.sample_budget;
 }
 
 void fv_tick(struct fv_sampler *s, const struct fv_registers *r, uint64_t cpu_ns)

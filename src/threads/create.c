@@ -142,7 +142,7 @@ static bool is_wanted(void)
 {
     bool in_mpi = fv_self && !fv_is_between();
 
-    if (FV_UNLIKELY(__atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) == FV_RT_IDLE))
+    if (FV_UNLIKELY(fv_rt_early()))
         return fv_thread_hooks() && fv_thread_hooks()->early();
 
     return fv_rt_on() && (fv_rt.options.sample || fv_rt.options.threads) && !in_mpi;

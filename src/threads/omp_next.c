@@ -162,10 +162,9 @@ struct search {
 static int note_name(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct search *search = arg;
-    const char *base = strrchr(info->dlpi_name, '/');
+    const char *base = fv_base_name(info->dlpi_name);
 
     (void)size;
-    base = base ? base + 1 : info->dlpi_name;
     bool fits = search->count < 16 && strlen(info->dlpi_name) < sizeof(search->name[0]);
     if (fits && (!strncmp(base, "libgomp", 7) || !strncmp(base, "libomp", 6) || !strncmp(base, "libiomp", 7)))
         strcpy(search->name[search->count++], info->dlpi_name);

@@ -10,6 +10,12 @@ const struct fv_event_form fv_event_forms[FV_EV_COUNT] = {
 #undef FV_EVENT_FORM
 };
 
+const char *const fv_failure_names[FV_FAILURE_KINDS] = { "MPI_SUCCESS",
+#define FV_FAILURE_NAME(name) "MPI_ERR_" #name,
+                                                         FV_FAILURES(FV_FAILURE_NAME)
+#undef FV_FAILURE_NAME
+};
+
 uint8_t *fv_put_event(uint8_t *at, enum fv_event_kind kind, const uint64_t *field)
 {
     const struct fv_event_form *form = &fv_event_forms[kind];
@@ -57,6 +63,47 @@ static inline bool get_varint(struct fv_event_cursor *c, uint64_t *out)
     return false;
 }
 
+/* A byte of an integer with more than one, where there is room for the longest; and its end. NULL: it has
+ * none. */
+static const uint8_t *take_rest(const uint8_t *at, uint64_t *value)
+{
+    uint8_t byte = 0x80;
+
+    *value &= 0x7f;
+    for (unsigned shift = 7; shift < 64 && byte & 0x80; shift += 7) {
+        byte = *at++;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+    }
+    return byte & 0x80 ? NULL : at;
+}
+
+/* Far from the end of the bytes no field can pass it. */
+static inline bool take_fields(struct fv_event_cursor *c, unsigned count, unsigned is_signed, uint64_t *field)
+{
+    const uint8_t *at = c->at;
+
+    for (const uint64_t *end = field + count; field < end; field++, is_signed >>= 1) {
+        uint64_t value = *at++, sign = is_signed & 1;
+
+        if (__builtin_expect(value >= 0x80, 0) && !(at = take_rest(at, &value)))
+            return false;
+        *field = value >> sign ^ -(value & sign); /* as fv_unzigzag(), if it is signed */
+    }
+    c->at = at;
+    return true;
+}
+
+static bool get_fields(struct fv_event_cursor *c, unsigned count, unsigned is_signed, uint64_t *field)
+{
+    for (unsigned i = 0; i < count; i++, is_signed >>= 1) {
+        if (!get_varint(c, &field[i]))
+            return false;
+        if (is_signed & 1)
+            field[i] = (uint64_t)fv_unzigzag(field[i]);
+    }
+    return true;
+}
+
 static bool end_here(struct fv_event_cursor *c)
 {
     c->damaged = true;
@@ -74,12 +121,9 @@ bool fv_event_next(struct fv_event_cursor *c, struct fv_event *out)
     const struct fv_event_form *form = &fv_event_forms[kind];
 
     out->kind = (enum fv_event_kind)kind;
-    for (unsigned i = 0; i < form->fields; i++) {
-        if (!get_varint(c, &out->field[i]))
-            return end_here(c);
-        if (form->is_signed >> i & 1)
-            out->field[i] = (uint64_t)fv_unzigzag(out->field[i]);
-    }
+    if (!(c->stop - c->at >= FV_EVENT_MAX ? take_fields(c, form->fields, form->is_signed, out->field)
+                                          : get_fields(c, form->fields, form->is_signed, out->field)))
+        return end_here(c);
     if (kind == FV_EV_CALL) {
         c->begin = c->end + out->field[1];
         c->end = c->begin + out->field[2];

@@ -53,6 +53,40 @@ enum fv_event_root {
     FV_ROOT_OTHERS = -3, /* ... another rank of this side (MPI_PROC_NULL), which takes no part */
 };
 
+/* Of an operation that MPI says has failed: the standard's classes (MPI-4.0, 9.4), whose numbers are the
+ * MPI's own. A collective operation has taken its place among those of its communicator and moved nothing; a
+ * receive has taken its message, of which `bytes` are 0. X(name). Append only. */
+#define FV_FAILURES(X)                                                                                       \
+    X(OTHER)                                                                                                 \
+    X(BUFFER)                                                                                                \
+    X(COUNT)                                                                                                 \
+    X(TYPE)                                                                                                  \
+    X(TAG)                                                                                                   \
+    X(COMM)                                                                                                  \
+    X(RANK)                                                                                                  \
+    X(REQUEST)                                                                                               \
+    X(ROOT)                                                                                                  \
+    X(GROUP)                                                                                                 \
+    X(OP)                                                                                                    \
+    X(TOPOLOGY)                                                                                              \
+    X(DIMS)                                                                                                  \
+    X(ARG)                                                                                                   \
+    X(UNKNOWN)                                                                                               \
+    X(TRUNCATE)                                                                                              \
+    X(INTERN)                                                                                                \
+    X(PENDING)                                                                                               \
+    X(NO_MEM)                                                                                                \
+    X(INFO)
+
+enum fv_failure {
+    FV_FAILURE_NONE,
+#define FV_FAILURE_ENUM(name) FV_FAILURE_##name,
+    FV_FAILURES(FV_FAILURE_ENUM)
+#undef FV_FAILURE_ENUM
+        FV_FAILURE_KINDS
+};
+extern const char *const fv_failure_names[FV_FAILURE_KINDS]; /* as the standard has them */
+
 enum fv_event_outcome {
     FV_WAITED,          /* and got it */
     FV_WAITED_IN_VAIN,  /* it gave up, or was refused */
@@ -95,7 +129,7 @@ enum fv_event_outcome {
     X(WRITE, "write", 3, 0, "file", "bytes", "request")                                                      \
     X(SEEK, "seek", 3, 2, "file", "offset", "whence")                                                        \
     X(LOCK, "lock", 3, 2, "window", "peer", "shared")      /* MPI_Win_lock */                                \
-    X(OPERATION, "operation", 2, 0, "request", "function") /* what a started persistent collective does */    \
+    X(OPERATION, "operation", 2, 0, "request", "function") /* what a started persistent collective does */   \
     X(THREAD_CREATE, "thread create", 2, 0, "gap", "sequence")                                               \
     X(THREAD_BEGIN, "thread begin", 2, 0, "gap", "sequence")                                                 \
     X(THREAD_END, "thread end", 2, 0, "gap", "sequence")                                                     \
@@ -106,9 +140,10 @@ enum fv_event_outcome {
     X(THREAD_FAILED, "thread failed", 2, 0, "gap", "sequence") /* right after its creation */                \
     X(OMP_FORK, "omp fork", 4, 0, "gap", "region", "threads", "path")                                        \
     X(TEAM_BEGIN, "team begin", 2, 0, "gap", "region")                                                       \
-    X(TEAM_END, "team end", 2, 0, "gap", "region") /* it came there, or ran a task there */                   \
+    X(TEAM_END, "team end", 2, 0, "gap", "region") /* it came there, or ran a task there */                  \
     X(OMP_JOIN, "omp join", 6, 0, "gap", "region", "ago", "object", "path", "cause")                         \
-    X(SECTIONS, "sections", 2, 0, "gap", "set") /* that are open from here on */
+    X(SECTIONS, "sections", 2, 0, "gap", "set") /* that are open from here on */                             \
+    X(FAILED, "failed", 1, 0, "error")          /* the operation of the detail before it: enum fv_failure */
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
@@ -167,6 +202,7 @@ uint8_t *fv_put_event(uint8_t *at, enum fv_event_kind kind, const uint64_t *fiel
 
 struct fv_event {
     enum fv_event_kind kind;
+    uint8_t error; /* enum fv_failure, of a FAILED behind it: set by who puts the two together */
     uint64_t field[FV_EVENT_FIELDS]; /* signed ones as int64_t */
     uint64_t begin, end;             /* ticks: of a CALL or WAIT; a CALL's in its details; others: equal */
 };

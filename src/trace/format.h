@@ -45,7 +45,7 @@ enum fv_drop {
     FV_DROP_PATHS,       /* calls whose call path was not resolved: the path budget was full */
     FV_DROP_COLLECTIVES, /* collective calls not in the wait log (thinned away or over budget) */
     FV_DROP_PEERS,       /* messages missing from the peer table */
-    FV_DROP_COMMS,       /* communicators that could not be described */
+    FV_DROP_COMMS,       /* communicators, windows and files that could not be described */
     FV_DROP_CALLS,       /* calls not recorded at all */
     FV_DROP_DISK,        /* chunks that could not be had: disk full or I/O error */
     FV_DROP_REQUESTS,    /* requests not followed: their received bytes are missing */
@@ -220,13 +220,13 @@ enum fv_function_class {
 
 /* Which ranks a blocking collective waits for (facts: wait states). */
 enum fv_wait_rule {
-    FV_WAIT_NONE = 0,
-    FV_WAIT_NXN,     /* all wait for the last sender */
-    FV_WAIT_BARRIER, /* all wait for the last to enter; MPI_Finalize too */
-    FV_WAIT_FROM_ROOT, /* non-roots wait for the root: broadcast, scatter */
-    FV_WAIT_TO_ROOT,   /* the root waits for the others: reduce, gather */
-    FV_WAIT_SCAN,      /* a rank waits for lower ranks */
-    FV_WAIT_P2P,       /* point to point: waiting is estimated */
+    FV_RULE_NONE = 0,
+    FV_RULE_NXN,     /* all wait for the last sender */
+    FV_RULE_BARRIER, /* all wait for the last to enter; MPI_Finalize too */
+    FV_RULE_FROM_ROOT, /* non-roots wait for the root: broadcast, scatter */
+    FV_RULE_TO_ROOT,   /* the root waits for the others: reduce, gather */
+    FV_RULE_SCAN,      /* a rank waits for lower ranks */
+    FV_RULE_P2P,       /* point to point: waiting is estimated */
 };
 
 struct fv_function_record {
@@ -374,6 +374,9 @@ struct fv_packed {
     uint64_t bytes; /* of the frame behind this */
 };
 _Static_assert(sizeof(struct fv_packed) == 16, "on-disk size");
+/* A payload is at most so many times as long as its frame: writers leave others as they are, so that readers
+ * need not do work without bounds for a small file. */
+#define FV_PACKED_MOST 256
 
 /* A file that was opened with MPI_File_open. */
 struct fv_file_record {
@@ -500,7 +503,7 @@ struct fv_section_times {
     uint64_t unbegun;      /* ends without a begin on any thread ... */
     uint64_t elsewhere;    /* ... and with one on another thread, which is still open there */
     uint64_t last;         /* ticks: when the last instance ended; 0: none has */
-    uint64_t reserved;
+    double ticks_m2;       /* of ticks: sum of squared deviations of the instances; 0 in files of before */
 };
 _Static_assert(sizeof(struct fv_section_times) == 256, "on-disk size");
 

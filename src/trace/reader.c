@@ -15,8 +15,13 @@
 struct fv_reader {
     const uint8_t *data;
     uint64_t bytes;
-    void *mapped; /* to be unmapped, or */
-    void *owned;  /* to be freed */
+    uint64_t room; /* for records that are still to come */
+    int sparse;    /* descriptor of a file with holes, while it is opened; -1: it has none */
+    void *mapped;  /* to be unmapped, or */
+    void *owned;   /* to be freed */
+    char *path;    /* NULL: it cannot be mapped again */
+    dev_t device;
+    ino_t inode;
     struct fv_file_header header;
     struct fv_chunk *chunks;
     size_t chunk_count, chunk_room;
@@ -265,6 +270,12 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
     } else if (size && used % size) {
         damaged(r, offset, "%s chunk: ends within a record", fv_chunk_type_name(c->type));
     }
+    if (used > r->room) {
+        damaged(r, offset, "%s chunk: its %llu bytes are more than the file holds, chunk left out",
+                fv_chunk_type_name(c->type), (unsigned long long)used);
+        return;
+    }
+    r->room -= used;
     if (c->version == 1 && size && c->first > r->bytes / size) {
         damaged(r, offset, "%s chunk: its first record cannot be number %llu, chunk left out",
                 fv_chunk_type_name(c->type), (unsigned long long)c->first);
@@ -284,11 +295,18 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
     keep_chunk(r, &chunk);
 }
 
-/* The next chunk at or after `offset`; the file's end if there is none. */
+/* The next chunk at or after `offset`; the file's end if there is none. There is none in a hole. */
 static uint64_t resync(const struct fv_reader *r, uint64_t offset, struct fv_chunk_header *out)
 {
-    while (offset < r->bytes && !chunk_at(r, offset, out))
+    while (offset < r->bytes && !chunk_at(r, offset, out)) {
         offset += FV_PAGE;
+        if (r->sparse < 0)
+            continue;
+        off_t data = lseek(r->sparse, (off_t)offset, SEEK_DATA);
+        if (data < (off_t)offset)
+            return r->bytes;
+        offset += ((uint64_t)data - offset) / FV_PAGE * FV_PAGE;
+    }
     return offset < r->bytes ? offset : r->bytes;
 }
 
@@ -322,9 +340,64 @@ static void walk(struct fv_reader *r)
     }
 }
 
+static int by_stream(const void *a, const void *b)
+{
+    const struct fv_chunk *x = *(struct fv_chunk *const *)a, *y = *(struct fv_chunk *const *)b;
+
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Readers have arrays by record number. Records that are missing were in damaged parts of the file, so that
+ * all of them together, over all threads, fit into it; else a file could ask for the square of its size in
+ * memory. */
+static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
+{
+    struct fv_chunk **order = malloc((r->chunk_count + 1) * sizeof(struct fv_chunk *)), *last = NULL;
+    uint64_t expected = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; order && i < r->chunk_count; i++)
+        order[i] = &r->chunks[i];
+    if (order && r->chunk_count)
+        qsort(order, r->chunk_count, sizeof(struct fv_chunk *), by_stream);
+    for (size_t i = 0; order && i < r->chunk_count; i++) {
+        struct fv_chunk *c = order[i];
+        uint64_t size = record_bytes(c->type);
+
+        if (!last || last->type != c->type || last->thread != c->thread)
+            expected = 0;
+        last = c;
+        if (!size)
+            continue;
+        uint64_t gap = c->first > expected ? c->first - expected : 0;
+        if (gap > room / size) {
+            damaged(r, c->offset, "%s chunk: its first record cannot be number %llu, chunk left out",
+                    fv_chunk_type_name(c->type), (unsigned long long)c->first);
+            c->offset = 0;
+            continue;
+        }
+        room -= gap * size;
+        expected = c->first + c->used / size > expected ? c->first + c->used / size : expected;
+    }
+    for (size_t i = 0; order && i < r->chunk_count; i++)
+        if (r->chunks[i].offset)
+            r->chunks[kept++] = r->chunks[i];
+    if (order)
+        r->chunk_count = kept;
+    free(order);
+    return order != NULL;
+}
+
 /* ---- open and close ---- */
 
-int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out, char *why, size_t why_bytes)
+static int open_bytes(const void *data, size_t bytes, uint64_t room, int sparse, struct fv_reader **out,
+                      char *why, size_t why_bytes)
 {
     struct fv_reader *r = calloc(1, sizeof(*r));
     int err = -FV_ENOMEM;
@@ -333,6 +406,8 @@ int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out
         goto done;
     r->data = data;
     r->bytes = bytes;
+    r->room = room;
+    r->sparse = sparse;
     r->damage = calloc(FV_DAMAGE_KEPT, sizeof(*r->damage));
     if ((uintptr_t)data % 8 && bytes) {
         r->owned = malloc(bytes);
@@ -344,6 +419,10 @@ int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out
     if (!err) {
         check_header(r);
         walk(r);
+        if (!leave_out_gaps(r, room))
+            err = -FV_ENOMEM;
+    }
+    if (!err) {
         *out = r;
         r = NULL;
     }
@@ -352,6 +431,30 @@ done:
         say(why, why_bytes, "%s", fv_strerror(err));
     fv_reader_free(r);
     return err;
+}
+
+int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out, char *why, size_t why_bytes)
+{
+    return open_bytes(data, bytes, bytes, -1, out, why, why_bytes);
+}
+
+/* How many bytes of records to believe in: holes are zeros, of which a copy may have made some, but a small
+ * file must not make work for its apparent size. */
+static uint64_t room_of(int fd, const struct stat *st, int *sparse)
+{
+    const uint64_t bytes = (uint64_t)st->st_size;
+    uint64_t there = 0;
+
+    *sparse = -1;
+    if ((uint64_t)st->st_blocks * 512 >= bytes)
+        return bytes;
+    for (off_t hole = 0, data; (data = lseek(fd, hole, SEEK_DATA)) >= hole; there += (uint64_t)(hole - data))
+        if ((hole = lseek(fd, data, SEEK_HOLE)) <= data)
+            return bytes; /* of a file system that does not tell */
+    if (there == bytes || (!there && errno != ENXIO))
+        return bytes;
+    *sparse = fd;
+    return there < bytes / 16 ? there * 16 : bytes;
 }
 
 /* Where a file cannot be mapped (some network and pseudo file systems) it is read. */
@@ -384,7 +487,8 @@ int fv_reader_open(const char *path, struct fv_reader **out, char *why, size_t w
     struct stat st;
     uint8_t *owned = NULL;
     void *map = MAP_FAILED;
-    int err = 0, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
+    int err = 0, sparse = -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
 
     if (fd < 0 || fstat(fd, &st)) {
         err = -FV_EIO;
@@ -400,22 +504,61 @@ int fv_reader_open(const char *path, struct fv_reader **out, char *why, size_t w
     }
     if (err)
         say(why, why_bytes, "%s", fv_strerror(err));
-    if (fd >= 0)
-        close(fd);
     if (!err) {
-        err = fv_reader_open_memory(owned ? owned : map, (size_t)st.st_size, out, why, why_bytes);
+        uint64_t room = room_of(fd, &st, &sparse);
+
+        err = open_bytes(owned ? owned : map, (size_t)st.st_size, room, sparse, out, why, why_bytes);
         if (!err) {
+            (*out)->sparse = -1;
             (*out)->mapped = owned ? NULL : map;
             if (!owned) /* looking for chunks touched a page of each, and large folios with it */
                 madvise(map, (size_t)st.st_size, MADV_DONTNEED);
             (*out)->owned = owned;
+            (*out)->path = owned ? NULL : strdup(path);
+            (*out)->device = st.st_dev;
+            (*out)->inode = st.st_ino;
         } else if (owned) {
             free(owned);
         } else {
             munmap(map, (size_t)st.st_size);
         }
     }
+    if (fd >= 0)
+        close(fd);
     return err;
+}
+
+void fv_reader_rest(struct fv_reader *r)
+{
+    if (!r->mapped || !r->path)
+        return;
+    munmap(r->mapped, r->bytes);
+    r->mapped = NULL;
+    r->data = NULL;
+}
+
+int fv_reader_wake(struct fv_reader *r)
+{
+    struct stat st;
+    void *map = MAP_FAILED;
+    int fd;
+
+    if (r->data || !r->path)
+        return 0;
+    fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && !fstat(fd, &st) && st.st_dev == r->device && st.st_ino == r->inode &&
+        (uint64_t)st.st_size >= r->bytes)
+        map = mmap(NULL, r->bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    bool there = map != MAP_FAILED;
+    if (!there)
+        map = mmap(NULL, r->bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
+        return -FV_ENOMEM;
+    r->mapped = map;
+    r->data = map;
+    return there ? 0 : -FV_EIO;
 }
 
 void fv_reader_free(struct fv_reader *r)
@@ -425,6 +568,7 @@ void fv_reader_free(struct fv_reader *r)
     if (r->mapped)
         munmap(r->mapped, r->bytes);
     free(r->owned);
+    free(r->path);
     free(r->chunks);
     free(r->damage);
     free(r);
@@ -459,9 +603,6 @@ void fv_unpacked_release(struct fv_unpacked *u)
     *u = (struct fv_unpacked){ 0 };
 }
 
-/* Bytes of a payload that a writer would have made; others are not decompressed. */
-#define UNPACKED_MOST (UINT64_C(1) << 30)
-
 static bool unpack(const uint8_t *payload, uint64_t used, struct fv_unpacked *u, uint64_t *out)
 {
     struct fv_packed packed;
@@ -469,7 +610,7 @@ static bool unpack(const uint8_t *payload, uint64_t used, struct fv_unpacked *u,
     if (used < sizeof(packed))
         return false;
     memcpy(&packed, payload, sizeof(packed));
-    if (packed.bytes > used - sizeof(packed) || packed.used > UNPACKED_MOST)
+    if (packed.bytes > used - sizeof(packed) || packed.used / FV_PACKED_MOST > packed.bytes)
         return false;
     if (u->room < packed.used) {
         void *bigger = realloc(u->bytes, packed.used);
@@ -549,22 +690,17 @@ const void *fv_cursor_next(struct fv_cursor *c)
             return NULL; /* a type that only later versions know */
         memcpy(&bytes, r->data + c->at, sizeof(bytes));
         size = bytes;
+        /* It was whole when the file was opened. One that has changed since ends here. */
+        if (size < 8 || size > c->end - c->at || !variable_record_ok(c->type, r->data + c->at, size)) {
+            c->at = c->end;
+            return fv_cursor_next(c);
+        }
     }
     c->offset = c->at;
     c->bytes = size;
     c->index = c->next_index++;
     c->at += size;
     return r->data + c->offset;
-}
-
-const struct fv_neighbours *fv_reader_neighbours(const struct fv_reader *reader, uint32_t comm)
-{
-    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_NEIGHBOURS);
-
-    for (const struct fv_neighbours *n; (n = fv_cursor_next(&c));)
-        if (n->comm == comm)
-            return n;
-    return NULL;
 }
 
 /* ---- words ---- */
@@ -661,10 +797,10 @@ const char *fv_class_name(unsigned class)
 const char *fv_wait_rule_name(unsigned rule)
 {
     static const char *const names[] = {
-        [FV_WAIT_NONE] = "none",       [FV_WAIT_NXN] = "nxn",
-        [FV_WAIT_BARRIER] = "barrier", [FV_WAIT_FROM_ROOT] = "from_root",
-        [FV_WAIT_TO_ROOT] = "to_root", [FV_WAIT_SCAN] = "scan",
-        [FV_WAIT_P2P] = "p2p",
+        [FV_RULE_NONE] = "none",       [FV_RULE_NXN] = "nxn",
+        [FV_RULE_BARRIER] = "barrier", [FV_RULE_FROM_ROOT] = "from_root",
+        [FV_RULE_TO_ROOT] = "to_root", [FV_RULE_SCAN] = "scan",
+        [FV_RULE_P2P] = "p2p",
     };
     return NAME_OF(names, rule);
 }

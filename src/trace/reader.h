@@ -47,6 +47,14 @@ int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out
 
 void fv_reader_free(struct fv_reader *reader);
 
+/* Until fv_reader_wake() the file is not mapped, and of the reader only what it copied can be asked for:
+ * header, bytes, chunks, damage. For readers of many files. Of bytes in memory, and of files that cannot be
+ * mapped, both do nothing. */
+void fv_reader_rest(struct fv_reader *reader);
+/* -FV_EIO: the file is gone, was replaced, or is shorter now: its records read as zeros. Never resting is
+ * fine. */
+int fv_reader_wake(struct fv_reader *reader);
+
 /* A copy made when the file was opened; its strings end within their arrays. */
 const struct fv_file_header *fv_reader_header(const struct fv_reader *reader);
 
@@ -106,10 +114,6 @@ struct fv_cursor fv_cursor(const struct fv_reader *reader, enum fv_chunk_type ty
 /* The same for a single chunk. */
 struct fv_cursor fv_cursor_chunk(const struct fv_reader *reader, size_t chunk);
 const void *fv_cursor_next(struct fv_cursor *cursor);
-
-/* The neighbours of this rank in a communicator of its file; NULL: none are told. Looks at all of them: to join
- * many, use a cursor over FV_CHUNK_NEIGHBOURS. */
-const struct fv_neighbours *fv_reader_neighbours(const struct fv_reader *reader, uint32_t comm);
 
 /* Names of the format's words, for messages and dumps; "?" for unknown ones. */
 const char *fv_chunk_type_name(unsigned type);

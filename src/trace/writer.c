@@ -48,7 +48,7 @@ static void *map_new(int fd, uint64_t offset, uint64_t bytes)
     return map == MAP_FAILED ? NULL : map;
 }
 
-int fv_writer_open(struct fv_writer *writer, const char *path)
+int fv_writer_open(struct fv_writer *writer, int folder, const char *name, const char *path)
 {
     struct stat st;
     size_t length = strlen(path);
@@ -57,7 +57,7 @@ int fv_writer_open(struct fv_writer *writer, const char *path)
         errno = ENAMETOOLONG;
         return -FV_EIO;
     }
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return -FV_EIO;
     struct fv_file_header *header = fstat(fd, &st) ? NULL : map_new(fd, 0, FV_PAGE);
@@ -65,7 +65,7 @@ int fv_writer_open(struct fv_writer *writer, const char *path)
         int saved = errno;
 
         close(fd);
-        unlink(path);
+        unlinkat(folder, name, 0);
         errno = saved;
         return -FV_EIO;
     }
@@ -91,7 +91,7 @@ static bool still_open(struct fv_writer *writer)
 
     if (!fstat(writer->fd, &st) && st.st_dev == writer->device && st.st_ino == writer->inode)
         return true;
-    int fd = open(writer->path, O_RDWR | O_CLOEXEC);
+    int fd = open(writer->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
     if (fstat(fd, &st) || st.st_dev != writer->device || st.st_ino != writer->inode) {
@@ -112,10 +112,12 @@ static int64_t coarse_ns(void)
 }
 
 /* A full disk must not cost system calls at every MPI call: after a refusal, what is no smaller waits for a
- * second. Smaller chunks may still fit. */
+ * second. Smaller chunks may still fit. With or without the lock: refused() sets the time first. */
 static bool worth_trying(const struct fv_writer *writer, uint64_t bytes)
 {
-    return !writer->refused_bytes || bytes < writer->refused_bytes || coarse_ns() >= writer->retry_ns;
+    uint64_t refused = __atomic_load_n(&writer->refused_bytes, __ATOMIC_ACQUIRE);
+
+    return !refused || bytes < refused || coarse_ns() >= __atomic_load_n(&writer->retry_ns, __ATOMIC_RELAXED);
 }
 
 /* What the user can do about it. */
@@ -133,8 +135,8 @@ static const char *advice(int error)
 
 static void refused(struct fv_writer *writer, uint64_t bytes, int error)
 {
-    writer->refused_bytes = bytes;
-    writer->retry_ns = coarse_ns() + INT64_C(1000000000);
+    __atomic_store_n(&writer->retry_ns, coarse_ns() + INT64_C(1000000000), __ATOMIC_RELAXED);
+    __atomic_store_n(&writer->refused_bytes, bytes, __ATOMIC_RELEASE);
     if (!writer->warned)
         fv_log("%s: cannot grow: %s; what does not fit is counted and reported, the application goes on. %s",
                writer->path, strerror(error), advice(error));
@@ -145,21 +147,31 @@ static struct fv_chunk_header *grow(struct fv_writer *writer, uint64_t bytes)
 {
     struct fv_chunk_header *chunk = NULL;
 
-    if (!worth_trying(writer, bytes))
+    if (!worth_trying(writer, bytes)) /* another thread was refused meanwhile */
         return NULL;
     if (still_open(writer))
         chunk = map_new(writer->fd, writer->end, bytes);
     if (!chunk)
         refused(writer, bytes, errno);
     else if (bytes >= writer->refused_bytes)
-        writer->refused_bytes = 0;
+        __atomic_store_n(&writer->refused_bytes, 0, __ATOMIC_RELAXED);
     return chunk;
 }
 
-static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
-                                         uint64_t first, size_t payload)
+static uint64_t chunk_bytes(size_t payload)
 {
-    uint64_t bytes = fv_round_up(sizeof(struct fv_chunk_header) + payload, FV_PAGE);
+    return fv_round_up(sizeof(struct fv_chunk_header) + payload, FV_PAGE);
+}
+
+static void count_refusal(struct fv_writer *writer)
+{
+    if (writer->header)
+        __atomic_fetch_add(&writer->header->dropped[FV_DROP_DISK], 1, __ATOMIC_RELAXED);
+}
+
+static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                         uint64_t first, uint64_t bytes)
+{
     struct fv_chunk_header *chunk = NULL;
 
     if (writer->header) {
@@ -175,7 +187,7 @@ static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk
             chunk->check = fv_chunk_check(chunk);
             __atomic_store_n(&writer->header->file_bytes, writer->end, __ATOMIC_RELEASE);
         } else {
-            writer->header->dropped[FV_DROP_DISK]++;
+            count_refusal(writer);
         }
     }
     return chunk;
@@ -184,12 +196,17 @@ static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk
 struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                         uint64_t first, size_t payload)
 {
+    uint64_t bytes = chunk_bytes(payload);
     int saved = errno, state;
 
+    if (!worth_trying(writer, bytes)) {
+        count_refusal(writer);
+        return NULL;
+    }
     /* open() and what posix_fallocate() does instead where a file system cannot are cancellation points */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     uint64_t signals = fv_lock_sigsave(&writer->lock);
-    struct fv_chunk_header *chunk = add_chunk(writer, type, thread, first, payload);
+    struct fv_chunk_header *chunk = add_chunk(writer, type, thread, first, bytes);
     fv_unlock_sigrestore(&writer->lock, signals);
     pthread_setcancelstate(state, &state);
     errno = saved;
@@ -203,7 +220,7 @@ struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_ch
     int saved = errno;
 
     if (fv_try_lock(&writer->lock)) {
-        chunk = add_chunk(writer, type, thread, first, payload);
+        chunk = add_chunk(writer, type, thread, first, chunk_bytes(payload));
         fv_unlock(&writer->lock);
     }
     errno = saved;

@@ -22,18 +22,19 @@ struct fv_writer {
     struct fv_file_header *header; /* mapped; NULL: not open */
     uint64_t end;                  /* of the file */
     uint64_t refused_bytes;        /* the chunk that was refused last; 0: none since one as large was had */
-    int64_t retry_ns;              /* CLOCK_MONOTONIC_COARSE: when it may be tried again */
+    int64_t retry_ns; /* CLOCK_MONOTONIC_COARSE: when it may be tried again. Both are read without the lock */
     bool warned;
 };
 
-/* Creates the file, which must not exist, and maps its header page: magic, version, byte order and
- * state are set. -FV_EIO: errno tells. */
-int fv_writer_open(struct fv_writer *writer, const char *path);
+/* Creates the file, which must not exist, relative to a directory's descriptor, and maps its header page: magic,
+ * version, byte order and state are set. `path`: where it is, whatever becomes of the working directory.
+ * -FV_EIO: errno tells. */
+int fv_writer_open(struct fv_writer *writer, int folder, const char *name, const char *path);
 
 /* A new chunk with room for `payload` bytes of records, rounded up to pages; records start behind the
  * header. It stays mapped for good. Any thread.
- * NULL: disk full, or the like; counted in the header, said once. The next try of as much is a second later.
- */
+ * NULL: disk full, or the like; counted in the header, said once. The next try of as much is a second later:
+ * until then a refusal takes no lock and no system call. */
 struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                         uint64_t first, size_t payload);
 

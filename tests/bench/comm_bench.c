@@ -31,7 +31,7 @@ static void best_creation(struct fv_comm *parent, const int *members, double ns[
                 fv_comm_dup(++handle, parent, fv_comm_next_child(parent));
             else
                 create(parent, members);
-            fv_comm_freed(handle, fv_ticks());
+            fv_comm_freed(fv_comm_find(handle), fv_ticks());
         }
         uint64_t ticks = fv_ticks() - begin;
         least[i % 2] = ticks < least[i % 2] ? ticks : least[i % 2];

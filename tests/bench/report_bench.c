@@ -1,11 +1,13 @@
 /* How long a report takes: 64 ranks with 10,000 call paths each (or as the arguments say), made in a
- * temporary directory, then read, unified and written as JSON and text to /dev/null. Symbols are not
+ * temporary directory, then read, unified and written as JSON and text to /dev/null; with the memory that took. Symbols are not
  * looked up: there is no program. Prints seconds; no test gates on them. */
-#include "report/views.h"
+#include "views/views.h"
 #include "unit/fvr_builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,8 +27,8 @@ static void make_rank(struct fvr *f, int rank, int ranks, uint32_t paths)
 
     fvr_init(f, rank, ranks);
     f->chunk_payload = 60 * 4096;
-    fvr_function(f, 1, FV_CLASS_COLLECTIVE, FV_WAIT_BARRIER, "MPI_Barrier");
-    fvr_function(f, 2, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+    fvr_function(f, 1, FV_CLASS_COLLECTIVE, FV_RULE_BARRIER, "MPI_Barrier");
+    fvr_function(f, 2, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
     fvr_comm(f, 1, FV_COMM_WORLD, rank, ranks);
     fvr_module(f, "/usr/bin/app", (uint64_t)rank << 24, "0123456789abcdef0123");
     fvr_thread(f, 0, true, 3 * (uint64_t)paths, 500000000, NULL);
@@ -43,46 +45,66 @@ static void make_rank(struct fvr *f, int rank, int ranks, uint32_t paths)
     }
 }
 
-int main(int argc, char **argv)
+static bool make_all(const char *directory, int ranks, uint32_t paths)
 {
-    int ranks = argc > 1 ? atoi(argv[1]) : 64;
-    uint32_t paths = argc > 2 ? (uint32_t)atoi(argv[2]) : 10000;
-    char directory[] = "/tmp/fvmpi-bench-XXXXXX", name[64];
-    struct fv_symbols symbols;
-    struct fv_model model;
+    char name[64];
     struct fvr f;
 
-    if (ranks < 1 || paths < 1 || !mkdtemp(directory))
-        return 1;
     for (int i = 0; i < ranks; i++) {
         make_rank(&f, i, ranks, paths);
         snprintf(name, sizeof(name), "rank-%06d.fvr", i);
         fvr_write(&f, directory, name);
         fvr_release(&f);
     }
+    return true;
+}
+
+static double measure(const char *what, double since)
+{
+    struct rusage usage;
+    double now = now_s();
+
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%-8s %7.2f s, %6ld MiB at most so far\n", what, now - since, usage.ru_maxrss >> 10);
+    return now_s();
+}
+
+static int show(const char *directory)
+{
+    struct fv_profile *profile;
     FILE *null = fopen("/dev/null", "w");
-    double t0 = now_s();
-    if (!null || fv_model_load(&model, directory))
+    double at = now_s();
+
+    if (!null || fv_profile_open(directory, &(struct fv_profile_options){ .no_symbols = true }, &profile))
         return 1;
-    double t1 = now_s();
-    fv_symbols_resolve(&symbols, &model, false);
-    fv_sites_merge(&model, &symbols);
-    struct fv_view view = { &model, &symbols };
-    double t2 = now_s();
-    fv_view_json(&view, null);
-    double t3 = now_s();
-    fv_view_text(&view, &(struct fv_text_options){ .width = 100, .top = 20 }, null);
-    double t4 = now_s();
-    printf("report of %d ranks x %u call paths: model %.2f s, call paths %.2f s, JSON %.2f s, text %.2f s, "
-           "all %.2f s\n",
-           ranks, paths, t1 - t0, t2 - t1, t3 - t2, t4 - t3, t4 - t0);
-    printf("%zu call sites, waiting %.6f s\n", model.site_count, model.ranks[0].wait_time_s);
-    fv_symbols_release(&symbols);
-    fv_model_release(&model);
+    at = measure("profile", at);
+    fv_view_json(profile, fv_json_ranks_default(profile), null);
+    at = measure("JSON", at);
+    fv_view_text(profile, &(struct fv_text_options){ .width = 100, .top = 20 }, null);
+    measure("text", at);
+    printf("%zu call sites, waiting %.6f s on rank 0\n", profile->model->site_count,
+           profile->model->ranks[0].wait_time_s);
+    fv_profile_close(profile);
     fclose(null);
-    for (int i = 0; i < ranks; i++) {
-        snprintf(name, sizeof(name), "%s/rank-%06d.fvr", directory, i);
-        unlink(name);
-    }
-    return rmdir(directory);
+    return 0;
+}
+
+/* report_bench [RANKS PATHS [DIRECTORY]]: makes the rank files in DIRECTORY and leaves them there, to be measured as
+ * often as one likes by any fvmpi: /usr/bin/time -v fvmpi report DIRECTORY --no-symbols --json /dev/null */
+int main(int argc, char **argv)
+{
+    int ranks = argc > 1 ? atoi(argv[1]) : 64;
+    uint32_t paths = argc > 2 ? (uint32_t)atoi(argv[2]) : 10000;
+    char directory[] = "/tmp/fvmpi-bench-XXXXXX", command[64];
+
+    if (ranks < 1 || paths < 1)
+        return 1;
+    if (argc > 3)
+        return mkdir(argv[3], 0777) || !make_all(argv[3], ranks, paths);
+    if (!mkdtemp(directory) || !make_all(directory, ranks, paths))
+        return 1;
+    printf("report of %d ranks x %u call paths\n", ranks, paths);
+    int status = show(directory);
+    snprintf(command, sizeof(command), "rm -r %s", directory);
+    return system(command) || status;
 }

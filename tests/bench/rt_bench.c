@@ -1,6 +1,9 @@
-/* What one recorded call costs without any MPI: the record path alone, at several call path depths,
- * beside two clock reads. Best of many batches; nothing here gates. */
+/* What one recorded call costs without any MPI: the record path alone, at several call path depths, beside two
+ * clock reads; what a cell costs that is there, over the budget, and on a full disk. Best of many batches;
+ * nothing here gates. */
 #include "../unit/rt_stub.h"
+
+#include <sys/resource.h>
 
 enum { BATCHES = 200, CALLS = 2000 };
 
@@ -47,6 +50,39 @@ static double best(int depth, uint64_t bytes)
     return (double)least / CALLS * ns_per_tick;
 }
 
+/* Cells at call paths that have none: `paths` of them in turn. */
+static double best_cell(uint32_t first, uint32_t paths)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 0; i < BATCHES; i++) {
+        uint64_t begin = fv_ticks();
+
+        for (uint32_t k = 0; k < CALLS; k++)
+            fv_cell_find(fv_self, first + k % paths, 7, 0, 3, 0);
+        uint64_t ticks = fv_ticks() - begin;
+        least = ticks < least ? ticks : least;
+    }
+    return (double)least / CALLS * ns_per_tick;
+}
+
+static void cells(double two)
+{
+    const struct rlimit full = { fv_rt.writer.end, RLIM_INFINITY };
+    const uint64_t most = fv_rt.options.profile_max;
+    double found = best_cell(1000000, 8);
+
+    fv_rt.options.profile_max = 0;
+    double over = best_cell(2000000, CALLS);
+    fv_rt.options.profile_max = most;
+    setrlimit(RLIMIT_FSIZE, &full);
+    best_cell(3000000, CALLS); /* uses up what room is left */
+    double disk = best_cell(4000000, CALLS);
+    printf("cell, found                  %6.1f ns  %4.1fx\n", found, found / two);
+    printf("cell, over the budget        %6.1f ns  %4.1fx\n", over, over / two);
+    printf("cell, full disk              %6.1f ns  %4.1fx\n", disk, disk / two);
+}
+
 int main(void)
 {
     static const int depths[] = { 1, 8, 16, 32 };
@@ -75,6 +111,7 @@ int main(void)
         printf("record, ~%2d frames            %6.1f ns  %4.1fx\n", depths[i], ns, ns / two);
     }
     printf("calibrated at start          %6.1f ns\n", (double)fv_rt.writer.header->tool_call_ticks / 256 * ns_per_tick);
+    cells(two);
     stub_remove();
     return 0;
 }

@@ -1,12 +1,12 @@
 /* Rank files with traces that no program made, for measuring the merge at any size:
  *
- *     trace_gen DIR RANKS CALLS [SKEW_US [EVERY]]
+ *     trace_gen DIR RANKS CALLS [SKEW_US [EVERY [UNEVEN]]]
  *
  * Each rank sends to the next and receives from the one before, in turn, and every hundredth call is an
  * MPI_Allreduce. With SKEW_US the ranks are hosts of their own, whose CLOCK_REALTIME is off by rank times so
  * much in turns ahead and behind: messages then arrive before they are sent, unless the merge corrects that.
  * With EVERY there are measured instances of functions, of `step` around so many calls and of `half` in it,
- * around half of them. */
+ * around half of them. With UNEVEN 1 each rank computes longer or shorter before each call, and most receives wait. */
 #include "trace/events.h"
 
 #include <inttypes.h>
@@ -70,22 +70,29 @@ static void write_definitions(FILE *f, int rank, int ranks, const struct fv_file
 }
 
 /* Even ranks send first. A receive ends after its send began. */
-static uint8_t *put_call(uint8_t *at, uint64_t call, int rank, int ranks, uint64_t gap)
+static uint8_t *put_call(uint8_t *at, uint64_t call, int rank, int ranks, uint64_t gap, uint64_t length)
 {
     bool send = (call + (uint64_t)rank) % 2 == 0;
     uint64_t next = (uint64_t)((rank + 1) % ranks), previous = (uint64_t)((rank + ranks - 1) % ranks);
 
     if (call % 100 == 99) {
-        at = fv_put_event(at, FV_EV_CALL, (const uint64_t[]){ 2, gap, CALL_NS / 2 });
+        at = fv_put_event(at, FV_EV_CALL, (const uint64_t[]){ 2, gap, length });
         return fv_put_event(at, FV_EV_COLLECTIVE,
                             (const uint64_t[]){ 1, (uint64_t)(int64_t)FV_ROOT_NONE, 8, 8, call / 100 });
     }
-    at = fv_put_event(at, FV_EV_CALL, (const uint64_t[]){ !send, gap, CALL_NS / 2 });
+    at = fv_put_event(at, FV_EV_CALL, (const uint64_t[]){ !send, gap, length });
     return fv_put_event(at, send ? FV_EV_SEND : FV_EV_RECV,
                         (const uint64_t[]){ 1, send ? next : previous, 7, 1024 });
 }
 
-static void write_events(FILE *f, int rank, int ranks, uint64_t calls, uint64_t begin)
+static uint64_t gap_of(uint64_t call, int rank, bool uneven)
+{
+    uint64_t some = (call * 1009 + (uint64_t)rank + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return uneven ? (some >> 33) % (CALL_NS - 50) : CALL_NS / 2;
+}
+
+static void write_events(FILE *f, int rank, int ranks, uint64_t calls, uint64_t begin, bool uneven)
 {
     uint64_t first = 0, end = begin;
     uint8_t *at = NULL;
@@ -96,7 +103,8 @@ static void write_events(FILE *f, int rank, int ranks, uint64_t calls, uint64_t 
             at = chunk + sizeof(struct fv_event_base);
             first = i;
         }
-        at = put_call(at, i, rank, ranks, CALL_NS / 2);
+        uint64_t gap = gap_of(i, rank, uneven);
+        at = put_call(at, i, rank, ranks, gap, CALL_NS - gap);
         end += CALL_NS;
         if (at + 2 * FV_EVENT_MAX > chunk + CHUNK - sizeof(struct fv_chunk_header) || i + 1 == calls) {
             write_chunk(f, FV_CHUNK_EVENTS, 0, first, chunk, (size_t)(at - chunk));
@@ -156,7 +164,7 @@ static void write_instances(FILE *f, int rank, uint64_t calls, uint64_t begin, u
 }
 
 static int write_rank(const char *directory, int rank, int ranks, uint64_t calls, int64_t skew_us,
-                      uint64_t every)
+                      uint64_t every, bool uneven)
 {
     const uint64_t begin = 1000000000;
     int64_t skew_ns = (rank % 2 ? rank : -rank) * skew_us * 1000;
@@ -198,7 +206,7 @@ static int write_rank(const char *directory, int rank, int ranks, uint64_t calls
     }
     fwrite(page.bytes, 1, sizeof(page.bytes), f);
     write_definitions(f, rank, ranks, &h);
-    write_events(f, rank, ranks, calls, begin);
+    write_events(f, rank, ranks, calls, begin, uneven);
     if (every)
         write_instances(f, rank, calls, begin, every);
     h.file_bytes = (uint64_t)ftell(f);
@@ -214,11 +222,11 @@ int main(int argc, char **argv)
     uint64_t calls = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 
     if (ranks < 1 || !calls) {
-        fputs("usage: trace_gen DIR RANKS CALLS [SKEW_US [EVERY]]\n", stderr);
+        fputs("usage: trace_gen DIR RANKS CALLS [SKEW_US [EVERY [UNEVEN]]]\n", stderr);
         return 2;
     }
     for (int rank = 0; rank < ranks && !failed; rank++)
         failed = write_rank(argv[1], rank, ranks, calls, argc > 4 ? atoll(argv[4]) : 0,
-                            argc > 5 ? strtoull(argv[5], NULL, 10) : 0);
+                            argc > 5 ? strtoull(argv[5], NULL, 10) : 0, argc > 6 && atoi(argv[6]));
     return failed;
 }

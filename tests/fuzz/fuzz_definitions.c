@@ -42,7 +42,7 @@ static void add_comms(struct fv_defs *d)
 
 static void good_definitions(struct fv_defs *d)
 {
-    const struct fv_module module = { .path = "/usr/lib/libapp.so", .build_id_bytes = 20 };
+    const uint8_t build_id[20] = { 0 };
     struct fv_clock_point points[] = { { 1000, 1700000000000000000, 5000 },
                                        { 2000001000, 1700000001000000000, 1000005000 } };
     const uint32_t threads[] = { 0, 1 };
@@ -50,10 +50,10 @@ static void good_definitions(struct fv_defs *d)
     fv_defs_init(d, 4);
     fv_defs_function(d, "MPI_Send", FV_CLASS_P2P);
     fv_defs_function(d, "MPI_Barrier", FV_CLASS_COLLECTIVE);
-    uint32_t module_index = fv_defs_add_module(d, &module);
-    uint32_t node = fv_defs_add_node(d, 0, module_index, 0x1000, 0);
-    fv_defs_add_node(d, node, module_index, 0x2000, 1);
-    fv_defs_add_node(d, node, FV_MODEL_CUT, 0x3000, 1);
+    uint32_t module_index = fv_call_tree_module(&d->tree, build_id, sizeof(build_id), "/usr/lib/libapp.so");
+    uint32_t node = fv_call_tree_node(&d->tree, 0, module_index, 0x1000);
+    d->tree.nodes[fv_call_tree_node(&d->tree, node, module_index, 0x2000)].flags = FV_DEF_CALLS;
+    d->tree.nodes[fv_call_tree_node(&d->tree, node, FV_MODEL_CUT, 0x3000)].flags = FV_DEF_CALLS;
     add_comms(d);
     for (uint32_t i = 0; i < 4; i++) {
         points[0].ticks += i;

@@ -110,7 +110,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
 
     c->records++;
     must(r->ref < definitions_of(c->defs, r), "a record of what is not defined");
-    must(r->context < c->defs->node_count, "a record in a call path that is not defined");
+    must(r->context < c->defs->tree.node_count, "a record in a call path that is not defined");
     must(r->kind != FV_REC_RMA_GROUP || r->aux < c->defs->group_count, "a group that is not defined");
     if (slot >= 256)
         return true;
@@ -207,8 +207,8 @@ static void pack_and_unpack(const struct fv_defs *defs)
 
     fv_defs_pack(defs, &bytes);
     must(fv_defs_unpack(&again, bytes.data, bytes.count), "packed definitions cannot be unpacked");
-    must(again.function_count == defs->function_count && again.module_count == defs->module_count &&
-             again.node_count == defs->node_count && again.comm_count == defs->comm_count &&
+    must(again.function_count == defs->function_count && again.tree.module_count == defs->tree.module_count &&
+             again.tree.node_count == defs->tree.node_count && again.comm_count == defs->comm_count &&
              again.window_count == defs->window_count && again.file_count == defs->file_count &&
              again.handle_count == defs->handle_count && again.group_count == defs->group_count &&
              again.rank_count == defs->rank_count,

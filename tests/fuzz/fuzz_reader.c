@@ -1,6 +1,7 @@
 /* Any bytes as the rank files of one run (pages.h), through reader, model and all views. */
 #include "pages.h"
-#include "report/diff.h"
+#include "diff/diff.h"
+#include "views/views.h"
 
 #include <stdio.h>
 
@@ -34,13 +35,13 @@ static void read_events(const struct fv_experiment *experiment)
 }
 
 /* The run against itself, then with its own noise. */
-static void compare(const struct fv_view *view, const struct fv_text_options *text, FILE *out)
+static void compare(const struct fv_profile *view, const struct fv_text_options *text, FILE *out)
 {
     for (unsigned runs = 1; runs <= 2; runs++) {
         struct fv_diff diff = { 0 };
 
         for (unsigned i = 0; i < 2 * runs; i++)
-            fv_diff_add(&diff, i % 2, view->model, view->symbols);
+            fv_diff_add(&diff, i % 2, view);
         fv_diff_compute(&diff);
         fv_diff_text(&diff, text, out);
         fv_diff_json(&diff, out);
@@ -49,19 +50,20 @@ static void compare(const struct fv_view *view, const struct fv_text_options *te
 }
 
 /* As `fvmpi stacks` shows them: all, and the first with a time of one thread. */
-static void show_stacks(const struct fv_view *view, const struct fv_text_options *text, FILE *out)
+static void show_stacks(const struct fv_profile *view, const struct fv_text_options *text, FILE *out)
 {
     fv_view_stacks(view, &(struct fv_stacks_options){ .text = *text }, out);
     if (view->model->phases.count)
         fv_view_stacks(view, &(struct fv_stacks_options){ .text = *text, .phase = 1, .t1_s = 1e-3 }, out);
 }
 
-static void show(const struct fv_view *view, FILE *out)
+static void show(const struct fv_profile *view, FILE *out)
 {
     const struct fv_text_options text = { .width = 80, .top = 20 };
     const struct fv_source_options source = { .file = "app.c", .rank = -1 };
 
-    fv_view_json(view, out);
+    fv_view_json(view, FV_JSON_RANKS_ALL, out);
+    fv_view_json(view, FV_JSON_RANKS_SUMMARY, out);
     fv_view_text(view, &text, out);
     fv_view_folded(view, out);
     fv_view_speedscope(view, out);
@@ -73,22 +75,18 @@ static void show(const struct fv_view *view, FILE *out)
 
 static void view_all(struct fv_experiment *experiment)
 {
-    struct fv_symbols symbols;
-    struct fv_model model;
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
 
     read_events(experiment);
     fv_experiment_choose(experiment);
-    fv_model_build(&model, experiment);
-    fv_symbols_resolve(&symbols, &model, false);
-    fv_sites_merge(&model, &symbols);
-    show(&(struct fv_view){ &model, &symbols }, out);
+    struct fv_profile *profile =
+        fv_profile_new(experiment, &(struct fv_profile_options){ .no_symbols = true });
+    show(profile, out);
     fclose(out);
     free(text);
-    fv_symbols_release(&symbols);
-    fv_model_release(&model);
+    fv_profile_close(profile);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

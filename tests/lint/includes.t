@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# Folders depend one way: base <- trace <- {rt <- sampler, report <- merge <- analysis} <- cmd; the runtime never meets report or cmd. Each
-# header stands alone.
+# Folders depend one way, downwards:
+#
+#     the application:  threads > sampler > rt > trace > base
+#     the tools:        cmd > {views > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base
+#
+# The runtime never meets the tools. Each header stands alone.
 . "$(dirname "$0")/../lib.sh"
 
 allowed() { # FOLDER: what it may include
@@ -10,22 +14,34 @@ allowed() { # FOLDER: what it may include
         rt) echo 'base trace rt fvmpi.h' ;;
         sampler) echo 'base trace rt sampler' ;;
         threads) echo 'base trace rt threads' ;;
-        report) echo 'base trace report' ;;
-        merge) echo 'base trace report merge' ;;
-        analysis) echo 'base trace report merge analysis' ;;
-        cmd) echo 'base trace report merge analysis cmd otf2 fvmpi.h' ;;
+        tool) echo 'base trace tool' ;;
+        experiment) echo 'base trace tool experiment' ;;
+        symbols) echo 'base trace tool experiment symbols' ;;
+        profile) echo 'base trace tool experiment symbols profile' ;;
+        diff) echo 'base trace tool experiment symbols profile diff' ;;
+        views) echo 'base trace tool experiment symbols profile diff views' ;;
+        merge) echo 'base trace tool experiment symbols merge' ;;
+        analysis) echo 'base trace tool experiment symbols merge analysis' ;;
+        otf2) echo 'base trace tool experiment symbols merge analysis otf2 fvmpi.h' ;;
+        cmd) echo 'base trace tool experiment symbols profile diff views merge analysis cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt sampler threads report merge analysis cmd; do
+for folder in base trace rt sampler threads tool experiment symbols profile diff views merge analysis cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
-    out=$(grep -HoE '^#include "[^"]+"' "$source/src/$folder"/*.[ch] | while IFS=: read -r file include; do
+    out=$(grep -rHoE '^#include "[^"]+"' --include='*.[ch]' "$source/src/$folder" | while IFS=: read -r file include; do
         name=${include#*\"} name=${name%\"}
         grep -qw -- "${name%%/*}" <<< "$may" || echo "$(basename "$file"): $name"
     done)
     check "src/$folder includes only $may" test -z "$out"
 done
-for header in "$source"/src/fvmpi.h "$source"/src/*/*.h; do
+may=$(allowed otf2)
+out=$(grep -HoE '^#include "[^"]+"' "$source"/otf2/*.[ch] | while IFS=: read -r file include; do
+    name=${include#*\"} name=${name%\"}
+    grep -qw -- "${name%%/*}" <<< "$may" || echo "$(basename "$file"): $name"
+done)
+check "otf2 includes only $may" test -z "$out"
+for header in "$source"/src/fvmpi.h $(find "$source/src" -mindepth 2 -name "*.h"); do
     out=$(echo "#include \"$header\"" | cc -fsyntax-only -D_GNU_SOURCE -I"$source/src" -x c - 2>&1)
     check "${header#"$source"/src/} stands alone" test -z "$out"
 done

@@ -4,6 +4,7 @@ returns what it does without, whatever ranks are paused, call in vain, or run wi
 import os
 import re
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -40,7 +41,7 @@ def is_late_here(report, function, inside, late, took):
     site = report.callsite(function, inside=inside)
     equal(inside + ': kind', site.data['wait_kind'], 'exact')
     between(inside + ': rank 0 in the barrier', barrier_time(site, 0), late, took)
-    between(inside + ': transfer', site.on(0, 'time_s') - barrier_time(site, 0), 0, took - late)
+    between(inside + ': transfer', site.on(0, 'time_sum_s') - barrier_time(site, 0), 0, took - late)
     check(barrier_time(site, 1) < barrier_time(site, 0), '{}: rank 1 in the barrier: {}', inside, barrier_time(site, 1))
     for rank in (0, 1):
         equal('{}: waiting of rank {}'.format(inside, rank), site.on(rank, 'wait_s'), barrier_time(site, rank))
@@ -65,8 +66,8 @@ def in_c(tap, mpi):
         equal('hidden', sites['unknown'].data['barrier_s'], None)
         equal('barriers of the program', report.total('MPI_Barrier'), 2)
         wanted = sum(s.data['count'] for s in report.sites if s.data['barrier_s'] is not None)
-        equal('run.barriers', {k: report.data['run']['barriers'][k] for k in ('where', 'ranks')},
-              {'where': 'before', 'ranks': 2})
+        equal('run.barriers', {k: report.data['run']['barriers'][k] for k in ('where', 'rank_count')},
+              {'where': 'before', 'rank_count': 2})
         close('count', report.data['run']['barriers']['count'], wanted, 2)
     with tap.test('{}: before: text and dump say so'.format(mpi)):
         text = harness.run([harness.FVMPI, 'report', run.directory, '--width', '200', '--color', 'never']).ended(0).out
@@ -151,12 +152,26 @@ def mixed(tap, mpi):
              before, (1, 2), 'did not start with it', either=True)
 
 
+def aborted(tap, mpi):
+    with tap.test('{}: a handler that aborts while rank 0 waits for a mark'.format(mpi)):
+        program = mpi.build('barrier_abort.c')
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        command = mpi.command(1, mpi.profiled([program, '3'], directory, ['--barrier', 'before', '--barrier-wait', '30']))
+        began = time.monotonic()
+        run = harness.run(command + [':', '-n', '1', program], directory=directory, limit=60)
+        check(run.rc != 0, 'ended well')
+        check(time.monotonic() - began < 25, 'the handler had no effect: {} s', time.monotonic() - began)
+        dump = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
+        check('aborted' in dump, 'dump:\n{}', dump[:600])
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
         in_c(tap, mpi)
         in_fortran(tap, mpi)
         mixed(tap, mpi)
+        aborted(tap, mpi)
     tap.done()
 
 

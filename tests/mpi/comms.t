@@ -10,6 +10,20 @@ import harness
 from report import check, close, equal
 
 
+def raced(mpi):
+    """Whoever frees one may come to tell of it after another thread got its handle."""
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    run = mpi.profile(mpi.build('racing_comms.c', '-pthread'), 2, (), ['--trace'], directory).ended(0)
+    if 'serial' in run.out:
+        raise harness.Skip('MPI has not MPI_THREAD_MULTIPLE')
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+    archive = os.path.join(directory, 'traces.otf2')
+    check(' 0 errors' in harness.run([harness.FVMPI, 'check', archive]).out, 'fvmpi check: {}', archive)
+    events = harness.run(['otf2-print', archive]).ended(0).out
+    for kind in ('COMM_CREATE ', 'COMM_DESTROY '):
+        equal(kind, events.count('\n' + kind), 2 * 400)
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
@@ -37,6 +51,13 @@ def main():
             report.callsite('MPI_Send', inside='loop').expect(count=[1000, 0], sent=[4000, 0])
             report.callsite('MPI_Allreduce', inside='crowd').expect(count=100, sent=800, received=800)
             report.traffic({(0, 1): (1000, 4000)})
+        with tap.test('{}: 400,000 communicators take no more memory than 100,000'.format(mpi)):
+            program = mpi.build('cycles.c')
+            plain, found = ([int(w) for w in r.ended(0).out.split() if w != 'KiB']
+                            for r in (mpi.native(program, 1), mpi.profile(program, 1)))
+            check(found[1] - found[0] <= plain[1] - plain[0] + 1024, 'KiB: {}, without fvmpi {}', found, plain)
+        with tap.test('{}: made by threads that race'.format(mpi)):
+            raced(mpi)
         with tap.test('{}: waiting in the right one of a thousand communicators'.format(mpi)):
             site = report.callsite('MPI_Barrier', inside='loop')
             equal('wait_kind', site.data['wait_kind'], 'exact')

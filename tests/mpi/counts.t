@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
 from report import Mismatch, check, equal
 
-PROGRAMS = 'p2p.c requests.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c'.split()
+PROGRAMS = 'p2p.c requests.c restarted.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c owners.c'.split()
 MATRIX = ('MPI_Send MPI_Isend MPI_Ssend MPI_Bsend MPI_Rsend MPI_Issend MPI_Ibsend MPI_Irsend MPI_Sendrecv '
           'MPI_Sendrecv_replace MPI_Start MPI_Startall MPI_Put MPI_Accumulate MPI_Get_accumulate '
           'MPI_Fetch_and_op MPI_Compare_and_swap').split()
@@ -120,8 +120,8 @@ def found(report, direction, function):
     rows = report.histogram(direction)[function]
     # the time of a call that sends and receives is shown once, with what it sent
     for row in rows if direction == 'sent' or function == 'MPI_Recv' else []:
-        check(row['seconds'] > 0, '{} {}: no time in {}', function, direction, row)
-    return sorted((row['low'], row['high'], row['count'], row['bytes']) for row in rows)
+        check(row['time_s'] > 0, '{} {}: no time in {}', function, direction, row)
+    return sorted((row['low_bytes'], row['high_bytes'], row['count'], row['bytes']) for row in rows)
 
 
 def histograms(report):
@@ -136,7 +136,7 @@ def histograms(report):
     for direction in ('sent', 'received'):
         equal('MPI_Allreduce, ' + direction, found(report, direction, 'MPI_Allreduce'), [(512, 1023, 10, 10000)])
     rows = [row for row in report.histogram('received')['MPI_Irecv'] if row['bytes']]
-    equal('MPI_Irecv, received', sorted((r['low'], r['high'], r['count'], r['bytes']) for r in rows), wanted)
+    equal('MPI_Irecv, received', sorted((r['low_bytes'], r['high_bytes'], r['count'], r['bytes']) for r in rows), wanted)
 
 
 BINDINGS = 'MPIF_H', 'USE_MPI', 'USE_F08'

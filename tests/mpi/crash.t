@@ -45,8 +45,8 @@ class Job:
         return wait_until(lambda: (lambda t: t if t and all(row[2] for row in t) else None)(self.truth()),
                           what='the program to get ready')
 
-    def finish(self, limit=30):
-        self.run = harness.finish(self.process, limit, self.directory)
+    def finish(self):
+        self.run = harness.finish(self.process, directory=self.directory)
         check(not self.run.late, 'the job did not end')
         wait_until(lambda: all(harness.is_dead(pid) for pid, _, _ in self.truth() if pid), what='the end of the ranks')
         return self.run
@@ -64,7 +64,7 @@ class Job:
 
 
 def native(mpi, way):
-    return harness.run(mpi.command(2, [mpi.build('crash.c'), way, os.path.join(harness.scratch('slots'), 'slots')]), limit=30)
+    return harness.run(mpi.command(2, [mpi.build('crash.c'), way, os.path.join(harness.scratch('slots'), 'slots')]))
 
 
 def check_in_call(report, rank, function, inside, at_least=0.0):
@@ -76,8 +76,8 @@ def check_in_call(report, rank, function, inside, at_least=0.0):
     equal(where, call['function'], function)
     names = [f['function'] for f in call['path']]
     equal(where + ': path', (names[:1], names[-1:]), ([inside], ['main']))
-    seconds = call['seconds']
-    check(at_least <= seconds < 60, '{}: {} seconds', where, seconds)
+    seconds = call['for_s']
+    check(at_least <= seconds <= report.data['run']['elapsed_s'], '{}: {} seconds', where, seconds)
 
 
 def states(report):
@@ -89,6 +89,7 @@ def killed_at_random(tap, mpi):
         with tap.test('{}: rank {} killed at a random moment, round {}'.format(mpi, i % 2, i + 1)):
             job = Job(mpi, 'loop')
             job.until_ready()
+            wait_until(lambda: job.truth()[0][1], what='the first call')
             time.sleep(random.uniform(0.0, 0.15))
             os.kill(job.truth()[i % 2][0], signal.SIGKILL)
             job.finish()
@@ -96,7 +97,6 @@ def killed_at_random(tap, mpi):
             equal('state of the killed rank', states(report)[i % 2], 'killed')
             check(states(report)[1 - i % 2] in ('killed', 'exited'), 'states {}', states(report))
             equal('complete', report.data['run']['complete'], False)
-            check(job.truth()[0][1] > 0, 'nothing was done')
 
 
 def hangs(tap, mpi):
@@ -198,8 +198,11 @@ def disks(tap, mpi):
                 else:
                     report = job.run.report()
                     report.shape()
+                    text = harness.run([harness.FVMPI, 'report', job.directory]).ended(0).out
+                    check('too many were made' not in text, 'the disk was full, but:\n{}', text)
                     for entry in report.data['ranks']:
                         rank = entry['rank']
+                        equal('state of rank {}'.format(rank), entry['state'], 'finalized')
                         found, truth = report.total('MPI_Sendrecv', rank=rank), job.truth()[rank][1]
                         lost = report.dropped(rank)
                         if lost:

@@ -1,6 +1,6 @@
-/* For fvmpi diff: diff MILLISECONDS [gone] [added]. Rank 0 is late for late()'s barriers by so much in all; with
- * `gone` the calls of gone() are left out, with `added` those of added() are made. Prints by how many seconds
- * rank 0 was late, measured. */
+/* For fvmpi diff: diff MILLISECONDS [gone] [added]. Rank 0 is late for late()'s barriers by so much in all;
+ * with `gone` the calls of gone() are left out, with `added` those of added() are made; with `busy` many
+ * calls come before all others. Prints by how many seconds rank 0 was late, measured. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -81,6 +81,8 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 30000 && has(argc, argv, "busy"); i++)
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     double lost = late(argc > 1 ? atof(argv[1]) : 0);
     same();
     twice();

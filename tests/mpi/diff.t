@@ -18,8 +18,21 @@ def diff(*arguments, **more):
     return json.loads(done.out)
 
 
+def changes(entries):
+    return {c['metric']: c for c in entries}
+
+
 def text(*arguments):
     return harness.run([harness.FVMPI, 'diff', '--width', '400'] + [str(a) for a in arguments]).ended(0).out
+
+
+def calls(row):
+    count = changes(row['changes'])['count']
+    return count['a'], count['b']
+
+
+def joined(compared):
+    return [compared['comparison'][key] for key in ('by_position_count', 'by_names_count', 'only_a_count', 'only_b_count')]
 
 
 def inside(row):
@@ -41,7 +54,7 @@ def of_a_rank(run, function, name):
     """The same from fvmpi report: sums over ranks, divided by their number."""
     d = run.report().callsite(function, inside=name).data
     n = run.report().ranks
-    return {'time_s': d['time_s']['sum'] / n, 'count': d['count'] / n,
+    return {'time_s': d['time']['sum_s'] / n, 'count': d['count'] / n,
             'bytes': (d['bytes_sent'] + d['bytes_received']) / n,
             'wait_s': None if d['wait_s'] is None else d['wait_s'] / n}
 
@@ -49,17 +62,18 @@ def of_a_rank(run, function, name):
 def agrees(compared, function, name, a, b):
     """A row against the reports of all runs of both sides."""
     found = row(compared, function, name)
+    change = changes(found['changes'])
     for side, runs in (('a', a), ('b', b)):
         values = [of_a_rank(run, function, name) for run in runs]
         for key in ('time_s', 'count', 'bytes', 'wait_s'):
             each = [v[key] for v in values]
             where = '{} in {}: {} of {}'.format(function, name, key, side)
             if None in each:
-                equal(where, found[key][side], None)
+                equal(where, change[key][side], None)
                 continue
-            close(where, found[key][side], statistics.mean(each), 1e-9 + 1e-9 * max(each))
+            close(where, change[key][side], statistics.mean(each), 1e-9 + 1e-9 * max(each))
             if len(runs) > 1:
-                close(where + ', deviation', found[key][side + '_stddev'], statistics.stdev(each),
+                close(where + ', deviation', change[key][side + '_stddev'], statistics.stdev(each),
                       1e-9 + 1e-6 * statistics.stdev(each))
     return found
 
@@ -69,15 +83,15 @@ def changed(mpi, program, base):
     compared = diff(base.directory, other.directory)
     for name in ('MPI_Barrier', 'late'), ('MPI_Allreduce', 'same'):
         equal('joined', agrees(compared, *name, [base], [other])['joined'], 'position')
-    late = row(compared, 'MPI_Barrier', 'late')['time_s']
+    late = changes(row(compared, 'MPI_Barrier', 'late')['changes'])['time_s']
     measured = float(other.out) / 2  # of a rank: one of two waits
     check(late['b'] > 0.7 * measured, 'the barrier takes {} s, {} were injected', late['b'], measured)
     close('change', late['change'], late['b'] - late['a'], 1e-9)
-    equal('noise', [late['p'], late['interval'], late['significant'], compared['noise_known']], [None, None, None, False])
+    equal('noise', [late['p'], late['interval'], late['significant'], compared['comparison']['noise_known']], [None, None, None, False])
     gone, added = row(compared, 'MPI_Bcast', 'gone'), row(compared, 'MPI_Allgather', 'added')
-    equal('gone', [gone['joined'], gone['count']['a'], gone['count']['b'], gone['path_b']], ['only_a', 7, 0, None])
-    equal('added', [added['joined'], added['count']['a'], added['count']['b'], added['path_a']], ['only_b', 0, 5, None])
-    equal('joined', compared['joined'], {'position': 7, 'names': 0, 'only_a': 1, 'only_b': 1})
+    equal('gone', [gone['joined'], calls(gone), gone['path_b']], ['only_a', (7, 0), []])
+    equal('added', [added['joined'], calls(added), added['path_a']], ['only_b', (0, 5), []])
+    equal('joined', joined(compared), [7, 0, 1, 1])
     said = text(base.directory, other.directory)
     for words in ('one run a side, no word on noise', 'Call paths only in A', 'Call paths only in B', '1 only in A, 1 only in B'):
         check(words in said, 'not said: {}\n{}', words, said)
@@ -95,8 +109,8 @@ def built_anew(mpi, base):
     harness.run([mpi.cc, '-O2', '-g', os.path.join(folder, 'diff.c'), '-o', program]).ended(0)
     other = mpi.profile(program, 2, ['50']).ended(0)
     compared = diff(base.directory, other.directory)
-    equal('joined', compared['joined'], {'position': 0, 'names': 8, 'only_a': 0, 'only_b': 0})
-    pairs = sorted((r['path_a'][0]['line'], r['path_b'][0]['line'], r['count']['a'], r['count']['b'])
+    equal('joined', joined(compared), [0, 8, 0, 0])
+    pairs = sorted((r['path_a'][0]['line'], r['path_b'][0]['line']) + calls(r)
                    for r in rows(compared, 'MPI_Bcast', 'twice'))
     equal('counts of the two in twice()', [p[2:] for p in pairs], [(1, 1), (3, 3)])
     equal('lines', [p[1] - p[0] for p in pairs], [4, 4])
@@ -110,14 +124,15 @@ def with_noise(mpi, program, base, other):
     for name in ('MPI_Barrier', 'late'), ('MPI_Allreduce', 'same'):
         agrees(compared, *name, a, b)
     gone = row(compared, 'MPI_Bcast', 'gone')
-    equal('a count that never varies', [gone['count']['p'], gone['count']['significant']], [0, True])
+    count = changes(gone['changes'])['count']
+    equal('a count that never varies', [count['p'], count['significant']], [0, True])
     for r in compared['callsites']:
-        t = r['time_s']
+        t = changes(r['changes'])['time_s']
         check(not t['significant'] or abs(t['change']) > t['interval'], 'marked, but within its interval: {}', t)
-        equal('count of ' + str(inside(r)), r['count']['significant'], r['joined'].startswith('only'))
+        equal('count of ' + str(inside(r)), changes(r['changes'])['count']['significant'], r['joined'].startswith('only'))
     same = diff(*[r.directory for r in a], '--', *[r.directory for r in a])
-    every = [m for r in same['callsites'] + same['functions'] for m in r.values() if isinstance(m, dict)]
-    every += list(same['run'].values())
+    every = same['run_changes'] + [c for r in same['callsites'] + same['mpi_functions'] for c in r['changes']]
+    equal('changes', len(every), 11 + 6 * len(same['callsites'] + same['mpi_functions']))
     equal('changes of a run against itself', [m for m in every if m['change'] or m['significant']], [])
     check('within the noise' in text(*[r.directory for r in a], '--', *[r.directory for r in a]), 'no verdict')
 
@@ -125,9 +140,32 @@ def with_noise(mpi, program, base, other):
 def more_ranks(mpi, program, base):
     other = mpi.profile(program, 3, ['50']).ended(0)
     compared = diff(base.directory, other.directory)
-    equal('ranks', [compared['a'][0]['ranks'], compared['b'][0]['ranks']], [2, 3])
+    equal('ranks', [compared['runs_a'][0]['rank_count'], compared['runs_b'][0]['rank_count']], [2, 3])
     agrees(compared, 'MPI_Allreduce', 'same', [base], [other])
     check('A ran on 2 ranks, B on 3' in text(base.directory, other.directory), 'text says nothing of it')
+
+
+def schema(compared):
+    """The JSON Schema has the keys of the document, and the words that stand in it."""
+    done = harness.run([harness.FVMPI, 'diff', '--schema']).ended(0)
+    said = json.loads(done.out)
+    check_object('', said, compared)
+
+
+def check_object(where, said, value):
+    if 'const' in said:
+        equal(where, value, said['const'])
+    check(value is not None or 'null' in said['type'] or None in said.get('enum', []), '{} is null', where)
+    if value is None:
+        return
+    check('enum' not in said or value in said['enum'], '{} is {}', where, value)
+    if isinstance(value, dict):
+        equal('keys of ' + where, sorted(value), sorted(said['properties']))
+        for key in value:
+            check_object(where + '.' + key, said['properties'][key], value[key])
+    if isinstance(value, list):
+        for entry in value:
+            check_object(where + '[]', said['items'], entry)
 
 
 def refusals(base):
@@ -169,21 +207,45 @@ def of_the_trace(mpi, program):
     runs = [mpi.profile(program, 2, [ms], options=['--trace']).ended(0) for ms in ('50', '150')]
     harness.run([unify, runs[0].directory]).ended(0)
     compared = diff(*[r.directory for r in runs])
-    equal('waiting, one analysis.json', compared['waits'], 'profile')
-    one_analysis, other_commands = compared['notes']
-    check('fvunify' in one_analysis['text'], 'notes: {}', compared['notes'])
-    check('different commands' in other_commands['text'], 'notes: {}', compared['notes'])
+    equal('waiting, one analysis.json', compared['comparison']['wait_source'], 'profile')
+    one_analysis, other_commands = compared['problems']
+    check('fvunify' in one_analysis['text'], 'problems: {}', compared['problems'])
+    check('different commands' in other_commands['text'], 'problems: {}', compared['problems'])
     harness.run([unify, runs[1].directory]).ended(0)
     compared = diff(*[r.directory for r in runs])
-    equal('waiting, two', [compared['waits'], compared['notes']], ['analysis', [other_commands]])
+    equal('waiting, two', [compared['comparison']['wait_source'], compared['problems']], ['analysis', [other_commands]])
     for side, run in (('a', runs[0]), ('b', runs[1])):
         with open(os.path.join(run.directory, 'analysis.json')) as f:
             sites = json.load(f)['callsites']
         for function, name in ('MPI_Barrier', 'late'), ('MPI_Allreduce', 'same'):
             wanted = [s['wait_s'] for s in sites if s['function'] == function and s['path'][0]['function'] == name]
-            close('waiting in ' + name, row(compared, function, name)['wait_s'][side], wanted[0] / 2, 1e-9)
-        close('waiting in all', compared['run']['wait_s'][side], sum(s['wait_s'] for s in sites) / 2, 1e-9)
+            close('waiting in ' + name, changes(row(compared, function, name)['changes'])['wait_s'][side], wanted[0] / 2, 1e-9)
+        close('waiting in all', changes(compared['run_changes'])['wait_s'][side], sum(s['wait_s'] for s in sites) / 2, 1e-9)
     check('waiting  of the traces' in text(*[r.directory for r in runs]), 'text says nothing of it')
+
+
+def not_of_the_trace(mpi, program):
+    """What the report does not take from an analysis.json the comparison does not, either."""
+    unify = os.path.join(harness.BUILD, 'fvunify-serial')
+    if not os.path.exists(unify):
+        raise harness.Skip('no fvunify-serial: built without OTF2')
+    short = mpi.profile(program, 2, ['2000', 'busy'], options=['--trace', '--trace-max', '64K']).ended(0)
+    run, other = [mpi.profile(program, 2, [ms], options=['--trace']).ended(0) for ms in ('50', '300')]
+    harness.run([unify, short.directory])  # 1: calls are missing
+    for r in (run, other):
+        harness.run([unify, r.directory]).ended(0)
+    copied = os.path.join(harness.scratch('copied'), 'c')
+    shutil.copytree(run.directory, copied, symlinks=True)
+    shutil.copy(os.path.join(other.directory, 'analysis.json'), copied)
+    for directory, words in ((short.directory, '% of the MPI time only'), (copied, 'not of these rank files')):
+        compared = diff(run.directory, directory)
+        equal('waits', compared['comparison']['wait_source'], 'profile')
+        check(any('analysis.json' in n['text'] and words in n['text'] for n in compared['problems']), '{}', compared['problems'])
+        sites = harness.report_of(directory).sites
+        for s in (s for s in sites if s.data['function'] == 'MPI_Barrier'):
+            found = row(compared, 'MPI_Barrier', 'late')
+            close('waiting', changes(found['changes'])['wait_s']['b'], s.data['wait_s'] / 2, 1e-9)
+            equal('kind', found['wait_kind'], s.data['wait_kind'])
 
 
 def main():
@@ -203,6 +265,10 @@ def main():
             more_ranks(mpi, program, base)
         with tap.test('{}: waiting of the traces'.format(mpi)):
             of_the_trace(mpi, program)
+        with tap.test('{}: an analysis of too little, or of another run'.format(mpi)):
+            not_of_the_trace(mpi, program)
+        with tap.test('the JSON is as --schema says'):
+            schema(diff(base.directory, other.directory))
         with tap.test('bad input gets one line'):
             refusals(base)
         with tap.test('a run with a rank missing'):

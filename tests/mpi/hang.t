@@ -62,23 +62,23 @@ class Job:
             hang = harness.report_of(self.directory).data['hang']
         except Mismatch:
             return None
-        return hang if hang and hang['waiting'] == waiting else None
+        return hang if hang and hang['waiting_count'] == waiting else None
 
     def judge(self, hang, running):
         check(re.match('Still running: ' if running else 'Killed(; if it hung before)?: ', hang['text']), 'headline: {}', hang['text'])
         check(re.search(self.headline, hang['text']), 'headline: {}', hang['text'])
         if running:
             check(hang['lasting'], 'not lasting')
-        found = [set(c['ranks']) for c in hang['cycles']]
+        found = [set(c['rank_list']) for c in hang['cycles']]
         equal('cycles', len(found), 1 if self.cycle else 0)
         if self.cycle:
-            equal('ranks in it', hang['cycles'][0]['count'], len(self.cycle))
+            equal('ranks in it', hang['cycles'][0]['rank_count'], len(self.cycle))
             check(found[0] <= self.cycle and len(found[0]) > 1, 'cycle {}', found[0])
-            equal('stuck', {r['rank'] for r in hang['ranks'] if r['stuck']}, self.cycle)
-        causes = [(c['state'], c['ranks'], c['waiting']) for c in hang['causes']]
+            equal('stuck', {r['rank'] for r in hang['per_rank'] if r['stuck']}, self.cycle)
+        causes = [(c['hang_state'], c['rank_list'], c['waiting_count']) for c in hang['causes']]
         equal('causes', causes, [self.cause] if self.cause else [])
         for rank, text in self.texts.items():
-            check(re.search(text, hang['ranks'][rank]['text']), '{}', hang['ranks'][rank]['text'])
+            check(re.search(text, hang['per_rank'][rank]['text']), '{}', hang['per_rank'][rank]['text'])
 
 
 def hangs(tap, mpi, cases):
@@ -94,7 +94,7 @@ def hangs(tap, mpi, cases):
     harness.kill_all()
     for job in jobs:
         with tap.test('{}: {}{}, after it was killed'.format(mpi, job.way, ', traced' if job.traced else '')):
-            harness.finish(job.process, 20, job.directory)
+            harness.finish(job.process, directory=job.directory)
             hang = wait_until(lambda: (lambda h: h if not h['text'].startswith('Still') else None)(
                 harness.report_of(job.directory).data['hang']), what='the end of the ranks')
             job.judge(hang, running=False)
@@ -110,7 +110,7 @@ def hangs(tap, mpi, cases):
 
 def statuses(tap, mpi):
     with tap.test('{}: what a rank exited with is told'.format(mpi)):
-        run = mpi.profile(mpi.build('hang.c'), 2, ['status'], limit=20)
+        run = mpi.profile(mpi.build('hang.c'), 2, ['status'])
         check(not run.late and run.rc, 'exit status {}', run.rc)
         report = run.report()
         rank = report.rank(1)

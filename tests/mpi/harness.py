@@ -26,7 +26,12 @@ import time
 import traceback
 
 sys.dont_write_bytecode = True
-from report import Mismatch, Report, equal, check
+from report import Mismatch, Report, equal, check, plainly
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None  # tests/lint/schema.t says that nothing was held against it
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
@@ -34,7 +39,7 @@ BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'b
 FVMPI = os.path.join(BUILD, 'fvmpi')
 LIBS = os.path.join(BUILD, '.libs')
 MARK = 'FVTEST_MARK'
-LIMIT = 60  # seconds; a run takes one
+LIMIT = 240  # seconds, against what hangs: a run takes one, or a minute where ranks that poll share a processor
 
 
 class Skip(Exception):
@@ -123,10 +128,13 @@ def is_dead(pid):
         return True
 
 
-def kill_all(sig=signal.SIGKILL):
-    for pid in marked():
-        with contextlib.suppress(OSError):
-            os.kill(pid, sig)
+def kill_all():
+    """At once: what is stopped does not notice that the others end, and ends in another way because of that."""
+    found = marked()
+    for sig in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, sig)
 
 
 class Run:
@@ -169,12 +177,31 @@ def run(command, env=None, cwd=None, limit=LIMIT, directory=None):
     return finish(start(command, env, cwd), limit, directory)
 
 
-def report_of(directory, *options):
-    done = run([FVMPI, 'report', directory, '--json', '-'] + list(options)).ended(0)
+_schemas = {}
+
+
+def valid(text, command='report'):
+    """JSON that fvmpi COMMAND --json printed, held against what fvmpi COMMAND --schema promises."""
     try:
-        return Report(json.loads(done.out))
+        data = json.loads(text)
     except ValueError as why:
-        raise Mismatch('fvmpi report --json printed no JSON: {}\n{}\n{}'.format(why, done.out[:500], done.err[-500:]))
+        raise Mismatch('no JSON: {}\n{}'.format(why, text[:500]))
+    if jsonschema:
+        if command not in _schemas:
+            schema = json.loads(run([FVMPI, command, '--schema']).ended(0).out)
+            _schemas[command] = jsonschema.Draft202012Validator(schema)
+        faults = list(_schemas[command].iter_errors(data))
+        check(not faults, 'not as --schema says: {}', [(list(f.absolute_path), f.message[:200]) for f in faults[:5]])
+    return data
+
+
+def profile_of(directory, *options):
+    """What `fvmpi report --json` says, with rows as dictionaries."""
+    return plainly(valid(run([FVMPI, 'report', directory, '--json', '-'] + list(options)).ended(0).out))
+
+
+def report_of(directory, *options):
+    return Report(profile_of(directory, *options))
 
 
 class Mpi:
@@ -213,7 +240,7 @@ class Mpi:
         command += list(flags) + ['-o', path]
         if any('libfvmpi' in flag for flag in flags):  # a sanitized library wants its run-time first
             command += os.environ.get('SANITIZE_FLAGS', '').split()
-        newest = max(os.path.getmtime(f) for f in (text, os.path.join(HERE, 'known.h')))
+        newest = max(os.path.getmtime(f) for f in (text, os.path.join(HERE, 'known.h'), os.path.join(HERE, 'lost.h')))
         note = path + '.cmd'
         if os.path.exists(path) and os.path.getmtime(path) > newest and os.path.exists(note):
             with open(note) as f:
@@ -257,6 +284,22 @@ def mpis(tap, quiet=False):
                 raise Skip(why)
 
 
+def otf2_python():
+    """A Python with python3-otf2, whose package is for the system's own; None."""
+    for python in (sys.executable, '/usr/bin/python3'):
+        if os.path.exists(python) and run([python, '-c', 'import otf2'], cwd='/').rc == 0:
+            return python
+    return None
+
+
+def otf2_events(directory):
+    """What otf2_events.py prints of the archive there."""
+    python = otf2_python()
+    if not python:
+        raise Skip('merged and checked; no python3-otf2 to read it with')
+    return run([python, os.path.join(HERE, 'otf2_events.py'), os.path.join(directory, 'traces.otf2')], cwd='/').ended(0).out
+
+
 def sources(*names):
     found = {}
     for name in names:
@@ -265,7 +308,7 @@ def sources(*names):
     return found
 
 
-def wait_until(condition, limit=20, what='it', pause=0.01):
+def wait_until(condition, limit=LIMIT, what='it', pause=0.01):
     end = time.time() + limit
     while time.time() < end:
         value = condition()

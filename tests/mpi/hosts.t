@@ -2,7 +2,8 @@
 """Ranks of several hosts merged. Each host is a network, host name, mount and time namespace of this machine, whose
 monotonic clock is days away from the others'. After fvunify no message goes backwards, and each interval, also between
 hosts, is what CLOCK_REALTIME says, which namespaces share, to 50 us. Where a host's wall clock is wrong, messages say
-by how much, to the time that the fastest of them takes."""
+by how much, to the time that the fastest of them takes. Without a trace collectives say it: waiting is what the TSC says,
+which namespaces share."""
 import os
 import shutil
 import sys
@@ -17,6 +18,8 @@ UNIFY = os.path.join(harness.BUILD, 'fvunify')
 OFFSETS_S = (1000, 100000, 5000000)
 WITHIN_NS = 50000
 WRONG_NS = 3000000
+FAR_NS = 40000000  # longer than a barrier takes, also on a busy machine
+LATE_MS = 60
 CHUNK = 20  # calls, of which one was not interrupted between the program's clock and ours
 
 
@@ -26,7 +29,8 @@ def able():
     for tool in ('unshare', 'nsenter', 'ip'):
         if not shutil.which(tool):
             raise Skip('no {}; packages util-linux and iproute2'.format(tool))
-    reader()
+    if not harness.otf2_python():
+        raise Skip('no python3-otf2')
 
 
 def address(i):
@@ -101,18 +105,9 @@ class Hosts:
             keeper.communicate()
 
 
-def reader():
-    """A Python with python3-otf2: the package is for the system's own."""
-    for python in (sys.executable, '/usr/bin/python3'):
-        if os.path.exists(python) and harness.run([python, '-c', 'import otf2'], cwd='/').rc == 0:
-            return python
-    raise Skip('no python3-otf2')
-
-
 def calls_in(archive, ranks):
     """By rank, (function, enter, leave) of the calls that the program noted; and how long each message took."""
-    text = harness.run([reader(), os.path.join(harness.HERE, 'otf2_events.py'), os.path.join(archive, 'traces.otf2')],
-                       cwd='/').ended(0).out
+    text = harness.otf2_events(archive)
     found, sent, received = [[] for _ in range(ranks)], {}, {}
     for line in text.splitlines():
         what, ns, rank, _, rest = line.split(' ', 4)
@@ -168,11 +163,9 @@ def merged(directory, *options):
     return out, done.err, checked
 
 
-def recorded(mpi, count, boot_ids, wrong):
-    """The experiment and the truth."""
+def run_on_hosts(mpi, count, ranks, boot_ids, wrong, command, options):
+    """The experiment."""
     able()
-    program = mpi.build('hosts.c')
-    known = os.path.join(harness.scratch('truth'), 'truth')
     directory = os.path.join(harness.scratch('exp'), 'e')
     hosts = Hosts(count, boot_ids)
     try:
@@ -180,10 +173,17 @@ def recorded(mpi, count, boot_ids, wrong):
         if wrong:
             shim = mpi.build('hosts_clock.c', '-shared', '-fPIC', output='hosts_clock.so')
             hosts.environment(wrong[0], LD_PRELOAD=shim, HOSTS_WRONG_NS=wrong[1])
-        hosts.run(mpi, count, mpi.profiled([program, known], directory, ['--trace', '--clock', 'monotonic'])).ended(0)
+        hosts.run(mpi, ranks, mpi.profiled(command, directory, options)).ended(0)
     finally:
         hosts.close()
-    return directory, known
+    return directory
+
+
+def recorded(mpi, count, boot_ids, wrong):
+    """The experiment and the truth."""
+    known = os.path.join(harness.scratch('truth'), 'truth')
+    command = [mpi.build('hosts.c'), known]
+    return run_on_hosts(mpi, count, count, boot_ids, wrong, command, ['--trace', '--clock', 'monotonic']), known
 
 
 def early(mpi, count, boot_ids, wrong):
@@ -212,6 +212,43 @@ def apart(tap, mpi, name, count, boot_ids=True, wrong=None):
         check(max(begins, ends) <= allowed, 'intervals are wrong by {} and {} ns, allowed are {}', begins, ends, allowed)
 
 
+def as_one_host(directory):
+    """The same files, as if all ranks had run since one boot: the TSC is one."""
+    copy = os.path.join(harness.scratch('one'), 'e')
+    shutil.copytree(directory, copy, ignore=shutil.ignore_patterns('.job'))
+    for name in os.listdir(copy):
+        if not name.endswith('.fvr'):
+            continue
+        with open(os.path.join(copy, name), 'r+b') as f:
+            header = f.read(4096)
+            f.seek(0)
+            f.write(header.replace(bytes.fromhex('22222222000040008000000000000000'),
+                                   bytes.fromhex('11111111000040008000000000000000'), 1))
+    return copy
+
+
+def waiting(tap, mpi, name, wrong_ns, late):
+    with tap.test('{}: waiting of ranks of two hosts, {}'.format(mpi, name)):
+        ranks, calls = 4, 40
+        command = [mpi.build('hosts_late.c'), str(late), str(LATE_MS if late >= 0 else 0)]
+        directory = run_on_hosts(mpi, 2, ranks, True, (1, wrong_ns), command, [])
+        found, truth = harness.report_of(directory).data, harness.report_of(as_one_host(directory)).data
+        if truth['run']['clock_count'] != 1:
+            raise Skip('no TSC to know the truth by')
+        equal('clocks', found['run']['clock_count'], 2)
+        equal('alignment of one clock', truth['run']['alignment'], None)
+        error = found['run']['alignment']['error_s']
+        check(error is not None and error < abs(wrong_ns) / 1e9, 'the clocks are aligned to within {} s only', error)
+        print('# {}: clocks aligned to within {:.1f} us; {:.1f} ms of {:.1f} ms waiting found'.format(
+            name, error * 1e6, found['waiting']['wait_s'] * 1e3, truth['waiting']['wait_s'] * 1e3))
+        for mine, known in zip(found['ranks'], truth['ranks']):
+            for key, most in (('wait_s', calls), ('delay_s', ranks * calls)):
+                check(abs(mine[key] - known[key]) <= most * error, 'rank {}: {} is {}, but {}; the error is {}',
+                      known['rank'], key, mine[key], known[key], error)
+        if late >= 0:
+            equal('who came last', found['waiting']['culprits'][0]['rank'], late)
+
+
 def main():
     tap = harness.Tap()
     if not os.path.exists(UNIFY + '-serial'):
@@ -226,6 +263,10 @@ def main():
         apart(tap, mpi, 'three hosts', 3)
         apart(tap, mpi, 'a wall clock that is behind', 2, wrong=(1, -WRONG_NS))
         apart(tap, mpi, 'a wall clock that is ahead', 2, wrong=(1, WRONG_NS))
+        waiting(tap, mpi, 'a wall clock ahead', FAR_NS, -1)
+        waiting(tap, mpi, 'a wall clock behind', -FAR_NS, -1)
+        waiting(tap, mpi, 'the last one behind a wall clock ahead', FAR_NS, 3)
+        waiting(tap, mpi, 'the last one on the other host', -FAR_NS, 1)
     tap.done()
 
 

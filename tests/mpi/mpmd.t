@@ -33,12 +33,12 @@ def two_programs(tap, mpi, master, worker):
         equal('states', [report.rank(r)['state'] for r in range(3)], ['finalized'] * 3)
         programs = report.data['programs']
         equal('programs', [p['program'] for p in programs], [os.path.realpath(master), os.path.realpath(worker)])
-        equal('ranks', [p['ranks'] for p in programs], [[[0, 1, 1]], [[1, 1, 2]]])
+        equal('ranks', [p['rank_runs'] for p in programs], [[[0, 1, 1]], [[1, 1, 2]]])
         check("'x y'" in programs[0]['command'] and 'x y' not in programs[1]['command'], 'commands {}', programs)
-        equal('program of each rank', [report.rank(r)['program'] for r in range(3)], [0, 1, 1])
-        whole = report.data['run']['time_s']
-        for key in ('total', 'compute', 'mpi', 'wait'):
-            close(key + ' of the programs together', sum(p['time_s'][key] for p in programs), whole[key], 1e-6)
+        equal('program of each rank', [report.rank(r)['program_id'] for r in range(3)], [0, 1, 1])
+        whole = report.data['run']['rank_time']
+        for key in ('total_s', 'compute_s', 'mpi_s', 'wait_s'):
+            close(key + ' of the programs together', sum(p['rank_time'][key] for p in programs), whole[key], 1e-6)
     with tap.test('{}: the same function, file and line in both are two call sites'.format(mpi)):
         sites = report.callsites('MPI_Barrier')
         equal('counts', sorted(s.each('count') for s in sites), [[0, 2, 2], [2, 0, 0]])
@@ -76,7 +76,7 @@ def one_file_two_names(tap, mpi, program):
         shutil.copy(program, copy)
         run = launch(mpi, [program], [copy, 'argument'], 1)
         report = run.report()
-        equal('programs', [(p['ranks'], p['commands']) for p in report.data['programs']], [([[0, 1, 2]], 2)])
+        equal('programs', [(p['rank_runs'], p['command_count']) for p in report.data['programs']], [([[0, 1, 2]], 2)])
         report.callsite('MPI_Barrier', inside='meet').expect(count=[2, 2])
         check('(and 1 other command line)' in text_of(run), 'text:\n{}', text_of(run)[:600])
 

@@ -41,6 +41,15 @@ def plain(name):
     return re.sub(r'^\S+ (?=\S*::)', '', re.sub(r'(?<=[^(])\(.*$', '', name))
 
 
+def plainly(data):
+    """{"columns": [...], "rows": [[...], ...]} as a list of {column: value}."""
+    if isinstance(data, dict) and set(data) == {'columns', 'rows'}:
+        return [dict(zip(data['columns'], row)) for row in data['rows']]
+    if isinstance(data, dict):
+        return {key: plainly(value) for key, value in data.items()}
+    return [plainly(value) for value in data] if isinstance(data, list) else data
+
+
 class Site:
     def __init__(self, data, ranks):
         self.data = data
@@ -102,16 +111,16 @@ class Site:
         check(set(self.by_rank) <= set(range(self.ranks)), '{}: ranks {} of {}', where, sorted(self.by_rank), self.ranks)
         for total, part in (('count', 'count'), ('bytes_sent', 'bytes_sent'), ('bytes_received', 'bytes_received')):
             equal('{}: {} against the sum over ranks'.format(where, total), d[total], sum(r[part] for r in rows))
-        time = d['time_s']
-        close(where + ': time against the sum over ranks', time['sum'], sum(r['time_s'] for r in rows), 1e-6 + 1e-6 * time['sum'])
+        time = d['time']
+        close(where + ': time against the sum over ranks', time['sum_s'], sum(r['time_sum_s'] for r in rows), 1e-6 + 1e-6 * time['sum_s'])
         check(d['count'] > 0, '{}: count {}', where, d['count'])
-        close(where + ': mean', time['mean'], time['sum'] / d['count'], 1e-9 + 1e-6 * time['mean'])
-        check(0 <= time['min'] <= time['mean'] * (1 + 1e-9) + 1e-12 and time['mean'] <= time['max'] * (1 + 1e-9) + 1e-12,
+        close(where + ': mean', time['mean_s'], time['sum_s'] / d['count'], 1e-9 + 1e-6 * time['mean_s'])
+        check(0 <= time['min_s'] <= time['mean_s'] * (1 + 1e-9) + 1e-12 and time['mean_s'] <= time['max_s'] * (1 + 1e-9) + 1e-12,
               '{}: min, mean, max {}', where, time)
-        check(0 <= time['stddev'] <= (time['max'] - time['min']) + 1e-9, '{}: deviation {}', where, time)
+        check(0 <= time['stddev_s'] <= (time['max_s'] - time['min_s']) + 1e-9, '{}: deviation {}', where, time)
         wait = d['wait_s']
         if wait is not None:
-            check(-1e-9 <= wait <= time['sum'] + 1e-6, '{}: waits {} of {}', where, wait, time['sum'])
+            check(-1e-9 <= wait <= time['sum_s'] + 1e-6, '{}: waits {} of {}', where, wait, time['sum_s'])
             close(where + ': wait against the sum over ranks', wait, sum(r['wait_s'] or 0 for r in rows), 1e-6)
             if wait > 0:
                 check(d['wait_kind'] in ('exact', 'estimate'), '{}: wait_kind {}', where, d['wait_kind'])
@@ -133,8 +142,8 @@ class Site:
 
 class Report:
     def __init__(self, data):
-        self.data = data
-        self.ranks = data['run']['ranks']
+        self.data = data = plainly(data)
+        self.ranks = data['run']['rank_count']
         self.sites = [Site(d, self.ranks) for d in data['callsites']]
 
     def rank(self, rank):
@@ -161,20 +170,24 @@ class Report:
         value = self.rank(rank)['dropped']
         return sum(value.values()) if isinstance(value, dict) else value
 
+    def sampled(self, metric='cpu_time_s'):
+        """Functions that were sampled, each with its numbers of this metric."""
+        return [{**f, **f['metrics'][metric]} for f in self.data['functions'] if metric in f['metrics']]
+
     # ---- the whole report
 
     KEYS = ('schema run ranks callsites histograms matrix communicators efficiency timeline functions locks '
-            'sections io memory sensors').split()
+            'sections io memory sensors findings counters noise').split()
 
     def shape(self, ranks=None, threaded=False):
         """The contract's keys, and sums that must agree whatever happened to the run. The times of a rank
         are its main thread's, so where other threads call MPI (threaded) its call sites have more."""
-        equal('schema', self.data['schema'], 'fvmpi-profile-1')
+        equal('schema', self.data['schema'], 'fvmpi-profile-2')
         equal('missing keys', [k for k in self.KEYS if k not in self.data], [])
-        equal('missing keys of run', [k for k in ('command', 'mpi', 'ranks', 'complete', 'start', 'elapsed_s')
+        equal('missing keys of run', [k for k in ('command', 'mpi', 'rank_count', 'complete', 'start', 'elapsed_s')
                                       if k not in self.data['run']], [])
         if ranks is not None:
-            equal('run.ranks', self.ranks, ranks)
+            equal('run.rank_count', self.ranks, ranks)
             equal('ranks', sorted(r['rank'] for r in self.data['ranks']), list(range(ranks)))
         ids = [s.data['id'] for s in self.sites]
         equal('call site ids that occur twice', len(ids) - len(set(ids)), 0)
@@ -185,18 +198,18 @@ class Report:
             site.consistent(lossy)
         for entry in self.data['ranks']:
             r = entry['rank']
-            inside = sum(s.on(r, 'time_s') for s in self.sites)
+            inside = sum(s.on(r, 'time_sum_s') for s in self.sites)
             if threaded:
                 check(0 < entry['mpi_time_s'] <= min(inside, entry['app_time_s']) * 1.01,
                       'rank {}: mpi_time_s {} of {}, call sites {}', r, entry['mpi_time_s'], entry['app_time_s'], inside)
                 continue
             # a call that has not returned is in no call site yet; of a rank that lives, it counts
-            pending = entry['in_call']['seconds'] if entry['in_call'] else 0
+            pending = entry['in_call']['for_s'] if entry['in_call'] else 0
             slack = 1e-4 + 0.01 * inside
             check(inside - slack <= entry['mpi_time_s'] <= inside + pending + slack,
                   'rank {}: mpi_time_s {}, call sites {}, in a call for {}', r, entry['mpi_time_s'], inside, pending)
             waits = sum(s.on(r, 'wait_s') or 0 for s in self.sites)
-            close('rank {}: wait_time_s against its call sites'.format(r), entry['wait_time_s'], waits, 1e-4 + 0.01 * waits)
+            close('rank {}: wait_s against its call sites'.format(r), entry['wait_s'], waits, 1e-4 + 0.01 * waits)
         self.histogram_sums()
 
     def sane(self, ranks=None, program=None, threads=()):
@@ -232,12 +245,12 @@ class Report:
                   {f: n for f, n in wanted.items() if n})
 
     def histogram(self, direction):
-        """{function: [{'bytes', 'count', 'seconds', low, high}]}"""
+        """{function: [{'bytes', 'count', 'time_s', low_bytes, high_bytes}]}"""
         return {h['function']: h[direction] for h in self.data['histograms']}
 
     def matrix(self):
         found = {}
-        for source, target, messages, volume in self.data['matrix']:
+        for source, target, messages, volume in (row.values() for row in self.data['matrix']):
             check((source, target) not in found, 'matrix: {} -> {} occurs twice', source, target)
             found[source, target] = (messages, volume)
         return found

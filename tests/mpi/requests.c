@@ -60,6 +60,10 @@
  * @ MPI_Isend          peeked        count=r==0      sent=96*(r==0)
  * @ MPI_Request_get_status peeked    count=*
  * @ MPI_Wait           peeked        count=r<2
+ * @ MPI_Isend          peeked_and_freed  count=r==0  sent=96*(r==0)
+ * @ MPI_Irecv          peeked_and_freed  count=r==1  received=96*(r==1)
+ * @ MPI_Request_get_status peeked_and_freed  count=*
+ * @ MPI_Request_free   peeked_and_freed  count=r<2
  * @ MPI_Irecv          short_one     count=r==1      received=12*(r==1)
  * @ MPI_Send           short_one     count=r==0      sent=12*(r==0)
  * @ MPI_Wait           short_one     count=r==1
@@ -264,6 +268,19 @@ OP peeked(void)
         OK(MPI_Wait(request, MPI_STATUS_IGNORE));
 }
 
+OP peeked_and_freed(void)
+{
+    flag = 0;
+    if (me == 0)
+        OK(MPI_Isend(data, 12, MPI_DOUBLE, 1, 18, WORLD, request));
+    if (me == 1)
+        OK(MPI_Irecv(data, 12, MPI_DOUBLE, 0, 18, WORLD, request));
+    while (me < 2 && !flag)
+        OK(MPI_Request_get_status(*request, &flag, MPI_STATUS_IGNORE));
+    if (me < 2)
+        OK(MPI_Request_free(request));
+}
+
 OP short_one(void)
 {
     if (me == 1)
@@ -320,6 +337,7 @@ int main(int argc, char **argv)
     to_nobody();
     set_free();
     peeked();
+    peeked_and_freed();
     short_one();
     elsewhere();
     none();

@@ -34,14 +34,6 @@ def needs(binary, mpis, library):
     raise Skip('the MPI of {} is not here'.format(binary))
 
 
-def reader():
-    """A Python with python3-otf2: the package is for the system's own."""
-    for python in (sys.executable, '/usr/bin/python3'):
-        if os.path.exists(python) and harness.run([python, '-c', 'import otf2'], cwd='/').rc == 0:
-            return python
-    return None
-
-
 def digest(directory):
     """Of all that otf2-print says."""
     archive = os.path.join(directory, 'traces.otf2')
@@ -72,11 +64,7 @@ def calls_of(report):
 
 def read(directory, wanted):
     """As python3-otf2 sees it: calls nest, are those of the report, and no message is one-sided."""
-    python = reader()
-    if not python:
-        raise Skip('merged and checked; no python3-otf2 to read it with')
-    text = harness.run([python, os.path.join(harness.HERE, 'otf2_events.py'), os.path.join(directory, 'traces.otf2')],
-                       cwd='/').ended(0).out
+    text = harness.otf2_events(directory)
     calls, open_calls, last = collections.defaultdict(collections.Counter), collections.defaultdict(list), {}
     messages = {'send': collections.Counter(), 'receive': collections.Counter()}
     for line in text.splitlines():
@@ -118,10 +106,10 @@ def program(tap, mpis, binary, arguments=(), data=None):
     return directory
 
 
-def many(tap, mpi, ranks, limit):
+def many(tap, mpi, ranks):
     with tap.test('{}: {} ranks'.format(mpi, ranks)):
         begin = time.time()
-        run = mpi.profile(mpi.build('scale.c'), ranks, (), ['--trace'], limit=limit).ended(0)
+        run = mpi.profile(mpi.build('scale.c'), ranks, (), ['--trace'], limit=600).ended(0)
         ran = time.time()
         directory, calls = merged(run.directory, mpi)
         equal('calls', calls, PER_RANK * ranks)
@@ -145,11 +133,8 @@ def vite(tap, archive):
         check('0 errors and 0 warnings were found during parsing' in text, 'ViTE says:\n{}', text[-1500:])
         with open(os.path.join(where, 'trace.svg')) as f:
             drawn = len(re.findall('<line ', f.read()))
-        python = reader()
-        if python:
-            events = harness.run([python, os.path.join(harness.HERE, 'otf2_events.py'), os.path.join(archive, 'traces.otf2')],
-                                 cwd='/').ended(0).out
-            equal('arrows', drawn, len(re.findall('^send ', events, re.M)))
+        if harness.otf2_python():
+            equal('arrows', drawn, len(re.findall('^send ', harness.otf2_events(archive), re.M)))
         check(drawn > 1000, '{} arrows', drawn)
         picture(screen, env, archive)
 
@@ -179,9 +164,9 @@ def main():
     melt = program(tap, mpis, 'lmp', ['-in', os.path.join(harness.HERE, 'melt.in'), '-log', 'none'])
     program(tap, mpis, 'hpcc', data='hpccinf.txt')
     for mpi in mpis:
-        many(tap, mpi, 64, 60)
+        many(tap, mpi, 64)
     for mpi in mpis if LONG else []:
-        many(tap, mpi, 256, 300)
+        many(tap, mpi, 256)
     vite(tap, melt)
     tap.done()
 

@@ -86,12 +86,25 @@ def plugins(tap, mpi):
         equal('calls of MPI_Barrier', [report.total('MPI_Barrier', rank=r) for r in (0, 1)], [6, 6])
 
 
+def fibers(tap, mpi):
+    """A call that comes back on another thread is nobody's: it is counted, and both threads' calls are right."""
+    with tap.test('{}: a fiber that changes threads in its calls'.format(mpi)):
+        run = mpi.profile(mpi.build('fibers.c', '-pthread'), 1, limit=60).ended(0)
+        probes, iprobes = (int(w) for w in run.out.split()[1:])
+        report = run.report()
+        equal('MPI_Iprobe', report.total('MPI_Iprobe'), iprobes)
+        dropped = report.dropped(0)
+        equal('MPI_Probe, and not recorded', report.total('MPI_Probe') + dropped, probes)
+        check(dropped > 0, 'none came back elsewhere')
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
         descriptors(tap, mpi)
         directories(tap, mpi)
         plugins(tap, mpi)
+        fibers(tap, mpi)
     tap.done()
 
 

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
 from report import Mismatch, check, equal
 
-PROGRAMS = 'p2p.c requests.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c comms.c'.split()
+PROGRAMS = 'p2p.c requests.c restarted.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c owners.c comms.c'.split()
 ENDS = {'isend': ('sent', 'cancelled', 'freed'), 'irecv': ('received', 'cancelled', 'freed'),
         'icollective': ('done', 'freed')}
 
@@ -102,7 +102,7 @@ def agrees(report, directory, ranks):
             if site.on(rank, 'count'):
                 wanted[site.function] += site.on(rank, 'count')
         equal('rank {}: calls'.format(rank), counts, wanted)
-        equal('rank {}: calls in the report'.format(rank), report.rank(rank)['trace']['calls'], len(trace.calls))
+        equal('rank {}: calls in the report'.format(rank), report.rank(rank)['trace']['count'], len(trace.calls))
         completed(trace, rank)
         sent = sum(s.on(rank, 'bytes_sent') for s in report.sites)
         received = sum(s.on(rank, 'bytes_received') for s in report.sites)
@@ -180,8 +180,8 @@ def budget(mpi):
     for rank, trace in enumerate(traces(directory)):
         entry = run.report().rank(rank)
         equal('calls', sum(s.on(rank, 'count') for s in run.report().sites),
-              entry['trace']['calls'] + entry['dropped']['events'])
-        equal('calls in the file', len(trace.calls), entry['trace']['calls'])
+              entry['trace']['count'] + entry['dropped']['events'])
+        equal('calls in the file', len(trace.calls), entry['trace']['count'])
         check(entry['dropped']['events'] > 0, 'rank {}: nothing was dropped', rank)
         check(entry['trace']['stop_s'] is not None, 'rank {}: no word of its end', rank)
     check('the trace ends here' in run.err, 'no word of it: {}', run.err)
@@ -221,7 +221,7 @@ def main():
                     if name == 'persistent.c' and 'HAVE_MPI_Allreduce_init 1' not in f.read():
                         raise harness.Skip('no MPI_Allreduce_init')
                 directory = os.path.join(harness.scratch('exp'), 'e')
-                run = mpi.profile(mpi.build(name), ranks, [os.path.join(harness.scratch('data'), 'f')] if name == 'file.c' else [],
+                run = mpi.profile(mpi.build(name), ranks, [os.path.join(harness.scratch('data'), 'f')] if name in ('file.c', 'owners.c') else [],
                                   ['--trace'], directory).ended(0)
                 agrees(run.report(), directory, ranks)
                 matched(traces(directory))

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """fvunify: the archive of real programs passes the strict checker, is the same however many processes merged
 it and with whichever MPI, holds what the program did, and tells of killed ranks, missing files and clocks."""
+import collections
 import hashlib
 import os
 import re
 import shutil
+import struct
 import sys
 
 sys.dont_write_bytecode = True
@@ -63,6 +65,17 @@ def real_programs(tap, mpi):
                   count(text, 'MPI_IRECV_REQUEST'), True)
 
 
+RANKS = """
+import sys, otf2
+with otf2.reader.open(sys.argv[1]) as trace:
+    group, = [g for g in trace.definitions.groups
+              if g.group_type == otf2.GroupType.COMM_LOCATIONS and g.paradigm == otf2.Paradigm.MPI]
+    print(len(group.members), *[','.join(map(str, n)) for n in (
+        [m._ref for m in group.members[:5]], sorted({location._ref for location, _ in trace.events}))])
+"""
+WORLD_SIZE = 44  # where it stands in a rank file
+
+
 def same_for_all(tap, mpi):
     with tap.test('{}: the same archive from 1, 2, 3 and 4 processes'.format(mpi)):
         run = mpi.profile(mpi.build('collectives.c'), 4, (), ['--trace']).ended(0)
@@ -80,11 +93,132 @@ def same_for_all(tap, mpi):
         done = unify(less, rc=1)
         check('rank 2 has no rank file' in done.err, 'not named: {}', done.err)
         check('missing' in printed(less, '-G'), 'the archive does not say it')
+    with tap.test('{}: two files that say that there are 20000 ranks make the files of three locations'.format(mpi)):
+        few = harness.scratch('few')
+        for rank in (1, 3):
+            copy = shutil.copy(os.path.join(run.directory, 'rank-{:06}.fvr'.format(rank)), few)
+            with open(copy, 'r+b') as f:
+                f.seek(WORLD_SIZE)
+                f.write(struct.pack('i', 20000))
+        check('ranks 4 to 19999 have no rank file' in unify(few, rc=1).err, 'not said')
+        equal('files', sorted(os.listdir(os.path.join(few, 'traces'))),
+              sorted('{}.{}'.format(i, kind) for i in (0, 1, 3) for kind in ('def', 'evt')))
+        checked(few)
+        text = printed(few)
+        equal('enter and leave', count(text, 'ENTER'), count(text, 'LEAVE'))
+        check('"19998 MPI ranks without a rank file"' in printed(few, '-G'), 'the archive does not say it')
+        python = harness.otf2_python()
+        if python:
+            said = harness.run([python, '-c', RANKS, os.path.join(few, 'traces.otf2')], cwd='/').ended(0).out
+            equal('what a reader sees', said.split(), ['20000', '0,1,0,3,0', '1,3'])
     with tap.test('{}: ranks without a trace'.format(mpi)):
         run = mpi.profile(mpi.build('p2p.c'), 2).ended(0)
         done = unify(run.directory, rc=1)
         check('--trace' in done.err, 'what to do is not said: {}', done.err)
         check(not os.path.exists(os.path.join(run.directory, 'traces.otf2')), 'an archive was made')
+
+
+# As Scalasca finds the program of a ProgramBegin: a region of this role and paradigm, its base name and command line.
+PROGRAM_REGIONS = """
+import os, sys, otf2
+from otf2.enums import Paradigm, RegionRole
+with otf2.reader.open(sys.argv[1]) as trace:
+    regions = [(r.name, r.canonical_name) for r in trace.definitions.regions
+               if r.region_role == RegionRole.ARTIFICIAL and r.paradigm == Paradigm.MEASUREMENT_SYSTEM]
+    begun = set()
+    for location, event in trace.events:
+        if isinstance(event, otf2.events.ProgramBegin):
+            words = [event.program_name] + list(event.program_arguments)
+            begun.add((os.path.basename(words[0]), ' '.join(words)))
+    assert sorted(regions) == sorted(begun), (regions, begun)
+    for region in sorted(regions):
+        print(*region, sep='|')
+"""
+
+
+def programs(tap, mpi):
+    with tap.test('{}: each program is a region, as Scalasca needs it'.format(mpi)):
+        program = mpi.build('mpmd_meet.c')
+        other = os.path.join(harness.scratch('other'), 'other')
+        shutil.copy(program, other)
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        command = mpi.command(1, mpi.profiled([program, 'x y', '-z'], directory, ['--trace']))
+        for others in ([other], [program, 'x y', '-z']):
+            command += [':', '-n', '1'] + mpi.profiled(others, directory, ['--trace'])
+        harness.run(command).ended(0)
+        unify(directory, '-q')
+        checked(directory, '--strict')
+        python = harness.otf2_python()
+        if not python:
+            raise harness.Skip('merged and checked; no python3-otf2 to read it with')
+        script = [python, '-c', PROGRAM_REGIONS, os.path.join(directory, 'traces.otf2')]
+        equal('programs', harness.run(script, cwd='/').ended(0).out.splitlines(),
+              ['mpmd_meet|{} x y -z'.format(os.path.realpath(program)), 'other|' + os.path.realpath(other)])
+
+
+FAILURES = {'receives': {'mpich': (0, 8), 'openmpi': (0, 9)}, 'collectives': {'mpich': (3, 4), 'openmpi': (3, 4)},
+            'freed': {'mpich': (0, 0), 'openmpi': (0, 0)}}
+
+
+def failed_run(mpi, program, arguments, failures):
+    """What otf2-print says of it, and which records are marked with which error."""
+    run = mpi.profile(program, 2, arguments, ['--trace']).ended(0)
+    equal('printed', sorted(run.out.splitlines()), ['rank {}: {} failed'.format(r, failures[r]) for r in (0, 1)])
+    unify(run.directory, '-q')
+    checked(run.directory, '--strict')
+    text = printed(run.directory)
+    return text, re.findall(r'^([A-Z_]+) .*\n +ADDITIONAL ATTRIBUTES: \("fvmpi::error" <\d+>; STRING; "(\w+)"', text, re.M)
+
+
+def failed(tap, mpi):
+    """Operations that failed are in the archive, and marked: messages are matched, collective calls in step."""
+    with tap.test('{}: failed.F90'.format(mpi)):
+        _, marked = failed_run(mpi, mpi.build('failed.F90', output='failed_f'), [], (0, 3))
+        equal('marked', sorted(marked), [(kind, 'MPI_ERR_TRUNCATE') for kind in
+                                         ('MPI_COLLECTIVE_END', 'MPI_IRECV', 'MPI_RECV')])
+    for part, failures in FAILURES.items():
+        with tap.test('{}: failed.c, {}'.format(mpi, part)):
+            text, marked = failed_run(mpi, mpi.build('failed.c'), [part], failures[mpi.name])
+            if part == 'receives':
+                equal('marked', sorted(marked), [('MPI_IRECV', 'MPI_ERR_TRUNCATE')] * 4 + [('MPI_RECV', 'MPI_ERR_TRUNCATE')] * 4)
+                equal('bytes', len(re.findall(r'^MPI_I?RECV .*Length: 0\b', text, re.M)), 8)
+            elif part == 'collectives':
+                # One of both fails in the first three, both in those with a negative count and a root that there is not;
+                # the latter is on no record, because it has no root.
+                kinds = collections.Counter(kind for kind, _ in marked)
+                equal('marked', kinds, {'MPI_COLLECTIVE_END': 4, 'NON_BLOCKING_COLLECTIVE_COMPLETE': 1})
+                equal('in all', count(text, 'MPI_COLLECTIVE_END'), 2 * 10)
+            else:
+                equal('destroyed', count(text, 'COMM_DESTROY'), 2 * 4)
+                for rank in ('0', '1'):
+                    gone = [i for i, line in enumerate(text.splitlines()) if re.match('COMM_DESTROY +' + rank, line)]
+                    used = [i for i, line in enumerate(text.splitlines()) if re.match('MPI_IRECV +' + rank, line)]
+                    equal('order on rank ' + rank, sum(g < u for g, u in zip(gone, used)), 0)
+
+
+def analysed(directory):
+    """analysis.json, but for how long it took and what it needed for that."""
+    with open(os.path.join(directory, 'analysis.json')) as f:
+        return re.sub('"(analysis_s|spill_bytes)":[^,}]*', '', f.read())
+
+
+def same_analysis(tap, mpi):
+    """Most calls wait, and make others wait, over all the processes of the merge; and with little memory in windows of
+    few calls."""
+    with tap.test('{}: the same analysis from 1, 2 and 3 processes, with much memory and with little'.format(mpi)):
+        if not os.path.exists(GENERATOR):
+            raise harness.Skip('trace_gen is not built')
+        d = harness.scratch('uneven')
+        harness.run([GENERATOR, d, '6', '4000', '0', '0', '1']).ended(0)
+        unify(d, '-q')
+        wanted = analysed(d)
+        for found in ('"kind":"late_sender"', '"propagated_s":[1-9]', '"switches":[1-9]'):
+            check(re.search(found, wanted), 'the test is void: no {}', found)
+        for processes in (1, 2, 3):
+            for memory in ('256M', '1M'):
+                out = harness.scratch('analysis')
+                unify(d, '-q', '-o', out, '--memory', memory, processes=processes, mpi=mpi)
+                equal('{} processes with {}'.format(processes, memory), analysed(out), wanted)
 
 
 def chunks(tap, mpi):
@@ -100,6 +234,17 @@ def chunks(tap, mpi):
         text = printed(run.directory)
         equal('calls', count(text, 'ENTER'), 100002)
         equal('gaps', count(text, 'MEASUREMENT_ON_OFF'), 0)
+
+
+def budget(tap, mpi):
+    with tap.test('{}: calls that are not in the trace are missing, also for --quiet'.format(mpi)):
+        run = mpi.profile(mpi.build('sizes.c'), 2, (), ['--trace', '--trace-max=64K']).ended(0)
+        dropped = sum(run.report().rank(r)['dropped']['events'] for r in (0, 1))
+        check(dropped > 0, 'the test is void')
+        for options in ([], ['-q'], ['-q', '--no-analysis']):
+            done = unify(run.directory, *options, processes=2, mpi=mpi, rc=1)
+            check('{} calls are not in the trace: '.format(dropped) in done.err, 'not said: {}', done.err)
+        checked(run.directory)
 
 
 def killed(tap, mpi):
@@ -263,6 +408,71 @@ def old_archives(tap):
             equal('files', os.listdir(out), [name.split('/')[0]])
 
 
+def full_disk(tap):
+    if not os.path.exists(GENERATOR):
+        with tap.test('no room for the analysis'):
+            raise harness.Skip('trace_gen is not built')
+    d = harness.scratch('full')
+    harness.run([GENERATOR, d, '2', '3000', '0']).ended(0)
+    unify(d, '-q')
+    wanted = digest(d)
+    for blocks in (0, 1, 20, 40, 80, 160):  # of 512 bytes: how large a file may become
+        with tap.test('no room for the analysis behind {} blocks'.format(blocks)):
+            done = harness.run(['sh', '-c', 'trap "" XFSZ; ulimit -f $0; exec "$@"', str(blocks), UNIFY + '-serial', d,
+                                '-q', '--memory', '1M'])  # so that no step stays in memory
+            equal('status\n' + done.err, done.rc, 1)
+            equal('said', done.err.count('the analysis needs this file'), 1)
+            kept = 'could not be written' in done.err  # then all of the merge before is there; else the new archive alone
+            equal('files', sorted(n for n in os.listdir(d) if not n.startswith('rank')),
+                  ['analysis.json'] * kept + ['traces', 'traces.def', 'traces.otf2'])
+            if kept:
+                equal('the archive before', digest(d), wanted)
+        unify(d, '-q')
+
+
+NAMES = ('.fvunify-steps-0', '.fvunify-steps-1', '.analysis.json.part', 'analysis.json', 'traces.otf2', 'traces.def', 'traces',
+         '.traces-unfinished')
+
+
+def plant(kind, path, victim):
+    """A link to what is somebody's, or to nothing; or a FIFO that nobody writes to. What must stay as it is."""
+    if kind == 'fifo':
+        os.mkfifo(path)
+        return None
+    os.symlink(victim, path)
+    if kind == 'dangling':
+        return None
+    mine = os.path.join(victim, 'traces.otf2') if kind == 'directory' else victim
+    os.makedirs(os.path.dirname(mine), exist_ok=True)
+    with open(mine, 'w') as f:
+        f.write('mine')
+    return mine
+
+
+def planted(tap):
+    if not os.path.exists(GENERATOR):
+        with tap.test('planted names'):
+            raise harness.Skip('trace_gen is not built')
+    d = harness.scratch('planted')
+    harness.run([GENERATOR, d, '4', '300', '0']).ended(0)
+    mpi = next(harness.mpis(tap, quiet=True), None)
+    for name in NAMES:
+        with tap.test('{}: no link is followed, no FIFO is waited for'.format(name)):
+            for kind in ('file', 'directory', 'dangling', 'fifo'):
+                out, victim = harness.scratch('out'), os.path.join(harness.scratch('victim'), 'v')
+                mine = plant(kind, os.path.join(out, name), victim)
+                command = [UNIFY, d, '-q', '-o', out]
+                done = harness.run(mpi.command(2, command) if mpi else command)
+                check(done.rc in (0, 1) and not done.late, '{}: {} {}', kind, done.rc, done.err)
+                check(not done.rc or name in done.err, '{}: not named: {}', kind, done.err)
+                if mine:
+                    with open(mine) as f:
+                        equal(kind, f.read(), 'mine')
+                    equal(kind, len(os.listdir(os.path.dirname(mine))), 1)
+                else:
+                    check(not os.path.lexists(victim), '{}: something was made through it', kind)
+
+
 def options(tap):
     with tap.test('options'):
         check('usage' in harness.run([UNIFY, '--help']).ended(0).out, 'no help')
@@ -315,13 +525,19 @@ def main():
     options(tap)
     clocks(tap)
     old_archives(tap)
+    full_disk(tap)
+    planted(tap)
     for mpi in harness.mpis(tap):
         real_programs(tap, mpi)
+        programs(tap, mpi)
         same_for_all(tap, mpi)
+        same_analysis(tap, mpi)
         killed(tap, mpi)
+        budget(tap, mpi)
         without_events(tap, mpi)
         two_runs(tap, mpi)
         pauses(tap, mpi)
+        failed(tap, mpi)
         chunks(tap, mpi)
     tap.done()
 

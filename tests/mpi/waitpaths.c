@@ -6,10 +6,13 @@
  *                  then rank 2 is late for MPI_Finalize
  *     imbalance 2, serial 4, balanced 2                what all ranks worked
  *
- *     worked CASE FUNCTION RANK seconds                before calls of this function; - not said
+ *     worked CASE FUNCTION RANK begin end              once, before a call of this function; - not said
+ *     queued CASE RANK seconds                         that the rank waited for a processor
  *     ends RANK time                                   of `paths`
  */
+#define _GNU_SOURCE
 #include "known.h"
+#include "lost.h"
 
 #define RANKS  4
 #define IGNORE MPI_STATUS_IGNORE
@@ -17,27 +20,36 @@
 static int in[4], out[4];
 
 /* Works; critical: this is on the critical path. */
-static double critical;
+static struct {
+    double begin, end;
+} critical[16];
+static int works;
+static int64_t queued;
 OP work(int milliseconds, int is_critical)
 {
     double begin = now();
 
     usleep((useconds_t)milliseconds * 1000);
-    if (is_critical)
-        critical += now() - begin;
+    if (is_critical) {
+        critical[works].begin = begin;
+        critical[works++].end = now();
+    }
 }
 
 OP start(void)
 {
     OK(MPI_Barrier(WORLD));
-    critical = 0;
+    works = 0;
+    queued = queued_ns();
 }
 
-/* How long this rank worked on the critical path before `function` in the case. */
+/* When this rank worked on the critical path before `function` in the case. */
 static void tell_work(const char *name, const char *const function[])
 {
-    if (critical > 0)
-        printf("worked %s %s %d %.6f\n", name, function[me], me, critical);
+    for (int i = 0; i < works; i++)
+        printf("worked %s %s %d %.7f %.7f\n", name, function ? function[me] : "-", me, critical[i].begin,
+               critical[i].end);
+    printf("queued %s %d %.7f\n", name, me, 1e-9 * (double)(queued_ns() - queued));
     fflush(stdout);
 }
 
@@ -139,12 +151,6 @@ static void paths(void)
 
 /* ---- whole runs ---- */
 
-static void tell_all_work(void)
-{
-    printf("worked all - %d %.6f\n", me, critical);
-    fflush(stdout);
-}
-
 /* Rank 0 works twice as long as the others. */
 OP imbalance(void)
 {
@@ -154,7 +160,7 @@ OP imbalance(void)
         work(me == 0 ? 100 : 50, 1);
         OK(MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, WORLD));
     }
-    tell_all_work();
+    tell_work("all", NULL);
 }
 
 /* One rank works at a time. */
@@ -170,7 +176,7 @@ static void serial(void)
             OK(MPI_Send(in, 1, MPI_INT, (me + 1) % ranks, 1, WORLD));
     }
     OK(MPI_Barrier(WORLD));
-    tell_all_work();
+    tell_work("all", NULL);
 }
 
 /* Nobody waits: no message is received before it is there. */
@@ -190,7 +196,7 @@ static void balanced(void)
                 OK(MPI_Recv(out, 1, MPI_INT, from, 1, WORLD, IGNORE));
         }
     }
-    tell_all_work();
+    tell_work("all", NULL);
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
  * each call and prints what each rank must have waited by the rules of facts/wait-states.md:
  *
  *     truth FUNCTION CASE wait(rank 0) wait(rank 1) ...        seconds, of both repetitions
+ *     lost CASE seconds                                        of all ranks, at their calls (lost.h)
  *
  *     barrier, N x N   min(last sender's entry, my leave) - my entry
  *     from the root    min(root's entry, my leave) - my entry, of all but the root
@@ -12,33 +13,39 @@
  * In `balanced` nobody sleeps; in `split_barrier` rank 2 of 4 is late, for which only rank 0, of the same
  * half, waits. The checker also knows from the names who must have waited about 200 ms and who not.
  */
+#define _GNU_SOURCE
 #include "known.h"
+#include "lost.h"
 
 #define SLEEP_US 100000
-#define NAPS 2
-#define MOST 16
+#define NAPS     2
+#define MOST     16
 
 static int in[MOST * 16], out[MOST * 16], counts[MOST], at[MOST];
 static MPI_Comm half;
 static double enter_at[NAPS], leave_at[NAPS];
 static int repeat;
+static int64_t lost;
 
 static void sleeper(int late)
 {
     PMPI_Barrier(WORLD);
     if (late)
         usleep(SLEEP_US);
+    lost -= lost_ns();
     enter_at[repeat] = now();
 }
 
 static void left(void)
 {
     leave_at[repeat] = now();
+    lost += lost_ns();
 }
 
 enum rule { NXN, FROM_ROOT, TO_ROOT, SCAN };
 
-static double rule_wait(enum rule rule, const double *enter, const double *leave, const int *sends, int rank, int n, int root)
+static double rule_wait(enum rule rule, const double *enter, const double *leave, const int *sends, int rank,
+                        int n, int root)
 {
     double until = 0;
 
@@ -60,7 +67,7 @@ static double rule_wait(enum rule rule, const double *enter, const double *leave
 /* sends: does this rank contribute? */
 static void tell(const char *function, const char *name, enum rule rule, int sends, int root, MPI_Comm comm)
 {
-    double enter[MOST], leave[MOST], wait = 0, all[MOST];
+    double enter[MOST], leave[MOST], wait = 0, all[MOST], seconds = 1e-9 * (double)lost, sum;
     int sending[MOST], n, rank;
 
     PMPI_Comm_size(comm, &n);
@@ -72,36 +79,43 @@ static void tell(const char *function, const char *name, enum rule rule, int sen
         wait += rule_wait(rule, enter, leave, sending, rank, n, root);
     }
     PMPI_Gather(&wait, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, WORLD);
+    PMPI_Reduce(&seconds, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, WORLD);
+    lost = 0;
     if (me)
         return;
     printf("truth %s %s", function, name);
     for (int i = 0; i < ranks; i++)
         printf(" %.6f", all[i]);
-    printf("\n");
+    printf("\nlost %s %.6f\n", name, sum);
 }
 
-#define CASE(name, function, rule, late, sends, root, comm, call) \
-    OP name(void) \
-    { \
-        for (repeat = 0; repeat < known_hide(NAPS); repeat++) { \
-            sleeper(late); \
-            OK(call); \
-            left(); \
-        } \
-        tell(#function, #name, rule, sends, root, comm); \
+#define CASE(name, function, rule, late, sends, root, comm, call)                                            \
+    OP name(void)                                                                                            \
+    {                                                                                                        \
+        for (repeat = 0; repeat < known_hide(NAPS); repeat++) {                                              \
+            sleeper(late);                                                                                   \
+            OK(call);                                                                                        \
+            left();                                                                                          \
+        }                                                                                                    \
+        tell(#function, #name, rule, sends, root, comm);                                                     \
     }
 
 #define LAST (ranks - 1)
 CASE(barrier, MPI_Barrier, NXN, me == 1, 1, 0, WORLD, MPI_Barrier(WORLD))
 CASE(balanced, MPI_Barrier, NXN, 0, 1, 0, WORLD, MPI_Barrier(WORLD))
-CASE(allreduce, MPI_Allreduce, NXN, me == LAST, 1, 0, WORLD, MPI_Allreduce(in, out, 4, MPI_INT, MPI_SUM, WORLD))
+CASE(allreduce, MPI_Allreduce, NXN, me == LAST, 1, 0, WORLD,
+     MPI_Allreduce(in, out, 4, MPI_INT, MPI_SUM, WORLD))
 CASE(alltoall, MPI_Alltoall, NXN, me == 0, 1, 0, WORLD, MPI_Alltoall(in, 1, MPI_INT, out, 1, MPI_INT, WORLD))
 CASE(late_root_bcast, MPI_Bcast, FROM_ROOT, me == 1, 1, 1, WORLD, MPI_Bcast(in, 4, MPI_INT, 1, WORLD))
 CASE(early_root_bcast, MPI_Bcast, FROM_ROOT, me != 1, 1, 1, WORLD, MPI_Bcast(in, 4, MPI_INT, 1, WORLD))
-CASE(late_root_scatter, MPI_Scatter, FROM_ROOT, me == 0, 1, 0, WORLD, MPI_Scatter(in, 2, MPI_INT, out, 2, MPI_INT, 0, WORLD))
-CASE(early_reduce, MPI_Reduce, TO_ROOT, me != 0, 1, 0, WORLD, MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, WORLD))
-CASE(late_root_reduce, MPI_Reduce, TO_ROOT, me == 0, 1, 0, WORLD, MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, WORLD))
-CASE(early_gather, MPI_Gather, TO_ROOT, me != LAST, 1, LAST, WORLD, MPI_Gather(in, 2, MPI_INT, out, 2, MPI_INT, LAST, WORLD))
+CASE(late_root_scatter, MPI_Scatter, FROM_ROOT, me == 0, 1, 0, WORLD,
+     MPI_Scatter(in, 2, MPI_INT, out, 2, MPI_INT, 0, WORLD))
+CASE(early_reduce, MPI_Reduce, TO_ROOT, me != 0, 1, 0, WORLD,
+     MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, WORLD))
+CASE(late_root_reduce, MPI_Reduce, TO_ROOT, me == 0, 1, 0, WORLD,
+     MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, WORLD))
+CASE(early_gather, MPI_Gather, TO_ROOT, me != LAST, 1, LAST, WORLD,
+     MPI_Gather(in, 2, MPI_INT, out, 2, MPI_INT, LAST, WORLD))
 CASE(late_first_scan, MPI_Scan, SCAN, me == 0, 1, 0, WORLD, MPI_Scan(in, out, 4, MPI_INT, MPI_SUM, WORLD))
 CASE(late_last_scan, MPI_Scan, SCAN, me == LAST, 1, 0, WORLD, MPI_Scan(in, out, 4, MPI_INT, MPI_SUM, WORLD))
 CASE(split_barrier, MPI_Barrier, NXN, me == 2, 1, 0, half, MPI_Barrier(half))

@@ -14,8 +14,23 @@
 #include <unistd.h>
 
 #define THREAD (UINT64_C(1) << 32)
-enum { S_EMPTY, S_NAME, S_NODE, S_WORLD, S_SUB, S_INTER, S_WINDOW, S_MAIN, S_SEND, STRINGS };
-enum { R_MAIN, R_SEND, REGIONS };
+enum {
+    S_EMPTY,
+    S_NAME,
+    S_NODE,
+    S_WORLD,
+    S_SUB,
+    S_INTER,
+    S_WINDOW,
+    S_MAIN,
+    S_SEND,
+    S_PROGRAM,
+    S_BASE,
+    S_LINE,
+    S_ERROR,
+    STRINGS
+};
+enum { R_MAIN, R_SEND, REGIONS, R_PROGRAM = 40 };
 enum { G_WORLD, G_ALL, G_EVEN, G_SELF, G_A, G_B, G_TEAM_WORLD, G_TEAM };
 enum { C_WORLD, C_SELF, C_EVEN, C_INTER, C_TEAM };
 
@@ -84,7 +99,10 @@ static void ring(int rank)
         E(MpiIsendComplete, rank == 1 && is("complete-unknown") ? 55
                             : rank == 1 && is("request-wrong")  ? request
                                                                 : request + 1);
-    if (!(rank == 1 && is("not-received")))
+    if (rank == 1 && is("message-cut")) {
+        MUST(OTF2_AttributeList_AddStringRef(attributes, 2, S_NAME));
+        MUST(OTF2_EvtWriter_MpiIrecv(w, attributes, tick(), previous, C_WORLD, 5, 0, request));
+    } else if (!(rank == 1 && is("not-received")))
         E(MpiIrecv, previous, C_WORLD, rank == 1 && is("tag") ? 6 : 5, rank == 1 && is("size") ? 63 : 64,
           request);
 }
@@ -152,9 +170,15 @@ static void collectives(int rank)
         E(MpiCollectiveEnd, OTF2_COLLECTIVE_OP_CREATE_HANDLE, C_WORLD, none, 0, 0);
         if (!(rank == 2 && is("collective-missing")))
             collective(OTF2_COLLECTIVE_OP_BARRIER, C_EVEN, none);
+        if (rank == 0 && is("comm-pending"))
+            E(MpiSend, 1, C_EVEN, 3, 1);
+        if (rank == 2 && is("comm-pending"))
+            E(MpiIrecvRequest, 700);
         E(MpiCollectiveBegin);
         E(CommDestroy, C_EVEN);
         E(MpiCollectiveEnd, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, C_EVEN, none, 0, 0);
+        if (rank == 2 && is("comm-pending"))
+            E(MpiIrecv, 0, C_EVEN, 3, 1, 700);
         if (rank == 2 && is("comm-destroyed"))
             E(MpiSend, 0, C_EVEN, 1, 1);
     }
@@ -290,18 +314,18 @@ static void threads(int rank)
 static void process_events(int rank)
 {
     bool broken = rank == 1;
-    OTF2_StringRef argument = S_NAME;
+    const OTF2_StringRef arguments[] = { S_NAME, rank == 1 && is("program-arguments") ? S_SEND : S_MAIN };
 
     now = 1000;
     if (broken && is("time-range"))
         now = 10;
     if (!(broken && is("program-end-only")))
-        E(ProgramBegin, S_NAME, 1, &argument);
+        E(ProgramBegin, S_PROGRAM, 2, arguments);
     E(Enter, R_MAIN);
     if (rank == 2 && says("off"))
         gap();
     if (broken && is("program-late"))
-        E(ProgramBegin, S_NAME, 1, &argument);
+        E(ProgramBegin, S_PROGRAM, 2, arguments);
     E(Enter, broken && is("region-undefined") ? 99 : R_SEND);
     ring(rank);
     if (broken && is("leave-wrong"))
@@ -433,6 +457,7 @@ static void metrics_and_more(void)
     D(Parameter, 1, S_NAME, OTF2_PARAMETER_TYPE_STRING);
     D(Attribute, 0, S_NAME, S_EMPTY, OTF2_TYPE_UINT32);
     D(Attribute, 1, S_NAME, S_EMPTY, OTF2_TYPE_STRING);
+    D(Attribute, 2, S_ERROR, S_EMPTY, OTF2_TYPE_STRING);
     D(SourceCodeLocation, 0, S_NAME, 12);
     D(CallingContext, 0, is("context-region") ? 99 : R_MAIN, 0,
       is("context-cycle") ? 1 : OTF2_UNDEFINED_CALLING_CONTEXT);
@@ -453,8 +478,19 @@ static void metrics_and_more(void)
 
 static void definitions(OTF2_Archive *archive)
 {
-    static const char *const strings[] = { "",      "name",   "node", "world",   "sub",
-                                           "inter", "window", "main", "MPI_Send" };
+    static const char *const strings[] = { "",
+                                           "name",
+                                           "node",
+                                           "world",
+                                           "sub",
+                                           "inter",
+                                           "window",
+                                           "main",
+                                           "MPI_Send",
+                                           "/bin/program",
+                                           "program",
+                                           "/bin/program name main",
+                                           "fvmpi::error" };
 
     g = OTF2_Archive_GetGlobalDefWriter(archive);
     if (!is("clock-missing"))
@@ -481,6 +517,10 @@ static void definitions(OTF2_Archive *archive)
     for (uint32_t i = 0; i < REGIONS; i++)
         D(Region, i, S_MAIN + i, S_MAIN + i, i == 1 && is("region-string") ? 99 : S_EMPTY,
           OTF2_REGION_ROLE_FUNCTION, i ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, 0, S_EMPTY, 0, 0);
+    if (!is("program-region"))
+        D(Region, R_PROGRAM, is("program-name") ? S_PROGRAM : S_BASE, S_LINE, S_EMPTY,
+          is("program-role") ? OTF2_REGION_ROLE_FUNCTION : OTF2_REGION_ROLE_ARTIFICIAL,
+          OTF2_PARADIGM_MEASUREMENT_SYSTEM, 0, S_EMPTY, 0, 0);
     groups();
     metrics_and_more();
 }

@@ -6,8 +6,12 @@ and the merge, and every word that comes out is compared with what is stored in 
     report.json   fvmpi report --json              dump.txt      fvmpi dump, every record
     archive.txt   fvunify, fvmpi check and otf2-print of the archive (where OTF2 is, in the version that wrote it)
 
-The experiments are of ring.c on three ranks: `mpich` and `openmpi` with a trace, `profile` without one, `killed`
-where a rank kills itself. Host name, boot id, and the paths of program and library are nobody's, so that no machine
+    stacks.txt    fvmpi stacks                     diff.txt      fvmpi diff with another experiment
+    analysis.txt  fvunify, the report after it, analysis.json
+
+The experiments: ring.c on three ranks, `mpich` and `openmpi` with a trace, `profile` without one, `killed`
+where a rank kills itself; and of the tests' programs `threads`, `omp`, `sections`, `samples`, `states` (each wait
+state of MPI) and `hang`, by whose names the sources can be found in capture. Host name, boot id, and the paths of program and library are nobody's, so that no machine
 finds the symbols, the process or the clock of its own in them.
 
 After a change that was meant: FVMPI_BUILD=... tests/replay/refresh, and the diff of expected/ is for a reviewer
@@ -37,6 +41,28 @@ def said(place, *command, rc=0):
     return run.out + ''.join('stderr: {}\n'.format(line) for line in run.err.splitlines())
 
 
+def stacks(place, name):
+    return said(place, harness.FVMPI, 'stacks', name, '--width', '100')
+
+
+def diff(place, name):
+    out = said(place, harness.FVMPI, 'diff', name, OTHER[name], '--width', '100')
+    return out + said(place, harness.FVMPI, 'diff', name, OTHER[name], '--json', '-')
+
+
+def analysis(place, name):
+    if not os.path.exists(UNIFY):
+        raise harness.Skip('no fvunify')
+    out = unified(place, name, name)
+    out += text(place, name)
+    with open(os.path.join(place, name, 'analysis.json')) as f:
+        return out + re.sub(r'("analysis_s":)[0-9.e-]+', r'\1_', f.read())
+
+
+def unified(place, name, where):
+    return re.sub(r', in [0-9.]+ s$', ', in _ s', said(place, UNIFY, name, '-o', where), flags=re.M)
+
+
 def text(place, name):
     return said(place, harness.FVMPI, 'report', name, '--width', '100')
 
@@ -49,7 +75,8 @@ def as_csv(place, name):
     out = said(place, harness.FVMPI, 'report', name, '--csv', 'csv')
     for table in sorted(os.listdir(os.path.join(place, 'csv'))):
         with open(os.path.join(place, 'csv', table)) as f:
-            out += '== {}\n{}'.format(table, f.read())
+            lines = f.read().splitlines(True)
+            out += '== {}\n{}'.format(table, ''.join(lines[:30] if table == 'timeline.csv' else lines))
     return out
 
 
@@ -64,18 +91,26 @@ def archive(place, name):
     out = said(place, 'otf2-print', '--version')
     if not REFRESH and not expected(name, 'archive.txt').startswith(out):
         raise harness.Skip('another ' + out.strip())
-    out += re.sub(r', in [0-9.]+ s$', ', in _ s', said(place, UNIFY, name, '-o', 'otf2'), flags=re.M)
+    out += unified(place, name, 'otf2')
     out += said(place, harness.FVMPI, 'check', 'otf2/traces.otf2')
     return out + said(place, 'otf2-print', '-G', 'otf2/traces.otf2') + said(place, 'otf2-print', 'otf2/traces.otf2')
 
 
-VIEWS = {'report.txt': text, 'report.json': as_json, 'csv.txt': as_csv, 'dump.txt': dump, 'archive.txt': archive}
+VIEWS = {'report.txt': text, 'report.json': as_json, 'csv.txt': as_csv, 'dump.txt': dump, 'archive.txt': archive,
+         'stacks.txt': stacks, 'diff.txt': diff, 'analysis.txt': analysis}
+OTHER = {'openmpi': 'profile', 'killed': 'mpich'}
 # Not all of all, for the sake of the size.
 EXPERIMENTS = {
-    'openmpi': ('report.txt', 'report.json', 'dump.txt', 'archive.txt'),
+    'openmpi': ('report.txt', 'report.json', 'dump.txt', 'archive.txt', 'diff.txt'),
     'mpich': ('report.txt', 'csv.txt'),
     'profile': ('report.txt',),
-    'killed': ('report.txt', 'report.json', 'archive.txt'),
+    'killed': ('report.txt', 'report.json', 'archive.txt', 'diff.txt'),
+    'threads': ('report.txt', 'report.json', 'csv.txt', 'stacks.txt', 'analysis.txt'),
+    'omp': ('report.txt', 'report.json', 'csv.txt', 'stacks.txt', 'analysis.txt'),
+    'sections': ('report.txt', 'report.json', 'csv.txt', 'archive.txt'),
+    'samples': ('report.txt', 'report.json', 'csv.txt'),
+    'states': ('report.txt', 'analysis.txt'),
+    'hang': ('report.txt', 'report.json'),
 }
 
 
@@ -106,8 +141,9 @@ def main():
         return
     for name, views in EXPERIMENTS.items():
         place = harness.scratch()
-        with tarfile.open(os.path.join(HERE, name + '.tar.xz')) as packed:
-            packed.extractall(place)
+        for packed in {name, OTHER.get(name, name)}:
+            with tarfile.open(os.path.join(HERE, packed + '.tar.xz')) as files:
+                files.extractall(place)
         for view in views:
             with tap.test('{}: {}'.format(name, view)):
                 got = VIEWS[view](place, name)

@@ -1,9 +1,12 @@
 /* Two functions that call MPI, for sampler.t: what an instance spends in MPI, and how many calls it makes, is
- * known. Odd ranks wait for even ones in `exchange`. */
+ * known. Odd ranks wait for even ones in `exchange`.
+ *
+ *     exchange SECONDS    of CPU time of rank 0 */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -35,16 +38,34 @@ NOINLINE int compute(int i)
     return i;
 }
 
+static double cpu(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* As rank 0 finds. */
+static int goes_on(double end)
+{
+    int more = cpu() < end;
+
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return more;
+}
+
 int main(int argc, char **argv)
 {
-    int rank, size, rounds = argc > 1 ? atoi(argv[1]) : 1000, total = 0;
+    double seconds = argc > 1 ? atof(argv[1]) : 1;
+    int rank, size, rounds = 0, total = 0;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int i = 0; i < rounds; i++) {
+    for (seconds += cpu(); goes_on(seconds); rounds++) {
         total += exchange(rank);
-        total += compute(i) - i;
+        total += compute(rounds) - rounds;
     }
     printf("total %d\n", total == rounds * size * (size - 1) / 2);
     MPI_Finalize();

@@ -30,7 +30,7 @@ def means(run, rank):
         check(abs(c.mean() / unit - wanted) < 0.35 * wanted, '{} units, not {}: {}', c.mean() / unit, wanted, c)
 
 
-def ranking(rank):
+def ranking(_, rank):
     """The spread tells the steady from the varying, also where one function has callers of both kinds."""
     spread = {n: only(rank, n).spread() for n in ('constant', 'alternating', 'blocks', 'period', 'drift')}
     steady, varying = only(rank, 'steady_caller').spread(), only(rank, 'varying_caller').spread()
@@ -39,29 +39,51 @@ def ranking(rank):
     check(all(only(rank, n).variation() > 0.25 for n in spread if n != 'constant'), 'variations')
 
 
+def measured(patterns):
+    run = sampled([patterns, '3'], 500).ended(0)
+    rank, = samples.read(harness.FVMPI, run.directory)
+    return run, rank
+
+
+def held_back(patterns):
+    """With a budget of a third of what instances cost on this machine where they may cost what they want."""
+    rate, seconds, percent = 5000, 0.3, 100
+    for _ in range(4):
+        run = sampled([patterns, str(seconds)], rate, options=['--sample-budget={}'.format(percent)]).ended(0)
+        s, = samples.read(harness.FVMPI, run.directory)[0].samplers
+        cost = s['tool_ns'] * 1e-9
+        if s['held_back']:
+            break
+        check(cost <= 0.01 * percent * (seconds + 1), '{} s in {} s, with {} %: not held back', cost, seconds, percent)
+        cost, usual = cost / seconds, s['ticks'] / seconds
+        if cost < 0.02:
+            raise harness.Skip('sampling {} times a second takes {:.1f} % of the time: no budget is below that'.format(rate, 100 * cost))
+        percent = max(int(100 * cost / 3), 1)
+        seconds = 3 * 0.01 * percent / (cost - 0.01 * percent)  # in a third of it what is there for the first second is used up
+    check(s['held_back'] > s['ticks'] // 4, 'not held back by {} %: {}', percent, s)
+    check(s['returns'] > 0, 'no instances: {}', s)
+    check(s['ticks'] / seconds > 0.5 * usual, 'ticks: {} a second, {} before', s['ticks'] / seconds, usual)
+    equal('told', run.report().data['sampling']['held_back_ticks'], s['held_back'])
+
+
 def serial(tap, patterns):
     with tap.test('patterns: every instance is accounted for'):
-        run = sampled([patterns, '3'], 500).ended(0)
-        rank, = samples.read(harness.FVMPI, run.directory)
+        run, rank = measured(patterns)
         accounts(rank)
         equal('open at the end', rank.samplers[0]['open'], 0)
         check(rank.samplers[0]['ticks'] > 300, 'ticks: {}', rank.samplers[0])
-    with tap.test('patterns: durations'):
-        means(run, rank)
-    with tap.test('patterns: variation'):
-        ranking(rank)
+    for what, judge in (('durations', means), ('variation', ranking)):
+        with tap.test('patterns: ' + what):
+            runs = iter([(run, rank)])
+            samples.repeat(lambda: judge(*next(runs, None) or measured(patterns)))
     with tap.test('many samples: instances stay within their budget, ticks go on'):
-        fast = sampled([patterns, '1'], 5000).ended(0)
-        s, = samples.read(harness.FVMPI, fast.directory)[0].samplers
-        check(s['held_back'] > s['ticks'] // 4, 'not held back: {}', s)
-        check(s['ticks'] > 600 and s['returns'] > 0, 'ticks: {}', s)
-        equal('told', fast.report().data['sampling']['held_back'], s['held_back'])
+        held_back(patterns)
     with tap.test('patterns: costs lie where the work is'):
         work = sum(n for path, n in rank.costs.items() if path[0] == 'work' and 'main' in path)
         check(work > 0.9 * sum(rank.costs.values()), '{} of {}', work, sum(rank.costs.values()))
     with tap.test('report: the same numbers, and the culprits'):
-        functions = [f for f in run.report().data['functions'] if f['metric'] == 'cpu_time_s']
-        equal('samples', sum(f['samples'] for f in functions), rank.samplers[0]['returns'])
+        functions = run.report().sampled()
+        equal('samples', sum(f['sample_count'] for f in functions), rank.samplers[0]['returns'])
         for name in ('constant', 'alternating', 'period'):
             f, = [f for f in functions if f['function'] == name]
             c = only(rank, name)
@@ -149,11 +171,19 @@ def with_mpi(tap):
     for mpi in harness.mpis(tap):
         with tap.test('{}: MPI inside of instances'.format(mpi)):
             program = compile_with(mpi.cc, 'exchange.c')
-            run = mpi.profile(program, 2, ['400'], options=['--sample=400', '-q']).ended(0)
-            equal('output', run.out, 'total 1\n' * 2)
-            ranks = samples.read(harness.FVMPI, run.directory)
-            both, = [f for f in run.report().data['functions'] if (f['function'], f['metric']) == ('exchange', 'mpi_calls')]
-            equal('instances of both ranks', (both['samples'], both['ranks'], round(both['mean'], 6)),
+
+            def attempt(seconds):
+                run = mpi.profile(program, 2, [str(seconds)], options=['--sample=400', '-q']).ended(0)
+                equal('output', run.out, 'total 1\n' * 2)
+                return run, samples.read(harness.FVMPI, run.directory)
+
+            def has_some(found):
+                return all(sum(c.returns for c in rank.contexts if c.name == name) >= 5
+                           for rank in found[1] for name in ('exchange', 'compute'))
+
+            run, ranks = samples.enough(has_some, attempt, 0.5)
+            both, = [f for f in run.report().sampled('mpi_calls') if f['function'] == 'exchange']
+            equal('instances of both ranks', (both['sample_count'], both['rank_count'], round(both['mean'], 6)),
                   (sum(only(r, 'exchange', 'main').returns for r in ranks), 2, 3))
             for number, rank in enumerate(ranks):
                 accounts(rank)
@@ -172,8 +202,10 @@ def logged(tap):
     for mpi in harness.mpis(tap, quiet=True):
         with tap.test('{}: with a trace, each measured instance is in it'.format(mpi)):
             program = compile_with(mpi.cc, 'exchange.c')
-            run = mpi.profile(program, 2, ['2500'], options=['--sample=1500', '--trace', '-q']).ended(0)
-            for rank in samples.read(harness.FVMPI, run.directory):
+            for rank in samples.enough(
+                    lambda ranks: all(len(rank.logged) > 260 for rank in ranks),
+                    lambda seconds: samples.read(harness.FVMPI, mpi.profile(
+                        program, 2, [str(seconds)], options=['--sample=1500', '--sample-budget=100', '--trace', '-q']).ended(0).directory), 2):
                 accounts(rank)
                 equal('instances', len(rank.logged), rank.samplers[0]['returns'] - rank.samplers[0]['log_lost'])
                 check(len(rank.logged) > 260, 'less than a chunk holds: {}', len(rank.logged))
@@ -186,14 +218,16 @@ def logged(tap):
                     check(c.window <= sum(i[5] for i in mine), '{} in the window: {}', sum(i[5] for i in mine), c)
                     check(not mine or abs(sum(i[4] for i in mine) / len(mine) - c.mean()) < 1, 'CPU time of {}', c)
         with tap.test('{}: what exceeds the budget of the trace is counted'.format(mpi)):
-            run = mpi.profile(program, 1, ['1000'], options=['--sample=3000', '--trace', '-q'],
-                              env={'FVMPI_TRACE_MAX': '80K'}).ended(0)
-            rank, = samples.read(harness.FVMPI, run.directory)
+            rank, = samples.enough(
+                lambda ranks: ranks[0].samplers[0]['log_lost'],
+                lambda seconds: samples.read(harness.FVMPI, mpi.profile(
+                    program, 1, [str(seconds)], options=['--sample=3000', '--sample-budget=100', '--trace', '-q'],
+                    env={'FVMPI_TRACE_MAX': '80K'}).ended(0).directory), 0.8)
             sampler, = rank.samplers
             equal('all', len(rank.logged) + sampler['log_lost'], sampler['returns'])
             check(sampler['log_lost'] > 0, 'none was lost: {}', sampler)
         with tap.test('{}: samples inside of MPI_Finalize and of wrappers'.format(mpi)):
-            run = mpi.profile(program, 2, ['100'], options=['--sample=5000', '-q']).ended(0)
+            run = mpi.profile(program, 2, ['0.1'], options=['--sample=5000', '-q']).ended(0)
             equal('output', run.out, 'total 1\n' * 2)
             for rank in samples.read(harness.FVMPI, run.directory):
                 accounts(rank)

@@ -1,12 +1,14 @@
-/* Two threads a rank that compute and never call MPI, beside a main thread that does, for otf2.t. Argument:
- * how often they call `task`. */
+/* Two threads a rank that compute and never call MPI, beside a main thread that does, for otf2.t.
+ *
+ *     workers SECONDS    of CPU time of each of them */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-static int rounds;
+static double seconds;
 
 __attribute__((noinline, noclone)) uint64_t task(uint64_t x)
 {
@@ -15,11 +17,19 @@ __attribute__((noinline, noclone)) uint64_t task(uint64_t x)
     return x;
 }
 
+static double cpu(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static void *worker(void *arg)
 {
     uint64_t x = (uintptr_t)arg;
 
-    for (int i = 0; i < rounds; i++)
+    while (cpu() < seconds)
         x = task(x) + 1;
     return (void *)(uintptr_t)x;
 }
@@ -29,7 +39,7 @@ int main(int argc, char **argv)
     int one = 1, sum = 0, size, provided;
     pthread_t threads[2];
 
-    rounds = argc > 1 ? atoi(argv[1]) : 1000;
+    seconds = argc > 1 ? atof(argv[1]) : 1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 0; i < 2; i++)

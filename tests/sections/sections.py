@@ -1,11 +1,16 @@
 """What fvmpi report --json says of sections against what is known: sections.py PROFILE WHAT < program's output."""
-import json
+import os
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'mpi'))
+import harness
+from report import plainly
 
 
 def load(path):
     with open(path) as file:
-        return json.load(file)
+        return plainly(harness.valid(file.read()))
 
 
 class Sections:
@@ -13,7 +18,7 @@ class Sections:
         self.json = load(path)
         self.lost = self.json["sections_lost"]
         self.whole = [s for s in self.json["sections"] if s["whole"]]
-        self.items = {(s["name"], s["number"]): s for s in self.json["sections"] if not s["whole"]}
+        self.items = {(s["section"], s["number"]): s for s in self.json["sections"] if not s["whole"]}
 
     def __getitem__(self, key):
         return self.items[key if isinstance(key, tuple) else (key, 0)]
@@ -49,7 +54,7 @@ def told():
 def faults(section, **wanted):
     every = ("open_at_end", "ended_by_thread_end", "ends_without_begin", "ends_on_another_thread")
     for key in every:
-        expect(f"{section['name']} {section['number']} {key}", section["unbalanced"][key], wanted.get(key, 0))
+        expect(f"{section['section']} {section['number']} {key}", section["unbalanced"][key], wanted.get(key, 0))
 
 
 def clean(s):
@@ -63,7 +68,7 @@ def clock(s, check=clean):
         section = s[name, number]
         expect(f"{name} {number} count", section["count"], count)
         if seconds:
-            near(f"{name} {number} elapsed", section["elapsed_s"]["sum"], seconds)
+            near(f"{name} {number} elapsed", section["elapsed"]["sum_s"], seconds)
     check(s)
 
 
@@ -90,9 +95,9 @@ def threads(s):
     section = s["threads"]
     expect("count", section["count"], 24)
     # the slots of ended threads are used again: 4 to 6 of them
-    expect("threads", 4 <= section["threads"] <= 6, True)
-    near("shortest", section["instance_s"]["min"], 0.02, 0.2, 0.01)
-    expect("sum over threads", section["thread_s"]["sum"] >= 0.2 + 20 * 0.02, True)
+    expect("threads", 4 <= section["thread_count"] <= 6, True)
+    near("shortest", section["instance"]["min_s"], 0.02, 0.2, 0.01)
+    expect("sum over threads", section["thread_time"]["sum_s"] >= 0.2 + 20 * 0.02, True)
     faults(section)
     faults(s["left open"], ended_by_thread_end=1)
     faults(s["of main"], ends_on_another_thread=1)
@@ -106,9 +111,9 @@ def unbalanced(s):
     expect("forked", s["forked"]["count"], 1)
     faults(s["never ended"], open_at_end=1)
     expect("child", ("child", 0) in s.items, False)
-    expect("never ended, so far", 0.03 <= s["never ended"]["elapsed_s"]["sum"] < 1, True)
+    expect("never ended, so far", 0.03 <= s["never ended"]["elapsed"]["sum_s"] < 1, True)
     expect("deep", sum(v["count"] for k, v in s.items.items() if k[0] == "deep"), 64)
-    expect("too deep", s.lost["too_deep"], 16)
+    expect("too deep", s.lost["too_deep_count"], 16)
     for number in range(64):
         faults(s["deep", number])
 
@@ -117,43 +122,44 @@ def many(s):
     expect("sections", len(s.items), 1024)
     expect("others", [v["count"] for v in s.items.values() if v["others"]], [2 * (1500 - 1023)])
     expect("each", {v["count"] for v in s.items.values() if not v["others"]}, {2})
-    expect("too many", s.lost["too_many"], 2 * (1500 - 1023))
+    expect("too many", s.lost["too_many_count"], 2 * (1500 - 1023))
 
 
 def level(s):
     expect("sections", sorted(n for _, n in s.items), [0, 1])
-    expect("above", s.lost["above_level"], 3 + 4)
+    expect("above", s.lost["above_level_count"], 3 + 4)
     expect("level", s["level", 1]["level"], 1)
 
 
 def cpu(s):
     words = sys.stdin.read().split()
     burns, sleeps = s["burns"], s["sleeps"]
-    near("CPU time", burns["user_s"]["sum"] + burns["system_s"]["sum"], float(words[3]), 0.02, 0.005)
+    near("CPU time", burns["user_time"]["sum_s"] + burns["system_time"]["sum_s"], float(words[3]), 0.02, 0.005)
     near("faults", burns["faults"]["sum"], float(words[4]), 0.02, 8)
     expect("faults of 64 MiB", burns["faults"]["sum"] > 20, True)
-    expect("sleeps", sleeps["switches"]["sum"] >= 20 and sleeps["user_s"]["sum"] < 0.1, True)
+    expect("sleeps", sleeps["switches"]["sum"] >= 20 and sleeps["user_time"]["sum_s"] < 0.1, True)
     whole = s.whole[0]
-    expect("all has them, too", whole["user_s"]["sum"] + whole["system_s"]["sum"] >= float(words[3]) - 0.02, True)
+    expect("all has them, too", whole["user_time"]["sum_s"] + whole["system_time"]["sum_s"] >= float(words[3]) - 0.02, True)
 
 
 def sampled(s):
     burns, whole = s["burns"], s.whole[0]
-    user, got = burns["user_s"]["sum"], burns["sampled_cpu_s"]["sum"]
+    user, got = burns["user_time"]["sum_s"], burns["sampled_cpu"]["sum_s"]
     # samples are of user mode, unless only a timer can be had
-    expect("sampled CPU time", 0.7 * user - 0.05 <= got <= 1.3 * (user + burns["system_s"]["sum"]) + 0.05, True)
-    expect("of all", whole["sampled_cpu_s"]["sum"] >= burns["sampled_cpu_s"]["sum"], True)
-    expect("sleeps", s["sleeps"]["sampled_cpu_s"]["sum"] < 0.1, True)
+    expect("sampled CPU time", 0.7 * user - 0.05 <= got <= 1.3 * (user + burns["system_time"]["sum_s"]) + 0.05, True)
+    expect("of all", whole["sampled_cpu"]["sum_s"] >= burns["sampled_cpu"]["sum_s"], True)
+    expect("sleeps", s["sleeps"]["sampled_cpu"]["sum_s"] < 0.1, True)
 
 
 def no_cpu(s):
-    expect("not measured", [s["burns"][k]["sum"] for k in ("user_s", "system_s", "faults", "switches")], [None] * 4)
-    expect("of all it is", s.whole[0]["user_s"]["sum"] > 0, True)
+    expect("not measured", [s["burns"][k][v] for k, v in (("user_time", "sum_s"), ("system_time", "sum_s"), ("faults", "sum"),
+                                                          ("switches", "sum"))], [None] * 4)
+    expect("of all it is", s.whole[0]["user_time"]["sum_s"] > 0, True)
 
 
 def paused(s):
     name, number, count, seconds = told()[0]
-    near("without the pause", s[name, number]["elapsed_s"]["sum"], seconds)
+    near("without the pause", s[name, number]["elapsed"]["sum_s"], seconds)
     expect("in the pause", s["within"]["count"], 0)
 
 
@@ -161,17 +167,17 @@ def killed(s):
     name, number, count, seconds = told()[0]
     whole = s["whole"]
     expect("count", (whole["count"], s["part"]["count"]), (1, 1))
-    near("open until the last that is known", whole["elapsed_s"]["sum"], seconds)
+    near("open until the last that is known", whole["elapsed"]["sum_s"], seconds)
     faults(whole, open_at_end=1)
     faults(s["part"])
-    expect("user time of what is open", whole["user_s"]["sum"], None)
+    expect("user time of what is open", whole["user_time"]["sum_s"], None)
 
 
 def interrupted(s):
     for name, number, count, _ in told():
         expect(name, s[name, number]["count"] + 0, count)
         faults(s[name, number])
-    lost = s.lost["interrupted"]
+    lost = s.lost["interrupted_count"]
     expect("handler and lost", s["handler"]["count"] + (lost + 1) // 2 >= 990, True)
 
 
@@ -182,11 +188,11 @@ def jumps(s):
     for name in ("outer", "looped"):
         expect(f"{name}: open", s[name]["unbalanced"]["open_at_end"], 0)
         expect(f"{name}: goes on", s[name]["count"] >= 100, True)
-    expect("each leaves one begin or end at most", s.lost["interrupted"] <= 300, True)
+    expect("each leaves one begin or end at most", s.lost["interrupted_count"] <= 300, True)
 
 
 def procedures(section):
-    return {p["procedure"]: p for p in section["procedures"]}
+    return {p["procedure"]: p for p in section["sampled_procedures"]}
 
 
 def hot(s):
@@ -197,10 +203,10 @@ def hot(s):
         ticks = sum(p["ticks"] for p in section["costpaths"])
         expect(f"{name}: paths are all of it", ticks, sum(p["exclusive"]["ticks"] for p in found.values()))
         costs = s.json["costs"]["all"]
-        near(f"{name}: samples", ticks * costs["seconds"] / costs["ticks"], section["sampled_cpu_s"]["sum"], 0.001, 1e-6)
+        near(f"{name}: samples", ticks * costs["time_s"] / costs["ticks"], section["sampled_cpu"]["sum_s"], 0.001, 1e-6)
         expect(f"{name}: procedures", {p for p in ("alpha", "beta") if p in found}, set(wanted))
         for p, seconds in wanted.items():
-            near(f"{name}: {p}", found[p]["inclusive"]["seconds"], seconds, 0.25, 0.03)
+            near(f"{name}: {p}", found[p]["inclusive"]["time_s"], seconds, 0.25, 0.03)
         paths = [[f["function"] for f in p["path"]] for p in section["costpaths"]]
         expect(f"{name}: by call path", {p for p in ("alpha", "beta") for path in paths if p in path}, set(wanted))
     whole = procedures(s["a"])["alpha"]["inclusive"]["ticks"]
@@ -209,10 +215,10 @@ def hot(s):
 
 
 def odd(s):
-    clean_but = {"too_many"}
+    clean_but = {"too_many_count"}
     expect("lost", {k for k, v in s.lost.items() if v}, clean_but)
     expect("cut", [k for k, _ in s.items if k.startswith("\u00e9")], ["\u00e9" * 31 + "\\xe2"])
-    expect("others", [v["count"] for v in s.items.values() if v["others"]], [s.lost["too_many"]])
+    expect("others", [v["count"] for v in s.items.values() if v["others"]], [s.lost["too_many_count"]])
     expect("control characters", s["new\nline\x1b[31m\"\\", -7]["count"], 1)
     expect("of MPI's name", s["MPI_Send"]["count"], 1)
 
@@ -231,20 +237,24 @@ def module(s):
     for section in s.json["sections"]:
         faults(section)
     expect("counts", [s["plain"]["count"], s["padded", 3]["count"], s["n" * 63, 7]["count"]], [4, 1, 1])
-    expect("level", (("level", 0) in s.items, s.lost["above_level"]), (False, 4))
+    expect("level", (("level", 0) in s.items, s.lost["above_level_count"]), (False, 4))
 
 
 def whole(s):
     expect("sections", len(s.items), 0)
     all_ = s.whole[0]
-    expect("all", (all_["name"], all_["number"], all_["ranks"]), ("all", 0, len(s.json["ranks"])))
-    near("elapsed", all_["elapsed_s"]["sum"], sum(r["app_time_s"] for r in s.json["ranks"]), 1e-6, 1e-6)
-    expect("CPU time", all_["user_s"]["sum"] is not None, True)
+    expect("all", (all_["section"], all_["number"], all_["rank_count"]), ("all", 0, len(s.json["ranks"])))
+    near("elapsed", all_["elapsed"]["sum_s"], sum(r["app_time_s"] for r in s.json["ranks"]), 1e-6, 1e-6)
+    expect("CPU time", all_["user_time"]["sum_s"] is not None, True)
     expect("calls", all_["mpi_calls"]["sum"], sum(c["count"] for c in s.json["callsites"]))
 
 
 def calls(section, function):
-    return next((f for f in section["mpi_functions"] if f["function"] == function), None)
+    return next((f for f in section["mpi_calls_by_function"] if f["function"] == function), None)
+
+
+def classes(row, direction):
+    return [row[f"{direction}_{size}_count"] for size in ("below_4k", "below_64k", "below_1m", "1m_and_above")]
 
 
 def of_rank(section, rank):
@@ -253,11 +263,11 @@ def of_rank(section, rank):
 
 def exchange(s):
     sizes = s["sizes"]
-    expect("sent", calls(sizes, "MPI_Send")["sent"], [3, 4, 2, 2])
-    expect("received", calls(sizes, "MPI_Recv")["received"], [3, 4, 2, 2])
-    expect("calls", (calls(sizes, "MPI_Send")["calls"], calls(sizes, "MPI_Recv")["calls"]), (12, 12))
-    expect("of ranks", (of_rank(sizes, 0)["sent_below_64k"], of_rank(sizes, 1)["received_below_1m"]), (4, 2))
-    expect("paths", sorted((p["function"], p["calls"]) for p in sizes["callpaths"]),
+    expect("sent", classes(calls(sizes, "MPI_Send"), "sent"), [3, 4, 2, 2])
+    expect("received", classes(calls(sizes, "MPI_Recv"), "received"), [3, 4, 2, 2])
+    expect("calls", (calls(sizes, "MPI_Send")["count"], calls(sizes, "MPI_Recv")["count"]), (12, 12))
+    expect("of ranks", (of_rank(sizes, 0)["sent_below_64k_count"], of_rank(sizes, 1)["received_below_1m_count"]), (4, 2))
+    expect("paths", sorted((p["function"], p["count"]) for p in sizes["callpaths"]),
            [("MPI_Recv", 1), ("MPI_Recv", 11), ("MPI_Send", 1), ("MPI_Send", 11)])
     expect("path", any((f["function"] or "").startswith("sizes") for f in sizes["callpaths"][0]["path"]), True)
     at = {}
@@ -272,24 +282,24 @@ def exchange(s):
         for rank in range(2):
             waited = sum(max(0, at[number, k, 1 - rank] - at[number, k, rank]) for k in range(2))
             near(f"round {number} rank {rank} waits", of_rank(section, rank)["wait_s"], waited, 0.02, 0.005)
-        expect("barriers", calls(section, "MPI_Barrier")["calls"], 4)
+        expect("barriers", calls(section, "MPI_Barrier")["count"], 4)
     expect("overlap", [s[n]["mpi_calls"]["sum"] for n in "AB"], [6, 10])
-    expect("overlap by function", [calls(s[n], "MPI_Barrier")["calls"] for n in "AB"], [6, 10])
-    expect("posted", calls(s["post"], "MPI_Irecv")["received"], [0, 0, 1, 0])
-    expect("completed", calls(s["complete"], "MPI_Wait")["received"], [0, 0, 0, 0])
-    expect("one rank", (s["rank 0 only"]["ranks"], s["rank 0 only"]["count"]), (1, 1))
+    expect("overlap by function", [calls(s[n], "MPI_Barrier")["count"] for n in "AB"], [6, 10])
+    expect("posted", classes(calls(s["post"], "MPI_Irecv"), "received"), [0, 0, 1, 0])
+    expect("completed", classes(calls(s["complete"], "MPI_Wait"), "received"), [0, 0, 0, 0])
+    expect("one rank", (s["rank 0 only"]["rank_count"], s["rank 0 only"]["count"]), (1, 1))
     nearly = s["nearly all"]
-    expect("sums", nearly["mpi_calls"]["sum"], sum(f["calls"] for f in nearly["mpi_functions"]))
+    expect("sums", nearly["mpi_calls"]["sum"], sum(f["count"] for f in nearly["mpi_calls_by_function"]))
     faults(s["too early"], ends_without_begin=2)
     expect("too early", s["too early"]["count"], 0)
     for section in (s for s in s.json["sections"] if s["count"]):
-        in_functions, in_paths = (sum(f["time_s"] for f in section[k]) for k in ("mpi_functions", "callpaths"))
-        near(f"{section['name']}: time", in_functions, section["mpi_time_s"]["sum"], 1e-6, 1e-6)
+        in_functions, in_paths = (sum(f["time_s"] for f in section[k]) for k in ("mpi_calls_by_function", "callpaths"))
+        near(f"{section['section']}: time", in_functions, section["mpi_time"]["sum_s"], 1e-6, 1e-6)
         if not section["whole"]:
-            near(f"{section['name']}: paths", in_paths, in_functions, 1e-6, 1e-6)
+            near(f"{section['section']}: paths", in_paths, in_functions, 1e-6, 1e-6)
             faults(section)
-        expect("waiting", section["wait_s"]["sum"] is None or
-               section["wait_s"]["sum"] <= section["mpi_time_s"]["sum"] + 1e-6, True)
+        expect("waiting", section["wait"]["sum_s"] is None or
+               section["wait"]["sum_s"] <= section["mpi_time"]["sum_s"] + 1e-6, True)
 
 
 if __name__ == "__main__":

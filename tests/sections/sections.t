@@ -8,17 +8,21 @@ warnings='-Wall -Wextra -Werror -D_GNU_SOURCE'
 examine() { python3 "$here/sections.py" profile.json "$1" < told; }
 record() { # OPTIONS... PROGRAM ARGS: its output into told, the report into profile.json
     rm -rf experiment
-    timeout -s KILL 60 "$fvmpi" run -q -o experiment "$@" > told 2> .err
+    timeout -s KILL 240 "$fvmpi" run -q -o experiment "$@" > told 2> .err
     rc=$?
     "$fvmpi" report experiment --json profile.json > .out 2>> .err
     out=$(cat .out) err=$(cat .err)
 }
 known() { # WHAT CHECK OPTIONS...
-    local what=$1 which=$2
+    local what=$1 which=$2 status tries
     shift 2
-    record "$@"
-    err=$(examine "$which" 2>&1)
-    check "$what" test $? -eq 0
+    for tries in 1 2 3; do # a busy machine may stop the program between its clock and ours: then only times are wrong
+        record "$@"
+        err=$(examine "$which" 2>&1)
+        status=$?
+        if [ $status -eq 0 ] || grep -qv '(2 % + 2 ms)' <<< "$err"; then break; fi
+    done
+    check "$what" test $status -eq 0
 }
 
 # ---- programs link and run without the library, and are measured with it, however they are built ----
@@ -79,10 +83,10 @@ known 'constructors and destructors' early ./serial early
 known 'names that are no text, thousands of names' odd ./serial odd
 known 'the clock of the C library' nested --clock monotonic ./serial nested
 record ./serial nested
-has "$("$fvmpi" report experiment)" 'outer 1'
+has "$("$fvmpi" report experiment)" 'outer +1 +3 '
 check 'the text report has a table of sections' test $? -eq 0
 "$fvmpi" report experiment --csv csv > /dev/null 2>&1
-check 'CSV' grep -q '^outer,1,0,0,0,3,1,' csv/sections.csv
+check 'CSV' grep -q '^[0-9]*,outer,1,0,3,1,' csv/sections_by_rank.csv
 has "$("$fvmpi" dump experiment)" 'section id=1 number=1 level=0 flags=0 name="outer"'
 check 'fvmpi dump' test $? -eq 0
 

@@ -2,6 +2,8 @@
 #ifndef TESTS_THREADS_CLOCK_H
 #define TESTS_THREADS_CLOCK_H
 
+#include "../mpi/lost.h"
+
 #include <stdint.h>
 #include <time.h>
 

@@ -18,13 +18,13 @@ def main():
     runs = {}
     for case in ('callback', 'forks', 'cancel', 'jumps', 'posts', 'unseen', 'nameless'):
         with tap.test('{}: the same as without'.format(case)):
-            plain = harness.run([program, case], limit=60).ended(0)
-            run = threads.record([program, case], '--threads=hold', '--clock=monotonic', limit=60).ended(0)
+            plain = harness.run([program, case]).ended(0)
+            run = threads.record([program, case], '--threads=hold', '--clock=monotonic').ended(0)
             equal('output', (run.out, run.err), (plain.out, ''))
             runs[case] = run
             equal('damages', threads.dump(run.directory, 'damage'), [])
     with tap.test('a handler that jumps out of what writes the trace: the thread goes on to be recorded'):
-        run = threads.record([program, 'jumps'], '--threads', '--trace', '--clock=monotonic', limit=60).ended(0)
+        run = threads.record([program, 'jumps'], '--threads', '--trace', '--clock=monotonic').ended(0)
         equal('output', (run.out, run.err), (runs['jumps'].out, ''))
         waits = threads.Waits(run.directory)
         equal('the thread', [life.creator for life in waits.lives if life.routine == 'seen'], [0])
@@ -32,10 +32,10 @@ def main():
     for mpi in harness.mpis(tap):
         with tap.test('{}: forks, with a handler from before MPI_Init'.format(mpi)):
             ours = threads.build('interrupted.c', '-DWITH_MPI', compiler=mpi.cc, output='interrupted.' + str(mpi))
-            run = mpi.profile(ours, 1, ['forks'], ['-q', '--threads'], limit=60).ended(0)
+            run = mpi.profile(ours, 1, ['forks'], ['-q', '--threads']).ended(0)
             equal('output', run.out, runs['forks'].out)
     with tap.test('an allocator that locks, and makes its locks on first use'):
-        run = threads.record([threads.build('own_malloc.c', '-fno-builtin')], '--threads', limit=60).ended(0)
+        run = threads.record([threads.build('own_malloc.c', '-fno-builtin')], '--threads').ended(0)
         equal('output', (run.out, run.err), ('allocated\n', ''))
     with tap.test('who has the name of a joined thread is another'):
         waits = threads.Waits(runs['unseen'].directory)

@@ -1,6 +1,6 @@
-/* Threads that wait for known reasons and measure it themselves: lines `truth OBJECT WHAT NUMBER`, times in
- * ns. Each object is a static variable, each site a function of its own. Compiled with -DWITH_MPI it does the
- * same between MPI_Init and MPI_Finalize. */
+/* Threads that wait for known reasons and measure it themselves: lines `truth NAME NS LESS MORE`
+ * (measured.py), and `truth NAME COUNT`. Each object is a static variable, each site a function of its own.
+ * Compiled with -DWITH_MPI it does the same between MPI_Init and MPI_Finalize. */
 #define _GNU_SOURCE
 #include "clock.h"
 
@@ -24,15 +24,35 @@ static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t starved = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spun;
 static pthread_barrier_t uneven, turn;
+static int came_last[4]; /* to `uneven`, each thread's own */
 static sem_t tokens;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int queued, reading, readers_end;
-static int64_t total[16]; /* of what is measured, by number */
+static int timeouts;
+static struct {
+    int64_t ns, less, more;
+} total[16]; /* of what is measured, by number */
 enum { CONTENDED, HELD, CONVOY, QUEUE, STARVED, SPUN, BARRIER, TOKENS, ONCE, JOINED };
 
-static void add(int what, int64_t begin)
+struct moment {
+    int64_t lost, at;
+};
+
+static struct moment now(void)
 {
-    __atomic_fetch_add(&total[what], now_ns() - begin, __ATOMIC_RELAXED);
+    struct moment now = { .lost = lost_ns() };
+
+    now.at = now_ns();
+    return now;
+}
+
+/* A wait: what was lost in it, just before and just behind it is not waiting. */
+static void add(int what, struct moment begin)
+{
+    int64_t end = now_ns();
+
+    __atomic_fetch_add(&total[what].ns, end - begin.at, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&total[what].less, lost_ns() - begin.lost, __ATOMIC_RELAXED);
 }
 
 /* ---- one holds for 20 ms, the other waits ---- */
@@ -40,12 +60,17 @@ static void add(int what, int64_t begin)
 SITE static void *holder(void *arg)
 {
     for (int i = 0; i < ROUNDS; i++) {
+        int64_t lost = lost_ns(), begin, end;
         pthread_mutex_lock(&contended);
-        int64_t begin = now_ns();
+        begin = now_ns();
+        lost -= lost_ns();
         pthread_barrier_wait(&turn);
         pause_ms(20);
-        add(HELD, begin);
+        lost += lost_ns();
+        end = now_ns();
         pthread_mutex_unlock(&contended);
+        total[HELD].ns += end - begin;
+        total[HELD].more += lost_ns() - lost; /* what surrounds it is held, too */
         pthread_barrier_wait(&turn);
     }
     return arg;
@@ -55,7 +80,7 @@ SITE static void *waiter(void *arg)
 {
     for (int i = 0; i < ROUNDS; i++) {
         pthread_barrier_wait(&turn);
-        int64_t begin = now_ns();
+        struct moment begin = now();
         pthread_mutex_lock(&contended);
         add(CONTENDED, begin);
         pthread_mutex_unlock(&contended);
@@ -69,7 +94,7 @@ SITE static void *waiter(void *arg)
 SITE static void *in_convoy(void *arg)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        int64_t begin = now_ns();
+        struct moment begin = now();
         pthread_mutex_lock(&convoy);
         add(CONVOY, begin);
         pause_ms(2);
@@ -85,7 +110,7 @@ SITE static void *consumer(void *arg)
     for (int i = 0; i < 2 * ROUNDS; i++) {
         pthread_mutex_lock(&queue_lock);
         while (!queued) {
-            int64_t begin = now_ns();
+            struct moment begin = now();
             pthread_cond_wait(&filled, &queue_lock);
             add(QUEUE, begin);
         }
@@ -125,16 +150,18 @@ SITE static void *writer(void *arg)
     while (!__atomic_load_n(&reading, __ATOMIC_RELAXED))
         pause_ms(1);
     for (int i = 0; i < 2; i++) {
-        int64_t begin = now_ns();
+        struct moment begin = now();
         struct timespec limit;
 
         clock_gettime(CLOCK_REALTIME, &limit);
         limit.tv_nsec += 40000000;
         limit.tv_sec += limit.tv_nsec / 1000000000;
         limit.tv_nsec %= 1000000000;
-        if (!pthread_rwlock_timedwrlock(&starved, &limit))
-            pthread_rwlock_unlock(&starved);
+        int failed = pthread_rwlock_timedwrlock(&starved, &limit);
         add(STARVED, begin);
+        if (!failed)
+            pthread_rwlock_unlock(&starved);
+        timeouts += failed != 0;
     }
     __atomic_store_n(&readers_end, 1, __ATOMIC_RELAXED);
     return arg;
@@ -146,17 +173,13 @@ SITE static void *spins(void *arg)
 {
     for (int i = 0; i < ROUNDS; i++) {
         pthread_barrier_wait(&turn);
-        if (arg) {
-            int64_t begin;
-
+        if (arg)
             pause_ms(2);
-            begin = now_ns();
-            pthread_spin_lock(&spun);
-            add(SPUN, begin);
-        } else {
-            pthread_spin_lock(&spun);
+        struct moment begin = now();
+        pthread_spin_lock(&spun);
+        add(SPUN, begin);
+        if (!arg)
             pause_ms(10);
-        }
         pthread_spin_unlock(&spun);
         pthread_barrier_wait(&turn);
     }
@@ -166,12 +189,11 @@ SITE static void *spins(void *arg)
 SITE static void *at_barrier(void *arg)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        int64_t begin;
-
         pause_ms((int)(intptr_t)arg * 8);
-        begin = now_ns();
-        pthread_barrier_wait(&uneven);
-        if ((intptr_t)arg < 3)
+        struct moment begin = now();
+        if (pthread_barrier_wait(&uneven) == PTHREAD_BARRIER_SERIAL_THREAD) /* glibc's is the last one */
+            came_last[(intptr_t)arg]++;
+        else
             add(BARRIER, begin);
     }
     return arg;
@@ -180,7 +202,7 @@ SITE static void *at_barrier(void *arg)
 SITE static void *takes(void *arg)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        int64_t begin = now_ns();
+        struct moment begin = now();
         sem_wait(&tokens);
         add(TOKENS, begin);
     }
@@ -196,18 +218,21 @@ SITE static void *gives(void *arg)
     return arg;
 }
 
+static _Thread_local int initialised;
+
 static void initialise(void)
 {
     pause_ms(30);
+    initialised = 1;
 }
 
 SITE static void *once_and_for_all(void *arg)
 {
     if (arg)
         pause_ms(5);
-    int64_t begin = now_ns();
+    struct moment begin = now();
     pthread_once(&once, initialise);
-    if (arg)
+    if (!initialised)
         add(ONCE, begin);
     return arg;
 }
@@ -241,10 +266,8 @@ SITE static void uncontended(void)
 SITE static void joins(void)
 {
     pthread_t t;
-    int64_t begin;
-
     pthread_create(&t, NULL, late, NULL);
-    begin = now_ns();
+    struct moment begin = now();
     pthread_join(t, NULL);
     add(JOINED, begin);
 }
@@ -281,9 +304,13 @@ int main(int argc, char **argv)
         pthread_join(t[i], NULL);
     static const char *const names[] = { "contended", "contended_held", "convoy", "filled", "starved",
                                          "spun",      "uneven",         "tokens", "once",   "late" };
+    for (unsigned i = 0; !rank && i < sizeof(names) / sizeof(*names); i++)
+        printf("truth %s %lld %lld %lld\n", names[i], (long long)total[i].ns, (long long)total[i].less,
+               (long long)total[i].more);
     if (!rank)
-        for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
-            printf("truth %s %lld\n", names[i], (long long)total[i]);
+        printf("truth timeouts %d\n", timeouts);
+    for (int i = 0; !rank && i < 4; i++)
+        printf("truth last%d %d\n", i, came_last[i]);
 #ifdef WITH_MPI
     MPI_Finalize();
 #endif

@@ -1,15 +1,19 @@
 /* Rank 0 comes late to MPI, and rank 1 waits for it; how much of that its own threads' locks cost is known
  * here. One function each, printed by the rank that knows it:
- *     truth CASE heard NS   when who waits for the message called MPI_Recv
- *     truth CASE sent NS    when who was late called MPI_Send
- *     truth CASE from NS    when who waits for it left the barrier before, ...
- *     truth CASE began NS   ... and when who is late did; of a thread, its begin
- *     truth CASE locks NS   how late threads' waiting for a lock made it; measured by them
+ *     timed CASE heard NS   when who waits for the message called MPI_Recv
+ *     timed CASE sent NS    when who was late called MPI_Send
+ *     timed CASE from NS    when who waits for it left the barrier before, ...
+ *     timed CASE began NS   ... and when who is late did; of a thread, its begin
+ *     timed CASE locks NS   how late threads' waiting for a lock made it; measured by them
+ *     queued CASE NS        how long a rank's threads waited for processors
  * All are in step before each. */
 #define _GNU_SOURCE
 #include "clock.h"
 
 #include <mpi.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +26,7 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER, row = PTHREAD_MUTEX_INI
 static pthread_barrier_t turn;
 static int rank, provided;
 static int64_t locks, from; /* from: when the ranks were last in step */
+static int64_t queued;      /* of threads that have ended since */
 
 static int64_t acquire(pthread_mutex_t *lock)
 {
@@ -33,7 +38,22 @@ static int64_t acquire(pthread_mutex_t *lock)
 
 static void tell(const char *name, const char *what, int64_t ns)
 {
-    printf("truth %s %s %lld\n", name, what, (long long)ns);
+    printf("timed %s %s %lld\n", name, what, (long long)ns);
+}
+
+static void ends(void)
+{
+    __atomic_fetch_add(&queued, queued_ns(), __ATOMIC_RELAXED);
+}
+
+/* All of its threads but one have ended. */
+static void tell_queued(const char *name)
+{
+    static int64_t before;
+    int64_t now = queued_ns();
+
+    printf("queued %s %lld\n", name, (long long)(now - before + queued));
+    before = now, queued = 0;
 }
 
 SITE static void hear(const char *name)
@@ -70,6 +90,7 @@ static void *keeps(void *arg)
     pthread_barrier_wait(&turn);
     pause_ms(LONG);
     pthread_mutex_unlock(&gate);
+    ends();
     return arg;
 }
 
@@ -131,6 +152,7 @@ static void *in_row(void *arg)
     pause_ms(LONG / 3);
     pthread_mutex_unlock(&row);
     *(struct work *)arg = ended(locked);
+    ends();
     return NULL;
 }
 
@@ -155,6 +177,7 @@ SITE static void joined(void)
 static void *computes(void *arg)
 {
     pause_ms(LONG);
+    ends();
     return arg;
 }
 
@@ -178,6 +201,7 @@ static void *behind_gate(void *arg)
     locks = acquire(&gate);
     pthread_mutex_unlock(&gate);
     pthread_barrier_wait(&turn);
+    ends();
     return arg;
 }
 
@@ -207,6 +231,7 @@ static void *sends(void *arg)
     pthread_mutex_unlock(&gate);
     say("own", 0, locked);
     tell("own", "began", begin);
+    ends();
     return arg;
 }
 
@@ -243,6 +268,8 @@ SITE static void team(void)
             pause_ms(LONG / 2);
         }
         work[i] = ended(locked);
+        if (omp_get_thread_num())
+            ends();
     }
     say("team", 1, late_by(work, 2));
 }
@@ -253,14 +280,14 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     pthread_barrier_init(&turn, NULL, 2);
-    direct();
-    joined();
-    computed();
-    barrier();
+    direct(), tell_queued("direct");
+    joined(), tell_queued("joined");
+    computed(), tell_queued("computed");
+    barrier(), tell_queued("barrier");
     if (provided == MPI_THREAD_MULTIPLE)
-        own();
+        own(), tell_queued("own");
 #ifdef _OPENMP
-    team();
+    team(), tell_queued("team");
 #endif
     MPI_Finalize();
     return 0;

@@ -1,6 +1,7 @@
 /* OpenMP threads that wait for each other for times that the program measures itself, by the clock and, so
- * that the work is uneven, by CPU time. Argument: threads of a team. Prints "truth NAME NANOSECONDS" and what
- * was computed. */
+ * that the work is uneven, by CPU time. Argument: threads of a team. Prints "truth NAME NS LESS MORE"
+ * (measured.py) and what was computed. */
+#define _GNU_SOURCE
 #include "omp_clock.h"
 
 #ifdef WITH_MPI
@@ -69,7 +70,7 @@ static double until_left(void)
 }
 
 /* One thread has much more to do; the others wait at the region's end. */
-static double __attribute__((noinline)) imbalanced(int *was_last)
+static double __attribute__((noinline)) imbalanced(int *was_last, int64_t *lost)
 {
     double sum = 0;
     int who;
@@ -80,8 +81,9 @@ static double __attribute__((noinline)) imbalanced(int *was_last)
             int me = omp_get_thread_num();
 
             work(me == threads - 1 ? 60 : 10);
-            arrived[me] = omp_get_wtime();
+            arrived[me] = arrive();
         }
+        *lost += team_lost(threads);
         sum += until_all_came();
         last_of(arrived, &who);
         *was_last += who == threads - 1;
@@ -90,14 +92,15 @@ static double __attribute__((noinline)) imbalanced(int *was_last)
 }
 
 /* The same before a barrier that stands for itself, called from a function. */
-static void __attribute__((noinline)) orphaned(int me)
+static void __attribute__((noinline)) orphaned(int me, int64_t *lost)
 {
-    arrived[me] = omp_get_wtime();
+    arrived[me] = arrive();
 #pragma omp barrier
     left_[me] = omp_get_wtime();
+    settle(lost);
 }
 
-static double __attribute__((noinline)) uneven_barrier(void)
+static double __attribute__((noinline)) uneven_barrier(int64_t *lost)
 {
     double sum = 0;
 
@@ -107,7 +110,7 @@ static double __attribute__((noinline)) uneven_barrier(void)
             int me = omp_get_thread_num();
 
             hold(me == 0 ? 40 : 5);
-            orphaned(me);
+            orphaned(me, lost);
         }
         sum += until_left();
     }
@@ -115,7 +118,7 @@ static double __attribute__((noinline)) uneven_barrier(void)
 }
 
 /* A loop whose first iterations are long; its end is a barrier. */
-static double __attribute__((noinline)) uneven_loop(void)
+static double __attribute__((noinline)) uneven_loop(int64_t *lost)
 {
     double sum = 0;
 
@@ -129,54 +132,69 @@ static double __attribute__((noinline)) uneven_loop(void)
 #pragma omp for schedule(static, 1)
         for (int i = 0; i < threads; i++) {
             hold(0.1);
-            arrived[me] = omp_get_wtime();
+            arrived[me] = arrive();
         }
         left_[me] = omp_get_wtime();
+        settle(lost);
     }
     sum = until_left();
     return sum;
 }
 
-/* Each holds it for 10 ms: the sum of all waits, and of what was held. */
-static double __attribute__((noinline)) criticals(double *held)
-{
-    double sum = 0, inside = 0;
+/* What each waited for its turn, and how long it had it; what it lost around either. */
+struct turns {
+    double waited, held;
+    int64_t lost, lost_held;
+};
 
-#pragma omp parallel num_threads(threads) reduction(+ : sum, inside)
+/* Each holds it for 10 ms: the sum of all waits, and of what was held. */
+static struct turns __attribute__((noinline)) criticals(void)
+{
+    double waited = 0, held = 0;
+    int64_t lost = 0, lost_held = 0;
+
+#pragma omp parallel num_threads(threads) reduction(+ : waited, held, lost, lost_held)
     for (int round = 0; round < ROUNDS; round++) {
-        double before = omp_get_wtime(), in;
+        int64_t lost_before = lost_ns(), lost_in, lost_out;
+        double before = omp_get_wtime(), in, out;
 
 #pragma omp critical(named)
         {
             in = omp_get_wtime();
+            lost_in = lost_ns();
             hold(10);
-            inside += omp_get_wtime() - in;
+            lost_out = lost_ns();
+            out = omp_get_wtime();
         }
-        sum += in - before;
+        waited += in - before, held += out - in;
+        lost += lost_in - lost_before, lost_held += lost_in - lost_before + lost_ns() - lost_out;
 #pragma omp barrier
     }
-    *held = inside;
-    return sum;
+    return (struct turns){ waited, held, lost, lost_held };
 }
 
-static double __attribute__((noinline)) locks(double *held)
+static struct turns __attribute__((noinline)) locks(void)
 {
-    double sum = 0, inside = 0;
+    double waited = 0, held = 0;
+    int64_t lost = 0, lost_held = 0;
 
-#pragma omp parallel num_threads(threads) reduction(+ : sum, inside)
+#pragma omp parallel num_threads(threads) reduction(+ : waited, held, lost, lost_held)
     for (int round = 0; round < ROUNDS; round++) {
-        double before = omp_get_wtime(), in;
+        int64_t lost_before = lost_ns(), lost_in, lost_out;
+        double before = omp_get_wtime(), in, out;
 
         omp_set_lock(&lock);
         in = omp_get_wtime();
+        lost_in = lost_ns();
         hold(10);
-        inside += omp_get_wtime() - in;
+        lost_out = lost_ns();
+        out = omp_get_wtime();
         omp_unset_lock(&lock);
-        sum += in - before;
+        waited += in - before, held += out - in;
+        lost += lost_in - lost_before, lost_held += lost_in - lost_before + lost_ns() - lost_out;
 #pragma omp barrier
     }
-    *held = inside;
-    return sum;
+    return (struct turns){ waited, held, lost, lost_held };
 }
 
 static void __attribute__((noinline)) uncontended(void)
@@ -238,19 +256,25 @@ static int __attribute__((noinline)) nested(void)
 
 static void __attribute__((noinline)) run(void)
 {
-    double held;
+    struct turns turns;
+    int64_t lost[3] = { 0 };
     int was_last = 0;
+    double waited = imbalanced(&was_last, &lost[0]);
 
-    truth("imbalanced", imbalanced(&was_last));
+    truth("imbalanced", waited, lost[0], threads * lost[0]);
     printf("truth was_last %d\n", was_last);
-    truth("uneven_barrier", uneven_barrier());
-    truth("uneven_loop", uneven_loop());
-    truth("criticals", criticals(&held));
-    truth("criticals_held", held);
-    truth("locks", locks(&held));
-    truth("locks_held", held);
+    waited = uneven_barrier(&lost[1]);
+    truth("uneven_barrier", waited, lost[1], lost[1]);
+    waited = uneven_loop(&lost[2]);
+    truth("uneven_loop", waited, lost[2], lost[2]);
+    turns = criticals();
+    truth("criticals", turns.waited, turns.lost, 0);
+    truth("criticals_held", turns.held, 0, turns.lost_held);
+    turns = locks();
+    truth("locks", turns.waited, turns.lost, 0);
+    truth("locks_held", turns.held, 0, turns.lost_held);
     uncontended();
-    truth("tasks", tasks());
+    truth("tasks", tasks(), 0, 0);
     printf("nested %d\n", nested());
 #pragma omp parallel if (0)
     printf("alone %d\n", omp_get_num_threads());

@@ -9,6 +9,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import threads
 import harness
+from measured import Measured
 from report import check, equal
 from threads import total
 
@@ -16,10 +17,9 @@ ROUNDS = 3
 OPTIONS = ['--threads=hold', '--clock=monotonic']
 
 
-def near(what, found, truth, waits=1):
-    """Within 5 %, and what a loaded machine puts between two readings of the clock."""
-    check(abs(found - truth) <= 0.05 * truth + 2e6 * waits, '{}: {:.3f} ms, the program measured {:.3f} ms', what,
-          found / 1e6, truth / 1e6)
+def near(truth, what, found, name=None, waits=1):
+    """Within 5 %, and some for what each of the waits takes."""
+    truth.near(what, found, name, slack=2e6 * waits)
 
 
 def region(waits, name):
@@ -35,68 +35,92 @@ def of(waits, name, **wanted):
     return [r for r in waits.records if r.object in ids and all(r[k] == v for k, v in wanted.items())]
 
 
-def known(tap, who, waits, truth, team):
-    with tap.test('{}: the file is whole'.format(who)):
-        equal('damages', waits.damages, [])
-        for r in waits.records + waits.regions:
-            check(not [n for n in r.names if 'GOMP' in n or 'run_member' in n], 'a path of ours: {}', r.names)
-        for t in waits.threads:
-            equal('thread {}'.format(t.thread), t.omp,
-                  total([r for r in waits.records if r.thread == t.thread and r.kind == 'omp'], 'wait'))
-            equal('losses', (t.overflow, t.holds_lost, t.missed, t.wait_begin), (0, 0, 0, 0))
-        for r in waits.regions:
-            mine = [t for t in waits.team if t.region == r.id]
-            for key in ('time', 'wait', 'join', 'fork', 'tasks'):
-                equal('{} of {}'.format(key, r.names), r[key], total(mine, key))
-            equal('count of {}'.format(r.names), (r.threads, r.open, r.untimed, r.lost), (total(mine, 'count'), 0, 0, 0))
-            check(r.longest <= r.elapsed and r.useful_longest <= r.longest and r.time + r.join <= r.threads * r.elapsed,
-                  'sums: {}', r)
-    with tap.test('{}: imbalance, waited for at the end of a region'.format(who)):
-        r, = region(waits, 'imbalanced')
-        near('join', r.join, truth['imbalanced'], ROUNDS)
-        equal('team', (r.count, r.threads, r.threads_min, r.threads_max, r.level), (ROUNDS, ROUNDS * team, team, team, 1))
-        near('inside', r.wait, 0)
-        if team > 1:
-            slow = [t for t in waits.team if t.region == r.id and t.number == team - 1]
-            equal('who is last', total(slow, 'last'), truth['was_last'])
-            check(total(slow, 'time') >= 60e6 * ROUNDS, 'its time: {}', slow)
-        equal('as waits', total(of(waits, 'imbalanced'), 'wait'), r.join)
-    with tap.test('{}: a barrier in a function'.format(who)):
-        r, = region(waits, 'uneven_barrier')
-        near('barrier', r.wait, truth['uneven_barrier'], ROUNDS * team)
-        at = [s for s in waits.records if s.names[:1] == ['orphaned']]
-        near('its calls', total(at, 'wait'), truth['uneven_barrier'], ROUNDS * team)
-        equal('counts', (total(at, 'acquired'), total(at, 'last')), (ROUNDS * team, ROUNDS))
-        near('end of a loop', total(region(waits, 'uneven_loop'), 'wait'), truth['uneven_loop'], team)
-    with tap.test('{}: criticals and locks'.format(who)):
-        for name, held, records in (('criticals', 'criticals_held', of(waits, '.gomp_critical_user_named')),
-                                    ('locks', 'locks_held', waits.of('lock'))):
-            mine = [r for r in records if r.names[0].startswith(name)]
-            near(name, total(mine, 'wait'), truth[name], ROUNDS)
-            near(held, total(mine, 'hold'), truth[held], ROUNDS)
-            equal('acquired', total(mine, 'acquired'), ROUNDS * team)
-            check(team == 1 or total(mine, 'contended') > 0, 'contended: {}', mine)
-        for records in (of(waits, '.gomp_critical_user_alone'),
-                        [r for r in waits.of('lock') if r.names[0] == 'uncontended']):
-            equal('alone', total(records, 'acquired'), 1000)
-            check(total(records, 'contended') < 100, 'waits for nobody: {}', records)
-    with tap.test('{}: tasks are no waiting'.format(who)):
-        r, = region(waits, 'tasks')
-        check(r.join + r.wait <= 1.05 * truth['tasks'] + 2e6 * team, 'waits: {:.3f} ms, at most {:.3f} ms', (r.join + r.wait) / 1e6,
-              truth['tasks'] / 1e6)
-        check(total(waits.regions, 'tasks') == r.tasks and r.tasks >= 5e6, 'tasks: {}', r)
-    with tap.test('{}: teams in teams, a team of one'.format(who)):
-        outer = [r for r in region(waits, 'nested') if r.level == 1]
-        inner = [r for r in waits.regions if r.level == 2]
-        equal('outer', (total(outer, 'count'), total(outer, 'threads')), (1, 2))
-        equal('inner', (total(inner, 'count'), total(inner, 'threads')), (2, 4))
-        check(total(inner, 'join') >= 10e6, 'inner: {}', inner)
-        check(total(outer, 'wait') >= total(inner, 'join') * 0.9, 'a fork in a team waits: {}', outer)
-        equal('if (0)', [(r.count, r.threads) for r in waits.regions if r.threads_max == 1 and r.names[0] == 'run'], [(1, 1)])
+def whole(waits, truth, team):
+    equal('damages', waits.damages, [])
+    for r in waits.records + waits.regions:
+        check(not [n for n in r.names if 'GOMP' in n or 'run_member' in n], 'a path of ours: {}', r.names)
+    for t in waits.threads:
+        equal('thread {}'.format(t.thread), t.omp,
+              total([r for r in waits.records if r.thread == t.thread and r.kind == 'omp'], 'wait'))
+        equal('losses', (t.overflow, t.holds_lost, t.missed, t.wait_begin), (0, 0, 0, 0))
+    for r in waits.regions:
+        mine = [t for t in waits.team if t.region == r.id]
+        for key in ('time', 'wait', 'join', 'fork', 'tasks'):
+            equal('{} of {}'.format(key, r.names), r[key], total(mine, key))
+        equal('count of {}'.format(r.names), (r.threads, r.open, r.untimed, r.lost), (total(mine, 'count'), 0, 0, 0))
+        check(r.longest <= r.elapsed and r.useful_longest <= r.longest and r.time + r.join <= r.threads * r.elapsed,
+              'sums: {}', r)
 
 
-def truths(run):
-    return {f[1]: int(f[2]) for f in (line.split() for line in run.out.splitlines()) if f[0] == 'truth'}
+def imbalance(waits, truth, team):
+    r, = region(waits, 'imbalanced')
+    near(truth, 'join', r.join, 'imbalanced', waits=ROUNDS)
+    equal('team', (r.count, r.threads, r.threads_min, r.threads_max, r.level), (ROUNDS, ROUNDS * team, team, team, 1))
+    check(r.wait < 2e6, 'inside: {}', r)
+    if team > 1:
+        slow = [t for t in waits.team if t.region == r.id and t.number == team - 1]
+        equal('who is last', total(slow, 'last'), truth['was_last'])
+        check(total(slow, 'time') >= 60e6 * ROUNDS, 'its time: {}', slow)
+    equal('as waits', total(of(waits, 'imbalanced'), 'wait'), r.join)
+
+
+def barrier(waits, truth, team):
+    r, = region(waits, 'uneven_barrier')
+    near(truth, 'barrier', r.wait, 'uneven_barrier', waits=ROUNDS * team)
+    at = [s for s in waits.records if s.names[:1] == ['orphaned']]
+    near(truth, 'its calls', total(at, 'wait'), 'uneven_barrier', waits=ROUNDS * team)
+    equal('counts', (total(at, 'acquired'), total(at, 'last')), (ROUNDS * team, ROUNDS))
+    near(truth, 'end of a loop', total(region(waits, 'uneven_loop'), 'wait'), 'uneven_loop', waits=team)
+
+
+def turns(waits, truth, team):
+    for name, held, records in (('criticals', 'criticals_held', of(waits, '.gomp_critical_user_named')),
+                                ('locks', 'locks_held', waits.of('lock'))):
+        mine = [r for r in records if r.names[0].startswith(name)]
+        near(truth, name, total(mine, 'wait'), waits=ROUNDS)
+        near(truth, held, total(mine, 'hold'), waits=ROUNDS)
+        equal('acquired', total(mine, 'acquired'), ROUNDS * team)
+        check(team == 1 or total(mine, 'contended') > 0, 'contended: {}', mine)
+    for records in (of(waits, '.gomp_critical_user_alone'),
+                    [r for r in waits.of('lock') if r.names[0] == 'uncontended']):
+        equal('alone', total(records, 'acquired'), 1000)
+        check(total(records, 'contended') < 100, 'waits for nobody: {}', records)
+
+
+def tasks(waits, truth, team):
+    r, = region(waits, 'tasks')
+    check(r.join + r.wait <= 1.05 * truth['tasks'] + 2e6 * team, 'waits: {:.3f} ms, at most {:.3f} ms', (r.join + r.wait) / 1e6,
+          truth['tasks'] / 1e6)
+    check(total(waits.regions, 'tasks') == r.tasks and r.tasks >= 5e6, 'tasks: {}', r)
+
+
+def nested(waits, truth, team):
+    outer = [r for r in region(waits, 'nested') if r.level == 1]
+    inner = [r for r in waits.regions if r.level == 2]
+    equal('outer', (total(outer, 'count'), total(outer, 'threads')), (1, 2))
+    equal('inner', (total(inner, 'count'), total(inner, 'threads')), (2, 4))
+    check(total(inner, 'join') >= 10e6, 'inner: {}', inner)
+    check(total(outer, 'wait') >= total(inner, 'join') * 0.9, 'a fork in a team waits: {}', outer)
+    equal('if (0)', [(r.count, r.threads) for r in waits.regions if r.threads_max == 1 and r.names[0] == 'run'], [(1, 1)])
+
+
+def known(tap, who, make, team):
+    def run():
+        run = make().ended(0)
+        equal('output', rest(run), ['nested 808', 'alone 1', 'done'])
+        return run.out, threads.Waits(run.directory)
+
+    measured = Measured(run)
+    for name, judge in (
+            ('the file is whole', whole),
+            ('imbalance, waited for at the end of a region', imbalance),
+            ('a barrier in a function', barrier),
+            ('criticals and locks', turns),
+            ('tasks are no waiting', tasks),
+            ('teams in teams, a team of one', nested),
+    ):
+        with tap.test('{}: {}'.format(who, name)):
+            measured.test(judge, team)
 
 
 def rest(run):
@@ -147,10 +171,14 @@ def cases(tap):
 
     for name, waits in (('doacross', 20), ('turns', 4), ('taskloop', 1), ('depend', 1), ('shared', 9)):
         with tap.test('waiting in a region: {}'.format(name)):
-            done = run(name).ended(0)
-            found = whole(threads.Waits(done.directory))
-            near(name, total(region(found, name), 'wait'), truths(done)[name], waits)
-            equal('untimed', total(found.regions, 'untimed'), 0)
+            def make(name=name):
+                done = run(name).ended(0)
+                return done.out, whole(threads.Waits(done.directory))
+
+            def judge(found, truth, name=name, waits=waits):
+                near(truth, name, total(region(found, name), 'wait'), waits=waits)
+                equal('untimed', total(found.regions, 'untimed'), 0)
+            Measured(make).test(judge)
     for name, out in (('many', 'many 19999900000'), ('nested', 'nested 800'), ('teams', 'teams 450'), ('large', 'large 300'),
                       ('paused', 'paused 40'), ('same', None)):
         with tap.test('as without us: {}'.format(name)):
@@ -188,18 +216,22 @@ def cases(tap):
             equal('waits', kind, [] if more else ['omp'])
 
 
+def fortran_locks(waits, truth):
+    contended = [r for r in waits.records if r.kind == 'omp' and r.operation == 'lock' and r.wait > 1e6]
+    near(truth, 'lock', total(contended, 'wait'), waits=3)
+    equal('criticals', total(of(waits, '.gomp_critical_user_tally'), 'acquired'), 9)
+    equal('regions', sorted(r.threads for r in waits.regions), [3, 3])
+
+
 def main():
     tap = harness.Tap()
     program = threads.build('omp.c', '-fopenmp')
     for team, policy in ((4, 'passive'), (4, 'active'), (1, 'passive')):
         who = '{} thread(s), {}'.format(team, policy)
-        run = threads.record([program, str(team)], *OPTIONS, env={'OMP_WAIT_POLICY': policy}).ended(0)
-        known(tap, who, threads.Waits(run.directory), truths(run), team)
-        equal('output', rest(run), ['nested 808', 'alone 1', 'done'])
+        known(tap, who, lambda: threads.record([program, str(team)], *OPTIONS, env={'OMP_WAIT_POLICY': policy}), team)
     for mpi in harness.mpis(tap):
         program = threads.build('omp.c', '-fopenmp', '-DWITH_MPI', compiler=mpi.cc, output='omp.' + str(mpi))
-        run = mpi.profile(program, 2, ['2'], options=['-q'] + OPTIONS, env={'OMP_WAIT_POLICY': 'passive'}).ended(0)
-        known(tap, str(mpi), threads.Waits(run.directory), truths(run), 2)
+        known(tap, str(mpi), lambda: mpi.profile(program, 2, ['2'], options=['-q'] + OPTIONS, env={'OMP_WAIT_POLICY': 'passive'}), 2)
     with tap.test('everything else is as without us'):
         program = threads.build('omp_same.cpp', '-fopenmp')
         for cancel in ('true', 'false'):
@@ -214,14 +246,14 @@ def main():
     with tap.test('Fortran'):
         if harness.run(['sh', '-c', 'command -v gfortran']).rc:
             raise harness.Skip('no gfortran')
-        program = threads.build('omp_fortran.f90', '-fopenmp', compiler='gfortran')
-        run = threads.record([program], *OPTIONS).ended(0)
-        equal('output', rest(run), ['total 48'])
-        waits = threads.Waits(run.directory)
-        contended = [r for r in waits.records if r.kind == 'omp' and r.operation == 'lock' and r.wait > 1e6]
-        near('lock', total(contended, 'wait'), truths(run)['lock'], 3)
-        equal('criticals', total(of(waits, '.gomp_critical_user_tally'), 'acquired'), 9)
-        equal('regions', sorted(r.threads for r in waits.regions), [3, 3])
+        lost = threads.build('../mpi/lost.c', '-c', output='lost.o')
+        program = threads.build('omp_fortran.f90', lost, '-fopenmp', compiler='gfortran')
+
+        def fortran():
+            run = threads.record([program], *OPTIONS).ended(0)
+            equal('output', rest(run), ['total 48'])
+            return run.out, threads.Waits(run.directory)
+        Measured(fortran).test(fortran_locks)
     with tap.test('a libgomp that only a plugin sees'):
         plugin = threads.build('omp_plugin.c', '-fopenmp', '-DPLUGIN', '-shared', '-fPIC', output='plugin.so')
         program = threads.build('omp_plugin.c', output='omp_plugin')

@@ -1,5 +1,5 @@
-/* OpenMP in less usual ways, one a run: argument 1. Prints what was computed, and "truth NAME NANOSECONDS",
- * which the program measured itself.
+/* OpenMP in less usual ways, one a run: argument 1. Prints what was computed, and "truth NAME NS LESS MORE"
+ * (measured.py), which the program measured itself.
  *
  *     doacross     two threads pass iterations on; the waits for the iteration before
  *     turns        an ordered loop, of whose iterations only some have something ordered
@@ -16,6 +16,7 @@
  *     hung         killed while a thread waits at a barrier, after a task; with another argument: in the task
  *     same         host teams, target regions, OpenMP's resources given back, its own number of threads
  */
+#define _GNU_SOURCE
 #include "omp_clock.h"
 
 #include <omp.h>
@@ -35,85 +36,114 @@
 void fvmpi_pause(void) __attribute__((weak));
 void fvmpi_resume(void) __attribute__((weak));
 
+/* A wait that a thread measures: what it lost in it is not waiting. */
+struct wait {
+    int64_t lost;
+    double begin;
+};
+
+static struct wait begin_wait(void)
+{
+    struct wait w = { .lost = lost_ns() };
+
+    w.begin = omp_get_wtime();
+    return w;
+}
+
+static void end_wait(struct wait w, double *sum, int64_t *lost)
+{
+    *sum += omp_get_wtime() - w.begin;
+    *lost += lost_ns() - w.lost;
+}
+
 SITE void doacross(void)
 {
     double sum = 0;
+    int64_t lost = 0;
     int last = 0;
 
-#pragma omp parallel for ordered(1) schedule(static, 1) num_threads(2) reduction(+ : sum)
+#pragma omp parallel for ordered(1) schedule(static, 1) num_threads(2) reduction(+ : sum, lost)
     for (int i = 0; i < 12; i++) {
-        double before = omp_get_wtime();
+        struct wait wait = begin_wait();
 #pragma omp ordered depend(sink : i - 1)
-        sum += omp_get_wtime() - before;
+        end_wait(wait, &sum, &lost);
         hold(3);
         last = i;
 #pragma omp ordered depend(source)
     }
     double ull = 0;
-#pragma omp parallel for ordered(2) schedule(static, 1) num_threads(2) reduction(+ : ull)
+#pragma omp parallel for ordered(2) schedule(static, 1) num_threads(2) reduction(+ : ull, lost)
     for (unsigned long long i = 1; i < 5; i++)
         for (unsigned long long k = 1; k < 3; k++) {
-            double before = omp_get_wtime();
+            struct wait wait = begin_wait();
 #pragma omp ordered depend(sink : i - 1, k) depend(sink : i, k - 1)
-            ull += omp_get_wtime() - before;
+            end_wait(wait, &ull, &lost);
             hold(3);
 #pragma omp ordered depend(source)
         }
-    truth("doacross", sum + ull);
+    truth("doacross", sum + ull, lost, 0);
     printf("last %d\n", last);
 }
 
 /* Thread 1 has no ordered region in its first iteration: it waits for its turn where it asks for the next
- * one. */
+ * one, which is known when it has that. */
 SITE void turns(void)
 {
-    double came = 0, left = 0, sum = 0;
+    double sum = 0;
+    int64_t lost = 0;
 
-#pragma omp parallel num_threads(2) reduction(+ : sum)
+#pragma omp parallel num_threads(2) reduction(+ : sum, lost)
+    {
+        struct wait asked = { 0, 0 };
 #pragma omp for ordered schedule(static, 1) nowait
-    for (int i = 0; i < 4; i++) {
-        if (i == 1) {
-            came = omp_get_wtime();
-            continue;
-        }
-        if (i == 0)
-            hold(20);
-        double before = omp_get_wtime();
+        for (int i = 0; i < 4; i++) {
+            if (i == 1) {
+                asked = begin_wait();
+                continue;
+            }
+            if (asked.begin > 0)
+                end_wait(asked, &sum, &lost);
+            if (i == 0)
+                hold(20);
+            struct wait wait = begin_wait();
 #pragma omp ordered
-        {
-            sum += omp_get_wtime() - before;
-            hold(5);
+            {
+                end_wait(wait, &sum, &lost);
+                hold(5);
+            }
         }
-        if (i == 0)
-            left = omp_get_wtime();
     }
-    truth("turns", sum + (left > came ? left - came : 0));
+    truth("turns", sum, lost, 0);
 }
 
+/* The maker waits, except in tasks of its own. */
 SITE void taskloop(void)
 {
-    double done[2] = { 0, 0 };
+    double sum = 0, mine = 0;
+    int64_t lost = 0;
 
 #pragma omp parallel num_threads(2)
 #pragma omp single nowait
     {
-        bool mine[2] = { false, false };
         int me = omp_get_thread_num();
-        double end;
-#pragma omp taskloop num_tasks(2) shared(done, mine)
+        struct wait wait = begin_wait();
+#pragma omp taskloop num_tasks(2) shared(mine)
         for (int i = 0; i < 2; i++) {
+            double begin = omp_get_wtime();
+
             hold(i ? 10 : 50);
-            done[i] = omp_get_wtime();
-            mine[i] = omp_get_thread_num() == me;
+            if (omp_get_thread_num() == me)
+                mine += omp_get_wtime() - begin;
         }
-        end = omp_get_wtime();
-        truth("taskloop", mine[0] && mine[1] ? 0 : mine[0] ? end - done[0] : mine[1] ? end - done[1] : -1);
+        end_wait(wait, &sum, &lost);
     }
+    truth("taskloop", sum - mine, lost, 0);
 }
 
 SITE void depend(void)
 {
-    double before = 0, begun = 0;
+    double waited = 0;
+    int64_t lost = 0;
     int value = 0, other = 0, who = -1;
 
 #pragma omp parallel num_threads(2)
@@ -126,14 +156,14 @@ SITE void depend(void)
             value = 7;
         }
         hold(10); /* the other thread has it, most likely */
-        before = omp_get_wtime();
-#pragma omp task depend(in : value) if (0) shared(other)
+        struct wait wait = begin_wait();
+#pragma omp task depend(in : value) if (0) shared(other, waited, lost)
         {
-            begun = omp_get_wtime();
+            end_wait(wait, &waited, &lost);
             other = value;
             hold(20);
         }
-        truth("depend", who == omp_get_thread_num() ? 0 : begun - before);
+        truth("depend", who == omp_get_thread_num() ? 0 : waited, lost, 0);
     }
     printf("depend %d\n", other);
 }
@@ -141,31 +171,32 @@ SITE void depend(void)
 SITE void shared(void)
 {
     double sum = 0;
+    int64_t lost = 0;
     int value = 0;
 
-#pragma omp parallel num_threads(3) firstprivate(value) reduction(+ : sum)
+#pragma omp parallel num_threads(3) firstprivate(value) reduction(+ : sum, lost)
     {
-        double before = omp_get_wtime();
+        struct wait wait = begin_wait();
         bool is_mine = false;
 #pragma omp barrier
 #pragma omp single copyprivate(value)
         {
-            sum += omp_get_wtime() - before;
+            end_wait(wait, &sum, &lost);
             hold(20);
             value = 5;
             is_mine = true;
-            before = omp_get_wtime();
+            wait = begin_wait();
         }
-        sum += omp_get_wtime() - before;
+        end_wait(wait, &sum, &lost);
         if (value != 5)
             puts("not shared");
         if (!is_mine)
             hold(20); /* the other one comes first, and waits */
-        before = omp_get_wtime();
+        wait = begin_wait();
 #pragma omp barrier
-        sum += omp_get_wtime() - before;
+        end_wait(wait, &sum, &lost);
     }
-    truth("shared", sum);
+    truth("shared", sum, lost, 0);
 }
 
 SITE void many(void)

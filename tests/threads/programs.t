@@ -4,7 +4,6 @@ fvmpi and without, and a report of what their threads really do. pbzip2 has a qu
 gearmand is a C++ server with threads for its connections."""
 import contextlib
 import hashlib
-import json
 import os
 import random
 import shutil
@@ -57,7 +56,7 @@ def started(command, options):
 def profile(directory):
     """The report; the text of all views has to come, too."""
     harness.run([harness.FVMPI, 'report', directory, '--all']).ended(0)
-    return json.loads(harness.run([harness.FVMPI, 'report', directory, '--json', '-']).ended(0).out)
+    return harness.profile_of(directory)
 
 
 def sums(folder):
@@ -106,8 +105,8 @@ def at_work(found, kind, threads_of_phase, instances):
     """There is one phase of so many threads. Under AddressSanitizer, all threads begin in it."""
     if os.environ.get('SANITIZE_FLAGS'):
         return
-    phases = [p for p in found['phases'] if (p['threads']['min'], p['threads']['max']) == (threads_of_phase,) * 2]
-    equal('phases of {} threads'.format(threads_of_phase), [(p['kind'], p['instances']) for p in phases],
+    phases = [p for p in found['phases'] if (p['team']['min'], p['team']['max']) == (threads_of_phase,) * 2]
+    equal('phases of {} threads'.format(threads_of_phase), [(p['kind'], p['instance_count']) for p in phases],
           [(kind, instances)])
     for p in phases:
         check(p['thread_s'] <= 1.001 * threads_of_phase * p['elapsed_s'], 'time of threads: {}', p)
@@ -126,10 +125,10 @@ def queue(found):
     """One producer signals each block; what is waited for is in pbzip2 itself."""
     filled = [k for k in found['locks'] if k['kind'] == 'cond' and BLOCKS in roles(k, 'holds').values()]
     check(filled, 'no condition is signalled for each block: {}', [roles(k, 'holds') for k in found['locks']])
-    waits = sum(k['wait_s']['sum'] for k in found['locks'] if k['kind'] == 'cond')
+    waits = sum(k['wait_s'] for k in found['locks'] if k['kind'] == 'cond')
     check(0 < waits < found['thread_waiting']['thread_s'], 'waited {} s at conditions', waits)
-    mutexes = [k for k in found['locks'] if k['kind'] == 'mutex' and k['acquired'] >= 2 * BLOCKS]
-    check(mutexes, 'no mutex of the queue: {}', [(k['kind'], k['acquired']) for k in found['locks']])
+    mutexes = [k for k in found['locks'] if k['kind'] == 'mutex' and k['count'] >= 2 * BLOCKS]
+    check(mutexes, 'no mutex of the queue: {}', [(k['kind'], k['count']) for k in found['locks']])
     for k in filled + mutexes:
         equal('file of ' + k['name'], {os.path.basename(module) for module, _ in roles(k, 'waits')} - {'pbzip2'}, set())
     at_work(found, 'threads', 4, 1)
@@ -148,7 +147,7 @@ def parity(file):
 def teams(found):
     """par2 computes eight parity blocks of one block after the other, each with a team."""
     at_work(found, 'omp', 4, BLOCKS)
-    barriers = [k['acquired'] for k in found['locks'] if k['kind'] == 'omp']
+    barriers = [k['count'] for k in found['locks'] if k['kind'] == 'omp']
     check(4 * BLOCKS in barriers, 'no barrier of four threads that ends each: {}', barriers)
 
 
@@ -251,7 +250,7 @@ def served(program, options):
         answers = talk(port)
     finally:
         process.send_signal(signal.SIGTERM)
-        done = harness.finish(process, limit=20)
+        done = harness.finish(process)
     check(not done.late, 'gearmand does not stop')
     for name, got in answers.items():
         equal(name, got, [(DONE, '{} {}'.format(name, i).encode()[::-1]) for i in range(JOBS)])
@@ -261,9 +260,9 @@ def served(program, options):
 def server(found):
     """Four threads for connections, and one that has the queue; each job passes its locks twice at least."""
     locks = [k for k in found['locks'] if k['kind'] == 'mutex']
-    passed = sum(k['acquired'] for k in locks)
+    passed = sum(k['count'] for k in locks)
     check(passed >= 2 * CLIENTS * JOBS, 'locks were acquired {} times', passed)
-    check(any(k['threads'] > 1 for k in locks), 'no lock is shared')
+    check(any(k['thread_count'] > 1 for k in locks), 'no lock is shared')
     at_work(found, 'threads', 4, 1)
 
 
@@ -278,7 +277,7 @@ def main():
             raise harness.Skip('a sanitizer is the allocator')
         program = threads.build('own_malloc.c', '-fno-builtin')
         for way, options in WAYS:
-            done = harness.run(started([program], options)[0], limit=20).ended(0)
+            done = harness.run(started([program], options)[0]).ended(0)
             equal(way, (done.out, done.err), ('allocated\n', ''))
     tap.done()
 

@@ -1,6 +1,7 @@
 /* Locks that are no variables of their own, and a deadlock. `report MS`: four threads share eight locks of a
  * heap and one within a struct, and each works MS ms. `report deadlock`: two threads lock two mutexes the
- * wrong way round, and the process is killed. `report compute`: four threads compute for 80 ms of CPU time.
+the wrong way round, and the process is killed. `report compute`: four threads compute for 80 ms of CPU time.
+ * `report alike`: so do two, twice, and only the address tells where.
  */
 #define _GNU_SOURCE
 #include "clock.h"
@@ -82,6 +83,21 @@ SITE static void *computes(void *arg)
     return arg;
 }
 
+static inline __attribute__((always_inline)) void both_compute(void)
+{
+    pthread_t t[2];
+
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, computes, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+}
+
+SITE static void alike(void)
+{
+    both_compute(), both_compute();
+}
+
 static void deadlock(void)
 {
     pthread_t t[2];
@@ -101,6 +117,10 @@ int main(int argc, char **argv)
 
     if (argc > 1 && !strcmp(argv[1], "deadlock"))
         deadlock();
+    if (argc > 1 && !strcmp(argv[1], "alike")) {
+        alike();
+        return 0;
+    }
     work_ms = argc > 1 ? atoi(argv[1]) : 10;
     make_buckets();
     for (int i = 0; i < 4; i++)

@@ -1,12 +1,16 @@
 /* What the trace must tell of threads, by the argument:
- *     few     a recursive mutex, one that others release, tries, readers, a condition, a detached thread, a
- * thread in a reused slot loop N  two threads that each acquire one mutex N times; prints how often it was
- * acquired refused a thread that cannot be made, and one that can killed  one thread waits for what another
- * holds, then the process is killed */
+ *
+ *     few       a recursive mutex, one that others release, tries, readers, a condition, a detached thread
+ *     loop N    two threads that each acquire one mutex N times; prints how often it was acquired
+ *     refused   a thread that cannot be made, and one that can
+ *     last      threads that come last to a barrier by turns: those who waited run before the last one does
+ *     killed    one thread waits for what another holds, then the process is killed */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +151,50 @@ static void refused(void)
     pthread_join(t, NULL);
 }
 
+enum { TURNS = 6 };
+static pthread_barrier_t met;
+static int came; /* to the next barrier */
+
+/* Number 1 gives way to any other thread that can run, the moment that it lets it go. */
+SITE static void *meets(void *arg)
+{
+    int number = *(const int *)arg;
+    struct sched_param none = { 0 };
+
+    if (number && sched_setscheduler(0, SCHED_IDLE, &none))
+        exit(3);
+    for (int turn = 0; turn < TURNS; turn++) {
+        bool is_last = turn % 2 == number;
+
+        while (is_last && __atomic_load_n(&came, __ATOMIC_ACQUIRE) < turn + 1)
+            usleep(1000);
+        if (is_last)
+            usleep(10000); /* the other one is in it */
+        else
+            __atomic_fetch_add(&came, 1, __ATOMIC_RELEASE);
+        pthread_barrier_wait(&met);
+    }
+    return arg;
+}
+
+/* On one processor. */
+static void last(void)
+{
+    int numbers[2] = { 0, 1 }, processor = sched_getcpu();
+    pthread_t t[2];
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    if (sched_setaffinity(0, sizeof(one), &one))
+        exit(3);
+    pthread_barrier_init(&met, NULL, 2);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, meets, &numbers[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], NULL);
+}
+
 SITE static void *holds(void *arg)
 {
     pthread_mutex_lock(&held);
@@ -180,6 +228,8 @@ int main(int argc, char **argv)
         loop(atol(argv[2]));
     else if (argc > 1 && !strcmp(argv[1], "killed"))
         killed();
+    else if (argc > 1 && !strcmp(argv[1], "last"))
+        last();
     else if (argc > 1 && !strcmp(argv[1], "refused"))
         refused();
     else

@@ -1,13 +1,15 @@
-/* Parallel regions for the trace: prints "truth NAME NANOSECONDS", measured by the program itself.
- *     uneven  three times, a team of three, of which member 2 comes late
- *     task    the master runs a task at the end, and waits on
- *     nested  a team of two, each of which forks one of two
- *     asked   without a number of threads: OpenMP's own choice; the last one comes late to a barrier
- *     paused  recording is off from within a region to within a later one
- *     killed  the process is killed while the others wait at the region's end */
+/* Parallel regions for the trace: prints "truth NAME NS LESS MORE" (measured.py), measured by the program
+ * itself. uneven  three times, a team of three, of which member 2 comes late task    the master runs a task
+ * at the end, and waits on nested  a team of two, each of which forks one of two asked   without a number of
+ * threads: OpenMP's own choice; the last one comes late to a barrier paused  recording is off from within a
+ * region to within a later one killed  the process is killed while the others wait at the region's end */
+#define _GNU_SOURCE
+#include "omp_clock.h"
+
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
+
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@ void fvmpi_pause(void) __attribute__((weak));
 void fvmpi_resume(void) __attribute__((weak));
 
 static double came[TEAM], waited;
+static int64_t lost; /* since they came */
 
 static void rest(long ms)
 {
@@ -36,16 +39,17 @@ SITE static void uneven(void)
 {
 #pragma omp parallel num_threads(TEAM)
     {
+        settle(&lost);
         if (omp_get_thread_num() == TEAM - 1)
             rest(40);
-        came[omp_get_thread_num()] = omp_get_wtime();
+        came[omp_get_thread_num()] = arrive();
     }
     for (int i = 0; i < TEAM; i++)
         waited += came[TEAM - 1] - came[i];
 }
 
 /* The master, at the barrier, runs the other's task, and then waits. */
-SITE static void task(void)
+SITE static double task(void)
 {
     double done = 0, late = 0;
 
@@ -54,12 +58,12 @@ SITE static void task(void)
 #pragma omp task shared(done)
         {
             rest(20);
-            done = omp_get_wtime();
+            done = arrive();
         }
         rest(60);
-        late = omp_get_wtime();
+        late = arrive();
     }
-    printf("truth task %.0f\n", 1e9 * (late - done));
+    return late - done;
 }
 
 SITE static void nested(void)
@@ -67,6 +71,7 @@ SITE static void nested(void)
     omp_set_max_active_levels(2);
 #pragma omp parallel num_threads(2)
     {
+        settle(&lost);
 #pragma omp parallel num_threads(2)
         rest(5);
         STAY;
@@ -129,9 +134,12 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < ROUNDS; i++)
         uneven();
-    printf("truth uneven %.0f\n", 1e9 * waited);
-    task();
+    lost += team_lost(TEAM);
+    truth("uneven", waited, lost, TEAM * lost);
+    lost = 0;
+    waited = task();
     nested();
+    truth("task", waited, lost, lost);
     asked();
 #ifdef WITH_MPI
     MPI_Finalize();

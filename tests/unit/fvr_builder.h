@@ -3,7 +3,7 @@
 #ifndef FVR_BUILDER_H
 #define FVR_BUILDER_H
 
-#include "report/experiment.h"
+#include "experiment/experiment.h"
 #include "trace/format.h"
 
 struct fvr_stream {

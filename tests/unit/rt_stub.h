@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 const struct fv_function fv_functions[] = {
-    { "MPI_Send", FV_CLASS_P2P, FV_WAIT_P2P },
-    { "MPI_Allreduce", FV_CLASS_COLLECTIVE, FV_WAIT_NXN },
-    { "MPI_Startall", FV_CLASS_P2P, FV_WAIT_NONE },
+    { "MPI_Send", FV_CLASS_P2P, FV_RULE_P2P },
+    { "MPI_Allreduce", FV_CLASS_COLLECTIVE, FV_RULE_NXN },
+    { "MPI_Startall", FV_CLASS_P2P, FV_RULE_NONE },
 };
 const unsigned fv_function_count = 3;
 

@@ -5,9 +5,11 @@
 #include "trace_builder.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -277,6 +279,32 @@ static void root_waits_for_first_and_last(void **state)
     end_run(&r);
 }
 
+/* The steps fill the file: what the root waited for is known only when the last answer comes, and has no room
+ * any more. */
+static void no_room_for_an_answer_is_a_failure(void **state)
+{
+    const struct fv_analysis_options options = { .directory = "/tmp", .memory = memory };
+    struct rlimit was, limit;
+    struct run r;
+
+    (void)state;
+    begin_run(&r, RANKS_MAX);
+    for (unsigned i = 0; i < RANKS_MAX; i++) {
+        EVENT(at(&r, i, REDUCE, 100 + 100 * i, 500 + i), COLLECTIVE, 1, 0, i ? 4 : 0, i ? 0 : 4, 0);
+        end_file(&r.files[i], &r.events[i], NULL);
+    }
+    merge_files(&r.merge, r.files, r.ranks);
+    getrlimit(RLIMIT_FSIZE, &was);
+    limit = (struct rlimit){ RANKS_MAX * FV_STEPS_A_BLOCK * sizeof(struct fv_step), was.rlim_max };
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    bool good = fv_analyse(&r.analysis, &r.merge, &options);
+    setrlimit(RLIMIT_FSIZE, &was);
+    assert_true(r.analysis.steps.lines[0].count > 0);
+    assert_false(good);
+    end_run(&r);
+}
+
 /* ---- who is to blame ---- */
 
 /* Rank 0 makes rank 1 late, and so rank 2: what rank 2 waits falls on rank 0, but for the 20 that rank 1
@@ -502,6 +530,7 @@ int main(void)
         BOTH(lone_messages_are_counted),
         BOTH(last_one_is_waited_for),
         BOTH(root_waits_for_first_and_last),
+        cmocka_unit_test_setup(no_room_for_an_answer_is_a_failure, with_little),
         BOTH(delays_go_back_to_their_origin),
         BOTH(critical_path_follows_the_late_one),
         BOTH(ideal_network_keeps_the_order),

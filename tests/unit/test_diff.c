@@ -14,7 +14,8 @@
 #include <jansson.h>
 
 #include "fvr_builder.h"
-#include "report/diff.h"
+#include "diff/diff.h"
+#include "views/views.h"
 
 #define MS UINT64_C(1000000)
 
@@ -244,6 +245,25 @@ static void join_unknown(void **state)
 
 static struct fv_diff diff;
 
+static const struct fv_analysed *analysed; /* of the next run */
+static bool logged;                        /* its calls are barriers, of which the log has those of `first` */
+
+/* Who wrote a rank file of run(). */
+static uint64_t identity_of(int rank)
+{
+    struct fv_reader *reader;
+    struct fvr file;
+    char why[200];
+
+    fvr_init(&file, rank, 2);
+    fvr_finish(&file);
+    assert_int_equal(fv_reader_open_memory(file.bytes, file.size, &reader, why, sizeof(why)), 0);
+    uint64_t process = fv_file_identity(reader).process;
+    fv_reader_free(reader);
+    fvr_release(&file);
+    return process;
+}
+
 /* A run of so many ranks: `first` at f:10 (each rank ms[0] milliseconds in 2 calls of 100 bytes), `second` at
  * g:30 unless ms[1] is 0, where rank 0 takes nothing. Lines are moved by `moved` in another build. */
 static void run(unsigned side, int ranks, const unsigned ms[2], unsigned moved)
@@ -258,7 +278,10 @@ static void run(unsigned side, int ranks, const unsigned ms[2], unsigned moved)
         const uint64_t halves[] = { ms[0] * MS / 2, ms[0] * MS / 2 }, whole = ms[1] * MS;
 
         fvr_init(&file[i], i, ranks);
-        fvr_function(&file[i], 1, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+        if (logged)
+            fvr_function(&file[i], 1, FV_CLASS_COLLECTIVE, FV_RULE_BARRIER, "MPI_Barrier");
+        else
+            fvr_function(&file[i], 1, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
         fvr_module(&file[i], "/b/app", 0, moved ? "9123456789abcdef0123" : "0123456789abcdef0123");
         snprintf(file[i].header.program, sizeof(file[i].header.program), "/b/app");
         fvr_comm(&file[i], 1, FV_COMM_WORLD, i, ranks);
@@ -266,14 +289,18 @@ static void run(unsigned side, int ranks, const unsigned ms[2], unsigned moved)
         fvr_path(&file[i], 1, 1, 10);
         fvr_path(&file[i], 1, 1, 30);
         fvr_cell(&file[i], 0, 2, 1, 1, halves, 2, 100, 0);
+        for (uint32_t k = 0; logged && k < 2; k++)
+            fvr_collective(&file[i], 0, 0, k, 0, 1100 * MS + k * 100 * MS + (uint64_t)i * 2 * MS,
+                           1105 * MS + k * 100 * MS);
         if (ms[1] && i)
             fvr_cell(&file[i], 0, 3, 1, 1, &whole, 1, 10, 0);
         fvr_thread(&file[i], 0, true, 2, (ms[0] + (i ? ms[1] : 0)) * MS, NULL);
         fvr_join(&file[i], &experiment);
     }
     fv_experiment_choose(&experiment);
+    experiment.analysed = analysed;
     fv_model_build(&model, &experiment);
-    fv_symbols_resolve(&symbols, &model, false);
+    fv_model_resolve(&symbols, &model, false);
     for (size_t i = 0; i < symbols.frame_count; i++) {
         struct fv_frame *f = &symbols.frames[i];
 
@@ -281,7 +308,8 @@ static void run(unsigned side, int ranks, const unsigned ms[2], unsigned moved)
         f->file = "/src/a.c";
         f->line = (uint32_t)f->offset + moved;
     }
-    fv_diff_add(&diff, side, &model, &symbols);
+    fv_diff_add(&diff, side,
+                &(struct fv_profile){ &model, &symbols, NULL, .recorded_problems = model.problems.count });
     fv_symbols_release(&symbols);
     fv_model_release(&model);
     fv_experiment_release(&experiment);
@@ -378,65 +406,83 @@ static void absent_in_a_run(void **state)
 
 /* ---- analysis.json ---- */
 
-static char directory[64];
-
-static void analysis(unsigned side, const char *schema, unsigned ranks, double wait_s)
+/* What fvunify found of a run on two ranks: MPI_Send in f waits, and so does what is in no call path of the
+ * profile. NULL: nothing. */
+static void analysed_run(unsigned side, const unsigned ms[2], double wait_s, uint64_t process)
 {
-    char name[100];
+    uint64_t path =
+        fv_key_frame(FV_KEY_ROOT, fv_key_module((const uint8_t *)"0123456789abcdef0123", 20, "/b/app"), 20);
+    struct fv_analysed_part parts[] = { { .rank = 0, .count = 2, .time_s = ms[0] * 1e-3, .wait_s = wait_s },
+                                        { .rank = 1, .count = 2, .time_s = (ms[0] + ms[1]) * 1e-3 },
+                                        { .rank = 1, .wait_s = 0.006 } };
+    struct fv_analysed_rank ranks[] = { { .rank = 0 }, { .rank = 1 } };
+    struct fv_analysed_site sites[] = { { .id = 1, .first_part = 0, .parts = 2 },
+                                        { .id = 2, .key = 1, .first_part = 2, .parts = 1 } };
+    struct fv_analysed a = { .world_size = 2,
+                             .one_clock = true,
+                             .ideal_s = 0.9 / 0.8, /* rank 0 computes longest, 0.9 s of 1 s */
+                             .ranks = ranks,
+                             .rank_count = 2,
+                             .sites = sites,
+                             .site_count = 2,
+                             .parts = parts,
+                             .part_count = 3 };
 
-    snprintf(directory, sizeof(directory), "/tmp/fvmpi-test-diff-XXXXXX");
-    assert_non_null(mkdtemp(directory));
-    snprintf(name, sizeof(name), "%s/analysis.json", directory);
-    FILE *f = fopen(name, "w");
-    assert_non_null(f);
-    fprintf(
-        f,
-        "{\"schema\": \"%s\", \"run\": {\"ranks\": %u}, \"efficiency\": {\"serialization\": 0.8, "
-        "\"transfer\": null},"
-        "\"callsites\": [{\"function\": \"MPI_Send\", \"wait_s\": %g, \"path\": ["
-        "{\"function\": \"f\", \"file\": \"/src/a.c\", \"line\": 10, \"module\": \"/b/app\", \"offset\": 10},"
-        "{\"function\": \"main\", \"file\": \"/src/a.c\", \"line\": 20, \"module\": \"/b/app\", \"offset\": "
-        "20}]},"
-        "{\"function\": \"MPI_Send\", \"wait_s\": 0.006, \"path\": []}]}",
-        schema, ranks, wait_s);
-    assert_int_equal(fclose(f), 0);
-    fv_diff_add_analysis(&diff, side, directory);
-    unlink(name);
-    rmdir(directory);
+    path = fv_key_frame(path, fv_key_module((const uint8_t *)"0123456789abcdef0123", 20, "/b/app"), 10);
+    sites[0].key = fv_key_call(path, fv_key_function("MPI_Send"));
+    for (unsigned i = 0; i < 2; i++)
+        ranks[i].identity = (struct fv_file_identity){ identity_of((int)i) ^ process, 0 };
+    analysed = &a;
+    run(side, 2, ms, 0);
+    analysed = NULL;
 }
 
 static void waits_of_the_trace(void **state)
 {
     (void)state;
-    run(0, 2, (unsigned[]){ 100, 0 }, 0);
-    analysis(0, "fvmpi-analysis-1", 2, 0.02);
-    run(1, 2, (unsigned[]){ 100, 40 }, 0);
-    analysis(1, "fvmpi-analysis-1", 2, 0.1);
+    analysed_run(0, (unsigned[]){ 100, 0 }, 0.02, 0);
+    analysed_run(1, (unsigned[]){ 100, 40 }, 0.1, 0);
     fv_diff_compute(&diff);
     assert_int_equal(diff.waits, FV_WAITS_ANALYSIS);
     near(row_of("f")->change[FV_DIFF_WAIT].mean[0], 0.01, 1e-9);
     near(row_of("f")->change[FV_DIFF_WAIT].change, 0.04, 1e-9);
     near(row_of("f")->change[FV_DIFF_EFFICIENCY].mean[1], 0.5, 1e-6);
-    near(row_of("g")->change[FV_DIFF_WAIT].mean[1], 0, 1e-9);
+    assert_int_equal(row_of("f")->wait_kind, FV_WAIT_EXACT);
     near(diff.run[FV_RUN_WAIT].mean[0], 0.013, 1e-9); /* with what is in no known call path ... */
     near(diff.run[FV_RUN_SERIALIZATION].mean[1], 0.8, 1e-9);
-    assert_true(isnan(diff.run[FV_RUN_TRANSFER].mean[0]));
+    near(diff.run[FV_RUN_TRANSFER].mean[0], 0.9 / 0.8, 1e-9);
     assert_int_equal(diff.notes.count, 2); /* ... which is said of both */
 }
 
+/* The sum of what is exact and what is not known is an estimate, as in the report of a run. */
+static void waits_partly_unknown(void **state)
+{
+    (void)state;
+    logged = true;
+    run(0, 2, (unsigned[]){ 10, 20 }, 0);
+    run(1, 2, (unsigned[]){ 10, 20 }, 0);
+    logged = false;
+    fv_diff_compute(&diff);
+    assert_int_equal(row_of("f")->wait_kind, FV_WAIT_EXACT);
+    near(row_of("f")->change[FV_DIFF_WAIT].mean[0], 0.002, 1e-9); /* 4 ms of one of two ranks */
+    assert_int_equal(row_of("g")->wait_kind, FV_WAIT_UNKNOWN);
+    assert_int_equal(diff.function_count, 1);
+    assert_int_equal(diff.functions[0].wait_kind, FV_WAIT_ESTIMATE);
+}
+
+/* One analysis is missing, one is of other files: then the profiles' own waiting is compared. */
 static void waits_of_some_traces(void **state)
 {
     (void)state;
-    run(0, 2, (unsigned[]){ 100, 0 }, 0);
-    analysis(0, "fvmpi-analysis-1", 2, 0.02);
+    analysed_run(0, (unsigned[]){ 100, 0 }, 0.02, 0);
     run(1, 2, (unsigned[]){ 100, 40 }, 0);
-    analysis(1, "fvmpi-analysis-1", 3, 0.1);
-    run(1, 2, (unsigned[]){ 100, 40 }, 0);
-    analysis(1, "else", 2, 0.1);
+    analysed_run(1, (unsigned[]){ 100, 40 }, 0.1, 1);
     fv_diff_compute(&diff);
     assert_int_equal(diff.waits, FV_WAITS_PROFILE);
-    assert_true(isnan(diff.run[FV_RUN_SERIALIZATION].mean[0]));
-    assert_int_equal(diff.notes.count, 3); /* two left out, and why none is used */
+    assert_true(isnan(diff.run[FV_RUN_SERIALIZATION].mean[0]) && isnan(diff.run[FV_RUN_TRANSFER].mean[0]));
+    assert_int_equal(row_of("f")->wait_kind, FV_WAIT_UNKNOWN); /* nothing waits beyond the fastest */
+    near(row_of("f")->change[FV_DIFF_WAIT].mean[0], 0, 1e-9);
+    assert_int_equal(diff.notes.count, 2); /* one left out, and why none is used */
 }
 
 /* ---- views ---- */
@@ -504,8 +550,8 @@ static void text_noise(void **state)
 
 static void json(void **state)
 {
-    static const char *const keys[] = { "schema", "a",     "b",   "noise_known", "waits",
-                                        "joined", "notes", "run", "functions",   "callsites" };
+    static const char *const keys[] = { "schema",      "comparison",    "runs_a",    "runs_b",
+                                        "run_changes", "mpi_functions", "callsites", "problems" };
     (void)state;
     run(0, 2, (unsigned[]){ 100, 40 }, 0);
     run(1, 2, (unsigned[]){ 200, 0 }, 5);
@@ -516,14 +562,17 @@ static void json(void **state)
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         assert_non_null(json_object_get(root, keys[i]));
     site = json_array_get(json_object_get(root, "callsites"), 0);
-    time = json_object_get(site, "time_s");
+    time = json_array_get(json_object_get(site, "changes"), FV_DIFF_TIME);
+    assert_string_equal(json_string_value(json_object_get(time, "metric")), "time_s");
+    assert_string_equal(json_string_value(json_object_get(time, "unit")), "s");
     near(json_number_value(json_object_get(time, "change")), 0.1, 1e-6);
     near(json_number_value(json_object_get(time, "ratio")), 2, 1e-6);
     assert_true(json_is_null(json_object_get(time, "significant")));
     assert_string_equal(json_string_value(json_object_get(site, "joined")), "names");
     assert_int_equal(json_array_size(json_object_get(site, "path_b")), 2);
-    assert_true(
-        json_is_null(json_object_get(json_array_get(json_object_get(root, "callsites"), 1), "path_b")));
+    site = json_array_get(json_object_get(root, "callsites"), 1);
+    assert_string_equal(json_string_value(json_object_get(site, "joined")), "only_a");
+    assert_int_equal(json_array_size(json_object_get(site, "path_b")), 0);
     json_decref(root);
     free(said);
 }
@@ -543,6 +592,7 @@ int main(void)
         cmocka_unit_test_teardown(commands, release),
         cmocka_unit_test_teardown(absent_in_a_run, release),
         cmocka_unit_test_teardown(waits_of_the_trace, release),
+        cmocka_unit_test_teardown(waits_partly_unknown, release),
         cmocka_unit_test_teardown(waits_of_some_traces, release),
         cmocka_unit_test_teardown(text, release),
         cmocka_unit_test_teardown(text_noise, release),

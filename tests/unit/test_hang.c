@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "fvr_builder.h"
-#include "report/hang.h"
+#include "profile/hang/hang.h"
 
 #define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)
@@ -23,15 +23,15 @@ static struct fv_model model;
 
 static void name_functions(struct fvr *f)
 {
-    fvr_function(f, F_SEND, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
-    fvr_function(f, F_RECV, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Recv");
-    fvr_function(f, F_BARRIER, FV_CLASS_COLLECTIVE, FV_WAIT_BARRIER, "MPI_Barrier");
-    fvr_function(f, F_BCAST, FV_CLASS_COLLECTIVE, FV_WAIT_FROM_ROOT, "MPI_Bcast");
-    fvr_function(f, F_REDUCE, FV_CLASS_COLLECTIVE, FV_WAIT_TO_ROOT, "MPI_Reduce");
-    fvr_function(f, F_SCAN, FV_CLASS_COLLECTIVE, FV_WAIT_SCAN, "MPI_Scan");
-    fvr_function(f, F_WAITALL, FV_CLASS_COMPLETION, FV_WAIT_P2P, "MPI_Waitall");
-    fvr_function(f, F_FENCE, FV_CLASS_RMA, FV_WAIT_P2P, "MPI_Win_fence");
-    fvr_function(f, F_FINALIZE, FV_CLASS_INIT, FV_WAIT_BARRIER, "MPI_Finalize");
+    fvr_function(f, F_SEND, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
+    fvr_function(f, F_RECV, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Recv");
+    fvr_function(f, F_BARRIER, FV_CLASS_COLLECTIVE, FV_RULE_BARRIER, "MPI_Barrier");
+    fvr_function(f, F_BCAST, FV_CLASS_COLLECTIVE, FV_RULE_FROM_ROOT, "MPI_Bcast");
+    fvr_function(f, F_REDUCE, FV_CLASS_COLLECTIVE, FV_RULE_TO_ROOT, "MPI_Reduce");
+    fvr_function(f, F_SCAN, FV_CLASS_COLLECTIVE, FV_RULE_SCAN, "MPI_Scan");
+    fvr_function(f, F_WAITALL, FV_CLASS_COMPLETION, FV_RULE_P2P, "MPI_Waitall");
+    fvr_function(f, F_FENCE, FV_CLASS_RMA, FV_RULE_P2P, "MPI_Win_fence");
+    fvr_function(f, F_FINALIZE, FV_CLASS_INIT, FV_RULE_BARRIER, "MPI_Finalize");
 }
 
 /* The last communicator of the last file: its handle, and how many collective calls there were. */

@@ -17,8 +17,9 @@
 #include <link.h>
 
 #include "fvr_builder.h"
+#include "json_rows.h"
 #include "base/options.h"
-#include "report/views.h"
+#include "views/views.h"
 
 #define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)
@@ -41,7 +42,8 @@ static struct fvr file[RANKS];
 static struct fv_experiment experiment;
 static struct fv_model model;
 static struct fv_symbols symbols;
-static struct fv_view view = { &model, &symbols };
+static const struct fv_cost_profile no_costs;
+static struct fv_profile view = { &model, &symbols, &no_costs, 0 };
 static char *output;
 static size_t output_bytes;
 
@@ -87,7 +89,7 @@ static void build(int ranks)
         fvr_join(&file[i], &experiment);
     fv_experiment_choose(&experiment);
     fv_model_build(&model, &experiment);
-    fv_symbols_resolve(&symbols, &model, true);
+    fv_model_resolve(&symbols, &model, true);
     fv_sites_merge(&model, &symbols);
 }
 
@@ -199,12 +201,12 @@ static json_t *json(void)
 
     free(output);
     out = open_memstream(&output, &output_bytes);
-    assert_int_equal(fv_view_json(&view, out), 0);
+    assert_int_equal(fv_view_json(&view, FV_JSON_RANKS_ALL, out), 0);
     fclose(out);
     json_t *root = json_loads(output, 0, &error);
     if (!root)
         fail_msg("%s at %d", error.text, error.position);
-    return root;
+    return json_plainly(root);
 }
 
 static double number(const json_t *object, const char *key)
@@ -333,12 +335,12 @@ static void tells_roles_of_sites(void **state)
     lock = json_array_get(json_object_get(root, "locks"), 0);
     assert_string_equal(json_string_value(json_object_get(lock, "kind")), "mutex");
     assert_string_equal(json_string_value(json_object_get(lock, "name")), "app+0x5000");
-    assert_near(number(json_object_get(lock, "wait_s"), "sum"), 0.080, 1e-9);
-    assert_near(number(json_object_get(lock, "wait_s"), "max"), 0.006, 1e-9);
+    assert_near(number(lock, "wait_s"), 0.080, 1e-9);
+    assert_near(number(lock, "wait_max_s"), 0.006, 1e-9);
     assert_near(number(lock, "hold_s"), 0.196, 1e-9);
     s = site(lock, "waits", 0x300, true);
     assert_int_equal(number(s, "count"), 40);
-    assert_int_equal(number(s, "contended"), 40);
+    assert_int_equal(number(s, "contended_count"), 40);
     assert_near(number(s, "wait_s"), 0.080, 1e-9);
     assert_int_equal(json_array_size(json_object_get(s, "path")), 3);
     s = site(lock, "waits", 0x300, false);
@@ -348,10 +350,10 @@ static void tells_roles_of_sites(void **state)
     assert_near(number(s, "hold_s"), 0.036, 1e-9);
     s = site(lock, "holds", 0x400, true);
     assert_int_equal(number(s, "count"), 4);
-    assert_int_equal(number(s, "contended"), 40);
+    assert_int_equal(number(s, "contended_count"), 40);
     assert_near(number(s, "wait_s"), 0.060, 1e-9);
     s = site(lock, "waits", 0x400, true);
-    assert_int_equal(number(s, "failed"), 16);
+    assert_int_equal(number(s, "failed_count"), 16);
     assert_int_equal(json_array_size(json_object_get(lock, "per_rank")), 2);
     assert_near(number(json_array_get(json_object_get(lock, "per_rank"), 1), "wait_s"), 0.050, 1e-9);
     json_decref(root);
@@ -373,7 +375,7 @@ static void holds_unasked_are_null(void **state)
     root = json();
     lock = json_array_get(json_object_get(root, "locks"), 0);
     assert_true(json_is_null(json_object_get(lock, "hold_s")));
-    assert_true(json_is_null(json_object_get(lock, "owner_changes")));
+    assert_true(json_is_null(json_object_get(lock, "owner_change_count")));
     assert_int_equal(json_array_size(json_object_get(lock, "sites")), 1);
     json_decref(root);
 }
@@ -463,7 +465,7 @@ static void names_who_comes_last(void **state)
     root = json();
     lock = json_array_get(json_object_get(root, "locks"), 0);
     assert_int_equal(json_array_size(json_object_get(lock, "per_thread")), 4);
-    assert_int_equal(number(json_array_get(json_object_get(lock, "per_thread"), 2), "last"), 9);
+    assert_int_equal(number(json_array_get(json_object_get(lock, "per_thread"), 2), "last_count"), 9);
     json_decref(root);
     assert_non_null(
         strstr(text(100), "thread 2 in 9 of 10 rounds; a thread waited 1.00 ms to 10.0 ms in all"));
@@ -690,12 +692,13 @@ static void tells_phases_apart(void **state)
     assert_near(fv_phase_bound(&p->sums).threads, 4, 1e-9);
     root = json();
     phase = json_array_get(json_object_get(root, "phases"), (size_t)(p - model.phases.items));
-    assert_int_equal(number(phase, "instances"), 3);
-    assert_near(number(phase, "without_waiting"), 1.25, 1e-9);
+    assert_int_equal(number(phase, "instance_count"), 3);
+    assert_near(number(json_object_get(phase, "speedup"), "without_waiting"), 1.25, 1e-9);
     assert_int_equal(json_array_size(json_object_get(phase, "per_rank")), 2);
     json_decref(root);
     assert_non_null(strstr(text(120), "Thread phases"));
-    assert_non_null(strstr(output, "1.25 x"));
+    assert_non_null(strstr(output, "no waits"));
+    assert_non_null(strstr(output, " 1.25 "));
     assert_non_null(strstr(output, "and 1 of single threads"));
 }
 
@@ -755,8 +758,8 @@ static void bounds_it_by_processors(void **state)
     phase = json_array_get(json_object_get(root, "phases"), 0);
     assert_string_equal(json_string_value(json_object_get(phase, "kind")), "threads");
     assert_near(number(phase, "queue_s"), 0.070, 1e-9);
-    assert_near(number(json_array_get(json_object_get(phase, "per_rank"), 0), "few_cpus"), 0.875, 1e-9);
-    assert_int_equal(number(phase, "cpus"), 2);
+    assert_near(number(json_array_get(json_object_get(phase, "per_rank"), 0), "speedup_lost_to_few_cpus"), 0.875, 1e-9);
+    assert_int_equal(number(phase, "cpu_count"), 2);
     assert_true(json_is_null(json_object_get(phase, "join_s")));
     json_decref(root);
     assert_non_null(strstr(text(120), "more threads than processors"));

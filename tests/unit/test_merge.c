@@ -199,11 +199,11 @@ static char *say_definitions(const struct fv_defs *d)
 
     for (size_t i = 0; i < d->function_count; i++)
         fprintf(out, "function %s %u\n", d->functions[i].name, d->functions[i].class);
-    for (size_t i = FV_MODEL_FIRST_MODULE; i < d->module_count; i++)
-        fprintf(out, "module %s %02x\n", d->modules[i].path, d->modules[i].build_id[0]);
-    for (size_t i = 1; i < d->node_count; i++)
-        fprintf(out, "node %u %u %llx %u\n", d->nodes[i].parent, d->nodes[i].module,
-                (unsigned long long)d->nodes[i].offset, d->nodes[i].symbol);
+    for (size_t i = FV_MODEL_FIRST_MODULE; i < d->tree.module_count; i++)
+        fprintf(out, "module %s %02x\n", d->tree.modules[i].path, d->tree.modules[i].build_id[0]);
+    for (size_t i = 1; i < d->tree.node_count; i++)
+        fprintf(out, "node %u %u %llx %u\n", d->tree.nodes[i].parent, d->tree.nodes[i].module,
+                (unsigned long long)d->tree.nodes[i].offset, d->tree.nodes[i].flags);
     say_things(out, d);
     for (size_t i = 0; i < d->rank_count; i++)
         fprintf(out, "rank %u pid %u threads %u\n", d->ranks[i].world_rank, d->ranks[i].pid,
@@ -263,7 +263,7 @@ static void various_file(struct fvr *f, int rank)
     uint32_t outer = fvr_path(f, 0, module, 0x10u * (unsigned)(3 - rank));
     struct fv_site_record site = { .function = SEND, .path = fvr_path(f, outer, module, 0x99) };
     fvr_add(f, FV_CHUNK_SITES, 0, &site, sizeof(site));
-    fvr_function(f, 20, FV_CLASS_OTHER, FV_WAIT_NONE, rank == 1 ? "MPI_Aint_add" : "MPI_Zzz");
+    fvr_function(f, 20, FV_CLASS_OTHER, FV_RULE_NONE, rank == 1 ? "MPI_Aint_add" : "MPI_Zzz");
     site = (struct fv_site_record){ .function = 20 };
     fvr_add(f, FV_CHUNK_SITES, 0, &site, sizeof(site));
     begin_events(&e, 1000000000);

@@ -408,14 +408,14 @@ static void equal_contexts_only(void **state)
         for (unsigned k = 0; k < 3; k++) {
             assert_int_equal(m.files[k].map.entry_count, CONTEXTS);
             node[k] = m.files[k].map.entries[i];
-            assert_true(m.defs.nodes[node[k]].symbol == FV_DEF_ENTRY);
-            assert_true(m.defs.nodes[m.defs.nodes[node[k]].parent].symbol == FV_DEF_CALLS);
+            assert_true(m.defs.tree.nodes[node[k]].flags == FV_DEF_ENTRY);
+            assert_true(m.defs.tree.nodes[m.defs.tree.nodes[node[k]].parent].flags == FV_DEF_CALLS);
         }
         assert_int_equal(node[0], node[1]);
         assert_int_not_equal(node[0], node[2]);
     }
     assert_true(fv_defs_has_instances(&m.defs));
-    assert_int_equal(m.defs.node_count, 1 + 2 * 6);
+    assert_int_equal(m.defs.tree.node_count, 1 + 2 * 6);
     fv_merge_close(&m);
     for (unsigned i = 0; i < 3; i++)
         fvr_release(&f[i]);
@@ -440,7 +440,7 @@ static void late_modules(void **state)
     fvr_add(&f, FV_CHUNK_INSTANCES, 0, &r, sizeof(r));
     instance(&f, 0, 0, 10, 20);
     merge_files(&m, &f, 1);
-    const struct fv_node *node = &m.defs.nodes[m.files[0].map.entries[0]];
+    const struct fv_node *node = &m.defs.tree.nodes[m.files[0].map.entries[0]];
     assert_true(node->module >= FV_MODEL_FIRST_MODULE);
     assert_int_equal(node->offset, 0x501);
     fv_merge_close(&m);

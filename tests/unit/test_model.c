@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "fvr_builder.h"
-#include "report/model.h"
+#include "profile/profile.h"
 
 #define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)
@@ -29,14 +31,14 @@ static struct fv_model model;
 
 static void name_functions(struct fvr *f, int shift)
 {
-    fvr_function(f, (uint16_t)(F_SEND + shift), FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
-    fvr_function(f, (uint16_t)(F_BARRIER + shift), FV_CLASS_COLLECTIVE, FV_WAIT_BARRIER, "MPI_Barrier");
-    fvr_function(f, (uint16_t)(F_ALLREDUCE + shift), FV_CLASS_COLLECTIVE, FV_WAIT_NXN, "MPI_Allreduce");
-    fvr_function(f, (uint16_t)(F_BCAST + shift), FV_CLASS_COLLECTIVE, FV_WAIT_FROM_ROOT, "MPI_Bcast");
-    fvr_function(f, (uint16_t)(F_REDUCE + shift), FV_CLASS_COLLECTIVE, FV_WAIT_TO_ROOT, "MPI_Reduce");
-    fvr_function(f, (uint16_t)(F_SCAN + shift), FV_CLASS_COLLECTIVE, FV_WAIT_SCAN, "MPI_Scan");
-    fvr_function(f, (uint16_t)(F_RECV + shift), FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Recv");
-    fvr_function(f, (uint16_t)(F_GETNAME + shift), FV_CLASS_OTHER, FV_WAIT_NONE, "MPI_Get_processor_name");
+    fvr_function(f, (uint16_t)(F_SEND + shift), FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
+    fvr_function(f, (uint16_t)(F_BARRIER + shift), FV_CLASS_COLLECTIVE, FV_RULE_BARRIER, "MPI_Barrier");
+    fvr_function(f, (uint16_t)(F_ALLREDUCE + shift), FV_CLASS_COLLECTIVE, FV_RULE_NXN, "MPI_Allreduce");
+    fvr_function(f, (uint16_t)(F_BCAST + shift), FV_CLASS_COLLECTIVE, FV_RULE_FROM_ROOT, "MPI_Bcast");
+    fvr_function(f, (uint16_t)(F_REDUCE + shift), FV_CLASS_COLLECTIVE, FV_RULE_TO_ROOT, "MPI_Reduce");
+    fvr_function(f, (uint16_t)(F_SCAN + shift), FV_CLASS_COLLECTIVE, FV_RULE_SCAN, "MPI_Scan");
+    fvr_function(f, (uint16_t)(F_RECV + shift), FV_CLASS_P2P, FV_RULE_P2P, "MPI_Recv");
+    fvr_function(f, (uint16_t)(F_GETNAME + shift), FV_CLASS_OTHER, FV_RULE_NONE, "MPI_Get_processor_name");
 }
 
 static int set_up(void **state)
@@ -191,11 +193,11 @@ static void unification(void **state)
     assert_int_equal(site("MPI_Send")->ranks, 4);
     assert_int_equal(site("MPI_Send")->time.calls, 4);
     assert_int_equal(site("MPI_Recv")->ranks, 1);
-    const struct fv_node *n = &model.nodes[site("MPI_Send")->node];
+    const struct fv_node *n = &model.tree.nodes[site("MPI_Send")->node];
     assert_int_equal(n->offset, 0x200);
-    assert_string_equal(model.modules[n->module].path, "/usr/bin/app");
-    assert_int_equal(model.nodes[n->parent].offset, 0x100);
-    assert_int_equal(model.nodes[n->parent].parent, 0);
+    assert_string_equal(model.tree.modules[n->module].path, "/usr/bin/app");
+    assert_int_equal(model.tree.nodes[n->parent].offset, 0x100);
+    assert_int_equal(model.tree.nodes[n->parent].parent, 0);
 }
 
 static void path_cycles_are_cut(void **state)
@@ -214,7 +216,7 @@ static void path_cycles_are_cut(void **state)
     for (size_t i = 0; i < model.site_count; i++) {
         unsigned depth = 0;
 
-        for (uint32_t node = model.sites[i].node; node; node = model.nodes[node].parent)
+        for (uint32_t node = model.sites[i].node; node; node = model.tree.nodes[node].parent)
             assert_true(depth++ < 10);
     }
     assert_true(has_problem(FV_PROBLEM_DAMAGED, "call paths of"));
@@ -396,6 +398,40 @@ static void waits_without_a_rank(void **state)
     assert_false(model.complete);
 }
 
+/* Reported on another host: there are no better points than those that are near each other. */
+static void short_run_has_its_rate(void **state)
+{
+    uint64_t took = 2 * MS;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        file[i].header.boot_id[0] ^= 1;
+        file[i].header.nominal_hz = 0;
+        file[i].header.last = file[i].header.first;
+        file[i].header.last.ticks += 10 * MS;
+        file[i].header.last.monotonic_ns += 4 * MS; /* 2.5 GHz */
+        fvr_cell(&file[i], 0, 2, 1, F_BARRIER, &took, 1, 0, 0);
+    }
+    build(2);
+    assert_near(on_rank(site("MPI_Barrier"), 0)->time.sum, 0.0008, 1e-9);
+    assert_false(has_problem(FV_PROBLEM_NOTE, "frequency"));
+}
+
+/* Where no rank could read its boot id, a host is known by its name, and by when it booted. */
+static void clocks_of_unknown_boots(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        memset(file[i].header.boot_id, 0, sizeof(file[i].header.boot_id));
+        snprintf(file[i].header.host, sizeof(file[i].header.host), "host%d", i / 2);
+    }
+    file[3].header.host[4] = '0';
+    file[3].header.first.monotonic_ns -= 5 * MS; /* another machine of this name booted later */
+    build(4);
+    assert_int_equal(model.clock_count, 3);
+    assert_int_equal(model.ranks[0].clock, model.ranks[1].clock);
+}
+
 static void waits_between_hosts(void **state)
 {
     (void)state;
@@ -411,13 +447,72 @@ static void waits_between_hosts(void **state)
         uint64_t zero = i < 3 ? START : 0, unit = i < 3 ? MS : 2 * MS, ticks = 40 * unit;
         uint32_t cell = fvr_cell(&file[i], 0, 2, 1, F_BARRIER, &ticks, 1, 0, 0);
 
-        fvr_collective(&file[i], 0, cell, 0, 0, zero + (i == 3 ? 30 : 0) * unit, zero + 40 * unit);
+        fvr_collective(&file[i], 0, cell, 0, SR, zero + (i == 3 ? 30 : 0) * unit, zero + 40 * unit);
     }
     build(4);
     expect_waits("MPI_Barrier", (const int[4]){ 30, 30, 30, 0 }, FV_WAIT_ESTIMATE);
     assert_near(on_rank(site("MPI_Barrier"), 3)->time.sum, 0.040, 1e-9);
     assert_false(model.same_clock);
     assert_true(has_problem(FV_PROBLEM_NOTE, "different clocks"));
+}
+
+/* Barriers of 4 ranks on 2 hosts, 200 us long. Rank `late` comes `late_us` later than the others. The second
+ * host's wall clock is wrong by `wrong_us`. */
+static void barriers_on_two_hosts(int wrong_us, int late, unsigned late_us)
+{
+    enum { CALLS = 40 };
+    const uint64_t us = 1000;
+
+    for (int i = 0; i < 4; i++) {
+        uint64_t ticks[CALLS];
+
+        file[i].header.boot_id[0] ^= i >= 2;
+        file[i].header.first.realtime_ns += i >= 2 ? wrong_us * 1000 : 0;
+        for (int k = 0; k < CALLS; k++)
+            ticks[k] = 200 * us + (i == late ? 0 : late_us * us);
+        uint32_t cell = fvr_cell(&file[i], 0, 2, 1, F_BARRIER, ticks, CALLS, 0, 0);
+        for (uint32_t k = 0; k < CALLS; k++) {
+            uint64_t end = START + (k + 1) * 10 * MS;
+
+            fvr_collective(&file[i], 0, cell, k, SR, end - ticks[k], end);
+        }
+    }
+    build(4);
+}
+
+static void no_waits_by_a_wrong_clock(void **state)
+{
+    (void)state;
+    for (int wrong_us = -500; wrong_us <= 500; wrong_us += 1000) {
+        tear_down(NULL);
+        set_up(NULL);
+        barriers_on_two_hosts(wrong_us, -1, 0);
+        expect_waits("MPI_Barrier", (const int[4]){ 0 }, FV_WAIT_ESTIMATE);
+        for (int i = 0; i < 4; i++)
+            assert_near(model.ranks[i].delay_s, 0, 0);
+        assert_int_equal(model.causes.culprit_count, 0);
+        assert_true(has_problem(FV_PROBLEM_NOTE, "aligned by their collective calls"));
+        assert_near(model.alignment.error_s, 200e-6, 1e-6);
+    }
+}
+
+static void the_late_one_behind_a_wrong_clock(void **state)
+{
+    (void)state;
+    for (int late = 1; late < 4; late += 2)
+        for (int wrong_us = -500; wrong_us <= 500; wrong_us += 1000) {
+            tear_down(NULL);
+            set_up(NULL);
+            barriers_on_two_hosts(wrong_us, late, 3000);
+            for (int i = 0; i < 4; i++) {
+                assert_near(model.ranks[i].wait_time_s, i == late ? 0 : 40 * 3e-3,
+                            40 * model.alignment.error_s);
+                assert_near(model.ranks[i].delay_s, i == late ? 3 * 40 * 3e-3 : 0,
+                            120 * model.alignment.error_s);
+            }
+            assert_int_equal(model.ranks[model.causes.culprits[0].rank].world_rank, late);
+            assert_true(model.alignment.error_s < 300e-6);
+        }
 }
 
 static void waits_point_to_point(void **state)
@@ -479,7 +574,7 @@ static void states(void **state)
     assert_true(model.ranks[0].in_call.active);
     assert_string_equal(model.functions[model.ranks[0].in_call.function].name, "MPI_Recv");
     assert_int_equal(model.ranks[0].in_call.peer, 1);
-    assert_int_equal(model.nodes[model.ranks[0].in_call.node].offset, 0x200);
+    assert_int_equal(model.tree.nodes[model.ranks[0].in_call.node].offset, 0x200);
     assert_near(model.ranks[0].in_call.seconds, 0.500, 1e-9); /* until rank 1's sign of life */
     assert_near(model.ranks[0].app_time_s, 0.300, 1e-9);
     assert_int_equal(model.ranks[1].state, FV_RANK_EXITED);
@@ -635,15 +730,104 @@ static void peers_and_timeline(void **state)
     assert_near(share[model.timeline.bins * 3 / 4], 0, 1e-6);
 }
 
+/* ---- damage ---- */
+
+/* 1024 threads with a cell each, whose number is as high as the file has room for: what is kept of them grows
+ * with the file, not with the product. */
+static void cells_of_high_numbers(void **state)
+{
+    const uint64_t ticks[] = { MS };
+    static struct fv_cell cell[16];
+    int status = 0;
+    (void)state;
+
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* it reserves more than any limit */
+#endif
+    fvr_cell(&file[0], 0, 1, 0, F_SEND, ticks, 1, 8, 0);
+    memcpy(cell, file[0].streams[file[0].stream_count - 1].data, sizeof(*cell));
+    for (uint32_t i = 1; i <= 1024; i++)
+        fvr_chunk(&file[0], FV_CHUNK_CELLS, i, 30000, cell, sizeof(cell));
+    fvr_finish(&file[0]);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct rlimit all;
+        char line[200] = "";
+        FILE *f = fopen("/proc/self/statm", "r");
+        unsigned long pages = f && fgets(line, sizeof(line), f) ? strtoul(line, NULL, 10) : 0;
+
+        all.rlim_cur = all.rlim_max = pages * (unsigned long)getpagesize() + 16 * file[0].size;
+        setrlimit(RLIMIT_AS, &all);
+        fvr_join(&file[0], &experiment);
+        fv_experiment_choose(&experiment);
+        fv_model_build(&model, &experiment);
+        _exit(model.site_count == 1 ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* ---- keys ---- */
+
+/* MPI_Send from two places of the program; modules, frames and processes come in another order each time. */
+static void one_run(bool other, uint64_t keys[3])
+{
+    const uint64_t ticks[] = { MS, MS, MS };
+    struct fvr *f = &file[3];
+
+    fvr_release(f);
+    fvr_init(f, 0, 1);
+    f->header.pid = other ? 7 : 8;
+    name_functions(f, other);
+    uint32_t library = other ? fvr_module(f, "/opt/new/libx.so", 0x5000, NULL) : 0;
+    uint32_t app =
+        fvr_module(f, other ? "/scratch/b/app" : "/home/a/app", other ? 0x9000 : 0, "0123456789abcdef0123");
+    library = other ? library : fvr_module(f, "/opt/old/libx.so", 0x7000, NULL);
+    uint32_t unused = other ? fvr_path(f, 0, library, 3) : 0, main = fvr_path(f, 0, app, 16);
+    uint32_t inner = fvr_path(f, main, library, 32), made = fvr_path(f, main, 0, other ? 0x7f0001 : 0x7e0002);
+    fvr_cell(f, 0, main, 0, F_SEND + other, ticks, 1, 8, 0);
+    fvr_cell(f, 0, inner, 0, F_SEND + other, ticks, 2, 8, 0);
+    fvr_cell(f, 0, made, 0, F_SEND + other, ticks, 3, 8, 0);
+    fvr_thread(f, 0, true, 6, 6 * MS, NULL);
+    (void)unused;
+    fvr_join(f, &experiment);
+    fv_experiment_choose(&experiment);
+    fv_model_build(&model, &experiment);
+    for (size_t i = 0; i < model.site_count; i++)
+        keys[model.sites[i].time.calls - 1] = model.sites[i].key;
+    fv_model_release(&model);
+    fv_experiment_release(&experiment);
+    experiment = (struct fv_experiment){ 0 };
+}
+
+static void keys_of_runs(void **state)
+{
+    uint64_t a[3] = { 0 }, b[3] = { 0 };
+    (void)state;
+
+    one_run(false, a);
+    one_run(true, b);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(a[i] && a[i] == b[i]);
+        assert_true(a[i] != a[(i + 1) % 3]);
+    }
+    assert_true(a[0] != fv_key_call(fv_key_frame(FV_KEY_ROOT, fv_key_module(NULL, 0, "app"), 16),
+                                    fv_key_function("MPI_Send"))); /* another build of it */
+}
+
 /* ---- directories ---- */
 
 static void directories(void **state)
 {
+    const struct fv_profile_options options = { .no_symbols = true };
     char directory[] = "/tmp/fvmpi-unit-XXXXXX", path[200];
+    struct fv_profile *profile = NULL;
     (void)state;
 
     assert_non_null(mkdtemp(directory));
-    assert_int_equal(fv_model_load(&model, directory), -FV_ENOENT);
+    assert_int_equal(fv_profile_open(directory, &options, &profile), -FV_ENOENT);
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof(path), "rank-%06d.fvr", i);
         fvr_write(&file[i], directory, path);
@@ -651,16 +835,18 @@ static void directories(void **state)
     fvr_write(&file[0], directory, "rank-000000.fvr.1");
     file[3].header.version = 99;
     fvr_write(&file[3], directory, "rank-000003.fvr");
-    assert_int_equal(fv_model_load(&model, directory), 0);
-    assert_int_equal(model.rank_count, 3);
+    assert_int_equal(fv_profile_open(directory, &options, &profile), 0);
+    assert_int_equal(profile->model->rank_count, 3);
+    model.problems = profile->model->problems;
     assert_true(has_problem(FV_PROBLEM_UNREADABLE, "rank-000003.fvr"));
     assert_true(has_problem(FV_PROBLEM_MISSING, "rank 3"));
     assert_true(has_problem(FV_PROBLEM_NOTE, "1 rank file of earlier runs"));
-    assert_false(model.complete);
+    model.problems = (struct fv_problems){ 0 };
+    assert_false(profile->model->complete);
     snprintf(path, sizeof(path), "rm -r %s", directory);
     assert_int_equal(system(path), 0);
-    fv_model_release(&model);
-    assert_int_equal(fv_model_load(&model, directory), -FV_EIO);
+    fv_profile_close(profile);
+    assert_int_equal(fv_profile_open(directory, &options, &profile), -FV_EIO);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -679,7 +865,11 @@ int main(void)
         TEST(waits_are_clipped),
         TEST(waits_of_a_thinned_log),
         TEST(waits_without_a_rank),
+        TEST(short_run_has_its_rate),
+        TEST(clocks_of_unknown_boots),
         TEST(waits_between_hosts),
+        TEST(no_waits_by_a_wrong_clock),
+        TEST(the_late_one_behind_a_wrong_clock),
         TEST(waits_point_to_point),
         TEST(efficiency),
         TEST(states),
@@ -688,6 +878,8 @@ int main(void)
         TEST(drops_and_threads),
         TEST(older_files_are_left_out),
         TEST(peers_and_timeline),
+        TEST(cells_of_high_numbers),
+        TEST(keys_of_runs),
         TEST(directories),
     };
 

@@ -1,5 +1,6 @@
 /* The option table's parsers, the environment, and the names of experiments. */
 #include "base/experiment.h"
+#include "base/near.h"
 #include "base/options.h"
 #include "trace/format.h"
 
@@ -112,13 +113,22 @@ static void bad_values_give_defaults(void **state)
     clear();
 }
 
+static unsigned edits(const char *name, const char *word)
+{
+    struct fv_near near = { word, strlen(word), NULL, 0 };
+
+    fv_near_try(&near, name, name);
+    assert_ptr_equal(near.item, name);
+    return near.edits;
+}
+
 static void distances(void **state)
 {
     (void)state;
-    assert_int_equal(fv_edit_distance("", 0, "abc", 3), 3);
-    assert_int_equal(fv_edit_distance("abc", 3, "abc", 3), 0);
-    assert_int_equal(fv_edit_distance("kitten", 6, "sitting", 7), 3);
-    assert_int_equal(fv_edit_distance("FVMPI_DEPHT", 11, "FVMPI_DEPTH", 11), 2);
+    assert_int_equal(edits("", "abc"), 3);
+    assert_int_equal(edits("abc", "abc"), 0);
+    assert_int_equal(edits("kitten", "sitting"), 3);
+    assert_int_equal(edits("FVMPI_DEPHT", "FVMPI_DEPTH"), 2);
     assert_string_equal(fv_option_near_variable("FVMPI_DEPHT", 11)->variable, "FVMPI_DEPTH");
     assert_string_equal(fv_option_near_variable("FVMPI_TRACEE", 12)->variable, "FVMPI_TRACE");
     assert_string_equal(fv_option_near_flag("--ouptut", 8)->flag, "--output");
@@ -160,6 +170,13 @@ static void names(void **state)
     assert_true(fv_experiment_name_at(name, 10, "app", 1, 0) < 0);
 }
 
+static int claim_of(char out[FV_EXPERIMENT_MAX], const char *wanted)
+{
+    int fd = fv_experiment_claim(out, FV_EXPERIMENT_MAX, wanted, "app", 1);
+
+    return fd < 0 ? fd : close(fd);
+}
+
 static void claims(void **state)
 {
     char root[] = "/tmp/fvmpi-test-XXXXXX", wanted[128], first[FV_EXPERIMENT_MAX], again[FV_EXPERIMENT_MAX];
@@ -168,21 +185,21 @@ static void claims(void **state)
     (void)state;
     assert_non_null(mkdtemp(root));
     snprintf(wanted, sizeof(wanted), "%s/exp/", root);
-    assert_int_equal(fv_experiment_claim(first, sizeof(first), wanted, "app", 1), 0);
-    assert_int_equal(fv_experiment_claim(again, sizeof(again), wanted, "app", 1), 0);
+    assert_int_equal(claim_of(first, wanted), 0);
+    assert_int_equal(claim_of(again, wanted), 0);
     assert_string_equal(first, again); /* the same process, the same job */
     wanted[strlen(wanted) - 1] = '\0';
     assert_string_equal(first, wanted);
     if (fork() == 0) { /* another one */
         char other[FV_EXPERIMENT_MAX];
-        int err = fv_experiment_claim(other, sizeof(other), wanted, "app", 1);
+        int err = claim_of(other, wanted);
         _exit(err || strcmp(other + strlen(wanted), "-2") || rmdir(other) == 0);
     }
     wait(&status);
     assert_int_equal(status, 0);
     snprintf(wanted, sizeof(wanted), "%s/not/there/yet", root);
-    assert_int_equal(fv_experiment_claim(first, sizeof(first), wanted, "app", 1), 0);
-    assert_int_equal(fv_experiment_claim(first, sizeof(first), "/dev/null/exp", "app", 1), -FV_EIO);
+    assert_int_equal(claim_of(first, wanted), 0);
+    assert_int_equal(claim_of(first, "/dev/null/exp"), -FV_EIO);
     snprintf(wanted, sizeof(wanted), "rm -r %s", root);
     assert_int_equal(system(wanted), 0);
 }
@@ -316,7 +333,7 @@ static void directories(void **state)
     assert_non_null(mkdtemp(root));
     assert_int_equal(chdir(root), 0);
     snprintf(name, sizeof(name), "fvmpi-test-%ld", (long)getpid());
-    assert_int_equal(fv_experiment_claim(found, sizeof(found), name, "app", 1), 0);
+    assert_int_equal(claim_of(found, name), 0);
     assert_int_equal(chdir(start), 0);
     assert_int_equal(rmdir(root), 0);
     snprintf(wanted, sizeof(wanted), "%s/%s", start, name);

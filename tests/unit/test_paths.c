@@ -3,11 +3,13 @@
  * recursion, stale frames, threads on reused stacks, coroutines. */
 #include "rt_stub.h"
 
+#include <errno.h>
 #include <alloca.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <cmocka.h>
 
@@ -184,27 +186,35 @@ static void test_threads_at_once(void **state)
 
 static ucontext_t back, coroutine;
 
+static int changed; /* of errno, which reading where nothing may be mapped sets */
+
 static void coroutine_main(void)
 {
+    errno = 123;
     mixture(3, 50);
+    changed += errno != 123;
 }
 
 static void test_coroutine_stacks(void **state)
 {
-    static char stack[1 << 18];
+    enum { SIZE = 1 << 18, GUARD = 4096 };
+    char *stack = mmap(NULL, SIZE + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     (void)state;
 
-    calls = wrong = 0;
+    assert_int_equal(mprotect(stack + SIZE, GUARD, PROT_NONE), 0);
+
+    calls = wrong = changed = 0;
     for (volatile int i = 0; i < 3; i++) {
         getcontext(&coroutine);
         coroutine.uc_stack.ss_sp = stack;
-        coroutine.uc_stack.ss_size = sizeof(stack);
+        coroutine.uc_stack.ss_size = SIZE;
         coroutine.uc_link = &back;
         makecontext(&coroutine, coroutine_main, 0);
         swapcontext(&back, &coroutine);
     }
     assert_true(calls > 50);
     assert_int_equal(wrong, 0);
+    assert_int_equal(changed, 0);
 }
 
 static void test_many_paths_flush_the_cache(void **state)

@@ -1,4 +1,5 @@
 /* The reader of rank files: what it takes, what it refuses and why, and that damage costs one chunk. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,10 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <zstd.h>
 #include <cmocka.h>
 
 #include "fvr_builder.h"
+#include "profile/model.h"
 
 static struct fvr file;
 
@@ -21,7 +27,7 @@ static int set_up(void **state)
 
     fvr_init(&file, 3, 8);
     file.chunk_payload = 15 * sizeof(struct fv_cell);
-    fvr_function(&file, 5, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+    fvr_function(&file, 5, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
     uint32_t module = fvr_module(&file, "/usr/bin/app", 0x1000, "0123456789abcdef0123");
     for (int i = 0; i < 300; i++)
         fvr_path(&file, (uint32_t)i, module, 0x100 + (uint64_t)i);
@@ -106,6 +112,62 @@ static void whole_file(void **state)
     assert_null(fv_cursor_next(&c));
     assert_null(fv_cursor_next(&c));
     fv_reader_free(r);
+}
+
+/* Records that are missing may be as many as the file has room for: of one thread, or of all together. */
+static void gaps(void **state)
+{
+    const struct fv_cell cell = { .calls = 1 };
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    for (uint32_t i = 0; i < 10; i++)
+        fvr_chunk(&file, FV_CHUNK_CELLS, 7 + i, 60, &cell, sizeof(cell));
+    fvr_chunk(&file, FV_CHUNK_CELLS, 7, 63, &cell, sizeof(cell));
+    fvr_finish(&file);
+    uint64_t threads = 1 + (file.size - 62 * sizeof(cell)) / (60 * sizeof(cell)); /* 60 and 2 of thread 7 */
+    assert_true(threads > 1 && threads < 10);
+    assert_int_equal(open_with(file.size, &r, why), 0);
+    assert_int_equal(damages(r, "cannot be number 60"), 10 - threads);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45 + threads + 1);
+    fv_reader_free(r);
+}
+
+/* Memory for what a file holds, not for its square: where each page is a thread with as high a number of its
+ * first cell as the file has room for, 100 MB more are enough for the profile of 8 MB; they would not be by
+ * far. */
+static void memory_of_gaps(void **state)
+{
+    enum { THREADS = 2000 };
+    const struct fv_cell cell = { .calls = 1, .function = 5 };
+    struct fv_experiment experiment = { 0 };
+    struct fv_model model;
+    int status;
+    (void)state;
+
+    for (uint32_t i = 0; i < THREADS; i++)
+        fvr_chunk(&file, FV_CHUNK_CELLS, i + 1, THREADS * FV_PAGE / sizeof(cell), &cell, sizeof(cell));
+    fvr_join(&file, &experiment);
+    fv_experiment_choose(&experiment);
+    pid_t child = fork();
+    if (!child) {
+#ifndef __SANITIZE_ADDRESS__ /* which reserves address space without end */
+        unsigned long pages = 0;
+        FILE *own = fopen("/proc/self/statm", "r");
+
+        if (!own || fscanf(own, "%lu", &pages) != 1)
+            _exit(2);
+        rlim_t most = pages * (rlim_t)sysconf(_SC_PAGESIZE) + 100000000;
+        if (setrlimit(RLIMIT_AS, &(struct rlimit){ most, most }))
+            _exit(3);
+#endif
+        fv_model_build(&model, &experiment);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    fv_experiment_release(&experiment);
 }
 
 static void refuses(void **state)
@@ -194,6 +256,16 @@ static void bad_variable_records(void **state)
     fv_reader_free(r);
 }
 
+static const struct fv_neighbours *neighbours_of(const struct fv_reader *r, uint32_t comm)
+{
+    struct fv_cursor c = fv_cursor(r, FV_CHUNK_NEIGHBOURS);
+    const struct fv_neighbours *n;
+
+    while ((n = fv_cursor_next(&c)) && n->comm != comm)
+        ;
+    return n;
+}
+
 static void neighbours(void **state)
 {
     struct {
@@ -213,18 +285,18 @@ static void neighbours(void **state)
     fvr_finish(&file);
     assert_int_equal(open_with(file.size, &r, why), 0);
     assert_int_equal(damages(r, NULL), 0);
-    const struct fv_neighbours *n = fv_reader_neighbours(r, 5);
+    const struct fv_neighbours *n = neighbours_of(r, 5);
     assert_int_equal(n->rank[0], 7);
     assert_int_equal(n->rank[n->sources + 1], 9);
-    assert_int_equal(fv_reader_neighbours(r, 6)->listed, 0);
-    assert_null(fv_reader_neighbours(r, 4));
+    assert_int_equal(neighbours_of(r, 6)->listed, 0);
+    assert_null(neighbours_of(r, 4));
     fv_reader_free(r);
     size_t at = chunk_offset(FV_CHUNK_NEIGHBOURS, 0) + sizeof(struct fv_chunk_header);
     for (int i = 0; i < 2; i++) {
         memcpy(file.bytes + at, i ? &longer : &wrong, sizeof(some));
         assert_int_equal(open_with(file.size, &r, why), 0);
         assert_int_equal(damages(r, "makes no sense"), 1);
-        assert_null(fv_reader_neighbours(r, 5));
+        assert_null(neighbours_of(r, 5));
         fv_reader_free(r);
     }
 }
@@ -295,11 +367,117 @@ static void files(void **state)
     assert_int_equal(fv_reader_open(path, &r, why, sizeof(why)), 0);
     assert_int_equal(fv_reader_bytes(r), file.size);
     assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
+    assert_true(count(r, FV_CHUNK_MODULES) > 0);
+    fv_reader_rest(r);
+    fv_reader_rest(r);
+    assert_int_equal(fv_reader_header(r)->world_rank, file.header.world_rank);
+    assert_int_equal(fv_reader_wake(r), 0);
+    assert_int_equal(fv_reader_wake(r), 0);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
+    fv_reader_rest(r);
+    assert_int_equal(truncate(path, 5000), 0); /* meanwhile: nothing behind its end is touched */
+    assert_int_equal(fv_reader_wake(r), -FV_EIO);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
+    assert_int_equal(count(r, FV_CHUNK_MODULES), 0); /* records that say their own length end there */
+    fv_reader_rest(r);
+    unlink(path);
+    assert_int_equal(fv_reader_wake(r), -FV_EIO);
     fv_reader_free(r);
+    fvr_write(&file, directory, "rank-000003.fvr");
     assert_int_equal(truncate(path, 0), 0);
     assert_int_equal(fv_reader_open(path, &r, why, sizeof(why)), -FV_EFORMAT);
     unlink(path);
     rmdir(directory);
+}
+
+/* The file, and behind it nothing, but for a chunk header at `offset` that claims `used` bytes of cells. */
+static void write_sparse(const char *path, uint64_t bytes, uint64_t offset, uint64_t used)
+{
+    struct fv_chunk_header chunk = { .magic = FV_CHUNK_MAGIC,
+                                     .type = FV_CHUNK_CELLS,
+                                     .version = 1,
+                                     .thread = 7,
+                                     .bytes = bytes - offset,
+                                     .used = used };
+    int fd = open(path, O_WRONLY);
+
+    chunk.check = fv_chunk_check(&chunk);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+    assert_int_equal(pwrite(fd, &chunk, sizeof(chunk), (off_t)offset), sizeof(chunk));
+    close(fd);
+}
+
+static long faults(void)
+{
+    struct rusage usage;
+
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_minflt + usage.ru_majflt;
+}
+
+/* Neither looked through page by page nor believed to be records. */
+static void holes(void **state)
+{
+    const uint64_t large = UINT64_C(16) << 30;
+    char directory[] = "/tmp/fvmpi-unit-XXXXXX", path[100], why[200];
+    const struct fv_damage *damage;
+    struct fv_reader *r;
+    size_t kept;
+    uint64_t total;
+    (void)state;
+
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/rank-000003.fvr", directory);
+    fvr_write(&file, directory, "rank-000003.fvr");
+    write_sparse(path, large, large - 4096, 0);
+    long before = faults();
+    assert_int_equal(fv_reader_open(path, &r, why, sizeof(why)), 0);
+    assert_true(faults() - before < 10000);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
+    damage = fv_reader_damage(r, &kept, &total);
+    assert_int_equal(total, 1);
+    assert_non_null(strstr(damage->why, "no valid chunk header"));
+    fv_reader_free(r);
+
+    fvr_write(&file, directory, "rank-000003.fvr");
+    write_sparse(path, large, file.size, large / 2);
+    assert_int_equal(fv_reader_open(path, &r, why, sizeof(why)), 0);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
+    damage = fv_reader_damage(r, &kept, &total);
+    assert_int_equal(total, 1);
+    assert_non_null(strstr(damage->why, "more than the file holds"));
+    fv_reader_free(r);
+    unlink(path);
+    rmdir(directory);
+}
+
+/* A frame of a few kilobytes that is 64 MB of payload is of no writer. */
+static void packed_to_no_end(void **state)
+{
+    enum { PAYLOAD = 64 << 20 };
+    uint8_t *zeros = calloc(1, PAYLOAD), frame[32 << 10];
+    struct fv_packed packed = { .used = PAYLOAD };
+    struct fv_unpacked unpacked = { 0 };
+    struct fv_reader *r;
+    char why[200];
+    size_t chunks;
+    (void)state;
+
+    packed.bytes = ZSTD_compress(frame + sizeof(packed), sizeof(frame) - sizeof(packed), zeros, PAYLOAD, 1);
+    assert_false(ZSTD_isError(packed.bytes));
+    memcpy(frame, &packed, sizeof(packed));
+    fvr_chunk(&file, FV_CHUNK_PACKED, 0, 0, frame, sizeof(packed) + packed.bytes);
+    fvr_finish(&file);
+    assert_int_equal(open_with(file.size, &r, why), 0);
+    const struct fv_chunk *chunk = fv_reader_chunks(r, &chunks);
+    while (chunk->type != FV_CHUNK_PACKED)
+        chunk++;
+    assert_true(fv_reader_events(r, chunk, &unpacked).damaged);
+    assert_int_equal(unpacked.room, 0);
+    fv_unpacked_release(&unpacked);
+    fv_reader_free(r);
+    free(zeros);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -309,6 +487,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(whole_file),
         TEST(refuses),
+        TEST(gaps),
+        TEST(memory_of_gaps),
         TEST(bad_chunk_header_costs_that_chunk),
         TEST(bad_used),
         TEST(bad_variable_records),
@@ -317,6 +497,8 @@ int main(void)
         TEST(reserved_space_is_no_damage),
         TEST(later_types_are_skipped),
         TEST(files),
+        TEST(holes),
+        TEST(packed_to_no_end),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

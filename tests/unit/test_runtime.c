@@ -3,6 +3,7 @@
 #include "rt/comm.h"
 #include "rt_stub.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <cmocka.h>
@@ -186,13 +188,14 @@ static void test_communicator_ids(void **state)
     assert_int_equal(fv_comm_peer_world(c, 3), 0);
     assert_int_equal(fv_comm_peer_world(c, 4), -1);
     assert_int_equal(fv_comm_peer_world(c, -1), -1);
-    fv_comm_freed(0x11, fv_ticks());
+    assert_true(fv_comm_freed(fv_comm_find(0x11), fv_ticks()));
     assert_null(fv_comm_find(0x11));
+    struct fv_comm *freed = comm_of(0x11, w, even, 2, 0);
     uint64_t began = fv_ticks();
     struct fv_comm *again = comm_of(0x11, w, even, 2, 0);
     assert_ptr_equal(fv_comm_find(0x11), again);
     assert_true(again->uid != a->uid);
-    assert_null(fv_comm_freed(0x11, began)); /* the old one's free, come late: the new one stays */
+    assert_true(fv_comm_freed(freed, began)); /* the old one's free, come late: known, and the new one stays */
     assert_ptr_equal(fv_comm_find(0x11), again);
 }
 
@@ -260,9 +263,112 @@ static void test_thousands_of_communicators(void **state)
         struct fv_comm *c = comm_of(0x1000 + (uint64_t)(i % 3), w, self, 1, 0);
         assert_non_null(c);
         assert_ptr_equal(fv_comm_find(0x1000 + (uint64_t)(i % 3)), c);
-        fv_comm_freed(0x1000 + (uint64_t)(i % 3), fv_ticks());
+        fv_comm_freed(c, fv_ticks());
     }
     assert_true(fv_rt.writer.header->dropped[FV_DROP_COMMS] > 0); /* over budget, counted, still working */
+}
+
+/* Counts of cells have 32 bits, and a program may receive for hours: a second cell goes on. */
+static void test_full_cells(void **state)
+{
+    struct fv_call post, wait;
+    struct fv_request r = { .handle = 21, .kind = FV_REQUEST_RECV };
+    (void)state;
+
+    call_as(&post, 3, NULL, 0, 0, 10);
+    struct fv_cell *full = fv_cell_find(fv_self, post.path->path, 0, 3, fv_log2_bucket(64), 0).cell;
+    full->receives = UINT32_MAX - 1;
+    for (int i = 0; i < 3; i++) {
+        fv_request_post(&post, &r);
+        assert_true(fv_request_get(21, &r));
+        call_as(&wait, 1, NULL, 0, 0, 10);
+        fv_request_completed(&wait, &r, 64);
+        r = (struct fv_request){ .handle = 21, .kind = FV_REQUEST_RECV };
+    }
+    const struct fv_cell *next = fv_cell_find(fv_self, post.path->path, 0, 3, fv_log2_bucket(64), 0).cell;
+    assert_int_equal(full->receives, UINT32_MAX - 1);
+    assert_ptr_not_equal(full, next);
+    assert_int_equal(next->receives, 3);
+}
+
+static void test_many_collectives(void **state)
+{
+    static const int self[] = { 0 };
+    struct fv_comm *c = comm_of(0x5000, fv_comm_find(0x10), self, 1, 0);
+    (void)state;
+
+    c->collectives = UINT32_MAX;
+    assert_int_equal(fv_comm_collective(c), UINT32_MAX);
+    assert_true(fv_comm_collective(c) == UINT64_C(1) << 32);
+    if (c->record) /* none, over budget */
+        assert_true(c->record->collectives == (UINT64_C(1) << 32) + 1);
+    fv_comm_freed(c, fv_ticks());
+}
+
+static unsigned windows_made; /* threads that are through */
+
+/* Odd handles and even ones, one thread each: a few again and again, which moves others, and many once. */
+static void *makes_windows(void *first)
+{
+    void *wrong = NULL;
+
+    for (int round = 0; round < 1001; round++) {
+        uint64_t many = round < 1000 ? 10 : 4000;
+
+        for (uint64_t i = 0; i < many; i++)
+            fv_owner_add(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i, (struct fv_owner){ fv_comm_find(1), i + 1 });
+        for (uint64_t i = 0; i < many; i++)
+            if (fv_owner_remove(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i, fv_ticks()).number != i + 1)
+                wrong = first;
+    }
+    __atomic_add_fetch(&windows_made, 1, __ATOMIC_RELEASE);
+    return wrong;
+}
+
+/* What is there is found at any time, while others come and go, which moves it. */
+static void test_windows_of_threads(void **state)
+{
+    const uint64_t stays = 77;
+    uint64_t first[2] = { 1000, 1001 }, begin = fv_ticks();
+    pthread_t thread[2];
+    void *wrong;
+    (void)state;
+
+    struct fv_comm *comm = fv_comm_get(1);
+    const uint64_t dropped = fv_rt.writer.header->dropped[FV_DROP_COMMS];
+    assert_non_null(comm);
+    fv_owner_add(FV_OWNED_WINDOW, stays, (struct fv_owner){ comm, 5 });
+    for (int i = 0; i < 2; i++)
+        pthread_create(&thread[i], NULL, makes_windows, &first[i]);
+    for (uint64_t i = 0; __atomic_load_n(&windows_made, __ATOMIC_ACQUIRE) < 2; i++) {
+        fv_owner_add(FV_OWNED_WINDOW, 100 + i % 10, (struct fv_owner){ comm, i });
+        for (int look = 0; look < 1000; look++) {
+            struct fv_owner owner = fv_owner_of(FV_OWNED_WINDOW, 100 + i % 10);
+
+            if (owner.comm != comm || owner.number != i)
+                fail_msg("round %u: lost", (unsigned)i);
+        }
+        fv_owner_remove(FV_OWNED_WINDOW, 100 + i % 10, fv_ticks());
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(thread[i], &wrong);
+        assert_null(wrong);
+    }
+    assert_null(fv_owner_of(FV_OWNED_WINDOW, 1000).comm);
+    assert_null(fv_owner_of(FV_OWNED_FILE, stays).comm);
+    assert_null(fv_owner_remove(FV_OWNED_WINDOW, stays, begin).comm); /* made since: another one */
+    assert_int_equal(fv_owner_remove(FV_OWNED_WINDOW, stays, fv_ticks()).number, 5);
+    assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_COMMS], dropped);
+    fv_owner_add(FV_OWNED_FILE, stays, (struct fv_owner){ NULL, 6 });
+    assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_COMMS], dropped + 1);
+}
+
+static void start_again(struct fv_call *call, uint64_t handle, uint64_t now)
+{
+    struct fv_request known;
+
+    assert_true(fv_request_get(handle, &known));
+    fv_request_start(call, &known, now, 0);
 }
 
 static void test_requests(void **state)
@@ -298,7 +404,7 @@ static void test_persistent_requests(void **state)
     call_as(&start, 0, NULL, 0, 0, 10);
     fv_request_post(&start, &recv);
     for (int i = 0; i < 3; i++) {
-        fv_request_start(&start, 7, 0);
+        start_again(&start, 7, 7);
         assert_true(fv_request_get(7, &r) && r.active);
         call_as(&wait, 1, NULL, 0, 0, 10);
         fv_request_completed(&wait, &r, 40);
@@ -319,15 +425,16 @@ static void test_persistent_collectives(void **state)
     call_as(&start, 2, NULL, 0, 0, 10);
     fv_request_post(&start, &plan);
     assert_true(fv_request_get(8, &r) && !r.active && r.sent == 24 && r.received == 48);
-    fv_request_start(&start, 8, 0);
-    assert_true(fv_request_get(8, &r) && r.active);
+    start_again(&start, 8, 9); /* MPI may replace a handle */
+    assert_false(fv_request_get(8, &r));
+    assert_true(fv_request_get(9, &r) && r.active);
     call_as(&wait, 1, NULL, 0, 0, 10);
     fv_request_completed(&wait, &r, 48);
-    assert_true(fv_request_get(8, &r) && !r.active);
+    assert_true(fv_request_get(9, &r) && !r.active);
     const struct fv_cell *c = fv_cell_find(fv_self, start.path->path, 0, 2, fv_log2_bucket(48), 0).cell;
     assert_int_equal(c->bytes_received, 0);
     fv_request_freed(&r); /* inactive */
-    assert_false(fv_request_get(8, &r));
+    assert_false(fv_request_get(9, &r));
     assert_false(fv_requests_any());
 }
 
@@ -429,20 +536,78 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+/* Stands before the C library's: counts how often signals are held and let go, which is where work that is
+ * not free begins and ends. */
+static unsigned long mask_calls;
+
+long syscall(long number, ...)
+{
+    static long (*next)(long, ...);
+    long a[6];
+    va_list list;
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "syscall");
+    va_start(list, number);
+    for (unsigned i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    mask_calls += number == SYS_rt_sigprocmask;
+    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
 /* A limit on the size of files stands for a full disk. */
+static void limit_files(struct rlimit *before, uint64_t bytes)
+{
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, before), 0);
+    const struct rlimit limit = { bytes, before->rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* What was refused is refused again without a system call, at any call; and counted. */
+static void test_full_disk_costs_no_system_calls(void **state)
+{
+    enum { TIMES = 1000, LARGE = 64 << 10 };
+    struct fv_writer *w = &fv_rt.writer;
+    uint64_t most = fv_rt.options.profile_max;
+    struct rlimit before;
+    (void)state;
+
+    limit_files(&before, w->end);
+    fv_rt.options.profile_max = UINT64_MAX; /* the disk is full, not the budget */
+    uint32_t path = 100000;
+    while (!w->refused_bytes && path < 200000)
+        fv_cell_find(fv_self, path++, 7, 0, 3, 0);
+    assert_true(w->refused_bytes > 0 && w->refused_bytes <= LARGE);
+    uint64_t *dropped = w->header->dropped, disk = dropped[FV_DROP_DISK], cells = dropped[FV_DROP_CELLS];
+    w->retry_ns = INT64_MAX; /* however slow this machine is */
+    unsigned long held = mask_calls;
+    assert_true(held > 0); /* our syscall() is in use */
+    for (uint32_t i = 0; i < TIMES; i++) {
+        fv_cell_find(fv_self, path + i, 7, 0, 3, 0);
+        assert_null(fv_writer_chunk(w, FV_CHUNK_EVENTS, 0, 0, LARGE));
+    }
+    held = mask_calls - held;
+    w->retry_ns = 0;
+    fv_rt.options.profile_max = most;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(held, 0);
+    assert_int_equal(dropped[FV_DROP_DISK] - disk, 2 * TIMES);
+    assert_int_equal(dropped[FV_DROP_CELLS] - cells, TIMES);
+    assert_non_null(fv_writer_chunk(w, FV_CHUNK_EVENTS, 0, 0, LARGE)); /* tried, once there is room */
+}
+
 static void test_full_disk(void **state)
 {
     enum { LARGE = 64 << 10 };
-    struct rlimit before, limit;
+    struct rlimit before;
     struct fv_writer w = { .header = NULL };
     char path[128];
     (void)state;
 
     snprintf(path, sizeof(path), "%s/full.fvr", stub_directory);
-    assert_int_equal(fv_writer_open(&w, path), 0);
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    limit = (struct rlimit){ 2 * FV_PAGE, before.rlim_max };
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(fv_writer_open(&w, AT_FDCWD, path, path), 0);
+    limit_files(&before, 2 * FV_PAGE);
     errno = 1234;
     uint64_t begin = now_ns();
     assert_null(fv_writer_chunk(&w, FV_CHUNK_CELLS, 0, 0, LARGE));
@@ -509,7 +674,7 @@ static void test_handlers_that_jump(void **state)
         may_jump = 1;
         fv_comm_dup(handle, parent, rounds);
         fv_comm_named(handle, "left");
-        fv_comm_freed(handle, UINT64_MAX);
+        fv_comm_freed(fv_comm_find(handle), UINT64_MAX);
         fv_pause();
         fv_resume();
         may_jump = 0;
@@ -517,7 +682,7 @@ static void test_handlers_that_jump(void **state)
     timer_delete(timer);
     fv_resume();
     assert_non_null(fv_comm_dup(7100, parent, 0));
-    fv_comm_freed(7100, UINT64_MAX);
+    fv_comm_freed(fv_comm_find(7100), UINT64_MAX);
     alarm(0);
 }
 
@@ -602,13 +767,16 @@ int main(void)
         cmocka_unit_test(test_scattered_members),
         cmocka_unit_test(test_duplicate_of_an_intercommunicator),
         cmocka_unit_test(test_thousands_of_communicators),
-        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_full_cells), cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_many_collectives),
+        cmocka_unit_test(test_windows_of_threads),
         cmocka_unit_test(test_persistent_requests),
         cmocka_unit_test(test_persistent_collectives),
         cmocka_unit_test(test_peers),
         cmocka_unit_test(test_time_bins_fold),
         cmocka_unit_test(test_log_is_thinned_by_sequence),
         cmocka_unit_test(test_cell_budget),
+        cmocka_unit_test(test_full_disk_costs_no_system_calls),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_fork_leaves_the_file_alone),
         cmocka_unit_test(test_handlers_that_jump),

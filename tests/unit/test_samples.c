@@ -15,9 +15,10 @@
 #include <jansson.h>
 
 #include "fvr_builder.h"
-#include "report/cost_profile.h"
-#include "report/loop_graph.h"
-#include "report/views.h"
+#include "json_rows.h"
+#include "profile/samples/cost_profile.h"
+#include "symbols/loop_graph.h"
+#include "views/views.h"
 
 #define ID "0123456789abcdef0123"
 #define assert_near(a, b, within)                                                                            \
@@ -101,7 +102,7 @@ static void name_frames(void)
     for (size_t i = 0; i < symbols.frame_count; i++)
         for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
             if (symbols.frames[i].offset == known[k].offset &&
-                !strcmp(model.modules[symbols.frames[i].module].name, known[k].module)) {
+                !strcmp(model.tree.modules[symbols.frames[i].module].name, known[k].module)) {
                 symbols.frames[i].function = known[k].function;
                 symbols.frames[i].file = known[k].file;
                 symbols.frames[i].line = known[k].line;
@@ -114,7 +115,7 @@ static void build(int ranks)
         fvr_join(&file[i], &experiment);
     fv_experiment_choose(&experiment);
     fv_model_build(&model, &experiment);
-    fv_symbols_resolve(&symbols, &model, false);
+    fv_model_resolve(&symbols, &model, false);
     name_frames();
 }
 
@@ -308,26 +309,34 @@ static void nothing(void **state)
 
 /* ---- views ---- */
 
-static char *shown(int (*view)(const struct fv_view *, FILE *))
+static int json_view(const struct fv_profile *v, FILE *out)
 {
-    const struct fv_view v = { &model, &symbols };
+    return fv_view_json(v, FV_JSON_RANKS_ALL, out);
+}
+
+static char *shown(int (*view)(const struct fv_profile *, FILE *))
+{
+    struct fv_cost_profile costs;
+    const struct fv_profile v = { &model, &symbols, &costs, 0 };
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
 
+    fv_cost_profile_init(&costs, &model, &symbols, FV_COST_ALL_RANKS);
     assert_int_equal(view(&v, out), 0);
     fclose(out);
+    fv_cost_profile_release(&costs);
     return text;
 }
 
-static int text_view(const struct fv_view *v, FILE *out)
+static int text_view(const struct fv_profile *v, FILE *out)
 {
     const struct fv_text_options options = { .width = 120, .top = 10 };
 
     return fv_view_text(v, &options, out);
 }
 
-static int wide_view(const struct fv_view *v, FILE *out)
+static int wide_view(const struct fv_profile *v, FILE *out)
 {
     const struct fv_text_options options = { .width = 1000, .top = 10 };
 
@@ -385,14 +394,14 @@ static void json_costs(void **state)
     (void)state;
     sample_ranks();
     build(2);
-    char *text = shown(fv_view_json);
-    json_t *j = json_loads(text, 0, NULL), *costs = json_object_get(j, "costs");
+    char *text = shown(json_view);
+    json_t *j = json_plainly(json_loads(text, 0, NULL)), *costs = json_object_get(j, "costs");
     json_t *f = json_array_get(json_object_get(costs, "procedures"), 0);
     assert_string_equal(json_string_value(json_object_get(f, "procedure")), "f");
     assert_int_equal(json_integer_value(json_object_get(json_object_get(f, "inclusive"), "ticks")), 154);
     assert_int_equal(json_array_size(json_object_get(f, "per_thread")), 3);
     assert_true(json_is_null(json_object_get(costs, "loops")));
-    assert_int_equal(json_array_size(json_object_get(costs, "threads")), 3);
+    assert_int_equal(json_array_size(json_object_get(costs, "sampled_threads")), 3);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(j, "sampling"), "ticks")), 156);
     json_decref(j);
     free(text);
@@ -402,7 +411,7 @@ static void json_without(void **state)
 {
     (void)state;
     build(1);
-    char *text = shown(fv_view_json);
+    char *text = shown(json_view);
     json_t *j = json_loads(text, 0, NULL);
     assert_true(json_is_null(json_object_get(j, "costs")));
     assert_true(json_is_null(json_object_get(j, "sampling")));
@@ -464,7 +473,7 @@ static void fvmpi_itself(void **state)
     for (size_t i = 0; i < symbols.frame_count; i++) {
         struct fv_frame *frame = &symbols.frames[i];
 
-        if (strcmp(model.modules[frame->module].name, "libfvmpi-mpich.so"))
+        if (strcmp(model.tree.modules[frame->module].name, "libfvmpi-mpich.so"))
             continue;
         frame->file = "/src/fvmpi/wrap.c";
         frame->line = 7;
@@ -483,7 +492,7 @@ static void fvmpi_itself(void **state)
     text = shown(wide_view);
     assert_non_null(strstr(text, "15.0 % in fvmpi itself"));
     free(text);
-    text = shown(fv_view_json);
+    text = shown(json_view);
     json_t *j = json_loads(text, 0, NULL);
     assert_near(json_real_value(json_object_get(json_object_get(j, "costs"), "fvmpi_share")), 0.15, 1e-12);
     json_decref(j);
@@ -540,7 +549,7 @@ static void serial_killed(void **state)
 
 static struct fv_source_options source;
 
-static int source_view(const struct fv_view *v, FILE *out)
+static int source_view(const struct fv_profile *v, FILE *out)
 {
     const struct fv_text_options options = { .width = 200 };
 
@@ -618,11 +627,15 @@ static void source_fifo(void **state)
 
 static int source_error(const char *file, long rank)
 {
-    const struct fv_view v = { &model, &symbols };
+    struct fv_cost_profile costs;
+    const struct fv_profile v = { &model, &symbols, &costs, 0 };
     const struct fv_text_options options = { .width = 200 };
 
+    fv_cost_profile_init(&costs, &model, &symbols, FV_COST_ALL_RANKS);
     source = (struct fv_source_options){ .file = file, .rank = rank };
-    return fv_view_source(&v, &source, &options, stdout);
+    int err = fv_view_source(&v, &source, &options, stdout);
+    fv_cost_profile_release(&costs);
+    return err;
 }
 
 static void source_errors(void **state)
@@ -643,9 +656,9 @@ static const struct fv_sampled *sampled(uint64_t offset, uint32_t parent_offset)
     const struct fv_sampled *found = NULL;
 
     for (size_t i = 0; i < model.samples.count; i++) {
-        const struct fv_node *n = &model.nodes[model.samples.items[i].node];
+        const struct fv_node *n = &model.tree.nodes[model.samples.items[i].node];
 
-        if (n->offset == offset && model.nodes[n->parent].offset == parent_offset) {
+        if (n->offset == offset && model.tree.nodes[n->parent].offset == parent_offset) {
             assert_null(found);
             found = &model.samples.items[i];
         }
@@ -737,7 +750,7 @@ static void pooled(void **state)
     assert_int_equal(s->varies, FV_VARIES_WITHIN);
     char *text = shown(text_view);
     assert_non_null(strstr(text, "varies from call to call (cov 0.50, all threads together)"));
-    assert_non_null(strstr(text, "0.50*"));
+    assert_non_null(strstr(text, "0.50  *"));
     free(text);
 }
 
@@ -808,13 +821,13 @@ static void events(void **state)
     assert_int_equal(model.samples.items[0].all.count, 6);
     assert_null(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0 + 1));
     assert_null(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0 + 2));
-    char *text = shown(fv_view_json);
-    json_t *j = json_loads(text, 0, NULL), *functions = json_object_get(j, "functions");
-    assert_int_equal(json_array_size(functions), 3); /* time, CPU time, the event */
-    assert_string_equal(json_string_value(json_object_get(json_array_get(functions, 2), "metric")),
-                        "INSTRUCTIONS");
-    assert_int_equal(json_integer_value(json_object_get(json_array_get(functions, 2), "samples")), 3);
-    assert_near(json_real_value(json_object_get(json_array_get(functions, 2), "mean")), 14, 1e-9);
+    char *text = shown(json_view);
+    json_t *j = json_plainly(json_loads(text, 0, NULL)), *functions = json_object_get(j, "functions");
+    json_t *metrics = json_object_get(json_array_get(functions, 0), "metrics");
+    assert_int_equal(json_object_size(metrics), 3); /* time, CPU time, the event */
+    json_t *event = json_object_get(metrics, "INSTRUCTIONS");
+    assert_int_equal(json_integer_value(json_object_get(event, "sample_count")), 3);
+    assert_near(json_real_value(json_object_get(event, "mean")), 14, 1e-9);
     json_decref(j);
     free(text);
     text = shown(text_view);
@@ -939,8 +952,8 @@ static void nearest_context(void **state)
     const struct fv_samples *s = &model.samples;
     uint64_t ticks = 0;
     for (size_t i = 0; i < s->count; i++) {
-        const struct fv_node *n = &model.nodes[s->items[i].node];
-        bool in_app = !strcmp(model.modules[n->module].name, "app");
+        const struct fv_node *n = &model.tree.nodes[s->items[i].node];
+        bool in_app = !strcmp(model.tree.modules[n->module].name, "app");
 
         assert_int_equal(s->items[i].ticks, !in_app               ? 0
                                             : n->offset == 0x3001 ? 60
@@ -979,8 +992,8 @@ static void fast_and_off_processor(void **state)
     fvr_add(&file[0], FV_CHUNK_INSTANCES, 0, &slow, sizeof(slow));
     build(1);
     text = shown(wide_view);
-    assert_non_null(strstr(text, "~14.0 us"));
-    assert_non_null(strstr(text, "~ calls are about as short as the 12.0 us that a trap takes"));
+    assert_non_null(strstr(text, "14.0 us  *"));
+    assert_non_null(strstr(text, "fast: calls are about as short as the 12.0 us that a trap takes"));
     assert_non_null(strstr(text, "the functions had a processor 14.0 % of their time outside of MPI"));
     free(text);
 }

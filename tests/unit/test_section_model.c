@@ -1,7 +1,7 @@
 /* What the model makes of sections in rank files, with known answers, and of files that no runtime would
  * write. */
 #include "fvr_builder.h"
-#include "report/model.h"
+#include "profile/model.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -65,12 +65,13 @@ static void over_ranks(void **state)
             .ticks = 200000000 * (uint64_t)(i + 1),
             .ticks_min = 50000000,
             .ticks_max = 150000000 * (uint64_t)(i + 1),
+            .ticks_m2 = i ? 2e16 : 5e15, /* 0.1 and 0.3 s; 0.05 and 0.15 s */
             .measured = 1,
             .sum = { .calls = 3, .mpi_ticks = 3000, .usage = { 10000000, 20000000, 3, 4 } }
         };
 
         fvr_init(&f[i], i, 2);
-        fvr_function(&f[i], 0, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+        fvr_function(&f[i], 0, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
         uint32_t path = fvr_path(&f[i], 0, fvr_module(&f[i], "/bin/x", 0, NULL), 100);
         add_section(&f[i], "a", 0);
         add_section(&f[i], "b", 0);
@@ -100,6 +101,10 @@ static void over_ranks(void **state)
     assert_true(m.sections.items[0].whole);
     assert_int_equal(a->count, 5);
     assert_true(fabs(a->value[FV_SECTION_THREADS_TIME].sum - 0.7) < 1e-9);
+    assert_int_equal(a->instances.count, 5);
+    assert_true(fabs(a->instances.mean_s - 0.14) < 1e-9);
+    assert_true(fabs(a->instances.m2 - 0.037) < 1e-9); /* of 0.05, 0.15, 0.1, 0.3 and 0.1 */
+    assert_int_equal(b->instances.count, 0);
     assert_true(fabs(a->value[FV_SECTION_ELAPSED].mean - 0.3) < 1e-9);
     assert_true(fabs(a->value[FV_SECTION_ELAPSED].min - 0.2) < 1e-9);
     assert_int_equal(a->value[FV_SECTION_ELAPSED].max_rank, 1);
@@ -131,7 +136,7 @@ static void damaged(void **state)
     (void)state;
 
     fvr_init(&f, 0, 1);
-    fvr_function(&f, 0, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
+    fvr_function(&f, 0, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
     add_section(&f, "good", 0);
     add_set(&f, 1, 1);
     add_set(&f, 4000000000u, 7);

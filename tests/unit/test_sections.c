@@ -3,6 +3,7 @@
 #include "rt_stub.h"
 #include "trace/reader.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,6 +48,10 @@ static struct fv_section_times times_of(const char *name, int number)
             continue;
         sum.section = t->section;
         sum.count += t->count;
+        sum.ticks += t->ticks;
+        sum.ticks_min = t->ticks_min;
+        sum.ticks_max = t->ticks_max;
+        sum.ticks_m2 = t->ticks_m2; /* of one thread */
         sum.sum.calls += t->sum.calls;
         sum.sum.mpi_ticks += t->sum.mpi_ticks;
         sum.sum.samples += t->sum.samples;
@@ -94,6 +99,25 @@ static void calls_are_counted(void **state)
     assert_int_equal(t.sum.samples, 5);
     assert_int_equal(t.sum.lock_ticks, 70);
     assert_true(set_has(set, t.section));
+}
+
+static void instances_deviate(void **state)
+{
+    double range;
+    (void)state;
+
+    for (int i = 1; i <= 2; i++) {
+        fvmpi_section_begin("deviates", 0, 0);
+        for (volatile int k = 0; k < i * i * 100000; k++)
+            ;
+        fvmpi_section_end("deviates", 0, 0);
+    }
+    struct fv_section_times t = times_of("deviates", 0);
+    range = (double)(t.ticks_max - t.ticks_min);
+    assert_int_equal(t.count, 2);
+    assert_int_equal(t.ticks, t.ticks_min + t.ticks_max);
+    assert_true(range > 0);
+    assert_true(fabs(t.ticks_m2 - range * range / 2) <= range * range * 1e-9);
 }
 
 static void sets_of_overlapping(void **state)
@@ -206,7 +230,8 @@ static void threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_are_counted), cmocka_unit_test(sets_of_overlapping),
+        cmocka_unit_test(calls_are_counted), cmocka_unit_test(instances_deviate),
+        cmocka_unit_test(sets_of_overlapping),
         cmocka_unit_test(cells_are_apart),   cmocka_unit_test(requests_stay_with_their_post),
         cmocka_unit_test(within_a_call),     cmocka_unit_test(threads),
     };

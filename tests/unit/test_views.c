@@ -17,16 +17,20 @@
 #include <link.h>
 
 #include "fvr_builder.h"
-#include "report/object.h"
-#include "report/views.h"
-#include "report/words.h"
+#include "json_rows.h"
+#include "symbols/module_files.h"
+#include "profile/relations.h"
+#include "views/flat.h"
+#include "views/views.h"
+#include "tool/words.h"
 
 #define MS UINT64_C(1000000)
 
 static struct fvr file[2];
 static struct fv_model model;
 static struct fv_symbols symbols;
-static struct fv_view view = { &model, &symbols };
+static const struct fv_cost_profile no_costs;
+static struct fv_profile view = { &model, &symbols, &no_costs, 0 };
 static char *output;
 static size_t output_bytes;
 
@@ -38,7 +42,7 @@ static void build(bool look_up)
     fvr_join(&file[1], &experiment);
     fv_experiment_choose(&experiment);
     fv_model_build(&model, &experiment);
-    fv_symbols_resolve(&symbols, &model, look_up);
+    fv_model_resolve(&symbols, &model, look_up);
     fv_sites_merge(&model, &symbols);
     fv_experiment_release(&experiment);
 }
@@ -51,8 +55,8 @@ static int set_up(void **state)
 
     for (int i = 0; i < 2; i++) {
         fvr_init(&file[i], i, 3); /* rank 2 has no file */
-        fvr_function(&file[i], 1, FV_CLASS_P2P, FV_WAIT_P2P, "MPI_Send");
-        fvr_function(&file[i], 2, FV_CLASS_OTHER, FV_WAIT_NONE, "MPI_Get_count");
+        fvr_function(&file[i], 1, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
+        fvr_function(&file[i], 2, FV_CLASS_OTHER, FV_RULE_NONE, "MPI_Get_count");
         fvr_module(&file[i], "/no/such/\xff\x1b[31mevil\"file", 0, "0123456789abcdef0123");
         fvr_comm(&file[i], 1, FV_COMM_WORLD, i, 3);
         for (uint32_t k = 0; k < 40; k++)
@@ -87,12 +91,12 @@ static json_t *parsed(void)
     json_error_t error;
     FILE *out = open_memstream(&output, &output_bytes);
 
-    assert_int_equal(fv_view_json(&view, out), 0);
+    assert_int_equal(fv_view_json(&view, FV_JSON_RANKS_ALL, out), 0);
     fclose(out);
     json_t *json = json_loadb(output, output_bytes, JSON_REJECT_DUPLICATES, &error);
     if (!json)
         fail_msg("line %d column %d: %s", error.line, error.column, error.text);
-    return json;
+    return json_plainly(json);
 }
 
 static void expect_keys(const json_t *object, const char *keys)
@@ -115,28 +119,28 @@ static void json_keys(void **state)
 
     expect_keys(json, "schema run programs ranks callsites histograms matrix communicators efficiency "
                       "timeline functions locks "
-                      "sections io memory sensors problems mpi_functions");
-    assert_string_equal(json_string_value(json_object_get(json, "schema")), "fvmpi-profile-1");
-    expect_keys(json_object_get(json, "run"), "command mpi ranks complete start elapsed_s overhead");
-    expect_keys(rank, "rank host pid state app_time_s mpi_time_s wait_time_s in_call last_call dropped threads");
+                      "sections io memory counters sensors noise findings problems mpi_functions");
+    assert_string_equal(json_string_value(json_object_get(json, "schema")), "fvmpi-profile-2");
+    expect_keys(json_object_get(json, "run"), "command mpi rank_count complete start elapsed_s overhead");
+    expect_keys(rank, "rank host pid state app_time_s mpi_time_s wait_s in_call last_call dropped threads");
     expect_keys(json_array_get(json_object_get(json, "programs"), 0),
-                "program command commands ranks time_s");
-    assert_int_equal(json_integer_value(json_object_get(rank, "program")), 0);
-    expect_keys(json_object_get(rank, "in_call"), "function path seconds");
+                "program command command_count rank_runs rank_time");
+    assert_int_equal(json_integer_value(json_object_get(rank, "program_id")), 0);
+    expect_keys(json_object_get(rank, "in_call"), "function path for_s");
     assert_true(json_is_null(json_object_get(rank, "last_call")));
     assert_string_equal(json_string_value(json_object_get(rank, "state")), "killed");
     assert_true(json_is_null(json_object_get(json_array_get(json_object_get(json, "ranks"), 0), "in_call")));
     expect_keys(site,
-                "id function path count time_s wait_s wait_kind bytes_sent bytes_received cov per_rank");
-    expect_keys(json_object_get(site, "time_s"), "sum min max mean stddev");
+                "id number key function path count time wait_s wait_kind bytes_sent bytes_received cov per_rank");
+    expect_keys(json_object_get(site, "time"), "sum_s min_s max_s mean_s stddev_s");
     expect_keys(json_array_get(json_object_get(site, "path"), 0), "function file line module offset");
     expect_keys(json_array_get(json_object_get(site, "per_rank"), 0),
-                "rank count time_s wait_s bytes_sent bytes_received");
+                "rank count time_sum_s wait_s bytes_sent bytes_received");
     expect_keys(json_object_get(json, "efficiency"),
                 "parallel load_balance communication serialization transfer");
     expect_keys(json_array_get(json_object_get(json, "histograms"), 0), "function sent received durations");
     assert_int_equal(json_array_size(json_object_get(json, "callsites")), 40);
-    assert_int_equal(json_array_size(json_array_get(json_object_get(json, "matrix"), 0)), 4);
+    assert_int_equal(json_object_size(json_array_get(json_object_get(json, "matrix"), 0)), 4);
     assert_false(json_is_true(json_object_get(json_object_get(json, "run"), "complete")));
     const char *command = json_string_value(json_object_get(json_object_get(json, "run"), "command"));
     assert_string_equal(command, "app \"quoted\" \xc3\xa9 \\xff\\x07");
@@ -149,23 +153,26 @@ static void json_numbers(void **state)
         double value;
         const char *text;
     } cases[] = {
-        { 0, "0" },
-        { 1, "1" },
+        { 0, "0.0" },
+        { 1, "1.0" },
         { -1.5, "-1.5" },
-        { 1e-9, "0.000000001" },
+        { 1e-9, "1e-9" },
         { 0.1, "0.1" },
         { 12345.678, "12345.678" },
-        { 1e-13, "0" },
-        { -1e-13, "0" },
-        { 999999.999999999999, "1000000" },
+        { 1e-13, "1e-13" },
+        { -1e-13, "-1e-13" },
+        { 999999.9999999999, "1000000.0" },
         { 123456789.5, "123456789.5" },
+        { 1e300, "1e300" },
     };
     char text[FV_REAL];
     (void)state;
 
     for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        assert_int_equal(fv_words_real(cases[i].value, text), strlen(cases[i].text));
-        assert_string_equal(text, cases[i].text);
+        size_t bytes = fv_words_real(cases[i].value, text);
+
+        assert_int_equal(bytes, strlen(cases[i].text));
+        assert_memory_equal(text, cases[i].text, bytes);
     }
 }
 
@@ -215,7 +222,7 @@ static void text_counts_in_words(void **state)
     file[0].header.dropped[FV_DROP_CALLS] = 1;
     fvr_release(&file[1]);
     fvr_init(&file[1], 1, 3);
-    fvr_function(&file[1], 3, FV_CLASS_INIT, FV_WAIT_NONE, "MPI_Abort");
+    fvr_function(&file[1], 3, FV_CLASS_INIT, FV_RULE_NONE, "MPI_Abort");
     fvr_thread(&file[1], 0, true, 80, 200 * MS, &in);
     file[1].header.state = FV_STATE_ABORTED;
     file[1].header.exit_code = 9;
@@ -317,13 +324,46 @@ static void csv(void **state)
     FILE *in = fopen(path, "r");
     assert_non_null(in);
     assert_non_null(fgets(line, sizeof(line), in));
-    assert_int_equal(strncmp(line, "id,function,", 12), 0);
+    assert_int_equal(strncmp(line, "id,number,key,function,", 23), 0);
     assert_non_null(fgets(line, sizeof(line), in));
     assert_non_null(strstr(line, "evil\"\"file+0x")); /* quoted */
     fclose(in);
     snprintf(path, sizeof(path), "rm -r %s", directory);
     assert_int_equal(system(path), 0);
     assert_int_equal(fv_view_csv(&view, "/proc/no such place"), -FV_EIO);
+}
+
+/* Two call paths that differ in their outermost frames differ in the file, too. */
+static void csv_of_deep_paths(void **state)
+{
+    char directory[] = "/tmp/fvmpi-unit-XXXXXX", path[100], *line[2] = { NULL, NULL };
+    const uint64_t ticks[] = { 1000 * MS };
+    size_t room[2] = { 0, 0 };
+    (void)state;
+
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t node = fvr_path(&file[0], 0, 1, 0x10000 + k);
+
+        for (unsigned i = 0; i < 400; i++)
+            node = fvr_path(&file[0], node, 1, 0x20000);
+        fvr_cell(&file[0], 0, node, 1, 1, ticks, 1, 0, 0);
+    }
+    build(false);
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(fv_view_csv(&view, directory), 0);
+    snprintf(path, sizeof(path), "%s/callsites.csv", directory);
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    assert_true(getline(&line[0], &room[0], in) > 0);
+    for (unsigned i = 0; i < 2; i++)
+        assert_true(getline(&line[i], &room[i], in) > 8000);
+    assert_true(strstr(line[0], "file+0x10000") || strstr(line[1], "file+0x10000"));
+    assert_true(strstr(line[0], "file+0x10001") || strstr(line[1], "file+0x10001"));
+    fclose(in);
+    free(line[0]);
+    free(line[1]);
+    snprintf(path, sizeof(path), "rm -r %s", directory);
+    assert_int_equal(system(path), 0);
 }
 
 /* ---- symbols ---- */
@@ -368,13 +408,13 @@ static void own_symbols(void **state)
 {
     char self[4096] = "", frame[300];
     const uint64_t ticks[] = { 50 * MS };
-    struct fv_object object;
+    struct fv_elf object;
     struct fv_path path = { 0 };
     (void)state;
 
     assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
     dl_iterate_phdr(find_bias, NULL);
-    assert_int_equal(fv_object_open(&object, self), 0);
+    assert_int_equal(fv_elf_open(&object, self), 0);
     char id[21] = "";
     memcpy(id, object.build_id, 20);
     bool has_id = object.build_id_bytes == 20;
@@ -382,16 +422,61 @@ static void own_symbols(void **state)
     uint32_t node =
         fvr_path(&file[0], 0, module, (uintptr_t)fv_test_landmark - bias + (uint64_t)fv_test_landmark(0));
     fvr_cell(&file[0], 0, node, 1, 1, ticks, 1, 1, 0);
-    fv_object_close(&object);
+    fv_elf_close(&object);
     build(true);
-    fv_path_of(&path, &symbols, &model, model.sites[0].node);
+    fv_path_of(&path, &symbols, model.sites[0].node);
     assert_int_equal(path.count, 1);
-    assert_string_equal(fv_frame_label(&path.frames[0], &model, frame, sizeof(frame)), "fv_test_landmark");
+    assert_string_equal(fv_frame_label(&path.frames[0], &symbols, frame, sizeof(frame)), "fv_test_landmark");
     fv_path_release(&path);
     bool said = false; /* the other module is gone */
     for (size_t i = 0; i < model.problems.count; i++)
         said = said || strstr(model.problems.items[i].text, "not there or not readable");
     assert_true(said);
+}
+
+/* The program is gone, and its debug file is in the last of three directories. */
+static void debug_path_is_a_list(void **state)
+{
+    char self[4096] = "", copy[9000], directory[] = "/tmp/fvmpi-unit-XXXXXX", list[200], file_name[200],
+         frame[300];
+    const uint64_t ticks[] = { 50 * MS };
+    struct fv_elf object;
+    struct fv_path path = { 0 };
+    size_t n;
+    (void)state;
+
+    assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    dl_iterate_phdr(find_bias, NULL);
+    assert_int_equal(fv_elf_open(&object, self), 0);
+    if (object.build_id_bytes != 20) {
+        fv_elf_close(&object);
+        build(false);
+        skip(); /* a linker that writes none */
+    }
+    assert_non_null(mkdtemp(directory));
+    n = (size_t)snprintf(file_name, sizeof(file_name), "%s/.build-id/%02x/", directory, object.build_id[0]);
+    snprintf(copy, sizeof(copy), "mkdir -p %s", file_name);
+    assert_int_equal(system(copy), 0);
+    for (unsigned i = 1; i < 20; i++)
+        n += (size_t)snprintf(file_name + n, sizeof(file_name) - n, "%02x", object.build_id[i]);
+    snprintf(copy, sizeof(copy), "cp '%s' %s.debug", self, file_name);
+    assert_int_equal(system(copy), 0);
+    char id[21] = "";
+    memcpy(id, object.build_id, 20);
+    fv_elf_close(&object);
+    uint32_t module = fvr_module(&file[0], "/no/such/program", bias, id);
+    uint32_t node =
+        fvr_path(&file[0], 0, module, (uintptr_t)fv_test_landmark - bias + (uint64_t)fv_test_landmark(0));
+    fvr_cell(&file[0], 0, node, 1, 1, ticks, 1, 1, 0);
+    snprintf(list, sizeof(list), "/no/such:%s/empty::%s", directory, directory);
+    setenv("FVMPI_DEBUG_PATH", list, 1);
+    build(true);
+    unsetenv("FVMPI_DEBUG_PATH");
+    fv_path_of(&path, &symbols, model.sites[0].node);
+    assert_string_equal(fv_frame_label(&path.frames[0], &symbols, frame, sizeof(frame)), "fv_test_landmark");
+    fv_path_release(&path);
+    snprintf(copy, sizeof(copy), "rm -r %s", directory);
+    assert_int_equal(system(copy), 0);
 }
 
 /* ---- call sites that look the same ---- */
@@ -430,10 +515,10 @@ static unsigned sites_of(const char *module, uint32_t *first)
     unsigned count = 0;
 
     for (uint32_t i = 0; i < model.site_count; i++) {
-        fv_path_of(&path, &symbols, &model, model.sites[i].node);
+        fv_path_of(&path, &symbols, model.sites[i].node);
         const struct fv_frame *f = &path.frames[0];
         if (!path.count || !f->function || strcmp(f->function, "fv_test_unrolled") ||
-            strcmp(model.modules[f->module].path, module))
+            strcmp(model.tree.modules[f->module].path, module))
             continue;
         if (!count++)
             *first = i;
@@ -448,7 +533,7 @@ static void same_line_is_one_site(void **state)
 {
     char self[4096] = "", directory[] = "/tmp/fvmpi-unit-XXXXXX", copy[64], command[4300];
     const uint64_t ticks[] = { 10 * MS, 30 * MS, 1 * MS };
-    struct fv_object object;
+    struct fv_elf object;
     uint32_t nodes[3], first = 0, first_of_copy = 0;
     (void)state;
 
@@ -459,11 +544,11 @@ static void same_line_is_one_site(void **state)
     assert_int_equal(system(command), 0);
     dl_iterate_phdr(find_bias, NULL);
     fv_test_unrolled();
-    assert_int_equal(fv_object_open(&object, self), 0);
+    assert_int_equal(fv_elf_open(&object, self), 0);
     char id[21] = "";
     memcpy(id, object.build_id, 20);
     const char *known = object.build_id_bytes == 20 ? id : NULL;
-    fv_object_close(&object);
+    fv_elf_close(&object);
     add_calls(&file[0], self, known, nodes);
     fvr_cell(&file[0], 0, nodes[0], 1, 1, ticks, 1, 100, 0);
     fvr_cell(&file[0], 0, nodes[1], 1, 1, ticks + 1, 1, 50, 0);
@@ -520,6 +605,40 @@ static void unknown_lines_stay_apart(void **state)
     assert_int_equal(model.site_count, 43);
 }
 
+/* What a relation shows in text are keys that it has, each once. */
+static bool shows_its_columns(void *context, const struct fv_relation_place *place)
+{
+    const struct fv_relation *r = place->chain[place->depth - 1];
+    struct fv_flat flat;
+    size_t *chosen, words = 0;
+    uint8_t *weights;
+    (void)context;
+
+    if (!r->shown)
+        return true;
+    fv_flat_init(&flat, r);
+    chosen = calloc(flat.count, sizeof(*chosen));
+    weights = calloc(flat.count, 1);
+    for (const char *p = r->shown; *p; p += strspn(p, " "), words++)
+        p += strcspn(p, " ");
+    if (fv_flat_choose(&flat, r->shown, chosen, weights) != words)
+        fail_msg("%s: %s", r->name, r->shown);
+    for (size_t i = 0; i < words; i++)
+        for (size_t k = 0; k < i; k++)
+            if (chosen[i] == chosen[k])
+                fail_msg("%s: %s twice", r->name, flat.items[chosen[i]].key);
+    free(chosen);
+    free(weights);
+    fv_flat_release(&flat);
+    return true;
+}
+
+static void relations_show_columns_of_theirs(void **state)
+{
+    (void)state;
+    assert_true(fv_relations_visit(fv_profile_relations, shows_its_columns, NULL));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -534,8 +653,11 @@ int main(void)
         TEST(words),
         TEST(rank_lists),
         TEST(csv),
+        TEST(relations_show_columns_of_theirs),
+        TEST(csv_of_deep_paths),
         TEST(names),
         TEST(own_symbols),
+        TEST(debug_path_is_a_list),
         TEST(same_line_is_one_site),
         TEST(unknown_lines_stay_apart),
     };

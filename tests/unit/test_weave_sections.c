@@ -13,7 +13,7 @@
 static uint32_t functions[] = { FV_NONE, 11, 12, 13 };
 static struct fv_section_set sets[] = { { 0, 0 }, { 0, 1 }, { 1, 2 }, { 0, 2 },
                                         { 2, 3 }, { 3, 3 }, { 1, 3 }, { 0, 3 } };
-static const struct fv_def_map map = { .sections = functions, .section_count = 4 };
+static const struct fv_def_map map = { .sections = { functions, 4, 4 } };
 
 static struct fv_location_stats locations[1];
 static struct fv_weave_sections weave;

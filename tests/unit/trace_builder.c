@@ -40,7 +40,7 @@ void rank_file(struct fvr *f, int rank, int ranks)
     for (uint16_t i = 0; i < FUNCTIONS; i++) {
         struct fv_site_record site = { .function = i };
 
-        fvr_function(f, i, classes[i], FV_WAIT_NONE, names[i]);
+        fvr_function(f, i, classes[i], FV_RULE_NONE, names[i]);
         fvr_add(f, FV_CHUNK_SITES, 0, &site, sizeof(site));
     }
     fvr_comm(f, 1, FV_COMM_WORLD, rank, ranks);

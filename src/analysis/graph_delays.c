@@ -1,0 +1,539 @@
+/* See graph.h: delay costs, in windows of time, the latest first.
+ *
+ * What explains a wait does not depend on what other waits cost: the process of the waiter says what that
+ * line spent since the two were last in step, and the process of the one it waited for compares. What a wait
+ * costs does: its own length, and its part of the waits that it explains, all of which end later. These sums
+ * the first process makes, from one number for each wait and one for each pair of waits; then what a wait
+ * cost others is known, and charged. */
+#include "analysis/graph_parts.h"
+#include "merge/requests.h"
+#include "tool/heap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_BACK 4096 /* steps: a bound on the work for one wait */
+
+/* A wait of this process that is not shared out yet. `key`: when it ended. */
+struct wait {
+    uint64_t key;
+    uint32_t line, call;
+};
+
+/* From the waiter to the one it waited for; then its shares. */
+struct question {
+    uint64_t key, wait, from, to;
+    uint32_t line, call, cause_line, cause_step;
+    uint64_t share_count;
+};
+struct sent_share {
+    uint64_t ns, index;
+};
+
+/* From there to the first process; then the waits of the delayer that are a part of the reason. */
+struct verdict {
+    uint64_t key;
+    double direct, total; /* of a ns of the reason: waiting; all of the reason, 0: there is none */
+    uint32_t line, call;
+    uint64_t reason_count;
+};
+struct reason {
+    uint64_t key, ns;
+    uint32_t line, call;
+};
+
+/* What is charged to a line when the cost of the wait is known. */
+struct blame {
+    double total;
+    uint32_t line, count; /* of shares, one behind the other */
+};
+struct blamed_share {
+    uint64_t ns;
+    uint32_t index;
+};
+
+struct share {
+    uint64_t wait; /* to which wait it belongs */
+    uint64_t ns[2];
+};
+enum side { WAITER, DELAYER };
+
+struct delays {
+    struct fv_graph *g;
+    struct fv_heap heap; /* of own lines, by their next wait */
+    uint32_t *call;      /* by line: those from here on are done */
+    struct wait *waits;  /* found: the first ones are next */
+    size_t count, room, window;
+    struct share *shares; /* by site and where */
+    uint32_t *touched;
+    size_t touched_count, touched_room;
+    uint64_t waits_done;
+    struct blame *blames;
+    size_t blame_count, blame_room;
+    struct blamed_share *blamed;
+    size_t blamed_count, blamed_room;
+    struct fv_bytes *out, *all; /* by process */
+    struct fv_bytes questions, verdicts, costs;
+    struct fv_pendings cost; /* in the first process: of waits that are not shared out yet */
+};
+
+/* ---- waits, the latest first ---- */
+
+/* The next wait of a line, going back. */
+static bool find_wait(struct delays *d, uint32_t line, struct fv_next *out)
+{
+    const struct fv_steps *steps = d->g->steps;
+
+    while (d->call[line]) {
+        d->call[line] = fv_call_before(steps, line, d->call[line]);
+        fv_steps_visited(steps, 1);
+        const struct fv_step *s = fv_step(steps, line, d->call[line]);
+        uint64_t wait = fv_step_wait(steps, s);
+
+        if (!wait || s->cause_line == line)
+            continue;
+        *out = (struct fv_next){ UINT64_MAX - (s->begin + wait), 0, line };
+        return true;
+    }
+    return false;
+}
+
+static void find_lines(struct delays *d)
+{
+    const struct fv_steps *steps = d->g->steps;
+    struct fv_next next;
+
+    for (uint32_t i = 0; i < steps->line_count; i++) {
+        if (!fv_steps_are_own(steps, i))
+            continue;
+        d->call[i] = steps->lines[i].count;
+        if (find_wait(d, i, &next))
+            fv_heap_push(&d->heap, next);
+    }
+}
+
+/* As many as a window has, and all that end at the same time as the last of them. Says when that is; 0: all
+ * are found. */
+static uint64_t fill(struct delays *d)
+{
+    while (d->heap.count) {
+        struct fv_next *first = &d->heap.items[0], next;
+        uint64_t key = UINT64_MAX - first->time;
+        uint32_t line = first->number;
+
+        if (d->count >= d->window && d->waits[d->count - 1].key != key)
+            return d->waits[d->count - 1].key;
+        FV_GROW(d->waits, d->room, d->count + 1);
+        d->waits[d->count++] = (struct wait){ key, line, d->call[line] };
+        if (find_wait(d, line, &next))
+            fv_heap_replace(&d->heap, next);
+        else
+            fv_heap_pop(&d->heap);
+    }
+    return 0;
+}
+
+/* ---- shares ---- */
+
+static struct share *share_at(struct delays *d, uint32_t i)
+{
+    struct share *s = &d->shares[i];
+
+    if (s->wait != d->waits_done) {
+        *s = (struct share){ .wait = d->waits_done };
+        FV_GROW(d->touched, d->touched_room, d->touched_count + 1);
+        d->touched[d->touched_count++] = i;
+    }
+    return s;
+}
+
+static struct share *share_of(struct delays *d, uint32_t site, enum fv_where where)
+{
+    return share_at(d, FV_WHERES * (site < d->g->site_count ? site : d->g->site_count) + where);
+}
+
+static void next_wait(struct delays *d)
+{
+    d->waits_done++;
+    d->touched_count = 0;
+}
+
+/* Time before a call goes to who computed, or waited for locks of its rank's threads. */
+static void take_gap(struct delays *d, enum side side, const struct fv_step *s, uint64_t ns)
+{
+    uint64_t locked = fv_step_locked(d->g->steps, s, ns);
+
+    share_of(d, s->site, FV_COMPUTING)->ns[side] += ns - locked;
+    if (locked)
+        share_of(d, s->site, FV_FOR_LOCKS)->ns[side] += locked;
+}
+
+/* ---- the waiter ---- */
+
+/* Were the two in step here? */
+static bool in_step(const struct delays *d, const struct fv_step *s, uint32_t other)
+{
+    const struct fv_defs *defs = d->g->groups->defs;
+    uint32_t rank = d->g->steps->lines[other].rank;
+
+    if (s->cause_line == FV_NONE)
+        return false;
+    if (d->g->steps->lines[s->cause_line].rank == rank)
+        return true;
+    if (!(s->flags & FV_STEP_ALL))
+        return false;
+    uint32_t comm = fv_step_detail(d->g->steps, s)->comm;
+    return comm == FV_NONE || fv_groups_has(d->g->groups, comm, defs->ranks[rank].world_rank);
+}
+
+/* The time since which the line of a wait, and the line that it waited for, go different ways; on the way
+ * there, what the waiter spent. */
+static uint64_t look_back(struct delays *d, uint32_t line, uint32_t call, uint32_t other)
+{
+    const struct fv_steps *steps = d->g->steps;
+    uint64_t from = fv_step_end_before(steps, line, call);
+
+    take_gap(d, WAITER, fv_step(steps, line, call), fv_step(steps, line, call)->begin - from);
+    for (uint32_t i = call, looked = 0; i; looked++) {
+        uint32_t stop = i;
+
+        i = fv_call_before(steps, line, i);
+        for (uint32_t k = i; k < stop; k++)
+            if (in_step(d, fv_step(steps, line, k), other))
+                return from;
+        if (looked == LOOK_BACK) {
+            d->g->cut++;
+            return from;
+        }
+        const struct fv_step *s = fv_step(steps, line, i);
+        uint64_t before = fv_step_end_before(steps, line, i), wait = fv_step_wait(steps, s);
+        if (s->site != FV_STEP_NO_SITE)
+            share_of(d, s->site, FV_IN_MPI)->ns[WAITER] += fv_step_length(steps, s) - wait;
+        take_gap(d, WAITER, s, s->begin - before);
+        from = before;
+    }
+    return from;
+}
+
+static void ask(struct delays *d, const struct wait *w)
+{
+    const struct fv_steps *steps = d->g->steps;
+    const struct fv_step *s = fv_step(steps, w->line, w->call);
+    struct fv_bytes *out = &d->out[steps->lines[s->cause_line].process];
+
+    next_wait(d);
+    struct question q = { .key = w->key,
+                          .wait = fv_step_wait(steps, s),
+                          .from = look_back(d, w->line, w->call, s->cause_line),
+                          .to = w->key, /* the cause, or the call's end if that was before */
+                          .line = w->line,
+                          .call = w->call,
+                          .cause_line = s->cause_line,
+                          .cause_step = s->cause_step,
+                          .share_count = d->touched_count };
+    fv_bytes_put(out, &q, sizeof(q));
+    for (size_t i = 0; i < d->touched_count; i++)
+        fv_bytes_put(out, &(struct sent_share){ d->shares[d->touched[i]].ns[WAITER], d->touched[i] },
+                     sizeof(struct sent_share));
+}
+
+/* Of all that ended at `until` or later. */
+static void ask_all(struct delays *d, uint64_t until)
+{
+    size_t i = 0;
+
+    fv_graph_clear(d->g, d->out);
+    for (; i < d->count && d->waits[i].key >= until; i++)
+        ask(d, &d->waits[i]);
+    d->count -= i;
+    if (d->count)
+        memmove(d->waits, d->waits + i, d->count * sizeof(*d->waits));
+    d->questions.count = 0;
+    fv_transport_exchange(d->g->transport, d->out, &d->questions);
+}
+
+/* ---- the one that was waited for ---- */
+
+static uint64_t overlap(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
+{
+    begin = begin > from ? begin : from;
+    end = end < to ? end : to;
+    return end > begin ? end - begin : 0;
+}
+
+/* What the delayer spent from then on until the cause; its own waits in that time, whose sum this is, are put
+ * behind the verdict. */
+static uint64_t look_at_delayer(struct delays *d, const struct question *q)
+{
+    const struct fv_steps *steps = d->g->steps;
+    uint32_t line = q->cause_line, call = q->cause_step;
+    uint64_t waited = 0, from = q->from, to = q->to;
+
+    for (uint32_t looked = 0;; looked++) {
+        const struct fv_step *s = fv_step(steps, line, call);
+        uint64_t before = fv_step_end_before(steps, line, call), own = s->begin + fv_step_wait(steps, s);
+        uint64_t wait = overlap(s->begin, own, from, to);
+
+        if (wait) {
+            fv_bytes_put(&d->verdicts, &(struct reason){ own, wait, line, call }, sizeof(struct reason));
+            waited += wait;
+        }
+        if (s->site != FV_STEP_NO_SITE)
+            share_of(d, s->site, FV_IN_MPI)->ns[DELAYER] += overlap(own, fv_step_end(steps, s), from, to);
+        take_gap(d, DELAYER, s, overlap(before, s->begin, from, to));
+        if (before <= from || !call)
+            return waited;
+        if (looked == LOOK_BACK) {
+            d->g->cut++;
+            return waited;
+        }
+        call = fv_call_before(steps, line, call);
+    }
+}
+
+static uint64_t more_than_waiter(const struct share *s)
+{
+    return s->ns[DELAYER] > s->ns[WAITER] ? s->ns[DELAYER] - s->ns[WAITER] : 0;
+}
+
+static void charge(struct delays *d, enum fv_tally_what what, uint32_t line, uint32_t i, double ns)
+{
+    uint32_t site = i / FV_WHERES < d->g->site_count ? i / FV_WHERES : FV_NONE;
+
+    fv_graph_charge(d->g, what, line, site, i % FV_WHERES, (uint64_t)llround(ns));
+}
+
+/* The part of one wait that locks of the delayer's threads are to blame for. */
+static void charge_for_locks(struct delays *d, uint32_t line, uint32_t delayer, double direct)
+{
+    const struct fv_line *lines = d->g->steps->lines;
+    double ns = 0;
+
+    for (size_t i = 0; i < d->touched_count; i++)
+        if (d->touched[i] % FV_WHERES == FV_FOR_LOCKS)
+            ns += (double)more_than_waiter(&d->shares[d->touched[i]]) * direct;
+    if (ns >= 0.5)
+        fv_tallies_add(d->g->out, &(struct fv_tally){ .what = FV_TALLY_FOR_LOCKS,
+                                                      .rank = lines[line].rank,
+                                                      .other_rank = lines[delayer].rank,
+                                                      .count = 1,
+                                                      .ns = (uint64_t)llround(ns) });
+}
+
+/* What the delayer is blamed for directly, and what is to be remembered for what comes along chains of waits.
+ */
+static void blame(struct delays *d, const struct question *q, double direct, double total)
+{
+    uint32_t shares = 0;
+
+    for (size_t i = 0; i < d->touched_count; i++) {
+        uint64_t ns = more_than_waiter(&d->shares[d->touched[i]]);
+
+        if (!ns)
+            continue;
+        charge(d, FV_TALLY_DIRECT, q->cause_line, d->touched[i], (double)ns * direct);
+        FV_GROW(d->blamed, d->blamed_room, d->blamed_count + 1);
+        d->blamed[d->blamed_count++] = (struct blamed_share){ ns, d->touched[i] };
+        shares++;
+    }
+    charge_for_locks(d, q->line, q->cause_line, direct);
+    FV_GROW(d->blames, d->blame_room, d->blame_count + 1);
+    d->blames[d->blame_count++] = (struct blame){ total, q->cause_line, shares };
+}
+
+static void judge(struct delays *d, const struct question *q, const struct sent_share *shares)
+{
+    size_t at = d->verdicts.count;
+    struct verdict v = { .key = q->key, .line = q->line, .call = q->call };
+    uint64_t excess = 0;
+
+    next_wait(d);
+    for (uint64_t i = 0; i < q->share_count; i++)
+        share_at(d, (uint32_t)shares[i].index)->ns[WAITER] = shares[i].ns;
+    fv_bytes_put(&d->verdicts, &v, sizeof(v));
+    uint64_t waited = look_at_delayer(d, q);
+    for (size_t i = 0; i < d->touched_count; i++)
+        excess += more_than_waiter(&d->shares[d->touched[i]]);
+    v.total = (double)excess + (double)waited; /* 0: nothing explains it */
+    if (v.total > 0)
+        v.direct = fmin((double)q->wait / v.total, 1);
+    v.reason_count = (d->verdicts.count - at - sizeof(v)) / sizeof(struct reason);
+    memcpy(d->verdicts.data + at, &v, sizeof(v));
+    blame(d, q, v.direct, v.total);
+}
+
+static void judge_all(struct delays *d)
+{
+    const uint8_t *at = d->questions.data, *stop = at ? at + d->questions.count : at;
+
+    d->verdicts.count = 0;
+    d->blame_count = d->blamed_count = 0;
+    while (at < stop) {
+        const struct question *q = (const struct question *)(const void *)at;
+        const struct sent_share *shares = (const struct sent_share *)(const void *)(q + 1);
+
+        judge(d, q, shares);
+        at = (const uint8_t *)(shares + q->share_count);
+        fv_steps_visited(d->g->steps, 2);
+    }
+}
+
+/* ---- the first process: what falls on waits ---- */
+
+struct ordered {
+    const struct verdict *verdict;
+    uint32_t source, place; /* from which process, and which of its verdicts */
+};
+
+static bool is_behind(uint64_t key, uint32_t line, const struct verdict *v)
+{
+    return key != v->key ? key < v->key : line > v->line;
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct verdict *x = ((const struct ordered *)a)->verdict, *y = ((const struct ordered *)b)->verdict;
+
+    return is_behind(x->key, x->line, y) - is_behind(y->key, y->line, x);
+}
+
+/* Never 0. */
+static uint64_t number_of(uint32_t line, uint32_t call)
+{
+    return fv_mix(((uint64_t)line << 32 | call) + 1);
+}
+
+/* What falls on a wait so far is a double in the bits of `sent`. */
+static double cost_in(const struct fv_pending *p)
+{
+    double cost;
+
+    memcpy(&cost, &p->sent, sizeof(cost));
+    return cost;
+}
+
+static void add_cost(struct delays *d, const struct reason *r, double ns)
+{
+    uint64_t number = number_of(r->line, r->call);
+    struct fv_pending *p = fv_pendings_find(&d->cost, number), first = { .number = number };
+    double cost = (p ? cost_in(p) : 0) + ns;
+
+    memcpy(p ? &p->sent : &first.sent, &cost, sizeof(cost));
+    if (!p)
+        fv_pendings_add(&d->cost, &first);
+}
+
+/* All that falls on the wait is known; it goes on to those that explain it. */
+static double pass_on(struct delays *d, const struct verdict *v)
+{
+    const struct reason *reasons = (const struct reason *)(const void *)(v + 1);
+    struct fv_pending *own = fv_pendings_find(&d->cost, number_of(v->line, v->call));
+    double cost = own ? cost_in(own) : 0;
+
+    if (own)
+        fv_pendings_remove(&d->cost, own);
+    for (uint64_t i = 0; i < v->reason_count && v->total > 0; i++)
+        if (is_behind(reasons[i].key, reasons[i].line, v)) /* where clocks differ it may not be */
+            add_cost(d, &reasons[i], (double)reasons[i].ns * (v->direct + cost / v->total));
+    return cost;
+}
+
+static struct ordered *in_order(const struct delays *d, size_t *count)
+{
+    struct ordered *order = NULL;
+    size_t room = 0;
+
+    *count = 0;
+    for (int i = 0; i < d->g->transport->size; i++) {
+        const struct fv_bytes *from = i ? &d->all[i] : &d->verdicts;
+        const uint8_t *at = from->data, *stop = at + from->count;
+
+        for (uint32_t place = 0; at < stop; place++) {
+            const struct verdict *v = (const struct verdict *)(const void *)at;
+
+            FV_GROW(order, room, *count + 1);
+            order[(*count)++] = (struct ordered){ v, (uint32_t)i, place };
+            at += sizeof(*v) + v->reason_count * sizeof(struct reason);
+        }
+    }
+    if (*count)
+        qsort(order, *count, sizeof(*order), by_end);
+    return order;
+}
+
+/* d->costs gets what falls on each wait, in the order of the verdicts. */
+static void sum_up(struct delays *d)
+{
+    const struct fv_graph *g = d->g;
+    struct ordered *order = NULL;
+    size_t count = 0;
+
+    fv_graph_clear(g, d->all);
+    fv_graph_gather(g, &d->verdicts, d->all);
+    fv_graph_clear(g, d->out);
+    if (!g->transport->rank)
+        order = in_order(d, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct fv_bytes *out = &d->out[order[i].source];
+        size_t at = order[i].place * sizeof(double), end = at + sizeof(double);
+
+        FV_GROW(out->data, out->room, end);
+        out->count = end > out->count ? end : out->count;
+        *(double *)(void *)(out->data + at) = pass_on(d, order[i].verdict);
+    }
+    free(order);
+    d->costs.count = 0;
+    fv_graph_scatter(g, d->out, &d->costs);
+}
+
+static void charge_chains(struct delays *d)
+{
+    const double *cost = (const double *)(const void *)d->costs.data;
+    const struct blamed_share *share = d->blamed;
+
+    for (size_t i = 0; i < d->blame_count; i++) {
+        const struct blame *b = &d->blames[i];
+        double propagated = b->total > 0 ? cost[i] / b->total : 0;
+
+        for (const struct blamed_share *stop = share + b->count; share < stop; share++)
+            charge(d, FV_TALLY_PROPAGATED, b->line, share->index, (double)share->ns * propagated);
+    }
+}
+
+/* ---- all ---- */
+
+void fv_graph_delays(struct fv_graph *g)
+{
+    size_t processes = (size_t)g->transport->size;
+    struct delays d = { .g = g, .window = fv_graph_window(g, 1024) };
+    uint64_t until;
+
+    d.call = fv_xcalloc((size_t)g->steps->line_count + 1, sizeof(*d.call));
+    d.shares = fv_xcalloc(FV_WHERES * ((size_t)g->site_count + 1), sizeof(*d.shares));
+    d.out = fv_xcalloc(processes, sizeof(*d.out));
+    d.all = fv_xcalloc(processes, sizeof(*d.all));
+    find_lines(&d);
+    do {
+        until = fill(&d);
+        fv_transport_max(g->transport, &until, 1);
+        ask_all(&d, until);
+        judge_all(&d);
+        sum_up(&d);
+        charge_chains(&d);
+    } while (until);
+    fv_transport_sum(g->transport, &g->cut, 1);
+    fv_heap_release(&d.heap);
+    fv_pendings_release(&d.cost);
+    fv_graph_free(g, d.out);
+    fv_graph_free(g, d.all);
+    free(d.call);
+    free(d.waits);
+    free(d.shares);
+    free(d.touched);
+    free(d.blames);
+    free(d.blamed);
+    free(d.questions.data);
+    free(d.verdicts.data);
+    free(d.costs.data);
+}

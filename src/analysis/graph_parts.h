@@ -1,0 +1,64 @@
+/* What the passes of graph.h have in common; only they include this. */
+#ifndef FV_GRAPH_PARTS_H
+#define FV_GRAPH_PARTS_H
+
+#include "analysis/graph.h"
+
+#include <stdlib.h>
+
+static inline void fv_graph_charge(struct fv_graph *g, enum fv_tally_what what, uint32_t line, uint32_t site,
+                                   enum fv_where where, uint64_t ns)
+{
+    if (ns)
+        fv_tallies_add(g->out,
+                       &(struct fv_tally){ what, site, g->steps->lines[line].rank, where, 0, 0, 1, ns });
+}
+
+/* How many things of so many bytes a window may have of each process: what the caches hold, but where each
+ * window is a round of messages rather what memory does. */
+static inline size_t fv_graph_window(const struct fv_graph *g, size_t bytes)
+{
+    uint64_t processes = (uint64_t)g->transport->size, most = 32768 * processes,
+             count = g->memory / (bytes * (processes + 1));
+
+    return count < 256 ? 256 : count > most ? most : count;
+}
+
+/* in[i] gets what process i has for the first one, which knows its own; of `size` empty ones. */
+static inline void fv_graph_gather(const struct fv_graph *g, const struct fv_bytes *own, struct fv_bytes *in)
+{
+    const struct fv_transport *t = g->transport;
+
+    if (t->rank)
+        fv_transport_put(t, 0, own);
+    for (int i = 1; !t->rank && i < t->size; i++)
+        fv_transport_get(t, i, &in[i]);
+}
+
+/* The first process's out[i] is appended to process i's `in`. */
+static inline void fv_graph_scatter(const struct fv_graph *g, const struct fv_bytes *out, struct fv_bytes *in)
+{
+    const struct fv_transport *t = g->transport;
+
+    if (t->rank)
+        fv_transport_get(t, 0, in);
+    else
+        fv_bytes_put(in, out[0].data, out[0].count);
+    for (int i = 1; !t->rank && i < t->size; i++)
+        fv_transport_put(t, i, &out[i]);
+}
+
+static inline void fv_graph_clear(const struct fv_graph *g, struct fv_bytes *bytes)
+{
+    for (int i = 0; i < g->transport->size; i++)
+        bytes[i].count = 0;
+}
+
+static inline void fv_graph_free(const struct fv_graph *g, struct fv_bytes *bytes)
+{
+    for (int i = 0; i < g->transport->size; i++)
+        free(bytes[i].data);
+    free(bytes);
+}
+
+#endif

@@ -1,0 +1,132 @@
+/* See tables.h. */
+#include "cmd/tables.h"
+
+#include "cmd/arguments.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "profile/relations.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct fv_page page_of(const struct fv_text_options *text, FILE *out)
+{
+    return (struct fv_page){ out, text->width, text->top, text->brief, text->color, text->utf8, 0 };
+}
+
+/* --columns without a value is a question of its own: last, or before another option. */
+static bool asks_columns(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--columns") && (i + 1 == argc || argv[i + 1][0] == '-'))
+            return true;
+    return false;
+}
+
+static const char *value_of(int argc, char **argv, const char *option)
+{
+    size_t bytes = strlen(option);
+
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], option))
+            return i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strncmp(argv[i], option, bytes) && argv[i][bytes] == '=')
+            return argv[i] + bytes + 1;
+    }
+    return NULL;
+}
+
+int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text)
+{
+    struct fv_page page = page_of(text, stdout);
+    int err;
+
+    if (argc == 2 && !strcmp(argv[1], "--schema"))
+        err = fv_json_schema(FV_PROFILE_SCHEMA, "What fvmpi report DIR --json FILE writes",
+                             fv_profile_relations, stdout);
+    else if (asks_columns(argc, argv))
+        err = fv_query_columns(value_of(argc, argv, "--table"), fv_profile_relations, &page, stdout);
+    else
+        return FV_GO_ON;
+    if (err == -FV_EIO)
+        fv_log("stdout: %s; the list is cut", strerror(errno));
+    return err == -FV_EFORMAT ? FV_EXIT_USAGE : err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
+/* Each query, with what applies to all of them. */
+static int each(struct fv_tables_asked *asked, int (*take)(const struct fv_query *query, void *context), void *context)
+{
+    int err = 0;
+
+    asked->query.where = asked->where;
+    for (size_t i = 0; i < asked->count && !err; i++) {
+        asked->query.table = asked->names[i];
+        err = take(&asked->query, context);
+    }
+    return err == -FV_EFORMAT ? FV_EXIT_USAGE : err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
+static int check(const struct fv_query *query, void *context)
+{
+    (void)context;
+    return fv_query_check(query, fv_profile_relations);
+}
+
+int fv_tables_check(struct fv_tables_asked *asked)
+{
+    int status = each(asked, check, NULL);
+
+    return status == FV_EXIT_OK ? FV_GO_ON : status;
+}
+
+struct printing {
+    struct fv_tables tables;
+    const struct fv_text_options *text;
+    const char *csv, *json;
+};
+
+static int print(const struct fv_query *query, void *context)
+{
+    struct printing *to = context;
+    enum fv_query_form form = to->csv ? FV_QUERY_CSV : to->json ? FV_QUERY_JSON : FV_QUERY_TEXT;
+    const char *path = to->csv ? to->csv : to->json ? to->json : "-",
+               *option = to->csv ? "--csv" : to->json ? "--json" : "--table";
+    struct fv_whole_file file;
+    int err = fv_output_open(&file, path, option);
+
+    if (err)
+        return err;
+    struct fv_page page = page_of(to->text, file.stream);
+    return fv_output_close(&file, path, option,
+                           fv_query_print(query, fv_profile_relations, &to->tables, form, &page, file.stream));
+}
+
+/* A table looks the same with half of the ranks. */
+static void say_losses(const struct fv_problems *problems)
+{
+    size_t losses = 0;
+    const struct fv_problem *first = NULL;
+
+    for (size_t i = 0; i < problems->count; i++) {
+        if (!fv_problem_is_loss(problems->items[i].kind))
+            continue;
+        first = losses++ ? first : &problems->items[i];
+    }
+    if (losses)
+        fv_log("report: what was recorded is not complete: %s%s%s%s; --table problems lists all",
+               first->file ? first->file : "", first->file ? ": " : "", first->text, losses > 1 ? ", ..." : "");
+}
+
+int fv_tables_print(struct fv_tables_asked *asked, const struct fv_profile *profile,
+                    const struct fv_text_options *text, const char *csv, const char *json)
+{
+    struct printing to = { .text = text, .csv = csv, .json = json };
+
+    say_losses(&profile->model->problems);
+    fv_tables_init(&to.tables, profile);
+    asked->query.top = text->brief ? SIZE_MAX : text->top;
+    int status = each(asked, print, &to);
+    fv_tables_release(&to.tables);
+    return status;
+}

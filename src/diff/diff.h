@@ -1,0 +1,102 @@
+/* Two sides of experiments compared, call path by call path. All amounts are the mean of a rank (sums over
+ * ranks divided by their number), so that runs on different numbers of ranks compare, and the change of a
+ * call path stands in the same unit as the change of the elapsed time. How paths are joined: diff_join.h;
+ * what counts as a change: diff_stats.h. Order of use: fv_diff_load() for each run, fv_diff_compute(), views.
+ */
+#ifndef FV_DIFF_H
+#define FV_DIFF_H
+
+#include "diff/diff_join.h"
+#include "diff/diff_stats.h"
+#include "profile/profile.h"
+
+enum fv_diff_metric {
+    FV_DIFF_TIME, /* seconds in MPI */
+    FV_DIFF_WAIT, /* of these, waiting */
+    FV_DIFF_CALLS,
+    FV_DIFF_BYTES,      /* sent and received */
+    FV_DIFF_EFFICIENCY, /* part of the time that is not waiting */
+    FV_DIFF_BALANCE,    /* mean over longest time of a rank */
+    FV_DIFF_METRICS
+};
+
+enum fv_diff_run_metric {
+    FV_RUN_ELAPSED,
+    FV_RUN_COMPUTE,
+    FV_RUN_MPI,
+    FV_RUN_WAIT,
+    FV_RUN_CALLS,
+    FV_RUN_BYTES,
+    FV_RUN_PARALLEL,
+    FV_RUN_LOAD_BALANCE,
+    FV_RUN_COMMUNICATION,
+    FV_RUN_SERIALIZATION, /* this and the next: of analysis.json */
+    FV_RUN_TRANSFER,
+    FV_DIFF_RUN_METRICS
+};
+
+/* How a value is said, and whether less of it is better. */
+enum fv_diff_unit { FV_UNIT_SECONDS, FV_UNIT_COUNT, FV_UNIT_BYTES, FV_UNIT_SHARE };
+struct fv_diff_metric_word {
+    const char *key, *name;
+    enum fv_diff_unit unit;
+};
+extern const struct fv_diff_metric_word fv_diff_metrics[FV_DIFF_METRICS];
+extern const struct fv_diff_metric_word fv_diff_run_metrics[FV_DIFF_RUN_METRICS];
+
+struct fv_diff_run {
+    const char *directory, *command, *mpi, *program; /* program: base name */
+    uint8_t build_id[32];
+    uint32_t build_id_bytes;
+    size_t ranks, programs;
+    bool complete;
+    bool wait_exact[FV_WAITS]; /* of all its call paths that wait */
+    bool analysis;             /* there is an analysis.json that is of its rank files */
+    double analysis_lost_s; /* its waiting, of a rank, in call paths that the profile does not have */
+    double efficiency[2];   /* its serialization and transfer; NAN */
+    double value[FV_DIFF_RUN_METRICS];
+};
+
+struct fv_diff_side {
+    struct fv_diff_run *runs;
+    size_t count, room;
+    struct fv_diff_paths paths;
+};
+
+enum fv_diff_join { FV_JOIN_POSITION, FV_JOIN_NAMES, FV_JOIN_ONLY_A, FV_JOIN_ONLY_B, FV_DIFF_JOINS };
+extern const char *const fv_diff_join_names[FV_DIFF_JOINS + 1]; /* NULL behind the last */
+
+/* A call path, or an MPI function (then there are no paths, and the join says whether both sides call it). */
+struct fv_diff_row {
+    const char *function;
+    enum fv_diff_join join;
+    bool uneven;                        /* struct fv_diff_partner */
+    const struct fv_diff_path *path[2]; /* NULL: not on that side */
+    enum fv_wait_kind wait_kind;        /* fv_wait_kind_of() its parts: ... */
+    unsigned wait_kinds;                /* ... call paths and runs */
+    struct fv_change change[FV_DIFF_METRICS];
+};
+
+struct fv_diff {
+    struct fv_arena arena;
+    struct fv_diff_side side[2]; /* A, B */
+    struct fv_problems notes;    /* what the reader must know */
+    /* by fv_diff_compute() */
+    enum fv_diff_waits waits;
+    bool noise; /* known: two runs on a side at least */
+    struct fv_change run[FV_DIFF_RUN_METRICS];
+    struct fv_diff_row *paths, *functions; /* changes that count first, then by size of the change of time */
+    size_t path_count, function_count;
+    size_t joined[FV_DIFF_JOINS]; /* how many call paths, by how */
+};
+
+/* Adds an experiment to side 0 or 1. Has logged when it fails, as
+ * fv_profile_open() does. */
+int fv_diff_load(struct fv_diff *diff, unsigned side, const char *path);
+/* The same of a profile in memory; copies what it needs. */
+void fv_diff_add(struct fv_diff *diff, unsigned side, const struct fv_profile *profile);
+/* Each side has a run at least. */
+void fv_diff_compute(struct fv_diff *diff);
+void fv_diff_release(struct fv_diff *diff);
+
+#endif

@@ -1,0 +1,357 @@
+/* See diff_relations.h. */
+#include "diff/diff_relations.h"
+#include "profile/relations.h"
+
+#include <math.h>
+
+static const struct fv_diff *diff_of(const void *subject)
+{
+    return ((const struct fv_diff_tables *)subject)->diff;
+}
+
+static const void *the_diff(void *subject, const void *parent)
+{
+    return diff_of(subject);
+}
+
+/* ---- the comparison as a whole ---- */
+
+static void get_wait_source(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = c->words[((const struct fv_diff *)row)->waits == FV_WAITS_PROFILE];
+}
+
+#define JOINED(k, t, which, d)                                                                               \
+    {                                                                                                        \
+        k, t, "", "Call paths " d, FV_FIELD(struct fv_diff, joined[which])                                   \
+    }
+static const char *const wait_source_words[] = { "analysis", "profile", NULL };
+static const struct fv_column_def comparison_columns[] = {
+    { "noise_known", "noise known", "", "Does one side have two runs at least?",
+      FV_FIELD(struct fv_diff, noise) },
+    { "wait_source", "waiting from", "",
+      "Where waiting is from. analysis: analysis.json, beside every experiment; profile: the rank files "
+      "alone.",
+      FV_GET(FV_TYPE_TEXT, get_wait_source), .words = wait_source_words },
+    JOINED("by_position_count", "by position", FV_JOIN_POSITION, "that were joined by position."),
+    JOINED("by_names_count", "by names", FV_JOIN_NAMES, "that were joined by names."),
+    JOINED("only_a_count", "only in A", FV_JOIN_ONLY_A, "that only A has."),
+    JOINED("only_b_count", "only in B", FV_JOIN_ONLY_B, "that only B has."),
+};
+static const struct fv_relation comparison = {
+    .key = "comparison",
+    .title = "Comparison",
+    .doc = "How A and B were compared.",
+    .shape = FV_ONE,
+    FV_COLUMNS(comparison_columns),
+    .base = the_diff,
+};
+
+static const struct fv_relation problems = {
+    .key = "problems",
+    .title = "Problems",
+    .doc = "What the reader of the comparison must know.",
+    .columns = fv_problem_columns,
+    .column_count = FV_PROBLEM_COLUMNS,
+    .base = the_diff,
+    FV_ITEMS(struct fv_diff, notes.items, notes.count),
+};
+
+/* ---- runs ---- */
+
+static void get_run_wait_kind(void *subject, const void *row, const struct fv_column_def *c,
+                              struct fv_value *v)
+{
+    v->text = c->words[!((const struct fv_diff_run *)row)->wait_exact[diff_of(subject)->waits]];
+}
+
+#define VALUE(k, t, u, which, f, d)                                                                          \
+    {                                                                                                        \
+        k, t, u, d, FV_FIELD(struct fv_diff_run, value[which]), .flags = (f)                                 \
+    }
+static const struct fv_column_def run_columns[] = {
+    { "directory", "directory", "", "The experiment.", FV_FIELD(struct fv_diff_run, directory) },
+    { "command", "command", "", "The command line, of the first rank.",
+      FV_FIELD(struct fv_diff_run, command) },
+    { "mpi", "MPI", "", "The MPI library's name and version; empty without MPI.",
+      FV_FIELD(struct fv_diff_run, mpi) },
+    { "rank_count", "ranks", "", "Ranks that have a rank file.", FV_FIELD(struct fv_diff_run, ranks) },
+    { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.",
+      FV_FIELD(struct fv_diff_run, complete) },
+    { "analysed", "analysed", "", "Is there an analysis.json that is of its rank files?",
+      FV_FIELD(struct fv_diff_run, analysis) },
+    VALUE("elapsed_s", "elapsed", "s", FV_RUN_ELAPSED, 0, "From the first begin to the last end."),
+    VALUE("compute_s", "compute", "s", FV_RUN_COMPUTE, 0, "Time outside of MPI, of a rank."),
+    VALUE("mpi_s", "MPI", "s", FV_RUN_MPI, 0, "Time in MPI, of a rank."),
+    VALUE("wait_s", "wait", "s", FV_RUN_WAIT, FV_AS_KIND, "The part of it spent waiting for other ranks."),
+    { "wait_kind", "kind", "", "How well wait_s is known.", FV_GET(FV_TYPE_TEXT, get_run_wait_kind),
+      .words = fv_wait_kind_words },
+    VALUE("count", "calls", "", FV_RUN_CALLS, 0, "MPI calls, of a rank."),
+    VALUE("bytes", "bytes", "bytes", FV_RUN_BYTES, 0, "Bytes sent and received, of a rank."),
+    VALUE("parallel", "parallel", "share", FV_RUN_PARALLEL, FV_NULLABLE,
+          "Parallel efficiency: load_balance x communication."),
+    VALUE("load_balance", "load balance", "share", FV_RUN_LOAD_BALANCE, FV_NULLABLE,
+          "Mean over largest time of a rank outside of MPI."),
+    VALUE("communication", "communication", "share", FV_RUN_COMMUNICATION, FV_NULLABLE,
+          "The largest time of a rank outside of MPI over the longest of a rank."),
+    VALUE("serialization", "serialization", "share", FV_RUN_SERIALIZATION, FV_NULLABLE,
+          "The part of communication that dependencies of ranks on each other leave; null without an "
+          "analysis.json, here and in transfer."),
+    VALUE("transfer", "transfer", "share", FV_RUN_TRANSFER, FV_NULLABLE, "The part that moving data leaves."),
+};
+
+static const void *side_a(void *subject, const void *parent)
+{
+    return &diff_of(subject)->side[0];
+}
+
+static const void *side_b(void *subject, const void *parent)
+{
+    return &diff_of(subject)->side[1];
+}
+
+static const struct fv_relation runs_a = {
+    .key = "runs_a",
+    .title = "Runs of A",
+    .doc = "The experiments of A, as they were given.",
+    FV_COLUMNS(run_columns),
+    .base = side_a,
+    FV_ITEMS(struct fv_diff_side, runs, count),
+};
+static const struct fv_relation runs_b = {
+    .key = "runs_b",
+    .title = "Runs of B",
+    .doc = "The experiments of B, as they were given.",
+    FV_COLUMNS(run_columns),
+    .base = side_b,
+    FV_ITEMS(struct fv_diff_side, runs, count),
+};
+
+/* ---- changes ---- */
+
+static const void *changed(struct fv_diff_tables *t, const struct fv_change *changes,
+                           const struct fv_diff_metric_word *metrics, size_t i)
+{
+    t->changed = (struct fv_diff_changed){ &metrics[i], changes[i] };
+    return &t->changed;
+}
+
+static void get_metric(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = ((const struct fv_diff_changed *)row)->metric->key;
+}
+
+static void get_unit(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = c->words[((const struct fv_diff_changed *)row)->metric->unit];
+}
+
+static void get_ratio(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_change *by = &((const struct fv_diff_changed *)row)->by;
+
+    v->real = by->mean[0] > 0 ? by->mean[1] / by->mean[0] : NAN;
+}
+
+static void get_significant(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_change *by = &((const struct fv_diff_changed *)row)->by;
+
+    v->truth = by->significant;
+    v->null = isnan(by->p);
+}
+
+static const char *const unit_words[] = { "s", "count", "bytes", "share", NULL };
+#define BY(k, t, m, d)                                                                                       \
+    {                                                                                                        \
+        k, t, "", d, FV_FIELD(struct fv_diff_changed, by.m), .flags = FV_NULLABLE                            \
+    }
+#define GOT(k, t, u, type, get, d)                                                                           \
+    {                                                                                                        \
+        k, t, u, d, FV_GET(type, get), .flags = FV_NULLABLE                                                  \
+    }
+#define WORD(k, get, w, d)                                                                                   \
+    {                                                                                                        \
+        k, k, "", d, FV_GET(FV_TYPE_TEXT, get), .words = (w)                                                 \
+    }
+#define CHANGE_COLUMNS(names, more)                                                                          \
+    WORD("metric", get_metric, names, "What changed."),                                                      \
+        WORD("unit", get_unit, unit_words, "The unit of a, b, their deviations, change and interval."),      \
+        BY("a", "A", mean[0], "Mean of A's runs; null: not known."),                                         \
+        BY("a_stddev", "stddev", stddev[0],                                                                  \
+           "Standard deviation of A's runs (divided by n - 1); null below two runs."),                       \
+        BY("b", "B", mean[1], "Mean of B's runs; null: not known."),                                         \
+        BY("b_stddev", "stddev", stddev[1], "Standard deviation of B's runs, likewise."),                    \
+        BY("change", "change", change, "b - a."),                                                            \
+        GOT("ratio", "ratio", "ratio", FV_TYPE_REAL, get_ratio, "b / a; null where a is 0."),                \
+        BY("interval", "+-", half,                                                                           \
+           "change +- interval is the 95 % interval; null, as p and significant, with one run a side."),     \
+        BY("p", "p", p, "Probability of such a change, or a larger one, if there were none."),               \
+        GOT("significant", "significant", "", FV_TYPE_TRUTH, get_significant, "Is p < 0.05" more "?")
+
+static const char *const run_metric_words[] = { "elapsed_s",     "compute_s",     "mpi_s",    "wait_s",
+                                                "count",         "bytes",         "parallel", "load_balance",
+                                                "communication", "serialization", "transfer", NULL };
+_Static_assert(sizeof(run_metric_words) / sizeof(*run_metric_words) == FV_DIFF_RUN_METRICS + 1,
+               "as fv_diff_run_metrics");
+static const struct fv_column_def run_change_columns[] = { CHANGE_COLUMNS(run_metric_words, "") };
+
+static size_t run_change_count(void *subject, const void *parent)
+{
+    return FV_DIFF_RUN_METRICS;
+}
+
+static const void *run_change_at(void *subject, const void *parent, size_t i)
+{
+    return changed(subject, diff_of(subject)->run, fv_diff_run_metrics, i);
+}
+
+static const struct fv_relation run_changes = {
+    .key = "run_changes",
+    .title = "Changes of the run",
+    .doc = "What changed from A to B as a whole: an entry for each value of the runs.",
+    FV_COLUMNS(run_change_columns),
+    .count = run_change_count,
+    .row = run_change_at,
+};
+
+static const char *const metric_words[] = { "time_s",     "wait_s",  "count", "bytes",
+                                            "efficiency", "balance", NULL };
+_Static_assert(sizeof(metric_words) / sizeof(*metric_words) == FV_DIFF_METRICS + 1, "as fv_diff_metrics");
+static const struct fv_column_def change_columns[] = { CHANGE_COLUMNS(
+    metric_words, ", and is it one of those that Benjamini and Hochberg's procedure keeps in the list") };
+
+static size_t change_count(void *subject, const void *parent)
+{
+    return FV_DIFF_METRICS;
+}
+
+static const void *change_at(void *subject, const void *parent, size_t i)
+{
+    return changed(subject, ((const struct fv_diff_row *)parent)->change, fv_diff_metrics, i);
+}
+
+static const struct fv_relation changes = {
+    .key = "changes",
+    .title = "Changes",
+    .doc = "An entry for each metric: time_s, of it wait_s, count (calls), bytes (sent and received), "
+           "efficiency (the part of the time that is not waiting), balance (mean over longest time of a "
+           "rank; null of a function). A run that does not have the call path counts as 0 in times, calls "
+           "and bytes, and not at all in the two shares.",
+    FV_COLUMNS(change_columns),
+    .count = change_count,
+    .row = change_at,
+};
+
+/* ---- functions and call paths ---- */
+
+#define ROW_COLUMNS                                                                                          \
+    { "wait_kind",                                                                                           \
+      "kind",                                                                                                \
+      "",                                                                                                    \
+      "How well wait_s is known; null: nothing waits.",                                                      \
+      FV_GET(FV_TYPE_TEXT, fv_get_wait_kind),                                                                \
+      .flags = FV_NULLABLE,                                                                                  \
+      .argument = FV_PLACE_OF(struct fv_diff_row, wait_kind),                                                \
+      .words = fv_wait_kind_words },                                                                         \
+    {                                                                                                        \
+        "changes", "changes", "", "", FV_NEST(changes)                                                       \
+    }
+static const struct fv_column_def function_columns[] = {
+    { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_diff_row, function) },
+    ROW_COLUMNS,
+};
+static const struct fv_relation functions = {
+    .key = "mpi_functions",
+    .title = "MPI functions",
+    .doc = "MPI functions: changes of time that are significant first, and within these the largest first.",
+    FV_COLUMNS(function_columns),
+    .base = the_diff,
+    FV_ITEMS(struct fv_diff, functions, function_count),
+};
+
+static void get_module(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const char *module = ((const struct fv_diff_frame *)row)->module;
+
+    v->text = *module ? module : NULL;
+}
+
+static const struct fv_column_def frame_columns[] = {
+    { "function", "function", "", "Its name, demangled; null: not known.",
+      FV_FIELD(struct fv_diff_frame, function), .flags = FV_NULLABLE },
+    { "file", "file", "", "Base name of its source file; null: not known.",
+      FV_FIELD(struct fv_diff_frame, file), .flags = FV_NULLABLE },
+    { "line", "line", "", "The line that is called from; null: not known.",
+      FV_FIELD(struct fv_diff_frame, line), .flags = FV_UNLESS_0 },
+    { "module", "module", "", "Base name of its library, or (program); null: not known.",
+      FV_GET(FV_TYPE_TEXT, get_module), .flags = FV_NULLABLE },
+    { "offset", "offset", "", "Return address in the module.", FV_FIELD(struct fv_diff_frame, offset) },
+    { "inlined", "inlined", "", "Was it inlined into the next frame?",
+      FV_FIELD(struct fv_diff_frame, inlined) },
+};
+
+/* The parent is a member fv_diff_row.path[side]. */
+static const void *path_of(void *subject, const void *parent)
+{
+    return *(const struct fv_diff_path *const *)parent;
+}
+
+static size_t frame_count(void *subject, const void *parent)
+{
+    const struct fv_diff_path *path = path_of(subject, parent);
+
+    return path ? path->count : 0;
+}
+
+static const void *frame_at(void *subject, const void *parent, size_t i)
+{
+    return &((const struct fv_diff_path *)path_of(subject, parent))->frames[i];
+}
+
+static const struct fv_relation frames = {
+    .key = "path",
+    .title = "Call path",
+    .doc = "The frames of the call path, innermost first; empty: not on this side, or not recorded.",
+    FV_COLUMNS(frame_columns),
+    .count = frame_count,
+    .row = frame_at,
+};
+
+static void get_id(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->whole = (uint64_t)((const struct fv_diff_row *)row - diff_of(subject)->paths);
+}
+
+static void get_joined(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = c->words[((const struct fv_diff_row *)row)->join];
+}
+
+static const struct fv_column_def callsite_columns[] = {
+    { "id", "id", "", "Index in this list, from 0.", FV_GET(FV_TYPE_WHOLE, get_id) },
+    { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_diff_row, function) },
+    { "joined", "joined", "",
+      "position: same function, file and line in each frame (the offset, where no line is known). names: "
+      "same functions, in another build. only_a, only_b: the other side does not have it.",
+      FV_GET(FV_TYPE_TEXT, get_joined), .words = fv_diff_join_names },
+    { "uneven", "uneven", "",
+      "Was it joined by names, and A and B have different numbers of paths of these names? Then which "
+      "belongs to which is a guess.",
+      FV_FIELD(struct fv_diff_row, uneven) },
+    ROW_COLUMNS,
+    { "path_a", "path in A", "", "", FV_NEST_IN(frames, struct fv_diff_row, path[0]) },
+    { "path_b", "path in B", "", "", FV_NEST_IN(frames, struct fv_diff_row, path[1]) },
+};
+static const struct fv_relation callsites = {
+    .key = "callsites",
+    .title = "Call sites",
+    .doc = "Call paths that lead to MPI, ordered as mpi_functions.",
+    FV_COLUMNS(callsite_columns),
+    .base = the_diff,
+    FV_ITEMS(struct fv_diff, paths, path_count),
+};
+
+const struct fv_relation *const fv_diff_relations[] = {
+    &comparison, &runs_a, &runs_b, &run_changes, &functions, &callsites, &problems, NULL,
+};

@@ -1,0 +1,21 @@
+/* The relations of a comparison (tool/relation.h): what fvmpi diff writes as JSON. */
+#ifndef FV_DIFF_RELATIONS_H
+#define FV_DIFF_RELATIONS_H
+
+#include "diff/diff.h"
+#include "tool/relation.h"
+
+/* What their callbacks are given, with room for a row that is made. */
+struct fv_diff_tables {
+    const struct fv_diff *diff;
+    struct fv_diff_changed {
+        const struct fv_diff_metric_word *metric;
+        struct fv_change by;
+    } changed;
+};
+
+/* In the order of JSON; NULL behind the last. */
+extern const struct fv_relation *const fv_diff_relations[];
+#define FV_DIFF_SCHEMA "fvmpi-diff-2"
+
+#endif

@@ -1,0 +1,359 @@
+/* See experiment.h. */
+#include "experiment/experiment.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SAME_RUN_NS (INT64_C(120) * 1000000000) /* ranks of one launch start within this time */
+
+/* ---- problems ---- */
+
+const char *fv_problem_kind_name(enum fv_problem_kind kind)
+{
+    static const char *const names[] = { "unreadable", "left_out", "missing", "damaged", "dropped", "note" };
+
+    return names[kind];
+}
+
+bool fv_problem_is_loss(enum fv_problem_kind kind)
+{
+    return kind != FV_PROBLEM_NOTE && kind != FV_PROBLEM_LEFT_OUT;
+}
+
+void fv_problem_add(struct fv_problems *p, enum fv_problem_kind kind, const char *file, const char *format,
+                    ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    FV_GROW(p->items, p->room, p->count + 1);
+    p->items[p->count++] = (struct fv_problem){ kind, file ? fv_arena_string(&p->arena, file) : NULL,
+                                                fv_arena_string(&p->arena, text) };
+}
+
+void fv_problems_release(struct fv_problems *p)
+{
+    free(p->items);
+    fv_arena_release(&p->arena);
+    *p = (struct fv_problems){ 0 };
+}
+
+/* ---- files ---- */
+
+void fv_experiment_add(struct fv_experiment *e, const char *name, struct fv_reader *reader)
+{
+    FV_GROW(e->files, e->room, e->count + 1);
+    char *copy = fv_xcalloc(strlen(name) + 1, 1);
+    e->files[e->count++] = (struct fv_experiment_file){ strcpy(copy, name), reader };
+}
+
+static int add_file(struct fv_experiment *e, const char *path, const char *name)
+{
+    struct fv_reader *reader = NULL;
+    char why[256] = "";
+    int err = fv_reader_open(path, &reader, why, sizeof(why));
+
+    if (err)
+        fv_problem_add(&e->problems, FV_PROBLEM_UNREADABLE, name, "%s", why);
+    else
+        fv_experiment_add(e, name, reader);
+    if (!err)
+        fv_reader_rest(reader);
+    return err;
+}
+
+static bool ends_with(const char *name, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+
+    return length > n && !strncmp(name + length - n, end, n);
+}
+
+/* rank-000001.fvr.3 */
+static bool is_backup(const char *name)
+{
+    size_t length = strlen(name), digits = 0;
+
+    while (digits < length && name[length - 1 - digits] >= '0' && name[length - 1 - digits] <= '9')
+        digits++;
+    return digits && digits < length && name[length - 1 - digits] == '.' &&
+           ends_with(name, length - 1 - digits, ".fvr");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int list(const char *path, struct fv_experiment *e, char ***out, size_t *out_count)
+{
+    size_t room = 0, count = 0;
+    char **names = NULL;
+    DIR *dir = opendir(path);
+
+    if (!dir)
+        return -FV_EIO;
+    for (struct dirent *d; (d = readdir(dir));) {
+        if (is_backup(d->d_name)) {
+            e->backups++;
+        } else if (ends_with(d->d_name, strlen(d->d_name), ".fvr")) {
+            FV_GROW(names, room, count + 1);
+            names[count] = strcpy(fv_xcalloc(strlen(d->d_name) + 1, 1), d->d_name);
+            count++;
+        }
+    }
+    closedir(dir);
+    if (count)
+        qsort(names, count, sizeof(*names), by_name);
+    *out = names;
+    *out_count = count;
+    return 0;
+}
+
+static bool has_file(const char *path, const char *file)
+{
+    char *name = fv_xcalloc(strlen(path) + strlen(file) + 2, 1);
+    struct stat st;
+    bool found;
+
+    strcat(strcat(strcpy(name, path), "/"), file);
+    found = !stat(name, &st);
+    free(name);
+    return found;
+}
+
+/* What `fvunify -o` writes is no experiment. */
+static void say_empty(const char *path)
+{
+    bool analysis = has_file(path, "analysis.json");
+
+    if (analysis || has_file(path, "traces.otf2"))
+        fv_log("%s: no rank files (*.fvr) in it, only what fvunify wrote; report the experiment directory%s",
+               path, analysis ? ", with a copy of this analysis.json in it" : "");
+    else
+        fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi named at the start "
+               "of the run",
+               path);
+}
+
+static int add_directory(struct fv_experiment *e, const char *path)
+{
+    char **names = NULL;
+    size_t count = 0;
+    int worst = 0, err = list(path, e, &names, &count);
+
+    if (err) {
+        fv_log("%s: %s; give the experiment directory that fvmpi named at the start of the run", path,
+               strerror(errno));
+        return err;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = strlen(path) + strlen(names[i]) + 2;
+        char *full = fv_xcalloc(bytes, 1);
+
+        snprintf(full, bytes, "%s/%s", path, names[i]);
+        int one = add_file(e, full, names[i]);
+        worst = worst ? worst : one;
+        free(full);
+        free(names[i]);
+    }
+    free(names);
+    if (!count)
+        say_empty(path);
+    return !count ? -FV_ENOENT : e->count ? 0 : worst;
+}
+
+static bool has_rank_files(const char *path)
+{
+    DIR *dir = opendir(path);
+    bool found = false;
+
+    for (struct dirent *d; dir && !found && (d = readdir(dir));)
+        found = ends_with(d->d_name, strlen(d->d_name), ".fvr");
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Another file of an experiment, such as its archive. */
+static bool said_directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    char *directory = fv_xcalloc(length + 2, 1);
+
+    memcpy(directory, slash ? path : ".", slash ? length + !length : 1);
+    bool said = !ends_with(path, strlen(path), ".fvr") && has_rank_files(directory);
+    if (said)
+        fv_log("%s: not a rank file; give the experiment directory: %s", path, directory);
+    free(directory);
+    return said;
+}
+
+int fv_experiment_open_all(struct fv_experiment *out, const char *path)
+{
+    struct fv_experiment e = { 0 };
+    struct stat st;
+    bool said = false;
+    int err;
+
+    e.path = strcpy(fv_xcalloc(strlen(path) + 1, 1), path);
+    if (!stat(path, &st) && !S_ISDIR(st.st_mode)) {
+        err = add_file(&e, path, fv_base_name(path));
+        said = err && said_directory(path);
+    } else {
+        err = add_directory(&e, path);
+    }
+    if (err && !said)
+        for (size_t i = 0; i < e.problems.count; i++)
+            fv_log("%s: %s; nothing of it can be shown", e.problems.items[i].file, e.problems.items[i].text);
+    if (!err) {
+        *out = e;
+        return 0;
+    }
+    fv_experiment_release(&e);
+    return err;
+}
+
+int fv_experiment_open(struct fv_experiment *out, const char *path)
+{
+    int err = fv_experiment_open_all(out, path);
+
+    if (!err)
+        fv_experiment_choose(out);
+    return err;
+}
+
+void fv_experiment_release(struct fv_experiment *e)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        fv_reader_free(e->files[i].reader);
+        free(e->files[i].name);
+    }
+    free(e->files);
+    free(e->path);
+    fv_problems_release(&e->problems);
+    *e = (struct fv_experiment){ 0 };
+}
+
+/* ---- which run ---- */
+
+static const struct fv_file_header *header(const struct fv_experiment *e, size_t i)
+{
+    return fv_reader_header(e->files[i].reader);
+}
+
+/* Files may be left from an earlier run with more ranks, or be of a program that this one spawned. */
+static bool same_run(const struct fv_file_header *a, const struct fv_file_header *b)
+{
+    int64_t apart = (int64_t)((uint64_t)a->first.realtime_ns - (uint64_t)b->first.realtime_ns);
+
+    if (a->job && a->job == b->job)
+        return true;
+    if (a->job && b->job && !memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)))
+        return false; /* on one host, the ranks of a job know it by the same key */
+    return a->world_size == b->world_size && apart <= SAME_RUN_NS && apart >= -SAME_RUN_NS;
+}
+
+static int by_rank_newest_first(const void *a, const void *b)
+{
+    const struct fv_file_header *x = fv_reader_header(((const struct fv_experiment_file *)a)->reader);
+    const struct fv_file_header *y = fv_reader_header(((const struct fv_experiment_file *)b)->reader);
+
+    if (x->world_rank != y->world_rank)
+        return x->world_rank < y->world_rank ? -1 : 1;
+    if (x->first.realtime_ns != y->first.realtime_ns)
+        return x->first.realtime_ns > y->first.realtime_ns ? -1 : 1;
+    return strcmp(((const struct fv_experiment_file *)a)->name, ((const struct fv_experiment_file *)b)->name);
+}
+
+static void leave_out(struct fv_experiment *e, size_t i, const char *why)
+{
+    const struct fv_file_header *h = header(e, i);
+
+    fv_problem_add(&e->problems, FV_PROBLEM_LEFT_OUT, e->files[i].name, "%s (rank %d of %d, process %u)", why,
+                   h->world_rank, h->world_size, h->pid);
+    fv_reader_free(e->files[i].reader);
+    free(e->files[i].name);
+    e->files[i].name = NULL;
+}
+
+static void say_damage(struct fv_experiment *e)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        size_t kept;
+        uint64_t total;
+        const struct fv_damage *d = fv_reader_damage(e->files[i].reader, &kept, &total);
+
+        for (size_t k = 0; k < kept && k < 3; k++)
+            fv_problem_add(&e->problems, FV_PROBLEM_DAMAGED, e->files[i].name, "at byte %llu: %s",
+                           (unsigned long long)d[k].offset, d[k].why);
+        if (total > 3)
+            fv_problem_add(&e->problems, FV_PROBLEM_DAMAGED, e->files[i].name,
+                           "and %llu more damages; fvmpi dump lists them", (unsigned long long)(total - 3));
+    }
+}
+
+static void say_missing(struct fv_experiment *e)
+{
+    int64_t next = 0, size = header(e, 0)->world_size;
+    unsigned said = 0;
+
+    for (size_t i = 0; i <= e->count; i++) {
+        int64_t rank = i < e->count ? header(e, i)->world_rank : size;
+
+        if (rank > next && next < size && said++ < 64) {
+            if (rank - next == 1)
+                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "rank %lld has no rank file",
+                               (long long)next);
+            else
+                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "ranks %lld to %lld have no rank file",
+                               (long long)next, (long long)rank - 1);
+        }
+        next = rank + 1;
+    }
+    if (said > 64)
+        fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "and %u more gaps between ranks", said - 64);
+}
+
+void fv_experiment_choose(struct fv_experiment *e)
+{
+    size_t kept = 0, newest = 0;
+
+    if (!e->count)
+        return;
+    for (size_t i = 1; i < e->count; i++)
+        if (header(e, i)->first.realtime_ns > header(e, newest)->first.realtime_ns)
+            newest = i;
+    struct fv_file_header chosen = *header(e, newest);
+    for (size_t i = 0; i < e->count; i++) {
+        if (same_run(header(e, i), &chosen))
+            e->files[kept++] = e->files[i];
+        else
+            leave_out(e, i, "of another run, left out");
+    }
+    e->count = kept;
+    qsort(e->files, e->count, sizeof(*e->files), by_rank_newest_first);
+    kept = 1;
+    for (size_t i = 1; i < e->count; i++) {
+        if (header(e, i)->world_rank != header(e, kept - 1)->world_rank)
+            e->files[kept++] = e->files[i];
+        else
+            leave_out(e, i, "another file of this rank is newer, left out");
+    }
+    e->count = kept;
+    say_missing(e);
+    say_damage(e);
+    if (e->backups)
+        fv_problem_add(&e->problems, FV_PROBLEM_NOTE, NULL,
+                       "%zu rank file%s of earlier runs kept as *.fvr.N and not reported", e->backups,
+                       e->backups == 1 ? "" : "s");
+}

@@ -1,0 +1,83 @@
+/* An experiment directory: which rank files belong to the run that is reported, and what is wrong with
+ * the others. Every file that is not used is named; the newest run wins. */
+#ifndef FV_EXPERIMENT_DIR_H
+#define FV_EXPERIMENT_DIR_H
+
+#include "tool/vec.h"
+#include "trace/reader.h"
+
+/* What a reader of the report must know about its input, in words. */
+enum fv_problem_kind {
+    FV_PROBLEM_UNREADABLE, /* a file that could not be opened as a rank file */
+    FV_PROBLEM_LEFT_OUT,   /* a file of another run */
+    FV_PROBLEM_MISSING,    /* a rank without a file */
+    FV_PROBLEM_DAMAGED,    /* part of a file is lost */
+    FV_PROBLEM_DROPPED,    /* not recorded: a budget or the disk was full */
+    FV_PROBLEM_NOTE,       /* nothing is lost, but it should be known */
+};
+struct fv_problem {
+    enum fv_problem_kind kind;
+    const char *file; /* base name; NULL: the whole run */
+    const char *text;
+};
+const char *fv_problem_kind_name(enum fv_problem_kind kind);
+/* Is the report incomplete because of it? */
+bool fv_problem_is_loss(enum fv_problem_kind kind);
+
+struct fv_problems {
+    struct fv_arena arena;
+    struct fv_problem *items;
+    size_t count, room;
+};
+void fv_problem_add(struct fv_problems *problems, enum fv_problem_kind kind, const char *file,
+                    const char *format, ...) FV_PRINTF(4, 5);
+void fv_problems_release(struct fv_problems *problems);
+
+struct fv_analysed;
+struct fv_experiment_file {
+    char *name; /* base name */
+    struct fv_reader *reader; /* of a file: resting, until fv_reader_wake() */
+};
+struct fv_experiment {
+    char *path;                       /* as the user gave it */
+    struct fv_experiment_file *files; /* of the reported run, by world rank */
+    size_t count, room;
+    size_t backups; /* files *.fvr.N of earlier runs */
+    struct fv_problems problems;
+    const struct fv_analysed *analysed; /* of its traces; NULL: none. The caller's */
+};
+
+/* Opens all rank files of a directory, or a single rank file. Has logged when it fails:
+ *   -FV_EIO      the directory cannot be read
+ *   -FV_ENOENT   no rank files in it
+ *   -FV_EFORMAT, -FV_EVERSION  not one of its rank files can be used */
+int fv_experiment_open(struct fv_experiment *out, const char *path);
+/* The same without choosing a run: all readable files, by name. For `fvmpi dump`. */
+int fv_experiment_open_all(struct fv_experiment *out, const char *path);
+/* Rank files in memory, for tests and fuzzers; the readers become the experiment's. */
+void fv_experiment_add(struct fv_experiment *experiment, const char *name, struct fv_reader *reader);
+/* Chooses the run among the files that were added, and says what is missing. */
+void fv_experiment_choose(struct fv_experiment *experiment);
+void fv_experiment_release(struct fv_experiment *experiment);
+
+/* Is a file's boot_id of this host, since it booted? */
+bool fv_clock_this_boot(const uint8_t boot_id[16]);
+/* Ticks of a clock (enum fv_clock_kind), and monotonic_ns, now; false: this machine has no such clock. */
+bool fv_clock_now(uint32_t kind, struct fv_clock_point *out);
+/* Ticks a second between two points; 0: they are less than base_ns (> 0) apart, or damaged. */
+double fv_clock_rate(const struct fv_clock_point *first, const struct fv_clock_point *last, int64_t base_ns);
+/* Of the TSC, from the file's first point until now, if it is of this host and boot; else 0. */
+double fv_clock_hz_since(const struct fv_file_header *header);
+/* What a rank says of its clock; `first`: its first point. */
+struct fv_clock_id {
+    uint32_t kind; /* enum fv_clock_kind */
+    const uint8_t *boot_id;
+    const char *host;
+    const struct fv_clock_point *first;
+};
+/* Do two ranks read the same clock, so that their ticks compare as they are? By kind and boot; where the boot
+ * is not known (all 0), by the host's name and the time it booted at. CLOCK_MONOTONIC is one per boot and
+ * time namespace. */
+bool fv_clock_same(const struct fv_clock_id *a, const struct fv_clock_id *b);
+
+#endif

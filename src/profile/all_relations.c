@@ -1,0 +1,64 @@
+/* Which relations a profile has. Each stands in the file of its subject. */
+#include "profile/relations.h"
+
+/* In the order of JSON. */
+extern const struct fv_relation fv_run_relation;
+extern const struct fv_relation fv_findings_relation;
+extern const struct fv_relation fv_programs_relation;
+extern const struct fv_relation fv_ranks_relation;
+extern const struct fv_relation fv_callsites_relation;
+extern const struct fv_relation fv_mpi_functions_relation;
+extern const struct fv_relation fv_histograms_relation;
+extern const struct fv_relation fv_message_sizes_relation;
+extern const struct fv_relation fv_matrix_relation;
+extern const struct fv_relation fv_communicators_relation;
+extern const struct fv_relation fv_efficiency_relation;
+extern const struct fv_relation fv_waiting_relation;
+extern const struct fv_relation fv_timeline_relation;
+extern const struct fv_relation fv_sampling_relation;
+extern const struct fv_relation fv_functions_relation;
+extern const struct fv_relation fv_costs_relation;
+extern const struct fv_relation fv_sections_relation;
+extern const struct fv_relation fv_sections_lost_relation;
+extern const struct fv_relation fv_locks_relation;
+extern const struct fv_relation fv_thread_waiting_relation;
+extern const struct fv_relation fv_phases_relation;
+extern const struct fv_relation fv_io_relation;
+extern const struct fv_relation fv_memory_relation;
+extern const struct fv_relation fv_counters_relation;
+extern const struct fv_relation fv_sensors_relation;
+extern const struct fv_relation fv_noise_relation;
+extern const struct fv_relation fv_hang_relation;
+extern const struct fv_relation fv_problems_relation;
+
+const struct fv_relation *const fv_profile_relations[] = {
+    &fv_run_relation,
+    &fv_findings_relation,
+    &fv_programs_relation,
+    &fv_ranks_relation,
+    &fv_callsites_relation,
+    &fv_mpi_functions_relation,
+    &fv_histograms_relation,
+    &fv_message_sizes_relation,
+    &fv_matrix_relation,
+    &fv_communicators_relation,
+    &fv_efficiency_relation,
+    &fv_waiting_relation,
+    &fv_timeline_relation,
+    &fv_sampling_relation,
+    &fv_functions_relation,
+    &fv_costs_relation,
+    &fv_sections_relation,
+    &fv_sections_lost_relation,
+    &fv_locks_relation,
+    &fv_thread_waiting_relation,
+    &fv_phases_relation,
+    &fv_io_relation,
+    &fv_memory_relation,
+    &fv_counters_relation,
+    &fv_sensors_relation,
+    &fv_noise_relation,
+    &fv_hang_relation,
+    &fv_problems_relation,
+    NULL,
+};

@@ -1,0 +1,67 @@
+/* What fvunify found out from the trace: analysis.json (share/analysis.md), as far as a report needs it.
+ * Nothing in the file is trusted: numbers that are none, or negative, or rows that refer to what is not there
+ * make it damaged. One call site at a time is in memory as JSON, however many there are. */
+#ifndef FV_REPORT_ANALYSIS_H
+#define FV_REPORT_ANALYSIS_H
+
+#include "experiment/keys.h"
+#include "tool/vec.h"
+
+/* Where time or its cost was: outside of MPI before a call, or in the call. */
+enum fv_place { FV_PLACE_COMPUTING, FV_PLACE_MPI, FV_PLACES };
+
+struct fv_analysed_site {
+    uint64_t id, key; /* key: 0: not a call, but what is behind the last one */
+    uint32_t first_part, parts;
+};
+/* A call site on one rank. */
+struct fv_analysed_part {
+    uint32_t rank; /* world rank */
+    uint64_t count;
+    double time_s, wait_s, before_s, caused_s, delay_s[FV_PLACES], critical_s[FV_PLACES];
+};
+struct fv_analysed_rank {
+    uint32_t rank;
+    struct fv_file_identity identity; /* of the rank file that was analysed */
+    double caused_s, delay_s, critical_s;
+};
+struct fv_analysed_kind {
+    const char *kind;
+    uint64_t count;
+    double wait_s;
+};
+struct fv_analysed_delay {
+    uint32_t rank, site; /* world rank; in fv_analysed.sites */
+    enum fv_place where;
+    double cost_s, direct_s;
+};
+
+struct fv_analysed {
+    struct fv_arena arena;
+    uint32_t world_size;
+    bool one_clock;
+    uint64_t unmatched; /* messages and collectives of which a side is missing */
+    double unexplained_s, critical_path_s;
+    double lock_wait_s; /* waiting in MPI that threads' waiting for locks is to blame for; 0: none, or not known */
+    uint64_t switches;
+    double ideal_s; /* how long it would have taken with instant messages; NAN: not known */
+    struct fv_analysed_rank *ranks;
+    size_t rank_count, rank_room;
+    struct fv_analysed_kind *kinds;
+    size_t kind_count, kind_room;
+    struct fv_analysed_site *sites;
+    size_t site_count, site_room;
+    struct fv_analysed_part *parts;
+    size_t part_count, part_room;
+    struct fv_analysed_delay *delays; /* largest first */
+    size_t delay_count, delay_room;
+};
+
+/* -FV_ENOENT: there is none; -FV_EFORMAT, with a word why in `why`: it cannot be read, or is not to be
+ * believed. Release it in any case. */
+#define FV_ANALYSIS_WHY  200
+#define FV_ANALYSIS_FILE "analysis.json" /* in the directory of the experiment */
+int fv_analysed_read(struct fv_analysed *out, const char *path, char why[FV_ANALYSIS_WHY]);
+void fv_analysed_release(struct fv_analysed *analysed);
+
+#endif

@@ -1,0 +1,291 @@
+/* The analysis of the trace joined with the profile. Both come from the same rank files: it is looked at
+ * whether they do, by who wrote them and how many calls of each are in the trace, and then call sites are
+ * looked up by their keys (keys.h). */
+#include "profile/build.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENOUGH 0.5 /* of the MPI time in the trace: less says nothing about the run */
+
+/* Part of a call site on a rank. */
+struct share {
+    uint64_t key, rank; /* rank: in fv_model.ranks */
+    uint64_t profiled; /* calls that the profile has there */
+    struct fv_analysed_part sum;
+    double direct_s[FV_PLACES];
+    bool joined;
+};
+struct join {
+    struct fv_model *model;
+    const struct fv_analysed *a;
+    bool exact; /* one clock, and nothing is missing */
+    struct share *shares;
+    size_t share_count, share_room;
+    struct fv_index share_index, ranks;
+};
+
+/* ---- their parts on each rank ---- */
+
+static uint32_t rank_of(const struct join *j, uint32_t world_rank)
+{
+    struct fv_index_probe p = fv_index_probe(&j->ranks, fv_mix(world_rank));
+    uint32_t i;
+
+    while ((i = fv_index_next(&p)) != FV_NONE)
+        if (j->model->ranks[i].world_rank == (int)world_rank)
+            break;
+    return i;
+}
+
+static struct share *find_share(const struct join *j, uint64_t key, uint32_t rank)
+{
+    uint32_t i = FV_FIND(j->share_index, j->shares, (uint64_t[]){ key, rank });
+
+    return i == FV_NONE ? NULL : &j->shares[i];
+}
+
+static struct share *share_of(struct join *j, uint64_t key, uint32_t rank)
+{
+    return FV_INTERNED(j->share_index, j->shares, j->share_count, j->share_room, (uint64_t[]){ key, rank });
+}
+
+static void add_part(struct fv_analysed_part *to, const struct fv_analysed_part *from)
+{
+    to->count += from->count;
+    to->time_s += from->time_s;
+    to->wait_s += from->wait_s;
+    to->before_s += from->before_s;
+    to->caused_s += from->caused_s;
+    for (unsigned k = 0; k < FV_PLACES; k++) {
+        to->delay_s[k] += from->delay_s[k];
+        to->critical_s[k] += from->critical_s[k];
+    }
+}
+
+/* Every rank that it speaks of is there: same_files(). */
+static void add_shares(struct join *j)
+{
+    const struct fv_analysed *a = j->a;
+
+    for (uint32_t i = 0; i < a->site_count; i++)
+        for (uint32_t k = 0; k < a->sites[i].parts; k++) {
+            const struct fv_analysed_part *p = &a->parts[a->sites[i].first_part + k];
+
+            add_part(&share_of(j, a->sites[i].key, rank_of(j, p->rank))->sum, p);
+        }
+    for (size_t i = 0; i < a->delay_count; i++) {
+        const struct fv_analysed_delay *d = &a->delays[i];
+
+        share_of(j, a->sites[d->site].key, rank_of(j, d->rank))->direct_s[d->where] += d->direct_s;
+    }
+}
+
+/* ---- is it of these rank files? ---- */
+
+/* Was it made from the files that are here, as far as these had come? Else some have been written anew, have
+ * gone on, were added or taken away. What it says of ranks it may say of those alone that it lists. */
+static bool same_files(struct join *j)
+{
+    const struct fv_model *m = j->model;
+    const struct fv_analysed *a = j->a;
+    bool *listed = fv_xcalloc(m->rank_count, sizeof(*listed));
+    bool same = a->world_size == (uint32_t)m->world_size;
+
+    for (uint32_t i = 0; i < m->rank_count; i++)
+        fv_index_add(&j->ranks, fv_mix((uint32_t)m->ranks[i].world_rank), i);
+    for (size_t i = 0; same && i < a->rank_count; i++) {
+        uint32_t rank = rank_of(j, a->ranks[i].rank);
+
+        same = rank != FV_NONE && m->ranks[rank].process == a->ranks[i].identity.process &&
+               m->ranks[rank].trace_calls == a->ranks[i].identity.traced_calls;
+        if (same)
+            listed[rank] = true;
+    }
+    for (size_t i = 0; i < m->rank_count; i++)
+        same = same && (listed[i] || !m->ranks[i].traced);
+    for (size_t i = 0; same && i < a->part_count; i++)
+        same = rank_of(j, a->parts[i].rank) != FV_NONE;
+    for (size_t i = 0; same && i < a->delay_count; i++)
+        same = rank_of(j, a->delays[i].rank) != FV_NONE;
+    free(listed);
+    return same;
+}
+
+/* What the trace holds of the MPI time. */
+static double coverage_of(const struct join *j)
+{
+    const struct fv_model *m = j->model;
+    double traced_s = 0, all_s = 0;
+
+    for (size_t i = 0; i < j->share_count; i++)
+        traced_s += j->shares[i].sum.time_s;
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        all_s += m->site_ranks[i].time.sum;
+    return all_s > 0 ? fmin(traced_s / all_s, 1) : 1; /* a program without MPI */
+}
+
+/* ---- what it says ---- */
+
+static struct share *share_of_part(const struct join *j, const struct fv_site_rank *s)
+{
+    return find_share(j, j->model->sites[s->site].key, s->rank);
+}
+
+static void count_calls(struct join *j)
+{
+    const struct fv_model *m = j->model;
+
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        struct share *share = share_of_part(j, &m->site_ranks[i]);
+
+        if (share)
+            share->profiled += m->site_ranks[i].time.calls;
+    }
+}
+
+/* Waiting in barriers that fvmpi inserted was measured by the rank itself. Of a trace that ended early, the
+ * calls behind its end are taken to have waited as long, but for those that the wait log knows. */
+static void set_wait(const struct join *j, struct fv_site_rank *s, const struct share *share, double part)
+{
+    bool whole = share->sum.count >= share->profiled;
+
+    if (fv_site_more(j->model, s)->barriers || !share->sum.count || (!whole && s->wait_kind == FV_WAIT_EXACT))
+        return;
+    s->wait_s = share->sum.wait_s * part;
+    if (!whole)
+        s->wait_s *= (double)share->profiled / (double)share->sum.count;
+    s->wait_s = fmin(s->wait_s, s->time.sum);
+    s->wait_kind = whole && j->exact && part >= 1 ? FV_WAIT_EXACT : FV_WAIT_ESTIMATE;
+}
+
+static void take_site_rank(const struct join *j, struct fv_site_rank *s)
+{
+    struct share *share = share_of_part(j, s);
+
+    if (s->more)
+        j->model->site_more[s->more].blame = (struct fv_blame){ 0 };
+    if (!share || !share->profiled || !s->time.calls)
+        return;
+    double part = (double)s->time.calls / (double)share->profiled; /* 1, unless two share a key */
+    share->joined = true;
+    set_wait(j, s, share, part);
+    struct fv_blame *blame = &fv_build_more(j->model, s)->blame;
+    blame->caused_s = share->sum.caused_s * part;
+    blame->before_s = share->sum.before_s * part;
+    for (unsigned k = 0; k < FV_PLACES; k++) {
+        blame->delay_s[k] = share->sum.delay_s[k] * part;
+        blame->direct_s[k] = share->direct_s[k] * part;
+        blame->critical_s[k] = share->sum.critical_s[k] * part;
+    }
+}
+
+/* What is behind the last call, or in a call that did not end. */
+static void take_elsewhere(struct join *j)
+{
+    struct fv_causes *c = &j->model->causes;
+
+    for (size_t i = 0; i < j->share_count; i++) {
+        c->elsewhere_s += j->shares[i].joined ? 0 : j->shares[i].sum.wait_s;
+        for (unsigned k = 0; !j->shares[i].joined && k < FV_PLACES; k++) {
+            if (j->shares[i].sum.delay_s[k] <= 0)
+                continue;
+            FV_GROW(c->elsewhere, c->elsewhere_room, c->elsewhere_count + 1);
+            c->elsewhere[c->elsewhere_count++] =
+                (struct fv_culprit){ (uint32_t)j->shares[i].rank, FV_NONE, k, j->shares[i].sum.delay_s[k],
+                                     j->shares[i].direct_s[k] };
+        }
+    }
+}
+
+static bool is_completion(const char *kind)
+{
+    size_t length = strlen(kind);
+
+    return length >= 11 && !strcmp(kind + length - 11, "_completion");
+}
+
+static void take_totals(struct join *j)
+{
+    const struct fv_analysed *a = j->a;
+    struct fv_model *m = j->model;
+    struct fv_causes *c = &m->causes;
+
+    c->source = FV_CAUSES_TRACE;
+    c->exact = j->exact;
+    c->unmatched = a->unmatched;
+    c->wait_s = 0;
+    c->unexplained_s = a->unexplained_s;
+    c->critical_path_s = a->critical_path_s;
+    c->lock_wait_s = a->lock_wait_s;
+    c->switches = a->switches;
+    c->kind_count = a->kind_count;
+    FV_GROW(c->kinds, c->kind_room, c->kind_count);
+    for (size_t i = 0; i < a->kind_count; i++) {
+        const struct fv_analysed_kind *kind = &a->kinds[i];
+
+        c->kinds[i] = (struct fv_wait_sum){ fv_arena_string(&m->arena, kind->kind), is_completion(kind->kind),
+                                            kind->count, kind->wait_s };
+    }
+    for (size_t i = 0; i < j->share_count; i++)
+        c->wait_s += j->shares[i].sum.wait_s;
+    for (size_t i = 0; i < a->rank_count; i++) {
+        struct fv_rank *r = &m->ranks[rank_of(j, a->ranks[i].rank)];
+
+        r->caused_s = a->ranks[i].caused_s;
+        r->charged_s = a->ranks[i].delay_s;
+        r->critical_s = a->ranks[i].critical_s;
+    }
+    if (c->coverage < FV_CAUSES_WHOLE)
+        return;
+    m->efficiency.ideal_s = a->ideal_s;
+}
+
+static void take_over(struct join *j)
+{
+    struct fv_model *m = j->model;
+
+    count_calls(j);
+    fv_build_own_waits(m);
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        take_site_rank(j, &m->site_ranks[i]);
+    take_elsewhere(j);
+    take_totals(j);
+}
+
+void fv_build_analysed(struct fv_build *b, const struct fv_analysed *a)
+{
+    struct fv_model *m = b->model;
+    struct join j = { .model = m, .a = a };
+    double coverage = 1;
+
+    m->efficiency.ideal_s = NAN;
+    for (size_t i = 0; i < m->rank_count; i++)
+        m->ranks[i].caused_s = m->ranks[i].charged_s = m->ranks[i].critical_s = NAN;
+    if (!a)
+        return;
+    j.exact =
+        a->one_clock && !a->unmatched && a->rank_count >= a->world_size && m->rank_count >= a->world_size;
+    bool same = same_files(&j);
+    if (same) {
+        add_shares(&j);
+        coverage = coverage_of(&j);
+    }
+    if (same && coverage >= ENOUGH) {
+        m->causes.coverage = coverage;
+        take_over(&j);
+    } else if (same) {
+        m->causes.left_out = true;
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
+            "the trace holds %.0f %% of the MPI time only; its analysis is left out (raise FVMPI_TRACE_MAX)",
+            100 * coverage);
+    } else
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
+            "it is not of these rank files, or older than they are; it is left out: run fvunify again");
+    free(j.shares);
+    fv_index_release(&j.share_index);
+    fv_index_release(&j.ranks);
+}

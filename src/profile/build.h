@@ -1,0 +1,120 @@
+/* What the parts of the model's construction share. What is recorded of one subject is a *track*; the table
+ * of tracks and their order are in model.c. Rank files are visited one after the other, a few times, and are
+ * mapped only while they are: in a visit each track reads what it needs of a rank; when all ranks have been
+ * there, each track finishes. What a later visit needs of a file, its numbers in the model, stays in struct
+ * fv_build_file.
+ *
+ * Call sites that look the same are merged when the symbols are known (merge.c). */
+#ifndef FV_BUILD_H
+#define FV_BUILD_H
+
+#include "profile/model.h"
+
+/* What became of a cell: where its calls were counted. */
+struct fv_cell_place {
+    uint32_t site_rank;  /* in fv_model.site_ranks; FV_NONE */
+    uint32_t comm : 31;  /* fv_comm_record.id */
+    uint32_t parted : 1; /* its calls had barriers of fvmpi's */
+};
+/* Waiting of a cell's calls, for the sections that they were made in. */
+struct fv_cell_wait {
+    double wait_s;
+    uint32_t logged;
+    bool guessed;
+};
+/* Of cells that stand together in the file: no more than it has, whatever their numbers. */
+struct fv_cell_map {
+    uint32_t thread;
+    uint64_t first; /* index among the thread's cells */
+    struct fv_cell_place *cells;
+    struct fv_cell_wait *waits;  /* likewise; NULL: there are no sections */
+    size_t count, room;
+};
+
+struct fv_file_comm {
+    uint32_t comm; /* in fv_model.comms; FV_NONE */
+    int32_t rank;
+};
+
+struct fv_build_file {
+    struct fv_reader *reader; /* awake during visits */
+    struct fv_clock_point last_point;
+    const struct fv_file_header *header;
+    const char *name;
+    struct fv_numbers functions;
+    struct fv_file_comm *comms; /* by id; 0 none */
+    size_t comm_count, comm_room;
+    struct fv_numbers modules, paths;
+    struct fv_cell_map *cells;
+    size_t cell_maps, cell_map_room;
+    bool changed; /* since it was opened, which has been said */
+};
+
+struct fv_build {
+    struct fv_model *model;
+    struct fv_build_file *files; /* one for each rank of the model */
+    struct fv_index functions, sites, comms, addresses;
+    double (*best)[FV_SIZE_BUCKETS]; /* fastest call by function and size bucket, seconds; INFINITY: none */
+    size_t best_room;
+    struct fv_wait_join *waits; /* waits.c, over several visits */
+};
+
+enum fv_visit {
+    FV_VISIT_CLOCKS,  /* so that all times are known from then on */
+    FV_VISIT_CALLS,   /* what each rank did, by call path */
+    FV_VISIT_BOUNDS,  /* of the offsets of several clocks */
+    FV_VISIT_NOTES,   /* when each rank came to a collective call */
+    FV_VISIT_CHARGES, /* what that means for each call */
+    FV_VISIT_REST,    /* what needs waiting, or times of all ranks */
+    FV_VISITS
+};
+#define FV_TRACK_TYPES 8
+struct fv_track {
+    const char *name;
+    enum fv_visit visit;
+    uint8_t types[FV_TRACK_TYPES]; /* chunks that it reads: others' files are passed by. None: it reads every
+                                      file */
+    /* What it returns is the others' `state`. NULL: there is none. */
+    void *(*begin)(struct fv_build *build);
+    void (*read)(struct fv_build *build, void *state, uint32_t rank);
+    void (*finish)(struct fv_build *build, void *state); /* releases the state */
+};
+extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_calls,
+    fv_track_in_calls, fv_track_samples, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_sections,
+    fv_track_phases, fv_track_locks, fv_track_timeline;
+
+/* Seconds from the model's origin, and a duration. */
+double fv_build_time(const struct fv_model *model, uint32_t rank, uint64_t ticks);
+double fv_build_seconds(const struct fv_model *model, uint32_t rank, uint64_t ticks);
+
+/* Takes over what the trace tells, if it is the trace of these rank files; else a note says why not. */
+void fv_build_analysed(struct fv_build *build, const struct fv_analysed *analysed);
+/* Before it does: keeps what the rank files themselves tell of waiting at each call site. */
+void fv_build_own_waits(struct fv_model *model);
+void fv_build_program_times(struct fv_model *model); /* last */
+
+/* Who is to blame, from the parts of call sites; again whenever these have changed. */
+void fv_build_causes(struct fv_model *model);
+
+/* fv_site_more(), to be written to; valid until the next one is made. */
+struct fv_site_more *fv_build_more(struct fv_model *model, struct fv_site_rank *part);
+
+/* Puts the parts of call sites by rank; those of a rank stay in their order. */
+void fv_build_parts_by_rank(struct fv_model *model);
+
+/* Orders sites and their parts, which come by rank, and computes what sums these up. */
+void fv_build_sites(struct fv_model *model);
+
+uint32_t fv_build_function(struct fv_build *build, const char *name, unsigned class, unsigned wait);
+/* A file's function or call path in the model. */
+uint32_t fv_build_function_of(struct fv_build *build, struct fv_build_file *file, uint32_t id);
+/* What became of a cell; NULL: it is left out. Its waiting; NULL: there are no sections. */
+const struct fv_cell_place *fv_build_place(const struct fv_build_file *file, uint32_t thread, uint64_t cell);
+struct fv_cell_wait *fv_build_cell_wait(const struct fv_build_file *file, uint32_t thread, uint64_t cell);
+/* Is it a communicator of one rank, who waits for nobody? */
+bool fv_build_alone(const struct fv_model *model, const struct fv_build_file *file, uint32_t comm);
+/* An address that is to be named: its index in fv_model.addresses. */
+uint32_t fv_build_address(struct fv_build *build, uint32_t module, uint64_t offset);
+uint32_t fv_build_node_of(struct fv_build *build, const struct fv_build_file *file, uint32_t path);
+
+#endif

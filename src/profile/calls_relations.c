@@ -1,0 +1,699 @@
+/* MPI calls: relations callsites, mpi_functions, histograms, matrix, communicators, efficiency, timeline. */
+#include "profile/relations.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- call sites ---- */
+
+static void get_site_function(void *subject, const void *row, const struct fv_column_def *c,
+                              struct fv_value *v)
+{
+    const struct fv_model *m = fv_tables_model(subject);
+
+    v->text = m->functions[((const struct fv_site *)row)->function].name;
+}
+
+static void get_barrier(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    if (c->argument) {
+        v->real = ((const struct fv_site *)row)->barriers ? ((const struct fv_site *)row)->barrier_s : NAN;
+    } else {
+        const struct fv_site_more *more = fv_site_more(fv_tables_model(subject), row);
+
+        v->real = more->barriers ? more->barrier_s : NAN;
+    }
+}
+
+#define BARRIER_DOC                                                                                          \
+    "The part of the time in barriers that fvmpi inserted (--barrier); null: none. Before a collective it "  \
+    "is wait_s, which the "                                                                                  \
+    "rank measured itself; after one it is waiting in addition to that for ranks that came late."
+#define SITE_WAIT_DOC                                                                                        \
+    "Waiting for other ranks. Exact: from the analysed trace, or from the entry times of all ranks. "        \
+    "Estimate: from a log or trace "                                                                         \
+    "that is not whole, or between clocks; of point-to-point calls without a trace, the time above the "     \
+    "fastest call that moved as "                                                                            \
+    "much or more. Null: there is no rule for the function, or its calls were not logged."
+/* Of a rank's part; or of a site, with those of all its ranks together. */
+static void put_size(const struct fv_site_rank *part, bool largest, struct fv_value *v)
+{
+    v->null = part->sizes_lost || !part->size_most;
+    v->whole = v->null   ? 0
+               : largest ? fv_size_bucket_high(part->size_most)
+                         : fv_size_bucket_low(part->size_least);
+}
+
+static void get_size(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    put_size(row, c->argument, v);
+}
+
+static void get_site_size(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_site *site = row;
+    struct fv_site_rank all = { 0 };
+
+    for (uint32_t i = 0; i < site->ranks; i++)
+        fv_site_sizes_add(&all, &fv_tables_model(subject)->site_ranks[site->first + i]);
+    put_size(&all, c->argument, v);
+}
+#define SIZE_COLUMNS(get)                                                                                    \
+    { "message_min_bytes", "min message", "bytes",                                                           \
+      "The smallest message, or collective call, that moved anything has so many bytes at least: sizes are " \
+      "recorded by powers of two, of what was sent, else of what was received. Null: none, or lengths were " \
+      "lost (--profile-max).",                                                                               \
+      FV_GET(FV_TYPE_WHOLE, get), .flags = FV_NULLABLE | FV_ESTIMATE },                                      \
+    {                                                                                                        \
+        "message_max_bytes", "max message", "bytes", "The largest has so many at most; likewise.",           \
+            FV_GET(FV_TYPE_WHOLE, get), .flags = FV_NULLABLE | FV_ESTIMATE, .argument = 1                    \
+    }
+
+static const struct fv_column_def site_rank_columns[] = {
+    FV_RANK_COLUMN(struct fv_site_rank, rank, "rank", "rank", "A rank that called here."),
+    { "count", "calls", "", "Calls.", FV_FIELD(struct fv_site_rank, time.calls) },
+    FV_STAT_COLUMNS(struct fv_site_rank, time),
+    FV_WAIT_COLUMNS(struct fv_site_rank, SITE_WAIT_DOC),
+    { "barrier_s", "barrier", "s", BARRIER_DOC, FV_GET(FV_TYPE_REAL, get_barrier), .flags = FV_NULLABLE },
+    FV_BYTES_COLUMNS(struct fv_site_rank, time),
+    SIZE_COLUMNS(get_size),
+};
+static const struct fv_column_def site_outer[] = {
+    FV_ID_COLUMN("callsite_id", sites, "Index in callsites, from 0."),
+    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_site_function) },
+};
+static const struct fv_relation site_ranks = {
+    .name = "callsites_by_rank",
+    .key = "per_rank",
+    .title = "Call sites by rank",
+    .doc = "The call site's numbers of each rank that called there, by rank.",
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(site_rank_columns),
+    FV_OUTER(site_outer),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, site_ranks, struct fv_site, first, ranks),
+};
+
+static void get_number(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->whole = (uint64_t)((const struct fv_site *)row - fv_tables_model(subject)->sites) + 1;
+}
+
+static void get_site_key(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->whole = ((const struct fv_site *)row)->key;
+}
+
+static const struct fv_column_def site_columns[] = {
+    FV_ID_COLUMN("id", sites, "Index in this list, from 0."),
+    { "number", "#", "id", "Its number in the text report, from 1.", FV_GET(FV_TYPE_WHOLE, get_number) },
+    { "key", "key", "", "Its number in each report of the same program, on any run.",
+      FV_GET(FV_TYPE_HEX, get_site_key) },
+    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_site_function) },
+    FV_PATH_COLUMNS(struct fv_site, node),
+    { "count", "calls", "", "Calls.", FV_FIELD(struct fv_site, time.calls) },
+    FV_STAT_COLUMNS(struct fv_site, time),
+    FV_SHARE_COLUMN("share", "of all", struct fv_site, time.sum, FV_OF_THREADS, 0,
+                    "Time in the calls, of the time of all threads that call MPI."),
+    FV_WAIT_COLUMNS(struct fv_site, SITE_WAIT_DOC),
+    { "barrier_s", "barrier", "s", BARRIER_DOC, FV_GET(FV_TYPE_REAL, get_barrier), .flags = FV_NULLABLE,
+      .argument = 1 },
+    FV_BYTES_COLUMNS(struct fv_site, time),
+    SIZE_COLUMNS(get_site_size),
+    { "rank_count", "ranks", "", "Ranks that called here.", FV_FIELD(struct fv_site, ranks) },
+    { "over_ranks.min_s", "min rank", "s", "Time of the rank with least, of those that called here.",
+      FV_FIELD(struct fv_site, rank_min), .flags = FV_NULLABLE },
+    { "over_ranks.mean_s", "mean rank", "s", "Mean time of these ranks.", FV_FIELD(struct fv_site, rank_mean),
+      .flags = FV_NULLABLE },
+    { "over_ranks.max_s", "max rank", "s", "Time of the rank with most.", FV_FIELD(struct fv_site, rank_max),
+      .flags = FV_NULLABLE },
+    { "cov", "cov", "ratio", "Standard deviation (of the population) of these ranks' times over their mean.",
+      FV_FIELD(struct fv_site, cov), .flags = FV_NULLABLE },
+    { "per_rank", "by rank", "", "", FV_NEST(site_ranks) },
+};
+const struct fv_relation fv_callsites_relation = {
+    .name = "callsites",
+    .key = "callsites",
+    .title = "Call sites",
+    .doc = "MPI functions with the call paths that lead to them, by time, longest first. Calls whose paths "
+           "look the same, with the same "
+           "module, function, file and line in each frame (as of a loop that the compiler unrolled), are "
+           "one; where a line is not "
+           "known the offset must be the same, too.",
+    .shown = "number function time_sum_s share wait_s/9 count time_mean_s/5 time_max_s/3 bytes_sent/6 "
+             "bytes_received/6 "
+             "cov/4 rank_count/7 path/8",
+    FV_COLUMNS(site_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, sites, site_count),
+};
+
+/* ---- functions ---- */
+
+static size_t function_count(void *subject, const void *parent)
+{
+    return fv_tables_model(subject)->function_count;
+}
+
+static const void *function_at(void *subject, const void *parent, size_t i)
+{
+    const struct fv_func *f = &fv_tables_model(subject)->functions[i];
+
+    return f->sites ? f : NULL;
+}
+
+static void get_class(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_class_name(((const struct fv_func *)row)->class);
+}
+
+static const char *const class_words[] = { "p2p",  "completion", "collective", "rma", "io",
+                                           "comm", "init",       "other",      NULL };
+static const struct fv_column_def function_columns[] = {
+    { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_func, name) },
+    { "class", "class", "", "What kind of function it is.", FV_GET(FV_TYPE_TEXT, get_class),
+      .words = class_words },
+    { "count", "calls", "", "Calls.", FV_FIELD(struct fv_func, time.calls) },
+    FV_STAT_COLUMNS(struct fv_func, time),
+    FV_SHARE_COLUMN("share", "of all", struct fv_func, time.sum, FV_OF_THREADS, FV_FLAT, "As in callsites."),
+    FV_WAIT_COLUMNS(struct fv_func, "Waiting for other ranks, summed over the call sites."),
+    FV_BYTES_COLUMNS(struct fv_func, time),
+    { "callsite_count", "sites", "", "How many call sites it has.", FV_FIELD(struct fv_func, sites) },
+    { "rank_count", "ranks", "", "How many ranks called it.", FV_FIELD(struct fv_func, ranks) },
+};
+const struct fv_relation fv_mpi_functions_relation = {
+    .name = "mpi_functions",
+    .key = "mpi_functions",
+    .title = "MPI functions",
+    .doc = "Call sites summed by MPI function, by time, longest first.",
+    .shown = "function time_sum_s share wait_s/6 count time_mean_s/5 time_min_s/2 time_max_s/3 bytes_sent/4 "
+             "bytes_received/4 callsite_count/2 rank_count/1",
+    FV_COLUMNS(function_columns),
+    .count = function_count,
+    .row = function_at,
+};
+
+/* ---- histograms ---- */
+
+/* A bucket of sizes, or of times, as it is shown. */
+struct size_row {
+    uint64_t low, high, count, bytes;
+    double seconds;
+};
+struct time_row {
+    double low_s, high_s;
+    uint64_t count;
+};
+
+static size_t size_bucket_count(void *subject, const void *parent)
+{
+    return FV_SIZE_BUCKETS;
+}
+
+static const void *size_bucket_at(void *subject, const void *parent, size_t i)
+{
+    const struct fv_size_bucket *b = (const struct fv_size_bucket *)parent + i;
+    struct size_row *row = (void *)((struct fv_tables *)subject)->inner;
+
+    *row = (struct size_row){ fv_size_bucket_low((unsigned)i), fv_size_bucket_high((unsigned)i), b->count,
+                              b->bytes, b->seconds };
+    return b->count || b->bytes ? row : NULL;
+}
+
+static const struct fv_column_def size_columns[] = {
+    { "low_bytes", "from", "bytes", "The smallest size of the bucket.", FV_FIELD(struct size_row, low) },
+    { "high_bytes", "to", "bytes", "The largest.", FV_FIELD(struct size_row, high) },
+    { "count", "count", "", "Calls or messages of so many bytes.", FV_FIELD(struct size_row, count) },
+    { "bytes", "bytes", "bytes", "Their bytes.", FV_FIELD(struct size_row, bytes) },
+    { "time_s", "time", "s",
+      "Their time. A call that both sends and receives has it under sent; a non-blocking receive has it "
+      "elsewhere.",
+      FV_FIELD(struct size_row, seconds) },
+};
+static const struct fv_column_def function_outer[] = {
+    { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_func, name) },
+};
+#define SIZES(variable, n, k, d)                                                                             \
+    static const struct fv_relation variable = {                                                             \
+        .name = n,                                                                                           \
+        .key = k,                                                                                            \
+        .title = n,                                                                                          \
+        .doc = d,                                                                                            \
+        FV_COLUMNS(size_columns),                                                                            \
+        FV_OUTER(function_outer),                                                                            \
+        .count = size_bucket_count,                                                                          \
+        .row = size_bucket_at,                                                                               \
+    }
+SIZES(sizes_sent, "sizes_sent", "sent",
+      "Buckets of sizes that were sent, powers of two, that are not empty.");
+SIZES(sizes_received, "sizes_received", "received", "The same of what was received.");
+
+/* The same of all functions, for which the rows are added up. */
+struct message_row {
+    uint64_t low, below;
+    struct fv_size_bucket sent, received;
+    double seconds;
+    const char *most;
+};
+_Static_assert(sizeof(struct message_row) <= sizeof(((struct fv_tables *)0)->row), "a row that is made");
+
+static void add_bucket(struct fv_size_bucket *to, const struct fv_size_bucket *b)
+{
+    to->count += b->count;
+    to->bytes += b->bytes;
+    to->seconds += b->seconds;
+}
+
+static const void *message_at(void *subject, const void *parent, size_t i)
+{
+    struct message_row *row = (void *)((struct fv_tables *)subject)->row;
+    const struct fv_model *m = fv_tables_model(subject);
+    double most_s = 0;
+
+    *row = (struct message_row){ .low = fv_size_bucket_low((unsigned)i),
+                                 .below = i < 64 ? fv_size_bucket_low((unsigned)i + 1) : 0 };
+    for (size_t k = 0; i && k < m->function_count; k++) {
+        const struct fv_func *f = &m->functions[k];
+        double seconds = f->sent[i].seconds + f->received[i].seconds;
+
+        add_bucket(&row->sent, &f->sent[i]);
+        add_bucket(&row->received, &f->received[i]);
+        row->seconds += seconds;
+        if (seconds > most_s) {
+            most_s = seconds;
+            row->most = f->name;
+        }
+    }
+    return row->sent.count || row->received.count ? row : NULL;
+}
+
+#define MESSAGES(k, t, u, m, d)                                                                              \
+    {                                                                                                        \
+        k, t, u, d, FV_FIELD(struct message_row, m), .flags = FV_BLANK                                       \
+    }
+static const struct fv_column_def message_columns[] = {
+    { "low_bytes", "from", "bytes", "The smallest size of the bucket.", FV_FIELD(struct message_row, low) },
+    { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.",
+      FV_FIELD(struct message_row, below), .flags = FV_UNLESS_0 },
+    MESSAGES("sent_count", "sent", "", sent.count, "Calls or messages that sent so many bytes."),
+    MESSAGES("bytes_sent", "bytes", "bytes", sent.bytes, "Their bytes."),
+    MESSAGES("received_count", "received", "", received.count, "Calls or messages that received so many."),
+    MESSAGES("bytes_received", "bytes", "bytes", received.bytes, "Their bytes."),
+    { "time_s", "time", "s", "Time of all of them, as in histograms.",
+      FV_FIELD(struct message_row, seconds) },
+    { "function", "mostly", "", "The MPI function that took most of it; null: it took no time.",
+      FV_FIELD(struct message_row, most), .flags = FV_NULLABLE },
+};
+const struct fv_relation fv_message_sizes_relation = {
+    .name = "message_sizes",
+    .key = "message_sizes",
+    .title = "Message sizes",
+    .doc = "Buckets of message sizes, powers of two, that are not empty, over all MPI functions and ranks; "
+           "without those "
+           "of 0 bytes.",
+    .shown =
+        "low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3 function/1",
+    FV_COLUMNS(message_columns),
+    .count = size_bucket_count,
+    .row = message_at,
+};
+
+size_t fv_time_bucket_count(void *subject, const void *parent)
+{
+    return FV_TIME_BUCKETS;
+}
+
+const void *fv_time_bucket_at(void *subject, const void *parent, size_t i)
+{
+    struct time_row *row = (void *)((struct fv_tables *)subject)->inner;
+    double unit_s = fv_tables_model(subject)->duration_unit_s;
+
+    *row = (struct time_row){ i ? ldexp(unit_s, (int)i - 1) : 0,
+                              i + 1 < FV_TIME_BUCKETS ? ldexp(unit_s, (int)i) : NAN,
+                              ((const uint64_t *)parent)[i] };
+    return row->count ? row : NULL;
+}
+
+const struct fv_column_def fv_time_bucket_columns[FV_TIME_BUCKET_COLUMNS] = {
+    { "low_s", "from", "s", "The shortest time of the bucket.", FV_FIELD(struct time_row, low_s) },
+    { "high_s", "to", "s", "The longest; null: any.", FV_FIELD(struct time_row, high_s),
+      .flags = FV_NULLABLE },
+    { "count", "count", "", "How many took so long.", FV_FIELD(struct time_row, count) },
+};
+static const struct fv_relation durations = {
+    .name = "durations",
+    .key = "durations",
+    .title = "Durations",
+    .doc = "Buckets of the calls' times that are not empty; each is twice as long as the one before.",
+    FV_COLUMNS(fv_time_bucket_columns),
+    FV_OUTER(function_outer),
+    .count = fv_time_bucket_count,
+    .row = fv_time_bucket_at,
+};
+static const struct fv_column_def histogram_columns[] = {
+    { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_func, name) },
+    { "sent", "sent", "", "", FV_NEST_IN(sizes_sent, struct fv_func, sent) },
+    { "received", "received", "", "", FV_NEST_IN(sizes_received, struct fv_func, received) },
+    { "durations", "durations", "", "", FV_NEST_IN(durations, struct fv_func, durations) },
+};
+const struct fv_relation fv_histograms_relation = {
+    .key = "histograms",
+    .title = "Message sizes and durations",
+    .doc =
+        "Sizes of messages and times of calls, of each MPI function that was called, by time, longest first.",
+    FV_COLUMNS(histogram_columns),
+    .count = function_count,
+    .row = function_at,
+};
+
+/* ---- communication ---- */
+
+static const struct fv_column_def matrix_columns[] = {
+    { "from", "from", "", "The rank that sent, in MPI_COMM_WORLD.", FV_FIELD(struct fv_edge, from),
+      .flags = FV_IS_RANK },
+    { "to", "to", "",
+      "The rank that it sent to; -1: processes of another MPI_COMM_WORLD (spawned, connected).",
+      FV_FIELD(struct fv_edge, to), .flags = FV_IS_RANK },
+    { "messages", "messages", "", "Messages, point to point and by MPI_Put.",
+      FV_FIELD(struct fv_edge, messages) },
+    { "bytes", "bytes", "bytes", "Their bytes.", FV_FIELD(struct fv_edge, bytes) },
+    FV_SHARE_COLUMN("share", "of all", struct fv_edge, bytes, FV_OF_MESSAGE_BYTES, FV_FLAT,
+                    "Of all bytes that were sent."),
+    FV_QUOTIENT_COLUMN("mean_bytes", "mean", "bytes", struct fv_edge, bytes, messages, FV_FLAT,
+                       "Mean of the messages."),
+};
+const struct fv_relation fv_matrix_relation = {
+    .of_ranks = true,
+    .name = "matrix",
+    .key = "matrix",
+    .title = "Communication matrix",
+    .doc = "Who sent how much to whom, by sender and receiver.",
+    .shown = "from to messages bytes share/1 mean_bytes/2",
+    .shape = FV_ROWS,
+    FV_COLUMNS(matrix_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, edges, edge_count),
+};
+
+enum { COMM_UID, COMM_PARENT };
+static void get_uid(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_comm_view *comm = row;
+
+    v->whole = c->argument == COMM_UID ? comm->uid : comm->parent;
+    v->null = c->argument == COMM_PARENT && !comm->parent;
+}
+
+static void get_comm_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_comm_view *comm = row;
+
+    v->text = comm->name[0] ? comm->name : NULL;
+}
+
+static void get_comm_label(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_comm_view *comm = row;
+    struct fv_tables *t = subject;
+
+    if (comm->name[0])
+        snprintf(t->text, sizeof(t->text), "%s", comm->name);
+    else
+        snprintf(t->text, sizeof(t->text), "(unnamed %08x)", (unsigned)comm->uid);
+    v->text = t->text;
+}
+
+static void get_comm_flag(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->truth = ((const struct fv_comm_view *)row)->flags & (uint32_t)c->argument;
+}
+
+static void get_members(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_comm_view *comm = row;
+
+    v->items = comm->runs + (c->argument ? comm->run_count : 0);
+    v->count = c->argument ? comm->remote_run_count : comm->run_count;
+}
+
+static const struct fv_column_def comm_columns[] = {
+    { "uid", "uid", "", "Its number, the same on all ranks.", FV_GET(FV_TYPE_HEX, get_uid),
+      .argument = COMM_UID },
+    { "parent_uid", "parent", "", "That of the communicator it was made from; null: none.",
+      FV_GET(FV_TYPE_HEX, get_uid), .flags = FV_NULLABLE, .argument = COMM_PARENT },
+    { "name", "name", "", "As MPI_Comm_set_name says; null: it has none.",
+      FV_GET(FV_TYPE_TEXT, get_comm_name), .flags = FV_NULLABLE },
+    { "label", "communicator", "", "Its name, or part of uid where it has none.",
+      FV_GET(FV_TYPE_TEXT, get_comm_label), .flags = FV_FLAT },
+    { "size", "ranks", "", "Ranks in it.", FV_FIELD(struct fv_comm_view, size) },
+    { "remote_size", "remote", "", "Ranks in the remote group, of an intercommunicator.",
+      FV_FIELD(struct fv_comm_view, remote_size), .flags = FV_BLANK },
+    { "inferred", "inferred", "", "Was it met without having seen its creation?",
+      FV_GET(FV_TYPE_TRUTH, get_comm_flag), .argument = FV_COMM_INFERRED },
+    { "freed", "freed", "", "Was it freed?", FV_GET(FV_TYPE_TRUTH, get_comm_flag),
+      .argument = FV_COMM_FREED },
+    { "rank_count", "told by", "", "Ranks that told of it.", FV_FIELD(struct fv_comm_view, ranks) },
+    { "members", "members", "", "World ranks of the local group; -1: of another MPI_COMM_WORLD.",
+      FV_GET(FV_TYPE_RUNS, get_members) },
+    { "remote_members", "remote", "", "Those of the remote group.", FV_GET(FV_TYPE_RUNS, get_members),
+      .argument = 1 },
+    { "collective_count", "collectives a rank", "", "Collective calls on it, the most of any rank.",
+      FV_FIELD(struct fv_comm_view, collectives) },
+    { "count", "calls", "", "All calls on it.", FV_FIELD(struct fv_comm_view, time.calls) },
+    { "time_s", "time", "s", "Their time.", FV_FIELD(struct fv_comm_view, time.sum) },
+    { "wait_s", "waiting, logged", "s", "Waiting in its logged collectives, not scaled.",
+      FV_FIELD(struct fv_comm_view, wait_s), .flags = FV_ESTIMATE | FV_BLANK },
+    FV_BYTES_COLUMNS(struct fv_comm_view, time),
+};
+const struct fv_relation fv_communicators_relation = {
+    .name = "communicators",
+    .key = "communicators",
+    .title = "Communicators",
+    .doc = "The communicators; MPI_COMM_SELF of all ranks is one.",
+    .shown = "label size remote_size/4 time_s wait_s/1 count collective_count/2 bytes_sent/3",
+    FV_COLUMNS(comm_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, comms, comm_count),
+};
+
+/* ---- efficiency ---- */
+
+static const void *the_efficiency(void *subject, const void *parent)
+{
+    return &fv_tables_model(subject)->efficiency;
+}
+
+#define SHARE(k, more, d)                                                                                     \
+    {                                                                                                        \
+#k, #k, "share", d, FV_FIELD(struct fv_efficiency, k), .flags = FV_NULLABLE | (more)                 \
+    }
+static const struct fv_column_def efficiency_columns[] = {
+    SHARE(parallel, 0, "load_balance x communication: sum U / (P T), with U the time of a rank outside of MPI, "
+                    "T the longest time of a rank, P ranks."),
+    SHARE(load_balance, 0, "Mean over largest time outside of MPI: sum U / (P max U)."),
+    SHARE(communication, 0, "max U / T."),
+    SHARE(serialization, FV_ESTIMATE,
+          "max U / T_ideal, with T_ideal the time that the run takes on a network without cost, by the "
+          "analysis of the trace: what "
+          "dependencies of ranks on each other leave. Null without a trace of 99 % of the MPI time."),
+    SHARE(transfer, FV_ESTIMATE,
+          "T_ideal / T: what moving data leaves; likewise. serialization x transfer = communication."),
+};
+const struct fv_relation fv_efficiency_relation = {
+    .name = "efficiency",
+    .key = "efficiency",
+    .title = "Efficiency",
+    .doc = "The metrics of the POP project.",
+    .shape = FV_ONE,
+    FV_COLUMNS(efficiency_columns),
+    .base = the_efficiency,
+};
+
+/* ---- timeline ---- */
+
+/* A rank's part of the timeline: of a class that was called; and for flat forms one bin of it. */
+struct strip {
+    int32_t rank;
+    uint32_t class;
+    const float *bins;
+    double begin_s, end_s, share;
+};
+
+static const void *the_timeline(void *subject, const void *parent)
+{
+    return &fv_tables_model(subject)->timeline;
+}
+
+static struct strip *strip_of(struct fv_tables *t, size_t rank, unsigned class)
+{
+    const struct fv_timeline *line = &t->model->timeline;
+    struct strip *s = (void *)t->row;
+
+    *s = (struct strip){ .rank = t->model->ranks[rank].world_rank,
+                         .class = class,
+                         .bins = line->share + (rank * FV_CLASS_COUNT + class) * line->bins };
+    return line->used[class] ? s : NULL;
+}
+
+static size_t strip_count(void *subject, const void *parent)
+{
+    return fv_tables_model(subject)->rank_count * FV_CLASS_COUNT;
+}
+
+static const void *strip_at(void *subject, const void *parent, size_t i)
+{
+    return strip_of(subject, i / FV_CLASS_COUNT, i % FV_CLASS_COUNT);
+}
+
+static void get_strip_class(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_class_name(((const struct strip *)row)->class);
+}
+
+/* Four decimals are what a bin knows. */
+static double *room_for_bins(struct fv_tables *t)
+{
+    FV_GROW(t->reals, t->reals_room, t->model->timeline.bins + 1);
+    return t->reals;
+}
+
+static double rounded(double share)
+{
+    return round(share * 1e4) / 1e4;
+}
+
+static void get_shares(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    double *shares = room_for_bins(t);
+
+    for (uint32_t i = 0; i < t->model->timeline.bins; i++)
+        shares[i] = rounded((double)((const struct strip *)row)->bins[i]);
+    v->items = shares;
+    v->count = t->model->timeline.bins;
+}
+
+static size_t class_count(void *subject, const void *parent)
+{
+    return FV_CLASS_COUNT;
+}
+
+static const void *class_at(void *subject, const void *parent, size_t i)
+{
+    return fv_tables_model(subject)->rank_count ? strip_of(subject, 0, (unsigned)i) : NULL;
+}
+
+static void get_mean_shares(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_timeline *line = &t->model->timeline;
+    const struct strip *s = row;
+    double *shares = room_for_bins(t);
+
+    for (uint32_t i = 0; i < line->bins; i++) {
+        double sum = 0;
+
+        for (size_t rank = 0; rank < t->model->rank_count; rank++)
+            sum += (double)line->share[(rank * FV_CLASS_COUNT + s->class) * line->bins + i];
+        shares[i] = rounded(sum / (double)t->model->rank_count);
+    }
+    v->items = shares;
+    v->count = line->bins;
+}
+
+static size_t bin_count(void *subject, const void *parent)
+{
+    return strip_count(subject, parent) * fv_tables_model(subject)->timeline.bins;
+}
+
+static const void *bin_at(void *subject, const void *parent, size_t i)
+{
+    const struct fv_timeline *line = &fv_tables_model(subject)->timeline;
+    struct strip *s = strip_of(subject, i / line->bins / FV_CLASS_COUNT, i / line->bins % FV_CLASS_COUNT);
+    size_t bin = i % line->bins;
+
+    if (!s)
+        return NULL;
+    s->begin_s = (double)bin * line->bin_s;
+    s->end_s = (double)(bin + 1) * line->bin_s;
+    s->share = rounded((double)s->bins[bin]);
+    return s;
+}
+
+#define STRIP_RANK                                                                                           \
+    {                                                                                                        \
+        "rank", "rank", "", "The rank.", FV_FIELD(struct strip, rank), .flags = FV_IS_RANK                   \
+    }
+#define STRIP_CLASS                                                                                          \
+    {                                                                                                        \
+        "class", "class", "", "Class of the MPI functions.", FV_GET(FV_TYPE_TEXT, get_strip_class),          \
+            .words = class_words                                                                             \
+    }
+static const struct fv_column_def strip_columns[] = {
+    STRIP_RANK,
+    STRIP_CLASS,
+    { "shares", "shares", "share", "The part of each bin that the rank's main thread spent in them, 0 to 1.",
+      FV_GET(FV_TYPE_REALS, get_shares) },
+};
+static const struct fv_relation strips = {
+    .key = "per_rank",
+    .title = "Timeline by rank",
+    .doc = "The share of each class of MPI functions in each bin, by rank; classes that nobody called are "
+           "left out.",
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(strip_columns),
+    .count = strip_count,
+    .row = strip_at,
+};
+static const struct fv_column_def mean_columns[] = {
+    STRIP_CLASS,
+    { "shares", "shares", "share", "The mean of all ranks' shares of each bin.",
+      FV_GET(FV_TYPE_REALS, get_mean_shares) },
+};
+static const struct fv_relation means = {
+    .key = "over_ranks_mean",
+    .doc = "The means over all ranks.",
+    .shape = FV_ROWS,
+    FV_COLUMNS(mean_columns),
+    .count = class_count,
+    .row = class_at,
+};
+static const struct fv_column_def bin_columns[] = {
+    STRIP_RANK,
+    STRIP_CLASS,
+    { "begin_s", "begin", "s", "Where the bin begins.", FV_FIELD(struct strip, begin_s) },
+    { "end_s", "end", "s", "Where it ends.", FV_FIELD(struct strip, end_s) },
+    { "share", "share", "share",
+      "The part of the bin that the rank's main thread spent in functions of the class.",
+      FV_FIELD(struct strip, share) },
+};
+static const struct fv_relation bins = {
+    .name = "timeline",
+    .key = "bins",
+    .title = "Timeline",
+    .doc = "MPI's share of the time, by rank, class of functions and bin.",
+    FV_COLUMNS(bin_columns),
+    .count = bin_count,
+    .row = bin_at,
+};
+static const struct fv_column_def timeline_columns[] = {
+    { "bin_count", "bins", "", "How many bins the run's time is cut into.",
+      FV_FIELD(struct fv_timeline, bins) },
+    { "bin_s", "bin", "s", "Length of a bin; the first begins at run.start.",
+      FV_FIELD(struct fv_timeline, bin_s), .flags = FV_NULLABLE },
+    { "over_ranks_mean", "mean", "", "", FV_NEST(means) },
+    { "per_rank", "by rank", "", "", FV_NEST(strips) },
+    { "bins", "bins", "", "", FV_NEST(bins), .flags = FV_FLAT },
+};
+const struct fv_relation fv_timeline_relation = {
+    .key = "timeline",
+    .title = "Timeline",
+    .doc = "MPI's share of the time, by rank and class of function. What was recorded has 256 bins over the "
+           "run's length, rounded up to a "
+           "power of two.",
+    .shape = FV_ONE,
+    FV_COLUMNS(timeline_columns),
+    .base = the_timeline,
+};

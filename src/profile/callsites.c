@@ -1,0 +1,512 @@
+/* Definitions and cells: what each process numbers its own way becomes one numbering of the run. */
+#include "profile/build.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- functions ---- */
+
+uint32_t fv_build_function(struct fv_build *b, const char *name, unsigned class, unsigned wait)
+{
+    struct fv_model *m = b->model;
+    uint64_t hash = fv_hash_bytes(name, strlen(name));
+    struct fv_index_probe p = fv_index_probe(&b->functions, hash);
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
+        if (!strcmp(m->functions[i].name, name))
+            return i;
+    uint32_t id = (uint32_t)m->function_count;
+    FV_GROW(m->functions, m->function_room, m->function_count + 1);
+    memset(&m->functions[id], 0, sizeof(m->functions[id]));
+    m->functions[id].name = fv_arena_string(&m->arena, name);
+    m->functions[id].key = fv_key_function(name);
+    m->functions[id].class = (uint8_t)(class < FV_CLASS_COUNT ? class : FV_CLASS_OTHER);
+    m->functions[id].wait = (uint8_t)(wait <= FV_RULE_P2P ? wait : FV_RULE_NONE);
+    FV_GROW(b->best, b->best_room, m->function_count + 1);
+    for (unsigned k = 0; k < FV_SIZE_BUCKETS; k++)
+        b->best[id][k] = INFINITY;
+    m->function_count++;
+    fv_index_add(&b->functions, hash, id);
+    return id;
+}
+
+static void read_functions(struct fv_build *b, struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_FUNCTIONS);
+    struct fv_function_record r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        r.name[sizeof(r.name) - 1] = '\0';
+        if (r.name[0])
+            fv_numbers_set(&f->functions, r.id, fv_build_function(b, r.name, r.class, r.wait));
+    }
+}
+
+/* A process that is in its first call of a function may not have named it yet; other ranks of the same
+ * build have. */
+static uint32_t ask_other_ranks(const struct fv_build *b, const struct fv_build_file *f, uint32_t id)
+{
+    for (size_t i = 0; i < b->model->rank_count; i++) {
+        const struct fv_build_file *other = &b->files[i];
+
+        if (fv_numbers_get(&other->functions, id) != FV_NONE &&
+            !strcmp(other->header->fvmpi, f->header->fvmpi) && !strcmp(other->header->mpi, f->header->mpi))
+            return other->functions.of[id];
+    }
+    return FV_NONE;
+}
+
+uint32_t fv_build_function_of(struct fv_build *b, struct fv_build_file *f, uint32_t id)
+{
+    uint32_t known = fv_numbers_get(&f->functions, id);
+    char name[32];
+
+    if (known == FV_NONE)
+        known = ask_other_ranks(b, f, id);
+    if (known != FV_NONE)
+        return known;
+    snprintf(name, sizeof(name), "(function %u)", id);
+    uint32_t function = fv_build_function(b, name, FV_CLASS_OTHER, FV_RULE_NONE);
+    if (id < 65536)
+        fv_numbers_set(&f->functions, id, function);
+    return function;
+}
+
+/* ---- modules and call paths ---- */
+
+uint32_t fv_build_node_of(struct fv_build *b, const struct fv_build_file *f, uint32_t path)
+{
+    uint32_t node = path ? fv_numbers_get(&f->paths, path) : 0;
+
+    return node != FV_NONE ? node : fv_call_tree_node(&b->model->tree, 0, FV_MODEL_LOST, 0);
+}
+
+static void read_paths(struct fv_build *b, struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_PATHS);
+    struct fv_call_tree *tree = &b->model->tree;
+    struct fv_path_record r;
+
+    fv_call_tree_add_modules(tree, f->reader, &f->modules);
+    for (const void *p; (p = fv_cursor_next(&c)) && c.index + 1 < FV_NONE;) {
+        memcpy(&r, p, sizeof(r));
+        fv_call_tree_add_path(tree, &f->modules, &f->paths, c.index + 1, &r);
+    }
+}
+
+/* ---- communicators ---- */
+
+static void fill_comm(struct fv_model *m, struct fv_comm_view *v, const struct fv_comm_record *r)
+{
+    uint32_t count = r->runs + r->remote_runs;
+    struct fv_rank_run *runs = fv_arena_take(&m->arena, count * sizeof(*runs));
+
+    memcpy(runs, r->run, count * sizeof(*runs));
+    *v = (struct fv_comm_view){ .uid = r->uid,
+                                .parent = r->parent,
+                                .size = r->size,
+                                .remote_size = r->remote_size,
+                                .name = "",
+                                .runs = runs,
+                                .run_count = r->runs,
+                                .remote_run_count = r->remote_runs };
+}
+
+/* MPI_COMM_SELF of all ranks is one row. */
+static uint32_t find_comm(struct fv_build *b, const struct fv_comm_record *r)
+{
+    struct fv_model *m = b->model;
+    uint64_t size = (uint64_t)(uint32_t)r->size + (uint32_t)r->remote_size;
+    bool self = r->flags & FV_COMM_SELF;
+    uint64_t hash = self ? 2 : fv_mix2(r->uid, size);
+    struct fv_index_probe p = fv_index_probe(&b->comms, hash);
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
+        const struct fv_comm_view *v = &m->comms[i];
+
+        if (self ? v->flags & FV_COMM_SELF
+                 : v->uid == r->uid && (uint64_t)(uint32_t)v->size + (uint32_t)v->remote_size == size)
+            return i;
+    }
+    FV_GROW(m->comms, m->comm_room, m->comm_count + 1);
+    fill_comm(m, &m->comms[m->comm_count], r);
+    m->comms[m->comm_count].flags = r->flags;
+    fv_index_add(&b->comms, hash, (uint32_t)m->comm_count);
+    return (uint32_t)m->comm_count++;
+}
+
+static void read_comms(struct fv_build *b, struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COMMS);
+    struct fv_model *m = b->model;
+
+    for (const struct fv_comm_record *r; (r = fv_cursor_next(&c));) {
+        if (r->id == 0 || r->id > fv_reader_bytes(f->reader) / sizeof(*r))
+            continue;
+        size_t before = f->comm_count;
+        if (r->id >= before) {
+            FV_GROW(f->comms, f->comm_room, (size_t)r->id + 1);
+            f->comm_count = (size_t)r->id + 1;
+            for (size_t i = before; i < f->comm_count; i++)
+                f->comms[i] = (struct fv_file_comm){ FV_NONE, -1 };
+        }
+        f->comms[r->id] = (struct fv_file_comm){ find_comm(b, r), r->rank };
+        struct fv_comm_view *v = &m->comms[f->comms[r->id].comm];
+        v->ranks++;
+        v->flags |= r->flags;
+        if (r->collectives > v->collectives)
+            v->collectives = r->collectives;
+        if (!v->name[0] && r->name[0])
+            v->name = fv_arena_bytes(&m->arena, r->name, strnlen(r->name, sizeof(r->name)));
+        else if (!v->name[0] && r->flags & FV_COMM_WORLD)
+            v->name = "MPI_COMM_WORLD";
+        else if (!v->name[0] && r->flags & FV_COMM_SELF)
+            v->name = "MPI_COMM_SELF";
+    }
+}
+
+/* ---- cells ---- */
+
+typedef unsigned __int128 u128;
+
+/* The calls of one rank at one site, in ticks, exact. */
+struct tally {
+    uint32_t site;
+    uint64_t calls, sum, min, max, sent, received;
+    uint64_t alone; /* calls on communicators of one rank */
+    uint64_t barriers, barrier_ticks;
+    u128 squares;
+    struct fv_site_rank sizes; /* these alone */
+};
+struct tallies {
+    struct tally *items;
+    size_t count, room;
+    uint32_t *of_site; /* a guess: right if items[guess].site says so */
+    size_t site_room;
+};
+
+static uint32_t find_site(struct fv_build *b, uint32_t node, uint32_t function)
+{
+    struct fv_model *m = b->model;
+    size_t before = m->site_count;
+    uint32_t i = FV_INTERN(b->sites, m->sites, m->site_count, m->site_room, (uint32_t[]){ function, node });
+
+    if (m->site_count > before)
+        m->sites[i].key = fv_key_call(m->tree.nodes[node].key, m->functions[function].key);
+    return i;
+}
+
+static uint32_t tally_of(struct tallies *t, uint32_t site)
+{
+    if (site >= t->site_room) {
+        size_t before = t->site_room;
+
+        FV_GROW(t->of_site, t->site_room, (size_t)site + 1);
+        memset(t->of_site + before, 0, (t->site_room - before) * sizeof(*t->of_site));
+    }
+    uint32_t at = t->of_site[site];
+    if (at < t->count && t->items[at].site == site)
+        return at;
+    FV_GROW(t->items, t->room, t->count + 1);
+    t->items[t->count] = (struct tally){ .site = site, .min = UINT64_MAX };
+    t->of_site[site] = (uint32_t)t->count;
+    return (uint32_t)t->count++;
+}
+
+void fv_site_sizes_add(struct fv_site_rank *to, const struct fv_site_rank *from)
+{
+    if (from->size_least && (!to->size_least || from->size_least < to->size_least))
+        to->size_least = from->size_least;
+    if (from->size_most > to->size_most)
+        to->size_most = from->size_most;
+    to->sizes_lost = to->sizes_lost || from->sizes_lost;
+}
+
+static void add_cell(struct tally *t, const struct fv_cell *cell)
+{
+    uint8_t bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
+    bool moved = cell->sends || cell->receives;
+
+    if (moved) /* of no size: counted over budget */
+        fv_site_sizes_add(&t->sizes, &(struct fv_site_rank){
+                                         .size_least = bucket, .size_most = bucket, .sizes_lost = !bucket });
+    t->sent += cell->bytes_sent;
+    t->received += cell->bytes_received;
+    if (!cell->calls)
+        return;
+    t->calls += cell->calls;
+    t->sum += cell->time_sum;
+    t->barriers += cell->barriers;
+    t->barrier_ticks += cell->barrier_ticks;
+    t->squares += (u128)cell->square_high << 64 | cell->square_low;
+    if (cell->time_min < t->min)
+        t->min = cell->time_min;
+    if (cell->time_max > t->max)
+        t->max = cell->time_max;
+}
+
+static void add_sizes(struct fv_build *b, uint32_t rank, uint32_t function, const struct fv_cell *cell)
+{
+    struct fv_func *f = &b->model->functions[function];
+    unsigned bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
+    double seconds = fv_build_seconds(b->model, rank, cell->time_sum);
+
+    f->sent[bucket].count += cell->sends;
+    f->sent[bucket].bytes += cell->bytes_sent;
+    f->received[bucket].count += cell->receives;
+    f->received[bucket].bytes += cell->bytes_received;
+    if (!cell->calls)
+        return;
+    if (cell->sends)
+        f->sent[bucket].seconds += seconds;
+    else if (cell->receives)
+        f->received[bucket].seconds += seconds;
+    double best = fv_build_seconds(b->model, rank, cell->time_min);
+    if (best < b->best[function][bucket])
+        b->best[function][bucket] = best;
+    for (unsigned i = 0; i < FV_TIME_BUCKETS; i++)
+        f->durations[i] += cell->time_histogram[i];
+}
+
+static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build_file *f,
+                        const struct fv_cell *cell)
+{
+    if (cell->comm == 0 || cell->comm >= f->comm_count || f->comms[cell->comm].comm == FV_NONE)
+        return;
+    struct fv_stat stat = { .calls = cell->calls,
+                            .bytes_sent = cell->bytes_sent,
+                            .bytes_received = cell->bytes_received };
+    if (cell->calls) {
+        stat.sum = fv_build_seconds(b->model, rank, cell->time_sum);
+        stat.min = fv_build_seconds(b->model, rank, cell->time_min);
+        stat.max = fv_build_seconds(b->model, rank, cell->time_max);
+    }
+    fv_stat_add(&b->model->comms[f->comms[cell->comm].comm].time, &stat);
+}
+
+/* Of the next cell of the file. */
+static struct fv_cell_place *place_of(struct fv_build_file *f, uint32_t thread, uint64_t index)
+{
+    struct fv_cell_map *map = f->cell_maps ? &f->cells[f->cell_maps - 1] : NULL;
+
+    if (!map || map->thread != thread || map->first + map->count != index) {
+        FV_GROW(f->cells, f->cell_map_room, f->cell_maps + 1);
+        map = &f->cells[f->cell_maps++];
+        *map = (struct fv_cell_map){ .thread = thread, .first = index };
+    }
+    FV_GROW(map->cells, map->room, map->count + 1);
+    map->cells[map->count] = (struct fv_cell_place){ .site_rank = FV_NONE };
+    return &map->cells[map->count++];
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct fv_cell_map *x = a, *y = b;
+
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static const struct fv_cell_map *map_of(const struct fv_build_file *f, uint32_t thread, uint64_t cell)
+{
+    size_t low = 0, high = f->cell_maps;
+
+    while (low < high) { /* the last one that does not begin behind it */
+        size_t middle = (low + high) / 2;
+        const struct fv_cell_map *m = &f->cells[middle];
+
+        if (m->thread < thread || (m->thread == thread && m->first <= cell))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct fv_cell_map *m = low ? &f->cells[low - 1] : NULL;
+    return m && m->thread == thread && cell - m->first < m->count ? m : NULL;
+}
+
+const struct fv_cell_place *fv_build_place(const struct fv_build_file *f, uint32_t thread, uint64_t cell)
+{
+    const struct fv_cell_map *m = map_of(f, thread, cell);
+
+    return m && m->cells[cell - m->first].site_rank != FV_NONE ? &m->cells[cell - m->first] : NULL;
+}
+
+struct fv_cell_wait *fv_build_cell_wait(const struct fv_build_file *f, uint32_t thread, uint64_t cell)
+{
+    const struct fv_cell_map *m = map_of(f, thread, cell);
+
+    return m && m->waits ? &m->waits[cell - m->first] : NULL;
+}
+
+/* Sum of squared deviations, exact as long as the ticks' squares fit 128 bits: no difference of two large
+ * roundings. sum^2 / calls is taken as (sum / calls) * sum + (sum % calls) * sum / calls. */
+static double deviations(const struct tally *t)
+{
+    u128 mean_part = (u128)(t->sum / t->calls) * t->sum + (u128)(t->sum % t->calls) * t->sum / t->calls;
+
+    return t->squares > mean_part ? (double)(t->squares - mean_part) : 0; /* torn by a kill: no negatives */
+}
+
+static void keep_tally(struct fv_build *b, uint32_t rank, const struct tally *t)
+{
+    struct fv_model *m = b->model;
+    double hz = m->clocks[m->ranks[rank].clock].hz;
+
+    FV_GROW(m->site_ranks, m->site_rank_room, m->site_rank_count + 1);
+    struct fv_site_rank *s = &m->site_ranks[m->site_rank_count++];
+    *s = (struct fv_site_rank){ .site = t->site, .rank = rank };
+    fv_site_sizes_add(s, &t->sizes);
+    s->time.bytes_sent = t->sent;
+    s->time.bytes_received = t->received;
+    if (!t->calls)
+        return;
+    if (t->alone || t->barriers) {
+        struct fv_site_more *more = fv_build_more(m, s);
+
+        more->alone = t->alone;
+        more->barriers = t->barriers;
+        more->barrier_s = (double)t->barrier_ticks / hz;
+    }
+    s->time.calls = t->calls;
+    s->time.sum = (double)t->sum / hz;
+    s->time.min = (double)t->min / hz;
+    s->time.max = (double)t->max / hz;
+    s->time.m2 = deviations(t) / hz / hz;
+}
+
+struct fv_site_more *fv_build_more(struct fv_model *m, struct fv_site_rank *part)
+{
+    if (!part->more) {
+        FV_GROW(m->site_more, m->site_more_room, m->site_more_count + 1);
+        m->site_more[m->site_more_count] = (struct fv_site_more){ 0 };
+        part->more = (uint32_t)m->site_more_count++;
+    }
+    return &m->site_more[part->more];
+}
+
+bool fv_build_alone(const struct fv_model *m, const struct fv_build_file *f, uint32_t comm)
+{
+    if (!comm || comm >= f->comm_count || f->comms[comm].comm == FV_NONE)
+        return false;
+    const struct fv_comm_view *v = &m->comms[f->comms[comm].comm];
+
+    return v->size == 1 && !v->remote_size;
+}
+
+static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallies)
+{
+    struct fv_build_file *f = &b->files[rank];
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_CELLS);
+    struct fv_model *m = b->model;
+    struct fv_cell cell;
+    uint64_t lost = 0;
+
+    tallies->count = 0;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        struct fv_cell_place *place = place_of(f, c.thread, c.index);
+
+        memcpy(&cell, p, sizeof(cell));
+        if (!cell.calls && !cell.bytes_sent && !cell.bytes_received)
+            continue;
+        if (cell.calls && (cell.time_min > cell.time_max || cell.time_max > cell.time_sum ||
+                           cell.barrier_ticks > cell.time_sum || cell.barriers > cell.calls)) {
+            lost += cell.calls; /* half-written, or overwritten */
+            continue;
+        }
+        uint32_t function = fv_build_function_of(b, f, cell.function);
+        uint32_t at = tally_of(tallies, find_site(b, fv_build_node_of(b, f, cell.path), function));
+        add_cell(&tallies->items[at], &cell);
+        add_sizes(b, rank, function, &cell);
+        add_to_comm(b, rank, f, &cell);
+        if (fv_build_alone(b->model, f, cell.comm))
+            tallies->items[at].alone += cell.calls;
+        place->site_rank = (uint32_t)(m->site_rank_count + at);
+        place->comm = cell.comm < f->comm_count ? cell.comm & 0x7fffffff : 0;
+        place->parted = cell.barriers > 0;
+    }
+    if (f->cell_maps)
+        qsort(f->cells, f->cell_maps, sizeof(*f->cells), by_first);
+    for (size_t i = 0; i < tallies->count; i++)
+        keep_tally(b, rank, &tallies->items[i]);
+    if (lost)
+        fv_problem_add(&m->problems, FV_PROBLEM_DAMAGED, m->ranks[rank].file,
+                       "%llu %s in statistics that contradict themselves, left out", (unsigned long long)lost,
+                       lost == 1 ? "call is" : "calls are");
+}
+
+/* ---- peers ---- */
+
+static int by_ends(const void *a, const void *b)
+{
+    const struct fv_edge *x = a, *y = b;
+
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+static void read_peers(struct fv_build *b, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_PEERS);
+    struct fv_model *m = b->model;
+    size_t first = m->edge_count, kept = first;
+    struct fv_peer_record r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (!r.messages && !r.bytes)
+            continue;
+        FV_GROW(m->edges, m->edge_room, m->edge_count + 1);
+        m->edges[m->edge_count++] =
+            (struct fv_edge){ m->ranks[rank].world_rank, r.world_rank, r.messages, r.bytes };
+    }
+    if (m->edge_count == first)
+        return;
+    qsort(m->edges + first, m->edge_count - first, sizeof(*m->edges), by_ends);
+    for (size_t i = first + 1; i < m->edge_count; i++) {
+        if (m->edges[i].to == m->edges[kept].to) {
+            m->edges[kept].messages += m->edges[i].messages;
+            m->edges[kept].bytes += m->edges[i].bytes;
+        } else {
+            m->edges[++kept] = m->edges[i];
+        }
+    }
+    m->edge_count = kept + 1;
+}
+
+static void *begin_calls(struct fv_build *b)
+{
+    struct fv_model *m = b->model;
+
+    fv_call_tree_init(&m->tree);
+    FV_GROW(m->site_more, m->site_more_room, 1);
+    m->site_more[m->site_more_count++] = (struct fv_site_more){ 0 };
+    return fv_xcalloc(1, sizeof(struct tallies));
+}
+
+static void read_calls(struct fv_build *b, void *tallies, uint32_t rank)
+{
+    read_functions(b, &b->files[rank]);
+    read_comms(b, &b->files[rank]);
+    read_paths(b, &b->files[rank]);
+    read_cells(b, rank, tallies);
+    read_peers(b, rank);
+}
+
+static void finish_calls(struct fv_build *b, void *state)
+{
+    struct tallies *tallies = state;
+    (void)b;
+
+    free(tallies->items);
+    free(tallies->of_site);
+    free(tallies);
+}
+
+const struct fv_track fv_track_calls = {
+    "calls", FV_VISIT_CALLS, { 0 }, begin_calls, read_calls, finish_calls
+};

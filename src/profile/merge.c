@@ -1,0 +1,198 @@
+/* Call sites that look the same become one. A compiler that unrolls or inlines a loop makes several calls
+ * of one line of the source; their return addresses differ, and the report would show the same path twice
+ * without a word that tells them apart. Which paths look the same only symbols know, so this comes after
+ * the model, and adds up what the model has. */
+#include "profile/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fv_model_resolve(struct fv_symbols *out, struct fv_model *m, bool look_up)
+{
+    fv_symbols_resolve(out, m->tree.modules, m->tree.nodes, m->tree.node_count, look_up, &m->problems);
+    if (look_up)
+        fv_addresses_resolve(out, m->addresses, m->address_count);
+}
+
+struct fold {
+    struct fv_model *model;
+    const struct fv_symbols *symbols;
+    struct fv_path path, other;
+    uint32_t *of_node; /* the node that stands for this one; FV_NONE: not asked yet */
+    struct fv_index index;
+};
+
+static bool same_path(const struct fv_path *a, const struct fv_path *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->frames[i].alike != b->frames[i].alike)
+            return false;
+    return true;
+}
+
+static uint32_t stand_in(struct fold *f, uint32_t node)
+{
+    uint64_t hash = 1;
+
+    if (!node || f->of_node[node] != FV_NONE)
+        return node ? f->of_node[node] : 0;
+    fv_path_of(&f->path, f->symbols, node);
+    for (size_t i = 0; i < f->path.count; i++)
+        hash = fv_mix2(hash, f->path.frames[i].alike);
+    struct fv_index_probe p = fv_index_probe(&f->index, hash);
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
+        fv_path_of(&f->other, f->symbols, i);
+        if (same_path(&f->path, &f->other)) {
+            struct fv_node *nodes = f->model->tree.nodes;
+
+            nodes[i].key = nodes[node].key < nodes[i].key ? nodes[node].key : nodes[i].key;
+            return f->of_node[node] = i;
+        }
+    }
+    fv_index_add(&f->index, hash, node);
+    return f->of_node[node] = node;
+}
+
+/* For each site the first one, which took longest, that looks the same. Returns how many are not first. */
+static size_t find_same(struct fold *f, uint32_t *same)
+{
+    const struct fv_model *m = f->model;
+    struct fv_index index = { 0 };
+    size_t merged = 0;
+
+    for (uint32_t i = 0; i < m->site_count; i++) {
+        uint32_t node = stand_in(f, m->sites[i].node), function = m->sites[i].function;
+        uint64_t hash = fv_mix2(node, function);
+        struct fv_index_probe p = fv_index_probe(&index, hash);
+        uint32_t k;
+
+        while ((k = fv_index_next(&p)) != FV_NONE)
+            if (m->sites[k].function == function && stand_in(f, m->sites[k].node) == node)
+                break;
+        same[i] = k == FV_NONE ? i : k;
+        merged += k != FV_NONE;
+        if (k == FV_NONE)
+            fv_index_add(&index, hash, i);
+    }
+    fv_index_release(&index);
+    return merged;
+}
+
+static int by_site(const void *a, const void *b)
+{
+    const struct fv_site_rank *x = a, *y = b;
+
+    return (x->site > y->site) - (x->site < y->site);
+}
+
+static void add_part(struct fv_model *m, struct fv_site_rank *to, const struct fv_site_rank *from)
+{
+    if (!to->time.calls)
+        to->wait_kind = from->wait_kind;
+    else if (from->time.calls)
+        to->wait_kind = (uint8_t)fv_wait_kind_of(1u << to->wait_kind | 1u << from->wait_kind);
+    to->wait_s += from->wait_s;
+    if (from->more) {
+        struct fv_site_more *more = fv_build_more(m, to);
+        const struct fv_site_more *of = fv_site_more(m, from);
+
+        more->barriers += of->barriers;
+        more->barrier_s += of->barrier_s;
+        fv_blame_add(&more->blame, &of->blame);
+    }
+    fv_site_sizes_add(to, from);
+    fv_stat_add(&to->time, &from->time);
+}
+
+static void merge_parts(struct fv_model *m)
+{
+    size_t kept = 0;
+
+    fv_build_parts_by_rank(m);
+    for (size_t i = 0, next; i < m->site_rank_count; i = next) {
+        for (next = i + 1; next < m->site_rank_count && m->site_ranks[next].rank == m->site_ranks[i].rank;)
+            next++;
+        qsort(m->site_ranks + i, next - i, sizeof(*m->site_ranks), by_site);
+    }
+    for (size_t i = 1; i < m->site_rank_count; i++) {
+        struct fv_site_rank *last = &m->site_ranks[kept];
+
+        if (last->site == m->site_ranks[i].site && last->rank == m->site_ranks[i].rank)
+            add_part(m, last, &m->site_ranks[i]);
+        else
+            m->site_ranks[++kept] = m->site_ranks[i];
+    }
+    m->site_rank_count = kept + 1;
+}
+
+static void add_own_wait(struct fv_site *to, const struct fv_site *from)
+{
+    to->own_wait_s += from->own_wait_s;
+    to->own_wait_kind = fv_wait_kind_of(1u << to->own_wait_kind | 1u << from->own_wait_kind);
+}
+
+static void merge_sites(struct fv_model *m, uint32_t *same)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < m->site_count; i++) {
+        struct fv_site *s = &m->sites[i];
+
+        if (same[i] != i) {
+            m->functions[s->function].sites--;
+            same[i] = same[same[i]]; /* renumbered already */
+            add_own_wait(&m->sites[same[i]], s);
+            continue;
+        }
+        m->sites[count] = (struct fv_site){ .function = s->function,
+                                            .node = s->node,
+                                            .own_wait_s = s->own_wait_s,
+                                            .own_wait_kind = s->own_wait_kind };
+        same[i] = count++;
+    }
+    m->site_count = count;
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        m->site_ranks[i].site = same[m->site_ranks[i].site];
+    merge_parts(m);
+    fv_build_sites(m);
+    fv_build_causes(m);
+}
+
+void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
+{
+    struct fold fold = { .model = m, .symbols = symbols };
+    uint32_t *same = fv_xcalloc(m->site_count, sizeof(*same));
+
+    fold.of_node = fv_xcalloc(m->tree.node_count, sizeof(*fold.of_node));
+    memset(fold.of_node, 0xff, m->tree.node_count * sizeof(*fold.of_node));
+    size_t merged = find_same(&fold, same);
+    for (size_t i = 0; i < m->rank_count; i++)
+        m->ranks[i].in_call.node = stand_in(&fold, m->ranks[i].in_call.node);
+    for (size_t i = 0; i < m->thread_count; i++)
+        m->threads[i].in_call.node = stand_in(&fold, m->threads[i].in_call.node);
+    if (merged)
+        merge_sites(m, same);
+    for (size_t i = 0; i < m->sections.count; i++) {
+        struct fv_section_view *s = &m->sections.items[i];
+
+        for (size_t k = 0; k < s->path_count; k++)
+            s->paths[k].node = stand_in(&fold, s->paths[k].node);
+        fv_section_fold(s);
+    }
+    for (size_t i = 0; i < m->locks.site_count; i++)
+        m->locks.sites[i].node = stand_in(&fold, m->locks.sites[i].node);
+    fv_locks_fold(&m->locks);
+    for (size_t i = 0; i < m->phases.count; i++)
+        m->phases.items[i].node = stand_in(&fold, m->phases.items[i].node);
+    fv_phases_fold(&m->phases);
+    for (size_t i = 0; i < m->site_count; i++)
+        m->sites[i].key =
+            fv_key_call(m->tree.nodes[m->sites[i].node].key, m->functions[m->sites[i].function].key);
+    free(fold.of_node);
+    free(same);
+    fv_path_release(&fold.path);
+    fv_path_release(&fold.other);
+    fv_index_release(&fold.index);
+}

@@ -1,0 +1,645 @@
+/* See model.h: the order of construction, and everything that is a sum over what the parts found. */
+#include "profile/model.h"
+#include "profile/build.h"
+#include "profile/hang/hang.h"
+#include "tool/pop.h"
+#include "tool/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- statistics ---- */
+
+const char *fv_wait_kind_name(enum fv_wait_kind kind)
+{
+    return kind == FV_WAIT_EXACT ? "exact" : kind == FV_WAIT_ESTIMATE ? "estimate" : NULL;
+}
+
+uint64_t fv_size_bucket_low(unsigned bucket)
+{
+    return bucket ? UINT64_C(1) << (bucket - 1) : 0;
+}
+
+uint64_t fv_size_bucket_high(unsigned bucket)
+{
+    return bucket == 0 ? 0 : bucket >= 64 ? UINT64_MAX : (UINT64_C(1) << bucket) - 1;
+}
+
+double fv_stat_mean(const struct fv_stat *s)
+{
+    return s->calls ? s->sum / (double)s->calls : 0;
+}
+
+double fv_stat_stddev(const struct fv_stat *s)
+{
+    return s->calls && s->m2 > 0 ? sqrt(s->m2 / (double)s->calls) : 0;
+}
+
+/* Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances (1979),
+ * eq. 1.5: stable for any sizes of the two parts. */
+void fv_stat_add(struct fv_stat *to, const struct fv_stat *from)
+{
+    to->bytes_sent += from->bytes_sent;
+    to->bytes_received += from->bytes_received;
+    if (!from->calls)
+        return;
+    if (!to->calls) {
+        uint64_t sent = to->bytes_sent, received = to->bytes_received;
+
+        *to = *from;
+        to->bytes_sent = sent;
+        to->bytes_received = received;
+        return;
+    }
+    double n = (double)to->calls, k = (double)from->calls, delta = from->sum / k - to->sum / n;
+    to->m2 += from->m2 + delta * delta * n * k / (n + k);
+    to->calls += from->calls;
+    to->sum += from->sum;
+    to->min = from->min < to->min ? from->min : to->min;
+    to->max = from->max > to->max ? from->max : to->max;
+}
+
+enum fv_wait_kind fv_wait_kind_of(unsigned kinds)
+{
+    if (kinds == 1u << FV_WAIT_EXACT)
+        return FV_WAIT_EXACT;
+    return kinds & ~(1u << FV_WAIT_UNKNOWN) ? FV_WAIT_ESTIMATE : FV_WAIT_UNKNOWN;
+}
+
+/* ---- sites ---- */
+
+static int site_by_time(const void *a, const void *b)
+{
+    const struct fv_site *x = a, *y = b;
+
+    if (x->time.sum != y->time.sum)
+        return x->time.sum > y->time.sum ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first); /* while sorting: the number before */
+}
+
+/* There may be as many parts as ranks times call sites: they are moved within their array, along the cycles
+ * of the permutation. `place` is where each is to go, and is spoilt. */
+static void move_parts(struct fv_site_rank *parts, uint32_t *place, size_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        while (place[i] != i) {
+            uint32_t to = place[i];
+            struct fv_site_rank part = parts[to];
+
+            parts[to] = parts[i];
+            parts[i] = part;
+            place[i] = place[to];
+            place[to] = to;
+        }
+}
+
+void fv_build_parts_by_rank(struct fv_model *m)
+{
+    uint32_t *place = fv_xcalloc(m->site_rank_count, sizeof(*place));
+    uint32_t *next = fv_xcalloc(m->rank_count + 1, sizeof(*next));
+
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        next[m->site_ranks[i].rank + 1]++;
+    for (size_t i = 0; i < m->rank_count; i++)
+        next[i + 1] += next[i];
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        place[i] = next[m->site_ranks[i].rank]++;
+    move_parts(m->site_ranks, place, m->site_rank_count);
+    free(place);
+    free(next);
+}
+
+/* Sorts the sites by time, and their parts, which come by rank, by (site, rank). */
+static void order_sites(struct fv_model *m)
+{
+    uint32_t *renumbered = fv_xcalloc(m->site_count, sizeof(*renumbered)), at = 0;
+    uint32_t *place = fv_xcalloc(m->site_rank_count, sizeof(*place));
+
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        struct fv_site *s = &m->sites[m->site_ranks[i].site];
+
+        fv_stat_add(&s->time, &m->site_ranks[i].time);
+        s->ranks++;
+    }
+    for (uint32_t i = 0; i < m->site_count; i++)
+        m->sites[i].first = i;
+    if (m->site_count)
+        qsort(m->sites, m->site_count, sizeof(*m->sites), site_by_time);
+    for (uint32_t i = 0; i < m->site_count; i++) {
+        renumbered[m->sites[i].first] = i;
+        m->sites[i].first = at;
+        at += m->sites[i].ranks;
+        m->sites[i].ranks = 0;
+    }
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        struct fv_site_rank *part = &m->site_ranks[i];
+
+        part->site = renumbered[part->site];
+        place[i] = m->sites[part->site].first + m->sites[part->site].ranks++;
+    }
+    move_parts(m->site_ranks, place, m->site_rank_count);
+    free(renumbered);
+    free(place);
+}
+
+void fv_build_own_waits(struct fv_model *m)
+{
+    uint8_t *kinds = fv_xcalloc(m->site_count, sizeof(*kinds));
+
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        const struct fv_site_rank *r = &m->site_ranks[i];
+        struct fv_site *s = &m->sites[r->site];
+
+        m->ranks[r->rank].own_wait_s += r->wait_s;
+        if (!r->time.calls)
+            continue;
+        s->own_wait_s += r->wait_s;
+        kinds[r->site] |= (uint8_t)(1u << r->wait_kind);
+    }
+    for (size_t i = 0; i < m->site_count; i++)
+        m->sites[i].own_wait_kind = fv_wait_kind_of(kinds[i]);
+    free(kinds);
+}
+
+/* Spread over the ranks that called here: cov is the population's standard deviation over the mean. */
+static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
+{
+    struct fv_stat over = { 0 };
+    unsigned kinds = 0;
+
+    for (uint32_t i = 0; i < s->ranks; i++) {
+        const struct fv_site_rank *r = &m->site_ranks[s->first + i];
+
+        if (!r->time.calls)
+            continue;
+        fv_stat_add(&over, &(struct fv_stat){
+                               .calls = 1, .sum = r->time.sum, .min = r->time.sum, .max = r->time.sum });
+        s->wait_s += r->wait_s;
+        kinds |= 1u << r->wait_kind;
+        s->barriers += fv_site_more(m, r)->barriers;
+        s->barrier_s += fv_site_more(m, r)->barrier_s;
+    }
+    s->wait_kind = fv_wait_kind_of(kinds);
+    if (m->causes.source != FV_CAUSES_TRACE) {
+        s->own_wait_s = s->wait_s;
+        s->own_wait_kind = s->wait_kind;
+    }
+    s->rank_min = over.min;
+    s->rank_mean = fv_stat_mean(&over);
+    s->rank_max = over.max;
+    s->cov = s->rank_mean > 0 ? fv_stat_stddev(&over) / s->rank_mean : 0;
+}
+
+void fv_build_sites(struct fv_model *m)
+{
+    order_sites(m);
+    for (size_t i = 0; i < m->site_count; i++)
+        spread_over_ranks(m, &m->sites[i]);
+}
+
+/* ---- functions and ranks ---- */
+
+static void sum_functions(struct fv_model *m)
+{
+    uint32_t *seen = fv_xcalloc(m->function_count * (m->rank_count + 1), sizeof(*seen));
+    uint8_t *kinds = fv_xcalloc(m->function_count, sizeof(*kinds));
+
+    for (size_t i = 0; i < m->site_count; i++) {
+        const struct fv_site *s = &m->sites[i];
+        struct fv_func *f = &m->functions[s->function];
+
+        fv_stat_add(&f->time, &s->time);
+        f->sites++;
+        if (s->time.calls) {
+            f->wait_s += s->wait_s;
+            kinds[s->function] |= (uint8_t)(1u << s->wait_kind);
+        }
+        for (uint32_t k = 0; k < s->ranks; k++) {
+            uint32_t *flag = &seen[s->function * m->rank_count + m->site_ranks[s->first + k].rank];
+
+            f->ranks += !*flag;
+            *flag = 1;
+        }
+    }
+    for (size_t i = 0; i < m->function_count; i++)
+        m->functions[i].wait_kind = fv_wait_kind_of(kinds[i]);
+    free(kinds);
+    free(seen);
+}
+
+struct numbered {
+    uint32_t id;
+    double sum;
+};
+
+static int function_by_time(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+
+    if (x->sum != y->sum)
+        return x->sum > y->sum ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Longest first, and those that were never called are left out unless a rank is in them. */
+static void order_functions(struct fv_model *m)
+{
+    struct numbered *order = fv_xcalloc(m->function_count, sizeof(*order));
+    uint32_t *renumbered = fv_xcalloc(m->function_count, sizeof(*renumbered));
+    struct fv_func *sorted = fv_xcalloc(m->function_count, sizeof(*sorted));
+
+    for (uint32_t i = 0; i < m->function_count; i++)
+        order[i] = (struct numbered){ i, m->functions[i].time.sum };
+    if (m->function_count)
+        qsort(order, m->function_count, sizeof(*order), function_by_time);
+    for (uint32_t i = 0; i < m->function_count; i++) {
+        renumbered[order[i].id] = i;
+        sorted[i] = m->functions[order[i].id];
+    }
+    for (size_t i = 0; i < m->site_count; i++)
+        m->sites[i].function = renumbered[m->sites[i].function];
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].in_call.function != FV_NONE)
+            m->ranks[i].in_call.function = renumbered[m->ranks[i].in_call.function];
+    for (size_t i = 0; i < m->thread_count; i++)
+        if (m->threads[i].in_call.function != FV_NONE)
+            m->threads[i].in_call.function = renumbered[m->threads[i].in_call.function];
+    free(m->functions);
+    free(order);
+    free(renumbered);
+    m->functions = sorted;
+    m->function_room = m->function_count;
+}
+
+static void sum_ranks(struct fv_model *m)
+{
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        m->ranks[m->site_ranks[i].rank].wait_time_s += m->site_ranks[i].wait_s;
+    for (size_t i = 0; i < m->rank_count; i++) {
+        struct fv_rank *r = &m->ranks[i];
+        double mpi_s = 0;
+
+        for (uint32_t k = 0; k < r->threads; k++)
+            mpi_s += m->threads[r->first_thread + k].mpi_time_s;
+        r->wait_share = mpi_s > 0 ? fmin(r->wait_time_s / mpi_s, 1) : 0;
+        if (m->causes.source != FV_CAUSES_TRACE)
+            r->own_wait_s = r->wait_time_s;
+        m->efficiency.own_wait_s +=
+            mpi_s > 0 ? fmin(r->own_wait_s / mpi_s, 1) * fmin(r->mpi_time_s, r->app_time_s) : 0;
+    }
+}
+
+/* ---- the run ---- */
+
+static void set_efficiencies(struct fv_efficiency *e, const struct fv_pop_sums *sums)
+{
+    struct fv_pop pop = fv_pop_of(sums, e->ideal_s);
+
+    e->serial_s = sums->elapsed_s;
+    e->parallel = pop.parallel;
+    e->load_balance = pop.load_balance;
+    e->communication = pop.communication;
+    e->serialization = pop.serialization;
+    e->transfer = pop.transfer;
+}
+
+static void measure(struct fv_model *m)
+{
+    struct fv_efficiency *e = &m->efficiency;
+    struct fv_pop_sums sums = { 0 };
+    bool exact = true;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+        double mpi = fmin(r->mpi_time_s, r->app_time_s);
+
+        fv_pop_add(&sums, r->app_time_s, r->mpi_time_s);
+        e->total_s += r->app_time_s;
+        e->mpi_s += mpi;
+        e->compute_s += r->app_time_s - mpi;
+        e->wait_s += r->wait_share * mpi;
+        e->thread_s += r->app_time_s * (r->mpi_threads > 1 ? r->mpi_threads : 1);
+        m->tool_s += r->tool_s;
+        m->elapsed_s = r->end_s > m->elapsed_s ? r->end_s : m->elapsed_s;
+    }
+    for (size_t i = 0; i < m->function_count; i++)
+        exact = exact && (m->functions[i].wait_s <= 0 || m->functions[i].wait_kind == FV_WAIT_EXACT);
+    e->wait_exact = exact;
+    set_efficiencies(e, &sums);
+}
+
+static void say_drops(struct fv_model *m)
+{
+    static const struct {
+        const char *one, *many, *advice;
+    } words[FV_DROP_COUNT] = {
+        [FV_DROP_CELLS] = { "call was counted without its call path",
+                            "calls were counted without their call path", "raise FVMPI_PROFILE_MAX" },
+        [FV_DROP_PATHS] = { "call has no call path", "calls have no call path",
+                            "the budget for call paths was full" },
+        [FV_DROP_PEERS] = { "message is missing from the communication matrix",
+                            "messages are missing from the communication matrix", "its budget was full" },
+        [FV_DROP_COMMS] = { "communicator, window or file is not described",
+                            "communicators, windows and files are not described", "too many were made" },
+        [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
+                            "no memory or disk for their thread" },
+        [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had",
+                           "the disk was full or failed" },
+        [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
+                               "requests were not followed: bytes that they moved are missing",
+                               "too many at a time, or made while recording was paused" },
+        [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
+                             "FVMPI_TRACE_MAX was used up, or the disk was full" },
+    };
+
+    for (unsigned d = 0; d < FV_DROP_COUNT; d++) {
+        uint64_t sum = 0;
+        unsigned ranks = 0, full = 0; /* of these, on how many the disk was */
+
+        for (size_t i = 0; i < m->rank_count; i++) {
+            sum += m->ranks[i].dropped[d];
+            ranks += m->ranks[i].dropped[d] != 0;
+            full += m->ranks[i].dropped[d] && m->ranks[i].dropped[FV_DROP_DISK];
+        }
+        if (!sum)
+            continue;
+        if (words[d].many)
+            fv_problem_add(
+                &m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)", (unsigned long long)sum,
+                sum == 1 ? words[d].one : words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
+                d == FV_DROP_COMMS && full == ranks ? words[FV_DROP_DISK].advice : words[d].advice);
+        else
+            fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                           "%llu collective call%s not in the wait log of %u %s: waiting there is estimated "
+                           "from the others "
+                           "(raise FVMPI_COLLECTIVES_MAX)",
+                           (unsigned long long)sum, sum == 1 ? " is" : "s are", ranks,
+                           ranks == 1 ? "rank" : "ranks");
+    }
+}
+
+/* What MPI_Comm_spawn started has an MPI_COMM_WORLD, and so an experiment, of its own. */
+static void say_spawned(struct fv_model *m)
+{
+    for (size_t i = 0; i < m->function_count; i++)
+        if (!strncmp(m->functions[i].name, "MPI_Comm_spawn", 14) && m->functions[i].time.calls) {
+            fv_problem_add(
+                &m->problems, FV_PROBLEM_NOTE, NULL,
+                "%s started processes that are not in this report: they have an experiment of their "
+                "own if fvmpi reached them, which it does when it stands before the launcher (fvmpi run "
+                "mpiexec ...)",
+                m->functions[i].name);
+            return;
+        }
+}
+
+/* How well waits between ranks of several hosts are known; a trace has clocks of its own making. */
+static void say_clocks(struct fv_model *m)
+{
+    const struct fv_alignment *a = &m->alignment;
+    char error[FV_WORD], sum[FV_WORD];
+
+    if (m->same_clock)
+        return;
+    if (m->causes.source == FV_CAUSES_TRACE || !a->linked) {
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, NULL,
+            "ranks ran on %zu different clocks, aligned by their wall clocks%s: waiting is an estimate",
+            m->clock_count, a->linked ? " and messages" : "");
+        return;
+    }
+    if (isfinite(a->error_s) && a->groups <= 1)
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, NULL,
+            "ranks ran on %zu different clocks, aligned by their collective calls to within %s: waiting is "
+            "an estimate",
+            m->clock_count, fv_words_seconds(a->error_s, error));
+    else
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, NULL,
+            "ranks ran on %zu different clocks, and some cannot be aligned, because no collective call "
+            "of all ranks says how far they are apart: waiting is an estimate",
+            m->clock_count);
+    if (a->contradiction_s > 0)
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, NULL,
+            "clocks did not run evenly: the times of collective calls contradict each other by up to %s",
+            fv_words_seconds(a->contradiction_s, error));
+    if (m->waits_in_doubt)
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                       "%llu wait%s for ranks of other hosts, %s together, %s shorter than the clocks' error "
+                       "and counted "
+                       "as 0",
+                       (unsigned long long)m->waits_in_doubt, m->waits_in_doubt == 1 ? "" : "s",
+                       fv_words_seconds(m->wait_in_doubt_s, sum), m->waits_in_doubt == 1 ? "is" : "are");
+}
+
+static void say_states(struct fv_model *m)
+{
+    unsigned long long sites_lost = 0;
+    unsigned exited = 0;
+
+    for (size_t i = 0; i < m->site_count; i++)
+        if (m->tree.nodes[m->sites[i].node].module == FV_MODEL_LOST)
+            sites_lost += m->sites[i].time.calls;
+    if (sites_lost)
+        fv_problem_add(&m->problems, FV_PROBLEM_DAMAGED, NULL,
+                       "the call paths of %llu %s are in damaged parts of rank files", sites_lost,
+                       sites_lost == 1 ? "call" : "calls");
+    m->complete = m->rank_count == (size_t)(m->world_size > 0 ? m->world_size : 1);
+    for (size_t i = 0; i < m->rank_count; i++) {
+        m->complete = m->complete && (m->ranks[i].state == FV_RANK_FINALIZED ||
+                                      (m->ranks[i].state == FV_RANK_EXITED && !strcmp(m->mpi, "none")));
+        exited += m->ranks[i].state == FV_RANK_EXITED && strcmp(m->mpi, "none");
+    }
+    if (exited)
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%u %s exited without MPI_Finalize", exited,
+                       exited == 1 ? "rank" : "ranks");
+    say_clocks(m);
+    for (size_t i = 0; i < m->problems.count; i++)
+        m->complete = m->complete && !fv_problem_is_loss(m->problems.items[i].kind);
+}
+
+static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experiment *e)
+{
+    const struct fv_file_header *first = fv_reader_header(e->files[0].reader);
+
+    m->problems = e->problems;
+    e->problems = (struct fv_problems){ 0 };
+    m->directory = fv_arena_string(&m->arena, e->path ? e->path : "");
+    m->command = fv_arena_string(&m->arena, first->command);
+    m->program = fv_arena_string(&m->arena, first->program);
+    m->mpi = fv_arena_string(&m->arena, first->mpi);
+    m->fvmpi = fv_arena_string(&m->arena, first->fvmpi);
+    m->world_size = first->world_size;
+    m->rank_count = e->count;
+    m->ranks = fv_xcalloc(e->count, sizeof(*m->ranks));
+    b->model = m;
+    b->files = fv_xcalloc(e->count, sizeof(*b->files));
+    for (size_t i = 0; i < e->count; i++) {
+        b->files[i].reader = e->files[i].reader;
+        b->files[i].header = fv_reader_header(e->files[i].reader);
+        b->files[i].name = e->files[i].name;
+    }
+}
+
+/* ---- the visits ---- */
+
+/* In a visit tracks read a rank, and finish, in this order. */
+static const struct fv_track *const tracks[] = {
+    &fv_track_clocks,   &fv_track_threads, &fv_track_programs, &fv_track_calls, /* makes the file's numbers
+                                                                                   known, which those below
+                                                                                   need */
+    &fv_track_in_calls, &fv_track_samples, &fv_track_bounds,   &fv_track_notes, &fv_track_charges,
+    &fv_track_sections,                  /* needs waiting, and what the analysis says of it, and samples */
+    &fv_track_phases,   &fv_track_locks, /* finishes with the phases */
+    &fv_track_timeline,
+};
+enum { TRACKS = sizeof(tracks) / sizeof(*tracks) };
+
+static bool wants(const struct fv_track *t, const struct fv_reader *reader)
+{
+    size_t count;
+    const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
+    bool wanted = !t->types[0];
+
+    for (size_t i = 0; i < count && !wanted; i++)
+        wanted = chunk[i].type < 256 &&
+                 memchr(t->types, (int)chunk[i].type, strnlen((const char *)t->types, FV_TRACK_TYPES));
+    return wanted;
+}
+
+static void visit_rank(struct fv_build *b, enum fv_visit visit, void *const *state, uint32_t rank)
+{
+    struct fv_reader *reader = b->files[rank].reader;
+    bool awake = false;
+    int err;
+
+    for (unsigned i = 0; i < TRACKS; i++) {
+        if (tracks[i]->visit != visit || !wants(tracks[i], reader))
+            continue;
+        err = awake ? 0 : fv_reader_wake(reader);
+        if (err && !b->files[rank].changed) {
+            b->files[rank].changed = true;
+            fv_problem_add(&b->model->problems, FV_PROBLEM_DAMAGED, b->model->ranks[rank].file,
+                           err == -FV_ENOMEM ? "there is no memory to read it"
+                                             : "it changed while it was read");
+        }
+        if (err == -FV_ENOMEM) /* else zeros stand for what is gone */
+            return;
+        awake = true;
+        tracks[i]->read(b, state[i], rank);
+    }
+    fv_reader_rest(reader);
+}
+
+/* What a file's numbers mean in the model. Its names of functions stay: other ranks may ask for them. */
+static void forget_numbers(struct fv_build_file *f)
+{
+    fv_numbers_release(&f->paths);
+    fv_numbers_release(&f->modules);
+    for (size_t k = 0; k < f->cell_maps; k++) {
+        free(f->cells[k].cells);
+        free(f->cells[k].waits);
+    }
+    free(f->cells);
+    f->cells = NULL;
+    f->cell_maps = 0;
+}
+
+static void visit_all(struct fv_build *b, enum fv_visit visit)
+{
+    void *state[TRACKS] = { NULL };
+
+    for (unsigned i = 0; i < TRACKS; i++)
+        if (tracks[i]->visit == visit && tracks[i]->begin)
+            state[i] = tracks[i]->begin(b);
+    for (uint32_t rank = 0; rank < b->model->rank_count; rank++) {
+        visit_rank(b, visit, state, rank);
+        if (visit + 1 == FV_VISITS)
+            forget_numbers(&b->files[rank]);
+    }
+    for (unsigned i = 0; i < TRACKS; i++)
+        if (tracks[i]->visit == visit && tracks[i]->finish)
+            tracks[i]->finish(b, state[i]);
+}
+
+static void close_build(struct fv_build *b)
+{
+    for (size_t i = 0; i < b->model->rank_count; i++) {
+        fv_numbers_release(&b->files[i].functions);
+        free(b->files[i].comms);
+    }
+    free(b->files);
+    free(b->best);
+    fv_index_release(&b->functions);
+    fv_index_release(&b->sites);
+    fv_index_release(&b->comms);
+    fv_index_release(&b->addresses);
+}
+
+void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
+{
+    struct fv_build build = { 0 };
+    struct fv_model *m = out;
+
+    *m = (struct fv_model){ 0 };
+    open_build(&build, m, experiment);
+    for (enum fv_visit visit = 0; visit < FV_VISITS; visit++) {
+        if (visit == FV_VISIT_BOUNDS && m->same_clock)
+            continue;
+        visit_all(&build, visit);
+        if (visit == FV_VISIT_CHARGES)
+            fv_build_analysed(&build, experiment->analysed);
+    }
+    fv_build_sites(m);
+    sum_functions(m);
+    order_functions(m);
+    sum_ranks(m);
+    measure(m);
+    fv_build_causes(m);
+    fv_build_program_times(m);
+    say_drops(m);
+    say_states(m);
+    say_spawned(m);
+    m->hang = fv_hang_new(m);
+    close_build(&build);
+}
+
+void fv_model_release(struct fv_model *m)
+{
+    free(m->clocks);
+    free(m->ranks);
+    for (size_t i = 0; i < m->program_count; i++)
+        free(m->programs[i].runs);
+    free(m->programs);
+    free(m->threads);
+    fv_call_tree_release(&m->tree);
+    free(m->functions);
+    free(m->sites);
+    free(m->site_ranks);
+    free(m->site_more);
+    free(m->comms);
+    free(m->edges);
+    free(m->wait_items);
+    free(m->comm_places);
+    fv_hang_free(m->hang);
+    free(m->causes.kinds);
+    free(m->causes.elsewhere);
+    free(m->causes.culprits);
+    free(m->causes.regions);
+    free(m->samples.items);
+    fv_sections_release(&m->sections);
+    free(m->addresses);
+    fv_phases_release(&m->phases);
+    fv_locks_release(&m->locks);
+    free(m->samples.parts);
+    free(m->samples.instances);
+    fv_costs_release(&m->costs);
+    free(m->timeline.share);
+    fv_problems_release(&m->problems);
+    fv_arena_release(&m->arena);
+    *m = (struct fv_model){ 0 };
+}

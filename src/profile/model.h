@@ -1,0 +1,359 @@
+/* The profile of a whole run, unified over its ranks. Everything that a report shows is computed here,
+ * once; text, JSON and CSV are views. All times are seconds; points in time count from the moment the
+ * first rank began (fv_model.origin_ns). Ranks are named by their index in `ranks` unless a field says
+ * `world_rank`. The model owns all it points to and keeps no rank file open. */
+#ifndef FV_MODEL_H
+#define FV_MODEL_H
+
+#include "profile/align.h"
+#include "profile/analysis.h"
+#include "profile/samples/costs.h"
+#include "experiment/keys.h"
+#include "profile/threads/locks.h"
+#include "profile/threads/phases.h"
+#include "profile/samples/sampled.h"
+#include "profile/sections/sections.h"
+#include "symbols/symbols.h"
+
+/* How well a waiting time is known. */
+enum fv_wait_kind {
+    FV_WAIT_UNKNOWN = 0, /* fvmpi has no rule for the function, or nothing was logged: shown as null */
+    FV_WAIT_EXACT,
+    FV_WAIT_ESTIMATE,
+};
+/* "exact", "estimate"; NULL: not known. */
+const char *fv_wait_kind_name(enum fv_wait_kind kind);
+/* Of a sum. `kinds` has a bit, 1u << enum fv_wait_kind, for each kind of its parts: it is as good as the
+ * worst, with unknown parts an estimate, and of unknown parts alone, or none, unknown. */
+enum fv_wait_kind fv_wait_kind_of(unsigned kinds);
+
+/* Calls taken together. `m2` is the sum of squared deviations from the mean. */
+struct fv_stat {
+    uint64_t calls;
+    double sum, min, max, m2;
+    uint64_t bytes_sent, bytes_received;
+};
+double fv_stat_mean(const struct fv_stat *stat);
+double fv_stat_stddev(const struct fv_stat *stat); /* of the population: divided by calls */
+void fv_stat_add(struct fv_stat *to, const struct fv_stat *from);
+
+#define FV_SIZE_BUCKETS 65
+struct fv_size_bucket {
+    uint64_t count, bytes;
+    double seconds;
+};
+
+/* Sizes of a bucket, both inclusive. */
+uint64_t fv_size_bucket_low(unsigned bucket);
+uint64_t fv_size_bucket_high(unsigned bucket);
+
+struct fv_func {
+    const char *name;
+    uint64_t key;
+    uint8_t class; /* enum fv_function_class */
+    uint8_t wait;  /* enum fv_wait_rule */
+    struct fv_stat time;
+    double wait_s;
+    enum fv_wait_kind wait_kind;
+    uint32_t sites, ranks; /* how many call sites, ranks that called it */
+    struct fv_size_bucket sent[FV_SIZE_BUCKETS], received[FV_SIZE_BUCKETS];
+    uint64_t durations[FV_TIME_BUCKETS]; /* bucket b > 0: from fv_model.duration_unit_s * 2^(b-1) */
+};
+
+/* A call site is (call path, function): `node` is the innermost frame, 0 if it was not recorded. */
+struct fv_site {
+    uint32_t function, node;
+    uint64_t key;          /* the same in each report of the program, on any run */
+    uint32_t first, ranks; /* its part of fv_model.site_ranks, by rank */
+    struct fv_stat time;
+    double wait_s;
+    enum fv_wait_kind wait_kind;
+    double own_wait_s; /* the same by the rank files alone, without an analysis of the trace */
+    enum fv_wait_kind own_wait_kind;
+    double rank_min, rank_mean, rank_max, cov; /* of seconds per rank, over the ranks that were there */
+    uint64_t barriers; /* calls into which fvmpi inserted a barrier (--barrier) ... */
+    double barrier_s;  /* ... and the part of their time in it */
+};
+/* Waiting of other ranks that is put down to this call site on this rank, and what its time is part of. Without
+ * an analysis of the trace all but caused_s is 0. */
+struct fv_blame {
+    double caused_s;             /* they waited for this call to be entered; of collectives alone, as logged */
+    double before_s;             /* outside of MPI, before the calls */
+    double delay_s[FV_PLACES];   /* charged along chains of waits ... */
+    double direct_s[FV_PLACES];  /* ... and the part of those who waited for this rank itself */
+    double critical_s[FV_PLACES]; /* on the critical path */
+};
+void fv_blame_add(struct fv_blame *to, const struct fv_blame *from);
+/* What there is as often as ranks times call sites, and so must be small; and what few of them have. */
+struct fv_site_rank {
+    uint32_t site, rank;
+    struct fv_stat time;
+    double wait_s;
+    uint32_t more; /* in fv_model.site_more; 0: nothing. fv_site_more() */
+    uint8_t wait_kind;
+    uint8_t size_least, size_most; /* buckets of the smallest and the largest message; 0: there was none */
+    bool sizes_lost;               /* the sizes of some are not known */
+};
+/* Bounds of the messages' sizes together. */
+void fv_site_sizes_add(struct fv_site_rank *to, const struct fv_site_rank *from);
+struct fv_site_more {
+    uint64_t alone;    /* calls on communicators of one rank, who waits for nobody */
+    uint64_t barriers; /* as in struct fv_site */
+    double barrier_s;
+    struct fv_blame blame;
+};
+
+/* One of the things that a call waits for. */
+struct fv_wait_item {
+    uint8_t kind;  /* enum fv_waited_kind */
+    uint32_t comm; /* in fv_model.comms; FV_NONE: unknown */
+    int peer, tag; /* as in struct fv_waited */
+};
+
+struct fv_in_call_view {
+    bool active;
+    uint32_t function, node; /* FV_NONE, 0: none. Not active: of the last call */
+    double begin_s, seconds; /* entered, and since then. Not active: since the last call */
+    int peer, tag;           /* peer in its communicator; FV_NO_PEER none */
+    uint32_t comm;           /* in fv_model.comms; FV_NONE: none, or unknown */
+    uint32_t first_wait, waits; /* its part of fv_model.wait_items: requests, the halves of a sendrecv */
+    uint32_t waits_untold;      /* requests that nothing is known of */
+};
+
+/* How far a rank has come on a communicator. */
+struct fv_comm_place {
+    uint32_t comm, rank;
+    uint64_t collectives; /* calls that were made */
+};
+
+struct fv_thread_view {
+    uint32_t id, tid, used; /* used: threads that took this slot, one after the other */
+    bool main, alive;       /* alive: had not ended */
+    uint64_t calls;
+    double begin_s, end_s, mpi_time_s, tool_s;
+    struct fv_in_call_view in_call;
+};
+
+enum fv_rank_state { FV_RANK_FINALIZED, FV_RANK_EXITED, FV_RANK_KILLED, FV_RANK_RUNNING };
+const char *fv_rank_state_name(enum fv_rank_state state);
+
+struct fv_rank {
+    int world_rank;
+    const char *host, *file, *thread_level;
+    uint32_t pid;
+    uint32_t cpus; /* that it may run on; 0 unknown */
+    uint64_t cpu_mask[16];
+    enum fv_rank_state state;
+    bool aborted;
+    int exit_code;         /* argument of MPI_Abort */
+    bool exit_seen;        /* exit() was called, with: */
+    int exit_status;
+    double begin_s, end_s; /* end: or the latest sign of life */
+    double app_time_s, mpi_time_s, wait_time_s, paused_s;
+    double cpu_s;              /* of the process; NAN: not known to its end */
+    double wait_share;         /* of the MPI time of all its threads */
+    double own_wait_s;         /* wait_time_s by the rank files alone */
+    double delay_s;            /* that other ranks waited for this one in collectives: it came last */
+    double caused_s, charged_s, critical_s; /* by the trace, as in struct fv_blame; NAN without analysis */
+    double init_s, finalize_s; /* in MPI_Init, MPI_Finalize */
+    double tool_s;             /* fvmpi's own time */
+    uint64_t memory_bytes, file_bytes;
+    uint64_t dropped[FV_DROP_COUNT];
+    bool traced;
+    uint64_t process; /* struct fv_file_identity */
+    uint64_t trace_calls, trace_bytes;
+    double trace_stop_s;            /* the trace ended there, before the run; NAN: it did not */
+    unsigned thinned;               /* the wait log holds every 2^thinned-th call */
+    struct fv_in_call_view in_call; /* of the main thread, or of the first that is in a call */
+    uint32_t first_thread, threads; /* its part of fv_model.threads */
+    uint32_t mpi_threads;           /* of them: that called MPI */
+    uint32_t clock;
+    uint32_t program; /* in fv_model.programs */
+};
+
+/* Ranks that run the same executable. */
+struct fv_program {
+    const char *path, *name, *label; /* name: base name; label: the path where two have the same name */
+    const char *command;             /* of its first rank */
+    uint8_t build_id[32];
+    uint32_t build_id_bytes; /* 0: not known */
+    uint32_t commands;       /* different command lines among its ranks */
+    uint32_t ranks;
+    struct fv_rank_run *runs; /* its world ranks */
+    size_t run_count, run_room;
+    double compute_s, mpi_s, wait_s, total_s; /* as in struct fv_efficiency */
+    bool wait_exact;
+};
+
+/* Ranks that read the same clock. */
+struct fv_clock {
+    uint32_t kind; /* enum fv_clock_kind */
+    double hz;
+    struct fv_clock_point first;
+    double anchor_s; /* of `first`, by CLOCK_REALTIME, from the model's origin */
+};
+
+struct fv_comm_view {
+    uint64_t uid, parent;
+    const char *name;
+    uint32_t flags; /* enum fv_comm_flags */
+    int size, remote_size;
+    uint32_t ranks;                 /* that told of it */
+    const struct fv_rank_run *runs; /* world ranks: local group, then remote group */
+    uint32_t run_count, remote_run_count;
+    uint64_t collectives;
+    struct fv_stat time;
+    double wait_s; /* in its logged collective calls */
+};
+
+struct fv_edge {
+    int from, to; /* world ranks */
+    uint64_t messages, bytes;
+};
+
+#define FV_TIMELINE_BINS 200
+struct fv_timeline {
+    uint32_t bins;
+    double bin_s;
+    float *share; /* [rank][class][bin]: part of the bin that the main thread spent in MPI */
+    bool used[FV_CLASS_COUNT];
+};
+
+/* POP efficiencies (pop.h); NAN: not known. */
+struct fv_efficiency {
+    double parallel, load_balance, communication;
+    double serialization, transfer; /* whose product is communication; from the trace */
+    double ideal_s;                 /* the time with instant messages; from the trace */
+    double compute_s, mpi_s, wait_s, total_s; /* sums over ranks of their app time */
+    double own_wait_s;                        /* wait_s by the rank files alone, without an analysis */
+    double thread_s; /* the same, each rank's as often as it has threads that call MPI */
+    double serial_s; /* longest app time of a rank: T */
+    bool wait_exact;
+};
+
+/* Who made others wait. The lists are made from the parts of call sites, anew when these are merged. */
+enum fv_causes_source {
+    FV_CAUSES_NONE,
+    FV_CAUSES_PROFILE, /* of logged collectives: the last to come, which may be no fault of its own */
+    FV_CAUSES_TRACE,   /* fvunify's analysis */
+};
+struct fv_culprit {
+    uint32_t rank, site; /* site FV_NONE: behind the last call, or at a call site that the profile has not */
+    enum fv_place where;
+    double cost_s, direct_s;
+};
+struct fv_wait_sum {
+    const char *kind; /* as in analysis.json */
+    bool transfer;    /* a completion: nobody is waited for, and it is no part of fv_causes.wait_s */
+    uint64_t count;
+    double wait_s;
+};
+/* Computing before the calls of a call site. The mean is over all ranks, also those that never came by. */
+struct fv_region {
+    uint32_t site, ranks, max_rank;
+    double mean_s, max_s, critical_s[FV_PLACES];
+};
+#define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
+struct fv_causes {
+    enum fv_causes_source source;
+    bool exact;           /* else clocks were aligned, or the log or the trace is not whole */
+    uint64_t unmatched;   /* messages and collectives of which the trace has one side only: nobody waits in them */
+    bool left_out;        /* the trace was analysed, but holds too little of the run */
+    double wait_s;        /* all waiting that is spoken of */
+    double coverage;      /* part of the MPI time that the trace holds; it may have ended early */
+    double unexplained_s; /* of it: for nobody who was slower than the waiter before */
+    double critical_path_s;
+    double lock_wait_s; /* waiting in MPI, because threads of the rank that was waited for waited for locks */
+    uint64_t switches; /* of the critical path, from rank to rank */
+    struct fv_wait_sum *kinds; /* largest first */
+    size_t kind_count, kind_room;
+    double elsewhere_s;           /* waiting, by the analysis, at no call site of the profile */
+    struct fv_culprit *elsewhere; /* that no part of a call site holds */
+    size_t elsewhere_count, elsewhere_room;
+    struct fv_culprit *culprits; /* largest first */
+    size_t culprit_count, culprit_room;
+    struct fv_region *regions; /* by max_s, largest first */
+    size_t region_count, region_room;
+};
+
+struct fv_model {
+    struct fv_arena arena;
+    const char *directory, *command, *program, *mpi, *fvmpi;
+    int world_size;
+    int64_t origin_ns; /* CLOCK_REALTIME of time 0 */
+    double elapsed_s, tool_s, duration_unit_s;
+    uint32_t barrier;       /* enum fv_barrier_mode: what any rank was asked for */
+    uint32_t barrier_ranks; /* that inserted them, at most; 0: nobody did */
+    bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
+    struct fv_problems problems;
+    struct fv_alignment
+        alignment; /* of clocks, where there are several: only what compares ranks by their wait logs */
+    uint64_t waits_in_doubt; /* waits for ranks of other clocks, shorter than the clocks' error, which count
+                                as 0 */
+    double wait_in_doubt_s;  /* ... their sum */
+    struct fv_clock *clocks;
+    size_t clock_count, clock_room;
+    struct fv_rank *ranks;
+    size_t rank_count;
+    struct fv_program *programs; /* by their first rank */
+    size_t program_count, program_room;
+    struct fv_thread_view *threads;
+    size_t thread_count, thread_room;
+    struct fv_call_tree tree;
+    struct fv_func *functions; /* by time, longest first */
+    size_t function_count, function_room;
+    struct fv_site *sites; /* by time, longest first; the site's id is its index + 1 */
+    size_t site_count, site_room;
+    struct fv_site_rank *site_ranks;
+    size_t site_rank_count, site_rank_room;
+    struct fv_site_more *site_more; /* the first is of those that have nothing */
+    size_t site_more_count, site_more_room;
+    struct fv_comm_view *comms;
+    size_t comm_count, comm_room;
+    struct fv_edge *edges; /* by from, to */
+    size_t edge_count, edge_room;
+    struct fv_wait_item *wait_items;
+    size_t wait_item_count, wait_item_room;
+    struct fv_comm_place *comm_places; /* by comm, rank; none where all ranks finalized */
+    size_t comm_place_count, comm_place_room;
+    struct fv_hang *hang; /* who waits for whom (hang.h); NULL where all ranks finalized or one called MPI_Abort */
+    struct fv_timeline timeline;
+    struct fv_efficiency efficiency;
+    struct fv_causes causes;
+    struct fv_samples samples; /* of functions; count 0: none */
+    struct fv_sections_view sections;
+    struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */
+    size_t address_count, address_room;
+    struct fv_phases phases;
+    struct fv_locks locks;
+    struct fv_costs costs;     /* clock samples; ticks 0: none */
+};
+
+/* Computes the profile of an experiment with at least one file; takes its problems over. Commands take
+ * fv_profile_open() (profile.h), which finishes it. */
+void fv_model_build(struct fv_model *out, struct fv_experiment *experiment);
+/* Looks up the symbols of its call tree, and of its addresses if `look_up`: else they are module+offset. */
+void fv_model_resolve(struct fv_symbols *out, struct fv_model *model, bool look_up);
+/* Makes one of the call sites of an MPI function whose paths, as fv_path_of() gives them, are equal: their
+ * frames are alike. So are unrolled and inlined loops; different executables stay apart. Sums over sites do
+ * not change. */
+void fv_sites_merge(struct fv_model *model, const struct fv_symbols *symbols);
+void fv_model_release(struct fv_model *model);
+
+static inline const struct fv_site_more *fv_site_more(const struct fv_model *model,
+                                                      const struct fv_site_rank *part)
+{
+    return &model->site_more[part->more];
+}
+
+/* The name of a wait state in words: "late sender", "late rank in an N x N collective". Returns out, or a
+ * constant. */
+#define FV_WAIT_WORDS 64
+const char *fv_wait_words(const char *kind, char out[FV_WAIT_WORDS]);
+/* How long others waited for the rank itself: by the trace, else by the wait log. */
+static inline double fv_rank_caused_s(const struct fv_model *model, const struct fv_rank *rank)
+{
+    return model->causes.source == FV_CAUSES_TRACE ? rank->caused_s : rank->delay_s;
+}
+
+#endif

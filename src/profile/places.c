@@ -1,0 +1,130 @@
+/* Names of call sites: the function that calls MPI, and as much of the path to it as tells call sites apart.
+ */
+#include "profile/places.h"
+
+#include "tool/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLERS 3 /* of a longer path those next to both ends are told */
+
+/* Call sites of one function whose paths read the same in the innermost frames. */
+struct fv_place_start {
+    uint64_t hash;
+    uint32_t site;
+    bool shared; /* by another one */
+};
+
+/* Of the path up to this frame, by that of the path up to the frame before. */
+static uint64_t add_to_hash(uint64_t hash, const struct fv_frame *f, const struct fv_symbols *s)
+{
+    char text[600];
+
+    fv_frame_words(f, s, text, sizeof(text));
+    return fv_mix2(hash, fv_hash_text(text));
+}
+
+void fv_places_add(struct fv_places *p, uint32_t site)
+{
+    const struct fv_model *m = p->view->model;
+    struct fv_path path = { 0 };
+    uint64_t hash;
+
+    if (site == FV_NONE)
+        return;
+    fv_path_of(&path, p->view->symbols, m->sites[site].node);
+    hash = fv_mix(m->sites[site].function);
+    for (size_t i = 0; i < path.count; i++) {
+        hash = add_to_hash(hash, &path.frames[i], p->view->symbols);
+        size_t before = p->count;
+        struct fv_place_start *start = FV_INTERNED(p->index, p->starts, p->count, p->room, hash);
+
+        if (p->count > before)
+            start->site = site;
+        start->shared = start->shared || start->site != site;
+    }
+    fv_path_release(&path);
+}
+
+void fv_places_release(struct fv_places *p)
+{
+    fv_index_release(&p->index);
+    free(p->starts);
+    *p = (struct fv_places){ 0 };
+}
+
+/* The callers up to the one in which the path differs from all others. */
+static size_t callers_of(const struct fv_places *p, uint32_t site, const struct fv_path *path)
+{
+    uint64_t hash = fv_mix(p->view->model->sites[site].function);
+
+    for (size_t i = 0; i < path->count; i++) {
+        hash = add_to_hash(hash, &path->frames[i], p->view->symbols);
+        uint32_t start = FV_FIND(p->index, p->starts, hash);
+
+        if (start == FV_NONE || !p->starts[start].shared)
+            return i;
+    }
+    return 0; /* nothing tells them apart but their numbers */
+}
+
+char *fv_place_inner(const struct fv_profile *v, uint32_t site, char *out, size_t bytes)
+{
+    struct fv_path path = { 0 };
+
+    fv_path_of(&path, v->symbols, v->model->sites[site].node);
+    snprintf(out, bytes, "a call path that was not recorded");
+    if (path.count)
+        fv_frame_words(&path.frames[0], v->symbols, out, bytes);
+    fv_path_release(&path);
+    return out;
+}
+
+char *fv_place_outer(const struct fv_places *p, uint32_t site, size_t least, char *out, size_t bytes)
+{
+    struct fv_path path = { 0 };
+    char text[600];
+    size_t used = 0;
+
+    out[0] = '\0';
+    fv_path_of(&path, p->view->symbols, p->view->model->sites[site].node);
+    size_t callers = callers_of(p, site, &path);
+    callers = callers > least ? callers : least;
+    if (path.count && callers > path.count - 1)
+        callers = path.count - 1;
+    for (size_t i = 1; path.count && i <= callers && used < bytes; i++) {
+        if (callers > CALLERS && i > 1 && i < callers) {
+            used += (size_t)snprintf(out + used, bytes - used, " <- ...");
+            i = callers - 1;
+            continue;
+        }
+        fv_frame_words(&path.frames[i], p->view->symbols, text, sizeof(text));
+        used += (size_t)snprintf(out + used, bytes - used, "%s<- %s", i > 1 ? " " : "", text);
+    }
+    fv_path_release(&path);
+    return out;
+}
+
+#define PATH_WORDS 1600
+
+char *fv_place_when(const struct fv_model *m, uint32_t site, enum fv_place where, char out[160])
+{
+    snprintf(out, 160, "%s %.140s", where == FV_PLACE_MPI ? "in" : "before",
+             m->functions[m->sites[site].function].name);
+    return out;
+}
+
+char *fv_place_words(const struct fv_places *p, uint32_t site, enum fv_place where, char *out, size_t bytes)
+{
+    char inner[600], outer[PATH_WORDS], call[160];
+
+    if (site == FV_NONE) {
+        snprintf(out, bytes, "behind the last call that ended");
+        return out;
+    }
+    fv_place_outer(p, site, 1, outer, sizeof(outer));
+    snprintf(out, bytes, "%s%s%s, %s (#%u)", fv_place_inner(p->view, site, inner, sizeof(inner)),
+             outer[0] ? " " : "", outer, fv_place_when(p->view->model, site, where, call), site + 1);
+    return out;
+}

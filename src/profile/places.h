@@ -1,0 +1,27 @@
+/* Names of call sites, for tables and sentences: the function that calls MPI, and as much of the path to it as tells call
+ * sites apart. */
+#ifndef FV_PLACES_H
+#define FV_PLACES_H
+
+#include "profile/profile.h"
+
+/* As many callers are told as tell apart those that were added. */
+struct fv_places {
+    const struct fv_profile *view;
+    struct fv_index index;
+    struct fv_place_start *starts;
+    size_t count, room;
+};
+void fv_places_add(struct fv_places *places, uint32_t site);
+void fv_places_release(struct fv_places *places);
+/* "solve() at cg.c:212": the function that calls MPI. Returns out. */
+char *fv_place_inner(const struct fv_profile *view, uint32_t site, char *out, size_t bytes);
+/* "<- step() at cg.c:80 <- main() at cg.c:9": its callers, at least `least` of them where there are. "":
+ * none. */
+char *fv_place_outer(const struct fv_places *places, uint32_t site, size_t least, char *out, size_t bytes);
+/* "before MPI_Allreduce", "in MPI_Send". Returns out. */
+char *fv_place_when(const struct fv_model *model, uint32_t site, enum fv_place where, char out[160]);
+/* For sentences: "solve() at cg.c:212 <- step() at cg.c:80, before MPI_Allreduce (#3)". Returns out. */
+char *fv_place_words(const struct fv_places *places, uint32_t site, enum fv_place where, char *out, size_t bytes);
+
+#endif

@@ -1,0 +1,65 @@
+/* See profile.h: the order in which a profile is finished. */
+#include "profile/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct finished {
+    struct fv_profile profile; /* what others see; first, so that it can be freed by it */
+    struct fv_model model;
+    struct fv_symbols symbols;
+    struct fv_cost_profile costs;
+};
+
+struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct fv_profile_options *options)
+{
+    struct finished *f = fv_xcalloc(1, sizeof(*f));
+
+    fv_model_build(&f->model, experiment);
+    f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, f->model.problems.count };
+    fv_model_resolve(&f->symbols, &f->model, !options->no_symbols);
+    fv_sites_merge(&f->model, &f->symbols);
+    if (f->model.costs.ticks)
+        fv_cost_profile_init(&f->costs, &f->model, &f->symbols, FV_COST_ALL_RANKS);
+    return &f->profile;
+}
+
+static void read_analysis(struct fv_experiment *experiment, struct fv_analysed *analysed)
+{
+    char why[FV_ANALYSIS_WHY], name[4096];
+
+    snprintf(name, sizeof(name), "%s/" FV_ANALYSIS_FILE, experiment->path);
+    int err = fv_analysed_read(analysed, name, why);
+    if (!err)
+        experiment->analysed = analysed;
+    else if (err != -FV_ENOENT)
+        fv_problem_add(&experiment->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
+                       "%s; it is left out: run fvunify again", why);
+}
+
+int fv_profile_open(const char *path, const struct fv_profile_options *options, struct fv_profile **out)
+{
+    struct fv_experiment experiment;
+    struct fv_analysed analysed = { 0 };
+    int err = fv_experiment_open(&experiment, path);
+
+    if (err)
+        return err;
+    read_analysis(&experiment, &analysed);
+    *out = fv_profile_new(&experiment, options);
+    fv_analysed_release(&analysed);
+    fv_experiment_release(&experiment);
+    return 0;
+}
+
+void fv_profile_close(struct fv_profile *profile)
+{
+    struct finished *f = (struct finished *)profile;
+
+    if (!f)
+        return;
+    fv_cost_profile_release(&f->costs);
+    fv_symbols_release(&f->symbols);
+    fv_model_release(&f->model);
+    free(f);
+}

@@ -1,0 +1,31 @@
+/* The finished profile of a run: all that was recorded and derived, the same for every command. It is
+ * constant from here on; views and comparisons read it. */
+#ifndef FV_PROFILE_H
+#define FV_PROFILE_H
+
+#include "profile/model.h"
+#include "profile/samples/cost_profile.h"
+#include "symbols/symbols.h"
+
+struct fv_profile {
+    const struct fv_model *model;
+    const struct fv_symbols *symbols;
+    const struct fv_cost_profile *costs; /* of all ranks; empty where nothing was sampled */
+    size_t recorded_problems; /* of the model's problems: what was recorded. Those behind are of the modules'
+                                 files */
+};
+
+struct fv_profile_options {
+    bool no_symbols; /* call paths stay module+offset, and none of the program's files is opened */
+};
+
+/* Reads the rank files, joins fvunify's analysis of the trace where it is of these files, looks up symbols,
+ * makes one of what looks the same (fv_sites_merge()), and adds up samples. On success *out is the caller's,
+ * for fv_profile_close(). Has logged when it fails, with the errors of fv_experiment_open(). */
+int fv_profile_open(const char *path, const struct fv_profile_options *options, struct fv_profile **out);
+/* The same of rank files in memory: of an experiment that has been chosen, with at least one file. Never
+ * NULL. */
+struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct fv_profile_options *options);
+void fv_profile_close(struct fv_profile *profile); /* NULL is fine */
+
+#endif

@@ -1,0 +1,16 @@
+/* Parts of cost_profile.c in files of their own. */
+#ifndef FV_COST_PROFILE_PARTS_H
+#define FV_COST_PROFILE_PARTS_H
+
+#include "profile/samples/cost_profile.h"
+
+/* cost_sync.c: does the thread synchronise with others there? */
+bool fv_cost_in_sync(const struct fv_path *path, const struct fv_model *model);
+/* cost_loops.c. Fills out->loops and loops_known. `sums`: of samples, by node. Returns for each node of the
+ * model the innermost loop that its address is in, FV_NONE for none; malloc'ed. */
+uint32_t *fv_cost_loops(struct fv_cost_profile *out, const struct fv_model *model,
+                        const struct fv_symbols *symbols, const struct fv_cost_sum *sums);
+/* cost_order.c: when all is added up. `rank`: as it was built for. */
+void fv_cost_profile_order(struct fv_cost_profile *profile, const struct fv_model *model, uint32_t rank);
+
+#endif

@@ -1,0 +1,80 @@
+/* See costs.h. */
+#include "profile/samples/costs.h"
+#include "profile/samples/sample_paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TICKS_MAX (UINT64_C(1) << 48) /* of one path: more is damage */
+
+/* `index`: of the present rank's. */
+static uint32_t thread_of(struct fv_costs *c, struct fv_index *index, uint32_t rank, uint32_t thread)
+{
+    struct fv_index_probe p = fv_index_probe(index, fv_mix(thread));
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
+        if (c->threads[i].thread == thread)
+            return i;
+    FV_GROW(c->threads, c->thread_room, c->thread_count + 1);
+    fv_index_add(index, fv_mix(thread), (uint32_t)c->thread_count);
+    c->threads[c->thread_count] = (struct fv_cost_thread){ .rank = rank, .thread = thread };
+    return (uint32_t)c->thread_count++;
+}
+
+static void read_threads(struct fv_costs *costs, struct fv_index *index, const struct fv_build_file *f, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SAMPLER);
+    struct fv_sampler_record r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (!r.rate)
+            continue;
+        uint32_t thread = thread_of(costs, index, rank, c.thread); /* may move the threads */
+        struct fv_cost_thread *t = &costs->threads[thread];
+        t->tick_s = 1 / (double)r.rate;
+        t->lost += r.lost_paths;
+        costs->lost += r.lost_paths;
+    }
+}
+
+void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv_sample_trees *trees,
+                    uint32_t rank)
+{
+    struct fv_costs *costs = &b->model->costs;
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COSTS);
+    struct fv_index index = { 0 };
+    uint32_t thread = FV_NONE;
+    struct fv_cost r;
+
+    read_threads(costs, &index, f, rank);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (!r.ticks || r.ticks > TICKS_MAX)
+            continue;
+        if (thread == FV_NONE || costs->threads[thread].thread != c.thread)
+            thread = thread_of(costs, &index, rank, c.thread);
+        uint32_t node = fv_sample_trees_node(trees, c.thread, r.path);
+        if (!node || node == FV_NONE)
+            node = fv_call_tree_node(&b->model->tree, 0, FV_MODEL_LOST, 0);
+        uint64_t in_mpi = r.in_mpi < r.ticks ? r.in_mpi : r.ticks;
+        struct fv_cost_thread *t = &costs->threads[thread];
+        double before_s = costs->tick_s * (double)costs->ticks;
+
+        FV_GROW(costs->leaves, costs->leaf_room, costs->leaf_count + 1);
+        costs->leaves[costs->leaf_count++] = (struct fv_cost_leaf){ node, thread, r.ticks, in_mpi, r.section };
+        t->ticks += r.ticks;
+        t->in_mpi += in_mpi;
+        costs->ticks += r.ticks;
+        costs->in_mpi += in_mpi;
+        costs->tick_s = (before_s + t->tick_s * (double)r.ticks) / (double)costs->ticks;
+    }
+    fv_index_release(&index);
+}
+
+void fv_costs_release(struct fv_costs *c)
+{
+    free(c->threads);
+    free(c->leaves);
+    *c = (struct fv_costs){ 0 };
+}

@@ -1,0 +1,25 @@
+/* Call trees of a rank file's sampled threads (chunks SAMPLE_PATHS), as nodes of the model. */
+#ifndef FV_SAMPLE_PATHS_H
+#define FV_SAMPLE_PATHS_H
+
+#include "profile/build.h"
+
+struct fv_sample_tree {
+    uint32_t thread;
+    uint32_t *nodes; /* in fv_model.nodes, by id - 1; FV_NONE: damaged */
+    uint16_t *depth;
+    size_t count, room, depth_room;
+};
+struct fv_sample_trees {
+    struct fv_sample_tree *items;
+    size_t count, room;
+    struct fv_index by_thread;
+};
+
+/* Adds the nodes of all threads of the file to the model. */
+void fv_sample_trees_read(struct fv_sample_trees *trees, struct fv_build *build, struct fv_build_file *file);
+/* FV_NONE: the path is in a damaged part of the file. 0: none. */
+uint32_t fv_sample_trees_node(const struct fv_sample_trees *trees, uint32_t thread, uint32_t id);
+void fv_sample_trees_release(struct fv_sample_trees *trees);
+
+#endif

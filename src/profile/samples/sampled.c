@@ -1,0 +1,411 @@
+/* See sampled.h. The contexts of all threads first; then each clock sample is charged to the contexts on its
+ * call path. */
+#include "profile/samples/costs.h"
+#include "profile/samples/sampled_gather.h"
+#include "profile/samples/sample_paths.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- statistics ---- */
+
+uint64_t fv_sampled_count(const struct fv_sampled_stat *s, enum fv_metric metric)
+{
+    return metric < FV_METRIC_EVENT_0 ? s->count : s->event_count[metric - FV_METRIC_EVENT_0];
+}
+
+double fv_sampled_stddev(const struct fv_sampled_stat *s, enum fv_metric metric)
+{
+    uint64_t count = fv_sampled_count(s, metric);
+
+    return count > 1 && s->m2[metric] > 0 ? sqrt(s->m2[metric] / (double)(count - 1)) : 0;
+}
+
+double fv_sampled_cov(const struct fv_sampled_stat *s, enum fv_metric metric)
+{
+    return s->mean[metric] > 0 ? fv_sampled_stddev(s, metric) / s->mean[metric] : 0;
+}
+
+const char *fv_sampled_metric(const struct fv_samples *samples, enum fv_metric metric)
+{
+    static const char *const names[FV_METRIC_EVENT_0] = { "time_s", "cpu_time_s", "mpi_time_s", "mpi_calls",
+                                                          "faults", "switches",   "migrations", "mpi_bytes" };
+    const struct fv_sampled_event *event;
+
+    if (metric < FV_METRIC_EVENT_0)
+        return names[metric];
+    event = &samples->events[metric - FV_METRIC_EVENT_0];
+    return event->refused < event->ranks ? event->name : NULL;
+}
+
+/* Chan, Golub, LeVeque (1979), as for calls in model.c. */
+static void add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *from)
+{
+    for (unsigned i = 0; i < FV_METRIC_COUNT; i++) {
+        double a = (double)fv_sampled_count(to, i), b = (double)fv_sampled_count(from, i);
+        double delta = from->mean[i] - to->mean[i];
+
+        if (b > 0) {
+            to->m2[i] += from->m2[i] + delta * delta * a * b / (a + b);
+            to->mean[i] += delta * b / (a + b);
+        }
+    }
+    to->count += from->count;
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        to->event_count[i] += from->event_count[i];
+}
+
+/* What a thread had collected, in seconds; of events, of `events` instances, under the model's numbers.
+ * Damaged numbers count as none. */
+static struct fv_sampled_stat take_stat(const struct fv_gather *g, const struct fv_moments *m, uint64_t count,
+                                        double tick_s, uint64_t events)
+{
+    const double unit[FV_METRIC_EVENT_0] = {
+        [FV_METRIC_TIME] = tick_s,  [FV_METRIC_CPU] = 1e-9,   [FV_METRIC_MPI] = tick_s,
+        [FV_METRIC_MPI_CALLS] = 1,  [FV_METRIC_FAULTS] = 1,   [FV_METRIC_SWITCHES] = 1,
+        [FV_METRIC_MIGRATIONS] = 1, [FV_METRIC_MPI_BYTES] = 1
+    };
+    struct fv_sampled_stat s = { .count = count };
+
+    for (unsigned i = 0; i < FV_METRIC_COUNT; i++)
+        if (!isfinite(m[i].mean) || !isfinite(m[i].m2) || m[i].mean < 0 || m[i].m2 < 0)
+            return (struct fv_sampled_stat){ 0 };
+    for (unsigned i = 0; i < FV_METRIC_EVENT_0; i++) {
+        s.mean[i] = m[i].mean * unit[i];
+        s.m2[i] = m[i].m2 * unit[i] * unit[i];
+    }
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
+        unsigned event = g->event_of[i];
+
+        if (event == FV_METRIC_EVENTS)
+            continue;
+        s.mean[FV_METRIC_EVENT_0 + event] = m[FV_METRIC_EVENT_0 + i].mean;
+        s.m2[FV_METRIC_EVENT_0 + event] = m[FV_METRIC_EVENT_0 + i].m2;
+        s.event_count[event] = events;
+    }
+    return s;
+}
+
+/* ---- contexts ---- */
+
+static uint32_t sampled_of(struct fv_gather *g, uint32_t node)
+{
+    struct fv_samples *s = g->out;
+    size_t before = s->count;
+    uint32_t id = FV_INTERN(g->by_node, s->items, s->count, s->room, node);
+
+    if (s->count > before)
+        s->items[id].between = NAN;
+    return id;
+}
+
+/* Reservoirs are in the order that they were filled in: a part of one must be drawn from all of it. */
+static void take_instances(struct fv_gather *g, const struct fv_sampled_part *part,
+                           const struct fv_instances *r)
+{
+    struct fv_samples *s = g->out;
+    const struct fv_model *m = g->build->model;
+    uint64_t count = r->returns < FV_RESERVOIR ? r->returns : FV_RESERVOIR;
+
+    for (uint64_t i = 0; i < count; i++) {
+        FV_GROW(s->instances, s->instance_room, s->instance_count + 1);
+        s->instances[s->instance_count++] = (struct fv_sampled_instance){
+            .sampled = part->sampled,
+            .rank = part->rank,
+            .thread = part->thread,
+            .begin_s = fv_build_time(m, part->rank, r->reservoir[i].begin),
+            .time_s = fv_build_seconds(m, part->rank, r->reservoir[i].time),
+            .cpu_s = (double)r->reservoir[i].cpu_ns * 1e-9,
+        };
+    }
+}
+
+/* Of how many instances the moments of events are: counted apart, or, in files of before, all of them. */
+static struct fv_event_counts event_counts(const struct fv_gather *g, const struct fv_cursor *c,
+                                           const struct fv_instances *r)
+{
+    struct fv_index_probe p = fv_index_probe(&g->counts_by_record, fv_mix2(c->thread, c->index));
+    struct fv_event_counts counts = { r->returns, r->window };
+
+    if (r->flags & FV_INSTANCES_UNCOUNTED)
+        return (struct fv_event_counts){ 0 };
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
+        const struct fv_gather_counts *found = &g->counts[i];
+
+        if (found->thread != c->thread || found->index != c->index)
+            continue;
+        if (found->of.all < counts.all)
+            counts.all = found->of.all;
+        if (found->of.in_window < counts.in_window)
+            counts.in_window = found->of.in_window;
+    }
+    return counts;
+}
+
+static void read_event_counts(struct fv_gather *g, const struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_EVENT_COUNTS);
+
+    fv_index_release(&g->counts_by_record);
+    g->count_count = 0;
+    for (const struct fv_event_counts *r; (r = fv_cursor_next(&c));) {
+        FV_GROW(g->counts, g->count_room, g->count_count + 1);
+        g->counts[g->count_count] = (struct fv_gather_counts){ c.thread, c.index, *r };
+        fv_index_add(&g->counts_by_record, fv_mix2(c.thread, c.index), (uint32_t)g->count_count++);
+    }
+}
+
+static void read_instances(struct fv_gather *g, struct fv_build_file *f, const struct fv_sample_trees *trees,
+                           uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_INSTANCES);
+    double tick_s = fv_build_seconds(g->build->model, rank, 1u << 20) / (1u << 20);
+    struct fv_samples *out = g->out;
+    struct fv_instances r;
+
+    read_event_counts(g, f);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        uint32_t node = fv_sample_trees_node(trees, c.thread, r.path);
+        struct fv_event_counts events = event_counts(g, &c, &r);
+
+        if (!node || node == FV_NONE)
+            continue;
+        struct fv_sampled_part part = { .sampled = sampled_of(g, node),
+                                        .rank = rank,
+                                        .thread = c.thread,
+                                        .entries = r.entries,
+                                        .returns = r.returns,
+                                        .abandoned = r.abandoned,
+                                        .all = take_stat(g, r.all, r.returns, tick_s, events.all),
+                                        .window =
+                                            take_stat(g, r.in_window, r.window, tick_s, events.in_window) };
+        struct fv_sampled *s = &out->items[part.sampled];
+        s->entries += r.entries;
+        s->returns += r.returns;
+        s->abandoned += r.abandoned;
+        s->fast |= r.flags & FV_INSTANCES_FAST;
+        s->threads++;
+        add_stat(&s->all, &part.all);
+        add_stat(&s->window, &part.window);
+        take_instances(g, &part, &r);
+        FV_GROW(out->parts, out->part_room, out->part_count + 1);
+        out->parts[out->part_count++] = part;
+    }
+}
+
+/* ---- clock samples ---- */
+
+static const struct fv_node *sort_nodes; /* for qsort() alone */
+static const struct fv_sampled *sort_items;
+
+static int compare_nodes(const struct fv_node *x, const struct fv_node *y)
+{
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    if (x->module != y->module)
+        return x->module < y->module ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    return compare_nodes(&sort_nodes[sort_items[*(const uint32_t *)a].node],
+                         &sort_nodes[sort_items[*(const uint32_t *)b].node]);
+}
+
+static void order_by_place(struct fv_gather *g)
+{
+    g->by_place = fv_xcalloc(g->out->count + 1, sizeof(*g->by_place));
+    for (uint32_t i = 0; i < g->out->count; i++)
+        g->by_place[i] = i;
+    sort_nodes = g->build->model->tree.nodes;
+    sort_items = g->out->items;
+    if (g->out->count)
+        qsort(g->by_place, g->out->count, sizeof(*g->by_place), by_place);
+}
+
+struct fv_sampled *fv_gather_context(const struct fv_gather *g, const struct fv_node *frame)
+{
+    const struct fv_node *nodes = g->build->model->tree.nodes, *found;
+    size_t low = 0, high = g->out->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare_nodes(&nodes[g->out->items[g->by_place[middle]].node], frame) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return NULL;
+    struct fv_sampled *s = &g->out->items[g->by_place[low - 1]];
+    found = &nodes[s->node];
+    return found->parent == frame->parent && found->module == frame->module ? s : NULL;
+}
+
+static void charge(struct fv_gather *g, const struct fv_node *frame, uint64_t ticks, uint64_t mpi_ticks)
+{
+    struct fv_sampled *s = fv_gather_context(g, frame);
+
+    if (s) {
+        s->ticks += ticks;
+        s->mpi_ticks += mpi_ticks;
+    }
+}
+
+static void charge_costs(struct fv_gather *g)
+{
+    const struct fv_model *m = g->build->model;
+    uint64_t *ticks = fv_xcalloc(m->tree.node_count, sizeof(*ticks)),
+             *mpi = fv_xcalloc(m->tree.node_count, sizeof(*mpi));
+
+    for (size_t i = 0; i < m->costs.leaf_count; i++) {
+        ticks[m->costs.leaves[i].node] += m->costs.leaves[i].ticks;
+        mpi[m->costs.leaves[i].node] += m->costs.leaves[i].in_mpi;
+    }
+    for (size_t i = m->tree.node_count; i-- > 1;) { /* callers have smaller numbers */
+        if (ticks[i])
+            charge(g, &m->tree.nodes[i], ticks[i], mpi[i]);
+        ticks[m->tree.nodes[i].parent] += ticks[i];
+        mpi[m->tree.nodes[i].parent] += mpi[i];
+    }
+    free(ticks);
+    free(mpi);
+}
+
+static void add_sampler(struct fv_gather *g, const struct fv_sampler_record *r, uint32_t rank)
+{
+    const struct fv_model *m = g->build->model;
+    struct fv_samples *s = g->out;
+
+    s->migrations_exact = (s->migrations_exact || !s->threads) && r->migrations_exact;
+    s->threads++;
+    s->rate = r->rate;
+    s->ticks += r->ticks;
+    s->cpu_s += (double)r->ticks / (double)r->rate;
+    s->traps += r->traps;
+    s->entries += r->entries;
+    s->returns += r->returns;
+    s->abandoned += r->abandoned;
+    s->open += r->open;
+    s->lost += r->lost_contexts;
+    s->lost_paths += r->lost_paths;
+    s->log_lost += r->log_lost;
+    s->events_scaled += r->events_scaled;
+    s->events_lost += r->events_lost;
+    s->skipped += r->skipped;
+    s->held_back += r->held_back;
+    s->no_stack += r->no_stack;
+    s->not_followed += r->refused;
+    s->cut += r->cut;
+    s->modes[r->mode <= FV_SAMPLER_COSTS ? r->mode : FV_SAMPLER_COSTS]++;
+    if (r->refusal) {
+        s->refused_threads++;
+        s->refusal = (int)(r->refusal & 0xffff);
+    }
+    s->tool_s += (double)r->tool_ns * 1e-9;
+    s->trap_s = fmax(s->trap_s, fv_build_seconds(m, rank, r->trap_ticks));
+    s->trap_spread_s = fmax(s->trap_spread_s, fv_build_seconds(m, rank, r->trap_spread_ticks));
+}
+
+static void read_samplers(struct fv_gather *g, const struct fv_build_file *f, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SAMPLER);
+    struct fv_sampler_record r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (r.rate)
+            add_sampler(g, &r, rank);
+    }
+}
+
+/* The model's number of an event that a rank asked for; FV_METRIC_EVENTS: there is no room for it. */
+static unsigned event_of(struct fv_gather *g, const struct fv_metric_event *r)
+{
+    struct fv_samples *s = g->out;
+    size_t length = strnlen(r->name, sizeof(r->name));
+    unsigned i = 0;
+
+    for (; i < FV_METRIC_EVENTS && s->events[i].name; i++)
+        if (strlen(s->events[i].name) == length && !strncasecmp(s->events[i].name, r->name, length))
+            return i;
+    if (i < FV_METRIC_EVENTS)
+        s->events[i].name = fv_arena_bytes(&g->build->model->arena, r->name, length);
+    else
+        s->events_unshown++;
+    return i;
+}
+
+static void read_events(struct fv_gather *g, const struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_METRIC_EVENTS);
+    bool met[FV_METRIC_EVENTS + 1] = { false };
+    struct fv_metric_event r;
+    unsigned i;
+
+    for (i = 0; i < FV_METRIC_EVENTS; i++)
+        g->event_of[i] = FV_METRIC_EVENTS;
+    i = 0;
+    for (const void *p; i < FV_METRIC_EVENTS && (p = fv_cursor_next(&c)); i++) {
+        memcpy(&r, p, sizeof(r));
+        unsigned event = event_of(g, &r);
+        struct fv_sampled_event *e = &g->out->events[event];
+
+        if (event == FV_METRIC_EVENTS || met[event])
+            continue;
+        met[event] = true;
+        e->ranks++;
+        e->user_only |= r.user_only;
+        g->event_of[i] = r.refusal ? FV_METRIC_EVENTS : event;
+        if (r.refusal) {
+            e->refused++;
+            e->refusal = (int)(r.refusal & 0xffff);
+        }
+    }
+}
+
+static void *begin_samples(struct fv_build *b)
+{
+    struct fv_gather *g = fv_xcalloc(1, sizeof(*g));
+
+    g->build = b;
+    g->out = &b->model->samples;
+    return g;
+}
+
+static void read_samples(struct fv_build *b, void *g, uint32_t rank)
+{
+    struct fv_build_file *f = &b->files[rank];
+    struct fv_sample_trees trees = { 0 };
+
+    fv_sample_trees_read(&trees, b, f);
+    read_samplers(g, f, rank);
+    read_events(g, f);
+    read_instances(g, f, &trees, rank);
+    fv_build_costs(b, f, &trees, rank);
+    fv_sample_trees_release(&trees);
+}
+
+static void finish_samples(struct fv_build *b, void *state)
+{
+    struct fv_gather *g = state;
+    (void)b;
+
+    order_by_place(g);
+    charge_costs(g);
+    fv_gather_judge(g);
+    fv_index_release(&g->by_node);
+    fv_index_release(&g->counts_by_record);
+    free(g->counts);
+    free(g->by_place);
+    free(g);
+}
+
+const struct fv_track fv_track_samples = {
+    "samples", FV_VISIT_CALLS, { 0 }, begin_samples, read_samples, finish_samples,
+};

@@ -1,0 +1,122 @@
+/* Functions that were sampled (fvmpi run --sample), unified over ranks and threads (equal calling contexts
+ * alone): how long their instances took, how much that varies, and what part of the CPU time is theirs. */
+#ifndef FV_SAMPLED_H
+#define FV_SAMPLED_H
+
+#include "trace/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The paper's thresholds (FVSampler, table 1): part of the time, variation within a thread, between threads.
+ */
+#define FV_SAMPLED_SHARE   0.10
+#define FV_SAMPLED_WITHIN  0.20
+#define FV_SAMPLED_BETWEEN 0.10
+#define FV_SAMPLED_ENOUGH  8u /* instances of a thread, for its variation to count */
+
+/* Instances taken together; times in seconds. `m2`: sum of squared deviations. */
+struct fv_sampled_stat {
+    double mean[FV_METRIC_COUNT], m2[FV_METRIC_COUNT];
+    uint64_t count;
+    uint64_t event_count[FV_METRIC_EVENTS]; /* without those of ranks and threads that could not count it */
+};
+uint64_t fv_sampled_count(const struct fv_sampled_stat *stat, enum fv_metric metric);
+/* Standard deviation of a sample (divided by count - 1) and that over the mean; 0 where there is none. */
+double fv_sampled_stddev(const struct fv_sampled_stat *stat, enum fv_metric metric);
+double fv_sampled_cov(const struct fv_sampled_stat *stat, enum fv_metric metric);
+/* "time_s", ...: as in JSON; an event's own name. NULL: an event that was not asked for, or could not be had.
+ */
+struct fv_samples;
+const char *fv_sampled_metric(const struct fv_samples *samples, enum fv_metric metric);
+
+/* Instances of one thread. */
+struct fv_sampled_part {
+    uint32_t sampled, rank, thread; /* sampled: only while the model is built; thread: its id */
+    uint64_t entries, returns, abandoned;
+    struct fv_sampled_stat all, window;
+};
+/* One instance, from the random sample that each thread keeps. */
+struct fv_sampled_instance {
+    uint32_t sampled, rank, thread; /* as above */
+    double begin_s, time_s, cpu_s;
+};
+
+enum fv_varies { FV_VARIES_NOT = 0, FV_VARIES_WITHIN = 1, FV_VARIES_BETWEEN = 2, FV_VARIES_BOTH = 3 };
+
+/* A function in a calling context. */
+struct fv_sampled {
+    uint32_t node;           /* in fv_model.nodes: one past the function's entry, called from its parents */
+    uint32_t ranks, threads; /* that have instances */
+    uint64_t entries, returns, abandoned;
+    struct fv_sampled_stat all, window;
+    bool fast;           /* too fast for the window somewhere */
+    bool judged;         /* a thread has FV_SAMPLED_ENOUGH instances, or all have them together ... */
+    bool pooled;         /* ... only: `within` is the variation of all of them about their threads' means */
+    enum fv_metric with; /* where it varies: what varies most, too; FV_METRIC_COUNT: nothing else does ... */
+    double with_cov;     /* ... and how much */
+    size_t first_part, parts;         /* of fv_samples.parts, by rank and thread */
+    size_t first_instance, instances; /* of fv_samples.instances */
+    uint64_t ticks, mpi_ticks;        /* clock samples in it or below, and those of them in MPI */
+    bool inside_mpi;                  /* all of these are, or nearly: it is part of an MPI call */
+    double share;                     /* of all clock samples: of the CPU time; 0..1 */
+    double within;         /* coefficient of variation of CPU time, of the thread where it is largest ... */
+    double between;        /* ... and of the threads' means, less what chance explains; NAN: not known */
+    enum fv_varies varies; /* by the thresholds above */
+    double
+        weight; /* for the order: share times variation, its own or that of a caller that varies less ... */
+    uint32_t inherited; /* ... of which there are so many */
+};
+
+/* A counted event, FV_METRIC_EVENT_0 and on. */
+struct fv_sampled_event {
+    const char *name;        /* as asked for; NULL: there is none */
+    uint32_t ranks, refused; /* that asked for it, of which so many could not have it ... */
+    int refusal;             /* ... for this errno */
+    bool user_only;
+};
+
+struct fv_samples {
+    struct fv_sampled *
+        items; /* what is inside MPI last; those that vary first, by share times variation, others by share */
+    size_t count, room;
+    struct fv_sampled_part *parts;
+    size_t part_count, part_room;
+    struct fv_sampled_instance *instances;
+    size_t instance_count, instance_room;
+    struct fv_sampled_event events[FV_METRIC_EVENTS]; /* of all ranks, by name */
+    uint32_t events_unshown; /* further ones, over all ranks: there is room for these only */
+    uint64_t events_scaled,
+        events_lost;          /* instances: counted part of the time, an estimate; not known, left out */
+    uint32_t modes[3];        /* threads by enum fv_sampler_mode */
+    uint32_t refused_threads; /* that could not have a better mode ... */
+    int refusal;              /* ... for this errno; 0: all could */
+    bool migrations_exact;    /* on all threads */
+    uint64_t log_lost, skipped, not_followed, lost_paths, cut;
+    uint64_t held_back; /* ticks that armed nothing: sampling had taken its share */
+    uint64_t no_stack;  /* signals that found a signal stack too small to work on */
+    uint64_t ticks, traps;
+    uint64_t entries, returns, abandoned, open, lost; /* lost: without a context of their own, over budget */
+    uint32_t threads;                                 /* that were sampled */
+    uint64_t rate;
+    double cpu_s;         /* CPU time of these threads, by the clock samples */
+    double tool_s;        /* CPU time of the sampler, over all threads */
+    double trap_s;        /* of one trap: what is subtracted from an instance, and ... */
+    double trap_spread_s; /* ... between the quartiles of that */
+};
+
+/* What to say of a function: how it varies, and what varies with it. "": nothing. Returns out. */
+char *fv_sampled_advice(const struct fv_samples *samples, const struct fv_sampled *sampled, char *out,
+                        size_t bytes);
+
+/* The call path of a sampled function: makes *path, and returns the index of its own frame there, behind which
+ * its callers stand. What is before it was inlined where it begins. Its own frame has its entry as offset:
+ * there is no call that it returns to. path->count: there is none. */
+struct fv_path;
+struct fv_symbols;
+size_t fv_sampled_path(struct fv_path *path, const struct fv_symbols *symbols,
+                       const struct fv_sampled *sampled);
+/* That index in a path that has been made, whose own frame has one past its entry. */
+size_t fv_sampled_own_frame(const struct fv_path *path);
+
+#endif

@@ -1,0 +1,235 @@
+/* Calls of sections; see sections.h. A cell of calls names the set of sections that were open; a set is a
+ * chain of sections, and each of them gets the call. Waiting is the call site's where all of its calls on a
+ * rank were in one set; else it is what the wait log says of the very calls, or, where only the whole site's
+ * is known, a part by time: an estimate. */
+#include "profile/sections/section_gather.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The kind of `of` is one part more. */
+static void add_kind(uint8_t *kind, uint8_t *kinds, uint8_t of)
+{
+    *kinds |= (uint8_t)(1u << of);
+    *kind = (uint8_t)fv_wait_kind_of(*kinds);
+}
+
+static void add_calls(void *sum, const void *part)
+{
+    struct fv_section_calls *to = sum;
+    const struct fv_section_calls *from = part;
+
+    to->calls += from->calls;
+    to->time_s += from->time_s;
+    to->wait_s += from->wait_s;
+    if (from->calls)
+        add_kind(&to->wait_kind, &to->wait_kinds, from->wait_kind);
+    to->bytes_sent += from->bytes_sent;
+    to->bytes_received += from->bytes_received;
+    for (unsigned i = 0; i <= FV_SECTION_CLASSES; i++) {
+        to->sent[i] += from->sent[i];
+        to->received[i] += from->received[i];
+    }
+}
+
+static void add_cell(struct fv_section_calls *to, const struct fv_cell *cell)
+{
+    unsigned class = fv_section_class(cell->size_bucket);
+
+    to->bytes_sent += cell->bytes_sent;
+    to->bytes_received += cell->bytes_received;
+    to->sent[class] += cell->sends;
+    to->received[class] += cell->receives;
+}
+static struct fv_section_calls *function_of(struct fv_section_gather *g, uint32_t section, uint32_t function)
+{
+    struct fv_section_view *v = &g->out->items[section];
+    const char *name = g->build->model->functions[function].name;
+    uint64_t hash = fv_mix2(section, function);
+    struct fv_index_probe p = fv_index_probe(&g->functions, hash);
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
+        if (i < v->function_count && v->functions[i].function == name)
+            return &v->functions[i];
+    FV_GROW(v->functions, v->function_room, v->function_count + 1);
+    v->functions[v->function_count] = (struct fv_section_calls){ .function = name };
+    fv_index_add(&g->functions, hash, (uint32_t)v->function_count);
+    return &v->functions[v->function_count++];
+}
+
+static struct fv_section_calls *path_of(struct fv_section_gather *g, uint32_t section, uint32_t function,
+                                        uint32_t node)
+{
+    struct fv_section_view *v = &g->out->items[section];
+    const char *name = g->build->model->functions[function].name;
+    uint64_t hash = fv_mix2(fv_mix2(section, function), node);
+    struct fv_index_probe p = fv_index_probe(&g->paths, hash);
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
+        if (i < v->path_count && v->paths[i].function == name && v->paths[i].node == node)
+            return &v->paths[i];
+    FV_GROW(v->paths, v->path_room, v->path_count + 1);
+    v->paths[v->path_count] = (struct fv_section_calls){ .function = name, .node = node };
+    fv_index_add(&g->paths, hash, (uint32_t)v->path_count);
+    return &v->paths[v->path_count++];
+}
+
+static void add_to_rank(struct fv_section_rank *r, const struct fv_section_calls *calls)
+{
+    r->value[FV_SECTION_WAIT] += calls->wait_s;
+    if (calls->calls)
+        add_kind(&r->wait_kind, &r->wait_kinds, calls->wait_kind);
+    for (unsigned i = 0; i < FV_SECTION_CLASSES; i++) {
+        r->value[FV_SECTION_SENT + i] += (double)calls->sent[i];
+        r->value[FV_SECTION_RECEIVED + i] += (double)calls->received[i];
+    }
+}
+
+static struct fv_section_part *find_part(struct fv_section_gather *g, uint32_t set, uint32_t site_rank)
+{
+    return FV_INTERNED(g->parts, g->part, g->part_count, g->part_room, (uint32_t[]){ set, site_rank });
+}
+
+/* How long the calls of a part waited. */
+static void judge_part(const struct fv_model *m, struct fv_section_part *p)
+{
+    const struct fv_site_rank *s = &m->site_ranks[p->site_rank];
+    const struct fv_func *f = &m->functions[m->sites[s->site].function];
+    uint64_t calls = p->calls - (p->alone < p->calls ? p->alone : p->calls);
+    bool own = !p->barriers && (m->causes.source != FV_CAUSES_TRACE || f->wait != FV_RULE_P2P);
+
+    p->sums.calls = p->calls;
+    p->sums.time_s = p->time_s;
+    if (p->calls == s->time.calls || s->wait_kind == FV_WAIT_UNKNOWN) {
+        p->sums.wait_s = s->wait_kind == FV_WAIT_UNKNOWN ? 0 : s->wait_s;
+        p->sums.wait_kind = s->wait_kind;
+    } else if (own && (f->wait == FV_RULE_P2P || p->wait.logged || !calls)) {
+        p->sums.wait_s = p->wait.wait_s;
+        if (f->wait != FV_RULE_P2P && p->wait.logged && p->wait.logged < calls)
+            p->sums.wait_s *= (double)calls / p->wait.logged;
+        p->sums.wait_kind =
+            f->wait == FV_RULE_P2P || p->wait.guessed || !m->same_clock || p->wait.logged < calls
+                ? FV_WAIT_ESTIMATE
+                : FV_WAIT_EXACT;
+    } else {
+        p->sums.wait_s = s->time.sum > 0 ? s->wait_s * p->time_s / s->time.sum : 0;
+        p->sums.wait_kind = FV_WAIT_ESTIMATE;
+    }
+    p->sums.wait_s = fmin(p->sums.wait_s, p->time_s);
+}
+
+static void add_part(struct fv_section_gather *g, uint32_t rank, const struct fv_section_part *p)
+{
+    const struct fv_model *m = g->build->model;
+    const struct fv_site *site = &m->sites[m->site_ranks[p->site_rank].site];
+    uint32_t chain[FV_SECTION_CHAIN];
+    unsigned count;
+
+    fv_section_chain(g, p->set, chain, &count);
+    for (unsigned i = 0; i < count; i++) {
+        add_calls(function_of(g, chain[i], site->function), &p->sums);
+        add_calls(path_of(g, chain[i], site->function, site->node), &p->sums);
+        add_to_rank(fv_section_rank_of(g, chain[i], rank), &p->sums);
+    }
+}
+
+/* Once for "all", and for each set that is open. */
+void fv_section_read_cells(struct fv_section_gather *g, struct fv_build_file *f, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_CELLS);
+    const struct fv_model *m = g->build->model;
+    uint32_t all = fv_section_view_of(g, "all", 0, 0, true, false);
+    struct fv_section_rank *whole = fv_section_rank_of(g, all, rank);
+    const struct fv_cell_place *place;
+    struct fv_cell cell;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        if (!(place = fv_build_place(f, c.thread, c.index)))
+            continue;
+        struct fv_section_calls sums = { .function = "" };
+        const struct fv_cell_wait *wait = fv_build_cell_wait(f, c.thread, c.index);
+
+        memcpy(&cell, p, sizeof(cell));
+        add_cell(&sums, &cell);
+        add_calls(function_of(g, all, m->sites[m->site_ranks[place->site_rank].site].function), &sums);
+        add_to_rank(whole, &sums);
+        if (!cell.section || cell.section >= g->set_count)
+            continue;
+        struct fv_section_part *part = find_part(g, cell.section, place->site_rank);
+        add_calls(&part->sums, &sums);
+        part->calls += cell.calls;
+        part->time_s += fv_build_seconds(m, rank, cell.time_sum);
+        part->barriers |= cell.barriers > 0;
+        if (fv_build_alone(m, f, cell.comm))
+            part->alone += cell.calls;
+        if (wait) {
+            part->wait.wait_s += wait->wait_s;
+            part->wait.logged += wait->logged;
+            part->wait.guessed |= wait->guessed;
+        }
+    }
+    for (size_t i = 0; i < g->part_count; i++) {
+        judge_part(m, &g->part[i]);
+        add_part(g, rank, &g->part[i]);
+    }
+    g->part_count = 0;
+    fv_index_release(&g->parts);
+    g->parts = (struct fv_index){ 0 };
+}
+
+/* Of "all", calls and their waiting are those of the call sites. */
+void fv_section_add_all_sites(struct fv_section_gather *g)
+{
+    const struct fv_model *m = g->build->model;
+    uint32_t all = fv_section_view_of(g, "all", 0, 0, true, false);
+    size_t at = 0;
+
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        const struct fv_site_rank *s = &m->site_ranks[i];
+        struct fv_section_calls sums = {
+            .calls = s->time.calls, .time_s = s->time.sum, .wait_s = s->wait_s, .wait_kind = s->wait_kind
+        };
+
+        add_calls(function_of(g, all, m->sites[s->site].function), &sums);
+        for (size_t n = 0; n < g->out->rank_count; n++, at = at + 1 < g->out->rank_count ? at + 1 : 0)
+            if (g->out->ranks[at].section == all && g->out->ranks[at].rank == s->rank) {
+                add_to_rank(&g->out->ranks[at], &sums);
+                break;
+            }
+    }
+}
+/* ---- order ---- */
+
+static int by_calls_time(const void *a, const void *b)
+{
+    const struct fv_section_calls *x = a, *y = b;
+
+    if (x->time_s != y->time_s)
+        return x->time_s > y->time_s ? -1 : 1;
+    if (strcmp(x->function, y->function))
+        return strcmp(x->function, y->function);
+    return (x->node > y->node) - (x->node < y->node);
+}
+void fv_section_order_calls(struct fv_section_view *v)
+{
+    if (v->function_count)
+        qsort(v->functions, v->function_count, sizeof(*v->functions), by_calls_time);
+    if (v->path_count)
+        qsort(v->paths, v->path_count, sizeof(*v->paths), by_calls_time);
+}
+
+static int by_function_and_node(const void *a, const void *b)
+{
+    const struct fv_section_calls *x = a, *y = b;
+    int order = strcmp(x->function, y->function);
+
+    return order ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+void fv_section_fold(struct fv_section_view *s)
+{
+    s->path_count = fv_fold(s->paths, s->path_count, sizeof(*s->paths), by_function_and_node, add_calls);
+    if (s->path_count)
+        qsort(s->paths, s->path_count, sizeof(*s->paths), by_calls_time);
+}

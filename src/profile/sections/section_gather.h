@@ -1,0 +1,53 @@
+/* How sections are gathered from the rank files; shared by sections.c, section_calls.c and section_costs.c.
+ */
+#ifndef FV_SECTION_GATHER_H
+#define FV_SECTION_GATHER_H
+
+#include "profile/build.h"
+#include "profile/sections/sections.h"
+
+#define FV_SECTION_CHAIN 64u /* sections open at a time, at most */
+
+/* Calls of a rank at a call site, by set. */
+struct fv_section_part {
+    uint32_t set, site_rank; /* its key */
+    uint64_t calls, alone;
+    double time_s;
+    struct fv_cell_wait wait;
+    bool barriers;
+    struct fv_section_calls sums;
+};
+struct fv_section_gather {
+    struct fv_build *build;
+    struct fv_sections_view *out;
+    struct fv_index names, functions, paths, parts; /* parts: of the present file */
+    uint32_t *section;                              /* of the present file, by id; in out->items */
+    size_t section_count, section_room;
+    struct fv_section_set *sets;
+    size_t set_count, set_room;
+    struct fv_section_part *part;
+    size_t part_count, part_room;
+    size_t first_rank; /* of the present file, in out->ranks: "all", then the others */
+    size_t next_leaf;  /* of fv_model.costs */
+    bool locks;
+};
+/* Finds, or adds. Pointers and items move when others are added. */
+uint32_t fv_section_view_of(struct fv_section_gather *g, const char *name, int32_t number, int32_t level,
+                            bool whole, bool others);
+struct fv_section_rank *fv_section_rank_of(struct fv_section_gather *g, uint32_t section, uint32_t rank);
+/* The sections of a set of the present file, each once. */
+void fv_section_chain(const struct fv_section_gather *g, uint32_t set, uint32_t out[FV_SECTION_CHAIN],
+                      unsigned *count);
+
+/* section_calls.c */
+/* Of the present file: once for "all", and for each set that is open. */
+void fv_section_read_cells(struct fv_section_gather *g, struct fv_build_file *f, uint32_t rank);
+void fv_section_add_all_sites(struct fv_section_gather *g);
+/* By time, longest first. */
+void fv_section_order_calls(struct fv_section_view *v);
+
+/* section_costs.c: clock samples of the present file. */
+void fv_section_read_costs(struct fv_section_gather *g, uint32_t rank);
+void fv_section_order_costs(struct fv_section_view *v);
+
+#endif

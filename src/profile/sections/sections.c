@@ -1,0 +1,461 @@
+/* See sections.h. Names, times and counters of sections, and their sums over ranks. Calls inside are in
+ * section_calls.c, clock samples in section_costs.c. */
+#include "profile/sections/section_gather.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bucket b holds 2^(b-1) to 2^b - 1 bytes. What was counted over budget has no length: bucket 0. */
+unsigned fv_section_class(unsigned bucket)
+{
+    return !bucket ? FV_SECTION_CLASSES : bucket <= 12 ? 0 : bucket <= 16 ? 1 : bucket <= 20 ? 2 : 3;
+}
+/* ---- sums ---- */
+
+static void add_faults(struct fv_section_faults *to, const struct fv_section_faults *from)
+{
+    to->open += from->open;
+    to->unended += from->unended;
+    to->unbegun += from->unbegun;
+    to->elsewhere += from->elsewhere;
+    to->nested += from->nested;
+    to->overlapped += from->overlapped;
+}
+/* ---- sections of a file ---- */
+
+uint32_t fv_section_view_of(struct fv_section_gather *g, const char *name, int32_t number, int32_t level,
+                            bool whole, bool others)
+{
+    struct fv_sections_view *s = g->out;
+    uint64_t hash = fv_mix2(fv_mix2(fv_hash_bytes(name, strlen(name)), (uint32_t)number), whole);
+    struct fv_index_probe p = fv_index_probe(&g->names, hash);
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
+        if (s->items[i].number == number && s->items[i].whole == whole && s->items[i].others == others &&
+            !strcmp(s->items[i].name, name))
+            return i;
+    FV_GROW(s->items, s->room, s->count + 1);
+    s->items[s->count] = (struct fv_section_view){ .name = fv_arena_string(&g->build->model->arena, name),
+                                                   .number = number,
+                                                   .level = level,
+                                                   .whole = whole,
+                                                   .others = others };
+    fv_index_add(&g->names, hash, (uint32_t)s->count);
+    return (uint32_t)s->count++;
+}
+
+struct fv_section_rank *fv_section_rank_of(struct fv_section_gather *g, uint32_t section, uint32_t rank)
+{
+    struct fv_sections_view *s = g->out;
+
+    for (size_t i = g->first_rank; i < s->rank_count; i++)
+        if (s->ranks[i].section == section)
+            return &s->ranks[i];
+    FV_GROW(s->ranks, s->rank_room, s->rank_count + 1);
+    struct fv_section_rank *r = &s->ranks[s->rank_count++];
+    *r = (struct fv_section_rank){ .section = section, .rank = rank, .shortest_s = NAN, .longest_s = NAN };
+    return r;
+}
+
+static void read_names(struct fv_section_gather *g, const struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SECTIONS);
+    struct fv_section r;
+
+    g->section_count = g->set_count = 0;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        uint64_t id = c.index + 1; /* the reader bounds it */
+        char name[FV_SECTION_NAME];
+
+        memcpy(&r, p, sizeof(r));
+        memcpy(name, r.name, sizeof(name));
+        name[sizeof(name) - 1] = '\0';
+        FV_GROW(g->section, g->section_room, id + 1);
+        for (; g->section_count <= id; g->section_count++)
+            g->section[g->section_count] = FV_NONE;
+        g->section[id] = fv_section_view_of(g, name, r.number, r.level, false, r.flags & FV_SECTION_OTHERS);
+    }
+    c = fv_cursor(f->reader, FV_CHUNK_SECTION_SETS);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        uint64_t id = c.index + 1;
+
+        FV_GROW(g->sets, g->set_room, id + 1);
+        for (; g->set_count <= id; g->set_count++)
+            g->sets[g->set_count] = (struct fv_section_set){ 0 };
+        memcpy(&g->sets[id], p, sizeof(*g->sets));
+    }
+}
+
+/* The sections of a set, each once. */
+void fv_section_chain(const struct fv_section_gather *g, uint32_t set, uint32_t out[FV_SECTION_CHAIN],
+                      unsigned *count)
+{
+    *count = 0;
+    for (uint32_t next; set && set < g->set_count && *count < FV_SECTION_CHAIN; set = next) {
+        uint32_t id = g->sets[set].section;
+
+        next = g->sets[set].outer < set ? g->sets[set].outer : 0; /* else damaged: no cycles */
+        unsigned k = 0;
+        while (k < *count && id < g->section_count && out[k] != g->section[id])
+            k++;
+        if (k == *count && id < g->section_count && g->section[id] != FV_NONE)
+            out[(*count)++] = g->section[id];
+    }
+}
+/* ---- times ---- */
+
+static double difference(uint64_t now, uint64_t since)
+{
+    return now > since ? (double)(now - since) : 0;
+}
+
+static void add_usage(struct fv_section_rank *r, double user_ns, double system_ns, double faults,
+                      double switches)
+{
+    r->value[FV_SECTION_USER] += user_ns * 1e-9;
+    r->value[FV_SECTION_SYSTEM] += system_ns * 1e-9;
+    r->value[FV_SECTION_FAULTS] += faults;
+    r->value[FV_SECTION_SWITCHES] += switches;
+}
+
+static void no_usage(struct fv_section_rank *r)
+{
+    r->value[FV_SECTION_USER] = r->value[FV_SECTION_SYSTEM] = NAN;
+    r->value[FV_SECTION_FAULTS] = r->value[FV_SECTION_SWITCHES] = NAN;
+}
+
+static double sampled_s(const struct fv_section_gather *g, double samples)
+{
+    double rate = (double)g->build->model->samples.rate;
+
+    return rate > 0 ? samples / rate : NAN;
+}
+
+static struct fv_thread_record thread_of(const struct fv_build_file *f, uint32_t id)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_THREADS);
+    struct fv_thread_record t;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        if (t.id == id)
+            return t;
+    }
+    return (struct fv_thread_record){ 0 };
+}
+
+/* An instance that is open: until the rank's end, and what the thread's counters have become since. */
+static double add_open(struct fv_section_gather *g, struct fv_section_rank *r, const struct fv_build_file *f,
+                       uint32_t thread, const struct fv_section_times *t)
+{
+    const struct fv_model *m = g->build->model;
+    const struct fv_rank *rank = &m->ranks[r->rank];
+    struct fv_thread_record now = thread_of(f, thread);
+    double tick_s = fv_build_seconds(m, r->rank, 1u << 20) / (1u << 20);
+    double s = rank->end_s - fv_build_time(m, r->rank, t->opened);
+
+    s -= fmax(rank->paused_s - (double)t->paused * tick_s, 0);
+    r->count++;
+    r->faults.open++;
+    r->value[FV_SECTION_CALLS] += difference(now.calls, t->since.calls);
+    r->value[FV_SECTION_MPI] += difference(now.mpi_ticks, t->since.mpi_ticks) * tick_s;
+    r->value[FV_SECTION_LOCK] += difference(now.lock_ticks, t->since.lock_ticks) * tick_s;
+    r->value[FV_SECTION_SAMPLED] += sampled_s(g, difference(now.samples, t->since.samples));
+    return fmin(fmax(s, 0), rank->end_s - rank->begin_s);
+}
+
+/* Chan, Golub, LeVeque (1979), as for calls in model.c. */
+static void add_instances(struct fv_section_instances *to, const struct fv_section_instances *from)
+{
+    double a = (double)to->count, b = (double)from->count, delta = from->mean_s - to->mean_s;
+
+    if (!from->count)
+        return;
+    to->m2 += from->m2 + delta * delta * a * b / (a + b);
+    to->mean_s += delta * b / (a + b);
+    to->count += from->count;
+}
+
+/* Files of before have no deviation. Unequal instances have one. */
+static struct fv_section_instances instances_of(const struct fv_section_times *t, double tick_s)
+{
+    double range = (double)(t->ticks_max - t->ticks_min), count = (double)t->count;
+    bool known = isfinite(t->ticks_m2) && t->ticks_m2 >= 0 && t->ticks_m2 <= count * (range + 1) * (range + 1) &&
+                 (t->ticks_m2 > 0 || t->ticks_min == t->ticks_max);
+
+    return (struct fv_section_instances){ t->count, (double)t->ticks * tick_s / count,
+                                          known ? t->ticks_m2 * tick_s * tick_s : NAN };
+}
+
+static bool makes_sense(const struct fv_section_times *t)
+{
+    return !t->count || (t->ticks_min <= t->ticks_max && t->ticks_max <= t->ticks);
+}
+
+static void add_times(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank,
+                      uint32_t thread, const struct fv_section_times *t)
+{
+    const struct fv_model *m = g->build->model;
+    double tick_s = fv_build_seconds(m, rank, 1u << 20) / (1u << 20), s = (double)t->ticks * tick_s;
+    struct fv_section_rank *r;
+
+    if (t->section >= g->section_count || g->section[t->section] == FV_NONE || !makes_sense(t))
+        return;
+    r = fv_section_rank_of(g, g->section[t->section], rank);
+    add_faults(&r->faults, &(struct fv_section_faults){ .unended = t->unended,
+                                                        .unbegun = t->unbegun,
+                                                        .elsewhere = t->elsewhere,
+                                                        .nested = t->nested,
+                                                        .overlapped = t->overlapped });
+    if (!t->count && !t->opened)
+        return;
+    r->threads++;
+    r->count += t->count;
+    r->value[FV_SECTION_CALLS] += (double)t->sum.calls;
+    r->value[FV_SECTION_MPI] += (double)t->sum.mpi_ticks * tick_s;
+    r->value[FV_SECTION_LOCK] += g->locks ? (double)t->sum.lock_ticks * tick_s : NAN;
+    r->value[FV_SECTION_SAMPLED] += sampled_s(g, (double)t->sum.samples);
+    if (t->measured == 1 && !t->opened)
+        add_usage(r, (double)t->sum.usage.user_ns, (double)t->sum.usage.system_ns,
+                  (double)t->sum.usage.faults, (double)t->sum.usage.switches);
+    else
+        no_usage(r); /* of what is open nobody knows */
+    if (t->count) {
+        r->shortest_s = fmin(r->shortest_s, (double)t->ticks_min * tick_s);
+        r->longest_s = fmax(r->longest_s, (double)t->ticks_max * tick_s);
+        const struct fv_section_instances instances = instances_of(t, tick_s);
+        add_instances(&r->instances, &instances);
+    }
+    if (t->opened)
+        s += add_open(g, r, f, thread, t);
+    r->value[FV_SECTION_THREADS_TIME] += s;
+    r->value[FV_SECTION_ELAPSED] = fmax(r->value[FV_SECTION_ELAPSED], s);
+}
+
+static void read_times(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SECTION_TIMES);
+    struct fv_section_losses *sum = &g->out->losses, l;
+    struct fv_section_times t;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        add_times(g, f, rank, c.thread, &t);
+    }
+    c = fv_cursor(f->reader, FV_CHUNK_SECTION_LOSSES);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&l, p, sizeof(l));
+        sum->above_level += l.above_level;
+        sum->too_deep += l.too_deep;
+        sum->sets += l.sets;
+        sum->others += l.others;
+        sum->interrupted += l.interrupted;
+        sum->unmeasured += l.unmeasured;
+        sum->untraced += l.untraced;
+    }
+}
+
+/* The whole program on a rank. Its usage is known until the last look at it: NAN where that was long before
+ * its end. */
+static void add_whole(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank)
+{
+    const struct fv_model *m = g->build->model;
+    const struct fv_rank *k = &m->ranks[rank];
+    const struct fv_file_header *h = f->header;
+    struct fv_section_rank *r = fv_section_rank_of(g, fv_section_view_of(g, "all", 0, 0, true, false), rank);
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_THREADS);
+    struct fv_thread_record t;
+    double samples = 0, lock_ticks = 0;
+
+    r->count = 1;
+    r->threads = k->threads;
+    r->value[FV_SECTION_ELAPSED] = k->app_time_s;
+    if (!h->usage_ticks ||
+        h->usage_ticks < h->end_ticks - (h->end_ticks ? h->end_ticks - h->begin_ticks : 0) / 100 ||
+        !h->end_ticks)
+        no_usage(r);
+    else
+        add_usage(r, difference(h->usage_last.user_ns, h->usage_first.user_ns),
+                  difference(h->usage_last.system_ns, h->usage_first.system_ns),
+                  difference(h->usage_last.faults, h->usage_first.faults),
+                  difference(h->usage_last.switches, h->usage_first.switches));
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        samples += (double)t.samples;
+        lock_ticks += (double)t.lock_ticks;
+        r->value[FV_SECTION_CALLS] += (double)t.calls;
+    }
+    for (uint32_t i = 0; i < k->threads; i++) {
+        r->value[FV_SECTION_MPI] += m->threads[k->first_thread + i].mpi_time_s;
+        r->value[FV_SECTION_THREADS_TIME] += k->app_time_s;
+    }
+    r->value[FV_SECTION_SAMPLED] = sampled_s(g, samples);
+    r->value[FV_SECTION_LOCK] =
+        g->locks ? lock_ticks * fv_build_seconds(m, rank, 1u << 20) / (1u << 20) : NAN;
+    r->shortest_s = r->longest_s = k->app_time_s;
+    r->instances = (struct fv_section_instances){ 1, k->app_time_s, 0 };
+}
+/* ---- over the ranks ---- */
+
+static int by_section_and_rank(const void *a, const void *b)
+{
+    const struct fv_section_rank *x = a, *y = b;
+
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+static int by_elapsed(const void *a, const void *b)
+{
+    const struct fv_section_view *x = a, *y = b;
+    double of_x = x->value[FV_SECTION_ELAPSED].sum, of_y = y->value[FV_SECTION_ELAPSED].sum;
+
+    if (x->whole != y->whole)
+        return x->whole ? -1 : 1;
+    if (isfinite(of_x) && isfinite(of_y) && of_x != of_y)
+        return of_x > of_y ? -1 : 1;
+    if (isfinite(of_x) != isfinite(of_y))
+        return isfinite(of_x) ? -1 : 1;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+static struct fv_section_spread spread(const struct fv_section_rank *ranks, size_t count, unsigned value)
+{
+    struct fv_section_spread s = { .min = INFINITY, .max = -INFINITY };
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double v = ranks[i].value[value];
+
+        if (!ranks[i].count || !isfinite(v))
+            continue;
+        n++;
+        s.sum += v;
+        s.min = fmin(s.min, v);
+        if (v > s.max) {
+            s.max = v;
+            s.max_rank = ranks[i].rank;
+        }
+    }
+    if (!n)
+        return (struct fv_section_spread){ NAN, NAN, NAN, NAN, FV_NONE };
+    s.mean = s.sum / (double)n;
+    return s;
+}
+
+static void sum_section(struct fv_section_view *v, const struct fv_section_rank *ranks, size_t count)
+{
+    v->shortest_s = v->longest_s = NAN;
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_section_rank *r = &ranks[i];
+
+        v->ranks++;
+        v->threads += r->threads;
+        v->count += r->count;
+        v->shortest_s = fmin(v->shortest_s, r->shortest_s);
+        v->longest_s = fmax(v->longest_s, r->longest_s);
+        add_instances(&v->instances, &r->instances);
+        if (r->value[FV_SECTION_CALLS] > 0)
+            v->wait_kinds |= (uint8_t)(1u << r->wait_kind);
+        add_faults(&v->faults, &r->faults);
+    }
+    v->wait_kind = (uint8_t)fv_wait_kind_of(v->wait_kinds);
+    for (unsigned i = 0; i < FV_SECTION_VALUES; i++)
+        v->value[i] = spread(ranks, count, i);
+    fv_section_order_calls(v);
+    fv_section_order_costs(v);
+}
+
+static void finish(struct fv_section_gather *g)
+{
+    struct fv_sections_view *s = g->out;
+
+    for (size_t i = 0; i < s->rank_count; i++) /* calls, of which no waiting is known */
+        if (s->ranks[i].wait_kind == FV_WAIT_UNKNOWN && s->ranks[i].wait_kinds)
+            s->ranks[i].value[FV_SECTION_WAIT] = NAN;
+    qsort(s->ranks, s->rank_count, sizeof(*s->ranks), by_section_and_rank);
+    for (size_t i = 0, next; i < s->rank_count; i = next) {
+        struct fv_section_view *v = &s->items[s->ranks[i].section];
+
+        for (next = i; next < s->rank_count && s->ranks[next].section == s->ranks[i].section;)
+            next++;
+        v->first = (uint32_t)i;
+        sum_section(v, &s->ranks[i], next - i);
+    }
+    qsort(s->items, s->count, sizeof(*s->items), by_elapsed);
+    for (uint32_t k = 0; k < s->count; k++)
+        for (uint32_t i = 0; i < s->items[k].ranks; i++)
+            s->ranks[s->items[k].first + i].section = k;
+}
+
+/* Does any rank tell of locks? */
+static bool has_locks(const struct fv_build *b)
+{
+    for (size_t i = 0; i < b->model->rank_count; i++) {
+        size_t count;
+        const struct fv_chunk *chunk = fv_reader_chunks(b->files[i].reader, &count);
+
+        for (size_t k = 0; k < count; k++)
+            if (chunk[k].type == FV_CHUNK_SYNC_THREAD)
+                return true;
+    }
+    return false;
+}
+
+static void *begin_sections(struct fv_build *b)
+{
+    struct fv_section_gather *g = fv_xcalloc(1, sizeof(*g));
+
+    g->build = b;
+    g->out = &b->model->sections;
+    g->locks = has_locks(b);
+    return g;
+}
+
+static void read_sections(struct fv_build *b, void *state, uint32_t rank)
+{
+    struct fv_section_gather *g = state;
+    struct fv_build_file *f = &b->files[rank];
+
+    g->first_rank = g->out->rank_count;
+    add_whole(g, f, rank);
+    read_names(g, f);
+    read_times(g, f, rank);
+    fv_section_read_cells(g, f, rank);
+    fv_section_read_costs(g, rank);
+}
+
+static void finish_sections(struct fv_build *b, void *state)
+{
+    struct fv_section_gather *g = state;
+    (void)b;
+
+    fv_section_add_all_sites(g);
+    finish(g);
+    free(g->section);
+    free(g->sets);
+    free(g->part);
+    fv_index_release(&g->names);
+    fv_index_release(&g->functions);
+    fv_index_release(&g->paths);
+    fv_index_release(&g->parts);
+    free(g);
+}
+
+const struct fv_track fv_track_sections = {
+    "sections", FV_VISIT_REST, { 0 }, begin_sections, read_sections, finish_sections,
+};
+
+void fv_sections_release(struct fv_sections_view *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        free(s->items[i].functions);
+        free(s->items[i].paths);
+        free(s->items[i].costs);
+    }
+    free(s->items);
+    free(s->ranks);
+    *s = (struct fv_sections_view){ 0 };
+}

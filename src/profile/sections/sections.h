@@ -1,0 +1,113 @@
+/* Sections that the program marks itself (fvmpi.h), and the whole program as section "all": what each rank
+ * did in them. A rank's elapsed time is that of its thread that was longest in the section; everything else
+ * is summed over its threads. */
+#ifndef FV_REPORT_SECTIONS_H
+#define FV_REPORT_SECTIONS_H
+
+#include "profile/samples/costs.h"
+#include "trace/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Message lengths as users of vendors' profilers know them: below 4 KiB, 64 KiB, 1 MiB, and above. */
+#define FV_SECTION_CLASSES 4
+/* Of a cell's size bucket. FV_SECTION_CLASSES: not known, of calls over budget. */
+unsigned fv_section_class(unsigned size_bucket);
+
+enum fv_section_value {
+    FV_SECTION_ELAPSED, /* seconds */
+    FV_SECTION_USER,
+    FV_SECTION_SYSTEM,
+    FV_SECTION_MPI,
+    FV_SECTION_WAIT,
+    FV_SECTION_LOCK,
+    FV_SECTION_SAMPLED,      /* seconds of CPU time, by clock samples */
+    FV_SECTION_THREADS_TIME, /* elapsed, summed over threads */
+    FV_SECTION_CALLS,        /* counts */
+    FV_SECTION_FAULTS,
+    FV_SECTION_SWITCHES,
+    FV_SECTION_SENT, /* messages, by class */
+    FV_SECTION_RECEIVED = FV_SECTION_SENT + FV_SECTION_CLASSES,
+    FV_SECTION_VALUES = FV_SECTION_RECEIVED + FV_SECTION_CLASSES
+};
+
+/* What went wrong, or may have. */
+struct fv_section_faults {
+    uint64_t open;       /* begun, and not ended when the rank ended */
+    uint64_t unended;    /* ended by the end of their thread */
+    uint64_t unbegun;    /* ends without a begin */
+    uint64_t elsewhere;  /* ends on another thread than the begin's */
+    uint64_t nested;     /* begins within the same section: no fault, measured once */
+    uint64_t overlapped; /* ends before that of a section begun later: no fault */
+};
+
+/* Instances that ended: their number, their mean time, and the sum of squared deviations of it, NAN: not
+ * recorded. */
+struct fv_section_instances {
+    uint64_t count;
+    double mean_s, m2;
+};
+
+struct fv_section_rank {
+    uint32_t section, rank; /* rank: in fv_model.ranks */
+    uint32_t threads;
+    uint64_t count;                  /* instances: those that are open, too */
+    double shortest_s, longest_s;    /* instance that ended; NAN: none did */
+    struct fv_section_instances instances;
+    double value[FV_SECTION_VALUES]; /* NAN: not measured */
+    uint8_t wait_kind;               /* enum fv_wait_kind */
+    uint8_t wait_kinds;              /* of its calls: fv_wait_kind_of() */
+    struct fv_section_faults faults;
+};
+
+/* Over the ranks that were in the section and measured the value; NAN: none did. */
+struct fv_section_spread {
+    double sum, mean, min, max;
+    uint32_t max_rank; /* in fv_model.ranks */
+};
+
+/* MPI calls within a section: of a function, or of a call path. */
+struct fv_section_calls {
+    const char *function;
+    uint32_t node; /* of paths */
+    uint64_t calls;
+    double time_s, wait_s;
+    uint8_t wait_kind, wait_kinds;
+    uint64_t bytes_sent, bytes_received;
+    uint64_t sent[FV_SECTION_CLASSES + 1], received[FV_SECTION_CLASSES + 1]; /* the last: length not known */
+};
+
+struct fv_section_view {
+    const char *name;
+    int32_t number, level;
+    bool whole;            /* "all" */
+    bool others;           /* stands for those beyond the limit */
+    uint32_t first, ranks; /* its part of fv_sections_view.ranks, by rank */
+    uint32_t threads;
+    uint64_t count;
+    double shortest_s, longest_s;
+    struct fv_section_instances instances;
+    struct fv_section_spread value[FV_SECTION_VALUES];
+    uint8_t wait_kind, wait_kinds;
+    struct fv_section_faults faults;
+    struct fv_section_calls *functions, *paths; /* by time, longest first; "all" has no paths */
+    size_t function_count, function_room, path_count, path_room;
+    struct fv_cost_leaf *costs; /* clock samples; of "all" there are none here: see fv_model.costs */
+    size_t cost_count, cost_room;
+};
+
+struct fv_sections_view {
+    struct fv_section_view *items; /* "all", then by elapsed time of all ranks, longest first */
+    size_t count, room;
+    struct fv_section_rank *ranks;
+    size_t rank_count, rank_room;
+    struct fv_section_losses losses; /* of all ranks */
+};
+/* When nodes of paths have changed: paths that have become equal are added up. */
+void fv_section_fold(struct fv_section_view *section);
+/* Are there clock samples in any of them? */
+bool fv_sections_are_sampled(const struct fv_sections_view *sections);
+void fv_sections_release(struct fv_sections_view *sections);
+
+#endif

@@ -1,0 +1,545 @@
+/* What the program did in its sections: relations sections, sections_lost. */
+#include "profile/samples/costs_relations.h"
+
+#include <math.h>
+
+static const struct fv_sections_view *sections_of(const void *subject)
+{
+    return &fv_tables_model(subject)->sections;
+}
+
+/* A count that is kept as a double; null where it is not known. */
+static void get_counted(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    double number = *(const double *)(const void *)((const char *)row + c->offset);
+
+    v->null = !(number >= 0 && number < 1e18);
+    v->whole = v->null ? 0 : (uint64_t)number;
+}
+#define COUNTED(S, m) FV_GET(FV_TYPE_WHOLE, get_counted), .flags = FV_NULLABLE, .offset = offsetof(S, m)
+
+/* Of the waiting at `offset`. Where there are no calls it is known to be none. */
+static void get_wait_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    double wait_s = *(const double *)(const void *)((const char *)row + c->offset);
+    uint8_t kind = *(const uint8_t *)((const char *)row + c->argument);
+
+    v->text = isfinite(wait_s) ? fv_wait_kind_words[kind == FV_WAIT_ESTIMATE] : NULL;
+}
+#define KIND_COLUMN(of, S, m)                                                                                \
+    {                                                                                                        \
+        "wait_kind", "kind", "", "How well " of " is known; null: it is not.",                               \
+            FV_GET(FV_TYPE_TEXT, get_wait_kind), .flags = FV_NULLABLE, .offset = offsetof(S, m),             \
+            .argument = offsetof(S, wait_kind), .words = fv_wait_kind_words                                  \
+    }
+
+static const struct fv_column_def section_outer[] = {
+    FV_ID_COLUMN("section_id", sections.items, "Index in sections, from 0."),
+    { "section", "section", "", "The section's name.", FV_FIELD(struct fv_section_view, name) },
+    { "number", "no.", "", "Its number.", FV_FIELD(struct fv_section_view, number) },
+};
+
+#define FAULT_COLUMNS(S)                                                                                     \
+    { "unbalanced.open_at_end", "open", "", "Instances that had not ended when the rank ended.",             \
+      FV_FIELD(S, faults.open) },                                                                            \
+        { "unbalanced.ended_by_thread_end", "unended", "", "Instances that the end of their thread ended.",  \
+          FV_FIELD(S, faults.unended) },                                                                     \
+        { "unbalanced.ends_without_begin", "unbegun", "", "Ends without a begin on any thread.",             \
+          FV_FIELD(S, faults.unbegun) },                                                                     \
+        { "unbalanced.ends_on_another_thread", "elsewhere", "", "Ends on another thread than the begin.",    \
+          FV_FIELD(S, faults.elsewhere) },                                                                   \
+        { "unbalanced.nested_in_itself", "nested", "", "Begins within an instance, which is no fault.",      \
+          FV_FIELD(S, faults.nested) },                                                                      \
+    {                                                                                                        \
+        "unbalanced.overlapped", "overlapped", "",                                                           \
+            "Ends while a section was open that had begun later, which is no fault.",                        \
+            FV_FIELD(S, faults.overlapped)                                                                   \
+    }
+
+/* What the values of a section mean, of each rank and over all. */
+#define ELAPSED_DOC                                                                                          \
+    "Time of the thread that was longest in it. An instance that was open when the rank ended counts until " \
+    "then. Pauses are left out."
+#define CPU_DOC                                                                                              \
+    "; pauses included. Null with --section-cpu=0, and of a section that was open at the end; of the whole " \
+    "program that of all threads, null where the process was killed."
+#define WAIT_DOC                                                                                             \
+    "Waiting in its MPI calls. Exact where the wait log or the trace tells it, of each section by itself; "  \
+    "an estimate also where a call site is in several sections and only the sum of its waiting is known, "   \
+    "which is parted by time. Null: not known."
+#define MESSAGE_DOC(verb, sizes) "Messages, or collective calls, that " verb " " sizes "."
+#define RECEIVED_DOC(sizes)                                                                                  \
+    "Messages, or collective calls, that received " sizes                                                    \
+    ". What a request receives belongs to the section that posted it."
+
+/* Of the instances, struct fv_section_instances at `offset`: their mean, or with an argument the deviation. */
+static void get_instances(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_section_instances *of = (const void *)((const char *)row + c->offset);
+
+    v->real = !of->count ? NAN : c->argument ? sqrt(of->m2 / (double)of->count) : of->mean_s;
+}
+#define INSTANCE_COLUMNS(g, S)                                                                               \
+    { g "min_s", "shortest", "s", "The shortest instance that ended.", FV_FIELD(S, shortest_s),              \
+      .flags = FV_NULLABLE },                                                                                \
+        { g "max_s", "longest", "s", "The longest.", FV_FIELD(S, longest_s), .flags = FV_NULLABLE },         \
+        { g "mean_s",                                                                                        \
+          "mean instance",                                                                                   \
+          "s",                                                                                               \
+          "The mean of the instances that ended, of all threads.",                                           \
+          FV_GET(FV_TYPE_REAL, get_instances),                                                               \
+          .flags = FV_NULLABLE,                                                                              \
+          .offset = offsetof(S, instances) },                                                                \
+    {                                                                                                        \
+        g "stddev_s", "stddev", "s",                                                                         \
+            "Their standard deviation (of the population); null: recorded by an older fvmpi.",               \
+            FV_GET(FV_TYPE_REAL, get_instances),                                                             \
+            .flags = FV_NULLABLE, .offset = offsetof(S, instances), .argument = 1                            \
+    }
+
+/* ---- by rank ---- */
+
+#define RANK_S(k, t, which, more, d)                                                                         \
+    {                                                                                                        \
+        k, t, "s", d, FV_FIELD(struct fv_section_rank, value[which]), .flags = FV_NULLABLE | (more)          \
+    }
+#define RANK_N(k, t, which, d)                                                                               \
+    {                                                                                                        \
+        k, t, "", d, COUNTED(struct fv_section_rank, value[which])                                           \
+    }
+static const struct fv_column_def rank_columns[] = {
+    FV_RANK_COLUMN(struct fv_section_rank, rank, "rank", "rank", "A rank that was in it."),
+    { "count", "count", "", "Instances, those that are still open included.",
+      FV_FIELD(struct fv_section_rank, count) },
+    { "thread_count", "threads", "", "Threads that were in it.", FV_FIELD(struct fv_section_rank, threads) },
+    INSTANCE_COLUMNS("instance_", struct fv_section_rank),
+    RANK_S("elapsed_s", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),
+    RANK_S("thread_time_s", "thread time", FV_SECTION_THREADS_TIME, 0, "The same, summed over its threads."),
+    RANK_S("user_time_s", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC),
+    RANK_S("system_time_s", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel; likewise."),
+    RANK_S("mpi_time_s", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."),
+    RANK_S("wait_s", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC),
+    KIND_COLUMN("wait_s", struct fv_section_rank, value[FV_SECTION_WAIT]),
+    RANK_S("lock_wait_s", "lock wait", FV_SECTION_LOCK, 0,
+           "Waiting for locks and barriers of threads; null without --threads."),
+    RANK_S("sampled_cpu_s", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE,
+           "CPU time by clock samples; null without --sample."),
+    RANK_N("mpi_call_count", "MPI calls", FV_SECTION_CALLS, "MPI calls that ended in it."),
+    RANK_N("fault_count", "faults", FV_SECTION_FAULTS, "Page faults, minor and major; null as user_time_s."),
+    RANK_N("switch_count", "switches", FV_SECTION_SWITCHES,
+           "Context switches, voluntary and not; null as user_time_s."),
+    RANK_N("sent_below_4k_count", "sent <4k", FV_SECTION_SENT,
+           MESSAGE_DOC("sent", "less than 4 KiB, but not nothing")),
+    RANK_N("sent_below_64k_count", "sent <64k", FV_SECTION_SENT + 1, MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),
+    RANK_N("sent_below_1m_count", "sent <1m", FV_SECTION_SENT + 2, MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),
+    RANK_N("sent_1m_and_above_count", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")),
+    RANK_N("received_below_4k_count", "recv <4k", FV_SECTION_RECEIVED,
+           RECEIVED_DOC("less than 4 KiB, but not nothing")),
+    RANK_N("received_below_64k_count", "recv <64k", FV_SECTION_RECEIVED + 1,
+           RECEIVED_DOC("4 KiB to less than 64 KiB")),
+    RANK_N("received_below_1m_count", "recv <1m", FV_SECTION_RECEIVED + 2, RECEIVED_DOC("64 KiB to less than 1 MiB")),
+    RANK_N("received_1m_and_above_count", "recv >=1m", FV_SECTION_RECEIVED + 3,
+           RECEIVED_DOC("1 MiB or more")),
+    FAULT_COLUMNS(struct fv_section_rank),
+};
+
+static const struct fv_relation ranks = {
+    .name = "sections_by_rank",
+    .key = "per_rank",
+    .title = "Sections by rank",
+    .doc = "The section on each rank that was in it, by rank; summed over the rank's threads, but for elapsed_s.",
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(rank_columns),
+    FV_OUTER(section_outer),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, sections.ranks, struct fv_section_view, first, ranks),
+};
+
+/* ---- MPI calls ---- */
+
+#define MESSAGES(k, t, m, d)                                                                                 \
+    {                                                                                                        \
+        k, t, "", d, FV_FIELD(struct fv_section_calls, m)                                                    \
+    }
+static void get_unclassified(void *subject, const void *row, const struct fv_column_def *c,
+                             struct fv_value *v)
+{
+    const struct fv_section_calls *calls = row;
+
+    v->whole = calls->sent[FV_SECTION_CLASSES] + calls->received[FV_SECTION_CLASSES];
+}
+
+#define CALLS_COLUMNS                                                                                        \
+    { "count", "calls", "", "Calls that ended in the section.", FV_FIELD(struct fv_section_calls, calls) },  \
+        { "time_s", "time", "s", "Their time.", FV_FIELD(struct fv_section_calls, time_s) },                 \
+        FV_WAIT_COLUMNS(struct fv_section_calls, WAIT_DOC),                                                  \
+        { "bytes_sent", "sent", "bytes", "Bytes sent.", FV_FIELD(struct fv_section_calls, bytes_sent) },     \
+        { "bytes_received", "received", "bytes", "Bytes received.",                                          \
+          FV_FIELD(struct fv_section_calls, bytes_received) },                                               \
+        MESSAGES("sent_below_4k_count", "sent <4k", sent[0],                                                 \
+                 MESSAGE_DOC("sent", "less than 4 KiB, but not nothing")),                                   \
+        MESSAGES("sent_below_64k_count", "sent <64k", sent[1], MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),     \
+        MESSAGES("sent_below_1m_count", "sent <1m", sent[2], MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),        \
+        MESSAGES("sent_1m_and_above_count", "sent >=1m", sent[3], MESSAGE_DOC("sent", "1 MiB or more")),     \
+        MESSAGES("received_below_4k_count", "recv <4k", received[0],                                         \
+                 RECEIVED_DOC("less than 4 KiB, but not nothing")),                                          \
+        MESSAGES("received_below_64k_count", "recv <64k", received[1], RECEIVED_DOC("4 KiB to less than 64 KiB")),    \
+        MESSAGES("received_below_1m_count", "recv <1m", received[2], RECEIVED_DOC("64 KiB to less than 1 MiB")),       \
+        MESSAGES("received_1m_and_above_count", "recv >=1m", received[3], RECEIVED_DOC("1 MiB or more")),    \
+    {                                                                                                        \
+        "unclassified_count", "unclassified", "",                                                            \
+            "Messages of unknown length: --profile-max was used up.",                                        \
+            FV_GET(FV_TYPE_WHOLE, get_unclassified)                                                          \
+    }
+
+static const struct fv_column_def function_columns[] = {
+    { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_section_calls, function) },
+    CALLS_COLUMNS,
+};
+static const struct fv_relation functions = {
+    .name = "section_functions",
+    .key = "mpi_calls_by_function",
+    .title = "MPI functions of sections",
+    .doc = "MPI calls of the section by function, by time, longest first.",
+    FV_COLUMNS(function_columns),
+    FV_OUTER(section_outer),
+    FV_ITEMS(struct fv_section_view, functions, function_count),
+};
+
+static const struct fv_column_def callpath_columns[] = {
+    { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_section_calls, function) },
+    FV_PATH_COLUMNS(struct fv_section_calls, node),
+    CALLS_COLUMNS,
+};
+static const struct fv_relation callpaths = {
+    .name = "section_callpaths",
+    .key = "callpaths",
+    .title = "Call paths of sections",
+    .doc = "The same by call path; empty for the whole program, whose they are in callsites.",
+    FV_COLUMNS(callpath_columns),
+    FV_OUTER(section_outer),
+    FV_ITEMS(struct fv_section_view, paths, path_count),
+};
+
+/* ---- clock samples ---- */
+
+/* The first of a section's procedures in section_parts, which are by section. */
+static size_t first_part(const struct fv_cost_profile *c, size_t section)
+{
+    size_t low = 0, high = c->section_part_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (c->section_parts[middle].owner < section)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static size_t number_of(const void *subject, const void *section)
+{
+    return (size_t)((const struct fv_section_view *)section - sections_of(subject)->items);
+}
+
+static size_t procedure_count(void *subject, const void *parent)
+{
+    const struct fv_cost_profile *c = ((const struct fv_tables *)subject)->profile->costs;
+    size_t section = number_of(subject, parent);
+
+    return first_part(c, section + 1) - first_part(c, section);
+}
+
+static const void *procedure_at(void *subject, const void *parent, size_t i)
+{
+    const struct fv_cost_profile *c = ((const struct fv_tables *)subject)->profile->costs;
+
+    return &c->section_parts[first_part(c, number_of(subject, parent)) + i];
+}
+
+static const struct fv_cost_procedure *procedure_of(const void *subject, const void *row)
+{
+    return &((const struct fv_tables *)subject)
+                ->profile->costs->procedures[((const struct fv_cost_part *)row)->procedure];
+}
+
+static void get_procedure(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = procedure_of(subject, row)->name;
+}
+
+static void get_module(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    fv_get_module(subject, procedure_of(subject, row), c, v);
+}
+
+static void get_section_share(void *subject, const void *row, const struct fv_column_def *c,
+                              struct fv_value *v)
+{
+    const struct fv_section_view *s = &sections_of(subject)->items[((const struct fv_cost_part *)row)->owner];
+    double sampled_s = s->value[FV_SECTION_SAMPLED].sum;
+
+    fv_get_cost_s(subject, row, c, v);
+    v->real = sampled_s > 0 ? v->real / sampled_s : NAN;
+}
+#define SECTION_SHARE(k, t, which, d)                                                                        \
+    {                                                                                                        \
+        k, t, "share", d, FV_GET(FV_TYPE_REAL, get_section_share),                                           \
+            .flags = FV_FLAT | FV_NULLABLE | FV_ESTIMATE | FV_BLANK,                                         \
+            .offset = offsetof(struct fv_cost_part, sum.which.ticks), .argument = FV_COST_SECONDS            \
+    }
+
+static const struct fv_column_def procedure_columns[] = {
+    { "procedure_id", "procedure id", "id", "Index in costs.procedures.",
+      FV_FIELD(struct fv_cost_part, procedure) },
+    { "procedure", "procedure", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_procedure), .flags = FV_NAME },
+    { "module", "module", "", "Path of the executable or library; null: not known.",
+      FV_GET(FV_TYPE_TEXT, get_module), .flags = FV_NULLABLE,
+      .argument = offsetof(struct fv_cost_procedure, module) },
+    FV_COST_BOTH_COLUMNS(struct fv_cost_part, sum),
+    SECTION_SHARE("exclusive_share", "self", self, "exclusive_ticks of the section's clock samples."),
+    SECTION_SHARE("inclusive_share", "total", total, "inclusive_ticks of them."),
+    FV_COST_PART_COLUMNS(struct fv_cost_part, sum),
+};
+static const struct fv_relation procedures = {
+    .recorded_by = "fvmpi run --sample",
+    .name = "section_procedures",
+    .key = "sampled_procedures",
+    .title = "CPU time of sections by procedure",
+    .doc = "The section's clock samples by procedure, by exclusive ticks, largest first; empty without "
+           "--sample, "
+           "and for the whole program, whose they are in costs.",
+    .shown = "section number procedure" FV_COST_SHOWN,
+    FV_COLUMNS(procedure_columns),
+    FV_OUTER(section_outer),
+    .count = procedure_count,
+    .row = procedure_at,
+};
+
+struct costpath {
+    uint32_t node;
+    uint64_t ticks, mpi_ticks;
+};
+
+static size_t costpath_count(void *subject, const void *parent)
+{
+    return ((const struct fv_section_view *)parent)->cost_count;
+}
+
+/* Threads stand together, as leaves are by node: one row for all. */
+static const void *costpath_at(void *subject, const void *parent, size_t i)
+{
+    const struct fv_section_view *s = parent;
+    const struct fv_cost_leaf *leaf = &s->costs[i];
+    struct costpath *row = (void *)((struct fv_tables *)subject)->row;
+
+    if (i && leaf[-1].node == leaf->node)
+        return NULL;
+    *row = (struct costpath){ .node = leaf->node };
+    for (; i < s->cost_count && s->costs[i].node == row->node; i++) {
+        row->ticks += s->costs[i].ticks;
+        row->mpi_ticks += s->costs[i].in_mpi;
+    }
+    return row;
+}
+
+static const struct fv_column_def costpath_columns[] = {
+    FV_PATH_COLUMNS(struct costpath, node),
+    FV_TICKS_COLUMN("ticks", "ticks", "Clock samples whose innermost frame is the path's.", struct costpath,
+                    ticks),
+    FV_TICKS_S_COLUMN("time_s", "CPU", "The CPU time that they stand for.", struct costpath, ticks,
+                      FV_COST_SECONDS, 0),
+    FV_TICKS_COLUMN("mpi_ticks", "MPI", "The ticks of them in MPI calls.", struct costpath, mpi_ticks),
+};
+static const struct fv_relation costpaths = {
+    .recorded_by = "fvmpi run --sample",
+    .name = "section_costpaths",
+    .key = "costpaths",
+    .title = "CPU time of sections by call path",
+    .doc = "The section's clock samples by call path; empty without --sample, and for the whole program.",
+    FV_COLUMNS(costpath_columns),
+    FV_OUTER(section_outer),
+    .count = costpath_count,
+    .row = costpath_at,
+};
+
+/* ---- sections ---- */
+
+static void get_max_rank(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_section_spread *spread = (const void *)((const char *)row + c->offset);
+
+    v->null = !isfinite(spread->max);
+    v->number = v->null ? 0 : fv_tables_model(subject)->ranks[spread->max_rank].world_rank;
+}
+
+static void get_imbalance(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_section_spread *elapsed = &((const struct fv_section_view *)row)->value[FV_SECTION_ELAPSED];
+
+    v->real = elapsed->max > 0 ? 1 - elapsed->mean / elapsed->max : NAN;
+}
+
+#define OVER_RANKS_DOC " Over the ranks that were in it and have it: the sum."
+#define SPREAD_REAL(k, t, u, which, m, more, d)                                                              \
+    {                                                                                                        \
+        k, t, u, d, FV_FIELD(struct fv_section_view, value[which].m), .flags = FV_NULLABLE | (more)          \
+    }
+#define SPREAD_WHOLE(k, t, which, m, d)                                                                      \
+    {                                                                                                        \
+        k, t, "", d, COUNTED(struct fv_section_view, value[which].m)                                         \
+    }
+#define SPREAD_RANK(g, t, which)                                                                             \
+    {                                                                                                        \
+        g ".max_rank", t " max rank", "", "That rank.", FV_GET(FV_TYPE_NUMBER, get_max_rank),                \
+            .flags = FV_NULLABLE, .offset = offsetof(struct fv_section_view, value[which])                   \
+    }
+#define SPREAD_S(g, t, which, more, d)                                                                       \
+    SPREAD_REAL(g ".sum_s", t " sum", "s", which, sum, more, d OVER_RANKS_DOC),                              \
+        SPREAD_REAL(g ".mean_s", t, "s", which, mean, more, "The mean of these ranks."),                     \
+        SPREAD_REAL(g ".min_s", "min", "s", which, min, more, "That of the rank with least."),               \
+        SPREAD_REAL(g ".max_s", "max", "s", which, max, more, "That of the rank with most."),                \
+        SPREAD_RANK(g, t, which)
+#define SPREAD_N(g, t, which, d)                                                                             \
+    SPREAD_WHOLE(g ".sum", t, which, sum, d OVER_RANKS_DOC),                                                 \
+        SPREAD_REAL(g ".mean", t " mean", "", which, mean, 0, "The mean of these ranks."),                   \
+        SPREAD_WHOLE(g ".min", t " min", which, min, "That of the rank with least."),                        \
+        SPREAD_WHOLE(g ".max", t " max", which, max, "That of the rank with most."),                         \
+        SPREAD_RANK(g, t, which)
+
+/* Of one class of lengths. */
+static void get_messages(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_section_spread *value = ((const struct fv_section_view *)row)->value + c->argument;
+    double number = value[FV_SECTION_SENT].sum + value[FV_SECTION_RECEIVED].sum;
+
+    v->null = !(number >= 0 && number < 1e18);
+    v->whole = v->null ? 0 : (uint64_t)number;
+}
+#define MESSAGES_OF(k, t, class)                                                                             \
+    {                                                                                                        \
+        k, t, "", "Messages of this class that were sent and received.",                                     \
+            FV_GET(FV_TYPE_WHOLE, get_messages), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK,                  \
+                                                 .argument = class                                           \
+    }
+
+static const struct fv_column_def section_columns[] = {
+    FV_ID_COLUMN("id", sections.items, "Index in this list, from 0."),
+    { "section", "section", "", "Its name, cut to 63 bytes; that of the whole program is all.",
+      FV_FIELD(struct fv_section_view, name) },
+    { "number", "no.", "", "Its number.", FV_FIELD(struct fv_section_view, number) },
+    { "level", "level", "", "The level of the first begin.", FV_FIELD(struct fv_section_view, level) },
+    { "whole", "whole", "", "Is it the whole program?", FV_FIELD(struct fv_section_view, whole) },
+    { "others", "others", "", "Does it stand for all sections beyond the 1023rd of a rank?",
+      FV_FIELD(struct fv_section_view, others) },
+    { "rank_count", "ranks", "", "Ranks that were in it.", FV_FIELD(struct fv_section_view, ranks) },
+    { "thread_count", "threads", "", "Threads that were in it.", FV_FIELD(struct fv_section_view, threads) },
+    { "count", "count", "",
+      "Instances, from begin to end, those that are still open included. A section within itself is one "
+      "instance.",
+      FV_FIELD(struct fv_section_view, count) },
+    INSTANCE_COLUMNS("instance.", struct fv_section_view),
+    SPREAD_S("elapsed", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),
+    { "imbalance", "imbalance", "share", "1 - mean over max of elapsed.", FV_GET(FV_TYPE_REAL, get_imbalance),
+      .flags = FV_NULLABLE },
+    SPREAD_S("thread_time", "thread time", FV_SECTION_THREADS_TIME, 0,
+             "Elapsed time, summed over a rank's threads; so is everything below."),
+    SPREAD_S("user_time", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC),
+    SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel; likewise."),
+    SPREAD_S("mpi_time", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."),
+    SPREAD_S("wait", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC),
+    KIND_COLUMN("wait", struct fv_section_view, value[FV_SECTION_WAIT].sum),
+    FV_QUOTIENT_COLUMN("mpi_share", "MPI", "share", struct fv_section_view, value[FV_SECTION_MPI].sum,
+                       value[FV_SECTION_THREADS_TIME].sum, FV_FLAT, "mpi_time.sum_s of thread_time.sum_s."),
+    FV_QUOTIENT_COLUMN("wait_share", "waiting", "share", struct fv_section_view, value[FV_SECTION_WAIT].sum,
+                       value[FV_SECTION_THREADS_TIME].sum, FV_FLAT | FV_AS_KIND, "wait.sum_s of it."),
+    SPREAD_S("lock_wait", "locks", FV_SECTION_LOCK, 0,
+             "Waiting for locks and barriers of threads; null without --threads."),
+    SPREAD_S("sampled_cpu", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE,
+             "CPU time by clock samples (of user mode; where only a timer can be had, of both); null without "
+             "--sample."),
+    SPREAD_N("mpi_calls", "calls", FV_SECTION_CALLS, "MPI calls that ended in it."),
+    SPREAD_N("faults", "faults", FV_SECTION_FAULTS, "Page faults, minor and major; null as user_time."),
+    SPREAD_N("switches", "switches", FV_SECTION_SWITCHES,
+             "Context switches, voluntary and not; null as user_time."),
+    SPREAD_N("sent_below_4k", "sent <4k", FV_SECTION_SENT,
+             MESSAGE_DOC("sent", "less than 4 KiB, but not nothing")),
+    SPREAD_N("sent_below_64k", "sent <64k", FV_SECTION_SENT + 1,
+             MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),
+    SPREAD_N("sent_below_1m", "sent <1m", FV_SECTION_SENT + 2,
+             MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),
+    SPREAD_N("sent_1m_and_above", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")),
+    SPREAD_N("received_below_4k", "recv <4k", FV_SECTION_RECEIVED,
+             RECEIVED_DOC("less than 4 KiB, but not nothing")),
+    SPREAD_N("received_below_64k", "recv <64k", FV_SECTION_RECEIVED + 1,
+             RECEIVED_DOC("4 KiB to less than 64 KiB")),
+    SPREAD_N("received_below_1m", "recv <1m", FV_SECTION_RECEIVED + 2,
+             RECEIVED_DOC("64 KiB to less than 1 MiB")),
+    SPREAD_N("received_1m_and_above", "recv >=1m", FV_SECTION_RECEIVED + 3, RECEIVED_DOC("1 MiB or more")),
+    MESSAGES_OF("messages_below_4k", "< 4K", 0),
+    MESSAGES_OF("messages_below_64k", "< 64K", 1),
+    MESSAGES_OF("messages_below_1m", "< 1M", 2),
+    MESSAGES_OF("messages_1m_and_above", ">= 1M", 3),
+    FAULT_COLUMNS(struct fv_section_view),
+    { "mpi_calls_by_function", "MPI functions", "", "", FV_NEST(functions) },
+    { "callpaths", "call paths", "", "", FV_NEST(callpaths) },
+    { "sampled_procedures", "procedures", "", "", FV_NEST(procedures) },
+    { "costpaths", "cost paths", "", "", FV_NEST(costpaths) },
+    { "per_rank", "by rank", "", "", FV_NEST(ranks) },
+};
+const struct fv_relation fv_sections_relation = {
+    .recorded_by = "sections in the program, fvmpi_section_begin()",
+    .name = "sections",
+    .key = "sections",
+    .title = "Sections",
+    .doc =
+        "Parts of the program that it marks by fvmpi_section_begin() and _end() (fvmpi.h), told apart by "
+        "name "
+        "and number. The first is the whole program, from entering MPI_Init to leaving MPI_Finalize (without "
+        "MPI, from the program's start to its end). The others follow by elapsed time.",
+    .shown =
+        "section number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 user_time_mean_s/7 "
+        "system_time_mean_s/6 "
+        "mpi_share wait_share mpi_calls_sum/5 messages_below_4k/3 messages_below_64k/3 messages_below_1m/3 "
+        "messages_1m_and_above/3 lock_wait_mean_s/4 sampled_cpu_mean_s/2",
+    FV_COLUMNS(section_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, sections.items, sections.count),
+};
+
+/* ---- what was lost ---- */
+
+static const void *the_losses(void *subject, const void *parent)
+{
+    return &sections_of(subject)->losses;
+}
+
+#define LOSS(k, m, d)                                                                                        \
+    {                                                                                                        \
+        k "_count", k, "", d, FV_FIELD(struct fv_section_losses, m)                                          \
+    }
+static const struct fv_column_def lost_columns[] = {
+    LOSS("above_level", above_level, "Begins above --section-level."),
+    LOSS("too_deep", too_deep, "Begins that were not measured, because 64 sections were open on the thread."),
+    LOSS("too_many", others, "Begins beyond 1023 sections, which are all in one."),
+    LOSS("calls_not_told_apart", sets,
+         "Begins beyond 4095 combinations of open sections, whose MPI calls are counted, but not listed."),
+    LOSS("interrupted", interrupted,
+         "Begins and ends in a signal handler that interrupted another, or that a signal handler left by "
+         "longjmp(): as if they had not been."),
+    LOSS("unmeasured", unmeasured, "Begins that were not measured: no disk."),
+    LOSS("untraced", untraced,
+         "Begins and ends that the trace has too late or not: in a call, or without room."),
+};
+const struct fv_relation fv_sections_lost_relation = {
+    .name = "sections_lost",
+    .key = "sections_lost",
+    .title = "Sections that were not measured",
+    .doc = "Begins and ends of sections that were not measured, or not fully.",
+    .shape = FV_ONE,
+    FV_COLUMNS(lost_columns),
+    .base = the_losses,
+};

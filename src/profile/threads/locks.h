@@ -1,0 +1,104 @@
+/* What threads waited for (fvmpi run --threads): locks, barriers, conditions, joins, over all ranks.
+ *
+ * A lock of the model is what a reader of the program would call one. Static ones are the same on all ranks
+ * by (module, offset). Others, on a heap or a stack, have addresses that say nothing: those of one kind that
+ * were first used at the same call path are one, and `objects` says of how many. Waiting is exact as far as
+ * it goes through the functions that are interposed; spinning on atomics is not seen. Times are seconds,
+ * counts are exact. */
+#ifndef FV_REPORT_LOCKS_H
+#define FV_REPORT_LOCKS_H
+
+#include "symbols/symbols.h"
+#include "trace/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fv_lock_numbers {
+    uint64_t acquired, contended, failed; /* as in struct fv_sync_record, signals and posts left out */
+    double wait_s, wait_max_s;
+    uint64_t hold_count;
+    double hold_s, hold_max_s;
+    uint64_t held_at_end, owner_changes;
+    uint64_t blocked; /* waits of others that began while it was held ... */
+    double blocked_s; /* ... and how long they were */
+    uint64_t last;    /* of a barrier: arrivals as the last of a round */
+    uint64_t signals; /* signals, broadcasts, posts */
+};
+
+/* What was done to a lock by one operation at one call path. */
+struct fv_lock_site {
+    uint32_t lock, node; /* with the next one its key */
+    uint32_t operation;  /* enum fv_sync_operation */
+    bool whole;        /* the path is; else it is the call alone: nobody waited for long there */
+    struct fv_lock_numbers n;
+};
+
+/* What one thread did to a lock. Threads that took over the slot of an ended one count as that one. */
+struct fv_lock_part {
+    uint32_t lock, rank, thread; /* rank: in fv_model.ranks; fv_thread_record.id */
+    struct fv_lock_numbers n;
+};
+
+struct fv_lock {
+    uint8_t kind;     /* enum fv_sync_kind */
+    bool rest;        /* stands for those that there was no room for, or whose description is damaged */
+    bool inside_mpi;  /* used in MPI's own libraries only */
+    bool shared;      /* between processes: who else uses it is not seen */
+    uint32_t address; /* in fv_model.addresses; FV_NONE: none. Of a join: the routine */
+    uint32_t node;    /* that first used it; 0: unknown */
+    uint32_t objects, ranks, threads;
+    uint32_t parties; /* of a barrier; 0: unknown, or they differ */
+    struct fv_lock_numbers n;
+    uint64_t histogram[FV_TIME_BUCKETS]; /* of waits, as fv_func.durations */
+    struct {
+        uint32_t rank;
+        uint64_t address;
+        double wait_s;
+    } worst; /* of its objects; rank FV_NONE: there is none */
+    uint32_t first_site,
+        sites; /* its part of fv_locks.sites, by waiting (own, and while held), longest first */
+    uint32_t first_part, parts; /* of fv_locks.parts, by rank and thread */
+};
+
+/* What a thread waits for, or did when its process was killed. */
+struct fv_lock_wait {
+    uint32_t rank, thread, tid;
+    uint8_t kind, operation;
+    uint32_t lock; /* FV_NONE: unknown */
+    uint32_t node;
+    double begin_s, seconds; /* seconds: of a rank that runs; NAN: not known */
+};
+
+struct fv_lock_rank {
+    bool recorded;
+    uint32_t modes;  /* enum fv_threads_mode */
+    double thread_s; /* lifetimes of its threads */
+    double wait_s;   /* of all of them */
+    double in_mpi_s; /* of that: inside MPI calls */
+};
+
+struct fv_locks {
+    bool recorded;
+    uint32_t modes;        /* of any rank */
+    struct fv_lock *items; /* by waiting time, longest first; those inside MPI last */
+    size_t count, room;
+    struct fv_lock_site *sites;
+    size_t site_count, site_room;
+    struct fv_lock_part *parts;
+    size_t part_count, part_room;
+    struct fv_lock_rank *ranks; /* one for each of the model's; NULL: not recorded */
+    struct fv_lock_wait *now;   /* by rank */
+    size_t now_count, now_room;
+    double thread_s, wait_s, in_mpi_s; /* over ranks */
+    double kind_s[FV_SYNC_KINDS];      /* the parts of wait_s */
+    struct {
+        uint64_t missed, overflow, holds, lives; /* as in struct fv_sync_thread */
+    } lost;
+};
+
+/* When nodes of paths have changed: sites that have become equal are added up. */
+void fv_locks_fold(struct fv_locks *locks);
+void fv_locks_release(struct fv_locks *locks);
+
+#endif

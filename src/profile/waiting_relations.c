@@ -1,0 +1,325 @@
+/* Who made others wait: relation waiting. */
+#include "profile/places.h"
+#include "profile/relations.h"
+#include "profile/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const struct fv_causes *causes_of(const void *subject)
+{
+    return &fv_tables_model(subject)->causes;
+}
+
+static bool traced(const void *subject)
+{
+    return causes_of(subject)->source == FV_CAUSES_TRACE;
+}
+
+static const void *the_causes(void *subject, const void *parent)
+{
+    const struct fv_causes *causes = causes_of(subject);
+
+    return causes->source == FV_CAUSES_NONE ? NULL : causes;
+}
+
+static const void *traced_causes(void *subject, const void *parent)
+{
+    return traced(subject) ? causes_of(subject) : NULL;
+}
+
+static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_wait_kind_words[!causes_of(subject)->exact];
+}
+/* Of every row, as each table is read alone. */
+#define KIND_COLUMN                                                                                          \
+    {                                                                                                        \
+        "wait_kind", "kind", "", "How well these times are known.", FV_GET(FV_TYPE_TEXT, get_kind),          \
+            .words = fv_wait_kind_words                                                                      \
+    }
+
+/* ---- culprits ---- */
+
+static void get_where(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = ((const struct fv_culprit *)row)->where == FV_PLACE_MPI ? "mpi" : "computing";
+}
+
+/* The part of the cost that the rank itself, or those behind it, were waited for. */
+static void get_direct(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_culprit *k = row;
+
+    v->real = c->argument ? fmax(k->cost_s - k->direct_s, 0) : fmin(k->direct_s, k->cost_s);
+    v->null = !traced(subject) || !(k->direct_s >= 0);
+}
+
+static void get_culprit_place(void *subject, const void *row, const struct fv_column_def *c,
+                              struct fv_value *v)
+{
+    const struct fv_culprit *k = row;
+    struct fv_tables *t = subject;
+
+    v->text = k->rank == FV_NONE   ? "nobody: no rank was slower before"
+              : k->site == FV_NONE ? "behind the last call that ended"
+                                   : fv_place_inner(t->profile, k->site, t->text, sizeof(t->text));
+}
+
+static void get_when(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_culprit *k = row;
+    struct fv_tables *t = subject;
+
+    v->text = k->site == FV_NONE ? NULL : fv_place_when(t->model, k->site, k->where, t->text);
+}
+
+/* Of a uint32_t at `offset`: as the text report counts them. */
+static void get_site_number(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    uint32_t site = *(const uint32_t *)(const void *)((const char *)row + c->offset);
+
+    v->null = site == FV_NONE;
+    v->whole = site + 1u;
+}
+#define NUMBER_COLUMN(S)                                                                                     \
+    {                                                                                                        \
+        "callsite_number", "site", "id", "Its number in the text report, from 1.",                           \
+            FV_GET(FV_TYPE_WHOLE, get_site_number), .flags = FV_FLAT | FV_NULLABLE,                          \
+                                                    .offset = offsetof(S, site)                              \
+    }
+
+static const char *const where_words[] = { "computing", "mpi", NULL };
+static const struct fv_column_def culprit_columns[] = {
+    FV_RANK_COLUMN(struct fv_culprit, rank, "rank", "rank", "The rank that was slow."),
+    { "callsite_id", "call site", "id", "Index in callsites; null: behind the last call that ended.",
+      FV_FIELD(struct fv_culprit, site), .flags = FV_UNLESS_NONE },
+    { "where", "where", "", "computing: outside of MPI, before that call; mpi: in it.",
+      FV_GET(FV_TYPE_TEXT, get_where), .words = where_words },
+    { "place", "place", "", "The function that makes the call; of nobody: that no rank was slower before.",
+      FV_GET(FV_TYPE_TEXT, get_culprit_place), .flags = FV_FLAT },
+    { "when", "when", "", "Before the MPI function or in it.", FV_GET(FV_TYPE_TEXT, get_when),
+      .flags = FV_FLAT | FV_NULLABLE },
+    NUMBER_COLUMN(struct fv_culprit),
+    FV_SHARE_COLUMN("share", "share", struct fv_culprit, cost_s, FV_OF_WAITING, FV_FLAT | FV_AS_KIND,
+                    "cost_s of all waiting."),
+    { "cost_s", "cost", "s", "Waiting that is put down to it.", FV_FIELD(struct fv_culprit, cost_s),
+      .flags = FV_AS_KIND },
+    { "direct_s", "direct", "s", "Of those who waited for this rank itself; null of a profile.",
+      FV_GET(FV_TYPE_REAL, get_direct), .flags = FV_NULLABLE | FV_AS_KIND },
+    { "propagated_s", "passed on", "s", "Of others behind them; null of a profile.",
+      FV_GET(FV_TYPE_REAL, get_direct), .flags = FV_NULLABLE | FV_AS_KIND, .argument = 1 },
+    KIND_COLUMN,
+};
+static const struct fv_relation culprits = {
+    .of_ranks = true,
+    .name = "culprits",
+    .key = "culprits",
+    .title = "Culprits",
+    .doc = "Who is to blame for waiting, by its cost, largest first; at most 1000.",
+    .shown = "rank place when callsite_number/4 cost_s share/3 direct_s/2 propagated_s/1",
+    FV_COLUMNS(culprit_columns),
+    .base = the_causes,
+    FV_ITEMS(struct fv_causes, culprits, culprit_count),
+};
+
+/* ---- ranks ---- */
+
+static void get_caused(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = fv_rank_caused_s(fv_tables_model(subject), row);
+}
+
+static const struct fv_column_def rank_columns[] = {
+    { "rank", "rank", "", "The rank.", FV_FIELD(struct fv_rank, world_rank), .flags = FV_IS_RANK },
+    { "caused_s", "caused", "s", "Others waited for this rank.", FV_GET(FV_TYPE_REAL, get_caused),
+      .flags = FV_NULLABLE | FV_AS_KIND },
+    { "charged_s", "charged", "s", "Put down to it in the end, along chains of waits; null of a profile.",
+      FV_FIELD(struct fv_rank, charged_s), .flags = FV_NULLABLE | FV_AS_KIND },
+    { "critical_s", "critical", "s", "Its part of the critical path; null of a profile.",
+      FV_FIELD(struct fv_rank, critical_s), .flags = FV_NULLABLE | FV_AS_KIND },
+    KIND_COLUMN,
+};
+static const struct fv_relation ranks = {
+    .name = "waiting_by_rank",
+    .key = "per_rank",
+    .title = "Waiting by rank",
+    .doc = "For whom others waited, by rank.",
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(rank_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, ranks, rank_count),
+};
+
+/* ---- kinds, regions ---- */
+
+static void get_kind_label(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+
+    v->text = fv_wait_words(((const struct fv_wait_sum *)row)->kind, t->text);
+}
+
+static bool is_wait(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return !((const struct fv_wait_sum *)row)->transfer;
+}
+
+static const struct fv_column_def kind_columns[] = {
+    { "kind", "kind", "", "The wait state; share/analysis.md says what the names mean.",
+      FV_FIELD(struct fv_wait_sum, kind) },
+    { "label", "kind of waiting", "", "The same in words.", FV_GET(FV_TYPE_TEXT, get_kind_label),
+      .flags = FV_FLAT },
+    { "count", "times", "", "How often.", FV_FIELD(struct fv_wait_sum, count) },
+    { "share", "share", "share", "wait_s of all waiting; null of what is no part of it.",
+      FV_GET(FV_TYPE_REAL, fv_get_share), .known = is_wait, .flags = FV_FLAT | FV_NULLABLE,
+      .offset = offsetof(struct fv_wait_sum, wait_s),
+      .argument = FV_OF_WAITING << 4 | FV_STORED_AS(struct fv_wait_sum, wait_s) },
+    { "wait_s", "cost", "s", "How long, over all ranks.", FV_FIELD(struct fv_wait_sum, wait_s),
+      .flags = FV_AS_KIND },
+    KIND_COLUMN,
+    { "is_transfer", "transfer", "",
+      "Is it the end of a collective, in which nobody is waited for any more? It is told, but is no part of "
+      "wait_s of waiting.",
+      FV_FIELD(struct fv_wait_sum, transfer) },
+};
+static const struct fv_relation kinds = {
+    .name = "wait_kinds",
+    .key = "kinds",
+    .title = "Kinds of waiting",
+    .doc = "Waiting by its kind, largest first.",
+    .shown = "label count/1 wait_s share",
+    FV_COLUMNS(kind_columns),
+    .base = the_causes,
+    FV_ITEMS(struct fv_causes, kinds, kind_count),
+};
+
+static void get_balance(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_region *r = row;
+
+    v->real = r->max_s > 0 ? r->mean_s / r->max_s : NAN;
+}
+
+static void get_region_label(void *subject, const void *row, const struct fv_column_def *c,
+                             struct fv_value *v)
+{
+    uint32_t site = ((const struct fv_region *)row)->site;
+    struct fv_tables *t = subject;
+    char inner[600];
+
+    if (site != FV_NONE)
+        snprintf(t->text, sizeof(t->text), "%s in %s",
+                 t->model->functions[t->model->sites[site].function].name,
+                 fv_place_inner(t->profile, site, inner, sizeof(inner)));
+    v->text = site == FV_NONE ? NULL : t->text;
+}
+
+static const struct fv_column_def region_columns[] = {
+    { "callsite_id", "call site", "id",
+      "Index in callsites of the call behind it; null: behind the last call.",
+      FV_FIELD(struct fv_region, site), .flags = FV_UNLESS_NONE },
+    { "label", "computing before", "", "The call, in words.", FV_GET(FV_TYPE_TEXT, get_region_label),
+      .flags = FV_FLAT | FV_NULLABLE },
+    NUMBER_COLUMN(struct fv_region),
+    { "rank_count", "ranks", "", "Ranks that computed there.", FV_FIELD(struct fv_region, ranks) },
+    { "mean_s", "mean", "s", "Mean time over all ranks.", FV_FIELD(struct fv_region, mean_s),
+      .flags = FV_AS_KIND },
+    { "max_s", "longest", "s", "The longest time of a rank.", FV_FIELD(struct fv_region, max_s),
+      .flags = FV_AS_KIND },
+    FV_RANK_COLUMN(struct fv_region, max_rank, "max_rank", "on rank", "The rank that took longest."),
+    { "balance", "balance", "share", "Mean over longest.", FV_GET(FV_TYPE_REAL, get_balance),
+      .flags = FV_NULLABLE | FV_AS_KIND },
+    { "critical.computing_s", "critical", "s", "Part of the critical path before these calls.",
+      FV_FIELD(struct fv_region, critical_s[FV_PLACE_COMPUTING]), .flags = FV_AS_KIND },
+    { "critical.mpi_s", "critical MPI", "s", "Part of the critical path in them.",
+      FV_FIELD(struct fv_region, critical_s[FV_PLACE_MPI]), .flags = FV_AS_KIND },
+    FV_SHARE_COLUMN("critical_share", "critical path", struct fv_region, critical_s[FV_PLACE_COMPUTING],
+                    FV_OF_CRITICAL_PATH, FV_FLAT, "critical.computing_s of the critical path."),
+    KIND_COLUMN,
+};
+static const struct fv_relation regions = {
+    .recorded_by = "fvmpi run --trace, and fvunify",
+    .name = "regions",
+    .key = "regions",
+    .title = "Computing before calls",
+    .doc = "Computing before the calls of a call site, by its longest rank, longest first; of a trace only.",
+    .shown = "label callsite_number/3 mean_s/1 max_s max_rank balance critical_share/2",
+    FV_COLUMNS(region_columns),
+    .base = the_causes,
+    FV_ITEMS(struct fv_causes, regions, region_count),
+};
+
+/* ---- all ---- */
+
+static const struct fv_column_def path_columns[] = {
+    { "length_s", "length", "s", "Its length.", FV_FIELD(struct fv_causes, critical_path_s),
+      .flags = FV_AS_KIND },
+    KIND_COLUMN,
+    { "switch_count", "switches", "", "How often it goes from one rank to another.",
+      FV_FIELD(struct fv_causes, switches) },
+};
+static const struct fv_relation critical_path = {
+    .key = "critical_path",
+    .doc = "The critical path of the trace; null of a profile.",
+    .shape = FV_ONE,
+    .nullable = true,
+    FV_COLUMNS(path_columns),
+    .base = traced_causes,
+};
+
+static void get_source(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = traced(subject) ? "trace" : "profile";
+}
+
+static void get_text(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+
+    v->text = fv_verdict_waiting(t->profile, t->text, sizeof(t->text));
+}
+
+static void get_of_trace(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = *(const double *)(const void *)((const char *)row + c->argument);
+    v->null = !traced(subject);
+}
+
+static const char *const source_words[] = { "trace", "profile", NULL };
+static const struct fv_column_def waiting_columns[] = {
+    { "source", "source", "",
+      "trace: fvunify's analysis of these rank files. profile: the wait log of blocking collectives; a "
+      "culprit is then the "
+      "last rank to come to a collective, which may itself have been delayed.",
+      FV_GET(FV_TYPE_TEXT, get_source), .words = source_words },
+    { "wait_s", "wait", "s",
+      "All waiting, of which the following are parts: over all ranks; of a profile, in logged collectives.",
+      FV_FIELD(struct fv_causes, wait_s), .flags = FV_AS_KIND },
+    FV_EXACT_COLUMN("wait_kind", struct fv_causes, exact),
+    { "text", "text", "", "Who is to blame for most, in one sentence. Empty: nothing to tell.",
+      FV_GET(FV_TYPE_TEXT, get_text) },
+    { "coverage", "coverage", "share", "Part of the MPI time that the trace holds; null of a profile.",
+      FV_GET(FV_TYPE_REAL, get_of_trace), .flags = FV_NULLABLE,
+      .argument = offsetof(struct fv_causes, coverage) },
+    { "unexplained_s", "unexplained", "s",
+      "Waiting for ranks that had not been slower before; null of a profile.",
+      FV_GET(FV_TYPE_REAL, get_of_trace), .flags = FV_NULLABLE | FV_AS_KIND,
+      .argument = offsetof(struct fv_causes, unexplained_s) },
+    { "culprits", "culprits", "", "", FV_NEST(culprits) },
+    { "per_rank", "by rank", "", "", FV_NEST(ranks) },
+    { "kinds", "kinds", "", "", FV_NEST(kinds) },
+    { "regions", "regions", "", "", FV_NEST(regions) },
+    { "critical_path", "critical path", "", "", FV_NEST(critical_path) },
+};
+const struct fv_relation fv_waiting_relation = {
+    .name = "waiting",
+    .key = "waiting",
+    .title = "Waiting",
+    .doc = "Who made others wait; null: nothing is known of that.",
+    .shape = FV_ONE,
+    .nullable = true,
+    FV_COLUMNS(waiting_columns),
+    .base = the_causes,
+};

@@ -1,0 +1,96 @@
+/* Call paths for display, see symbols.h. */
+#include "symbols/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_named(const struct fv_frame *f, const char *const *names)
+{
+    for (; f->function && *names; names++)
+        if (!strncmp(f->function, *names, strlen(*names)))
+            return true;
+    return false;
+}
+
+static bool is_libc(const struct fv_frame *f, const struct fv_symbols *s)
+{
+    const char *name = s->modules[f->module].name;
+
+    return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-", 5) || !strncmp(name, "libpthread", 10) ||
+           !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-musl", 7);
+}
+
+/* The MPI library's Fortran binding, which calls its C functions: not the user's code. */
+static bool is_binding(const struct fv_module *module)
+{
+    const char *name = module->name;
+
+    return !strncmp(name, "libmpichfort", 12) || !strncmp(name, "libmpifort", 10) ||
+           !strncmp(name, "libmpi_mpifh", 12) || !strncmp(name, "libmpi_usempi", 13);
+}
+
+bool fv_module_is_fvmpi(const struct fv_module *module)
+{
+    return !strncmp(module->name, "libfvmpi", 8);
+}
+
+/* Drops the innermost frames that are the binding's, unless nothing would be left. */
+static void trim_binding(struct fv_path *p, const struct fv_symbols *s)
+{
+    size_t skip = 0;
+
+    while (skip < p->count && is_binding(&s->modules[p->frames[skip].module]))
+        skip++;
+    if (skip == p->count)
+        return;
+    p->count -= skip;
+    memmove(p->frames, p->frames + skip, p->count * sizeof(*p->frames));
+}
+
+/* Cuts the frames outside of main. Where main has no name (stripped programs), it is the function that
+ * the C library's start-up code called, which in turn is called by the program's _start. */
+static void trim(struct fv_path *p, const struct fv_symbols *s)
+{
+    static const char *const start_up[] = { "__libc_start_", "clone",       "__clone",
+                                            "start_thread",  "__libc_init", NULL };
+    struct fv_frame *f = p->frames;
+    size_t count = p->count;
+
+    for (size_t i = count; i-- > 0;)
+        if (f[i].function && !strcmp(f[i].function, "main")) {
+            p->count = i + 1;
+            return;
+        }
+    bool started = count && f[count - 1].function && !strcmp(f[count - 1].function, "_start");
+    if (started || (count > 2 && !f[count - 1].function && is_libc(&f[count - 2], s))) {
+        count--;
+        started = true;
+    }
+    while (count > 1 && (is_libc(&f[count - 1], s) || is_named(&f[count - 1], start_up)))
+        count--;
+    if (started && count && count + 1 < p->count && !f[count - 1].function &&
+        f[count - 1].module >= FV_MODEL_FIRST_MODULE)
+        f[count - 1].function = "main";
+    if (count)
+        p->count = count;
+}
+
+void fv_path_of(struct fv_path *p, const struct fv_symbols *s, uint32_t node)
+{
+    p->count = 0;
+    for (; node; node = s->nodes[node].parent) {
+        const struct fv_symbol *symbol = &s->of_node[node];
+
+        FV_GROW(p->frames, p->room, p->count + symbol->count);
+        memcpy(p->frames + p->count, s->frames + symbol->first, symbol->count * sizeof(*p->frames));
+        p->count += symbol->count;
+    }
+    trim_binding(p, s);
+    trim(p, s);
+}
+
+void fv_path_release(struct fv_path *p)
+{
+    free(p->frames);
+    *p = (struct fv_path){ 0 };
+}

@@ -1,0 +1,49 @@
+/* Tables for a terminal: columns as wide as what is in them, names cut to fit the width, and columns of
+ * little weight left out, with a word about it, where even that does not do. */
+#ifndef FV_TABLE_H
+#define FV_TABLE_H
+
+#include "tool/vec.h"
+#include "tool/words.h"
+
+enum fv_color { FV_PLAIN, FV_BOLD, FV_DIM, FV_RED, FV_YELLOW, FV_GREEN, FV_CYAN };
+
+struct fv_page {
+    FILE *out;
+    size_t width, top;
+    bool brief; /* nobody asked for `top` rows: short sections may show less */
+    bool color, utf8;
+    double threshold; /* rows with a smaller share of the whole are left out; 0: none */
+};
+/* Escape sequences; "" without color. */
+const char *fv_page_on(const struct fv_page *page, enum fv_color color);
+const char *fv_page_off(const struct fv_page *page);
+void fv_page_heading(const struct fv_page *page, const char *title, const char *remark);
+/* "... 12 more rows of it; --all shows them", if any are: noun "row", more " of it". */
+void fv_page_cut(const struct fv_page *page, size_t shown, size_t all, const char *noun, const char *more);
+/* Prints words with line breaks at the page's width; lines after the first are indented. */
+void fv_page_words(const struct fv_page *page, const char *text, size_t indent);
+
+struct fv_column {
+    const char *title;
+    bool left;      /* aligned to the left; numbers to the right */
+    bool flexible;  /* a name, that may be cut to fit */
+    uint8_t weight; /* left out before those of more weight; 0: never */
+};
+struct fv_table {
+    const struct fv_column *columns;
+    size_t column_count;
+    char **cells;
+    enum fv_color *colors; /* of rows */
+    size_t rows, room, color_room;
+    bool keeps_empty; /* columns are shown although nothing stands in them */
+    struct fv_arena arena;
+};
+void fv_table_init(struct fv_table *table, const struct fv_column *columns, size_t count);
+/* A new row; cells are set by fv_table_set() in any order and are empty before. */
+void fv_table_row(struct fv_table *table, enum fv_color color);
+void fv_table_set(struct fv_table *table, size_t column, const char *format, ...) FV_PRINTF(3, 4);
+void fv_table_print(const struct fv_table *table, const struct fv_page *page);
+void fv_table_release(struct fv_table *table);
+
+#endif

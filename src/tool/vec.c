@@ -1,0 +1,184 @@
+/* See vec.h. */
+#include "tool/vec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static FV_COLD _Noreturn void out_of_memory(void)
+{
+    fv_log("report: out of memory; use a machine with more of it, or report fewer rank files at a time");
+    exit(1);
+}
+
+void *fv_xcalloc(size_t count, size_t bytes)
+{
+    void *memory = calloc(count ? count : 1, bytes ? bytes : 1);
+
+    if (!memory)
+        out_of_memory();
+    return memory;
+}
+
+void *fv_xrealloc(void *memory, size_t count, size_t bytes)
+{
+    size_t total;
+
+    if (__builtin_mul_overflow(count ? count : 1, bytes ? bytes : 1, &total) ||
+        !(memory = realloc(memory, total)))
+        out_of_memory();
+    return memory;
+}
+
+void *fv_grow_more(void *array, size_t *room, size_t needed, size_t bytes)
+{
+    size_t more = *room ? *room * 2 : 16;
+    *room = more < needed ? needed : more;
+    return fv_xrealloc(array, *room, bytes);
+}
+
+size_t fv_fold(void *items, size_t count, size_t bytes, fv_compare_fn *compare, fv_add_fn *add)
+{
+    char *kept = items, *end;
+
+    if (!count)
+        return 0;
+    end = kept + count * bytes;
+    qsort(items, count, bytes, compare);
+    for (const char *next = kept + bytes; next < end; next += bytes) {
+        if (compare(kept, next))
+            memmove(kept += bytes, next, bytes);
+        else if (add)
+            add(kept, next);
+    }
+    return (size_t)(kept - (char *)items) / bytes + 1;
+}
+
+/* ---- arena ---- */
+
+struct fv_arena_block {
+    struct fv_arena_block *next;
+    uint64_t bytes[];
+};
+
+void *fv_arena_take(struct fv_arena *arena, size_t bytes)
+{
+    bytes = fv_round_up(bytes ? bytes : 1, 8);
+    if (!arena->blocks || arena->room - arena->used < bytes) {
+        size_t room = bytes > 32768 ? bytes : 65536;
+        struct fv_arena_block *block = fv_xcalloc(1, sizeof(*block) + room);
+
+        block->next = arena->blocks;
+        arena->blocks = block;
+        arena->room = room;
+        arena->used = 0;
+    }
+    void *out = (char *)arena->blocks->bytes + arena->used;
+    arena->used += bytes;
+    return out;
+}
+
+char *fv_arena_bytes(struct fv_arena *arena, const char *text, size_t length)
+{
+    char *out = fv_arena_take(arena, length + 1);
+
+    memcpy(out, text, length);
+    return out;
+}
+
+char *fv_arena_string(struct fv_arena *arena, const char *text)
+{
+    return fv_arena_bytes(arena, text, strlen(text));
+}
+
+char *fv_arena_printf(struct fv_arena *arena, const char *format, ...)
+{
+    va_list args, again;
+
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *out = fv_arena_take(arena, n > 0 ? (size_t)n + 1 : 1);
+    if (n > 0)
+        vsnprintf(out, (size_t)n + 1, format, again);
+    va_end(again);
+    return out;
+}
+
+void fv_arena_release(struct fv_arena *arena)
+{
+    while (arena->blocks) {
+        struct fv_arena_block *next = arena->blocks->next;
+
+        free(arena->blocks);
+        arena->blocks = next;
+    }
+    arena->used = arena->room = 0;
+}
+
+/* ---- index ---- */
+
+static void place(struct fv_index_slot *slots, uint32_t mask, uint32_t at, struct fv_index_slot slot)
+{
+    for (at &= mask; slots[at].item; at = (at + 1) & mask)
+        continue;
+    slots[at] = slot;
+}
+
+/* Only the upper half of a hash is kept; the place is mixed from it, as in fv_index_probe(). */
+static uint32_t home(uint32_t stored)
+{
+    return (uint32_t)fv_mix(stored);
+}
+
+void fv_index_add(struct fv_index *index, uint64_t hash, uint32_t item)
+{
+    if (!index->slots || index->used * 2 >= index->mask) {
+        struct fv_index bigger = { .mask = index->slots ? index->mask * 2 + 1 : 63, .used = index->used };
+
+        bigger.slots = fv_xcalloc((size_t)bigger.mask + 1, sizeof(*bigger.slots));
+        for (uint32_t i = 0; index->slots && i <= index->mask; i++)
+            if (index->slots[i].item)
+                place(bigger.slots, bigger.mask, home(index->slots[i].hash), index->slots[i]);
+        free(index->slots);
+        *index = bigger;
+    }
+    uint32_t stored = (uint32_t)(hash >> 32);
+    place(index->slots, index->mask, home(stored), (struct fv_index_slot){ stored, item + 1 });
+    index->used++;
+}
+
+void fv_index_release(struct fv_index *index)
+{
+    free(index->slots);
+    *index = (struct fv_index){ 0 };
+}
+
+uint64_t fv_hash_bytes(const void *bytes, size_t count)
+{
+    const unsigned char *p = bytes;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return fv_mix(hash);
+}
+
+int fv_by_real(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double fv_quantile(const void *sorted, size_t bytes, size_t count, double part)
+{
+    double at = part * (double)(count - 1);
+    size_t low = (size_t)at, high = low + 1 < count ? low + 1 : low;
+    double x = *(const double *)(const void *)((const char *)sorted + low * bytes),
+           y = *(const double *)(const void *)((const char *)sorted + high * bytes);
+
+    return x + (at - (double)low) * (y - x);
+}

@@ -1,0 +1,381 @@
+/* See words.h. */
+#include "tool/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- UTF-8 (RFC 3629) ---- */
+
+int32_t fv_utf8_next(const char **p)
+{
+    const unsigned char *s = (const unsigned char *)*p;
+    int more = s[0] < 0x80                   ? 0
+               : s[0] >= 0xc2 && s[0] < 0xe0 ? 1
+               : (s[0] & 0xf0) == 0xe0       ? 2
+               : s[0] >= 0xf0 && s[0] < 0xf5 ? 3
+                                             : -1;
+    int32_t c = more == 0 ? s[0] : more > 0 ? s[0] & (0x3f >> more) : -1;
+
+    for (int i = 1; i <= more && c >= 0; i++)
+        c = (s[i] & 0xc0) == 0x80 ? c << 6 | (s[i] & 0x3f) : -1;
+    /* Overlong forms, surrogates, and beyond Unicode. */
+    if ((more == 2 && c < 0x800) || (more == 3 && (c < 0x10000 || c > 0x10ffff)) ||
+        (c >= 0xd800 && c < 0xe000))
+        c = -1;
+    *p += c < 0 ? 1 : more + 1;
+    return c;
+}
+
+size_t fv_words_clean_next(const char **text, char out[FV_CLEAN])
+{
+    static const char hex[] = "0123456789abcdef";
+    const char *begin = *text;
+
+    if (!*begin)
+        return 0;
+    int32_t c = fv_utf8_next(text);
+    size_t length = (size_t)(*text - begin);
+    bool plain = c >= 0x20 && c != 0x7f && !(c >= 0x80 && c < 0xa0) && !(c >= 0x202a && c <= 0x202e) &&
+                 !(c >= 0x2066 && c <= 0x2069); /* also no changes of writing direction */
+
+    if (plain) {
+        memcpy(out, begin, length);
+        return length;
+    }
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)begin[i];
+
+        memcpy(out + 4 * i, (const char[]){ '\\', 'x', hex[byte >> 4], hex[byte & 15] }, 4);
+    }
+    return 4 * length;
+}
+
+char *fv_words_clean(const char *text, char *out, size_t bytes)
+{
+    char next[FV_CLEAN];
+    size_t used = 0;
+
+    for (size_t length; (length = fv_words_clean_next(&text, next)) && used + length + 1 <= bytes;
+         used += length)
+        memcpy(out + used, next, length);
+    out[used] = '\0';
+    return out;
+}
+
+size_t fv_words_columns(const char *clean)
+{
+    size_t columns = 0;
+
+    for (; *clean; clean++)
+        columns += (*clean & 0xc0) != 0x80;
+    return columns;
+}
+
+void fv_words_fit(char *clean, size_t columns)
+{
+    size_t dots = columns < 3 ? columns : 3, keep = columns - dots;
+    char *p = clean;
+
+    if (fv_words_columns(clean) <= columns)
+        return;
+    for (; *p && (keep || (*p & 0xc0) == 0x80); p++)
+        if (keep && (p[1] & 0xc0) != 0x80)
+            keep--;
+    memset(p, '.', dots);
+    p[dots] = '\0';
+}
+
+/* ---- numbers ---- */
+
+static char *with_unit(double value, const char *unit, char out[FV_WORD])
+{
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+    snprintf(out, FV_WORD, "%.*f %s", decimals, value, unit);
+    return out;
+}
+
+char *fv_words_seconds(double s, char out[FV_WORD])
+{
+    if (!isfinite(s))
+        return strcpy(out, "-");
+    if (s < 0)
+        s = 0;
+    if (s == 0)
+        return strcpy(out, "0 s");
+    if (s < 999.5e-9)
+        return with_unit(s * 1e9, "ns", out);
+    if (s < 999.5e-6)
+        return with_unit(s * 1e6, "us", out);
+    if (s < 0.9995)
+        return with_unit(s * 1e3, "ms", out);
+    if (s < 9999.5)
+        return with_unit(s, "s", out);
+    if (s < 1e12)
+        snprintf(out, FV_WORD, "%.0f h %02.0f min", floor(s / 3600), floor(fmod(s, 3600) / 60));
+    else
+        snprintf(out, FV_WORD, "%.2g s", s);
+    return out;
+}
+
+char *fv_words_bytes(uint64_t bytes, char out[FV_WORD])
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    unsigned unit = 0;
+    double value = (double)bytes;
+
+    if (bytes < 1024) {
+        snprintf(out, FV_WORD, "%u B", (unsigned)bytes);
+        return out;
+    }
+    for (; value >= 1023.5 && unit < 6; unit++)
+        value /= 1024;
+    if (value == floor(value)) { /* powers of two, mostly */
+        snprintf(out, FV_WORD, "%.0f %s", value, units[unit]);
+        return out;
+    }
+    return with_unit(value, units[unit], out);
+}
+
+char *fv_words_short(const char *name, char *out, size_t bytes)
+{
+    size_t length, depth = 0, at;
+
+    fv_words_clean(name, out, bytes);
+    length = strlen(out);
+    if (length > 6 && !strcmp(out + length - 6, " const"))
+        length -= 6;
+    if (!length || out[length - 1] != ')')
+        return out;
+    for (at = length; at-- > 0;) {
+        depth += out[at] == ')';
+        if (out[at] == '(' && !--depth)
+            break;
+    }
+    if (at > 0 && at < length && !(at >= 8 && !strncmp(out + at - 8, "operator", 8)))
+        out[at] = '\0';
+    return out;
+}
+
+char *fv_words_brief(const char *name, char *out, size_t bytes)
+{
+    unsigned depth = 0, parts = 0;
+    size_t at;
+
+    fv_words_short(name, out, bytes);
+    for (at = strlen(out); at-- > 1;) {
+        depth += out[at] == '>' || out[at] == ')' || out[at] == '}';
+        depth -= depth && (out[at] == '<' || out[at] == '(' || out[at] == '{');
+        if (!depth && out[at] == ':' && out[at - 1] == ':' && ++parts == 2)
+            break;
+    }
+    if (parts == 2)
+        memmove(out, out + at + 1, strlen(out + at + 1) + 1);
+    return out;
+}
+
+char *fv_words_count(uint64_t count, char out[FV_WORD])
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count), used = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0)
+            out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+    return out;
+}
+
+const char *fv_words_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+char *fv_words_percent(double part, double whole, char out[FV_WORD])
+{
+    double percent = whole > 0 ? 100 * part / whole : 0;
+
+    if (!isfinite(percent))
+        return strcpy(out, "-");
+    if (percent > 0 && percent < 0.05)
+        return strcpy(out, "<0.1 %");
+    snprintf(out, FV_WORD, "%.1f %%", percent);
+    return out;
+}
+
+char *fv_words_time(int64_t ns, char out[FV_WORD])
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm tm;
+
+    if (!gmtime_r(&seconds, &tm) || !strftime(out, FV_WORD, "%Y-%m-%dT%H:%M:%SZ", &tm))
+        strcpy(out, "?");
+    return out;
+}
+
+size_t fv_words_digits(uint64_t value, char out[FV_DIGITS])
+{
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+        "8081828384858687888990919293949596979899";
+    char reversed[FV_DIGITS], *p = reversed + sizeof(reversed);
+
+    for (; value >= 100; value /= 100)
+        memcpy(p -= 2, pairs + 2 * (value % 100), 2);
+    if (value >= 10)
+        memcpy(p -= 2, pairs + 2 * value, 2);
+    else
+        *--p = (char)('0' + value);
+    size_t n = (size_t)(reversed + sizeof(reversed) - p);
+    memcpy(out, p, n);
+    return n;
+}
+
+/* ---- reals ---- */
+
+#define DIGITS 12
+
+/* 10^n, exact in a double. */
+static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+
+/* The 12 digits as an integer, and the exponent of the first: rounded as printf rounds, from what the double
+ * is exactly. False: it lies too near to the middle between two of them, or it is too large or small. The
+ * product's error is half a unit in the last place of a long double, less than `doubt`. */
+static bool find_digits(double size, uint64_t *digits, int *exponent)
+{
+    const long double doubt = 0x1p-10L;
+    int binary;
+
+    frexp(size, &binary);
+    int first = (int)floor((binary - 1) * 0.30102999566398119521), shift = DIGITS - 1 - first;
+    if (shift > 22 || shift < -22)
+        return false;
+    long double scaled = shift < 0 ? size / (long double)tens[-shift] : size * (long double)tens[shift];
+    if (scaled >= 1e12L) { /* it has one digit more than its binary exponent told */
+        if (--shift < -22)
+            return false;
+        first++;
+        scaled = shift < 0 ? size / (long double)tens[-shift] : size * (long double)tens[shift];
+    }
+    uint64_t whole = (uint64_t)scaled;
+    long double rest = scaled - (long double)whole;
+    if (rest > 0.5L - doubt && rest < 0.5L + doubt)
+        return false;
+    whole += rest > 0.5L;
+    if (whole == UINT64_C(1000000000000)) {
+        whole /= 10;
+        first++;
+    }
+    *digits = whole;
+    *exponent = first;
+    return true;
+}
+
+static char *put_exponent(char *out, int exponent)
+{
+    *out++ = 'e';
+    if (exponent < 0)
+        *out++ = '-';
+    return out + fv_words_digits((uint64_t)(exponent < 0 ? -exponent : exponent), out);
+}
+
+/* As %.12g lays it out; `text` are the digits, `count` without zeros at the end. */
+static char *lay_out(char *out, const char *text, int count, int exponent)
+{
+    if (exponent < -4 || exponent >= DIGITS) {
+        *out++ = text[0];
+        if (count > 1)
+            *out++ = '.';
+        memcpy(out, text + 1, (size_t)count - 1);
+        return put_exponent(out + count - 1, exponent);
+    }
+    for (int i = exponent; i < 0; i++) { /* 0.00ddd */
+        *out++ = '0';
+        if (i == exponent)
+            *out++ = '.';
+    }
+    for (int i = 0; i < count || i <= exponent; i++) {
+        *out++ = i < count ? text[i] : '0';
+        if (i == exponent)
+            *out++ = '.';
+    }
+    if (out[-1] == '.')
+        *out++ = '0';
+    return out;
+}
+
+/* %.12g, which reads as an integer where it is one, and writes more of an exponent than JSON needs. */
+static char *print(char *out, double value)
+{
+    char text[FV_REAL];
+
+    snprintf(text, sizeof(text), "%.*g", DIGITS, value);
+    char *e = strchr(text, 'e');
+    size_t length = e ? (size_t)(e - text) : strlen(text);
+    memcpy(out, text, length);
+    out += length;
+    if (e)
+        return put_exponent(out, atoi(e + 1));
+    if (!memchr(text, '.', length)) {
+        *out++ = '.';
+        *out++ = '0';
+    }
+    return out;
+}
+
+/* printf took a third of the time of a large report: it is left the rarest numbers. */
+size_t fv_words_real(double value, char out[FV_REAL])
+{
+    char text[FV_DIGITS], *end = out;
+    int exponent = 0, count = DIGITS;
+    uint64_t digits = 0;
+
+    if (value == 0 || !find_digits(fabs(value), &digits, &exponent))
+        return (size_t)(print(out, value) - out);
+    if (value < 0)
+        *end++ = '-';
+    fv_words_digits(digits, text);
+    while (count > 1 && text[count - 1] == '0')
+        count--;
+    return (size_t)(lay_out(end, text, count, exponent) - out);
+}
+
+/* ---- ranks ---- */
+
+static void end_run(struct fv_rank_list *l)
+{
+    static const char more[] = ", ...";
+    char run[40];
+
+    if (l->last == INT32_MIN || l->cut)
+        return;
+    size_t n = (size_t)snprintf(run, sizeof(run), l->last > l->first ? "%s%d-%d" : "%s%d",
+                                l->used ? ", " : "", l->first, l->last);
+    l->last = INT32_MIN;
+    l->cut = l->used + n + sizeof(more) > sizeof(l->text);
+    if (l->cut)
+        n = sizeof(more) - 1;
+    memcpy(l->text + l->used, l->cut ? more : run, n + 1);
+    l->used += n;
+}
+
+void fv_rank_list_add(struct fv_rank_list *l, int rank)
+{
+    if (l->last == INT32_MIN || rank != l->last + 1) {
+        end_run(l);
+        l->first = rank;
+    }
+    l->last = rank;
+}
+
+const char *fv_rank_list_text(struct fv_rank_list *l)
+{
+    end_run(l);
+    return l->text;
+}

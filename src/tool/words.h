@@ -1,0 +1,62 @@
+/* Words and numbers for people and for files: UTF-8 that is always valid, escapes, units. */
+#ifndef FV_WORDS_H
+#define FV_WORDS_H
+
+#include "base/base.h"
+
+#include <stdio.h>
+
+/* Decodes one character and moves on; -1: not UTF-8, moves on by one byte. *p must not be at the NUL. */
+int32_t fv_utf8_next(const char **p);
+
+/* The next character as fv_words_clean() has it, without a NUL; moves on. Returns its length; 0: at the end.
+ */
+#define FV_CLEAN 16
+size_t fv_words_clean_next(const char **text, char out[FV_CLEAN]);
+/* What a terminal may get: control characters and bytes that are no UTF-8 become \xNN. Cuts at `bytes`,
+ * never within a character. Returns out. */
+char *fv_words_clean(const char *text, char *out, size_t bytes);
+/* A clean function name without C++'s parameters. Returns out. */
+char *fv_words_short(const char *name, char *out, size_t bytes);
+/* The same, the last two parts of it: "PairLJCut::compute". */
+char *fv_words_brief(const char *name, char *out, size_t bytes);
+/* Columns that clean text takes on a terminal. */
+size_t fv_words_columns(const char *clean);
+/* Shortens clean text to so many columns, "..." at its end. */
+void fv_words_fit(char *clean, size_t columns);
+
+/* Numbers with units, three significant digits: "1.23 ms", "45.6 MiB", "1,234,567". Returns out. */
+#define FV_WORD 32
+char *fv_words_seconds(double seconds, char out[FV_WORD]);
+char *fv_words_bytes(uint64_t bytes, char out[FV_WORD]);
+char *fv_words_count(uint64_t count, char out[FV_WORD]);
+char *fv_words_percent(double part, double whole, char out[FV_WORD]);
+/* "s" unless there is one: for nouns. */
+const char *fv_words_s(uint64_t count);
+/* Wall clock, UTC: "2026-11-21T05:00:00Z". */
+char *fv_words_time(int64_t realtime_ns, char out[FV_WORD]);
+
+/* A whole number, without a NUL. Returns its length. */
+#define FV_DIGITS 20
+size_t fv_words_digits(uint64_t value, char out[FV_DIGITS]);
+/* A finite real with 12 significant digits, the same in all forms that programs read, and never an integer: "1.0",
+ * "1.5e-9". Without a NUL. Returns its length. */
+#define FV_REAL 32
+size_t fv_words_real(double value, char out[FV_REAL]);
+
+/* "0-3, 7": ranks in rising order; "0-3, 7, ..." if there are more than fit. */
+struct fv_rank_list {
+    char text[200];
+    size_t used;
+    bool cut;
+    int first, last; /* of the run that is not in the text yet */
+};
+#define FV_RANK_LIST_INIT                                                                                    \
+    {                                                                                                        \
+        .last = INT32_MIN                                                                                    \
+    }
+void fv_rank_list_add(struct fv_rank_list *list, int rank);
+/* The end of adding. */
+const char *fv_rank_list_text(struct fv_rank_list *list);
+
+#endif

@@ -1,0 +1,14 @@
+/* The profile as comma-separated tables, one file for each relation. */
+#include "profile/relations.h"
+#include "views/relations.h"
+#include "views/views.h"
+
+int fv_view_csv(const struct fv_profile *profile, const char *directory)
+{
+    struct fv_tables tables;
+
+    fv_tables_init(&tables, profile);
+    int err = fv_csv_relations(fv_profile_relations, &tables, directory);
+    fv_tables_release(&tables);
+    return err;
+}

@@ -1,0 +1,40 @@
+/* The profile and the comparison as JSON: what their relations are, and nothing else. */
+#include "diff/diff_relations.h"
+#include "profile/relations.h"
+#include "views/relations.h"
+#include "views/views.h"
+
+enum fv_json_ranks fv_json_ranks_default(const struct fv_profile *profile)
+{
+    return profile->model->rank_count > FV_JSON_RANKS_MOST ? FV_JSON_RANKS_SUMMARY : FV_JSON_RANKS_ALL;
+}
+
+static int document(const char *schema, const struct fv_relation *const *set, void *subject,
+                    enum fv_json_ranks ranks, FILE *out)
+{
+    struct fv_json json = { .out = out };
+
+    fv_json_object(&json, NULL);
+    fv_json_string(&json, "schema", schema);
+    fv_json_relations(&json, set, subject, ranks);
+    fv_json_end(&json);
+    return fflush(out) || ferror(out) || json.failed ? -FV_EIO : 0;
+}
+
+int fv_view_json(const struct fv_profile *profile, enum fv_json_ranks ranks, FILE *out)
+{
+    struct fv_tables tables;
+
+    fv_tables_init(&tables, profile);
+    int err = document(FV_PROFILE_SCHEMA, fv_profile_relations, &tables, ranks, out);
+
+    fv_tables_release(&tables);
+    return err;
+}
+
+int fv_diff_json(const struct fv_diff *diff, FILE *out)
+{
+    struct fv_diff_tables tables = { .diff = diff };
+
+    return document(FV_DIFF_SCHEMA, fv_diff_relations, &tables, FV_JSON_RANKS_ALL, out);
+}

@@ -1,0 +1,192 @@
+/* See sheet.h. */
+#include "views/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRIP 60 /* columns of a drawing, at most */
+
+/* ---- columns ---- */
+
+static bool is_drawn(const struct fv_column_def *c)
+{
+    return c->type == FV_TYPE_REALS && !strcmp(c->unit, "share");
+}
+
+/* Words of a few are as wide as they are; others may be cut. */
+static struct fv_column column_of(const struct fv_flat_column *of, bool key, uint8_t weight)
+{
+    const struct fv_column_def *c = of->column;
+    bool words = c->type == FV_TYPE_TEXT || c->type > FV_TYPE_HEX, drawn = is_drawn(c);
+
+    return (struct fv_column){ key ? of->key : c->title, words || c->type == FV_TYPE_TRUTH,
+                               words && !drawn && !c->words, weight };
+}
+
+void fv_sheet_init(struct fv_sheet *s, const struct fv_page *page, const struct fv_relation *r,
+                   const char *keys, void *subject)
+{
+    const char *chosen = keys ? keys : r->shown;
+
+    *s = (struct fv_sheet){ .page = page, .relation = r, .subject = subject };
+    fv_flat_init(&s->flat, r);
+    uint8_t *weights = fv_xcalloc(s->flat.count + 1, sizeof(*weights));
+    s->shown = fv_xcalloc(s->flat.count + 1, sizeof(*s->shown));
+    s->columns = fv_xcalloc(s->flat.count + 1, sizeof(*s->columns));
+    size_t count = fv_flat_choose(&s->flat, chosen, s->shown, weights);
+    for (size_t i = 0; i < count; i++)
+        s->columns[i] = column_of(&s->flat.items[s->shown[i]], keys, weights[i]);
+    free(weights);
+    fv_table_init(&s->table, s->columns, count);
+}
+
+void fv_sheet_release(struct fv_sheet *s)
+{
+    fv_table_release(&s->table);
+    fv_flat_release(&s->flat);
+    free(s->shown);
+    free(s->columns);
+    *s = (struct fv_sheet){ 0 };
+}
+
+void fv_sheet_hide(struct fv_sheet *s, const char *key)
+{
+    size_t at = fv_flat_find(&s->flat, key, strlen(key)), count = 0;
+
+    for (size_t i = 0; i < s->table.column_count; i++)
+        if (s->shown[i] != at) {
+            s->shown[count] = s->shown[i];
+            s->columns[count++] = s->columns[i];
+        }
+    s->table.column_count = count;
+}
+
+/* ---- cells ---- */
+
+/* Shares over time as a strip. */
+static void draw(const struct fv_page *p, const struct fv_value *v, char out[4 * STRIP])
+{
+    static const char *const drawn[] = { " ",
+                                         "\xe2\x96\x81",
+                                         "\xe2\x96\x82",
+                                         "\xe2\x96\x83",
+                                         "\xe2\x96\x84",
+                                         "\xe2\x96\x85",
+                                         "\xe2\x96\x86",
+                                         "\xe2\x96\x87",
+                                         "\xe2\x96\x88" };
+    static const char *const plain[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
+    size_t columns = p->width < 90 ? 20 : p->width < 70 + STRIP ? p->width - 70 : STRIP;
+    const double *shares = v->items;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < columns; i++) {
+        size_t from = i * v->count / columns, to = (i + 1) * v->count / columns;
+        double sum = 0;
+
+        for (size_t k = from; k < to; k++)
+            sum += shares[k];
+        double share = to > from ? sum / (double)(to - from) : 0;
+        unsigned level = share <= 0.005 ? 0 : share >= 1 ? 8 : (unsigned)(share * 8) + (share < 1);
+        strcat(out, (p->utf8 ? drawn : plain)[level]);
+    }
+}
+
+static const char *real_word(const char *unit, double real, char out[FV_WORD])
+{
+    if (!strcmp(unit, "s"))
+        return fv_words_seconds(real, out);
+    if (!strcmp(unit, "share"))
+        return fv_words_percent(real, 1, out);
+    if (!strcmp(unit, "bytes"))
+        return fv_words_bytes(real < 0x1p64 ? (uint64_t)(real + 0.5) : UINT64_MAX, out);
+    snprintf(out, FV_WORD, strcmp(unit, "ratio") ? "%.4g" : real < 100 ? "%.2f" : "%.0f", real);
+    return out;
+}
+
+static const char *whole_word(const char *unit, uint64_t whole, char out[FV_WORD])
+{
+    if (!strcmp(unit, "bytes"))
+        return fv_words_bytes(whole, out);
+    if (strcmp(unit, "id"))
+        return fv_words_count(whole, out);
+    snprintf(out, FV_WORD, "%llu", (unsigned long long)whole);
+    return out;
+}
+
+/* Long lists are cut, as a table cuts them. */
+static const char *words_of(const struct fv_sheet *s, const struct fv_column_def *c, const struct fv_value *v,
+                            char out[FV_FLAT_TEXT])
+{
+    switch (v->type) {
+    case FV_TYPE_WHOLE: return whole_word(c->unit, v->whole, out);
+    case FV_TYPE_REAL: return real_word(c->unit, v->real, out);
+    case FV_TYPE_NUMBER:
+        if (c->flags & FV_IS_RANK && v->number < 0)
+            return "(another job)"; /* spawned or connected processes */
+        snprintf(out, FV_WORD, "%lld", (long long)v->number);
+        return out;
+    case FV_TYPE_TRUTH: return c->flags & FV_BLANK ? "*" : v->truth ? "true" : "false";
+    case FV_TYPE_TEXT: return c->flags & FV_NAME ? fv_words_brief(v->text, out, FV_FLAT_TEXT) : v->text;
+    default: break;
+    }
+    if (v->type != FV_TYPE_REALS || !is_drawn(c))
+        return fv_flat_text(v, out);
+    draw(s->page, v, out);
+    return out;
+}
+
+static bool is_zero(const struct fv_value *v)
+{
+    return v->type == FV_TYPE_REAL    ? v->real == 0
+           : v->type == FV_TYPE_TRUTH ? !v->truth
+                                      : v->type <= FV_TYPE_NUMBER && !v->whole;
+}
+
+static void set(struct fv_sheet *s, size_t column, const struct fv_value *v)
+{
+    const struct fv_column_def *c = s->flat.items[s->shown[column]].column;
+    char text[FV_FLAT_TEXT];
+
+    if (!v->null && !(c->flags & FV_BLANK && is_zero(v)))
+        fv_table_set(&s->table, column, "%s%s", v->estimate && !is_zero(v) ? "~" : "",
+                     words_of(s, c, v, text));
+}
+
+void fv_sheet_add_values(struct fv_sheet *s, const struct fv_value *values, enum fv_color color)
+{
+    fv_table_row(&s->table, color);
+    for (size_t i = 0; i < s->table.column_count; i++)
+        set(s, i, &values[i]);
+}
+
+void fv_sheet_add(struct fv_sheet *s, const void *parent, const void *row, enum fv_color color)
+{
+    const struct fv_flat_row at = { .parent = parent, .row = row };
+
+    if (!row)
+        return;
+    fv_table_row(&s->table, color);
+    for (size_t i = 0; i < s->table.column_count; i++) {
+        const struct fv_value v = fv_flat_judge(&s->flat.items[s->shown[i]], s->subject, &at);
+
+        set(s, i, &v);
+    }
+}
+
+void fv_sheet_remark(struct fv_sheet *s, const char *text)
+{
+    size_t column = 0;
+
+    while (column + 1 < s->table.column_count && !s->columns[column].flexible)
+        column++;
+    fv_table_row(&s->table, FV_DIM);
+    fv_table_set(&s->table, column, "  %s", text);
+}
+
+void fv_sheet_print(const struct fv_sheet *s)
+{
+    if (s->table.rows)
+        fv_table_print(&s->table, s->page);
+}

@@ -1,0 +1,37 @@
+/* A table of text whose columns are those of a relation: heading, unit, alignment, form and value of each
+ * cell come from the column's definition. Nothing else fills tables. */
+#ifndef FV_SHEET_H
+#define FV_SHEET_H
+
+#include "tool/table.h"
+#include "views/flat.h"
+
+struct fv_sheet {
+    const struct fv_page *page;
+    const struct fv_relation *relation;
+    void *subject;
+    struct fv_flat flat;
+    size_t *shown; /* indices in flat */
+    struct fv_column *columns;
+    struct fv_table table;
+};
+
+/* The relation's own choice of columns under their titles. `keys`, if not NULL: those, with blanks or commas
+ * between them, under their keys; "": all. Keys that there are not are left out. The page must live as long.
+ */
+void fv_sheet_init(struct fv_sheet *sheet, const struct fv_page *page, const struct fv_relation *relation,
+                   const char *keys, void *subject);
+void fv_sheet_release(struct fv_sheet *sheet);
+
+/* A column that says nothing here is not shown. */
+void fv_sheet_hide(struct fv_sheet *sheet, const char *key);
+/* `parent`: NULL if no column is of it. `row`: NULL is left out. */
+void fv_sheet_add(struct fv_sheet *sheet, const void *parent, const void *row, enum fv_color color);
+/* The same of values that were read before, one for each column. */
+void fv_sheet_add_values(struct fv_sheet *sheet, const struct fv_value *values, enum fv_color color);
+/* A line of words that belongs to the row above it, in the first column of names. */
+void fv_sheet_remark(struct fv_sheet *sheet, const char *text);
+/* Nothing, if there are no rows. */
+void fv_sheet_print(const struct fv_sheet *sheet);
+
+#endif

@@ -1,0 +1,478 @@
+/* `fvmpi report --table`: any relation as it is asked for. Rows are chosen while they are read; what is kept
+ * of them are the columns that are shown, and the one that they are sorted by. */
+#include "tool/csv_stream.h"
+#include "tool/vec.h"
+#include "tool/words.h"
+#include "views/flat.h"
+#include "views/relations.h"
+#include "views/sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer ones first: "<=" is no "<". "==" is "=". */
+enum operator{ OP_LESS_EQUAL, OP_MORE_EQUAL, OP_NOT, OP_LESS, OP_MORE, OP_EQUAL, OP_CONTAINS, OPERATORS };
+static const char *const operators[] = { "<=", ">=", "!=", "<", ">", "=", "~" };
+
+struct condition {
+    size_t column;
+    enum operator op;
+    const char *text;
+    double number;
+    bool is_number;
+};
+
+/* Numbers that --rank or --thread names. */
+struct span {
+    long first, last;
+    bool met; /* by a row */
+};
+
+struct query {
+    const struct fv_query *asked;
+    enum fv_query_form form;
+    void *subject;
+    struct fv_relation_place place;
+    struct fv_flat flat;
+    size_t *shown, shown_count;
+    struct condition *conditions;
+    struct span *spans[2]; /* of ranks, of threads */
+    size_t span_count[2], span_column[2];
+    size_t sort; /* column; SIZE_MAX: none */
+    bool falling;
+    struct fv_arena arena;
+    struct fv_value *kept; /* of each row: those shown, then the one to sort by */
+    size_t rows, room, width;
+    bool any; /* row in the table, chosen or not */
+};
+
+/* ---- the question ---- */
+
+static int wrong(const struct query *q, const char *what, size_t bytes, const char *why)
+{
+    fv_log("report: %.*s: %s; fvmpi report --table %s --columns lists what there is", (int)bytes, what, why,
+           q->asked->table);
+    return -FV_EFORMAT;
+}
+
+/* A page has no room for all columns of most tables: there it is the relation's own choice. */
+static const char *chosen_keys(const struct query *q)
+{
+    const char *own = q->place.chain[q->place.depth - 1]->shown;
+
+    return q->asked->columns ? q->asked->columns : q->form == FV_QUERY_TEXT && own ? own : "";
+}
+
+static int parse_columns(struct query *q)
+{
+    const char *p = q->asked->columns;
+    uint8_t *weights = fv_xcalloc(q->flat.count + 1, sizeof(*weights));
+
+    q->shown = fv_xcalloc(q->flat.count + 1, sizeof(*q->shown));
+    if (!p)
+        q->shown_count = fv_flat_choose(&q->flat, chosen_keys(q), q->shown, weights);
+    free(weights);
+    if (!p)
+        return 0;
+    for (;;) {
+        size_t bytes = strcspn(p, ","), at = fv_flat_find(&q->flat, p, bytes);
+
+        if (at == SIZE_MAX)
+            return wrong(q, p, bytes, "the table has no such column");
+        if (q->shown_count == q->flat.count)
+            return wrong(q, p, strlen(p), "--columns names more columns than the table has");
+        q->shown[q->shown_count++] = at;
+        if (!p[bytes])
+            return 0;
+        p += bytes + 1;
+    }
+}
+
+static int parse_sort(struct query *q)
+{
+    const char *p = q->asked->sort;
+
+    q->sort = SIZE_MAX;
+    if (!p)
+        return 0;
+    q->falling = *p == '-';
+    p += q->falling;
+    q->sort = fv_flat_find(&q->flat, p, strlen(p));
+    return q->sort == SIZE_MAX ? wrong(q, p, strlen(p), "the table has no such column to sort by") : 0;
+}
+
+static bool is_numeric(const struct fv_column_def *c)
+{
+    return c->type == FV_TYPE_WHOLE || c->type == FV_TYPE_NUMBER || c->type == FV_TYPE_REAL;
+}
+
+static int parse_condition(struct query *q, const char *text, struct condition *out)
+{
+    size_t bytes = strcspn(text, "<>=!~ "), begin = bytes;
+    const char *p = text + bytes + strspn(text + bytes, " ");
+    char *end;
+
+    out->column = fv_flat_find(&q->flat, text, begin);
+    for (out->op = 0; out->op < OPERATORS && strncmp(p, operators[out->op], strlen(operators[out->op]));)
+        out->op++;
+    if (out->op == OPERATORS)
+        return wrong(q, text, strlen(text), "--where takes COLUMN, one of < <= = != >= > ~, and a value");
+    if (out->column == SIZE_MAX)
+        return wrong(q, text, bytes, "the table has no such column");
+    p += strlen(operators[out->op]);
+    p += out->op == OP_EQUAL && *p == '=';
+    out->text = p + strspn(p, " ");
+    out->number = strtod(out->text, &end);
+    out->is_number = end != out->text && !*end;
+    if (is_numeric(q->flat.items[out->column].column) && !out->is_number && *out->text && out->op != OP_CONTAINS)
+        return wrong(q, text, strlen(text), "the column has numbers, without units; shares are from 0 to 1");
+    return 0;
+}
+
+static int parse_conditions(struct query *q)
+{
+    int err = 0;
+
+    q->conditions = fv_xcalloc(q->asked->where_count + 1, sizeof(*q->conditions));
+    for (size_t i = 0; i < q->asked->where_count && !err; i++)
+        err = parse_condition(q, q->asked->where[i], &q->conditions[i]);
+    return err;
+}
+
+/* "0-3,7" */
+static int parse_spans(struct query *q, unsigned which, const char *text, uint16_t flag, const char *noun)
+{
+    char why[120];
+
+    if (!text)
+        return 0;
+    q->span_column[which] = SIZE_MAX;
+    for (size_t i = q->flat.count; i-- > 0;)
+        if (q->flat.items[i].column->flags & flag)
+            q->span_column[which] = i;
+    if (q->span_column[which] == SIZE_MAX) {
+        snprintf(why, sizeof(why), "the table has no column of a %s to choose by", noun);
+        return wrong(q, q->asked->table, strlen(q->asked->table), why);
+    }
+    q->spans[which] = fv_xcalloc(strlen(text) + 1, sizeof(*q->spans[which]));
+    for (const char *p = text;; p++) {
+        char *end;
+        struct span span;
+
+        span.met = false;
+        span.first = span.last = strtol(p, &end, 10);
+        if (end != p && *end == '-') {
+            p = end + 1;
+            span.last = strtol(p, &end, 10);
+        }
+        if (end == p || (*end && *end != ',') || span.first < 0 || span.last < span.first) {
+            snprintf(why, sizeof(why), "it is a list of %ss such as 0-3,7", noun);
+            return wrong(q, text, strlen(text), why);
+        }
+        q->spans[which][q->span_count[which]++] = span;
+        if (!*end)
+            return 0;
+        p = end;
+    }
+}
+
+static int parse(struct query *q, const struct fv_relation *const *set)
+{
+    if (!fv_relations_find(set, q->asked->table, &q->place)) {
+        fv_log("report: %s: there is no such table; fvmpi report --columns lists them", q->asked->table);
+        return -FV_EFORMAT;
+    }
+    fv_flat_init(&q->flat, q->place.chain[q->place.depth - 1]);
+    int err = parse_columns(q);
+
+    if (!err)
+        err = parse_sort(q);
+    if (!err)
+        err = parse_conditions(q);
+    if (!err)
+        err = parse_spans(q, 0, q->asked->ranks, FV_IS_RANK, "rank");
+    if (!err)
+        err = parse_spans(q, 1, q->asked->threads, FV_IS_THREAD, "thread");
+    q->width = q->shown_count + (q->sort != SIZE_MAX);
+    return err;
+}
+
+/* ---- rows ---- */
+
+static bool number_of(const struct fv_value *v, double *out)
+{
+    if (v->null)
+        return false;
+    switch (v->type) {
+    case FV_TYPE_WHOLE: *out = (double)v->whole; return true;
+    case FV_TYPE_NUMBER: *out = (double)v->number; return true;
+    case FV_TYPE_REAL: *out = v->real; return true;
+    default: return false;
+    }
+}
+
+static const char *words_of(const struct fv_value *v, char out[FV_FLAT_TEXT])
+{
+    if (v->null)
+        return "";
+    switch (v->type) {
+    case FV_TYPE_TEXT: return v->text;
+    case FV_TYPE_TRUTH: return v->truth ? "true" : "false";
+    case FV_TYPE_WHOLE: snprintf(out, FV_FLAT_TEXT, "%llu", (unsigned long long)v->whole); return out;
+    case FV_TYPE_NUMBER: snprintf(out, FV_FLAT_TEXT, "%lld", (long long)v->number); return out;
+    case FV_TYPE_REAL: out[fv_words_real(v->real, out)] = '\0'; return out;
+    default: return fv_flat_text(v, out);
+    }
+}
+
+static int compare(const struct fv_value *a, const struct fv_value *b)
+{
+    char x[FV_FLAT_TEXT], y[FV_FLAT_TEXT];
+    double i, k;
+
+    if (number_of(a, &i) && number_of(b, &k))
+        return i < k ? -1 : i > k;
+    return strcmp(words_of(a, x), words_of(b, y));
+}
+
+/* What is not known is in no relation to anything, but unequal. */
+static bool holds(const struct condition *c, const struct fv_value *v)
+{
+    char text[FV_FLAT_TEXT];
+    double number;
+    int order;
+
+    if (v->null)
+        return c->op == OP_NOT || (c->op == OP_EQUAL && !*c->text);
+    if (c->op == OP_CONTAINS)
+        return strstr(words_of(v, text), c->text);
+    if (number_of(v, &number) && c->is_number)
+        order = number < c->number ? -1 : number > c->number;
+    else
+        order = strcmp(words_of(v, text), c->text);
+    switch (c->op) {
+    case OP_LESS: return order < 0;
+    case OP_LESS_EQUAL: return order <= 0;
+    case OP_EQUAL: return !order;
+    case OP_NOT: return order;
+    case OP_MORE_EQUAL: return order >= 0;
+    default: return order > 0;
+    }
+}
+
+/* By --rank and --thread. */
+static bool is_within(const struct query *q, const struct fv_flat_row *row)
+{
+    for (unsigned which = 0; which < 2; which++) {
+        bool any = !q->span_count[which];
+        double number = -1;
+
+        if (any)
+            continue;
+        struct fv_value v = fv_flat_read(&q->flat.items[q->span_column[which]], q->subject, row);
+        for (size_t i = 0; number_of(&v, &number) && i < q->span_count[which]; i++) {
+            struct span *span = &q->spans[which][i];
+            bool met = number >= (double)span->first && number <= (double)span->last;
+
+            span->met = span->met || met;
+            any = any || met;
+        }
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
+static bool chosen(const struct query *q, const struct fv_flat_row *row)
+{
+    if (!is_within(q, row))
+        return false;
+    for (size_t i = 0; i < q->asked->where_count; i++) {
+        struct fv_value v = fv_flat_read(&q->flat.items[q->conditions[i].column], q->subject, row);
+
+        if (!holds(&q->conditions[i], &v))
+            return false;
+    }
+    return true;
+}
+
+static bool keep_row(void *context, const struct fv_flat_row *row)
+{
+    struct query *q = context;
+    char text[FV_FLAT_TEXT];
+
+    q->any = true;
+    if (!chosen(q, row))
+        return true;
+    FV_GROW(q->kept, q->room, (q->rows + 1) * q->width);
+    struct fv_value *to = q->kept + q->rows++ * q->width;
+
+    for (size_t i = 0; i < q->width; i++) {
+        to[i] = fv_flat_judge(&q->flat.items[i < q->shown_count ? q->shown[i] : q->sort], q->subject, row);
+        if (to[i].null)
+            continue;
+        if (to[i].type == FV_TYPE_TEXT) {
+            to[i].text = fv_arena_string(&q->arena, to[i].text);
+        } else if (to[i].type == FV_TYPE_REALS && q->form == FV_QUERY_TEXT) {
+            double *reals = fv_arena_take(&q->arena, (to[i].count + 1) * sizeof(*reals));
+
+            to[i].items = memcpy(reals, to[i].items, to[i].count * sizeof(*reals)); /* may be drawn */
+        } else if (to[i].type > FV_TYPE_TEXT) {
+            const char *words = fv_flat_text(&to[i], text);
+
+            to[i] = (struct fv_value){ .type = FV_TYPE_TEXT, .text = fv_arena_string(&q->arena, words) };
+        }
+    }
+    return q->sort != SIZE_MAX || q->rows < q->asked->top;
+}
+
+/* Rows that are equal keep their order; what is not known comes last. */
+static int by_key(const void *a, const void *b, void *context)
+{
+    const struct query *q = context;
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    const struct fv_value *x = &q->kept[i * q->width + q->width - 1],
+                          *y = &q->kept[k * q->width + q->width - 1];
+    int order = x->null != y->null ? (x->null ? 1 : -1)
+                : x->null          ? 0
+                : q->falling       ? -compare(x, y)
+                                   : compare(x, y);
+
+    return order ? order : i < k ? -1 : i > k;
+}
+
+/* ---- the answer ---- */
+
+static void print_text(const struct query *q, const size_t *order, size_t count, const struct fv_page *page)
+{
+    const struct fv_relation *r = q->place.chain[q->place.depth - 1];
+    struct fv_sheet sheet;
+    char remark[120];
+    int n = snprintf(remark, sizeof(remark), "%zu row%s%s", count, fv_words_s(count),
+                     count < q->rows ? " of those chosen" : "");
+
+    if (q->shown_count < q->flat.count && !q->asked->columns)
+        snprintf(remark + n, sizeof(remark) - (size_t)n, ", %zu of %zu columns: --columns lists all",
+                 q->shown_count, q->flat.count);
+    fv_sheet_init(&sheet, page, r, chosen_keys(q), q->subject);
+    sheet.table.keeps_empty = q->asked->columns;
+    for (size_t i = 0; i < count; i++)
+        fv_sheet_add_values(&sheet, &q->kept[order[i] * q->width], FV_PLAIN);
+    fv_page_heading(page, r->name, remark);
+    fv_sheet_print(&sheet);
+    fv_sheet_release(&sheet);
+}
+
+static void print_csv(const struct query *q, const size_t *order, size_t count, FILE *out)
+{
+    struct fv_csv csv = { .out = out };
+
+    for (size_t i = 0; i < q->shown_count; i++)
+        fv_csv_text(&csv, q->flat.items[q->shown[i]].key);
+    fv_csv_line(&csv);
+    for (size_t i = 0; i < count; i++)
+        fv_csv_values(&csv, &q->kept[order[i] * q->width], q->shown_count);
+}
+
+static int print_json(const struct query *q, const size_t *order, size_t count, FILE *out)
+{
+    struct fv_json json = { .out = out };
+
+    fv_json_object(&json, NULL);
+    fv_json_string(&json, "table", q->asked->table);
+    fv_json_array(&json, "columns");
+    for (size_t i = 0; i < q->shown_count; i++)
+        fv_json_string(&json, NULL, q->flat.items[q->shown[i]].key);
+    fv_json_end(&json);
+    fv_json_array(&json, "rows");
+    for (size_t i = 0; i < count; i++) {
+        fv_json_array(&json, NULL);
+        for (size_t k = 0; k < q->shown_count; k++)
+            fv_json_value(&json, NULL, &q->kept[order[i] * q->width + k]);
+        fv_json_end(&json);
+    }
+    fv_json_end(&json);
+    fv_json_end(&json);
+    return json.failed ? -FV_EIO : 0;
+}
+
+static int answer(struct query *q, const struct fv_page *page, FILE *out)
+{
+    size_t *order = fv_xcalloc(q->rows + 1, sizeof(*order)),
+           count = q->rows < q->asked->top ? q->rows : q->asked->top;
+    int err = 0;
+
+    for (size_t i = 0; i < q->rows; i++)
+        order[i] = i;
+    if (q->sort != SIZE_MAX)
+        qsort_r(order, q->rows, sizeof(*order), by_key, q);
+    if (q->form == FV_QUERY_TEXT)
+        print_text(q, order, count, page);
+    else if (q->form == FV_QUERY_CSV)
+        print_csv(q, order, count, out);
+    else
+        err = print_json(q, order, count, out);
+    free(order);
+    return fflush(out) || ferror(out) ? -FV_EIO : err;
+}
+
+/* What the user might take for an answer: nothing was recorded, or not of these ranks. */
+static void say_missing(const struct query *q)
+{
+    const struct fv_relation_place *place = &q->place;
+    const char *by = NULL;
+
+    for (size_t i = 0; i < place->depth; i++)
+        by = place->chain[i]->recorded_by ? place->chain[i]->recorded_by : by;
+    if (!q->any && by)
+        fv_log("report: %s has no rows in this run; it is recorded by %s", q->asked->table, by);
+    for (unsigned which = 0; q->any && q->rows < q->asked->top && which < 2; which++)
+        for (size_t i = 0; i < q->span_count[which]; i++) {
+            const struct span *span = &q->spans[which][i];
+            const char *noun = which ? "thread" : "rank";
+
+            if (!span->met && span->first == span->last)
+                fv_log("report: %s has no row of %s %ld; --table %ss lists what there is", q->asked->table, noun,
+                       span->first, noun);
+            else if (!span->met)
+                fv_log("report: %s has no row of %ss %ld-%ld; --table %ss lists what there is", q->asked->table,
+                       noun, span->first, span->last, noun);
+        }
+}
+
+static void release(struct query *q)
+{
+    for (unsigned i = 0; i < 2; i++)
+        free(q->spans[i]);
+    free(q->conditions);
+    free(q->shown);
+    free(q->kept);
+    fv_arena_release(&q->arena);
+    fv_flat_release(&q->flat);
+}
+
+int fv_query_check(const struct fv_query *asked, const struct fv_relation *const *set)
+{
+    struct query q = { .asked = asked };
+    int err = parse(&q, set);
+
+    release(&q);
+    return err;
+}
+
+int fv_query_print(const struct fv_query *asked, const struct fv_relation *const *set, void *subject,
+                   enum fv_query_form form, const struct fv_page *page, FILE *out)
+{
+    struct query q = { .asked = asked, .form = form, .subject = subject };
+    int err = parse(&q, set);
+
+    if (!err) {
+        fv_relation_each(&q.place, subject, keep_row, &q);
+        err = answer(&q, page, out);
+        if (!err)
+            say_missing(&q);
+    }
+    release(&q);
+    return err;
+}

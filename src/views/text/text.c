@@ -1,0 +1,179 @@
+/* The text report: the order of its parts, the verdict, and how efficient the run was. */
+#include "views/text/text.h"
+#include "profile/hang/hang.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- verdict ---- */
+
+static void put_bar(const struct fv_page *p, double compute, double mpi, double wait)
+{
+    static const char *const drawn[] = { "\xe2\x96\x88", "\xe2\x96\x93", "\xe2\x96\x91" }, *const plain[] = {
+        "#", "=", "."
+    };
+    static const enum fv_color colors[] = { FV_GREEN, FV_CYAN, FV_YELLOW };
+    const double parts[] = { compute, mpi - wait, wait };
+    size_t width = p->width < 120 ? p->width : 120, at = 0;
+    double total = compute + mpi, sum = 0;
+
+    if (!(total > 0))
+        return;
+    for (unsigned i = 0; i < 3; i++) {
+        sum += parts[i];
+        size_t until = (size_t)(sum / total * (double)width + 0.5);
+
+        fputs(fv_page_on(p, colors[i]), p->out);
+        for (; at < until && at < width; at++)
+            fputs((p->utf8 ? drawn : plain)[i], p->out);
+        fputs(fv_page_off(p), p->out);
+    }
+    putc('\n', p->out);
+}
+
+/* Of a run that did not end well, the first thing to know. */
+static void put_end(const struct fv_page *p, const struct fv_model *m)
+{
+    char text[700];
+
+    if (!fv_hang_headline(m, text, sizeof(text))[0])
+        return;
+    fprintf(p->out, "%s%s", fv_page_on(p, FV_BOLD), fv_page_on(p, FV_RED));
+    fv_page_words(p, text, 2);
+    fputs(fv_page_off(p), p->out);
+}
+
+/* MPI time that is not judged yet. */
+static bool has_open_calls(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].state == FV_RANK_RUNNING && m->ranks[i].in_call.active)
+            return true;
+    return false;
+}
+
+/* Of a program without MPI: there are no parts of its time, unless threads were watched. */
+static void put_serial_verdict(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    char elapsed[FV_WORD], cpu[FV_WORD], waited[500], text[800];
+    double cpu_s = 0;
+    int n;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        cpu_s += m->ranks[i].cpu_s;
+    n = snprintf(text, sizeof(text), "%selapsed %s", m->ranks[0].state == FV_RANK_KILLED ? "killed; " : "",
+                 fv_words_seconds(m->elapsed_s, elapsed));
+    if (isfinite(cpu_s))
+        n += snprintf(text + n, sizeof(text) - (size_t)n, ", CPU time %s", fv_words_seconds(cpu_s, cpu));
+    else if (m->samples.cpu_s > 0)
+        n += snprintf(text + n, sizeof(text) - (size_t)n, ", CPU time %s (by samples)",
+                      fv_words_seconds(m->samples.cpu_s, cpu));
+    if (m->locks.recorded)
+        snprintf(text + n, sizeof(text) - (size_t)n, "; %s",
+                 fv_text_threads_waited(v, waited, sizeof(waited)));
+    fputs(fv_page_on(p, FV_BOLD), p->out);
+    fv_page_words(p, text, 2);
+    fputs(fv_page_off(p), p->out);
+}
+
+static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_efficiency *e = &m->efficiency;
+    char compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD], waited[500];
+
+    if (fv_text_serial(m)) {
+        put_serial_verdict(p, v);
+        return;
+    }
+    fv_words_percent(e->compute_s, e->total_s, compute);
+    fv_words_percent(e->mpi_s, e->total_s, mpi);
+    fv_words_percent(e->wait_s, e->mpi_s, wait);
+    if (e->total_s > 0)
+        fprintf(p->out, "%scompute %s, MPI %s%s,%sof which %s%s%s is waiting (%s%s)\n",
+                fv_page_on(p, FV_BOLD), compute, mpi, fv_page_off(p), p->width < 70 ? "\n" : " ",
+                fv_page_on(p, FV_BOLD), wait, fv_page_off(p), e->wait_exact ? "exact" : "estimate",
+                has_open_calls(m) ? ", without the calls that go on" : "");
+    else
+        fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
+    put_bar(p, e->compute_s, e->mpi_s, e->wait_s);
+    if (m->locks.recorded && m->locks.wait_s > 0.01 * m->locks.thread_s)
+        fv_page_words(p, fv_text_threads_waited(v, waited, sizeof(waited)), 2);
+}
+
+/* ---- efficiency ---- */
+
+static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
+{
+    const struct fv_efficiency *e = &m->efficiency;
+    const struct {
+        const char *name, *meaning;
+        double value;
+    } rows[] = {
+        { "parallel efficiency", "part of the time that all ranks compute: the product of the next two",
+          e->parallel },
+        { "  load balance", "mean over longest computing time of a rank", e->load_balance },
+        { "  communication", "longest computing time of a rank over the elapsed time", e->communication },
+        { "    serialization", "longest computing time over the time with instant messages",
+          e->serialization },
+        { "    transfer", "the time with instant messages over the elapsed time", e->transfer },
+    };
+    unsigned count = isfinite(e->serialization) || isfinite(e->transfer) ? 5 : 3;
+    char percent[FV_WORD];
+
+    fv_page_heading(p, "Efficiency", "POP metrics; 80 % and more is called acceptable");
+    for (unsigned i = 0; i < count; i++) {
+        bool known = isfinite(rows[i].value);
+
+        fprintf(p->out, "  %-20s %s%8s%s", rows[i].name,
+                fv_page_on(p, !known                ? FV_PLAIN
+                              : rows[i].value < 0.8 ? FV_YELLOW
+                                                    : FV_GREEN),
+                known ? fv_words_percent(rows[i].value, 1, percent) : "-", fv_page_off(p));
+        if (p->width >= 40 + strlen(rows[i].meaning))
+            fprintf(p->out, "   %s%s%s", fv_page_on(p, FV_DIM), rows[i].meaning, fv_page_off(p));
+        putc('\n', p->out);
+    }
+}
+
+void fv_text_summary(const struct fv_page *p, const struct fv_profile *v)
+{
+    put_end(p, v->model);
+    put_verdict(p, v);
+    putc('\n', p->out);
+    fv_text_identity(p, v->model);
+    fv_text_notes(p, v->model);
+    fv_text_unfinished(p, v);
+    fv_text_hang(p, v->model);
+    fv_text_thread_waits(p, v);
+    if (!fv_text_serial(v->model))
+        put_efficiency(p, v->model);
+    fv_text_waiting(p, v);
+}
+
+int fv_view_text(const struct fv_profile *v, const struct fv_text_options *o, FILE *out)
+{
+    const struct fv_page page = {
+        .out = out, .width = o->width, .top = o->top, .brief = o->brief, .color = o->color, .utf8 = o->utf8,
+        .threshold = o->threshold
+    };
+
+    fv_text_summary(&page, v);
+    fv_text_samples(&page, v);
+    fv_text_costs(&page, v);
+    fv_text_sections(&page, v);
+    fv_text_locks(&page, v);
+    fv_text_phases(&page, v);
+    if (!fv_text_serial(v->model) || v->model->site_count) {
+        fv_text_functions(&page, v);
+        fv_text_sites(&page, v);
+    }
+    fv_text_sizes(&page, v);
+    fv_text_peers(&page, v);
+    fv_text_comms(&page, v);
+    if (!fv_text_serial(v->model) || v->model->rank_count > 1)
+        fv_text_ranks(&page, v);
+    return fflush(out) || ferror(out) ? -FV_EIO : 0;
+}

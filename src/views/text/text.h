@@ -1,0 +1,65 @@
+/* What the parts of the text report share. Each prints one section. */
+#ifndef FV_TEXT_H
+#define FV_TEXT_H
+
+#include "profile/places.h"
+#include "profile/relations.h"
+#include "tool/table.h"
+#include "views/sheet.h"
+#include "views/views.h"
+
+/* A table of the report: rows of a relation, in the columns that it shows (fv_relation.shown). */
+struct fv_text_table {
+    struct fv_tables tables;
+    struct fv_sheet sheet;
+};
+void fv_text_table_begin(struct fv_text_table *table, const struct fv_page *page,
+                         const struct fv_profile *view, const char *relation);
+static inline void fv_text_table_add(struct fv_text_table *t, const void *row, enum fv_color color)
+{
+    fv_sheet_add(&t->sheet, NULL, row, color);
+}
+/* Prints it, unless it has no rows, and releases it. */
+void fv_text_table_end(struct fv_text_table *table);
+
+/* A program without MPI: sections that speak of MPI alone are left out. */
+bool fv_text_serial(const struct fv_model *model);
+/* How many lines tell what went wrong, also with a small --top. */
+size_t fv_text_losses_shown(const struct fv_page *page);
+
+/* text.c: what to read first */
+void fv_text_summary(const struct fv_page *page, const struct fv_profile *view);
+/* text_identity.c */
+void fv_text_identity(const struct fv_page *page, const struct fv_model *model);
+/* text_notes.c: problems of the input, then what makes the numbers say less */
+void fv_text_notes(const struct fv_page *page, const struct fv_model *model);
+/* text_unfinished.c */
+void fv_text_unfinished(const struct fv_page *page, const struct fv_profile *view);
+/* text_hang.c */
+void fv_text_hang(const struct fv_page *page, const struct fv_model *model);
+/* text_waiting.c */
+void fv_text_waiting(const struct fv_page *page, const struct fv_profile *view);
+/* text_calls.c */
+void fv_text_functions(const struct fv_page *page, const struct fv_profile *view);
+void fv_text_sites(const struct fv_page *page, const struct fv_profile *view);
+/* text_samples.c; nothing where nothing was sampled */
+void fv_text_samples(const struct fv_page *page, const struct fv_profile *view);
+/* text_costs.c; the same */
+void fv_text_costs(const struct fv_page *page, const struct fv_profile *view);
+/* text_sections.c */
+void fv_text_sections(const struct fv_page *page, const struct fv_profile *view);
+/* text_phases.c; nothing where threads were not watched */
+void fv_text_phases(const struct fv_page *page, const struct fv_profile *view);
+/* text_locks.c; the same */
+void fv_text_locks(const struct fv_page *page, const struct fv_profile *view);
+/* Of the verdict: how long threads waited for each other, and for what most. */
+char *fv_text_threads_waited(const struct fv_profile *view, char *out, size_t bytes);
+void fv_text_thread_waits(const struct fv_page *page,
+                          const struct fv_profile *view); /* of a run that hangs, or was killed */
+/* text_ranks.c */
+void fv_text_sizes(const struct fv_page *page, const struct fv_profile *view);
+void fv_text_peers(const struct fv_page *page, const struct fv_profile *view);
+void fv_text_comms(const struct fv_page *page, const struct fv_profile *view);
+void fv_text_ranks(const struct fv_page *page, const struct fv_profile *view);
+
+#endif

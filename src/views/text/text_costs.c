@@ -1,0 +1,325 @@
+/* Where CPU time is, by clock samples: procedures, the hottest lines and loops, and the heaviest paths from
+ * main down. Numbers that chance could as well have made otherwise come with how far. */
+#include "symbols/loops.h"
+#include "profile/samples/cost_profile.h"
+#include "views/text/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TREE_SHARE 0.05 /* of all samples, for a branch to be shown */
+#define TREE_DEPTH 40
+
+struct section {
+    const struct fv_page *page;
+    const struct fv_profile *view;
+    const struct fv_cost_profile *c;
+};
+
+static double seconds(const struct fv_cost_profile *c, double ticks)
+{
+    return ticks * c->tick_s;
+}
+
+static const char *share(uint64_t part, uint64_t whole, char word[FV_WORD])
+{
+    return part ? fv_words_percent((double)part, (double)whole, word) : "";
+}
+
+/* Not below --threshold. */
+static bool is_worth(const struct section *s, const struct fv_cost_sum *sum)
+{
+    return (double)sum->ticks >= s->page->threshold * (double)s->c->all.ticks;
+}
+
+/* Rows of the relation that stand in an array one behind the other. */
+static void put_rows(const struct section *s, const char *relation, const void *rows, size_t bytes,
+                     size_t count)
+{
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, s->page, s->view, relation);
+    if (s->c->rank_count < 2) {
+        fv_sheet_hide(&t.sheet, "rank_range_min_s");
+        fv_sheet_hide(&t.sheet, "rank_range_max_s");
+    }
+    for (size_t i = 0; i < count; i++)
+        fv_text_table_add(&t, (const char *)rows + i * bytes, FV_PLAIN);
+    fv_text_table_end(&t);
+}
+
+/* ---- lines and loops ---- */
+
+static void put_title(const struct fv_page *p, const char *title, const char *remark)
+{
+    fprintf(p->out, "\n  %s%s%s", fv_page_on(p, FV_BOLD), title, fv_page_off(p));
+    if (*remark && strlen(title) + strlen(remark) + 4 <= p->width)
+        fprintf(p->out, "  %s%s%s", fv_page_on(p, FV_DIM), remark, fv_page_off(p));
+    putc('\n', p->out);
+}
+
+static size_t few(const struct fv_page *p, size_t count)
+{
+    size_t most = p->top == SIZE_MAX ? SIZE_MAX : (p->top + 1) / 2;
+
+    return count < most ? count : most;
+}
+
+/* Of at least 1 % of the samples, unless all are asked for. */
+static size_t worth(const struct section *s, const struct fv_cost_sum *sums, size_t stride, size_t count)
+{
+    size_t rows = few(s->page, count), i;
+
+    for (i = 0; i < rows; i++) {
+        const struct fv_cost_sum *sum = (const void *)((const char *)sums + i * stride);
+
+        if (!is_worth(s, sum) || (s->page->top != SIZE_MAX && sum->ticks * 100 < s->c->all.ticks))
+            break;
+    }
+    return i;
+}
+
+static void put_lines(const struct section *s)
+{
+    const struct fv_cost_profile *c = s->c;
+    size_t rows = c->line_count ? worth(s, &c->lines[0].sum.self, sizeof(*c->lines), c->line_count) : 0;
+
+    if (rows)
+        put_title(s->page, "Lines", "fvmpi report DIR --source FILE shows them in their file");
+    put_rows(s, "cpu_lines", c->lines, sizeof(*c->lines), rows);
+    if (rows && s->page->threshold > 0)
+        fv_page_cut(s->page, rows, c->line_count, "line", "");
+}
+
+static int loop_by_self(const void *a, const void *b)
+{
+    const struct fv_cost_loop *x = *(const struct fv_cost_loop *const *)a,
+                              *y = *(const struct fv_cost_loop *const *)b;
+
+    if (x->sum.self.ticks != y->sum.self.ticks)
+        return x->sum.self.ticks > y->sum.self.ticks ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* Those with 1 % of the samples in themselves; of MPI's own loops, which wait, only where all is asked for.
+ */
+static size_t choose_loops(const struct section *s, const struct fv_cost_loop **chosen)
+{
+    const struct fv_cost_profile *c = s->c;
+    bool all = s->page->top == SIZE_MAX;
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->loop_count; i++) {
+        const struct fv_cost_sum *self = &c->loops[i].sum.self;
+
+        if (is_worth(s, self) &&
+            (all || (self->ticks && self->ticks * 100 >= c->all.ticks && self->in_mpi * 2 < self->ticks)))
+            chosen[count++] = &c->loops[i];
+    }
+    if (count)
+        qsort(chosen, count, sizeof(*chosen), loop_by_self);
+    return few(s->page, count);
+}
+
+static void put_loops(const struct section *s)
+{
+    const struct fv_cost_loop **loops = fv_xcalloc(s->c->loop_count + 1, sizeof(*loops));
+    size_t rows = choose_loops(s, loops);
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, s->page, s->view, "cpu_loops");
+    for (size_t i = 0; i < rows; i++)
+        fv_text_table_add(&t, loops[i], FV_PLAIN);
+    if (rows)
+        put_title(s->page, "Loops", "as compiled; total: with what is called from them");
+    fv_text_table_end(&t);
+    if (rows && s->page->threshold > 0)
+        fv_page_cut(s->page, rows, s->c->loop_count, "loop", "");
+    free(loops);
+}
+
+/* ---- the call tree ---- */
+
+struct branches {
+    uint32_t *first, *next; /* children, those of most samples first */
+};
+
+struct ranked {
+    uint64_t ticks;
+    uint32_t branch;
+};
+
+static int by_ticks(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->ticks != y->ticks)
+        return x->ticks < y->ticks ? -1 : 1; /* smallest first: each is put before the ones of before */
+    return (x->branch < y->branch) - (x->branch > y->branch);
+}
+
+static struct branches children_of(const struct fv_cost_profile *c)
+{
+    struct branches b = { fv_xcalloc(c->branch_count, sizeof(*b.first)),
+                          fv_xcalloc(c->branch_count, sizeof(*b.next)) };
+    struct ranked *order = fv_xcalloc(c->branch_count, sizeof(*order));
+
+    for (uint32_t i = 1; i < c->branch_count; i++)
+        order[i - 1] = (struct ranked){ c->branches[i].sum.total.ticks, i };
+    if (c->branch_count > 1)
+        qsort(order, c->branch_count - 1, sizeof(*order), by_ticks);
+    for (size_t i = 0; i + 1 < c->branch_count; i++) {
+        uint32_t child = order[i].branch, parent = c->branches[child].parent;
+
+        b.next[child] = b.first[parent];
+        b.first[parent] = child;
+    }
+    free(order);
+    return b;
+}
+
+static bool is_heavy(const struct fv_cost_profile *c, uint32_t branch, const struct fv_page *p)
+{
+    double least = p->top == SIZE_MAX ? 0.005 : TREE_SHARE;
+
+    return branch && (double)c->branches[branch].sum.total.ticks >= least * (double)c->all.ticks;
+}
+
+/* A call of MPI: what is inside is shown only where all is asked for. */
+static bool is_mpi_call(const struct section *s, uint32_t branch)
+{
+    const struct fv_cost_branch *b = &s->c->branches[branch];
+    const char *name = s->c->procedures[b->procedure].name;
+
+    return s->page->top != SIZE_MAX && (!strncmp(name, "MPI_", 4) || !strncmp(name, "mpi_", 4)) &&
+           b->sum.total.in_mpi * 2 > b->sum.total.ticks;
+}
+
+/* The names on one line: as long as all goes on into one callee, so that its numbers hold for each of them.
+ * Returns the last branch of it. */
+static uint32_t chain(const struct section *s, const struct branches *b, uint32_t branch, char *text,
+                      size_t bytes)
+{
+    const struct fv_cost_profile *c = s->c;
+    char name[512];
+    size_t used = 0;
+
+    for (;;) {
+        uint32_t child = b->first[branch];
+
+        used += (size_t)snprintf(
+            text + used, bytes - used, "%s%s", used ? " > " : "",
+            fv_words_brief(c->procedures[c->branches[branch].procedure].name, name, sizeof(name)));
+        if (!child || used + 600 > bytes || is_mpi_call(s, branch) ||
+            c->branches[child].sum.total.ticks != c->branches[branch].sum.total.ticks)
+            return branch;
+        branch = child;
+    }
+}
+
+/* Long chains keep their ends. */
+static void put_chain(const struct fv_page *p, char *text, size_t room)
+{
+    char *last;
+
+    if (fv_words_columns(text) > room && (last = strrchr(text, '>'))) {
+        size_t tail = fv_words_columns(last), head = room > tail + 6 ? room - tail - 5 : 0;
+        char end[700];
+
+        snprintf(end, sizeof(end), "%s", last);
+        if (head > 8) {
+            fv_words_fit(text, head);
+            fprintf(p->out, "%s %s\n", text, end);
+            return;
+        }
+        snprintf(text, room + 16, "... %.*s", (int)(room + 8), end);
+    }
+    fv_words_fit(text, room);
+    fprintf(p->out, "%s\n", text);
+}
+
+static void put_branch(const struct section *s, const struct branches *b, uint32_t branch, unsigned depth,
+                       size_t *rows)
+{
+    const struct fv_cost_profile *c = s->c;
+    char text[4096], total[FV_WORD], self[FV_WORD], mpi[FV_WORD];
+    uint32_t end = chain(s, b, branch, text, sizeof(text));
+    size_t indent = 2 * (size_t)depth, used = 29 + indent;
+    const struct fv_cost_both *sum = &c->branches[end].sum;
+
+    if (!*rows || depth > TREE_DEPTH)
+        return;
+    --*rows;
+    fprintf(s->page->out, "  %7s  %7s  %7s  %*s",
+            fv_words_percent((double)c->branches[branch].sum.total.ticks, (double)c->all.ticks, total),
+            is_mpi_call(s, end) ? "" : share(sum->self.ticks, c->all.ticks, self),
+            share(c->branches[branch].sum.total.in_mpi, c->branches[branch].sum.total.ticks, mpi),
+            (int)indent, "");
+    put_chain(s->page, text, s->page->width > used + 20 ? s->page->width - used : 20);
+    for (uint32_t child = is_mpi_call(s, end) ? 0 : b->first[end]; is_heavy(c, child, s->page);
+         child = b->next[child])
+        put_branch(s, b, child, depth + 1, rows);
+}
+
+static void put_tree(const struct section *s)
+{
+    struct branches b = children_of(s->c);
+    size_t rows = s->page->top > SIZE_MAX / 2 ? SIZE_MAX : 2 * s->page->top;
+
+    put_title(s->page, "Call tree",
+              s->page->top == SIZE_MAX ? "branches of 0.5 % of the samples and more"
+                                       : "branches of 5 % of the samples and more");
+    fprintf(s->page->out, "  %s%7s  %7s  %7s  %s%s\n", fv_page_on(s->page, FV_DIM), "total", "self", "in MPI",
+            "call path", fv_page_off(s->page));
+    for (uint32_t child = b.first[0]; is_heavy(s->c, child, s->page); child = b.next[child])
+        put_branch(s, &b, child, 0, &rows);
+    free(b.first);
+    free(b.next);
+}
+
+/* ---- the section ---- */
+
+static void put_summary(const struct section *s)
+{
+    const struct fv_cost_profile *c = s->c;
+    const struct fv_costs *costs = &s->view->model->costs;
+    char a[FV_WORD], b[FV_WORD], d[FV_WORD], e[FV_WORD], text[700], own[60] = "";
+
+    if (c->fvmpi_ticks)
+        snprintf(own, sizeof(own), ", %s in fvmpi itself",
+                 fv_words_percent((double)c->fvmpi_ticks, (double)c->all.ticks, a));
+    snprintf(text, sizeof(text),
+             "%s samples of the CPU clock of %zu thread%s stand for %s: %s in MPI, %s waiting for threads "
+             "(sync)%s. n "
+             "samples may be off by 2 sqrt(n) (+-). What sleeps takes no CPU time and is not seen here",
+             fv_words_count(c->all.ticks, a), costs->thread_count, fv_words_s(costs->thread_count),
+             fv_words_seconds(seconds(c, (double)c->all.ticks), b),
+             fv_words_percent((double)c->all.in_mpi, (double)c->all.ticks, d),
+             fv_words_percent((double)c->all.in_sync, (double)c->all.ticks, e), own);
+    fputs("  ", s->page->out);
+    fv_page_words(s->page, text, 2);
+    if (costs->lost)
+        fprintf(s->page->out, "  %s more samples have no call path: a thread's table of paths was full\n",
+                fv_words_count(costs->lost, a));
+    if (!c->loops_known)
+        fprintf(s->page->out, "  loops are not known: %s\n",
+                fv_loops_available() ? "symbols were not looked up" : "fvmpi was built without libopcodes");
+}
+
+void fv_text_costs(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct section s = { p, v, v->costs };
+
+    if (!v->model->costs.ticks)
+        return;
+    fv_page_heading(p, "CPU time", "self: in the procedure itself; total: with what it calls");
+    put_summary(&s);
+    size_t rows = s.c->procedure_count < p->top ? s.c->procedure_count : p->top;
+    while (rows && !is_worth(&s, &s.c->procedures[rows - 1].sum.self))
+        rows--;
+    put_rows(&s, "cpu_procedures", s.c->procedures, sizeof(*s.c->procedures), rows);
+    fv_page_cut(p, rows, s.c->procedure_count, "procedure", "");
+    put_lines(&s);
+    put_loops(&s);
+    put_tree(&s);
+}

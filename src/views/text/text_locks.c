@@ -1,0 +1,372 @@
+/* Locks and barriers: what threads waited for, where, and who kept them waiting. Most of it is one table; of
+ * the worst the sites follow. */
+#include "views/text/text.h"
+#include "base/options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES   1200
+#define WORST        3u   /* locks and barriers whose sites are told */
+#define PLACES       2u   /* of each: where threads wait, and where it is held */
+#define SITES_JUDGED 64u  /* of each; they come by waiting */
+#define MOST_CALLERS 2u   /* of a place that is the only one */
+#define WORTH        0.01 /* of all waiting: of locks with less the table says enough */
+#define SHOWN        20u  /* groups of threads that wait */
+
+static size_t shown_worst(const struct fv_page *p)
+{
+    return p->brief || p->top < WORST ? (p->top < WORST ? p->top : WORST) : p->top;
+}
+
+/* ---- totals ---- */
+
+static void put_totals(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_locks *l = &v->model->locks;
+    char text[1000], seconds[FV_WORD], part[FV_WORD], all[FV_WORD];
+    bool done[FV_SYNC_KINDS] = { false };
+    int n = snprintf(text, sizeof(text), "threads waited %s, %s of their %s",
+                     fv_words_seconds(l->wait_s, seconds), fv_words_percent(l->wait_s, l->thread_s, part),
+                     fv_words_seconds(l->thread_s, all));
+
+    for (bool first = true; l->wait_s > 0; first = false) {
+        unsigned most = 0;
+
+        for (unsigned i = 1; i < FV_SYNC_KINDS; i++)
+            if (!done[i] && l->kind_s[i] > (most ? l->kind_s[most] : 0))
+                most = i;
+        if (!most || (size_t)n >= sizeof(text))
+            break;
+        done[most] = true;
+        n += snprintf(text + n, sizeof(text) - (size_t)n, "%s %s %s", first ? ":" : ",",
+                      fv_sync_kind_name(most), fv_words_percent(l->kind_s[most], l->thread_s, part));
+    }
+    if (l->in_mpi_s > 0 && (size_t)n < sizeof(text))
+        n += snprintf(text + n, sizeof(text) - (size_t)n,
+                      "; %s of it inside MPI calls, which is MPI time, too",
+                      fv_words_seconds(l->in_mpi_s, seconds));
+    if (l->in_mpi_s > 0 && v->model->rank_count > 1 && (size_t)n < sizeof(text)) {
+        size_t most = 0;
+
+        for (size_t i = 1; i < v->model->rank_count; i++)
+            most = l->ranks[i].in_mpi_s > l->ranks[most].in_mpi_s ? i : most;
+        n += snprintf(text + n, sizeof(text) - (size_t)n, " (most on rank %d: %s)",
+                      v->model->ranks[most].world_rank, fv_words_seconds(l->ranks[most].in_mpi_s, seconds));
+    }
+    if (v->model->causes.lock_wait_s > 0 && (size_t)n < sizeof(text))
+        snprintf(text + n, sizeof(text) - (size_t)n,
+                 ". Ranks waited %s in MPI for ranks that waiting for locks had made late (by the trace)",
+                 fv_words_seconds(v->model->causes.lock_wait_s, seconds));
+    fputs("  ", p->out);
+    fv_page_words(p, text, 2);
+}
+
+/* The culprit belongs on the first screen. The first thread's waiting for the others' end is no trouble. */
+char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes)
+{
+    const struct fv_locks *l = &v->model->locks;
+    char seconds[FV_WORD], part[FV_WORD], name[NAME_BYTES];
+    const struct fv_lock *most = l->items, *end = l->items + l->count;
+    int n = snprintf(out, bytes, "threads waited %s for each other, %s of their time",
+                     fv_words_seconds(l->wait_s, seconds), fv_words_percent(l->wait_s, l->thread_s, part));
+
+    while (most < end && (most->kind == FV_SYNC_JOIN || most->rest))
+        most++;
+    if (most < end && most->n.wait_s > 0 && n > 0 && (size_t)n < bytes)
+        snprintf(out + n, bytes - (size_t)n, "; most: %s (%s), %s",
+                 fv_view_lock_label(v, most, name, sizeof(name)), fv_sync_kind_name(most->kind),
+                 fv_words_seconds(most->n.wait_s, seconds));
+    return out;
+}
+
+/* ---- the table ---- */
+
+/* Locks that nobody waited for are no trouble, nor that the first thread waits for the others' end: where
+ * rows are few they are left out. */
+static void put_table(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_locks *l = &v->model->locks;
+    size_t rows = 0;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "locks");
+    for (size_t i = 0; i < l->count && rows < p->top; i++) {
+        const struct fv_lock *k = &l->items[i];
+
+        if (p->brief && (k->kind == FV_SYNC_JOIN || (rows && k->n.wait_s <= 0)))
+            continue;
+        if (k->n.wait_s < p->threshold * l->thread_s)
+            continue;
+        fv_text_table_add(&t, k,
+                          k->n.wait_s > 0.1 * l->thread_s && k->kind != FV_SYNC_JOIN ? FV_YELLOW : FV_PLAIN);
+        rows++;
+    }
+    fv_text_table_end(&t);
+    fv_page_cut(p, rows, l->count, "row", p->brief ? " of locks and joins" : " of locks");
+}
+
+/* ---- who waits, who holds ---- */
+
+enum role { WAITS, HOLDS, SIGNALS, ROLES };
+
+/* Call sites that read the same, of one role. */
+struct place {
+    char words[700];
+    double weight;
+};
+struct places {
+    struct place items[SITES_JUDGED];
+    size_t count;
+    double sum;
+};
+
+static void add_place(struct places *g, const struct fv_profile *v, uint32_t node, unsigned callers,
+                      double weight)
+{
+    struct place *new = &g->items[g->count];
+    size_t i = 0;
+
+    g->sum += weight;
+    if (!(weight > 0) || g->count == SITES_JUDGED)
+        return;
+    fv_path_words(v->symbols, node, callers, new->words, sizeof(new->words));
+    while (i < g->count && strcmp(g->items[i].words, new->words))
+        i++;
+    g->count += i == g->count;
+    g->items[i].weight = (new == &g->items[i] ? 0 : g->items[i].weight) + weight;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    return (x->weight < y->weight) - (x->weight > y->weight);
+}
+
+static void put_places(const struct fv_page *p, const char *role, struct places *g)
+{
+    char text[2 * sizeof(g->items[0].words)] = "", part[FV_WORD];
+    size_t used = 0;
+
+    if (!g->count)
+        return;
+    qsort(g->items, g->count, sizeof(*g->items), by_weight);
+    for (size_t i = 0; i < g->count && i < PLACES && used < sizeof(text); i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%s)", i ? ", " : "",
+                                 g->items[i].words, fv_words_percent(g->items[i].weight, g->sum, part));
+    if (g->count > PLACES && used < sizeof(text))
+        snprintf(text + used, sizeof(text) - used, ", and %zu more", g->count - PLACES);
+    fprintf(p->out, "      %s%-8s%s ", fv_page_on(p, FV_DIM), role, fv_page_off(p));
+    fv_page_words(p, text, 15);
+}
+
+static double weight_of(const struct fv_lock_site *s, enum role role, bool owners)
+{
+    switch (role) {
+    case WAITS: return s->n.wait_s;
+    case HOLDS: return owners ? s->n.blocked_s : s->n.hold_s;
+    default: return (double)s->n.signals;
+    }
+}
+
+/* Where a program takes its locks in a function of its own, that one alone says nothing: then with callers,
+ * as far as the paths are known. Those of an OpenMP region are the library's. */
+static void find_places(struct places *g, const struct fv_profile *v, const struct fv_lock *k, enum role role)
+{
+    const struct fv_locks *l = &v->model->locks;
+    bool owners = l->modes & FV_THREADS_OWNER;
+    unsigned most = k->kind == FV_SYNC_OMP ? 0 : MOST_CALLERS;
+
+    for (unsigned callers = 0; callers <= most; callers++) {
+        unsigned paths = 0;
+
+        g->count = 0;
+        g->sum = 0;
+        for (uint32_t i = 0; i < k->sites; i++) {
+            const struct fv_lock_site *s = &l->sites[k->first_site + i];
+            double weight = weight_of(s, role, owners);
+
+            add_place(g, v, s->node, callers, weight);
+            paths += weight > 0;
+        }
+        if (g->count != 1 || paths < 2)
+            return;
+    }
+}
+
+static void put_sites(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock *k)
+{
+    static const char *const names[ROLES] = { "waits", "holds", "signals" };
+    struct places *g = fv_xcalloc(1, sizeof(*g));
+
+    for (unsigned role = 0; role < ROLES; role++) {
+        find_places(g, v, k, (enum role)role);
+        put_places(p, names[role], g);
+    }
+    free(g);
+}
+
+/* The thread that is last most often, of those of its rank, keeps the others waiting. */
+static void put_last(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock *k)
+{
+    const struct fv_lock_part *part = k->parts ? &v->model->locks.parts[k->first_part] : NULL, *last = part;
+    double least = INFINITY, most = 0;
+    uint64_t rounds = 0;
+    char text[400], low[FV_WORD], high[FV_WORD], rank[40] = "";
+
+    for (uint32_t i = 0; i < k->parts; i++) {
+        least = fmin(least, part[i].n.wait_s);
+        most = fmax(most, part[i].n.wait_s);
+        last = part[i].n.last > last->n.last ? &part[i] : last;
+    }
+    if (!last || !last->n.last)
+        return;
+    for (uint32_t i = 0; i < k->parts; i++)
+        rounds += part[i].rank == last->rank ? part[i].n.last : 0;
+    if (v->model->rank_count > 1)
+        snprintf(rank, sizeof(rank), " of rank %d", v->model->ranks[last->rank].world_rank);
+    snprintf(text, sizeof(text), "thread %u%s in %llu of %llu rounds; a thread waited %s to %s in all",
+             last->thread, rank, (unsigned long long)last->n.last, (unsigned long long)rounds,
+             fv_words_seconds(least, low), fv_words_seconds(most, high));
+    fprintf(p->out, "      %s%-8s%s ", fv_page_on(p, FV_DIM), "last", fv_page_off(p));
+    fv_page_words(p, text, 15);
+}
+
+static void put_worst(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_locks *l = &v->model->locks;
+    size_t shown = 0, most = shown_worst(p);
+    char name[NAME_BYTES];
+
+    for (size_t i = 0; i < l->count && shown < most && l->items[i].n.wait_s > 0; i++) {
+        const struct fv_lock *k = &l->items[i];
+
+        if (p->brief && (k->kind == FV_SYNC_JOIN || (shown && k->n.wait_s < WORTH * l->wait_s)))
+            continue;
+        fprintf(p->out, "%s  %s", shown ? "" : "\n", fv_page_on(p, FV_BOLD));
+        fv_page_words(p, fv_view_lock_words(v, k, name, sizeof(name)), 6);
+        fputs(fv_page_off(p), p->out);
+        put_sites(p, v, k);
+        if (k->kind == FV_SYNC_BARRIER)
+            put_last(p, v, k);
+        shown++;
+    }
+    if (shown && !(l->modes & FV_THREADS_OWNER)) {
+        fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
+        fv_page_words(p, "who holds a lock while others wait: --threads=hold,owner", 2);
+        fputs(fv_page_off(p), p->out);
+    }
+}
+
+/* ---- losses ---- */
+
+static void put_lost(const struct fv_page *p, const struct fv_locks *l)
+{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } rows[] = {
+        { l->lost.missed, "operation%s in signal handlers that interrupted fvmpi: not counted" },
+        { l->lost.overflow, "operation%s without room for a record of their own: counted by kind alone" },
+        { l->lost.holds, "hold%s not measured: the thread held too many locks" },
+        { l->lost.lives,
+          "thread%s without a record of their life: missing in phases and in the time of threads" },
+    };
+    char word[FV_WORD], what[120], text[200];
+
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (!rows[i].count)
+            continue;
+        snprintf(what, sizeof(what), rows[i].what, fv_words_s(rows[i].count));
+        snprintf(text, sizeof(text), "%s %s", fv_words_count(rows[i].count, word), what);
+        fprintf(p->out, "  %s-%s ", fv_page_on(p, FV_YELLOW), fv_page_off(p));
+        fv_page_words(p, text, 4);
+    }
+}
+
+void fv_text_locks(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_locks *l = &v->model->locks;
+
+    if (!l->recorded)
+        return;
+    fv_page_heading(p, "Locks and barriers",
+                    "waiting of threads for each other, summed over threads and ranks");
+    put_totals(p, v);
+    if (l->count)
+        put_table(p, v);
+    put_worst(p, v);
+    put_lost(p, l);
+}
+
+/* ---- threads that wait now ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct fv_lock_wait *x = a, *y = b;
+
+    if (x->lock != y->lock)
+        return x->lock < y->lock ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static void put_group(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock_wait *w,
+                      size_t count)
+{
+    const struct fv_model *m = v->model;
+    char who[100], name[NAME_BYTES], place[700], text[2200], seconds[FV_WORD];
+    double longest = 0;
+    uint32_t ranks = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        longest = fmax(longest, w[i].seconds);
+        ranks += i && w[i].rank != w[i - 1].rank;
+    }
+    if (count == 1)
+        snprintf(who, sizeof(who), "thread %u (%u) of rank %d", w->thread, w->tid,
+                 m->ranks[w->rank].world_rank);
+    else if (ranks == 1)
+        snprintf(who, sizeof(who), "%zu threads of rank %d", count, m->ranks[w->rank].world_rank);
+    else
+        snprintf(who, sizeof(who), "%zu threads of %u ranks", count, ranks);
+    int n = snprintf(text, sizeof(text), "%s: %s %s, in %s", who, fv_sync_kind_name(w->kind),
+                     w->lock == FV_NONE ? ""
+                                        : fv_view_lock_words(v, &m->locks.items[w->lock], name, sizeof(name)),
+                     fv_path_words(v->symbols, w->node, 2, place, sizeof(place)));
+    if (longest > 0 && n > 0 && (size_t)n < sizeof(text))
+        snprintf(text + n, sizeof(text) - (size_t)n, ", for %s%s", count > 1 ? "up to " : "",
+                 fv_words_seconds(longest, seconds));
+    fputs("  ", p->out);
+    fv_page_words(p, text, 6);
+}
+
+void fv_text_thread_waits(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_locks *l = &v->model->locks;
+    struct fv_lock_wait *sorted = fv_xcalloc(l->now_count, sizeof(*sorted));
+    size_t groups = 0, shown = 0, end;
+
+    if (l->now_count) {
+        memcpy(sorted, l->now, l->now_count * sizeof(*sorted));
+        qsort(sorted, l->now_count, sizeof(*sorted), by_place);
+        fv_page_heading(p, "Threads that wait for other threads", "when last seen");
+    }
+    for (size_t i = 0; i < l->now_count; i = end) {
+        for (end = i + 1;
+             end < l->now_count && sorted[end].lock == sorted[i].lock && sorted[end].node == sorted[i].node;)
+            end++;
+        if (groups++ < SHOWN || p->top == SIZE_MAX) {
+            put_group(p, v, &sorted[i], end - i);
+            shown++;
+        }
+    }
+    fv_page_cut(p, shown, groups, "group", " of threads");
+    free(sorted);
+}

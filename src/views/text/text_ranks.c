@@ -1,0 +1,155 @@
+/* Message sizes, peers, communicators, and a line for each rank. */
+#include "views/text/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fv_text_sizes(const struct fv_page *p, const struct fv_profile *v)
+{
+    struct fv_text_table t;
+    const struct fv_relation *r;
+
+    fv_text_table_begin(&t, p, v, "message_sizes");
+    r = t.sheet.relation;
+    for (size_t i = 0; i < fv_relation_count(r, &t.tables, NULL); i++)
+        fv_text_table_add(&t, fv_relation_row(r, &t.tables, NULL, i), FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_page_heading(p, "Message sizes",
+                        "bytes a rank sent or received in one call, and the time of those calls (not of completing them)");
+    fv_text_table_end(&t);
+}
+
+/* ---- peers ---- */
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct fv_edge *x = *(const struct fv_edge *const *)a, *y = *(const struct fv_edge *const *)b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->messages != y->messages)
+        return x->messages > y->messages ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+void fv_text_peers(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    size_t top = p->top == SIZE_MAX ? SIZE_MAX : (p->top + 1) / 2,
+           rows = m->edge_count < top ? m->edge_count : top;
+    const struct fv_edge **order = fv_xcalloc(m->edge_count, sizeof(*order));
+    struct fv_text_table t;
+
+    for (size_t i = 0; i < m->edge_count; i++)
+        order[i] = &m->edges[i];
+    if (m->edge_count)
+        qsort(order, m->edge_count, sizeof(*order), by_bytes);
+    fv_text_table_begin(&t, p, v, "matrix");
+    for (size_t i = 0; i < rows; i++)
+        fv_text_table_add(&t, order[i], FV_PLAIN);
+    if (rows)
+        fv_page_heading(p, "Heaviest peers", "world ranks; what one sent to the other, point to point and one-sided");
+    fv_text_table_end(&t);
+    fv_page_cut(p, rows, rows ? m->edge_count : 0, "pair", " of ranks");
+    free(order);
+}
+
+/* ---- communicators ---- */
+
+static int comm_by_time(const void *a, const void *b)
+{
+    const struct fv_comm_view *x = *(const struct fv_comm_view *const *)a,
+                              *y = *(const struct fv_comm_view *const *)b;
+
+    if (x->time.sum != y->time.sum)
+        return x->time.sum > y->time.sum ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+void fv_text_comms(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_comm_view **order = fv_xcalloc(m->comm_count, sizeof(*order));
+    size_t count = 0, rows = 0;
+    struct fv_text_table t;
+
+    for (size_t i = 0; i < m->comm_count; i++)
+        if (m->comms[i].time.calls)
+            order[count++] = &m->comms[i];
+    if (count > 1) { /* with MPI_COMM_WORLD alone the table says nothing new */
+        qsort(order, count, sizeof(*order), comm_by_time);
+        fv_page_heading(p, "Communicators",
+                        "those that calls were made on; waiting, logged: in the collective calls that the "
+                        "wait log holds");
+        fv_text_table_begin(&t, p, v, "communicators");
+        for (; rows < count && rows < p->top; rows++)
+            fv_text_table_add(&t, order[rows], FV_PLAIN);
+        fv_text_table_end(&t);
+        fv_page_cut(p, rows, count, "communicator", "");
+    }
+    free(order);
+}
+
+/* ---- ranks ---- */
+
+/* Which ranks to show when there are too many: those that died first, then those that others waited for
+ * longest, then the lowest ranks. */
+struct ranked {
+    double score;
+    size_t index;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void fv_text_ranks(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    size_t rows = m->rank_count < p->top ? m->rank_count : p->top;
+    struct ranked *order = fv_xcalloc(m->rank_count, sizeof(*order));
+    bool threads = false, ended = true;
+    struct fv_text_table t;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+        bool finalized = r->state == FV_RANK_FINALIZED;
+
+        order[i] = (struct ranked){ fmax(fv_rank_caused_s(m, r), 0) + (finalized ? 0 : 1e9), i };
+        threads |= r->threads > 1;
+        ended &= finalized;
+    }
+    qsort(order, m->rank_count, sizeof(*order), by_score);
+    qsort(order, rows, sizeof(*order), by_index);
+    fv_text_table_begin(&t, p, v, "ranks");
+    if (m->program_count == 1)
+        fv_sheet_hide(&t.sheet, "program");
+    if (!threads)
+        fv_sheet_hide(&t.sheet, "thread_count");
+    if (ended)
+        fv_sheet_hide(&t.sheet, "state");
+    for (size_t i = 0; i < rows; i++) {
+        const struct fv_rank *r = &m->ranks[order[i].index];
+
+        fv_text_table_add(&t, r, r->state == FV_RANK_FINALIZED ? FV_PLAIN : FV_RED);
+    }
+    fv_page_heading(p, "Ranks",
+                    m->causes.source == FV_CAUSES_TRACE ? "others waited: for this rank directly, whoever began the delay"
+                                                        : "others waited: in collectives, for this rank to come");
+    fv_text_table_end(&t);
+    fv_page_cut(p, rows, m->rank_count, "rank", ", that others waited for less");
+    free(order);
+}

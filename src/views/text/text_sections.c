@@ -1,0 +1,161 @@
+/* Sections that the program marks, and the whole program. */
+#include "profile/samples/cost_profile.h"
+#include "views/text/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The number is told where it is one, or tells sections apart. */
+static void section_name(const struct fv_sections_view *all, const struct fv_section_view *s, char *out,
+                         size_t bytes)
+{
+    char clean[4 * FV_SECTION_NAME + 1];
+    size_t alike = 0;
+
+    for (size_t i = 0; i < all->count; i++)
+        alike += !all->items[i].whole && !strcmp(all->items[i].name, s->name);
+    fv_words_clean(s->name, clean, sizeof(clean));
+    if (s->whole)
+        snprintf(out, bytes, "all (the whole program)");
+    else if (s->number || alike > 1)
+        snprintf(out, bytes, "%s %d", clean, s->number);
+    else
+        snprintf(out, bytes, "%s", clean);
+}
+
+/* Where no section has one, none is told. */
+static void hide_numbers(struct fv_text_table *t, const struct fv_sections_view *all, size_t rows)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < rows; i++)
+        any |= all->items[i].number != 0;
+    if (!any)
+        fv_sheet_hide(&t->sheet, "number");
+}
+
+/* One line of what is unbalanced in a section. */
+static void put_faults(const struct fv_page *p, const struct fv_sections_view *all,
+                       const struct fv_section_view *s)
+{
+    const struct fv_section_faults *f = &s->faults;
+    const struct {
+        uint64_t count;
+        const char *what;
+    } rows[] = {
+        { f->open, "begun and not ended (counted up to the end of the rank)" },
+        { f->unended, "ended by the end of their thread" },
+        { f->unbegun, "ended without a begin (left out)" },
+        { f->elsewhere, "ended by another thread than the one that began it (left out)" },
+    };
+    char name[4 * FV_SECTION_NAME + 40], word[FV_WORD], text[700];
+
+    section_name(all, s, name, sizeof(name));
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (!rows[i].count)
+            continue;
+        snprintf(text, sizeof(text), "section %s: %s time%s %s", name, fv_words_count(rows[i].count, word),
+                 fv_words_s(rows[i].count), rows[i].what);
+        fprintf(p->out, "  %s-%s ", fv_page_on(p, FV_YELLOW), fv_page_off(p));
+        fv_page_words(p, text, 4);
+    }
+}
+
+static void put_losses(const struct fv_page *p, const struct fv_section_losses *l)
+{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } rows[] = {
+        { l->above_level, "above --section-level: not measured" },
+        { l->too_deep, "with 64 sections open on its thread already: not measured" },
+        { l->others, "beyond 1,023 different sections of a rank: all in \"(others)\"" },
+        { l->sets,
+          "in more combinations of sections than can be told apart: MPI calls inside are not listed" },
+        { l->interrupted, "in a signal handler that interrupted another: not measured" },
+        { l->unmeasured, "without room in the rank file: not measured" },
+        { l->untraced, "and ends in MPI calls, or without room: the trace has them too late, or not" },
+    };
+    char word[FV_WORD], text[200];
+
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (!rows[i].count)
+            continue;
+        snprintf(text, sizeof(text), "%s begin%s of sections %s", fv_words_count(rows[i].count, word),
+                 fv_words_s(rows[i].count), rows[i].what);
+        fprintf(p->out, "  %s-%s ", fv_page_on(p, FV_YELLOW), fv_page_off(p));
+        fv_page_words(p, text, 4);
+    }
+}
+
+/* ---- clock samples ---- */
+
+#define PROCEDURES 3    /* of a section, ... */
+#define LEAST      0.01 /* ... if they have so much of it */
+
+/* Where the CPU time of sections goes. */
+static void put_costs(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_sections_view *s = &v->model->sections;
+    const struct fv_cost_profile *c = v->costs;
+    size_t rows = s->count < p->top ? s->count : p->top;
+    struct fv_text_table t;
+
+    if (!fv_sections_are_sampled(s))
+        return;
+    fv_page_heading(
+        p, "CPU time of sections",
+        "clock samples of all threads: the procedures with most of each section's; self and total as "
+        "part of the section's samples; +- 95 %");
+    fv_text_table_begin(&t, p, v, "section_procedures");
+    hide_numbers(&t, s, rows);
+    for (size_t i = 0, shown = 0; i < c->section_part_count && c->section_parts[i].owner < rows; i++) {
+        const struct fv_cost_part *part = &c->section_parts[i];
+        const struct fv_section_view *of = &s->items[part->owner];
+
+        shown = i && part[-1].owner == part->owner ? shown + 1 : 0;
+        if (shown < PROCEDURES &&
+            (double)part->sum.self.ticks * c->tick_s >= LEAST * of->value[FV_SECTION_SAMPLED].sum)
+            fv_sheet_add(&t.sheet, of, part, FV_PLAIN);
+    }
+    fv_text_table_end(&t);
+}
+
+/* Without sections of its own, a program's whole is in the first lines of the report already. */
+void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_sections_view *s = &v->model->sections;
+    const struct fv_section_losses *l = &s->losses;
+    size_t rows = s->count < p->top ? s->count : p->top;
+    struct fv_text_table t;
+
+    while (rows && s->items[rows - 1].value[FV_SECTION_ELAPSED].sum < p->threshold * v->model->efficiency.total_s)
+        rows--;
+    if (s->count < 2 && !(l->above_level || l->too_deep || l->others || l->sets || l->interrupted ||
+                          l->unmeasured || l->untraced))
+        return;
+    fv_text_table_begin(&t, p, v, "sections");
+    hide_numbers(&t, s, rows);
+    for (size_t i = 0; i < rows; i++) {
+        const struct fv_section_spread *elapsed = &s->items[i].value[FV_SECTION_ELAPSED];
+
+        fv_text_table_add(&t, &s->items[i],
+                          elapsed->max > 0 && elapsed->mean < 0.8 * elapsed->max ? FV_YELLOW : FV_PLAIN);
+    }
+    static const char heading[] =
+        "marked by the program: mean, minimum and maximum over ranks; MPI and waiting as part of the time; "
+        "messages by length; user and system CPU time of the threads that are in the section, of \"all\" of "
+        "the whole "
+        "process. ~ marks waiting that is partly estimated";
+    char remark[500];
+    snprintf(remark, sizeof(remark), "%s%s", heading,
+             p->color ? ". Yellow: the ranks' mean is under 80 % of the maximum" : "");
+    fv_page_heading(p, "Sections", remark);
+    fv_text_table_end(&t);
+    fv_page_cut(p, rows, s->count, "section", "");
+    for (size_t i = 0; i < s->count; i++)
+        put_faults(p, s, &s->items[i]);
+    put_losses(p, l);
+    put_costs(p, v);
+}

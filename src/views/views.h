@@ -1,0 +1,58 @@
+/* The views of a profile. They compute nothing that another view might want, too: that is the model's. */
+#ifndef FV_VIEWS_H
+#define FV_VIEWS_H
+
+#include "profile/profile.h"
+#include "profile/threads/lock_words.h"
+#include "views/relations.h"
+
+#include <stdio.h>
+
+/* Schema fvmpi-profile-2, see share/fvmpi-profile-2.md. -FV_EIO: errno tells. */
+int fv_view_json(const struct fv_profile *view, enum fv_json_ranks ranks, FILE *out);
+#define FV_JSON_RANKS_MOST 512 /* above, values of single ranks are summed up unless they are asked for */
+enum fv_json_ranks fv_json_ranks_default(const struct fv_profile *view);
+
+/* Clock samples for other viewers: folded stacks, one a line, root first, as flame graphs are made of; and
+ * speedscope's JSON (https://www.speedscope.app/file-format-schema.json). -FV_EIO: errno tells. */
+int fv_view_folded(const struct fv_profile *view, FILE *out);
+int fv_view_speedscope(const struct fv_profile *view, FILE *out);
+
+/* One file for each table into a directory, which is made. Has logged when it fails. */
+int fv_view_csv(const struct fv_profile *view, const char *directory);
+
+struct fv_text_options {
+    size_t width; /* columns */
+    size_t top;   /* rows of a table, SIZE_MAX: all */
+    bool brief;   /* that is the default: sections that are to stay short show less */
+    bool color;
+    bool utf8; /* may bars and strips be drawn? */
+    double threshold; /* rows with a smaller share of the time are left out; 0: none */
+};
+int fv_view_text(const struct fv_profile *view, const struct fv_text_options *options, FILE *out);
+
+struct fv_stacks_options {
+    struct fv_text_options text;
+    size_t phase; /* its number, from 1; 0: all of several threads */
+    double t1_s;  /* time of the phase with one thread; 0: not known */
+};
+/* Speedup stacks of phases of threads: what one run tells of them. -FV_EFORMAT: with T1, a speedup that cannot be, which
+ * is said; -FV_EIO: errno tells. */
+int fv_view_stacks(const struct fv_profile *view, const struct fv_stacks_options *options, FILE *out);
+
+struct fv_source_options {
+    const char *file;                     /* as debug information has it, or the end of that */
+    const char *old_prefix, *new_prefix;  /* where files are now; NULL: where they were */
+    long rank;                            /* in MPI_COMM_WORLD; -1: all */
+};
+/* A source file with the samples of its lines beside it. Has logged when it fails. */
+int fv_view_source(const struct fv_profile *view, const struct fv_source_options *source,
+                   const struct fv_text_options *text, FILE *out);
+
+/* Two experiments side by side (diff/diff.h). */
+struct fv_diff;
+int fv_diff_text(const struct fv_diff *diff, const struct fv_text_options *options, FILE *out);
+/* Schema fvmpi-diff-2, see share/fvmpi-diff-2.md. -FV_EIO: errno tells. */
+int fv_diff_json(const struct fv_diff *diff, FILE *out);
+
+#endif

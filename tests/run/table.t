@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""fvmpi report --table: what is asked for is what is printed, in each form, and what cannot be is refused in one line. The
+experiment is one of tests/replay."""
+import collections
+import csv
+import importlib.util
+import io
+import json
+import os
+import re
+import sys
+import tarfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import check, equal
+
+
+def unpacked(name):
+    place = harness.scratch()
+    with tarfile.open(os.path.join(os.path.dirname(HERE), 'replay', name + '.tar.xz')) as packed:
+        packed.extractall(place)
+    return os.path.join(place, name)
+
+
+def asked(experiment, table, *options, status=0):
+    return harness.run([harness.FVMPI, 'report', experiment, '--table', table] + list(options)).ended(status)
+
+
+def csv_of(experiment):
+    place = harness.scratch()
+    harness.run([harness.FVMPI, 'report', experiment, '--csv', place]).ended(0)
+    return place
+
+
+def rows(experiment, table, *options):
+    return list(csv.DictReader(io.StringIO(asked(experiment, table, '--csv', '-', *options).out)))
+
+
+def refused(experiment, table, *options):
+    done = asked(experiment, table, *options, status=2)
+    equal('lines of {}'.format(options), (done.out, len(done.err.splitlines())), ('', 1))
+    return done.err
+
+
+def main():
+    tap = harness.Tap()
+    if not importlib.util.find_spec('_lzma'):
+        print('1..0 # SKIP this python3 has no lzma, which unpacks the rank files')
+        return
+    ring, sections = unpacked('openmpi'), unpacked('sections')
+    names = [line.split()[0] for line in harness.run([harness.FVMPI, 'report', '--columns']).ended(0).out.splitlines()
+             if line.startswith('  ') and line[2] != ' ']
+    with tap.test('CSV, JSON and text have the same rows, of all tables'):
+        for name in names:
+            of_csv = list(csv.reader(io.StringIO(asked(sections, name, '--csv', '-').out)))
+            of_json = json.loads(asked(sections, name, '--json', '-').out, parse_float=str)
+            equal('columns of ' + name, of_json['columns'], of_csv[0])
+            equal('rows of ' + name, len(of_json['rows']), len(of_csv) - 1)
+            for row, fields in zip(of_json['rows'], of_csv[1:]):
+                numbers = [i for i, value in enumerate(row) if isinstance(value, (str, int)) and not isinstance(value, bool)]
+                check([str(row[i]) for i in numbers] == [fields[i] for i in numbers] or not all(str(row[i]).isascii() for i in numbers),
+                      '{}: {} is {} in CSV', name, row, fields)
+            for width in ('40', '3000'):
+                check(asked(sections, name, '--width', width).out.startswith('\n' + name), 'text of {}', name)
+    with tap.test('the timeline of JSON and of CSV is the same'):
+        place = harness.scratch()
+        harness.run([harness.FVMPI, 'report', ring, '--json', place + '/json', '--csv', place]).ended(0)
+        with open(place + '/json') as file, open(place + '/timeline.csv') as table:
+            line = json.load(file)['timeline']['per_rank']
+            pairs = list(zip((float(r['share']) for r in csv.DictReader(table)), (s for row in line['rows'] for s in row[-1])))
+            equal('shares that differ', [p for p in pairs if p[0] != p[1]][:5], [])
+            check(len(pairs) > 1000, '{} shares', len(pairs))
+    with tap.test('ranks add up to the whole'):
+        whole = {r['id']: r for r in rows(ring, 'callsites')}
+        for key in ('count', 'bytes_sent', 'bytes_received'):
+            sums = dict.fromkeys(whole, 0)
+            for r in rows(ring, 'callsites_by_rank'):
+                sums[r['callsite_id']] += int(r[key])
+            equal(key, sums, {i: int(r[key]) for i, r in whole.items()})
+    with tap.test('bounds of the messages of a call site and rank'):
+        for table in ('callsites', 'callsites_by_rank'):
+            bounds = collections.defaultdict(set)
+            for r in rows(ring, table):
+                bounds[r['function']].add((r['message_min_bytes'], r['message_max_bytes']))
+            equal('400 and 800 bytes', bounds['MPI_Isend'], {('256', '1023')})
+            equal('64 bytes', bounds['MPI_Send'], {('64', '127')})
+            equal('none', bounds['MPI_Barrier'], {('', '')})
+    with tap.test('conditions, order, ranks'):
+        counts = [int(r['count']) for r in rows(ring, 'callsites', '--sort', '-count', '--where', 'count > 3', '--columns', 'count')]
+        check(counts and min(counts) > 3 and counts == sorted(counts, reverse=True), '{}', counts)
+        equal('the first', len(rows(ring, 'callsites', '--top', '2')), 2)
+        equal('==', [r['number'] for r in rows(ring, 'callsites', '--where', 'number==2')], ['2'])
+        equal('ranks', sorted({r['rank'] for r in rows(ring, 'callsites_by_rank', '--rank', '0,2')}), ['0', '2'])
+        equal('contains', {r['function'] for r in rows(ring, 'callsites', '--where', 'function~Allreduce')}, {'MPI_Allreduce'})
+    with tap.test('what cannot be is refused'):
+        for options in (['--where', 'share>5%'], ['--where', 'number=<2'], ['--where', 'rank>1'], ['--where', 'number'],
+                        ['--columns', 'number,nothing'], ['--columns', ','.join(['number'] * 99)], ['--sort', 'nothing'],
+                        ['--rank', '0'], ['--thread', '1']):
+            refused(ring, 'callsites', *options)
+        refused(ring, 'callsites_by_rank', '--rank', '2-1')
+        refused(ring, 'nothing')
+        equal('--csv -', harness.run([harness.FVMPI, 'report', ring, '--csv', '-']).rc, 2)
+        check(not os.path.exists('-'), 'a directory of the name -')
+    with tap.test('questions are looked at before the experiment is'):
+        for options in (['--where', 'number=<2'], ['--columns', 'nothing'], ['--sort', 'nothing'], ['--rank', '0']):
+            check('/nonexistent' not in refused('/nonexistent', 'callsites', *options), '{}', options)
+    with tap.test('ranks that are not there, tables of which nothing was recorded'):
+        equal('said nothing', asked(ring, 'callsites_by_rank', '--rank', '0-9').err, '')
+        for options, words in ((['ranks', '--rank', '0,9'], 'no row of rank 9;'), (['threads', '--thread', '7-8'], 'threads 7-8;'),
+                               (['sampled_functions'], 'fvmpi run --sample'), (['cpu_lines', '--csv', '-'], 'fvmpi run --sample'),
+                               (['locks_by_rank'], 'fvmpi run --threads'), (['phases'], 'fvmpi run --threads')):
+            said = asked(ring, *options).err
+            check(words in said and len(said.splitlines()) == 1, '{}: {}', options, said)
+    with tap.test('what is missing of the experiment is said'):
+        part = unpacked('openmpi')
+        os.unlink(os.path.join(part, 'rank-000002.fvr'))
+        done = asked(part, 'callsites', '--csv', '-')
+        check(len(done.err.splitlines()) == 1 and '--table problems' in done.err and done.out, '{}', done.err)
+        check('no row of rank 2;' in asked(part, 'ranks', '--rank', '2').err, 'rank 2')
+    with tap.test('empty columns that were asked for are shown'):
+        done = asked(ring, 'callsites', '--columns', 'number,file,count', '--where', 'function=MPI_Barrier')
+        check('file' in done.out, '{}', done.out)
+    with tap.test('of an option that is given twice the last one counts'):
+        equal('columns', list(rows(ring, 'callsites', '--columns', 'id', '--columns', 'number')[0]), ['number'])
+        check('given twice' in ' '.join(harness.run([harness.FVMPI, 'report', '--help']).ended(0).out.split()), '--help')
+    with tap.test('--csv: what an earlier report left goes, what others left stays'):
+        place = harness.scratch()
+        harness.run([harness.FVMPI, 'report', unpacked('threads'), '--csv', place]).ended(0)
+        gone = sorted(set(os.listdir(place)) - set(os.listdir(csv_of(ring))))
+        check('locks.csv' in gone, '{}', gone)
+        for name in ('mine.csv', 'phases.csv'):
+            with open(os.path.join(place, name), 'w') as mine:
+                mine.write('a,b\n1,2\n')
+        said = harness.run([harness.FVMPI, 'report', ring, '--csv', place]).ended(0).err
+        equal('files', sorted(os.listdir(place)), sorted(os.listdir(csv_of(ring)) + ['mine.csv', 'phases.csv']))
+        check('phases.csv' in said and len(said.splitlines()) == 1, '{}', said)
+    with tap.test('--json-ranks none: nothing of a single rank'):
+        hang = unpacked('hang')
+        ranks = re.compile(r'^(rank|thread|from|to)$')
+
+        def named(value, where=''):
+            if isinstance(value, dict):
+                columns = [c for c in value.get('columns', []) if ranks.search(c)] if 'rows' in value and value['rows'] else []
+                for key, of in value.items():
+                    yield from ([where + key] if of is not None and (ranks.search(key) or key == 'rank_list') else []) + list(named(of, where + key + '.'))
+                yield from [where + c for c in columns]
+            for of in value if isinstance(value, list) else []:
+                yield from named(of, where)
+        for of in (ring, sections, hang, unpacked('samples'), unpacked('threads')):
+            all_of, none = (json.loads(harness.run([harness.FVMPI, 'report', of, '--json', '-', '--json-ranks', which]).ended(0).out)
+                            for which in ('all', 'none'))
+            found = {w for w in named(none) if not w.endswith('worst.rank')}
+            check(named(all_of) and not found, '{}: {}', of, sorted(found))
+    with tap.test('--threshold: rows from a share of the time on; the others are counted'):
+        text = harness.run([harness.FVMPI, 'report', ring, '--threshold', '1', '--width', '3000']).ended(0).out
+        for title, begin, table, noun in (('MPI functions', r'  MPI_', 'mpi_functions', 'function'),
+                                          ('Call sites', r' +[0-9]+  MPI_', 'callsites', 'call site')):
+            part = text[text.index('\n' + title):].split('\n\n' if title == 'MPI functions' else '\nMessage')[0]
+            shares = [float(r['time_sum_s']) for r in rows(ring, table)]
+            total = sum(float(r['time_sum_s']) / float(r['share']) for r in rows(ring, 'callsites', '--top', '1'))
+            shown = sum(s >= 0.01 * total for s in shares)
+            equal(title, sum(bool(re.match(begin, line)) for line in part.splitlines()), shown)
+            left = len(shares) - shown
+            check(0 < shown and left > 1 and '... {} more {}s'.format(left, noun) in part and '--threshold shows' in part, '{}', part)
+        for options in (['--threshold', 'x'], ['--threshold', '101'], ['--threshold', '1', '--table', 'callsites'],
+                        ['--threshold', '1', '--json', '/dev/null']):
+            check('--threshold' in harness.run([harness.FVMPI, 'report', ring] + options).ended(2).err, '{}', options)
+    with tap.test('errors name the option and the place'):
+        place = harness.scratch()
+        check('--csv' in asked(ring, 'ranks', '--csv', place, status=1).err, '--csv')
+        check('--schema' in harness.run([harness.FVMPI, 'report', ring, '--schema']).ended(2).err, '--schema')
+        check('alone' in harness.run([harness.FVMPI, 'report', ring, '--schema']).err, '--schema')
+        full = harness.run(['sh', '-c', 'exec "$0" report "$1" --json - > /dev/full', harness.FVMPI, ring]).ended(1)
+        check(full.err.startswith('fvmpi: stdout: ') and '--json' in full.err, '{}', full.err)
+    tap.done()
+
+
+main()

@@ -1,0 +1,194 @@
+/* The numbers of rank files become one numbering: what is the same module, the same call path, and what
+ * becomes of damage; and items that begin with their key, which all of it is made of. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "experiment/call_tree.h"
+#include "experiment/keys.h"
+#include "unit/fvr_builder.h"
+
+#define BUILD_ID "0123456789abcdef0123"
+
+static uint32_t module(struct fv_call_tree *t, const char *build_id, const char *path)
+{
+    return fv_call_tree_module(t, (const uint8_t *)build_id, (uint32_t)strlen(build_id), path);
+}
+
+static void same_modules(void **state)
+{
+    struct fv_call_tree t;
+    (void)state;
+
+    fv_call_tree_init(&t);
+    uint32_t app = module(&t, BUILD_ID, "/home/app"), plain = module(&t, "", "/lib/libm.so");
+    assert_int_equal(app, FV_MODEL_FIRST_MODULE);
+    assert_int_equal(module(&t, BUILD_ID, "/scratch/app"), app);
+    assert_string_equal(t.modules[app].path, "/home/app");
+    assert_string_equal(t.modules[app].name, "app");
+    assert_int_not_equal(module(&t, BUILD_ID, "/home/copy"), app);
+    assert_int_not_equal(module(&t, "1123456789abcdef0123", "/home/app"), app);
+    assert_int_not_equal(module(&t, "", "/home/app"), app);
+    assert_int_equal(module(&t, "", "/lib/libm.so"), plain);
+    assert_int_not_equal(module(&t, "", "/lib64/libm.so"), plain);
+    fv_call_tree_release(&t);
+}
+
+/* A file with two modules and the path main <- solve <- MPI, numbered from behind if `reversed`. */
+static void make_file(struct fvr *f, bool reversed)
+{
+    uint32_t app, lib;
+
+    fvr_init(f, 0, 1);
+    if (reversed)
+        lib = fvr_module(f, "/lib/libsolve.so", 1 << 30, NULL);
+    app = fvr_module(f, reversed ? "/scratch/app" : "/home/app", 1 << 20, BUILD_ID);
+    if (!reversed)
+        lib = fvr_module(f, "/lib/libsolve.so", 1 << 25, NULL);
+    else
+        fvr_path(f, 0, app, 0x900); /* a path that the other file does not have */
+    uint32_t main_node = fvr_path(f, 0, app, 0x100);
+    fvr_path(f, main_node, lib, 0x200);
+    fvr_finish(f);
+}
+
+static void add_file(struct fv_call_tree *t, struct fvr *f, struct fv_numbers *paths)
+{
+    struct fv_experiment e = { 0 };
+    struct fv_numbers modules = { 0 };
+    struct fv_path_record r;
+
+    fvr_join(f, &e);
+    struct fv_cursor c = fv_cursor(e.files[0].reader, FV_CHUNK_PATHS);
+    fv_call_tree_add_modules(t, e.files[0].reader, &modules);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        uint32_t node = fv_call_tree_add_path(t, &modules, paths, c.index + 1, &r);
+        assert_int_equal(fv_numbers_get(paths, c.index + 1), node);
+    }
+    fv_numbers_release(&modules);
+    fv_experiment_release(&e);
+    fvr_release(f);
+}
+
+static void same_paths(void **state)
+{
+    struct fv_numbers first = { 0 }, second = { 0 };
+    struct fv_call_tree t;
+    struct fvr f;
+    (void)state;
+
+    fv_call_tree_init(&t);
+    make_file(&f, false);
+    add_file(&t, &f, &first);
+    assert_int_equal(t.node_count, 3);
+    make_file(&f, true);
+    add_file(&t, &f, &second);
+    assert_int_equal(t.node_count, 4);
+    assert_int_equal(t.module_count, FV_MODEL_FIRST_MODULE + 2);
+    assert_int_equal(second.of[2], first.of[1]);
+    assert_int_equal(second.of[3], first.of[2]);
+    const struct fv_node *n = &t.nodes[first.of[2]];
+    assert_int_equal(n->parent, first.of[1]);
+    assert_int_equal(n->offset, 0x200);
+    assert_true(n->key == fv_key_frame(t.nodes[n->parent].key, t.modules[n->module].key, 0x200));
+    assert_int_equal(fv_numbers_get(&first, 7), FV_NONE);
+    fv_numbers_release(&first);
+    fv_numbers_release(&second);
+    fv_call_tree_release(&t);
+}
+
+/* A caller behind its callee, or one that is missing, is lost; no path has a cycle. */
+static void damaged_paths(void **state)
+{
+    const struct fv_path_record behind = { .parent = 3, .offset = 1 }, itself = { .parent = 2, .offset = 2 },
+                                cut = { .parent = 1, .module = FV_MODULE_TRUNCATED, .offset = 3 };
+    struct fv_numbers modules = { 0 }, paths = { 0 };
+    struct fv_call_tree t;
+    (void)state;
+
+    fv_call_tree_init(&t);
+    uint32_t a = fv_call_tree_add_path(&t, &modules, &paths, 1, &behind);
+    uint32_t b = fv_call_tree_add_path(&t, &modules, &paths, 2, &itself);
+    uint32_t c = fv_call_tree_add_path(&t, &modules, &paths, 9, &cut);
+    assert_int_equal(t.nodes[t.nodes[a].parent].module, FV_MODEL_LOST);
+    assert_int_equal(t.nodes[b].parent, t.nodes[a].parent);
+    assert_int_equal(t.nodes[a].module, FV_MODEL_NO_MODULE);
+    assert_int_equal(t.nodes[c].module, FV_MODEL_CUT);
+    assert_int_equal(t.nodes[c].parent, a);
+    for (uint32_t i = 1; i < t.node_count; i++)
+        assert_true(t.nodes[i].parent < i);
+    fv_numbers_release(&paths);
+    fv_call_tree_release(&t);
+}
+
+static void addresses(void **state)
+{
+    struct fv_loaded loaded = { 0 };
+    struct fv_experiment e = { 0 };
+    struct fvr f;
+    (void)state;
+
+    make_file(&f, false);
+    fvr_join(&f, &e);
+    struct fv_path_record in = { .module = FV_MODULE_UNKNOWN, .offset = (1 << 25) + 0x30 }, out = in;
+    fv_loaded_place(&loaded, e.files[0].reader, &in);
+    assert_int_equal(in.module, 2);
+    assert_int_equal(in.offset, 0x30);
+    out.offset = 0x10;
+    fv_loaded_place(&loaded, e.files[0].reader, &out);
+    assert_int_equal(out.module, FV_MODULE_UNKNOWN);
+    fv_loaded_release(&loaded);
+    fv_experiment_release(&e);
+    fvr_release(&f);
+}
+
+/* Against a table that cannot be wrong. Keys of 12 bytes, which are no whole number of 8. */
+static void interned(void **state)
+{
+    enum { SIDE = 20 };
+    struct item {
+        uint32_t a, b, c, sum;
+    } *items = NULL;
+    uint32_t of[SIDE][SIDE][SIDE] = { 0 };
+    struct fv_index index = { 0 };
+    size_t count = 0, room = 0;
+    uint64_t random = 1;
+    (void)state;
+
+    for (int i = 0; i < 20000; i++) {
+        random = fv_mix(random + 1);
+        uint32_t key[] = { random % SIDE, (random >> 16) % SIDE, (random >> 32) % SIDE };
+        uint32_t *known = &of[key[0]][key[1]][key[2]], found = FV_FIND(index, items, key);
+
+        assert_int_equal(found, *known ? *known - 1 : FV_NONE);
+        const void *where = items;
+        size_t full = room;
+        if (*known)
+            room = count; /* what is there moves nothing, though there is no room for another */
+        uint32_t at = FV_INTERN(index, items, count, room, key);
+        assert_int_equal(items[at].sum, *known ? key[0] + key[1] + key[2] + 1 : 0);
+        if (*known) {
+            assert_ptr_equal(items, where);
+            assert_int_equal(room, count);
+            room = full;
+        }
+        items[at].sum = key[0] + key[1] + key[2] + 1;
+        assert_int_equal(at, *known ? *known - 1 : count - 1);
+        *known = at + 1;
+    }
+    free(items);
+    fv_index_release(&index);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_modules), cmocka_unit_test(same_paths), cmocka_unit_test(damaged_paths),
+        cmocka_unit_test(addresses),    cmocka_unit_test(interned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
