@@ -109,8 +109,10 @@ def traced(tap, mpi):
         longer = harness.run([FVMPI, 'report', run.directory, '--all']).ended(0).out
         check(len(re.search(r'^Waiting.*?^$', longer, re.S | re.M).group(0).splitlines()) > len(section), 'not longer with --all')
         for top in (1, 4):
-            table = re.search(r'delayed others in.*?kind of waiting', harness.run(
-                [FVMPI, 'report', run.directory, '--top', str(top)]).ended(0).out, re.S).group(0)
+            text = harness.run([FVMPI, 'report', run.directory, '--top', str(top)]).ended(0).out
+            table = re.search(r'^ +rank  place .*?^ +kind of waiting', text, re.S | re.M)
+            check(table, 'no culprits in {}', text)
+            table = table.group(0)
             equal('rows of --top {}'.format(top), len(re.findall(r'^ +\d+  ', table, re.M)), min(top, len(waiting['culprits'])))
     with tap.test('{}: the same without symbols, and as tables'.format(mpi)):
         bare = harness.report_of(run.directory, '--no-symbols').data['waiting']

@@ -21,6 +21,7 @@ MEASURED = (('constant', 'constant', 'all'), ('alternating', 'alternating', 'all
             ('deep', 'deep', 'all'), ('tail', 'tail_caller', 'all'))
 TOLERANCE = 0.10
 ENOUGH = 8  # instances
+GAP_CHAIN = 4  # entries that one look for gaps takes at most (src/sampler/window.c)
 
 
 class Truth:
@@ -65,28 +66,44 @@ def only(rank, name, caller):
     return found[0]
 
 
-def off(c, truth, variation):
+def off(rank, c, truth, variation):
     """Is the mean in the window further off than 10 %, chance apart? A machine that takes the processor away, and counts that
-    as CPU time, adds to the variation."""
+    as CPU time, adds to the variation. What a trap costs is subtracted as it was calibrated, which the sampler says how well
+    it knows: of a function that calls itself, the traps that look for its gaps are within its instances, too."""
+    sampler, = rank.samplers
+    trap = sampler['trap_spread'] * sampler['trap_ns'] / max(sampler['trap'], 1)
+    traps = 1 + GAP_CHAIN if c.name == 'recurse' else 1
     error = max(variation, c.variation(which='in_window')) / c.window ** 0.5
-    return abs(c.mean(which='in_window') / truth - 1) > TOLERANCE + 2.5 * error
+    return abs(c.mean(which='in_window') - truth) > (TOLERANCE + 2.5 * error) * truth + traps * trap
 
 
 def patterns(program):
-    truth, rank = run(program, 4)
-    wrong, seen = [], {}
-    for known, name, caller in MEASURED:
-        c = only(rank, name, caller)
-        mean, cov = truth.mean_ns(known), truth.variation(known)
-        if name != 'callee' or known == 'steady':  # of the other there are few
-            check(c.returns >= 20, 'few instances: {}', c)
-        if c.window < ENOUGH:
-            continue
-        if off(c, mean, cov):
-            wrong.append('{:.0f} ns expected, cov {:.2f}: {}'.format(mean, cov, c))
-        seen[name, caller] = (cov, c.variation(which='in_window'), c.window)
-    check(not wrong, '{}', '\n'.join(wrong))
-    # the truly steadier one must look steadier; the estimate of a variation is off by about cov / sqrt(2 n)
+    """Each within 10 % in one run of three at least: chance and a busy machine spoil one function in this run and another in
+    the next, a choice that is biased spoils the same one in each."""
+    wrong = set(MEASURED)
+    for _ in range(samples.TRIES):
+        truth, rank = run(program, 4)
+        seen, still = {}, []
+        for known, name, caller in MEASURED:
+            c = only(rank, name, caller)
+            mean, cov = truth.mean_ns(known), truth.variation(known)
+            if name != 'callee' or known == 'steady':  # of the other there are few
+                check(c.returns >= 20, 'few instances: {}', c)
+            if c.window >= ENOUGH:
+                seen[known, name, caller] = (cov, c.variation(which='in_window'), c.window)
+                if off(rank, c, mean, cov):
+                    still.append('{:.0f} ns expected, cov {:.2f}: {}'.format(mean, cov, c))
+                    continue
+            wrong.discard((known, name, caller))
+        in_order(seen)
+        if not wrong:
+            return
+        print('\n'.join('# another run: ' + s for s in still))
+    check(False, 'off in each run: {}', sorted(wrong))
+
+
+def in_order(seen):
+    """The truly steadier one must look steadier; the estimate of a variation is off by about cov / sqrt(2 n)."""
     for a, (true_a, cov_a, n_a) in seen.items():
         for b, (true_b, cov_b, n_b) in seen.items():
             if true_b > true_a + 0.2 and true_b > 1.4 * true_a and min(n_a, n_b) >= 25:
@@ -109,7 +126,7 @@ def alone(program, what):
     mean, cov = truth.mean_ns(what), truth.variation(what)
     check(c.window >= 40, 'few in the window: {}', c)
     check(abs(c.mean() / mean - 1) > 0.12, 'all instances are not biased, so this shows nothing: {} of {}', c, mean)
-    check(not off(c, mean, cov), '{} ns expected: {}', mean, c)
+    check(not off(rank, c, mean, cov), '{} ns expected: {}', mean, c)
 
 
 def often(program, what):
