@@ -1,4 +1,4 @@
-! fvmpi's sections for Fortran. A module file is read by the compiler that wrote it only, so this source is what is
+! fvmpi's sections and pauses for Fortran. A module file is read by the compiler that wrote it only, so this source is what is
 ! installed: compile it with the compiler of the program (mpifort -c fvmpi.f90), whichever MPI that is of.
 !
 !     use fvmpi
@@ -6,20 +6,27 @@
 !     ...
 !     call fvmpi_section_end("solve")
 !
-! See fvmpi.h for what a section is. `number` and `level` are 0 unless given. Blanks at a name's end do not count. Without
-! fvmpi in the process both do nothing; no library is needed. (A program that is linked with the static libfvmpi.a must export
+! See fvmpi.h for what a section is. `number` and `level` are 0 unless given. Blanks at a name's end do not count.
+!
+!     call fvmpi_pause()
+!     ... ! nothing of this process is recorded
+!     call fvmpi_resume()
+!
+! Without fvmpi in the process all of them do nothing; no library is needed. (A program that is linked with the static libfvmpi.a must export
 ! the library's functions: -rdynamic.)
 module fvmpi
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: fvmpi_section_begin, fvmpi_section_end
+  public :: fvmpi_section_begin, fvmpi_section_end, fvmpi_pause, fvmpi_resume
 
   abstract interface
     subroutine section_function(name, number, level) bind(c)
       import :: c_char, c_int
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), value :: number, level
+    end subroutine
+    subroutine switch_function() bind(c)
     end subroutine
   end interface
 
@@ -36,6 +43,7 @@ module fvmpi
   integer, parameter :: unknown = 0, present_ = 1, absent = 2
   integer, volatile, save :: library = unknown
   procedure(section_function), pointer, save :: section_begin => null(), section_end => null()
+  procedure(switch_function), pointer, save :: pause_ => null(), resume_ => null()
 
 contains
 
@@ -57,19 +65,38 @@ contains
     if (library == present_) call forward(section_end, name, number, level)
   end subroutine
 
-  subroutine find()
-    type(c_funptr) :: found_begin, found_end
+  subroutine fvmpi_pause()
+    if (library == unknown) call find()
+    if (library == present_) call pause_()
+  end subroutine
 
-    found_begin = c_dlsym(c_null_ptr, "fvmpi_section_begin_v1" // c_null_char)
-    found_end = c_dlsym(c_null_ptr, "fvmpi_section_end_v1" // c_null_char)
-    if (c_associated(found_begin) .and. c_associated(found_end)) then
-      call c_f_procpointer(found_begin, section_begin)
-      call c_f_procpointer(found_end, section_end)
+  subroutine fvmpi_resume()
+    if (library == unknown) call find()
+    if (library == present_) call resume_()
+  end subroutine
+
+  subroutine find()
+    type(c_funptr) :: found(4)
+
+    found = [function_named("fvmpi_section_begin_v1"), function_named("fvmpi_section_end_v1"), &
+             function_named("fvmpi_pause"), function_named("fvmpi_resume")]
+    if (c_associated(found(1)) .and. c_associated(found(2)) .and. c_associated(found(3)) .and. c_associated(found(4))) then
+      call c_f_procpointer(found(1), section_begin)
+      call c_f_procpointer(found(2), section_end)
+      call c_f_procpointer(found(3), pause_)
+      call c_f_procpointer(found(4), resume_)
       library = present_
     else
       library = absent
     end if
   end subroutine
+
+  function function_named(name) result(address)
+    character(len=*), intent(in) :: name
+    type(c_funptr) :: address
+
+    address = c_dlsym(c_null_ptr, name // c_null_char)
+  end function
 
   subroutine forward(function, name, number, level)
     procedure(section_function), pointer, intent(in) :: function

@@ -334,7 +334,7 @@ const struct fv_option *fv_option_by_letter(char letter)
     return NULL;
 }
 
-static const struct fv_option *by_variable(const char *name, size_t length)
+const struct fv_option *fv_option_by_variable(const char *name, size_t length)
 {
     for (size_t i = 0; i < fv_option_count; i++)
         if (is_word(fv_option_table[i].variable, name, length))
@@ -368,7 +368,7 @@ const struct fv_option *fv_option_near_variable(const char *word, size_t length)
 
 static void report_unknown(const char *name, size_t length)
 {
-    const struct fv_option *option = by_variable(name, length);
+    const struct fv_option *option = fv_option_by_variable(name, length);
     const struct fv_option *near = option ? NULL : fv_option_near_variable(name, length);
     int shown = length > 200 ? 200 : (int)length;
 
@@ -422,6 +422,15 @@ void fv_options_from_env(struct fv_options *out)
         fv_log("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");
     if (report)
         report_unknown_all();
+}
+
+const char *fv_option_in_effect(const struct fv_option *option)
+{
+    const char *text = option->variable ? getenv(option->variable) : NULL;
+
+    if (!text || !*text || !strcmp(text, option->value) || option->parse(option, text, NULL))
+        return NULL;
+    return text;
 }
 
 void fv_options_check_env(void)

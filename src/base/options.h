@@ -65,8 +65,12 @@ void fv_options_from_env(struct fv_options *out);
 /* The same reports from the environment of a tool. */
 void fv_options_check_env(void);
 
+/* Of a row, the text that its variable sets it to; NULL: it is at its default, or the text is no good. */
+const char *fv_option_in_effect(const struct fv_option *option);
+
 const struct fv_option *fv_option_by_flag(const char *flag, size_t length);
 const struct fv_option *fv_option_by_letter(char letter);
+const struct fv_option *fv_option_by_variable(const char *name, size_t length);
 
 /* The row whose flag, or variable, looks most like a word that nobody knows; NULL: none is near. */
 const struct fv_option *fv_option_near_flag(const char *word, size_t length);

@@ -382,6 +382,16 @@ static void print_metric_event(const struct fv_cursor *c, const void *record)
            r->config, r->config1, r->config2, r->refusal, r->user_only);
 }
 
+static void print_option(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_option_record *r = record;
+    (void)c;
+
+    printf("option");
+    PRINT_TEXT(r, variable);
+    PRINT_TEXT(r, value);
+}
+
 static void print_sync_object(const struct fv_cursor *c, const void *record)
 {
     const struct fv_sync_object *o = record;
@@ -499,7 +509,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
     [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
-    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread,
+    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)

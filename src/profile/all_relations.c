@@ -5,6 +5,7 @@
 extern const struct fv_relation fv_run_relation;
 extern const struct fv_relation fv_findings_relation;
 extern const struct fv_relation fv_programs_relation;
+extern const struct fv_relation fv_options_relation;
 extern const struct fv_relation fv_ranks_relation;
 extern const struct fv_relation fv_callsites_relation;
 extern const struct fv_relation fv_mpi_functions_relation;
@@ -35,6 +36,7 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_run_relation,
     &fv_findings_relation,
     &fv_programs_relation,
+    &fv_options_relation,
     &fv_ranks_relation,
     &fv_callsites_relation,
     &fv_mpi_functions_relation,

@@ -489,7 +489,8 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
 
 /* In a visit tracks read a rank, and finish, in this order. */
 static const struct fv_track *const tracks[] = {
-    &fv_track_clocks,   &fv_track_threads, &fv_track_programs, &fv_track_calls, /* makes the file's numbers
+    &fv_track_clocks,   &fv_track_threads, &fv_track_programs, &fv_track_options,
+    &fv_track_calls, /* makes the file's numbers
                                                                                    known, which those below
                                                                                    need */
     &fv_track_in_calls, &fv_track_samples, &fv_track_bounds,   &fv_track_notes, &fv_track_charges,
@@ -615,6 +616,7 @@ void fv_model_release(struct fv_model *m)
     for (size_t i = 0; i < m->program_count; i++)
         free(m->programs[i].runs);
     free(m->programs);
+    free(m->options);
     free(m->threads);
     fv_call_tree_release(&m->tree);
     free(m->functions);

@@ -185,6 +185,12 @@ struct fv_program {
     bool wait_exact;
 };
 
+/* An option of the recording that was not at its default, and how many ranks had it so. */
+struct fv_option_view {
+    const char *variable, *flag, *value; /* flag: of `fvmpi run`; NULL: this version has none of the name */
+    uint32_t ranks;
+};
+
 /* Ranks that read the same clock. */
 struct fv_clock {
     uint32_t kind; /* enum fv_clock_kind */
@@ -297,6 +303,8 @@ struct fv_model {
     size_t rank_count;
     struct fv_program *programs; /* by their first rank */
     size_t program_count, program_room;
+    struct fv_option_view *options; /* by variable */
+    size_t option_count, option_room;
     struct fv_thread_view *threads;
     size_t thread_count, thread_room;
     struct fv_call_tree tree;

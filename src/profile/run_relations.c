@@ -203,6 +203,26 @@ const struct fv_relation fv_programs_relation = {
     FV_ITEMS(struct fv_model, programs, program_count),
 };
 
+/* ---- options ---- */
+
+static const struct fv_column_def option_columns[] = {
+    { "option", "option", "", "The option of `fvmpi run`; null: this version has none of that name.",
+      FV_FIELD(struct fv_option_view, flag), .flags = FV_NULLABLE },
+    { "variable", "variable", "", "The environment variable that sets it.", FV_FIELD(struct fv_option_view, variable) },
+    { "value", "value", "", "As it was set; of a switch, 1 is on.", FV_FIELD(struct fv_option_view, value) },
+    { "rank_count", "ranks", "", "Ranks that had it so.", FV_FIELD(struct fv_option_view, ranks) },
+};
+const struct fv_relation fv_options_relation = {
+    .name = "options",
+    .key = "options",
+    .title = "Options",
+    .doc = "Options of the recording that were not at their defaults, but for the directory. Empty in experiments of versions that "
+           "did not store them.",
+    FV_COLUMNS(option_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, options, option_count),
+};
+
 /* ---- ranks ---- */
 
 /* The call that a rank or a thread is in; its parent is a struct fv_in_call_view. */

@@ -265,6 +265,29 @@ static void tell_no_threads(void)
                name, name);
 }
 
+/* What was asked for, but for the directory: it is where the file lies. */
+static void write_options(void)
+{
+    struct fv_option_record records[32] = { 0 }, *r = records;
+
+    for (size_t i = 0; i < fv_option_count && r < records + 32; i++) {
+        const struct fv_option *option = &fv_option_table[i];
+        const char *text = option->use == FV_USE_APPLICATION ? fv_option_in_effect(option) : NULL;
+
+        if (!text || option->offset == offsetof(struct fv_options, output))
+            continue;
+        strncpy(r->variable, option->variable, sizeof(r->variable) - 1);
+        strncpy(r->value, text, sizeof(r->value) - 1);
+        r++;
+    }
+    size_t bytes = (size_t)(r - records) * sizeof(*r);
+    struct fv_chunk_header *chunk = bytes ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_OPTIONS, FV_NO_THREAD, 0, bytes) : NULL;
+    if (chunk) {
+        memcpy(fv_chunk_records(chunk), records, bytes);
+        fv_chunk_commit(chunk, bytes);
+    }
+}
+
 static int start(const struct fv_start_info *info, char *directory, size_t size)
 {
     char program[256];
@@ -278,6 +301,7 @@ static int start(const struct fv_start_info *info, char *directory, size_t size)
         return -FV_EIO;
     fill_header(info, directory);
     fv_function_used(FV_FUNCTION_REST); /* names first: on a full disk, they are what is needed most */
+    write_options();
     tell_if_elsewhere(directory, info->world_rank);
     tell_name(directory, info->world_rank);
     if (info->world_rank == 0)

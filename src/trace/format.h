@@ -150,6 +150,7 @@ enum fv_chunk_type {
     FV_CHUNK_SECTION_TIMES = 32,  /* struct fv_section_times, of one thread */
     FV_CHUNK_SECTION_LOSSES = 33, /* one struct fv_section_losses, of one thread */
     FV_CHUNK_EVENT_COUNTS = 38,   /* struct fv_event_counts, of one thread */
+    FV_CHUNK_OPTIONS = 39,        /* struct fv_option_record, of the process */
 };
 
 struct fv_chunk_header {
@@ -566,6 +567,13 @@ struct fv_metric_event {
     uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_metric_event) == 104, "on-disk size");
+
+/* An option that was not at its default, as it was set. */
+struct fv_option_record {
+    char variable[32]; /* FVMPI_...; both NUL-padded */
+    char value[224];   /* cut, if it is longer */
+};
+_Static_assert(sizeof(struct fv_option_record) == 256, "on-disk size");
 
 /* A measured instance of a trace, in the order of their ends. */
 struct fv_logged_instance {

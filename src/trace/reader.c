@@ -159,6 +159,7 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_COSTS: return sizeof(struct fv_cost);
     case FV_CHUNK_INSTANCE_LOG: return sizeof(struct fv_logged_instance);
     case FV_CHUNK_METRIC_EVENTS: return sizeof(struct fv_metric_event);
+    case FV_CHUNK_OPTIONS: return sizeof(struct fv_option_record);
     case FV_CHUNK_SYNC_OBJECTS: return sizeof(struct fv_sync_object);
     case FV_CHUNK_SYNC: return sizeof(struct fv_sync_record);
     case FV_CHUNK_SYNC_THREAD: return sizeof(struct fv_sync_thread);
@@ -744,6 +745,7 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_SECTION_TIMES] = "section times",
         [FV_CHUNK_SECTION_LOSSES] = "section losses",
         [FV_CHUNK_EVENT_COUNTS] = "event counts",
+        [FV_CHUNK_OPTIONS] = "option",
     };
     return NAME_OF(names, type);
 }

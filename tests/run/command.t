@@ -119,6 +119,16 @@ capture env PMI_RANK=0 "$fvmpi" run --dry-run -- sh x.sh
 check 'no MPI, but a launcher: says what it saw' has "$rc:$err" '^2:fvmpi: run: cannot tell which MPI this is: sh needs no MPI library'
 check '... and the exact command' has "$err" '^    fvmpi run --mpi mpich -- sh x.sh$'
 
+# ---- what was asked for is in the file ----
+capture env FVMPI_CLOCK=sundial FVMPI_DEPTH=0 "$fvmpi" run -q -o asked --mpi serial --trace --sample-budget 7 true
+capture "$fvmpi" report asked --table options --columns option,variable,value,rank_count --csv -
+check 'options: those that are in effect and not at their defaults' test "$rc:${out//$'\r'/}" = "0:option,variable,value,rank_count
+--quiet,FVMPI_QUIET,1,1
+--sample-budget,FVMPI_SAMPLE_BUDGET,7,1
+--trace,FVMPI_TRACE,1,1"
+capture "$fvmpi" report asked
+check 'options: in the report' has "$out" '^ +options +--quiet --sample-budget=7 --trace$'
+
 # ---- bad input: one line that says what to do; status 2 if the command was wrong, 1 if its input was ----
 mkdir inputs && cd inputs || exit 1
 capture "$fvmpi" run -q -o good --mpi serial true

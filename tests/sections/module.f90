@@ -1,4 +1,4 @@
-! The module for Fortran: with number and level and without, a name with blanks at its end, and one that is too long.
+! The module for Fortran: with number and level and without, a name with blanks at its end, and one that is too long; a pause.
 program sections
   use fvmpi
   implicit none
@@ -16,5 +16,11 @@ program sections
   end do
   call fvmpi_section_begin(longer, level=0, number=7)
   call fvmpi_section_end(longer, 7)
+  call fvmpi_pause()
+  call fvmpi_section_begin("paused")
+  call fvmpi_section_end("paused")
+  call fvmpi_resume()
+  call fvmpi_section_begin("resumed")
+  call fvmpi_section_end("resumed")
   print '(a)', "done"
 end program

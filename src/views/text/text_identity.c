@@ -164,6 +164,26 @@ static void put_programs(const struct fv_page *p, const struct fv_model *m)
     fv_page_cut(p, shown, m->program_count, "program", "");
 }
 
+/* As they were given, or could have been. */
+static void put_options(const struct fv_page *p, const struct fv_model *m)
+{
+    char text[1200] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < m->option_count && used < sizeof(text); i++) {
+        const struct fv_option_view *o = &m->options[i];
+        const char *name = o->flag ? o->flag : o->variable;
+        bool is_on = o->flag && !strcmp(o->value, "1");
+
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s%s", i ? " " : "", name, is_on ? "" : "=",
+                                 is_on ? "" : o->value);
+        if (o->ranks < m->rank_count && used < sizeof(text))
+            used += (size_t)snprintf(text + used, sizeof(text) - used, " (%u of %zu ranks)", o->ranks, m->rank_count);
+    }
+    if (used)
+        put_field(p, "options", text);
+}
+
 void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
 {
     char start[FV_WORD], elapsed[FV_WORD], text[1400];
@@ -172,6 +192,7 @@ void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
     for (size_t i = 0; i < m->rank_count; i++)
         states[m->ranks[i].state]++;
     put_programs(p, m);
+    put_options(p, m);
     if (hosts == 1)
         snprintf(text, sizeof(text), "%d on %s", m->world_size, m->ranks[0].host);
     else

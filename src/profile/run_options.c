@@ -1,0 +1,60 @@
+/* What the recording was asked for: the options that were not at their defaults. Ranks may differ: each reads its
+ * own environment. */
+#include "profile/build.h"
+
+#include "base/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void count_option(struct fv_model *m, const struct fv_option_record *r)
+{
+    size_t length = strnlen(r->variable, sizeof(r->variable)), bytes = strnlen(r->value, sizeof(r->value)), i = 0;
+    const struct fv_option *option = fv_option_by_variable(r->variable, length);
+
+    for (; i < m->option_count; i++) {
+        const struct fv_option_view *o = &m->options[i];
+        if (strlen(o->variable) == length && !memcmp(o->variable, r->variable, length) &&
+            strlen(o->value) == bytes && !memcmp(o->value, r->value, bytes))
+            break;
+    }
+    if (i == m->option_count) {
+        FV_GROW(m->options, m->option_room, m->option_count + 1);
+        m->options[m->option_count++] =
+            (struct fv_option_view){ .variable = fv_arena_bytes(&m->arena, r->variable, length),
+                                     .flag = option ? option->flag : NULL,
+                                     .value = fv_arena_bytes(&m->arena, r->value, bytes) };
+    }
+    m->options[i].ranks++;
+}
+
+/* More than this are no options of ours. */
+#define VALUES_MOST 1000
+
+static void read_options(struct fv_build *b, void *state, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_OPTIONS);
+    (void)state;
+
+    for (const void *r; b->model->option_count < VALUES_MOST && (r = fv_cursor_next(&c));)
+        count_option(b->model, r);
+}
+
+static int by_variable(const void *a, const void *b)
+{
+    const struct fv_option_view *x = a, *y = b;
+    int order = strcmp(x->variable, y->variable);
+
+    return order ? order : strcmp(x->value, y->value);
+}
+
+static void finish_options(struct fv_build *b, void *state)
+{
+    (void)state;
+    if (b->model->option_count)
+        qsort(b->model->options, b->model->option_count, sizeof(*b->model->options), by_variable);
+}
+
+const struct fv_track fv_track_options = {
+    "options", FV_VISIT_CALLS, { FV_CHUNK_OPTIONS }, NULL, read_options, finish_options,
+};
