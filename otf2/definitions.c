@@ -642,9 +642,12 @@ static OTF2_StringRef comm_name(struct writing *w, const struct fv_def_comm *c)
 {
     char name[128];
 
+    if (c->flags & FV_COMM_WORLD)
+        return text(w, "MPI_COMM_WORLD"); /* by which viewers know it, whatever the program calls it */
     if (c->owner == FV_NOBODY)
         return text(w, c->name);
-    snprintf(name, sizeof(name), "%s%s(known to rank %d alone)", c->name, c->name[0] ? " " : "", c->owner);
+    snprintf(name, sizeof(name), "%s%s(known to rank %d alone)", c->name, c->name[0] ? " " : "",
+             (int)c->owner);
     return text(w, name);
 }
 

@@ -32,24 +32,15 @@ void fv_defs_release(struct fv_defs *d)
     *d = (struct fv_defs){ 0 };
 }
 
-/* Which rank told first. */
-static struct fv_origin earlier(struct fv_origin a, struct fv_origin b)
-{
-    return a.rank < b.rank || (a.rank == b.rank && a.number <= b.number) ? a : b;
-}
-
 uint32_t fv_defs_function(struct fv_defs *d, const char *name, uint32_t class)
 {
-    uint64_t hash = fv_hash_text(name);
-    struct fv_index_probe p = fv_index_probe(&d->function_index, hash);
+    size_t before = d->function_count;
+    uint32_t i =
+        FV_INTERN_NAME(d->function_index, d->functions, d->function_count, d->function_room, &d->arena, name);
 
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (!strcmp(d->functions[i].name, name))
-            return i;
-    FV_GROW(d->functions, d->function_room, d->function_count + 1);
-    d->functions[d->function_count] = (struct fv_def_function){ fv_arena_string(&d->arena, name), class };
-    fv_index_add(&d->function_index, hash, (uint32_t)d->function_count);
-    return (uint32_t)d->function_count++;
+    if (d->function_count > before)
+        d->functions[i].class = class;
+    return i;
 }
 
 uint32_t fv_defs_first_absent(const struct fv_defs *d)
@@ -77,57 +68,12 @@ bool fv_defs_has_sections(const struct fv_defs *d)
     return false;
 }
 
-static void join_comm(struct fv_defs *d, struct fv_def_comm *to, const struct fv_def_comm *c)
-{
-    to->created += c->created;
-    to->flags |= c->flags;
-    if (!to->parent)
-        to->parent = c->parent;
-    if (c->name[0] && (!to->name[0] || c->name_rank < to->name_rank)) { /* ranks may name it differently */
-        to->name = fv_arena_string(&d->arena, c->name);
-        to->name_rank = c->name_rank;
-    }
-    if (c->origin.rank < to->origin.rank && c->remote_size &&
-        to->remote_size) { /* which side is local depends on who tells */
-        struct fv_def_comm was = *to;
-        uint32_t count = c->run_count + c->remote_run_count;
-        struct fv_rank_run *runs = fv_arena_take(&d->arena, count * sizeof(*runs));
-
-        memcpy(runs, c->runs, count * sizeof(*runs));
-        *to = *c;
-        to->runs = runs;
-        to->name = was.name;
-        to->name_rank = was.name_rank;
-        to->created = was.created;
-        to->flags = was.flags;
-        to->parent = was.parent;
-    }
-    to->origin = earlier(to->origin, c->origin);
-}
-
 uint32_t fv_defs_add_comm(struct fv_defs *d, const struct fv_def_comm *c)
 {
-    uint64_t size = (uint64_t)c->size + c->remote_size;
-    uint64_t hash = fv_mix2(fv_mix2(c->uid, (uint64_t)(int64_t)c->owner), size);
-    struct fv_index_probe p = fv_index_probe(&d->comm_index, hash);
+    uint32_t i = FV_INTERN(d->comm_index, d->comms, d->comm_count, d->comm_room, FV_DEF_COMM_KEY(c));
 
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (d->comms[i].uid == c->uid && d->comms[i].owner == c->owner &&
-            (uint64_t)d->comms[i].size + d->comms[i].remote_size == size) {
-            join_comm(d, &d->comms[i], c);
-            return i;
-        }
-    FV_GROW(d->comms, d->comm_room, d->comm_count + 1);
-    struct fv_def_comm *n = &d->comms[d->comm_count];
-    uint32_t count = c->run_count + c->remote_run_count;
-    struct fv_rank_run *runs = fv_arena_take(&d->arena, count * sizeof(*runs));
-    if (count)
-        memcpy(runs, c->runs, count * sizeof(*runs));
-    *n = *c;
-    n->runs = runs;
-    n->name = fv_arena_string(&d->arena, c->name);
-    fv_index_add(&d->comm_index, hash, (uint32_t)d->comm_count);
-    return (uint32_t)d->comm_count++;
+    fv_def_comm_join(&d->arena, &d->comms[i], c);
+    return i;
 }
 
 uint32_t fv_defs_window(struct fv_defs *d, const struct fv_def_window *w)
@@ -137,7 +83,7 @@ uint32_t fv_defs_window(struct fv_defs *d, const struct fv_def_window *w)
                            (uint32_t[]){ w->comm, w->sequence, (uint32_t)w->owner });
     struct fv_def_window *known = &d->windows[i];
 
-    known->origin = d->window_count > before ? w->origin : earlier(known->origin, w->origin);
+    known->origin = d->window_count > before ? w->origin : fv_origin_earlier(known->origin, w->origin);
     known->created += w->created;
     return i;
 }
@@ -166,7 +112,7 @@ uint32_t fv_defs_add_handle(struct fv_defs *d, const struct fv_def_handle *h)
 
     if (d->handle_count > before || h->origin.rank < known->origin.rank)
         known->mode = h->mode;
-    known->origin = d->handle_count > before ? h->origin : earlier(known->origin, h->origin);
+    known->origin = d->handle_count > before ? h->origin : fv_origin_earlier(known->origin, h->origin);
     return i;
 }
 

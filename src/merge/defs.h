@@ -7,33 +7,15 @@
 #ifndef FV_DEFS_H
 #define FV_DEFS_H
 
+#include "experiment/definitions.h"
 #include "experiment/keys.h"
 #include "merge/bytes.h"
 #include "symbols/symbols.h"
 #include "trace/reader.h"
 
-/* The rank that first told of a thing, and its number there: order of first use. */
-struct fv_origin {
-    uint32_t rank, number;
-};
-
 struct fv_def_function {
     const char *name;
     uint32_t class;
-};
-
-enum { FV_NOBODY = -1 };
-struct fv_def_comm {
-    uint64_t uid, parent; /* parent: uid; 0 none */
-    int32_t owner;        /* world rank, of one that only this rank knows (inferred); else FV_NOBODY */
-    uint32_t flags;       /* enum fv_comm_flags */
-    uint32_t size, remote_size;
-    const char *name;               /* of the first rank that named it, */
-    uint32_t name_rank;             /* ... which is this */
-    const struct fv_rank_run *runs; /* world ranks: local group, then the remote one; checked */
-    uint32_t run_count, remote_run_count;
-    struct fv_origin origin;
-    uint32_t created; /* ranks whose trace has the creation */
 };
 
 struct fv_def_window {

@@ -84,19 +84,15 @@ static void add_functions(struct fv_defs *d, const struct fv_reader *reader, con
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_FUNCTIONS);
     struct fv_function_record r;
 
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&r, p, sizeof(r));
-        r.name[sizeof(r.name) - 1] = '\0';
-        if (r.name[0] && r.id < used->function_count && used->functions[r.id])
+    for (const void *p; (p = fv_cursor_next(&c));)
+        if (fv_def_function_read(p, &r) && r.id < used->function_count && used->functions[r.id])
             fv_numbers_set(&map->functions, r.id, fv_defs_function(d, r.name, r.class));
-    }
     for (size_t id = 0; id < used->function_count; id++) {
-        char name[32];
+        char name[FV_FUNCTION_NAME_BYTES];
 
-        /* A process that was killed in its first call of a function has not named it. */
         if (!used->functions[id] || fv_numbers_get(&map->functions, id) != FV_NONE)
             continue;
-        snprintf(name, sizeof(name), "(function %zu)", id);
+        fv_def_function_unnamed(id, name);
         fv_numbers_set(&map->functions, id, fv_defs_function(d, name, FV_CLASS_OTHER));
     }
 }
@@ -120,35 +116,17 @@ static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_COMMS);
 
-    for (const struct fv_comm_record *p; (p = fv_cursor_next(&c));) {
-        struct fv_comm_record r;
+    char name[FV_COMM_NAME_BYTES];
 
-        memcpy(&r, p, sizeof(r));
-        char name[sizeof(r.name) + 1] = "";
-        memcpy(name, r.name, sizeof(r.name));
-        bool self = r.flags & FV_COMM_SELF;
+    for (const struct fv_comm_record *r; (r = fv_cursor_next(&c));) {
         /* Ranks of another world (spawned, connected) have no location here. */
-        if (!fv_number_is_id(reader, r.id) || !runs_are_right(p->run, r.runs, r.size, d->world_size) ||
-            !runs_are_right(p->run + r.runs, r.remote_runs, r.remote_size, d->world_size))
+        if (!fv_number_is_id(reader, r->id) || !runs_are_right(r->run, r->runs, r->size, d->world_size) ||
+            !runs_are_right(r->run + r->runs, r->remote_runs, r->remote_size, d->world_size))
             continue;
-        const struct fv_def_comm comm = {
-            .uid = self ? 0 : r.uid,
-            .parent = r.parent,
-            .owner = !self && r.flags & FV_COMM_INFERRED ? (int32_t)rank : FV_NOBODY,
-            .flags = r.flags & ~(uint32_t)FV_COMM_FREED,
-            .size = (uint32_t)r.size,
-            .remote_size = (uint32_t)r.remote_size,
-            .name = r.flags & FV_COMM_WORLD ? "MPI_COMM_WORLD"
-                    : self                  ? "MPI_COMM_SELF"
-                                            : name,
-            .name_rank = rank,
-            .runs = p->run,
-            .run_count = r.runs,
-            .remote_run_count = r.remote_runs,
-            .origin = { rank, r.id },
-        };
-        fv_numbers_set(&map->comms, r.id, fv_defs_add_comm(d, &comm));
-        fv_numbers_set(&map->comm_ranks, r.id, (uint32_t)r.rank);
+        const struct fv_def_comm comm = fv_def_comm_of(r, rank, name);
+
+        fv_numbers_set(&map->comms, r->id, fv_defs_add_comm(d, &comm));
+        fv_numbers_set(&map->comm_ranks, r->id, (uint32_t)r->rank);
     }
 }
 

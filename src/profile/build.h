@@ -31,20 +31,14 @@ struct fv_cell_map {
     size_t count, room;
 };
 
-struct fv_file_comm {
-    uint32_t comm; /* in fv_model.comms; FV_NONE */
-    int32_t rank;
-};
-
 struct fv_build_file {
     struct fv_reader *reader; /* awake during visits */
     struct fv_clock_point last_point;
     const struct fv_file_header *header;
     const char *name;
-    struct fv_numbers functions;
-    struct fv_file_comm *comms; /* by id; 0 none */
-    size_t comm_count, comm_room;
-    struct fv_numbers modules, paths;
+    struct fv_numbers functions, modules, paths;
+    struct fv_numbers comms;      /* in fv_model.comms ... */
+    struct fv_numbers comm_ranks; /* ... and the rank's own rank there */
     struct fv_cell_map *cells;
     size_t cell_maps, cell_map_room;
     bool changed; /* since it was opened, which has been said */
@@ -105,7 +99,6 @@ void fv_build_parts_by_rank(struct fv_model *model);
 /* Orders sites and their parts, which come by rank, and computes what sums these up. */
 void fv_build_sites(struct fv_model *model);
 
-uint32_t fv_build_function(struct fv_build *build, const char *name, unsigned class, unsigned wait);
 /* A file's function or call path in the model. */
 uint32_t fv_build_function_of(struct fv_build *build, struct fv_build_file *file, uint32_t id);
 /* What became of a cell; NULL: it is left out. Its waiting; NULL: there are no sections. */

@@ -399,7 +399,7 @@ const struct fv_relation fv_matrix_relation = {
 enum { COMM_UID, COMM_PARENT };
 static void get_uid(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_comm_view *comm = row;
+    const struct fv_def_comm *comm = row;
 
     v->whole = c->argument == COMM_UID ? comm->uid : comm->parent;
     v->null = c->argument == COMM_PARENT && !comm->parent;
@@ -407,14 +407,14 @@ static void get_uid(void *subject, const void *row, const struct fv_column_def *
 
 static void get_comm_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_comm_view *comm = row;
+    const struct fv_def_comm *comm = row;
 
     v->text = comm->name[0] ? comm->name : NULL;
 }
 
 static void get_comm_label(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_comm_view *comm = row;
+    const struct fv_def_comm *comm = row;
     struct fv_tables *t = subject;
 
     if (comm->name[0])
@@ -426,12 +426,12 @@ static void get_comm_label(void *subject, const void *row, const struct fv_colum
 
 static void get_comm_flag(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->truth = ((const struct fv_comm_view *)row)->flags & (uint32_t)c->argument;
+    v->truth = ((const struct fv_def_comm *)row)->flags & (uint32_t)c->argument;
 }
 
 static void get_members(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_comm_view *comm = row;
+    const struct fv_def_comm *comm = row;
 
     v->items = comm->runs + (c->argument ? comm->run_count : 0);
     v->count = c->argument ? comm->remote_run_count : comm->run_count;
@@ -446,9 +446,9 @@ static const struct fv_column_def comm_columns[] = {
       FV_GET(FV_TYPE_TEXT, get_comm_name), .flags = FV_NULLABLE },
     { "label", "communicator", "", "Its name, or part of uid where it has none.",
       FV_GET(FV_TYPE_TEXT, get_comm_label), .flags = FV_FLAT },
-    { "size", "ranks", "", "Ranks in it.", FV_FIELD(struct fv_comm_view, size) },
+    { "size", "ranks", "", "Ranks in it.", FV_FIELD(struct fv_comm_view, def.size) },
     { "remote_size", "remote", "", "Ranks in the remote group, of an intercommunicator.",
-      FV_FIELD(struct fv_comm_view, remote_size), .flags = FV_BLANK },
+      FV_FIELD(struct fv_comm_view, def.remote_size), .flags = FV_BLANK },
     { "inferred", "inferred", "", "Was it met without having seen its creation?",
       FV_GET(FV_TYPE_TRUTH, get_comm_flag), .argument = FV_COMM_INFERRED },
     { "freed", "freed", "", "Was it freed?", FV_GET(FV_TYPE_TRUTH, get_comm_flag),

@@ -8,28 +8,22 @@
 
 /* ---- functions ---- */
 
-uint32_t fv_build_function(struct fv_build *b, const char *name, unsigned class, unsigned wait)
+static uint32_t find_function(struct fv_build *b, const struct fv_function_record *r)
 {
     struct fv_model *m = b->model;
-    uint64_t hash = fv_hash_bytes(name, strlen(name));
-    struct fv_index_probe p = fv_index_probe(&b->functions, hash);
+    size_t before = m->function_count;
+    uint32_t i =
+        FV_INTERN_NAME(b->functions, m->functions, m->function_count, m->function_room, &m->arena, r->name);
 
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (!strcmp(m->functions[i].name, name))
-            return i;
-    uint32_t id = (uint32_t)m->function_count;
-    FV_GROW(m->functions, m->function_room, m->function_count + 1);
-    memset(&m->functions[id], 0, sizeof(m->functions[id]));
-    m->functions[id].name = fv_arena_string(&m->arena, name);
-    m->functions[id].key = fv_key_function(name);
-    m->functions[id].class = (uint8_t)(class < FV_CLASS_COUNT ? class : FV_CLASS_OTHER);
-    m->functions[id].wait = (uint8_t)(wait <= FV_RULE_P2P ? wait : FV_RULE_NONE);
-    FV_GROW(b->best, b->best_room, m->function_count + 1);
+    if (m->function_count == before)
+        return i;
+    m->functions[i].key = fv_key_function(r->name);
+    m->functions[i].class = r->class;
+    m->functions[i].wait = r->wait;
+    FV_GROW(b->best, b->best_room, m->function_count);
     for (unsigned k = 0; k < FV_SIZE_BUCKETS; k++)
-        b->best[id][k] = INFINITY;
-    m->function_count++;
-    fv_index_add(&b->functions, hash, id);
-    return id;
+        b->best[i][k] = INFINITY;
+    return i;
 }
 
 static void read_functions(struct fv_build *b, struct fv_build_file *f)
@@ -37,12 +31,9 @@ static void read_functions(struct fv_build *b, struct fv_build_file *f)
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_FUNCTIONS);
     struct fv_function_record r;
 
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&r, p, sizeof(r));
-        r.name[sizeof(r.name) - 1] = '\0';
-        if (r.name[0])
-            fv_numbers_set(&f->functions, r.id, fv_build_function(b, r.name, r.class, r.wait));
-    }
+    for (const void *p; (p = fv_cursor_next(&c));)
+        if (fv_def_function_read(p, &r))
+            fv_numbers_set(&f->functions, r.id, find_function(b, &r));
 }
 
 /* A process that is in its first call of a function may not have named it yet; other ranks of the same
@@ -62,14 +53,14 @@ static uint32_t ask_other_ranks(const struct fv_build *b, const struct fv_build_
 uint32_t fv_build_function_of(struct fv_build *b, struct fv_build_file *f, uint32_t id)
 {
     uint32_t known = fv_numbers_get(&f->functions, id);
-    char name[32];
+    struct fv_function_record unnamed = { .class = FV_CLASS_OTHER, .wait = FV_RULE_NONE };
 
     if (known == FV_NONE)
         known = ask_other_ranks(b, f, id);
     if (known != FV_NONE)
         return known;
-    snprintf(name, sizeof(name), "(function %u)", id);
-    uint32_t function = fv_build_function(b, name, FV_CLASS_OTHER, FV_RULE_NONE);
+    fv_def_function_unnamed(id, unnamed.name);
+    uint32_t function = find_function(b, &unnamed);
     if (id < 65536)
         fv_numbers_set(&f->functions, id, function);
     return function;
@@ -99,72 +90,25 @@ static void read_paths(struct fv_build *b, struct fv_build_file *f)
 
 /* ---- communicators ---- */
 
-static void fill_comm(struct fv_model *m, struct fv_comm_view *v, const struct fv_comm_record *r)
-{
-    uint32_t count = r->runs + r->remote_runs;
-    struct fv_rank_run *runs = fv_arena_take(&m->arena, count * sizeof(*runs));
-
-    memcpy(runs, r->run, count * sizeof(*runs));
-    *v = (struct fv_comm_view){ .uid = r->uid,
-                                .parent = r->parent,
-                                .size = r->size,
-                                .remote_size = r->remote_size,
-                                .name = "",
-                                .runs = runs,
-                                .run_count = r->runs,
-                                .remote_run_count = r->remote_runs };
-}
-
-/* MPI_COMM_SELF of all ranks is one row. */
-static uint32_t find_comm(struct fv_build *b, const struct fv_comm_record *r)
-{
-    struct fv_model *m = b->model;
-    uint64_t size = (uint64_t)(uint32_t)r->size + (uint32_t)r->remote_size;
-    bool self = r->flags & FV_COMM_SELF;
-    uint64_t hash = self ? 2 : fv_mix2(r->uid, size);
-    struct fv_index_probe p = fv_index_probe(&b->comms, hash);
-
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
-        const struct fv_comm_view *v = &m->comms[i];
-
-        if (self ? v->flags & FV_COMM_SELF
-                 : v->uid == r->uid && (uint64_t)(uint32_t)v->size + (uint32_t)v->remote_size == size)
-            return i;
-    }
-    FV_GROW(m->comms, m->comm_room, m->comm_count + 1);
-    fill_comm(m, &m->comms[m->comm_count], r);
-    m->comms[m->comm_count].flags = r->flags;
-    fv_index_add(&b->comms, hash, (uint32_t)m->comm_count);
-    return (uint32_t)m->comm_count++;
-}
-
-static void read_comms(struct fv_build *b, struct fv_build_file *f)
+static void read_comms(struct fv_build *b, struct fv_build_file *f, uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COMMS);
     struct fv_model *m = b->model;
+    char name[FV_COMM_NAME_BYTES];
 
     for (const struct fv_comm_record *r; (r = fv_cursor_next(&c));) {
-        if (r->id == 0 || r->id > fv_reader_bytes(f->reader) / sizeof(*r))
+        if (!fv_number_is_id(f->reader, r->id))
             continue;
-        size_t before = f->comm_count;
-        if (r->id >= before) {
-            FV_GROW(f->comms, f->comm_room, (size_t)r->id + 1);
-            f->comm_count = (size_t)r->id + 1;
-            for (size_t i = before; i < f->comm_count; i++)
-                f->comms[i] = (struct fv_file_comm){ FV_NONE, -1 };
-        }
-        f->comms[r->id] = (struct fv_file_comm){ find_comm(b, r), r->rank };
-        struct fv_comm_view *v = &m->comms[f->comms[r->id].comm];
+        struct fv_def_comm told = fv_def_comm_of(r, (uint32_t)m->ranks[rank].world_rank, name);
+        uint32_t comm = FV_INTERN(b->comms, m->comms, m->comm_count, m->comm_room, FV_DEF_COMM_KEY(&told));
+        struct fv_comm_view *v = &m->comms[comm];
+
+        fv_numbers_set(&f->comms, r->id, comm);
+        fv_numbers_set(&f->comm_ranks, r->id, (uint32_t)r->rank);
+        fv_def_comm_join(&m->arena, &v->def, &told);
         v->ranks++;
-        v->flags |= r->flags;
         if (r->collectives > v->collectives)
             v->collectives = r->collectives;
-        if (!v->name[0] && r->name[0])
-            v->name = fv_arena_bytes(&m->arena, r->name, strnlen(r->name, sizeof(r->name)));
-        else if (!v->name[0] && r->flags & FV_COMM_WORLD)
-            v->name = "MPI_COMM_WORLD";
-        else if (!v->name[0] && r->flags & FV_COMM_SELF)
-            v->name = "MPI_COMM_SELF";
     }
 }
 
@@ -274,7 +218,9 @@ static void add_sizes(struct fv_build *b, uint32_t rank, uint32_t function, cons
 static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build_file *f,
                         const struct fv_cell *cell)
 {
-    if (cell->comm == 0 || cell->comm >= f->comm_count || f->comms[cell->comm].comm == FV_NONE)
+    uint32_t comm = fv_numbers_get(&f->comms, cell->comm);
+
+    if (comm == FV_NONE)
         return;
     struct fv_stat stat = { .calls = cell->calls,
                             .bytes_sent = cell->bytes_sent,
@@ -284,7 +230,7 @@ static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build
         stat.min = fv_build_seconds(b->model, rank, cell->time_min);
         stat.max = fv_build_seconds(b->model, rank, cell->time_max);
     }
-    fv_stat_add(&b->model->comms[f->comms[cell->comm].comm].time, &stat);
+    fv_stat_add(&b->model->comms[comm].time, &stat);
 }
 
 /* Of the next cell of the file. */
@@ -388,13 +334,11 @@ struct fv_site_more *fv_build_more(struct fv_model *m, struct fv_site_rank *part
     return &m->site_more[part->more];
 }
 
-bool fv_build_alone(const struct fv_model *m, const struct fv_build_file *f, uint32_t comm)
+bool fv_build_alone(const struct fv_model *m, const struct fv_build_file *f, uint32_t id)
 {
-    if (!comm || comm >= f->comm_count || f->comms[comm].comm == FV_NONE)
-        return false;
-    const struct fv_comm_view *v = &m->comms[f->comms[comm].comm];
+    uint32_t comm = fv_numbers_get(&f->comms, id);
 
-    return v->size == 1 && !v->remote_size;
+    return comm != FV_NONE && m->comms[comm].def.members == 1;
 }
 
 static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallies)
@@ -425,7 +369,7 @@ static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallie
         if (fv_build_alone(b->model, f, cell.comm))
             tallies->items[at].alone += cell.calls;
         place->site_rank = (uint32_t)(m->site_rank_count + at);
-        place->comm = cell.comm < f->comm_count ? cell.comm & 0x7fffffff : 0;
+        place->comm = cell.comm < f->comms.count ? cell.comm & 0x7fffffff : 0;
         place->parted = cell.barriers > 0;
     }
     if (f->cell_maps)
@@ -491,7 +435,7 @@ static void *begin_calls(struct fv_build *b)
 static void read_calls(struct fv_build *b, void *tallies, uint32_t rank)
 {
     read_functions(b, &b->files[rank]);
-    read_comms(b, &b->files[rank]);
+    read_comms(b, &b->files[rank], rank);
     read_paths(b, &b->files[rank]);
     read_cells(b, rank, tallies);
     read_peers(b, rank);

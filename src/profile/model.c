@@ -571,7 +571,8 @@ static void close_build(struct fv_build *b)
 {
     for (size_t i = 0; i < b->model->rank_count; i++) {
         fv_numbers_release(&b->files[i].functions);
-        free(b->files[i].comms);
+        fv_numbers_release(&b->files[i].comms);
+        fv_numbers_release(&b->files[i].comm_ranks);
     }
     free(b->files);
     free(b->best);

@@ -8,6 +8,7 @@
 #include "profile/align.h"
 #include "profile/analysis.h"
 #include "profile/samples/costs.h"
+#include "experiment/definitions.h"
 #include "experiment/keys.h"
 #include "profile/threads/locks.h"
 #include "profile/threads/phases.h"
@@ -200,13 +201,8 @@ struct fv_clock {
 };
 
 struct fv_comm_view {
-    uint64_t uid, parent;
-    const char *name;
-    uint32_t flags; /* enum fv_comm_flags */
-    int size, remote_size;
-    uint32_t ranks;                 /* that told of it */
-    const struct fv_rank_run *runs; /* world ranks: local group, then remote group */
-    uint32_t run_count, remote_run_count;
+    struct fv_def_comm def;
+    uint32_t ranks; /* that told of it */
     uint64_t collectives;
     struct fv_stat time;
     double wait_s; /* in its logged collective calls */

@@ -393,8 +393,8 @@ static uint32_t comm_of_handle(const struct fv_build_file *file, uint64_t handle
     uint32_t comm = FV_NONE;
 
     for (const struct fv_comm_record *r; handle && (r = fv_cursor_next(&c));)
-        if (r->handle == handle && !(r->flags & FV_COMM_FREED) && r->id < file->comm_count)
-            comm = file->comms[r->id].comm;
+        if (r->handle == handle && !(r->flags & FV_COMM_FREED) && r->id < file->comms.count)
+            comm = file->comms.of[r->id];
     return comm;
 }
 
@@ -411,11 +411,9 @@ static void add_wait_items(struct fv_build *b, const struct fv_build_file *file,
     for (uint32_t i = 0; i < kept; i++) {
         const struct fv_waited *r = &w->item[i];
 
-        m->wait_items[m->wait_item_count++] =
-            (struct fv_wait_item){ .kind = r->kind,
-                                   .comm = r->comm < file->comm_count ? file->comms[r->comm].comm : FV_NONE,
-                                   .peer = r->peer,
-                                   .tag = r->tag };
+        m->wait_items[m->wait_item_count++] = (struct fv_wait_item){
+            .kind = r->kind, .comm = fv_numbers_get(&file->comms, r->comm), .peer = r->peer, .tag = r->tag
+        };
     }
 }
 
@@ -480,11 +478,12 @@ static void read_places(struct fv_build *b, uint32_t rank)
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COMMS);
 
     for (const struct fv_comm_record *r; (r = fv_cursor_next(&c));) {
-        if (r->id >= f->comm_count || f->comms[r->id].comm == FV_NONE || r->flags & FV_COMM_SELF)
+        uint32_t comm = fv_numbers_get(&f->comms, r->id);
+
+        if (comm == FV_NONE || r->flags & FV_COMM_SELF)
             continue;
         FV_GROW(m->comm_places, m->comm_place_room, m->comm_place_count + 1);
-        m->comm_places[m->comm_place_count++] =
-            (struct fv_comm_place){ f->comms[r->id].comm, rank, r->collectives };
+        m->comm_places[m->comm_place_count++] = (struct fv_comm_place){ comm, rank, r->collectives };
     }
 }
 

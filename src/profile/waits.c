@@ -124,15 +124,15 @@ static bool resolve(const struct fv_wait_join *j, uint32_t rank, uint32_t thread
     const struct fv_model *m = j->build->model;
     const struct fv_cell_place *place = fv_build_place(f, thread, r->cell_flags >> 3);
 
-    if (!place || r->sequence & ((UINT32_C(1) << j->shift) - 1) || place->comm >= f->comm_count ||
-        f->comms[place->comm].comm == FV_NONE)
+    if (!place || r->sequence & ((UINT32_C(1) << j->shift) - 1) ||
+        fv_numbers_get(&f->comms, place->comm) == FV_NONE)
         return false;
     *out = (struct call){ .rank = rank,
                           .site_rank = place->site_rank,
                           .sequence = r->sequence,
                           .flags = r->cell_flags & 7,
-                          .comm = f->comms[place->comm].comm,
-                          .comm_rank = f->comms[place->comm].rank,
+                          .comm = f->comms.of[place->comm],
+                          .comm_rank = (int32_t)f->comm_ranks.of[place->comm],
                           .cell = fv_build_cell_wait(f, thread, r->cell_flags >> 3),
                           .parted = place->parted && m->barrier == FV_BARRIER_BEFORE };
     out->function = &m->functions[m->sites[m->site_ranks[place->site_rank].site].function];
@@ -184,7 +184,8 @@ static void bound(struct fv_wait_join *j, struct slot *s, const struct call *c)
     bool root = c->flags & FV_COLL_ROOT, gives = c->flags & FV_COLL_SENDS,
          takes = c->flags & FV_COLL_RECEIVES;
 
-    if (s->seen == c->rank + 1 || c->function->class != FV_CLASS_COLLECTIVE || m->comms[c->comm].remote_size)
+    if (s->seen == c->rank + 1 || c->function->class != FV_CLASS_COLLECTIVE ||
+        m->comms[c->comm].def.remote_size)
         return;
     s->seen = c->rank + 1;
     switch (c->function->wait) {
@@ -365,9 +366,9 @@ static void add_kind(struct fv_wait_join *j, enum log_kind kind, double wait_s)
 
 static void charge(struct fv_wait_join *j, struct slot *s, const struct call *c)
 {
-    const struct fv_comm_view *comm = &j->build->model->comms[c->comm];
+    const struct fv_def_comm *comm = &j->build->model->comms[c->comm].def;
     bool inter = comm->remote_size > 0;
-    int64_t size = (int64_t)comm->size + comm->remote_size;
+    int64_t size = (int64_t)comm->members;
 
     if (s->charged == c->rank + 1)
         return;

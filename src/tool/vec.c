@@ -156,6 +156,29 @@ void fv_index_release(struct fv_index *index)
     *index = (struct fv_index){ 0 };
 }
 
+uint32_t fv_find_name(const struct fv_index *index, const void *items, size_t item_bytes, const char *name)
+{
+    struct fv_index_probe p = fv_index_probe(index, fv_hash_text(name));
+    uint32_t i;
+
+    while ((i = fv_index_next(&p)) != FV_NONE &&
+           strcmp(*(const char *const *)((const char *)items + i * item_bytes), name))
+        continue;
+    return i;
+}
+
+uint32_t fv_add_name(struct fv_index *index, void *items, size_t item_bytes, size_t *count,
+                     struct fv_arena *arena, const char *name)
+{
+    uint32_t i = (uint32_t)(*count)++;
+    char *item = (char *)items + i * item_bytes;
+
+    memset(item, 0, item_bytes);
+    *(const char **)item = fv_arena_string(arena, name);
+    fv_index_add(index, fv_hash_text(name), i);
+    return i;
+}
+
 uint64_t fv_hash_bytes(const void *bytes, size_t count)
 {
     const unsigned char *p = bytes;

@@ -121,6 +121,10 @@ static inline uint32_t fv_add_item(struct fv_index *index, void *items, size_t i
     return i;
 }
 
+uint32_t fv_find_name(const struct fv_index *index, const void *items, size_t item_bytes, const char *name);
+uint32_t fv_add_name(struct fv_index *index, void *items, size_t item_bytes, size_t *count,
+                     struct fv_arena *arena, const char *name);
+
 /* Where items begin with their key, and its parts with no padding between them: the number of the item with
  * a key, which FV_INTERN() adds if there is none, as zeros behind its key; FV_FIND() gives FV_NONE. Items move only when one
  * is added.
@@ -136,6 +140,16 @@ static inline uint32_t fv_add_item(struct fv_index *index, void *items, size_t i
             FV_GROW(items, room, (count) + 1);                                                               \
             found_ = fv_add_item(&(index), (items), sizeof(*(items)), &(count), &(__VA_ARGS__),              \
                                  sizeof(__VA_ARGS__));                                                       \
+        }                                                                                                    \
+        found_;                                                                                              \
+    })
+/* Likewise where items begin with a name, which is copied into the arena. */
+#define FV_INTERN_NAME(index, items, count, room, arena, name)                                               \
+    ({                                                                                                       \
+        uint32_t found_ = fv_find_name(&(index), (items), sizeof(*(items)), (name));                         \
+        if (found_ == FV_NONE) {                                                                             \
+            FV_GROW(items, room, (count) + 1);                                                               \
+            found_ = fv_add_name(&(index), (items), sizeof(*(items)), &(count), (arena), (name));            \
         }                                                                                                    \
         found_;                                                                                              \
     })

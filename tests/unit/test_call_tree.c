@@ -1,5 +1,6 @@
-/* The numbers of rank files become one numbering: what is the same module, the same call path, and what
- * becomes of damage; and items that begin with their key, which all of it is made of. */
+/* The numbers of rank files become one numbering: what is the same module, the same call path, the same
+ * communicator, and what becomes of damage; and items that begin with their key, which all of it is made of.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "experiment/call_tree.h"
+#include "experiment/definitions.h"
 #include "experiment/keys.h"
 #include "unit/fvr_builder.h"
 
@@ -184,11 +186,163 @@ static void interned(void **state)
     fv_index_release(&index);
 }
 
+static void interned_by_name(void **state)
+{
+    struct item {
+        const char *name;
+        unsigned sum;
+    } *items = NULL;
+    struct fv_arena arena = { 0 };
+    struct fv_index index = { 0 };
+    size_t count = 0, room = 0;
+    char name[16];
+    (void)state;
+
+    for (unsigned i = 0; i < 3000; i++) {
+        snprintf(name, sizeof(name), "MPI_%u", i % 1000);
+        items[FV_INTERN_NAME(index, items, count, room, &arena, name)].sum += i;
+    }
+    assert_int_equal(count, 1000);
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), "MPI_%u", i);
+        assert_string_equal(items[i].name, name);
+        assert_int_equal(items[i].sum, 3 * i + 3000);
+    }
+    free(items);
+    fv_index_release(&index);
+    fv_arena_release(&arena);
+}
+
+static void read_functions(void **state)
+{
+    struct fv_function_record damaged = { .class = 200, .wait = 99 }, r;
+    char name[FV_FUNCTION_NAME_BYTES];
+    (void)state;
+
+    assert_false(fv_def_function_read(&damaged, &r));
+    memset(damaged.name, 'x', sizeof(damaged.name));
+    assert_true(fv_def_function_read(&damaged, &r));
+    assert_int_equal(strlen(r.name), sizeof(r.name) - 1);
+    assert_int_equal(r.class, FV_CLASS_OTHER);
+    assert_int_equal(r.wait, FV_RULE_NONE);
+    fv_def_function_unnamed(12, name);
+    assert_string_equal(name, "(function 12)");
+}
+
+/* ---- communicators ---- */
+
+static struct fv_comm_record *comm_record(uint64_t uid, unsigned flags, int first, int count,
+                                          int remote_first, int remote_count, const char *name)
+{
+    struct fv_comm_record *r = fv_xcalloc(1, sizeof(*r) + 2 * sizeof(r->run[0]));
+
+    *r = (struct fv_comm_record){
+        .id = 1, .uid = uid, .flags = flags, .size = count, .remote_size = remote_count
+    };
+    r->runs = 1;
+    r->remote_runs = remote_count > 0;
+    r->run[0] = (struct fv_rank_run){ first, 1, count };
+    r->run[1] = (struct fv_rank_run){ remote_first, 1, remote_count };
+    memcpy(r->name, name, strlen(name));
+    return r;
+}
+
+struct told {
+    uint32_t rank;
+    struct fv_comm_record *record;
+};
+struct comms {
+    struct fv_arena arena;
+    struct fv_index index;
+    struct fv_def_comm *items;
+    size_t count, room;
+};
+
+static struct fv_def_comm *tell(struct comms *c, const struct told *told)
+{
+    char name[FV_COMM_NAME_BYTES];
+    struct fv_def_comm comm = fv_def_comm_of(told->record, told->rank, name);
+    struct fv_def_comm *known = FV_INTERNED(c->index, c->items, c->count, c->room, FV_DEF_COMM_KEY(&comm));
+
+    fv_def_comm_join(&c->arena, known, &comm);
+    return known;
+}
+
+static void release_comms(struct comms *c)
+{
+    free(c->items);
+    fv_index_release(&c->index);
+    fv_arena_release(&c->arena);
+}
+
+/* Two ranks on either side of an intercommunicator, of whom the second and the third name it. */
+static void same_communicator(void **state)
+{
+    const struct told told[] = {
+        { 0, comm_record(77, FV_COMM_INTER, 0, 2, 2, 1, "") },
+        { 1, comm_record(77, FV_COMM_INTER | FV_COMM_FREED, 0, 2, 2, 1, "second") },
+        { 2, comm_record(77, FV_COMM_INTER, 2, 1, 0, 2, "third") },
+    };
+    (void)state;
+
+    for (unsigned order = 0; order < 6; order++) {
+        unsigned a = order % 3, b = (a + 1 + order / 3) % 3;
+        struct comms c = { 0 };
+
+        tell(&c, &told[a]);
+        tell(&c, &told[b]);
+        const struct fv_def_comm *all = tell(&c, &told[3 - a - b]);
+        assert_int_equal(c.count, 1);
+        assert_string_equal(all->name, "second");
+        assert_int_equal(all->flags, FV_COMM_INTER | FV_COMM_FREED);
+        assert_int_equal(all->size, 2);
+        assert_int_equal(all->remote_size, 1);
+        assert_int_equal(all->runs[0].count, 2);
+        assert_int_equal(all->runs[1].first, 2);
+        assert_int_equal(all->origin.rank, 0);
+        release_comms(&c);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        free(told[i].record);
+}
+
+/* MPI_COMM_SELF is one, whose uid the runtime makes of the rank, and the parent of what each rank made of it.
+ */
+static void self_and_inferred(void **state)
+{
+    struct told told[] = {
+        { 3, comm_record(fv_mix2(2, 3), FV_COMM_SELF, 3, 1, 0, 0, "MPI_COMM_SELF") },
+        { 1, comm_record(fv_mix2(2, 1), FV_COMM_SELF, 1, 1, 0, 0, "") },
+        { 1, comm_record(9, 0, 1, 1, 0, 0, "") },
+        { 1, comm_record(5, FV_COMM_INFERRED, 0, 4, 0, 0, "") },
+        { 3, comm_record(5, FV_COMM_INFERRED, 0, 4, 0, 0, "") },
+    };
+    struct comms c = { 0 };
+    (void)state;
+
+    told[2].record->parent = fv_mix2(2, 1);
+    for (unsigned i = 0; i < 5; i++)
+        tell(&c, &told[i]);
+    assert_int_equal(c.count, 4);
+    assert_string_equal(c.items[0].name, "MPI_COMM_SELF");
+    assert_int_equal(c.items[0].origin.rank, 1);
+    assert_true(c.items[1].parent == c.items[0].uid);
+    assert_int_equal(c.items[0].owner, FV_NOBODY);
+    assert_int_equal(c.items[2].owner, 1);
+    assert_int_equal(c.items[3].owner, 3);
+    release_comms(&c);
+    for (unsigned i = 0; i < 5; i++)
+        free(told[i].record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_modules), cmocka_unit_test(same_paths), cmocka_unit_test(damaged_paths),
-        cmocka_unit_test(addresses),    cmocka_unit_test(interned),
+        cmocka_unit_test(same_modules),      cmocka_unit_test(same_paths),
+        cmocka_unit_test(damaged_paths),     cmocka_unit_test(addresses),
+        cmocka_unit_test(interned),          cmocka_unit_test(interned_by_name),
+        cmocka_unit_test(read_functions),    cmocka_unit_test(same_communicator),
+        cmocka_unit_test(self_and_inferred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

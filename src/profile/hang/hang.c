@@ -87,7 +87,7 @@ static uint32_t peer_of(const struct work *w, uint32_t rank, uint32_t comm, int 
 {
     if (comm == FV_NONE)
         return FV_NONE;
-    const struct fv_comm_view *v = &w->m->comms[comm];
+    const struct fv_def_comm *v = &w->m->comms[comm].def;
     bool other = v->remote_size && is_member(v->runs, v->run_count, w->m->ranks[rank].world_rank);
 
     if (v->flags & FV_COMM_SELF)
@@ -175,8 +175,8 @@ static void find_mismatch(struct work *w, uint32_t comm, uint64_t sequence)
     const struct fv_in_call_view *first = NULL, *in;
     uint32_t first_rank = 0;
 
-    for (uint32_t i = w->place_first[comm]; i < w->place_first[comm + 1] && !w->m->comms[comm].remote_size;
-         i++) {
+    for (uint32_t i = w->place_first[comm];
+         i < w->place_first[comm + 1] && !w->m->comms[comm].def.remote_size; i++) {
         const struct fv_comm_place *p = &w->m->comm_places[i];
 
         if (!(in = present(w, p, sequence)))
@@ -221,7 +221,7 @@ static void add_target(struct fv_hang *h, uint32_t rank)
 /* Members who have not come to collective call `sequence`; where those who have do not fit, these, too. */
 static void add_missing(struct work *w, uint32_t comm, uint64_t sequence)
 {
-    const struct fv_comm_view *v = &w->m->comms[comm];
+    const struct fv_def_comm *v = &w->m->comms[comm].def;
     uint32_t begin = w->place_first[comm], end = w->place_first[comm + 1];
 
     find_mismatch(w, comm, sequence);
@@ -232,7 +232,7 @@ static void add_missing(struct work *w, uint32_t comm, uint64_t sequence)
         if (p->collectives <= sequence && (mismatch || !present(w, p, sequence)))
             add_target(w->h, p->rank);
     }
-    if ((int64_t)(end - begin) < (int64_t)v->size + v->remote_size)
+    if (end - begin < v->members)
         add_target(w->h, FV_NONE);
 }
 
@@ -260,7 +260,7 @@ static void add_not_finalizing(struct work *w)
 
 static uint32_t shared_list(struct work *w, unsigned kind, uint32_t comm, uint64_t sequence)
 {
-    const struct fv_comm_view *v = comm == FV_NONE ? NULL : &w->m->comms[comm];
+    const struct fv_def_comm *v = comm == FV_NONE ? NULL : &w->m->comms[comm].def;
     size_t before = w->shared_count;
     uint32_t at =
         FV_INTERN(w->known, w->shared, w->shared_count, w->shared_room, (uint64_t[]){ comm, sequence, kind });
@@ -300,7 +300,7 @@ static struct wait wait_in_collective(struct work *w, uint32_t rank, const struc
     const struct fv_comm_place *mine = place_of(w, in->comm, rank);
     unsigned rule = function_of(w->m, in)->wait;
 
-    if (!mine || w->m->comms[in->comm].flags & FV_COMM_INFERRED)
+    if (!mine || w->m->comms[in->comm].def.flags & FV_COMM_INFERRED)
         return (struct wait){ FV_HANG_UNTOLD, 0 };
     uint64_t sequence = mine->collectives;
     uint32_t any = shared_list(w, MISSING_ANY, in->comm, sequence);
@@ -398,7 +398,7 @@ static struct wait wait_for_many(struct work *w, uint32_t rank, const struct fv_
 {
     if (item->comm == FV_NONE)
         return (struct wait){ FV_HANG_UNTOLD, 0 };
-    const struct fv_comm_view *v = &w->m->comms[item->comm];
+    const struct fv_def_comm *v = &w->m->comms[item->comm].def;
     if (item->kind == FV_WAITED_COLLECTIVE && item->tag >= 0 &&
         !(v->flags & (FV_COMM_INFERRED | FV_COMM_SELF)))
         return wait_for(w->h, shared_list(w, MISSING_ANY, item->comm, (uint64_t)item->tag));

@@ -99,7 +99,7 @@ static const struct fv_relation causes = {
 
 static void get_comm(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->whole = fv_tables_model(subject)->comms[((const struct fv_hang_mismatch *)row)->comm].uid;
+    v->whole = fv_tables_model(subject)->comms[((const struct fv_hang_mismatch *)row)->comm].def.uid;
 }
 
 static void get_pair(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)

@@ -69,10 +69,10 @@ static void say_comm(const struct fv_model *m, uint32_t comm, char *out, size_t 
 
     if (comm == FV_NONE)
         say(out, bytes, "an unknown communicator");
-    else if (m->comms[comm].name[0])
-        say(out, bytes, "%s", fv_words_clean(m->comms[comm].name, name, sizeof(name)));
+    else if (m->comms[comm].def.name[0])
+        say(out, bytes, "%s", fv_words_clean(m->comms[comm].def.name, name, sizeof(name)));
     else
-        say(out, bytes, "unnamed communicator %08x", (unsigned)m->comms[comm].uid);
+        say(out, bytes, "unnamed communicator %08x", (unsigned)m->comms[comm].def.uid);
 }
 
 /* That of a rank, who may be on it. */

@@ -1,0 +1,91 @@
+/* See definitions.h. */
+#include "experiment/definitions.h"
+
+#include <stdio.h>
+
+bool fv_def_function_read(const void *record, struct fv_function_record *out)
+{
+    memcpy(out, record, sizeof(*out));
+    out->name[sizeof(out->name) - 1] = '\0';
+    if (out->class >= FV_CLASS_COUNT)
+        out->class = FV_CLASS_OTHER;
+    if (out->wait > FV_RULE_P2P)
+        out->wait = FV_RULE_NONE;
+    return out->name[0];
+}
+
+void fv_def_function_unnamed(uint64_t id, char name[FV_FUNCTION_NAME_BYTES])
+{
+    snprintf(name, FV_FUNCTION_NAME_BYTES, "(function %llu)", (unsigned long long)id);
+}
+
+struct fv_origin fv_origin_earlier(struct fv_origin a, struct fv_origin b)
+{
+    return a.rank < b.rank || (a.rank == b.rank && a.number <= b.number) ? a : b;
+}
+
+/* MPI_COMM_SELF has a uid of its own on each rank, as in src/rt/comm.c; that of the first stands for all. */
+static uint64_t uid_of_self(uint32_t world_rank)
+{
+    return fv_mix2(2, world_rank);
+}
+
+struct fv_def_comm fv_def_comm_of(const struct fv_comm_record *r, uint32_t world_rank,
+                                  char name[FV_COMM_NAME_BYTES])
+{
+    bool self = r->flags & FV_COMM_SELF, inferred = r->flags & FV_COMM_INFERRED;
+
+    memcpy(name, r->name, sizeof(r->name));
+    name[sizeof(r->name)] = '\0';
+    return (struct fv_def_comm){
+        .uid = self ? uid_of_self(0) : r->uid,
+        .owner = inferred && !self ? (int64_t)world_rank : FV_NOBODY,
+        .members = (uint64_t)(uint32_t)r->size + (uint32_t)r->remote_size,
+        .parent = r->parent == uid_of_self(world_rank) ? uid_of_self(0) : r->parent,
+        .flags = r->flags,
+        .size = (uint32_t)r->size,
+        .remote_size = (uint32_t)r->remote_size,
+        .name = name[0]                    ? name
+                : r->flags & FV_COMM_WORLD ? "MPI_COMM_WORLD"
+                : self                     ? "MPI_COMM_SELF"
+                                           : "",
+        .name_rank = world_rank,
+        .runs = r->run,
+        .run_count = r->runs,
+        .remote_run_count = r->remote_runs,
+        .origin = { world_rank, r->id },
+    };
+}
+
+static void take_runs(struct fv_arena *arena, struct fv_def_comm *known, const struct fv_def_comm *told)
+{
+    size_t count = (size_t)told->run_count + told->remote_run_count;
+    struct fv_rank_run *runs = fv_arena_take(arena, count * sizeof(*runs));
+
+    if (count)
+        memcpy(runs, told->runs, count * sizeof(*runs));
+    known->runs = runs;
+    known->run_count = told->run_count;
+    known->remote_run_count = told->remote_run_count;
+    known->size = told->size;
+    known->remote_size = told->remote_size;
+    known->origin = told->origin;
+}
+
+void fv_def_comm_join(struct fv_arena *arena, struct fv_def_comm *known, const struct fv_def_comm *told)
+{
+    /* Which group is the local one depends on who tells; which runs are those of MPI_COMM_SELF as well. */
+    if (!known->runs || told->origin.rank < known->origin.rank)
+        take_runs(arena, known, told);
+    known->origin = fv_origin_earlier(known->origin, told->origin);
+    known->flags |= told->flags;
+    known->created += told->created;
+    if (!known->parent)
+        known->parent = told->parent;
+    if (!known->name)
+        known->name = "";
+    if (told->name[0] && (!known->name[0] || told->name_rank < known->name_rank)) { /* ranks may differ */
+        known->name = fv_arena_string(arena, told->name);
+        known->name_rank = told->name_rank;
+    }
+}
