@@ -398,9 +398,9 @@ static void print_sync_object(const struct fv_cursor *c, const void *record)
     (void)c;
 
     printf("sync_object id=%u kind=%s flags=%u address=%#" PRIx64 " module=%u offset=%#" PRIx64 " path=%u first=%" PRIu64
-           " retired=%" PRIu64 " parties=%u thread=%u",
+           " retired=%" PRIu64 " parties=%u thread=%u more=%" PRIu64,
            o->id, fv_sync_kind_name(o->kind), o->flags, o->address, o->module, o->offset, o->path, o->first, o->retired,
-           o->parties, o->thread);
+           o->parties, o->thread, o->more);
 }
 
 static void print_sync(const struct fv_cursor *c, const void *record)

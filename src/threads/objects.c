@@ -1,17 +1,39 @@
-/* The objects of the process, and where they are used: see sync.h. */
+/* The objects of the process, and where they are used: see sync.h.
+ *
+ * Objects of a *series* are alike: of one kind, and with one first use (a call path; of what lies in a
+ * module, the place there). Reports show them as one lock. So when several of them have ended, the next takes
+ * over the number of the last, and with it the records of all threads: a million locks that live one after
+ * the other take the room of a few. Reports say how many they were. Objects that exist together have
+ * different numbers. */
 #include "threads/sync.h"
 
 #include <errno.h>
 #include <link.h>
 #include <string.h>
 
-#define OBJECTS_MOST 65536
+#define OBJECTS_MOST 65536 /* that have a number: exist together, or have ended and nobody followed them */
 #define BUCKETS      16384
+#define APART        16 /* objects of a series that have ended and keep their number */
+
+struct fv_sync_series {
+    struct fv_sync_series *next;    /* of the same bucket */
+    struct fv_sync_thing *ended;    /* whose number is free */
+    uint64_t offset;                /* in its module; on the heap or a stack 0 */
+    uint32_t module, path, parties; /* path 0: it is in a module */
+    uint32_t ended_count;
+    uint8_t kind, flags;
+};
+
+static struct bucket {
+    struct fv_sync_thing *first;
+    uint32_t removals; /* see look() */
+} things[BUCKETS];
 
 static struct fv_lock things_lock;
-static struct fv_sync_thing *things[BUCKETS];
-static uint32_t thing_count;
+static struct fv_sync_series *series[BUCKETS];
+static uint32_t thing_count, free_count; /* free: numbers that a next one may take over */
 static struct fv_chunk_header *thing_chunk;
+uint64_t fv_sync_retirements;
 
 /* ---- objects whose use is not the application's ---- */
 
@@ -77,32 +99,49 @@ uint32_t fv_sync_whole_path(struct fv_thread *outside, struct fv_site site)
     return fv_sync_site_path((uintptr_t)site.return_address);
 }
 
-static struct fv_sync_thing **bucket_of(uintptr_t address)
+static struct bucket *bucket_of(uintptr_t address)
 {
     return &things[fv_mix(address) % BUCKETS];
 }
 
-/* Under things_lock. */
+/* What is at an address; exact under things_lock. */
 static struct fv_sync_thing *find_thing(uintptr_t address, unsigned kind)
 {
-    struct fv_sync_thing *thing = *bucket_of(address);
+    struct fv_sync_thing *thing = __atomic_load_n(&bucket_of(address)->first, __ATOMIC_ACQUIRE);
 
-    while (thing && (thing->address != address || thing->kind != kind))
-        thing = thing->next;
+    while (thing && (__atomic_load_n(&thing->address, __ATOMIC_RELAXED) != address || thing->kind != kind))
+        thing = __atomic_load_n(&thing->next, __ATOMIC_ACQUIRE);
     return thing;
 }
 
-/* Under things_lock. */
-static struct fv_sync_thing *new_thing(void)
+/* The same without the lock. Who was removed meanwhile may be in another bucket by now, and lead there.
+ * False: so ask again under the lock. */
+static bool look(uintptr_t address, unsigned kind, struct fv_sync_thing **out)
 {
-    static struct fv_sync_thing *slab;
-    static unsigned left;
+    const uint32_t *removals = &bucket_of(address)->removals;
+    uint32_t before = __atomic_load_n(removals, __ATOMIC_ACQUIRE);
 
-    if (!left) {
-        slab = fv_memory_new(16 * FV_PAGE);
-        left = slab ? 16 * FV_PAGE / sizeof(*slab) : 0;
+    *out = find_thing(address, kind);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(removals, __ATOMIC_RELAXED) == before;
+}
+
+/* Memory that stays until the process ends, from `slab`. Under things_lock. */
+struct slab {
+    char *next;
+    size_t left;
+};
+static void *take(struct slab *slab, size_t bytes)
+{
+    if (slab->left < bytes) {
+        slab->next = fv_memory_new(16 * FV_PAGE);
+        slab->left = slab->next ? 16 * FV_PAGE : 0;
+        if (!slab->next)
+            return NULL;
     }
-    return left ? &slab[--left] : NULL;
+    slab->next += bytes;
+    slab->left -= bytes;
+    return slab->next - bytes;
 }
 
 /* Under things_lock. */
@@ -137,19 +176,27 @@ struct first_use {
     unsigned kind;
 };
 
-/* Under things_lock. From now on its address is another's. */
+/* ---- one that ends, and the next of its series; all under things_lock ---- */
+
+/* From now on its address is another's, and its number its series'. */
 static void retire(struct fv_sync_thing *thing)
 {
-    struct fv_sync_thing **link = bucket_of(thing->address);
+    struct bucket *bucket = bucket_of(thing->address);
+    struct fv_sync_thing **link = &bucket->first;
 
     while (*link != thing)
         link = &(*link)->next;
-    *link = thing->next;
+    __atomic_store_n(link, thing->next, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&bucket->removals, 1, __ATOMIC_RELEASE);
     thing->record->retired = fv_ticks();
+    thing->before = thing->series->ended;
+    thing->series->ended = thing;
+    free_count += ++thing->series->ended_count > APART;
     __atomic_fetch_add(fv_sync_generation(thing->address), 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&fv_sync_retirements, 1, __ATOMIC_RELAXED);
 }
 
-/* Under things_lock. What is known of a first use's address, unless its module was unloaded since. */
+/* What is known of a first use's address, unless its module was unloaded since. */
 static struct fv_sync_thing *find_same(const struct first_use *use)
 {
     struct fv_sync_thing *thing = find_thing(use->address, use->kind);
@@ -160,37 +207,91 @@ static struct fv_sync_thing *find_same(const struct first_use *use)
     return NULL;
 }
 
-/* Under things_lock. NULL: no room. */
-static struct fv_sync_thing *make_thing(const struct first_use *first)
+static struct fv_sync_series *series_of(const struct fv_sync_series *like)
 {
+    static struct slab slab;
+    uint64_t hash = like->offset ^ (uint64_t)like->module << 32 ^ (uint64_t)like->path << 8 ^ like->kind;
+    struct fv_sync_series **bucket = &series[fv_mix(hash) % BUCKETS], *s = *bucket;
+
+    while (s && (s->offset != like->offset || s->module != like->module || s->path != like->path ||
+                 s->parties != like->parties || s->kind != like->kind || s->flags != like->flags))
+        s = s->next;
+    if (s)
+        return s;
+    s = take(&slab, sizeof(*s));
+    if (!s)
+        return NULL;
+    *s = *like;
+    s->next = *bucket;
+    *bucket = s;
+    return s;
+}
+
+/* A thing with a number of its own. */
+static struct fv_sync_thing *new_thing(struct fv_sync_series *of, const struct first_use *first)
+{
+    static struct slab slab;
     struct fv_sync_object *object = new_object();
-    struct fv_sync_thing *thing = object ? new_thing() : NULL;
-    struct fv_sync_thing **bucket = bucket_of(first->address);
-    uint8_t flags = first->module != FV_MODULE_UNKNOWN ? FV_SYNC_STATIC : 0;
+    struct fv_sync_thing *thing = object ? take(&slab, sizeof(*thing)) : NULL;
 
     if (!thing)
         return NULL;
-    uint32_t parties = parties_of(first->address, first->kind, &flags);
     *object = (struct fv_sync_object){
         .id = ++thing_count,
-        .kind = (uint8_t)first->kind,
-        .flags = flags,
-        .address = first->address == FV_SYNC_NOBODY ? 0 : first->address,
-        .offset = first->offset,
-        .module = first->module,
+        .kind = of->kind,
+        .flags = of->flags,
+        .module = of->module,
         .path = first->path,
         .first = first->ticks,
-        .parties = parties,
+        .parties = of->parties,
         .thread = first->thread,
     };
     fv_chunk_commit(thing_chunk, sizeof(*object));
-    *thing = (struct fv_sync_thing){ .next = *bucket,
-                                     .address = first->address,
-                                     .record = object,
-                                     .parties = parties,
-                                     .id = object->id,
-                                     .kind = first->kind };
-    *bucket = thing;
+    *thing = (struct fv_sync_thing){
+        .record = object, .series = of, .parties = of->parties, .id = object->id, .kind = of->kind
+    };
+    return thing;
+}
+
+/* The one that ended last, for the next. */
+static struct fv_sync_thing *thing_again(struct fv_sync_series *of)
+{
+    struct fv_sync_thing *thing = of->ended;
+
+    of->ended = thing->before;
+    of->ended_count--;
+    free_count--;
+    thing->is_series = true;
+    thing->record->more++;
+    thing->record->retired = 0;
+    __atomic_store_n(&thing->holder, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&thing->owner, 0, __ATOMIC_RELAXED);
+    return thing;
+}
+
+/* NULL: no room. */
+static struct fv_sync_thing *make_thing(const struct first_use *first)
+{
+    bool in_module = first->module != FV_MODULE_UNKNOWN;
+    struct fv_sync_series like = { .offset = in_module ? first->offset : 0,
+                                   .path = in_module ? 0 : first->path,
+                                   .module = first->module,
+                                   .kind = (uint8_t)first->kind,
+                                   .flags = in_module ? FV_SYNC_STATIC : 0 };
+    struct bucket *bucket = bucket_of(first->address);
+
+    like.parties = parties_of(first->address, first->kind, &like.flags);
+    struct fv_sync_series *of = series_of(&like);
+    struct fv_sync_thing *thing = !of                       ? NULL
+                                  : of->ended_count > APART ? thing_again(of)
+                                                            : new_thing(of, first);
+    if (!thing)
+        return NULL;
+    thing->record->address = first->address == FV_SYNC_NOBODY ? 0 : first->address;
+    thing->record->offset = first->offset;
+    __atomic_store_n(&thing->address, first->address, __ATOMIC_RELAXED);
+    __atomic_store_n(&thing->next, bucket->first, __ATOMIC_RELEASE);
+    __atomic_store_n(&bucket->first, thing, __ATOMIC_RELEASE);
     return thing;
 }
 
@@ -202,7 +303,7 @@ struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outs
     use.module = fv_module_of(address, &use.offset);
     fv_lock(&things_lock);
     struct fv_sync_thing *thing = find_same(&use);
-    bool full = thing_count >= OBJECTS_MOST;
+    bool full = thing_count >= OBJECTS_MOST && !free_count;
     fv_unlock(&things_lock);
     if (thing || full)
         return thing;
@@ -216,24 +317,29 @@ struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outs
     return thing;
 }
 
-bool fv_sync_thing_is_at(const struct fv_sync_thing *thing, uintptr_t address, unsigned kind)
+bool fv_sync_thing_is_at(const struct fv_sync_thing *thing, uintptr_t address)
 {
-    uint64_t signals = fv_lock_sigsave(&things_lock);
-    bool same = find_thing(address, kind) == thing;
+    struct fv_sync_thing *found;
 
+    if (look(address, thing->kind, &found))
+        return found == thing;
+    uint64_t signals = fv_lock_sigsave(&things_lock);
+    bool same = find_thing(address, thing->kind) == thing;
     fv_unlock_sigrestore(&things_lock, signals);
     return same;
 }
 
 void fv_sync_retire(const volatile void *object, unsigned kind)
 {
+    struct fv_sync_thing *thing;
     int saved = errno;
 
     if (!fv_sync_wants(~0u) || !fv_rt_on())
         return;
+    if (look((uintptr_t)object, kind, &thing) && !thing)
+        return;
     uint64_t signals = fv_lock_sigsave(&things_lock);
-    struct fv_sync_thing *thing = find_thing((uintptr_t)object, kind);
-
+    thing = find_thing((uintptr_t)object, kind);
     if (thing)
         retire(thing);
     fv_unlock_sigrestore(&things_lock, signals);

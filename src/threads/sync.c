@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #define ENTRIES_FIRST 256
-#define ENTRIES_MOST  (1u << 17)
+#define ENTRIES_MOST  (1u << 18)
 #define LONG_WAIT_US  50
 #define IN_PATH       (UINT64_C(1) << 55) /* in a key: what follows is a call path, not a return address */
+#define IS_NUMBER     (UINT64_C(1) << 63) /* in an entry's address, where no object lies: see find_record() */
 
 FV_TLS struct fv_sync *fv_sync_current;
 FV_TLS bool fv_sync_application;
@@ -128,26 +129,96 @@ static struct fv_sync_entry *probe(const struct fv_sync *s, uintptr_t address, u
     return &entries[at];
 }
 
-/* The old table stays: who was interrupted may look at an entry in it. All old ones together are smaller than
- * the new one. */
-static bool grow(struct fv_sync *s)
+/* What it says of its address is true. Of a table's entry. */
+static bool is_current(const struct fv_sync_entry *e)
 {
-    uint32_t size = s->entries ? (s->mask + 1) * 2 : ENTRIES_FIRST;
-    struct fv_sync_entry *old = s->entries, *bigger;
-    uint32_t old_size = old ? s->mask + 1 : 0;
-
-    bigger = size > ENTRIES_MOST ? NULL : fv_memory_new(size * sizeof(*bigger));
-    if (!bigger)
-        return false;
-    s->entries = bigger; /* first: see fv_sync_table() */
-    s->mask = size - 1;
-    for (uint32_t i = 0; i < old_size; i++)
-        if (old[i].address)
-            *probe(s, old[i].address, old[i].key) = old[i];
-    return true;
+    if (e->address & IS_NUMBER)
+        return true;
+    return e->generation == __atomic_load_n(fv_sync_generation(e->address), __ATOMIC_ACQUIRE) ||
+           (e->thing && fv_sync_thing_is_at(e->thing, e->address));
 }
 
-/* An entry for what has no record of its own: found by the slow path each time, and not kept. */
+static uint32_t count_current(const struct fv_sync *s)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; s->entries && i <= s->mask; i++)
+        count += s->entries[i].address && is_current(&s->entries[i]);
+    return count;
+}
+
+/* A table of a size, without entries. Records stay in those of a spare one: who was interrupted when the
+ * table was exchanged twice may have one in hand. */
+static struct fv_sync_entry *empty_table(struct fv_sync *s, uint32_t size)
+{
+    struct fv_sync_entry *table = s->entries && size == s->mask + 1 ? s->spare : NULL;
+
+    if (!table)
+        return fv_memory_new(size * sizeof(*table));
+    for (uint32_t i = 0; i < size; i++)
+        table[i].address = 0;
+    return table;
+}
+
+static bool is_crowded(const struct fv_sync *s)
+{
+    return s->used + 2 > (s->mask + 1) / 4 * 3;
+}
+
+/* There is no room for an entry, and too few objects have ended since to look for some. */
+static bool is_full(const struct fv_sync *s)
+{
+    return is_crowded(s) && s->mask + 1 == ENTRIES_MOST &&
+           __atomic_load_n(&fv_sync_retirements, __ATOMIC_RELAXED) - s->cleaned < ENTRIES_MOST / 8;
+}
+
+/* Another table, with the entries of what is still there; larger, if these are many. The old table stays: who
+ * was interrupted may look at an entry in it. */
+static bool make_room(struct fv_sync *s)
+{
+    uint64_t retirements = __atomic_load_n(&fv_sync_retirements, __ATOMIC_RELAXED);
+    uint32_t old_size = s->entries ? s->mask + 1 : 0, size = old_size ? old_size : ENTRIES_FIRST;
+    struct fv_sync_entry *old = s->entries, *table;
+
+    if (old && size < ENTRIES_MOST && count_current(s) >= size / 2)
+        size *= 2;
+    table = empty_table(s, size);
+    if (!table)
+        return false;
+    s->spare = size == old_size ? old : NULL;
+    s->entries = table; /* first: see fv_sync_table() */
+    s->mask = size - 1;
+    s->used = 0;
+    s->cleaned = retirements;
+    for (uint32_t i = 0; i < old_size; i++) {
+        if (old[i].address && is_current(&old[i])) {
+            *probe(s, old[i].address, old[i].key) = old[i];
+            s->used++;
+        }
+    }
+    return !is_crowded(s);
+}
+
+/* The record of a new entry; NULL: no room. What a call site did to an object before, in whatever it was
+ * (fv_sync_thing.is_series), is known by an entry with the object's number in place of an address. */
+static struct fv_sync_record *find_record(struct fv_sync *s, uint64_t key, const struct fv_sync_thing *thing,
+                                          const struct fv_sync_record *begin)
+{
+    if (!thing->is_series)
+        return new_record(s, begin, false);
+    struct fv_sync_entry *e = probe(s, IS_NUMBER | thing->id, key);
+    if (!e->address) {
+        struct fv_sync_record *record = is_crowded(s) ? NULL : new_record(s, begin, false);
+
+        if (!record)
+            return NULL;
+        *e = (struct fv_sync_entry){ .address = IS_NUMBER | thing->id, .key = key, .record = record };
+        s->used++;
+    }
+    return e->record;
+}
+
+/* An entry for what has no record of its own: not kept in the table. */
 static struct fv_sync_entry *rest_entry(struct fv_sync *s, unsigned kind)
 {
     static FV_TLS struct fv_sync_entry entry;
@@ -179,8 +250,15 @@ static bool fill(const struct rarely *r, struct fv_sync_entry *e, unsigned kind,
         .operation = (uint8_t)(e->key >> 56),
         .flags = is_path ? 0 : FV_SYNC_SITE,
     };
-    e->record = new_record(s, &begin, false);
+    e->record = find_record(s, e->key, e->thing, &begin);
     return e->record;
+}
+
+/* The generation of an entry without a record: what has no room is known by it, and no fv_sync_find() takes
+ * it. */
+static uint32_t without_room(uint32_t generation)
+{
+    return ~generation;
 }
 
 FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t address, unsigned kind,
@@ -192,20 +270,27 @@ FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t a
 
     if (e->address && e->generation == generation)
         return e;
-    if (e->address && e->thing && fv_sync_thing_is_at(e->thing, address, kind)) {
+    if (e->address && e->thing && fv_sync_thing_is_at(e->thing, address)) {
         e->generation = generation; /* another object's has changed */
         return e;
     }
+    bool has_no_room = e->address ? e->generation == without_room(generation) : is_full(s);
+    if (has_no_room && s->rest[kind])
+        return rest_entry(s, kind);
     struct rarely r = rare_begin(s);
     struct fv_sync_entry made = { .address = address, .key = key, .generation = generation };
-    bool is_full = !e->address && s->used >= (s->mask + 1) / 4 * 3 && !grow(s);
-    if (is_full || !fill(&r, &made, kind, site)) {
-        e = rest_entry(s, kind);
-    } else {
+    bool has_room = !is_crowded(s) || (!is_full(s) && make_room(s)) || probe(s, address, key)->address;
+    bool is_filled = has_room && fill(&r, &made, kind, site);
+    if (!is_filled)
+        made =
+            (struct fv_sync_entry){ .address = address, .key = key, .generation = without_room(generation) };
+    if (has_room) {
         e = probe(s, address, key);
         s->used += !e->address;
         *e = made;
     }
+    if (!is_filled)
+        e = rest_entry(s, kind);
     rare_end(&r);
     return e;
 }
@@ -239,7 +324,7 @@ struct fv_sync *fv_sync_thread_begin(struct fv_thread *thread)
         struct fv_chunk_header *chunk =
             fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SYNC_THREAD, thread->id, 0, sizeof(*s->state));
         s = chunk ? fv_memory_new(sizeof(*s)) : NULL;
-        if (s && !grow(s)) {
+        if (s && !make_room(s)) {
             fv_memory_free(s, sizeof(*s));
             s = NULL;
         }

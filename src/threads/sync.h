@@ -22,17 +22,21 @@
 #define FV_SYNC_HOLDS       64
 #define FV_SYNC_NOBODY      ((uintptr_t)1) /* the address of what has none; in the file 0 */
 
-/* An object as the process knows it. Its memory stays until the process ends. */
+/* An object as the process knows it, or a series of them, one after the other (objects.c). Its memory stays
+ * until the process ends. */
 struct fv_sync_thing {
     struct fv_sync_thing *next; /* of the same bucket */
     uintptr_t address;
     struct fv_sync_object *record; /* in the file */
+    struct fv_sync_series *series;
+    struct fv_sync_thing *before;  /* of its series, which ended before it did */
     struct fv_sync_record *holder; /* who acquired it last, with owner; any thread */
     uint64_t orders;               /* acquisitions in the trace; any thread */
     uint32_t owner; /* for the trace: fv_thread.id + 1 of who acquired, signalled or came last; any thread */
     uint32_t parties; /* of a barrier; 0: unknown */
     uint32_t id;
     unsigned kind;
+    bool is_series; /* it is not its number's first */
 };
 
 struct fv_sync_entry {
@@ -54,8 +58,9 @@ struct fv_sync_hold {
 
 /* A thread's own. */
 struct fv_sync {
-    struct fv_sync_entry *entries;
+    struct fv_sync_entry *entries, *spare; /* spare: of the same size; NULL: none */
     uint32_t mask, used;
+    uint64_t cleaned; /* fv_sync_retirements when entries of what had ended were last left out */
     struct fv_thread *thread;
     struct fv_sync_thread *state; /* in the file */
     struct fv_thread_life *life;  /* in the file; NULL: no room */
@@ -79,6 +84,7 @@ static inline bool fv_sync_wants(uint32_t modes)
 /* Who holds a lock is asked. */
 #define FV_SYNC_HOLDING (FV_THREADS_HOLD | FV_THREADS_OWNER | FV_SYNC_TRACED)
 extern uint32_t fv_sync_generations[FV_SYNC_GENERATIONS];
+extern uint64_t fv_sync_retirements; /* of objects, so far */
 
 struct fv_sync *fv_sync_enter_slowly(void);
 
@@ -225,7 +231,7 @@ void fv_sync_hold_again(struct fv_sync *s, const struct fv_sync_hold *hold);
  * call. */
 struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outside, uintptr_t address,
                                        unsigned kind, struct fv_site site);
-bool fv_sync_thing_is_at(const struct fv_sync_thing *thing, uintptr_t address, unsigned kind);
+bool fv_sync_thing_is_at(const struct fv_sync_thing *thing, uintptr_t address);
 /* A call site alone, and its whole path: not inside an MPI call, where the path cache's entries are in use.
  * 0: no room. */
 uint32_t fv_sync_site_path(uintptr_t return_address);

@@ -677,7 +677,9 @@ enum fv_sync_object_flags {
     FV_SYNC_SHARED = 2, /* between processes: who else uses it is not seen */
 };
 
-/* A lock, or what else threads wait for. An address that is initialised or destroyed and used again is a new object. */
+/* A lock, or what else threads wait for. An address that is initialised or destroyed and used again is a new object.
+ * Objects of one kind and first use that were there one after the other may have one record, with one number: its
+ * address and end are the last one's. */
 struct fv_sync_object {
     uint32_t id;      /* from 1 */
     uint8_t kind;     /* enum fv_sync_kind */
@@ -691,7 +693,7 @@ struct fv_sync_object {
     uint64_t retired; /* ticks of its end; 0: it was not seen */
     uint32_t parties; /* of a barrier; 0: unknown */
     uint32_t thread;  /* that first used it */
-    uint64_t reserved;
+    uint64_t more;    /* objects that had the number after the first one */
 };
 _Static_assert(sizeof(struct fv_sync_object) == 64, "on-disk size");
 

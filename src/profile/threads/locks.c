@@ -137,7 +137,7 @@ static void add_object(struct gather *g, const struct fv_sync_object *o)
         g->objects[g->object_count].lock = FV_NONE;
     g->objects[o->id] = (struct object){ .lock = lock, .address = o->address };
     k->parties = !k->objects || k->parties == o->parties ? o->parties : 0;
-    k->objects++;
+    k->objects += 1 + o->more;
     k->shared = k->shared || o->flags & FV_SYNC_SHARED;
 }
 
