@@ -6,6 +6,7 @@
 #include "complete.h"
 #include "done.h"
 #include "functions.h"
+#include "next.h"
 
 #include <string.h>
 
@@ -329,7 +330,7 @@ FV_PUBLIC int MPI_Wait(MPI_Request *request, MPI_Status *status)
     MPI_Status *seen = fv_completion_before(&c, &call, on, 1, request, 1, status);
 
     fv_completion_tell(&c, on, 1, request);
-    int result = PMPI_Wait(request, seen);
+    int result = fv_next_MPI_Wait(request, seen);
     if (on && fv_call_end(&call)) {
         fv_completed_all(&c, result, NULL, request, seen);
     }
@@ -344,7 +345,7 @@ FV_PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Test, FV_CALL_SITE());
     MPI_Status *seen = fv_completion_before(&c, &call, on, 1, request, 1, status);
-    int result = PMPI_Test(request, flag, seen);
+    int result = fv_next_MPI_Test(request, flag, seen);
 
     if (on && fv_call_end(&call)) {
         fv_completed_all(&c, result, flag, request, seen);
@@ -363,7 +364,7 @@ FV_PUBLIC int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status
         fv_completion_before(&c, &call, on, count, array_of_requests, count, array_of_statuses);
 
     fv_completion_tell(&c, on, count, array_of_requests);
-    int result = PMPI_Waitall(count, array_of_requests, seen);
+    int result = fv_next_MPI_Waitall(count, array_of_requests, seen);
     if (on && fv_call_end(&call)) {
         fv_completed_all(&c, result, NULL, array_of_requests, seen);
     }
@@ -380,7 +381,7 @@ FV_PUBLIC int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
     bool on = fv_call_enter(&call, FV_FN_MPI_Testall, FV_CALL_SITE());
     MPI_Status *seen =
         fv_completion_before(&c, &call, on, count, array_of_requests, count, array_of_statuses);
-    int result = PMPI_Testall(count, array_of_requests, flag, seen);
+    int result = fv_next_MPI_Testall(count, array_of_requests, flag, seen);
 
     if (on && fv_call_end(&call)) {
         fv_completed_all(&c, result, flag, array_of_requests, seen);
@@ -398,7 +399,7 @@ FV_PUBLIC int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index
     MPI_Status *seen = fv_completion_before(&c, &call, on, count, array_of_requests, 1, status);
 
     fv_completion_tell(&c, on, count, array_of_requests);
-    int result = PMPI_Waitany(count, array_of_requests, index, seen);
+    int result = fv_next_MPI_Waitany(count, array_of_requests, index, seen);
     if (on && fv_call_end(&call)) {
         fv_completed_any(&c, result, NULL, index, array_of_requests, seen);
     }
@@ -414,7 +415,7 @@ FV_PUBLIC int MPI_Testany(int count, MPI_Request array_of_requests[], int *index
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Testany, FV_CALL_SITE());
     MPI_Status *seen = fv_completion_before(&c, &call, on, count, array_of_requests, 1, status);
-    int result = PMPI_Testany(count, array_of_requests, index, flag, seen);
+    int result = fv_next_MPI_Testany(count, array_of_requests, index, flag, seen);
 
     if (on && fv_call_end(&call)) {
         fv_completed_any(&c, result, flag, index, array_of_requests, seen);
@@ -434,7 +435,7 @@ FV_PUBLIC int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *ou
         fv_completion_before(&c, &call, on, incount, array_of_requests, incount, array_of_statuses);
 
     fv_completion_tell(&c, on, incount, array_of_requests);
-    int result = PMPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, seen);
+    int result = fv_next_MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, seen);
     if (on && fv_call_end(&call)) {
         fv_completed_some(&c, result, outcount, array_of_indices, array_of_requests, seen);
     }
@@ -451,7 +452,7 @@ FV_PUBLIC int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *ou
     bool on = fv_call_enter(&call, FV_FN_MPI_Testsome, FV_CALL_SITE());
     MPI_Status *seen =
         fv_completion_before(&c, &call, on, incount, array_of_requests, incount, array_of_statuses);
-    int result = PMPI_Testsome(incount, array_of_requests, outcount, array_of_indices, seen);
+    int result = fv_next_MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, seen);
 
     if (on && fv_call_end(&call)) {
         fv_completed_some(&c, result, outcount, array_of_indices, array_of_requests, seen);
@@ -467,7 +468,7 @@ FV_PUBLIC int MPI_Start(MPI_Request *request)
     struct fv_request one;
     bool on = fv_call_enter(&call, FV_FN_MPI_Start, FV_CALL_SITE());
     const struct fv_request *known = fv_start_keep(&call, on, 1, request, &one);
-    int result = PMPI_Start(request);
+    int result = fv_next_MPI_Start(request);
 
     if (on && fv_call_end(&call)) {
         fv_done_start(&call, result, 1, known, request);
@@ -483,7 +484,7 @@ FV_PUBLIC int MPI_Startall(int count, MPI_Request array_of_requests[])
     struct fv_request one;
     bool on = fv_call_enter(&call, FV_FN_MPI_Startall, FV_CALL_SITE());
     const struct fv_request *known = fv_start_keep(&call, on, count, array_of_requests, &one);
-    int result = PMPI_Startall(count, array_of_requests);
+    int result = fv_next_MPI_Startall(count, array_of_requests);
 
     if (on && fv_call_end(&call)) {
         fv_done_start(&call, result, count, known, array_of_requests);
@@ -499,7 +500,7 @@ FV_PUBLIC int MPI_Request_free(MPI_Request *request)
     struct fv_request r;
     bool on = fv_call_enter(&call, FV_FN_MPI_Request_free, FV_CALL_SITE());
     bool known = on && request && fv_request_get(fv_handle(*request), &r);
-    int result = PMPI_Request_free(request);
+    int result = fv_next_MPI_Request_free(request);
 
     if (on && fv_call_end(&call)) {
         fv_done_request_free(&call, result, known ? &r : NULL);

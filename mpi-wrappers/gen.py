@@ -270,7 +270,7 @@ def wrapper(f, rules):
     out += ['    struct fv_comm *known = on ? fv_comm_find(fv_handle_at(%s)) : NULL;' % x for x in known]
     if owned:
         out.append('    MPI_Status own = { 0 }, *seen = fv_status_seen(on, %s, &own);' % owned[0])
-    out.append('\n' + peer(f) + barrier_begin(f) + wrapped_list('    int rc = PMPI_%s(' % f.name[4:], passed, ');', 8))
+    out.append('\n' + peer(f) + barrier_begin(f) + wrapped_list('    int rc = fv_next_%s(' % f.name, passed, ');', 8))
     if has_barriers(f):
         out.append(barrier_end(f, 'rc'))
     out.append('    if (on && fv_call_end(&call)) {')
@@ -299,7 +299,23 @@ def functions_c(api):
 
 def wrappers_c(api):
     bodies = '\n'.join(wrapper(f, api.rules) for f in api.functions if not f.special)
-    return WARNING + '#include "done.h"\n#include "functions.h"\n\n' + bodies
+    return WARNING + '#include "done.h"\n#include "functions.h"\n#include "next.h"\n\n' + bodies
+
+
+def on_each(api, row):
+    """For next.h: a line for each function that the MPI has."""
+    return ''.join('#if HAVE_%s\n%s\n#endif\n' % (f.name, row % {'name': f.name}) for f in api.functions)
+
+
+def next_list_h(api):
+    return (WARNING + '#ifndef FV_NEXT_LIST_H\n#define FV_NEXT_LIST_H\n\n' +
+            on_each(api, 'extern __typeof__(P%(name)s) *fv_next_%(name)s;') + '\n#endif\n')
+
+
+def next_list_c(api):
+    return (WARNING + '#include "next.h"\n\n' + on_each(api, '__typeof__(P%(name)s) *fv_next_%(name)s = P%(name)s;') +
+            '\nconst struct fv_next fv_next_list[] = {\n' + on_each(api, '    { "%(name)s", &fv_next_%(name)s },') +
+            '    { NULL, NULL },\n};\n')
 
 
 def probe_list(api):
@@ -336,8 +352,9 @@ def main():
         api = Api()
         if sys.argv[1] == '--check':
             return check(api)
-        for make in (functions_h, functions_c, wrappers_c, probe_list):
-            write(sys.argv[1], make.__name__.replace('_', '.'), make(api))
+        for make in (functions_h, functions_c, wrappers_c, next_list_h, next_list_c, probe_list):
+            stem, ending = make.__name__.rsplit('_', 1)
+            write(sys.argv[1], stem.replace('_', '-') + '.' + ending, make(api))
     except TableError as e:
         sys.stderr.write('gen.py: %s\n' % e)
         return 1

@@ -4,6 +4,7 @@
 
 #include "done.h"
 #include "functions.h"
+#include "next.h"
 
 #include <errno.h>
 
@@ -92,7 +93,7 @@ FV_PUBLIC int MPI_Init(int *argc, char ***argv)
     struct fv_life life;
 
     fv_init_before(&life, FV_FN_MPI_Init, FV_CALL_SITE());
-    int result = PMPI_Init(argc, argv);
+    int result = fv_next_MPI_Init(argc, argv);
     fv_init_after(&life, result);
     return result;
 }
@@ -104,7 +105,7 @@ FV_PUBLIC int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
     struct fv_life life;
 
     fv_init_before(&life, FV_FN_MPI_Init_thread, FV_CALL_SITE());
-    int result = PMPI_Init_thread(argc, argv, required, provided);
+    int result = fv_next_MPI_Init_thread(argc, argv, required, provided);
     fv_init_after(&life, result);
     return result;
 }
@@ -148,7 +149,7 @@ FV_PUBLIC int MPI_Finalize(void)
     struct fv_life life;
 
     fv_finalize_before(&life, FV_CALL_SITE());
-    int result = PMPI_Finalize();
+    int result = fv_next_MPI_Finalize();
     fv_finalize_after(&life, result);
     return result;
 }
@@ -202,7 +203,7 @@ FV_PUBLIC int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Ses
     struct fv_life life;
 
     fv_session_init_before(&life, FV_CALL_SITE());
-    int result = PMPI_Session_init(info, errhandler, session);
+    int result = fv_next_MPI_Session_init(info, errhandler, session);
     fv_session_init_after(&life, result, result == MPI_SUCCESS ? *session : MPI_SESSION_NULL);
     return result;
 }
@@ -236,7 +237,7 @@ FV_PUBLIC int MPI_Session_finalize(MPI_Session *session)
     struct fv_life life;
 
     fv_session_finalize_before(&life, FV_CALL_SITE());
-    int result = PMPI_Session_finalize(session);
+    int result = fv_next_MPI_Session_finalize(session);
     fv_session_finalize_after(&life, result);
     return result;
 }
@@ -262,7 +263,7 @@ FV_PUBLIC int MPI_Abort(MPI_Comm comm, int errorcode)
     struct fv_life life;
 
     fv_abort_before(&life, errorcode, FV_CALL_SITE());
-    int result = PMPI_Abort(comm, errorcode);
+    int result = fv_next_MPI_Abort(comm, errorcode);
     fv_abort_after(&life, result);
     return result;
 }
@@ -290,7 +291,7 @@ FV_PUBLIC int MPI_Pcontrol(const int level, ...)
     struct fv_life life;
 
     fv_pcontrol_before(&life, FV_CALL_SITE());
-    int result = PMPI_Pcontrol(level);
+    int result = fv_next_MPI_Pcontrol(level);
     fv_pcontrol_after(&life, result, level);
     return result;
 }

@@ -455,8 +455,8 @@ static void say_states(struct fv_model *m)
         exited += m->ranks[i].state == FV_RANK_EXITED && strcmp(m->mpi, "none");
     }
     if (exited)
-        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%u %s exited without MPI_Finalize", exited,
-                       exited == 1 ? "rank" : "ranks");
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%u %s exited without MPI_Finalize%s", exited,
+                       exited == 1 ? "rank" : "ranks", m->own_finalize ? ", as far as fvmpi can see: it is not fvmpi's" : "");
     say_clocks(m);
     for (size_t i = 0; i < m->problems.count; i++)
         m->complete = m->complete && !fv_problem_is_loss(m->problems.items[i].kind);
@@ -490,6 +490,7 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
 /* In a visit tracks read a rank, and finish, in this order. */
 static const struct fv_track *const tracks[] = {
     &fv_track_clocks,   &fv_track_threads, &fv_track_programs, &fv_track_options,
+    &fv_track_shadows,
     &fv_track_calls, /* makes the file's numbers
                                                                                    known, which those below
                                                                                    need */

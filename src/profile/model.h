@@ -299,6 +299,7 @@ struct fv_model {
     size_t rank_count;
     struct fv_program *programs; /* by their first rank */
     size_t program_count, program_room;
+    uint32_t own_finalize; /* ranks whose MPI_Finalize is not fvmpi's, and is not seen */
     struct fv_option_view *options; /* by variable */
     size_t option_count, option_room;
     struct fv_thread_view *threads;

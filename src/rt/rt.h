@@ -274,6 +274,10 @@ void fv_pause(void);
 void fv_resume(void);
 uint64_t fv_now(void); /* ticks */
 
+/* Before main: `object` defines this MPI function in front of us. When all are known, they are told. */
+void fv_shadow_add(const char *object, const char *function);
+void fv_shadow_tell(void);
+
 /* ---- what the MPI-dependent layer (mpi-wrappers/glue.c) gives to the runtime ---- */
 
 /* Is MPI initialised and not finalised, and if so, who are we? Called when a wrapper is the first one

@@ -302,6 +302,7 @@ static int start(const struct fv_start_info *info, char *directory, size_t size)
     fill_header(info, directory);
     fv_function_used(FV_FUNCTION_REST); /* names first: on a full disk, they are what is needed most */
     write_options();
+    fv_shadow_write(&fv_rt.writer);
     tell_if_elsewhere(directory, info->world_rank);
     tell_name(directory, info->world_rank);
     if (info->world_rank == 0)

@@ -151,6 +151,7 @@ enum fv_chunk_type {
     FV_CHUNK_SECTION_LOSSES = 33, /* one struct fv_section_losses, of one thread */
     FV_CHUNK_EVENT_COUNTS = 38,   /* struct fv_event_counts, of one thread */
     FV_CHUNK_OPTIONS = 39,        /* struct fv_option_record, of the process */
+    FV_CHUNK_SHADOWS = 40,        /* struct fv_shadow_record, of the process */
 };
 
 struct fv_chunk_header {
@@ -574,6 +575,17 @@ struct fv_option_record {
     char value[224];   /* cut, if it is longer */
 };
 _Static_assert(sizeof(struct fv_option_record) == 256, "on-disk size");
+
+/* An executable or a library that defines MPI functions in front of fvmpi: calls of them are not recorded. */
+struct fv_shadow_record {
+    char object[240];   /* its path, NUL-padded, cut if it is longer */
+    char names[256];    /* of functions, with blanks between, as many as there is room for, ... */
+    uint32_t named;     /* ... which are so many, ... */
+    uint32_t functions; /* ... of these */
+    uint32_t finalize;  /* 1: MPI_Finalize is one */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct fv_shadow_record) == 512, "on-disk size");
 
 /* A measured instance of a trace, in the order of their ends. */
 struct fv_logged_instance {

@@ -1,0 +1,70 @@
+/* Who defines MPI functions in front of fvmpi: their calls are missing, and it is said so. */
+#include "profile/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The same on so many ranks; the first file's record stands for all. */
+struct shadow {
+    struct fv_shadow_record record;
+    uint32_t ranks;
+};
+struct shadows {
+    struct shadow *items;
+    size_t count, room;
+};
+#define SHADOWS_MOST 16 /* different ones, that are told */
+
+static void *begin_shadows(struct fv_build *b)
+{
+    (void)b;
+    return fv_xcalloc(1, sizeof(struct shadows));
+}
+
+static void count_shadow(struct shadows *s, const struct fv_shadow_record *r)
+{
+    size_t i = 0;
+
+    while (i < s->count && memcmp(&s->items[i].record, r, sizeof(*r)))
+        i++;
+    if (i == s->count) {
+        if (i == SHADOWS_MOST)
+            return;
+        FV_GROW(s->items, s->room, s->count + 1);
+        s->items[s->count++] = (struct shadow){ *r, 0 };
+    }
+    s->items[i].ranks++;
+}
+
+static void read_shadows(struct fv_build *b, void *state, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_SHADOWS);
+    bool finalize = false;
+
+    for (const struct fv_shadow_record *r; (r = fv_cursor_next(&c));) {
+        count_shadow(state, r);
+        finalize |= r->finalize;
+    }
+    b->model->own_finalize += finalize;
+}
+
+static void finish_shadows(struct fv_build *b, void *state)
+{
+    struct shadows *s = state;
+
+    for (size_t i = 0; i < s->count; i++) {
+        const struct fv_shadow_record *r = &s->items[i].record;
+
+        fv_problem_add(&b->model->problems, FV_PROBLEM_DROPPED, NULL,
+                       "%.*s defines %u MPI function%s itself, in front of fvmpi: calls of %.*s%s are not recorded (%u %s)",
+                       (int)strnlen(r->object, sizeof(r->object)), r->object, r->functions, r->functions == 1 ? "" : "s",
+                       (int)strnlen(r->names, sizeof(r->names)), r->names, r->named < r->functions ? " ..." : "",
+                       s->items[i].ranks, s->items[i].ranks == 1 ? "rank" : "ranks");
+    }
+    free(s->items);
+    free(s);
+}
+
+const struct fv_track fv_track_shadows = {
+    "shadows", FV_VISIT_CALLS, { FV_CHUNK_SHADOWS }, begin_shadows, read_shadows, finish_shadows,
+};

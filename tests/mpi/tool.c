@@ -1,0 +1,47 @@
+/* Somebody else's profiling tool: it counts the calls of three functions, and prints them at the end. As a shared library, or
+ * linked into the program.
+ *
+ *     tool     the program: 3 barriers, 5 sums */
+#include <mpi.h>
+#include <stdio.h>
+
+#ifdef TOOL
+static int barriers, sums;
+
+int MPI_Barrier(MPI_Comm comm)
+{
+    barriers++;
+    return PMPI_Barrier(comm);
+}
+
+int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    sums++;
+    return PMPI_Allreduce(from, to, count, type, op, comm);
+}
+
+int MPI_Finalize(void)
+{
+    int rank;
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        printf("tool: %d barriers, %d sums\n", barriers, sums);
+    return PMPI_Finalize();
+}
+#endif
+
+#ifdef PROGRAM
+int main(int argc, char **argv)
+{
+    int one = 1, sum = 0;
+
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 3; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 5; i++)
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return MPI_Finalize() || sum < 1;
+}
+#endif
