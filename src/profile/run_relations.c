@@ -390,7 +390,11 @@ static void get_rank_part(void *subject, const void *row, const struct fv_column
 
 static void get_caused(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->real = fv_rank_caused_s(fv_tables_model(subject), row);
+    const struct fv_model *m = fv_tables_model(subject);
+
+    v->real = fv_rank_caused_s(m, row);
+    if (c->argument)
+        v->real = m->causes.wait_s > 0 ? v->real / m->causes.wait_s : NAN;
 }
 
 /* Collectives that are not in the wait log are counted all the same. */
@@ -460,6 +464,8 @@ static const struct fv_column_def rank_columns[] = {
       FV_GET(FV_TYPE_REALS, get_mpi_shares), .flags = FV_FLAT },
     { "others_waited_s", "others waited", "s", "As caused_s of waiting_by_rank.",
       FV_GET(FV_TYPE_REAL, get_caused), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK },
+    { "others_waited_share", "of waiting", "share", "The same, of all waiting.",
+      FV_GET(FV_TYPE_REAL, get_caused), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = 1 },
     { "cpu_s", "CPU", "s", "CPU time of the process; null: not known to its end.",
       FV_FIELD(struct fv_rank, cpu_s), .flags = FV_NULLABLE },
     { "in_call", "in call", "", "", FV_NEST_IN(in_call, struct fv_rank, in_call) },
@@ -518,6 +524,7 @@ const struct fv_relation fv_ranks_relation = {
     .shown = "rank host/1 program/3 app_time_s compute_share mpi_share wait_share/4 others_waited_s/3 "
              "lost_count/6 "
              "thread_count/2 state/5 in_call/5 mpi_shares/2",
+    .share = "others_waited_share",
     FV_COLUMNS(rank_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, ranks, rank_count),

@@ -115,6 +115,9 @@ struct fv_relation {
      * with blanks between them. KEY/N may be left out on a narrow page, those of smaller N (1 to 255)
      * first. NULL: all, the last ones first. */
     const char *shown;
+    /* The flat key of the column that says what part of the whole a row is, by which --threshold chooses rows
+     * of text. NULL: there is none. */
+    const char *share;
     const struct fv_column_def *columns;
     size_t column_count;
     /* In flat forms a nested relation begins with these columns of its parent. */

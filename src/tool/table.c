@@ -35,21 +35,6 @@ void fv_page_heading(const struct fv_page *p, const char *title, const char *rem
         putc('\n', p->out);
 }
 
-void fv_page_cut(const struct fv_page *p, size_t shown, size_t all, const char *noun, const char *more)
-{
-    char count[FV_WORD], text[256];
-
-    if (shown >= all)
-        return;
-    snprintf(text, sizeof(text), "... %s more %s%s%s; %s shows %s", fv_words_count(all - shown, count), noun,
-             fv_words_s(all - shown), more,
-             p->threshold > 0 && shown < p->top ? "a smaller --threshold" : "--all",
-             all - shown == 1 ? "it" : "them");
-    fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
-    fv_page_words(p, text, 2);
-    fputs(fv_page_off(p), p->out);
-}
-
 void fv_page_words(const struct fv_page *p, const char *text, size_t indent)
 {
     size_t at = indent;
@@ -73,6 +58,48 @@ void fv_page_words(const struct fv_page *p, const char *text, size_t indent)
         text += strspn(text, " ");
     }
     putc('\n', p->out);
+}
+
+static FV_PRINTF(5, 0) void put_words(const struct fv_page *p, enum fv_color color, size_t indent,
+                                      size_t further, const char *format, va_list args)
+{
+    char *text;
+
+    if (vasprintf(&text, format, args) < 0)
+        return;
+    fprintf(p->out, "%*s%s", (int)indent, "", fv_page_on(p, color));
+    fv_page_words(p, text, indent + further);
+    fputs(color == FV_PLAIN ? "" : fv_page_off(p), p->out);
+    free(text);
+}
+
+void fv_page_paragraph(const struct fv_page *p, enum fv_color color, size_t indent, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_words(p, color, indent, 0, format, args);
+    va_end(args);
+}
+
+void fv_page_item(const struct fv_page *p, enum fv_color color, size_t indent, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_words(p, color, indent, 2, format, args);
+    va_end(args);
+}
+
+void fv_page_cut(const struct fv_page *p, size_t shown, size_t all, const char *noun, const char *more)
+{
+    char count[FV_WORD];
+
+    if (shown < all)
+        fv_page_paragraph(p, FV_DIM, 2, "... %s more %s%s%s; %s shows %s", fv_words_count(all - shown, count),
+                          noun, fv_words_s(all - shown), more,
+                          p->threshold > 0 && shown < p->top ? "a smaller --threshold" : "--all",
+                          all - shown == 1 ? "it" : "them");
 }
 
 /* ---- the table ---- */

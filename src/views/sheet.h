@@ -14,6 +14,9 @@ struct fv_sheet {
     size_t *shown; /* indices in flat */
     struct fv_column *columns;
     struct fv_table table;
+    size_t share; /* in flat: what --threshold is compared with; SIZE_MAX: nothing */
+    size_t top;   /* at most so many rows are shown; the page's, unless it is changed before the first */
+    size_t shown_rows, all_rows;
 };
 
 /* The relation's own choice of columns under their titles. `keys`, if not NULL: those, with blanks or commas
@@ -25,13 +28,17 @@ void fv_sheet_release(struct fv_sheet *sheet);
 
 /* A column that says nothing here is not shown. */
 void fv_sheet_hide(struct fv_sheet *sheet, const char *key);
-/* `parent`: NULL if no column is of it. `row`: NULL is left out. */
-void fv_sheet_add(struct fv_sheet *sheet, const void *parent, const void *row, enum fv_color color);
+/* Adds a row, if there are not `top` yet and its share of the whole (fv_relation.share) is not below the
+ * page's threshold; else it is only counted. True: it was added. `parent`: NULL if no column is of it. `row`:
+ * NULL is left out. */
+bool fv_sheet_add(struct fv_sheet *sheet, const void *parent, const void *row, enum fv_color color);
 /* The same of values that were read before, one for each column. */
 void fv_sheet_add_values(struct fv_sheet *sheet, const struct fv_value *values, enum fv_color color);
 /* A line of words that belongs to the row above it, in the first column of names. */
 void fv_sheet_remark(struct fv_sheet *sheet, const char *text);
 /* Nothing, if there are no rows. */
 void fv_sheet_print(const struct fv_sheet *sheet);
+/* How many rows were left out, as fv_page_cut() says it. */
+void fv_sheet_cut(const struct fv_sheet *sheet, const char *noun, const char *more);
 
 #endif

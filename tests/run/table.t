@@ -168,6 +168,32 @@ def main():
         for options in (['--threshold', 'x'], ['--threshold', '101'], ['--threshold', '1', '--table', 'callsites'],
                         ['--threshold', '1', '--json', '/dev/null']):
             check('--threshold' in harness.run([harness.FVMPI, 'report', ring] + options).ended(2).err, '{}', options)
+    with tap.test('--threshold: every table whose rows have a share'):
+        for name, percent, title, table, share, noun, is_row in (
+                ('samples', 50, 'Functions', 'sampled_functions', 'time_share', 'function', None),
+                ('threads', 5, 'Locks and barriers', 'locks', 'wait_share', 'row', None),
+                ('threads', 5, 'Thread phases', 'phases', 'time_share', 'phase', lambda r: int(r['team_max']) > 1),
+                ('openmpi', 10, 'Ranks', 'ranks', 'others_waited_share', 'rank', None),
+                ('openmpi', 34, 'Heaviest peers', 'matrix', 'share', 'pair', None),
+                ('openmpi', 2.65, 'Communicators', 'communicators', 'share', 'communicator', lambda r: int(r['count'])),
+                ('sections', 15, 'Sections', 'sections', 'elapsed_share', 'section', None)):
+            of = unpacked(name)
+            shares = [r[share] for r in rows(of, table) if not is_row or is_row(r)]
+            left = sum(s != '' and float(s) < percent / 100 for s in shares)
+            text = harness.run([harness.FVMPI, 'report', of, '--threshold', str(percent), '--width', '3000']).ended(0).out
+            part = re.search(r'^{}\b.*?\n\n'.format(title), text + '\n\n', re.M | re.S)[0]
+            check(0 < left < len(shares), '{}: {} of {}', table, left, len(shares))
+            check('... {} more {}'.format(left, noun) in part and 'a smaller --threshold shows' in part, '{}', part)
+        killed = harness.run([harness.FVMPI, 'report', unpacked('killed'), '--threshold', '100']).ended(0).out
+        equal('ranks of a killed run', len(re.findall(r'^ +[0-9]+ .*(?:killed|finalized|exited)', killed[killed.index('\nRanks  '):], re.M)), 3)
+    with tap.test('--threshold: the call tree, and the sites of locks'):
+        for percent in (0.2, 2, 60):
+            text = harness.run([harness.FVMPI, 'report', unpacked('samples'), '--threshold', str(percent)]).ended(0).out
+            tree = text[text.index('Call tree  branches of {} %'.format(percent)):].split('\n\n')[0].splitlines()[2:]
+            shares = [float(line.split()[0]) for line in tree]
+            check(shares and min(shares) >= percent, '{}: {}', percent, tree)
+        text = harness.run([harness.FVMPI, 'report', unpacked('threads'), '--threshold', '5']).ended(0).out
+        check(text.count('\n      waits  ') == 3, '{}', text)
     with tap.test('errors name the option and the place'):
         place = harness.scratch()
         check('--csv' in asked(ring, 'ranks', '--csv', place, status=1).err, '--csv')

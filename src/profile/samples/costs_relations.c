@@ -162,6 +162,7 @@ static const struct fv_relation procedures = {
     .title = "CPU time of procedures",
     .doc = "Procedures that were met by clock samples, inlined ones too, by exclusive ticks, largest first.",
     .shown = "procedure" FV_COST_SHOWN " rank_range_min_s/1 rank_range_max_s/1",
+    .share = "exclusive_share",
     FV_COLUMNS(procedure_columns),
     FV_ITEMS(struct fv_cost_profile, procedures, procedure_count),
 };
@@ -245,6 +246,7 @@ static const struct fv_relation loops = {
         "were not looked for (loops_known).",
     .nullable = true,
     .shown = "place function/5" FV_COST_SHOWN,
+    .share = "exclusive_share",
     FV_COLUMNS(loop_columns),
     FV_ITEMS(struct fv_cost_profile, loops, loop_count),
 };
@@ -292,6 +294,7 @@ static const struct fv_relation lines = {
     .title = "CPU time of source lines",
     .doc = "Source lines, by exclusive ticks, largest first.",
     .shown = "place procedure/5" FV_COST_SHOWN,
+    .share = "exclusive_share",
     FV_COLUMNS(line_columns),
     FV_ITEMS(struct fv_cost_profile, lines, line_count),
 };

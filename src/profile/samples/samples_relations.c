@@ -651,6 +651,7 @@ const struct fv_relation fv_functions_relation = {
     .shown = "function called_by/4 time_share verdict within pooled between mean_cpu_s fast mean_time_s/3 "
              "mpi_share/2 "
              "sample_count/2 window_sample_count/1 bias/1 abandoned_count/1",
+    .share = "time_share",
     FV_COLUMNS(function_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, samples.items, samples.count),

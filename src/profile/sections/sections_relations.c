@@ -313,6 +313,7 @@ static const struct fv_relation procedures = {
            "--sample, "
            "and for the whole program, whose they are in costs.",
     .shown = "section number procedure" FV_COST_SHOWN,
+    .share = "exclusive_share",
     FV_COLUMNS(procedure_columns),
     FV_OUTER(section_outer),
     .count = procedure_count,
@@ -443,6 +444,8 @@ static const struct fv_column_def section_columns[] = {
       FV_FIELD(struct fv_section_view, count) },
     INSTANCE_COLUMNS("instance.", struct fv_section_view),
     SPREAD_S("elapsed", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),
+    FV_SHARE_COLUMN("elapsed_share", "of all", struct fv_section_view, value[FV_SECTION_ELAPSED].sum,
+                    FV_OF_RANKS, FV_FLAT, "elapsed.sum_s of the time of all ranks."),
     { "imbalance", "imbalance", "share", "1 - mean over max of elapsed.", FV_GET(FV_TYPE_REAL, get_imbalance),
       .flags = FV_NULLABLE },
     SPREAD_S("thread_time", "thread time", FV_SECTION_THREADS_TIME, 0,
@@ -505,6 +508,7 @@ const struct fv_relation fv_sections_relation = {
         "system_time_mean_s/6 "
         "mpi_share wait_share mpi_calls_sum/5 messages_below_4k/3 messages_below_64k/3 messages_below_1m/3 "
         "messages_1m_and_above/3 lock_wait_mean_s/4 sampled_cpu_mean_s/2",
+    .share = "elapsed_share",
     FV_COLUMNS(section_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, sections.items, sections.count),

@@ -434,6 +434,7 @@ const struct fv_relation fv_locks_relation = {
            "is of a call that used it first, of a static lock its innermost frame alone.",
     .shown = "label kind/6 count/5 contended_share/4 failed_count/1 wait_s wait_share wait_max_s/3 hold_s/4 "
              "thread_count/2",
+    .share = "wait_share",
     FV_COLUMNS(lock_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, locks.items, locks.count),

@@ -178,6 +178,8 @@ static const struct fv_column_def phase_columns[] = {
     { "label", "threads of", "", "What it is, in words.", FV_GET(FV_TYPE_TEXT, get_label), .flags = FV_FLAT },
     FV_QUOTIENT_COLUMN("rank_elapsed_s", "elapsed", "s", struct fv_phase, sums.elapsed_s, ranks, FV_FLAT,
                        "elapsed_s of a rank, the mean."),
+    FV_SHARE_COLUMN("time_share", "of all", struct fv_phase, sums.time_s, FV_OF_THREAD_LIVES, FV_FLAT,
+                    "thread_s of the time of all threads."),
     FV_QUOTIENT_COLUMN("wait_share", "waiting", "share", struct fv_phase, sums.wait_s, sums.time_s, FV_FLAT,
                        "wait_s of thread_s."),
     FV_QUOTIENT_COLUMN("off_cpu_share", "off CPU", "share", struct fv_phase, sums.off_cpu_s, sums.time_s,
@@ -201,6 +203,7 @@ const struct fv_relation fv_phases_relation = {
     .shown = "label team_mean instance_count/2 rank_elapsed_s/3 wait_share off_cpu_share/4 "
              "speedup_without_waiting "
              "speedup_bound/5 speedup_lost_to_waiting/5 speedup_lost_to_imbalance/1",
+    .share = "time_share",
     FV_COLUMNS(phase_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, phases.items, phases.count),

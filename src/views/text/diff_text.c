@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NOTES_SHOWN 20u
+#define NAMES 8 /* columns of the names of fields */
 
 /* ---- words ---- */
 
@@ -101,7 +101,7 @@ static enum fv_color color_of(const struct fv_diff *d, const struct fv_change *c
 static void put_verdict(const struct fv_page *p, const struct fv_diff *d)
 {
     const struct fv_change *c = &d->run[FV_RUN_ELAPSED];
-    char a[FV_WORD], b[FV_WORD], percent[FV_WORD], change[FV_WORD], half[FV_WORD], wait[FV_WORD], text[400];
+    char a[FV_WORD], b[FV_WORD], percent[FV_WORD], change[FV_WORD], half[FV_WORD], wait[FV_WORD];
 
     fprintf(p->out, "%selapsed %s -> %s, %s%s", fv_page_on(p, FV_BOLD), fv_words_seconds(c->mean[0], a),
             fv_words_seconds(c->mean[1], b), percent_word(c, percent), fv_page_off(p));
@@ -113,28 +113,19 @@ static void put_verdict(const struct fv_page *p, const struct fv_diff *d)
         fprintf(p->out, ": %s%s%s (%s %s)\n", fv_page_on(p, color_of(d, c, FV_UNIT_SECONDS)),
                 c->significant ? "significant, outside of the runs' spread" : "within the noise",
                 fv_page_off(p), change, half);
-    snprintf(text, sizeof(text), "of a rank: computing %s, MPI %s, of which waiting %s",
-             change_word(d->run[FV_RUN_COMPUTE].change, FV_UNIT_SECONDS, a),
-             change_word(d->run[FV_RUN_MPI].change, FV_UNIT_SECONDS, b),
-             change_word(d->run[FV_RUN_WAIT].change, FV_UNIT_SECONDS, wait));
-    fv_page_words(p, text, 2);
+    fv_page_item(p, FV_PLAIN, 0, "of a rank: computing %s, MPI %s, of which waiting %s",
+                 change_word(d->run[FV_RUN_COMPUTE].change, FV_UNIT_SECONDS, a),
+                 change_word(d->run[FV_RUN_MPI].change, FV_UNIT_SECONDS, b),
+                 change_word(d->run[FV_RUN_WAIT].change, FV_UNIT_SECONDS, wait));
 }
 
 /* ---- what was compared ---- */
-
-static void put_field(const struct fv_page *p, const char *name, const char *text)
-{
-    char clean[2048];
-
-    fprintf(p->out, "  %s%-8s%s ", fv_page_on(p, FV_DIM), name, fv_page_off(p));
-    fv_page_words(p, fv_words_clean(text, clean, sizeof(clean)), 11);
-}
 
 static void put_side(const struct fv_page *p, const struct fv_diff *d, unsigned s)
 {
     const struct fv_diff_side *side = &d->side[s];
     int version = (int)strcspn(side->runs[0].mpi, "\t,"); /* without its long tail */
-    char names[700] = "", text[1800];
+    char names[700] = "";
     size_t shown = side->count <= 8 || p->top == SIZE_MAX ? side->count : 7;
 
     for (size_t r = 0; r < shown && strlen(names) + 80 < sizeof(names); r++)
@@ -142,34 +133,30 @@ static void put_side(const struct fv_page *p, const struct fv_diff *d, unsigned 
                  side->runs[r].directory);
     if (shown < side->count)
         snprintf(names + strlen(names), sizeof(names) - strlen(names), ", ... (%zu)", side->count);
-    snprintf(text, sizeof(text), "%s: %zu run%s on %zu rank%s, %.*s: %.700s", names, side->count,
-             fv_words_s(side->count), side->runs[0].ranks, fv_words_s(side->runs[0].ranks), version,
-             side->runs[0].mpi, side->runs[0].command);
-    put_field(p, s ? "B" : "A", text);
+    fv_text_field(p, NAMES, s ? "B" : "A", "%s: %zu run%s on %zu rank%s, %.*s: %.700s", names, side->count,
+                  fv_words_s(side->count), side->runs[0].ranks, fv_words_s(side->runs[0].ranks), version,
+                  side->runs[0].mpi, side->runs[0].command);
 }
 
 static void put_noise(const struct fv_page *p, const struct fv_diff *d)
 {
     const char *one = d->side[0].count < 2 ? "A" : "B", *many = d->side[0].count < 2 ? "B" : "A";
     bool both = d->side[0].count > 1 && d->side[1].count > 1;
-    char text[600];
 
-    if (!d->noise) {
-        put_field(p, "noise", "not known: give several runs a side (fvmpi diff A1 A2 A3 -- B1 B2 B3)");
-        return;
-    }
-    snprintf(
-        text, sizeof(text),
-        "+- is the 95 %% interval of the change, by %s%s%s%s%s. * marks what counts: the interval leaves out "
-        "0, and of those marked in a list no more than 5 %% are expected to be chance",
-        both ? "Welch's t" : "Student's t (", both ? "" : one,
-        both ? "" : " has one run, taken to spread as those of ", both ? "" : many, both ? "" : ")");
-    put_field(p, "noise", text);
+    if (!d->noise)
+        fv_text_field(p, NAMES, "noise",
+                      "not known: give several runs a side (fvmpi diff A1 A2 A3 -- B1 B2 B3)");
+    else
+        fv_text_field(
+            p, NAMES, "noise",
+            "+- is the 95 %% interval of the change, by %s%s%s%s%s. * marks what counts: the interval leaves "
+            "out 0, and of those marked in a list no more than 5 %% are expected to be chance",
+            both ? "Welch's t" : "Student's t (", both ? "" : one,
+            both ? "" : " has one run, taken to spread as those of ", both ? "" : many, both ? "" : ")");
 }
 
 static void put_method(const struct fv_page *p, const struct fv_diff *d)
 {
-    char text[600];
     bool exact = true;
 
     put_side(p, d, 0);
@@ -178,33 +165,28 @@ static void put_method(const struct fv_page *p, const struct fv_diff *d)
     for (unsigned s = 0; s < 2; s++)
         for (size_t r = 0; r < d->side[s].count; r++)
             exact = exact && d->side[s].runs[r].wait_exact[d->waits];
-    snprintf(text, sizeof(text), "%s%s",
-             d->waits == FV_WAITS_ANALYSIS ? "of the traces: analysis.json, which is beside every experiment"
-                                           : "of the profiles",
-             !exact                         ? "; ~ marks an estimate, others are exact"
-             : d->waits == FV_WAITS_PROFILE ? ", exact"
-                                            : "");
-    put_field(p, "waiting", text);
-    snprintf(text, sizeof(text),
-             "%zu call path%s by function, file and line; %zu by the names of functions, in the order of the "
-             "source; %zu only in A, %zu only in B",
-             d->joined[FV_JOIN_POSITION], fv_words_s(d->joined[FV_JOIN_POSITION]), d->joined[FV_JOIN_NAMES],
-             d->joined[FV_JOIN_ONLY_A], d->joined[FV_JOIN_ONLY_B]);
-    put_field(p, "joined", text);
+    fv_text_field(p, NAMES, "waiting", "%s%s",
+                  d->waits == FV_WAITS_ANALYSIS
+                      ? "of the traces: analysis.json, which is beside every experiment"
+                      : "of the profiles",
+                  !exact                         ? "; ~ marks an estimate, others are exact"
+                  : d->waits == FV_WAITS_PROFILE ? ", exact"
+                                                 : "");
+    fv_text_field(
+        p, NAMES, "joined",
+        "%zu call path%s by function, file and line; %zu by the names of functions, in the order of the "
+        "source; %zu only in A, %zu only in B",
+        d->joined[FV_JOIN_POSITION], fv_words_s(d->joined[FV_JOIN_POSITION]), d->joined[FV_JOIN_NAMES],
+        d->joined[FV_JOIN_ONLY_A], d->joined[FV_JOIN_ONLY_B]);
 }
 
 static void put_notes(const struct fv_page *p, const struct fv_diff *d)
 {
-    size_t shown = 0, most = p->top > NOTES_SHOWN ? p->top : NOTES_SHOWN;
-    char clean[1400];
+    size_t shown = 0, most = fv_text_losses_shown(p);
 
-    for (; shown < d->notes.count && shown < most; shown++) {
-        bool loss = fv_problem_is_loss(d->notes.items[shown].kind);
-
-        fprintf(p->out, "  %s%s%s ", fv_page_on(p, loss ? FV_RED : FV_YELLOW), loss ? "!" : "-",
-                fv_page_off(p));
-        fv_page_words(p, fv_words_clean(d->notes.items[shown].text, clean, sizeof(clean)), 4);
-    }
+    for (; shown < d->notes.count && shown < most; shown++)
+        fv_text_note(p, fv_problem_is_loss(d->notes.items[shown].kind) ? FV_RED : FV_YELLOW, "%s",
+                     d->notes.items[shown].text);
     fv_page_cut(p, shown, d->notes.count, "remark", "");
 }
 
@@ -332,7 +314,7 @@ static void put_path(const struct fv_page *p, const struct fv_diff_row *row)
 {
     const struct fv_diff_path *path = row->path[1] ? row->path[1] : row->path[0], *old = row->path[0];
     size_t depth = p->top == SIZE_MAX ? SIZE_MAX : 24;
-    char label[512], place[300], before[300];
+    char label[512], place[300], before[300], moved[620];
 
     if (!path->count)
         fprintf(p->out, "%*s(call path not recorded)\n", 8, "");
@@ -340,18 +322,11 @@ static void put_path(const struct fv_page *p, const struct fv_diff_row *row)
         frame_label(&path->frames[i], label, sizeof(label));
         frame_place(&path->frames[i], place, sizeof(place));
         frame_place(&(old ? old : path)->frames[i], before, sizeof(before));
-        size_t taken = 8 + fv_words_columns(place) + 14, room = p->width > taken + 12 ? p->width - taken : 12;
-        fv_words_fit(label, room);
-        fprintf(p->out, "%*s%s%s%s%s", 8, "", label, path->frames[i].inlined ? " [inlined]" : "",
-                *place || *before ? "  " : "", fv_page_on(p, FV_DIM));
-        if (strcmp(place, before))
-            fprintf(p->out, "%s -> %s%s\n", before, place, fv_page_off(p));
-        else
-            fprintf(p->out, "%s%s\n", place, fv_page_off(p));
+        snprintf(moved, sizeof(moved), "%s -> %s", before, place);
+        fv_text_frame(p, 8, label, path->frames[i].inlined, strcmp(place, before) ? moved : place);
     }
     if (path->count > depth)
-        fprintf(p->out, "%*s%s... %zu outer frame%s; --all shows all%s\n", 8, "", fv_page_on(p, FV_DIM),
-                path->count - depth, fv_words_s(path->count - depth), fv_page_off(p));
+        fv_text_outer(p, 8, path->count - depth);
 }
 
 /* "; calls 100 -> 120", "; calls 100"; nothing where nothing is known or all is 0. */
@@ -397,10 +372,8 @@ static void put_row(const struct fv_page *p, const struct fv_diff *d, const stru
             fv_page_off(p));
     for (unsigned k = FV_DIFF_WAIT; k < FV_DIFF_METRICS; k++)
         add_metric(text, sizeof(text), row, (enum fv_diff_metric)k);
-    if (*text) {
-        fputs("      ", p->out);
-        fv_page_words(p, text, 8);
-    }
+    if (*text)
+        fv_page_item(p, FV_PLAIN, 6, "%s", text);
     if (row->join == FV_JOIN_NAMES)
         fprintf(p->out, "      %sjoined by the names of functions%s%s\n", fv_page_on(p, FV_YELLOW),
                 row->uneven ? "; A and B have different numbers of such paths, paired in order" : "",
@@ -431,9 +404,7 @@ int fv_diff_text(const struct fv_diff *d, const struct fv_text_options *o, FILE 
     static const bool joined[FV_DIFF_JOINS] = { [FV_JOIN_POSITION] = true, [FV_JOIN_NAMES] = true },
                       only_a[FV_DIFF_JOINS] = { [FV_JOIN_ONLY_A] = true },
                       only_b[FV_DIFF_JOINS] = { [FV_JOIN_ONLY_B] = true };
-    const struct fv_page page = {
-        .out = out, .width = o->width, .top = o->top, .color = o->color, .utf8 = o->utf8
-    };
+    const struct fv_page page = fv_text_page(o, out);
 
     put_verdict(&page, d);
     putc('\n', out);

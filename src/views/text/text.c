@@ -73,9 +73,7 @@ static void put_serial_verdict(const struct fv_page *p, const struct fv_profile 
     if (m->locks.recorded)
         snprintf(text + n, sizeof(text) - (size_t)n, "; %s",
                  fv_text_threads_waited(v, waited, sizeof(waited)));
-    fputs(fv_page_on(p, FV_BOLD), p->out);
-    fv_page_words(p, text, 2);
-    fputs(fv_page_off(p), p->out);
+    fv_page_item(p, FV_BOLD, 0, "%s", text);
 }
 
 static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
@@ -155,10 +153,7 @@ void fv_text_summary(const struct fv_page *p, const struct fv_profile *v)
 
 int fv_view_text(const struct fv_profile *v, const struct fv_text_options *o, FILE *out)
 {
-    const struct fv_page page = {
-        .out = out, .width = o->width, .top = o->top, .brief = o->brief, .color = o->color, .utf8 = o->utf8,
-        .threshold = o->threshold
-    };
+    const struct fv_page page = fv_text_page(o, out);
 
     fv_text_summary(&page, v);
     fv_text_samples(&page, v);

@@ -15,12 +15,30 @@ struct fv_text_table {
 };
 void fv_text_table_begin(struct fv_text_table *table, const struct fv_page *page,
                          const struct fv_profile *view, const char *relation);
-static inline void fv_text_table_add(struct fv_text_table *t, const void *row, enum fv_color color)
+/* As fv_sheet_add(): all rows that there are, in their order; the table takes what is to be shown. */
+static inline bool fv_text_table_add(struct fv_text_table *t, const void *row, enum fv_color color)
 {
-    fv_sheet_add(&t->sheet, NULL, row, color);
+    return fv_sheet_add(&t->sheet, NULL, row, color);
 }
-/* Prints it, unless it has no rows, and releases it. */
-void fv_text_table_end(struct fv_text_table *table);
+/* Prints it, unless it has no rows, and how many were left out ("function", " of it"; NULL: is not said), and
+ * releases it. */
+void fv_text_table_end(struct fv_text_table *table, const char *noun, const char *more);
+
+struct fv_page fv_text_page(const struct fv_text_options *options, FILE *out);
+/* Rows of the less important tables. */
+size_t fv_text_few(const struct fv_page *page);
+/* A remark with a mark before it, "!" if it is red, else "-". */
+void fv_text_note(const struct fv_page *page, enum fv_color color, const char *format, ...) FV_PRINTF(3, 4);
+/* A name, `width` columns wide, and what there is to say. */
+void fv_text_field(const struct fv_page *page, unsigned width, const char *name, const char *format, ...)
+    FV_PRINTF(4, 5);
+/* A frame of a call path; `clean` is cut to fit. */
+void fv_text_frame(const struct fv_page *page, size_t indent, char *clean, bool inlined, const char *where);
+/* How many frames further out there are. */
+void fv_text_outer(const struct fv_page *page, size_t indent, size_t count);
+/* The frames of a call path, innermost first: not more than `most`, unless all is asked for. */
+void fv_text_path(const struct fv_page *page, const struct fv_profile *view, struct fv_path *path,
+                  uint32_t node, size_t indent, size_t most);
 
 /* A program without MPI: sections that speak of MPI alone are left out. */
 bool fv_text_serial(const struct fv_model *model);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TREE_SHARE 0.05 /* of all samples, for a branch to be shown */
+#define TREE_SHARE 0.05  /* of all samples, for a branch to be shown, ... */
+#define TREE_ALL   0.005 /* ... where all is asked for */
 #define TREE_DEPTH 40
 
 struct section {
@@ -16,39 +17,27 @@ struct section {
     const struct fv_cost_profile *c;
 };
 
-static double seconds(const struct fv_cost_profile *c, double ticks)
-{
-    return ticks * c->tick_s;
-}
-
 static const char *share(uint64_t part, uint64_t whole, char word[FV_WORD])
 {
     return part ? fv_words_percent((double)part, (double)whole, word) : "";
 }
 
-/* Not below --threshold. */
-static bool is_worth(const struct section *s, const struct fv_cost_sum *sum)
-{
-    return (double)sum->ticks >= s->page->threshold * (double)s->c->all.ticks;
-}
+/* ---- procedures, lines and loops ---- */
 
-/* Rows of the relation that stand in an array one behind the other. */
-static void put_rows(const struct section *s, const char *relation, const void *rows, size_t bytes,
-                     size_t count)
+static void put_procedures(const struct section *s)
 {
+    const struct fv_cost_profile *c = s->c;
     struct fv_text_table t;
 
-    fv_text_table_begin(&t, s->page, s->view, relation);
-    if (s->c->rank_count < 2) {
+    fv_text_table_begin(&t, s->page, s->view, "cpu_procedures");
+    if (c->rank_count < 2) {
         fv_sheet_hide(&t.sheet, "rank_range_min_s");
         fv_sheet_hide(&t.sheet, "rank_range_max_s");
     }
-    for (size_t i = 0; i < count; i++)
-        fv_text_table_add(&t, (const char *)rows + i * bytes, FV_PLAIN);
-    fv_text_table_end(&t);
+    for (size_t i = 0; i < c->procedure_count; i++)
+        fv_text_table_add(&t, &c->procedures[i], FV_PLAIN);
+    fv_text_table_end(&t, "procedure", "");
 }
-
-/* ---- lines and loops ---- */
 
 static void put_title(const struct fv_page *p, const char *title, const char *remark)
 {
@@ -58,37 +47,34 @@ static void put_title(const struct fv_page *p, const char *title, const char *re
     putc('\n', p->out);
 }
 
-static size_t few(const struct fv_page *p, size_t count)
+/* Lines and loops need no less than 1 % of the samples, unless more is asked for; then it is said what is
+ * left out. */
+static bool is_worth(const struct section *s, const struct fv_cost_sum *self)
 {
-    size_t most = p->top == SIZE_MAX ? SIZE_MAX : (p->top + 1) / 2;
-
-    return count < most ? count : most;
+    return s->page->top == SIZE_MAX || self->ticks * 100 >= s->c->all.ticks;
 }
 
-/* Of at least 1 % of the samples, unless all are asked for. */
-static size_t worth(const struct section *s, const struct fv_cost_sum *sums, size_t stride, size_t count)
+static void end_table(const struct section *s, struct fv_text_table *t, const char *title, const char *remark,
+                      const char *noun)
 {
-    size_t rows = few(s->page, count), i;
+    size_t rows = t->sheet.shown_rows;
 
-    for (i = 0; i < rows; i++) {
-        const struct fv_cost_sum *sum = (const void *)((const char *)sums + i * stride);
-
-        if (!is_worth(s, sum) || (s->page->top != SIZE_MAX && sum->ticks * 100 < s->c->all.ticks))
-            break;
-    }
-    return i;
+    if (rows)
+        put_title(s->page, title, remark);
+    fv_text_table_end(t, rows && s->page->threshold > 0 ? noun : NULL, "");
 }
 
 static void put_lines(const struct section *s)
 {
     const struct fv_cost_profile *c = s->c;
-    size_t rows = c->line_count ? worth(s, &c->lines[0].sum.self, sizeof(*c->lines), c->line_count) : 0;
+    struct fv_text_table t;
 
-    if (rows)
-        put_title(s->page, "Lines", "fvmpi report DIR --source FILE shows them in their file");
-    put_rows(s, "cpu_lines", c->lines, sizeof(*c->lines), rows);
-    if (rows && s->page->threshold > 0)
-        fv_page_cut(s->page, rows, c->line_count, "line", "");
+    fv_text_table_begin(&t, s->page, s->view, "cpu_lines");
+    t.sheet.top = fv_text_few(s->page);
+    for (size_t i = 0; i < c->line_count; i++)
+        if (is_worth(s, &c->lines[i].sum.self))
+            fv_text_table_add(&t, &c->lines[i], FV_PLAIN);
+    end_table(s, &t, "Lines", "fvmpi report DIR --source FILE shows them in their file", "line");
 }
 
 static int loop_by_self(const void *a, const void *b)
@@ -101,40 +87,27 @@ static int loop_by_self(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Those with 1 % of the samples in themselves; of MPI's own loops, which wait, only where all is asked for.
- */
-static size_t choose_loops(const struct section *s, const struct fv_cost_loop **chosen)
+/* MPI's own loops, which wait, only where all is asked for. */
+static void put_loops(const struct section *s)
 {
     const struct fv_cost_profile *c = s->c;
-    bool all = s->page->top == SIZE_MAX;
+    const struct fv_cost_loop **loops = fv_xcalloc(c->loop_count + 1, sizeof(*loops));
+    struct fv_text_table t;
     size_t count = 0;
 
     for (size_t i = 0; i < c->loop_count; i++) {
         const struct fv_cost_sum *self = &c->loops[i].sum.self;
 
-        if (is_worth(s, self) &&
-            (all || (self->ticks && self->ticks * 100 >= c->all.ticks && self->in_mpi * 2 < self->ticks)))
-            chosen[count++] = &c->loops[i];
+        if (s->page->top == SIZE_MAX || (self->ticks && is_worth(s, self) && self->in_mpi * 2 < self->ticks))
+            loops[count++] = &c->loops[i];
     }
     if (count)
-        qsort(chosen, count, sizeof(*chosen), loop_by_self);
-    return few(s->page, count);
-}
-
-static void put_loops(const struct section *s)
-{
-    const struct fv_cost_loop **loops = fv_xcalloc(s->c->loop_count + 1, sizeof(*loops));
-    size_t rows = choose_loops(s, loops);
-    struct fv_text_table t;
-
+        qsort(loops, count, sizeof(*loops), loop_by_self);
     fv_text_table_begin(&t, s->page, s->view, "cpu_loops");
-    for (size_t i = 0; i < rows; i++)
+    t.sheet.top = fv_text_few(s->page);
+    for (size_t i = 0; i < count; i++)
         fv_text_table_add(&t, loops[i], FV_PLAIN);
-    if (rows)
-        put_title(s->page, "Loops", "as compiled; total: with what is called from them");
-    fv_text_table_end(&t);
-    if (rows && s->page->threshold > 0)
-        fv_page_cut(s->page, rows, s->c->loop_count, "loop", "");
+    end_table(s, &t, "Loops", "as compiled; total: with what is called from them", "loop");
     free(loops);
 }
 
@@ -178,11 +151,14 @@ static struct branches children_of(const struct fv_cost_profile *c)
     return b;
 }
 
+static double least_share(const struct fv_page *p)
+{
+    return p->threshold > 0 ? p->threshold : p->top == SIZE_MAX ? TREE_ALL : TREE_SHARE;
+}
+
 static bool is_heavy(const struct fv_cost_profile *c, uint32_t branch, const struct fv_page *p)
 {
-    double least = p->top == SIZE_MAX ? 0.005 : TREE_SHARE;
-
-    return branch && (double)c->branches[branch].sum.total.ticks >= least * (double)c->all.ticks;
+    return branch && (double)c->branches[branch].sum.total.ticks >= least_share(p) * (double)c->all.ticks;
 }
 
 /* A call of MPI: what is inside is shown only where all is asked for. */
@@ -265,10 +241,11 @@ static void put_tree(const struct section *s)
 {
     struct branches b = children_of(s->c);
     size_t rows = s->page->top > SIZE_MAX / 2 ? SIZE_MAX : 2 * s->page->top;
+    char remark[80];
 
-    put_title(s->page, "Call tree",
-              s->page->top == SIZE_MAX ? "branches of 0.5 % of the samples and more"
-                                       : "branches of 5 % of the samples and more");
+    snprintf(remark, sizeof(remark), "branches of %.3g %% of the samples and more",
+             100 * least_share(s->page));
+    put_title(s->page, "Call tree", remark);
     fprintf(s->page->out, "  %s%7s  %7s  %7s  %s%s\n", fv_page_on(s->page, FV_DIM), "total", "self", "in MPI",
             "call path", fv_page_off(s->page));
     for (uint32_t child = b.first[0]; is_heavy(s->c, child, s->page); child = b.next[child])
@@ -283,27 +260,28 @@ static void put_summary(const struct section *s)
 {
     const struct fv_cost_profile *c = s->c;
     const struct fv_costs *costs = &s->view->model->costs;
-    char a[FV_WORD], b[FV_WORD], d[FV_WORD], e[FV_WORD], text[700], own[60] = "";
+    char a[FV_WORD], b[FV_WORD], d[FV_WORD], e[FV_WORD], own[60] = "";
 
     if (c->fvmpi_ticks)
         snprintf(own, sizeof(own), ", %s in fvmpi itself",
                  fv_words_percent((double)c->fvmpi_ticks, (double)c->all.ticks, a));
-    snprintf(text, sizeof(text),
-             "%s samples of the CPU clock of %zu thread%s stand for %s: %s in MPI, %s waiting for threads "
-             "(sync)%s. n "
-             "samples may be off by 2 sqrt(n) (+-). What sleeps takes no CPU time and is not seen here",
-             fv_words_count(c->all.ticks, a), costs->thread_count, fv_words_s(costs->thread_count),
-             fv_words_seconds(seconds(c, (double)c->all.ticks), b),
-             fv_words_percent((double)c->all.in_mpi, (double)c->all.ticks, d),
-             fv_words_percent((double)c->all.in_sync, (double)c->all.ticks, e), own);
-    fputs("  ", s->page->out);
-    fv_page_words(s->page, text, 2);
+    fv_page_paragraph(
+        s->page, FV_PLAIN, 2,
+        "%s samples of the CPU clock of %zu thread%s stand for %s: %s in MPI, %s waiting for threads "
+        "(sync)%s. n "
+        "samples may be off by 2 sqrt(n) (+-). What sleeps takes no CPU time and is not seen here",
+        fv_words_count(c->all.ticks, a), costs->thread_count, fv_words_s(costs->thread_count),
+        fv_words_seconds((double)c->all.ticks * c->tick_s, b),
+        fv_words_percent((double)c->all.in_mpi, (double)c->all.ticks, d),
+        fv_words_percent((double)c->all.in_sync, (double)c->all.ticks, e), own);
     if (costs->lost)
-        fprintf(s->page->out, "  %s more samples have no call path: a thread's table of paths was full\n",
-                fv_words_count(costs->lost, a));
+        fv_page_item(s->page, FV_PLAIN, 2,
+                     "%s more samples have no call path: a thread's table of paths was full",
+                     fv_words_count(costs->lost, a));
     if (!c->loops_known)
-        fprintf(s->page->out, "  loops are not known: %s\n",
-                fv_loops_available() ? "symbols were not looked up" : "fvmpi was built without libopcodes");
+        fv_page_item(s->page, FV_PLAIN, 2, "loops are not known: %s",
+                     fv_loops_available() ? "symbols were not looked up"
+                                          : "fvmpi was built without libopcodes");
 }
 
 void fv_text_costs(const struct fv_page *p, const struct fv_profile *v)
@@ -314,11 +292,7 @@ void fv_text_costs(const struct fv_page *p, const struct fv_profile *v)
         return;
     fv_page_heading(p, "CPU time", "self: in the procedure itself; total: with what it calls");
     put_summary(&s);
-    size_t rows = s.c->procedure_count < p->top ? s.c->procedure_count : p->top;
-    while (rows && !is_worth(&s, &s.c->procedures[rows - 1].sum.self))
-        rows--;
-    put_rows(&s, "cpu_procedures", s.c->procedures, sizeof(*s.c->procedures), rows);
-    fv_page_cut(p, rows, s.c->procedure_count, "procedure", "");
+    put_procedures(&s);
     put_lines(&s);
     put_loops(&s);
     put_tree(&s);

@@ -5,12 +5,6 @@
 #define SHOWN     20u /* ranks of a cycle */
 #define ALL_SHOWN 8u  /* of a group: if there are no more, each */
 
-static void put_line(const struct fv_page *p, size_t indent, const char *text)
-{
-    fprintf(p->out, "%*s", (int)indent, "");
-    fv_page_words(p, text, indent + 2);
-}
-
 /* Members that the shortest way round leaves out. */
 static void put_members(const struct fv_page *p, const struct fv_model *m, const struct fv_hang_cycle *c)
 {
@@ -23,7 +17,7 @@ static void put_members(const struct fv_page *p, const struct fv_model *m, const
         for (uint32_t k = 0; k < c->length && !put; k++)
             put = c->order[k] == i;
         if (!put)
-            put_line(p, 6, fv_hang_rank(m, i, text, sizeof(text)));
+            fv_page_item(p, FV_PLAIN, 6, "%s", fv_hang_rank(m, i, text, sizeof(text)));
     }
 }
 
@@ -31,12 +25,11 @@ static void put_cycle(const struct fv_page *p, const struct fv_model *m, const s
 {
     char text[700];
 
-    snprintf(text, sizeof(text), "%u rank%s for %s%s:", c->count, c->count == 1 ? " waits" : "s wait",
-             c->count == 1 ? "itself" : "each other",
-             c->count > ALL_SHOWN && c->length < c->count ? ", among them" : "");
-    put_line(p, 2, text);
+    fv_page_item(p, FV_PLAIN, 2, "%u rank%s for %s%s:", c->count, c->count == 1 ? " waits" : "s wait",
+                 c->count == 1 ? "itself" : "each other",
+                 c->count > ALL_SHOWN && c->length < c->count ? ", among them" : "");
     for (uint32_t i = 0; i < c->length && i < SHOWN; i++)
-        put_line(p, 6, fv_hang_rank(m, c->order[i], text, sizeof(text)));
+        fv_page_item(p, FV_PLAIN, 6, "%s", fv_hang_rank(m, c->order[i], text, sizeof(text)));
     if (c->count <= ALL_SHOWN)
         put_members(p, m, c);
     if (c->length > SHOWN)
@@ -48,9 +41,9 @@ static void put_cause(const struct fv_page *p, const struct fv_model *m, const s
 {
     char text[700];
 
-    put_line(p, 2, fv_hang_cause(m, c, text, sizeof(text)));
+    fv_page_item(p, FV_PLAIN, 2, "%s", fv_hang_cause(m, c, text, sizeof(text)));
     for (uint32_t i = 0; c->count > 1 && i < c->count && i < ALL_SHOWN; i++)
-        put_line(p, 6, fv_hang_rank(m, c->ranks[i], text, sizeof(text)));
+        fv_page_item(p, FV_PLAIN, 6, "%s", fv_hang_rank(m, c->ranks[i], text, sizeof(text)));
     if (c->count > ALL_SHOWN)
         fprintf(p->out, "      ... %u more ranks; --json has all\n", c->count - ALL_SHOWN);
 }
@@ -67,7 +60,7 @@ static void put_others(const struct fv_page *p, const struct fv_model *m)
             continue;
         if (others++ < ALL_SHOWN) {
             shown++;
-            put_line(p, 2, fv_hang_rank(m, i, text, sizeof(text)));
+            fv_page_item(p, FV_PLAIN, 2, "%s", fv_hang_rank(m, i, text, sizeof(text)));
         }
     }
     if (others > shown)
@@ -86,7 +79,7 @@ void fv_text_hang(const struct fv_page *p, const struct fv_model *m)
                         ? "for a second or more"
                         : "when last seen; for how long is not known, messages may have been under way");
     for (size_t i = 0; i < h->mismatch_count && i < SHOWN; i++)
-        put_line(p, 2, fv_hang_mismatch(m, &h->mismatches[i], text, sizeof(text)));
+        fv_page_item(p, FV_PLAIN, 2, "%s", fv_hang_mismatch(m, &h->mismatches[i], text, sizeof(text)));
     for (size_t i = 0; i < h->cycle_count && i < p->top; i++)
         put_cycle(p, m, &h->cycles[i]);
     fv_page_cut(p, h->cycle_count < p->top ? h->cycle_count : p->top, h->cycle_count, "cycle", "");

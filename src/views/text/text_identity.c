@@ -4,13 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static void put_field(const struct fv_page *p, const char *name, const char *text)
-{
-    char clean[2048];
-
-    fprintf(p->out, "  %s%-10s%s ", fv_page_on(p, FV_DIM), name, fv_page_off(p));
-    fv_page_words(p, fv_words_clean(text, clean, sizeof(clean)), 13);
-}
+#define NAMES 10 /* columns of the names of fields */
 
 static unsigned count_hosts(const struct fv_model *m)
 {
@@ -35,8 +29,7 @@ static unsigned count_hosts(const struct fv_model *m)
 
 static void put_overhead(const struct fv_page *p, const struct fv_model *m)
 {
-    char seconds[FV_WORD], part[FV_WORD], memory[FV_WORD], disk[FV_WORD], sampling[FV_WORD], text[400],
-        own[80] = "";
+    char seconds[FV_WORD], part[FV_WORD], memory[FV_WORD], disk[FV_WORD], sampling[FV_WORD], own[80] = "";
     uint64_t memory_bytes = 0, file_bytes = 0;
     double paused_s = 0, tool_s = m->tool_s + m->samples.tool_s;
 
@@ -48,16 +41,17 @@ static void put_overhead(const struct fv_page *p, const struct fv_model *m)
     if (m->samples.tool_s > 0)
         snprintf(own, sizeof(own), " (%s of it sampling, over all threads)",
                  fv_words_seconds(m->samples.tool_s, sampling));
-    snprintf(text, sizeof(text), "%s over all ranks%s, %s of their time; memory %s a rank at most, files %s",
-             fv_words_seconds(tool_s, seconds), own,
-             fv_words_percent(tool_s, m->efficiency.total_s + paused_s, part),
-             fv_words_bytes(memory_bytes, memory), fv_words_bytes(file_bytes, disk));
-    put_field(p, "overhead", text);
+    fv_text_field(p, NAMES, "overhead",
+                  "%s over all ranks%s, %s of their time; memory %s a rank at most, files %s",
+                  fv_words_seconds(tool_s, seconds), own,
+                  fv_words_percent(tool_s, m->efficiency.total_s + paused_s, part),
+                  fv_words_bytes(memory_bytes, memory), fv_words_bytes(file_bytes, disk));
 }
 
 static void put_trace(const struct fv_page *p, const struct fv_model *m)
 {
-    char count[FV_WORD], bytes[FV_WORD], stop[FV_WORD], text[512];
+    char count[FV_WORD], bytes[FV_WORD], stop[FV_WORD], early[100] = "";
+    bool analysed = m->causes.source == FV_CAUSES_TRACE || m->causes.left_out;
     uint64_t calls = 0, size = 0;
     double first_stop = INFINITY;
     unsigned ranks = 0, stopped = 0;
@@ -73,45 +67,43 @@ static void put_trace(const struct fv_page *p, const struct fv_model *m)
     }
     if (!ranks)
         return;
-    size_t n = (size_t)snprintf(text, sizeof(text),
-                                m->causes.source == FV_CAUSES_TRACE || m->causes.left_out
-                                    ? "%s calls in %s"
-                                    : "%s calls in %s; who waits for whom, and an OTF2 archive: fvunify %s",
-                                fv_words_count(calls, count), fv_words_bytes(size, bytes), m->directory);
-    if (stopped && n < sizeof(text))
-        snprintf(text + n, sizeof(text) - n, "; ends early on %u rank%s, first after %s", stopped,
-                 stopped == 1 ? "" : "s", fv_words_seconds(first_stop, stop));
-    put_field(p, "trace", text);
+    if (stopped)
+        snprintf(early, sizeof(early), "; ends early on %u rank%s, first after %s", stopped,
+                 fv_words_s(stopped), fv_words_seconds(first_stop, stop));
+    fv_text_field(p, NAMES, "trace", "%s calls in %s%s%.400s%s", fv_words_count(calls, count),
+                  fv_words_bytes(size, bytes),
+                  analysed ? "" : "; who waits for whom, and an OTF2 archive: fvunify ",
+                  analysed ? "" : m->directory, early);
 }
 
 /* The run is not the program's own. */
 static void put_barriers(const struct fv_page *p, const struct fv_model *m)
 {
-    const char *before = m->barrier == FV_BARRIER_BEFORE ? "before" : "after";
+    bool is_before = m->barrier == FV_BARRIER_BEFORE;
+    const char *before = is_before ? "before" : "after";
     uint64_t inserted = 0;
-    char text[512];
-    int n;
+    char some[80] = "";
 
     if (!m->barrier)
         return;
     for (size_t i = 0; i < m->site_count; i++)
         inserted += m->sites[i].barriers;
-    if (m->barrier_ranks && !inserted)
-        snprintf(text, sizeof(text), "no: there were no calls into which --barrier %s inserts a barrier",
-                 before);
-    else if (!m->barrier_ranks)
-        snprintf(text, sizeof(text),
-                 "no, though with --barrier %s: the ranks did not agree to insert barriers", before);
-    else if ((n = snprintf(text, sizeof(text), "barriers were inserted %s collectives; %s", before,
-                           m->barrier == FV_BARRIER_BEFORE
-                               ? "the waiting of these calls is the time in the barrier, the rest is transfer"
-                               : "the waiting of these calls includes the time in the barrier, for the last "
-                                 "rank to be done")) > 0 &&
-             m->barrier_ranks < (uint32_t)m->world_size)
-        snprintf(text + n, sizeof(text) - (size_t)n,
-                 "; by %u of %d ranks, on communicators that have no others", m->barrier_ranks,
-                 m->world_size);
-    put_field(p, "perturbed", text);
+    if (m->barrier_ranks < (uint32_t)m->world_size)
+        snprintf(some, sizeof(some), "; by %u of %d ranks, on communicators that have no others",
+                 m->barrier_ranks, m->world_size);
+    if (!m->barrier_ranks)
+        fv_text_field(p, NAMES, "perturbed",
+                      "no, though with --barrier %s: the ranks did not agree to insert barriers", before);
+    else if (!inserted)
+        fv_text_field(p, NAMES, "perturbed",
+                      "no: there were no calls into which --barrier %s inserts a barrier", before);
+    else
+        fv_text_field(
+            p, NAMES, "perturbed", "barriers were inserted %s collectives; %s%s", before,
+            is_before
+                ? "the waiting of these calls is the time in the barrier, the rest is transfer"
+                : "the waiting of these calls includes the time in the barrier, for the last rank to be done",
+            some);
 }
 
 /* The rank that lived longest was killed: nobody saw when. */
@@ -129,34 +121,30 @@ static void put_program(const struct fv_page *p, const struct fv_model *m, uint3
 {
     const struct fv_program *g = &m->programs[program];
     struct fv_rank_list list = FV_RANK_LIST_INIT;
-    char text[1700], compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD];
+    char compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD];
 
     for (size_t i = 0; i < m->rank_count; i++)
         if (m->ranks[i].program == program)
             fv_rank_list_add(&list, m->ranks[i].world_rank);
-    snprintf(text, sizeof(text), "%s on rank%s %s: %s", g->label, fv_words_s(g->ranks),
-             fv_rank_list_text(&list), g->command);
-    put_field(p, "program", text);
-    snprintf(text, sizeof(text), "compute %s, MPI %s, of which %s is waiting (%s)",
-             fv_words_percent(g->compute_s, g->total_s, compute), fv_words_percent(g->mpi_s, g->total_s, mpi),
-             fv_words_percent(g->wait_s, g->mpi_s, wait), g->wait_exact ? "exact" : "estimate");
-    put_field(p, "", text);
+    fv_text_field(p, NAMES, "program", "%s on rank%s %s: %s", g->label, fv_words_s(g->ranks),
+                  fv_rank_list_text(&list), g->command);
+    fv_text_field(p, NAMES, "", "compute %s, MPI %s, of which %s is waiting (%s)",
+                  fv_words_percent(g->compute_s, g->total_s, compute),
+                  fv_words_percent(g->mpi_s, g->total_s, mpi), fv_words_percent(g->wait_s, g->mpi_s, wait),
+                  g->wait_exact ? "exact" : "estimate");
 }
 
 /* One program: how it was called. Several, in one launch: each with its ranks and its times. */
 static void put_programs(const struct fv_page *p, const struct fv_model *m)
 {
     size_t shown = 0, most = fv_text_losses_shown(p);
-    char text[1200];
+    uint32_t others = m->programs[0].commands - 1;
+    char more[60] = "";
 
     if (m->program_count == 1) {
-        uint32_t others = m->programs[0].commands - 1;
-
-        snprintf(text, sizeof(text), "%s", m->command);
         if (others)
-            snprintf(text + strlen(text), sizeof(text) - strlen(text), " (and %u other command line%s)",
-                     others, fv_words_s(others));
-        put_field(p, "command", text);
+            snprintf(more, sizeof(more), " (and %u other command line%s)", others, fv_words_s(others));
+        fv_text_field(p, NAMES, "command", "%.1100s%s", m->command, more);
         return;
     }
     for (; shown < m->program_count && shown < most; shown++)
@@ -181,7 +169,7 @@ static void put_options(const struct fv_page *p, const struct fv_model *m)
             used += (size_t)snprintf(text + used, sizeof(text) - used, " (%u of %zu ranks)", o->ranks, m->rank_count);
     }
     if (used)
-        put_field(p, "options", text);
+        fv_text_field(p, NAMES, "options", "%s", text);
 }
 
 void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
@@ -194,19 +182,17 @@ void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
     put_programs(p, m);
     put_options(p, m);
     if (hosts == 1)
-        snprintf(text, sizeof(text), "%d on %s", m->world_size, m->ranks[0].host);
+        fv_text_field(p, NAMES, "ranks", "%d on %s", m->world_size, m->ranks[0].host);
     else
-        snprintf(text, sizeof(text), "%d on %u hosts (%s, ...)", m->world_size, hosts, m->ranks[0].host);
-    put_field(p, "ranks", text);
+        fv_text_field(p, NAMES, "ranks", "%d on %u hosts (%s, ...)", m->world_size, hosts, m->ranks[0].host);
     snprintf(text, sizeof(text), "%s, %s", m->mpi, m->ranks[0].thread_level);
     for (char *tab = text; (tab = strchr(tab, '\t'));)
         *tab = ' ';
     if (!fv_text_serial(m))
-        put_field(p, "MPI", text);
-    snprintf(text, sizeof(text), "%s, for %s%s", fv_words_time(m->origin_ns, start),
-             fv_words_seconds(m->elapsed_s, elapsed),
-             ends_unseen(m) ? " up to the last that was recorded" : "");
-    put_field(p, "start", text);
+        fv_text_field(p, NAMES, "MPI", "%s", text);
+    fv_text_field(p, NAMES, "start", "%s, for %s%s", fv_words_time(m->origin_ns, start),
+                  fv_words_seconds(m->elapsed_s, elapsed),
+                  ends_unseen(m) ? " up to the last that was recorded" : "");
     put_overhead(p, m);
     put_trace(p, m);
     put_barriers(p, m);
@@ -227,6 +213,6 @@ void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
             used += (size_t)snprintf(text + used, sizeof(text) - used, ", %u %s", states[i],
                                      fv_rank_state_name((enum fv_rank_state)i));
     fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
-    put_field(p, m->complete ? "complete" : "INCOMPLETE", text);
+    fv_text_field(p, NAMES, m->complete ? "complete" : "INCOMPLETE", "%s", text);
     fputs(fv_page_off(p), p->out);
 }

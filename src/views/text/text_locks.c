@@ -60,8 +60,7 @@ static void put_totals(const struct fv_page *p, const struct fv_profile *v)
         snprintf(text + n, sizeof(text) - (size_t)n,
                  ". Ranks waited %s in MPI for ranks that waiting for locks had made late (by the trace)",
                  fv_words_seconds(v->model->causes.lock_wait_s, seconds));
-    fputs("  ", p->out);
-    fv_page_words(p, text, 2);
+    fv_page_paragraph(p, FV_PLAIN, 2, "%s", text);
 }
 
 /* The culprit belongs on the first screen. The first thread's waiting for the others' end is no trouble. */
@@ -86,26 +85,22 @@ char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes
 
 /* Locks that nobody waited for are no trouble, nor that the first thread waits for the others' end: where
  * rows are few they are left out. */
-static void put_table(const struct fv_page *p, const struct fv_profile *v)
+static void put_table(const struct fv_page *p, const struct fv_profile *v, bool *shown)
 {
     const struct fv_locks *l = &v->model->locks;
-    size_t rows = 0;
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "locks");
-    for (size_t i = 0; i < l->count && rows < p->top; i++) {
+    for (size_t i = 0; i < l->count; i++) {
         const struct fv_lock *k = &l->items[i];
+        bool join = k->kind == FV_SYNC_JOIN;
 
-        if (p->brief && (k->kind == FV_SYNC_JOIN || (rows && k->n.wait_s <= 0)))
-            continue;
-        if (k->n.wait_s < p->threshold * l->thread_s)
-            continue;
-        fv_text_table_add(&t, k,
-                          k->n.wait_s > 0.1 * l->thread_s && k->kind != FV_SYNC_JOIN ? FV_YELLOW : FV_PLAIN);
-        rows++;
+        if (!p->brief || (!join && (!t.sheet.shown_rows || k->n.wait_s > 0)))
+            shown[i] =
+                fv_text_table_add(&t, k, k->n.wait_s > 0.1 * l->thread_s && !join ? FV_YELLOW : FV_PLAIN);
     }
-    fv_text_table_end(&t);
-    fv_page_cut(p, rows, l->count, "row", p->brief ? " of locks and joins" : " of locks");
+    t.sheet.all_rows = l->count;
+    fv_text_table_end(&t, "row", p->brief ? " of locks and joins" : " of locks");
 }
 
 /* ---- who waits, who holds ---- */
@@ -146,6 +141,12 @@ static int by_weight(const void *a, const void *b)
     return (x->weight < y->weight) - (x->weight > y->weight);
 }
 
+static void put_role(const struct fv_page *p, const char *role, const char *text)
+{
+    fprintf(p->out, "      %s%-8s%s ", fv_page_on(p, FV_DIM), role, fv_page_off(p));
+    fv_page_words(p, text, 15);
+}
+
 static void put_places(const struct fv_page *p, const char *role, struct places *g)
 {
     char text[2 * sizeof(g->items[0].words)] = "", part[FV_WORD];
@@ -159,8 +160,7 @@ static void put_places(const struct fv_page *p, const char *role, struct places 
                                  g->items[i].words, fv_words_percent(g->items[i].weight, g->sum, part));
     if (g->count > PLACES && used < sizeof(text))
         snprintf(text + used, sizeof(text) - used, ", and %zu more", g->count - PLACES);
-    fprintf(p->out, "      %s%-8s%s ", fv_page_on(p, FV_DIM), role, fv_page_off(p));
-    fv_page_words(p, text, 15);
+    put_role(p, role, text);
 }
 
 static double weight_of(const struct fv_lock_site *s, enum role role, bool owners)
@@ -231,11 +231,11 @@ static void put_last(const struct fv_page *p, const struct fv_profile *v, const 
     snprintf(text, sizeof(text), "thread %u%s in %llu of %llu rounds; a thread waited %s to %s in all",
              last->thread, rank, (unsigned long long)last->n.last, (unsigned long long)rounds,
              fv_words_seconds(least, low), fv_words_seconds(most, high));
-    fprintf(p->out, "      %s%-8s%s ", fv_page_on(p, FV_DIM), "last", fv_page_off(p));
-    fv_page_words(p, text, 15);
+    put_role(p, "last", text);
 }
 
-static void put_worst(const struct fv_page *p, const struct fv_profile *v)
+/* Of those that the table shows. */
+static void put_worst(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
 {
     const struct fv_locks *l = &v->model->locks;
     size_t shown = 0, most = shown_worst(p);
@@ -244,21 +244,17 @@ static void put_worst(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = 0; i < l->count && shown < most && l->items[i].n.wait_s > 0; i++) {
         const struct fv_lock *k = &l->items[i];
 
-        if (p->brief && (k->kind == FV_SYNC_JOIN || (shown && k->n.wait_s < WORTH * l->wait_s)))
+        if (!in_table[i] || (p->brief && shown && k->n.wait_s < WORTH * l->wait_s))
             continue;
-        fprintf(p->out, "%s  %s", shown ? "" : "\n", fv_page_on(p, FV_BOLD));
-        fv_page_words(p, fv_view_lock_words(v, k, name, sizeof(name)), 6);
-        fputs(fv_page_off(p), p->out);
+        fputs(shown ? "" : "\n", p->out);
+        fv_page_item(p, FV_BOLD, 2, "%s", fv_view_lock_words(v, k, name, sizeof(name)));
         put_sites(p, v, k);
         if (k->kind == FV_SYNC_BARRIER)
             put_last(p, v, k);
         shown++;
     }
-    if (shown && !(l->modes & FV_THREADS_OWNER)) {
-        fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
-        fv_page_words(p, "who holds a lock while others wait: --threads=hold,owner", 2);
-        fputs(fv_page_off(p), p->out);
-    }
+    if (shown && !(l->modes & FV_THREADS_OWNER))
+        fv_page_paragraph(p, FV_DIM, 2, "who holds a lock while others wait: --threads=hold,owner");
 }
 
 /* ---- losses ---- */
@@ -275,16 +271,13 @@ static void put_lost(const struct fv_page *p, const struct fv_locks *l)
         { l->lost.lives,
           "thread%s without a record of their life: missing in phases and in the time of threads" },
     };
-    char word[FV_WORD], what[120], text[200];
+    char word[FV_WORD], what[120];
 
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (!rows[i].count)
-            continue;
-        snprintf(what, sizeof(what), rows[i].what, fv_words_s(rows[i].count));
-        snprintf(text, sizeof(text), "%s %s", fv_words_count(rows[i].count, word), what);
-        fprintf(p->out, "  %s-%s ", fv_page_on(p, FV_YELLOW), fv_page_off(p));
-        fv_page_words(p, text, 4);
-    }
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (rows[i].count) {
+            snprintf(what, sizeof(what), rows[i].what, fv_words_s(rows[i].count));
+            fv_text_note(p, FV_YELLOW, "%s %s", fv_words_count(rows[i].count, word), what);
+        }
 }
 
 void fv_text_locks(const struct fv_page *p, const struct fv_profile *v)
@@ -293,13 +286,15 @@ void fv_text_locks(const struct fv_page *p, const struct fv_profile *v)
 
     if (!l->recorded)
         return;
+    bool *shown = fv_xcalloc(l->count, sizeof(*shown));
     fv_page_heading(p, "Locks and barriers",
                     "waiting of threads for each other, summed over threads and ranks");
     put_totals(p, v);
     if (l->count)
-        put_table(p, v);
-    put_worst(p, v);
+        put_table(p, v, shown);
+    put_worst(p, v, shown);
     put_lost(p, l);
+    free(shown);
 }
 
 /* ---- threads that wait now ---- */
@@ -321,7 +316,7 @@ static void put_group(const struct fv_page *p, const struct fv_profile *v, const
                       size_t count)
 {
     const struct fv_model *m = v->model;
-    char who[100], name[NAME_BYTES], place[700], text[2200], seconds[FV_WORD];
+    char who[100], name[NAME_BYTES], place[700], seconds[FV_WORD], time[60] = "";
     double longest = 0;
     uint32_t ranks = 1;
 
@@ -336,15 +331,13 @@ static void put_group(const struct fv_page *p, const struct fv_profile *v, const
         snprintf(who, sizeof(who), "%zu threads of rank %d", count, m->ranks[w->rank].world_rank);
     else
         snprintf(who, sizeof(who), "%zu threads of %u ranks", count, ranks);
-    int n = snprintf(text, sizeof(text), "%s: %s %s, in %s", who, fv_sync_kind_name(w->kind),
-                     w->lock == FV_NONE ? ""
-                                        : fv_view_lock_words(v, &m->locks.items[w->lock], name, sizeof(name)),
-                     fv_path_words(v->symbols, w->node, 2, place, sizeof(place)));
-    if (longest > 0 && n > 0 && (size_t)n < sizeof(text))
-        snprintf(text + n, sizeof(text) - (size_t)n, ", for %s%s", count > 1 ? "up to " : "",
+    if (longest > 0)
+        snprintf(time, sizeof(time), ", for %s%s", count > 1 ? "up to " : "",
                  fv_words_seconds(longest, seconds));
-    fputs("  ", p->out);
-    fv_page_words(p, text, 6);
+    fv_page_item(p, FV_PLAIN, 2, "%s: %s %s, in %s%s", who, fv_sync_kind_name(w->kind),
+                 w->lock == FV_NONE ? ""
+                                    : fv_view_lock_words(v, &m->locks.items[w->lock], name, sizeof(name)),
+                 fv_path_words(v->symbols, w->node, 2, place, sizeof(place)), time);
 }
 
 void fv_text_thread_waits(const struct fv_page *p, const struct fv_profile *v)

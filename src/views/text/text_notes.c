@@ -4,25 +4,15 @@
 
 #include <string.h>
 
-static void put_note(const struct fv_page *p, enum fv_color color, const char *text)
-{
-    char clean[1400];
-
-    fprintf(p->out, "  %s%s%s ", fv_page_on(p, color), color == FV_RED ? "!" : "-", fv_page_off(p));
-    fv_page_words(p, fv_words_clean(text, clean, sizeof(clean)), 4);
-}
-
 static void put_problems(const struct fv_page *p, const struct fv_model *m)
 {
-    char text[1400];
     size_t shown = 0, most = fv_text_losses_shown(p);
 
     for (size_t i = 0; i < m->problems.count && shown < most; i++, shown++) {
         const struct fv_problem *problem = &m->problems.items[i];
 
-        snprintf(text, sizeof(text), "%s%s%s", problem->file ? problem->file : "", problem->file ? ": " : "",
-                 problem->text);
-        put_note(p, fv_problem_is_loss(problem->kind) ? FV_RED : FV_YELLOW, text);
+        fv_text_note(p, fv_problem_is_loss(problem->kind) ? FV_RED : FV_YELLOW, "%s%s%s",
+                     problem->file ? problem->file : "", problem->file ? ": " : "", problem->text);
     }
     fv_page_cut(p, shown, m->problems.count, "remark", "");
 }
@@ -35,7 +25,6 @@ static void put_crowded(const struct fv_page *p, const struct fv_model *m)
     uint64_t mask[sizeof(first->cpu_mask) / sizeof(*first->cpu_mask)] = { 0 };
     size_t ranks = 0, words = sizeof(mask) / sizeof(*mask);
     unsigned cpus = 0;
-    char text[256];
 
     for (size_t i = 0; i < m->rank_count; i++) {
         if (strcmp(m->ranks[i].host, first->host))
@@ -48,10 +37,9 @@ static void put_crowded(const struct fv_page *p, const struct fv_model *m)
         cpus += (unsigned)__builtin_popcountll(mask[k]);
     if (!cpus || ranks <= cpus)
         return;
-    snprintf(text, sizeof(text),
-             "%zu ranks share the %u processor%s of %s: times include waiting for a processor", ranks, cpus,
-             fv_words_s(cpus), first->host);
-    put_note(p, FV_YELLOW, text);
+    fv_text_note(p, FV_YELLOW,
+                 "%zu ranks share the %u processor%s of %s: times include waiting for a processor", ranks,
+                 cpus, fv_words_s(cpus), first->host);
 }
 
 static void put_remarks(const struct fv_page *p, const struct fv_model *m)
@@ -66,25 +54,19 @@ static void put_remarks(const struct fv_page *p, const struct fv_model *m)
         paused += m->ranks[i].paused_s;
         threaded += m->ranks[i].mpi_threads > 1;
     }
-    if (completed && init > 0.05 * total && init <= total) {
-        snprintf(text, sizeof(text),
-                 "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
-                 fv_words_percent(init, total, part));
-        put_note(p, FV_YELLOW, text);
-    }
+    if (completed && init > 0.05 * total && init <= total)
+        fv_text_note(p, FV_YELLOW,
+                     "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
+                     fv_words_percent(init, total, part));
     put_crowded(p, m);
-    if (threaded) {
-        snprintf(text, sizeof(text),
-                 "%zu rank%s MPI from several threads: MPI time of a rank is its main thread's, "
-                 "functions and call sites hold all threads",
-                 threaded, threaded == 1 ? " calls" : "s call");
-        put_note(p, FV_YELLOW, text);
-    }
-    if (paused > 0) {
-        snprintf(text, sizeof(text), "recording was paused for %s over all ranks; that time is left out",
-                 fv_words_seconds(paused, part));
-        put_note(p, FV_YELLOW, text);
-    }
+    if (threaded)
+        fv_text_note(p, FV_YELLOW,
+                     "%zu rank%s MPI from several threads: MPI time of a rank is its main thread's, "
+                     "functions and call sites hold all threads",
+                     threaded, threaded == 1 ? " calls" : "s call");
+    if (paused > 0)
+        fv_text_note(p, FV_YELLOW, "recording was paused for %s over all ranks; that time is left out",
+                     fv_words_seconds(paused, part));
 }
 
 void fv_text_notes(const struct fv_page *p, const struct fv_model *m)

@@ -1,6 +1,7 @@
 /* What the parts of the text report share. */
 #include "views/text/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 size_t fv_text_losses_shown(const struct fv_page *p)
@@ -18,11 +19,95 @@ void fv_text_table_begin(struct fv_text_table *t, const struct fv_page *p, const
     fv_sheet_init(&t->sheet, p, place.chain[place.depth - 1], NULL, &t->tables);
 }
 
-void fv_text_table_end(struct fv_text_table *t)
+void fv_text_table_end(struct fv_text_table *t, const char *noun, const char *more)
 {
     fv_sheet_print(&t->sheet);
+    if (noun)
+        fv_sheet_cut(&t->sheet, noun, more);
     fv_sheet_release(&t->sheet);
     fv_tables_release(&t->tables);
+}
+
+struct fv_page fv_text_page(const struct fv_text_options *o, FILE *out)
+{
+    return (struct fv_page){ .out = out,
+                             .width = o->width,
+                             .top = o->top,
+                             .brief = o->brief,
+                             .color = o->color,
+                             .utf8 = o->utf8,
+                             .threshold = o->threshold };
+}
+
+size_t fv_text_few(const struct fv_page *p)
+{
+    return p->top == SIZE_MAX ? SIZE_MAX : (p->top + 1) / 2;
+}
+
+/* Words behind what begins their line; the further lines are `indent` columns in. */
+static FV_PRINTF(3, 0) void put_clean(const struct fv_page *p, size_t indent, const char *format,
+                                      va_list args)
+{
+    char text[2048], clean[2048];
+
+    vsnprintf(text, sizeof(text), format, args);
+    fv_page_words(p, fv_words_clean(text, clean, sizeof(clean)), indent);
+}
+
+void fv_text_note(const struct fv_page *p, enum fv_color color, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fprintf(p->out, "  %s%s%s ", fv_page_on(p, color), color == FV_RED ? "!" : "-", fv_page_off(p));
+    put_clean(p, 4, format, args);
+    va_end(args);
+}
+
+void fv_text_field(const struct fv_page *p, unsigned width, const char *name, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fprintf(p->out, "  %s%-*s%s ", fv_page_on(p, FV_DIM), (int)width, name, fv_page_off(p));
+    put_clean(p, width + 3, format, args);
+    va_end(args);
+}
+
+/* ---- call paths ---- */
+
+void fv_text_frame(const struct fv_page *p, size_t indent, char *clean, bool inlined, const char *where)
+{
+    size_t room = p->width > indent + 20 ? p->width - indent : 20,
+           taken = fv_words_columns(where) + (*where ? 2 : 0) + (inlined ? 10 : 0);
+
+    fv_words_fit(clean, room > taken + 12 ? room - taken : 12);
+    fprintf(p->out, "%*s%s%s%s%s%s%s\n", (int)indent, "", clean, inlined ? " [inlined]" : "",
+            *where ? "  " : "", fv_page_on(p, FV_DIM), where, fv_page_off(p));
+}
+
+void fv_text_outer(const struct fv_page *p, size_t indent, size_t count)
+{
+    fprintf(p->out, "%*s%s... %zu outer frame%s; --all shows all%s\n", (int)indent, "", fv_page_on(p, FV_DIM),
+            count, fv_words_s(count), fv_page_off(p));
+}
+
+void fv_text_path(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, uint32_t node,
+                  size_t indent, size_t most)
+{
+    size_t depth = p->top == SIZE_MAX ? SIZE_MAX : most;
+    char label[512], clean[512], where[300];
+
+    fv_path_of(path, v->symbols, node);
+    for (size_t i = 0; i < path->count && i < depth; i++) {
+        const struct fv_frame *f = &path->frames[i];
+
+        fv_words_clean(fv_frame_label(f, v->symbols, label, sizeof(label)), clean, sizeof(clean));
+        fv_frame_location(f, v->symbols, where, sizeof(where));
+        fv_text_frame(p, indent, clean, f->inlined, where);
+    }
+    if (path->count > depth)
+        fv_text_outer(p, indent, path->count - depth);
 }
 
 bool fv_text_serial(const struct fv_model *m)

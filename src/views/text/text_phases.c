@@ -9,12 +9,6 @@
 #define OFF_CPU 0.02 /* of the threads' time: from then on it is said */
 #define CREATOR 0.05 /* likewise, of the elapsed time */
 
-static void put_line(const struct fv_page *p, size_t indent, const char *text)
-{
-    fprintf(p->out, "%*s", (int)indent, "");
-    fv_page_words(p, text, indent + 2);
-}
-
 static bool is_crowded(const struct fv_phase_sums *s)
 {
     return s->cpus && s->threads_max > s->cpus;
@@ -22,32 +16,28 @@ static bool is_crowded(const struct fv_phase_sums *s)
 
 static void put_cpus(const struct fv_page *p, const struct fv_phase_sums *s)
 {
-    char text[400], word[FV_WORD];
+    char word[FV_WORD];
 
-    snprintf(text, sizeof(text),
-             "%u threads had %u processor%s, which bound%s the speedup; %s of their time counts as waiting "
-             "for one (an estimate%s)",
-             s->threads_max, s->cpus, fv_words_s(s->cpus), s->cpus == 1 ? "s" : "",
-             fv_words_percent(s->queue_s, s->time_s, word),
-             isfinite(s->off_cpu_s) ? "" : ": their CPU time is not known");
-    put_line(p, 4, text);
+    fv_page_item(
+        p, FV_PLAIN, 4,
+        "%u threads had %u processor%s, which bound%s the speedup; %s of their time counts as waiting "
+        "for one (an estimate%s)",
+        s->threads_max, s->cpus, fv_words_s(s->cpus), s->cpus == 1 ? "s" : "",
+        fv_words_percent(s->queue_s, s->time_s, word),
+        isfinite(s->off_cpu_s) ? "" : ": their CPU time is not known");
 }
 
 /* What could not be counted where it belongs. */
 static void put_losses(const struct fv_page *p, const struct fv_phase_sums *s)
 {
-    char text[300], word[FV_WORD];
+    char word[FV_WORD];
 
-    if (s->lost_threads) {
-        snprintf(text, sizeof(text), "threads of too large teams are left out %s time%s",
-                 fv_words_count(s->lost_threads, word), fv_words_s(s->lost_threads));
-        put_line(p, 4, text);
-    }
-    if (s->untimed_tasks) {
-        snprintf(text, sizeof(text), "%s task%s may be part of what counts as waiting",
-                 fv_words_count(s->untimed_tasks, word), fv_words_s(s->untimed_tasks));
-        put_line(p, 4, text);
-    }
+    if (s->lost_threads)
+        fv_page_item(p, FV_PLAIN, 4, "threads of too large teams are left out %s time%s",
+                     fv_words_count(s->lost_threads, word), fv_words_s(s->lost_threads));
+    if (s->untimed_tasks)
+        fv_page_item(p, FV_PLAIN, 4, "%s task%s may be part of what counts as waiting",
+                     fv_words_count(s->untimed_tasks, word), fv_words_s(s->untimed_tasks));
 }
 
 /* What makes its numbers say less. */
@@ -55,34 +45,29 @@ static void put_notes(const struct fv_page *p, const struct fv_phase *phase)
 {
     const struct fv_phase_sums *s = &phase->sums;
     struct fv_phase_bound b = fv_phase_bound(s);
-    char text[1600], word[FV_WORD];
+    char word[FV_WORD];
 
     if (is_crowded(s) && b.few_cpus >= FV_STACK_ZERO * b.threads)
         put_cpus(p, s);
-    if (s->off_cpu_s > OFF_CPU * s->time_s) {
-        snprintf(text, sizeof(text),
-                 "for %s of their time at least, threads were off the processor without waiting for each "
-                 "other: few processors, other programs on them, I/O, or sleep; that is no waiting here",
-                 fv_words_percent(s->off_cpu_s, s->time_s, word));
-        put_line(p, 4, text);
-    }
-    if (b.without_waiting > s->threads_max) {
-        snprintf(text, sizeof(text),
-                 "they waited for %s of their time: what they wait for decides, perhaps work that comes "
-                 "from other threads",
-                 fv_words_percent(s->wait_s, s->time_s, word));
-        put_line(p, 4, text);
-    }
-    if (s->creator_s > CREATOR * s->elapsed_s) {
-        snprintf(text, sizeof(text),
-                 "for %s of the time the creating thread did other things than join: it is not among the N",
-                 fv_words_percent(s->creator_s, s->elapsed_s, word));
-        put_line(p, 4, text);
-    }
+    if (s->off_cpu_s > OFF_CPU * s->time_s)
+        fv_page_item(p, FV_PLAIN, 4,
+                     "for %s of their time at least, threads were off the processor without waiting for each "
+                     "other: few processors, other programs on them, I/O, or sleep; that is no waiting here",
+                     fv_words_percent(s->off_cpu_s, s->time_s, word));
+    if (b.without_waiting > s->threads_max)
+        fv_page_item(p, FV_PLAIN, 4,
+                     "they waited for %s of their time: what they wait for decides, perhaps work that comes "
+                     "from other threads",
+                     fv_words_percent(s->wait_s, s->time_s, word));
+    if (s->creator_s > CREATOR * s->elapsed_s)
+        fv_page_item(
+            p, FV_PLAIN, 4,
+            "for %s of the time the creating thread did other things than join: it is not among the N",
+            fv_words_percent(s->creator_s, s->elapsed_s, word));
     if (phase->open)
-        put_line(p, 4,
-                 phase->kind == FV_PHASE_OMP ? "a region had not ended: it is in no number"
-                                             : "not all of its threads had ended");
+        fv_page_item(p, FV_PLAIN, 4,
+                     phase->kind == FV_PHASE_OMP ? "a region had not ended: it is in no number"
+                                                 : "not all of its threads had ended");
     put_losses(p, s);
 }
 
@@ -98,15 +83,11 @@ static void threads_word(const struct fv_phase_sums *s, char *out, size_t bytes)
 
 static void put_single(const struct fv_page *p, size_t count)
 {
-    char text[100], word[FV_WORD];
+    char word[FV_WORD];
 
-    if (!count)
-        return;
-    snprintf(text, sizeof(text), "and %s of single threads or not ended; --json has all",
-             fv_words_count(count, word));
-    fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
-    fv_page_words(p, text, 2);
-    fputs(fv_page_off(p), p->out);
+    if (count)
+        fv_page_paragraph(p, FV_DIM, 2, "and %s of single threads or not ended; --json has all",
+                          fv_words_count(count, word));
 }
 
 /* Nothing of it would look as if there were nothing. */
@@ -114,7 +95,6 @@ static void put_unseen(const struct fv_page *p, const struct fv_profile *v, bool
 {
     const struct fv_phases *s = &v->model->phases;
     const char *module = NULL;
-    char text[400];
 
     for (size_t i = 0; i < s->count && !module; i++)
         module = fv_phase_unseen_openmp(v->model, &s->items[i]);
@@ -122,57 +102,52 @@ static void put_unseen(const struct fv_page *p, const struct fv_profile *v, bool
         return;
     if (!has_heading)
         fv_page_heading(p, "Thread phases", "from creation to join, or OpenMP region");
-    snprintf(
-        text, sizeof(text),
+    fv_page_item(
+        p, FV_PLAIN, 2,
         "%.100s: not seen. The regions, barriers and criticals of this OpenMP are in no number; those of "
         "GCC's libgomp would be",
         module);
-    put_line(p, 2, text);
 }
 
 void fv_text_phases(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_phases *s = &v->model->phases;
-    size_t shown = 0, parallel = 0;
     bool crowded = false, off = false;
     struct fv_text_table t;
+    size_t parallel;
 
     fv_text_table_begin(&t, p, v, "phases");
     for (size_t i = 0; i < s->count; i++) {
         const struct fv_phase_sums *u = &s->items[i].sums;
         struct fv_phase_bound b = fv_phase_bound(u);
 
-        if (u->threads_max < 2 || parallel++ >= p->top)
+        if (u->threads_max < 2 ||
+            !fv_text_table_add(&t, &s->items[i], b.synchronisation > 0.1 * b.threads ? FV_YELLOW : FV_PLAIN))
             continue;
-        fv_text_table_add(&t, &s->items[i], b.synchronisation > 0.1 * b.threads ? FV_YELLOW : FV_PLAIN);
         crowded = crowded || is_crowded(u);
         off = off || u->off_cpu_s > OFF_CPU * u->time_s;
-        shown++;
     }
-    if (parallel) {
-        fv_page_heading(p, "Thread phases",
-                        "from creation, by the function named, to join; or an OpenMP region. off CPU: "
-                        "without a processor, "
-                        "and not waiting for each other; no waits: how many times as fast, if nobody waited; "
-                        "speedup of the "
-                        "N threads, and sync, what waiting takes of it: at most so much; imbalance: the part "
-                        "of N that is "
-                        "lost because some have more to do. fvmpi stacks says more");
-    }
-    fv_text_table_end(&t);
-    if (parallel) {
-        fv_page_cut(p, shown, parallel, "phase", "");
-        if (off)
-            put_line(
-                p, 2,
-                "Off the CPU: too few processors, I/O, or sleep. That is no waiting here, and the speedup "
-                "may be less by it");
-        if (crowded)
-            put_line(p, 2,
-                     "Some have more threads than processors: their speedup is at most what these can give "
-                     "(an estimate)");
+    parallel = t.sheet.all_rows;
+    if (parallel)
+        fv_page_heading(
+            p, "Thread phases",
+            "from creation, by the function named, to join; or an OpenMP region. off CPU: without a "
+            "processor, and not waiting for each other; no waits: how many times as fast, if nobody "
+            "waited; speedup of the N threads, and sync, what waiting takes of it: at most so much; "
+            "imbalance: the part of N that is lost because some have more to do. fvmpi stacks says more");
+    fv_text_table_end(&t, "phase", "");
+    if (off)
+        fv_page_item(
+            p, FV_PLAIN, 2,
+            "Off the CPU: too few processors, I/O, or sleep. That is no waiting here, and the speedup may "
+            "be less by it");
+    if (crowded)
+        fv_page_item(
+            p, FV_PLAIN, 2,
+            "Some have more threads than processors: their speedup is at most what these can give (an "
+            "estimate)");
+    if (parallel)
         put_single(p, s->count - parallel);
-    }
     put_unseen(p, v, parallel > 0);
 }
 
@@ -213,20 +188,18 @@ static void put_stack(const struct fv_page *p, const struct fv_phase *phase, dou
 {
     struct fv_stack s = fv_phase_stack(phase, t1_s);
     double threads = fv_phase_bound(&phase->sums).threads;
-    char text[300];
 
     *rejected = s.rejected;
     put_component(p, "N", threads, 0, "");
     put_component(p, "S_m = T1 / max t_i", s.measured, 0, "measured speedup");
     put_component(p, "S_w = T1 / max(t_i-w_i)", s.waitless, 0, "if nobody waited");
     if (s.rejected) {
-        snprintf(text, sizeof(text),
-                 "rejected: S_w is above %.2f N. T1 must be what all %llu time%s of this phase on a rank "
-                 "take with one "
-                 "thread, for the same work",
-                 FV_STACK_GUARD, (unsigned long long)(phase->sums.instances / phase->ranks),
-                 fv_words_s(phase->sums.instances / phase->ranks));
-        put_line(p, 4, text);
+        fv_page_item(p, FV_PLAIN, 4,
+                     "rejected: S_w is above %.2f N. T1 must be what all %llu time%s of this phase on a rank "
+                     "take with one "
+                     "thread, for the same work",
+                     FV_STACK_GUARD, (unsigned long long)(phase->sums.instances / phase->ranks),
+                     fv_words_s(phase->sums.instances / phase->ranks));
         return;
     }
     put_component(p, "synchronisation", s.synchronisation, threads, "S_w - S_m");
@@ -242,16 +215,9 @@ static bool is_chosen(const struct fv_phases *s, size_t i, size_t chosen)
 
 int fv_view_stacks(const struct fv_profile *v, const struct fv_stacks_options *o, FILE *out)
 {
-    const struct fv_page page = { .out = out,
-                                  .width = o->text.width,
-                                  .top = o->text.top,
-                                  .brief = o->text.brief,
-                                  .color = o->text.color,
-                                  .utf8 = o->text.utf8 },
-                         *p = &page;
+    const struct fv_page page = fv_text_page(&o->text, out), *p = &page;
     const struct fv_phases *s = &v->model->phases;
-    char name[1200], text[1600], threads[FV_WORD], times[FV_WORD], elapsed[FV_WORD], longest[FV_WORD],
-        waitless[FV_WORD];
+    char name[1200], threads[FV_WORD], times[FV_WORD], elapsed[FV_WORD], longest[FV_WORD], waitless[FV_WORD];
     bool rejected = false;
     size_t shown = 0;
 
@@ -263,20 +229,17 @@ int fv_view_stacks(const struct fv_profile *v, const struct fv_stacks_options *o
             continue;
         fv_view_phase_label(v, phase, false, name, sizeof(name));
         threads_word(u, threads, sizeof(threads));
-        fprintf(out, "%s%s", shown++ ? "\n" : "", fv_page_on(p, FV_BOLD));
-        snprintf(text, sizeof(text), "phase %zu: %s thread%s%s %s", i + 1, threads,
-                 fv_words_s(u->threads_max), phase->kind == FV_PHASE_OMP ? "," : " of", name);
-        fv_page_words(p, text, 2);
-        fputs(fv_page_off(p), out);
-        snprintf(text, sizeof(text),
-                 "%s time%s on %u rank%s; of a rank: %s elapsed, longest thread %s, without waiting %s "
-                 "(%.2f times as fast at most)",
-                 fv_words_count(u->instances, times), fv_words_s(u->instances), phase->ranks,
-                 fv_words_s(phase->ranks), fv_words_seconds(u->elapsed_s / phase->ranks, elapsed),
-                 fv_words_seconds(u->longest_s / phase->ranks, longest),
-                 fv_words_seconds(u->useful_longest_s / phase->ranks, waitless),
-                 fv_phase_bound(u).without_waiting);
-        put_line(p, 2, text);
+        fputs(shown++ ? "\n" : "", out);
+        fv_page_item(p, FV_BOLD, 0, "phase %zu: %s thread%s%s %s", i + 1, threads, fv_words_s(u->threads_max),
+                     phase->kind == FV_PHASE_OMP ? "," : " of", name);
+        fv_page_item(p, FV_PLAIN, 2,
+                     "%s time%s on %u rank%s; of a rank: %s elapsed, longest thread %s, without waiting %s "
+                     "(%.2f times as fast at most)",
+                     fv_words_count(u->instances, times), fv_words_s(u->instances), phase->ranks,
+                     fv_words_s(phase->ranks), fv_words_seconds(u->elapsed_s / phase->ranks, elapsed),
+                     fv_words_seconds(u->longest_s / phase->ranks, longest),
+                     fv_words_seconds(u->useful_longest_s / phase->ranks, waitless),
+                     fv_phase_bound(u).without_waiting);
         if (o->t1_s > 0)
             put_stack(p, phase, o->t1_s, &rejected);
         else

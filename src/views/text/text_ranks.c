@@ -12,12 +12,13 @@ void fv_text_sizes(const struct fv_page *p, const struct fv_profile *v)
 
     fv_text_table_begin(&t, p, v, "message_sizes");
     r = t.sheet.relation;
+    t.sheet.top = SIZE_MAX;
     for (size_t i = 0; i < fv_relation_count(r, &t.tables, NULL); i++)
         fv_text_table_add(&t, fv_relation_row(r, &t.tables, NULL, i), FV_PLAIN);
     if (t.sheet.table.rows)
         fv_page_heading(p, "Message sizes",
                         "bytes a rank sent or received in one call, and the time of those calls (not of completing them)");
-    fv_text_table_end(&t);
+    fv_text_table_end(&t, NULL, NULL);
 }
 
 /* ---- peers ---- */
@@ -36,8 +37,6 @@ static int by_bytes(const void *a, const void *b)
 void fv_text_peers(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
-    size_t top = p->top == SIZE_MAX ? SIZE_MAX : (p->top + 1) / 2,
-           rows = m->edge_count < top ? m->edge_count : top;
     const struct fv_edge **order = fv_xcalloc(m->edge_count, sizeof(*order));
     struct fv_text_table t;
 
@@ -46,12 +45,12 @@ void fv_text_peers(const struct fv_page *p, const struct fv_profile *v)
     if (m->edge_count)
         qsort(order, m->edge_count, sizeof(*order), by_bytes);
     fv_text_table_begin(&t, p, v, "matrix");
-    for (size_t i = 0; i < rows; i++)
+    t.sheet.top = fv_text_few(p);
+    for (size_t i = 0; i < m->edge_count; i++)
         fv_text_table_add(&t, order[i], FV_PLAIN);
-    if (rows)
+    if (t.sheet.shown_rows)
         fv_page_heading(p, "Heaviest peers", "world ranks; what one sent to the other, point to point and one-sided");
-    fv_text_table_end(&t);
-    fv_page_cut(p, rows, rows ? m->edge_count : 0, "pair", " of ranks");
+    fv_text_table_end(&t, t.sheet.shown_rows ? "pair" : NULL, " of ranks");
     free(order);
 }
 
@@ -71,7 +70,7 @@ void fv_text_comms(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
     const struct fv_comm_view **order = fv_xcalloc(m->comm_count, sizeof(*order));
-    size_t count = 0, rows = 0;
+    size_t count = 0;
     struct fv_text_table t;
 
     for (size_t i = 0; i < m->comm_count; i++)
@@ -83,10 +82,9 @@ void fv_text_comms(const struct fv_page *p, const struct fv_profile *v)
                         "those that calls were made on; waiting, logged: in the collective calls that the "
                         "wait log holds");
         fv_text_table_begin(&t, p, v, "communicators");
-        for (; rows < count && rows < p->top; rows++)
-            fv_text_table_add(&t, order[rows], FV_PLAIN);
-        fv_text_table_end(&t);
-        fv_page_cut(p, rows, count, "communicator", "");
+        for (size_t i = 0; i < count; i++)
+            fv_text_table_add(&t, order[i], FV_PLAIN);
+        fv_text_table_end(&t, "communicator", "");
     }
     free(order);
 }
@@ -141,15 +139,17 @@ void fv_text_ranks(const struct fv_page *p, const struct fv_profile *v)
         fv_sheet_hide(&t.sheet, "thread_count");
     if (ended)
         fv_sheet_hide(&t.sheet, "state");
+    else
+        t.sheet.share = SIZE_MAX; /* who died is told whoever waited for it */
     for (size_t i = 0; i < rows; i++) {
         const struct fv_rank *r = &m->ranks[order[i].index];
 
         fv_text_table_add(&t, r, r->state == FV_RANK_FINALIZED ? FV_PLAIN : FV_RED);
     }
+    t.sheet.all_rows = m->rank_count;
     fv_page_heading(p, "Ranks",
                     m->causes.source == FV_CAUSES_TRACE ? "others waited: for this rank directly, whoever began the delay"
                                                         : "others waited: in collectives, for this rank to come");
-    fv_text_table_end(&t);
-    fv_page_cut(p, rows, m->rank_count, "rank", ", that others waited for less");
+    fv_text_table_end(&t, "rank", ", that others waited for less");
     free(order);
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ADVICE_MAX       5   /* sentences, unless all is asked for */
@@ -19,88 +20,68 @@ static const char *label(const struct fv_profile *v, const struct fv_frame *f, c
 
 /* ---- how it was sampled ---- */
 
-static void put_line(const struct fv_page *p, const char *text)
-{
-    fputs("  ", p->out);
-    fv_page_words(p, text, 2);
-}
-
 static void put_losses(const struct fv_page *p, const struct fv_samples *s)
 {
-    char a[FV_WORD], text[300];
+    char a[FV_WORD];
 
-    if (s->lost) {
-        snprintf(text, sizeof(text),
-                 "%s more calls were not measured: the table of calling contexts of a thread was full",
-                 fv_words_count(s->lost, a));
-        put_line(p, text);
-    }
-    if (s->not_followed) {
-        snprintf(text, sizeof(text), "%s more calls could not be followed (another stack, or too deep)",
-                 fv_words_count(s->not_followed, a));
-        put_line(p, text);
-    }
-    if (s->held_back) {
-        snprintf(text, sizeof(text),
-                 "%s of the samples measured no instance, because sampling had taken more than --sample-budget of the "
-                 "CPU time",
-                 fv_words_percent((double)s->held_back, (double)s->ticks, a));
-        put_line(p, text);
-    }
-    if (s->no_stack) {
-        snprintf(text, sizeof(text),
-                 "%s samples were lost on signal stacks of the program, too small for them",
-                 fv_words_count(s->no_stack, a));
-        put_line(p, text);
-    }
-    if (s->log_lost) {
-        snprintf(text, sizeof(text),
-                 "%s instances are counted here but not in the trace: its budget was full",
-                 fv_words_count(s->log_lost, a));
-        put_line(p, text);
-    }
+    if (s->lost)
+        fv_page_paragraph(
+            p, FV_PLAIN, 2,
+            "%s more calls were not measured: the table of calling contexts of a thread was full",
+            fv_words_count(s->lost, a));
+    if (s->not_followed)
+        fv_page_paragraph(p, FV_PLAIN, 2, "%s more calls could not be followed (another stack, or too deep)",
+                          fv_words_count(s->not_followed, a));
+    if (s->held_back)
+        fv_page_paragraph(p, FV_PLAIN, 2,
+                          "%s of the samples measured no instance, because sampling had taken more than "
+                          "--sample-budget of the "
+                          "CPU time",
+                          fv_words_percent((double)s->held_back, (double)s->ticks, a));
+    if (s->no_stack)
+        fv_page_paragraph(p, FV_PLAIN, 2,
+                          "%s samples were lost on signal stacks of the program, too small for them",
+                          fv_words_count(s->no_stack, a));
+    if (s->log_lost)
+        fv_page_paragraph(p, FV_PLAIN, 2,
+                          "%s instances are counted here but not in the trace: its budget was full",
+                          fv_words_count(s->log_lost, a));
 }
 
 static void put_mode(const struct fv_page *p, const struct fv_samples *s)
 {
-    char text[400], why[160] = "";
+    char why[160] = "";
 
     if (s->refusal)
         snprintf(why, sizeof(why), "; the kernel refused more on %u thread%s: %s", s->refused_threads,
                  fv_words_s(s->refused_threads), strerror(s->refusal));
     if (s->modes[FV_SAMPLER_COSTS]) {
-        snprintf(text, sizeof(text),
-                 "no instances on %u of %u threads, where only CPU time was sampled%s: see section CPU time",
-                 s->modes[FV_SAMPLER_COSTS], s->threads, why);
-        put_line(p, text);
+        fv_page_paragraph(
+            p, FV_PLAIN, 2,
+            "no instances on %u of %u threads, where only CPU time was sampled%s: see section CPU time",
+            s->modes[FV_SAMPLER_COSTS], s->threads, why);
     } else if (s->refusal) {
-        snprintf(text, sizeof(text), "mode: %s%s",
-                 s->modes[FV_SAMPLER_CALLS] ? "counted calls" : "clock and breakpoints", why);
-        put_line(p, text);
+        fv_page_paragraph(p, FV_PLAIN, 2, "mode: %s%s",
+                          s->modes[FV_SAMPLER_CALLS] ? "counted calls" : "clock and breakpoints", why);
     }
     for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
         const struct fv_sampled_event *e = &s->events[i];
 
         if (!e->refused)
             continue;
-        snprintf(text, sizeof(text), "event %s is not counted on %u of %u ranks: %s", e->name, e->refused,
-                 e->ranks, fv_perf_event_refusal((uint32_t)e->refusal, e->user_only));
-        put_line(p, text);
+        fv_page_paragraph(p, FV_PLAIN, 2, "event %s is not counted on %u of %u ranks: %s", e->name,
+                          e->refused, e->ranks, fv_perf_event_refusal((uint32_t)e->refusal, e->user_only));
     }
-    if (s->events_unshown) {
-        snprintf(text, sizeof(text),
-                 "ranks asked for more than %d different events: %u of single ranks are not shown",
-                 FV_METRIC_EVENTS, s->events_unshown);
-        put_line(p, text);
-    }
-    if (s->events_scaled || s->events_lost) {
-        snprintf(text, sizeof(text),
-                 "events are estimates in %" PRIu64
-                 " instances, where the counters were shared with others, and unknown "
-                 "in %" PRIu64,
-                 s->events_scaled, s->events_lost);
-        put_line(p, text);
-    }
+    if (s->events_unshown)
+        fv_page_paragraph(p, FV_PLAIN, 2,
+                          "ranks asked for more than %d different events: %u of single ranks are not shown",
+                          FV_METRIC_EVENTS, s->events_unshown);
+    if (s->events_scaled || s->events_lost)
+        fv_page_paragraph(p, FV_PLAIN, 2,
+                          "events are estimates in %" PRIu64
+                          " instances, where the counters were shared with others, and unknown "
+                          "in %" PRIu64,
+                          s->events_scaled, s->events_lost);
 }
 
 /* Outside of MPI, over all instances: one within another counts twice, on both sides. */
@@ -122,24 +103,24 @@ static double part_on_processor(const struct fv_samples *s)
 static void put_processor(const struct fv_page *p, const struct fv_samples *s)
 {
     double part = part_on_processor(s);
-    char a[FV_WORD], text[300];
+    char a[FV_WORD];
 
     if (s->returns < FV_SAMPLED_ENOUGH || part >= PROCESSOR_LITTLE)
         return;
-    snprintf(text, sizeof(text),
-             "the functions had a processor %s of their time outside of MPI: they waited or slept, or the "
-             "machine was "
-             "busy with others; judge by the CPU times",
-             fv_words_percent(part, 1, a));
-    put_line(p, text);
+    fv_page_paragraph(
+        p, FV_PLAIN, 2,
+        "the functions had a processor %s of their time outside of MPI: they waited or slept, or the "
+        "machine was "
+        "busy with others; judge by the CPU times",
+        fv_words_percent(part, 1, a));
 }
 
 static void put_summary(const struct fv_page *p, const struct fv_samples *s)
 {
-    char a[FV_WORD], b[FV_WORD], c[FV_WORD], d[FV_WORD], e[FV_WORD], f[FV_WORD], g[FV_WORD], text[700];
+    char a[FV_WORD], b[FV_WORD], c[FV_WORD], d[FV_WORD], e[FV_WORD], f[FV_WORD], g[FV_WORD];
 
-    snprintf(
-        text, sizeof(text),
+    fv_page_paragraph(
+        p, FV_PLAIN, 2,
         "%s samples of the CPU clock, %s instances measured on %u thread%s (%s ended by longjmp, "
         "exceptions or the thread's end); sampling itself took %s, %s of the CPU time. Of each instance %s "
         "are subtracted for its traps; that varies by %s",
@@ -147,7 +128,6 @@ static void put_summary(const struct fv_page *p, const struct fv_samples *s)
         fv_words_count(s->abandoned, c), fv_words_seconds(s->tool_s, d),
         fv_words_percent(s->tool_s, s->cpu_s, g), fv_words_seconds(s->trap_s, e),
         fv_words_seconds(s->trap_spread_s, f));
-    put_line(p, text);
     put_processor(p, s);
     put_mode(p, s);
     put_losses(p, s);
@@ -159,7 +139,7 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
                        size_t count)
 {
     const struct fv_samples *s = &v->model->samples;
-    char name[512], percent[FV_WORD], advice[400], text[1200];
+    char name[512], percent[FV_WORD], advice[400];
     size_t said = 0;
     bool judged = false;
 
@@ -171,18 +151,14 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
         if (!fv_sampled_advice(s, one, advice, sizeof(advice))[0] || one->inside_mpi)
             continue;
         size_t own = fv_sampled_path(path, v->symbols, one);
-        snprintf(text, sizeof(text), "%s, %s of the CPU time, %s",
-                 own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?",
-                 fv_words_percent(one->share, 1, percent), advice);
-        fputs("  ", p->out);
-        fputs(fv_page_on(p, FV_YELLOW), p->out);
-        fv_page_words(p, text, 4);
-        fputs(fv_page_off(p), p->out);
+        fv_page_item(p, FV_YELLOW, 2, "%s, %s of the CPU time, %s",
+                     own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?",
+                     fv_words_percent(one->share, 1, percent), advice);
         said++;
     }
     if (!said && s->count)
-        put_line(
-            p,
+        fv_page_paragraph(
+            p, FV_PLAIN, 2, "%s",
             judged
                 ? "no function varies that has more than 10 % of the CPU time and enough instances"
                 : "of the functions with more than 10 % of the CPU time none had enough instances to judge: "
@@ -190,13 +166,14 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
 }
 
 /* Counted events, an instance. Each function in a line of its own: names of events are long. */
-static void put_events(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, size_t rows)
+static void put_events(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path,
+                       const bool *shown)
 {
     const struct fv_samples *s = &v->model->samples;
     char name[512], text[1600];
     bool said = false;
 
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < s->count; i++) {
         const struct fv_sampled *one = &s->items[i];
         size_t own = fv_sampled_path(path, v->symbols, one), used = 0;
 
@@ -216,7 +193,7 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v, stru
                 used += (size_t)snprintf(text + used, sizeof(text) - used, " (cov %.2f)",
                                          fv_sampled_cov(&one->all, (enum fv_metric)k));
         }
-        if (!used)
+        if (!used || !shown[i])
             continue;
         if (!said)
             fprintf(p->out, "\n  %sEvents%s  mean of an instance\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
@@ -236,31 +213,18 @@ static size_t outside_mpi(const struct fv_samples *s)
     return count;
 }
 
-/* Below the table, where one of its rows has it. */
-static void put_marks(const struct fv_page *p, const struct fv_samples *s, size_t rows)
-{
-    char a[FV_WORD], text[200];
-    bool fast = false;
-
-    for (size_t i = 0; i < rows; i++)
-        fast |= s->items[i].fast && s->items[i].all.count >= MEAN_OF;
-    if (!fast)
-        return;
-    snprintf(text, sizeof(text),
-             "fast: calls are about as short as the %s that a trap takes: their mean may be off by as much",
-             fv_words_seconds(s->trap_s, a));
-    put_line(p, text);
-}
-
 void fv_text_samples(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_samples *s = &v->model->samples;
-    size_t count = outside_mpi(s), rows = p->top == SIZE_MAX ? s->count : count < p->top ? count : p->top;
+    size_t count = outside_mpi(s);
     struct fv_path path = { 0 };
     struct fv_text_table t;
+    char trap[FV_WORD];
+    bool fast = false;
 
     if (!s->threads)
         return;
+    bool *shown = fv_xcalloc(s->count, sizeof(*shown));
     fv_page_heading(
         p, "Functions",
         "sampled whole instances. within, between: standard deviation of the CPU time over its mean, in a "
@@ -271,13 +235,21 @@ void fv_text_samples(const struct fv_page *p, const struct fv_profile *v)
     put_summary(p, s);
     put_advice(p, v, &path, count);
     fv_text_table_begin(&t, p, v, "sampled_functions");
-    for (size_t i = 0; i < rows; i++)
-        fv_text_table_add(&t, &s->items[i],
-                          s->items[i].varies && !s->items[i].inside_mpi ? FV_YELLOW : FV_PLAIN);
-    fv_text_table_end(&t);
-    put_marks(p, s, rows);
-    fv_page_cut(p, rows, s->count, "function",
-                count < s->count ? ", those inside MPI among them" : " in its calling context");
-    put_events(p, v, &path, rows);
+    for (size_t i = 0; i < (p->top == SIZE_MAX ? s->count : count); i++) {
+        const struct fv_sampled *one = &s->items[i];
+
+        shown[i] = fv_text_table_add(&t, one, one->varies && !one->inside_mpi ? FV_YELLOW : FV_PLAIN);
+        fast |= shown[i] && one->fast && one->all.count >= MEAN_OF;
+    }
+    t.sheet.all_rows = s->count;
+    fv_text_table_end(&t, "function",
+                      count < s->count ? ", those inside MPI among them" : " in its calling context");
+    if (fast)
+        fv_page_paragraph(
+            p, FV_PLAIN, 2,
+            "fast: calls are about as short as the %s that a trap takes: their mean may be off by as much",
+            fv_words_seconds(s->trap_s, trap));
+    put_events(p, v, &path, shown);
     fv_path_release(&path);
+    free(shown);
 }

@@ -49,17 +49,13 @@ static void put_faults(const struct fv_page *p, const struct fv_sections_view *a
         { f->unbegun, "ended without a begin (left out)" },
         { f->elsewhere, "ended by another thread than the one that began it (left out)" },
     };
-    char name[4 * FV_SECTION_NAME + 40], word[FV_WORD], text[700];
+    char name[4 * FV_SECTION_NAME + 40], word[FV_WORD];
 
     section_name(all, s, name, sizeof(name));
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (!rows[i].count)
-            continue;
-        snprintf(text, sizeof(text), "section %s: %s time%s %s", name, fv_words_count(rows[i].count, word),
-                 fv_words_s(rows[i].count), rows[i].what);
-        fprintf(p->out, "  %s-%s ", fv_page_on(p, FV_YELLOW), fv_page_off(p));
-        fv_page_words(p, text, 4);
-    }
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (rows[i].count)
+            fv_text_note(p, FV_YELLOW, "section %s: %s time%s %s", name, fv_words_count(rows[i].count, word),
+                         fv_words_s(rows[i].count), rows[i].what);
 }
 
 static void put_losses(const struct fv_page *p, const struct fv_section_losses *l)
@@ -77,16 +73,12 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
         { l->unmeasured, "without room in the rank file: not measured" },
         { l->untraced, "and ends in MPI calls, or without room: the trace has them too late, or not" },
     };
-    char word[FV_WORD], text[200];
+    char word[FV_WORD];
 
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (!rows[i].count)
-            continue;
-        snprintf(text, sizeof(text), "%s begin%s of sections %s", fv_words_count(rows[i].count, word),
-                 fv_words_s(rows[i].count), rows[i].what);
-        fprintf(p->out, "  %s-%s ", fv_page_on(p, FV_YELLOW), fv_page_off(p));
-        fv_page_words(p, text, 4);
-    }
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (rows[i].count)
+            fv_text_note(p, FV_YELLOW, "%s begin%s of sections %s", fv_words_count(rows[i].count, word),
+                         fv_words_s(rows[i].count), rows[i].what);
 }
 
 /* ---- clock samples ---- */
@@ -109,6 +101,7 @@ static void put_costs(const struct fv_page *p, const struct fv_profile *v)
         "clock samples of all threads: the procedures with most of each section's; self and total as "
         "part of the section's samples; +- 95 %");
     fv_text_table_begin(&t, p, v, "section_procedures");
+    t.sheet.top = SIZE_MAX;
     hide_numbers(&t, s, rows);
     for (size_t i = 0, shown = 0; i < c->section_part_count && c->section_parts[i].owner < rows; i++) {
         const struct fv_cost_part *part = &c->section_parts[i];
@@ -119,7 +112,7 @@ static void put_costs(const struct fv_page *p, const struct fv_profile *v)
             (double)part->sum.self.ticks * c->tick_s >= LEAST * of->value[FV_SECTION_SAMPLED].sum)
             fv_sheet_add(&t.sheet, of, part, FV_PLAIN);
     }
-    fv_text_table_end(&t);
+    fv_text_table_end(&t, NULL, NULL);
 }
 
 /* Without sections of its own, a program's whole is in the first lines of the report already. */
@@ -130,14 +123,12 @@ void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
     size_t rows = s->count < p->top ? s->count : p->top;
     struct fv_text_table t;
 
-    while (rows && s->items[rows - 1].value[FV_SECTION_ELAPSED].sum < p->threshold * v->model->efficiency.total_s)
-        rows--;
     if (s->count < 2 && !(l->above_level || l->too_deep || l->others || l->sets || l->interrupted ||
                           l->unmeasured || l->untraced))
         return;
     fv_text_table_begin(&t, p, v, "sections");
     hide_numbers(&t, s, rows);
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < s->count; i++) {
         const struct fv_section_spread *elapsed = &s->items[i].value[FV_SECTION_ELAPSED];
 
         fv_text_table_add(&t, &s->items[i],
@@ -152,8 +143,7 @@ void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
     snprintf(remark, sizeof(remark), "%s%s", heading,
              p->color ? ". Yellow: the ranks' mean is under 80 % of the maximum" : "");
     fv_page_heading(p, "Sections", remark);
-    fv_text_table_end(&t);
-    fv_page_cut(p, rows, s->count, "section", "");
+    fv_text_table_end(&t, "section", "");
     for (size_t i = 0; i < s->count; i++)
         put_faults(p, s, &s->items[i]);
     put_losses(p, l);

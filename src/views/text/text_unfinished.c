@@ -49,24 +49,6 @@ static void put_since(const struct fv_page *p, const struct fv_rank *r, const st
     putc('\n', p->out);
 }
 
-static void put_path(const struct fv_page *p, const struct fv_profile *v, uint32_t node, struct fv_path *path)
-{
-    char label[512], clean[512], where[300];
-
-    fv_path_of(path, v->symbols, node);
-    for (size_t i = 0; i < path->count && i < 12; i++) {
-        fv_words_clean(fv_frame_label(&path->frames[i], v->symbols, label, sizeof(label)), clean,
-                       sizeof(clean));
-        fv_words_fit(clean, p->width > 40 ? p->width - 30 : 20);
-        fv_frame_location(&path->frames[i], v->symbols, where, sizeof(where));
-        fprintf(p->out, "      %s%s%s%s%s\n", clean, where[0] ? "  " : "", fv_page_on(p, FV_DIM), where,
-                fv_page_off(p));
-    }
-    if (path->count > 12)
-        fprintf(p->out, "      ... %zu outer frame%s; --json has all\n", path->count - 12,
-                fv_words_s(path->count - 12));
-}
-
 /* What it does there no call tells; where it came from does. */
 static void put_outside(const struct fv_page *p, const struct fv_profile *v, const struct fv_rank *r,
                         struct fv_path *path)
@@ -82,7 +64,7 @@ static void put_outside(const struct fv_page *p, const struct fv_profile *v, con
     fprintf(p->out, ", last in %s%s%s%s\n", fv_page_on(p, FV_BOLD),
             fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)), fv_page_off(p),
             in->node ? ":" : "");
-    put_path(p, v, in->node, path);
+    fv_text_path(p, v, path, in->node, 6, 12);
 }
 
 static void put_place(const struct fv_page *p, const struct fv_profile *v, const struct fv_rank *r,
@@ -112,7 +94,7 @@ static void put_place(const struct fv_page *p, const struct fv_profile *v, const
         fprintf(p->out, " in %s%s%s", fv_page_on(p, FV_BOLD),
                 fv_words_clean(v->model->functions[in->function].name, clean, sizeof(clean)), fv_page_off(p));
     put_since(p, r, place);
-    put_path(p, v, in->node, path);
+    fv_text_path(p, v, path, in->node, 6, 12);
 }
 
 /* The ranks that are where rank i is; marks them as done. */

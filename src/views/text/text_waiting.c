@@ -85,9 +85,8 @@ static void put_culprits(const struct fv_page *p, const struct fv_profile *v)
     }
     if (c->unexplained_s >= WORTH_TELLING * c->wait_s && c->unexplained_s > 0)
         fv_text_table_add(&t, &nobody, FV_DIM);
-    fv_text_table_end(&t);
-    if (p->threshold > 0)
-        fv_page_cut(p, rows, c->culprit_count, "row", " of who made others wait");
+    t.sheet.all_rows = c->culprit_count;
+    fv_text_table_end(&t, p->threshold > 0 ? "row" : NULL, " of who made others wait");
     fv_places_release(&places);
 }
 
@@ -100,7 +99,7 @@ static void put_kinds(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_begin(&t, p, v, "wait_kinds");
     for (size_t i = 0; i < rows; i++)
         fv_text_table_add(&t, &c->kinds[i], c->kinds[i].transfer ? FV_DIM : FV_PLAIN);
-    fv_text_table_end(&t);
+    fv_text_table_end(&t, NULL, NULL);
 }
 
 /* ---- the critical path, and balance ---- */
@@ -143,8 +142,7 @@ static void put_critical_path(const struct fv_page *p, const struct fv_profile *
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s in %s", i ? ";" : "; of it",
                                  fv_words_percent(longest[i].seconds, c->critical_path_s, a),
                                  fv_place_words(&places, longest[i].site, longest[i].where, where, sizeof(where)));
-    fputs("  ", p->out);
-    fv_page_words(p, text, 4);
+    fv_page_item(p, FV_PLAIN, 2, "%s", text);
     fv_places_release(&places);
 }
 
@@ -162,7 +160,7 @@ static void put_regions(const struct fv_page *p, const struct fv_profile *v)
         fv_text_table_add(&t, &c->regions[i], FV_PLAIN);
         add_callers(&t, &places, c->regions[i].site);
     }
-    fv_text_table_end(&t);
+    fv_text_table_end(&t, NULL, NULL);
     fv_places_release(&places);
 }
 
@@ -189,10 +187,7 @@ static void put_cut(const struct fv_page *p, const struct fv_model *m)
     }
     if (!used || p->top == SIZE_MAX)
         return;
-    snprintf(text + used, sizeof(text) - used, "; --all shows them");
-    fprintf(p->out, "  %s", fv_page_on(p, FV_DIM));
-    fv_page_words(p, text, 2);
-    fputs(fv_page_off(p), p->out);
+    fv_page_paragraph(p, FV_DIM, 2, "%s; --all shows them", text);
 }
 
 /* "12.0 ms over all ranks" */
@@ -267,11 +262,8 @@ void fv_text_waiting(const struct fv_page *p, const struct fv_profile *v)
     else
         put_profile_heading(p, m);
     put_open_calls(p, m);
-    if (fv_verdict_waiting(v, headline, sizeof(headline))[0]) {
-        fprintf(p->out, "  %s", fv_page_on(p, FV_BOLD));
-        fv_page_words(p, headline, 2);
-        fputs(fv_page_off(p), p->out);
-    }
+    if (fv_verdict_waiting(v, headline, sizeof(headline))[0])
+        fv_page_paragraph(p, FV_BOLD, 2, "%s", headline);
     if (!worth)
         return;
     put_culprits(p, v);
