@@ -270,12 +270,13 @@ static void write_properties(struct writing *w, uint32_t group, const struct fv_
 }
 
 /* OTF2 defines no locks: the names of a rank's are properties of it, by the numbers that events have. */
-static void write_locks(struct writing *w, uint32_t group, const struct fv_def_rank *rank, uint32_t first)
+static void write_locks(struct writing *w, uint32_t group, const struct fv_def_rank *rank)
 {
     const struct fv_lock_names *names = w->archive->locks;
     char key[40], value[1100];
 
-    for (uint32_t i = first; i < first + rank->thread_objects && i < names->count; i++) {
+    for (uint32_t i = rank->first_object; i < rank->first_object + rank->thread_objects && i < names->count;
+         i++) {
         if (!names->items[i].name)
             continue;
         snprintf(key, sizeof(key), "fvmpi::LOCK::%u", i);
@@ -310,7 +311,7 @@ static void write_location_group(struct writing *w, uint32_t group)
  * files, and that there were so many ranks is but a number in the files that are here. */
 static void write_locations(struct writing *w)
 {
-    uint32_t groups = (uint32_t)w->d->rank_count + (w->absent != FV_NONE), group = 0, lock = 0;
+    uint32_t groups = (uint32_t)w->d->rank_count + (w->absent != FV_NONE), group = 0;
     char name[64];
 
     for (uint32_t i = 0; i < groups; i++)
@@ -333,8 +334,7 @@ static void write_locations(struct writing *w)
         const struct fv_def_rank *r = rank_of_group(w, i);
 
         if (r)
-            write_locks(w, i, r, lock);
-        lock += r ? r->thread_objects : 0;
+            write_locks(w, i, r);
     }
 }
 

@@ -3,7 +3,8 @@
  * Each process says, in the order of time, when its calls began (how long after the call before) and when
  * those ended that needed something: from a call that began in an earlier window, what that one's clock
  * showed, else which call; and which operations of all. The first process moves the clocks, and says what
- * they showed when calls began: that is in the steps from then on, in place of when they began. */
+ * they showed when calls began: that is in the steps from then on, in place of when they began. One process
+ * that is alone knows all in that order, and needs no windows. */
 #include "analysis/graph_parts.h"
 #include "tool/heap.h"
 
@@ -299,18 +300,32 @@ static struct meeting *meet(struct meetings *m, uint64_t key)
     return at;
 }
 
+/* A call whose clock shows this takes part in it. */
+static void come(struct meetings *m, uint64_t key, uint64_t clock)
+{
+    struct meeting *at = meet(m, key);
+
+    at->latest = clock > at->latest ? clock : at->latest;
+    at->in++;
+}
+
+/* Its part ends; not before all came that came until now. */
+static uint64_t go(struct meetings *m, uint64_t key, uint64_t clock)
+{
+    struct meeting *at = meet(m, key);
+
+    at->out++;
+    return at->latest > clock ? at->latest : clock;
+}
+
 /* ---- the first process: clocks ---- */
 
 static void begin_call(struct ideal *x, const struct event *e, const uint64_t *meetings)
 {
     uint64_t clock = x->clock[e->line] += e->ns;
 
-    for (uint32_t i = 0; i < e->meetings; i++) {
-        struct meeting *m = meet(&x->meetings, meetings[i]);
-
-        m->latest = clock > m->latest ? clock : m->latest;
-        m->in++;
-    }
+    for (uint32_t i = 0; i < e->meetings; i++)
+        come(&x->meetings, meetings[i], clock);
     FV_GROW(x->begun, x->begun_room, x->begun_count + 1);
     x->begun[x->begun_count++] = (struct begun){ clock, x->last[e->line], e->call };
     x->last[e->line] = x->base + x->begun_count;
@@ -329,12 +344,8 @@ static void end_call(struct ideal *x, const struct event *e, const uint64_t *num
 {
     uint64_t clock = x->clock[e->line] > e->ns ? x->clock[e->line] : e->ns;
 
-    for (uint32_t i = 0; i < e->meetings; i++) {
-        struct meeting *m = meet(&x->meetings, numbers[i]);
-
-        clock = m->latest > clock ? m->latest : clock;
-        m->out++;
-    }
+    for (uint32_t i = 0; i < e->meetings; i++)
+        clock = go(&x->meetings, numbers[i], clock);
     for (uint32_t i = e->meetings; i < e->meetings + e->causes; i++) {
         uint64_t needed = numbers[i] != NO_CAUSE ? clock_in_window(x, numbers[i]) : 0;
 
@@ -401,6 +412,65 @@ static uint64_t longest(const struct ideal *x)
         most = ns > most ? ns : most;
     }
     return most;
+}
+
+/* ---- one process alone ---- */
+
+static void begin_alone(struct ideal *x, uint32_t line, uint32_t call)
+{
+    const struct fv_steps *steps = x->g->steps;
+    struct fv_step *first = fv_step(steps, line, call);
+    const struct fv_step *s = first;
+    uint64_t before = x->end[line], end = fv_step_end(steps, first),
+             clock = x->clock[line] += first->begin > before ? first->begin - before : 0;
+    bool needs = false;
+    uint32_t i = call;
+
+    do {
+        needs = needs || s->flags & FV_STEP_ALL || needs_clock(steps, s);
+        if (s->flags & FV_STEP_ALL)
+            come(&x->meetings, meeting_key(fv_step_detail(steps, s)), clock);
+    } while (++i < steps->lines[line].count && (s = fv_step(steps, line, i))->flags & FV_STEP_MORE);
+    x->end[line] = end;
+    first->begin = clock & FV_STEP_TIME_MAX;
+    first->flags |= FV_STEP_IDEAL;
+    fv_steps_visited(steps, i - call);
+    if (needs)
+        fv_heap_replace(&x->heap, (struct fv_next){ end, END, line });
+    else
+        go_on(x, line, i);
+}
+
+static void end_alone(struct ideal *x, uint32_t line, uint32_t call)
+{
+    const struct fv_steps *steps = x->g->steps;
+    uint64_t clock = x->clock[line];
+    uint32_t i = call;
+    const struct fv_step *s = fv_step(steps, line, i);
+
+    do {
+        if (s->flags & FV_STEP_ALL)
+            clock = go(&x->meetings, meeting_key(fv_step_detail(steps, s)), clock);
+        if (!needs_clock(steps, s))
+            continue;
+        const struct fv_step *cause = fv_step(steps, s->cause_line, s->cause_step);
+        if (cause->flags & FV_STEP_IDEAL && cause->begin > clock) /* else it has not begun */
+            clock = cause->begin;
+    } while (++i < steps->lines[line].count && (s = fv_step(steps, line, i))->flags & FV_STEP_MORE);
+    x->clock[line] = clock;
+    go_on(x, line, i);
+}
+
+static void follow_alone(struct ideal *x)
+{
+    while (x->heap.count) {
+        struct fv_next next = x->heap.items[0];
+
+        if (next.phase == BEGIN)
+            begin_alone(x, next.number, x->call[next.number]);
+        else
+            end_alone(x, next.number, x->call[next.number]);
+    }
 }
 
 /* ---- all ---- */
@@ -488,19 +558,29 @@ static void do_window(struct ideal *x)
     set_clocks(x);
 }
 
+static void follow_windows(struct ideal *x)
+{
+    const struct fv_transport *t = x->g->transport;
+    uint64_t until;
+
+    do {
+        until = ~fill(x);
+        fv_transport_max(t, &until, 1);
+        until = ~until; /* the earliest of all */
+        find_window(x, until);
+        do_window(x);
+    } while (until != UINT64_MAX);
+}
+
 void fv_graph_ideal(struct fv_graph *g)
 {
     struct ideal x = { .g = g, .window = fv_graph_window(g, 64) };
-    uint64_t until;
 
     set_up(&x);
-    do {
-        until = ~fill(&x);
-        fv_transport_max(g->transport, &until, 1);
-        until = ~until; /* the earliest of all */
-        find_window(&x, until);
-        do_window(&x);
-    } while (until != UINT64_MAX);
+    if (g->transport->size == 1)
+        follow_alone(&x);
+    else
+        follow_windows(&x);
     if (!g->transport->rank)
         g->ideal_ns = longest(&x);
     release(&x);

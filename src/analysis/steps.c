@@ -132,7 +132,9 @@ static bool add_block(struct fv_steps *s, struct fv_line *l)
         return false;
     fv_steps_visited(s, FV_STEPS_A_BLOCK);
     FV_GROW(l->blocks, l->room, (size_t)l->block_count + 1);
-    l->blocks[l->block_count++] = f->blocks++;
+    l->blocks[l->block_count++] =
+        f->extents[f->blocks / FV_BLOCKS_AN_EXTENT] + f->blocks % FV_BLOCKS_AN_EXTENT * FV_STEPS_A_BLOCK;
+    f->blocks++;
     return true;
 }
 

@@ -99,7 +99,7 @@ struct fv_line {
     uint32_t rank, slot;         /* index in fv_defs.ranks; thread of it */
     uint32_t process;            /* that has the steps */
     uint32_t count, block_count; /* of steps (in the first process: of all lines); of blocks */
-    uint32_t *blocks;            /* where they are in the file, in blocks */
+    struct fv_step **blocks;     /* where they are: extents do not move */
     size_t room;
     uint64_t begin_ns, end_ns; /* of the rank's program; of another thread its first and last event */
 };
@@ -155,10 +155,7 @@ static inline bool fv_steps_are_own(const struct fv_steps *s, uint32_t line)
 /* Of a line of this process. */
 static inline struct fv_step *fv_step(const struct fv_steps *s, uint32_t line, uint32_t number)
 {
-    uint32_t block = s->lines[line].blocks[number / FV_STEPS_A_BLOCK];
-
-    return s->spill.extents[block / FV_BLOCKS_AN_EXTENT] +
-           (size_t)(block % FV_BLOCKS_AN_EXTENT) * FV_STEPS_A_BLOCK + number % FV_STEPS_A_BLOCK;
+    return s->lines[line].blocks[number / FV_STEPS_A_BLOCK] + number % FV_STEPS_A_BLOCK;
 }
 
 /* The steps from `first` on that are of the same call end before this one; and the call's first step before `number`. */

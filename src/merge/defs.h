@@ -58,6 +58,7 @@ struct fv_def_rank {
     uint64_t dropped_instances;          /* ... and measured instances, ... */
     uint64_t dropped_of_threads;         /* ... and what threads did between calls */
     uint32_t thread_objects;             /* numbers of locks and such; 0: threads are not in the trace */
+    uint32_t first_object; /* number of the first of them, over all ranks in their final order */
     uint32_t omp_objects;                /* 1: some of them are of OpenMP */
     struct fv_file_identity identity;
     const struct fv_clock_point *points; /* by time; the first is the header's */

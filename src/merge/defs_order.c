@@ -161,6 +161,16 @@ static uint32_t *sorted_nodes(const struct fv_defs *d, struct sorting *s)
     return order;
 }
 
+static void number_objects(struct fv_defs *d)
+{
+    uint32_t next = 0;
+
+    for (size_t i = 0; i < d->rank_count; i++) {
+        d->ranks[i].first_object = next;
+        next += d->ranks[i].thread_objects;
+    }
+}
+
 void fv_defs_sort(struct fv_defs *out, const struct fv_defs *f)
 {
     struct sorting s = { .defs = f };
@@ -180,6 +190,7 @@ void fv_defs_sort(struct fv_defs *out, const struct fv_defs *f)
     o.nodes = sorted_nodes(f, &s);
     fv_defs_init(out, f->world_size);
     fv_defs_merge_in_order(out, f, &o);
+    number_objects(out);
     free(o.functions);
     free(o.modules);
     free(o.nodes);

@@ -50,7 +50,7 @@ static void tell_file(struct fv_merge *m, const struct fv_merge_file *file, stru
 
     if (!m->defs.ranks[file->rank].thread_objects)
         return;
-    t.first = fv_threads_first_object(&m->defs, file->rank);
+    t.first = m->defs.ranks[file->rank].first_object;
     fv_call_tree_add_modules(&m->defs.tree, file->reader, &t.modules);
     fv_threads_each_object(file->reader, tell_object, &t);
     fv_numbers_release(&t.modules);
@@ -107,7 +107,7 @@ bool fv_lock_names_collect(struct fv_lock_names *n, struct fv_merge *m, bool sym
     const struct fv_transport *t = m->transport;
     struct fv_bytes told = { 0 }, names = { 0 };
 
-    *n = (struct fv_lock_names){ .count = fv_threads_first_object(&m->defs, (uint32_t)m->defs.rank_count) };
+    *n = (struct fv_lock_names){ .count = fv_defs_object_count(&m->defs) };
     n->items = fv_xcalloc((size_t)n->count + 1, sizeof(*n->items));
     for (size_t i = 0; i < m->file_count; i++)
         tell_file(m, &m->files[i], &told);

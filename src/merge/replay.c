@@ -387,9 +387,6 @@ struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t r
                                   .sink = sink,
                                   .locations = locations,
                                   .stats = stats,
-                                  .first_object = replay->defs->ranks[rank].thread_objects
-                                                      ? fv_threads_first_object(replay->defs, rank)
-                                                      : 0,
                                   .line = &replay->clocks->lines[replay->clocks->of_rank[rank]] };
     fv_threads_open(r);
     r->is_open = r->rank->state != FV_STATE_FINALIZED && r->rank->state != FV_STATE_EXITED;

@@ -70,7 +70,7 @@ struct fv_rank_replay {
     const struct fv_replay *replay;
     const struct fv_def_rank *rank;
     uint32_t index; /* of the rank */
-    uint32_t first_object, object_count;
+    uint32_t object_count;
     uint8_t *object_kinds; /* enum fv_sync_kind */
     const struct fv_reader *reader;
     const struct fv_def_map *map;

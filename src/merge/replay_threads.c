@@ -14,7 +14,7 @@ static uint64_t location_of(const struct fv_rank_replay *r, uint64_t thread)
 
 static uint32_t object_of(const struct fv_rank_replay *r, uint64_t object)
 {
-    return r->first_object + (object < r->rank->thread_objects ? (uint32_t)object : 0);
+    return r->rank->first_object + (object < r->rank->thread_objects ? (uint32_t)object : 0);
 }
 
 /* Kinds of its locks, by number. */

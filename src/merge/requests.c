@@ -1,14 +1,19 @@
-/* Open addressing with linear probing; removal shifts back what follows, so that there are no tombstones and
- * the table stays as small as what is pending. See requests.h. */
+/* See requests.h. Open addressing with linear probing, in the order of homes (Robin Hood hashing): a removal
+ * shifts back what follows, up to the next that is at home. So there are no tombstones. */
 #include "merge/requests.h"
 #include "tool/vec.h"
 
 #include <stdlib.h>
 
-/* Numbers that follow on each other, as those of requests do, are neighbours. */
+/* Numbers that follow on each other, as those of requests do, are neighbours, and at home. */
 static size_t home(const struct fv_pendings *p, uint64_t number)
 {
-    return (number + fv_mix(number >> 6)) & p->mask;
+    return (number + fv_mix(number >> 20)) & p->mask;
+}
+
+static size_t from_home(const struct fv_pendings *p, size_t at)
+{
+    return (at - home(p, p->slots[at].number)) & p->mask;
 }
 
 static void grow(struct fv_pendings *p)
@@ -30,11 +35,22 @@ void fv_pendings_add(struct fv_pendings *p, const struct fv_pending *item)
         return;
     if (!p->slots || p->count * 2 > p->mask)
         grow(p);
+    struct fv_pending next = *item;
     size_t at = home(p, item->number);
-    while (p->slots[at].number && p->slots[at].number != item->number)
+    for (size_t away = 0; p->slots[at].number && p->slots[at].number != next.number; away++) {
+        size_t other = from_home(p, at);
+
+        if (other < away) { /* it gives way, and goes on from here */
+            struct fv_pending was = p->slots[at];
+
+            p->slots[at] = next;
+            next = was;
+            away = other;
+        }
         at = (at + 1) & p->mask;
+    }
     p->count += !p->slots[at].number;
-    p->slots[at] = *item;
+    p->slots[at] = next;
 }
 
 struct fv_pending *fv_pendings_find(struct fv_pendings *p, uint64_t number)
@@ -51,15 +67,8 @@ void fv_pendings_remove(struct fv_pendings *p, struct fv_pending *item)
 {
     size_t hole = (size_t)(item - p->slots);
 
-    for (size_t at = (hole + 1) & p->mask; p->slots[at].number; at = (at + 1) & p->mask) {
-        size_t from = home(p, p->slots[at].number);
-
-        /* May it move to the hole? Not if its home lies behind the hole. */
-        if (((at - from) & p->mask) >= ((at - hole) & p->mask)) {
-            p->slots[hole] = p->slots[at];
-            hole = at;
-        }
-    }
+    for (size_t at; at = (hole + 1) & p->mask, p->slots[at].number && from_home(p, at); hole = at)
+        p->slots[hole] = p->slots[at];
     p->slots[hole].number = 0;
     p->count--;
 }

@@ -163,13 +163,11 @@ uint32_t fv_threads_objects(const struct fv_reader *reader)
     return most + 1;
 }
 
-uint32_t fv_threads_first_object(const struct fv_defs *d, uint32_t rank)
+uint32_t fv_defs_object_count(const struct fv_defs *d)
 {
-    uint32_t first = 0;
+    const struct fv_def_rank *last = d->rank_count ? &d->ranks[d->rank_count - 1] : NULL;
 
-    for (uint32_t i = 0; i < rank; i++)
-        first += d->ranks[i].thread_objects;
-    return first;
+    return last ? last->first_object + last->thread_objects : 0;
 }
 
 bool fv_defs_has_threads(const struct fv_defs *d)

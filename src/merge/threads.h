@@ -51,8 +51,8 @@ uint32_t fv_threads_objects(const struct fv_reader *reader);
 /* Has it objects of OpenMP's? */
 bool fv_threads_use_omp(const struct fv_reader *reader);
 
-/* Locks are numbered over all ranks: object 0 of a rank has this number. */
-uint32_t fv_threads_first_object(const struct fv_defs *defs, uint32_t rank);
+/* Of all ranks, which are in their final order. */
+uint32_t fv_defs_object_count(const struct fv_defs *defs);
 /* Is a function of class FV_CLASS_OF_THREADS one of OpenMP? */
 bool fv_thread_call_is_omp(const char *name);
 /* Are threads in some rank's trace, and what OpenMP does? */

@@ -63,31 +63,49 @@ static inline bool get_varint(struct fv_event_cursor *c, uint64_t *out)
     return false;
 }
 
-/* A byte of an integer with more than one, where there is room for the longest; and its end. NULL: it has
- * none. */
-static const uint8_t *take_rest(const uint8_t *at, uint64_t *value)
-{
-    uint8_t byte = 0x80;
+#define EIGHT_TIMES(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-    *value &= 0x7f;
-    for (unsigned shift = 7; shift < 64 && byte & 0x80; shift += 7) {
-        byte = *at++;
-        *value |= (uint64_t)(byte & 0x7f) << shift;
-    }
-    return byte & 0x80 ? NULL : at;
+/* An integer of up to eight bytes, where there is room for the longest. Returns its end; NULL: it is longer.
+ */
+static inline const uint8_t *take_long(const uint8_t *at, uint64_t *value)
+{
+    uint64_t bytes, last;
+
+    memcpy(&bytes, at, sizeof(bytes));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bytes = __builtin_bswap64(bytes);
+#endif
+    last = ~bytes & EIGHT_TIMES(0x80);
+    if (!last)
+        return NULL;
+    /* Up to its last byte; then pairs of 7 bits, of 14 and of 28 are put together. */
+    bytes &= (last ^ (last - 1)) & EIGHT_TIMES(0x7f);
+    bytes = (bytes & UINT64_C(0x007f007f007f007f)) | (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;
+    bytes = (bytes & UINT64_C(0x00003fff00003fff)) | (bytes & UINT64_C(0x3fff00003fff0000)) >> 2;
+    *value = (bytes & UINT64_C(0x0fffffff)) | (bytes & UINT64_C(0x0fffffff00000000)) >> 4;
+    return at + ((unsigned)__builtin_ctzll(last) >> 3) + 1;
 }
 
-/* Far from the end of the bytes no field can pass it. */
+/* Far from the end of the bytes no field can pass it. False: one is longer than most, and none is taken. */
 static inline bool take_fields(struct fv_event_cursor *c, unsigned count, unsigned is_signed, uint64_t *field)
 {
     const uint8_t *at = c->at;
 
-    for (const uint64_t *end = field + count; field < end; field++, is_signed >>= 1) {
-        uint64_t value = *at++, sign = is_signed & 1;
-
-        if (__builtin_expect(value >= 0x80, 0) && !(at = take_rest(at, &value)))
+    for (unsigned i = 0; i < count; i++) {
+        if (at[0] < 0x80) {
+            field[i] = at[0];
+            at++;
+        } else if (at[1] < 0x80) {
+            field[i] = (at[0] & 0x7fu) | (unsigned)at[1] << 7;
+            at += 2;
+        } else if (!(at = take_long(at, &field[i]))) {
             return false;
-        *field = value >> sign ^ -(value & sign); /* as fv_unzigzag(), if it is signed */
+        }
+    }
+    for (; is_signed; is_signed &= is_signed - 1) {
+        uint64_t *value = &field[__builtin_ctz(is_signed)];
+
+        *value = (uint64_t)fv_unzigzag(*value);
     }
     c->at = at;
     return true;
@@ -121,8 +139,9 @@ bool fv_event_next(struct fv_event_cursor *c, struct fv_event *out)
     const struct fv_event_form *form = &fv_event_forms[kind];
 
     out->kind = (enum fv_event_kind)kind;
-    if (!(c->stop - c->at >= FV_EVENT_MAX ? take_fields(c, form->fields, form->is_signed, out->field)
-                                          : get_fields(c, form->fields, form->is_signed, out->field)))
+    bool is_far = c->stop - c->at >= FV_EVENT_MAX;
+    if (!(is_far && take_fields(c, form->fields, form->is_signed, out->field)) &&
+        !get_fields(c, form->fields, form->is_signed, out->field))
         return end_here(c);
     if (kind == FV_EV_CALL) {
         c->begin = c->end + out->field[1];

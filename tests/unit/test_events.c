@@ -10,7 +10,21 @@
 #include "rt_stub.h"
 #include "trace/reader.h"
 
-static const uint64_t values[] = { 0, 1, 127, 128, 16383, 16384, UINT64_C(1) << 35, UINT64_C(1) << 56, UINT64_MAX };
+static const uint64_t values[] = { 0,
+                                   1,
+                                   127,
+                                   128,
+                                   16383,
+                                   16384,
+                                   0x1fffff,
+                                   0x8081828,
+                                   UINT64_C(1) << 35,
+                                   UINT64_C(0x3ffffffffff),
+                                   UINT64_C(0x123456789abcd),
+                                   (UINT64_C(1) << 56) - 1,
+                                   UINT64_C(1) << 56,
+                                   UINT64_C(1) << 63,
+                                   UINT64_MAX };
 enum { VALUES = sizeof(values) / sizeof(*values) };
 
 static void test_round_trip(void **state)
@@ -18,7 +32,7 @@ static void test_round_trip(void **state)
     (void)state;
     for (unsigned kind = 0; kind < FV_EV_COUNT; kind++)
         for (unsigned v = 0; v < VALUES; v++) {
-            uint8_t bytes[sizeof(struct fv_event_base) + FV_EVENT_MAX] = { 0 };
+            uint8_t bytes[sizeof(struct fv_event_base) + 2 * FV_EVENT_MAX] = { 0 };
             uint8_t *at = bytes + sizeof(struct fv_event_base);
             uint64_t field[FV_EVENT_FIELDS];
             struct fv_event e;
@@ -33,6 +47,11 @@ static void test_round_trip(void **state)
                 assert_true(e.field[i] == field[i]);
             assert_false(fv_event_next(&c, &e));
             assert_false(c.damaged);
+            c = fv_event_cursor(bytes, sizeof(bytes)); /* far from the end it is read in another way */
+            assert_true(fv_event_next(&c, &e));
+            assert_ptr_equal(c.at, end);
+            for (unsigned i = 0; i < fv_event_forms[kind].fields; i++)
+                assert_true(e.field[i] == field[i]);
             for (const uint8_t *cut = at + 1; cut < end; cut++) { /* every cut is noticed */
                 c = fv_event_cursor(bytes, (uint64_t)(cut - bytes));
                 assert_false(fv_event_next(&c, &e));

@@ -510,6 +510,39 @@ static void pendings_come_and_go(void **state)
     fv_pendings_release(&p);
 }
 
+/* Neighbours, and numbers far apart that share a place: each is found as long as it is there. */
+static void pendings_are_told_apart(void **state)
+{
+    enum { NUMBERS = 600 };
+    struct fv_pendings p = { 0 };
+    uint64_t number[NUMBERS], seed = 1;
+    bool there[NUMBERS] = { false };
+    (void)state;
+
+    for (uint64_t i = 0; i < NUMBERS; i++)
+        number[i] = i % 3 == 0 ? 1 + i : i % 3 == 1 ? i << 10 : i << 20 | 5;
+    for (unsigned round = 0; round < 20000; round++) {
+        unsigned i = (unsigned)((seed = fv_mix(seed)) % NUMBERS);
+        struct fv_pending *item = fv_pendings_find(&p, number[i]);
+
+        assert_int_equal(item != NULL, there[i]);
+        if (item && round % 2)
+            fv_pendings_remove(&p, item);
+        else
+            fv_pendings_add(&p, &(struct fv_pending){ .number = number[i], .sent = i });
+        there[i] = !item || round % 2 == 0;
+    }
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        const struct fv_pending *item = fv_pendings_find(&p, number[i]);
+
+        assert_int_equal(item != NULL, there[i]);
+        assert_true(!item || item->sent == i);
+        p.count -= there[i];
+    }
+    assert_int_equal(p.count, 0);
+    fv_pendings_release(&p);
+}
+
 static void bytes_as_readers_expect(void **state)
 {
     struct fv_call_info c = fv_call_info("MPI_Iallreduce", FV_CLASS_COLLECTIVE);
@@ -529,10 +562,15 @@ static void bytes_as_readers_expect(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_become_records),       cmocka_unit_test(open_call_is_closed),
-        cmocka_unit_test(definitions_have_one_order), cmocka_unit_test(chunks_follow_each_other),
-        cmocka_unit_test(early_message_is_moved),     cmocka_unit_test(pendings_come_and_go),
-        cmocka_unit_test(bytes_as_readers_expect),    cmocka_unit_test(pauses_are_told),
+        cmocka_unit_test(calls_become_records),
+        cmocka_unit_test(open_call_is_closed),
+        cmocka_unit_test(definitions_have_one_order),
+        cmocka_unit_test(chunks_follow_each_other),
+        cmocka_unit_test(early_message_is_moved),
+        cmocka_unit_test(pendings_come_and_go),
+        cmocka_unit_test(pendings_are_told_apart),
+        cmocka_unit_test(bytes_as_readers_expect),
+        cmocka_unit_test(pauses_are_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
