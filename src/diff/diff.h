@@ -9,6 +9,7 @@
 #include "diff/diff_join.h"
 #include "diff/diff_stats.h"
 #include "profile/profile.h"
+#include "tool/words.h"
 
 enum fv_diff_metric {
     FV_DIFF_TIME, /* seconds in MPI */
@@ -98,5 +99,13 @@ void fv_diff_add(struct fv_diff *diff, unsigned side, const struct fv_profile *p
 /* Each side has a run at least. */
 void fv_diff_compute(struct fv_diff *diff);
 void fv_diff_release(struct fv_diff *diff);
+
+/* In words, "" where it is not known; return out. "1.20 s"; "-2.20 s", "+10.1 points"; "+98.0 %", "x 12",
+ * "new", "same";
+ * "+- 20.0 ms". */
+char *fv_diff_value_word(double value, enum fv_diff_unit unit, char out[FV_WORD]);
+char *fv_diff_change_word(double change, enum fv_diff_unit unit, char out[FV_WORD]);
+char *fv_diff_percent_word(const struct fv_change *change, char out[FV_WORD]);
+char *fv_diff_half_word(const struct fv_change *change, enum fv_diff_unit unit, char out[FV_WORD]);
 
 #endif

@@ -161,6 +161,41 @@ static void get_significant(void *subject, const void *row, const struct fv_colu
     v->null = isnan(by->p);
 }
 
+/* What text shows of a change, in the units of its metric. */
+enum word { WORD_A, WORD_B, WORD_CHANGE, WORD_PERCENT, WORD_HALF, WORD_STDDEV_A, WORD_STDDEV_B };
+static void say(struct fv_diff_tables *t, const struct fv_change *by, enum fv_diff_unit unit, enum word which,
+                struct fv_value *v)
+{
+    switch (which) {
+    case WORD_A:
+    case WORD_B: fv_diff_value_word(by->mean[which - WORD_A], unit, t->word); break;
+    case WORD_CHANGE: fv_diff_change_word(by->change, unit, t->word); break;
+    case WORD_PERCENT: fv_diff_percent_word(by, t->word); break;
+    case WORD_HALF: fv_diff_half_word(by, unit, t->word); break;
+    case WORD_STDDEV_A:
+    case WORD_STDDEV_B: fv_diff_value_word(by->stddev[which - WORD_STDDEV_A], unit, t->word); break;
+    }
+    v->text = t->word;
+    v->null = which == WORD_PERCENT && unit == FV_UNIT_SHARE; /* points say that already */
+}
+
+static void get_word(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_diff_changed *changed = row;
+
+    say(subject, &changed->by, changed->metric->unit, (enum word)c->argument, v);
+}
+
+static void get_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = ((const struct fv_diff_changed *)row)->metric->name;
+}
+
+#define SAID(k, t, getter, which, d)                                                                         \
+    {                                                                                                        \
+        k, t, "", d, FV_GET(FV_TYPE_TEXT, getter), .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT,               \
+                                                   .argument = (which)                                       \
+    }
 static const char *const unit_words[] = { "s", "count", "bytes", "share", NULL };
 #define BY(k, t, m, d)                                                                                       \
     {                                                                                                        \
@@ -187,7 +222,20 @@ static const char *const unit_words[] = { "s", "count", "bytes", "share", NULL }
         BY("interval", "+-", half,                                                                           \
            "change +- interval is the 95 % interval; null, as p and significant, with one run a side."),     \
         BY("p", "p", p, "Probability of such a change, or a larger one, if there were none."),               \
-        GOT("significant", "significant", "", FV_TYPE_TRUTH, get_significant, "Is p < 0.05" more "?")
+        { "significant",                                                                                     \
+          "",                                                                                                \
+          "",                                                                                                \
+          "Is p < 0.05" more "?",                                                                            \
+          FV_GET(FV_TYPE_TRUTH, get_significant),                                                            \
+          .flags = FV_NULLABLE | FV_BLANK },                                                                 \
+        { "name", "", "", "metric in words.", FV_GET(FV_TYPE_TEXT, get_name), .flags = FV_FLAT },            \
+        SAID("a_words", "A", get_word, WORD_A, "a with its unit."),                                          \
+        SAID("b_words", "B", get_word, WORD_B, "b with its unit."),                                          \
+        SAID("change_words", "change", get_word, WORD_CHANGE, "change with its unit."),                      \
+        SAID("percent_words", "of A", get_word, WORD_PERCENT, "change of a."),                               \
+        SAID("interval_words", "+-", get_word, WORD_HALF, "interval with its unit."),                        \
+        SAID("a_stddev_words", "spread A", get_word, WORD_STDDEV_A, "a_stddev with its unit."),              \
+        SAID("b_stddev_words", "spread B", get_word, WORD_STDDEV_B, "b_stddev with its unit.")
 
 static const char *const run_metric_words[] = { "elapsed_s",     "compute_s",     "mpi_s",    "wait_s",
                                                 "count",         "bytes",         "parallel", "load_balance",
@@ -206,10 +254,13 @@ static const void *run_change_at(void *subject, const void *parent, size_t i)
     return changed(subject, diff_of(subject)->run, fv_diff_run_metrics, i);
 }
 
-static const struct fv_relation run_changes = {
+const struct fv_relation fv_diff_run_changes = {
     .key = "run_changes",
     .title = "Changes of the run",
     .doc = "What changed from A to B as a whole: an entry for each value of the runs.",
+    .shown =
+        "name a_words b_words change_words percent_words/5 interval_words/4 significant a_stddev_words/2 "
+        "b_stddev_words/2",
     FV_COLUMNS(run_change_columns),
     .count = run_change_count,
     .row = run_change_at,
@@ -257,14 +308,59 @@ static const struct fv_relation changes = {
     {                                                                                                        \
         "changes", "changes", "", "", FV_NEST(changes)                                                       \
     }
+static void get_time_word(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    say(subject, &((const struct fv_diff_row *)row)->change[FV_DIFF_TIME], FV_UNIT_SECONDS,
+        (enum word)c->argument, v);
+}
+
+static void get_time_significant(void *subject, const void *row, const struct fv_column_def *c,
+                                 struct fv_value *v)
+{
+    v->truth = ((const struct fv_diff_row *)row)->change[FV_DIFF_TIME].significant;
+}
+
+/* Bytes where there are none on either side are nothing to compare. */
+static bool has_bytes(void *subject, const void *row, const struct fv_column_def *c)
+{
+    const struct fv_change *bytes = &((const struct fv_diff_row *)row)->change[FV_DIFF_BYTES];
+
+    return bytes->mean[0] > 0 || bytes->mean[1] > 0;
+}
+
+#define SIDE(k, t, u, metric, side, more)                                                                    \
+    {                                                                                                        \
+        k, t, u, "As in changes.", FV_FIELD(struct fv_diff_row, change[metric].mean[side]),                  \
+            .flags = FV_FLAT | FV_NULLABLE | (more)                                                          \
+    }
 static const struct fv_column_def function_columns[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_diff_row, function) },
+    SIDE("time_a_s", "time A", "s", FV_DIFF_TIME, 0, 0),
+    SIDE("time_b_s", "time B", "s", FV_DIFF_TIME, 1, 0),
+    SAID("change_words", "change", get_time_word, WORD_CHANGE, "Of the time."),
+    SAID("percent_words", "of A", get_time_word, WORD_PERCENT, "The same, of that of A."),
+    SAID("interval_words", "+-", get_time_word, WORD_HALF, "The 95 % interval of the change."),
+    { "significant", "", "", "Does the change of the time count?",
+      FV_GET(FV_TYPE_TRUTH, get_time_significant), .flags = FV_FLAT | FV_BLANK },
+    SIDE("wait_a_s", "waiting A", "s", FV_DIFF_WAIT, 0, FV_AS_KIND),
+    SIDE("wait_b_s", "waiting B", "s", FV_DIFF_WAIT, 1, FV_AS_KIND),
+    SIDE("count_a", "calls A", "count", FV_DIFF_CALLS, 0, 0),
+    SIDE("count_b", "calls B", "count", FV_DIFF_CALLS, 1, 0),
+    { "bytes_a", "bytes A", "bytes", "As in changes.",
+      FV_FIELD(struct fv_diff_row, change[FV_DIFF_BYTES].mean[0]), .flags = FV_FLAT | FV_NULLABLE,
+      .known = has_bytes },
+    { "bytes_b", "bytes B", "bytes", "As in changes.",
+      FV_FIELD(struct fv_diff_row, change[FV_DIFF_BYTES].mean[1]), .flags = FV_FLAT | FV_NULLABLE,
+      .known = has_bytes },
     ROW_COLUMNS,
 };
-static const struct fv_relation functions = {
+const struct fv_relation fv_diff_functions = {
     .key = "mpi_functions",
     .title = "MPI functions",
     .doc = "MPI functions: changes of time that are significant first, and within these the largest first.",
+    .shown = "function time_a_s time_b_s change_words percent_words/6 interval_words/5 significant "
+             "wait_a_s/4 wait_b_s/4 "
+             "count_a/3 count_b/3 bytes_a/2 bytes_b/2",
     FV_COLUMNS(function_columns),
     .base = the_diff,
     FV_ITEMS(struct fv_diff, functions, function_count),
@@ -353,5 +449,5 @@ static const struct fv_relation callsites = {
 };
 
 const struct fv_relation *const fv_diff_relations[] = {
-    &comparison, &runs_a, &runs_b, &run_changes, &functions, &callsites, &problems, NULL,
+    &comparison, &runs_a, &runs_b, &fv_diff_run_changes, &fv_diff_functions, &callsites, &problems, NULL,
 };

@@ -12,10 +12,12 @@ struct fv_diff_tables {
         const struct fv_diff_metric_word *metric;
         struct fv_change by;
     } changed;
+    char word[FV_WORD];
 };
 
 /* In the order of JSON; NULL behind the last. */
 extern const struct fv_relation *const fv_diff_relations[];
+extern const struct fv_relation fv_diff_run_changes, fv_diff_functions; /* of them */
 #define FV_DIFF_SCHEMA "fvmpi-diff-2"
 
 #endif

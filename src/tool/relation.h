@@ -61,7 +61,8 @@ enum fv_column_flags {
     FV_UNLESS_0 = 128 | FV_NULLABLE,    /* null where it is 0 */
     FV_UNLESS_NONE = 256 | FV_NULLABLE, /* null where all bits are set: FV_NONE */
     FV_BLANK = 512,                     /* in text, 0 is left empty; what is true is marked by a star */
-    FV_NAME = 1024, /* a function's name, of which text leaves out parameters and outer scopes */
+    FV_NAME = 1024,   /* a function's name, of which text leaves out parameters and outer scopes */
+    FV_AMOUNT = 2048, /* text that is a number with its unit: aligned as numbers are */
 };
 
 /* How the field at `offset` is stored; FV_COMPUTED: `get` gives the value. */
@@ -81,7 +82,8 @@ struct fv_relation;
 struct fv_column_def {
     const char *key;   /* "wait_s", "time.sum_s" */
     const char *title; /* in text */
-    const char *unit;  /* "s", "bytes", "share" (0 to 1), "ratio", "id"; "": a count, or a word */
+    const char *unit; /* "s", "bytes", "share" (0 to 1), "ratio", "id", "count" (a mean of such); "": a count,
+                         or a word */
     const char *doc;   /* one or two sentences */
     uint8_t type;      /* enum fv_type */
     uint8_t stored;    /* enum fv_stored */

@@ -2,6 +2,7 @@
 #include "tool/words.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -97,6 +98,16 @@ static char *with_unit(double value, const char *unit, char out[FV_WORD])
     return out;
 }
 
+void fv_words_add(char *text, size_t bytes, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + used, bytes - used, format, args);
+    va_end(args);
+}
+
 char *fv_words_seconds(double s, char out[FV_WORD])
 {
     if (!isfinite(s))
@@ -188,6 +199,20 @@ char *fv_words_count(uint64_t count, char out[FV_WORD])
     }
     out[used] = '\0';
     return out;
+}
+
+char *fv_words_mean(double mean, char out[FV_WORD])
+{
+    if (mean < 1e4 && fabs(mean - floor(mean + 0.5)) > 1e-6)
+        snprintf(out, FV_WORD, "%.2f", mean);
+    else
+        fv_words_count(fv_words_whole(mean), out);
+    return out;
+}
+
+uint64_t fv_words_whole(double value)
+{
+    return value < 0x1p64 ? (uint64_t)(value + 0.5) : UINT64_MAX;
 }
 
 const char *fv_words_s(uint64_t count)

@@ -25,11 +25,18 @@ size_t fv_words_columns(const char *clean);
 /* Shortens clean text to so many columns, "..." at its end. */
 void fv_words_fit(char *clean, size_t columns);
 
+/* Appends to a text; what does not fit is cut. */
+void fv_words_add(char *text, size_t bytes, const char *format, ...) FV_PRINTF(3, 4);
+
 /* Numbers with units, three significant digits: "1.23 ms", "45.6 MiB", "1,234,567". Returns out. */
 #define FV_WORD 32
 char *fv_words_seconds(double seconds, char out[FV_WORD]);
 char *fv_words_bytes(uint64_t bytes, char out[FV_WORD]);
 char *fv_words_count(uint64_t count, char out[FV_WORD]);
+/* A mean of counts, which need not be whole: "2.50", "1,234". */
+char *fv_words_mean(double mean, char out[FV_WORD]);
+/* Of damaged files sums may be beyond any count. */
+uint64_t fv_words_whole(double value);
 char *fv_words_percent(double part, double whole, char out[FV_WORD]);
 /* "s" unless there is one: for nouns. */
 const char *fv_words_s(uint64_t count);

@@ -18,7 +18,8 @@ static bool is_drawn(const struct fv_column_def *c)
 static struct fv_column column_of(const struct fv_flat_column *of, bool key, uint8_t weight)
 {
     const struct fv_column_def *c = of->column;
-    bool words = c->type == FV_TYPE_TEXT || c->type > FV_TYPE_HEX, drawn = is_drawn(c);
+    bool words = (c->type == FV_TYPE_TEXT || c->type > FV_TYPE_HEX) && !(c->flags & FV_AMOUNT),
+         drawn = is_drawn(c);
 
     return (struct fv_column){ key ? of->key : c->title, words || c->type == FV_TYPE_TRUTH,
                                words && !drawn && !c->words, weight };
@@ -101,7 +102,9 @@ static const char *real_word(const char *unit, double real, char out[FV_WORD])
     if (!strcmp(unit, "share"))
         return fv_words_percent(real, 1, out);
     if (!strcmp(unit, "bytes"))
-        return fv_words_bytes(real < 0x1p64 ? (uint64_t)(real + 0.5) : UINT64_MAX, out);
+        return fv_words_bytes(fv_words_whole(real), out);
+    if (!strcmp(unit, "count"))
+        return fv_words_mean(real, out);
     snprintf(out, FV_WORD, strcmp(unit, "ratio") ? "%.4g" : real < 100 ? "%.2f" : "%.0f", real);
     return out;
 }

@@ -2,20 +2,8 @@
 #include "profile/hang/hang.h"
 #include "tool/words.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Appends; what does not fit is cut. */
-static FV_PRINTF(3, 4) void say(char *out, size_t bytes, const char *format, ...)
-{
-    size_t used = strlen(out);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(out + used, bytes - used, format, args);
-    va_end(args);
-}
 
 #define LIST_BYTES 120 /* of a list of ranks, about */
 
@@ -29,7 +17,7 @@ static void say_ranks(const struct fv_model *m, const uint32_t *ranks, size_t co
     for (size_t i = 0; i < count && count <= 3 && !left_out; i++) /* of more, there are several in any case */
         left_out = ranks[i] == but;
     size_t n = count - left_out;
-    say(out, bytes, n == 2 ? "" : n == 1 ? "rank " : "ranks ");
+    fv_words_add(out, bytes, n == 2 ? "" : n == 1 ? "rank " : "ranks ");
     for (size_t i = 0, last; i < count; i = last + 1) {
         last = i;
         if (ranks[i] == but)
@@ -38,18 +26,18 @@ static void say_ranks(const struct fv_model *m, const uint32_t *ranks, size_t co
                m->ranks[ranks[last + 1]].world_rank == m->ranks[ranks[last]].world_rank + 1)
             last++;
         if (strlen(out) - before > LIST_BYTES) {
-            say(out, bytes, ", ...");
+            fv_words_add(out, bytes, ", ...");
             return;
         }
         if (n == 2)
             last = i;
-        say(out, bytes, "%s%d",
-            n == 2 ? said ? " and " : "ranks "
-            : said ? ", "
-                   : "",
-            m->ranks[ranks[i]].world_rank);
+        fv_words_add(out, bytes, "%s%d",
+                     n == 2 ? said ? " and " : "ranks "
+                     : said ? ", "
+                            : "",
+                     m->ranks[ranks[i]].world_rank);
         if (last > i)
-            say(out, bytes, "%s%d", last > i + 1 ? "-" : ", ", m->ranks[ranks[last]].world_rank);
+            fv_words_add(out, bytes, "%s%d", last > i + 1 ? "-" : ", ", m->ranks[ranks[last]].world_rank);
         said++;
     }
 }
@@ -68,11 +56,11 @@ static void say_comm(const struct fv_model *m, uint32_t comm, char *out, size_t 
     char name[96];
 
     if (comm == FV_NONE)
-        say(out, bytes, "an unknown communicator");
+        fv_words_add(out, bytes, "an unknown communicator");
     else if (m->comms[comm].def.name[0])
-        say(out, bytes, "%s", fv_words_clean(m->comms[comm].def.name, name, sizeof(name)));
+        fv_words_add(out, bytes, "%s", fv_words_clean(m->comms[comm].def.name, name, sizeof(name)));
     else
-        say(out, bytes, "unnamed communicator %08x", (unsigned)m->comms[comm].def.uid);
+        fv_words_add(out, bytes, "unnamed communicator %08x", (unsigned)m->comms[comm].def.uid);
 }
 
 /* That of a rank, who may be on it. */
@@ -80,25 +68,25 @@ static void say_list(const struct fv_model *m, uint32_t rank, char *out, size_t 
 {
     const struct fv_hang_list *list = &m->hang->lists[m->hang->ranks[rank].list];
 
-    say(out, bytes, "%s", list->any && list->count > 2 ? "any of " : "");
+    fv_words_add(out, bytes, "%s", list->any && list->count > 2 ? "any of " : "");
     say_ranks(m, m->hang->targets + list->first, list->count, list->count > 1 ? rank : FV_NONE, out, bytes);
 }
 
 static void say_tag(const struct fv_model *m, int tag, uint32_t comm, char *out, size_t bytes)
 {
     if (tag < 0)
-        say(out, bytes, " (any tag, ");
+        fv_words_add(out, bytes, " (any tag, ");
     else
-        say(out, bytes, " (tag %d, ", tag);
+        fv_words_add(out, bytes, " (tag %d, ", tag);
     say_comm(m, comm, out, bytes);
-    say(out, bytes, ")");
+    fv_words_add(out, bytes, ")");
 }
 
 static void say_item(const struct fv_model *m, const struct fv_wait_item *item, uint32_t target, char *out,
                      size_t bytes)
 {
-    say(out, bytes, "%s rank %d", item->kind == FV_WAITED_SEND ? "to send to" : "to receive from",
-        m->ranks[target].world_rank);
+    fv_words_add(out, bytes, "%s rank %d", item->kind == FV_WAITED_SEND ? "to send to" : "to receive from",
+                 m->ranks[target].world_rank);
     say_tag(m, item->tag, item->comm, out, bytes);
 }
 
@@ -122,9 +110,9 @@ static uint64_t sequence_of(const struct fv_model *m, uint32_t comm, uint32_t ra
 
 static void say_sequence(const struct fv_model *m, uint32_t comm, uint64_t sequence, char *out, size_t bytes)
 {
-    say(out, bytes, " (collective call %llu on ", (unsigned long long)sequence + 1);
+    fv_words_add(out, bytes, " (collective call %llu on ", (unsigned long long)sequence + 1);
     say_comm(m, comm, out, bytes);
-    say(out, bytes, ")");
+    fv_words_add(out, bytes, ")");
 }
 
 static void say_wait(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
@@ -138,12 +126,12 @@ static void say_wait(const struct fv_model *m, uint32_t rank, char *out, size_t 
     const struct fv_wait_item *items = in->waits ? &m->wait_items[in->first_wait] : &own;
     uint32_t count = in->waits ? in->waits : 1;
 
-    say(out, bytes, " waits ");
+    fv_words_add(out, bytes, " waits ");
     if (f->class != FV_CLASS_P2P && f->class != FV_CLASS_COMPLETION) {
-        say(out, bytes, "for ");
+        fv_words_add(out, bytes, "for ");
         say_list(m, rank, out, bytes);
         if (!strcmp(f->name, "MPI_Finalize"))
-            say(out, bytes, " to call it, too");
+            fv_words_add(out, bytes, " to call it, too");
         else if (in->comm != FV_NONE)
             say_sequence(m, in->comm, sequence_of(m, in->comm, rank), out, bytes);
         return;
@@ -151,23 +139,23 @@ static void say_wait(const struct fv_model *m, uint32_t rank, char *out, size_t 
     if (!in->waits && (strstr(f->name, "send") || strstr(f->name, "Send")))
         own.kind = FV_WAITED_SEND;
     if (count == 1 && items->kind == FV_WAITED_COLLECTIVE) {
-        say(out, bytes, "for ");
+        fv_words_add(out, bytes, "for ");
         say_list(m, rank, out, bytes);
         say_sequence(m, items->comm, (uint64_t)items->tag, out, bytes);
     } else if (count == 1 && items->peer == FV_ANY_PEER) {
-        say(out, bytes, "to receive from ");
+        fv_words_add(out, bytes, "to receive from ");
         say_list(m, rank, out, bytes);
         say_tag(m, items->tag, items->comm, out, bytes);
     } else if (count == 1) {
         say_item(m, items, m->hang->targets[list->first], out, bytes);
     } else if (count == 2 && items[0].peer != FV_NO_PEER && items[1].peer != FV_NO_PEER) {
         say_item(m, &items[0], m->hang->targets[list->first], out, bytes);
-        say(out, bytes, " or ");
+        fv_words_add(out, bytes, " or ");
         say_item(m, &items[1], m->hang->targets[list->first + list->count - 1], out, bytes);
     } else {
-        say(out, bytes, "for ");
+        fv_words_add(out, bytes, "for ");
         say_list(m, rank, out, bytes);
-        say(out, bytes, " (%u requests)", count);
+        fv_words_add(out, bytes, " (%u requests)", count);
     }
 }
 
@@ -175,31 +163,31 @@ static void say_function(const struct fv_model *m, const struct fv_in_call_view 
 {
     char clean[96];
 
-    say(out, bytes, "%s", fv_words_clean(m->functions[in->function].name, clean, sizeof(clean)));
+    fv_words_add(out, bytes, "%s", fv_words_clean(m->functions[in->function].name, clean, sizeof(clean)));
 }
 
 static void say_outside(const struct fv_model *m, const struct fv_rank *r, char *out, size_t bytes)
 {
     char seconds[FV_WORD];
 
-    say(out, bytes, "outside of MPI");
+    fv_words_add(out, bytes, "outside of MPI");
     if (r->in_call.function == FV_NONE)
         return;
     if (r->state == FV_RANK_RUNNING)
-        say(out, bytes, ", %s after ", fv_words_seconds(r->in_call.seconds, seconds));
+        fv_words_add(out, bytes, ", %s after ", fv_words_seconds(r->in_call.seconds, seconds));
     else
-        say(out, bytes, ", last in ");
+        fv_words_add(out, bytes, ", last in ");
     say_function(m, &r->in_call, out, bytes);
 }
 
 static void say_end(const struct fv_rank *r, char *out, size_t bytes)
 {
     if (r->state == FV_RANK_FINALIZED)
-        say(out, bytes, "has finalized");
+        fv_words_add(out, bytes, "has finalized");
     else
-        say(out, bytes, "exited without MPI_Finalize");
+        fv_words_add(out, bytes, "exited without MPI_Finalize");
     if (r->exit_seen && (r->exit_status || r->state != FV_RANK_FINALIZED))
-        say(out, bytes, " (exit status %d)", r->exit_status);
+        fv_words_add(out, bytes, " (exit status %d)", r->exit_status);
 }
 
 static void say_state(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
@@ -216,22 +204,22 @@ static void say_state(const struct fv_model *m, uint32_t rank, char *out, size_t
         say_outside(m, r, out, bytes);
         return;
     }
-    say(out, bytes, "in ");
+    fv_words_add(out, bytes, "in ");
     say_function(m, &r->in_call, out, bytes);
     if (h->state == FV_HANG_WAITS)
         say_wait(m, rank, out, bytes);
     else if (h->state == FV_HANG_MATCHED)
-        say(out, bytes, ", which can complete: the ranks it needs are in matching calls");
+        fv_words_add(out, bytes, ", which can complete: the ranks it needs are in matching calls");
     else if (h->state == FV_HANG_RECENT)
-        say(out, bytes, " for %s", fv_words_seconds(r->in_call.seconds, seconds));
+        fv_words_add(out, bytes, " for %s", fv_words_seconds(r->in_call.seconds, seconds));
     else if (h->other_threads)
-        say(out, bytes, ", with other threads outside of MPI");
+        fv_words_add(out, bytes, ", with other threads outside of MPI");
 }
 
 char *fv_hang_rank(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
 {
     out[0] = '\0';
-    say(out, bytes, "rank %d ", m->ranks[rank].world_rank);
+    fv_words_add(out, bytes, "rank %d ", m->ranks[rank].world_rank);
     say_state(m, rank, out, bytes);
     return out;
 }
@@ -254,16 +242,17 @@ char *fv_hang_cause(const struct fv_model *m, const struct fv_hang_cause *cause,
 
     out[0] = '\0';
     if (cause->waiting == 1)
-        say(out, bytes, "rank %d waits", m->ranks[cause->first_waiting].world_rank);
+        fv_words_add(out, bytes, "rank %d waits", m->ranks[cause->first_waiting].world_rank);
     else
-        say(out, bytes, "%u ranks wait", cause->waiting);
-    say(out, bytes, " for %s, which ", name_ranks(m, cause->ranks, cause->count, ranks, sizeof(ranks)));
+        fv_words_add(out, bytes, "%u ranks wait", cause->waiting);
+    fv_words_add(out, bytes, " for %s, which ",
+                 name_ranks(m, cause->ranks, cause->count, ranks, sizeof(ranks)));
     if (cause->count == 1 && cause->state != FV_HANG_MATCHED && cause->state != FV_HANG_RECENT) {
         if (cause->state != FV_HANG_ENDED)
-            say(out, bytes, "is ");
+            fv_words_add(out, bytes, "is ");
         say_state(m, cause->ranks[0], out, bytes);
     } else {
-        say(out, bytes, "%s", (cause->count == 1 ? one : many)[cause->state]);
+        fv_words_add(out, bytes, "%s", (cause->count == 1 ? one : many)[cause->state]);
     }
     return out;
 }
@@ -273,16 +262,16 @@ char *fv_hang_mismatch(const struct fv_model *m, const struct fv_hang_mismatch *
     const struct fv_in_call_view *a = &m->ranks[x->a].in_call, *b = &m->ranks[x->b].in_call;
 
     out[0] = '\0';
-    say(out, bytes, "rank %d calls ", m->ranks[x->a].world_rank);
+    fv_words_add(out, bytes, "rank %d calls ", m->ranks[x->a].world_rank);
     say_function(m, a, out, bytes);
     if (x->roots)
-        say(out, bytes, " with root %d", a->peer);
-    say(out, bytes, ", rank %d ", m->ranks[x->b].world_rank);
+        fv_words_add(out, bytes, " with root %d", a->peer);
+    fv_words_add(out, bytes, ", rank %d ", m->ranks[x->b].world_rank);
     if (x->roots)
-        say(out, bytes, "with root %d", b->peer);
+        fv_words_add(out, bytes, "with root %d", b->peer);
     else
         say_function(m, b, out, bytes);
-    say(out, bytes, ", as collective call %llu on ", (unsigned long long)x->sequence + 1);
+    fv_words_add(out, bytes, ", as collective call %llu on ", (unsigned long long)x->sequence + 1);
     say_comm(m, x->comm, out, bytes);
     return out;
 }
@@ -298,9 +287,9 @@ static void say_cycle(const struct fv_model *m, const struct fv_hang_cycle *c, c
         if (m->hang->ranks[i].cycle == index)
             members[count++] = i;
     name_ranks(m, members, count, ranks, sizeof(ranks));
-    say(out, bytes, "%s%s", ranks, c->count > count ? ", ..." : "");
-    say(out, bytes, "%s%s", c->count == 1 ? " waits for itself" : " wait for each other",
-        c->lasting ? ": a deadlock" : "");
+    fv_words_add(out, bytes, "%s%s", ranks, c->count > count ? ", ..." : "");
+    fv_words_add(out, bytes, "%s%s", c->count == 1 ? " waits for itself" : " wait for each other",
+                 c->lasting ? ": a deadlock" : "");
 }
 
 /* As far as it was recorded, and if those who wait for others do no harm. */
@@ -337,14 +326,14 @@ static void say_hang(const struct fv_model *m, char *out, size_t bytes)
     char text[600];
 
     if (h->mismatch_count) {
-        say(out, bytes, "%s", fv_hang_mismatch(m, &h->mismatches[0], text, sizeof(text)));
+        fv_words_add(out, bytes, "%s", fv_hang_mismatch(m, &h->mismatches[0], text, sizeof(text)));
     } else if (h->cycle_count) {
         say_cycle(m, &h->cycles[0], out, bytes);
         if (h->cycle_count > 1)
-            say(out, bytes, "; and %zu other such group%s", h->cycle_count - 1,
-                fv_words_s(h->cycle_count - 1));
+            fv_words_add(out, bytes, "; and %zu other such group%s", h->cycle_count - 1,
+                         fv_words_s(h->cycle_count - 1));
     } else if (h->cause_count) {
-        say(out, bytes, "%s", fv_hang_cause(m, &h->causes[0], text, sizeof(text)));
+        fv_words_add(out, bytes, "%s", fv_hang_cause(m, &h->causes[0], text, sizeof(text)));
     }
 }
 
@@ -360,8 +349,8 @@ static void say_aborted(const struct fv_model *m, char *out, size_t bytes)
             aborted[count++] = i;
         }
     if (count)
-        say(out, bytes, "Aborted: %s called MPI_Abort with error code %d",
-            name_ranks(m, aborted, count, ranks, sizeof(ranks)), code);
+        fv_words_add(out, bytes, "Aborted: %s called MPI_Abort with error code %d",
+                     name_ranks(m, aborted, count, ranks, sizeof(ranks)), code);
 }
 
 char *fv_hang_headline(const struct fv_model *m, char *out, size_t bytes)
@@ -377,13 +366,16 @@ char *fv_hang_headline(const struct fv_model *m, char *out, size_t bytes)
         states[m->ranks[i].state]++;
     bool running = states[FV_RANK_RUNNING], killed = !running && states[FV_RANK_KILLED];
     enum certainty sure = certainty(m, killed);
-    say(out, bytes, "%s", running ? "Still running" : killed ? "Killed" : "Ended without MPI_Finalize");
+    fv_words_add(out, bytes, "%s",
+                 running  ? "Still running"
+                 : killed ? "Killed"
+                          : "Ended without MPI_Finalize");
     if (sure != NOTHING) {
-        say(out, bytes, "%s: ", sure == SURE ? "" : "; if it hung before");
+        fv_words_add(out, bytes, "%s: ", sure == SURE ? "" : "; if it hung before");
         say_hang(m, out, bytes);
     } else if (killed) {
-        say(out, bytes, "%s: %u of %d rank%s", all_can_go_on(m->hang) ? " while running" : "",
-            states[FV_RANK_KILLED], m->world_size, fv_words_s((uint64_t)m->world_size));
+        fv_words_add(out, bytes, "%s: %u of %d rank%s", all_can_go_on(m->hang) ? " while running" : "",
+                     states[FV_RANK_KILLED], m->world_size, fv_words_s((uint64_t)m->world_size));
     }
     return out;
 }

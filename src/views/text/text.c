@@ -37,11 +37,10 @@ static void put_end(const struct fv_page *p, const struct fv_model *m)
 {
     char text[700];
 
-    if (!fv_hang_headline(m, text, sizeof(text))[0])
-        return;
-    fprintf(p->out, "%s%s", fv_page_on(p, FV_BOLD), fv_page_on(p, FV_RED));
-    fv_page_words(p, text, 2);
-    fputs(fv_page_off(p), p->out);
+    if (fv_hang_headline(m, text, sizeof(text))[0]) {
+        fputs(fv_page_on(p, FV_BOLD), p->out);
+        fv_page_item(p, FV_RED, 0, "%s", text);
+    }
 }
 
 /* MPI time that is not judged yet. */
@@ -59,20 +58,18 @@ static void put_serial_verdict(const struct fv_page *p, const struct fv_profile 
     const struct fv_model *m = v->model;
     char elapsed[FV_WORD], cpu[FV_WORD], waited[500], text[800];
     double cpu_s = 0;
-    int n;
 
     for (size_t i = 0; i < m->rank_count; i++)
         cpu_s += m->ranks[i].cpu_s;
-    n = snprintf(text, sizeof(text), "%selapsed %s", m->ranks[0].state == FV_RANK_KILLED ? "killed; " : "",
-                 fv_words_seconds(m->elapsed_s, elapsed));
+    snprintf(text, sizeof(text), "%selapsed %s", m->ranks[0].state == FV_RANK_KILLED ? "killed; " : "",
+             fv_words_seconds(m->elapsed_s, elapsed));
     if (isfinite(cpu_s))
-        n += snprintf(text + n, sizeof(text) - (size_t)n, ", CPU time %s", fv_words_seconds(cpu_s, cpu));
+        fv_words_add(text, sizeof(text), ", CPU time %s", fv_words_seconds(cpu_s, cpu));
     else if (m->samples.cpu_s > 0)
-        n += snprintf(text + n, sizeof(text) - (size_t)n, ", CPU time %s (by samples)",
-                      fv_words_seconds(m->samples.cpu_s, cpu));
+        fv_words_add(text, sizeof(text), ", CPU time %s (by samples)",
+                     fv_words_seconds(m->samples.cpu_s, cpu));
     if (m->locks.recorded)
-        snprintf(text + n, sizeof(text) - (size_t)n, "; %s",
-                 fv_text_threads_waited(v, waited, sizeof(waited)));
+        fv_words_add(text, sizeof(text), "; %s", fv_text_threads_waited(v, waited, sizeof(waited)));
     fv_page_item(p, FV_BOLD, 0, "%s", text);
 }
 

@@ -20,6 +20,8 @@ static inline bool fv_text_table_add(struct fv_text_table *t, const void *row, e
 {
     return fv_sheet_add(&t->sheet, NULL, row, color);
 }
+/* The rows of its relation, which stand in an array, by a column, largest first; to be freed by free(). */
+const void **fv_text_table_sorted(struct fv_text_table *table, const char *key, size_t *count);
 /* Prints it, unless it has no rows, and how many were left out ("function", " of it"; NULL: is not said), and
  * releases it. */
 void fv_text_table_end(struct fv_text_table *table, const char *noun, const char *more);
@@ -29,6 +31,15 @@ struct fv_page fv_text_page(const struct fv_text_options *options, FILE *out);
 size_t fv_text_few(const struct fv_page *page);
 /* A remark with a mark before it, "!" if it is red, else "-". */
 void fv_text_note(const struct fv_page *page, enum fv_color color, const char *format, ...) FV_PRINTF(3, 4);
+/* What was lost, a remark for each row that has any: of, count, noun, what. */
+struct fv_text_loss {
+    uint64_t count;
+    const char *noun, *what;
+};
+void fv_text_losses(const struct fv_page *page, const char *of, const struct fv_text_loss *rows,
+                    size_t count);
+/* Of a table within a section. */
+void fv_text_title(const struct fv_page *page, const char *title, const char *remark);
 /* A name, `width` columns wide, and what there is to say. */
 void fv_text_field(const struct fv_page *page, unsigned width, const char *name, const char *format, ...)
     FV_PRINTF(4, 5);

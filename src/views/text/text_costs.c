@@ -39,14 +39,6 @@ static void put_procedures(const struct section *s)
     fv_text_table_end(&t, "procedure", "");
 }
 
-static void put_title(const struct fv_page *p, const char *title, const char *remark)
-{
-    fprintf(p->out, "\n  %s%s%s", fv_page_on(p, FV_BOLD), title, fv_page_off(p));
-    if (*remark && strlen(title) + strlen(remark) + 4 <= p->width)
-        fprintf(p->out, "  %s%s%s", fv_page_on(p, FV_DIM), remark, fv_page_off(p));
-    putc('\n', p->out);
-}
-
 /* Lines and loops need no less than 1 % of the samples, unless more is asked for; then it is said what is
  * left out. */
 static bool is_worth(const struct section *s, const struct fv_cost_sum *self)
@@ -60,7 +52,7 @@ static void end_table(const struct section *s, struct fv_text_table *t, const ch
     size_t rows = t->sheet.shown_rows;
 
     if (rows)
-        put_title(s->page, title, remark);
+        fv_text_title(s->page, title, remark);
     fv_text_table_end(t, rows && s->page->threshold > 0 ? noun : NULL, "");
 }
 
@@ -77,36 +69,21 @@ static void put_lines(const struct section *s)
     end_table(s, &t, "Lines", "fvmpi report DIR --source FILE shows them in their file", "line");
 }
 
-static int loop_by_self(const void *a, const void *b)
-{
-    const struct fv_cost_loop *x = *(const struct fv_cost_loop *const *)a,
-                              *y = *(const struct fv_cost_loop *const *)b;
-
-    if (x->sum.self.ticks != y->sum.self.ticks)
-        return x->sum.self.ticks > y->sum.self.ticks ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
 /* MPI's own loops, which wait, only where all is asked for. */
 static void put_loops(const struct section *s)
 {
-    const struct fv_cost_profile *c = s->c;
-    const struct fv_cost_loop **loops = fv_xcalloc(c->loop_count + 1, sizeof(*loops));
     struct fv_text_table t;
-    size_t count = 0;
+    size_t count;
 
-    for (size_t i = 0; i < c->loop_count; i++) {
-        const struct fv_cost_sum *self = &c->loops[i].sum.self;
-
-        if (s->page->top == SIZE_MAX || (self->ticks && is_worth(s, self) && self->in_mpi * 2 < self->ticks))
-            loops[count++] = &c->loops[i];
-    }
-    if (count)
-        qsort(loops, count, sizeof(*loops), loop_by_self);
     fv_text_table_begin(&t, s->page, s->view, "cpu_loops");
     t.sheet.top = fv_text_few(s->page);
-    for (size_t i = 0; i < count; i++)
-        fv_text_table_add(&t, loops[i], FV_PLAIN);
+    const void **loops = fv_text_table_sorted(&t, "exclusive_ticks", &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_cost_sum *self = &((const struct fv_cost_loop *)loops[i])->sum.self;
+
+        if (s->page->top == SIZE_MAX || (self->ticks && is_worth(s, self) && self->in_mpi * 2 < self->ticks))
+            fv_text_table_add(&t, loops[i], FV_PLAIN);
+    }
     end_table(s, &t, "Loops", "as compiled; total: with what is called from them", "loop");
     free(loops);
 }
@@ -245,7 +222,7 @@ static void put_tree(const struct section *s)
 
     snprintf(remark, sizeof(remark), "branches of %.3g %% of the samples and more",
              100 * least_share(s->page));
-    put_title(s->page, "Call tree", remark);
+    fv_text_title(s->page, "Call tree", remark);
     fprintf(s->page->out, "  %s%7s  %7s  %7s  %s%s\n", fv_page_on(s->page, FV_DIM), "total", "self", "in MPI",
             "call path", fv_page_off(s->page));
     for (uint32_t child = b.first[0]; is_heavy(s->c, child, s->page); child = b.next[child])

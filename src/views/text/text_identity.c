@@ -2,29 +2,24 @@
 #include "views/text/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAMES 10 /* columns of the names of fields */
 
-static unsigned count_hosts(const struct fv_model *m)
+static size_t count_hosts(const struct fv_model *m)
 {
+    struct fv_arena arena = { 0 };
     struct fv_index seen = { 0 };
-    unsigned hosts = 0;
+    const char **hosts = NULL;
+    size_t count = 0, room = 0;
 
-    for (uint32_t i = 0; i < m->rank_count; i++) {
-        uint64_t hash = fv_hash_bytes(m->ranks[i].host, strlen(m->ranks[i].host));
-        struct fv_index_probe probe = fv_index_probe(&seen, hash);
-        bool known = false;
-
-        for (uint32_t k; !known && (k = fv_index_next(&probe)) != FV_NONE;)
-            known = !strcmp(m->ranks[k].host, m->ranks[i].host);
-        if (!known) {
-            fv_index_add(&seen, hash, i);
-            hosts++;
-        }
-    }
+    for (size_t i = 0; i < m->rank_count; i++)
+        FV_INTERN_NAME(seen, hosts, count, room, &arena, m->ranks[i].host);
+    free(hosts);
     fv_index_release(&seen);
-    return hosts;
+    fv_arena_release(&arena);
+    return count;
 }
 
 static void put_overhead(const struct fv_page *p, const struct fv_model *m)
@@ -156,35 +151,59 @@ static void put_programs(const struct fv_page *p, const struct fv_model *m)
 static void put_options(const struct fv_page *p, const struct fv_model *m)
 {
     char text[1200] = "";
-    size_t used = 0;
 
-    for (size_t i = 0; i < m->option_count && used < sizeof(text); i++) {
+    for (size_t i = 0; i < m->option_count; i++) {
         const struct fv_option_view *o = &m->options[i];
         const char *name = o->flag ? o->flag : o->variable;
         bool is_on = o->flag && !strcmp(o->value, "1");
 
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s%s", i ? " " : "", name, is_on ? "" : "=",
-                                 is_on ? "" : o->value);
-        if (o->ranks < m->rank_count && used < sizeof(text))
-            used += (size_t)snprintf(text + used, sizeof(text) - used, " (%u of %zu ranks)", o->ranks, m->rank_count);
+        fv_words_add(text, sizeof(text), "%s%s%s%s", i ? " " : "", name, is_on ? "" : "=",
+                     is_on ? "" : o->value);
+        if (o->ranks < m->rank_count)
+            fv_words_add(text, sizeof(text), " (%u of %zu ranks)", o->ranks, m->rank_count);
     }
-    if (used)
+    if (*text)
         fv_text_field(p, NAMES, "options", "%s", text);
+}
+
+/* How it ended. */
+static void put_state(const struct fv_page *p, const struct fv_model *m)
+{
+    enum fv_rank_state last = FV_RANK_FINALIZED;
+    unsigned states[4] = { 0 };
+    char text[300];
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        states[m->ranks[i].state]++;
+        last = m->ranks[i].state > last ? m->ranks[i].state : last;
+    }
+    if (!fv_text_serial(m)) {
+        snprintf(text, sizeof(text), "%zu of %d rank%s: %u finalized", m->rank_count, m->world_size,
+                 fv_words_s((uint64_t)m->world_size), states[FV_RANK_FINALIZED]);
+        for (unsigned i = FV_RANK_EXITED; i <= FV_RANK_RUNNING; i++)
+            if (states[i])
+                fv_words_add(text, sizeof(text), ", %u %s", states[i],
+                             fv_rank_state_name((enum fv_rank_state)i));
+    } else if (last == FV_RANK_EXITED && m->ranks[0].exit_seen)
+        snprintf(text, sizeof(text), "exited with status %d", m->ranks[0].exit_status);
+    else
+        snprintf(text, sizeof(text), "%s", fv_rank_state_name(last));
+    fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
+    fv_text_field(p, NAMES, m->complete ? "complete" : "INCOMPLETE", "%s", text);
+    fputs(fv_page_off(p), p->out);
 }
 
 void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
 {
     char start[FV_WORD], elapsed[FV_WORD], text[1400];
-    unsigned hosts = count_hosts(m), states[4] = { 0 };
+    size_t hosts = count_hosts(m);
 
-    for (size_t i = 0; i < m->rank_count; i++)
-        states[m->ranks[i].state]++;
     put_programs(p, m);
     put_options(p, m);
     if (hosts == 1)
         fv_text_field(p, NAMES, "ranks", "%d on %s", m->world_size, m->ranks[0].host);
     else
-        fv_text_field(p, NAMES, "ranks", "%d on %u hosts (%s, ...)", m->world_size, hosts, m->ranks[0].host);
+        fv_text_field(p, NAMES, "ranks", "%d on %zu hosts (%s, ...)", m->world_size, hosts, m->ranks[0].host);
     snprintf(text, sizeof(text), "%s, %s", m->mpi, m->ranks[0].thread_level);
     for (char *tab = text; (tab = strchr(tab, '\t'));)
         *tab = ' ';
@@ -196,23 +215,5 @@ void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
     put_overhead(p, m);
     put_trace(p, m);
     put_barriers(p, m);
-    snprintf(text, sizeof(text), "%zu of %d rank%s:", m->rank_count, m->world_size,
-             fv_words_s((uint64_t)m->world_size));
-    size_t used = strlen(text);
-    if (!fv_text_serial(m))
-        used +=
-            (size_t)snprintf(text + used, sizeof(text) - used, " %u finalized", states[FV_RANK_FINALIZED]);
-    for (unsigned i = FV_RANK_EXITED; i <= FV_RANK_RUNNING; i++)
-        if (states[i] && fv_text_serial(m)) {
-            used = 0;
-            if (i == FV_RANK_EXITED && m->ranks[0].exit_seen)
-                snprintf(text, sizeof(text), "exited with status %d", m->ranks[0].exit_status);
-            else
-                snprintf(text, sizeof(text), "%s", fv_rank_state_name((enum fv_rank_state)i));
-        } else if (states[i])
-            used += (size_t)snprintf(text + used, sizeof(text) - used, ", %u %s", states[i],
-                                     fv_rank_state_name((enum fv_rank_state)i));
-    fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
-    fv_text_field(p, NAMES, m->complete ? "complete" : "INCOMPLETE", "%s", text);
-    fputs(fv_page_off(p), p->out);
+    put_state(p, m);
 }

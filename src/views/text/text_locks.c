@@ -16,11 +16,6 @@
 #define WORTH        0.01 /* of all waiting: of locks with less the table says enough */
 #define SHOWN        20u  /* groups of threads that wait */
 
-static size_t shown_worst(const struct fv_page *p)
-{
-    return p->brief || p->top < WORST ? (p->top < WORST ? p->top : WORST) : p->top;
-}
-
 /* ---- totals ---- */
 
 static void put_totals(const struct fv_page *p, const struct fv_profile *v)
@@ -28,38 +23,36 @@ static void put_totals(const struct fv_page *p, const struct fv_profile *v)
     const struct fv_locks *l = &v->model->locks;
     char text[1000], seconds[FV_WORD], part[FV_WORD], all[FV_WORD];
     bool done[FV_SYNC_KINDS] = { false };
-    int n = snprintf(text, sizeof(text), "threads waited %s, %s of their %s",
-                     fv_words_seconds(l->wait_s, seconds), fv_words_percent(l->wait_s, l->thread_s, part),
-                     fv_words_seconds(l->thread_s, all));
 
+    snprintf(text, sizeof(text), "threads waited %s, %s of their %s", fv_words_seconds(l->wait_s, seconds),
+             fv_words_percent(l->wait_s, l->thread_s, part), fv_words_seconds(l->thread_s, all));
     for (bool first = true; l->wait_s > 0; first = false) {
         unsigned most = 0;
 
         for (unsigned i = 1; i < FV_SYNC_KINDS; i++)
             if (!done[i] && l->kind_s[i] > (most ? l->kind_s[most] : 0))
                 most = i;
-        if (!most || (size_t)n >= sizeof(text))
+        if (!most)
             break;
         done[most] = true;
-        n += snprintf(text + n, sizeof(text) - (size_t)n, "%s %s %s", first ? ":" : ",",
-                      fv_sync_kind_name(most), fv_words_percent(l->kind_s[most], l->thread_s, part));
+        fv_words_add(text, sizeof(text), "%s %s %s", first ? ":" : ",", fv_sync_kind_name(most),
+                     fv_words_percent(l->kind_s[most], l->thread_s, part));
     }
-    if (l->in_mpi_s > 0 && (size_t)n < sizeof(text))
-        n += snprintf(text + n, sizeof(text) - (size_t)n,
-                      "; %s of it inside MPI calls, which is MPI time, too",
-                      fv_words_seconds(l->in_mpi_s, seconds));
-    if (l->in_mpi_s > 0 && v->model->rank_count > 1 && (size_t)n < sizeof(text)) {
+    if (l->in_mpi_s > 0)
+        fv_words_add(text, sizeof(text), "; %s of it inside MPI calls, which is MPI time, too",
+                     fv_words_seconds(l->in_mpi_s, seconds));
+    if (l->in_mpi_s > 0 && v->model->rank_count > 1) {
         size_t most = 0;
 
         for (size_t i = 1; i < v->model->rank_count; i++)
             most = l->ranks[i].in_mpi_s > l->ranks[most].in_mpi_s ? i : most;
-        n += snprintf(text + n, sizeof(text) - (size_t)n, " (most on rank %d: %s)",
-                      v->model->ranks[most].world_rank, fv_words_seconds(l->ranks[most].in_mpi_s, seconds));
+        fv_words_add(text, sizeof(text), " (most on rank %d: %s)", v->model->ranks[most].world_rank,
+                     fv_words_seconds(l->ranks[most].in_mpi_s, seconds));
     }
-    if (v->model->causes.lock_wait_s > 0 && (size_t)n < sizeof(text))
-        snprintf(text + n, sizeof(text) - (size_t)n,
-                 ". Ranks waited %s in MPI for ranks that waiting for locks had made late (by the trace)",
-                 fv_words_seconds(v->model->causes.lock_wait_s, seconds));
+    if (v->model->causes.lock_wait_s > 0)
+        fv_words_add(text, sizeof(text),
+                     ". Ranks waited %s in MPI for ranks that waiting for locks had made late (by the trace)",
+                     fv_words_seconds(v->model->causes.lock_wait_s, seconds));
     fv_page_paragraph(p, FV_PLAIN, 2, "%s", text);
 }
 
@@ -69,15 +62,14 @@ char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes
     const struct fv_locks *l = &v->model->locks;
     char seconds[FV_WORD], part[FV_WORD], name[NAME_BYTES];
     const struct fv_lock *most = l->items, *end = l->items + l->count;
-    int n = snprintf(out, bytes, "threads waited %s for each other, %s of their time",
-                     fv_words_seconds(l->wait_s, seconds), fv_words_percent(l->wait_s, l->thread_s, part));
 
+    snprintf(out, bytes, "threads waited %s for each other, %s of their time",
+             fv_words_seconds(l->wait_s, seconds), fv_words_percent(l->wait_s, l->thread_s, part));
     while (most < end && (most->kind == FV_SYNC_JOIN || most->rest))
         most++;
-    if (most < end && most->n.wait_s > 0 && n > 0 && (size_t)n < bytes)
-        snprintf(out + n, bytes - (size_t)n, "; most: %s (%s), %s",
-                 fv_view_lock_label(v, most, name, sizeof(name)), fv_sync_kind_name(most->kind),
-                 fv_words_seconds(most->n.wait_s, seconds));
+    if (most < end && most->n.wait_s > 0)
+        fv_words_add(out, bytes, "; most: %s (%s), %s", fv_view_lock_label(v, most, name, sizeof(name)),
+                     fv_sync_kind_name(most->kind), fv_words_seconds(most->n.wait_s, seconds));
     return out;
 }
 
@@ -150,16 +142,15 @@ static void put_role(const struct fv_page *p, const char *role, const char *text
 static void put_places(const struct fv_page *p, const char *role, struct places *g)
 {
     char text[2 * sizeof(g->items[0].words)] = "", part[FV_WORD];
-    size_t used = 0;
 
     if (!g->count)
         return;
     qsort(g->items, g->count, sizeof(*g->items), by_weight);
-    for (size_t i = 0; i < g->count && i < PLACES && used < sizeof(text); i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%s)", i ? ", " : "",
-                                 g->items[i].words, fv_words_percent(g->items[i].weight, g->sum, part));
-    if (g->count > PLACES && used < sizeof(text))
-        snprintf(text + used, sizeof(text) - used, ", and %zu more", g->count - PLACES);
+    for (size_t i = 0; i < g->count && i < PLACES; i++)
+        fv_words_add(text, sizeof(text), "%s%s (%s)", i ? ", " : "", g->items[i].words,
+                     fv_words_percent(g->items[i].weight, g->sum, part));
+    if (g->count > PLACES)
+        fv_words_add(text, sizeof(text), ", and %zu more", g->count - PLACES);
     put_role(p, role, text);
 }
 
@@ -238,7 +229,7 @@ static void put_last(const struct fv_page *p, const struct fv_profile *v, const 
 static void put_worst(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
 {
     const struct fv_locks *l = &v->model->locks;
-    size_t shown = 0, most = shown_worst(p);
+    size_t shown = 0, most = p->brief && p->top > WORST ? WORST : p->top;
     char name[NAME_BYTES];
 
     for (size_t i = 0; i < l->count && shown < most && l->items[i].n.wait_s > 0; i++) {
@@ -261,23 +252,15 @@ static void put_worst(const struct fv_page *p, const struct fv_profile *v, const
 
 static void put_lost(const struct fv_page *p, const struct fv_locks *l)
 {
-    const struct {
-        uint64_t count;
-        const char *what;
-    } rows[] = {
-        { l->lost.missed, "operation%s in signal handlers that interrupted fvmpi: not counted" },
-        { l->lost.overflow, "operation%s without room for a record of their own: counted by kind alone" },
-        { l->lost.holds, "hold%s not measured: the thread held too many locks" },
-        { l->lost.lives,
-          "thread%s without a record of their life: missing in phases and in the time of threads" },
+    const struct fv_text_loss rows[] = {
+        { l->lost.missed, "operation", "in signal handlers that interrupted fvmpi: not counted" },
+        { l->lost.overflow, "operation", "without room for a record of their own: counted by kind alone" },
+        { l->lost.holds, "hold", "not measured: the thread held too many locks" },
+        { l->lost.lives, "thread",
+          "without a record of their life: missing in phases and in the time of threads" },
     };
-    char word[FV_WORD], what[120];
 
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (rows[i].count) {
-            snprintf(what, sizeof(what), rows[i].what, fv_words_s(rows[i].count));
-            fv_text_note(p, FV_YELLOW, "%s %s", fv_words_count(rows[i].count, word), what);
-        }
+    fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
 
 void fv_text_locks(const struct fv_page *p, const struct fv_profile *v)

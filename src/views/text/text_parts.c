@@ -2,6 +2,7 @@
 #include "views/text/text.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t fv_text_losses_shown(const struct fv_page *p)
@@ -17,6 +18,42 @@ void fv_text_table_begin(struct fv_text_table *t, const struct fv_page *p, const
     fv_relations_find(fv_profile_relations, relation, &place);
     fv_tables_init(&t->tables, v);
     fv_sheet_init(&t->sheet, p, place.chain[place.depth - 1], NULL, &t->tables);
+}
+
+struct sorted {
+    double value;
+    const void *row;
+};
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct sorted *x = a, *y = b;
+
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+const void **fv_text_table_sorted(struct fv_text_table *t, const char *key, size_t *count)
+{
+    const struct fv_relation *r = t->sheet.relation;
+    const struct fv_flat_column *column =
+        &t->sheet.flat.items[fv_flat_find(&t->sheet.flat, key, strlen(key))];
+    size_t rows = *count = fv_relation_count(r, &t->tables, NULL);
+    struct sorted *sorted = fv_xcalloc(rows, sizeof(*sorted));
+    const void **out = fv_xcalloc(rows, sizeof(*out));
+
+    for (size_t i = 0; i < rows; i++) {
+        const struct fv_flat_row at = { .row = fv_relation_row(r, &t->tables, NULL, i) };
+        const struct fv_value v = fv_flat_read(column, &t->tables, &at);
+
+        sorted[i] = (struct sorted){ v.type == FV_TYPE_REAL ? v.real : (double)v.whole, at.row };
+    }
+    qsort(sorted, rows, sizeof(*sorted), largest_first);
+    for (size_t i = 0; i < rows; i++)
+        out[i] = sorted[i].row;
+    free(sorted);
+    return out;
 }
 
 void fv_text_table_end(struct fv_text_table *t, const char *noun, const char *more)
@@ -62,6 +99,24 @@ void fv_text_note(const struct fv_page *p, enum fv_color color, const char *form
     fprintf(p->out, "  %s%s%s ", fv_page_on(p, color), color == FV_RED ? "!" : "-", fv_page_off(p));
     put_clean(p, 4, format, args);
     va_end(args);
+}
+
+void fv_text_losses(const struct fv_page *p, const char *of, const struct fv_text_loss *rows, size_t count)
+{
+    char word[FV_WORD];
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].count)
+            fv_text_note(p, FV_YELLOW, "%s%s %s%s %s", of, fv_words_count(rows[i].count, word), rows[i].noun,
+                         fv_words_s(rows[i].count), rows[i].what);
+}
+
+void fv_text_title(const struct fv_page *p, const char *title, const char *remark)
+{
+    fprintf(p->out, "\n  %s%s%s", fv_page_on(p, FV_BOLD), title, fv_page_off(p));
+    if (*remark && strlen(title) + strlen(remark) + 4 <= p->width)
+        fprintf(p->out, "  %s%s%s", fv_page_on(p, FV_DIM), remark, fv_page_off(p));
+    putc('\n', p->out);
 }
 
 void fv_text_field(const struct fv_page *p, unsigned width, const char *name, const char *format, ...)

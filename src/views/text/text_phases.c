@@ -81,15 +81,6 @@ static void threads_word(const struct fv_phase_sums *s, char *out, size_t bytes)
         snprintf(out, bytes, "%u-%u", s->threads_min, s->threads_max);
 }
 
-static void put_single(const struct fv_page *p, size_t count)
-{
-    char word[FV_WORD];
-
-    if (count)
-        fv_page_paragraph(p, FV_DIM, 2, "and %s of single threads or not ended; --json has all",
-                          fv_words_count(count, word));
-}
-
 /* Nothing of it would look as if there were nothing. */
 static void put_unseen(const struct fv_page *p, const struct fv_profile *v, bool has_heading)
 {
@@ -114,6 +105,7 @@ void fv_text_phases(const struct fv_page *p, const struct fv_profile *v)
     const struct fv_phases *s = &v->model->phases;
     bool crowded = false, off = false;
     struct fv_text_table t;
+    char word[FV_WORD];
     size_t parallel;
 
     fv_text_table_begin(&t, p, v, "phases");
@@ -146,8 +138,9 @@ void fv_text_phases(const struct fv_page *p, const struct fv_profile *v)
             p, FV_PLAIN, 2,
             "Some have more threads than processors: their speedup is at most what these can give (an "
             "estimate)");
-    if (parallel)
-        put_single(p, s->count - parallel);
+    if (parallel && s->count > parallel)
+        fv_page_paragraph(p, FV_DIM, 2, "and %s of single threads or not ended; --json has all",
+                          fv_words_count(s->count - parallel, word));
     put_unseen(p, v, parallel > 0);
 }
 

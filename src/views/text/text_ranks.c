@@ -21,72 +21,41 @@ void fv_text_sizes(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, NULL, NULL);
 }
 
-/* ---- peers ---- */
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct fv_edge *x = *(const struct fv_edge *const *)a, *y = *(const struct fv_edge *const *)b;
-
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    if (x->messages != y->messages)
-        return x->messages > y->messages ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
 void fv_text_peers(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_model *m = v->model;
-    const struct fv_edge **order = fv_xcalloc(m->edge_count, sizeof(*order));
     struct fv_text_table t;
+    size_t count;
 
-    for (size_t i = 0; i < m->edge_count; i++)
-        order[i] = &m->edges[i];
-    if (m->edge_count)
-        qsort(order, m->edge_count, sizeof(*order), by_bytes);
     fv_text_table_begin(&t, p, v, "matrix");
     t.sheet.top = fv_text_few(p);
-    for (size_t i = 0; i < m->edge_count; i++)
-        fv_text_table_add(&t, order[i], FV_PLAIN);
+    const void **pairs = fv_text_table_sorted(&t, "bytes", &count);
+    for (size_t i = 0; i < count; i++)
+        fv_text_table_add(&t, pairs[i], FV_PLAIN);
     if (t.sheet.shown_rows)
         fv_page_heading(p, "Heaviest peers", "world ranks; what one sent to the other, point to point and one-sided");
     fv_text_table_end(&t, t.sheet.shown_rows ? "pair" : NULL, " of ranks");
-    free(order);
-}
-
-/* ---- communicators ---- */
-
-static int comm_by_time(const void *a, const void *b)
-{
-    const struct fv_comm_view *x = *(const struct fv_comm_view *const *)a,
-                              *y = *(const struct fv_comm_view *const *)b;
-
-    if (x->time.sum != y->time.sum)
-        return x->time.sum > y->time.sum ? -1 : 1;
-    return (x > y) - (x < y);
+    free(pairs);
 }
 
 void fv_text_comms(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_model *m = v->model;
-    const struct fv_comm_view **order = fv_xcalloc(m->comm_count, sizeof(*order));
-    size_t count = 0;
+    size_t count, used = 0;
     struct fv_text_table t;
 
-    for (size_t i = 0; i < m->comm_count; i++)
-        if (m->comms[i].time.calls)
-            order[count++] = &m->comms[i];
-    if (count > 1) { /* with MPI_COMM_WORLD alone the table says nothing new */
-        qsort(order, count, sizeof(*order), comm_by_time);
-        fv_page_heading(p, "Communicators",
-                        "those that calls were made on; waiting, logged: in the collective calls that the "
-                        "wait log holds");
-        fv_text_table_begin(&t, p, v, "communicators");
-        for (size_t i = 0; i < count; i++)
-            fv_text_table_add(&t, order[i], FV_PLAIN);
-        fv_text_table_end(&t, "communicator", "");
-    }
-    free(order);
+    for (size_t i = 0; i < v->model->comm_count; i++)
+        used += v->model->comms[i].time.calls > 0;
+    if (used < 2) /* with MPI_COMM_WORLD alone the table says nothing new */
+        return;
+    fv_page_heading(p, "Communicators",
+                    "those that calls were made on; waiting, logged: in the collective calls that the "
+                    "wait log holds");
+    fv_text_table_begin(&t, p, v, "communicators");
+    const void **comms = fv_text_table_sorted(&t, "time_s", &count);
+    for (size_t i = 0; i < count; i++)
+        if (((const struct fv_comm_view *)comms[i])->time.calls)
+            fv_text_table_add(&t, comms[i], FV_PLAIN);
+    fv_text_table_end(&t, "communicator", "");
+    free(comms);
 }
 
 /* ---- ranks ---- */

@@ -22,30 +22,25 @@ static const char *label(const struct fv_profile *v, const struct fv_frame *f, c
 
 static void put_losses(const struct fv_page *p, const struct fv_samples *s)
 {
-    char a[FV_WORD];
+    const struct {
+        uint64_t count;
+        const char *what;
+    } rows[] = {
+        { s->lost, "more calls were not measured: the table of calling contexts of a thread was full" },
+        { s->not_followed, "more calls could not be followed (another stack, or too deep)" },
+        { s->no_stack, "samples were lost on signal stacks of the program, too small for them" },
+        { s->log_lost, "instances are counted here but not in the trace: its budget was full" },
+    };
+    char word[FV_WORD];
 
-    if (s->lost)
-        fv_page_paragraph(
-            p, FV_PLAIN, 2,
-            "%s more calls were not measured: the table of calling contexts of a thread was full",
-            fv_words_count(s->lost, a));
-    if (s->not_followed)
-        fv_page_paragraph(p, FV_PLAIN, 2, "%s more calls could not be followed (another stack, or too deep)",
-                          fv_words_count(s->not_followed, a));
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (rows[i].count)
+            fv_page_paragraph(p, FV_PLAIN, 2, "%s %s", fv_words_count(rows[i].count, word), rows[i].what);
     if (s->held_back)
         fv_page_paragraph(p, FV_PLAIN, 2,
                           "%s of the samples measured no instance, because sampling had taken more than "
-                          "--sample-budget of the "
-                          "CPU time",
-                          fv_words_percent((double)s->held_back, (double)s->ticks, a));
-    if (s->no_stack)
-        fv_page_paragraph(p, FV_PLAIN, 2,
-                          "%s samples were lost on signal stacks of the program, too small for them",
-                          fv_words_count(s->no_stack, a));
-    if (s->log_lost)
-        fv_page_paragraph(p, FV_PLAIN, 2,
-                          "%s instances are counted here but not in the trace: its budget was full",
-                          fv_words_count(s->log_lost, a));
+                          "--sample-budget of the CPU time",
+                          fv_words_percent((double)s->held_back, (double)s->ticks, word));
 }
 
 static void put_mode(const struct fv_page *p, const struct fv_samples *s)
@@ -175,28 +170,27 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v, stru
 
     for (size_t i = 0; i < s->count; i++) {
         const struct fv_sampled *one = &s->items[i];
-        size_t own = fv_sampled_path(path, v->symbols, one), used = 0;
+        size_t own = fv_sampled_path(path, v->symbols, one);
 
+        text[0] = '\0';
         for (unsigned k = FV_METRIC_EVENT_0; k < FV_METRIC_COUNT; k++) {
             const char *event = fv_sampled_metric(s, (enum fv_metric)k);
             char count[FV_WORD];
 
-            if (!event || !fv_sampled_count(&one->all, (enum fv_metric)k) || used >= sizeof(text))
+            if (!event || !fv_sampled_count(&one->all, (enum fv_metric)k))
                 continue;
             if (one->all.mean[k] < 100)
                 snprintf(count, sizeof(count), "%.3g", one->all.mean[k]);
             else
                 fv_words_count((uint64_t)fmin(one->all.mean[k] + 0.5, 1e18), count);
-            used +=
-                (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "", event, count);
-            if (one->all.mean[k] > 0 && used < sizeof(text))
-                used += (size_t)snprintf(text + used, sizeof(text) - used, " (cov %.2f)",
-                                         fv_sampled_cov(&one->all, (enum fv_metric)k));
+            fv_words_add(text, sizeof(text), "%s%s %s", *text ? ", " : "", event, count);
+            if (one->all.mean[k] > 0)
+                fv_words_add(text, sizeof(text), " (cov %.2f)", fv_sampled_cov(&one->all, (enum fv_metric)k));
         }
-        if (!used || !shown[i])
+        if (!*text || !shown[i])
             continue;
         if (!said)
-            fprintf(p->out, "\n  %sEvents%s  mean of an instance\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
+            fv_text_title(p, "Events", "mean of an instance");
         said = true;
         fprintf(p->out, "  %s: ", own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?");
         fv_page_words(p, text, 6);

@@ -40,45 +40,35 @@ static void put_faults(const struct fv_page *p, const struct fv_sections_view *a
                        const struct fv_section_view *s)
 {
     const struct fv_section_faults *f = &s->faults;
-    const struct {
-        uint64_t count;
-        const char *what;
-    } rows[] = {
-        { f->open, "begun and not ended (counted up to the end of the rank)" },
-        { f->unended, "ended by the end of their thread" },
-        { f->unbegun, "ended without a begin (left out)" },
-        { f->elsewhere, "ended by another thread than the one that began it (left out)" },
+    const struct fv_text_loss rows[] = {
+        { f->open, "time", "begun and not ended (counted up to the end of the rank)" },
+        { f->unended, "time", "ended by the end of their thread" },
+        { f->unbegun, "time", "ended without a begin (left out)" },
+        { f->elsewhere, "time", "ended by another thread than the one that began it (left out)" },
     };
-    char name[4 * FV_SECTION_NAME + 40], word[FV_WORD];
+    char name[4 * FV_SECTION_NAME + 40], of[sizeof(name) + 12];
 
     section_name(all, s, name, sizeof(name));
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (rows[i].count)
-            fv_text_note(p, FV_YELLOW, "section %s: %s time%s %s", name, fv_words_count(rows[i].count, word),
-                         fv_words_s(rows[i].count), rows[i].what);
+    snprintf(of, sizeof(of), "section %s: ", name);
+    fv_text_losses(p, of, rows, sizeof(rows) / sizeof(*rows));
 }
 
 static void put_losses(const struct fv_page *p, const struct fv_section_losses *l)
 {
-    const struct {
-        uint64_t count;
-        const char *what;
-    } rows[] = {
-        { l->above_level, "above --section-level: not measured" },
-        { l->too_deep, "with 64 sections open on its thread already: not measured" },
-        { l->others, "beyond 1,023 different sections of a rank: all in \"(others)\"" },
-        { l->sets,
-          "in more combinations of sections than can be told apart: MPI calls inside are not listed" },
-        { l->interrupted, "in a signal handler that interrupted another: not measured" },
-        { l->unmeasured, "without room in the rank file: not measured" },
-        { l->untraced, "and ends in MPI calls, or without room: the trace has them too late, or not" },
+    const struct fv_text_loss rows[] = {
+        { l->above_level, "begin", "of sections above --section-level: not measured" },
+        { l->too_deep, "begin", "of sections with 64 sections open on its thread already: not measured" },
+        { l->others, "begin", "of sections beyond 1,023 different sections of a rank: all in \"(others)\"" },
+        { l->sets, "begin",
+          "of sections in more combinations of sections than can be told apart: MPI calls inside are not "
+          "listed" },
+        { l->interrupted, "begin", "of sections in a signal handler that interrupted another: not measured" },
+        { l->unmeasured, "begin", "of sections without room in the rank file: not measured" },
+        { l->untraced, "begin",
+          "of sections and ends in MPI calls, or without room: the trace has them too late, or not" },
     };
-    char word[FV_WORD];
 
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (rows[i].count)
-            fv_text_note(p, FV_YELLOW, "%s begin%s of sections %s", fv_words_count(rows[i].count, word),
-                         fv_words_s(rows[i].count), rows[i].what);
+    fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
 
 /* ---- clock samples ---- */

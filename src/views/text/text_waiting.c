@@ -135,13 +135,13 @@ static void put_critical_path(const struct fv_page *p, const struct fv_profile *
             keep_longest(longest, (struct stretch){ c->regions[i].critical_s[k], c->regions[i].site, k });
     for (unsigned i = 0; i < 3 && longest[i].seconds > 0; i++)
         fv_places_add(&places, longest[i].site);
-    size_t used = (size_t)snprintf(text, sizeof(text), "critical path: %s of %s, from rank to rank %s times",
-                                   fv_words_seconds(c->critical_path_s, a),
-                                   fv_words_seconds(v->model->elapsed_s, b), fv_words_count(c->switches, n));
-    for (unsigned i = 0; i < 3 && longest[i].seconds > 0 && used < sizeof(text); i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s in %s", i ? ";" : "; of it",
-                                 fv_words_percent(longest[i].seconds, c->critical_path_s, a),
-                                 fv_place_words(&places, longest[i].site, longest[i].where, where, sizeof(where)));
+    snprintf(text, sizeof(text), "critical path: %s of %s, from rank to rank %s times",
+             fv_words_seconds(c->critical_path_s, a), fv_words_seconds(v->model->elapsed_s, b),
+             fv_words_count(c->switches, n));
+    for (unsigned i = 0; i < 3 && longest[i].seconds > 0; i++)
+        fv_words_add(text, sizeof(text), "%s %s in %s", i ? ";" : "; of it",
+                     fv_words_percent(longest[i].seconds, c->critical_path_s, a),
+                     fv_place_words(&places, longest[i].site, longest[i].where, where, sizeof(where)));
     fv_page_item(p, FV_PLAIN, 2, "%s", text);
     fv_places_release(&places);
 }
@@ -174,20 +174,15 @@ static void put_cut(const struct fv_page *p, const struct fv_model *m)
     } lists[] = { { culprit_rows(p, m), c->culprit_count - culprit_rows(p, m), "culprit" },
                   { kind_rows(p, c), c->kind_count - kind_rows(p, c), "kind" },
                   { region_rows(p, c), c->region_count - region_rows(p, c), "region" } };
-    char text[200], count[FV_WORD];
-    size_t used = 0;
+    char text[200] = "", count[FV_WORD];
 
-    for (unsigned i = 0; i < 3; i++) {
-        size_t more = lists[i].more;
-
-        if (more)
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s%s %s%s", used ? "," : "...",
-                                     fv_words_count(more, count), lists[i].shown ? " more" : "",
-                                     lists[i].noun, fv_words_s(more));
-    }
-    if (!used || p->top == SIZE_MAX)
-        return;
-    fv_page_paragraph(p, FV_DIM, 2, "%s; --all shows them", text);
+    for (unsigned i = 0; i < 3; i++)
+        if (lists[i].more)
+            fv_words_add(text, sizeof(text), "%s %s%s %s%s", *text ? "," : "...",
+                         fv_words_count(lists[i].more, count), lists[i].shown ? " more" : "", lists[i].noun,
+                         fv_words_s(lists[i].more));
+    if (*text && p->top != SIZE_MAX)
+        fv_page_paragraph(p, FV_DIM, 2, "%s; --all shows them", text);
 }
 
 /* "12.0 ms over all ranks" */
@@ -226,13 +221,13 @@ static void put_trace_heading(const struct fv_page *p, const struct fv_model *m)
     if (c->unmatched)
         snprintf(unmatched, sizeof(unmatched), "; of %s message%s or collectives one side is missing",
                  fv_words_count(c->unmatched, word), fv_words_s(c->unmatched));
-    int used = snprintf(remark, sizeof(remark), "%s, by the trace (%s%s), ", total(m, all),
-                        c->exact ? "exact" : "estimate", unmatched);
+    snprintf(remark, sizeof(remark), "%s, by the trace (%s%s), ", total(m, all),
+             c->exact ? "exact" : "estimate", unmatched);
     if (c->coverage < FV_CAUSES_WHOLE)
-        snprintf(remark + used, sizeof(remark) - (size_t)used, "which holds %s of the MPI time",
-                 fv_words_percent(c->coverage, 1, word));
+        fv_words_add(remark, sizeof(remark), "which holds %s of the MPI time",
+                     fv_words_percent(c->coverage, 1, word));
     else
-        snprintf(remark + used, sizeof(remark) - (size_t)used, "charged to who began the delay");
+        fv_words_add(remark, sizeof(remark), "charged to who began the delay");
     fv_page_heading(p, "Waiting", remark);
 }
 
