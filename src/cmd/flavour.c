@@ -61,6 +61,7 @@ static enum verdict judge(const char *path, const struct fv_libraries *libraries
     }
     if (!found)
         return NO_MPI;
+    out->is_linked = true;
     by = strcmp(found->by, path) ? fv_base_name(found->by) : NULL;
     snprintf(out->why, sizeof(out->why), "%.150s needs %.100s%s%.150s", fv_base_name(path), found->name,
              by ? " through " : "", by ? by : "");

@@ -8,6 +8,8 @@
 /* What was looked at, for the message when it was not enough. */
 struct fv_finding {
     enum fv_flavour flavour; /* NONE: cannot tell */
+    bool is_linked;          /* ... from a library that a program of the command needs */
+    bool is_overruled;       /* ... and --mpi names another MPI */
     bool is_static;          /* the program has no dynamic loader: nothing can be preloaded */
     bool is_foreign;         /* not for this kind of machine, as far as we read it: 32-bit, ... */
     int program;             /* index in argv of what the flavour was found in; 0: not in argv */

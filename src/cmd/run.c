@@ -87,6 +87,17 @@ static int say_cannot_tell(const struct run *run)
     return FV_EXIT_USAGE;
 }
 
+/* --mpi. That a program is linked with another MPI is said here; the library then leaves it alone. */
+static void overrule(struct fv_finding *finding, enum fv_flavour forced)
+{
+    finding->is_overruled = finding->is_linked && finding->flavour != forced;
+    if (finding->is_overruled && fv_first_rank())
+        fv_log("run: --mpi %s, but %s: leave --mpi out, or say --mpi %s", fv_flavour_name(forced), finding->why,
+               fv_flavour_name(finding->flavour));
+    snprintf(finding->why, sizeof(finding->why), "--mpi %s", fv_flavour_name(forced));
+    finding->flavour = forced;
+}
+
 static int choose_flavour(struct run *run)
 {
     const char *forced = fv_config_get(&run->config, "--mpi");
@@ -111,7 +122,7 @@ static int choose_flavour(struct run *run)
                "recorded",
                run->program);
     if (*forced)
-        run->finding.flavour = fv_flavour_by_name(forced);
+        overrule(&run->finding, fv_flavour_by_name(forced));
     return run->finding.flavour ? 0 : say_cannot_tell(run);
 }
 
@@ -123,10 +134,9 @@ static void check_launcher(const struct run *run)
         run->launcher ? fv_launcher_flavour(run->launcher) : fv_environment_flavour(&why);
 
     if (of_launcher && of_launcher != run->finding.flavour && run->finding.flavour != FV_FLAVOUR_SERIAL &&
-        fv_first_rank())
+        !run->finding.is_overruled && fv_first_rank())
         fv_log("%s, but the launcher is %s's: its ranks may not find each other; use mpiexec.%s",
-               *run->finding.why ? run->finding.why : "--mpi says otherwise", fv_flavour_name(of_launcher),
-               fv_flavour_name(run->finding.flavour));
+               run->finding.why, fv_flavour_name(of_launcher), fv_flavour_name(run->finding.flavour));
 }
 
 /* ---- the environment ---- */

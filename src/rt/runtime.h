@@ -313,6 +313,8 @@ static inline const struct fv_thread_hooks *fv_thread_hooks(void)
 #define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */
 extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];
 void fv_function_write(unsigned function);
+/* From now on the status that this process ends with stands in the header, and `over` is called at its end (exits.c). */
+void fv_exits_watch(struct fv_file_header *header, void (*over)(void));
 void fv_shadow_write(struct fv_writer *writer); /* of those that were added; at the start */
 /* Writes the name of a function that is used for the first time. */
 static inline void fv_function_used(unsigned function)

@@ -315,21 +315,6 @@ static int start(const struct fv_start_info *info, char *directory, size_t size)
 enum wish { WISH_NONE, WISH_PAUSE, WISH_RESUME };
 static uint32_t wish;
 
-/* Not every C library has it. */
-extern int on_exit(void (*function)(int, void *), void *arg) __attribute__((weak));
-
-/* What exit() was given, or main returned. Not that of a forked child, who has the handler, too. */
-static void note_exit(int status, void *unused)
-{
-    struct fv_file_header *h = fv_rt.writer.header;
-
-    (void)unused;
-    if (!fv_rt_on() || fv_rt.pid != getpid())
-        return;
-    h->exit_status = status;
-    __atomic_store_n(&h->exit_seen, 1, __ATOMIC_RELEASE);
-}
-
 static void pause_since(uint64_t ticks)
 {
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
@@ -354,6 +339,23 @@ static void start_again(const struct fv_start_info *info)
         h->begin_ticks = info->init_begin;
         h->init_ticks = info->init_end;
     }
+}
+
+static void end(enum fv_file_state state)
+{
+    struct fv_file_header *h = fv_rt.writer.header;
+
+    fv_clock_point(&h->last);
+    fv_usage_update();
+    __atomic_store_n(&h->end_ticks, fv_ticks(), __ATOMIC_RELEASE);
+    __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
+}
+
+/* The process ends; without MPI_Finalize, if that was not called. */
+static void exiting(void)
+{
+    if (fv_rt_on() && fv_rt.writer.header->state == FV_STATE_RUNNING)
+        end(FV_STATE_EXITED);
 }
 
 void fv_start(const struct fv_start_info *info)
@@ -384,8 +386,7 @@ void fv_start(const struct fv_start_info *info)
         fv_barriers_agree(directory, info); /* ranks may wait for each other here, and handlers call MPI_Abort */
         signals = fv_signals_hold();
         fv_path_init();
-        if (on_exit)
-            on_exit(note_exit, NULL);
+        fv_exits_watch(fv_rt.writer.header, exiting);
         __atomic_store_n(&fv_rt.state, state = FV_RT_ON, __ATOMIC_RELEASE);
         fv_signals_go_on(signals);
     }
@@ -426,16 +427,6 @@ void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin
     fv_call_record(&call, NULL, 0, 0);
 }
 
-static void end(enum fv_file_state state)
-{
-    struct fv_file_header *h = fv_rt.writer.header;
-
-    fv_clock_point(&h->last);
-    fv_usage_update();
-    __atomic_store_n(&h->end_ticks, fv_ticks(), __ATOMIC_RELEASE);
-    __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
-}
-
 void fv_finalizing(void)
 {
     if (!fv_rt_on())
@@ -467,13 +458,6 @@ void fv_aborting(int code)
         return;
     fv_rt.writer.header->exit_code = code;
     end(FV_STATE_ABORTED);
-}
-
-/* exit() without MPI_Finalize. */
-__attribute__((destructor)) static void at_exit(void)
-{
-    if (fv_rt_on() && fv_rt.pid == getpid() && fv_rt.writer.header->state == FV_STATE_RUNNING)
-        end(FV_STATE_EXITED);
 }
 
 void fv_pause(void)

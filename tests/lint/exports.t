@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What leaves a library: MPI's names, fvmpi's public functions, and what --sample interposes (src/sampler/signals.c) and --threads (src/threads). What it needs: libc, its MPI, libunwind.
+# What leaves a library: MPI's names, fvmpi's public functions, what --sample interposes (src/sampler/signals.c), how a process ends (src/rt/exits.c) and --threads (src/threads). What it needs: libc, its MPI, libunwind.
 . "$(dirname "$0")/../lib.sh"
 
 for library in "$build"/.libs/libfvmpi-*.so; do
     name=$(basename "$library")
-    interposed='sigaction|signal|__sysv_signal|sigset|sigignore|sigwait|sigwaitinfo|sigtimedwait|pthread_create|thrd_create'
+    interposed='sigaction|signal|__sysv_signal|sigset|sigignore|sigwait|sigwaitinfo|sigtimedwait|pthread_create|thrd_create|_exit|_Exit|quick_exit'
     [[ $name != *-threads.so ]] || # and what --threads stands in front of
         interposed+=$(sed -n 's/^    X(\([A-Za-z_0-9]*\)[,)].*/|\1/p' "$source"/src/threads/*next.h | tr -d '\n')
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |

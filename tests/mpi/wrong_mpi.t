@@ -35,7 +35,9 @@ def main():
             with tap.test('{} program, fvmpi run told to use {}'.format(mpi, other)):
                 run = mpi.profile(program, 2, ['0'], options=['--mpi', str(other)])
                 check(run.rc == 2 or run.out == mpi.native(program, 2, ['0']).out, 'neither refused nor run: {} {}', run.rc, run.err)
-                check('fvmpi: ' in run.err, 'nothing was said')
+                check('fvmpi: run: --mpi {}, but transparent needs lib'.format(other) in run.err and
+                      'leave --mpi out, or say --mpi {}'.format(mpi) in run.err, 'said: {}', run.err)
+                check('mpiexec.' not in run.err, 'the launcher is blamed: {}', run.err)
         with tap.test('{}: the right library is chosen'.format(mpi)):
             report = mpi.profile(mpi.build('collectives.c'), 2).ended(0).report()
             check(('MPICH' if str(mpi) == 'mpich' else 'Open MPI') in report.data['run']['mpi'], 'run.mpi is {}', report.data['run']['mpi'])

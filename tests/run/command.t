@@ -131,6 +131,46 @@ check 'options: in the report' has "$out" '^ +options +--quiet --sample-budget=7
 
 # ---- bad input: one line that says what to do; status 2 if the command was wrong, 1 if its input was ----
 mkdir inputs && cd inputs || exit 1
+# ---- how a program ends that does not return from main ----
+cat > ends.c <<'C'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    switch (argc > 1 ? *argv[1] : 0) {
+    case '_': _exit(3);
+    case 'E': _Exit(4);
+    case 'q': quick_exit(5);
+    case 'c': /* a child's end is not its parent's */
+        if (!vfork())
+            _exit(6);
+        if (!fork())
+            _exit(7);
+        while (wait(NULL) > 0) {}
+        return 8;
+    }
+    return 9;
+}
+C
+cc ends.c -o ends
+ends() { # WHAT STATUS COMMAND...
+    local what=$1 wanted=$2
+    shift 2
+    rm -rf ends.d
+    capture "$fvmpi" run -q -o ends.d --mpi serial "$@"
+    local status=$rc
+    capture "$fvmpi" report ends.d --table ranks --columns state,exit_status --csv -
+    check "$what" test "$status:${out//$'\r'/}" = "$wanted:state,exit_status
+exited,$wanted"
+}
+ends '_exit()' 3 ./ends _
+ends '_Exit()' 4 ./ends E
+ends 'quick_exit()' 5 ./ends q
+ends '_exit() of children' 8 ./ends children
+ends 'a shell' 3 /bin/sh -c 'exit 3'
+
 capture "$fvmpi" run -q -o good --mpi serial true
 check 'a run to take from' test "$rc" -eq 0 -a -s good/rank-000000.fvr
 mkdir nothing empty cut version locked
