@@ -242,12 +242,32 @@ static void take_totals(struct join *j)
     m->efficiency.ideal_s = a->ideal_s;
 }
 
+/* Before it is joined: keeps what the rank files themselves tell of waiting at each call site. */
+static void keep_own_waits(struct fv_model *m)
+{
+    uint8_t *kinds = fv_xcalloc(m->site_count, sizeof(*kinds));
+
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        const struct fv_site_rank *r = &m->site_ranks[i];
+        struct fv_site *s = &m->sites[r->site];
+
+        m->ranks[r->rank].own_wait_s += r->wait_s;
+        if (!r->time.calls)
+            continue;
+        s->own_wait_s += r->wait_s;
+        kinds[r->site] |= (uint8_t)(1u << r->wait_kind);
+    }
+    for (size_t i = 0; i < m->site_count; i++)
+        m->sites[i].own_wait_kind = fv_wait_kind_of(kinds[i]);
+    free(kinds);
+}
+
 static void take_over(struct join *j)
 {
     struct fv_model *m = j->model;
 
     count_calls(j);
-    fv_build_own_waits(m);
+    keep_own_waits(m);
     for (size_t i = 0; i < m->site_rank_count; i++)
         take_site_rank(j, &m->site_ranks[i]);
     take_elsewhere(j);

@@ -83,8 +83,6 @@ double fv_build_seconds(const struct fv_model *model, uint32_t rank, uint64_t ti
 
 /* Takes over what the trace tells, if it is the trace of these rank files; else a note says why not. */
 void fv_build_analysed(struct fv_build *build, const struct fv_analysed *analysed);
-/* Before it does: keeps what the rank files themselves tell of waiting at each call site. */
-void fv_build_own_waits(struct fv_model *model);
 void fv_build_program_times(struct fv_model *model); /* last */
 
 /* Who is to blame, from the parts of call sites; again whenever these have changed. */

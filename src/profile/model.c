@@ -10,64 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- statistics ---- */
-
-const char *fv_wait_kind_name(enum fv_wait_kind kind)
-{
-    return kind == FV_WAIT_EXACT ? "exact" : kind == FV_WAIT_ESTIMATE ? "estimate" : NULL;
-}
-
-uint64_t fv_size_bucket_low(unsigned bucket)
-{
-    return bucket ? UINT64_C(1) << (bucket - 1) : 0;
-}
-
-uint64_t fv_size_bucket_high(unsigned bucket)
-{
-    return bucket == 0 ? 0 : bucket >= 64 ? UINT64_MAX : (UINT64_C(1) << bucket) - 1;
-}
-
-double fv_stat_mean(const struct fv_stat *s)
-{
-    return s->calls ? s->sum / (double)s->calls : 0;
-}
-
-double fv_stat_stddev(const struct fv_stat *s)
-{
-    return s->calls && s->m2 > 0 ? sqrt(s->m2 / (double)s->calls) : 0;
-}
-
-/* Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances (1979),
- * eq. 1.5: stable for any sizes of the two parts. */
-void fv_stat_add(struct fv_stat *to, const struct fv_stat *from)
-{
-    to->bytes_sent += from->bytes_sent;
-    to->bytes_received += from->bytes_received;
-    if (!from->calls)
-        return;
-    if (!to->calls) {
-        uint64_t sent = to->bytes_sent, received = to->bytes_received;
-
-        *to = *from;
-        to->bytes_sent = sent;
-        to->bytes_received = received;
-        return;
-    }
-    double n = (double)to->calls, k = (double)from->calls, delta = from->sum / k - to->sum / n;
-    to->m2 += from->m2 + delta * delta * n * k / (n + k);
-    to->calls += from->calls;
-    to->sum += from->sum;
-    to->min = from->min < to->min ? from->min : to->min;
-    to->max = from->max > to->max ? from->max : to->max;
-}
-
-enum fv_wait_kind fv_wait_kind_of(unsigned kinds)
-{
-    if (kinds == 1u << FV_WAIT_EXACT)
-        return FV_WAIT_EXACT;
-    return kinds & ~(1u << FV_WAIT_UNKNOWN) ? FV_WAIT_ESTIMATE : FV_WAIT_UNKNOWN;
-}
-
 /* ---- sites ---- */
 
 static int site_by_time(const void *a, const void *b)
@@ -142,25 +84,6 @@ static void order_sites(struct fv_model *m)
     move_parts(m->site_ranks, place, m->site_rank_count);
     free(renumbered);
     free(place);
-}
-
-void fv_build_own_waits(struct fv_model *m)
-{
-    uint8_t *kinds = fv_xcalloc(m->site_count, sizeof(*kinds));
-
-    for (size_t i = 0; i < m->site_rank_count; i++) {
-        const struct fv_site_rank *r = &m->site_ranks[i];
-        struct fv_site *s = &m->sites[r->site];
-
-        m->ranks[r->rank].own_wait_s += r->wait_s;
-        if (!r->time.calls)
-            continue;
-        s->own_wait_s += r->wait_s;
-        kinds[r->site] |= (uint8_t)(1u << r->wait_kind);
-    }
-    for (size_t i = 0; i < m->site_count; i++)
-        m->sites[i].own_wait_kind = fv_wait_kind_of(kinds[i]);
-    free(kinds);
 }
 
 /* Spread over the ranks that called here: cov is the population's standard deviation over the mean. */

@@ -18,18 +18,6 @@ const char *fv_rank_state_name(enum fv_rank_state state)
     return names[state];
 }
 
-double fv_build_seconds(const struct fv_model *m, uint32_t rank, uint64_t ticks)
-{
-    return (double)ticks / m->clocks[m->ranks[rank].clock].hz;
-}
-
-double fv_build_time(const struct fv_model *m, uint32_t rank, uint64_t ticks)
-{
-    const struct fv_clock *clock = &m->clocks[m->ranks[rank].clock];
-
-    return clock->anchor_s + (double)(int64_t)(ticks - clock->first.ticks) / clock->hz;
-}
-
 /* ---- this host ---- */
 
 static bool is_alive(const struct fv_file_header *h)

@@ -12,9 +12,6 @@ BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'b
 FOLDERS = ['otf2'] + sorted('src/' + d for d in os.listdir(os.path.join(SOURCE, 'src')) if os.path.isdir(os.path.join(SOURCE, 'src', d)))
 # Still to be opened: each leaves this list for good, and so does each file in it.
 KNOWN = {
-    'src/profile': ['analysis_join.c callsites.c model.c ranks.c samples/sampled.c '
-                    'samples/sampled_judge.c sections/section_calls.c sections/section_costs.c sections/sections.c threads/locks.c '
-                    'threads/phases.c timeline.c waits.c'],
     'src/rt': ['barrier.c call.c cell.c comm.c events.c function.c memory.c module.c pack.c path.c peer.c section_sets.c sections.c '
                'series.c start.c thread.c tree.c usage.c'],
     'src/sampler': ['contexts.c window.c', 'calibrate.c pmu.c'],

@@ -11,36 +11,7 @@
 
 /* ---- statistics ---- */
 
-uint64_t fv_sampled_count(const struct fv_sampled_stat *s, enum fv_metric metric)
-{
-    return metric < FV_METRIC_EVENT_0 ? s->count : s->event_count[metric - FV_METRIC_EVENT_0];
-}
-
-double fv_sampled_stddev(const struct fv_sampled_stat *s, enum fv_metric metric)
-{
-    uint64_t count = fv_sampled_count(s, metric);
-
-    return count > 1 && s->m2[metric] > 0 ? sqrt(s->m2[metric] / (double)(count - 1)) : 0;
-}
-
-double fv_sampled_cov(const struct fv_sampled_stat *s, enum fv_metric metric)
-{
-    return s->mean[metric] > 0 ? fv_sampled_stddev(s, metric) / s->mean[metric] : 0;
-}
-
-const char *fv_sampled_metric(const struct fv_samples *samples, enum fv_metric metric)
-{
-    static const char *const names[FV_METRIC_EVENT_0] = { "time_s", "cpu_time_s", "mpi_time_s", "mpi_calls",
-                                                          "faults", "switches",   "migrations", "mpi_bytes" };
-    const struct fv_sampled_event *event;
-
-    if (metric < FV_METRIC_EVENT_0)
-        return names[metric];
-    event = &samples->events[metric - FV_METRIC_EVENT_0];
-    return event->refused < event->ranks ? event->name : NULL;
-}
-
-/* Chan, Golub, LeVeque (1979), as for calls in model.c. */
+/* Chan, Golub, LeVeque (1979), as for calls in sums.c. */
 static void add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *from)
 {
     for (unsigned i = 0; i < FV_METRIC_COUNT; i++) {
@@ -198,55 +169,6 @@ static void read_instances(struct fv_gather *g, struct fv_build_file *f, const s
 
 /* ---- clock samples ---- */
 
-static const struct fv_node *sort_nodes; /* for qsort() alone */
-static const struct fv_sampled *sort_items;
-
-static int compare_nodes(const struct fv_node *x, const struct fv_node *y)
-{
-    if (x->parent != y->parent)
-        return x->parent < y->parent ? -1 : 1;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-static int by_place(const void *a, const void *b)
-{
-    return compare_nodes(&sort_nodes[sort_items[*(const uint32_t *)a].node],
-                         &sort_nodes[sort_items[*(const uint32_t *)b].node]);
-}
-
-static void order_by_place(struct fv_gather *g)
-{
-    g->by_place = fv_xcalloc(g->out->count + 1, sizeof(*g->by_place));
-    for (uint32_t i = 0; i < g->out->count; i++)
-        g->by_place[i] = i;
-    sort_nodes = g->build->model->tree.nodes;
-    sort_items = g->out->items;
-    if (g->out->count)
-        qsort(g->by_place, g->out->count, sizeof(*g->by_place), by_place);
-}
-
-struct fv_sampled *fv_gather_context(const struct fv_gather *g, const struct fv_node *frame)
-{
-    const struct fv_node *nodes = g->build->model->tree.nodes, *found;
-    size_t low = 0, high = g->out->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (compare_nodes(&nodes[g->out->items[g->by_place[middle]].node], frame) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low)
-        return NULL;
-    struct fv_sampled *s = &g->out->items[g->by_place[low - 1]];
-    found = &nodes[s->node];
-    return found->parent == frame->parent && found->module == frame->module ? s : NULL;
-}
-
 static void charge(struct fv_gather *g, const struct fv_node *frame, uint64_t ticks, uint64_t mpi_ticks)
 {
     struct fv_sampled *s = fv_gather_context(g, frame);
@@ -396,7 +318,7 @@ static void finish_samples(struct fv_build *b, void *state)
     struct fv_gather *g = state;
     (void)b;
 
-    order_by_place(g);
+    fv_gather_order(g);
     charge_costs(g);
     fv_gather_judge(g);
     fv_index_release(&g->by_node);

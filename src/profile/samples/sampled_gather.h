@@ -1,4 +1,5 @@
-/* What the construction of sampled functions shares: sampled.c reads, sampled_judge.c says what it means. */
+/* What the construction of sampled functions shares: sampled.c reads, sampled_judge.c says what it means,
+ * sampled_context.c finds what a frame belongs to. */
 #ifndef FV_SAMPLED_GATHER_H
 #define FV_SAMPLED_GATHER_H
 
@@ -23,6 +24,8 @@ struct fv_gather {
     struct fv_index counts_by_record;
 };
 
+/* When all contexts are there: makes by_place. */
+void fv_gather_order(struct fv_gather *gather);
 /* The context that a frame is of: called from the same place, of the functions that begin before it the
  * nearest; NULL. */
 struct fv_sampled *fv_gather_context(const struct fv_gather *gather, const struct fv_node *frame);

@@ -8,6 +8,37 @@
 #define INSIDE         0.95 /* of the ticks of a part of MPI, in MPI */
 #define INSTANCES_KEPT 1024 /* of a function; of each thread that has it, alike */
 
+/* ---- statistics ---- */
+
+uint64_t fv_sampled_count(const struct fv_sampled_stat *s, enum fv_metric metric)
+{
+    return metric < FV_METRIC_EVENT_0 ? s->count : s->event_count[metric - FV_METRIC_EVENT_0];
+}
+
+double fv_sampled_stddev(const struct fv_sampled_stat *s, enum fv_metric metric)
+{
+    uint64_t count = fv_sampled_count(s, metric);
+
+    return count > 1 && s->m2[metric] > 0 ? sqrt(s->m2[metric] / (double)(count - 1)) : 0;
+}
+
+double fv_sampled_cov(const struct fv_sampled_stat *s, enum fv_metric metric)
+{
+    return s->mean[metric] > 0 ? fv_sampled_stddev(s, metric) / s->mean[metric] : 0;
+}
+
+const char *fv_sampled_metric(const struct fv_samples *samples, enum fv_metric metric)
+{
+    static const char *const names[FV_METRIC_EVENT_0] = { "time_s", "cpu_time_s", "mpi_time_s", "mpi_calls",
+                                                          "faults", "switches",   "migrations", "mpi_bytes" };
+    const struct fv_sampled_event *event;
+
+    if (metric < FV_METRIC_EVENT_0)
+        return names[metric];
+    event = &samples->events[metric - FV_METRIC_EVENT_0];
+    return event->refused < event->ranks ? event->name : NULL;
+}
+
 /* ---- guidance ---- */
 
 static const struct fv_sampled_stat *best_stat(const struct fv_sampled_part *p)

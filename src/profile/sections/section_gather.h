@@ -1,5 +1,5 @@
-/* How sections are gathered from the rank files; shared by sections.c, section_calls.c and section_costs.c.
- */
+/* How sections are gathered from the rank files; shared by sections.c, section_sets.c, section_calls.c and
+ * section_costs.c. */
 #ifndef FV_SECTION_GATHER_H
 #define FV_SECTION_GATHER_H
 
@@ -31,6 +31,8 @@ struct fv_section_gather {
     size_t next_leaf;  /* of fv_model.costs */
     bool locks;
 };
+/* section_sets.c */
+void fv_section_read_names(struct fv_section_gather *g, const struct fv_build_file *file);
 /* Finds, or adds. Pointers and items move when others are added. */
 uint32_t fv_section_view_of(struct fv_section_gather *g, const char *name, int32_t number, int32_t level,
                             bool whole, bool others);

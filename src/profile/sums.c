@@ -1,0 +1,77 @@
+/* See model.h and build.h: ticks as seconds and sums of calls, which all parts of the construction use. Uses
+ * none of them. */
+#include "profile/build.h"
+
+#include <math.h>
+
+/* ---- ticks ---- */
+
+double fv_build_seconds(const struct fv_model *m, uint32_t rank, uint64_t ticks)
+{
+    return (double)ticks / m->clocks[m->ranks[rank].clock].hz;
+}
+
+double fv_build_time(const struct fv_model *m, uint32_t rank, uint64_t ticks)
+{
+    const struct fv_clock *clock = &m->clocks[m->ranks[rank].clock];
+
+    return clock->anchor_s + (double)(int64_t)(ticks - clock->first.ticks) / clock->hz;
+}
+
+/* ---- statistics ---- */
+
+const char *fv_wait_kind_name(enum fv_wait_kind kind)
+{
+    return kind == FV_WAIT_EXACT ? "exact" : kind == FV_WAIT_ESTIMATE ? "estimate" : NULL;
+}
+
+uint64_t fv_size_bucket_low(unsigned bucket)
+{
+    return bucket ? UINT64_C(1) << (bucket - 1) : 0;
+}
+
+uint64_t fv_size_bucket_high(unsigned bucket)
+{
+    return bucket == 0 ? 0 : bucket >= 64 ? UINT64_MAX : (UINT64_C(1) << bucket) - 1;
+}
+
+double fv_stat_mean(const struct fv_stat *s)
+{
+    return s->calls ? s->sum / (double)s->calls : 0;
+}
+
+double fv_stat_stddev(const struct fv_stat *s)
+{
+    return s->calls && s->m2 > 0 ? sqrt(s->m2 / (double)s->calls) : 0;
+}
+
+/* Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances (1979),
+ * eq. 1.5: stable for any sizes of the two parts. */
+void fv_stat_add(struct fv_stat *to, const struct fv_stat *from)
+{
+    to->bytes_sent += from->bytes_sent;
+    to->bytes_received += from->bytes_received;
+    if (!from->calls)
+        return;
+    if (!to->calls) {
+        uint64_t sent = to->bytes_sent, received = to->bytes_received;
+
+        *to = *from;
+        to->bytes_sent = sent;
+        to->bytes_received = received;
+        return;
+    }
+    double n = (double)to->calls, k = (double)from->calls, delta = from->sum / k - to->sum / n;
+    to->m2 += from->m2 + delta * delta * n * k / (n + k);
+    to->calls += from->calls;
+    to->sum += from->sum;
+    to->min = from->min < to->min ? from->min : to->min;
+    to->max = from->max > to->max ? from->max : to->max;
+}
+
+enum fv_wait_kind fv_wait_kind_of(unsigned kinds)
+{
+    if (kinds == 1u << FV_WAIT_EXACT)
+        return FV_WAIT_EXACT;
+    return kinds & ~(1u << FV_WAIT_UNKNOWN) ? FV_WAIT_ESTIMATE : FV_WAIT_UNKNOWN;
+}
