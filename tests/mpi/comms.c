@@ -5,7 +5,7 @@
  *
  * The report's matrix must be just that, and `communicators` must hold, by name and size: reversed, copy
  * (a dup of it), odd or even (a split), grid (cart), few (create_group of ranks 0 and 1), bridge
- * (intercommunicator), MPI_COMM_WORLD.
+ * (intercommunicator), own (a dup of MPI_COMM_SELF on each rank), everyone (MPI_COMM_WORLD, by its new name).
  */
 #include "known.h"
 
@@ -137,6 +137,17 @@ OP nonblocking(void)
     OK(MPI_Comm_free(&comm));
 }
 
+OP own(void)
+{
+    MPI_Comm comm;
+
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    OK(MPI_Comm_set_name(comm, "own"));
+    OK(MPI_Barrier(comm));
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Comm_set_name(WORLD, "everyone"));
+}
+
 int main(int argc, char **argv)
 {
     long long all[2][MOST * MOST];
@@ -150,6 +161,7 @@ int main(int argc, char **argv)
     bridge();
     reused();
     nonblocking();
+    own();
     PMPI_Gather(messages, ranks, MPI_LONG_LONG, all[0], ranks, MPI_LONG_LONG, 0, WORLD);
     PMPI_Gather(bytes, ranks, MPI_LONG_LONG, all[1], ranks, MPI_LONG_LONG, 0, WORLD);
     for (int i = 0; me == 0 && i < ranks * ranks; i++)

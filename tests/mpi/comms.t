@@ -2,6 +2,7 @@
 """Communicators: whatever way one was made, messages are counted between world ranks, collectives are
 compared among its members, and it is described with its name and size."""
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -24,6 +25,23 @@ def raced(mpi):
         equal(kind, events.count('\n' + kind), 2 * 400)
 
 
+def archived(mpi, ranks):
+    """The archive calls MPI_COMM_WORLD by that name, and both know where a communicator comes from."""
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    run = mpi.profile(mpi.build('comms.c'), ranks, (), ['--trace'], directory).ended(0)
+    comms = run.report().data['communicators']
+    names = {c['uid']: c['name'] for c in comms}
+    equal('parents in the profile', [names.get(c['parent_uid']) for c in comms if c['name'] in ('own', 'copy')],
+          ['reversed'] + ranks * ['MPI_COMM_SELF'])
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+    archive = os.path.join(directory, 'traces.otf2')
+    check(' 0 errors' in harness.run([harness.FVMPI, 'check', archive]).out, 'fvmpi check: {}', archive)
+    found = re.findall(r'^COMM .*?Name: "([^"]*)".*?Parent: (?:"([^"]*)"|UNDEFINED)',
+                       harness.run(['otf2-print', '-G', archive]).ended(0).out, re.M)
+    equal('parents in the archive', sorted(f for f in found if f[0] in ('own', 'copy', 'grid')),
+          [('copy', 'reversed'), ('grid', 'MPI_COMM_WORLD')] + ranks * [('own', 'MPI_COMM_SELF')])
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
@@ -36,12 +54,14 @@ def main():
                 report.traffic({(a, b): (n, volume) for a, b, n, volume in rows})
             with tap.test('{}: communicators on {}'.format(mpi, ranks)):
                 report.sane(ranks)
-                wanted = {'MPI_COMM_WORLD': ranks, 'reversed': ranks, 'copy': ranks, 'grid': ranks, 'few': 2,
+                wanted = {'everyone': ranks, 'reversed': ranks, 'copy': ranks, 'grid': ranks, 'few': 2,
                           'even': (ranks + 1) // 2, 'odd': ranks // 2}
                 found = {c['name']: c['size'] for c in report.data['communicators'] if c['name'] in wanted}
                 equal('sizes by name', found, wanted)
                 names = [c['name'] for c in report.data['communicators']]
                 equal('named once', [n for n in list(wanted) + ['bridge'] if names.count(n) != 1], [])
+        with tap.test('{}: names and parents'.format(mpi)):
+            archived(mpi, 2)
         with tap.test('{}: a thousand communicators'.format(mpi)):
             run = mpi.profile(mpi.build('many_comms.c'), 2).ended(0)
             report = run.report()
