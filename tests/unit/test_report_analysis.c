@@ -336,6 +336,35 @@ static void takes_over(void **state)
     fv_model_release(&model);
 }
 
+/* Section Waiting of the report, with rows of the first culprit alone: by --top, and by --threshold. */
+static void names_nobody_last(void **state)
+{
+    const struct fv_page pages[] = { { .width = 200, .top = 1 },
+                                     { .width = 200, .top = SIZE_MAX, .threshold = 0.5 } };
+    struct fv_symbols symbols;
+    (void)state;
+
+    build(good);
+    fv_model_resolve(&symbols, &model, false);
+    const struct fv_profile view = { &model, &symbols, NULL, 0 };
+    for (unsigned i = 0; i < 2; i++) {
+        struct fv_page page = pages[i];
+        char *text;
+        size_t bytes;
+
+        page.out = open_memstream(&text, &bytes);
+        assert_non_null(page.out);
+        fv_text_waiting(&page, &view);
+        fclose(page.out);
+        if (!strstr(text, "nobody: no rank was slower before") ||
+            (i && !strstr(text, "... 2 more rows of who made others wait; a smaller --threshold shows them")))
+            fail_msg("%s", text);
+        free(text);
+    }
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+}
+
 /* One note, and the report is the profile's. */
 static void expect_left_out(const char *from, const char *to, const char *why)
 {
@@ -541,6 +570,7 @@ int main(void)
         TEST(survives_damage),
         TEST(absent_or_no_file),
         TEST(takes_over),
+        TEST(names_nobody_last),
         TEST(knows_its_rank_files),
         TEST(trace_ends_early),
         TEST(profile_alone),

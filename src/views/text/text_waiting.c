@@ -79,13 +79,14 @@ static void put_culprits(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = 0; i < rows; i++)
         fv_places_add(&places, c->culprits[i].site);
     fv_text_table_begin(&t, p, v, "culprits");
+    t.sheet.top = SIZE_MAX; /* nobody comes as well */
     for (size_t i = 0; i < rows; i++) {
         fv_text_table_add(&t, &c->culprits[i], FV_PLAIN);
         add_callers(&t, &places, c->culprits[i].site);
     }
     if (c->unexplained_s >= WORTH_TELLING * c->wait_s && c->unexplained_s > 0)
         fv_text_table_add(&t, &nobody, FV_DIM);
-    t.sheet.all_rows = c->culprit_count;
+    t.sheet.all_rows += c->culprit_count - rows;
     fv_text_table_end(&t, p->threshold > 0 ? "row" : NULL, " of who made others wait");
     fv_places_release(&places);
 }
