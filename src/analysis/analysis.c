@@ -9,6 +9,9 @@
 #define BATCH_ITEMS      65536 /* about: what so many are matched with stays in the caches */
 #define ITEM_EVENT_BYTES 10    /* events that tell one, in a rank file */
 #define RANK_EVENT_BYTES 1024  /* of a rank that are worth going to it */
+#define STEPS_PART(memory) ((memory)*3 / 4)
+#define WINDOW_PART(memory)                                                                                  \
+    ((memory) / 8)     /* of the graph: the first process has all windows, beside its steps */
 #define NAMED_RANKS 64 /* up to so many, causes are told for each waiting rank */
 
 static double now_s(void)
@@ -295,7 +298,7 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     fv_groups_init(&a->groups, &m->defs);
     fv_steps_init(&a->steps, m);
     bool good = has_few_sites(a) &&
-                fv_steps_create(&a->steps, m->transport, options->directory, options->memory * 3 / 4) &&
+                fv_steps_create(&a->steps, m->transport, options->directory, STEPS_PART(options->memory)) &&
                 collect_all(a, options);
     a->collect_s = now_s() - begin;
     if (good) {
@@ -308,7 +311,7 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     if (good) {
         fv_steps_gather(&a->steps, m->transport);
         a->waits_s = now_s() - begin - a->collect_s;
-        follow_graph(a, options->memory);
+        follow_graph(a, WINDOW_PART(options->memory));
         fv_tallies_gather(&a->tallies, m->transport);
         if (!m->transport->rank)
             fv_tallies_sort(&a->tallies);

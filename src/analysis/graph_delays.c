@@ -457,8 +457,11 @@ static struct ordered *in_order(const struct delays *d, size_t *count)
             at += sizeof(*v) + v->reason_count * sizeof(struct reason);
         }
     }
-    if (*count)
-        qsort(order, *count, sizeof(*order), by_end);
+    for (size_t i = 1; i < *count; i++) /* those of one process are in order */
+        if (by_end(&order[i - 1], &order[i]) > 0) {
+            qsort(order, *count, sizeof(*order), by_end);
+            break;
+        }
     return order;
 }
 

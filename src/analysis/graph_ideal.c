@@ -574,7 +574,7 @@ static void follow_windows(struct ideal *x)
 
 void fv_graph_ideal(struct fv_graph *g)
 {
-    struct ideal x = { .g = g, .window = fv_graph_window(g, 64) };
+    struct ideal x = { .g = g, .window = fv_graph_window(g, 128) };
 
     set_up(&x);
     if (g->transport->size == 1)

@@ -14,8 +14,8 @@ static inline void fv_graph_charge(struct fv_graph *g, enum fv_tally_what what, 
                        &(struct fv_tally){ what, site, g->steps->lines[line].rank, where, 0, 0, 1, ns });
 }
 
-/* How many things of so many bytes a window may have of each process: what the caches hold, but where each
- * window is a round of messages rather what memory does. */
+/* How many things of so many bytes a window may have of each process, all of which come to the first: what
+ * the caches hold, but where each window is a round of messages rather what memory does. */
 static inline size_t fv_graph_window(const struct fv_graph *g, size_t bytes)
 {
     uint64_t processes = (uint64_t)g->transport->size, most = 32768 * processes,

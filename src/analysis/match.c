@@ -130,7 +130,8 @@ static void push(struct fv_match *m, struct keyed *k, const struct fv_item *item
         FV_GROW(m->nodes, m->node_room, m->node_count + 1);
         n = (uint32_t)m->node_count++;
     }
-    m->nodes[n] = (struct node){ .item = *item };
+    m->nodes[n].item = *item;
+    m->nodes[n].next = NOTHING;
     if (k->last)
         m->nodes[k->last].next = n;
     else
@@ -160,33 +161,36 @@ static uint32_t clip(uint64_t ns)
     return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
-static void answer(struct fv_match *m, const struct fv_answer *a)
+/* One more answer, to be filled in. */
+static struct fv_answer *answer(struct fv_match *m, const struct fv_item *by)
 {
-    fv_bytes_put(m->answers, a, sizeof(*a));
-}
+    struct fv_answer *a = fv_bytes_add(m->answers, sizeof(*a));
 
-static struct fv_answer caused_by(const struct fv_item *by)
-{
-    return (struct fv_answer){
+    *a = (struct fv_answer){
         .ns = by->ns, .cause_line = by->line, .cause_site = by->site, .cause_step = by->step
     };
+    return a;
 }
 
 static void meet(struct fv_match *m, const struct fv_item *send, const struct fv_item *receive)
 {
-    struct fv_answer to_receiver = caused_by(send), to_sender = caused_by(receive);
+    bool later = send->flags & FV_ITEM_LATER;
 
-    to_receiver.line = (uint32_t)receive->extra;
-    to_receiver.reply = receive->reply;
-    to_receiver.part_ns = send->extra && send->extra < send->ns ? clip(send->ns - send->extra) : 0;
-    if (receive->reply != FV_NONE) /* it was not given up */
-        answer(m, &to_receiver);
-    to_sender.line = send->line;
-    to_sender.reply = send->reply;
-    to_sender.later = send->flags & FV_ITEM_LATER;
+    if (receive->reply != FV_NONE) { /* it was not given up */
+        struct fv_answer *a = answer(m, send);
+
+        a->line = (uint32_t)receive->extra;
+        a->reply = receive->reply;
+        a->part_ns = send->extra && send->extra < send->ns ? clip(send->ns - send->extra) : 0;
+    }
     /* a blocking one knows its receiver; when that was there before, it has no more to know */
-    if (send->reply != FV_NONE && (to_sender.later || receive->ns > send->ns))
-        answer(m, &to_sender);
+    if (send->reply != FV_NONE && (later || receive->ns > send->ns)) {
+        struct fv_answer *a = answer(m, receive);
+
+        a->line = send->line;
+        a->reply = send->reply;
+        a->later = later;
+    }
 }
 
 static void match_message(struct fv_match *m, const struct fv_item *item)
@@ -197,12 +201,10 @@ static void match_message(struct fv_match *m, const struct fv_item *item)
         push(m, k, item);
         return;
     }
-    struct fv_item other = m->nodes[k->first].item;
+    const struct fv_item *other = &m->nodes[k->first].item;
+    bool sends = item->kind == FV_ITEM_SEND;
+    meet(m, sends ? item : other, sends ? other : item);
     take(m, k, 0);
-    if (item->kind == FV_ITEM_SEND)
-        meet(m, item, &other);
-    else
-        meet(m, &other, item);
 }
 
 /* ---- groups ---- */
@@ -243,12 +245,11 @@ static struct summary summarise(const struct fv_match *m, const struct keyed *k)
 static void answer_member(struct fv_match *m, const struct fv_item *to, const struct fv_item *by,
                           uint32_t part_ns)
 {
-    struct fv_answer a = caused_by(by);
+    struct fv_answer *a = answer(m, by);
 
-    a.line = (uint32_t)to->extra;
-    a.reply = to->reply;
-    a.part_ns = part_ns;
-    answer(m, &a);
+    a->line = (uint32_t)to->extra;
+    a->reply = to->reply;
+    a->part_ns = part_ns;
 }
 
 /* A call that is over when the last has come may still take its time: from when the first was out, or the
@@ -345,17 +346,15 @@ static bool is_behind(const struct fv_item *x, const struct fv_item *y)
  * if it was over by then, the unlocking one. */
 static void contend(struct fv_match *m, const struct fv_item *before, const struct fv_item *i)
 {
-    struct fv_answer a = caused_by(before);
-
     if (before->key != i->key || before->line == i->line || before->flags & i->flags & FV_ITEM_SHARED ||
         before->end <= i->ns)
         return;
     bool locking = before->end < i->extra;
-    a.ns = before->end;
-    a.lock = true;
-    a.line = locking ? i->member : i->line;
-    a.reply = locking ? i->expected : i->step;
-    answer(m, &a);
+    struct fv_answer *a = answer(m, before);
+    a->ns = before->end;
+    a->lock = true;
+    a->line = locking ? i->member : i->line;
+    a->reply = locking ? i->expected : i->step;
 }
 
 void fv_match_locks(struct fv_match *m, struct fv_bytes *answers)

@@ -10,10 +10,12 @@ static bool same(const struct fv_tally *a, const struct fv_tally *b)
            a->other_site == b->other_site && a->other_rank == b->other_rank;
 }
 
+/* The index mixes it. */
 static uint64_t hash(const struct fv_tally *t)
 {
-    return fv_mix2(fv_mix2((uint64_t)t->what << 32 | t->kind, (uint64_t)t->site << 32 | t->rank),
-                   (uint64_t)t->other_site << 32 | t->other_rank);
+    return ((uint64_t)t->what << 32 | t->kind) * UINT64_C(0x9e3779b97f4a7c15) +
+           ((uint64_t)t->site << 32 | t->rank) * UINT64_C(0xbf58476d1ce4e5b9) +
+           ((uint64_t)t->other_site << 32 | t->other_rank) * UINT64_C(0x94d049bb133111eb);
 }
 
 void fv_tallies_add(struct fv_tallies *t, const struct fv_tally *item)

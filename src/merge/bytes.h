@@ -12,12 +12,18 @@ struct fv_bytes {
     size_t count, room;
 };
 
-static inline void fv_bytes_put(struct fv_bytes *b, const void *data, size_t bytes)
+/* Room for so many more. */
+static inline void *fv_bytes_add(struct fv_bytes *b, size_t bytes)
 {
     FV_GROW(b->data, b->room, b->count + bytes);
-    if (bytes)
-        memcpy(b->data + b->count, data, bytes);
     b->count += bytes;
+    return b->data + b->count - bytes;
+}
+
+static inline void fv_bytes_put(struct fv_bytes *b, const void *data, size_t bytes)
+{
+    if (bytes)
+        memcpy(fv_bytes_add(b, bytes), data, bytes);
 }
 
 static inline void fv_bytes_number(struct fv_bytes *b, uint64_t value)

@@ -221,6 +221,33 @@ def same_analysis(tap, mpi):
                 equal('{} processes with {}'.format(processes, memory), analysed(out), wanted)
 
 
+PEAK = """
+import os, resource, subprocess, sys
+rc = subprocess.call(sys.argv[2:], close_fds=False)
+with open(os.path.join(sys.argv[1], str(os.getpid())), 'w') as f:
+    f.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(rc)
+"""
+
+
+def shared_memory_need(tap, mpi):
+    """What an MPI process needs for itself depends on the machine; what the first one needs beside that does not."""
+    with tap.test('{}: no process needs much more memory than others'.format(mpi)):
+        if not os.path.exists(GENERATOR):
+            raise harness.Skip('trace_gen is not built')
+        if os.environ.get('FVMPI_TEST_SANITIZER'):
+            raise harness.Skip('a sanitizer has memory of its own')
+        d, out, peaks = (harness.scratch(name) for name in ('even', 'out', 'peaks'))
+        harness.run([GENERATOR, d, '4', '250000']).ended(0)
+        harness.run(mpi.command(4, [sys.executable, '-c', PEAK, peaks, UNIFY, d, '-q', '-o', out, '--memory', '64M'])).ended(0)
+        kib = []
+        for name in os.listdir(peaks):
+            with open(os.path.join(peaks, name)) as f:
+                kib.append(int(f.read()))
+        equal('processes', len(kib), 4)
+        check(max(kib) - min(kib) < 8 << 10, 'KiB: {}', sorted(kib))
+
+
 def chunks(tap, mpi):
     with tap.test('{}: no call is lost between chunks'.format(mpi)):
         source = os.path.join(harness.scratch('src'), 'many.c')
@@ -532,6 +559,7 @@ def main():
         programs(tap, mpi)
         same_for_all(tap, mpi)
         same_analysis(tap, mpi)
+        shared_memory_need(tap, mpi)
         killed(tap, mpi)
         budget(tap, mpi)
         without_events(tap, mpi)
