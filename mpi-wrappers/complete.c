@@ -108,35 +108,37 @@ void fv_completion_describe(const struct fv_completion *c, int count, const MPI_
     w->kept = kept;
     w->count = kept + unknown;
     fv_call_waits(c->call, w);
-    if (count == 1 && c->count && c->one.comm)
-        fv_call_peer(c->call, fv_comm_handle(c->one.comm), fv_peer(c->one.peer), c->one.tag);
 }
 
 /* ---- after the call ---- */
 
-/* A cancelled receive got nothing, and its status tells no count (MPI-4.0 section 3.8.4). */
-static uint64_t received_bytes(const struct fv_request *r, const MPI_Status *status)
+static bool any_cancelled; /* by MPI_Cancel, ever */
+
+static bool is_cancelled(const MPI_Status *status)
 {
     int cancelled = 0;
 
+    return FV_UNLIKELY(__atomic_load_n(&any_cancelled, __ATOMIC_RELAXED)) &&
+           PMPI_Test_cancelled(status, &cancelled) == MPI_SUCCESS && cancelled;
+}
+
+/* A cancelled receive got nothing, and its status tells no count (MPI-4.0 section 3.8.4). */
+static uint64_t received_bytes(const struct fv_request *r, const MPI_Status *status)
+{
     if (r->kind != FV_REQUEST_RECV)
         return 0;
     if (r->received) /* known beforehand, because the status need not tell (done-p2p.c) */
         return r->received;
-    if (PMPI_Test_cancelled(status, &cancelled) == MPI_SUCCESS && cancelled)
-        return 0;
-    return fv_status_bytes(status);
+    return is_cancelled(status) ? 0 : fv_status_bytes(status);
 }
 
 /* For the trace: how operation r ended. Where a status need not tell, what was posted does. */
 static void event_ended(struct fv_call *call, const struct fv_request *r, const MPI_Status *status,
                         uint64_t bytes)
 {
-    int cancelled = 0;
-
     if (r->kind == FV_REQUEST_COLLECTIVE || r->kind == FV_REQUEST_OPERATION)
         fv_event(call, DONE, r->number);
-    else if (PMPI_Test_cancelled(status, &cancelled) == MPI_SUCCESS && cancelled)
+    else if (is_cancelled(status))
         fv_event(call, CANCELLED, r->number);
     else if (r->kind == FV_REQUEST_SEND)
         fv_event(call, SENT, r->number);
@@ -233,6 +235,11 @@ void fv_done_peeked(struct fv_call *call, int result, MPI_Request request, const
     if (result == MPI_SUCCESS && *flag && look_up(request, &c.one)->kind)
         settle(&c, result, 0, NULL, status);
     fv_call_record(call, NULL, 0, 0);
+}
+
+void fv_cancelling(void)
+{
+    __atomic_store_n(&any_cancelled, true, __ATOMIC_RELAXED);
 }
 
 /* ---- starts of persistent operations, and requests given up ---- */
@@ -488,6 +495,21 @@ FV_PUBLIC int MPI_Startall(int count, MPI_Request array_of_requests[])
 
     if (on && fv_call_end(&call)) {
         fv_done_start(&call, result, count, known, array_of_requests);
+    }
+    return result;
+}
+#endif
+
+#if HAVE_MPI_Cancel
+FV_PUBLIC int MPI_Cancel(MPI_Request *request)
+{
+    struct fv_call call;
+    bool on = fv_call_enter(&call, FV_FN_MPI_Cancel, FV_CALL_SITE());
+
+    fv_cancelling();
+    int result = PMPI_Cancel(request);
+    if (on && fv_call_end(&call)) {
+        fv_done_plainly(&call, result);
     }
     return result;
 }

@@ -61,7 +61,9 @@ void fv_completion_describe(const struct fv_completion *c, int count, const MPI_
 static inline void fv_completion_tell(const struct fv_completion *c, bool on, int count,
                                       const MPI_Request *requests)
 {
-    if (on && count > 0 && requests && fv_requests_told())
+    if (c->count == 1)
+        fv_request_waits(c->call, &c->one, fv_peer(c->one.peer));
+    else if (on && count > 0 && requests && fv_requests_told())
         fv_completion_describe(c, count, requests);
 }
 
@@ -81,6 +83,9 @@ void fv_completed_any(struct fv_completion *c, int result, const int *flag, cons
 /* Waitsome, Testsome; statuses[i] is that of request indices[i]. */
 void fv_completed_some(struct fv_completion *c, int result, const int *outcount, const int *indices,
                        const MPI_Request *now, const MPI_Status *statuses);
+
+/* Before MPI_Cancel, recorded or not: from now on statuses are asked whether their operation was cancelled. */
+void fv_cancelling(void);
 
 /* ---- after MPI_Start (count 1), MPI_Startall, MPI_Request_free; they end the call likewise ---- */
 

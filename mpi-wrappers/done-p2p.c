@@ -20,14 +20,14 @@ static void event_send(struct fv_call *call, struct fv_comm *comm, int dest, int
 }
 
 /* Followed from now on; the number it has in the trace. */
-static uint64_t follow(struct fv_call *call, struct fv_request request, MPI_Request handle)
+static uint64_t follow(struct fv_call *call, struct fv_request *request, MPI_Request handle)
 {
-    if (handle == MPI_REQUEST_NULL || (request.peer == MPI_PROC_NULL && !request.persistent))
+    if (handle == MPI_REQUEST_NULL || (request->peer == MPI_PROC_NULL && !request->persistent))
         return 0;
-    request.handle = fv_handle(handle);
-    request.number = fv_event_numbers(1);
-    fv_request_post(call, &request);
-    return request.number;
+    request->handle = fv_handle(handle);
+    request->number = fv_event_numbers(1);
+    fv_request_post(call, request);
+    return request->number;
 }
 
 static void record_sent(struct fv_call *call, struct fv_comm *comm, int dest, uint64_t bytes,
@@ -69,7 +69,7 @@ uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Req
     if (handle == MPI_REQUEST_NULL)
         return 0;
     if (!fv_request_get(fv_handle(handle), &other) || other.kind != request.kind || other.persistent)
-        return follow(call, request, handle);
+        return follow(call, &request, handle);
     *complete = true;
     return fv_event_numbers(1);
 }
@@ -206,10 +206,10 @@ void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Re
     struct fv_request message = take_message(was);
 
     if (result == MPI_SUCCESS && (message.kind || !fv_tracing())) { /* else: MPI_MESSAGE_NO_PROC */
-        const struct fv_request r = {
+        struct fv_request r = {
             .kind = FV_REQUEST_RECV, .peer = FV_NO_PEER, .tag = message.tag, .comm = message.comm
         };
-        uint64_t number = follow(call, r, *request);
+        uint64_t number = follow(call, &r, *request);
 
         if (message.kind && number)
             fv_event(call, IRECV, number, NUMBERS(message.comm, message.peer, message.tag));
@@ -253,12 +253,10 @@ void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Dat
     record_sent(call, c, dest, sent, received);
 }
 
-static void post_recv(struct fv_call *call, struct fv_request r, const MPI_Request *request)
+static void event_irecv(struct fv_call *call, uint64_t number, struct fv_comm *comm, int source, int tag)
 {
-    uint64_t number = follow(call, r, *request);
-
     if (number)
-        fv_event(call, IRECV, number, NUMBERS(r.comm, fv_peer(r.peer), r.tag));
+        fv_event(call, IRECV, number, NUMBERS(comm, fv_peer(source), tag));
 }
 
 void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
@@ -266,9 +264,12 @@ void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Co
 {
     struct fv_comm *c = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL;
 
-    if (result == MPI_SUCCESS)
-        post_recv(call, (struct fv_request){ .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .comm = c },
-                  request);
+    if (result == MPI_SUCCESS && source != MPI_PROC_NULL && *request != MPI_REQUEST_NULL) {
+        uint64_t number = fv_event_numbers(1);
+
+        fv_request_post_recv(call, fv_handle(*request), number, c, source, tag);
+        event_irecv(call, number, c, source, tag);
+    }
     fv_call_record(call, c, 0, 0);
 }
 
@@ -297,7 +298,7 @@ void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Da
     if (!ISENDRECV_STATUS_TELLS && source != MPI_PROC_NULL)
         r.received = fv_bytes(room, room_type);
     event_send(call, r.comm, dest, tag, sent);
-    post_recv(call, r, request);
+    event_irecv(call, follow(call, &r, *request), r.comm, source, recv_tag);
     record_sent(call, r.comm, dest, sent, 0);
 }
 
@@ -310,7 +311,7 @@ void fv_done_planned(struct fv_call *call, struct fv_comm *comm, struct fv_reque
     if (plan.peer == MPI_PROC_NULL)
         plan.kind = FV_REQUEST_NOTHING;
     fv_call_record(call, comm, 0, 0);
-    follow(call, plan, handle);
+    follow(call, &plan, handle);
 }
 
 static void plan(struct fv_call *call, int result, struct fv_request request, MPI_Comm comm,

@@ -351,3 +351,15 @@ void fv_f_MPI_Request_free(struct fv_site site, fv_f_function *real, MPI_Fint *r
         fv_done_request_free(&call, fv_f_result(ierror), have ? &known : NULL);
     }
 }
+
+void fv_f_MPI_Cancel(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror)
+{
+    struct fv_call call;
+    bool on = fv_call_enter(&call, FV_FN_MPI_Cancel, site);
+
+    fv_cancelling();
+    ((void (*)(MPI_Fint *, MPI_Fint *))real)(request, ierror);
+    if (on && fv_call_end(&call)) {
+        fv_done_plainly(&call, fv_f_result(ierror));
+    }
+}

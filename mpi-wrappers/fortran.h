@@ -150,5 +150,6 @@ void fv_f_MPI_Start(struct fv_site site, fv_f_function *real, MPI_Fint *request,
 void fv_f_MPI_Startall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
                        MPI_Fint *ierror);
 void fv_f_MPI_Request_free(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror);
+void fv_f_MPI_Cancel(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror);
 
 #endif

@@ -49,6 +49,25 @@ void fv_event_failed(struct fv_call *call, int result)
     fv_event(call, FAILED, fv_failure_of(result));
 }
 
+/* ---- datatypes ---- */
+
+uint64_t fv_named_types[FV_NAMED_TYPES];
+
+uint64_t fv_ask_type_bytes(MPI_Datatype type)
+{
+    MPI_Count bytes = 0;
+    int integers, addresses, types, combiner = MPI_UNDEFINED;
+
+    if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes <= 0)
+        return 0;
+    if (bytes <= 32 &&
+        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+        combiner == MPI_COMBINER_NAMED)
+        __atomic_store_n(fv_named_type(fv_handle(type)), fv_handle(type) << 8 | (uint64_t)bytes,
+                         __ATOMIC_RELAXED);
+    return (uint64_t)bytes;
+}
+
 /* ---- start ---- */
 
 /* The first line; MPICH aligns its words by tabs, here a space does. */

@@ -171,9 +171,8 @@ static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsig
     struct fv_path_entry *path = call->path;
     struct fv_cell *cell = path->cell;
 
-    if (FV_UNLIKELY(!cell || cell->comm != comm || cell->size_bucket != bucket ||
-                    cell->function != call->function || cell->section != call->thread->section_set ||
-                    fv_cell_is_full(cell))) {
+    if (FV_UNLIKELY(!cell ||
+                    !fv_cell_is(cell, path->path, comm, call->function, bucket, call->thread->section_set))) {
         struct fv_cell_slot slot =
             fv_cell_find(call->thread, path->path, comm, call->function, bucket, call->thread->section_set);
 

@@ -108,13 +108,9 @@ static struct fv_cell_slot lookup(const struct fv_cells *cells, uint32_t path, u
 {
     uint32_t at = place(path, comm, function, bucket, section) & cells->mask;
 
-    for (; cells->slots[at].cell; at = (at + 1) & cells->mask) {
-        const struct fv_cell *c = cells->slots[at].cell;
-
-        if (c->path == path && c->comm == comm && c->function == function && c->size_bucket == bucket &&
-            c->section == section && !fv_cell_is_full(c))
+    for (; cells->slots[at].cell; at = (at + 1) & cells->mask)
+        if (fv_cell_is(cells->slots[at].cell, path, comm, function, bucket, section))
             return cells->slots[at];
-    }
     return (struct fv_cell_slot){ 0 };
 }
 

@@ -19,7 +19,11 @@ static uint64_t request_numbers;
 
 uint64_t fv_event_numbers(uint64_t count)
 {
-    return __atomic_fetch_add(&request_numbers, count, __ATOMIC_RELAXED) + 1;
+    if (!fv_rt.options.trace)
+        return 0;
+    if (fv_rt.thread_multiple)
+        return __atomic_fetch_add(&request_numbers, count, __ATOMIC_RELAXED) + 1;
+    return (request_numbers += count) - count + 1;
 }
 
 /* ---- the end of the budget ---- */

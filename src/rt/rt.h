@@ -93,7 +93,7 @@ void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, u
 void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field);
 /* Is there a trace in this process, now or later? Then all requests are followed. */
 bool fv_tracing(void);
-/* The first of `count` new request numbers. */
+/* The first of `count` new request numbers; 0: there is no trace. */
 uint64_t fv_event_numbers(uint64_t count);
 /* Records a window that was made. Its number. */
 uint32_t fv_event_window(uint32_t comm, uint64_t sequence);
@@ -205,18 +205,21 @@ struct fv_request {
     uint64_t sent;      /* persistent: what one start sends */
     uint64_t received;  /* collectives: what one start receives; receives: what arrives, 0: the status tells */
     struct fv_comm *comm;
-    /* Who is charged with the received bytes: set by fv_request_post(), fv_request_start(). */
+    /* Who is charged with the received bytes: set by fv_request_post(), fv_request_start(), as is `serial`. */
     uint32_t path, comm_id, section;
     uint16_t function;
     uint16_t made_by; /* the function that posted it; set by fv_request_post() */
-    uint64_t serial; /* tells it from a later request under the same handle; set by fv_request_post() */
-    uint64_t number; /* of the operation in the trace; set by fv_request_start() for persistent ones */
+    uint64_t serial; /* tells it from a later request under the same handle */
+    uint64_t number; /* of the operation in the trace, else 0; set by fv_request_start() for persistent ones */
     uint32_t sequence, starts; /* persistent collectives: of the *_init call, and how often it was started */
 };
 /* By the call that made the request, before or after its fv_call_record(): follow it. Only receives need it
  * (bytes are known at completion), what is persistent (bytes are charged to its starts), and for a trace
  * all. */
 void fv_request_post(struct fv_call *call, const struct fv_request *request);
+/* The same of a receive, for most. */
+void fv_request_post_recv(struct fv_call *call, uint64_t handle, uint64_t number, struct fv_comm *comm, int peer,
+                          int tag);
 /* Remembers what a request is that is not followed, as long as no other one needs the place: for reports of hung
  * programs. The peer as passed. */
 void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_waited *what);
@@ -224,12 +227,26 @@ void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_wait
 bool fv_requests_told(void);
 /* What is waited for when a request is, from what was followed or noted. False: unknown, or inactive. */
 bool fv_request_waited(uint64_t handle, struct fv_waited *out);
-/* The same of a request that fv_request_get() gave. */
+/* The call waits for one that fv_request_get() gave; its peer as all MPIs would write it. */
+void fv_request_waits(struct fv_call *call, const struct fv_request *request, int peer);
+/* What is waited for then. */
 struct fv_waited fv_request_as_waited(const struct fv_request *request);
 /* Copies a known request to *out; false: unknown. */
 bool fv_request_get(uint64_t handle, struct fv_request *out);
 /* Any receive or persistent request known in this process? Cheap; lets Wait and Test skip all work. */
-bool fv_requests_any(void);
+#define FV_REQUEST_SHARDS 16
+extern union fv_requests_known {
+    uint32_t in_shard[FV_REQUEST_SHARDS];
+    uint64_t pair[FV_REQUEST_SHARDS / 2];
+} __attribute__((aligned(64))) fv_requests_known;
+static inline bool fv_requests_any(void)
+{
+    uint64_t any = 0;
+
+    for (unsigned i = 0; i < FV_REQUEST_SHARDS / 2; i++)
+        any |= __atomic_load_n(&fv_requests_known.pair[i], __ATOMIC_RELAXED);
+    return any != 0;
+}
 /* May several threads be inside MPI? Then a handle may mean another request by the time a call returns. */
 bool fv_requests_shared(void);
 /* After fv_call_record() of MPI_Start: later completions are charged to this call, and are of operation

@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/options.h"
 #include "rt/clock.h"
+#include "rt/map.h"
 #include "rt/rt.h"
 #include "trace/writer.h"
 
@@ -135,9 +136,9 @@ struct fv_cells {
 };
 
 struct fv_peers {
-    struct fv_peer_record **slots;
-    uint32_t mask, used;
-    uint32_t count;
+    struct fv_map table;         /* struct fv_peer, in peer.c */
+    struct fv_peer_record *last; /* that was added to; NULL: none */
+    uint32_t count;              /* records made */
     struct fv_chunk_header *chunk;
 };
 
@@ -174,35 +175,41 @@ struct fv_events {
     struct fv_recent_site recent[FV_RECENT_SITES];
 };
 
+#define FV_RECENT_RECEIVED 8
+
+/* What each call touches comes first, in few cache lines. */
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_path_cache *paths;
-    struct fv_path_entry no_path;   /* of calls while paused */
-    uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
-    uintptr_t frame;                /* of the wrapper (or writer of a record) that the thread is in, or was in last */
-    uintptr_t return_address;       /* that stands in it */
-    bool left;                      /* its call came back on another thread */
-    struct fv_bins *bins;
-    unsigned bin_shift; /* log2 of the active bank's width */
-    struct fv_cells cells;
-    struct fv_peers peers;
-    struct fv_log log;
-    struct fv_events events;
+    uintptr_t frame;          /* of the wrapper (or writer of a record) that the thread is in, or was in last */
+    uintptr_t return_address; /* that stands in it */
+    uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
+    uint64_t bin_begin, bin_ticks; /* the time bin used last; bin_ticks 0: none, and: */
+    uint64_t *bin;                 /* its ticks, by class */
+    uint32_t section_set; /* that are open: struct fv_section_set; 0: none */
     uint64_t comm_handle, comm_generation; /* the communicator used last */
     struct fv_comm *comm;
-    uint32_t id;
     struct fv_waiting *waiting; /* in the file, from its first use on; NULL and: */
     bool waiting_tried;
+    bool left; /* its call came back on another thread */
+    uint32_t id;
+    struct fv_peers peers;
+    struct fv_cell *received[FV_RECENT_RECEIVED]; /* that bytes were charged to, by call path */
+    struct fv_cells cells;
+    uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
+    struct fv_path_entry no_path;   /* of calls while paused */
     struct {
         void *memory;
         size_t bytes;
     } scratch[3];
+    struct fv_bins *bins; /* NULL: no room */
+    unsigned bin_shift;   /* log2 of the active bank's width */
     struct fv_thread *next_all, *next_free;
     struct fv_sections *sections; /* NULL: it marked none yet */
-    uint32_t section_set;         /* that are open: struct fv_section_set; 0: none */
-    struct fv_sync *sync;       /* what it waits for (src/threads); NULL: not looked at */
-    struct fv_sampler *sampler; /* NULL: not sampled; and: */
-    uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
+    struct fv_sync *sync;         /* what it waits for (src/threads); NULL: not looked at */
+    struct fv_sampler *sampler;   /* NULL: not sampled */
+    struct fv_log log;
+    struct fv_events events;
 };
 
 /* The thread's own; NULL before its first call, inside a call, and when the runtime is off. */
@@ -230,13 +237,30 @@ static inline bool fv_cell_is_full(const struct fv_cell *cell)
     return cell->calls >= UINT32_MAX - 1 || cell->receives >= UINT32_MAX - 1;
 }
 
+/* Does it have this key, and room? */
+static inline bool fv_cell_is(const struct fv_cell *cell, uint32_t path, uint32_t comm, unsigned function,
+                              unsigned size_bucket, uint32_t section)
+{
+    return cell->path == path && cell->comm == comm && cell->function == function &&
+           cell->size_bucket == size_bucket && cell->section == section && !fv_cell_is_full(cell);
+}
+
 /* The cell for a key; makes it when new. Never NULL. `section`: fv_thread.section_set, or what it was. */
 struct fv_cell_slot fv_cell_find(struct fv_thread *thread, uint32_t path, uint32_t comm, unsigned function,
                                  unsigned size_bucket, uint32_t section);
 bool fv_cells_init(struct fv_thread *thread);
 void fv_bins_init(struct fv_thread *thread);
 void fv_bins_reset(struct fv_thread *thread);
-void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end);
+void fv_bins_add_across(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end);
+static inline void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end)
+{
+    uint64_t offset = begin - thread->bin_begin;
+
+    if (FV_LIKELY(offset < thread->bin_ticks && end - begin < thread->bin_ticks - offset))
+        thread->bin[class] += end - begin;
+    else
+        fv_bins_add_across(thread, class, begin, end);
+}
 void fv_peer_add(struct fv_thread *thread, int world_rank, uint64_t messages, uint64_t bytes);
 void fv_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
 

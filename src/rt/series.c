@@ -49,14 +49,31 @@ void fv_bins_reset(struct fv_thread *t)
         memset(t->bins->bank[t->bins->active].ticks, 0, sizeof(t->bins->bank[0].ticks));
 }
 
-static FV_COLD void add_across(struct fv_thread *t, unsigned class, uint64_t begin, uint64_t end)
+/* The bin that a call ended in is the next one's, most likely. */
+static void remember_bin(struct fv_thread *t, struct fv_bin_bank *bank, uint64_t end)
 {
+    uint64_t bin = (end - bank->origin) >> t->bin_shift;
+
+    t->bin = bank->ticks[bin];
+    t->bin_begin = bank->origin + (bin << t->bin_shift);
+    t->bin_ticks = UINT64_C(1) << t->bin_shift;
+}
+
+FV_COLD void fv_bins_add_across(struct fv_thread *t, unsigned class, uint64_t begin, uint64_t end)
+{
+    if (!t->bins)
+        return;
     struct fv_bin_bank *bank = &t->bins->bank[t->bins->active];
 
+    if (begin < bank->origin)
+        begin = bank->origin;
+    if (end < begin)
+        return;
     while ((end - bank->origin) >> t->bin_shift >= FV_BINS) {
         fold(t);
         bank = &t->bins->bank[t->bins->active];
     }
+    remember_bin(t, bank, end);
     while (begin < end) {
         uint64_t bin = (begin - bank->origin) >> t->bin_shift;
         uint64_t stop = bank->origin + ((bin + 1) << t->bin_shift);
@@ -66,22 +83,6 @@ static FV_COLD void add_across(struct fv_thread *t, unsigned class, uint64_t beg
         bank->ticks[bin][class] += stop - begin;
         begin = stop;
     }
-}
-
-void fv_bins_add(struct fv_thread *t, unsigned class, uint64_t begin, uint64_t end)
-{
-    if (FV_UNLIKELY(!t->bins))
-        return;
-    struct fv_bin_bank *bank = &t->bins->bank[t->bins->active];
-
-    if (FV_UNLIKELY(begin < bank->origin))
-        begin = bank->origin;
-    uint64_t bin = (begin - bank->origin) >> t->bin_shift, last = (end - bank->origin) >> t->bin_shift;
-
-    if (FV_LIKELY(bin == last && last < FV_BINS))
-        bank->ticks[bin][class] += end - begin;
-    else if (begin < end)
-        add_across(t, class, begin, end);
 }
 
 /* ---- the log of collective calls ---- */

@@ -1,6 +1,9 @@
-/* ns per MPI call on one rank, at a call path of a given depth: a Send/Recv pair and an 8-byte Allreduce
- * on MPI_COMM_SELF, Iprobe, and two clock reads beside them. Best of many batches. Run it without
- * fvmpi, under the nop library and under the real one; tests/bench/run compares. */
+/* ns per MPI call on one rank of MPI_COMM_SELF, at a call path of a given depth, beside two clock reads:
+ * Iprobe, an 8-byte Allreduce, messages with a request of the sender or of the receiver, a derived datatype,
+ * and neighbours in a grid. Best of many batches. Run it without fvmpi, under the nop library and under the
+ * real one; tests/bench/run compares.
+ *
+ *     mpi_bench [DEPTH [multiple]]        multiple: with MPI_THREAD_MULTIPLE */
 #include <mpi.h>
 
 #include <stdint.h>
@@ -32,6 +35,41 @@ static void send_recv(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static void irecv_send(void)
+{
+    char a = 1, b;
+    MPI_Request request;
+
+    MPI_Irecv(&b, 1, MPI_CHAR, 0, 7, MPI_COMM_SELF, &request);
+    MPI_Send(&a, 1, MPI_CHAR, 0, 7, MPI_COMM_SELF);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static MPI_Datatype strided;
+
+static void send_nowhere(void)
+{
+    char a = 1;
+
+    MPI_Send(&a, 1, MPI_CHAR, MPI_PROC_NULL, 7, MPI_COMM_SELF);
+}
+
+static void derived_bcast(void)
+{
+    int a[8] = { 0 };
+
+    MPI_Bcast(a, 1, strided, 0, MPI_COMM_SELF);
+}
+
+static MPI_Comm grid;
+
+static void neighbours(void)
+{
+    char in[6] = { 0 }, out = 1;
+
+    MPI_Neighbor_allgather(&out, 1, MPI_CHAR, in, 1, MPI_CHAR, grid);
+}
+
 static void allreduce(void)
 {
     double in = 1, out;
@@ -61,7 +99,10 @@ static const struct {
     const char *name;
     void (*body)(void);
 } cases[] = {
-    { "clock_reads", clocks }, { "iprobe", iprobe }, { "allreduce", allreduce }, { "isend_recv_wait", send_recv },
+    { "clock_reads", clocks },          { "iprobe", iprobe },
+    { "send_nowhere", send_nowhere },   { "allreduce", allreduce },
+    { "isend_recv_wait", send_recv },   { "irecv_send_wait", irecv_send },
+    { "bcast_derived", derived_bcast }, { "neighbor_allgather", neighbours },
 };
 
 __attribute__((noinline)) static double batch(void (*body)(void))
@@ -83,9 +124,12 @@ __attribute__((noinline)) static double deeper(int depth, void (*body)(void))
 
 int main(int argc, char **argv)
 {
-    int depth = argc > 1 ? atoi(argv[1]) : 8;
+    int depth = argc > 1 ? atoi(argv[1]) : 8, provided;
 
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, argc > 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Type_vector(4, 1, 2, MPI_INT, &strided);
+    MPI_Type_commit(&strided);
+    MPI_Cart_create(MPI_COMM_SELF, 3, (int[]){ 1, 1, 1 }, (int[]){ 1, 1, 1 }, 0, &grid);
     for (unsigned c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         double best = 1e30;
 
@@ -96,6 +140,8 @@ int main(int argc, char **argv)
         }
         printf("%s %.1f\n", cases[c].name, best);
     }
+    MPI_Comm_free(&grid);
+    MPI_Type_free(&strided);
     MPI_Finalize();
     return 0;
 }

@@ -195,7 +195,8 @@ static void test_communicator_ids(void **state)
     struct fv_comm *again = comm_of(0x11, w, even, 2, 0);
     assert_ptr_equal(fv_comm_find(0x11), again);
     assert_true(again->uid != a->uid);
-    assert_true(fv_comm_freed(freed, began)); /* the old one's free, come late: known, and the new one stays */
+    assert_true(
+        fv_comm_freed(freed, began)); /* the old one's free, come late: known, and the new one stays */
     assert_ptr_equal(fv_comm_find(0x11), again);
 }
 
@@ -316,7 +317,8 @@ static void *makes_windows(void *first)
         uint64_t many = round < 1000 ? 10 : 4000;
 
         for (uint64_t i = 0; i < many; i++)
-            fv_owner_add(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i, (struct fv_owner){ fv_comm_find(1), i + 1 });
+            fv_owner_add(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i,
+                         (struct fv_owner){ fv_comm_find(1), i + 1 });
         for (uint64_t i = 0; i < many; i++)
             if (fv_owner_remove(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i, fv_ticks()).number != i + 1)
                 wrong = first;
@@ -369,6 +371,43 @@ static void start_again(struct fv_call *call, uint64_t handle, uint64_t now)
 
     assert_true(fv_request_get(handle, &known));
     fv_request_start(call, &known, now, 0);
+}
+
+/* Against a plain array, with keys that meet in the same places. */
+static void test_map(void **state)
+{
+    enum { KEYS = 300 };
+    struct entry {
+        uint64_t key, value;
+    } * e;
+    struct fv_map map = { 0 };
+    uint64_t expected[KEYS] = { 0 };
+    uint32_t random = 1, there = 0;
+    (void)state;
+
+    assert_null(fv_map_find(&map, sizeof(*e), 1));
+    for (uint32_t i = 1; i <= 100000; i++) {
+        uint32_t k = (random = random * 1103515245u + 12345u) >> 8, which = k % KEYS;
+        uint64_t key = (which + UINT64_C(1)) << 40;
+
+        e = fv_map_find(&map, sizeof(*e), key);
+        assert_int_equal(e ? e->value : 0, expected[which]);
+        if (e && k & 1024) {
+            fv_map_erase(&map, sizeof(*e), e);
+            expected[which] = 0;
+            there--;
+        } else {
+            there += !e;
+            e = fv_map_add(&map, sizeof(*e), key, 1024);
+            e->value = expected[which] = i;
+        }
+        assert_int_equal(map.used, there);
+    }
+    for (uint64_t key = 1; map.used < 512; key++)
+        assert_non_null(fv_map_add(&map, sizeof(*e), key, 1024));
+    assert_null(fv_map_add(&map, sizeof(*e), UINT64_MAX, 1024)); /* full; but who is there is found: */
+    assert_non_null(fv_map_add(&map, sizeof(*e), 1, 1024));
+    fv_memory_free(map.place, (map.mask + 1) * sizeof(*e));
 }
 
 static void test_requests(void **state)
@@ -450,11 +489,9 @@ static void test_peers(void **state)
     }
     for (int i = 0; i < 300; i++)
         fv_peer_add(fv_self, 1000 + i, 1, 1);
-    const struct fv_peer_record *p = NULL;
-    for (uint32_t i = 0; i <= fv_self->peers.mask; i++)
-        if (fv_self->peers.slots[i] && fv_self->peers.slots[i]->world_rank == 3)
-            p = fv_self->peers.slots[i];
-    assert_non_null(p);
+    fv_peer_add(fv_self, 3, 0, 0);
+    const struct fv_peer_record *p = fv_self->peers.last;
+    assert_int_equal(p->world_rank, 3);
     assert_int_equal(p->messages, 100);
     assert_int_equal(p->bytes, 800);
     assert_int_equal(fv_self->peers.count, 304);
@@ -767,11 +804,13 @@ int main(void)
         cmocka_unit_test(test_scattered_members),
         cmocka_unit_test(test_duplicate_of_an_intercommunicator),
         cmocka_unit_test(test_thousands_of_communicators),
-        cmocka_unit_test(test_full_cells), cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_full_cells),
+        cmocka_unit_test(test_requests),
         cmocka_unit_test(test_many_collectives),
         cmocka_unit_test(test_windows_of_threads),
         cmocka_unit_test(test_persistent_requests),
         cmocka_unit_test(test_persistent_collectives),
+        cmocka_unit_test(test_map),
         cmocka_unit_test(test_peers),
         cmocka_unit_test(test_time_bins_fold),
         cmocka_unit_test(test_log_is_thinned_by_sequence),
