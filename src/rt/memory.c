@@ -1,9 +1,10 @@
-/* Private memory of the runtime. */
+/* The state of the process, and private memory of the runtime: what all of it stands on. */
 #include "base/pages.h"
 #include "rt/runtime.h"
 
 #include <errno.h>
 
+struct fv_runtime fv_rt;
 static uint64_t total;
 
 static void account(uint64_t bytes)

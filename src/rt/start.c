@@ -17,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct fv_runtime fv_rt;
-
 /* Taken when MPI_Init begins: with the one at its end it gives the ticks per second of a process that
  * dies young. */
 static struct fv_clock_point earliest;
