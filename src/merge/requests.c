@@ -5,10 +5,13 @@
 
 #include <stdlib.h>
 
-/* Numbers that follow on each other, as those of requests do, are neighbours, and at home. */
+/* Numbers that follow on each other, as those of requests do, are neighbours by eight, and the eights are
+ * spread evenly (Fibonacci hashing): most are at home, however many stay. */
 static size_t home(const struct fv_pendings *p, uint64_t number)
 {
-    return (number + fv_mix(number >> 20)) & p->mask;
+    uint64_t spread = (number >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> __builtin_clzll(p->mask);
+
+    return (size_t)((spread & ~UINT64_C(7)) | (number & 7));
 }
 
 static size_t from_home(const struct fv_pendings *p, size_t at)

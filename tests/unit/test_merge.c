@@ -510,6 +510,22 @@ static void pendings_come_and_go(void **state)
     fv_pendings_release(&p);
 }
 
+/* Many that stay in the way of none: else this runs into the time limit. */
+static void pendings_beside_many_that_stay(void **state)
+{
+    const uint64_t stay = 100000, live = 100;
+    struct fv_pendings p = { 0 };
+
+    (void)state;
+    for (uint64_t i = 1; i < 3000000; i++) {
+        fv_pendings_add(&p, &(struct fv_pending){ .number = i });
+        if (i > stay + live)
+            fv_pendings_remove(&p, fv_pendings_find(&p, i - live));
+    }
+    assert_int_equal(p.count, stay + live);
+    fv_pendings_release(&p);
+}
+
 /* Neighbours, and numbers far apart that share a place: each is found as long as it is there. */
 static void pendings_are_told_apart(void **state)
 {
@@ -571,6 +587,7 @@ int main(void)
         cmocka_unit_test(pendings_are_told_apart),
         cmocka_unit_test(bytes_as_readers_expect),
         cmocka_unit_test(pauses_are_told),
+        cmocka_unit_test(pendings_beside_many_that_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
