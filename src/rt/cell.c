@@ -4,7 +4,7 @@
  * lost is where they came from, and that is counted. */
 #include "rt/runtime.h"
 
-#define FIRST_CHUNK (4 * FV_PAGE)
+#define FIRST_CHUNK FV_PAGE
 #define LARGEST_CHUNK (64 * FV_PAGE)
 
 static uint32_t place(uint32_t path, uint32_t comm, unsigned function, unsigned bucket, uint32_t section)
@@ -103,8 +103,9 @@ static FV_COLD struct fv_cell_slot make(struct fv_thread *t, uint32_t path, uint
     return slot;
 }
 
-static struct fv_cell_slot lookup(const struct fv_cells *cells, uint32_t path, uint32_t comm,
-                                  unsigned function, unsigned bucket, uint32_t section)
+/* Inline: a seventh argument goes over the stack, half of a word of it, and is then read as a whole, which stalls. */
+static inline __attribute__((always_inline)) struct fv_cell_slot
+lookup(const struct fv_cells *cells, uint32_t path, uint32_t comm, unsigned function, unsigned bucket, uint32_t section)
 {
     uint32_t at = place(path, comm, function, bucket, section) & cells->mask;
 

@@ -1,18 +1,17 @@
 /* Call paths, verified instead of unwound.
  *
- * A cache entry remembers, for a call from one place at one stack depth, which stack slots held the
- * return addresses of the whole path. If they still do, the path is the same: the frame of a function
- * has one size at one of its calls, so the chain of slots is fixed - unless the function finds its frame
- * through the frame pointer (alloca, variable-length arrays, realigned stacks). Such frames have their
- * frame pointer inside of themselves; for them the saved frame pointer is one more slot to compare.
- * A comparison costs a nanosecond a frame; unwinding by libunwind, half a microsecond a frame, happens
- * on a miss only.
+ * The cache (path_cache.h) remembers, for a call from one place at one stack depth, which stack slots held
+ * the return addresses of the whole path. If they still do, the path is the same: the frame of a function has
+ * one size at one of its calls, so the chain of slots is fixed - unless the function finds its frame through
+ * the frame pointer (alloca, variable-length arrays, realigned stacks). Such frames have their frame pointer
+ * inside of themselves; for them the saved frame pointer is one more slot to compare. A comparison costs a
+ * nanosecond a frame; unwinding by libunwind, half a microsecond a frame, happens on a miss only.
  *
  * Slots are read between the wrapper's frame and the end of the thread's stack, which is memory that
  * exists as long as the thread does. Calls from other stacks (coroutines) and from signal handlers are
  * unwound every time. */
 #define UNW_LOCAL_ONLY
-#include "rt/runtime.h"
+#include "rt/path_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +21,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define ENTRIES 4096
-#define BUCKETS 4096
-#define CHECKS 32768
-#define DEPTH_MAX 1024 /* frames; outer ones are cut, and the path says so */
+#define DEPTH_MAX    1024 /* frames; outer ones are cut, and the path says so */
 #define UNWIND_STACK 4096 /* below us, where unwind() and libunwind run; mapped, since they run there */
-#define SHALLOW 4     /* a longer walk along a bucket moves the entry to its front */
 
 /* One frame as libunwind reported it. */
 struct frame {
@@ -44,26 +39,21 @@ struct walk {
     bool cachable;
 };
 
-struct fv_path_cache {
-    uint32_t entry_count, check_count;
-    struct fv_path_entry *bucket[BUCKETS];
-    struct fv_path_entry entry[ENTRIES];
-    struct fv_path_check check[CHECKS];
+struct fv_paths {
+    struct fv_path_cache cache;
     /* Of a miss in progress: here, because the application's stack may be small. */
     struct walk walk;
     struct fv_path_check collected[2 * DEPTH_MAX];
 };
 
-struct fv_path_cache *fv_path_cache_new(void)
+struct fv_paths *fv_paths_new(void)
 {
-    return fv_memory_new(sizeof(struct fv_path_cache));
+    return fv_memory_new(sizeof(struct fv_paths));
 }
 
-void fv_path_cache_flush(struct fv_path_cache *cache)
+void fv_paths_forget(struct fv_paths *paths)
 {
-    memset(cache->bucket, 0, sizeof(cache->bucket));
-    cache->entry_count = 0;
-    cache->check_count = 0;
+    fv_path_cache_clear(&paths->cache);
 }
 
 /* The kernel keeps other mappings at least 128 MiB below the end of the initial stack. */
@@ -90,59 +80,21 @@ void fv_stack_bounds(bool initial_thread, uintptr_t *low, uintptr_t *high)
     *high = *low + bytes;
 }
 
-static inline struct fv_path_entry **bucket_of(struct fv_path_cache *cache, const void *return_address,
-                                               uintptr_t slot)
+static inline uintptr_t slot_of(struct fv_site site)
 {
-    uint64_t key = ((uintptr_t)return_address ^ slot << 20) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return &cache->bucket[key >> 52];
-}
-_Static_assert(BUCKETS == 1 << 12, "bucket_of() takes the upper 12 bits");
-
-/* The same, but of one slot it is known what it holds, and to read it would trap. */
-static bool still_holds_watched(const struct fv_path_entry *e, const struct fv_thread *thread)
-{
-    for (uint32_t i = 0; i < e->check_count; i++) {
-        uintptr_t at = e->slot + (uintptr_t)e->checks[i].offset;
-
-        if ((at == thread->watched ? thread->watched_value : *(const uintptr_t *)at) != e->checks[i].value)
-            return false;
-    }
-    return true;
-}
-
-static inline bool still_holds(const struct fv_path_entry *e, const struct fv_thread *thread)
-{
-    if (FV_UNLIKELY(thread->watched))
-        return still_holds_watched(e, thread);
-
-    const char *slot = (const char *)e->slot;
-
-    for (uint32_t i = 0; i < e->check_count; i++)
-        if (*(const uintptr_t *)(slot + e->checks[i].offset) != e->checks[i].value)
-            return false;
-    return true;
+    return fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
 }
 
 struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
                                      const struct fv_path_check *checks, uint32_t count)
 {
-    struct fv_path_cache *cache = thread->paths;
-    uintptr_t slot = fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
+    struct fv_path_cache *cache = &thread->paths->cache;
+    uintptr_t slot = slot_of(site);
+    uint64_t before = cache->evicted;
+    struct fv_path_entry *e =
+        fv_path_cache_add(cache, fv_path_root_key(site.return_address, slot), slot, path, checks, count);
 
-    if (cache->entry_count == ENTRIES || cache->check_count + count > CHECKS) {
-        fv_path_cache_flush(cache);
-        thread->record->path_flushes++;
-    }
-    struct fv_path_entry **bucket = bucket_of(cache, site.return_address, slot);
-    struct fv_path_entry *e = &cache->entry[cache->entry_count++];
-    struct fv_path_check *own = &cache->check[cache->check_count];
-
-    memcpy(own, checks, count * sizeof(*checks));
-    cache->check_count += count;
-    *e = (struct fv_path_entry){ .next = *bucket, .return_address = site.return_address, .slot = slot,
-                                 .checks = own, .check_count = count, .path = path };
-    *bucket = e;
+    thread->record->path_evictions += cache->evicted - before;
     return e;
 }
 
@@ -214,7 +166,8 @@ void fv_path_init(void)
     accessors->access_mem = access_memory;
 }
 
-/* Unwinds from the wrapper's caller outwards, at most `limit` frames and one more for the size of the last. */
+/* Unwinds from the wrapper's caller outwards, at most `limit` frames and one more for the size of the last.
+ */
 static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
 {
     unw_context_t context;
@@ -337,9 +290,9 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     uint32_t path = intern(walk);
     if (walk->cachable && own_stack && limit > 1)
         count = collect_checks(walk, site, thread->stack_end, thread->paths->collected);
-    struct fv_path_entry *e = fv_path_insert(thread, site, path, thread->paths->collected, count);
-    if (!count && limit > 1)
-        e->slot = 1; /* never found again; the entry only serves this call */
+    struct fv_path_entry *e = count || limit == 1
+                                  ? fv_path_insert(thread, site, path, thread->paths->collected, count)
+                                  : fv_path_cache_pass(&thread->paths->cache, path);
     if (FV_UNLIKELY(thread->sampler))
         fv_sampler_catch_up(thread);
     thread->record->path_misses++;
@@ -348,31 +301,19 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     return e;
 }
 
-static inline struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site, bool is_unwound)
-{
-    uintptr_t slot = fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
-    struct fv_path_entry **head = bucket_of(thread->paths, site.return_address, slot), **link = head;
-    unsigned steps = 0;
-
-    for (struct fv_path_entry *e = *head; e; link = &e->next, e = *link, steps++) {
-        if (e->return_address != site.return_address || e->slot != slot || !still_holds(e, thread))
-            continue;
-        if (FV_UNLIKELY(steps >= SHALLOW)) {
-            *link = e->next;
-            e->next = *head;
-            *head = e;
-        }
-        return e;
-    }
-    return is_unwound ? miss(thread, site) : NULL;
-}
-
 struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site)
 {
-    return find(thread, site, false);
+    struct fv_path_cache *cache = &thread->paths->cache;
+    uintptr_t slot = slot_of(site);
+    uint64_t key = fv_path_root_key(site.return_address, slot);
+
+    return FV_UNLIKELY(thread->watched) ? fv_path_cache_find(cache, thread, key, slot, true)
+                                        : fv_path_cache_find(cache, thread, key, slot, false);
 }
 
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site)
 {
-    return find(thread, site, true);
+    struct fv_path_entry *known = fv_path_known(thread, site);
+
+    return FV_LIKELY(known != NULL) ? known : miss(thread, site);
 }

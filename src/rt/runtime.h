@@ -74,26 +74,20 @@ struct fv_path_check {
 };
 
 struct fv_path_entry {
-    struct fv_path_entry *next; /* of the same bucket */
-    const void *return_address;
-    uintptr_t slot; /* address of the stack slot that holds return_address */
-    const struct fv_path_check *checks;
-    uint32_t check_count;
-    uint32_t path;        /* node id */
     struct fv_cell *cell; /* last used with this path */
     uint32_t cell_index;
+    uint32_t path;          /* node id */
     uint32_t site;          /* of the thread's events, if: */
     uint32_t site_function; /* function + 1; 0: not known */
 };
 
 void fv_path_init(void); /* once, before the first lookup */
-struct fv_path_cache;
-struct fv_path_cache *fv_path_cache_new(void);
-void fv_path_cache_flush(struct fv_path_cache *cache);
+struct fv_paths *fv_paths_new(void); /* of a thread */
+void fv_paths_forget(struct fv_paths *paths);
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site);
 /* NULL: it is not in the cache. Never unwinds. */
 struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site);
-/* Adds an entry with the given checks (copied); evicts everything when the cache is full. */
+/* Adds a path with the given checks (copied), of which the first is that of the return address. */
 struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
                                      const struct fv_path_check *checks, uint32_t count);
 /* For functions of ours that stand between functions of the application: their frames are in no path. */
@@ -180,7 +174,7 @@ struct fv_events {
 /* What each call touches comes first, in few cache lines. */
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
-    struct fv_path_cache *paths;
+    struct fv_paths *paths;
     uintptr_t frame;          /* of the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t return_address; /* that stands in it */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */

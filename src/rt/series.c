@@ -139,7 +139,7 @@ static FV_COLD void thin(struct fv_log *log)
 static FV_COLD struct fv_chunk_header *next_chunk(struct fv_thread *t)
 {
     struct fv_log *log = &t->log;
-    uint64_t bytes = log->chunks ? log->chunk[log->chunks - 1]->bytes * 2 : 4 * FV_PAGE;
+    uint64_t bytes = log->chunks ? log->chunk[log->chunks - 1]->bytes * 2 : FV_PAGE;
     struct fv_chunk_header *chunk;
 
     if (log->chunks && log->current + 1 < log->chunks)

@@ -194,7 +194,7 @@ static uint64_t calibrate(void)
         return 0;
     struct fv_thread_record before = *t->record;
     struct fv_cell *rest = t->cells.rest.cell, clean = *rest;
-    fv_path_cache_flush(t->paths);
+    fv_paths_forget(t->paths);
     bool trace = fv_rt.options.trace && fv_events_rehearse(t, true);
     for (int i = 0; i < FRAMES; i++)
         checks[i] = (struct fv_path_check){ (i + 1) * (int64_t)sizeof(uintptr_t), 0 };
@@ -224,7 +224,7 @@ static uint64_t calibrate(void)
     before.path_misses = before.cold_ticks = 0;
     *t->record = before;
     fv_bins_reset(t);
-    fv_path_cache_flush(t->paths);
+    fv_paths_forget(t->paths);
     fv_current = t;
     return best; /* of BATCH = 256 calls */
 }

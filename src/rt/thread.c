@@ -47,7 +47,7 @@ static struct fv_thread *take_free(void)
         fv_rt.free = t->next_free;
     fv_unlock(&fv_rt.lock);
     if (t) {
-        fv_path_cache_flush(t->paths);
+        fv_paths_forget(t->paths);
         t->record->end = 0;
         t->comm_handle = 0;
         t->comm = NULL;
@@ -64,7 +64,7 @@ static struct fv_thread *make_thread(void)
         return NULL;
     t->id = __atomic_fetch_add(&fv_rt.thread_count, 1, __ATOMIC_RELAXED);
     chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_THREADS, t->id, 0, sizeof(*t->record));
-    if (!chunk || !fv_cells_init(t) || !(t->paths = fv_path_cache_new())) {
+    if (!chunk || !fv_cells_init(t) || !(t->paths = fv_paths_new())) {
         fv_memory_free(t->cells.slots, (t->cells.mask + 1) * sizeof(*t->cells.slots));
         fv_memory_free(t, sizeof(*t));
         return NULL;

@@ -1,12 +1,22 @@
 /* The call tree of the process: frames that call paths share are stored once. Nodes live in PATHS
- * chunks of one size, so an id leads to its node by division; a table of ids finds the child of a node.
+ * chunks, of one size but for the first few, which are smaller, so an id leads to its node by division; a table of
+ * ids finds the child of a node.
  * Everything here is called under fv_tree_lock, on call path misses only. */
 #include "rt/runtime.h"
 
 #include <string.h>
 
-#define CHUNK_NODES ((16 * FV_PAGE - sizeof(struct fv_chunk_header)) / sizeof(struct fv_path_record))
-#define CHUNKS 64 /* times CHUNK_NODES: about 262,000 nodes, 4 MiB */
+#define NODES(pages) (((pages)*FV_PAGE - sizeof(struct fv_chunk_header)) / sizeof(struct fv_path_record))
+#define CHUNKS 68 /* about 262,000 nodes, 4 MiB */
+
+/* The first node's number - 1 in each of the small chunks, which have 1, 1, 2, 4 and 8 pages, and in the next. */
+enum { SMALL = 5 };
+static const uint32_t first_of[SMALL + 1] = { 0,
+                                              NODES(1),
+                                              2 * NODES(1),
+                                              2 * NODES(1) + NODES(2),
+                                              2 * NODES(1) + NODES(2) + NODES(4),
+                                              2 * NODES(1) + NODES(2) + NODES(4) + NODES(8) };
 
 struct fv_lock fv_tree_lock;
 
@@ -15,11 +25,27 @@ static uint32_t node_count;
 static uint32_t *table; /* ids; 0: empty */
 static uint32_t mask;
 
+/* The chunk of node `index`, counted from 0, and where it is in there. */
+static uint32_t chunk_of(uint32_t index, uint32_t *within)
+{
+    uint32_t c = 0;
+
+    if (index >= first_of[SMALL]) {
+        *within = (index - first_of[SMALL]) % NODES(16);
+        return SMALL + (index - first_of[SMALL]) / NODES(16);
+    }
+    while (index >= first_of[c + 1])
+        c++;
+    *within = index - first_of[c];
+    return c;
+}
+
 const struct fv_path_record *fv_tree_node(uint32_t id)
 {
-    const struct fv_path_record *records = fv_chunk_records(chunks[(id - 1) / CHUNK_NODES]);
+    uint32_t within, c = chunk_of(id - 1, &within);
+    const struct fv_path_record *records = fv_chunk_records(chunks[c]);
 
-    return &records[(id - 1) % CHUNK_NODES];
+    return &records[within];
 }
 
 static uint32_t place(const struct fv_path_record *key)
@@ -52,13 +78,13 @@ static bool grow(void)
 /* A new node, visible to readers when it is whole. */
 static uint32_t append(const struct fv_path_record *key)
 {
-    uint32_t c = node_count / CHUNK_NODES;
+    uint32_t within, c = chunk_of(node_count, &within);
 
     if (c == CHUNKS)
         return 0;
     if (!chunks[c])
         chunks[c] = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_PATHS, FV_NO_THREAD, node_count,
-                                    CHUNK_NODES * sizeof(*key));
+                                    (c < SMALL ? first_of[c + 1] - first_of[c] : NODES(16)) * sizeof(*key));
     if (!chunks[c])
         return 0;
     memcpy(fv_chunk_next(chunks[c]), key, sizeof(*key));

@@ -325,7 +325,7 @@ struct fv_thread_record {
     uint64_t calls;      /* recorded */
     uint64_t mpi_ticks;  /* in them */
     uint64_t path_misses;  /* call paths unwound */
-    uint64_t path_flushes; /* of the call path cache */
+    uint64_t path_evictions; /* of the call path cache */
     uint64_t cold_ticks;   /* fvmpi's own time on rare paths: unwinding, growing */
     uint64_t mpi_bytes;    /* sent and received, in recorded calls */
     uint64_t samples;      /* of its CPU clock (--sample) */

@@ -51,9 +51,21 @@ NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) void wrapper(void)
     fv_call_record(&call, NULL, 8, 0);
 }
 
-NOINLINE static void helper(int n) { wrapper(); sink += (unsigned)n; }
-NOINLINE static void from_a(int n) { helper(n); sink += 1; }
-NOINLINE static void from_b(int n) { helper(n); sink += 2; }
+NOINLINE static void helper(int n)
+{
+    wrapper();
+    sink += (unsigned)n;
+}
+NOINLINE static void from_a(int n)
+{
+    helper(n);
+    sink += 1;
+}
+NOINLINE static void from_b(int n)
+{
+    helper(n);
+    sink += 2;
+}
 NOINLINE static void from_two_lines(int n)
 {
     if (n & 1)
@@ -217,7 +229,117 @@ static void test_coroutine_stacks(void **state)
     assert_int_equal(changed, 0);
 }
 
-static void test_many_paths_flush_the_cache(void **state)
+/* A recursion that is entered from many places: the inner frames are the same, and so is the stack pointer.
+ */
+NOINLINE static void inner(int depth)
+{
+    if (depth)
+        inner(depth - 1);
+    else
+        wrapper();
+    sink++;
+}
+
+#define CALLER                                                                                               \
+    case __COUNTER__:                                                                                        \
+        inner(60);                                                                                           \
+        __asm__ volatile("# %0" ::"i"(__COUNTER__));                                                         \
+        break;
+#define CALLERS_5   CALLER CALLER CALLER CALLER CALLER
+#define CALLERS_25  CALLERS_5 CALLERS_5 CALLERS_5 CALLERS_5 CALLERS_5
+#define CALLERS_100 CALLERS_25 CALLERS_25 CALLERS_25 CALLERS_25
+enum { CALLERS = 600, FIRST = __COUNTER__ + 1 };
+
+NOINLINE static void outer(int which)
+{
+    switch (FIRST + which * 2) {
+        CALLERS_100 CALLERS_100 CALLERS_100 CALLERS_100 CALLERS_100 CALLERS_100
+    }
+    sink++;
+}
+
+static void nothing(void) {}
+
+/* Misses of the callers when they come for the second time, after something else. */
+static uint64_t misses_after(void (*something)(void))
+{
+    uint64_t before = 0;
+
+    for (volatile int round = 0; round < 2; round++) {
+        if (round)
+            something();
+        before = fv_self->record->path_misses;
+        for (volatile int i = 0; i < CALLERS; i++)
+            outer(i);
+    }
+    return fv_self->record->path_misses - before;
+}
+
+static void test_many_callers_are_cached(void **state)
+{
+    (void)state;
+    calls = wrong = 0;
+    assert_int_equal(misses_after(nothing), 0);
+    assert_int_equal(calls, 2 * CALLERS);
+    assert_int_equal(wrong, 0);
+}
+
+static void one_call(void)
+{
+    wrapper();
+}
+
+static void many_coroutines(void)
+{
+    enum { SIZE = 1 << 16, TIMES = 5000 };
+    char *stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    for (volatile int i = 0; i < TIMES; i++) {
+        getcontext(&coroutine);
+        coroutine.uc_stack.ss_sp = stack;
+        coroutine.uc_stack.ss_size = SIZE;
+        coroutine.uc_link = &back;
+        makecontext(&coroutine, one_call, 0);
+        swapcontext(&back, &coroutine);
+    }
+    munmap(stack, SIZE);
+}
+
+/* Paths on other stacks are not kept, and do not push out those that are. */
+static void test_coroutines_take_no_entries(void **state)
+{
+    (void)state;
+    assert_int_equal(misses_after(many_coroutines), 0);
+}
+
+NOINLINE static void at_another_depth(int k)
+{
+    volatile char *pad = alloca((size_t)k * 16 + 16);
+
+    pad[0] = 1;
+    recurse(30, k);
+    sink += (unsigned)pad[0];
+}
+
+/* What is used again and again stays, while other paths come and go. */
+static void test_paths_in_use_stay(void **state)
+{
+    uint64_t misses = 0, evicted = fv_self->record->path_evictions;
+    (void)state;
+
+    for (volatile int round = 0; round < 100; round++) {
+        for (volatile int n = 0; n < 50; n++)
+            at_another_depth(round * 50 + n);
+        uint64_t before = fv_self->record->path_misses;
+        for (volatile int i = 0; i < 20; i++)
+            outer(i);
+        misses += round ? fv_self->record->path_misses - before : 0;
+    }
+    assert_true(fv_self->record->path_evictions > evicted);
+    assert_int_equal(misses, 0);
+}
+
+static void test_many_paths_evict_others(void **state)
 {
     (void)state;
     calls = wrong = 0;
@@ -228,17 +350,18 @@ static void test_many_paths_flush_the_cache(void **state)
                 pad[0] = 1;
                 recurse(depth, n);
             }
-    assert_true(fv_self->record->path_flushes > 0);
+    assert_true(fv_self->record->path_evictions > 0);
     assert_int_equal(wrong, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths_equal_unwinding), cmocka_unit_test(test_paths_are_cached),
-        cmocka_unit_test(test_deep_paths_are_cut),    cmocka_unit_test(test_threads_one_after_another),
-        cmocka_unit_test(test_threads_at_once),       cmocka_unit_test(test_coroutine_stacks),
-        cmocka_unit_test(test_many_paths_flush_the_cache),
+        cmocka_unit_test(test_paths_equal_unwinding),   cmocka_unit_test(test_paths_are_cached),
+        cmocka_unit_test(test_deep_paths_are_cut),      cmocka_unit_test(test_threads_one_after_another),
+        cmocka_unit_test(test_threads_at_once),         cmocka_unit_test(test_coroutine_stacks),
+        cmocka_unit_test(test_many_callers_are_cached), cmocka_unit_test(test_coroutines_take_no_entries),
+        cmocka_unit_test(test_paths_in_use_stay),       cmocka_unit_test(test_many_paths_evict_others),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     stub_start();

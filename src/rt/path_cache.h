@@ -1,0 +1,117 @@
+/* The call paths that a thread has verified, in a radix tree. A path is a list of checks: which slot of the
+ * stack holds what, from the call outwards. Paths share the checks they begin with. Where they differ, the
+ * slot to look at is the same for all, because what is further in says where the next frame begins; what it
+ * holds finds the child. So a lookup compares each slot once, however many callers the same inner frames
+ * have.
+ *
+ * A node has a fixed size and holds some of the checks; a long run of them is a chain of nodes. When nodes
+ * run out, paths that were not used since the hand of the clock came by last are forgotten. Rejected: a list
+ * of whole paths for each call site (as long as it has callers); a hash over fixed slots (what lies there in
+ * other paths is chance). */
+#ifndef FV_PATH_CACHE_H
+#define FV_PATH_CACHE_H
+
+#include "rt/runtime.h"
+
+#define FV_PATH_NODES  3072
+#define FV_PATH_CHECKS 28
+
+struct fv_path_node {
+    struct fv_path_entry entry; /* if is_path: its checks end here */
+    uintptr_t slot;
+    uint64_t key;            /* in the map; 0: its parent's `only` child */
+    int64_t branch;          /* where its children differ, if they are in the map */
+    uint32_t parent;         /* 0: none */
+    uint32_t children, only; /* `only`: the one child; 0: none, or they are in the map */
+    uint8_t count;           /* of checks */
+    bool is_path, is_used;
+    struct fv_path_check check[FV_PATH_CHECKS];
+} __attribute__((aligned(64)));
+
+struct fv_path_place {
+    uint64_t key; /* of (return address, slot), or of a child */
+    uint32_t node;
+};
+
+struct fv_path_cache {
+    struct fv_map map; /* struct fv_path_place */
+    uint32_t made, free,
+        free_count; /* nodes 1..made were in use; the first free one of these, through `only` */
+    uint32_t hand;
+    uint64_t evicted;
+    struct fv_path_entry passing; /* of a path that is not kept: good until the next one */
+    struct fv_path_node node[FV_PATH_NODES];
+};
+
+/* Adds a path that is not there, under a root's key. The checks are copied; the first one is of the return
+ * address. What it returns is good until others are added. */
+struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t key, uintptr_t slot,
+                                        uint32_t path, const struct fv_path_check *checks, uint32_t count);
+/* A path that is not to be kept. */
+struct fv_path_entry *fv_path_cache_pass(struct fv_path_cache *cache, uint32_t path);
+void fv_path_cache_clear(struct fv_path_cache *cache);
+
+static inline uint64_t fv_path_root_key(const void *return_address, uintptr_t slot)
+{
+    return (uintptr_t)return_address + slot * UINT64_C(0xd6e8feb86659fd93);
+}
+
+static inline uint64_t fv_path_child_key(uint32_t parent, uintptr_t value)
+{
+    return value + (parent | UINT64_C(1) << 32) * UINT64_C(0xa0761d6478bd642f);
+}
+
+static inline uint32_t fv_path_place_of(const struct fv_path_cache *cache, uint64_t key)
+{
+    const struct fv_path_place *place = fv_map_find(&cache->map, sizeof(*place), key);
+
+    return place ? place->node : 0;
+}
+
+/* What a slot holds. Of one of them the thread may know it, because to read it would trap. */
+static inline uintptr_t fv_path_slot(const struct fv_thread *thread, uintptr_t at, bool may_trap)
+{
+    return may_trap && at == thread->watched ? thread->watched_value : *(const uintptr_t *)at;
+}
+
+static inline bool fv_path_holds(const struct fv_path_node *node, uintptr_t slot,
+                                 const struct fv_thread *thread, bool may_trap)
+{
+    for (uint32_t i = 0; i < node->count; i++)
+        if (fv_path_slot(thread, slot + (uintptr_t)node->check[i].offset, may_trap) != node->check[i].value)
+            return false;
+    return true;
+}
+
+/* NULL: it is not there. */
+static inline __attribute__((always_inline)) struct fv_path_entry *
+fv_path_cache_find(struct fv_path_cache *cache, const struct fv_thread *thread, uint64_t key, uintptr_t slot,
+                   bool may_trap)
+{
+    uint32_t at = fv_path_place_of(cache, key);
+    struct fv_path_node *found = NULL;
+
+    while (at) {
+        struct fv_path_node *node = &cache->node[at];
+
+        if (FV_UNLIKELY(node->slot != slot) || !fv_path_holds(node, slot, thread, may_trap))
+            break;
+        if (node->is_path)
+            found = node;
+        if (!node->children)
+            break;
+        at = node->only;
+        if (!at) {
+            uintptr_t value = fv_path_slot(thread, slot + (uintptr_t)node->branch, may_trap);
+
+            at = fv_path_place_of(cache, fv_path_child_key((uint32_t)(node - cache->node), value));
+        }
+    }
+    if (FV_UNLIKELY(!found))
+        return NULL;
+    if (FV_UNLIKELY(!found->is_used))
+        found->is_used = true;
+    return &found->entry;
+}
+
+#endif
