@@ -509,7 +509,7 @@ static void charge_chains(struct delays *d)
 void fv_graph_delays(struct fv_graph *g)
 {
     size_t processes = (size_t)g->transport->size;
-    struct delays d = { .g = g, .window = fv_graph_window(g, 1024) };
+    struct delays d = { .g = g, .window = fv_graph_window(g, 512) };
     uint64_t until;
 
     d.call = fv_xcalloc((size_t)g->steps->line_count + 1, sizeof(*d.call));
