@@ -356,11 +356,6 @@ void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct 
 
 /* ---- neighbours ---- */
 
-struct degrees {
-    int in, out;
-    uint64_t absent; /* of a grid: neighbours beyond an edge, which keep their place in the buffers */
-};
-
 /* The order of neighbours in a grid is by dimension, lower before upper (section 8.6). */
 static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
 {
@@ -377,10 +372,9 @@ static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
     return absent;
 }
 
-/* Of this process in the virtual topology. */
-static struct degrees degrees_of(const struct place *p, MPI_Comm comm)
+static struct fv_degrees ask_degrees(const struct place *p, MPI_Comm comm)
 {
-    struct degrees d = { 0 };
+    struct fv_degrees d = { 0 };
     int topology = MPI_UNDEFINED, weighted;
 
     if (PMPI_Topo_test(comm, &topology) != MPI_SUCCESS)
@@ -392,6 +386,18 @@ static struct degrees degrees_of(const struct place *p, MPI_Comm comm)
         d.out = d.in;
     } else if (topology == MPI_DIST_GRAPH) {
         PMPI_Dist_graph_neighbors_count(comm, &d.in, &d.out, &weighted);
+    }
+    return d;
+}
+
+/* Of this process in the virtual topology, about which MPI is asked once. */
+static struct fv_degrees degrees_of(const struct place *p, MPI_Comm comm)
+{
+    struct fv_degrees d = fv_comm_degrees(p->comm);
+
+    if (FV_UNLIKELY(!d.known)) {
+        d = ask_degrees(p, comm);
+        fv_comm_set_degrees(p->comm, d);
     }
     return d;
 }
@@ -415,7 +421,7 @@ void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how 
     struct moved m = { 0 };
 
     if (p.comm) {
-        struct degrees d = degrees_of(&p, comm);
+        struct fv_degrees d = degrees_of(&p, comm);
 
         m.sent = d.out > __builtin_popcountll(d.absent) ? bytes_at(&send, 0) : 0;
         m.received = bytes_of_neighbours(&recv, d.in, d.absent);
@@ -431,7 +437,7 @@ void fv_done_neighbor_alltoall(struct fv_call *call, int result, struct fv_how h
     struct moved m = { 0 };
 
     if (p.comm) {
-        struct degrees d = degrees_of(&p, comm);
+        struct fv_degrees d = degrees_of(&p, comm);
 
         m.sent = bytes_of_neighbours(&send, d.out, d.absent);
         m.received = bytes_of_neighbours(&recv, d.in, d.absent);

@@ -228,6 +228,19 @@ void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned d
         fv_dropped(FV_DROP_COMMS);
 }
 
+struct fv_degrees fv_comm_degrees(const struct fv_comm *comm)
+{
+    return __atomic_load_n(&comm->degrees.known, __ATOMIC_ACQUIRE) ? comm->degrees : (struct fv_degrees){ 0 };
+}
+
+void fv_comm_set_degrees(struct fv_comm *comm, struct fv_degrees degrees)
+{
+    comm->degrees.in = degrees.in;
+    comm->degrees.out = degrees.out;
+    comm->degrees.absent = degrees.absent;
+    __atomic_store_n(&comm->degrees.known, true, __ATOMIC_RELEASE);
+}
+
 /* A struct stands in one slot: in that of its new life. */
 static void leave_slot(const struct fv_comm *comm)
 {

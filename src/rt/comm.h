@@ -31,6 +31,7 @@ struct fv_comm {
     uint64_t firsts; /* world ranks of the first members of both groups, for the uid */
     struct fv_comm_record *record; /* in the file, or NULL */
     struct fv_comm *next_dead;
+    struct fv_degrees degrees; /* `known` is set last */
     bool barriers;     /* collectives get barriers of our own: the same on all its ranks */
     bool barrier_owed; /* not the next one, which has had its barrier */
 };

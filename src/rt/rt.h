@@ -165,6 +165,15 @@ unsigned fv_comm_flags(const struct fv_comm *comm);
  * than fv_comm_neighbours_fit(), of which only the number is told. */
 void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned destinations, const int *ranks);
 bool fv_comm_neighbours_fit(uint64_t count);
+/* This rank's neighbours in its topology. Zeroed, it is not known. */
+struct fv_degrees {
+    int in, out;
+    uint64_t absent; /* of a grid: neighbours beyond an edge, which keep their place in the buffers */
+    bool known;
+};
+struct fv_degrees fv_comm_degrees(const struct fv_comm *comm);
+/* As MPI told them: they never change. */
+void fv_comm_set_degrees(struct fv_comm *comm, struct fv_degrees degrees);
 uint32_t fv_comm_number(const struct fv_comm *comm); /* in the file and in events; 0: NULL, or over budget */
 
 /* ---- windows and files (owners.c): they were made from a communicator, and do not tell it cheaply ---- */
