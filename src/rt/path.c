@@ -301,19 +301,30 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     return e;
 }
 
-struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site)
+static __attribute__((noinline)) struct fv_path_entry *find_beside_watched(struct fv_thread *thread, uint64_t key,
+                                                                           uintptr_t slot)
 {
-    struct fv_path_cache *cache = &thread->paths->cache;
+    return fv_path_cache_find(&thread->paths->cache, thread, key, slot, true);
+}
+
+static inline __attribute__((always_inline)) struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site)
+{
     uintptr_t slot = slot_of(site);
     uint64_t key = fv_path_root_key(site.return_address, slot);
 
-    return FV_UNLIKELY(thread->watched) ? fv_path_cache_find(cache, thread, key, slot, true)
-                                        : fv_path_cache_find(cache, thread, key, slot, false);
+    if (FV_UNLIKELY(thread->watched))
+        return find_beside_watched(thread, key, slot);
+    return fv_path_cache_find(&thread->paths->cache, thread, key, slot, false);
+}
+
+struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site)
+{
+    return find(thread, site);
 }
 
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site)
 {
-    struct fv_path_entry *known = fv_path_known(thread, site);
+    struct fv_path_entry *known = find(thread, site);
 
     return FV_LIKELY(known != NULL) ? known : miss(thread, site);
 }
