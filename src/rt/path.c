@@ -301,20 +301,23 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     return e;
 }
 
-static __attribute__((noinline)) struct fv_path_entry *find_beside_watched(struct fv_thread *thread, uint64_t key,
-                                                                           uintptr_t slot)
+static __attribute__((noinline)) struct fv_path_entry *search(struct fv_thread *thread, uint32_t root, uintptr_t slot)
 {
-    return fv_path_cache_find(&thread->paths->cache, thread, key, slot, true);
+    return FV_UNLIKELY(thread->watched) ? fv_path_cache_find(&thread->paths->cache, thread, root, slot, true)
+                                        : fv_path_cache_find(&thread->paths->cache, thread, root, slot, false);
 }
 
+/* Most call sites have one path at a depth of the stack: a tree of one node. */
 static inline __attribute__((always_inline)) struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site)
 {
+    struct fv_path_cache *cache = &thread->paths->cache;
     uintptr_t slot = slot_of(site);
-    uint64_t key = fv_path_root_key(site.return_address, slot);
+    uint32_t root = fv_path_place_of(cache, fv_path_root_key(site.return_address, slot));
+    struct fv_path_node *node = &cache->node[root];
 
-    if (FV_UNLIKELY(thread->watched))
-        return find_beside_watched(thread, key, slot);
-    return fv_path_cache_find(&thread->paths->cache, thread, key, slot, false);
+    if (FV_LIKELY(node->is_path && !node->children && node->is_used && node->slot == slot && !thread->watched))
+        return fv_path_holds(node, slot, thread, false) ? &node->entry : NULL;
+    return search(thread, root, slot);
 }
 
 struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site)

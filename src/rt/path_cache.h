@@ -83,12 +83,12 @@ static inline bool fv_path_holds(const struct fv_path_node *node, uintptr_t slot
     return true;
 }
 
-/* NULL: it is not there. */
+/* Below a root (0: none). NULL: it is not there. */
 static inline __attribute__((always_inline)) struct fv_path_entry *
-fv_path_cache_find(struct fv_path_cache *cache, const struct fv_thread *thread, uint64_t key, uintptr_t slot,
+fv_path_cache_find(struct fv_path_cache *cache, const struct fv_thread *thread, uint32_t root, uintptr_t slot,
                    bool may_trap)
 {
-    uint32_t at = fv_path_place_of(cache, key);
+    uint32_t at = root;
     struct fv_path_node *found = NULL;
 
     while (at) {
