@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #ifdef PIC
@@ -28,6 +29,15 @@ static const char *foreign_object(const void *address)
     return strncmp(slash ? slash + 1 : info.dli_fname, "libfvmpi", strlen("libfvmpi")) ? info.dli_fname : NULL;
 }
 
+/* Is it the MPI library's own, whose two names are one function? A program may have its own PMPI_X behind ours. */
+static bool is_of_mpi(const void *next, const char *name)
+{
+    char profiled[64];
+
+    snprintf(profiled, sizeof(profiled), "P%s", name);
+    return next == dlsym(RTLD_NEXT, profiled);
+}
+
 static void settle(const struct fv_next *f)
 {
     const char *object;
@@ -36,7 +46,7 @@ static void settle(const struct fv_next *f)
     memcpy(&profiled, f->pointer, sizeof(profiled));
     if (first && first != next && !is_own(first) && (object = foreign_object(first)))
         fv_shadow_add(object, f->name);
-    if (next && next != profiled && foreign_object(next))
+    if (next && next != profiled && !is_of_mpi(next, f->name) && foreign_object(next))
         memcpy(f->pointer, &next, sizeof(next));
 }
 
