@@ -66,6 +66,10 @@ static void print_header(const struct fv_file_header *h)
     if (h->barrier)
         printf(" barrier=%s barrier_ranks=%u", h->barrier == FV_BARRIER_BEFORE ? "before" : "after",
                h->barrier_ranks);
+    if (h->fatal.signal)
+        printf(" signal=%u signal_code=%d signal_address=%#" PRIx64 " signal_ticks=%" PRIu64
+               " signal_tid=%u signal_path=%u signal_sender=%u",
+               h->fatal.signal, h->fatal.code, h->fatal.address, h->fatal.ticks, h->fatal.tid, h->fatal.path, h->fatal.sender);
     PRINT_TEXT(h, host);
     PRINT_TEXT(h, program);
     PRINT_TEXT(h, mpi);

@@ -138,6 +138,16 @@ struct fv_thread_view {
 enum fv_rank_state { FV_RANK_FINALIZED, FV_RANK_EXITED, FV_RANK_KILLED, FV_RANK_RUNNING };
 const char *fv_rank_state_name(enum fv_rank_state state);
 
+/* The signal that ended a rank, of those whose action was to end it. */
+struct fv_signal_view {
+    uint32_t number;  /* 0: none was seen */
+    uint32_t sender;  /* the process that sent it; 0: the kernel */
+    uint64_t address; /* of a fault */
+    bool is_fault;    /* an instruction's, so that there is an address */
+    double at_s;
+    uint32_t node; /* where it was; 0: not known */
+};
+
 struct fv_rank {
     int world_rank;
     const char *host, *file, *thread_level;
@@ -149,6 +159,7 @@ struct fv_rank {
     int exit_code;         /* argument of MPI_Abort */
     bool exit_seen;        /* exit() was called, with: */
     int exit_status;
+    struct fv_signal_view signal;
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
     double cpu_s;              /* of the process; NAN: not known to its end */

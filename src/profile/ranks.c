@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -458,6 +459,23 @@ static int by_comm(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+/* A rank that went on after it was not ended by it. */
+static void read_signal(struct fv_build *b, uint32_t rank)
+{
+    struct fv_rank *r = &b->model->ranks[rank];
+    const struct fv_fatal *f = &b->files[rank].header->fatal;
+
+    if (!f->signal || r->state != FV_RANK_KILLED)
+        return;
+    r->signal = (struct fv_signal_view){ .number = f->signal,
+                                         .sender = f->sender,
+                                         .address = f->address,
+                                         .is_fault = f->code > 0 && (f->signal == SIGSEGV || f->signal == SIGBUS ||
+                                                                     f->signal == SIGFPE || f->signal == SIGILL),
+                                         .at_s = fv_build_time(b->model, rank, f->ticks),
+                                         .node = fv_build_node_of(b, &b->files[rank], f->path) };
+}
+
 /* For ranks that hang: who is behind on which communicator. */
 static void read_places(struct fv_build *b, uint32_t rank)
 {
@@ -498,6 +516,7 @@ static void read_in_calls(struct fv_build *b, void *hanging, uint32_t rank)
 
     if (hanging)
         read_places(b, rank);
+    read_signal(b, rank);
     for (uint32_t k = 0; k < r->threads && (p = fv_cursor_next(&c)); k++) {
         memcpy(&t, p, sizeof(t));
         in_call_of(b, rank, &t, &b->model->threads[r->first_thread + k].in_call);

@@ -1,4 +1,5 @@
 /* What ran, and how each rank ended: relations run, programs, ranks, problems. */
+#include "profile/fatal.h"
 #include "profile/relations.h"
 
 #include "tool/words.h"
@@ -365,6 +366,59 @@ static void get_exit_status(void *subject, const void *row, const struct fv_colu
     v->null = c->argument ? !r->aborted : !r->exit_seen;
 }
 
+static void get_signal(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_signal_view *signal = &((const struct fv_rank *)row)->signal;
+
+    v->text = fv_signal_name(signal->number, ((struct fv_tables *)subject)->text);
+    v->null = !signal->number;
+}
+
+static const void *signal_of(void *subject, const void *parent)
+{
+    const struct fv_rank *r = parent;
+
+    return r->signal.number ? &r->signal : NULL;
+}
+
+static void get_signal_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_signal_name(((const struct fv_signal_view *)row)->number, ((struct fv_tables *)subject)->text);
+}
+
+static void get_signal_address(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_signal_view *signal = row;
+
+    v->whole = signal->address;
+    v->null = !signal->is_fault;
+}
+
+static void get_sender(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->number = ((const struct fv_signal_view *)row)->sender;
+    v->null = !v->number;
+}
+
+static const struct fv_column_def signal_columns[] = {
+    { "name", "signal", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_signal_name) },
+    { "number", "number", "", "Its number on that machine.", FV_FIELD(struct fv_signal_view, number) },
+    { "address", "address", "", "Of a fault, what was touched; null: it was sent.", FV_GET(FV_TYPE_HEX, get_signal_address),
+      .flags = FV_NULLABLE },
+    { "sender_pid", "sender", "id", "The process that sent it; null: the kernel.", FV_GET(FV_TYPE_NUMBER, get_sender),
+      .flags = FV_NULLABLE },
+    { "at_s", "at", "s", "When.", FV_FIELD(struct fv_signal_view, at_s) },
+    { "path", "path", "", "", FV_NEST_IN(fv_path_relation, struct fv_signal_view, node) },
+};
+static const struct fv_relation ended_by = {
+    .key = "signal",
+    .doc = "The signal that ended it; null: none, or none was seen: SIGKILL, one that the program handles, a stack that was full.",
+    .shape = FV_ONE,
+    .nullable = true,
+    FV_COLUMNS(signal_columns),
+    .base = signal_of,
+};
+
 static void get_in_call(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_in_call_view *in = &((const struct fv_rank *)row)->in_call;
@@ -492,6 +546,9 @@ static const struct fv_column_def rank_columns[] = {
     { "exit_status", "exit status", "",
       "What exit() was given or main returned; null: not seen (_exit(), a signal, still running).",
       FV_GET(FV_TYPE_NUMBER, get_exit_status), .flags = FV_NULLABLE },
+    { "signal", "signal", "", "", FV_NEST(ended_by) },
+    { "signal", "signal", "", "Name of the signal that ended it.", FV_GET(FV_TYPE_TEXT, get_signal),
+      .flags = FV_FLAT | FV_NULLABLE },
     { "delay_s", "delay", "s",
       "How long other ranks waited for this one in collectives, by the wait log; of everything, see waiting.",
       FV_FIELD(struct fv_rank, delay_s), .flags = FV_ESTIMATE },

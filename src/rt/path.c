@@ -260,6 +260,34 @@ static uint32_t intern(const struct walk *walk)
     return id;
 }
 
+uint32_t fv_path_interrupted(uintptr_t pc)
+{
+    static struct walk walk; /* called once, and the stack may be full */
+    unsigned limit = fv_rt.options.depth ? (unsigned)fv_rt.options.depth : DEPTH_MAX;
+    struct fv_thread *thread = fv_self;
+    unw_context_t context;
+    unw_cursor_t cursor;
+    unw_word_t ip = 0;
+    int more;
+
+    unwinding.low = unwinding.high = 0; /* the kernel reads: what is there may be anything */
+    unwinding.watched = thread ? thread->watched : 0;
+    unwinding.watched_value = thread ? thread->watched_value : 0;
+    unwinding.on = true;
+    unw_getcontext(&context);
+    more = unw_init_local(&cursor, &context) ? 0 : 1;
+    while (more > 0 && ip != pc && (more = unw_step(&cursor)) > 0)
+        unw_get_reg(&cursor, UNW_REG_IP, &ip);
+    for (; more > 0 && walk.count < limit; more = unw_step(&cursor)) {
+        read_frame(&cursor, &walk.frame[walk.count]);
+        walk.frame[walk.count].address += !walk.count; /* as if it were a return address */
+        walk.count++;
+    }
+    unwinding.on = false;
+    walk.truncated = more > 0;
+    return walk.count ? intern(&walk) : 0;
+}
+
 static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_site site)
 {
     uint64_t begin = fv_ticks();

@@ -332,6 +332,10 @@ static inline const struct fv_thread_hooks *fv_thread_hooks(void)
 extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];
 void fv_function_write(unsigned function);
 /* From now on the status that this process ends with stands in the header, and `over` is called at its end (exits.c). */
+/* In a signal handler: the call path that the signal interrupted, at `pc`; innermost one past it. Once. */
+uint32_t fv_path_interrupted(uintptr_t pc);
+/* From now on a signal that ends the process stands in the header, with the call path at its `pc` (fatal.c). */
+void fv_fatal_watch(struct fv_file_header *header, uint32_t (*path)(uintptr_t pc));
 void fv_exits_watch(struct fv_file_header *header, void (*over)(void));
 void fv_shadow_write(struct fv_writer *writer); /* of those that were added; at the start */
 /* Writes the name of a function that is used for the first time. */

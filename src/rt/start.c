@@ -386,6 +386,7 @@ void fv_start(const struct fv_start_info *info)
         fv_path_init();
         fv_exits_watch(fv_rt.writer.header, exiting);
         __atomic_store_n(&fv_rt.state, state = FV_RT_ON, __ATOMIC_RELEASE);
+        fv_fatal_watch(fv_rt.writer.header, fv_path_interrupted);
         fv_signals_go_on(signals);
     }
     if (state == FV_RT_ON) {

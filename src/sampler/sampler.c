@@ -1,7 +1,7 @@
 /* See sampler.h: the signal handler, and how threads and the process begin and end to be sampled. */
 #include "sampler/sampler.h"
 #include "base/experiment.h"
-#include "sampler/signals.h"
+#include "rt/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -142,7 +142,7 @@ static bool trap_is_usable(void)
     sigset_t blocked;
 
     return !pthread_sigmask(SIG_SETMASK, NULL, &blocked) && !sigismember(&blocked, SIGTRAP) &&
-           !fv_signals_ignored();
+           !fv_signals_ignored(SIGTRAP);
 }
 
 /* SIGTRAP is what debuggers live by: they would take ours for theirs. */
@@ -318,7 +318,7 @@ void fv_sampler_thread_begin(struct fv_thread *thread)
         return;
     }
     int err = open_events(s);
-    bool none = !s->record->rate || fv_signals_take(handle);
+    bool none = !s->record->rate || fv_signals_take(SIGTRAP, handle);
     if (err || none)
         tell_refused(why_no_event(err), none ? no_samples : no_instances);
     if (none) {

@@ -62,6 +62,18 @@ struct fv_usage {
 };
 _Static_assert(sizeof(struct fv_usage) == 32, "on-disk size");
 
+/* A signal whose action is to end the process. */
+struct fv_fatal {
+    uint32_t signal;  /* its number; 0: none */
+    int32_t code;     /* si_code: above 0 it is the kernel's */
+    uint64_t address; /* of a fault: what was touched, or the instruction */
+    uint64_t ticks;   /* when */
+    uint32_t tid, path; /* the thread; where it was: innermost one past the instruction; 0: not known */
+    uint32_t sender;  /* the process that sent it; 0: the kernel */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct fv_fatal) == 40, "on-disk size");
+
 struct fv_file_header {
     char magic[8];
     uint32_t version;
@@ -109,6 +121,7 @@ struct fv_file_header {
     struct fv_usage usage_first; /* of the process, at begin_ticks ... */
     struct fv_usage usage_last;  /* ... and last, at */
     uint64_t usage_ticks;        /* this; 0: it is not known */
+    struct fv_fatal fatal;       /* the signal that ended the process, if it was seen */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 

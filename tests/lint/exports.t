@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What leaves a library: MPI's names, fvmpi's public functions, what --sample interposes (src/sampler/signals.c), how a process ends (src/rt/exits.c) and --threads (src/threads). What it needs: libc, its MPI, libunwind.
+# What leaves a library: MPI's names, fvmpi's public functions, what --sample interposes (src/rt/signals.c), how a process ends (src/rt/exits.c) and --threads (src/threads). What it needs: libc, its MPI, libunwind.
 . "$(dirname "$0")/../lib.sh"
 
 for library in "$build"/.libs/libfvmpi-*.so; do

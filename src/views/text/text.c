@@ -1,7 +1,9 @@
 /* The text report: the order of its parts, the verdict, and how efficient the run was. */
 #include "views/text/text.h"
+#include "profile/fatal.h"
 #include "profile/hang/hang.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +35,17 @@ static void put_bar(const struct fv_page *p, double compute, double mpi, double 
 }
 
 /* Of a run that did not end well, the first thing to know. */
-static void put_end(const struct fv_page *p, const struct fv_model *m)
+static void put_end(const struct fv_page *p, const struct fv_profile *v)
 {
-    char text[700];
+    const struct fv_model *m = v->model;
+    char text[1500];
 
-    if (fv_hang_headline(m, text, sizeof(text))[0]) {
+    if (fv_fatal_words(v, text, sizeof(text))[0]) {
+        *text = (char)toupper((unsigned char)*text);
+        fputs(fv_page_on(p, FV_BOLD), p->out);
+        fv_page_item(p, FV_RED, 0, "%s", text);
+    }
+    if (!fv_fatal_is_own(m) && fv_hang_headline(m, text, sizeof(text))[0]) {
         fputs(fv_page_on(p, FV_BOLD), p->out);
         fv_page_item(p, FV_RED, 0, "%s", text);
     }
@@ -135,7 +143,7 @@ static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
 
 void fv_text_summary(const struct fv_page *p, const struct fv_profile *v)
 {
-    put_end(p, v->model);
+    put_end(p, v);
     put_verdict(p, v);
     putc('\n', p->out);
     fv_text_identity(p, v->model);

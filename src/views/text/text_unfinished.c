@@ -1,6 +1,8 @@
 /* Ranks that did not finalize, by where they are: the same call, or the same last one. */
 #include "views/text/text.h"
 
+#include "profile/fatal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,8 @@ static bool same_place(const struct fv_rank *a, const struct fv_rank *b)
     const struct fv_in_call_view *x = &a->in_call, *y = &b->in_call;
 
     return a->state == b->state && a->aborted == b->aborted && a->exit_code == b->exit_code &&
+           a->signal.number == b->signal.number &&
+           (a->signal.node == b->signal.node || !fv_signal_has_place(&a->signal)) &&
            a->exit_seen == b->exit_seen && a->exit_status == b->exit_status && a->program == b->program &&
            x->active == y->active && x->function == y->function && x->node == y->node;
 }
@@ -82,6 +86,13 @@ static void put_place(const struct fv_page *p, const struct fv_profile *v, const
         fprintf(p->out, " %s", fv_rank_state_name(r->state));
     if (r->exit_seen && !r->aborted)
         fprintf(p->out, " with status %d", r->exit_status);
+    if (r->signal.number)
+        fprintf(p->out, " by %s", fv_signal_words(&r->signal, clean, sizeof(clean)));
+    if (fv_signal_has_place(&r->signal)) {
+        fputs(", in:\n", p->out);
+        fv_text_path(p, v, path, r->signal.node, 6, 12);
+        return;
+    }
     if (!in->active && r->aborted) {
         putc('\n', p->out);
         return;

@@ -1,0 +1,92 @@
+/* See fatal.h. */
+#include "profile/fatal.h"
+
+#include "tool/words.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *fv_signal_name(uint32_t signal, char buffer[24])
+{
+    static const struct {
+        uint32_t signal;
+        const char *name;
+    } names[] = {
+        { SIGSEGV, "SIGSEGV" }, { SIGBUS, "SIGBUS" }, { SIGFPE, "SIGFPE" },   { SIGILL, "SIGILL" },
+        { SIGABRT, "SIGABRT" }, { SIGSYS, "SIGSYS" }, { SIGTERM, "SIGTERM" }, { SIGXCPU, "SIGXCPU" },
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (names[i].signal == signal)
+            return names[i].name;
+    snprintf(buffer, 24, "signal %u", signal);
+    return buffer;
+}
+
+char *fv_signal_words(const struct fv_signal_view *signal, char *out, size_t bytes)
+{
+    char name[24];
+
+    snprintf(out, bytes, "%s", fv_signal_name(signal->number, name));
+    if (signal->is_fault)
+        fv_words_add(out, bytes, " (address 0x%llx)", (unsigned long long)signal->address);
+    else if (signal->sender && signal->number != SIGABRT)
+        fv_words_add(out, bytes, " (sent by process %u)", signal->sender);
+    return out;
+}
+
+/* The first by time; NULL: none. */
+static const struct fv_rank *first_of(const struct fv_model *m)
+{
+    const struct fv_rank *first = NULL;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].signal.number && (!first || m->ranks[i].signal.at_s < first->signal.at_s))
+            first = &m->ranks[i];
+    return first;
+}
+
+/* Sent from outside, to ranks wherever they are. */
+static bool is_request(const struct fv_signal_view *signal)
+{
+    return signal->number == SIGTERM || signal->number == SIGXCPU;
+}
+
+bool fv_signal_has_place(const struct fv_signal_view *signal)
+{
+    return signal->node && !is_request(signal);
+}
+
+bool fv_fatal_is_own(const struct fv_model *m)
+{
+    const struct fv_rank *first = first_of(m);
+
+    return first && !is_request(&first->signal);
+}
+
+char *fv_fatal_words(const struct fv_profile *v, char *out, size_t bytes)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_rank *r = first_of(m);
+    char words[80], after[FV_WORD], path[1200];
+    unsigned alike = 0;
+
+    out[0] = '\0';
+    if (!r)
+        return out;
+    fv_words_seconds(r->signal.at_s, after);
+    for (size_t i = 0; i < m->rank_count; i++)
+        alike += m->ranks[i].signal.number == r->signal.number;
+    if (alike > 1 && is_request(&r->signal)) {
+        fv_words_add(out, bytes, "%u ranks were ended by %s, the first after %s", alike,
+                     fv_signal_name(r->signal.number, words), after);
+        return out;
+    }
+    if (m->world_size > 1)
+        fv_words_add(out, bytes, "rank %d was ", r->world_rank);
+    fv_words_add(out, bytes, "ended by %s after %s", fv_signal_words(&r->signal, words, sizeof(words)), after);
+    if (fv_signal_has_place(&r->signal))
+        fv_words_add(out, bytes, ", in %s", fv_path_words(v->symbols, r->signal.node, 3, path, sizeof(path)));
+    return out;
+}

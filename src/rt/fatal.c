@@ -1,0 +1,60 @@
+/* A signal that ends the process is told: which, where, and the call path there. Only while the application's action for it
+ * is the default (signals.c): then ours is called first, writes into the rank file, and does what the default does, so that
+ * the core dump is of the same instruction and the parent sees the same status.
+ *
+ * No lock of ours is held by the thread that is here, because signals wait while one is. */
+#include "rt/runtime.h"
+#include "rt/signals.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if FV_SAMPLER_SIGNALS
+static struct fv_file_header *header;
+static uint32_t (*path_at)(uintptr_t pc);
+static pid_t process;
+
+static void tell(int signal, const siginfo_t *info, const ucontext_t *context)
+{
+    struct fv_file_header *h = header;
+
+    fv_clock_point(&h->last);
+    h->fatal.ticks = fv_ticks();
+    h->fatal.code = info->si_code;
+    h->fatal.address = info->si_code > 0 ? (uintptr_t)info->si_addr : 0;
+    h->fatal.sender = info->si_code <= 0 ? (uint32_t)info->si_pid : 0;
+    h->fatal.tid = (uint32_t)syscall(SYS_gettid);
+    __atomic_store_n(&h->fatal.signal, (uint32_t)signal, __ATOMIC_RELEASE);
+    __atomic_store_n(&h->fatal.path, path_at((uintptr_t)context->uc_mcontext.gregs[REG_RIP]), __ATOMIC_RELEASE);
+}
+
+static void at_signal(int signal, siginfo_t *info, void *context)
+{
+    static uint32_t told;
+    int saved = errno;
+
+    if (process == getpid() && !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED))
+        tell(signal, info, context);
+    errno = saved;
+    fv_signals_pass_on(signal, info, context);
+}
+
+void fv_fatal_watch(struct fv_file_header *own, uint32_t (*path)(uintptr_t pc))
+{
+    static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTERM, SIGXCPU };
+
+    header = own;
+    path_at = path;
+    process = getpid();
+    uint64_t held = fv_signals_hold();
+    for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+        fv_signals_take_end(signals[i], at_signal);
+    fv_signals_go_on(held);
+}
+#else
+void fv_fatal_watch(struct fv_file_header *own, uint32_t (*path)(uintptr_t pc))
+{
+    (void)own, (void)path;
+}
+#endif

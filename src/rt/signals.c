@@ -1,0 +1,270 @@
+/* Signals of the application beside ours: SIGTRAP, as which the kernel signals samples, and those that end the process
+ * (fatal.c). An application that set an action of its own later would meet samples there, and the default action would
+ * kill it; and it may ask what its action is. So what it asks for such a signal is kept here, answered from here, and done for
+ * its own signals. For every other signal, and while we want none, the next one's function is called, as if we were not there:
+ * the C library's, or that of somebody else who interposes it (a sanitizer, a Java run-time).
+ *
+ * SIG_IGN is really set: what is executed from here inherits it, and no sample comes. A handler for a signal that ends the
+ * process by default is really set, too: then we do not see it. */
+#include "rt/signals.h"
+#include "base/lock.h"
+#include "rt/runtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if FV_SAMPLER_SIGNALS
+
+/* The C library's own, by names that nobody interposes. */
+extern int __sigaction(int signal, const struct sigaction *action, struct sigaction *old);
+extern sighandler_t ssignal(int signal, sighandler_t handler);
+extern sighandler_t sysv_signal(int signal, sighandler_t handler);
+
+static struct fv_lock lock; /* held with all signals blocked */
+static pid_t process;       /* that took some */
+static struct shared {
+    int signal;
+    bool ours;        /* the handler is set, or what the application wants in its place */
+    bool end_only;    /* the handler is for the action that the application had at first, and for SIG_DFL */
+    void *first;      /* this action's function */
+    struct sigaction handler, application;
+} shared[] = {
+    { .signal = SIGTRAP }, { .signal = SIGSEGV }, { .signal = SIGBUS },  { .signal = SIGFPE }, { .signal = SIGILL },
+    { .signal = SIGABRT }, { .signal = SIGSYS },  { .signal = SIGTERM }, { .signal = SIGXCPU },
+};
+
+static inline struct shared *shared_of(int signal)
+{
+    for (unsigned i = 0; i < sizeof(shared) / sizeof(*shared); i++)
+        if (shared[i].signal == signal)
+            return &shared[i];
+    return NULL;
+}
+
+/* What the kernel is to do. */
+static const struct sigaction *action_for(const struct shared *s, const struct sigaction *wish)
+{
+    bool is_end = wish->sa_handler == SIG_DFL || (void *)wish->sa_handler == s->first;
+
+    return (s->end_only ? is_end : wish->sa_handler != SIG_IGN) ? &s->handler : wish;
+}
+
+static int take(struct shared *s, void (*function)(int, siginfo_t *, void *))
+{
+    int err;
+
+    s->handler = (struct sigaction){ .sa_sigaction = function, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
+    /* All of them: sigfillset() leaves out the one by which the C library cancels threads, at once where
+     * they asked for that, in the middle of our records. */
+    memset(&s->handler.sa_mask, 0xff, sizeof(s->handler.sa_mask));
+    err = __sigaction(s->signal, &s->handler, &s->application);
+    s->first = (void *)s->application.sa_handler;
+    process = getpid();
+    __atomic_store_n(&s->ours, !err, __ATOMIC_RELEASE);
+    return err;
+}
+
+int fv_signals_take(int signal, void (*function)(int, siginfo_t *, void *))
+{
+    struct shared *s = shared_of(signal);
+    int err = 0;
+
+    fv_lock(&lock);
+    if (!s->ours)
+        err = take(s, function);
+    fv_unlock(&lock);
+    return err;
+}
+
+/* The actions that MPI libraries have for errors (Open MPI's own, UCX's) print where they were, and end as the default does. */
+static bool ends(const struct sigaction *action)
+{
+    static const char *const libraries[] = { "libopen-pal.so", "libucs.so" };
+    Dl_info info;
+
+    if (action->sa_handler == SIG_DFL)
+        return true;
+    if (action->sa_handler == SIG_IGN || !dladdr((void *)action->sa_handler, &info))
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    const char *name = slash ? slash + 1 : info.dli_fname;
+    for (unsigned i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+        if (!strncmp(name, libraries[i], strlen(libraries[i])))
+            return true;
+    return false;
+}
+
+bool fv_signals_take_end(int signal, void (*function)(int, siginfo_t *, void *))
+{
+    struct shared *s = shared_of(signal);
+    struct sigaction now;
+
+    fv_lock(&lock);
+    if (!s->ours && !__sigaction(signal, NULL, &now) && ends(&now)) {
+        s->end_only = true;
+        take(s, function);
+    }
+    fv_unlock(&lock);
+    return s->ours;
+}
+
+bool fv_signals_ignored(int signal)
+{
+    struct sigaction now;
+
+    return !__sigaction(signal, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
+/* The kernel's own of an instruction comes again when that is executed again. */
+static bool is_fault(int signal, const siginfo_t *info)
+{
+    return info->si_code > 0 &&
+           (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
+}
+
+void fv_signals_pass_on(int signal, siginfo_t *info, void *context)
+{
+    struct shared *s = shared_of(signal);
+    struct sigaction to = s->application;
+    sigset_t mask = ((ucontext_t *)context)->uc_sigmask;
+
+    if (to.sa_handler == SIG_IGN)
+        return;
+    if (to.sa_handler == SIG_DFL) {
+        __sigaction(signal, &to, NULL);
+        if (!is_fault(signal, info)) /* blocked till we return */
+            syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), signal, info);
+        return;
+    }
+    if (to.sa_flags & SA_RESETHAND)
+        s->application.sa_handler = SIG_DFL;
+    sigorset(&mask, &mask, &to.sa_mask);
+    if (!(to.sa_flags & SA_NODEFER))
+        sigaddset(&mask, signal);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (to.sa_flags & SA_SIGINFO)
+        to.sa_sigaction(signal, info, context);
+    else
+        to.sa_handler(signal);
+}
+
+/* ThreadSanitizer sets its handlers before it is ready for code that it has instrumented. */
+#define NO_TSAN __attribute__((no_sanitize("thread")))
+
+/* The child of a fork, or of a vfork, has a table of its own. */
+NO_TSAN static struct shared *virtual_of(int signal)
+{
+    struct shared *s = shared_of(signal);
+
+    return FV_UNLIKELY(s && __atomic_load_n(&s->ours, __ATOMIC_RELAXED)) && process == getpid() ? s : NULL;
+}
+
+static int set_virtual(struct shared *s, const struct sigaction *action, struct sigaction *old)
+{
+    struct sigaction wish, was;
+    sigset_t all, mask;
+    int err = 0;
+
+    if (action)
+        wish = *action; /* may be a bad address, like `old` */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    fv_lock(&lock);
+    was = s->application;
+    if (action) {
+        err = __sigaction(s->signal, action_for(s, action), NULL);
+        s->application = err ? s->application : wish;
+    }
+    fv_unlock(&lock);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (old)
+        *old = was;
+    return err;
+}
+
+static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *) = __sigaction;
+static sighandler_t (*next_signal)(int, sighandler_t) = ssignal;
+static sighandler_t (*next_sysv_signal)(int, sighandler_t) = sysv_signal;
+static sighandler_t (*next_sigset)(int, sighandler_t); /* these two have no other name: see find_next() */
+static int (*next_sigignore)(int);
+
+/* Constructors of others may run before ours. */
+__attribute__((constructor)) static void find_next(void)
+{
+    static const char *const names[] = { "sigaction", "signal", "__sysv_signal", "sigset", "sigignore" };
+    void *const to[] = { &next_sigaction, &next_signal, &next_sysv_signal, &next_sigset, &next_sigignore };
+
+    for (unsigned i = 0; i < sizeof(to) / sizeof(*to); i++) {
+        void *found = dlsym(RTLD_NEXT, names[i]);
+
+        if (found)
+            memcpy(to[i], &found, sizeof(found));
+    }
+}
+
+NO_TSAN FV_PUBLIC int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+    struct shared *s = virtual_of(signal);
+
+    return s ? set_virtual(s, action, old) : next_sigaction(signal, action, old);
+}
+
+NO_TSAN FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
+{
+    struct sigaction action = { .sa_handler = function, .sa_flags = SA_RESTART }, old;
+    struct shared *s = virtual_of(signal);
+
+    if (!s || function == SIG_ERR)
+        return next_signal(signal, function);
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, signal);
+    return set_virtual(s, &action, &old) ? SIG_ERR : old.sa_handler;
+}
+
+/* System V's: the signal is not blocked afterwards, unless SIG_HOLD asks for just that. */
+NO_TSAN FV_PUBLIC sighandler_t sigset(int signal, sighandler_t function)
+{
+    struct sigaction action = { .sa_handler = function }, old;
+    struct shared *s = virtual_of(signal);
+    sigset_t this_one, mask;
+
+    if (!next_sigset)
+        find_next();
+    if (!s || function == SIG_ERR)
+        return next_sigset(signal, function);
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&this_one);
+    sigaddset(&this_one, signal);
+    if (set_virtual(s, function == SIG_HOLD ? NULL : &action, &old) ||
+        pthread_sigmask(function == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &this_one, &mask))
+        return SIG_ERR;
+    return sigismember(&mask, signal) ? SIG_HOLD : old.sa_handler;
+}
+
+NO_TSAN FV_PUBLIC int sigignore(int signal)
+{
+    const struct sigaction action = { .sa_handler = SIG_IGN };
+    struct shared *s = virtual_of(signal);
+
+    if (!next_sigignore)
+        find_next();
+    return s ? set_virtual(s, &action, NULL) : next_sigignore(signal);
+}
+
+/* What signal() is in programs compiled as strict ISO C (-std=c99). */
+NO_TSAN FV_PUBLIC sighandler_t __sysv_signal(int signal, sighandler_t function)
+{
+    struct sigaction action = { .sa_handler = function, .sa_flags = (int)SA_RESETHAND | SA_NODEFER }, old;
+    struct shared *s = virtual_of(signal);
+
+    if (!s || function == SIG_ERR)
+        return next_sysv_signal(signal, function);
+    sigemptyset(&action.sa_mask);
+    return set_virtual(s, &action, &old) ? SIG_ERR : old.sa_handler;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* Signals that are shared with the application: see signals.c. */
+#ifndef FV_SIGNALS_H
+#define FV_SIGNALS_H
+
+#include "base/base.h"
+
+#include <signal.h>
+#include <ucontext.h>
+
+/* Where sampling is possible at all. */
+#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
+#define FV_SAMPLER_SIGNALS 1
+#else
+#define FV_SAMPLER_SIGNALS 0
+#endif
+
+/* Sets a handler, for good; the application sees, sets and gets its own action. With all signals blocked, on the thread's signal
+ * stack if it has one. Not 0: errno tells. */
+int fv_signals_take(int signal, void (*function)(int, siginfo_t *, void *));
+/* The same while the application's action is to end by the signal, and at other times not. False: its action is another one. */
+bool fv_signals_take_end(int signal, void (*function)(int, siginfo_t *, void *));
+/* Does the process ignore it? */
+bool fv_signals_ignored(int signal);
+/* A signal that is the application's, from the handler: its own is called, or what it would have done is done when ours returns. */
+void fv_signals_pass_on(int signal, siginfo_t *info, void *context);
+
+/* Is anything sampled here? Is a SIGTRAP a sample, or a trap, of ours? (sampler.c) */
+bool fv_sampler_samples(void);
+bool fv_sampler_sent(const siginfo_t *info);
+
+#endif

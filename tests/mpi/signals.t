@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""A signal that ends a rank is told: which, of what, where. The program sees its actions as without fvmpi, and ends alike."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness
+from report import check, equal
+
+RANKS = 2
+NO_CORE = ['sh', '-c', 'ulimit -c 0; exec "$@"', 'sh']
+# way, signal, address, function that it was in
+ENDS = (('segv', 'SIGSEGV', 16, 'segv'), ('divide', 'SIGFPE', None, 'divide'), ('abort', 'SIGABRT', None, 'aborts'),
+        ('terminated', 'SIGTERM', None, 'terminated'), ('again', 'SIGSEGV', 16, 'segv'))
+GOES_ON = ('recovers', 'child')
+
+
+def lines(run):
+    """What the program itself wrote: its launcher says more, with numbers of processes."""
+    return [line for line in run.out.splitlines() if line.split()[:1] and line.split()[0] in ('action', 'own', 'given', 'child')]
+
+
+def both(mpi, program, way, options=()):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    native = harness.run(NO_CORE + mpi.command(RANKS, [program, way]))
+    run = harness.run(NO_CORE + mpi.command(RANKS, mpi.profiled([program, way], directory, options)), directory=directory)
+    equal('output', lines(run), lines(native))
+    check(lines(native), 'nothing was said: {}', native.out)
+    equal('exit status', run.rc, native.rc)
+    return run
+
+
+def ends(tap, mpi, program, way, name, address, function):
+    for options in ([], ['--trace', '--sample']):
+        with tap.test('{}: {} {}'.format(mpi, way, ' '.join(options))):
+            run = both(mpi, program, way, options)
+            rank = run.report().rank(RANKS - 1)
+            equal('state', rank['state'], 'killed')
+            signal = rank['signal']
+            check(signal, 'no signal: {}', rank)
+            equal('signal', signal['name'], name)
+            if address:
+                equal('address', int(signal['address'], 16), address)
+            names = [f['function'] for f in signal['path']]
+            check(function in names and 'main' in names, 'path {}', names)
+            first = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split('\n\n')[0]
+            if name != 'SIGTERM':
+                check(first.startswith('Rank {} was ended by {}'.format(RANKS - 1, name)), 'first line: {}', first)
+                check('{}() at signals.c:'.format(function) in ' '.join(first.split()), 'place: {}', first)
+            else:
+                check('ended by SIGTERM' in first, 'first line: {}', first)
+
+
+def main():
+    tap = harness.Tap()
+    if os.environ.get('FVMPI_TEST_SANITIZER') or os.environ.get('SANITIZE_FLAGS'):
+        with tap.test('signals'):
+            raise harness.Skip('a sanitizer has handlers of its own')
+        tap.done()
+        return
+    for mpi in harness.mpis(tap):
+        program = mpi.build('signals.c')
+        for case in ENDS:
+            ends(tap, mpi, program, *case)
+        for way in GOES_ON:
+            with tap.test('{}: {}'.format(mpi, way)):
+                run = both(mpi, program, way)
+                report = run.ended(0).report()
+                equal('signals', [r['signal'] for r in report.data['ranks']], [None] * RANKS)
+                equal('states', [r['state'] for r in report.data['ranks']], ['finalized'] * RANKS)
+    tap.done()
+
+
+main()
