@@ -260,11 +260,10 @@ static uint32_t intern(const struct walk *walk)
     return id;
 }
 
-uint32_t fv_path_interrupted(uintptr_t pc)
+uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc)
 {
     static struct walk walk; /* called once, and the stack may be full */
     unsigned limit = fv_rt.options.depth ? (unsigned)fv_rt.options.depth : DEPTH_MAX;
-    struct fv_thread *thread = fv_self;
     unw_context_t context;
     unw_cursor_t cursor;
     unw_word_t ip = 0;

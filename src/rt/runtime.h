@@ -332,8 +332,9 @@ static inline const struct fv_thread_hooks *fv_thread_hooks(void)
 extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];
 void fv_function_write(unsigned function);
 /* From now on the status that this process ends with stands in the header, and `over` is called at its end (exits.c). */
-/* In a signal handler: the call path that the signal interrupted, at `pc`; innermost one past it. Once. */
-uint32_t fv_path_interrupted(uintptr_t pc);
+/* In a signal handler: the call path that the signal interrupted, at `pc`; innermost one past it. Once. Of a thread; NULL: that
+ * calls no MPI. */
+uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc);
 /* From now on a signal that ends the process stands in the header, with the call path at its `pc` (fatal.c). */
 void fv_fatal_watch(struct fv_file_header *header, uint32_t (*path)(uintptr_t pc));
 void fv_exits_watch(struct fv_file_header *header, void (*over)(void));

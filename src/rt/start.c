@@ -356,6 +356,11 @@ static void exiting(void)
         end(FV_STATE_EXITED);
 }
 
+static uint32_t path_at(uintptr_t pc)
+{
+    return fv_path_interrupted(fv_self, pc);
+}
+
 void fv_start(const struct fv_start_info *info)
 {
     int saved = errno;
@@ -386,7 +391,7 @@ void fv_start(const struct fv_start_info *info)
         fv_path_init();
         fv_exits_watch(fv_rt.writer.header, exiting);
         __atomic_store_n(&fv_rt.state, state = FV_RT_ON, __ATOMIC_RELEASE);
-        fv_fatal_watch(fv_rt.writer.header, fv_path_interrupted);
+        fv_fatal_watch(fv_rt.writer.header, path_at);
         fv_signals_go_on(signals);
     }
     if (state == FV_RT_ON) {
