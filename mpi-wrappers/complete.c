@@ -248,7 +248,7 @@ void fv_cancelling(void)
  * number of the start is part of the sequence (trace/events.h). */
 static void event_started(struct fv_call *call, const struct fv_request *r, uint64_t number)
 {
-    uint32_t comm = fv_comm_number(r->comm);
+    uint32_t comm = r->partitioned ? r->channels : fv_comm_number(r->comm);
 
     if (r->kind == FV_REQUEST_SEND)
         fv_event(call, ISEND, number, comm, fv_signed(r->peer), fv_signed(r->tag), r->sent);

@@ -74,7 +74,8 @@ uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Req
     return fv_event_numbers(1);
 }
 
-void fv_done_note(struct fv_call *call, unsigned kind, struct fv_comm *comm, int peer, int tag, MPI_Request handle)
+void fv_done_note(struct fv_call *call, unsigned kind, struct fv_comm *comm, int peer, int tag,
+                  MPI_Request handle)
 {
     const struct fv_waited what = {
         .comm = fv_comm_number(comm), .peer = peer, .tag = tag, .kind = (uint8_t)kind
@@ -323,10 +324,10 @@ static void plan(struct fv_call *call, int result, struct fv_request request, MP
         fv_call_record(call, NULL, 0, 0);
 }
 
-void fv_done_send_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type,
-                       int dest, int tag, MPI_Comm comm, const MPI_Request *request)
+void fv_done_send_init(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
+                       int tag, MPI_Comm comm, const MPI_Request *request)
 {
-    uint64_t bytes = result == MPI_SUCCESS ? (uint64_t)partitions * sent_bytes(count, type, dest) : 0;
+    uint64_t bytes = result == MPI_SUCCESS ? sent_bytes(count, type, dest) : 0;
 
     plan(call, result,
          (struct fv_request){ .kind = FV_REQUEST_SEND, .peer = dest, .tag = tag, .sent = bytes }, comm,
@@ -340,6 +341,25 @@ void fv_done_recv_init(struct fv_call *call, int result, int source, int tag, MP
          request);
 }
 
+/* Partitioned operations match only each other (MPI-4.0, 4.2.1). */
+static struct fv_request partitioned(int result, struct fv_request request, MPI_Comm comm)
+{
+    request.partitioned = true;
+    if (result == MPI_SUCCESS && request.peer != MPI_PROC_NULL)
+        request.channels =
+            fv_comm_channel(fv_comm_get(fv_handle(comm)), request.kind, request.peer, request.tag);
+    return request;
+}
+
+void fv_done_psend_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type,
+                        int dest, int tag, MPI_Comm comm, const MPI_Request *request)
+{
+    uint64_t bytes = result == MPI_SUCCESS ? (uint64_t)partitions * sent_bytes(count, type, dest) : 0;
+    const struct fv_request r = { .kind = FV_REQUEST_SEND, .peer = dest, .tag = tag, .sent = bytes };
+
+    plan(call, result, partitioned(result, r, comm), comm, request);
+}
+
 /* A partitioned receive always gets all its partitions (MPI-4.0 section 4.2.1), and its status need
  * not say how much that was: the bytes are known here. */
 void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type,
@@ -347,9 +367,9 @@ void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Co
 {
     uint64_t bytes = result == MPI_SUCCESS ? (uint64_t)partitions * sent_bytes(count, type, source) : 0;
 
-    plan(call, result,
-         (struct fv_request){ .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .received = bytes }, comm,
-         request);
+    const struct fv_request r = { .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .received = bytes };
+
+    plan(call, result, partitioned(result, r, comm), comm, request);
 }
 
 void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm comm)

@@ -44,10 +44,12 @@ void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Da
                        const MPI_Request *request);
 /* A persistent operation, whose `plan` says what each MPI_Start moves: ends the call that made it. */
 void fv_done_planned(struct fv_call *call, struct fv_comm *comm, struct fv_request plan, MPI_Request handle);
-void fv_done_send_init(struct fv_call *call, int result, int partitions, MPI_Count count,
-                       MPI_Datatype type, int dest, int tag, MPI_Comm comm, const MPI_Request *request);
+void fv_done_send_init(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
+                       int tag, MPI_Comm comm, const MPI_Request *request);
 void fv_done_recv_init(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
                        const MPI_Request *request);
+void fv_done_psend_init(struct fv_call *call, int result, int partitions, MPI_Count count,
+                        MPI_Datatype type, int dest, int tag, MPI_Comm comm, const MPI_Request *request);
 void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Count count,
                         MPI_Datatype type, int source, int tag, MPI_Comm comm, const MPI_Request *request);
 void fv_done_peeked(struct fv_call *call, int result, MPI_Request request, const int *flag,

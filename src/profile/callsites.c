@@ -97,7 +97,7 @@ static void read_comms(struct fv_build *b, struct fv_build_file *f, uint32_t ran
     char name[FV_COMM_NAME_BYTES];
 
     for (const struct fv_comm_record *r; (r = fv_cursor_next(&c));) {
-        if (!fv_number_is_id(f->reader, r->id))
+        if (!fv_number_is_id(f->reader, r->id) || r->flags & FV_COMM_CHANNELS)
             continue;
         struct fv_def_comm told = fv_def_comm_of(r, (uint32_t)m->ranks[rank].world_rank, name);
         uint32_t comm = FV_INTERN(b->comms, m->comms, m->comm_count, m->comm_room, FV_DEF_COMM_KEY(&told));

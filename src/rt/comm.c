@@ -2,6 +2,7 @@
  * stands an open-addressed table of pointers that only grows; writers hold a lock, and signals. */
 #include "rt/comm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,7 +247,8 @@ static void leave_slot(const struct fv_comm *comm)
 {
     static struct fv_comm gone = { .dead = 1 };
 
-    for (uint32_t at = (uint32_t)fv_mix(comm->handle) & table->mask; table->slot[at]; at = (at + 1) & table->mask)
+    for (uint32_t at = (uint32_t)fv_mix(comm->handle) & table->mask; table->slot[at];
+         at = (at + 1) & table->mask)
         if (table->slot[at] == comm) {
             __atomic_store_n(&table->slot[at], &gone, __ATOMIC_RELEASE);
             return;
@@ -402,6 +404,33 @@ void fv_comm_named(uint64_t handle, const char *name)
         strncpy(comm->record->name, name, NAME_BYTES - 1);
     }
     fv_unlock_sigrestore(&lock, signals);
+}
+
+uint32_t fv_comm_add_channels(const struct fv_comm *comm, uint32_t k)
+{
+    char name[NAME_BYTES];
+    const struct fv_comm_info info = {
+        .parent = (struct fv_comm *)comm, /* only read */
+        .sequence = k,
+        .salt = FV_SALT_CHANNELS,
+        .flags = (comm->flags & (FV_COMM_INTER | FV_COMM_INFERRED)) | FV_COMM_CHANNELS,
+        .rank = comm->rank,
+        .size = comm->size,
+        .remote_size = comm->remote_size,
+        .name = name,
+    };
+    uint32_t id = 0;
+
+    snprintf(name, sizeof(name), "partitioned %u", k + 1);
+    uint64_t signals = fv_lock_sigsave(&lock);
+    struct fv_comm_record *record = describe(&info);
+    if (record) {
+        record->uid = uid_of(&info);
+        id = record->id;
+        fv_chunk_commit(chunk, record->bytes);
+    }
+    fv_unlock_sigrestore(&lock, signals);
+    return id;
 }
 
 uint64_t fv_comm_next_child(struct fv_comm *parent)

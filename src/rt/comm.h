@@ -10,6 +10,9 @@
 
 #include "rt/runtime.h"
 
+/* In place of a tag, which are smaller, or a hash of members. */
+#define FV_SALT_CHANNELS (UINT64_C(1) << 32)
+
 /* The rank of a peer is looked up among the runs for each message: a search over every eighth, then a few
  * steps. That takes half a byte a run; an index of all of them would take four. */
 #define FV_RUN_STEP 8u
@@ -35,5 +38,9 @@ struct fv_comm {
     bool barriers;     /* collectives get barriers of our own: the same on all its ranks */
     bool barrier_owed; /* not the next one, which has had its barrier */
 };
+
+/* Describes what stands in a trace for the communicator where it has partitioned operations (channels.c), as
+ * one of its own; its fv_comm_record.id. 0: no room. */
+uint32_t fv_comm_add_channels(const struct fv_comm *comm, uint32_t k);
 
 #endif

@@ -156,6 +156,9 @@ struct fv_comm *fv_comm_find(uint64_t handle);
 bool fv_comm_freed(struct fv_comm *comm, uint64_t begin);
 void fv_comm_named(uint64_t handle, const char *name);  /* after MPI_Comm_set_name */
 uint64_t fv_comm_next_child(struct fv_comm *parent);    /* number of this creation call on the parent */
+/* An *_init call of a partitioned operation, of enum fv_request_kind: the fv_comm_record.id of what stands in the trace
+ * for the communicator. 0: no trace, or no room, which is counted. */
+uint32_t fv_comm_channel(struct fv_comm *comm, unsigned kind, int peer, int tag);
 int fv_comm_size(const struct fv_comm *comm);
 int fv_comm_rank(const struct fv_comm *comm);
 uint64_t fv_comm_handle(const struct fv_comm *comm);
@@ -210,10 +213,12 @@ struct fv_request {
     uint8_t kind;       /* enum fv_request_kind */
     uint8_t persistent; /* stays known after completion, until fv_request_freed() */
     uint8_t active;     /* persistent: started and not completed */
+    uint8_t partitioned;
     int32_t peer, tag;  /* as passed */
     uint64_t sent;      /* persistent: what one start sends */
     uint64_t received;  /* collectives: what one start receives; receives: what arrives, 0: the status tells */
     struct fv_comm *comm;
+    uint32_t channels; /* of a partitioned operation: its communicator in the trace (fv_comm_channel()) */
     /* Who is charged with the received bytes: set by fv_request_post(), fv_request_start(), as is `serial`. */
     uint32_t path, comm_id, section;
     uint16_t function;

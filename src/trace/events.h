@@ -14,7 +14,8 @@
  *
  * A call and its details become part of the file together. A send takes about 13 bytes. Fields:
  *
- *     comm     fv_comm_record.id of this process      peer   rank in the group that messages go to
+ *     comm     fv_comm_record.id of this process; of a partitioned operation one with FV_COMM_CHANNELS
+ *                                                     peer   rank in the group that messages go to
  *     request  a number of this process, from 1, given when the operation is posted (persistent ones: at
  *              each start), never used again         bytes  of data
  *     root     of a collective: a rank, or enum fv_event_root
