@@ -203,6 +203,8 @@ static uint64_t next_repeat(uint64_t salt)
     return count;
 }
 
+#define SHRUNK (UINT64_C(2) << 32) /* in place of a tag, which is smaller */
+
 static void by_members(struct fv_call *call, MPI_Comm comm, struct fv_comm *parent, uint64_t discriminator)
 {
     struct fv_members members;
@@ -222,6 +224,17 @@ void fv_done_newcomm_group(struct fv_call *call, int result, MPI_Comm comm, int 
 
     if (result == MPI_SUCCESS && *newcomm != MPI_COMM_NULL)
         by_members(call, *newcomm, parent, (uint32_t)tag);
+    fv_call_record(call, parent, 0, 0);
+}
+
+/* The survivors' (fault tolerance). What they called on the parent before may have failed on some of them
+ * alone, so that its numbers are not the same on all. */
+void fv_done_shrink(struct fv_call *call, int result, MPI_Comm comm, const MPI_Comm *newcomm)
+{
+    struct fv_comm *parent = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL;
+
+    if (result == MPI_SUCCESS && *newcomm != MPI_COMM_NULL)
+        by_members(call, *newcomm, parent, SHRUNK);
     fv_call_record(call, parent, 0, 0);
 }
 

@@ -168,6 +168,7 @@ void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Com
 /* Made by the members of a group alone. */
 void fv_done_newcomm_group(struct fv_call *call, int result, MPI_Comm comm, int tag,
                            const MPI_Comm *newcomm);
+void fv_done_shrink(struct fv_call *call, int result, MPI_Comm comm, const MPI_Comm *newcomm);
 void fv_done_newcomm_tagged(struct fv_call *call, int result, const char *stringtag,
                             const MPI_Comm *newcomm);
 /* Made from two local communicators. */

@@ -50,7 +50,7 @@ const void *fv_f_variable(const char *name);
         return profiled;                                                                  \
     }
 #endif
-#define FV_F_PROFILED(base) pmpi_##base
+#define FV_F_PROFILED(name) p##name
 #ifdef MPICH_NUMVERSION
 #define FV_F_PROFILED08(base) pmpir_##base
 #else
@@ -79,10 +79,10 @@ struct fv_f_stub {
 #else
 #define FV_F_STUB(stub, entry)
 #endif
-#define FV_F_SPELLINGS(base, BASE, types)                                                 \
-    FV_PUBLIC void mpi_##base##__ types __attribute__((alias("mpi_" #base "_")));         \
-    FV_F_STUB(mpi_##base, mpi_##base##_)                                                  \
-    FV_F_STUB(MPI_##BASE, mpi_##base##_)
+#define FV_F_SPELLINGS(name, NAME, types)                                                 \
+    FV_PUBLIC void name##__ types __attribute__((alias(#name "_")));                      \
+    FV_F_STUB(name, name##_)                                                              \
+    FV_F_STUB(NAME, name##_)
 
 /* ---- arguments, as C has them ---- */
 

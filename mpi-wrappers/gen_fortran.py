@@ -102,7 +102,10 @@ def entries(f):
     if f.is_large:
         low = low[:-2]
         return [Entry(f, low + '_f08_large_'), Entry(f, low + '_f08ts_large_', described=True)]
-    out = [Entry(f, low + '_', spellings=True), Entry(f, low + '_f08_')]
+    out = [Entry(f, low + '_', spellings=True)]
+    if low.startswith('mpix_'):  # what of them the module mpi_f08 has, differs
+        return out
+    out.append(Entry(f, low + '_f08_'))
     if any(p.kind in BUFFERS for p in f.params):
         out.append(Entry(f, low + '_f08ts_', described=True))
     if f.cptr:
@@ -168,14 +171,14 @@ def special_body(entry):
 def wrapper(entry, rules):
     types = ', '.join(t.strip() for t, _ in entry.parameters())
     declarations = [t + n for t, n in entry.parameters()]
-    base = re.sub('^mpi_', '', entry.link_name)
-    spellings = 'FV_F_SPELLINGS(%s, %s, (%s))\n' % (base[:-1], base[:-1].upper(), types) if entry.spellings else ''
+    name = entry.link_name
+    profiled = 'FV_F_PROFILED(%s)' % name if entry.spellings else 'FV_F_PROFILED08(%s)' % re.sub('^mpi_', '', name)
+    spellings = 'FV_F_SPELLINGS(%s, %s, (%s))\n' % (name[:-1], name[:-1].upper(), types) if entry.spellings else ''
     body = special_body(entry) if entry.f.special else regular_body(entry, rules)
     have = 'HAVE_' + entry.link_name
     if entry.f.special and entry.f.name.startswith('MPI_Session'):
         have += ' && HAVE_MPI_Session_init'
-    return ('#if %s\nFV_F_REAL(%s, FV_F_PROFILED%s(%s), (%s))\n' %
-            (have, entry.link_name, '' if entry.spellings else '08', base, types) +
+    return ('#if %s\nFV_F_REAL(%s, %s, (%s))\n' % (have, name, profiled, types) +
             wrapped_list('FV_PUBLIC void %s(' % entry.link_name, declarations, ')', 4) +
             '\n{\n' + body + '\n}\n' + spellings + '#endif\n')
 

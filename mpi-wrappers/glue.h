@@ -4,7 +4,7 @@
 #ifndef FV_GLUE_H
 #define FV_GLUE_H
 
-#include <mpi.h>
+#include "mpi-header.h"
 
 #include "mpi-have.h"
 #include "rt/rt.h"

@@ -27,7 +27,7 @@ found=no
 while rounds=$((rounds + 1)); [ $rounds -le 20 ]; do
     if links; then found=yes; break; fi
     awk 'FILENAME ~ /said$/ {
-             while (match($0, /mpi_[a-z0-9_]+_/)) {
+             while (match($0, /mpix?_[a-z0-9_]+_/)) {
                  gone[substr($0, RSTART, RLENGTH)] = 1
                  $0 = substr($0, RSTART + RLENGTH)
              }

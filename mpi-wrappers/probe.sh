@@ -21,10 +21,12 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 : > "$tmp/log"
 
+cp "$(dirname "$0")/mpi-header.h" "$tmp" || exit 1
+
 # probe.c of the functions in $tmp/left: row N of it is line N + 1.
 write_probe() {
     {
-        echo '#include <mpi.h>'
+        echo '#include "mpi-header.h"'
         awk -F '\t' '{ print "void *fvmpi_have_" $1 " = (void *)&P" $1 "; extern " $2 }' "$tmp/left"
         echo 'int main(void) { return 0; }'
     } > "$tmp/probe.c"
@@ -83,7 +85,7 @@ find_functions() {
 
 grep -v '^skip' "$list" > "$tmp/left" || exit 1
 cp "$tmp/left" "$tmp/rows"
-echo '#include <mpi.h>' > "$tmp/header.c"
+echo '#include "mpi-header.h"' > "$tmp/header.c"
 if ! $mpicc "$@" -E "$tmp/header.c" > "$tmp/header.i" 2> "$tmp/log"; then
     cp "$tmp/log" "$out.log"
     echo "probe.sh: $mpicc: cannot compile a file that includes mpi.h; see $out.log" >&2

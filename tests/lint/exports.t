@@ -8,7 +8,7 @@ for library in "$build"/.libs/libfvmpi-*.so; do
     [[ $name != *-threads.so ]] || # and what --threads stands in front of
         interposed+=$(sed -n 's/^    X(\([A-Za-z_0-9]*\)[,)].*/|\1/p' "$source"/src/threads/*next.h | tr -d '\n')
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |
-        grep -vE '^(MPI_[A-Za-z0-9_]+|mpi_[a-z0-9_]+|fvmpi_(version|pause|resume|section_begin_v1|section_end_v1)|'"$interposed"')(@@.*)?$')
+        grep -vE '^(MPIX?_[A-Za-z0-9_]+|mpix?_[a-z0-9_]+|fvmpi_(version|pause|resume|section_begin_v1|section_end_v1)|'"$interposed"')(@@.*)?$')
     if [ -n "${SANITIZE_FLAGS:-}" ]; then
         skip "$name: exports" 'a sanitizer adds its own'
         continue
