@@ -3,17 +3,18 @@
  * made. An attribute on the window would do too, but would show in the application's key values. */
 #include "done.h"
 
-static void gone(struct fv_call *call, int result, enum fv_owned kind, uint64_t was)
+/* `known` from before the call: by now the handle may be another thread's new object. */
+static void gone(struct fv_call *call, int result, enum fv_owned kind, struct fv_owner known)
 {
-    struct fv_owner owner = { NULL, 0 };
-
-    if (result == MPI_SUCCESS && was)
-        owner = fv_owner_remove(kind, was, call->begin);
-    if (owner.number && kind == FV_OWNED_WINDOW)
-        fv_event(call, WIN_GONE, owner.number);
-    else if (owner.number)
-        fv_event(call, FILE_GONE, owner.number);
-    fv_call_record(call, owner.comm, 0, 0);
+    if (result == MPI_SUCCESS)
+        fv_owner_remove(kind, &known);
+    else
+        known = (struct fv_owner){ 0 };
+    if (known.number && kind == FV_OWNED_WINDOW)
+        fv_event(call, WIN_GONE, known.number);
+    else if (known.number)
+        fv_event(call, FILE_GONE, known.number);
+    fv_call_record(call, known.comm, 0, 0);
 }
 
 /* What completes by a request of its own is followed for the trace. 0: not followed. */
@@ -57,14 +58,14 @@ void fv_done_newwin(struct fv_call *call, int result, MPI_Comm comm, const MPI_W
     uint32_t sequence = c ? fv_comm_collectives(c) : 0;
     uint64_t number = fv_tracing() ? fv_event_window(fv_comm_number(c), sequence) : 0;
 
-    fv_owner_add(FV_OWNED_WINDOW, fv_handle(*win), (struct fv_owner){ c, number });
+    fv_owner_add(FV_OWNED_WINDOW, fv_handle(*win), (struct fv_owner){ .comm = c, .number = number });
     fv_event(call, WIN_NEW, number, fv_comm_number(c), sequence);
     fv_done_creation(call, c);
 }
 
-void fv_done_win_free(struct fv_call *call, int result, uint64_t was)
+void fv_done_win_free(struct fv_call *call, int result, struct fv_owner known)
 {
-    gone(call, result, FV_OWNED_WINDOW, was);
+    gone(call, result, FV_OWNED_WINDOW, known);
 }
 
 static struct fv_owner window_of(int result, MPI_Win win)
@@ -313,13 +314,13 @@ void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char
     struct fv_comm *c = fv_comm_get(fv_handle(comm));
     uint64_t number = fv_tracing() ? fv_event_file(fv_comm_number(c), mode_of(mode), name) : 0;
 
-    fv_owner_add(FV_OWNED_FILE, fv_handle(*file), (struct fv_owner){ c, number });
+    fv_owner_add(FV_OWNED_FILE, fv_handle(*file), (struct fv_owner){ .comm = c, .number = number });
     if (number)
         fv_event(call, FILE_NEW, number);
     fv_done_creation(call, c);
 }
 
-void fv_done_file_close(struct fv_call *call, int result, uint64_t was)
+void fv_done_file_close(struct fv_call *call, int result, struct fv_owner known)
 {
-    gone(call, result, FV_OWNED_FILE, was);
+    gone(call, result, FV_OWNED_FILE, known);
 }

@@ -142,7 +142,7 @@ void fv_done_win_test(struct fv_call *call, int result, const int *flag, MPI_Win
 void fv_done_lock(struct fv_call *call, int result, int type, int target, MPI_Win win);
 void fv_done_epoch(struct fv_call *call, int result, MPI_Group group, MPI_Win win);
 void fv_done_newwin(struct fv_call *call, int result, MPI_Comm comm, const MPI_Win *win);
-void fv_done_win_free(struct fv_call *call, int result, uint64_t was);
+void fv_done_win_free(struct fv_call *call, int result, struct fv_owner known);
 
 void fv_done_file_read(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, MPI_File file,
                        const MPI_Status *status);
@@ -158,7 +158,7 @@ void fv_done_file_seek(struct fv_call *call, int result, MPI_Offset offset, int 
 void fv_done_on_file(struct fv_call *call, int result, MPI_File file);
 void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char *name, int mode,
                      const MPI_File *file);
-void fv_done_file_close(struct fv_call *call, int result, uint64_t was);
+void fv_done_file_close(struct fv_call *call, int result, struct fv_owner known);
 
 /* ---- communicators come and go (done-comm.c) ---- */
 

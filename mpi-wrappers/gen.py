@@ -214,6 +214,15 @@ def argument(word, f):
     return word
 
 
+def known_before(f, name, handle):
+    """What is known of the object that a call will take away."""
+    kind = next(p.kind for p in f.params if p.name == name)
+    if kind == 'COMM_OUT':
+        return 'struct fv_comm *known = on ? fv_comm_find(%s) : NULL;' % handle
+    owned = {'WIN_OUT': 'FV_OWNED_WINDOW', 'FILE_OUT': 'FV_OWNED_FILE'}[kind]
+    return 'struct fv_owner known = on ? fv_owner_of(%s, %s) : (struct fv_owner){ 0 };' % (owned, handle)
+
+
 def peer(f, value='%s', handle='%s'):
     """The line that tells the runtime whom a blocking call waits for. How C reads a parameter's value, or a
     communicator: itself here, from what Fortran passed in gen_fortran.py."""
@@ -267,7 +276,7 @@ def wrapper(f, rules):
            '    struct fv_call call;',
            '    bool on = fv_call_enter(&call, FV_FN_%s, FV_CALL_SITE());' % f.name]
     out += ['    uint64_t was = fv_handle_at(%s);' % x for x in taken]
-    out += ['    struct fv_comm *known = on ? fv_comm_find(fv_handle_at(%s)) : NULL;' % x for x in known]
+    out += ['    ' + known_before(f, x, 'fv_handle_at(%s)' % x) for x in known]
     if owned:
         out.append('    MPI_Status own = { 0 }, *seen = fv_status_seen(on, %s, &own);' % owned[0])
     out.append('\n' + peer(f) + barrier_begin(f) + wrapped_list('    int rc = fv_next_%s(' % f.name, passed, ');', 8))

@@ -21,7 +21,7 @@ names as in C, which it declares as converted copies. Standard library only."""
 import re
 import sys
 
-from gen import (Api, BARRIER_COUNT, TableError, WARNING, argument, barrier_begin, barrier_end, has_barriers, peer,
+from gen import (Api, BARRIER_COUNT, TableError, WARNING, argument, barrier_begin, barrier_end, has_barriers, known_before, peer,
                  wrapped_list, write)
 
 BUFFERS = {'BUFFER', 'CBUFFER'}
@@ -135,7 +135,9 @@ def regular_body(entry, rules):
     for x in taken:
         base = next(d.base for d in entry.dummies if d.name == x)
         out.append('    uint64_t was = on ? fv_handle(%s_f2c(*f_%s)) : 0;' % (base, x))
-    out += ['    struct fv_comm *known = on ? fv_comm_find(fv_handle(MPI_Comm_f2c(*f_%s))) : NULL;' % x for x in known]
+    for x in known:
+        base = next(d.base for d in entry.dummies if d.name == x)
+        out.append('    ' + known_before(f, x, 'fv_handle(%s_f2c(*f_%s))' % (base, x)))
     if owned:
         out.append('    MPI_Status own = { 0 };')
         out.append('    MPI_Fint *seen = fv_f_status_seen(on, f_%s, &own);' % owned[0])

@@ -2,18 +2,15 @@
  * Writers hold a lock, and signals. */
 #include "rt/runtime.h"
 
-struct entry {
-    uint64_t handle; /* 0: empty */
-    uint64_t created;
-    struct fv_owner owner;
-};
+/* handle 0: empty */
 struct table {
     uint32_t mask;
-    struct entry entry[];
+    struct fv_owner entry[];
 };
 static struct owners {
     struct fv_lock lock;
     uint32_t used;
+    uint64_t serial;     /* the last one's */
     uint64_t writes;     /* odd: somebody writes */
     struct table *table; /* one that was outgrown is kept, for readers inside it */
 } all[FV_OWNED_KINDS];
@@ -25,7 +22,7 @@ static uint32_t home(const struct table *t, uint64_t handle)
 
 /* The handle's place, or the empty one where it would be. Empty ones are never few, but a reader may see many
  * writes at once. */
-static struct entry *search(struct table *t, uint64_t handle)
+static struct fv_owner *search(struct table *t, uint64_t handle)
 {
     uint32_t at = home(t, handle);
     uint64_t found;
@@ -36,12 +33,20 @@ static struct entry *search(struct table *t, uint64_t handle)
     return &t->entry[at];
 }
 
-static void put(struct entry *to, struct entry from)
+static void put(struct fv_owner *to, struct fv_owner from)
 {
     __atomic_store_n(&to->handle, from.handle, __ATOMIC_RELAXED);
-    __atomic_store_n(&to->owner.comm, from.owner.comm, __ATOMIC_RELAXED);
-    __atomic_store_n(&to->owner.number, from.owner.number, __ATOMIC_RELAXED);
-    to->created = from.created;
+    __atomic_store_n(&to->comm, from.comm, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->number, from.number, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->serial, from.serial, __ATOMIC_RELAXED);
+}
+
+static struct fv_owner get(const struct fv_owner *from)
+{
+    return (struct fv_owner){ .handle = __atomic_load_n(&from->handle, __ATOMIC_RELAXED),
+                              .comm = __atomic_load_n(&from->comm, __ATOMIC_RELAXED),
+                              .number = __atomic_load_n(&from->number, __ATOMIC_RELAXED),
+                              .serial = __atomic_load_n(&from->serial, __ATOMIC_RELAXED) };
 }
 
 static void begin_write(struct owners *o)
@@ -80,10 +85,12 @@ void fv_owner_add(enum fv_owned kind, uint64_t handle, struct fv_owner owner)
         fv_dropped(FV_DROP_COMMS);
         return;
     }
-    struct entry *e = search(o->table, handle);
+    struct fv_owner *e = search(o->table, handle);
     o->used += !e->handle;
+    owner.handle = handle;
+    owner.serial = ++o->serial;
     begin_write(o);
-    put(e, (struct entry){ handle, fv_ticks(), owner });
+    put(e, owner);
     end_write(o);
     fv_unlock_sigrestore(&o->lock, signals);
 }
@@ -95,16 +102,12 @@ struct fv_owner fv_owner_of(enum fv_owned kind, uint64_t handle)
     for (;;) {
         uint64_t before = __atomic_load_n(&o->writes, __ATOMIC_ACQUIRE);
         struct table *t = __atomic_load_n(&o->table, __ATOMIC_ACQUIRE);
-        struct fv_owner owner = { NULL, 0 };
+        struct fv_owner owner = { 0 };
 
-        if (t) {
-            const struct entry *e = search(t, handle);
-
-            if (__atomic_load_n(&e->handle, __ATOMIC_RELAXED) == handle) {
-                owner.comm = __atomic_load_n(&e->owner.comm, __ATOMIC_RELAXED);
-                owner.number = __atomic_load_n(&e->owner.number, __ATOMIC_RELAXED);
-            }
-        }
+        if (t)
+            owner = get(search(t, handle));
+        if (owner.handle != handle)
+            owner = (struct fv_owner){ 0 };
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (FV_LIKELY(!(before & 1) && __atomic_load_n(&o->writes, __ATOMIC_RELAXED) == before))
             return owner;
@@ -112,7 +115,7 @@ struct fv_owner fv_owner_of(enum fv_owned kind, uint64_t handle)
 }
 
 /* Closes the gap, so that probing needs no tombstones. */
-static void erase(struct table *t, struct entry *e)
+static void erase(struct table *t, struct fv_owner *e)
 {
     uint32_t hole = (uint32_t)(e - t->entry);
 
@@ -121,23 +124,24 @@ static void erase(struct table *t, struct entry *e)
             put(&t->entry[hole], t->entry[at]);
             hole = at;
         }
-    put(&t->entry[hole], (struct entry){ 0 });
+    put(&t->entry[hole], (struct fv_owner){ 0 });
 }
 
-struct fv_owner fv_owner_remove(enum fv_owned kind, uint64_t handle, uint64_t begin)
+bool fv_owner_remove(enum fv_owned kind, const struct fv_owner *known)
 {
     struct owners *o = &all[kind];
-    struct fv_owner owner = { NULL, 0 };
 
+    if (!known->handle)
+        return false;
     uint64_t signals = fv_lock_sigsave(&o->lock);
-    struct entry *e = o->table ? search(o->table, handle) : NULL;
-    if (e && e->handle && e->created <= begin) {
-        owner = e->owner;
+    struct fv_owner *e = search(o->table, known->handle);
+    bool is_same = e->handle && e->serial == known->serial;
+    if (is_same) {
         o->used--;
         begin_write(o);
         erase(o->table, e);
         end_write(o);
     }
     fv_unlock_sigrestore(&o->lock, signals);
-    return owner;
+    return is_same;
 }

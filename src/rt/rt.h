@@ -189,14 +189,15 @@ enum fv_owned {
 struct fv_owner {
     struct fv_comm *comm;
     uint64_t number; /* in the trace; 0: none */
+    uint64_t handle, serial; /* set by fv_owner_add() */
 };
 /* Remembers, in place of what is known under the handle. Without a communicator, or memory: counted. */
 void fv_owner_add(enum fv_owned kind, uint64_t handle, struct fv_owner owner);
 /* comm NULL, number 0: unknown. */
 struct fv_owner fv_owner_of(enum fv_owned kind, uint64_t handle);
-/* After the call that freed it, which began at `begin`, of what its handle meant before: by now it may be another
- * thread's new object, which stays. */
-struct fv_owner fv_owner_remove(enum fv_owned kind, uint64_t handle, uint64_t begin);
+/* After the call that freed it: `known`, from before that call, is no more. By now its handle may be another thread's
+ * new object, which stays: then false. */
+bool fv_owner_remove(enum fv_owned kind, const struct fv_owner *known);
 
 /* ---- requests (request.c): non-blocking and persistent operations until they complete ---- */
 

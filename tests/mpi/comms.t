@@ -42,9 +42,30 @@ def archived(mpi, ranks):
           [('copy', 'reversed'), ('grid', 'MPI_COMM_WORLD')] + ranks * [('own', 'MPI_COMM_SELF')])
 
 
+def handed_on(mpi):
+    """A window and a file whose handle another thread has got by the time MPI_Win_free and MPI_File_close return."""
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    program = mpi.build('handed_on.c', '-pthread', '-rdynamic')
+    standin = mpi.build('handed_on.c', '-DSTANDIN', '-shared', '-fPIC', '-ldl', output='handed_on.so')
+    run = mpi.profile(program, 1, [os.path.join(harness.scratch('file'), 'f')], ['--trace'], directory,
+                      env={'LD_PRELOAD': standin}).ended(0)
+    if 'serial' in run.out:
+        raise harness.Skip('MPI has not MPI_THREAD_MULTIPLE')
+    same = [word == 'same' for word in run.out.split()]
+    if not any(same):
+        raise harness.Skip('MPI gave other handles')
+    text = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
+    for kind in ['win new', 'win gone'] * same[0] + ['file new', 'file gone'] * same[1]:
+        field = kind.split()[0].replace('win', 'window')
+        found = re.findall('kind="{}".* {}=([0-9]+)'.format(kind, field), text)
+        equal(kind, sorted(found), ['1', '2'])
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
+        with tap.test('{}: handles that are handed on'.format(mpi)):
+            handed_on(mpi)
         for ranks in (2, 3, 4):
             with tap.test('{}: matrix in world ranks on {}'.format(mpi, ranks)):
                 run = mpi.profile(mpi.build('comms.c'), ranks).ended(0)

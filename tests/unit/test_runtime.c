@@ -317,11 +317,13 @@ static void *makes_windows(void *first)
         uint64_t many = round < 1000 ? 10 : 4000;
 
         for (uint64_t i = 0; i < many; i++)
-            fv_owner_add(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i,
-                         (struct fv_owner){ fv_comm_find(1), i + 1 });
-        for (uint64_t i = 0; i < many; i++)
-            if (fv_owner_remove(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i, fv_ticks()).number != i + 1)
+            fv_owner_add(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i, (struct fv_owner){ fv_comm_find(1), i + 1 });
+        for (uint64_t i = 0; i < many; i++) {
+            struct fv_owner owner = fv_owner_of(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i);
+
+            if (!fv_owner_remove(FV_OWNED_WINDOW, &owner) || owner.number != i + 1)
                 wrong = first;
+        }
     }
     __atomic_add_fetch(&windows_made, 1, __ATOMIC_RELEASE);
     return wrong;
@@ -331,7 +333,7 @@ static void *makes_windows(void *first)
 static void test_windows_of_threads(void **state)
 {
     const uint64_t stays = 77;
-    uint64_t first[2] = { 1000, 1001 }, begin = fv_ticks();
+    uint64_t first[2] = { 1000, 1001 };
     pthread_t thread[2];
     void *wrong;
     (void)state;
@@ -344,13 +346,13 @@ static void test_windows_of_threads(void **state)
         pthread_create(&thread[i], NULL, makes_windows, &first[i]);
     for (uint64_t i = 0; __atomic_load_n(&windows_made, __ATOMIC_ACQUIRE) < 2; i++) {
         fv_owner_add(FV_OWNED_WINDOW, 100 + i % 10, (struct fv_owner){ comm, i });
+        struct fv_owner owner;
         for (int look = 0; look < 1000; look++) {
-            struct fv_owner owner = fv_owner_of(FV_OWNED_WINDOW, 100 + i % 10);
-
+            owner = fv_owner_of(FV_OWNED_WINDOW, 100 + i % 10);
             if (owner.comm != comm || owner.number != i)
                 fail_msg("round %u: lost", (unsigned)i);
         }
-        fv_owner_remove(FV_OWNED_WINDOW, 100 + i % 10, fv_ticks());
+        fv_owner_remove(FV_OWNED_WINDOW, &owner);
     }
     for (int i = 0; i < 2; i++) {
         pthread_join(thread[i], &wrong);
@@ -358,8 +360,14 @@ static void test_windows_of_threads(void **state)
     }
     assert_null(fv_owner_of(FV_OWNED_WINDOW, 1000).comm);
     assert_null(fv_owner_of(FV_OWNED_FILE, stays).comm);
-    assert_null(fv_owner_remove(FV_OWNED_WINDOW, stays, begin).comm); /* made since: another one */
-    assert_int_equal(fv_owner_remove(FV_OWNED_WINDOW, stays, fv_ticks()).number, 5);
+    const struct fv_owner before = fv_owner_of(FV_OWNED_WINDOW, stays);
+    fv_owner_add(FV_OWNED_WINDOW, stays, (struct fv_owner){ comm, 7 });
+    assert_false(fv_owner_remove(FV_OWNED_WINDOW, &before)); /* made since: another one */
+    assert_int_equal(before.number, 5);
+    const struct fv_owner after = fv_owner_of(FV_OWNED_WINDOW, stays);
+    assert_int_equal(after.number, 7);
+    assert_true(fv_owner_remove(FV_OWNED_WINDOW, &after));
+    assert_false(fv_owner_remove(FV_OWNED_WINDOW, &after));
     assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_COMMS], dropped);
     fv_owner_add(FV_OWNED_FILE, stays, (struct fv_owner){ NULL, 6 });
     assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_COMMS], dropped + 1);
