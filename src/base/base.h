@@ -29,6 +29,11 @@ enum fv_error {
  * may be called from any thread of the application. Errors follow `<what>: <why>; <what to do>`. */
 void fv_log(const char *format, ...) FV_PRINTF(1, 2);
 
+/* Should this process say something that all ranks of a node have to say? True for the first that asks, for as long as
+ * it lives; and where that cannot be found out. `where`: a path that tells one job's from another's. */
+bool fv_first_on_node(const char *what, const char *where);
+#define FV_FOR_NODE " (one line for all ranks of this node)"
+
 /* What an error code means, for the <why> of a message. */
 const char *fv_strerror(int error);
 

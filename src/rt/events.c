@@ -38,9 +38,10 @@ static FV_COLD void stop(const char *why)
                                      __ATOMIC_RELAXED))
         return;
     __atomic_store_n(&fv_rt.trace_stopped, true, __ATOMIC_RELAXED);
-    if (fv_rt.world_rank == 0 || why)
-        fv_log("rank %d: the trace ends here: %s; the profile goes on", fv_rt.world_rank,
-               why ? why : "FVMPI_TRACE_MAX is used up. Raise it, or record less (fvmpi_pause)");
+    if (why ? fv_writer_first_on_node(&fv_rt.writer, "trace") : fv_rt.world_rank == 0)
+        fv_log("rank %d: the trace ends here: %s; the profile goes on%s", fv_rt.world_rank,
+               why ? why : "FVMPI_TRACE_MAX is used up. Raise it, or record less (fvmpi_pause)",
+               why ? FV_FOR_NODE : "");
 }
 
 static inline bool stopped(void)

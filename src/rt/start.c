@@ -97,9 +97,10 @@ static int open_experiment(char *directory, size_t size, const char *program,
         close(folder);
         errno = why;
         if (errno != EEXIST || number > 1000) {
-            fv_log("%s/rank-%06d.fvr: cannot create: %s; choose another directory with -o or FVMPI_OUTPUT, "
-                   "the application goes on unrecorded",
-                   directory, info->world_rank, strerror(errno));
+            if (fv_first_on_node("create", directory))
+                fv_log("%s/rank-%06d.fvr: cannot create: %s; choose another directory with -o or FVMPI_OUTPUT, "
+                       "the application goes on unrecorded" FV_FOR_NODE,
+                       directory, info->world_rank, strerror(errno));
             return -FV_EIO;
         }
         if (number == 2)
@@ -108,11 +109,12 @@ static int open_experiment(char *directory, size_t size, const char *program,
         wanted = next;
     }
     bool is_others = errno == EPERM;
-    fv_log("%s: %s%s; choose another with -o or FVMPI_OUTPUT, the application goes on unrecorded",
-           wanted ? wanted : ".",
-           is_others ? "belongs to another user, who may have put links there"
-                     : "cannot make the experiment directory: ",
-           is_others ? "" : strerror(errno));
+    if (fv_first_on_node("directory", wanted ? wanted : "."))
+        fv_log("%s: %s%s; choose another with -o or FVMPI_OUTPUT, the application goes on unrecorded" FV_FOR_NODE,
+               wanted ? wanted : ".",
+               is_others ? "belongs to another user, who may have put links there"
+                         : "cannot make the experiment directory: ",
+               is_others ? "" : strerror(errno));
     return -FV_EIO;
 }
 

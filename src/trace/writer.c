@@ -133,12 +133,21 @@ static const char *advice(int error)
     return "Choose another directory with -o or FVMPI_OUTPUT";
 }
 
+bool fv_writer_first_on_node(const struct fv_writer *writer, const char *what)
+{
+    char directory[sizeof(writer->path)];
+
+    memcpy(directory, writer->path, sizeof(directory));
+    directory[fv_base_name(writer->path) - writer->path] = '\0';
+    return fv_first_on_node(what, directory);
+}
+
 static void refused(struct fv_writer *writer, uint64_t bytes, int error)
 {
     __atomic_store_n(&writer->retry_ns, coarse_ns() + INT64_C(1000000000), __ATOMIC_RELAXED);
     __atomic_store_n(&writer->refused_bytes, bytes, __ATOMIC_RELEASE);
-    if (!writer->warned)
-        fv_log("%s: cannot grow: %s; what does not fit is counted and reported, the application goes on. %s",
+    if (!writer->warned && fv_writer_first_on_node(writer, "grow"))
+        fv_log("%s: cannot grow: %s; what does not fit is counted and reported, the application goes on. %s" FV_FOR_NODE,
                writer->path, strerror(error), advice(error));
     writer->warned = true;
 }

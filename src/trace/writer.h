@@ -45,6 +45,9 @@ struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_ch
 /* Unmaps a chunk that is full: what is in it stays in the file. */
 void fv_writer_release(struct fv_chunk_header *chunk);
 
+/* fv_first_on_node(), of the ranks that write to the same directory. */
+bool fv_writer_first_on_node(const struct fv_writer *writer, const char *what);
+
 /* Forgets everything without touching the file: for the child of a fork. */
 void fv_writer_forget(struct fv_writer *writer);
 
