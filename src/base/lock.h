@@ -48,14 +48,18 @@ static inline void fv_unlock(struct fv_lock *lock)
     __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
 }
 
+/* What waits in fv_signals_hold(): not SIGTRAP, since the sampler's handler takes no lock, nor SIGBUS while it is ours
+ * (rt/bus.c): a fault whose signal is blocked kills. */
+extern uint64_t fv_signals_held;
+
 /* Signals wait, those that cancel threads too, until fv_signals_go_on(): a handler that leaves by longjmp()
  * would leave a lock held for ever, and one that posts a semaphore would wait for what it has interrupted.
- * Not SIGTRAP: the sampler's handler takes no lock. 0.1 us each: for rare paths. */
+ * 0.1 us each: for rare paths. */
 static inline uint64_t fv_signals_hold(void)
 {
-    uint64_t all = ~(UINT64_C(1) << (SIGTRAP - 1)), before = 0;
+    uint64_t before = 0;
 
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &fv_signals_held, &before, sizeof(before));
     return before;
 }
 

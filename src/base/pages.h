@@ -23,6 +23,17 @@ static inline void *fv_map_pages(size_t bytes, int flags, int fd, off_t offset)
 #endif
 }
 
+/* Memory in place of what is mapped there. */
+static inline void *fv_map_over(void *pages, size_t bytes)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+#ifdef FV_PAGES_FROM_KERNEL
+    return (void *)syscall(SYS_mmap, pages, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+#else
+    return mmap(pages, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+#endif
+}
+
 static inline int fv_unmap_pages(void *pages, size_t bytes)
 {
 #ifdef FV_PAGES_FROM_KERNEL

@@ -1,12 +1,16 @@
 /* See process.h. */
 #include "base/process.h"
 
+#include "base/lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+uint64_t fv_signals_held = ~(UINT64_C(1) << (SIGTRAP - 1));
 
 ssize_t fv_file_read(const char *path, char *out, size_t size)
 {

@@ -29,7 +29,7 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context)
     __atomic_store_n(&h->fatal.path, path_at((uintptr_t)context->uc_mcontext.gregs[REG_RIP]), __ATOMIC_RELEASE);
 }
 
-static void at_signal(int signal, siginfo_t *info, void *context)
+void fv_fatal_tell(int signal, const siginfo_t *info, void *context)
 {
     static uint32_t told;
     int saved = errno;
@@ -37,12 +37,18 @@ static void at_signal(int signal, siginfo_t *info, void *context)
     if (process == getpid() && !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED))
         tell(signal, info, context);
     errno = saved;
+}
+
+static void at_signal(int signal, siginfo_t *info, void *context)
+{
+    fv_fatal_tell(signal, info, context);
     fv_signals_pass_on(signal, info, context);
 }
 
 void fv_fatal_watch(struct fv_file_header *own, uint32_t (*path)(uintptr_t pc))
 {
-    static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTERM, SIGXCPU };
+    /* SIGBUS is taken by bus.c */
+    static const int signals[] = { SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTERM, SIGXCPU };
 
     header = own;
     path_at = path;

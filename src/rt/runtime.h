@@ -288,6 +288,7 @@ void fv_events_switched(bool on); /* pause, resume: by the calling thread */
 
 /* Once, by the thread that starts recording: --sample. */
 void fv_sampler_start(void);
+void fv_bus_start(void); /* always: pages that the file lost (bus.c) */
 /* A thread begins and ends to be recorded; by itself. */
 void fv_sampler_thread_begin(struct fv_thread *thread);
 void fv_sampler_thread_end(struct fv_thread *thread);

@@ -1,5 +1,5 @@
 /* Signals of the application beside ours: SIGTRAP, as which the kernel signals samples, and those that end the process
- * (fatal.c). An application that set an action of its own later would meet samples there, and the default action would
+ * (fatal.c) or tell that the rank file has lost pages (bus.c). An application that set an action of its own later would meet samples there, and the default action would
  * kill it; and it may ask what its action is. So what it asks for such a signal is kept here, answered from here, and done for
  * its own signals. For every other signal, and while we want none, the next one's function is called, as if we were not there:
  * the C library's, or that of somebody else who interposes it (a sanitizer, a Java run-time).
@@ -61,6 +61,7 @@ static int take(struct shared *s, void (*function)(int, siginfo_t *, void *))
     /* All of them: sigfillset() leaves out the one by which the C library cancels threads, at once where
      * they asked for that, in the middle of our records. */
     memset(&s->handler.sa_mask, 0xff, sizeof(s->handler.sa_mask));
+    sigdelset(&s->handler.sa_mask, SIGBUS); /* of a store of ours: bus.c */
     err = __sigaction(s->signal, &s->handler, &s->application);
     s->first = (void *)s->application.sa_handler;
     process = getpid();
@@ -110,6 +111,18 @@ bool fv_signals_take_end(int signal, void (*function)(int, siginfo_t *, void *))
     }
     fv_unlock(&lock);
     return s->ours;
+}
+
+bool fv_signals_ends(int signal)
+{
+    return ends(&shared_of(signal)->application);
+}
+
+void fv_signals_give_back(void)
+{
+    for (struct shared *s = shared; s < shared + sizeof(shared) / sizeof(*shared); s++)
+        if (s->signal != SIGTRAP && s->ours && !__sigaction(s->signal, &s->application, NULL))
+            s->ours = false;
 }
 
 bool fv_signals_ignored(int signal)
@@ -267,4 +280,6 @@ NO_TSAN FV_PUBLIC sighandler_t __sysv_signal(int signal, sighandler_t function)
     return set_virtual(s, &action, &old) ? SIG_ERR : old.sa_handler;
 }
 
+#else
+void fv_signals_give_back(void) {}
 #endif

@@ -5,6 +5,7 @@
 #include "base/experiment.h"
 #include "fvmpi.h"
 #include "rt/identity.h"
+#include "rt/signals.h"
 #include "rt/usage.h"
 
 #include <errno.h>
@@ -49,6 +50,7 @@ static void in_forked_child(void)
         return;
     __atomic_store_n(&fv_rt.state, FV_RT_OFF, __ATOMIC_RELEASE);
     fv_sampler_forget();
+    fv_signals_give_back();
     fv_writer_forget(&fv_rt.writer);
     fv_thread_forget();
 }
@@ -400,6 +402,7 @@ void fv_start(const struct fv_start_info *info)
         fv_rt.writer.header->tool_call_ticks = calibrate();
         if (fv_rt.options.trace)
             fv_events_init();
+        fv_bus_start();
         if (fv_rt.options.sample)
             fv_sampler_start();
         if (fv_thread_hooks())

@@ -72,7 +72,9 @@ static void remember_functions(struct fv_sampler *s)
 
 uint64_t fv_tick_period(const struct fv_sampler *s)
 {
-    return 1000000000u / s->record->rate;
+    uint32_t rate = s->record->rate; /* 0 when the file has lost it (bus.c) */
+
+    return 1000000000u / (rate ? rate : 1);
 }
 
 static void set_period(struct fv_sampler *s)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -147,7 +148,8 @@ static void refused(struct fv_writer *writer, uint64_t bytes, int error)
     __atomic_store_n(&writer->retry_ns, coarse_ns() + INT64_C(1000000000), __ATOMIC_RELAXED);
     __atomic_store_n(&writer->refused_bytes, bytes, __ATOMIC_RELEASE);
     if (!writer->warned && fv_writer_first_on_node(writer, "grow"))
-        fv_log("%s: cannot grow: %s; what does not fit is counted and reported, the application goes on. %s" FV_FOR_NODE,
+        fv_log("%s: cannot grow: %s; what does not fit is counted and reported, the application goes on. "
+               "%s" FV_FOR_NODE,
                writer->path, strerror(error), advice(error));
     writer->warned = true;
 }
@@ -162,7 +164,7 @@ static struct fv_chunk_header *grow(struct fv_writer *writer, uint64_t bytes)
         chunk = map_new(writer->fd, writer->end, bytes);
     if (!chunk)
         refused(writer, bytes, errno);
-    else if (bytes >= writer->refused_bytes)
+    else if (bytes >= writer->refused_bytes && !writer->lost)
         __atomic_store_n(&writer->refused_bytes, 0, __ATOMIC_RELAXED);
     return chunk;
 }
@@ -222,8 +224,8 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
     return chunk;
 }
 
-struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
-                                            uint64_t first, size_t payload)
+struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_chunk_type type,
+                                            uint32_t thread, uint64_t first, size_t payload)
 {
     struct fv_chunk_header *chunk = NULL;
     int saved = errno;
@@ -234,6 +236,78 @@ struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_ch
     }
     errno = saved;
     return chunk;
+}
+
+/* ---- pages that the file has lost ---- */
+
+/* A line of /proc/self/maps, of a mapping that has the address? It ends in the inode and the path. */
+static bool is_of_file(const struct fv_writer *writer, const char *line, uintptr_t address)
+{
+    unsigned long begin, end, offset, inode;
+    unsigned major_number, minor_number;
+    char rights[5];
+
+    /* the device is not always stat()'s: file systems with several volumes */
+    return sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &begin, &end, rights, &offset, &major_number,
+                  &minor_number, &inode) == 7 &&
+           address >= begin && address < end && inode == writer->inode &&
+           strstr(line, fv_base_name(writer->path));
+}
+
+/* No table of our own: mappings come and go, and this is asked once or never. One at a time: stacks of
+ * handlers are small. */
+static bool is_in_file(const struct fv_writer *writer, uintptr_t address)
+{
+    static char text[8192];
+    size_t used = 0;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    bool found = false;
+
+    for (ssize_t n; fd >= 0 && !found && (n = read(fd, text + used, sizeof(text) - 1 - used)) > 0;) {
+        char *line = text, *stop;
+
+        used += (size_t)n;
+        text[used] = '\0';
+        for (; !found && (stop = strchr(line, '\n')); line = stop + 1) {
+            *stop = '\0';
+            found = is_of_file(writer, line, address);
+        }
+        used -= (size_t)(line - text);
+        memmove(text, line, used);
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+bool fv_writer_lost(struct fv_writer *writer, void *address)
+{
+    static struct fv_lock lock;
+    uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)address & ~(size - 1);
+    int state;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    fv_lock(&lock);
+    bool ours = writer->header && is_in_file(writer, page);
+    fv_unlock(&lock);
+    pthread_setcancelstate(state, &state);
+    if (!ours)
+        return false;
+    struct fv_chunk_header *now = fv_map_over((void *)page, size);
+    if (now == MAP_FAILED)
+        return false;
+    if ((void *)now != writer->header)
+        now->bytes = sizeof(*now); /* if it is the first of a chunk, that has no room */
+    __atomic_store_n(&writer->retry_ns, INT64_MAX, __ATOMIC_RELAXED);
+    __atomic_store_n(&writer->refused_bytes, 1, __ATOMIC_RELEASE);
+    if (!__atomic_exchange_n(&writer->lost, true, __ATOMIC_RELAXED))
+        fv_log("%s: is not as long any more as it was made, or its file system has no room: recording ends "
+               "here, the "
+               "application goes on. Leave files of an experiment alone while it runs, or choose another "
+               "file system "
+               "with -o or FVMPI_OUTPUT",
+               writer->path);
+    return true;
 }
 
 void fv_writer_release(struct fv_chunk_header *chunk)

@@ -2,7 +2,7 @@
  *
  * Rejected: write(2) from a buffer (what is buffered dies with the process), one large mapping made in
  * advance (fails under a limit on address space, and a store past a full disk is SIGBUS). Here the space
- * of each chunk is reserved before it is mapped. */
+ * of each chunk is reserved before it is mapped; where that does not hold, see fv_writer_lost(). */
 #ifndef FV_WRITER_H
 #define FV_WRITER_H
 
@@ -24,6 +24,7 @@ struct fv_writer {
     uint64_t refused_bytes;        /* the chunk that was refused last; 0: none since one as large was had */
     int64_t retry_ns; /* CLOCK_MONOTONIC_COARSE: when it may be tried again. Both are read without the lock */
     bool warned;
+    bool lost; /* pages of it: fv_writer_lost() */
 };
 
 /* Creates the file, which must not exist, relative to a directory's descriptor, and maps its header page: magic,
@@ -44,6 +45,11 @@ struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_ch
 
 /* Unmaps a chunk that is full: what is in it stays in the file. */
 void fv_writer_release(struct fv_chunk_header *chunk);
+
+/* For a handler of SIGBUS: the file has lost the page at an address (somebody made it shorter; a file system that copies
+ * on write is full). Memory takes the page's place, so that the store that found out goes on, and the file grows no
+ * more. False: the address is in no page of the file. */
+bool fv_writer_lost(struct fv_writer *writer, void *address);
 
 /* fv_first_on_node(), of the ranks that write to the same directory. */
 bool fv_writer_first_on_node(const struct fv_writer *writer, const char *what);

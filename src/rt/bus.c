@@ -1,0 +1,36 @@
+/* A store to a mapped file is SIGBUS where the file has lost the page: somebody made it shorter, or its file
+ * system, which said that the room was there, has none when the page is written (those that copy on write, or
+ * are on another host). The application must not die of that: memory takes the page's place, and recording
+ * ends. Any other SIGBUS is the application's, whose action for it is kept in signals.c, or the MPI
+ * library's, which often has one. A thread that blocks SIGBUS dies by a fault, as it would of one of its own.
+ */
+#include "base/lock.h"
+#include "rt/runtime.h"
+#include "rt/signals.h"
+
+#include <errno.h>
+
+#if FV_SAMPLER_SIGNALS && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static void on_bus(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+
+    if (info->si_code == BUS_ADRERR && fv_writer_lost(&fv_rt.writer, info->si_addr)) {
+        errno = saved;
+        return;
+    }
+    if (info->si_code > 0 && fv_signals_ends(SIGBUS)) /* one that was sent may find a lock of ours held */
+        fv_fatal_tell(signal, info, context);
+    errno = saved;
+    fv_signals_pass_on(signal, info, context);
+}
+
+void fv_bus_start(void)
+{
+    if (!fv_signals_take(SIGBUS, on_bus))
+        fv_signals_held &= ~(UINT64_C(1) << (SIGBUS - 1));
+}
+
+#else
+void fv_bus_start(void) {}
+#endif
