@@ -166,7 +166,7 @@ void fv_path_init(void)
     accessors->access_mem = access_memory;
 }
 
-/* Unwinds from the wrapper's caller outwards, at most `limit` frames and one more for the size of the last.
+/* Unwinds from a caller outwards, whose address is the site's, at most `limit` frames and one more for the size of the last.
  */
 static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
 {
@@ -263,27 +263,15 @@ static uint32_t intern(const struct walk *walk)
 uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc)
 {
     static struct walk walk; /* called once, and the stack may be full */
-    unsigned limit = fv_rt.options.depth ? (unsigned)fv_rt.options.depth : DEPTH_MAX;
-    unw_context_t context;
-    unw_cursor_t cursor;
-    unw_word_t ip = 0;
-    int more;
 
     unwinding.low = unwinding.high = 0; /* the kernel reads: what is there may be anything */
     unwinding.watched = thread ? thread->watched : 0;
     unwinding.watched_value = thread ? thread->watched_value : 0;
     unwinding.on = true;
-    unw_getcontext(&context);
-    more = unw_init_local(&cursor, &context) ? 0 : 1;
-    while (more > 0 && ip != pc && (more = unw_step(&cursor)) > 0)
-        unw_get_reg(&cursor, UNW_REG_IP, &ip);
-    for (; more > 0 && walk.count < limit; more = unw_step(&cursor)) {
-        read_frame(&cursor, &walk.frame[walk.count]);
-        walk.frame[walk.count].address += !walk.count; /* as if it were a return address */
-        walk.count++;
-    }
+    unwind(&walk, (struct fv_site){ .return_address = (const void *)pc },
+           fv_rt.options.depth ? (unsigned)fv_rt.options.depth : DEPTH_MAX);
     unwinding.on = false;
-    walk.truncated = more > 0;
+    walk.frame[0].address += 1; /* as if it were a return address */
     return walk.count ? intern(&walk) : 0;
 }
 
