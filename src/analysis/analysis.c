@@ -274,8 +274,7 @@ static void follow_graph(struct fv_analysis *a, uint64_t memory)
                                   .main_line = a->main_line,
                                   .rank_count = (uint32_t)a->merge->defs.rank_count,
                                   .out = &a->tallies };
-    fv_graph_critical(&a->graph);
-    fv_graph_delays(&a->graph);
+    fv_graph_backwards(&a->graph);
     fv_graph_ideal(&a->graph);
 }
 

@@ -1,113 +1,109 @@
-/* See graph.h: the critical path. There is one at a time, so one process is at work, and the first one knows
- * which. */
+/* See graph.h: what is looked at backwards. The waits of all ranks, the latest first, in windows of time that
+ * all processes have together. */
 #include "analysis/graph_parts.h"
+#include "tool/heap.h"
 
-/* Where the path is. */
-struct path {
-    uint64_t now, end, switches;
-    uint32_t line, call;
-    uint64_t over; /* it has come to its beginning */
+#include <string.h>
+
+struct back {
+    const struct fv_graph *g;
+    struct fv_heap heap;         /* of own lines, by their next wait */
+    uint32_t *call;              /* by line: those from here on are done */
+    struct fv_graph_wait *waits; /* found: the first ones are next */
+    size_t count, room, window;
 };
 
-/* The wait of a call, if it is one for another line that came before `until`. */
-static bool leads_away(const struct fv_steps *steps, const struct fv_step *s, uint32_t line, uint64_t until)
+/* The next wait of a line, going back. */
+static bool find_wait(struct back *b, uint32_t line, struct fv_next *out)
 {
-    if (!fv_step_wait(steps, s) || s->cause_line == line)
-        return false;
-    return fv_step_cause_after(steps, s) <= (int64_t)fv_step_length(steps, s) &&
-           fv_step_cause(steps, s) <= until;
-}
+    const struct fv_steps *steps = b->g->steps;
 
-static uint32_t last_line(const struct fv_graph *g)
-{
-    uint32_t last = FV_NONE;
+    while (b->call[line]) {
+        b->call[line] = fv_call_before(steps, line, b->call[line]);
+        fv_steps_visited(steps, 1);
+        const struct fv_step *s = fv_step(steps, line, b->call[line]);
+        uint64_t wait = fv_step_wait(steps, s);
 
-    for (uint32_t i = 0; i < g->rank_count; i++) {
-        uint32_t line = g->main_line[i];
-
-        if (line != FV_NONE && g->steps->lines[line].count &&
-            (last == FV_NONE || g->steps->lines[line].end_ns > g->steps->lines[last].end_ns))
-            last = line;
-    }
-    return last;
-}
-
-/* Over the time before the call, if the path does not leave in it. */
-static void go_before(struct fv_graph *g, struct path *p, const struct fv_step *s)
-{
-    uint64_t before = fv_step_end_before(g->steps, p->line, p->call);
-    uint64_t gap = p->now > before ? p->now - before : 0, locked = fv_step_locked(g->steps, s, gap);
-
-    fv_graph_charge(g, FV_TALLY_CRITICAL, p->line, fv_step_site(s), FV_COMPUTING, gap - locked);
-    fv_graph_charge(g, FV_TALLY_CRITICAL, p->line, fv_step_site(s), FV_FOR_LOCKS, locked);
-    p->now = before < p->now ? before : p->now;
-    p->over = !p->call;
-    if (p->call)
-        p->call = fv_call_before(g->steps, p->line, p->call);
-}
-
-/* As far as it stays with this process. */
-static void follow(struct fv_graph *g, struct path *p)
-{
-
-    while (!p->over && fv_steps_are_own(g->steps, p->line)) {
-        if (p->call >= g->steps->lines[p->line].count) /* it begins with the last */
-            p->call = fv_call_before(g->steps, p->line, g->steps->lines[p->line].count);
-        const struct fv_step *s = fv_step(g->steps, p->line, p->call);
-        bool away = leads_away(g->steps, s, p->line, p->now);
-        uint64_t from = away ? fv_step_cause(g->steps, s) : s->begin;
-
-        fv_steps_visited(g->steps, 1);
-        fv_graph_charge(g, FV_TALLY_CRITICAL, p->line, fv_step_site(s),
-                        s->site == FV_STEP_NO_SITE ? FV_COMPUTING : FV_IN_MPI,
-                        p->now > from ? p->now - from : 0);
-        p->now = from < p->now ? from : p->now;
-        if (!away) {
-            go_before(g, p, s);
+        if (!wait || s->cause_line == line)
             continue;
-        }
-        p->call = s->cause_step;
-        p->line = s->cause_line;
-        p->switches++;
+        *out = (struct fv_next){ UINT64_MAX - (s->begin + wait), 0, line };
+        return true;
+    }
+    return false;
+}
+
+static void find_lines(struct back *b)
+{
+    const struct fv_steps *steps = b->g->steps;
+    struct fv_next next;
+
+    for (uint32_t i = 0; i < steps->line_count; i++) {
+        if (!fv_steps_are_own(steps, i))
+            continue;
+        b->call[i] = steps->lines[i].count;
+        if (find_wait(b, i, &next))
+            fv_heap_push(&b->heap, next);
     }
 }
 
-/* The first process has the path back whenever it leaves another. */
-static void lead(struct fv_graph *g)
+/* As many as a window has, and all that end at the same time as the last of them. Says when that is; 0: all
+ * are found. */
+static uint64_t fill(struct back *b)
 {
-    const struct fv_transport *t = g->transport;
-    struct path p = { .line = last_line(g), .call = FV_NONE };
+    while (b->heap.count) {
+        struct fv_next *first = &b->heap.items[0], next;
+        uint64_t end = UINT64_MAX - first->time;
+        uint32_t line = first->number;
 
-    p.over = p.line == FV_NONE;
-    if (!p.over)
-        p.now = p.end = g->steps->lines[p.line].end_ns;
-    while (!p.over) {
-        int owner = (int)g->steps->lines[p.line].process;
-
-        if (!owner) {
-            follow(g, &p);
-        } else {
-            t->send(t, owner, &p, sizeof(p));
-            t->receive(t, owner, &p, sizeof(p));
-        }
+        if (b->count >= b->window && b->waits[b->count - 1].end != end)
+            return b->waits[b->count - 1].end;
+        FV_GROW(b->waits, b->room, b->count + 1);
+        b->waits[b->count++] = (struct fv_graph_wait){ end, line, b->call[line] };
+        if (find_wait(b, line, &next))
+            fv_heap_replace(&b->heap, next);
+        else
+            fv_heap_pop(&b->heap);
     }
-    for (int i = 1; i < t->size; i++)
-        t->send(t, i, &p, sizeof(p));
-    g->critical_ns = p.end - p.now;
-    g->switches = p.switches;
+    return 0;
 }
 
-void fv_graph_critical(struct fv_graph *g)
+/* How many of those found ended at `until` or later. */
+static size_t count_until(const struct back *b, uint64_t until)
 {
-    const struct fv_transport *t = g->transport;
-    struct path p = { 0 };
+    size_t i = 0;
 
-    if (!t->rank) {
-        lead(g);
-        return;
-    }
-    for (t->receive(t, 0, &p, sizeof(p)); !p.over; t->receive(t, 0, &p, sizeof(p))) {
-        follow(g, &p);
-        t->send(t, 0, &p, sizeof(p));
-    }
+    while (i < b->count && b->waits[i].end >= until)
+        i++;
+    return i;
+}
+
+static void forget(struct back *b, size_t done)
+{
+    b->count -= done;
+    if (b->count)
+        memmove(b->waits, b->waits + done, b->count * sizeof(*b->waits));
+}
+
+void fv_graph_backwards(struct fv_graph *g)
+{
+    struct back b = { .g = g, .window = fv_graph_window(g, 576) };
+    struct fv_critical *critical = fv_critical_begin(g);
+    struct fv_delays *delays = fv_delays_begin(g);
+    uint64_t until;
+
+    b.call = fv_xcalloc((size_t)g->steps->line_count + 1, sizeof(*b.call));
+    find_lines(&b);
+    do {
+        until = fill(&b);
+        fv_transport_max(g->transport, &until, 1);
+        size_t count = count_until(&b, until);
+        fv_critical_window(critical, b.waits, count, !until);
+        fv_delays_window(delays, b.waits, count);
+        forget(&b, count);
+    } while (until);
+    fv_delays_end(delays);
+    fv_critical_end(critical);
+    fv_heap_release(&b.heap);
+    free(b.call);
+    free(b.waits);
 }

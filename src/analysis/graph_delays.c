@@ -1,4 +1,4 @@
-/* See graph.h: delay costs, in windows of time, the latest first.
+/* See graph.h: delay costs.
  *
  * What explains a wait does not depend on what other waits cost: the process of the waiter says what that
  * line spent since the two were last in step, and the process of the one it waited for compares. What a wait
@@ -7,19 +7,12 @@
  * cost others is known, and charged. */
 #include "analysis/graph_parts.h"
 #include "merge/requests.h"
-#include "tool/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LOOK_BACK 4096 /* steps: a bound on the work for one wait */
-
-/* A wait of this process that is not shared out yet. `key`: when it ended. */
-struct wait {
-    uint64_t key;
-    uint32_t line, call;
-};
 
 /* From the waiter to the one it waited for; then its shares. */
 struct question {
@@ -59,12 +52,8 @@ struct share {
 };
 enum side { WAITER, DELAYER };
 
-struct delays {
+struct fv_delays {
     struct fv_graph *g;
-    struct fv_heap heap; /* of own lines, by their next wait */
-    uint32_t *call;      /* by line: those from here on are done */
-    struct wait *waits;  /* found: the first ones are next */
-    size_t count, room, window;
     struct share *shares; /* by site and where */
     uint32_t *touched;
     size_t touched_count, touched_room;
@@ -78,65 +67,9 @@ struct delays {
     struct fv_pendings cost; /* in the first process: of waits that are not shared out yet */
 };
 
-/* ---- waits, the latest first ---- */
-
-/* The next wait of a line, going back. */
-static bool find_wait(struct delays *d, uint32_t line, struct fv_next *out)
-{
-    const struct fv_steps *steps = d->g->steps;
-
-    while (d->call[line]) {
-        d->call[line] = fv_call_before(steps, line, d->call[line]);
-        fv_steps_visited(steps, 1);
-        const struct fv_step *s = fv_step(steps, line, d->call[line]);
-        uint64_t wait = fv_step_wait(steps, s);
-
-        if (!wait || s->cause_line == line)
-            continue;
-        *out = (struct fv_next){ UINT64_MAX - (s->begin + wait), 0, line };
-        return true;
-    }
-    return false;
-}
-
-static void find_lines(struct delays *d)
-{
-    const struct fv_steps *steps = d->g->steps;
-    struct fv_next next;
-
-    for (uint32_t i = 0; i < steps->line_count; i++) {
-        if (!fv_steps_are_own(steps, i))
-            continue;
-        d->call[i] = steps->lines[i].count;
-        if (find_wait(d, i, &next))
-            fv_heap_push(&d->heap, next);
-    }
-}
-
-/* As many as a window has, and all that end at the same time as the last of them. Says when that is; 0: all
- * are found. */
-static uint64_t fill(struct delays *d)
-{
-    while (d->heap.count) {
-        struct fv_next *first = &d->heap.items[0], next;
-        uint64_t key = UINT64_MAX - first->time;
-        uint32_t line = first->number;
-
-        if (d->count >= d->window && d->waits[d->count - 1].key != key)
-            return d->waits[d->count - 1].key;
-        FV_GROW(d->waits, d->room, d->count + 1);
-        d->waits[d->count++] = (struct wait){ key, line, d->call[line] };
-        if (find_wait(d, line, &next))
-            fv_heap_replace(&d->heap, next);
-        else
-            fv_heap_pop(&d->heap);
-    }
-    return 0;
-}
-
 /* ---- shares ---- */
 
-static struct share *share_at(struct delays *d, uint32_t i)
+static struct share *share_at(struct fv_delays *d, uint32_t i)
 {
     struct share *s = &d->shares[i];
 
@@ -148,19 +81,19 @@ static struct share *share_at(struct delays *d, uint32_t i)
     return s;
 }
 
-static struct share *share_of(struct delays *d, uint32_t site, enum fv_where where)
+static struct share *share_of(struct fv_delays *d, uint32_t site, enum fv_where where)
 {
     return share_at(d, FV_WHERES * (site < d->g->site_count ? site : d->g->site_count) + where);
 }
 
-static void next_wait(struct delays *d)
+static void next_wait(struct fv_delays *d)
 {
     d->waits_done++;
     d->touched_count = 0;
 }
 
 /* Time before a call goes to who computed, or waited for locks of its rank's threads. */
-static void take_gap(struct delays *d, enum side side, const struct fv_step *s, uint64_t ns)
+static void take_gap(struct fv_delays *d, enum side side, const struct fv_step *s, uint64_t ns)
 {
     uint64_t locked = fv_step_locked(d->g->steps, s, ns);
 
@@ -172,7 +105,7 @@ static void take_gap(struct delays *d, enum side side, const struct fv_step *s, 
 /* ---- the waiter ---- */
 
 /* Were the two in step here? */
-static bool in_step(const struct delays *d, const struct fv_step *s, uint32_t other)
+static bool in_step(const struct fv_delays *d, const struct fv_step *s, uint32_t other)
 {
     const struct fv_defs *defs = d->g->groups->defs;
     uint32_t rank = d->g->steps->lines[other].rank;
@@ -189,7 +122,7 @@ static bool in_step(const struct delays *d, const struct fv_step *s, uint32_t ot
 
 /* The time since which the line of a wait, and the line that it waited for, go different ways; on the way
  * there, what the waiter spent. */
-static uint64_t look_back(struct delays *d, uint32_t line, uint32_t call, uint32_t other)
+static uint64_t look_back(struct fv_delays *d, uint32_t line, uint32_t call, uint32_t other)
 {
     const struct fv_steps *steps = d->g->steps;
     uint64_t from = fv_step_end_before(steps, line, call);
@@ -216,17 +149,17 @@ static uint64_t look_back(struct delays *d, uint32_t line, uint32_t call, uint32
     return from;
 }
 
-static void ask(struct delays *d, const struct wait *w)
+static void ask(struct fv_delays *d, const struct fv_graph_wait *w)
 {
     const struct fv_steps *steps = d->g->steps;
     const struct fv_step *s = fv_step(steps, w->line, w->call);
     struct fv_bytes *out = &d->out[steps->lines[s->cause_line].process];
 
     next_wait(d);
-    struct question q = { .key = w->key,
+    struct question q = { .key = w->end,
                           .wait = fv_step_wait(steps, s),
                           .from = look_back(d, w->line, w->call, s->cause_line),
-                          .to = w->key, /* the cause, or the call's end if that was before */
+                          .to = w->end, /* the cause, or the call's end if that was before */
                           .line = w->line,
                           .call = w->call,
                           .cause_line = s->cause_line,
@@ -238,17 +171,11 @@ static void ask(struct delays *d, const struct wait *w)
                      sizeof(struct sent_share));
 }
 
-/* Of all that ended at `until` or later. */
-static void ask_all(struct delays *d, uint64_t until)
+static void ask_all(struct fv_delays *d, const struct fv_graph_wait *waits, size_t count)
 {
-    size_t i = 0;
-
     fv_graph_clear(d->g, d->out);
-    for (; i < d->count && d->waits[i].key >= until; i++)
-        ask(d, &d->waits[i]);
-    d->count -= i;
-    if (d->count)
-        memmove(d->waits, d->waits + i, d->count * sizeof(*d->waits));
+    for (size_t i = 0; i < count; i++)
+        ask(d, &waits[i]);
     d->questions.count = 0;
     fv_transport_exchange(d->g->transport, d->out, &d->questions);
 }
@@ -264,7 +191,7 @@ static uint64_t overlap(uint64_t begin, uint64_t end, uint64_t from, uint64_t to
 
 /* What the delayer spent from then on until the cause; its own waits in that time, whose sum this is, are put
  * behind the verdict. */
-static uint64_t look_at_delayer(struct delays *d, const struct question *q)
+static uint64_t look_at_delayer(struct fv_delays *d, const struct question *q)
 {
     const struct fv_steps *steps = d->g->steps;
     uint32_t line = q->cause_line, call = q->cause_step;
@@ -297,7 +224,7 @@ static uint64_t more_than_waiter(const struct share *s)
     return s->ns[DELAYER] > s->ns[WAITER] ? s->ns[DELAYER] - s->ns[WAITER] : 0;
 }
 
-static void charge(struct delays *d, enum fv_tally_what what, uint32_t line, uint32_t i, double ns)
+static void charge(struct fv_delays *d, enum fv_tally_what what, uint32_t line, uint32_t i, double ns)
 {
     uint32_t site = i / FV_WHERES < d->g->site_count ? i / FV_WHERES : FV_NONE;
 
@@ -305,7 +232,7 @@ static void charge(struct delays *d, enum fv_tally_what what, uint32_t line, uin
 }
 
 /* The part of one wait that locks of the delayer's threads are to blame for. */
-static void charge_for_locks(struct delays *d, uint32_t line, uint32_t delayer, double direct)
+static void charge_for_locks(struct fv_delays *d, uint32_t line, uint32_t delayer, double direct)
 {
     const struct fv_line *lines = d->g->steps->lines;
     double ns = 0;
@@ -323,7 +250,7 @@ static void charge_for_locks(struct delays *d, uint32_t line, uint32_t delayer, 
 
 /* What the delayer is blamed for directly, and what is to be remembered for what comes along chains of waits.
  */
-static void blame(struct delays *d, const struct question *q, double direct, double total)
+static void blame(struct fv_delays *d, const struct question *q, double direct, double total)
 {
     uint32_t shares = 0;
 
@@ -342,7 +269,7 @@ static void blame(struct delays *d, const struct question *q, double direct, dou
     d->blames[d->blame_count++] = (struct blame){ total, q->cause_line, shares };
 }
 
-static void judge(struct delays *d, const struct question *q, const struct sent_share *shares)
+static void judge(struct fv_delays *d, const struct question *q, const struct sent_share *shares)
 {
     size_t at = d->verdicts.count;
     struct verdict v = { .key = q->key, .line = q->line, .call = q->call };
@@ -363,7 +290,7 @@ static void judge(struct delays *d, const struct question *q, const struct sent_
     blame(d, q, v.direct, v.total);
 }
 
-static void judge_all(struct delays *d)
+static void judge_all(struct fv_delays *d)
 {
     const uint8_t *at = d->questions.data, *stop = at ? at + d->questions.count : at;
 
@@ -413,7 +340,7 @@ static double cost_in(const struct fv_pending *p)
     return cost;
 }
 
-static void add_cost(struct delays *d, const struct reason *r, double ns)
+static void add_cost(struct fv_delays *d, const struct reason *r, double ns)
 {
     uint64_t number = number_of(r->line, r->call);
     struct fv_pending *p = fv_pendings_find(&d->cost, number), first = { .number = number };
@@ -425,7 +352,7 @@ static void add_cost(struct delays *d, const struct reason *r, double ns)
 }
 
 /* All that falls on the wait is known; it goes on to those that explain it. */
-static double pass_on(struct delays *d, const struct verdict *v)
+static double pass_on(struct fv_delays *d, const struct verdict *v)
 {
     const struct reason *reasons = (const struct reason *)(const void *)(v + 1);
     struct fv_pending *own = fv_pendings_find(&d->cost, number_of(v->line, v->call));
@@ -439,7 +366,7 @@ static double pass_on(struct delays *d, const struct verdict *v)
     return cost;
 }
 
-static struct ordered *in_order(const struct delays *d, size_t *count)
+static struct ordered *in_order(const struct fv_delays *d, size_t *count)
 {
     struct ordered *order = NULL;
     size_t room = 0;
@@ -466,7 +393,7 @@ static struct ordered *in_order(const struct delays *d, size_t *count)
 }
 
 /* d->costs gets what falls on each wait, in the order of the verdicts. */
-static void sum_up(struct delays *d)
+static void sum_up(struct fv_delays *d)
 {
     const struct fv_graph *g = d->g;
     struct ordered *order = NULL;
@@ -490,7 +417,7 @@ static void sum_up(struct delays *d)
     fv_graph_scatter(g, d->out, &d->costs);
 }
 
-static void charge_chains(struct delays *d)
+static void charge_chains(struct fv_delays *d)
 {
     const double *cost = (const double *)(const void *)d->costs.data;
     const struct blamed_share *share = d->blamed;
@@ -506,37 +433,38 @@ static void charge_chains(struct delays *d)
 
 /* ---- all ---- */
 
-void fv_graph_delays(struct fv_graph *g)
+struct fv_delays *fv_delays_begin(struct fv_graph *g)
 {
     size_t processes = (size_t)g->transport->size;
-    struct delays d = { .g = g, .window = fv_graph_window(g, 512) };
-    uint64_t until;
+    struct fv_delays *d = fv_xcalloc(1, sizeof(*d));
 
-    d.call = fv_xcalloc((size_t)g->steps->line_count + 1, sizeof(*d.call));
-    d.shares = fv_xcalloc(FV_WHERES * ((size_t)g->site_count + 1), sizeof(*d.shares));
-    d.out = fv_xcalloc(processes, sizeof(*d.out));
-    d.all = fv_xcalloc(processes, sizeof(*d.all));
-    find_lines(&d);
-    do {
-        until = fill(&d);
-        fv_transport_max(g->transport, &until, 1);
-        ask_all(&d, until);
-        judge_all(&d);
-        sum_up(&d);
-        charge_chains(&d);
-    } while (until);
-    fv_transport_sum(g->transport, &g->cut, 1);
-    fv_heap_release(&d.heap);
-    fv_pendings_release(&d.cost);
-    fv_graph_free(g, d.out);
-    fv_graph_free(g, d.all);
-    free(d.call);
-    free(d.waits);
-    free(d.shares);
-    free(d.touched);
-    free(d.blames);
-    free(d.blamed);
-    free(d.questions.data);
-    free(d.verdicts.data);
-    free(d.costs.data);
+    d->g = g;
+    d->shares = fv_xcalloc(FV_WHERES * ((size_t)g->site_count + 1), sizeof(*d->shares));
+    d->out = fv_xcalloc(processes, sizeof(*d->out));
+    d->all = fv_xcalloc(processes, sizeof(*d->all));
+    return d;
+}
+
+void fv_delays_window(struct fv_delays *d, const struct fv_graph_wait *waits, size_t count)
+{
+    ask_all(d, waits, count);
+    judge_all(d);
+    sum_up(d);
+    charge_chains(d);
+}
+
+void fv_delays_end(struct fv_delays *d)
+{
+    fv_transport_sum(d->g->transport, &d->g->cut, 1);
+    fv_pendings_release(&d->cost);
+    fv_graph_free(d->g, d->out);
+    fv_graph_free(d->g, d->all);
+    free(d->shares);
+    free(d->touched);
+    free(d->blames);
+    free(d->blamed);
+    free(d->questions.data);
+    free(d->verdicts.data);
+    free(d->costs.data);
+    free(d);
 }

@@ -6,6 +6,21 @@
 
 #include <stdlib.h>
 
+/* A wait of this process for another line: when it was over, and whose it was. */
+struct fv_graph_wait {
+    uint64_t end;
+    uint32_t line, call;
+};
+
+/* What fv_graph_backwards() tells of all waits: in windows of time, the latest first. All are collective. */
+struct fv_critical *fv_critical_begin(struct fv_graph *g);
+void fv_critical_window(struct fv_critical *p, const struct fv_graph_wait *waits, size_t count, bool last);
+void fv_critical_end(struct fv_critical *p);
+
+struct fv_delays *fv_delays_begin(struct fv_graph *g);
+void fv_delays_window(struct fv_delays *d, const struct fv_graph_wait *waits, size_t count);
+void fv_delays_end(struct fv_delays *d);
+
 static inline void fv_graph_charge(struct fv_graph *g, enum fv_tally_what what, uint32_t line, uint32_t site,
                                    enum fv_where where, uint64_t ns)
 {

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -347,6 +350,98 @@ static void critical_path_follows_the_late_one(void **state)
     end_run(&r);
 }
 
+/* Two processes of a merge, by a pair of sockets. */
+struct pair {
+    int socket;
+    uint64_t sent; /* messages */
+};
+
+static void send_to_pair(const struct fv_transport *t, int to, const void *data, size_t bytes)
+{
+    struct pair *pair = t->context;
+
+    (void)to;
+    pair->sent++;
+    for (size_t at = 0; at < bytes;) {
+        ssize_t n = write(pair->socket, (const char *)data + at, bytes - at);
+
+        assert_true(n > 0);
+        at += (size_t)n;
+    }
+}
+
+static void receive_from_pair(const struct fv_transport *t, int from, void *data, size_t bytes)
+{
+    const struct pair *pair = t->context;
+
+    (void)from;
+    for (size_t at = 0; at < bytes;) {
+        ssize_t n = read(pair->socket, (char *)data + at, bytes - at);
+
+        assert_true(n > 0);
+        at += (size_t)n;
+    }
+}
+
+/* Of two ranks that compute in turn, one of them, in this process. Says what its process sent. */
+static uint64_t analyse_one(const struct fv_transport *t, uint64_t turns)
+{
+    const struct fv_analysis_options options = { .directory = "/tmp", .memory = memory };
+    uint64_t rank = (uint64_t)t->rank;
+    struct run r;
+
+    begin_run(&r, 2);
+    for (uint64_t i = 0; i < turns; i++) {
+        uint64_t now = i * 1000,
+                 begin = i ? now - 900 : 0; /* a receive begins when the send before is over */
+
+        if (i % 2 == rank)
+            EVENT(at(&r, rank, SEND, now + 90, now + 100), SEND, 1, 1 - rank, 7, 8);
+        else
+            EVENT(at(&r, rank, RECV, begin, now + 100), RECV, 1, 1 - rank, 7, 8);
+    }
+    for (size_t i = 0; i < 2; i++)
+        end_file(&r.files[i], &r.events[i], NULL);
+    merge_files_by(t, &r.merge, &r.files[rank], 1);
+    assert_true(fv_analyse(&r.analysis, &r.merge, &options));
+    if (!rank)
+        assert_int_equal(r.analysis.graph.switches, turns);
+    fvr_release(&r.files[1 - rank]);
+    r.ranks = 1;
+    r.files[0] = r.files[rank];
+    end_run(&r);
+    return ((const struct pair *)t->context)->sent;
+}
+
+static uint64_t messages_for(uint64_t turns)
+{
+    int sockets[2], status;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    struct pair pair = { .socket = sockets[!child] };
+    struct fv_transport t = {
+        .rank = !child, .size = 2, .context = &pair, .send = send_to_pair, .receive = receive_from_pair
+    };
+    close(sockets[!!child]);
+    uint64_t sent = analyse_one(&t, turns);
+    if (!child)
+        _exit(0);
+    close(pair.socket);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return sent;
+}
+
+/* Processes do not tell each other of each rank that is on the path: there are as many as messages in the
+ * trace. */
+static void critical_path_takes_few_messages(void **state)
+{
+    (void)state;
+    assert_int_equal(messages_for(20), messages_for(60));
+}
+
 /* Ranks that compute in turn: with messages that take no time the run would be as long. */
 static void ideal_network_keeps_the_order(void **state)
 {
@@ -533,6 +628,7 @@ int main(void)
         cmocka_unit_test_setup(no_room_for_an_answer_is_a_failure, with_little),
         BOTH(delays_go_back_to_their_origin),
         BOTH(critical_path_follows_the_late_one),
+        cmocka_unit_test_setup(critical_path_takes_few_messages, with_much),
         BOTH(ideal_network_keeps_the_order),
         cmocka_unit_test(receives_are_held_no_longer_than_needed),
         cmocka_unit_test(many_receives_beside_an_open_one),

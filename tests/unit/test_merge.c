@@ -165,9 +165,9 @@ static void say_things(FILE *out, const struct fv_defs *d)
     for (size_t i = 0; i < d->comm_count; i++) {
         const struct fv_def_comm *c = &d->comms[i];
 
-        fprintf(out, "comm %llu of %llu owner %d flags %u %u+%u \"%s\" origin %u.%u created %u",
-                (unsigned long long)c->uid, (unsigned long long)c->parent, c->owner, c->flags, c->size,
-                c->remote_size, c->name, c->origin.rank, c->origin.number, c->created);
+        fprintf(out, "comm %llu of %llu owner %lld flags %u %u+%u \"%s\" origin %u.%u created %u",
+                (unsigned long long)c->uid, (unsigned long long)c->parent, (long long)c->owner, c->flags,
+                c->size, c->remote_size, c->name, c->origin.rank, c->origin.number, c->created);
         for (uint32_t k = 0; k < c->run_count + c->remote_run_count; k++)
             fprintf(out, " %d.%d.%d", c->runs[k].first, c->runs[k].stride, c->runs[k].count);
         fprintf(out, "\n");

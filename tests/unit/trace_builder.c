@@ -54,9 +54,14 @@ void end_file(struct fvr *f, const struct events *e, const struct fv_in_call *in
 
 void merge_files(struct fv_merge *m, struct fvr *files, size_t count)
 {
+    merge_files_by(&fv_transport_alone, m, files, count);
+}
+
+void merge_files_by(const struct fv_transport *transport, struct fv_merge *m, struct fvr *files, size_t count)
+{
     char why[200];
 
-    *m = (struct fv_merge){ .transport = &fv_transport_alone };
+    *m = (struct fv_merge){ .transport = transport };
     m->files = fv_xcalloc(count, sizeof(*m->files));
     fv_defs_init(&m->defs, (uint32_t)files[0].header.world_size);
     for (size_t i = 0; i < count; i++) {

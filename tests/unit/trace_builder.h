@@ -23,7 +23,9 @@ void call(struct events *events, uint64_t site, uint64_t begin, uint64_t end);
 void rank_file(struct fvr *f, int rank, int ranks);
 void end_file(struct fvr *f, const struct events *events, const struct fv_in_call *in_call);
 
-/* A merge without a directory: the files are in memory. */
+/* A merge without a directory: the files are in memory. By several processes: each has files of its own. */
 void merge_files(struct fv_merge *merge, struct fvr *files, size_t count);
+void merge_files_by(const struct fv_transport *transport, struct fv_merge *merge, struct fvr *files,
+                    size_t count);
 
 #endif
