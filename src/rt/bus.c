@@ -5,6 +5,8 @@
  * library's, which often has one. A thread that blocks SIGBUS dies by a fault, as it would of one of its own.
  */
 #include "base/lock.h"
+#include "rt/fatal.h"
+#include "rt/layers.h"
 #include "rt/runtime.h"
 #include "rt/signals.h"
 
@@ -25,12 +27,13 @@ static void on_bus(int signal, siginfo_t *info, void *context)
     fv_signals_pass_on(signal, info, context);
 }
 
-void fv_bus_start(void)
+static void start(struct fv_thread *self)
 {
+    (void)self;
     if (!fv_signals_take(SIGBUS, on_bus))
         fv_signals_held &= ~(UINT64_C(1) << (SIGBUS - 1));
 }
-
+const struct fv_layer fv_bus_layer = { .at = { [FV_AT_START] = start } };
 #else
-void fv_bus_start(void) {}
+const struct fv_layer fv_bus_layer = { 0 };
 #endif

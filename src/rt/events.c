@@ -2,6 +2,7 @@
  * call did is gathered in private memory while the call is being recorded, then goes behind the call's own
  * record in one piece, so that a killed process leaves whole calls. A full chunk is unmapped, or compressed
  * and filled again: the trace does not stay in the application's memory. */
+#include "rt/layers.h"
 #include "rt/runtime.h"
 
 #include <errno.h>
@@ -414,11 +415,15 @@ bool fv_tracing(void)
     return fv_rt.options.trace;
 }
 
-void fv_events_init(void)
+static void start(struct fv_thread *self)
 {
+    (void)self;
+    if (!fv_rt.options.trace)
+        return;
     fv_rt.clock_chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_CLOCK, FV_NO_THREAD, 0,
                                         16 * FV_PAGE - sizeof(struct fv_chunk_header));
     fv_pack_init();
     fv_rt.writer.header->traced = 1;
     __atomic_store_n(&fv_rt.tracing, true, __ATOMIC_RELAXED);
 }
+const struct fv_layer fv_events_layer = { .at = { [FV_AT_START] = start } };

@@ -1,5 +1,6 @@
 /* The ways in which a process ends by itself, and with what status: exit(), the return from main, quick_exit(), and
  * _exit(), which runs no handler and is therefore interposed. Not of a forked child, who has the handlers, too. */
+#include "rt/layers.h"
 #include "rt/runtime.h"
 
 #include <dlfcn.h>
@@ -11,22 +12,18 @@
 /* Not every C library has it. */
 extern int on_exit(void (*function)(int, void *), void *arg) __attribute__((weak));
 
-static pid_t process; /* 0: nothing is recorded */
-static struct fv_file_header *header;
-static void (*when_over)(void);
-
 static void note(int status)
 {
-    if (process != getpid())
+    if (!fv_rt_here())
         return;
-    header->exit_status = status;
-    __atomic_store_n(&header->exit_seen, 1, __ATOMIC_RELEASE);
+    fv_rt.writer.header->exit_status = status;
+    __atomic_store_n(&fv_rt.writer.header->exit_seen, 1, __ATOMIC_RELEASE);
 }
 
 static void over(void)
 {
-    if (process == getpid())
-        when_over();
+    if (fv_rt_here())
+        fv_exiting();
 }
 
 /* What exit() was given, or main returned. */
@@ -38,18 +35,21 @@ static void note_exit(int status, void *unused)
 
 __attribute__((destructor)) static void at_exit(void)
 {
+    if (fv_rt_here())
+        fv_layers_tell(FV_AT_EXIT, fv_self);
     over();
 }
 
-void fv_exits_watch(struct fv_file_header *own, void (*function)(void))
+static void start(struct fv_thread *self)
 {
-    header = own;
-    when_over = function;
-    __atomic_store_n(&process, getpid(), __ATOMIC_RELEASE);
+    (void)self;
+    uint64_t signals = fv_signals_hold();
     if (on_exit)
         on_exit(note_exit, NULL);
     at_quick_exit(over); /* behind the program's own */
+    fv_signals_go_on(signals);
 }
+const struct fv_layer fv_exits_layer = { .at = { [FV_AT_START] = start } };
 
 #ifdef PIC
 static void (*next_exit)(int), (*next_quick_exit)(int);

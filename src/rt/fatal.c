@@ -3,6 +3,8 @@
  * the core dump is of the same instruction and the parent sees the same status.
  *
  * No lock of ours is held by the thread that is here, because signals wait while one is. */
+#include "rt/fatal.h"
+#include "rt/layers.h"
 #include "rt/runtime.h"
 #include "rt/signals.h"
 
@@ -11,13 +13,10 @@
 #include <unistd.h>
 
 #if FV_SAMPLER_SIGNALS
-static struct fv_file_header *header;
-static uint32_t (*path_at)(uintptr_t pc);
-static pid_t process;
-
 static void tell(int signal, const siginfo_t *info, const ucontext_t *context)
 {
-    struct fv_file_header *h = header;
+    struct fv_file_header *h = fv_rt.writer.header;
+    uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 
     fv_clock_point(&h->last);
     h->fatal.ticks = fv_ticks();
@@ -26,7 +25,7 @@ static void tell(int signal, const siginfo_t *info, const ucontext_t *context)
     h->fatal.sender = info->si_code <= 0 ? (uint32_t)info->si_pid : 0;
     h->fatal.tid = (uint32_t)syscall(SYS_gettid);
     __atomic_store_n(&h->fatal.signal, (uint32_t)signal, __ATOMIC_RELEASE);
-    __atomic_store_n(&h->fatal.path, path_at((uintptr_t)context->uc_mcontext.gregs[REG_RIP]), __ATOMIC_RELEASE);
+    __atomic_store_n(&h->fatal.path, fv_path_interrupted(fv_self, pc), __ATOMIC_RELEASE);
 }
 
 void fv_fatal_tell(int signal, const siginfo_t *info, void *context)
@@ -34,7 +33,7 @@ void fv_fatal_tell(int signal, const siginfo_t *info, void *context)
     static uint32_t told;
     int saved = errno;
 
-    if (process == getpid() && !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED))
+    if (fv_rt_here() && !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED))
         tell(signal, info, context);
     errno = saved;
 }
@@ -45,22 +44,18 @@ static void at_signal(int signal, siginfo_t *info, void *context)
     fv_signals_pass_on(signal, info, context);
 }
 
-void fv_fatal_watch(struct fv_file_header *own, uint32_t (*path)(uintptr_t pc))
+static void start(struct fv_thread *self)
 {
     /* SIGBUS is taken by bus.c */
     static const int signals[] = { SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTERM, SIGXCPU };
 
-    header = own;
-    path_at = path;
-    process = getpid();
+    (void)self;
     uint64_t held = fv_signals_hold();
     for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++)
         fv_signals_take_end(signals[i], at_signal);
     fv_signals_go_on(held);
 }
+const struct fv_layer fv_fatal_layer = { .at = { [FV_AT_START] = start } };
 #else
-void fv_fatal_watch(struct fv_file_header *own, uint32_t (*path)(uintptr_t pc))
-{
-    (void)own, (void)path;
-}
+const struct fv_layer fv_fatal_layer = { 0 };
 #endif

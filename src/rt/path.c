@@ -11,6 +11,7 @@
  * exists as long as the thread does. Calls from other stacks (coroutines) and from signal handlers are
  * unwound every time. */
 #define UNW_LOCAL_ONLY
+#include "rt/layers.h"
 #include "rt/path_cache.h"
 
 #include <errno.h>
@@ -308,8 +309,7 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
     struct fv_path_entry *e = count || limit == 1
                                   ? fv_path_insert(thread, site, path, thread->paths->collected, count)
                                   : fv_path_cache_pass(&thread->paths->cache, path);
-    if (FV_UNLIKELY(thread->sampler))
-        fv_sampler_catch_up(thread);
+    fv_layers_tell(FV_AT_CATCH_UP, thread);
     thread->record->path_misses++;
     thread->record->cold_ticks += fv_ticks() - begin;
     errno = saved;

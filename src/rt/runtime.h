@@ -15,6 +15,7 @@
 #include "trace/writer.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 /* ---- the process ---- */
 
@@ -53,6 +54,14 @@ static inline bool fv_rt_on(void)
 {
     return __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) == FV_RT_ON;
 }
+
+/* Is this the process that records: no forked child, nor one of vfork(), which has our memory? */
+static inline bool fv_rt_here(void)
+{
+    return fv_rt_on() && fv_rt.pid == getpid();
+}
+/* It ends; without MPI_Finalize, if that was not called. */
+void fv_exiting(void);
 
 /* Counts something that was not recorded. Any thread. */
 static inline void fv_dropped(enum fv_drop what)
@@ -260,7 +269,6 @@ void fv_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
 
 /* ---- events (events.c) ---- */
 
-void fv_events_init(void);
 void fv_events_call(struct fv_call *call);
 /* What a thread did between its calls: never inside of one, nor in a signal handler. Its form's first field, of WAIT
  * the first two, are filled in here: times in ticks. False: there is no room, which _make_room() makes, or the trace
@@ -284,61 +292,15 @@ size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed **ou
 
 void fv_events_switched(bool on); /* pause, resume: by the calling thread */
 
-/* ---- sampling (src/sampler, the layer above) ---- */
-
-/* Once, by the thread that starts recording: --sample. */
-void fv_sampler_start(void);
-void fv_bus_start(void); /* always: pages that the file lost (bus.c) */
-/* A thread begins and ends to be recorded; by itself. */
-void fv_sampler_thread_begin(struct fv_thread *thread);
-void fv_sampler_thread_end(struct fv_thread *thread);
-/* On a rare path, no lock held: learns what the signal handler could not ask. */
-void fv_sampler_catch_up(struct fv_thread *thread);
-/* After fork() in the child. */
-void fv_sampler_forget(void);
-
-/* ---- threads of the application (src/threads, the layer above) ---- */
-
-/* Where a thread comes from, as its creator saw it. */
-struct fv_thread_origin {
-    uint64_t created;  /* ticks; 0: not asked for */
-    uint32_t creator;  /* fv_thread_record.id; FV_NO_THREAD: unknown */
-    uint32_t path;     /* of the call */
-    uintptr_t routine; /* where the thread begins */
-    uint64_t sequence; /* of its creation in the trace, from 1; 0: it is not in there */
-};
 /* Is some thread in MPI_Init, before recording has begun? */
 bool fv_starting(void);
-
-/* What --threads adds, in the libraries that have it. */
-struct fv_thread_hooks {
-    bool (*early)(void); /* before recording: is the thread that is being made the application's? */
-    void (*mine)(void);  /* then, by the new thread */
-    void (*start)(void); /* recording begins */
-    void (*create)(struct fv_thread_origin *origin, struct fv_site site, uintptr_t routine);
-    void (*created)(pthread_t thread, const struct fv_thread_origin *origin);
-    void (*failed)(const struct fv_thread_origin *origin); /* instead of created */
-    void (*begin)(struct fv_thread *thread, const struct fv_thread_origin *origin); /* by the new thread */
-    void (*end)(struct fv_thread *thread); /* by itself */
-    void (*forget)(void);                  /* after fork() in the child */
-};
-extern const struct fv_thread_hooks fv_lives_hooks __attribute__((weak, visibility("hidden")));
-/* NULL: this library has none. */
-static inline const struct fv_thread_hooks *fv_thread_hooks(void)
-{
-    return &fv_lives_hooks;
-}
 
 #define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */
 extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];
 void fv_function_write(unsigned function);
-/* From now on the status that this process ends with stands in the header, and `over` is called at its end (exits.c). */
 /* In a signal handler: the call path that the signal interrupted, at `pc`; innermost one past it. Once. Of a thread; NULL: that
  * calls no MPI. */
 uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc);
-/* From now on a signal that ends the process stands in the header, with the call path at its `pc` (fatal.c). */
-void fv_fatal_watch(struct fv_file_header *header, uint32_t (*path)(uintptr_t pc));
-void fv_exits_watch(struct fv_file_header *header, void (*over)(void));
 void fv_shadow_write(struct fv_writer *writer); /* of those that were added; at the start */
 /* Writes the name of a function that is used for the first time. */
 static inline void fv_function_used(unsigned function)

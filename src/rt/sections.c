@@ -5,6 +5,7 @@
  * Rejected: a stack of begins that must match (sections may overlap); a record of each instance (memory grows
  * with the run); sums of all calls in each open section (a cost for each call and level of nesting). */
 #include "rt/sections.h"
+#include "rt/layers.h"
 #include "rt/section_sets.h"
 #include "rt/usage.h"
 
@@ -517,7 +518,7 @@ FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level)
     leave(t);
 }
 
-void fv_sections_thread_end(struct fv_thread *t)
+static void thread_ends(struct fv_thread *t)
 {
     struct fv_sections *s = t->sections;
     uint64_t now = fv_ticks();
@@ -534,3 +535,4 @@ void fv_sections_thread_end(struct fv_thread *t)
     }
     t->section_set = 0;
 }
+const struct fv_layer fv_sections_layer = { .at = { [FV_AT_THREAD_END] = thread_ends } };

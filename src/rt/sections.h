@@ -12,7 +12,4 @@
 FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level);
 FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level);
 
-/* A thread ends, by itself: so do its sections. */
-void fv_sections_thread_end(struct fv_thread *thread);
-
 #endif

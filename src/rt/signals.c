@@ -8,6 +8,7 @@
  * process by default is really set, too: then we do not see it. */
 #include "rt/signals.h"
 #include "base/lock.h"
+#include "rt/layers.h"
 #include "rt/runtime.h"
 
 #include <dlfcn.h>
@@ -118,12 +119,15 @@ bool fv_signals_ends(int signal)
     return ends(&shared_of(signal)->application);
 }
 
-void fv_signals_give_back(void)
+/* In the child of a fork: the application's actions are set again, but for SIGTRAP. */
+static void give_back(struct fv_thread *self)
 {
+    (void)self;
     for (struct shared *s = shared; s < shared + sizeof(shared) / sizeof(*shared); s++)
         if (s->signal != SIGTRAP && s->ours && !__sigaction(s->signal, &s->application, NULL))
             s->ours = false;
 }
+const struct fv_layer fv_signals_layer = { .at = { [FV_AT_FORK] = give_back } };
 
 bool fv_signals_ignored(int signal)
 {
@@ -281,5 +285,7 @@ NO_TSAN FV_PUBLIC sighandler_t __sysv_signal(int signal, sighandler_t function)
 }
 
 #else
-void fv_signals_give_back(void) {}
+#include "rt/layers.h"
+
+const struct fv_layer fv_signals_layer = { 0 };
 #endif

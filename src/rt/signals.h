@@ -21,18 +21,9 @@ int fv_signals_take(int signal, void (*function)(int, siginfo_t *, void *));
 bool fv_signals_take_end(int signal, void (*function)(int, siginfo_t *, void *));
 /* Is the application's action for it to end? */
 bool fv_signals_ends(int signal);
-/* In the child of a fork: the application's actions are set again, but for SIGTRAP. */
-void fv_signals_give_back(void);
 /* Does the process ignore it? */
 bool fv_signals_ignored(int signal);
 /* A signal that is the application's, from the handler: its own is called, or what it would have done is done when ours returns. */
 void fv_signals_pass_on(int signal, siginfo_t *info, void *context);
-
-/* In a handler, of a signal that is going to end the process (fatal.c). */
-void fv_fatal_tell(int signal, const siginfo_t *info, void *context);
-
-/* Is anything sampled here? Is a SIGTRAP a sample, or a trap, of ours? (sampler.c) */
-bool fv_sampler_samples(void);
-bool fv_sampler_sent(const siginfo_t *info);
 
 #endif

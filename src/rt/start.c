@@ -3,9 +3,8 @@
  * (base/experiment.h). Whatever fails is said once, and the application goes on without us. */
 #include "rt/runtime.h"
 #include "base/experiment.h"
-#include "fvmpi.h"
 #include "rt/identity.h"
-#include "rt/signals.h"
+#include "rt/layers.h"
 #include "rt/usage.h"
 
 #include <errno.h>
@@ -49,8 +48,7 @@ static void in_forked_child(void)
     if (fv_rt.state == FV_RT_IDLE)
         return;
     __atomic_store_n(&fv_rt.state, FV_RT_OFF, __ATOMIC_RELEASE);
-    fv_sampler_forget();
-    fv_signals_give_back();
+    fv_layers_tell(FV_AT_FORK, NULL);
     fv_writer_forget(&fv_rt.writer);
     fv_thread_forget();
 }
@@ -163,7 +161,7 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     h->mpi[strcspn(h->mpi, "\n")] = '\0';
     snprintf(h->thread_level, sizeof(h->thread_level), "%s", info->thread_level);
     snprintf(h->experiment, sizeof(h->experiment), "%.*s", (int)sizeof(h->experiment) - 1, directory);
-    snprintf(h->fvmpi, sizeof(h->fvmpi), "%s", FVMPI_VERSION);
+    snprintf(h->fvmpi, sizeof(h->fvmpi), "%s", PACKAGE_VERSION);
 }
 
 /* run.json: what a person or a script wants to know without our tools. What has the name already is the user's. */
@@ -180,57 +178,6 @@ static void write_run_json(int folder, const char *directory)
     if (write(fd, text, n) != (ssize_t)n)
         unlinkat(folder, "run.json", 0);
     close(fd);
-}
-
-/* What one recorded call costs, in 1/256 tick, for the report's own-overhead line: the real path with a
- * call path of eight frames, at its best of several batches. What it counted is taken back. */
-static uint64_t calibrate(void)
-{
-    enum { BATCH = 256, FRAMES = 8 };
-    volatile uintptr_t stack[64] = { 0 };
-    struct fv_path_check checks[FRAMES];
-    struct fv_site site = { (const void *)(uintptr_t)8, (const uintptr_t *)stack };
-    uint64_t best = UINT64_MAX;
-    struct fv_call call;
-
-    struct fv_thread *t = fv_thread_attach();
-    if (!t)
-        return 0;
-    struct fv_thread_record before = *t->record;
-    struct fv_cell *rest = t->cells.rest.cell, clean = *rest;
-    fv_paths_forget(t->paths);
-    bool trace = fv_rt.options.trace && fv_events_rehearse(t, true);
-    for (int i = 0; i < FRAMES; i++)
-        checks[i] = (struct fv_path_check){ (i + 1) * (int64_t)sizeof(uintptr_t), 0 };
-    struct fv_path_entry *e = fv_path_insert(t, site, 0, checks, fv_rt.options.depth == 1 ? 0 : FRAMES);
-    e->cell = rest;
-    e->site_function = 1; /* of function 0 */
-    rest->function = 0;   /* any real one; the cell is cleaned below */
-    for (int batch = 0; batch < 8; batch++) {
-        uint64_t begin = fv_ticks();
-
-        for (int i = 0; i < BATCH; i++) {
-            fv_current = t;
-            fv_call_enter(&call, 0, site);
-            fv_call_end(&call);
-            call.record = true;
-            if ((call.trace = trace))
-                fv_event_add(&call, FV_EV_SEND, (const uint64_t[]){ 1, 1, 1, 1000 });
-            fv_call_record(&call, NULL, 0, 0);
-        }
-        uint64_t ticks = fv_ticks() - begin;
-        best = ticks < best ? ticks : best;
-    }
-    if (trace)
-        fv_events_rehearse(t, false);
-    *rest = clean;
-    before.in_call.begin = 0;
-    before.path_misses = before.cold_ticks = 0;
-    *t->record = before;
-    fv_bins_reset(t);
-    fv_paths_forget(t->paths);
-    fv_current = t;
-    return best; /* of BATCH = 256 calls */
 }
 
 /* The directory that was asked for held another job's experiment. */
@@ -251,20 +198,6 @@ static void tell_name(const char *directory, int rank)
 
     if (!rank && !fv_rt.options.quiet && (!wanted || !*wanted))
         fv_log("recording to %s; read it with: fvmpi report %s", directory, directory);
-}
-
-/* What --threads needs is in a library of its own, so that it costs nothing where it is not wanted. */
-static void tell_no_threads(void)
-{
-    const char *name = !strncmp(fv_rt.writer.header->mpi, "none", 4)  ? "serial"
-                       : strstr(fv_rt.writer.header->mpi, "Open MPI") ? "openmpi"
-                                                                      : "mpich";
-
-    if (fv_first_rank())
-        fv_log("FVMPI_THREADS: not with this library: locks are not recorded; preload libfvmpi-%s-threads.so "
-               "(fvmpi "
-               "run --threads does), or link with -lfvmpi-%s-threads",
-               name, name);
 }
 
 /* What was asked for, but for the directory: it is where the file lies. */
@@ -353,16 +286,10 @@ static void end(enum fv_file_state state)
     __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
 }
 
-/* The process ends; without MPI_Finalize, if that was not called. */
-static void exiting(void)
+void fv_exiting(void)
 {
     if (fv_rt_on() && fv_rt.writer.header->state == FV_STATE_RUNNING)
         end(FV_STATE_EXITED);
-}
-
-static uint32_t path_at(uintptr_t pc)
-{
-    return fv_path_interrupted(fv_self, pc);
 }
 
 void fv_start(const struct fv_start_info *info)
@@ -393,22 +320,11 @@ void fv_start(const struct fv_start_info *info)
         fv_barriers_agree(directory, info); /* ranks may wait for each other here, and handlers call MPI_Abort */
         signals = fv_signals_hold();
         fv_path_init();
-        fv_exits_watch(fv_rt.writer.header, exiting);
         __atomic_store_n(&fv_rt.state, state = FV_RT_ON, __ATOMIC_RELEASE);
-        fv_fatal_watch(fv_rt.writer.header, path_at);
         fv_signals_go_on(signals);
     }
     if (state == FV_RT_ON) {
-        fv_rt.writer.header->tool_call_ticks = calibrate();
-        if (fv_rt.options.trace)
-            fv_events_init();
-        fv_bus_start();
-        if (fv_rt.options.sample)
-            fv_sampler_start();
-        if (fv_thread_hooks())
-            fv_thread_hooks()->start();
-        else if (fv_rt.options.threads)
-            tell_no_threads();
+        fv_layers_tell(FV_AT_START, fv_thread_attach());
         fv_rt.writer.header->tool_start_ticks = fv_ticks() - begin;
         uint32_t wished = __atomic_load_n(&wish, __ATOMIC_RELAXED);
         if (wished == WISH_PAUSE || (wished == WISH_NONE && fv_rt.options.off_at_start))
@@ -423,26 +339,13 @@ void fv_threads_many(void)
         __atomic_store_n(&fv_rt.thread_multiple, true, __ATOMIC_RELAXED);
 }
 
-void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end)
-{
-    struct fv_call call;
-
-    if (!fv_started() || !fv_call_enter(&call, function, site))
-        return;
-    call.begin = begin;
-    call.end = end;
-    call.thread->record->main = 1;
-    call.thread->record->begin = begin;
-    fv_call_record(&call, NULL, 0, 0);
-}
-
 void fv_finalizing(void)
 {
     if (!fv_rt_on())
         return;
     fv_rt.writer.header->finalize_ticks = fv_ticks();
-    if (fv_self && fv_self->sampler)
-        fv_sampler_catch_up(fv_self); /* MPI unloads its components */
+    if (fv_self)
+        fv_layers_tell(FV_AT_CATCH_UP, fv_self); /* MPI unloads its components */
 }
 
 void fv_finalized(void)

@@ -1,6 +1,7 @@
 /* Threads: each gets its struct fv_thread at its first MPI call, or at its start (src/threads), and hands it
  * back when it ends. */
-#include "rt/sections.h"
+#include "rt/layers.h"
+#include "rt/runtime.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,10 +23,7 @@ static void thread_ended(void *arg)
     fv_self = NULL;
     if (!fv_rt_on())
         return;
-    fv_sampler_thread_end(t);
-    fv_sections_thread_end(t); /* before the thread's last event in the trace */
-    if (fv_thread_hooks())
-        fv_thread_hooks()->end(t);
+    fv_layers_tell(FV_AT_THREAD_END, t);
     t->record->end = fv_ticks();
     t->record->in_call.begin = 0; /* if it was cancelled in a call */
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
@@ -102,7 +100,7 @@ static FV_COLD struct fv_thread *attach(void)
     pthread_once(&key_once, make_key);
     if (key_made)
         pthread_setspecific(key, t);
-    fv_sampler_thread_begin(t);
+    fv_layers_tell(FV_AT_THREAD_BEGIN, t);
     return t;
 }
 
@@ -124,6 +122,4 @@ void fv_thread_forget(void)
 {
     fv_current = NULL;
     fv_self = NULL;
-    if (fv_thread_hooks())
-        fv_thread_hooks()->forget();
 }

@@ -1,6 +1,7 @@
 /* See sampler.h: the signal handler, and how threads and the process begin and end to be sampled. */
 #include "sampler/sampler.h"
 #include "base/experiment.h"
+#include "rt/layers.h"
 #include "rt/signals.h"
 
 #include <errno.h>
@@ -297,7 +298,7 @@ static void calibrate_once(struct fv_sampler *s)
     s->record->trap_spread_ticks = fv_sampler_calibration.spread_ticks;
 }
 
-void fv_sampler_thread_begin(struct fv_thread *thread)
+static void thread_begin(struct fv_thread *thread)
 {
     struct fv_sampler *s;
 
@@ -336,7 +337,21 @@ void fv_sampler_thread_begin(struct fv_thread *thread)
         calibrate_once(s);
 }
 
-void fv_sampler_thread_end(struct fv_thread *thread)
+/* What the handler could not ask the loader. */
+static void catch_up(struct fv_thread *thread)
+{
+    struct fv_sampler *s = thread->sampler;
+    uint64_t offset;
+
+    if (!s || !s->unknown_count)
+        return;
+    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
+    while (s->unknown_count)
+        fv_module_find(s->unknown[--s->unknown_count], &offset);
+    fv_unlock_sigrestore(&fv_tree_lock, signals);
+}
+
+static void thread_end(struct fv_thread *thread)
 {
     struct fv_sampler *s = thread->sampler;
 
@@ -346,7 +361,7 @@ void fv_sampler_thread_end(struct fv_thread *thread)
     mine = NULL;
     close_events(s);
     drop_signal_stack(s);
-    fv_sampler_catch_up(thread);
+    catch_up(thread);
     while (s->depth)
         fv_live_abandon(s);
     thread->watched = 0;
@@ -381,7 +396,7 @@ static int is_valgrind(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /* What the handler cannot ask the loader: all that is there now. Objects of later come by
- * fv_sampler_catch_up(). */
+ * catch_up(). */
 static void learn_modules(void)
 {
     static struct loaded loaded;
@@ -394,11 +409,11 @@ static void learn_modules(void)
     fv_unlock_sigrestore(&fv_tree_lock, signals);
 }
 
-void fv_sampler_start(void)
+static void start(struct fv_thread *self)
 {
     int saved = errno;
 
-    if (!fv_self)
+    if (!fv_rt.options.sample || !self)
         return; /* the thread could not be recorded either, for want of room, and that is told */
     if (!fv_cfi_available()) {
         tell_refused("not with this C library (glibc 2.35 is needed)", no_samples);
@@ -413,29 +428,17 @@ void fv_sampler_start(void)
         wanted = true;
         fv_pmu_start();
         fv_calls_start();
-        fv_sampler_thread_begin(fv_self);
+        thread_begin(self);
     }
     errno = saved;
 }
 
-void fv_sampler_catch_up(struct fv_thread *thread)
-{
-    struct fv_sampler *s = thread->sampler;
-    uint64_t offset;
-
-    if (!s->unknown_count)
-        return;
-    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
-    while (s->unknown_count)
-        fv_module_find(s->unknown[--s->unknown_count], &offset);
-    fv_unlock_sigrestore(&fv_tree_lock, signals);
-}
-
 /* Their events are the parent's: through the descriptors the child could switch them off. */
-void fv_sampler_forget(void)
+static void forget(struct fv_thread *self)
 {
     int saved = errno;
 
+    (void)self;
     wanted = false;
     for (struct fv_thread *t = fv_rt.threads; t; t = t->next_all)
         if (t->sampler) {
@@ -450,12 +453,20 @@ void fv_sampler_forget(void)
     errno = saved;
 }
 
-/* exit(): what is still open will not return. */
-__attribute__((destructor)) static void at_exit(void)
+/* What is still open will not return. */
+static void at_exit(struct fv_thread *self)
 {
-    if (mine && fv_rt.pid == getpid())
-        fv_sampler_thread_end(mine->thread);
+    (void)self;
+    if (mine)
+        thread_end(mine->thread);
 }
+
+const struct fv_layer fv_sampler_layer = { .at = { [FV_AT_START] = start,
+                                                   [FV_AT_THREAD_BEGIN] = thread_begin,
+                                                   [FV_AT_THREAD_END] = thread_end,
+                                                   [FV_AT_CATCH_UP] = catch_up,
+                                                   [FV_AT_EXIT] = at_exit,
+                                                   [FV_AT_FORK] = forget } };
 
 bool fv_sampler_samples(void)
 {
@@ -471,25 +482,14 @@ bool fv_sampler_sent(const siginfo_t *info)
 
 #else
 
-void fv_sampler_start(void)
+static void start(struct fv_thread *self)
 {
-    if (fv_first_rank())
+    (void)self;
+    if (fv_rt.options.sample && fv_first_rank())
         fv_log("--sample: not on this processor, or not with the kernel's headers that fvmpi was built with; "
                "nothing "
                "is sampled, all else is recorded");
 }
-void fv_sampler_thread_begin(struct fv_thread *thread)
-{
-    (void)thread;
-}
-void fv_sampler_thread_end(struct fv_thread *thread)
-{
-    (void)thread;
-}
-void fv_sampler_catch_up(struct fv_thread *thread)
-{
-    (void)thread;
-}
-void fv_sampler_forget(void) {}
+const struct fv_layer fv_sampler_layer = { .at = { [FV_AT_START] = start } };
 
 #endif

@@ -9,7 +9,7 @@
  *     X slot   idle -> armed at a tick -> trap at the entry: the instance is pushed -> idle
  *     RW slot  on the innermost instance; a trap there is its return, or somebody else who looks
  *
- * Only src/sampler includes this; src/rt calls what rt/runtime.h declares. */
+ * Only src/sampler includes this; src/rt sees the row of rt/layers.h. */
 #ifndef FV_SAMPLER_H
 #define FV_SAMPLER_H
 
@@ -144,6 +144,10 @@ static inline uint64_t fv_sampler_random(struct fv_sampler *s)
     s->random += UINT64_C(0x9e3779b97f4a7c15);
     return fv_mix(s->random);
 }
+
+/* Is anything sampled here? Is a SIGTRAP a sample, or a trap, of ours? */
+bool fv_sampler_samples(void);
+bool fv_sampler_sent(const siginfo_t *info);
 
 /* ---- readings.c ---- */
 

@@ -2,9 +2,9 @@
  * is pending then. They are taken and thrown away here, the application gets what is its own. Only while
  * something is sampled. signalfd() is not covered; nor a SIGTRAP of
  * the application's that finds one of ours pending: the kernel keeps one. */
-#include "rt/signals.h"
 #include "base/lock.h"
-#include "rt/runtime.h"
+#include "rt/signals.h"
+#include "sampler/sampler.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -9,8 +9,10 @@
  *
  * Not in an archive: a static program's C library defines the same name. Not under ThreadSanitizer, whose
  * run-time makes threads before it is ready for code that it has instrumented, and begins them below us. */
+#include "threads/create.h"
+#include "base/experiment.h"
 #include "base/lock.h"
-#include "rt/runtime.h"
+#include "rt/layers.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,6 +30,11 @@
 
 typedef void *start_routine(void *);
 typedef int create_function(pthread_t *, const pthread_attr_t *, start_routine *, void *);
+
+static inline bool has_lives(void)
+{
+    return &fv_lives;
+}
 
 /* What the new thread needs to know. Its creator's memory until it begins. */
 struct start {
@@ -110,11 +117,11 @@ static __attribute__((noinline)) void begin(struct fv_thread_origin origin)
     struct fv_thread *t = fv_thread_attach();
     if (t) {
         fv_current = t;
-        if (fv_thread_hooks())
-            fv_thread_hooks()->begin(t, &origin);
+        if (has_lives())
+            fv_lives.begin(t, &origin);
     }
-    if (!t && fv_thread_hooks())
-        fv_thread_hooks()->mine();
+    if (!t && has_lives())
+        fv_lives.mine();
     fv_signals_go_on(signals);
     pthread_setcancelstate(state, &state);
     errno = saved;
@@ -143,7 +150,7 @@ static bool is_wanted(void)
     bool in_mpi = fv_self && !fv_is_between();
 
     if (FV_UNLIKELY(fv_rt_early()))
-        return fv_thread_hooks() && fv_thread_hooks()->early();
+        return has_lives() && fv_lives.early();
 
     return fv_rt_on() && (fv_rt.options.sample || fv_rt.options.threads) && !in_mpi;
 }
@@ -152,8 +159,8 @@ static struct fv_thread_origin prepare(struct start *start, start_routine *routi
                                        struct fv_site site)
 {
     *start = (struct start){ .routine = routine, .arg = arg };
-    if (fv_thread_hooks())
-        fv_thread_hooks()->create(&start->origin, site, (uintptr_t)routine);
+    if (has_lives())
+        fv_lives.create(&start->origin, site, (uintptr_t)routine);
     return start->origin;
 }
 
@@ -167,15 +174,15 @@ static void made(const pthread_t *thread, const struct fv_thread_origin *origin)
     if (!origin->created)
         return;
     if (syscall(SYS_process_vm_readv, fv_rt.pid, &to, 1, &from, 1, 0) == (long)sizeof(name))
-        fv_thread_hooks()->created(name, origin);
+        fv_lives.created(name, origin);
     errno = saved;
 }
 
 static void not_made(struct start *start, const struct fv_thread_origin *origin)
 {
     give_back(start);
-    if (fv_thread_hooks())
-        fv_thread_hooks()->failed(origin);
+    if (has_lives())
+        fv_lives.failed(origin);
 }
 
 FV_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, start_routine *routine,
@@ -225,3 +232,20 @@ FV_PUBLIC int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 #endif
 
 #endif
+
+/* What --threads needs is in a library of its own, so that it costs nothing where it is not wanted. */
+static void tell_no_threads(struct fv_thread *self)
+{
+    (void)self;
+    const char *name = !strncmp(fv_rt.writer.header->mpi, "none", 4)  ? "serial"
+                       : strstr(fv_rt.writer.header->mpi, "Open MPI") ? "openmpi"
+                                                                      : "mpich";
+
+    if (fv_rt.options.threads && fv_first_rank())
+        fv_log("FVMPI_THREADS: not with this library: locks are not recorded; preload libfvmpi-%s-threads.so "
+               "(fvmpi "
+               "run --threads does), or link with -lfvmpi-%s-threads",
+               name, name);
+}
+/* Where lives.c is not. */
+const struct fv_layer fv_threads_layer __attribute__((weak)) = { .at = { [FV_AT_START] = tell_no_threads } };

@@ -1,6 +1,8 @@
 /* Each thread's life: who made it, where, with which function; when it began and ended, what it waited for
  * until then; who joined it. With the waits that is what a phase between creation and join is computed from.
  */
+#include "rt/layers.h"
+#include "threads/create.h"
 #include "threads/next.h"
 #include "threads/sync.h"
 
@@ -173,7 +175,7 @@ static void end(struct fv_thread *thread)
     fv_sync_thread_end(thread);
 }
 
-static void start(void)
+static void start(struct fv_thread *self)
 {
     const struct fv_thread_origin first = { .creator = FV_NO_THREAD };
 
@@ -181,13 +183,15 @@ static void start(void)
         return;
     fv_sync_start();
     uint64_t signals = fv_signals_hold();
-    if (fv_self)
-        begin(fv_self, &first);
+    if (self)
+        begin(self, &first);
     fv_signals_go_on(signals);
 }
 
-const struct fv_thread_hooks fv_lives_hooks = { early,  mine,  start, create,        created,
-                                                failed, begin, end,   fv_sync_forget };
+const struct fv_lives fv_lives = { early, mine, create, created, failed, begin };
+const struct fv_layer fv_threads_layer = {
+    .at = { [FV_AT_START] = start, [FV_AT_THREAD_END] = end, [FV_AT_FORK] = fv_sync_forget }
+};
 
 /* Of the library's name, for messages (mpi-wrappers/preload.c). */
 extern const char fv_library_suffix[];

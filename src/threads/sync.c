@@ -400,8 +400,9 @@ void fv_sync_thread_end(struct fv_thread *thread)
     s->state->wait_begin = 0; /* if it was cancelled there */
 }
 
-void fv_sync_forget(void)
+void fv_sync_forget(struct fv_thread *self)
 {
+    (void)self;
     fv_sync_current = NULL;
     mine = NULL;
     why = ENDED;

@@ -250,7 +250,7 @@ void fv_sync_make_room(struct fv_sync *s);
 void fv_sync_start(void);                                       /* recording begins */
 struct fv_sync *fv_sync_thread_begin(struct fv_thread *thread); /* by itself; NULL: no room */
 void fv_sync_thread_end(struct fv_thread *thread);              /* by itself */
-void fv_sync_forget(void);                                      /* in the child of a fork */
+void fv_sync_forget(struct fv_thread *self);                    /* in the child of a fork */
 extern FV_TLS bool fv_sync_application; /* the thread is the application's, though it is not recorded yet */
 uint64_t fv_sync_waited(const struct fv_sync *s); /* ticks in all */
 /* The whole call path of an operation, where that may be asked for: not inside an MPI call. 0: unknown. */

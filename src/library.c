@@ -1,0 +1,24 @@
+/* The layers of the library in the application (rt/layers.h), in the order in which they are told. This file alone knows them
+ * all. */
+#include "rt/layers.h"
+
+#include <stddef.h>
+
+/* rt */
+extern const struct fv_layer fv_exits_layer, fv_fatal_layer, fv_call_layer, fv_events_layer, fv_bus_layer, fv_signals_layer,
+    fv_sections_layer;
+extern const struct fv_layer fv_sampler_layer; /* sampler */
+extern const struct fv_layer fv_threads_layer; /* threads */
+
+const struct fv_layer *const fv_layers[] = {
+    &fv_exits_layer,
+    &fv_fatal_layer,
+    &fv_call_layer, /* what a call costs is measured before there are samples */
+    &fv_events_layer,
+    &fv_bus_layer,
+    &fv_sampler_layer,
+    &fv_signals_layer,
+    &fv_sections_layer, /* a thread's last section ends before its last event */
+    &fv_threads_layer,
+    NULL,
+};
