@@ -59,10 +59,17 @@ bool fv_first_rank(void)
     return !rank || !strcmp(rank, "0");
 }
 
+/* `fvmpi run --local` waits for what it started: it is between a rank and its launcher. */
+static bool is_fvmpi_run(const struct fv_process *p)
+{
+    return !strcmp(p->name, "fvmpi");
+}
+
 void fv_launcher_above(const struct fv_process *self, bool (*read)(pid_t pid, struct fv_process *out),
                        struct fv_launcher *out)
 {
     struct fv_process p = *self, above;
+    bool is_near = true;
 
     *out = (struct fv_launcher){ .process = p };
     for (int depth = 0; depth < 64 && p.parent > 0 && !out->is_known; depth++) {
@@ -71,8 +78,9 @@ void fv_launcher_above(const struct fv_process *self, bool (*read)(pid_t pid, st
         if (is_hidden)
             above = (struct fv_process){ .pid = p.parent };
         out->is_known = is_launcher(above.name);
-        if (depth == 0 || out->is_known)
+        if (is_near || out->is_known)
             out->process = above;
+        is_near = is_near && is_fvmpi_run(&above);
         if (is_hidden)
             break;
         p = above;
@@ -95,7 +103,7 @@ static bool find_launcher(struct fv_launcher *out)
 
 /* ---- the job ---- */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+uint64_t fv_hash_on(uint64_t hash, const char *text)
 {
     for (; text && *text; text++)
         hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
@@ -129,7 +137,7 @@ static uint64_t hydra_port(const struct fv_launcher *launcher)
     for (ssize_t at = 0; at < n; at += (ssize_t)strlen(text + at) + 1) {
         ssize_t value = at + (ssize_t)sizeof(wanted);
         if (!strcmp(text + at, wanted) && value < n)
-            return hash_text(hash_text(3, text + value), getenv("SLURM_JOB_ID"));
+            return fv_hash_on(fv_hash_on(3, text + value), getenv("SLURM_JOB_ID"));
     }
     return 0;
 }
@@ -141,14 +149,14 @@ static uint64_t job_from_environment(const struct fv_launcher *launcher)
     const char *space = getenv("PMIX_NAMESPACE");
 
     if (space) /* of a spawned job it differs from its parent's; hnp_uri makes it unique among mpiexecs */
-        return hash_text(hash_text(1, space), getenv("OMPI_MCA_orte_hnp_uri"));
+        return fv_hash_on(fv_hash_on(1, space), getenv("OMPI_MCA_orte_hnp_uri"));
     if (getenv("HYDI_CONTROL_FD"))
         return hydra_port(launcher);
     if (getenv("SLURM_JOB_ID") && getenv("SLURM_STEP_ID"))
-        return hash_text(hash_text(2, getenv("SLURM_JOB_ID")), getenv("SLURM_STEP_ID"));
+        return fv_hash_on(fv_hash_on(2, getenv("SLURM_JOB_ID")), getenv("SLURM_STEP_ID"));
     for (unsigned i = 0; i < sizeof(ids) / sizeof(*ids); i++)
         if (getenv(ids[i]))
-            return hash_text(5 + i, getenv(ids[i]));
+            return fv_hash_on(5 + i, getenv(ids[i]));
     return 0;
 }
 
@@ -159,7 +167,7 @@ static uint64_t job_of_process(const struct fv_process *process)
 
     fv_boot_id((uint8_t *)boot);
     uint64_t job = fv_mix2(fv_mix2(fv_mix2(boot[0], boot[1]), (uint64_t)process->pid), process->start) | 1;
-    return space && launchers_rank() ? fv_mix2(job, hash_text(1, space)) : job;
+    return space && launchers_rank() ? fv_mix2(job, fv_hash_on(1, space)) : job;
 }
 
 /* Is the ancestor not enough? Each node has one of its own; one that is hidden, or that has no launcher's
@@ -322,12 +330,12 @@ int fv_experiment_name(char *out, size_t size, const char *program, int ranks)
 
 /* ---- its directory ---- */
 
-/* With those above it; other ranks may be making them, too. */
-static int make_directory(const char *path)
+/* Other ranks may be making it, and those above, too. */
+int fv_make_directory(const char *path, unsigned mode)
 {
     char above[FV_EXPERIMENT_MAX];
 
-    if (!mkdir(path, 0777) || errno == EEXIST)
+    if (!mkdir(path, mode) || errno == EEXIST)
         return 0;
     if (errno != ENOENT || strlen(path) >= sizeof(above))
         return -FV_EIO;
@@ -338,14 +346,13 @@ static int make_directory(const char *path)
             return -FV_EIO;
         *slash = '/';
     }
-    return mkdir(path, 0777) && errno != EEXIST ? -FV_EIO : 0;
+    return mkdir(path, mode) && errno != EEXIST ? -FV_EIO : 0;
 }
 
 /* Files of root belong to nobody on network file systems that do not trust other hosts' root. */
 #define NOBODY 65534u
 
-/* A directory that somebody else made may hold links to our user's files, in the places of ours. */
-static int open_own(const char *path)
+int fv_experiment_folder(const char *path)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -364,7 +371,7 @@ static int open_own(const char *path)
 static int claim(const char *path, uint64_t job)
 {
     char key[24], found[24];
-    int fd = make_directory(path) ? -1 : open_own(path);
+    int fd = fv_make_directory(path, 0777) ? -1 : fv_experiment_folder(path);
 
     if (fd < 0 || !job) /* cannot tell jobs apart: the rank files, which nobody overwrites, must do */
         return fd;

@@ -39,6 +39,13 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
  * have put links where our files go. */
 int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks);
 
+/* Opens such a directory. -1: errno; EPERM: it belongs to another user. */
+int fv_experiment_folder(const char *path);
+/* Makes a directory, if it is not there, and those above it. 0, or -FV_EIO: errno tells. */
+int fv_make_directory(const char *path, unsigned mode);
+/* Of a text, and of what came before it. */
+uint64_t fv_hash_on(uint64_t hash, const char *text);
+
 /* Seconds since the epoch as YYYYmmddTHHMMSSZ, without libc's time zones. */
 void fv_format_utc(char *out, size_t size, int64_t seconds);
 

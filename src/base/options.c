@@ -14,8 +14,8 @@
 #define DEPTH_MOST 1024 /* what the runtime can hold */
 #define SAMPLE_RATE 100
 #define SIZE_MOST (UINT64_C(1) << 40)
+#define PATH_ROOM 4096
 
-static char output_storage[4096];
 static char events_storage[FV_EVENTS_MOST * FV_PERF_EVENT_TEXT];
 
 /* ---- parsers ---- */
@@ -132,20 +132,34 @@ static const char *parse_choice(const struct fv_option *option, const char *text
     return "not one of the choices";
 }
 
-static const char *parse_output(const struct fv_option *option, const char *text, void *field)
+static const char *keep_path(const char *text, char storage[PATH_ROOM], void *field)
 {
     size_t length = strlen(text);
 
-    (void)option;
-    if (!length)
-        return "empty";
-    if (length >= sizeof(output_storage))
+    if (length >= PATH_ROOM)
         return "too long";
     if (field) {
-        memcpy(output_storage, text, length + 1);
-        *(const char **)field = output_storage;
+        memcpy(storage, text, length + 1);
+        *(const char **)field = storage;
     }
     return NULL;
+}
+
+static const char *parse_output(const struct fv_option *option, const char *text, void *field)
+{
+    static char storage[PATH_ROOM];
+
+    (void)option;
+    return *text ? keep_path(text, storage, field) : "empty";
+}
+
+/* Ranks may be in directories of their own, and it is looked for from elsewhere. */
+static const char *parse_local(const struct fv_option *option, const char *text, void *field)
+{
+    static char storage[PATH_ROOM];
+
+    (void)option;
+    return *text == '/' ? keep_path(text, storage, field) : "not an absolute path, such as /tmp";
 }
 
 /* A rate, or on (1) and off. */
@@ -228,6 +242,10 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_OUTPUT", "--output", 'o', "DIR", "",
       "write the experiment to DIR (default: fvmpi-PROGRAM-RANKSp-TIME in the current directory)",
       FV_USE_APPLICATION, parse_output, FIELD(output), 0, 0 },
+    { "FVMPI_LOCAL", "--local", 0, "DIR", "",
+      "write rank files to DIR, a directory of each node's own, while the job runs; `fvmpi run` moves them to the experiment "
+      "afterwards, or `fvmpi gather`",
+      FV_USE_APPLICATION, parse_local, FIELD(local), 0, 0 },
     { "FVMPI_DEPTH", "--depth", 0, "N", "0",
       "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them", FV_USE_APPLICATION,
       parse_number, FIELD(depth), 0, DEPTH_MOST },

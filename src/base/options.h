@@ -14,6 +14,7 @@ enum fv_threads_mode { FV_THREADS_ON = 1, FV_THREADS_HOLD = 2, FV_THREADS_OWNER 
 
 struct fv_options {
     const char *output; /* experiment directory, in static storage; NULL: name one */
+    const char *local;  /* directory for rank files while the job runs, likewise; NULL: the experiment's */
     uint64_t depth;     /* frames of a call path; 0: all */
     uint64_t profile_max, collectives_max; /* bytes */
     uint64_t trace_max;                    /* bytes */

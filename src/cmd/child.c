@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,40 +32,104 @@ int fv_exec(char **argv)
     return error == ENOENT ? FV_EXIT_NOT_FOUND : FV_EXIT_CANNOT_RUN;
 }
 
-int fv_spawn(char **argv, void (*before)(void))
+/* Nothing may arrive between the fork and knowing what to do about it. */
+static sigset_t hold_signals(void)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-    struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO };
-    struct sigaction old[3];
-    sigset_t block, before_block;
+    sigset_t all, before;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    return before;
+}
+
+static pid_t start(char **argv, const sigset_t *mask, void (*before)(void), bool dies_with_us)
+{
+    pid_t parent = getpid(), pid = fork();
+
+    if (pid) {
+        if (pid < 0)
+            fv_log("%s: cannot start it: %s", argv[0], strerror(errno));
+        return pid;
+    }
+    if (dies_with_us) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(FV_EXIT_FAILED);
+    }
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    if (before)
+        before();
+    _exit(fv_exec(argv));
+}
+
+static int wait_for(pid_t pid, int *signal_number)
+{
     int status;
 
-    /* Nothing may arrive between the fork and knowing whom to hand it on to. */
-    sigemptyset(&block);
-    for (unsigned i = 0; i < 3; i++)
-        sigaddset(&block, signals[i]);
-    sigprocmask(SIG_BLOCK, &block, &before_block);
-    pid_t pid = fork();
-    if (pid == 0) {
-        sigprocmask(SIG_SETMASK, &before_block, NULL);
-        if (before)
-            before();
-        _exit(fv_exec(argv));
-    }
-    child = pid;
-    for (unsigned i = 0; pid > 0 && i < 3; i++) {
-        sigaction(signals[i], NULL, &old[i]);
-        if (old[i].sa_handler != SIG_IGN) /* nohup means it */
-            sigaction(signals[i], &action, NULL);
-    }
-    sigprocmask(SIG_SETMASK, &before_block, NULL);
-    if (pid < 0) {
-        fv_log("%s: cannot start it: %s", argv[0], strerror(errno));
-        return FV_EXIT_CANNOT_RUN;
-    }
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return FV_EXIT_FAILED;
+    *signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return *signal_number ? 128 + *signal_number : WEXITSTATUS(status);
+}
+
+int fv_spawn(char **argv, void (*before)(void))
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO }, old;
+    sigset_t mask = hold_signals();
+    int signal_number;
+
+    pid_t pid = start(argv, &mask, before, false);
+    child = pid;
+    for (unsigned i = 0; pid > 0 && i < 3; i++)
+        if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN) /* nohup means it */
+            sigaction(signals[i], &action, NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    int status = pid < 0 ? FV_EXIT_CANNOT_RUN : wait_for(pid, &signal_number);
     child = 0;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return status;
+}
+
+static void outlive(int signal_number)
+{
+    (void)signal_number;
+}
+
+/* Not: what stops, or goes on, with the whole group; and faults of our own. */
+static bool can_be_outlived(int signal_number)
+{
+    static const int others[] = { SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGSEGV,
+                                  SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGTRAP, SIGSYS,  SIGURG,  SIGWINCH };
+
+    for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (signal_number == others[i])
+            return false;
+    return true;
+}
+
+int fv_spawn_rank(char **argv, void (*before)(void), int *signal_number)
+{
+    const struct sigaction action = { .sa_handler = outlive, .sa_flags = SA_RESTART };
+    sigset_t mask = hold_signals();
+
+    *signal_number = 0;
+    pid_t pid = start(argv, &mask, before, true);
+    for (int i = 1; pid > 0 && i <= SIGRTMAX; i++)
+        if (can_be_outlived(i))
+            sigaction(i, &action, NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    return pid < 0 ? FV_EXIT_CANNOT_RUN : wait_for(pid, signal_number);
+}
+
+void fv_end_by(int signal_number)
+{
+    sigset_t one;
+
+    setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+    signal(signal_number, SIG_DFL);
+    sigemptyset(&one);
+    sigaddset(&one, signal_number);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    raise(signal_number);
 }

@@ -11,4 +11,11 @@ int fv_exec(char **argv);
  * signal that ended it, or what fv_exec() says. `before` runs in the child. */
 int fv_spawn(char **argv, void (*before)(void));
 
+/* The same for a rank, between it and its launcher. Launchers signal the whole process group, so nothing is handed on; but
+ * this process outlives what it can, to do what is left to do, and where it is killed the rank is, too. *signal: what ended the
+ * rank, or 0. */
+int fv_spawn_rank(char **argv, void (*before)(void), int *signal);
+/* Ends this process by that signal, without a core dump, so that the launcher sees what it would have seen. */
+void fv_end_by(int signal);
+
 #endif

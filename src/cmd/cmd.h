@@ -15,6 +15,7 @@ int fv_cmd_report(int argc, char **argv);
 int fv_cmd_diff(int argc, char **argv);
 int fv_cmd_dump(int argc, char **argv);
 int fv_cmd_stacks(int argc, char **argv);
+int fv_cmd_gather(int argc, char **argv);
 int fv_cmd_check(int argc, char **argv);
 
 #endif

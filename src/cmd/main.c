@@ -13,6 +13,7 @@ static const struct {
     const char *arguments, *help;
 } commands[] = {
     { "run", fv_cmd_run, "[options] ./app args", "run an MPI program and record where its time goes" },
+    { "gather", fv_cmd_gather, "DIR ...", "move what `run --local` left on this host to its experiment" },
     { "report", fv_cmd_report, "DIR", "say what was recorded: text, JSON, CSV" },
     { "diff", fv_cmd_diff, "A B", "say what changed from one run, or several, to others" },
     { "stacks", fv_cmd_stacks, "DIR", "say what waiting takes from the speedup of threads" },

@@ -1,5 +1,6 @@
 /* See output.h. */
 #include "cmd/output.h"
+#include "base/local.h"
 #include "trace/format.h"
 
 #include <dirent.h>
@@ -117,7 +118,8 @@ bool fv_output_holds_run(const char *path)
     bool found = false;
 
     while (directory && !found && (entry = readdir(directory)))
-        found = !fnmatch("rank-*.fvr", entry->d_name, 0);
+        found = !fnmatch("rank-*.fvr", entry->d_name, 0) ||
+                !strncmp(entry->d_name, FV_LOCAL_NOTE, strlen(FV_LOCAL_NOTE));
     if (directory)
         closedir(directory);
     return found;

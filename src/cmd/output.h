@@ -28,7 +28,7 @@ bool fv_output_number(const char *text, size_t least, size_t *out);
 struct fv_text_options fv_output_defaults(void);
 /* Is it a file that a run left, which nothing brings back? */
 bool fv_output_is_recorded(const char *path);
-/* Are there rank files in that directory? */
+/* Are there rank files in that directory, or will they be gathered there? */
 bool fv_output_holds_run(const char *directory);
 
 /* A file that an option such as --json names, whole or not at all (tool/whole_file.h); "-" is stdout. Log

@@ -10,6 +10,7 @@
 #include "cmd/events.h"
 #include "cmd/flavour.h"
 #include "cmd/install.h"
+#include "cmd/stage.h"
 #include "cmd/written.h"
 
 #include <errno.h>
@@ -362,6 +363,51 @@ static void name_process(void)
     setenv("FVMPI_PROCESS", pid, 1);
 }
 
+/* ---- node-local directories ---- */
+
+static bool is_local(const struct run *run)
+{
+    return *fv_config_get(&run->config, "--local") && !fv_config_is(&run->config, "--disable");
+}
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static struct fv_staged gather(const struct run *run, int64_t since_ns)
+{
+    const struct fv_stage_wish wish = { .since_ns = since_ns, .for_node = true };
+    struct fv_staged staged = { 0 };
+
+    fv_stage_all(fv_config_get(&run->config, "--local"), &wish, &staged);
+    return staged;
+}
+
+/* When the launcher has ended; of ranks that it had to kill, some may not be gone yet. */
+static void gather_all(const struct run *run, int64_t since_ns)
+{
+    enum { TRIES = 20 };
+
+    for (int i = 0; gather(run, since_ns).running && i < TRIES; i++)
+        nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+}
+
+/* The process between a rank and its launcher. */
+static int be_rank(const struct run *run, void (*before)(void))
+{
+    int64_t begin_ns = monotonic_ns();
+    int signal_number, status = fv_spawn_rank(run->argv, before, &signal_number);
+
+    gather(run, begin_ns);
+    if (signal_number)
+        fv_end_by(signal_number);
+    return status;
+}
+
 static int start(struct run *run)
 {
     bool is_serial = run->finding.flavour == FV_FLAVOUR_SERIAL && !run->launcher;
@@ -376,12 +422,17 @@ static int start(struct run *run)
                "which MPI: --mpi mpich or --mpi openmpi",
                run->argv[0]);
     if (fv_under_launcher() && !run->launcher) {
+        if (is_local(run))
+            return be_rank(run, is_serial ? name_process : NULL);
         if (is_serial)
             name_process();
         return fv_exec(run->argv);
     }
     fv_written_init(&written, run->config.output);
+    int64_t begin_ns = monotonic_ns();
     int status = fv_spawn(run->argv, is_serial ? name_process : NULL);
+    if (is_local(run))
+        gather_all(run, begin_ns);
     if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable"))
         fv_written_report(&written);
     fv_written_release(&written);

@@ -2,6 +2,7 @@
  * files are not compared: a file server has a clock of its own. */
 #include "cmd/written.h"
 #include "cmd/output.h"
+#include "experiment/experiment.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -65,6 +66,10 @@ static void tell_if_new(const char *path, void *arg)
         if (!strcmp(news->written->names[i], path))
             return;
     fv_log("wrote %s; read it with: fvmpi report %s", path, path);
+    char *elsewhere = fv_experiment_elsewhere(path);
+    if (elsewhere)
+        fv_log("%s: %s", path, elsewhere);
+    free(elsewhere);
     news->count++;
 }
 

@@ -1,13 +1,16 @@
 /* See experiment.h. */
 #include "experiment/experiment.h"
+#include "base/local.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SAME_RUN_NS (INT64_C(120) * 1000000000) /* ranks of one launch start within this time */
 
@@ -44,6 +47,66 @@ void fv_problems_release(struct fv_problems *p)
     free(p->items);
     fv_arena_release(&p->arena);
     *p = (struct fv_problems){ 0 };
+}
+
+/* ---- node-local directories ---- */
+
+void fv_experiment_notes(const char *path, void (*visit)(const char *host, const char *directory, void *arg), void *arg)
+{
+    char host[FV_LOCAL_HOST_MAX + 1], text[PATH_MAX];
+    DIR *dir = opendir(path);
+
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        ssize_t n = fv_local_note_host(d->d_name, host)
+                        ? readlinkat(dirfd(dir), d->d_name, text, sizeof(text) - 1)
+                        : -1;
+        if (n <= 0)
+            continue;
+        text[n] = '\0';
+        visit(host, text, arg);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+struct places {
+    struct fv_arena arena;
+    char **items;
+    size_t count, room;
+};
+
+static void add_place(const char *host, const char *directory, void *arg)
+{
+    struct places *p = arg;
+
+    FV_GROW(p->items, p->room, p->count + 1);
+    p->items[p->count++] = fv_arena_printf(&p->arena, "%s:%s", host, directory);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *fv_experiment_elsewhere(const char *path)
+{
+    struct places p = { .count = 0 };
+    char list[800] = "", *text = NULL;
+
+    fv_experiment_notes(path, add_place, &p);
+    if (p.count)
+        qsort(p.items, p.count, sizeof(*p.items), by_name);
+    for (size_t i = 0, used = 0; i < p.count && used < sizeof(list); i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", p.items[i]);
+    if (strlen(list) == sizeof(list) - 1)
+        strcpy(list + sizeof(list) - 4, "...");
+    if (p.count &&
+        asprintf(&text, "rank files on %zu host%s are not gathered: %s; run there: fvmpi gather %s", p.count,
+                 p.count == 1 ? "" : "s", list, path) < 0)
+        text = NULL;
+    free(p.items);
+    fv_arena_release(&p.arena);
+    return text;
 }
 
 /* ---- files ---- */
@@ -88,11 +151,6 @@ static bool is_backup(const char *name)
            ends_with(name, length - 1 - digits, ".fvr");
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int list(const char *path, struct fv_experiment *e, char ***out, size_t *out_count)
 {
     size_t room = 0, count = 0;
@@ -134,14 +192,18 @@ static bool has_file(const char *path, const char *file)
 static void say_empty(const char *path)
 {
     bool analysis = has_file(path, "analysis.json");
+    char *elsewhere = fv_experiment_elsewhere(path);
 
-    if (analysis || has_file(path, "traces.otf2"))
+    if (elsewhere)
+        fv_log("%s: %s", path, elsewhere);
+    else if (analysis || has_file(path, "traces.otf2"))
         fv_log("%s: no rank files (*.fvr) in it, only what fvunify wrote; report the experiment directory%s",
                path, analysis ? ", with a copy of this analysis.json in it" : "");
     else
         fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi named at the start "
                "of the run",
                path);
+    free(elsewhere);
 }
 
 static int add_directory(struct fv_experiment *e, const char *path)
@@ -168,6 +230,7 @@ static int add_directory(struct fv_experiment *e, const char *path)
     free(names);
     if (!count)
         say_empty(path);
+    e->elsewhere = fv_experiment_elsewhere(path);
     return !count ? -FV_ENOENT : e->count ? 0 : worst;
 }
 
@@ -240,6 +303,7 @@ void fv_experiment_release(struct fv_experiment *e)
     }
     free(e->files);
     free(e->path);
+    free(e->elsewhere);
     fv_problems_release(&e->problems);
     *e = (struct fv_experiment){ 0 };
 }
@@ -351,6 +415,9 @@ void fv_experiment_choose(struct fv_experiment *e)
     }
     e->count = kept;
     say_missing(e);
+    if (e->elsewhere)
+        fv_problem_add(&e->problems, e->count < (size_t)header(e, 0)->world_size ? FV_PROBLEM_MISSING : FV_PROBLEM_NOTE, NULL,
+                       "%s", e->elsewhere);
     say_damage(e);
     if (e->backups)
         fv_problem_add(&e->problems, FV_PROBLEM_NOTE, NULL,

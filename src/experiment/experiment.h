@@ -43,6 +43,7 @@ struct fv_experiment {
     struct fv_experiment_file *files; /* of the reported run, by world rank */
     size_t count, room;
     size_t backups; /* files *.fvr.N of earlier runs */
+    char *elsewhere; /* fv_experiment_elsewhere() */
     struct fv_problems problems;
     const struct fv_analysed *analysed; /* of its traces; NULL: none. The caller's */
 };
@@ -59,6 +60,12 @@ void fv_experiment_add(struct fv_experiment *experiment, const char *name, struc
 /* Chooses the run among the files that were added, and says what is missing. */
 void fv_experiment_choose(struct fv_experiment *experiment);
 void fv_experiment_release(struct fv_experiment *experiment);
+
+/* Calls a function for each note of a node-local directory (base/local.h) in an experiment's. */
+void fv_experiment_notes(const char *path, void (*visit)(const char *host, const char *directory, void *arg), void *arg);
+/* What these notes say, as in "rank files on 2 hosts are not gathered: n1:/tmp/a, n2:/tmp/b; ...", the caller's; NULL: there
+ * are none. */
+char *fv_experiment_elsewhere(const char *path);
 
 /* Is a file's boot_id of this host, since it booted? */
 bool fv_clock_this_boot(const uint8_t boot_id[16]);

@@ -3,6 +3,7 @@
  * (base/experiment.h). Whatever fails is said once, and the application goes on without us. */
 #include "rt/runtime.h"
 #include "base/experiment.h"
+#include "base/local.h"
 #include "rt/identity.h"
 #include "rt/layers.h"
 #include "rt/usage.h"
@@ -14,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,13 +62,63 @@ __attribute__((constructor)) static void watch_forks(void)
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 
-static int open_rank_file(int folder, const char *directory, int rank)
+static void rank_file_name(char out[32], int rank)
+{
+    snprintf(out, 32, "rank-%06d.fvr", rank);
+}
+
+static int open_file(int folder, const char *directory, const char *name)
 {
     char path[4160];
-    int slash = snprintf(path, sizeof(path), "%s/", directory);
 
-    snprintf(path + slash, sizeof(path) - (size_t)slash, "rank-%06d.fvr", rank);
-    return fv_writer_open(&fv_rt.writer, folder, path + slash, path);
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return fv_writer_open(&fv_rt.writer, folder, name, path);
+}
+
+/* In the node-local directory. The lock says that the file is being written, in whatever container its reader is. */
+static int open_local_file(int folder, const char *directory, const char *name)
+{
+    char local[4096];
+    int err = -FV_EIO;
+
+    for (int i = 0; err && i < 8; i++) {
+        int fd = fv_local_open(local, sizeof(local), fv_rt.options.local, directory, fv_experiment_job());
+        if (fd < 0)
+            return -FV_EIO;
+        err = open_file(fd, local, name);
+        int why = errno;
+        if (!err) {
+            flock(fv_rt.writer.fd, LOCK_SH | LOCK_NB);
+            fv_local_keep(fd, directory);
+            fv_local_note(folder, local);
+        }
+        close(fd);
+        errno = why;
+        if (why != ENOENT) /* else who gathered the last file has removed the directory meanwhile */
+            break;
+    }
+    return err;
+}
+
+/* -FV_EIO: errno tells; EEXIST: this rank has one already, in either place. */
+static int open_rank_file(int folder, const char *directory, int rank)
+{
+    char name[32];
+    struct stat st;
+
+    rank_file_name(name, rank);
+    if (fv_rt.options.local) {
+        if (!fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
+            errno = EEXIST;
+        else if (!open_local_file(folder, directory, name))
+            return 0;
+        if (errno == EEXIST)
+            return -FV_EIO;
+        if (fv_first_on_node("local", directory))
+            fv_log("%s: cannot be written to: %s; rank files go to %s. Choose another with --local or FVMPI_LOCAL" FV_FOR_NODE,
+                   fv_rt.options.local, errno == EPERM ? "what is there is another user's" : strerror(errno), directory);
+    }
+    return open_file(folder, directory, name);
 }
 
 /* DIR-2 for a wish of DIR or DIR/. */

@@ -73,6 +73,7 @@ static void environment(void **state)
     (void)state;
     clear();
     setenv("FVMPI_OUTPUT", "some where", 1);
+    setenv("FVMPI_LOCAL", "/tmp", 1);
     setenv("FVMPI_DEPTH", "8", 1);
     setenv("FVMPI_PROFILE_MAX", "1M", 1);
     setenv("FVMPI_QUIET", "yes", 1);
@@ -84,6 +85,7 @@ static void environment(void **state)
     fv_options_from_env(&o);
     setenv("FVMPI_OUTPUT", "elsewhere", 1); /* applications change their environment */
     assert_string_equal(o.output, "some where");
+    assert_string_equal(o.local, "/tmp");
     assert_int_equal(o.depth, 8);
     assert_int_equal(o.profile_max, 1 << 20);
     assert_true(o.quiet);
@@ -261,6 +263,9 @@ static void launchers(void **state)
     static const struct fv_process strange[] = {
         PROCESS(50, 40, 500, "app"), PROCESS(40, 1, 400, "starter"), PROCESS(1, 0, 1, "init"), { 0 },
     };
+    static const struct fv_process waited_for[] = {
+        PROCESS(60, 50, 600, "app"), PROCESS(50, 40, 500, "fvmpi"), PROCESS(40, 1, 400, "starter"), PROCESS(1, 0, 1, "init"), { 0 },
+    };
     static const struct fv_process hidden[] = { PROCESS(50, 40, 500, "app"), { 0 } };
     static const struct fv_process hidden_above[] = { PROCESS(50, 40, 500, "app"), PROCESS(40, 30, 400, "sh"), { 0 } };
     static const struct fv_process contained[] = { PROCESS(1, 0, 500, "app"), { 0 } };
@@ -270,6 +275,8 @@ static void launchers(void **state)
     l = above(through_shell);
     assert_true(l.is_known && l.process.pid == 30 && l.process.start == 300);
     l = above(strange); /* the parent, for want of anything better */
+    assert_true(!l.is_known && l.process.pid == 40 && l.process.start == 400);
+    l = above(waited_for); /* fvmpi run is this rank's alone */
     assert_true(!l.is_known && l.process.pid == 40 && l.process.start == 400);
     l = above(hidden); /* its number is known all the same, and equal on all ranks */
     assert_true(!l.is_known && l.process.pid == 40 && l.process.start == 0);

@@ -1,0 +1,94 @@
+/* fvmpi gather: moves what a job has left in node-local directories to its experiment, on the host where it is run. */
+#include "cmd/arguments.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "cmd/stage.h"
+#include "base/local.h"
+#include "experiment/experiment.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char usage[] =
+    "usage: fvmpi gather [options] DIR...\n"
+    "Moves rank files that a job has left on this host's own disks (`fvmpi run --local`) to their experiment.\n"
+    "DIR is the experiment directory, or the directory that --local named. Files of processes that still run stay.\n"
+    "On several hosts, run it on each: mpiexec -ppn 1 -n HOSTS fvmpi gather DIR\n"
+    "\n"
+    "  -q, --quiet     say nothing but what could not be moved\n"
+    "  -h, --help      this text\n"
+    "\n"
+    "Exit status: 0 nothing of it is left on this host, 1 something is, 2 wrong usage.\n";
+
+static int wrong(const char *what, const char *why)
+{
+    return fv_arguments_wrong("fvmpi gather", what, why);
+}
+
+static int take_option(void *options, int option)
+{
+    bool *quiet = options;
+
+    switch (option) {
+    case 'q': *quiet = true; return FV_GO_ON;
+    case 'h': fputs(usage, stdout); return FV_EXIT_OK;
+    }
+    return FV_UNKNOWN_OPTION;
+}
+
+static bool is_local(const char *path)
+{
+    char name[PATH_MAX];
+    struct stat st;
+
+    return snprintf(name, sizeof(name), "%s/" FV_LOCAL_EXPERIMENT, path) < (int)sizeof(name) && !lstat(name, &st);
+}
+
+static bool gather(const char *path, bool quiet)
+{
+    const struct fv_stage_wish wish = { 0 };
+    struct fv_staged staged = { 0 };
+    struct stat st;
+
+    if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
+        fv_log("gather: %s: %s; give the experiment directory", path, strerror(S_ISREG(st.st_mode) ? ENOTDIR : errno));
+        return false;
+    }
+    bool good = is_local(path)               ? fv_stage(path, NULL, &wish, &staged)
+                : fv_output_holds_run(path) ? fv_stage_noted(path, &staged)
+                                            : fv_stage_all(path, &wish, &staged);
+    if (staged.running)
+        fv_log("%s: %zu rank file%s not moved: the process still runs; gather again when it has ended", path,
+               staged.running, staged.running == 1 ? " is" : "s are");
+    if (!quiet)
+        fv_log("%s: %zu rank file%s moved", path, staged.moved, staged.moved == 1 ? "" : "s");
+    char *elsewhere = good && !staged.running ? fv_experiment_elsewhere(path) : NULL;
+    if (elsewhere && !quiet)
+        fv_log("%s: %s", path, elsewhere);
+    free(elsewhere);
+    return good && !staged.running;
+}
+
+int fv_cmd_gather(int argc, char **argv)
+{
+    static const struct option table[] = {
+        { "quiet", no_argument, NULL, 'q' },
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    static const struct fv_arguments arguments = { "qh", table, take_option, wrong, NULL };
+    bool quiet = false, good = true;
+
+    int status = fv_arguments_take(&arguments, argc, argv, &quiet, NULL);
+    if (status >= 0)
+        return status;
+    if (optind == argc)
+        return wrong("no experiment directory", "one is needed");
+    for (int i = optind; i < argc; i++)
+        good = gather(argv[i], quiet) && good;
+    return good ? FV_EXIT_OK : FV_EXIT_FAILED;
+}
