@@ -317,7 +317,8 @@ static void *makes_windows(void *first)
         uint64_t many = round < 1000 ? 10 : 4000;
 
         for (uint64_t i = 0; i < many; i++)
-            fv_owner_add(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i, (struct fv_owner){ fv_comm_find(1), i + 1 });
+            fv_owner_add(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i,
+                         (struct fv_owner){ .comm = fv_comm_find(1), .number = i + 1 });
         for (uint64_t i = 0; i < many; i++) {
             struct fv_owner owner = fv_owner_of(FV_OWNED_WINDOW, *(uint64_t *)first + 2 * i);
 
@@ -341,11 +342,11 @@ static void test_windows_of_threads(void **state)
     struct fv_comm *comm = fv_comm_get(1);
     const uint64_t dropped = fv_rt.writer.header->dropped[FV_DROP_COMMS];
     assert_non_null(comm);
-    fv_owner_add(FV_OWNED_WINDOW, stays, (struct fv_owner){ comm, 5 });
+    fv_owner_add(FV_OWNED_WINDOW, stays, (struct fv_owner){ .comm = comm, .number = 5 });
     for (int i = 0; i < 2; i++)
         pthread_create(&thread[i], NULL, makes_windows, &first[i]);
     for (uint64_t i = 0; __atomic_load_n(&windows_made, __ATOMIC_ACQUIRE) < 2; i++) {
-        fv_owner_add(FV_OWNED_WINDOW, 100 + i % 10, (struct fv_owner){ comm, i });
+        fv_owner_add(FV_OWNED_WINDOW, 100 + i % 10, (struct fv_owner){ .comm = comm, .number = i });
         struct fv_owner owner;
         for (int look = 0; look < 1000; look++) {
             owner = fv_owner_of(FV_OWNED_WINDOW, 100 + i % 10);
@@ -361,7 +362,7 @@ static void test_windows_of_threads(void **state)
     assert_null(fv_owner_of(FV_OWNED_WINDOW, 1000).comm);
     assert_null(fv_owner_of(FV_OWNED_FILE, stays).comm);
     const struct fv_owner before = fv_owner_of(FV_OWNED_WINDOW, stays);
-    fv_owner_add(FV_OWNED_WINDOW, stays, (struct fv_owner){ comm, 7 });
+    fv_owner_add(FV_OWNED_WINDOW, stays, (struct fv_owner){ .comm = comm, .number = 7 });
     assert_false(fv_owner_remove(FV_OWNED_WINDOW, &before)); /* made since: another one */
     assert_int_equal(before.number, 5);
     const struct fv_owner after = fv_owner_of(FV_OWNED_WINDOW, stays);
@@ -369,7 +370,7 @@ static void test_windows_of_threads(void **state)
     assert_true(fv_owner_remove(FV_OWNED_WINDOW, &after));
     assert_false(fv_owner_remove(FV_OWNED_WINDOW, &after));
     assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_COMMS], dropped);
-    fv_owner_add(FV_OWNED_FILE, stays, (struct fv_owner){ NULL, 6 });
+    fv_owner_add(FV_OWNED_FILE, stays, (struct fv_owner){ .number = 6 });
     assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_COMMS], dropped + 1);
 }
 
