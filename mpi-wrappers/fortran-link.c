@@ -2,44 +2,17 @@
  * and the stubs of the spellings that may be somebody else's. */
 #include "fortran.h"
 
+#include "next.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <string.h>
-
-struct search {
-    const char *name;
-    const void *own, *found;
-};
-
-static int search_object(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    struct search *s = arg;
-    void *object;
-    (void)size;
-
-    if (!info->dlpi_name[0] || !(object = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD)))
-        return 0;
-    void *found = dlsym(object, s->name);
-    dlclose(object);
-    s->found = found != s->own ? found : NULL;
-    return s->found != NULL;
-}
-
-/* In a library that was loaded privately (RTLD_LOCAL: a plug-in, an extension module). */
-static const void *find_private(const char *name, const void *own)
-{
-    struct search s = { name, own, NULL };
-
-    dl_iterate_phdr(search_object, &s);
-    return s.found;
-}
 
 const void *fv_f_variable(const char *name)
 {
     const void *found = dlsym(RTLD_DEFAULT, name);
 
-    return found ? found : find_private(name, NULL);
+    return found ? found : fv_find_private(name, NULL);
 }
 
 static fv_f_function *next_of(const struct fv_f_real *real)
@@ -48,7 +21,7 @@ static fv_f_function *next_of(const struct fv_f_real *real)
     const void *found = dlsym(RTLD_NEXT, real->name);
 
     if (!found || found == own)
-        found = find_private(real->name, own);
+        found = fv_find_private(real->name, own);
     return (fv_f_function *)found;
 }
 
@@ -57,12 +30,14 @@ static void without_effect(void) {}
 
 static void is_initialized(MPI_Fint *flag, MPI_Fint *ierror)
 {
-    *ierror = PMPI_Initialized(flag);
+    *flag = 0;
+    *ierror = fv_mpi_find() ? PMPI_Initialized(flag) : MPI_SUCCESS;
 }
 
 static void is_finalized(MPI_Fint *flag, MPI_Fint *ierror)
 {
-    *ierror = PMPI_Finalized(flag);
+    *flag = 0;
+    *ierror = fv_mpi_find() ? PMPI_Finalized(flag) : MPI_SUCCESS;
 }
 
 static fv_f_function *stand_in(const char *name)

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Generates the MPI wrappers from mpi-api.tbl and kinds.tbl (which explain themselves).
 
-    gen.py OUTDIR          writes functions.h functions.c wrappers.c probe.list into OUTDIR
+    gen.py OUTDIR          writes functions.h functions.c wrappers.c next-list.h next-list.c pmpi-list.h probe.list
+                           into OUTDIR
     gen.py --check         reads function names on stdin and prints those that neither the table names
                            nor a reason skips; status 1 if there are any
 
     functions.h   enum: FV_FN_<name>, the same in all flavours
     functions.c   fv_functions[], what the runtime knows about each
     wrappers.c    the wrappers, each under #if HAVE_<name>; needs mpi-have.h of the flavour (probe.sh)
+    next-list.*   what stands behind each wrapper, see next.h
+    pmpi-list.h   our own calls of PMPI_X, where MPI is found at run time
     probe.list    a line for each function, from which probe.sh finds what an MPI has
 
 Nothing here decides what a function means: that stands in the table and in the fv_done_* functions. A
@@ -311,20 +314,41 @@ def wrappers_c(api):
     return WARNING + '#include "done.h"\n#include "functions.h"\n#include "next.h"\n\n' + bodies
 
 
+# What these say before MPI is there is true.
+UNASKED = {'MPI_Initialized': 'flag', 'MPI_Finalized': 'flag'}
+
+
 def on_each(api, row):
-    """For next.h: a line for each function that the MPI has."""
-    return ''.join('#if HAVE_%s\n%s\n#endif\n' % (f.name, row % {'name': f.name}) for f in api.functions)
+    """For next.h: `row` for each function that the MPI has."""
+    return ''.join('#if HAVE_%s\n%s\n#endif\n' % (f.name, row(f)) for f in api.functions)
+
+
+def finder(f):
+    """Stands behind a wrapper until MPI is found."""
+    passed = [p.name for p in f.params if p.kind != 'ANY']
+    failed = ('*%s = 0, MPI_SUCCESS' % UNASKED[f.name] if f.name in UNASKED else 'fv_mpi_lacks("%s")' % f.name)
+    return '\n'.join([head(f, 'find_%s' % f.name, 'static FV_COLD '), '{', '    fv_mpi_find();',
+                      '    if (fv_next_%s == find_%s)' % (f.name, f.name), '        return %s;' % failed,
+                      wrapped_list('    return fv_next_%s(' % f.name, passed, ');', 8), '}'])
 
 
 def next_list_h(api):
     return (WARNING + '#ifndef FV_NEXT_LIST_H\n#define FV_NEXT_LIST_H\n\n' +
-            on_each(api, 'extern __typeof__(P%(name)s) *fv_next_%(name)s;') + '\n#endif\n')
+            on_each(api, lambda f: 'extern __typeof__(%s) *fv_next_%s;' % (f.name, f.name)) + '\n#endif\n')
+
+
+def pmpi_list_h(api):
+    return (WARNING + '#ifndef FV_PMPI_LIST_H\n#define FV_PMPI_LIST_H\n\n' +
+            on_each(api, lambda f: 'extern __typeof__({0}) *fv_p{0};\n#define P{0} fv_p{0}'.format(f.name)) + '\n#endif\n')
 
 
 def next_list_c(api):
-    return (WARNING + '#include "next.h"\n\n' + on_each(api, '__typeof__(P%(name)s) *fv_next_%(name)s = P%(name)s;') +
-            '\nconst struct fv_next fv_next_list[] = {\n' + on_each(api, '    { "%(name)s", &fv_next_%(name)s },') +
-            '    { NULL, NULL },\n};\n')
+    late = on_each(api, lambda f: '#pragma weak P{0}\n__typeof__({0}) *fv_p{0};\n{1}\n__typeof__({0}) *fv_next_{0} = find_{0};'
+                   .format(f.name, finder(f)))
+    return (WARNING + '#define FV_PMPI_ITSELF\n#include "next.h"\n\n#ifdef FV_FIND_MPI\n' + late +
+            '#else\n' + on_each(api, lambda f: '__typeof__({0}) *fv_next_{0} = P{0};'.format(f.name)) + '#endif\n' +
+            '\nconst struct fv_next fv_next_list[] = {\n' +
+            on_each(api, lambda f: '    FV_NEXT_ROW(%s),' % f.name) + '    { .name = NULL },\n};\n')
 
 
 def probe_list(api):
@@ -361,7 +385,7 @@ def main():
         api = Api()
         if sys.argv[1] == '--check':
             return check(api)
-        for make in (functions_h, functions_c, wrappers_c, next_list_h, next_list_c, probe_list):
+        for make in (functions_h, functions_c, wrappers_c, next_list_h, next_list_c, pmpi_list_h, probe_list):
             stem, ending = make.__name__.rsplit('_', 1)
             write(sys.argv[1], stem.replace('_', '-') + '.' + ending, make(api))
     except TableError as e:

@@ -1,6 +1,7 @@
 /* See glue.h. Everything here is rare: it runs when a communicator is first seen, and at the start. */
 #include "glue.h"
 #include "base/lock.h"
+#include "next.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ bool fv_mpi_world(void)
 {
     int initialized = 0, finalized = 0;
 
-    return PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+    return fv_mpi_find() && PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
            PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized;
 }
 

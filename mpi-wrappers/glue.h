@@ -9,6 +9,18 @@
 #include "mpi-have.h"
 #include "rt/rt.h"
 
+/* One library for MPICH and all that share its binary interface, whatever their files are called: it needs none of
+ * them. The program's is found at run time (next.c), and PMPI_X is a pointer. Objects for archives refer to it by
+ * name, which brings the members of the MPI's archive into the program. */
+#if defined(MPICH_NUMVERSION) && defined(PIC)
+#define FV_FIND_MPI 1
+#ifndef FV_PMPI_ITSELF
+#include "pmpi-list.h"
+extern __typeof__(MPI_File_f2c) *fv_file_f2c;
+#define MPI_File_f2c fv_file_f2c
+#endif
+#endif
+
 /* Any handle as the runtime knows it. Open MPI's are pointers, MPICH's are ints, which get sign-extended;
  * a cast back (see fv_mpi_describe()) restores either. */
 #define fv_handle(handle)     ((uint64_t)(uintptr_t)(handle))

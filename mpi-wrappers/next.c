@@ -1,62 +1,221 @@
-/* See next.h. And who stands in front of us: a program, or a library before ours, that defines MPI_X itself. Calls by
- * that name do not come here, so it is told, at the start and by the report. */
+/* See next.h. And who stands in front of us: a program, or a library before ours, that defines MPI_X itself.
+ * Calls by that name do not come here, so it is told, at the start and by the report. Names are looked up
+ * before main if the MPI is there by then, else in the first call: an extension module may bring it. */
 #include "next.h"
 
 #include "base/experiment.h"
+#include "base/mpi_library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef PIC
 /* Of this library, by the linker. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))),
+    _end[] __attribute__((visibility("hidden")));
 
 static bool is_own(const void *address)
 {
     return (uintptr_t)address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
 }
 
-/* The object's name; NULL: it is another copy of fvmpi, of a program that is linked with one flavour, under another one. */
+/* The object's name; NULL: it is another copy of fvmpi, of a program that is linked with one flavour, under
+ * another one. */
 static const char *foreign_object(const void *address)
 {
     Dl_info info;
 
     if (!dladdr(address, &info))
         return NULL;
-    const char *slash = strrchr(info.dli_fname, '/');
-    return strncmp(slash ? slash + 1 : info.dli_fname, "libfvmpi", strlen("libfvmpi")) ? info.dli_fname : NULL;
+    return strncmp(fv_base_name(info.dli_fname), "libfvmpi", strlen("libfvmpi")) ? info.dli_fname : NULL;
 }
 
-/* Is it the MPI library's own, whose two names are one function? A program may have its own PMPI_X behind ours. */
-static bool is_of_mpi(const void *next, const char *name)
+/* Is it the MPI library's own, whose two names are one function? A program may have its own PMPI_X behind
+ * ours. */
+static bool is_of_mpi(const void *next, const char *profiled_name)
 {
-    char profiled[64];
-
-    snprintf(profiled, sizeof(profiled), "P%s", name);
-    return next == dlsym(RTLD_NEXT, profiled);
+    return next == dlsym(RTLD_NEXT, profiled_name);
 }
 
-static void settle(const struct fv_next *f)
+/* `mpi`: where PMPI_X is found that was not there when we were loaded. */
+static void settle(const struct fv_next *f, void *mpi)
+{
+    char profiled_name[64];
+
+    snprintf(profiled_name, sizeof(profiled_name), "P%s", f->name);
+    void *profiled = f->profiled ? f->profiled : dlsym(mpi, profiled_name), *next = dlsym(RTLD_NEXT, f->name);
+
+    if (!next || next == profiled || is_of_mpi(next, profiled_name) || !foreign_object(next))
+        next = profiled;
+    if (profiled && f->own)
+        __atomic_store_n((void **)f->own, profiled, __ATOMIC_RELAXED);
+    if (next)
+        __atomic_store_n((void **)f->next, next, __ATOMIC_RELAXED);
+}
+
+static void settle_all(void *mpi)
+{
+    for (const struct fv_next *f = fv_next_list; f->name; f++)
+        settle(f, mpi);
+}
+
+static void tell_shadows(void)
 {
     const char *object;
-    void *first = dlsym(RTLD_DEFAULT, f->name), *next = dlsym(RTLD_NEXT, f->name), *profiled;
 
-    memcpy(&profiled, f->pointer, sizeof(profiled));
-    if (first && first != next && !is_own(first) && (object = foreign_object(first)))
-        fv_shadow_add(object, f->name);
-    if (next && next != profiled && !is_of_mpi(next, f->name) && foreign_object(next))
-        memcpy(f->pointer, &next, sizeof(next));
+    for (const struct fv_next *f = fv_next_list; f->name; f++) {
+        void *first = dlsym(RTLD_DEFAULT, f->name);
+
+        if (first && !is_own(first) && first != dlsym(RTLD_NEXT, f->name) && (object = foreign_object(first)))
+            fv_shadow_add(object, f->name);
+    }
+    fv_shadow_tell();
 }
 
-__attribute__((constructor)) static void settle_all(void)
+#ifdef FV_FIND_MPI
+/* Whoever links a program with us needs an MPI as well: a linker that drops libraries which nobody needs
+ * (--as-needed) sees this name, of a function that we have no use for. The dynamic linker does not: nothing
+ * in memory refers to it. */
+__asm__(".pushsection .fvmpi.needs\n.globl MPI_Wtime\n.reloc ., BFD_RELOC_NONE, MPI_Wtime\n.popsection\n");
+
+#undef MPI_File_f2c
+#pragma weak MPI_File_f2c
+__typeof__(MPI_File_f2c) *fv_file_f2c;
+
+static bool found;
+
+static bool is_usable(const void *init)
+{
+    static bool told;
+    Dl_info info;
+
+    if (!dladdr(init, &info) || fv_mpi_of_library(fv_base_name(info.dli_fname)) != FV_MPI_OPENMPI)
+        return true;
+    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        fv_log("libfvmpi-mpich.so: the program has loaded Open MPI (%s), its MPI calls fail; preload "
+               "libfvmpi-openmpi.so instead, or say fvmpi run --mpi openmpi",
+               info.dli_fname);
+    return false;
+}
+
+/* Of a library that was loaded privately, which from now on stays. */
+static void *open_private(void)
+{
+    const void *init = fv_find_private("PMPI_Init", NULL);
+    Dl_info info;
+
+    return init && dladdr(init, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
+/* `mpi`: where names are looked up. Threads may do so at a time: all write the same. */
+static void find_all(void *mpi)
+{
+    settle_all(mpi);
+    fv_file_f2c = MPI_File_f2c;
+    if (!fv_file_f2c)
+        *(void **)&fv_file_f2c = dlsym(mpi, "MPI_File_f2c");
+    __atomic_store_n(&found, true, __ATOMIC_RELEASE);
+}
+
+static bool find_now(void)
+{
+    const void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
+    void *mpi = init ? RTLD_DEFAULT : open_private();
+
+    if (!init && (!mpi || !(init = dlsym(mpi, "PMPI_Init"))))
+        return false;
+    if (!is_usable(init))
+        return false;
+    find_all(mpi);
+    return true;
+}
+
+bool fv_mpi_find(void)
+{
+    if (FV_LIKELY(__atomic_load_n(&found, __ATOMIC_ACQUIRE)))
+        return true;
+    int saved = errno;
+    bool ok = find_now();
+    errno = saved;
+    return ok;
+}
+
+int fv_mpi_lacks(const char *name)
+{
+    static bool told;
+
+    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        fv_log("%s: the program's MPI does not have it: the call fails, as others of that kind will", name);
+    return MPI_ERR_OTHER;
+}
+
+static bool settle_first(void)
+{
+    /* the one or the other: of a static program no name can be looked up */
+    if (!fv_next_list[0].profiled && !dlsym(RTLD_DEFAULT, "PMPI_Init"))
+        return false;
+    find_all(RTLD_DEFAULT);
+    return true;
+}
+#else
+static bool settle_first(void)
+{
+    settle_all(RTLD_DEFAULT);
+    return true;
+}
+#endif
+
+__attribute__((constructor)) static void settle_before_main(void)
 {
     int saved = errno;
 
-    for (const struct fv_next *f = fv_next_list; f->name; f++)
-        settle(f);
-    fv_shadow_tell();
+    if (settle_first())
+        tell_shadows();
     errno = saved;
 }
 #endif
+
+/* ---- libraries that were loaded privately ---- */
+
+struct names {
+    char *text; /* one after the other */
+    size_t used;
+};
+
+static int gather_name(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct names *names = arg;
+    size_t n = strlen(info->dlpi_name) + 1;
+    char *longer = n > 1 ? realloc(names->text, names->used + n) : NULL;
+    (void)size;
+
+    if (longer) {
+        memcpy(longer + names->used, info->dlpi_name, n);
+        names->text = longer;
+        names->used += n;
+    }
+    return 0;
+}
+
+/* Names first: inside dl_iterate_phdr() a lock is held that dlopen() takes after its own. */
+void *fv_find_private(const char *name, const void *own)
+{
+    struct names names = { NULL, 0 };
+    void *found = NULL, *object;
+
+    dl_iterate_phdr(gather_name, &names);
+    for (size_t at = 0; at < names.used && !found; at += strlen(names.text + at) + 1) {
+        if (!(object = dlopen(names.text + at, RTLD_LAZY | RTLD_NOLOAD)))
+            continue;
+        found = dlsym(object, name);
+        dlclose(object);
+        if (found == own)
+            found = NULL;
+    }
+    free(names.text);
+    return found;
+}

@@ -3,6 +3,7 @@
  * without us. Rejected: passing calls on, since the wrappers are compiled for the other MPI's types. */
 #include "base/base.h"
 #include "base/experiment.h"
+#include "base/mpi_library.h"
 
 #include <mpi.h>
 
@@ -17,28 +18,45 @@
 extern const char fv_library_suffix[] __attribute__((weak, visibility("hidden")));
 
 #if defined(OPEN_MPI)
-#define OURS "libfvmpi-openmpi"
-#define OTHER "libfvmpi-mpich"
+#define OURS      "libfvmpi-openmpi"
+#define OTHER     "libfvmpi-mpich"
 #define OTHER_MPI "MPICH"
-static const char *const foreign[] = { "libmpich.so.", "libmpi.so.12", NULL };
+/* One that we do not know may be the Open MPI that we are linked with. */
+static bool is_foreign(enum fv_mpi_library mpi)
+{
+    return mpi == FV_MPI_MPICH;
+}
 #else
-#define OURS "libfvmpi-mpich"
-#define OTHER "libfvmpi-openmpi"
+#define OURS      "libfvmpi-mpich"
+#define OTHER     "libfvmpi-openmpi"
 #define OTHER_MPI "Open MPI"
-static const char *const foreign[] = { "libmpi.so.40", "libmpi.so.20", NULL };
+static bool is_foreign(enum fv_mpi_library mpi)
+{
+    return mpi == FV_MPI_OPENMPI || mpi == FV_MPI_UNKNOWN;
+}
 #endif
 
 static int find_foreign(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
     (void)size;
+    if (!is_foreign(fv_mpi_of_library(fv_base_name(info->dlpi_name))))
+        return 0;
+    *(const char **)arg = info->dlpi_name;
+    return 1;
+}
 
-    for (const char *const *f = foreign; *f; f++)
-        if (!strncmp(name, *f, strlen(*f))) {
-            *(const char **)arg = info->dlpi_name;
-            return 1;
-        }
-    return 0;
+/* What to do instead. */
+static void tell(const char *found, bool preloaded)
+{
+    const char *suffix = fv_library_suffix ? fv_library_suffix : "";
+    const char *then = preloaded ? "it runs unrecorded" : "it cannot work like this";
+
+    if (fv_mpi_of_library(fv_base_name(found)) == FV_MPI_UNKNOWN)
+        fv_log(OURS "%s.so: the program uses an MPI that this library is not for (%s); %s", suffix, found,
+               then);
+    else
+        fv_log(OURS "%s.so: the program uses %s (%s); %s " OTHER "%s.so instead, %s", suffix, OTHER_MPI,
+               found, preloaded ? "preload" : "link", suffix, then);
 }
 
 /* A file of ours: libfvmpi-mpich.so, libfvmpi-mpich-threads.so.0; what follows ends an entry of the list. */
@@ -79,10 +97,10 @@ static bool strip_preload(const char *value, char *out)
     return stripped;
 }
 
-__attribute__((constructor)) static void check_program(int argc, char **argv, char **envp)
+/* Before next.c looks at the MPI. */
+__attribute__((constructor(102))) static void check_program(int argc, char **argv, char **envp)
 {
     const char *found = NULL, *preload = getenv("LD_PRELOAD");
-    const char *suffix = fv_library_suffix ? fv_library_suffix : "";
     char program[PATH_MAX];
     (void)argc;
 
@@ -92,9 +110,7 @@ __attribute__((constructor)) static void check_program(int argc, char **argv, ch
     char stripped[preload ? strlen(preload) + 1 : 1];
     bool preloaded = preload && strip_preload(preload, stripped);
     if (fv_first_rank())
-        fv_log(OURS "%s.so: the program uses %s (%s); %s " OTHER "%s.so instead, %s", suffix, OTHER_MPI, found,
-               preloaded ? "preload" : "link", suffix,
-               preloaded ? "it runs unrecorded" : "it cannot work like this");
+        tell(found, preloaded);
     if (!preloaded)
         return;
     ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);

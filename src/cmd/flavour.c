@@ -1,6 +1,7 @@
 /* See flavour.h. What the program's file says beats what its launcher is: a wrong library under a program
  * crashes, a wrong launcher only starts programs of one rank. */
 #include "cmd/flavour.h"
+#include "base/mpi_library.h"
 #include "cmd/dynamic.h"
 #include "cmd/loader.h"
 
@@ -20,21 +21,21 @@ enum verdict {
 
 enum fv_flavour fv_flavour_of_library(const char *name, bool *unknown)
 {
-    static const struct {
-        const char *name;
-        enum fv_flavour flavour;
-    } known[] = {
-        { "libmpi.so.40", FV_FLAVOUR_OPENMPI }, /* 3, 4 and 5 */
-        { "libmpich.so.12", FV_FLAVOUR_MPICH }, /* Debian's */
-        { "libmpi.so.12", FV_FLAVOUR_MPICH },   /* the common ABI of MPICH and its derivatives */
-    };
+    enum fv_mpi_library mpi = fv_mpi_of_library(name);
 
-    for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (!strcmp(name, known[i].name))
-            return known[i].flavour;
-    *unknown = !strncmp(name, "libmpi.so.", 10) || !strncmp(name, "libmpich.so.", 12) ||
-               !strncmp(name, "libmpi_abi.so", 13) || !strncmp(name, "libmpi_cray.so", 14);
-    return FV_FLAVOUR_NONE;
+    *unknown = mpi == FV_MPI_UNKNOWN;
+    return mpi == FV_MPI_MPICH     ? FV_FLAVOUR_MPICH
+           : mpi == FV_MPI_OPENMPI ? FV_FLAVOUR_OPENMPI
+                                   : FV_FLAVOUR_NONE;
+}
+
+/* Libraries of Open MPI before 2.0 are called as MPICH's are. */
+static bool is_older_openmpi(const struct fv_libraries *libraries)
+{
+    for (size_t i = 0; i < libraries->count; i++)
+        if (!strncmp(libraries->items[i].name, "libopen-rte.so.", strlen("libopen-rte.so.")))
+            return true;
+    return false;
 }
 
 static enum verdict judge(const char *path, const struct fv_libraries *libraries, struct fv_finding *out)
@@ -48,9 +49,11 @@ static enum verdict judge(const char *path, const struct fv_libraries *libraries
         enum fv_flavour flavour = fv_flavour_of_library(library->name, &unknown);
         if (!flavour && !unknown)
             continue;
+        unknown |= flavour == FV_FLAVOUR_MPICH && is_older_openmpi(libraries);
         if (unknown || (found && flavour != out->flavour)) {
-            snprintf(out->why, sizeof(out->why), "%.200s needs %.100s%s%.100s", fv_base_name(path), library->name,
-                     found ? " and " : ", an MPI that fvmpi does not know", found ? found->name : "");
+            snprintf(out->why, sizeof(out->why), "%.200s needs %.100s%s%.100s", fv_base_name(path),
+                     library->name, found ? " and " : ", an MPI that fvmpi does not know",
+                     found ? found->name : "");
             out->flavour = FV_FLAVOUR_NONE;
             return OTHER_MPI;
         }
@@ -140,8 +143,8 @@ static void ask_launcher(const char *launcher, enum verdict of_program, const ch
         snprintf(out->why, sizeof(out->why), launcher ? "%.200s is its launcher" : "%.200s is set",
                  launcher ? launcher : variable);
     } else if (launcher || fv_under_launcher()) {
-        snprintf(out->why, sizeof(out->why), "%.200s %s, and its launcher may be any MPI's", fv_base_name(program),
-                 of_program == NOT_ELF ? "is no ELF file" : "needs no MPI library");
+        snprintf(out->why, sizeof(out->why), "%.200s %s, and its launcher may be any MPI's",
+                 fv_base_name(program), of_program == NOT_ELF ? "is no ELF file" : "needs no MPI library");
     } else {
         out->flavour = FV_FLAVOUR_SERIAL;
         snprintf(out->why, sizeof(out->why), "%.200s needs no MPI library, and there is no launcher",

@@ -11,7 +11,7 @@ rank, and P, the number of ranks, without blanks.
                       [matrix=...]    bytes in the communication matrix, where that is not what was sent
 
 Every call site of the report must be named by a line, and every line by a call site. fortran.F90 is run
-with each of the three bindings.
+with each of the three bindings. Words on the command line: these programs alone.
 """
 import os
 import shutil
@@ -160,7 +160,7 @@ def main():
     for mpi in harness.mpis(tap):
         with tap.test('{}: sizes.c, size histograms'.format(mpi)):
             histograms(mpi.profile(mpi.build('sizes.c'), 2).ended(0).report())
-        for name in PROGRAMS:
+        for name in sys.argv[1:] or PROGRAMS:
             plan = Plan(name)
             for ranks in plan.ranks:
                 with tap.test('{}: {} on {} ranks, {} call sites'.format(mpi, name, ranks, len(plan.rows))):

@@ -10,7 +10,8 @@ A test whose block ends is `ok`; one that raises is `not ok` with the reason as 
 are found by the scratch directory's mark in their environment, never by name.
 
 FVMPI_BUILD names the build directory (default: build/ in the source tree): $FVMPI_BUILD/fvmpi and the
-libraries in $FVMPI_BUILD/.libs. FVMPI_TEST_MPI (mpich or openmpi) restricts the run to one MPI.
+libraries in $FVMPI_BUILD/.libs. FVMPI_TEST_MPI (mpich or openmpi) restricts the run to one MPI; a soname stands for one of
+standin.py.
 """
 import atexit
 import contextlib
@@ -212,6 +213,7 @@ class Mpi:
         self.library = os.path.join(LIBS, 'libfvmpi-' + name + '.so')
         # What LD_PRELOAD holds when it is set by hand: a sanitizer's run-time library must come first.
         self.preload = ':'.join(filter(None, [os.environ.get('FVMPI_TEST_SANITIZER'), self.library]))
+        self.folder = os.path.join(BUILD, 'tests', 'mpi', name)
         self.options = ['--allow-run-as-root', '--oversubscribe', '--bind-to', 'none'] if name == 'openmpi' else []
 
     def __str__(self):
@@ -226,12 +228,10 @@ class Mpi:
     def build(self, source, *flags, **more):
         """Compiles unless that was done since the source changed. output=: another file name."""
         output = more.get('output') or os.path.splitext(os.path.basename(source))[0]
-        folder = os.path.join(BUILD, 'tests', 'mpi', self.name)
-        if not os.path.isdir(folder):
-            os.makedirs(folder)
-        path, text = os.path.join(folder, output), os.path.join(HERE, source)
+        os.makedirs(self.folder, exist_ok=True)
+        path, text = os.path.join(self.folder, output), os.path.join(HERE, source)
         if source.endswith(('.F90', '.f90')): # legacy: choice buffers without an interface
-            modules = os.path.join(folder, output + '.mod')
+            modules = os.path.join(self.folder, output + '.mod')
             os.makedirs(modules, exist_ok=True)
             command = [self.fc, '-O0', '-g', '-std=legacy', '-ffree-line-length-none', '-J', modules, text]
         else:
@@ -272,15 +272,18 @@ def mpis(tap, quiet=False):
     if not os.path.exists(FVMPI):
         print('Bail out! {} is not there: build first, or set FVMPI_BUILD'.format(FVMPI))
         sys.exit(1)
-    for name in ('mpich', 'openmpi'):
-        if wanted and name != wanted:
+    every = [Mpi('mpich'), Mpi('openmpi')]
+    if wanted and '.so' in wanted:
+        import standin
+        every = [standin.StandIn(wanted)]
+    for mpi in every:
+        if wanted and str(mpi) != wanted:
             continue
-        mpi = Mpi(name)
         why = mpi.missing()
         if why is None:
             yield mpi
         elif not quiet:
-            with tap.test(name):
+            with tap.test(str(mpi)):
                 raise Skip(why)
 
 

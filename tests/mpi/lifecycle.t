@@ -129,19 +129,21 @@ def plugin(tap, mpi):
 
 
 def archive(mpi):
-    """What --enable-static installs, of the objects of this build."""
+    """What --enable-static installs, of the objects of this build: the file, and the names that they refer to weakly, which those
+    for an archive do not."""
     path = os.path.join(harness.scratch('archive'), 'libfvmpi.a')
     patterns = ['mpi-wrappers/.libs/libfvmpi_{}_la-*.o'.format(mpi), 'src/rt/.libs/libfvrt_la-*.o',
                 'src/sampler/.libs/libfvrt_la-*.o', 'src/base/.libs/libfvbase_la-*.o', 'src/trace/.libs/libfvrt_la-*.o']
     objects = [o for p in patterns for o in glob.glob(os.path.join(harness.BUILD, p))]
     check(len(objects) > 20, 'objects {}', objects)
     harness.run(['ar', 'rc', path] + objects).ended(0)
-    return path
+    weak = [line.split()[-1] for line in harness.run(['nm', path]).ended(0).out.splitlines() if ' w PMPI' in line]
+    return [path] + ['-Wl,-u,' + name for name in sorted(set(weak))]
 
 
 def static(tap, mpi):
     with tap.test('{}: linked with the archive of fvmpi'.format(mpi)):
-        program = mpi.build('lifecycle.c', '-pthread', archive(mpi), '-lunwind', output='archived')
+        program = mpi.build('lifecycle.c', '-pthread', *archive(mpi), '-lunwind', output='archived')
         directory = os.path.join(harness.scratch('exp'), 'e')
         run = harness.run(mpi.command(2, ['env', 'FVMPI_OUTPUT=' + directory, program]), directory=directory).ended(0)
         run.report().sane(2)
@@ -150,7 +152,7 @@ def static(tap, mpi):
         found = harness.run([mpi.cc, '-print-file-name=libmpich.a']).out.strip()
         if str(mpi) != 'mpich' or not os.path.isabs(found):
             raise Skip('no archive of this MPI')
-        program = mpi.build('lifecycle.c', '-pthread', archive(mpi), '-Wl,-Bstatic', '-lmpich', '-Wl,-Bdynamic', '-lhwloc',
+        program = mpi.build('lifecycle.c', '-pthread', *archive(mpi), '-Wl,-Bstatic', '-lmpich', '-Wl,-Bdynamic', '-lhwloc',
                             '-lucp', '-lucs', '-lunwind', '-lm', output='static')
         check('libmpi' not in harness.run(['ldd', program]).out, 'MPI is linked dynamically')
         directory = os.path.join(harness.scratch('exp'), 'e')

@@ -53,6 +53,22 @@ static void libraries(void **state)
     assert_false(unknown);
     assert_int_equal(fv_flavour_of_library("libmpi.so.20", &unknown), FV_FLAVOUR_NONE);
     assert_true(unknown);
+    assert_int_equal(fv_flavour_of_library("libmpi_cray.so.12", &unknown), FV_FLAVOUR_MPICH);
+    assert_int_equal(fv_flavour_of_library("libmpi_gnu_91.so.12", &unknown), FV_FLAVOUR_MPICH);
+    assert_int_equal(fv_flavour_of_library("libmpi_nvidia.so.12", &unknown), FV_FLAVOUR_MPICH);
+    assert_int_equal(fv_flavour_of_library("libmpi.so.12.1.8", &unknown), FV_FLAVOUR_MPICH);
+    assert_false(unknown);
+    assert_int_equal(fv_flavour_of_library("libmpi_ibm.so.3", &unknown), FV_FLAVOUR_NONE);
+    assert_true(unknown);
+    assert_int_equal(fv_flavour_of_library("libmpich_gnu_51.so.3", &unknown), FV_FLAVOUR_NONE);
+    assert_true(unknown);
+    assert_int_equal(fv_flavour_of_library("libmpi_abi.so.0", &unknown), FV_FLAVOUR_NONE);
+    assert_true(unknown);
+    static const char *const parts[] = { "libmpi_mpifh.so.40", "libmpifort.so.12", "libmpichfort.so.12", "libmpi_cxx.so.40" };
+    for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        assert_int_equal(fv_flavour_of_library(parts[i], &unknown), FV_FLAVOUR_NONE);
+        assert_false(unknown);
+    }
 }
 
 static void environment(void **state)

@@ -1,0 +1,36 @@
+/* See mpi_library.h. MPICH and its derivatives agreed in 2014 on one binary interface, whose C library has
+ * the soname libmpi.so.12; distributions that install several MPIs have libmpich.so.12, Cray has one for each
+ * compiler (libmpi_cray.so.12, libmpi_gnu_91.so.12). */
+#include "base/mpi_library.h"
+
+#include <fnmatch.h>
+#include <stddef.h>
+
+enum fv_mpi_library fv_mpi_of_library(const char *name)
+{
+    static const struct {
+        const char *pattern;
+        enum fv_mpi_library mpi;
+    } known[] = {
+        { "libmpi.so.12*", FV_MPI_MPICH },
+        { "libmpich.so.12*", FV_MPI_MPICH },
+        { "libmpi_cray.so.12*", FV_MPI_MPICH },
+        { "libmpi_gnu*.so.12*", FV_MPI_MPICH },
+        { "libmpi_intel*.so.12*", FV_MPI_MPICH },
+        { "libmpi_nvidia*.so.12*", FV_MPI_MPICH },
+        { "libmpi_pgi*.so.12*", FV_MPI_MPICH },
+        { "libmpi_amd*.so.12*", FV_MPI_MPICH },
+        { "libmpi_aocc*.so.12*", FV_MPI_MPICH },
+        { "libmpi.so.40*", FV_MPI_OPENMPI },
+        { "libmpi.so*", FV_MPI_UNKNOWN }, /* Open MPI 1 and 2, HPE's, Fujitsu's */
+        { "libmpi_ibm.so*", FV_MPI_UNKNOWN },
+        { "libmpi_abi.so*", FV_MPI_UNKNOWN }, /* the standard's own interface, of MPI-5 */
+        { "libmpich.so*", FV_MPI_UNKNOWN },   /* before they agreed */
+        { "libmpich_*.so*", FV_MPI_UNKNOWN }, /* Cray's, likewise */
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (!fnmatch(known[i].pattern, name, 0))
+            return known[i].mpi;
+    return FV_MPI_NONE;
+}
