@@ -282,6 +282,10 @@ void fv_pcontrol_after(struct fv_life *life, int result, int level)
         fv_pause();
     else if (level == 1)
         fv_resume();
+    else if (level == 2)
+        fv_forget();
+    else if (level == 3 || level == 4)
+        fv_mark();
 }
 
 #if HAVE_MPI_Pcontrol

@@ -63,6 +63,8 @@ static void print_header(const struct fv_file_header *h)
            h->usage_ticks, h->usage_first.user_ns, h->usage_last.user_ns, h->usage_first.system_ns,
            h->usage_last.system_ns, h->usage_first.faults, h->usage_last.faults, h->usage_first.switches,
            h->usage_last.switches);
+    if (h->era)
+        printf(" era=%" PRIu64 " forgotten=%" PRIu64, h->era, h->forgotten_ticks);
     if (h->barrier)
         printf(" barrier=%s barrier_ranks=%u", h->barrier == FV_BARRIER_BEFORE ? "before" : "after",
                h->barrier_ranks);

@@ -162,6 +162,7 @@ struct fv_rank {
     struct fv_signal_view signal;
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
+    double forgotten_s; /* before begin_s: MPI_Pcontrol(2) */
     double cpu_s;              /* of the process; NAN: not known to its end */
     double wait_share;         /* of the MPI time of all its threads */
     double own_wait_s;         /* wait_time_s by the rank files alone */

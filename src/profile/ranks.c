@@ -135,15 +135,17 @@ static void add_thread(struct fv_build *b, uint32_t rank, const struct fv_thread
     *v = (struct fv_thread_view){
         .id = t->id, .tid = t->tid, .used = t->threads, .main = t->main == 1, .calls = t->calls
     };
+    if (t->era != b->files[rank].header->era) /* forgotten (MPI_Pcontrol(2)): it came to no call since */
+        v->calls = 0;
     v->alive = !t->end;
     v->in_call.function = FV_NONE;
     v->begin_s = fv_build_time(m, rank, t->begin);
     v->end_s = t->end ? fv_build_time(m, rank, t->end) : 0;
-    v->mpi_time_s = fv_build_seconds(m, rank, t->mpi_ticks);
-    v->tool_s = ((double)t->cold_ticks + (double)t->calls * per_call) / m->clocks[m->ranks[rank].clock].hz;
+    v->mpi_time_s = v->calls ? fv_build_seconds(m, rank, t->mpi_ticks) : 0;
+    v->tool_s = ((double)t->cold_ticks + (double)v->calls * per_call) / m->clocks[m->ranks[rank].clock].hz;
     m->ranks[rank].tool_s += v->tool_s;
     m->ranks[rank].threads++;
-    m->ranks[rank].mpi_threads += t->calls > 0;
+    m->ranks[rank].mpi_threads += v->calls > 0;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -270,6 +272,7 @@ static void set_times(struct fv_build *b, uint32_t rank)
     r->paused_s = fv_build_seconds(m, rank, h->paused_ticks);
     if (h->paused_since && (int64_t)(life - h->paused_since) > 0)
         r->paused_s += fv_build_seconds(m, rank, life - h->paused_since);
+    r->forgotten_s = fv_build_seconds(m, rank, h->forgotten_ticks);
     r->app_time_s = r->end_s - r->begin_s - r->paused_s;
     if (r->app_time_s < 0)
         r->app_time_s = 0;

@@ -553,6 +553,8 @@ static const struct fv_column_def rank_columns[] = {
       "How long other ranks waited for this one in collectives, by the wait log; of everything, see waiting.",
       FV_FIELD(struct fv_rank, delay_s), .flags = FV_ESTIMATE },
     { "paused_s", "paused", "s", "Time that recording was paused.", FV_FIELD(struct fv_rank, paused_s) },
+    { "forgotten_s", "forgotten", "s", "Time before the measured interval whose profile MPI_Pcontrol(2) made forget.",
+      FV_FIELD(struct fv_rank, forgotten_s) },
     { "init_s", "init", "s", "In MPI_Init.", FV_FIELD(struct fv_rank, init_s) },
     { "finalize_s", "finalize", "s", "In MPI_Finalize.", FV_FIELD(struct fv_rank, finalize_s) },
     { "begin_s", "begin", "s", "When it began.", FV_FIELD(struct fv_rank, begin_s) },

@@ -57,7 +57,8 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
     t->frame = (uintptr_t)site.frame;
     t->return_address = (uintptr_t)site.return_address;
     fv_function_used(function);
-    call->record = !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED);
+    uint32_t recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
+    call->record = FV_LIKELY(recording == t->recording) || fv_recording_changed(t, recording);
     call->trace = call->record && __atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED);
     struct fv_path_entry *path = FV_LIKELY(call->record) ? fv_path_lookup(t, site) : &t->no_path;
     struct fv_in_call *in = &t->record->in_call;

@@ -11,6 +11,8 @@ enum fv_moment {
     FV_AT_THREAD_BEGIN, /* a thread begins to be recorded */
     FV_AT_THREAD_END,   /* it ends */
     FV_AT_CATCH_UP,     /* a rare path, no lock held: learn what a signal handler could not ask */
+    FV_AT_FORGET,       /* what the thread recorded so far is forgotten: MPI_Pcontrol(2) */
+    FV_AT_FINALIZE,     /* it enters MPI_Finalize */
     FV_AT_EXIT,         /* exit() */
     FV_AT_FORK,         /* in the child, which is not recorded */
     FV_MOMENTS

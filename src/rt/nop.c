@@ -122,6 +122,8 @@ void fv_pause(void) {}
 void fv_shadow_add(const char *object, const char *function) { (void)object, (void)function; }
 void fv_shadow_tell(void) {}
 void fv_resume(void) {}
+void fv_forget(void) {}
+void fv_mark(void) {}
 uint64_t fv_now(void) { return 0; }
 
 FV_PUBLIC const char *fvmpi_version(void) { return FVMPI_VERSION; }

@@ -50,6 +50,16 @@ static struct fv_peer_record *find(struct fv_thread *t, int world_rank)
     return FV_LIKELY(peer != NULL) ? peer->record : make(t, world_rank);
 }
 
+void fv_peers_clear(struct fv_peers *peers)
+{
+    for (uint32_t i = 0; peers->table.place && i <= peers->table.mask; i++) {
+        const struct peer *peer = fv_map_at(&peers->table, sizeof(*peer), i);
+
+        if (peer->key)
+            peer->record->messages = peer->record->bytes = 0;
+    }
+}
+
 void fv_peer_add(struct fv_thread *t, int world_rank, uint64_t messages, uint64_t bytes)
 {
     struct fv_peer_record *record = t->peers.last;

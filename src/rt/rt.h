@@ -304,6 +304,9 @@ void fv_aborting(int code); /* entering MPI_Abort */
 /* MPI_Pcontrol and fvmpi.h. Idempotent. */
 void fv_pause(void);
 void fv_resume(void);
+/* MPI_Pcontrol(2): what was recorded so far; and 3, 4: from here on this thread is in a section of the next number. */
+void fv_forget(void);
+void fv_mark(void);
 uint64_t fv_now(void); /* ticks */
 
 /* Before main: `object` defines this MPI function in front of us. When all are known, they are told. */

@@ -26,9 +26,12 @@ enum fv_runtime_state {
     FV_RT_OFF,      /* for good: disabled, failed to start, or the child of a fork */
 };
 
+#define FV_PAUSED 1u
+#define FV_ERA    2u
+
 struct fv_runtime {
     uint32_t state;       /* enum fv_runtime_state */
-    uint32_t paused;      /* calls are followed but not counted */
+    uint32_t recording;   /* FV_PAUSED: calls are followed but not counted; and how often FV_ERA: forget.c */
     bool tracing;         /* calls are written as events, until: */
     bool trace_stopped;   /* the budget is used up: they are counted as dropped */
     bool thread_multiple; /* several threads may be inside MPI: take the locks of hot tables */
@@ -44,6 +47,11 @@ struct fv_runtime {
     struct fv_chunk_header *clock_chunk; /* of a trace; under lock */
 };
 extern struct fv_runtime fv_rt;
+
+static inline bool fv_rt_paused(void)
+{
+    return __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) & FV_PAUSED;
+}
 
 static inline bool fv_rt_early(void)
 {
@@ -184,6 +192,7 @@ struct fv_events {
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_paths *paths;
+    uint32_t recording;       /* the process's as it was when the thread recorded last; never FV_PAUSED */
     uintptr_t frame;          /* of the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t return_address; /* that stands in it */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
@@ -231,6 +240,8 @@ extern FV_TLS struct fv_thread *fv_self;
 struct fv_thread *fv_thread_attach(void);
 /* After fork() in the child. */
 void fv_thread_forget(void);
+/* The process's word is not the thread's. False: it is paused. Else the thread has forgotten, and may record. */
+bool fv_recording_changed(struct fv_thread *thread, uint32_t recording);
 
 /* ---- statistics of one thread ---- */
 
@@ -254,6 +265,7 @@ struct fv_cell_slot fv_cell_find(struct fv_thread *thread, uint32_t path, uint32
 bool fv_cells_init(struct fv_thread *thread);
 void fv_bins_init(struct fv_thread *thread);
 void fv_bins_reset(struct fv_thread *thread);
+void fv_bins_clear(struct fv_thread *thread); /* they begin anew, where the measured interval does */
 void fv_bins_add_across(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end);
 static inline void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end)
 {
@@ -264,7 +276,9 @@ static inline void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_
     else
         fv_bins_add_across(thread, class, begin, end);
 }
+void fv_peers_clear(struct fv_peers *peers);
 void fv_peer_add(struct fv_thread *thread, int world_rank, uint64_t messages, uint64_t bytes);
+void fv_log_clear(struct fv_log *log);
 void fv_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
 
 /* ---- events (events.c) ---- */

@@ -44,6 +44,8 @@ struct fv_sections {
     struct fv_chunk_header *chunk;    /* of times, being filled */
     uint32_t count, depth;
     uint32_t beyond; /* begins that were too deep and have not ended */
+    uint32_t marks;  /* that the thread made; is the section since the last of them open? */
+    bool mark_open;
     /* The begin or end that is under way: a signal handler may come in between. Its frame, and what stands in
      * it; 0: none is. */
     uintptr_t busy, return_address;
@@ -186,7 +188,7 @@ static FV_COLD void trace_with_room(struct fv_thread *t, uint64_t now)
 static inline void trace_set(struct fv_thread *t, uint64_t now)
 {
     if (FV_LIKELY(!__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)) ||
-        __atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED) ||
+        fv_rt_paused() ||
         __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED))
         return;
     if (FV_UNLIKELY(fv_self && !fv_is_between()))
@@ -518,11 +520,61 @@ FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level)
     leave(t);
 }
 
+static void clear(struct fv_thread *t)
+{
+    struct fv_sections *s = t->sections;
+    uint64_t now = fv_ticks();
+
+    for (uint32_t i = 0; s && i < s->count; i++) {
+        struct fv_section_times *times = s->slots[i].times;
+
+        *times = (struct fv_section_times){ .section = times->section,
+                                            .ticks_min = UINT64_MAX,
+                                            .measured = times->measured };
+        if (!s->slots[i].depth)
+            continue;
+        read_counters(t, &times->since);
+        times->paused = paused_until(now);
+        __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
+    }
+}
+
+/* ---- marks: MPI_Pcontrol(3) and (4) ---- */
+
+static const char marked[] = "since mark";
+
+static void end_mark(struct fv_thread *t)
+{
+    struct fv_sections *s = t ? t->sections : NULL;
+
+    if (s && s->mark_open)
+        fvmpi_section_end_v1(marked, (int)s->marks, 0);
+    if (s)
+        s->mark_open = false;
+}
+
+void fv_mark(void)
+{
+    struct fv_sections *s = fv_self ? fv_self->sections : NULL;
+    uint32_t marks = s ? s->marks + 1 : 1;
+
+    end_mark(fv_self);
+    fvmpi_section_begin_v1(marked, (int)marks, 0);
+    if (fv_self && (s = fv_self->sections)) {
+        s->marks = marks;
+        s->mark_open = true;
+    }
+}
+
 static void thread_ends(struct fv_thread *t)
 {
     struct fv_sections *s = t->sections;
     uint64_t now = fv_ticks();
 
+    if (s && s->mark_open) {
+        end(t, marked, (int)s->marks, 0, now);
+        s->mark_open = false;
+    }
     while (s && s->depth) {
         struct slot *slot = s->open[s->depth - 1].slot;
 
@@ -530,9 +582,11 @@ static void thread_ends(struct fv_thread *t)
         close_section(t, slot, now);
     }
     if (s) {
-        s->beyond = 0;
+        s->marks = s->beyond = 0;
         s->busy = 0;
     }
     t->section_set = 0;
 }
-const struct fv_layer fv_sections_layer = { .at = { [FV_AT_THREAD_END] = thread_ends } };
+const struct fv_layer fv_sections_layer = {
+    .at = { [FV_AT_THREAD_END] = thread_ends, [FV_AT_FORGET] = clear, [FV_AT_FINALIZE] = end_mark }
+};

@@ -49,6 +49,19 @@ void fv_bins_reset(struct fv_thread *t)
         memset(t->bins->bank[t->bins->active].ticks, 0, sizeof(t->bins->bank[0].ticks));
 }
 
+void fv_bins_clear(struct fv_thread *t)
+{
+    if (!t->bins)
+        return;
+    struct fv_bin_bank *bank = &t->bins->bank[t->bins->active];
+
+    memset(bank->ticks, 0, sizeof(bank->ticks));
+    bank->origin = fv_rt.writer.header->begin_ticks;
+    bank->width = UINT64_C(1) << FIRST_SHIFT;
+    t->bin_shift = FIRST_SHIFT;
+    t->bin_ticks = 0;
+}
+
 /* The bin that a call ended in is the next one's, most likely. */
 static void remember_bin(struct fv_thread *t, struct fv_bin_bank *bank, uint64_t end)
 {
@@ -164,6 +177,13 @@ static FV_COLD struct fv_chunk_header *make_room(struct fv_thread *t)
     thin(&t->log);
     chunk = t->log.chunk[t->log.current];
     return fv_chunk_room(chunk) < sizeof(struct fv_coll_record) ? next_chunk(t) : chunk;
+}
+
+void fv_log_clear(struct fv_log *log)
+{
+    for (unsigned i = 0; i < log->chunks; i++)
+        __atomic_store_n(&log->chunk[i]->used, 0, __ATOMIC_RELEASE);
+    log->current = 0;
 }
 
 void fv_log_add(struct fv_thread *t, const struct fv_coll_record *record)

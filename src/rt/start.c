@@ -305,10 +305,10 @@ static uint32_t wish;
 static void pause_since(uint64_t ticks)
 {
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
-    bool was = fv_rt.paused;
+    bool was = fv_rt_paused();
     if (!was) {
         fv_rt.writer.header->paused_since = ticks;
-        __atomic_store_n(&fv_rt.paused, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&fv_rt.recording, fv_rt.recording | FV_PAUSED, __ATOMIC_RELAXED);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (!was)
@@ -396,8 +396,10 @@ void fv_finalizing(void)
     if (!fv_rt_on())
         return;
     fv_rt.writer.header->finalize_ticks = fv_ticks();
-    if (fv_self)
-        fv_layers_tell(FV_AT_CATCH_UP, fv_self); /* MPI unloads its components */
+    if (!fv_self)
+        return;
+    fv_layers_tell(FV_AT_FINALIZE, fv_self);
+    fv_layers_tell(FV_AT_CATCH_UP, fv_self); /* MPI unloads its components */
 }
 
 void fv_finalized(void)
@@ -441,11 +443,11 @@ void fv_resume(void)
         return;
     }
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
-    bool was = fv_rt.paused;
+    bool was = fv_rt_paused();
     if (was) {
         h->paused_ticks += fv_ticks() - h->paused_since;
         h->paused_since = 0;
-        __atomic_store_n(&fv_rt.paused, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&fv_rt.recording, fv_rt.recording & ~FV_PAUSED, __ATOMIC_RELAXED);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (was)

@@ -70,6 +70,8 @@ static struct fv_thread *make_thread(void)
     t->record = fv_chunk_records(chunk);
     t->record->id = t->id;
     t->record->begin = fv_ticks();
+    t->record->era = fv_rt.writer.header->era;
+    t->recording = t->record->era * FV_ERA;
     fv_chunk_commit(chunk, sizeof(*t->record));
     fv_bins_init(t);
     fv_lock(&fv_rt.lock);

@@ -103,7 +103,7 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, uint64_t cpu_ns
     uint32_t node;
 
     set_period(s);
-    if (__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED))
+    if (fv_rt_paused())
         return;
     s->record->ticks++;
     s->thread->record->samples++; /* sections take differences of it */

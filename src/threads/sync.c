@@ -376,7 +376,7 @@ FV_COLD struct fv_sync *fv_sync_enter_slowly(void)
     fv_signals_go_on(signals);
     pthread_setcancelstate(state, &state);
     errno = saved;
-    return s && !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED) ? s : NULL;
+    return s && !fv_rt_paused() ? s : NULL;
 }
 
 FV_COLD void fv_sync_missed(void)

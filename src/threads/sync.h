@@ -95,7 +95,7 @@ static inline struct fv_sync *fv_sync_enter(void)
 
     if (FV_UNLIKELY(!s))
         return fv_sync_enter_slowly();
-    return FV_LIKELY(!__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED)) ? s : NULL;
+    return FV_LIKELY(!fv_rt_paused()) ? s : NULL;
 }
 
 /* ---- counting ---- */

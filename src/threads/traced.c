@@ -123,7 +123,7 @@ static void release(struct fv_sync *s, struct fv_traced_hold *h, uint64_t now)
     const struct fv_traced_hold was = *h;
 
     *h = t->hold[--t->holds];
-    if (FV_LIKELY(fv_is_between() && !__atomic_load_n(&fv_rt.paused, __ATOMIC_RELAXED)))
+    if (FV_LIKELY(fv_is_between() && !fv_rt_paused()))
         put(s, FV_EV_RELEASE, now, was.thing->id, was.order);
 }
 

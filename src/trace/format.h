@@ -122,6 +122,8 @@ struct fv_file_header {
     struct fv_usage usage_last;  /* ... and last, at */
     uint64_t usage_ticks;        /* this; 0: it is not known */
     struct fv_fatal fatal;       /* the signal that ended the process, if it was seen */
+    uint64_t forgotten_ticks;    /* before begin_ticks: MPI_Pcontrol(2), ... */
+    uint64_t era;                /* ... so many times. What a thread of an earlier era recorded is forgotten */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 
@@ -344,7 +346,8 @@ struct fv_thread_record {
     uint64_t mpi_bytes;    /* sent and received, in recorded calls */
     uint64_t samples;      /* of its CPU clock (--sample) */
     uint64_t lock_ticks;   /* it waited for locks and barriers of threads (--threads) */
-    uint64_t reserved[5];
+    uint64_t era;          /* as the header's when it recorded last */
+    uint64_t reserved[4];
 };
 _Static_assert(sizeof(struct fv_thread_record) == 176, "on-disk size");
 

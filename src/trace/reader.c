@@ -396,6 +396,61 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
     return order != NULL;
 }
 
+/* ---- what was forgotten ---- */
+
+/* What MPI_Pcontrol(2) makes forget. */
+static bool is_forgettable(unsigned type)
+{
+    return type == FV_CHUNK_CELLS || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
+           type == FV_CHUNK_BINS || type == FV_CHUNK_SECTION_TIMES;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Threads that recorded nothing since. NULL: no memory. */
+static uint32_t *threads_before(const struct fv_reader *r, size_t *count)
+{
+    uint32_t *threads = malloc((r->chunk_count + 1) * sizeof(*threads));
+    struct fv_thread_record t;
+
+    *count = 0;
+    for (size_t i = 0; threads && i < r->chunk_count; i++) {
+        const struct fv_chunk *c = &r->chunks[i];
+
+        if (c->type != FV_CHUNK_THREADS || c->used < sizeof(t))
+            continue;
+        memcpy(&t, r->data + c->offset + sizeof(struct fv_chunk_header), sizeof(t));
+        if (t.era != r->header.era)
+            threads[(*count)++] = c->thread;
+    }
+    if (*count)
+        qsort(threads, *count, sizeof(*threads), by_number);
+    return threads;
+}
+
+static bool leave_out_forgotten(struct fv_reader *r)
+{
+    size_t count, kept = 0;
+    uint32_t *threads = r->header.era ? threads_before(r, &count) : NULL;
+
+    if (!threads)
+        return !r->header.era;
+    for (size_t i = 0; i < r->chunk_count; i++) {
+        const struct fv_chunk *c = &r->chunks[i];
+
+        if (!is_forgettable(c->type) || !bsearch(&c->thread, threads, count, sizeof(*threads), by_number))
+            r->chunks[kept++] = *c;
+    }
+    r->chunk_count = kept;
+    free(threads);
+    return true;
+}
+
 /* ---- open and close ---- */
 
 static int open_bytes(const void *data, size_t bytes, uint64_t room, int sparse, struct fv_reader **out,
@@ -421,7 +476,7 @@ static int open_bytes(const void *data, size_t bytes, uint64_t room, int sparse,
     if (!err) {
         check_header(r);
         walk(r);
-        if (!leave_out_gaps(r, room))
+        if (!leave_out_gaps(r, room) || !leave_out_forgotten(r))
             err = -FV_ENOMEM;
     }
     if (!err) {

@@ -2,7 +2,7 @@
  * communicator made while recording was off, collectives there (numbers must agree between ranks), a
  * receive posted before and completed after. Calls on each rank of 2:
  *
- *     MPI_Barrier in before 3, in off 0, in on_again 5, in level_two 7, in made_off 2 (recorded part)
+ *     MPI_Barrier in before 3, in off 0, in on_again 5, in level_five 7, in made_off 2 (recorded part)
  *     with --off-at-start: before 0, all else the same
  *     only rank 1 switched off: MPI_Barrier in one_sided 4 on rank 0, 0 on rank 1
  *     MPI_Irecv in across: posted while on (16 bytes, completed while off)
@@ -36,7 +36,7 @@ OP on_again(void)
     barriers(WORLD, 5);
 }
 
-OP level_two(void)
+OP level_five(void)
 {
     barriers(WORLD, 7);
 }
@@ -112,8 +112,8 @@ int main(int argc, char **argv)
     off();
     MPI_Pcontrol(1);
     on_again();
-    MPI_Pcontrol(2);
-    level_two();
+    MPI_Pcontrol(5);
+    level_five();
     made_off();
     one_sided();
     across();

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
 from report import check, equal
 
-BARRIERS = {'before': [3, 3], 'off': [0, 0], 'on_again': [5, 5], 'level_two': [7, 7], 'made_off': [2, 2],
+BARRIERS = {'before': [3, 3], 'off': [0, 0], 'on_again': [5, 5], 'level_five': [7, 7], 'made_off': [2, 2],
             'one_sided': [4, 0], 'late': [1, 1]}
 
 
@@ -21,6 +21,48 @@ def barriers(report, wanted):
         for rank in (0, 1):
             row[rank] += site.on(rank, 'count')
     equal('barriers', found, {k: v for k, v in wanted.items() if any(v)})
+
+
+def section(report, name, number):
+    found = [s for s in report.data['sections'] if s['section'] == name and s['number'] == number]
+    equal('sections {} {}'.format(name, number), len(found), 1)
+    return found[0]
+
+
+def forgets(tap, mpi):
+    """Which ranks and threads have what after MPI_Pcontrol(2), and that its time is gone as well."""
+    source = '-I' + os.path.join(harness.SOURCE, 'src')
+    run = mpi.profile(mpi.build('forget.c', source, '-lpthread'), 2).ended(0)
+    report = run.report()
+    since, inside = (float(s) for s in run.out.split())
+    with tap.test('{}: MPI_Pcontrol(2) forgets calls, messages and threads'.format(mpi)):
+        report.sane(2, threads=('calls',))
+        equal('functions before it', report.callsites(inside='before') + report.callsites('MPI_Comm_rank'), [])
+        barriers = report.total('MPI_Barrier')
+        equal('barriers', barriers, 2 * (6 + 5 + 2 + 3))
+        report.traffic({(0, 1): (2, 16)})
+        equal('sent', report.total('MPI_Send', 'bytes_sent'), 16)
+    with tap.test('{}: the measured interval begins at it'.format(mpi)):
+        for rank in (0, 1):
+            check(report.rank(rank)['forgotten_s'] > 0.2, 'forgotten: {}', report.rank(rank)['forgotten_s'])
+        app = report.rank(0)['app_time_s']
+        check(since < app < since + report.rank(0)['finalize_s'] + 0.1 * since + 0.005, '{} s instead of {}', app, since)
+        text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
+        check('MPI_Pcontrol(2) made forget what was before' in text, 'the text does not say so')
+    with tap.test('{}: a section that is open across it counts from there'.format(mpi)):
+        around = section(report, 'around', 0)
+        equal('calls in it', around['mpi_calls']['sum'], 2 * 6)
+        check(around['elapsed']['sum_s'] - around['elapsed']['max_s'] < 1.1 * inside + 0.005, '{} s, but {} passed since',
+              around['elapsed'], inside)
+    with tap.test('{}: MPI_Pcontrol(3) and (4) mark points'.format(mpi)):
+        for number, calls in ((1, 2 + 1), (2, 3 + 1), (3, 0)): # and the next MPI_Pcontrol
+            since_mark = section(report, 'since mark', number)
+            equal('calls since mark {}'.format(number), since_mark['mpi_calls']['sum'], 2 * calls)
+            equal('mistakes', [k for k, v in since_mark['unbalanced'].items() if v], [])
+    with tap.test('{}: nothing is forgotten of a trace, which is told'.format(mpi)):
+        run = mpi.profile(mpi.build('forget.c', source, '-lpthread'), 2, options=['--trace']).ended(0)
+        equal('lines', run.err.count('MPI_Pcontrol(2): nothing is forgotten'), 2)
+        equal('barriers', run.report().total('MPI_Barrier'), 2 * (3 + 6 + 5 + 2 + 3))
 
 
 def main():
@@ -61,6 +103,7 @@ def main():
         with tap.test('{}: relinked and under fvmpi run, counted once'.format(mpi)):
             report = mpi.profile(program, 2).ended(0).report()
             barriers(report, {'recorded': [3, 3], 'resumed': [4, 4]})
+        forgets(tap, mpi)
     tap.done()
 
 

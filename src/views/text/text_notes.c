@@ -2,6 +2,7 @@
 #include "views/text/text.h"
 #include "profile/hang/hang.h"
 
+#include <math.h>
 #include <string.h>
 
 static void put_problems(const struct fv_page *p, const struct fv_model *m)
@@ -44,7 +45,7 @@ static void put_crowded(const struct fv_page *p, const struct fv_model *m)
 
 static void put_remarks(const struct fv_page *p, const struct fv_model *m)
 {
-    double init = 0, paused = 0, total = m->efficiency.total_s;
+    double init = 0, paused = 0, forgotten = 0, total = m->efficiency.total_s;
     char text[700], part[FV_WORD];
     bool completed = !fv_hang_headline(m, text, sizeof(text))[0];
     size_t threaded = 0;
@@ -52,6 +53,7 @@ static void put_remarks(const struct fv_page *p, const struct fv_model *m)
     for (size_t i = 0; i < m->rank_count; i++) {
         init += m->ranks[i].init_s + m->ranks[i].finalize_s;
         paused += m->ranks[i].paused_s;
+        forgotten = fmax(forgotten, m->ranks[i].forgotten_s);
         threaded += m->ranks[i].mpi_threads > 1;
     }
     if (completed && init > 0.05 * total && init <= total)
@@ -64,6 +66,9 @@ static void put_remarks(const struct fv_page *p, const struct fv_model *m)
                      "%zu rank%s MPI from several threads: MPI time of a rank is its main thread's, "
                      "functions and call sites hold all threads",
                      threaded, threaded == 1 ? " calls" : "s call");
+    if (forgotten > 0)
+        fv_text_note(p, FV_YELLOW, "MPI_Pcontrol(2) made forget what was before: at most %s of a rank",
+                     fv_words_seconds(forgotten, part));
     if (paused > 0)
         fv_text_note(p, FV_YELLOW, "recording was paused for %s over all ranks; that time is left out",
                      fv_words_seconds(paused, part));
