@@ -352,12 +352,17 @@ int fv_make_directory(const char *path, unsigned mode)
 /* Files of root belong to nobody on network file systems that do not trust other hosts' root. */
 #define NOBODY 65534u
 
+static bool is_own(const struct stat *st)
+{
+    return st->st_uid == geteuid() || (!geteuid() && st->st_uid == NOBODY);
+}
+
 int fv_experiment_folder(const char *path)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd < 0 || (!fstat(fd, &st) && (st.st_uid == geteuid() || (!geteuid() && st.st_uid == NOBODY))))
+    if (fd < 0 || (!fstat(fd, &st) && is_own(&st)))
         return fd;
     close(fd);
     errno = EPERM;
@@ -389,6 +394,51 @@ static int claim(const char *path, uint64_t job)
     close(fd);
     errno = why;
     return err;
+}
+
+/* ---- folders of ranks ---- */
+
+static bool has_folders(int ranks)
+{
+    return ranks >= FV_RANKS_IN_FOLDER;
+}
+
+static void folder_name(char out[24], int rank)
+{
+    snprintf(out, 24, "ranks-%06d", rank - rank % FV_RANKS_IN_FOLDER);
+}
+
+bool fv_experiment_is_rank_folder(const char *name)
+{
+    size_t digits = strncmp(name, "ranks-", 6) ? 0 : strspn(name + 6, "0123456789");
+
+    return digits >= 6 && !name[6 + digits];
+}
+
+void fv_experiment_rank_file(char out[48], int rank, int ranks)
+{
+    char folder[24] = "";
+
+    if (has_folders(ranks))
+        folder_name(folder, rank);
+    snprintf(out, 48, "%s%srank-%06d.fvr", folder, *folder ? "/" : "", rank);
+}
+
+int fv_experiment_rank_folder(int experiment, int rank, int ranks)
+{
+    char name[24] = ".";
+    struct stat st;
+
+    if (has_folders(ranks))
+        folder_name(name, rank);
+    int fd = openat(experiment, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT && (!mkdirat(experiment, name, 0777) || errno == EEXIST))
+        fd = openat(experiment, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || (!fstat(fd, &st) && is_own(&st)))
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
 }
 
 static int absolute(char *out, size_t size, const char *path)

@@ -41,6 +41,14 @@ int fv_experiment_claim(char *out, size_t size, const char *output, const char *
 
 /* Opens such a directory. -1: errno; EPERM: it belongs to another user. */
 int fv_experiment_folder(const char *path);
+/* Of large jobs the rank files are in folders of the experiment's directory, ranks-NNNNNN with that rank first. */
+#define FV_RANKS_IN_FOLDER 1024
+bool fv_experiment_is_rank_folder(const char *name);
+/* Where a rank's file is, relative to the experiment's directory. */
+void fv_experiment_rank_file(char out[48], int rank, int ranks);
+/* Its folder, which is made if needed: the directory itself, or another. A descriptor, or -1: errno. */
+int fv_experiment_rank_folder(int experiment, int rank, int ranks);
+
 /* Makes a directory, if it is not there, and those above it. 0, or -FV_EIO: errno tells. */
 int fv_make_directory(const char *path, unsigned mode);
 /* Of a text, and of what came before it. */

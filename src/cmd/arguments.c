@@ -15,16 +15,15 @@ int fv_arguments_wrong(const char *command, const char *what, const char *why)
     return FV_EXIT_USAGE;
 }
 
-static int take_operand(const struct fv_arguments *a, int argc, char **argv, const char **operand)
+static int take_operands(const struct fv_arguments *a, int argc, char **argv, struct fv_operands *out)
 {
     char text[100];
 
-    if (optind + 1 == argc) {
-        *operand = argv[optind];
+    *out = (struct fv_operands){ argv + optind, (size_t)(argc - optind) };
+    if (out->count == 1 || (out->count && !a->one))
         return FV_GO_ON;
-    }
-    snprintf(text, sizeof(text), optind == argc ? "no %s" : "one %s at a time", a->operand);
-    return optind == argc ? a->wrong(text, "one is needed") : a->wrong(argv[optind + 1], text);
+    snprintf(text, sizeof(text), out->count ? "one %s at a time" : "no %s", a->operand);
+    return out->count ? a->wrong(out->items[1], text) : a->wrong(text, "one is needed");
 }
 
 /* The long option that `word` without its value is nearest to, if it is near; NULL, too, if it is one. */
@@ -49,7 +48,7 @@ static int say_unknown(const struct fv_arguments *a, const char *word)
 }
 
 int fv_arguments_take(const struct fv_arguments *a, int argc, char **argv, void *options,
-                      const char **operand)
+                      struct fv_operands *operands)
 {
     char letters[16];
     int option;
@@ -69,5 +68,5 @@ int fv_arguments_take(const struct fv_arguments *a, int argc, char **argv, void 
         if (status != FV_GO_ON)
             return status;
     }
-    return a->operand ? take_operand(a, argc, argv, operand) : FV_GO_ON;
+    return a->operand ? take_operands(a, argc, argv, operands) : FV_GO_ON;
 }

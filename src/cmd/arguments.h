@@ -4,11 +4,18 @@
 #define FV_ARGUMENTS_H
 
 #include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 enum { FV_GO_ON = -1, FV_UNKNOWN_OPTION = -2 };
 
 /* Says what is wrong with an argument; the exit status. */
 typedef int fv_arguments_wrong_fn(const char *what, const char *why);
+
+struct fv_operands {
+    char *const *items; /* in argv */
+    size_t count;
+};
 
 struct fv_arguments {
     const char *letters; /* as getopt_long() wants them, as is the table */
@@ -16,12 +23,13 @@ struct fv_arguments {
     /* Takes one option, with its value in `optarg`: FV_GO_ON, FV_UNKNOWN_OPTION, or the exit status. */
     int (*take)(void *options, int option);
     fv_arguments_wrong_fn *wrong;
-    const char *operand; /* what is needed behind the options, one of it; NULL: any number */
+    const char *operand; /* what is needed behind the options; NULL: any number of anything */
+    bool one;            /* no more than one of it */
 };
 
-/* FV_GO_ON, or the exit status. *operand, if one is needed, is in argv; others are behind `optind`. */
+/* FV_GO_ON, or the exit status. *operands may be NULL where none is needed: they are behind `optind`. */
 int fv_arguments_take(const struct fv_arguments *arguments, int argc, char **argv, void *options,
-                      const char **operand);
+                      struct fv_operands *operands);
 
 /* What such a function says, and how to learn more. `command` is as it is typed: "fvmpi report". */
 int fv_arguments_wrong(const char *command, const char *what, const char *why);

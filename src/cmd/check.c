@@ -77,11 +77,15 @@ static int parse(int argc, char **argv, struct options *o)
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
-    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "archive" };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "archive", true };
 
     *o = (struct options){ 0 };
-    int status = fv_arguments_take(&arguments, argc, argv, o, &o->archive);
-    return status >= 0 ? status : find_anchor(o);
+    struct fv_operands archives;
+    int status = fv_arguments_take(&arguments, argc, argv, o, &archives);
+    if (status >= 0)
+        return status;
+    o->archive = archives.items[0];
+    return find_anchor(o);
 }
 
 static int check_to_json(const struct options *o, struct fv_check_result *result)

@@ -82,7 +82,7 @@ static int take_arguments(struct options *o, int argc, char **argv, unsigned sid
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
-    static const struct fv_arguments arguments = { "h", table, take_option, wrong, NULL };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, NULL, false };
 
     int status = fv_arguments_take(&arguments, argc, argv, o, NULL);
 

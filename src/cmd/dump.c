@@ -562,7 +562,7 @@ static void print_file(const char *name, const struct fv_reader *reader)
 }
 
 static const char usage[] =
-    "usage: fvmpi dump DIR|FILE\n"
+    "usage: fvmpi dump DIR|FILE...\n"
     "Prints every record of the rank files of an experiment, one a line: type key=value ...\n"
     "Times are ticks of the file's clock. share/format.md explains the records.\n"
     "  -h, --help   this text\n";
@@ -584,14 +584,14 @@ static int take_option(void *options, int option)
 int fv_cmd_dump(int argc, char **argv)
 {
     static const struct option table[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
-    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory" };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory", false };
     struct fv_experiment experiment;
-    const char *path;
-    int status = fv_arguments_take(&arguments, argc, argv, NULL, &path);
+    struct fv_operands paths;
+    int status = fv_arguments_take(&arguments, argc, argv, NULL, &paths);
 
     if (status >= 0)
         return status;
-    if (fv_experiment_open_all(&experiment, path))
+    if (fv_experiment_open_all(&experiment, paths.items, paths.count))
         return FV_EXIT_FAILED;
     for (size_t i = 0; i < experiment.count; i++) {
         int err = fv_reader_wake(experiment.files[i].reader);
@@ -605,7 +605,7 @@ int fv_cmd_dump(int argc, char **argv)
         fv_reader_rest(experiment.files[i].reader);
     }
     for (size_t i = 0; i < experiment.problems.count; i++)
-        fv_log("%s: %s", experiment.problems.items[i].file ? experiment.problems.items[i].file : path,
+        fv_log("%s: %s", experiment.problems.items[i].file ? experiment.problems.items[i].file : experiment.path,
                experiment.problems.items[i].text);
     fv_experiment_release(&experiment);
     if (fflush(stdout) || ferror(stdout)) {

@@ -19,11 +19,12 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: mpiexec -n M fvunify DIR [options]\n"
-    "       fvunify DIR [options]\n"
+    "usage: mpiexec -n M fvunify DIR... [options]\n"
+    "       fvunify DIR... [options]\n"
     "Merges the traces of a run recorded with `fvmpi run --trace` into an OTF2 archive, DIR/traces.otf2, "
     "that\n"
-    "Vampir, ViTE, Scalasca and others open. M may be any number; the archive is the same.\n"
+    "Vampir, ViTE, Scalasca and others open. M may be any number; the archive is the same. Where rank files of\n"
+    "the run are in several directories, the archive is written to the first one.\n"
     "\n"
     "  -o, --output DIR  write traces.otf2, traces/ and analysis.json there\n"
     "      --memory N  bytes that a process may use for buffers, with K, M or G (256M)\n"
@@ -119,13 +120,16 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { 0 },
     };
     static const struct fv_arguments arguments = { "o:qvh", table, take_option, wrong,
-                                                   "experiment directory" };
+                                                   "experiment directory", false };
 
     *o = (struct fv_unify_options){
         .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .analysis = true
     };
-    int status = fv_arguments_take(&arguments, argc, argv, o, &o->directory);
-    return status >= 0 ? status : check_place(o);
+    int status = fv_arguments_take(&arguments, argc, argv, o, &o->directories);
+    if (status >= 0)
+        return status;
+    o->directory = o->directories.items[0];
+    return check_place(o);
 }
 
 /* ---- progress ---- */
@@ -376,9 +380,8 @@ static bool analyse(struct fv_unify *r)
 static bool write_archive(struct fv_unify *r)
 {
     const struct fv_transport *t = r->merge.transport;
-    const char *output = r->options.output ? r->options.output : r->options.directory;
 
-    r->archive = fv_archive_open(output, t, buffer_bytes(r), most_members(&r->merge.defs));
+    r->archive = fv_archive_open(output_of(r), t, buffer_bytes(r), most_members(&r->merge.defs));
     if (!r->archive)
         return false;
     bool good = fv_archive_begin_events(r->archive, &r->merge.defs, &r->merge.locks, r->merge.context_of_node,
@@ -402,7 +405,7 @@ static void end_analysis(struct fv_unify *r)
 static int merge(struct fv_unify *r, const struct fv_transport *t)
 {
     double begin = now_s();
-    bool good = fv_merge_open(&r->merge, t, r->options.directory);
+    bool good = fv_merge_open(&r->merge, t, r->options.directories.items, r->options.directories.count);
 
     if (good) {
         good = fv_merge_unify(&r->merge, r->options.symbols);

@@ -80,7 +80,7 @@ int fv_cmd_gather(int argc, char **argv)
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
-    static const struct fv_arguments arguments = { "qh", table, take_option, wrong, NULL };
+    static const struct fv_arguments arguments = { "qh", table, take_option, wrong, NULL, false };
     bool quiet = false, good = true;
 
     int status = fv_arguments_take(&arguments, argc, argv, &quiet, NULL);

@@ -1,5 +1,6 @@
 /* See output.h. */
 #include "cmd/output.h"
+#include "base/experiment.h"
 #include "base/local.h"
 #include "trace/format.h"
 
@@ -119,7 +120,8 @@ bool fv_output_holds_run(const char *path)
 
     while (directory && !found && (entry = readdir(directory)))
         found = !fnmatch("rank-*.fvr", entry->d_name, 0) ||
-                !strncmp(entry->d_name, FV_LOCAL_NOTE, strlen(FV_LOCAL_NOTE));
+                !strncmp(entry->d_name, FV_LOCAL_NOTE, strlen(FV_LOCAL_NOTE)) ||
+                fv_experiment_is_rank_folder(entry->d_name);
     if (directory)
         closedir(directory);
     return found;

@@ -12,7 +12,8 @@
 #include <string.h>
 
 struct options {
-    const char *directory, *json, *csv, *folded, *speedscope;
+    struct fv_operands directories;
+    const char *json, *csv, *folded, *speedscope;
     bool text;
     struct fv_profile_options profile;
     struct fv_source_options source;
@@ -24,10 +25,10 @@ struct options {
 };
 
 static const char usage[] =
-    "usage: fvmpi report DIR [options]\n"
+    "usage: fvmpi report DIR... [options]\n"
     "Says where the MPI time of a recorded run went. DIR is the experiment directory that fvmpi named when\n"
-    "the program ran (a single rank file will do). Unless a file is asked for, the report is text on "
-    "stdout.\n"
+    "the program ran (a single rank file will do); several of them where the rank files of one run are in several.\n"
+    "Unless a file is asked for, the report is text on stdout.\n"
     "\n"
     "  --json FILE    the whole profile as JSON, schema fvmpi-profile-2; - is stdout\n"
     "  --json-ranks WHAT  of single ranks: all, summary (mean, deviation, quartiles, ...) or none (all; "
@@ -293,7 +294,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
-    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory" };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory", false };
 
     *o = (struct options){ .source.rank = -1 };
     o->view = fv_output_defaults();
@@ -301,7 +302,7 @@ static int parse(int argc, char **argv, struct options *o)
     int status = fv_tables_describe(argc, argv, &o->view);
 
     if (status == FV_GO_ON)
-        status = fv_arguments_take(&arguments, argc, argv, o, &o->directory);
+        status = fv_arguments_take(&arguments, argc, argv, o, &o->directories);
     return status >= 0 ? status : check(o);
 }
 
@@ -356,7 +357,7 @@ int fv_cmd_report(int argc, char **argv)
     int status = parse(argc, argv, &options), err;
 
     if (status < 0) {
-        err = fv_profile_open(options.directory, &options.profile, &profile);
+        err = fv_profile_open(options.directories.items, options.directories.count, &options.profile, &profile);
         if (!err && options.tables.count)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);
         else if (!err)

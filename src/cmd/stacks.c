@@ -12,12 +12,12 @@
 #include <string.h>
 
 struct options {
-    const char *directory;
+    struct fv_operands directories;
     struct fv_stacks_options view;
 };
 
 static const char usage[] =
-    "usage: fvmpi stacks DIR [options]\n"
+    "usage: fvmpi stacks DIR... [options]\n"
     "Speedup stacks of the phases of a run under fvmpi run --threads, in which threads work in parallel, "
     "from their\n"
     "creation to their join, or in a parallel region of OpenMP: how much of the speedup of N threads waiting "
@@ -75,10 +75,10 @@ static int parse(int argc, char **argv, struct options *o)
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
-    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory" };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "experiment directory", false };
 
     *o = (struct options){ .view.text = fv_output_defaults() };
-    return fv_arguments_take(&arguments, argc, argv, o, &o->directory);
+    return fv_arguments_take(&arguments, argc, argv, o, &o->directories);
 }
 
 /* T1 is one phase's: the others must not be judged by it. */
@@ -94,11 +94,11 @@ static int check(const struct fv_model *m, struct options *o)
     if (o->view.phase > m->phases.count) {
         fv_log("stacks: --phase %zu: there %s %zu phase%s; fvmpi stacks %s lists them", o->view.phase,
                m->phases.count == 1 ? "is" : "are", m->phases.count, fv_words_s(m->phases.count),
-               o->directory);
+               o->directories.items[0]);
         return FV_EXIT_USAGE;
     }
     if (!parallel && !o->view.phase) {
-        fv_log("stacks: %s: no threads that work in parallel were recorded%s", o->directory,
+        fv_log("stacks: %s: no threads that work in parallel were recorded%s", o->directories.items[0],
                m->locks.recorded ? "" : "; run the program with fvmpi run --threads");
         return FV_EXIT_FAILED;
     }
@@ -126,7 +126,7 @@ int fv_cmd_stacks(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (fv_profile_open(options.directory, &(struct fv_profile_options){ 0 }, &profile))
+    if (fv_profile_open(options.directories.items, options.directories.count, &(struct fv_profile_options){ 0 }, &profile))
         return FV_EXIT_FAILED;
     status = check(profile->model, &options);
     if (status < 0)

@@ -3,11 +3,14 @@
 #define FV_UNIFY_H
 
 #include "analysis/annotate.h"
+#include "cmd/arguments.h"
 #include "merge/merge.h"
 #include "merge/weave.h"
 
 struct fv_unify_options {
-    const char *directory, *output;
+    struct fv_operands directories;
+    const char *directory; /* the first of them */
+    const char *output;
     uint64_t memory;
     bool keep, quiet, verbose, correct, symbols, analysis;
 };

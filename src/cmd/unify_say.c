@@ -1,9 +1,8 @@
 /* See unify.h. */
 #include "cmd/unify.h"
+#include "experiment/experiment.h"
 #include "fvmpi.h"
 
-#include <dirent.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,20 +27,17 @@ void fv_unify_say_problems(struct fv_unify *r)
 /* Of the first rank file in a directory. */
 static bool is_traced(const char *directory)
 {
-    DIR *dir = opendir(directory);
+    struct fv_rank_files files;
     struct fv_reader *reader = NULL;
-    char path[PATH_MAX + 300], why[256];
+    char why[256];
     bool traced = false;
 
-    for (struct dirent *d; dir && !reader && (d = readdir(dir));) {
-        snprintf(path, sizeof(path), "%s/%s", directory, d->d_name);
-        if (fnmatch("rank-*.fvr", d->d_name, 0) || fv_reader_open(path, &reader, why, sizeof(why)))
-            continue;
-        traced = fv_reader_header(reader)->traced;
-        fv_reader_free(reader);
-    }
-    if (dir)
-        closedir(dir);
+    fv_rank_files_list(&files, directory);
+    for (size_t i = 0; i < files.count && !reader; i++)
+        if (!fv_reader_open(files.paths[i], &reader, why, sizeof(why)))
+            traced = fv_reader_header(reader)->traced;
+    fv_reader_free(reader);
+    fv_rank_files_release(&files);
     return traced;
 }
 

@@ -194,7 +194,7 @@ void fv_diff_add(struct fv_diff *d, unsigned which, const struct fv_profile *pro
 int fv_diff_load(struct fv_diff *d, unsigned side, const char *path)
 {
     struct fv_profile *profile;
-    int err = fv_profile_open(path, &(struct fv_profile_options){ 0 }, &profile);
+    int err = fv_profile_open(&(char *){ (char *)path }, 1, &(struct fv_profile_options){ 0 }, &profile);
 
     if (err)
         return err;

@@ -1,5 +1,6 @@
 /* See experiment.h. */
 #include "experiment/experiment.h"
+#include "base/experiment.h"
 #include "base/local.h"
 
 #include <dirent.h>
@@ -111,23 +112,31 @@ char *fv_experiment_elsewhere(const char *path)
 
 /* ---- files ---- */
 
-void fv_experiment_add(struct fv_experiment *e, const char *name, struct fv_reader *reader)
+static void add_reader(struct fv_experiment *e, const char *path, struct fv_reader *reader)
 {
     FV_GROW(e->files, e->room, e->count + 1);
-    char *copy = fv_xcalloc(strlen(name) + 1, 1);
-    e->files[e->count++] = (struct fv_experiment_file){ strcpy(copy, name), reader };
+    char *copy = strcpy(fv_xcalloc(strlen(path) + 1, 1), path);
+    e->files[e->count++] = (struct fv_experiment_file){ .path = copy,
+                                                        .name = fv_base_name(copy),
+                                                        .directory = e->directories,
+                                                        .reader = reader };
 }
 
-static int add_file(struct fv_experiment *e, const char *path, const char *name)
+void fv_experiment_add(struct fv_experiment *e, const char *name, struct fv_reader *reader)
+{
+    add_reader(e, name, reader);
+}
+
+static int add_file(struct fv_experiment *e, const char *path)
 {
     struct fv_reader *reader = NULL;
     char why[256] = "";
     int err = fv_reader_open(path, &reader, why, sizeof(why));
 
     if (err)
-        fv_problem_add(&e->problems, FV_PROBLEM_UNREADABLE, name, "%s", why);
+        fv_problem_add(&e->problems, FV_PROBLEM_UNREADABLE, fv_base_name(path), "%s", why);
     else
-        fv_experiment_add(e, name, reader);
+        add_reader(e, path, reader);
     if (!err)
         fv_reader_rest(reader);
     return err;
@@ -151,29 +160,49 @@ static bool is_backup(const char *name)
            ends_with(name, length - 1 - digits, ".fvr");
 }
 
-static int list(const char *path, struct fv_experiment *e, char ***out, size_t *out_count)
+static void add_name(struct fv_rank_files *out, const char *directory, const char *name)
 {
-    size_t room = 0, count = 0;
-    char **names = NULL;
-    DIR *dir = opendir(path);
+    FV_GROW(out->paths, out->room, out->count + 1);
+    out->paths[out->count++] = fv_arena_printf(&out->arena, "%s/%s", directory, name);
+}
+
+static int list(struct fv_rank_files *out, const char *directory, bool is_folder)
+{
+    DIR *dir = opendir(directory);
 
     if (!dir)
         return -FV_EIO;
     for (struct dirent *d; (d = readdir(dir));) {
+        char *path;
+
         if (is_backup(d->d_name)) {
-            e->backups++;
+            out->backups++;
         } else if (ends_with(d->d_name, strlen(d->d_name), ".fvr")) {
-            FV_GROW(names, room, count + 1);
-            names[count] = strcpy(fv_xcalloc(strlen(d->d_name) + 1, 1), d->d_name);
-            count++;
+            add_name(out, directory, d->d_name);
+        } else if (!is_folder && fv_experiment_is_rank_folder(d->d_name) &&
+                   asprintf(&path, "%s/%s", directory, d->d_name) >= 0) {
+            list(out, path, true);
+            free(path);
         }
     }
     closedir(dir);
-    if (count)
-        qsort(names, count, sizeof(*names), by_name);
-    *out = names;
-    *out_count = count;
     return 0;
+}
+
+int fv_rank_files_list(struct fv_rank_files *out, const char *directory)
+{
+    *out = (struct fv_rank_files){ .count = 0 };
+    int err = list(out, directory, false);
+    if (out->count)
+        qsort(out->paths, out->count, sizeof(*out->paths), by_name);
+    return err;
+}
+
+void fv_rank_files_release(struct fv_rank_files *files)
+{
+    free(files->paths);
+    fv_arena_release(&files->arena);
+    *files = (struct fv_rank_files){ .count = 0 };
 }
 
 static bool has_file(const char *path, const char *file)
@@ -206,43 +235,39 @@ static void say_empty(const char *path)
     free(elsewhere);
 }
 
+static void note_elsewhere(struct fv_experiment *e, const char *path)
+{
+    if (!e->elsewhere)
+        e->elsewhere = fv_experiment_elsewhere(path);
+}
+
+/* -FV_ENOENT: there are no rank files, which was not said. */
 static int add_directory(struct fv_experiment *e, const char *path)
 {
-    char **names = NULL;
-    size_t count = 0;
-    int worst = 0, err = list(path, e, &names, &count);
+    struct fv_rank_files files;
+    int worst = 0, err = fv_rank_files_list(&files, path);
 
-    if (err) {
+    if (err)
         fv_log("%s: %s; give the experiment directory that fvmpi named at the start of the run", path,
                strerror(errno));
-        return err;
-    }
-    for (size_t i = 0; i < count; i++) {
-        size_t bytes = strlen(path) + strlen(names[i]) + 2;
-        char *full = fv_xcalloc(bytes, 1);
+    for (size_t i = 0; i < files.count; i++) {
+        int one = add_file(e, files.paths[i]);
 
-        snprintf(full, bytes, "%s/%s", path, names[i]);
-        int one = add_file(e, full, names[i]);
         worst = worst ? worst : one;
-        free(full);
-        free(names[i]);
     }
-    free(names);
-    if (!count)
-        say_empty(path);
-    e->elsewhere = fv_experiment_elsewhere(path);
-    return !count ? -FV_ENOENT : e->count ? 0 : worst;
+    e->backups += files.backups;
+    note_elsewhere(e, path);
+    bool none = !files.count;
+    fv_rank_files_release(&files);
+    return err ? err : none ? -FV_ENOENT : e->count ? 0 : worst;
 }
 
 static bool has_rank_files(const char *path)
 {
-    DIR *dir = opendir(path);
-    bool found = false;
+    struct fv_rank_files files;
+    bool found = !fv_rank_files_list(&files, path) && files.count;
 
-    for (struct dirent *d; dir && !found && (d = readdir(dir));)
-        found = ends_with(d->d_name, strlen(d->d_name), ".fvr");
-    if (dir)
-        closedir(dir);
+    fv_rank_files_release(&files);
     return found;
 }
 
@@ -261,35 +286,95 @@ static bool said_directory(const char *path)
     return said;
 }
 
-int fv_experiment_open_all(struct fv_experiment *out, const char *path)
+static const struct fv_file_header *header(const struct fv_experiment *e, size_t i)
 {
-    struct fv_experiment e = { 0 };
+    return fv_reader_header(e->files[i].reader);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct fv_experiment_file *x = a, *y = b;
+    int p = fv_reader_header(x->reader)->world_rank, q = fv_reader_header(y->reader)->world_rank;
+
+    return p != q ? (p > q) - (p < q) : strcmp(x->path, y->path);
+}
+
+/* A rank in two of the directories that were named: they are of several runs, or one is a copy. */
+static bool said_twice(struct fv_experiment *e)
+{
+    qsort(e->files, e->count, sizeof(*e->files), by_rank);
+    for (size_t i = 1; i < e->count; i++)
+        if (header(e, i)->world_rank == header(e, i - 1)->world_rank && e->files[i].directory != e->files[i - 1].directory) {
+            fv_log("%s and %s are both of rank %d; name directories of one run, none of them twice", e->files[i - 1].path,
+                   e->files[i].path, header(e, i)->world_rank);
+            return true;
+        }
+    return false;
+}
+
+/* Paths as a command takes them. */
+static char *join(char *const *paths, size_t count)
+{
+    struct fv_arena arena = { 0 };
+    const char *text = paths[0];
+
+    for (size_t i = 1; i < count; i++)
+        text = fv_arena_printf(&arena, "%s %s", text, paths[i]);
+    char *joined = strcpy(fv_xcalloc(strlen(text) + 1, 1), text);
+    fv_arena_release(&arena);
+    return joined;
+}
+
+static int add_path(struct fv_experiment *e, const char *path, bool *said)
+{
     struct stat st;
-    bool said = false;
     int err;
 
-    e.path = strcpy(fv_xcalloc(strlen(path) + 1, 1), path);
-    if (!stat(path, &st) && !S_ISDIR(st.st_mode)) {
-        err = add_file(&e, path, fv_base_name(path));
-        said = err && said_directory(path);
-    } else {
-        err = add_directory(&e, path);
-    }
-    if (err && !said)
-        for (size_t i = 0; i < e.problems.count; i++)
-            fv_log("%s: %s; nothing of it can be shown", e.problems.items[i].file, e.problems.items[i].text);
-    if (!err) {
-        *out = e;
-        return 0;
-    }
-    fv_experiment_release(&e);
+    if (stat(path, &st) || S_ISDIR(st.st_mode))
+        return add_directory(e, path);
+    err = add_file(e, path);
+    *said = err && said_directory(path);
     return err;
 }
 
-int fv_experiment_open(struct fv_experiment *out, const char *path)
+static int add_paths(struct fv_experiment *e, char *const *paths, size_t count)
 {
-    int err = fv_experiment_open_all(out, path);
+    bool said = false;
+    int err = 0;
 
+    /* one of several may be empty: its files may not have been gathered */
+    for (; !err && e->directories < count; e->directories++)
+        if ((err = add_path(e, paths[e->directories], &said)) == -FV_ENOENT && count > 1)
+            err = 0;
+    if (!err && !e->count && !e->problems.count)
+        err = -FV_ENOENT;
+    for (size_t i = 0; err == -FV_ENOENT && i < count; i++)
+        say_empty(paths[i]);
+    for (size_t i = 0; err && !said && i < e->problems.count; i++)
+        fv_log("%s: %s; nothing of it can be shown", e->problems.items[i].file, e->problems.items[i].text);
+    return err;
+}
+
+int fv_experiment_open_all(struct fv_experiment *out, char *const *paths, size_t count)
+{
+    struct fv_experiment e = { .path = join(paths, count), .first = strcpy(fv_xcalloc(strlen(paths[0]) + 1, 1), paths[0]) };
+    int err = add_paths(&e, paths, count);
+
+    if (!err)
+        *out = e;
+    else
+        fv_experiment_release(&e);
+    return err;
+}
+
+int fv_experiment_open(struct fv_experiment *out, char *const *paths, size_t count)
+{
+    int err = fv_experiment_open_all(out, paths, count);
+
+    if (!err && count > 1 && said_twice(out)) {
+        fv_experiment_release(out);
+        return -FV_EINVAL;
+    }
     if (!err)
         fv_experiment_choose(out);
     return err;
@@ -299,21 +384,17 @@ void fv_experiment_release(struct fv_experiment *e)
 {
     for (size_t i = 0; i < e->count; i++) {
         fv_reader_free(e->files[i].reader);
-        free(e->files[i].name);
+        free(e->files[i].path);
     }
     free(e->files);
     free(e->path);
+    free(e->first);
     free(e->elsewhere);
     fv_problems_release(&e->problems);
     *e = (struct fv_experiment){ 0 };
 }
 
 /* ---- which run ---- */
-
-static const struct fv_file_header *header(const struct fv_experiment *e, size_t i)
-{
-    return fv_reader_header(e->files[i].reader);
-}
 
 /* Files may be left from an earlier run with more ranks, or be of a program that this one spawned. */
 static bool same_run(const struct fv_file_header *a, const struct fv_file_header *b)
@@ -346,8 +427,8 @@ static void leave_out(struct fv_experiment *e, size_t i, const char *why)
     fv_problem_add(&e->problems, FV_PROBLEM_LEFT_OUT, e->files[i].name, "%s (rank %d of %d, process %u)", why,
                    h->world_rank, h->world_size, h->pid);
     fv_reader_free(e->files[i].reader);
-    free(e->files[i].name);
-    e->files[i].name = NULL;
+    free(e->files[i].path);
+    e->files[i].path = NULL;
 }
 
 static void say_damage(struct fv_experiment *e)

@@ -35,11 +35,15 @@ void fv_problems_release(struct fv_problems *problems);
 
 struct fv_analysed;
 struct fv_experiment_file {
-    char *name; /* base name */
+    char *path;
+    const char *name;   /* its base name */
+    size_t directory;   /* which of those that were named it is in */
     struct fv_reader *reader; /* of a file: resting, until fv_reader_wake() */
 };
 struct fv_experiment {
-    char *path;                       /* as the user gave it */
+    char *path;                       /* as the user gave it; of several with spaces between */
+    char *first;                      /* directory that was named: what is made of the experiment goes there */
+    size_t directories;
     struct fv_experiment_file *files; /* of the reported run, by world rank */
     size_t count, room;
     size_t backups; /* files *.fvr.N of earlier runs */
@@ -48,18 +52,29 @@ struct fv_experiment {
     const struct fv_analysed *analysed; /* of its traces; NULL: none. The caller's */
 };
 
-/* Opens all rank files of a directory, or a single rank file. Has logged when it fails:
- *   -FV_EIO      the directory cannot be read
- *   -FV_ENOENT   no rank files in it
- *   -FV_EFORMAT, -FV_EVERSION  not one of its rank files can be used */
-int fv_experiment_open(struct fv_experiment *out, const char *path);
+/* Opens all rank files of one or several directories, or single rank files. Has logged when it fails:
+ *   -FV_EIO      a directory cannot be read
+ *   -FV_ENOENT   no rank files in them
+ *   -FV_EINVAL   a rank is in two of them
+ *   -FV_EFORMAT, -FV_EVERSION  not one of the rank files can be used */
+int fv_experiment_open(struct fv_experiment *out, char *const *paths, size_t count);
 /* The same without choosing a run: all readable files, by name. For `fvmpi dump`. */
-int fv_experiment_open_all(struct fv_experiment *out, const char *path);
+int fv_experiment_open_all(struct fv_experiment *out, char *const *paths, size_t count);
 /* Rank files in memory, for tests and fuzzers; the readers become the experiment's. */
 void fv_experiment_add(struct fv_experiment *experiment, const char *name, struct fv_reader *reader);
 /* Chooses the run among the files that were added, and says what is missing. */
 void fv_experiment_choose(struct fv_experiment *experiment);
 void fv_experiment_release(struct fv_experiment *experiment);
+
+/* The rank files in a directory, and in its folders of ranks, by path. Release it, whatever happens. -FV_EIO: errno tells. */
+struct fv_rank_files {
+    struct fv_arena arena;
+    char **paths;
+    size_t count, room;
+    size_t backups; /* files *.fvr.N of earlier runs */
+};
+int fv_rank_files_list(struct fv_rank_files *out, const char *directory);
+void fv_rank_files_release(struct fv_rank_files *files);
 
 /* Calls a function for each note of a node-local directory (base/local.h) in an experiment's. */
 void fv_experiment_notes(const char *path, void (*visit)(const char *host, const char *directory, void *arg), void *arg);

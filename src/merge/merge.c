@@ -37,11 +37,11 @@ static uint32_t world_size_of(const struct fv_experiment *e)
 }
 
 /* The first process's part: which files belong to the run. Afterwards none of them is open. */
-static void choose(struct fv_merge *m, const char *directory, struct fv_bytes *out)
+static void choose(struct fv_merge *m, char *const *directories, size_t count, struct fv_bytes *out)
 {
     struct fv_experiment e;
 
-    if (fv_experiment_open(&e, directory)) {
+    if (fv_experiment_open(&e, directories, count)) {
         fv_bytes_number(out, 0);
         fv_bytes_number(out, 0);
         return;
@@ -49,20 +49,10 @@ static void choose(struct fv_merge *m, const char *directory, struct fv_bytes *o
     fv_bytes_number(out, e.count);
     fv_bytes_number(out, world_size_of(&e));
     for (size_t i = 0; i < e.count; i++)
-        fv_bytes_string(out, e.files[i].name);
+        fv_bytes_string(out, e.files[i].path);
     m->problems = e.problems;
     e.problems = (struct fv_problems){ 0 };
     fv_experiment_release(&e);
-}
-
-/* A single rank file is named itself. */
-static char *full_path(struct fv_merge *m, const char *directory, const char *name)
-{
-    size_t n = strlen(directory), k = strlen(name);
-
-    if (n >= k && !strcmp(directory + n - k, name) && (n == k || directory[n - k - 1] == '/'))
-        return fv_arena_string(&m->arena, directory);
-    return fv_arena_printf(&m->arena, "%s/%s", directory, name);
 }
 
 static uint64_t event_bytes(const struct fv_reader *reader)
@@ -76,12 +66,13 @@ static uint64_t event_bytes(const struct fv_reader *reader)
     return bytes;
 }
 
-static bool open_file(struct fv_merge *m, const char *directory, const char *name)
+static bool open_file(struct fv_merge *m, const char *path)
 {
+    const char *name = fv_base_name(path);
     struct fv_reader *reader = NULL;
     char why[256] = "";
 
-    if (fv_reader_open(full_path(m, directory, name), &reader, why, sizeof(why))) {
+    if (fv_reader_open(path, &reader, why, sizeof(why))) {
         fv_log("%s: %s; the merge needs it", name, why);
         return false;
     }
@@ -98,28 +89,29 @@ static bool open_file(struct fv_merge *m, const char *directory, const char *nam
     return true;
 }
 
-bool fv_merge_open(struct fv_merge *m, const struct fv_transport *t, const char *directory)
+bool fv_merge_open(struct fv_merge *m, const struct fv_transport *t, char *const *directories,
+                   size_t directory_count)
 {
     struct fv_bytes bytes = { 0 };
     bool good = true;
 
     *m = (struct fv_merge){ .transport = t };
     if (!t->rank)
-        choose(m, directory, &bytes);
+        choose(m, directories, directory_count, &bytes);
     fv_transport_share(t, &bytes);
     struct fv_bytes_reader r = { .at = bytes.data, .stop = bytes.data + bytes.count };
     uint64_t count = fv_bytes_take(&r), world = fv_bytes_take(&r);
     uint64_t from = count * (uint64_t)t->rank / (uint64_t)t->size;
     uint64_t to = count * ((uint64_t)t->rank + 1) / (uint64_t)t->size;
     if (world > WORLD_MAX && !t->rank)
-        fv_log("%s: a rank file says that %llu ranks took part; it is damaged. Move it away", directory,
+        fv_log("%s: a rank file says that %llu ranks took part; it is damaged. Move it away", directories[0],
                (unsigned long long)world);
     m->files = fv_xcalloc(to - from + 1, sizeof(*m->files));
     fv_defs_init(&m->defs, (uint32_t)world);
     for (uint64_t i = 0; i < to && good && world <= WORLD_MAX; i++) {
-        const char *name = fv_bytes_text(&r, &m->arena);
+        const char *path = fv_bytes_text(&r, &m->arena);
 
-        good = i < from || open_file(m, directory, name);
+        good = i < from || open_file(m, path);
     }
     free(bytes.data);
     return !fv_transport_any(t, !good || !count || world > WORLD_MAX);

@@ -32,9 +32,10 @@ struct fv_merge {
     uint64_t largest_bytes;      /* ... and of the one that has most */
 };
 
-/* Opens the experiment: the first process chooses among its files, each opens its share of them. False: there
+/* Opens the experiment, of one or several directories: the first process chooses among its files, each opens its share of them. False: there
  * is nothing to merge, which was logged. */
-bool fv_merge_open(struct fv_merge *merge, const struct fv_transport *transport, const char *directory);
+bool fv_merge_open(struct fv_merge *merge, const struct fv_transport *transport, char *const *directories,
+                   size_t count);
 
 /* Definitions, call paths (looked up if `symbols`), clocks. */
 bool fv_merge_unify(struct fv_merge *merge, bool symbols);

@@ -28,7 +28,7 @@ static void read_analysis(struct fv_experiment *experiment, struct fv_analysed *
 {
     char why[FV_ANALYSIS_WHY], name[4096];
 
-    snprintf(name, sizeof(name), "%s/" FV_ANALYSIS_FILE, experiment->path);
+    snprintf(name, sizeof(name), "%s/" FV_ANALYSIS_FILE, experiment->first);
     int err = fv_analysed_read(analysed, name, why);
     if (!err)
         experiment->analysed = analysed;
@@ -37,11 +37,12 @@ static void read_analysis(struct fv_experiment *experiment, struct fv_analysed *
                        "%s; it is left out: run fvunify again", why);
 }
 
-int fv_profile_open(const char *path, const struct fv_profile_options *options, struct fv_profile **out)
+int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options,
+                    struct fv_profile **out)
 {
     struct fv_experiment experiment;
     struct fv_analysed analysed = { 0 };
-    int err = fv_experiment_open(&experiment, path);
+    int err = fv_experiment_open(&experiment, paths, count);
 
     if (err)
         return err;

@@ -21,8 +21,8 @@ struct fv_profile_options {
 
 /* Reads the rank files, joins fvunify's analysis of the trace where it is of these files, looks up symbols,
  * makes one of what looks the same (fv_sites_merge()), and adds up samples. On success *out is the caller's,
- * for fv_profile_close(). Has logged when it fails, with the errors of fv_experiment_open(). */
-int fv_profile_open(const char *path, const struct fv_profile_options *options, struct fv_profile **out);
+ * for fv_profile_close(). Has logged when it fails, with the errors of fv_experiment_open(), which takes the paths. */
+int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out);
 /* The same of rank files in memory: of an experiment that has been chosen, with at least one file. Never
  * NULL. */
 struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct fv_profile_options *options);

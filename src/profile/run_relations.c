@@ -132,7 +132,7 @@ static void get_overhead(void *subject, const void *row, const struct fv_column_
 static const struct fv_column_def run_columns[] = {
     { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_model, command) },
     { "program", "program", "", "Path of its executable.", FV_FIELD(struct fv_model, program) },
-    { "directory", "directory", "", "The experiment, as it was named to the report.", FV_FIELD(struct fv_model, directory) },
+    { "directory", "directory", "", "The experiment, as it was named to the report; several directories have spaces between.", FV_FIELD(struct fv_model, directory) },
     { "mpi", "MPI", "", "The MPI library's name and version; empty without MPI.",
       FV_FIELD(struct fv_model, mpi) },
     { "fvmpi", "fvmpi", "", "Version of fvmpi that recorded.", FV_FIELD(struct fv_model, fvmpi) },

@@ -75,7 +75,7 @@ static int show(const char *directory)
     FILE *null = fopen("/dev/null", "w");
     double at = now_s();
 
-    if (!null || fv_profile_open(directory, &(struct fv_profile_options){ .no_symbols = true }, &profile))
+    if (!null || fv_profile_open(&(char *){ (char *)directory }, 1, &(struct fv_profile_options){ .no_symbols = true }, &profile))
         return 1;
     at = measure("profile", at);
     fv_view_json(profile, fv_json_ranks_default(profile), null);

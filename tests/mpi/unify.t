@@ -85,6 +85,23 @@ def same_for_all(tap, mpi):
             out = harness.scratch('archive')
             unify(run.directory, '-o', out, '-q', processes=processes, mpi=mpi)
             equal('{} processes'.format(processes), digest(out), wanted)
+    with tap.test('{}: the files of its ranks are in two directories: the same archive, in the first'.format(mpi)):
+        halves = [harness.scratch('half'), harness.scratch('half')]
+        for rank in range(4):
+            shutil.copy(os.path.join(run.directory, 'rank-{:06}.fvr'.format(rank)), halves[rank % 2])
+        for processes in (1, 3):
+            unify(halves[0], halves[1], '-q', processes=processes, mpi=mpi)
+            equal('archive', digest(halves[0]), wanted)
+        equal('beside the others', len(os.listdir(halves[1])), 2)
+        whole, parts = (harness.profile_of(*d, '--no-symbols') for d in ([run.directory], halves))
+        equal('names', parts['run'].pop('directory'), ' '.join(halves))
+        check(whole['run'].pop('directory') and parts == whole, 'another report of two directories')
+        err = 'rank-000001.fvr and {}/rank-000001.fvr are both of rank 1'.format(halves[1])
+        for command in ([harness.FVMPI, 'report'], [harness.FVMPI, 'stacks'], [UNIFY]):
+            check(err in harness.run(command + [run.directory, halves[1]]).ended(1).err, 'a rank twice: not said')
+        equal('dump', len(harness.run([harness.FVMPI, 'dump'] + halves).ended(0).out.split('\nfile ')), 4)
+        gone = os.path.join(halves[1], 'gone')
+        check(gone + ': No such' in harness.run([harness.FVMPI, 'report', halves[0], gone]).ended(1).err, 'not said')
     with tap.test('{}: a file is missing'.format(mpi)):
         less = harness.scratch('less')
         for name in os.listdir(run.directory):
@@ -505,7 +522,6 @@ def options(tap):
         check('usage' in harness.run([UNIFY, '--help']).ended(0).out, 'no help')
         harness.run([UNIFY]).ended(2)
         harness.run([UNIFY, '--nonsense', '.']).ended(2)
-        check('one experiment directory at a time' in harness.run([UNIFY, '.', '.']).ended(2).err, 'not said')
         harness.run([UNIFY, '--memory', '3', '.']).ended(2)
         harness.run([UNIFY, '/nonexistent']).ended(1)
 

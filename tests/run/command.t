@@ -203,7 +203,6 @@ bad_input() { # NAME COMMAND...: it takes an experiment directory as its last ar
 for command in report stacks dump; do
     bad_input $command "$fvmpi" $command
     refused 2 "$command: no experiment directory: one is needed; see fvmpi $command --help" "$command: no argument" "$fvmpi" $command
-    refused 2 "$command: good: one experiment directory at a time" "$command: two directories" "$fvmpi" $command good good
     refused 2 "$command: --bogus: no such option; see" "$command: an unknown option" "$fvmpi" $command --bogus good
     refused 2 "$command: --help=no: it takes no value; see" "$command: a value too much" "$fvmpi" $command --help=no
 done

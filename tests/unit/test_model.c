@@ -827,7 +827,7 @@ static void directories(void **state)
     (void)state;
 
     assert_non_null(mkdtemp(directory));
-    assert_int_equal(fv_profile_open(directory, &options, &profile), -FV_ENOENT);
+    assert_int_equal(fv_profile_open(&(char *){ directory }, 1, &options, &profile), -FV_ENOENT);
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof(path), "rank-%06d.fvr", i);
         fvr_write(&file[i], directory, path);
@@ -835,7 +835,7 @@ static void directories(void **state)
     fvr_write(&file[0], directory, "rank-000000.fvr.1");
     file[3].header.version = 99;
     fvr_write(&file[3], directory, "rank-000003.fvr");
-    assert_int_equal(fv_profile_open(directory, &options, &profile), 0);
+    assert_int_equal(fv_profile_open(&(char *){ directory }, 1, &options, &profile), 0);
     assert_int_equal(profile->model->rank_count, 3);
     model.problems = profile->model->problems;
     assert_true(has_problem(FV_PROBLEM_UNREADABLE, "rank-000003.fvr"));
@@ -846,7 +846,7 @@ static void directories(void **state)
     snprintf(path, sizeof(path), "rm -r %s", directory);
     assert_int_equal(system(path), 0);
     fv_profile_close(profile);
-    assert_int_equal(fv_profile_open(directory, &options, &profile), -FV_EIO);
+    assert_int_equal(fv_profile_open(&(char *){ directory }, 1, &options, &profile), -FV_EIO);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
