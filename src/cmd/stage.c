@@ -113,7 +113,7 @@ static bool is_there(int from, int folder, const char *name)
     return same;
 }
 
-static int move_file(int from, int local, int folder, const char *name)
+static int copy_file(int from, int folder, const char *name)
 {
     char part[NAME_MAX + 8];
 
@@ -130,7 +130,19 @@ static int move_file(int from, int local, int folder, const char *name)
         }
         fsync(folder);
     }
-    return unlinkat(local, name, 0);
+    return 0;
+}
+
+/* To the folder of its rank. */
+static int move_file(int from, int local, int experiment, const struct fv_file_header *h, const char *name)
+{
+    int folder = fv_experiment_rank_folder(experiment, h->world_rank, h->world_size);
+    int err = folder < 0 ? -1 : copy_file(from, folder, name), why = errno;
+
+    if (folder >= 0)
+        close(folder);
+    errno = why;
+    return err ? err : unlinkat(local, name, 0);
 }
 
 /* ---- which files ---- */
@@ -139,19 +151,18 @@ enum verdict { MOVE, RUNS, LEAVE };
 
 /* The lock is kept until the file is closed: two who move it would be in each other's way. The process may have closed all
  * its descriptors, and with them its lock. */
-static enum verdict judge(int fd, const struct fv_stage_wish *wish)
+static enum verdict judge(int fd, const struct fv_stage_wish *wish, struct fv_file_header *h)
 {
-    struct fv_file_header h;
     uint8_t boot[16];
     struct stat st;
 
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) ||
-        memcmp(h.magic, FV_FILE_MAGIC, sizeof(h.magic)))
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || pread(fd, h, sizeof(*h), 0) != (ssize_t)sizeof(*h) ||
+        memcmp(h->magic, FV_FILE_MAGIC, sizeof(h->magic)))
         return LEAVE;
-    bool is_here = fv_boot_id(boot) && !memcmp(boot, h.boot_id, sizeof(boot));
-    if (wish->since_ns && (!is_here || h.first.monotonic_ns < wish->since_ns))
+    bool is_here = fv_boot_id(boot) && !memcmp(boot, h->boot_id, sizeof(boot));
+    if (wish->since_ns && (!is_here || h->first.monotonic_ns < wish->since_ns))
         return LEAVE;
-    if (is_here && fv_process_runs((pid_t)h.pid, h.process_start))
+    if (is_here && fv_process_runs((pid_t)h->pid, h->process_start))
         return RUNS;
     if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return RUNS;
@@ -177,7 +188,8 @@ static void fail(struct stage *s, const char *name, int error)
 static void visit_file(struct stage *s, const char *name)
 {
     int fd = openat(s->local, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    enum verdict verdict = fd < 0 ? LEAVE : judge(fd, s->wish);
+    struct fv_file_header header;
+    enum verdict verdict = fd < 0 ? LEAVE : judge(fd, s->wish, &header);
 
     if (fd < 0 && errno != ENOENT)
         fail(s, name, errno);
@@ -185,7 +197,7 @@ static void visit_file(struct stage *s, const char *name)
         s->running++;
     else if (verdict == MOVE && s->folder < 0)
         fail(s, name, s->error);
-    else if (verdict == MOVE && move_file(fd, s->local, s->folder, name))
+    else if (verdict == MOVE && move_file(fd, s->local, s->folder, &header, name))
         fail(s, name, errno);
     else
         s->moved += verdict == MOVE;

@@ -62,17 +62,25 @@ __attribute__((constructor)) static void watch_forks(void)
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 
-static void rank_file_name(char out[32], int rank)
-{
-    snprintf(out, 32, "rank-%06d.fvr", rank);
-}
-
-static int open_file(int folder, const char *directory, const char *name)
+/* `file`: relative to the experiment's directory; `folder`: where it is. */
+static int open_file(int folder, const char *directory, const char *file)
 {
     char path[4160];
 
-    snprintf(path, sizeof(path), "%s/%s", directory, name);
-    return fv_writer_open(&fv_rt.writer, folder, name, path);
+    snprintf(path, sizeof(path), "%s/%s", directory, file);
+    return fv_writer_open(&fv_rt.writer, folder, fv_base_name(file), path);
+}
+
+/* In the experiment's directory, or its folder of ranks. */
+static int open_shared_file(int experiment, const char *directory, const char *file, const struct fv_start_info *info)
+{
+    int folder = fv_experiment_rank_folder(experiment, info->world_rank, info->world_size);
+    int err = folder < 0 ? -FV_EIO : open_file(folder, directory, file), why = errno;
+
+    if (folder >= 0)
+        close(folder);
+    errno = why;
+    return err;
 }
 
 /* In the node-local directory. The lock says that the file is being written, in whatever container its reader is. */
@@ -101,16 +109,16 @@ static int open_local_file(int folder, const char *directory, const char *name)
 }
 
 /* -FV_EIO: errno tells; EEXIST: this rank has one already, in either place. */
-static int open_rank_file(int folder, const char *directory, int rank)
+static int open_rank_file(int folder, const char *directory, const struct fv_start_info *info)
 {
-    char name[32];
+    char file[48];
     struct stat st;
 
-    rank_file_name(name, rank);
+    fv_experiment_rank_file(file, info->world_rank, info->world_size);
     if (fv_rt.options.local) {
-        if (!fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
+        if (!fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW))
             errno = EEXIST;
-        else if (!open_local_file(folder, directory, name))
+        else if (!open_local_file(folder, directory, fv_base_name(file)))
             return 0;
         if (errno == EEXIST)
             return -FV_EIO;
@@ -118,7 +126,7 @@ static int open_rank_file(int folder, const char *directory, int rank)
             fv_log("%s: cannot be written to: %s; rank files go to %s. Choose another with --local or FVMPI_LOCAL" FV_FOR_NODE,
                    fv_rt.options.local, errno == EPERM ? "what is there is another user's" : strerror(errno), directory);
     }
-    return open_file(folder, directory, name);
+    return open_shared_file(folder, directory, file, info);
 }
 
 /* DIR-2 for a wish of DIR or DIR/. */
@@ -143,7 +151,7 @@ static int open_experiment(char *directory, size_t size, const char *program,
     int folder;
 
     for (int number = 2; (folder = fv_experiment_claim(directory, size, wanted, program, info->world_size)) >= 0; number++) {
-        if (!open_rank_file(folder, directory, info->world_rank))
+        if (!open_rank_file(folder, directory, info))
             return folder;
         int why = errno;
         close(folder);

@@ -1,9 +1,11 @@
 /* How long a report takes: 64 ranks with 10,000 call paths each (or as the arguments say), made in a
  * temporary directory, then read, unified and written as JSON and text to /dev/null; with the memory that took. Symbols are not
  * looked up: there is no program. Prints seconds; no test gates on them. */
+#include "base/experiment.h"
 #include "views/views.h"
 #include "unit/fvr_builder.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -47,15 +49,18 @@ static void make_rank(struct fvr *f, int rank, int ranks, uint32_t paths)
 
 static bool make_all(const char *directory, int ranks, uint32_t paths)
 {
-    char name[64];
+    int folder = open(directory, O_RDONLY | O_DIRECTORY);
+    char name[48];
     struct fvr f;
 
     for (int i = 0; i < ranks; i++) {
+        close(fv_experiment_rank_folder(folder, i, ranks));
         make_rank(&f, i, ranks, paths);
-        snprintf(name, sizeof(name), "rank-%06d.fvr", i);
+        fv_experiment_rank_file(name, i, ranks);
         fvr_write(&f, directory, name);
         fvr_release(&f);
     }
+    close(folder);
     return true;
 }
 

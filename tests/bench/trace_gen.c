@@ -7,6 +7,7 @@
  * much in turns ahead and behind: messages then arrive before they are sent, unless the merge corrects that.
  * With EVERY there are measured instances of functions, of `step` around so many calls and of `half` in it,
  * around half of them. With UNEVEN 1 each rank computes longer or shorter before each call, and most receives wait. */
+#include "base/experiment.h"
 #include "trace/events.h"
 
 #include <inttypes.h>
@@ -181,7 +182,7 @@ static int write_rank(const char *directory, int rank, int ranks, uint64_t calls
                                 .begin_ticks = begin,
                                 .end_ticks = begin + length,
                                 .traced = 1 };
-    char path[4096];
+    char path[4096], name[48];
     union {
         struct fv_file_header header;
         char bytes[FV_PAGE];
@@ -198,7 +199,11 @@ static int write_rank(const char *directory, int rank, int ranks, uint64_t calls
     strcpy(h.command, "app -x 'a b'");
     strcpy(h.mpi, "Test MPI 1.0");
     strcpy(h.thread_level, "MPI_THREAD_SINGLE");
-    snprintf(path, sizeof(path), "%s/rank-%06d.fvr", directory, rank);
+    fv_experiment_rank_file(name, rank, ranks);
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    *strrchr(path, '/') = '\0';
+    fv_make_directory(path, 0777);
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
     FILE *f = fopen(path, "wb");
     if (!f) {
         perror(path);

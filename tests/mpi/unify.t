@@ -96,6 +96,11 @@ def same_for_all(tap, mpi):
         whole, parts = (harness.profile_of(*d, '--no-symbols') for d in ([run.directory], halves))
         equal('names', parts['run'].pop('directory'), ' '.join(halves))
         check(whole['run'].pop('directory') and parts == whole, 'another report of two directories')
+        folder = os.path.join(halves[0], 'ranks-000000')  # as a large job has it
+        shutil.copytree(halves[1], folder)
+        unify(halves[0], '-q')
+        equal('archive', digest(halves[0]), wanted)
+        shutil.rmtree(folder)
         err = 'rank-000001.fvr and {}/rank-000001.fvr are both of rank 1'.format(halves[1])
         for command in ([harness.FVMPI, 'report'], [harness.FVMPI, 'stacks'], [UNIFY]):
             check(err in harness.run(command + [run.directory, halves[1]]).ended(1).err, 'a rank twice: not said')

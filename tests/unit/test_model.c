@@ -832,6 +832,8 @@ static void directories(void **state)
         snprintf(path, sizeof(path), "rank-%06d.fvr", i);
         fvr_write(&file[i], directory, path);
     }
+    snprintf(path, sizeof(path), "mkdir %s/ranks-000000 && mv %s/rank-000002.fvr %s/ranks-000000", directory, directory, directory);
+    assert_int_equal(system(path), 0); /* as in a large job */
     fvr_write(&file[0], directory, "rank-000000.fvr.1");
     file[3].header.version = 99;
     fvr_write(&file[3], directory, "rank-000003.fvr");

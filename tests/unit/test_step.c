@@ -12,8 +12,8 @@
 
 enum { RANKS = 3, PROGRAMS = 4 };
 
-/* A program that starts and ends as this rank. */
-static void run_as(int rank, int ranks)
+/* A program that starts and ends as this rank: was it recorded? */
+static bool records_as(int rank, int ranks)
 {
     const struct fv_start_info info = {
         .world_rank = rank, .world_size = ranks, .mpi = "none", .thread_level = ""
@@ -31,18 +31,28 @@ static void run_as(int rank, int ranks)
         _exit(fv_started() ? 0 : 1);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    return !status;
 }
 
-static bool is_there(const char *output, int number, int rank)
+static void run_as(int rank, int ranks)
+{
+    assert_true(records_as(rank, ranks));
+}
+
+static bool is_there_in(const char *output, int number, const char *folder, int rank)
 {
     char path[256], suffix[16] = "";
     struct stat st;
 
     if (number > 1)
         snprintf(suffix, sizeof(suffix), "-%d", number);
-    snprintf(path, sizeof(path), "%s%s/rank-%06d.fvr", output, suffix, rank);
+    snprintf(path, sizeof(path), "%s%s/%srank-%06d.fvr", output, suffix, folder, rank);
     return !stat(path, &st);
+}
+
+static bool is_there(const char *output, int number, int rank)
+{
+    return is_there_in(output, number, "", rank);
 }
 
 /* One after the other, all ranks of a program before the next. */
@@ -102,6 +112,29 @@ static void test_names_taken(void **state)
     }
 }
 
+/* From 1024 ranks on there is a folder for each 1024; a link in the place of one is not followed. */
+static void test_folders(void **state)
+{
+    char output[128], path[200];
+    (void)state;
+
+    snprintf(output, sizeof(output), "%s/large", stub_directory);
+    setenv("FVMPI_OUTPUT", output, 1);
+    run_as(1022, 1023);
+    assert_true(is_there(output, 1, 1022));
+    for (int program = 1; program <= 2; program++) {
+        run_as(1023, 2000000);
+        run_as(1024, 2000000);
+        run_as(1999999, 2000000);
+        assert_true(is_there_in(output, program, "ranks-000000/", 1023));
+        assert_true(is_there_in(output, program, "ranks-001024/", 1024));
+        assert_true(is_there_in(output, program, "ranks-1999872/", 1999999));
+    }
+    snprintf(path, sizeof(path), "%s/ranks-002048", output);
+    assert_int_equal(symlink("ranks-001024", path), 0);
+    assert_false(records_as(2048, 2000000));
+}
+
 int main(void)
 {
     static const char *const others[] = { "FVMPI_BUILD", "FVMPI_SOURCE", "FVMPI_TEST_MPI",
@@ -110,6 +143,7 @@ int main(void)
         cmocka_unit_test(test_in_turn),
         cmocka_unit_test(test_apart),
         cmocka_unit_test(test_names_taken),
+        cmocka_unit_test(test_folders),
     };
     for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
         unsetenv(others[i]); /* each of the processes below would say that it does not know them */
