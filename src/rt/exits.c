@@ -1,11 +1,10 @@
 /* The ways in which a process ends by itself, and with what status: exit(), the return from main, quick_exit(), and
  * _exit(), which runs no handler and is therefore interposed. Not of a forked child, who has the handlers, too. */
 #include "rt/layers.h"
+#include "rt/next.h"
 #include "rt/runtime.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -52,23 +51,12 @@ static void start(struct fv_thread *self)
 const struct fv_layer fv_exits_layer = { .at = { [FV_AT_START] = start } };
 
 #ifdef PIC
-static void (*next_exit)(int), (*next_quick_exit)(int);
-
-__attribute__((constructor)) static void find_next(void)
-{
-    void *found = dlsym(RTLD_NEXT, "_exit");
-
-    memcpy(&next_exit, &found, sizeof(found));
-    found = dlsym(RTLD_NEXT, "quick_exit");
-    memcpy(&next_quick_exit, &found, sizeof(found));
-}
-
 static _Noreturn void leave_at_once(int status)
 {
     note(status & 0xff);
     over();
-    if (next_exit)
-        next_exit(status);
+    if (fv_next._exit)
+        fv_next._exit(status);
     for (;;)
         syscall(SYS_exit_group, status);
 }
@@ -85,10 +73,8 @@ FV_PUBLIC _Noreturn void _Exit(int status)
 
 FV_PUBLIC _Noreturn void quick_exit(int status)
 {
-    if (!next_quick_exit)
-        find_next();
     note(status & 0xff);
-    next_quick_exit(status);
+    FV_NEXT(quick_exit)(status);
     leave_at_once(status); /* it does not return */
 }
 #endif

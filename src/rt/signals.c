@@ -9,6 +9,7 @@
 #include "rt/signals.h"
 #include "base/lock.h"
 #include "rt/layers.h"
+#include "rt/next.h"
 #include "rt/runtime.h"
 
 #include <dlfcn.h>
@@ -19,11 +20,6 @@
 #include <unistd.h>
 
 #if FV_SAMPLER_SIGNALS
-
-/* The C library's own, by names that nobody interposes. */
-extern int __sigaction(int signal, const struct sigaction *action, struct sigaction *old);
-extern sighandler_t ssignal(int signal, sighandler_t handler);
-extern sighandler_t sysv_signal(int signal, sighandler_t handler);
 
 static struct fv_lock lock; /* held with all signals blocked */
 static pid_t process;       /* that took some */
@@ -203,31 +199,11 @@ static int set_virtual(struct shared *s, const struct sigaction *action, struct 
     return err;
 }
 
-static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *) = __sigaction;
-static sighandler_t (*next_signal)(int, sighandler_t) = ssignal;
-static sighandler_t (*next_sysv_signal)(int, sighandler_t) = sysv_signal;
-static sighandler_t (*next_sigset)(int, sighandler_t); /* these two have no other name: see find_next() */
-static int (*next_sigignore)(int);
-
-/* Constructors of others may run before ours. */
-__attribute__((constructor)) static void find_next(void)
-{
-    static const char *const names[] = { "sigaction", "signal", "__sysv_signal", "sigset", "sigignore" };
-    void *const to[] = { &next_sigaction, &next_signal, &next_sysv_signal, &next_sigset, &next_sigignore };
-
-    for (unsigned i = 0; i < sizeof(to) / sizeof(*to); i++) {
-        void *found = dlsym(RTLD_NEXT, names[i]);
-
-        if (found)
-            memcpy(to[i], &found, sizeof(found));
-    }
-}
-
 NO_TSAN FV_PUBLIC int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
     struct shared *s = virtual_of(signal);
 
-    return s ? set_virtual(s, action, old) : next_sigaction(signal, action, old);
+    return s ? set_virtual(s, action, old) : fv_next.sigaction(signal, action, old);
 }
 
 NO_TSAN FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
@@ -236,7 +212,7 @@ NO_TSAN FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
     struct shared *s = virtual_of(signal);
 
     if (!s || function == SIG_ERR)
-        return next_signal(signal, function);
+        return fv_next.signal(signal, function);
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, signal);
     return set_virtual(s, &action, &old) ? SIG_ERR : old.sa_handler;
@@ -249,10 +225,8 @@ NO_TSAN FV_PUBLIC sighandler_t sigset(int signal, sighandler_t function)
     struct shared *s = virtual_of(signal);
     sigset_t this_one, mask;
 
-    if (!next_sigset)
-        find_next();
     if (!s || function == SIG_ERR)
-        return next_sigset(signal, function);
+        return FV_NEXT(sigset)(signal, function);
     sigemptyset(&action.sa_mask);
     sigemptyset(&this_one);
     sigaddset(&this_one, signal);
@@ -267,9 +241,7 @@ NO_TSAN FV_PUBLIC int sigignore(int signal)
     const struct sigaction action = { .sa_handler = SIG_IGN };
     struct shared *s = virtual_of(signal);
 
-    if (!next_sigignore)
-        find_next();
-    return s ? set_virtual(s, &action, NULL) : next_sigignore(signal);
+    return s ? set_virtual(s, &action, NULL) : FV_NEXT(sigignore)(signal);
 }
 
 /* What signal() is in programs compiled as strict ISO C (-std=c99). */
@@ -279,7 +251,7 @@ NO_TSAN FV_PUBLIC sighandler_t __sysv_signal(int signal, sighandler_t function)
     struct shared *s = virtual_of(signal);
 
     if (!s || function == SIG_ERR)
-        return next_sysv_signal(signal, function);
+        return fv_next.__sysv_signal(signal, function);
     sigemptyset(&action.sa_mask);
     return set_virtual(s, &action, &old) ? SIG_ERR : old.sa_handler;
 }

@@ -3,28 +3,13 @@
  * something is sampled. signalfd() is not covered; nor a SIGTRAP of
  * the application's that finds one of ours pending: the kernel keeps one. */
 #include "base/lock.h"
-#include "rt/signals.h"
+#include "rt/next.h"
 #include "sampler/sampler.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 
 #if FV_SAMPLER_SIGNALS && defined(PIC)
-
-typedef int timed_function(const sigset_t *, siginfo_t *, const struct timespec *);
-typedef int sigwait_function(const sigset_t *, int *);
-static timed_function *next_timed;
-static sigwait_function *next_sigwait;
-
-__attribute__((constructor)) static void find_next(void)
-{
-    void *timed = dlsym(RTLD_NEXT, "sigtimedwait"), *wait = dlsym(RTLD_NEXT, "sigwait");
-
-    memcpy(&next_timed, &timed, sizeof(timed));
-    memcpy(&next_sigwait, &wait, sizeof(wait));
-}
 
 static bool is_concerned(const sigset_t *set)
 {
@@ -70,7 +55,7 @@ static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct times
         rest = *timeout;
         at = until(timeout);
     }
-    while ((signal = next_timed(set, &got, timeout ? &rest : NULL)) == SIGTRAP && fv_sampler_sent(&got))
+    while ((signal = FV_NEXT(sigtimedwait)(set, &got, timeout ? &rest : NULL)) == SIGTRAP && fv_sampler_sent(&got))
         if (timeout)
             rest = left(&at);
     if (signal > 0 && info)
@@ -80,12 +65,12 @@ static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct times
 
 FV_PUBLIC int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-    return is_concerned(set) ? wait_for_own(set, info, timeout) : next_timed(set, info, timeout);
+    return is_concerned(set) ? wait_for_own(set, info, timeout) : FV_NEXT(sigtimedwait)(set, info, timeout);
 }
 
 FV_PUBLIC int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
-    return is_concerned(set) ? wait_for_own(set, info, NULL) : next_timed(set, info, NULL);
+    return is_concerned(set) ? wait_for_own(set, info, NULL) : FV_NEXT(sigwaitinfo)(set, info);
 }
 
 FV_PUBLIC int sigwait(const sigset_t *set, int *signal)
@@ -93,7 +78,7 @@ FV_PUBLIC int sigwait(const sigset_t *set, int *signal)
     int saved = errno, got;
 
     if (!is_concerned(set))
-        return next_sigwait(set, signal);
+        return FV_NEXT(sigwait)(set, signal);
     while ((got = wait_for_own(set, NULL, NULL)) < 0 && errno == EINTR)
         ;
     if (got < 0)

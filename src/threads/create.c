@@ -13,23 +13,18 @@
 #include "base/experiment.h"
 #include "base/lock.h"
 #include "rt/layers.h"
+#include "rt/next.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#if __has_include(<threads.h>)
-#include <threads.h>
-#define HAVE_C11 1
-#endif
 
-#if defined(PIC) && !defined(__SANITIZE_THREAD__)
+#if FV_INTERPOSE_CREATE
 
 typedef void *start_routine(void *);
-typedef int create_function(pthread_t *, const pthread_attr_t *, start_routine *, void *);
 
 static inline bool has_lives(void)
 {
@@ -46,21 +41,6 @@ struct start {
 
 static struct fv_lock lock;
 static struct start *unused; /* under lock */
-static create_function *next_create;
-#if HAVE_C11
-static __typeof__(thrd_create) *next_thrd_create;
-#endif
-
-static FV_COLD void find_next(void)
-{
-    void *function = dlsym(RTLD_NEXT, "pthread_create");
-
-    memcpy(&next_create, &function, sizeof(function));
-#if HAVE_C11
-    function = dlsym(RTLD_NEXT, "thrd_create");
-    memcpy(&next_thrd_create, &function, sizeof(function));
-#endif
-}
 
 /* Another thread may have been at the list. */
 static void in_forked_child(void)
@@ -69,10 +49,8 @@ static void in_forked_child(void)
     lock.held = 0;
 }
 
-__attribute__((constructor)) static void find_next_early(void)
+__attribute__((constructor)) static void watch_forks(void)
 {
-    if (!next_create)
-        find_next();
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 
@@ -190,12 +168,10 @@ FV_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
 {
     struct start *start = is_wanted() ? take() : NULL;
 
-    if (FV_UNLIKELY(!next_create))
-        find_next();
     if (!start)
-        return next_create(thread, attributes, routine, arg);
+        return FV_NEXT(pthread_create)(thread, attributes, routine, arg);
     struct fv_thread_origin origin = prepare(start, routine, arg, FV_CALL_SITE());
-    int err = next_create(thread, attributes, trampoline, start);
+    int err = FV_NEXT(pthread_create)(thread, attributes, trampoline, start);
     if (!err)
         made(thread, &origin);
     else
@@ -204,7 +180,7 @@ FV_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
 }
 
 /* C11's, which calls the C library's own pthread_create(). */
-#if HAVE_C11
+#if FV_HAVE_C11
 static int c11_trampoline(void *arg)
 {
     thrd_start_t routine = (thrd_start_t)(void (*)(void))begin_with(arg, &arg);
@@ -216,13 +192,11 @@ FV_PUBLIC int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 {
     struct start *start = is_wanted() ? take() : NULL;
 
-    if (FV_UNLIKELY(!next_thrd_create))
-        find_next();
     if (!start)
-        return next_thrd_create(thread, routine, arg);
+        return FV_NEXT(thrd_create)(thread, routine, arg);
     struct fv_thread_origin origin =
         prepare(start, (start_routine *)(void (*)(void))routine, arg, FV_CALL_SITE());
-    int err = next_thrd_create(thread, c11_trampoline, start);
+    int err = FV_NEXT(thrd_create)(thread, c11_trampoline, start);
     if (err == thrd_success)
         made(thread, &origin);
     else

@@ -3,8 +3,7 @@
  */
 #include "rt/layers.h"
 #include "threads/create.h"
-#include "threads/next.h"
-#include "threads/sync.h"
+#include "threads/interposed.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -199,19 +198,9 @@ const char fv_library_suffix[] = "-threads";
 
 /* ---- joins: what is waited for are the threads of a function ---- */
 
-struct join {
-    struct fv_sync *s;
-    struct fv_thread_life *life; /* NULL: it had not begun */
-    pthread_t thread;
-    uint64_t created; /* of the thread, as in struct name */
-    uintptr_t routine;
-    struct fv_site site;
-    unsigned operation;
-};
-
-static struct join join_of(struct fv_sync *s, pthread_t thread, unsigned operation, struct fv_site site)
+static struct fv_sync_join_wait join_of(struct fv_sync *s, pthread_t thread, unsigned operation, struct fv_site site)
 {
-    struct join j = {
+    struct fv_sync_join_wait j = {
         .s = s, .thread = thread, .operation = operation, .site = site, .routine = FV_SYNC_NOBODY
     };
     uint64_t signals = fv_lock_sigsave(&lock);
@@ -229,7 +218,7 @@ static struct join join_of(struct fv_sync *s, pthread_t thread, unsigned operati
 
 /* The life of who was joined. Its name may be another's by now, whom `created` tells from it. What MPI names
  * so next is not the application's. */
-static struct fv_thread_life *take_life(const struct join *j)
+static struct fv_thread_life *take_life(const struct fv_sync_join_wait *j)
 {
     struct fv_thread_life *life = j->life;
     uint64_t signals = fv_lock_sigsave(&lock);
@@ -251,7 +240,7 @@ static struct fv_thread_life *take_life(const struct join *j)
     return life;
 }
 
-static void joined(const struct join *j, struct fv_thread_life *life, uint64_t begin, uint64_t end)
+static void joined(const struct fv_sync_join_wait *j, struct fv_thread_life *life, uint64_t begin, uint64_t end)
 {
     if (!life)
         return;
@@ -262,8 +251,13 @@ static void joined(const struct join *j, struct fv_thread_life *life, uint64_t b
     __atomic_store_n(&life->join_end, end, __ATOMIC_RELEASE);
 }
 
+static void begin_wait(struct fv_sync_join_wait *j)
+{
+    j->wait = fv_sync_wait_begin(j->s, (const void *)j->routine, FV_SYNC_JOIN, j->operation, j->site);
+}
+
 /* Had it ended already? */
-static bool try_join(struct join *j, void **result, int *err)
+static bool try_join(struct fv_sync_join_wait *j, void **result, int *err)
 {
     *err = FV_NEXT(pthread_tryjoin_np) ? fv_next.pthread_tryjoin_np(j->thread, result) : EBUSY;
     if (!*err) {
@@ -275,21 +269,24 @@ static bool try_join(struct join *j, void **result, int *err)
     return !*err;
 }
 
-static struct fv_sync_wait join_begin(const struct join *j)
+struct fv_sync_join_wait fv_sync_join_begin(struct fv_sync *s, pthread_t thread, unsigned operation, struct fv_site site)
 {
-    return fv_sync_wait_begin(j->s, (const void *)j->routine, FV_SYNC_JOIN, j->operation, j->site);
+    struct fv_sync_join_wait j = join_of(s, thread, operation, site);
+
+    begin_wait(&j);
+    return j;
 }
 
-static void join_end(const struct join *j, const struct fv_sync_wait *w, int err)
+void fv_sync_join_end(const struct fv_sync_join_wait *j, int err)
 {
     uint64_t now = fv_ticks();
-    struct fv_sync_wait done = *w;
+    struct fv_sync_wait done = j->wait;
     struct fv_thread_life *life = err ? j->life : take_life(j);
 
     done.owner = life ? life->thread + 1 : 0;
     fv_sync_wait_end(&done, err ? FV_SYNC_FAILED : FV_SYNC_GOT);
     if (!err)
-        joined(j, life, w->begin, now);
+        joined(j, life, done.begin, now);
 }
 
 FV_PUBLIC int pthread_join(pthread_t thread, void **result)
@@ -299,12 +296,12 @@ FV_PUBLIC int pthread_join(pthread_t thread, void **result)
 
     if (FV_UNLIKELY(!s))
         return FV_NEXT(pthread_join)(thread, result);
-    struct join j = join_of(s, thread, FV_SYNC_WAIT, FV_CALL_SITE());
+    struct fv_sync_join_wait j = join_of(s, thread, FV_SYNC_WAIT, FV_CALL_SITE());
     if (try_join(&j, result, &err))
         return 0;
-    struct fv_sync_wait w = join_begin(&j);
+    begin_wait(&j);
     err = fv_next.pthread_join(thread, result);
-    join_end(&j, &w, err);
+    fv_sync_join_end(&j, err);
     return err;
 }
 
@@ -315,49 +312,8 @@ FV_PUBLIC int pthread_tryjoin_np(pthread_t thread, void **result)
 
     if (FV_UNLIKELY(!s))
         return FV_NEXT(pthread_tryjoin_np)(thread, result);
-    struct join j = join_of(s, thread, FV_SYNC_TRY, FV_CALL_SITE());
+    struct fv_sync_join_wait j = join_of(s, thread, FV_SYNC_TRY, FV_CALL_SITE());
     if (!try_join(&j, result, &err))
         fv_sync_refused(s, (const void *)j.routine, FV_SYNC_JOIN, FV_SYNC_TRY, j.site);
     return err;
 }
-
-FV_PUBLIC int pthread_timedjoin_np(pthread_t thread, void **result, fv_limit *until)
-{
-    struct fv_sync *s = fv_sync_enter();
-
-    if (FV_UNLIKELY(!s))
-        return FV_NEXT(pthread_timedjoin_np)(thread, result, until);
-    struct join j = join_of(s, thread, FV_SYNC_TIMED, FV_CALL_SITE());
-    struct fv_sync_wait w = join_begin(&j);
-    int err = fv_next.pthread_timedjoin_np(thread, result, until);
-    join_end(&j, &w, err);
-    return err;
-}
-
-FV_PUBLIC int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, fv_limit *until)
-{
-    struct fv_sync *s = fv_sync_enter();
-
-    if (FV_UNLIKELY(!s))
-        return FV_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
-    struct join j = join_of(s, thread, FV_SYNC_TIMED, FV_CALL_SITE());
-    struct fv_sync_wait w = join_begin(&j);
-    int err = fv_next.pthread_clockjoin_np(thread, result, clock, until);
-    join_end(&j, &w, err);
-    return err;
-}
-
-#if FV_HAVE_C11
-FV_PUBLIC int thrd_join(thrd_t thread, int *result)
-{
-    struct fv_sync *s = fv_sync_enter();
-
-    if (FV_UNLIKELY(!s))
-        return FV_NEXT(thrd_join)(thread, result);
-    struct join j = join_of(s, thread, FV_SYNC_WAIT, FV_CALL_SITE());
-    struct fv_sync_wait w = join_begin(&j);
-    int err = fv_next.thrd_join(thread, result);
-    join_end(&j, &w, err != thrd_success);
-    return err;
-}
-#endif

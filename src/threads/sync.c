@@ -1,6 +1,6 @@
 /* See sync.h: finding, making, waiting. */
 #include "threads/sync.h"
-#include "threads/next.h"
+#include "rt/next.h"
 
 #include <errno.h>
 #include <string.h>
@@ -409,11 +409,17 @@ void fv_sync_forget(struct fv_thread *self)
     fv_sync_mode = 0;
 }
 
+/* Constructors of others may run before ours. */
+__attribute__((constructor)) static void find_early(void)
+{
+    fv_next_find(FV_NEXT_SET_threads);
+}
+
 void fv_sync_start(void)
 {
     uint64_t hz = fv_rt.writer.header->nominal_hz;
 
-    fv_next_find();
+    fv_next_find(FV_NEXT_SET_threads);
     fv_sync_ignore_tools();
     long_wait = (hz ? hz : UINT64_C(2500000000)) / 1000000 * LONG_WAIT_US;
     uint32_t traced = fv_rt.tracing ? FV_SYNC_TRACED : 0;

@@ -26,7 +26,7 @@ def objects(folder):
         for name in sorted(names):
             match = re.match(r'(?:\w+-)?([\w-]+)\.o$', name)
             where = os.path.relpath(re.sub(r'/\.libs$', '', at), BUILD)
-            if match and os.path.exists(os.path.join(SOURCE, where, match[1] + '.c')):
+            if match and any(os.path.exists(os.path.join(tree, where, match[1] + '.c')) for tree in (SOURCE, BUILD)):
                 found[os.path.relpath(os.path.join(where, match[1] + '.c'), folder)] = os.path.join(at, name)
     return found
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# What leaves a library: MPI's names, fvmpi's public functions, what --sample interposes (src/rt/signals.c), how a process ends (src/rt/exits.c) and --threads (src/threads). What it needs: libc, its MPI, libunwind.
+# What leaves a library: MPI's names, fvmpi's public functions, what is interposed (src/rt/interposed.tbl, src/threads/omp_next.h). What it needs: libc, its MPI, libunwind.
 . "$(dirname "$0")/../lib.sh"
 
 for library in "$build"/.libs/libfvmpi-*.so; do
     name=$(basename "$library")
-    interposed='sigaction|signal|__sysv_signal|sigset|sigignore|sigwait|sigwaitinfo|sigtimedwait|pthread_create|thrd_create|_exit|_Exit|quick_exit'
+    interposed=$(python3 "$source/src/rt/gen_interposed.py" --names rt | tr '\n' '|')_
     [[ $name != *-threads.so ]] || # and what --threads stands in front of
-        interposed+=$(sed -n 's/^    X(\([A-Za-z_0-9]*\)[,)].*/|\1/p' "$source"/src/threads/*next.h | tr -d '\n')
+        interposed+=$(python3 "$source/src/rt/gen_interposed.py" --names threads | sed 's/^/|/' | tr -d '\n')$(
+            sed -n 's/^    X(\([A-Za-z_0-9]*\)[,)].*/|\1/p' "$source"/src/threads/omp_next.h | tr -d '\n')
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |
         grep -vE '^(MPIX?_[A-Za-z0-9_]+|mpix?_[a-z0-9_]+|fvmpi_(version|pause|resume|section_begin_v1|section_end_v1)|'"$interposed"')(@@.*)?$')
     if [ -n "${SANITIZE_FLAGS:-}" ]; then

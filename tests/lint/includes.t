@@ -42,7 +42,7 @@ out=$(grep -HoE '^#include "[^"]+"' "$source"/otf2/*.[ch] | while IFS=: read -r 
 done)
 check "otf2 includes only $may" test -z "$out"
 for header in "$source"/src/fvmpi.h $(find "$source/src" -mindepth 2 -name "*.h"); do
-    out=$(echo "#include \"$header\"" | cc -fsyntax-only -D_GNU_SOURCE -I"$source/src" -x c - 2>&1)
+    out=$(echo "#include \"$header\"" | cc -fsyntax-only -D_GNU_SOURCE -I"$build/src" -I"$source/src" -x c - 2>&1)
     check "${header#"$source"/src/} stands alone" test -z "$out"
 done
 out=$(echo '#include "fvmpi.h"' | c++ -fsyntax-only -I"$source/src" -x c++ - 2>&1)
