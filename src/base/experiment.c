@@ -27,11 +27,13 @@ __attribute__((constructor(101))) static void remember_directory(void)
 
 /* ---- the launcher ---- */
 
+/* Of one launch each. Daemons that start ranks of several launches (palsd, jsmd) are none. */
 static bool is_launcher(const char *name)
 {
     static const char *const whole[] = { "hydra_pmi_proxy", "pmi_proxy", "orted",
                                          "orterun",         "prted",     "prte",
-                                         "prterun",         "srun",      "slurmstepd" };
+                                         "prterun",         "srun",      "slurmstepd",
+                                         "flux-shell",      "mpispawn" };
 
     if (!strncmp(name, "mpiexec", 7) || !strncmp(name, "mpirun", 6)) /* with .openmpi, .hydra, ... behind */
         return true;
@@ -44,7 +46,9 @@ static bool is_launcher(const char *name)
 /* This process's rank as its launcher says it; NULL: there is none. */
 static const char *launchers_rank(void)
 {
-    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
+    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "JSM_NAMESPACE_RANK", "PMIX_RANK",
+                                         "PMI_RANK",             "PALS_RANKID",        "FLUX_TASK_RANK",
+                                         "ALPS_APP_PE",          "SLURM_PROCID" };
     const char *rank = NULL;
 
     for (unsigned i = 0; !rank && i < sizeof(names) / sizeof(*names); i++)
@@ -117,46 +121,80 @@ static long number_of(const char *variable)
     return text ? strtol(text, NULL, 10) : 0;
 }
 
-/* Launchers tell how many of the ranks are on this node. */
+/* Launchers tell how many of the ranks are on this node, or on how many nodes they are. */
 static bool spans_nodes(void)
 {
-    return number_of("OMPI_COMM_WORLD_LOCAL_SIZE") < number_of("OMPI_COMM_WORLD_SIZE") ||
-           (getenv("MPI_LOCALNRANKS") && number_of("MPI_LOCALNRANKS") < number_of("PMI_SIZE")) ||
-           number_of("SLURM_NNODES") > 1;
+    static const struct {
+        const char *here, *all;
+    } ranks[] = { { "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE" },
+                  { "MPI_LOCALNRANKS", "PMI_SIZE" }, /* Hydra */
+                  { "PMI_LOCAL_SIZE", "PMI_SIZE" },  /* PALS, Cray's PMI */
+                  { "JSM_NAMESPACE_LOCAL_SIZE", "JSM_NAMESPACE_SIZE" } };
+
+    for (unsigned i = 0; i < sizeof(ranks) / sizeof(*ranks); i++)
+        if (getenv(ranks[i].here) && number_of(ranks[i].here) < number_of(ranks[i].all))
+            return true;
+    return number_of(getenv("SLURM_STEP_NUM_NODES") ? "SLURM_STEP_NUM_NODES" : "SLURM_NNODES") > 1 ||
+           number_of("FLUX_JOB_NNODES") > 1;
 }
 
-/* Hydra's proxies are started with --control-port HOST:PORT, the port of the one mpiexec that they serve:
- * the only thing that its ranks on all nodes can find out without asking it. */
+/* Hydra's proxies are started with --control-port HOST:PORT, the port of the one mpiexec that they serve: the only
+ * thing that its ranks on all nodes can find out without asking it. Intel's stand below others, which have
+ * --upstream-host HOST --upstream-port PORT; those of a tree's deeper levels have another proxy's. */
+static uint64_t hydra_port_of(pid_t proxy)
+{
+    static const char *const wanted[] = { "--control-port", "--upstream-host", "--upstream-port" };
+    char path[64], text[4096];
+    uint64_t hash = 0;
+
+    snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)proxy);
+    ssize_t n = fv_file_read(path, text, sizeof(text));
+    for (ssize_t at = 0, value; at < n; at = value) {
+        value = at + (ssize_t)strlen(text + at) + 1;
+        if (value < n && !strcmp(text + at, "--tree-level") && strcmp(text + value, "1"))
+            return 0;
+        for (unsigned i = 0; value < n && i < sizeof(wanted) / sizeof(*wanted); i++)
+            if (!strcmp(text + at, wanted[i]))
+                hash = fv_hash_on(hash ? hash : 3, text + value);
+    }
+    return hash;
+}
+
 static uint64_t hydra_port(const struct fv_launcher *launcher)
 {
-    static const char wanted[] = "--control-port";
-    char path[64], text[2048];
+    uint64_t hash = hydra_port_of(launcher->process.pid);
 
-    snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)launcher->process.pid);
-    ssize_t n = fv_file_read(path, text, sizeof(text));
-    for (ssize_t at = 0; at < n; at += (ssize_t)strlen(text + at) + 1) {
-        ssize_t value = at + (ssize_t)sizeof(wanted);
-        if (!strcmp(text + at, wanted) && value < n)
-            return fv_hash_on(fv_hash_on(3, text + value), getenv("SLURM_JOB_ID"));
-    }
-    return 0;
+    if (!hash)
+        hash = hydra_port_of(launcher->process.parent);
+    return hash ? fv_hash_on(hash, getenv("SLURM_JOB_ID")) : 0;
 }
 
 /* From what the launcher told every rank, on whatever node; 0: nothing. */
 static uint64_t job_from_environment(const struct fv_launcher *launcher)
 {
-    static const char *const ids[] = { "FLUX_JOB_ID", "PALS_APID" };
-    const char *space = getenv("PMIX_NAMESPACE");
+    static const struct {
+        const char *mark, *ids[2]; /* where the mark is set, these together name a launch */
+    } launchers[] = {
+        /* jsrun's namespaces are numbers that begin anew with each job of LSF. */
+        { "JSM_NAMESPACE_RANK", { "PMIX_NAMESPACE", "LSB_JOBID" } },
+        /* Of a spawned job it differs from its parent's; hnp_uri makes it unique among mpiexecs of Open MPI 4. */
+        { "PMIX_NAMESPACE", { "PMIX_NAMESPACE", "OMPI_MCA_orte_hnp_uri" } },
+        { "SLURM_STEP_ID", { "SLURM_JOB_ID", "SLURM_STEP_ID" } },
+        { "FLUX_JOB_ID", { "FLUX_JOB_ID" } },
+        { "PALS_APID", { "PALS_APID" } },
+        { "ALPS_APP_ID", { "ALPS_APP_ID" } },
+    };
 
-    if (space) /* of a spawned job it differs from its parent's; hnp_uri makes it unique among mpiexecs */
-        return fv_hash_on(fv_hash_on(1, space), getenv("OMPI_MCA_orte_hnp_uri"));
-    if (getenv("HYDI_CONTROL_FD"))
-        return hydra_port(launcher);
-    if (getenv("SLURM_JOB_ID") && getenv("SLURM_STEP_ID"))
-        return fv_hash_on(fv_hash_on(2, getenv("SLURM_JOB_ID")), getenv("SLURM_STEP_ID"));
-    for (unsigned i = 0; i < sizeof(ids) / sizeof(*ids); i++)
-        if (getenv(ids[i]))
-            return fv_hash_on(5 + i, getenv(ids[i]));
+    if (getenv("HYDI_CONTROL_FD") || getenv("MPI_LOCALNRANKS")) {
+        uint64_t job = hydra_port(launcher);
+        if (job)
+            return job;
+    }
+    for (unsigned i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
+        const char *const *ids = launchers[i].ids, *second = ids[1] ? getenv(ids[1]) : NULL;
+        if (getenv(launchers[i].mark) && getenv(ids[0]))
+            return fv_hash_on(fv_hash_on(i + 1, getenv(ids[0])), second);
+    }
     return 0;
 }
 
@@ -294,18 +332,22 @@ static int name_under(char *out, size_t size, const char *program, int ranks,
                       const struct fv_launcher *launcher)
 {
     uint64_t job = ranks > 1 && asks_environment(launcher) ? job_from_environment(launcher) : 0;
+    const char *space = getenv("PMIX_NAMESPACE");
+    bool is_step = getenv("SLURM_JOB_ID") && getenv("SLURM_STEP_ID") && (!space || !strncmp(space, "slurm.", 6));
     char when[32];
 
     if (ranks > 1 && has_several_programs(launcher))
         program = "mpmd";
 
+    if (!job && spans_nodes())
+        return format_name(out, size, program, ranks, "unknown-job");
     if (!job && launcher->process.start)
         return fv_experiment_name_at(out, size, program, ranks, start_seconds(&launcher->process));
     /* Each node has a launcher process of its own, which started a moment before or after the others',
      * and of a hidden one that moment is unknown: only the job's id is the same everywhere. */
     if (!job)
         job = job_of_process(&launcher->process);
-    if (getenv("SLURM_JOB_ID") && getenv("SLURM_STEP_ID") && !getenv("PMIX_NAMESPACE"))
+    if (is_step)
         snprintf(when, sizeof(when), "job%.12s.%.12s", getenv("SLURM_JOB_ID"), getenv("SLURM_STEP_ID"));
     else
         snprintf(when, sizeof(when), "job%08x", (unsigned)(job >> 32));
