@@ -101,9 +101,10 @@ static int check_to_json(const struct options *o, struct fv_check_result *result
     fv_json_string(&json, "schema", "fvmpi-check-1");
     fv_json_string(&json, "archive", o->archive);
     int err = fv_check_archive(o->archive, &options, result);
+    if (err)
+        return fv_whole_file_close(&file, err); /* which was said: what stood there stays */
     fv_json_end(&json);
-    failed = fv_output_close(&file, o->json, "--json", json.failed ? -FV_EIO : 0);
-    return err ? err : failed;
+    return fv_output_close(&file, o->json, "--json", json.failed ? -FV_EIO : 0);
 }
 
 static int check_to_text(const struct options *o, struct fv_check_result *result)

@@ -22,6 +22,15 @@ for option in '--json results/a.json' '--csv results/csv' '--json results/new.js
     check "$option: nothing is left behind" [ "$(find results | sort)" = "$there" ]
 done
 
+echo nonsense > broken.otf2
+capture "$fvmpi" check broken.otf2 --json results/a.json
+check 'an archive that cannot be read is an error' [ "$rc" = 1 ]
+check 'which is said once' [ "$(wc -l < "$work/.err")" = 1 ]
+check 'the result of before stays' cmp before.json results/a.json
+check 'and nothing is left behind' [ "$(find results | sort)" = "$there" ]
+capture "$fvmpi" check broken.otf2 --json -
+check 'on stdout nothing is half-written' [ "$rc:$out" = '1:' ]
+
 ln -s /proc/self/fd/1 results/stdout # as /dev/stdout is
 capture "$fvmpi" report "$run" --no-symbols --json results/stdout
 check 'a link to stdout is written to' [ "$out" = "$(cat before.json)" ]
