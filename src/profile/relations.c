@@ -162,6 +162,7 @@ static double total_of(struct fv_tables *t, enum fv_total total)
     const struct fv_model *m = t->model;
 
     switch (total) {
+    case FV_OF_RUN: return m->elapsed_s;
     case FV_OF_RANKS: return m->efficiency.total_s;
     case FV_OF_THREADS: return m->efficiency.thread_s;
     case FV_OF_WAITING: return m->causes.wait_s;

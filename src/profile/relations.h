@@ -86,6 +86,7 @@ void fv_get_quotient(void *subject, const void *row, const struct fv_column_def 
     }
 /* The same over a number of the whole profile. */
 enum fv_total {
+    FV_OF_RUN,     /* its elapsed time */
     FV_OF_RANKS,   /* the time of all ranks */
     FV_OF_THREADS, /* the time of all threads that call MPI */
     FV_OF_WAITING, /* of relation waiting */

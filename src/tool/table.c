@@ -91,14 +91,18 @@ void fv_page_item(const struct fv_page *p, enum fv_color color, size_t indent, c
     va_end(args);
 }
 
+const char *fv_page_more(const struct fv_page *p, size_t shown)
+{
+    return p->threshold > 0 && shown < p->top ? "a smaller --threshold" : "--all";
+}
+
 void fv_page_cut(const struct fv_page *p, size_t shown, size_t all, const char *noun, const char *more)
 {
     char count[FV_WORD];
 
     if (shown < all)
-        fv_page_paragraph(p, FV_DIM, 2, "... %s more %s%s%s; %s shows %s", fv_words_count(all - shown, count),
-                          noun, fv_words_s(all - shown), more,
-                          p->threshold > 0 && shown < p->top ? "a smaller --threshold" : "--all",
+        fv_page_paragraph(p, FV_DIM, 2, "... %s%s %s%s%s; %s shows %s", fv_words_count(all - shown, count),
+                          shown ? " more" : "", noun, fv_words_s(all - shown), more, fv_page_more(p, shown),
                           all - shown == 1 ? "it" : "them");
 }
 

@@ -19,6 +19,13 @@ struct fv_page {
 const char *fv_page_on(const struct fv_page *page, enum fv_color color);
 const char *fv_page_off(const struct fv_page *page);
 void fv_page_heading(const struct fv_page *page, const char *title, const char *remark);
+/* Is everything asked for, however little it is? A threshold asks for less. */
+static inline bool fv_page_all(const struct fv_page *page)
+{
+    return page->top == SIZE_MAX && !(page->threshold > 0);
+}
+/* The option that shows what is left out of a table of which `shown` rows are there. */
+const char *fv_page_more(const struct fv_page *page, size_t shown);
 /* "... 12 more rows of it; --all shows them", if any are: noun "row", more " of it". */
 void fv_page_cut(const struct fv_page *page, size_t shown, size_t all, const char *noun, const char *more);
 /* Prints words with line breaks at the page's width; lines after the first are indented. */

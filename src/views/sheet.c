@@ -30,7 +30,8 @@ void fv_sheet_init(struct fv_sheet *s, const struct fv_page *page, const struct 
 {
     const char *chosen = keys ? keys : r->shown;
 
-    *s = (struct fv_sheet){ .page = page, .relation = r, .subject = subject, .top = page->top };
+    *s = (struct fv_sheet){ .page = page, .relation = r, .subject = subject, .top = page->top,
+                          .least = page->threshold };
     fv_flat_init(&s->flat, r);
     s->share = r->share ? fv_flat_find(&s->flat, r->share, strlen(r->share)) : SIZE_MAX;
     uint8_t *weights = fv_xcalloc(s->flat.count + 1, sizeof(*weights));
@@ -168,13 +169,13 @@ void fv_sheet_add_values(struct fv_sheet *s, const struct fv_value *values, enum
 /* What has no share stays. */
 static bool is_worth(const struct fv_sheet *s, const struct fv_flat_row *at)
 {
-    if (s->share == SIZE_MAX || !(s->page->threshold > 0))
+    if (s->share == SIZE_MAX || !(s->least > 0))
         return true;
     const struct fv_value share = fv_flat_read(&s->flat.items[s->share], s->subject, at);
-    return share.null || share.real >= s->page->threshold;
+    return share.null || share.real >= s->least;
 }
 
-bool fv_sheet_add(struct fv_sheet *s, const void *parent, const void *row, enum fv_color color)
+bool fv_sheet_choose(struct fv_sheet *s, const void *parent, const void *row)
 {
     const struct fv_flat_row at = { .parent = parent, .row = row };
 
@@ -184,13 +185,28 @@ bool fv_sheet_add(struct fv_sheet *s, const void *parent, const void *row, enum 
     if (s->shown_rows >= s->top || !is_worth(s, &at))
         return false;
     s->shown_rows++;
+    return true;
+}
+
+void fv_sheet_put(struct fv_sheet *s, const void *parent, const void *row, enum fv_color color)
+{
+    const struct fv_flat_row at = { .parent = parent, .row = row };
+
     fv_table_row(&s->table, color);
     for (size_t i = 0; i < s->table.column_count; i++) {
         const struct fv_value v = fv_flat_judge(&s->flat.items[s->shown[i]], s->subject, &at);
 
         set(s, i, &v);
     }
-    return true;
+}
+
+bool fv_sheet_add(struct fv_sheet *s, const void *parent, const void *row, enum fv_color color)
+{
+    bool chosen = fv_sheet_choose(s, parent, row);
+
+    if (chosen)
+        fv_sheet_put(s, parent, row, color);
+    return chosen;
 }
 
 void fv_sheet_remark(struct fv_sheet *s, const char *text)
@@ -211,5 +227,8 @@ void fv_sheet_print(const struct fv_sheet *s)
 
 void fv_sheet_cut(const struct fv_sheet *s, const char *noun, const char *more)
 {
-    fv_page_cut(s->page, s->shown_rows, s->all_rows, noun, more);
+    struct fv_page page = *s->page;
+
+    page.top = s->top;
+    fv_page_cut(&page, s->shown_rows, s->all_rows, noun, more);
 }

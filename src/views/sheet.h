@@ -16,6 +16,7 @@ struct fv_sheet {
     struct fv_table table;
     size_t share; /* in flat: what --threshold is compared with; SIZE_MAX: nothing */
     size_t top;   /* at most so many rows are shown; the page's, unless it is changed before the first */
+    double least; /* rows with a smaller share are left out; the page's threshold, likewise */
     size_t shown_rows, all_rows;
 };
 
@@ -28,9 +29,12 @@ void fv_sheet_release(struct fv_sheet *sheet);
 
 /* A column that says nothing here is not shown. */
 void fv_sheet_hide(struct fv_sheet *sheet, const char *key);
-/* Adds a row, if there are not `top` yet and its share of the whole (fv_relation.share) is not below the
- * page's threshold; else it is only counted. True: it was added. `parent`: NULL if no column is of it. `row`:
- * NULL is left out. */
+/* Counts a row. True: it is to be shown, as there are not `top` yet and its share of the whole (fv_relation.share) is not
+ * below `least`. `parent`: NULL if no column is of it. `row`: NULL is left out. */
+bool fv_sheet_choose(struct fv_sheet *sheet, const void *parent, const void *row);
+/* Adds a row that was chosen, in any order. */
+void fv_sheet_put(struct fv_sheet *sheet, const void *parent, const void *row, enum fv_color color);
+/* Both: adds a row if it is chosen. */
 bool fv_sheet_add(struct fv_sheet *sheet, const void *parent, const void *row, enum fv_color color);
 /* The same of values that were read before, one for each column. */
 void fv_sheet_add_values(struct fv_sheet *sheet, const struct fv_value *values, enum fv_color color);

@@ -18,6 +18,9 @@ import harness
 from report import check, equal
 
 
+UNIFY = os.path.join(harness.BUILD, 'fvunify')
+
+
 def unpacked(name):
     place = harness.scratch()
     with tarfile.open(os.path.join(os.path.dirname(HERE), 'replay', name + '.tar.xz')) as packed:
@@ -186,6 +189,29 @@ def main():
             check('... {} more {}'.format(left, noun) in part and 'a smaller --threshold shows' in part, '{}', part)
         killed = harness.run([harness.FVMPI, 'report', unpacked('killed'), '--threshold', '100']).ended(0).out
         equal('ranks of a killed run', len(re.findall(r'^ +[0-9]+ .*(?:killed|finalized|exited)', killed[killed.index('\nRanks  '):], re.M)), 3)
+    with tap.test('--threshold: no table is the longer for it, and what it leaves out is counted'):
+        analysed = unpacked('states')
+        whole = os.path.exists(UNIFY) and harness.run([UNIFY, analysed]).ended(0)
+        for of, titles in ((analysed, ['Waiting', 'MPI functions', 'Call sites', 'Heaviest peers', 'Communicators', 'Ranks']),
+                           (unpacked('sections'), ['Waiting in collectives', 'Sections', 'MPI functions', 'Call sites', 'Ranks']),
+                           (unpacked('threads'), ['Locks and barriers', 'Thread phases']),
+                           (unpacked('samples'), ['Functions', 'CPU time'])):
+            usual, high = (harness.run([harness.FVMPI, 'report', of, '--width', '100'] + options).ended(0).out
+                           for options in ([], ['--threshold', '99']))
+            for title in titles:
+                parts = [re.search(r'^{}(  .*)?\n(.+\n|\n +.*\n)*'.format(title), text, re.M) for text in (usual, high)]
+                check(parts[0] and parts[1], '{}: {}', of, title)
+                lines = [part[0].count('\n') for part in parts]
+                check(lines[1] <= lines[0] and re.search(r'^  \.\.\. .*[0-9].* a smaller --threshold shows', parts[1][0], re.M),
+                      '{}: {} lines, not {}: {}', title, lines[1], lines[0], parts[1][0])
+            check(high.count('\n') < usual.count('\n'), '{}: {}', of, high)
+        if whole:
+            part = harness.run([harness.FVMPI, 'report', analysed, '--threshold', '20', '--width', '3000']).ended(0).out
+            part = re.search(r'^Waiting  .*?\n\n', part, re.M | re.S)[0]
+            for table, noun, share in (('culprits', 'culprit', 'share'), ('wait_kinds', 'kind', 'share'), ('regions', 'region', 'share')):
+                left = sum(r[share] == '' or float(r[share]) < 0.2 for r in rows(analysed, table))
+                left += table == 'culprits' # nobody
+                check(left > 2 and re.search('{}( more)? {}s'.format(left, noun), part), '{} of {}: {}', left, table, part)
     with tap.test('--threshold: the call tree, and the sites of locks'):
         for percent in (0.2, 2, 60):
             text = harness.run([harness.FVMPI, 'report', unpacked('samples'), '--threshold', str(percent)]).ended(0).out

@@ -65,28 +65,29 @@ static void put_site_head(const struct fv_page *p, const struct fv_model *m, siz
 void fv_text_sites(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
-    size_t rows = m->site_count < p->top ? m->site_count : p->top;
     struct fv_path path = { 0 };
+    struct fv_text_table t;
     double rest = 0;
     char part[FV_WORD], text[128];
 
-    while (rows && m->sites[rows - 1].time.sum < p->threshold * m->efficiency.thread_s)
-        rows--;
     fv_page_heading(
         p, "Call sites",
         "an MPI function and the path of calls that leads to it, innermost first. cov: standard deviation of "
         "the ranks' times over their mean; 0 is balanced");
-    for (size_t i = 0; i < rows; i++) {
+    fv_text_table_begin(&t, p, v, "callsites"); /* chooses; each row has lines of its own */
+    for (size_t i = 0; i < m->site_count; i++) {
+        if (!fv_sheet_choose(&t.sheet, NULL, &m->sites[i])) {
+            rest += m->sites[i].time.sum;
+            continue;
+        }
         put_site_head(p, m, i);
         fv_text_path(p, v, &path, m->sites[i].node, 8, 24);
         if (!path.count)
             fprintf(p->out, "%*s(call path not recorded)\n", 8, "");
     }
-    for (size_t i = rows; i < m->site_count; i++)
-        rest += m->sites[i].time.sum;
     putc('\n', p->out);
     snprintf(text, sizeof(text), ", with %s of the time",
              fv_words_percent(rest, m->efficiency.thread_s, part));
-    fv_page_cut(p, rows, m->site_count, "call site", text);
+    fv_text_table_end(&t, "call site", text);
     fv_path_release(&path);
 }

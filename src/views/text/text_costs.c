@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WORTH_A_LINE 0.01
 #define TREE_SHARE 0.05  /* of all samples, for a branch to be shown, ... */
 #define TREE_ALL   0.005 /* ... where all is asked for */
 #define TREE_DEPTH 40
@@ -39,21 +40,24 @@ static void put_procedures(const struct section *s)
     fv_text_table_end(&t, "procedure", "");
 }
 
-/* Lines and loops need no less than 1 % of the samples, unless more is asked for; then it is said what is
- * left out. */
-static bool is_worth(const struct section *s, const struct fv_cost_sum *self)
+/* Lines and loops: few, of no less than 1 % of the samples, unless more, or a threshold, is asked for; then it is said
+ * what is left out. */
+static void begin_table(const struct section *s, struct fv_text_table *t, const char *relation)
 {
-    return s->page->top == SIZE_MAX || self->ticks * 100 >= s->c->all.ticks;
+    fv_text_table_begin(t, s->page, s->view, relation);
+    t->sheet.top = fv_text_few(s->page);
+    if (t->sheet.top != SIZE_MAX && !(s->page->threshold > 0))
+        t->sheet.least = WORTH_A_LINE;
 }
 
 static void end_table(const struct section *s, struct fv_text_table *t, const char *title, const char *remark,
                       const char *noun)
 {
-    size_t rows = t->sheet.shown_rows;
+    bool counted = s->page->threshold > 0 && t->sheet.all_rows;
 
-    if (rows)
+    if (t->sheet.shown_rows || counted)
         fv_text_title(s->page, title, remark);
-    fv_text_table_end(t, rows && s->page->threshold > 0 ? noun : NULL, "");
+    fv_text_table_end(t, counted ? noun : NULL, "");
 }
 
 static void put_lines(const struct section *s)
@@ -61,11 +65,9 @@ static void put_lines(const struct section *s)
     const struct fv_cost_profile *c = s->c;
     struct fv_text_table t;
 
-    fv_text_table_begin(&t, s->page, s->view, "cpu_lines");
-    t.sheet.top = fv_text_few(s->page);
+    begin_table(s, &t, "cpu_lines");
     for (size_t i = 0; i < c->line_count; i++)
-        if (is_worth(s, &c->lines[i].sum.self))
-            fv_text_table_add(&t, &c->lines[i], FV_PLAIN);
+        fv_text_table_add(&t, &c->lines[i], FV_PLAIN);
     end_table(s, &t, "Lines", "fvmpi report DIR --source FILE shows them in their file", "line");
 }
 
@@ -75,13 +77,12 @@ static void put_loops(const struct section *s)
     struct fv_text_table t;
     size_t count;
 
-    fv_text_table_begin(&t, s->page, s->view, "cpu_loops");
-    t.sheet.top = fv_text_few(s->page);
+    begin_table(s, &t, "cpu_loops");
     const void **loops = fv_text_table_sorted(&t, "exclusive_ticks", &count);
     for (size_t i = 0; i < count; i++) {
         const struct fv_cost_sum *self = &((const struct fv_cost_loop *)loops[i])->sum.self;
 
-        if (s->page->top == SIZE_MAX || (self->ticks && is_worth(s, self) && self->in_mpi * 2 < self->ticks))
+        if (s->page->top == SIZE_MAX || self->in_mpi * 2 < self->ticks)
             fv_text_table_add(&t, loops[i], FV_PLAIN);
     }
     end_table(s, &t, "Loops", "as compiled; total: with what is called from them", "loop");
@@ -144,7 +145,7 @@ static bool is_mpi_call(const struct section *s, uint32_t branch)
     const struct fv_cost_branch *b = &s->c->branches[branch];
     const char *name = s->c->procedures[b->procedure].name;
 
-    return s->page->top != SIZE_MAX && (!strncmp(name, "MPI_", 4) || !strncmp(name, "mpi_", 4)) &&
+    return !fv_page_all(s->page) && (!strncmp(name, "MPI_", 4) || !strncmp(name, "mpi_", 4)) &&
            b->sum.total.in_mpi * 2 > b->sum.total.ticks;
 }
 

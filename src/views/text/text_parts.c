@@ -150,7 +150,7 @@ void fv_text_outer(const struct fv_page *p, size_t indent, size_t count)
 void fv_text_path(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, uint32_t node,
                   size_t indent, size_t most)
 {
-    size_t depth = p->top == SIZE_MAX ? SIZE_MAX : most;
+    size_t depth = fv_page_all(p) ? SIZE_MAX : most;
     char label[512], clean[512], where[300];
 
     fv_path_of(path, v->symbols, node);

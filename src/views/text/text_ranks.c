@@ -31,9 +31,9 @@ void fv_text_peers(const struct fv_page *p, const struct fv_profile *v)
     const void **pairs = fv_text_table_sorted(&t, "bytes", &count);
     for (size_t i = 0; i < count; i++)
         fv_text_table_add(&t, pairs[i], FV_PLAIN);
-    if (t.sheet.shown_rows)
+    if (count)
         fv_page_heading(p, "Heaviest peers", "world ranks; what one sent to the other, point to point and one-sided");
-    fv_text_table_end(&t, t.sheet.shown_rows ? "pair" : NULL, " of ranks");
+    fv_text_table_end(&t, "pair", " of ranks");
     free(pairs);
 }
 
@@ -76,19 +76,11 @@ static int by_score(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static int by_index(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 void fv_text_ranks(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
-    size_t rows = m->rank_count < p->top ? m->rank_count : p->top;
     struct ranked *order = fv_xcalloc(m->rank_count, sizeof(*order));
-    bool threads = false, ended = true;
+    bool *chosen = fv_xcalloc(m->rank_count, sizeof(*chosen)), threads = false, ended = true;
     struct fv_text_table t;
 
     for (size_t i = 0; i < m->rank_count; i++) {
@@ -100,7 +92,6 @@ void fv_text_ranks(const struct fv_page *p, const struct fv_profile *v)
         ended &= finalized;
     }
     qsort(order, m->rank_count, sizeof(*order), by_score);
-    qsort(order, rows, sizeof(*order), by_index);
     fv_text_table_begin(&t, p, v, "ranks");
     if (m->program_count == 1)
         fv_sheet_hide(&t.sheet, "program");
@@ -110,15 +101,16 @@ void fv_text_ranks(const struct fv_page *p, const struct fv_profile *v)
         fv_sheet_hide(&t.sheet, "state");
     else
         t.sheet.share = SIZE_MAX; /* who died is told whoever waited for it */
-    for (size_t i = 0; i < rows; i++) {
-        const struct fv_rank *r = &m->ranks[order[i].index];
-
-        fv_text_table_add(&t, r, r->state == FV_RANK_FINALIZED ? FV_PLAIN : FV_RED);
-    }
-    t.sheet.all_rows = m->rank_count;
+    for (size_t i = 0; i < m->rank_count; i++)
+        chosen[order[i].index] = fv_sheet_choose(&t.sheet, NULL, &m->ranks[order[i].index]);
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (chosen[i])
+            fv_sheet_put(&t.sheet, NULL, &m->ranks[i],
+                         m->ranks[i].state == FV_RANK_FINALIZED ? FV_PLAIN : FV_RED);
     fv_page_heading(p, "Ranks",
                     m->causes.source == FV_CAUSES_TRACE ? "others waited: for this rank directly, whoever began the delay"
                                                         : "others waited: in collectives, for this rank to come");
     fv_text_table_end(&t, "rank", ", that others waited for less");
+    free(chosen);
     free(order);
 }

@@ -140,7 +140,7 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
 
     for (size_t i = 0; i < count; i++)
         judged |= s->items[i].judged && s->items[i].share > FV_SAMPLED_SHARE;
-    for (size_t i = 0; i < count && (said < ADVICE_MAX || p->top == SIZE_MAX); i++) {
+    for (size_t i = 0; i < count && (said < ADVICE_MAX || fv_page_all(p)); i++) {
         const struct fv_sampled *one = &s->items[i];
 
         if (!fv_sampled_advice(s, one, advice, sizeof(advice))[0] || one->inside_mpi)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The number is told where it is one, or tells sections apart. */
@@ -25,12 +26,12 @@ static void section_name(const struct fv_sections_view *all, const struct fv_sec
 }
 
 /* Where no section has one, none is told. */
-static void hide_numbers(struct fv_text_table *t, const struct fv_sections_view *all, size_t rows)
+static void hide_numbers(struct fv_text_table *t, const struct fv_sections_view *all, const bool *in_table)
 {
     bool any = false;
 
-    for (size_t i = 0; i < rows; i++)
-        any |= all->items[i].number != 0;
+    for (size_t i = 0; i < all->count; i++)
+        any |= in_table[i] && all->items[i].number != 0;
     if (!any)
         fv_sheet_hide(&t->sheet, "number");
 }
@@ -76,12 +77,11 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
 #define PROCEDURES 3    /* of a section, ... */
 #define LEAST      0.01 /* ... if they have so much of it */
 
-/* Where the CPU time of sections goes. */
-static void put_costs(const struct fv_page *p, const struct fv_profile *v)
+/* Where the CPU time of the sections goes that the table shows. */
+static void put_costs(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
 {
     const struct fv_sections_view *s = &v->model->sections;
     const struct fv_cost_profile *c = v->costs;
-    size_t rows = s->count < p->top ? s->count : p->top;
     struct fv_text_table t;
 
     if (!fv_sections_are_sampled(s))
@@ -92,17 +92,17 @@ static void put_costs(const struct fv_page *p, const struct fv_profile *v)
         "part of the section's samples; +- 95 %");
     fv_text_table_begin(&t, p, v, "section_procedures");
     t.sheet.top = SIZE_MAX;
-    hide_numbers(&t, s, rows);
-    for (size_t i = 0, shown = 0; i < c->section_part_count && c->section_parts[i].owner < rows; i++) {
+    if (!(p->threshold > 0))
+        t.sheet.least = LEAST;
+    hide_numbers(&t, s, in_table);
+    for (size_t i = 0, before = 0; i < c->section_part_count; i++) {
         const struct fv_cost_part *part = &c->section_parts[i];
-        const struct fv_section_view *of = &s->items[part->owner];
 
-        shown = i && part[-1].owner == part->owner ? shown + 1 : 0;
-        if (shown < PROCEDURES &&
-            (double)part->sum.self.ticks * c->tick_s >= LEAST * of->value[FV_SECTION_SAMPLED].sum)
-            fv_sheet_add(&t.sheet, of, part, FV_PLAIN);
+        before = i && part[-1].owner == part->owner ? before + 1 : 0;
+        if (in_table[part->owner] && before < PROCEDURES)
+            fv_sheet_add(&t.sheet, &s->items[part->owner], part, FV_PLAIN);
     }
-    fv_text_table_end(&t, NULL, NULL);
+    fv_text_table_end(&t, p->threshold > 0 ? "procedure" : NULL, "");
 }
 
 /* Without sections of its own, a program's whole is in the first lines of the report already. */
@@ -110,19 +110,22 @@ void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_sections_view *s = &v->model->sections;
     const struct fv_section_losses *l = &s->losses;
-    size_t rows = s->count < p->top ? s->count : p->top;
     struct fv_text_table t;
 
     if (s->count < 2 && !(l->above_level || l->too_deep || l->others || l->sets || l->interrupted ||
                           l->unmeasured || l->untraced))
         return;
+    bool *in_table = fv_xcalloc(s->count, sizeof(*in_table));
     fv_text_table_begin(&t, p, v, "sections");
-    hide_numbers(&t, s, rows);
+    for (size_t i = 0; i < s->count; i++)
+        in_table[i] = fv_sheet_choose(&t.sheet, NULL, &s->items[i]);
+    hide_numbers(&t, s, in_table);
     for (size_t i = 0; i < s->count; i++) {
         const struct fv_section_spread *elapsed = &s->items[i].value[FV_SECTION_ELAPSED];
 
-        fv_text_table_add(&t, &s->items[i],
-                          elapsed->max > 0 && elapsed->mean < 0.8 * elapsed->max ? FV_YELLOW : FV_PLAIN);
+        if (in_table[i])
+            fv_sheet_put(&t.sheet, NULL, &s->items[i],
+                         elapsed->max > 0 && elapsed->mean < 0.8 * elapsed->max ? FV_YELLOW : FV_PLAIN);
     }
     static const char heading[] =
         "marked by the program: mean, minimum and maximum over ranks; MPI and waiting as part of the time; "
@@ -137,5 +140,6 @@ void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = 0; i < s->count; i++)
         put_faults(p, s, &s->items[i]);
     put_losses(p, l);
-    put_costs(p, v);
+    put_costs(p, v, in_table);
+    free(in_table);
 }

@@ -14,47 +14,35 @@
 
 /* ---- tables ---- */
 
+/* What the tables leave out is said in one line for all of them. */
+struct section {
+    const struct fv_page *page;
+    const struct fv_profile *view;
+    char left_out[200];
+    const char *shown_by; /* the option that shows it */
+};
+
 /* The section stays short unless more is asked for: of each table a few rows, those that are worth a line. */
-static size_t rows_of(const struct fv_page *p, size_t all)
+static void begin_table(const struct section *s, struct fv_text_table *t, const char *relation)
 {
-    size_t rows = p->brief ? FEW : p->top;
-
-    return rows < all ? rows : all;
+    fv_text_table_begin(t, s->page, s->view, relation);
+    if (s->page->brief) {
+        t->sheet.top = FEW;
+        t->sheet.least = WORTH_A_LINE;
+    }
 }
 
-static double worth(const struct fv_page *p)
+static void end_table(struct section *s, struct fv_text_table *t, const char *noun)
 {
-    return p->brief ? WORTH_A_LINE : p->threshold;
-}
+    size_t shown = t->sheet.shown_rows, more = t->sheet.all_rows - shown;
+    char count[FV_WORD];
 
-static size_t culprit_rows(const struct fv_page *p, const struct fv_model *m)
-{
-    const struct fv_causes *c = &m->causes;
-    size_t rows = rows_of(p, c->culprit_count);
-
-    if (p->brief && !fv_verdict_tells_enough(m))
-        return 0;
-    while (rows && c->culprits[rows - 1].cost_s < worth(p) * c->wait_s)
-        rows--;
-    return rows;
-}
-
-static size_t kind_rows(const struct fv_page *p, const struct fv_causes *c)
-{
-    size_t rows = rows_of(p, c->kind_count);
-
-    while (rows && c->kinds[rows - 1].wait_s < worth(p) * c->wait_s)
-        rows--;
-    return rows;
-}
-
-static size_t region_rows(const struct fv_page *p, const struct fv_causes *c)
-{
-    size_t rows = rows_of(p, c->region_count);
-
-    while (rows && c->regions[rows - 1].max_s < (p->brief ? WORTH_A_LINE * c->regions[0].max_s : 1e-9))
-        rows--;
-    return rows;
+    if (more)
+        fv_words_add(s->left_out, sizeof(s->left_out), "%s %s%s %s%s", *s->left_out ? "," : "...",
+                     fv_words_count(more, count), shown ? " more" : "", noun, fv_words_s(more));
+    if (more)
+        s->shown_by = fv_page_more(s->page, shown);
+    fv_text_table_end(t, NULL, NULL);
 }
 
 /* The rest of the path has a line of its own. */
@@ -66,44 +54,74 @@ static void add_callers(struct fv_text_table *t, const struct fv_places *places,
         fv_sheet_remark(&t->sheet, outer);
 }
 
-static void put_culprits(const struct fv_page *p, const struct fv_profile *v)
+/* Rows that have the number of their call site at the offset `site`, with the rest of its path below. */
+static void put_rows(const struct section *s, struct fv_text_table *t, const void *rows, size_t bytes,
+                     size_t count, size_t site)
 {
-    const struct fv_causes *c = &v->model->causes;
+    bool *chosen = fv_xcalloc(count, sizeof(*chosen));
+    struct fv_places places = { .view = s->view };
+    const char *row = rows;
+
+    for (size_t i = 0; i < count; i++)
+        if ((chosen[i] = fv_sheet_choose(&t->sheet, NULL, row + i * bytes)))
+            fv_places_add(&places, *(const uint32_t *)(const void *)(row + i * bytes + site));
+    for (size_t i = 0; i < count; i++, row += bytes) {
+        if (!chosen[i])
+            continue;
+        fv_sheet_put(&t->sheet, NULL, row, FV_PLAIN);
+        add_callers(t, &places, *(const uint32_t *)(const void *)(row + site));
+    }
+    fv_places_release(&places);
+    free(chosen);
+}
+
+static void put_culprits(struct section *s)
+{
+    const struct fv_causes *c = &s->view->model->causes;
     const struct fv_culprit nobody = {
         .rank = FV_NONE, .site = FV_NONE, .cost_s = c->unexplained_s, .direct_s = NAN
     };
-    size_t rows = culprit_rows(p, v->model);
-    struct fv_places places = { .view = v };
     struct fv_text_table t;
 
-    for (size_t i = 0; i < rows; i++)
-        fv_places_add(&places, c->culprits[i].site);
-    fv_text_table_begin(&t, p, v, "culprits");
-    t.sheet.top = SIZE_MAX; /* nobody comes as well */
-    for (size_t i = 0; i < rows; i++) {
-        fv_text_table_add(&t, &c->culprits[i], FV_PLAIN);
-        add_callers(&t, &places, c->culprits[i].site);
-    }
+    begin_table(s, &t, "culprits");
+    if (s->page->brief && !fv_verdict_tells_enough(s->view->model))
+        t.sheet.top = 0;
+    put_rows(s, &t, c->culprits, sizeof(*c->culprits), c->culprit_count, offsetof(struct fv_culprit, site));
+    t.sheet.top = SIZE_MAX; /* nobody comes as well, with less than others need */
+    t.sheet.least = s->page->threshold;
     if (c->unexplained_s >= WORTH_TELLING * c->wait_s && c->unexplained_s > 0)
         fv_text_table_add(&t, &nobody, FV_DIM);
-    t.sheet.all_rows += c->culprit_count - rows;
-    fv_text_table_end(&t, p->threshold > 0 ? "row" : NULL, " of who made others wait");
-    fv_places_release(&places);
+    end_table(s, &t, "culprit");
 }
 
-static void put_kinds(const struct fv_page *p, const struct fv_profile *v)
+static void put_kinds(struct section *s)
 {
-    const struct fv_causes *c = &v->model->causes;
-    size_t rows = kind_rows(p, c);
+    const struct fv_causes *c = &s->view->model->causes;
     struct fv_text_table t;
 
-    fv_text_table_begin(&t, p, v, "wait_kinds");
-    for (size_t i = 0; i < rows; i++)
-        fv_text_table_add(&t, &c->kinds[i], c->kinds[i].transfer ? FV_DIM : FV_PLAIN);
-    fv_text_table_end(&t, NULL, NULL);
+    begin_table(s, &t, "wait_kinds");
+    for (size_t i = 0; i < c->kind_count; i++) {
+        const struct fv_wait_sum *kind = &c->kinds[i];
+
+        if (kind->transfer && kind->wait_s < t.sheet.least * c->wait_s)
+            t.sheet.all_rows++; /* it is no part of all waiting, but is no more worth a line for that */
+        else
+            fv_text_table_add(&t, kind, kind->transfer ? FV_DIM : FV_PLAIN);
+    }
+    end_table(s, &t, "kind");
 }
 
-/* ---- the critical path, and balance ---- */
+static void put_regions(struct section *s)
+{
+    const struct fv_causes *c = &s->view->model->causes;
+    struct fv_text_table t;
+
+    begin_table(s, &t, "regions");
+    put_rows(s, &t, c->regions, sizeof(*c->regions), c->region_count, offsetof(struct fv_region, site));
+    end_table(s, &t, "region");
+}
+
+/* ---- the critical path ---- */
 
 struct stretch {
     double seconds;
@@ -145,45 +163,6 @@ static void put_critical_path(const struct fv_page *p, const struct fv_profile *
                      fv_place_words(&places, longest[i].site, longest[i].where, where, sizeof(where)));
     fv_page_item(p, FV_PLAIN, 2, "%s", text);
     fv_places_release(&places);
-}
-
-static void put_regions(const struct fv_page *p, const struct fv_profile *v)
-{
-    const struct fv_causes *c = &v->model->causes;
-    size_t rows = region_rows(p, c);
-    struct fv_places places = { .view = v };
-    struct fv_text_table t;
-
-    for (size_t i = 0; i < rows; i++)
-        fv_places_add(&places, c->regions[i].site);
-    fv_text_table_begin(&t, p, v, "regions");
-    for (size_t i = 0; i < rows; i++) {
-        fv_text_table_add(&t, &c->regions[i], FV_PLAIN);
-        add_callers(&t, &places, c->regions[i].site);
-    }
-    fv_text_table_end(&t, NULL, NULL);
-    fv_places_release(&places);
-}
-
-/* One line for all tables. */
-static void put_cut(const struct fv_page *p, const struct fv_model *m)
-{
-    const struct fv_causes *c = &m->causes;
-    const struct {
-        size_t shown, more;
-        const char *noun;
-    } lists[] = { { culprit_rows(p, m), c->culprit_count - culprit_rows(p, m), "culprit" },
-                  { kind_rows(p, c), c->kind_count - kind_rows(p, c), "kind" },
-                  { region_rows(p, c), c->region_count - region_rows(p, c), "region" } };
-    char text[200] = "", count[FV_WORD];
-
-    for (unsigned i = 0; i < 3; i++)
-        if (lists[i].more)
-            fv_words_add(text, sizeof(text), "%s %s%s %s%s", *text ? "," : "...",
-                         fv_words_count(lists[i].more, count), lists[i].shown ? " more" : "", lists[i].noun,
-                         fv_words_s(lists[i].more));
-    if (*text && p->top != SIZE_MAX)
-        fv_page_paragraph(p, FV_DIM, 2, "%s; --all shows them", text);
 }
 
 /* "12.0 ms over all ranks" */
@@ -249,6 +228,7 @@ void fv_text_waiting(const struct fv_page *p, const struct fv_profile *v)
     const struct fv_model *m = v->model;
     const struct fv_causes *c = &m->causes;
     bool traced = c->source == FV_CAUSES_TRACE, worth = c->wait_s >= WORTH_TELLING * m->efficiency.thread_s;
+    struct section s = { .page = p, .view = v };
     char headline[2 * SENTENCE];
 
     if (!c->source || (!worth && (traced || !fv_verdict_unbalanced(m))))
@@ -262,9 +242,10 @@ void fv_text_waiting(const struct fv_page *p, const struct fv_profile *v)
         fv_page_paragraph(p, FV_BOLD, 2, "%s", headline);
     if (!worth)
         return;
-    put_culprits(p, v);
-    put_kinds(p, v);
-    put_regions(p, v);
+    put_culprits(&s);
+    put_kinds(&s);
+    put_regions(&s);
     put_critical_path(p, v);
-    put_cut(p, m);
+    if (*s.left_out)
+        fv_page_paragraph(p, FV_DIM, 2, "%s; %s shows them", s.left_out, s.shown_by);
 }
