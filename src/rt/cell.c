@@ -4,8 +4,9 @@
  * lost is where they came from, and that is counted. */
 #include "rt/runtime.h"
 
-#define FIRST_CHUNK FV_PAGE
-#define LARGEST_CHUNK (64 * FV_PAGE)
+/* Coarse cells are few and always may. */
+static struct fv_budget budget = { .most = &fv_rt.options.profile_max };
+static const struct fv_tail_kind kind = { .type = FV_CHUNK_CELLS, .first_pages = 1, .most_pages = 64, .budget = &budget };
 
 static uint32_t place(uint32_t path, uint32_t comm, unsigned function, unsigned bucket, uint32_t section)
 {
@@ -37,63 +38,23 @@ static bool grow(struct fv_cells *cells)
     return true;
 }
 
-/* May the process have another chunk of this size? Coarse cells are few and always may. What is used up is
- * seen by a look: threads over the budget do not write the same line at each call. */
-static bool within_budget(uint64_t bytes, bool coarse)
-{
-    uint64_t most = fv_rt.options.profile_max;
-
-    if (!coarse && __atomic_load_n(&fv_rt.cell_bytes, __ATOMIC_RELAXED) + bytes > most)
-        return false;
-    uint64_t sum = __atomic_add_fetch(&fv_rt.cell_bytes, bytes, __ATOMIC_RELAXED);
-
-    if (sum <= most || coarse)
-        return true;
-    __atomic_sub_fetch(&fv_rt.cell_bytes, bytes, __ATOMIC_RELAXED);
-    return false;
-}
-
-static bool room_for_one(struct fv_thread *t, bool coarse)
-{
-    struct fv_cells *cells = &t->cells;
-
-    if (cells->chunk && fv_chunk_room(cells->chunk) >= sizeof(struct fv_cell))
-        return true;
-    uint64_t bytes = cells->chunk ? cells->chunk->bytes * 2 : FIRST_CHUNK;
-    if (bytes > LARGEST_CHUNK)
-        bytes = LARGEST_CHUNK;
-    if (!within_budget(bytes, coarse)) {
-        bytes = FIRST_CHUNK; /* what is left may do for a few more */
-        if (!within_budget(bytes, false))
-            return false;
-    }
-    struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_CELLS, t->id, cells->count,
-                                                    bytes - sizeof(struct fv_chunk_header));
-    if (!chunk) {
-        __atomic_sub_fetch(&fv_rt.cell_bytes, bytes, __ATOMIC_RELAXED);
-        return false;
-    }
-    cells->chunk = chunk;
-    return true;
-}
-
 static FV_COLD struct fv_cell_slot make(struct fv_thread *t, uint32_t path, uint32_t comm, unsigned function,
                                         unsigned bucket, uint32_t section, bool coarse)
 {
     struct fv_cells *cells = &t->cells;
     struct fv_cell_slot slot = { 0 };
 
-    if ((cells->used * 2 >= cells->mask && !grow(cells)) || !room_for_one(t, coarse))
+    if ((cells->used * 2 >= cells->mask && !grow(cells)) ||
+        !(slot.cell = fv_tail_next(&cells->tail, &kind, t->id, sizeof(*slot.cell), coarse)))
         return slot;
-    slot.cell = fv_chunk_next(cells->chunk);
-    slot.index = cells->count++;
+    slot.index = (uint32_t)cells->tail.count;
     slot.cell->path = path;
     slot.cell->comm = comm;
     slot.cell->function = (uint16_t)function;
     slot.cell->size_bucket = (uint8_t)bucket;
     slot.cell->section = section;
     slot.cell->time_min = UINT64_MAX;
-    fv_chunk_commit(cells->chunk, sizeof(struct fv_cell));
+    fv_tail_commit(&cells->tail, sizeof(struct fv_cell));
     uint32_t at = place(path, comm, function, bucket, section) & cells->mask;
     while (cells->slots[at].cell)
         at = (at + 1) & cells->mask;

@@ -1,6 +1,7 @@
 /* See comm.h. Lookup takes no lock: a thread remembers the communicator it used last, and behind that
  * stands an open-addressed table of pointers that only grows; writers hold a lock, and signals. */
 #include "rt/comm.h"
+#include "rt/tail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static uint32_t table_used;
 static uint64_t generation;  /* changes when a handle changes its meaning */
 static struct fv_comm *dead; /* freed ones, for reuse when over budget */
 static uint32_t record_count;
-static struct fv_chunk_header *chunk;
+static struct fv_tail tail;
 
 static struct fv_comm *search(uint64_t handle)
 {
@@ -165,15 +166,10 @@ static struct fv_comm_record *describe(const struct fv_comm_info *info)
 
     if (record_count >= RECORDS_MAX)
         return NULL;
-    if (!chunk || fv_chunk_room(chunk) < bytes) {
-        size_t payload = record_count < 16 ? FV_PAGE - sizeof(*chunk) : 4 * FV_PAGE - sizeof(*chunk);
-
-        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_COMMS, FV_NO_THREAD, 0,
-                                bytes > payload ? bytes : payload);
-        if (!chunk)
-            return NULL;
-    }
-    struct fv_comm_record *r = fv_chunk_next(chunk);
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_COMMS, .first_pages = 1, .most_pages = 4, .varies = true };
+    struct fv_comm_record *r = fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false);
+    if (!r)
+        return NULL;
     r->bytes = (uint32_t)bytes;
     r->id = ++record_count;
     r->handle = info->handle;
@@ -201,19 +197,16 @@ bool fv_comm_neighbours_fit(uint64_t count)
 
 void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned destinations, const int *ranks)
 {
-    static struct fv_chunk_header *neighbours;
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_NEIGHBOURS, .first_pages = 1, .most_pages = 1, .varies = true };
+    static struct fv_tail neighbours;
     uint32_t listed = ranks ? sources + destinations : 0;
     size_t bytes = fv_round_up(sizeof(struct fv_neighbours) + listed * sizeof(ranks[0]), 8);
 
     if (!comm->id)
         return;
     uint64_t signals = fv_lock_sigsave(&lock);
-    if (!neighbours || fv_chunk_room(neighbours) < bytes)
-        neighbours = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_NEIGHBOURS, FV_NO_THREAD, 0,
-                                     bytes < FV_PAGE / 2 ? FV_PAGE - sizeof(*neighbours) : bytes);
-    if (neighbours) {
-        struct fv_neighbours *r = fv_chunk_next(neighbours);
-
+    struct fv_neighbours *r = fv_tail_next(&neighbours, &kind, FV_NO_THREAD, bytes, false);
+    if (r) {
         *r = (struct fv_neighbours){ .bytes = (uint32_t)bytes,
                                      .comm = comm->id,
                                      .sources = sources,
@@ -222,7 +215,7 @@ void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned d
         if (listed)
             memcpy(r->rank, ranks, listed * sizeof(ranks[0]));
         __atomic_fetch_add(&neighbours_listed, listed, __ATOMIC_RELAXED);
-        fv_chunk_commit(neighbours, bytes);
+        fv_tail_commit(&neighbours, bytes);
     }
     fv_unlock_sigrestore(&lock, signals);
     if (!ranks && (sources || destinations))
@@ -344,7 +337,7 @@ static struct fv_comm *add(const struct fv_comm_info *info)
     if (record) {
         record->uid = comm->uid;
         comm->id = record->id;
-        fv_chunk_commit(chunk, record->bytes);
+        fv_tail_commit(&tail, record->bytes);
     } else {
         fv_dropped(FV_DROP_COMMS);
     }
@@ -427,7 +420,7 @@ uint32_t fv_comm_add_channels(const struct fv_comm *comm, uint32_t k)
     if (record) {
         record->uid = uid_of(&info);
         id = record->id;
-        fv_chunk_commit(chunk, record->bytes);
+        fv_tail_commit(&tail, record->bytes);
     }
     fv_unlock_sigrestore(&lock, signals);
     return id;

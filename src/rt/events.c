@@ -4,6 +4,7 @@
  * and filled again: the trace does not stay in the application's memory. */
 #include "rt/layers.h"
 #include "rt/runtime.h"
+#include "rt/tail.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -348,17 +349,16 @@ void fv_events_switched(bool on)
 
 uint32_t fv_event_window(uint32_t comm, uint64_t sequence)
 {
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_WINDOWS, .first_pages = 1, .most_pages = 1 };
     static uint32_t windows;
-    static struct fv_chunk_header *chunk;
+    static struct fv_tail tail;
 
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     const struct fv_window_record record = { .id = ++windows, .comm = comm, .sequence = sequence };
-    if (!chunk || fv_chunk_room(chunk) < sizeof(record))
-        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_WINDOWS, FV_NO_THREAD, record.id - 1,
-                                FV_PAGE - sizeof(*chunk));
-    if (chunk) {
-        memcpy(fv_chunk_next(chunk), &record, sizeof(record));
-        fv_chunk_commit(chunk, sizeof(record));
+    struct fv_window_record *r = fv_tail_next(&tail, &kind, FV_NO_THREAD, sizeof(record), false);
+    if (r) {
+        *r = record;
+        fv_tail_commit(&tail, sizeof(record));
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     return record.id;
@@ -366,22 +366,20 @@ uint32_t fv_event_window(uint32_t comm, uint64_t sequence)
 
 uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name)
 {
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_FILES, .first_pages = 1, .most_pages = 1, .varies = true };
     static uint32_t files;
-    static struct fv_chunk_header *chunk;
+    static struct fv_tail tail;
     size_t length = strlen(name), bytes = fv_round_up(sizeof(struct fv_file_record) + length + 1, 8);
 
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     uint32_t id = ++files;
-    if (!chunk || fv_chunk_room(chunk) < bytes)
-        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_FILES, FV_NO_THREAD, 0, bytes < 3000 ? 4000 : bytes);
-    if (chunk) {
-        struct fv_file_record *r = fv_chunk_next(chunk);
-
+    struct fv_file_record *r = fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false);
+    if (r) {
         *r = (struct fv_file_record){
             .bytes = (uint32_t)bytes, .id = id, .comm = comm, .mode = mode, .name_bytes = (uint32_t)length
         };
         memcpy(r->name, name, length + 1);
-        fv_chunk_commit(chunk, bytes);
+        fv_tail_commit(&tail, bytes);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     return id;

@@ -6,6 +6,7 @@
  * (glibc 2.35): a thread in a callback of dl_iterate_phdr() has it, and may use a lock of its own
  * (--threads), which leads here. */
 #include "rt/runtime.h"
+#include "rt/tail.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -25,7 +26,7 @@ struct module {
 static struct module modules[MODULES];
 static unsigned module_count;
 static uint64_t removals;
-static struct fv_chunk_header *chunk;
+static struct fv_tail tail;
 
 /* What dl_iterate_phdr() says of the object that holds `address`. */
 struct query {
@@ -122,12 +123,10 @@ static bool write_module(const struct query *q, const char *path)
     size_t length = strlen(path);
     size_t bytes = fv_round_up(sizeof(struct fv_module_record) + length + 1, 8);
 
-    if (!chunk || fv_chunk_room(chunk) < bytes)
-        chunk =
-            fv_writer_chunk(&fv_rt.writer, FV_CHUNK_MODULES, FV_NO_THREAD, 0, bytes > 4000 ? bytes : 4000);
-    if (!chunk)
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_MODULES, .first_pages = 1, .most_pages = 1, .varies = true };
+    struct fv_module_record *record = fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false);
+    if (!record)
         return false;
-    struct fv_module_record *record = fv_chunk_next(chunk);
     record->bytes = (uint32_t)bytes;
     record->id = q->module.id;
     record->bias = q->module.bias;
@@ -138,7 +137,7 @@ static bool write_module(const struct query *q, const char *path)
     if (q->build_id)
         memcpy(record->build_id, q->build_id, q->build_id_bytes);
     memcpy(record->path, path, length + 1);
-    fv_chunk_commit(chunk, bytes);
+    fv_tail_commit(&tail, bytes);
     return true;
 }
 

@@ -15,21 +15,13 @@ static uint64_t key_of(int world_rank) /* -1: unknown */
 
 static struct fv_peer_record *new_record(struct fv_thread *t, int world_rank)
 {
-    struct fv_peers *peers = &t->peers;
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_PEERS, .first_pages = 1, .most_pages = 8 };
+    struct fv_peer_record *record = fv_tail_next(&t->peers.tail, &kind, t->id, sizeof(*record), false);
 
-    if (!peers->chunk || fv_chunk_room(peers->chunk) < sizeof(struct fv_peer_record)) {
-        struct fv_chunk_header *chunk =
-            fv_writer_chunk(&fv_rt.writer, FV_CHUNK_PEERS, t->id, peers->count,
-                            (peers->count < 1000 ? FV_PAGE : 8 * FV_PAGE) - sizeof(struct fv_chunk_header));
-        if (!chunk)
-            return NULL;
-        peers->chunk = chunk;
-    }
-    struct fv_peer_record *record = fv_chunk_next(peers->chunk);
-
+    if (!record)
+        return NULL;
     record->world_rank = world_rank;
-    fv_chunk_commit(peers->chunk, sizeof(*record));
-    peers->count++;
+    fv_tail_commit(&t->peers.tail, sizeof(*record));
     return record;
 }
 

@@ -12,6 +12,7 @@
 #include "rt/clock.h"
 #include "rt/map.h"
 #include "rt/rt.h"
+#include "rt/tail.h"
 #include "trace/writer.h"
 
 #include <pthread.h>
@@ -39,7 +40,6 @@ struct fv_runtime {
     struct fv_lock lock; /* of start, thread list, pause */
     struct fv_options options;
     struct fv_writer writer;
-    uint64_t cell_bytes;       /* handed out to all threads, against options.profile_max */
     struct fv_thread *threads; /* all ever made, through next_all */
     struct fv_thread *free;    /* of ended threads, through next_free */
     uint32_t thread_count;
@@ -141,16 +141,14 @@ struct fv_cell_slot {
 struct fv_cells {
     struct fv_cell_slot *slots;
     uint32_t mask, used;
-    uint32_t count; /* records made */
-    struct fv_chunk_header *chunk;
+    struct fv_tail tail;
     struct fv_cell_slot rest; /* where calls go that fit nowhere else */
 };
 
 struct fv_peers {
     struct fv_map table;         /* struct fv_peer, in peer.c */
     struct fv_peer_record *last; /* that was added to; NULL: none */
-    uint32_t count;              /* records made */
-    struct fv_chunk_header *chunk;
+    struct fv_tail tail;
 };
 
 #define FV_LOG_CHUNKS    24

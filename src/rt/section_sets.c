@@ -1,6 +1,7 @@
 /* See section_sets.h. */
 #include "rt/section_sets.h"
 #include "base/lock.h"
+#include "rt/tail.h"
 
 #include <string.h>
 
@@ -11,13 +12,13 @@ static struct {
     struct fv_section *section[FV_SECTIONS + 1]; /* by id */
     uint32_t count;
     uint16_t places[FV_SECTION_PLACES]; /* id */
-    struct fv_chunk_header *chunk;
+    struct fv_tail tail;
 } known;
 static struct {
     struct fv_section_set set[SETS + 1]; /* by id */
     uint32_t count;
     uint16_t places[SET_PLACES]; /* id */
-    struct fv_chunk_header *chunk;
+    struct fv_tail tail;
 } sets;
 
 uint32_t fv_section_hash(const char *name, int32_t number)
@@ -29,35 +30,17 @@ uint32_t fv_section_hash(const char *name, int32_t number)
     return (uint32_t)fv_mix(hash);
 }
 
-void *fv_section_record(struct fv_chunk_header **chunk, enum fv_chunk_type type, uint32_t thread,
-                        uint64_t first, size_t bytes)
-{
-    uint64_t room = *chunk && (*chunk)->bytes < 16 * FV_PAGE ? (*chunk)->bytes * 2
-                    : *chunk                                 ? (*chunk)->bytes
-                                                             : FV_PAGE;
-
-    if (!*chunk || fv_chunk_room(*chunk) < bytes) {
-        struct fv_chunk_header *bigger =
-            fv_writer_chunk(&fv_rt.writer, type, thread, first, room - sizeof(**chunk));
-
-        if (!bigger)
-            return NULL;
-        *chunk = bigger;
-    }
-    return fv_chunk_next(*chunk);
-}
-
 /* Under the lock. 0: no disk. */
 static uint32_t make_section(const char *name, int32_t number, int32_t level, unsigned flags, uint16_t *place)
 {
-    struct fv_section *s =
-        fv_section_record(&known.chunk, FV_CHUNK_SECTIONS, FV_NO_THREAD, known.count, sizeof(*s));
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SECTIONS, .first_pages = 1, .most_pages = 16 };
+    struct fv_section *s = fv_tail_next(&known.tail, &kind, FV_NO_THREAD, sizeof(*s), false);
 
     if (!s)
         return 0;
     *s = (struct fv_section){ .number = number, .level = level, .flags = flags };
     strncpy(s->name, name, FV_SECTION_NAME - 1);
-    fv_chunk_commit(known.chunk, sizeof(*s));
+    fv_tail_commit(&known.tail, sizeof(*s));
     known.section[++known.count] = s;
     return *place = (uint16_t)known.count;
 }
@@ -93,13 +76,13 @@ uint32_t fv_section_set_find(uint32_t outer, uint32_t section)
     while ((id = sets.places[at]) && (sets.set[id].outer != outer || sets.set[id].section != section))
         at = (at + 1) % SET_PLACES;
     if (!id && sets.count < SETS) {
-        struct fv_section_set *s =
-            fv_section_record(&sets.chunk, FV_CHUNK_SECTION_SETS, FV_NO_THREAD, sets.count, sizeof(*s));
+        static const struct fv_tail_kind kind = { .type = FV_CHUNK_SECTION_SETS, .first_pages = 1, .most_pages = 16 };
+        struct fv_section_set *s = fv_tail_next(&sets.tail, &kind, FV_NO_THREAD, sizeof(*s), false);
 
         if (s) {
             id = ++sets.count;
             *s = sets.set[id] = (struct fv_section_set){ outer, section };
-            fv_chunk_commit(sets.chunk, sizeof(*s));
+            fv_tail_commit(&sets.tail, sizeof(*s));
             sets.places[at] = (uint16_t)id;
         }
     }

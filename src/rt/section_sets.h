@@ -26,8 +26,5 @@ bool fv_section_is_others(uint32_t id);
 /* The set of `outer` and a section, from 1; 0: there are too many, or no disk. */
 uint32_t fv_section_set_find(uint32_t outer, uint32_t section);
 
-/* Room for a record behind the last one of a list of growing chunks; NULL: no disk. */
-void *fv_section_record(struct fv_chunk_header **chunk, enum fv_chunk_type type, uint32_t thread,
-                        uint64_t first, size_t bytes);
 
 #endif

@@ -7,6 +7,7 @@
 #include "rt/sections.h"
 #include "rt/layers.h"
 #include "rt/section_sets.h"
+#include "rt/tail.h"
 #include "rt/usage.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ struct open {
 
 struct fv_sections {
     struct fv_section_losses *losses; /* in the file */
-    struct fv_chunk_header *chunk;    /* of times, being filled */
+    struct fv_tail tail;              /* of times */
     uint32_t count, depth;
     uint32_t beyond; /* begins that were too deep and have not ended */
     uint32_t marks;  /* that the thread made; is the section since the last of them open? */
@@ -108,6 +109,7 @@ static inline uint32_t set_of(struct fv_sections *s, struct slot *slot, uint32_t
 static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int32_t number, int32_t level,
                                       uint16_t *place)
 {
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SECTION_TIMES, .first_pages = 1, .most_pages = 16 };
     struct fv_sections *s = t->sections;
     if (!is_free(&fv_rt.writer.lock))
         return NULL;
@@ -121,8 +123,7 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
         for (uint32_t i = 0; i < s->count; i++)
             if (s->slots[i].id == id)
                 return &s->slots[i]; /* found by this walk each time: such a program is told so */
-    struct fv_section_times *times =
-        id ? fv_section_record(&s->chunk, FV_CHUNK_SECTION_TIMES, t->id, s->count, sizeof(*times)) : NULL;
+    struct fv_section_times *times = id ? fv_tail_next(&s->tail, &kind, t->id, sizeof(*times), false) : NULL;
     errno = saved;
     if (!times)
         return NULL;
@@ -134,7 +135,7 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
     times->section = id;
     times->ticks_min = UINT64_MAX;
     times->measured = fv_rt.options.section_cpu;
-    fv_chunk_commit(s->chunk, sizeof(*times));
+    fv_tail_commit(&s->tail, sizeof(*times));
     __atomic_store_n(&s->count, s->count + 1, __ATOMIC_RELEASE);
     return slot;
 }

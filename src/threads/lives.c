@@ -23,8 +23,7 @@ struct name {
 
 static struct fv_lock lock;
 static struct name *names[BUCKETS];
-static struct fv_chunk_header *chunk;
-static uint32_t count;
+static struct fv_tail lives;
 
 /* Under lock. */
 static struct name *find(pthread_t thread)
@@ -60,16 +59,15 @@ static struct name *find_or_make(pthread_t thread)
 /* Under lock. NULL: no room. */
 static struct fv_thread_life *new_life(const struct fv_thread_life *begin)
 {
-    if (count >= LIVES_MOST)
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_LIVES, .first_pages = 4, .most_pages = 4 };
+    struct fv_thread_life *life = NULL;
+
+    if (lives.count < LIVES_MOST)
+        life = fv_tail_next(&lives, &kind, FV_NO_THREAD, sizeof(*life), false);
+    if (!life)
         return NULL;
-    if (!chunk || fv_chunk_room(chunk) < sizeof(*begin))
-        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_LIVES, FV_NO_THREAD, count, 4 * FV_PAGE - 64);
-    if (!chunk)
-        return NULL;
-    struct fv_thread_life *life = fv_chunk_next(chunk);
     *life = *begin;
-    fv_chunk_commit(chunk, sizeof(*life));
-    count++;
+    fv_tail_commit(&lives, sizeof(*life));
     return life;
 }
 

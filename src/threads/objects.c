@@ -31,8 +31,8 @@ static struct bucket {
 
 static struct fv_lock things_lock;
 static struct fv_sync_series *series[BUCKETS];
-static uint32_t thing_count, free_count; /* free: numbers that a next one may take over */
-static struct fv_chunk_header *thing_chunk;
+static struct fv_tail objects; /* their records */
+static uint32_t free_count;    /* numbers that a next one may take over */
 uint64_t fv_sync_retirements;
 
 /* ---- objects whose use is not the application's ---- */
@@ -147,12 +147,9 @@ static void *take(struct slab *slab, size_t bytes)
 /* Under things_lock. */
 static struct fv_sync_object *new_object(void)
 {
-    if (thing_count >= OBJECTS_MOST)
-        return NULL;
-    if (!thing_chunk || fv_chunk_room(thing_chunk) < sizeof(struct fv_sync_object))
-        thing_chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SYNC_OBJECTS, FV_NO_THREAD, thing_count,
-                                      8 * FV_PAGE - 64);
-    return thing_chunk ? fv_chunk_next(thing_chunk) : NULL;
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SYNC_OBJECTS, .first_pages = 8, .most_pages = 8 };
+
+    return objects.count < OBJECTS_MOST ? fv_tail_next(&objects, &kind, FV_NO_THREAD, sizeof(struct fv_sync_object), false) : NULL;
 }
 
 /* glibc's barrier holds how many it waits for, and whether they are of several processes. */
@@ -237,7 +234,7 @@ static struct fv_sync_thing *new_thing(struct fv_sync_series *of, const struct f
     if (!thing)
         return NULL;
     *object = (struct fv_sync_object){
-        .id = ++thing_count,
+        .id = (uint32_t)objects.count + 1,
         .kind = of->kind,
         .flags = of->flags,
         .module = of->module,
@@ -246,7 +243,7 @@ static struct fv_sync_thing *new_thing(struct fv_sync_series *of, const struct f
         .parties = of->parties,
         .thread = first->thread,
     };
-    fv_chunk_commit(thing_chunk, sizeof(*object));
+    fv_tail_commit(&objects, sizeof(*object));
     *thing = (struct fv_sync_thing){
         .record = object, .series = of, .parties = of->parties, .id = object->id, .kind = of->kind
     };
@@ -303,7 +300,7 @@ struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outs
     use.module = fv_module_of(address, &use.offset);
     fv_lock(&things_lock);
     struct fv_sync_thing *thing = find_same(&use);
-    bool full = thing_count >= OBJECTS_MOST && !free_count;
+    bool full = objects.count >= OBJECTS_MOST && !free_count;
     fv_unlock(&things_lock);
     if (thing || full)
         return thing;

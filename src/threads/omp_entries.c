@@ -46,17 +46,8 @@ static bool grow(struct fv_omp *omp)
     return true;
 }
 
-static void *new_record(struct fv_sync *s, struct fv_chunk_header **chunk, enum fv_chunk_type type,
-                        uint32_t *count, size_t bytes)
-{
-    if (!*chunk || fv_chunk_room(*chunk) < bytes)
-        *chunk = fv_writer_chunk(&fv_rt.writer, type, s->thread->id, *count,
-                                 (*chunk ? 4 : 1) * FV_PAGE - sizeof(struct fv_chunk_header));
-    if (!*chunk)
-        return NULL;
-    (*count)++;
-    return fv_chunk_next(*chunk);
-}
+static const struct fv_tail_kind region_kind = { .type = FV_CHUNK_OMP, .first_pages = 1, .most_pages = 4 },
+                                 thread_kind = { .type = FV_CHUNK_OMP_THREADS, .first_pages = 1, .most_pages = 4 };
 
 /* NULL: no room. */
 static struct fv_omp_entry *new_entry(struct fv_sync *s, fv_omp_body *body, uint32_t path)
@@ -64,7 +55,7 @@ static struct fv_omp_entry *new_entry(struct fv_sync *s, fv_omp_body *body, uint
     struct fv_omp *omp = s->omp;
     struct fv_omp_entry *entry = carve(omp, sizeof(*entry));
     struct fv_omp_region *record =
-        entry ? new_record(s, &omp->region_chunk, FV_CHUNK_OMP, &omp->regions, sizeof(*record)) : NULL;
+        entry ? fv_tail_next(&omp->regions, &region_kind, s->thread->id, sizeof(*record), false) : NULL;
 
     if (!record)
         return NULL;
@@ -77,7 +68,7 @@ static struct fv_omp_entry *new_entry(struct fv_sync *s, fv_omp_body *body, uint
     };
     if (body)
         record->module = fv_module_of((uintptr_t)body, &record->offset);
-    fv_chunk_commit(omp->region_chunk, sizeof(*record));
+    fv_tail_commit(&omp->regions, sizeof(*record));
     *entry = (struct fv_omp_entry){ .body = body, .path = path, .record = record };
     return entry;
 }
@@ -139,12 +130,12 @@ static struct fv_omp_part *new_part(struct fv_sync *s, struct fv_omp_entry *entr
     struct fv_omp *omp = s->omp;
     struct fv_omp_part *part = carve(omp, sizeof(*part));
     struct fv_omp_thread *record =
-        part ? new_record(s, &omp->thread_chunk, FV_CHUNK_OMP_THREADS, &omp->threads, sizeof(*record)) : NULL;
+        part ? fv_tail_next(&omp->threads, &thread_kind, s->thread->id, sizeof(*record), false) : NULL;
 
     if (!record)
         return NULL;
     *record = (struct fv_omp_thread){ .region = entry->record->id, .number = number, .thread = thread };
-    fv_chunk_commit(omp->thread_chunk, sizeof(*record));
+    fv_tail_commit(&omp->threads, sizeof(*record));
     *part = (struct fv_omp_part){ .number = number, .thread = thread, .record = record };
     return part;
 }

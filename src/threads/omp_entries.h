@@ -25,8 +25,7 @@ struct fv_omp_entry {
 struct fv_omp {
     struct fv_omp_entry **slots;
     uint32_t mask, used;
-    uint32_t regions, threads; /* records made */
-    struct fv_chunk_header *region_chunk, *thread_chunk;
+    struct fv_tail regions, threads;
     struct fv_omp_team *unused;
     struct fv_omp_entry *rest; /* of regions that there is no room for */
     char *slab;

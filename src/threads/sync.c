@@ -24,7 +24,6 @@ static FV_TLS enum why why;
 static FV_TLS struct fv_sync *mine; /* also while busy */
 
 static uint64_t long_wait;    /* ticks */
-static uint64_t record_bytes; /* of all threads */
 
 /* ---- rare work: nothing of ours is counted meanwhile, no handler comes in between, and errno stays ---- */
 
@@ -74,34 +73,16 @@ FV_COLD void fv_sync_make_room(struct fv_sync *s)
 
 /* ---- records ---- */
 
-static bool room_for_one(struct fv_sync *s, bool coarse)
-{
-    if (s->chunk && fv_chunk_room(s->chunk) >= sizeof(struct fv_sync_record))
-        return true;
-    uint64_t bytes = s->chunk ? s->chunk->bytes * 2 : 2 * FV_PAGE;
-    if (bytes > 64 * FV_PAGE)
-        bytes = 64 * FV_PAGE;
-    uint64_t sum = __atomic_add_fetch(&record_bytes, bytes, __ATOMIC_RELAXED);
-    struct fv_chunk_header *chunk = NULL;
-    if (sum <= fv_rt.options.profile_max || coarse)
-        chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SYNC, s->thread->id, s->records,
-                                bytes - sizeof(struct fv_chunk_header));
-    if (!chunk) {
-        __atomic_sub_fetch(&record_bytes, bytes, __ATOMIC_RELAXED);
-        return false;
-    }
-    s->chunk = chunk;
-    return true;
-}
-
 static struct fv_sync_record *new_record(struct fv_sync *s, const struct fv_sync_record *begin, bool coarse)
 {
-    if (!room_for_one(s, coarse))
+    static struct fv_budget budget = { .most = &fv_rt.options.profile_max }; /* of all threads */
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SYNC, .first_pages = 2, .most_pages = 64, .budget = &budget };
+    struct fv_sync_record *record = fv_tail_next(&s->tail, &kind, s->thread->id, sizeof(*record), coarse);
+
+    if (!record)
         return NULL;
-    struct fv_sync_record *record = fv_chunk_next(s->chunk);
     *record = *begin;
-    fv_chunk_commit(s->chunk, sizeof(*record));
-    s->records++;
+    fv_tail_commit(&s->tail, sizeof(*record));
     return record;
 }
 

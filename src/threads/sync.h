@@ -64,8 +64,7 @@ struct fv_sync {
     struct fv_thread *thread;
     struct fv_sync_thread *state; /* in the file */
     struct fv_thread_life *life;  /* in the file; NULL: no room */
-    struct fv_chunk_header *chunk;
-    uint32_t records;
+    struct fv_tail tail;
     unsigned holds;
     struct fv_sync_hold hold[FV_SYNC_HOLDS];
     struct fv_sync_record *rest[FV_SYNC_KINDS]; /* with object 0 */

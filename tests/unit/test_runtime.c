@@ -503,7 +503,7 @@ static void test_peers(void **state)
     assert_int_equal(p->world_rank, 3);
     assert_int_equal(p->messages, 100);
     assert_int_equal(p->bytes, 800);
-    assert_int_equal(fv_self->peers.count, 304);
+    assert_int_equal(fv_self->peers.tail.count, 304);
 }
 
 static uint64_t sum_of_bins(void)
