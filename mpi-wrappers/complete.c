@@ -530,3 +530,62 @@ FV_PUBLIC int MPI_Request_free(MPI_Request *request)
     return result;
 }
 #endif
+
+/* ---- the requests stay, but their operations may be over: MPI_Request_free may be all that comes ---- */
+
+#if FV_WRAPS(MPI_Request_get_status_all)
+FV_PUBLIC int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+                                         MPI_Status array_of_statuses[])
+{
+    struct fv_call call;
+    struct fv_completion c;
+    bool on = fv_call_enter(&call, FV_FN_MPI_Request_get_status_all, FV_CALL_SITE());
+    MPI_Status *seen =
+        fv_completion_before(&c, &call, on, count, array_of_requests, count, array_of_statuses);
+    int result = fv_next_MPI_Request_get_status_all(count, array_of_requests, flag, seen);
+
+    if (on && fv_call_end(&call)) {
+        fv_completion_peeked(&c, result);
+        fv_completed_all(&c, result, flag, array_of_requests, seen);
+    }
+    return result;
+}
+#endif
+
+#if FV_WRAPS(MPI_Request_get_status_any)
+FV_PUBLIC int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index,
+                                         int *flag, MPI_Status *status)
+{
+    struct fv_call call;
+    struct fv_completion c;
+    bool on = fv_call_enter(&call, FV_FN_MPI_Request_get_status_any, FV_CALL_SITE());
+    MPI_Status *seen = fv_completion_before(&c, &call, on, count, array_of_requests, 1, status);
+    int result = fv_next_MPI_Request_get_status_any(count, array_of_requests, index, flag, seen);
+
+    if (on && fv_call_end(&call)) {
+        fv_completion_peeked(&c, result);
+        fv_completed_any(&c, result, flag, index, array_of_requests, seen);
+    }
+    return result;
+}
+#endif
+
+#if FV_WRAPS(MPI_Request_get_status_some)
+FV_PUBLIC int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+                                          int array_of_indices[], MPI_Status array_of_statuses[])
+{
+    struct fv_call call;
+    struct fv_completion c;
+    bool on = fv_call_enter(&call, FV_FN_MPI_Request_get_status_some, FV_CALL_SITE());
+    MPI_Status *seen =
+        fv_completion_before(&c, &call, on, incount, array_of_requests, incount, array_of_statuses);
+    int result = fv_next_MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices,
+                                                     seen);
+
+    if (on && fv_call_end(&call)) {
+        fv_completion_peeked(&c, result);
+        fv_completed_some(&c, result, outcount, array_of_indices, array_of_requests, seen);
+    }
+    return result;
+}
+#endif

@@ -84,6 +84,14 @@ void fv_completed_any(struct fv_completion *c, int result, const int *flag, cons
 void fv_completed_some(struct fv_completion *c, int result, const int *outcount, const int *indices,
                        const MPI_Request *now, const MPI_Status *statuses);
 
+/* Before the fv_completed_ function of a call that leaves the requests as they are (MPI_Request_get_status_all and its
+ * kin): of operations that failed MPI_Wait will tell. */
+static inline void fv_completion_peeked(struct fv_completion *c, int result)
+{
+    if (result != MPI_SUCCESS)
+        c->count = 0;
+}
+
 /* Before MPI_Cancel, recorded or not: from now on statuses are asked whether their operation was cancelled. */
 void fv_cancelling(void);
 

@@ -126,6 +126,9 @@ static int ask_first_index(fv_f_function *real, enum telling telling)
     else /* n is the flag, or how many */
         ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
             &one, &handle, telling == SOME ? &n : index, telling == SOME ? index : &n, seen, &ierror);
+    request = MPI_Request_f2c(handle);
+    if (request != MPI_REQUEST_NULL) /* MPI_Request_get_status_any leaves it */
+        PMPI_Request_free(&request);
     return ierror == MPI_SUCCESS && index[0] == 0 ? 0 : 1;
 }
 
@@ -134,16 +137,16 @@ static int first_index(fv_f_function *real, enum telling telling)
     static struct {
         fv_f_function *real;
         int first;
-    } told[8]; /* four functions, two bindings */
+    } told[12]; /* six functions, two bindings */
     static int count;
     int n = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
 
-    for (int i = 0; i < n && i < 8; i++)
+    for (int i = 0; i < n && i < 12; i++)
         if (__atomic_load_n(&told[i].real, __ATOMIC_ACQUIRE) == real)
             return told[i].first;
     int first = ask_first_index(real, telling);
     int at = __atomic_fetch_add(&count, 1, __ATOMIC_ACQ_REL);
-    if (at < 8) {
+    if (at < 12) {
         told[at].first = first;
         __atomic_store_n(&told[at].real, real, __ATOMIC_RELEASE);
     }
@@ -277,14 +280,16 @@ void fv_f_MPI_Testany(struct fv_site site, fv_f_function *real, MPI_Fint *count,
     }
 }
 
-static void some(struct completion *w, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
-                 MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *ierror)
+static void some(struct completion *w, bool peeks, fv_f_function *real, MPI_Fint *incount,
+                 MPI_Fint *requests, MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *ierror)
 {
     tell_first(w, real, SOME);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
         incount, requests, outcount, indices, w->seen, ierror);
     if (w->on && fv_call_end(&w->call)) {
         const MPI_Status *seen = after(w);
+        if (peeks)
+            fv_completion_peeked(&w->c, fv_f_result(ierror));
         fv_completed_some(&w->c, fv_f_result(ierror), outcount, indices, requests_now(requests), seen);
     }
 }
@@ -295,7 +300,7 @@ void fv_f_MPI_Waitsome(struct fv_site site, fv_f_function *real, MPI_Fint *incou
     struct completion w;
 
     before(&w, FV_FN_MPI_Waitsome, true, site, *incount, requests, *incount, statuses);
-    some(&w, real, incount, requests, outcount, indices, ierror);
+    some(&w, false, real, incount, requests, outcount, indices, ierror);
 }
 
 void fv_f_MPI_Testsome(struct fv_site site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
@@ -304,7 +309,50 @@ void fv_f_MPI_Testsome(struct fv_site site, fv_f_function *real, MPI_Fint *incou
     struct completion w;
 
     before(&w, FV_FN_MPI_Testsome, false, site, *incount, requests, *incount, statuses);
-    some(&w, real, incount, requests, outcount, indices, ierror);
+    some(&w, false, real, incount, requests, outcount, indices, ierror);
+}
+
+void fv_f_MPI_Request_get_status_all(struct fv_site site, fv_f_function *real, MPI_Fint *count,
+                                     MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses,
+                                     MPI_Fint *ierror)
+{
+    struct completion w;
+
+    before(&w, FV_FN_MPI_Request_get_status_all, false, site, *count, requests, *count, statuses);
+    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, flag,
+                                                                                 w.seen, ierror);
+    if (w.on && fv_call_end(&w.call)) {
+        const MPI_Status *seen = after(&w);
+        fv_completion_peeked(&w.c, fv_f_result(ierror));
+        fv_completed_all(&w.c, fv_f_result(ierror), flag, requests_now(requests), seen);
+    }
+}
+
+void fv_f_MPI_Request_get_status_any(struct fv_site site, fv_f_function *real, MPI_Fint *count,
+                                     MPI_Fint *requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status,
+                                     MPI_Fint *ierror)
+{
+    struct completion w;
+
+    before(&w, FV_FN_MPI_Request_get_status_any, false, site, *count, requests, 1, status);
+    tell_first(&w, real, ANY_TEST);
+    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
+        count, requests, index, flag, w.seen, ierror);
+    if (w.on && fv_call_end(&w.call)) {
+        const MPI_Status *seen = after(&w);
+        fv_completion_peeked(&w.c, fv_f_result(ierror));
+        fv_completed_any(&w.c, fv_f_result(ierror), flag, index, requests_now(requests), seen);
+    }
+}
+
+void fv_f_MPI_Request_get_status_some(struct fv_site site, fv_f_function *real, MPI_Fint *incount,
+                                      MPI_Fint *requests, MPI_Fint *outcount, MPI_Fint *indices,
+                                      MPI_Fint *statuses, MPI_Fint *ierror)
+{
+    struct completion w;
+
+    before(&w, FV_FN_MPI_Request_get_status_some, false, site, *incount, requests, *incount, statuses);
+    some(&w, true, real, incount, requests, outcount, indices, ierror);
 }
 
 /* ---- the other end ---- */

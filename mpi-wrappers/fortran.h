@@ -146,6 +146,15 @@ void fv_f_MPI_Waitsome(struct fv_site site, fv_f_function *real, MPI_Fint *incou
                        MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror);
 void fv_f_MPI_Testsome(struct fv_site site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
                        MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror);
+void fv_f_MPI_Request_get_status_all(struct fv_site site, fv_f_function *real, MPI_Fint *count,
+                                     MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses,
+                                     MPI_Fint *ierror);
+void fv_f_MPI_Request_get_status_any(struct fv_site site, fv_f_function *real, MPI_Fint *count,
+                                     MPI_Fint *requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status,
+                                     MPI_Fint *ierror);
+void fv_f_MPI_Request_get_status_some(struct fv_site site, fv_f_function *real, MPI_Fint *incount,
+                                      MPI_Fint *requests, MPI_Fint *outcount, MPI_Fint *indices,
+                                      MPI_Fint *statuses, MPI_Fint *ierror);
 void fv_f_MPI_Start(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror);
 void fv_f_MPI_Startall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
                        MPI_Fint *ierror);

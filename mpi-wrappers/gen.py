@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Generates the MPI wrappers from mpi-api.tbl and kinds.tbl (which explain themselves).
 
-    gen.py OUTDIR          writes functions.h functions.c wrappers.c next-list.h next-list.c pmpi-list.h probe.list
-                           into OUTDIR
+    gen.py OUTDIR          writes functions.h functions.c wrappers.c next-list.h next-list.c declared.h
+                           pmpi-list.h probe.list into OUTDIR
     gen.py --check         reads function names on stdin and prints those that neither the table names
                            nor a reason skips; status 1 if there are any
 
     functions.h   enum: FV_FN_<name>, the same in all flavours
     functions.c   fv_functions[], what the runtime knows about each
-    wrappers.c    the wrappers, each under #if HAVE_<name>; needs mpi-have.h of the flavour (probe.sh)
+    wrappers.c    the wrappers, each under #if FV_WRAPS(<name>); needs mpi-have.h of the flavour (probe.sh)
     next-list.*   what stands behind each wrapper, see next.h
+    declared.h    functions that mpi.h does not declare
     pmpi-list.h   our own calls of PMPI_X, where MPI is found at run time
     probe.list    a line for each function, from which probe.sh finds what an MPI has
 
@@ -275,7 +276,7 @@ def wrapper(f, rules):
     known = [w[6:-1] for w in rule if w.startswith('known(')]
     passed = ['seen' if p.name in owned else p.name for p in f.params]
     done = ['&call', 'rc'] + [argument(w, f) for w in rule[1:]]
-    out = ['#if HAVE_%s' % f.name, head(f, f.name, 'FV_PUBLIC '), '{',
+    out = ['#if FV_WRAPS(%s)' % f.name, head(f, f.name, 'FV_PUBLIC '), '{',
            '    struct fv_call call;',
            '    bool on = fv_call_enter(&call, FV_FN_%s, FV_CALL_SITE());' % f.name]
     out += ['    uint64_t was = fv_handle_at(%s);' % x for x in taken]
@@ -320,7 +321,7 @@ UNASKED = {'MPI_Initialized': 'flag', 'MPI_Finalized': 'flag'}
 
 def on_each(api, row):
     """For next.h: `row` for each function that the MPI has."""
-    return ''.join('#if HAVE_%s\n%s\n#endif\n' % (f.name, row(f)) for f in api.functions)
+    return ''.join('#if FV_WRAPS(%s)\n%s\n#endif\n' % (f.name, row(f)) for f in api.functions)
 
 
 def finder(f):
@@ -337,6 +338,12 @@ def next_list_h(api):
             on_each(api, lambda f: 'extern __typeof__(%s) *fv_next_%s;' % (f.name, f.name)) + '\n#endif\n')
 
 
+def declared_h(api):
+    """Of functions that this MPI has not, and another one of its binary interface may have."""
+    rows = ''.join('#if HAVE_%s == 2\n%s;\n%s;\n#endif\n' % (f.name, head(f, f.name), head(f, 'P' + f.name)) for f in api.functions)
+    return WARNING + '#ifndef FV_DECLARED_H\n#define FV_DECLARED_H\n\n' + rows + '\n#endif\n'
+
+
 def pmpi_list_h(api):
     return (WARNING + '#ifndef FV_PMPI_LIST_H\n#define FV_PMPI_LIST_H\n\n' +
             on_each(api, lambda f: 'extern __typeof__({0}) *fv_p{0};\n#define P{0} fv_p{0}'.format(f.name)) + '\n#endif\n')
@@ -345,7 +352,7 @@ def pmpi_list_h(api):
 def next_list_c(api):
     late = on_each(api, lambda f: '#pragma weak P{0}\n__typeof__({0}) *fv_p{0};\n{1}\n__typeof__({0}) *fv_next_{0} = find_{0};'
                    .format(f.name, finder(f)))
-    return (WARNING + '#define FV_PMPI_ITSELF\n#include "next.h"\n\n#ifdef FV_FIND_MPI\n' + late +
+    return (WARNING + '#define FV_PMPI_ITSELF\n#include "next.h"\n\n#if FV_FIND_MPI\n' + late +
             '#else\n' + on_each(api, lambda f: '__typeof__({0}) *fv_next_{0} = P{0};'.format(f.name)) + '#endif\n' +
             '\nconst struct fv_next fv_next_list[] = {\n' +
             on_each(api, lambda f: '    FV_NEXT_ROW(%s),' % f.name) + '    { .name = NULL },\n};\n')
@@ -385,7 +392,7 @@ def main():
         api = Api()
         if sys.argv[1] == '--check':
             return check(api)
-        for make in (functions_h, functions_c, wrappers_c, next_list_h, next_list_c, pmpi_list_h, probe_list):
+        for make in (functions_h, functions_c, wrappers_c, next_list_h, next_list_c, pmpi_list_h, declared_h, probe_list):
             stem, ending = make.__name__.rsplit('_', 1)
             write(sys.argv[1], stem.replace('_', '-') + '.' + ending, make(api))
     except TableError as e:

@@ -4,7 +4,8 @@
     gen_fortran.py OUTDIR      writes fortran-wrappers.c and fortran.list into OUTDIR
 
     fortran-wrappers.c   an entry point for each link name that a Fortran binding gives to a function,
-                         each under #if HAVE_<link name>; needs mpi-have-fortran.h of the flavour
+                         each under #if HAVE_<link name>; needs mpi-have-fortran.h of the flavour. Those of functions
+                         that only another MPI of the binary interface has are all there
     fortran.list         these link names, from which probe-fortran.sh finds what an MPI has
 
 A function has up to three bindings, all by reference, with `ierror` last and the lengths of CHARACTER
@@ -177,9 +178,9 @@ def wrapper(entry, rules):
     profiled = 'FV_F_PROFILED(%s)' % name if entry.spellings else 'FV_F_PROFILED08(%s)' % re.sub('^mpi_', '', name)
     spellings = 'FV_F_SPELLINGS(%s, %s, (%s))\n' % (name[:-1], name[:-1].upper(), types) if entry.spellings else ''
     body = special_body(entry) if entry.f.special else regular_body(entry, rules)
-    have = 'HAVE_' + entry.link_name
+    have = 'HAVE_{} || FV_ELSEWHERE({})'.format(entry.link_name, entry.f.name)
     if entry.f.special and entry.f.name.startswith('MPI_Session'):
-        have += ' && HAVE_MPI_Session_init'
+        have = '({}) && HAVE_MPI_Session_init'.format(have)
     return ('#if %s\nFV_F_REAL(%s, %s, (%s))\n' % (have, name, profiled, types) +
             wrapped_list('FV_PUBLIC void %s(' % entry.link_name, declarations, ')', 4) +
             '\n{\n' + body + '\n}\n' + spellings + '#endif\n')

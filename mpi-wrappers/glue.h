@@ -14,6 +14,17 @@
  * name, which brings the members of the MPI's archive into the program. */
 #if defined(MPICH_NUMVERSION) && defined(PIC)
 #define FV_FIND_MPI 1
+#include "declared.h"
+#else
+#define FV_FIND_MPI 0
+#endif
+
+/* mpi-have.h says of each function 1: it is there, or 2: it is not, but may be in the program's MPI, which may be
+ * newer. */
+#define FV_ELSEWHERE(name) (HAVE_##name == 2 && FV_FIND_MPI)
+#define FV_WRAPS(name)     (HAVE_##name == 1 || FV_ELSEWHERE(name))
+
+#if FV_FIND_MPI
 #ifndef FV_PMPI_ITSELF
 #include "pmpi-list.h"
 extern __typeof__(MPI_File_f2c) *fv_file_f2c;

@@ -76,7 +76,7 @@ static void tell_shadows(void)
     fv_shadow_tell();
 }
 
-#ifdef FV_FIND_MPI
+#if FV_FIND_MPI
 /* Whoever links a program with us needs an MPI as well: a linker that drops libraries which nobody needs
  * (--as-needed) sees this name, of a function that we have no use for. The dynamic linker does not: nothing
  * in memory refers to it. */

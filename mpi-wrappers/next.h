@@ -15,7 +15,7 @@ struct fv_next {
 };
 extern const struct fv_next fv_next_list[]; /* up to one whose name is NULL */
 
-#ifdef FV_FIND_MPI
+#if FV_FIND_MPI
 #define FV_NEXT_ROW(name)                                                                                    \
     {                                                                                                        \
 #name, &fv_next_##name, (void *)P##name, &fv_p##name                                                 \

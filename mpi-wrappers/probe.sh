@@ -1,5 +1,6 @@
 #!/bin/sh
-# Finds which functions of mpi-api.tbl an MPI has, and writes them as HAVE_MPI_X 1 or 0.
+# Finds which functions of mpi-api.tbl an MPI has, and writes them as HAVE_MPI_X 1 or 0. 2: it has not, but knows the
+# types: others of MPICH's binary interface may have it.
 #
 #     probe.sh MPICC PROBE.LIST OUT.H [CFLAGS...]
 #
@@ -83,6 +84,23 @@ find_functions() {
     each_alone "$@"
 }
 
+# Of the rows that were not found those whose declaration compiles, into $tmp/elsewhere.
+find_elsewhere() {
+    cp "$tmp/left" "$tmp/found"
+    : > "$tmp/elsewhere"
+    echo '#include <mpi.h>' > "$tmp/macros.c"
+    $mpicc "$@" -dM -E "$tmp/macros.c" 2> /dev/null | grep -q ' MPICH_NUMVERSION ' || return 0
+    awk 'FILENAME ~ /found$/ { found[$0] = 1; next } !($0 in found)' "$tmp/found" "$tmp/rows" > "$tmp/left"
+    rounds=0
+    while rounds=$((rounds + 1)); [ $rounds -le 20 ]; do
+        { echo '#include "mpi-header.h"'
+          awk -F '\t' '{ print "extern " $2 }' "$tmp/left"; } > "$tmp/probe.c"
+        if compile "$@"; then mv "$tmp/left" "$tmp/elsewhere"; break; fi
+        drop line || break
+    done
+    mv "$tmp/found" "$tmp/left"
+}
+
 grep -v '^skip' "$list" > "$tmp/left" || exit 1
 cp "$tmp/left" "$tmp/rows"
 echo '#include "mpi-header.h"' > "$tmp/header.c"
@@ -92,6 +110,7 @@ if ! $mpicc "$@" -E "$tmp/header.c" > "$tmp/header.i" 2> "$tmp/log"; then
     exit 1
 fi
 find_functions "$@"
+find_elsewhere "$@"
 
 # What the header declares: a name with a parenthesis behind it. Functions in macros are the macros' affair.
 tr -d '\n' < "$tmp/header.i" | tr ';{}' '\n\n\n' | grep -v typedef | grep -oE '(^|[^A-Za-z0-9_])MPIX?_[A-Za-z0-9_]+[[:space:]]*\(' |
@@ -100,6 +119,7 @@ tr -d '\n' < "$tmp/header.i" | tr ';{}' '\n\n\n' | grep -v typedef | grep -oE '(
 awk -F '\t' -v out="$out.new" '
     FILENAME ~ /declared$/ { declared[$1] = 1; next }
     FILENAME ~ /left$/ { have[$1] = 1; next }
+    FILENAME ~ /elsewhere$/ { elsewhere[$1] = 1; next }
     $1 == "skip" { # a shell pattern with * alone
         pattern = $2
         gsub(/\*/, ".*", pattern)
@@ -110,7 +130,7 @@ awk -F '\t' -v out="$out.new" '
         row[$1] = 1
         if ($1 in have) n++
         else if ($1 in declared) print "differs: " $1
-        print "#define HAVE_" $1 " " ($1 in have ? 1 : 0) > out
+        print "#define HAVE_" $1 " " ($1 in have ? 1 : $1 in elsewhere ? 2 : 0) > out
     }
     END {
         for (name in declared) {
@@ -123,7 +143,7 @@ awk -F '\t' -v out="$out.new" '
         printf "wrapped: %d\nskipped: %d\n", n, left_out
         exit !("MPI_Init" in have)
     }
-' "$tmp/declared" "$tmp/left" "$list" > "$tmp/summary"
+' "$tmp/declared" "$tmp/left" "$tmp/elsewhere" "$list" > "$tmp/summary"
 status=$?
 if [ $status -ne 0 ]; then
     cp "$tmp/log" "$out.log"
