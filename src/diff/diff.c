@@ -47,7 +47,7 @@ static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct 
                                .ranks = m->rank_count,
                                .programs = m->program_count,
                                .complete = m->complete,
-                               .wait_exact = { true, true },
+                               .wait_kind = { e->own_wait_kind, e->wait_kind },
                                .analysis = m->causes.source == FV_CAUSES_TRACE,
                                .analysis_lost_s = m->causes.elsewhere_s / ranks,
                                .efficiency = { NAN, NAN } };
@@ -62,15 +62,12 @@ static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct 
     for (size_t i = 0; i < m->site_count; i++) {
         calls += (double)m->sites[i].time.calls;
         bytes += (double)m->sites[i].time.bytes_sent + (double)m->sites[i].time.bytes_received;
-        if (m->sites[i].own_wait_s > 0 && m->sites[i].own_wait_kind != FV_WAIT_EXACT)
-            r->wait_exact[FV_WAITS_PROFILE] = false;
-        if (m->sites[i].wait_s > 0 && m->sites[i].wait_kind != FV_WAIT_EXACT)
-            r->wait_exact[FV_WAITS_ANALYSIS] = false;
     }
     r->value[FV_RUN_ELAPSED] = m->elapsed_s;
     r->value[FV_RUN_COMPUTE] = e->compute_s / ranks;
     r->value[FV_RUN_MPI] = e->mpi_s / ranks;
-    r->value[FV_RUN_WAIT] = e->own_wait_s / ranks; /* fv_diff_compute() may take the analysis' */
+    r->wait_s[FV_WAITS_PROFILE] = e->own_wait_s / ranks;
+    r->wait_s[FV_WAITS_ANALYSIS] = e->wait_s / ranks + r->analysis_lost_s;
     r->value[FV_RUN_CALLS] = calls / ranks;
     r->value[FV_RUN_BYTES] = bytes / ranks;
     r->value[FV_RUN_PARALLEL] = e->parallel;

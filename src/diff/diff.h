@@ -51,10 +51,11 @@ struct fv_diff_run {
     uint32_t build_id_bytes;
     size_t ranks, programs;
     bool complete;
-    bool wait_exact[FV_WAITS]; /* of all its call paths that wait */
+    enum fv_wait_kind wait_kind[FV_WAITS];
     bool analysis;             /* there is an analysis.json that is of its rank files */
     double analysis_lost_s; /* its waiting, of a rank, in call paths that the profile does not have */
     double efficiency[2];   /* its serialization and transfer; NAN */
+    double wait_s[FV_WAITS]; /* of a rank */
     double value[FV_DIFF_RUN_METRICS];
 };
 

@@ -237,19 +237,10 @@ static void choose_waits(struct fv_diff *d)
         for (size_t r = 0; r < d->side[s].count; r++) {
             struct fv_diff_run *run = &d->side[s].runs[r];
             bool take = d->waits == FV_WAITS_ANALYSIS;
-            double wait = run->analysis_lost_s;
 
             run->value[FV_RUN_SERIALIZATION] = take ? run->efficiency[0] : NAN;
             run->value[FV_RUN_TRANSFER] = take ? run->efficiency[1] : NAN;
-            if (!take)
-                continue;
-            for (size_t i = 0; i < d->side[s].paths.count; i++) {
-                const struct fv_diff_path *p = &d->side[s].paths.items[i];
-
-                if (r < p->sample_count && p->samples[r].there && !isnan(wait_of(d, &p->samples[r])))
-                    wait += wait_of(d, &p->samples[r]);
-            }
-            run->value[FV_RUN_WAIT] = wait;
+            run->value[FV_RUN_WAIT] = run->wait_s[d->waits];
         }
 }
 

@@ -62,7 +62,7 @@ static const struct fv_relation problems = {
 static void get_run_wait_kind(void *subject, const void *row, const struct fv_column_def *c,
                               struct fv_value *v)
 {
-    v->text = c->words[!((const struct fv_diff_run *)row)->wait_exact[diff_of(subject)->waits]];
+    v->text = fv_wait_kind_name(((const struct fv_diff_run *)row)->wait_kind[diff_of(subject)->waits]);
 }
 
 #define VALUE(k, t, u, which, f, d)                                                                          \
@@ -84,8 +84,8 @@ static const struct fv_column_def run_columns[] = {
     VALUE("compute_s", "compute", "s", FV_RUN_COMPUTE, 0, "Time outside of MPI, of a rank."),
     VALUE("mpi_s", "MPI", "s", FV_RUN_MPI, 0, "Time in MPI, of a rank."),
     VALUE("wait_s", "wait", "s", FV_RUN_WAIT, FV_AS_KIND, "The part of it spent waiting for other ranks."),
-    { "wait_kind", "kind", "", "How well wait_s is known.", FV_GET(FV_TYPE_TEXT, get_run_wait_kind),
-      .words = fv_wait_kind_words },
+    { "wait_kind", "kind", "", "How well wait_s is known; null: it is not, and wait_s is what is known of it.",
+      FV_GET(FV_TYPE_TEXT, get_run_wait_kind), .flags = FV_NULLABLE, .words = fv_wait_kind_words },
     VALUE("count", "calls", "", FV_RUN_CALLS, 0, "MPI calls, of a rank."),
     VALUE("bytes", "bytes", "bytes", FV_RUN_BYTES, 0, "Bytes sent and received, of a rank."),
     VALUE("parallel", "parallel", "share", FV_RUN_PARALLEL, FV_NULLABLE,

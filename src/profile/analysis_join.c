@@ -252,6 +252,7 @@ static void keep_own_waits(struct fv_model *m)
         struct fv_site *s = &m->sites[r->site];
 
         m->ranks[r->rank].own_wait_s += r->wait_s;
+        m->ranks[r->rank].own_wait_kinds |= fv_build_wait_kinds(m, r);
         if (!r->time.calls)
             continue;
         s->own_wait_s += r->wait_s;

@@ -88,6 +88,9 @@ void fv_build_program_times(struct fv_model *model); /* last */
 /* Who is to blame, from the parts of call sites; again whenever these have changed. */
 void fv_build_causes(struct fv_model *model);
 
+/* How the waiting of a call site on a rank is known, as fv_wait_kind_of_all() takes it; 0: such calls cannot wait. */
+unsigned fv_build_wait_kinds(const struct fv_model *model, const struct fv_site_rank *part);
+
 /* fv_site_more(), to be written to; valid until the next one is made. */
 struct fv_site_more *fv_build_more(struct fv_model *model, struct fv_site_rank *part);
 

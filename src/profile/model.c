@@ -198,8 +198,12 @@ static void order_functions(struct fv_model *m)
 
 static void sum_ranks(struct fv_model *m)
 {
-    for (size_t i = 0; i < m->site_rank_count; i++)
-        m->ranks[m->site_ranks[i].rank].wait_time_s += m->site_ranks[i].wait_s;
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        struct fv_rank *r = &m->ranks[m->site_ranks[i].rank];
+
+        r->wait_time_s += m->site_ranks[i].wait_s;
+        r->wait_kinds |= fv_build_wait_kinds(m, &m->site_ranks[i]);
+    }
     for (size_t i = 0; i < m->rank_count; i++) {
         struct fv_rank *r = &m->ranks[i];
         double mpi_s = 0;
@@ -207,8 +211,10 @@ static void sum_ranks(struct fv_model *m)
         for (uint32_t k = 0; k < r->threads; k++)
             mpi_s += m->threads[r->first_thread + k].mpi_time_s;
         r->wait_share = mpi_s > 0 ? fmin(r->wait_time_s / mpi_s, 1) : 0;
-        if (m->causes.source != FV_CAUSES_TRACE)
+        if (m->causes.source != FV_CAUSES_TRACE) {
             r->own_wait_s = r->wait_time_s;
+            r->own_wait_kinds = r->wait_kinds;
+        }
         m->efficiency.own_wait_s +=
             mpi_s > 0 ? fmin(r->own_wait_s / mpi_s, 1) * fmin(r->mpi_time_s, r->app_time_s) : 0;
     }
@@ -232,7 +238,7 @@ static void measure(struct fv_model *m)
 {
     struct fv_efficiency *e = &m->efficiency;
     struct fv_pop_sums sums = { 0 };
-    bool exact = true;
+    unsigned kinds = 0, own_kinds = 0;
 
     for (size_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
@@ -243,14 +249,33 @@ static void measure(struct fv_model *m)
         e->mpi_s += mpi;
         e->compute_s += r->app_time_s - mpi;
         e->wait_s += r->wait_share * mpi;
+        kinds |= r->wait_kinds;
+        own_kinds |= r->own_wait_kinds;
         e->thread_s += r->app_time_s * (r->mpi_threads > 1 ? r->mpi_threads : 1);
-        m->tool_s += r->tool_s;
         m->elapsed_s = r->end_s > m->elapsed_s ? r->end_s : m->elapsed_s;
     }
-    for (size_t i = 0; i < m->function_count; i++)
-        exact = exact && (m->functions[i].wait_s <= 0 || m->functions[i].wait_kind == FV_WAIT_EXACT);
-    e->wait_exact = exact;
+    e->wait_kind = fv_wait_kind_of_all(kinds);
+    e->own_wait_kind = fv_wait_kind_of_all(own_kinds);
     set_efficiencies(e, &sums);
+}
+
+static void measure_overhead(struct fv_model *m)
+{
+    struct fv_overhead *o = &m->overhead;
+    double total_s = m->efficiency.total_s;
+
+    o->time_s = o->sampling_s = m->samples.tool_s;
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+
+        o->time_s += r->tool_s;
+        total_s += r->paused_s;
+        o->memory_bytes += r->memory_bytes;
+        o->file_bytes += r->file_bytes;
+        if (r->memory_bytes > o->rank_memory_bytes)
+            o->rank_memory_bytes = r->memory_bytes;
+    }
+    o->share = total_s > 0 ? o->time_s / total_s : NAN;
 }
 
 static void say_drops(struct fv_model *m)
@@ -379,7 +404,8 @@ static void say_states(struct fv_model *m)
     }
     if (exited)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%u %s exited without MPI_Finalize%s", exited,
-                       exited == 1 ? "rank" : "ranks", m->own_finalize ? ", as far as fvmpi can see: it is not fvmpi's" : "");
+                       exited == 1 ? "rank" : "ranks",
+                       m->own_finalize ? ", as far as fvmpi can see: it is not fvmpi's" : "");
     say_clocks(m);
     for (size_t i = 0; i < m->problems.count; i++)
         m->complete = m->complete && !fv_problem_is_loss(m->problems.items[i].kind);
@@ -412,14 +438,13 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
 
 /* In a visit tracks read a rank, and finish, in this order. */
 static const struct fv_track *const tracks[] = {
-    &fv_track_clocks,   &fv_track_threads, &fv_track_programs, &fv_track_options,
-    &fv_track_shadows,
-    &fv_track_calls, /* makes the file's numbers
-                                                                                   known, which those below
-                                                                                   need */
-    &fv_track_in_calls, &fv_track_samples, &fv_track_bounds,   &fv_track_notes, &fv_track_charges,
-    &fv_track_sections,                  /* needs waiting, and what the analysis says of it, and samples */
-    &fv_track_phases,   &fv_track_locks, /* finishes with the phases */
+    &fv_track_clocks,   &fv_track_threads,  &fv_track_programs, &fv_track_options,
+    &fv_track_shadows,  &fv_track_calls, /* makes the file's numbers
+                                                                                                       known,
+                                            which those below need */
+    &fv_track_in_calls, &fv_track_samples,  &fv_track_bounds,   &fv_track_notes,
+    &fv_track_charges,  &fv_track_sections, /* needs waiting, and what the analysis says of it, and samples */
+    &fv_track_phases,   &fv_track_locks,    /* finishes with the phases */
     &fv_track_timeline,
 };
 enum { TRACKS = sizeof(tracks) / sizeof(*tracks) };
@@ -525,6 +550,7 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     order_functions(m);
     sum_ranks(m);
     measure(m);
+    measure_overhead(m);
     fv_build_causes(m);
     fv_build_program_times(m);
     say_drops(m);

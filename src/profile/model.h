@@ -27,6 +27,8 @@ const char *fv_wait_kind_name(enum fv_wait_kind kind);
 /* Of a sum. `kinds` has a bit, 1u << enum fv_wait_kind, for each kind of its parts: it is as good as the
  * worst, with unknown parts an estimate, and of unknown parts alone, or none, unknown. */
 enum fv_wait_kind fv_wait_kind_of(unsigned kinds);
+/* The same of all calls of a rank, a program, a run: where no call can wait, that nobody waited is exact. */
+enum fv_wait_kind fv_wait_kind_of_all(unsigned kinds);
 
 /* Calls taken together. `m2` is the sum of squared deviations from the mean. */
 struct fv_stat {
@@ -166,6 +168,7 @@ struct fv_rank {
     double cpu_s;              /* of the process; NAN: not known to its end */
     double wait_share;         /* of the MPI time of all its threads */
     double own_wait_s;         /* wait_time_s by the rank files alone */
+    unsigned wait_kinds, own_wait_kinds; /* of its calls that can wait, as fv_wait_kind_of_all() takes them */
     double delay_s;            /* that other ranks waited for this one in collectives: it came last */
     double caused_s, charged_s, critical_s; /* by the trace, as in struct fv_blame; NAN without analysis */
     double init_s, finalize_s; /* in MPI_Init, MPI_Finalize */
@@ -195,7 +198,8 @@ struct fv_program {
     struct fv_rank_run *runs; /* its world ranks */
     size_t run_count, run_room;
     double compute_s, mpi_s, wait_s, total_s; /* as in struct fv_efficiency */
-    bool wait_exact;
+    unsigned wait_kinds;                      /* as in struct fv_rank */
+    enum fv_wait_kind wait_kind;
 };
 
 /* An option of the recording that was not at its default, and how many ranks had it so. */
@@ -242,7 +246,7 @@ struct fv_efficiency {
     double own_wait_s;                        /* wait_s by the rank files alone, without an analysis */
     double thread_s; /* the same, each rank's as often as it has threads that call MPI */
     double serial_s; /* longest app time of a rank: T */
-    bool wait_exact;
+    enum fv_wait_kind wait_kind, own_wait_kind;
 };
 
 /* Who made others wait. The lists are made from the parts of call sites, anew when these are merged. */
@@ -290,12 +294,20 @@ struct fv_causes {
     size_t region_count, region_room;
 };
 
+/* What fvmpi itself took in the application. */
+struct fv_overhead {
+    double time_s, sampling_s; /* over all ranks and threads; sampling_s: the sampler's part of it */
+    double share;              /* of the ranks' time, in pauses too; NAN: there is none */
+    uint64_t memory_bytes, rank_memory_bytes; /* beside the files: over all ranks, and of the rank with most */
+    uint64_t file_bytes;
+};
+
 struct fv_model {
     struct fv_arena arena;
     const char *directory, *command, *program, *mpi, *fvmpi;
     int world_size;
     int64_t origin_ns; /* CLOCK_REALTIME of time 0 */
-    double elapsed_s, tool_s, duration_unit_s;
+    double elapsed_s, duration_unit_s;
     uint32_t barrier;       /* enum fv_barrier_mode: what any rank was asked for */
     uint32_t barrier_ranks; /* that inserted them, at most; 0: nobody did */
     bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
@@ -336,6 +348,7 @@ struct fv_model {
     struct fv_hang *hang; /* who waits for whom (hang.h); NULL where all ranks finalized or one called MPI_Abort */
     struct fv_timeline timeline;
     struct fv_efficiency efficiency;
+    struct fv_overhead overhead;
     struct fv_causes causes;
     struct fv_samples samples; /* of functions; count 0: none */
     struct fv_sections_view sections;

@@ -54,8 +54,7 @@ static uint32_t find_program(struct fv_model *m, struct fv_index *index, const s
     struct fv_program *p = &m->programs[m->program_count];
     *p = (struct fv_program){ .path = fv_arena_string(&m->arena, id.path),
                               .command = fv_arena_string(&m->arena, f->header->command),
-                              .build_id_bytes = id.build_id_bytes,
-                              .wait_exact = true };
+                              .build_id_bytes = id.build_id_bytes };
     p->name = fv_base_name(p->path);
     if (id.build_id_bytes)
         memcpy(p->build_id, id.build_id, id.build_id_bytes);
@@ -148,11 +147,7 @@ void fv_build_program_times(struct fv_model *m)
         p->mpi_s += mpi;
         p->compute_s += r->app_time_s - mpi;
         p->wait_s += r->wait_share * mpi;
-    }
-    for (size_t i = 0; i < m->site_rank_count; i++) {
-        const struct fv_site_rank *s = &m->site_ranks[i];
-
-        if (s->wait_s > 0 && s->wait_kind != FV_WAIT_EXACT)
-            m->programs[m->ranks[s->rank].program].wait_exact = false;
+        p->wait_kinds |= r->wait_kinds;
+        p->wait_kind = fv_wait_kind_of_all(p->wait_kinds);
     }
 }

@@ -66,18 +66,22 @@ static const void *alignment_of(void *subject, const void *parent)
 }
 
 static const struct fv_column_def alignment_columns[] = {
-    { "error_s", "error", "s", "By so much a clock may still be wrong against the first one of its group, the largest of them.",
+    { "error_s", "error", "s",
+      "By so much a clock may still be wrong against the first one of its group, the largest of them.",
       FV_FIELD(struct fv_model, alignment.error_s), .flags = FV_NULLABLE | FV_ESTIMATE },
-    { "drift", "drift", "", "Did clocks run at different rates, so that one offset for the run was not enough?",
+    { "drift", "drift", "",
+      "Did clocks run at different rates, so that one offset for the run was not enough?",
       FV_FIELD(struct fv_model, alignment.drift) },
     { "contradiction_s", "contradiction", "s",
-      "By so much a call still ends before it could; part of error_s. More than 0: the bounds contradict each other.",
+      "By so much a call still ends before it could; part of error_s. More than 0: the bounds contradict "
+      "each other.",
       FV_FIELD(struct fv_model, alignment.contradiction_s) },
     { "clock_count", "clocks", "", "Clocks that some operation connects with another one.",
       FV_FIELD(struct fv_model, alignment.linked) },
     { "group_count", "groups", "", "Groups of connected clocks; between groups nothing is known.",
       FV_FIELD(struct fv_model, alignment.groups) },
-    { "doubt.count", "in doubt", "", "Waits for ranks of other clocks that are shorter than the clocks' error, which count as 0.",
+    { "doubt.count", "in doubt", "",
+      "Waits for ranks of other clocks that are shorter than the clocks' error, which count as 0.",
       FV_FIELD(struct fv_model, waits_in_doubt) },
     { "doubt.wait_s", "in doubt", "s", "The sum of these waits.", FV_FIELD(struct fv_model, wait_in_doubt_s),
       .flags = FV_ESTIMATE },
@@ -86,7 +90,8 @@ static const struct fv_relation alignment = {
     .name = "clock_alignment",
     .key = "alignment",
     .title = "Clock alignment",
-    .doc = "How clocks of several hosts were aligned, by the bounds that collective calls give; null: there is one clock, "
+    .doc = "How clocks of several hosts were aligned, by the bounds that collective calls give; null: there "
+           "is one clock, "
            "or no call connects them.",
     .shape = FV_ONE,
     .nullable = true,
@@ -97,19 +102,6 @@ static const struct fv_relation alignment = {
 static void get_start(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_words_time(fv_tables_model(subject)->origin_ns, ((struct fv_tables *)subject)->text);
-}
-
-enum { TOOL_SHARE, TOOL_MEMORY, TOOL_FILES };
-static void get_overhead(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
-{
-    const struct fv_model *m = row;
-
-    if (c->argument == TOOL_SHARE) {
-        v->real = m->efficiency.total_s > 0 ? m->tool_s / m->efficiency.total_s : NAN;
-        return;
-    }
-    for (size_t i = 0; i < m->rank_count; i++)
-        v->whole += c->argument == TOOL_MEMORY ? m->ranks[i].memory_bytes : m->ranks[i].file_bytes;
 }
 
 /* Times of ranks that are added up; a member with those of struct fv_efficiency. */
@@ -125,14 +117,21 @@ static void get_overhead(void *subject, const void *row, const struct fv_column_
           "wait",                                                                                            \
           "s",                                                                                               \
           "The part of it spent waiting for other ranks, of all threads.",                                   \
-          FV_FIELD(S, m wait_s),                                                                             \
-          .flags = FV_AS_KIND },                                                                             \
-        FV_EXACT_COLUMN("rank_time.wait_kind", S, m wait_exact)
+          FV_GET(FV_TYPE_REAL, fv_get_wait),                                                                 \
+          .flags = FV_NULLABLE | FV_AS_KIND,                                                                 \
+          .offset = offsetof(S, m wait_s),                                                                   \
+          .argument = FV_PLACE_OF(S, m wait_kind) },                                                         \
+    {                                                                                                        \
+        "rank_time.wait_kind", "kind", "", "How well wait_s is known; null: it is not.",                     \
+            FV_GET(FV_TYPE_TEXT, fv_get_wait_kind),                                                          \
+            .flags = FV_NULLABLE, .argument = FV_PLACE_OF(S, m wait_kind), .words = fv_wait_kind_words       \
+    }
 
 static const struct fv_column_def run_columns[] = {
     { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_model, command) },
     { "program", "program", "", "Path of its executable.", FV_FIELD(struct fv_model, program) },
-    { "directory", "directory", "", "The experiment, as it was named to the report; several directories have spaces between.", FV_FIELD(struct fv_model, directory) },
+    { "directory", "directory", "", "The experiment, as it was named to the report; several directories have spaces between.",
+      FV_FIELD(struct fv_model, directory) },
     { "mpi", "MPI", "", "The MPI library's name and version; empty without MPI.",
       FV_FIELD(struct fv_model, mpi) },
     { "fvmpi", "fvmpi", "", "Version of fvmpi that recorded.", FV_FIELD(struct fv_model, fvmpi) },
@@ -152,14 +151,19 @@ static const struct fv_column_def run_columns[] = {
     { "barriers", "barriers", "", "", FV_NEST(barriers) },
     RANK_TIME_COLUMNS(struct fv_model, efficiency.),
     { "overhead.time_s", "overhead", "s",
-      "fvmpi's own time, over all ranks: calls times their calibrated cost, start, call paths.",
-      FV_FIELD(struct fv_model, tool_s), .flags = FV_ESTIMATE },
-    { "overhead.share", "share", "share", "The same, of the ranks' time.", FV_GET(FV_TYPE_REAL, get_overhead),
-      .flags = FV_NULLABLE | FV_ESTIMATE, .argument = TOOL_SHARE },
+      "fvmpi's own time, over all ranks and threads: calls times their calibrated cost, start, call paths, "
+      "sampling.",
+      FV_FIELD(struct fv_model, overhead.time_s), .flags = FV_ESTIMATE },
+    { "overhead.sampling_s", "sampling", "s", "The part of it that is sampling.",
+      FV_FIELD(struct fv_model, overhead.sampling_s), .flags = FV_ESTIMATE },
+    { "overhead.share", "share", "share", "The whole, of the ranks' time.",
+      FV_FIELD(struct fv_model, overhead.share), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "overhead.memory_bytes", "memory", "bytes", "fvmpi's memory in the application, over all ranks.",
-      FV_GET(FV_TYPE_WHOLE, get_overhead), .argument = TOOL_MEMORY },
-    { "overhead.file_bytes", "files", "bytes", "Size of the rank files.", FV_GET(FV_TYPE_WHOLE, get_overhead),
-      .argument = TOOL_FILES },
+      FV_FIELD(struct fv_model, overhead.memory_bytes) },
+    { "overhead.rank_memory_bytes", "memory of a rank", "bytes", "The same, of the rank that has most.",
+      FV_FIELD(struct fv_model, overhead.rank_memory_bytes) },
+    { "overhead.file_bytes", "files", "bytes", "Size of the rank files.",
+      FV_FIELD(struct fv_model, overhead.file_bytes) },
 };
 const struct fv_relation fv_run_relation = {
     .name = "run",
@@ -209,7 +213,8 @@ const struct fv_relation fv_programs_relation = {
 static const struct fv_column_def option_columns[] = {
     { "option", "option", "", "The option of `fvmpi run`; null: this version has none of that name.",
       FV_FIELD(struct fv_option_view, flag), .flags = FV_NULLABLE },
-    { "variable", "variable", "", "The environment variable that sets it.", FV_FIELD(struct fv_option_view, variable) },
+    { "variable", "variable", "", "The environment variable that sets it.",
+      FV_FIELD(struct fv_option_view, variable) },
     { "value", "value", "", "As it was set; of a switch, 1 is on.", FV_FIELD(struct fv_option_view, value) },
     { "rank_count", "ranks", "", "Ranks that had it so.", FV_FIELD(struct fv_option_view, ranks) },
 };
@@ -217,7 +222,8 @@ const struct fv_relation fv_options_relation = {
     .name = "options",
     .key = "options",
     .title = "Options",
-    .doc = "Options of the recording that were not at their defaults, but for the directory. Empty in experiments of versions that "
+    .doc = "Options of the recording that were not at their defaults, but for the directory. Empty in "
+           "experiments of versions that "
            "did not store them.",
     FV_COLUMNS(option_columns),
     .base = fv_tables_base,
@@ -258,7 +264,8 @@ static void get_peer(void *subject, const void *row, const struct fv_column_def 
             .flags = FV_NULLABLE | FV_ESTIMATE                                                               \
     }
 #define SO_FAR                                                                                               \
-    "Time in it so far: until now if the rank runs; of one that was killed until the latest sign of life of " \
+    "Time in it so far: until now if the rank runs; of one that was killed until the latest sign of life "   \
+    "of "                                                                                                    \
     "any rank, so at least that long."
 static const struct fv_column_def in_call_columns[] = {
     CALL_COLUMNS(SO_FAR),
@@ -350,7 +357,7 @@ static void get_state(void *subject, const void *row, const struct fv_column_def
 static void get_rank_wait_kind(void *subject, const void *row, const struct fv_column_def *c,
                                struct fv_value *v)
 {
-    v->text = fv_wait_kind_words[!fv_tables_model(subject)->efficiency.wait_exact];
+    v->text = fv_wait_kind_name(fv_wait_kind_of_all(((const struct fv_rank *)row)->wait_kinds));
 }
 
 static void get_dropped(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -383,10 +390,12 @@ static const void *signal_of(void *subject, const void *parent)
 
 static void get_signal_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = fv_signal_name(((const struct fv_signal_view *)row)->number, ((struct fv_tables *)subject)->text);
+    v->text =
+        fv_signal_name(((const struct fv_signal_view *)row)->number, ((struct fv_tables *)subject)->text);
 }
 
-static void get_signal_address(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+static void get_signal_address(void *subject, const void *row, const struct fv_column_def *c,
+                               struct fv_value *v)
 {
     const struct fv_signal_view *signal = row;
 
@@ -403,16 +412,17 @@ static void get_sender(void *subject, const void *row, const struct fv_column_de
 static const struct fv_column_def signal_columns[] = {
     { "name", "signal", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_signal_name) },
     { "number", "number", "", "Its number on that machine.", FV_FIELD(struct fv_signal_view, number) },
-    { "address", "address", "", "Of a fault, what was touched; null: it was sent.", FV_GET(FV_TYPE_HEX, get_signal_address),
-      .flags = FV_NULLABLE },
-    { "sender_pid", "sender", "id", "The process that sent it; null: the kernel.", FV_GET(FV_TYPE_NUMBER, get_sender),
-      .flags = FV_NULLABLE },
+    { "address", "address", "", "Of a fault, what was touched; null: it was sent.",
+      FV_GET(FV_TYPE_HEX, get_signal_address), .flags = FV_NULLABLE },
+    { "sender_pid", "sender", "id", "The process that sent it; null: the kernel.",
+      FV_GET(FV_TYPE_NUMBER, get_sender), .flags = FV_NULLABLE },
     { "at_s", "at", "s", "When.", FV_FIELD(struct fv_signal_view, at_s) },
     { "path", "path", "", "", FV_NEST_IN(fv_path_relation, struct fv_signal_view, node) },
 };
 static const struct fv_relation ended_by = {
     .key = "signal",
-    .doc = "The signal that ended it; null: none, or none was seen: SIGKILL, one that the program handles, a stack that was full.",
+    .doc = "The signal that ended it; null: none, or none was seen: SIGKILL, one that the program handles, a "
+           "stack that was full.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(signal_columns),
@@ -507,8 +517,9 @@ static const struct fv_column_def rank_columns[] = {
       FV_FIELD(struct fv_rank, mpi_time_s) },
     { "wait_s", "wait", "s", "Waiting for other ranks, summed over its call sites and threads.",
       FV_FIELD(struct fv_rank, wait_time_s), .flags = FV_AS_KIND },
-    { "wait_kind", "kind", "", "How well wait_s is known.", FV_GET(FV_TYPE_TEXT, get_rank_wait_kind),
-      .words = fv_wait_kind_words },
+    { "wait_kind", "kind", "",
+      "How well wait_s is known; null: it is not, and wait_s is what is known of it.",
+      FV_GET(FV_TYPE_TEXT, get_rank_wait_kind), .flags = FV_NULLABLE, .words = fv_wait_kind_words },
     RANK_PART("compute_share", "compute", PART_COMPUTE, 0, "Part of app_time_s outside of MPI."),
     RANK_PART("mpi_share", "MPI", PART_MPI, 0, "Part of it in MPI."),
     RANK_PART("wait_share", "waiting", PART_WAIT, FV_AS_KIND,
@@ -553,7 +564,8 @@ static const struct fv_column_def rank_columns[] = {
       "How long other ranks waited for this one in collectives, by the wait log; of everything, see waiting.",
       FV_FIELD(struct fv_rank, delay_s), .flags = FV_ESTIMATE },
     { "paused_s", "paused", "s", "Time that recording was paused.", FV_FIELD(struct fv_rank, paused_s) },
-    { "forgotten_s", "forgotten", "s", "Time before the measured interval whose profile MPI_Pcontrol(2) made forget.",
+    { "forgotten_s", "forgotten", "s",
+      "Time before the measured interval whose profile MPI_Pcontrol(2) made forget.",
       FV_FIELD(struct fv_rank, forgotten_s) },
     { "init_s", "init", "s", "In MPI_Init.", FV_FIELD(struct fv_rank, init_s) },
     { "finalize_s", "finalize", "s", "In MPI_Finalize.", FV_FIELD(struct fv_rank, finalize_s) },

@@ -69,6 +69,20 @@ void fv_stat_add(struct fv_stat *to, const struct fv_stat *from)
     to->max = from->max > to->max ? from->max : to->max;
 }
 
+enum fv_wait_kind fv_wait_kind_of_all(unsigned kinds)
+{
+    return kinds ? fv_wait_kind_of(kinds) : FV_WAIT_EXACT;
+}
+
+unsigned fv_build_wait_kinds(const struct fv_model *m, const struct fv_site_rank *part)
+{
+    bool can_wait = m->functions[m->sites[part->site].function].wait != FV_RULE_NONE;
+
+    if (!part->time.calls || (part->wait_kind == FV_WAIT_UNKNOWN && !can_wait))
+        return 0;
+    return 1u << part->wait_kind;
+}
+
 enum fv_wait_kind fv_wait_kind_of(unsigned kinds)
 {
     if (kinds == 1u << FV_WAIT_EXACT)

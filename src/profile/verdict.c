@@ -133,7 +133,7 @@ static char *profile_headline(const struct fv_profile *v, char *out, size_t byte
     out[0] = '\0';
     if (blame(v, who, sizeof(who))[0])
         used = (size_t)snprintf(out, bytes, "of %s%s waiting, %s (%s) is in collectives, ",
-                                m->efficiency.wait_exact ? "" : "about ", fv_words_seconds(all, all_word),
+                                m->efficiency.wait_kind == FV_WAIT_EXACT ? "" : "about ", fv_words_seconds(all, all_word),
                                 fv_words_seconds(m->causes.wait_s, word), fv_words_percent(share, 1, part));
     if (used && used < bytes)
         used += (size_t)snprintf(out + used, bytes - used, "%s%s", share >= ENOUGH ? "where " : "",

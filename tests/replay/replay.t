@@ -18,6 +18,7 @@ After a change that was meant: FVMPI_BUILD=... tests/replay/refresh, and the dif
 to read. The rank files stay: what a released fvmpi wrote is read the same for good (capture says more)."""
 import difflib
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -134,6 +135,42 @@ def compare(name, view, got):
         sum(line[:1] in '+-' for line in lines[2:]), len(old), '\n'.join(line[:300] for line in lines[:40])))
 
 
+def unpack(name, place):
+    with tarfile.open(os.path.join(HERE, name + '.tar.xz')) as files:
+        files.extractall(place)
+
+
+def missing_rank(tap):
+    """Whom a rank waited for is not known where the other's file is not there: no figure of it is called exact."""
+    for name in ('omp', 'states'):
+        place = harness.scratch()
+        unpack(name, place)
+        os.remove(os.path.join(place, name, 'rank-000001.fvr'))
+        for analysed in (False, True):
+            with tap.test('{} without a rank{}: no waiting is called exact'.format(name, ', analysed' if analysed else '')):
+                if analysed and (not os.path.exists(UNIFY) or name == 'omp'):
+                    raise harness.Skip('no fvunify' if name != 'omp' else 'it has no trace')
+                if analysed:
+                    said(place, UNIFY, '-q', name, rc=1)
+                headline = text(place, name).splitlines()[0]
+                check('(exact' not in headline, '{}', headline)
+                report = json.loads(as_json(place, name))
+                kinds = {report['run']['rank_time']['wait_kind']} | {r['wait_kind'] for r in report['ranks']}
+                check('exact' not in kinds, 'kinds {}', kinds)
+
+
+def same_overhead(tap):
+    with tap.test('what fvmpi took is the same in the text and in JSON'):
+        place = harness.scratch()
+        unpack('samples', place)
+        overhead = json.loads(as_json(place, 'samples'))['run']['overhead']
+        told = re.search(r'overhead +([0-9.]+) ms over all ranks \(([0-9.]+) ms of it sampling, over all threads\), ([0-9.]+) %',
+                         ' '.join(text(place, 'samples').split()))
+        check(told, 'the text does not tell it')
+        for word, value in zip(told.groups(), (overhead['time_s'] * 1e3, overhead['sampling_s'] * 1e3, overhead['share'] * 100)):
+            check(abs(float(word) - value) < 0.06 * 10 ** max(0, len(str(int(value))) - 1), '{} and {}', word, value)
+
+
 def main():
     tap = harness.Tap()
     if not importlib.util.find_spec('_lzma'):
@@ -142,13 +179,15 @@ def main():
     for name, views in EXPERIMENTS.items():
         place = harness.scratch()
         for packed in {name, OTHER.get(name, name)}:
-            with tarfile.open(os.path.join(HERE, packed + '.tar.xz')) as files:
-                files.extractall(place)
+            unpack(packed, place)
         for view in views:
             with tap.test('{}: {}'.format(name, view)):
                 got = VIEWS[view](place, name)
                 check(place not in got, 'the directory of the test is in {}', view)
                 compare(name, view, got)
+    if not REFRESH:
+        missing_rank(tap)
+        same_overhead(tap)
     tap.done()
 
 

@@ -87,7 +87,7 @@ static void put_method(const struct fv_page *p, const struct fv_diff *d)
     put_noise(p, d);
     for (unsigned s = 0; s < 2; s++)
         for (size_t r = 0; r < d->side[s].count; r++)
-            exact = exact && d->side[s].runs[r].wait_exact[d->waits];
+            exact = exact && d->side[s].runs[r].wait_kind[d->waits] == FV_WAIT_EXACT;
     fv_text_field(p, NAMES, "waiting", "%s%s",
                   d->waits == FV_WAITS_ANALYSIS
                       ? "of the traces: analysis.json, which is beside every experiment"

@@ -55,7 +55,7 @@ static void put_end(const struct fv_page *p, const struct fv_profile *v)
 static bool has_open_calls(const struct fv_model *m)
 {
     for (size_t i = 0; i < m->rank_count; i++)
-        if (m->ranks[i].state == FV_RANK_RUNNING && m->ranks[i].in_call.active)
+        if (m->ranks[i].state != FV_RANK_FINALIZED && m->ranks[i].in_call.active)
             return true;
     return false;
 }
@@ -85,7 +85,7 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
     const struct fv_efficiency *e = &m->efficiency;
-    char compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD], waited[500];
+    char compute[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500];
 
     if (fv_text_serial(m)) {
         put_serial_verdict(p, v);
@@ -93,12 +93,10 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
     }
     fv_words_percent(e->compute_s, e->total_s, compute);
     fv_words_percent(e->mpi_s, e->total_s, mpi);
-    fv_words_percent(e->wait_s, e->mpi_s, wait);
     if (e->total_s > 0)
-        fprintf(p->out, "%scompute %s, MPI %s%s,%sof which %s%s%s is waiting (%s%s)\n",
-                fv_page_on(p, FV_BOLD), compute, mpi, fv_page_off(p), p->width < 70 ? "\n" : " ",
-                fv_page_on(p, FV_BOLD), wait, fv_page_off(p), e->wait_exact ? "exact" : "estimate",
-                has_open_calls(m) ? ", without the calls that go on" : "");
+        fv_page_item(p, FV_BOLD, 0, "compute %s, MPI %s, %s", compute, mpi,
+                     fv_text_waiting_part(e->wait_s, e->mpi_s, e->wait_kind,
+                                          has_open_calls(m) ? ", open calls left out" : "", wait));
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
     put_bar(p, e->compute_s, e->mpi_s, e->wait_s);

@@ -27,6 +27,10 @@ const void **fv_text_table_sorted(struct fv_text_table *table, const char *key, 
 void fv_text_table_end(struct fv_text_table *table, const char *noun, const char *more);
 
 struct fv_page fv_text_page(const struct fv_text_options *options, FILE *out);
+/* "of which 12.3 % is waiting (exact)"; `remark` stands behind "exact". Returns out. */
+#define FV_TEXT_WAITING 160
+char *fv_text_waiting_part(double wait_s, double mpi_s, enum fv_wait_kind kind, const char *remark,
+                           char out[FV_TEXT_WAITING]);
 /* Rows of the less important tables. */
 size_t fv_text_few(const struct fv_page *page);
 /* A remark with a mark before it, "!" if it is red, else "-". */

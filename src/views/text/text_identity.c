@@ -24,23 +24,16 @@ static size_t count_hosts(const struct fv_model *m)
 
 static void put_overhead(const struct fv_page *p, const struct fv_model *m)
 {
+    const struct fv_overhead *o = &m->overhead;
     char seconds[FV_WORD], part[FV_WORD], memory[FV_WORD], disk[FV_WORD], sampling[FV_WORD], own[80] = "";
-    uint64_t memory_bytes = 0, file_bytes = 0;
-    double paused_s = 0, tool_s = m->tool_s + m->samples.tool_s;
 
-    for (size_t i = 0; i < m->rank_count; i++) {
-        paused_s += m->ranks[i].paused_s;
-        memory_bytes = m->ranks[i].memory_bytes > memory_bytes ? m->ranks[i].memory_bytes : memory_bytes;
-        file_bytes += m->ranks[i].file_bytes;
-    }
-    if (m->samples.tool_s > 0)
+    if (o->sampling_s > 0)
         snprintf(own, sizeof(own), " (%s of it sampling, over all threads)",
-                 fv_words_seconds(m->samples.tool_s, sampling));
+                 fv_words_seconds(o->sampling_s, sampling));
     fv_text_field(p, NAMES, "overhead",
                   "%s over all ranks%s, %s of their time; memory %s a rank at most, files %s",
-                  fv_words_seconds(tool_s, seconds), own,
-                  fv_words_percent(tool_s, m->efficiency.total_s + paused_s, part),
-                  fv_words_bytes(memory_bytes, memory), fv_words_bytes(file_bytes, disk));
+                  fv_words_seconds(o->time_s, seconds), own, fv_words_percent(o->share, 1, part),
+                  fv_words_bytes(o->rank_memory_bytes, memory), fv_words_bytes(o->file_bytes, disk));
 }
 
 static void put_trace(const struct fv_page *p, const struct fv_model *m)
@@ -116,17 +109,16 @@ static void put_program(const struct fv_page *p, const struct fv_model *m, uint3
 {
     const struct fv_program *g = &m->programs[program];
     struct fv_rank_list list = FV_RANK_LIST_INIT;
-    char compute[FV_WORD], mpi[FV_WORD], wait[FV_WORD];
+    char compute[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING];
 
     for (size_t i = 0; i < m->rank_count; i++)
         if (m->ranks[i].program == program)
             fv_rank_list_add(&list, m->ranks[i].world_rank);
     fv_text_field(p, NAMES, "program", "%s on rank%s %s: %s", g->label, fv_words_s(g->ranks),
                   fv_rank_list_text(&list), g->command);
-    fv_text_field(p, NAMES, "", "compute %s, MPI %s, of which %s is waiting (%s)",
-                  fv_words_percent(g->compute_s, g->total_s, compute),
-                  fv_words_percent(g->mpi_s, g->total_s, mpi), fv_words_percent(g->wait_s, g->mpi_s, wait),
-                  g->wait_exact ? "exact" : "estimate");
+    fv_text_field(p, NAMES, "", "compute %s, MPI %s, %s", fv_words_percent(g->compute_s, g->total_s, compute),
+                  fv_words_percent(g->mpi_s, g->total_s, mpi),
+                  fv_text_waiting_part(g->wait_s, g->mpi_s, g->wait_kind, "", wait));
 }
 
 /* One program: how it was called. Several, in one launch: each with its ranks and its times. */
