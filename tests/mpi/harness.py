@@ -205,14 +205,21 @@ def report_of(directory, *options):
     return Report(profile_of(directory, *options))
 
 
+SANITIZER = os.environ.get('FVMPI_TEST_SANITIZER')
+
+
+def in_front(*libraries):
+    """What LD_PRELOAD holds: a sanitizer's run-time library must come first."""
+    return ':'.join(filter(None, (SANITIZER,) + libraries))
+
+
 class Mpi:
     def __init__(self, name):
         self.name = name
         self.cc, self.cxx, self.fc = 'mpicc.' + name, 'mpicxx.' + name, 'mpifort.' + name
         self.exec = 'mpiexec.' + name
         self.library = os.path.join(LIBS, 'libfvmpi-' + name + '.so')
-        # What LD_PRELOAD holds when it is set by hand: a sanitizer's run-time library must come first.
-        self.preload = ':'.join(filter(None, [os.environ.get('FVMPI_TEST_SANITIZER'), self.library]))
+        self.preload = in_front(self.library) # when it is set by hand
         self.folder = os.path.join(BUILD, 'tests', 'mpi', name)
         self.options = ['--allow-run-as-root', '--oversubscribe', '--bind-to', 'none'] if name == 'openmpi' else []
 

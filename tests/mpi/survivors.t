@@ -16,7 +16,7 @@ def judge(mpi):
         raise harness.Skip('{} has no MPIX_Comm_shrink'.format(mpi))
     standin = mpi.build('survivors.c', '-DSTANDIN', '-shared', '-fPIC', output='survivors.so')
     directory = os.path.join(harness.scratch('exp'), 'e')
-    run = mpi.profile(program, 3, (), ['--trace'], directory, env={'LD_PRELOAD': standin}).ended(0)
+    run = mpi.profile(program, 3, (), ['--trace'], directory, env={'LD_PRELOAD': harness.in_front(standin)}).ended(0)
     equal('agreed', run.out.split(), ['8'] * 4)
     profile = harness.profile_of(directory)
     left = [c for c in profile['communicators'] if c['size'] == 2]

@@ -411,7 +411,7 @@ def old_archives(tap):
             f.write(SHIM)
         library = shim[:-1] + 'so'
         harness.run(['cc', '-shared', '-fPIC', shim, '-o', library, '-ldl']).ended(0)
-        preload = ':'.join(filter(None, [os.environ.get('FVMPI_TEST_SANITIZER'), library]))
+        preload = harness.in_front(library)
         for at in range(1, MOVES + 1):
             before = inodes()
             env = {'LD_PRELOAD': preload, 'FAIL_AT': str(at)}

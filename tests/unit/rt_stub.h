@@ -13,8 +13,11 @@ const struct fv_function fv_functions[] = {
     { "MPI_Send", FV_CLASS_P2P, FV_RULE_P2P },
     { "MPI_Allreduce", FV_CLASS_COLLECTIVE, FV_RULE_NXN },
     { "MPI_Startall", FV_CLASS_P2P, FV_RULE_NONE },
+    { "MPI_Irecv", FV_CLASS_P2P, FV_RULE_NONE },
+    { "MPI_Test", FV_CLASS_COMPLETION, FV_RULE_P2P },
+    { "MPI_Wait", FV_CLASS_COMPLETION, FV_RULE_P2P },
 };
-const unsigned fv_function_count = 3;
+const unsigned fv_function_count = sizeof(fv_functions) / sizeof(*fv_functions);
 
 bool fv_mpi_attach(struct fv_start_info *out)
 {
