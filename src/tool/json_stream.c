@@ -1,10 +1,8 @@
 /* See json_stream.h. No tree, which was a third of a large report's time. */
 #include "tool/json_stream.h"
-#include "tool/vec.h"
 #include "tool/words.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- bytes ---- */
@@ -46,42 +44,30 @@ static void put(struct fv_json *j, const char *text, size_t bytes)
 
 /* ---- strings ---- */
 
-static void put_escape(struct fv_json *j, unsigned char c)
+static void put_escaped(struct fv_json *j, const char *text, size_t bytes)
 {
-    static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-    static const char hex[] = "0123456789ABCDEF";
-
-    for (const char *l = letters; *l; l += 2)
-        if ((unsigned char)l[0] == c) {
-            put(j, (const char[]){ '\\', l[1] }, 2);
-            return;
-        }
-    put(j, (const char[]){ '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] }, 6);
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '"' || text[i] == '\\')
+            put_byte(j, '\\');
+        put_byte(j, text[i]);
+    }
 }
 
-static bool is_utf8(const char *text)
-{
-    while (*text)
-        if ((unsigned char)*text < 0x80)
-            text++;
-        else if (fv_utf8_next(&text) < 0)
-            return false;
-    return true;
-}
-
+/* What a terminal may not get stands as it does in CSV (fv_words_clean_next()). */
 static void put_string(struct fv_json *j, const char *text)
 {
+    char next[FV_CLEAN];
+
     put_byte(j, '"');
-    for (;;) {
+    while (*text) {
         const char *p = text;
 
-        while ((unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
+        while (*p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\')
             p++;
         put(j, text, (size_t)(p - text));
-        if (!*p)
-            break;
-        put_escape(j, (unsigned char)*p);
-        text = p + 1;
+        if (*p)
+            put_escaped(j, next, fv_words_clean_next(&p, next));
+        text = p;
     }
     put_byte(j, '"');
 }
@@ -159,20 +145,10 @@ void fv_json_end(struct fv_json *j)
 
 void fv_json_string(struct fv_json *j, const char *key, const char *value)
 {
-    if (!value) {
+    if (!value)
         fv_json_null(j, key);
-    } else if (begin_item(j, key)) {
-        char *clean = NULL;
-
-        if (!is_utf8(value)) {
-            size_t bytes = 4 * strlen(value) + 1;
-
-            clean = fv_xcalloc(bytes, 1);
-            fv_words_clean(value, clean, bytes);
-        }
-        put_string(j, clean ? clean : value);
-        free(clean);
-    }
+    else if (begin_item(j, key))
+        put_string(j, value);
 }
 
 void fv_json_real(struct fv_json *j, const char *key, double value)

@@ -3,8 +3,8 @@
  * compact.
  *
  * Keys are NULL within arrays. Reals have 12 significant digits, and numbers that JSON cannot say are null.
- * Strings are UTF-8; one that is not has its bytes that are none, and its control characters, as \xNN (text,
- * for the reader to see: fv_words_clean()). */
+ * Strings are UTF-8; bytes that are none, and control characters, stand as \xNN, as they do in CSV (text, for the
+ * reader to see: fv_words_clean()). */
 #ifndef FV_JSON_STREAM_H
 #define FV_JSON_STREAM_H
 

@@ -132,14 +132,19 @@ void fv_table_row(struct fv_table *t, enum fv_color color)
 
 void fv_table_set(struct fv_table *t, size_t column, const char *format, ...)
 {
-    char text[2048], clean[2048];
+    char *text;
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    int bytes = vasprintf(&text, format, args);
     va_end(args);
+    if (bytes < 0)
+        return;
+    char *clean = fv_xcalloc(4 * (size_t)bytes + 1, 1);
     t->cells[(t->rows - 1) * t->column_count + column] =
-        fv_arena_string(&t->arena, fv_words_clean(text, clean, sizeof(clean)));
+        fv_arena_string(&t->arena, fv_words_clean(text, clean, 4 * (size_t)bytes + 1));
+    free(clean);
+    free(text);
 }
 
 static bool is_empty(const struct fv_table *t, size_t column)
@@ -187,9 +192,9 @@ static void fit(const struct fv_table *t, size_t *widths, size_t page_width)
 static void print_cell(const struct fv_page *p, const struct fv_column *c, const char *text, size_t width,
                        bool last)
 {
-    char clean[2048];
+    size_t bytes = strlen(text) + 1;
+    char *clean = memcpy(fv_xcalloc(bytes, 1), text, bytes);
 
-    snprintf(clean, sizeof(clean), "%s", text);
     fv_words_fit(clean, width);
     size_t pad = width - fv_words_columns(clean);
     if (!c->left)
@@ -197,6 +202,7 @@ static void print_cell(const struct fv_page *p, const struct fv_column *c, const
     fputs(clean, p->out);
     if (c->left && !last)
         fprintf(p->out, "%*s", (int)pad, "");
+    free(clean);
 }
 
 static void print_row(const struct fv_table *t, const struct fv_page *p, const size_t *widths, size_t row)

@@ -8,7 +8,7 @@
 
 static FV_COLD _Noreturn void out_of_memory(void)
 {
-    fv_log("report: out of memory; use a machine with more of it, or report fewer rank files at a time");
+    fv_log("out of memory; use a machine with more of it, or read fewer files at a time");
     exit(1);
 }
 
@@ -53,6 +53,35 @@ size_t fv_fold(void *items, size_t count, size_t bytes, fv_compare_fn *compare, 
             add(kept, next);
     }
     return (size_t)(kept - (char *)items) / bytes + 1;
+}
+
+/* ---- strings ---- */
+
+void fv_string_clear(struct fv_string *s)
+{
+    FV_GROW(s->text, s->room, 1);
+    s->text[s->used = 0] = '\0';
+}
+
+void fv_string_add(struct fv_string *s, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    FV_GROW(s->text, s->room, s->used + (n > 0 ? (size_t)n : 0) + 1);
+    va_start(args, format);
+    s->text[s->used] = '\0';
+    vsnprintf(s->text + s->used, s->room - s->used, format, args);
+    va_end(args);
+    s->used += n > 0 ? (size_t)n : 0;
+}
+
+void fv_string_release(struct fv_string *s)
+{
+    free(s->text);
+    *s = (struct fv_string){ 0 };
 }
 
 /* ---- arena ---- */

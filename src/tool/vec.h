@@ -1,6 +1,6 @@
-/* Memory of the report: arrays that grow, strings that live as long as their owner, an open-addressing
- * index. Sizes are bounded by the bytes of the rank files, and a report that ran out of memory half-way
- * has nothing to say: allocation failure ends the tool with a message (never use this in the runtime). */
+/* Memory of the tools: arrays and strings that grow, strings that live as long as their owner, an open-addressing
+ * index. Sizes are bounded by the bytes of the files that are read, and a tool that ran out of memory half-way
+ * has nothing to say: allocation failure ends it with a message (never use this in the runtime). */
 #ifndef FV_VEC_H
 #define FV_VEC_H
 
@@ -24,6 +24,15 @@ static inline void *fv_grow(void *array, size_t *room, size_t needed, size_t byt
 typedef int fv_compare_fn(const void *a, const void *b);
 typedef void fv_add_fn(void *to, const void *from);
 size_t fv_fold(void *items, size_t count, size_t bytes, fv_compare_fn *compare, fv_add_fn *add);
+
+/* A string that grows by what is added. It begins as zeros; `text` is never NULL once it was cleared or added to. */
+struct fv_string {
+    char *text;
+    size_t used, room;
+};
+void fv_string_clear(struct fv_string *string); /* keeps the memory */
+void fv_string_add(struct fv_string *string, const char *format, ...) FV_PRINTF(2, 3);
+void fv_string_release(struct fv_string *string);
 
 /* Strings and small objects, freed together. */
 struct fv_arena_block;

@@ -1,6 +1,5 @@
 /* See flat.h. */
 #include "views/flat.h"
-#include "tool/vec.h"
 #include "tool/words.h"
 
 #include <stdio.h>
@@ -85,65 +84,52 @@ struct fv_value fv_flat_judge(const struct fv_flat_column *c, void *subject, con
 }
 
 /* A run of ranks: "7", "0-3", "0-8/2" (every second). */
-static void add_run(char *out, size_t *used, int64_t first, int64_t stride, int64_t count)
+static void add_run(struct fv_string *out, int64_t first, int64_t stride, int64_t count)
 {
-    int64_t last = first + (count - 1) * stride;
-    char run[80];
-
-    if (count <= 1)
-        snprintf(run, sizeof(run), "%lld", (long long)first);
-    else if (stride == 1)
-        snprintf(run, sizeof(run), "%lld-%lld", (long long)first, (long long)last);
-    else
-        snprintf(run, sizeof(run), "%lld-%lld/%lld", (long long)first, (long long)last, (long long)stride);
-    if (*used < FV_FLAT_TEXT)
-        *used += (size_t)snprintf(out + *used, FV_FLAT_TEXT - *used, "%s%s", *used ? ", " : "", run);
+    fv_string_add(out, "%s%lld", out->used ? ", " : "", (long long)first);
+    if (count > 1)
+        fv_string_add(out, "-%lld", (long long)(first + (count - 1) * stride));
+    if (count > 1 && stride != 1)
+        fv_string_add(out, "/%lld", (long long)stride);
 }
 
-static void put_runs(const struct fv_value *v, char *out)
+static void put_runs(const struct fv_value *v, struct fv_string *out)
 {
     const struct fv_rank_run *runs = v->items;
-    size_t used = 0;
 
-    out[0] = '\0';
-    for (size_t i = 0; i < v->count && used < FV_FLAT_TEXT; i++)
-        add_run(out, &used, runs[i].first, runs[i].stride, runs[i].count);
+    for (size_t i = 0; i < v->count; i++)
+        add_run(out, runs[i].first, runs[i].stride, runs[i].count);
 }
 
 /* Neighbours are one run; those of another MPI_COMM_WORLD (-1) stay single. */
-static void put_ranks(const struct fv_value *v, char *out)
+static void put_ranks(const struct fv_value *v, struct fv_string *out)
 {
     const int *ranks = v->items;
-    size_t used = 0;
 
-    out[0] = '\0';
-    for (size_t i = 0, end; i < v->count && used < FV_FLAT_TEXT; i = end) {
+    for (size_t i = 0, end; i < v->count; i = end) {
         for (end = i + 1; end < v->count && ranks[i] >= 0 && ranks[end] - 1 == ranks[end - 1];)
             end++;
-        add_run(out, &used, ranks[i], 1, (int64_t)(end - i));
+        add_run(out, ranks[i], 1, (int64_t)(end - i));
     }
 }
 
-static void put_reals(const struct fv_value *v, char *out)
+static void put_reals(const struct fv_value *v, struct fv_string *out)
 {
     const double *reals = v->items;
-    size_t used = 0;
+    char word[FV_REAL];
 
-    for (size_t i = 0; i < v->count && used + FV_REAL + 2 < FV_FLAT_TEXT; i++) {
-        if (i)
-            out[used++] = ' ';
-        used += fv_words_real(reals[i], out + used);
-    }
-    out[used] = '\0';
+    for (size_t i = 0; i < v->count; i++)
+        fv_string_add(out, "%s%.*s", i ? " " : "", (int)fv_words_real(reals[i], word), word);
 }
 
-const char *fv_flat_text(const struct fv_value *v, char out[FV_FLAT_TEXT])
+const char *fv_flat_text(const struct fv_value *v, struct fv_string *out)
 {
+    fv_string_clear(out);
     switch (v->type) {
-    case FV_TYPE_HEX: snprintf(out, FV_FLAT_TEXT, "%016llx", (unsigned long long)v->whole); break;
+    case FV_TYPE_HEX: fv_string_add(out, "%016llx", (unsigned long long)v->whole); break;
     case FV_TYPE_RANKS: put_ranks(v, out); break;
     case FV_TYPE_REALS: put_reals(v, out); break;
     default: put_runs(v, out); break;
     }
-    return out;
+    return out->text;
 }

@@ -3,6 +3,7 @@
 #define FV_FLAT_H
 
 #include "tool/relation.h"
+#include "tool/vec.h"
 
 struct fv_flat_column {
     const struct fv_column_def *column;
@@ -31,9 +32,8 @@ static inline struct fv_value fv_flat_read(const struct fv_flat_column *c, void 
 /* The same, and whether it is an estimate. */
 struct fv_value fv_flat_judge(const struct fv_flat_column *c, void *subject, const struct fv_flat_row *row);
 
-/* Keys and lists as words: "00c0ffee00c0ffee", "0-3, 7", "0-8/2" (every second), "0.1 0.2". Returns out; other types are
- * the caller's. What is longer is cut. */
-#define FV_FLAT_TEXT 65536
-const char *fv_flat_text(const struct fv_value *value, char out[FV_FLAT_TEXT]);
+/* Keys and lists as words, whole: "00c0ffee00c0ffee", "0-3, 7", "0-8/2" (every second), "0.1 0.2". Returns out's text;
+ * other types are the caller's. */
+const char *fv_flat_text(const struct fv_value *value, struct fv_string *out);
 
 #endif

@@ -48,6 +48,7 @@ void fv_sheet_release(struct fv_sheet *s)
 {
     fv_table_release(&s->table);
     fv_flat_release(&s->flat);
+    fv_string_release(&s->text);
     free(s->shown);
     free(s->columns);
     *s = (struct fv_sheet){ 0 };
@@ -120,9 +121,16 @@ static const char *whole_word(const char *unit, uint64_t whole, char out[FV_WORD
     return out;
 }
 
-/* Long lists are cut, as a table cuts them. */
-static const char *words_of(const struct fv_sheet *s, const struct fv_column_def *c, const struct fv_value *v,
-                            char out[FV_FLAT_TEXT])
+static const char *brief(const char *name, struct fv_string *out)
+{
+    size_t bytes = 4 * strlen(name) + 1;
+
+    FV_GROW(out->text, out->room, bytes);
+    return fv_words_brief(name, out->text, bytes);
+}
+
+static const char *words_of(struct fv_sheet *s, const struct fv_column_def *c, const struct fv_value *v,
+                            char out[4 * STRIP])
 {
     switch (v->type) {
     case FV_TYPE_WHOLE: return whole_word(c->unit, v->whole, out);
@@ -133,11 +141,11 @@ static const char *words_of(const struct fv_sheet *s, const struct fv_column_def
         snprintf(out, FV_WORD, "%lld", (long long)v->number);
         return out;
     case FV_TYPE_TRUTH: return c->flags & FV_BLANK ? "*" : v->truth ? "true" : "false";
-    case FV_TYPE_TEXT: return c->flags & FV_NAME ? fv_words_brief(v->text, out, FV_FLAT_TEXT) : v->text;
+    case FV_TYPE_TEXT: return c->flags & FV_NAME ? brief(v->text, &s->text) : v->text;
     default: break;
     }
     if (v->type != FV_TYPE_REALS || !is_drawn(c))
-        return fv_flat_text(v, out);
+        return fv_flat_text(v, &s->text);
     draw(s->page, v, out);
     return out;
 }
@@ -152,7 +160,7 @@ static bool is_zero(const struct fv_value *v)
 static void set(struct fv_sheet *s, size_t column, const struct fv_value *v)
 {
     const struct fv_column_def *c = s->flat.items[s->shown[column]].column;
-    char text[FV_FLAT_TEXT];
+    char text[4 * STRIP];
 
     if (!v->null && !(c->flags & FV_BLANK && is_zero(v)))
         fv_table_set(&s->table, column, "%s%s", v->estimate && !is_zero(v) ? "~" : "",

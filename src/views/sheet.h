@@ -14,6 +14,7 @@ struct fv_sheet {
     size_t *shown; /* indices in flat */
     struct fv_column *columns;
     struct fv_table table;
+    struct fv_string text; /* of the cell that is being filled */
     size_t share; /* in flat: what --threshold is compared with; SIZE_MAX: nothing */
     size_t top;   /* at most so many rows are shown; the page's, unless it is changed before the first */
     double least; /* rows with a smaller share are left out; the page's threshold, likewise */

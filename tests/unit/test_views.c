@@ -20,6 +20,7 @@
 #include "json_rows.h"
 #include "symbols/module_files.h"
 #include "profile/relations.h"
+#include "tool/table.h"
 #include "views/flat.h"
 #include "views/views.h"
 #include "tool/words.h"
@@ -639,6 +640,46 @@ static void relations_show_columns_of_theirs(void **state)
     assert_true(fv_relations_visit(fv_profile_relations, shows_its_columns, NULL));
 }
 
+/* Of a communicator whose members are in no order: longer than any line, and whole. A table for people is cut, and says
+ * so. */
+static void long_lists_are_whole(void **state)
+{
+    enum { MEMBERS = 40000 };
+    const struct fv_column column = { "members", true, true, 0 };
+    struct fv_rank_run *runs = malloc(MEMBERS * sizeof(*runs));
+    struct fv_value value = { .type = FV_TYPE_RUNS, .items = runs, .count = MEMBERS };
+    struct fv_string words = { 0 };
+    struct fv_table table;
+    char numbers[40];
+    (void)state;
+
+    for (int i = 0; i < MEMBERS; i++)
+        runs[i] = (struct fv_rank_run){ 3 * i, 1, 1 + i % 2 };
+    fv_flat_text(&value, &words);
+    assert_int_equal(strncmp(words.text, "0, 3-4, 6, 9-10, ", 17), 0);
+    snprintf(numbers, sizeof(numbers), ", %d, %d-%d", 3 * (MEMBERS - 2), 3 * (MEMBERS - 1), 3 * MEMBERS - 2);
+    assert_string_equal(words.text + words.used - strlen(numbers), numbers);
+    for (size_t width = 3000; width < 1000000; width *= 300) {
+        FILE *out = open_memstream(&output, &output_bytes);
+        const struct fv_page page = { .out = out, .width = width, .top = 1 };
+
+        fv_table_init(&table, &column, 1);
+        fv_table_row(&table, FV_PLAIN);
+        fv_table_set(&table, 0, "%s", words.text);
+        fv_table_print(&table, &page);
+        fv_table_release(&table);
+        fclose(out);
+        assert_int_equal(output_bytes, strlen("  members\n") + (width < words.used ? width : words.used + 2) + 1);
+        output[output_bytes - 1] = '\0';
+        const char *end = width < words.used ? "..." : numbers;
+        assert_string_equal(output + output_bytes - 1 - strlen(end), end);
+        free(output);
+        output = NULL;
+    }
+    fv_string_release(&words);
+    free(runs);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -655,6 +696,7 @@ int main(void)
         TEST(csv),
         TEST(relations_show_columns_of_theirs),
         TEST(csv_of_deep_paths),
+        TEST(long_lists_are_whole),
         TEST(names),
         TEST(own_symbols),
         TEST(debug_path_is_a_list),

@@ -21,7 +21,7 @@ struct writer {
 
 static void put_field(struct fv_csv *c, const struct fv_value *v)
 {
-    char text[FV_FLAT_TEXT];
+    struct fv_string text = { 0 };
 
     if (v->null) {
         fv_csv_text(c, "");
@@ -33,8 +33,9 @@ static void put_field(struct fv_csv *c, const struct fv_value *v)
     case FV_TYPE_REAL: fv_csv_real(c, v->real); break;
     case FV_TYPE_TRUTH: fv_csv_text(c, v->truth ? "true" : "false"); break;
     case FV_TYPE_TEXT: fv_csv_text(c, v->text); break;
-    default: fv_csv_text(c, fv_flat_text(v, text)); break;
+    default: fv_csv_text(c, fv_flat_text(v, &text)); break;
     }
+    fv_string_release(&text);
 }
 
 void fv_csv_values(struct fv_csv *c, const struct fv_value *values, size_t count)

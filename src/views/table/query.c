@@ -42,6 +42,7 @@ struct query {
     size_t sort; /* column; SIZE_MAX: none */
     bool falling;
     struct fv_arena arena;
+    struct fv_string text; /* of a value that is being looked at */
     struct fv_value *kept; /* of each row: those shown, then the one to sort by */
     size_t rows, room, width;
     bool any; /* row in the table, chosen or not */
@@ -212,34 +213,41 @@ static bool number_of(const struct fv_value *v, double *out)
     }
 }
 
-static const char *words_of(const struct fv_value *v, char out[FV_FLAT_TEXT])
+static const char *words_of(const struct fv_value *v, struct fv_string *out)
 {
+    char real[FV_REAL];
+
+    fv_string_clear(out);
     if (v->null)
         return "";
     switch (v->type) {
     case FV_TYPE_TEXT: return v->text;
     case FV_TYPE_TRUTH: return v->truth ? "true" : "false";
-    case FV_TYPE_WHOLE: snprintf(out, FV_FLAT_TEXT, "%llu", (unsigned long long)v->whole); return out;
-    case FV_TYPE_NUMBER: snprintf(out, FV_FLAT_TEXT, "%lld", (long long)v->number); return out;
-    case FV_TYPE_REAL: out[fv_words_real(v->real, out)] = '\0'; return out;
-    default: return fv_flat_text(v, out);
+    case FV_TYPE_WHOLE: fv_string_add(out, "%llu", (unsigned long long)v->whole); break;
+    case FV_TYPE_NUMBER: fv_string_add(out, "%lld", (long long)v->number); break;
+    case FV_TYPE_REAL: fv_string_add(out, "%.*s", (int)fv_words_real(v->real, real), real); break;
+    default: fv_flat_text(v, out); break;
     }
+    return out->text;
 }
 
+/* Of one column. */
 static int compare(const struct fv_value *a, const struct fv_value *b)
 {
-    char x[FV_FLAT_TEXT], y[FV_FLAT_TEXT];
+    struct fv_string x = { 0 }, y = { 0 };
     double i, k;
 
     if (number_of(a, &i) && number_of(b, &k))
         return i < k ? -1 : i > k;
-    return strcmp(words_of(a, x), words_of(b, y));
+    int order = strcmp(words_of(a, &x), words_of(b, &y));
+    fv_string_release(&x);
+    fv_string_release(&y);
+    return order;
 }
 
 /* What is not known is in no relation to anything, but unequal. */
-static bool holds(const struct condition *c, const struct fv_value *v)
+static bool holds(const struct condition *c, const struct fv_value *v, struct fv_string *text)
 {
-    char text[FV_FLAT_TEXT];
     double number;
     int order;
 
@@ -284,14 +292,14 @@ static bool is_within(const struct query *q, const struct fv_flat_row *row)
     return true;
 }
 
-static bool chosen(const struct query *q, const struct fv_flat_row *row)
+static bool chosen(struct query *q, const struct fv_flat_row *row)
 {
     if (!is_within(q, row))
         return false;
     for (size_t i = 0; i < q->asked->where_count; i++) {
         struct fv_value v = fv_flat_read(&q->flat.items[q->conditions[i].column], q->subject, row);
 
-        if (!holds(&q->conditions[i], &v))
+        if (!holds(&q->conditions[i], &v, &q->text))
             return false;
     }
     return true;
@@ -300,7 +308,6 @@ static bool chosen(const struct query *q, const struct fv_flat_row *row)
 static bool keep_row(void *context, const struct fv_flat_row *row)
 {
     struct query *q = context;
-    char text[FV_FLAT_TEXT];
 
     q->any = true;
     if (!chosen(q, row))
@@ -319,7 +326,7 @@ static bool keep_row(void *context, const struct fv_flat_row *row)
 
             to[i].items = memcpy(reals, to[i].items, to[i].count * sizeof(*reals)); /* may be drawn */
         } else if (to[i].type > FV_TYPE_TEXT) {
-            const char *words = fv_flat_text(&to[i], text);
+            const char *words = fv_flat_text(&to[i], &q->text);
 
             to[i] = (struct fv_value){ .type = FV_TYPE_TEXT, .text = fv_arena_string(&q->arena, words) };
         }
@@ -449,6 +456,7 @@ static void release(struct query *q)
     free(q->shown);
     free(q->kept);
     fv_arena_release(&q->arena);
+    fv_string_release(&q->text);
     fv_flat_release(&q->flat);
 }
 
