@@ -41,7 +41,7 @@ struct fv_query {
     const char *table;
     const char *columns;      /* "A,B"; NULL: all */
     const char *sort;         /* "COL", or "-COL": largest first; NULL: the relation's order */
-    const char *const *where; /* "COL>VALUE", with one of < <= = != >= > ~ (contains) */
+    const char *const *where; /* "COL>VALUE", with one of < <= = != >= > ~ (contains); "COL=": not known, "COL!=": known */
     size_t where_count;
     const char *ranks, *threads; /* "0-3,7"; NULL: all */
     size_t top;                  /* SIZE_MAX: all */

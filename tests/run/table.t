@@ -95,11 +95,16 @@ def main():
         counts = [int(r['count']) for r in rows(ring, 'callsites', '--sort', '-count', '--where', 'count > 3', '--columns', 'count')]
         check(counts and min(counts) > 3 and counts == sorted(counts, reverse=True), '{}', counts)
         equal('the first', len(rows(ring, 'callsites', '--top', '2')), 2)
+        for options in ([], ['--sort', '-count'], ['--where', 'number!=1']):
+            count = len(rows(ring, 'callsites', *options))
+            said = asked(ring, 'callsites', '--top', '2', *options).out.splitlines()[1]
+            check('2 rows of {},'.format(count) in said and count > 2, '{}: {}', options, said)
+            check('{} rows,'.format(count) in asked(ring, 'callsites', '--top', str(count), *options).out, '{}', options)
         equal('==', [r['number'] for r in rows(ring, 'callsites', '--where', 'number==2')], ['2'])
         equal('ranks', sorted({r['rank'] for r in rows(ring, 'callsites_by_rank', '--rank', '0,2')}), ['0', '2'])
         equal('contains', {r['function'] for r in rows(ring, 'callsites', '--where', 'function~Allreduce')}, {'MPI_Allreduce'})
     with tap.test('what cannot be is refused'):
-        for options in (['--where', 'share>5%'], ['--where', 'number=<2'], ['--where', 'rank>1'], ['--where', 'number'],
+        for options in (['--where', 'number=<2'], ['--where', 'rank>1'], ['--where', 'number'],
                         ['--columns', 'number,nothing'], ['--columns', ','.join(['number'] * 99)], ['--sort', 'nothing'],
                         ['--rank', '0'], ['--thread', '1']):
             refused(ring, 'callsites', *options)
@@ -107,6 +112,33 @@ def main():
         refused(ring, 'nothing')
         equal('--csv -', harness.run([harness.FVMPI, 'report', ring, '--csv', '-']).rc, 2)
         check(not os.path.exists('-'), 'a directory of the name -')
+    with tap.test('conditions: without a value, truths, shares'):
+        every = rows(ring, 'callsites')
+        for column in ('wait_s', 'file', 'function', 'count'):
+            unknown, known = (rows(ring, 'callsites', '--where', column + op) for op in ('=', '!='))
+            equal(column + '=', unknown, [r for r in every if r[column] == ''])
+            equal(column + '!=', known, [r for r in every if r[column] != ''])
+            for op in ('<', '<=', '>', '>=', '~'):
+                check('a value is missing' in refused(ring, 'callsites', '--where', column + op), '{}', column + op)
+        for words, truth in ((('true', 'yes', '1'), 'true'), (('false', 'no', '0'), 'false')):
+            for word in words:
+                equal('freed=' + word, {r['freed'] for r in rows(ring, 'communicators', '--where', 'freed=' + word)} - {truth}, set())
+        equal('freed', *(len(rows(ring, 'communicators', '--where', where)) for where in ('freed=no', 'freed!=yes')))
+        for where in ('freed=maybe', 'freed>true', 'freed~t'):
+            check('true, false, yes, no, 1 or 0' in refused(ring, 'communicators', '--where', where), '{}', where)
+        percent = rows(ring, 'callsites', '--where', 'share>5%')
+        check(0 < len(percent) < len(every), '{}', percent)
+        equal('share', percent, rows(ring, 'callsites', '--where', 'share > 0.05'))
+        for where in ('share>5', 'share<101%', 'share>-1', 'share>much'):
+            check('from 0% to 100%' in refused(ring, 'callsites', '--where', where), '{}', where)
+        for where in ('rank_count<nan', 'count>inf', 'time_sum_s>1ms'):
+            check('takes a number' in refused(ring, 'callsites', '--where', where), '{}', where)
+        check('exact or estimate;' in refused(ring, 'callsites', '--where', 'wait_kind=known'), 'wait_kind')
+    with tap.test('--rank and --thread: the table that has them is named'):
+        for table, option, other in (('callsites', '--rank', 'callsites_by_rank'), ('locks', '--thread', 'locks_by_thread'),
+                                     ('sampled_functions', '--thread', 'sampled_by_thread'), ('locks', '--rank', 'locks_by_rank')):
+            check('; table {} has one;'.format(other) in refused(ring, table, option, '0'), '{}', table)
+        check('has one' not in refused(ring, 'efficiency', '--rank', '0'), 'efficiency')
     with tap.test('questions are looked at before the experiment is'):
         for options in (['--where', 'number=<2'], ['--columns', 'nothing'], ['--sort', 'nothing'], ['--rank', '0']):
             check('/nonexistent' not in refused('/nonexistent', 'callsites', *options), '{}', options)

@@ -45,7 +45,8 @@ struct query {
     struct fv_string text; /* of a value that is being looked at */
     struct fv_value *kept; /* of each row: those shown, then the one to sort by */
     size_t rows, room, width;
-    bool any; /* row in the table, chosen or not */
+    size_t chosen; /* rows; of which those are kept that can be shown */
+    bool any;      /* row in the table, chosen or not */
 };
 
 /* ---- the question ---- */
@@ -108,13 +109,72 @@ static bool is_numeric(const struct fv_column_def *c)
     return c->type == FV_TYPE_WHOLE || c->type == FV_TYPE_NUMBER || c->type == FV_TYPE_REAL;
 }
 
-static int parse_condition(struct query *q, const char *text, struct condition *out)
+/* A number, of a share also "5%". */
+static bool parse_number(const struct fv_column_def *c, struct condition *out)
 {
-    size_t bytes = strcspn(text, "<>=!~ "), begin = bytes;
-    const char *p = text + bytes + strspn(text + bytes, " ");
+    bool share = !strcmp(c->unit, "share");
     char *end;
 
-    out->column = fv_flat_find(&q->flat, text, begin);
+    out->number = strtod(out->text, &end);
+    out->is_number = end != out->text;
+    end += strspn(end, " ");
+    if (share && *end == '%') {
+        out->number /= 100;
+        end++;
+    }
+    out->is_number = out->is_number && !*end && isfinite(out->number);
+    return out->is_number && (!share || (out->number >= 0 && out->number <= 1));
+}
+
+static bool parse_truth(struct condition *out)
+{
+    static const char *const words[][2] = { { "false", "true" }, { "no", "yes" }, { "0", "1" } };
+
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned truth = 0; truth < 2; truth++)
+            if (!strcmp(out->text, words[i][truth])) {
+                out->text = words[0][truth];
+                return true;
+            }
+    return false;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    while (*words && strcmp(*words, word))
+        words++;
+    return *words;
+}
+
+/* The value behind the operator. NULL, or why it cannot be one of the column's. */
+static const char *parse_value(const struct fv_column_def *c, struct condition *out, char why[200])
+{
+    bool equality = out->op == OP_EQUAL || out->op == OP_NOT;
+
+    if (!*out->text)
+        return equality ? NULL : "a value is missing; COLUMN= keeps rows where nothing is known, COLUMN!= the others";
+    if (c->type == FV_TYPE_TRUTH)
+        return equality && parse_truth(out) ? NULL
+                                            : "the column takes = or !=, and true, false, yes, no, 1 or 0";
+    if (is_numeric(c) && out->op != OP_CONTAINS)
+        return parse_number(c, out)      ? NULL
+               : strcmp(c->unit, "share") ? "the column takes a number, without a unit"
+                                          : "the column takes a share, from 0 to 1, or from 0% to 100%";
+    if (!c->words || !equality || is_one_of(out->text, c->words))
+        return NULL;
+    snprintf(why, 200, "the column takes");
+    for (const char *const *word = c->words; *word; word++)
+        fv_words_add(why, 200, "%s %s", word == c->words ? "" : word[1] ? "," : " or", *word);
+    return why;
+}
+
+static int parse_condition(struct query *q, const char *text, struct condition *out)
+{
+    size_t bytes = strcspn(text, "<>=!~ ");
+    const char *p = text + bytes + strspn(text + bytes, " "), *why;
+    char words[200];
+
+    out->column = fv_flat_find(&q->flat, text, bytes);
     for (out->op = 0; out->op < OPERATORS && strncmp(p, operators[out->op], strlen(operators[out->op]));)
         out->op++;
     if (out->op == OPERATORS)
@@ -124,11 +184,8 @@ static int parse_condition(struct query *q, const char *text, struct condition *
     p += strlen(operators[out->op]);
     p += out->op == OP_EQUAL && *p == '=';
     out->text = p + strspn(p, " ");
-    out->number = strtod(out->text, &end);
-    out->is_number = end != out->text && !*end;
-    if (is_numeric(q->flat.items[out->column].column) && !out->is_number && *out->text && out->op != OP_CONTAINS)
-        return wrong(q, text, strlen(text), "the column has numbers, without units; shares are from 0 to 1");
-    return 0;
+    why = parse_value(q->flat.items[out->column].column, out, words);
+    return why ? wrong(q, text, strlen(text), why) : 0;
 }
 
 static int parse_conditions(struct query *q)
@@ -141,8 +198,47 @@ static int parse_conditions(struct query *q)
     return err;
 }
 
+/* The table that has a column with a flag, of those whose names begin as the asked one's first word. */
+struct alike {
+    const char *name;
+    uint16_t flag;
+    size_t best; /* bytes in common */
+    const char *found;
+};
+
+static bool compare_names(void *context, const struct fv_relation_place *place)
+{
+    const struct fv_relation *r = place->chain[place->depth - 1];
+    struct alike *a = context;
+    bool has = false;
+    size_t same = 0;
+
+    while (r->name[same] && r->name[same] == a->name[same])
+        same++;
+    for (size_t i = fv_relation_flat_count(r); i-- > 0 && !has;)
+        has = fv_relation_flat_column(r, i)->flags & a->flag;
+    if (has && same > a->best) {
+        a->best = same;
+        a->found = r->name;
+    }
+    return true;
+}
+
+static int no_such_rows(const struct query *q, const struct fv_relation *const *set, uint16_t flag, const char *noun)
+{
+    const char *table = q->asked->table;
+    struct alike alike = { .name = table, .flag = flag, .best = strcspn(table, "_") - 1 };
+    char why[200];
+
+    fv_relations_visit(set, compare_names, &alike);
+    snprintf(why, sizeof(why), "the table has no column of a %s to choose by%s%s%s", noun,
+             alike.found ? "; table " : "", alike.found ? alike.found : "", alike.found ? " has one" : "");
+    return wrong(q, table, strlen(table), why);
+}
+
 /* "0-3,7" */
-static int parse_spans(struct query *q, unsigned which, const char *text, uint16_t flag, const char *noun)
+static int parse_spans(struct query *q, const struct fv_relation *const *set, unsigned which, const char *text,
+                       uint16_t flag, const char *noun)
 {
     char why[120];
 
@@ -152,10 +248,8 @@ static int parse_spans(struct query *q, unsigned which, const char *text, uint16
     for (size_t i = q->flat.count; i-- > 0;)
         if (q->flat.items[i].column->flags & flag)
             q->span_column[which] = i;
-    if (q->span_column[which] == SIZE_MAX) {
-        snprintf(why, sizeof(why), "the table has no column of a %s to choose by", noun);
-        return wrong(q, q->asked->table, strlen(q->asked->table), why);
-    }
+    if (q->span_column[which] == SIZE_MAX)
+        return no_such_rows(q, set, flag, noun);
     q->spans[which] = fv_xcalloc(strlen(text) + 1, sizeof(*q->spans[which]));
     for (const char *p = text;; p++) {
         char *end;
@@ -192,9 +286,9 @@ static int parse(struct query *q, const struct fv_relation *const *set)
     if (!err)
         err = parse_conditions(q);
     if (!err)
-        err = parse_spans(q, 0, q->asked->ranks, FV_IS_RANK, "rank");
+        err = parse_spans(q, set, 0, q->asked->ranks, FV_IS_RANK, "rank");
     if (!err)
-        err = parse_spans(q, 1, q->asked->threads, FV_IS_THREAD, "thread");
+        err = parse_spans(q, set, 1, q->asked->threads, FV_IS_THREAD, "thread");
     q->width = q->shown_count + (q->sort != SIZE_MAX);
     return err;
 }
@@ -245,14 +339,17 @@ static int compare(const struct fv_value *a, const struct fv_value *b)
     return order;
 }
 
-/* What is not known is in no relation to anything, but unequal. */
+/* What is not known is in no relation to anything, but unequal to every value. Without a value the question is whether
+ * it is known. */
 static bool holds(const struct condition *c, const struct fv_value *v, struct fv_string *text)
 {
     double number;
     int order;
 
+    if (!*c->text)
+        return (v->null || !*words_of(v, text)) == (c->op == OP_EQUAL);
     if (v->null)
-        return c->op == OP_NOT || (c->op == OP_EQUAL && !*c->text);
+        return c->op == OP_NOT;
     if (c->op == OP_CONTAINS)
         return strstr(words_of(v, text), c->text);
     if (number_of(v, &number) && c->is_number)
@@ -312,6 +409,9 @@ static bool keep_row(void *context, const struct fv_flat_row *row)
     q->any = true;
     if (!chosen(q, row))
         return true;
+    q->chosen++;
+    if (q->sort == SIZE_MAX && q->rows == q->asked->top)
+        return true;
     FV_GROW(q->kept, q->room, (q->rows + 1) * q->width);
     struct fv_value *to = q->kept + q->rows++ * q->width;
 
@@ -331,7 +431,7 @@ static bool keep_row(void *context, const struct fv_flat_row *row)
             to[i] = (struct fv_value){ .type = FV_TYPE_TEXT, .text = fv_arena_string(&q->arena, words) };
         }
     }
-    return q->sort != SIZE_MAX || q->rows < q->asked->top;
+    return true;
 }
 
 /* Rows that are equal keep their order; what is not known comes last. */
@@ -356,9 +456,10 @@ static void print_text(const struct query *q, const size_t *order, size_t count,
     const struct fv_relation *r = q->place.chain[q->place.depth - 1];
     struct fv_sheet sheet;
     char remark[120];
-    int n = snprintf(remark, sizeof(remark), "%zu row%s%s", count, fv_words_s(count),
-                     count < q->rows ? " of those chosen" : "");
+    int n = snprintf(remark, sizeof(remark), "%zu row%s", count, fv_words_s(count));
 
+    if (count < q->chosen)
+        n += snprintf(remark + n, sizeof(remark) - (size_t)n, " of %zu", q->chosen);
     if (q->shown_count < q->flat.count && !q->asked->columns)
         snprintf(remark + n, sizeof(remark) - (size_t)n, ", %zu of %zu columns: --columns lists all",
                  q->shown_count, q->flat.count);
@@ -434,7 +535,7 @@ static void say_missing(const struct query *q)
         by = place->chain[i]->recorded_by ? place->chain[i]->recorded_by : by;
     if (!q->any && by)
         fv_log("report: %s has no rows in this run; it is recorded by %s", q->asked->table, by);
-    for (unsigned which = 0; q->any && q->rows < q->asked->top && which < 2; which++)
+    for (unsigned which = 0; q->any && which < 2; which++)
         for (size_t i = 0; i < q->span_count[which]; i++) {
             const struct span *span = &q->spans[which][i];
             const char *noun = which ? "thread" : "rank";
