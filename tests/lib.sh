@@ -16,6 +16,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/fvmpi-test.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 only=${FVMPI_TEST_MPI:-}
+sanitizer=${FVMPI_TEST_SANITIZER:-} # its run-time library, which must be preloaded first
 unset "${!FVMPI_@}"
 export OMP_NUM_THREADS=1
 [ -x "$fvmpi" ] || { echo "Bail out! $fvmpi is not there; build first, or set FVMPI_BUILD"; exit 1; }

@@ -28,6 +28,7 @@ struct fv_critical {
     /* Where the path is, of which the first process knows: */
     uint64_t now, end, switches;
     uint32_t line, call; /* FV_NONE: no line; the last call */
+    uint64_t paused_ns;  /* that it met in this process: no part of it */
 };
 
 static uint32_t last_line(const struct fv_graph *g)
@@ -190,8 +191,9 @@ static uint64_t go_before(struct fv_graph *g, uint32_t line, uint32_t call, uint
     return now - gap;
 }
 
-static void walk(struct fv_graph *g, const struct stretch *stretch)
+static void walk(struct fv_critical *p, const struct stretch *stretch)
 {
+    struct fv_graph *g = p->g;
     uint32_t line = stretch->line, call = first_call(g->steps, stretch);
     uint64_t now = stretch->now;
 
@@ -201,8 +203,11 @@ static void walk(struct fv_graph *g, const struct stretch *stretch)
                  in_call = now > from ? now - from : 0;
 
         fv_steps_visited(g->steps, 1);
-        fv_graph_charge(g, FV_TALLY_CRITICAL, line, fv_step_site(s),
-                        s->site == FV_STEP_NO_SITE ? FV_COMPUTING : FV_IN_MPI, in_call);
+        if (s->flags & FV_STEP_PAUSE)
+            p->paused_ns += in_call;
+        else
+            fv_graph_charge(g, FV_TALLY_CRITICAL, line, fv_step_site(s),
+                            s->site == FV_STEP_NO_SITE ? FV_COMPUTING : FV_IN_MPI, in_call);
         if (call == stretch->way)
             return;
         now = go_before(g, line, call, now - in_call);
@@ -217,7 +222,7 @@ static void walk_all(struct fv_critical *p)
     size_t count = p->stretches.count / sizeof(*s);
 
     for (size_t i = 0; i < count; i++)
-        walk(p->g, &s[i]);
+        walk(p, &s[i]);
 }
 
 /* ---- all ---- */
@@ -239,6 +244,8 @@ void fv_critical_window(struct fv_critical *p, const struct fv_graph_wait *waits
 
 void fv_critical_end(struct fv_critical *p)
 {
+    fv_transport_sum(p->g->transport, &p->paused_ns, 1);
+    p->g->critical_ns -= p->g->transport->rank ? 0 : p->paused_ns;
     fv_graph_free(p->g, p->in);
     fv_graph_free(p->g, p->out);
     free(p->doors.data);

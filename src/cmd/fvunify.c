@@ -448,6 +448,7 @@ int main(int argc, char **argv)
     first_process = t->rank == 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* the limit on the size of files is an error like a full disk */
     int status = parse(argc, argv, &run.options);
     if (status < 0)
         status = merge(&run, t);

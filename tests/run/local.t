@@ -44,7 +44,7 @@ notes() { find "$1" -name '.local-*' | wc -l; }
 gathered() { [ "$(files "$1"):$(notes "$1"):$(ls -A disk)" = "$2:0:" ]; }
 # A rank alone, as a launcher would start it; and one that ran without fvmpi run, so that its file is on the disk.
 rank=(env PMI_RANK=0 "$fvmpi" run --mpi serial --local "$disk")
-by_hand() { env FVMPI_LOCAL="$disk" FVMPI_OUTPUT="$work/$1" FVMPI_LIBDIR= LD_PRELOAD="${FVMPI_TEST_SANITIZER:+$FVMPI_TEST_SANITIZER:}$build/.libs/libfvmpi-serial.so" ./app; }
+by_hand() { env FVMPI_LOCAL="$disk" FVMPI_OUTPUT="$work/$1" FVMPI_LIBDIR= LD_PRELOAD="${sanitizer:+$sanitizer:}$build/.libs/libfvmpi-serial.so" ./app; }
 local_file() { ls disk/fvmpi-local-*/rank-000000.fvr; }
 wait_for() { for _ in $(seq 200); do "$@" > /dev/null 2>&1 && return; sleep 0.1; done; return 1; }
 start_rank() {

@@ -178,7 +178,7 @@ def refusals(tap, patterns, breaks, holder):
         equal('ticks', total(rank, 'ticks'), 0)
     with tap.test('under valgrind, or what looks like it: refused in one line'):
         library = compile_with('cc', 'plugin.c', '-shared', '-fPIC', '-DEXTRA=0', name='vgpreload_core-test.so')
-        rank = run([breaks, 'busy'], 'tasks 1\n', environ={'LD_PRELOAD': library})
+        rank = run([breaks, 'busy'], 'tasks 1\n', environ={'LD_PRELOAD': harness.in_front(library)})
         equal('lines', (rank.err.count('valgrind'), rank.err.count('\n')), (1, 1))
         equal('samplers', rank.samplers, [])
     with tap.test('no room for records: said once, and not as if it were the C library'):

@@ -105,7 +105,7 @@ def refusals(tap, program):
         equal('faults', {c.mean('event_1') for c in of(rank, 'fresh')}, {64.0})
     with tap.test('kernel.perf_event_paranoid = 2, unprivileged: in user mode, and what that leaves out is said'):
         shim = samples.compile_with('cc', 'paranoid.c', '-shared', '-fPIC', name='paranoid.so')
-        run, rank = counted([program, '0.5'], 'PAGE-FAULTS,CS', env={'LD_PRELOAD': shim})
+        run, rank = counted([program, '0.5'], 'PAGE-FAULTS,CS', env={'LD_PRELOAD': harness.in_front(shim)})
         check(run.err.count('CS: happens in the kernel only, where counting is not permitted') == 1 and
               run.err.count('\n') == 1, run.err)
         equal('events', {(e['name'], e['refusal'], e['user_only']) for e in rank.metric_events},
@@ -117,7 +117,7 @@ def refusals(tap, program):
                             ('RETIRED_THINGS@4:0xc0:0:0:0:77', 'RETIRED_THINGS: encoded for another processor'),
                             ('CS,FAULTS,TASK-CLOCK,MIGRATIONS,CPU-CLOCK', 'more than 4 events'),
                             ('CS,CS', 'one event twice')):
-            environment = dict(LD_PRELOAD=library, FVMPI_EVENTS=value, FVMPI_SAMPLE='1', FVMPI_QUIET='1',
+            environment = dict(LD_PRELOAD=harness.in_front(library), FVMPI_EVENTS=value, FVMPI_SAMPLE='1', FVMPI_QUIET='1',
                                FVMPI_OUTPUT=os.path.join(harness.scratch('exp'), 'e'))
             run = harness.run([program, '0.1'], env=environment).ended(0)
             check(line in run.err and run.err.count('\n') == 1, run.err)

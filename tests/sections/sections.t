@@ -5,7 +5,7 @@
 
 here=$source/tests/sections
 warnings='-Wall -Wextra -Werror -D_GNU_SOURCE'
-examine() { python3 "$here/sections.py" profile.json "$1" < told; }
+examine() { FVMPI_BUILD=$build FVMPI_SOURCE=$source python3 "$here/sections.py" profile.json "$1" < told; }
 record() { # OPTIONS... PROGRAM ARGS: its output into told, the report into profile.json
     rm -rf experiment
     timeout -s KILL 240 "$fvmpi" run -q -o experiment "$@" > told 2> .err

@@ -350,6 +350,25 @@ static void critical_path_follows_the_late_one(void **state)
     end_run(&r);
 }
 
+/* While recording is switched off nobody knows what the rank does: that is no part of the path. */
+static void critical_path_leaves_pauses_out(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    at(&r, 0, SEND, 100, 110); /* from here on 0 is silent, and 1 ends last */
+    r.files[0].header.end_ticks -= 1000;
+    at(&r, 1, SEND, 0, 10);
+    EVENT(&r.events[1], PAUSE, 90);
+    EVENT(&r.events[1], RESUME, 400);
+    at(&r, 1, RECV, 700, 800);
+    analyse(&r);
+    assert_int_equal(r.analysis.graph.critical_ns, 1000000000 - 400);
+    assert_int_equal(sum(&r, FV_TALLY_CRITICAL, NULL, -1, -1), 1000000000 - 400);
+    end_run(&r);
+}
+
 /* Two processes of a merge, by a pair of sockets. */
 struct pair {
     int socket;
@@ -628,6 +647,7 @@ int main(void)
         cmocka_unit_test_setup(no_room_for_an_answer_is_a_failure, with_little),
         BOTH(delays_go_back_to_their_origin),
         BOTH(critical_path_follows_the_late_one),
+        BOTH(critical_path_leaves_pauses_out),
         cmocka_unit_test_setup(critical_path_takes_few_messages, with_much),
         BOTH(ideal_network_keeps_the_order),
         cmocka_unit_test(receives_are_held_no_longer_than_needed),
