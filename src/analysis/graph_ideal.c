@@ -23,9 +23,14 @@ struct event {
 };
 #define NO_CAUSE UINT64_MAX /* of those, else line << 32 | step: its clock is known, and in `ns` */
 
-/* A call that began in the window, in the first process. */
+/* A call that began in the window, in the first process. Of each line they make a list with jumps, in which
+ * any is found in as many steps as the logarithm of its distance (Myers: An Applicative Random-Access Stack,
+ * 1983).
+ */
 struct begun {
-    uint64_t clock, before; /* before: of the same line: its number + 1; 0: there is none */
+    uint64_t clock;
+    uint32_t before, jump; /* of the same line: their numbers, from 1; 0: there is none */
+    uint32_t depth;        /* how many of the line there are until here */
     uint32_t call;
 };
 
@@ -51,8 +56,9 @@ struct ideal {
     size_t *answered;
     /* In the first process: */
     uint64_t *clock; /* by line */
-    uint64_t *last;  /* by line: the last that began, as `before`; not of this window: below `base` */
-    struct begun *begun;
+    uint64_t
+        *last; /* by line: the last that began, its number and `base`; up to `base`: an earlier window's */
+    struct begun *begun; /* [0]: there is none */
     size_t begun_count, begun_room;
     uint64_t base;
     struct meetings meetings;
@@ -320,24 +326,53 @@ static uint64_t go(struct meetings *m, uint64_t key, uint64_t clock)
 
 /* ---- the first process: clocks ---- */
 
+static void forget_begun(struct ideal *x)
+{
+    x->base += x->begun_count;
+    x->begun_count = 0;
+    FV_GROW(x->begun, x->begun_room, 1);
+    x->begun[0] = (struct begun){ 0 };
+}
+
+/* The last call of a line that began in this window, or 0. */
+static uint32_t last_begun(const struct ideal *x, uint32_t line)
+{
+    return x->last[line] > x->base ? (uint32_t)(x->last[line] - x->base) : 0;
+}
+
+static void add_begun(struct ideal *x, uint32_t line, uint32_t call, uint64_t clock)
+{
+    FV_GROW(x->begun, x->begun_room, x->begun_count + 2);
+    uint32_t before = last_begun(x, line);
+    const struct begun *b = x->begun, *at = &b[before], *jump = &b[at->jump];
+    bool as_far = at->depth - jump->depth == jump->depth - b[jump->jump].depth;
+
+    x->begun[++x->begun_count] = (struct begun){ .clock = clock,
+                                                 .before = before,
+                                                 .jump = as_far ? jump->jump : before,
+                                                 .depth = at->depth + 1,
+                                                 .call = call };
+    x->last[line] = x->base + x->begun_count;
+}
+
+/* What the clock of a call showed that began in this window; 0: it did not. */
+static uint64_t clock_in_window(const struct ideal *x, uint64_t cause)
+{
+    const struct begun *b = x->begun;
+    uint32_t i = last_begun(x, (uint32_t)(cause >> 32)), call = (uint32_t)cause;
+
+    while (i && b[i].call > call)
+        i = b[i].jump && b[b[i].jump].call >= call ? b[i].jump : b[i].before;
+    return i && b[i].call == call ? b[i].clock : 0;
+}
+
 static void begin_call(struct ideal *x, const struct event *e, const uint64_t *meetings)
 {
     uint64_t clock = x->clock[e->line] += e->ns;
 
     for (uint32_t i = 0; i < e->meetings; i++)
         come(&x->meetings, meetings[i], clock);
-    FV_GROW(x->begun, x->begun_room, x->begun_count + 1);
-    x->begun[x->begun_count++] = (struct begun){ clock, x->last[e->line], e->call };
-    x->last[e->line] = x->base + x->begun_count;
-}
-
-/* What the clock of a call showed that began in this window; 0: it did not. */
-static uint64_t clock_in_window(const struct ideal *x, uint64_t cause)
-{
-    for (uint64_t i = x->last[cause >> 32]; i > x->base; i = x->begun[i - x->base - 1].before)
-        if (x->begun[i - x->base - 1].call <= (uint32_t)cause)
-            return x->begun[i - x->base - 1].call == (uint32_t)cause ? x->begun[i - x->base - 1].clock : 0;
-    return 0;
+    add_begun(x, e->line, e->call, clock);
 }
 
 static void end_call(struct ideal *x, const struct event *e, const uint64_t *numbers)
@@ -362,8 +397,7 @@ static void move_clocks(struct ideal *x)
     const struct event **stop = fv_xcalloc((size_t)t->size, sizeof(*stop));
     struct fv_heap heap = { 0 }; /* by line, which says whose it is */
 
-    x->base += x->begun_count;
-    x->begun_count = 0;
+    forget_begun(x);
     for (int i = 0; i < t->size; i++) {
         at[i] = i ? (const struct event *)(const void *)x->all[i].data : event_at(x, 0);
         stop[i] = i ? (const struct event *)(const void *)(x->all[i].data + x->all[i].count)

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -39,8 +40,14 @@ static void begin_run(struct run *r, size_t ranks)
 /* A call of a rank; its details follow. */
 static struct events *at(struct run *r, size_t rank, unsigned site, uint64_t begin, uint64_t end)
 {
-    call(&r->events[rank], site, 1000000000 + begin, 1000000000 + end);
-    return &r->events[rank];
+    struct events *e = &r->events[rank];
+
+    if (e->count > sizeof(e->bytes) / 2) {
+        fvr_add(&r->files[rank], FV_CHUNK_EVENTS, 0, e->bytes, e->count);
+        e->count = 0;
+    }
+    call(e, site, 1000000000 + begin, 1000000000 + end);
+    return e;
 }
 
 static void analyse(struct run *r)
@@ -402,37 +409,38 @@ static void receive_from_pair(const struct fv_transport *t, int from, void *data
     }
 }
 
-/* Of two ranks that compute in turn, one of them, in this process. Says what its process sent. */
-static uint64_t analyse_one(const struct fv_transport *t, uint64_t turns)
+/* Writes the events of one of two ranks. */
+typedef void (*fill_function)(struct run *r, uint64_t rank, uint64_t count);
+
+/* What the first of two processes has of them. */
+struct outcome {
+    uint64_t sent; /* messages between the processes, from the first one */
+    uint64_t switches, ideal_ns;
+};
+
+static struct outcome analyse_one(const struct fv_transport *t, fill_function fill, uint64_t count)
 {
     const struct fv_analysis_options options = { .directory = "/tmp", .memory = memory };
-    uint64_t rank = (uint64_t)t->rank;
+    size_t rank = (size_t)t->rank;
     struct run r;
 
     begin_run(&r, 2);
-    for (uint64_t i = 0; i < turns; i++) {
-        uint64_t now = i * 1000,
-                 begin = i ? now - 900 : 0; /* a receive begins when the send before is over */
-
-        if (i % 2 == rank)
-            EVENT(at(&r, rank, SEND, now + 90, now + 100), SEND, 1, 1 - rank, 7, 8);
-        else
-            EVENT(at(&r, rank, RECV, begin, now + 100), RECV, 1, 1 - rank, 7, 8);
-    }
+    fill(&r, rank, count);
     for (size_t i = 0; i < 2; i++)
         end_file(&r.files[i], &r.events[i], NULL);
     merge_files_by(t, &r.merge, &r.files[rank], 1);
     assert_true(fv_analyse(&r.analysis, &r.merge, &options));
-    if (!rank)
-        assert_int_equal(r.analysis.graph.switches, turns);
+    struct outcome o = { .sent = ((const struct pair *)t->context)->sent,
+                         .switches = r.analysis.graph.switches,
+                         .ideal_ns = r.analysis.graph.ideal_ns };
     fvr_release(&r.files[1 - rank]);
     r.ranks = 1;
     r.files[0] = r.files[rank];
     end_run(&r);
-    return ((const struct pair *)t->context)->sent;
+    return o;
 }
 
-static uint64_t messages_for(uint64_t turns)
+static struct outcome analyse_in_two(fill_function fill, uint64_t count)
 {
     int sockets[2], status;
 
@@ -444,21 +452,60 @@ static uint64_t messages_for(uint64_t turns)
         .rank = !child, .size = 2, .context = &pair, .send = send_to_pair, .receive = receive_from_pair
     };
     close(sockets[!!child]);
-    uint64_t sent = analyse_one(&t, turns);
+    struct outcome o = analyse_one(&t, fill, count);
     if (!child)
         _exit(0);
     close(pair.socket);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    return sent;
+    return o;
+}
+
+/* Two ranks that compute in turn. */
+static void fill_turns(struct run *r, uint64_t rank, uint64_t turns)
+{
+    for (uint64_t i = 0; i < turns; i++) {
+        uint64_t now = i * 1000,
+                 begin = i ? now - 900 : 0; /* a receive begins when the send before is over */
+
+        if (i % 2 == rank)
+            EVENT(at(r, rank, SEND, now + 90, now + 100), SEND, 1, 1 - rank, 7, 8);
+        else
+            EVENT(at(r, rank, RECV, begin, now + 100), RECV, 1, 1 - rank, 7, 8);
+    }
 }
 
 /* Processes do not tell each other of each rank that is on the path: there are as many as messages in the
  * trace. */
 static void critical_path_takes_few_messages(void **state)
 {
+    struct outcome few = analyse_in_two(fill_turns, 20), many = analyse_in_two(fill_turns, 60);
+
     (void)state;
-    assert_int_equal(messages_for(20), messages_for(60));
+    assert_int_equal(few.switches, 20);
+    assert_int_equal(many.switches, 60);
+    assert_int_equal(few.sent, many.sent);
+}
+
+/* All at one time, which is one window however little memory there is: each receive needs a send that many
+ * others have followed. */
+static void fill_at_once(struct run *r, uint64_t rank, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (rank)
+            EVENT(at(r, 1, RECV, 500, 500), RECV, 1, 0, 7, 8);
+        else
+            EVENT(at(r, 0, SEND, 500, 500), SEND, 1, 1, 7, 8);
+}
+
+/* A search through all calls of the window would take more than a minute. */
+static void ideal_network_finds_causes_fast(void **state)
+{
+    clock_t begin = clock();
+
+    (void)state;
+    assert_int_equal(analyse_in_two(fill_at_once, 400000).ideal_ns, 1000000000);
+    assert_true(clock() - begin < 20 * CLOCKS_PER_SEC);
 }
 
 /* Ranks that compute in turn: with messages that take no time the run would be as long. */
@@ -649,6 +696,7 @@ int main(void)
         BOTH(critical_path_follows_the_late_one),
         BOTH(critical_path_leaves_pauses_out),
         cmocka_unit_test_setup(critical_path_takes_few_messages, with_much),
+        cmocka_unit_test_setup(ideal_network_finds_causes_fast, with_much),
         BOTH(ideal_network_keeps_the_order),
         cmocka_unit_test(receives_are_held_no_longer_than_needed),
         cmocka_unit_test(many_receives_beside_an_open_one),
