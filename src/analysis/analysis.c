@@ -150,7 +150,7 @@ static void settle(struct collecting *c, bool last)
     fv_match_items(c->match, items, count, &c->answers);
     c->collect.count = 0;
     if (last)
-        fv_match_locks(c->match, &c->answers);
+        fv_match_end(c->match, &c->answers);
     if (!alone)
         send_answers(c);
     for (size_t i = 0; i < c->answers.count / sizeof(struct fv_answer); i++) {
@@ -224,7 +224,7 @@ static bool collect(struct collecting *c)
 
 static bool collect_all(struct fv_analysis *a, const struct fv_analysis_options *options)
 {
-    struct collecting c = { .a = a, .options = options, .match = fv_match_new() };
+    struct collecting c = { .a = a, .options = options, .match = fv_match_new(a->merge->defs.world_size) };
 
     fv_collect_init(&c.collect, a->merge, &a->sites, &a->groups, &a->steps, &a->tallies);
     bool good = collect(&c);

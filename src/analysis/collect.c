@@ -52,7 +52,7 @@ static void measure(struct fv_rank_collect *r, struct fv_call_thread *t, bool on
 static void end_program(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t ns)
 {
     measure(r, t, true, ns);
-    r->all->steps->lines[t->line].end_ns = ns;
+    r->all->steps->lines[t->line].end_ns = fv_step_time(ns);
     fv_collect_begin_step(r, t, ns, FV_NONE);
 }
 
@@ -67,8 +67,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     if (slot) { /* a thread is there from its first event to its last */
         /* Where it took over the slot of one that made no calls, from its own first one. */
         if (!t->met || (m->kind == FV_REC_THREAD_BEGIN && !l->count))
-            l->begin_ns = m->time_ns;
-        l->end_ns = m->time_ns;
+            l->begin_ns = fv_step_time(m->time_ns);
+        l->end_ns = fv_step_time(m->time_ns);
         t->met = true;
     }
     if (FV_RECORD_IS_OF_THREAD(m->kind)) { /* steps are of calls of MPI */
@@ -76,7 +76,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
         return true;
     }
     switch ((enum fv_record_kind)m->kind) {
-    case FV_REC_PROGRAM_BEGIN: l->begin_ns = m->time_ns; break;
+    case FV_REC_PROGRAM_BEGIN: l->begin_ns = fv_step_time(m->time_ns); break;
     case FV_REC_PROGRAM_END: end_program(r, t, m->time_ns); break;
     case FV_REC_MEASURE: measure(r, t, m->op, m->time_ns); break;
     case FV_REC_ENTER: enter(r, t, m); break;

@@ -39,7 +39,7 @@ void fv_collect_begin_step(struct fv_rank_collect *r, struct fv_call_thread *t, 
     struct fv_steps *steps = r->all->steps;
     struct fv_step *s = fv_steps_add(steps, t->line);
 
-    ns = ns < FV_STEP_TIME_MAX ? ns : FV_STEP_TIME_MAX;
+    ns = fv_step_time(ns);
     t->used = 0;
     t->site = site;
     t->begin = ns;
@@ -60,7 +60,7 @@ void fv_collect_end_step(struct fv_rank_collect *r, struct fv_call_thread *t, ui
 {
     struct fv_steps *steps = r->all->steps;
 
-    ns = ns < FV_STEP_TIME_MAX ? ns : FV_STEP_TIME_MAX;
+    ns = fv_step_time(ns);
     for (uint32_t i = t->first; i < steps->lines[t->line].count; i++)
         fv_step_set_length(steps, fv_step(steps, t->line, i), ns > t->begin ? ns - t->begin : 0);
     t->end_before = ns > t->begin ? ns : t->begin;

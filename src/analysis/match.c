@@ -12,9 +12,9 @@ struct node {
 };
 struct keyed {
     uint64_t key;
-    uint32_t next;        /* of the same bucket, or free */
-    uint32_t first, last; /* nodes */
-    uint32_t count;
+    uint32_t next;                    /* of the same bucket, or free */
+    uint32_t first, last;             /* nodes */
+    uint32_t count : 31, doubled : 1; /* doubled: see match_group() */
 };
 
 struct fv_match {
@@ -25,19 +25,22 @@ struct fv_match {
     struct node *nodes;
     size_t node_count, node_room;
     uint32_t free_key, free_node;
-    size_t used; /* keys */
+    size_t used;   /* keys */
+    uint32_t *met; /* by world rank: in which of the groups that were looked at it was last */
+    uint32_t looked_at;
     struct fv_bytes *answers;
     struct fv_item *locks; /* until the end */
     size_t lock_count, lock_room;
 };
 
-struct fv_match *fv_match_new(void)
+struct fv_match *fv_match_new(uint32_t world_size)
 {
     struct fv_match *m = fv_xcalloc(1, sizeof(*m));
 
     m->mask = 1023;
     m->buckets = fv_xcalloc(m->mask + 1, sizeof(*m->buckets));
     m->key_count = m->node_count = 1;
+    m->met = fv_xcalloc((size_t)world_size + 1, sizeof(*m->met));
     FV_GROW(m->keys, m->key_room, 1);
     FV_GROW(m->nodes, m->node_room, 1);
     return m;
@@ -50,6 +53,7 @@ void fv_match_free(struct fv_match *m)
     free(m->buckets);
     free(m->keys);
     free(m->nodes);
+    free(m->met);
     free(m->locks);
     free(m);
 }
@@ -214,6 +218,7 @@ struct summary {
     const struct fv_item *last, *first,
         *root; /* last, first: of those that give, the root not among them in TO_ROOT */
     uint64_t first_end, last_begin;
+    bool lower; /* some depend on those below them */
 };
 
 static bool is_later(const struct fv_item *a, const struct fv_item *b)
@@ -228,8 +233,9 @@ static struct summary summarise(const struct fv_match *m, const struct keyed *k)
     for (uint32_t n = k->first; n; n = m->nodes[n].next) {
         const struct fv_item *i = &m->nodes[n].item;
 
-        if (i->flags & FV_ITEM_ROOT)
+        if (i->flags & FV_ITEM_ROOT && (!s.root || i->line < s.root->line))
             s.root = i;
+        s.lower = s.lower || i->form == FV_FORM_LOWER;
         s.first_end = i->end < s.first_end ? i->end : s.first_end;
         s.last_begin = i->ns > s.last_begin ? i->ns : s.last_begin;
         if (!(i->flags & FV_ITEM_GIVES) || (i->form == FV_FORM_TO_ROOT && i->flags & FV_ITEM_ROOT))
@@ -279,7 +285,7 @@ static void answer_lower(struct fv_match *m, const struct keyed *k)
         items[count++] = m->nodes[n].item;
     qsort(items, count, sizeof(*items), by_member);
     for (uint32_t i = 0; i < count; i++) {
-        if (last)
+        if (last && items[i].form == FV_FORM_LOWER)
             answer_member(m, &items[i], last, 0);
         if (!last || is_later(&items[i], last))
             last = &items[i];
@@ -304,21 +310,110 @@ static void answer_group(struct fv_match *m, const struct keyed *k)
         else if (i->form == FV_FORM_TO_ROOT && root && s.last)
             answer_member(m, i, s.last, clip(s.last->ns - s.first->ns));
     }
+    if (s.lower)
+        answer_lower(m, k);
 }
 
+static bool has_each_once(struct fv_match *m, const struct keyed *k)
+{
+    m->looked_at++;
+    for (uint32_t n = k->first; n; n = m->nodes[n].next) {
+        uint32_t *met = &m->met[m->nodes[n].item.member];
+
+        if (*met == m->looked_at)
+            return false;
+        *met = m->looked_at;
+    }
+    return true;
+}
+
+static void take_all(struct fv_match *m, struct keyed *k)
+{
+    for (uint32_t left = k->count; left; left--)
+        take(m, k, 0);
+}
+
+/* In a damaged trace a member may come twice before others come once, or what is one group may say that it is
+ * several things. Which comes first must not matter: the first of each member are a group, the second ones
+ * another. That is decided when all are there. */
 static void match_group(struct fv_match *m, const struct fv_item *item)
 {
     struct keyed *k = find_or_add(m, item->key);
 
     push(m, k, item);
-    if (k->count < item->expected)
+    if (k->doubled || k->count < item->expected)
         return;
-    if (item->form == FV_FORM_LOWER)
-        answer_lower(m, k);
-    else
-        answer_group(m, k);
-    for (uint32_t left = k->count; left; left--)
-        take(m, k, 0);
+    k->doubled = !has_each_once(m, k);
+    if (k->doubled)
+        return;
+    answer_group(m, k);
+    take_all(m, k);
+}
+
+/* ---- groups of damaged traces ---- */
+
+struct doubled {
+    struct fv_item item;
+    uint32_t turn; /* the first of its member, the second, ... */
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct fv_item *x = &((const struct doubled *)a)->item, *y = &((const struct doubled *)b)->item;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->member != y->member)
+        return x->member < y->member ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return (x->step > y->step) - (x->step < y->step);
+}
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct doubled *x = a, *y = b;
+
+    if (x->item.key == y->item.key && x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    return by_place(a, b);
+}
+
+static struct doubled *take_doubled(struct fv_match *m, size_t *count)
+{
+    struct doubled *out = NULL;
+    size_t room = 0;
+
+    *count = 0;
+    for (size_t i = 1; i < m->key_count; i++) {
+        struct keyed *k = &m->keys[i];
+
+        if (!k->count || !k->doubled)
+            continue;
+        for (uint32_t n = k->first; n; n = m->nodes[n].next) {
+            FV_GROW(out, room, *count + 1);
+            out[(*count)++] = (struct doubled){ .item = m->nodes[n].item };
+        }
+        take_all(m, k);
+    }
+    return out;
+}
+
+static void match_doubled(struct fv_match *m)
+{
+    size_t count;
+    struct doubled *all = take_doubled(m, &count);
+
+    if (count)
+        qsort(all, count, sizeof(*all), by_place);
+    for (size_t i = 1; i < count; i++)
+        if (all[i].item.key == all[i - 1].item.key && all[i].item.member == all[i - 1].item.member)
+            all[i].turn = all[i - 1].turn + 1;
+    if (count)
+        qsort(all, count, sizeof(*all), by_turn);
+    for (size_t i = 0; i < count; i++)
+        match_group(m, &all[i].item);
+    free(all);
 }
 
 /* ---- locks ---- */
@@ -357,9 +452,8 @@ static void contend(struct fv_match *m, const struct fv_item *before, const stru
     a->reply = locking ? i->expected : i->step;
 }
 
-void fv_match_locks(struct fv_match *m, struct fv_bytes *answers)
+static void match_locks(struct fv_match *m)
 {
-    m->answers = answers;
     if (m->lock_count)
         qsort(m->locks, m->lock_count, sizeof(*m->locks), by_release);
     for (size_t i = 1; i < m->lock_count; i++)
@@ -389,6 +483,13 @@ void fv_match_items(struct fv_match *m, const struct fv_item *items, size_t coun
             m->locks[m->lock_count++] = items[i];
             break;
         }
+}
+
+void fv_match_end(struct fv_match *m, struct fv_bytes *answers)
+{
+    m->answers = answers;
+    match_doubled(m);
+    match_locks(m);
 }
 
 struct fv_unmatched fv_match_rest(const struct fv_match *m)

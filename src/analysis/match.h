@@ -11,15 +11,16 @@ struct fv_unmatched {
 };
 
 struct fv_match;
-struct fv_match *fv_match_new(void);
+struct fv_match *fv_match_new(uint32_t world_size);
 void fv_match_free(struct fv_match *match);
 
 /* Takes items in the order in which their ranks told them; appends answers (struct fv_answer). */
 void fv_match_items(struct fv_match *match, const struct fv_item *items, size_t count,
                     struct fv_bytes *answers);
-/* At the end: locks, which are kept until all are there, because who held a lock before tells only their
- * order. */
-void fv_match_locks(struct fv_match *match, struct fv_bytes *answers);
+/* At the end: what is kept until all are there. Locks, because who held a lock before tells only their order;
+ * and groups of damaged traces, to which a member came twice, so that their answers do not depend on the
+ * order in which items come. */
+void fv_match_end(struct fv_match *match, struct fv_bytes *answers);
 /* What is still there. */
 struct fv_unmatched fv_match_rest(const struct fv_match *match);
 

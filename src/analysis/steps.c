@@ -176,7 +176,7 @@ void fv_step_set_length(struct fv_steps *steps, struct fv_step *s, uint64_t ns)
 
 void fv_step_set_cause(struct fv_steps *steps, struct fv_step *s, uint64_t ns)
 {
-    int64_t after = (int64_t)((ns < FV_STEP_TIME_MAX ? ns : FV_STEP_TIME_MAX) - s->begin);
+    int64_t after = (int64_t)(fv_step_time(ns) - s->begin);
     bool is_far = after >= INT64_C(1) << 39 || after < -(INT64_C(1) << 39);
     struct fv_step_detail *d = s->has_detail || is_far ? fv_step_need_detail(steps, s) : NULL;
 

@@ -81,6 +81,12 @@ struct fv_step_detail {
 #define FV_STEP_TIME_MAX ((UINT64_C(1) << 56) - 1)
 #define FV_STEP_NO_SITE  0xffffffu /* the end of the rank, or a pause; so many sites there may be */
 
+/* Times of damaged traces may not fit. */
+static inline uint64_t fv_step_time(uint64_t ns)
+{
+    return ns < FV_STEP_TIME_MAX ? ns : FV_STEP_TIME_MAX;
+}
+
 static inline uint32_t fv_step_site_of(uint32_t in_step)
 {
     return in_step == FV_STEP_NO_SITE ? FV_NONE : in_step;

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define CLOCK_ERROR 0.01
+
 void fv_pop_add(struct fv_pop_sums *s, double elapsed_s, double mpi_s)
 {
     double useful_s = elapsed_s - fmin(mpi_s, elapsed_s);
@@ -13,9 +15,10 @@ void fv_pop_add(struct fv_pop_sums *s, double elapsed_s, double mpi_s)
     s->elapsed_s = fmax(s->elapsed_s, elapsed_s);
 }
 
+/* More than the whole, but for what clocks are wrong by, is no part: times are damaged. */
 static double part(double of, double whole)
 {
-    return whole > 0 ? of / whole : NAN;
+    return whole > 0 && of <= whole * (1 + CLOCK_ERROR) ? of / whole : NAN;
 }
 
 struct fv_pop fv_pop_of(const struct fv_pop_sums *s, double ideal_s)

@@ -20,7 +20,7 @@ struct fv_pop_sums {
 /* One rank more, and how long it was in MPI. */
 void fv_pop_add(struct fv_pop_sums *sums, double elapsed_s, double mpi_s);
 
-/* NAN: not known. */
+/* NAN: not known, or it cannot be. */
 struct fv_pop {
     double parallel, load_balance, communication, serialization, transfer;
 };

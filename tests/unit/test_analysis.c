@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#define RANKS_MAX 4
+#define RANKS_MAX 33
 static uint64_t memory; /* of the analysis: little makes many pieces */
 
 struct run {
@@ -289,23 +289,59 @@ static void root_waits_for_first_and_last(void **state)
     end_run(&r);
 }
 
+/* A damaged trace: rank 1 tells two operations with one number. Its first one belongs to those of the others,
+ * although all that are expected have come before rank 2 does. */
+static void member_comes_twice(void **state)
+{
+    static const uint64_t begin[4] = { 100, 100, 300, 1000 }, end[4] = { 2000, 200, 400, 1100 };
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 3);
+    for (unsigned i = 0; i < 4; i++)
+        EVENT(at(&r, (i + 1) / 2, ALLREDUCE, begin[i], end[i]), COLLECTIVE, 1, (uint64_t)FV_ROOT_NONE, 4, 4,
+              0);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Allreduce", 0, FV_WS_NXN), 900);
+    assert_int_equal(waits(&r, "MPI_Allreduce", 1, FV_WS_NXN), 100);
+    assert_int_equal(sum(&r, FV_TALLY_CAUSE, NULL, -1, -1), 1000);
+    assert_int_equal(r.analysis.unmatched.groups, 1);
+    end_run(&r);
+}
+
+/* A damaged trace: ranks 1 and 2 both say that they are the root. The first of them is waited for. */
+static void two_say_that_they_are_root(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 3);
+    for (unsigned i = 0; i < 3; i++)
+        EVENT(at(&r, i, BCAST, 100 + 100 * i, 500), COLLECTIVE, 1, i ? i : 1, i ? 4 : 0, i ? 0 : 4, 0);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Bcast", 0, FV_WS_LATE_BROADCAST), 100);
+    nothing_else(&r, 100);
+    end_run(&r);
+}
+
 /* The steps fill the file: what the root waited for is known only when the last answer comes, and has no room
  * any more. */
 static void no_room_for_an_answer_is_a_failure(void **state)
 {
     const struct fv_analysis_options options = { .directory = "/tmp", .memory = memory };
+    const unsigned ranks = 4;
     struct rlimit was, limit;
     struct run r;
 
     (void)state;
-    begin_run(&r, RANKS_MAX);
-    for (unsigned i = 0; i < RANKS_MAX; i++) {
+    begin_run(&r, ranks);
+    for (unsigned i = 0; i < ranks; i++) {
         EVENT(at(&r, i, REDUCE, 100 + 100 * i, 500 + i), COLLECTIVE, 1, 0, i ? 4 : 0, i ? 0 : 4, 0);
         end_file(&r.files[i], &r.events[i], NULL);
     }
     merge_files(&r.merge, r.files, r.ranks);
     getrlimit(RLIMIT_FSIZE, &was);
-    limit = (struct rlimit){ RANKS_MAX * FV_STEPS_A_BLOCK * sizeof(struct fv_step), was.rlim_max };
+    limit = (struct rlimit){ ranks * FV_STEPS_A_BLOCK * sizeof(struct fv_step), was.rlim_max };
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
     bool good = fv_analyse(&r.analysis, &r.merge, &options);
@@ -379,8 +415,14 @@ static void critical_path_leaves_pauses_out(void **state)
 /* Two processes of a merge, by a pair of sockets. */
 struct pair {
     int socket;
-    uint64_t sent; /* messages */
+    uint64_t sent;  /* messages */
+    size_t largest; /* bytes of one, sent or received */
 };
+
+static void count_largest(struct pair *pair, size_t bytes)
+{
+    pair->largest = bytes > pair->largest ? bytes : pair->largest;
+}
 
 static void send_to_pair(const struct fv_transport *t, int to, const void *data, size_t bytes)
 {
@@ -388,6 +430,7 @@ static void send_to_pair(const struct fv_transport *t, int to, const void *data,
 
     (void)to;
     pair->sent++;
+    count_largest(pair, bytes);
     for (size_t at = 0; at < bytes;) {
         ssize_t n = write(pair->socket, (const char *)data + at, bytes - at);
 
@@ -398,9 +441,10 @@ static void send_to_pair(const struct fv_transport *t, int to, const void *data,
 
 static void receive_from_pair(const struct fv_transport *t, int from, void *data, size_t bytes)
 {
-    const struct pair *pair = t->context;
+    struct pair *pair = t->context;
 
     (void)from;
+    count_largest(pair, bytes);
     for (size_t at = 0; at < bytes;) {
         ssize_t n = read(pair->socket, (char *)data + at, bytes - at);
 
@@ -409,38 +453,38 @@ static void receive_from_pair(const struct fv_transport *t, int from, void *data
     }
 }
 
-/* Writes the events of one of two ranks. */
+/* Writes the events of a rank. */
 typedef void (*fill_function)(struct run *r, uint64_t rank, uint64_t count);
 
 /* What the first of two processes has of them. */
 struct outcome {
-    uint64_t sent; /* messages between the processes, from the first one */
+    struct pair pair;
     uint64_t switches, ideal_ns;
 };
 
-static struct outcome analyse_one(const struct fv_transport *t, fill_function fill, uint64_t count)
+/* The first process has the first rank, the second one the others. */
+static struct outcome analyse_one(const struct fv_transport *t, size_t ranks, fill_function fill,
+                                  uint64_t count)
 {
     const struct fv_analysis_options options = { .directory = "/tmp", .memory = memory };
-    size_t rank = (size_t)t->rank;
+    size_t first = t->rank ? 1 : 0, stop = t->rank ? ranks : 1;
     struct run r;
 
-    begin_run(&r, 2);
-    fill(&r, rank, count);
-    for (size_t i = 0; i < 2; i++)
+    begin_run(&r, ranks);
+    for (size_t i = first; i < stop; i++) {
+        fill(&r, i, count);
         end_file(&r.files[i], &r.events[i], NULL);
-    merge_files_by(t, &r.merge, &r.files[rank], 1);
+    }
+    merge_files_by(t, &r.merge, &r.files[first], stop - first);
     assert_true(fv_analyse(&r.analysis, &r.merge, &options));
-    struct outcome o = { .sent = ((const struct pair *)t->context)->sent,
+    struct outcome o = { .pair = *(const struct pair *)t->context,
                          .switches = r.analysis.graph.switches,
                          .ideal_ns = r.analysis.graph.ideal_ns };
-    fvr_release(&r.files[1 - rank]);
-    r.ranks = 1;
-    r.files[0] = r.files[rank];
     end_run(&r);
     return o;
 }
 
-static struct outcome analyse_in_two(fill_function fill, uint64_t count)
+static struct outcome analyse_in_two(size_t ranks, fill_function fill, uint64_t count)
 {
     int sockets[2], status;
 
@@ -452,7 +496,7 @@ static struct outcome analyse_in_two(fill_function fill, uint64_t count)
         .rank = !child, .size = 2, .context = &pair, .send = send_to_pair, .receive = receive_from_pair
     };
     close(sockets[!!child]);
-    struct outcome o = analyse_one(&t, fill, count);
+    struct outcome o = analyse_one(&t, ranks, fill, count);
     if (!child)
         _exit(0);
     close(pair.socket);
@@ -479,12 +523,12 @@ static void fill_turns(struct run *r, uint64_t rank, uint64_t turns)
  * trace. */
 static void critical_path_takes_few_messages(void **state)
 {
-    struct outcome few = analyse_in_two(fill_turns, 20), many = analyse_in_two(fill_turns, 60);
+    struct outcome few = analyse_in_two(2, fill_turns, 20), many = analyse_in_two(2, fill_turns, 60);
 
     (void)state;
     assert_int_equal(few.switches, 20);
     assert_int_equal(many.switches, 60);
-    assert_int_equal(few.sent, many.sent);
+    assert_int_equal(few.pair.sent, many.pair.sent);
 }
 
 /* All at one time, which is one window however little memory there is: each receive needs a send that many
@@ -504,8 +548,25 @@ static void ideal_network_finds_causes_fast(void **state)
     clock_t begin = clock();
 
     (void)state;
-    assert_int_equal(analyse_in_two(fill_at_once, 400000).ideal_ns, 1000000000);
+    assert_int_equal(analyse_in_two(2, fill_at_once, 400000).ideal_ns, 1000000000);
     assert_true(clock() - begin < 20 * CLOCKS_PER_SEC);
+}
+
+/* What a rank file says of its begin and end may be no time that a step can have. */
+static void ideal_network_with_damaged_times(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    EVENT(at(&r, 0, SEND, 1000, 1500), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 0, 1500), RECV, 1, 0, 7, 8);
+    r.files[0].header.end_ticks = UINT64_MAX / 4;
+    analyse(&r);
+    for (uint32_t i = 0; i < r.analysis.steps.line_count; i++)
+        assert_true(r.analysis.steps.lines[i].end_ns <= FV_STEP_TIME_MAX);
+    assert_true(r.analysis.graph.ideal_ns <= FV_STEP_TIME_MAX);
+    end_run(&r);
 }
 
 /* Ranks that compute in turn: with messages that take no time the run would be as long. */
@@ -691,6 +752,8 @@ int main(void)
         BOTH(lone_messages_are_counted),
         BOTH(last_one_is_waited_for),
         BOTH(root_waits_for_first_and_last),
+        BOTH(member_comes_twice),
+        BOTH(two_say_that_they_are_root),
         cmocka_unit_test_setup(no_room_for_an_answer_is_a_failure, with_little),
         BOTH(delays_go_back_to_their_origin),
         BOTH(critical_path_follows_the_late_one),
@@ -698,6 +761,7 @@ int main(void)
         cmocka_unit_test_setup(critical_path_takes_few_messages, with_much),
         cmocka_unit_test_setup(ideal_network_finds_causes_fast, with_much),
         BOTH(ideal_network_keeps_the_order),
+        BOTH(ideal_network_with_damaged_times),
         cmocka_unit_test(receives_are_held_no_longer_than_needed),
         cmocka_unit_test(many_receives_beside_an_open_one),
     };

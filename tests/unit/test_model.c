@@ -14,6 +14,7 @@
 
 #include "fvr_builder.h"
 #include "profile/profile.h"
+#include "tool/pop.h"
 
 #define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)
@@ -296,7 +297,8 @@ static void insert_barriers(enum fv_barrier_mode mode, const int ms[4], uint32_t
     }
 }
 
-/* A barrier before it: everyone waits for the last, who is to blame, the root too; as long as was measured. */
+/* A barrier before it: everyone waits for the last, who is to blame, the root too; as long as was measured.
+ */
 static void waits_in_barriers_before(void **state)
 {
     (void)state;
@@ -551,6 +553,18 @@ static void efficiency(void **state)
     assert_near(model.efficiency.communication, 0.8, 1e-9);
     assert_near(model.elapsed_s, 1.0, 1e-9);
     assert_near(model.ranks[0].init_s, 0.001, 1e-9);
+}
+
+/* Of clocks that are damaged; a little more than the whole may be. */
+static void impossible_efficiency(void **state)
+{
+    const struct fv_pop_sums sums = { .ranks = 2, .useful_s = 3, .most_useful_s = 2, .elapsed_s = 2 };
+
+    (void)state;
+    assert_near(fv_pop_of(&sums, 1.999).serialization, 2 / 1.999, 1e-9);
+    assert_true(isnan(fv_pop_of(&sums, 1).serialization));
+    assert_near(fv_pop_of(&sums, 1).transfer, 0.5, 1e-9);
+    assert_true(isnan(fv_pop_of(&sums, 20).transfer));
 }
 
 static void states(void **state)
@@ -829,7 +843,8 @@ static void directories(void **state)
         snprintf(path, sizeof(path), "rank-%06d.fvr", i);
         fvr_write(&file[i], directory, path);
     }
-    snprintf(path, sizeof(path), "mkdir %s/ranks-000000 && mv %s/rank-000002.fvr %s/ranks-000000", directory, directory, directory);
+    snprintf(path, sizeof(path), "mkdir %s/ranks-000000 && mv %s/rank-000002.fvr %s/ranks-000000", directory,
+             directory, directory);
     assert_int_equal(system(path), 0); /* as in a large job */
     fvr_write(&file[0], directory, "rank-000000.fvr.1");
     file[3].header.version = 99;
@@ -871,6 +886,7 @@ int main(void)
         TEST(the_late_one_behind_a_wrong_clock),
         TEST(waits_point_to_point),
         TEST(efficiency),
+        TEST(impossible_efficiency),
         TEST(states),
         TEST(programs),
         TEST(programs_of_one_name),

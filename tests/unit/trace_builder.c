@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-static const char *const names[FUNCTIONS] = { "MPI_Send",   "MPI_Recv",      "MPI_Irecv",
-                                              "MPI_Wait",   "MPI_Allreduce", "MPI_Comm_dup",
-                                              "MPI_Reduce", "MPI_Probe",     "MPI_Cancel" };
+static const char *const names[FUNCTIONS] = { "MPI_Send",      "MPI_Recv",     "MPI_Irecv",  "MPI_Wait",
+                                              "MPI_Allreduce", "MPI_Comm_dup", "MPI_Reduce", "MPI_Probe",
+                                              "MPI_Cancel",    "MPI_Bcast" };
 
 void begin_events(struct events *e, uint64_t ticks)
 {
@@ -33,7 +33,8 @@ void rank_file(struct fvr *f, int rank, int ranks)
 {
     static const uint8_t classes[FUNCTIONS] = { FV_CLASS_P2P,        FV_CLASS_P2P,        FV_CLASS_P2P,
                                                 FV_CLASS_COMPLETION, FV_CLASS_COLLECTIVE, FV_CLASS_COMM,
-                                                FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_P2P };
+                                                FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_P2P,
+                                                FV_CLASS_COLLECTIVE };
 
     fvr_init(f, rank, ranks);
     f->header.traced = 1;
