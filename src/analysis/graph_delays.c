@@ -4,7 +4,12 @@
  * line spent since the two were last in step, and the process of the one it waited for compares. What a wait
  * costs does: its own length, and its part of the waits that it explains, all of which end later. These sums
  * the first process makes, from one number for each wait and one for each pair of waits; then what a wait
- * cost others is known, and charged. */
+ * cost others is known, and charged.
+ *
+ * A wait may have thousands of shares and reasons. So a window is asked, and judged, in parts of so many
+ * bytes: each process goes on until it has them, and all that ended at the time where the first one stopped,
+ * or later, is a part.
+ */
 #include "analysis/graph_parts.h"
 #include "merge/requests.h"
 
@@ -12,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_BACK 4096 /* steps: a bound on the work for one wait */
+#define LOOK_BACK  4096 /* steps: a bound on the work for one wait */
+#define PART_LEAST 32768
 
 /* From the waiter to the one it waited for; then its shares. */
 struct question {
@@ -63,7 +69,9 @@ struct fv_delays {
     struct blamed_share *blamed;
     size_t blamed_count, blamed_room;
     struct fv_bytes *out, *all; /* by process */
-    struct fv_bytes questions, verdicts, costs;
+    size_t part; /* bytes: so many there are, and those of one time more, of `asked` and of `verdicts` with
+                    blames */
+    struct fv_bytes asked, questions, verdicts, costs; /* asked: by this process; questions: to it */
     struct fv_pendings cost; /* in the first process: of waits that are not shared out yet */
 };
 
@@ -153,7 +161,6 @@ static void ask(struct fv_delays *d, const struct fv_graph_wait *w)
 {
     const struct fv_steps *steps = d->g->steps;
     const struct fv_step *s = fv_step(steps, w->line, w->call);
-    struct fv_bytes *out = &d->out[steps->lines[s->cause_line].process];
 
     next_wait(d);
     struct question q = { .key = w->end,
@@ -165,17 +172,57 @@ static void ask(struct fv_delays *d, const struct fv_graph_wait *w)
                           .cause_line = s->cause_line,
                           .cause_step = s->cause_step,
                           .share_count = d->touched_count };
-    fv_bytes_put(out, &q, sizeof(q));
+    fv_bytes_put(&d->asked, &q, sizeof(q));
     for (size_t i = 0; i < d->touched_count; i++)
-        fv_bytes_put(out, &(struct sent_share){ d->shares[d->touched[i]].ns[WAITER], d->touched[i] },
+        fv_bytes_put(&d->asked, &(struct sent_share){ d->shares[d->touched[i]].ns[WAITER], d->touched[i] },
                      sizeof(struct sent_share));
 }
 
-static void ask_all(struct fv_delays *d, const struct fv_graph_wait *waits, size_t count)
+/* From `next` on, a part. Returns what is next then. */
+static size_t ask_some(struct fv_delays *d, const struct fv_graph_wait *waits, size_t count, size_t next)
 {
+    while (next < count && (d->asked.count < d->part || (next && waits[next].end == waits[next - 1].end)))
+        ask(d, &waits[next++]);
+    return next;
+}
+
+static const struct sent_share *shares_of(const struct question *q)
+{
+    return (const struct sent_share *)(const void *)(q + 1);
+}
+
+static const void *end_of(const struct fv_bytes *bytes)
+{
+    return bytes->data ? bytes->data + bytes->count : NULL;
+}
+
+static const struct question *question_behind(const struct question *q)
+{
+    return (const struct question *)(const void *)(shares_of(q) + q->share_count);
+}
+
+/* The first so many bytes are done. */
+static void forget(struct fv_bytes *bytes, size_t done)
+{
+    bytes->count -= done;
+    if (bytes->count)
+        memmove(bytes->data, bytes->data + done, bytes->count);
+}
+
+/* About waits that ended at `until` or later. */
+static void send_questions(struct fv_delays *d, uint64_t until)
+{
+    const struct fv_line *lines = d->g->steps->lines;
+    const struct question *first = (const struct question *)(const void *)d->asked.data, *q = first, *next,
+                          *stop = end_of(&d->asked);
+
     fv_graph_clear(d->g, d->out);
-    for (size_t i = 0; i < count; i++)
-        ask(d, &waits[i]);
+    for (; q < stop && q->key >= until; q = next) {
+        next = question_behind(q);
+        fv_bytes_put(&d->out[lines[q->cause_line].process], q,
+                     (size_t)((const char *)next - (const char *)q));
+    }
+    forget(&d->asked, (size_t)((const char *)q - (const char *)first));
     d->questions.count = 0;
     fv_transport_exchange(d->g->transport, d->out, &d->questions);
 }
@@ -211,7 +258,8 @@ static uint64_t look_at_delayer(struct fv_delays *d, const struct question *q)
         take_gap(d, DELAYER, s, overlap(before, s->begin, from, to));
         if (before <= from || !call)
             return waited;
-        if (looked == LOOK_BACK) {
+        if (looked == LOOK_BACK) { /* what it did before that is taken for computing */
+            share_of(d, s->site, FV_COMPUTING)->ns[DELAYER] += overlap(from, before, from, to);
             d->g->cut++;
             return waited;
         }
@@ -269,8 +317,9 @@ static void blame(struct fv_delays *d, const struct question *q, double direct, 
     d->blames[d->blame_count++] = (struct blame){ total, q->cause_line, shares };
 }
 
-static void judge(struct fv_delays *d, const struct question *q, const struct sent_share *shares)
+static void judge(struct fv_delays *d, const struct question *q)
 {
+    const struct sent_share *shares = shares_of(q);
     size_t at = d->verdicts.count;
     struct verdict v = { .key = q->key, .line = q->line, .call = q->call };
     uint64_t excess = 0;
@@ -288,22 +337,50 @@ static void judge(struct fv_delays *d, const struct question *q, const struct se
     v.reason_count = (d->verdicts.count - at - sizeof(v)) / sizeof(struct reason);
     memcpy(d->verdicts.data + at, &v, sizeof(v));
     blame(d, q, v.direct, v.total);
+    fv_steps_visited(d->g->steps, 2);
 }
 
-static void judge_all(struct fv_delays *d)
+/* The latest first, then by line; of a line, the last call. */
+static int by_end(const void *a, const void *b)
 {
-    const uint8_t *at = d->questions.data, *stop = at ? at + d->questions.count : at;
+    const struct question *x = *(const struct question *const *)a, *y = *(const struct question *const *)b;
 
-    d->verdicts.count = 0;
-    d->blame_count = d->blamed_count = 0;
-    while (at < stop) {
-        const struct question *q = (const struct question *)(const void *)at;
-        const struct sent_share *shares = (const struct sent_share *)(const void *)(q + 1);
+    if (x->key != y->key)
+        return x->key > y->key ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return (x->call < y->call) - (x->call > y->call);
+}
 
-        judge(d, q, shares);
-        at = (const uint8_t *)(shares + q->share_count);
-        fv_steps_visited(d->g->steps, 2);
+static const struct question **questions_in_order(const struct fv_delays *d, size_t *count)
+{
+    const struct question *q = (const struct question *)(const void *)d->questions.data,
+                          *stop = end_of(&d->questions);
+    const struct question **order = NULL;
+    size_t room = 0;
+    bool sorted = true;
+
+    for (*count = 0; q < stop; q = question_behind(q)) {
+        FV_GROW(order, room, *count + 1);
+        order[(*count)++] = q;
+        sorted = sorted && (*count == 1 || by_end(&order[*count - 2], &order[*count - 1]) <= 0);
     }
+    if (!sorted)
+        qsort(order, *count, sizeof(*order), by_end);
+    return order;
+}
+
+static size_t judged_bytes(const struct fv_delays *d)
+{
+    return d->verdicts.count + d->blame_count * sizeof(*d->blames) + d->blamed_count * sizeof(*d->blamed);
+}
+
+/* From `next` on, a part. Returns what is next then. */
+static size_t judge_some(struct fv_delays *d, const struct question **order, size_t count, size_t next)
+{
+    while (next < count && (judged_bytes(d) < d->part || (next && order[next]->key == order[next - 1]->key)))
+        judge(d, order[next++]);
+    return next;
 }
 
 /* ---- the first process: what falls on waits ---- */
@@ -318,11 +395,12 @@ static bool is_behind(uint64_t key, uint32_t line, const struct verdict *v)
     return key != v->key ? key < v->key : line > v->line;
 }
 
-static int by_end(const void *a, const void *b)
+static int by_order(const void *a, const void *b)
 {
     const struct verdict *x = ((const struct ordered *)a)->verdict, *y = ((const struct ordered *)b)->verdict;
+    int order = is_behind(x->key, x->line, y) - is_behind(y->key, y->line, x);
 
-    return is_behind(x->key, x->line, y) - is_behind(y->key, y->line, x);
+    return order ? order : (x->call < y->call) - (x->call > y->call);
 }
 
 /* Never 0. */
@@ -366,44 +444,58 @@ static double pass_on(struct fv_delays *d, const struct verdict *v)
     return cost;
 }
 
-static struct ordered *in_order(const struct fv_delays *d, size_t *count)
+static const struct verdict *verdict_behind(const struct verdict *v)
+{
+    return (const struct verdict *)(const void *)((const struct reason *)(const void *)(v + 1) +
+                                                  v->reason_count);
+}
+
+static struct ordered *in_order(const struct fv_delays *d, const struct fv_bytes *own, size_t *count)
 {
     struct ordered *order = NULL;
     size_t room = 0;
 
     *count = 0;
     for (int i = 0; i < d->g->transport->size; i++) {
-        const struct fv_bytes *from = i ? &d->all[i] : &d->verdicts;
-        const uint8_t *at = from->data, *stop = at + from->count;
+        const struct fv_bytes *from = i ? &d->all[i] : own;
+        const struct verdict *v = (const struct verdict *)(const void *)from->data, *stop = end_of(from);
 
-        for (uint32_t place = 0; at < stop; place++) {
-            const struct verdict *v = (const struct verdict *)(const void *)at;
-
+        for (uint32_t place = 0; v < stop; v = verdict_behind(v), place++) {
             FV_GROW(order, room, *count + 1);
             order[(*count)++] = (struct ordered){ v, (uint32_t)i, place };
-            at += sizeof(*v) + v->reason_count * sizeof(struct reason);
         }
     }
     for (size_t i = 1; i < *count; i++) /* those of one process are in order */
-        if (by_end(&order[i - 1], &order[i]) > 0) {
-            qsort(order, *count, sizeof(*order), by_end);
+        if (by_order(&order[i - 1], &order[i]) > 0) {
+            qsort(order, *count, sizeof(*order), by_order);
             break;
         }
     return order;
 }
 
-/* d->costs gets what falls on each wait, in the order of the verdicts. */
-static void sum_up(struct fv_delays *d)
+/* Bytes of the verdicts about waits that ended at `until` or later. */
+static size_t verdicts_until(const struct fv_delays *d, uint64_t until)
+{
+    const struct verdict *first = (const struct verdict *)(const void *)d->verdicts.data, *v = first,
+                         *stop = end_of(&d->verdicts);
+
+    while (v < stop && v->key >= until)
+        v = verdict_behind(v);
+    return (size_t)((const char *)v - (const char *)first);
+}
+
+/* d->costs gets what falls on each wait of these verdicts, in their order. */
+static void sum_up(struct fv_delays *d, const struct fv_bytes *verdicts)
 {
     const struct fv_graph *g = d->g;
     struct ordered *order = NULL;
     size_t count = 0;
 
     fv_graph_clear(g, d->all);
-    fv_graph_gather(g, &d->verdicts, d->all);
+    fv_graph_gather(g, verdicts, d->all);
     fv_graph_clear(g, d->out);
     if (!g->transport->rank)
-        order = in_order(d, &count);
+        order = in_order(d, verdicts, &count);
     for (size_t i = 0; i < count; i++) {
         struct fv_bytes *out = &d->out[order[i].source];
         size_t at = order[i].place * sizeof(double), end = at + sizeof(double);
@@ -417,18 +509,45 @@ static void sum_up(struct fv_delays *d)
     fv_graph_scatter(g, d->out, &d->costs);
 }
 
+/* Of the waits whose costs are known; they are done then. */
 static void charge_chains(struct fv_delays *d)
 {
     const double *cost = (const double *)(const void *)d->costs.data;
     const struct blamed_share *share = d->blamed;
+    size_t count = d->costs.count / sizeof(*cost);
 
-    for (size_t i = 0; i < d->blame_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct blame *b = &d->blames[i];
         double propagated = b->total > 0 ? cost[i] / b->total : 0;
 
         for (const struct blamed_share *stop = share + b->count; share < stop; share++)
             charge(d, FV_TALLY_PROPAGATED, b->line, share->index, (double)share->ns * propagated);
     }
+    size_t shares = (size_t)(share - d->blamed);
+    d->blame_count -= count;
+    d->blamed_count -= shares;
+    if (d->blame_count)
+        memmove(d->blames, d->blames + count, d->blame_count * sizeof(*d->blames));
+    if (d->blamed_count)
+        memmove(d->blamed, d->blamed + shares, d->blamed_count * sizeof(*d->blamed));
+}
+
+static void judge_all(struct fv_delays *d)
+{
+    size_t count, next = 0;
+    const struct question **order = questions_in_order(d, &count);
+    uint64_t until;
+
+    do {
+        next = judge_some(d, order, count, next);
+        until = next < count ? order[next - 1]->key : 0;
+        fv_transport_max(d->g->transport, &until, 1);
+        struct fv_bytes part = { .data = d->verdicts.data, .count = verdicts_until(d, until) };
+        sum_up(d, &part);
+        charge_chains(d);
+        forget(&d->verdicts, part.count);
+    } while (until);
+    free(order);
 }
 
 /* ---- all ---- */
@@ -442,15 +561,23 @@ struct fv_delays *fv_delays_begin(struct fv_graph *g)
     d->shares = fv_xcalloc(FV_WHERES * ((size_t)g->site_count + 1), sizeof(*d->shares));
     d->out = fv_xcalloc(processes, sizeof(*d->out));
     d->all = fv_xcalloc(processes, sizeof(*d->all));
+    d->part = g->memory / (4 * (processes + 1)); /* the first process may get that of each, twice */
+    d->part = d->part > PART_LEAST ? d->part : PART_LEAST;
     return d;
 }
 
 void fv_delays_window(struct fv_delays *d, const struct fv_graph_wait *waits, size_t count)
 {
-    ask_all(d, waits, count);
-    judge_all(d);
-    sum_up(d);
-    charge_chains(d);
+    uint64_t until;
+    size_t next = 0;
+
+    do {
+        next = ask_some(d, waits, count, next);
+        until = next < count ? waits[next - 1].end : 0;
+        fv_transport_max(d->g->transport, &until, 1);
+        send_questions(d, until);
+        judge_all(d);
+    } while (until);
 }
 
 void fv_delays_end(struct fv_delays *d)
@@ -463,6 +590,7 @@ void fv_delays_end(struct fv_delays *d)
     free(d->touched);
     free(d->blames);
     free(d->blamed);
+    free(d->asked.data);
     free(d->questions.data);
     free(d->verdicts.data);
     free(d->costs.data);

@@ -224,6 +224,11 @@ static void take_unmatched(struct source *s, const json_t *value)
         s->to->unmatched += count(s, value, keys[i]);
 }
 
+static void take_merge(struct source *s, const json_t *value)
+{
+    s->to->cut_short = count(s, value, "waits_cut_short");
+}
+
 static void take_efficiency(struct source *s, const json_t *value)
 {
     s->efficiency_seen = true;
@@ -246,6 +251,7 @@ static const struct member {
     { "efficiency", false, take_efficiency },
     { "unmatched", false, take_unmatched },
     { "threads", false, take_threads },
+    { "merge", false, take_merge },
 };
 
 static int next_character(struct source *s)

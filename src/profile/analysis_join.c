@@ -215,6 +215,7 @@ static void take_totals(struct join *j)
     c->source = FV_CAUSES_TRACE;
     c->exact = j->exact;
     c->unmatched = a->unmatched;
+    c->cut_short = a->cut_short;
     c->wait_s = 0;
     c->unexplained_s = a->unexplained_s;
     c->critical_path_s = a->critical_path_s;

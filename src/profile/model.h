@@ -276,6 +276,7 @@ struct fv_causes {
     enum fv_causes_source source;
     bool exact;           /* else clocks were aligned, or the log or the trace is not whole */
     uint64_t unmatched;   /* messages and collectives of which the trace has one side only: nobody waits in them */
+    uint64_t cut_short;   /* waits whose delay was looked for in a rank's last calls only */
     bool left_out;        /* the trace was analysed, but holds too little of the run */
     double wait_s;        /* all waiting that is spoken of */
     double coverage;      /* part of the MPI time that the trace holds; it may have ended early */

@@ -374,6 +374,25 @@ static void delays_go_back_to_their_origin(void **state)
     end_run(&r);
 }
 
+/* Rank 0 computes in more pieces than are looked at: that it did not wait for anybody is known all the same.
+ */
+static void delay_of_long_ago_is_charged(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    for (uint64_t i = 0; i < 10000; i++)
+        at(&r, 0, DUP, i * 100 + 100, i * 100 + 100);
+    EVENT(at(&r, 0, SEND, 1000100, 1000110), SEND, 1, 1, 7, 8);
+    EVENT(at(&r, 1, RECV, 0, 1000120), RECV, 1, 0, 7, 8);
+    analyse(&r);
+    nothing_else(&r, 1000100);
+    assert_int_equal(sum(&r, FV_TALLY_DIRECT, NULL, 0, FV_COMPUTING), 1000100);
+    assert_int_equal(r.analysis.graph.cut, 1);
+    end_run(&r);
+}
+
 /* The path: rank 0 until its send, then rank 1 to the end of the run. */
 static void critical_path_follows_the_late_one(void **state)
 {
@@ -550,6 +569,41 @@ static void ideal_network_finds_causes_fast(void **state)
     (void)state;
     assert_int_equal(analyse_in_two(2, fill_at_once, 400000).ideal_ns, 1000000000);
     assert_true(clock() - begin < 20 * CLOCKS_PER_SEC);
+}
+
+#define SITES_EACH 60
+
+/* Rank 0 receives from the others in turn, and calls from SITES_EACH places before each: since it and a
+ * sender were last in step, it has been at SITES_EACH places for each of the others. */
+static void fill_many_places(struct run *r, uint64_t rank, uint64_t count)
+{
+    uint32_t module = rank ? 0 : fvr_module(&r->files[0], "/usr/bin/app", 0x400000, NULL);
+    uint64_t others = r->ranks - 1, turn = (SITES_EACH + 1) * 100;
+
+    for (unsigned i = 0; !rank && i < others * SITES_EACH; i++) {
+        struct fv_site_record site = { .function = PROBE,
+                                       .path = fvr_path(&r->files[0], 0, module, 0x1000 + 16 * i) };
+
+        fvr_add(&r->files[0], FV_CHUNK_SITES, 0, &site, sizeof(site));
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t sender = i % others + 1, now = i * turn, late = now + SITES_EACH * 100;
+
+        for (unsigned k = 0; !rank && k < SITES_EACH; k++)
+            at(r, 0, FUNCTIONS + (unsigned)(sender - 1) * SITES_EACH + k, now + k * 100 + 10,
+               now + k * 100 + 60);
+        if (!rank)
+            EVENT(at(r, 0, RECV, late + 10, late + 90), RECV, 1, sender, 7, 8);
+        else if (rank == sender)
+            EVENT(at(r, rank, SEND, late + 60, late + 85), SEND, 1, 0, 7, 8);
+    }
+}
+
+/* A wait needs 30 KB here to be explained, a thousand of them 30 MB. */
+static void delays_take_little_memory(void **state)
+{
+    (void)state;
+    assert_true(analyse_in_two(RANKS_MAX, fill_many_places, 1000).pair.largest < 2 << 20);
 }
 
 /* What a rank file says of its begin and end may be no time that a step can have. */
@@ -760,6 +814,8 @@ int main(void)
         BOTH(critical_path_leaves_pauses_out),
         cmocka_unit_test_setup(critical_path_takes_few_messages, with_much),
         cmocka_unit_test_setup(ideal_network_finds_causes_fast, with_much),
+        cmocka_unit_test_setup(delays_take_little_memory, with_much),
+        BOTH(delay_of_long_ago_is_charged),
         BOTH(ideal_network_keeps_the_order),
         BOTH(ideal_network_with_damaged_times),
         cmocka_unit_test(receives_are_held_no_longer_than_needed),

@@ -457,6 +457,17 @@ static void not_exact_where_something_is_missing(void **state)
     free(row);
 }
 
+static void waits_cut_short_are_told(void **state)
+{
+    char *text = changed("\"efficiency\"", "\"merge\":{\"waits_cut_short\":3},\"efficiency\"");
+
+    (void)state;
+    build(text);
+    assert_int_equal(model.causes.cut_short, 3);
+    fv_model_release(&model);
+    free(text);
+}
+
 /* Two paths through the same four functions, and one of its own. */
 static void paths_are_told_apart(void **state)
 {
@@ -575,6 +586,7 @@ int main(void)
         TEST(trace_ends_early),
         TEST(profile_alone),
         TEST(not_exact_where_something_is_missing),
+        TEST(waits_cut_short_are_told),
         TEST(paths_are_told_apart),
         TEST(collectives_are_not_all),
     };

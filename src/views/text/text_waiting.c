@@ -223,6 +223,18 @@ static void put_open_calls(const struct fv_page *p, const struct fv_model *m)
                 fv_words_s(open));
 }
 
+static void put_cut_short(const struct fv_page *p, const struct fv_causes *c)
+{
+    char word[FV_WORD];
+
+    if (c->cut_short)
+        fv_page_paragraph(
+            p, FV_DIM, 2,
+            "for %s wait%s only the last 4096 calls of a rank were searched for what made it late; what it "
+            "did before them counts as computing before the first of them",
+            fv_words_count(c->cut_short, word), fv_words_s(c->cut_short));
+}
+
 void fv_text_waiting(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
@@ -243,6 +255,7 @@ void fv_text_waiting(const struct fv_page *p, const struct fv_profile *v)
     if (!worth)
         return;
     put_culprits(&s);
+    put_cut_short(p, c);
     put_kinds(&s);
     put_regions(&s);
     put_critical_path(p, v);
