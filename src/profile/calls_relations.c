@@ -34,7 +34,8 @@ static void get_barrier(void *subject, const void *row, const struct fv_column_d
     "Estimate: from a log or trace "                                                                         \
     "that is not whole, or between clocks; of point-to-point calls without a trace, the time above the "     \
     "fastest call that moved as "                                                                            \
-    "much or more. Null: there is no rule for the function, or its calls were not logged."
+    "much or more, and of those that complete others, above the fastest such call, transfers included. "     \
+    "Null: there is no rule for the function, or its calls were not logged."
 /* Of a rank's part; or of a site, with those of all its ranks together. */
 static void put_size(const struct fv_site_rank *part, bool largest, struct fv_value *v)
 {
@@ -59,11 +60,14 @@ static void get_site_size(void *subject, const void *row, const struct fv_column
     put_size(&all, c->argument, v);
 }
 #define SIZE_COLUMNS(get)                                                                                    \
-    { "message_min_bytes", "min message", "bytes",                                                           \
+    { "message_min_bytes",                                                                                   \
+      "min message",                                                                                         \
+      "bytes",                                                                                               \
       "The smallest message, or collective call, that moved anything has so many bytes at least: sizes are " \
       "recorded by powers of two, of what was sent, else of what was received. Null: none, or lengths were " \
       "lost (--profile-max).",                                                                               \
-      FV_GET(FV_TYPE_WHOLE, get), .flags = FV_NULLABLE | FV_ESTIMATE },                                      \
+      FV_GET(FV_TYPE_WHOLE, get),                                                                            \
+      .flags = FV_NULLABLE | FV_ESTIMATE },                                                                  \
     {                                                                                                        \
         "message_max_bytes", "max message", "bytes", "The largest has so many at most; likewise.",           \
             FV_GET(FV_TYPE_WHOLE, get), .flags = FV_NULLABLE | FV_ESTIMATE, .argument = 1                    \
@@ -490,13 +494,14 @@ static const void *the_efficiency(void *subject, const void *parent)
     return &fv_tables_model(subject)->efficiency;
 }
 
-#define SHARE(k, more, d)                                                                                     \
+#define SHARE(k, more, d)                                                                                    \
     {                                                                                                        \
 #k, #k, "share", d, FV_FIELD(struct fv_efficiency, k), .flags = FV_NULLABLE | (more)                 \
     }
 static const struct fv_column_def efficiency_columns[] = {
-    SHARE(parallel, 0, "load_balance x communication: sum U / (P T), with U the time of a rank outside of MPI, "
-                    "T the longest time of a rank, P ranks."),
+    SHARE(parallel, 0,
+          "load_balance x communication: sum U / (P T), with U the time of a rank outside of MPI, "
+          "T the longest time of a rank, P ranks."),
     SHARE(load_balance, 0, "Mean over largest time outside of MPI: sum U / (P max U)."),
     SHARE(communication, 0, "max U / T."),
     SHARE(serialization, FV_ESTIMATE,
