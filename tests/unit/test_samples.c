@@ -754,6 +754,29 @@ static void pooled(void **state)
     free(text);
 }
 
+/* What varies but has 2 % of the CPU time is not called steady, nor is what nobody can compare between threads. */
+static void verdicts(void **state)
+{
+    (void)state;
+    uint64_t ns[10];
+
+    for (int k = 0; k < 10; k++)
+        ns[k] = k % 2 ? 100000u : 300000u;
+    for (int i = 0; i < 2; i++) {
+        uint32_t call = fvr_sample_path(&file[i], 0, 0, app(i), CALLS_F);
+
+        fvr_sampler(&file[i], 0, 100, 50);
+        fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, call, app(i), 0x201), ns, 10, 0, NULL);
+        fvr_cost(&file[i], 0, fvr_sample_path(&file[i], 0, call, app(i), IN_F), 2, 0);
+    }
+    build(2);
+    assert_int_equal(sampled(0x201, CALLS_F)->varies, FV_VARIES_NOT);
+    char *text = shown(text_view);
+    assert_non_null(strstr(text, "small share"));
+    assert_null(strstr(text, "steady"));
+    free(text);
+}
+
 /* Ten calls of 1 or 3 us on each rank; rank 1 takes twice as long. 40 of 100 ticks. */
 static void guidance(void **state)
 {
@@ -1136,6 +1159,7 @@ int main(void)
         TEST(source_errors),
         TEST(merged),
         TEST(not_merged),
+        TEST(verdicts),
         TEST(guidance),
         TEST(entry_of_function),
         TEST(pooled),

@@ -120,7 +120,8 @@ static const struct fv_column_def sampling_columns[] = {
     OF_SAMPLING("skipped_count", "skipped", skipped,
                 "Entries passed over at random, of functions too fast for the window."),
     OF_SAMPLING("held_back_ticks", "held back", held_back,
-                "Clock samples that measured no instance, because sampling had taken more than --sample-budget of the "
+                "Clock samples that measured no instance, because sampling had taken more than "
+                "--sample-budget of the "
                 "thread's CPU time."),
     OF_SAMPLING("no_stack_ticks", "no stack", no_stack,
                 "Clock samples that were lost on signal stacks of the program, too small for them."),
@@ -365,7 +366,7 @@ static void get_part_place(void *subject, const void *row, const struct fv_colum
 
 #define ID_COLUMN(k, indirect, d)                                                                            \
     {                                                                                                        \
-        k, "id", "id", d, FV_GET(FV_TYPE_WHOLE, get_id), .argument = (indirect)                                \
+        k, "id", "id", d, FV_GET(FV_TYPE_WHOLE, get_id), .argument = (indirect)                              \
     }
 #define FUNCTION_COLUMN(indirect)                                                                            \
     {                                                                                                        \
@@ -381,7 +382,7 @@ static void get_part_place(void *subject, const void *row, const struct fv_colum
     }
 #define STAT_COLUMN(k, t, u, d, type, get, which)                                                            \
     {                                                                                                        \
-        k, t, u, d, FV_GET(type, get), .flags = (type) == FV_TYPE_REAL ? FV_NULLABLE | FV_ESTIMATE : 0,                    \
+        k, t, u, d, FV_GET(type, get), .flags = (type) == FV_TYPE_REAL ? FV_NULLABLE | FV_ESTIMATE : 0,      \
                                        .argument = (which)                                                   \
     }
 #define METRIC_STAT(k, t, u, d, which) STAT_COLUMN(k, t, u, d, FV_TYPE_REAL, get_stat, which)
@@ -472,8 +473,8 @@ static const struct fv_column_def instance_columns[] = {
     { "begin_s", "begin", "s", "When the call began.", FV_FIELD(struct fv_sampled_instance, begin_s) },
     { "time_s", "time", "s", "How long it took, less what its traps cost by calibration.",
       FV_FIELD(struct fv_sampled_instance, time_s), .flags = FV_ESTIMATE },
-    { "cpu_s", "CPU", "s", "CPU time of the thread in it; likewise.", FV_FIELD(struct fv_sampled_instance, cpu_s),
-      .flags = FV_ESTIMATE },
+    { "cpu_s", "CPU", "s", "CPU time of the thread in it; likewise.",
+      FV_FIELD(struct fv_sampled_instance, cpu_s), .flags = FV_ESTIMATE },
     FV_RANK_COLUMN(struct fv_sampled_instance, rank, "rank", "rank", "The rank."),
     { "thread", "thread", "", "The thread.", FV_FIELD(struct fv_sampled_instance, thread),
       .flags = FV_IS_THREAD },
@@ -529,12 +530,19 @@ static void get_caller(void *subject, const void *row, const struct fv_column_de
         v->text = fv_frame_label(&p->frames[caller], t->profile->symbols, t->text, sizeof(t->text));
 }
 
-static const char *const verdict_words[] = { "varies", "steady", "too few", NULL };
+enum { SAYS_VARIES, SAYS_STEADY, SAYS_TOO_FEW, SAYS_SMALL, SAYS_IN_MPI };
+static const char *const verdict_words[] = { "varies", "steady", "too few", "small share", "in MPI", NULL };
 static void get_verdict(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_sampled *s = row;
 
-    v->text = verdict_words[s->varies ? 0 : s->judged ? 1 : 2];
+    bool differs = s->within > FV_SAMPLED_WITHIN || s->between > FV_SAMPLED_BETWEEN;
+
+    v->text = verdict_words[s->varies                                             ? SAYS_VARIES
+                            : !s->judged || (isnan(s->between) && s->threads > 1) ? SAYS_TOO_FEW
+                            : !differs                                            ? SAYS_STEADY
+                            : s->inside_mpi                                       ? SAYS_IN_MPI
+                                                                                  : SAYS_SMALL];
 }
 
 /* `argument`: as of metrics, and the metric. A mean of fewer than three says nothing. */
@@ -598,8 +606,10 @@ static const struct fv_column_def function_columns[] = {
                 "The same of the threads' means, over all ranks, less what the spread within explains; null: "
                 "fewer than two threads.",
                 | FV_NULLABLE | FV_ESTIMATE),
-    { "verdict", "", "", "varies or steady; too few: calls, to judge.", FV_GET(FV_TYPE_TEXT, get_verdict),
-      .flags = FV_FLAT, .words = verdict_words },
+    { "verdict", "", "",
+      "varies or steady; too few: calls, to judge, or threads to compare; small share: it varies, but has "
+      "little of the CPU time; in MPI: it varies as a part of MPI.",
+      FV_GET(FV_TYPE_TEXT, get_verdict), .flags = FV_FLAT, .words = verdict_words },
     { "varies", "varies", "", "time_share > 0.1 and (within > 0.2 or between > 0.1).",
       FV_GET(FV_TYPE_TRUTH, get_varies) },
     { "varies_by", "varies by", "", "Which of these it is; null: it does not vary.",
