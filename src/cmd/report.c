@@ -332,13 +332,14 @@ static int write_all(const struct fv_profile *view, const struct options *o)
     bool samples = o->folded || o->speedscope;
     int err = 0;
 
-    if (samples && !view->model->costs.ticks)
-        fv_log("report: no samples in it: %s stays empty; record with fvmpi run --sample",
-               o->folded ? "--folded" : "--speedscope");
     if (o->csv)
         err = fv_view_csv(view, o->csv);
     if (!err)
         err = write_json(view, o);
+    if (!err && samples && !view->model->costs.ticks) {
+        fv_log("report: no samples in it for %s; record with fvmpi run --sample", o->folded ? "--folded" : "--speedscope");
+        err = -FV_ENOENT;
+    }
     if (!err)
         err = write_file(view, o->folded, "--folded", fv_view_folded);
     if (!err)

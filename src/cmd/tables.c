@@ -24,17 +24,24 @@ static bool asks_columns(int argc, char **argv)
     return false;
 }
 
-static const char *value_of(int argc, char **argv, const char *option)
+/* Of each table that --table names, or of none the list of tables. */
+static int describe(int argc, char **argv, const struct fv_page *page)
 {
-    size_t bytes = strlen(option);
+    static const char option[] = "--table";
+    size_t bytes = strlen(option), count = 0;
+    int err = 0;
 
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], option))
-            return i + 1 < argc ? argv[i + 1] : NULL;
-        if (!strncmp(argv[i], option, bytes) && argv[i][bytes] == '=')
-            return argv[i] + bytes + 1;
+    for (int i = 1; i < argc && !err; i++) {
+        const char *table = !strcmp(argv[i], option) && i + 1 < argc                      ? argv[++i]
+                            : !strncmp(argv[i], option, bytes) && argv[i][bytes] == '=' ? argv[i] + bytes + 1
+                                                                                          : NULL;
+
+        if (table && count++)
+            putc('\n', page->out);
+        if (table)
+            err = fv_query_columns(table, fv_profile_relations, page, page->out);
     }
-    return NULL;
+    return count ? err : fv_query_columns(NULL, fv_profile_relations, page, page->out);
 }
 
 int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text)
@@ -46,7 +53,7 @@ int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text
         err = fv_json_schema(FV_PROFILE_SCHEMA, "What fvmpi report DIR --json FILE writes",
                              fv_profile_relations, stdout);
     else if (asks_columns(argc, argv))
-        err = fv_query_columns(value_of(argc, argv, "--table"), fv_profile_relations, &page, stdout);
+        err = describe(argc, argv, &page);
     else
         return FV_GO_ON;
     if (err == -FV_EIO)

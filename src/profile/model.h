@@ -6,7 +6,7 @@
 #define FV_MODEL_H
 
 #include "profile/align.h"
-#include "profile/analysis.h"
+#include "profile/read_analysis.h"
 #include "profile/samples/costs.h"
 #include "experiment/definitions.h"
 #include "experiment/keys.h"

@@ -26,15 +26,17 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
 
 static void read_analysis(struct fv_experiment *experiment, struct fv_analysed *analysed)
 {
-    char why[FV_ANALYSIS_WHY], name[4096];
+    struct fv_string name = { 0 };
+    char why[FV_ANALYSIS_WHY];
 
-    snprintf(name, sizeof(name), "%s/" FV_ANALYSIS_FILE, experiment->first);
-    int err = fv_analysed_read(analysed, name, why);
+    fv_string_add(&name, "%s/" FV_ANALYSIS_FILE, experiment->first);
+    int err = fv_analysed_read(analysed, name.text, why);
     if (!err)
         experiment->analysed = analysed;
     else if (err != -FV_ENOENT)
         fv_problem_add(&experiment->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
                        "%s; it is left out: run fvunify again", why);
+    fv_string_release(&name);
 }
 
 int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options,

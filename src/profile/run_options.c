@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void count_option(struct fv_model *m, const struct fv_option_record *r)
+/* More than this are no options of ours. */
+#define VALUES_MOST 1000
+
+/* False: it is one more, for which there is no room. */
+static bool count_option(struct fv_model *m, const struct fv_option_record *r)
 {
     size_t length = strnlen(r->variable, sizeof(r->variable)), bytes = strnlen(r->value, sizeof(r->value)), i = 0;
     const struct fv_option *option = fv_option_by_variable(r->variable, length);
@@ -18,6 +22,8 @@ static void count_option(struct fv_model *m, const struct fv_option_record *r)
             strlen(o->value) == bytes && !memcmp(o->value, r->value, bytes))
             break;
     }
+    if (i == VALUES_MOST)
+        return false;
     if (i == m->option_count) {
         FV_GROW(m->options, m->option_room, m->option_count + 1);
         m->options[m->option_count++] =
@@ -26,18 +32,22 @@ static void count_option(struct fv_model *m, const struct fv_option_record *r)
                                      .value = fv_arena_bytes(&m->arena, r->value, bytes) };
     }
     m->options[i].ranks++;
+    return true;
 }
 
-/* More than this are no options of ours. */
-#define VALUES_MOST 1000
+static void *begin_options(struct fv_build *b)
+{
+    (void)b;
+    return fv_xcalloc(1, sizeof(size_t));
+}
 
 static void read_options(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_OPTIONS);
-    (void)state;
+    size_t *left_out = state;
 
-    for (const void *r; b->model->option_count < VALUES_MOST && (r = fv_cursor_next(&c));)
-        count_option(b->model, r);
+    for (const void *r; (r = fv_cursor_next(&c));)
+        *left_out += !count_option(b->model, r);
 }
 
 static int by_variable(const void *a, const void *b)
@@ -50,11 +60,17 @@ static int by_variable(const void *a, const void *b)
 
 static void finish_options(struct fv_build *b, void *state)
 {
-    (void)state;
+    size_t *left_out = state;
+
+    if (*left_out)
+        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
+                       "ranks were recorded with more than %d values of options: %zu more are not listed", VALUES_MOST,
+                       *left_out);
+    free(left_out);
     if (b->model->option_count)
         qsort(b->model->options, b->model->option_count, sizeof(*b->model->options), by_variable);
 }
 
 const struct fv_track fv_track_options = {
-    "options", FV_VISIT_CALLS, { FV_CHUNK_OPTIONS }, NULL, read_options, finish_options,
+    "options", FV_VISIT_CALLS, { FV_CHUNK_OPTIONS }, begin_options, read_options, finish_options,
 };

@@ -12,6 +12,7 @@ struct shadow {
 struct shadows {
     struct shadow *items;
     size_t count, room;
+    size_t left_out; /* records of others, one a rank */
 };
 #define SHADOWS_MOST 16 /* different ones, that are told */
 
@@ -28,8 +29,10 @@ static void count_shadow(struct shadows *s, const struct fv_shadow_record *r)
     while (i < s->count && memcmp(&s->items[i].record, r, sizeof(*r)))
         i++;
     if (i == s->count) {
-        if (i == SHADOWS_MOST)
+        if (i == SHADOWS_MOST) {
+            s->left_out++;
             return;
+        }
         FV_GROW(s->items, s->room, s->count + 1);
         s->items[s->count++] = (struct shadow){ *r, 0 };
     }
@@ -61,6 +64,10 @@ static void finish_shadows(struct fv_build *b, void *state)
                        (int)strnlen(r->names, sizeof(r->names)), r->names, r->named < r->functions ? " ..." : "",
                        s->items[i].ranks, s->items[i].ranks == 1 ? "rank" : "ranks");
     }
+    if (s->left_out)
+        fv_problem_add(&b->model->problems, FV_PROBLEM_DROPPED, NULL,
+                       "more than %d objects define MPI functions in front of fvmpi: %zu more, of all ranks, are not listed",
+                       SHADOWS_MOST, s->left_out);
     free(s->items);
     free(s);
 }

@@ -174,7 +174,7 @@ static const struct fv_column_def kind_columns[] = {
       .flags = FV_FLAT },
     { "count", "times", "", "How often.", FV_FIELD(struct fv_wait_sum, count) },
     { "share", "share", "share", "wait_s of all waiting; null of what is no part of it.",
-      FV_GET(FV_TYPE_REAL, fv_get_share), .known = is_wait, .flags = FV_FLAT | FV_NULLABLE,
+      FV_GET(FV_TYPE_REAL, fv_get_share), .known = is_wait, .flags = FV_FLAT | FV_NULLABLE | FV_AS_KIND,
       .offset = offsetof(struct fv_wait_sum, wait_s),
       .argument = FV_OF_WAITING << 4 | FV_STORED_AS(struct fv_wait_sum, wait_s) },
     { "wait_s", "cost", "s", "How long, over all ranks.", FV_FIELD(struct fv_wait_sum, wait_s),
@@ -240,7 +240,7 @@ static const struct fv_column_def region_columns[] = {
     { "critical.mpi_s", "critical MPI", "s", "Part of the critical path in them.",
       FV_FIELD(struct fv_region, critical_s[FV_PLACE_MPI]), .flags = FV_AS_KIND },
     FV_SHARE_COLUMN("critical_share", "critical path", struct fv_region, critical_s[FV_PLACE_COMPUTING],
-                    FV_OF_CRITICAL_PATH, FV_FLAT, "critical.computing_s of the critical path."),
+                    FV_OF_CRITICAL_PATH, FV_FLAT | FV_AS_KIND, "critical.computing_s of the critical path."),
     KIND_COLUMN,
 };
 static const struct fv_relation regions = {

@@ -8,8 +8,7 @@
 
 struct fv_csv {
     FILE *out;
-    bool any;            /* a field in this line */
-    const void *context; /* for whoever writes the table */
+    bool any; /* a field in this line */
 };
 
 void fv_csv_text(struct fv_csv *csv, const char *value); /* NULL: empty */

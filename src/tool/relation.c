@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void stored_value(const struct fv_column_def *c, const char *at, struct fv_value *v)
@@ -74,8 +75,7 @@ const char *fv_column_exactness(const struct fv_column_def *c)
 
 bool fv_column_is_flat(const struct fv_column_def *c)
 {
-    return c->type != FV_TYPE_RELATION && (c->type != FV_TYPE_REALS || c->flags & FV_FLAT) &&
-           !(c->flags & FV_TREE);
+    return c->type != FV_TYPE_RELATION && (c->type != FV_TYPE_REALS || c->flags & FV_FLAT);
 }
 
 /* ---- rows ---- */
@@ -124,8 +124,12 @@ static bool visit(struct fv_relation_place *place, fv_place_fn *take, void *cont
     if (r->name && !take(context, place))
         return false;
     for (size_t i = 0; i < r->column_count; i++) {
-        if (r->columns[i].type != FV_TYPE_RELATION || place->depth == FV_RELATION_DEPTH)
+        if (r->columns[i].type != FV_TYPE_RELATION)
             continue;
+        if (place->depth == FV_RELATION_DEPTH) {
+            fv_log("relation %s: nested too deep; make FV_RELATION_DEPTH larger", r->columns[i].nested->key);
+            abort();
+        }
         place->chain[place->depth] = r->columns[i].nested;
         place->links[place->depth++] = &r->columns[i];
         bool more = visit(place, take, context);

@@ -55,7 +55,6 @@ enum fv_column_flags {
     FV_ESTIMATE = 2,                    /* computed from a sample, a model or bounds; else exact, or: */
     FV_AS_KIND = 4,                     /* as the column wait_kind of the row, or of the group, says */
     FV_FLAT = 8,                        /* in flat forms only: JSON has it otherwise */
-    FV_TREE = 16,                       /* in JSON only */
     FV_IS_RANK = 32,                    /* a rank in MPI_COMM_WORLD: what --rank chooses by */
     FV_IS_THREAD = 64,                  /* a thread's number: what --thread chooses by */
     FV_UNLESS_0 = 128 | FV_NULLABLE,    /* null where it is 0 */

@@ -158,6 +158,19 @@ def main():
     with tap.test('empty columns that were asked for are shown'):
         done = asked(ring, 'callsites', '--columns', 'number,file,count', '--where', 'function=MPI_Barrier')
         check('file' in done.out, '{}', done.out)
+    with tap.test('--columns: each table that is named'):
+        one, other = (harness.run([harness.FVMPI, 'report', '--table', name, '--columns']).ended(0).out for name in ('ranks', 'matrix'))
+        equal('both', harness.run([harness.FVMPI, 'report', '--table', 'ranks', '--table=matrix', '--columns']).ended(0).out, one + '\n' + other)
+    with tap.test('exports of samples where there are none: an error, and what stood there stays'):
+        place = harness.scratch()
+        for option in ('--folded', '--speedscope'):
+            with open(place + '/samples', 'w') as old:
+                old.write('old')
+            for path in ('-', place + '/samples'):
+                done = harness.run([harness.FVMPI, 'report', ring, option, path]).ended(1)
+                check(not done.out and option in done.err and 'fvmpi run --sample' in done.err and len(done.err.splitlines()) == 1, '{}', done.err)
+            with open(place + '/samples') as old:
+                equal(option, old.read(), 'old')
     with tap.test('of an option that is given twice the last one counts'):
         equal('columns', list(rows(ring, 'callsites', '--columns', 'id', '--columns', 'number')[0]), ['number'])
         check('given twice' in ' '.join(harness.run([harness.FVMPI, 'report', '--help']).ended(0).out.split()), '--help')

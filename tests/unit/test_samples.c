@@ -452,6 +452,31 @@ static void text_chains(void **state)
     free(text);
 }
 
+static int narrow_view(const struct fv_profile *v, FILE *out)
+{
+    const struct fv_text_options options = { .width = 79, .top = 10 };
+
+    return fv_view_text(v, &options, out);
+}
+
+/* A chain that is cut keeps its last name whole, also one of C++ with templates. */
+static void text_chains_of_templates(void **state)
+{
+    (void)state;
+    fvr_sampler(&file[0], 0, 100, 100);
+    uint32_t calls = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F);
+    uint32_t f = fvr_sample_path(&file[0], 0, calls, 1, CALLS_G);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, f, 1, IN_G), 100, 0);
+    build(1);
+    for (size_t i = 0; i < symbols.frame_count; i++)
+        symbols.frames[i].function = symbols.frames[i].offset == IN_G      ? "Solver<Mesh<int> >::run"
+                                     : symbols.frames[i].offset == CALLS_G ? "a_function_of_a_long_name"
+                                                                           : symbols.frames[i].function;
+    char *text = shown(narrow_view);
+    assert_non_null(strstr(text, "  main > a_function... > Solver<Mesh<int> >::run\n"));
+    free(text);
+}
+
 /* Samples in fvmpi itself are its own, in one row; the calls that it stands before stay, its threads' begin
  * does not.
  */
@@ -1150,6 +1175,7 @@ int main(void)
         TEST(json_without),
         TEST(text_costs),
         TEST(text_chains),
+        TEST(text_chains_of_templates),
         TEST(fvmpi_itself),
         TEST(serial),
         TEST(serial_killed),

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -640,6 +643,61 @@ static void relations_show_columns_of_theirs(void **state)
     assert_true(fv_relations_visit(fv_profile_relations, shows_its_columns, NULL));
 }
 
+static const char *problem(const char *words)
+{
+    for (size_t i = 0; i < model.problems.count; i++)
+        if (strstr(model.problems.items[i].text, words))
+            return model.problems.items[i].text;
+    return "";
+}
+
+/* Beyond what is listed: the ranks of those that are go on to be counted, and the others, too. */
+static void long_lists_are_counted(void **state)
+{
+    struct fv_option_record option = { .variable = "FVMPI_TRACE" };
+    struct fv_shadow_record shadow = { .names = "MPI_Send", .named = 1, .functions = 1 };
+    (void)state;
+
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned k = 0; k < 1100; k++) {
+            snprintf(option.value, sizeof(option.value), "%u", k);
+            fvr_add(&file[i], FV_CHUNK_OPTIONS, FV_NO_THREAD, &option, sizeof(option));
+            snprintf(shadow.object, sizeof(shadow.object), "lib%02u.so", k % 18);
+            if (k < 18)
+                fvr_add(&file[i], FV_CHUNK_SHADOWS, FV_NO_THREAD, &shadow, sizeof(shadow));
+        }
+    build(false);
+    assert_int_equal(model.option_count, 1000);
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(model.options[i].ranks, 2);
+    assert_non_null(strstr(problem("values of options"), ": 200 more are not listed"));
+    assert_non_null(strstr(problem("more than 16 objects"), ": 4 more, of all ranks,"));
+}
+
+/* A relation too deep for a place is a mistake of whoever wrote it: nobody is to look for its table in vain. */
+static void deep_relations_fail(void **state)
+{
+    static struct fv_relation nest[FV_RELATION_DEPTH + 1];
+    static struct fv_column_def links[FV_RELATION_DEPTH];
+    const struct fv_relation *const set[] = { nest, NULL };
+    struct fv_relation_place place;
+    int status;
+    (void)state;
+
+    for (unsigned i = 0; i <= FV_RELATION_DEPTH; i++)
+        nest[i] = (struct fv_relation){ .key = "nest", .columns = &links[i], .column_count = i < FV_RELATION_DEPTH };
+    for (unsigned i = 0; i < FV_RELATION_DEPTH; i++)
+        links[i] = (struct fv_column_def){ .key = "nest", .type = FV_TYPE_RELATION, .nested = &nest[i + 1] };
+    nest[FV_RELATION_DEPTH].name = "deep";
+    pid_t child = fork();
+    if (!child) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+        _exit(fv_relations_find(set, "deep", &place));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 /* Of a communicator whose members are in no order: longer than any line, and whole. A table for people is cut, and says
  * so. */
 static void long_lists_are_whole(void **state)
@@ -697,6 +755,8 @@ int main(void)
         TEST(relations_show_columns_of_theirs),
         TEST(csv_of_deep_paths),
         TEST(long_lists_are_whole),
+        TEST(long_lists_are_counted),
+        TEST(deep_relations_fail),
         TEST(names),
         TEST(own_symbols),
         TEST(debug_path_is_a_list),

@@ -80,7 +80,7 @@ static double add_open(struct fv_section_gather *g, struct fv_section_rank *r, c
     return fmin(fmax(s, 0), rank->end_s - rank->begin_s);
 }
 
-/* Chan, Golub, LeVeque (1979), as for calls in model.c. */
+/* Chan, Golub, LeVeque (1979), as for calls in sums.c. */
 static void add_instances(struct fv_section_instances *to, const struct fv_section_instances *from)
 {
     double a = (double)to->count, b = (double)from->count, delta = from->mean_s - to->mean_s;

@@ -1,8 +1,8 @@
 /* Sections that the program marks itself (fvmpi.h), and the whole program as section "all": what each rank
  * did in them. A rank's elapsed time is that of its thread that was longest in the section; everything else
  * is summed over its threads. */
-#ifndef FV_REPORT_SECTIONS_H
-#define FV_REPORT_SECTIONS_H
+#ifndef FV_PROFILE_SECTIONS_H
+#define FV_PROFILE_SECTIONS_H
 
 #include "profile/samples/costs.h"
 #include "trace/format.h"

@@ -5,8 +5,8 @@
  * were first used at the same call path are one, and `objects` says of how many. Waiting is exact as far as
  * it goes through the functions that are interposed; spinning on atomics is not seen. Times are seconds,
  * counts are exact. */
-#ifndef FV_REPORT_LOCKS_H
-#define FV_REPORT_LOCKS_H
+#ifndef FV_PROFILE_LOCKS_H
+#define FV_PROFILE_LOCKS_H
 
 #include "symbols/symbols.h"
 #include "trace/format.h"

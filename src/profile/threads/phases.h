@@ -56,8 +56,8 @@
  * last thread at the end (join_s). For max t_i the thread counts that came last, without a wait at the end.
  * Of nested regions each is a phase: their times are in those of the outer ones, too. The threads of the
  * run-time library, which outlive regions, are no phase. */
-#ifndef FV_REPORT_PHASES_H
-#define FV_REPORT_PHASES_H
+#ifndef FV_PROFILE_PHASES_H
+#define FV_PROFILE_PHASES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -16,7 +16,6 @@ struct writer {
     struct fv_csv csv;
     struct fv_flat flat;
     void *subject;
-    bool any;
 };
 
 static void put_field(struct fv_csv *c, const struct fv_value *v)

@@ -150,9 +150,9 @@ static bool is_mpi_call(const struct section *s, uint32_t branch)
 }
 
 /* The names on one line: as long as all goes on into one callee, so that its numbers hold for each of them.
- * Returns the last branch of it. */
+ * Returns the last branch of it; *last: where its name begins in the text. */
 static uint32_t chain(const struct section *s, const struct branches *b, uint32_t branch, char *text,
-                      size_t bytes)
+                      size_t bytes, size_t *last)
 {
     const struct fv_cost_profile *c = s->c;
     char name[512];
@@ -161,8 +161,11 @@ static uint32_t chain(const struct section *s, const struct branches *b, uint32_
     for (;;) {
         uint32_t child = b->first[branch];
 
+        if (used)
+            used += (size_t)snprintf(text + used, bytes - used, " > ");
+        *last = used;
         used += (size_t)snprintf(
-            text + used, bytes - used, "%s%s", used ? " > " : "",
+            text + used, bytes - used, "%s",
             fv_words_brief(c->procedures[c->branches[branch].procedure].name, name, sizeof(name)));
         if (!child || used + 600 > bytes || is_mpi_call(s, branch) ||
             c->branches[child].sum.total.ticks != c->branches[branch].sum.total.ticks)
@@ -172,15 +175,13 @@ static uint32_t chain(const struct section *s, const struct branches *b, uint32_
 }
 
 /* Long chains keep their ends. */
-static void put_chain(const struct fv_page *p, char *text, size_t room)
+static void put_chain(const struct fv_page *p, char *text, size_t last, size_t room)
 {
-    char *last;
-
-    if (fv_words_columns(text) > room && (last = strrchr(text, '>'))) {
-        size_t tail = fv_words_columns(last), head = room > tail + 6 ? room - tail - 5 : 0;
+    if (fv_words_columns(text) > room && last) {
         char end[700];
 
-        snprintf(end, sizeof(end), "%s", last);
+        snprintf(end, sizeof(end), "> %.600s", text + last);
+        size_t tail = fv_words_columns(end), head = room > tail + 6 ? room - tail - 5 : 0;
         if (head > 8) {
             fv_words_fit(text, head);
             fprintf(p->out, "%s %s\n", text, end);
@@ -197,8 +198,8 @@ static void put_branch(const struct section *s, const struct branches *b, uint32
 {
     const struct fv_cost_profile *c = s->c;
     char text[4096], total[FV_WORD], self[FV_WORD], mpi[FV_WORD];
-    uint32_t end = chain(s, b, branch, text, sizeof(text));
-    size_t indent = 2 * (size_t)depth, used = 29 + indent;
+    size_t indent = 2 * (size_t)depth, used = 29 + indent, last;
+    uint32_t end = chain(s, b, branch, text, sizeof(text), &last);
     const struct fv_cost_both *sum = &c->branches[end].sum;
 
     if (!*rows || depth > TREE_DEPTH)
@@ -209,7 +210,7 @@ static void put_branch(const struct section *s, const struct branches *b, uint32
             is_mpi_call(s, end) ? "" : share(sum->self.ticks, c->all.ticks, self),
             share(c->branches[branch].sum.total.in_mpi, c->branches[branch].sum.total.ticks, mpi),
             (int)indent, "");
-    put_chain(s->page, text, s->page->width > used + 20 ? s->page->width - used : 20);
+    put_chain(s->page, text, last, s->page->width > used + 20 ? s->page->width - used : 20);
     for (uint32_t child = is_mpi_call(s, end) ? 0 : b->first[end]; is_heavy(c, child, s->page);
          child = b->next[child])
         put_branch(s, b, child, depth + 1, rows);

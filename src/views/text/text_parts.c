@@ -13,9 +13,12 @@ size_t fv_text_losses_shown(const struct fv_page *p)
 void fv_text_table_begin(struct fv_text_table *t, const struct fv_page *p, const struct fv_profile *v,
                          const char *relation)
 {
-    struct fv_relation_place place = { .depth = 1, .chain = { fv_profile_relations[0] } };
+    struct fv_relation_place place;
 
-    fv_relations_find(fv_profile_relations, relation, &place);
+    if (!fv_relations_find(fv_profile_relations, relation, &place)) {
+        fv_log("the text has no table %s: there is no such relation", relation);
+        abort();
+    }
     fv_tables_init(&t->tables, v);
     fv_sheet_init(&t->sheet, p, place.chain[place.depth - 1], NULL, &t->tables);
 }

@@ -1,8 +1,8 @@
 /* What fvunify found out from the trace: analysis.json (share/analysis.md), as far as a report needs it.
  * Nothing in the file is trusted: numbers that are none, or negative, or rows that refer to what is not there
  * make it damaged. One call site at a time is in memory as JSON, however many there are. */
-#ifndef FV_REPORT_ANALYSIS_H
-#define FV_REPORT_ANALYSIS_H
+#ifndef FV_READ_ANALYSIS_H
+#define FV_READ_ANALYSIS_H
 
 #include "experiment/keys.h"
 #include "tool/vec.h"

@@ -1,6 +1,6 @@
-/* See analysis.h. The outermost object and its arrays are taken apart here, item by item; items are
+/* See read_analysis.h. The outermost object and its arrays are taken apart here, item by item; items are
  * jansson's. */
-#include "profile/analysis.h"
+#include "profile/read_analysis.h"
 
 #include <errno.h>
 #include <jansson.h>
