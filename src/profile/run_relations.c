@@ -459,6 +459,7 @@ static void get_caused(void *subject, const void *row, const struct fv_column_de
     v->real = fv_rank_caused_s(m, row);
     if (c->argument)
         v->real = m->causes.wait_s > 0 ? v->real / m->causes.wait_s : NAN;
+    v->estimate = !m->causes.exact; /* the row's wait_kind is of what the rank itself waited */
 }
 
 /* Collectives that are not in the wait log are counted all the same. */
@@ -527,7 +528,7 @@ static const struct fv_column_def rank_columns[] = {
               "theirs."),
     { "mpi_shares", "MPI over time", "share", "Part of each bin of the timeline in MPI.",
       FV_GET(FV_TYPE_REALS, get_mpi_shares), .flags = FV_FLAT },
-    { "others_waited_s", "others waited", "s", "As caused_s of waiting_by_rank.",
+    { "others_waited_s", "others waited", "s", "As caused_s of waiting_by_rank, and as exact as that is.",
       FV_GET(FV_TYPE_REAL, get_caused), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK },
     { "others_waited_share", "of waiting", "share", "The same, of all waiting.",
       FV_GET(FV_TYPE_REAL, get_caused), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = 1 },

@@ -38,7 +38,7 @@ enum fv_type {
 
 struct fv_value {
     enum fv_type type;
-    bool null, estimate; /* estimate: as the row says (FV_AS_KIND); set where a flat form is read */
+    bool null, estimate; /* estimate: as the row says (FV_AS_KIND; set where a flat form is read), or as `get` does */
     union {
         uint64_t whole; /* also FV_TYPE_HEX */
         int64_t number;

@@ -357,7 +357,8 @@ static void names_nobody_last(void **state)
         fv_text_waiting(&page, &view);
         fclose(page.out);
         if (!strstr(text, "nobody: no rank was slower before") ||
-            (i && !strstr(text, "... 2 more rows of who made others wait; a smaller --threshold shows them")))
+            !strstr(text, "... 2 more culprits, ") ||
+            (i && !strstr(text, "; a smaller --threshold shows them\n")))
             fail_msg("%s", text);
         free(text);
     }
@@ -425,6 +426,22 @@ static void trace_ends_early(void **state)
     free(text);
 }
 
+/* How long others waited for a rank is marked as their waiting is. */
+static void expect_marked(const char *waited)
+{
+    const struct fv_profile view = { &model, NULL, NULL, 0 };
+    char *text;
+    size_t bytes;
+    const struct fv_page page = { .out = open_memstream(&text, &bytes), .width = 200, .top = SIZE_MAX };
+
+    assert_non_null(page.out);
+    fv_text_ranks(&page, &view);
+    fclose(page.out);
+    if (!strstr(text, waited))
+        fail_msg("%s", text);
+    free(text);
+}
+
 /* What of the run is not in the trace may have waited, too. */
 static void expect_estimate(const char *from, const char *to, uint64_t unmatched)
 {
@@ -437,6 +454,7 @@ static void expect_estimate(const char *from, const char *to, uint64_t unmatched
     assert_false(model.causes.exact);
     assert_false(model.efficiency.wait_kind == FV_WAIT_EXACT);
     assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
+    expect_marked("  ~30.0 ms");
     fv_model_release(&model);
     free(text);
 }

@@ -87,10 +87,8 @@ static void put_culprits(struct section *s)
     if (s->page->brief && !fv_verdict_tells_enough(s->view->model))
         t.sheet.top = 0;
     put_rows(s, &t, c->culprits, sizeof(*c->culprits), c->culprit_count, offsetof(struct fv_culprit, site));
-    t.sheet.top = SIZE_MAX; /* nobody comes as well, with less than others need */
-    t.sheet.least = s->page->threshold;
     if (c->unexplained_s >= WORTH_TELLING * c->wait_s && c->unexplained_s > 0)
-        fv_text_table_add(&t, &nobody, FV_DIM);
+        fv_sheet_put(&t.sheet, NULL, &nobody, FV_DIM); /* what is left, and no culprit: always told, not counted */
     end_table(s, &t, "culprit");
 }
 
