@@ -30,8 +30,11 @@ enum fv_error {
 void fv_log(const char *format, ...) FV_PRINTF(1, 2);
 
 /* Should this process say something that all ranks of a node have to say? True for the first that asks, for as long as
- * it lives; and where that cannot be found out. `where`: a path that tells one job's from another's. */
+ * it lives, which says at its end how many others asked; and where that cannot be found out. `where`: a path that tells one job's from another's. */
 bool fv_first_on_node(const char *what, const char *where);
+/* Of all processes of the node that ask at the same time one gets a descriptor, and has the word until it closes it. -1: another one
+ * has it; -2: that cannot be found out. */
+int fv_elect_on_node(const char *what, const char *where);
 #define FV_FOR_NODE " (one line for all ranks of this node)"
 
 /* What an error code means, for the <why> of a message. */

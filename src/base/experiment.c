@@ -413,29 +413,65 @@ int fv_experiment_folder(const char *path)
 
 #define TAKEN (-2)
 
-/* Takes the directory for a job: its descriptor, -1, or TAKEN by another job. The claim is a symbolic link `.job`
- * whose text is the key: made whole or not at all, by one system call, on every file system that a cluster has. */
-static int claim(const char *path, uint64_t job)
+/* What is there: its descriptor, -1, or TAKEN by another job. errno ENOENT: no directory, or nobody has claimed it. No key: jobs
+ * cannot be told apart, and the rank files, which nobody overwrites, must do. */
+static int look(const char *path, const char *key)
 {
-    char key[24], found[24];
-    int fd = fv_make_directory(path, 0777) ? -1 : fv_experiment_folder(path);
+    char found[24];
+    int fd = fv_experiment_folder(path);
 
-    if (fd < 0 || !job) /* cannot tell jobs apart: the rank files, which nobody overwrites, must do */
+    if (fd < 0 || !*key)
         return fd;
-    snprintf(key, sizeof(key), "%016llx", (unsigned long long)job);
-    if (!symlinkat(key, fd, ".job") || errno == EPERM) /* EPERM: a file system without symbolic links */
+    ssize_t n = readlinkat(fd, ".job", found, sizeof(found));
+    if (n == (ssize_t)strlen(key) && !memcmp(found, key, strlen(key)))
         return fd;
-    int err = -1;
-    if (errno == EEXIST) {
-        ssize_t n = readlinkat(fd, ".job", found, sizeof(found));
-        if (n == (ssize_t)strlen(key) && !memcmp(found, key, strlen(key)))
-            return fd;
-        err = TAKEN;
-    }
     int why = errno;
     close(fd);
     errno = why;
-    return err;
+    return n >= 0 || why == EINVAL ? TAKEN : -1; /* EINVAL: a file, but no link */
+}
+
+static int make(const char *path, const char *key)
+{
+    int fd = fv_make_directory(path, 0777) ? -1 : fv_experiment_folder(path);
+
+    if (fd < 0 || !*key || !symlinkat(key, fd, ".job") || errno == EPERM) /* a file system without symbolic links */
+        return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return why == EEXIST ? look(path, key) : -1;
+}
+
+#define CLAIM_NS INT64_C(4000000000) /* busy nodes take their time */
+
+/* Takes the directory for a job: its descriptor, -1, or TAKEN. The claim is a symbolic link `.job` whose text is the key: made
+ * whole or not at all, by one system call, on every file system that a cluster has. One rank of a node makes them; the others wait
+ * for it, for a time. */
+static int claim(const char *path, uint64_t job)
+{
+    char key[24] = "";
+
+    if (job)
+        snprintf(key, sizeof(key), "%016llx", (unsigned long long)job);
+    int fd = look(path, key);
+    if (fd >= 0 || fd == TAKEN || errno != ENOENT)
+        return fd;
+    int elected = -1;
+    for (int64_t wait_ns = 1000000; wait_ns < CLAIM_NS && (elected = fv_elect_on_node("claim", path)) == -1; wait_ns *= 2) {
+        nanosleep(&(struct timespec){ wait_ns / 1000000000, (long)(wait_ns % 1000000000) }, NULL);
+        fd = look(path, key);
+        if (fd != -1 || errno != ENOENT)
+            return fd;
+    }
+    fd = look(path, key); /* the one before may have done it, and ended */
+    if (fd == -1)
+        fd = make(path, key);
+    int why = errno;
+    if (elected >= 0)
+        close(elected);
+    errno = why;
+    return fd;
 }
 
 /* ---- folders of ranks ---- */
