@@ -3,6 +3,7 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "experiment/experiment.h"
+#include "trace/bins.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -181,11 +182,8 @@ static void print_collective(const struct fv_cursor *c, const void *record)
            r->end);
 }
 
-static void print_bins(const struct fv_cursor *c, const void *record)
+static void print_bank(const struct fv_cursor *c, const struct fv_bin_bank *bank)
 {
-    const struct fv_bins *bins = record;
-    const struct fv_bin_bank *bank = &bins->bank[bins->active & 1];
-
     printf("bins thread=%u origin=%" PRIu64 " width=%" PRIu64, c->thread, bank->origin, bank->width);
     for (unsigned class = 0; class < FV_CLASS_COUNT; class ++) {
         uint64_t sum = 0;
@@ -198,6 +196,21 @@ static void print_bins(const struct fv_cursor *c, const void *record)
         for (unsigned i = 0; i < FV_BINS; i++)
             printf("%s%" PRIu64, i ? "," : "", bank->ticks[i][class]);
     }
+}
+
+static void print_bins(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_bins *bins = record;
+
+    print_bank(c, &bins->bank[bins->active & 1]);
+}
+
+static void print_time_bins(const struct fv_cursor *c, const void *record)
+{
+    struct fv_bin_bank bank;
+
+    fv_bins_read(record, &bank);
+    print_bank(c, &bank);
 }
 
 static void print_clock(const struct fv_cursor *c, const void *record)
@@ -525,7 +538,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
     [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
-    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow,
+    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_TIME_BINS] = print_time_bins,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)

@@ -1,6 +1,7 @@
 /* What every rank did when: the time bins of each rank's main thread, spread over bins that are common to
  * the whole run. A source bin gives each common bin the part by which they overlap. */
 #include "profile/build.h"
+#include "trace/bins.h"
 
 #include <string.h>
 
@@ -81,19 +82,25 @@ static void *begin_timeline(struct fv_build *b)
 
 static void read_timeline(struct fv_build *b, void *state, uint32_t rank)
 {
-    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_BINS);
     uint32_t thread = main_thread(b->model, rank);
+    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_TIME_BINS);
+    struct fv_cursor early = fv_cursor(b->files[rank].reader, FV_CHUNK_BINS);
+    struct fv_bin_bank bank;
     struct fv_bins bins;
     (void)state;
 
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        if (c.thread != thread)
-            continue;
-        memcpy(&bins, p, sizeof(bins));
-        add_bank(b, rank, &bins.bank[bins.active & 1]);
-    }
+    for (const void *p; (p = fv_cursor_next(&c));)
+        if (c.thread == thread) {
+            fv_bins_read(p, &bank);
+            add_bank(b, rank, &bank);
+        }
+    for (const void *p; (p = fv_cursor_next(&early));)
+        if (early.thread == thread) {
+            memcpy(&bins, p, sizeof(bins));
+            add_bank(b, rank, &bins.bank[bins.active & 1]);
+        }
 }
 
 const struct fv_track fv_track_timeline = {
-    "timeline", FV_VISIT_REST, { FV_CHUNK_BINS }, begin_timeline, read_timeline, NULL,
+    "timeline", FV_VISIT_REST, { FV_CHUNK_TIME_BINS, FV_CHUNK_BINS }, begin_timeline, read_timeline, NULL,
 };

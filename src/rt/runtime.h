@@ -212,7 +212,7 @@ struct fv_thread {
         void *memory;
         size_t bytes;
     } scratch[3];
-    struct fv_bins *bins; /* NULL: no room */
+    struct fv_time_bins *bins; /* NULL: no room */
     unsigned bin_shift;   /* log2 of the active bank's width */
     struct fv_thread *next_all, *next_free;
     struct fv_sections *sections; /* NULL: it marked none yet */

@@ -2,6 +2,7 @@
  * collective calls that is thinned by sequence number when it is full. */
 #include "rt/runtime.h"
 #include "rt/usage.h"
+#include "trace/bins.h"
 
 #include <string.h>
 
@@ -12,30 +13,21 @@
 void fv_bins_init(struct fv_thread *t)
 {
     struct fv_chunk_header *chunk =
-        fv_writer_chunk(&fv_rt.writer, FV_CHUNK_BINS, t->id, 0, sizeof(struct fv_bins));
+        fv_writer_chunk(&fv_rt.writer, FV_CHUNK_TIME_BINS, t->id, 0, sizeof(struct fv_time_bins));
 
     if (!chunk)
         return;
     t->bins = fv_chunk_records(chunk);
-    t->bin_shift = FIRST_SHIFT;
-    t->bins->bank[0].origin = fv_rt.writer.header->begin_ticks;
-    t->bins->bank[0].width = UINT64_C(1) << FIRST_SHIFT;
-    fv_chunk_commit(chunk, sizeof(struct fv_bins));
+    fv_bins_clear(t);
+    fv_chunk_commit(chunk, sizeof(struct fv_time_bins));
 }
 
-/* Doubles the width: into the other bank, which becomes the active one when it is whole, so that a kill
- * at any moment leaves one good bank. */
 static FV_COLD void fold(struct fv_thread *t)
 {
-    struct fv_bin_bank *from = &t->bins->bank[t->bins->active], *to = &t->bins->bank[!t->bins->active];
-
-    memset(to->ticks, 0, sizeof(to->ticks));
-    to->origin = from->origin;
-    to->width = from->width * 2;
-    for (unsigned i = 0; i < FV_BINS; i++)
-        for (unsigned c = 0; c < FV_CLASS_COUNT; c++)
-            to->ticks[i / 2][c] += from->ticks[i][c];
-    __atomic_store_n(&t->bins->active, !t->bins->active, __ATOMIC_RELEASE);
+    fv_bins_fold_begin(t->bins);
+    for (unsigned i = 0; i < FV_BINS / 2; i++)
+        fv_bins_fold_pair(t->bins, i);
+    fv_bins_fold_end(t->bins);
     t->bin_shift++;
     if (t->id == 0) { /* the run is twice as long as when this was done last */
         fv_clock_point(&fv_rt.writer.header->last);
@@ -46,18 +38,16 @@ static FV_COLD void fold(struct fv_thread *t)
 void fv_bins_reset(struct fv_thread *t)
 {
     if (t->bins)
-        memset(t->bins->bank[t->bins->active].ticks, 0, sizeof(t->bins->bank[0].ticks));
+        memset(t->bins->bank.ticks, 0, sizeof(t->bins->bank.ticks));
 }
 
 void fv_bins_clear(struct fv_thread *t)
 {
     if (!t->bins)
         return;
-    struct fv_bin_bank *bank = &t->bins->bank[t->bins->active];
-
-    memset(bank->ticks, 0, sizeof(bank->ticks));
-    bank->origin = fv_rt.writer.header->begin_ticks;
-    bank->width = UINT64_C(1) << FIRST_SHIFT;
+    memset(t->bins, 0, sizeof(*t->bins));
+    t->bins->bank.origin = fv_rt.writer.header->begin_ticks;
+    t->bins->bank.width = UINT64_C(1) << FIRST_SHIFT;
     t->bin_shift = FIRST_SHIFT;
     t->bin_ticks = 0;
 }
@@ -76,16 +66,14 @@ FV_COLD void fv_bins_add_across(struct fv_thread *t, unsigned class, uint64_t be
 {
     if (!t->bins)
         return;
-    struct fv_bin_bank *bank = &t->bins->bank[t->bins->active];
+    struct fv_bin_bank *bank = &t->bins->bank;
 
     if (begin < bank->origin)
         begin = bank->origin;
     if (end < begin)
         return;
-    while ((end - bank->origin) >> t->bin_shift >= FV_BINS) {
+    while ((end - bank->origin) >> t->bin_shift >= FV_BINS)
         fold(t);
-        bank = &t->bins->bank[t->bins->active];
-    }
     remember_bin(t, bank, end);
     while (begin < end) {
         uint64_t bin = (begin - bank->origin) >> t->bin_shift;

@@ -138,7 +138,7 @@ enum fv_chunk_type {
     FV_CHUNK_CELLS = 5,       /* struct fv_cell, of one thread */
     FV_CHUNK_PEERS = 6,       /* struct fv_peer_record, of one thread */
     FV_CHUNK_COLLECTIVES = 7, /* struct fv_coll_record, of one thread */
-    FV_CHUNK_BINS = 8,        /* one struct fv_bins, of one thread */
+    FV_CHUNK_BINS = 8,        /* one struct fv_bins, of one thread: of early versions */
     FV_CHUNK_CLOCK = 9,       /* struct fv_clock_point */
     FV_CHUNK_FUNCTIONS = 10,  /* struct fv_function_record, of the functions called so far */
     FV_CHUNK_SITES = 11,      /* struct fv_site_record, of one thread: what its events refer to */
@@ -167,6 +167,7 @@ enum fv_chunk_type {
     FV_CHUNK_EVENT_COUNTS = 38,   /* struct fv_event_counts, of one thread */
     FV_CHUNK_OPTIONS = 39,        /* struct fv_option_record, of the process */
     FV_CHUNK_SHADOWS = 40,        /* struct fv_shadow_record, of the process */
+    FV_CHUNK_TIME_BINS = 41,      /* one struct fv_time_bins, of one thread */
 };
 
 struct fv_chunk_header {
@@ -463,12 +464,22 @@ _Static_assert(sizeof(struct fv_coll_record) == 24, "on-disk size");
 
 #define FV_BINS 256
 
-/* What a thread did when: ticks inside MPI per function class and time bin. When the run outgrows the
- * bins their width doubles: the pairs are folded into the other bank, then `active` changes. */
+/* What a thread did when: ticks inside MPI per function class and time bin. */
 struct fv_bin_bank {
     uint64_t origin, width; /* ticks */
     uint64_t ticks[FV_BINS][FV_CLASS_COUNT];
 };
+/* When the run outgrows the bins their width doubles, in place: pairs of bins are added up one after the other, so that what a killed
+ * process left can be finished by its reader (trace/bins.h). */
+struct fv_time_bins {
+    uint64_t folding; /* the width that is doubled; in effect while it is the bank's */
+    uint64_t folded;  /* pairs that are done: each is where it belongs, ... */
+    uint64_t first[FV_CLASS_COUNT]; /* ... but the first one is here */
+    struct fv_bin_bank bank;
+};
+_Static_assert(sizeof(struct fv_time_bins) == 16 + 64 + 16 + FV_BINS * 64, "on-disk size");
+
+/* Of early versions: pairs were folded into the other bank, then `active` changed. */
 struct fv_bins {
     uint64_t active; /* 0 or 1 */
     struct fv_bin_bank bank[2];

@@ -147,6 +147,7 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_PEERS: return sizeof(struct fv_peer_record);
     case FV_CHUNK_COLLECTIVES: return sizeof(struct fv_coll_record);
     case FV_CHUNK_BINS: return sizeof(struct fv_bins);
+    case FV_CHUNK_TIME_BINS: return sizeof(struct fv_time_bins);
     case FV_CHUNK_CLOCK: return sizeof(struct fv_clock_point);
     case FV_CHUNK_FUNCTIONS: return sizeof(struct fv_function_record);
     case FV_CHUNK_SITES: return sizeof(struct fv_site_record);
@@ -402,7 +403,7 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
 static bool is_forgettable(unsigned type)
 {
     return type == FV_CHUNK_CELLS || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
-           type == FV_CHUNK_BINS || type == FV_CHUNK_SECTION_TIMES;
+           type == FV_CHUNK_BINS || type == FV_CHUNK_TIME_BINS || type == FV_CHUNK_SECTION_TIMES;
 }
 
 static int by_number(const void *a, const void *b)
@@ -775,6 +776,7 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_PEERS] = "peer",
         [FV_CHUNK_COLLECTIVES] = "collective",
         [FV_CHUNK_BINS] = "bins",
+        [FV_CHUNK_TIME_BINS] = "bins",
         [FV_CHUNK_CLOCK] = "clock",
         [FV_CHUNK_FUNCTIONS] = "function",
         [FV_CHUNK_SITES] = "site",

@@ -720,6 +720,7 @@ static void older_files_are_left_out(void **state)
 static void peers_and_timeline(void **state)
 {
     struct fv_bins *bins = calloc(1, sizeof(*bins));
+    struct fv_time_bins *now = calloc(1, sizeof(*now));
     (void)state;
 
     fvr_peer(&file[0], 0, 2, 3, 300);
@@ -730,8 +731,11 @@ static void peers_and_timeline(void **state)
     bins->bank[1].origin = START;
     bins->bank[1].width = 250 * MS;
     bins->bank[1].ticks[1][FV_CLASS_P2P] = 250 * MS;
-    fvr_add(&file[0], FV_CHUNK_BINS, 0, bins, sizeof(*bins));
+    fvr_add(&file[0], FV_CHUNK_BINS, 0, bins, sizeof(*bins)); /* as early versions wrote them */
+    now->bank = bins->bank[1];
+    fvr_add(&file[1], FV_CHUNK_TIME_BINS, 0, now, sizeof(*now));
     free(bins);
+    free(now);
     build(4);
     assert_int_equal(model.edge_count, 2);
     assert_int_equal(model.edges[1].to, 2);
@@ -742,6 +746,7 @@ static void peers_and_timeline(void **state)
     assert_near(share[model.timeline.bins / 8], 0, 1e-6);
     assert_near(share[model.timeline.bins * 3 / 8], 1, 1e-4);
     assert_near(share[model.timeline.bins * 3 / 4], 0, 1e-6);
+    assert_memory_equal(share + FV_CLASS_COUNT * model.timeline.bins, share, model.timeline.bins * sizeof(*share));
 }
 
 /* ---- damage ---- */

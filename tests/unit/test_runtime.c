@@ -1,6 +1,7 @@
 /* The runtime's tables with known answers: cells and their budget, the wait log's thinning, time bins,
  * communicators, requests, peers, pausing. One process, one experiment for all tests. */
 #include "rt/comm.h"
+#include "trace/bins.h"
 #include "rt_stub.h"
 
 #include <dlfcn.h>
@@ -508,7 +509,7 @@ static void test_peers(void **state)
 
 static uint64_t sum_of_bins(void)
 {
-    const struct fv_bin_bank *bank = &fv_self->bins->bank[fv_self->bins->active];
+    const struct fv_bin_bank *bank = &fv_self->bins->bank;
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < FV_BINS; i++)
@@ -518,7 +519,7 @@ static uint64_t sum_of_bins(void)
 
 static void test_time_bins_fold(void **state)
 {
-    const struct fv_bin_bank *bank = &fv_self->bins->bank[fv_self->bins->active];
+    const struct fv_bin_bank *bank = &fv_self->bins->bank;
     uint64_t origin = bank->origin, step = bank->width * 3 / 2;
     (void)state;
 
@@ -527,6 +528,44 @@ static void test_time_bins_fold(void **state)
     assert_int_equal(sum_of_bins(), 2000 * (step / 3));
     fv_bins_add(fv_self, FV_CLASS_IO, origin, origin + 5000 * step); /* across all of them, and beyond */
     assert_int_equal(sum_of_bins(), 2000 * (step / 3) + 5000 * step);
+}
+
+/* Killed between any two steps of a fold, or within one. */
+static void test_time_bins_of_a_killed_process(void **state)
+{
+    static struct fv_time_bins before, bins;
+    static struct fv_bin_bank whole, found;
+    (void)state;
+
+    before.bank.origin = 77;
+    before.bank.width = before.folding = 4096; /* of the fold before: not in effect any more, when the width is */
+    before.bank.width *= 2;
+    before.folded = FV_BINS / 2;
+    for (unsigned i = 0; i < FV_BINS; i++)
+        for (unsigned c = 0; c < FV_CLASS_COUNT; c++)
+            before.bank.ticks[i][c] = i * 1000 + c;
+    fv_bins_read(&before, &found);
+    assert_memory_equal(&found, &before.bank, sizeof(found));
+    whole = (struct fv_bin_bank){ .origin = 77, .width = 4 * 4096 };
+    for (unsigned i = 0; i < FV_BINS; i++)
+        for (unsigned c = 0; c < FV_CLASS_COUNT; c++)
+            whole.ticks[i / 2][c] += before.bank.ticks[i][c];
+    for (unsigned done = 0; done <= FV_BINS / 2; done++) {
+        bins = before;
+        fv_bins_fold_begin(&bins);
+        for (unsigned i = 0; i < done; i++)
+            fv_bins_fold_pair(&bins, i);
+        fv_bins_read(&bins, &found);
+        assert_memory_equal(&found, &whole, sizeof(found));
+        memset(done && done < FV_BINS / 2 ? bins.bank.ticks[done] : bins.bank.ticks[0], 0xee, done ? 64 : 0);
+        if (!done)
+            memset(bins.first, 0xee, sizeof(bins.first));
+        fv_bins_read(&bins, &found); /* the next step has begun */
+        assert_memory_equal(&found, &whole, sizeof(found));
+    }
+    fv_bins_fold_end(&bins);
+    fv_bins_read(&bins, &found);
+    assert_memory_equal(&found, &whole, sizeof(found));
 }
 
 static void test_log_is_thinned_by_sequence(void **state)
@@ -822,6 +861,7 @@ int main(void)
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_peers),
         cmocka_unit_test(test_time_bins_fold),
+        cmocka_unit_test(test_time_bins_of_a_killed_process),
         cmocka_unit_test(test_log_is_thinned_by_sequence),
         cmocka_unit_test(test_cell_budget),
         cmocka_unit_test(test_full_disk_costs_no_system_calls),
