@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -411,14 +410,6 @@ static bool make_work(struct fv_archive *a)
 
 static bool make_directories(struct fv_archive *a)
 {
-    if (!make_directory(a->final))
-        return false;
-    a->lock = open(a->final, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-        fv_log("%s: another fvunify is at work here; wait for its end, or name another directory with -o",
-               a->final);
-        return false;
-    }
     if (!make_work(a))
         return false;
     end_swap(a);
@@ -434,8 +425,6 @@ static bool make_directories(struct fv_archive *a)
 
 static void free_archive(struct fv_archive *a)
 {
-    if (a->lock >= 0)
-        close(a->lock);
     free(a->final);
     free(a->work);
     free(a->old);
@@ -458,7 +447,6 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
     uint64_t chunk = buffer_bytes / CHUNKS;
 
     a->transport = transport;
-    a->lock = -1;
     a->final = path_of(directory, "");
     a->final[strlen(directory)] = '\0';
     a->work = path_of(directory, ".traces-unfinished");

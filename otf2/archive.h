@@ -15,9 +15,9 @@
 
 struct fv_archive;
 
-/* Collective. `directory` gets traces.otf2, traces.def and traces/. `buffer_bytes`: for the events of one
- * location. `members`: of the largest group, or more. Both are the same in all processes. NULL: failed, and
- * has logged. */
+/* Collective. `directory`, which nobody else writes to meanwhile, gets traces.otf2, traces.def and traces/.
+ * `buffer_bytes`: for the events of one location. `members`: of the largest group, or more. Both are the same
+ * in all processes. NULL: failed, and has logged. */
 struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
                                    uint64_t buffer_bytes, uint64_t members);
 

@@ -30,7 +30,6 @@ struct fv_archive {
     OTF2_CollectiveCallbacks collectives;
     char *final, *work,
         *old; /* directories: of the archive, while it grows, and of the one that it replaces */
-    int lock; /* descriptor of the directory, while we work there; -1: none */
     uint64_t chunk_bytes;
     const struct fv_defs *defs;
     const uint32_t *context_of_node, *function_of_node;

@@ -10,10 +10,12 @@
 #include "otf2/archive.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -327,16 +329,43 @@ static bool define(struct fv_unify *r)
     return good;
 }
 
-static void correct(struct fv_unify *r)
+static const char *output_of(const struct fv_unify *r)
+{
+    return r->options.output ? r->options.output : r->options.directory;
+}
+
+/* The directory that is written to is the first process's from here to its end: no other fvunify writes
+ * there. */
+static bool take_output(struct fv_unify *r)
+{
+    const char *directory = output_of(r);
+    bool good = true;
+
+    if (first_process) {
+        good = !mkdir(directory, 0777) || errno == EEXIST;
+        if (!good)
+            fv_log("%s: %s; name a directory that can be written to with -o", directory, strerror(errno));
+        r->output = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (r->output >= 0 && flock(r->output, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+            fv_log("%s: another fvunify is at work here; wait for its end, or name another directory with -o",
+                   directory);
+            good = false;
+        }
+    }
+    return !fv_transport_any(r->merge.transport, !good);
+}
+
+static bool correct(struct fv_unify *r)
 {
     struct fv_correction c;
 
     if (!r->options.correct || r->merge.clocks.line_count < 2)
-        return;
-    fv_correct(&r->merge, r->options.memory / 2, &c);
+        return true;
+    if (!fv_correct(&r->merge, output_of(r), r->options.memory / 2, &c))
+        return false;
     r->clock_error_ns = c.largest_ns;
     if (!first_process || r->options.quiet)
-        return;
+        return true;
     if (c.early)
         fv_log("%s: %llu of %llu messages and collective calls between hosts ended before they began: clocks "
                "were moved by up to %.3f us",
@@ -348,11 +377,7 @@ static void correct(struct fv_unify *r)
     if (r->options.verbose)
         fv_log("%s: %u clocks; %llu messages could not be compared; %llu rounds", r->options.directory,
                r->merge.clocks.line_count, (unsigned long long)c.skipped, (unsigned long long)c.rounds);
-}
-
-static const char *output_of(const struct fv_unify *r)
-{
-    return r->options.output ? r->options.output : r->options.directory;
+    return true;
 }
 
 /* The archive is made also where this fails. */
@@ -365,8 +390,6 @@ static bool analyse(struct fv_unify *r)
                                                  .stop = &interrupted };
     if (!r->options.analysis)
         return true;
-    mkdir(options.directory, 0777); /* of -o; if that fails the archive says so */
-    fv_transport_any(r->merge.transport, false);
     r->analysed = !fv_transport_any(r->merge.transport, !fv_analyse(&r->analysis, &r->merge, &options));
     if (r->options.verbose && first_process && !r->options.quiet)
         fv_log("%s: analysis: %.2f s to match, %.2f s for the waits, %.2f s to follow their causes; %llu "
@@ -414,9 +437,8 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
                                         .all = r->merge.event_bytes * (1 + r->options.analysis),
                                         .begin_s = begin };
         fv_unify_say_problems(r);
-        good = good && fv_unify_has_traces(r);
-        if (good)
-            correct(r);
+        good = good && fv_unify_has_traces(r) && take_output(r);
+        r->incomplete = (good && !correct(r)) || r->incomplete;
         r->incomplete = (good && !analyse(r)) || r->incomplete;
         good = good && write_archive(r);
         if (good && first_process)
@@ -430,6 +452,8 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
         if (good && first_process && !r->options.quiet)
             fv_unify_say_result(r, now_s() - begin);
     }
+    if (r->output >= 0)
+        close(r->output);
     free(r->locations);
     if (r->options.analysis)
         fv_analysis_release(&r->analysis);
@@ -441,7 +465,7 @@ int main(int argc, char **argv)
 {
     const struct fv_transport *t = fv_processes_start(&argc, &argv);
     struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
-    struct fv_unify run = { 0 };
+    struct fv_unify run = { .output = -1 };
 
     if (!t)
         return FV_EXIT_FAILED;

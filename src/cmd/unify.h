@@ -26,6 +26,7 @@ struct fv_unify {
     struct fv_merge merge;
     struct fv_analysis analysis;
     bool analysed;
+    int output; /* descriptor of the directory that is written to, locked; -1: none */
     int64_t clock_error_ns;
     struct fv_archive *archive;
     struct fv_unify_progress progress;

@@ -1,10 +1,17 @@
-/* See correct.h. The events are replayed to a sink that keeps what is to be matched. */
+/* See correct.h. The events are replayed to a sink that keeps what is to be matched, with times that no
+ * correction has moved; each round moves and compares what was kept. */
 #include "merge/correct.h"
 #include "merge/groups.h"
 #include "merge/requests.h"
+#include "tool/new_file.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { CONSTANT_ROUNDS = 8, POLYGON_ROUNDS = 24, WINDOWS = 64, PARTS_MAX = 64 };
 
@@ -203,14 +210,21 @@ struct needs {
     uint64_t *of; /* ns, [line][window] */
     uint32_t windows;
     int64_t width_ns;
+    const struct fv_clocks *clocks;
     struct fv_correction *result;
     uint64_t early;
 };
 
-/* What ended at `end_ns` could not have ended before `begin_ns`. */
+static int64_t corrected(const struct needs *n, uint32_t line, int64_t ns)
+{
+    return fv_clock_shifted(&n->clocks->lines[line].shift, ns);
+}
+
+/* What ended at `end_ns` of its clock could not have ended before `begin_ns`, which is corrected. */
 static void check(struct needs *n, uint32_t line, int64_t begin_ns, int64_t end_ns)
 {
     n->result->checked++;
+    end_ns = corrected(n, line, end_ns);
     if (end_ns >= begin_ns)
         return;
     n->early++;
@@ -234,33 +248,131 @@ static void match_messages(struct needs *n, const struct item *items, size_t cou
     for (size_t s = 0, r = sent; r < count; s++, r++) {
         while (items[s].dead)
             s++;
-        check(n, items[r].line, items[s].begin_ns, items[r].end_ns);
+        check(n, items[r].line, corrected(n, items[s].line, items[s].begin_ns), items[r].end_ns);
     }
 }
 
 static void match_collective(struct needs *n, const struct item *items, size_t count)
 {
     const struct item *last = NULL;
+    int64_t last_ns = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (items[i].gives && (!last || items[i].begin_ns > last->begin_ns))
+    for (size_t i = 0; i < count; i++) {
+        int64_t ns = corrected(n, items[i].line, items[i].begin_ns);
+
+        if (items[i].gives && (!last || ns > last_ns)) {
             last = &items[i];
+            last_ns = ns;
+        }
+    }
     for (size_t i = 0; last && i < count; i++)
         if (items[i].takes && items[i].line != last->line)
-            check(n, items[i].line, last->begin_ns, items[i].end_ns);
+            check(n, items[i].line, last_ns, items[i].end_ns);
 }
 
-static void match(struct needs *n, struct item *items, size_t count)
+/* ---- what was collected ---- */
+
+#define RESIDENT_BYTES (4 << 20) /* of the file: about so much is in memory */
+
+/* All items of this process's keys, those of a key one behind the other. */
+struct store {
+    const char *directory;
+    struct fv_bytes items; /* in memory, or ... */
+    char *path;            /* ... in a file without a name; path: for messages */
+    int file;              /* -1: none */
+    size_t count;
+    struct item *map;
+};
+
+static bool store_failed(const struct store *s, int error)
 {
-    if (count)
-        qsort(items, count, sizeof(*items), by_key);
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && items[end].key == items[i].key; end++)
+    fv_log("%s: %s; clocks are not corrected without this file. Give more --memory, or name another "
+           "directory with -o",
+           s->path, strerror(error));
+    return false;
+}
+
+static bool open_file(struct store *s, int rank)
+{
+    size_t room = strlen(s->directory) + 60;
+
+    s->path = fv_xcalloc(room, 1);
+    snprintf(s->path, room, "%s/.fvunify-clocks-%d", s->directory, rank);
+    s->file = fv_new_file(s->path, O_RDWR, 0600);
+    if (s->file < 0)
+        return store_failed(s, errno);
+    unlink(s->path); /* nothing is ever left behind */
+    return true;
+}
+
+static bool write_items(struct store *s, const struct fv_bytes *in)
+{
+    for (size_t at = 0; at < in->count;) {
+        ssize_t n = write(s->file, in->data + at, in->count - at);
+
+        if (n < 0 && errno != EINTR)
+            return store_failed(s, errno);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* In memory if these are all. */
+static bool keep(struct store *s, const struct fv_bytes *in, bool all, int rank)
+{
+    s->count += in->count / sizeof(struct item);
+    if (all) {
+        fv_bytes_put(&s->items, in->data, in->count);
+        return true;
+    }
+    return (s->file >= 0 || open_file(s, rank)) && write_items(s, in);
+}
+
+static bool keep_nothing(struct store *s)
+{
+    s->count = s->items.count = 0;
+    return s->file < 0 || (!ftruncate(s->file, 0) && !lseek(s->file, 0, SEEK_SET)) || store_failed(s, errno);
+}
+
+static bool map_items(struct store *s)
+{
+    void *map = s->items.data;
+
+    if (s->count && s->file >= 0)
+        map = mmap(NULL, s->count * sizeof(struct item), PROT_READ, MAP_SHARED, s->file, 0);
+    if (map == MAP_FAILED)
+        return store_failed(s, errno);
+    s->map = map;
+    return true;
+}
+
+static void release_store(struct store *s)
+{
+    if (s->map && s->file >= 0)
+        munmap(s->map, s->count * sizeof(struct item));
+    if (s->file >= 0)
+        close(s->file);
+    free(s->items.data);
+    free(s->path);
+}
+
+static void match(struct needs *n, const struct store *s)
+{
+    const struct item *items = s->map;
+    size_t looked_at = 0;
+
+    for (size_t i = 0, end; i < s->count; i = end) {
+        for (end = i + 1; end < s->count && items[end].key == items[i].key; end++)
             ;
         if (items[i].kind == TOGETHER)
             match_collective(n, items + i, end - i);
         else
             match_messages(n, items + i, end - i);
+        looked_at += (end - i) * sizeof(*items);
+        if (s->file >= 0 && looked_at > RESIDENT_BYTES) {
+            madvise(s->map, s->count * sizeof(*items), MADV_DONTNEED);
+            looked_at = 0;
+        }
     }
 }
 
@@ -280,32 +392,46 @@ static void exchange(struct collector *c, struct fv_bytes *in)
     free(out);
 }
 
-/* One look at all messages; how many are early. */
-static uint64_t look(struct collector *c, struct needs *n)
+/* Collective: all items, by as few replays of all events as the memory allows. */
+static bool collect_all(struct collector *c, struct store *s)
 {
     const struct fv_transport *t = c->merge->transport;
     struct fv_bytes in = { 0 };
+    bool good = true;
 
-    n->early = 0;
-    n->result->checked = n->result->skipped = 0;
-    memset(n->of, 0, (size_t)c->merge->clocks.line_count * n->windows * sizeof(*n->of));
-    for (c->part = 0; c->part < c->parts; c->part++) {
+    for (c->part = 0; c->part < c->parts && good;) {
         collect(c);
-        while (fv_transport_any(t, c->overflow)) { /* smaller shares, from the first key on */
+        if (fv_transport_any(t, c->overflow)) { /* smaller shares, from the first key on */
             if (c->parts < PARTS_MAX)
                 c->parts *= 2;
             else
                 c->most *= 2; /* one channel alone is too much: it cannot be shared out */
             c->part = 0;
-            n->early = n->result->checked = n->result->skipped = 0;
-            collect(c);
+            good = keep_nothing(s);
+        } else {
+            exchange(c, &in);
+            if (in.count)
+                qsort(in.data, in.count / sizeof(struct item), sizeof(struct item), by_key);
+            good = keep(s, &in, c->parts == 1, t->rank);
+            c->part++;
         }
-        exchange(c, &in);
-        match(n, (struct item *)(void *)in.data, in.count / sizeof(struct item));
+        good = !fv_transport_any(t, !good);
     }
     free(in.data);
+    free(c->items);
+    c->items = NULL;
+    return !fv_transport_any(t, !good || !map_items(s));
+}
+
+/* One look at all messages; how many are early. */
+static uint64_t look(const struct store *s, struct needs *n, const struct fv_transport *t)
+{
+    n->early = 0;
+    n->result->checked = n->result->skipped = 0;
+    memset(n->of, 0, (size_t)n->clocks->line_count * n->windows * sizeof(*n->of));
+    match(n, s);
     fv_transport_sum(t, &n->early, 1);
-    fv_transport_max(t, n->of, (size_t)c->merge->clocks.line_count * n->windows);
+    fv_transport_max(t, n->of, (size_t)n->clocks->line_count * n->windows);
     return n->early;
 }
 
@@ -349,40 +475,30 @@ static void move(struct fv_clocks *clocks, const struct needs *n)
     }
 }
 
-static uint64_t repeat(struct collector *c, struct needs *n, unsigned rounds)
+static uint64_t repeat(struct fv_merge *m, const struct store *s, struct needs *n, unsigned rounds)
 {
-    uint64_t early = look(c, n);
+    uint64_t early = look(s, n, m->transport);
 
     if (!n->result->rounds)
         n->result->early = early;
     for (unsigned i = 0; i < rounds && early; i++) {
         n->result->rounds++;
-        move(&c->merge->clocks, n);
-        early = look(c, n);
+        move(&m->clocks, n);
+        early = look(s, n, m->transport);
     }
     return early;
 }
 
-void fv_correct(struct fv_merge *m, uint64_t memory, struct fv_correction *out)
+static void correct(struct fv_merge *m, const struct store *s, struct fv_correction *out)
 {
-    uint32_t *line_of = fv_xcalloc((size_t)m->defs.world_size + 1, sizeof(*line_of));
-    struct collector c = {
-        .merge = m, .line_of = line_of, .parts = 1, .most = memory / (3 * sizeof(struct item))
-    };
-    struct needs n = { .result = out };
+    struct needs n = { .clocks = &m->clocks, .result = out };
     int64_t length = fv_clocks_length(&m->clocks, &m->defs);
 
-    *out = (struct fv_correction){ 0 };
-    fv_groups_init(&c.groups, &m->defs);
-    for (uint32_t i = 0; i < m->defs.world_size; i++)
-        line_of[i] = FV_NONE;
-    for (uint32_t i = 0; i < m->defs.rank_count; i++)
-        line_of[m->defs.ranks[i].world_rank] = m->clocks.of_rank[i];
     set_windows(&m->clocks, &n, 1, length);
-    out->left = repeat(&c, &n, CONSTANT_ROUNDS);
+    out->left = repeat(m, s, &n, CONSTANT_ROUNDS);
     if (out->left) {
         set_windows(&m->clocks, &n, WINDOWS, length);
-        out->left = repeat(&c, &n, POLYGON_ROUNDS);
+        out->left = repeat(m, s, &n, POLYGON_ROUNDS);
     }
     for (uint32_t k = 0; k < m->clocks.line_count; k++)
         for (uint32_t i = 0; i < m->clocks.lines[k].shift.knots; i++)
@@ -390,9 +506,29 @@ void fv_correct(struct fv_merge *m, uint64_t memory, struct fv_correction *out)
                 out->largest_ns = m->clocks.lines[k].shift.at_knot[i];
     fv_transport_sum(m->transport, &out->checked, 1);
     fv_transport_sum(m->transport, &out->skipped, 1);
-    fv_groups_release(&c.groups);
     free(n.of);
-    free(c.items);
+}
+
+bool fv_correct(struct fv_merge *m, const char *directory, uint64_t memory, struct fv_correction *out)
+{
+    uint32_t *line_of = fv_xcalloc((size_t)m->defs.world_size + 1, sizeof(*line_of));
+    struct collector c = {
+        .merge = m, .line_of = line_of, .parts = 1, .most = memory / (3 * sizeof(struct item))
+    };
+    struct store s = { .directory = directory, .file = -1 };
+
+    *out = (struct fv_correction){ 0 };
+    fv_groups_init(&c.groups, &m->defs);
+    for (uint32_t i = 0; i < m->defs.world_size; i++)
+        line_of[i] = FV_NONE;
+    for (uint32_t i = 0; i < m->defs.rank_count; i++)
+        line_of[m->defs.ranks[i].world_rank] = m->clocks.of_rank[i];
+    bool good = collect_all(&c, &s);
+    if (good)
+        correct(m, &s, out);
+    release_store(&s);
+    fv_groups_release(&c.groups);
     free(c.coll_begin);
     free(line_of);
+    return good;
 }

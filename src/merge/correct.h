@@ -4,8 +4,8 @@
  * that, by a polygon. Moving one clock may disturb another message, so it is repeated until nothing moves.
  *
  * Messages are matched by (communicator, source, destination, tag) and their order, collective calls by
- * (communicator, sequence). Each round reads all events once, or, where what must be matched does not fit the
- * memory, several times, each time a share of the keys. */
+ * (communicator, sequence). All events are read once, or, where what must be matched does not fit the memory,
+ * several times, each time for a share of the keys, which goes to a temporary file. */
 #ifndef FV_CORRECT_H
 #define FV_CORRECT_H
 
@@ -20,7 +20,8 @@ struct fv_correction {
     int64_t largest_ns; /* shift */
 };
 
-/* Collective. memory: bytes that this process may use for it. The clocks are changed. */
-void fv_correct(struct fv_merge *merge, uint64_t memory, struct fv_correction *out);
+/* Collective. memory: bytes that this process may use for it; directory: for what does not fit. The clocks,
+ * which have no correction yet, are changed. False: no room for that, which is logged; they are not. */
+bool fv_correct(struct fv_merge *merge, const char *directory, uint64_t memory, struct fv_correction *out);
 
 #endif

@@ -237,7 +237,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (fv_merge_open(&m, &fv_transport_alone, &(char *){ (char *)fuzz_directory() }, 1) && fv_merge_unify(&m, false)) {
         pack_and_unpack(&m.defs);
-        fv_correct(&m, 1 << 20, &correction);
+        fv_correct(&m, "/tmp", 1 << 20, &correction);
         analyse(&m);
     }
     fv_merge_close(&m);

@@ -42,10 +42,7 @@ static struct events *at(struct run *r, size_t rank, unsigned site, uint64_t beg
 {
     struct events *e = &r->events[rank];
 
-    if (e->count > sizeof(e->bytes) / 2) {
-        fvr_add(&r->files[rank], FV_CHUNK_EVENTS, 0, e->bytes, e->count);
-        e->count = 0;
-    }
+    flush_events(&r->files[rank], e);
     call(e, site, 1000000000 + begin, 1000000000 + end);
     return e;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 #include <zstd.h>
@@ -475,7 +476,7 @@ static void early_message_is_moved(void **state)
     files[1].header.last.realtime_ns -= 300;
     merge_files(&m, files, 2);
     assert_int_equal(m.clocks.line_count, 2);
-    fv_correct(&m, 1 << 20, &c);
+    assert_true(fv_correct(&m, "/tmp", 1 << 20, &c));
     assert_int_equal(c.checked, 1);
     assert_int_equal(c.early, 1);
     assert_int_equal(c.left, 0);
@@ -487,6 +488,56 @@ static void early_message_is_moved(void **state)
     fv_merge_close(&m);
     for (int i = 0; i < 2; i++)
         fvr_release(&files[i]);
+}
+
+/* Two ranks that send to each other in turn, of which one's clock drifts against the other's. */
+static struct fv_correction correct_drift(uint64_t messages, uint64_t memory_bytes)
+{
+    struct fv_correction c;
+    struct fvr files[2];
+    struct fv_merge m;
+    struct events e;
+
+    for (uint64_t i = 0; i < 2; i++) {
+        rank_file(&files[i], (int)i, 2);
+        files[i].header.boot_id[0] = (uint8_t)i;
+        begin_events(&e, 1000000000);
+        for (uint64_t k = 0; k < messages; k++) {
+            flush_events(&files[i], &e);
+            call(&e, k % 2 == i ? SEND : RECV, 1000001000 + k * 10000, 1000001100 + k * 10000);
+            if (k % 2 == i)
+                EVENT(&e, SEND, 1, 1 - i, 7, 8);
+            else
+                EVENT(&e, RECV, 1, 1 - i, 7, 8);
+        }
+        end_file(&files[i], &e, NULL);
+    }
+    files[1].header.first.realtime_ns -= 300000;
+    files[1].header.last.realtime_ns += 300000;
+    merge_files(&m, files, 2);
+    assert_true(fv_correct(&m, "/tmp", memory_bytes, &c));
+    assert_int_equal(c.checked, messages);
+    fv_merge_close(&m);
+    for (int i = 0; i < 2; i++)
+        fvr_release(&files[i]);
+    return c;
+}
+
+/* However little memory there is, events are not read again for each round: that would take half a minute. */
+static void many_rounds_with_little_memory(void **state)
+{
+    const uint64_t messages = 90000;
+    clock_t begin = clock();
+
+    (void)state;
+    struct fv_correction little = correct_drift(messages, 1 << 19);
+    assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
+    struct fv_correction much = correct_drift(messages, 1 << 26);
+    assert_true(little.rounds > 8);
+    assert_int_equal(little.rounds, much.rounds);
+    assert_int_equal(little.early, much.early);
+    assert_int_equal(little.left, much.left);
+    assert_int_equal(little.largest_ns, much.largest_ns);
 }
 
 static void pendings_come_and_go(void **state)
@@ -583,6 +634,7 @@ int main(void)
         cmocka_unit_test(definitions_have_one_order),
         cmocka_unit_test(chunks_follow_each_other),
         cmocka_unit_test(early_message_is_moved),
+        cmocka_unit_test(many_rounds_with_little_memory),
         cmocka_unit_test(pendings_come_and_go),
         cmocka_unit_test(pendings_are_told_apart),
         cmocka_unit_test(bytes_as_readers_expect),

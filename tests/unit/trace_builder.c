@@ -29,6 +29,14 @@ void call(struct events *e, uint64_t site, uint64_t begin, uint64_t end)
     e->end = end;
 }
 
+void flush_events(struct fvr *f, struct events *e)
+{
+    if (e->count < sizeof(e->bytes) / 2)
+        return;
+    fvr_add(f, FV_CHUNK_EVENTS, 0, e->bytes, e->count);
+    e->count = 0;
+}
+
 void rank_file(struct fvr *f, int rank, int ranks)
 {
     static const uint8_t classes[FUNCTIONS] = { FV_CLASS_P2P,        FV_CLASS_P2P,        FV_CLASS_P2P,

@@ -18,6 +18,8 @@ void begin_events(struct events *events, uint64_t ticks);
 void event(struct events *events, enum fv_event_kind kind, const uint64_t *field);
 #define EVENT(e, kind, ...) event(e, FV_EV_##kind, (const uint64_t[]){ __VA_ARGS__ })
 void call(struct events *events, uint64_t site, uint64_t begin, uint64_t end);
+/* Puts what there is into the file when the room for it becomes little. */
+void flush_events(struct fvr *f, struct events *events);
 
 /* A rank with MPI_COMM_WORLD (communicator 1), and a call site for each function. */
 void rank_file(struct fvr *f, int rank, int ranks);
