@@ -34,7 +34,10 @@ static struct shared {
     { .signal = SIGABRT }, { .signal = SIGSYS },  { .signal = SIGTERM }, { .signal = SIGXCPU },
 };
 
-static inline struct shared *shared_of(int signal)
+/* ThreadSanitizer sets its handlers before it is ready for code that it has instrumented. */
+#define NO_TSAN __attribute__((no_sanitize("thread")))
+
+NO_TSAN static inline struct shared *shared_of(int signal)
 {
     for (unsigned i = 0; i < sizeof(shared) / sizeof(*shared); i++)
         if (shared[i].signal == signal)
@@ -164,9 +167,6 @@ void fv_signals_pass_on(int signal, siginfo_t *info, void *context)
     else
         to.sa_handler(signal);
 }
-
-/* ThreadSanitizer sets its handlers before it is ready for code that it has instrumented. */
-#define NO_TSAN __attribute__((no_sanitize("thread")))
 
 /* The child of a fork, or of a vfork, has a table of its own. */
 NO_TSAN static struct shared *virtual_of(int signal)

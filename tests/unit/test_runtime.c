@@ -637,7 +637,7 @@ long syscall(long number, ...)
     for (unsigned i = 0; i < 6; i++)
         a[i] = va_arg(list, long);
     va_end(list);
-    mask_calls += number == SYS_rt_sigprocmask;
+    __atomic_add_fetch(&mask_calls, number == SYS_rt_sigprocmask, __ATOMIC_RELAXED);
     return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
