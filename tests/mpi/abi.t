@@ -52,6 +52,7 @@ def without(tap, mpi):
         run = harness.run(['env', 'LD_BIND_NOW=1', 'LD_PRELOAD=' + mpi.preload, 'sh', '-c', 'echo good']).ended(0)
         equal('output', run.out + run.err, 'good\n')
         equal('libraries', loaded(mpi.library, '/bin/sh'), [])
+        os.makedirs(mpi.folder, exist_ok=True)
         program = os.path.join(mpi.folder, 'without')
         flags = [w for w in harness.run([mpi.cc, '-show']).ended(0).out.split() if w.startswith('-I')]
         harness.run(['cc', '-fPIE', '-pie', '-DWITHOUT', *flags, os.path.join(harness.HERE, 'abi.c'), '-o', program]).ended(0)
