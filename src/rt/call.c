@@ -6,15 +6,20 @@
  * it did. Else the thread left the earlier call without returning, by longjmp() or an exception from an
  * error handler, and the stack is in use for something else. Frames on other stacks (coroutines) may be
  * gone: they are not looked at. */
-__attribute__((no_sanitize("address"))) static bool was_abandoned(const struct fv_thread *t,
-                                                                  struct fv_site site)
+__attribute__((no_sanitize("address"))) bool fv_site_was_left(const struct fv_thread *t, struct fv_site site,
+                                                              struct fv_site now)
 {
-    uintptr_t frame = (uintptr_t)site.frame;
+    uintptr_t before = (uintptr_t)site.frame, frame = (uintptr_t)now.frame;
 
-    if (!fv_rt_on() || frame >= t->stack_end)
+    if (frame >= t->stack_end)
         return false;
-    return frame >= t->frame || (frame >= t->stack_low && t->frame < t->stack_end &&
-                                 ((const uintptr_t *)t->frame)[1] != t->return_address);
+    return frame >= before || (frame >= t->stack_low && before < t->stack_end &&
+                               site.frame[1] != (uintptr_t)site.return_address);
+}
+
+static bool was_abandoned(const struct fv_thread *t, struct fv_site now)
+{
+    return fv_rt_on() && fv_site_was_left(t, t->inside, now);
 }
 
 FV_COLD bool fv_call_was_left(void)
@@ -54,8 +59,7 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
     if (FV_UNLIKELY(!t) && !(t = enter_slowly(site)))
         return false;
     fv_current = NULL;
-    t->frame = (uintptr_t)site.frame;
-    t->return_address = (uintptr_t)site.return_address;
+    t->inside = site;
     fv_function_used(function);
     uint32_t recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
     call->record = FV_LIKELY(recording == t->recording) || fv_recording_changed(t, recording);

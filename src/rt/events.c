@@ -291,12 +291,10 @@ void fv_events_call(struct fv_call *call)
 
 FV_COLD void fv_events_make_room(struct fv_thread *t)
 {
-    int saved = errno, state;
+    struct fv_scope scope = fv_scope_enter();
 
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* files are written */
     make_room(t, FV_EVENT_MAX);
-    pthread_setcancelstate(state, &state);
-    errno = saved;
+    fv_scope_leave(&scope);
 }
 
 bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint64_t end, uint64_t *field)
@@ -307,8 +305,7 @@ bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint6
     if (stopped() || FV_UNLIKELY((size_t)(e->stop - e->at) < FV_EVENT_MAX))
         return false;
     if (FV_LIKELY(current != NULL)) { /* a signal handler that comes in between writes nothing; it may jump away */
-        t->frame = (uintptr_t)__builtin_frame_address(0);
-        t->return_address = (uintptr_t)__builtin_return_address(0);
+        t->inside = FV_CALL_SITE();
         fv_current = NULL;
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -9,6 +9,7 @@
 
 #include "base/lock.h"
 #include "base/options.h"
+#include "base/scope.h"
 #include "rt/clock.h"
 #include "rt/map.h"
 #include "rt/rt.h"
@@ -191,8 +192,7 @@ struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_paths *paths;
     uint32_t recording;       /* the process's as it was when the thread recorded last; never FV_PAUSED */
-    uintptr_t frame;          /* of the wrapper (or writer of a record) that the thread is in, or was in last */
-    uintptr_t return_address; /* that stands in it */
+    struct fv_site inside;    /* the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
     uint64_t bin_begin, bin_ticks; /* the time bin used last; bin_ticks 0: none, and: */
     uint64_t *bin;                 /* its ticks, by class */
@@ -225,6 +225,8 @@ struct fv_thread {
 /* The thread's own; NULL before its first call, inside a call, and when the runtime is off. */
 extern FV_TLS struct fv_thread *fv_current;
 
+/* Was what stood at a site left by longjmp() or an exception, if the thread is at `now`? */
+bool fv_site_was_left(const struct fv_thread *thread, struct fv_site site, struct fv_site now);
 /* fv_current is NULL, and the thread is recorded: did it leave its call, or the writing of a record, without returning,
  * by longjmp()? Then it is outside from now on. */
 bool fv_call_was_left(void);

@@ -49,7 +49,7 @@ struct fv_sections {
     bool mark_open;
     /* The begin or end that is under way: a signal handler may come in between. Its frame, and what stands in
      * it; 0: none is. */
-    uintptr_t busy, return_address;
+    struct fv_site busy;
     struct open open[DEEP];
     struct recent recent[RECENT];
     struct {
@@ -113,7 +113,6 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
     struct fv_sections *s = t->sections;
     if (!is_free(&fv_rt.writer.lock))
         return NULL;
-    int saved = errno;
     uint32_t id = fv_section_find(name, number, level);
     struct slot *slot = &s->slots[s->count];
 
@@ -124,7 +123,6 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
             if (s->slots[i].id == id)
                 return &s->slots[i]; /* found by this walk each time: such a program is told so */
     struct fv_section_times *times = id ? fv_tail_next(&s->tail, &kind, t->id, sizeof(*times), false) : NULL;
-    errno = saved;
     if (!times)
         return NULL;
     *slot = (struct slot){ .times = times, .id = id, .number = number, .other = is_other };
@@ -151,9 +149,9 @@ static FV_COLD struct slot *find_slowly(struct fv_thread *t, const char *name, i
         if (slot->number == number && fv_section_has_name(slot->name, name))
             return slot;
     }
-    uint64_t signals = fv_signals_hold();
+    struct fv_scope scope = fv_scope_enter();
     struct slot *made = make_slot(t, name, number, level, &s->places[at]);
-    fv_signals_go_on(signals);
+    fv_scope_leave(&scope);
     return made;
 }
 
@@ -401,9 +399,8 @@ static bool make_sections(struct fv_thread *t)
  * wait: a handler that left by longjmp() would leave locks held. */
 static FV_COLD struct fv_thread *attach(void)
 {
-    uint64_t signals = fv_signals_hold();
+    struct fv_scope scope = fv_scope_enter();
     struct fv_thread *t = fv_self;
-    int saved = errno;
     bool made = false;
 
     if (fv_rt_on() && is_free(&fv_rt.lock) && is_free(&fv_rt.writer.lock)) {
@@ -411,24 +408,25 @@ static FV_COLD struct fv_thread *attach(void)
             fv_current = t;
         made = t && (t->sections || make_sections(t));
     }
-    errno = saved;
-    fv_signals_go_on(signals);
+    fv_scope_leave(&scope);
     return made ? t : NULL;
 }
 
-/* Was a begin or end left by longjmp() out of a signal handler? What it runs in stands further down the stack
- * than whoever is called later, or is overwritten (as in call.c); of other stacks nobody can tell. */
-__attribute__((no_sanitize("address"))) static FV_COLD bool was_left(const struct fv_thread *t,
-                                                                     uintptr_t frame)
+static bool is_on_own_stack(const struct fv_thread *t, struct fv_site site)
 {
-    const struct fv_sections *s = t->sections;
+    return (uintptr_t)site.frame >= t->stack_low && (uintptr_t)site.frame < t->stack_end;
+}
+
+/* Was a begin or end left by longjmp() out of a signal handler? Of other stacks nobody can tell. */
+static FV_COLD bool was_left(const struct fv_thread *t, struct fv_site now)
+{
     stack_t stack;
 
-    if (frame < t->stack_low || frame >= t->stack_end || s->busy < t->stack_low || s->busy >= t->stack_end)
+    if (!is_on_own_stack(t, now) || !is_on_own_stack(t, t->sections->busy))
         return false;
     if (sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK) /* which may be within the thread's own */
         return false;
-    return frame >= s->busy || ((const uintptr_t *)s->busy)[1] != s->return_address;
+    return fv_site_was_left(t, t->sections->busy, now);
 }
 
 static bool is_among(const struct fv_sections *s, uint32_t count, const struct slot *slot)
@@ -465,9 +463,9 @@ static FV_COLD void repair(struct fv_thread *t)
         fv_current = t; /* it wrote to the trace */
 }
 
-static FV_COLD bool take_over(struct fv_thread *t, uintptr_t frame)
+static FV_COLD bool take_over(struct fv_thread *t, struct fv_site now)
 {
-    if (!was_left(t, frame)) {
+    if (!was_left(t, now)) {
         t->sections->losses->interrupted++;
         return false;
     }
@@ -484,10 +482,10 @@ static inline struct fv_thread *enter(int level, struct fv_site site)
         return NULL;
     if ((int64_t)level > (int64_t)fv_rt.options.section_level)
         return NULL;
-    if (FV_UNLIKELY(t->sections->busy) && !take_over(t, (uintptr_t)site.frame))
+    if (FV_UNLIKELY(t->sections->busy.frame) && !take_over(t, site))
         return NULL;
-    t->sections->return_address = (uintptr_t)site.return_address;
-    t->sections->busy = (uintptr_t)site.frame;
+    t->sections->busy.return_address = site.return_address;
+    t->sections->busy.frame = site.frame;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return t;
 }
@@ -495,7 +493,7 @@ static inline struct fv_thread *enter(int level, struct fv_site site)
 static inline void leave(struct fv_thread *t)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    t->sections->busy = 0;
+    t->sections->busy.frame = NULL;
 }
 
 FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level)
@@ -584,7 +582,7 @@ static void thread_ends(struct fv_thread *t)
     }
     if (s) {
         s->marks = s->beyond = 0;
-        s->busy = 0;
+        s->busy.frame = NULL;
     }
     t->section_set = 0;
 }

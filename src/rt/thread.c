@@ -110,13 +110,9 @@ struct fv_thread *fv_thread_attach(void)
 {
     if (fv_self || !fv_rt_on())
         return NULL; /* inside a call, or nothing to do */
-    int saved = errno, state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* files are opened, locks are held */
-    uint64_t signals = fv_signals_hold();
+    struct fv_scope scope = fv_scope_enter();
     struct fv_thread *t = attach();
-    fv_signals_go_on(signals);
-    pthread_setcancelstate(state, &state);
-    errno = saved;
+    fv_scope_leave(&scope);
     return t;
 }
 

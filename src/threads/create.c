@@ -88,10 +88,7 @@ static void give_back(struct start *start)
  * Its frame is gone before the application's function runs. */
 static __attribute__((noinline)) void begin(struct fv_thread_origin origin)
 {
-    int state, saved = errno;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    uint64_t signals = fv_signals_hold();
+    struct fv_scope scope = fv_scope_enter();
     struct fv_thread *t = fv_thread_attach();
     if (t) {
         fv_current = t;
@@ -100,9 +97,7 @@ static __attribute__((noinline)) void begin(struct fv_thread_origin origin)
     }
     if (!t && has_lives())
         fv_lives.mine();
-    fv_signals_go_on(signals);
-    pthread_setcancelstate(state, &state);
-    errno = saved;
+    fv_scope_leave(&scope);
 }
 
 static start_routine *begin_with(struct start *block, void **arg)

@@ -80,8 +80,7 @@ static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *b
     struct fv_omp *omp = s->omp;
     struct fv_thread *current = fv_current;
     struct fv_omp_entry *entry = NULL;
-    uint64_t signals = fv_signals_hold();
-    int saved = errno;
+    struct fv_scope scope = fv_scope_enter();
 
     fv_current = NULL;
     if ((omp->slots && omp->used < (omp->mask + 1) / 4 * 3) || grow(omp))
@@ -96,8 +95,7 @@ static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *b
         s->state->overflow += !entry;
     }
     fv_current = current;
-    errno = saved;
-    fv_signals_go_on(signals);
+    fv_scope_leave(&scope);
     return entry;
 }
 

@@ -30,13 +30,13 @@ static uint64_t long_wait;    /* ticks */
 struct rarely {
     struct fv_sync *s;
     struct fv_thread *current;
-    uint64_t begin, signals;
-    int saved;
+    uint64_t begin;
+    struct fv_scope scope;
 };
 
 static struct rarely rare_begin(struct fv_sync *s)
 {
-    struct rarely r = { s, fv_current, fv_ticks(), fv_signals_hold(), errno };
+    struct rarely r = { s, fv_current, fv_ticks(), fv_scope_enter() };
 
     fv_sync_current = NULL;
     why = BUSY;
@@ -50,8 +50,7 @@ static void rare_end(const struct rarely *r)
     fv_current = r->current;
     why = NOT_YET;
     fv_sync_current = r->s;
-    errno = r->saved;
-    fv_signals_go_on(r->signals);
+    fv_scope_leave(&r->scope);
 }
 
 uint32_t fv_sync_path(struct fv_sync *s, struct fv_site site)
@@ -346,17 +345,13 @@ FV_COLD struct fv_sync *fv_sync_enter_slowly(void)
         why = FOREIGN; /* one of MPI's own, made before recording began */
         return NULL;
     }
-    int saved = errno, state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    uint64_t signals = fv_signals_hold();
+    struct fv_scope scope = fv_scope_enter();
     why = BUSY;
     if (!t && (t = fv_thread_attach()))
         fv_current = t;
     struct fv_sync *s = t ? fv_sync_thread_begin(t) : NULL;
     why = s ? NOT_YET : ENDED;
-    fv_signals_go_on(signals);
-    pthread_setcancelstate(state, &state);
-    errno = saved;
+    fv_scope_leave(&scope);
     return s && !fv_rt_paused() ? s : NULL;
 }
 

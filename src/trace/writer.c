@@ -2,6 +2,7 @@
 #include "trace/writer.h"
 #include "base/base.h"
 #include "base/pages.h"
+#include "base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -208,19 +209,17 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
                                         uint64_t first, size_t payload)
 {
     uint64_t bytes = chunk_bytes(payload);
-    int saved = errno, state;
 
     if (!worth_trying(writer, bytes)) {
         count_refusal(writer);
         return NULL;
     }
     /* open() and what posix_fallocate() does instead where a file system cannot are cancellation points */
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    uint64_t signals = fv_lock_sigsave(&writer->lock);
+    struct fv_scope scope = fv_scope_enter();
+    fv_lock(&writer->lock);
     struct fv_chunk_header *chunk = add_chunk(writer, type, thread, first, bytes);
-    fv_unlock_sigrestore(&writer->lock, signals);
-    pthread_setcancelstate(state, &state);
-    errno = saved;
+    fv_unlock(&writer->lock);
+    fv_scope_leave(&scope);
     return chunk;
 }
 
