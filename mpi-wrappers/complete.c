@@ -88,7 +88,7 @@ static bool waited(const struct fv_completion *c, int k, MPI_Request request, st
 
 void fv_completion_describe(const struct fv_completion *c, int count, const MPI_Request *requests)
 {
-    struct fv_waiting *w = fv_call_waiting(c->call);
+    struct fv_waiting *w = fv_call_describe(c->call);
     uint32_t kept = 0, unknown = 0;
 
     for (int k = 0; w && k < count; k++) {
@@ -107,7 +107,7 @@ void fv_completion_describe(const struct fv_completion *c, int count, const MPI_
         return;
     w->kept = kept;
     w->count = kept + unknown;
-    fv_call_waits(c->call, w);
+    fv_call_described(c->call, w);
 }
 
 /* ---- after the call ---- */

@@ -7,7 +7,7 @@
 #include "base/lock.h"
 #include "rt/fatal.h"
 #include "rt/layers.h"
-#include "rt/runtime.h"
+#include "rt/process.h"
 #include "rt/signals.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* The record path at the start of a run: what one call costs, and MPI_Init itself, which was called before. */
 #include "rt/layers.h"
-#include "rt/runtime.h"
+#include "rt/events.h"
+#include "rt/statistics.h"
 
 /* What one recorded call costs, in 1/256 tick, for the report's own-overhead line: the real path with a
  * call path of eight frames, at its best of several batches. What it counted is taken back. */

@@ -1,6 +1,8 @@
 /* The record path: what every MPI call pays. No lock, no memory, no system call; a few stores into the
  * mapped rank file. */
-#include "rt/runtime.h"
+#include "rt/comm.h"
+#include "rt/events.h"
+#include "rt/statistics.h"
 
 /* A nested call's frame lies below that of the call it is nested in, where the return address stands as
  * it did. Else the thread left the earlier call without returning, by longjmp() or an exception from an
@@ -106,7 +108,7 @@ static FV_COLD struct fv_waiting *make_waiting(struct fv_thread *t)
     return t->waiting;
 }
 
-struct fv_waiting *fv_call_waiting(struct fv_call *call)
+struct fv_waiting *fv_call_describe(struct fv_call *call)
 {
     struct fv_waiting *w = call->thread->waiting;
 
@@ -115,7 +117,7 @@ struct fv_waiting *fv_call_waiting(struct fv_call *call)
 
 void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, int from, int tag)
 {
-    struct fv_waiting *w = fv_call_waiting(call);
+    struct fv_waiting *w = fv_call_describe(call);
     const struct fv_comm *known = fv_comm_find(comm);
     uint32_t id = known ? fv_comm_id(known) : 0;
     uint16_t function = (uint16_t)call->function;
@@ -126,7 +128,7 @@ void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, in
     w->item[0] = (struct fv_waited){ id, to, send_tag, function, FV_WAITED_SEND, 0 };
     w->item[1] = (struct fv_waited){ id, from, tag, function, FV_WAITED_RECEIVE, 0 };
     w->kept = w->count = 2;
-    fv_call_waits(call, w);
+    fv_call_described(call, w);
 }
 
 /* Its thread goes on recording with its next call, or did already and has counted this one (enter_slowly). */
@@ -258,5 +260,5 @@ void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags)
         .sequence = sequence,
         .cell_flags = call->path->cell_index << 3 | flags,
     };
-    fv_log_add(call->thread, &record);
+    fv_wait_log_add(call->thread, &record);
 }

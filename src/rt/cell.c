@@ -2,7 +2,7 @@
  * lie in the rank file; the table that finds them is private. When the budget or the disk is used up,
  * calls go to coarser cells (per function, at last one for all): time and bytes stay right, what is
  * lost is where they came from, and that is counted. */
-#include "rt/runtime.h"
+#include "rt/statistics.h"
 
 /* Coarse cells are few and always may. */
 static struct fv_budget budget = { .most = &fv_rt.options.profile_max };

@@ -8,7 +8,7 @@
 #ifndef FV_COMM_H
 #define FV_COMM_H
 
-#include "rt/runtime.h"
+#include "rt/thread.h"
 
 /* In place of a tag, which are smaller, or a hash of members. */
 #define FV_SALT_CHANNELS (UINT64_C(1) << 32)
@@ -42,5 +42,17 @@ struct fv_comm {
 /* Describes what stands in a trace for the communicator where it has partitioned operations (channels.c), as
  * one of its own; its fv_comm_record.id. 0: no room. */
 uint32_t fv_comm_add_channels(const struct fv_comm *comm, uint32_t k);
+
+uint32_t fv_comm_id(const struct fv_comm *comm);
+/* World rank of a rank in the group that messages go to; -1 unknown. */
+int fv_comm_peer_world(const struct fv_comm *comm, int rank);
+
+/* ---- barriers of our own (barrier.c) ---- */
+
+/* Once, by every rank that records, when its file is there: who inserts barriers? Waits for the others, for a
+ * time. Sets fv_barriers. */
+void fv_barriers_agree(const char *directory, const struct fv_start_info *info);
+/* Do collectives on a communicator that is being registered get barriers? The same on all its ranks. */
+bool fv_barriers_on(const struct fv_comm_info *info);
 
 #endif

@@ -3,7 +3,7 @@
  * record in one piece, so that a killed process leaves whole calls. A full chunk is unmapped, or compressed
  * and filled again: the trace does not stay in the application's memory. */
 #include "rt/layers.h"
-#include "rt/runtime.h"
+#include "rt/events.h"
 #include "rt/tail.h"
 
 #include <errno.h>

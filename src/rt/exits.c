@@ -2,7 +2,7 @@
  * _exit(), which runs no handler and is therefore interposed. Not of a forked child, who has the handlers, too. */
 #include "rt/layers.h"
 #include "rt/next.h"
-#include "rt/runtime.h"
+#include "rt/thread.h"
 
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -5,7 +5,7 @@
  * No lock of ours is held by the thread that is here, because signals wait while one is. */
 #include "rt/fatal.h"
 #include "rt/layers.h"
-#include "rt/runtime.h"
+#include "rt/thread.h"
 #include "rt/signals.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * differences (the shortest and the longest call are none). */
 #include "base/experiment.h"
 #include "rt/layers.h"
-#include "rt/runtime.h"
+#include "rt/statistics.h"
 #include "rt/usage.h"
 
 #include <stddef.h>
@@ -41,7 +41,7 @@ FV_COLD bool fv_recording_changed(struct fv_thread *t, uint32_t recording)
     clear_cells(&t->cells);
     fv_peers_clear(&t->peers);
     fv_bins_clear(t);
-    fv_log_clear(&t->log);
+    fv_wait_log_clear(&t->log);
     clear_record(t->record);
     fv_layers_tell(FV_AT_FORGET, t);
     t->recording = recording;

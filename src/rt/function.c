@@ -1,6 +1,6 @@
 /* Names of the functions that a process calls, written into its rank file when first used, so that a
  * reader of any version knows what a function id means. */
-#include "rt/runtime.h"
+#include "rt/statistics.h"
 #include "rt/tail.h"
 
 #include <string.h>

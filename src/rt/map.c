@@ -1,6 +1,6 @@
 /* See map.h. */
 #include "rt/map.h"
-#include "rt/runtime.h"
+#include "rt/process.h"
 
 #define FIRST 64
 

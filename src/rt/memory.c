@@ -1,6 +1,6 @@
 /* The state of the process, and private memory of the runtime: what all of it stands on. */
 #include "base/pages.h"
-#include "rt/runtime.h"
+#include "rt/thread.h"
 
 #include <errno.h>
 

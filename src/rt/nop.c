@@ -90,7 +90,7 @@ void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_wait
 bool fv_requests_told(void) { return false; }
 bool fv_request_waited(uint64_t handle, struct fv_waited *out) { return (void)handle, (void)out, false; }
 struct fv_waited fv_request_as_waited(const struct fv_request *r) { return (void)r, (struct fv_waited){ 0 }; }
-struct fv_waiting *fv_call_waiting(struct fv_call *call) { return (void)call, NULL; }
+struct fv_waiting *fv_call_describe(struct fv_call *call) { return (void)call, NULL; }
 void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, int from, int tag)
 {
     (void)call, (void)comm, (void)to, (void)send_tag, (void)from, (void)tag;

@@ -1,6 +1,6 @@
 /* Windows and files by their handles. Lookup takes no lock: it reads again if somebody wrote meanwhile.
  * Writers hold a lock, and signals. */
-#include "rt/runtime.h"
+#include "rt/thread.h"
 
 /* handle 0: empty */
 struct table {

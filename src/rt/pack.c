@@ -1,7 +1,7 @@
 /* Compression of full chunks of events. The library stays one of libc, MPI and libunwind: libzstd is asked
  * for at run time, and only where the user wants it. What it allocates is the application's heap, outside of
  * calls. */
-#include "rt/runtime.h"
+#include "rt/events.h"
 
 #include <dlfcn.h>
 #include <string.h>

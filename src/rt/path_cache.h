@@ -11,7 +11,7 @@
 #ifndef FV_PATH_CACHE_H
 #define FV_PATH_CACHE_H
 
-#include "rt/runtime.h"
+#include "rt/thread.h"
 
 #define FV_PATH_NODES  3072
 #define FV_PATH_CHECKS 28

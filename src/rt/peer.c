@@ -1,5 +1,5 @@
 /* Who sent how much to whom: a sparse table per thread, keyed by world rank. */
-#include "rt/runtime.h"
+#include "rt/statistics.h"
 
 #define PEERS_MAX (UINT32_C(1) << 20)
 

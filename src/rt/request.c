@@ -6,6 +6,7 @@
  * which is taken only where several threads may be inside MPI. */
 #include "rt/comm.h"
 #include "rt/map.h"
+#include "rt/statistics.h"
 
 #define SHARD_MAX (UINT32_C(1) << 18) /* places for requests, in each shard */
 
@@ -147,12 +148,12 @@ void fv_request_waits(struct fv_call *call, const struct fv_request *r, int peer
 
     if (r->comm)
         fv_call_peer(call, r->comm->handle, peer, r->tag);
-    if (FV_UNLIKELY(!w) && !(w = fv_call_waiting(call)))
+    if (FV_UNLIKELY(!w) && !(w = fv_call_describe(call)))
         return;
     w->item[0] = fv_request_as_waited(r);
     w->item[0].peer = peer;
     w->kept = w->count = 1;
-    fv_call_waits(call, w);
+    fv_call_described(call, w);
 }
 
 /* By multiplication: it stands on the path of each MPI_Isend. */

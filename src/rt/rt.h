@@ -66,10 +66,10 @@ void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag);
 void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, int from, int tag);
 
 /* Where a completion call describes its requests, before MPI is called: `item`, then `kept`, `count`, and at last
- * fv_call_waits(). NULL: no room in the file. */
-struct fv_waiting *fv_call_waiting(struct fv_call *call);
+ * fv_call_described(). NULL: no room in the file. */
+struct fv_waiting *fv_call_describe(struct fv_call *call);
 /* Last, so that a reader who sees the time sees the rest. */
-static inline void fv_call_waits(const struct fv_call *call, struct fv_waiting *waiting)
+static inline void fv_call_described(const struct fv_call *call, struct fv_waiting *waiting)
 {
     __atomic_store_n(&waiting->begin, call->begin, __ATOMIC_RELEASE);
 }

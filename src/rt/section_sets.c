@@ -1,6 +1,7 @@
 /* See section_sets.h. */
 #include "rt/section_sets.h"
 #include "base/lock.h"
+#include "rt/process.h"
 #include "rt/tail.h"
 
 #include <string.h>

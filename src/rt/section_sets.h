@@ -4,7 +4,9 @@
 #ifndef FV_SECTION_SETS_H
 #define FV_SECTION_SETS_H
 
-#include "rt/runtime.h"
+#include "base/base.h"
+#include "trace/format.h"
+
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * Rejected: a stack of begins that must match (sections may overlap); a record of each instance (memory grows
  * with the run); sums of all calls in each open section (a cost for each call and level of nesting). */
 #include "rt/sections.h"
+#include "rt/events.h"
 #include "rt/layers.h"
 #include "rt/section_sets.h"
 #include "rt/tail.h"

@@ -6,7 +6,8 @@
 #ifndef FV_SECTIONS_H
 #define FV_SECTIONS_H
 
-#include "rt/runtime.h"
+#include "base/base.h"
+
 
 /* What fvmpi.h's functions call, by these names (there weak). */
 FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level);

@@ -1,6 +1,6 @@
 /* What a thread records along time, at constant cost: time bins that double their width, and the log of
  * collective calls that is thinned by sequence number when it is full. */
-#include "rt/runtime.h"
+#include "rt/statistics.h"
 #include "rt/usage.h"
 #include "trace/bins.h"
 
@@ -95,11 +95,11 @@ static size_t capacity(const struct fv_chunk_header *chunk)
 
 /* Keeps the calls whose sequence number is a multiple of 2^shift; all ranks that thin as far keep the
  * same ones. Records move down before `used` shrinks: a kill in between leaves duplicates, never gaps. */
-static uint64_t keep_multiples(struct fv_log *log)
+static uint64_t keep_multiples(struct fv_wait_log *log)
 {
     uint32_t below = (UINT32_C(1) << log->shift) - 1;
     unsigned to = 0;
-    size_t at = 0, count[FV_LOG_CHUNKS] = { 0 };
+    size_t at = 0, count[FV_WAIT_LOG_CHUNKS] = { 0 };
     uint64_t gone = 0;
 
     for (unsigned from = 0; from < log->chunks; from++) {
@@ -122,12 +122,12 @@ static uint64_t keep_multiples(struct fv_log *log)
     return gone;
 }
 
-static FV_COLD void thin(struct fv_log *log)
+static FV_COLD void thin(struct fv_wait_log *log)
 {
     struct fv_file_header *header = fv_rt.writer.header;
     uint64_t gone = 0;
 
-    while (!gone && log->shift < FV_LOG_SHIFT_MAX) {
+    while (!gone && log->shift < FV_WAIT_LOG_SHIFT_MAX) {
         log->shift++;
         gone = keep_multiples(log);
     }
@@ -139,13 +139,13 @@ static FV_COLD void thin(struct fv_log *log)
 /* The next chunk: one that thinning emptied, else a new one of twice the size, within the budget. */
 static FV_COLD struct fv_chunk_header *next_chunk(struct fv_thread *t)
 {
-    struct fv_log *log = &t->log;
+    struct fv_wait_log *log = &t->log;
     uint64_t bytes = log->chunks ? log->chunk[log->chunks - 1]->bytes * 2 : FV_PAGE;
     struct fv_chunk_header *chunk;
 
     if (log->chunks && log->current + 1 < log->chunks)
         return log->chunk[++log->current];
-    if (log->chunks == FV_LOG_CHUNKS || log->bytes + bytes > fv_rt.options.collectives_max)
+    if (log->chunks == FV_WAIT_LOG_CHUNKS || log->bytes + bytes > fv_rt.options.collectives_max)
         return NULL;
     chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_COLLECTIVES, t->id, 0, bytes - sizeof(*chunk));
     if (!chunk)
@@ -167,16 +167,16 @@ static FV_COLD struct fv_chunk_header *make_room(struct fv_thread *t)
     return fv_chunk_room(chunk) < sizeof(struct fv_coll_record) ? next_chunk(t) : chunk;
 }
 
-void fv_log_clear(struct fv_log *log)
+void fv_wait_log_clear(struct fv_wait_log *log)
 {
     for (unsigned i = 0; i < log->chunks; i++)
         __atomic_store_n(&log->chunk[i]->used, 0, __ATOMIC_RELEASE);
     log->current = 0;
 }
 
-void fv_log_add(struct fv_thread *t, const struct fv_coll_record *record)
+void fv_wait_log_add(struct fv_thread *t, const struct fv_coll_record *record)
 {
-    struct fv_log *log = &t->log;
+    struct fv_wait_log *log = &t->log;
     struct fv_chunk_header *chunk = log->chunks ? log->chunk[log->current] : NULL;
 
     if (FV_UNLIKELY(!chunk || fv_chunk_room(chunk) < sizeof(*record)))

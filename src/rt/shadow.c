@@ -1,6 +1,7 @@
 /* Functions that somebody in front of us defines: a program or a library with its own MPI_Send. Found before main, by one
  * thread; told once, and written into the rank file at the start. */
-#include "rt/runtime.h"
+#include "rt/process.h"
+#include "rt/rt.h"
 
 #include "base/experiment.h"
 

@@ -10,7 +10,6 @@
 #include "base/lock.h"
 #include "rt/layers.h"
 #include "rt/next.h"
-#include "rt/runtime.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* Start and end of recording in a process. Nothing here communicates: an application may run only some
  * of its ranks under fvmpi, so the ranks agree on the experiment directory by what they all can see
  * (base/experiment.h). Whatever fails is said once, and the application goes on without us. */
-#include "rt/runtime.h"
+#include "rt/comm.h"
+#include "rt/events.h"
+#include "rt/statistics.h"
 #include "base/experiment.h"
 #include "base/local.h"
 #include "rt/identity.h"

@@ -1,6 +1,6 @@
 /* See tail.h. */
 #include "rt/tail.h"
-#include "rt/runtime.h"
+#include "rt/thread.h"
 
 bool fv_budget_take(struct fv_budget *budget, uint64_t bytes)
 {

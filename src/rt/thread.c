@@ -1,7 +1,7 @@
 /* Threads: each gets its struct fv_thread at its first MPI call, or at its start (src/threads), and hands it
  * back when it ends. */
 #include "rt/layers.h"
-#include "rt/runtime.h"
+#include "rt/statistics.h"
 
 #include <errno.h>
 #include <pthread.h>

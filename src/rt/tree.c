@@ -2,7 +2,7 @@
  * chunks, of one size but for the first few, which are smaller, so an id leads to its node by division; a table of
  * ids finds the child of a node.
  * Everything here is called under fv_tree_lock, on call path misses only. */
-#include "rt/runtime.h"
+#include "rt/path.h"
 
 #include <string.h>
 

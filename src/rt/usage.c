@@ -1,6 +1,6 @@
 /* See usage.h. */
 #include "rt/usage.h"
-#include "rt/runtime.h"
+#include "rt/thread.h"
 
 #include <sys/resource.h>
 

@@ -11,18 +11,6 @@ __attribute__((noinline, noipa)) static void empty(void)
     __asm__ volatile("");
 }
 
-uint64_t fv_ranked(uint64_t *value, unsigned count, unsigned rank)
-{
-    for (unsigned i = 0; i <= rank; i++)
-        for (unsigned j = i + 1; j < count; j++)
-            if (value[j] < value[i]) {
-                uint64_t t = value[i];
-                value[i] = value[j];
-                value[j] = t;
-            }
-    return value[rank];
-}
-
 void fv_calibrate(struct fv_sampler *s)
 {
     static uint64_t pairs[2 * CALIBRATION], ticks[CALIBRATION], ns[CALIBRATION];

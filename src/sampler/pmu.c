@@ -2,7 +2,8 @@
 #include "sampler/pmu.h"
 #include "base/experiment.h"
 #include "base/perf_events.h"
-#include "rt/runtime.h"
+#include "rt/thread.h"
+#include "sampler/table.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -58,7 +58,5 @@ enum fv_pmu_quality fv_pmu_since(const struct fv_pmu *pmu, const struct fv_pmu_m
 /* Calibration: an empty instance has returned; there are no more of them. */
 void fv_pmu_learn(const struct fv_pmu *pmu, const struct fv_pmu_mark *mark);
 void fv_pmu_learned(void);
-/* calibrate.c: the value of that rank, 0 the least; puts some in order. */
-uint64_t fv_ranked(uint64_t *value, unsigned count, unsigned rank);
 
 #endif

@@ -13,7 +13,7 @@
 #ifndef FV_SAMPLER_H
 #define FV_SAMPLER_H
 
-#include "rt/runtime.h"
+#include "rt/thread.h"
 #include "sampler/calls.h"
 #include "sampler/cfi.h"
 #include "sampler/perf.h"
@@ -209,10 +209,10 @@ bool fv_gap_begin(struct fv_sampler *s, struct fv_x_slot *x, uint32_t context);
 /* An entry at a slot that was left so. */
 void fv_gap_end(struct fv_sampler *s, struct fv_x_slot *x, const struct fv_registers *entry, uint64_t now_ns);
 
-/* ---- log.c ---- */
+/* ---- instance_log.c ---- */
 
 /* An instance that has ended: into the trace, if there is one. */
-void fv_log_instance(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns);
+void fv_instance_log_add(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns);
 
 /* ---- contexts.c: tables of the thread ---- */
 

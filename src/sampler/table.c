@@ -1,5 +1,6 @@
 /* See table.h. */
 #include "sampler/table.h"
+#include "rt/process.h"
 
 bool fv_table_init(struct fv_table *table, enum fv_chunk_type type, uint32_t thread, uint32_t bytes,
                    uint32_t per_chunk)
@@ -25,4 +26,16 @@ void fv_table_commit(struct fv_table *table)
 {
     fv_chunk_commit(table->chunk[table->count / table->per_chunk], table->bytes);
     table->count++;
+}
+
+uint64_t fv_ranked(uint64_t *value, unsigned count, unsigned rank)
+{
+    for (unsigned i = 0; i <= rank; i++)
+        for (unsigned j = i + 1; j < count; j++)
+            if (value[j] < value[i]) {
+                uint64_t t = value[i];
+                value[i] = value[j];
+                value[j] = t;
+            }
+    return value[rank];
 }

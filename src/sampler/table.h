@@ -3,7 +3,8 @@
 #ifndef FV_TABLE_H
 #define FV_TABLE_H
 
-#include "rt/runtime.h"
+#include "trace/writer.h"
+
 
 #define FV_TABLE_CHUNKS 16
 
@@ -23,6 +24,9 @@ bool fv_table_init(struct fv_table *table, enum fv_chunk_type type, uint32_t thr
  * NULL: the table is full, or there is no room just now. */
 void *fv_table_next(struct fv_table *table);
 void fv_table_commit(struct fv_table *table);
+
+/* Of an array: the value of that rank, 0 the least; puts some in order. */
+uint64_t fv_ranked(uint64_t *value, unsigned count, unsigned rank);
 
 static inline void *fv_table_at(const struct fv_table *table, uint32_t index)
 {

@@ -2,7 +2,8 @@
 #ifndef FV_CREATE_H
 #define FV_CREATE_H
 
-#include "rt/runtime.h"
+#include "rt/rt.h"
+#include "rt/thread.h"
 
 /* Where a thread comes from, as its creator saw it. */
 struct fv_thread_origin {

@@ -137,7 +137,7 @@ static void begin(struct fv_thread *thread, const struct fv_thread_origin *origi
                                    .joiner = FV_NO_THREAD,
                                    .created = origin->created,
                                    .begin = fv_ticks(),
-                                   .wait_at_begin = fv_sync_waited(s) };
+                                   .wait_at_begin = fv_sync_wait_ticks(s) };
     if (origin->routine)
         life.routine_module = fv_module_of(origin->routine, &life.routine_offset);
     uint64_t signals = fv_lock_sigsave(&lock);
@@ -165,7 +165,7 @@ static void end(struct fv_thread *thread)
         s->life->sequence = traced ? s->life->sequence : 0;
         if (!clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu))
             s->life->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
-        s->life->wait_at_end = fv_sync_waited(s);
+        s->life->wait_at_end = fv_sync_wait_ticks(s);
         __atomic_store_n(&s->life->end, fv_ticks(), __ATOMIC_RELEASE);
         s->life = NULL;
     }

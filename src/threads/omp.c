@@ -28,7 +28,7 @@ struct call {
 
 uint64_t fv_omp_waited(const struct fv_omp_member *m)
 {
-    return m->s ? fv_sync_waited(m->s) - m->waited_before : 0;
+    return m->s ? fv_sync_wait_ticks(m->s) - m->waited_before : 0;
 }
 
 static void enter(struct fv_omp_member *m, struct fv_omp_team *team)

@@ -2,7 +2,7 @@
  */
 #include "threads/omp_next.h"
 #include "base/lock.h"
-#include "rt/runtime.h"
+#include "rt/thread.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,4 +1,5 @@
 /* See sync.h: finding, making, waiting. */
+#include "rt/events.h"
 #include "threads/sync.h"
 #include "rt/next.h"
 
@@ -402,7 +403,7 @@ void fv_sync_start(void)
     __atomic_store_n(&fv_sync_mode, (uint32_t)fv_rt.options.threads | traced, __ATOMIC_RELEASE);
 }
 
-uint64_t fv_sync_waited(const struct fv_sync *s)
+uint64_t fv_sync_wait_ticks(const struct fv_sync *s)
 {
     uint64_t sum = 0;
 

@@ -15,7 +15,7 @@
 #ifndef FV_SYNC_H
 #define FV_SYNC_H
 
-#include "rt/runtime.h"
+#include "rt/thread.h"
 #include "threads/traced.h"
 
 #define FV_SYNC_GENERATIONS 4096
@@ -251,7 +251,7 @@ struct fv_sync *fv_sync_thread_begin(struct fv_thread *thread); /* by itself; NU
 void fv_sync_thread_end(struct fv_thread *thread);              /* by itself */
 void fv_sync_forget(struct fv_thread *self);                    /* in the child of a fork */
 extern FV_TLS bool fv_sync_application; /* the thread is the application's, though it is not recorded yet */
-uint64_t fv_sync_waited(const struct fv_sync *s); /* ticks in all */
+uint64_t fv_sync_wait_ticks(const struct fv_sync *s); /* ticks in all */
 /* The whole call path of an operation, where that may be asked for: not inside an MPI call. 0: unknown. */
 uint32_t fv_sync_path(struct fv_sync *s, struct fv_site site);
 

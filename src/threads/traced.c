@@ -1,4 +1,5 @@
 /* See traced.h. */
+#include "rt/events.h"
 #include "threads/traced.h"
 #include "threads/sync.h"
 

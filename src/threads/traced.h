@@ -9,7 +9,8 @@
 #ifndef FV_TRACED_H
 #define FV_TRACED_H
 
-#include "rt/runtime.h"
+#include "rt/thread.h"
+
 
 #define FV_SYNC_TRACED  (UINT32_C(1) << 31) /* in fv_sync_mode, beside enum fv_threads_mode */
 #define FV_TRACED_HOLDS 64

@@ -2,7 +2,9 @@
 #ifndef FV_RT_STUB_H
 #define FV_RT_STUB_H
 
-#include "rt/runtime.h"
+#include "rt/comm.h"
+#include "rt/events.h"
+#include "rt/statistics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -582,7 +582,7 @@ static void test_log_is_thinned_by_sequence(void **state)
         call_as(&call, 1, comm, 8, 8, 10);
         fv_call_collective(&call, sequence, FV_COLL_SENDS);
     }
-    const struct fv_log *log = &fv_self->log;
+    const struct fv_wait_log *log = &fv_self->log;
     assert_true(log->shift > 0);
     for (unsigned k = 0; k < log->chunks; k++) {
         const struct fv_coll_record *r = fv_chunk_records(log->chunk[k]);

@@ -1,6 +1,7 @@
 /* See sampler.h: in a trace, each measured instance. Room is made by the handler when the last chunk is full:
  * in the signal handler, because a thread that computes may run nothing else of ours; trying the file's lock,
  * because it may be the interrupted thread that holds it. What finds no room is counted. */
+#include "rt/events.h"
 #include "sampler/sampler.h"
 
 #define CHUNK (UINT32_C(8) << 10) /* 254 instances */
@@ -23,7 +24,7 @@ static bool make_room(struct fv_sampler *s)
     return true;
 }
 
-void fv_log_instance(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns)
+void fv_instance_log_add(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns)
 {
     const struct fv_logged_instance record = {
         .begin = live->begin.ticks,

@@ -1,0 +1,57 @@
+/* Call paths: found by the cache of a thread, or unwound (path.c), and interned in the process's call tree. */
+#ifndef FV_PATH_H
+#define FV_PATH_H
+
+#include "rt/process.h"
+#include "rt/rt.h"
+
+/* A stack slot and what it must hold for a cached path to be the path. */
+struct fv_path_check {
+    int64_t offset; /* from the slot of the wrapper's return address */
+    uintptr_t value;
+};
+
+struct fv_path_entry {
+    struct fv_cell *cell; /* last used with this path */
+    uint32_t cell_index;
+    uint32_t path;          /* node id */
+    uint32_t site;          /* of the thread's events, if: */
+    uint32_t site_function; /* function + 1; 0: not known */
+};
+
+void fv_path_init(void); /* once, before the first lookup */
+struct fv_paths *fv_paths_new(void); /* of a thread */
+void fv_paths_forget(struct fv_paths *paths);
+struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site);
+/* NULL: it is not in the cache. Never unwinds. */
+struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site);
+/* Adds a path with the given checks (copied), of which the first is that of the return address. */
+struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
+                                     const struct fv_path_check *checks, uint32_t count);
+/* For functions of ours that stand between functions of the application: their frames are in no path. */
+#define FV_UNSEEN __attribute__((section("fv_unseen"), noinline))
+/* The cached slots lie in [slot, stack_end) of the thread. */
+void fv_stack_bounds(bool initial_thread, uintptr_t *low, uintptr_t *high);
+/* In a signal handler: the call path that the signal interrupted, at `pc`; innermost one past it. Once. Of a thread; NULL: that
+ * calls no MPI. */
+uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc);
+
+/* ---- the call tree (tree.c) and modules (module.c); both under fv_tree_lock ---- */
+
+extern struct fv_lock fv_tree_lock;
+/* Node for a frame below parent; 0 when the budget is full (counted by the caller). */
+uint32_t fv_tree_child(uint32_t parent, uint32_t module, uint64_t offset);
+const struct fv_path_record *fv_tree_node(uint32_t id); /* id > 0 */
+/* The module of an address, recorded in the file when new; the offset of the address in it. */
+uint32_t fv_module_find(uintptr_t address, uint64_t *offset);
+/* The same of modules that are known, without a lock: for signal handlers. FV_MODULE_UNKNOWN: ask
+ * fv_module_find() later. */
+uint32_t fv_module_known(uintptr_t address, uint64_t *offset);
+/* One address, with the lock that fv_module_find() wants. */
+uint32_t fv_module_of(uintptr_t address, uint64_t *offset);
+/* Before a batch of fv_module_find(): notices dlclose(), by how often there was one, which is asked without
+ * fv_tree_lock. */
+uint64_t fv_module_removals(void);
+void fv_module_refresh(uint64_t removals);
+
+#endif

@@ -1,0 +1,77 @@
+/* The process that is recorded: its state, its rank file, private memory. What its threads own is in rt/thread.h. */
+#ifndef FV_RT_PROCESS_H
+#define FV_RT_PROCESS_H
+
+#include "base/lock.h"
+#include "base/options.h"
+#include "trace/writer.h"
+
+#include <unistd.h>
+
+enum fv_runtime_state {
+    FV_RT_IDLE,     /* MPI has not started: shells, launchers, helpers stay here */
+    FV_RT_STARTING, /* there is a file; the ranks agree on barriers, which takes as long as one of them is late */
+    FV_RT_ON,       /* recording, or paused */
+    FV_RT_OFF,      /* for good: disabled, failed to start, or the child of a fork */
+};
+
+#define FV_PAUSED 1u
+#define FV_ERA    2u
+
+struct fv_runtime {
+    uint32_t state;       /* enum fv_runtime_state */
+    uint32_t recording;   /* FV_PAUSED: calls are followed but not counted; and how often FV_ERA: forget.c */
+    bool tracing;         /* calls are written as events, until: */
+    bool trace_stopped;   /* the budget is used up: they are counted as dropped */
+    bool thread_multiple; /* several threads may be inside MPI: take the locks of hot tables */
+    pid_t pid;
+    struct fv_lock lock; /* of start, thread list, pause */
+    struct fv_options options;
+    struct fv_writer writer;
+    struct fv_thread *threads; /* all ever made, through next_all */
+    struct fv_thread *free;    /* of ended threads, through next_free */
+    uint32_t thread_count;
+    int world_rank;
+    struct fv_chunk_header *clock_chunk; /* of a trace; under lock */
+};
+extern struct fv_runtime fv_rt;
+
+static inline bool fv_rt_paused(void)
+{
+    return __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) & FV_PAUSED;
+}
+
+static inline bool fv_rt_early(void)
+{
+    return __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) <= FV_RT_STARTING;
+}
+
+static inline bool fv_rt_on(void)
+{
+    return __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) == FV_RT_ON;
+}
+
+/* Is this the process that records: no forked child, nor one of vfork(), which has our memory? */
+static inline bool fv_rt_here(void)
+{
+    return fv_rt_on() && fv_rt.pid == getpid();
+}
+/* It ends; without MPI_Finalize, if that was not called. */
+void fv_exiting(void);
+
+/* Counts something that was not recorded. Any thread. */
+static inline void fv_dropped(enum fv_drop what)
+{
+    if (fv_rt.writer.header)
+        __atomic_fetch_add(&fv_rt.writer.header->dropped[what], 1, __ATOMIC_RELAXED);
+}
+
+/* Private memory straight from the system, zeroed; the application's malloc stays its own. NULL: none. */
+void *fv_memory_new(size_t bytes);
+void fv_memory_free(void *memory, size_t bytes);
+
+/* Is some thread in MPI_Init, before recording has begun? */
+bool fv_starting(void);
+void fv_shadow_write(struct fv_writer *writer); /* of those that were added; at the start */
+
+#endif

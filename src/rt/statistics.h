@@ -1,0 +1,53 @@
+/* What a thread adds up: cells, time bins, peers, the log of collective calls; and the names of functions. */
+#ifndef FV_STATISTICS_H
+#define FV_STATISTICS_H
+
+#include "rt/thread.h"
+
+/* Its counts have 32 bits: before one wraps, a second cell with the same key goes on. */
+static inline bool fv_cell_is_full(const struct fv_cell *cell)
+{
+    return cell->calls >= UINT32_MAX - 1 || cell->receives >= UINT32_MAX - 1;
+}
+
+/* Does it have this key, and room? */
+static inline bool fv_cell_is(const struct fv_cell *cell, uint32_t path, uint32_t comm, unsigned function,
+                              unsigned size_bucket, uint32_t section)
+{
+    return cell->path == path && cell->comm == comm && cell->function == function &&
+           cell->size_bucket == size_bucket && cell->section == section && !fv_cell_is_full(cell);
+}
+
+/* The cell for a key; makes it when new. Never NULL. `section`: fv_thread.section_set, or what it was. */
+struct fv_cell_slot fv_cell_find(struct fv_thread *thread, uint32_t path, uint32_t comm, unsigned function,
+                                 unsigned size_bucket, uint32_t section);
+bool fv_cells_init(struct fv_thread *thread);
+void fv_bins_init(struct fv_thread *thread);
+void fv_bins_reset(struct fv_thread *thread);
+void fv_bins_clear(struct fv_thread *thread); /* they begin anew, where the measured interval does */
+void fv_bins_add_across(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end);
+static inline void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end)
+{
+    uint64_t offset = begin - thread->bin_begin;
+
+    if (FV_LIKELY(offset < thread->bin_ticks && end - begin < thread->bin_ticks - offset))
+        thread->bin[class] += end - begin;
+    else
+        fv_bins_add_across(thread, class, begin, end);
+}
+void fv_peers_clear(struct fv_peers *peers);
+void fv_peer_add(struct fv_thread *thread, int world_rank, uint64_t messages, uint64_t bytes);
+void fv_wait_log_clear(struct fv_wait_log *log);
+void fv_wait_log_add(struct fv_thread *thread, const struct fv_coll_record *record);
+
+#define FV_FUNCTION_REST 0xffffu /* cells of calls that fit nowhere else */
+extern uint8_t fv_function_written[FV_FUNCTION_REST + 1];
+void fv_function_write(unsigned function);
+/* Writes the name of a function that is used for the first time. */
+static inline void fv_function_used(unsigned function)
+{
+    if (FV_UNLIKELY(!__atomic_load_n(&fv_function_written[function], __ATOMIC_RELAXED)))
+        fv_function_write(function);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* What a thread records with. Who owns what: the process owns the rank file, the call tree, modules, communicators and requests,
+ * all behind locks that are taken on rare paths only. A thread owns its struct fv_thread and everything
+ * in it, and no other thread writes there. When a thread ends, its struct goes to a free list and the
+ * next new thread carries on with it: programs that make and end threads forever stay bounded. */
+#ifndef FV_THREAD_H
+#define FV_THREAD_H
+
+#include "base/scope.h"
+#include "rt/clock.h"
+#include "rt/map.h"
+#include "rt/path.h"
+#include "rt/tail.h"
+
+#include <pthread.h>
+
+struct fv_cell_slot {
+    struct fv_cell *cell; /* NULL: empty */
+    uint32_t index;
+};
+
+/* The cells of one thread: chunks in the file, found through an open-addressed table in private memory. */
+struct fv_cells {
+    struct fv_cell_slot *slots;
+    uint32_t mask, used;
+    struct fv_tail tail;
+    struct fv_cell_slot rest; /* where calls go that fit nowhere else */
+};
+
+struct fv_peers {
+    struct fv_map table;         /* struct fv_peer, in peer.c */
+    struct fv_peer_record *last; /* that was added to; NULL: none */
+    struct fv_tail tail;
+};
+
+#define FV_WAIT_LOG_CHUNKS    24
+#define FV_WAIT_LOG_SHIFT_MAX 31
+
+/* The log of collective calls: filled, thinned, filled again. */
+struct fv_wait_log {
+    struct fv_chunk_header *chunk[FV_WAIT_LOG_CHUNKS];
+    uint32_t chunks, current; /* made; being filled */
+    uint32_t shift;           /* calls are kept whose sequence number is a multiple of 2^shift */
+    uint64_t bytes;
+};
+
+#define FV_RECENT_SITES 256
+struct fv_recent_site {
+    struct fv_site_record site;
+    uint32_t number;
+    bool known;
+};
+
+/* What a thread writes its events with. */
+struct fv_events {
+    struct fv_chunk_header *chunk, *site_chunk; /* being filled; NULL: none yet */
+    uint8_t *at, *stop;
+    uint64_t last;  /* end of the last call, ticks */
+    uint64_t calls; /* written */
+    uint32_t sites; /* written */
+    uint32_t section_set; /* written last */
+    struct fv_packed *packed; /* room for a compressed chunk */
+    size_t packed_room;
+    uint8_t *details; /* of the call that is being recorded */
+    size_t details_used, details_size;
+    struct fv_recent_site recent[FV_RECENT_SITES];
+};
+
+#define FV_RECENT_RECEIVED 8
+
+/* What each call touches comes first, in few cache lines. */
+struct fv_thread {
+    struct fv_thread_record *record; /* in the file */
+    struct fv_paths *paths;
+    uint32_t recording;       /* the process's as it was when the thread recorded last; never FV_PAUSED */
+    struct fv_site inside;    /* the wrapper (or writer of a record) that the thread is in, or was in last */
+    uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
+    uint64_t bin_begin, bin_ticks; /* the time bin used last; bin_ticks 0: none, and: */
+    uint64_t *bin;                 /* its ticks, by class */
+    uint32_t section_set; /* that are open: struct fv_section_set; 0: none */
+    uint64_t comm_handle, comm_generation; /* the communicator used last */
+    struct fv_comm *comm;
+    struct fv_waiting *waiting; /* in the file, from its first use on; NULL and: */
+    bool waiting_tried;
+    bool left; /* its call came back on another thread */
+    uint32_t id;
+    struct fv_peers peers;
+    struct fv_cell *received[FV_RECENT_RECEIVED]; /* that bytes were charged to, by call path */
+    struct fv_cells cells;
+    uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
+    struct fv_path_entry no_path;   /* of calls while paused */
+    struct {
+        void *memory;
+        size_t bytes;
+    } scratch[3];
+    struct fv_time_bins *bins; /* NULL: no room */
+    unsigned bin_shift;   /* log2 of the active bank's width */
+    struct fv_thread *next_all, *next_free;
+    struct fv_sections *sections; /* NULL: it marked none yet */
+    struct fv_sync *sync;         /* what it waits for (src/threads); NULL: not looked at */
+    struct fv_sampler *sampler;   /* NULL: not sampled */
+    struct fv_wait_log log;
+    struct fv_events events;
+};
+
+/* The thread's own; NULL before its first call, inside a call, and when the runtime is off. */
+extern FV_TLS struct fv_thread *fv_current;
+
+/* Was what stood at a site left by longjmp() or an exception, if the thread is at `now`? */
+bool fv_site_was_left(const struct fv_thread *thread, struct fv_site site, struct fv_site now);
+/* fv_current is NULL, and the thread is recorded: did it leave its call, or the writing of a record, without returning,
+ * by longjmp()? Then it is outside from now on. */
+bool fv_call_was_left(void);
+static inline bool fv_is_between(void)
+{
+    return FV_LIKELY(fv_current != NULL) || fv_call_was_left();
+}
+/* The same, but also inside a call. */
+extern FV_TLS struct fv_thread *fv_self;
+/* For the first call of a thread: makes or adopts a struct fv_thread. NULL: inside a call, or off. */
+struct fv_thread *fv_thread_attach(void);
+/* After fork() in the child. */
+void fv_thread_forget(void);
+/* The process's word is not the thread's. False: it is paused. Else the thread has forgotten, and may record. */
+bool fv_recording_changed(struct fv_thread *thread, uint32_t recording);
+
+#endif
