@@ -494,22 +494,29 @@ static const void *the_efficiency(void *subject, const void *parent)
     return &fv_tables_model(subject)->efficiency;
 }
 
-#define SHARE(k, more, d)                                                                                    \
+/* What stands before the colon is shown as text beside the number. */
+#define SHARE(k, t, more, d)                                                                                 \
     {                                                                                                        \
-#k, #k, "share", d, FV_FIELD(struct fv_efficiency, k), .flags = FV_NULLABLE | (more)                 \
+#k, t, "share", d, FV_FIELD(struct fv_efficiency, k), .flags = FV_NULLABLE | (more)                  \
     }
 static const struct fv_column_def efficiency_columns[] = {
-    SHARE(parallel, 0,
-          "load_balance x communication: sum U / (P T), with U the time of a rank outside of MPI, "
-          "T the longest time of a rank, P ranks."),
-    SHARE(load_balance, 0, "Mean over largest time outside of MPI: sum U / (P max U)."),
-    SHARE(communication, 0, "max U / T."),
-    SHARE(serialization, FV_ESTIMATE,
-          "max U / T_ideal, with T_ideal the time that the run takes on a network without cost, by the "
-          "analysis of the trace: what "
-          "dependencies of ranks on each other leave. Null without a trace of 99 % of the MPI time."),
-    SHARE(transfer, FV_ESTIMATE,
-          "T_ideal / T: what moving data leaves; likewise. serialization x transfer = communication."),
+    SHARE(parallel, "parallel efficiency", 0,
+          "Part of the time that all ranks compute: load_balance x communication, sum U / (P T), with U the "
+          "time of a "
+          "rank outside of MPI, T the longest time of a rank, P ranks."),
+    SHARE(load_balance, "load balance", 0, "Mean over longest computing time of a rank: sum U / (P max U)."),
+    SHARE(communication, "communication", 0,
+          "Longest computing time over the longest time of a rank: max U / T."),
+    SHARE(serialization, "serialization", FV_ESTIMATE,
+          "Longest computing time over the time with instant messages: max U / T_ideal, with T_ideal the "
+          "time that the "
+          "run takes on a network without cost, by the analysis of the trace, what dependencies of ranks on "
+          "each other "
+          "leave. Null without a trace of 99 % of the MPI time."),
+    SHARE(transfer, "transfer", FV_ESTIMATE,
+          "The time with instant messages over the longest time of a rank: T_ideal / T, what moving data "
+          "leaves; "
+          "likewise. serialization x transfer = communication."),
 };
 const struct fv_relation fv_efficiency_relation = {
     .name = "efficiency",

@@ -106,37 +106,44 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
 
 /* ---- efficiency ---- */
 
-static void put_efficiency(const struct fv_page *p, const struct fv_model *m)
+/* What a metric is: its definition up to the formula. */
+static const char *meaning_of(const struct fv_column_def *metric, char out[160])
 {
-    const struct fv_efficiency *e = &m->efficiency;
-    const struct {
-        const char *name, *meaning;
-        double value;
-    } rows[] = {
-        { "parallel efficiency", "part of the time that all ranks compute: the product of the next two",
-          e->parallel },
-        { "  load balance", "mean over longest computing time of a rank", e->load_balance },
-        { "  communication", "longest computing time of a rank over the elapsed time", e->communication },
-        { "    serialization", "longest computing time over the time with instant messages",
-          e->serialization },
-        { "    transfer", "the time with instant messages over the elapsed time", e->transfer },
-    };
-    unsigned count = isfinite(e->serialization) || isfinite(e->transfer) ? 5 : 3;
-    char percent[FV_WORD];
+    snprintf(out, 160, "%.*s", (int)strcspn(metric->doc, ":"), metric->doc);
+    *out = (char)tolower((unsigned char)*out);
+    return out;
+}
 
+/* A line for each metric, indented as it is a factor of one above. */
+static void put_efficiency(const struct fv_page *p, const struct fv_profile *v)
+{
+    static const unsigned depth[] = { 0, 1, 1, 2, 2 };
+    struct fv_text_table t;
+    char percent[FV_WORD], meaning[160];
+
+    fv_text_table_begin(&t, p, v, "efficiency");
+    const struct fv_relation *r = t.sheet.relation;
+    const void *row = fv_relation_row(r, &t.tables, NULL, 0);
     fv_page_heading(p, "Efficiency", "POP metrics; 80 % and more is called acceptable");
-    for (unsigned i = 0; i < count; i++) {
-        bool known = isfinite(rows[i].value);
+    for (size_t i = 0; i < r->column_count && i < sizeof(depth) / sizeof(*depth); i++) {
+        const struct fv_value value = fv_column_value(&r->columns[i], &t.tables, row);
+        bool known = !value.null && isfinite(value.real);
 
-        fprintf(p->out, "  %-20s %s%8s%s", rows[i].name,
-                fv_page_on(p, !known                ? FV_PLAIN
-                              : rows[i].value < 0.8 ? FV_YELLOW
-                                                    : FV_GREEN),
-                known ? fv_words_percent(rows[i].value, 1, percent) : "-", fv_page_off(p));
-        if (p->width >= 40 + strlen(rows[i].meaning))
-            fprintf(p->out, "   %s%s%s", fv_page_on(p, FV_DIM), rows[i].meaning, fv_page_off(p));
+        if (!known && depth[i] == 2 && !isfinite(v->model->efficiency.serialization) &&
+            !isfinite(v->model->efficiency.transfer))
+            continue;
+        meaning_of(&r->columns[i], meaning);
+        fprintf(p->out, "  %*s%-*s %s%8s%s", 2 * (int)depth[i], "", 20 - 2 * (int)depth[i],
+                r->columns[i].title,
+                fv_page_on(p, !known             ? FV_PLAIN
+                              : value.real < 0.8 ? FV_YELLOW
+                                                 : FV_GREEN),
+                known ? fv_words_percent(value.real, 1, percent) : "-", fv_page_off(p));
+        if (p->width >= 40 + strlen(meaning))
+            fprintf(p->out, "   %s%s%s", fv_page_on(p, FV_DIM), meaning, fv_page_off(p));
         putc('\n', p->out);
     }
+    fv_text_table_end(&t, NULL, NULL);
 }
 
 void fv_text_summary(const struct fv_page *p, const struct fv_profile *v)
@@ -150,7 +157,7 @@ void fv_text_summary(const struct fv_page *p, const struct fv_profile *v)
     fv_text_hang(p, v->model);
     fv_text_thread_waits(p, v);
     if (!fv_text_serial(v->model))
-        put_efficiency(p, v->model);
+        put_efficiency(p, v);
     fv_text_waiting(p, v);
 }
 
