@@ -3,6 +3,7 @@
 status as without fvmpi, whole records of the ranks, and nothing from or of their children."""
 import glob
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -137,8 +138,10 @@ def archive(mpi):
     objects = [o for p in patterns for o in glob.glob(os.path.join(harness.BUILD, p))]
     check(len(objects) > 20, 'objects {}', objects)
     harness.run(['ar', 'rc', path] + objects).ended(0)
-    weak = [line.split()[-1] for line in harness.run(['nm', path]).ended(0).out.splitlines() if ' w PMPI' in line]
-    return [path] + ['-Wl,-u,' + name for name in sorted(set(weak))]
+    weak = {line.split()[-1] for line in harness.run(['nm', path]).ended(0).out.splitlines() if ' w PMPI' in line}
+    with open(os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h')) as f:
+        there = {'P' + name for name in re.findall(r'HAVE_(MPI\w+) 1$', f.read(), re.M)}
+    return [path] + ['-Wl,-u,' + name for name in sorted(weak & there)]
 
 
 def static(tap, mpi):
