@@ -219,7 +219,7 @@ def odd(s):
     expect("lost", {k for k, v in s.lost.items() if v}, clean_but)
     expect("cut", [k for k, _ in s.items if k.startswith("\u00e9")], ["\u00e9" * 31 + "\\xe2"])
     expect("others", [v["count"] for v in s.items.values() if v["others"]], [s.lost["too_many_count"]])
-    expect("control characters", s["new\nline\x1b[31m\"\\", -7]["count"], 1)
+    expect("control characters", s["new\\x0aline\\x1b[31m\"\\", -7]["count"], 1)
     expect("of MPI's name", s["MPI_Send"]["count"], 1)
 
 
