@@ -430,7 +430,7 @@ static void text_costs(void **state)
     char *text = shown(text_view);
     assert_non_null(strstr(text, "\nCPU time"));
     assert_non_null(
-        strstr(text, "156 samples of the CPU clock of 3 threads stand for 660 ms: 6.4 % in MPI, 3.8 % "));
+        strstr(text, "156 samples of the CPU clock in user mode, of 3 threads, stand for 660 ms: 6.4 % in MPI, 3.8 % "));
     assert_non_null(strstr(text, "  100.0 %    1.3 %    6.4 %  main\n"));
     assert_non_null(strstr(text, "   98.7 %   89.7 %    6.5 %    f\n"));
     free(text);

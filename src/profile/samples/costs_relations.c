@@ -369,7 +369,7 @@ static void get_lost(void *subject, const void *row, const struct fv_column_def 
 }
 
 static const struct fv_column_def cost_columns[] = {
-    FV_COST_COLUMNS("all", "all", "All clock samples. A thread that sleeps has none.", struct fv_cost_profile,
+    FV_COST_COLUMNS("all", "all", "All clock samples, in user mode: a thread that sleeps, or is in the kernel, has none.", struct fv_cost_profile,
                     all),
     { "fvmpi_share", "fvmpi", "share",
       "Part of the ticks in fvmpi's own library, which is the procedure [fvmpi]; null: no ticks.",

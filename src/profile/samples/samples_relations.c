@@ -596,7 +596,7 @@ static const struct fv_column_def function_columns[] = {
     { "called_by", "called by", "", "The function that calls it; null: not known.",
       FV_GET(FV_TYPE_TEXT, get_caller), .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
     OF_FUNCTION("time_share", "CPU share", "share", share,
-                "Part of all clock samples, so of the CPU time, that is in it and what it calls.",
+                "Part of all clock samples, so of the CPU time in user mode, that is in it and what it calls.",
                 | FV_ESTIMATE),
     OF_FUNCTION("within", "within", "ratio", within,
                 "Coefficient of variation of the CPU time within a thread, of that where it is largest; "

@@ -4,13 +4,14 @@
 #include "profile/samples/cost_profile.h"
 #include "views/text/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WORTH_A_LINE 0.01
-#define TREE_SHARE 0.05  /* of all samples, for a branch to be shown, ... */
-#define TREE_ALL   0.005 /* ... where all is asked for */
-#define TREE_DEPTH 40
+#define TREE_SHARE   0.05  /* of all samples, for a branch to be shown, ... */
+#define TREE_ALL     0.005 /* ... where all is asked for */
+#define TREE_DEPTH   40
 
 struct section {
     const struct fv_page *page;
@@ -40,8 +41,8 @@ static void put_procedures(const struct section *s)
     fv_text_table_end(&t, "procedure", "");
 }
 
-/* Lines and loops: few, of no less than 1 % of the samples, unless more, or a threshold, is asked for; then it is said
- * what is left out. */
+/* Lines and loops: few, of no less than 1 % of the samples, unless more, or a threshold, is asked for; then
+ * it is said what is left out. */
 static void begin_table(const struct section *s, struct fv_text_table *t, const char *relation)
 {
     fv_text_table_begin(t, s->page, s->view, relation);
@@ -235,22 +236,37 @@ static void put_tree(const struct section *s)
 
 /* ---- the section ---- */
 
+/* " of 4.93 s with the kernel", where the kernel told the CPU time of all processes. */
+static const char *of_all_cpu(const struct fv_model *m, char out[80])
+{
+    char seconds[FV_WORD];
+    double all_s = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        all_s += m->ranks[i].cpu_s;
+    *out = '\0';
+    if (isfinite(all_s) && all_s > 0)
+        snprintf(out, 80, " of %s with the kernel", fv_words_seconds(all_s, seconds));
+    return out;
+}
+
 static void put_summary(const struct section *s)
 {
     const struct fv_cost_profile *c = s->c;
     const struct fv_costs *costs = &s->view->model->costs;
-    char a[FV_WORD], b[FV_WORD], d[FV_WORD], e[FV_WORD], own[60] = "";
+    char a[FV_WORD], b[FV_WORD], d[FV_WORD], e[FV_WORD], all[80], own[60] = "";
 
     if (c->fvmpi_ticks)
         snprintf(own, sizeof(own), ", %s in fvmpi itself",
                  fv_words_percent((double)c->fvmpi_ticks, (double)c->all.ticks, a));
     fv_page_paragraph(
         s->page, FV_PLAIN, 2,
-        "%s samples of the CPU clock of %zu thread%s stand for %s: %s in MPI, %s waiting for threads "
-        "(sync)%s. n "
-        "samples may be off by 2 sqrt(n) (+-). What sleeps takes no CPU time and is not seen here",
+        "%s samples of the CPU clock in user mode, of %zu thread%s, stand for %s%s: %s in MPI, %s waiting "
+        "for "
+        "threads (sync)%s. n "
+        "samples may be off by 2 sqrt(n) (+-). What sleeps or is in the kernel is not seen here",
         fv_words_count(c->all.ticks, a), costs->thread_count, fv_words_s(costs->thread_count),
-        fv_words_seconds((double)c->all.ticks * c->tick_s, b),
+        fv_words_seconds((double)c->all.ticks * c->tick_s, b), of_all_cpu(s->view->model, all),
         fv_words_percent((double)c->all.in_mpi, (double)c->all.ticks, d),
         fv_words_percent((double)c->all.in_sync, (double)c->all.ticks, e), own);
     if (costs->lost)
