@@ -9,7 +9,20 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Who has bound the name listens a moment later. */
+static int ask(int fd, const struct sockaddr_un *name, socklen_t length)
+{
+    const struct timespec moment = { .tv_nsec = 1000000 };
+    int err;
+
+    for (unsigned i = 0;
+         (err = connect(fd, (const struct sockaddr *)name, length)) && errno == ECONNREFUSED && i < 20; i++)
+        nanosleep(&moment, NULL);
+    return err;
+}
 
 /* Anybody may bind a name: another user's is nothing to us. */
 static bool is_mine(const struct sockaddr_un *name, socklen_t length)
@@ -20,8 +33,7 @@ static bool is_mine(const struct sockaddr_un *name, socklen_t length)
 
     if (fd < 0)
         return false;
-    bool asked =
-        !connect(fd, (const struct sockaddr *)name, length) || errno == EAGAIN; /* many ask at once */
+    bool asked = !ask(fd, name, length) || errno == EAGAIN; /* many ask at once */
     bool mine = asked && (errno == EAGAIN ||
                           (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.uid == geteuid()));
     close(fd);
@@ -43,7 +55,9 @@ static int bind_name(const char *what, const char *where, struct sockaddr_un *na
     if (fd < 0)
         return -2;
     if (!bind(fd, (struct sockaddr *)name, *length)) {
-        int high = listen(fd, 4096) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 48); /* away from those that the application will get */
+        int high = listen(fd, 4096)
+                       ? -1
+                       : fcntl(fd, F_DUPFD_CLOEXEC, 48); /* away from those that the application will get */
 
         close(fd);
         return high < 0 ? -2 : high;
@@ -63,7 +77,8 @@ static struct spoken {
 } spoken[4];
 static unsigned spoken_count;
 
-static void remember(int fd, const char *what, const char *where, const struct sockaddr_un *name, socklen_t length)
+static void remember(int fd, const char *what, const char *where, const struct sockaddr_un *name,
+                     socklen_t length)
 {
     unsigned i = __atomic_fetch_add(&spoken_count, 1, __ATOMIC_RELAXED);
 
@@ -80,8 +95,8 @@ static bool is_ours(const struct spoken *s)
     struct sockaddr_un name;
     socklen_t length = sizeof(name);
 
-    return s->pid == getpid() && !getsockname(s->fd, (struct sockaddr *)&name, &length) && length == s->length &&
-           !memcmp(&name, &s->name, length);
+    return s->pid == getpid() && !getsockname(s->fd, (struct sockaddr *)&name, &length) &&
+           length == s->length && !memcmp(&name, &s->name, length);
 }
 
 __attribute__((destructor)) static void tell_how_many(void)
@@ -95,8 +110,8 @@ __attribute__((destructor)) static void tell_how_many(void)
         for (; (fd = accept4(spoken[i].fd, NULL, NULL, SOCK_CLOEXEC)) >= 0; others++)
             close(fd);
         if (others)
-            fv_log("%s: %u more rank%s of this node met the same (%s)", spoken[i].where, others, others == 1 ? "" : "s",
-                   spoken[i].what);
+            fv_log("%s: %u more rank%s of this node met the same (%s)", spoken[i].where, others,
+                   others == 1 ? "" : "s", spoken[i].what);
     }
 }
 
