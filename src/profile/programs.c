@@ -148,6 +148,7 @@ void fv_build_program_times(struct fv_model *m)
         p->compute_s += r->app_time_s - mpi;
         p->wait_s += r->wait_share * mpi;
         p->wait_kinds |= r->wait_kinds;
-        p->wait_kind = fv_wait_kind_of_all(p->wait_kinds);
     }
+    for (size_t i = 0; i < m->program_count; i++)
+        m->programs[i].wait_kind = fv_wait_kind_of_all(m->programs[i].wait_kinds);
 }

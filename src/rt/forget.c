@@ -8,9 +8,6 @@
 #include "rt/statistics.h"
 #include "rt/usage.h"
 
-#include <stddef.h>
-#include <string.h>
-
 static void clear_cells(struct fv_cells *cells)
 {
     for (uint32_t i = 0; cells->slots && i <= cells->mask; i++) {
@@ -52,11 +49,12 @@ FV_COLD bool fv_recording_changed(struct fv_thread *t, uint32_t recording)
 /* What else is recorded is not forgotten, and would contradict what is. */
 static bool is_profile_alone(void)
 {
+    static bool told;
     const struct fv_options *o = &fv_rt.options;
 
     if (!o->trace && !o->sample && !o->threads)
         return true;
-    if (fv_first_rank())
+    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED) && fv_first_rank())
         fv_log("MPI_Pcontrol(2): nothing is forgotten of a run with --trace, --sample or --threads");
     return false;
 }

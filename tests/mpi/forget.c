@@ -1,11 +1,12 @@
 /* MPI_Pcontrol(2) forgets what was recorded so far, 3 and 4 mark a point. Calls on each rank of 2,
  * MPI_THREAD_MULTIPLE:
  *
- *     before it: 3 MPI_Barrier, 10 messages of 100 bytes from 0 to 1, 4 MPI_Comm_rank on a thread that ends
- * and 5 on one that lives on without another call: none of it stays forgotten twice: the second time right
- * behind the first after it: 5 MPI_Barrier, 2 messages of 8 bytes from 0 to 1 a section `around` is open
- * across it, with 6 MPI_Barrier behind: it is measured from then on marks: 1, behind which 2 MPI_Barrier, 2
- * (by 4) with 3, 3 with none
+ *   - before it: 3 MPI_Barrier, 10 messages of 100 bytes from 0 to 1, 4 MPI_Comm_rank on a thread that ends
+ *     and 5 on one that lives on without another call: none of it stays
+ *   - forgotten twice: the second time right behind the first
+ *   - after it: 5 MPI_Barrier, 2 messages of 8 bytes from 0 to 1
+ *   - a section `around` is open across it, with 6 MPI_Barrier behind: it is measured from then on
+ *   - marks: 1, behind which 2 MPI_Barrier, 2 (by 4) with 3, 3 with none
  *
  * Rank 0 prints: seconds from the last MPI_Pcontrol(2) to MPI_Finalize, and in the section since then. */
 #include "fvmpi.h"
@@ -15,35 +16,30 @@
 
 static pthread_barrier_t meet;
 
-OP before(void)
+static void calls(int barriers, int messages, int bytes)
 {
     char data[100] = { 0 };
 
-    TIMES(3)
+    TIMES(barriers)
     OK(MPI_Barrier(WORLD));
-    TIMES(10)
+    TIMES(messages)
     {
         if (me == 0)
-            OK(MPI_Send(data, 100, MPI_CHAR, 1, 1, WORLD));
+            OK(MPI_Send(data, bytes, MPI_CHAR, 1, 1, WORLD));
         else
-            OK(MPI_Recv(data, 100, MPI_CHAR, 0, 1, WORLD, MPI_STATUS_IGNORE));
+            OK(MPI_Recv(data, bytes, MPI_CHAR, 0, 1, WORLD, MPI_STATUS_IGNORE));
     }
+}
+
+OP before(void)
+{
+    calls(3, 10, 100);
     usleep(200000);
 }
 
 OP after(void)
 {
-    char data[8] = { 0 };
-
-    TIMES(5)
-    OK(MPI_Barrier(WORLD));
-    TIMES(2)
-    {
-        if (me == 0)
-            OK(MPI_Send(data, 8, MPI_CHAR, 1, 1, WORLD));
-        else
-            OK(MPI_Recv(data, 8, MPI_CHAR, 0, 1, WORLD, MPI_STATUS_IGNORE));
-    }
+    calls(5, 2, 8);
 }
 
 OP around(void)
@@ -64,7 +60,7 @@ OP marks(void)
     MPI_Pcontrol(3);
 }
 
-static void *calls(void *count)
+static void *in_thread(void *count)
 {
     int rank;
 
@@ -86,9 +82,9 @@ int main(int argc, char **argv)
     known_start();
     pthread_barrier_init(&meet, NULL, 2);
     before();
-    pthread_create(&ended, NULL, calls, &four);
+    pthread_create(&ended, NULL, in_thread, &four);
     pthread_join(ended, NULL);
-    pthread_create(&silent, NULL, calls, &five);
+    pthread_create(&silent, NULL, in_thread, &five);
     pthread_barrier_wait(&meet);
     fvmpi_section_begin("around", 0, 0);
     MPI_Pcontrol(2);
