@@ -99,8 +99,18 @@ static struct missing {
     return m;
 }
 
+static uint32_t count_unlisted(const struct fv_defs *d)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < d->comm_count; i++)
+        count += !fv_def_comm_is_listed(&d->comms[i]);
+    return count;
+}
+
 void fv_unify_say_missing(struct fv_unify *r)
 {
+    const uint32_t unlisted = count_unlisted(&r->merge.defs);
     const struct fv_instance_stats *i = &r->instances;
     const struct missing m = missing_of(r);
     const char *where = r->options.output ? r->options.output : r->options.directory;
@@ -126,8 +136,12 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log(
             "%s: %llu times sections began or ended that the damaged file does not name; they are left out",
             where, (unsigned long long)r->unknown_sections);
+    if (unlisted)
+        fv_log("%s: the members of %u communicator%s are not known: no rank file is there that lists them; "
+               "messages and collective calls on %s are left out",
+               where, unlisted, unlisted == 1 ? "" : "s", unlisted == 1 ? "it" : "them");
     r->incomplete = r->incomplete || m.calls || m.instances || m.of_threads || r->stats.damaged ||
-                    i->damaged || i->no_context || r->unknown_sections;
+                    i->damaged || i->no_context || r->unknown_sections || unlisted;
 }
 
 static void say_instances(const struct fv_unify *r, const char *where)

@@ -42,7 +42,7 @@ struct fv_def_comm fv_def_comm_of(const struct fv_comm_record *r, uint32_t world
         .owner = inferred && !self ? (int64_t)world_rank : FV_NOBODY,
         .members = (uint64_t)(uint32_t)r->size + (uint32_t)r->remote_size,
         .parent = r->parent == uid_of_self(world_rank) ? uid_of_self(0) : r->parent,
-        .flags = r->flags,
+        .flags = r->flags & ~(uint32_t)FV_COMM_UNLISTED,
         .size = (uint32_t)r->size,
         .remote_size = (uint32_t)r->remote_size,
         .name = name[0]                    ? name
@@ -53,6 +53,7 @@ struct fv_def_comm fv_def_comm_of(const struct fv_comm_record *r, uint32_t world
         .runs = r->run,
         .run_count = r->runs,
         .remote_run_count = r->remote_runs,
+        .lister = world_rank,
         .origin = { world_rank, r->id },
     };
 }
@@ -67,17 +68,19 @@ static void take_runs(struct fv_arena *arena, struct fv_def_comm *known, const s
     known->runs = runs;
     known->run_count = told->run_count;
     known->remote_run_count = told->remote_run_count;
+    known->lister = told->lister;
     known->size = told->size;
     known->remote_size = told->remote_size;
-    known->origin = told->origin;
 }
 
 void fv_def_comm_join(struct fv_arena *arena, struct fv_def_comm *known, const struct fv_def_comm *told)
 {
+    bool new = !known->runs, knows = fv_def_comm_is_listed(known), knows_told = fv_def_comm_is_listed(told);
+
     /* Which group is the local one depends on who tells; which runs are those of MPI_COMM_SELF as well. */
-    if (!known->runs || told->origin.rank < known->origin.rank)
+    if (new || knows < knows_told || (knows == knows_told && told->lister < known->lister))
         take_runs(arena, known, told);
-    known->origin = fv_origin_earlier(known->origin, told->origin);
+    known->origin = new ? told->origin : fv_origin_earlier(known->origin, told->origin);
     known->flags |= told->flags;
     known->created += told->created;
     if (!known->parent)

@@ -38,12 +38,19 @@ struct fv_def_comm {
     const char *name;   /* of the first rank that named it, */
     uint32_t name_rank; /* ... which is this */
     const struct fv_rank_run
-        *runs; /* world ranks: local group, then the remote one, as the first rank has it */
+        *runs; /* world ranks: local group, then the remote one, as the first rank has it that lists them */
     uint32_t run_count, remote_run_count;
+    uint32_t lister; /* that rank */
     struct fv_origin origin;
     uint32_t created; /* the merge's: ranks whose trace has the creation */
 };
 #define FV_DEF_COMM_KEY(c) ((const uint64_t[]){ (c)->uid, (uint64_t)(c)->owner, (c)->members })
+
+/* Are its members known? Not if the files of all ranks that list them are missing. */
+static inline bool fv_def_comm_is_listed(const struct fv_def_comm *comm)
+{
+    return comm->run_count || !comm->size;
+}
 
 /* What a record of a world rank says; the runs stay the record's. `name` is room for the name. */
 enum { FV_COMM_NAME_BYTES = sizeof(((struct fv_comm_record *)0)->name) + 1 };

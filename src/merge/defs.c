@@ -284,11 +284,23 @@ void fv_defs_merge(struct fv_defs *d, const struct fv_defs *from)
     fv_defs_merge_in_order(d, from, &(struct fv_def_orders){ 0 });
 }
 
+/* An archive cannot tell of what happens on a communicator of which nobody knows the members. */
+static void leave_unlisted(const struct fv_defs *all, struct fv_def_map *map)
+{
+    for (size_t i = 0; i < map->windows.count; i++)
+        if (!fv_def_comm_is_listed(&all->comms[all->windows[map->windows.of[i]].comm]))
+            map->windows.of[i] = FV_NONE;
+    for (size_t i = 0; i < map->comms.count; i++)
+        if (!fv_def_comm_is_listed(&all->comms[map->comms.of[i]]))
+            map->comms.of[i] = FV_NONE;
+}
+
 void fv_defs_find(struct fv_defs *all, const struct fv_defs *part, struct fv_def_map *out)
 {
     init_map(out, part);
     merge_calls(all, part, &(struct fv_def_orders){ 0 }, out);
     merge_things(all, part, &(struct fv_def_orders){ 0 }, false, out);
+    leave_unlisted(all, out);
 }
 
 static void through(uint32_t *items, size_t count, const struct fv_numbers *map)

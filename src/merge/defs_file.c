@@ -111,6 +111,15 @@ static bool runs_are_right(const struct fv_rank_run *run, uint32_t count, int64_
     return sum == size && size >= 0 && size <= world;
 }
 
+/* Ranks of another world (spawned, connected) have no location here. */
+static bool members_are_right(const struct fv_comm_record *r, int64_t world)
+{
+    if (r->flags & FV_COMM_UNLISTED && !r->runs && !r->remote_runs)
+        return r->size > 0 && r->size <= world && r->remote_size >= 0 && r->remote_size <= world;
+    return runs_are_right(r->run, r->runs, r->size, world) &&
+           runs_are_right(r->run + r->runs, r->remote_runs, r->remote_size, world);
+}
+
 static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank,
                       struct fv_def_map *map)
 {
@@ -119,9 +128,7 @@ static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_
     char name[FV_COMM_NAME_BYTES];
 
     for (const struct fv_comm_record *r; (r = fv_cursor_next(&c));) {
-        /* Ranks of another world (spawned, connected) have no location here. */
-        if (!fv_number_is_id(reader, r->id) || !runs_are_right(r->run, r->runs, r->size, d->world_size) ||
-            !runs_are_right(r->run + r->runs, r->remote_runs, r->remote_size, d->world_size))
+        if (!fv_number_is_id(reader, r->id) || !members_are_right(r, d->world_size))
             continue;
         const struct fv_def_comm comm = fv_def_comm_of(r, rank, name);
 

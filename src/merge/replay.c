@@ -133,7 +133,8 @@ static uint32_t parent_of(const struct fv_rank_replay *r, uint32_t comm, bool is
     const struct fv_defs *d = r->replay->defs;
 
     for (uint32_t i = 0; is_new && i < d->comm_count; i++)
-        if (d->comms[i].uid == d->comms[comm].parent && d->comms[i].owner == FV_NOBODY)
+        if (d->comms[i].uid == d->comms[comm].parent && d->comms[i].owner == FV_NOBODY &&
+            fv_def_comm_is_listed(&d->comms[i]))
             return i;
     return comm;
 }

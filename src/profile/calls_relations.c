@@ -440,6 +440,7 @@ static void get_members(void *subject, const void *row, const struct fv_column_d
 {
     const struct fv_def_comm *comm = row;
 
+    v->null = !fv_def_comm_is_listed(comm);
     v->items = comm->runs + (c->argument ? comm->run_count : 0);
     v->count = c->argument ? comm->remote_run_count : comm->run_count;
 }
@@ -461,10 +462,12 @@ static const struct fv_column_def comm_columns[] = {
     { "freed", "freed", "", "Was it freed?", FV_GET(FV_TYPE_TRUTH, get_comm_flag),
       .argument = FV_COMM_FREED },
     { "rank_count", "told by", "", "Ranks that told of it.", FV_FIELD(struct fv_comm_view, ranks) },
-    { "members", "members", "", "World ranks of the local group; -1: of another MPI_COMM_WORLD.",
-      FV_GET(FV_TYPE_RUNS, get_members) },
+    { "members", "members", "",
+      "World ranks of the local group; -1: of another MPI_COMM_WORLD; null: not known, because the files of "
+      "the ranks that list them are missing.",
+      FV_GET(FV_TYPE_RUNS, get_members), .flags = FV_NULLABLE },
     { "remote_members", "remote", "", "Those of the remote group.", FV_GET(FV_TYPE_RUNS, get_members),
-      .argument = 1 },
+      .flags = FV_NULLABLE, .argument = 1 },
     { "collective_count", "collectives a rank", "", "Collective calls on it, the most of any rank.",
       FV_FIELD(struct fv_comm_view, collectives) },
     { "count", "calls", "", "All calls on it.", FV_FIELD(struct fv_comm_view, time.calls) },

@@ -328,6 +328,19 @@ static void say_drops(struct fv_model *m)
     }
 }
 
+static void say_unlisted(struct fv_model *m)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < m->comm_count; i++)
+        count += !fv_def_comm_is_listed(&m->comms[i].def);
+    if (count)
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_MISSING, NULL,
+            "the members of %u communicator%s are not known: no rank file is there that lists them", count,
+            count == 1 ? "" : "s");
+}
+
 /* What MPI_Comm_spawn started has an MPI_COMM_WORLD, and so an experiment, of its own. */
 static void say_spawned(struct fv_model *m)
 {
@@ -555,6 +568,7 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     fv_build_causes(m);
     fv_build_program_times(m);
     say_drops(m);
+    say_unlisted(m);
     say_states(m);
     say_spawned(m);
     m->hang = fv_hang_new(m);

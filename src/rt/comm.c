@@ -140,9 +140,50 @@ static unsigned count_runs(const int *ranks, int n, struct fv_rank_run *out)
     return runs;
 }
 
+static bool is_in_world(const int *ranks, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (ranks[i] < 0)
+            return false;
+    return true;
+}
+
+/* Members in no order are listed by some of them, who are spread over the group and so over nodes: if each did,
+ * the files' bytes would grow with the square of the ranks. Who does, each rank knows without a message. */
+#define RUNS_OF_ALL FV_RUN_STEP /* as many are listed by all */
+#define LISTERS     8
+
+static bool lists_members(const struct fv_comm_info *info, unsigned runs)
+{
+    return runs <= RUNS_OF_ALL || info->flags & FV_COMM_INFERRED ||
+           info->rank % (info->size / LISTERS + 1) == 0 || !is_in_world(info->world_ranks, info->size) ||
+           !is_in_world(info->remote_world_ranks, info->remote_size);
+}
+
+/* Whom the file's record lists: a duplicate the same as its parent. */
+struct listed {
+    unsigned flags; /* FV_COMM_UNLISTED, or 0 */
+    unsigned runs, remote_runs;
+};
+
+static struct listed list_of(const struct fv_comm_info *info)
+{
+    if (!info->world_ranks) {
+        const struct fv_comm_record *like = info->parent->record;
+
+        return (struct listed){ like->flags & FV_COMM_UNLISTED, like->runs, like->remote_runs };
+    }
+    unsigned runs = count_runs(info->world_ranks, info->size, NULL);
+    unsigned remote_runs = count_runs(info->remote_world_ranks, info->remote_size, NULL);
+    return lists_members(info, runs + remote_runs) ? (struct listed){ 0, runs, remote_runs }
+                                                   : (struct listed){ .flags = FV_COMM_UNLISTED };
+}
+
 /* Writes the members' runs; the record has room for them. */
 static void put_runs(const struct fv_comm_info *info, struct fv_comm_record *r)
 {
+    if (r->flags & FV_COMM_UNLISTED)
+        return;
     if (info->world_ranks) {
         count_runs(info->world_ranks, info->size, r->run);
         count_runs(info->remote_world_ranks, info->remote_size, r->run + r->runs);
@@ -154,18 +195,11 @@ static void put_runs(const struct fv_comm_info *info, struct fv_comm_record *r)
 /* The file's record; NULL when over budget, or for a duplicate of a communicator that has none. */
 static struct fv_comm_record *describe(const struct fv_comm_info *info)
 {
-    const struct fv_comm_record *like = info->world_ranks ? NULL : info->parent->record;
-
-    if (!info->world_ranks && !like)
+    if (record_count >= RECORDS_MAX || (!info->world_ranks && !info->parent->record))
         return NULL;
-    unsigned runs = like ? like->runs : count_runs(info->world_ranks, info->size, NULL);
-    unsigned remote_runs =
-        like ? like->remote_runs : count_runs(info->remote_world_ranks, info->remote_size, NULL);
-    size_t bytes =
-        fv_round_up(sizeof(struct fv_comm_record) + (runs + remote_runs) * sizeof(struct fv_rank_run), 8);
-
-    if (record_count >= RECORDS_MAX)
-        return NULL;
+    const struct listed list = list_of(info);
+    size_t bytes = fv_round_up(
+        sizeof(struct fv_comm_record) + (list.runs + list.remote_runs) * sizeof(struct fv_rank_run), 8);
     static const struct fv_tail_kind kind = { .type = FV_CHUNK_COMMS, .first_pages = 1, .most_pages = 4, .varies = true };
     struct fv_comm_record *r = fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false);
     if (!r)
@@ -175,12 +209,12 @@ static struct fv_comm_record *describe(const struct fv_comm_info *info)
     r->handle = info->handle;
     r->parent = info->parent ? info->parent->uid : 0;
     r->created = fv_ticks();
-    r->flags = info->flags;
+    r->flags = info->flags | list.flags;
     r->rank = info->rank;
     r->size = info->size;
     r->remote_size = info->remote_size;
-    r->runs = runs;
-    r->remote_runs = remote_runs;
+    r->runs = list.runs;
+    r->remote_runs = list.remote_runs;
     put_runs(info, r);
     if (info->name)
         strncpy(r->name, info->name, NAME_BYTES - 1);
@@ -289,6 +323,18 @@ static void bury(struct fv_comm *comm)
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 }
 
+/* Of the group that messages go to, which the file does not list; NULL: no memory. */
+static const struct fv_rank_run *keep_runs(const struct fv_comm_info *info, unsigned *count)
+{
+    const int *ranks = info->remote_size ? info->remote_world_ranks : info->world_ranks;
+    int n = info->remote_size ? info->remote_size : info->size;
+    unsigned runs = count_runs(ranks, n, NULL);
+    struct fv_rank_run *kept = malloc(runs * sizeof(*kept));
+
+    *count = kept ? count_runs(ranks, n, kept) : 0;
+    return kept;
+}
+
 /* Runs and their index never change and outlive the communicator: a duplicate shares them. */
 static void index_runs(struct fv_comm *comm, const struct fv_comm_info *info)
 {
@@ -303,8 +349,12 @@ static void index_runs(struct fv_comm *comm, const struct fv_comm_info *info)
     }
     if (!record)
         return;
-    comm->run = info->remote_size ? record->run + record->runs : record->run;
-    comm->runs = info->remote_size ? record->remote_runs : record->runs;
+    if (record->flags & FV_COMM_UNLISTED) {
+        comm->run = keep_runs(info, &comm->runs);
+    } else {
+        comm->run = info->remote_size ? record->run + record->runs : record->run;
+        comm->runs = info->remote_size ? record->remote_runs : record->runs;
+    }
     if (comm->runs <= FV_RUN_STEP || !(ranks = malloc((comm->runs / FV_RUN_STEP + 1) * sizeof(*ranks))))
         return;
     for (unsigned i = 0, rank = 0; i < comm->runs; rank += (unsigned)comm->run[i++].count)

@@ -61,6 +61,58 @@ def handed_on(mpi):
         equal(kind, sorted(found), ['1', '2'])
 
 
+def whole(runs):
+    return [first + i * stride for first, stride, count in runs for i in range(count)]
+
+
+def comms_of(directory):
+    return {c['name']: c for c in harness.report_of(directory).data['communicators']}
+
+
+def listers(directory, name):
+    """Of the ranks that a communicator is known to, those whose file has its members."""
+    text = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
+    found = {}
+    for part in text.split('file name="rank-')[1:]:
+        found[int(part[:6])] = [runs != '-' for runs in re.findall(r'^comm .* ranks=(\S+) .*name="{}"'.format(name), part, re.M)]
+    return [rank for rank, lists in found.items() if any(lists)]
+
+
+def lose(directory, ranks):
+    for rank in ranks:
+        os.remove(os.path.join(directory, 'rank-{:06d}.fvr'.format(rank)))
+
+
+def scattered(tap, mpi):
+    """Members in no order are listed by some of the ranks, and known as long as one of their files is there."""
+    ranks, directory = 24, os.path.join(harness.scratch('exp'), 'e')
+    unify = [os.path.join(harness.BUILD, 'fvunify'), '-q', directory]
+    with tap.test('{}: scattered members are listed by some ranks'.format(mpi)):
+        run = mpi.profile(mpi.build('scattered.c'), ranks, (), ['--trace'], directory).ended(0)
+        members, comms = [int(w) for w in run.out.split()], comms_of(directory)
+        equal('members', [whole(comms[name]['members']) for name in ('scattered', 'copy')], [members] * 2)
+        equal('of both groups', sorted((whole(comms['halves']['members']), whole(comms['halves']['remote_members']))),
+              sorted((members[0::2], members[1::2])))
+        some = listers(directory, 'scattered')
+        check(3 <= len(some) <= 9, 'listed by {}', some)
+        matrix = harness.report_of(directory).matrix()
+        equal('messages', [matrix.get(pair) for pair in zip(members, members[1:])], [(4, 16) if i % 2 == 0 else (3, 12) for i in range(ranks - 1)])
+    with tap.test('{}: they are known without the first of these'.format(mpi)):
+        lose(directory, some[:1])
+        equal('members', whole(comms_of(directory)['scattered']['members']), members)
+        equal('what fvunify says', harness.run(unify).err.count('members of'), 0)
+    with tap.test('{}: and are said to be unknown without all of them'.format(mpi)):
+        lose(directory, some[1:])
+        found = comms_of(directory)['scattered']
+        equal('what is known', [found[k] for k in ('members', 'remote_members', 'size')], [None, None, ranks])
+        said = 'the members of 2 communicators are not known: no rank file is there that lists them'
+        check(said in harness.run([harness.FVMPI, 'report', directory]).ended(0).out, 'the report does not say so')
+        merged = harness.run(unify).ended(1)
+        check(said + '; messages and collective calls on them are left out' in merged.err, 'fvunify: {}', merged.err)
+        archive = harness.run([harness.FVMPI, 'check', os.path.join(directory, 'traces.otf2')])
+        check(' 0 errors' in archive.out, 'fvmpi check: {}', archive.out)
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
@@ -81,6 +133,7 @@ def main():
                 equal('sizes by name', found, wanted)
                 names = [c['name'] for c in report.data['communicators']]
                 equal('named once', [n for n in list(wanted) + ['bridge'] if names.count(n) != 1], [])
+        scattered(tap, mpi)
         with tap.test('{}: names and parents'.format(mpi)):
             archived(mpi, 2)
         with tap.test('{}: a thousand communicators'.format(mpi)):

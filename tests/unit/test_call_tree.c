@@ -307,6 +307,36 @@ static void same_communicator(void **state)
         free(told[i].record);
 }
 
+/* Two of its ranks list its members, one does not, in any order. */
+static void same_communicator_listed_by_some(void **state)
+{
+    struct told told[] = {
+        { 3, comm_record(78, FV_COMM_UNLISTED, 0, 9, 0, 0, "") },
+        { 5, comm_record(78, 0, 20, 9, 0, 0, "") },
+        { 4, comm_record(78, 0, 10, 9, 0, 0, "") },
+    };
+    (void)state;
+
+    told[0].record->runs = 0;
+    for (unsigned order = 0; order < 6; order++) {
+        unsigned a = order % 3, b = (a + 1 + order / 3) % 3;
+        struct comms c = { 0 };
+
+        assert_int_equal(fv_def_comm_is_listed(tell(&c, &told[a])), a > 0);
+        tell(&c, &told[b]);
+        const struct fv_def_comm *all = tell(&c, &told[3 - a - b]);
+        assert_int_equal(c.count, 1);
+        assert_int_equal(all->size, 9);
+        assert_int_equal(all->run_count, 1);
+        assert_int_equal(all->runs[0].first, 10); /* the lower rank's of those who list them */
+        assert_int_equal(all->origin.rank, 3);
+        assert_int_equal(all->flags, 0);
+        release_comms(&c);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        free(told[i].record);
+}
+
 /* MPI_COMM_SELF is one, whose uid the runtime makes of the rank, and the parent of what each rank made of it.
  */
 static void self_and_inferred(void **state)
@@ -339,10 +369,15 @@ static void self_and_inferred(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_modules),      cmocka_unit_test(same_paths),
-        cmocka_unit_test(damaged_paths),     cmocka_unit_test(addresses),
-        cmocka_unit_test(interned),          cmocka_unit_test(interned_by_name),
-        cmocka_unit_test(read_functions),    cmocka_unit_test(same_communicator),
+        cmocka_unit_test(same_modules),
+        cmocka_unit_test(same_paths),
+        cmocka_unit_test(damaged_paths),
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(interned),
+        cmocka_unit_test(interned_by_name),
+        cmocka_unit_test(read_functions),
+        cmocka_unit_test(same_communicator),
+        cmocka_unit_test(same_communicator_listed_by_some),
         cmocka_unit_test(self_and_inferred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

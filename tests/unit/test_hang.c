@@ -18,6 +18,7 @@ enum { F_SEND = 3, F_RECV, F_BARRIER, F_BCAST, F_REDUCE, F_SCAN, F_WAITALL, F_FE
 
 static struct fvr file[MOST];
 static int ranks;
+static bool unlisted; /* nobody lists the members of the second communicator */
 static struct fv_experiment experiment;
 static struct fv_model model;
 
@@ -111,6 +112,10 @@ static const struct fv_hang *judge(void)
                 for (uint32_t c = 0; c < file[i].comms; c++) {
                     struct fv_comm_record *r = (void *)(file[i].streams[k].data + c * each);
                     r->size = r->run[0].count = ranks;
+                    if (unlisted && r->uid == 77) {
+                        r->flags |= FV_COMM_UNLISTED;
+                        r->runs = 0;
+                    }
                 }
             }
         fvr_join(&file[i], &experiment);
@@ -127,6 +132,7 @@ static int set_up(void **state)
     experiment = (struct fv_experiment){ 0 };
     model = (struct fv_model){ 0 };
     ranks = 0;
+    unlisted = false;
     return 0;
 }
 
@@ -359,6 +365,15 @@ static void any_source_that_somebody_may_serve(void **state)
     assert_int_equal(judge()->stuck, 0);
 }
 
+/* Whom nobody lists may be anybody. */
+static void any_source_of_unknown_members(void **state)
+{
+    (void)state;
+    rank(0, 0), in(F_RECV, 2, FV_ANY_PEER, 0);
+    unlisted = true;
+    assert_int_equal(judge()->ranks[0].state, FV_HANG_UNTOLD);
+}
+
 static void nobody_is_left_to_serve(void **state)
 {
     (void)state;
@@ -489,6 +504,7 @@ int main(void)
         TEST(calls_that_do_not_fit),
         TEST(any_source),
         TEST(any_source_that_somebody_may_serve),
+        TEST(any_source_of_unknown_members),
         TEST(nobody_is_left_to_serve),
         TEST(requests),
         TEST(hostile_requests),

@@ -232,6 +232,50 @@ static void test_scattered_members(void **state)
     }
 }
 
+/* As each of its ranks describes them. Some list the members, and with them all of their group; the others
+ * know theirs all the same. */
+static void test_scattered_members_are_listed_by_some(void **state)
+{
+    enum { MEMBERS = 512 };
+    static int ranks[MEMBERS], others[MEMBERS];
+    struct fv_comm_info info = { .handle = 0x18, .size = MEMBERS, .world_ranks = ranks, .salt = 5 };
+    uint64_t bytes = 0;
+    int listers = 0, first_half = 0;
+    (void)state;
+
+    for (int i = 0; i < MEMBERS; i++) {
+        ranks[i] = i * i % 4093;
+        others[i] = -1;
+    }
+    for (info.rank = 0; info.rank < MEMBERS; info.rank++) {
+        struct fv_comm *c = fv_comm_new(&info), *d = fv_comm_dup(0x19, c, 0);
+        bool listed = c->record->runs > 0;
+
+        assert_int_equal(c->record->flags & FV_COMM_UNLISTED, listed ? 0 : FV_COMM_UNLISTED);
+        assert_int_equal(d->record->flags & FV_COMM_UNLISTED, c->record->flags & FV_COMM_UNLISTED);
+        assert_int_equal(d->record->bytes, c->record->bytes);
+        assert_int_equal(fv_comm_peer_world(d, 77), ranks[77]);
+        assert_int_equal(fv_comm_peer_world(c, MEMBERS - 1), ranks[MEMBERS - 1]);
+        assert_int_equal(fv_comm_peer_world(c, MEMBERS), -1);
+        listers += listed;
+        first_half += listed && info.rank < MEMBERS / 2;
+        bytes += c->record->bytes;
+    }
+    assert_in_range(listers, 4, 9);
+    assert_in_range(first_half, 2, listers - 2);
+    assert_true(bytes < MEMBERS * (sizeof(struct fv_comm_record) + 64));
+    info.rank = 1;
+    info.remote_size = MEMBERS;
+    info.remote_world_ranks = others; /* of another MPI_COMM_WORLD, whose files are not among these */
+    assert_true(fv_comm_new(&info)->record->remote_runs > 0);
+    info.remote_world_ranks = ranks;
+    assert_int_equal(fv_comm_new(&info)->record->remote_runs, 0);
+    assert_int_equal(fv_comm_peer_world(fv_comm_find(0x18), 77), ranks[77]);
+    info.flags = FV_COMM_INFERRED;
+    info.handle = 0x1a;
+    assert_true(fv_comm_new(&info)->record->runs > 0); /* the uid is this rank's alone */
+}
+
 static void test_duplicate_of_an_intercommunicator(void **state)
 {
     static const int mine[] = { 2, 0 }, theirs[] = { 3, 1 };
@@ -850,6 +894,7 @@ int main(void)
         cmocka_unit_test(test_pause),
         cmocka_unit_test(test_communicator_ids),
         cmocka_unit_test(test_scattered_members),
+        cmocka_unit_test(test_scattered_members_are_listed_by_some),
         cmocka_unit_test(test_duplicate_of_an_intercommunicator),
         cmocka_unit_test(test_thousands_of_communicators),
         cmocka_unit_test(test_full_cells),

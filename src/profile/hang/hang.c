@@ -236,11 +236,14 @@ static void add_missing(struct work *w, uint32_t comm, uint64_t sequence)
         add_target(w->h, FV_NONE);
 }
 
-/* Runs of a damaged file may have any length: what is more than the ranks there are is not looked at. */
+/* Runs of a damaged file may have any length: what is more than the ranks there are is not looked at. Members
+ * that are not known may be any ranks. */
 static void add_members(struct work *w, const struct fv_rank_run *runs, uint32_t count)
 {
     uint64_t left = (uint64_t)w->world + 65536;
 
+    if (!count)
+        add_target(w->h, FV_NONE);
     for (uint32_t i = 0; i < count; i++)
         for (int k = 0; k < runs[i].count; k++) {
             add_target(w->h, left ? rank_of_world(w, member_of_run(&runs[i], k)) : FV_NONE);
