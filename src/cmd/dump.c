@@ -365,6 +365,16 @@ static void print_section_times(const struct fv_cursor *c, const void *record)
         print_section_counters("since", &r->since);
 }
 
+static void print_octave(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_octave *r = record;
+
+    printf("section_octave thread=%u section=%u", c->thread, r->of);
+    for (unsigned i = 0; r->octave < FV_OCTAVES && i < FV_OCTAVE_BUCKETS; i++)
+        if (r->count[i])
+            printf(" from_%" PRIu64 "=%" PRIu64, fv_bucket_first(r->octave, i), r->count[i]);
+}
+
 static void print_section_losses(const struct fv_cursor *c, const void *record)
 {
     const struct fv_section_losses *r = record;
@@ -535,6 +545,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_COSTS] = print_cost,
     [FV_CHUNK_SECTIONS] = print_section, [FV_CHUNK_SECTION_SETS] = print_section_set,
     [FV_CHUNK_SECTION_TIMES] = print_section_times, [FV_CHUNK_SECTION_LOSSES] = print_section_losses,
+    [FV_CHUNK_SECTION_OCTAVES] = print_octave,
     [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
     [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,

@@ -5,6 +5,7 @@
  * Rejected: a stack of begins that must match (sections may overlap); a record of each instance (memory grows
  * with the run); sums of all calls in each open section (a cost for each call and level of nesting). */
 #include "rt/sections.h"
+#include "base/histogram.h"
 #include "rt/events.h"
 #include "rt/layers.h"
 #include "rt/section_sets.h"
@@ -18,11 +19,13 @@ enum {
     DEEP = 64, /* open on a thread at a time */
     RECENT = 64,
     SET_CACHE = 256,
+    OCTAVES = 8192, /* of all histograms of a thread */
 };
 
 /* A section as a thread has it. */
 struct slot {
     struct fv_section_times *times; /* in the file */
+    struct fv_octave *octave;       /* likewise: of the last instance */
     uint32_t id;
     int32_t number;
     uint32_t depth;                /* begins without end; 0: closed */
@@ -43,8 +46,8 @@ struct open {
 
 struct fv_sections {
     struct fv_section_losses *losses; /* in the file */
-    struct fv_tail tail;              /* of times */
-    uint32_t count, depth;
+    struct fv_tail tail, octave_tail; /* of times, and of octaves */
+    uint32_t count, depth, octave_count;
     uint32_t beyond; /* begins that were too deep and have not ended */
     uint32_t marks;  /* that the thread made; is the section since the last of them open? */
     bool mark_open;
@@ -58,6 +61,7 @@ struct fv_sections {
     } sets[SET_CACHE];
     uint16_t places[FV_SECTION_PLACES]; /* by name and number: index of the slot + 1 */
     struct slot slots[FV_SECTIONS];
+    struct fv_octave *octaves[OCTAVES]; /* by section and octave */
 };
 
 /* May a lock of the runtime be taken here? A signal handler may have interrupted its holder, which then goes
@@ -295,6 +299,51 @@ static inline void remove_open(struct fv_thread *t, struct slot *slot)
     t->section_set = s->depth ? s->open[s->depth - 1].set : 0;
 }
 
+/* ---- histograms ---- */
+
+static FV_COLD struct fv_octave *make_octave(struct fv_thread *t, uint32_t section, unsigned octave)
+{
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SECTION_OCTAVES, .first_pages = 1, .most_pages = 16 };
+    struct fv_sections *s = t->sections;
+    struct fv_octave *made = NULL;
+    struct fv_scope scope = fv_scope_enter();
+
+    if (is_free(&fv_rt.writer.lock))
+        made = fv_tail_next(&s->octave_tail, &kind, t->id, sizeof(*made), false);
+    if (made) {
+        made->of = section;
+        made->octave = octave;
+        fv_tail_commit(&s->octave_tail, sizeof(*made));
+        s->octave_count++;
+    }
+    fv_scope_leave(&scope);
+    return made;
+}
+
+static struct fv_octave *find_octave(struct fv_thread *t, uint32_t section, unsigned octave)
+{
+    struct fv_sections *s = t->sections;
+    uint32_t at = (uint32_t)fv_mix2(section, octave) % OCTAVES;
+
+    for (; s->octaves[at]; at = (at + 1) % OCTAVES)
+        if (s->octaves[at]->of == section && s->octaves[at]->octave == octave)
+            return s->octaves[at];
+    if (s->octave_count < OCTAVES / 4 * 3)
+        s->octaves[at] = make_octave(t, section, octave);
+    return s->octaves[at];
+}
+
+/* Where there is no room the histogram has fewer than `count`, which tells its reader. */
+static inline void add_to_histogram(struct fv_thread *t, struct slot *slot, uint64_t ticks)
+{
+    unsigned octave = fv_octave(ticks);
+
+    if (FV_UNLIKELY(!slot->octave || slot->octave->octave != octave))
+        slot->octave = find_octave(t, slot->id, octave);
+    if (FV_LIKELY(slot->octave != NULL))
+        slot->octave->count[fv_octave_bucket(ticks, octave)]++;
+}
+
 /* Welford's, Technometrics 4, 1962; the mean is from whole sums, so nothing drifts. */
 static inline void add_instance(struct fv_section_times *times, uint64_t ticks)
 {
@@ -325,6 +374,7 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
         return; /* all of it was in a pause */
     ticks -= paused;
     times->last = now;
+    add_to_histogram(t, slot, ticks); /* first, so that it never has fewer */
     add_instance(times, ticks);
     add_counters(&times->sum, &counters, &times->since);
 }
@@ -537,6 +587,9 @@ static void clear(struct fv_thread *t)
         times->paused = paused_until(now);
         __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
     }
+    for (uint32_t i = 0; s && i < OCTAVES; i++)
+        if (s->octaves[i])
+            memset(s->octaves[i]->count, 0, sizeof(s->octaves[i]->count));
 }
 
 /* ---- marks: MPI_Pcontrol(3) and (4) ---- */

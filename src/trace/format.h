@@ -14,6 +14,8 @@
 #ifndef FV_FORMAT_H
 #define FV_FORMAT_H
 
+#include "base/histogram.h"
+
 #include <stdint.h>
 
 #define FV_FILE_MAGIC "FVMPIRNK"
@@ -168,6 +170,7 @@ enum fv_chunk_type {
     FV_CHUNK_OPTIONS = 39,        /* struct fv_option_record, of the process */
     FV_CHUNK_SHADOWS = 40,        /* struct fv_shadow_record, of the process */
     FV_CHUNK_TIME_BINS = 41,      /* one struct fv_time_bins, of one thread */
+    FV_CHUNK_SECTION_OCTAVES = 42, /* struct fv_octave, of one thread: of the times of its sections' instances */
 };
 
 struct fv_chunk_header {
@@ -537,6 +540,15 @@ struct fv_section_times {
     double ticks_m2;       /* of ticks: sum of squared deviations of the instances; 0 in files of before */
 };
 _Static_assert(sizeof(struct fv_section_times) == 256, "on-disk size");
+
+/* Of a histogram of durations, in ticks, those of one octave (base/histogram.h): made when the first one falls into it. A key
+ * may occur more than once. The histogram's sum is that of the instances, or less where there was no room. */
+struct fv_octave {
+    uint32_t of;     /* whose: of sections, as in SECTION_TIMES */
+    uint32_t octave; /* below FV_OCTAVES */
+    uint64_t count[FV_OCTAVE_BUCKETS];
+};
+_Static_assert(sizeof(struct fv_octave) == 72, "on-disk size");
 
 struct fv_section_losses {
     uint64_t above_level; /* begins of sections above --section-level */

@@ -172,6 +172,7 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_SECTION_SETS: return sizeof(struct fv_section_set);
     case FV_CHUNK_SECTION_TIMES: return sizeof(struct fv_section_times);
     case FV_CHUNK_SECTION_LOSSES: return sizeof(struct fv_section_losses);
+    case FV_CHUNK_SECTION_OCTAVES: return sizeof(struct fv_octave);
     }
     return 0; /* variable, or unknown */
 }
@@ -802,6 +803,7 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_SECTION_SETS] = "section set",
         [FV_CHUNK_SECTION_TIMES] = "section times",
         [FV_CHUNK_SECTION_LOSSES] = "section losses",
+        [FV_CHUNK_SECTION_OCTAVES] = "section octaves",
         [FV_CHUNK_EVENT_COUNTS] = "event counts",
         [FV_CHUNK_OPTIONS] = "option",
         [FV_CHUNK_SHADOWS] = "shadow",

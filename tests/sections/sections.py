@@ -77,6 +77,23 @@ def nested(s):
     expect("sections", len(s.items), 3)
 
 
+def eighth(what, got, wanted):
+    expect(f"{what}: {got} is {wanted} within an eighth", abs(got - wanted) <= wanted / 8, True)
+
+
+def percentiles(s):
+    for section in (s["each"]["instance"], s["rarely long"]["instance"], s["steady"]["instance"]):
+        expect("order", section["min_s"] <= section["p50_s"] <= section["p90_s"] <= section["p99_s"] <= section["max_s"], True)
+    for key, wanted in (("p50_s", 500e-6), ("p90_s", 900e-6), ("p99_s", 990e-6)):
+        eighth(key, s["each"]["instance"][key], wanted)
+        near(key, s["steady"]["instance"][key], 5e-6, 1e-6, 0)
+        eighth(key, s["rarely long"]["instance"][key], 1e-3)
+    near("max", s["rarely long"]["instance"]["max_s"], 1)
+    expect("the only rank", [r["instance_p90_s"] for r in s["each"]["per_rank"]], [s["each"]["instance"]["p90_s"]])
+    whole = s.whole[0]["instance"]
+    expect("of the whole program", (whole["p50_s"], whole["p99_s"]), (None, None))
+
+
 def overlap(s):
     clock(s)
     expect("overlapped", (s["first"]["unbalanced"]["overlapped"], s["second"]["unbalanced"]["overlapped"]), (1, 0))

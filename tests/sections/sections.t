@@ -82,6 +82,11 @@ check 'the text report has them' test $? -eq 0
 known 'constructors and destructors' early ./serial early
 known 'names that are no text, thousands of names' odd ./serial odd
 known 'the clock of the C library' nested --clock monotonic ./serial nested
+capture "$cc" -O2 -rdynamic $warnings -I"$source/src" "$here/fed.c" -o fed
+known 'percentiles of instances that take what the program says' percentiles --clock monotonic ./fed
+check 'CSV has percentiles by rank' grep -q 'instance_p50_s,instance_p90_s,instance_p99_s' <("$fvmpi" report experiment --table sections_by_rank --csv -)
+has "$("$fvmpi" dump experiment)" 'section_octave thread=0 section=1 .*from_491520=33'
+check 'fvmpi dump has the histogram' test $? -eq 0
 record ./serial nested
 has "$("$fvmpi" report experiment)" 'outer +1 +3 '
 check 'the text report has a table of sections' test $? -eq 0

@@ -24,6 +24,15 @@ static void add_set(struct fvr *f, uint32_t outer, uint32_t section)
     fvr_add(f, FV_CHUNK_SECTION_SETS, FV_NO_THREAD, &s, sizeof(s));
 }
 
+/* Of a histogram: one instance. */
+static void add_octave(struct fvr *f, uint32_t thread, uint32_t section, uint64_t ticks)
+{
+    struct fv_octave o = { .of = section, .octave = fv_octave(ticks) };
+
+    o.count[fv_octave_bucket(ticks, o.octave)] = 1;
+    fvr_add(f, FV_CHUNK_SECTION_OCTAVES, thread, &o, sizeof(o));
+}
+
 static const struct fv_section_view *view_of(const struct fv_model *m, const char *name)
 {
     for (size_t i = 0; i < m->sections.count; i++)
@@ -92,6 +101,11 @@ static void over_ranks(void **state)
         .section = 1, .count = 1, .ticks = 100000000, .ticks_min = 100000000, .ticks_max = 100000000
     };
     fvr_add(&f[1], FV_CHUNK_SECTION_TIMES, 1, &short_time, sizeof(short_time));
+    for (int i = 0; i < 2; i++) {
+        add_octave(&f[i], 0, 1, 50000000 * (uint64_t)(i + 1));
+        add_octave(&f[i], 0, 1, 150000000 * (uint64_t)(i + 1));
+    }
+    add_octave(&f[1], 1, 1, 100000000);
     for (int i = 0; i < 2; i++)
         fvr_join(&f[i], &e);
     fv_model_build(&m, &e);
@@ -104,6 +118,10 @@ static void over_ranks(void **state)
     assert_int_equal(a->instances.count, 5);
     assert_true(fabs(a->instances.mean_s - 0.14) < 1e-9);
     assert_true(fabs(a->instances.m2 - 0.037) < 1e-9); /* of 0.05, 0.15, 0.1, 0.3 and 0.1 */
+    assert_true(fabs(a->percentile_s[0] - 0.1) <= 0.1 / 8);
+    assert_true(fabs(a->percentile_s[1] - 0.3) <= 0.3 / 8);
+    assert_true(fabs(m.sections.ranks[a->first].percentile_s[0] - 0.05) <= 0.05 / 8);
+    assert_true(isnan(b->percentile_s[0]));
     assert_int_equal(b->instances.count, 0);
     assert_true(fabs(a->value[FV_SECTION_ELAPSED].mean - 0.3) < 1e-9);
     assert_true(fabs(a->value[FV_SECTION_ELAPSED].min - 0.2) < 1e-9);
@@ -145,6 +163,10 @@ static void damaged(void **state)
     cell_in(&f, 0, 2, 0, 1, 100, 8);
     cell_in(&f, 0, 3, 0, 1, 100, 8);
     cell_in(&f, 0, 900, 0, 1, 100, 8);
+    add_octave(&f, 0, 99, 100);
+    add_octave(&f, 0, 1, 100);
+    fvr_add(&f, FV_CHUNK_SECTION_OCTAVES, 0, &(struct fv_octave){ .of = 1, .octave = 200, .count = { 7 } },
+            sizeof(struct fv_octave));
     struct fv_section_times t = { .section = 99, .count = 1 };
     fvr_add(&f, FV_CHUNK_SECTION_TIMES, 0, &t, sizeof(t));
     t = (struct fv_section_times){ .section = 1, .count = 3, .ticks = 5, .ticks_min = 9, .ticks_max = 7 };
@@ -157,6 +179,7 @@ static void damaged(void **state)
     assert_int_equal(m.sections.count, 2);
     assert_int_equal(view_of(&m, "good")->count, 1);
     assert_int_equal(view_of(&m, "good")->functions[0].calls, 2);
+    assert_true(isnan(view_of(&m, "good")->percentile_s[0])); /* no instance's times made sense */
     fv_model_release(&m);
     fv_experiment_release(&e);
     fvr_release(&f);

@@ -148,6 +148,44 @@ static void add_times(struct fv_section_gather *g, const struct fv_build_file *f
     r->value[FV_SECTION_ELAPSED] = fmax(r->value[FV_SECTION_ELAPSED], s);
 }
 
+static void read_histograms(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SECTION_OCTAVES);
+    double tick_s = fv_build_seconds(g->build->model, rank, 1u << 20) / (1u << 20);
+    struct fv_octave o;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&o, p, sizeof(o));
+        if (o.of < g->section_count && g->section[o.of] != FV_NONE)
+            fv_distribution_add_octave(&fv_section_rank_of(g, g->section[o.of], rank)->durations, o.octave,
+                                       o.count, tick_s);
+    }
+}
+
+/* Files of before have no histogram. It may have an instance that is not counted yet. */
+static void find_percentiles(double *out, const struct fv_distribution *durations, uint64_t count,
+                             double shortest_s, double longest_s)
+{
+    static const double share[FV_SECTION_PERCENTILES] = { 0.5, 0.9, 0.99 };
+
+    for (unsigned i = 0; i < FV_SECTION_PERCENTILES; i++)
+        out[i] = count && durations->total >= (double)count
+                     ? fv_distribution_quantile(durations, share[i], shortest_s, longest_s)
+                     : NAN;
+}
+
+/* Of the present file's sections. */
+static void finish_histograms(struct fv_section_gather *g)
+{
+    for (size_t i = g->first_rank; i < g->out->rank_count; i++) {
+        struct fv_section_rank *r = &g->out->ranks[i];
+
+        find_percentiles(r->percentile_s, &r->durations, r->instances.count, r->shortest_s, r->longest_s);
+        fv_distribution_add(&g->out->items[r->section].durations, &r->durations);
+        fv_distribution_release(&r->durations);
+    }
+}
+
 static void read_times(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SECTION_TIMES);
@@ -277,6 +315,7 @@ static void sum_section(struct fv_section_view *v, const struct fv_section_rank 
         add_faults(&v->faults, &r->faults);
     }
     v->wait_kind = (uint8_t)fv_wait_kind_of(v->wait_kinds);
+    find_percentiles(v->percentile_s, &v->durations, v->instances.count, v->shortest_s, v->longest_s);
     for (unsigned i = 0; i < FV_SECTION_VALUES; i++)
         v->value[i] = spread(ranks, count, i);
     fv_section_order_calls(v);
@@ -338,6 +377,8 @@ static void read_sections(struct fv_build *b, void *state, uint32_t rank)
     add_whole(g, f, rank);
     fv_section_read_names(g, f);
     read_times(g, f, rank);
+    read_histograms(g, f, rank);
+    finish_histograms(g);
     fv_section_read_cells(g, f, rank);
     fv_section_read_costs(g, rank);
 }
@@ -366,6 +407,7 @@ const struct fv_track fv_track_sections = {
 void fv_sections_release(struct fv_sections_view *s)
 {
     for (size_t i = 0; i < s->count; i++) {
+        fv_distribution_release(&s->items[i].durations);
         free(s->items[i].functions);
         free(s->items[i].paths);
         free(s->items[i].costs);

@@ -5,6 +5,7 @@
 #define FV_PROFILE_SECTIONS_H
 
 #include "profile/samples/costs.h"
+#include "tool/distribution.h"
 #include "trace/format.h"
 
 #include <stdbool.h>
@@ -49,12 +50,17 @@ struct fv_section_instances {
     double mean_s, m2;
 };
 
+/* p50, p90 and p99 of the instances that ended, by their histogram. */
+#define FV_SECTION_PERCENTILES 3
+
 struct fv_section_rank {
     uint32_t section, rank; /* rank: in fv_model.ranks */
     uint32_t threads;
     uint64_t count;                  /* instances: those that are open, too */
     double shortest_s, longest_s;    /* instance that ended; NAN: none did */
     struct fv_section_instances instances;
+    struct fv_distribution durations; /* of instances, while its file is read */
+    double percentile_s[FV_SECTION_PERCENTILES]; /* NAN: not recorded, or not of all; of "all" */
     double value[FV_SECTION_VALUES]; /* NAN: not measured */
     uint8_t wait_kind;               /* enum fv_wait_kind */
     uint8_t wait_kinds;              /* of its calls: fv_wait_kind_of() */
@@ -88,6 +94,8 @@ struct fv_section_view {
     uint64_t count;
     double shortest_s, longest_s;
     struct fv_section_instances instances;
+    struct fv_distribution durations;
+    double percentile_s[FV_SECTION_PERCENTILES];
     struct fv_section_spread value[FV_SECTION_VALUES];
     uint8_t wait_kind, wait_kinds;
     struct fv_section_faults faults;

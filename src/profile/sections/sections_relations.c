@@ -79,6 +79,13 @@ static void get_instances(void *subject, const void *row, const struct fv_column
 
     v->real = !of->count ? NAN : c->argument ? sqrt(of->m2 / (double)of->count) : of->mean_s;
 }
+#define HISTOGRAM_DOC                                                                                        \
+    "from a histogram with 8 buckets to each factor of two: off by an eighth at most. Null: "                \
+    "of the whole program, recorded by an older fvmpi, or there was no room for the histogram."
+#define PERCENTILE_COLUMN(k, t, S, which, d)                                                                 \
+    {                                                                                                        \
+        k, t, "s", d, FV_FIELD(S, percentile_s[which]), .flags = FV_NULLABLE | FV_ESTIMATE                   \
+    }
 #define INSTANCE_COLUMNS(g, S)                                                                               \
     { g "min_s", "shortest", "s", "The shortest instance that ended.", FV_FIELD(S, shortest_s),              \
       .flags = FV_NULLABLE },                                                                                \
@@ -95,7 +102,11 @@ static void get_instances(void *subject, const void *row, const struct fv_column
             "Their standard deviation (of the population); null: recorded by an older fvmpi.",               \
             FV_GET(FV_TYPE_REAL, get_instances),                                                             \
             .flags = FV_NULLABLE, .offset = offsetof(S, instances), .argument = 1                            \
-    }
+    },                                                                                                       \
+        PERCENTILE_COLUMN(g "p50_s", "median", S, 0,                                                         \
+                          "Their median, " HISTOGRAM_DOC),                                                   \
+        PERCENTILE_COLUMN(g "p90_s", "p90", S, 1, "90 % of them take no longer; likewise."),                 \
+        PERCENTILE_COLUMN(g "p99_s", "p99", S, 2, "99 % of them take no longer; likewise.")
 
 /* ---- by rank ---- */
 
@@ -504,7 +515,7 @@ const struct fv_relation fv_sections_relation = {
         "and number. The first is the whole program, from entering MPI_Init to leaving MPI_Finalize (without "
         "MPI, from the program's start to its end). The others follow by elapsed time.",
     .shown =
-        "section number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 user_time_mean_s/7 "
+        "section number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 instance_p99_s/7 user_time_mean_s/7 "
         "system_time_mean_s/6 "
         "mpi_share wait_share mpi_calls_sum/5 messages_below_4k/3 messages_below_64k/3 messages_below_1m/3 "
         "messages_1m_and_above/3 lock_wait_mean_s/4 sampled_cpu_mean_s/2",

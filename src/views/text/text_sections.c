@@ -128,7 +128,7 @@ void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
                          elapsed->max > 0 && elapsed->mean < 0.8 * elapsed->max ? FV_YELLOW : FV_PLAIN);
     }
     static const char heading[] =
-        "marked by the program: mean, minimum and maximum over ranks; MPI and waiting as part of the time; "
+        "marked by the program: mean, minimum and maximum over ranks; median and p99 of its instances (estimates); MPI and waiting as part of the time; "
         "messages by length; user and system CPU time of the threads that are in the section, of \"all\" of "
         "the whole "
         "process. ~ marks waiting that is partly estimated";
