@@ -1,5 +1,7 @@
-/* Locks that a thread holds: for how long (--threads=hold), and who held it before (owner). See sync.h. */
-#include "threads/sync.h"
+/* See holds.h. */
+#include "threads/holds.h"
+#include "threads/objects.h"
+#include "threads/traced.h"
 
 #include <string.h>
 
@@ -19,24 +21,6 @@ static void note_owner(struct fv_sync_thing *thing, struct fv_sync_record *recor
         return;
     record->owner_changes += before && before->thread != record->thread;
     __atomic_store_n(&thing->holder, record, __ATOMIC_RELEASE);
-}
-
-bool fv_sync_is_again(const struct fv_sync_thing *held, const struct fv_sync_record *record,
-                      const struct fv_sync_thing *thing)
-{
-    if (held != thing)
-        return false; /* another object at its address */
-    switch (thing ? thing->kind : FV_SYNC_KINDS) {
-    case FV_SYNC_SPIN: return false;
-    case FV_SYNC_RWLOCK:
-        return record->operation != FV_SYNC_LOCK && record->operation != FV_SYNC_TRY &&
-               record->operation != FV_SYNC_TIMED;
-#if defined(__GLIBC__)
-    case FV_SYNC_MUTEX:
-        return (((const pthread_mutex_t *)thing->address)->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
-#endif
-    }
-    return true;
 }
 
 void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record,

@@ -1,11 +1,11 @@
-/* The objects of the process, and where they are used: see sync.h.
+/* The objects of the process, and where they are used: see objects.h.
  *
  * Objects of a *series* are alike: of one kind, and with one first use (a call path; of what lies in a
  * module, the place there). Reports show them as one lock. So when several of them have ended, the next takes
  * over the number of the last, and with it the records of all threads: a million locks that live one after
  * the other take the room of a few. Reports say how many they were. Objects that exist together have
  * different numbers. */
-#include "threads/sync.h"
+#include "threads/objects.h"
 
 #include <errno.h>
 #include <link.h>
@@ -341,4 +341,22 @@ void fv_sync_retire(const volatile void *object, unsigned kind)
         retire(thing);
     fv_unlock_sigrestore(&things_lock, signals);
     errno = saved;
+}
+
+bool fv_sync_is_again(const struct fv_sync_thing *held, const struct fv_sync_record *record,
+                      const struct fv_sync_thing *thing)
+{
+    if (held != thing)
+        return false; /* another object at its address */
+    switch (thing ? thing->kind : FV_SYNC_KINDS) {
+    case FV_SYNC_SPIN: return false;
+    case FV_SYNC_RWLOCK:
+        return record->operation != FV_SYNC_LOCK && record->operation != FV_SYNC_TRY &&
+               record->operation != FV_SYNC_TIMED;
+#if defined(__GLIBC__)
+    case FV_SYNC_MUTEX:
+        return (((const pthread_mutex_t *)thing->address)->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP;
+#endif
+    }
+    return true;
 }

@@ -1,5 +1,4 @@
 /* See sync.h: finding, making, waiting. */
-#include "rt/events.h"
 #include "threads/sync.h"
 #include "rt/next.h"
 
@@ -14,61 +13,18 @@
 #define IN_PATH       (UINT64_C(1) << 55) /* in a key: what follows is a call path, not a return address */
 #define IS_NUMBER     (UINT64_C(1) << 63) /* in an entry's address, where no object lies: see find_record() */
 
-FV_TLS struct fv_sync *fv_sync_current;
 FV_TLS bool fv_sync_application;
-uint32_t fv_sync_mode;
-uint32_t fv_sync_generations[FV_SYNC_GENERATIONS];
-
-/* Why fv_sync_current is NULL. */
-enum why { NOT_YET, FOREIGN, BUSY, ENDED };
-static FV_TLS enum why why;
 static FV_TLS struct fv_sync *mine; /* also while busy */
 
-static uint64_t long_wait;    /* ticks */
-
-/* ---- rare work: nothing of ours is counted meanwhile, no handler comes in between, and errno stays ---- */
-
-struct rarely {
-    struct fv_sync *s;
-    struct fv_thread *current;
-    uint64_t begin;
-    struct fv_scope scope;
-};
-
-static struct rarely rare_begin(struct fv_sync *s)
-{
-    struct rarely r = { s, fv_current, fv_ticks(), fv_scope_enter() };
-
-    fv_sync_current = NULL;
-    why = BUSY;
-    fv_current = NULL;
-    return r;
-}
-
-static void rare_end(const struct rarely *r)
-{
-    r->s->state->cold_ticks += fv_ticks() - r->begin;
-    fv_current = r->current;
-    why = NOT_YET;
-    fv_sync_current = r->s;
-    fv_scope_leave(&r->scope);
-}
+static uint64_t long_wait; /* ticks */
 
 uint32_t fv_sync_path(struct fv_sync *s, struct fv_site site)
 {
-    struct rarely r = rare_begin(s);
-    uint32_t path = fv_sync_whole_path(r.current, site);
+    struct fv_sync_rarely r = fv_sync_rare_begin(s);
+    uint32_t path = fv_sync_whole_path(r.outside, site);
 
-    rare_end(&r);
+    fv_sync_rare_end(&r);
     return path;
-}
-
-FV_COLD void fv_sync_make_room(struct fv_sync *s)
-{
-    struct rarely r = rare_begin(s);
-
-    fv_events_make_room(s->thread);
-    rare_end(&r);
 }
 
 /* ---- records ---- */
@@ -209,7 +165,7 @@ static struct fv_sync_entry *rest_entry(struct fv_sync *s, unsigned kind)
 }
 
 /* What an entry that is new, or whose object is another's now, leads to. False: there is no room. */
-static bool fill(const struct rarely *r, struct fv_sync_entry *e, unsigned kind, struct fv_site site)
+static bool fill(const struct fv_sync_rarely *r, struct fv_sync_entry *e, unsigned kind, struct fv_site site)
 {
     uintptr_t return_address = (uintptr_t)site.return_address;
     struct fv_sync *s = r->s;
@@ -219,7 +175,7 @@ static bool fill(const struct rarely *r, struct fv_sync_entry *e, unsigned kind,
         e->record = &s->ignored;
         return true;
     }
-    e->thing = fv_sync_thing_at(s, r->current, e->address, kind, site);
+    e->thing = fv_sync_thing_at(s, r->outside, e->address, kind, site);
     if (!e->thing)
         return false;
     bool is_path = e->key & IN_PATH;
@@ -258,7 +214,7 @@ FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t a
     bool has_no_room = e->address ? e->generation == without_room(generation) : is_full(s);
     if (has_no_room && s->rest[kind])
         return rest_entry(s, kind);
-    struct rarely r = rare_begin(s);
+    struct fv_sync_rarely r = fv_sync_rare_begin(s);
     struct fv_sync_entry made = { .address = address, .key = key, .generation = generation };
     bool has_room = !is_crowded(s) || (!is_full(s) && make_room(s)) || probe(s, address, key)->address;
     bool is_filled = has_room && fill(&r, &made, kind, site);
@@ -272,7 +228,7 @@ FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t a
     }
     if (!is_filled)
         e = rest_entry(s, kind);
-    rare_end(&r);
+    fv_sync_rare_end(&r);
     return e;
 }
 
@@ -280,8 +236,8 @@ struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, u
                                          unsigned operation, struct fv_site site, uint32_t path,
                                          uint32_t thread)
 {
-    struct rarely r = rare_begin(s);
-    const struct fv_sync_thing *thing = fv_sync_thing_at(s, r.current, address, kind, site);
+    struct fv_sync_rarely r = fv_sync_rare_begin(s);
+    const struct fv_sync_thing *thing = fv_sync_thing_at(s, r.outside, address, kind, site);
     const struct fv_sync_record begin = { .object = thing ? thing->id : 0,
                                           .thread = thread,
                                           .path = path,
@@ -290,7 +246,7 @@ struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, u
     struct fv_sync_record *record = thing ? new_record(s, &begin, false) : NULL;
 
     s->state->overflow += !record;
-    rare_end(&r);
+    fv_sync_rare_end(&r);
     return record;
 }
 
@@ -300,7 +256,7 @@ struct fv_sync *fv_sync_thread_begin(struct fv_thread *thread)
 {
     struct fv_sync *s = thread->sync;
 
-    why = BUSY;
+    fv_sync_why = FV_SYNC_BUSY;
     if (!s) {
         struct fv_chunk_header *chunk =
             fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SYNC_THREAD, thread->id, 0, sizeof(*s->state));
@@ -310,7 +266,7 @@ struct fv_sync *fv_sync_thread_begin(struct fv_thread *thread)
             s = NULL;
         }
         if (!s) {
-            why = ENDED;
+            fv_sync_why = FV_SYNC_ENDED;
             return NULL;
         }
         s->thread = thread;
@@ -320,7 +276,7 @@ struct fv_sync *fv_sync_thread_begin(struct fv_thread *thread)
         thread->sync = s;
     }
     mine = s;
-    why = NOT_YET;
+    fv_sync_why = FV_SYNC_NOT_YET;
     fv_sync_current = s;
     return s;
 }
@@ -331,7 +287,7 @@ static bool is_application(void)
 #if defined(__SANITIZE_THREAD__)
     return true; /* none is seen: create.c */
 #else
-    return fv_sync_application || (why != FOREIGN && syscall(SYS_gettid) == fv_rt.pid);
+    return fv_sync_application || (fv_sync_why != FV_SYNC_FOREIGN && syscall(SYS_gettid) == fv_rt.pid);
 #endif
 }
 
@@ -340,18 +296,18 @@ FV_COLD struct fv_sync *fv_sync_enter_slowly(void)
 {
     struct fv_thread *t = fv_self;
 
-    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_ACQUIRE) || !fv_rt_on() || why > FOREIGN)
+    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_ACQUIRE) || !fv_rt_on() || fv_sync_why > FV_SYNC_FOREIGN)
         return NULL; /* busy: what libunwind locks, for us */
     if (!t && !is_application()) {
-        why = FOREIGN; /* one of MPI's own, made before recording began */
+        fv_sync_why = FV_SYNC_FOREIGN; /* one of MPI's own, made before recording began */
         return NULL;
     }
     struct fv_scope scope = fv_scope_enter();
-    why = BUSY;
+    fv_sync_why = FV_SYNC_BUSY;
     if (!t && (t = fv_thread_attach()))
         fv_current = t;
     struct fv_sync *s = t ? fv_sync_thread_begin(t) : NULL;
-    why = s ? NOT_YET : ENDED;
+    fv_sync_why = s ? FV_SYNC_NOT_YET : FV_SYNC_ENDED;
     fv_scope_leave(&scope);
     return s && !fv_rt_paused() ? s : NULL;
 }
@@ -368,7 +324,7 @@ void fv_sync_thread_end(struct fv_thread *thread)
 
     fv_sync_current = NULL;
     mine = NULL;
-    why = ENDED;
+    fv_sync_why = FV_SYNC_ENDED;
     if (!s)
         return;
     for (unsigned i = 0; i < s->holds; i++)
@@ -382,7 +338,7 @@ void fv_sync_forget(struct fv_thread *self)
     (void)self;
     fv_sync_current = NULL;
     mine = NULL;
-    why = ENDED;
+    fv_sync_why = FV_SYNC_ENDED;
     fv_sync_mode = 0;
 }
 

@@ -1,14 +1,17 @@
 /* See traced.h. */
-#include "rt/events.h"
 #include "threads/traced.h"
-#include "threads/sync.h"
+#include "rt/events.h"
+#include "threads/objects.h"
 
 static uint64_t creations, regions;
 
 static FV_COLD bool put_with_room(struct fv_sync *s, enum fv_event_kind kind, uint64_t begin, uint64_t end,
                                   uint64_t *field)
 {
-    fv_sync_make_room(s);
+    struct fv_sync_rarely r = fv_sync_rare_begin(s);
+
+    fv_events_make_room(s->thread);
+    fv_sync_rare_end(&r);
     if (fv_events_between(s->thread, kind, begin, end, field))
         return true;
     s->state->trace_lost++;

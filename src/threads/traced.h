@@ -9,32 +9,7 @@
 #ifndef FV_TRACED_H
 #define FV_TRACED_H
 
-#include "rt/thread.h"
-
-
-#define FV_SYNC_TRACED  (UINT32_C(1) << 31) /* in fv_sync_mode, beside enum fv_threads_mode */
-#define FV_TRACED_HOLDS 64
-
-struct fv_sync;
-struct fv_sync_record;
-struct fv_sync_thing;
-struct fv_sync_wait;
-
-/* A lock whose acquisition is in the trace, and its release not yet. */
-struct fv_traced_hold {
-    uintptr_t address;
-    struct fv_sync_thing *thing;
-    uint64_t order;
-    unsigned depth; /* of a recursive lock; 0: there is none */
-};
-
-/* A thread's own. */
-struct fv_traced {
-    uint64_t sequence; /* of its creation; 0: that is not in the trace */
-    uint64_t got;      /* when it got the lock that it waited for; 0: it did not wait */
-    unsigned holds;
-    struct fv_traced_hold hold[FV_TRACED_HOLDS];
-};
+#include "threads/state.h"
 
 /* A thread will be made: the creation's number; 0: it is not in the trace. */
 uint64_t fv_traced_create(struct fv_sync *s);
