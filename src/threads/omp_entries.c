@@ -1,8 +1,6 @@
 /* See omp_entries.h. */
 #include "threads/omp_entries.h"
 
-#include <errno.h>
-
 #define ENTRIES_MOST 4096 /* of a thread */
 
 static uint32_t last_id; /* of a region, in the process */
@@ -19,31 +17,20 @@ static void *carve(struct fv_omp *omp, size_t bytes)
     return omp->slab + omp->slab_left;
 }
 
-static struct fv_omp_entry **slot_of(const struct fv_omp *omp, fv_omp_body *body, uint32_t path)
+/* Entries by their path; almost always there is one body at a path. */
+struct at_path {
+    uint64_t key;
+    struct fv_omp_entry *first;
+};
+
+static struct fv_omp_entry *find(const struct fv_omp *omp, fv_omp_body *body, uint32_t path)
 {
-    uint32_t at = (uint32_t)fv_mix2((uintptr_t)body, path) & omp->mask;
+    const struct at_path *at = fv_map_find(&omp->paths, sizeof(*at), path + UINT64_C(1));
+    struct fv_omp_entry *entry = at ? at->first : NULL;
 
-    while (omp->slots[at] && (omp->slots[at]->body != body || omp->slots[at]->path != path))
-        at = (at + 1) & omp->mask;
-    return &omp->slots[at];
-}
-
-static bool grow(struct fv_omp *omp)
-{
-    struct fv_omp_entry **old = omp->slots;
-    uint32_t old_size = old ? omp->mask + 1 : 0, size = old ? old_size * 2 : 64;
-    struct fv_omp_entry **bigger =
-        omp->used < ENTRIES_MOST ? fv_memory_new(size * sizeof(struct fv_omp_entry *)) : NULL;
-
-    if (!bigger)
-        return false;
-    omp->slots = bigger;
-    omp->mask = size - 1;
-    for (uint32_t i = 0; i < old_size; i++)
-        if (old[i])
-            *slot_of(omp, old[i]->body, old[i]->path) = old[i];
-    fv_memory_free(old, old_size * sizeof(struct fv_omp_entry *));
-    return true;
+    while (FV_UNLIKELY(entry && entry->body != body))
+        entry = entry->next;
+    return entry;
 }
 
 static const struct fv_tail_kind region_kind = { .type = FV_CHUNK_OMP, .first_pages = 1, .most_pages = 4 },
@@ -79,15 +66,17 @@ static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *b
 {
     struct fv_omp *omp = s->omp;
     struct fv_thread *current = fv_current;
-    struct fv_omp_entry *entry = NULL;
     struct fv_scope scope = fv_scope_enter();
 
     fv_current = NULL;
-    if ((omp->slots && omp->used < (omp->mask + 1) / 4 * 3) || grow(omp))
-        entry = new_entry(s, body, path);
+    struct at_path *at = omp->count < ENTRIES_MOST
+                             ? fv_map_add(&omp->paths, sizeof(*at), path + UINT64_C(1), 4 * ENTRIES_MOST)
+                             : NULL;
+    struct fv_omp_entry *entry = at ? new_entry(s, body, path) : NULL;
     if (entry) {
-        *slot_of(omp, body, path) = entry;
-        omp->used++;
+        entry->next = at->first;
+        at->first = entry;
+        omp->count++;
     } else {
         if (!omp->rest)
             omp->rest = new_entry(s, NULL, 0);
@@ -118,7 +107,7 @@ struct fv_omp_entry *fv_omp_entry_of(struct fv_sync *s, fv_omp_body *body, struc
 
     if (!s->omp && !(s->omp = fv_memory_new(sizeof(*s->omp))))
         return NULL;
-    struct fv_omp_entry *entry = s->omp->slots ? *slot_of(s->omp, body, path) : NULL;
+    struct fv_omp_entry *entry = find(s->omp, body, path);
     return entry ? entry : make_entry(s, body, path);
 }
 

@@ -4,6 +4,7 @@
 #ifndef FV_OMP_ENTRIES_H
 #define FV_OMP_ENTRIES_H
 
+#include "rt/map.h"
 #include "threads/omp.h"
 
 /* What a thread did in the regions of an entry. */
@@ -19,12 +20,13 @@ struct fv_omp_entry {
     uint32_t path;
     struct fv_omp_region *record;
     struct fv_omp_part *parts;
+    struct fv_omp_entry *next; /* of the same path */
 };
 
 /* A thread's own. */
 struct fv_omp {
-    struct fv_omp_entry **slots;
-    uint32_t mask, used;
+    struct fv_map paths; /* of entries, which are so many: */
+    uint32_t count;
     struct fv_tail regions, threads;
     struct fv_omp_team *unused;
     struct fv_omp_entry *rest; /* of regions that there is no room for */
