@@ -8,8 +8,9 @@ AS_IF([test -n "$FV_UP[]_MPICC"], [
     AS_MKDIR_P([mpi-wrappers/$1])
     AS_IF([sh "$srcdir/mpi-wrappers/probe.sh" "$FV_UP[]_MPICC" "$fv_probe_list/probe.list" \
                mpi-wrappers/$1/mpi-have.h > mpi-wrappers/$1/probe.stamp &&
-           sh "$srcdir/mpi-wrappers/probe-fortran.sh" "$CC" "$FV_UP[]_FLIBS" "$fv_probe_list/fortran.list" \
-               mpi-wrappers/$1/mpi-have-fortran.h >> mpi-wrappers/$1/probe.stamp],
+           { test $1 = abi ||
+             sh "$srcdir/mpi-wrappers/probe-fortran.sh" "$CC" "$FV_UP[]_FLIBS" "$fv_probe_list/fortran.list" \
+                 mpi-wrappers/$1/mpi-have-fortran.h >> mpi-wrappers/$1/probe.stamp; }],
         [FV_UP[]_COUNT=`$SED -n 's/^wrapped: //p' mpi-wrappers/$1/probe.stamp`
          FV_UP[]_UNKNOWN=`$GREP -c '^unknown: ' mpi-wrappers/$1/probe.stamp`
          FV_UP[]_FORTRAN=`$SED -n '/lacking:/d; s/^Fortran[[,:]] *//p' mpi-wrappers/$1/probe.stamp | tr '\n' ';' | $SED 's/;$//; s/;/; /g'`

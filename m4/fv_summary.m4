@@ -16,6 +16,9 @@ AS_IF([test -n "$OPENMPI_MPICC"],
     [fv_line "Open MPI" "$OPENMPI_VERSION by $OPENMPI_MPICC: $OPENMPI_COUNT functions wrapped, $OPENMPI_UNKNOWN unknown"
      fv_fortran "$OPENMPI_FORTRAN" "$OPENMPI_LACKS"],
     [fv_line "Open MPI" "libfvmpi-openmpi is not built: $OPENMPI_WHY"])
+AS_IF([test -n "$ABI_MPICC"],
+    [fv_line "MPI's standard ABI" "$ABI_VERSION by $ABI_MPICC: $ABI_COUNT functions wrapped, $ABI_UNKNOWN unknown"],
+    [fv_line "MPI's standard ABI" "libfvmpi-abi is not built: $ABI_WHY"])
 fv_line "-lfvmpi means" "libfvmpi-$DEFAULT_MPI"
 fv_line "libbfd" "$BFD_LIBS"
 AS_IF([test "$fv_have_otf2" = yes], [fv_line "OTF2" "$OTF2_LIBS"],

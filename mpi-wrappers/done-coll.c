@@ -19,7 +19,11 @@ static MPI_Count count_at(const struct fv_part *part, int rank)
 
 static MPI_Datatype type_at(const struct fv_part *part, int rank)
 {
-    return part->types ? part->types[rank] : part->f_types ? MPI_Type_f2c(part->f_types[rank]) : part->type;
+#ifndef FV_STANDARD_ABI /* which leaves Fortran's handles to its Fortran library */
+    if (part->f_types)
+        return MPI_Type_f2c(part->f_types[rank]);
+#endif
+    return part->types ? part->types[rank] : part->type;
 }
 
 /* What goes to or comes from one rank. */

@@ -77,7 +77,7 @@ struct fv_part {
     const MPI_Count *large_counts;
     MPI_Datatype type;
     const MPI_Datatype *types; /* of each rank */
-    const MPI_Fint *f_types;   /* ... as Fortran has them */
+    const int *f_types;        /* ... as Fortran has them */
 };
 #define FV_ONE(buffer, n, type) ((struct fv_part){ (buffer), (n), NULL, NULL, (type), NULL, NULL })
 #define FV_MANY(buffer, n, type) ((struct fv_part){ (buffer), 0, (n), NULL, (type), NULL, NULL })

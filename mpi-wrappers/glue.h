@@ -6,27 +6,37 @@
 
 #include "mpi-header.h"
 
+#include "base/mpi_library.h"
 #include "mpi-have.h"
 #include "rt/rt.h"
 
-/* One library for MPICH and all that share its binary interface, whatever their files are called: it needs none of
- * them. The program's is found at run time (next.c), and PMPI_X is a pointer. Objects for archives refer to it by
- * name, which brings the members of the MPI's archive into the program. */
-#if defined(MPICH_NUMVERSION) && defined(PIC)
+/* One library for MPICH and all that share its binary interface, and one for all that have the standard's
+ * (FV_STANDARD_ABI, from configure), whatever their files are called: it needs none of them. The program's is
+ * found at run time (next.c), and PMPI_X is a pointer. Objects for archives refer to it by name, which brings
+ * the members of the MPI's archive into the program. */
+#if (defined(MPICH_NUMVERSION) || defined(FV_STANDARD_ABI)) && defined(PIC)
 #define FV_FIND_MPI 1
 #include "declared.h"
 #else
 #define FV_FIND_MPI 0
 #endif
 
-/* mpi-have.h says of each function 1: it is there, or 2: it is not, but may be in the program's MPI, which may be
- * newer. */
+#ifdef FV_STANDARD_ABI
+#define FV_OUR_MPI FV_MPI_STANDARD
+#elif defined(MPICH_NUMVERSION)
+#define FV_OUR_MPI FV_MPI_MPICH
+#else
+#define FV_OUR_MPI FV_MPI_OPENMPI
+#endif
+
+/* mpi-have.h says of each function 1: it is there, or 2: it is not, but may be in the program's MPI, which
+ * may be newer. */
 #define FV_ELSEWHERE(name) (HAVE_##name == 2 && FV_FIND_MPI)
 #define FV_WRAPS(name)     (HAVE_##name == 1 || FV_ELSEWHERE(name))
 
-#if FV_FIND_MPI
-#ifndef FV_PMPI_ITSELF
+#if FV_FIND_MPI && !defined(FV_PMPI_ITSELF)
 #include "pmpi-list.h"
+#ifdef MPICH_NUMVERSION
 extern __typeof__(MPI_File_f2c) *fv_file_f2c;
 #define MPI_File_f2c fv_file_f2c
 #endif

@@ -4,7 +4,6 @@
 #include "next.h"
 
 #include "base/experiment.h"
-#include "base/mpi_library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -82,9 +81,23 @@ static void tell_shadows(void)
  * in memory refers to it. */
 __asm__(".pushsection .fvmpi.needs\n.globl MPI_Wtime\n.reloc ., BFD_RELOC_NONE, MPI_Wtime\n.popsection\n");
 
+#ifdef MPICH_NUMVERSION
 #undef MPI_File_f2c
 #pragma weak MPI_File_f2c
 __typeof__(MPI_File_f2c) *fv_file_f2c;
+
+static void find_file_f2c(void *mpi)
+{
+    fv_file_f2c = MPI_File_f2c;
+    if (!fv_file_f2c)
+        *(void **)&fv_file_f2c = dlsym(mpi, "MPI_File_f2c");
+}
+#else
+static void find_file_f2c(void *mpi)
+{
+    (void)mpi;
+}
+#endif
 
 static bool found;
 
@@ -92,13 +105,16 @@ static bool is_usable(const void *init)
 {
     static bool told;
     Dl_info info;
+    enum fv_mpi_library mpi =
+        dladdr(init, &info) ? fv_mpi_of_library(fv_base_name(info.dli_fname)) : FV_MPI_NONE;
 
-    if (!dladdr(init, &info) || fv_mpi_of_library(fv_base_name(info.dli_fname)) != FV_MPI_OPENMPI)
+    if (mpi == FV_OUR_MPI || !fv_mpi_name(mpi))
         return true;
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-        fv_log("libfvmpi-mpich.so: the program has loaded Open MPI (%s), its MPI calls fail; preload "
-               "libfvmpi-openmpi.so instead, or say fvmpi run --mpi openmpi",
-               info.dli_fname);
+        fv_log("libfvmpi-%s.so: the program has loaded %s (%s), its MPI calls fail; preload "
+               "libfvmpi-%s.so instead, or say fvmpi run --mpi %s",
+               fv_mpi_flavour(FV_OUR_MPI), fv_mpi_name(mpi), info.dli_fname, fv_mpi_flavour(mpi),
+               fv_mpi_flavour(mpi));
     return false;
 }
 
@@ -115,9 +131,7 @@ static void *open_private(void)
 static void find_all(void *mpi)
 {
     settle_all(mpi);
-    fv_file_f2c = MPI_File_f2c;
-    if (!fv_file_f2c)
-        *(void **)&fv_file_f2c = dlsym(mpi, "MPI_File_f2c");
+    find_file_f2c(mpi);
     __atomic_store_n(&found, true, __ATOMIC_RELEASE);
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finds which functions of mpi-api.tbl an MPI has, and writes them as HAVE_MPI_X 1 or 0. 2: it has not, but knows the
-# types: others of MPICH's binary interface may have it.
+# types: others of its binary interface may have it. Of the standard ABI (-DFV_STANDARD_ABI in MPICC) there is a header alone.
 #
 #     probe.sh MPICC PROBE.LIST OUT.H [CFLAGS...]
 #
@@ -35,7 +35,14 @@ write_probe() {
 
 # Extra words are CFLAGS; $mpicc may hold a command with options.
 compile() { $mpicc "$@" -Werror=implicit-function-declaration -c "$tmp/probe.c" -o "$tmp/probe.o" > "$tmp/said" 2>&1; }
-link() { $mpicc "$@" "$tmp/probe.o" -o "$tmp/probe" > "$tmp/said" 2>&1; }
+link() { defines FV_STANDARD_ABI "$@" || $mpicc "$@" "$tmp/probe.o" -o "$tmp/probe" > "$tmp/said" 2>&1; }
+# Is that macro defined?
+defines() {
+    name=$1
+    shift
+    echo '#include <mpi.h>' > "$tmp/macros.c"
+    $mpicc "$@" -dM -E "$tmp/macros.c" 2> /dev/null | grep -q " $name "
+}
 
 # Drops the rows that $tmp/said names: by line of probe.c, or by an undefined PMPI_ symbol. False: none.
 drop() {
@@ -88,8 +95,7 @@ find_functions() {
 find_elsewhere() {
     cp "$tmp/left" "$tmp/found"
     : > "$tmp/elsewhere"
-    echo '#include <mpi.h>' > "$tmp/macros.c"
-    $mpicc "$@" -dM -E "$tmp/macros.c" 2> /dev/null | grep -q ' MPICH_NUMVERSION ' || return 0
+    defines MPICH_NUMVERSION "$@" || defines FV_STANDARD_ABI "$@" || return 0
     awk 'FILENAME ~ /found$/ { found[$0] = 1; next } !($0 in found)' "$tmp/found" "$tmp/rows" > "$tmp/left"
     rounds=0
     while rounds=$((rounds + 1)); [ $rounds -le 20 ]; do

@@ -1,6 +1,8 @@
 /* See mpi_library.h. MPICH and its derivatives agreed in 2014 on one binary interface, whose C library has
  * the soname libmpi.so.12; distributions that install several MPIs have libmpich.so.12, Cray has one for each
- * compiler (libmpi_cray.so.12, libmpi_gnu_91.so.12). */
+ * compiler (libmpi_cray.so.12, libmpi_gnu_91.so.12). MPI-5.0 (chapter 20) calls the library of the standard
+ * ABI mpi_abi; its soname has the version of the ABI, 1, or 0 by mistake (MPICH 5.0.1). What drafts were
+ * called, libmpi_abi.so.12, is something else. */
 #include "base/mpi_library.h"
 
 #include <fnmatch.h>
@@ -24,7 +26,10 @@ enum fv_mpi_library fv_mpi_of_library(const char *name)
         { "libmpi.so.40*", FV_MPI_OPENMPI },
         { "libmpi.so*", FV_MPI_UNKNOWN }, /* Open MPI 1 and 2, HPE's, Fujitsu's */
         { "libmpi_ibm.so*", FV_MPI_UNKNOWN },
-        { "libmpi_abi.so*", FV_MPI_UNKNOWN }, /* the standard's own interface, of MPI-5 */
+        { "libmpi_abi.so.[01]", FV_MPI_STANDARD },
+        { "libmpi_abi.so.[01].*", FV_MPI_STANDARD },
+        { "libmpi_abi.so", FV_MPI_STANDARD },
+        { "libmpi_abi.so*", FV_MPI_UNKNOWN },
         { "libmpich.so*", FV_MPI_UNKNOWN },   /* before they agreed */
         { "libmpich_*.so*", FV_MPI_UNKNOWN }, /* Cray's, likewise */
     };
@@ -33,4 +38,23 @@ enum fv_mpi_library fv_mpi_of_library(const char *name)
         if (!fnmatch(known[i].pattern, name, 0))
             return known[i].mpi;
     return FV_MPI_NONE;
+}
+
+static const struct {
+    const char *name, *flavour;
+} known_as[] = {
+    [FV_MPI_MPICH] = { "MPICH", "mpich" },
+    [FV_MPI_OPENMPI] = { "Open MPI", "openmpi" },
+    [FV_MPI_STANDARD] = { "MPI's standard ABI", "abi" },
+    [FV_MPI_UNKNOWN] = { NULL, NULL },
+};
+
+const char *fv_mpi_name(enum fv_mpi_library mpi)
+{
+    return known_as[mpi].name;
+}
+
+const char *fv_mpi_flavour(enum fv_mpi_library mpi)
+{
+    return known_as[mpi].flavour;
 }

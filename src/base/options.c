@@ -303,7 +303,7 @@ const struct fv_option fv_option_table[] = {
       FV_USE_APPLICATION, parse_flag, FIELD(disable), 0, 0 },
     { "FVMPI_QUIET", "--quiet", 'q', NULL, "0", "print nothing but warnings and errors", FV_USE_APPLICATION,
       parse_flag, FIELD(quiet), 0, 0 },
-    { "FVMPI_MPI", "--mpi", 0, "mpich|openmpi|serial", "",
+    { "FVMPI_MPI", "--mpi", 0, "mpich|openmpi|abi|serial", "",
       "use this flavour of the library (default: the one that the program is linked with)", FV_USE_RUN,
       parse_choice, FV_NO_FIELD, 0, 0 },
     { NULL, "--dry-run", 0, NULL, "0", "print the environment and the command, do nothing", FV_USE_RUN,

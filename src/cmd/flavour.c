@@ -24,9 +24,10 @@ enum fv_flavour fv_flavour_of_library(const char *name, bool *unknown)
     enum fv_mpi_library mpi = fv_mpi_of_library(name);
 
     *unknown = mpi == FV_MPI_UNKNOWN;
-    return mpi == FV_MPI_MPICH     ? FV_FLAVOUR_MPICH
-           : mpi == FV_MPI_OPENMPI ? FV_FLAVOUR_OPENMPI
-                                   : FV_FLAVOUR_NONE;
+    return mpi == FV_MPI_MPICH      ? FV_FLAVOUR_MPICH
+           : mpi == FV_MPI_OPENMPI  ? FV_FLAVOUR_OPENMPI
+           : mpi == FV_MPI_STANDARD ? FV_FLAVOUR_ABI
+                                    : FV_FLAVOUR_NONE;
 }
 
 /* Libraries of Open MPI before 2.0 are called as MPICH's are. */
@@ -61,6 +62,8 @@ static enum verdict judge(const char *path, const struct fv_libraries *libraries
             found = library;
             out->flavour = flavour;
         }
+        if (flavour == FV_FLAVOUR_ABI) /* what stands behind that library is none of the program's */
+            break;
     }
     if (!found)
         return NO_MPI;

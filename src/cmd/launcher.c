@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const flavour_names[] = { "", "mpich", "openmpi", "serial" };
+static const char *const flavour_names[] = { "", "mpich", "openmpi", "abi", "serial" };
 
 const char *fv_flavour_name(enum fv_flavour flavour)
 {

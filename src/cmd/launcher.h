@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-enum fv_flavour { FV_FLAVOUR_NONE, FV_FLAVOUR_MPICH, FV_FLAVOUR_OPENMPI, FV_FLAVOUR_SERIAL };
+enum fv_flavour { FV_FLAVOUR_NONE, FV_FLAVOUR_MPICH, FV_FLAVOUR_OPENMPI, FV_FLAVOUR_ABI, FV_FLAVOUR_SERIAL };
 
 /* "mpich", ...: as in libfvmpi-<name>.so; "" for none. */
 const char *fv_flavour_name(enum fv_flavour flavour);

@@ -78,7 +78,7 @@ static void print_quoted(FILE *out, const char *text)
 /* What was seen, and what to type instead. */
 static int say_cannot_tell(const struct run *run)
 {
-    fv_log("run: cannot tell which MPI this is: %s; say --mpi mpich or --mpi openmpi (or serial), as in:",
+    fv_log("run: cannot tell which MPI this is: %s; say --mpi mpich, openmpi, abi or serial, as in:",
            run->finding.why);
     fprintf(stderr, "    fvmpi run --mpi %s -- ", getenv("PMI_RANK") ? "mpich" : "openmpi");
     for (char **word = run->argv; *word; word++) {
@@ -127,7 +127,8 @@ static int choose_flavour(struct run *run)
     return run->finding.flavour ? 0 : say_cannot_tell(run);
 }
 
-/* Programs of one MPI under the launcher of another start as so many programs of one rank each. */
+/* Programs of one MPI under the launcher of another start as so many programs of one rank each; those of the
+ * standard ABI are of whatever MPI is there. */
 static void check_launcher(const struct run *run)
 {
     const char *why = "";
@@ -135,7 +136,7 @@ static void check_launcher(const struct run *run)
         run->launcher ? fv_launcher_flavour(run->launcher) : fv_environment_flavour(&why);
 
     if (of_launcher && of_launcher != run->finding.flavour && run->finding.flavour != FV_FLAVOUR_SERIAL &&
-        !run->finding.is_overruled && fv_first_rank())
+        run->finding.flavour != FV_FLAVOUR_ABI && !run->finding.is_overruled && fv_first_rank())
         fv_log("%s, but the launcher is %s's: its ranks may not find each other; use mpiexec.%s",
                run->finding.why, fv_flavour_name(of_launcher), fv_flavour_name(run->finding.flavour));
 }
@@ -283,13 +284,22 @@ static int add_x_options(struct run *run)
     return 0;
 }
 
+static bool is_openmpi_launcher(const struct run *run)
+{
+    enum fv_flavour flavour = run->finding.flavour;
+
+    return run->launcher &&
+           (flavour == FV_FLAVOUR_OPENMPI ||
+            (flavour == FV_FLAVOUR_ABI && fv_launcher_flavour(run->launcher) == FV_FLAVOUR_OPENMPI));
+}
+
 /* Ranks on other hosts: Hydra and Slurm take the environment along, Open MPI must be told. */
 static int export_to_hosts(struct run *run)
 {
     static const char list[] = "OMPI_MCA_mca_base_env_list";
     const char *before = getenv(list);
 
-    if (run->finding.flavour != FV_FLAVOUR_OPENMPI || !run->launcher)
+    if (!is_openmpi_launcher(run))
         return 0;
     for (int i = 1; run->argv[i]; i++)
         if (!strcmp(run->argv[i], "-x"))
@@ -419,7 +429,7 @@ static int start(struct run *run)
     if (is_serial && !fv_config_is(&run->config, "--quiet") && !*fv_config_get(&run->config, "--mpi"))
         fv_log("%s: no MPI in it and no launcher: recorded as a single process. If it starts an MPI program, "
                "say "
-               "which MPI: --mpi mpich or --mpi openmpi",
+               "which MPI: --mpi mpich, openmpi or abi",
                run->argv[0]);
     if (fv_under_launcher() && !run->launcher) {
         if (is_local(run))

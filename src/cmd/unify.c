@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
 
     (void)argc;
-    if (!flavour) {
+    if (!flavour || flavour == FV_FLAVOUR_ABI) {
         fv_log("FVMPI_UNIFY_FLAVOUR=%s: not one of mpich, openmpi and serial", wanted);
         return FV_EXIT_USAGE;
     }

@@ -15,6 +15,7 @@
 #include "rt/layers.h"
 #include "rt/next.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -205,16 +206,19 @@ FV_PUBLIC int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 /* What --threads needs is in a library of its own, so that it costs nothing where it is not wanted. */
 static void tell_no_threads(struct fv_thread *self)
 {
+    static const char unknown[] = "libfvmpi-*.so"; /* of a static program */
+    Dl_info info;
     (void)self;
-    const char *name = !strncmp(fv_rt.writer.header->mpi, "none", 4)  ? "serial"
-                       : strstr(fv_rt.writer.header->mpi, "Open MPI") ? "openmpi"
-                                                                      : "mpich";
 
-    if (fv_rt.options.threads && fv_first_rank())
-        fv_log("FVMPI_THREADS: not with this library: locks are not recorded; preload libfvmpi-%s-threads.so "
-               "(fvmpi "
-               "run --threads does), or link with -lfvmpi-%s-threads",
-               name, name);
+    if (!fv_rt.options.threads || !fv_first_rank())
+        return;
+    const char *name = dladdr(unknown, &info) ? fv_base_name(info.dli_fname) : unknown;
+    if (strncmp(name, "libfvmpi-", strlen("libfvmpi-")))
+        name = unknown;
+    int n = (int)strcspn(name, ".");
+    fv_log("FVMPI_THREADS: not with this library: locks are not recorded; preload %.*s-threads.so (fvmpi run "
+           "--threads does), or link with -l%.*s-threads",
+           n, name, n - (int)strlen("lib"), name + strlen("lib"));
 }
 /* Where lives.c is not. */
 const struct fv_layer fv_threads_layer __attribute__((weak)) = { .at = { [FV_AT_START] = tell_no_threads } };

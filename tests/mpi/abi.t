@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One library for all MPIs of MPICH's binary interface: it finds the program's at run time, and needs none. Intel's and Cray's
-sonames, from standin.py."""
+"""One library for all MPIs of MPICH's binary interface, and one for all of the standard's: it finds the program's at run time, and needs
+none. Intel's and Cray's sonames, and the standard's, from standin.py."""
 import os
 import sys
 
@@ -25,9 +25,8 @@ def loaded(library, program):
 
 
 def standins(tap):
-    for soname in standin.KNOWN:
-        mpi = standin.StandIn(soname)
-        why = mpi.missing()
+    for mpi in standin.every():
+        soname, why = mpi.soname, mpi.missing()
         with tap.test('{}: what is recorded'.format(soname)):
             if why:
                 raise harness.Skip(why)
@@ -44,7 +43,47 @@ def standins(tap):
             equal('MPI_Barrier', run.report().total('MPI_Barrier'), 1)
         with tap.test('{}: chosen by fvmpi run'.format(soname)):
             said = harness.run([harness.FVMPI, 'run', '--dry-run', mpi.build('p2p.c')]).ended(0).out
-            check('/libfvmpi-mpich.so' in said, '{}', said)
+            check(mpi.library in said, '{}', said)
+
+
+def standard(tap):
+    """What is the standard ABI's own: its functions, statuses and numbers; an MPI behind it; whatever launcher."""
+    mpi = standin.StandardAbi()
+    why = mpi.missing()
+    with tap.test('standard ABI: functions, statuses, numbers'):
+        if why:
+            raise harness.Skip(why)
+        run = mpi.profile(mpi.build('standard_abi.c'), 2, options=['--trace']).ended(0)
+        equal('output', run.out, '1.0\n' * 2)
+        equal('said', run.err.count('fvmpi: '), run.err.count('fvmpi: wrote'))
+        report = run.report()
+        report.sane(2)
+        equal('thread level', [rank['thread_level'] for rank in report.data['ranks']], ['MPI_THREAD_MULTIPLE'] * 2)
+        for name in 'MPI_Abi_get_version', 'MPI_Abi_get_info', 'MPI_Status_get_source':
+            equal(name, report.total(name), 2)
+        equal('bytes', report.callsite('MPI_Recv', inside='ring').each('bytes_received'), [40, 40])
+        harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+        moved = [line.split() for line in harness.otf2_events(run.directory).splitlines()]
+        for what in 'send', 'receive':
+            equal(what, sorted(int(words[-1]) for words in moved if words[0] == what), [24, 24, 40, 40])
+    if why:
+        return
+    other = harness.Mpi('mpich')
+    for ours, program in (other, mpi.build('p2p.c')), (mpi, other.build('p2p.c')):
+        with tap.test('{} under a program of the other'.format(os.path.basename(ours.library))):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            run = harness.run(mpi.command(2, ['env', 'LD_PRELOAD=' + ours.preload, 'FVMPI_OUTPUT=' + directory, program])).ended(0)
+            check(' preload libfvmpi-{}.so instead, it runs unrecorded'.format('abi' if ours is other else 'mpich') in run.err, '{}', run.err)
+            check(not os.path.exists(directory), '{} was made', directory)
+    with tap.test('standard ABI: what stands behind its library is none of the program\'s'):
+        program = mpi.build('p2p.c', '-Wl,--no-as-needed', mpi.path, standin.library(other.cc, 'libmpich.so.12'), output='p2p_both')
+        said = harness.run([harness.FVMPI, 'run', '--dry-run', program]).ended(0).out
+        check(mpi.library in said, '{}', said)
+    with tap.test('standard ABI: any launcher is its own'):
+        for launcher in 'mpiexec.mpich', 'mpiexec.openmpi':
+            run = harness.run([harness.FVMPI, 'run', '--dry-run', launcher, '-n', '2', mpi.build('p2p.c')]).ended(0)
+            check(mpi.library in run.out and not run.err, '{}\n{}', run.out, run.err)
+            equal(launcher + ' is told the environment', 'OMPI_MCA_mca_base_env_list=' in run.out, launcher == 'mpiexec.openmpi')
 
 
 def without(tap, mpi):
@@ -77,6 +116,7 @@ def without(tap, mpi):
 def main():
     tap = harness.Tap()
     standins(tap)
+    standard(tap)
     for mpi in harness.mpis(tap):
         if str(mpi) == 'mpich':
             without(tap, mpi)

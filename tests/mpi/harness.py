@@ -282,7 +282,7 @@ def mpis(tap, quiet=False):
     every = [Mpi('mpich'), Mpi('openmpi')]
     if wanted and '.so' in wanted:
         import standin
-        every = [standin.StandIn(wanted)]
+        every = [standin.named(wanted)]
     for mpi in every:
         if wanted and str(mpi) != wanted:
             continue

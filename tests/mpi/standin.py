@@ -1,6 +1,6 @@
-"""MPIs of MPICH's binary interface that Debian does not have, Intel's and Cray's: its MPICH under their sonames. Copies of its
+"""MPIs that Debian does not have. Of MPICH's binary interface, Intel's and Cray's: its MPICH under their sonames. Copies of its
 libraries, in which names are changed where they stand; of the first one, functions of MPI-4.0 are taken away too, which
-Intel MPI had not before 2021.
+Intel MPI had not before 2021. Of the standard ABI: a library that translates what it is called for into calls of MPICH.
 
     FVMPI_TEST_MPI=libmpi.so.12 tests/mpi/counts.t       any test, with such an MPI in MPICH's place"""
 import os
@@ -9,6 +9,7 @@ import shutil
 import struct
 
 import harness
+import standard_abi
 
 # soname, that of the Fortran library, functions that it has not
 KNOWN = {'libmpi.so.12': ('libmpifort.so.12', rb'P?MPI_(?:\w+_c|Session_\w+|Psend_init|Precv_init|Pready\w*|Parrived|Isendrecv\w*)\0'),
@@ -109,3 +110,50 @@ class StandIn(harness.Mpi):
                 ' '.join(word for word in words if word not in mine), ' '.join(libraries), self.folder))
         os.chmod(path, 0o755)
         return path
+
+
+class StandardAbi(harness.Mpi):
+    """... which is C alone."""
+    soname, lacks = 'libmpi_abi.so.1', None
+
+    def __init__(self):
+        super().__init__('mpich')
+        self.folder = os.path.join(harness.BUILD, 'tests', 'mpi', self.soname)
+        self.library = os.path.join(harness.LIBS, 'libfvmpi-abi.so')
+        self.preload = harness.in_front(self.library)
+        self.mpicc, self.cc, self.fc = self.cc, os.path.join(self.folder, 'mpicc_abi'), 'mpifort_abi'
+        self.path = os.path.join(self.folder, self.soname)
+
+    def __str__(self):
+        return self.soname
+
+    def missing(self):
+        if harness.SANITIZER:
+            return 'a sanitizer does not live with RTLD_DEEPBIND'
+        if not shutil.which(self.mpicc):
+            return 'no ' + self.mpicc
+        have = os.path.join(harness.BUILD, 'mpi-wrappers', 'mpich', 'mpi-have.h')
+        for path in self.library, have, library(self.mpicc, 'libmpich.so.12'):
+            if not path or not os.path.exists(path):
+                return 'no ' + (path or 'libmpich.so.12')
+        self.make(have)
+        return super().missing()
+
+    def make(self, have):
+        standard_abi.write_header(self.folder)
+        source = os.path.join(self.folder, 'translated.c')
+        standard_abi.gen.write(self.folder, 'translated.c', standard_abi.library(have))
+        if not os.path.exists(self.path) or os.path.getmtime(self.path) < os.path.getmtime(source):
+            includes = [word for word in harness.run([self.mpicc, '-show']).ended(0).out.split() if word.startswith('-I')]
+            harness.run(['cc', '-O1', '-w', '-shared', '-fPIC', '-Wl,-z,defs,-soname,' + self.soname, *includes, source, '-o', self.path]).ended(0)
+        with open(self.cc, 'w') as f:
+            f.write('#!/bin/sh\nexec cc -I{0}/include "$@" {1} -Wl,--disable-new-dtags,-rpath,{0}\n'.format(self.folder, self.path))
+        os.chmod(self.cc, 0o755)
+
+
+def named(soname):
+    return StandardAbi() if soname == StandardAbi.soname else StandIn(soname)
+
+
+def every():
+    return [named(soname) for soname in (*KNOWN, StandardAbi.soname)]

@@ -62,9 +62,14 @@ static void libraries(void **state)
     assert_true(unknown);
     assert_int_equal(fv_flavour_of_library("libmpich_gnu_51.so.3", &unknown), FV_FLAVOUR_NONE);
     assert_true(unknown);
-    assert_int_equal(fv_flavour_of_library("libmpi_abi.so.0", &unknown), FV_FLAVOUR_NONE);
+    assert_int_equal(fv_flavour_of_library("libmpi_abi.so.12", &unknown), FV_FLAVOUR_NONE); /* a draft's */
     assert_true(unknown);
-    static const char *const parts[] = { "libmpi_mpifh.so.40", "libmpifort.so.12", "libmpichfort.so.12", "libmpi_cxx.so.40" };
+    assert_int_equal(fv_flavour_of_library("libmpi_abi.so.0", &unknown), FV_FLAVOUR_ABI);
+    assert_int_equal(fv_flavour_of_library("libmpi_abi.so.1", &unknown), FV_FLAVOUR_ABI);
+    assert_int_equal(fv_flavour_of_library("libmpi_abi.so.1.0.0", &unknown), FV_FLAVOUR_ABI);
+    assert_false(unknown);
+    static const char *const parts[] = { "libmpi_mpifh.so.40", "libmpifort.so.12", "libmpichfort.so.12",
+                                         "libmpi_cxx.so.40" };
     for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
         assert_int_equal(fv_flavour_of_library(parts[i], &unknown), FV_FLAVOUR_NONE);
         assert_false(unknown);
