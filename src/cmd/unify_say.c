@@ -84,12 +84,11 @@ bool fv_unify_has_traces(struct fv_unify *r)
     return without < d->rank_count;
 }
 
-/* Calls that the damaged file says are missing among them. */
 static struct missing {
     uint64_t calls, instances, of_threads;
 } missing_of(const struct fv_unify *r)
 {
-    struct missing m = { .calls = r->stats.lost };
+    struct missing m = { 0 };
 
     for (size_t i = 0; i < r->merge.defs.rank_count; i++) {
         m.calls += r->merge.defs.ranks[i].dropped;
@@ -125,6 +124,9 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "
                "or %s",
                where, (unsigned long long)m.of_threads, full);
+    if (r->stats.lost)
+        fv_log("%s: %llu calls are not in the trace, because their files are damaged; what ranks did meanwhile is unknown", where,
+               (unsigned long long)r->stats.lost);
     if (r->stats.damaged)
         fv_log("%s: %llu damaged chunks were cut short", where, (unsigned long long)r->stats.damaged);
     if (i->damaged + i->no_context)
@@ -140,7 +142,7 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log("%s: the members of %u communicator%s are not known: no rank file is there that lists them; "
                "messages and collective calls on %s are left out",
                where, unlisted, unlisted == 1 ? "" : "s", unlisted == 1 ? "it" : "them");
-    r->incomplete = r->incomplete || m.calls || m.instances || m.of_threads || r->stats.damaged ||
+    r->incomplete = r->incomplete || m.calls || m.instances || m.of_threads || r->stats.lost || r->stats.damaged ||
                     i->damaged || i->no_context || r->unknown_sections || unlisted;
 }
 

@@ -341,6 +341,8 @@ static void tell_open_call(struct fv_rank_replay *r, struct fv_stream *s, uint64
     s->begin = s->begin > s->now ? s->begin : s->now;
     s->end = end > s->begin ? end : s->begin;
     r->stats->open_calls++;
+    if (s->off) /* calls before it are missing */
+        measure(r, s, true, s->begin);
     uint32_t node = fv_numbers_get(&r->map->nodes, s->in_call.path);
     enter(r, s, function, node == FV_NONE ? 0 : node);
     fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_LEAVE, .ref = function }, end);
@@ -365,9 +367,9 @@ static void begin_stream(struct fv_rank_replay *r, uint32_t slot)
     r->failed = !r->sink->open(r->sink, slot, r->locations[slot].location);
     if (r->failed)
         return;
+    s->now = fv_rank_time(r, s, r->rank->first_ticks);
     if (!slot)
-        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN, .ref = r->index },
-                    fv_rank_time(r, s, r->rank->first_ticks));
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN, .ref = r->index }, s->now);
     fv_stream_open(r, s);
     if (s->loaded)
         fv_heap_push(&r->next, next_of(r, s));
@@ -397,12 +399,24 @@ struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t r
     return r;
 }
 
+/* Where the file is damaged, nothing is known from the last call on. */
+static void tell_missing_end(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    uint64_t missing = r->rank->stop_ticks ? 0 : fv_stream_missing_at_end(r, s);
+
+    if (!missing)
+        return;
+    r->stats->lost += missing;
+    measure(r, s, false, s->now);
+}
+
 static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
 {
     const struct fv_def_rank *rank = r->rank;
     uint64_t end = fv_rank_time(r, s, rank->last_ticks);
 
     if (!r->failed) {
+        tell_missing_end(r, s);
         if (rank->stop_ticks) /* a call that is open began after it */
             measure(r, s, false, fv_rank_time(r, s, rank->stop_ticks));
         else if (s->in_call.begin)

@@ -33,7 +33,9 @@ struct fv_stream {
     struct fv_unpacked unpacked;
     struct fv_event_cursor cursor;
     bool has_ahead, loaded;
-    uint64_t calls;         /* taken */
+    uint64_t calls;         /* taken, and what stood between calls */
+    uint64_t mpi_calls;     /* of them, and of lost ones: of MPI, at most */
+    uint64_t recorded;      /* calls of MPI that the thread has made */
     uint64_t missing_ahead; /* in damaged parts, before the next item */
     /* The present item: */
     uint64_t missing; /* before it */
@@ -142,6 +144,8 @@ static inline const struct fv_event *fv_stream_ahead(const struct fv_stream *s)
 {
     return &s->details[s->detail_count];
 }
+/* Behind the last item: how many calls of MPI the thread has made that nothing tells of. */
+uint64_t fv_stream_missing_at_end(const struct fv_rank_replay *r, const struct fv_stream *s);
 void fv_stream_release(struct fv_stream *s);
 
 /* replay_messages.c: what a call began, and what it ended. */

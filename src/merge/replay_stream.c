@@ -53,15 +53,17 @@ static void find_sites(const struct fv_rank_replay *r, struct fv_stream *s)
     }
 }
 
-static void find_in_call(struct fv_stream *s, const struct fv_reader *reader)
+static void find_thread(struct fv_stream *s, const struct fv_reader *reader)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_THREADS);
     struct fv_thread_record t;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&t, p, sizeof(t));
-        if (t.id == s->thread)
+        if (t.id == s->thread) {
             s->in_call = t.in_call;
+            s->recorded = t.calls;
+        }
     }
 }
 
@@ -83,6 +85,7 @@ static bool next_chunk(struct fv_rank_replay *r, struct fv_stream *s)
     s->cursor = fv_reader_events(r->reader, chunk, &s->unpacked);
     if (chunk->first > s->calls) { /* a damaged part of the file */
         s->missing_ahead += chunk->first - s->calls;
+        s->mpi_calls += chunk->first - s->calls;
         s->calls = chunk->first;
     }
     if (r->replay->progress)
@@ -137,6 +140,7 @@ void fv_stream_load(struct fv_rank_replay *r, struct fv_stream *s)
     s->detail_kinds = 0;
     /* before looking ahead, maybe into the next chunk, which counts it */
     s->calls += s->item.kind == FV_EV_CALL || fv_event_is_of_thread(s->item.kind);
+    s->mpi_calls += s->item.kind == FV_EV_CALL ? 1 : s->item.kind == FV_EV_LOST ? s->item.field[0] : 0;
     read_ahead(r, s);
     if (s->item.kind != FV_EV_CALL)
         return;
@@ -150,9 +154,17 @@ void fv_stream_open(struct fv_rank_replay *r, struct fv_stream *s)
 {
     find_chunks(s, r->reader);
     find_sites(r, s);
-    find_in_call(s, r->reader);
+    find_thread(s, r->reader);
     read_ahead(r, s);
     fv_stream_load(r, s);
+}
+
+/* A call is counted a moment before it is in the trace; of a process that still runs, others are made meanwhile. */
+uint64_t fv_stream_missing_at_end(const struct fv_rank_replay *r, const struct fv_stream *s)
+{
+    uint64_t known = s->mpi_calls + r->rank->dropped;
+
+    return !r->rank->runs && s->recorded > known + 1 ? s->recorded - known : 0;
 }
 
 void fv_stream_release(struct fv_stream *s)

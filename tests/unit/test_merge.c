@@ -451,6 +451,52 @@ static void chunks_follow_each_other(void **state)
     }
 }
 
+/* Where the end of a thread's events is damaged, nothing is known until the rank's end, or until the call that it is in. One
+ * call may be counted that has no event yet. */
+static void end_is_missing(void **state)
+{
+#define BEGIN "PROGRAM_BEGIN@0 ENTER@10 SEND@10 (0 1 7 100) LEAVE@20 ENTER@30 LEAVE@40 "
+    static const struct {
+        const char *words;
+        uint64_t counted;
+        struct fv_in_call in_call;
+        unsigned lost;
+    } want[] = {
+        { BEGIN "PROGRAM_END@1000000000 ", 2, { 0 }, 0 },
+        { BEGIN "PROGRAM_END@1000000000 ", 3, { 0 }, 0 },
+        { BEGIN "MEASURE@40 PROGRAM_END@1000000000 ", 4, { 0 }, 2 },
+        { BEGIN "MEASURE@40 MEASURE@500 ENTER@500 LEAVE@1000000000 PROGRAM_END@1000000000 ",
+          9,
+          { .begin = 1000000500, .function = RECV },
+          7 },
+    };
+#undef BEGIN
+    struct fv_replay_stats stats;
+    struct fv_merge m;
+    struct words w;
+    struct events e;
+    struct fvr f;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+        rank_file(&f, 0, 2);
+        if (want[i].in_call.begin)
+            f.header.state = FV_STATE_RUNNING;
+        fvr_thread(&f, 0, true, want[i].counted, 1, &want[i].in_call);
+        begin_events(&e, 1000000000);
+        call(&e, SEND, 1000000010, 1000000020);
+        EVENT(&e, SEND, 1, 1, 7, 100);
+        call(&e, ALLREDUCE, 1000000030, 1000000040);
+        fvr_chunk(&f, FV_CHUNK_EVENTS, 0, 0, e.bytes, e.count);
+        merge_files(&m, &f, 1);
+        replay(&m, 0, &w, &stats);
+        assert_string_equal(w.text, want[i].words);
+        assert_int_equal(stats.lost, want[i].lost);
+        fv_merge_close(&m);
+        fvr_release(&f);
+    }
+}
+
 /* Rank 1's clock is 300 ns behind: its receive ends 200 ns before the send began. */
 static void early_message_is_moved(void **state)
 {
@@ -633,6 +679,7 @@ int main(void)
         cmocka_unit_test(open_call_is_closed),
         cmocka_unit_test(definitions_have_one_order),
         cmocka_unit_test(chunks_follow_each_other),
+        cmocka_unit_test(end_is_missing),
         cmocka_unit_test(early_message_is_moved),
         cmocka_unit_test(many_rounds_with_little_memory),
         cmocka_unit_test(pendings_come_and_go),
