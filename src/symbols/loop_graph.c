@@ -91,6 +91,7 @@ static void make_blocks(struct fv_graph *g, const struct fv_instruction *list, s
         }
         g->blocks[g->count - 1].last = list[i].address;
         g->blocks[g->count - 1].padding &= list[i].flow == FV_FLOW_NOTHING;
+        g->blocks[g->count - 1].packed |= list[i].packed;
         g->blocks[g->count - 1].end = list[i].address + list[i].bytes;
     }
     free(leaders);
@@ -341,6 +342,16 @@ uint32_t fv_graph_loop_at(const struct fv_graph *g, uint64_t address)
     return FV_NONE;
 }
 
+static void mark_packed(struct fv_graph *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        uint32_t loop = g->blocks[i].packed ? fv_graph_loop_at(g, g->blocks[i].begin) : FV_NONE;
+
+        if (loop != FV_NONE)
+            g->loops[loop].packed = true;
+    }
+}
+
 int fv_graph_build(struct fv_graph *g, const struct fv_instruction *list, size_t count)
 {
     struct edges edges = { 0 };
@@ -368,6 +379,7 @@ int fv_graph_build(struct fv_graph *g, const struct fv_instruction *list, size_t
     find_dominators(&f);
     find_loops(g, &f);
     nest(g);
+    mark_packed(g);
     free(edges.from);
     free(edges.to);
     free(f.out);

@@ -10,11 +10,13 @@ struct fv_block {
     uint32_t next[2];          /* blocks; FV_NONE */
     bool table;                /* ends in a jump to a computed address */
     bool padding;              /* does nothing */
+    bool packed;               /* has packed arithmetic */
 };
 struct fv_graph_loop {
     uint32_t header, parent; /* parent: the smallest loop around it; FV_NONE */
     uint32_t blocks;         /* how many */
     unsigned depth;          /* 1: outermost */
+    bool packed;             /* it has packed arithmetic that is in no loop within it */
     uint8_t *holds;          /* by block */
 };
 struct fv_graph {

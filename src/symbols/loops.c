@@ -104,7 +104,8 @@ static void take_graph(struct fv_loops *out, uint32_t function, const struct fv_
         struct fv_loop l = { .function = function,
                              .parent = parent == FV_NONE ? FV_NONE : first + parent,
                              .offset = g->blocks[g->loops[i].header].begin,
-                             .depth = g->loops[i].depth };
+                             .depth = g->loops[i].depth,
+                             .packed = g->loops[i].packed };
 
         if (lines)
             find_lines(&out->arena, &l, lines, g, i);

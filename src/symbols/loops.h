@@ -15,6 +15,7 @@ struct fv_loop {
     const char *file;  /* NULL: no line is known */
     uint32_t first_line, last_line;
     unsigned depth; /* 1: outermost */
+    bool packed;    /* packed arithmetic in it, and in no loop within it */
 };
 struct fv_loops {
     struct fv_arena arena;

@@ -76,6 +76,29 @@ static bool is_word(const char *word, size_t length, const char *const *words)
     return false;
 }
 
+/* SSE, AVX and AVX-512. Moves, logic and shuffles are not asked for: compilers use them for single numbers as well. */
+static bool is_packed(const char *word)
+{
+    static const char *const floating[] = { "add",  "sub",  "mul",   "div",   "sqrt",   "min",    "max", "hadd",
+                                            "hsub", "rcp",  "rsqrt", "fmadd", "fmsub",  "fnmadd", "fnmsub" };
+    static const char *const whole[] = { "padd", "psub", "pmul", "pmadd", "pmin", "pmax", "pabs", "pavg", "psad", "pdp" };
+    size_t length = strcspn(word, " ,");
+
+    if (word[0] == 'v') {
+        word++;
+        length--;
+    }
+    for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+        if (!strncmp(word, whole[i], strlen(whole[i])))
+            return true;
+    if (length < 2 || word[length - 2] != 'p' || !strchr("sdh", word[length - 1]))
+        return false;
+    for (size_t i = 0; i < sizeof(floating) / sizeof(*floating); i++)
+        if (!strncmp(word, floating[i], strlen(floating[i])))
+            return true;
+    return false;
+}
+
 static enum fv_flow flow_of(const struct printed *p)
 {
     static const char *const prefixes[] = { "bnd", "notrack", "rep",    "repz", "repnz",
@@ -137,9 +160,11 @@ size_t fv_machine_code_decode(const uint8_t *code, uint64_t address, size_t byte
         if (n <= 0 || strstr(printed.text, "(bad)"))
             break;
         FV_GROW(list, room, count + 1);
-        list[count++] = (struct fv_instruction){
-            .address = address + at, .target = printed.target, .bytes = (uint32_t)n, .flow = flow_of(&printed)
-        };
+        list[count++] = (struct fv_instruction){ .address = address + at,
+                                                 .target = printed.target,
+                                                 .bytes = (uint32_t)n,
+                                                 .flow = flow_of(&printed),
+                                                 .packed = is_packed(printed.text) };
         at += (size_t)n;
     }
     *out = list;

@@ -1,4 +1,4 @@
-/* Machine code, as far as its flow of control: by libopcodes, the only code that knows it. x86-64 alone. */
+/* Machine code, as far as its flow of control and which arithmetic it does: by libopcodes, the only code that knows it. x86-64 alone. */
 #ifndef FV_MACHINE_CODE_H
 #define FV_MACHINE_CODE_H
 
@@ -18,6 +18,7 @@ struct fv_instruction {
     uint64_t address, target;
     uint32_t bytes;
     enum fv_flow flow;
+    bool packed; /* arithmetic on several numbers of a vector register at once */
 };
 
 /* Was fvmpi built with libopcodes? */

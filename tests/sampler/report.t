@@ -15,9 +15,9 @@ from report import check, equal
 SOURCE = os.path.join(HERE, 'shares.c')
 
 
-def compiled(source, *flags):
+def compiled(source, *flags, compiler='cc'):
     path = os.path.join(harness.scratch('bin'), os.path.splitext(source)[0])
-    return path, harness.run(['cc', '-O1', '-g', os.path.join(HERE, source), '-o', path] + list(flags))
+    return path, harness.run([compiler, '-O1', '-g', os.path.join(HERE, source), '-o', path] + list(flags))
 
 
 def recorded(command, **more):
@@ -70,6 +70,7 @@ def loops(costs):
     equal('function', hot['function'], 'seventy')
     check(hot['first_line'] in marked('seventy: inner loop') + marked('seventy: line'), '{}', hot)
     equal('depth', hot['depth'], 2)
+    equal('kind', (hot['parallelised'], hot['vectorised']), ('no', False))
     outer = costs['loops'][hot['parent_id']]
     equal('outer loop', outer['first_line'], marked('seventy: outer loop')[0])
     check(outer['inclusive']['ticks'] >= hot['inclusive']['ticks'], '{} in {}', hot, outer)
@@ -146,6 +147,18 @@ def waiting():
     check(costs['all']['sync_ticks'] > 20, '{} samples are waiting', costs['all']['sync_ticks'])
 
 
+def kinds_of_loops(compiler):
+    program, build = compiled('kinds.c', '-fopenmp', compiler=compiler)
+    if build.rc:
+        raise harness.Skip('no OpenMP')
+    costs = harness.profile_of(recorded([program])[1])['costs']
+    if not costs['loops_known']:
+        raise harness.Skip('built without libopcodes')
+    hot = sorted(costs['loops'], key=lambda l: -l['exclusive']['ticks'])[:2]
+    equal('kinds', sorted((l['function'] == 'single', l['parallelised'], l['vectorised']) for l in hot),
+          [(False, 'openmp', True), (True, 'no', False)])
+
+
 def main():
     tap = harness.Tap()
     program, build = compiled('shares.c')
@@ -163,6 +176,7 @@ def main():
                        ('no such source', lambda: source_of_no_name(directory, costs)),
                        ('exports', lambda: exports(directory, ticks)),
                        ('tables', lambda: tables(directory, ticks)), ('text, and wrong words', lambda: words(directory)),
+                       ('kinds of loops', lambda: kinds_of_loops('cc')),
                        ('waiting for threads', waiting)):
         with tap.test(name):
             test()

@@ -1097,6 +1097,64 @@ static void loop_depths(void **state)
     fv_graph_release(&g);
 }
 
+/* Packed arithmetic is told of the innermost loop that it is in. */
+static void packed_loops(void **state)
+{
+    (void)state;
+    struct fv_instruction list[] = {
+        at(0, FV_FLOW_ON, 0), at(1, FV_FLOW_ON, 0),     at(2, FV_FLOW_ON, 0), at(3, FV_FLOW_BRANCH, 2),
+        at(4, FV_FLOW_ON, 0), at(5, FV_FLOW_BRANCH, 1), at(6, FV_FLOW_ON, 0), at(7, FV_FLOW_END, 0),
+    };
+    /* in the inner loop, the outer one, none */
+    static const struct {
+        unsigned where;
+        bool outer, inner;
+    } want[] = { { 2, false, true }, { 4, true, false }, { 6, false, false } };
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+        struct fv_graph g;
+
+        list[want[i].where].packed = true;
+        assert_int_equal(fv_graph_build(&g, list, 8), 0);
+        list[want[i].where].packed = false;
+        assert_int_equal(g.loop_count, 2);
+        assert_int_equal(g.loops[0].packed, want[i].outer);
+        assert_int_equal(g.loops[1].packed, want[i].inner);
+        fv_graph_release(&g);
+    }
+}
+
+static void packed_instructions(void **state)
+{
+    static const struct {
+        const char *bytes, *what;
+        bool packed;
+    } want[] = {
+        { "\x66\x0f\x58\xc1", "addpd", true },
+        { "\xf2\x0f\x58\xc1", "addsd", false },
+        { "\xc5\xf4\x58\xc2", "vaddps", true },
+        { "\xc4\xe2\xf5\xb8\xc2", "vfmadd231pd", true },
+        { "\xc4\xe2\xf1\xb9\xc2", "vfmadd231sd", false },
+        { "\x66\x0f\xfe\xc1", "paddd", true },
+        { "\x0f\x57\xc0", "xorps, which clears a register", false },
+        { "\x66\x0f\x54\xc1", "andpd, which takes a sign away", false },
+        { "\x66\x0f\x28\xc1", "movapd", false },
+        { "\x58", "pop", false },
+    };
+    struct fv_instruction *list;
+    (void)state;
+
+    if (!fv_machine_code_available())
+        skip();
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+        size_t count = fv_machine_code_decode((const uint8_t *)want[i].bytes, 0, strlen(want[i].bytes), &list);
+
+        if (count != 1 || list[0].packed != want[i].packed)
+            fail_msg("%s: %zu instructions, packed: %d", want[i].what, count, count && list[0].packed);
+        free(list);
+    }
+}
+
 /* A switch in a loop: cases are reached by the table alone. A jump back that is no loop: its target does not
  * dominate. */
 static void tables_and_tangles(void **state)
@@ -1197,6 +1255,8 @@ int main(void)
         TEST(fast_and_off_processor),
         cmocka_unit_test(nested_loops),
         cmocka_unit_test(loop_depths),
+        cmocka_unit_test(packed_loops),
+        cmocka_unit_test(packed_instructions),
         cmocka_unit_test(tables_and_tangles),
         cmocka_unit_test(any_graph),
     };

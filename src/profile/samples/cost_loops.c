@@ -16,6 +16,7 @@ struct body {
     uint64_t size, ticks;
     uint32_t last_path;
     const char *name;
+    bool nameless;
     uint32_t nodes, node_count; /* the first of the list by finder.next, FV_NONE */
 };
 struct finder {
@@ -49,7 +50,9 @@ static uint32_t find_body(struct finder *f, uint32_t node)
     if (f->count > before) {
         b->last_path = b->nodes = FV_NONE;
         b->size = symbol->size;
-        b->name = name_of(f, &f->symbols->frames[symbol->first + symbol->count - 1]);
+        const struct fv_frame *frame = &f->symbols->frames[symbol->first + symbol->count - 1];
+        b->name = name_of(f, frame);
+        b->nameless = !frame->function;
     }
     return i;
 }
@@ -119,10 +122,12 @@ static void take_loops(struct finder *f, const struct fv_loops *loops)
                                    .module = f->bodies[l->function].module,
                                    .offset = l->offset,
                                    .function = f->bodies[l->function].name,
+                                   .nameless = f->bodies[l->function].nameless,
                                    .file = l->file ? fv_arena_string(&c->arena, l->file) : NULL,
                                    .first_line = l->first_line,
                                    .last_line = l->last_line,
-                                   .depth = l->depth };
+                                   .depth = l->depth,
+                                   .packed = l->packed };
     }
 }
 

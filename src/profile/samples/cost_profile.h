@@ -57,9 +57,11 @@ struct fv_cost_loop {
     uint32_t module;
     uint64_t offset;      /* of its header */
     const char *function; /* that holds its code, as compiled */
+    bool nameless;        /* that has no name: it is called by its place */
     const char *file;     /* NULL: no line is known */
     uint32_t first_line, last_line;
     unsigned depth; /* 1: outermost */
+    bool packed;    /* packed arithmetic in it, and in no loop within it */
     struct fv_cost_both sum;
     size_t first_part, parts; /* of fv_cost_profile.loop_parts, by rank */
 };

@@ -210,6 +210,20 @@ static void get_loop_place(void *subject, const void *row, const struct fv_colum
     v->text = t->text;
 }
 
+/* By what compilers call the functions that they make of a region (gcc, clang, Intel, flang), and gcc of a loop that it
+ * makes parallel by itself. */
+static const char *const parallel_words[] = { "no", "openmp", "auto", NULL };
+static void get_parallel(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    static const char *const regions[] = { "._omp_fn.", "omp_outlined", "__par_region", "__par_loop", "..omp_par" };
+    const struct fv_cost_loop *l = row;
+    unsigned word = strstr(l->function, "._loopfn.") ? 2 : 0;
+
+    for (size_t i = 0; i < sizeof(regions) / sizeof(*regions); i++)
+        word = strstr(l->function, regions[i]) ? 1 : word;
+    v->text = l->nameless ? NULL : parallel_words[word];
+}
+
 static const struct fv_column_def loop_columns[] = {
     COST_ID_COLUMN("id", loops, "Index in this list, from 0."),
     { "place", "loop", "", "Its lines, or the module and offset.", FV_GET(FV_TYPE_TEXT, get_loop_place),
@@ -228,6 +242,15 @@ static const struct fv_column_def loop_columns[] = {
       FV_FIELD(struct fv_cost_loop, depth) },
     { "parent_id", "parent", "id", "The loop around it, an index in this list; null: none.",
       FV_FIELD(struct fv_cost_loop, parent), .flags = FV_UNLESS_NONE },
+    { "parallelised", "parallel", "",
+      "Is its function what the compiler made of a parallel region of OpenMP (openmp), or of a loop that it made parallel "
+      "by itself (auto)? By the function's name; null: it has none. A region may also call functions whose loops are "
+      "not told so (no).",
+      FV_GET(FV_TYPE_TEXT, get_parallel), .flags = FV_NULLABLE, .words = parallel_words },
+    { "vectorised", "vectorised", "",
+      "Does it have packed arithmetic (SSE, AVX), not counting loops within it? What it calls is not looked at. Whether a "
+      "loop is a DO or a WHILE, or was unrolled, neither machine code nor debug information tells.",
+      FV_FIELD(struct fv_cost_loop, packed) },
     FV_COST_COLUMNS("exclusive", "self",
                     "Clock samples in it, but in no loop within it, and in nothing that it calls.",
                     struct fv_cost_loop, sum.self),
@@ -245,7 +268,7 @@ static const struct fv_relation loops = {
         "largest first. What the compiler unrolled or vectorised may be several loops. Null: none, or they "
         "were not looked for (loops_known).",
     .nullable = true,
-    .shown = "place function/5" FV_COST_SHOWN,
+    .shown = "place function/5" FV_COST_SHOWN " parallelised/2 vectorised/2",
     .share = "exclusive_share",
     FV_COLUMNS(loop_columns),
     FV_ITEMS(struct fv_cost_profile, loops, loop_count),
