@@ -34,10 +34,10 @@ struct frame {
 };
 
 struct walk {
-    struct frame frame[DEPTH_MAX + 1];
     unsigned count;
     bool truncated; /* there were more frames */
     bool cachable;
+    struct frame frame[DEPTH_MAX + 1]; /* last: a short walk touches one page */
 };
 
 struct fv_paths {

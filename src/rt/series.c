@@ -10,6 +10,20 @@
 
 /* ---- time bins ---- */
 
+/* All of them are 0, and stay untouched until they are used: a thread of few calls has memory for one or two pages
+ * of them. So one that begins late has no narrow bins to fold. */
+static void begin_bins(struct fv_thread *t)
+{
+    uint64_t begin = fv_rt.writer.header->begin_ticks, since = fv_ticks() - begin;
+
+    t->bin_shift = FIRST_SHIFT;
+    while (since >> t->bin_shift >= FV_BINS)
+        t->bin_shift++;
+    t->bin_ticks = 0;
+    t->bins->bank.origin = begin;
+    t->bins->bank.width = UINT64_C(1) << t->bin_shift;
+}
+
 void fv_bins_init(struct fv_thread *t)
 {
     struct fv_chunk_header *chunk =
@@ -18,7 +32,7 @@ void fv_bins_init(struct fv_thread *t)
     if (!chunk)
         return;
     t->bins = fv_chunk_records(chunk);
-    fv_bins_clear(t);
+    begin_bins(t);
     fv_chunk_commit(chunk, sizeof(struct fv_time_bins));
 }
 
@@ -46,10 +60,7 @@ void fv_bins_clear(struct fv_thread *t)
     if (!t->bins)
         return;
     memset(t->bins, 0, sizeof(*t->bins));
-    t->bins->bank.origin = fv_rt.writer.header->begin_ticks;
-    t->bins->bank.width = UINT64_C(1) << FIRST_SHIFT;
-    t->bin_shift = FIRST_SHIFT;
-    t->bin_ticks = 0;
+    begin_bins(t);
 }
 
 /* The bin that a call ended in is the next one's, most likely. */
@@ -81,7 +92,8 @@ FV_COLD void fv_bins_add_across(struct fv_thread *t, unsigned class, uint64_t be
 
         if (stop > end)
             stop = end;
-        bank->ticks[bin][class] += stop - begin;
+        /* In one access: who reads a page of the file first has its neighbours mapped, too. */
+        __atomic_fetch_add(&bank->ticks[bin][class], stop - begin, __ATOMIC_RELAXED);
         begin = stop;
     }
 }

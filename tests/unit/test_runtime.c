@@ -767,6 +767,63 @@ static void test_fork_leaves_the_file_alone(void **state)
     assert_int_equal(fv_self->record->calls, calls);
 }
 
+/* ---- what threads take ---- */
+
+enum { THREADS_OF_FEW_CALLS = 100 };
+static pthread_barrier_t all_there;
+
+static void *makes_few_calls(void *wanted)
+{
+    struct fv_call call;
+
+    for (int i = 0; wanted && i < 10; i++)
+        call_as(&call, 0, NULL, (uint64_t)i, 0, 10);
+    pthread_barrier_wait(&all_there);
+    pthread_barrier_wait(&all_there);
+    return NULL;
+}
+
+/* KiB that the threads add while they are there. */
+static long resident_of_threads(bool calls)
+{
+    pthread_t thread[THREADS_OF_FEW_CALLS];
+    long pages[2] = { 0 };
+
+    pthread_barrier_init(&all_there, NULL, THREADS_OF_FEW_CALLS + 1);
+    for (int when = 0; when < 2; when++) {
+        FILE *f = fopen("/proc/self/statm", "r");
+
+        assert_true(f && fscanf(f, "%*d %ld", &pages[when]) == 1);
+        fclose(f);
+        for (int i = 0; !when && i < THREADS_OF_FEW_CALLS; i++)
+            assert_int_equal(pthread_create(&thread[i], NULL, makes_few_calls, calls ? &all_there : NULL), 0);
+        pthread_barrier_wait(&all_there);
+    }
+    for (int i = 0; i < THREADS_OF_FEW_CALLS; i++)
+        pthread_join(thread[i], NULL);
+    return (pages[1] - pages[0]) * (getpagesize() / 1024);
+}
+
+/* Late in the run: time bins have been folded by those who were there. */
+static void test_threads_of_few_calls(void **state)
+{
+    const uint64_t most = fv_rt.options.profile_max, begin = fv_rt.writer.header->begin_ticks;
+    (void)state;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* memory is theirs */
+#endif
+    fv_rt.options.profile_max = UINT64_C(1) << 30;
+    fv_rt.writer.header->begin_ticks -= UINT64_C(1) << 40;
+    resident_of_threads(false); /* their stacks are kept */
+    uint64_t file = fv_rt.writer.end;
+    long without = resident_of_threads(false), with = resident_of_threads(true);
+    assert_in_range((with - without) / THREADS_OF_FEW_CALLS, 10, 52);
+    assert_in_range((fv_rt.writer.end - file) / THREADS_OF_FEW_CALLS, 4096, 40 * 1024);
+    fv_rt.options.profile_max = most;
+    fv_rt.writer.header->begin_ticks = begin;
+}
+
 /* ---- handlers that jump away, and threads that must not be waited for by spinning ---- */
 
 static sigjmp_buf out;
@@ -909,6 +966,7 @@ int main(void)
         cmocka_unit_test(test_time_bins_of_a_killed_process),
         cmocka_unit_test(test_log_is_thinned_by_sequence),
         cmocka_unit_test(test_cell_budget),
+        cmocka_unit_test(test_threads_of_few_calls),
         cmocka_unit_test(test_full_disk_costs_no_system_calls),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_fork_leaves_the_file_alone),
