@@ -431,6 +431,15 @@ static void print_shadow(const struct fv_cursor *c, const void *record)
     PRINT_TEXT(r, names);
 }
 
+static void print_interpreter(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_interpreter_record *r = record;
+    (void)c;
+
+    printf("interpreter state=%u unread=%" PRIu64, r->state, r->unread);
+    PRINT_TEXT(r, version);
+}
+
 static void print_sync_object(const struct fv_cursor *c, const void *record)
 {
     const struct fv_sync_object *o = record;
@@ -550,6 +559,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
     [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
     [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_TIME_BINS] = print_time_bins,
+    [FV_CHUNK_INTERPRETER] = print_interpreter,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)

@@ -73,7 +73,7 @@ struct fv_track {
     void (*read)(struct fv_build *build, void *state, uint32_t rank);
     void (*finish)(struct fv_build *build, void *state); /* releases the state */
 };
-extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_calls,
+extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_interpreters, fv_track_calls,
     fv_track_in_calls, fv_track_samples, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_sections,
     fv_track_phases, fv_track_locks, fv_track_timeline;
 

@@ -452,6 +452,7 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
 /* In a visit tracks read a rank, and finish, in this order. */
 static const struct fv_track *const tracks[] = {
     &fv_track_clocks, &fv_track_threads, &fv_track_programs, &fv_track_options, &fv_track_shadows,
+    &fv_track_interpreters,
     /* makes the file's numbers known, which those below need */
     &fv_track_calls, &fv_track_in_calls, &fv_track_samples, &fv_track_bounds, &fv_track_notes,
     &fv_track_charges,

@@ -3,6 +3,7 @@
 #include "rt/thread.h"
 
 #include <errno.h>
+#include <sys/uio.h>
 
 struct fv_runtime fv_rt;
 static uint64_t total;
@@ -31,6 +32,13 @@ void fv_memory_free(void *memory, size_t bytes)
 {
     if (memory && !fv_unmap_pages(memory, bytes))
         account(-(uint64_t)bytes);
+}
+
+bool fv_memory_peek(uintptr_t at, void *out, size_t bytes)
+{
+    struct iovec to = { out, bytes }, from = { (void *)at, bytes };
+
+    return process_vm_readv(fv_rt.pid, &to, 1, &from, 1, 0) == (ssize_t)bytes;
 }
 
 void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes)

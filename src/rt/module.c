@@ -5,26 +5,31 @@
  * The loader's lock is never waited for while the tree's is held, where the C library allows that
  * (glibc 2.35): a thread in a callback of dl_iterate_phdr() has it, and may use a lock of its own
  * (--threads), which leads here. */
+#include "rt/map.h"
 #include "rt/path.h"
 #include "rt/tail.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define MODULES 1024 /* distinct objects a process may show call paths through; more are `unknown` */
+#define CODES   65536 /* places for functions of source code, half of which may be taken */
 
 struct module {
     uintptr_t begin, end; /* empty when unloaded */
     uintptr_t bias;
     uint64_t identity; /* of path and build-id */
     uint32_t id;
+    bool is_binding;
 };
 
 static struct module modules[MODULES];
 static unsigned module_count;
+static uint32_t last_id;
 static uint64_t removals;
 static struct fv_tail tail;
 
@@ -118,27 +123,32 @@ static const char *full_path(const char *name, char *buffer, size_t bytes)
     return buffer;
 }
 
-static bool write_module(const struct query *q, const char *path)
+/* What the record says of the module but its path. */
+static bool write_module(const struct fv_module_record *what, const char *path)
 {
-    size_t length = strlen(path);
-    size_t bytes = fv_round_up(sizeof(struct fv_module_record) + length + 1, 8);
+    size_t bytes = fv_round_up(sizeof(*what) + what->path_bytes + 1, 8);
 
     static const struct fv_tail_kind kind = { .type = FV_CHUNK_MODULES, .first_pages = 1, .most_pages = 1, .varies = true };
     struct fv_module_record *record = fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false);
     if (!record)
         return false;
+    *record = *what;
     record->bytes = (uint32_t)bytes;
-    record->id = q->module.id;
-    record->bias = q->module.bias;
-    record->begin = q->module.begin;
-    record->end = q->module.end;
-    record->build_id_bytes = q->build_id_bytes;
-    record->path_bytes = (uint32_t)length;
-    if (q->build_id)
-        memcpy(record->build_id, q->build_id, q->build_id_bytes);
-    memcpy(record->path, path, length + 1);
+    memcpy(record->path, path, what->path_bytes + 1);
     fv_tail_commit(&tail, bytes);
+    last_id = what->id;
     return true;
+}
+
+static bool write_object(const struct query *q, const char *path)
+{
+    const struct module *m = &q->module;
+    struct fv_module_record record = { .id = m->id, .bias = m->bias, .begin = m->begin, .end = m->end,
+                                       .build_id_bytes = q->build_id_bytes, .path_bytes = (uint32_t)strlen(path) };
+
+    if (q->build_id)
+        memcpy(record.build_id, q->build_id, q->build_id_bytes);
+    return write_module(&record, path);
 }
 
 static uint64_t identify(const struct query *q, const char *path)
@@ -150,6 +160,17 @@ static uint64_t identify(const struct query *q, const char *path)
     for (uint32_t i = 0; i < q->build_id_bytes; i++)
         hash = fv_mix2(hash, q->build_id[i]);
     return hash;
+}
+
+/* Of Python: mpi4py's extension, foreign functions, and what else comes with the interpreter. */
+static bool is_binding(const char *path)
+{
+    static const char *const parts[] = { "/mpi4py/MPI.", "/lib-dynload/", "/libffi.so.", "/_cffi_backend." };
+
+    for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        if (strstr(path, parts[i]))
+            return true;
+    return false;
 }
 
 /* Asks the loader; an object that comes back to where it was keeps its id. */
@@ -172,12 +193,46 @@ static FV_COLD const struct module *discover(uintptr_t address)
         }
     if (module_count == MODULES)
         return NULL;
-    q.module.id = module_count + 1;
-    if (!write_module(&q, path))
+    q.module.id = last_id + 1;
+    q.module.is_binding = is_binding(path);
+    if (!write_object(&q, path))
         return NULL;
     modules[module_count] = q.module;
     __atomic_store_n(&module_count, module_count + 1, __ATOMIC_RELEASE); /* for fv_module_known() */
     return &modules[module_count - 1];
+}
+
+bool fv_module_is_binding(uint32_t id)
+{
+    for (unsigned i = 0; i < module_count; i++)
+        if (modules[i].id == id)
+            return modules[i].is_binding;
+    return false;
+}
+
+uint32_t fv_module_of_code(const char *file, const char *function)
+{
+    static struct fv_map known; /* struct code */
+    struct code {
+        uint64_t identity;
+        uint32_t id;
+    } * code;
+    struct fv_module_record record = { .id = last_id + 1, .build_id_bytes = FV_CODE_ID_BYTES };
+    char path[4096 - 2 * sizeof(struct fv_module_record)]; /* a record fits into a page */
+    uint64_t identity = 1;
+
+    snprintf(path, sizeof(path), "%s:%s", file, function);
+    record.path_bytes = (uint32_t)strlen(path);
+    for (const char *p = path; *p; p++)
+        identity = fv_mix2(identity, (unsigned char)*p);
+    if (!(code = fv_map_add(&known, sizeof(*code), identity, CODES)))
+        return FV_MODULE_UNKNOWN;
+    if (!code->id) {
+        memcpy(record.build_id, FV_CODE_ID, sizeof(FV_CODE_ID) - 1);
+        memcpy(record.build_id + sizeof(FV_CODE_ID) - 1, &identity, sizeof(identity));
+        code->id = write_module(&record, path) ? record.id : FV_MODULE_UNKNOWN;
+    }
+    return code->id;
 }
 
 uint32_t fv_module_known(uintptr_t address, uint64_t *offset)

@@ -9,17 +9,20 @@
  *
  * Slots are read between the wrapper's frame and the end of the thread's stack, which is memory that
  * exists as long as the thread does. Calls from other stacks (coroutines) and from signal handlers are
- * unwound every time. */
+ * unwound every time.
+ *
+ * In a Python program one stack of C serves many lines. There the key under which the cache is asked has the state of the
+ * Python code in it (python.h), and the frames of Python take the places of the interpreter's. */
 #define UNW_LOCAL_ONLY
 #include "rt/layers.h"
 #include "rt/path_cache.h"
+#include "rt/python.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libunwind.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define DEPTH_MAX    1024 /* frames; outer ones are cut, and the path says so */
@@ -40,10 +43,23 @@ struct walk {
     struct frame frame[DEPTH_MAX + 1]; /* last: a short walk touches one page */
 };
 
+/* A call path that is made of what a walk found, from the innermost frame outwards. */
+struct places {
+    struct place {
+        uint32_t module;
+        uint64_t offset;
+    } place[DEPTH_MAX];
+    unsigned count, limit;
+    bool cut;     /* there were more */
+    bool in_loop; /* of the interpreter of Python, whose frames are to be had elsewhere */
+};
+
 struct fv_paths {
     struct fv_path_cache cache;
     /* Of a miss in progress: here, because the application's stack may be small. */
     struct walk walk;
+    struct places places;
+    struct fv_python_walk *python; /* NULL: not needed so far */
     struct fv_path_check collected[2 * DEPTH_MAX];
 };
 
@@ -81,9 +97,26 @@ void fv_stack_bounds(bool initial_thread, uintptr_t *low, uintptr_t *high)
     *high = *low + bytes;
 }
 
+/* Frames of a path at most. */
+static unsigned limit_of(uint64_t depth)
+{
+    return depth && depth < DEPTH_MAX ? (unsigned)depth : DEPTH_MAX;
+}
+
 static inline uintptr_t slot_of(struct fv_site site)
 {
     return fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
+}
+
+static inline bool with_python(void)
+{
+    return FV_UNLIKELY(__atomic_load_n(&fv_python, __ATOMIC_ACQUIRE) != NULL);
+}
+
+/* Under which the cache has the paths of a call. */
+static inline uint64_t key_of(struct fv_site site, uintptr_t slot, bool python)
+{
+    return fv_path_root_key(site.return_address, slot) + (python ? fv_python_state() : 0);
 }
 
 struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
@@ -92,8 +125,7 @@ struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site si
     struct fv_path_cache *cache = &thread->paths->cache;
     uintptr_t slot = slot_of(site);
     uint64_t before = cache->evicted;
-    struct fv_path_entry *e =
-        fv_path_cache_add(cache, fv_path_root_key(site.return_address, slot), slot, path, checks, count);
+    struct fv_path_entry *e = fv_path_cache_add(cache, key_of(site, slot, with_python()), slot, path, checks, count);
 
     thread->record->path_evictions += cache->evicted - before;
     return e;
@@ -144,8 +176,7 @@ static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
         memcpy(value, (const void *)address, sizeof(*value));
         return 0;
     }
-    struct iovec to = { value, sizeof(*value) }, from = { (void *)address, sizeof(*value) };
-    return process_vm_readv(fv_rt.pid, &to, 1, &from, 1, 0) == sizeof(*value) ? 0 : -UNW_EINVAL;
+    return fv_memory_peek(address, value, sizeof(*value)) ? 0 : -UNW_EINVAL;
 }
 
 /* The first use of libunwind opens its pipe, even so: the low descriptors are taken meanwhile. */
@@ -225,7 +256,6 @@ static unsigned collect_checks(const struct walk *walk, struct fv_site site, uin
     return count;
 }
 
-/* The call tree's node for a walk; outermost frame first. */
 /* The bounds of FV_UNSEEN, by the linker, if there is one such function: this is. */
 extern const char __start_fv_unseen[] __attribute__((visibility("hidden")));
 extern const char __stop_fv_unseen[] __attribute__((visibility("hidden")));
@@ -235,58 +265,126 @@ static FV_UNSEEN bool is_unseen(uintptr_t return_address)
     return return_address >= (uintptr_t)__start_fv_unseen && return_address < (uintptr_t)__stop_fv_unseen;
 }
 
-static uint32_t intern(const struct walk *walk)
+static void add_place(struct places *p, uint32_t module, uint64_t offset)
+{
+    p->cut = p->count == p->limit;
+    if (!p->cut)
+        p->place[p->count++] = (struct place){ module, offset };
+}
+
+/* Frames of Python from number `next` on: those that one call of the interpreter's loop runs, or all. Returns the next one. */
+static unsigned add_python(struct places *p, const struct fv_python_walk *python, unsigned next, bool all)
+{
+    for (bool more = true; more && next < python->count; next++) {
+        const struct fv_python_frame *f = &python->frame[next];
+
+        if (f->module)
+            add_place(p, f->module, f->line);
+        more = all || !f->outermost;
+    }
+    return next;
+}
+
+static bool says_nothing(const struct fv_python_walk *python, uint32_t module)
+{
+    return python && (module == fv_python_module() || fv_module_is_binding(module));
+}
+
+/* `python`: NULL where the thread is in no code of Python. Under fv_tree_lock. */
+static void place_frames(struct places *p, const struct walk *walk, const struct fv_python_walk *python)
+{
+    unsigned next = 0;
+
+    p->count = 0;
+    p->cut = p->in_loop = false;
+    for (unsigned i = 0; i < walk->count && !p->cut; i++) {
+        uintptr_t address = walk->frame[i].address;
+        uint64_t offset;
+
+        if (is_unseen(address))
+            continue;
+        if (fv_python_is_loop(address)) {
+            p->in_loop = true;
+            if (python) {
+                next = add_python(p, python, next, false);
+                continue;
+            }
+        }
+        uint32_t module = fv_module_find(address, &offset);
+        if (!says_nothing(python, module))
+            add_place(p, module, offset);
+    }
+    if (python && !p->cut)
+        add_python(p, python, next, true);
+    p->cut |= walk->truncated;
+    if (!p->count && python)
+        place_frames(p, walk, NULL);
+}
+
+/* The call tree's node for a walk; outermost frame first. */
+static uint32_t intern(struct places *p, const struct walk *walk, const struct fv_python_walk *python)
 {
     uint32_t id = 0;
     uint64_t removals = fv_module_removals();
     uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
 
     fv_module_refresh(removals);
-    if (walk->truncated && !fv_rt.options.depth)
+    p->limit = limit_of(fv_rt.options.depth);
+    place_frames(p, walk, python);
+    if (p->cut && !fv_rt.options.depth)
         id = fv_tree_child(0, FV_MODULE_TRUNCATED, 0);
-    for (unsigned i = walk->count; i-- > 0;) {
-        uint64_t offset;
-
-        if (is_unseen(walk->frame[i].address))
-            continue;
-        uint32_t module = fv_module_find(walk->frame[i].address, &offset);
-
-        id = fv_tree_child(id, module, offset);
-        if (!id)
+    for (unsigned i = p->count; i-- > 0;)
+        if (!(id = fv_tree_child(id, p->place[i].module, p->place[i].offset)))
             break;
-    }
     fv_unlock_sigrestore(&fv_tree_lock, signals);
     if (!id)
         fv_dropped(FV_DROP_PATHS);
     return id;
 }
 
+/* Of the walk there must be all that the interpreter's loop may stand in. */
+static unsigned walk_limit(const struct fv_python_walk *python)
+{
+    unsigned limit = limit_of(fv_rt.options.depth);
+
+    return python && limit > 1 ? DEPTH_MAX : limit;
+}
+
+static const struct fv_python_walk *walk_python(struct fv_python_walk *walk)
+{
+    return walk && fv_python_walk(walk) ? walk : NULL;
+}
+
 uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc)
 {
     static struct walk walk; /* called once, and the stack may be full */
+    static struct places places;
+    const struct fv_python_walk *python = walk_python(thread ? thread->paths->python : NULL);
 
     unwinding.low = unwinding.high = 0; /* the kernel reads: what is there may be anything */
     unwinding.watched = thread ? thread->watched : 0;
     unwinding.watched_value = thread ? thread->watched_value : 0;
     unwinding.on = true;
-    unwind(&walk, (struct fv_site){ .return_address = (const void *)pc },
-           fv_rt.options.depth ? (unsigned)fv_rt.options.depth : DEPTH_MAX);
+    unwind(&walk, (struct fv_site){ .return_address = (const void *)pc }, walk_limit(python));
     unwinding.on = false;
     walk.frame[0].address += 1; /* as if it were a return address */
-    return walk.count ? intern(&walk) : 0;
+    return walk.count ? intern(&places, &walk, python) : 0;
 }
 
-static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_site site)
+static const struct fv_python_walk *own_python(struct fv_paths *paths)
 {
-    uint64_t begin = fv_ticks();
-    int saved = errno; /* what the kernel does not let us read sets it */
-    unsigned limit = fv_rt.options.depth ? (unsigned)fv_rt.options.depth : DEPTH_MAX, count = 0;
+    if (!with_python() && !fv_python_try())
+        return NULL;
+    if (!paths->python)
+        paths->python = fv_memory_new(sizeof(*paths->python));
+    return walk_python(paths->python);
+}
+
+static void unwind_own(struct fv_thread *thread, struct fv_site site, bool own_stack, unsigned limit)
+{
     struct walk *walk = &thread->paths->walk;
 
-    if (limit > DEPTH_MAX)
-        limit = DEPTH_MAX;
     walk->count = 0;
-    bool own_stack = (uintptr_t)site.frame >= thread->stack_low && (uintptr_t)site.frame < thread->stack_end;
     if (limit > 1) {
         /* a coroutine's stack may end anywhere: nothing of it is read without asking the kernel */
         unwinding.low = own_stack ? (uintptr_t)__builtin_frame_address(0) - UNWIND_STACK : 0;
@@ -303,12 +401,25 @@ static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_si
         walk->cachable = limit > 1;
         walk->frame[0] = (struct frame){ .address = (uintptr_t)site.return_address };
     }
-    uint32_t path = intern(walk);
-    if (walk->cachable && own_stack && limit > 1)
-        count = collect_checks(walk, site, thread->stack_end, thread->paths->collected);
-    struct fv_path_entry *e = count || limit == 1
-                                  ? fv_path_insert(thread, site, path, thread->paths->collected, count)
-                                  : fv_path_cache_pass(&thread->paths->cache, path);
+}
+
+static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_site site)
+{
+    uint64_t begin = fv_ticks();
+    int saved = errno; /* what the kernel does not let us read sets it */
+    struct fv_paths *paths = thread->paths;
+    bool own_stack = (uintptr_t)site.frame >= thread->stack_low && (uintptr_t)site.frame < thread->stack_end;
+    const struct fv_python_walk *python = own_python(paths);
+    unsigned limit = walk_limit(python), count = 0;
+
+    unwind_own(thread, site, own_stack, limit);
+    uint32_t path = intern(&paths->places, &paths->walk, python);
+    if (paths->places.in_loop && !python)
+        fv_python_missed();
+    if (paths->walk.cachable && own_stack && limit > 1)
+        count = collect_checks(&paths->walk, site, thread->stack_end, paths->collected);
+    struct fv_path_entry *e = count || limit == 1 ? fv_path_insert(thread, site, path, paths->collected, count)
+                                                  : fv_path_cache_pass(&paths->cache, path);
     fv_layers_tell(FV_AT_CATCH_UP, thread);
     thread->record->path_misses++;
     thread->record->cold_ticks += fv_ticks() - begin;
@@ -323,11 +434,12 @@ static __attribute__((noinline)) struct fv_path_entry *search(struct fv_thread *
 }
 
 /* Most call sites have one path at a depth of the stack: a tree of one node. */
-static inline __attribute__((always_inline)) struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site)
+static inline __attribute__((always_inline)) struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site,
+                                                                             bool python)
 {
     struct fv_path_cache *cache = &thread->paths->cache;
     uintptr_t slot = slot_of(site);
-    uint32_t root = fv_path_place_of(cache, fv_path_root_key(site.return_address, slot));
+    uint32_t root = fv_path_place_of(cache, key_of(site, slot, python));
     struct fv_path_node *node = &cache->node[root];
 
     if (FV_LIKELY(node->is_path && !node->children && node->is_used && node->slot == slot && !thread->watched))
@@ -337,12 +449,21 @@ static inline __attribute__((always_inline)) struct fv_path_entry *find(struct f
 
 struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site)
 {
-    return find(thread, site);
+    return find(thread, site, with_python());
+}
+
+static __attribute__((noinline)) struct fv_path_entry *lookup_python(struct fv_thread *thread, struct fv_site site)
+{
+    struct fv_path_entry *known = find(thread, site, true);
+
+    return FV_LIKELY(known != NULL) ? known : miss(thread, site);
 }
 
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site)
 {
-    struct fv_path_entry *known = find(thread, site);
+    if (with_python())
+        return lookup_python(thread, site); /* apart, since the registers that it saves cost all others */
+    struct fv_path_entry *known = find(thread, site, false);
 
     return FV_LIKELY(known != NULL) ? known : miss(thread, site);
 }

@@ -70,6 +70,9 @@ static inline void fv_dropped(enum fv_drop what)
 void *fv_memory_new(size_t bytes);
 void fv_memory_free(void *memory, size_t bytes);
 
+/* Reads memory that may not be there. */
+bool fv_memory_peek(uintptr_t at, void *out, size_t bytes);
+
 /* Is some thread in MPI_Init, before recording has begun? */
 bool fv_starting(void);
 void fv_shadow_write(struct fv_writer *writer); /* of those that were added; at the start */

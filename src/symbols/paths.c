@@ -57,7 +57,7 @@ static void trim(struct fv_path *p, const struct fv_symbols *s)
     size_t count = p->count;
 
     for (size_t i = count; i-- > 0;)
-        if (f[i].function && !strcmp(f[i].function, "main")) {
+        if (f[i].function && !strcmp(f[i].function, "main") && !fv_module_is_code(&s->modules[f[i].module])) {
             p->count = i + 1;
             return;
         }

@@ -88,6 +88,25 @@ static void add_frames(struct look_up *l, uint32_t module, uint64_t offset, stru
     add_frame(l->symbols, &frame);
 }
 
+bool fv_module_is_code(const struct fv_module *m)
+{
+    return m->build_id_bytes == FV_CODE_ID_BYTES && !memcmp(m->build_id, FV_CODE_ID, sizeof(FV_CODE_ID) - 1);
+}
+
+/* Whose path says all, "FILE:FUNCTION", with the line as its offset. */
+static void add_code_frame(struct fv_symbols *s, uint32_t module, uint64_t offset)
+{
+    struct fv_frame frame = { .module = module, .offset = offset, .line = offset <= UINT32_MAX ? (uint32_t)offset : 0 };
+    char *file = fv_arena_string(&s->arena, s->modules[module].path), *function = strrchr(file, ':');
+
+    if (function) {
+        *function = '\0';
+        frame.function = function + 1;
+        frame.file = keep_file(s, file);
+    }
+    add_frame(s, &frame);
+}
+
 /* ---- all modules ---- */
 
 struct place {
@@ -143,7 +162,7 @@ static void resolve_sorted(struct fv_symbols *out, const struct place *places, s
     struct look_up l = { .symbols = out };
     struct progress progress = { .begin_s = now_s(), .on = isatty(STDERR_FILENO) };
     uint32_t module = FV_NONE;
-    bool usable = false;
+    bool usable = false, is_code = false;
 
     for (size_t i = 0; i < count; i++) {
         const struct place *p = &places[i];
@@ -153,7 +172,8 @@ static void resolve_sorted(struct fv_symbols *out, const struct place *places, s
             fv_module_files_close(&l.files);
             module = p->module;
             progress_show(&progress, out->modules[module].name, i, count);
-            usable = look_up && module >= FV_MODEL_FIRST_MODULE &&
+            is_code = fv_module_is_code(&out->modules[module]);
+            usable = look_up && module >= FV_MODEL_FIRST_MODULE && !is_code &&
                      fv_module_files_open(&l.files, &out->modules[module], problems);
             l.fortran = l.files.object.fortran || l.files.debug.fortran;
         } else if (p->offset == p[-1].offset) {
@@ -163,6 +183,8 @@ static void resolve_sorted(struct fv_symbols *out, const struct place *places, s
         symbol->first = (uint32_t)out->frame_count;
         if (usable)
             add_frames(&l, module, p->offset, symbol);
+        else if (is_code)
+            add_code_frame(out, module, p->offset);
         else
             add_frame(out, &(struct fv_frame){ .module = module, .offset = p->offset });
         symbol->count = (uint32_t)out->frame_count - symbol->first;

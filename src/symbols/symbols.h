@@ -21,6 +21,9 @@
 /* Is it fvmpi's own library in the process? */
 bool fv_module_is_fvmpi(const struct fv_module *module);
 
+/* Is it a function of source code that an interpreter runs (FV_CODE_ID)? */
+bool fv_module_is_code(const struct fv_module *module);
+
 /* ---- frames ---- */
 
 struct fv_frame {

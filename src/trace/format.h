@@ -171,6 +171,7 @@ enum fv_chunk_type {
     FV_CHUNK_SHADOWS = 40,        /* struct fv_shadow_record, of the process */
     FV_CHUNK_TIME_BINS = 41,      /* one struct fv_time_bins, of one thread */
     FV_CHUNK_SECTION_OCTAVES = 42, /* struct fv_octave, of one thread: of the times of its sections' instances */
+    FV_CHUNK_INTERPRETER = 44,    /* one struct fv_interpreter_record, of the process */
 };
 
 struct fv_chunk_header {
@@ -214,6 +215,11 @@ struct fv_module_record {
 };
 _Static_assert(sizeof(struct fv_module_record) == 72, "on-disk size");
 
+/* A function of source code that an interpreter runs is a module, too: it has the path "FILE:FUNCTION", its build-id is FV_CODE_ID
+ * and a hash of that path, and the offset of a call path in it is the line, 0 where that is not known. */
+#define FV_CODE_ID "code:"
+#define FV_CODE_ID_BYTES (sizeof(FV_CODE_ID) - 1 + sizeof(uint64_t))
+
 #define FV_MODULE_UNKNOWN 0u                     /* offset is an absolute address */
 #define FV_MODULE_TRUNCATED UINT32_C(0xffffffff) /* outer frames were cut at the depth limit */
 
@@ -226,6 +232,21 @@ struct fv_path_record {
     uint64_t offset;
 };
 _Static_assert(sizeof(struct fv_path_record) == 16, "on-disk size");
+
+/* The interpreter of Python in the process. */
+enum fv_interpreter_state {
+    FV_INTERPRETER_UNTRIED = 0, /* it ran no code while a call was recorded */
+    FV_INTERPRETER_READ = 1,    /* its frames stand in call paths, in place of the interpreter's own */
+    FV_INTERPRETER_UNKNOWN = 2, /* how its frames are read is not known */
+};
+struct fv_interpreter_record {
+    char version[32];
+    uint32_t state; /* enum fv_interpreter_state */
+    uint32_t pad;
+    uint64_t unread; /* call paths whose frames could not be read */
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct fv_interpreter_record) == 64, "on-disk size");
 
 enum fv_function_class {
     FV_CLASS_OTHER = 0,      /* local: datatypes, info, groups, errors, environment */

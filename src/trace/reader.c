@@ -162,6 +162,7 @@ static size_t record_bytes(unsigned type)
     case FV_CHUNK_METRIC_EVENTS: return sizeof(struct fv_metric_event);
     case FV_CHUNK_OPTIONS: return sizeof(struct fv_option_record);
     case FV_CHUNK_SHADOWS: return sizeof(struct fv_shadow_record);
+    case FV_CHUNK_INTERPRETER: return sizeof(struct fv_interpreter_record);
     case FV_CHUNK_SYNC_OBJECTS: return sizeof(struct fv_sync_object);
     case FV_CHUNK_SYNC: return sizeof(struct fv_sync_record);
     case FV_CHUNK_SYNC_THREAD: return sizeof(struct fv_sync_thread);
@@ -807,6 +808,7 @@ const char *fv_chunk_type_name(unsigned type)
         [FV_CHUNK_EVENT_COUNTS] = "event counts",
         [FV_CHUNK_OPTIONS] = "option",
         [FV_CHUNK_SHADOWS] = "shadow",
+        [FV_CHUNK_INTERPRETER] = "interpreter",
     };
     return NAME_OF(names, type);
 }

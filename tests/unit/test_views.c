@@ -674,6 +674,21 @@ static void long_lists_are_counted(void **state)
     assert_non_null(strstr(problem("more than 16 objects"), ": 4 more, of all ranks,"));
 }
 
+/* Of ranks whose Python cannot be read. */
+static void unread_python_is_told(void **state)
+{
+    struct fv_interpreter_record record = { .version = "3.12.1", .state = FV_INTERPRETER_READ, .unread = 7 };
+    (void)state;
+
+    fvr_add(&file[0], FV_CHUNK_INTERPRETER, FV_NO_THREAD, &record, sizeof(record));
+    record = (struct fv_interpreter_record){ .version = "3.99.0", .state = FV_INTERPRETER_UNKNOWN };
+    fvr_add(&file[1], FV_CHUNK_INTERPRETER, FV_NO_THREAD, &record, sizeof(record));
+    build(false);
+    assert_string_equal(problem("3.12"), "");
+    assert_non_null(strstr(problem("Python 3.99.0: fvmpi does not know"), "(1 rank)"));
+    assert_non_null(strstr(problem("could not be read"), " 7 times on 1 rank:"));
+}
+
 /* A relation too deep for a place is a mistake of whoever wrote it: nobody is to look for its table in vain. */
 static void deep_relations_fail(void **state)
 {
@@ -756,6 +771,7 @@ int main(void)
         TEST(csv_of_deep_paths),
         TEST(long_lists_are_whole),
         TEST(long_lists_are_counted),
+        TEST(unread_python_is_told),
         TEST(deep_relations_fail),
         TEST(names),
         TEST(own_symbols),

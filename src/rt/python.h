@@ -1,0 +1,44 @@
+/* The frames of a Python program, which stand in call paths in place of the interpreter's own.
+ *
+ * CPython 3.8 to 3.13, found at the start if the process has it. Its functions must not be called: who calls MPI has released
+ * the interpreter's lock. But the frames of a thread are changed by itself alone, and it is inside of a call; so they are read
+ * as memory, at offsets that each version has (python.c). Before the first use they are tried: where they lead there must be code
+ * objects, strings and tables of lines, by the addresses of their types. All reading but that of fv_python_state() is by the
+ * kernel, which checks. Rejected: a profile function in the interpreter (costs each call of Python). */
+#ifndef FV_PYTHON_H
+#define FV_PYTHON_H
+
+#include "base/base.h"
+
+#define FV_PYTHON_FRAMES 1024 /* of a thread, that are looked at: its innermost ones */
+
+struct fv_python_frame {
+    uint32_t module, line; /* 0: not to be shown, a frame of an import as in tracebacks; 0: not known */
+    bool outermost; /* of those that one call of the interpreter's loop runs */
+};
+
+/* What it takes to read a thread's frames, innermost first. */
+struct fv_python_walk {
+    unsigned count;
+    struct fv_python_frame frame[FV_PYTHON_FRAMES];
+    char file[3072], function[512];
+    uint8_t raw[2048];
+};
+
+struct fv_python_layout;
+extern const struct fv_python_layout *fv_python; /* NULL: no interpreter whose frames can be read */
+
+/* A number for where the calling thread is in its Python code: all frames and their instructions. 0: it is in none. */
+uint64_t fv_python_state(void);
+/* Where there is no fv_python yet: is there one now? Only when a thread has frames it can be seen whether they can be read. */
+bool fv_python_try(void);
+/* The frames of the calling thread. False: it has none, or they cannot be read. No lock held; also in signal handlers. */
+bool fv_python_walk(struct fv_python_walk *walk);
+/* Does a call of the interpreter's loop return there? Then frames of Python stand there. */
+bool fv_python_is_loop(uintptr_t return_address);
+/* It does, but no frames were found: counted, and told. */
+void fv_python_missed(void);
+/* The interpreter's own module: its frames say nothing of the program. */
+uint32_t fv_python_module(void);
+
+#endif
