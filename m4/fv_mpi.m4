@@ -70,55 +70,34 @@ AC_SUBST(FV_UP[_FLIBS])
 m4_popdef([FV_UP])
 ])
 
-# FV_MPI_ABI: finds the header of the standard ABI (MPI-5.0, chapter 20), which is one for all MPIs and all that libfvmpi-abi is
-# compiled with: the program brings the library. Sets ABI_{MPICC,CPPFLAGS,VERSION} and HAVE_ABI. MPICH's mpi.h is it if
-# MPI_ABI is defined, Open MPI has it in a directory of its own.
+# FV_MPI_ABI: finds the header of MPI-5's standard ABI (find-abi.sh), which is all that libfvmpi-abi is compiled with: the program
+# brings the library. Sets ABI_{MPICC,CPPFLAGS,VERSION} and HAVE_ABI.
 AC_DEFUN([FV_MPI_ABI], [
 AC_ARG_WITH([mpi-abi],
     [AS_HELP_STRING([--with-mpi-abi=DIR], [DIR/include has the mpi.h of MPI-5's standard ABI, or no (default: the one of mpicc_abi)])],
     [], [with_mpi_abi=check])
+ABI_MPICC=
 ABI_CPPFLAGS=
 ABI_WHY="no header of MPI-5's standard ABI; name its directory by --with-mpi-abi=DIR"
+AC_MSG_CHECKING([for the header of the standard ABI])
 AS_CASE(["$with_mpi_abi"],
     [no], [ABI_WHY="switched off by --without-mpi-abi"],
-    [check|yes], [
-        for fv_word in `mpicc_abi -show 2>/dev/null || mpicc_abi -showme 2>/dev/null`; do
-            AS_CASE(["$fv_word"], [-I*|-D*|-U*], [ABI_CPPFLAGS="$ABI_CPPFLAGS $fv_word"])
-        done
-        AS_IF([test -n "$ABI_CPPFLAGS"], [FV_MPI_ABI_TRY([mpicc_abi], [$ABI_CPPFLAGS])])],
-    [for fv_try in "$with_mpi_abi/include/standard_abi" "$with_mpi_abi/include" "$with_mpi_abi"; do
-        AS_IF([test -f "$fv_try/mpi.h"], [FV_MPI_ABI_TRY([$fv_try/mpi.h], [-DMPI_ABI -I$fv_try])])
-        AS_IF([test -n "$ABI_CPPFLAGS"], [break])
-    done])
-AS_IF([test -z "$ABI_CPPFLAGS"],
-    [AS_CASE(["$with_mpi_abi"], [no|check], [],
-        [AC_MSG_ERROR([--with-mpi-abi=$with_mpi_abi: no header of MPI-5's standard ABI there; name the directory whose include/mpi.h it is])])])
-ABI_MPICC=
+    [check|yes], [ABI_CPPFLAGS=`sh "$srcdir/mpi-wrappers/find-abi.sh" "$CC" 2>&AS_MESSAGE_LOG_FD`],
+    [ABI_CPPFLAGS=`sh "$srcdir/mpi-wrappers/find-abi.sh" "$CC" "$with_mpi_abi" 2>&AS_MESSAGE_LOG_FD`])
+AC_MSG_RESULT([${ABI_CPPFLAGS:-no}])
 AS_IF([test -n "$ABI_CPPFLAGS"], [
+    ABI_CPPFLAGS="-DFV_STANDARD_ABI $ABI_CPPFLAGS"
     ABI_MPICC="$CC $ABI_CPPFLAGS"
     { echo '#include <mpi.h>'; echo 'fv_version: MPI_ABI_VERSION MPI_ABI_SUBVERSION'; } > conftest.c
     ABI_VERSION=`$ABI_MPICC -E -P conftest.c 2>/dev/null | $SED -n 's/^fv_version: *//p' | tr ' ' .`
     rm -f conftest.c
+], [
+    AS_CASE(["$with_mpi_abi"], [no|check], [],
+        [AC_MSG_ERROR([--with-mpi-abi=$with_mpi_abi: no header of MPI-5's standard ABI there; name the directory whose include/mpi.h it is])])
 ])
 AC_SUBST([ABI_MPICC])
 AC_SUBST([ABI_CPPFLAGS])
 AM_CONDITIONAL([HAVE_ABI], [test -n "$ABI_MPICC"])
-])
-
-# FV_MPI_ABI_TRY(WHAT, FLAGS): sets ABI_CPPFLAGS to them if the mpi.h that they find is the standard ABI's, else to nothing. The
-# macro proves nothing: MPIs may define it in their own mpi.h, too, and drafts had other numbers.
-AC_DEFUN([FV_MPI_ABI_TRY], [
-AC_MSG_CHECKING([whether $1 is the standard ABI])
-cat > conftest.c <<_FV_END
-#include <mpi.h>
-#if MPI_ABI_VERSION != 1
-#error another ABI
-#endif
-_Static_assert(sizeof(MPI_Status) == 32 && MPI_ANY_SOURCE == -1 && MPI_PROC_NULL == -3 && MPI_THREAD_MULTIPLE == 4096, "");
-_FV_END
-ABI_CPPFLAGS=
-AS_IF([$CC $2 -c conftest.c -o conftest.o >&AS_MESSAGE_LOG_FD 2>&1], [ABI_CPPFLAGS="-DFV_STANDARD_ABI $2"; AC_MSG_RESULT([yes])], [AC_MSG_RESULT([no])])
-rm -f conftest.c conftest.o
 ])
 
 # FV_DEFAULT_MPI: what -lfvmpi means.

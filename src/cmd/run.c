@@ -326,9 +326,9 @@ static int prepare(struct run *run)
 
     if (fv_install_library(run->finding.flavour, wants_threads(run), library, sizeof(library))) {
         const char *name = fv_flavour_name(run->finding.flavour);
-        fv_log("%s: not there, this fvmpi was built without %s (%s); build it with that MPI, or set "
-               "FVMPI_LIBDIR",
-               library, name, run->finding.why);
+        fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", library, name,
+               run->finding.why,
+               run->finding.flavour == FV_FLAVOUR_ABI ? "configure it --with-mpi-abi=DIR" : "build it with that MPI");
         return -FV_ENOENT;
     }
     int err = fv_config_resolve(&run->config);

@@ -7,6 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
+import standard_abi
 import standin
 from report import check, equal
 
@@ -68,6 +69,11 @@ def standard(tap):
             equal(what, sorted(int(words[-1]) for words in moved if words[0] == what), [24, 24, 40, 40])
     if why:
         return
+    with tap.test('standard ABI: fvmpi was built without'):
+        run = harness.run([harness.FVMPI, 'run', mpi.build('p2p.c')], env={'FVMPI_LIBDIR': '/nowhere'}).ended(1)
+        check('/nowhere/libfvmpi-abi.so: not there' in run.err and 'configure it --with-mpi-abi=DIR' in run.err, '{}', run.err)
+    with tap.test('standard ABI: --threads'):
+        mpi.profile(mpi.build('standard_abi.c'), 2, options=['--threads']).ended(0).report().sane(2)
     other = harness.Mpi('mpich')
     for ours, program in (other, mpi.build('p2p.c')), (mpi, other.build('p2p.c')):
         with tap.test('{} under a program of the other'.format(os.path.basename(ours.library))):
@@ -84,6 +90,36 @@ def standard(tap):
             run = harness.run([harness.FVMPI, 'run', '--dry-run', launcher, '-n', '2', mpi.build('p2p.c')]).ended(0)
             check(mpi.library in run.out and not run.err, '{}\n{}', run.out, run.err)
             equal(launcher + ' is told the environment', 'OMPI_MCA_mca_base_env_list=' in run.out, launcher == 'mpiexec.openmpi')
+
+
+def configured(tap):
+    """By configure: the header of what directory, or of mpicc_abi."""
+    place, script = harness.scratch('abi'), os.path.join(harness.SOURCE, 'mpi-wrappers', 'find-abi.sh')
+    header, tools = standard_abi.header(), os.path.join(place, 'bin')
+    # an installation of Open MPI has another mpi.h beside it, which may have the macro, too
+    texts = {'plain/include': header, 'openmpi/include': '#define MPI_ABI_VERSION 1\n', 'openmpi/include/standard_abi': header,
+             'mpich/include': '#ifdef MPI_ABI\n' + header + '#endif\n', 'itself': header, 'native/include': '#define MPI_ABI_VERSION 1\n',
+             'draft/include': header.replace('THREAD_MULTIPLE = 4096', 'THREAD_MULTIPLE = 7'), 'nothing': None}
+    for name, text in texts.items():
+        os.makedirs(os.path.join(place, name), exist_ok=True)
+        if text:
+            standard_abi.gen.write(os.path.join(place, name), 'mpi.h', text)
+    wanted = {'plain': 'plain/include', 'openmpi': 'openmpi/include/standard_abi', 'mpich': 'mpich/include', 'itself': 'itself',
+              'native': None, 'draft': None, 'nothing': None}
+    for name, include in wanted.items():
+        with tap.test('configure --with-mpi-abi: {}'.format(name)):
+            run = harness.run(['sh', script, 'cc', os.path.join(place, name)]).ended(0 if include else 1)
+            equal('flags', run.out, '-DMPI_ABI -I{}/{}\n'.format(place, include) if include else '')
+    with tap.test('configure: the header of mpicc_abi'):
+        path = {'PATH': tools + ':' + os.environ['PATH']}
+        os.mkdir(tools)
+        for shows, answers, include in ('-show', 'cc -DMPI_ABI -I{} -L/x -lmpi_abi', 'mpich/include'), (
+                '-showme', 'cc -I{} -pthread -L/x -lmpi_abi', 'openmpi/include/standard_abi'):
+            with open(os.path.join(tools, 'mpicc_abi'), 'w') as f:
+                f.write('#!/bin/sh\n[ "$1" = {} ] && echo {}\n'.format(shows, answers.format(os.path.join(place, include))))
+            os.chmod(os.path.join(tools, 'mpicc_abi'), 0o755)
+            run = harness.run(['sh', script, 'cc'], env=path).ended(0)
+            check(run.out.startswith('-DMPI_ABI ') and run.out.endswith('-I{}/{}\n'.format(place, include)), '{}', run.out)
 
 
 def without(tap, mpi):
@@ -117,6 +153,7 @@ def main():
     tap = harness.Tap()
     standins(tap)
     standard(tap)
+    configured(tap)
     for mpi in harness.mpis(tap):
         if str(mpi) == 'mpich':
             without(tap, mpi)
