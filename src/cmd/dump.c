@@ -64,6 +64,11 @@ static void print_header(const struct fv_file_header *h)
            h->usage_ticks, h->usage_first.user_ns, h->usage_last.user_ns, h->usage_first.system_ns,
            h->usage_last.system_ns, h->usage_first.faults, h->usage_last.faults, h->usage_first.switches,
            h->usage_last.switches);
+    if (h->process_last.resident_peak)
+        printf(" resident_peak=%" PRIu64 ",%" PRIu64 " preempted=%" PRIu64 ",%" PRIu64, h->process_first.resident_peak,
+               h->process_last.resident_peak, h->process_first.preempted, h->process_last.preempted);
+    if (h->process_last.ready_known)
+        printf(" ready_ns=%" PRIu64 ",%" PRIu64, h->process_first.ready_ns, h->process_last.ready_ns);
     if (h->era)
         printf(" era=%" PRIu64 " forgotten=%" PRIu64, h->era, h->forgotten_ticks);
     if (h->barrier)

@@ -9,6 +9,7 @@ struct finished {
     struct fv_model model;
     struct fv_symbols symbols;
     struct fv_cost_profile costs;
+    struct fv_findings findings;
 };
 
 struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct fv_profile_options *options)
@@ -16,11 +17,12 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     struct finished *f = fv_xcalloc(1, sizeof(*f));
 
     fv_model_build(&f->model, experiment);
-    f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, f->model.problems.count };
+    f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };
     fv_model_resolve(&f->symbols, &f->model, !options->no_symbols);
     fv_sites_merge(&f->model, &f->symbols);
     if (f->model.costs.ticks)
         fv_cost_profile_init(&f->costs, &f->model, &f->symbols, FV_COST_ALL_RANKS);
+    fv_findings_make(&f->findings, &f->profile);
     return &f->profile;
 }
 
@@ -61,6 +63,7 @@ void fv_profile_close(struct fv_profile *profile)
 
     if (!f)
         return;
+    fv_findings_release(&f->findings);
     fv_cost_profile_release(&f->costs);
     fv_symbols_release(&f->symbols);
     fv_model_release(&f->model);

@@ -3,6 +3,7 @@
 #ifndef FV_PROFILE_H
 #define FV_PROFILE_H
 
+#include "profile/findings/findings.h"
 #include "profile/model.h"
 #include "profile/samples/cost_profile.h"
 #include "symbols/symbols.h"
@@ -11,6 +12,7 @@ struct fv_profile {
     const struct fv_model *model;
     const struct fv_symbols *symbols;
     const struct fv_cost_profile *costs; /* of all ranks; empty where nothing was sampled */
+    const struct fv_findings *findings;
     size_t recorded_problems; /* of the model's problems: what was recorded. Those behind are of the modules'
                                  files */
 };

@@ -237,6 +237,31 @@ static double cpu_time(const struct fv_file_header *h)
     return ns >= 0 ? ns * 1e-9 : NAN;
 }
 
+/* What the kernel told of the process: waiting for a processor, and memory. */
+static void set_usage(struct fv_build *b, uint32_t rank)
+{
+    struct fv_rank *r = &b->model->ranks[rank];
+    const struct fv_file_header *h = b->files[rank].header;
+    const struct fv_usage_process *first = &h->process_first, *last = &h->process_last;
+
+    r->cpu_s = cpu_time(h);
+    r->ready_s = NAN;
+    if (first->ready_known && last->ready_known && last->ready_ns >= first->ready_ns)
+        r->ready_s = (double)(last->ready_ns - first->ready_ns) * 1e-9;
+    if (last->preempted >= first->preempted)
+        r->preempted = last->preempted - first->preempted;
+    r->resident_peak = last->resident_peak;
+    r->resident_first = first->resident_peak;
+    for (int i = 63; i >= 0 && !r->resident_quarter; i--) {
+        uint64_t *peak = r->resident_half ? &r->resident_quarter : &r->resident_half;
+        double *age = r->resident_half ? &r->quarter_s : &r->half_s;
+
+        if (!(*peak = h->resident_peak_at[i]))
+            continue;
+        *age = fv_build_seconds(b->model, rank, UINT64_C(1) << i);
+    }
+}
+
 static enum fv_rank_state state_of(const struct fv_file_header *h)
 {
     switch (h->state) {
@@ -262,7 +287,7 @@ static void set_times(struct fv_build *b, uint32_t rank)
         life = later(life, now.ticks);
     else
         life = last_instance(&b->files[rank], last_sign(&b->files[rank], later(life, h->fatal.ticks)));
-    r->cpu_s = cpu_time(h);
+    set_usage(b, rank);
     r->begin_s = fv_build_time(m, rank, begin);
     r->end_s = fv_build_time(m, rank, life);
     if (r->end_s < r->begin_s) {

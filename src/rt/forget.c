@@ -70,7 +70,9 @@ void fv_forget(void)
     h->paused_ticks = 0;
     if (h->paused_since)
         h->paused_since = now;
-    fv_usage_read(&h->usage_first);
+    fv_usage_read(&h->usage_first, &h->process_first);
+    fv_usage_read_ready(&h->process_first);
+    memset(h->resident_peak_at, 0, sizeof(h->resident_peak_at));
     h->begin_ticks = now;
     h->era++;
     __atomic_store_n(&fv_rt.recording, (fv_rt.recording & FV_PAUSED) + h->era * FV_ERA, __ATOMIC_RELEASE);

@@ -25,6 +25,7 @@
  * dies young. */
 static struct fv_clock_point earliest;
 static struct fv_usage earliest_usage;
+static struct fv_usage_process earliest_process;
 
 uint64_t fv_now(void)
 {
@@ -32,7 +33,8 @@ uint64_t fv_now(void)
         fv_options_from_env(&fv_rt.options);
         fv_clock_init(fv_rt.options.clock);
         fv_clock_point(&earliest);
-        fv_usage_read(&earliest_usage);
+        fv_usage_read(&earliest_usage, &earliest_process);
+        fv_usage_read_ready(&earliest_process);
     }
     return fv_ticks();
 }
@@ -208,10 +210,13 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     h->job = fv_experiment_job();
     fv_clock_point(&h->last);
     h->first = earliest.ticks ? earliest : h->last;
-    if (earliest.ticks)
+    if (earliest.ticks) {
         h->usage_first = earliest_usage;
-    else
-        fv_usage_read(&h->usage_first);
+        h->process_first = earliest_process;
+    } else {
+        fv_usage_read(&h->usage_first, &h->process_first);
+        fv_usage_read_ready(&h->process_first);
+    }
     h->nominal_hz = fv_clock_nominal_hz();
     note_cpus(h);
     h->begin_ticks = info->init_begin ? info->init_begin : h->last.ticks;
@@ -344,6 +349,7 @@ static void end(enum fv_file_state state)
 
     fv_clock_point(&h->last);
     fv_usage_update();
+    fv_usage_read_ready(&h->process_last);
     __atomic_store_n(&h->end_ticks, fv_ticks(), __ATOMIC_RELEASE);
     __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
 }

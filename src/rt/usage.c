@@ -2,9 +2,12 @@
 #include "rt/usage.h"
 #include "rt/thread.h"
 
+#include "base/process.h"
+
+#include <stdio.h>
 #include <sys/resource.h>
 
-static void read_usage(int who, struct fv_usage *out)
+static void read_usage(int who, struct fv_usage *out, struct fv_usage_process *more)
 {
     struct rusage u;
 
@@ -16,22 +19,43 @@ static void read_usage(int who, struct fv_usage *out)
         .faults = (uint64_t)u.ru_minflt + (uint64_t)u.ru_majflt,
         .switches = (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw,
     };
+    if (!more)
+        return;
+    more->resident_peak = (uint64_t)u.ru_maxrss * 1024u;
+    more->preempted = (uint64_t)u.ru_nivcsw;
 }
 
-void fv_usage_read(struct fv_usage *out)
+void fv_usage_read(struct fv_usage *out, struct fv_usage_process *more)
 {
-    read_usage(RUSAGE_SELF, out);
+    read_usage(RUSAGE_SELF, out, more);
 }
 
 void fv_usage_read_thread(struct fv_usage *out)
 {
-    read_usage(RUSAGE_THREAD, out);
+    read_usage(RUSAGE_THREAD, out, NULL);
+}
+
+void fv_usage_read_ready(struct fv_usage_process *out)
+{
+    unsigned long long ran, ready;
+    char text[100];
+
+    if (fv_file_read("/proc/self/schedstat", text, sizeof(text)) <= 0 || sscanf(text, "%llu %llu", &ran, &ready) != 2)
+        return;
+    out->ready_ns = ready;
+    out->ready_known = 1;
 }
 
 void fv_usage_update(void)
 {
     struct fv_file_header *h = fv_rt.writer.header;
+    uint64_t now = fv_ticks();
 
-    read_usage(RUSAGE_SELF, &h->usage_last);
-    __atomic_store_n(&h->usage_ticks, fv_ticks(), __ATOMIC_RELEASE);
+    read_usage(RUSAGE_SELF, &h->usage_last, &h->process_last);
+    if (now > h->begin_ticks) {
+        uint64_t *peak = &h->resident_peak_at[63 - __builtin_clzll(now - h->begin_ticks)];
+
+        *peak = *peak ? *peak : h->process_last.resident_peak; /* the first one is from nearest to 2^i */
+    }
+    __atomic_store_n(&h->usage_ticks, now, __ATOMIC_RELEASE);
 }

@@ -5,9 +5,13 @@
 
 #include "trace/format.h"
 
-/* Of the process; of the calling thread. */
-void fv_usage_read(struct fv_usage *out);
+/* Of the process; of the calling thread. `more`, which may be NULL, gets what costs no other call. */
+void fv_usage_read(struct fv_usage *out, struct fv_usage_process *more);
 void fv_usage_read_thread(struct fv_usage *out);
+
+/* How long the main thread was ready to run and had no processor, from /proc: opens a file, so that it is for start and
+ * end alone. */
+void fv_usage_read_ready(struct fv_usage_process *out);
 
 /* The process's until now, into the rank file's header. Not in a signal handler. */
 void fv_usage_update(void);

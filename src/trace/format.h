@@ -64,6 +64,15 @@ struct fv_usage {
 };
 _Static_assert(sizeof(struct fv_usage) == 32, "on-disk size");
 
+/* What the kernel tells of the whole process beside that. */
+struct fv_usage_process {
+    uint64_t resident_peak; /* bytes of memory, the most so far; 0: nothing of this is known */
+    uint64_t preempted;     /* of the context switches: those that the kernel forced */
+    uint64_t ready_ns;      /* the main thread was ready to run and had no processor, so far; ... */
+    uint64_t ready_known;   /* ... 1: it is known */
+};
+_Static_assert(sizeof(struct fv_usage_process) == 32, "on-disk size");
+
 /* A signal whose action is to end the process. */
 struct fv_fatal {
     uint32_t signal;  /* its number; 0: none */
@@ -126,6 +135,8 @@ struct fv_file_header {
     struct fv_fatal fatal;       /* the signal that ended the process, if it was seen */
     uint64_t forgotten_ticks;    /* before begin_ticks: MPI_Pcontrol(2), ... */
     uint64_t era;                /* ... so many times. What a thread of an earlier era recorded is forgotten */
+    struct fv_usage_process process_first, process_last; /* as usage_first, usage_last; `ready_*` at start and end alone */
+    uint64_t resident_peak_at[64]; /* the same: when the run was 2^i ticks old, or a little more; 0: not known */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 

@@ -185,7 +185,7 @@ def main():
         said = harness.run([harness.FVMPI, 'report', ring, '--csv', place]).ended(0).err
         equal('files', sorted(os.listdir(place)), sorted(os.listdir(csv_of(ring)) + ['mine.csv', 'phases.csv']))
         check('phases.csv' in said and len(said.splitlines()) == 1, '{}', said)
-    with tap.test('--json-ranks none: nothing of a single rank'):
+    with tap.test('--json-ranks none: nothing of a single rank, but whom a finding is about'):
         hang = unpacked('hang')
         ranks = re.compile(r'^(rank|thread|from|to)$')
 
@@ -200,7 +200,7 @@ def main():
         for of in (ring, sections, hang, unpacked('samples'), unpacked('threads')):
             all_of, none = (json.loads(harness.run([harness.FVMPI, 'report', of, '--json', '-', '--json-ranks', which]).ended(0).out)
                             for which in ('all', 'none'))
-            found = {w for w in named(none) if not w.endswith('worst.rank')}
+            found = {w for w in named(none) if not w.endswith(('worst.rank', 'findings.rank'))}
             check(named(all_of) and not found, '{}: {}', of, sorted(found))
     with tap.test('--threshold: rows from a share of the time on; the others are counted'):
         text = harness.run([harness.FVMPI, 'report', ring, '--threshold', '1', '--width', '3000']).ended(0).out

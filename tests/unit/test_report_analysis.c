@@ -57,6 +57,7 @@ static char good[sizeof(pattern) + 100];
 
 static struct fvr file[2];
 static struct fv_model model;
+static const struct fv_findings no_findings;
 static char directory[64];
 
 static struct fv_file_identity identity_of(struct fvr *f)
@@ -328,7 +329,7 @@ static void takes_over(void **state)
     expect(c->regions[0].critical_s[FV_PLACE_COMPUTING], 0.4);
     fv_model_resolve(&symbols, &model, false);
     fv_sites_merge(&model, &symbols);
-    struct fv_profile view = { &model, &symbols, NULL, 0 };
+    struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
     assert_string_equal(
         fv_verdict_waiting(&view, text, sizeof(text)),
         "rank 1 is to blame for most: 100.0 % of all waiting, in app+0x30 <- app+0x63, before MPI_Send (#2)");
@@ -346,7 +347,7 @@ static void names_nobody_last(void **state)
 
     build(good);
     fv_model_resolve(&symbols, &model, false);
-    const struct fv_profile view = { &model, &symbols, NULL, 0 };
+    const struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
     for (unsigned i = 0; i < 2; i++) {
         struct fv_page page = pages[i];
         char *text;
@@ -429,7 +430,7 @@ static void trace_ends_early(void **state)
 /* How long others waited for a rank is marked as their waiting is. */
 static void expect_marked(const char *waited)
 {
-    const struct fv_profile view = { &model, NULL, NULL, 0 };
+    const struct fv_profile view = { &model, NULL, NULL, &no_findings, 0 };
     char *text;
     size_t bytes;
     const struct fv_page page = { .out = open_memstream(&text, &bytes), .width = 200, .top = SIZE_MAX };
@@ -508,7 +509,7 @@ static void paths_are_told_apart(void **state)
     for (uint32_t i = 0; i < model.site_count; i++)
         if (model.sites[i].time.bytes_sent >= 1000)
             site[model.sites[i].time.bytes_sent - 1000] = i;
-    struct fv_profile view = { &model, &symbols, NULL, 0 };
+    struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
     struct fv_places places = { .view = &view };
     assert_string_equal(fv_place_inner(&view, site[0], text, sizeof(text)), "wrap+0x101");
     for (unsigned i = 0; i < 3; i++)
@@ -549,7 +550,7 @@ static void expect_headline(const char *wanted)
 
     fv_model_resolve(&symbols, &model, false);
     fv_sites_merge(&model, &symbols);
-    struct fv_profile view = { &model, &symbols, NULL, 0 };
+    struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
     assert_string_equal(fv_verdict_waiting(&view, text, sizeof(text)), wanted);
     fv_symbols_release(&symbols);
 }

@@ -41,6 +41,7 @@ enum {
 static struct fvr file[3];
 static struct fv_experiment experiment;
 static struct fv_model model;
+static const struct fv_findings no_findings;
 static struct fv_symbols symbols;
 static struct fv_cost_profile profile;
 static char directory[64];
@@ -317,7 +318,7 @@ static int json_view(const struct fv_profile *v, FILE *out)
 static char *shown(int (*view)(const struct fv_profile *, FILE *))
 {
     struct fv_cost_profile costs;
-    const struct fv_profile v = { &model, &symbols, &costs, 0 };
+    const struct fv_profile v = { &model, &symbols, &costs, &no_findings, 0 };
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
@@ -653,7 +654,7 @@ static void source_fifo(void **state)
 static int source_error(const char *file, long rank)
 {
     struct fv_cost_profile costs;
-    const struct fv_profile v = { &model, &symbols, &costs, 0 };
+    const struct fv_profile v = { &model, &symbols, &costs, &no_findings, 0 };
     const struct fv_text_options options = { .width = 200 };
 
     fv_cost_profile_init(&costs, &model, &symbols, FV_COST_ALL_RANKS);

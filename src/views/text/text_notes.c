@@ -43,8 +43,10 @@ static void put_crowded(const struct fv_page *p, const struct fv_model *m)
                  cpus, fv_words_s(cpus), first->host);
 }
 
-static void put_remarks(const struct fv_page *p, const struct fv_model *m)
+/* What stands among the findings is not said again. */
+static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
 {
+    const struct fv_model *m = v->model;
     double init = 0, paused = 0, forgotten = 0, total = m->efficiency.total_s;
     char text[700], part[FV_WORD];
     bool completed = !fv_hang_headline(m, text, sizeof(text))[0];
@@ -56,11 +58,12 @@ static void put_remarks(const struct fv_page *p, const struct fv_model *m)
         forgotten = fmax(forgotten, m->ranks[i].forgotten_s);
         threaded += m->ranks[i].mpi_threads > 1;
     }
-    if (completed && init > 0.05 * total && init <= total)
+    if (completed && init > 0.05 * total && init <= total && !fv_findings_named(v->findings, "startup"))
         fv_text_note(p, FV_YELLOW,
                      "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
                      fv_words_percent(init, total, part));
-    put_crowded(p, m);
+    if (!fv_findings_named(v->findings, FV_FINDING_DISTURBED))
+        put_crowded(p, m);
     if (threaded)
         fv_text_note(p, FV_YELLOW,
                      "%zu rank%s MPI from several threads: MPI time of a rank is its main thread's, "
@@ -74,8 +77,8 @@ static void put_remarks(const struct fv_page *p, const struct fv_model *m)
                      fv_words_seconds(paused, part));
 }
 
-void fv_text_notes(const struct fv_page *p, const struct fv_model *m)
+void fv_text_notes(const struct fv_page *p, const struct fv_profile *v)
 {
-    put_problems(p, m);
-    put_remarks(p, m);
+    put_problems(p, v->model);
+    put_remarks(p, v);
 }

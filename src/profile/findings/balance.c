@@ -1,0 +1,156 @@
+/* Findings of how long ranks are outside of MPI: they compute for different times, or one of them has nothing to do for its
+ * processor. By the seconds of the profile; what a trace tells is more, and takes their place (late.c). */
+#include "profile/findings/excess.h"
+#include "profile/findings/findings.h"
+#include "tool/words.h"
+
+#include <math.h>
+
+#define UNEVEN 0.05 /* of the longest rank's time outside of MPI: what the mean is shorter */
+#define MOST   0.5  /* of the excess: then it is the reason */
+#define SOME   0.1  /* the same, where nothing else is */
+
+/* The rank that is outside of MPI longest. */
+struct longest {
+    uint32_t rank;
+    double rank_s, others_s; /* others: their mean */
+    double lost_s;           /* what all others are shorter */
+};
+
+static double outside_s(const struct fv_model *m, size_t rank)
+{
+    return m->ranks[rank].app_time_s - m->ranks[rank].mpi_time_s;
+}
+
+static struct longest find_longest(const struct fv_model *m)
+{
+    struct longest l = { .rank_s = -1 };
+    double all = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        all += outside_s(m, i);
+        if (outside_s(m, i) > l.rank_s)
+            l = (struct longest){ .rank = i, .rank_s = outside_s(m, i) };
+    }
+    l.others_s = m->rank_count > 1 ? (all - l.rank_s) / (double)(m->rank_count - 1) : l.rank_s;
+    l.lost_s = l.rank_s * (double)m->rank_count - all;
+    return l;
+}
+
+static bool is_found(const struct fv_profile *v, const struct longest *l)
+{
+    return v->model->rank_count > 1 && v->model->causes.source != FV_CAUSES_TRACE && l->rank_s - l->others_s > UNEVEN * l->rank_s &&
+           fv_finding_worth(v, l->lost_s);
+}
+
+/* So long at least the rank was outside of MPI without a processor: its CPU time may be in MPI. NAN: not known. */
+static double off_processor(const struct fv_model *m, const struct longest *l)
+{
+    const struct fv_rank *r = &m->ranks[l->rank];
+
+    return r->threads > 1 ? NAN : l->rank_s - r->cpu_s;
+}
+
+/* MPI that spins keeps its processor all the time: then what the rank had none for was outside of it. */
+static double blocked_beside_others(const struct fv_model *m, const struct longest *l)
+{
+    double mine = 0, others = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+        double s = r->threads > 1 ? NAN : r->app_time_s - r->cpu_s - r->ready_s;
+
+        if (i == l->rank)
+            mine = s;
+        else
+            others += s;
+    }
+    return mine - others / (double)(m->rank_count - 1);
+}
+
+/* What a rank does that is longer outside of MPI than others. */
+enum doing { COMPUTES, IS_BLOCKED, NOT_KNOWN };
+
+static enum doing doing(const struct fv_profile *v, const struct longest *l)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_rank *r = &m->ranks[l->rank];
+    double excess = l->rank_s - l->others_s, computing = fv_excess_computing(v, l->rank), off = off_processor(m, l);
+    double blocked = fmax(off - r->ready_s, blocked_beside_others(m, l));
+
+    /* Who computes longer is also preempted longer, so that CPU time need not be most of it. */
+    if (computing >= MOST * excess || (computing >= SOME * excess && computing > 2 * blocked))
+        return COMPUTES;
+    if (blocked > MOST * excess && blocked > FV_FINDING_WORTH * r->app_time_s)
+        return IS_BLOCKED;
+    return isfinite(computing) || off > MOST * excess ? NOT_KNOWN : COMPUTES;
+}
+
+/* "rank 1 is outside of MPI for 2.98 s, the others for 1.06 s on average" */
+static void say_times(const struct fv_model *m, const struct longest *l, const char *verb, char out[200])
+{
+    char mine[FV_WORD], others[FV_WORD];
+
+    snprintf(out, 200, "rank %d %s %s, %s %s%s", m->ranks[l->rank].world_rank, verb, fv_words_seconds(l->rank_s, mine),
+             m->rank_count > 2 ? "the others" : "the other", fv_words_seconds(l->others_s, others),
+             m->rank_count > 2 ? " on average" : "");
+}
+
+void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct longest l = find_longest(v->model);
+    char times[200];
+
+    if (!is_found(v, &l) || doing(v, &l) != IS_BLOCKED)
+        return;
+    struct fv_finding *finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_ESTIMATE);
+    finding->rank = l.rank;
+    say_times(v->model, &l, "is outside of MPI for", times);
+    fv_finding_say(f, finding, "%s; there it mostly had no work for its processor: it sleeps, or does I/O", times);
+    fv_finding_next(f, finding, "which calls it is between: fvmpi run --trace, then fvunify %s", v->model->directory);
+}
+
+/* Who computes longest, and by samples in which function. */
+static void say_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *times)
+{
+    const struct fv_excess by_samples = fv_excess_of(v, finding->rank);
+    char name[400], mine[FV_WORD], others[FV_WORD];
+
+    if (!by_samples.procedure) {
+        fv_finding_say(f, finding, "%s", times);
+        fv_finding_next(f, finding, v->model->costs.ticks ? "fvmpi report %s --table cpu_procedures" :
+                                                            "fvmpi run --sample names the function",
+                        v->model->directory);
+        return;
+    }
+    finding->evidence = FV_EVIDENCE_SAMPLES;
+    finding->function = by_samples.procedure->name;
+    finding->file = by_samples.procedure->file;
+    finding->line = by_samples.procedure->first_line;
+    fv_finding_say(f, finding, "%s; most of it in %s: %s of CPU time, else %s (by samples)", times,
+                   fv_procedure_words(by_samples.procedure, name, sizeof(name)),
+                   fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others));
+    if (finding->file)
+        fv_finding_next(f, finding, "its lines: fvmpi report %s --source %s", v->model->directory, finding->file);
+}
+
+void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct longest l = find_longest(v->model);
+    enum doing what = doing(v, &l);
+    struct fv_finding *finding;
+    char times[200];
+
+    if (!is_found(v, &l) || what == IS_BLOCKED)
+        return;
+    finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_EXACT);
+    finding->rank = l.rank;
+    say_times(v->model, &l, what == COMPUTES ? "computes" : "is outside of MPI for", times);
+    if (what == COMPUTES) {
+        say_computing(v, f, finding, times);
+        return;
+    }
+    fv_finding_say(f, finding, "%s; how much of that it computed is not known: it was off its processor for much of it", times);
+    fv_finding_next(f, finding, v->model->costs.ticks ? "run it again where it is alone" :
+                                                        "run it again where it is alone, or with fvmpi run --sample");
+}

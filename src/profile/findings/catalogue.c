@@ -1,0 +1,60 @@
+/* See findings.h: the rows of the catalogue. */
+#include "profile/findings/findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A row that depends on what others found stands behind them. */
+const struct fv_finding_def fv_finding_defs[] = {
+    { FV_FINDING_DISTURBED,
+      "Ranks were ready to run and had no processor: others took it. Lost: the time that they were ready, in MPI and outside.",
+      fv_find_no_processor },
+    { "late_rank",
+      "By the trace: ranks that were slow made others wait. Lost: the waiting that is put down to them.", fv_find_late_ranks },
+    { "blocked_rank",
+      "A rank is outside of MPI longest because it had no work for its processor: it slept, or did I/O. Lost: what the "
+      "other ranks are shorter outside of MPI than it.",
+      fv_find_blocked_rank },
+    { "load_imbalance",
+      "Ranks compute for different times. Lost: what the other ranks compute less than the one that computes longest.",
+      fv_find_imbalance },
+    { "small_messages",
+      "Messages of up to 1 KiB are so many that their latency counts. Lost: the time in the calls that send and receive "
+      "them.",
+      fv_find_small_messages },
+    { "contended_lock", "Threads wait for a lock. Lost: their waiting.", fv_find_contended_lock },
+    { "varying_function",
+      "A function's calls take different times. Lost: what its calls take longer than the median of those measured, "
+      "of its CPU time.",
+      fv_find_varying_function },
+    { "startup", "MPI_Init and MPI_Finalize take much of a short run. Lost: the time in them.", fv_find_startup },
+    { "growing_memory", "Memory of a rank grew steadily, up to the end. Lost: no time.", fv_find_memory },
+    { "no_symbols", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols },
+};
+const size_t fv_finding_def_count = sizeof(fv_finding_defs) / sizeof(*fv_finding_defs);
+
+/* Most seconds first; what has none stays in the order of the catalogue, as do equals. */
+static int by_lost(const void *a, const void *b)
+{
+    const struct fv_finding *x = a, *y = b;
+    double mine = isfinite(x->lost_s) ? x->lost_s : -1, other = isfinite(y->lost_s) ? y->lost_s : -1;
+
+    if (mine != other)
+        return mine > other ? -1 : 1;
+    if (x->def != y->def)
+        return x->def < y->def ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->site > y->site) - (x->site < y->site);
+}
+
+void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
+{
+    *out = (struct fv_findings){ 0 };
+    for (size_t i = 0; i < fv_finding_def_count; i++) {
+        out->current = &fv_finding_defs[i];
+        out->current->find(profile, out);
+    }
+    if (out->count)
+        qsort(out->items, out->count, sizeof(*out->items), by_lost);
+}

@@ -1,0 +1,21 @@
+/* Which procedure a rank computes in that others do not, by clock samples. */
+#ifndef FV_FINDINGS_EXCESS_H
+#define FV_FINDINGS_EXCESS_H
+
+#include "profile/profile.h"
+
+struct fv_excess {
+    const struct fv_cost_procedure *procedure; /* NULL: no single one, or there are too few samples */
+    double rank_s, others_s;                   /* CPU time in it outside of MPI: of the rank, mean of the others */
+};
+/* Of a rank by its index. The procedure is the one whose time is most of all this rank's alone: its excess over
+ * the others' mean, times the part that the excess is of its time on all ranks. So callers that do other work as well
+ * come behind, and so do callees of several. It has half of what the rank computes longer at least. */
+struct fv_excess fv_excess_of(const struct fv_profile *profile, uint32_t rank);
+/* CPU time outside of MPI by samples, what the rank has more than the mean of the others; NAN: no samples. */
+double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
+
+/* "react() at heat.f90:155". Returns out. */
+char *fv_procedure_words(const struct fv_cost_procedure *procedure, char *out, size_t bytes);
+
+#endif

@@ -1,0 +1,77 @@
+/* Findings: what a run lost most time by, who and where, and what to do next. The catalogue (catalogue.c) has a row for
+ * each kind; a row looks at the finished profile and adds what it found, if it costs enough to be worth a reader's time.
+ *
+ * Lost seconds are of the ranks' time, added up over ranks: what they would have been spared if the cause were not
+ * there, other things equal. Findings may overlap: a late rank costs time in waiting, and that is one finding; but who
+ * mends two of them need not win the sum. What cannot be known is not said: no finding is made of it. */
+#ifndef FV_FINDINGS_H
+#define FV_FINDINGS_H
+
+#include "profile/model.h"
+#include "tool/vec.h"
+
+/* What a finding rests on. */
+enum fv_evidence {
+    FV_EVIDENCE_EXACT,    /* measured */
+    FV_EVIDENCE_ESTIMATE, /* computed by a rule that need not hold for each call */
+    FV_EVIDENCE_SAMPLES,  /* the place is by clock samples; the seconds are measured */
+};
+extern const char *const fv_evidence_words[]; /* NULL behind the last */
+
+struct fv_profile;
+struct fv_findings;
+struct fv_finding_def {
+    const char *name; /* as in JSON: "load_imbalance" */
+    const char *doc;  /* what it is, and how its seconds are counted */
+    void (*find)(const struct fv_profile *profile, struct fv_findings *findings);
+};
+extern const struct fv_finding_def fv_finding_defs[];
+extern const size_t fv_finding_def_count;
+
+struct fv_finding {
+    const struct fv_finding_def *def;
+    double lost_s; /* NAN: it costs no time by itself, or nobody can tell how much */
+    enum fv_evidence evidence;
+    uint32_t rank; /* that it is about, in fv_model.ranks; FV_NONE: no single one */
+    uint32_t site; /* call site; FV_NONE: none */
+    const char *function, *file; /* of the program; NULL: not known */
+    uint32_t line;               /* 0: not known */
+    const char *text;            /* a sentence, without the seconds */
+    const char *next;            /* what to do or type next */
+};
+
+struct fv_findings {
+    struct fv_arena arena;
+    struct fv_finding *items; /* by lost_s, most first; then those without */
+    size_t count, room;
+    const struct fv_finding_def *current; /* while they are made */
+};
+
+/* Looks for all of the catalogue. */
+void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile);
+void fv_findings_release(struct fv_findings *findings);
+/* Of a run that others disturbed, which makes all its times say less: to be told before any of them. */
+#define FV_FINDING_DISTURBED "no_processor"
+/* The largest of a name; NULL: there is none. */
+const struct fv_finding *fv_findings_named(const struct fv_findings *findings, const char *name);
+
+/* ---- for the catalogue's rows ---- */
+
+/* A finding is worth a reader's time from this part of the ranks' time on. */
+#define FV_FINDING_WORTH 0.02
+bool fv_finding_worth(const struct fv_profile *profile, double lost_s);
+/* A new finding, to be filled in: its texts by fv_finding_say(), fv_finding_next(). */
+struct fv_finding *fv_finding_add(struct fv_findings *findings, double lost_s, enum fv_evidence evidence);
+void fv_finding_say(struct fv_findings *findings, struct fv_finding *finding, const char *format, ...) FV_PRINTF(3, 4);
+void fv_finding_next(struct fv_findings *findings, struct fv_finding *finding, const char *format, ...) FV_PRINTF(3, 4);
+
+/* The rows, by file. */
+typedef void fv_find_fn(const struct fv_profile *profile, struct fv_findings *findings);
+fv_find_fn fv_find_imbalance, fv_find_blocked_rank;              /* balance.c */
+fv_find_fn fv_find_late_ranks;                                   /* late.c */
+fv_find_fn fv_find_small_messages;                               /* messages.c */
+fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_memory, fv_find_no_symbols; /* machine.c */
+fv_find_fn fv_find_contended_lock;                               /* threads.c */
+fv_find_fn fv_find_varying_function;                             /* functions.c */
+
+#endif

@@ -1,0 +1,71 @@
+/* What the run lost most time by: relation findings. */
+#include "profile/findings/findings.h"
+#include "profile/relations.h"
+
+#define NAMES_MOST 24
+static const char *names[NAMES_MOST + 1]; /* of the catalogue; NULL behind the last */
+
+/* The words of the column `name`, which JSON's schema lists. */
+__attribute__((constructor)) static void list_names(void)
+{
+    for (size_t i = 0; i < fv_finding_def_count && i < NAMES_MOST; i++)
+        names[i] = fv_finding_defs[i].name;
+}
+
+static const void *the_findings(void *subject, const void *parent)
+{
+    return ((const struct fv_tables *)subject)->profile->findings;
+}
+
+static void get_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = ((const struct fv_finding *)row)->def->name;
+}
+
+static void get_evidence(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_evidence_words[((const struct fv_finding *)row)->evidence];
+}
+
+static void get_finding_rank(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_finding *finding = row;
+
+    v->null = finding->rank == FV_NONE;
+    if (!v->null)
+        v->number = fv_tables_model(subject)->ranks[finding->rank].world_rank;
+}
+
+static const struct fv_column_def columns[] = {
+    { "name", "finding", "", "Which kind of the catalogue it is (fvmpi-report(1)).", FV_GET(FV_TYPE_TEXT, get_name),
+      .words = names },
+    { "lost_s", "lost", "s",
+      "Time of the ranks that it costs, added up over them; findings may overlap. Null: none by itself, or not known.",
+      FV_FIELD(struct fv_finding, lost_s), .flags = FV_NULLABLE },
+    FV_SHARE_COLUMN("lost_share", "share", struct fv_finding, lost_s, FV_OF_RANKS, FV_FLAT, "lost_s of the time of all ranks."),
+    { "evidence", "by", "",
+      "What it rests on. exact: measured; estimate: by a rule that need not hold for each call; samples: seconds are measured, "
+      "the place is by clock samples.",
+      FV_GET(FV_TYPE_TEXT, get_evidence), .words = fv_evidence_words },
+    { "rank", "rank", "", "The rank that it is about, of several the one with most of it; null: no single one.",
+      FV_GET(FV_TYPE_NUMBER, get_finding_rank), .flags = FV_IS_RANK | FV_NULLABLE },
+    { "callsite_id", "call site", "id", "Index in callsites; null: it is about none.", FV_FIELD(struct fv_finding, site),
+      .flags = FV_UNLESS_NONE },
+    { "function", "function", "", "The program's function that does it; null: not known.",
+      FV_FIELD(struct fv_finding, function), .flags = FV_NULLABLE | FV_NAME },
+    { "file", "file", "", "Its source file.", FV_FIELD(struct fv_finding, file), .flags = FV_NULLABLE },
+    { "line", "line", "", "Its first line.", FV_FIELD(struct fv_finding, line), .flags = FV_UNLESS_0 },
+    { "text", "text", "", "In words, without the seconds.", FV_FIELD(struct fv_finding, text) },
+    { "next", "next", "", "What to do or type next.", FV_FIELD(struct fv_finding, next) },
+};
+const struct fv_relation fv_findings_relation = {
+    .name = "findings",
+    .key = "findings",
+    .title = "Findings",
+    .doc = "What the run lost most time by, with the cause and the next step: most seconds first, then those without. Empty: "
+           "nothing costs 2 % of the ranks' time or is otherwise worth a word.",
+    .shown = "name lost_s lost_share evidence/2 rank function text/1",
+    FV_COLUMNS(columns),
+    .base = the_findings,
+    FV_ITEMS(struct fv_findings, items, count),
+};

@@ -1,0 +1,124 @@
+/* Findings of a trace: ranks that were slow and so made others wait, as fvunify's analysis puts it down to them. */
+#include "profile/findings/excess.h"
+#include "profile/findings/findings.h"
+#include "profile/places.h"
+#include "tool/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED 0.1 /* of the most that one rank is charged: from there on a rank is named */
+#define MOST  3   /* findings of this kind */
+
+/* What ranks are charged at the same place. */
+struct group {
+    uint32_t site;
+    enum fv_place where;
+    double cost_s, most_s;
+    uint32_t most; /* the rank that is charged most, in fv_model.ranks */
+};
+
+static struct group *group_of(struct group *groups, size_t *count, const struct fv_culprit *c)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (groups[i].site == c->site && groups[i].where == c->where)
+            return &groups[i];
+    groups[*count] = (struct group){ .site = c->site, .where = c->where };
+    return &groups[(*count)++];
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+
+    if (x->cost_s != y->cost_s)
+        return x->cost_s > y->cost_s ? -1 : 1;
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return (int)x->where - (int)y->where;
+}
+
+/* "rank 1", "ranks 4-7": those that are charged for much of it. */
+static void say_ranks(const struct fv_model *m, const struct group *g, char out[220])
+{
+    struct fv_rank_list list = FV_RANK_LIST_INIT;
+    bool *named = fv_xcalloc(m->rank_count, sizeof(*named));
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < m->causes.culprit_count; i++) {
+        const struct fv_culprit *c = &m->causes.culprits[i];
+
+        if (c->site == g->site && c->where == g->where && c->cost_s >= NAMED * g->most_s)
+            named[c->rank] = true;
+    }
+    for (size_t i = 0; i < m->rank_count; i++) {
+        if (!named[i])
+            continue;
+        fv_rank_list_add(&list, m->ranks[i].world_rank);
+        count++;
+    }
+    snprintf(out, 220, "rank%s %s", fv_words_s(count), fv_rank_list_text(&list));
+    free(named);
+}
+
+static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g, const struct fv_places *places)
+{
+    const struct fv_model *m = v->model;
+    char ranks[220], where[2400], name[400], mine[FV_WORD], others[FV_WORD];
+    struct fv_finding *finding =
+        fv_finding_add(f, g->cost_s, m->causes.exact ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
+
+    finding->rank = g->most;
+    finding->site = g->site;
+    say_ranks(m, g, ranks);
+    fv_place_words(places, g->site, g->where, where, sizeof(where));
+    struct fv_excess by_samples = { 0 };
+    if (g->where == FV_PLACE_COMPUTING)
+        by_samples = fv_excess_of(v, g->most);
+    if (!by_samples.procedure) {
+        fv_finding_say(f, finding, "%s made others wait, slow %s%s", ranks, g->site == FV_NONE ? "" : "in ", where);
+        fv_finding_next(f, finding, m->costs.ticks ? "fvmpi report %s --table culprits" : "fvmpi run --trace --sample names the function",
+                        m->directory);
+        return;
+    }
+    finding->evidence = FV_EVIDENCE_SAMPLES;
+    finding->function = by_samples.procedure->name;
+    finding->file = by_samples.procedure->file;
+    finding->line = by_samples.procedure->first_line;
+    fv_finding_say(f, finding, "%s made others wait, slow in %s, where rank %d takes %s of CPU time, else %s (by samples); %s",
+                   ranks, fv_procedure_words(by_samples.procedure, name, sizeof(name)), m->ranks[g->most].world_rank,
+                   fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others), where);
+    if (finding->file)
+        fv_finding_next(f, finding, "its lines: fvmpi report %s --source %s", m->directory, finding->file);
+}
+
+void fv_find_late_ranks(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_causes *c = &v->model->causes;
+    struct fv_places places = { .view = v };
+    struct group *groups;
+    size_t count = 0;
+
+    if (c->source != FV_CAUSES_TRACE || !c->culprit_count)
+        return;
+    groups = fv_xcalloc(c->culprit_count, sizeof(*groups));
+    for (size_t i = 0; i < c->culprit_count; i++) {
+        struct group *g = group_of(groups, &count, &c->culprits[i]);
+
+        g->cost_s += c->culprits[i].cost_s;
+        if (c->culprits[i].cost_s <= g->most_s)
+            continue;
+        g->most_s = c->culprits[i].cost_s;
+        g->most = c->culprits[i].rank;
+    }
+    qsort(groups, count, sizeof(*groups), by_cost);
+    if (count > MOST)
+        count = MOST;
+    for (size_t i = 0; i < count; i++)
+        fv_places_add(&places, groups[i].site);
+    for (size_t i = 0; i < count; i++)
+        if (fv_finding_worth(v, groups[i].cost_s))
+            add_late(v, f, &groups[i], &places);
+    fv_places_release(&places);
+    free(groups);
+}

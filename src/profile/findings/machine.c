@@ -1,0 +1,162 @@
+/* Findings of the run rather than of the program: processors, start and end, memory, names. */
+#include "profile/findings/findings.h"
+#include "profile/hang/hang.h"
+#include "profile/profile.h"
+#include "tool/words.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STARTUP  0.25 /* of the ranks' time */
+#define NAMELESS 0.5  /* of the time in MPI */
+#define GROWN    0.10 /* of the peak: what came since the run was half as old */
+#define NOTICED  (UINT64_C(8) << 20) /* bytes: growth that is worth a word */
+
+/* Processors that ranks of a host may run on together, and how many ranks those are. */
+struct crowd {
+    size_t ranks;
+    unsigned cpus; /* 0: not known */
+};
+
+static struct crowd crowd_of(const struct fv_model *m, const char *host)
+{
+    uint64_t mask[sizeof(m->ranks->cpu_mask) / sizeof(*m->ranks->cpu_mask)] = { 0 };
+    size_t words = sizeof(mask) / sizeof(*mask);
+    struct crowd c = { 0 };
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        if (strcmp(m->ranks[i].host, host))
+            continue;
+        c.ranks++;
+        for (size_t k = 0; k < words; k++)
+            mask[k] |= m->ranks[i].cpu_mask[k];
+    }
+    for (size_t k = 0; k < words; k++)
+        c.cpus += (unsigned)__builtin_popcountll(mask[k]);
+    return c;
+}
+
+void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    double sum = 0, most_s = -1, total = m->efficiency.total_s;
+    char each[FV_WORD], part[FV_WORD], why[300];
+    uint32_t most = FV_NONE;
+
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        double s = m->ranks[i].ready_s;
+
+        if (!isfinite(s))
+            continue;
+        sum += s;
+        if (s > most_s) {
+            most_s = s;
+            most = i;
+        }
+    }
+    if (!fv_finding_worth(v, sum))
+        return;
+    struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_EXACT);
+    const struct crowd c = crowd_of(m, m->ranks[most].host);
+    finding->rank = most;
+    if (c.cpus && c.ranks > c.cpus)
+        snprintf(why, sizeof(why), "%zu ranks share the %u processor%s of %.200s", c.ranks, c.cpus, fv_words_s(c.cpus),
+                 m->ranks[most].host);
+    else
+        snprintf(why, sizeof(why), "others ran on their processors");
+    fv_finding_say(f, finding, "ranks were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
+                   fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
+    fv_finding_next(f, finding, "%s: until then all times hold waiting for a processor",
+                    c.cpus && c.ranks > c.cpus ? "fewer ranks on a host" : "a quieter machine, or ranks bound to processors");
+}
+
+void fv_find_startup(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    char part[FV_WORD], text[1500];
+    double sum = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        sum += m->ranks[i].init_s + m->ranks[i].finalize_s;
+    if (fv_hang_headline(m, text, sizeof(text))[0] || !(sum > STARTUP * m->efficiency.total_s) ||
+        sum > m->efficiency.total_s)
+        return;
+    struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_EXACT);
+    fv_finding_say(f, finding, "MPI_Init and MPI_Finalize take %s of the time",
+                   fv_words_percent(sum, m->efficiency.total_s, part));
+    fv_finding_next(f, finding, "a longer run tells more of the program");
+}
+
+/* Bytes a second that came between two ages of the run. */
+static double rate(uint64_t before, double before_s, uint64_t after, double after_s)
+{
+    return after_s > before_s ? ((double)after - (double)before) / (after_s - before_s) : 0;
+}
+
+/* As much in the time since then as in that before, give or take a factor of 4: steady. */
+static bool is_growing(const struct fv_rank *r)
+{
+    double late = rate(r->resident_half, r->half_s, r->resident_peak, r->app_time_s);
+    double early = rate(r->resident_quarter, r->quarter_s, r->resident_half, r->half_s);
+
+    return r->resident_quarter && r->resident_peak > r->resident_half &&
+           r->resident_peak - r->resident_half > NOTICED &&
+           (double)(r->resident_peak - r->resident_half) > GROWN * (double)r->resident_peak && late > 0.25 * early &&
+           late < 4 * early;
+}
+
+void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    char from[FV_WORD], to[FV_WORD], age[FV_WORD], speed[FV_WORD];
+    const struct fv_rank *most = NULL;
+    struct fv_rank_list list = FV_RANK_LIST_INIT;
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+
+        if (!is_growing(r))
+            continue;
+        fv_rank_list_add(&list, r->world_rank);
+        count++;
+        if (!most || r->resident_peak - r->resident_half > most->resident_peak - most->resident_half)
+            most = r;
+    }
+    if (!most)
+        return;
+    struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
+    finding->rank = (uint32_t)(most - m->ranks);
+    fv_finding_say(f, finding,
+                   "memory of rank%s %s grew to the end: rank %d from %s at %s to %s, %s a second", fv_words_s(count),
+                   fv_rank_list_text(&list), most->world_rank, fv_words_bytes(most->resident_half, from),
+                   fv_words_seconds(most->half_s, age), fv_words_bytes(most->resident_peak, to),
+                   fv_words_bytes((uint64_t)rate(most->resident_half, most->half_s, most->resident_peak, most->app_time_s),
+                                  speed));
+    fv_finding_next(f, finding, "all ranks: fvmpi report %s --table ranks --columns rank,resident_first,resident_half,resident_peak",
+                    m->directory);
+}
+
+void fv_find_no_symbols(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    double all = 0, nameless = 0;
+    const char *module = NULL;
+
+    for (size_t i = 0; i < m->site_count; i++) {
+        struct fv_path path = { 0 };
+
+        all += m->sites[i].time.sum;
+        fv_path_of(&path, v->symbols, m->sites[i].node);
+        if (path.count && !path.frames[0].function && path.frames[0].module != FV_NONE) {
+            nameless += m->sites[i].time.sum;
+            module = module ? module : v->symbols->modules[path.frames[0].module].path;
+        }
+        fv_path_release(&path);
+    }
+    if (!module || nameless <= NAMELESS * all)
+        return;
+    struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
+    fv_finding_say(f, finding, "there are no names of functions: %s has no symbols", module);
+    fv_finding_next(f, finding, "compile with -g and do not strip it, or install its debug symbols");
+}

@@ -1,0 +1,101 @@
+/* What a reader should know first: how the run ended, the verdict, and what it lost most time by. With at most three
+ * findings these are not more lines than one takes in at once. */
+#include "views/text/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_LINES 15
+#define MOST        3 /* findings */
+
+/* ---- so many lines ---- */
+
+typedef void put_fn(const struct fv_page *page, const struct fv_profile *view, size_t number);
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+
+    for (; (text = strchr(text, '\n')); text++)
+        lines++;
+    return lines;
+}
+
+/* Prints what `put` prints if that has not more lines than `room`; returns how many it has. */
+static size_t put_if_short(const struct fv_page *p, size_t room, put_fn *put, const struct fv_profile *v, size_t number)
+{
+    struct fv_page own = *p;
+    char *text = NULL;
+    size_t bytes, lines;
+
+    own.out = open_memstream(&text, &bytes);
+    if (!own.out) { /* no memory: then as it comes */
+        put(p, v, number);
+        return 0;
+    }
+    put(&own, v, number);
+    fclose(own.out);
+    lines = text ? count_lines(text) : 0;
+    if (text && lines <= room)
+        fputs(text, p->out);
+    free(text);
+    return lines;
+}
+
+/* ---- what comes first ---- */
+
+static void put_top(const struct fv_page *p, const struct fv_profile *v, size_t number)
+{
+    (void)number;
+    fv_text_verdict(p, v);
+}
+
+
+static void put_finding(const struct fv_page *p, const struct fv_profile *v, size_t number)
+{
+    const struct fv_finding *f = &v->findings->items[number];
+    char lost[FV_WORD], part[FV_WORD], cost[100] = "";
+
+    if (isfinite(f->lost_s))
+        snprintf(cost, sizeof(cost), "%s%s, %s: ", f->evidence == FV_EVIDENCE_ESTIMATE ? "about " : "",
+                 fv_words_seconds(f->lost_s, lost), fv_words_percent(f->lost_s, v->model->efficiency.total_s, part));
+    fv_page_item(p, FV_PLAIN, 0, "- %s%s", cost, f->text);
+    if (*f->next)
+        fv_page_item(p, FV_DIM, 4, "-> %s", f->next);
+}
+
+/* By the verdict. */
+static bool is_told(const struct fv_finding *f)
+{
+    return !strcmp(f->def->name, FV_FINDING_DISTURBED);
+}
+
+static void put_findings(const struct fv_page *p, const struct fv_profile *v, size_t before)
+{
+    const struct fv_findings *f = v->findings;
+    size_t shown = 0, others = f->count, room = fv_page_all(p) ? SIZE_MAX : FIRST_LINES - before - 2;
+
+    for (size_t i = 0; i < f->count; i++)
+        others -= is_told(&f->items[i]);
+    if (!others)
+        return;
+    fv_page_heading(p, "Findings", "what costs most, of the time of all ranks");
+    for (size_t i = 0; i < f->count && (shown < MOST || fv_page_all(p)); i++) {
+        if (is_told(&f->items[i]))
+            continue;
+        size_t lines = put_if_short(p, shown ? room : SIZE_MAX, put_finding, v, i);
+        if (shown && lines > room)
+            break;
+        room = room > lines ? room - lines : 0;
+        shown++;
+    }
+    fv_page_cut(p, shown, others, "finding", "");
+}
+
+void fv_text_first(const struct fv_page *p, const struct fv_profile *v)
+{
+    size_t lines = put_if_short(p, SIZE_MAX, put_top, v, 0);
+
+    put_findings(p, v, lines < FIRST_LINES - 2 ? lines : FIRST_LINES - 2);
+}

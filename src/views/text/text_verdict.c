@@ -1,0 +1,117 @@
+/* The verdict: how the run ended, where its time went, and whether it had its processors. */
+#include "views/text/text.h"
+#include "profile/fatal.h"
+#include "profile/hang/hang.h"
+
+#include <ctype.h>
+#include <math.h>
+
+static void put_bar(const struct fv_page *p, double compute, double mpi, double wait)
+{
+    static const char *const drawn[] = { "\xe2\x96\x88", "\xe2\x96\x93", "\xe2\x96\x91" }, *const plain[] = {
+        "#", "=", "."
+    };
+    static const enum fv_color colors[] = { FV_GREEN, FV_CYAN, FV_YELLOW };
+    const double parts[] = { compute, mpi - wait, wait };
+    size_t width = p->width < 120 ? p->width : 120, at = 0;
+    double total = compute + mpi, sum = 0;
+
+    if (!(total > 0))
+        return;
+    for (unsigned i = 0; i < 3; i++) {
+        sum += parts[i];
+        size_t until = (size_t)(sum / total * (double)width + 0.5);
+
+        fputs(fv_page_on(p, colors[i]), p->out);
+        for (; at < until && at < width; at++)
+            fputs((p->utf8 ? drawn : plain)[i], p->out);
+        fputs(fv_page_off(p), p->out);
+    }
+    putc('\n', p->out);
+}
+
+/* Of a run that did not end well, the first thing to know. */
+static void put_end(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    char text[1500];
+
+    if (fv_fatal_words(v, text, sizeof(text))[0]) {
+        *text = (char)toupper((unsigned char)*text);
+        fputs(fv_page_on(p, FV_BOLD), p->out);
+        fv_page_item(p, FV_RED, 0, "%s", text);
+    }
+    if (!fv_fatal_is_own(m) && fv_hang_headline(m, text, sizeof(text))[0]) {
+        fputs(fv_page_on(p, FV_BOLD), p->out);
+        fv_page_item(p, FV_RED, 0, "%s", text);
+    }
+}
+
+/* MPI time that is not judged yet. */
+static bool has_open_calls(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].state != FV_RANK_FINALIZED && m->ranks[i].in_call.active)
+            return true;
+    return false;
+}
+
+/* Of a program without MPI: there are no parts of its time, unless threads were watched. */
+static void put_serial_verdict(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    char elapsed[FV_WORD], cpu[FV_WORD], waited[500], text[800];
+    double cpu_s = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        cpu_s += m->ranks[i].cpu_s;
+    snprintf(text, sizeof(text), "%selapsed %s", m->ranks[0].state == FV_RANK_KILLED ? "killed; " : "",
+             fv_words_seconds(m->elapsed_s, elapsed));
+    if (isfinite(cpu_s))
+        fv_words_add(text, sizeof(text), ", CPU time %s", fv_words_seconds(cpu_s, cpu));
+    else if (m->samples.cpu_s > 0)
+        fv_words_add(text, sizeof(text), ", CPU time %s (by samples)",
+                     fv_words_seconds(m->samples.cpu_s, cpu));
+    if (m->locks.recorded)
+        fv_words_add(text, sizeof(text), "; %s", fv_text_threads_waited(v, waited, sizeof(waited)));
+    fv_page_item(p, FV_BOLD, 0, "%s", text);
+}
+
+static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_efficiency *e = &m->efficiency;
+    char compute[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500];
+
+    if (fv_text_serial(m)) {
+        put_serial_verdict(p, v);
+        return;
+    }
+    fv_words_percent(e->compute_s, e->total_s, compute);
+    fv_words_percent(e->mpi_s, e->total_s, mpi);
+    if (e->total_s > 0)
+        fv_page_item(p, FV_BOLD, 0, "compute %s, MPI %s, %s", compute, mpi,
+                     fv_text_waiting_part(e->wait_s, e->mpi_s, e->wait_kind,
+                                          has_open_calls(m) ? ", open calls left out" : "", wait));
+    else
+        fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
+    put_bar(p, e->compute_s, e->mpi_s, e->wait_s);
+    if (m->locks.recorded && m->locks.wait_s > 0.01 * m->locks.thread_s)
+        fv_page_words(p, fv_text_threads_waited(v, waited, sizeof(waited)), 2);
+}
+
+/* Before any percentage: these say little of a run that had not its processors. */
+static void put_disturbed(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_finding *f = fv_findings_named(v->findings, FV_FINDING_DISTURBED);
+
+    if (f)
+        fv_page_item(p, FV_RED, 0, "not a quiet run: %s", f->text);
+}
+
+void fv_text_verdict(const struct fv_page *p, const struct fv_profile *v)
+{
+    put_end(p, v);
+    put_disturbed(p, v);
+    put_verdict(p, v);
+}

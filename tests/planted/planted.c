@@ -1,0 +1,148 @@
+/* Programs with one known problem each, or, with a second argument, the same without it. Each rank measures what it is
+ * outside of MPI; rank 0 tells what the problem costs: "truth lost_s SECONDS total_s SECONDS" of all ranks together. */
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STEPS 60
+
+static double began, mpi_s; /* of this rank: seconds in MPI since */
+static int rank, ranks;
+static volatile double sink;
+
+static double clock_s(clockid_t which)
+{
+    struct timespec t;
+
+    clock_gettime(which, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#define IN_MPI(call)                                                                                         \
+    do {                                                                                                     \
+        double since_ = clock_s(CLOCK_MONOTONIC);                                                            \
+        call;                                                                                                \
+        mpi_s += clock_s(CLOCK_MONOTONIC) - since_;                                                          \
+    } while (0)
+
+/* So much CPU time, whatever the machine: the clock is looked at seldom, for it is not what is measured. */
+static void compute(double seconds)
+{
+    double until = clock_s(CLOCK_THREAD_CPUTIME_ID) + seconds, x = 1;
+
+    while (clock_s(CLOCK_THREAD_CPUTIME_ID) < until)
+        for (int i = 0; i < 20000; i++)
+            x = x * 1.0000001 + 1e-9;
+    sink = x;
+}
+
+__attribute__((noinline)) static void diffuse(void)
+{
+    compute(0.004);
+    sink++;
+}
+
+__attribute__((noinline)) static void react(double seconds)
+{
+    compute(seconds);
+    sink++;
+}
+
+__attribute__((noinline)) static void exchange(void)
+{
+    int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+    double mine = rank, other;
+
+    IN_MPI(MPI_Sendrecv(&mine, 1, MPI_DOUBLE, next, 0, &other, 1, MPI_DOUBLE, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+__attribute__((noinline)) static void norm(void)
+{
+    double mine = rank, sum;
+
+    IN_MPI(MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+}
+
+__attribute__((noinline)) static void write_snapshot(void)
+{
+    double until = clock_s(CLOCK_MONOTONIC) + 0.05;
+    char page[4096] = "";
+    int file = open("snapshot", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+
+    while (clock_s(CLOCK_MONOTONIC) < until) {
+        if (file < 0 || write(file, page, sizeof(page)) < 0 || fdatasync(file))
+            break;
+        usleep(2000); /* a disk that is not as quick as this one */
+    }
+    close(file);
+}
+
+__attribute__((noinline)) static void pass_on(int laps)
+{
+    double token = 0;
+
+    for (int i = 0; i < laps; i++) {
+        if (rank)
+            IN_MPI(MPI_Recv(&token, 1, MPI_DOUBLE, rank - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        IN_MPI(MPI_Send(&token, 1, MPI_DOUBLE, (rank + 1) % ranks, 1, MPI_COMM_WORLD));
+        if (!rank)
+            IN_MPI(MPI_Recv(&token, 1, MPI_DOUBLE, ranks - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+}
+
+__attribute__((noinline)) static void remember(size_t bytes)
+{
+    char *kept = malloc(bytes);
+
+    if (kept)
+        memset(kept, rank + 1, bytes);
+    sink += kept ? kept[bytes / 2] : 0;
+}
+
+/* What the others are outside of MPI less than the one that is longest; and the time of all. */
+static void tell(void)
+{
+    double mine[2] = { clock_s(CLOCK_MONOTONIC) - began - mpi_s, clock_s(CLOCK_MONOTONIC) - began }, *all = NULL, most = 0, sum = 0, total = 0;
+
+    all = malloc(2 * sizeof(*all) * (size_t)ranks);
+    PMPI_Gather(mine, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; !rank && i < ranks; i++) {
+        most = all[2 * i] > most ? all[2 * i] : most;
+        sum += all[2 * i];
+        total += all[2 * i + 1];
+    }
+    if (!rank)
+        printf("truth lost_s %.6f total_s %.6f mpi_s %.6f\n", most * ranks - sum, total, total - sum);
+    free(all);
+}
+
+int main(int argc, char **argv)
+{
+    const char *problem = argc > 1 ? argv[1] : "";
+    int planted = argc < 3;
+
+    began = clock_s(CLOCK_MONOTONIC);
+    IN_MPI(MPI_Init(&argc, &argv));
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0; strcmp(problem, "startup") && i < (strcmp(problem, "leak") ? STEPS : 4 * STEPS); i++) {
+        diffuse();
+        if (!strcmp(problem, "imbalance"))
+            react(planted && rank == 1 ? 0.012 : 0.002);
+        if (!strcmp(problem, "snapshot") && i % 5 == 0 && planted && rank == 0)
+            write_snapshot();
+        if (!strcmp(problem, "chain"))
+            pass_on(planted ? 4000 : 1);
+        if (!strcmp(problem, "leak"))
+            remember(planted && rank == 1 ? 1 << 18 : 0);
+        exchange();
+        norm();
+    }
+    tell();
+    MPI_Finalize();
+    return 0;
+}

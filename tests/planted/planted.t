@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Programs with a known problem: the first finding names it, the rank, the function where samples were taken, and what it
+costs, as the program itself measured it. The same program without the problem has no such finding. A machine that took
+processors from the run (finding no_processor) is told before, and is no fault of either."""
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from harness import FVMPI
+from report import check, close, equal
+
+WORTH = 0.02  # of the ranks' time: findings.h
+FIRST = 15
+
+
+def truth(run):
+    line = re.search(r'^truth lost_s (\S+) total_s (\S+) mpi_s (\S+)$', run.out, re.M)
+    check(line, 'no truth in {!r}', run.out)
+    return [float(x) for x in line.groups()]
+
+
+def found(run):
+    """All findings but what the machine did."""
+    return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] != 'no_processor']
+
+
+def first_lines(run):
+    """Of the text: what stands before the run's identity."""
+    out = harness.run([FVMPI, 'report', run.directory, '--width', '100']).ended(0).out.splitlines()
+    end = next(i for i, line in enumerate(out) if line.startswith('  command '))
+    check(end - 1 <= FIRST, '{} lines before the identity', end - 1)
+    return ' '.join(' '.join(out[:end]).split())
+
+
+def is_disturbed(run, lost):
+    """The machine took more from the run than the problem costs."""
+    return any(f['name'] == 'no_processor' and f['lost_s'] > lost for f in harness.report_of(run.directory).data['findings'])
+
+
+def imbalance(tap, mpi, program):
+    for options in ((), ('--sample=250',)):
+        with tap.test('{}: imbalance{}'.format(mpi, ' by samples' if options else '')):
+            run = mpi.profile(program, 3, ['imbalance'], list(options)).ended(0)
+            lost, total, _ = truth(run)
+            first = found(run)[0]
+            equal('finding', (first['name'], first['rank']), ('load_imbalance', 1))
+            close('seconds', first['lost_s'], lost, 0.15 * lost)
+            equal('function', first['function'], 'react' if options else None)
+            check('rank 1 computes' in first_lines(run) or not options and is_disturbed(run, lost), '{}', first_lines(run))
+            if options:
+                check('react() at planted.c' in first_lines(run), '{}', first_lines(run))
+    with tap.test('{}: no imbalance'.format(mpi)):
+        run = mpi.profile(program, 3, ['imbalance', 'sound'], ['--sample=250']).ended(0)
+        lost, total, _ = truth(run)
+        names = [f['name'] for f in found(run)]
+        check('load_imbalance' not in names or lost > 0.85 * WORTH * total, '{} of {} s: {}', lost, total, found(run))
+        check('blocked_rank' not in names, '{}', found(run))
+
+
+def snapshot(tap, mpi, program):
+    with tap.test('{}: rank 0 does I/O'.format(mpi)):
+        run = mpi.profile(program, 3, ['snapshot']).ended(0)
+        lost, total, _ = truth(run)
+        first = found(run)[0]
+        equal('rank', first['rank'], 0)
+        close('seconds', first['lost_s'], lost, 0.15 * lost)
+        check('rank 0 computes' not in first_lines(run), '{}', first_lines(run))
+        if first['name'] != 'blocked_rank':
+            check(is_disturbed(run, lost), '{}', first)
+        else:
+            check('sleeps, or does I/O' in first_lines(run), '{}', first_lines(run))
+    with tap.test('{}: no I/O'.format(mpi)):
+        run = mpi.profile(program, 3, ['snapshot', 'sound']).ended(0)
+        equal('blocked', [f for f in found(run) if f['name'] == 'blocked_rank'], [])
+
+
+def chain(tap, mpi, program):
+    with tap.test('{}: a chain of small messages'.format(mpi)):
+        run = mpi.profile(program, 2, ['chain']).ended(0)
+        first = found(run)[0]
+        equal('finding', first['name'], 'small_messages')
+        report = harness.report_of(run.directory)
+        equal('call site', report.data['callsites'][first['callsite_id']]['path'][0]['function'], 'pass_on')
+        check('messages of 8 B' in first_lines(run) and 'pass_on()' in first_lines(run), '{}', first_lines(run))
+    with tap.test('{}: few small messages'.format(mpi)):
+        run = mpi.profile(program, 2, ['chain', 'sound']).ended(0)
+        equal('small messages', [f for f in found(run) if f['name'] == 'small_messages'], [])
+
+
+def leak(tap, mpi, program):
+    with tap.test('{}: memory grows'.format(mpi)):
+        run = mpi.profile(program, 2, ['leak']).ended(0)
+        growing = [f for f in found(run) if f['name'] == 'growing_memory']
+        if not growing: # a program that has a processor now and then does not grow steadily
+            check(is_disturbed(run, 0), '{}', found(run))
+        for f in growing:
+            equal('rank and seconds', (f['rank'], f['lost_s']), (1, None))
+    with tap.test('{}: memory does not grow'.format(mpi)):
+        run = mpi.profile(program, 2, ['leak', 'sound']).ended(0)
+        equal('growing', [f for f in found(run) if f['name'] == 'growing_memory'], [])
+
+
+def startup(tap, mpi, program):
+    with tap.test('{}: nothing but MPI_Init'.format(mpi)):
+        run = mpi.profile(program, 2, ['startup']).ended(0)
+        equal('first', found(run)[0]['name'], 'startup')
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.mpis(tap):
+        program = mpi.build(os.path.join(HERE, 'planted.c'), '-O2', '-g')
+        for case in (imbalance, snapshot, chain, leak, startup):
+            case(tap, mpi, program)
+    tap.done()
+
+
+main()
