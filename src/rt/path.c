@@ -285,14 +285,17 @@ static unsigned add_python(struct places *p, const struct fv_python_walk *python
     return next;
 }
 
-static bool says_nothing(const struct fv_python_walk *python, uint32_t module)
+/* Of the interpreter, that say nothing of the program. */
+static bool is_interpreter(uint32_t module)
 {
-    return python && (module == fv_python_module() || fv_module_is_binding(module));
+    return module == fv_python_module() || fv_module_is_binding(module);
 }
 
 /* `python`: NULL where the thread is in no code of Python. Under fv_tree_lock. */
 static void place_frames(struct places *p, const struct walk *walk, const struct fv_python_walk *python)
 {
+    uint32_t exit = python || !with_python() ? 0 : fv_python_exit();
+    bool in_exit = false;
     unsigned next = 0;
 
     p->count = 0;
@@ -311,8 +314,12 @@ static void place_frames(struct places *p, const struct walk *walk, const struct
             }
         }
         uint32_t module = fv_module_find(address, &offset);
-        if (!says_nothing(python, module))
+        if (!(python || exit) || !is_interpreter(module)) {
             add_place(p, module, offset);
+        } else if (exit && !in_exit) {
+            add_place(p, exit, 0);
+            in_exit = true;
+        }
     }
     if (python && !p->cut)
         add_python(p, python, next, true);

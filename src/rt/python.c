@@ -104,6 +104,16 @@ uint32_t fv_python_module(void)
     return python.module;
 }
 
+uint32_t fv_python_exit(void)
+{
+    char file[sizeof(python.record->version) + 8];
+
+    if (python.is_initialized())
+        return 0;
+    snprintf(file, sizeof(file), "Python %s", python.record->version);
+    return fv_module_of_code(file, "exit");
+}
+
 /* ---- the interpreter is found, and tried once ---- */
 
 static void conclude(uint32_t state)

@@ -38,6 +38,9 @@ bool fv_python_walk(struct fv_python_walk *walk);
 bool fv_python_is_loop(uintptr_t return_address);
 /* It does, but no frames were found: counted, and told. */
 void fv_python_missed(void);
+/* The module of a function that stands for the interpreter's own where it has ended: extension modules clean up. 0: it has not. Under
+ * fv_tree_lock. */
+uint32_t fv_python_exit(void);
 /* The interpreter's own module: its frames say nothing of the program. */
 uint32_t fv_python_module(void);
 

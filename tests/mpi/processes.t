@@ -2,6 +2,7 @@
 """Threads, forked children, shells in between, MPI that is loaded late."""
 import glob
 import os
+import re
 import shutil
 import sys
 
@@ -90,6 +91,9 @@ def python(tap, mpi):
         equal('call sites of MPI_Sendrecv', len(sites), 1)
         sites[0].expect(count=3, sent=240, received=240)
         equal('where it is', [(f['function'], f['file'], f['line']) for f in sites[0].path], [('<module>', script, 9)])
+        at_exit = report.callsites('MPI_Finalize')[0].path
+        equal('call path at exit', [(f['function'], f['line']) for f in at_exit], [('exit', None)])
+        check(re.fullmatch(r'Python 3\.\d+\.\d+\+?', at_exit[0]['file']), 'MPI_Finalize in {}', at_exit)
         check(report.total('MPI_Bcast', rank=0) > 0, 'no broadcast: {}', [s.function for s in report.sites])
     with tap.test('{}: mpi4py, the library found without being told'.format(mpi)):
         if not native:
