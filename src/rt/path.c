@@ -357,16 +357,12 @@ static unsigned walk_limit(const struct fv_python_walk *python)
     return python && limit > 1 ? DEPTH_MAX : limit;
 }
 
-static const struct fv_python_walk *walk_python(struct fv_python_walk *walk)
-{
-    return walk && fv_python_walk(walk) ? walk : NULL;
-}
-
 uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc)
 {
     static struct walk walk; /* called once, and the stack may be full */
     static struct places places;
-    const struct fv_python_walk *python = walk_python(thread ? thread->paths->python : NULL);
+    struct fv_python_walk *room = thread ? thread->paths->python : NULL;
+    const struct fv_python_walk *python = room && fv_python_walk(room, true) ? room : NULL;
 
     unwinding.low = unwinding.high = 0; /* the kernel reads: what is there may be anything */
     unwinding.watched = thread ? thread->watched : 0;
@@ -384,7 +380,7 @@ static const struct fv_python_walk *own_python(struct fv_paths *paths)
         return NULL;
     if (!paths->python)
         paths->python = fv_memory_new(sizeof(*paths->python));
-    return walk_python(paths->python);
+    return paths->python && fv_python_walk(paths->python, false) ? paths->python : NULL;
 }
 
 static void unwind_own(struct fv_thread *thread, struct fv_site site, bool own_stack, unsigned limit)

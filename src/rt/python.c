@@ -86,12 +86,12 @@ uint64_t fv_python_state(void)
     return l->last_is_address ? add_up(l, frame, true, false) : add_up(l, frame, false, false);
 }
 
-bool fv_python_walk(struct fv_python_walk *walk)
+bool fv_python_walk(struct fv_python_walk *walk, bool anywhere)
 {
     uintptr_t thread = own_state();
 
     walk->count = 0;
-    return thread && fv_python_read(fv_python, &python.types, thread, walk) && walk->count;
+    return thread && fv_python_read(fv_python, &python.types, thread, !anywhere, walk) && walk->count;
 }
 
 bool fv_python_is_loop(uintptr_t return_address)
@@ -130,7 +130,7 @@ static void try_frames(uintptr_t thread)
 
     if (!walk)
         return;
-    bool known = fv_python_read(python.layout, &python.types, thread, walk);
+    bool known = fv_python_read(python.layout, &python.types, thread, false, walk);
     if (known && walk->count)
         __atomic_store_n(&fv_python, python.layout, __ATOMIC_RELEASE);
     if (!known || walk->count)

@@ -3,8 +3,8 @@
  * CPython 3.8 to 3.13, found at the start if the process has it. Its functions must not be called: who calls MPI has released
  * the interpreter's lock. But the frames of a thread are changed by itself alone, and it is inside of a call; so they are read
  * as memory, at offsets that each version has (python.c). Before the first use they are tried: where they lead there must be code
- * objects, strings and tables of lines, by the addresses of their types. All reading but that of fv_python_state() is by the
- * kernel, which checks. Rejected: a profile function in the interpreter (costs each call of Python). */
+ * objects, strings and tables of lines, by the addresses of their types; then, and in signal handlers, it is the kernel that reads,
+ * which checks. Rejected: a profile function in the interpreter (costs each call of Python). */
 #ifndef FV_PYTHON_H
 #define FV_PYTHON_H
 
@@ -32,8 +32,9 @@ extern const struct fv_python_layout *fv_python; /* NULL: no interpreter whose f
 uint64_t fv_python_state(void);
 /* Where there is no fv_python yet: is there one now? Only when a thread has frames it can be seen whether they can be read. */
 bool fv_python_try(void);
-/* The frames of the calling thread. False: it has none, or they cannot be read. No lock held; also in signal handlers. */
-bool fv_python_walk(struct fv_python_walk *walk);
+/* The frames of the calling thread. False: it has none, or they cannot be read. No lock held; also in signal handlers, which come at
+ * any time (`anywhere`). */
+bool fv_python_walk(struct fv_python_walk *walk, bool anywhere);
 /* Does a call of the interpreter's loop return there? Then frames of Python stand there. */
 bool fv_python_is_loop(uintptr_t return_address);
 /* It does, but no frames were found: counted, and told. */

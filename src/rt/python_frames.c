@@ -8,7 +8,16 @@ struct reading {
     const struct fv_python_layout *layout;
     const struct fv_python_types *types;
     struct fv_python_walk *walk;
+    bool is_known;
 };
+
+static bool get(const struct reading *r, uintptr_t at, void *out, size_t bytes)
+{
+    if (!r->is_known)
+        return fv_memory_peek(at, out, bytes);
+    memcpy(out, (const void *)at, bytes);
+    return true;
+}
 
 static uintptr_t word_at(const uint8_t *bytes, unsigned offset)
 {
@@ -55,7 +64,7 @@ static bool read_text(const struct reading *r, uintptr_t object, char *out, size
     enum { TYPE = 8, LENGTH = 16, STATE = 32, HEADER = 40 };
     uint8_t header[HEADER], *raw = r->walk->raw;
 
-    if (!fv_memory_peek(object, header, sizeof(header)) || word_at(header, TYPE) != r->types->text)
+    if (!get(r, object, header, sizeof(header)) || word_at(header, TYPE) != r->types->text)
         return false;
     uint32_t state = (uint32_t)int_at(header, STATE);
     unsigned kind = state >> 2 & 7;
@@ -67,7 +76,7 @@ static bool read_text(const struct reading *r, uintptr_t object, char *out, size
     most = most < sizeof(r->walk->raw) / kind ? most : sizeof(r->walk->raw) / kind;
     size_t count = length < most ? length : most;
     uintptr_t begin = object + (ascii ? r->layout->ascii : r->layout->other);
-    if (!fv_memory_peek(begin + (length - count) * kind, raw, count * kind))
+    if (!get(r, begin + (length - count) * kind, raw, count * kind))
         return false;
     for (size_t i = 0; i < count; i++)
         out = put_utf8(out, character(raw, i, kind));
@@ -79,7 +88,7 @@ static bool read_text(const struct reading *r, uintptr_t object, char *out, size
 
 /* A table's bytes, a piece at a time. */
 struct bytes {
-    uint8_t *piece;
+    const struct reading *reading;
     uintptr_t next; /* of the table, behind the piece */
     size_t left, at, count;
     bool ended;
@@ -92,13 +101,13 @@ static uint8_t next_byte(struct bytes *b)
     if (b->at == b->count) {
         b->count = b->left < PIECE ? b->left : PIECE;
         b->at = 0;
-        b->ended = b->ended || !b->count || !fv_memory_peek(b->next, b->piece, b->count);
+        b->ended = b->ended || !b->count || !get(b->reading, b->next, b->reading->walk->raw, b->count);
         b->next += b->count;
         b->left -= b->count;
         if (b->ended)
             return b->at = b->count = 0;
     }
-    return b->piece[b->at++];
+    return b->reading->walk->raw[b->at++];
 }
 
 static int line_by_addresses(struct bytes *b, int line, int last)
@@ -171,9 +180,9 @@ static bool read_line(const struct reading *r, const uint8_t *code, int last, ui
     uint8_t header[FV_PYTHON_BYTES];
     int first = int_at(code, r->layout->first_line), line;
 
-    if (!fv_memory_peek(table, header, sizeof(header)) || word_at(header, TYPE) != r->types->bytes)
+    if (!get(r, table, header, sizeof(header)) || word_at(header, TYPE) != r->types->bytes)
         return false;
-    struct bytes b = { .piece = r->walk->raw, .next = table + FV_PYTHON_BYTES, .left = word_at(header, LENGTH) };
+    struct bytes b = { .reading = r, .next = table + FV_PYTHON_BYTES, .left = word_at(header, LENGTH) };
     if (r->layout->lines == FV_LINES_ADDRESSES)
         line = line_by_addresses(&b, first, last);
     else if (r->layout->lines == FV_LINES_RANGES)
@@ -202,7 +211,7 @@ static bool read_code(const struct reading *r, const uint8_t *frame, struct fv_p
     enum { TYPE = 8 };
     uintptr_t at = word_at(frame, l->code);
 
-    if (!fv_memory_peek(at, code, l->code_bytes) || word_at(code, TYPE) != r->types->code)
+    if (!get(r, at, code, l->code_bytes) || word_at(code, TYPE) != r->types->code)
         return false;
     int last = l->last_is_address ? (int)(word_at(frame, l->last) - (at + l->instructions))
                                   : int_at(frame, l->last) * l->last_unit;
@@ -211,9 +220,7 @@ static bool read_code(const struct reading *r, const uint8_t *frame, struct fv_p
         return false;
     if (is_hidden(w->file))
         return true;
-    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
     out->module = fv_module_of_code(w->file, w->function);
-    fv_unlock_sigrestore(&fv_tree_lock, signals);
     return true;
 }
 
@@ -232,7 +239,7 @@ static bool read_frame(const struct reading *r, uintptr_t *frame)
     struct fv_python_frame f = { 0 };
     uint8_t bytes[128];
 
-    if (!fv_memory_peek(*frame, bytes, l->frame_bytes))
+    if (!get(r, *frame, bytes, l->frame_bytes))
         return false;
     *frame = word_at(bytes, l->back);
     if (l->owner && bytes[l->owner] == FV_PYTHON_OWNER_LOOP) {
@@ -246,21 +253,31 @@ static bool read_frame(const struct reading *r, uintptr_t *frame)
     return true;
 }
 
-bool fv_python_read(const struct fv_python_layout *layout, const struct fv_python_types *types, uintptr_t state,
-                    struct fv_python_walk *walk)
+static bool read_frames(const struct reading *r, uintptr_t state)
 {
-    const struct reading r = { layout, types, walk };
+    const struct fv_python_layout *l = r->layout;
     uintptr_t frame = 0;
 
-    walk->count = 0;
-    if (!fv_memory_peek(state + layout->state_frame, &frame, sizeof(frame)))
+    r->walk->count = 0;
+    if (!get(r, state + l->state_frame, &frame, sizeof(frame)))
         return false;
-    if (layout->indirect && frame && !fv_memory_peek(frame + layout->holder_frame, &frame, sizeof(frame)))
+    if (l->indirect && frame && !get(r, frame + l->holder_frame, &frame, sizeof(frame)))
         return false;
-    while (frame && walk->count < FV_PYTHON_FRAMES)
-        if (!read_frame(&r, &frame)) {
-            walk->count = 0;
+    while (frame && r->walk->count < FV_PYTHON_FRAMES)
+        if (!read_frame(r, &frame)) {
+            r->walk->count = 0;
             return false;
         }
     return true;
+}
+
+bool fv_python_read(const struct fv_python_layout *layout, const struct fv_python_types *types, uintptr_t state, bool is_known,
+                    struct fv_python_walk *walk)
+{
+    const struct reading r = { layout, types, walk, is_known };
+    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
+    bool all = read_frames(&r, state);
+
+    fv_unlock_sigrestore(&fv_tree_lock, signals);
+    return all;
 }

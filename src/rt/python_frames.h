@@ -1,4 +1,4 @@
-/* Reads the frames of a thread of CPython from its memory, by the kernel: whatever the layout says, nothing traps. */
+/* Reads the frames of a thread of CPython from its memory. */
 #ifndef FV_PYTHON_FRAMES_H
 #define FV_PYTHON_FRAMES_H
 
@@ -37,8 +37,9 @@ struct fv_python_types {
     uintptr_t code, text, bytes;
 };
 
-/* The frames of a thread whose PyThreadState is at `state`. False: something is not what the layout says. */
-bool fv_python_read(const struct fv_python_layout *layout, const struct fv_python_types *types, uintptr_t state,
+/* The frames of a thread whose PyThreadState is at `state`. False: something is not what the layout says. Unless that is known to
+ * be right, and the thread is not changing them just now, the kernel reads: then nothing traps, whatever is there. */
+bool fv_python_read(const struct fv_python_layout *layout, const struct fv_python_types *types, uintptr_t state, bool is_known,
                     struct fv_python_walk *walk);
 
 #endif
