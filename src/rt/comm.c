@@ -506,10 +506,6 @@ uint32_t fv_comm_id(const struct fv_comm *comm)
 {
     return comm->id;
 }
-uint64_t fv_comm_handle(const struct fv_comm *comm)
-{
-    return comm->handle;
-}
 int fv_comm_size(const struct fv_comm *comm)
 {
     return comm->size;

@@ -96,7 +96,6 @@ void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, in
     (void)call, (void)comm, (void)to, (void)send_tag, (void)from, (void)tag;
 }
 void fv_request_freed(const struct fv_request *known) { (void)known; }
-uint64_t fv_comm_handle(const struct fv_comm *comm) { return (void)comm, 0; }
 void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes) { return (void)call, (void)slot, (void)bytes, NULL; }
 
 void fv_start(const struct fv_start_info *info) { (void)info; }

@@ -161,7 +161,6 @@ uint64_t fv_comm_next_child(struct fv_comm *parent);    /* number of this creati
 uint32_t fv_comm_channel(struct fv_comm *comm, unsigned kind, int peer, int tag);
 int fv_comm_size(const struct fv_comm *comm);
 int fv_comm_rank(const struct fv_comm *comm);
-uint64_t fv_comm_handle(const struct fv_comm *comm);
 int fv_comm_remote_size(const struct fv_comm *comm);    /* 0: an intracommunicator */
 unsigned fv_comm_flags(const struct fv_comm *comm);
 /* Neighbours of this rank in a new communicator's topology, for the trace: ranks in it, sources first. NULL: more

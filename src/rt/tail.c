@@ -2,19 +2,20 @@
 #include "rt/tail.h"
 #include "rt/thread.h"
 
-bool fv_budget_take(struct fv_budget *budget, uint64_t bytes)
+static void give_back(struct fv_budget *budget, uint64_t bytes)
+{
+    __atomic_sub_fetch(&budget->used, bytes, __ATOMIC_RELAXED);
+}
+
+/* False: it is used up, by a look, so that threads do not write the same line at each call. */
+static bool take_of(struct fv_budget *budget, uint64_t bytes)
 {
     if (__atomic_load_n(&budget->used, __ATOMIC_RELAXED) + bytes > *budget->most)
         return false;
     if (__atomic_add_fetch(&budget->used, bytes, __ATOMIC_RELAXED) <= *budget->most)
         return true;
-    fv_budget_give_back(budget, bytes);
+    give_back(budget, bytes);
     return false;
-}
-
-void fv_budget_give_back(struct fv_budget *budget, uint64_t bytes)
-{
-    __atomic_sub_fetch(&budget->used, bytes, __ATOMIC_RELAXED);
 }
 
 /* The bytes that the next chunk takes; 0: there is no budget for it. What is left may do for a few records more. */
@@ -26,12 +27,12 @@ static uint64_t take(const struct fv_tail *tail, const struct fv_tail_kind *kind
         bytes = kind->most_pages * FV_PAGE;
     bytes = bytes < need ? need : bytes;
     least = least < need ? need : least;
-    if (!kind->budget || fv_budget_take(kind->budget, bytes))
+    if (!kind->budget || take_of(kind->budget, bytes))
         return bytes;
     if (beyond)
         __atomic_add_fetch(&kind->budget->used, bytes, __ATOMIC_RELAXED);
     else
-        bytes = fv_budget_take(kind->budget, least) ? least : 0;
+        bytes = take_of(kind->budget, least) ? least : 0;
     return bytes;
 }
 
@@ -45,7 +46,7 @@ static bool grow(struct fv_tail *tail, const struct fv_tail_kind *kind, uint32_t
     if (chunk)
         tail->chunk = chunk;
     else if (bytes && kind->budget)
-        fv_budget_give_back(kind->budget, bytes);
+        give_back(kind->budget, bytes);
     return chunk;
 }
 

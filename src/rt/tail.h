@@ -10,9 +10,6 @@ struct fv_budget {
     uint64_t used;
     const uint64_t *most;
 };
-/* False: it is used up, by a look, so that threads do not write the same line at each call. */
-bool fv_budget_take(struct fv_budget *budget, uint64_t bytes);
-void fv_budget_give_back(struct fv_budget *budget, uint64_t bytes);
 
 struct fv_tail {
     struct fv_chunk_header *chunk; /* being filled; NULL: none yet */

@@ -73,7 +73,8 @@ const char *fv_column_exactness(const struct fv_column_def *c)
                                                 : NULL;
 }
 
-bool fv_column_is_flat(const struct fv_column_def *c)
+/* Does it stand in flat forms? Lists of reals do where they have no other (FV_FLAT). */
+static bool is_flat(const struct fv_column_def *c)
 {
     return c->type != FV_TYPE_RELATION && (c->type != FV_TYPE_REALS || c->flags & FV_FLAT);
 }
@@ -180,7 +181,7 @@ size_t fv_relation_flat_count(const struct fv_relation *r)
     size_t count = r->outer_count;
 
     for (size_t i = 0; i < r->column_count; i++)
-        count += fv_column_is_flat(&r->columns[i]);
+        count += is_flat(&r->columns[i]);
     return count;
 }
 
@@ -190,7 +191,7 @@ const struct fv_column_def *fv_relation_flat_column(const struct fv_relation *r,
         return &r->outer[index];
     index -= r->outer_count;
     for (size_t i = 0; i < r->column_count; i++)
-        if (fv_column_is_flat(&r->columns[i]) && !index--)
+        if (is_flat(&r->columns[i]) && !index--)
             return &r->columns[i];
     return NULL;
 }

@@ -178,8 +178,6 @@ char *fv_column_flat_key(const struct fv_column_def *column, char out[FV_KEY_BYT
 const char *fv_column_exactness(const struct fv_column_def *column);
 /* Bytes of the group before the dot, 0 without one. */
 size_t fv_column_group(const struct fv_column_def *column);
-/* Does it stand in flat forms? Lists of reals do where they have no other (FV_FLAT). */
-bool fv_column_is_flat(const struct fv_column_def *column);
 
 /* A relation of a set, with those around it, outermost first. */
 #define FV_RELATION_DEPTH 4

@@ -6,9 +6,6 @@
 
 #include <stdio.h>
 
-/* Decodes one character and moves on; -1: not UTF-8, moves on by one byte. *p must not be at the NUL. */
-int32_t fv_utf8_next(const char **p);
-
 /* The next character as fv_words_clean() has it, without a NUL; moves on. Returns its length; 0: at the end.
  */
 #define FV_CLEAN 16

@@ -30,8 +30,6 @@ int fv_json_schema(const char *schema, const char *title, const struct fv_relati
 
 struct fv_csv;
 void fv_csv_values(struct fv_csv *csv, const struct fv_value *values, size_t count);
-/* All rows as comma-separated fields, behind a line of keys. */
-void fv_csv_relation(FILE *out, const struct fv_relation_place *place, void *subject);
 /* One file for each relation that has a name: NAME.csv in the directory, which is made. Those of which
  * nothing was recorded are left out, and the file that an earlier report left of such a table is removed. Has logged when it fails. */
 int fv_csv_relations(const struct fv_relation *const *set, void *subject, const char *directory);

@@ -65,7 +65,8 @@ static void put_keys(struct writer *w, const struct fv_relation_place *place)
     fv_csv_line(&w->csv);
 }
 
-void fv_csv_relation(FILE *out, const struct fv_relation_place *place, void *subject)
+/* All rows as comma-separated fields, behind a line of keys. */
+static void put_relation(FILE *out, const struct fv_relation_place *place, void *subject)
 {
     struct writer w = { .csv.out = out, .subject = subject };
 
@@ -132,7 +133,7 @@ static bool write_file(void *context, const struct fv_relation_place *place)
     errno = ENAMETOOLONG;
     d->err = n < (int)sizeof(path) ? fv_whole_file_open(&file, path) : -FV_EIO;
     if (!d->err) {
-        fv_csv_relation(file.stream, place, d->subject);
+        put_relation(file.stream, place, d->subject);
         d->err = fv_whole_file_close(&file, 0);
     }
     if (d->err)

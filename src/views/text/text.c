@@ -48,7 +48,8 @@ static void put_efficiency(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, NULL, NULL);
 }
 
-void fv_text_summary(const struct fv_page *p, const struct fv_profile *v)
+/* What to read first. */
+static void put_summary(const struct fv_page *p, const struct fv_profile *v)
 {
     fv_text_first(p, v);
     putc('\n', p->out);
@@ -66,7 +67,7 @@ int fv_view_text(const struct fv_profile *v, const struct fv_text_options *o, FI
 {
     const struct fv_page page = fv_text_page(o, out);
 
-    fv_text_summary(&page, v);
+    put_summary(&page, v);
     fv_text_samples(&page, v);
     fv_text_costs(&page, v);
     fv_text_sections(&page, v);

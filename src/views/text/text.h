@@ -64,8 +64,6 @@ size_t fv_text_losses_shown(const struct fv_page *page);
 void fv_text_verdict(const struct fv_page *page, const struct fv_profile *view);
 /* text_findings.c: the verdict and the findings */
 void fv_text_first(const struct fv_page *page, const struct fv_profile *view);
-/* text.c: what to read first, and of what run */
-void fv_text_summary(const struct fv_page *page, const struct fv_profile *view);
 /* text_identity.c */
 void fv_text_identity(const struct fv_page *page, const struct fv_model *model);
 /* text_notes.c: problems of the input, then what makes the numbers say less */
