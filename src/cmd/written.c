@@ -1,6 +1,7 @@
 /* See written.h. The directories are asked, not the ranks: those may be on other hosts, or dead. Times of
  * files are not compared: a file server has a clock of its own. */
 #include "cmd/written.h"
+#include "cmd/first.h"
 #include "cmd/output.h"
 #include "experiment/experiment.h"
 
@@ -65,6 +66,7 @@ static void tell_if_new(const char *path, void *arg)
     for (size_t i = 0; i < news->written->count; i++)
         if (!strcmp(news->written->names[i], path))
             return;
+    fv_say_first(path);
     fv_log("wrote %s; read it with: fvmpi report %s", path, path);
     char *elsewhere = fv_experiment_elsewhere(path);
     if (elsewhere)

@@ -30,6 +30,8 @@ struct fv_text_options {
     double threshold; /* rows with a smaller share of the time are left out; 0: none */
 };
 int fv_view_text(const struct fv_profile *view, const struct fv_text_options *options, FILE *out);
+/* Its first lines alone: how the run ended, the verdict, the findings. */
+int fv_view_first(const struct fv_profile *view, const struct fv_text_options *options, FILE *out);
 
 struct fv_stacks_options {
     struct fv_text_options text;

@@ -61,6 +61,16 @@ def imbalance(tap, mpi, program):
         check('blocked_rank' not in names, '{}', found(run))
 
 
+def around(tap, mpi, program):
+    with tap.test('{}: around the launcher the findings stand at the end'.format(mpi)):
+        for quiet in ((), ('--quiet',)):
+            command = [FVMPI, 'run', '-o', os.path.join(harness.scratch(), 'e')] + list(quiet) + ['--'] + mpi.command(2, [program, 'imbalance'])
+            done = harness.run(command, cwd=harness.scratch()).ended(0)
+            words = ' '.join(done.err.split())
+            equal('verdict and findings in {!r}'.format(done.err), bool(re.search(r'compute .* Findings .* rank 1 .* fvmpi: wrote ', words)), not quiet)
+            equal('output', done.out.count('truth'), 1)
+
+
 def snapshot(tap, mpi, program):
     with tap.test('{}: rank 0 does I/O'.format(mpi)):
         run = mpi.profile(program, 3, ['snapshot']).ended(0)
@@ -114,7 +124,7 @@ def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
         program = mpi.build(os.path.join(HERE, 'planted.c'), '-O2', '-g')
-        for case in (imbalance, snapshot, chain, leak, startup):
+        for case in (imbalance, around, snapshot, chain, leak, startup):
             case(tap, mpi, program)
     tap.done()
 

@@ -63,6 +63,14 @@ static void put_summary(const struct fv_page *p, const struct fv_profile *v)
     fv_text_waiting(p, v);
 }
 
+int fv_view_first(const struct fv_profile *v, const struct fv_text_options *o, FILE *out)
+{
+    const struct fv_page page = fv_text_page(o, out);
+
+    fv_text_first(&page, v);
+    return fflush(out) || ferror(out) ? -FV_EIO : 0;
+}
+
 int fv_view_text(const struct fv_profile *v, const struct fv_text_options *o, FILE *out)
 {
     const struct fv_page page = fv_text_page(o, out);
