@@ -21,14 +21,14 @@ ENV = dict(os.environ, FVMPI_LIBDIR=os.path.join(BUILD, '.libs'), OMP_NUM_THREAD
 
 
 class Run:
-    def __init__(self, command, rate, before=(), launcher=()):
+    def __init__(self, command, rate, launcher=()):
         self.directory = os.path.join(WORK, 'exp')
         shutil.rmtree(self.directory, ignore_errors=True)
         options = ['--sample={}'.format(rate)] if rate else []
         if not launcher:
             options += ['--mpi', 'serial']
         begin = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-        done = subprocess.run(list(launcher) + list(before) + [FVMPI, 'run', '-q', '-o', self.directory] + options + command, env=ENV, cwd=WORK,
+        done = subprocess.run(list(launcher) + [FVMPI, 'run', '-q', '-o', self.directory] + options + command, env=ENV, cwd=WORK,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=300)
         self.total = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - begin
         self.out, self.err = done.stdout, done.stderr
@@ -62,19 +62,6 @@ def of_program(what, rate, millions=1000, pairs=PAIRS):
     return found
 
 
-def system_calls(what, rate):
-    """More than without, for some work, by strace; None where there is none. Its beginning does not count."""
-    if not shutil.which('strace'):
-        return None
-    count = {}
-    for r, millions in ((0, 1), (0, 500), (rate, 1), (rate, 500)):
-        path = os.path.join(WORK, 'strace')
-        run = Run([PROGRAM, what, str(millions)], r, before=['strace', '-f', '-qq', '-o', path])
-        with open(path) as f:
-            count[r, millions] = sum(1 for line in f if re.match(r'\d+ +\w+\(', line))
-    return count[rate, 500] - count[rate, 1] - count[0, 500] + count[0, 1], run.samplers()
-
-
 def least(runs):
     return min(r[1] for r in runs) - min(r[0] for r in runs)
 
@@ -100,13 +87,6 @@ def costs():
         (least(calls) * 1e6 - least_tick * told['ticks']) / told['returns']))
     print('  by its own account: {:.1f} us a tick or trap, {:.1f} traps an instance'.format(
         told['tool_ns'] / 1e3 / (told['ticks'] + told['traps']), told['traps'] / told['returns']))
-    for what, key in (('spin', 'ticks'), ('calls', 'returns')):
-        found = system_calls(what, 1000)
-        if found:
-            print('  system calls: {:.1f} for each {}'.format(found[0] / max(found[1][key], 1), 'tick' if what == 'spin' else
-                                                                'tick and instance'))
-    if not shutil.which('strace'):
-        print('  system calls: not counted, no strace')
     memory = [m for _, _, _, m in of_program('mix', 100, 300, 3)]
     print('  memory of a sampled thread, resident: {:+.0f} KiB   the paper: 7 MB'.format(statistics.median(memory)))
     return True
