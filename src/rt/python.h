@@ -1,10 +1,10 @@
 /* The frames of a Python program, which stand in call paths in place of the interpreter's own.
  *
- * CPython 3.8 to 3.13, found at the start if the process has it. Its functions must not be called: who calls MPI has released
- * the interpreter's lock. But the frames of a thread are changed by itself alone, and it is inside of a call; so they are read
- * as memory, at offsets that each version has (python.c). Before the first use they are tried: where they lead there must be code
- * objects, strings and tables of lines, by the addresses of their types; then, and in signal handlers, it is the kernel that reads,
- * which checks. Rejected: a profile function in the interpreter (costs each call of Python). */
+ * CPython 3.8 to 3.13, found at the start if the process has it. Its functions must not be called, but for two that need no lock: who
+ * calls MPI has released the interpreter's. But the frames of a thread are changed by itself alone, and it is inside of a call; so
+ * they are read as memory, at offsets that each version has (python.c). Before the first use they are tried: where they lead there
+ * must be code objects, strings and tables of lines, by the addresses of their types; then, and in signal handlers, it is the kernel
+ * that reads, which checks. Rejected: a profile function in the interpreter (costs each call of Python). */
 #ifndef FV_PYTHON_H
 #define FV_PYTHON_H
 
@@ -13,7 +13,7 @@
 #define FV_PYTHON_FRAMES 1024 /* of a thread, that are looked at: its innermost ones */
 
 struct fv_python_frame {
-    uint32_t module, line; /* 0: not to be shown, a frame of an import as in tracebacks; 0: not known */
+    uint32_t module, line; /* 0: not to be shown, as frames of an import; 0: not known */
     bool outermost; /* of those that one call of the interpreter's loop runs */
 };
 

@@ -195,12 +195,12 @@ static bool read_line(const struct reading *r, const uint8_t *code, int last, ui
 
 /* ---- frames ---- */
 
-/* Frames of imports, and those that the interpreter puts around a constructor. */
+/* Frames of imports and of python -m, and those that the interpreter puts around a constructor. */
 static bool is_hidden(const char *file)
 {
     static const char imports[] = "<frozen importlib.";
 
-    return !*file || !strcmp(file, "__init__") || !strncmp(file, imports, sizeof(imports) - 1);
+    return !*file || !strcmp(file, "__init__") || !strcmp(file, "<frozen runpy>") || !strncmp(file, imports, sizeof(imports) - 1);
 }
 
 static bool read_code(const struct reading *r, const uint8_t *frame, struct fv_python_frame *out)

@@ -149,6 +149,41 @@ def unknown_version(tap, mpi):
         told(run, '3.99.0+')
 
 
+CRASH = """import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
+library.start()
+library.barrier()
+def inner():
+    os.abort()
+def outer():
+    inner()
+outer()
+"""
+
+
+def crash(tap, mpi, python):
+    with tap.test('{}: where a signal comes'.format(mpi)):
+        library = mpi.build('python_library.c', '-shared', '-fPIC', output='python_library.so')
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        command = mpi.profiled([python, '-c', CRASH, library], directory, ['--mpi', mpi.name])
+        path = harness.run(mpi.command(1, command), directory=directory).report().rank(0)['signal']['path']
+        equal('the path', [(f['function'], f['line']) for f in path if f['file'] == '<string>'], [('inner', 6), ('outer', 8), ('<module>', 9)])
+
+
+def embedded(tap, mpi, python):
+    with tap.test('{}: an interpreter in a program in C'.format(mpi)):
+        config = os.path.realpath(python) + '-config'
+        flags = harness.run([config, '--embed', '--ldflags']) if os.path.exists(config) else None
+        if not flags or flags.rc:
+            raise Skip('no ' + config)
+        report = mpi.profile(mpi.build('python_embedded.c', '-rdynamic', *flags.out.split()), RANKS).report()
+        found = sorted((site.names, [f['line'] for f in site.path if f['file'] == '<string>'], site.each('count'))
+                       for site in report.callsites('MPI_Barrier'))
+        inside = ['barrier', 'step', '<module>', 'within', 'main']
+        equal('call sites', found, [(inside, [4, 5], [3] * RANKS), (inside, [4, 6], [1] * RANKS)] +
+              [(['barrier', 'without', 'main'], [], [1] * RANKS)] * 4)
+
+
 def main():
     tap = harness.Tap()
     every = interpreters()
@@ -165,6 +200,8 @@ def main():
                 options(tap, case, '{}: Python {}, mpi4py'.format(mpi, version))
         for version, python in sorted(every.items())[:1]:
             options(tap, Case(mpi, python), '{}: Python {}'.format(mpi, version))
+            crash(tap, mpi, python)
+            embedded(tap, mpi, python)
         shared = [(v, p) for v, p in sorted(every.items()) if 'libpython' in harness.run(['ldd', os.path.realpath(p)]).out]
         if not shared:
             with tap.test('{}: versions that are wrong'.format(mpi)):

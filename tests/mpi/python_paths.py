@@ -119,6 +119,20 @@ def callbacks():
     library.through(ctypes.CFUNCTYPE(None)(called))
 
 
+class Quick:
+    def __init__(self):
+        barrier(); seen()
+
+
+def many():
+    """The interpreter makes its own of what is called often."""
+    for _ in range(100):
+        Quick()
+    for _ in (step() for _ in range(100)):
+        pass
+    [(lambda: step())() for _ in range(100)]
+
+
 async def coroutine(depth):
     barrier(); seen()
     if depth:
@@ -175,6 +189,7 @@ def main():
 
 
 main()
+many()
 longer()
 barrier(); seen()
 stop()
