@@ -74,6 +74,12 @@ def standard(tap):
         check('/nowhere/libfvmpi-abi.so: not there' in run.err and 'configure it --with-mpi-abi=DIR' in run.err, '{}', run.err)
     with tap.test('standard ABI: --threads'):
         mpi.profile(mpi.build('standard_abi.c'), 2, options=['--threads']).ended(0).report().sane(2)
+    with tap.test('standard ABI: in a plugin, RTLD_LOCAL'):
+        host = mpi.build('plugin_host.c', '-pthread', '-ldl', output='plain_host')
+        path = mpi.build('plugin.c', '-pthread', '-shared', '-fPIC', output='plain_plugin.so')
+        report = mpi.profile(host, 2, [path], options=['--mpi', 'abi']).ended(0).report()
+        report.shape(2, threaded=True)
+        equal('MPI_Barrier', sum(s.data['count'] for s in report.callsites('MPI_Barrier', inside='meet')), 2 * 6)
     other = harness.Mpi('mpich')
     for ours, program in (other, mpi.build('p2p.c')), (mpi, other.build('p2p.c')):
         with tap.test('{} under a program of the other'.format(os.path.basename(ours.library))):

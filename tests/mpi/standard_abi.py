@@ -48,6 +48,7 @@ NUMBERS = {
     'combiner': 'COMBINER_NAMED=101 COMBINER_DUP=102 COMBINER_CONTIGUOUS=103 COMBINER_VECTOR=104 COMBINER_HVECTOR=105 COMBINER_INDEXED=106 '
                 'COMBINER_HINDEXED=107 COMBINER_INDEXED_BLOCK=108 COMBINER_HINDEXED_BLOCK=109 COMBINER_STRUCT=110 COMBINER_SUBARRAY=111 '
                 'COMBINER_DARRAY=112 COMBINER_F90_INTEGER=113 COMBINER_F90_REAL=114 COMBINER_F90_COMPLEX=115 COMBINER_RESIZED=116',
+    'typeclass': 'TYPECLASS_INTEGER=192 TYPECLASS_REAL=193 TYPECLASS_COMPLEX=194',
     'compared': 'IDENT=201 CONGRUENT=202 SIMILAR=203 UNEQUAL=204',
     'topology': 'CART=211 GRAPH=212 DIST_GRAPH=213',
     'split': 'COMM_TYPE_SHARED=221 COMM_TYPE_HW_UNGUIDED=222 COMM_TYPE_HW_GUIDED=223',
@@ -83,6 +84,8 @@ typedef int (MPI_Datarep_conversion_function)(void *, MPI_Datatype, int, void *,
 typedef int (MPI_Datarep_conversion_function_c)(void *, MPI_Datatype, MPI_Count, void *, MPI_Offset, void *);
 ''' + ''.join(ATTRIBUTE.format(kind + '_', handle) for kind, handle in (('Comm', 'Comm'), ('Type', 'Datatype'), ('Win', 'Win'))) + ''.join(
     'typedef void (MPI_{0}_errhandler_function)(MPI_{0} *, int *, ...);\n'.format(kind) for kind in ('Comm', 'File', 'Win', 'Session'))
+# Of attributes: copy nothing, copy the value, do nothing on deletion.
+NO_FUNCTIONS = {'COMM': 'Comm_', 'TYPE': 'Type_', 'WIN': 'Win_'}
 # Removed by MPI-3.0; deprecated ones are there.
 REMOVED = 'Address Type_extent Type_lb Type_ub Type_hindexed Type_hvector Type_struct Errhandler_create Errhandler_get Errhandler_set'.split()
 
@@ -111,6 +114,9 @@ def header():
     out += ['#define MPI_{} {}'.format(*pair) for pair in numbers('other')]
     out += ['#define MPI_{} (({}){})'.format(name, *value.split(':')) for name, value in ADDRESSES.items()]
     out += ['#define MPI_DISPLACEMENT_CURRENT ((MPI_Offset)-1)', CALL_BACKS]
+    for name, kind in NO_FUNCTIONS.items():
+        out += ['#define MPI_{}_{}_FN ((MPI_{}{}_attr_function *){})'.format(name, what, kind, way, value)
+                for what, way, value in (('NULL_COPY', 'copy', 0), ('DUP', 'copy', 1), ('NULL_DELETE', 'delete', 0))]
     for prefix in 'MPI_', 'PMPI_':
         out += [gen.head(f, prefix + f.name[4:]) + ';' for f in functions()]
         out += ['double {0}Wtime(void);\ndouble {0}Wtick(void);'.format(prefix)]
@@ -141,6 +147,7 @@ PRELUDE = r"""/* libmpi_abi.so before MPICH, written by standard_abi.py. Its fun
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef uint64_t handle;
 typedef STATUS status;
@@ -271,7 +278,7 @@ EXPORT(double, Wtime, (void))
 }
 """
 # Parameters whose numbers are another group's than their kind says, or have one at all.
-GROUPS = {'lock_type': 'lock', 'order': 'order', 'split_type': 'split', 'amode': 'amode', 'assert': 'assertion', 'whence': 'seek',
+GROUPS = {'lock_type': 'lock', 'typeclass': 'typeclass', 'order': 'order', 'split_type': 'split', 'amode': 'amode', 'assert': 'assertion', 'whence': 'seek',
           'required': 'thread', 'provided': 'thread', 'combiner': 'combiner', 'keyval': 'keyval', 'comm_keyval': 'keyval', 'win_keyval': 'keyval',
           'rank_source': 'rank', 'rank_dest': 'rank'}
 OF_FUNCTION = {('MPI_Error_class', 'errorclass'): 'class', ('MPI_Comm_compare', 'result'): 'compared', ('MPI_Group_compare', 'result'): 'compared',
@@ -390,6 +397,8 @@ def library(have):
     out += ['static __typeof__({0}) *mpich_{0};'.format(f.name) for f in wanted]
     out += ['__attribute__((constructor)) static void find(void)\n{\n    mpich = dlopen("libmpich.so.12", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);\n'
             '    if (!mpich) {\n        fprintf(stderr, "%s\\n", dlerror());\n        exit(1);\n    }']
+    # where the program has a copy of the variable, these libraries see libc's
+    out += ['    char ***theirs = dlsym(mpich, "environ");\n    *theirs = environ;']
     out += ['    *(void **)&mpich_{0} = dlsym(mpich, "P{0}");'.format(f.name) for f in wanted]
     out += ['}', tables(), BUFFERS, OWN] + [translated(f) for f in wanted]
     return '\n'.join(out)
