@@ -51,10 +51,13 @@ if [ $found = no ]; then
     echo "Fortran: no library found, all names are wrapped"
 else
     sed -n 's/^#define HAVE_\(MPI_.*\) 1$/\1/p' "$in_c" 2>/dev/null | tr '[:upper:]' '[:lower:]' > "$tmp/in_c"
+    # What MPI itself deprecated or removed stands at the end of the table, and mpi_f08 never had it.
+    sed '1,/^# ---- Deprecated/d; s/ .*//; /^MPI_/!d' "$(dirname "$0")/mpi-api.tbl" | tr '[:upper:]' '[:lower:]' > "$tmp/gone"
     sort "$list" | awk 'FILENAME ~ /left$/ { have[$1] = 1; next }
          FILENAME ~ /in_c$/ { in_c[$1] = 1; next }
+         FILENAME ~ /gone$/ { gone[$1] = 1; next }
          { name = $1; f08 = sub(/_f08(ts)?_(large_)?$/, "", name); sub(/_$/, "", name); sub(/_cptr$/, "", name)
-           if (!((f08, name) in all) && name in in_c) order[f08, ++n[f08]] = name
+           if (!((f08, name) in all) && name in in_c && !(f08 && name in gone)) order[f08, ++n[f08]] = name
            all[f08, name] = 1
            if ($1 in have) has[f08, name] = 1 }
          END {
@@ -68,5 +71,5 @@ else
                  printf "Fortran, %s: %d of %d functions\n", binding, m, n[f08]
                  if (lacks != "") printf "Fortran, %s, lacking:%s\n", binding, lacks
              }
-         }' "$tmp/left" "$tmp/in_c" -
+         }' "$tmp/left" "$tmp/in_c" "$tmp/gone" -
 fi

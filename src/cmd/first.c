@@ -20,8 +20,7 @@ static void say(const char *directory, FILE *out)
 
     if (fv_profile_open(&path, 1, &(struct fv_profile_options){ 0 }, &profile))
         return;
-    if (profile->findings->count)
-        fv_view_first(profile, &options, out);
+    fv_view_first(profile, &options, out);
     fv_profile_close(profile);
 }
 
