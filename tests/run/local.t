@@ -179,7 +179,7 @@ try_mpi() {
     check "$mpi: inside the launcher" [ "$rc:$err" = 0: ]
     check "$mpi: ... all files are moved" gathered "in-$mpi" 2
     capture "$fvmpi" run -o "out-$mpi" --local "$disk" -- "${launcher[@]}" -n 2 "./app.$mpi"
-    check "$mpi: around the launcher" has "$rc:$err" '^0:.*wrote'
+    check "$mpi: around the launcher" has "$rc:$(tail -1 <<< "$err")" '^0:.*wrote'
     check "$mpi: ... all files are moved" gathered "out-$mpi" 2
     capture "$fvmpi" run -q --local "$disk" -- "${launcher[@]}" -n 2 "./app.$mpi"
     check "$mpi: ... under the name that was made up" gathered "$(echo fvmpi-app."$mpi"-2p-*)" 2
