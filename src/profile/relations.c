@@ -72,12 +72,12 @@ const struct fv_column_def fv_frame_columns[FV_FRAME_COLUMNS] = {
       .flags = FV_NULLABLE },
     { "line", "line", "", "The line that is called from; null: not known.", FV_FIELD(struct fv_frame, line),
       .flags = FV_UNLESS_0 },
-    { "module", "module", "", "Path of the executable or library; null: not known.",
+    { "module", "module", "", "Path of the executable or library, of a function in Python FILE:FUNCTION; null: not known.",
       FV_GET(FV_TYPE_TEXT, fv_get_module), .flags = FV_NULLABLE,
       .argument = offsetof(struct fv_frame, module) },
     { "offset", "offset", "",
-      "Return address in the module; of call paths that look the same, that of the one with the longest "
-      "calls.",
+      "Return address in the module, in Python the line; of call paths that look the same, that of the one with the "
+      "longest calls.",
       FV_FIELD(struct fv_frame, offset) },
     { "inlined", "inlined", "", "Was it inlined into the next frame?", FV_FIELD(struct fv_frame, inlined) },
 };
