@@ -588,7 +588,7 @@ static void print_file(const char *name, const struct fv_reader *reader)
         const void *record;
 
         printf("chunk offset=%" PRIu64 " type=%s used=%" PRIu64 "\n", chunk[i].offset,
-               fv_chunk_type_name(chunk[i].type), chunk[i].used);
+               fv_chunk_kind(chunk[i].type)->name, chunk[i].used);
         if (fv_chunk_has_events(&chunk[i]))
             print_events(reader, &chunk[i]);
         if (chunk[i].type >= sizeof(printers) / sizeof(*printers) || !printers[chunk[i].type])

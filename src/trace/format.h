@@ -10,11 +10,15 @@
  * bins, communicators) are updated in place for as long as the process runs. Everything is in the
  * writer's byte order, which the header tells. Times are raw ticks of the header's clock.
  *
+ * Records of samples are in format_samples.h, those of threads that wait in format_threads.h.
+ *
  * The reader trusts nothing in here. Sizes are checked below, at compile time. */
 #ifndef FV_FORMAT_H
 #define FV_FORMAT_H
 
 #include "base/histogram.h"
+#include "trace/format_samples.h"
+#include "trace/format_threads.h"
 
 #include <stdint.h>
 
@@ -388,9 +392,6 @@ struct fv_thread_record {
 };
 _Static_assert(sizeof(struct fv_thread_record) == 176, "on-disk size");
 
-#define FV_TIME_BUCKETS 32
-#define FV_TIME_SHIFT 5 /* bucket of a duration: fv_log2_bucket(ticks >> FV_TIME_SHIFT), at most the last */
-
 /* Statistics of the calls of one thread that share (path, function, comm, size bucket). The key may
  * occur more than once (a reader adds them up): when `calls` is full, or where a thread completes what
  * another posted. Time is exact: the squares are summed as 128-bit integers, which needs no division
@@ -521,6 +522,24 @@ struct fv_bins {
     struct fv_bin_bank bank[2];
 };
 
+/* An option that was not at its default, as it was set. */
+struct fv_option_record {
+    char variable[32]; /* FVMPI_...; both NUL-padded */
+    char value[224];   /* cut, if it is longer */
+};
+_Static_assert(sizeof(struct fv_option_record) == 256, "on-disk size");
+
+/* An executable or a library that defines MPI functions in front of fvmpi: calls of them are not recorded. */
+struct fv_shadow_record {
+    char object[240];   /* its path, NUL-padded, cut if it is longer */
+    char names[256];    /* of functions, with blanks between, as many as there is room for, ... */
+    uint32_t named;     /* ... which are so many, ... */
+    uint32_t functions; /* ... of these */
+    uint32_t finalize;  /* 1: MPI_Finalize is one */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct fv_shadow_record) == 512, "on-disk size");
+
 /* ---- sections of the program that it marks itself (fvmpi.h) ---- */
 
 #define FV_SECTION_NAME 64
@@ -593,294 +612,5 @@ struct fv_section_losses {
     uint64_t reserved;
 };
 _Static_assert(sizeof(struct fv_section_losses) == 64, "on-disk size");
-
-/* ---- samples (src/sampler) ---- */
-
-/* What a thread's sampler did. Instances that were entered have returned, were abandoned (longjmp, exceptions, the
- * thread's end), or are `open`. */
-struct fv_sampler_record {
-    uint64_t rate;       /* ticks per second of CPU time, on average; 0: not sampled */
-    uint64_t trap_ticks; /* what one trap adds to an instance, calibrated and subtracted ... */
-    uint64_t trap_ns;    /* ... and to its CPU time */
-    uint64_t trap_spread_ticks; /* between the quartiles of the calibration */
-    uint64_t ticks;      /* samples of the CPU clock */
-    uint64_t traps;      /* of breakpoints and watchpoints */
-    uint64_t entries, returns, abandoned, open;
-    uint64_t skipped;    /* entries passed over at random, of functions too fast for the window */
-    uint64_t refused;    /* entries that could not be followed: another stack, no room */
-    uint64_t late;       /* signals that came too late to mean anything: SIGTRAP was blocked */
-    uint64_t lost_contexts, lost_paths; /* instances, ticks without a record of their own: a table was full */
-    uint64_t tool_ticks; /* in all of this */
-    uint64_t cut;        /* ticks whose call path could not be followed to its beginning */
-    uint64_t tool_ns;    /* the same as CPU time: nobody else ran meanwhile */
-    uint32_t mode;       /* enum fv_sampler_mode */
-    uint32_t refusal;    /* errno of what kept a better mode from being used; 0: nothing did */
-    uint32_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
-    uint32_t pad;
-    uint64_t log_lost;   /* instances that are not in the log: its budget was used up, or room came too late */
-    uint64_t events_scaled; /* returns whose events were counted part of the time only: estimates */
-    uint64_t events_lost;   /* returns whose events are not known: means are those of the others */
-    uint64_t call_samples;  /* of FV_SAMPLER_CALLS: samples of the event of calls, entries or refused */
-    uint64_t no_stack;   /* samples and traps that found a signal stack of the application, too small to work on */
-    uint64_t held_back;  /* ticks that armed nothing, because sampling had taken its share of the CPU time */
-};
-_Static_assert(sizeof(struct fv_sampler_record) == 208, "on-disk size");
-
-enum fv_sampler_mode {
-    FV_SAMPLER_BREAKPOINTS = 0, /* a clock sample arms breakpoints on entries */
-    FV_SAMPLER_CALLS = 1,       /* an event of calls samples entries */
-    FV_SAMPLER_COSTS = 2,       /* no instances: only where CPU time goes */
-};
-
-/* An event that instances are measured by, beside the metrics that are always there. */
-struct fv_metric_event {
-    char name[64];          /* as asked for, NUL-padded */
-    uint32_t type, refusal; /* of perf_event_open(); errno where it could not be had: the metric is 0 then */
-    uint64_t config, config1, config2;
-    uint32_t user_only;     /* 1: counts in user mode only */
-    uint32_t pad;
-};
-_Static_assert(sizeof(struct fv_metric_event) == 104, "on-disk size");
-
-/* An option that was not at its default, as it was set. */
-struct fv_option_record {
-    char variable[32]; /* FVMPI_...; both NUL-padded */
-    char value[224];   /* cut, if it is longer */
-};
-_Static_assert(sizeof(struct fv_option_record) == 256, "on-disk size");
-
-/* An executable or a library that defines MPI functions in front of fvmpi: calls of them are not recorded. */
-struct fv_shadow_record {
-    char object[240];   /* its path, NUL-padded, cut if it is longer */
-    char names[256];    /* of functions, with blanks between, as many as there is room for, ... */
-    uint32_t named;     /* ... which are so many, ... */
-    uint32_t functions; /* ... of these */
-    uint32_t finalize;  /* 1: MPI_Finalize is one */
-    uint32_t pad;
-};
-_Static_assert(sizeof(struct fv_shadow_record) == 512, "on-disk size");
-
-/* A measured instance of a trace, in the order of their ends. */
-struct fv_logged_instance {
-    uint64_t begin, end; /* ticks, as the clock was: fvmpi's own time is in between */
-    uint64_t cpu_ns;     /* corrected for it */
-    uint32_t context;    /* index of the thread's INSTANCES, from 0 */
-    uint32_t flags;      /* 1: in the window */
-};
-_Static_assert(sizeof(struct fv_logged_instance) == 32, "on-disk size");
-
-/* Metrics of an instance. */
-enum fv_metric {
-    FV_METRIC_TIME,      /* ticks */
-    FV_METRIC_CPU,       /* ns of the thread's CPU time */
-    FV_METRIC_MPI,       /* ticks inside MPI */
-    FV_METRIC_MPI_CALLS,
-    FV_METRIC_FAULTS,    /* of pages, minor and major */
-    FV_METRIC_SWITCHES,  /* of context, voluntary and not */
-    FV_METRIC_MIGRATIONS, /* between processors: see fv_sampler_record.migrations_exact */
-    FV_METRIC_MPI_BYTES, /* sent and received, as counted for the thread */
-    FV_METRIC_EVENT_0,   /* the first of FVMPI_EVENTS: struct fv_metric_event, in order */
-    FV_METRIC_COUNT = FV_METRIC_EVENT_0 + 4
-};
-#define FV_METRIC_EVENTS (FV_METRIC_COUNT - FV_METRIC_EVENT_0)
-
-/* Mean and sum of squared deviations (Welford, Technometrics 4, 1962). */
-struct fv_moments {
-    double mean, m2;
-};
-
-struct fv_instance {
-    uint64_t begin, time; /* ticks */
-    uint64_t cpu_ns;
-};
-
-#define FV_RESERVOIR 64
-enum fv_instances_flags {
-    FV_INSTANCES_FAST = 1,   /* too fast for the window: entries were skipped at random */
-    FV_INSTANCES_SCALED = 2, /* moments of events are estimates: see fv_sampler_record.events_scaled, events_lost */
-    FV_INSTANCES_UNCOUNTED = 4, /* the events of no instance are known: their moments say nothing */
-};
-
-/* Instances of one function in one calling context. `window` are those of `returns` whose choice does not depend on
- * how long the instance before took. The reservoir is a random sample of all. */
-struct fv_instances {
-    uint32_t path; /* SAMPLE_PATHS of the thread; the innermost node is the function's entry */
-    uint32_t flags; /* enum fv_instances_flags */
-    uint64_t entries, returns, abandoned;
-    uint64_t window; /* of those chosen when it was found to be longer, the part that this one would have chosen */
-    uint64_t time_min, time_max; /* ticks; of returns */
-    struct fv_moments all[FV_METRIC_COUNT], in_window[FV_METRIC_COUNT];
-    struct fv_instance reservoir[FV_RESERVOIR]; /* min(returns, FV_RESERVOIR) */
-};
-_Static_assert(sizeof(struct fv_instances) == 1976, "on-disk size");
-
-/* Of the record of INSTANCES with the same index, where there are METRIC_EVENTS: how many the moments of events are of. */
-struct fv_event_counts {
-    uint64_t all, in_window;
-};
-_Static_assert(sizeof(struct fv_event_counts) == 16, "on-disk size");
-
-/* Ticks of the CPU clock at one call path; its innermost node is the instruction. */
-struct fv_cost {
-    uint32_t path; /* SAMPLE_PATHS of the thread */
-    uint32_t section; /* set of sections that were open: SECTION_SETS, from 1; 0: none */
-    uint64_t ticks; /* samples */
-    uint64_t in_mpi; /* of them */
-};
-_Static_assert(sizeof(struct fv_cost) == 24, "on-disk size");
-
-/* ---- what threads wait for (src/threads) ---- */
-
-enum fv_sync_kind {
-    FV_SYNC_MUTEX = 1,
-    FV_SYNC_RWLOCK = 2,
-    FV_SYNC_SPIN = 3,
-    FV_SYNC_BARRIER = 4,
-    FV_SYNC_COND = 5,
-    FV_SYNC_SEM = 6,
-    FV_SYNC_JOIN = 7, /* its object is the function that the joined threads began with */
-    FV_SYNC_ONCE = 8,
-    FV_SYNC_OMP = 9, /* of OpenMP */
-};
-#define FV_SYNC_KINDS 16 /* room for */
-
-enum fv_sync_operation {
-    FV_SYNC_LOCK = 1,     /* of a read-write lock: for writing */
-    FV_SYNC_TRY = 2,      /* without waiting: a lock (for writing), a semaphore, a join */
-    FV_SYNC_TIMED = 3,    /* the same with a time limit */
-    FV_SYNC_READ = 4,     /* a read-write lock, for reading */
-    FV_SYNC_TRY_READ = 5,
-    FV_SYNC_TIMED_READ = 6,
-    FV_SYNC_WAIT = 7,      /* barrier, condition, semaphore, join, once */
-    FV_SYNC_SIGNAL = 8,    /* a condition */
-    FV_SYNC_BROADCAST = 9,
-    FV_SYNC_POST = 10,     /* a semaphore */
-};
-
-enum fv_sync_object_flags {
-    FV_SYNC_STATIC = 1, /* in a module: `module` and `offset` name it */
-    FV_SYNC_SHARED = 2, /* between processes: who else uses it is not seen */
-};
-
-/* A lock, or what else threads wait for. An address that is initialised or destroyed and used again is a new object.
- * Objects of one kind and first use that were there one after the other may have one record, with one number: its
- * address and end are the last one's. */
-struct fv_sync_object {
-    uint32_t id;      /* from 1 */
-    uint8_t kind;     /* enum fv_sync_kind */
-    uint8_t flags;    /* enum fv_sync_object_flags */
-    uint16_t pad;
-    uint64_t address;
-    uint64_t offset;  /* in the module: of the object itself, not a return address; of a join: of the function */
-    uint32_t module;  /* FV_MODULE_UNKNOWN: on the heap or a stack */
-    uint32_t path;    /* that first used it, whole unless FV_SYNC_STATIC */
-    uint64_t first;   /* ticks of the first use */
-    uint64_t retired; /* ticks of its end; 0: it was not seen */
-    uint32_t parties; /* of a barrier; 0: unknown */
-    uint32_t thread;  /* that first used it */
-    uint64_t more;    /* objects that had the number after the first one */
-};
-_Static_assert(sizeof(struct fv_sync_object) == 64, "on-disk size");
-
-/* The path is the call's return address alone: no wait was long enough to look further. */
-#define FV_SYNC_SITE 1
-
-/* What one thread did to one object at one call site, by one operation. Operations that waited 50 us and more are in a
- * record with their whole call path, all others in one with the call site alone (FV_SYNC_SITE): each operation is in
- * one record, so an object's numbers are the sums over its records. Times in ticks. */
-struct fv_sync_record {
-    uint32_t object;    /* fv_sync_object.id; 0: of those that the table had no room for */
-    uint32_t thread;
-    uint32_t path;      /* 0: unknown */
-    uint8_t kind, operation;
-    uint16_t flags;     /* FV_SYNC_SITE */
-    uint64_t acquired;  /* operations that succeeded */
-    uint64_t contended; /* of them: not at once. Of a barrier: not as the last of a round */
-    uint64_t failed;    /* timed out, would have waited, or refused */
-    uint64_t wait_sum, wait_max; /* of contended ones and of failed ones that waited */
-    uint64_t hold_count, hold_sum, hold_max; /* --threads=hold: from here to the release, by this thread */
-    uint64_t held_at_end;   /* holds that the thread's end left open */
-    uint64_t owner_changes; /* --threads=owner: acquired after another thread */
-    uint64_t blocked, blocked_ticks; /* ... waits of others that began while it was held from here */
-    uint64_t last;      /* of a barrier: came last in the round */
-    uint64_t reserved;
-    uint32_t wait_histogram[FV_TIME_BUCKETS]; /* as in struct fv_cell */
-};
-_Static_assert(sizeof(struct fv_sync_record) == 256, "on-disk size");
-
-/* A thread's waiting in all, and where it waits now. */
-struct fv_sync_thread {
-    uint64_t wait_begin;  /* ticks; 0: it does not wait */
-    uint32_t wait_object, wait_path;
-    uint8_t wait_kind, wait_operation;
-    uint16_t pad;
-    uint32_t mode;        /* enum fv_threads_mode: what was asked for */
-    uint64_t wait_ticks[FV_SYNC_KINDS]; /* by kind */
-    uint64_t in_mpi_ticks; /* of them: inside MPI calls */
-    uint64_t missed;       /* operations of signal handlers that could not be counted */
-    uint64_t overflow;     /* operations in records with object 0: no room for one of their own */
-    uint64_t holds_lost;   /* holds that were not measured: too many at once */
-    uint64_t cold_ticks;   /* fvmpi's own time on rare paths */
-    uint64_t lives_lost;   /* threads in this slot whose life there was no room for */
-    uint64_t trace_lost;   /* its events that are not in the trace: no room, or too many locks at once */
-    uint64_t reserved[2];
-};
-_Static_assert(sizeof(struct fv_sync_thread) == 224, "on-disk size");
-
-/* A thread from its creation to its join. */
-struct fv_thread_life {
-    uint32_t thread, tid;           /* fv_thread_record.id: its slot */
-    uint32_t creator, create_path;  /* slot and call; FV_NO_THREAD and 0: unknown, as of the first thread */
-    uint32_t joiner, join_path;     /* FV_NO_THREAD: not joined */
-    uint32_t routine_module;
-    uint32_t sequence;              /* of its creation in the trace; 0: that, or its end, is not there */
-    uint64_t routine_offset;        /* of its function */
-    uint64_t created, begin, end;   /* ticks; 0: unknown, or not yet */
-    uint64_t wait_at_begin, wait_at_end; /* sum of the slot's fv_sync_thread.wait_ticks; at_end is 0 while it lives */
-    uint64_t join_begin, join_end;  /* ticks of the call */
-    uint64_t cpu_ns;                /* of CPU time, at its end */
-    uint64_t reserved[3];
-};
-_Static_assert(sizeof(struct fv_thread_life) == 128, "on-disk size");
-
-/* Parallel regions of OpenMP that one thread forked at one call path with one function; times in ticks. Of a team's thread:
- * its time is from the function's begin until it came to the barrier at the region's end, with tasks that it ran there; its
- * wait is what it waited for in that time (barriers, criticals, locks); its join is from then until the last thread came. */
-struct fv_omp_region {
-    uint32_t id;          /* from 1, in the process */
-    uint32_t thread;      /* that forked: fv_thread_record.id */
-    uint32_t path;        /* of the call; 0: of regions that there was no room for */
-    uint32_t object;      /* fv_sync_object.id of the team's barrier; 0: none */
-    uint32_t module;      /* of the function that the team ran ... */
-    uint32_t level;       /* of nesting, of the first one; 1: outermost */
-    uint64_t offset;      /* ... the function itself, not a return address */
-    uint32_t threads_min, threads_max; /* of a team */
-    uint64_t count, threads; /* regions that have ended; sum of their teams */
-    uint64_t open;        /* when the present one began; 0: there is none */
-    uint64_t first, last; /* begin of the first one, end of the last one */
-    uint64_t elapsed, elapsed_max; /* the calls */
-    uint64_t longest;        /* sum over regions: of a team's largest time, */
-    uint64_t useful_longest; /* of its largest time - wait, */
-    uint64_t weighted;       /* of threads * largest time */
-    uint64_t time, wait, join, fork; /* sums over regions and threads; fork: from the call to the function's begin */
-    uint64_t tasks;       /* of time: tasks run at the region's end */
-    uint64_t untimed;     /* tasks and taskloops that can't be told from the waits they were run in */
-    uint64_t lost;        /* threads of teams that were too large: in no sum */
-    uint64_t reserved[4];
-};
-_Static_assert(sizeof(struct fv_omp_region) == 208, "on-disk size");
-
-/* What one thread did in them. */
-struct fv_omp_thread {
-    uint32_t region; /* fv_omp_region.id */
-    uint32_t number; /* in the team: omp_get_thread_num() */
-    uint32_t thread; /* fv_thread_record.id; FV_NO_THREAD: it is not recorded */
-    uint32_t pad;
-    uint64_t count;
-    uint64_t time, time_max, wait, join, join_max, fork, tasks;
-    uint64_t last;   /* it came last to the region's end */
-    uint64_t reserved[3];
-};
-_Static_assert(sizeof(struct fv_omp_thread) == 112, "on-disk size");
 
 #endif

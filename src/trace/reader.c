@@ -138,46 +138,6 @@ static void check_header(struct fv_reader *r)
 
 /* ---- chunks ---- */
 
-static size_t record_bytes(unsigned type)
-{
-    switch (type) {
-    case FV_CHUNK_PATHS: return sizeof(struct fv_path_record);
-    case FV_CHUNK_THREADS: return sizeof(struct fv_thread_record);
-    case FV_CHUNK_CELLS: return sizeof(struct fv_cell);
-    case FV_CHUNK_PEERS: return sizeof(struct fv_peer_record);
-    case FV_CHUNK_COLLECTIVES: return sizeof(struct fv_coll_record);
-    case FV_CHUNK_BINS: return sizeof(struct fv_bins);
-    case FV_CHUNK_TIME_BINS: return sizeof(struct fv_time_bins);
-    case FV_CHUNK_CLOCK: return sizeof(struct fv_clock_point);
-    case FV_CHUNK_FUNCTIONS: return sizeof(struct fv_function_record);
-    case FV_CHUNK_SITES: return sizeof(struct fv_site_record);
-    case FV_CHUNK_WINDOWS: return sizeof(struct fv_window_record);
-    case FV_CHUNK_WAITING: return sizeof(struct fv_waiting);
-    case FV_CHUNK_SAMPLER: return sizeof(struct fv_sampler_record);
-    case FV_CHUNK_SAMPLE_PATHS: return sizeof(struct fv_path_record);
-    case FV_CHUNK_INSTANCES: return sizeof(struct fv_instances);
-    case FV_CHUNK_EVENT_COUNTS: return sizeof(struct fv_event_counts);
-    case FV_CHUNK_COSTS: return sizeof(struct fv_cost);
-    case FV_CHUNK_INSTANCE_LOG: return sizeof(struct fv_logged_instance);
-    case FV_CHUNK_METRIC_EVENTS: return sizeof(struct fv_metric_event);
-    case FV_CHUNK_OPTIONS: return sizeof(struct fv_option_record);
-    case FV_CHUNK_SHADOWS: return sizeof(struct fv_shadow_record);
-    case FV_CHUNK_INTERPRETER: return sizeof(struct fv_interpreter_record);
-    case FV_CHUNK_SYNC_OBJECTS: return sizeof(struct fv_sync_object);
-    case FV_CHUNK_SYNC: return sizeof(struct fv_sync_record);
-    case FV_CHUNK_SYNC_THREAD: return sizeof(struct fv_sync_thread);
-    case FV_CHUNK_LIVES: return sizeof(struct fv_thread_life);
-    case FV_CHUNK_OMP: return sizeof(struct fv_omp_region);
-    case FV_CHUNK_OMP_THREADS: return sizeof(struct fv_omp_thread);
-    case FV_CHUNK_SECTIONS: return sizeof(struct fv_section);
-    case FV_CHUNK_SECTION_SETS: return sizeof(struct fv_section_set);
-    case FV_CHUNK_SECTION_TIMES: return sizeof(struct fv_section_times);
-    case FV_CHUNK_SECTION_LOSSES: return sizeof(struct fv_section_losses);
-    case FV_CHUNK_SECTION_OCTAVES: return sizeof(struct fv_octave);
-    }
-    return 0; /* variable, or unknown */
-}
-
 /* Is there a chunk header that may be trusted? Its own `used` is not covered by the check. */
 static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk_header *out)
 {
@@ -186,12 +146,6 @@ static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk
     memcpy(out, r->data + offset, sizeof(*out));
     return out->magic == FV_CHUNK_MAGIC && out->check == fv_chunk_check(out) && out->bytes >= FV_PAGE &&
            out->bytes % FV_PAGE == 0;
-}
-
-static bool is_variable(unsigned type)
-{
-    return type == FV_CHUNK_MODULES || type == FV_CHUNK_COMMS || type == FV_CHUNK_FILES ||
-           type == FV_CHUNK_NEIGHBOURS;
 }
 
 static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t bytes)
@@ -231,7 +185,7 @@ static uint64_t check_variable(struct fv_reader *r, unsigned type, uint64_t begi
             !variable_record_ok(type, r->data + begin + at, bytes)) {
             damaged(r, begin + at,
                     "%s chunk: record of %u bytes makes no sense, the rest of the chunk is lost",
-                    fv_chunk_type_name(type), bytes);
+                    fv_chunk_kind(type)->name, bytes);
             return at;
         }
         at += bytes;
@@ -258,43 +212,43 @@ static void keep_chunk(struct fv_reader *r, const struct fv_chunk *chunk)
 static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chunk_header *c)
 {
     uint64_t begin = offset + sizeof(*c), there = r->bytes - begin, room = c->bytes - sizeof(*c);
-    uint64_t size = record_bytes(c->type), used = c->used;
+    uint64_t size = fv_chunk_kind(c->type)->record_bytes, used = c->used;
     struct fv_chunk chunk = {
         .offset = offset, .first = c->first, .thread = c->thread, .type = c->type, .version = c->version
     };
 
     if (used > room) {
         damaged(r, offset, "%s chunk: length %llu is over its room of %llu, chunk left out",
-                fv_chunk_type_name(c->type), (unsigned long long)used, (unsigned long long)room);
+                fv_chunk_kind(c->type)->name, (unsigned long long)used, (unsigned long long)room);
         return;
     }
     if (used > there) {
-        damaged(r, offset, "%s chunk: %llu of its %llu bytes are missing", fv_chunk_type_name(c->type),
+        damaged(r, offset, "%s chunk: %llu of its %llu bytes are missing", fv_chunk_kind(c->type)->name,
                 (unsigned long long)(used - there), (unsigned long long)used);
         used = there;
     } else if (size && used % size) {
-        damaged(r, offset, "%s chunk: ends within a record", fv_chunk_type_name(c->type));
+        damaged(r, offset, "%s chunk: ends within a record", fv_chunk_kind(c->type)->name);
     }
     if (used > r->room) {
         damaged(r, offset, "%s chunk: its %llu bytes are more than the file holds, chunk left out",
-                fv_chunk_type_name(c->type), (unsigned long long)used);
+                fv_chunk_kind(c->type)->name, (unsigned long long)used);
         return;
     }
     r->room -= used;
     if (c->version == 1 && size && c->first > r->bytes / size) {
         damaged(r, offset, "%s chunk: its first record cannot be number %llu, chunk left out",
-                fv_chunk_type_name(c->type), (unsigned long long)c->first);
+                fv_chunk_kind(c->type)->name, (unsigned long long)c->first);
         return;
     }
     if (c->version != 1 &&
-        (size || is_variable(c->type) || c->type == FV_CHUNK_EVENTS || c->type == FV_CHUNK_PACKED)) {
+        (size || fv_chunk_kind(c->type)->varies || c->type == FV_CHUNK_EVENTS || c->type == FV_CHUNK_PACKED)) {
         damaged(r, offset, "%s chunk: records of version %u are unknown here, chunk left out",
-                fv_chunk_type_name(c->type), c->version);
+                fv_chunk_kind(c->type)->name, c->version);
         return;
     }
     if (size)
         used -= used % size;
-    else if (is_variable(c->type))
+    else if (fv_chunk_kind(c->type)->varies)
         used = check_variable(r, c->type, begin, used);
     chunk.used = used;
     keep_chunk(r, &chunk);
@@ -373,7 +327,7 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
         qsort(order, r->chunk_count, sizeof(struct fv_chunk *), by_stream);
     for (size_t i = 0; order && i < r->chunk_count; i++) {
         struct fv_chunk *c = order[i];
-        uint64_t size = record_bytes(c->type);
+        uint64_t size = fv_chunk_kind(c->type)->record_bytes;
 
         if (!last || last->type != c->type || last->thread != c->thread)
             expected = 0;
@@ -383,7 +337,7 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
         uint64_t gap = c->first > expected ? c->first - expected : 0;
         if (gap > room / size) {
             damaged(r, c->offset, "%s chunk: its first record cannot be number %llu, chunk left out",
-                    fv_chunk_type_name(c->type), (unsigned long long)c->first);
+                    fv_chunk_kind(c->type)->name, (unsigned long long)c->first);
             c->offset = 0;
             continue;
         }
@@ -734,7 +688,7 @@ struct fv_cursor fv_cursor_chunk(const struct fv_reader *reader, size_t chunk)
 const void *fv_cursor_next(struct fv_cursor *c)
 {
     const struct fv_reader *r = c->reader;
-    uint64_t size = record_bytes(c->type);
+    uint64_t size = fv_chunk_kind(c->type)->record_bytes;
 
     while (c->at >= c->end) {
         while (c->chunk < r->chunk_count && r->chunks[c->chunk].type != c->type)
@@ -746,7 +700,7 @@ const void *fv_cursor_next(struct fv_cursor *c)
     if (!size) {
         uint32_t bytes;
 
-        if (!is_variable(c->type))
+        if (!fv_chunk_kind(c->type)->varies)
             return NULL; /* a type that only later versions know */
         memcpy(&bytes, r->data + c->at, sizeof(bytes));
         size = bytes;
@@ -761,121 +715,4 @@ const void *fv_cursor_next(struct fv_cursor *c)
     c->index = c->next_index++;
     c->at += size;
     return r->data + c->offset;
-}
-
-/* ---- words ---- */
-
-#define NAME_OF(table, index) ((index) < sizeof(table) / sizeof(*table) && table[index] ? table[index] : "?")
-
-const char *fv_chunk_type_name(unsigned type)
-{
-    static const char *const names[] = {
-        [FV_CHUNK_MODULES] = "module",
-        [FV_CHUNK_PATHS] = "path",
-        [FV_CHUNK_COMMS] = "communicator",
-        [FV_CHUNK_THREADS] = "thread",
-        [FV_CHUNK_CELLS] = "cell",
-        [FV_CHUNK_PEERS] = "peer",
-        [FV_CHUNK_COLLECTIVES] = "collective",
-        [FV_CHUNK_BINS] = "bins",
-        [FV_CHUNK_TIME_BINS] = "bins",
-        [FV_CHUNK_CLOCK] = "clock",
-        [FV_CHUNK_FUNCTIONS] = "function",
-        [FV_CHUNK_SITES] = "site",
-        [FV_CHUNK_EVENTS] = "event",
-        [FV_CHUNK_FILES] = "file",
-        [FV_CHUNK_WINDOWS] = "window",
-        [FV_CHUNK_PACKED] = "packed event",
-        [FV_CHUNK_WAITING] = "waiting",
-        [FV_CHUNK_NEIGHBOURS] = "neighbours",
-        [FV_CHUNK_SAMPLER] = "sampler",
-        [FV_CHUNK_SAMPLE_PATHS] = "sample paths",
-        [FV_CHUNK_INSTANCES] = "instances",
-        [FV_CHUNK_COSTS] = "costs",
-        [FV_CHUNK_INSTANCE_LOG] = "instance log",
-        [FV_CHUNK_METRIC_EVENTS] = "metric events",
-        [FV_CHUNK_SYNC_OBJECTS] = "synchronisation object",
-        [FV_CHUNK_SYNC] = "synchronisation",
-        [FV_CHUNK_SYNC_THREAD] = "waiting thread",
-        [FV_CHUNK_LIVES] = "thread life",
-        [FV_CHUNK_OMP] = "OpenMP region",
-        [FV_CHUNK_OMP_THREADS] = "OpenMP thread",
-        [FV_CHUNK_SECTIONS] = "section",
-        [FV_CHUNK_SECTION_SETS] = "section set",
-        [FV_CHUNK_SECTION_TIMES] = "section times",
-        [FV_CHUNK_SECTION_LOSSES] = "section losses",
-        [FV_CHUNK_SECTION_OCTAVES] = "section octaves",
-        [FV_CHUNK_EVENT_COUNTS] = "event counts",
-        [FV_CHUNK_OPTIONS] = "option",
-        [FV_CHUNK_SHADOWS] = "shadow",
-        [FV_CHUNK_INTERPRETER] = "interpreter",
-    };
-    return NAME_OF(names, type);
-}
-
-const char *fv_sync_kind_name(unsigned kind)
-{
-    static const char *const names[] = {
-        [FV_SYNC_MUTEX] = "mutex", [FV_SYNC_RWLOCK] = "rwlock", [FV_SYNC_SPIN] = "spin",
-        [FV_SYNC_BARRIER] = "barrier", [FV_SYNC_COND] = "cond", [FV_SYNC_SEM] = "sem",
-        [FV_SYNC_JOIN] = "join", [FV_SYNC_ONCE] = "once", [FV_SYNC_OMP] = "omp",
-    };
-    return NAME_OF(names, kind);
-}
-
-const char *fv_sync_operation_name(unsigned operation)
-{
-    static const char *const names[] = {
-        [FV_SYNC_LOCK] = "lock", [FV_SYNC_TRY] = "try", [FV_SYNC_TIMED] = "timed", [FV_SYNC_READ] = "read",
-        [FV_SYNC_TRY_READ] = "try_read", [FV_SYNC_TIMED_READ] = "timed_read", [FV_SYNC_WAIT] = "wait",
-        [FV_SYNC_SIGNAL] = "signal", [FV_SYNC_BROADCAST] = "broadcast", [FV_SYNC_POST] = "post",
-    };
-    return NAME_OF(names, operation);
-}
-
-const char *fv_state_name(unsigned state)
-{
-    static const char *const names[] = {
-        [FV_STATE_RUNNING] = "running",
-        [FV_STATE_FINALIZED] = "finalized",
-        [FV_STATE_EXITED] = "exited",
-        [FV_STATE_ABORTED] = "aborted",
-    };
-    return NAME_OF(names, state);
-}
-
-const char *fv_class_name(unsigned class)
-{
-    static const char *const names[FV_CLASS_COUNT] = {
-        [FV_CLASS_OTHER] = "other",
-        [FV_CLASS_P2P] = "p2p",
-        [FV_CLASS_COMPLETION] = "completion",
-        [FV_CLASS_COLLECTIVE] = "collective",
-        [FV_CLASS_RMA] = "rma",
-        [FV_CLASS_IO] = "io",
-        [FV_CLASS_COMM] = "comm",
-        [FV_CLASS_INIT] = "init",
-    };
-    return NAME_OF(names, class);
-}
-
-const char *fv_wait_rule_name(unsigned rule)
-{
-    static const char *const names[] = {
-        [FV_RULE_NONE] = "none",       [FV_RULE_NXN] = "nxn",
-        [FV_RULE_BARRIER] = "barrier", [FV_RULE_FROM_ROOT] = "from_root",
-        [FV_RULE_TO_ROOT] = "to_root", [FV_RULE_SCAN] = "scan",
-        [FV_RULE_P2P] = "p2p",
-    };
-    return NAME_OF(names, rule);
-}
-
-const char *fv_drop_name(unsigned drop)
-{
-    static const char *const names[FV_DROP_COUNT] = {
-        [FV_DROP_CELLS] = "cells", [FV_DROP_PATHS] = "paths",       [FV_DROP_COLLECTIVES] = "collectives",
-        [FV_DROP_PEERS] = "peers", [FV_DROP_COMMS] = "comms",       [FV_DROP_CALLS] = "calls",
-        [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests", [FV_DROP_EVENTS] = "events",
-    };
-    return NAME_OF(names, drop);
 }

@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 #include "trace/events.h"
-#include "trace/format.h"
+#include "trace/format_words.h"
 
 struct fv_reader;
 
@@ -114,14 +114,5 @@ struct fv_cursor fv_cursor(const struct fv_reader *reader, enum fv_chunk_type ty
 /* The same for a single chunk. */
 struct fv_cursor fv_cursor_chunk(const struct fv_reader *reader, size_t chunk);
 const void *fv_cursor_next(struct fv_cursor *cursor);
-
-/* Names of the format's words, for messages and dumps; "?" for unknown ones. */
-const char *fv_chunk_type_name(unsigned type);
-const char *fv_sync_kind_name(unsigned kind);           /* enum fv_sync_kind */
-const char *fv_sync_operation_name(unsigned operation); /* enum fv_sync_operation */
-const char *fv_state_name(unsigned state);
-const char *fv_class_name(unsigned class);
-const char *fv_wait_rule_name(unsigned rule);
-const char *fv_drop_name(unsigned drop); /* enum fv_drop */
 
 #endif

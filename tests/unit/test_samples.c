@@ -1051,7 +1051,7 @@ static void fast_and_off_processor(void **state)
 
 static struct fv_instruction at(uint64_t address, enum fv_flow flow, uint64_t target)
 {
-    return (struct fv_instruction){ address, target, 1, flow };
+    return (struct fv_instruction){ .address = address, .target = target, .bytes = 1, .flow = flow };
 }
 
 static void nested_loops(void **state)

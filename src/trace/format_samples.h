@@ -1,0 +1,122 @@
+/* Part of format.h: what src/sampler writes into the rank file. */
+#ifndef FV_FORMAT_SAMPLES_H
+#define FV_FORMAT_SAMPLES_H
+
+#include <stdint.h>
+
+/* What a thread's sampler did. Instances that were entered have returned, were abandoned (longjmp, exceptions, the
+ * thread's end), or are `open`. */
+struct fv_sampler_record {
+    uint64_t rate;       /* ticks per second of CPU time, on average; 0: not sampled */
+    uint64_t trap_ticks; /* what one trap adds to an instance, calibrated and subtracted ... */
+    uint64_t trap_ns;    /* ... and to its CPU time */
+    uint64_t trap_spread_ticks; /* between the quartiles of the calibration */
+    uint64_t ticks;      /* samples of the CPU clock */
+    uint64_t traps;      /* of breakpoints and watchpoints */
+    uint64_t entries, returns, abandoned, open;
+    uint64_t skipped;    /* entries passed over at random, of functions too fast for the window */
+    uint64_t refused;    /* entries that could not be followed: another stack, no room */
+    uint64_t late;       /* signals that came too late to mean anything: SIGTRAP was blocked */
+    uint64_t lost_contexts, lost_paths; /* instances, ticks without a record of their own: a table was full */
+    uint64_t tool_ticks; /* in all of this */
+    uint64_t cut;        /* ticks whose call path could not be followed to its beginning */
+    uint64_t tool_ns;    /* the same as CPU time: nobody else ran meanwhile */
+    uint32_t mode;       /* enum fv_sampler_mode */
+    uint32_t refusal;    /* errno of what kept a better mode from being used; 0: nothing did */
+    uint32_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
+    uint32_t pad;
+    uint64_t log_lost;   /* instances that are not in the log: its budget was used up, or room came too late */
+    uint64_t events_scaled; /* returns whose events were counted part of the time only: estimates */
+    uint64_t events_lost;   /* returns whose events are not known: means are those of the others */
+    uint64_t call_samples;  /* of FV_SAMPLER_CALLS: samples of the event of calls, entries or refused */
+    uint64_t no_stack;   /* samples and traps that found a signal stack of the application, too small to work on */
+    uint64_t held_back;  /* ticks that armed nothing, because sampling had taken its share of the CPU time */
+};
+_Static_assert(sizeof(struct fv_sampler_record) == 208, "on-disk size");
+
+enum fv_sampler_mode {
+    FV_SAMPLER_BREAKPOINTS = 0, /* a clock sample arms breakpoints on entries */
+    FV_SAMPLER_CALLS = 1,       /* an event of calls samples entries */
+    FV_SAMPLER_COSTS = 2,       /* no instances: only where CPU time goes */
+};
+
+/* An event that instances are measured by, beside the metrics that are always there. */
+struct fv_metric_event {
+    char name[64];          /* as asked for, NUL-padded */
+    uint32_t type, refusal; /* of perf_event_open(); errno where it could not be had: the metric is 0 then */
+    uint64_t config, config1, config2;
+    uint32_t user_only;     /* 1: counts in user mode only */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct fv_metric_event) == 104, "on-disk size");
+
+/* A measured instance of a trace, in the order of their ends. */
+struct fv_logged_instance {
+    uint64_t begin, end; /* ticks, as the clock was: fvmpi's own time is in between */
+    uint64_t cpu_ns;     /* corrected for it */
+    uint32_t context;    /* index of the thread's INSTANCES, from 0 */
+    uint32_t flags;      /* 1: in the window */
+};
+_Static_assert(sizeof(struct fv_logged_instance) == 32, "on-disk size");
+
+/* Metrics of an instance. */
+enum fv_metric {
+    FV_METRIC_TIME,      /* ticks */
+    FV_METRIC_CPU,       /* ns of the thread's CPU time */
+    FV_METRIC_MPI,       /* ticks inside MPI */
+    FV_METRIC_MPI_CALLS,
+    FV_METRIC_FAULTS,    /* of pages, minor and major */
+    FV_METRIC_SWITCHES,  /* of context, voluntary and not */
+    FV_METRIC_MIGRATIONS, /* between processors: see fv_sampler_record.migrations_exact */
+    FV_METRIC_MPI_BYTES, /* sent and received, as counted for the thread */
+    FV_METRIC_EVENT_0,   /* the first of FVMPI_EVENTS: struct fv_metric_event, in order */
+    FV_METRIC_COUNT = FV_METRIC_EVENT_0 + 4
+};
+#define FV_METRIC_EVENTS (FV_METRIC_COUNT - FV_METRIC_EVENT_0)
+
+/* Mean and sum of squared deviations (Welford, Technometrics 4, 1962). */
+struct fv_moments {
+    double mean, m2;
+};
+
+struct fv_instance {
+    uint64_t begin, time; /* ticks */
+    uint64_t cpu_ns;
+};
+
+#define FV_RESERVOIR 64
+enum fv_instances_flags {
+    FV_INSTANCES_FAST = 1,   /* too fast for the window: entries were skipped at random */
+    FV_INSTANCES_SCALED = 2, /* moments of events are estimates: see fv_sampler_record.events_scaled, events_lost */
+    FV_INSTANCES_UNCOUNTED = 4, /* the events of no instance are known: their moments say nothing */
+};
+
+/* Instances of one function in one calling context. `window` are those of `returns` whose choice does not depend on
+ * how long the instance before took. The reservoir is a random sample of all. */
+struct fv_instances {
+    uint32_t path; /* SAMPLE_PATHS of the thread; the innermost node is the function's entry */
+    uint32_t flags; /* enum fv_instances_flags */
+    uint64_t entries, returns, abandoned;
+    uint64_t window; /* of those chosen when it was found to be longer, the part that this one would have chosen */
+    uint64_t time_min, time_max; /* ticks; of returns */
+    struct fv_moments all[FV_METRIC_COUNT], in_window[FV_METRIC_COUNT];
+    struct fv_instance reservoir[FV_RESERVOIR]; /* min(returns, FV_RESERVOIR) */
+};
+_Static_assert(sizeof(struct fv_instances) == 1976, "on-disk size");
+
+/* Of the record of INSTANCES with the same index, where there are METRIC_EVENTS: how many the moments of events are of. */
+struct fv_event_counts {
+    uint64_t all, in_window;
+};
+_Static_assert(sizeof(struct fv_event_counts) == 16, "on-disk size");
+
+/* Ticks of the CPU clock at one call path; its innermost node is the instruction. */
+struct fv_cost {
+    uint32_t path; /* SAMPLE_PATHS of the thread */
+    uint32_t section; /* set of sections that were open: SECTION_SETS, from 1; 0: none */
+    uint64_t ticks; /* samples */
+    uint64_t in_mpi; /* of them */
+};
+_Static_assert(sizeof(struct fv_cost) == 24, "on-disk size");
+
+#endif

@@ -1,0 +1,159 @@
+/* Part of format.h: what src/threads writes into the rank file, what threads wait for. */
+#ifndef FV_FORMAT_THREADS_H
+#define FV_FORMAT_THREADS_H
+
+#include "base/histogram.h"
+
+enum fv_sync_kind {
+    FV_SYNC_MUTEX = 1,
+    FV_SYNC_RWLOCK = 2,
+    FV_SYNC_SPIN = 3,
+    FV_SYNC_BARRIER = 4,
+    FV_SYNC_COND = 5,
+    FV_SYNC_SEM = 6,
+    FV_SYNC_JOIN = 7, /* its object is the function that the joined threads began with */
+    FV_SYNC_ONCE = 8,
+    FV_SYNC_OMP = 9, /* of OpenMP */
+};
+#define FV_SYNC_KINDS 16 /* room for */
+
+enum fv_sync_operation {
+    FV_SYNC_LOCK = 1,     /* of a read-write lock: for writing */
+    FV_SYNC_TRY = 2,      /* without waiting: a lock (for writing), a semaphore, a join */
+    FV_SYNC_TIMED = 3,    /* the same with a time limit */
+    FV_SYNC_READ = 4,     /* a read-write lock, for reading */
+    FV_SYNC_TRY_READ = 5,
+    FV_SYNC_TIMED_READ = 6,
+    FV_SYNC_WAIT = 7,      /* barrier, condition, semaphore, join, once */
+    FV_SYNC_SIGNAL = 8,    /* a condition */
+    FV_SYNC_BROADCAST = 9,
+    FV_SYNC_POST = 10,     /* a semaphore */
+};
+
+enum fv_sync_object_flags {
+    FV_SYNC_STATIC = 1, /* in a module: `module` and `offset` name it */
+    FV_SYNC_SHARED = 2, /* between processes: who else uses it is not seen */
+};
+
+/* A lock, or what else threads wait for. An address that is initialised or destroyed and used again is a new object.
+ * Objects of one kind and first use that were there one after the other may have one record, with one number: its
+ * address and end are the last one's. */
+struct fv_sync_object {
+    uint32_t id;      /* from 1 */
+    uint8_t kind;     /* enum fv_sync_kind */
+    uint8_t flags;    /* enum fv_sync_object_flags */
+    uint16_t pad;
+    uint64_t address;
+    uint64_t offset;  /* in the module: of the object itself, not a return address; of a join: of the function */
+    uint32_t module;  /* FV_MODULE_UNKNOWN: on the heap or a stack */
+    uint32_t path;    /* that first used it, whole unless FV_SYNC_STATIC */
+    uint64_t first;   /* ticks of the first use */
+    uint64_t retired; /* ticks of its end; 0: it was not seen */
+    uint32_t parties; /* of a barrier; 0: unknown */
+    uint32_t thread;  /* that first used it */
+    uint64_t more;    /* objects that had the number after the first one */
+};
+_Static_assert(sizeof(struct fv_sync_object) == 64, "on-disk size");
+
+/* The path is the call's return address alone: no wait was long enough to look further. */
+#define FV_SYNC_SITE 1
+
+/* What one thread did to one object at one call site, by one operation. Operations that waited 50 us and more are in a
+ * record with their whole call path, all others in one with the call site alone (FV_SYNC_SITE): each operation is in
+ * one record, so an object's numbers are the sums over its records. Times in ticks. */
+struct fv_sync_record {
+    uint32_t object;    /* fv_sync_object.id; 0: of those that the table had no room for */
+    uint32_t thread;
+    uint32_t path;      /* 0: unknown */
+    uint8_t kind, operation;
+    uint16_t flags;     /* FV_SYNC_SITE */
+    uint64_t acquired;  /* operations that succeeded */
+    uint64_t contended; /* of them: not at once. Of a barrier: not as the last of a round */
+    uint64_t failed;    /* timed out, would have waited, or refused */
+    uint64_t wait_sum, wait_max; /* of contended ones and of failed ones that waited */
+    uint64_t hold_count, hold_sum, hold_max; /* --threads=hold: from here to the release, by this thread */
+    uint64_t held_at_end;   /* holds that the thread's end left open */
+    uint64_t owner_changes; /* --threads=owner: acquired after another thread */
+    uint64_t blocked, blocked_ticks; /* ... waits of others that began while it was held from here */
+    uint64_t last;      /* of a barrier: came last in the round */
+    uint64_t reserved;
+    uint32_t wait_histogram[FV_TIME_BUCKETS]; /* as in struct fv_cell */
+};
+_Static_assert(sizeof(struct fv_sync_record) == 256, "on-disk size");
+
+/* A thread's waiting in all, and where it waits now. */
+struct fv_sync_thread {
+    uint64_t wait_begin;  /* ticks; 0: it does not wait */
+    uint32_t wait_object, wait_path;
+    uint8_t wait_kind, wait_operation;
+    uint16_t pad;
+    uint32_t mode;        /* enum fv_threads_mode: what was asked for */
+    uint64_t wait_ticks[FV_SYNC_KINDS]; /* by kind */
+    uint64_t in_mpi_ticks; /* of them: inside MPI calls */
+    uint64_t missed;       /* operations of signal handlers that could not be counted */
+    uint64_t overflow;     /* operations in records with object 0: no room for one of their own */
+    uint64_t holds_lost;   /* holds that were not measured: too many at once */
+    uint64_t cold_ticks;   /* fvmpi's own time on rare paths */
+    uint64_t lives_lost;   /* threads in this slot whose life there was no room for */
+    uint64_t trace_lost;   /* its events that are not in the trace: no room, or too many locks at once */
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct fv_sync_thread) == 224, "on-disk size");
+
+/* A thread from its creation to its join. */
+struct fv_thread_life {
+    uint32_t thread, tid;           /* fv_thread_record.id: its slot */
+    uint32_t creator, create_path;  /* slot and call; FV_NO_THREAD and 0: unknown, as of the first thread */
+    uint32_t joiner, join_path;     /* FV_NO_THREAD: not joined */
+    uint32_t routine_module;
+    uint32_t sequence;              /* of its creation in the trace; 0: that, or its end, is not there */
+    uint64_t routine_offset;        /* of its function */
+    uint64_t created, begin, end;   /* ticks; 0: unknown, or not yet */
+    uint64_t wait_at_begin, wait_at_end; /* sum of the slot's fv_sync_thread.wait_ticks; at_end is 0 while it lives */
+    uint64_t join_begin, join_end;  /* ticks of the call */
+    uint64_t cpu_ns;                /* of CPU time, at its end */
+    uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct fv_thread_life) == 128, "on-disk size");
+
+/* Parallel regions of OpenMP that one thread forked at one call path with one function; times in ticks. Of a team's thread:
+ * its time is from the function's begin until it came to the barrier at the region's end, with tasks that it ran there; its
+ * wait is what it waited for in that time (barriers, criticals, locks); its join is from then until the last thread came. */
+struct fv_omp_region {
+    uint32_t id;          /* from 1, in the process */
+    uint32_t thread;      /* that forked: fv_thread_record.id */
+    uint32_t path;        /* of the call; 0: of regions that there was no room for */
+    uint32_t object;      /* fv_sync_object.id of the team's barrier; 0: none */
+    uint32_t module;      /* of the function that the team ran ... */
+    uint32_t level;       /* of nesting, of the first one; 1: outermost */
+    uint64_t offset;      /* ... the function itself, not a return address */
+    uint32_t threads_min, threads_max; /* of a team */
+    uint64_t count, threads; /* regions that have ended; sum of their teams */
+    uint64_t open;        /* when the present one began; 0: there is none */
+    uint64_t first, last; /* begin of the first one, end of the last one */
+    uint64_t elapsed, elapsed_max; /* the calls */
+    uint64_t longest;        /* sum over regions: of a team's largest time, */
+    uint64_t useful_longest; /* of its largest time - wait, */
+    uint64_t weighted;       /* of threads * largest time */
+    uint64_t time, wait, join, fork; /* sums over regions and threads; fork: from the call to the function's begin */
+    uint64_t tasks;       /* of time: tasks run at the region's end */
+    uint64_t untimed;     /* tasks and taskloops that can't be told from the waits they were run in */
+    uint64_t lost;        /* threads of teams that were too large: in no sum */
+    uint64_t reserved[4];
+};
+_Static_assert(sizeof(struct fv_omp_region) == 208, "on-disk size");
+
+/* What one thread did in them. */
+struct fv_omp_thread {
+    uint32_t region; /* fv_omp_region.id */
+    uint32_t number; /* in the team: omp_get_thread_num() */
+    uint32_t thread; /* fv_thread_record.id; FV_NO_THREAD: it is not recorded */
+    uint32_t pad;
+    uint64_t count;
+    uint64_t time, time_max, wait, join, join_max, fork, tasks;
+    uint64_t last;   /* it came last to the region's end */
+    uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct fv_omp_thread) == 112, "on-disk size");
+
+#endif

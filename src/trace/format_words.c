@@ -1,0 +1,122 @@
+/* See format_words.h. */
+#include "trace/format_words.h"
+
+#include <stddef.h>
+
+const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
+{
+    static const struct fv_chunk_kind unknown = { "?", .record_bytes = 0 }, kinds[] = {
+        [FV_CHUNK_MODULES] = { "module", .varies = true },
+        [FV_CHUNK_PATHS] = { "path", sizeof(struct fv_path_record) },
+        [FV_CHUNK_COMMS] = { "communicator", .varies = true },
+        [FV_CHUNK_THREADS] = { "thread", sizeof(struct fv_thread_record) },
+        [FV_CHUNK_CELLS] = { "cell", sizeof(struct fv_cell) },
+        [FV_CHUNK_PEERS] = { "peer", sizeof(struct fv_peer_record) },
+        [FV_CHUNK_COLLECTIVES] = { "collective", sizeof(struct fv_coll_record) },
+        [FV_CHUNK_BINS] = { "bins", sizeof(struct fv_bins) },
+        [FV_CHUNK_CLOCK] = { "clock", sizeof(struct fv_clock_point) },
+        [FV_CHUNK_FUNCTIONS] = { "function", sizeof(struct fv_function_record) },
+        [FV_CHUNK_SITES] = { "site", sizeof(struct fv_site_record) },
+        [FV_CHUNK_EVENTS] = { "event" },
+        [FV_CHUNK_FILES] = { "file", .varies = true },
+        [FV_CHUNK_WINDOWS] = { "window", sizeof(struct fv_window_record) },
+        [FV_CHUNK_PACKED] = { "packed event" },
+        [FV_CHUNK_WAITING] = { "waiting", sizeof(struct fv_waiting) },
+        [FV_CHUNK_NEIGHBOURS] = { "neighbours", .varies = true },
+        [FV_CHUNK_SAMPLER] = { "sampler", sizeof(struct fv_sampler_record) },
+        [FV_CHUNK_SAMPLE_PATHS] = { "sample paths", sizeof(struct fv_path_record) },
+        [FV_CHUNK_INSTANCES] = { "instances", sizeof(struct fv_instances) },
+        [FV_CHUNK_COSTS] = { "costs", sizeof(struct fv_cost) },
+        [FV_CHUNK_INSTANCE_LOG] = { "instance log", sizeof(struct fv_logged_instance) },
+        [FV_CHUNK_METRIC_EVENTS] = { "metric events", sizeof(struct fv_metric_event) },
+        [FV_CHUNK_SYNC_OBJECTS] = { "synchronisation object", sizeof(struct fv_sync_object) },
+        [FV_CHUNK_SYNC] = { "synchronisation", sizeof(struct fv_sync_record) },
+        [FV_CHUNK_SYNC_THREAD] = { "waiting thread", sizeof(struct fv_sync_thread) },
+        [FV_CHUNK_LIVES] = { "thread life", sizeof(struct fv_thread_life) },
+        [FV_CHUNK_OMP] = { "OpenMP region", sizeof(struct fv_omp_region) },
+        [FV_CHUNK_OMP_THREADS] = { "OpenMP thread", sizeof(struct fv_omp_thread) },
+        [FV_CHUNK_SECTIONS] = { "section", sizeof(struct fv_section) },
+        [FV_CHUNK_SECTION_SETS] = { "section set", sizeof(struct fv_section_set) },
+        [FV_CHUNK_SECTION_TIMES] = { "section times", sizeof(struct fv_section_times) },
+        [FV_CHUNK_SECTION_LOSSES] = { "section losses", sizeof(struct fv_section_losses) },
+        [FV_CHUNK_EVENT_COUNTS] = { "event counts", sizeof(struct fv_event_counts) },
+        [FV_CHUNK_OPTIONS] = { "option", sizeof(struct fv_option_record) },
+        [FV_CHUNK_SHADOWS] = { "shadow", sizeof(struct fv_shadow_record) },
+        [FV_CHUNK_TIME_BINS] = { "bins", sizeof(struct fv_time_bins) },
+        [FV_CHUNK_SECTION_OCTAVES] = { "section octaves", sizeof(struct fv_octave) },
+        [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
+    };
+
+    return type < sizeof(kinds) / sizeof(*kinds) && kinds[type].name ? &kinds[type] : &unknown;
+}
+
+/* ---- words ---- */
+
+#define NAME_OF(table, index) ((index) < sizeof(table) / sizeof(*table) && table[index] ? table[index] : "?")
+
+const char *fv_sync_kind_name(unsigned kind)
+{
+    static const char *const names[] = {
+        [FV_SYNC_MUTEX] = "mutex", [FV_SYNC_RWLOCK] = "rwlock", [FV_SYNC_SPIN] = "spin",
+        [FV_SYNC_BARRIER] = "barrier", [FV_SYNC_COND] = "cond", [FV_SYNC_SEM] = "sem",
+        [FV_SYNC_JOIN] = "join", [FV_SYNC_ONCE] = "once", [FV_SYNC_OMP] = "omp",
+    };
+    return NAME_OF(names, kind);
+}
+
+const char *fv_sync_operation_name(unsigned operation)
+{
+    static const char *const names[] = {
+        [FV_SYNC_LOCK] = "lock", [FV_SYNC_TRY] = "try", [FV_SYNC_TIMED] = "timed", [FV_SYNC_READ] = "read",
+        [FV_SYNC_TRY_READ] = "try_read", [FV_SYNC_TIMED_READ] = "timed_read", [FV_SYNC_WAIT] = "wait",
+        [FV_SYNC_SIGNAL] = "signal", [FV_SYNC_BROADCAST] = "broadcast", [FV_SYNC_POST] = "post",
+    };
+    return NAME_OF(names, operation);
+}
+
+const char *fv_state_name(unsigned state)
+{
+    static const char *const names[] = {
+        [FV_STATE_RUNNING] = "running",
+        [FV_STATE_FINALIZED] = "finalized",
+        [FV_STATE_EXITED] = "exited",
+        [FV_STATE_ABORTED] = "aborted",
+    };
+    return NAME_OF(names, state);
+}
+
+const char *fv_class_name(unsigned class)
+{
+    static const char *const names[FV_CLASS_COUNT] = {
+        [FV_CLASS_OTHER] = "other",
+        [FV_CLASS_P2P] = "p2p",
+        [FV_CLASS_COMPLETION] = "completion",
+        [FV_CLASS_COLLECTIVE] = "collective",
+        [FV_CLASS_RMA] = "rma",
+        [FV_CLASS_IO] = "io",
+        [FV_CLASS_COMM] = "comm",
+        [FV_CLASS_INIT] = "init",
+    };
+    return NAME_OF(names, class);
+}
+
+const char *fv_wait_rule_name(unsigned rule)
+{
+    static const char *const names[] = {
+        [FV_RULE_NONE] = "none",       [FV_RULE_NXN] = "nxn",
+        [FV_RULE_BARRIER] = "barrier", [FV_RULE_FROM_ROOT] = "from_root",
+        [FV_RULE_TO_ROOT] = "to_root", [FV_RULE_SCAN] = "scan",
+        [FV_RULE_P2P] = "p2p",
+    };
+    return NAME_OF(names, rule);
+}
+
+const char *fv_drop_name(unsigned drop)
+{
+    static const char *const names[FV_DROP_COUNT] = {
+        [FV_DROP_CELLS] = "cells", [FV_DROP_PATHS] = "paths",       [FV_DROP_COLLECTIVES] = "collectives",
+        [FV_DROP_PEERS] = "peers", [FV_DROP_COMMS] = "comms",       [FV_DROP_CALLS] = "calls",
+        [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests", [FV_DROP_EVENTS] = "events",
+    };
+    return NAME_OF(names, drop);
+}
