@@ -165,8 +165,18 @@ static void print_cell(const struct fv_cursor *c, const void *record)
         printf("%s%u", i ? "," : "", r->time_histogram[i]);
     if (r->section)
         printf(" section_set=%u", r->section);
+    if (r->from || r->before_ticks)
+        printf(" from=%u from_calls=%u before=%" PRIu64, r->from, r->from_calls, r->before_ticks);
     if (r->barriers)
         printf(" barriers=%u barrier_time=%" PRIu64, r->barriers, r->barrier_ticks);
+}
+
+static void print_region(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_region_record *r = record;
+
+    printf("region thread=%u from=%u cell=%u count=%" PRIu64 " ticks=%" PRIu64, c->thread, r->from, r->cell, r->count,
+           r->ticks);
 }
 
 static void print_peer(const struct fv_cursor *c, const void *record)
@@ -563,7 +573,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
     [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
-    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_TIME_BINS] = print_time_bins,
+    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_REGIONS] = print_region, [FV_CHUNK_TIME_BINS] = print_time_bins,
     [FV_CHUNK_INTERPRETER] = print_interpreter,
 };
 

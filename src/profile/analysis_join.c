@@ -173,7 +173,7 @@ static void take_site_rank(const struct join *j, struct fv_site_rank *s)
     set_wait(j, s, share, part);
     struct fv_blame *blame = &fv_build_more(j->model, s)->blame;
     blame->caused_s = share->sum.caused_s * part;
-    blame->before_s = share->sum.before_s * part;
+    s->before_s = share->sum.before_s * part;
     for (unsigned k = 0; k < FV_PLACES; k++) {
         blame->delay_s[k] = share->sum.delay_s[k] * part;
         blame->direct_s[k] = share->direct_s[k] * part;

@@ -75,7 +75,8 @@ struct fv_track {
 };
 extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_interpreters, fv_track_calls,
     fv_track_in_calls, fv_track_samples, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_sections,
-    fv_track_phases, fv_track_locks, fv_track_timeline;
+    fv_track_phases, fv_track_locks, fv_track_timeline,
+    fv_track_regions;
 
 /* Seconds from the model's origin, and a duration. */
 double fv_build_time(const struct fv_model *model, uint32_t rank, uint64_t ticks);
@@ -87,6 +88,10 @@ void fv_build_program_times(struct fv_model *model); /* last */
 
 /* Who is to blame, from the parts of call sites; again whenever these have changed. */
 void fv_build_causes(struct fv_model *model);
+
+/* Part of them: regions, of fv_model.region_ranks. And where call sites get other numbers, that: the new one of each. */
+void fv_build_regions(struct fv_model *model);
+void fv_build_renumber_regions(struct fv_model *model, const uint32_t *sites);
 
 /* How the waiting of a call site on a rank is known, as fv_wait_kind_of_all() takes it; 0: such calls cannot wait. */
 unsigned fv_build_wait_kinds(const struct fv_model *model, const struct fv_site_rank *part);

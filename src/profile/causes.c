@@ -1,5 +1,4 @@
-/* Who is to blame for waiting, and where computing is out of balance: lists made from the parts of call
- * sites. */
+/* Who is to blame for waiting: lists made from the parts of call sites. */
 #include "profile/build.h"
 
 #include <math.h>
@@ -12,7 +11,6 @@
 void fv_blame_add(struct fv_blame *to, const struct fv_blame *from)
 {
     to->caused_s += from->caused_s;
-    to->before_s += from->before_s;
     for (unsigned i = 0; i < FV_PLACES; i++) {
         to->delay_s[i] += from->delay_s[i];
         to->direct_s[i] += from->direct_s[i];
@@ -64,59 +62,10 @@ static void list_culprits(struct fv_model *m)
         c->culprit_count = LISTED;
 }
 
-static struct fv_region region_of(const struct fv_model *m, uint32_t site)
-{
-    const struct fv_site *s = &m->sites[site];
-    struct fv_region r = { .site = site, .max_rank = FV_NONE };
-    double sum = 0;
-
-    for (uint32_t i = 0; i < s->ranks; i++) {
-        const struct fv_site_rank *part = &m->site_ranks[s->first + i];
-        const struct fv_blame *blame = &fv_site_more(m, part)->blame;
-
-        sum += blame->before_s;
-        r.ranks += blame->before_s > 0;
-        for (unsigned k = 0; k < FV_PLACES; k++)
-            r.critical_s[k] += blame->critical_s[k];
-        if (r.max_rank != FV_NONE && blame->before_s <= r.max_s)
-            continue;
-        r.max_s = blame->before_s;
-        r.max_rank = part->rank;
-    }
-    r.mean_s = sum / (double)m->rank_count;
-    return r;
-}
-
-static int by_longest(const void *a, const void *b)
-{
-    const struct fv_region *x = a, *y = b;
-
-    if (x->max_s != y->max_s)
-        return x->max_s > y->max_s ? -1 : 1;
-    return (x->site > y->site) - (x->site < y->site);
-}
-
-static void list_regions(struct fv_model *m)
-{
-    struct fv_causes *c = &m->causes;
-
-    c->region_count = 0;
-    for (uint32_t i = 0; c->source == FV_CAUSES_TRACE && i < m->site_count; i++) {
-        struct fv_region r = region_of(m, i);
-
-        if (r.max_s <= 0 && r.critical_s[FV_PLACE_COMPUTING] <= 0 && r.critical_s[FV_PLACE_MPI] <= 0)
-            continue;
-        FV_GROW(c->regions, c->region_room, c->region_count + 1);
-        c->regions[c->region_count++] = r;
-    }
-    if (c->region_count)
-        qsort(c->regions, c->region_count, sizeof(*c->regions), by_longest);
-}
-
 void fv_build_causes(struct fv_model *m)
 {
     list_culprits(m);
-    list_regions(m);
+    fv_build_regions(m);
 }
 
 const char *fv_wait_words(const char *kind, char out[FV_WAIT_WORDS])

@@ -82,6 +82,7 @@ static void order_sites(struct fv_model *m)
         place[i] = m->sites[part->site].first + m->sites[part->site].ranks++;
     }
     move_parts(m->site_ranks, place, m->site_rank_count);
+    fv_build_renumber_regions(m, renumbered);
     free(renumbered);
     free(place);
 }
@@ -460,7 +461,7 @@ static const struct fv_track *const tracks[] = {
     &fv_track_sections, &fv_track_phases,
     /* finishes with the phases */
     &fv_track_locks,
-    &fv_track_timeline,
+    &fv_track_timeline, &fv_track_regions,
 };
 enum { TRACKS = sizeof(tracks) / sizeof(*tracks) };
 
@@ -590,6 +591,7 @@ void fv_model_release(struct fv_model *m)
     free(m->sites);
     free(m->site_ranks);
     free(m->site_more);
+    free(m->region_ranks);
     free(m->comms);
     free(m->edges);
     free(m->wait_items);

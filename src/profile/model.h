@@ -81,7 +81,6 @@ struct fv_site {
  * an analysis of the trace all but caused_s is 0. */
 struct fv_blame {
     double caused_s;             /* they waited for this call to be entered; of collectives alone, as logged */
-    double before_s;             /* outside of MPI, before the calls */
     double delay_s[FV_PLACES];   /* charged along chains of waits ... */
     double direct_s[FV_PLACES];  /* ... and the part of those who waited for this rank itself */
     double critical_s[FV_PLACES]; /* on the critical path */
@@ -92,6 +91,7 @@ struct fv_site_rank {
     uint32_t site, rank;
     struct fv_stat time;
     double wait_s;
+    double before_s; /* outside of MPI, before the calls */
     uint32_t more; /* in fv_model.site_more; 0: nothing. fv_site_more() */
     uint8_t wait_kind;
     uint8_t size_least, size_most; /* buckets of the smallest and the largest message; 0: there was none */
@@ -272,10 +272,21 @@ struct fv_wait_sum {
     uint64_t count;
     double wait_s;
 };
-/* Computing before the calls of a call site. The mean is over all ranks, also those that never came by. */
+/* Computing between two calls of a thread, from the end of one to the begin of the next: outside of MPI. Means are over all
+ * ranks, also those that never came by. */
 struct fv_region {
-    uint32_t site, ranks, max_rank;
-    double mean_s, max_s, critical_s[FV_PLACES];
+    uint32_t site, from; /* the call behind it; the one before: FV_NONE: there was none, or it is not known */
+    uint32_t max_rank;
+    uint32_t first, ranks; /* its part of fv_model.region_ranks, by rank */
+    uint64_t count;        /* how often */
+    double mean_s, max_s;
+    double imbalance_s;            /* what the ranks would save if each took the mean: ranks * (max - mean) */
+    double critical_s[FV_PLACES];  /* of the call site, in the region with the largest max_s before it; in others 0 */
+};
+struct fv_region_rank {
+    uint32_t site, from, rank;
+    uint64_t count;
+    double seconds;
 };
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
 struct fv_causes {
@@ -344,6 +355,8 @@ struct fv_model {
     size_t site_rank_count, site_rank_room;
     struct fv_site_more *site_more; /* the first is of those that have nothing */
     size_t site_more_count, site_more_room;
+    struct fv_region_rank *region_ranks; /* by site, from, rank */
+    size_t region_rank_count, region_rank_room;
     struct fv_comm_view *comms;
     size_t comm_count, comm_room;
     struct fv_edge *edges; /* by from, to */

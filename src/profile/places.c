@@ -106,12 +106,79 @@ char *fv_place_outer(const struct fv_places *p, uint32_t site, size_t least, cha
     return out;
 }
 
+/* What makes an MPI call. */
+struct caller {
+    char name[600]; /* "solve()"; "": not recorded */
+    const char *file;
+    unsigned line; /* 0: not known */
+};
+
+static struct caller caller_of(const struct fv_profile *v, uint32_t site)
+{
+    struct fv_path path = { 0 };
+    struct caller c = { .name = "" };
+
+    fv_path_of(&path, v->symbols, v->model->sites[site].node);
+    if (path.count) {
+        struct fv_frame f = path.frames[0];
+
+        c.file = f.file;
+        c.line = f.file ? f.line : 0;
+        f.file = NULL;
+        fv_frame_words(&f, v->symbols, c.name, sizeof(c.name));
+    }
+    fv_path_release(&path);
+    return c;
+}
+
+static bool is_same(const struct caller *a, const struct caller *b)
+{
+    return *a->name && !strcmp(a->name, b->name) && a->file && b->file && !strcmp(a->file, b->file);
+}
+
+char *fv_place_between(const struct fv_profile *v, uint32_t from, uint32_t site, char *out, size_t bytes)
+{
+    char before[600], behind[600];
+    struct caller a, b = caller_of(v, site);
+
+    fv_place_inner(v, site, behind, sizeof(behind));
+    if (from == FV_NONE || !strcmp(fv_place_inner(v, from, before, sizeof(before)), behind))
+        snprintf(out, bytes, "%s", behind);
+    else if (a = caller_of(v, from), is_same(&a, &b) && b.line)
+        snprintf(out, bytes, "%s to %u", before, b.line);
+    else
+        snprintf(out, bytes, "%s to %s", before, behind);
+    return out;
+}
+
+static void add_call(const struct fv_profile *v, const struct caller *c, uint32_t site, bool named, char *out, size_t bytes)
+{
+    fv_words_add(out, bytes, "%s%s%s", named ? c->name : "", named && *c->name ? ": " : "",
+                 fv_place_function(v->model, site));
+    if (c->line)
+        fv_words_add(out, bytes, ":%u", c->line);
+}
+
+char *fv_place_calls(const struct fv_profile *v, uint32_t from, uint32_t site, char *out, size_t bytes)
+{
+    struct caller a = { .name = "" }, b = caller_of(v, site);
+
+    snprintf(out, bytes, "%s", from == FV_NONE ? "before " : "");
+    if (from != FV_NONE) {
+        a = caller_of(v, from);
+        add_call(v, &a, from, true, out, bytes);
+        fv_words_add(out, bytes, " -> ");
+    }
+    add_call(v, &b, site, !is_same(&a, &b), out, bytes);
+    return out;
+}
+
 #define PATH_WORDS 1600
 
 char *fv_place_when(const struct fv_model *m, uint32_t site, enum fv_place where, char out[160])
 {
     snprintf(out, 160, "%s %.140s", where == FV_PLACE_MPI ? "in" : "before",
-             m->functions[m->sites[site].function].name);
+             fv_place_function(m, site));
     return out;
 }
 

@@ -19,6 +19,16 @@ char *fv_place_inner(const struct fv_profile *view, uint32_t site, char *out, si
 /* "<- step() at cg.c:80 <- main() at cg.c:9": its callers, at least `least` of them where there are. "":
  * none. */
 char *fv_place_outer(const struct fv_places *places, uint32_t site, size_t least, char *out, size_t bytes);
+/* "solve() at cg.c:200 to 212", "init() at cg.c:15 to solve() at cg.c:212": between two calls. `from` may be FV_NONE. Returns
+ * out. */
+char *fv_place_between(const struct fv_profile *view, uint32_t from, uint32_t site, char *out, size_t bytes);
+/* The same in short, with both MPI functions: "solve(): MPI_Recv:200 -> MPI_Allreduce:212", "before solve(): MPI_Recv:200". */
+char *fv_place_calls(const struct fv_profile *view, uint32_t from, uint32_t site, char *out, size_t bytes);
+/* The MPI function. */
+static inline const char *fv_place_function(const struct fv_model *model, uint32_t site)
+{
+    return model->functions[model->sites[site].function].name;
+}
 /* "before MPI_Allreduce", "in MPI_Send". Returns out. */
 char *fv_place_when(const struct fv_model *model, uint32_t site, enum fv_place where, char out[160]);
 /* For sentences: "solve() at cg.c:212 <- step() at cg.c:80, before MPI_Allreduce (#3)". Returns out. */

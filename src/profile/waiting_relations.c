@@ -207,24 +207,64 @@ static void get_balance(void *subject, const void *row, const struct fv_column_d
 static void get_region_label(void *subject, const void *row, const struct fv_column_def *c,
                              struct fv_value *v)
 {
-    uint32_t site = ((const struct fv_region *)row)->site;
+    const struct fv_region *r = row;
     struct fv_tables *t = subject;
-    char inner[600];
 
-    if (site != FV_NONE)
-        snprintf(t->text, sizeof(t->text), "%s in %s",
-                 t->model->functions[t->model->sites[site].function].name,
-                 fv_place_inner(t->profile, site, inner, sizeof(inner)));
-    v->text = site == FV_NONE ? NULL : t->text;
+    v->text = fv_place_calls(t->profile, r->from, r->site, t->text, sizeof(t->text));
 }
 
+static void get_region_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_region *r = row;
+    struct fv_tables *t = subject;
+
+    v->text = fv_place_between(t->profile, r->from, r->site, t->text, sizeof(t->text));
+}
+
+/* What rank files have of it is exact; the critical path, and what an analysis says in their place, is as the trace. */
+static void get_region_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_wait_kind_words[traced(subject) && !causes_of(subject)->exact];
+}
+#define REGION_KIND_COLUMN                                                                                   \
+    {                                                                                                        \
+        "wait_kind", "kind", "", "How well these times are known.", FV_GET(FV_TYPE_TEXT, get_region_kind),   \
+            .words = fv_wait_kind_words                                                                      \
+    }
+
+static const struct fv_column_def region_outer[] = {
+    { "from_callsite_id", "from", "id", "Index in callsites of the call before it; null: there was none, or it is not known.",
+      FV_FIELD(struct fv_region, from), .flags = FV_UNLESS_NONE },
+    { "callsite_id", "call site", "id", "Index in callsites of the call behind it.", FV_FIELD(struct fv_region, site) },
+};
+static const struct fv_column_def region_rank_columns[] = {
+    FV_RANK_COLUMN(struct fv_region_rank, rank, "rank", "rank", "A rank that computed there."),
+    { "count", "times", "", "How often.", FV_FIELD(struct fv_region_rank, count) },
+    { "time_s", "time", "s", "How long, together.", FV_FIELD(struct fv_region_rank, seconds), .flags = FV_AS_KIND },
+    REGION_KIND_COLUMN,
+};
+static const struct fv_relation region_ranks = {
+    .name = "regions_by_rank",
+    .key = "per_rank",
+    .title = "Computing between calls by rank",
+    .doc = "How long each rank computed there, by rank.",
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(region_rank_columns),
+    FV_OUTER(region_outer),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, region_ranks, struct fv_region, first, ranks),
+};
+
 static const struct fv_column_def region_columns[] = {
-    { "callsite_id", "call site", "id",
-      "Index in callsites of the call behind it; null: behind the last call.",
-      FV_FIELD(struct fv_region, site), .flags = FV_UNLESS_NONE },
-    { "label", "computing before", "", "The call, in words.", FV_GET(FV_TYPE_TEXT, get_region_label),
-      .flags = FV_FLAT | FV_NULLABLE },
+    { "from_callsite_id", "from", "id", "Index in callsites of the call before it; null: there was none, or it is not known.",
+      FV_FIELD(struct fv_region, from), .flags = FV_UNLESS_NONE },
+    { "callsite_id", "call site", "id", "Index in callsites of the call behind it.", FV_FIELD(struct fv_region, site) },
+    { "label", "computing between", "", "Both calls in short: function, MPI function, line.", FV_GET(FV_TYPE_TEXT, get_region_label),
+      .flags = FV_FLAT },
+    { "place", "place", "", "Function, file and line of both.", FV_GET(FV_TYPE_TEXT, get_region_place), .flags = FV_FLAT },
     NUMBER_COLUMN(struct fv_region),
+    { "count", "times", "", "How often a thread computed there.", FV_FIELD(struct fv_region, count) },
     { "rank_count", "ranks", "", "Ranks that computed there.", FV_FIELD(struct fv_region, ranks) },
     { "mean_s", "mean", "s", "Mean time over all ranks.", FV_FIELD(struct fv_region, mean_s),
       .flags = FV_AS_KIND },
@@ -235,21 +275,25 @@ static const struct fv_column_def region_columns[] = {
     FV_RANK_COLUMN(struct fv_region, max_rank, "max_rank", "on rank", "The rank that took longest."),
     { "balance", "balance", "share", "Mean over longest.", FV_GET(FV_TYPE_REAL, get_balance),
       .flags = FV_NULLABLE | FV_AS_KIND },
-    { "critical.computing_s", "critical", "s", "Part of the critical path before these calls.",
+    { "imbalance_s", "imbalance", "s", "Longest less mean, times the number of ranks: what the others cannot use.",
+      FV_FIELD(struct fv_region, imbalance_s), .flags = FV_AS_KIND },
+    { "critical.computing_s", "critical", "s",
+      "Part of the critical path before the calls behind it, whatever was before them: 0 in all but one region of the call site.",
       FV_FIELD(struct fv_region, critical_s[FV_PLACE_COMPUTING]), .flags = FV_AS_KIND },
-    { "critical.mpi_s", "critical MPI", "s", "Part of the critical path in them.",
+    { "critical.mpi_s", "critical MPI", "s", "Part of the critical path in them; likewise.",
       FV_FIELD(struct fv_region, critical_s[FV_PLACE_MPI]), .flags = FV_AS_KIND },
     FV_SHARE_COLUMN("critical_share", "critical path", struct fv_region, critical_s[FV_PLACE_COMPUTING],
                     FV_OF_CRITICAL_PATH, FV_FLAT | FV_AS_KIND, "critical.computing_s of the critical path."),
-    KIND_COLUMN,
+    REGION_KIND_COLUMN,
+    { "per_rank", "by rank", "", "", FV_NEST(region_ranks) },
 };
 static const struct fv_relation regions = {
-    .recorded_by = "fvmpi run --trace, and fvunify",
     .name = "regions",
     .key = "regions",
-    .title = "Computing before calls",
-    .doc = "Computing before the calls of a call site, by its longest rank, longest first; of a trace only.",
-    .shown = "label callsite_number/3 mean_s/1 max_s max_rank balance critical_share/2",
+    .title = "Computing between calls",
+    .doc = "Computing between two calls of a thread, outside of MPI, by its longest rank, longest first. Of files and traces of "
+           "before fvmpi recorded that: before the calls of a call site.",
+    .shown = "label place callsite_number/3 mean_s/1 max_s max_rank imbalance_s critical_share/2",
     .share = "share",
     FV_COLUMNS(region_columns),
     .base = the_causes,

@@ -66,6 +66,6 @@ void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin
     call.begin = begin;
     call.end = end;
     call.thread->record->main = 1;
-    call.thread->record->begin = begin;
+    call.thread->record->begin = call.thread->record->last = begin;
     fv_call_record(&call, NULL, 0, 0);
 }

@@ -31,6 +31,7 @@ FV_COLD bool fv_call_was_left(void)
     if (!t || !was_abandoned(t, FV_CALL_SITE()))
         return false;
     t->record->in_call.begin = 0;
+    fv_region_begin(t, t->record->in_call.path);
     fv_current = t;
     return true;
 }
@@ -42,10 +43,12 @@ static FV_COLD struct fv_thread *enter_slowly(struct fv_site site)
 
     if (fv_self && __atomic_load_n(&fv_self->left, __ATOMIC_ACQUIRE)) {
         fv_self->left = false;
+        fv_region_begin(fv_self, fv_self->record->in_call.path);
         return fv_self;
     }
     if (fv_self && was_abandoned(fv_self, site)) {
         fv_dropped(FV_DROP_CALLS);
+        fv_region_begin(fv_self, fv_self->record->in_call.path);
         return fv_self;
     }
 
@@ -151,6 +154,18 @@ bool fv_call_end(struct fv_call *call)
     return FV_LIKELY(call->thread == fv_self) || came_back_elsewhere(call);
 }
 
+/* The time outside of MPI before the call, which the cell does not count yet. */
+static inline void add_before(const struct fv_call *call, const struct fv_thread_record *record, struct fv_cell *cell)
+{
+    uint64_t ticks = call->begin - record->last; /* processors may differ by a tick: below 0 for that long */
+    uint32_t from = call->thread->previous;
+
+    call->thread->previous = cell->path;
+    if (FV_UNLIKELY(cell->from != from))
+        fv_region_change(call, cell, from);
+    cell->before_ticks += ticks;
+}
+
 static inline void add_time(struct fv_cell *cell, uint64_t begin, uint64_t end)
 {
     uint64_t ticks = end - begin;
@@ -207,6 +222,7 @@ static inline void count(struct fv_call *call, uint32_t comm, uint64_t sent, uin
     unsigned bucket = fv_log2_bucket(sent ? sent : received);
     struct fv_cell *cell = cell_of(call, comm, bucket);
 
+    add_before(call, record, cell);
     add_time(cell, call->begin, call->end);
     if (sent) {
         cell->bytes_sent += sent;

@@ -5,8 +5,8 @@
 #include "rt/statistics.h"
 
 /* Coarse cells are few and always may. */
-static struct fv_budget budget = { .most = &fv_rt.options.profile_max };
-static const struct fv_tail_kind kind = { .type = FV_CHUNK_CELLS, .first_pages = 1, .most_pages = 64, .budget = &budget };
+struct fv_budget fv_cells_budget = { .most = &fv_rt.options.profile_max };
+static const struct fv_tail_kind kind = { .type = FV_CHUNK_CELLS, .first_pages = 1, .most_pages = 64, .budget = &fv_cells_budget };
 
 static uint32_t place(uint32_t path, uint32_t comm, unsigned function, unsigned bucket, uint32_t section)
 {

@@ -27,22 +27,44 @@ static void clear_cells(struct fv_cells *cells)
 static void clear_record(struct fv_thread_record *r)
 {
     r->begin = fv_rt.writer.header->begin_ticks;
-    r->last = r->calls = r->mpi_ticks = r->mpi_bytes = 0;
+    r->last = r->last > r->begin ? r->last : r->begin; /* computing that goes on is counted from there */
+    r->calls = r->mpi_ticks = r->mpi_bytes = 0;
     r->path_misses = r->path_evictions = r->cold_ticks = 0;
+}
+
+static void forget(struct fv_thread *t, uint64_t era)
+{
+    clear_cells(&t->cells);
+    fv_regions_clear(&t->regions);
+    fv_peers_clear(&t->peers);
+    fv_bins_clear(t);
+    fv_wait_log_clear(&t->log);
+    clear_record(t->record);
+    fv_layers_tell(FV_AT_FORGET, t);
+    t->paused_seen = 0;
+    __atomic_store_n(&t->record->era, era, __ATOMIC_RELEASE);
+}
+
+/* Computing since the last call was paused meanwhile, or had not begun before. */
+static void leave_out_pauses(struct fv_thread *t)
+{
+    uint64_t paused = fv_rt.writer.header->paused_ticks, last = t->record->last + (paused - t->paused_seen);
+
+    last = last < fv_rt.resumed ? last : fv_rt.resumed;
+    t->record->last = last > t->record->last ? last : t->record->last;
+    t->paused_seen = paused;
 }
 
 FV_COLD bool fv_recording_changed(struct fv_thread *t, uint32_t recording)
 {
     if (recording & FV_PAUSED)
         return false;
-    clear_cells(&t->cells);
-    fv_peers_clear(&t->peers);
-    fv_bins_clear(t);
-    fv_wait_log_clear(&t->log);
-    clear_record(t->record);
-    fv_layers_tell(FV_AT_FORGET, t);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    uint64_t era = __atomic_load_n(&fv_rt.writer.header->era, __ATOMIC_ACQUIRE);
+    if (era != t->record->era)
+        forget(t, era);
+    leave_out_pauses(t);
     t->recording = recording;
-    __atomic_store_n(&t->record->era, recording / FV_ERA, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -74,7 +96,7 @@ void fv_forget(void)
     fv_usage_read_ready(&h->process_first);
     memset(h->resident_peak_at, 0, sizeof(h->resident_peak_at));
     h->begin_ticks = now;
-    h->era++;
-    __atomic_store_n(&fv_rt.recording, (fv_rt.recording & FV_PAUSED) + h->era * FV_ERA, __ATOMIC_RELEASE);
+    __atomic_store_n(&h->era, h->era + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&fv_rt.recording, fv_rt.recording + FV_CHANGED, __ATOMIC_RELEASE);
     fv_unlock_sigrestore(&fv_rt.lock, signals);
 }

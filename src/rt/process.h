@@ -15,12 +15,13 @@ enum fv_runtime_state {
     FV_RT_OFF,      /* for good: disabled, failed to start, or the child of a fork */
 };
 
-#define FV_PAUSED 1u
-#define FV_ERA    2u
+#define FV_PAUSED  1u
+#define FV_CHANGED 2u
 
 struct fv_runtime {
     uint32_t state;       /* enum fv_runtime_state */
-    uint32_t recording;   /* FV_PAUSED: calls are followed but not counted; and how often FV_ERA: forget.c */
+    uint32_t recording;   /* FV_PAUSED: calls are followed but not counted; and FV_CHANGED as often as it went on, or forgot */
+    uint64_t resumed;     /* ticks: when it last went on */
     bool tracing;         /* calls are written as events, until: */
     bool trace_stopped;   /* the budget is used up: they are counted as dropped */
     bool thread_multiple; /* several threads may be inside MPI: take the locks of hot tables */

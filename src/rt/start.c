@@ -461,9 +461,10 @@ void fv_resume(void)
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     bool was = fv_rt_paused();
     if (was) {
-        h->paused_ticks += fv_ticks() - h->paused_since;
+        fv_rt.resumed = fv_ticks();
+        h->paused_ticks += fv_rt.resumed - h->paused_since;
         h->paused_since = 0;
-        __atomic_store_n(&fv_rt.recording, fv_rt.recording & ~FV_PAUSED, __ATOMIC_RELAXED);
+        __atomic_store_n(&fv_rt.recording, (fv_rt.recording & ~FV_PAUSED) + FV_CHANGED, __ATOMIC_RELEASE);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (was)

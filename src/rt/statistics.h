@@ -22,6 +22,12 @@ static inline bool fv_cell_is(const struct fv_cell *cell, uint32_t path, uint32_
 struct fv_cell_slot fv_cell_find(struct fv_thread *thread, uint32_t path, uint32_t comm, unsigned function,
                                  unsigned size_bucket, uint32_t section);
 bool fv_cells_init(struct fv_thread *thread);
+extern struct fv_budget fv_cells_budget; /* of regions as well */
+/* The cell of the call's path goes on with calls behind one at another path. */
+void fv_region_change(const struct fv_call *call, struct fv_cell *cell, uint32_t from);
+void fv_regions_clear(struct fv_regions *regions);
+/* Where a thread begins, or has left a call without returning: computing begins now, behind a call at this path. */
+void fv_region_begin(struct fv_thread *thread, uint32_t from);
 void fv_bins_init(struct fv_thread *thread);
 void fv_bins_reset(struct fv_thread *thread);
 void fv_bins_clear(struct fv_thread *thread); /* they begin anew, where the measured interval does */

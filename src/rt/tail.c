@@ -29,11 +29,11 @@ static uint64_t take(const struct fv_tail *tail, const struct fv_tail_kind *kind
     least = least < need ? need : least;
     if (!kind->budget || take_of(kind->budget, bytes))
         return bytes;
+    if (take_of(kind->budget, least))
+        return least;
     if (beyond)
-        __atomic_add_fetch(&kind->budget->used, bytes, __ATOMIC_RELAXED);
-    else
-        bytes = take_of(kind->budget, least) ? least : 0;
-    return bytes;
+        __atomic_add_fetch(&kind->budget->used, least, __ATOMIC_RELAXED);
+    return beyond ? least : 0;
 }
 
 static bool grow(struct fv_tail *tail, const struct fv_tail_kind *kind, uint32_t thread, size_t record, bool beyond)

@@ -71,7 +71,7 @@ static struct fv_thread *make_thread(void)
     t->record->id = t->id;
     t->record->begin = fv_ticks();
     t->record->era = fv_rt.writer.header->era;
-    t->recording = t->record->era * FV_ERA;
+    t->recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) & ~FV_PAUSED;
     fv_chunk_commit(chunk, sizeof(*t->record));
     fv_bins_init(t);
     fv_lock(&fv_rt.lock);
@@ -97,6 +97,8 @@ static FV_COLD struct fv_thread *attach(void)
     pid_t tid = (pid_t)syscall(SYS_gettid);
     t->record->tid = (uint32_t)tid;
     t->record->threads++;
+    t->paused_seen = fv_rt.writer.header->paused_ticks;
+    fv_region_begin(t, 0);
     fv_stack_bounds(tid == fv_rt.pid, &t->stack_low, &t->stack_end);
     fv_self = t;
     pthread_once(&key_once, make_key);

@@ -32,6 +32,12 @@ struct fv_peers {
     struct fv_tail tail;
 };
 
+/* Computing between calls, of those that follow now this call, now that one. */
+struct fv_regions {
+    struct fv_map table; /* struct region, in region.c */
+    struct fv_tail tail;
+};
+
 #define FV_WAIT_LOG_CHUNKS    24
 #define FV_WAIT_LOG_SHIFT_MAX 31
 
@@ -72,6 +78,7 @@ struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_paths *paths;
     uint32_t recording;       /* the process's as it was when the thread recorded last; never FV_PAUSED */
+    uint32_t previous;        /* call path of its last call; 0: it made none, or it is not known */
     struct fv_site inside;    /* the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
     uint64_t bin_begin, bin_ticks; /* the time bin used last; bin_ticks 0: none, and: */
@@ -86,6 +93,8 @@ struct fv_thread {
     struct fv_peers peers;
     struct fv_cell *received[FV_RECENT_RECEIVED]; /* that bytes were charged to, by call path */
     struct fv_cells cells;
+    struct fv_regions regions;
+    uint64_t paused_seen; /* the header's paused_ticks when it recorded last */
     uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
     struct fv_path_entry no_path;   /* of calls while paused */
     struct {
@@ -120,7 +129,8 @@ extern FV_TLS struct fv_thread *fv_self;
 struct fv_thread *fv_thread_attach(void);
 /* After fork() in the child. */
 void fv_thread_forget(void);
-/* The process's word is not the thread's. False: it is paused. Else the thread has forgotten, and may record. */
+/* The process's word is not the thread's. False: it is paused. Else the thread has forgotten what it was to forget, and may
+ * record. */
 bool fv_recording_changed(struct fv_thread *thread, uint32_t recording);
 
 #endif

@@ -186,6 +186,7 @@ enum fv_chunk_type {
     FV_CHUNK_SHADOWS = 40,        /* struct fv_shadow_record, of the process */
     FV_CHUNK_TIME_BINS = 41,      /* one struct fv_time_bins, of one thread */
     FV_CHUNK_SECTION_OCTAVES = 42, /* struct fv_octave, of one thread: of the times of its sections' instances */
+    FV_CHUNK_REGIONS = 43,        /* struct fv_region_record, of one thread */
     FV_CHUNK_INTERPRETER = 44,    /* one struct fv_interpreter_record, of the process */
 };
 
@@ -411,10 +412,22 @@ struct fv_cell {
     uint64_t barrier_ticks;   /* of time_sum, in the barriers that fvmpi inserted ... */
     uint32_t barriers;        /* ... into so many of the calls */
     uint32_t section;         /* SECTION_SETS: what was open; 0: nothing */
-    uint32_t reserved[4];
+    uint64_t before_ticks;    /* outside of MPI, from the end of the thread's call before to the begin of a call, ... */
+    uint32_t from;            /* ... where that call before was at this path; 0: there was none, or its path is not known */
+    uint32_t from_calls;      /* ... of the calls behind the first so many. REGIONS have the others */
     uint32_t time_histogram[FV_TIME_BUCKETS];
 };
 _Static_assert(sizeof(struct fv_cell) == 256, "on-disk size");
+#define FV_FROM_SEVERAL UINT32_C(0xffffffff) /* `from` of a cell: of several paths, because there was no room for REGIONS */
+
+/* Computing between two calls of a thread: what a cell had in before_ticks for a `from` that was followed by another one.
+ * The key occurs once; what the cell has at present comes on top. */
+struct fv_region_record {
+    uint32_t from; /* PATHS of the call before; 0: as in struct fv_cell */
+    uint32_t cell; /* index among the thread's CELLS, from 0: the call behind it */
+    uint64_t count, ticks;
+};
+_Static_assert(sizeof(struct fv_region_record) == 24, "on-disk size");
 
 /* A call site as events name it: by its number among the sites of its thread, from 0. */
 struct fv_site_record {

@@ -225,6 +225,11 @@ class Report:
             check(entry['host'] and entry['pid'] > 0, where + 'host {}, pid {}', entry['host'], entry['pid'])
             check(0 < entry['mpi_time_s'] <= entry['app_time_s'] * 1.001, where + 'MPI {} of {}',
                   entry['mpi_time_s'], entry['app_time_s'])
+            if not threads: # a call is the last thing that is recorded
+                outside, computing = entry['app_time_s'] - entry['mpi_time_s'], self.computing(entry['rank'])
+                # what is left to do of a trace, when the last call is over, is behind all regions
+                check(0.99 * outside - 0.02 <= computing <= outside * 1.001 + 1e-4, where + '{} s between calls, {} s outside of MPI',
+                      computing, outside)
         for site in self.sites:
             last = site.path[-1]
             if site.names[0] in threads:
@@ -233,6 +238,20 @@ class Report:
                 equal('{}: module of the outermost frame'.format(site), os.path.basename(last['module']), program)
             else:
                 equal('{}: outermost frame'.format(site), plain(last['function']), 'main')
+
+    def computing(self, rank):
+        """Seconds between calls, over all regions."""
+        return sum(row['time_s'] for region in self.data['waiting']['regions'] for row in region['per_rank']
+                   if row['rank'] == rank)
+
+    def region(self, before, behind):
+        """Between calls inside these functions."""
+        by_id = {s.data['id']: s for s in self.sites}
+        found = [r for r in self.data['waiting']['regions'] if r['from_callsite_id'] is not None and
+                 (by_id[r['from_callsite_id']].function, by_id[r['from_callsite_id']].names[0]) == before and
+                 (by_id[r['callsite_id']].function, by_id[r['callsite_id']].names[0]) == behind]
+        equal('regions from {} to {}'.format(before, behind), len(found), 1)
+        return found[0]
 
     def histogram_sums(self):
         """The size histograms hold every byte that the call sites hold."""

@@ -87,7 +87,7 @@ def traced(tap, mpi):
             check(0.9 * SLEPT <= site.on(1, 'wait_s') <= truth[case] + 0.005, '{}: waits {} of {} s', case, site.on(1, 'wait_s'),
                   truth[case])
         equal('kind', waiting['kinds'][0]['kind'], 'late_sender')
-        regions = {report.sites[r['callsite_id']].names[0]: r for r in waiting['regions']
+        regions = {report.sites[r['callsite_id']].names[0]: r for r in reversed(waiting['regions']) # longest last
                    if report.sites[r['callsite_id']].function == 'MPI_Send'}
         for case in lines:
             equal('who computes in ' + case, (regions[case]['max_rank'], regions[case]['rank_count']), (0, 1))
@@ -101,7 +101,7 @@ def traced(tap, mpi):
         check(match, 'no headline in {}', words[words.find('Waiting'):][:600])
         equal('line', int(match.group(4)), lines[match.group(3)])
         equal('number', int(match.group(5)), waiting['culprits'][0]['callsite_id'] + 1)
-        for word in ('serialization', 'late sender', 'critical path: ', 'MPI_Send in late() at late_sender.c:'):
+        for word in ('serialization', 'late sender', 'critical path: ', 'late(): MPI_Send:{0} -> MPI_Send:{0}'.format(lines['late'])):
             check(word in words, 'no "{}"', word)
         section = harness.run([FVMPI, 'report', run.directory, '--width', '100']).ended(0).out
         section = re.search(r'^Waiting.*?^$', section, re.S | re.M).group(0).splitlines()
@@ -173,8 +173,8 @@ def imbalance(tap, mpi):
                             r'before MPI_Allreduce', words),
                   'no headline in {}', words[words.find('Waiting'):][:600])
             if not options:
-                equal('what only a trace tells', (waiting['critical_path'], waiting['unexplained_s'], waiting['regions'],
-                                                  report.data['efficiency']['transfer']), (None, None, [], None))
+                equal('what only a trace tells', (waiting['critical_path'], waiting['unexplained_s'],
+                                                  report.data['efficiency']['transfer']), (None, None, None))
 
 
 def foreign(tap, mpi, directory):

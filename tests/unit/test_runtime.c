@@ -151,6 +151,94 @@ static void test_abandoned_calls(void **state)
     assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_CALLS], lost + 1);
 }
 
+static uint64_t computed(uint32_t from, const struct fv_call *call)
+{
+    const struct fv_region_record *r = fv_self->regions.tail.chunk ? fv_chunk_records(fv_self->regions.tail.chunk) : NULL;
+    uint64_t ticks = call->cell->from == from ? call->cell->before_ticks : 0;
+
+    for (uint64_t i = 0; r && i < fv_self->regions.tail.chunk->used / sizeof(*r); i++)
+        ticks += r[i].from == from && r[i].cell == call->path->cell_index ? r[i].ticks : 0;
+    return ticks;
+}
+
+static __attribute__((noinline)) void call_here(struct fv_call *call)
+{
+    call_as(call, 0, NULL, 0, 0, 10);
+    __asm__ volatile("");
+}
+
+static __attribute__((noinline)) void call_there(struct fv_call *call)
+{
+    call_as(call, 0, NULL, 0, 0, 10);
+    __asm__ volatile("");
+}
+
+/* What is between calls is summed by both, however they alternate. */
+static void test_regions(void **state)
+{
+    static const uint8_t order[] = { 0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 0 };
+    uint64_t wanted[2][2] = { { 0 } };
+    struct fv_call call[2];
+    (void)state;
+
+    for (unsigned i = 0; i < sizeof(order); i++) {
+        uint64_t last = fv_self->record->last;
+
+        (order[i] ? call_there : call_here)(&call[order[i]]);
+        if (i)
+            wanted[order[i - 1]][order[i]] += call[order[i]].begin - last;
+    }
+    for (unsigned a = 0; a < 2; a++)
+        for (unsigned b = 0; b < 2; b++)
+            assert_int_equal(computed(call[a].path->path, &call[b]), wanted[a][b]);
+}
+
+/* The call that was left has no end: computing goes on from where the next one is entered. */
+static void test_a_region_behind_a_call_that_was_left(void **state)
+{
+    struct fv_call call;
+    (void)state;
+
+    call_here(&call);
+    uint64_t since = fv_ticks();
+    if (!setjmp(before_call))
+        leave_by_longjmp();
+    usleep(20000);
+    uint64_t slept = fv_ticks() - since;
+    call_here(&call);
+    assert_int_not_equal(call.cell->from, call.path->path);
+    assert_true(call.cell->before_ticks < slept / 2);
+}
+
+static __attribute__((noinline)) void pause_times(int times)
+{
+    struct fv_call call;
+
+    for (int i = 0; i < times; i++) {
+        fv_pause();
+        usleep(10000);
+        call_there(&call);
+        fv_resume();
+    }
+}
+
+static void test_a_pause_is_no_computing(void **state)
+{
+    uint64_t last[3], paused[3], before[3];
+    struct fv_call call;
+    (void)state;
+
+    for (int round = 0; round < 3; round++) {
+        __asm__ volatile("" : "+r"(round)); /* a copy of the loop would be another call site */
+        pause_times(round & 2);
+        call_here(&call);
+        last[round] = fv_self->record->last;
+        paused[round] = fv_rt.writer.header->paused_ticks;
+        before[round] = call.cell->before_ticks;
+    }
+    assert_int_equal(before[2] - before[1], call.begin - last[1] - (paused[2] - paused[1]));
+}
+
 static void test_pause(void **state)
 {
     struct fv_call call;
@@ -948,6 +1036,9 @@ int main(void)
         cmocka_unit_test(test_two_directions_two_buckets),
         cmocka_unit_test(test_nested_calls_only_forward),
         cmocka_unit_test(test_abandoned_calls),
+        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_a_region_behind_a_call_that_was_left),
+        cmocka_unit_test(test_a_pause_is_no_computing),
         cmocka_unit_test(test_pause),
         cmocka_unit_test(test_communicator_ids),
         cmocka_unit_test(test_scattered_members),

@@ -54,23 +54,20 @@ static void add_callers(struct fv_text_table *t, const struct fv_places *places,
         fv_sheet_remark(&t->sheet, outer);
 }
 
-/* Rows that have the number of their call site at the offset `site`, with the rest of its path below. */
-static void put_rows(const struct section *s, struct fv_text_table *t, const void *rows, size_t bytes,
-                     size_t count, size_t site)
+static void put_culprit_rows(const struct section *s, struct fv_text_table *t)
 {
-    bool *chosen = fv_xcalloc(count, sizeof(*chosen));
+    const struct fv_causes *c = &s->view->model->causes;
+    bool *chosen = fv_xcalloc(c->culprit_count, sizeof(*chosen));
     struct fv_places places = { .view = s->view };
-    const char *row = rows;
 
-    for (size_t i = 0; i < count; i++)
-        if ((chosen[i] = fv_sheet_choose(&t->sheet, NULL, row + i * bytes)))
-            fv_places_add(&places, *(const uint32_t *)(const void *)(row + i * bytes + site));
-    for (size_t i = 0; i < count; i++, row += bytes) {
-        if (!chosen[i])
-            continue;
-        fv_sheet_put(&t->sheet, NULL, row, FV_PLAIN);
-        add_callers(t, &places, *(const uint32_t *)(const void *)(row + site));
-    }
+    for (size_t i = 0; i < c->culprit_count; i++)
+        if ((chosen[i] = fv_sheet_choose(&t->sheet, NULL, &c->culprits[i])))
+            fv_places_add(&places, c->culprits[i].site);
+    for (size_t i = 0; i < c->culprit_count; i++)
+        if (chosen[i]) {
+            fv_sheet_put(&t->sheet, NULL, &c->culprits[i], FV_PLAIN);
+            add_callers(t, &places, c->culprits[i].site);
+        }
     fv_places_release(&places);
     free(chosen);
 }
@@ -86,7 +83,7 @@ static void put_culprits(struct section *s)
     begin_table(s, &t, "culprits");
     if (s->page->brief && !fv_verdict_tells_enough(s->view->model))
         t.sheet.top = 0;
-    put_rows(s, &t, c->culprits, sizeof(*c->culprits), c->culprit_count, offsetof(struct fv_culprit, site));
+    put_culprit_rows(s, &t);
     if (c->unexplained_s >= WORTH_TELLING * c->wait_s && c->unexplained_s > 0)
         fv_sheet_put(&t.sheet, NULL, &nobody, FV_DIM); /* what is left, and no culprit: always told, not counted */
     end_table(s, &t, "culprit");
@@ -115,7 +112,11 @@ static void put_regions(struct section *s)
     struct fv_text_table t;
 
     begin_table(s, &t, "regions");
-    put_rows(s, &t, c->regions, sizeof(*c->regions), c->region_count, offsetof(struct fv_region, site));
+    fv_sheet_hide(&t.sheet, "place"); /* "computing between" says most of it */
+    if (c->source != FV_CAUSES_TRACE)
+        fv_sheet_hide(&t.sheet, "critical_share");
+    for (size_t i = 0; i < c->region_count; i++)
+        fv_sheet_add(&t.sheet, NULL, &c->regions[i], FV_PLAIN);
     end_table(s, &t, "region");
 }
 

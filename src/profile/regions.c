@@ -1,0 +1,263 @@
+/* Computing between calls: how long each rank was outside of MPI, by the call before and the call behind. Rank files have
+ * it exactly, as ticks of pairs of a call path and a cell; of files of before, an analysis of the trace tells it by the call
+ * behind alone. */
+#include "profile/build.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a rank file has ---- */
+
+struct caller {
+    uint32_t node, site;
+    uint64_t calls;
+};
+struct gather {
+    size_t next; /* in fv_model.site_ranks: the first of the rank that comes next */
+    struct caller *callers; /* call sites of the rank, by node; of a node that with most calls first */
+    size_t caller_count, caller_room;
+};
+
+static int by_node(const void *a, const void *b)
+{
+    const struct caller *x = a, *y = b;
+
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return (x->calls < y->calls) - (x->calls > y->calls);
+}
+
+static void list_callers(const struct fv_model *m, struct gather *g, uint32_t rank)
+{
+    g->caller_count = 0;
+    for (; g->next < m->site_rank_count && m->site_ranks[g->next].rank <= rank; g->next++) {
+        const struct fv_site_rank *s = &m->site_ranks[g->next];
+
+        if (s->rank < rank || !s->time.calls || !m->sites[s->site].node)
+            continue;
+        FV_GROW(g->callers, g->caller_room, g->caller_count + 1);
+        g->callers[g->caller_count++] = (struct caller){ m->sites[s->site].node, s->site, s->time.calls };
+    }
+    if (g->caller_count)
+        qsort(g->callers, g->caller_count, sizeof(*g->callers), by_node);
+}
+
+static uint32_t caller_at(const struct gather *g, uint32_t node)
+{
+    size_t low = 0, high = g->caller_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (g->callers[middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < g->caller_count && g->callers[low].node == node ? g->callers[low].site : FV_NONE;
+}
+
+/* In files of before there are no ticks. No pair took longer than the rank: else it is damage. */
+static void add_pair(struct fv_build *b, const struct gather *g, const struct fv_cell_place *place, uint32_t from,
+                     uint64_t count, uint64_t ticks)
+{
+    struct fv_model *m = b->model;
+
+    if (!place || !count || (int64_t)ticks <= 0)
+        return;
+    struct fv_site_rank *part = &m->site_ranks[place->site_rank];
+    const struct fv_rank *r = &m->ranks[part->rank];
+    double seconds = fmin(fv_build_seconds(m, part->rank, ticks), fmax(r->end_s - r->begin_s, 0));
+    bool known = from && from != FV_FROM_SEVERAL;
+    FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
+    m->region_ranks[m->region_rank_count++] = (struct fv_region_rank){
+        .site = part->site,
+        .from = known ? caller_at(g, fv_build_node_of(b, &b->files[part->rank], from)) : FV_NONE,
+        .rank = part->rank,
+        .count = count,
+        .seconds = seconds,
+    };
+    part->before_s += seconds;
+}
+
+static void read_regions(struct fv_build *b, void *state, uint32_t rank)
+{
+    struct fv_build_file *f = &b->files[rank];
+    struct fv_cursor cells = fv_cursor(f->reader, FV_CHUNK_CELLS), regions = fv_cursor(f->reader, FV_CHUNK_REGIONS);
+    struct fv_region_record r;
+    struct fv_cell cell;
+
+    list_callers(b->model, state, rank);
+    for (const void *p; (p = fv_cursor_next(&cells));) {
+        memcpy(&cell, p, sizeof(cell));
+        if (cell.calls > cell.from_calls)
+            add_pair(b, state, fv_build_place(f, cells.thread, cells.index), cell.from, cell.calls - cell.from_calls,
+                     cell.before_ticks);
+    }
+    for (const void *p; (p = fv_cursor_next(&regions));) {
+        memcpy(&r, p, sizeof(r));
+        add_pair(b, state, fv_build_place(f, regions.thread, r.cell), r.from, r.count, r.ticks);
+    }
+}
+
+static void *begin_regions(struct fv_build *b)
+{
+    (void)b;
+    return fv_xcalloc(1, sizeof(struct gather));
+}
+
+/* Where no file has any, what the analysis of the trace says stands for it. */
+static void finish_regions(struct fv_build *b, void *state)
+{
+    struct fv_model *m = b->model;
+    struct gather *g = state;
+
+    for (size_t i = 0, recorded = m->region_rank_count; !recorded && i < m->site_rank_count; i++) {
+        const struct fv_site_rank *s = &m->site_ranks[i];
+
+        if (s->before_s <= 0)
+            continue;
+        FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
+        m->region_ranks[m->region_rank_count++] =
+            (struct fv_region_rank){ s->site, FV_NONE, s->rank, s->time.calls, s->before_s };
+    }
+    free(g->callers);
+    free(g);
+}
+
+const struct fv_track fv_track_regions = { "regions",     FV_VISIT_REST, { FV_CHUNK_CELLS },
+                                           begin_regions, read_regions,  finish_regions };
+
+/* ---- the list ---- */
+
+static int by_ends(const void *a, const void *b)
+{
+    const struct fv_region_rank *x = a, *y = b;
+
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+void fv_build_renumber_regions(struct fv_model *m, const uint32_t *sites)
+{
+    for (size_t i = 0; i < m->region_rank_count; i++) {
+        struct fv_region_rank *r = &m->region_ranks[i];
+
+        r->site = sites[r->site];
+        r->from = r->from == FV_NONE ? FV_NONE : sites[r->from];
+    }
+}
+
+static void order_parts(struct fv_model *m)
+{
+    size_t kept = 0;
+
+    if (m->region_rank_count)
+        qsort(m->region_ranks, m->region_rank_count, sizeof(*m->region_ranks), by_ends);
+    for (size_t i = 1; i < m->region_rank_count; i++) {
+        struct fv_region_rank *last = &m->region_ranks[kept], *r = &m->region_ranks[i];
+
+        if (by_ends(last, r)) {
+            m->region_ranks[++kept] = *r;
+        } else {
+            last->count += r->count;
+            last->seconds += r->seconds;
+        }
+    }
+    m->region_rank_count = m->region_rank_count ? kept + 1 : 0;
+}
+
+static struct fv_region *add_region(struct fv_causes *c, uint32_t site, uint32_t from)
+{
+    FV_GROW(c->regions, c->region_room, c->region_count + 1);
+    struct fv_region *r = &c->regions[c->region_count++];
+    *r = (struct fv_region){ .site = site, .from = from, .max_rank = FV_NONE };
+    return r;
+}
+
+static void add_part(const struct fv_model *m, struct fv_region *r, const struct fv_region_rank *part)
+{
+    r->ranks++;
+    r->count += part->count;
+    r->mean_s += part->seconds / (double)m->rank_count;
+    if (r->max_rank == FV_NONE || part->seconds > r->max_s) {
+        r->max_s = part->seconds;
+        r->max_rank = part->rank;
+    }
+}
+
+static void list_parts(struct fv_model *m)
+{
+    struct fv_causes *c = &m->causes;
+    struct fv_region *r = NULL;
+
+    for (size_t i = 0; i < m->region_rank_count; i++) {
+        const struct fv_region_rank *part = &m->region_ranks[i];
+
+        if (!r || r->site != part->site || r->from != part->from) {
+            r = add_region(c, part->site, part->from);
+            r->first = (uint32_t)i;
+        }
+        add_part(m, r, part);
+    }
+    for (size_t i = 0; i < c->region_count; i++)
+        c->regions[i].imbalance_s = (c->regions[i].max_s - c->regions[i].mean_s) * (double)m->rank_count;
+}
+
+/* Which part of the critical path before a call lies behind which other call is not known. */
+static void add_critical(struct fv_model *m)
+{
+    struct fv_causes *c = &m->causes;
+    uint32_t *largest = fv_xcalloc(m->site_count, sizeof(*largest)); /* index + 1 */
+
+    for (uint32_t i = 0; i < c->region_count; i++) {
+        uint32_t *l = &largest[c->regions[i].site];
+
+        if (!*l || c->regions[i].max_s > c->regions[*l - 1].max_s)
+            *l = i + 1;
+    }
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        const struct fv_site_rank *part = &m->site_ranks[i];
+        const struct fv_blame *blame = &fv_site_more(m, part)->blame;
+        uint32_t *l = &largest[part->site];
+
+        for (unsigned k = 0; k < FV_PLACES; k++) {
+            if (blame->critical_s[k] <= 0)
+                continue;
+            if (!*l) {
+                add_region(c, part->site, FV_NONE)->max_rank = part->rank;
+                *l = (uint32_t)c->region_count;
+            }
+            c->regions[*l - 1].critical_s[k] += blame->critical_s[k];
+        }
+    }
+    free(largest);
+}
+
+static int by_longest(const void *a, const void *b)
+{
+    const struct fv_region *x = a, *y = b;
+
+    if (x->max_s != y->max_s)
+        return x->max_s > y->max_s ? -1 : 1;
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+void fv_build_regions(struct fv_model *m)
+{
+    struct fv_causes *c = &m->causes;
+
+    c->region_count = 0;
+    order_parts(m);
+    list_parts(m);
+    if (c->source == FV_CAUSES_TRACE)
+        add_critical(m);
+    if (c->region_count)
+        qsort(c->regions, c->region_count, sizeof(*c->regions), by_longest);
+}
