@@ -89,6 +89,20 @@ void fv_build_program_times(struct fv_model *model); /* last */
 /* Who is to blame, from the parts of call sites; again whenever these have changed. */
 void fv_build_causes(struct fv_model *model);
 
+/* The call sites of a rank, by their paths. They are of the tracks that read them. */
+struct fv_caller {
+    uint32_t node, site;
+    uint64_t calls;
+};
+struct fv_callers {
+    struct fv_caller *items; /* by node; of a node that with most calls first */
+    size_t count, room;
+};
+struct fv_callers fv_build_callers(const struct fv_model *model, uint32_t rank);
+void fv_callers_release(struct fv_callers *callers);
+/* The call site at a path of the rank's file; FV_NONE: there is none, or it is not known. */
+uint32_t fv_build_caller(struct fv_build *build, const struct fv_callers *callers, uint32_t rank, uint32_t path);
+
 /* Part of them: regions, of fv_model.region_ranks. And where call sites get other numbers, that: the new one of each. */
 void fv_build_regions(struct fv_model *model);
 void fv_build_renumber_regions(struct fv_model *model, const uint32_t *sites);

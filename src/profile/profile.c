@@ -26,6 +26,16 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     return &f->profile;
 }
 
+const struct fv_region_procedure *fv_region_procedures(const struct fv_profile *p, const struct fv_region *region,
+                                                       size_t *count)
+{
+    bool sampled = p->costs && p->costs->regions;
+    const struct fv_cost_slice *slice = sampled ? &p->costs->regions[region - p->model->causes.regions] : NULL;
+
+    *count = slice ? slice->count : 0;
+    return slice ? p->costs->region_procedures + slice->first : NULL;
+}
+
 static void read_analysis(struct fv_experiment *experiment, struct fv_analysed *analysed)
 {
     struct fv_string name = { 0 };

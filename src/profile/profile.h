@@ -17,6 +17,10 @@ struct fv_profile {
                                  files */
 };
 
+/* Which procedures took a region, one of fv_causes.regions, by clock samples: on its max_rank, longest first. */
+const struct fv_region_procedure *fv_region_procedures(const struct fv_profile *profile, const struct fv_region *region,
+                                                       size_t *count);
+
 struct fv_profile_options {
     bool no_symbols; /* call paths stay module+offset, and none of the program's files is opened */
 };

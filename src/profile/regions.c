@@ -9,57 +9,74 @@
 
 /* ---- what a rank file has ---- */
 
-struct caller {
-    uint32_t node, site;
-    uint64_t calls;
-};
-struct gather {
-    size_t next; /* in fv_model.site_ranks: the first of the rank that comes next */
-    struct caller *callers; /* call sites of the rank, by node; of a node that with most calls first */
-    size_t caller_count, caller_room;
-};
-
 static int by_node(const void *a, const void *b)
 {
-    const struct caller *x = a, *y = b;
+    const struct fv_caller *x = a, *y = b;
 
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     return (x->calls < y->calls) - (x->calls > y->calls);
 }
 
-static void list_callers(const struct fv_model *m, struct gather *g, uint32_t rank)
+/* The first part of the rank's, or behind it: while they are read, parts are by rank. */
+static size_t first_part(const struct fv_model *m, uint32_t rank)
 {
-    g->caller_count = 0;
-    for (; g->next < m->site_rank_count && m->site_ranks[g->next].rank <= rank; g->next++) {
-        const struct fv_site_rank *s = &m->site_ranks[g->next];
-
-        if (s->rank < rank || !s->time.calls || !m->sites[s->site].node)
-            continue;
-        FV_GROW(g->callers, g->caller_room, g->caller_count + 1);
-        g->callers[g->caller_count++] = (struct caller){ m->sites[s->site].node, s->site, s->time.calls };
-    }
-    if (g->caller_count)
-        qsort(g->callers, g->caller_count, sizeof(*g->callers), by_node);
-}
-
-static uint32_t caller_at(const struct gather *g, uint32_t node)
-{
-    size_t low = 0, high = g->caller_count;
+    size_t low = 0, high = m->site_rank_count;
 
     while (low < high) {
-        size_t middle = (low + high) / 2;
+        size_t middle = low + (high - low) / 2;
 
-        if (g->callers[middle].node < node)
+        if (m->site_ranks[middle].rank < rank)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < g->caller_count && g->callers[low].node == node ? g->callers[low].site : FV_NONE;
+    return low;
+}
+
+struct fv_callers fv_build_callers(const struct fv_model *m, uint32_t rank)
+{
+    struct fv_callers c = { 0 };
+
+    for (size_t i = first_part(m, rank); i < m->site_rank_count && m->site_ranks[i].rank == rank; i++) {
+        const struct fv_site_rank *s = &m->site_ranks[i];
+
+        if (!s->time.calls || !m->sites[s->site].node)
+            continue;
+        FV_GROW(c.items, c.room, c.count + 1);
+        c.items[c.count++] = (struct fv_caller){ m->sites[s->site].node, s->site, s->time.calls };
+    }
+    if (c.count)
+        qsort(c.items, c.count, sizeof(*c.items), by_node);
+    return c;
+}
+
+void fv_callers_release(struct fv_callers *c)
+{
+    free(c->items);
+    *c = (struct fv_callers){ 0 };
+}
+
+uint32_t fv_build_caller(struct fv_build *b, const struct fv_callers *c, uint32_t rank, uint32_t path)
+{
+    size_t low = 0, high = c->count;
+
+    if (!path || path == FV_FROM_SEVERAL)
+        return FV_NONE;
+    uint32_t node = fv_build_node_of(b, &b->files[rank], path);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (c->items[middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->count && c->items[low].node == node ? c->items[low].site : FV_NONE;
 }
 
 /* In files of before there are no ticks. No pair took longer than the rank: else it is damage. */
-static void add_pair(struct fv_build *b, const struct gather *g, const struct fv_cell_place *place, uint32_t from,
+static void add_pair(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place, uint32_t from,
                      uint64_t count, uint64_t ticks)
 {
     struct fv_model *m = b->model;
@@ -69,11 +86,10 @@ static void add_pair(struct fv_build *b, const struct gather *g, const struct fv
     struct fv_site_rank *part = &m->site_ranks[place->site_rank];
     const struct fv_rank *r = &m->ranks[part->rank];
     double seconds = fmin(fv_build_seconds(m, part->rank, ticks), fmax(r->end_s - r->begin_s, 0));
-    bool known = from && from != FV_FROM_SEVERAL;
     FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
     m->region_ranks[m->region_rank_count++] = (struct fv_region_rank){
         .site = part->site,
-        .from = known ? caller_at(g, fv_build_node_of(b, &b->files[part->rank], from)) : FV_NONE,
+        .from = fv_build_caller(b, callers, part->rank, from),
         .rank = part->rank,
         .count = count,
         .seconds = seconds,
@@ -83,35 +99,31 @@ static void add_pair(struct fv_build *b, const struct gather *g, const struct fv
 
 static void read_regions(struct fv_build *b, void *state, uint32_t rank)
 {
+    struct fv_callers callers = fv_build_callers(b->model, rank);
     struct fv_build_file *f = &b->files[rank];
     struct fv_cursor cells = fv_cursor(f->reader, FV_CHUNK_CELLS), regions = fv_cursor(f->reader, FV_CHUNK_REGIONS);
     struct fv_region_record r;
     struct fv_cell cell;
+    (void)state;
 
-    list_callers(b->model, state, rank);
     for (const void *p; (p = fv_cursor_next(&cells));) {
         memcpy(&cell, p, sizeof(cell));
         if (cell.calls > cell.from_calls)
-            add_pair(b, state, fv_build_place(f, cells.thread, cells.index), cell.from, cell.calls - cell.from_calls,
+            add_pair(b, &callers, fv_build_place(f, cells.thread, cells.index), cell.from, cell.calls - cell.from_calls,
                      cell.before_ticks);
     }
     for (const void *p; (p = fv_cursor_next(&regions));) {
         memcpy(&r, p, sizeof(r));
-        add_pair(b, state, fv_build_place(f, regions.thread, r.cell), r.from, r.count, r.ticks);
+        add_pair(b, &callers, fv_build_place(f, regions.thread, r.cell), r.from, r.count, r.ticks);
     }
-}
-
-static void *begin_regions(struct fv_build *b)
-{
-    (void)b;
-    return fv_xcalloc(1, sizeof(struct gather));
+    fv_callers_release(&callers);
 }
 
 /* Where no file has any, what the analysis of the trace says stands for it. */
 static void finish_regions(struct fv_build *b, void *state)
 {
     struct fv_model *m = b->model;
-    struct gather *g = state;
+    (void)state;
 
     for (size_t i = 0, recorded = m->region_rank_count; !recorded && i < m->site_rank_count; i++) {
         const struct fv_site_rank *s = &m->site_ranks[i];
@@ -122,12 +134,9 @@ static void finish_regions(struct fv_build *b, void *state)
         m->region_ranks[m->region_rank_count++] =
             (struct fv_region_rank){ s->site, FV_NONE, s->rank, s->time.calls, s->before_s };
     }
-    free(g->callers);
-    free(g);
 }
 
-const struct fv_track fv_track_regions = { "regions",     FV_VISIT_REST, { FV_CHUNK_CELLS },
-                                           begin_regions, read_regions,  finish_regions };
+const struct fv_track fv_track_regions = { "regions", FV_VISIT_REST, { FV_CHUNK_CELLS }, NULL, read_regions, finish_regions };
 
 /* ---- the list ---- */
 
@@ -149,6 +158,11 @@ void fv_build_renumber_regions(struct fv_model *m, const uint32_t *sites)
 
         r->site = sites[r->site];
         r->from = r->from == FV_NONE ? FV_NONE : sites[r->from];
+    }
+    for (size_t i = 0; i < m->costs.leaf_count; i++) {
+        struct fv_cost_leaf *leaf = &m->costs.leaves[i];
+
+        leaf->from = leaf->from == FV_NONE ? FV_NONE : sites[leaf->from];
     }
 }
 

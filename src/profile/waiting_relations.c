@@ -256,6 +256,54 @@ static const struct fv_relation region_ranks = {
     FV_SLICE(struct fv_model, region_ranks, struct fv_region, first, ranks),
 };
 
+static size_t procedure_count(void *subject, const void *parent)
+{
+    size_t count;
+
+    fv_region_procedures(((const struct fv_tables *)subject)->profile, parent, &count);
+    return count;
+}
+
+static const void *procedure_at(void *subject, const void *parent, size_t i)
+{
+    size_t count;
+
+    return fv_region_procedures(((const struct fv_tables *)subject)->profile, parent, &count) + i;
+}
+
+static void get_procedure(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = ((const struct fv_tables *)subject)
+                  ->profile->costs->procedures[((const struct fv_region_procedure *)row)->procedure]
+                  .name;
+}
+
+static const struct fv_column_def procedure_columns[] = {
+    { "procedure_id", "procedure id", "id", "Index in costs.procedures.",
+      FV_FIELD(struct fv_region_procedure, procedure) },
+    { "procedure", "procedure", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_procedure), .flags = FV_NAME },
+    FV_RANK_COLUMN(struct fv_region_procedure, rank, "rank", "rank", "The region's max_rank."),
+    { "ticks", "samples", "", "Clock samples of it.", FV_FIELD(struct fv_region_procedure, samples) },
+    { "time_s", "CPU", "s", "The CPU time that they stand for.", FV_FIELD(struct fv_region_procedure, seconds),
+      .flags = FV_ESTIMATE },
+    { "others_s", "others", "s", "Mean of the other ranks.", FV_FIELD(struct fv_region_procedure, others_s),
+      .flags = FV_ESTIMATE },
+};
+static const struct fv_relation region_procedures = {
+    .of_ranks = true,
+    .recorded_by = "fvmpi run --sample",
+    .name = "region_procedures",
+    .key = "region_procedures",
+    .title = "Computing between calls by procedure",
+    .doc = "What took the region on its max_rank, by clock samples behind the call before it, longest first; at most 20. Regions "
+           "that begin behind one call share its samples. A sample counts for the innermost procedure of the program. "
+           "Threads that make no MPI calls are not in it.",
+    FV_COLUMNS(procedure_columns),
+    FV_OUTER(region_outer),
+    .count = procedure_count,
+    .row = procedure_at,
+};
+
 static const struct fv_column_def region_columns[] = {
     { "from_callsite_id", "from", "id", "Index in callsites of the call before it; null: there was none, or it is not known.",
       FV_FIELD(struct fv_region, from), .flags = FV_UNLESS_NONE },
@@ -286,6 +334,7 @@ static const struct fv_column_def region_columns[] = {
                     FV_OF_CRITICAL_PATH, FV_FLAT | FV_AS_KIND, "critical.computing_s of the critical path."),
     REGION_KIND_COLUMN,
     { "per_rank", "by rank", "", "", FV_NEST(region_ranks) },
+    { "region_procedures", "procedures", "", "", FV_NEST(region_procedures) },
 };
 static const struct fv_relation regions = {
     .name = "regions",

@@ -27,6 +27,8 @@ bool fv_tables_init(struct fv_sampler *s)
                        FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS) ||
         !fv_table_init(&s->costs, FV_CHUNK_COSTS, thread, sizeof(struct fv_cost),
                        FV_SAMPLE_COSTS / FV_TABLE_CHUNKS) ||
+        !fv_table_init(&s->cost_regions, FV_CHUNK_COST_REGIONS, thread, sizeof(struct fv_cost_region),
+                       FV_SAMPLE_COSTS / FV_TABLE_CHUNKS) ||
         (fv_pmu_wanted() &&
          !fv_table_init(&s->event_counts, FV_CHUNK_EVENT_COUNTS, thread, sizeof(struct fv_event_counts),
                         FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS)))
@@ -238,28 +240,42 @@ struct fv_event_counts *fv_context_events(struct fv_sampler *s, uint32_t context
     return has_events(s) ? fv_table_at(&s->event_counts, context) : NULL;
 }
 
+/* NULL: no room. */
+static struct fv_cost *new_cost(struct fv_sampler *s, uint32_t node, uint32_t section, uint32_t from)
+{
+    struct fv_cost *cost = fv_table_next(&s->costs);
+    struct fv_cost_region *region = fv_table_next(&s->cost_regions);
+
+    if (!cost || !region)
+        return NULL;
+    cost->path = node;
+    cost->section = section;
+    region->from = from;
+    fv_table_commit(&s->cost_regions);
+    fv_table_commit(&s->costs);
+    return cost;
+}
+
 /* The node's costs make a list, of which the one that was used last comes first. */
-static struct fv_cost *find_cost(struct fv_sampler *s, uint32_t node, uint32_t section)
+static struct fv_cost *find_cost(struct fv_sampler *s, uint32_t node, uint32_t section, uint32_t from)
 {
     uint16_t *first = &s->node_cost[node - 1], *at = first;
     struct fv_cost *cost;
 
     for (; *at; at = &s->cost_next[*at - 1]) {
         uint16_t found = *at;
+        const struct fv_cost_region *region = fv_table_at(&s->cost_regions, found - 1u);
 
         cost = fv_table_at(&s->costs, found - 1u);
-        if (cost->section != section)
+        if (cost->section != section || region->from != from)
             continue;
         *at = s->cost_next[found - 1];
         s->cost_next[found - 1] = *first;
         *first = found;
         return cost;
     }
-    if (!(cost = fv_table_next(&s->costs)))
+    if (!(cost = new_cost(s, node, section, from)))
         return NULL;
-    cost->path = node;
-    cost->section = section;
-    fv_table_commit(&s->costs);
     s->cost_next[s->costs.count - 1] = *first;
     *first = (uint16_t)s->costs.count;
     return cost;
@@ -267,7 +283,7 @@ static struct fv_cost *find_cost(struct fv_sampler *s, uint32_t node, uint32_t s
 
 void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi)
 {
-    struct fv_cost *cost = find_cost(s, node, s->thread->section_set);
+    struct fv_cost *cost = find_cost(s, node, s->thread->section_set, in_mpi ? 0 : s->thread->previous);
 
     if (!cost) {
         s->record->lost_paths++;

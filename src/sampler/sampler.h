@@ -24,7 +24,7 @@
 /* Records of a thread in the rank file, at most; they begin with a 16th of that. */
 #define FV_SAMPLE_NODES    32768 /* of the call tree: 32 to 512 KiB */
 #define FV_SAMPLE_CONTEXTS 1024  /* functions in their calling contexts: 124 to 1976 KiB */
-#define FV_SAMPLE_COSTS    16384 /* 24 to 384 KiB */
+#define FV_SAMPLE_COSTS    16384 /* 28 to 448 KiB */
 #define FV_SAMPLE_DEPTH    200   /* frames of a path */
 #define FV_SAMPLE_STEPS                                                                                      \
     2000                /* frames of the stack that are looked at; those of a recursion are one in the path */
@@ -88,7 +88,7 @@ struct fv_context {
 struct fv_sampler {
     struct fv_thread *thread;
     struct fv_sampler_record *record; /* this and these in the file */
-    struct fv_table nodes, instances, costs;
+    struct fv_table nodes, instances, costs, cost_regions;
     struct fv_table event_counts; /* like instances, where events are counted */
     struct fv_chunk_header *log;  /* of instances, being filled; NULL: none yet */
     uint64_t logged;
@@ -117,7 +117,7 @@ struct fv_sampler {
     uint32_t node_table[2 * FV_SAMPLE_NODES];
     uintptr_t node_address[FV_SAMPLE_NODES];
     uint16_t node_context[FV_SAMPLE_NODES], node_cost[FV_SAMPLE_NODES]; /* index + 1 */
-    uint16_t cost_next[FV_SAMPLE_COSTS]; /* index + 1: the same node within other sections; 0: no more */
+    uint16_t cost_next[FV_SAMPLE_COSTS]; /* index + 1: the same node within other sections, behind other calls; 0: no more */
     struct fv_context context[FV_SAMPLE_CONTEXTS];
     struct fv_known known[FV_KNOWN];
     uint16_t known_table[2 * FV_KNOWN]; /* index + 1 */

@@ -119,4 +119,10 @@ struct fv_cost {
 };
 _Static_assert(sizeof(struct fv_cost) == 24, "on-disk size");
 
+/* Of the record of COSTS with the same index, which is in its key as well. */
+struct fv_cost_region {
+    uint32_t from; /* PATHS: of the thread's last call, where the samples are outside of MPI; 0: in MPI, or not known */
+};
+_Static_assert(sizeof(struct fv_cost_region) == 4, "on-disk size");
+
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Computing between two calls is named by both, with the time that each rank took: what the program measured itself. The
-sum over all regions, which is what a rank was outside of MPI, report.py checks of every program."""
+"""Computing between two calls is named by both, with the time that each rank took: what the program measured itself; and
+with --sample by the procedures that took it. The sum over all regions, which is what a rank was outside of MPI, report.py checks of every program."""
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -69,8 +70,31 @@ def words(directory):
     check('step() at regions.c:{} to {}'.format(barrier, allreduce) in out, 'no place in {}', out)
 
 
+RATE = 1000
+
+
+def sampled(run):
+    """Of two procedures in a region the one that rank 1 alone is in comes first, with the CPU time that it measured."""
+    region = run.report().region(('MPI_Barrier', 'step'), ('MPI_Allreduce', 'step'))
+    cpu = {int(w[1]): [float(s) * 1e-9 for s in w[2:]] for w in (line.split() for line in run.out.splitlines()) if w[:1] == ['cpu']}
+    equal('max_rank', region['max_rank'], 1)
+    found = {p['procedure']: p for p in region['region_procedures']}
+    equal('procedures', [p['procedure'] for p in region['region_procedures']][:2], ['react', 'advance'])
+    for name, mine, others in (('react', cpu[1][1], cpu[0][1]), ('advance', cpu[1][0], cpu[0][0])):
+        row = found[name]
+        equal(name + ': rank', row['rank'], 1)
+        close(name + ': seconds', row['time_s'], mine, 0.15 * mine + 2 * (mine / RATE) ** 0.5)
+        close(name + ': of the others', row['others_s'], others, 0.15 * others + 2 * (others / RATE) ** 0.5 + 0.01)
+        close(name + ': samples', row['ticks'] / RATE, row['time_s'], 1e-6 + 0.01 * row['time_s'])
+    text = harness.run([harness.FVMPI, 'report', run.directory, '--width', '120']).ended(0).out
+    check(re.search(r'rank 1: \S+ m?s in react(\(\))?, others ', text), 'no procedure in {}', text)
+
+
 def main():
     tap = harness.Tap()
+    for mpi in harness.mpis(tap):
+        with tap.test('{}: procedures of a region'.format(mpi)):
+            sampled(mpi.profile(mpi.build('react.c'), 2, options=['--sample={}'.format(RATE)]).ended(0))
     for mpi in harness.mpis(tap):
         for options in ([], ['--barrier=before'], ['--trace']):
             how = '{}, {}'.format(mpi, ' '.join(options) or 'profile')

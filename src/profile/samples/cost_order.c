@@ -82,6 +82,8 @@ static void order_procedures(struct fv_cost_profile *c)
         c->parts[i].procedure = renumbered[c->parts[i].procedure];
     for (size_t i = 0; i < c->section_part_count; i++)
         c->section_parts[i].procedure = renumbered[c->section_parts[i].procedure];
+    for (size_t i = 0; i < c->region_part_count; i++)
+        c->region_parts[i].procedure = renumbered[c->region_parts[i].procedure];
     free(renumbered);
 }
 

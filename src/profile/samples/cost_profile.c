@@ -379,6 +379,30 @@ static void add_sections(struct maker *k)
     parts_free(&parts);
 }
 
+/* Behind which call, and in what of the program; where no procedure is the program's, in what it was. */
+static void add_regions(struct maker *k)
+{
+    const struct fv_costs *costs = &k->model->costs;
+    struct fv_cost_profile *c = k->out;
+
+    for (size_t i = 0; i < costs->leaf_count; i++) {
+        const struct fv_cost_leaf *l = &costs->leaves[i];
+        const struct target *t = &k->targets[l->node];
+        const struct fv_cost_thread *thread = &costs->threads[l->thread];
+
+        if (l->from == FV_NONE || l->ticks <= l->in_mpi || t->procedures == t->lines)
+            continue;
+        FV_GROW(c->region_parts, c->region_part_room, c->region_part_count + 1);
+        c->region_parts[c->region_part_count++] = (struct fv_cost_region_part){
+            .from = l->from,
+            .procedure = t->own != FV_NONE ? t->own : k->ids[t->procedures],
+            .rank = thread->rank,
+            .ticks = l->ticks - l->in_mpi,
+            .seconds = (double)(l->ticks - l->in_mpi) * thread->tick_s,
+        };
+    }
+}
+
 static void add_paths(struct maker *k)
 {
     const struct fv_model *m = k->model;
@@ -467,9 +491,13 @@ void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
     add_extents(&k);
     add_threads(&k);
     add_ranks(&k);
-    if (rank == FV_COST_ALL_RANKS)
+    if (rank == FV_COST_ALL_RANKS) {
         add_sections(&k);
+        add_regions(&k);
+    }
     fv_cost_profile_order(out, m, rank);
+    if (rank == FV_COST_ALL_RANKS)
+        fv_cost_regions(out, m);
     fv_index_release(&k.procedures);
     fv_index_release(&k.lines);
     fv_index_release(&k.branches);
@@ -484,6 +512,9 @@ void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
 void fv_cost_profile_release(struct fv_cost_profile *c)
 {
     free(c->section_parts);
+    free(c->region_parts);
+    free(c->region_procedures);
+    free(c->regions);
     free(c->procedures);
     free(c->parts);
     free(c->line_parts);

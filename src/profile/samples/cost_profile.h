@@ -71,6 +71,22 @@ struct fv_cost_extent {
     const char *function;
     uint32_t first_line, last_line;
 };
+/* Of samples outside of MPI: behind which call, by the program's innermost procedure. Which call came next is not known. */
+struct fv_cost_region_part {
+    uint32_t from, procedure, rank; /* from: in fv_model.sites */
+    uint64_t ticks;
+    double seconds;
+};
+/* What took a region of computing, on its rank with most time. */
+struct fv_region_procedure {
+    uint32_t procedure, rank;
+    uint64_t samples;
+    double seconds, others_s; /* of that rank; mean of the other ranks */
+};
+#define FV_REGION_PROCEDURES 20 /* of a region at most */
+struct fv_cost_slice {
+    size_t first, count;
+};
 /* Samples at a call path of a thread, for exports. */
 struct fv_cost_stack {
     uint32_t thread, branch;
@@ -89,6 +105,11 @@ struct fv_cost_profile {
     size_t part_count, part_room;
     struct fv_cost_part *section_parts; /* by section, then by self, largest first */
     size_t section_part_count, section_part_room;
+    struct fv_cost_region_part *region_parts; /* by from, procedure, rank */
+    size_t region_part_count, region_part_room;
+    struct fv_region_procedure *region_procedures; /* of a region by seconds, largest first */
+    size_t region_procedure_count, region_procedure_room;
+    struct fv_cost_slice *regions; /* its part of them, by index in fv_causes.regions; NULL: of one rank alone */
     struct fv_cost_part *line_parts, *loop_parts;
     size_t line_part_count, line_part_room, loop_part_count, loop_part_room;
     struct fv_cost_line *lines; /* by self, largest first */

@@ -38,16 +38,49 @@ static void read_threads(struct fv_costs *costs, struct fv_index *index, const s
     }
 }
 
+/* Behind which call the samples are of each record of the rank. */
+struct behind {
+    uint64_t record[2]; /* thread, index */
+    uint32_t from;
+};
+struct behinds {
+    struct behind *items;
+    size_t count, room;
+    struct fv_index by_record;
+};
+
+static void read_behinds(struct behinds *out, const struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COST_REGIONS);
+    struct fv_cost_region r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (r.from)
+            FV_INTERNED(out->by_record, out->items, out->count, out->room, (uint64_t[]){ c.thread, c.index })->from = r.from;
+    }
+}
+
+static uint32_t behind_of(const struct behinds *b, const struct fv_cursor *c)
+{
+    uint32_t i = FV_FIND(b->by_record, b->items, (uint64_t[]){ c->thread, c->index });
+
+    return i == FV_NONE ? 0 : b->items[i].from;
+}
+
 void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv_sample_trees *trees,
                     uint32_t rank)
 {
     struct fv_costs *costs = &b->model->costs;
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COSTS);
+    struct fv_callers callers = fv_build_callers(b->model, rank);
+    struct behinds behinds = { 0 };
     struct fv_index index = { 0 };
     uint32_t thread = FV_NONE;
     struct fv_cost r;
 
     read_threads(costs, &index, f, rank);
+    read_behinds(&behinds, f);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         if (!r.ticks || r.ticks > TICKS_MAX)
@@ -62,7 +95,14 @@ void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv
         double before_s = costs->tick_s * (double)costs->ticks;
 
         FV_GROW(costs->leaves, costs->leaf_room, costs->leaf_count + 1);
-        costs->leaves[costs->leaf_count++] = (struct fv_cost_leaf){ node, thread, r.ticks, in_mpi, r.section };
+        costs->leaves[costs->leaf_count++] = (struct fv_cost_leaf){
+            .node = node,
+            .thread = thread,
+            .ticks = r.ticks,
+            .in_mpi = in_mpi,
+            .set = r.section,
+            .from = fv_build_caller(b, &callers, rank, behind_of(&behinds, &c)),
+        };
         t->ticks += r.ticks;
         t->in_mpi += in_mpi;
         costs->ticks += r.ticks;
@@ -70,6 +110,9 @@ void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv
         costs->tick_s = (before_s + t->tick_s * (double)r.ticks) / (double)costs->ticks;
     }
     fv_index_release(&index);
+    fv_index_release(&behinds.by_record);
+    free(behinds.items);
+    fv_callers_release(&callers);
 }
 
 void fv_costs_release(struct fv_costs *c)

@@ -106,6 +106,21 @@ static void put_kinds(struct section *s)
     end_table(s, &t, "kind");
 }
 
+/* "rank 1: 5.30 s in react(), others 12.0 ms" */
+static void add_procedure(struct section *s, struct fv_text_table *t, const struct fv_region *r)
+{
+    size_t count;
+    const struct fv_region_procedure *p = fv_region_procedures(s->view, r, &count);
+    char line[SENTENCE], name[300], seconds[FV_WORD], others[FV_WORD];
+
+    if (!count || p->seconds < WORTH_A_LINE * r->max_s)
+        return;
+    fv_words_short(s->view->costs->procedures[p->procedure].name, name, sizeof(name));
+    snprintf(line, sizeof(line), "rank %d: %s in %s, others %s", s->view->model->ranks[p->rank].world_rank,
+             fv_words_seconds(p->seconds, seconds), name, fv_words_seconds(p->others_s, others));
+    fv_sheet_remark(&t->sheet, line);
+}
+
 static void put_regions(struct section *s)
 {
     const struct fv_causes *c = &s->view->model->causes;
@@ -116,7 +131,8 @@ static void put_regions(struct section *s)
     if (c->source != FV_CAUSES_TRACE)
         fv_sheet_hide(&t.sheet, "critical_share");
     for (size_t i = 0; i < c->region_count; i++)
-        fv_sheet_add(&t.sheet, NULL, &c->regions[i], FV_PLAIN);
+        if (fv_sheet_add(&t.sheet, NULL, &c->regions[i], FV_PLAIN))
+            add_procedure(s, &t, &c->regions[i]);
     end_table(s, &t, "region");
 }
 
