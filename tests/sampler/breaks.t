@@ -161,8 +161,11 @@ def refusals(tap, patterns, breaks, holder):
         rank = run([breaks, 'waits'], 'interrupted 0\n', 1000, before=denied)
         check(total(rank, 'ticks') > 2, 'ticks: {}', rank.samplers)
     with tap.test('the timer: threads, children'):
-        rank = run([breaks, 'threads'], 'joined 4\n', before=denied)
-        check(sum(s['ticks'] > 2 for s in rank.samplers) >= 3, 'ticks: {}', rank.samplers)
+        for left in (2, 1, 0): # the kernel counts a thread's user time at its own ticks, which may miss a short thread
+            rank = run([breaks, 'threads'], 'joined 4\n', before=denied)
+            if sum(s['ticks'] > 2 for s in rank.samplers) >= 3:
+                break
+            check(left, 'ticks: {}', rank.samplers)
         run([breaks, 'disabling_child'], 'disabled 0\n', before=denied)
         run([breaks, 'endings'], 'ended 15 cleaned 30\n', before=denied)
     for held, mode in ((2, BREAKPOINTS), (3, COSTS), (1, BREAKPOINTS), (4, COSTS))[:None if samples.LONG else 2]:
