@@ -82,7 +82,10 @@ char *fv_procedure_words(const struct fv_cost_procedure *p, char *out, size_t by
     char name[300];
 
     snprintf(out, bytes, "%s%s", fv_words_brief(p->name, name, sizeof(name)), p->nameless ? "" : "()");
-    if (p->file && p->first_line)
-        fv_words_add(out, bytes, " at %s:%u", file ? file + 1 : p->file, p->first_line);
+    if (!p->file)
+        return out;
+    fv_words_add(out, bytes, " %s %s", p->first_line ? "at" : "in", file ? file + 1 : p->file);
+    if (p->first_line)
+        fv_words_add(out, bytes, ":%u", p->first_line);
     return out;
 }

@@ -15,7 +15,7 @@ struct fv_excess fv_excess_of(const struct fv_profile *profile, uint32_t rank);
 /* CPU time outside of MPI by samples, what the rank has more than the mean of the others; NAN: no samples. */
 double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
 
-/* "react() at heat.f90:155". Returns out. */
+/* "react() at heat.f90:155"; "react() in heat.f90" where its first line is not known. Returns out. */
 char *fv_procedure_words(const struct fv_cost_procedure *procedure, char *out, size_t bytes);
 
 #endif
