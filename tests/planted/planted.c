@@ -136,7 +136,7 @@ int main(int argc, char **argv)
         if (!strcmp(problem, "snapshot") && i % 5 == 0 && planted && rank == 0)
             write_snapshot();
         if (!strcmp(problem, "chain"))
-            pass_on(planted ? 4000 : 1);
+            pass_on(planted ? 10000 : 1);
         if (!strcmp(problem, "leak"))
             remember(planted && rank == 1 ? 1 << 18 : 0);
         exchange();

@@ -44,18 +44,21 @@ def is_disturbed(run, lost):
 def imbalance(tap, mpi, name, program, arguments):
     for options in ((), ('--sample=250',)):
         with tap.test('{}: {}: imbalance{}'.format(mpi, name, ' by samples' if options else '')):
-            run = mpi.profile(program, 3, arguments, list(options)).ended(0)
+            run = mpi.profile(program, 2, arguments, list(options)).ended(0)
             lost, total, _ = truth(run)
+            if 'rank 1 computes' not in first_lines(run):
+                check(is_disturbed(run, lost), '{}', first_lines(run))
+                continue
             first = found(run)[0]
             equal('finding', (first['name'], first['rank']), ('load_imbalance', 1))
             close('seconds', first['lost_s'], lost, 0.15 * lost)
-            computes = 'rank 1 computes' in first_lines(run)
-            check(computes or is_disturbed(run, 3 * lost if options else lost), '{}', first_lines(run))
-            if options and computes:
+            if options:
                 check(re.search(r'(^|:|>)react$', plain(first['function'] or '')), 'function: {}', first)
                 check(re.search(r'react\(\) (at|in) ' + os.path.basename(name), first_lines(run)), '{}', first_lines(run))
+            else:
+                check('from norm() at planted.c' in first_lines(run) or name != 'planted.c', '{}', first_lines(run))
     with tap.test('{}: {}: no imbalance'.format(mpi, name)):
-        run = mpi.profile(program, 3, arguments + ['sound'], ['--sample=250']).ended(0)
+        run = mpi.profile(program, 2, arguments + ['sound'], ['--sample=250']).ended(0)
         lost, total, _ = truth(run)
         names = [f['name'] for f in found(run)]
         check('load_imbalance' not in names or lost > 0.85 * WORTH * total, '{} of {} s: {}', lost, total, found(run))
@@ -68,32 +71,32 @@ def around(tap, mpi, program):
             command = [FVMPI, 'run', '-o', os.path.join(harness.scratch(), 'e')] + list(quiet) + ['--'] + mpi.command(2, [program, 'imbalance'])
             done = harness.run(command, cwd=harness.scratch()).ended(0)
             words = ' '.join(done.err.split())
-            equal('verdict and findings in {!r}'.format(done.err), bool(re.search(r'compute .* Findings .* rank 1 .* fvmpi: wrote ', words)), not quiet)
+            equal('verdict and findings in {!r}'.format(done.err), bool(re.search(r'compute .* (Findings .* rank 1 |no findings).* fvmpi: wrote ', words)), not quiet)
+            check('no findings' not in words or 'not a quiet run' in words, '{}', done.err)
             equal('output', done.out.count('truth'), 1)
 
 
 def snapshot(tap, mpi, program):
     with tap.test('{}: rank 0 does I/O'.format(mpi)):
-        run = mpi.profile(program, 3, ['snapshot']).ended(0)
+        run = mpi.profile(program, 2, ['snapshot']).ended(0)
         lost, total, _ = truth(run)
-        first = found(run)[0]
-        equal('rank', first['rank'], 0)
-        close('seconds', first['lost_s'], lost, 0.15 * lost)
         check('rank 0 computes' not in first_lines(run), '{}', first_lines(run))
-        if first['name'] != 'blocked_rank':
-            check(is_disturbed(run, lost), '{}', first)
-        else:
-            check('sleeps, or does I/O' in first_lines(run), '{}', first_lines(run))
+        blocked = [f for f in found(run) if f['name'] == 'blocked_rank']
+        check(blocked or is_disturbed(run, 0.5 * lost), '{}', first_lines(run))
+        for f in blocked:
+            equal('rank', f['rank'], 0)
+            close('seconds', f['lost_s'], lost, 0.15 * lost)
+            check('sleeps, or does I/O' in first_lines(run) and 'from norm() at planted.c' in first_lines(run), '{}', first_lines(run))
     with tap.test('{}: no I/O'.format(mpi)):
-        run = mpi.profile(program, 3, ['snapshot', 'sound']).ended(0)
+        run = mpi.profile(program, 2, ['snapshot', 'sound']).ended(0)
         equal('blocked', [f for f in found(run) if f['name'] == 'blocked_rank'], [])
 
 
 def chain(tap, mpi, program):
     with tap.test('{}: a chain of small messages'.format(mpi)):
         run = mpi.profile(program, 2, ['chain']).ended(0)
-        first = found(run)[0]
-        equal('finding', first['name'], 'small_messages')
+        first, = [f for f in found(run) if f['name'] == 'small_messages']
+        check(first == found(run)[0] or is_disturbed(run, 0), '{}', found(run))
         report = harness.report_of(run.directory)
         equal('call site', report.data['callsites'][first['callsite_id']]['path'][0]['function'], 'pass_on')
         check('messages of 8 B' in first_lines(run) and 'pass_on()' in first_lines(run), '{}', first_lines(run))
@@ -118,7 +121,7 @@ def leak(tap, mpi, program):
 def startup(tap, mpi, program):
     with tap.test('{}: nothing but MPI_Init'.format(mpi)):
         run = mpi.profile(program, 2, ['startup']).ended(0)
-        equal('first', found(run)[0]['name'], 'startup')
+        check('startup' in [f['name'] for f in found(run)], '{}', found(run))
 
 
 def main():

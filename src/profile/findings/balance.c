@@ -2,6 +2,7 @@
  * processor. By the seconds of the profile; what a trace tells is more, and takes their place (late.c). */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
+#include "profile/places.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -96,28 +97,55 @@ static void say_times(const struct fv_model *m, const struct longest *l, const c
              m->rank_count > 2 ? " on average" : "");
 }
 
+/* Between which calls most of that is, as words behind the others; "": between no two. Notes the call behind it. */
+static const char *say_region(const struct fv_profile *v, const struct longest *l, struct fv_finding *finding, char out[700])
+{
+    const struct fv_model *m = v->model;
+    double least = MOST * (l->rank_s - l->others_s) * (double)(m->rank_count - 1) / (double)m->rank_count;
+    const struct fv_region *most = NULL;
+    char calls[600];
+
+    for (size_t i = 0; i < m->causes.region_count; i++) {
+        const struct fv_region *r = &m->causes.regions[i];
+
+        if (r->max_rank == l->rank && r->max_s - r->mean_s > least) {
+            least = r->max_s - r->mean_s;
+            most = r;
+        }
+    }
+    out[0] = '\0';
+    if (!most)
+        return out;
+    finding->site = most->site;
+    snprintf(out, 700, ", from %s", fv_place_between(v, most->from, most->site, calls, sizeof(calls)));
+    return out;
+}
+
 void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct longest l = find_longest(v->model);
-    char times[200];
+    char times[200], region[700];
 
     if (!is_found(v, &l) || doing(v, &l) != IS_BLOCKED)
         return;
     struct fv_finding *finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_ESTIMATE);
     finding->rank = l.rank;
     say_times(v->model, &l, "is outside of MPI for", times);
-    fv_finding_say(f, finding, "%s; there it mostly had no work for its processor: it sleeps, or does I/O", times);
-    fv_finding_next(f, finding, "which calls it is between: fvmpi run --trace, then fvunify %s", v->model->directory);
+    fv_finding_say(f, finding, "%s%s; there it mostly had no work for its processor: it sleeps, or does I/O", times,
+                   say_region(v, &l, finding, region));
+    fv_finding_next(f, finding, "let others go on meanwhile, or share that work among the ranks");
 }
 
 /* Who computes longest, and by samples in which function. */
 static void say_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *times)
 {
     const struct fv_excess by_samples = fv_excess_of(v, finding->rank);
-    char name[400], mine[FV_WORD], others[FV_WORD];
+    const struct longest l = find_longest(v->model);
+    char name[400], mine[FV_WORD], others[FV_WORD], region[700];
 
+    say_region(v, &l, finding, region);
     if (!by_samples.procedure) {
-        fv_finding_say(f, finding, "%s", times);
+        fv_finding_say(f, finding, "%s%s", times, region);
         fv_finding_next(f, finding, v->model->costs.ticks ? "fvmpi report %s --table cpu_procedures" :
                                                             "fvmpi run --sample names the function",
                         v->model->directory);
@@ -134,14 +162,22 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
         fv_finding_next(f, finding, "its lines: fvmpi report %s --source %s", v->model->directory, finding->file);
 }
 
+/* Who else took the processors explains more than that. */
+static bool is_disturbance(const struct fv_findings *f, const struct longest *l)
+{
+    const struct fv_finding *disturbed = fv_findings_named(f, FV_FINDING_DISTURBED);
+
+    return disturbed && disturbed->lost_s > l->lost_s;
+}
+
 void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct longest l = find_longest(v->model);
     enum doing what = doing(v, &l);
     struct fv_finding *finding;
-    char times[200];
+    char times[200], region[700];
 
-    if (!is_found(v, &l) || what == IS_BLOCKED)
+    if (!is_found(v, &l) || what == IS_BLOCKED || (what == NOT_KNOWN && is_disturbance(f, &l)))
         return;
     finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_EXACT);
     finding->rank = l.rank;
@@ -150,7 +186,8 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
         say_computing(v, f, finding, times);
         return;
     }
-    fv_finding_say(f, finding, "%s; how much of that it computed is not known: it was off its processor for much of it", times);
+    fv_finding_say(f, finding, "%s%s; how much of that it computed is not known: it was off its processor for much of it", times,
+                   say_region(v, &l, finding, region));
     fv_finding_next(f, finding, v->model->costs.ticks ? "run it again where it is alone" :
                                                         "run it again where it is alone, or with fvmpi run --sample");
 }

@@ -62,10 +62,13 @@ static uint32_t main_site(const struct fv_model *m)
 /* Ranks that come late make the others' messages wait, which is no latency. */
 static double explained_s(const struct fv_findings *f)
 {
+    static const char *const late[] = { "late_rank", "blocked_rank", "load_imbalance" };
     double sum = 0;
 
     for (size_t i = 0; i < f->count; i++)
-        sum += isfinite(f->items[i].lost_s) && strcmp(f->items[i].def->name, FV_FINDING_DISTURBED) ? f->items[i].lost_s : 0;
+        for (size_t k = 0; k < sizeof(late) / sizeof(*late); k++)
+            if (!strcmp(f->items[i].def->name, late[k]))
+                sum += f->items[i].lost_s;
     return sum;
 }
 
