@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#define DISTURBED 0.05 /* of the ranks' time */
 #define STARTUP  0.25 /* of the ranks' time */
 #define NAMELESS 0.5  /* of the time in MPI */
 #define GROWN    0.10 /* of the peak: what came since the run was half as old */
@@ -54,7 +55,7 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
             most = i;
         }
     }
-    if (!fv_finding_worth(v, sum))
+    if (!(sum > DISTURBED * total))
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_EXACT);
     const struct crowd c = crowd_of(m, m->ranks[most].host);
