@@ -70,7 +70,12 @@ static double blocked_beside_others(const struct fv_model *m, const struct longe
 }
 
 /* What a rank does that is longer outside of MPI than others. */
-enum doing { COMPUTES, IS_BLOCKED, NOT_KNOWN };
+enum doing {
+    COMPUTES,
+    IS_BLOCKED,
+    IS_DISTURBED, /* it was off its processor for much of it, and was not blocked */
+    NOT_KNOWN,    /* its CPU time is not, or that of its several threads */
+};
 
 static enum doing doing(const struct fv_profile *v, const struct longest *l)
 {
@@ -84,7 +89,9 @@ static enum doing doing(const struct fv_profile *v, const struct longest *l)
         return COMPUTES;
     if (blocked > MOST * excess && blocked > FV_FINDING_WORTH * r->app_time_s)
         return IS_BLOCKED;
-    return isfinite(computing) || off > MOST * excess ? NOT_KNOWN : COMPUTES;
+    if (isfinite(computing) || off > MOST * excess)
+        return IS_DISTURBED;
+    return isfinite(off) ? COMPUTES : NOT_KNOWN;
 }
 
 /* "rank 1 is outside of MPI for 2.98 s, the others for 1.06 s on average" */
@@ -177,12 +184,12 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
     struct fv_finding *finding;
     char times[200], region[700];
 
-    if (!is_found(v, &l) || what == IS_BLOCKED || (what == NOT_KNOWN && is_disturbance(f, &l)))
+    if (!is_found(v, &l) || what == IS_BLOCKED || (what == IS_DISTURBED && is_disturbance(f, &l)))
         return;
     finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_EXACT);
     finding->rank = l.rank;
     say_times(v->model, &l, what == COMPUTES ? "computes" : "is outside of MPI for", times);
-    if (what == COMPUTES) {
+    if (what != IS_DISTURBED) {
         say_computing(v, f, finding, times);
         return;
     }
