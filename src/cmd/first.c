@@ -3,9 +3,10 @@
 
 #include "views/views.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,10 +41,11 @@ void fv_say_first(const char *directory)
     if (child < 0)
         return;
     if (child) {
-        while (waitpid(child, NULL, 0) < 0)
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
             continue;
         return;
     }
+    signal(SIGALRM, SIG_DFL); /* whoever started us may ignore it */
     alarm(PATIENCE_S);
     FILE *out = keep_stderr();
     if (out) {
