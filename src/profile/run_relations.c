@@ -501,6 +501,11 @@ static void get_mpi_shares(void *subject, const void *row, const struct fv_colum
     {                                                                                                        \
         "dropped." name, name, "", what, FV_GET(FV_TYPE_WHOLE, get_dropped), .argument = which               \
     }
+static bool has_usage(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return ((const struct fv_rank *)row)->resident_peak;
+}
+
 static const char *const state_words[] = { "finalized", "exited", "killed", "running", NULL };
 static const struct fv_column_def rank_columns[] = {
     { "rank", "rank", "", "Its number in MPI_COMM_WORLD.", FV_FIELD(struct fv_rank, world_rank),
@@ -537,8 +542,8 @@ static const struct fv_column_def rank_columns[] = {
     { "ready_s", "no processor", "s",
       "Its main thread was ready to run and had no processor, in MPI and outside; null: not known.",
       FV_FIELD(struct fv_rank, ready_s), .flags = FV_NULLABLE },
-    { "preempted", "preempted", "", "Times that the kernel took a processor from the process.",
-      FV_FIELD(struct fv_rank, preempted) },
+    { "preempted", "preempted", "", "Times that the kernel took a processor from the process; null: not known.",
+      FV_FIELD(struct fv_rank, preempted), .flags = FV_NULLABLE, .known = has_usage },
     { "resident_peak", "memory", "bytes", "Most memory of the process that was resident; null: not known.",
       FV_FIELD(struct fv_rank, resident_peak), .flags = FV_UNLESS_0 },
     { "resident_first", "at first", "bytes", "The same, when the recording began.",

@@ -359,7 +359,8 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
 static bool is_forgettable(unsigned type)
 {
     return type == FV_CHUNK_CELLS || type == FV_CHUNK_REGIONS || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
-           type == FV_CHUNK_BINS || type == FV_CHUNK_TIME_BINS || type == FV_CHUNK_SECTION_TIMES;
+           type == FV_CHUNK_BINS || type == FV_CHUNK_TIME_BINS || type == FV_CHUNK_SECTION_TIMES ||
+           type == FV_CHUNK_SECTION_OCTAVES;
 }
 
 static int by_number(const void *a, const void *b)

@@ -19,10 +19,10 @@ const struct fv_finding_def fv_finding_defs[] = {
       "Ranks compute for different times. Lost: what the other ranks compute less than the one that computes longest.",
       fv_find_imbalance },
     { "small_messages",
-      "Messages of up to 1 KiB are so many that their latency counts. Lost: the time in the calls that send and receive "
-      "them.",
+      "Messages of up to 1 KiB are so many that their latency counts, and larger ones take little time. Lost: the time in the "
+      "calls that send, receive and wait for them.",
       fv_find_small_messages },
-    { "contended_lock", "Threads wait for a lock. Lost: their waiting.", fv_find_contended_lock },
+    { "contended_lock", "Threads wait for a lock. Lost: the part of the threads' time that is, of the ranks'.", fv_find_contended_lock },
     { "varying_function",
       "A function's calls take different times. Lost: what its calls take longer than the median of those measured, "
       "of its CPU time.",

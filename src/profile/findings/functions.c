@@ -40,7 +40,8 @@ void fv_find_varying_function(const struct fv_profile *v, struct fv_findings *f)
     for (size_t i = 0; i < s->count; i++) {
         const struct fv_sampled *k = &s->items[i];
         double median = median_of(s, k), mean = mean_of(k);
-        double lost_s = s->cpu_s * k->share * (1 - median / mean);
+        double side_by_side = s->threads > v->model->rank_count ? (double)s->threads / (double)v->model->rank_count : 1;
+        double lost_s = s->cpu_s * k->share * (1 - median / mean) / side_by_side;
         struct fv_path path = { 0 };
 
         if (!(k->varies & FV_VARIES_WITHIN) || k->inside_mpi || k->inherited || !fv_finding_worth(v, lost_s))

@@ -55,7 +55,7 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
             most = i;
         }
     }
-    if (!(sum > DISTURBED * total))
+    if (!(total > 0) || !(sum > DISTURBED * total))
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_EXACT);
     const struct crowd c = crowd_of(m, m->ranks[most].host);
@@ -64,7 +64,7 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
         snprintf(why, sizeof(why), "%zu ranks share the %u processor%s of %.200s", c.ranks, c.cpus, fv_words_s(c.cpus),
                  m->ranks[most].host);
     else
-        snprintf(why, sizeof(why), "others ran on their processors");
+        snprintf(why, sizeof(why), "others, or their own threads, ran on their processors");
     fv_finding_say(f, finding, "ranks were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
                    fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
     fv_finding_next(f, finding, "%s: until then all times hold waiting for a processor",
@@ -126,10 +126,10 @@ void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
     }
     if (!most)
         return;
-    struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
+    struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_ESTIMATE); /* a peak may be read some time late */
     finding->rank = (uint32_t)(most - m->ranks);
     fv_finding_say(f, finding,
-                   "memory of rank%s %s grew to the end: rank %d from %s at %s to %s, %s a second", fv_words_s(count),
+                   "memory of rank%s %s grew to the end: rank %d from %s at about %s to %s, about %s a second", fv_words_s(count),
                    fv_rank_list_text(&list), most->world_rank, fv_words_bytes(most->resident_half, from),
                    fv_words_seconds(most->half_s, age), fv_words_bytes(most->resident_peak, to),
                    fv_words_bytes((uint64_t)rate(most->resident_half, most->half_s, most->resident_peak, most->app_time_s),
@@ -138,13 +138,24 @@ void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
                     m->directory);
 }
 
+/* Something is told of the file already: that it is not there, or is another one. */
+static bool is_a_problem(const struct fv_profile *v, const char *module)
+{
+    const struct fv_problems *p = &v->model->problems;
+
+    for (size_t i = v->recorded_problems; i < p->count; i++)
+        if (!strncmp(p->items[i].text, module, strlen(module)) && p->items[i].text[strlen(module)] == ':')
+            return true;
+    return false;
+}
+
 void fv_find_no_symbols(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
     double all = 0, nameless = 0;
     const char *module = NULL;
 
-    for (size_t i = 0; i < m->site_count; i++) {
+    for (size_t i = 0; v->symbols->looked_up && i < m->site_count; i++) {
         struct fv_path path = { 0 };
 
         all += m->sites[i].time.sum;
@@ -155,9 +166,9 @@ void fv_find_no_symbols(const struct fv_profile *v, struct fv_findings *f)
         }
         fv_path_release(&path);
     }
-    if (!module || nameless <= NAMELESS * all)
+    if (!module || nameless <= NAMELESS * all || is_a_problem(v, module))
         return;
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
-    fv_finding_say(f, finding, "there are no names of functions: %s has no symbols", module);
+    fv_finding_say(f, finding, "most call sites have no names of functions: %s has no symbols", module);
     fv_finding_next(f, finding, "compile with -g and do not strip it, or install its debug symbols");
 }

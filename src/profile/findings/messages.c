@@ -9,53 +9,55 @@
 #define SMALL     11     /* bucket: up to 1 KiB */
 #define MANY      1000.0 /* a second and rank, from there on */
 #define MUCH      0.10   /* of the ranks' time */
-#define NEARLY    0.9    /* of all messages: then all calls that move messages are theirs */
+#define NEARLY    0.9    /* of the time that moves messages: else small ones may wait behind large ones */
 
 struct messages {
-    uint64_t count, all; /* messages: small ones, and of any size */
-    uint64_t bytes;
-    double seconds; /* in calls that move small ones */
+    uint64_t count, bytes; /* small ones */
+    double seconds;        /* in calls that move or wait for them; 0: in those that move others, too */
 };
 
-static void add_buckets(struct messages *s, const struct fv_func *f)
+static double seconds_in(const struct fv_func *f, unsigned buckets)
 {
-    for (unsigned i = 0; i < FV_SIZE_BUCKETS; i++) {
-        s->all += f->sent[i].count;
-        if (i > SMALL)
-            continue;
-        s->count += f->sent[i].count;
-        s->bytes += f->sent[i].bytes;
-        s->seconds += f->sent[i].seconds + f->received[i].seconds;
-    }
-}
+    double sum = 0;
 
-static bool is_theirs(const struct fv_func *f)
-{
-    return f->class == FV_CLASS_P2P || f->class == FV_CLASS_COMPLETION;
+    for (unsigned i = 0; i < buckets; i++)
+        sum += f->sent[i].seconds + f->received[i].seconds;
+    return sum;
 }
 
 static struct messages small_messages(const struct fv_model *m)
 {
+    double all_s = 0, waits_s = 0;
     struct messages s = { 0 };
-    double all_s = 0;
 
     for (size_t i = 0; i < m->function_count; i++) {
-        if (m->functions[i].class == FV_CLASS_P2P)
-            add_buckets(&s, &m->functions[i]);
-        if (is_theirs(&m->functions[i]))
-            all_s += m->functions[i].time.sum;
+        const struct fv_func *f = &m->functions[i];
+
+        waits_s += f->class == FV_CLASS_COMPLETION ? f->time.sum : 0;
+        if (f->class != FV_CLASS_P2P)
+            continue;
+        all_s += seconds_in(f, FV_SIZE_BUCKETS);
+        s.seconds += seconds_in(f, SMALL + 1);
+        for (unsigned k = 0; k <= SMALL; k++) {
+            s.count += f->sent[k].count;
+            s.bytes += f->sent[k].bytes;
+        }
     }
-    if ((double)s.count >= NEARLY * (double)s.all)
-        s.seconds = all_s; /* with those that only wait for them */
+    s.seconds = s.seconds >= NEARLY * all_s ? s.seconds + waits_s : 0; /* and what only waits is theirs, too */
     return s;
 }
 
-/* The call site that takes most of it; FV_NONE. Sites are by time. */
+/* The call site of such messages that takes most time; FV_NONE. Sites are by time. */
 static uint32_t main_site(const struct fv_model *m)
 {
-    for (uint32_t i = 0; i < m->site_count; i++)
-        if (is_theirs(&m->functions[m->sites[i].function]))
+    for (uint32_t i = 0; i < m->site_count; i++) {
+        const struct fv_site *s = &m->sites[i];
+        uint8_t class = m->functions[s->function].class;
+        bool is_small = s->time.bytes_sent + s->time.bytes_received <= s->time.calls * fv_size_bucket_high(SMALL);
+
+        if ((class == FV_CLASS_P2P || class == FV_CLASS_COMPLETION) && is_small)
             return i;
+    }
     return FV_NONE;
 }
 
@@ -81,7 +83,7 @@ void fv_find_small_messages(const struct fv_profile *v, struct fv_findings *f)
     char count[FV_WORD], size[FV_WORD], where[2400];
     uint32_t site = main_site(m);
 
-    if (site == FV_NONE || !(lost_s >= MUCH * total_s) || (double)s.count < MANY * total_s)
+    if (site == FV_NONE || !s.count || !(total_s > 0) || !(lost_s >= MUCH * total_s) || (double)s.count < MANY * total_s)
         return;
     struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_ESTIMATE);
     fv_places_add(&places, site);

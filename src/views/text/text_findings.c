@@ -78,7 +78,7 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
 
     for (size_t i = 0; i < f->count; i++)
         others -= is_told(&f->items[i]);
-    if (!others && !v->model->hang && v->model->efficiency.total_s > 0 && !fv_text_serial(v->model))
+    if (!f->count && !v->model->hang && v->model->efficiency.total_s > 0 && !fv_text_serial(v->model))
         fv_page_item(p, FV_DIM, 0, "no findings: nothing that fvmpi knows the cause of costs %g %% of the ranks' time", 100 * FV_FINDING_WORTH);
     if (!others)
         return;
