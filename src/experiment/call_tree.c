@@ -133,19 +133,10 @@ static void find_loaded(struct fv_loaded *l, const struct fv_reader *reader)
 
 void fv_loaded_place(struct fv_loaded *l, const struct fv_reader *reader, struct fv_path_record *r)
 {
-    size_t low = 0, high;
-
     if (!l->known)
         find_loaded(l, reader);
-    for (high = l->count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-
-        if (l->modules[middle]->begin <= r->offset - 1)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = low, least = low > LOOK_BACK ? low - LOOK_BACK : 0; i-- > least;) {
+    size_t before = FV_COUNT_BEFORE(i, l->count, l->modules[i]->begin <= r->offset - 1);
+    for (size_t i = before, least = before > LOOK_BACK ? before - LOOK_BACK : 0; i-- > least;) {
         const struct fv_module_record *m = l->modules[i];
 
         if (r->offset - 1 >= m->end)

@@ -390,6 +390,14 @@ void fv_model_resolve(struct fv_symbols *out, struct fv_model *model, bool look_
 void fv_sites_merge(struct fv_model *model, const struct fv_symbols *symbols);
 void fv_model_release(struct fv_model *model);
 
+/* The ranks of a host, and the processors that they may run on together. */
+struct fv_crowd {
+    size_t ranks;
+    unsigned cpus; /* 0: not known */
+    bool shared;   /* there are more ranks than processors: computing and waiting both hold time without one */
+};
+struct fv_crowd fv_crowd_of(const struct fv_model *model, const char *host);
+
 static inline const struct fv_site_more *fv_site_more(const struct fv_model *model,
                                                       const struct fv_site_rank *part)
 {

@@ -19,12 +19,31 @@ const char *fv_rank_state_name(enum fv_rank_state state)
     return names[state];
 }
 
-/* ---- this host ---- */
+/* ---- hosts ---- */
 
 static bool is_alive(const struct fv_file_header *h)
 {
     return fv_clock_this_boot(h->boot_id) && h->process_start &&
            fv_process_runs((pid_t)h->pid, h->process_start);
+}
+
+struct fv_crowd fv_crowd_of(const struct fv_model *m, const char *host)
+{
+    uint64_t mask[sizeof(m->ranks->cpu_mask) / sizeof(*m->ranks->cpu_mask)] = { 0 };
+    size_t words = sizeof(mask) / sizeof(*mask);
+    struct fv_crowd c = { 0 };
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        if (strcmp(m->ranks[i].host, host))
+            continue;
+        c.ranks++;
+        for (size_t k = 0; k < words; k++)
+            mask[k] |= m->ranks[i].cpu_mask[k];
+    }
+    for (size_t k = 0; k < words; k++)
+        c.cpus += (unsigned)__builtin_popcountll(mask[k]);
+    c.shared = c.cpus && c.ranks > c.cpus;
+    return c;
 }
 
 /* ---- clocks ---- */

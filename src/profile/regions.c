@@ -18,27 +18,13 @@ static int by_node(const void *a, const void *b)
     return (x->calls < y->calls) - (x->calls > y->calls);
 }
 
-/* The first part of the rank's, or behind it: while they are read, parts are by rank. */
-static size_t first_part(const struct fv_model *m, uint32_t rank)
-{
-    size_t low = 0, high = m->site_rank_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (m->site_ranks[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 struct fv_callers fv_build_callers(const struct fv_model *m, uint32_t rank)
 {
     struct fv_callers c = { 0 };
+    /* While they are read, parts are by rank. */
+    size_t first = FV_COUNT_BEFORE(i, m->site_rank_count, m->site_ranks[i].rank < rank);
 
-    for (size_t i = first_part(m, rank); i < m->site_rank_count && m->site_ranks[i].rank == rank; i++) {
+    for (size_t i = first; i < m->site_rank_count && m->site_ranks[i].rank == rank; i++) {
         const struct fv_site_rank *s = &m->site_ranks[i];
 
         if (!s->time.calls || !m->sites[s->site].node)
@@ -59,20 +45,11 @@ void fv_callers_release(struct fv_callers *c)
 
 uint32_t fv_build_caller(struct fv_build *b, const struct fv_callers *c, uint32_t rank, uint32_t path)
 {
-    size_t low = 0, high = c->count;
-
     if (!path || path == FV_FROM_SEVERAL)
         return FV_NONE;
     uint32_t node = fv_build_node_of(b, &b->files[rank], path);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (c->items[middle].node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < c->count && c->items[low].node == node ? c->items[low].site : FV_NONE;
+    size_t at = FV_COUNT_BEFORE(i, c->count, c->items[i].node < node);
+    return at < c->count && c->items[at].node == node ? c->items[at].site : FV_NONE;
 }
 
 /* In files of before there are no ticks. No pair took longer than the rank: else it is damage. */
@@ -94,7 +71,6 @@ static void add_pair(struct fv_build *b, const struct fv_callers *callers, const
         .count = count,
         .seconds = seconds,
     };
-    part->before_s += seconds;
 }
 
 static void read_regions(struct fv_build *b, void *state, uint32_t rank)

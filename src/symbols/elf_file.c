@@ -162,19 +162,11 @@ void fv_elf_variables(struct fv_elf *e)
 
 const struct fv_elf_symbol *fv_elf_find(const struct fv_elf *e, uint64_t address)
 {
-    size_t low = 0, high = e->symbol_count;
+    size_t before = FV_COUNT_BEFORE(i, e->symbol_count, e->symbols[i].begin <= address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (e->symbols[middle].begin <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     /* An alias or a small symbol inside of a larger one may stand between. */
     const struct fv_elf_symbol *best = NULL;
-    for (size_t i = low, steps = 0; i-- > 0 && steps < 16; steps++) {
+    for (size_t i = before, steps = 0; i-- > 0 && steps < 16; steps++) {
         const struct fv_elf_symbol *s = &e->symbols[i];
 
         if (best && s->begin != best->begin)

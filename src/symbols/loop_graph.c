@@ -34,17 +34,9 @@ static int by_value(const void *a, const void *b)
 
 static uint32_t block_at(const struct fv_graph *g, uint64_t address)
 {
-    size_t low = 0, high = g->count;
+    size_t before = FV_COUNT_BEFORE(i, g->count, g->blocks[i].begin <= address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (g->blocks[middle].begin <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < g->blocks[low - 1].end ? (uint32_t)low - 1 : FV_NONE;
+    return before && address < g->blocks[before - 1].end ? (uint32_t)before - 1 : FV_NONE;
 }
 
 static bool jumps(enum fv_flow flow)

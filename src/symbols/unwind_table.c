@@ -31,24 +31,16 @@ bool fv_unwind_table_find(const struct fv_elf *o, uint64_t address, uint64_t *be
 {
     struct fv_elf_section table = fv_elf_section(o, ".eh_frame_hdr");
     const uint8_t *p = table.data;
-    uint64_t low = 0, high;
 
     if (table.bytes < HEAD || p[0] != 1 || p[2] != UDATA4 || p[3] != DATA_REL_4)
         return false;
-    high = (uint32_t)number_at(p + 8);
-    if (high > (table.bytes - HEAD) / 8)
+    size_t count = (uint32_t)number_at(p + 8);
+    if (count > (table.bytes - HEAD) / 8)
         return false;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (table.address + (uint64_t)(int64_t)number_at(p + HEAD + 8 * middle) <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low)
+    size_t before = FV_COUNT_BEFORE(i, count, table.address + (uint64_t)(int64_t)number_at(p + HEAD + 8 * i) <= address);
+    if (!before)
         return false;
-    p += HEAD + 8 * (low - 1);
+    p += HEAD + 8 * (before - 1);
     *begin = table.address + (uint64_t)(int64_t)number_at(p);
     *size = size_of(o, table.address + (uint64_t)(int64_t)number_at(p + 4), *begin);
     return address - *begin < *size;

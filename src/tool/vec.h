@@ -25,6 +25,23 @@ typedef int fv_compare_fn(const void *a, const void *b);
 typedef void fv_add_fn(void *to, const void *from);
 size_t fv_fold(void *items, size_t count, size_t bytes, fv_compare_fn *compare, fv_add_fn *add);
 
+/* How many items of a sorted array come before a place: `before` says of the i-th whether it does. By halving:
+ *
+ *     size_t first = FV_COUNT_BEFORE(i, count, items[i].rank < rank);
+ */
+#define FV_COUNT_BEFORE(i, count, before)                                                                    \
+    ({                                                                                                       \
+        size_t low_ = 0, high_ = (count);                                                                    \
+        while (low_ < high_) {                                                                               \
+            size_t i = low_ + (high_ - low_) / 2;                                                            \
+            if (before)                                                                                      \
+                low_ = i + 1;                                                                                \
+            else                                                                                             \
+                high_ = i;                                                                                   \
+        }                                                                                                    \
+        low_;                                                                                                \
+    })
+
 /* A string that grows by what is added. It begins as zeros; `text` is never NULL once it was cleared or added to. */
 struct fv_string {
     char *text;

@@ -22,15 +22,12 @@ module waitstates
 #endif
   integer, parameter :: rounds = 3, i8 = selected_int_kind(18)
   integer :: me, ranks, this, ierror, a(4), b(4)
-  double precision :: noted(3, rounds), began(rounds)
-  integer(i8) :: lost, queued = 0
+  double precision :: noted(2, rounds), began(rounds)
+  integer(i8) :: queued = 0
   interface
     integer(c_int) function usleep(microseconds) bind(c)
       use iso_c_binding
       integer(c_int), value :: microseconds
-    end function
-    integer(c_int64_t) function lost_ns() bind(c, name='lost_ns_')
-      use iso_c_binding
     end function
     integer(c_int64_t) function queued_ns() bind(c, name='queued_ns_')
       use iso_c_binding
@@ -62,32 +59,30 @@ subroutine together()
 end subroutine
 
 subroutine enter()
-  lost = lost_ns()
   noted(1, this) = now()
 end subroutine
 
 subroutine leave()
   noted(2, this) = now()
-  noted(3, this) = 1d-9 * dble(lost_ns() - lost)
 end subroutine
 
 subroutine tell(name)
   character(len=*) :: name
-  double precision :: mine(5, rounds), all(5, rounds, 8)
+  double precision :: mine(4, rounds), all(4, rounds, 8)
   integer :: i, r
-  mine(1:3, :) = noted
-  mine(4, :) = began
-  mine(5, :) = 1d-9 * dble(queued_ns() - queued)
+  mine(1:2, :) = noted
+  mine(3, :) = began
+  mine(4, :) = 1d-9 * dble(queued_ns() - queued)
   queued = queued_ns()
   noted = 0
-  call pmpi_gather(mine, 5 * rounds, MPI_DOUBLE_PRECISION, all, 5 * rounds, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierror)
+  call pmpi_gather(mine, 4 * rounds, MPI_DOUBLE_PRECISION, all, 4 * rounds, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierror)
   if (me /= 0) return
   do r = 1, ranks
     do i = 1, rounds
-      if (all(1, i, r) > 0) print '(3a,2i3,3f18.7)', 'noted waitstates::', name, ' 0', i - 1, r - 1, all(1:3, i, r)
-      print '(3a,2i3,3f18.7)', 'noted waitstates::', name, ' 2', i - 1, r - 1, all(4, i, r), all(4, i, r), 0d0
+      if (all(1, i, r) > 0) print '(3a,2i3,2f18.7)', 'noted waitstates::', name, ' 0', i - 1, r - 1, all(1:2, i, r)
+      print '(3a,2i3,2f18.7)', 'noted waitstates::', name, ' 2', i - 1, r - 1, all(3, i, r), all(3, i, r)
     end do
-    print '(3a,i3,f18.7)', 'queued waitstates::', name, ' ', r - 1, all(5, 1, r)
+    print '(3a,i3,f18.7)', 'queued waitstates::', name, ' ', r - 1, all(4, 1, r)
   end do
 end subroutine
 

@@ -4,8 +4,8 @@
  * The program prints when each rank entered and left the calls that matter, from which analysis.t computes
  * the truth: a rank waits from its call to the cause's call, but not beyond the end of its own.
  *
- *     noted CASE SLOT ROUND RANK enter leave lost     seconds; lost.h; slot 2: when the round began, after
- * the barrier queued CASE RANK seconds                        that the rank waited for a processor
+ *     noted CASE SLOT ROUND RANK enter leave     seconds; slot 2: when the round began, after the barrier
+ *     queued CASE RANK seconds                   that the rank waited for a processor
  *
  * What must be in analysis.json, for `waitstates waits FILE` on 4 ranks:
  *
@@ -84,7 +84,7 @@
 #define IGNORE  MPI_STATUS_IGNORE
 
 static struct {
-    double enter, leave, lost;
+    double enter, leave;
 } noted[3][ROUNDS];
 static int round_;
 static int in[4 * RANKS], out[4 * RANKS], *large;
@@ -97,11 +97,9 @@ static MPI_File file;
 #define EACH_ROUND for (round_ = 0; round_ < known_hide(ROUNDS); round_++)
 #define NOTE(slot, call)                                                                                     \
     do {                                                                                                     \
-        int64_t lost_ = lost_ns();                                                                           \
         noted[slot][round_].enter = now();                                                                   \
         OK(call);                                                                                            \
         noted[slot][round_].leave = now();                                                                   \
-        noted[slot][round_].lost = 1e-9 * (double)(lost_ns() - lost_);                                       \
     } while (0)
 
 OP slow(int times)
@@ -144,19 +142,19 @@ static void tell(const char *name)
     enum { NOTES = sizeof noted / sizeof noted[0][0] };
     static int64_t before;
     int64_t queued = queued_ns();
-    double mine[3 * NOTES + 1], all[RANKS][3 * NOTES + 1];
+    double mine[2 * NOTES + 1], all[RANKS][2 * NOTES + 1];
 
     memcpy(mine, noted, sizeof noted);
     memset(noted, 0, sizeof noted);
-    mine[3 * NOTES] = 1e-9 * (double)(queued - before);
+    mine[2 * NOTES] = 1e-9 * (double)(queued - before);
     before = queued;
-    PMPI_Gather(mine, 3 * NOTES + 1, MPI_DOUBLE, all, 3 * NOTES + 1, MPI_DOUBLE, 0, WORLD);
+    PMPI_Gather(mine, 2 * NOTES + 1, MPI_DOUBLE, all, 2 * NOTES + 1, MPI_DOUBLE, 0, WORLD);
     for (int rank = 0; me == 0 && rank < ranks; rank++) {
         for (int i = 0; i < NOTES; i++)
-            if (all[rank][3 * i] > 0)
-                printf("noted %s %d %d %d %.7f %.7f %.7f\n", name, i / ROUNDS, i % ROUNDS, rank,
-                       all[rank][3 * i], all[rank][3 * i + 1], all[rank][3 * i + 2]);
-        printf("queued %s %d %.7f\n", name, rank, all[rank][3 * NOTES]);
+            if (all[rank][2 * i] > 0)
+                printf("noted %s %d %d %d %.7f %.7f\n", name, i / ROUNDS, i % ROUNDS, rank, all[rank][2 * i],
+                       all[rank][2 * i + 1]);
+        printf("queued %s %d %.7f\n", name, rank, all[rank][2 * NOTES]);
     }
     fflush(stdout);
 }

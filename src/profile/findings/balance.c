@@ -11,37 +11,25 @@
 #define MOST   0.5  /* of the excess: then it is the reason */
 #define SOME   0.1  /* the same, where nothing else is */
 
+/* What a rank does that is longer outside of MPI than others. */
+enum doing {
+    COMPUTES,
+    IS_BLOCKED,
+    IS_DISTURBED, /* it was off its processor for much of it, and was not blocked */
+    NOT_KNOWN,    /* its CPU time is not, or that of its several threads */
+};
+
 /* The rank that is outside of MPI longest. */
 struct longest {
     uint32_t rank;
     double rank_s, others_s; /* others: their mean */
     double lost_s;           /* what all others are shorter */
+    enum doing doing;
 };
 
 static double outside_s(const struct fv_model *m, size_t rank)
 {
     return m->ranks[rank].app_time_s - m->ranks[rank].mpi_time_s;
-}
-
-static struct longest find_longest(const struct fv_model *m)
-{
-    struct longest l = { .rank_s = -1 };
-    double all = 0;
-
-    for (uint32_t i = 0; i < m->rank_count; i++) {
-        all += outside_s(m, i);
-        if (outside_s(m, i) > l.rank_s)
-            l = (struct longest){ .rank = i, .rank_s = outside_s(m, i) };
-    }
-    l.others_s = m->rank_count > 1 ? (all - l.rank_s) / (double)(m->rank_count - 1) : l.rank_s;
-    l.lost_s = l.rank_s * (double)m->rank_count - all;
-    return l;
-}
-
-static bool is_found(const struct fv_profile *v, const struct longest *l)
-{
-    return v->model->rank_count > 1 && v->model->causes.source != FV_CAUSES_TRACE && l->rank_s - l->others_s > UNEVEN * l->rank_s &&
-           fv_finding_worth(v, l->lost_s);
 }
 
 /* So long at least the rank was outside of MPI without a processor: its CPU time may be in MPI. NAN: not known. */
@@ -69,14 +57,6 @@ static double blocked_beside_others(const struct fv_model *m, const struct longe
     return mine - others / (double)(m->rank_count - 1);
 }
 
-/* What a rank does that is longer outside of MPI than others. */
-enum doing {
-    COMPUTES,
-    IS_BLOCKED,
-    IS_DISTURBED, /* it was off its processor for much of it, and was not blocked */
-    NOT_KNOWN,    /* its CPU time is not, or that of its several threads */
-};
-
 static enum doing doing(const struct fv_profile *v, const struct longest *l)
 {
     const struct fv_model *m = v->model;
@@ -92,6 +72,26 @@ static enum doing doing(const struct fv_profile *v, const struct longest *l)
     if (isfinite(computing) || off > MOST * excess)
         return IS_DISTURBED;
     return isfinite(off) ? COMPUTES : NOT_KNOWN;
+}
+
+/* False: nobody's is so much longer that it is worth a word, or a trace tells more. */
+static bool find_longest(const struct fv_profile *v, struct longest *l)
+{
+    const struct fv_model *m = v->model;
+    double all = 0;
+
+    if (m->rank_count < 2 || m->causes.source == FV_CAUSES_TRACE)
+        return false;
+    *l = (struct longest){ .rank_s = -1 };
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        all += outside_s(m, i);
+        if (outside_s(m, i) > l->rank_s)
+            *l = (struct longest){ .rank = i, .rank_s = outside_s(m, i) };
+    }
+    l->others_s = (all - l->rank_s) / (double)(m->rank_count - 1);
+    l->lost_s = l->rank_s * (double)m->rank_count - all;
+    l->doing = doing(v, l);
+    return l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s);
 }
 
 /* "rank 1 is outside of MPI for 2.98 s, the others for 1.06 s on average" */
@@ -130,10 +130,10 @@ static const char *say_region(const struct fv_profile *v, const struct longest *
 
 void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
 {
-    const struct longest l = find_longest(v->model);
+    struct longest l;
     char times[200], region[700];
 
-    if (!is_found(v, &l) || doing(v, &l) != IS_BLOCKED)
+    if (!find_longest(v, &l) || l.doing != IS_BLOCKED)
         return;
     struct fv_finding *finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_ESTIMATE);
     finding->rank = l.rank;
@@ -144,13 +144,12 @@ void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
 }
 
 /* Who computes longest, and by samples in which function. */
-static void say_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *times)
+static void say_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *times,
+                          const char *region)
 {
     const struct fv_excess by_samples = fv_excess_of(v, finding->rank);
-    const struct longest l = find_longest(v->model);
-    char name[400], mine[FV_WORD], others[FV_WORD], region[700];
+    char name[400], mine[FV_WORD], others[FV_WORD];
 
-    say_region(v, &l, finding, region);
     if (!by_samples.procedure) {
         fv_finding_say(f, finding, "%s%s", times, region);
         fv_finding_next(f, finding, v->model->costs.ticks ? "fvmpi report %s --table cpu_procedures" :
@@ -158,15 +157,10 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
                         v->model->directory);
         return;
     }
-    finding->evidence = FV_EVIDENCE_SAMPLES;
-    finding->function = by_samples.procedure->name;
-    finding->file = by_samples.procedure->file;
-    finding->line = by_samples.procedure->first_line;
+    fv_excess_place(v, f, finding, &by_samples);
     fv_finding_say(f, finding, "%s; most of it in %s: %s of CPU time, else %s (by samples)", times,
                    fv_procedure_words(by_samples.procedure, name, sizeof(name)),
                    fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others));
-    if (finding->file)
-        fv_finding_next(f, finding, "its lines: fvmpi report %s --source %s", v->model->directory, finding->file);
 }
 
 /* Who else took the processors explains more than that. */
@@ -179,22 +173,22 @@ static bool is_disturbance(const struct fv_findings *f, const struct longest *l)
 
 void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
 {
-    const struct longest l = find_longest(v->model);
-    enum doing what = doing(v, &l);
     struct fv_finding *finding;
+    struct longest l;
     char times[200], region[700];
 
-    if (!is_found(v, &l) || what == IS_BLOCKED || (what == IS_DISTURBED && is_disturbance(f, &l)))
+    if (!find_longest(v, &l) || l.doing == IS_BLOCKED || (l.doing == IS_DISTURBED && is_disturbance(f, &l)))
         return;
     finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_EXACT);
     finding->rank = l.rank;
-    say_times(v->model, &l, what == COMPUTES ? "computes" : "is outside of MPI for", times);
-    if (what != IS_DISTURBED) {
-        say_computing(v, f, finding, times);
+    say_times(v->model, &l, l.doing == COMPUTES ? "computes" : "is outside of MPI for", times);
+    say_region(v, &l, finding, region);
+    if (l.doing != IS_DISTURBED) {
+        say_computing(v, f, finding, times, region);
         return;
     }
     fv_finding_say(f, finding, "%s%s; how much of that it computed is not known: it was off its processor for much of it", times,
-                   say_region(v, &l, finding, region));
+                   region);
     fv_finding_next(f, finding, v->model->costs.ticks ? "run it again where it is alone" :
                                                         "run it again where it is alone, or with fvmpi run --sample");
 }

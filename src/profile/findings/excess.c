@@ -76,6 +76,16 @@ struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
     return out;
 }
 
+void fv_excess_place(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct fv_excess *excess)
+{
+    finding->evidence = FV_EVIDENCE_SAMPLES;
+    finding->function = excess->procedure->name;
+    finding->file = excess->procedure->file;
+    finding->line = excess->procedure->first_line;
+    if (finding->file)
+        fv_finding_next(f, finding, "its lines: fvmpi report %s --source %s", v->model->directory, finding->file);
+}
+
 char *fv_procedure_words(const struct fv_cost_procedure *p, char *out, size_t bytes)
 {
     const char *file = p->file ? strrchr(p->file, '/') : NULL;

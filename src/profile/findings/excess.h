@@ -12,6 +12,9 @@ struct fv_excess {
  * the others' mean, times the part that the excess is of its time on all ranks. So callers that do other work as well
  * come behind, and so do callees of several. It has half of what the rank computes longer at least. */
 struct fv_excess fv_excess_of(const struct fv_profile *profile, uint32_t rank);
+/* Its procedure, there is one, becomes the finding's place, and its lines what to look at next. */
+void fv_excess_place(const struct fv_profile *profile, struct fv_findings *findings, struct fv_finding *finding,
+                     const struct fv_excess *excess);
 /* CPU time outside of MPI by samples, what the rank has more than the mean of the others; NAN: no samples. */
 double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
 

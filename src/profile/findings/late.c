@@ -81,15 +81,10 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
                         m->directory);
         return;
     }
-    finding->evidence = FV_EVIDENCE_SAMPLES;
-    finding->function = by_samples.procedure->name;
-    finding->file = by_samples.procedure->file;
-    finding->line = by_samples.procedure->first_line;
+    fv_excess_place(v, f, finding, &by_samples);
     fv_finding_say(f, finding, "%s made others wait, slow in %s, where rank %d takes %s of CPU time, else %s (by samples); %s",
                    ranks, fv_procedure_words(by_samples.procedure, name, sizeof(name)), m->ranks[g->most].world_rank,
                    fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others), where);
-    if (finding->file)
-        fv_finding_next(f, finding, "its lines: fvmpi report %s --source %s", m->directory, finding->file);
 }
 
 void fv_find_late_ranks(const struct fv_profile *v, struct fv_findings *f)

@@ -13,30 +13,6 @@
 #define GROWN    0.10 /* of the peak: what came since the run was half as old */
 #define NOTICED  (UINT64_C(8) << 20) /* bytes: growth that is worth a word */
 
-/* Processors that ranks of a host may run on together, and how many ranks those are. */
-struct crowd {
-    size_t ranks;
-    unsigned cpus; /* 0: not known */
-};
-
-static struct crowd crowd_of(const struct fv_model *m, const char *host)
-{
-    uint64_t mask[sizeof(m->ranks->cpu_mask) / sizeof(*m->ranks->cpu_mask)] = { 0 };
-    size_t words = sizeof(mask) / sizeof(*mask);
-    struct crowd c = { 0 };
-
-    for (size_t i = 0; i < m->rank_count; i++) {
-        if (strcmp(m->ranks[i].host, host))
-            continue;
-        c.ranks++;
-        for (size_t k = 0; k < words; k++)
-            mask[k] |= m->ranks[i].cpu_mask[k];
-    }
-    for (size_t k = 0; k < words; k++)
-        c.cpus += (unsigned)__builtin_popcountll(mask[k]);
-    return c;
-}
-
 void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
@@ -58,9 +34,9 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
     if (!(total > 0) || !(sum > DISTURBED * total))
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_EXACT);
-    const struct crowd c = crowd_of(m, m->ranks[most].host);
+    const struct fv_crowd c = fv_crowd_of(m, m->ranks[most].host);
     finding->rank = most;
-    if (c.cpus && c.ranks > c.cpus)
+    if (c.shared)
         snprintf(why, sizeof(why), "%zu ranks share the %u processor%s of %.200s", c.ranks, c.cpus, fv_words_s(c.cpus),
                  m->ranks[most].host);
     else
@@ -68,7 +44,7 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
     fv_finding_say(f, finding, "ranks were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
                    fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
     fv_finding_next(f, finding, "%s: until then all times hold waiting for a processor",
-                    c.cpus && c.ranks > c.cpus ? "fewer ranks on a host" : "a quieter machine, or ranks bound to processors");
+                    c.shared ? "fewer ranks on a host" : "a quieter machine, or ranks bound to processors");
 }
 
 void fv_find_startup(const struct fv_profile *v, struct fv_findings *f)

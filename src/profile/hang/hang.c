@@ -98,18 +98,11 @@ static uint32_t peer_of(const struct work *w, uint32_t rank, uint32_t comm, int 
 
 static const struct fv_comm_place *place_of(const struct work *w, uint32_t comm, uint32_t rank)
 {
-    uint32_t low = w->place_first[comm], high = w->place_first[comm + 1];
+    const struct fv_comm_place *places = w->m->comm_places + w->place_first[comm];
+    size_t count = w->place_first[comm + 1] - w->place_first[comm];
+    size_t at = FV_COUNT_BEFORE(i, count, places[i].rank < rank);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (w->m->comm_places[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < w->place_first[comm + 1] && w->m->comm_places[low].rank == rank ? &w->m->comm_places[low]
-                                                                                 : NULL;
+    return at < count && places[at].rank == rank ? &places[at] : NULL;
 }
 
 static void index_places(struct work *w)

@@ -32,21 +32,6 @@ static void merge_parts(struct fv_cost_profile *c)
     c->region_part_count = kept;
 }
 
-static size_t first_behind(const struct fv_cost_profile *c, uint32_t from)
-{
-    size_t low = 0, high = c->region_part_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (c->region_parts[middle].from < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int by_seconds(const void *a, const void *b)
 {
     const struct fv_region_procedure *x = a, *y = b;
@@ -62,8 +47,9 @@ static void add_procedures(struct fv_cost_profile *c, const struct fv_model *m, 
 {
     double others = m->rank_count > 1 ? (double)m->rank_count - 1 : 1;
     struct fv_region_procedure *last = NULL;
+    size_t first = FV_COUNT_BEFORE(i, c->region_part_count, c->region_parts[i].from < r->from);
 
-    for (size_t i = first_behind(c, r->from); i < c->region_part_count && c->region_parts[i].from == r->from; i++) {
+    for (size_t i = first; i < c->region_part_count && c->region_parts[i].from == r->from; i++) {
         const struct fv_cost_region_part *p = &c->region_parts[i];
 
         if (!last || last->procedure != p->procedure) {

@@ -35,19 +35,12 @@ void fv_gather_order(struct fv_gather *g)
 struct fv_sampled *fv_gather_context(const struct fv_gather *g, const struct fv_node *frame)
 {
     const struct fv_node *nodes = g->build->model->tree.nodes, *found;
-    size_t low = 0, high = g->out->count;
+    size_t before = FV_COUNT_BEFORE(i, g->out->count,
+                                    compare_nodes(&nodes[g->out->items[g->by_place[i]].node], frame) <= 0);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (compare_nodes(&nodes[g->out->items[g->by_place[middle]].node], frame) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low)
+    if (!before)
         return NULL;
-    struct fv_sampled *s = &g->out->items[g->by_place[low - 1]];
+    struct fv_sampled *s = &g->out->items[g->by_place[before - 1]];
     found = &nodes[s->node];
     return found->parent == frame->parent && found->module == frame->module ? s : NULL;
 }

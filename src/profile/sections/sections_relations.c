@@ -238,17 +238,7 @@ static const struct fv_relation callpaths = {
 /* The first of a section's procedures in section_parts, which are by section. */
 static size_t first_part(const struct fv_cost_profile *c, size_t section)
 {
-    size_t low = 0, high = c->section_part_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (c->section_parts[middle].owner < section)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return FV_COUNT_BEFORE(i, c->section_part_count, c->section_parts[i].owner < section);
 }
 
 static size_t number_of(const void *subject, const void *section)

@@ -18,29 +18,14 @@ static void put_problems(const struct fv_page *p, const struct fv_model *m)
     fv_page_cut(p, shown, m->problems.count, "remark", "");
 }
 
-/* More ranks than processors that they may run on together: then computing and waiting both hold time without
- * a processor. Of the first rank's host. */
+/* Of the first rank's host. */
 static void put_crowded(const struct fv_page *p, const struct fv_model *m)
 {
-    const struct fv_rank *first = &m->ranks[0];
-    uint64_t mask[sizeof(first->cpu_mask) / sizeof(*first->cpu_mask)] = { 0 };
-    size_t ranks = 0, words = sizeof(mask) / sizeof(*mask);
-    unsigned cpus = 0;
+    const struct fv_crowd c = fv_crowd_of(m, m->ranks[0].host);
 
-    for (size_t i = 0; i < m->rank_count; i++) {
-        if (strcmp(m->ranks[i].host, first->host))
-            continue;
-        ranks++;
-        for (size_t k = 0; k < words; k++)
-            mask[k] |= m->ranks[i].cpu_mask[k];
-    }
-    for (size_t k = 0; k < words; k++)
-        cpus += (unsigned)__builtin_popcountll(mask[k]);
-    if (!cpus || ranks <= cpus)
-        return;
-    fv_text_note(p, FV_YELLOW,
-                 "%zu ranks share the %u processor%s of %s: times include waiting for a processor", ranks,
-                 cpus, fv_words_s(cpus), first->host);
+    if (c.shared)
+        fv_text_note(p, FV_YELLOW, "%zu ranks share the %u processor%s of %s: times include waiting for a processor",
+                     c.ranks, c.cpus, fv_words_s(c.cpus), m->ranks[0].host);
 }
 
 /* What stands among the findings is not said again. */
