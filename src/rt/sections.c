@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <ucontext.h>
 
 enum {
     DEEP = 64, /* open on a thread at a time */
@@ -468,7 +469,15 @@ static bool is_on_own_stack(const struct fv_thread *t, struct fv_site site)
     return (uintptr_t)site.frame >= t->stack_low && (uintptr_t)site.frame < t->stack_end;
 }
 
-/* Was a begin or end left by longjmp() out of a signal handler? Of other stacks nobody can tell. */
+/* Is there no room on the stack between a begin or end and now for what the kernel puts there when a handler comes in? */
+static bool is_too_near(struct fv_site busy, struct fv_site now)
+{
+    return (uintptr_t)busy.frame > (uintptr_t)now.frame &&
+           (uintptr_t)busy.frame - (uintptr_t)now.frame < sizeof(ucontext_t);
+}
+
+/* Was a begin or end left by longjmp() out of a signal handler? Of other stacks nobody can tell, nor of calls from much
+ * deeper that leave its frame as it was: those count as the handler's, until one comes from elsewhere. */
 static FV_COLD bool was_left(const struct fv_thread *t, struct fv_site now)
 {
     stack_t stack;
@@ -477,7 +486,7 @@ static FV_COLD bool was_left(const struct fv_thread *t, struct fv_site now)
         return false;
     if (sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK) /* which may be within the thread's own */
         return false;
-    return fv_site_was_left(t, t->sections->busy, now);
+    return is_too_near(t->sections->busy, now) || fv_site_was_left(t, t->sections->busy, now);
 }
 
 static bool is_among(const struct fv_sections *s, uint32_t count, const struct slot *slot)

@@ -24,8 +24,8 @@ def truth(run):
 
 
 def found(run):
-    """All findings but what the machine did."""
-    return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] != 'no_processor']
+    """All findings but what the machine did. The runs are short, and MPI_Init is as long as it likes."""
+    return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] not in ('no_processor', 'startup')]
 
 
 def first_lines(run):
@@ -113,7 +113,7 @@ def snapshot(tap, mpi, program):
 def chain(tap, mpi, program):
     with tap.test('{}: a chain of small messages'.format(mpi)):
         run = mpi.profile(program, 2, ['chain']).ended(0)
-        first = [f for f in found(run) if f['name'] != 'startup'][0] # the run is short, and MPI_Init as long as it likes
+        first = found(run)[0]
         equal('finding', first['name'], 'small_messages')
         report = harness.report_of(run.directory)
         equal('call site', report.data['callsites'][first['callsite_id']]['path'][0]['function'], 'pass_on')
@@ -139,7 +139,8 @@ def leak(tap, mpi, program):
 def startup(tap, mpi, program):
     with tap.test('{}: nothing but MPI_Init'.format(mpi)):
         run = mpi.profile(program, 2, ['startup']).ended(0)
-        check('startup' in [f['name'] for f in found(run)], '{}', found(run))
+        names = [f['name'] for f in harness.report_of(run.directory).data['findings']]
+        check('startup' in names, '{}', names)
 
 
 def main():

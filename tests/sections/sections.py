@@ -202,7 +202,7 @@ def jumps(s):
     for name, number, count, _ in told():
         expect(name, s[name, number]["count"], count)
     faults(s["after"])
-    for name in ("outer", "looped"):
+    for name in ("outer", "looped", "shallow"):
         expect(f"{name}: open", s[name]["unbalanced"]["open_at_end"], 0)
         expect(f"{name}: goes on", s[name]["count"] >= 100, True)
     expect("each leaves one begin or end at most", s.lost["interrupted_count"] <= 300, True)

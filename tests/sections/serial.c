@@ -325,15 +325,25 @@ static void jump(int signal)
     siglongjmp(before, 1);
 }
 
-static void in_loop(void)
+__attribute__((noinline)) static void in_loop(void)
 {
+    char unwritten[64]; /* over the frames that shallow() left */
+
+    __asm__ volatile("" : : "r"(unwritten));
     fvmpi_section_begin("outer", 0, 0);
     fvmpi_section_begin("looped", 0, 0);
     fvmpi_section_end("looped", 0, 0);
     fvmpi_section_end("outer", 0, 0);
 }
 
-/* A handler that leaves begin and end for good, wherever it comes in. Afterwards all is as it was. */
+__attribute__((noinline)) static void shallow(void)
+{
+    fvmpi_section_begin("shallow", 0, 0);
+    fvmpi_section_end("shallow", 0, 0);
+}
+
+/* A handler that leaves begin and end for good, wherever it comes in, also where those that come next are called from
+ * deeper in the stack. Afterwards all is as it was. */
 static void jumps(void)
 {
     struct timespec tick = { 0, 30000 };
@@ -346,14 +356,18 @@ static void jumps(void)
     sigsetjmp(before, 1);
     while (jumped < 300) {
         timer_settime(timer, 0, &once, NULL);
-        for (;;)
+        for (;;) {
             in_loop();
+            for (int i = 0; i < 8; i++)
+                shallow();
+        }
     }
     timer_delete(timer);
     signal(SIGALRM, SIG_IGN);
     for (int i = 0; i < 400; i++) { /* of those that it jumped out of */
         fvmpi_section_end("looped", 0, 0);
         fvmpi_section_end("outer", 0, 0);
+        fvmpi_section_end("shallow", 0, 0);
     }
     for (int i = 0; i < 100; i++) {
         fvmpi_section_begin("after", 0, 0);
