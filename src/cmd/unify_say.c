@@ -118,7 +118,7 @@ void fv_unify_say_missing(struct fv_unify *r)
     if (m.calls)
         fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls, full);
     if (m.instances)
-        fv_log("%s: %llu measured instances of functions are not in the trace: %s", where,
+        fv_log("%s: %llu measured instances of functions are not in the trace: its file was in use just then, or %s", where,
                (unsigned long long)m.instances, full);
     if (m.of_threads)
         fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "

@@ -254,8 +254,10 @@ static struct fv_sampler *make_sampler(struct fv_thread *thread)
         return NULL;
     s->thread = thread;
     s->random = fv_mix2(fv_ticks(), thread->id);
-    if (fv_tables_init(s))
+    if (fv_tables_init(s)) {
+        fv_instance_log_prepare(s);
         return s;
+    }
     fv_memory_free(s, sizeof(*s));
     return NULL;
 }

@@ -90,7 +90,7 @@ struct fv_sampler {
     struct fv_sampler_record *record; /* this and these in the file */
     struct fv_table nodes, instances, costs, cost_regions;
     struct fv_table event_counts; /* like instances, where events are counted */
-    struct fv_chunk_header *log;  /* of instances, being filled; NULL: none yet */
+    struct fv_chunk_header *log, *next_log; /* of instances: being filled, and what comes then; NULL: none */
     uint64_t logged;
     bool on; /* events are open */
     uint64_t random;
@@ -211,6 +211,8 @@ void fv_gap_end(struct fv_sampler *s, struct fv_x_slot *x, const struct fv_regis
 
 /* ---- instance_log.c ---- */
 
+/* Room for the trace's next instances, if there is soon none. */
+void fv_instance_log_prepare(struct fv_sampler *s);
 /* An instance that has ended: into the trace, if there is one. */
 void fv_instance_log_add(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns);
 

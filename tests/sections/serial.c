@@ -372,6 +372,7 @@ static void jumps(void)
     for (int i = 0; i < 100; i++) {
         fvmpi_section_begin("after", 0, 0);
         in_loop();
+        shallow();
         fvmpi_section_end("after", 0, 0);
     }
     printf("after 0 100 0\n");

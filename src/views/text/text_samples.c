@@ -29,7 +29,7 @@ static void put_losses(const struct fv_page *p, const struct fv_samples *s)
         { s->lost, "more calls were not measured: the table of calling contexts of a thread was full" },
         { s->not_followed, "more calls could not be followed (another stack, or too deep)" },
         { s->no_stack, "samples were lost on signal stacks of the program, too small for them" },
-        { s->log_lost, "instances are counted here but not in the trace: its budget was full" },
+        { s->log_lost, "instances are counted here but not in the trace: its budget was full, or its file in use" },
     };
     char word[FV_WORD];
 
