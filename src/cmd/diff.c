@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct options {
-    const char *json;
+    const char *json, *csv;
     bool text;
     struct fv_text_options view;
     char **directories[2];
@@ -23,17 +23,18 @@ struct options {
 static const char usage[] =
     "usage: fvmpi diff [options] A B\n"
     "       fvmpi diff [options] A1 A2 A3 -- B1 B2 B3\n"
-    "Says what changed from experiment A to experiment B: elapsed time, waiting, efficiencies, MPI "
-    "functions, and\n"
-    "call path by call path time, waiting, calls and bytes, largest changes first. With several runs a side, "
-    "before\n"
-    "and behind --, changes are compared with how much runs of a side differ by themselves. All amounts are "
-    "the mean\n"
-    "of a rank, so that runs on different numbers of ranks compare.\n"
+    "Says what changed from experiment A to experiment B: elapsed time, efficiency, the largest changes and where they "
+    "are,\n"
+    "new findings and those that are gone; then findings, functions, procedures, computing between calls, sections, locks, "
+    "MPI\n"
+    "functions and call paths, the largest changes first. With several runs a side, before and behind --, changes are\n"
+    "compared with how much runs of a side differ by themselves. All amounts are the mean of a rank, so that runs on\n"
+    "different numbers of ranks compare.\n"
     "\n"
     "  --json FILE    the whole comparison as JSON, schema fvmpi-diff-2; - is stdout\n"
+    "  --csv DIR      one file for each table\n"
     "  --schema       prints the JSON Schema of what --json writes\n"
-    "  --text         text too, beside --json\n"
+    "  --text         text too, beside --json or --csv\n"
     "  --top N        rows in each list of the text (10)\n"
     "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
     "Call paths are joined by function, file and line, and where the program was built anew and lines have "
@@ -48,7 +49,7 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi diff", what, why);
 }
 
-enum { OPT_JSON = 256, OPT_TEXT, OPT_SCHEMA };
+enum { OPT_JSON = 256, OPT_CSV, OPT_TEXT, OPT_SCHEMA };
 
 static int print_schema(void)
 {
@@ -64,6 +65,7 @@ static int take_option(void *options, int option)
 
     switch (option) {
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
+    case OPT_CSV: o->csv = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
     case OPT_SCHEMA: return print_schema();
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
@@ -76,6 +78,7 @@ static int take_arguments(struct options *o, int argc, char **argv, unsigned sid
 {
     static const struct option table[] = {
         { "json", required_argument, NULL, OPT_JSON },
+        { "csv", required_argument, NULL, OPT_CSV },
         { "text", no_argument, NULL, OPT_TEXT },
         { "schema", no_argument, NULL, OPT_SCHEMA },
         FV_OUTPUT_OPTIONS,
@@ -137,9 +140,11 @@ static int parse(int argc, char **argv, struct options *o)
 
     if (status >= 0)
         return status;
-    o->text = o->text || !o->json;
+    o->text = o->text || (!o->json && !o->csv);
     if (o->json && fv_output_is_recorded(o->json))
         return wrong(o->json, "--json would write over a file of a recorded run; name another");
+    if (o->csv && fv_output_holds_run(o->csv))
+        return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
     if (o->text && o->json && !strcmp(o->json, "-"))
         return wrong("--text", "stdout holds the JSON already");
     return FV_GO_ON;
@@ -168,6 +173,8 @@ int fv_cmd_diff(int argc, char **argv)
         fv_diff_compute(&diff);
     if (!err && options.json)
         err = write_json(&diff, options.json);
+    if (!err && options.csv)
+        err = fv_diff_csv(&diff, options.csv);
     if (!err && options.text && (err = fv_diff_text(&diff, &options.view, stdout)))
         fv_log("stdout: %s; the comparison is cut", strerror(errno));
     fv_diff_release(&diff);

@@ -29,6 +29,12 @@ const struct fv_diff_metric_word fv_diff_run_metrics[FV_DIFF_RUN_METRICS] = {
     [FV_RUN_TRANSFER] = { "transfer", "    transfer", FV_UNIT_SHARE },
 };
 
+const struct fv_diff_metric_word fv_diff_entry_metrics[FV_ENTRY_METRICS] = {
+    [FV_ENTRY_TIME] = { "time_s", "time", FV_UNIT_SECONDS },
+    [FV_ENTRY_COUNT] = { "count", "count", FV_UNIT_COUNT },
+    [FV_ENTRY_MEAN] = { "mean_s", "mean", FV_UNIT_SECONDS },
+};
+
 const char *const fv_diff_join_names[FV_DIFF_JOINS + 1] = { "position", "names", "only_a", "only_b", NULL };
 
 /* ---- one run ---- */
@@ -178,6 +184,7 @@ void fv_diff_add(struct fv_diff *d, unsigned which, const struct fv_profile *pro
 
     keep_run(d, &d->side[which], profile->model);
     take_paths(d, &d->side[which], profile);
+    fv_diff_tables_take(d, which, profile);
     for (size_t i = 0; i < problems->count; i++) {
         const char *file = problems->items[i].file;
 
@@ -205,9 +212,12 @@ void fv_diff_release(struct fv_diff *d)
     for (unsigned s = 0; s < 2; s++) {
         free(d->side[s].runs);
         fv_diff_paths_release(&d->side[s].paths);
+        for (unsigned t = 0; t < FV_DIFF_TABLES; t++)
+            fv_diff_entries_release(&d->side[s].tables[t]);
     }
     free(d->paths);
     free(d->functions);
+    free(d->entries);
     fv_problems_release(&d->notes);
     fv_arena_release(&d->arena);
     *d = (struct fv_diff){ 0 };

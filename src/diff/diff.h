@@ -1,4 +1,4 @@
-/* Two sides of experiments compared, call path by call path. All amounts are the mean of a rank (sums over
+/* Two sides of experiments compared, call path by call path, and row by row of the other tables (diff_tables.h). All amounts are the mean of a rank (sums over
  * ranks divided by their number), so that runs on different numbers of ranks compare, and the change of a
  * call path stands in the same unit as the change of the elapsed time. How paths are joined: diff_join.h;
  * what counts as a change: diff_stats.h. Order of use: fv_diff_load() for each run, fv_diff_compute(), views.
@@ -8,6 +8,7 @@
 
 #include "diff/diff_join.h"
 #include "diff/diff_stats.h"
+#include "diff/diff_tables.h"
 #include "profile/profile.h"
 #include "tool/words.h"
 
@@ -44,6 +45,7 @@ struct fv_diff_metric_word {
 };
 extern const struct fv_diff_metric_word fv_diff_metrics[FV_DIFF_METRICS];
 extern const struct fv_diff_metric_word fv_diff_run_metrics[FV_DIFF_RUN_METRICS];
+extern const struct fv_diff_metric_word fv_diff_entry_metrics[FV_ENTRY_METRICS];
 
 struct fv_diff_run {
     const char *directory, *command, *mpi, *program; /* program: base name */
@@ -63,10 +65,8 @@ struct fv_diff_side {
     struct fv_diff_run *runs;
     size_t count, room;
     struct fv_diff_paths paths;
+    struct fv_diff_entries tables[FV_DIFF_TABLES];
 };
-
-enum fv_diff_join { FV_JOIN_POSITION, FV_JOIN_NAMES, FV_JOIN_ONLY_A, FV_JOIN_ONLY_B, FV_DIFF_JOINS };
-extern const char *const fv_diff_join_names[FV_DIFF_JOINS + 1]; /* NULL behind the last */
 
 /* A call path, or an MPI function (then there are no paths, and the join says whether both sides call it). */
 struct fv_diff_row {
@@ -90,6 +90,8 @@ struct fv_diff {
     struct fv_diff_row *paths, *functions; /* changes that count first, then by size of the change of time */
     size_t path_count, function_count;
     size_t joined[FV_DIFF_JOINS]; /* how many call paths, by how */
+    struct fv_diff_entry_row *entries; /* of all tables that both sides recorded, likewise */
+    size_t entry_count, entry_room;
 };
 
 /* Adds an experiment to side 0 or 1. Has logged when it fails, as

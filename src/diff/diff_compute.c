@@ -184,18 +184,6 @@ static void sum_functions(struct fv_diff *d)
     free(rows);
 }
 
-static void discover(struct fv_diff_row *rows, size_t count)
-{
-    struct fv_change **list = fv_xcalloc(count + 1, sizeof(struct fv_change *));
-
-    for (unsigned k = 0; k < FV_DIFF_METRICS; k++) {
-        for (size_t i = 0; i < count; i++)
-            list[i] = &rows[i].change[k];
-        fv_change_discover(list, count);
-    }
-    free(list);
-}
-
 static int by_change(const void *a, const void *b)
 {
     const struct fv_diff_row *x = a, *y = b;
@@ -349,10 +337,11 @@ void fv_diff_compute(struct fv_diff *d)
     change_runs(d);
     join_paths(d);
     sum_functions(d);
-    discover(d->paths, d->path_count);
-    discover(d->functions, d->function_count);
+    fv_change_discover_rows(d->paths->change, FV_DIFF_METRICS, sizeof(*d->paths), d->path_count);
+    fv_change_discover_rows(d->functions->change, FV_DIFF_METRICS, sizeof(*d->functions), d->function_count);
     qsort(d->paths, d->path_count, sizeof(*d->paths), by_change);
     qsort(d->functions, d->function_count, sizeof(*d->functions), by_change);
+    fv_diff_tables_compare(d);
     say_sides(d);
     say_unknown(d);
     say_lost_analysis(d);

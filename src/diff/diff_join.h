@@ -73,4 +73,13 @@ struct fv_diff_partner {
 void fv_diff_paths_join(const struct fv_diff_paths *a, const struct fv_diff_paths *b,
                         struct fv_diff_partner *out);
 
+
+/* How rows of A and B were joined. */
+enum fv_diff_join { FV_JOIN_POSITION, FV_JOIN_NAMES, FV_JOIN_ONLY_A, FV_JOIN_ONLY_B, FV_DIFF_JOINS };
+extern const char *const fv_diff_join_names[FV_DIFF_JOINS + 1]; /* NULL behind the last */
+static inline bool fv_diff_only(enum fv_diff_join join)
+{
+    return join == FV_JOIN_ONLY_A || join == FV_JOIN_ONLY_B;
+}
+
 #endif

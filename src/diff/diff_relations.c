@@ -2,7 +2,10 @@
 #include "diff/diff_relations.h"
 #include "profile/relations.h"
 
+#include "tool/words.h"
+
 #include <math.h>
+#include <string.h>
 
 static const struct fv_diff *diff_of(const void *subject)
 {
@@ -12,6 +15,11 @@ static const struct fv_diff *diff_of(const void *subject)
 static const void *the_diff(void *subject, const void *parent)
 {
     return diff_of(subject);
+}
+
+void fv_diff_tables_release(struct fv_diff_tables *t)
+{
+    fv_string_release(&t->text);
 }
 
 /* ---- the comparison as a whole ---- */
@@ -39,6 +47,7 @@ static const struct fv_column_def comparison_columns[] = {
     JOINED("only_b_count", "only in B", FV_JOIN_ONLY_B, "that only B has."),
 };
 static const struct fv_relation comparison = {
+    .name = "comparison",
     .key = "comparison",
     .title = "Comparison",
     .doc = "How A and B were compared.",
@@ -48,6 +57,7 @@ static const struct fv_relation comparison = {
 };
 
 static const struct fv_relation problems = {
+    .name = "problems",
     .key = "problems",
     .title = "Problems",
     .doc = "What the reader of the comparison must know.",
@@ -111,6 +121,7 @@ static const void *side_b(void *subject, const void *parent)
 }
 
 static const struct fv_relation runs_a = {
+    .name = "runs_a",
     .key = "runs_a",
     .title = "Runs of A",
     .doc = "The experiments of A, as they were given.",
@@ -119,6 +130,7 @@ static const struct fv_relation runs_a = {
     FV_ITEMS(struct fv_diff_side, runs, count),
 };
 static const struct fv_relation runs_b = {
+    .name = "runs_b",
     .key = "runs_b",
     .title = "Runs of B",
     .doc = "The experiments of B, as they were given.",
@@ -255,6 +267,7 @@ static const void *run_change_at(void *subject, const void *parent, size_t i)
 }
 
 const struct fv_relation fv_diff_run_changes = {
+    .name = "run_changes",
     .key = "run_changes",
     .title = "Changes of the run",
     .doc = "What changed from A to B as a whole: an entry for each value of the runs.",
@@ -308,17 +321,38 @@ static const struct fv_relation changes = {
     {                                                                                                        \
         "changes", "changes", "", "", FV_NEST(changes)                                                       \
     }
+/* Of the change of seconds at `offset`. */
+static const struct fv_change *change_in(const void *row, const struct fv_column_def *c)
+{
+    return (const void *)((const char *)row + c->offset);
+}
+
 static void get_time_word(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    say(subject, &((const struct fv_diff_row *)row)->change[FV_DIFF_TIME], FV_UNIT_SECONDS,
-        (enum word)c->argument, v);
+    say(subject, change_in(row, c), FV_UNIT_SECONDS, (enum word)c->argument, v);
 }
 
 static void get_time_significant(void *subject, const void *row, const struct fv_column_def *c,
                                  struct fv_value *v)
 {
-    v->truth = ((const struct fv_diff_row *)row)->change[FV_DIFF_TIME].significant;
+    v->truth = change_in(row, c)->significant;
 }
+
+#define TIME_WORD(k, t, which, d, S, m)                                                                      \
+    {                                                                                                        \
+        k, t, "", d, FV_GET(FV_TYPE_TEXT, get_time_word), .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT,        \
+                                                          .offset = offsetof(S, m), .argument = (which)      \
+    }
+/* What flat forms have of a change of seconds. */
+#define TIME_COLUMNS(S, m)                                                                                   \
+    SIDE("time_a_s", "time A", "s", S, m.mean[0], 0), SIDE("time_b_s", "time B", "s", S, m.mean[1], 0),      \
+        TIME_WORD("change_words", "change", WORD_CHANGE, "Of the time.", S, m),                              \
+        TIME_WORD("percent_words", "of A", WORD_PERCENT, "The same, of that of A.", S, m),                   \
+        TIME_WORD("interval_words", "+-", WORD_HALF, "The 95 % interval of the change.", S, m),              \
+    {                                                                                                        \
+        "significant", "", "", "Does the change of the time count?",                                         \
+            FV_GET(FV_TYPE_TRUTH, get_time_significant), .flags = FV_FLAT | FV_BLANK, .offset = offsetof(S, m) \
+    }
 
 /* Bytes where there are none on either side are nothing to compare. */
 static bool has_bytes(void *subject, const void *row, const struct fv_column_def *c)
@@ -328,33 +362,29 @@ static bool has_bytes(void *subject, const void *row, const struct fv_column_def
     return bytes->mean[0] > 0 || bytes->mean[1] > 0;
 }
 
-#define SIDE(k, t, u, metric, side, more)                                                                    \
+#define SIDE(k, t, u, S, m, more)                                                                            \
     {                                                                                                        \
-        k, t, u, "As in changes.", FV_FIELD(struct fv_diff_row, change[metric].mean[side]),                  \
-            .flags = FV_FLAT | FV_NULLABLE | (more)                                                          \
+        k, t, u, "As in changes.", FV_FIELD(S, m), .flags = FV_FLAT | FV_NULLABLE | (more)                   \
+    }
+#define CALL_COLUMNS                                                                                         \
+    TIME_COLUMNS(struct fv_diff_row, change[FV_DIFF_TIME]),                                                  \
+        SIDE("wait_a_s", "waiting A", "s", struct fv_diff_row, change[FV_DIFF_WAIT].mean[0], FV_AS_KIND),    \
+        SIDE("wait_b_s", "waiting B", "s", struct fv_diff_row, change[FV_DIFF_WAIT].mean[1], FV_AS_KIND),    \
+        SIDE("count_a", "calls A", "count", struct fv_diff_row, change[FV_DIFF_CALLS].mean[0], 0),           \
+        SIDE("count_b", "calls B", "count", struct fv_diff_row, change[FV_DIFF_CALLS].mean[1], 0),           \
+        BYTES("bytes_a", "bytes A", 0), BYTES("bytes_b", "bytes B", 1)
+#define BYTES(k, t, side)                                                                                    \
+    {                                                                                                        \
+        k, t, "bytes", "As in changes.", FV_FIELD(struct fv_diff_row, change[FV_DIFF_BYTES].mean[side]),     \
+            .flags = FV_FLAT | FV_NULLABLE, .known = has_bytes                                               \
     }
 static const struct fv_column_def function_columns[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_diff_row, function) },
-    SIDE("time_a_s", "time A", "s", FV_DIFF_TIME, 0, 0),
-    SIDE("time_b_s", "time B", "s", FV_DIFF_TIME, 1, 0),
-    SAID("change_words", "change", get_time_word, WORD_CHANGE, "Of the time."),
-    SAID("percent_words", "of A", get_time_word, WORD_PERCENT, "The same, of that of A."),
-    SAID("interval_words", "+-", get_time_word, WORD_HALF, "The 95 % interval of the change."),
-    { "significant", "", "", "Does the change of the time count?",
-      FV_GET(FV_TYPE_TRUTH, get_time_significant), .flags = FV_FLAT | FV_BLANK },
-    SIDE("wait_a_s", "waiting A", "s", FV_DIFF_WAIT, 0, FV_AS_KIND),
-    SIDE("wait_b_s", "waiting B", "s", FV_DIFF_WAIT, 1, FV_AS_KIND),
-    SIDE("count_a", "calls A", "count", FV_DIFF_CALLS, 0, 0),
-    SIDE("count_b", "calls B", "count", FV_DIFF_CALLS, 1, 0),
-    { "bytes_a", "bytes A", "bytes", "As in changes.",
-      FV_FIELD(struct fv_diff_row, change[FV_DIFF_BYTES].mean[0]), .flags = FV_FLAT | FV_NULLABLE,
-      .known = has_bytes },
-    { "bytes_b", "bytes B", "bytes", "As in changes.",
-      FV_FIELD(struct fv_diff_row, change[FV_DIFF_BYTES].mean[1]), .flags = FV_FLAT | FV_NULLABLE,
-      .known = has_bytes },
+    CALL_COLUMNS,
     ROW_COLUMNS,
 };
 const struct fv_relation fv_diff_functions = {
+    .name = "mpi_functions",
     .key = "mpi_functions",
     .title = "MPI functions",
     .doc = "MPI functions: changes of time that are significant first, and within these the largest first.",
@@ -424,6 +454,18 @@ static void get_joined(void *subject, const void *row, const struct fv_column_de
     v->text = c->words[((const struct fv_diff_row *)row)->join];
 }
 
+static void get_path(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_diff_row *r = row;
+    const struct fv_diff_path *path = r->path[1] ? r->path[1] : r->path[0];
+    struct fv_string *text = &((struct fv_diff_tables *)subject)->text;
+
+    fv_string_clear(text);
+    for (size_t i = 0; i < path->count; i++)
+        fv_string_add(text, "%s%s", i ? " < " : "", path->frames[i].function ? path->frames[i].function : "?");
+    v->text = text->text;
+}
+
 static const struct fv_column_def callsite_columns[] = {
     { "id", "id", "", "Index in this list, from 0.", FV_GET(FV_TYPE_WHOLE, get_id) },
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_diff_row, function) },
@@ -435,11 +477,15 @@ static const struct fv_column_def callsite_columns[] = {
       "Was it joined by names, and A and B have different numbers of paths of these names? Then which "
       "belongs to which is a guess.",
       FV_FIELD(struct fv_diff_row, uneven) },
+    { "path", "path", "", "The names of the functions, innermost first, with < between them; of B, if B has it.",
+      FV_GET(FV_TYPE_TEXT, get_path), .flags = FV_FLAT },
+    CALL_COLUMNS,
     ROW_COLUMNS,
     { "path_a", "path in A", "", "", FV_NEST_IN(frames, struct fv_diff_row, path[0]) },
     { "path_b", "path in B", "", "", FV_NEST_IN(frames, struct fv_diff_row, path[1]) },
 };
 static const struct fv_relation callsites = {
+    .name = "callsites",
     .key = "callsites",
     .title = "Call sites",
     .doc = "Call paths that lead to MPI, ordered as mpi_functions.",
@@ -448,6 +494,122 @@ static const struct fv_relation callsites = {
     FV_ITEMS(struct fv_diff, paths, path_count),
 };
 
+/* ---- rows of the other tables ---- */
+
+static const char *const entry_metric_words[] = { "time_s", "count", "mean_s", NULL };
+_Static_assert(sizeof(entry_metric_words) / sizeof(*entry_metric_words) == FV_ENTRY_METRICS + 1, "as fv_diff_entry_metrics");
+static const struct fv_column_def entry_change_columns[] = { CHANGE_COLUMNS(
+    entry_metric_words, ", and is it one of those that Benjamini and Hochberg's procedure keeps in the table") };
+
+static size_t entry_change_count(void *subject, const void *parent)
+{
+    return FV_ENTRY_METRICS;
+}
+
+static const void *entry_change_at(void *subject, const void *parent, size_t i)
+{
+    return changed(subject, ((const struct fv_diff_entry_row *)parent)->change, fv_diff_entry_metrics, i);
+}
+
+static const struct fv_relation entry_changes = {
+    .key = "changes",
+    .title = "Changes",
+    .doc = "An entry for each metric: time_s, the seconds that the table is ranked by, the mean of a rank; count, how many "
+           "there were, of a rank; mean_s, how long one of them was. What the table does not have is null.",
+    FV_COLUMNS(entry_change_columns),
+    .count = entry_change_count,
+    .row = entry_change_at,
+};
+
+static const char *table_words[FV_DIFF_TABLES + 1];
+__attribute__((constructor)) static void list_tables(void)
+{
+    for (unsigned i = 0; i < FV_DIFF_TABLES; i++)
+        table_words[i] = fv_diff_tables[i].relation;
+}
+
+static void get_table(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = c->words[((const struct fv_diff_entry_row *)row)->table];
+}
+
+/* Names of functions without parameters and outer scopes. */
+static void get_label(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_diff_entry_row *r = row;
+    struct fv_string *text = &((struct fv_diff_tables *)subject)->text;
+    size_t bytes = 4 * strlen(r->name) + 1;
+
+    v->text = r->name;
+    if (!fv_diff_tables[r->table].file)
+        return;
+    FV_GROW(text->text, text->room, bytes);
+    v->text = fv_words_brief(r->name, text->text, bytes);
+}
+
+static void get_entry_joined(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = c->words[((const struct fv_diff_entry_row *)row)->join];
+}
+
+static void get_entry_rank(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->number = ((const struct fv_diff_entry_row *)row)->rank;
+    v->null = v->number < 0;
+}
+
+static void get_rank_word(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_diff_tables *t = subject;
+
+    v->text = fv_diff_change_word(((const struct fv_diff_entry_row *)row)->rank_change_s, FV_UNIT_SECONDS, t->word);
+    v->null = !*v->text;
+}
+
+#define ENTRY(k, t, d, m, more)                                                                              \
+    {                                                                                                        \
+        k, t, "", d, FV_FIELD(struct fv_diff_entry_row, m), .flags = (more)                                  \
+    }
+#define ENTRY_SIDE(k, t, u, metric, side)                                                                    \
+    SIDE(k, t, u, struct fv_diff_entry_row, change[metric].mean[side], FV_BLANK)
+static const struct fv_column_def entry_columns[] = {
+    { "table", "table", "", "The table of fvmpi report whose row it is.", FV_GET(FV_TYPE_TEXT, get_table), .words = table_words },
+    ENTRY("name", "name", "What it is called there.", name, 0),
+    { "label", "name", "", "The same in short.", FV_GET(FV_TYPE_TEXT, get_label), .flags = FV_FLAT },
+    ENTRY("place", "where", "Its file and line, its place or kind; null: not known.", place, FV_NULLABLE),
+    { "joined", "joined", "",
+      "position: same name, file and place. names: the same, but for lines. only_a, only_b: the other side does not have it.",
+      FV_GET(FV_TYPE_TEXT, get_entry_joined), .words = fv_diff_join_names },
+    ENTRY("a_run_count", "runs of A", "Runs of A that have it.", runs[0], 0),
+    ENTRY("b_run_count", "runs of B", "Runs of B that have it.", runs[1], 0),
+    { "rank", "rank", "",
+      "The rank that it is about; of others the one whose seconds changed most. Null: neither is known, or numbers of ranks differ.",
+      FV_GET(FV_TYPE_NUMBER, get_entry_rank), .flags = FV_NULLABLE },
+    { "rank_change_s", "of it", "s", "How much they changed; null: not known.",
+      FV_FIELD(struct fv_diff_entry_row, rank_change_s), .flags = FV_NULLABLE },
+    { "rank_change_words", "its change", "", "The same with its sign.", FV_GET(FV_TYPE_TEXT, get_rank_word),
+      .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT },
+    ENTRY("text", "text", "Of a finding, in words; null: of others.", text, FV_NULLABLE),
+    TIME_COLUMNS(struct fv_diff_entry_row, change[FV_ENTRY_TIME]),
+    ENTRY_SIDE("count_a", "count A", "count", FV_ENTRY_COUNT, 0),
+    ENTRY_SIDE("count_b", "count B", "count", FV_ENTRY_COUNT, 1),
+    ENTRY_SIDE("mean_a_s", "mean A", "s", FV_ENTRY_MEAN, 0),
+    ENTRY_SIDE("mean_b_s", "mean B", "s", FV_ENTRY_MEAN, 1),
+    { "changes", "changes", "", "", FV_NEST(entry_changes) },
+};
+const struct fv_relation fv_diff_entries = {
+    .name = "entries",
+    .key = "entries",
+    .title = "Rows of tables",
+    .doc = "Findings, sampled functions, procedures, computing between calls, sections and locks of either side, those of the "
+           "tables that every run recorded: changes of time that are significant first, and within these the largest first.",
+    .shown = "label place/7 time_a_s/9 time_b_s/9 change_words percent_words/6 interval_words/5 significant rank/8 "
+             "rank_change_words/8 count_a/3 count_b/3 mean_a_s/4 mean_b_s/4",
+    FV_COLUMNS(entry_columns),
+    .base = the_diff,
+    FV_ITEMS(struct fv_diff, entries, entry_count),
+};
+
 const struct fv_relation *const fv_diff_relations[] = {
-    &comparison, &runs_a, &runs_b, &fv_diff_run_changes, &fv_diff_functions, &callsites, &problems, NULL,
+    &comparison, &runs_a, &runs_b, &fv_diff_run_changes, &fv_diff_entries, &fv_diff_functions, &callsites, &problems, NULL,
 };

@@ -170,3 +170,15 @@ void fv_change_discover(struct fv_change *const *list, size_t count)
             list[i]->significant = list[i]->significant && list[i]->p <= limit;
     free(p);
 }
+
+void fv_change_discover_rows(struct fv_change *first, size_t metrics, size_t bytes, size_t count)
+{
+    struct fv_change **list = fv_xcalloc(count + 1, sizeof(struct fv_change *));
+
+    for (size_t k = 0; k < metrics; k++) {
+        for (size_t i = 0; i < count; i++)
+            list[i] = (void *)((char *)(first + k) + i * bytes);
+        fv_change_discover(list, count);
+    }
+    free(list);
+}

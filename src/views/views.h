@@ -56,5 +56,7 @@ struct fv_diff;
 int fv_diff_text(const struct fv_diff *diff, const struct fv_text_options *options, FILE *out);
 /* Schema fvmpi-diff-2, see share/fvmpi-diff-2.md. -FV_EIO: errno tells. */
 int fv_diff_json(const struct fv_diff *diff, FILE *out);
+/* As fv_view_csv(). */
+int fv_diff_csv(const struct fv_diff *diff, const char *directory);
 
 #endif

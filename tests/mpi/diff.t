@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """fvmpi diff, of real runs: what it says of a call path is what the reports of the runs say; call paths that are
 gone, new or moved are found; a run against itself has no change; bad input gets one line."""
+import csv
 import json
 import os
 import shutil
@@ -93,7 +94,7 @@ def changed(mpi, program, base):
     equal('added', [added['joined'], calls(added), added['path_a']], ['only_b', (0, 5), []])
     equal('joined', joined(compared), [7, 0, 1, 1])
     said = text(base.directory, other.directory)
-    for words in ('one run a side, no word on noise', 'Call paths only in A', 'Call paths only in B', '1 only in A, 1 only in B'):
+    for words in ('one run a side, no word on noise', 's, only in A', 's, only in B', '1 only in A, 1 only in B'):
         check(words in said, 'not said: {}\n{}', words, said)
     return other
 
@@ -112,6 +113,9 @@ def built_anew(mpi, base):
     equal('joined', joined(compared), [0, 8, 0, 0])
     pairs = sorted((r['path_a'][0]['line'], r['path_b'][0]['line']) + calls(r)
                    for r in rows(compared, 'MPI_Bcast', 'twice'))
+    regions = [r for r in compared['entries'] if r['table'] == 'regions']
+    check(len(regions) > 5, '{} regions', len(regions))
+    equal('computing between calls whose lines moved', {r['joined'] for r in regions}, {'names'})
     equal('counts of the two in twice()', [p[2:] for p in pairs], [(1, 1), (3, 3)])
     equal('lines', [p[1] - p[0] for p in pairs], [4, 4])
     check('joined by the names of functions' in text(base.directory, other.directory), 'text says nothing of it')
@@ -131,8 +135,8 @@ def with_noise(mpi, program, base, other):
         check(not t['significant'] or abs(t['change']) > t['interval'], 'marked, but within its interval: {}', t)
         equal('count of ' + str(inside(r)), changes(r['changes'])['count']['significant'], r['joined'].startswith('only'))
     same = diff(*[r.directory for r in a], '--', *[r.directory for r in a])
-    every = same['run_changes'] + [c for r in same['callsites'] + same['mpi_functions'] for c in r['changes']]
-    equal('changes', len(every), 11 + 6 * len(same['callsites'] + same['mpi_functions']))
+    every = same['run_changes'] + [c for r in same['callsites'] + same['mpi_functions'] + same['entries'] for c in r['changes']]
+    equal('changes', len(every), 11 + 6 * len(same['callsites'] + same['mpi_functions']) + 3 * len(same['entries']))
     equal('changes of a run against itself', [m for m in every if m['change'] or m['significant']], [])
     check('within the noise' in text(*[r.directory for r in a], '--', *[r.directory for r in a]), 'no verdict')
 
@@ -168,6 +172,19 @@ def check_object(where, said, value):
             check_object(where + '[]', said['items'], entry)
 
 
+def tables(compared, base, other):
+    """--csv writes what the JSON has."""
+    folder = os.path.join(harness.scratch('csv'), 'd')
+    harness.run([harness.FVMPI, 'diff', '--csv', folder, base.directory, other.directory]).ended(0)
+    for key in ('entries', 'callsites', 'mpi_functions', 'run_changes', 'problems'):
+        with open(os.path.join(folder, key + '.csv')) as f:
+            found = list(csv.DictReader(f))
+        equal(key, len(found), len(compared[key]))
+        for i, row in enumerate(found):
+            if 'time_b_s' in row:
+                close('time of B', float(row['time_b_s']), compared[key][i]['changes'][0]['b'], 1e-9)
+
+
 def refusals(base):
     e = base.directory
     broken = harness.scratch('broken')
@@ -182,7 +199,7 @@ def refusals(base):
             ([e, os.path.join(broken, 'none')], 1, 'none'), ([e, broken], 1, 'rank-000000.fvr'),
             (['--top', '0', e, e], 2, '--top'), (['--color', 'red', e, e], 2, '--color'), (['--bogus', e, e], 2, '--bogus'),
             ([e, e, '--json'], 2, '--json'), (['--json', '-', '--text', e, e], 2, 'stdout'),
-            (['--json', os.path.join(e, 'rank-000000.fvr'), e, e], 2, 'recorded'),
+            (['--json', os.path.join(e, 'rank-000000.fvr'), e, e], 2, 'recorded'), (['--csv', e, e, e], 2, 'recorded'),
             (['--json', os.path.join(broken, 'no', 'x'), e, e], 1, 'No such file')):
         done = harness.run([harness.FVMPI, 'diff'] + arguments)
         lines = done.err.splitlines()
@@ -269,6 +286,8 @@ def main():
             not_of_the_trace(mpi, program)
         with tap.test('the JSON is as --schema says'):
             schema(diff(base.directory, other.directory))
+        with tap.test('the tables of --csv'):
+            tables(diff(base.directory, other.directory), base, other)
         with tap.test('bad input gets one line'):
             refusals(base)
         with tap.test('a run with a rank missing'):

@@ -2,6 +2,7 @@
 """Programs with a known problem: the first finding names it, the rank, the function where samples were taken, and what it
 costs, as the program itself measured it. The same program without the problem has no such finding. A machine that took
 processors from the run (finding no_processor) is told before, and is no fault of either."""
+import json
 import os
 import re
 import sys
@@ -136,6 +137,32 @@ def leak(tap, mpi, program):
         equal('growing', [f for f in found(run) if f['name'] == 'growing_memory'], [])
 
 
+def compared(tap, mpi, program):
+    """fvmpi diff of the sound program and the one with the problem: function, rank and seconds in its first lines."""
+    with tap.test('{}: what made it slower'.format(mpi)):
+        runs = [mpi.profile(program, 2, ['imbalance'] + more, ['--sample=250']).ended(0) for more in (['sound'], [])]
+        lost = truth(runs[1])[0] - truth(runs[0])[0]
+        out = harness.run([FVMPI, 'diff', '--width', '120'] + [r.directory for r in runs]).ended(0).out
+        first, more = out.split('\n\n  A ')
+        check(len(first.splitlines()) <= FIRST, '{} lines before what was compared', len(first.splitlines()))
+        words = ' '.join(first.split())
+        rows = json.loads(harness.run([FVMPI, 'diff', '--json', '-'] + [r.directory for r in runs]).ended(0).out)['entries']
+        new = [r for r in rows if r['name'] == 'load_imbalance' and r['joined'] == 'only_b']
+        if not new:
+            check(is_disturbed(runs[0], 0) or is_disturbed(runs[1], 0.5 * lost), '{}', out)
+            return
+        equal('the finding', [(r['table'], r['rank'], r['a_run_count']) for r in new], [('findings', 1, 0)])
+        close('seconds of a rank', new[0]['changes'][0]['change'], lost / 2, 0.15 * lost / 2)
+        check(re.search(r'new: [0-9.]+ m?s, rank 1 computes .* react\(\) (at|in) planted.c', words), '{}', first)
+        if is_disturbed(runs[1], 0.1 * lost): # then its samples are of a part of the time
+            return
+        procedures = [r for r in rows if r['table'] == 'cpu_procedures']
+        equal('rank', procedures[0]['rank'], 1)
+        close('seconds of rank 1', procedures[0]['rank_change_s'], lost, 0.3 * lost)
+        check(re.search(r'Largest changes .* \(rank 1 \+[0-9.]+ m?s\) (compute|react)\(\) at planted.c', words), '{}', first)
+        check('CPU time of procedures' in more and 'Sampled functions' in more, '{}', more)
+
+
 def startup(tap, mpi, program):
     with tap.test('{}: nothing but MPI_Init'.format(mpi)):
         run = mpi.profile(program, 2, ['startup']).ended(0)
@@ -150,7 +177,7 @@ def main():
         imbalance(tap, mpi, 'planted.c', program, ['imbalance'])
         for source in ('planted.cpp', 'planted.F90'):
             imbalance(tap, mpi, source, mpi.build(os.path.join(HERE, source), '-O2', '-g', output=source.replace('.', '_')), [])
-        for case in (traced, around, snapshot, chain, leak, startup):
+        for case in (traced, around, compared, snapshot, chain, leak, startup):
             case(tap, mpi, program)
     tap.done()
 

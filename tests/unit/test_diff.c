@@ -246,6 +246,7 @@ static void join_unknown(void **state)
 static struct fv_diff diff;
 
 static const struct fv_analysed *analysed; /* of the next run */
+static const struct fv_findings *found;    /* likewise */
 static bool logged;                        /* its calls are barriers, of which the log has those of `first` */
 
 /* Who wrote a rank file of run(). */
@@ -309,7 +310,7 @@ static void run(unsigned side, int ranks, const unsigned ms[2], unsigned moved)
         f->line = (uint32_t)f->offset + moved;
     }
     fv_diff_add(&diff, side,
-                &(struct fv_profile){ &model, &symbols, NULL, .recorded_problems = model.problems.count });
+                &(struct fv_profile){ &model, &symbols, NULL, found, .recorded_problems = model.problems.count });
     fv_symbols_release(&symbols);
     fv_model_release(&model);
     fv_experiment_release(&experiment);
@@ -404,6 +405,85 @@ static void absent_in_a_run(void **state)
     assert_false(row_of("g")->change[FV_DIFF_TIME].significant);
 }
 
+/* ---- views ---- */
+
+static char *shown(int (*view)(FILE *))
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    assert_int_equal(view(out), 0);
+    fclose(out);
+    return text;
+}
+
+static int as_text(FILE *out)
+{
+    const struct fv_text_options options = { .width = 100, .top = 10 };
+
+    return fv_diff_text(&diff, &options, out);
+}
+
+static int as_json(FILE *out)
+{
+    return fv_diff_json(&diff, out);
+}
+
+static void contains(const char *text, const char *wanted)
+{
+    if (!strstr(text, wanted))
+        fail_msg("no \"%s\" in:\n%s", wanted, text);
+}
+
+/* ---- other tables ---- */
+
+static const struct fv_diff_entry_row *finding_of(const char *name, long rank)
+{
+    for (size_t i = 0; i < diff.entry_count; i++)
+        if (!strcmp(fv_diff_tables[diff.entries[i].table].relation, "findings") && !strcmp(diff.entries[i].name, name) &&
+            diff.entries[i].rank == rank)
+            return &diff.entries[i];
+    fail_msg("no finding %s of rank %ld", name, rank);
+    return NULL;
+}
+
+/* A finding of a function is the same where its line has moved, and another on another rank; seconds are those of a rank. */
+static void findings(void **state)
+{
+    static const struct fv_finding_def late = { .name = "late" }, memory = { .name = "memory" };
+    struct fv_finding a[] = { { .def = &late, .lost_s = 0.4, .rank = 0, .site = FV_NONE, .function = "f", .file = "/x/a.c", .line = 10 },
+                              { .def = &memory, .lost_s = NAN, .rank = 1, .site = FV_NONE, .text = "memory grows" } },
+                      b[] = { { .def = &late, .lost_s = 0.2, .rank = 1, .site = FV_NONE, .text = "rank 1 is late" },
+                              { .def = &late, .lost_s = 1.6, .rank = 0, .site = FV_NONE, .function = "f", .file = "/y/a.c", .line = 15 } };
+    const struct fv_findings of[] = { { .items = a, .count = 2 }, { .items = b, .count = 2 } };
+    (void)state;
+
+    found = &of[0];
+    run(0, 2, (unsigned[]){ 100, 0 }, 0);
+    run(0, 2, (unsigned[]){ 100, 0 }, 0);
+    found = &of[1];
+    run(1, 2, (unsigned[]){ 100, 0 }, 5);
+    found = NULL;
+    fv_diff_compute(&diff);
+    const struct fv_diff_entry_row *moved = finding_of("late", 0), *new = finding_of("late", 1), *gone = finding_of("memory", 1);
+    assert_int_equal(moved->join, FV_JOIN_NAMES);
+    assert_string_equal(moved->place, "f() at a.c:15");
+    near(moved->change[FV_ENTRY_TIME].mean[0], 0.2, 1e-12);
+    near(moved->change[FV_ENTRY_TIME].change, 0.6, 1e-12);
+    assert_true(moved->change[FV_ENTRY_TIME].significant); /* A does not spread */
+    assert_int_equal(new->join, FV_JOIN_ONLY_B);
+    near(new->change[FV_ENTRY_TIME].change, 0.1, 1e-12);
+    assert_int_equal(gone->join, FV_JOIN_ONLY_A);
+    assert_true(isnan(gone->change[FV_ENTRY_TIME].change));
+    assert_int_equal(gone->runs[0], 2);
+    assert_true(moved < new && new < gone); /* the largest change first, whichever side has it */
+    char *said = shown(as_text);
+    contains(said, "new: 100 ms, rank 1 is late");
+    contains(said, "gone: memory grows");
+    free(said);
+}
+
 /* ---- analysis.json ---- */
 
 /* What fvunify found of a run on two ranks: MPI_Send in f waits, and so does what is in no call path of the
@@ -485,36 +565,7 @@ static void waits_of_some_traces(void **state)
     assert_int_equal(diff.notes.count, 2); /* one left out, and why none is used */
 }
 
-/* ---- views ---- */
-
-static char *shown(int (*view)(FILE *))
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-
-    assert_int_equal(view(out), 0);
-    fclose(out);
-    return text;
-}
-
-static int as_text(FILE *out)
-{
-    const struct fv_text_options options = { .width = 100, .top = 10 };
-
-    return fv_diff_text(&diff, &options, out);
-}
-
-static int as_json(FILE *out)
-{
-    return fv_diff_json(&diff, out);
-}
-
-static void contains(const char *text, const char *wanted)
-{
-    if (!strstr(text, wanted))
-        fail_msg("no \"%s\" in:\n%s", wanted, text);
-}
+/* ---- text and JSON ---- */
 
 static void text(void **state)
 {
@@ -527,8 +578,7 @@ static void text(void **state)
     contains(said, "0 call paths by function, file and line; 1 by the names of functions");
     contains(said, "MPI_Send  100 ms -> 200 ms: +100 ms, +100.0 %");
     contains(said, "f  a.c:10 -> a.c:15");
-    contains(said, "Call paths only in A");
-    contains(said, "MPI_Send  -20.0 ms");
+    contains(said, "MPI_Send  -20.0 ms, only in A");
     assert_null(strstr(said, "*"));
     assert_null(strstr(said, "only in B "));
     free(said);
@@ -550,8 +600,8 @@ static void text_noise(void **state)
 
 static void json(void **state)
 {
-    static const char *const keys[] = { "schema",      "comparison",    "runs_a",    "runs_b",
-                                        "run_changes", "mpi_functions", "callsites", "problems" };
+    static const char *const keys[] = { "schema",  "comparison",    "runs_a",    "runs_b",  "run_changes",
+                                        "entries", "mpi_functions", "callsites", "problems" };
     (void)state;
     run(0, 2, (unsigned[]){ 100, 40 }, 0);
     run(1, 2, (unsigned[]){ 200, 0 }, 5);
@@ -591,6 +641,7 @@ int main(void)
         cmocka_unit_test_teardown(several_runs, release),
         cmocka_unit_test_teardown(commands, release),
         cmocka_unit_test_teardown(absent_in_a_run, release),
+        cmocka_unit_test_teardown(findings, release),
         cmocka_unit_test_teardown(waits_of_the_trace, release),
         cmocka_unit_test_teardown(waits_partly_unknown, release),
         cmocka_unit_test_teardown(waits_of_some_traces, release),

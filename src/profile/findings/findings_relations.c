@@ -1,6 +1,10 @@
 /* What the run lost most time by: relation findings. */
 #include "profile/findings/findings.h"
+#include "profile/places.h"
 #include "profile/relations.h"
+#include "tool/words.h"
+
+#include <stdio.h>
 
 #define NAMES_MOST 24
 static const char *names[NAMES_MOST + 1]; /* of the catalogue; NULL behind the last */
@@ -36,6 +40,26 @@ static void get_finding_rank(void *subject, const void *row, const struct fv_col
         v->number = fv_tables_model(subject)->ranks[finding->rank].world_rank;
 }
 
+/* Its function; without, its call site. */
+static void get_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_finding *f = row;
+    struct fv_tables *t = subject;
+
+    if (f->function) {
+        const char *file = f->file ? fv_base_name(f->file) : "";
+        char line[FV_WORD] = "", name[300];
+
+        if (f->line)
+            snprintf(line, sizeof(line), ":%u", f->line);
+        snprintf(t->text, sizeof(t->text), "%s() %s%s%s", fv_words_brief(f->function, name, sizeof(name)),
+                 !*file ? "" : *line ? "at " : "in ", file, line);
+        v->text = t->text;
+    } else if (f->site != FV_NONE) {
+        v->text = fv_place_inner(t->profile, f->site, t->text, sizeof(t->text));
+    }
+}
+
 static const struct fv_column_def columns[] = {
     { "name", "finding", "", "Which kind of the catalogue it is (fvmpi-report(1)).", FV_GET(FV_TYPE_TEXT, get_name),
       .words = names },
@@ -55,6 +79,8 @@ static const struct fv_column_def columns[] = {
       FV_FIELD(struct fv_finding, function), .flags = FV_NULLABLE | FV_NAME },
     { "file", "file", "", "Its source file.", FV_FIELD(struct fv_finding, file), .flags = FV_NULLABLE },
     { "line", "line", "", "Its first line.", FV_FIELD(struct fv_finding, line), .flags = FV_UNLESS_0 },
+    { "place", "where", "", "The function, or else the call site; null: it is about neither.", FV_GET(FV_TYPE_TEXT, get_place),
+      .flags = FV_FLAT | FV_NULLABLE },
     { "text", "text", "", "In words, without the seconds.", FV_FIELD(struct fv_finding, text) },
     { "next", "next", "", "What to do or type next.", FV_FIELD(struct fv_finding, next) },
 };

@@ -1,4 +1,5 @@
-/* The profile as comma-separated tables, one file for each relation. */
+/* The profile, and the comparison, as comma-separated tables, one file for each relation. */
+#include "diff/diff_relations.h"
 #include "profile/relations.h"
 #include "views/relations.h"
 #include "views/views.h"
@@ -10,5 +11,14 @@ int fv_view_csv(const struct fv_profile *profile, const char *directory)
     fv_tables_init(&tables, profile);
     int err = fv_csv_relations(fv_profile_relations, &tables, directory);
     fv_tables_release(&tables);
+    return err;
+}
+
+int fv_diff_csv(const struct fv_diff *diff, const char *directory)
+{
+    struct fv_diff_tables tables = { .diff = diff };
+    int err = fv_csv_relations(fv_diff_relations, &tables, directory);
+
+    fv_diff_tables_release(&tables);
     return err;
 }

@@ -36,5 +36,8 @@ int fv_diff_json(const struct fv_diff *diff, FILE *out)
 {
     struct fv_diff_tables tables = { .diff = diff };
 
-    return document(FV_DIFF_SCHEMA, fv_diff_relations, &tables, FV_JSON_RANKS_ALL, out);
+    int err = document(FV_DIFF_SCHEMA, fv_diff_relations, &tables, FV_JSON_RANKS_ALL, out);
+
+    fv_diff_tables_release(&tables);
+    return err;
 }

@@ -1,10 +1,15 @@
-/* The comparison as text: a verdict, what was compared and how, the runs as a whole, MPI functions, call
- * paths. */
+/* The comparison as text. Its first lines, at most FIRST_LINES, say what changed most and where; then come what was compared
+ * and how, the runs as a whole, and each table. */
 #include "diff/diff_relations.h"
 #include "views/text/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define FIRST_LINES 15
+#define MOST        3     /* changes */
+#define WORTH       0.005 /* of the elapsed time: smaller changes are not worth a first line */
 
 #define NAMES 8 /* columns of the names of fields */
 
@@ -18,6 +23,32 @@ static enum fv_color color_of(const struct fv_diff *d, const struct fv_change *c
     if (d->noise && !c->significant)
         return FV_DIM;
     return d->noise ? (c->change > 0) == more_is_better ? FV_GREEN : FV_RED : FV_PLAIN;
+}
+
+/* ---- frames ---- */
+
+static void frame_label(const struct fv_diff_frame *f, char *out, size_t bytes)
+{
+    char text[512];
+
+    if (f->function)
+        snprintf(text, sizeof(text), "%s", f->function);
+    else
+        snprintf(text, sizeof(text), "%s%s0x%llx", f->module, *f->module ? "+" : "",
+                 (unsigned long long)f->offset);
+    fv_words_clean(text, out, bytes);
+}
+
+/* "a.c:12"; without a line where in the module; "" where the label says it. */
+static void frame_place(const struct fv_diff_frame *f, char *out, size_t bytes)
+{
+    char text[300] = "";
+
+    if (f->file && f->line)
+        snprintf(text, sizeof(text), "%s:%u", f->file, f->line);
+    else if (f->function && *f->module)
+        snprintf(text, sizeof(text), "%s+0x%llx", f->module, (unsigned long long)f->offset);
+    fv_words_clean(text, out, bytes);
 }
 
 /* ---- verdict ---- */
@@ -41,6 +72,184 @@ static void put_verdict(const struct fv_page *p, const struct fv_diff *d)
                  fv_diff_change_word(d->run[FV_RUN_COMPUTE].change, FV_UNIT_SECONDS, a),
                  fv_diff_change_word(d->run[FV_RUN_MPI].change, FV_UNIT_SECONDS, b),
                  fv_diff_change_word(d->run[FV_RUN_WAIT].change, FV_UNIT_SECONDS, wait));
+    c = &d->run[FV_RUN_PARALLEL];
+    if (!isnan(c->change))
+        fv_page_item(p, FV_PLAIN, 0, "parallel efficiency %s -> %s, %s", fv_diff_value_word(c->mean[0], FV_UNIT_SHARE, a),
+                     fv_diff_value_word(c->mean[1], FV_UNIT_SHARE, b), fv_diff_change_word(c->change, FV_UNIT_SHARE, change));
+}
+
+/* ---- the largest changes ---- */
+
+/* Of computing or of MPI: these do not overlap, and their sum is the change of a rank's time. */
+struct largest {
+    const struct fv_change *change;
+    const struct fv_diff_row *path;        /* a call path, or ... */
+    const struct fv_diff_entry_row *entry; /* ... a row of computing */
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct fv_change *x = ((const struct largest *)a)->change, *y = ((const struct largest *)b)->change;
+    double u = fabs(x->change), v = fabs(y->change);
+
+    return x->significant != y->significant ? y->significant - x->significant : (u < v) - (u > v);
+}
+
+static uint32_t table_of(const char *relation)
+{
+    uint32_t i = 0;
+
+    while (strcmp(fv_diff_tables[i].relation, relation))
+        i++;
+    return i;
+}
+
+/* Where computing changed is told by procedures, unless clock samples do not tell it: none were taken, or the time went by
+ * without using a processor. Then by what is between calls. */
+static uint32_t computing_table(const struct fv_diff *d)
+{
+    uint32_t procedures = table_of("cpu_procedures");
+    double sum = 0, most = fabs(d->run[FV_RUN_COMPUTE].change);
+    bool any = false;
+
+    for (size_t i = 0; i < d->entry_count; i++)
+        if (d->entries[i].table == procedures) {
+            sum += d->entries[i].change[FV_ENTRY_TIME].change;
+            most = fmax(most, fabs(d->entries[i].change[FV_ENTRY_TIME].change));
+            any = true;
+        }
+    return any && fabs(d->run[FV_RUN_COMPUTE].change - sum) <= 0.5 * most ? procedures : table_of("regions");
+}
+
+static struct largest *find_largest(const struct fv_diff *d, size_t *count)
+{
+    struct largest *out = fv_xcalloc(d->path_count + d->entry_count + 1, sizeof(*out));
+    const struct fv_change *elapsed = &d->run[FV_RUN_ELAPSED];
+    double least = WORTH * fmax(elapsed->mean[0], elapsed->mean[1]);
+    uint32_t table = computing_table(d);
+
+    *count = 0;
+    for (size_t i = 0; i < d->path_count; i++)
+        if (fabs(d->paths[i].change[FV_DIFF_TIME].change) >= least)
+            out[(*count)++] = (struct largest){ &d->paths[i].change[FV_DIFF_TIME], &d->paths[i], NULL };
+    for (size_t i = 0; i < d->entry_count; i++)
+        if (d->entries[i].table == table && fabs(d->entries[i].change[FV_ENTRY_TIME].change) >= least)
+            out[(*count)++] = (struct largest){ &d->entries[i].change[FV_ENTRY_TIME], NULL, &d->entries[i] };
+    qsort(out, *count, sizeof(*out), by_size);
+    return out;
+}
+
+/* "MPI_Send in f() at a.c:3"; "react() at a.c:12"; "f(): MPI_Send:3 -> MPI_Recv:4". */
+static void name_largest(const struct largest *l, char *out, size_t bytes)
+{
+    const struct fv_diff_entry_row *e = l->entry;
+    const struct fv_diff_path *path = e ? NULL : l->path->path[1] ? l->path->path[1] : l->path->path[0];
+    char name[512] = "", place[300] = "", where[300];
+
+    if (e && fv_diff_tables[e->table].lines) {
+        snprintf(out, bytes, "between %s", e->name);
+        return;
+    }
+    if (e) {
+        fv_words_brief(e->name, name, sizeof(name));
+        snprintf(place, sizeof(place), "%s", e->place ? e->place : "");
+    } else if (path->count) {
+        frame_label(&path->frames[0], where, sizeof(where));
+        fv_words_brief(where, name, sizeof(name));
+        frame_place(&path->frames[0], place, sizeof(place));
+    }
+    snprintf(out, bytes, "%s%s%s%s%s%s", e ? "" : l->path->function, e || !*name ? "" : " in ", name,
+             *name && *name != '[' && !strstr(name, "+0x") ? "()" : "", *place ? " at " : "", place);
+}
+
+static void put_largest(const struct fv_page *p, const struct fv_diff *d, const struct largest *l)
+{
+    enum fv_diff_join join = l->entry ? l->entry->join : l->path->join;
+    char name[900], line[1600], change[FV_WORD], a[FV_WORD], b[FV_WORD];
+
+    name_largest(l, name, sizeof(name));
+    snprintf(line, sizeof(line), "  %9s  ", fv_diff_change_word(l->change->change, FV_UNIT_SECONDS, change));
+    if (l->entry && !isnan(l->entry->rank_change_s))
+        fv_words_add(line, sizeof(line), "(rank %ld %s) ", l->entry->rank,
+                     fv_diff_change_word(l->entry->rank_change_s, FV_UNIT_SECONDS, change));
+    fv_words_add(line, sizeof(line), "%s: ", name);
+    if (fv_diff_only(join))
+        fv_words_add(line, sizeof(line), "only in %s", join == FV_JOIN_ONLY_A ? "A" : "B");
+    else
+        fv_words_add(line, sizeof(line), "%s -> %s", fv_words_seconds(l->change->mean[0], a),
+                     fv_words_seconds(l->change->mean[1], b));
+    if (d->noise && !l->change->significant)
+        fv_words_add(line, sizeof(line), "; within the noise");
+    fv_words_fit(line, p->width);
+    fprintf(p->out, "%s%s%s\n", fv_page_on(p, color_of(d, l->change, FV_UNIT_SECONDS)), line, fv_page_off(p));
+}
+
+/* Returns how many lines it took. */
+static size_t put_changes(const struct fv_page *p, const struct fv_diff *d)
+{
+    size_t count, shown;
+    struct largest *largest = find_largest(d, &count);
+
+    if (count)
+        fv_page_heading(p, "Largest changes", "in MPI and outside of it, seconds of a rank (mean over ranks)");
+    for (shown = 0; shown < count && shown < MOST; shown++)
+        put_largest(p, d, &largest[shown]);
+    free(largest);
+    return shown ? shown + 2 : 0;
+}
+
+/* ---- findings of one side alone ---- */
+
+static char *say_finding(const struct fv_diff *d, const struct fv_diff_entry_row *e, char *out, size_t bytes)
+{
+    unsigned side = e->join == FV_JOIN_ONLY_B;
+    double lost = e->change[FV_ENTRY_TIME].mean[side];
+    char word[FV_WORD];
+
+    snprintf(out, bytes, "%s: ", side ? "new" : "gone");
+    if (!isnan(lost))
+        fv_words_add(out, bytes, "%s, ", fv_words_seconds(lost, word));
+    if (e->runs[side] < d->side[side].count)
+        fv_words_add(out, bytes, "in %zu of %zu runs, ", e->runs[side], d->side[side].count);
+    fv_words_add(out, bytes, "%s", e->text ? e->text : e->name);
+    return out;
+}
+
+/* In so many lines: new ones first. */
+static void put_findings(const struct fv_page *p, const struct fv_diff *d, size_t room)
+{
+    uint32_t table = table_of("findings");
+    size_t all = 0, shown = 0;
+    char text[4200];
+
+    for (size_t i = 0; i < d->entry_count; i++)
+        all += d->entries[i].table == table && fv_diff_only(d->entries[i].join);
+    if (!all)
+        return;
+    fv_page_heading(p, "Findings that are new, or gone", "time lost, of a rank (mean over ranks)");
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < d->entry_count; i++) {
+            if (d->entries[i].table != table || d->entries[i].join != (pass ? FV_JOIN_ONLY_A : FV_JOIN_ONLY_B))
+                continue;
+            say_finding(d, &d->entries[i], text, sizeof(text));
+            size_t lines = 1 + fv_words_columns(text) / (p->width > 20 ? p->width - 10 : 10);
+
+            if (shown && lines + (shown + 1 < all) > room)
+                break;
+            fv_page_item(p, FV_PLAIN, 2, "%s", text);
+            room = room > lines ? room - lines : 0;
+            shown++;
+        }
+    fv_page_cut(p, shown, all, "finding", "");
+}
+
+static void put_first(const struct fv_page *p, const struct fv_diff *d)
+{
+    size_t before = 3;
+
+    put_verdict(p, d);
+    before += put_changes(p, d);
+    put_findings(p, d, fv_page_all(p) ? SIZE_MAX : FIRST_LINES - before - 2);
 }
 
 /* ---- what was compared ---- */
@@ -134,6 +343,30 @@ static void put_runs(const struct fv_page *p, const struct fv_diff *d)
     fv_sheet_release(&sheet);
 }
 
+/* ---- findings, functions, procedures, regions, sections, locks ---- */
+
+static void put_entries(const struct fv_page *p, const struct fv_diff *d, uint32_t table)
+{
+    const struct fv_diff_table *t = &fv_diff_tables[table];
+    struct fv_diff_tables tables = { .diff = d };
+    struct fv_relation_place place;
+    struct fv_sheet sheet;
+
+    if (!fv_relations_find(fv_profile_relations, t->relation, &place))
+        return;
+    fv_sheet_init(&sheet, p, &fv_diff_entries, NULL, &tables);
+    for (size_t i = 0; i < d->entry_count; i++)
+        if (d->entries[i].table == table)
+            fv_sheet_add(&sheet, NULL, &d->entries[i], color_of(d, &d->entries[i].change[FV_ENTRY_TIME], FV_UNIT_SECONDS));
+    if (sheet.all_rows) {
+        fv_page_heading(p, place.chain[place.depth - 1]->title, t->about);
+        fv_sheet_print(&sheet);
+        fv_sheet_cut(&sheet, t->noun, "");
+    }
+    fv_sheet_release(&sheet);
+    fv_diff_tables_release(&tables);
+}
+
 /* ---- MPI functions ---- */
 
 static void put_functions(const struct fv_page *p, const struct fv_diff *d)
@@ -152,30 +385,6 @@ static void put_functions(const struct fv_page *p, const struct fv_diff *d)
 }
 
 /* ---- call paths ---- */
-
-static void frame_label(const struct fv_diff_frame *f, char *out, size_t bytes)
-{
-    char text[512];
-
-    if (f->function)
-        snprintf(text, sizeof(text), "%s", f->function);
-    else
-        snprintf(text, sizeof(text), "%s%s0x%llx", f->module, *f->module ? "+" : "",
-                 (unsigned long long)f->offset);
-    fv_words_clean(text, out, bytes);
-}
-
-/* "a.c:12"; without a line where in the module; "" where the label says it. */
-static void frame_place(const struct fv_diff_frame *f, char *out, size_t bytes)
-{
-    char text[300] = "";
-
-    if (f->file && f->line)
-        snprintf(text, sizeof(text), "%s:%u", f->file, f->line);
-    else if (f->function && *f->module)
-        snprintf(text, sizeof(text), "%s+0x%llx", f->module, (unsigned long long)f->offset);
-    fv_words_clean(text, out, bytes);
-}
 
 /* Paths that are joined have as many frames; where they stand at another place, both are shown. */
 static void put_path(const struct fv_page *p, const struct fv_diff_row *row)
@@ -209,7 +418,7 @@ static void add_metric(char *text, size_t bytes, const struct fv_diff_row *row, 
         return;
     fv_diff_value_word(c->mean[0], unit, a);
     fv_diff_value_word(c->mean[1], unit, b);
-    if (row->join == FV_JOIN_ONLY_A || row->join == FV_JOIN_ONLY_B || !strcmp(a, b))
+    if (fv_diff_only(row->join) || !strcmp(a, b))
         fv_words_add(text, bytes, "%s%s %s%s", *text ? "; " : "", fv_diff_metrics[metric].name, mark,
                      row->join == FV_JOIN_ONLY_B ? b : a);
     else
@@ -221,7 +430,7 @@ static void put_row(const struct fv_page *p, const struct fv_diff *d, const stru
                     size_t number)
 {
     const struct fv_change *c = &row->change[FV_DIFF_TIME];
-    bool only = row->join == FV_JOIN_ONLY_A || row->join == FV_JOIN_ONLY_B;
+    bool only = fv_diff_only(row->join);
     char a[FV_WORD], b[FV_WORD], change[FV_WORD], percent[FV_WORD], half[FV_WORD], text[600] = "";
 
     fprintf(p->out, "\n%s%4zu  %s%s  ", fv_page_on(p, FV_BOLD), number, row->function, fv_page_off(p));
@@ -231,7 +440,7 @@ static void put_row(const struct fv_page *p, const struct fv_diff *d, const stru
     fv_words_seconds(c->mean[1], b);
     fputs(fv_page_on(p, color_of(d, c, FV_UNIT_SECONDS)), p->out);
     if (only)
-        fprintf(p->out, "%s", change);
+        fprintf(p->out, "%s, only in %s", change, row->join == FV_JOIN_ONLY_A ? "A" : "B");
     else
         fprintf(p->out, "%s -> %s: %s, %s", a, b, change, fv_diff_percent_word(c, percent));
     fprintf(p->out, "%s%s%s%s%s\n", *half ? " (" : "", half, *half ? ")" : "", c->significant ? " *" : "",
@@ -247,42 +456,36 @@ static void put_row(const struct fv_page *p, const struct fv_diff *d, const stru
     put_path(p, row);
 }
 
-static void put_paths(const struct fv_page *p, const struct fv_diff *d, const char *title, const char *remark,
-                      const bool joins[FV_DIFF_JOINS])
+static void put_paths(const struct fv_page *p, const struct fv_diff *d)
 {
-    size_t shown = 0, all = 0;
+    size_t shown = 0;
 
-    for (size_t i = 0; i < d->path_count; i++)
-        all += joins[d->paths[i].join];
-    if (!all)
+    if (!d->path_count)
         return;
-    fv_page_heading(p, title, remark);
-    for (size_t i = 0; i < d->path_count && shown < p->top; i++)
-        if (joins[d->paths[i].join])
-            put_row(p, d, &d->paths[i], ++shown);
-    if (shown < all)
+    fv_page_heading(p, "Call paths",
+                    d->noise ? "time in MPI of a rank (mean over ranks); changes that count first, then the largest"
+                             : "time in MPI of a rank (mean over ranks), largest change first");
+    for (; shown < d->path_count && shown < p->top; shown++)
+        put_row(p, d, &d->paths[shown], shown + 1);
+    if (shown < d->path_count)
         putc('\n', p->out);
-    fv_page_cut(p, shown, all, "call path", "");
+    fv_page_cut(p, shown, d->path_count, "call path", "");
 }
+
+/* ---- all ---- */
 
 int fv_diff_text(const struct fv_diff *d, const struct fv_text_options *o, FILE *out)
 {
-    static const bool joined[FV_DIFF_JOINS] = { [FV_JOIN_POSITION] = true, [FV_JOIN_NAMES] = true },
-                      only_a[FV_DIFF_JOINS] = { [FV_JOIN_ONLY_A] = true },
-                      only_b[FV_DIFF_JOINS] = { [FV_JOIN_ONLY_B] = true };
     const struct fv_page page = fv_text_page(o, out);
 
-    put_verdict(&page, d);
+    put_first(&page, d);
     putc('\n', out);
     put_method(&page, d);
     put_notes(&page, d);
     put_runs(&page, d);
+    for (uint32_t i = 0; i < FV_DIFF_TABLES; i++)
+        put_entries(&page, d, i);
     put_functions(&page, d);
-    put_paths(&page, d, "Call paths",
-              d->noise ? "time in MPI of a rank (mean over ranks); changes that count first, then the largest"
-                       : "time in MPI of a rank (mean over ranks), largest change first",
-              joined);
-    put_paths(&page, d, "Call paths only in A", "gone, or moved to another place", only_a);
-    put_paths(&page, d, "Call paths only in B", "new, or moved from another place", only_b);
+    put_paths(&page, d);
     return fflush(out) || ferror(out) ? -FV_EIO : 0;
 }
