@@ -151,6 +151,20 @@ char *fv_place_between(const struct fv_profile *v, uint32_t from, uint32_t site,
     return out;
 }
 
+char *fv_place_region(const struct fv_profile *v, uint32_t from, uint32_t site, char *out, size_t bytes)
+{
+    char before[600], behind[600];
+
+    fv_place_inner(v, site, behind, sizeof(behind));
+    if (from == FV_NONE || !strcmp(fv_place_inner(v, from, before, sizeof(before)), behind)) {
+        snprintf(out, bytes, "in %s, before %s", behind, fv_place_function(v->model, site));
+    } else {
+        snprintf(out, bytes, "from ");
+        fv_place_between(v, from, site, out + strlen(out), bytes - strlen(out));
+    }
+    return out;
+}
+
 static void add_call(const struct fv_profile *v, const struct caller *c, uint32_t site, bool named, char *out, size_t bytes)
 {
     fv_words_add(out, bytes, "%s%s%s", named ? c->name : "", named && *c->name ? ": " : "",

@@ -256,6 +256,21 @@ static struct fv_cost *new_cost(struct fv_sampler *s, uint32_t node, uint32_t se
     return cost;
 }
 
+/* The table is full: one behind another call, which is not known of it any more. NULL: there is none. */
+static struct fv_cost *share_cost(struct fv_sampler *s, uint32_t node, uint32_t section)
+{
+    for (uint16_t at = s->node_cost[node - 1]; at; at = s->cost_next[at - 1]) {
+        struct fv_cost *cost = fv_table_at(&s->costs, at - 1u);
+        struct fv_cost_region *region = fv_table_at(&s->cost_regions, at - 1u);
+
+        if (cost->section != section)
+            continue;
+        region->from = 0;
+        return cost;
+    }
+    return NULL;
+}
+
 /* The node's costs make a list, of which the one that was used last comes first. */
 static struct fv_cost *find_cost(struct fv_sampler *s, uint32_t node, uint32_t section, uint32_t from)
 {
@@ -275,7 +290,7 @@ static struct fv_cost *find_cost(struct fv_sampler *s, uint32_t node, uint32_t s
         return cost;
     }
     if (!(cost = new_cost(s, node, section, from)))
-        return NULL;
+        return share_cost(s, node, section);
     s->cost_next[s->costs.count - 1] = *first;
     *first = (uint16_t)s->costs.count;
     return cost;

@@ -92,11 +92,12 @@ class Hosts:
                 f.write("export {}='{}'\n".format(name, value))
 
     def run(self, mpi, ranks, command):
-        """mpiexec runs on the first host, which has an entry of its own, so that it takes none for local."""
+        """mpiexec runs on the first host, which has an entry of its own, so that it takes none for local. The programs end
+        without MPI_Finalize: whoever is first must not make it kill the others."""
         hosts = ','.join(address(i) for i in range(len(self.pids)))
         enter = os.path.join(harness.HERE, 'enter_host')
         start = ['nsenter', '--target', self.pids[0], '--net', '--uts', '--mount', '--time', mpi.exec, '-launcher', 'ssh',
-                 '-launcher-exec', enter, '-iface', 'fv0', '-hosts', hosts, '-n', str(ranks)]
+                 '-launcher-exec', enter, '-disable-auto-cleanup', '-iface', 'fv0', '-hosts', hosts, '-n', str(ranks)]
         return harness.run(start + command, {'FVTEST_HOSTS': self.where, 'UCX_TLS': 'tcp,self', 'UCX_NET_DEVICES': 'fv0'})
 
     def close(self):

@@ -94,6 +94,31 @@ __attribute__((noinline)) static void pass_on(int laps)
     }
 }
 
+__attribute__((noinline)) static void exchange_fields(int times)
+{
+    static char mine[4 << 20], other[sizeof(mine)];
+    int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+
+    for (int i = 0; i < times; i++)
+        IN_MPI(MPI_Sendrecv(mine, sizeof(mine), MPI_CHAR, next, 2, other, sizeof(other), MPI_CHAR, before, 2, MPI_COMM_WORLD,
+                            MPI_STATUS_IGNORE));
+}
+
+/* Small messages, and large ones that take longer. */
+static void exchange_both(void)
+{
+    static double small_s, large_s;
+    double before = mpi_s;
+
+    pass_on(1000);
+    small_s += mpi_s - before;
+    before = mpi_s;
+    exchange_fields(10);
+    large_s += mpi_s - before;
+    if (!rank)
+        printf("small_s %.6f large_s %.6f\n", small_s, large_s);
+}
+
 __attribute__((noinline)) static void remember(size_t bytes)
 {
     char *kept = malloc(bytes);
@@ -137,6 +162,8 @@ int main(int argc, char **argv)
             write_snapshot();
         if (!strcmp(problem, "chain"))
             pass_on(planted ? 10000 : 1);
+        if (!strcmp(problem, "both"))
+            exchange_both();
         if (!strcmp(problem, "leak"))
             remember(planted && rank == 1 ? 1 << 18 : 0);
         exchange();

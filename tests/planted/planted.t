@@ -82,6 +82,7 @@ def traced(tap, mpi, program):
         check(abs(late - lost) <= 0.15 * lost or is_disturbed(run, 0.5 * lost), '{} s, the program lost {} s', late, lost)
         if first['name'] == 'late_rank' and first['rank'] == 1 and not is_disturbed(run, lost):
             equal('function', first['function'], 'react')
+            check('; from norm() at planted.c' in first['text'], '{}', first['text'])
 
 
 def around(tap, mpi, program):
@@ -122,6 +123,19 @@ def chain(tap, mpi, program):
     with tap.test('{}: few small messages'.format(mpi)):
         run = mpi.profile(program, 2, ['chain', 'sound']).ended(0)
         equal('small messages', [f for f in found(run) if f['name'] == 'small_messages'], [])
+    with tap.test('{}: many small messages, and large ones that take the time'.format(mpi)):
+        run = mpi.profile(program, 2, ['both']).ended(0)
+        small, large = map(float, re.findall(r'^small_s (\S+) large_s (\S+)$', run.out, re.M)[-1])
+        names = [f['name'] for f in found(run)]
+        check('small_messages' not in names or small > 0.8 * (small + large), '{} s of small ones, {} s of large: {}', small, large, names)
+
+
+def stripped(tap, mpi):
+    with tap.test('{}: a program without symbols'.format(mpi)):
+        program = mpi.build(os.path.join(HERE, 'planted.c'), '-O2', '-s', output='stripped')
+        run = mpi.profile(program, 2, ['chain']).ended(0)
+        no_symbols, = [f for f in found(run) if f['name'] == 'no_symbols']
+        check('stripped has no symbols' in no_symbols['text'], '{}', no_symbols)
 
 
 def leak(tap, mpi, program):
@@ -177,6 +191,7 @@ def main():
         imbalance(tap, mpi, 'planted.c', program, ['imbalance'])
         for source in ('planted.cpp', 'planted.F90'):
             imbalance(tap, mpi, source, mpi.build(os.path.join(HERE, source), '-O2', '-g', output=source.replace('.', '_')), [])
+        stripped(tap, mpi)
         for case in (traced, around, compared, snapshot, chain, leak, startup):
             case(tap, mpi, program)
     tap.done()

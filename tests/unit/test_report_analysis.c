@@ -367,6 +367,50 @@ static void names_nobody_last(void **state)
     fv_model_release(&model);
 }
 
+/* A finding for each place that is charged for enough: the ranks that are charged for much of it there together, most
+ * first. */
+static void finds_late_ranks(void **state)
+{
+    static const struct fv_cost_profile no_samples;
+    struct fv_findings findings;
+    struct fv_symbols symbols;
+    (void)state;
+
+    build(good);
+    fv_model_resolve(&symbols, &model, false);
+    const struct fv_profile view = { &model, &symbols, &no_samples, &no_findings, 0 };
+    uint32_t send = (uint32_t)(site_of("MPI_Send") - model.sites), receive = (uint32_t)(site_of("MPI_Recv") - model.sites);
+    struct fv_culprit culprits[] = {
+        { .rank = 1, .site = send, .where = FV_PLACE_COMPUTING, .cost_s = 0.10 },
+        { .rank = 1, .site = receive, .where = FV_PLACE_COMPUTING, .cost_s = 0.12 },
+        { .rank = 0, .site = send, .where = FV_PLACE_COMPUTING, .cost_s = 0.06 },
+        { .rank = 0, .site = receive, .where = FV_PLACE_COMPUTING, .cost_s = 0.011 }, /* a tenth of the most: not named */
+        { .rank = 1, .site = send, .where = FV_PLACE_MPI, .cost_s = 0.5 * FV_FINDING_WORTH * model.efficiency.total_s },
+    };
+    struct fv_culprit *kept = model.causes.culprits;
+    size_t kept_count = model.causes.culprit_count;
+
+    model.causes.culprits = culprits;
+    model.causes.culprit_count = sizeof(culprits) / sizeof(*culprits);
+    fv_findings_make(&findings, &view);
+    assert_int_equal(findings.count, 2);
+    for (size_t i = 0; i < findings.count; i++)
+        assert_string_equal(findings.items[i].def->name, "late_rank");
+    expect(findings.items[0].lost_s, 0.16);
+    assert_int_equal(findings.items[0].site, send);
+    assert_int_equal(findings.items[0].rank, 1);
+    assert_int_equal(findings.items[0].evidence, FV_EVIDENCE_EXACT);
+    assert_memory_equal(findings.items[0].text, "ranks 0-1 made others wait, slow from ", 38);
+    expect(findings.items[1].lost_s, 0.131);
+    assert_memory_equal(findings.items[1].text, "rank 1 made others wait, slow in ", 33);
+    assert_non_null(strstr(findings.items[1].text, "before MPI_Recv"));
+    fv_findings_release(&findings);
+    model.causes.culprits = kept;
+    model.causes.culprit_count = kept_count;
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+}
+
 /* One note, and the report is the profile's. */
 static void expect_left_out(const char *from, const char *to, const char *why)
 {
@@ -601,6 +645,7 @@ int main(void)
         TEST(absent_or_no_file),
         TEST(takes_over),
         TEST(names_nobody_last),
+        TEST(finds_late_ranks),
         TEST(knows_its_rank_files),
         TEST(trace_ends_early),
         TEST(profile_alone),

@@ -465,6 +465,35 @@ static void costs_by_section(void **state)
         assert_int_equal(ticks[i], 0);
 }
 
+/* When the table is full a call path still has its samples, if not behind which call each was; one that has no record
+ * is counted. */
+static void costs_without_room(void **state)
+{
+    uint32_t node = node_of(0x7100001), before = s->costs.count;
+    uint64_t ticks = 0, shared = 0;
+    (void)state;
+
+    s->thread->section_set = 0;
+    for (uint32_t i = 0; i < 2 * FV_SAMPLE_COSTS; i++) {
+        s->thread->previous = i + 1;
+        fv_cost_add(s, node, false);
+    }
+    assert_int_equal(s->costs.count, FV_SAMPLE_COSTS);
+    assert_int_equal(s->record->lost_paths, 0);
+    for (uint32_t i = before; i < s->costs.count; i++) {
+        const struct fv_cost *cost = fv_table_at(&s->costs, i);
+        const struct fv_cost_region *region = fv_table_at(&s->cost_regions, i);
+
+        ticks += cost->ticks;
+        shared += region->from ? 0 : cost->ticks;
+        assert_true(!region->from || cost->ticks == 1);
+    }
+    assert_int_equal(ticks, 2 * FV_SAMPLE_COSTS);
+    assert_in_range(shared, FV_SAMPLE_COSTS, 2 * FV_SAMPLE_COSTS);
+    fv_cost_add(s, node_of(0x7200001), false);
+    assert_int_equal(s->record->lost_paths, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -478,6 +507,7 @@ int main(void)
         cmocka_unit_test(windows),
         cmocka_unit_test(tables_grow),
         cmocka_unit_test(costs_by_section),
+        cmocka_unit_test(costs_without_room),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

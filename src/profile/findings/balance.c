@@ -124,7 +124,7 @@ static const char *say_region(const struct fv_profile *v, const struct longest *
     if (!most)
         return out;
     finding->site = most->site;
-    snprintf(out, 700, ", from %s", fv_place_between(v, most->from, most->site, calls, sizeof(calls)));
+    snprintf(out, 700, ", %s", fv_place_region(v, most->from, most->site, calls, sizeof(calls)));
     return out;
 }
 

@@ -9,6 +9,7 @@
 
 #define NAMED 0.1 /* of the most that one rank is charged: from there on a rank is named */
 #define MOST  3   /* findings of this kind */
+#define ITS_REASON 0.5 /* of the cost: what a region that is named must explain */
 
 /* What ranks are charged at the same place. */
 struct group {
@@ -61,22 +62,52 @@ static void say_ranks(const struct fv_model *m, const struct group *g, char out[
     free(named);
 }
 
+/* Between which calls the rank that is charged most computes that much longer than others; NULL: between no two. */
+static const struct fv_region *region_of(const struct fv_model *m, const struct group *g)
+{
+    double least = ITS_REASON * g->most_s / m->rank_count; /* all others wait for what it is longer */
+    const struct fv_region *most = NULL;
+
+    for (size_t i = 0; g->where == FV_PLACE_COMPUTING && i < m->causes.region_count; i++) {
+        const struct fv_region *r = &m->causes.regions[i];
+
+        if (r->site != g->site || r->max_rank != g->most || r->max_s - r->mean_s <= least)
+            continue;
+        least = r->max_s - r->mean_s;
+        most = r;
+    }
+    return most;
+}
+
+/* "in solve() at cg.c:212 <- main() at cg.c:9, before MPI_Allreduce (#3)", "from init() at cg.c:15 to solve() at cg.c:212" */
+static void say_where(const struct fv_places *places, const struct group *g, char *out, size_t bytes)
+{
+    const struct fv_region *region = region_of(places->view->model, g);
+    char words[2400];
+
+    if (region)
+        fv_place_region(places->view, region->from, region->site, out, bytes);
+    else
+        snprintf(out, bytes, "%s%s", g->site == FV_NONE ? "" : "in ",
+                 fv_place_words(places, g->site, g->where, words, sizeof(words)));
+}
+
 static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g, const struct fv_places *places)
 {
     const struct fv_model *m = v->model;
-    char ranks[220], where[2400], name[400], mine[FV_WORD], others[FV_WORD];
+    char ranks[220], where[2500], name[400], mine[FV_WORD], others[FV_WORD];
     struct fv_finding *finding =
         fv_finding_add(f, g->cost_s, m->causes.exact ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
 
     finding->rank = g->most;
     finding->site = g->site;
     say_ranks(m, g, ranks);
-    fv_place_words(places, g->site, g->where, where, sizeof(where));
+    say_where(places, g, where, sizeof(where));
     struct fv_excess by_samples = { 0 };
     if (g->where == FV_PLACE_COMPUTING)
         by_samples = fv_excess_of(v, g->most);
     if (!by_samples.procedure) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s%s", ranks, g->site == FV_NONE ? "" : "in ", where);
+        fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);
         fv_finding_next(f, finding, m->costs.ticks ? "fvmpi report %s --table culprits" : "fvmpi run --trace --sample names the function",
                         m->directory);
         return;
