@@ -122,14 +122,18 @@ static bool is_cancelled(const MPI_Status *status)
            PMPI_Test_cancelled(status, &cancelled) == MPI_SUCCESS && cancelled;
 }
 
-/* A cancelled receive got nothing, and its status tells no count (MPI-4.0 section 3.8.4). */
+/* A cancelled receive got nothing, and its status tells no count (MPI-4.0 section 3.8.4). What is known beforehand came:
+ * the status need not tell (done-p2p.c). */
+static bool has_message(const struct fv_request *r, const MPI_Status *status)
+{
+    return r->kind == FV_REQUEST_RECV && (r->received || !is_cancelled(status));
+}
+
 static uint64_t received_bytes(const struct fv_request *r, const MPI_Status *status)
 {
-    if (r->kind != FV_REQUEST_RECV)
+    if (!has_message(r, status))
         return 0;
-    if (r->received) /* known beforehand, because the status need not tell (done-p2p.c) */
-        return r->received;
-    return is_cancelled(status) ? 0 : fv_status_bytes(status);
+    return r->received ? r->received : fv_status_bytes(status);
 }
 
 /* For the trace: how operation r ended. Where a status need not tell, what was posted does. */
@@ -163,7 +167,7 @@ static FV_COLD void settle_failed(struct fv_completion *c, const struct fv_reque
         source = r->peer;
         tag = r->tag;
     }
-    if (over && fv_request_completed(c->call, r, 0) && c->call->trace && r->number) { /* 0: see done-p2p.c */
+    if (over && fv_request_completed(c->call, r, false, 0) && c->call->trace && r->number) { /* 0: see done-p2p.c */
         if (r->kind == FV_REQUEST_COLLECTIVE)
             fv_event(c->call, DONE, r->number);
         else
@@ -195,7 +199,7 @@ static void settle(struct fv_completion *c, int result, int k, const MPI_Request
     if (error == MPI_SUCCESS) {
         uint64_t bytes = received_bytes(r, status);
 
-        if (fv_request_completed(c->call, r, bytes) && c->call->trace && r->number)
+        if (fv_request_completed(c->call, r, has_message(r, status), bytes) && c->call->trace && r->number)
             event_ended(c->call, r, status, bytes);
     } else {
         settle_failed(c, r, error, now ? &now[k] : NULL, status);
@@ -311,7 +315,7 @@ void fv_done_start(struct fv_call *call, int result, int count, const struct fv_
             continue;
         }
         if (known[i].kind == FV_REQUEST_SEND)
-            fv_call_sent_to(call, known[i].comm, known[i].peer, 1, known[i].sent);
+            fv_done_sent_to(call, known[i].comm, known[i].peer, known[i].sent);
         fv_request_start(call, &known[i], fv_handle(now[i]), number + (uint64_t)i);
     }
 }

@@ -38,7 +38,20 @@ static void record_sent(struct fv_call *call, struct fv_comm *comm, int dest, ui
         return;
     }
     fv_call_record(call, comm, bytes, received);
+    fv_done_sent_to(call, comm, dest, bytes);
+}
+
+void fv_done_sent_to(struct fv_call *call, struct fv_comm *comm, int dest, uint64_t bytes)
+{
+    if (!bytes)
+        fv_call_empty(call, 1, 0);
     fv_call_sent_to(call, comm, dest, 1, bytes);
+}
+
+static void note_empty(struct fv_call *call, const MPI_Status *status, uint64_t bytes)
+{
+    if (!bytes && status->MPI_SOURCE != MPI_PROC_NULL)
+        fv_call_empty(call, 0, 1);
 }
 
 static uint64_t sent_bytes(MPI_Count count, MPI_Datatype type, int dest)
@@ -147,6 +160,7 @@ void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm, c
 
     event_recv(call, c, status, bytes);
     fv_call_record(call, c, 0, bytes);
+    note_empty(call, status, bytes);
 }
 
 /* ---- matched probes ---- */
@@ -200,6 +214,8 @@ void fv_done_mrecv(struct fv_call *call, int result, uint64_t was, const MPI_Sta
     if (FV_UNLIKELY(result != MPI_SUCCESS) && message.kind && came)
         fv_event_failed(call, result);
     fv_call_record(call, NULL, 0, bytes);
+    if (result == MPI_SUCCESS)
+        note_empty(call, status, bytes);
 }
 
 void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Request *request)
@@ -252,6 +268,7 @@ void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Dat
     event_send(call, c, dest, tag, sent);
     event_recv(call, c, status, received);
     record_sent(call, c, dest, sent, received);
+    note_empty(call, status, received);
 }
 
 static void event_irecv(struct fv_call *call, uint64_t number, struct fv_comm *comm, int source, int tag)

@@ -14,6 +14,9 @@ static inline void fv_done_plainly(struct fv_call *call, int result)
     fv_call_record(call, NULL, 0, 0);
 }
 
+/* After fv_call_record(): a message went to a rank that is not MPI_PROC_NULL, of 0 bytes too. */
+void fv_done_sent_to(struct fv_call *call, struct fv_comm *comm, int dest, uint64_t bytes);
+
 /* For the trace: follows an operation until its request completes, and gives its number; 0: it has no request. An
  * MPI may hand out one request, complete already, for many operations: *complete, the caller ends it at once. */
 uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Request handle, bool *complete);

@@ -82,6 +82,9 @@ extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_program
 double fv_build_time(const struct fv_model *model, uint32_t rank, uint64_t ticks);
 double fv_build_seconds(const struct fv_model *model, uint32_t rank, uint64_t ticks);
 
+/* A thread of a rank by its fv_thread_view.id: its index in fv_model.threads; FV_NONE: it is not known. */
+uint32_t fv_build_thread(const struct fv_model *model, uint32_t rank, uint32_t id);
+
 /* Takes over what the trace tells, if it is the trace of these rank files; else a note says why not. */
 void fv_build_analysed(struct fv_build *build, const struct fv_analysed *analysed);
 void fv_build_program_times(struct fv_model *model); /* last */

@@ -41,8 +41,8 @@ static void put_size(const struct fv_site_rank *part, bool largest, struct fv_va
 {
     v->null = part->sizes_lost || !part->size_most;
     v->whole = v->null   ? 0
-               : largest ? fv_size_bucket_high(part->size_most)
-                         : fv_size_bucket_low(part->size_least);
+               : largest ? fv_size_bucket_high(part->size_most - 1u)
+                         : fv_size_bucket_low(part->size_least - 1u);
 }
 
 static void get_size(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -279,12 +279,13 @@ static const void *message_at(void *subject, const void *parent, size_t i)
 
     *row = (struct message_row){ .low = fv_size_bucket_low((unsigned)i),
                                  .below = i < 64 ? fv_size_bucket_low((unsigned)i + 1) : 0 };
-    for (size_t k = 0; i && k < m->function_count; k++) {
+    for (size_t k = 0; k < m->function_count; k++) {
         const struct fv_func *f = &m->functions[k];
-        double seconds = f->sent[i].seconds + f->received[i].seconds;
+        const struct fv_size_bucket *sent = i ? &f->sent[i] : &f->empty_sent, *received = i ? &f->received[i] : &f->empty_received;
+        double seconds = sent->seconds + received->seconds;
 
-        add_bucket(&row->sent, &f->sent[i]);
-        add_bucket(&row->received, &f->received[i]);
+        add_bucket(&row->sent, sent);
+        add_bucket(&row->received, received);
         row->seconds += seconds;
         if (seconds > most_s) {
             most_s = seconds;
@@ -315,9 +316,8 @@ const struct fv_relation fv_message_sizes_relation = {
     .name = "message_sizes",
     .key = "message_sizes",
     .title = "Message sizes",
-    .doc = "Buckets of message sizes, powers of two, that are not empty, over all MPI functions and ranks; "
-           "without those "
-           "of 0 bytes.",
+    .doc = "Buckets of message sizes, powers of two, that are not empty, over all MPI functions and ranks. The first is of "
+           "messages of 0 bytes, point to point.",
     .shown =
         "low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3 function/1",
     FV_COLUMNS(message_columns),

@@ -174,9 +174,10 @@ static void add_cell(struct tally *t, const struct fv_cell *cell)
     uint8_t bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
     bool moved = cell->sends || cell->receives;
 
-    if (moved) /* of no size: counted over budget */
-        fv_site_sizes_add(&t->sizes, &(struct fv_site_rank){
-                                         .size_least = bucket, .size_most = bucket, .sizes_lost = !bucket });
+    if (moved)
+        fv_site_sizes_add(&t->sizes, &(struct fv_site_rank){ .size_least = (uint8_t)(bucket + 1),
+                                                             .size_most = (uint8_t)(bucket + 1),
+                                                             .sizes_lost = !fv_cell_has_size(cell) });
     t->sent += cell->bytes_sent;
     t->received += cell->bytes_received;
     if (!cell->calls)
@@ -192,22 +193,29 @@ static void add_cell(struct tally *t, const struct fv_cell *cell)
         t->max = cell->time_max;
 }
 
+static void add_moved(struct fv_size_bucket *sent, struct fv_size_bucket *received, const struct fv_cell *cell, double seconds)
+{
+    sent->count += cell->sends;
+    sent->bytes += cell->bytes_sent;
+    received->count += cell->receives;
+    received->bytes += cell->bytes_received;
+    uint32_t moved = cell->sends ? cell->sends : cell->receives;
+
+    if (moved && cell->calls) /* a non-blocking receive whose message had bytes is in the cell of those without, too */
+        (cell->sends ? sent : received)->seconds += seconds * fmin(1, (double)moved / cell->calls);
+}
+
 static void add_sizes(struct fv_build *b, uint32_t rank, uint32_t function, const struct fv_cell *cell)
 {
     struct fv_func *f = &b->model->functions[function];
     unsigned bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
     double seconds = fv_build_seconds(b->model, rank, cell->time_sum);
 
-    f->sent[bucket].count += cell->sends;
-    f->sent[bucket].bytes += cell->bytes_sent;
-    f->received[bucket].count += cell->receives;
-    f->received[bucket].bytes += cell->bytes_received;
+    add_moved(&f->sent[bucket], &f->received[bucket], cell, seconds);
+    if (!bucket && fv_cell_has_size(cell))
+        add_moved(&f->empty_sent, &f->empty_received, cell, seconds);
     if (!cell->calls)
         return;
-    if (cell->sends)
-        f->sent[bucket].seconds += seconds;
-    else if (cell->receives)
-        f->received[bucket].seconds += seconds;
     double best = fv_build_seconds(b->model, rank, cell->time_min);
     if (best < b->best[function][bucket])
         b->best[function][bucket] = best;

@@ -59,7 +59,8 @@ struct fv_func {
     double wait_s;
     enum fv_wait_kind wait_kind;
     uint32_t sites, ranks; /* how many call sites, ranks that called it */
-    struct fv_size_bucket sent[FV_SIZE_BUCKETS], received[FV_SIZE_BUCKETS];
+    struct fv_size_bucket sent[FV_SIZE_BUCKETS], received[FV_SIZE_BUCKETS]; /* [0]: what is of unknown size, too */
+    struct fv_size_bucket empty_sent, empty_received; /* of [0]: known to be of 0 bytes */
     uint64_t durations[FV_TIME_BUCKETS]; /* bucket b > 0: from fv_model.duration_unit_s * 2^(b-1) */
 };
 
@@ -94,7 +95,7 @@ struct fv_site_rank {
     double before_s; /* outside of MPI, before the calls */
     uint32_t more; /* in fv_model.site_more; 0: nothing. fv_site_more() */
     uint8_t wait_kind;
-    uint8_t size_least, size_most; /* buckets of the smallest and the largest message; 0: there was none */
+    uint8_t size_least, size_most; /* 1 + buckets of the smallest and the largest message; 0: there was none */
     bool sizes_lost;               /* the sizes of some are not known */
 };
 /* Bounds of the messages' sizes together. */

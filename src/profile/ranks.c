@@ -193,6 +193,16 @@ static void read_threads(struct fv_build *b, uint32_t rank, uint64_t *life)
         b->model->threads[b->model->ranks[rank].first_thread].main = true;
 }
 
+uint32_t fv_build_thread(const struct fv_model *m, uint32_t rank, uint32_t id)
+{
+    const struct fv_rank *r = &m->ranks[rank];
+
+    for (uint32_t i = 0; i < r->threads; i++)
+        if (m->threads[r->first_thread + i].id == id)
+            return r->first_thread + i;
+    return FV_NONE;
+}
+
 /* Where records of a file hold points in time, each the sign of life of a rank that was killed. */
 static uint64_t last_sign(const struct fv_build_file *f, uint64_t life)
 {

@@ -452,6 +452,22 @@ static void get_rank_part(void *subject, const void *row, const struct fv_column
     v->real = r->app_time_s > 0 ? part / r->app_time_s : NAN;
 }
 
+/* Of a process whose threads were watched. */
+static bool has_locks(void *subject, const void *row, const struct fv_column_def *c)
+{
+    const struct fv_model *m = fv_tables_model(subject);
+
+    return m->locks.recorded && m->locks.ranks[(const struct fv_rank *)row - m->ranks].recorded;
+}
+
+static void get_thread_wait(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_model *m = fv_tables_model(subject);
+    const struct fv_rank *r = row;
+
+    v->real = r->app_time_s > 0 ? m->locks.ranks[r - m->ranks].main_s / r->app_time_s : NAN;
+}
+
 static void get_caused(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_model *m = fv_tables_model(subject);
@@ -527,6 +543,9 @@ static const struct fv_column_def rank_columns[] = {
       "How well wait_s is known; null: it is not, and wait_s is what is known of it.",
       FV_GET(FV_TYPE_TEXT, get_rank_wait_kind), .flags = FV_NULLABLE, .words = fv_wait_kind_words },
     RANK_PART("compute_share", "compute", PART_COMPUTE, 0, "Part of app_time_s outside of MPI."),
+    { "thread_wait_share", "for threads", "share",
+      "The part of compute_share in which the main thread waited for other threads; null without --threads.",
+      FV_GET(FV_TYPE_REAL, get_thread_wait), .flags = FV_NULLABLE | FV_BLANK, .known = has_locks },
     RANK_PART("mpi_share", "MPI", PART_MPI, 0, "Part of it in MPI."),
     RANK_PART("wait_share", "waiting", PART_WAIT, FV_AS_KIND,
               "Part of it spent waiting in MPI, if the main thread waits in its calls as all threads do in "
@@ -611,7 +630,7 @@ const struct fv_relation fv_ranks_relation = {
     .key = "ranks",
     .title = "Ranks",
     .doc = "The ranks that have a rank file, by rank.",
-    .shown = "rank host/1 program/3 app_time_s compute_share mpi_share wait_share/4 others_waited_s/3 "
+    .shown = "rank host/1 program/3 app_time_s compute_share thread_wait_share/4 mpi_share wait_share/4 others_waited_s/3 "
              "lost_count/6 "
              "thread_count/2 state/5 in_call/5 mpi_shares/2",
     .share = "others_waited_share",

@@ -256,6 +256,18 @@ void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, u
     fv_current = t;
 }
 
+void fv_call_empty(struct fv_call *call, unsigned sent, unsigned received)
+{
+    struct fv_cell *cell = call->cell;
+
+    if (!cell)
+        return;
+    if (cell->size_bucket)
+        cell = fv_cell_find(call->thread, cell->path, cell->comm, cell->function, 0, cell->section).cell;
+    cell->sends += sent;
+    cell->receives += received;
+}
+
 void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes)
 {
     if (!call->record)

@@ -15,6 +15,7 @@ void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, u
 {
     (void)call, (void)comm, (void)sent, (void)received;
 }
+void fv_call_empty(struct fv_call *call, unsigned sent, unsigned received) { (void)call, (void)sent, (void)received; }
 void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes)
 {
     (void)call, (void)comm, (void)rank, (void)messages, (void)bytes;
@@ -79,9 +80,9 @@ void fv_request_waits(struct fv_call *call, const struct fv_request *request, in
 {
     (void)call, (void)request, (void)peer;
 }
-bool fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
+bool fv_request_completed(struct fv_call *call, const struct fv_request *known, bool message, uint64_t bytes)
 {
-    return (void)call, (void)known, (void)bytes, false;
+    return (void)call, (void)known, (void)message, (void)bytes, false;
 }
 void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_waited *what)
 {

@@ -275,7 +275,7 @@ static void charge_received(struct fv_thread *t, const struct fv_request *r, uin
     t->record->mpi_bytes += bytes;
 }
 
-bool fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes)
+bool fv_request_completed(struct fv_call *call, const struct fv_request *known, bool message, uint64_t bytes)
 {
     bool is_one_of_many = fv_rt.thread_multiple && fv_rt.options.trace && known->kind != FV_REQUEST_RECV;
     struct shard *s = lock_shard(shard_of(known->handle));
@@ -293,7 +293,7 @@ bool fv_request_completed(struct fv_call *call, const struct fv_request *known, 
     if (is_one_of_many && !known->persistent && is_first)
         note_ended(s, known->serial);
     unlock_shard(s);
-    if (known->kind == FV_REQUEST_RECV && bytes && known->function != FV_FUNCTION_REST)
+    if (known->kind == FV_REQUEST_RECV && message && known->function != FV_FUNCTION_REST)
         charge_received(call->thread, known, bytes);
     return is_first;
 }

@@ -107,6 +107,9 @@ uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name);
  * group of an intercommunicator, else in the group of comm. PROC_NULL must not come here. comm NULL: one dropped. */
 void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint64_t messages, uint64_t bytes);
 
+/* After fv_call_record(): so many of its messages had no bytes, which fv_call_record() does not count. */
+void fv_call_empty(struct fv_call *call, unsigned sent, unsigned received);
+
 /* A blocking collective. fv_comm_collective() must be called for every collective call on comm that
  * succeeded, blocking or not, also while paused (fv_call.record false), before fv_call_record(): it
  * gives the call's sequence number. fv_call_collective(), after fv_call_record(), logs a blocking one. */
@@ -270,8 +273,8 @@ void fv_request_start(struct fv_call *call, const struct fv_request *known, uint
 /* `known`, as fv_request_get() gave it before the completing call, completed: received bytes are charged
  * to the call that posted (or started) it. Forgets it unless persistent; but when MPI has given its handle
  * to another thread's new request meanwhile, that one stays. Call after fv_call_end(). False: it had completed
- * before; an MPI may hand out one handle for many sends. */
-bool fv_request_completed(struct fv_call *call, const struct fv_request *known, uint64_t bytes_received);
+ * before; an MPI may hand out one handle for many sends. `message`: a receive got one, perhaps without bytes. */
+bool fv_request_completed(struct fv_call *call, const struct fv_request *known, bool message, uint64_t bytes_received);
 /* MPI took it away otherwise: MPI_Request_free (call it before PMPI), an error. */
 void fv_request_freed(const struct fv_request *known);
 

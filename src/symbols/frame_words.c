@@ -83,18 +83,37 @@ static bool is_cxx(const struct fv_module *module)
     return !strncmp(module->name, "libstdc++.", 10);
 }
 
-/* Where std::thread begins is no caller. */
+/* Where std::thread begins is no caller. Returns the index of its first frame that is no library's. */
+static size_t path_of_program(struct fv_path *path, const struct fv_symbols *s, uint32_t node)
+{
+    size_t first = 0;
+
+    fv_path_of(path, s, node);
+    while (path->count > 1 && is_cxx(&s->modules[path->frames[path->count - 1].module]))
+        path->count--;
+    while (first + 1 < path->count && is_library(&path->frames[first]))
+        first++;
+    return first;
+}
+
+bool fv_path_first(const struct fv_symbols *s, uint32_t node, struct fv_frame *out)
+{
+    struct fv_path path = { 0 };
+    size_t first = path_of_program(&path, s, node);
+    bool found = first < path.count;
+
+    if (found)
+        *out = path.frames[first];
+    fv_path_release(&path);
+    return found;
+}
+
 char *fv_path_words(const struct fv_symbols *s, uint32_t node, unsigned callers, char *out, size_t bytes)
 {
     struct fv_path path = { 0 };
-    size_t first = 0, used = 0;
+    size_t first = path_of_program(&path, s, node), used = 0;
     char frame[600];
 
-    fv_path_of(&path, s, node);
-    while (path.count > 1 && is_cxx(&s->modules[path.frames[path.count - 1].module]))
-        path.count--;
-    while (first + 1 < path.count && is_library(&path.frames[first]))
-        first++;
     snprintf(out, bytes, "a call path that is not known");
     for (size_t i = first; i < path.count && i <= first + callers && used < bytes; i++)
         used += (size_t)snprintf(out + used, bytes - used, "%s%s", i > first ? " <- " : "",

@@ -90,6 +90,8 @@ char *fv_frame_words(const struct fv_frame *frame, const struct fv_symbols *symb
 /* A call path in short: its innermost frame, without those of the C++ library, and some of its callers. */
 char *fv_path_words(const struct fv_symbols *symbols, uint32_t node, unsigned callers, char *out,
                     size_t bytes);
+/* The frame that such words begin with; false: the path is not known. Its texts are the symbols'. */
+bool fv_path_first(const struct fv_symbols *symbols, uint32_t node, struct fv_frame *out);
 /* "worker()", "a function that is not known", which NULL is. */
 char *fv_routine_words(const struct fv_address *routine, const struct fv_symbols *symbols, char *out,
                        size_t bytes);

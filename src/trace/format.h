@@ -20,6 +20,7 @@
 #include "trace/format_samples.h"
 #include "trace/format_threads.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FV_FILE_MAGIC "FVMPIRNK"
@@ -402,13 +403,13 @@ struct fv_cell {
     uint32_t path;
     uint32_t comm;         /* fv_comm_record.id; 0 none */
     uint16_t function;
-    uint8_t size_bucket;   /* fv_log2_bucket() of bytes sent, else of bytes received */
+    uint8_t size_bucket;   /* fv_log2_bucket() of bytes sent, else of bytes received; fv_cell_has_size() */
     uint8_t flags;         /* 0 */
     uint32_t calls;
     uint64_t time_sum, time_min, time_max; /* ticks */
     uint64_t square_low, square_high;      /* sum of ticks^2 */
     uint64_t bytes_sent, bytes_received;
-    uint32_t sends, receives; /* messages or calls with sent (received) bytes: the size histogram */
+    uint32_t sends, receives; /* messages, of 0 bytes too, or calls with sent (received) bytes: the size histogram */
     uint64_t first, last;     /* enter of the first, leave of the last call, ticks */
     uint64_t barrier_ticks;   /* of time_sum, in the barriers that fvmpi inserted ... */
     uint32_t barriers;        /* ... into so many of the calls */
@@ -419,6 +420,11 @@ struct fv_cell {
     uint32_t time_histogram[FV_TIME_BUCKETS];
 };
 _Static_assert(sizeof(struct fv_cell) == 256, "on-disk size");
+/* Cells of calls over the budget have neither path nor size. */
+static inline bool fv_cell_has_size(const struct fv_cell *cell)
+{
+    return cell->size_bucket || cell->path || cell->comm;
+}
 #define FV_FROM_SEVERAL UINT32_C(0xffffffff) /* `from` of a cell: of several paths, because there was no room for REGIONS */
 
 /* Computing between two calls of a thread: what a cell had in before_ticks for a `from` that was followed by another one.

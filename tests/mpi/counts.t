@@ -126,8 +126,7 @@ def found(report, direction, function):
 
 def histograms(report):
     report.sane(2)
-    # messages of no bytes are in the histograms of what was neither sent nor received: in none
-    wanted = [b for b in buckets() if b[1]]
+    wanted = buckets()
     equal('MPI_Send, sent', found(report, 'sent', 'MPI_Send'), wanted)
     equal('MPI_Isend, sent', found(report, 'sent', 'MPI_Isend'), wanted)
     equal('MPI_Recv, received', found(report, 'received', 'MPI_Recv'), wanted)
@@ -135,8 +134,15 @@ def histograms(report):
     equal('MPI_Recv, sent', found(report, 'sent', 'MPI_Recv'), [])
     for direction in ('sent', 'received'):
         equal('MPI_Allreduce, ' + direction, found(report, direction, 'MPI_Allreduce'), [(512, 1023, 10, 10000)])
-    rows = [row for row in report.histogram('received')['MPI_Irecv'] if row['bytes']]
-    equal('MPI_Irecv, received', sorted((r['low_bytes'], r['high_bytes'], r['count'], r['bytes']) for r in rows), wanted)
+    equal('MPI_Irecv, received', found(report, 'received', 'MPI_Irecv'), wanted)
+    empty = report.data['message_sizes'][0]
+    equal('messages of 0 bytes', (empty['low_bytes'], empty['below_bytes'], empty['sent_count'], empty['received_count'], empty['bytes_sent']), (0, 1, 2, 2, 0))
+    for site, bounds in (('MPI_Send', (0, 131071)), ('MPI_Irecv', (0, 131071)), ('MPI_Allreduce', (512, 1023))):
+        data = report.callsite(site).data
+        equal('bounds of ' + site, (data['message_min_bytes'], data['message_max_bytes']), bounds)
+    whole = report.data['sections'][0]
+    below = 2 * sum(i + 1 for i, size in enumerate(SIZES) if size < 4096)
+    equal('messages below 4 KiB', (whole['sent_below_4k']['sum'], whole['received_below_4k']['sum']), (below + 10, below + 10))
 
 
 BINDINGS = 'MPIF_H', 'USE_MPI', 'USE_F08'

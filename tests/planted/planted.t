@@ -9,37 +9,19 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
 import harness
 from harness import FVMPI
+from findings import first_lines, found, is_disturbed
 from report import check, close, equal, plain
 
 WORTH = 0.02  # of the ranks' time: findings.h
-FIRST = 15
 
 
 def truth(run):
     line = re.search(r'^truth lost_s (\S+) total_s (\S+) mpi_s (\S+)$', run.out, re.M)
     check(line, 'no truth in {!r}', run.out)
     return [float(x) for x in line.groups()]
-
-
-def found(run):
-    """All findings but what the machine did. The runs are short, and MPI_Init is as long as it likes."""
-    return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] not in ('no_processor', 'startup')]
-
-
-def first_lines(run):
-    """Of the text: what stands before the run's identity."""
-    out = harness.run([FVMPI, 'report', run.directory, '--width', '100']).ended(0).out.splitlines()
-    end = next(i for i, line in enumerate(out) if line.startswith('  command '))
-    check(end - 1 <= FIRST, '{} lines before the identity', end - 1)
-    return ' '.join(' '.join(out[:end]).split())
-
-
-def is_disturbed(run, lost):
-    """The machine took more from the run than the problem costs."""
-    return any(f['name'] == 'no_processor' and f['lost_s'] > lost for f in harness.report_of(run.directory).data['findings'])
 
 
 def imbalance(tap, mpi, name, program, arguments):

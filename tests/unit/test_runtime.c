@@ -416,7 +416,7 @@ static void test_full_cells(void **state)
         fv_request_post(&post, &r);
         assert_true(fv_request_get(21, &r));
         call_as(&wait, 1, NULL, 0, 0, 10);
-        fv_request_completed(&wait, &r, 64);
+        fv_request_completed(&wait, &r, true, 64);
         r = (struct fv_request){ .handle = 21, .kind = FV_REQUEST_RECV };
     }
     const struct fv_cell *next = fv_cell_find(fv_self, post.path->path, 0, 3, fv_log2_bucket(64), 0).cell;
@@ -567,7 +567,7 @@ static void test_requests(void **state)
     call_as(&wait, 1, NULL, 0, 0, 10);
     for (uint64_t i = 5000; i >= 1; i--) {
         assert_true(fv_request_get(i * 64, &r));
-        fv_request_completed(&wait, &r, 3000);
+        fv_request_completed(&wait, &r, true, 3000);
         assert_false(fv_request_get(i * 64, &r));
     }
     assert_false(fv_requests_any());
@@ -588,7 +588,7 @@ static void test_persistent_requests(void **state)
         start_again(&start, 7, 7);
         assert_true(fv_request_get(7, &r) && r.active);
         call_as(&wait, 1, NULL, 0, 0, 10);
-        fv_request_completed(&wait, &r, 40);
+        fv_request_completed(&wait, &r, true, 40);
         assert_true(fv_request_get(7, &r) && !r.active);
     }
     fv_request_freed(&r);
@@ -610,7 +610,7 @@ static void test_persistent_collectives(void **state)
     assert_false(fv_request_get(8, &r));
     assert_true(fv_request_get(9, &r) && r.active);
     call_as(&wait, 1, NULL, 0, 0, 10);
-    fv_request_completed(&wait, &r, 48);
+    fv_request_completed(&wait, &r, true, 48);
     assert_true(fv_request_get(9, &r) && !r.active);
     const struct fv_cell *c = fv_cell_find(fv_self, start.path->path, 0, 2, fv_log2_bucket(48), 0).cell;
     assert_int_equal(c->bytes_received, 0);

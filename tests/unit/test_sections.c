@@ -178,7 +178,7 @@ static void requests_stay_with_their_post(void **state)
     assert_true(fv_call_enter(&done, 1, FV_CALL_SITE()));
     assert_true(fv_request_get(77, &known));
     fv_call_end(&done);
-    fv_request_completed(&done, &known, 5000);
+    fv_request_completed(&done, &known, true, 5000);
     fv_call_record(&done, NULL, 0, 0);
     struct fv_cell *cell = fv_cell_find(fv_self, post.path->path, 0, 0, fv_log2_bucket(5000), set).cell;
     assert_int_equal(cell->bytes_received, 5000);

@@ -23,6 +23,10 @@ const struct fv_finding_def fv_finding_defs[] = {
       "calls that send, receive and wait for them.",
       fv_find_small_messages },
     { "contended_lock", "Threads wait for a lock. Lost: the part of the threads' time that is, of the ranks'.", fv_find_contended_lock },
+    { "idle_workers",
+      "Workers, which are threads that the program made, wait for work, on a condition or a semaphore that others signal. Lost: as "
+      "of contended_lock.",
+      fv_find_idle_workers },
     { "varying_function",
       "A function's calls take different times. Lost: what its calls take longer than the median of those measured, "
       "of its CPU time.",

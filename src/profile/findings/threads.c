@@ -1,10 +1,42 @@
-/* Finding: a lock that threads wait for (fvmpi run --threads). */
+/* Findings: a lock that threads wait for, and workers without work (fvmpi run --threads). */
 #include "profile/findings/findings.h"
 #include "profile/profile.h"
 #include "profile/threads/lock_words.h"
 #include "tool/words.h"
 
 #include <stdio.h>
+
+#define POOL 2u /* workers of a rank: a single one is a helper, and nobody expects it to be busy */
+
+/* Threads wait side by side: of the ranks' time it is the same part as of the threads'. */
+static double of_ranks(const struct fv_profile *v, double wait_s)
+{
+    const struct fv_locks *locks = &v->model->locks;
+
+    return locks->thread_s > 0 ? wait_s * v->model->efficiency.total_s / locks->thread_s : 0;
+}
+
+/* Where a lock is waited for most: the function, and in words the call path. "": not known. */
+static const char *place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_lock *k, char *out, size_t bytes)
+{
+    const struct fv_lock_site *most = NULL;
+    struct fv_frame frame;
+
+    for (uint32_t i = 0; i < k->sites; i++) {
+        const struct fv_lock_site *site = &v->model->locks.sites[k->first_site + i];
+
+        most = site->n.wait_s > (most ? most->n.wait_s : 0) ? site : most;
+    }
+    out[0] = '\0';
+    if (!most || !fv_path_first(v->symbols, most->node, &frame))
+        return out;
+    finding->function = frame.function;
+    finding->file = frame.file;
+    finding->line = frame.line;
+    return fv_path_words(v->symbols, most->node, 2, out, bytes);
+}
+
+/* ---- contention ---- */
 
 static bool is_lock(const struct fv_lock *k)
 {
@@ -21,19 +53,49 @@ void fv_find_contended_lock(const struct fv_profile *v, struct fv_findings *f)
     for (size_t i = 0; i < locks->count; i++)
         if (is_lock(&locks->items[i]) && (!most || locks->items[i].n.wait_s > most->n.wait_s))
             most = &locks->items[i];
-    if (!most || !(locks->thread_s > 0) || !(most->n.wait_s >= FV_FINDING_WORTH * locks->thread_s))
+    if (!most || !fv_finding_worth(v, of_ranks(v, most->n.wait_s)))
         return;
-    /* Threads wait side by side: of the ranks' time it is the same part as of the threads'. */
-    struct fv_finding *finding =
-        fv_finding_add(f, most->n.wait_s * v->model->efficiency.total_s / locks->thread_s, FV_EVIDENCE_EXACT);
+    struct fv_finding *finding = fv_finding_add(f, of_ranks(v, most->n.wait_s), FV_EVIDENCE_EXACT);
     if (most->n.hold_count)
         snprintf(by, sizeof(by), ", held for %s in all", fv_words_seconds(most->n.hold_s, held));
+    place(v, finding, most, where, sizeof(where));
     fv_finding_say(f, finding, "threads wait for the lock %s: %s times, %s together%s%s%s",
                    fv_view_lock_words(v, most, name, sizeof(name)), fv_words_count(most->n.contended, count),
-                   fv_words_seconds(most->n.wait_s, waited), by, most->sites ? "; most in " : "",
-                   most->sites ? fv_path_words(v->symbols, locks->sites[most->first_site].node, 2, where, sizeof(where)) : "");
+                   fv_words_seconds(most->n.wait_s, waited), by, where[0] ? "; most in " : "", where);
     fv_finding_next(f, finding,
                     most->n.hold_count ? "hold it for less, or have several; who holds it: fvmpi report %s --table lock_sites" :
                                          "who holds it: fvmpi run --threads=hold, or fvmpi report %s --table lock_sites",
+                    v->model->directory);
+}
+
+/* ---- workers without work ---- */
+
+static uint32_t largest_pool(const struct fv_model *m)
+{
+    uint32_t most = 0;
+
+    for (size_t i = 0; m->locks.recorded && i < m->rank_count; i++)
+        most = m->locks.ranks[i].idlers > most ? m->locks.ranks[i].idlers : most;
+    return most;
+}
+
+void fv_find_idle_workers(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_locks *locks = &v->model->locks;
+    const struct fv_lock *most = NULL;
+    uint32_t workers = largest_pool(v->model);
+    char where[1600], idle[FV_WORD], part[FV_WORD];
+
+    for (size_t i = 0; i < locks->count; i++)
+        if (!most || locks->items[i].idle_s > most->idle_s)
+            most = &locks->items[i];
+    if (workers < POOL || !fv_finding_worth(v, of_ranks(v, locks->idle_s)))
+        return;
+    struct fv_finding *finding = fv_finding_add(f, of_ranks(v, locks->idle_s), FV_EVIDENCE_ESTIMATE);
+    place(v, finding, most, where, sizeof(where));
+    fv_finding_say(f, finding, "%u workers%s idle for want of tasks: %s together, %s of the threads' time%s%s", workers,
+                   v->model->rank_count > 1 ? " of a rank" : "", fv_words_seconds(locks->idle_s, idle),
+                   fv_words_percent(locks->idle_s, locks->thread_s, part), where[0] ? "; most in " : "", where);
+    fv_finding_next(f, finding, "give them work earlier and in larger parts, or have fewer of them: fvmpi stacks %s",
                     v->model->directory);
 }

@@ -35,7 +35,7 @@ static void add_calls(void *sum, const void *part)
 
 static void add_cell(struct fv_section_calls *to, const struct fv_cell *cell)
 {
-    unsigned class = fv_section_class(cell->size_bucket);
+    unsigned class = fv_section_class(cell);
 
     to->bytes_sent += cell->bytes_sent;
     to->bytes_received += cell->bytes_received;

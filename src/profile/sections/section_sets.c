@@ -4,10 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Bucket b holds 2^(b-1) to 2^b - 1 bytes. What was counted over budget has no length: bucket 0. */
-unsigned fv_section_class(unsigned bucket)
+/* Bucket b holds 2^(b-1) to 2^b - 1 bytes, bucket 0 those without. */
+unsigned fv_section_class(const struct fv_cell *cell)
 {
-    return !bucket ? FV_SECTION_CLASSES : bucket <= 12 ? 0 : bucket <= 16 ? 1 : bucket <= 20 ? 2 : 3;
+    unsigned bucket = cell->size_bucket;
+
+    return !fv_cell_has_size(cell) ? FV_SECTION_CLASSES : bucket <= 12 ? 0 : bucket <= 16 ? 1 : bucket <= 20 ? 2 : 3;
 }
 
 uint32_t fv_section_view_of(struct fv_section_gather *g, const char *name, int32_t number, int32_t level,

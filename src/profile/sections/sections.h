@@ -13,8 +13,8 @@
 
 /* Message lengths as users of vendors' profilers know them: below 4 KiB, 64 KiB, 1 MiB, and above. */
 #define FV_SECTION_CLASSES 4
-/* Of a cell's size bucket. FV_SECTION_CLASSES: not known, of calls over budget. */
-unsigned fv_section_class(unsigned size_bucket);
+/* FV_SECTION_CLASSES: not known, of calls over budget. */
+unsigned fv_section_class(const struct fv_cell *cell);
 
 enum fv_section_value {
     FV_SECTION_ELAPSED, /* seconds */

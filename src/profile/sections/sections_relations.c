@@ -140,12 +140,12 @@ static const struct fv_column_def rank_columns[] = {
     RANK_N("switch_count", "switches", FV_SECTION_SWITCHES,
            "Context switches, voluntary and not; null as user_time_s."),
     RANK_N("sent_below_4k_count", "sent <4k", FV_SECTION_SENT,
-           MESSAGE_DOC("sent", "less than 4 KiB, but not nothing")),
+           MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),
     RANK_N("sent_below_64k_count", "sent <64k", FV_SECTION_SENT + 1, MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),
     RANK_N("sent_below_1m_count", "sent <1m", FV_SECTION_SENT + 2, MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),
     RANK_N("sent_1m_and_above_count", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")),
     RANK_N("received_below_4k_count", "recv <4k", FV_SECTION_RECEIVED,
-           RECEIVED_DOC("less than 4 KiB, but not nothing")),
+           RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),
     RANK_N("received_below_64k_count", "recv <64k", FV_SECTION_RECEIVED + 1,
            RECEIVED_DOC("4 KiB to less than 64 KiB")),
     RANK_N("received_below_1m_count", "recv <1m", FV_SECTION_RECEIVED + 2, RECEIVED_DOC("64 KiB to less than 1 MiB")),
@@ -189,12 +189,12 @@ static void get_unclassified(void *subject, const void *row, const struct fv_col
         { "bytes_received", "received", "bytes", "Bytes received.",                                          \
           FV_FIELD(struct fv_section_calls, bytes_received) },                                               \
         MESSAGES("sent_below_4k_count", "sent <4k", sent[0],                                                 \
-                 MESSAGE_DOC("sent", "less than 4 KiB, but not nothing")),                                   \
+                 MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),                                   \
         MESSAGES("sent_below_64k_count", "sent <64k", sent[1], MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),     \
         MESSAGES("sent_below_1m_count", "sent <1m", sent[2], MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),        \
         MESSAGES("sent_1m_and_above_count", "sent >=1m", sent[3], MESSAGE_DOC("sent", "1 MiB or more")),     \
         MESSAGES("received_below_4k_count", "recv <4k", received[0],                                         \
-                 RECEIVED_DOC("less than 4 KiB, but not nothing")),                                          \
+                 RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),                                          \
         MESSAGES("received_below_64k_count", "recv <64k", received[1], RECEIVED_DOC("4 KiB to less than 64 KiB")),    \
         MESSAGES("received_below_1m_count", "recv <1m", received[2], RECEIVED_DOC("64 KiB to less than 1 MiB")),       \
         MESSAGES("received_1m_and_above_count", "recv >=1m", received[3], RECEIVED_DOC("1 MiB or more")),    \
@@ -470,14 +470,14 @@ static const struct fv_column_def section_columns[] = {
     SPREAD_N("switches", "switches", FV_SECTION_SWITCHES,
              "Context switches, voluntary and not; null as user_time."),
     SPREAD_N("sent_below_4k", "sent <4k", FV_SECTION_SENT,
-             MESSAGE_DOC("sent", "less than 4 KiB, but not nothing")),
+             MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),
     SPREAD_N("sent_below_64k", "sent <64k", FV_SECTION_SENT + 1,
              MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),
     SPREAD_N("sent_below_1m", "sent <1m", FV_SECTION_SENT + 2,
              MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),
     SPREAD_N("sent_1m_and_above", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")),
     SPREAD_N("received_below_4k", "recv <4k", FV_SECTION_RECEIVED,
-             RECEIVED_DOC("less than 4 KiB, but not nothing")),
+             RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),
     SPREAD_N("received_below_64k", "recv <64k", FV_SECTION_RECEIVED + 1,
              RECEIVED_DOC("4 KiB to less than 64 KiB")),
     SPREAD_N("received_below_1m", "recv <1m", FV_SECTION_RECEIVED + 2,

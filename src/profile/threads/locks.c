@@ -138,6 +138,7 @@ static void add_object(struct gather *g, const struct fv_sync_object *o)
     g->objects[o->id] = (struct object){ .lock = lock, .address = o->address };
     k->parties = !k->objects || k->parties == o->parties ? o->parties : 0;
     k->objects += 1 + o->more;
+    k->elapsed_s += g->build->model->ranks[g->rank].app_time_s;
     k->shared = k->shared || o->flags & FV_SYNC_SHARED;
 }
 
@@ -234,9 +235,9 @@ static void add_waiting(struct gather *g, uint32_t thread, const struct fv_sync_
     w.seconds = r->state == FV_RANK_RUNNING ? larger(r->end_s - w.begin_s, 0) : NAN;
     w.lock = t->wait_object && t->wait_object < g->object_count ? g->objects[t->wait_object].lock : FV_NONE;
     w.node = fv_build_node_of(g->build, &g->build->files[g->rank], t->wait_path);
-    for (uint32_t i = 0; i < r->threads; i++)
-        if (m->threads[r->first_thread + i].id == thread)
-            w.tid = m->threads[r->first_thread + i].tid;
+    uint32_t of = fv_build_thread(m, g->rank, thread);
+    if (of != FV_NONE)
+        w.tid = m->threads[of].tid;
     FV_GROW(l->now, l->now_room, l->now_count + 1);
     l->now[l->now_count++] = w;
 }
@@ -253,13 +254,18 @@ static void read_threads(struct gather *g)
         memcpy(&t, p, sizeof(t));
         rank->recorded = true;
         rank->modes |= t.mode;
+        double wait_s = 0, in_mpi_s = fv_build_seconds(m, g->rank, t.in_mpi_ticks);
         for (unsigned i = 0; i < FV_SYNC_KINDS; i++) {
-            double wait_s = fv_build_seconds(m, g->rank, t.wait_ticks[i]);
+            double kind_s = fv_build_seconds(m, g->rank, t.wait_ticks[i]);
 
-            l->kind_s[i] += wait_s;
-            rank->wait_s += wait_s;
+            l->kind_s[i] += kind_s;
+            wait_s += kind_s;
         }
-        rank->in_mpi_s += fv_build_seconds(m, g->rank, t.in_mpi_ticks);
+        rank->wait_s += wait_s;
+        rank->in_mpi_s += in_mpi_s;
+        uint32_t thread = fv_build_thread(m, g->rank, c.thread);
+        if (thread != FV_NONE && m->threads[thread].main)
+            rank->main_s += larger(wait_s - in_mpi_s, 0);
         l->lost.missed += t.missed;
         l->lost.overflow += t.overflow;
         l->lost.holds += t.holds_lost;
@@ -270,6 +276,7 @@ static void read_threads(struct gather *g)
     l->modes |= rank->modes;
     l->wait_s += rank->wait_s;
     l->in_mpi_s += rank->in_mpi_s;
+    l->main_s += rank->main_s;
 }
 
 /* Lives are exact; the first thread, which nobody created, may have none: then the rank's time is its. */
@@ -487,6 +494,7 @@ static void finish_locks(struct fv_build *b, void *state)
     order_locks(g->out);
     order_sites(g->out);
     order_parts(g->out);
+    fv_locks_find_idle(b->model);
     free(g->objects);
     fv_index_release(&g->locks);
     fv_index_release(&g->sites);

@@ -11,9 +11,11 @@
 #include "symbols/symbols.h"
 #include "trace/format.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+struct fv_model;
 struct fv_lock_numbers {
     uint64_t acquired, contended, failed; /* as in struct fv_sync_record, signals and posts left out */
     double wait_s, wait_max_s;
@@ -50,6 +52,9 @@ struct fv_lock {
     uint32_t objects, ranks, threads;
     uint32_t parties; /* of a barrier; 0: unknown, or they differ */
     struct fv_lock_numbers n;
+    double elapsed_s; /* that it could have been held: the times of the ranks, each as often as it has such locks side by side */
+    double idle_s;    /* of n.wait_s: of workers that waited there for work. See fv_lock_contention_s() */
+    double main_s;    /* of n.wait_s: of main threads, on a condition or a semaphore */
     uint64_t histogram[FV_TIME_BUCKETS]; /* of waits, as fv_func.durations */
     struct {
         uint32_t rank;
@@ -76,6 +81,9 @@ struct fv_lock_rank {
     double thread_s; /* lifetimes of its threads */
     double wait_s;   /* of all of them */
     double in_mpi_s; /* of that: inside MPI calls */
+    double idle_s;   /* of that: of workers, for work */
+    uint32_t idlers; /* who these are: threads */
+    double main_s;   /* of that: of the main thread, outside of MPI: it does not compute, though it is not in MPI */
 };
 
 struct fv_locks {
@@ -90,12 +98,27 @@ struct fv_locks {
     struct fv_lock_rank *ranks; /* one for each of the model's; NULL: not recorded */
     struct fv_lock_wait *now;   /* by rank */
     size_t now_count, now_room;
-    double thread_s, wait_s, in_mpi_s; /* over ranks */
+    double thread_s, wait_s, in_mpi_s, idle_s, main_s; /* over ranks */
     double kind_s[FV_SYNC_KINDS];      /* the parts of wait_s */
     struct {
         uint64_t missed, overflow, holds, lives; /* as in struct fv_sync_thread */
     } lost;
 };
+
+/* Workers of a pool that have nothing to do wait on a condition or a semaphore, and so does who waits for their work to be
+ * done; nobody is in their way. An object is what workers wait for work on, if threads that the program made wait there, and
+ * hardly signal it themselves: others give them work. A barrier that is made of a condition, or a semaphore that is used as
+ * a lock, is signalled by those that wait. */
+void fv_locks_find_idle(struct fv_model *model);
+/* What threads waited for a lock because others were in their way: neither for work, nor, on a condition or a semaphore, as
+ * a main thread. */
+double fv_lock_contention_s(const struct fv_lock *lock);
+
+/* The part of the time that it was held; NAN: there was no time. Of a rank's locks that are one here, their mean. */
+static inline double fv_lock_hold_share(const struct fv_lock *lock)
+{
+    return lock->elapsed_s > 0 ? lock->n.hold_s / lock->elapsed_s : NAN;
+}
 
 /* When nodes of paths have changed: sites that have become equal are added up. */
 void fv_locks_fold(struct fv_locks *locks);

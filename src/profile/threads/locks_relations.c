@@ -346,6 +346,11 @@ static void get_label(void *subject, const void *row, const struct fv_column_def
     v->text = fv_view_lock_label(t->profile, row, t->text, sizeof(t->text));
 }
 
+static void get_hold_share(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = fv_lock_hold_share(row);
+}
+
 static const struct fv_column_def lock_columns[] = {
     FV_ID_COLUMN("id", locks.items, "Index in this list, from 0."),
     { "key", "key", "", "Its number in each report of the same program, on any run.",
@@ -364,6 +369,10 @@ static const struct fv_column_def lock_columns[] = {
       FV_FIELD(struct fv_lock, n.wait_s) },
     FV_SHARE_COLUMN("wait_share", "of time", struct fv_lock, n.wait_s, FV_OF_THREAD_LIVES, FV_FLAT,
                     "wait_s of the lifetimes of all threads."),
+    { "idle_s", "idle", "s",
+      "The part of wait_s in which workers waited for work: threads that the program made, on a condition or a semaphore that "
+      "others signal.",
+      FV_FIELD(struct fv_lock, idle_s), .flags = FV_BLANK },
     { "wait_max_s", "longest", "s", "The longest wait.", FV_FIELD(struct fv_lock, n.wait_max_s) },
     { "count", "acquired", "", "Operations that succeeded.", FV_FIELD(struct fv_lock, n.acquired) },
     { "contended_count", "contended", "",
@@ -380,6 +389,10 @@ static const struct fv_column_def lock_columns[] = {
       "From acquisition to release by the same thread, summed; null without --threads=hold.",
       FV_FIELD(struct fv_lock, n.hold_s), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode,
       .argument = FV_THREADS_HOLD },
+    { "hold_share", "of elapsed", "share",
+      "hold_s over the time that it could have been held: that of the ranks, each as often as it has such locks side by side. "
+      "What several threads hold at a time, to read, counts for each. Null likewise.",
+      FV_GET(FV_TYPE_REAL, get_hold_share), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode, .argument = FV_THREADS_HOLD },
     { "hold_max_s", "longest hold", "s", "The longest of these times; null likewise.",
       OF_MODE(struct fv_lock, n.hold_max_s, FV_THREADS_HOLD) },
     { "held_at_end_count", "held at end", "", "Times that it was held when its thread ended.",
@@ -432,7 +445,7 @@ const struct fv_relation fv_locks_relation = {
            "its offset. Those of a heap or a stack are one entry where kind and the path that first used "
            "them are the same; a join's entry stands for the threads that began with one function. The path "
            "is of a call that used it first, of a static lock its innermost frame alone.",
-    .shown = "label kind/6 count/5 contended_share/4 failed_count/1 wait_s wait_share wait_max_s/3 hold_s/4 "
+    .shown = "label kind/6 count/5 contended_share/4 failed_count/1 wait_s wait_share idle_s/2 wait_max_s/3 hold_s/4 hold_share/4 "
              "thread_count/2",
     .share = "wait_share",
     FV_COLUMNS(lock_columns),
@@ -497,6 +510,10 @@ static void get_waiting_rank(void *subject, const void *row, const struct fv_col
 #define THREAD_TIME_COLUMNS(S)                                                                               \
     { "thread_s", "threads", "s", "Lifetimes of threads, summed.", FV_FIELD(S, thread_s) },                  \
         { "wait_s", "wait", "s", "What they waited for each other.", FV_FIELD(S, wait_s) },                  \
+        { "idle_s", "idle", "s", "The part of that in which workers waited for work; see idle_s of locks.",  \
+          FV_FIELD(S, idle_s) },                                                                             \
+        { "main_wait_s", "main", "s", "The part of it of main threads, outside of MPI calls.",               \
+          FV_FIELD(S, main_s) },                                                                             \
     {                                                                                                        \
         "in_mpi_s", "in MPI", "s", "The part of that within MPI calls, which is part of MPI time, too.",     \
             FV_FIELD(S, in_mpi_s)                                                                            \

@@ -14,6 +14,8 @@
 #define SITES_JUDGED 64u  /* of each; they come by waiting */
 #define MOST_CALLERS 2u   /* of a place that is the only one */
 #define WORTH        0.01 /* of all waiting: of locks with less the table says enough */
+#define IDLE         0.05 /* of it: from then on idle workers are told */
+#define HELD         0.25 /* of the time: a lock that is held longer is told, whoever waits for it */
 #define SHOWN        20u  /* groups of threads that wait */
 
 /* ---- totals ---- */
@@ -56,24 +58,47 @@ static void put_totals(const struct fv_page *p, const struct fv_profile *v)
     fv_page_paragraph(p, FV_PLAIN, 2, "%s", text);
 }
 
-/* The culprit belongs on the first screen. The first thread's waiting for the others' end is no trouble. */
+/* The lock that threads are most in each other's way at; NULL: none. Those inside MPI are last. */
+static const struct fv_lock *most_contended(const struct fv_locks *l)
+{
+    const struct fv_lock *most = NULL;
+
+    for (size_t i = 0; i < l->count; i++) {
+        const struct fv_lock *k = &l->items[i];
+
+        if (k->inside_mpi && most)
+            break;
+        if (fv_lock_contention_s(k) > (most ? fv_lock_contention_s(most) : 0))
+            most = k;
+    }
+    return most;
+}
+
+/* The culprit belongs on the first screen. That workers have nothing to do, or that the main thread waits for what they do, is
+ * nobody's fault of theirs. */
 char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_locks *l = &v->model->locks;
+    const struct fv_lock *most = most_contended(l);
     char seconds[FV_WORD], part[FV_WORD], name[NAME_BYTES];
-    const struct fv_lock *most = l->items, *end = l->items + l->count;
 
     snprintf(out, bytes, "threads waited %s for each other, %s of their time",
              fv_words_seconds(l->wait_s, seconds), fv_words_percent(l->wait_s, l->thread_s, part));
-    while (most < end && (most->kind == FV_SYNC_JOIN || most->rest))
-        most++;
-    if (most < end && most->n.wait_s > 0)
+    if (l->idle_s > IDLE * l->wait_s)
+        fv_words_add(out, bytes, "; workers idle for want of tasks: %s", fv_words_seconds(l->idle_s, seconds));
+    if (most && fv_lock_contention_s(most) > WORTH * l->wait_s)
         fv_words_add(out, bytes, "; most: %s (%s), %s", fv_view_lock_label(v, most, name, sizeof(name)),
-                     fv_sync_kind_name(most->kind), fv_words_seconds(most->n.wait_s, seconds));
+                     fv_sync_kind_name(most->kind), fv_words_seconds(fv_lock_contention_s(most), seconds));
     return out;
 }
 
 /* ---- the table ---- */
+
+/* Where threads take turns, none needs to wait yet, but no more of them can work; unless several hold it at a time. */
+static bool is_held(const struct fv_lock *k)
+{
+    return k->kind != FV_SYNC_RWLOCK && k->threads > k->ranks && fv_lock_hold_share(k) >= HELD;
+}
 
 /* Locks that nobody waited for are no trouble, nor that the first thread waits for the others' end: where
  * rows are few they are left out. */
@@ -87,9 +112,9 @@ static void put_table(const struct fv_page *p, const struct fv_profile *v, bool 
         const struct fv_lock *k = &l->items[i];
         bool join = k->kind == FV_SYNC_JOIN;
 
-        if (!p->brief || (!join && (!t.sheet.shown_rows || k->n.wait_s > 0)))
+        if (!p->brief || (!join && (!t.sheet.shown_rows || k->n.wait_s > 0 || is_held(k))))
             shown[i] =
-                fv_text_table_add(&t, k, k->n.wait_s > 0.1 * l->thread_s && !join ? FV_YELLOW : FV_PLAIN);
+                fv_text_table_add(&t, k, fv_lock_contention_s(k) > 0.1 * l->thread_s ? FV_YELLOW : FV_PLAIN);
     }
     t.sheet.all_rows = l->count;
     fv_text_table_end(&t, "row", p->brief ? " of locks and joins" : " of locks");
@@ -225,6 +250,22 @@ static void put_last(const struct fv_page *p, const struct fv_profile *v, const 
     put_role(p, "last", text);
 }
 
+/* How much of the time it was held, and that those who wait there have nothing to do. */
+static void put_shares(const struct fv_page *p, const struct fv_lock *k)
+{
+    char text[300], part[FV_WORD], seconds[FV_WORD];
+
+    if (k->idle_s > 0) {
+        snprintf(text, sizeof(text), "workers idle for want of tasks: %s; nobody is in their way", fv_words_seconds(k->idle_s, seconds));
+        put_role(p, "idle", text);
+    }
+    if (is_held(k)) {
+        snprintf(text, sizeof(text), "for %s of the time, by one thread after the other: no more than one gets on there at a time",
+                 fv_words_percent(fv_lock_hold_share(k), 1, part));
+        put_role(p, "held", text);
+    }
+}
+
 /* Of those that the table shows. */
 static void put_worst(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
 {
@@ -232,13 +273,15 @@ static void put_worst(const struct fv_page *p, const struct fv_profile *v, const
     size_t shown = 0, most = p->brief && p->top > WORST ? WORST : p->top;
     char name[NAME_BYTES];
 
-    for (size_t i = 0; i < l->count && shown < most && l->items[i].n.wait_s > 0; i++) {
+    for (size_t i = 0; i < l->count && shown < most; i++) {
         const struct fv_lock *k = &l->items[i];
+        bool waited = k->n.wait_s > 0 && (!p->brief || !shown || k->n.wait_s >= WORTH * l->wait_s);
 
-        if (!in_table[i] || (p->brief && shown && k->n.wait_s < WORTH * l->wait_s))
+        if (!in_table[i] || !(waited || is_held(k)))
             continue;
         fputs(shown ? "" : "\n", p->out);
         fv_page_item(p, FV_BOLD, 2, "%s", fv_view_lock_words(v, k, name, sizeof(name)));
+        put_shares(p, k);
         put_sites(p, v, k);
         if (k->kind == FV_SYNC_BARRIER)
             put_last(p, v, k);

@@ -6,19 +6,22 @@
 #include <ctype.h>
 #include <math.h>
 
-static void put_bar(const struct fv_page *p, double compute, double mpi, double wait)
-{
-    static const char *const drawn[] = { "\xe2\x96\x88", "\xe2\x96\x93", "\xe2\x96\x91" }, *const plain[] = {
-        "#", "=", "."
-    };
-    static const enum fv_color colors[] = { FV_GREEN, FV_CYAN, FV_YELLOW };
-    const double parts[] = { compute, mpi - wait, wait };
-    size_t width = p->width < 120 ? p->width : 120, at = 0;
-    double total = compute + mpi, sum = 0;
+#define TOLD 0.001 /* of the time */
 
+enum { COMPUTE, FOR_THREADS, MPI, FOR_RANKS, PARTS };
+static void put_bar(const struct fv_page *p, const double parts[PARTS])
+{
+    static const char *const drawn[] = { "\xe2\x96\x88", "\xe2\x96\x92", "\xe2\x96\x93", "\xe2\x96\x91" };
+    static const char *const plain[] = { "#", "-", "=", "." };
+    static const enum fv_color colors[] = { FV_GREEN, FV_YELLOW, FV_CYAN, FV_YELLOW };
+    size_t width = p->width < 120 ? p->width : 120, at = 0;
+    double total = 0, sum = 0;
+
+    for (unsigned i = 0; i < PARTS; i++)
+        total += parts[i];
     if (!(total > 0))
         return;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < PARTS; i++) {
         sum += parts[i];
         size_t until = (size_t)(sum / total * (double)width + 0.5);
 
@@ -81,21 +84,24 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
     const struct fv_efficiency *e = &m->efficiency;
-    char compute[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500];
+    double threads_s = fmin(m->locks.main_s, e->compute_s); /* of main threads: neither computing nor in MPI */
+    char compute[FV_WORD], threads[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500], told[60] = "";
 
     if (fv_text_serial(m)) {
         put_serial_verdict(p, v);
         return;
     }
-    fv_words_percent(e->compute_s, e->total_s, compute);
+    fv_words_percent(e->compute_s - threads_s, e->total_s, compute);
     fv_words_percent(e->mpi_s, e->total_s, mpi);
+    if (threads_s > TOLD * e->total_s)
+        snprintf(told, sizeof(told), "waiting for threads %s, ", fv_words_percent(threads_s, e->total_s, threads));
     if (e->total_s > 0)
-        fv_page_item(p, FV_BOLD, 0, "compute %s, MPI %s, %s", compute, mpi,
+        fv_page_item(p, FV_BOLD, 0, "compute %s, %sMPI %s, %s", compute, told, mpi,
                      fv_text_waiting_part(e->wait_s, e->mpi_s, e->wait_kind,
                                           has_open_calls(m) ? ", open calls left out" : "", wait));
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
-    put_bar(p, e->compute_s, e->mpi_s, e->wait_s);
+    put_bar(p, (const double[PARTS]){ e->compute_s - threads_s, threads_s, e->mpi_s - e->wait_s, e->wait_s });
     if (m->locks.recorded && m->locks.wait_s > 0.01 * m->locks.thread_s)
         fv_page_words(p, fv_text_threads_waited(v, waited, sizeof(waited)), 2);
 }

@@ -1,0 +1,24 @@
+"""What the tests of this directory read of a report: its findings, and the lines that it begins with."""
+import harness
+from harness import FVMPI
+from report import check
+
+FIRST = 15
+
+
+def found(run):
+    """All findings but what the machine did. The runs are short, and MPI_Init is as long as it likes."""
+    return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] not in ('no_processor', 'startup')]
+
+
+def first_lines(run):
+    """Of the text: what stands before the run's identity."""
+    out = harness.run([FVMPI, 'report', run.directory, '--width', '100']).ended(0).out.splitlines()
+    end = next(i for i, line in enumerate(out) if line.startswith('  command '))
+    check(end - 1 <= FIRST, '{} lines before the identity', end - 1)
+    return ' '.join(' '.join(out[:end]).split())
+
+
+def is_disturbed(run, lost):
+    """The machine took more from the run than the problem costs."""
+    return any(f['name'] == 'no_processor' and f['lost_s'] > lost for f in harness.report_of(run.directory).data['findings'])
