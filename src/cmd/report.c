@@ -54,7 +54,7 @@ static const char usage[] =
     "  --folded FILE  of a sampled run: stacks with their samples, one a line, for flame graphs; - is "
     "stdout\n"
     "  --speedscope FILE  the same in the file format of speedscope.app\n"
-    "  --top N        rows in each table of the text (10; of section Waiting 3)\n"
+    "  --top N        rows in each table of the text (10; of call sites 5, of section Waiting 3)\n"
     "  --all          all rows\n"
     "  --threshold PERCENT  in the tables of the text, rows from this share of the time on (of waiting, "
     "samples, bytes: see the\n"

@@ -321,10 +321,10 @@ static void say_drops(struct fv_model *m)
                 d == FV_DROP_COMMS && full == ranks ? words[FV_DROP_DISK].advice : words[d].advice);
         else
             fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
-                           "%llu collective call%s not in the wait log of %u %s: waiting there is estimated "
+                           "%llu collective call%s of which %u %s did not keep the time of entry: waiting there is estimated "
                            "from the others "
                            "(raise FVMPI_COLLECTIVES_MAX)",
-                           (unsigned long long)sum, sum == 1 ? " is" : "s are", ranks,
+                           (unsigned long long)sum, fv_words_s(sum), ranks,
                            ranks == 1 ? "rank" : "ranks");
     }
 }

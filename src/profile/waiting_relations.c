@@ -388,7 +388,7 @@ static void get_of_trace(void *subject, const void *row, const struct fv_column_
 static const char *const source_words[] = { "trace", "profile", NULL };
 static const struct fv_column_def waiting_columns[] = {
     { "source", "source", "",
-      "trace: fvunify's analysis of these rank files. profile: the wait log of blocking collectives; a "
+      "trace: fvunify's analysis of these rank files. profile: when each rank entered blocking collectives; a "
       "culprit is then the "
       "last rank to come to a collective, which may itself have been delayed.",
       FV_GET(FV_TYPE_TEXT, get_source), .words = source_words },

@@ -189,13 +189,37 @@ static void fit(const struct fv_table *t, size_t *widths, size_t page_width)
     }
 }
 
+/* Would two names that differ look the same, cut at their ends? */
+static bool ends_differ(const struct fv_table *t, size_t column, size_t width)
+{
+    struct fv_index index = { 0 };
+    bool found = false;
+
+    for (size_t r = 0; r < t->rows && !found; r++) {
+        const char *text = t->cells[r * t->column_count + column];
+        size_t bytes = fv_words_prefix(text, width - 3);
+
+        if (fv_words_columns(text) <= width)
+            continue;
+        struct fv_index_probe p = fv_index_probe(&index, fv_hash_bytes(text, bytes));
+        for (uint32_t i; !found && (i = fv_index_next(&p)) != FV_NONE;) {
+            const char *other = t->cells[i * t->column_count + column];
+
+            found = !strncmp(other, text, bytes) && strcmp(other, text) != 0;
+        }
+        fv_index_add(&index, fv_hash_bytes(text, bytes), (uint32_t)r);
+    }
+    fv_index_release(&index);
+    return found;
+}
+
 static void print_cell(const struct fv_page *p, const struct fv_column *c, const char *text, size_t width,
-                       bool last)
+                       bool middle, bool last)
 {
     size_t bytes = strlen(text) + 1;
     char *clean = memcpy(fv_xcalloc(bytes, 1), text, bytes);
 
-    fv_words_fit(clean, width);
+    (middle ? fv_words_fit_middle : fv_words_fit)(clean, width);
     size_t pad = width - fv_words_columns(clean);
     if (!c->left)
         fprintf(p->out, "%*s", (int)pad, "");
@@ -205,7 +229,7 @@ static void print_cell(const struct fv_page *p, const struct fv_column *c, const
     free(clean);
 }
 
-static void print_row(const struct fv_table *t, const struct fv_page *p, const size_t *widths, size_t row)
+static void print_row(const struct fv_table *t, const struct fv_page *p, const size_t *widths, const bool *middle, size_t row)
 {
     size_t last = 0;
 
@@ -218,7 +242,7 @@ static void print_row(const struct fv_table *t, const struct fv_page *p, const s
         fprintf(p->out, "%*s", GAP, "");
         print_cell(p, &t->columns[c],
                    row == SIZE_MAX ? t->columns[c].title : t->cells[row * t->column_count + c], widths[c],
-                   c == last);
+                   middle[c], c == last);
     }
     fprintf(p->out, "%s\n", fv_page_off(p));
 }
@@ -262,9 +286,14 @@ void fv_table_print(const struct fv_table *t, const struct fv_page *p)
         }
     }
     fit(t, widths, p->width);
-    print_row(t, p, widths, SIZE_MAX);
+    bool *middle = fv_xcalloc(t->column_count, sizeof(*middle));
+
+    for (size_t c = 0; c < t->column_count; c++)
+        middle[c] = t->columns[c].flexible && widths[c] > 3 && ends_differ(t, c, widths[c]);
+    print_row(t, p, widths, middle, SIZE_MAX);
     for (size_t r = 0; r < t->rows; r++)
-        print_row(t, p, widths, r);
+        print_row(t, p, widths, middle, r);
     say_hidden(t, p, widths);
+    free(middle);
     free(widths);
 }

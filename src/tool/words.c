@@ -75,18 +75,36 @@ size_t fv_words_columns(const char *clean)
     return columns;
 }
 
+size_t fv_words_prefix(const char *clean, size_t columns)
+{
+    const char *p = clean;
+
+    for (; *p && (columns || (*p & 0xc0) == 0x80); p++)
+        if (columns && (p[1] & 0xc0) != 0x80)
+            columns--;
+    return (size_t)(p - clean);
+}
+
 void fv_words_fit(char *clean, size_t columns)
 {
-    size_t dots = columns < 3 ? columns : 3, keep = columns - dots;
-    char *p = clean;
+    size_t dots = columns < 3 ? columns : 3;
 
     if (fv_words_columns(clean) <= columns)
         return;
-    for (; *p && (keep || (*p & 0xc0) == 0x80); p++)
-        if (keep && (p[1] & 0xc0) != 0x80)
-            keep--;
+    char *p = clean + fv_words_prefix(clean, columns - dots);
     memset(p, '.', dots);
     p[dots] = '\0';
+}
+
+void fv_words_fit_middle(char *clean, size_t columns)
+{
+    size_t all = fv_words_columns(clean), dots = columns < 3 ? columns : 3, keep = columns - dots;
+
+    if (all <= columns)
+        return;
+    char *p = clean + fv_words_prefix(clean, keep / 2), *end = clean + fv_words_prefix(clean, all - (keep - keep / 2));
+    memset(p, '.', dots);
+    memmove(p + dots, end, strlen(end) + 1);
 }
 
 /* ---- numbers ---- */

@@ -21,6 +21,10 @@ char *fv_words_brief(const char *name, char *out, size_t bytes);
 size_t fv_words_columns(const char *clean);
 /* Shortens clean text to so many columns, "..." at its end. */
 void fv_words_fit(char *clean, size_t columns);
+/* The same with "..." in its middle. */
+void fv_words_fit_middle(char *clean, size_t columns);
+/* Bytes of its first columns. */
+size_t fv_words_prefix(const char *clean, size_t columns);
 
 /* Appends to a text; what does not fit is cut. */
 void fv_words_add(char *text, size_t bytes, const char *format, ...) FV_PRINTF(3, 4);

@@ -216,6 +216,17 @@ def main():
         for options in (['--threshold', 'x'], ['--threshold', '101'], ['--threshold', '1', '--table', 'callsites'],
                         ['--threshold', '1', '--json', '/dev/null']):
             check('--threshold' in harness.run([harness.FVMPI, 'report', ring] + options).ended(2).err, '{}', options)
+    with tap.test('call sites: five, and none below 1 %, unless more is asked for'):
+        shares = [float(r['share']) for r in rows(ring, 'callsites')]
+        check(sum(s >= 0.01 for s in shares) < 5 and len(shares) > 8, '{}', shares)
+        for options, wanted in (([], sum(s >= 0.01 for s in shares)), (['--top', '7'], 7), (['--all'], len(shares))):
+            text = harness.run([harness.FVMPI, 'report', ring] + options).ended(0).out
+            found = re.findall(r'^ +[0-9]+  MPI_', text[text.index('\nCall sites'):], re.M)
+            equal('call sites with {}'.format(options), len(found), wanted)
+        text = harness.run([harness.FVMPI, 'report', ring, '--width', '200']).ended(0).out
+        times = {int(r['rank']): float(r['time_sum_s']) for r in rows(ring, 'callsites_by_rank') if r['callsite_id'] == '0'}
+        low, high = min(times, key=times.get), max(times, key=times.get)
+        check(re.search(r'^      a rank .* \(rank {}\) to .* \(rank {}\), cov'.format(low, high), text, re.M), '{}: {}', times, text)
     with tap.test('--threshold: every table whose rows have a share'):
         for name, percent, title, table, share, noun, is_row in (
                 ('samples', 50, 'Functions', 'sampled_functions', 'time_share', 'function', None),

@@ -384,7 +384,7 @@ static void waits_of_a_thinned_log(void **state)
     build(4);
     expect_waits("MPI_Barrier", (const int[4]){ 20, 0, 20, 20 },
                  FV_WAIT_ESTIMATE); /* 10 ms in 2 calls of 4 */
-    assert_true(has_problem(FV_PROBLEM_NOTE, "not in the wait log"));
+    assert_true(has_problem(FV_PROBLEM_NOTE, "did not keep the time of entry"));
     assert_true(model.complete);
 }
 

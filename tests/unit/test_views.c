@@ -313,6 +313,38 @@ static void words(void **state)
     strcpy(clean, "\xc3\xa9ternel");
     fv_words_fit(clean, 5);
     assert_string_equal(clean, "\xc3\xa9t...");
+    strcpy(clean, "\xc3\xa9ternellement\xc3\xa9");
+    fv_words_fit_middle(clean, 8);
+    assert_string_equal(clean, "\xc3\xa9t...nt\xc3\xa9");
+    fv_words_fit_middle(clean, 8);
+    assert_string_equal(clean, "\xc3\xa9t...nt\xc3\xa9");
+}
+
+/* Names that only their ends tell apart keep these; others keep their beginnings. */
+static void names_are_cut_where_they_are_alike(void **state)
+{
+    static const struct fv_column columns[] = { { "alike", true, true, 0 }, { "other", true, true, 0 } };
+    struct fv_table table;
+    char *line;
+    (void)state;
+    FILE *out = open_memstream(&output, &output_bytes);
+    const struct fv_page page = { .out = out, .width = 52, .top = SIZE_MAX };
+
+    fv_table_init(&table, columns, 2);
+    for (int i = 0; i < 2; i++) {
+        fv_table_row(&table, FV_PLAIN);
+        fv_table_set(&table, 0, "used in md::Pool::submit() at pool.cpp:%d", i + 12);
+        fv_table_set(&table, 1, "%c used in md::Pool::submit() at pool.cpp", 'a' + i);
+    }
+    fv_table_print(&table, &page);
+    fv_table_release(&table);
+    fclose(out);
+    line = strchr(output, '\n') + 1;
+    assert_int_equal(strcspn(line, "\n"), 52);
+    assert_true(strstr(line, "  used in md...") == line);
+    assert_non_null(strstr(line, "pool.cpp:12  a used in md::Pool"));
+    assert_non_null(strstr(line, "pool.cpp:13  b used in md::Pool"));
+    assert_string_equal(line + 49, strstr(line + 49, "..."));
 }
 
 /* ---- CSV ---- */
@@ -770,6 +802,7 @@ int main(void)
         TEST(csv),
         TEST(relations_show_columns_of_theirs),
         TEST(csv_of_deep_paths),
+        TEST(names_are_cut_where_they_are_alike),
         TEST(long_lists_are_whole),
         TEST(long_lists_are_counted),
         TEST(unread_python_is_told),

@@ -64,7 +64,7 @@ static const struct fv_column_def section_outer[] = {
     "; pauses included. Null with --section-cpu=0, and of a section that was open at the end; of the whole " \
     "program that of all threads, null where the process was killed."
 #define WAIT_DOC                                                                                             \
-    "Waiting in its MPI calls. Exact where the wait log or the trace tells it, of each section by itself; "  \
+    "Waiting in its MPI calls. Exact where entry times or the trace tell it, of each section by itself; "  \
     "an estimate also where a call site is in several sections and only the sum of its waiting is known, "   \
     "which is parted by time. Null: not known."
 #define MESSAGE_DOC(verb, sizes) "Messages, or collective calls, that " verb " " sizes "."

@@ -46,7 +46,7 @@ char *fv_view_lock_label(const struct fv_profile *v, const struct fv_lock *k, ch
 
     if (k->address != FV_NONE || k->kind == FV_SYNC_JOIN || k->rest)
         return fv_view_lock_words(v, k, out, bytes);
-    snprintf(out, bytes, "first in %s", fv_path_words(v->symbols, k->node, 0, place, sizeof(place)));
+    snprintf(out, bytes, "used in %s", fv_path_words(v->symbols, k->node, 0, place, sizeof(place)));
     return out;
 }
 

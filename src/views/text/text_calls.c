@@ -19,6 +19,27 @@ void fv_text_functions(const struct fv_page *p, const struct fv_profile *v)
 
 /* ---- call sites ---- */
 
+#define WORTH 0.01 /* of all time: a call site with less is not shown unless more is asked for */
+
+/* A number for each rank: mean, and which rank has least and most. */
+static void put_over_ranks(const struct fv_page *p, const struct fv_model *m, const struct fv_site *s)
+{
+    const struct fv_site_rank *parts = &m->site_ranks[s->first], *least = NULL, *most = NULL;
+    char mean[FV_WORD], low[FV_WORD], high[FV_WORD];
+
+    for (uint32_t i = 0; i < s->ranks; i++) {
+        if (!parts[i].time.calls)
+            continue;
+        least = !least || parts[i].time.sum < least->time.sum ? &parts[i] : least;
+        most = !most || parts[i].time.sum > most->time.sum ? &parts[i] : most;
+    }
+    if (least != most)
+        fv_page_item(p, s->cov >= 0.25 ? FV_YELLOW : FV_PLAIN, 6, "a rank %s, %s (rank %d) to %s (rank %d), cov %.2f",
+                     fv_words_seconds(s->rank_mean, mean), fv_words_seconds(least->time.sum, low),
+                     m->ranks[least->rank].world_rank, fv_words_seconds(most->time.sum, high),
+                     m->ranks[most->rank].world_rank, s->cov);
+}
+
 /* " (name)" where several programs ran and the site is of one of them: their paths may read the same. */
 static const char *program_of(const struct fv_model *m, const struct fv_site *s, char *out, size_t bytes)
 {
@@ -49,10 +70,7 @@ static void put_site_head(const struct fv_page *p, const struct fv_model *m, siz
                  fv_words_s(m->rank_count), program_of(m, s, program, sizeof(program)),
                  fv_words_seconds(fv_stat_mean(&s->time), b), fv_words_seconds(s->time.min, c),
                  fv_words_seconds(s->time.max, d));
-    if (s->ranks > 1)
-        fv_page_item(p, s->cov >= 0.25 ? FV_YELLOW : FV_PLAIN, 6, "a rank %s, %s to %s, cov %.2f",
-                     fv_words_seconds(s->rank_mean, a), fv_words_seconds(s->rank_min, b),
-                     fv_words_seconds(s->rank_max, c), s->cov);
+    put_over_ranks(p, m, s);
     if (s->wait_kind != FV_WAIT_UNKNOWN && s->wait_s > 0)
         fprintf(p->out, "      waiting %s, %s of it (%s)%s\n", fv_words_seconds(s->wait_s, a),
                 fv_words_percent(s->wait_s, s->time.sum, b), fv_wait_kind_name(s->wait_kind),
@@ -75,6 +93,10 @@ void fv_text_sites(const struct fv_page *p, const struct fv_profile *v)
         "an MPI function and the path of calls that leads to it, innermost first. cov: standard deviation of "
         "the ranks' times over their mean; 0 is balanced");
     fv_text_table_begin(&t, p, v, "callsites"); /* chooses; each row has lines of its own */
+    if (p->brief) {
+        t.sheet.top = fv_text_few(p);
+        t.sheet.least = WORTH;
+    }
     for (size_t i = 0; i < m->site_count; i++) {
         if (!fv_sheet_choose(&t.sheet, NULL, &m->sites[i])) {
             rest += m->sites[i].time.sum;

@@ -225,28 +225,36 @@ static void put_sites(const struct fv_page *p, const struct fv_profile *v, const
     free(g);
 }
 
+/* "thread 2 of rank 0"; of a single rank "thread 2". */
+static char *name_thread(const struct fv_model *m, const struct fv_lock_part *part, char out[60])
+{
+    snprintf(out, 60, "thread %u", part->thread);
+    if (m->rank_count > 1)
+        fv_words_add(out, 60, " of rank %d", m->ranks[part->rank].world_rank);
+    return out;
+}
+
 /* The thread that is last most often, of those of its rank, keeps the others waiting. */
 static void put_last(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock *k)
 {
-    const struct fv_lock_part *part = k->parts ? &v->model->locks.parts[k->first_part] : NULL, *last = part;
-    double least = INFINITY, most = 0;
+    const struct fv_lock_part *part = k->parts ? &v->model->locks.parts[k->first_part] : NULL, *last = part, *least = part,
+                              *most = part;
     uint64_t rounds = 0;
-    char text[400], low[FV_WORD], high[FV_WORD], rank[40] = "";
+    char text[400], low[FV_WORD], high[FV_WORD], name[3][60];
 
     for (uint32_t i = 0; i < k->parts; i++) {
-        least = fmin(least, part[i].n.wait_s);
-        most = fmax(most, part[i].n.wait_s);
+        least = part[i].n.wait_s < least->n.wait_s ? &part[i] : least;
+        most = part[i].n.wait_s > most->n.wait_s ? &part[i] : most;
         last = part[i].n.last > last->n.last ? &part[i] : last;
     }
     if (!last || !last->n.last)
         return;
     for (uint32_t i = 0; i < k->parts; i++)
         rounds += part[i].rank == last->rank ? part[i].n.last : 0;
-    if (v->model->rank_count > 1)
-        snprintf(rank, sizeof(rank), " of rank %d", v->model->ranks[last->rank].world_rank);
-    snprintf(text, sizeof(text), "thread %u%s in %llu of %llu rounds; a thread waited %s to %s in all",
-             last->thread, rank, (unsigned long long)last->n.last, (unsigned long long)rounds,
-             fv_words_seconds(least, low), fv_words_seconds(most, high));
+    snprintf(text, sizeof(text), "%s in %llu of %llu rounds; a thread waited %s (%s) to %s (%s) in all",
+             name_thread(v->model, last, name[0]), (unsigned long long)last->n.last, (unsigned long long)rounds,
+             fv_words_seconds(least->n.wait_s, low), name_thread(v->model, least, name[1]),
+             fv_words_seconds(most->n.wait_s, high), name_thread(v->model, most, name[2]));
     put_role(p, "last", text);
 }
 

@@ -47,8 +47,8 @@ void fv_text_comms(const struct fv_page *p, const struct fv_profile *v)
     if (used < 2) /* with MPI_COMM_WORLD alone the table says nothing new */
         return;
     fv_page_heading(p, "Communicators",
-                    "those that calls were made on; waiting, logged: in the collective calls that the "
-                    "wait log holds");
+                    "those that calls were made on; waiting, logged: in collective calls of which it is known when each "
+                    "rank entered");
     fv_text_table_begin(&t, p, v, "communicators");
     const void **comms = fv_text_table_sorted(&t, "time_s", &count);
     for (size_t i = 0; i < count; i++)

@@ -199,7 +199,7 @@ static void put_profile_heading(const struct fv_page *p, const struct fv_model *
     char remark[400], all[128];
 
     snprintf(remark, sizeof(remark),
-             "%s, by the wait log (%s): the last rank to come is named, whoever delayed it; %s",
+             "%s, by when each rank entered (%s): the last rank to come is named, whoever delayed it; %s",
              total(m, all), m->causes.exact ? "exact" : "estimate",
              m->causes.left_out ? "a trace of the whole run would tell that"
              : m->ranks[0].traced
