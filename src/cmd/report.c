@@ -46,6 +46,7 @@ static const char usage[] =
     "times: all of them\n"
     "  --thread LIST  of --table: rows of these threads\n"
     "  --schema       alone, without DIR: prints the JSON Schema of what --json writes\n"
+    "  --glossary     without DIR: explains the words of the report\n"
     "  --source FILE  of a sampled run (fvmpi run --sample): this source file with the CPU time of its "
     "lines,\n"
     "                 on stdout; FILE is the end of its path\n"
@@ -92,6 +93,7 @@ enum {
     OPT_FOLDED,
     OPT_SPEEDSCOPE,
     OPT_SCHEMA,
+    OPT_GLOSSARY,
     OPT_THRESHOLD
 };
 
@@ -107,6 +109,14 @@ static int take_source_path(struct options *o, const char *argument)
     o->source.old_prefix = o->old_prefix;
     o->source.new_prefix = equals + 1;
     return FV_GO_ON;
+}
+
+static int print_glossary(const struct fv_text_options *view)
+{
+    if (!fv_view_glossary(view, stdout))
+        return FV_EXIT_OK;
+    fv_log("stdout: %s; the glossary is cut", strerror(errno));
+    return FV_EXIT_FAILED;
 }
 
 static const char *const json_ranks_words[] = {
@@ -173,6 +183,7 @@ static int take_option(void *options, int option)
     case OPT_SPEEDSCOPE: o->speedscope = optarg; return FV_GO_ON;
     case OPT_NO_SYMBOLS: o->profile.no_symbols = true; return FV_GO_ON;
     case OPT_THRESHOLD: return take_threshold(o, optarg);
+    case OPT_GLOSSARY: return print_glossary(&o->view);
     case OPT_SCHEMA: return wrong("--schema", "it goes alone: fvmpi report --schema, without DIR and other options");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
@@ -289,6 +300,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "speedscope", required_argument, NULL, OPT_SPEEDSCOPE },
         FV_OUTPUT_OPTIONS,
         { "schema", no_argument, NULL, OPT_SCHEMA },
+        { "glossary", no_argument, NULL, OPT_GLOSSARY },
         { "threshold", required_argument, NULL, OPT_THRESHOLD },
         { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
         { "help", no_argument, NULL, 'h' },

@@ -33,6 +33,9 @@ int fv_view_text(const struct fv_profile *view, const struct fv_text_options *op
 /* Its first lines alone: how the run ended, the verdict, the findings. */
 int fv_view_first(const struct fv_profile *view, const struct fv_text_options *options, FILE *out);
 
+/* What the words of the report mean. -FV_EIO: errno tells. */
+int fv_view_glossary(const struct fv_text_options *options, FILE *out);
+
 struct fv_stacks_options {
     struct fv_text_options text;
     size_t phase; /* its number, from 1; 0: all of several threads */

@@ -227,6 +227,14 @@ def main():
         times = {int(r['rank']): float(r['time_sum_s']) for r in rows(ring, 'callsites_by_rank') if r['callsite_id'] == '0'}
         low, high = min(times, key=times.get), max(times, key=times.get)
         check(re.search(r'^      a rank .* \(rank {}\) to .* \(rank {}\), cov'.format(low, high), text, re.M), '{}: {}', times, text)
+    with tap.test('--glossary: the words of the report, and the same on a page of the manual'):
+        said = harness.run([harness.FVMPI, 'report', '--width', '9999', '--glossary']).ended(0).out
+        words = re.findall(r'^  ([^:]+): (.+)$', said, re.M)
+        with open(os.path.join(harness.SOURCE, 'share', 'doc', 'glossary.md')) as f:
+            equal('the page (./dev docs writes it)', re.findall(r'^- \*\*([^:]+)\*\*: (.+)$', f.read(), re.M), words)
+        check(len(words) > 40 and len({w for w, _ in words}) == len(words), '{}', words)
+        check(max(len(line) for line in harness.run([harness.FVMPI, 'report', '--width', '70', '--glossary']).ended(0).out.splitlines()) <= 70,
+              'too wide')
     with tap.test('--threshold: every table whose rows have a share'):
         for name, percent, title, table, share, noun, is_row in (
                 ('samples', 50, 'Functions', 'sampled_functions', 'time_share', 'function', None),
