@@ -31,15 +31,15 @@ const struct fv_diff_table fv_diff_tables[FV_DIFF_TABLES] = {
       .ticks = true },
     { .relation = "cpu_procedures",
       .noun = "procedure",
-      .about = "CPU time outside of MPI in it and in libraries that it calls, of a rank, by clock samples",
+      .about = "CPU time in the procedure itself and outside of MPI, of a rank, by clock samples",
       .names = { "procedure" },
       .file = "file",
       .line = "first_line",
-      .seconds = "own_ticks",
-      .less = "own_mpi_ticks",
+      .seconds = "exclusive_ticks",
+      .less = "exclusive_mpi_ticks",
       .parts = "per_thread",
-      .part_seconds = "own_ticks",
-      .part_less = "own_mpi_ticks",
+      .part_seconds = "exclusive_ticks",
+      .part_less = "exclusive_mpi_ticks",
       .ticks = true },
     { .relation = "regions",
       .noun = "region",
@@ -286,7 +286,7 @@ static bool take_row(void *context, const struct fv_flat_row *at)
         return true;
     double seconds = seconds_of(r, r->relation, t->seconds, t->less, at->row) * r->rank_unit;
     if (t->ticks && !(seconds > 0))
-        return true; /* no samples, or of another's own */
+        return true;
     struct fv_diff_entry *e = entry_of(r, at->row);
     double *values = values_at(e, r->run), mean = real_of(of(r, t->mean), r->subject, at->row);
 

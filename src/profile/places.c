@@ -167,8 +167,11 @@ char *fv_place_region(const struct fv_profile *v, uint32_t from, uint32_t site, 
 
 static void add_call(const struct fv_profile *v, const struct caller *c, uint32_t site, bool named, char *out, size_t bytes)
 {
-    fv_words_add(out, bytes, "%s%s%s", named ? c->name : "", named && *c->name ? ": " : "",
-                 fv_place_function(v->model, site));
+    char name[600];
+
+    if (named && *c->name)
+        fv_words_add(out, bytes, "%s%s: ", fv_words_brief(c->name, name, sizeof(name)), strchr(c->name, '(') ? "()" : "");
+    fv_words_add(out, bytes, "%s", fv_place_function(v->model, site));
     if (c->line)
         fv_words_add(out, bytes, ":%u", c->line);
 }

@@ -25,7 +25,7 @@ char *fv_place_between(const struct fv_profile *view, uint32_t from, uint32_t si
 /* For sentences: "from init() at cg.c:15 to solve() at cg.c:212"; "in solve() at cg.c:212, before MPI_Allreduce" where both
  * are in one place, or the first is not known. Returns out. */
 char *fv_place_region(const struct fv_profile *view, uint32_t from, uint32_t site, char *out, size_t bytes);
-/* The same in short, with both MPI functions: "solve(): MPI_Recv:200 -> MPI_Allreduce:212", "before solve(): MPI_Recv:200". */
+/* The same in short, without parameters and outer scopes, with both MPI functions: "solve(): MPI_Recv:200 -> MPI_Allreduce:212", "before solve(): MPI_Recv:200". */
 char *fv_place_calls(const struct fv_profile *view, uint32_t from, uint32_t site, char *out, size_t bytes);
 /* The MPI function. */
 static inline const char *fv_place_function(const struct fv_model *model, uint32_t site)

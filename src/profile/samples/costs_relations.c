@@ -85,11 +85,8 @@ static const struct fv_column_def procedure_part_columns[] = {
     { "thread", "thread", "", "The thread.", FV_GET(FV_TYPE_WHOLE, get_part_place), .flags = FV_IS_THREAD,
       .argument = 1 },
     FV_COST_SHORT_COLUMNS(struct fv_cost_part, sum),
-    FV_TICKS_COLUMN("own_ticks", "own ticks",
-                    "Clock samples in it and in the libraries that it calls, as in costs.procedures; 0: none, or it is not "
-                    "of the program.",
-                    struct fv_cost_part, own.ticks),
-    FV_TICKS_COLUMN("own_mpi_ticks", "own MPI", "The ticks of them in MPI calls.", struct fv_cost_part, own.in_mpi),
+    FV_TICKS_COLUMN("exclusive_mpi_ticks", "self MPI", "The exclusive ticks of them in MPI calls.", struct fv_cost_part,
+                    sum.self.in_mpi),
 };
 static const struct fv_column_def procedure_outer[] = {
     COST_ID_COLUMN("procedure_id", procedures, "Index in costs.procedures, from 0."),

@@ -9,6 +9,7 @@
 
 #define FIRST_LINES 15
 #define MOST        3     /* changes */
+#define SHORTEST    20    /* a name in a first line is not cut below this */
 #define WORTH       0.005 /* of the elapsed time: smaller changes are not worth a first line */
 
 #define NAMES 8 /* columns of the names of fields */
@@ -165,23 +166,23 @@ static void name_largest(const struct largest *l, char *out, size_t bytes)
 static void put_largest(const struct fv_page *p, const struct fv_diff *d, const struct largest *l)
 {
     enum fv_diff_join join = l->entry ? l->entry->join : l->path->join;
-    char name[900], line[1600], change[FV_WORD], a[FV_WORD], b[FV_WORD];
+    char head[100], name[900], tail[200], a[FV_WORD], b[FV_WORD];
 
-    name_largest(l, name, sizeof(name));
-    snprintf(line, sizeof(line), "  %9s  ", fv_diff_change_word(l->change->change, FV_UNIT_SECONDS, change));
+    snprintf(head, sizeof(head), "  %9s  ", fv_diff_change_word(l->change->change, FV_UNIT_SECONDS, a));
     if (l->entry && !isnan(l->entry->rank_change_s))
-        fv_words_add(line, sizeof(line), "(rank %ld %s) ", l->entry->rank,
-                     fv_diff_change_word(l->entry->rank_change_s, FV_UNIT_SECONDS, change));
-    fv_words_add(line, sizeof(line), "%s: ", name);
+        fv_words_add(head, sizeof(head), "(rank %ld %s) ", l->entry->rank,
+                     fv_diff_change_word(l->entry->rank_change_s, FV_UNIT_SECONDS, a));
     if (fv_diff_only(join))
-        fv_words_add(line, sizeof(line), "only in %s", join == FV_JOIN_ONLY_A ? "A" : "B");
+        snprintf(tail, sizeof(tail), ": only in %s", join == FV_JOIN_ONLY_A ? "A" : "B");
     else
-        fv_words_add(line, sizeof(line), "%s -> %s", fv_words_seconds(l->change->mean[0], a),
-                     fv_words_seconds(l->change->mean[1], b));
+        snprintf(tail, sizeof(tail), ": %s -> %s", fv_words_seconds(l->change->mean[0], a),
+                 fv_words_seconds(l->change->mean[1], b));
     if (d->noise && !l->change->significant)
-        fv_words_add(line, sizeof(line), "; within the noise");
-    fv_words_fit(line, p->width);
-    fprintf(p->out, "%s%s%s\n", fv_page_on(p, color_of(d, l->change, FV_UNIT_SECONDS)), line, fv_page_off(p));
+        fv_words_add(tail, sizeof(tail), "; within the noise");
+    name_largest(l, name, sizeof(name));
+    size_t used = strlen(head) + strlen(tail);
+    fv_words_fit(name, p->width > used + SHORTEST ? p->width - used : SHORTEST);
+    fprintf(p->out, "%s%s%s%s%s\n", fv_page_on(p, color_of(d, l->change, FV_UNIT_SECONDS)), head, name, tail, fv_page_off(p));
 }
 
 /* Returns how many lines it took. */
