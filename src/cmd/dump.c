@@ -186,6 +186,14 @@ static void print_cost_region(const struct fv_cursor *c, const void *record)
     printf("cost_region thread=%u index=%" PRIu64 " from=%u", c->thread, c->index, r->from);
 }
 
+static void print_computing(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_instance_computing *r = record;
+
+    printf("instance_computing thread=%u context=%" PRIu64 " all=%.17g,%.17g in_window=%.17g,%.17g", c->thread, c->index,
+           r->all.mean, r->all.m2, r->in_window.mean, r->in_window.m2);
+}
+
 static void print_peer(const struct fv_cursor *c, const void *record)
 {
     const struct fv_peer_record *p = record;
@@ -580,7 +588,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
     [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
-    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_REGIONS] = print_region, [FV_CHUNK_COST_REGIONS] = print_cost_region, [FV_CHUNK_TIME_BINS] = print_time_bins,
+    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_REGIONS] = print_region, [FV_CHUNK_COST_REGIONS] = print_cost_region, [FV_CHUNK_INSTANCE_COMPUTING] = print_computing, [FV_CHUNK_TIME_BINS] = print_time_bins,
     [FV_CHUNK_INTERPRETER] = print_interpreter,
 };
 

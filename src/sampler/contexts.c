@@ -25,6 +25,8 @@ bool fv_tables_init(struct fv_sampler *s)
                        FV_SAMPLE_NODES / FV_TABLE_CHUNKS) ||
         !fv_table_init(&s->instances, FV_CHUNK_INSTANCES, thread, sizeof(struct fv_instances),
                        FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS) ||
+        !fv_table_init(&s->computing, FV_CHUNK_INSTANCE_COMPUTING, thread, sizeof(struct fv_instance_computing),
+                       FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS) ||
         !fv_table_init(&s->costs, FV_CHUNK_COSTS, thread, sizeof(struct fv_cost),
                        FV_SAMPLE_COSTS / FV_TABLE_CHUNKS) ||
         !fv_table_init(&s->cost_regions, FV_CHUNK_COST_REGIONS, thread, sizeof(struct fv_cost_region),
@@ -218,10 +220,11 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known)
     if (s->node_context[node - 1])
         return s->node_context[node - 1] - 1u;
     struct fv_instances *record = fv_table_next(&s->instances);
-    if (!record || (has_events(s) && !fv_table_next(&s->event_counts)))
+    if (!record || !fv_table_next(&s->computing) || (has_events(s) && !fv_table_next(&s->event_counts)))
         return FV_SAMPLE_CONTEXTS;
     record->path = node;
     record->time_min = UINT64_MAX;
+    fv_table_commit(&s->computing);
     fv_table_commit(&s->instances);
     if (has_events(s))
         fv_table_commit(&s->event_counts);
@@ -233,6 +236,11 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known)
 struct fv_instances *fv_context_record(struct fv_sampler *s, uint32_t context)
 {
     return fv_table_at(&s->instances, context);
+}
+
+struct fv_instance_computing *fv_context_computing(struct fv_sampler *s, uint32_t context)
+{
+    return fv_table_at(&s->computing, context);
 }
 
 struct fv_event_counts *fv_context_events(struct fv_sampler *s, uint32_t context)

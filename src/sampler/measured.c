@@ -34,6 +34,24 @@ static void add_events(struct fv_sampler *s, const struct fv_live *live, struct 
     }
 }
 
+/* CPU time outside of MPI, which spins or sleeps there: the CPU time, or the time outside where that is less. */
+static uint64_t computing_ns(const struct fv_sampler *s, const uint64_t *value)
+{
+    double outside_ns = (double)(value[FV_METRIC_TIME] - value[FV_METRIC_MPI]) * s->ns_per_tick;
+
+    return value[FV_METRIC_MPI] && outside_ns < (double)value[FV_METRIC_CPU] ? (uint64_t)outside_ns : value[FV_METRIC_CPU];
+}
+
+static void add_computing(struct fv_sampler *s, const struct fv_live *live, const struct fv_instances *r, const uint64_t *value)
+{
+    struct fv_instance_computing *c = fv_context_computing(s, live->context);
+    double ns = (double)computing_ns(s, value);
+
+    add_moment(&c->all, r->returns, ns);
+    if (live->in_window)
+        add_moment(&c->in_window, r->window, ns);
+}
+
 void fv_context_add(struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end)
 {
     struct fv_instances *r = fv_context_record(s, live->context);
@@ -63,6 +81,7 @@ void fv_context_add(struct fv_sampler *s, const struct fv_live *live, const stru
         if (live->in_window)
             add_moment(&r->in_window[i], r->window, (double)value[i]);
     }
+    add_computing(s, live, r, value);
     if (events)
         add_events(s, live, r, events);
     if (place < FV_RESERVOIR)

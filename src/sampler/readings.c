@@ -13,6 +13,27 @@ uint64_t fv_cpu_ns(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static struct fv_wall wall(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (struct fv_wall){ fv_ticks(), (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec };
+}
+
+void fv_wall_begin(struct fv_sampler *s)
+{
+    s->begin = wall();
+}
+
+void fv_wall_measure(struct fv_sampler *s)
+{
+    struct fv_wall now = wall();
+
+    if (now.ticks > s->begin.ticks)
+        s->ns_per_tick = (double)(now.ns - s->begin.ns) / (double)(now.ticks - s->begin.ticks);
+}
+
 void fv_readings_see_processor(struct fv_sampler *s)
 {
     int cpu = sched_getcpu();

@@ -329,6 +329,7 @@ static void thread_begin(struct fv_thread *thread)
         drop_signal_stack(s);
         return;
     }
+    fv_wall_begin(s);
     s->budget_cpu_ns = fv_cpu_ns();
     s->budget_tool_ns = s->tool_ns;
     s->on = true;

@@ -89,11 +89,16 @@ struct fv_sampler {
     struct fv_thread *thread;
     struct fv_sampler_record *record; /* this and these in the file */
     struct fv_table nodes, instances, costs, cost_regions;
-    struct fv_table event_counts; /* like instances, where events are counted */
+    struct fv_table computing;    /* like instances */
+    struct fv_table event_counts; /* likewise, where events are counted */
     struct fv_chunk_header *log, *next_log; /* of instances: being filled, and what comes then; NULL: none */
     uint64_t logged;
     bool on; /* events are open */
     uint64_t random;
+    struct fv_wall {
+        uint64_t ticks, ns;
+    } begin;
+    double ns_per_tick; /* as known at the last tick; 0: not yet */
     uint64_t tool_ticks, tool_ns;           /* to be subtracted from all that is open */
     uint64_t budget_cpu_ns, budget_tool_ns; /* what they were when the present thread began */
     uint64_t tool_mpi_ticks;                /* of tool_ticks, while the thread was in MPI */
@@ -152,6 +157,9 @@ bool fv_sampler_sent(const siginfo_t *info);
 /* ---- readings.c ---- */
 
 uint64_t fv_cpu_ns(void); /* of the thread */
+/* How long a tick of fv_ticks() is: begins to measure it, and measures. */
+void fv_wall_begin(struct fv_sampler *s);
+void fv_wall_measure(struct fv_sampler *s);
 /* Counters of the thread, by itself. */
 void fv_readings_open(struct fv_sampler *s);
 void fv_readings_close(struct fv_sampler *s);
@@ -229,6 +237,7 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known);
 /* The same, if there is one. */
 uint32_t fv_context_known(const struct fv_sampler *s, uint32_t node);
 struct fv_instances *fv_context_record(struct fv_sampler *s, uint32_t context);
+struct fv_instance_computing *fv_context_computing(struct fv_sampler *s, uint32_t context);
 /* NULL: no events are counted. */
 struct fv_event_counts *fv_context_events(struct fv_sampler *s, uint32_t context);
 void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi);

@@ -102,32 +102,45 @@ static uint64_t ranked(uint64_t *least, unsigned rank, const void *values, size_
     return least[rank];
 }
 
-/* Of those that were chosen by a longer window, the part that would have been by this one. */
-static void thin(struct fv_moments *m, unsigned count, uint64_t *chosen, double part)
+/* Of those that were chosen by a longer window, so many are left: the part that would have been by this one. */
+static void thin(struct fv_moments *m, unsigned count, uint64_t chosen, uint64_t left)
 {
-    uint64_t left = (uint64_t)((double)*chosen * part + 0.5);
-
     for (unsigned i = 0; i < count; i++) {
-        m[i].m2 *= *chosen > 1 && left > 1 ? (double)(left - 1) / (double)(*chosen - 1) : 0;
+        m[i].m2 *= chosen > 1 && left > 1 ? (double)(left - 1) / (double)(chosen - 1) : 0;
         m[i].mean = left ? m[i].mean : 0;
     }
-    *chosen = left;
+}
+
+static uint64_t part_of(uint64_t chosen, double part)
+{
+    return (uint64_t)((double)chosen * part + 0.5);
+}
+
+static void thin_all(struct fv_sampler *s, uint32_t context, double part)
+{
+    struct fv_instances *r = fv_context_record(s, context);
+    struct fv_event_counts *events = fv_context_events(s, context);
+    uint64_t left = part_of(r->window, part);
+
+    thin(r->in_window, FV_METRIC_EVENT_0, r->window, left);
+    thin(&fv_context_computing(s, context)->in_window, 1, r->window, left);
+    r->window = left;
+    if (events) {
+        left = part_of(events->in_window, part);
+        thin(r->in_window + FV_METRIC_EVENT_0, FV_METRIC_EVENTS, events->in_window, left);
+        events->in_window = left;
+    }
 }
 
 static void set_window(struct fv_sampler *s, uint32_t context, uint64_t window_ns)
 {
     struct fv_context *c = &s->context[context];
-    struct fv_instances *r = fv_context_record(s, context);
-    struct fv_event_counts *events = fv_context_events(s, context);
     double part = c->window_ns ? (double)window_ns / (double)c->window_ns : 1;
 
-    if (part < 1 && s->record->mode == FV_SAMPLER_BREAKPOINTS) { /* else they were not chosen by a window */
-        thin(r->in_window, FV_METRIC_EVENT_0, &r->window, part);
-        if (events)
-            thin(r->in_window + FV_METRIC_EVENT_0, FV_METRIC_EVENTS, &events->in_window, part);
-    } else if (part > 1 && part < GROWTH) {
+    if (part < 1 && s->record->mode == FV_SAMPLER_BREAKPOINTS) /* else they were not chosen by a window */
+        thin_all(s, context, part);
+    else if (part > 1 && part < GROWTH)
         return;
-    }
     c->window_ns = window_ns;
 }
 

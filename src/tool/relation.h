@@ -39,6 +39,7 @@ enum fv_type {
 struct fv_value {
     enum fv_type type;
     bool null, estimate; /* estimate: as the row says (FV_AS_KIND; set where a flat form is read), or as `get` does */
+    bool below; /* it is null, but known to be less than `real`: text shows that */
     union {
         uint64_t whole; /* also FV_TYPE_HEX */
         int64_t number;

@@ -189,6 +189,7 @@ enum fv_chunk_type {
     FV_CHUNK_SECTION_OCTAVES = 42, /* struct fv_octave, of one thread: of the times of its sections' instances */
     FV_CHUNK_REGIONS = 43,        /* struct fv_region_record, of one thread */
     FV_CHUNK_COST_REGIONS = 45,   /* struct fv_cost_region, of one thread */
+    FV_CHUNK_INSTANCE_COMPUTING = 46, /* struct fv_instance_computing, of one thread */
     FV_CHUNK_INTERPRETER = 44,    /* one struct fv_interpreter_record, of the process */
 };
 

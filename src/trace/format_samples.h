@@ -110,6 +110,13 @@ struct fv_event_counts {
 };
 _Static_assert(sizeof(struct fv_event_counts) == 16, "on-disk size");
 
+/* Of the record of INSTANCES with the same index: CPU time outside of MPI, ns. It is taken as the CPU time, or the time
+ * outside of MPI where that is less: whether MPI spins or sleeps is not measured. */
+struct fv_instance_computing {
+    struct fv_moments all, in_window;
+};
+_Static_assert(sizeof(struct fv_instance_computing) == 32, "on-disk size");
+
 /* Ticks of the CPU clock at one call path; its innermost node is the instruction. */
 struct fv_cost {
     uint32_t path; /* SAMPLE_PATHS of the thread */

@@ -44,6 +44,7 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_SHADOWS] = { "shadow", sizeof(struct fv_shadow_record) },
         [FV_CHUNK_REGIONS] = { "region", sizeof(struct fv_region_record) },
         [FV_CHUNK_COST_REGIONS] = { "cost regions", sizeof(struct fv_cost_region) },
+        [FV_CHUNK_INSTANCE_COMPUTING] = { "computing in instances", sizeof(struct fv_instance_computing) },
         [FV_CHUNK_TIME_BINS] = { "bins", sizeof(struct fv_time_bins) },
         [FV_CHUNK_SECTION_OCTAVES] = { "section octaves", sizeof(struct fv_octave) },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },

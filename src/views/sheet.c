@@ -162,7 +162,9 @@ static void set(struct fv_sheet *s, size_t column, const struct fv_value *v)
     const struct fv_column_def *c = s->flat.items[s->shown[column]].column;
     char text[4 * STRIP];
 
-    if (!v->null && !(c->flags & FV_BLANK && is_zero(v)))
+    if (v->null && v->below)
+        fv_table_set(&s->table, column, "< %s", real_word(c->unit, v->real, text));
+    else if (!v->null && !(c->flags & FV_BLANK && is_zero(v)))
         fv_table_set(&s->table, column, "%s%s", v->estimate && !is_zero(v) ? "~" : "",
                      words_of(s, c, v, text));
 }

@@ -159,6 +159,31 @@ def compared(tap, mpi, program):
         check('CPU time of procedures' in more and 'Sampled functions' in more, '{}', more)
 
 
+def friends(tap, mpi):
+    """What takes a few nanoseconds is told as less than sampling can tell, and never as varying."""
+    with tap.test('{}: constant functions of a few nanoseconds do not vary'.format(mpi)):
+        run = mpi.profile(mpi.build(os.path.join(HERE, 'friends.c'), '-O2', '-g', '-lm'), 2, (), ['--sample=500']).ended(0)
+        calls_s = {name: float(s) for name, s in re.findall(r'^truth (\S+) (\S+)$', run.out, re.M)}
+        report = harness.report_of(run.directory).data
+        if not report['sampling'] or not report['sampling']['return_count']:
+            raise harness.Skip('no instances are sampled here')
+        finest = report['sampling']['resolution_s']
+        check(max(calls_s.values()) < finest, '{}: shorter calls than {} s are not known', calls_s, finest)
+        tiny = [f for f in report['functions'] if f['function'] == 'tiny']
+        check(sum(f['return_count'] for f in tiny) >= 8, 'tiny() was not sampled: {}', [f['function'] for f in report['functions']])
+        for f in tiny:
+            mean = f['metrics']['cpu_time_s']['mean']
+            check(mean is None, '{} s a call, truly {}', mean, calls_s['tiny'])
+        text = harness.run([FVMPI, 'report', run.directory, '--all', '--width', '200']).ended(0).out
+        check(re.search(r'^ *tiny .* too short .*< \d', text, re.M), '{}', text)
+        # of their callers, of a millisecond, the machine may make the CPU time differ
+        callers = ('many_tiny', 'many_exp', 'main') if is_disturbed(run, 0) else ()
+        equal('varying', [f['function'] for f in report['functions'] if f['varies'] and f['function'] not in callers], [])
+        if not callers:
+            equal('finding', [f for f in found(run) if f['name'] == 'varying_function'], [])
+            equal('in words', re.findall(r'.*varies from.*', text), [])
+
+
 def startup(tap, mpi, program):
     with tap.test('{}: nothing but MPI_Init'.format(mpi)):
         run = mpi.profile(program, 2, ['startup']).ended(0)
@@ -176,6 +201,7 @@ def main():
         stripped(tap, mpi)
         for case in (traced, around, compared, snapshot, chain, leak, startup):
             case(tap, mpi, program)
+        friends(tap, mpi)
     tap.done()
 
 

@@ -362,6 +362,28 @@ static void inside_of_mpi(void **state)
     *t = saved;
 }
 
+/* The CPU time, or, of MPI that spins, the time outside of it. */
+static void computing(void **state)
+{
+    const struct {
+        uint64_t cpu_ns, mpi_ticks;
+        double wanted_ns; /* of 100 ticks of 2 ns */
+    } calls[] = { { 200, 60, 80 }, { 50, 60, 50 }, { 220, 0, 220 }, { 100, 100, 0 } };
+    (void)state;
+
+    s->ns_per_tick = 2;
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        uint32_t context = fv_context_find(s, node_of(0x5001 + i), 0);
+        struct fv_live live = { .context = context, .in_window = true, .begin = { .ticks = 1000 } };
+        struct fv_readings end = { .ticks = 1110, .cpu_ns = calls[i].cpu_ns + 5, .mpi_ticks = calls[i].mpi_ticks };
+
+        fv_context_add(s, &live, &end);
+        assert_float_equal(fv_context_computing(s, context)->all.mean, calls[i].wanted_ns, 1e-9);
+        assert_float_equal(fv_context_computing(s, context)->in_window.mean, calls[i].wanted_ns, 1e-9);
+    }
+    s->ns_per_tick = 0;
+}
+
 /* Descriptors that the application has taken for events of its own are left alone. */
 static void foreign_descriptors(void **state)
 {
@@ -503,6 +525,7 @@ int main(void)
         cmocka_unit_test(stack_reads),
         cmocka_unit_test(moments),
         cmocka_unit_test(inside_of_mpi),
+        cmocka_unit_test(computing),
         cmocka_unit_test(foreign_descriptors),
         cmocka_unit_test(windows),
         cmocka_unit_test(tables_grow),

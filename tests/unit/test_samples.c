@@ -118,6 +118,7 @@ static void build(int ranks)
     fv_model_build(&model, &experiment);
     fv_model_resolve(&symbols, &model, false);
     name_frames();
+    fv_samples_judge(&model, &symbols);
 }
 
 /* Rank 0 and 1: main (1 tick), main>f (20, 10 of them of another instruction, 5 in MPI), main>f>f>g (4),
@@ -803,7 +804,7 @@ static void verdicts(void **state)
     free(text);
 }
 
-/* Ten calls of 1 or 3 us on each rank; rank 1 takes twice as long. 40 of 100 ticks. */
+/* Ten calls of 1 or 3 us on each rank; rank 1 takes twice as long. 40 of 100 ticks, the others are in MPI. */
 static void guidance(void **state)
 {
     (void)state;
@@ -829,7 +830,9 @@ static void guidance(void **state)
     const struct fv_sampled *s = &model.samples.items[0], *main_ = sampled(0x101, 0),
                             *in_mpi = sampled(0x301, CALLS_G);
     assert_ptr_equal(s, sampled(0x201, CALLS_F)); /* though the other has more ticks */
-    assert_near(s->share, 0.4, 1e-12);
+    assert_near(s->share, 1, 1e-12); /* of what is outside of MPI */
+    assert_near(in_mpi->share, 0, 1e-12);
+    assert_near(model.samples.computing_s, 0.4, 1e-12);
     assert_int_equal(s->mpi_ticks, 0);
     assert_near(s->within, sqrt(10.0 / 9) / 2, 1e-9);
     assert_int_equal(s->varies, FV_VARIES_BOTH);
@@ -843,9 +846,78 @@ static void guidance(void **state)
     assert_true(in_mpi->inside_mpi);
     assert_ptr_equal(in_mpi, &model.samples.items[2]);
     char *text = shown(text_view);
-    assert_non_null(strstr(text, "40.0 % of the CPU time, varies from call to call"));
-    assert_null(strstr(text, "60.0 % of the CPU time, varies"));
+    assert_non_null(strstr(text, "100.0 % of the CPU time outside of MPI, varies from call to call"));
+    assert_null(strstr(text, "\n  g;h, "));
     free(text);
+}
+
+/* Calls of 20 ns, where traps vary by 100 ns: what varies is the traps. */
+static void too_short(void **state)
+{
+    (void)state;
+    const struct fv_sampler_record r = { .rate = 100, .ticks = 100, .trap_ticks = 2000, .trap_spread_ticks = 100 };
+    uint64_t ns[10], longer[10];
+
+    for (int k = 0; k < 10; k++) {
+        ns[k] = k ? 20 : 200000; /* a trap that met an interrupt */
+        longer[k] = k % 2 ? 2000 : 6000;
+    }
+    fvr_add(&file[0], FV_CHUNK_SAMPLER, 0, &r, sizeof(r));
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 10, 0, NULL);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x301), longer, 10, 0, NULL);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 60, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_G), 40, 0);
+    build(1);
+    assert_near(model.samples.resolution_s, 1e-6, 1e-15);
+    assert_true(fv_sampled_is_brief(sampled(0x201, 0), FV_METRIC_CPU));
+    assert_int_equal(sampled(0x201, 0)->varies, FV_VARIES_NOT);
+    assert_int_equal(sampled(0x301, 0)->varies, FV_VARIES_WITHIN);
+    char *text = shown(json_view);
+    json_t *j = json_plainly(json_loads(text, 0, NULL)), *functions = json_object_get(j, "functions");
+    json_t *f = json_array_get(functions, 1);
+    assert_true(json_is_null(json_object_get(f, "within")));
+    json_t *cpu = json_object_get(json_object_get(f, "metrics"), "cpu_time_s");
+    assert_true(json_is_null(json_object_get(cpu, "mean")));
+    assert_true(json_is_null(json_object_get(cpu, "p50")));
+    assert_true(json_real_value(json_object_get(cpu, "p99")) > 100e-6);
+    assert_int_equal(json_integer_value(json_object_get(cpu, "sample_count")), 10);
+    json_decref(j);
+    free(text);
+    text = shown(wide_view);
+    assert_non_null(strstr(text, "too short"));
+    assert_non_null(strstr(text, "< 20.0 us"));
+    free(text);
+}
+
+/* MPI's spinning, and OpenMP's: of what the program itself computes, f has 3 of 4. Its CPU time varies with MPI's, which is
+ * not its own. */
+static void spinning(void **state)
+{
+    (void)state;
+    uint32_t omp = fvr_module(&file[0], "/lib/libgomp.so.1", 0xa00000, NULL);
+    uint64_t ns[10];
+    struct fv_instance_computing own = { { 100000, 0 }, { 100000, 0 } };
+
+    for (int k = 0; k < 10; k++)
+        ns[k] = k % 2 ? 200000 : 900000;
+    fvr_sampler(&file[0], 0, 100, 400);
+    uint32_t calls = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, 0x201), ns, 10, 0, NULL);
+    fvr_add(&file[0], FV_CHUNK_INSTANCE_COMPUTING, 0, &own, sizeof(own));
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, calls, omp, 0x401), ns, 10, 0, NULL);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, IN_F), 60, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, IN_F2), 200, 200);
+    fvr_cost(&file[0], 0, calls, 20, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, omp, 0x410), 120, 0);
+    build(1);
+    const struct fv_sampled *f = sampled(0x201, CALLS_F), *spins = sampled(0x401, CALLS_F);
+    assert_near(f->share, 0.75, 1e-12);
+    assert_int_equal(f->varies, FV_VARIES_NOT);
+    assert_true(spins->waits);
+    assert_int_equal(spins->varies, FV_VARIES_NOT);
+    assert_int_equal(spins->sync_ticks, 120);
+    assert_ptr_equal(spins, &model.samples.items[1]);
+    assert_near(model.samples.computing_s, 0.8, 1e-12);
 }
 
 static void events(void **state)
@@ -873,7 +945,7 @@ static void events(void **state)
     char *text = shown(json_view);
     json_t *j = json_plainly(json_loads(text, 0, NULL)), *functions = json_object_get(j, "functions");
     json_t *metrics = json_object_get(json_array_get(functions, 0), "metrics");
-    assert_int_equal(json_object_size(metrics), 3); /* time, CPU time, the event */
+    assert_int_equal(json_object_size(metrics), 4); /* time, CPU time, that outside of MPI, the event */
     json_t *event = json_object_get(metrics, "INSTRUCTIONS");
     assert_int_equal(json_integer_value(json_object_get(event, "sample_count")), 3);
     assert_near(json_real_value(json_object_get(event, "mean")), 14, 1e-9);
@@ -1036,6 +1108,8 @@ static void fast_and_off_processor(void **state)
     fvr_add(&file[0], FV_CHUNK_SAMPLER, 0, &r, sizeof(r));
     slow.path = fvr_sample_path(&file[0], 0, 0, 1, 0x201);
     slow.flags = FV_INSTANCES_FAST;
+    for (int i = 0; i < 8; i++)
+        slow.reservoir[i] = (struct fv_instance){ .time = 100000, .cpu_ns = 14000 };
     slow.all[FV_METRIC_TIME].mean = 100000;
     slow.all[FV_METRIC_CPU].mean = 14000;
     fvr_add(&file[0], FV_CHUNK_INSTANCES, 0, &slow, sizeof(slow));
@@ -1246,6 +1320,8 @@ int main(void)
         TEST(not_merged),
         TEST(verdicts),
         TEST(guidance),
+        TEST(too_short),
+        TEST(spinning),
         TEST(entry_of_function),
         TEST(pooled),
         TEST(events),

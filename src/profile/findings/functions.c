@@ -41,10 +41,10 @@ void fv_find_varying_function(const struct fv_profile *v, struct fv_findings *f)
         const struct fv_sampled *k = &s->items[i];
         double median = median_of(s, k), mean = mean_of(k);
         double side_by_side = s->threads > v->model->rank_count ? (double)s->threads / (double)v->model->rank_count : 1;
-        double lost_s = s->cpu_s * k->share * (1 - median / mean) / side_by_side;
+        double lost_s = s->computing_s * k->share * (1 - median / mean) / side_by_side;
         struct fv_path path = { 0 };
 
-        if (!(k->varies & FV_VARIES_WITHIN) || k->inside_mpi || k->inherited || !fv_finding_worth(v, lost_s))
+        if (!(k->varies & FV_VARIES_WITHIN) || k->inherited || !fv_finding_worth(v, lost_s))
             continue;
         struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_SAMPLES);
         size_t own = fv_sampled_path(&path, v->symbols, k);

@@ -144,34 +144,6 @@ static void add_id(struct maker *k, uint32_t id, size_t first)
     k->ids[k->id_count++] = id;
 }
 
-/* fvmpi's own frames are not the program's. Where it works itself they are one frame; of the functions that
- * it stands before (MPI_Send, pthread_mutex_lock) the call remains; where a thread begins in it nothing does.
- */
-static void fold_fvmpi(struct fv_path *p, const struct fv_model *m)
-{
-    size_t kept = 0, end;
-
-    for (size_t i = 0; i < p->count; i = end) {
-        for (end = i; end < p->count && fv_module_is_fvmpi(&m->tree.modules[p->frames[end].module]);)
-            end++;
-        if (end == i) {
-            p->frames[kept++] = p->frames[end++];
-            continue;
-        }
-        if (end == p->count && kept)
-            break;
-        p->frames[kept] = p->frames[end - 1];
-        p->frames[kept].file = NULL;
-        p->frames[kept].inlined = false;
-        if (!i) {
-            p->frames[kept].function = NULL;
-            p->frames[kept].begin = 0;
-        }
-        kept++;
-    }
-    p->count = kept;
-}
-
 static void add_loops(struct maker *k, struct target *t, uint32_t node)
 {
     t->loops = k->id_count;
@@ -190,7 +162,7 @@ static void add_target(struct maker *k, uint32_t node, struct fv_path *path)
     uint32_t *procedures;
 
     fv_path_of(path, k->symbols, node);
-    fold_fvmpi(path, k->model);
+    fv_cost_fold_fvmpi(path, k->model);
     procedures = fv_xcalloc(path->count + 1, sizeof(*procedures));
     *t = (struct target){ .procedures = k->id_count,
                           .used = true,

@@ -6,6 +6,10 @@
 
 /* cost_sync.c: does the thread synchronise with others there? */
 bool fv_cost_in_sync(const struct fv_path *path, const struct fv_model *model);
+/* Of a node's path, which is made in *scratch. */
+bool fv_cost_waits(struct fv_path *scratch, const struct fv_model *model, const struct fv_symbols *symbols, uint32_t node);
+/* Makes of fvmpi's frames what the program called. */
+void fv_cost_fold_fvmpi(struct fv_path *path, const struct fv_model *model);
 /* cost_loops.c. Fills out->loops and loops_known. `sums`: of samples, by node. Returns for each node of the
  * model the innermost loop that its address is in, FV_NONE for none; malloc'ed. */
 uint32_t *fv_cost_loops(struct fv_cost_profile *out, const struct fv_model *model,

@@ -97,3 +97,38 @@ bool fv_cost_in_sync(const struct fv_path *p, const struct fv_model *m)
     }
     return false;
 }
+
+/* fvmpi's own frames are not the program's. Where it works itself they are one frame; of the functions that
+ * it stands before (MPI_Send, pthread_mutex_lock) the call remains; where a thread begins in it nothing does.
+ */
+void fv_cost_fold_fvmpi(struct fv_path *p, const struct fv_model *m)
+{
+    size_t kept = 0, end;
+
+    for (size_t i = 0; i < p->count; i = end) {
+        for (end = i; end < p->count && fv_module_is_fvmpi(&m->tree.modules[p->frames[end].module]);)
+            end++;
+        if (end == i) {
+            p->frames[kept++] = p->frames[end++];
+            continue;
+        }
+        if (end == p->count && kept)
+            break;
+        p->frames[kept] = p->frames[end - 1];
+        p->frames[kept].file = NULL;
+        p->frames[kept].inlined = false;
+        if (!i) {
+            p->frames[kept].function = NULL;
+            p->frames[kept].begin = 0;
+        }
+        kept++;
+    }
+    p->count = kept;
+}
+
+bool fv_cost_waits(struct fv_path *scratch, const struct fv_model *m, const struct fv_symbols *symbols, uint32_t node)
+{
+    fv_path_of(scratch, symbols, node);
+    fv_cost_fold_fvmpi(scratch, m);
+    return fv_cost_in_sync(scratch, m);
+}

@@ -1,7 +1,6 @@
-/* See sampled.h. The contexts of all threads first; then each clock sample is charged to the contexts on its
- * call path. */
+/* See sampled.h: the contexts of all threads, from the rank files. */
+#include "profile/build.h"
 #include "profile/samples/costs.h"
-#include "profile/samples/sampled_gather.h"
 #include "profile/samples/sample_paths.h"
 
 #include <math.h>
@@ -9,12 +8,37 @@
 #include <string.h>
 #include <strings.h>
 
+/* Events counted in the instances of a record of INSTANCES. */
+struct counts {
+    uint32_t thread;
+    uint64_t index;
+    struct fv_event_counts of;
+};
+/* CPU time outside of MPI, likewise. */
+struct computing {
+    uint64_t record[2]; /* thread, index */
+    struct fv_instance_computing of;
+};
+struct gather {
+    struct fv_build *build;
+    struct fv_samples *out;
+    struct fv_index by_node; /* of out->items */
+    /* of the present rank */
+    unsigned event_of[FV_METRIC_EVENTS]; /* in the model; FV_METRIC_EVENTS: none, or it is not counted */
+    struct counts *counts;
+    size_t count_count, count_room;
+    struct fv_index counts_by_record;
+    struct computing *computing;
+    size_t computing_count, computing_room;
+    struct fv_index computing_by_record;
+};
+
 /* ---- statistics ---- */
 
 /* Chan, Golub, LeVeque (1979), as for calls in sums.c. */
 static void add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *from)
 {
-    for (unsigned i = 0; i < FV_METRIC_COUNT; i++) {
+    for (unsigned i = 0; i < FV_SAMPLED_METRICS; i++) {
         double a = (double)fv_sampled_count(to, i), b = (double)fv_sampled_count(from, i);
         double delta = from->mean[i] - to->mean[i];
 
@@ -28,10 +52,21 @@ static void add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *f
         to->event_count[i] += from->event_count[i];
 }
 
+static bool is_sane(const struct fv_moments *m)
+{
+    return isfinite(m->mean) && isfinite(m->m2) && m->mean >= 0 && m->m2 >= 0;
+}
+
+static void set_moments(struct fv_sampled_stat *s, unsigned metric, const struct fv_moments *m, double unit)
+{
+    s->mean[metric] = m->mean * unit;
+    s->m2[metric] = m->m2 * unit * unit;
+}
+
 /* What a thread had collected, in seconds; of events, of `events` instances, under the model's numbers.
  * Damaged numbers count as none. */
-static struct fv_sampled_stat take_stat(const struct fv_gather *g, const struct fv_moments *m, uint64_t count,
-                                        double tick_s, uint64_t events)
+static struct fv_sampled_stat take_stat(const struct gather *g, const struct fv_moments *m, const struct fv_moments *computing,
+                                        uint64_t count, double tick_s, uint64_t events)
 {
     const double unit[FV_METRIC_EVENT_0] = {
         [FV_METRIC_TIME] = tick_s,  [FV_METRIC_CPU] = 1e-9,   [FV_METRIC_MPI] = tick_s,
@@ -41,12 +76,11 @@ static struct fv_sampled_stat take_stat(const struct fv_gather *g, const struct 
     struct fv_sampled_stat s = { .count = count };
 
     for (unsigned i = 0; i < FV_METRIC_COUNT; i++)
-        if (!isfinite(m[i].mean) || !isfinite(m[i].m2) || m[i].mean < 0 || m[i].m2 < 0)
+        if (!is_sane(&m[i]))
             return (struct fv_sampled_stat){ 0 };
-    for (unsigned i = 0; i < FV_METRIC_EVENT_0; i++) {
-        s.mean[i] = m[i].mean * unit[i];
-        s.m2[i] = m[i].m2 * unit[i] * unit[i];
-    }
+    for (unsigned i = 0; i < FV_METRIC_EVENT_0; i++)
+        set_moments(&s, i, &m[i], unit[i]);
+    set_moments(&s, FV_SAMPLED_COMPUTING, is_sane(computing) ? computing : &m[FV_METRIC_CPU], 1e-9);
     for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
         unsigned event = g->event_of[i];
 
@@ -61,7 +95,7 @@ static struct fv_sampled_stat take_stat(const struct fv_gather *g, const struct 
 
 /* ---- contexts ---- */
 
-static uint32_t sampled_of(struct fv_gather *g, uint32_t node)
+static uint32_t sampled_of(struct gather *g, uint32_t node)
 {
     struct fv_samples *s = g->out;
     size_t before = s->count;
@@ -73,7 +107,7 @@ static uint32_t sampled_of(struct fv_gather *g, uint32_t node)
 }
 
 /* Reservoirs are in the order that they were filled in: a part of one must be drawn from all of it. */
-static void take_instances(struct fv_gather *g, const struct fv_sampled_part *part,
+static void take_instances(struct gather *g, const struct fv_sampled_part *part,
                            const struct fv_instances *r)
 {
     struct fv_samples *s = g->out;
@@ -94,7 +128,7 @@ static void take_instances(struct fv_gather *g, const struct fv_sampled_part *pa
 }
 
 /* Of how many instances the moments of events are: counted apart, or, in files of before, all of them. */
-static struct fv_event_counts event_counts(const struct fv_gather *g, const struct fv_cursor *c,
+static struct fv_event_counts event_counts(const struct gather *g, const struct fv_cursor *c,
                                            const struct fv_instances *r)
 {
     struct fv_index_probe p = fv_index_probe(&g->counts_by_record, fv_mix2(c->thread, c->index));
@@ -103,7 +137,7 @@ static struct fv_event_counts event_counts(const struct fv_gather *g, const stru
     if (r->flags & FV_INSTANCES_UNCOUNTED)
         return (struct fv_event_counts){ 0 };
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
-        const struct fv_gather_counts *found = &g->counts[i];
+        const struct counts *found = &g->counts[i];
 
         if (found->thread != c->thread || found->index != c->index)
             continue;
@@ -115,7 +149,7 @@ static struct fv_event_counts event_counts(const struct fv_gather *g, const stru
     return counts;
 }
 
-static void read_event_counts(struct fv_gather *g, const struct fv_build_file *f)
+static void read_event_counts(struct gather *g, const struct fv_build_file *f)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_EVENT_COUNTS);
 
@@ -123,12 +157,31 @@ static void read_event_counts(struct fv_gather *g, const struct fv_build_file *f
     g->count_count = 0;
     for (const struct fv_event_counts *r; (r = fv_cursor_next(&c));) {
         FV_GROW(g->counts, g->count_room, g->count_count + 1);
-        g->counts[g->count_count] = (struct fv_gather_counts){ c.thread, c.index, *r };
+        g->counts[g->count_count] = (struct counts){ c.thread, c.index, *r };
         fv_index_add(&g->counts_by_record, fv_mix2(c.thread, c.index), (uint32_t)g->count_count++);
     }
 }
 
-static void read_instances(struct fv_gather *g, struct fv_build_file *f, const struct fv_sample_trees *trees,
+static void read_computing(struct gather *g, const struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_INSTANCE_COMPUTING);
+
+    fv_index_release(&g->computing_by_record);
+    g->computing_count = 0;
+    for (const struct fv_instance_computing *r; (r = fv_cursor_next(&c));)
+        FV_INTERNED(g->computing_by_record, g->computing, g->computing_count, g->computing_room,
+                    (uint64_t[]){ c.thread, c.index })->of = *r;
+}
+
+/* Files of before do not have it: the CPU time then. */
+static struct fv_instance_computing computing_of(const struct gather *g, const struct fv_cursor *c, const struct fv_instances *r)
+{
+    uint32_t i = FV_FIND(g->computing_by_record, g->computing, (uint64_t[]){ c->thread, c->index });
+
+    return i == FV_NONE ? (struct fv_instance_computing){ r->all[FV_METRIC_CPU], r->in_window[FV_METRIC_CPU] } : g->computing[i].of;
+}
+
+static void read_instances(struct gather *g, struct fv_build_file *f, const struct fv_sample_trees *trees,
                            uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_INSTANCES);
@@ -137,10 +190,12 @@ static void read_instances(struct fv_gather *g, struct fv_build_file *f, const s
     struct fv_instances r;
 
     read_event_counts(g, f);
+    read_computing(g, f);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         uint32_t node = fv_sample_trees_node(trees, c.thread, r.path);
         struct fv_event_counts events = event_counts(g, &c, &r);
+        struct fv_instance_computing computing = computing_of(g, &c, &r);
 
         if (!node || node == FV_NONE)
             continue;
@@ -150,9 +205,9 @@ static void read_instances(struct fv_gather *g, struct fv_build_file *f, const s
                                         .entries = r.entries,
                                         .returns = r.returns,
                                         .abandoned = r.abandoned,
-                                        .all = take_stat(g, r.all, r.returns, tick_s, events.all),
-                                        .window =
-                                            take_stat(g, r.in_window, r.window, tick_s, events.in_window) };
+                                        .all = take_stat(g, r.all, &computing.all, r.returns, tick_s, events.all),
+                                        .window = take_stat(g, r.in_window, &computing.in_window, r.window, tick_s,
+                                                            events.in_window) };
         struct fv_sampled *s = &out->items[part.sampled];
         s->entries += r.entries;
         s->returns += r.returns;
@@ -167,39 +222,9 @@ static void read_instances(struct fv_gather *g, struct fv_build_file *f, const s
     }
 }
 
-/* ---- clock samples ---- */
+/* ---- how it was sampled ---- */
 
-static void charge(struct fv_gather *g, const struct fv_node *frame, uint64_t ticks, uint64_t mpi_ticks)
-{
-    struct fv_sampled *s = fv_gather_context(g, frame);
-
-    if (s) {
-        s->ticks += ticks;
-        s->mpi_ticks += mpi_ticks;
-    }
-}
-
-static void charge_costs(struct fv_gather *g)
-{
-    const struct fv_model *m = g->build->model;
-    uint64_t *ticks = fv_xcalloc(m->tree.node_count, sizeof(*ticks)),
-             *mpi = fv_xcalloc(m->tree.node_count, sizeof(*mpi));
-
-    for (size_t i = 0; i < m->costs.leaf_count; i++) {
-        ticks[m->costs.leaves[i].node] += m->costs.leaves[i].ticks;
-        mpi[m->costs.leaves[i].node] += m->costs.leaves[i].in_mpi;
-    }
-    for (size_t i = m->tree.node_count; i-- > 1;) { /* callers have smaller numbers */
-        if (ticks[i])
-            charge(g, &m->tree.nodes[i], ticks[i], mpi[i]);
-        ticks[m->tree.nodes[i].parent] += ticks[i];
-        mpi[m->tree.nodes[i].parent] += mpi[i];
-    }
-    free(ticks);
-    free(mpi);
-}
-
-static void add_sampler(struct fv_gather *g, const struct fv_sampler_record *r, uint32_t rank)
+static void add_sampler(struct gather *g, const struct fv_sampler_record *r, uint32_t rank)
 {
     const struct fv_model *m = g->build->model;
     struct fv_samples *s = g->out;
@@ -232,9 +257,10 @@ static void add_sampler(struct fv_gather *g, const struct fv_sampler_record *r, 
     s->tool_s += (double)r->tool_ns * 1e-9;
     s->trap_s = fmax(s->trap_s, fv_build_seconds(m, rank, r->trap_ticks));
     s->trap_spread_s = fmax(s->trap_spread_s, fv_build_seconds(m, rank, r->trap_spread_ticks));
+    s->resolution_s = fmax(FV_SAMPLED_SPREADS * s->trap_spread_s, FV_SAMPLED_TRAPS * s->trap_s);
 }
 
-static void read_samplers(struct fv_gather *g, const struct fv_build_file *f, uint32_t rank)
+static void read_samplers(struct gather *g, const struct fv_build_file *f, uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SAMPLER);
     struct fv_sampler_record r;
@@ -247,7 +273,7 @@ static void read_samplers(struct fv_gather *g, const struct fv_build_file *f, ui
 }
 
 /* The model's number of an event that a rank asked for; FV_METRIC_EVENTS: there is no room for it. */
-static unsigned event_of(struct fv_gather *g, const struct fv_metric_event *r)
+static unsigned event_of(struct gather *g, const struct fv_metric_event *r)
 {
     struct fv_samples *s = g->out;
     size_t length = strnlen(r->name, sizeof(r->name));
@@ -263,7 +289,7 @@ static unsigned event_of(struct fv_gather *g, const struct fv_metric_event *r)
     return i;
 }
 
-static void read_events(struct fv_gather *g, const struct fv_build_file *f)
+static void read_events(struct gather *g, const struct fv_build_file *f)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_METRIC_EVENTS);
     bool met[FV_METRIC_EVENTS + 1] = { false };
@@ -293,7 +319,7 @@ static void read_events(struct fv_gather *g, const struct fv_build_file *f)
 
 static void *begin_samples(struct fv_build *b)
 {
-    struct fv_gather *g = fv_xcalloc(1, sizeof(*g));
+    struct gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
     g->out = &b->model->samples;
@@ -315,16 +341,14 @@ static void read_samples(struct fv_build *b, void *g, uint32_t rank)
 
 static void finish_samples(struct fv_build *b, void *state)
 {
-    struct fv_gather *g = state;
+    struct gather *g = state;
     (void)b;
 
-    fv_gather_order(g);
-    charge_costs(g);
-    fv_gather_judge(g);
     fv_index_release(&g->by_node);
     fv_index_release(&g->counts_by_record);
+    fv_index_release(&g->computing_by_record);
     free(g->counts);
-    free(g->by_place);
+    free(g->computing);
     free(g);
 }
 

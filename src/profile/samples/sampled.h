@@ -14,10 +14,17 @@
 #define FV_SAMPLED_WITHIN  0.20
 #define FV_SAMPLED_BETWEEN 0.10
 #define FV_SAMPLED_ENOUGH  8u /* instances of a thread, for its variation to count */
+/* What is shorter than so many times the traps' spread, or than this part of a trap, is noise for the most part. */
+#define FV_SAMPLED_SPREADS 10
+#define FV_SAMPLED_TRAPS   0.5
+
+/* A metric of the report's own: CPU time outside of MPI, of which functions are judged. */
+#define FV_SAMPLED_COMPUTING ((enum fv_metric)FV_METRIC_COUNT)
+#define FV_SAMPLED_METRICS   (FV_METRIC_COUNT + 1)
 
 /* Instances taken together; times in seconds. `m2`: sum of squared deviations. */
 struct fv_sampled_stat {
-    double mean[FV_METRIC_COUNT], m2[FV_METRIC_COUNT];
+    double mean[FV_SAMPLED_METRICS], m2[FV_SAMPLED_METRICS];
     uint64_t count;
     uint64_t event_count[FV_METRIC_EVENTS]; /* without those of ranks and threads that could not count it */
 };
@@ -53,13 +60,16 @@ struct fv_sampled {
     bool fast;           /* too fast for the window somewhere */
     bool judged;         /* a thread has FV_SAMPLED_ENOUGH instances, or all have them together ... */
     bool pooled;         /* ... only: `within` is the variation of all of them about their threads' means */
-    enum fv_metric with; /* where it varies: what varies most, too; FV_METRIC_COUNT: nothing else does ... */
+    bool brief[2];       /* its calls are mostly shorter than fv_samples.resolution_s, in time; in CPU time: never judged */
+    enum fv_metric with; /* where it varies: what varies most, too; FV_SAMPLED_METRICS: nothing else does ... */
     double with_cov;     /* ... and how much */
     size_t first_part, parts;         /* of fv_samples.parts, by rank and thread */
     size_t first_instance, instances; /* of fv_samples.instances */
-    uint64_t ticks, mpi_ticks;        /* clock samples in it or below, and those of them in MPI */
-    bool inside_mpi;                  /* all of these are, or nearly: it is part of an MPI call */
-    double share;                     /* of all clock samples: of the CPU time; 0..1 */
+    /* Clock samples in it or below; those of them in MPI; others in which threads wait for threads. */
+    uint64_t ticks, mpi_ticks, sync_ticks;
+    bool inside_mpi; /* all of these are in MPI, or nearly: it is part of an MPI call */
+    bool waits;      /* all are one or the other, or nearly: it does not compute */
+    double share;    /* of the samples outside of both, fv_samples.computing_ticks; 0..1 */
     double within;         /* coefficient of variation of CPU time, of the thread where it is largest ... */
     double between;        /* ... and of the threads' means, less what chance explains; NAN: not known */
     enum fv_varies varies; /* by the thresholds above */
@@ -78,7 +88,7 @@ struct fv_sampled_event {
 
 struct fv_samples {
     struct fv_sampled *
-        items; /* what is inside MPI last; those that vary first, by share times variation, others by share */
+        items; /* what waits last; those that vary first, by share times variation, others by share */
     size_t count, room;
     struct fv_sampled_part *parts;
     size_t part_count, part_room;
@@ -100,10 +110,22 @@ struct fv_samples {
     uint32_t threads;                                 /* that were sampled */
     uint64_t rate;
     double cpu_s;         /* CPU time of these threads, by the clock samples */
+    uint64_t computing_ticks; /* of the clock samples: neither in MPI nor where threads wait for threads ... */
+    double computing_s;       /* ... and the CPU time that these stand for */
     double tool_s;        /* CPU time of the sampler, over all threads */
     double trap_s;        /* of one trap: what is subtracted from an instance, and ... */
     double trap_spread_s; /* ... between the quartiles of that */
+    double resolution_s;  /* of a call: shorter times are not known */
 };
+
+/* Are the function's calls mostly shorter than traps can tell, in that metric? Counts never are. Of its few longer ones
+ * nobody knows whether they are its own or a trap's that met an interrupt. */
+bool fv_sampled_is_brief(const struct fv_sampled *sampled, enum fv_metric metric);
+/* When symbols are known: charges each clock sample to the contexts on its call path, finds which functions vary, puts them,
+ * their parts and instances in order. */
+struct fv_model;
+struct fv_symbols;
+void fv_samples_judge(struct fv_model *model, const struct fv_symbols *symbols);
 
 /* What to say of a function: how it varies, and what varies with it. "": nothing. Returns out. */
 char *fv_sampled_advice(const struct fv_samples *samples, const struct fv_sampled *sampled, char *out,
@@ -113,7 +135,6 @@ char *fv_sampled_advice(const struct fv_samples *samples, const struct fv_sample
  * its callers stand. What is before it was inlined where it begins. Its own frame has its entry as offset:
  * there is no call that it returns to. path->count: there is none. */
 struct fv_path;
-struct fv_symbols;
 size_t fv_sampled_path(struct fv_path *path, const struct fv_symbols *symbols,
                        const struct fv_sampled *sampled);
 /* That index in a path that has been made, whose own frame has one past its entry. */

@@ -21,26 +21,33 @@ static int by_place(const void *a, const void *b)
                          &sort_nodes[sort_items[*(const uint32_t *)b].node]);
 }
 
-void fv_gather_order(struct fv_gather *g)
+void fv_contexts_init(struct fv_contexts *c, const struct fv_model *m)
 {
-    g->by_place = fv_xcalloc(g->out->count + 1, sizeof(*g->by_place));
-    for (uint32_t i = 0; i < g->out->count; i++)
-        g->by_place[i] = i;
-    sort_nodes = g->build->model->tree.nodes;
-    sort_items = g->out->items;
-    if (g->out->count)
-        qsort(g->by_place, g->out->count, sizeof(*g->by_place), by_place);
+    const struct fv_samples *s = &m->samples;
+
+    *c = (struct fv_contexts){ .model = m, .by_place = fv_xcalloc(s->count + 1, sizeof(*c->by_place)) };
+    for (uint32_t i = 0; i < s->count; i++)
+        c->by_place[i] = i;
+    sort_nodes = m->tree.nodes;
+    sort_items = s->items;
+    if (s->count)
+        qsort(c->by_place, s->count, sizeof(*c->by_place), by_place);
 }
 
-struct fv_sampled *fv_gather_context(const struct fv_gather *g, const struct fv_node *frame)
+void fv_contexts_release(struct fv_contexts *c)
 {
-    const struct fv_node *nodes = g->build->model->tree.nodes, *found;
-    size_t before = FV_COUNT_BEFORE(i, g->out->count,
-                                    compare_nodes(&nodes[g->out->items[g->by_place[i]].node], frame) <= 0);
+    free(c->by_place);
+    *c = (struct fv_contexts){ 0 };
+}
+
+uint32_t fv_contexts_of(const struct fv_contexts *c, const struct fv_node *frame)
+{
+    const struct fv_node *nodes = c->model->tree.nodes, *found;
+    const struct fv_samples *s = &c->model->samples;
+    size_t before = FV_COUNT_BEFORE(i, s->count, compare_nodes(&nodes[s->items[c->by_place[i]].node], frame) <= 0);
 
     if (!before)
-        return NULL;
-    struct fv_sampled *s = &g->out->items[g->by_place[before - 1]];
-    found = &nodes[s->node];
-    return found->parent == frame->parent && found->module == frame->module ? s : NULL;
+        return FV_NONE;
+    found = &nodes[s->items[c->by_place[before - 1]].node];
+    return found->parent == frame->parent && found->module == frame->module ? c->by_place[before - 1] : FV_NONE;
 }

@@ -108,6 +108,8 @@ static const struct fv_column_def sampling_columns[] = {
     OF_SAMPLING("ticks", "ticks", ticks, "Clock samples."),
     { "cpu_s", "CPU", "s", "The CPU time that they stand for.", FV_FIELD(struct fv_samples, cpu_s),
       .flags = FV_ESTIMATE },
+    { "computing_s", "computing", "s", "That of those outside of MPI in which no thread waits for threads: of which functions have shares.",
+      FV_FIELD(struct fv_samples, computing_s), .flags = FV_ESTIMATE },
     OF_SAMPLING("trap_count", "traps", traps, "Breakpoints that were met."),
     OF_SAMPLING("entry_count", "entries", entries, "Calls that were followed: returns, abandoned and open."),
     OF_SAMPLING("return_count", "returns", returns, "Those of them that returned."),
@@ -132,6 +134,10 @@ static const struct fv_column_def sampling_columns[] = {
       FV_FIELD(struct fv_samples, trap_s), .flags = FV_ESTIMATE },
     { "trap_spread_s", "trap spread", "s", "Between the quartiles of that.",
       FV_FIELD(struct fv_samples, trap_spread_s), .flags = FV_ESTIMATE },
+    { "resolution_s", "resolution", "s",
+      "Ten times that, or half of trap_s if that is longer. Times of functions half of whose calls are shorter are not "
+      "known: they are null, in text \"< N\", and the function is not judged.",
+      FV_FIELD(struct fv_samples, resolution_s), .flags = FV_ESTIMATE },
     { "tool_time_s", "overhead", "s", "CPU time of sampling itself, over all threads.",
       FV_FIELD(struct fv_samples, tool_s), .flags = FV_ESTIMATE },
     { "tool_time_share", "overhead", "share", "The same, of cpu_s.", FV_GET(FV_TYPE_REAL, get_overhead_share),
@@ -247,6 +253,7 @@ struct metric_row {
     enum fv_metric metric;
 };
 struct part_row {
+    const struct fv_sampled *s;
     const struct fv_sampled_part *part;
     enum fv_metric metric;
 };
@@ -272,7 +279,7 @@ static void find_quantiles(struct fv_tables *t, struct metric_row *row)
 
 static size_t metric_count(void *subject, const void *parent)
 {
-    return FV_METRIC_COUNT;
+    return FV_SAMPLED_METRICS;
 }
 
 static const void *metric_at(void *subject, const void *parent, size_t i)
@@ -297,17 +304,30 @@ static void get_unit(void *subject, const void *row, const struct fv_column_def 
 {
     enum fv_metric metric = ((const struct metric_row *)row)->metric;
 
-    v->text = metric <= FV_METRIC_MPI ? "s" : metric == FV_METRIC_MPI_BYTES ? "bytes" : "count";
+    v->text = metric <= FV_METRIC_MPI || metric == FV_SAMPLED_COMPUTING ? "s" : metric == FV_METRIC_MPI_BYTES ? "bytes" : "count";
 }
 
 enum { STAT_COUNT, STAT_MEAN, STAT_STDDEV, STAT_COV, STAT_WINDOW = 4, STAT_BIAS = 8 };
 
+/* Traps take time, and never give any: what they were measured to take on average is a bound. */
+static void put_brief(const struct fv_samples *samples, double mean, struct fv_value *v)
+{
+    v->null = v->below = true;
+    v->real = fmax(samples->resolution_s, mean);
+}
+
 /* `which`: of `window` where it has STAT_WINDOW. */
-static void put_stat(const struct fv_sampled_stat *all, const struct fv_sampled_stat *window,
-                     enum fv_metric m, intptr_t which, struct fv_value *v)
+static void put_stat(const struct fv_samples *samples, const struct fv_sampled *of, const struct fv_sampled_stat *all,
+                     const struct fv_sampled_stat *window, enum fv_metric m, intptr_t which, struct fv_value *v)
 {
     const struct fv_sampled_stat *s = which & STAT_WINDOW ? window : all;
 
+    if (fv_sampled_is_brief(of, m) && which & ~STAT_WINDOW) {
+        v->null = true;
+        if ((which & ~STAT_WINDOW) == STAT_MEAN && fv_sampled_count(s, m))
+            put_brief(samples, s->mean[m], v);
+        return;
+    }
     switch (which & ~STAT_WINDOW) {
     case STAT_COUNT: v->whole = fv_sampled_count(s, m); break;
     case STAT_MEAN: v->real = fv_sampled_count(s, m) ? s->mean[m] : NAN; break;
@@ -324,19 +344,23 @@ static void get_stat(void *subject, const void *row, const struct fv_column_def 
 {
     const struct metric_row *r = row;
 
-    put_stat(&r->s->all, &r->s->window, r->metric, c->argument, v);
+    put_stat(samples_of(subject), r->s, &r->s->all, &r->s->window, r->metric, c->argument, v);
 }
 
 static void get_part_stat(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct part_row *r = row;
 
-    put_stat(&r->part->all, &r->part->window, r->metric, c->argument, v);
+    put_stat(samples_of(subject), r->s, &r->part->all, &r->part->window, r->metric, c->argument, v);
 }
 
 static void get_quantile(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->real = ((const struct metric_row *)row)->quantiles[c->argument];
+    const struct metric_row *r = row;
+
+    v->real = r->quantiles[c->argument];
+    if (v->real < samples_of(subject)->resolution_s)
+        put_brief(samples_of(subject), 0, v);
 }
 
 static size_t part_count(void *subject, const void *parent)
@@ -350,7 +374,7 @@ static const void *part_at(void *subject, const void *parent, size_t i)
     const struct metric_row *of = parent;
     struct part_row *row = (void *)t->inner;
 
-    *row = (struct part_row){ &samples_of(t)->parts[of->s->first_part + i], of->metric };
+    *row = (struct part_row){ of->s, &samples_of(t)->parts[of->s->first_part + i], of->metric };
     return row;
 }
 
@@ -377,7 +401,8 @@ static void get_part_place(void *subject, const void *row, const struct fv_colum
     {                                                                                                        \
         "metric", "metric", "",                                                                              \
             "time_s, cpu_time_s (of the thread), mpi_time_s, mpi_calls, faults (of pages), switches (of "    \
-            "context), migrations (between processors), mpi_bytes (sent and received), or an event's name.", \
+            "context), migrations (between processors), mpi_bytes (sent and received), computing_s (CPU time outside of MPI: it, or the time " \
+            "outside where that is less), or an event's name.", \
             FV_GET(FV_TYPE_TEXT, get_metric)                                                                 \
     }
 #define STAT_COLUMN(k, t, u, d, type, get, which)                                                            \
@@ -530,8 +555,8 @@ static void get_caller(void *subject, const void *row, const struct fv_column_de
         v->text = fv_frame_label(&p->frames[caller], t->profile->symbols, t->text, sizeof(t->text));
 }
 
-enum { SAYS_VARIES, SAYS_STEADY, SAYS_TOO_FEW, SAYS_SMALL, SAYS_IN_MPI };
-static const char *const verdict_words[] = { "varies", "steady", "too few", "small share", "in MPI", NULL };
+enum { SAYS_VARIES, SAYS_STEADY, SAYS_TOO_FEW, SAYS_SMALL, SAYS_WAITS, SAYS_BRIEF };
+static const char *const verdict_words[] = { "varies", "steady", "too few", "small share", "waits", "too short", NULL };
 static void get_verdict(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_sampled *s = row;
@@ -539,9 +564,10 @@ static void get_verdict(void *subject, const void *row, const struct fv_column_d
     bool differs = s->within > FV_SAMPLED_WITHIN || s->between > FV_SAMPLED_BETWEEN;
 
     v->text = verdict_words[s->varies                                             ? SAYS_VARIES
+                            : fv_sampled_is_brief(s, FV_METRIC_CPU)               ? SAYS_BRIEF
                             : !s->judged || (isnan(s->between) && s->threads > 1) ? SAYS_TOO_FEW
                             : !differs                                            ? SAYS_STEADY
-                            : s->inside_mpi                                       ? SAYS_IN_MPI
+                            : s->waits                                            ? SAYS_WAITS
                                                                                   : SAYS_SMALL];
 }
 
@@ -552,15 +578,20 @@ static void get_of_metric(void *subject, const void *row, const struct fv_column
 {
     const struct fv_sampled *s = row;
 
-    put_stat(&s->all, &s->window, (enum fv_metric)(c->argument >> 8), c->argument & 255, v);
-    v->null = (c->argument & 255) == STAT_MEAN && s->all.count < MEAN_OF;
+    put_stat(samples_of(subject), s, &s->all, &s->window, (enum fv_metric)(c->argument >> 8), c->argument & 255, v);
+    if ((c->argument & 255) == STAT_MEAN && s->all.count < MEAN_OF) {
+        v->null = true;
+        v->below = false;
+    }
 }
 
 static void get_mpi_share(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_sampled_stat *all = &((const struct fv_sampled *)row)->all;
 
-    v->real = all->count >= MEAN_OF ? all->mean[FV_METRIC_MPI] / all->mean[FV_METRIC_TIME] : NAN;
+    v->real = all->count >= MEAN_OF && !fv_sampled_is_brief(row, FV_METRIC_TIME)
+                  ? all->mean[FV_METRIC_MPI] / all->mean[FV_METRIC_TIME]
+                  : NAN;
 }
 #define FLAT_STAT(k, t, u, type, m, which, d)                                                                \
     {                                                                                                        \
@@ -593,22 +624,24 @@ static const struct fv_column_def function_columns[] = {
       FV_GET(FV_TYPE_TEXT, get_path), .flags = FV_FLAT },
     OF_FUNCTION("ticks", "ticks", "", ticks, "Clock samples in it and what it calls."),
     OF_FUNCTION("mpi_ticks", "MPI ticks", "", mpi_ticks, "Those of them in MPI calls."),
+    OF_FUNCTION("sync_ticks", "wait ticks", "", sync_ticks, "Others of them in which threads wait for threads."),
     { "called_by", "called by", "", "The function that calls it; null: not known.",
       FV_GET(FV_TYPE_TEXT, get_caller), .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
     OF_FUNCTION("time_share", "CPU share", "share", share,
-                "Part of all clock samples, so of the CPU time in user mode, that is in it and what it calls.",
+                "Part of the CPU time in user mode that is computing, outside of MPI and not waiting for threads, in it and what it "
+                "calls, by clock samples.",
                 | FV_ESTIMATE),
     OF_FUNCTION("within", "within", "ratio", within,
-                "Coefficient of variation of the CPU time within a thread, of that where it is largest; "
-                "threads with fewer than 8 samples are left out.",
+                "Coefficient of variation of the CPU time outside of MPI within a thread, of that where it is largest; "
+                "threads with fewer than 8 samples are left out; null: calls too short for that.",
                 | FV_NULLABLE | FV_ESTIMATE),
     OF_FUNCTION("between", "between", "ratio", between,
                 "The same of the threads' means, over all ranks, less what the spread within explains; null: "
                 "fewer than two threads.",
                 | FV_NULLABLE | FV_ESTIMATE),
     { "verdict", "", "",
-      "varies or steady; too few: calls, to judge, or threads to compare; small share: it varies, but has "
-      "little of the CPU time; in MPI: it varies as a part of MPI.",
+      "varies or steady; too short: for its times to be known; too few: calls, to judge, or threads to compare; small share: it varies, but has "
+      "little of the CPU time; waits: it is a part of MPI, or waits for threads.",
       FV_GET(FV_TYPE_TEXT, get_verdict), .flags = FV_FLAT, .words = verdict_words },
     { "varies", "varies", "", "time_share > 0.1 and (within > 0.2 or between > 0.1).",
       FV_GET(FV_TYPE_TRUTH, get_varies) },
@@ -620,6 +653,7 @@ static const struct fv_column_def function_columns[] = {
                 | FV_BLANK),
     OF_FUNCTION("inside_mpi", "inside MPI", "", inside_mpi,
                 "Are more than 95 % of its clock samples in MPI calls? It is a part of MPI then."),
+    OF_FUNCTION("waits", "waits", "", waits, "Are more than 95 % in MPI calls or waiting for threads? It is not judged then."),
     { "advice", "advice", "",
       "How it varies, and which other metric varies most, which need not be the cause; null: it does not "
       "vary.",
@@ -635,7 +669,7 @@ static const struct fv_column_def function_columns[] = {
                 "microseconds.",
                 | FV_BLANK),
     FLAT_STAT("mean_cpu_s", "mean CPU", "s", FV_TYPE_REAL, FV_METRIC_CPU, STAT_MEAN,
-              "Mean CPU time of the calls; null: of two or fewer."),
+              "Mean CPU time of the calls; null: of two or fewer, or shorter than the resolution of sampling."),
     FLAT_STAT("mean_time_s", "mean time", "s", FV_TYPE_REAL, FV_METRIC_TIME, STAT_MEAN,
               "Mean time; likewise."),
     { "mpi_share", "in MPI", "share", "The part of that in MPI.", FV_GET(FV_TYPE_REAL, get_mpi_share),
@@ -657,7 +691,7 @@ const struct fv_relation fv_functions_relation = {
     .doc =
         "Functions that were sampled (fvmpi run --sample), in their calling contexts: whole calls of them. "
         "Ranks are merged where the whole context is the same (build-ids and offsets). Those that vary come "
-        "first, those inside MPI last. Empty: nothing was sampled.",
+        "first, those that wait last. Empty: nothing was sampled.",
     .shown = "function called_by/4 time_share verdict within pooled between mean_cpu_s fast mean_time_s/3 "
              "mpi_share/2 "
              "sample_count/2 window_sample_count/1 bias/1 abandoned_count/1",

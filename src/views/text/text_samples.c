@@ -87,7 +87,7 @@ static double part_on_processor(const struct fv_samples *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct fv_sampled_stat *all = &s->items[i].all;
 
-        if (s->items[i].inside_mpi)
+        if (s->items[i].waits || fv_sampled_is_brief(&s->items[i], FV_METRIC_CPU))
             continue;
         cpu_s += all->mean[FV_METRIC_CPU] * (double)all->count;
         time_s += fmax(all->mean[FV_METRIC_TIME] - all->mean[FV_METRIC_MPI], 0) * (double)all->count;
@@ -112,17 +112,17 @@ static void put_processor(const struct fv_page *p, const struct fv_samples *s)
 
 static void put_summary(const struct fv_page *p, const struct fv_samples *s)
 {
-    char a[FV_WORD], b[FV_WORD], c[FV_WORD], d[FV_WORD], e[FV_WORD], f[FV_WORD], g[FV_WORD];
+    char a[FV_WORD], b[FV_WORD], c[FV_WORD], d[FV_WORD], e[FV_WORD], f[FV_WORD], g[FV_WORD], h[FV_WORD];
 
     fv_page_paragraph(
         p, FV_PLAIN, 2,
         "%s samples of the CPU clock, %s instances measured on %u thread%s (%s ended by longjmp, "
         "exceptions or the thread's end); sampling itself took %s, %s of the CPU time. Of each instance %s "
-        "are subtracted for its traps; that varies by %s",
+        "are subtracted for its traps; that varies by %s, so that functions of less than %s are not judged",
         fv_words_count(s->ticks, a), fv_words_count(s->returns, b), s->threads, fv_words_s(s->threads),
         fv_words_count(s->abandoned, c), fv_words_seconds(s->tool_s, d),
         fv_words_percent(s->tool_s, s->cpu_s, g), fv_words_seconds(s->trap_s, e),
-        fv_words_seconds(s->trap_spread_s, f));
+        fv_words_seconds(s->trap_spread_s, f), fv_words_seconds(s->resolution_s, h));
     put_processor(p, s);
     put_mode(p, s);
     put_losses(p, s);
@@ -143,10 +143,10 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
     for (size_t i = 0; i < count && (said < ADVICE_MAX || fv_page_all(p)); i++) {
         const struct fv_sampled *one = &s->items[i];
 
-        if (!fv_sampled_advice(s, one, advice, sizeof(advice))[0] || one->inside_mpi)
+        if (!fv_sampled_advice(s, one, advice, sizeof(advice))[0] || one->waits)
             continue;
         size_t own = fv_sampled_path(path, v->symbols, one);
-        fv_page_item(p, FV_YELLOW, 2, "%s, %s of the CPU time, %s",
+        fv_page_item(p, FV_YELLOW, 2, "%s, %s of the CPU time outside of MPI, %s",
                      own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?",
                      fv_words_percent(one->share, 1, percent), advice);
         said++;
@@ -197,12 +197,12 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v, stru
     }
 }
 
-/* Parts of MPI are not the user's to change: sections Waiting and MPI functions tell of them. */
-static size_t outside_mpi(const struct fv_samples *s)
+/* Parts of MPI, and what waits for threads, are not the user's to change: other sections tell of them. */
+static size_t that_compute(const struct fv_samples *s)
 {
     size_t count = 0;
 
-    while (count < s->count && !s->items[count].inside_mpi)
+    while (count < s->count && !s->items[count].waits)
         count++;
     return count;
 }
@@ -210,7 +210,7 @@ static size_t outside_mpi(const struct fv_samples *s)
 void fv_text_samples(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_samples *s = &v->model->samples;
-    size_t count = outside_mpi(s);
+    size_t count = that_compute(s);
     struct fv_path path = { 0 };
     struct fv_text_table t;
     char trap[FV_WORD];
@@ -222,7 +222,7 @@ void fv_text_samples(const struct fv_page *p, const struct fv_profile *v)
     fv_page_heading(
         p, "Functions",
         "sampled whole instances. within, between: standard deviation of the CPU time over its mean, in a "
-        "thread, and of the means of threads; a function varies that has more than 10 % of the CPU time and "
+        "thread, and of the means of threads; a function varies that has more than 10 % of the CPU time that is computing (outside of MPI, not waiting for threads) and "
         "more than 0.20 within or 0.10 between; with less than 8 instances in a thread all threads are taken "
         "together (*), and with less than that (too few) it is not judged. bias: "
         "mean of the instances chosen without bias (in window) over that of all");
@@ -232,12 +232,12 @@ void fv_text_samples(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = 0; i < (p->top == SIZE_MAX ? s->count : count); i++) {
         const struct fv_sampled *one = &s->items[i];
 
-        shown[i] = fv_text_table_add(&t, one, one->varies && !one->inside_mpi ? FV_YELLOW : FV_PLAIN);
-        fast |= shown[i] && one->fast && one->all.count >= MEAN_OF;
+        shown[i] = fv_text_table_add(&t, one, one->varies && !one->waits ? FV_YELLOW : FV_PLAIN);
+        fast |= shown[i] && one->fast && !fv_sampled_is_brief(one, FV_METRIC_CPU) && one->all.count >= MEAN_OF;
     }
     t.sheet.all_rows = s->count;
     fv_text_table_end(&t, "function",
-                      count < s->count ? ", those inside MPI among them" : " in its calling context");
+                      count < s->count ? ", what waits among them" : " in its calling context");
     if (fast)
         fv_page_paragraph(
             p, FV_PLAIN, 2,

@@ -1,0 +1,67 @@
+/* A false friend: functions that always take the same few nanoseconds, called so often that they have most of the CPU time.
+ * Nothing varies here. The program measures a call of each over many of them: "truth NAME SECONDS", of one call. */
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <time.h>
+
+#define STEPS 150
+#define CALLS 500000
+
+static volatile double sink;
+static double tiny_s, expo_s, calls;
+
+static double cpu_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+__attribute__((noinline, noclone)) double tiny(double x)
+{
+    return x * 1.0000001 + 1e-9;
+}
+
+__attribute__((noinline)) static void many_tiny(void)
+{
+    double x = sink;
+
+    for (int i = 0; i < CALLS; i++)
+        x = tiny(x);
+    sink = x;
+}
+
+__attribute__((noinline)) static void many_exp(void)
+{
+    double x = 0;
+
+    for (int i = 0; i < CALLS; i++)
+        x += exp(-1e-6 * i);
+    sink = x;
+}
+
+int main(int argc, char **argv)
+{
+    double mine = 1, sum;
+    int rank;
+
+    MPI_Init(&argc, &argv);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < STEPS; i++) {
+        double begin = cpu_s(), middle;
+
+        many_tiny();
+        middle = cpu_s();
+        many_exp();
+        tiny_s += middle - begin;
+        expo_s += cpu_s() - middle;
+        calls += CALLS;
+        MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    if (!rank)
+        printf("truth tiny %.3e\ntruth exp %.3e\n", tiny_s / calls, expo_s / calls);
+    MPI_Finalize();
+    return 0;
+}
