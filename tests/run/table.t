@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 import harness
-from report import check, equal
+from report import check, close, equal
 
 
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
@@ -227,6 +227,16 @@ def main():
         times = {int(r['rank']): float(r['time_sum_s']) for r in rows(ring, 'callsites_by_rank') if r['callsite_id'] == '0'}
         low, high = min(times, key=times.get), max(times, key=times.get)
         check(re.search(r'^      a rank .* \(rank {}\) to .* \(rank {}\), cov'.format(low, high), text, re.M), '{}: {}', times, text)
+    with tap.test('fvmpi diff has the rows of every table, and a run has no change against itself'):
+        for name, ranks, table, seconds in (('sections', 2, 'sections', 'elapsed_sum_s'), ('threads', 2, 'locks', 'wait_s'),
+                                            ('samples', 1, 'cpu_procedures', 'exclusive_time_s'), ('openmpi', 3, 'findings', 'lost_s')):
+            of = unpacked(name)
+            done = harness.run([harness.FVMPI, 'diff', of, of, '--json', '-']).ended(0)
+            entries = [e for e in json.loads(done.out)['entries'] if e['table'] == table]
+            check(entries and {e['joined'] for e in entries} == {'position'}, '{}: {}', table, entries)
+            equal('changes of ' + table, [c for e in entries for c in e['changes'] if c['change']], [])
+            wanted = sum(float(r[seconds] or 0) for r in rows(of, table) if r.get('whole') != 'true') / ranks
+            close('seconds of ' + table, sum(e['changes'][0]['a'] or 0 for e in entries), wanted, 1e-6 * wanted)
     with tap.test('--glossary: the words of the report, and the same on a page of the manual'):
         said = harness.run([harness.FVMPI, 'report', '--width', '9999', '--glossary']).ended(0).out
         words = re.findall(r'^  ([^:]+): (.+)$', said, re.M)

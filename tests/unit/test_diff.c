@@ -15,6 +15,7 @@
 
 #include "fvr_builder.h"
 #include "diff/diff.h"
+#include "profile/relations.h"
 #include "views/views.h"
 
 #define MS UINT64_C(1000000)
@@ -448,6 +449,41 @@ static const struct fv_diff_entry_row *finding_of(const char *name, long rank)
     return NULL;
 }
 
+static const struct fv_column_def *has_column(const struct fv_relation *r, const char *key)
+{
+    char flat[FV_KEY_BYTES];
+
+    for (size_t i = 0; key && i < r->column_count; i++)
+        if (!strcmp(fv_column_flat_key(&r->columns[i], flat), key))
+            return &r->columns[i];
+    if (key)
+        fail_msg("%s has no column %s", r->key, key);
+    return NULL;
+}
+
+/* A table is compared by columns that its relation has: a key that was renamed would compare nothing. */
+static void tables_have_their_columns(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < FV_DIFF_TABLES; i++) {
+        const struct fv_diff_table *t = &fv_diff_tables[i];
+        const char *const keys[] = { t->names[0], t->names[1], t->file, t->line, t->place, t->rank, t->text,
+                                     t->left_out, t->seconds, t->less, t->count, t->mean };
+        struct fv_relation_place place;
+
+        assert_true(fv_relations_find(fv_profile_relations, t->relation, &place));
+        const struct fv_relation *r = place.chain[place.depth - 1];
+        for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++)
+            has_column(r, keys[k]);
+        const struct fv_column_def *parts = has_column(r, t->parts);
+        if (parts) {
+            has_column(parts->nested, "rank");
+            has_column(parts->nested, t->part_seconds);
+            has_column(parts->nested, t->part_less);
+        }
+    }
+}
+
 /* A finding of a function is the same where its line has moved, and another on another rank; seconds are those of a rank. */
 static void findings(void **state)
 {
@@ -641,6 +677,7 @@ int main(void)
         cmocka_unit_test_teardown(several_runs, release),
         cmocka_unit_test_teardown(commands, release),
         cmocka_unit_test_teardown(absent_in_a_run, release),
+        cmocka_unit_test(tables_have_their_columns),
         cmocka_unit_test_teardown(findings, release),
         cmocka_unit_test_teardown(waits_of_the_trace, release),
         cmocka_unit_test_teardown(waits_partly_unknown, release),
