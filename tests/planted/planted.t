@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
 import harness
 from harness import FVMPI
-from findings import first_lines, found, is_disturbed
+from findings import FIRST, first_lines, found, is_disturbed
 from report import check, close, equal, plain
 
 WORTH = 0.02  # of the ranks' time: findings.h
