@@ -64,8 +64,9 @@ static enum doing doing(const struct fv_profile *v, const struct longest *l)
     double excess = l->rank_s - l->others_s, computing = fv_excess_computing(v, l->rank), off = off_processor(m, l);
     double blocked = fmax(off - r->ready_s, blocked_beside_others(m, l));
 
-    /* Who computes longer is also preempted longer, so that CPU time need not be most of it. */
-    if (computing >= MOST * excess || (computing >= SOME * excess && computing > 2 * blocked))
+    /* Who computes longer is also preempted longer, so that CPU time need not be most of it, if it alone is worth a word. */
+    if (computing >= MOST * excess || (computing >= SOME * excess && computing > 2 * blocked &&
+                                       fv_finding_worth(v, computing * (double)(m->rank_count - 1))))
         return COMPUTES;
     if (blocked > MOST * excess && blocked > FV_FINDING_WORTH * r->app_time_s)
         return IS_BLOCKED;
