@@ -75,14 +75,15 @@ static int wait_for(pid_t pid, int *signal_number)
 
 int fv_spawn(char **argv, void (*before)(void))
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    /* Launchers end by the first ones, and hand on others to the ranks. */
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU };
     struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO }, old;
     sigset_t mask = hold_signals();
     int signal_number;
 
     pid_t pid = start(argv, &mask, before, false);
     child = pid;
-    for (unsigned i = 0; pid > 0 && i < 3; i++)
+    for (unsigned i = 0; pid > 0 && i < sizeof(signals) / sizeof(*signals); i++)
         if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN) /* nohup means it */
             sigaction(signals[i], &action, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);

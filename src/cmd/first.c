@@ -45,7 +45,11 @@ void fv_say_first(const char *directory)
             continue;
         return;
     }
-    signal(SIGALRM, SIG_DFL); /* whoever started us may ignore it */
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, SIGALRM);
+    signal(SIGALRM, SIG_DFL); /* whoever started us may ignore it, or hold it back */
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
     alarm(PATIENCE_S);
     FILE *out = keep_stderr();
     if (out) {

@@ -229,9 +229,7 @@ static void say_empty(const char *path)
         fv_log("%s: no rank files (*.fvr) in it, only what fvunify wrote; report the experiment directory%s",
                path, analysis ? ", with a copy of this analysis.json in it" : "");
     else
-        fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi named at the start "
-               "of the run",
-               path);
+        fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi wrote", path);
     free(elsewhere);
 }
 
@@ -248,7 +246,7 @@ static int add_directory(struct fv_experiment *e, const char *path)
     int worst = 0, err = fv_rank_files_list(&files, path);
 
     if (err)
-        fv_log("%s: %s; give the experiment directory that fvmpi named at the start of the run", path,
+        fv_log("%s: %s; give the experiment directory that fvmpi wrote", path,
                strerror(errno));
     for (size_t i = 0; i < files.count; i++) {
         int one = add_file(e, files.paths[i]);

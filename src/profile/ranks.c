@@ -601,8 +601,8 @@ static void finish_in_calls(struct fv_build *b, void *hanging)
             finish_in_call(b, &b->files[i], v, r->state == FV_RANK_RUNNING ? r->end_s : life_s);
             if (v->in_call.active ? v->main || !r->in_call.active : v->main && !r->in_call.active)
                 r->in_call = v->in_call;
-            if (v->in_call.active && r->state == FV_RANK_RUNNING)
-                v->mpi_time_s += v->in_call.seconds;
+            if (v->in_call.active) /* while it lived, it was in the call */
+                v->mpi_time_s += fmax(r->end_s - v->in_call.begin_s, 0);
             if (v->main)
                 r->mpi_time_s = v->mpi_time_s;
         }

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 
 /* Of builds for 64-bit processors, with the usual options. */
@@ -29,6 +30,8 @@ static const struct fv_python_layout layouts[] = {
       .code_bytes = 144, .name = 128, .file = 112, .first_line = 68, .line_table = 136, .instructions = 200, .ascii = 40, .other = 56 },
 };
 
+#define STATE_BYTES 256 /* of a thread's state, that all versions have */
+
 const struct fv_python_layout *fv_python;
 
 /* The process's. Set once, at the start. */
@@ -40,6 +43,7 @@ static struct {
     int (*is_initialized)(void);
     void *(*state_of_thread)(void); /* takes no lock of the interpreter's, and may be asked without it */
     struct fv_interpreter_record *record;
+    uintptr_t thread_id; /* where in the state of a thread its number stands; 0: not known */
     struct fv_lock trying;
 } python;
 
@@ -48,10 +52,13 @@ static uintptr_t read_word(uintptr_t at)
     return *(const uintptr_t *)at;
 }
 
-/* By other means than the functions of the interpreter it is not known whether there is one, by now or still. */
+/* By other means than the functions of the interpreter it is not known whether there is one, by now or still. The state may
+ * have been deleted by another thread: then it is somebody else's memory, which has not the thread's number in its place. */
 static uintptr_t own_state(void)
 {
-    return python.is_initialized() ? (uintptr_t)python.state_of_thread() : 0;
+    uintptr_t state = python.is_initialized() ? (uintptr_t)python.state_of_thread() : 0;
+
+    return state && python.thread_id && read_word(state + python.thread_id) != (uintptr_t)pthread_self() ? 0 : state;
 }
 
 /* Of all frames: the instruction, and what its code object is. One that was freed may have left its place, and those of its parts,
@@ -124,6 +131,15 @@ static void conclude(uint32_t state)
                python.record->version);
 }
 
+/* Where in its state the thread's number stands; 0: not found. */
+static uintptr_t find_thread_id(uintptr_t thread)
+{
+    for (uintptr_t at = sizeof(uintptr_t); at < STATE_BYTES; at += sizeof(uintptr_t))
+        if (read_word(thread + at) == (uintptr_t)pthread_self())
+            return at;
+    return 0;
+}
+
 static void try_frames(uintptr_t thread)
 {
     struct fv_python_walk *walk = fv_memory_new(sizeof(*walk));
@@ -131,8 +147,10 @@ static void try_frames(uintptr_t thread)
     if (!walk)
         return;
     bool known = fv_python_read(python.layout, &python.types, thread, false, walk);
-    if (known && walk->count)
+    if (known && walk->count) {
+        python.thread_id = find_thread_id(thread);
         __atomic_store_n(&fv_python, python.layout, __ATOMIC_RELEASE);
+    }
     if (!known || walk->count)
         conclude(known ? FV_INTERPRETER_READ : FV_INTERPRETER_UNKNOWN);
     fv_memory_free(walk, sizeof(*walk));

@@ -18,6 +18,9 @@ static const void *at(const struct fv_elf *e, uint64_t offset, uint64_t bytes)
 
 static uint64_t section_count(const struct fv_elf *e, Elf64_Ehdr *h)
 {
+    *h = (Elf64_Ehdr){ .e_shstrndx = 0 };
+    if (!e->data) /* the file is not there, or is none */
+        return 0;
     memcpy(h, e->data, sizeof(*h));
     if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shoff > e->bytes)
         return 0;
@@ -194,7 +197,7 @@ static const uint8_t *loaded(const struct fv_elf *e, uint64_t flags, uint64_t ad
 
 const uint8_t *fv_elf_data(const struct fv_elf *e, uint64_t address, uint64_t bytes)
 {
-    return e->data ? loaded(e, SHF_ALLOC, address, bytes) : NULL;
+    return loaded(e, SHF_ALLOC, address, bytes);
 }
 
 const uint8_t *fv_elf_code(const struct fv_elf *e, uint64_t address, uint64_t bytes)
@@ -204,8 +207,8 @@ const uint8_t *fv_elf_code(const struct fv_elf *e, uint64_t address, uint64_t by
 
 struct fv_elf_section fv_elf_section(const struct fv_elf *e, const char *name)
 {
-    Elf64_Ehdr h = { .e_shstrndx = 0 };
-    uint64_t count = e->data ? section_count(e, &h) : 0;
+    Elf64_Ehdr h;
+    uint64_t count = section_count(e, &h);
     Elf64_Shdr names = { 0 };
 
     if (h.e_shstrndx < count)

@@ -2,6 +2,7 @@
 #include "cmd/dynamic.h"
 #include "cmd/flavour.h"
 #include "cmd/loader.h"
+#include "symbols/elf_file.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -230,12 +231,25 @@ static void read_our_machine(void)
     close(fd);
 }
 
+/* Nothing is in a file that could not be opened. */
+static void no_file(void **state)
+{
+    struct fv_elf elf = { 0 };
+    (void)state;
+
+    assert_true(fv_elf_open(&elf, "/nowhere/libc.so") < 0);
+    assert_null(fv_elf_code(&elf, 0x1000, 16));
+    assert_null(fv_elf_data(&elf, 0x1000, 16));
+    assert_null(fv_elf_section(&elf, ".text").data);
+    fv_elf_close(&elf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(whole),   cmocka_unit_test(others),
                                         cmocka_unit_test(damaged), cmocka_unit_test(mutilated),
                                         cmocka_unit_test(cache),   cmocka_unit_test(real),
-                                        cmocka_unit_test(foreign) };
+                                        cmocka_unit_test(foreign), cmocka_unit_test(no_file) };
 
     read_our_machine();
 

@@ -598,6 +598,26 @@ static void states(void **state)
     assert_false(model.complete);
 }
 
+/* A rank that a signal ended in a call was in MPI until then. */
+static void ended_in_a_call(void **state)
+{
+    const struct fv_in_call in = {
+        .begin = START + 300 * MS, .function = F_RECV, .path = 2, .peer = 1, .tag = 9
+    };
+    (void)state;
+
+    file[0].header.state = FV_STATE_RUNNING;
+    file[0].header.end_ticks = 0;
+    file[0].header.fatal = (struct fv_fatal){ .signal = 15, .ticks = START + 900 * MS };
+    fvr_thread(&file[0], 0, true, 1, 10 * MS, &in);
+    build(1);
+    assert_int_equal(model.ranks[0].state, FV_RANK_KILLED);
+    assert_near(model.ranks[0].app_time_s, 0.900, 1e-9);
+    assert_near(model.ranks[0].in_call.seconds, 0.600, 1e-9);
+    assert_near(model.ranks[0].mpi_time_s, 0.610, 1e-9);
+    assert_near(model.efficiency.compute_s, 0.290, 1e-9);
+}
+
 /* A launch of two programs; of the first one a copy on another disk, called in another way. */
 static void programs(void **state)
 {
@@ -893,6 +913,7 @@ int main(void)
         TEST(efficiency),
         TEST(impossible_efficiency),
         TEST(states),
+        TEST(ended_in_a_call),
         TEST(programs),
         TEST(programs_of_one_name),
         TEST(drops_and_threads),

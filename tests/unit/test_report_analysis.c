@@ -400,7 +400,7 @@ static void finds_late_ranks(void **state)
     assert_int_equal(findings.items[0].site, send);
     assert_int_equal(findings.items[0].rank, 1);
     assert_int_equal(findings.items[0].evidence, FV_EVIDENCE_EXACT);
-    assert_memory_equal(findings.items[0].text, "ranks 0-1 made others wait, slow from ", 38);
+    assert_memory_equal(findings.items[0].text, "ranks 0-1 made others wait, slow in ", 36);
     expect(findings.items[1].lost_s, 0.131);
     assert_memory_equal(findings.items[1].text, "rank 1 made others wait, slow in ", 33);
     assert_non_null(strstr(findings.items[1].text, "before MPI_Recv"));

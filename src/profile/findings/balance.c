@@ -9,71 +9,15 @@
 
 #define UNEVEN 0.05 /* of the longest rank's time outside of MPI: what the mean is shorter */
 #define MOST   0.5  /* of the excess: then it is the reason */
-#define SOME   0.1  /* the same, where nothing else is */
-
-/* What a rank does that is longer outside of MPI than others. */
-enum doing {
-    COMPUTES,
-    IS_BLOCKED,
-    IS_DISTURBED, /* it was off its processor for much of it, and was not blocked */
-    NOT_KNOWN,    /* its CPU time is not, or that of its several threads */
-};
 
 /* The rank that is outside of MPI longest. */
 struct longest {
     uint32_t rank;
     double rank_s, others_s; /* others: their mean */
     double lost_s;           /* what all others are shorter */
-    enum doing doing;
+    double more_s;           /* CPU time by samples, where the rest of that is not computing; NAN: all of it may be */
+    enum fv_doing doing;
 };
-
-static double outside_s(const struct fv_model *m, size_t rank)
-{
-    return m->ranks[rank].app_time_s - m->ranks[rank].mpi_time_s;
-}
-
-/* So long at least the rank was outside of MPI without a processor: its CPU time may be in MPI. NAN: not known. */
-static double off_processor(const struct fv_model *m, const struct longest *l)
-{
-    const struct fv_rank *r = &m->ranks[l->rank];
-
-    return r->threads > 1 ? NAN : l->rank_s - r->cpu_s;
-}
-
-/* MPI that spins keeps its processor all the time: then what the rank had none for was outside of it. */
-static double blocked_beside_others(const struct fv_model *m, const struct longest *l)
-{
-    double mine = 0, others = 0;
-
-    for (size_t i = 0; i < m->rank_count; i++) {
-        const struct fv_rank *r = &m->ranks[i];
-        double s = r->threads > 1 ? NAN : r->app_time_s - r->cpu_s - r->ready_s;
-
-        if (i == l->rank)
-            mine = s;
-        else
-            others += s;
-    }
-    return mine - others / (double)(m->rank_count - 1);
-}
-
-static enum doing doing(const struct fv_profile *v, const struct longest *l)
-{
-    const struct fv_model *m = v->model;
-    const struct fv_rank *r = &m->ranks[l->rank];
-    double excess = l->rank_s - l->others_s, computing = fv_excess_computing(v, l->rank), off = off_processor(m, l);
-    double blocked = fmax(off - r->ready_s, blocked_beside_others(m, l));
-
-    /* Who computes longer is also preempted longer, so that CPU time need not be most of it, if it alone is worth a word. */
-    if (computing >= MOST * excess || (computing >= SOME * excess && computing > 2 * blocked &&
-                                       fv_finding_worth(v, computing * (double)(m->rank_count - 1))))
-        return COMPUTES;
-    if (blocked > MOST * excess && blocked > FV_FINDING_WORTH * r->app_time_s)
-        return IS_BLOCKED;
-    if (isfinite(computing) || off > MOST * excess)
-        return IS_DISTURBED;
-    return isfinite(off) ? COMPUTES : NOT_KNOWN;
-}
 
 /* False: nobody's is so much longer that it is worth a word, or a trace tells more. */
 static bool find_longest(const struct fv_profile *v, struct longest *l)
@@ -85,13 +29,17 @@ static bool find_longest(const struct fv_profile *v, struct longest *l)
         return false;
     *l = (struct longest){ .rank_s = -1 };
     for (uint32_t i = 0; i < m->rank_count; i++) {
-        all += outside_s(m, i);
-        if (outside_s(m, i) > l->rank_s)
-            *l = (struct longest){ .rank = i, .rank_s = outside_s(m, i) };
+        all += fv_outside_s(m, i);
+        if (fv_outside_s(m, i) > l->rank_s)
+            *l = (struct longest){ .rank = i, .rank_s = fv_outside_s(m, i) };
     }
     l->others_s = (all - l->rank_s) / (double)(m->rank_count - 1);
     l->lost_s = l->rank_s * (double)m->rank_count - all;
-    l->doing = doing(v, l);
+    l->doing = fv_excess_doing(v, l->rank, l->rank_s - l->others_s);
+    double computing = fv_excess_computing(v, l->rank);
+    l->more_s = l->doing == FV_COMPUTES && computing < MOST * (l->rank_s - l->others_s) ? computing : NAN;
+    if (isfinite(l->more_s))
+        l->lost_s = l->more_s * (double)(m->rank_count - 1);
     return l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s);
 }
 
@@ -134,14 +82,14 @@ void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
     struct longest l;
     char times[200], region[700];
 
-    if (!find_longest(v, &l) || l.doing != IS_BLOCKED)
+    if (!find_longest(v, &l) || l.doing != FV_IS_BLOCKED)
         return;
     struct fv_finding *finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_ESTIMATE);
     finding->rank = l.rank;
     say_times(v->model, &l, "is outside of MPI for", times);
-    fv_finding_say(f, finding, "%s%s; there it mostly had no work for its processor: it sleeps, or does I/O", times,
+    fv_finding_say(f, finding, "%s%s; there it " FV_SAY_BLOCKED, times,
                    say_region(v, &l, finding, region));
-    fv_finding_next(f, finding, "let others go on meanwhile, or share that work among the ranks");
+    fv_finding_next(f, finding, FV_NEXT_BLOCKED);
 }
 
 /* Who computes longest, and by samples in which function. */
@@ -176,15 +124,19 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
 {
     struct fv_finding *finding;
     struct longest l;
-    char times[200], region[700];
+    char times[200], region[700], more[FV_WORD];
 
-    if (!find_longest(v, &l) || l.doing == IS_BLOCKED || (l.doing == IS_DISTURBED && is_disturbance(f, &l)))
+    if (!find_longest(v, &l) || l.doing == FV_IS_BLOCKED || (l.doing == FV_IS_DISTURBED && is_disturbance(f, &l)))
         return;
     finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_EXACT);
     finding->rank = l.rank;
-    say_times(v->model, &l, l.doing == COMPUTES ? "computes" : "is outside of MPI for", times);
+    if (isfinite(l.more_s))
+        snprintf(times, sizeof(times), "rank %d computes %s of CPU time more than %s", v->model->ranks[l.rank].world_rank,
+                 fv_words_seconds(l.more_s, more), v->model->rank_count > 2 ? "the others on average" : "the other");
+    else
+        say_times(v->model, &l, l.doing == FV_COMPUTES ? "computes" : "is outside of MPI for", times);
     say_region(v, &l, finding, region);
-    if (l.doing != IS_DISTURBED) {
+    if (l.doing != FV_IS_DISTURBED) {
         say_computing(v, f, finding, times, region);
         return;
     }

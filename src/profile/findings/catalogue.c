@@ -1,5 +1,5 @@
 /* See findings.h: the rows of the catalogue. */
-#include "profile/findings/findings.h"
+#include "profile/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ const struct fv_finding_def fv_finding_defs[] = {
       "of its CPU time.",
       fv_find_varying_function },
     { "startup", "MPI_Init and MPI_Finalize take much of a short run. Lost: the time in them.", fv_find_startup },
-    { "growing_memory", "Memory of a rank grew steadily, up to the end. Lost: no time.", fv_find_memory },
+    { "growing_memory", "The peak of a rank's memory grew in the second half of the run as it did before. Lost: no time.", fv_find_memory },
     { "no_symbols", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols },
 };
 const size_t fv_finding_def_count = sizeof(fv_finding_defs) / sizeof(*fv_finding_defs);
@@ -52,6 +52,17 @@ static int by_lost(const void *a, const void *b)
     return (x->site > y->site) - (x->site < y->site);
 }
 
+/* More than the time of all ranks is damage of a file, which is told elsewhere. */
+static size_t drop_impossible(struct fv_findings *f, double total_s)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        if (!(f->items[i].lost_s > total_s))
+            f->items[kept++] = f->items[i];
+    return kept;
+}
+
 void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
 {
     *out = (struct fv_findings){ 0 };
@@ -59,6 +70,7 @@ void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
         out->current = &fv_finding_defs[i];
         out->current->find(profile, out);
     }
+    out->count = drop_impossible(out, profile->model->efficiency.total_s);
     if (out->count)
         qsort(out->items, out->count, sizeof(*out->items), by_lost);
 }

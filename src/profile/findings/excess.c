@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST 0.5 /* of what the rank computes longer */
+#define MOST 0.5 /* of what the rank computes longer, or is outside of MPI: then it is the reason */
+#define SOME 0.1 /* the same, where nothing else is */
 
 static double outside_mpi(const struct fv_cost_sum *sum)
 {
@@ -55,6 +56,55 @@ double fv_excess_computing(const struct fv_profile *v, uint32_t rank)
     return mine - (all - mine) / (double)(v->model->rank_count - 1);
 }
 
+/* So long at least the rank was outside of MPI without a processor: its CPU time may be in MPI. NAN: not known. */
+static double off_processor(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_rank *r = &m->ranks[rank];
+
+    return r->threads > 1 ? NAN : fv_outside_s(m, rank) - r->cpu_s;
+}
+
+/* MPI that spins keeps its processor all the time: then what the rank had none for was outside of it. */
+static double blocked_beside_others(const struct fv_model *m, uint32_t rank)
+{
+    double mine = 0, others = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+        double s = r->threads > 1 ? NAN : r->app_time_s - r->cpu_s - r->ready_s;
+
+        if (i == rank)
+            mine = s;
+        else
+            others += s;
+    }
+    return mine - others / (double)(m->rank_count - 1);
+}
+
+enum fv_doing fv_excess_doing(const struct fv_profile *v, uint32_t rank, double excess)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_rank *r = &m->ranks[rank];
+    double computing = fv_excess_computing(v, rank), off = off_processor(m, rank);
+    double blocked = fmax(off - r->ready_s, blocked_beside_others(m, rank));
+
+    /* Who computes longer is also preempted longer, so that CPU time need not be most of it, if it alone is worth a word. */
+    if (computing >= MOST * excess || (computing >= SOME * excess && computing > 2 * blocked &&
+                                       fv_finding_worth(v, computing * (double)(m->rank_count - 1))))
+        return FV_COMPUTES;
+    if (blocked > MOST * excess && blocked > FV_FINDING_WORTH * r->app_time_s && !(r->ready_s >= blocked))
+        return FV_IS_BLOCKED; /* who waits much for a processor also wakes late */
+    if (isfinite(computing) || off > MOST * excess)
+        return FV_IS_DISTURBED;
+    return isfinite(off) ? FV_COMPUTES : FV_NOT_KNOWN;
+}
+
+/* CPython's own functions: a Python program is not helped by them. */
+static bool is_of_interpreter(const char *name)
+{
+    return !strncmp(name, "Py", 2) || !strncmp(name, "_Py", 3) || !strncmp(name, "pymain_", 7);
+}
+
 struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
     double whole = fv_excess_computing(v, rank), best = 0;
@@ -69,6 +119,8 @@ struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
         if (excess < MOST * whole || excess < tick_s * fv_cost_error((uint64_t)fmax(t.ticks, 0)))
             continue;
         if (excess * excess / t.all_s <= best || !strcmp(p->name, "[fvmpi]"))
+            continue;
+        if (is_of_interpreter(p->name))
             continue;
         best = excess * excess / t.all_s;
         out = (struct fv_excess){ p, t.rank_s, others };

@@ -92,6 +92,14 @@ static void say_where(const struct fv_places *places, const struct group *g, cha
                  fv_place_words(places, g->site, g->where, words, sizeof(words)));
 }
 
+/* All others wait for what the rank is longer outside of MPI. */
+static bool is_blocked(const struct fv_profile *v, const struct group *g)
+{
+    uint32_t others = v->model->rank_count - 1;
+
+    return g->where == FV_PLACE_COMPUTING && others && fv_excess_doing(v, g->most, g->most_s / others) == FV_IS_BLOCKED;
+}
+
 static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g, const struct fv_places *places)
 {
     const struct fv_model *m = v->model;
@@ -103,6 +111,12 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     finding->site = g->site;
     say_ranks(m, g, ranks);
     say_where(places, g, where, sizeof(where));
+    if (is_blocked(v, g)) {
+        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d " FV_SAY_BLOCKED, ranks, where,
+                       m->ranks[g->most].world_rank);
+        fv_finding_next(f, finding, FV_NEXT_BLOCKED);
+        return;
+    }
     struct fv_excess by_samples = { 0 };
     if (g->where == FV_PLACE_COMPUTING)
         by_samples = fv_excess_of(v, g->most);

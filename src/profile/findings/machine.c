@@ -17,14 +17,20 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
     double sum = 0, most_s = -1, total = m->efficiency.total_s;
+    enum fv_evidence evidence = FV_EVIDENCE_EXACT;
     char each[FV_WORD], part[FV_WORD], why[300];
     uint32_t most = FV_NONE;
 
     for (uint32_t i = 0; i < m->rank_count; i++) {
-        double s = m->ranks[i].ready_s;
+        const struct fv_rank *r = &m->ranks[i];
+        double unseen = r->paused_s + r->forgotten_s, s = r->ready_s;
 
         if (!isfinite(s))
             continue;
+        if (unseen > 0) { /* the kernel counted then, too */
+            s *= r->app_time_s / (r->app_time_s + unseen);
+            evidence = FV_EVIDENCE_ESTIMATE;
+        }
         sum += s;
         if (s > most_s) {
             most_s = s;
@@ -33,7 +39,7 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
     }
     if (!(total > 0) || !(sum > DISTURBED * total))
         return;
-    struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_EXACT);
+    struct fv_finding *finding = fv_finding_add(f, sum, evidence);
     const struct fv_crowd c = fv_crowd_of(m, m->ranks[most].host);
     finding->rank = most;
     if (c.shared)
@@ -43,7 +49,7 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
         snprintf(why, sizeof(why), "others, or their own threads, ran on their processors");
     fv_finding_say(f, finding, "ranks were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
                    fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
-    fv_finding_next(f, finding, "%s: until then all times hold waiting for a processor",
+    fv_finding_next(f, finding, "%s: until then all times hold waiting for a processor, and who computes longer may not be seen",
                     c.shared ? "fewer ranks on a host" : "a quieter machine, or ranks bound to processors");
 }
 
@@ -85,7 +91,7 @@ static bool is_growing(const struct fv_rank *r)
 void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
-    char from[FV_WORD], to[FV_WORD], age[FV_WORD], speed[FV_WORD];
+    char from[FV_WORD], to[FV_WORD], age[FV_WORD], speed[FV_WORD], whose[60] = "";
     const struct fv_rank *most = NULL;
     struct fv_rank_list list = FV_RANK_LIST_INIT;
     uint32_t count = 0;
@@ -104,9 +110,11 @@ void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
         return;
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_ESTIMATE); /* a peak may be read some time late */
     finding->rank = (uint32_t)(most - m->ranks);
+    if (count > 1)
+        snprintf(whose, sizeof(whose), "that of rank %d most, ", most->world_rank);
     fv_finding_say(f, finding,
-                   "memory of rank%s %s grew to the end: rank %d from %s at about %s to %s, about %s a second", fv_words_s(count),
-                   fv_rank_list_text(&list), most->world_rank, fv_words_bytes(most->resident_half, from),
+                   "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second",
+                   fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(most->resident_half, from),
                    fv_words_seconds(most->half_s, age), fv_words_bytes(most->resident_peak, to),
                    fv_words_bytes((uint64_t)rate(most->resident_half, most->half_s, most->resident_peak, most->app_time_s),
                                   speed));

@@ -89,8 +89,9 @@ void fv_find_small_messages(const struct fv_profile *v, struct fv_findings *f)
     fv_places_add(&places, site);
     fv_place_words(&places, site, FV_PLACE_MPI, where, sizeof(where));
     finding->site = site;
-    fv_finding_say(f, finding, "%s messages of %s on average: their latency; most in %s", fv_words_count(s.count, count),
-                   fv_words_bytes(s.bytes / s.count, size), where);
+    fv_finding_say(f, finding, "%s messages of %s on average: their latency%s; most in %s", fv_words_count(s.count, count),
+                   fv_words_bytes(s.bytes / s.count, size),
+                   fv_findings_named(f, FV_FINDING_DISTURBED) ? ", with waiting for a processor" : "", where);
     fv_finding_next(f, finding, "send fewer and longer ones, or more at once; sizes: fvmpi report %s --table message_sizes",
                     m->directory);
     fv_places_release(&places);

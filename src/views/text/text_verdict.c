@@ -112,7 +112,7 @@ static void put_disturbed(const struct fv_page *p, const struct fv_profile *v)
     const struct fv_finding *f = fv_findings_named(v->findings, FV_FINDING_DISTURBED);
 
     if (f)
-        fv_page_item(p, FV_RED, 0, "not a quiet run: %s", f->text);
+        fv_page_item(p, FV_RED, 0, "not a quiet run: %s; try %s", f->text, f->next);
 }
 
 void fv_text_verdict(const struct fv_page *p, const struct fv_profile *v)
