@@ -293,7 +293,7 @@ static void say_drops(struct fv_model *m)
         [FV_DROP_COMMS] = { "communicator, window or file is not described",
                             "communicators, windows and files are not described", "too many were made" },
         [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
-                            "no memory or disk for their thread" },
+                            "it was left by longjmp() or to another thread, as fibers do, or there was no memory or disk for its thread" },
         [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had",
                            "the disk was full or failed" },
         [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
