@@ -16,7 +16,7 @@ from findings import FIRST, first_lines, found, is_disturbed
 from report import check, close, equal, plain
 
 WORTH = 0.02  # of the ranks' time: findings.h
-REACT_S = 0.8 * 60 * 0.010  # CPU time that rank 1 has more in react(), but for what samples may miss
+REACT_S = 0.5 * 60 * 0.010  # CPU time that rank 1 has more in react(), but for what samples may miss
 TIMES = 10 if os.environ.get('FVMPI_TEST_LONG') == '1' else 1  # ./dev statistics
 
 
@@ -159,7 +159,8 @@ def compared(tap, mpi, program):
             check(is_disturbed(runs[0], 0) or is_disturbed(runs[1], 0.5 * lost), '{}', out)
             return
         equal('the finding', [(r['table'], r['rank'], r['a_run_count']) for r in new], [('findings', 1, 0)])
-        close('seconds of a rank', new[0]['changes'][0]['change'], lost / 2, 0.15 * lost / 2)
+        if not is_disturbed(runs[1], 0.1 * lost): # then the finding is of CPU time
+            close('seconds of a rank', new[0]['changes'][0]['change'], lost / 2, 0.15 * lost / 2)
         check(re.search(r'new: [0-9.]+ m?s, rank 1 computes .* react\(\) (at|in) planted.c', words), '{}', first)
         if is_disturbed(runs[1], 0.1 * lost): # then its samples are of a part of the time
             return
