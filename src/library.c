@@ -6,11 +6,12 @@
 
 /* rt */
 extern const struct fv_layer fv_python_layer, fv_exits_layer, fv_fatal_layer, fv_call_layer, fv_events_layer, fv_bus_layer, fv_signals_layer,
-    fv_sections_layer;
+    fv_sections_layer, fv_usage_layer;
 extern const struct fv_layer fv_sampler_layer; /* sampler */
 extern const struct fv_layer fv_threads_layer; /* threads */
 
 const struct fv_layer *const fv_layers[] = {
+    &fv_usage_layer,
     &fv_python_layer, /* its call paths are known before what a call costs is measured */
     &fv_exits_layer,
     &fv_fatal_layer,

@@ -135,10 +135,11 @@ static void print_thread(const struct fv_cursor *c, const void *record)
 
     printf("thread id=%u tid=%u threads=%u main=%u begin=%" PRIu64 " end=%" PRIu64 " last=%" PRIu64 " calls=%" PRIu64
            " mpi=%" PRIu64 " path_misses=%" PRIu64 " path_evictions=%" PRIu64 " cold=%" PRIu64
-           " in_call=%" PRIu64 " function=%u path=%u comm=%#" PRIx64 " peer=%d tag=%d mpi_bytes=%" PRIu64,
+           " in_call=%" PRIu64 " function=%u path=%u comm=%#" PRIx64 " peer=%d tag=%d mpi_bytes=%" PRIu64
+           " user_ns=%" PRIu64 " system_ns=%" PRIu64 " usage_of=%" PRIu64,
            t->id, t->tid, t->threads, t->main, t->begin, t->end, t->last, t->calls, t->mpi_ticks, t->path_misses,
            t->path_evictions, t->cold_ticks, t->in_call.begin, t->in_call.function, t->in_call.path, t->in_call.comm,
-           t->in_call.peer, t->in_call.tag, t->mpi_bytes);
+           t->in_call.peer, t->in_call.tag, t->mpi_bytes, t->user_ns, t->system_ns, t->usage_of);
 }
 
 static void print_waiting(const struct fv_cursor *c, const void *record)

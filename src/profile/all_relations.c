@@ -20,6 +20,7 @@ extern const struct fv_relation fv_sampling_relation;
 extern const struct fv_relation fv_functions_relation;
 extern const struct fv_relation fv_costs_relation;
 extern const struct fv_relation fv_sections_relation;
+extern const struct fv_relation fv_section_names_relation;
 extern const struct fv_relation fv_sections_lost_relation;
 extern const struct fv_relation fv_locks_relation;
 extern const struct fv_relation fv_thread_waiting_relation;
@@ -51,6 +52,7 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_functions_relation,
     &fv_costs_relation,
     &fv_sections_relation,
+    &fv_section_names_relation,
     &fv_sections_lost_relation,
     &fv_locks_relation,
     &fv_thread_waiting_relation,

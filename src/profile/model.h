@@ -135,6 +135,8 @@ struct fv_thread_view {
     bool main, alive;       /* alive: had not ended */
     uint64_t calls;
     double begin_s, end_s, mpi_time_s, tool_s;
+    double elapsed_s;        /* to its end, or that of its rank; NAN: several threads had the slot */
+    double user_s, system_s; /* CPU time; NAN: not known to its end */
     struct fv_in_call_view in_call;
 };
 
@@ -166,7 +168,7 @@ struct fv_rank {
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
     double forgotten_s; /* before begin_s: MPI_Pcontrol(2) */
-    double cpu_s;              /* of the process; NAN: not known to its end */
+    double cpu_s, user_s, system_s; /* of the process: in all, and its parts; NAN: not known to its end */
     double ready_s; /* of the main thread: it could have run, and had no processor; NAN: not known */
     uint64_t preempted; /* times that the kernel took a processor from the process */
     /* Most memory that was resident: in all, at the beginning, and when the run was 2^i ticks old for the last time and

@@ -160,6 +160,9 @@ static void add_thread(struct fv_build *b, uint32_t rank, const struct fv_thread
     v->in_call.function = FV_NONE;
     v->begin_s = fv_build_time(m, rank, t->begin);
     v->end_s = t->end ? fv_build_time(m, rank, t->end) : 0;
+    bool told = t->usage_of && t->usage_of == t->threads;
+    v->user_s = told ? (double)t->user_ns * 1e-9 : NAN;
+    v->system_s = told ? (double)t->system_ns * 1e-9 : NAN;
     v->mpi_time_s = v->calls ? fv_build_seconds(m, rank, t->mpi_ticks) : 0;
     v->tool_s = ((double)t->cold_ticks + (double)v->calls * per_call) / m->clocks[m->ranks[rank].clock].hz;
     m->ranks[rank].tool_s += v->tool_s;
@@ -255,15 +258,18 @@ static uint64_t last_instance(const struct fv_build_file *f, uint64_t life)
 }
 
 /* CPU time of the process. It is looked at last when it exits. */
-static double cpu_time(const struct fv_file_header *h)
+static void set_cpu_time(struct fv_rank *r, const struct fv_file_header *h)
 {
-    double ns = (double)h->usage_last.user_ns + (double)h->usage_last.system_ns -
-                (double)h->usage_first.user_ns - (double)h->usage_first.system_ns;
+    const struct fv_usage *first = &h->usage_first, *last = &h->usage_last;
 
-    if (!h->usage_ticks || !h->end_ticks ||
-        h->usage_ticks < h->end_ticks - (h->end_ticks - h->begin_ticks) / 100)
-        return NAN;
-    return ns >= 0 ? ns * 1e-9 : NAN;
+    r->cpu_s = r->user_s = r->system_s = NAN;
+    if (!h->usage_ticks || !h->end_ticks || h->usage_ticks < h->end_ticks - (h->end_ticks - h->begin_ticks) / 100)
+        return;
+    if (last->user_ns < first->user_ns || last->system_ns < first->system_ns)
+        return;
+    r->user_s = (double)(last->user_ns - first->user_ns) * 1e-9;
+    r->system_s = (double)(last->system_ns - first->system_ns) * 1e-9;
+    r->cpu_s = r->user_s + r->system_s;
 }
 
 /* What the kernel told of the process: waiting for a processor, and memory. */
@@ -273,7 +279,7 @@ static void set_usage(struct fv_build *b, uint32_t rank)
     const struct fv_file_header *h = b->files[rank].header;
     const struct fv_usage_process *first = &h->process_first, *last = &h->process_last;
 
-    r->cpu_s = cpu_time(h);
+    set_cpu_time(r, h);
     r->ready_s = NAN;
     if (first->ready_known && last->ready_known && last->ready_ns >= first->ready_ns)
         r->ready_s = (double)(last->ready_ns - first->ready_ns) * 1e-9;
@@ -598,6 +604,7 @@ static void finish_in_calls(struct fv_build *b, void *hanging)
         for (uint32_t k = 0; k < r->threads; k++) {
             struct fv_thread_view *v = &m->threads[r->first_thread + k];
 
+            v->elapsed_s = v->used > 1 ? NAN : (v->alive ? r->end_s : v->end_s) - v->begin_s;
             finish_in_call(b, &b->files[i], v, r->state == FV_RANK_RUNNING ? r->end_s : life_s);
             if (v->in_call.active ? v->main || !r->in_call.active : v->main && !r->in_call.active)
                 r->in_call = v->in_call;

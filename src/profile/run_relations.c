@@ -329,6 +329,12 @@ static const struct fv_column_def thread_columns[] = {
     { "used_count", "used", "", "Threads that had this number one after the other.",
       FV_FIELD(struct fv_thread_view, used) },
     { "count", "calls", "", "MPI calls.", FV_FIELD(struct fv_thread_view, calls) },
+    { "elapsed_s", "elapsed", "s",
+      "From its begin, or when it was recorded first, to its end or its rank's; null: several had the number.",
+      FV_FIELD(struct fv_thread_view, elapsed_s), .flags = FV_NULLABLE },
+    { "user_s", "user", "s", "CPU time in user mode, up to its end or MPI_Finalize; null: not known to its end.",
+      FV_FIELD(struct fv_thread_view, user_s), .flags = FV_NULLABLE },
+    { "system_s", "system", "s", "CPU time in the kernel, likewise.", FV_FIELD(struct fv_thread_view, system_s), .flags = FV_NULLABLE },
     { "mpi_time_s", "MPI", "s", "Time in MPI.", FV_FIELD(struct fv_thread_view, mpi_time_s) },
     { "overhead_s", "overhead", "s", "fvmpi's own time.", FV_FIELD(struct fv_thread_view, tool_s),
       .flags = FV_ESTIMATE },
@@ -343,6 +349,7 @@ static const struct fv_relation threads = {
     .key = "threads",
     .title = "Threads",
     .doc = "Threads that were recorded: those that called MPI, and with --threads or --sample all.",
+    .shown = "rank thread tid/3 elapsed_s user_s system_s mpi_time_s count/4 used_count/2",
     FV_COLUMNS(thread_columns),
     FV_OUTER(rank_outer),
     .base = fv_tables_base,
@@ -558,6 +565,8 @@ static const struct fv_column_def rank_columns[] = {
       FV_GET(FV_TYPE_REAL, get_caused), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = 1 },
     { "cpu_s", "CPU", "s", "CPU time of the process; null: not known to its end.",
       FV_FIELD(struct fv_rank, cpu_s), .flags = FV_NULLABLE },
+    { "user_s", "user", "s", "The part of it in user mode.", FV_FIELD(struct fv_rank, user_s), .flags = FV_NULLABLE },
+    { "system_s", "system", "s", "The part of it in the kernel.", FV_FIELD(struct fv_rank, system_s), .flags = FV_NULLABLE },
     { "ready_s", "no processor", "s",
       "Its main thread was ready to run and had no processor, in MPI and outside; null: not known.",
       FV_FIELD(struct fv_rank, ready_s), .flags = FV_NULLABLE },
@@ -630,7 +639,7 @@ const struct fv_relation fv_ranks_relation = {
     .key = "ranks",
     .title = "Ranks",
     .doc = "The ranks that have a rank file, by rank.",
-    .shown = "rank host/1 program/3 app_time_s compute_share thread_wait_share/4 mpi_share wait_share/4 others_waited_s/3 "
+    .shown = "rank host/1 program/3 app_time_s user_s/3 system_s/3 compute_share thread_wait_share/4 mpi_share wait_share/4 others_waited_s/3 "
              "lost_count/6 "
              "thread_count/2 state/5 in_call/5 mpi_shares/2",
     .share = "others_waited_share",

@@ -84,6 +84,7 @@ struct fv_thread {
     uint64_t bin_begin, bin_ticks; /* the time bin used last; bin_ticks 0: none, and: */
     uint64_t *bin;                 /* its ticks, by class */
     uint32_t section_set; /* that are open: struct fv_section_set; 0: none */
+    struct fv_usage usage; /* of the thread, up to which it is in the record */
     uint64_t comm_handle, comm_generation; /* the communicator used last */
     struct fv_comm *comm;
     struct fv_waiting *waiting; /* in the file, from its first use on; NULL and: */

@@ -1,5 +1,6 @@
 /* See usage.h. */
 #include "rt/usage.h"
+#include "rt/layers.h"
 #include "rt/thread.h"
 
 #include "base/process.h"
@@ -59,3 +60,35 @@ void fv_usage_update(void)
     }
     __atomic_store_n(&h->usage_ticks, now, __ATOMIC_RELEASE);
 }
+
+/* ---- of a thread, for its record ---- */
+
+static void thread_begins(struct fv_thread *t)
+{
+    fv_usage_read_thread(&t->usage);
+}
+
+static void thread_ends(struct fv_thread *t)
+{
+    struct fv_usage now = { 0 };
+
+    if (!t)
+        return;
+    fv_usage_read_thread(&now);
+    t->record->user_ns += now.user_ns - t->usage.user_ns;
+    t->record->system_ns += now.system_ns - t->usage.system_ns;
+    t->record->usage_of = t->record->threads;
+    t->usage = now;
+}
+
+static void forget_thread(struct fv_thread *t)
+{
+    fv_usage_read_thread(&t->usage);
+    t->record->user_ns = t->record->system_ns = 0;
+}
+
+const struct fv_layer fv_usage_layer = { .at = { [FV_AT_THREAD_BEGIN] = thread_begins,
+                                                 [FV_AT_THREAD_END] = thread_ends,
+                                                 [FV_AT_FORGET] = forget_thread,
+                                                 [FV_AT_FINALIZE] = thread_ends,
+                                                 [FV_AT_EXIT] = thread_ends } };

@@ -392,7 +392,9 @@ struct fv_thread_record {
     uint64_t samples;      /* of its CPU clock (--sample) */
     uint64_t lock_ticks;   /* it waited for locks and barriers of threads (--threads) */
     uint64_t era;          /* as the header's when it recorded last */
-    uint64_t reserved[4];
+    uint64_t user_ns, system_ns; /* CPU time of the slot's threads while they were recorded, to their ends or MPI_Finalize, ... */
+    uint64_t usage_of;     /* ... of so many of `threads`; fewer: of the last one it is not known */
+    uint64_t reserved;
 };
 _Static_assert(sizeof(struct fv_thread_record) == 176, "on-disk size");
 

@@ -27,6 +27,9 @@ const struct fv_finding_def fv_finding_defs[] = {
       "Workers, which are threads that the program made, wait for work, on a condition or a semaphore that others signal. Lost: as "
       "of contended_lock.",
       fv_find_idle_workers },
+    { "thread_imbalance",
+      "Threads of an OpenMP region work for different times. Lost: what the longest of a team works more than the mean of it.",
+      fv_find_thread_imbalance },
     { "varying_function",
       "A function's calls take different times. Lost: what its calls take longer than the median of those measured, "
       "of its CPU time.",

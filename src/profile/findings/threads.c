@@ -1,4 +1,4 @@
-/* Findings: a lock that threads wait for, and workers without work (fvmpi run --threads). */
+/* Findings: a lock that threads wait for, workers without work, and teams whose threads have not the same (fvmpi run --threads). */
 #include "profile/findings/findings.h"
 #include "profile/profile.h"
 #include "profile/threads/lock_words.h"
@@ -16,11 +16,21 @@ static double of_ranks(const struct fv_profile *v, double wait_s)
     return locks->thread_s > 0 ? wait_s * v->model->efficiency.total_s / locks->thread_s : 0;
 }
 
+static void set_function(const struct fv_profile *v, struct fv_finding *finding, uint32_t node)
+{
+    struct fv_frame frame;
+
+    if (!fv_path_first(v->symbols, node, &frame))
+        return;
+    finding->function = frame.function;
+    finding->file = frame.file;
+    finding->line = frame.line;
+}
+
 /* Where a lock is waited for most: the function, and in words the call path. "": not known. */
 static const char *place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_lock *k, char *out, size_t bytes)
 {
     const struct fv_lock_site *most = NULL;
-    struct fv_frame frame;
 
     for (uint32_t i = 0; i < k->sites; i++) {
         const struct fv_lock_site *site = &v->model->locks.sites[k->first_site + i];
@@ -28,11 +38,9 @@ static const char *place(const struct fv_profile *v, struct fv_finding *finding,
         most = site->n.wait_s > (most ? most->n.wait_s : 0) ? site : most;
     }
     out[0] = '\0';
-    if (!most || !fv_path_first(v->symbols, most->node, &frame))
+    if (!most || !most->node)
         return out;
-    finding->function = frame.function;
-    finding->file = frame.file;
-    finding->line = frame.line;
+    set_function(v, finding, most->node);
     return fv_path_words(v->symbols, most->node, 2, out, bytes);
 }
 
@@ -98,4 +106,44 @@ void fv_find_idle_workers(const struct fv_profile *v, struct fv_findings *f)
                    fv_words_percent(locks->idle_s, locks->thread_s, part), where[0] ? "; most in " : "", where);
     fv_finding_next(f, finding, "give them work earlier and in larger parts, or have fewer of them: fvmpi stacks %s",
                     v->model->directory);
+}
+
+/* ---- teams ---- */
+
+static double mean_work_s(const struct fv_phase_sums *s)
+{
+    return s->threads ? (s->time_s - s->wait_s) * (double)s->instances / (double)s->threads : 0;
+}
+
+/* Where a team has more threads than processors, their times hold waiting for one. */
+static bool is_team(const struct fv_phase *phase)
+{
+    const struct fv_phase_sums *s = &phase->sums;
+
+    return phase->kind == FV_PHASE_OMP && phase->node && s->threads_max > 1 && !(s->cpus && s->threads_max > s->cpus);
+}
+
+void fv_find_thread_imbalance(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_phases *phases = &v->model->phases;
+    const struct fv_phase *most = NULL;
+    double most_s = 0;
+    char where[1600], longest[FV_WORD], mean[FV_WORD];
+
+    for (size_t i = 0; i < phases->count; i++) {
+        const struct fv_phase_sums *s = &phases->items[i].sums;
+
+        if (!is_team(&phases->items[i]) || s->useful_longest_s - mean_work_s(s) <= most_s)
+            continue;
+        most = &phases->items[i];
+        most_s = s->useful_longest_s - mean_work_s(s);
+    }
+    if (!most || !fv_finding_worth(v, most_s))
+        return;
+    struct fv_finding *finding = fv_finding_add(f, most_s, FV_EVIDENCE_EXACT);
+    set_function(v, finding, most->node);
+    fv_finding_say(f, finding, "threads of the OpenMP region in %s work for different times: the longest of a team %s in all, the mean %s",
+                   fv_path_words(v->symbols, most->node, 0, where, sizeof(where)), fv_words_seconds(most->sums.useful_longest_s, longest),
+                   fv_words_seconds(mean_work_s(&most->sums), mean));
+    fv_finding_next(f, finding, "schedule(dynamic), or loops of smaller parts; what that would bring: fvmpi stacks %s", v->model->directory);
 }

@@ -58,6 +58,44 @@ static struct fv_section_calls *function_of(struct fv_section_gather *g, uint32_
     return &v->functions[v->function_count++];
 }
 
+double fv_section_call_value(const struct fv_section_function_rank *of, enum fv_section_call_value value)
+{
+    uint64_t messages = 0;
+
+    switch (value) {
+    case FV_SECTION_CALL_COUNT: return (double)of->calls;
+    case FV_SECTION_CALL_TIME: return of->time_s;
+    case FV_SECTION_CALL_WAIT: return of->wait_kind == FV_WAIT_UNKNOWN ? NAN : of->wait_s;
+    case FV_SECTION_CALL_LENGTH:
+        for (unsigned i = 0; i <= FV_SECTION_CLASSES; i++)
+            messages += of->messages[i];
+        return messages ? (double)(of->bytes_sent + of->bytes_received) / (double)messages : NAN;
+    }
+    return NAN;
+}
+
+/* To the function's sum, and to that of the rank. */
+static void add_to_function(struct fv_section_gather *g, uint32_t section, uint32_t function, uint32_t rank,
+                            const struct fv_section_calls *calls)
+{
+    struct fv_sections_view *s = g->out;
+    struct fv_section_function_rank *r;
+
+    add_calls(function_of(g, section, function), calls);
+    r = FV_INTERNED(g->function_ranks, s->function_ranks, s->function_rank_count, s->function_rank_room,
+                    (uint32_t[]){ section, function, rank });
+    r->name = g->build->model->functions[function].name;
+    r->calls += calls->calls;
+    r->bytes_sent += calls->bytes_sent;
+    r->bytes_received += calls->bytes_received;
+    r->time_s += calls->time_s;
+    r->wait_s += calls->wait_s;
+    if (calls->calls)
+        add_kind(&r->wait_kind, &r->wait_kinds, calls->wait_kind);
+    for (unsigned i = 0; i <= FV_SECTION_CLASSES; i++)
+        r->messages[i] += calls->sent[i] + calls->received[i];
+}
+
 static struct fv_section_calls *path_of(struct fv_section_gather *g, uint32_t section, uint32_t function,
                                         uint32_t node)
 {
@@ -128,7 +166,7 @@ static void add_part(struct fv_section_gather *g, uint32_t rank, const struct fv
 
     fv_section_chain(g, p->set, chain, &count);
     for (unsigned i = 0; i < count; i++) {
-        add_calls(function_of(g, chain[i], site->function), &p->sums);
+        add_to_function(g, chain[i], site->function, rank, &p->sums);
         add_calls(path_of(g, chain[i], site->function, site->node), &p->sums);
         add_to_rank(fv_section_rank_of(g, chain[i], rank), &p->sums);
     }
@@ -152,7 +190,7 @@ void fv_section_read_cells(struct fv_section_gather *g, struct fv_build_file *f,
 
         memcpy(&cell, p, sizeof(cell));
         add_cell(&sums, &cell);
-        add_calls(function_of(g, all, m->sites[m->site_ranks[place->site_rank].site].function), &sums);
+        add_to_function(g, all, m->sites[m->site_ranks[place->site_rank].site].function, rank, &sums);
         add_to_rank(whole, &sums);
         if (!cell.section || cell.section >= g->set_count)
             continue;
@@ -191,7 +229,7 @@ void fv_section_add_all_sites(struct fv_section_gather *g)
             .calls = s->time.calls, .time_s = s->time.sum, .wait_s = s->wait_s, .wait_kind = s->wait_kind
         };
 
-        add_calls(function_of(g, all, m->sites[s->site].function), &sums);
+        add_to_function(g, all, m->sites[s->site].function, s->rank, &sums);
         for (size_t n = 0; n < g->out->rank_count; n++, at = at + 1 < g->out->rank_count ? at + 1 : 0)
             if (g->out->ranks[at].section == all && g->out->ranks[at].rank == s->rank) {
                 add_to_rank(&g->out->ranks[at], &sums);
@@ -211,6 +249,38 @@ static int by_calls_time(const void *a, const void *b)
         return strcmp(x->function, y->function);
     return (x->node > y->node) - (x->node < y->node);
 }
+static int by_section_name_rank(const void *a, const void *b)
+{
+    const struct fv_section_function_rank *x = a, *y = b;
+
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+void fv_section_order_functions(struct fv_sections_view *s)
+{
+    size_t count = s->function_rank_count;
+    const struct fv_section_function_rank *r = s->function_ranks;
+
+    if (count)
+        qsort(s->function_ranks, count, sizeof(*s->function_ranks), by_section_name_rank);
+    for (size_t i = 0, next; i < count; i = next) {
+        struct fv_section_view *v = &s->items[r[i].section];
+
+        v->first_function_rank = v->function_ranks ? v->first_function_rank : (uint32_t)i;
+        for (next = i + 1; next < count && r[next].section == r[i].section && !strcmp(r[next].name, r[i].name);)
+            next++;
+        v->function_ranks += (uint32_t)(next - i);
+        for (size_t k = 0; k < v->function_count; k++)
+            if (!strcmp(v->functions[k].function, r[i].name)) {
+                v->functions[k].first = (uint32_t)i;
+                v->functions[k].ranks = (uint32_t)(next - i);
+            }
+    }
+}
+
 void fv_section_order_calls(struct fv_section_view *v)
 {
     if (v->function_count)

@@ -20,7 +20,7 @@ struct fv_section_part {
 struct fv_section_gather {
     struct fv_build *build;
     struct fv_sections_view *out;
-    struct fv_index names, functions, paths, parts; /* parts: of the present file */
+    struct fv_index names, functions, function_ranks, paths, parts; /* parts: of the present file */
     uint32_t *section;                              /* of the present file, by id; in out->items */
     size_t section_count, section_room;
     struct fv_section_set *sets;
@@ -45,11 +45,27 @@ void fv_section_chain(const struct fv_section_gather *g, uint32_t set, uint32_t 
 /* Of the present file: once for "all", and for each set that is open. */
 void fv_section_read_cells(struct fv_section_gather *g, struct fv_build_file *f, uint32_t rank);
 void fv_section_add_all_sites(struct fv_section_gather *g);
+/* Which of function_ranks are a function's; before sections are put in order. */
+void fv_section_order_functions(struct fv_sections_view *s);
 /* By time, longest first. */
 void fv_section_order_calls(struct fv_section_view *v);
 
 /* section_costs.c: clock samples of the present file. */
 void fv_section_read_costs(struct fv_section_gather *g, uint32_t rank);
 void fv_section_order_costs(struct fv_section_view *v);
+
+/* section_sums.c */
+void fv_section_add_faults(struct fv_section_faults *to, const struct fv_section_faults *from);
+void fv_section_add_instances(struct fv_section_instances *to, const struct fv_section_instances *from);
+/* Files of before have no histogram: NAN. */
+void fv_section_percentiles(double *out, const struct fv_distribution *durations, uint64_t count, double shortest_s,
+                            double longest_s);
+/* What a rank did in one more section, or number of it. */
+void fv_section_rank_add(struct fv_section_rank *to, const struct fv_section_rank *from);
+/* Of a section with its ranks, in order. */
+void fv_section_sum(struct fv_section_view *v, const struct fv_section_rank *ranks, size_t count);
+
+/* section_names.c: when all sections are summed up, and in order. */
+void fv_section_find_names(struct fv_sections_view *s);
 
 #endif

@@ -8,16 +8,6 @@
 
 /* ---- sums ---- */
 
-static void add_faults(struct fv_section_faults *to, const struct fv_section_faults *from)
-{
-    to->open += from->open;
-    to->unended += from->unended;
-    to->unbegun += from->unbegun;
-    to->elsewhere += from->elsewhere;
-    to->nested += from->nested;
-    to->overlapped += from->overlapped;
-}
-
 /* ---- times ---- */
 
 static double difference(uint64_t now, uint64_t since)
@@ -81,17 +71,6 @@ static double add_open(struct fv_section_gather *g, struct fv_section_rank *r, c
 }
 
 /* Chan, Golub, LeVeque (1979), as for calls in sums.c. */
-static void add_instances(struct fv_section_instances *to, const struct fv_section_instances *from)
-{
-    double a = (double)to->count, b = (double)from->count, delta = from->mean_s - to->mean_s;
-
-    if (!from->count)
-        return;
-    to->m2 += from->m2 + delta * delta * a * b / (a + b);
-    to->mean_s += delta * b / (a + b);
-    to->count += from->count;
-}
-
 /* Files of before have no deviation. Unequal instances have one. */
 static struct fv_section_instances instances_of(const struct fv_section_times *t, double tick_s)
 {
@@ -118,7 +97,7 @@ static void add_times(struct fv_section_gather *g, const struct fv_build_file *f
     if (t->section >= g->section_count || g->section[t->section] == FV_NONE || !makes_sense(t))
         return;
     r = fv_section_rank_of(g, g->section[t->section], rank);
-    add_faults(&r->faults, &(struct fv_section_faults){ .unended = t->unended,
+    fv_section_add_faults(&r->faults, &(struct fv_section_faults){ .unended = t->unended,
                                                         .unbegun = t->unbegun,
                                                         .elsewhere = t->elsewhere,
                                                         .nested = t->nested,
@@ -140,7 +119,7 @@ static void add_times(struct fv_section_gather *g, const struct fv_build_file *f
         r->shortest_s = fmin(r->shortest_s, (double)t->ticks_min * tick_s);
         r->longest_s = fmax(r->longest_s, (double)t->ticks_max * tick_s);
         const struct fv_section_instances instances = instances_of(t, tick_s);
-        add_instances(&r->instances, &instances);
+        fv_section_add_instances(&r->instances, &instances);
     }
     if (t->opened)
         s += add_open(g, r, f, thread, t);
@@ -162,25 +141,13 @@ static void read_histograms(struct fv_section_gather *g, const struct fv_build_f
     }
 }
 
-/* Files of before have no histogram. It may have an instance that is not counted yet. */
-static void find_percentiles(double *out, const struct fv_distribution *durations, uint64_t count,
-                             double shortest_s, double longest_s)
-{
-    static const double share[FV_SECTION_PERCENTILES] = { 0.5, 0.9, 0.99 };
-
-    for (unsigned i = 0; i < FV_SECTION_PERCENTILES; i++)
-        out[i] = count && durations->total >= (double)count
-                     ? fv_distribution_quantile(durations, share[i], shortest_s, longest_s)
-                     : NAN;
-}
-
 /* Of the present file's sections. */
 static void finish_histograms(struct fv_section_gather *g)
 {
     for (size_t i = g->first_rank; i < g->out->rank_count; i++) {
         struct fv_section_rank *r = &g->out->ranks[i];
 
-        find_percentiles(r->percentile_s, &r->durations, r->instances.count, r->shortest_s, r->longest_s);
+        fv_section_percentiles(r->percentile_s, &r->durations, r->instances.count, r->shortest_s, r->longest_s);
         fv_distribution_add(&g->out->items[r->section].durations, &r->durations);
         fv_distribution_release(&r->durations);
     }
@@ -274,54 +241,6 @@ static int by_elapsed(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-static struct fv_section_spread spread(const struct fv_section_rank *ranks, size_t count, unsigned value)
-{
-    struct fv_section_spread s = { .min = INFINITY, .max = -INFINITY };
-    size_t n = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        double v = ranks[i].value[value];
-
-        if (!ranks[i].count || !isfinite(v))
-            continue;
-        n++;
-        s.sum += v;
-        s.min = fmin(s.min, v);
-        if (v > s.max) {
-            s.max = v;
-            s.max_rank = ranks[i].rank;
-        }
-    }
-    if (!n)
-        return (struct fv_section_spread){ NAN, NAN, NAN, NAN, FV_NONE };
-    s.mean = s.sum / (double)n;
-    return s;
-}
-
-static void sum_section(struct fv_section_view *v, const struct fv_section_rank *ranks, size_t count)
-{
-    v->shortest_s = v->longest_s = NAN;
-    for (size_t i = 0; i < count; i++) {
-        const struct fv_section_rank *r = &ranks[i];
-
-        v->ranks++;
-        v->threads += r->threads;
-        v->count += r->count;
-        v->shortest_s = fmin(v->shortest_s, r->shortest_s);
-        v->longest_s = fmax(v->longest_s, r->longest_s);
-        add_instances(&v->instances, &r->instances);
-        if (r->value[FV_SECTION_CALLS] > 0)
-            v->wait_kinds |= (uint8_t)(1u << r->wait_kind);
-        add_faults(&v->faults, &r->faults);
-    }
-    v->wait_kind = (uint8_t)fv_wait_kind_of(v->wait_kinds);
-    find_percentiles(v->percentile_s, &v->durations, v->instances.count, v->shortest_s, v->longest_s);
-    for (unsigned i = 0; i < FV_SECTION_VALUES; i++)
-        v->value[i] = spread(ranks, count, i);
-    fv_section_order_calls(v);
-    fv_section_order_costs(v);
-}
-
 static void finish(struct fv_section_gather *g)
 {
     struct fv_sections_view *s = g->out;
@@ -336,12 +255,14 @@ static void finish(struct fv_section_gather *g)
         for (next = i; next < s->rank_count && s->ranks[next].section == s->ranks[i].section;)
             next++;
         v->first = (uint32_t)i;
-        sum_section(v, &s->ranks[i], next - i);
+        fv_section_sum(v, &s->ranks[i], next - i);
     }
+    fv_section_order_functions(s);
     qsort(s->items, s->count, sizeof(*s->items), by_elapsed);
     for (uint32_t k = 0; k < s->count; k++)
         for (uint32_t i = 0; i < s->items[k].ranks; i++)
             s->ranks[s->items[k].first + i].section = k;
+    fv_section_find_names(s);
 }
 
 /* Does any rank tell of locks? */
@@ -395,6 +316,7 @@ static void finish_sections(struct fv_build *b, void *state)
     free(g->part);
     fv_index_release(&g->names);
     fv_index_release(&g->functions);
+    fv_index_release(&g->function_ranks);
     fv_index_release(&g->paths);
     fv_index_release(&g->parts);
     free(g);
@@ -412,7 +334,11 @@ void fv_sections_release(struct fv_sections_view *s)
         free(s->items[i].paths);
         free(s->items[i].costs);
     }
+    for (size_t i = 0; i < s->name_count; i++)
+        fv_distribution_release(&s->names[i].durations);
     free(s->items);
+    free(s->names);
     free(s->ranks);
+    free(s->function_ranks);
     *s = (struct fv_sections_view){ 0 };
 }

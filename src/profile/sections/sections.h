@@ -82,7 +82,21 @@ struct fv_section_calls {
     uint8_t wait_kind, wait_kinds;
     uint64_t bytes_sent, bytes_received;
     uint64_t sent[FV_SECTION_CLASSES + 1], received[FV_SECTION_CLASSES + 1]; /* the last: length not known */
+    uint32_t first, ranks; /* of functions: its part of fv_sections_view.function_ranks, by rank */
 };
+
+/* The calls of a function on a rank, and what is shown of them over the ranks that made some. */
+enum fv_section_call_value { FV_SECTION_CALL_COUNT, FV_SECTION_CALL_TIME, FV_SECTION_CALL_WAIT, FV_SECTION_CALL_LENGTH };
+struct fv_section_function_rank {
+    uint32_t section, function, rank; /* its key while files are read; rank: in fv_model.ranks */
+    uint8_t wait_kind, wait_kinds;
+    const char *name;
+    uint64_t calls, bytes_sent, bytes_received;
+    double time_s, wait_s;
+    uint64_t messages[FV_SECTION_CLASSES + 1]; /* sent and received, by class */
+};
+/* NAN: not known, or there is no message. */
+double fv_section_call_value(const struct fv_section_function_rank *of, enum fv_section_call_value value);
 
 struct fv_section_view {
     const char *name;
@@ -101,6 +115,9 @@ struct fv_section_view {
     struct fv_section_faults faults;
     struct fv_section_calls *functions, *paths; /* by time, longest first; "all" has no paths */
     size_t function_count, function_room, path_count, path_room;
+    uint32_t first_function_rank, function_ranks; /* its part of fv_sections_view.function_ranks, by function and rank */
+    uint32_t numbers;       /* of names: how many it is made of ... */
+    int32_t longest_number; /* ... and the one of them with the most time */
     struct fv_cost_leaf *costs; /* clock samples; of "all" there are none here: see fv_model.costs */
     size_t cost_count, cost_room;
 };
@@ -110,6 +127,10 @@ struct fv_sections_view {
     size_t count, room;
     struct fv_section_rank *ranks;
     size_t rank_count, rank_room;
+    struct fv_section_function_rank *function_ranks;
+    size_t function_rank_count, function_rank_room;
+    struct fv_section_view *names; /* sections that differ in their number alone, added up; by elapsed time, longest first */
+    size_t name_count, name_room;
     struct fv_section_losses losses; /* of all ranks */
 };
 /* When nodes of paths have changed: paths that have become equal are added up. */

@@ -204,15 +204,107 @@ static void get_unclassified(void *subject, const void *row, const struct fv_col
             FV_GET(FV_TYPE_WHOLE, get_unclassified)                                                          \
     }
 
+/* ---- by function ---- */
+
+/* What is shown of a value over the ranks that made calls and know it. */
+enum { OVER_MEAN, OVER_MIN, OVER_MAX, OVER_MAX_RANK };
+#define OVER(value, what) ((intptr_t)(value) << 2 | (what))
+
+static void get_over_ranks(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_section_calls *f = row;
+    double sum = 0, least = INFINITY, most = -INFINITY;
+    uint32_t count = 0, most_rank = 0;
+
+    for (uint32_t i = 0; i < f->ranks; i++) {
+        const struct fv_section_function_rank *r = &sections_of(subject)->function_ranks[f->first + i];
+        double value = fv_section_call_value(r, (enum fv_section_call_value)(c->argument >> 2));
+
+        if (!r->calls || !isfinite(value))
+            continue;
+        count++;
+        sum += value;
+        least = fmin(least, value);
+        most_rank = value > most ? r->rank : most_rank;
+        most = fmax(most, value);
+    }
+    int what = (int)(c->argument & 3);
+    if (what == OVER_MAX_RANK) {
+        v->null = !count;
+        v->number = count ? fv_tables_model(subject)->ranks[most_rank].world_rank : 0;
+    } else {
+        v->real = !count ? NAN : what == OVER_MEAN ? sum / count : what == OVER_MIN ? least : most;
+    }
+}
+
+#define OVER_RANKS(g, t, suffix, u, of, more, d)                                                             \
+    { g ".mean" suffix, t, u, d " of a rank that calls it: the mean.", FV_GET(FV_TYPE_REAL, get_over_ranks),  \
+      .flags = FV_NULLABLE | (more), .argument = OVER(of, OVER_MEAN) },                                      \
+        { g ".min" suffix, "min", u, "That of the rank with least.", FV_GET(FV_TYPE_REAL, get_over_ranks),   \
+          .flags = FV_NULLABLE | (more), .argument = OVER(of, OVER_MIN) },                                   \
+        { g ".max" suffix, "max", u, "That of the rank with most.", FV_GET(FV_TYPE_REAL, get_over_ranks),    \
+          .flags = FV_NULLABLE | (more), .argument = OVER(of, OVER_MAX) },                                   \
+    {                                                                                                        \
+        g ".max_rank", t " max rank", "", "That rank.", FV_GET(FV_TYPE_NUMBER, get_over_ranks),              \
+            .flags = FV_NULLABLE, .argument = OVER(of, OVER_MAX_RANK)                                        \
+    }
+
 static const struct fv_column_def function_columns[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_section_calls, function) },
     CALLS_COLUMNS,
+    { "rank_count", "ranks", "", "Ranks that called it in the section.", FV_FIELD(struct fv_section_calls, ranks) },
+    OVER_RANKS("rank_calls", "a rank", "_count", "count", FV_SECTION_CALL_COUNT, 0, "Calls"),
+    OVER_RANKS("rank_times", "time", "_s", "s", FV_SECTION_CALL_TIME, 0, "Time in them"),
+    OVER_RANKS("rank_wait", "wait", "_s", "s", FV_SECTION_CALL_WAIT, FV_ESTIMATE, "Waiting"),
+    OVER_RANKS("rank_length", "length", "_bytes", "bytes", FV_SECTION_CALL_LENGTH, 0, "Mean length of the messages"),
+};
+
+static void get_mean_length(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = fv_section_call_value(row, FV_SECTION_CALL_LENGTH);
+}
+
+#define RANK_MESSAGES(k, t, class, d)                                                                        \
+    {                                                                                                        \
+        k, t, "", "Messages of " d ", sent and received.",                                                   \
+            FV_FIELD(struct fv_section_function_rank, messages[class])                                       \
+    }
+static const struct fv_column_def function_rank_columns[] = {
+    { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_section_function_rank, name) },
+    FV_RANK_COLUMN(struct fv_section_function_rank, rank, "rank", "rank", "A rank that called it."),
+    { "count", "calls", "", "Calls that ended in the section.", FV_FIELD(struct fv_section_function_rank, calls) },
+    { "time_s", "time", "s", "Their time.", FV_FIELD(struct fv_section_function_rank, time_s) },
+    FV_WAIT_COLUMNS(struct fv_section_function_rank, WAIT_DOC),
+    { "bytes_sent", "sent", "bytes", "Bytes sent.", FV_FIELD(struct fv_section_function_rank, bytes_sent) },
+    { "bytes_received", "received", "bytes", "Bytes received.",
+      FV_FIELD(struct fv_section_function_rank, bytes_received) },
+    { "length_bytes", "length", "bytes", "The mean of its messages, sent and received; null: there are none.",
+      FV_GET(FV_TYPE_REAL, get_mean_length), .flags = FV_NULLABLE },
+    RANK_MESSAGES("below_4k_count", "< 4K", 0, "less than 4 KiB, of 0 bytes too"),
+    RANK_MESSAGES("below_64k_count", "< 64K", 1, "4 KiB to less than 64 KiB"),
+    RANK_MESSAGES("below_1m_count", "< 1M", 2, "64 KiB to less than 1 MiB"),
+    RANK_MESSAGES("from_1m_count", ">= 1M", 3, "1 MiB or more"),
+};
+static const struct fv_relation function_ranks = {
+    .of_ranks = true,
+    .name = "section_functions_by_rank",
+    .key = "mpi_calls_by_function_and_rank",
+    .title = "MPI functions of sections by rank",
+    .doc = "MPI calls of the section by function and rank.",
+    .shape = FV_ROWS,
+    FV_COLUMNS(function_rank_columns),
+    FV_OUTER(section_outer),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, sections.function_ranks, struct fv_section_view, first_function_rank, function_ranks),
 };
 static const struct fv_relation functions = {
     .name = "section_functions",
     .key = "mpi_calls_by_function",
     .title = "MPI functions of sections",
-    .doc = "MPI calls of the section by function, by time, longest first.",
+    .doc = "MPI calls of the section by function, by time, longest first; in all, and over the ranks.",
+    .shown = "section number function count time_s/9 rank_count/2 rank_calls_mean_count/8 rank_calls_min_count/5 rank_calls_max_count/5 rank_times_mean_s "
+             "rank_times_min_s/7 rank_times_max_s/8 rank_wait_mean_s/6 rank_wait_max_s/4 rank_length_mean_bytes/6 "
+             "rank_length_min_bytes/3 rank_length_max_bytes/3",
     FV_COLUMNS(function_columns),
     FV_OUTER(section_outer),
     FV_ITEMS(struct fv_section_view, functions, function_count),
@@ -428,6 +520,59 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
                                                  .argument = class                                           \
     }
 
+#define SECTION_VALUES \
+    { "rank_count", "ranks", "", "Ranks that were in it.", FV_FIELD(struct fv_section_view, ranks) }, \
+    { "thread_count", "threads", "", "Threads that were in it.", FV_FIELD(struct fv_section_view, threads) }, \
+    { "count", "count", "", \
+      "Instances, from begin to end, those that are still open included. A section within itself is one " \
+      "instance.", \
+      FV_FIELD(struct fv_section_view, count) }, \
+    INSTANCE_COLUMNS("instance.", struct fv_section_view), \
+    SPREAD_S("elapsed", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC), \
+    FV_SHARE_COLUMN("elapsed_share", "of all", struct fv_section_view, value[FV_SECTION_ELAPSED].sum, \
+                    FV_OF_RANKS, FV_FLAT, "elapsed.sum_s of the time of all ranks."), \
+    { "imbalance", "imbalance", "share", "1 - mean over max of elapsed.", FV_GET(FV_TYPE_REAL, get_imbalance), \
+      .flags = FV_NULLABLE }, \
+    SPREAD_S("thread_time", "thread time", FV_SECTION_THREADS_TIME, 0, \
+             "Elapsed time, summed over a rank's threads; so is everything below."), \
+    SPREAD_S("user_time", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC), \
+    SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel; likewise."), \
+    SPREAD_S("mpi_time", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."), \
+    SPREAD_S("wait", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC), \
+    KIND_COLUMN("wait", struct fv_section_view, value[FV_SECTION_WAIT].sum), \
+    FV_QUOTIENT_COLUMN("mpi_share", "MPI", "share", struct fv_section_view, value[FV_SECTION_MPI].sum, \
+                       value[FV_SECTION_THREADS_TIME].sum, FV_FLAT, "mpi_time.sum_s of thread_time.sum_s."), \
+    FV_QUOTIENT_COLUMN("wait_share", "waiting", "share", struct fv_section_view, value[FV_SECTION_WAIT].sum, \
+                       value[FV_SECTION_THREADS_TIME].sum, FV_FLAT | FV_AS_KIND, "wait.sum_s of it."), \
+    SPREAD_S("lock_wait", "locks", FV_SECTION_LOCK, 0, \
+             "Waiting for locks and barriers of threads; null without --threads."), \
+    SPREAD_S("sampled_cpu", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE, \
+             "CPU time by clock samples (of user mode; where only a timer can be had, of both); null without " \
+             "--sample."), \
+    SPREAD_N("mpi_calls", "calls", FV_SECTION_CALLS, "MPI calls that ended in it."), \
+    SPREAD_N("faults", "faults", FV_SECTION_FAULTS, "Page faults, minor and major; null as user_time."), \
+    SPREAD_N("switches", "switches", FV_SECTION_SWITCHES, \
+             "Context switches, voluntary and not; null as user_time."), \
+    SPREAD_N("sent_below_4k", "sent <4k", FV_SECTION_SENT, \
+             MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")), \
+    SPREAD_N("sent_below_64k", "sent <64k", FV_SECTION_SENT + 1, \
+             MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")), \
+    SPREAD_N("sent_below_1m", "sent <1m", FV_SECTION_SENT + 2, \
+             MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")), \
+    SPREAD_N("sent_1m_and_above", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")), \
+    SPREAD_N("received_below_4k", "recv <4k", FV_SECTION_RECEIVED, \
+             RECEIVED_DOC("less than 4 KiB, of 0 bytes too")), \
+    SPREAD_N("received_below_64k", "recv <64k", FV_SECTION_RECEIVED + 1, \
+             RECEIVED_DOC("4 KiB to less than 64 KiB")), \
+    SPREAD_N("received_below_1m", "recv <1m", FV_SECTION_RECEIVED + 2, \
+             RECEIVED_DOC("64 KiB to less than 1 MiB")), \
+    SPREAD_N("received_1m_and_above", "recv >=1m", FV_SECTION_RECEIVED + 3, RECEIVED_DOC("1 MiB or more")), \
+    MESSAGES_OF("messages_below_4k", "< 4K", 0), \
+    MESSAGES_OF("messages_below_64k", "< 64K", 1), \
+    MESSAGES_OF("messages_below_1m", "< 1M", 2), \
+    MESSAGES_OF("messages_1m_and_above", ">= 1M", 3), \
+    FAULT_COLUMNS(struct fv_section_view)
+
 static const struct fv_column_def section_columns[] = {
     FV_ID_COLUMN("id", sections.items, "Index in this list, from 0."),
     { "section", "section", "", "Its name, cut to 63 bytes; that of the whole program is all.",
@@ -437,58 +582,9 @@ static const struct fv_column_def section_columns[] = {
     { "whole", "whole", "", "Is it the whole program?", FV_FIELD(struct fv_section_view, whole) },
     { "others", "others", "", "Does it stand for all sections beyond the 1023rd of a rank?",
       FV_FIELD(struct fv_section_view, others) },
-    { "rank_count", "ranks", "", "Ranks that were in it.", FV_FIELD(struct fv_section_view, ranks) },
-    { "thread_count", "threads", "", "Threads that were in it.", FV_FIELD(struct fv_section_view, threads) },
-    { "count", "count", "",
-      "Instances, from begin to end, those that are still open included. A section within itself is one "
-      "instance.",
-      FV_FIELD(struct fv_section_view, count) },
-    INSTANCE_COLUMNS("instance.", struct fv_section_view),
-    SPREAD_S("elapsed", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),
-    FV_SHARE_COLUMN("elapsed_share", "of all", struct fv_section_view, value[FV_SECTION_ELAPSED].sum,
-                    FV_OF_RANKS, FV_FLAT, "elapsed.sum_s of the time of all ranks."),
-    { "imbalance", "imbalance", "share", "1 - mean over max of elapsed.", FV_GET(FV_TYPE_REAL, get_imbalance),
-      .flags = FV_NULLABLE },
-    SPREAD_S("thread_time", "thread time", FV_SECTION_THREADS_TIME, 0,
-             "Elapsed time, summed over a rank's threads; so is everything below."),
-    SPREAD_S("user_time", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC),
-    SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel; likewise."),
-    SPREAD_S("mpi_time", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."),
-    SPREAD_S("wait", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC),
-    KIND_COLUMN("wait", struct fv_section_view, value[FV_SECTION_WAIT].sum),
-    FV_QUOTIENT_COLUMN("mpi_share", "MPI", "share", struct fv_section_view, value[FV_SECTION_MPI].sum,
-                       value[FV_SECTION_THREADS_TIME].sum, FV_FLAT, "mpi_time.sum_s of thread_time.sum_s."),
-    FV_QUOTIENT_COLUMN("wait_share", "waiting", "share", struct fv_section_view, value[FV_SECTION_WAIT].sum,
-                       value[FV_SECTION_THREADS_TIME].sum, FV_FLAT | FV_AS_KIND, "wait.sum_s of it."),
-    SPREAD_S("lock_wait", "locks", FV_SECTION_LOCK, 0,
-             "Waiting for locks and barriers of threads; null without --threads."),
-    SPREAD_S("sampled_cpu", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE,
-             "CPU time by clock samples (of user mode; where only a timer can be had, of both); null without "
-             "--sample."),
-    SPREAD_N("mpi_calls", "calls", FV_SECTION_CALLS, "MPI calls that ended in it."),
-    SPREAD_N("faults", "faults", FV_SECTION_FAULTS, "Page faults, minor and major; null as user_time."),
-    SPREAD_N("switches", "switches", FV_SECTION_SWITCHES,
-             "Context switches, voluntary and not; null as user_time."),
-    SPREAD_N("sent_below_4k", "sent <4k", FV_SECTION_SENT,
-             MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),
-    SPREAD_N("sent_below_64k", "sent <64k", FV_SECTION_SENT + 1,
-             MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),
-    SPREAD_N("sent_below_1m", "sent <1m", FV_SECTION_SENT + 2,
-             MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),
-    SPREAD_N("sent_1m_and_above", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")),
-    SPREAD_N("received_below_4k", "recv <4k", FV_SECTION_RECEIVED,
-             RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),
-    SPREAD_N("received_below_64k", "recv <64k", FV_SECTION_RECEIVED + 1,
-             RECEIVED_DOC("4 KiB to less than 64 KiB")),
-    SPREAD_N("received_below_1m", "recv <1m", FV_SECTION_RECEIVED + 2,
-             RECEIVED_DOC("64 KiB to less than 1 MiB")),
-    SPREAD_N("received_1m_and_above", "recv >=1m", FV_SECTION_RECEIVED + 3, RECEIVED_DOC("1 MiB or more")),
-    MESSAGES_OF("messages_below_4k", "< 4K", 0),
-    MESSAGES_OF("messages_below_64k", "< 64K", 1),
-    MESSAGES_OF("messages_below_1m", "< 1M", 2),
-    MESSAGES_OF("messages_1m_and_above", ">= 1M", 3),
-    FAULT_COLUMNS(struct fv_section_view),
+    SECTION_VALUES,
     { "mpi_calls_by_function", "MPI functions", "", "", FV_NEST(functions) },
+    { "mpi_calls_by_function_and_rank", "MPI functions by rank", "", "", FV_NEST(function_ranks) },
     { "callpaths", "call paths", "", "", FV_NEST(callpaths) },
     { "sampled_procedures", "procedures", "", "", FV_NEST(procedures) },
     { "costpaths", "cost paths", "", "", FV_NEST(costpaths) },
@@ -513,6 +609,30 @@ const struct fv_relation fv_sections_relation = {
     FV_COLUMNS(section_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, sections.items, sections.count),
+};
+
+/* ---- sections of one name ---- */
+
+static const struct fv_column_def name_columns[] = {
+    { "section", "section", "", "The name.", FV_FIELD(struct fv_section_view, name) },
+    { "number_count", "numbers", "", "Sections of that name.", FV_FIELD(struct fv_section_view, numbers) },
+    { "longest_number", "longest no.", "", "The number of the one with most time, over the ranks.",
+      FV_FIELD(struct fv_section_view, longest_number) },
+    SECTION_VALUES,
+};
+const struct fv_relation fv_section_names_relation = {
+    .recorded_by = "sections in the program, fvmpi_section_begin()",
+    .name = "section_names",
+    .key = "section_names",
+    .title = "Sections by name",
+    .doc = "Sections that differ in their number alone, together, by elapsed time, longest first: a rank's are added up, then "
+           "means and extremes are over ranks. What has one number is in sections alone.",
+    .shown = "section number_count longest_number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 "
+             "instance_p99_s/7 mpi_share wait_share mpi_calls_sum/5",
+    .share = "elapsed_share",
+    FV_COLUMNS(name_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, sections.names, sections.name_count),
 };
 
 /* ---- what was lost ---- */

@@ -185,6 +185,21 @@ static void put_state(const struct fv_page *p, const struct fv_model *m)
     fputs(fv_page_off(p), p->out);
 }
 
+/* Of all ranks together; where one's is not known, nothing is. */
+static void put_cpu_time(const struct fv_page *p, const struct fv_model *m)
+{
+    double user_s = 0, system_s = 0;
+    char user[FV_WORD], kernel[FV_WORD];
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        user_s += m->ranks[i].user_s;
+        system_s += m->ranks[i].system_s;
+    }
+    if (isfinite(user_s))
+        fv_text_field(p, NAMES, "CPU time", "user %s, system %s%s", fv_words_seconds(user_s, user),
+                      fv_words_seconds(system_s, kernel), m->rank_count > 1 ? ", over all ranks" : "");
+}
+
 void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
 {
     char start[FV_WORD], elapsed[FV_WORD], text[1400];
@@ -204,6 +219,7 @@ void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
     fv_text_field(p, NAMES, "start", "%s, for %s%s", fv_words_time(m->origin_ns, start),
                   fv_words_seconds(m->elapsed_s, elapsed),
                   ends_unseen(m) ? " up to the last that was recorded" : "");
+    put_cpu_time(p, m);
     put_overhead(p, m);
     put_trace(p, m);
     put_barriers(p, m);

@@ -58,6 +58,22 @@ void fv_text_comms(const struct fv_page *p, const struct fv_profile *v)
     free(comms);
 }
 
+/* ---- threads ---- */
+
+/* By rank; a rank with one thread is a row of the ranks already. */
+static void put_threads(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "threads");
+    for (size_t i = 0; i < m->rank_count; i++)
+        for (uint32_t k = 0; m->ranks[i].threads > 1 && k < m->ranks[i].threads; k++)
+            fv_sheet_add(&t.sheet, &m->ranks[i], &m->threads[m->ranks[i].first_thread + k], FV_PLAIN);
+    fv_page_heading(p, "Threads", "elapsed and CPU time of those that were recorded; a number may have been that of several, one after the other");
+    fv_text_table_end(&t, "thread", "");
+}
+
 /* ---- ranks ---- */
 
 /* Which ranks to show when there are too many: those that died first, then those that others waited for
@@ -113,4 +129,6 @@ void fv_text_ranks(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, "rank", ", that others waited for less");
     free(chosen);
     free(order);
+    if (threads)
+        put_threads(p, v);
 }

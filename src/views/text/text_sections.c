@@ -75,6 +75,7 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
 /* ---- clock samples ---- */
 
 #define PROCEDURES 3    /* of a section, ... */
+#define FUNCTIONS  3    /* likewise, of MPI */
 #define LEAST      0.01 /* ... if they have so much of it */
 
 /* Where the CPU time of the sections goes that the table shows. */
@@ -105,6 +106,98 @@ static void put_costs(const struct fv_page *p, const struct fv_profile *v, const
     fv_text_table_end(&t, p->threshold > 0 ? "procedure" : NULL, "");
 }
 
+/* ---- MPI calls ---- */
+
+/* By function, of the sections that the table shows. */
+static void put_calls(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
+{
+    const struct fv_sections_view *s = &v->model->sections;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "section_functions");
+    t.sheet.top = SIZE_MAX;
+    hide_numbers(&t, s, in_table);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct fv_section_view *of = &s->items[i];
+
+        for (size_t k = 0; in_table[i] && !of->whole && k < of->function_count && k < FUNCTIONS; k++)
+            if (of->functions[k].time_s >= LEAST * of->value[FV_SECTION_THREADS_TIME].sum)
+                fv_sheet_add(&t.sheet, of, &of->functions[k], FV_PLAIN);
+    }
+    if (t.sheet.table.rows)
+        fv_page_heading(p, "MPI calls of sections",
+                        "the functions with most time of each; in all, then the mean, least and most of the ranks that call it; "
+                        "length: mean of a message");
+    fv_text_table_end(&t, NULL, NULL);
+}
+
+/* ---- sections ---- */
+
+/* A row of the table: a section, or all that differ in their number alone, which are one unless all rows are asked for. */
+struct row {
+    const struct fv_section_view *section;
+    bool is_name, chosen;
+};
+struct rows {
+    struct row *items;
+    size_t count;
+};
+
+static const struct fv_section_view *name_of(const struct fv_sections_view *s, const struct fv_section_view *of)
+{
+    for (size_t i = 0; !of->whole && !of->others && i < s->name_count; i++)
+        if (!strcmp(s->names[i].name, of->name))
+            return &s->names[i];
+    return NULL;
+}
+
+/* The whole program, then by elapsed time, longest first. */
+static struct rows rows_of(const struct fv_page *p, const struct fv_sections_view *s)
+{
+    struct rows rows = { fv_xcalloc(s->count + s->name_count, sizeof(struct row)), 0 };
+    size_t names = p->brief ? s->name_count : 0;
+
+    for (size_t i = 0, name = 0; i < s->count; i++) {
+        const struct fv_section_view *section = &s->items[i];
+        double elapsed_s = section->value[FV_SECTION_ELAPSED].sum;
+
+        for (; name < names && !section->whole && s->names[name].value[FV_SECTION_ELAPSED].sum >= elapsed_s; name++)
+            rows.items[rows.count++] = (struct row){ .section = &s->names[name], .is_name = true };
+        if (!names || !name_of(s, section))
+            rows.items[rows.count++] = (struct row){ .section = section };
+    }
+    return rows;
+}
+
+static void put_row(struct fv_text_table *t, const struct row *row)
+{
+    const struct fv_section_spread *elapsed = &row->section->value[FV_SECTION_ELAPSED];
+    struct fv_section_view told = *row->section;
+    char words[4 * FV_SECTION_NAME + 80];
+
+    if (row->is_name) {
+        snprintf(words, sizeof(words), "%s (%u, longest %d)", told.name, told.numbers, told.longest_number);
+        told.name = words;
+    }
+    fv_sheet_put(&t->sheet, NULL, &told, elapsed->max > 0 && elapsed->mean < 0.8 * elapsed->max ? FV_YELLOW : FV_PLAIN);
+}
+
+/* Of which sections more is told: those that have a row, and the longest of those that share one. */
+static bool *told_of(const struct fv_sections_view *s, const struct rows *rows)
+{
+    bool *told = fv_xcalloc(s->count, sizeof(*told));
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->items[i];
+
+        for (size_t k = 0; row->chosen && k < s->count; k++)
+            if (row->is_name ? name_of(s, &s->items[k]) == row->section && s->items[k].number == row->section->longest_number
+                             : &s->items[k] == row->section)
+                told[k] = true;
+    }
+    return told;
+}
+
 /* Without sections of its own, a program's whole is in the first lines of the report already. */
 void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
 {
@@ -115,18 +208,15 @@ void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
     if (s->count < 2 && !(l->above_level || l->too_deep || l->others || l->sets || l->interrupted ||
                           l->unmeasured || l->untraced))
         return;
-    bool *in_table = fv_xcalloc(s->count, sizeof(*in_table));
+    struct rows rows = rows_of(p, s);
     fv_text_table_begin(&t, p, v, "sections");
-    for (size_t i = 0; i < s->count; i++)
-        in_table[i] = fv_sheet_choose(&t.sheet, NULL, &s->items[i]);
+    for (size_t i = 0; i < rows.count; i++)
+        rows.items[i].chosen = fv_sheet_choose(&t.sheet, NULL, rows.items[i].section);
+    bool *in_table = told_of(s, &rows);
     hide_numbers(&t, s, in_table);
-    for (size_t i = 0; i < s->count; i++) {
-        const struct fv_section_spread *elapsed = &s->items[i].value[FV_SECTION_ELAPSED];
-
-        if (in_table[i])
-            fv_sheet_put(&t.sheet, NULL, &s->items[i],
-                         elapsed->max > 0 && elapsed->mean < 0.8 * elapsed->max ? FV_YELLOW : FV_PLAIN);
-    }
+    for (size_t i = 0; i < rows.count; i++)
+        if (rows.items[i].chosen)
+            put_row(&t, &rows.items[i]);
     static const char heading[] =
         "marked by the program: mean, minimum and maximum over ranks; median and p99 of its instances (estimates); MPI and waiting as part of the time; "
         "messages by length; user and system CPU time of the threads that are in the section, of \"all\" of "
@@ -140,6 +230,8 @@ void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = 0; i < s->count; i++)
         put_faults(p, s, &s->items[i]);
     put_losses(p, l);
+    put_calls(p, v, in_table);
     put_costs(p, v, in_table);
     free(in_table);
+    free(rows.items);
 }
