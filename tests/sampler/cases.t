@@ -38,8 +38,13 @@ def by_cpu(run):
 
 
 def line(f):
-    return '{}: {:.1f} % of the time, within {:.2f}{}'.format(f['function'], 100 * f['time_share'], f['within'],
-                                                               ', varies' if f['varies'] else '')
+    return '{}: {:.1f} % of the time, within {}{}'.format(f['function'], 100 * (f['time_share'] or 0), f['within'],
+                                                           ', varies' if f['varies'] else '')
+
+
+def variation(f):
+    """Of the time; of what is too short to be measured there is none."""
+    return (f['time_share'] or 0) * (f['within'] or 0)
 
 
 def named_first(program, culprit):
@@ -57,7 +62,7 @@ def gone(program, culprit, as_it_was):
     before, = [f for f in by_cpu(as_it_was) if f['function'] == culprit]
     for f in by_cpu(run):
         check(f['function'] != culprit or not f['varies'], 'still: {}', line(f))
-        check(f['function'] != culprit or f['time_share'] * f['within'] < 0.5 * before['time_share'] * before['within'],
+        check(f['function'] != culprit or variation(f) < 0.5 * variation(before),
               'as much as before, {}: {}', line(before), line(f))
 
 
