@@ -49,7 +49,7 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
         snprintf(why, sizeof(why), "others, or their own threads, ran on their processors");
     fv_finding_say(f, finding, "ranks were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
                    fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
-    fv_finding_next(f, finding, "%s: until then all times hold waiting for a processor, and who computes longer may not be seen",
+    fv_finding_next(f, finding, "%s: all times hold that",
                     c.shared ? "fewer ranks on a host" : "a quieter machine, or ranks bound to processors");
 }
 

@@ -52,7 +52,7 @@ static void put_top(const struct fv_page *p, const struct fv_profile *v, size_t 
 }
 
 
-static void put_finding(const struct fv_page *p, const struct fv_profile *v, size_t number)
+static void put_sentence(const struct fv_page *p, const struct fv_profile *v, size_t number)
 {
     const struct fv_finding *f = &v->findings->items[number];
     char lost[FV_WORD], part[FV_WORD], cost[100] = "";
@@ -61,6 +61,13 @@ static void put_finding(const struct fv_page *p, const struct fv_profile *v, siz
         snprintf(cost, sizeof(cost), "%s%s, %s: ", f->evidence == FV_EVIDENCE_ESTIMATE ? "about " : "",
                  fv_words_seconds(f->lost_s, lost), fv_words_percent(f->lost_s, v->model->efficiency.total_s, part));
     fv_page_item(p, FV_PLAIN, 0, "- %s%s", cost, f->text);
+}
+
+static void put_finding(const struct fv_page *p, const struct fv_profile *v, size_t number)
+{
+    const struct fv_finding *f = &v->findings->items[number];
+
+    put_sentence(p, v, number);
     if (*f->next)
         fv_page_item(p, FV_DIM, 4, "-> %s", f->next);
 }
@@ -82,13 +89,17 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
         fv_page_item(p, FV_DIM, 0, "no findings: nothing that fvmpi knows the cause of costs %g %% of the ranks' time", 100 * FV_FINDING_WORTH);
     if (!others)
         return;
+    if (room < SIZE_MAX && others > 1)
+        room -= room > 0; /* how many more there are */
     fv_page_heading(p, "Findings", "what costs most, of the time of all ranks");
     for (size_t i = 0; i < f->count && (shown < MOST || fv_page_all(p)); i++) {
         if (is_told(&f->items[i]))
             continue;
-        size_t lines = put_if_short(p, shown ? room : SIZE_MAX, put_finding, v, i);
+        size_t lines = put_if_short(p, room, put_finding, v, i);
         if (shown && lines > room)
             break;
+        if (lines > room) /* the first one in any case, if without what to do next */
+            lines = put_if_short(p, SIZE_MAX, put_sentence, v, i);
         room = room > lines ? room - lines : 0;
         shown++;
     }
