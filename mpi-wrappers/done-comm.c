@@ -35,7 +35,20 @@ static void made(struct fv_call *call, const struct fv_comm *comm)
         fv_event(call, COMM_NEW, fv_comm_number(comm));
 }
 
-/* ---- neighbours, which the events of neighbourhood collectives do not name ---- */
+/* ---- topologies: the grid, and neighbours, which the events of neighbourhood collectives do not name ---- */
+
+static void tell_grid(const struct fv_comm *made, MPI_Comm comm)
+{
+    int dimensions = 0, *size;
+
+    if (PMPI_Cartdim_get(comm, &dimensions) != MPI_SUCCESS || dimensions < 0 ||
+        !(size = malloc(3 * (size_t)dimensions * sizeof(*size) + 1)))
+        return;
+    int *periodic = size + dimensions, *at = periodic + dimensions;
+    if (PMPI_Cart_get(comm, dimensions, size, periodic, at) == MPI_SUCCESS)
+        fv_comm_grid(made, (unsigned)dimensions, size, periodic);
+    free(size);
+}
 
 /* By dimension, the lower before the upper one (MPI-4.0, 8.6), each to receive from and to send to. */
 static void neighbours_in_grid(const struct fv_comm *made, MPI_Comm comm)
@@ -92,17 +105,19 @@ static void neighbours_distributed(const struct fv_comm *made, MPI_Comm comm)
 }
 
 /* `like` has the topology of `made`: itself, or what it is a duplicate of. */
-static void tell_neighbours(const struct fv_comm *made, MPI_Comm like)
+static void tell_topology(const struct fv_comm *made, MPI_Comm like)
 {
     int topology = MPI_UNDEFINED, saved = errno;
 
-    if (!made || !fv_tracing() || PMPI_Topo_test(like, &topology) != MPI_SUCCESS)
+    if (!made || PMPI_Topo_test(like, &topology) != MPI_SUCCESS)
         return;
     if (topology == MPI_CART)
+        tell_grid(made, like);
+    if (fv_tracing() && topology == MPI_CART)
         neighbours_in_grid(made, like);
-    else if (topology == MPI_GRAPH)
+    else if (fv_tracing() && topology == MPI_GRAPH)
         neighbours_in_graph(made, like);
-    else if (topology == MPI_DIST_GRAPH)
+    else if (fv_tracing() && topology == MPI_DIST_GRAPH)
         neighbours_distributed(made, like);
     errno = saved;
 }
@@ -140,7 +155,7 @@ void fv_done_newcomm(struct fv_call *call, int result, MPI_Comm parent, const MP
     else if (*newcomm != MPI_COMM_NULL)
         new = child(*newcomm, p, number);
     made(call, new);
-    tell_neighbours(new, new &&is_dup(call) ? parent : *newcomm);
+    tell_topology(new, new &&is_dup(call) ? parent : *newcomm);
     fv_done_creation(call, p);
 }
 
@@ -160,7 +175,7 @@ void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Com
         struct fv_comm *new = fv_comm_dup(fv_handle(*newcomm), parent, number);
 
         made(call, new);
-        tell_neighbours(new, comm);
+        tell_topology(new, comm);
     }
     if (parent)
         fv_comm_collective(parent);

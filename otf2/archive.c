@@ -470,14 +470,15 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
     return a;
 }
 
-bool fv_archive_begin_events(struct fv_archive *a, const struct fv_defs *defs,
-                             const struct fv_lock_names *locks, const uint32_t *context_of_node,
-                             const uint32_t *function_of_node)
+bool fv_archive_begin_events(struct fv_archive *a, const struct fv_archive_names *names)
 {
-    a->defs = defs;
-    a->locks = locks;
-    a->context_of_node = context_of_node;
-    a->function_of_node = function_of_node;
+    a->defs = names->defs;
+    a->locks = names->locks;
+    a->context_of_node = names->context_of_node;
+    a->function_of_node = names->function_of_node;
+    a->samples = names->calling;
+    fv_calling_init(&a->calling, names->calling, names->calling_count);
+    fv_generators_init(a);
     fv_event_strings_init(a);
     return fv_archive_check(a, OTF2_Archive_OpenEvtFiles(a->otf2), "event files");
 }
@@ -488,16 +489,34 @@ bool fv_archive_end_events(struct fv_archive *a)
            fv_archive_check_untold(a);
 }
 
+/* From a location's own numbers of calling contexts to those of all. */
+static OTF2_ErrorCode write_mapping(struct fv_archive *a, OTF2_DefWriter *w, const struct fv_calling_location *l)
+{
+    if (!l->count)
+        return OTF2_SUCCESS;
+    OTF2_IdMap *map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, l->count);
+    if (!map)
+        return OTF2_ERROR_MEM_ALLOC_FAILED;
+    for (size_t i = 0; i < l->count; i++)
+        OTF2_IdMap_AddIdPair(map, a->calling.base_count + i, l->global[i]);
+    OTF2_ErrorCode code = OTF2_DefWriter_WriteMappingTable(w, OTF2_MAPPING_CALLING_CONTEXT, map);
+    OTF2_IdMap_Free(map);
+    return code;
+}
+
 static void write_local(struct fv_archive *a, const uint64_t *own, size_t count)
 {
     for (size_t i = 0; i < count && !a->failed; i++) {
         errno = 0;
         OTF2_DefWriter *w = OTF2_Archive_GetDefWriter(a->otf2, own[i]);
 
-        if (!w)
+        if (!w) {
             fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "a definition file");
-        else
-            fv_archive_check(a, OTF2_Archive_CloseDefWriter(a->otf2, w), "a definition file");
+            continue;
+        }
+        if (a->samples) /* the locations were opened in this order */
+            fv_archive_check(a, write_mapping(a, w, &a->calling.locations[i]), "a definition file");
+        fv_archive_check(a, OTF2_Archive_CloseDefWriter(a->otf2, w), "a definition file");
     }
 }
 
@@ -544,6 +563,8 @@ bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t ow
 {
     bool good = fv_archive_check(a, OTF2_Archive_OpenDefFiles(a->otf2), "definition files");
 
+    if (a->samples)
+        fv_calling_unify(&a->calling, a->transport);
     write_local(a, own, own_count);
     good = fv_archive_check(a, OTF2_Archive_CloseDefFiles(a->otf2), "definition files") && good && !a->failed;
     if (!locations || !good)
@@ -583,6 +604,8 @@ bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
     good = !fv_transport_any(t, !good);
     fv_event_strings_release(a);
     fv_strings_release(&a->strings);
+    fv_calling_release(&a->calling);
+    free(a->generators);
     free(a->writers);
     free_archive(a);
     return good;

@@ -7,6 +7,7 @@
 #ifndef FV_ARCHIVE_H
 #define FV_ARCHIVE_H
 
+#include "merge/calling.h"
 #include "merge/clocks.h"
 #include "merge/contexts.h"
 #include "merge/lock_names.h"
@@ -21,11 +22,18 @@ struct fv_archive;
 struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
                                    uint64_t buffer_bytes, uint64_t members);
 
-/* Collective: event files come next. The numbers of nodes as in struct fv_contexts. All outlive the archive.
- */
-bool fv_archive_begin_events(struct fv_archive *archive, const struct fv_defs *defs,
-                             const struct fv_lock_names *locks, const uint32_t *context_of_node,
-                             const uint32_t *function_of_node);
+/* What the events refer to. The numbers of nodes as in struct fv_contexts. All outlive the archive. */
+struct fv_archive_names {
+    const struct fv_defs *defs;
+    const struct fv_lock_names *locks;
+    const uint32_t *context_of_node, *function_of_node;
+    const struct fv_calling_node *calling; /* the contexts, by number: regions are entered and left as calling contexts, and there
+                                              may be samples. NULL: Enter and Leave, and none */
+    size_t calling_count;
+};
+
+/* Collective: event files come next. */
+bool fv_archive_begin_events(struct fv_archive *archive, const struct fv_archive_names *names);
 struct fv_sink *fv_archive_sink(struct fv_archive *archive);
 bool fv_archive_end_events(struct fv_archive *archive);
 

@@ -34,8 +34,16 @@ struct fv_archive {
     const struct fv_defs *defs;
     const uint32_t *context_of_node, *function_of_node;
     struct fv_sink sink;
-    OTF2_EvtWriter **writers; /* by slot */
+    struct fv_writer { /* of a location */
+        OTF2_EvtWriter *otf2;
+        size_t index; /* in `calling` */
+    } * writers; /* by slot */
     size_t writer_room;
+    bool samples; /* regions are calling contexts, see fv_archive_names.calling */
+    struct fv_calling calling;
+    uint32_t *generators; /* interrupt generators, by rank */
+    struct fv_strings metrics; /* names of the events counted in instances, from 1 */
+    uint32_t (*metric_of)[FV_METRIC_EVENTS]; /* by rank and the number that it has there; 0: none */
     OTF2_AttributeList *attributes;
     struct fv_strings strings;
     struct fv_command *commands;      /* by rank; the same in all processes */
@@ -78,6 +86,9 @@ static inline uint32_t fv_team_comm(const struct fv_defs *defs, uint32_t rank)
 {
     return (uint32_t)(defs->comm_count + defs->rank_count) + rank;
 }
+
+/* events.c: of each rank the rate of samples, equal ones once, in the order of the ranks. */
+void fv_generators_init(struct fv_archive *archive);
 
 void fv_event_strings_init(struct fv_archive *archive);
 void fv_event_strings_release(struct fv_archive *archive);

@@ -104,12 +104,60 @@ static OTF2_CallbackCode on_Leave(FV_EVENT, OTF2_RegionRef region)
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_CallingContextEnter(FV_EVENT, OTF2_CallingContextRef context,
-                                                __attribute__((unused)) uint32_t unwind_distance)
+/* ---- calling contexts ---- */
+
+#define NOWHERE ((uint64_t)OTF2_UNDEFINED_CALLING_CONTEXT)
+
+static uint64_t parent_of(const struct fv_check *c, uint64_t context)
+{
+    const struct fv_definition *d = fv_def_get(c, FV_DEF_CALLING_CONTEXT, context);
+
+    return d ? d->parent : NOWHERE;
+}
+
+/* Is it the node, or around it? The parents may form a cycle. */
+static bool is_around(const struct fv_check *c, uint64_t around, uint64_t node)
+{
+    size_t most = c->definitions[FV_DEF_CALLING_CONTEXT].count;
+
+    while (node != around && node != NOWHERE && most--)
+        node = parent_of(c, node);
+    return node == around || around == NOWHERE;
+}
+
+static uint64_t innermost_entered(const struct fv_here *here)
+{
+    for (size_t i = here->depth; i--;)
+        if (here->stack[i].context)
+            return here->stack[i].id;
+    return NOWHERE;
+}
+
+/* So many steps outwards from its node an event has what goes on from the event before; what was entered is not left so. */
+static void check_distance(struct fv_check *c, uint64_t context, uint32_t distance)
+{
+    uint64_t node = context, entered = innermost_entered(&c->here);
+    uint32_t steps = 0;
+
+    for (; steps < distance && node != NOWHERE; steps++)
+        node = parent_of(c, node);
+    if (distance > steps + 1)
+        fv_fault(c, FV_UNWIND, "unwind distance %u, but calling context %" PRIu64 " has %u nodes", distance, context, steps);
+    else if (!is_around(c, node, c->here.calling))
+        fv_fault(c, FV_UNWIND, "unwind distance %u leads to calling context %" PRIu64 ", in which the event before was not", distance,
+                 node);
+    else if (entered != NOWHERE && !is_around(c, parent_of(c, entered), node))
+        fv_fault(c, FV_UNWIND, "unwind distance %u leaves calling context %" PRIu64 ", which is entered and not left", distance,
+                 entered);
+    c->here.calling = context;
+}
+
+static OTF2_CallbackCode on_CallingContextEnter(FV_EVENT, OTF2_CallingContextRef context, uint32_t unwind_distance)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "CallingContextEnter");
 
-    fv_check_reference(c, FV_DEF_CALLING_CONTEXT, context, "calling context");
+    if (fv_check_reference(c, FV_DEF_CALLING_CONTEXT, context, "calling context"))
+        check_distance(c, context, unwind_distance);
     enter(c, context, true);
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -118,18 +166,19 @@ static OTF2_CallbackCode on_CallingContextLeave(FV_EVENT, OTF2_CallingContextRef
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "CallingContextLeave");
 
-    fv_check_reference(c, FV_DEF_CALLING_CONTEXT, context, "calling context");
+    if (fv_check_reference(c, FV_DEF_CALLING_CONTEXT, context, "calling context"))
+        c->here.calling = parent_of(c, context);
     leave(c, context, true);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_CallingContextSample(FV_EVENT, OTF2_CallingContextRef context,
-                                                 __attribute__((unused)) uint32_t unwind_distance,
+static OTF2_CallbackCode on_CallingContextSample(FV_EVENT, OTF2_CallingContextRef context, uint32_t unwind_distance,
                                                  OTF2_InterruptGeneratorRef generator)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "CallingContextSample");
 
-    fv_check_reference(c, FV_DEF_CALLING_CONTEXT, context, "calling context");
+    if (fv_check_reference(c, FV_DEF_CALLING_CONTEXT, context, "calling context"))
+        check_distance(c, context, unwind_distance);
     fv_check_reference(c, FV_DEF_INTERRUPT_GENERATOR, generator, "interrupt generator");
     check_kind(c, true);
     return OTF2_CALLBACK_SUCCESS;

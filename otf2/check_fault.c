@@ -48,6 +48,7 @@ static const struct {
     [FV_LEAVE_WRONG] = { "leave-wrong", false },
     [FV_REGION_OPEN] = { "region-open", false },
     [FV_MIXED] = { "mixed-enter", false },
+    [FV_UNWIND] = { "unwind-distance", false },
     [FV_PROGRAM] = { "program", false },
     [FV_PROGRAM_REGION] = { "program-region", true },
     [FV_FLUSH] = { "buffer-flush", false },

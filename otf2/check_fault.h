@@ -44,6 +44,7 @@ enum fv_fault {
     FV_LEAVE_WRONG,
     FV_REGION_OPEN,
     FV_MIXED,
+    FV_UNWIND,
     FV_PROGRAM,
     FV_PROGRAM_REGION,
     FV_FLUSH,

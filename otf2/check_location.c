@@ -8,6 +8,7 @@ void fv_check_location_begin(struct fv_check *c, uint32_t location)
 
     fv_map_clear(&old.active);
     c->here = (struct fv_here){ .location = location,
+                                .calling = OTF2_UNDEFINED_CALLING_CONTEXT,
                                 .epoch = old.epoch + 1,
                                 .stack = old.stack,
                                 .stack_room = old.stack_room,

@@ -180,6 +180,7 @@ struct fv_here { /* the location that is being read */
     struct fv_open *stack;
     size_t depth, stack_room;
     bool regions, contexts, mixed;
+    uint64_t calling; /* the calling context of the event before */
     bool begun, ended, entered; /* ProgramBegin, ProgramEnd, any Enter */
     uint64_t begun_time;
     uint32_t forks;

@@ -1,6 +1,6 @@
 /* The archive's global definitions, in the order that readers expect: clock, strings first where they are
  * used, then from the machine down to files. See archive.h. */
-#include "otf2/archive_state.h"
+#include "otf2/definitions_state.h"
 #include "merge/calls.h"
 #include "merge/threads.h"
 
@@ -8,137 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- strings, command lines ---- */
-
-static uint32_t find_string(struct fv_strings *s, const char *text)
-{
-    if (!s->count) {
-        FV_GROW(s->items, s->room, 1);
-        s->items[s->count++] = "";
-        fv_index_add(&s->index, fv_hash_bytes("", 0), 0);
-    }
-    uint64_t hash = fv_hash_bytes(text, strlen(text));
-    struct fv_index_probe p = fv_index_probe(&s->index, hash);
-
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
-        if (!strcmp(s->items[i], text))
-            return i;
-    FV_GROW(s->items, s->room, s->count + 1);
-    s->items[s->count] = fv_arena_string(&s->arena, text);
-    fv_index_add(&s->index, hash, (uint32_t)s->count);
-    return (uint32_t)s->count++;
-}
-
-void fv_strings_release(struct fv_strings *s)
-{
-    free(s->items);
-    fv_index_release(&s->index);
-    fv_arena_release(&s->arena);
-    *s = (struct fv_strings){ 0 };
-}
-
-/* The next word of a line that is quoted as a shell needs it; NULL: none. `out` has room for the line. */
-static const char *next_word(const char *at, char *out)
-{
-    char quote = 0;
-
-    at += strspn(at, " ");
-    if (!*at)
-        return NULL;
-    for (; *at && (quote || *at != ' '); at++) {
-        if (*at == quote)
-            quote = 0;
-        else if (!quote && (*at == '\'' || *at == '"'))
-            quote = *at;
-        else if (!quote && *at == '\\' && at[1])
-            *out++ = *++at;
-        else
-            *out++ = *at;
-    }
-    *out = '\0';
-    return at;
-}
-
-/* In all processes alike, for the events that tell of them. */
-void fv_event_strings_init(struct fv_archive *a)
-{
-    const struct fv_defs *d = a->defs;
-
-    for (unsigned i = 0; i < FV_WS_COUNT; i++)
-        a->wait_kinds[i] = fv_is_completion(i) ? 0 : find_string(&a->strings, fv_wait_state_names[i]);
-    for (unsigned i = 1; fv_defs_has_threads(d) && i < FV_TW_COUNT; i++)
-        a->thread_wait_kinds[i] = find_string(&a->strings, fv_thread_wait_names[i]);
-
-    for (unsigned i = 1; i < FV_FAILURE_KINDS; i++)
-        a->errors[i] = find_string(&a->strings, fv_failure_names[i]);
-
-    a->lock_strings = fv_xcalloc((size_t)a->locks->count + 1, sizeof(*a->lock_strings));
-    for (uint32_t i = 0; i < a->locks->count; i++)
-        if (a->locks->items[i].name)
-            a->lock_strings[i] = find_string(&a->strings, a->locks->items[i].name);
-    a->commands = fv_xcalloc(d->rank_count + 1, sizeof(*a->commands));
-    for (size_t i = 0; i < d->rank_count; i++) {
-        struct fv_command *c = &a->commands[i];
-        char word[1200];
-        size_t room = 0;
-
-        if (i && !strcmp(d->ranks[i].command, d->ranks[i - 1].command) &&
-            !strcmp(d->ranks[i].program, d->ranks[i - 1].program)) {
-            *c = c[-1];
-            continue;
-        }
-        c->program = find_string(&a->strings, d->ranks[i].program);
-        if (strlen(d->ranks[i].command) >= sizeof(word))
-            continue;
-        const char *at = next_word(d->ranks[i].command, word);
-        while (at && (at = next_word(at, word))) {
-            c->arguments = fv_grow(c->arguments, &room, (size_t)c->argument_count + 1, sizeof(*c->arguments));
-            c->arguments[c->argument_count++] = find_string(&a->strings, word);
-        }
-    }
-}
-
-void fv_event_strings_release(struct fv_archive *a)
-{
-    for (size_t i = 0; a->commands && i < a->defs->rank_count; i++)
-        if (!i || a->commands[i].arguments != a->commands[i - 1].arguments)
-            free(a->commands[i].arguments);
-    free(a->commands);
-    free(a->lock_strings);
-}
-
 /* ---- writing ---- */
-
-struct writing {
-    struct fv_archive *archive;
-    OTF2_GlobalDefWriter *w;
-    const struct fv_defs *d;
-    const struct fv_contexts *contexts;
-    const struct fv_archive_times *times;
-    const struct fv_archive_location *locations;
-    size_t location_count;
-    size_t strings;       /* written so far */
-    uint32_t *rank_nodes; /* system tree nodes */
-    uint32_t absent;      /* the first rank without a file; FV_NONE: there is none */
-    uint32_t groups;      /* written so far */
-    uint32_t *comm_groups[2];
-};
-
-static void check(struct writing *w, OTF2_ErrorCode code)
-{
-    fv_archive_check(w->archive, code, "definitions");
-}
-
-/* A string's number; it is written before what refers to it. */
-static OTF2_StringRef text(struct writing *w, const char *text)
-{
-    struct fv_strings *s = &w->archive->strings;
-    uint32_t id = find_string(s, text);
-
-    for (; w->strings < s->count; w->strings++)
-        check(w, OTF2_GlobalDefWriter_WriteString(w->w, (OTF2_StringRef)w->strings, s->items[w->strings]));
-    return id;
-}
 
 static void write_paradigms(struct writing *w)
 {
@@ -464,8 +334,17 @@ static void write_regions(struct writing *w)
     write_programs(w, mpi + c->function_count);
 }
 
+/* place: a source code location. FV_NONE: none is known, no parent. */
+static void write_context(struct writing *w, uint32_t id, uint32_t region, uint32_t place, uint32_t parent)
+{
+    check(w, OTF2_GlobalDefWriter_WriteCallingContext(
+                 w->w, id, region, place == FV_NONE ? OTF2_UNDEFINED_SOURCE_CODE_LOCATION : place,
+                 parent == FV_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : parent));
+}
+
 static void write_contexts(struct writing *w)
 {
+    const struct fv_calling *calling = &w->archive->calling;
     const struct fv_contexts *c = w->contexts;
     uint32_t mpi = (uint32_t)w->d->function_count, lines = 0;
     uint32_t *place = fv_xcalloc(c->count + 1, sizeof(*place));
@@ -492,12 +371,44 @@ static void write_contexts(struct writing *w)
         }
     }
     for (uint32_t i = 0; i < c->count; i++)
-        check(w, OTF2_GlobalDefWriter_WriteCallingContext(
-                     w->w, i, mpi + c->items[i].function,
-                     place[i] == FV_NONE ? OTF2_UNDEFINED_SOURCE_CODE_LOCATION : place[i],
-                     c->items[i].parent == FV_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : c->items[i].parent));
+        write_context(w, i, mpi + c->items[i].function, place[i], c->items[i].parent);
+    for (uint32_t i = 0; i < calling->node_count; i++) {
+        const struct fv_calling_node *n = &calling->nodes[i];
+
+        write_context(w, c->count + i, n->region, n->like == FV_NONE ? FV_NONE : place[n->like], n->parent);
+    }
     fv_index_release(&index);
     free(place);
+}
+
+/* Of the n-th event counted in instances: the member and the class n - 1. */
+static void write_metrics(struct writing *w)
+{
+    const struct fv_strings *names = &w->archive->metrics;
+
+    for (uint32_t i = 0; i + 1 < names->count; i++)
+        check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, i, text(w, names->items[i + 1]),
+                                                        text(w, "counted in this instance of the function"), OTF2_METRIC_TYPE_OTHER,
+                                                        OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
+                                                        text(w, "#")));
+    for (uint32_t i = 0; i + 1 < names->count; i++)
+        check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, i, 1, &i, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+}
+
+/* What the samples' clock is set to, once for each rate. */
+static void write_generators(struct writing *w)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < w->d->rank_count; i++) {
+        uint64_t rate = w->d->ranks[i].sample_rate;
+
+        if (w->archive->generators[i] < count)
+            continue;
+        check(w, OTF2_GlobalDefWriter_WriteInterruptGenerator(w->w, count++, text(w, "CPU time of the thread"),
+                                                              OTF2_INTERRUPT_GENERATOR_MODE_TIME, OTF2_BASE_DECIMAL, -9,
+                                                              rate ? 1000000000 / rate : 0));
+    }
 }
 
 static void write_attributes(struct writing *w)
@@ -516,10 +427,11 @@ static void write_attributes(struct writing *w)
                                                  OTF2_TYPE_LOCATION));
     check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_ERROR, text(w, "fvmpi::error"),
                                                  text(w, "how the operation failed"), OTF2_TYPE_STRING));
-    if (fv_defs_has_instances(w->d) || fv_defs_has_threads(w->d)) /* readers want all numbers */
+    if (w->archive->samples || fv_defs_has_instances(w->d) || fv_defs_has_threads(w->d)) /* readers want all numbers */
         check(w, OTF2_GlobalDefWriter_WriteAttribute(
                      w->w, FV_ATTRIBUTE_CPU_TIME, text(w, "fvmpi::cpu_time"),
-                     text(w, "nanoseconds of CPU time of this instance of the function"), OTF2_TYPE_UINT64));
+                     text(w, "nanoseconds of CPU time of this instance of the function, or since the sample before"),
+                     OTF2_TYPE_UINT64));
     if (fv_defs_has_threads(w->d))
         check(w, OTF2_GlobalDefWriter_WriteAttribute(
                      w->w, FV_ATTRIBUTE_LOCK, text(w, "fvmpi::lock"),
@@ -531,177 +443,7 @@ static void write_attributes(struct writing *w)
                      text(w, "its name, which is a property of the rank, too"), OTF2_TYPE_STRING));
 }
 
-/* ---- communicators ---- */
-
-static void write_group_of(struct writing *w, uint32_t id, OTF2_Paradigm paradigm, OTF2_GroupType type,
-                           const uint64_t *members, uint32_t count)
-{
-    check(w, OTF2_GlobalDefWriter_WriteGroup(w->w, id, text(w, ""), type, paradigm, OTF2_GROUP_FLAG_NONE,
-                                             count, members));
-    w->groups = id + 1;
-}
-
-static void write_group(struct writing *w, uint32_t id, OTF2_GroupType type, const uint64_t *members,
-                        uint32_t count)
-{
-    write_group_of(w, id, OTF2_PARADIGM_MPI, type, members, count);
-}
-
-static void write_first_groups(struct writing *w)
-{
-    uint64_t *members = fv_xcalloc((size_t)w->d->world_size + 1, sizeof(*members));
-
-    for (uint32_t i = 0, k = 0; i < w->d->world_size; i++) { /* a rank's first location has its number */
-        bool here = k < w->d->rank_count && w->d->ranks[k].world_rank == i;
-
-        members[i] = here ? i : w->absent;
-        k += here;
-    }
-    write_group(w, FV_GROUP_LOCATIONS, OTF2_GROUP_TYPE_COMM_LOCATIONS, members, w->d->world_size);
-    write_group(w, FV_GROUP_SELF, OTF2_GROUP_TYPE_COMM_SELF, NULL, 0);
-    for (uint32_t i = 0; i < w->d->group_count; i++) {
-        const struct fv_def_group *g = &w->d->groups[i];
-
-        for (uint32_t k = 0; k < g->count && k < w->d->world_size; k++)
-            members[k] = g->ranks[k];
-        write_group(w, FV_GROUP_FIRST_RMA + i, OTF2_GROUP_TYPE_COMM_GROUP, members,
-                    g->count < w->d->world_size ? g->count : w->d->world_size);
-    }
-    free(members);
-}
-
-static bool same_runs(const struct fv_rank_run *a, uint32_t a_count, const struct fv_rank_run *b,
-                      uint32_t b_count)
-{
-    return a_count == b_count && !memcmp(a, b, a_count * sizeof(*a));
-}
-
-/* One of the two groups of a communicator; equal ones are one definition. */
-static const struct fv_rank_run *side_of(const struct fv_def_comm *c, unsigned side, uint32_t *count)
-{
-    *count = side ? c->remote_run_count : c->run_count;
-    return c->runs + (side ? c->run_count : 0);
-}
-
-static uint32_t find_group(struct writing *w, struct fv_index *index, uint32_t comm, unsigned side)
-{
-    uint32_t count, other;
-    const struct fv_rank_run *runs = side_of(&w->d->comms[comm], side, &count);
-    uint64_t hash = fv_hash_bytes(runs, count * sizeof(*runs));
-    struct fv_index_probe p = fv_index_probe(index, hash);
-
-    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
-        const struct fv_rank_run *known = side_of(&w->d->comms[i / 2], i % 2, &other);
-
-        if (same_runs(runs, count, known, other))
-            return w->comm_groups[i % 2][i / 2];
-    }
-    const struct fv_def_comm *c = &w->d->comms[comm];
-    uint32_t size = side ? c->remote_size : c->size, n = 0;
-    uint64_t *members = fv_xcalloc((size_t)size + 1, sizeof(*members));
-    for (uint32_t i = 0; i < count; i++)
-        for (int32_t k = 0; k < runs[i].count && n < size; k++)
-            members[n++] = (uint64_t)(runs[i].first + (int64_t)k * runs[i].stride);
-    fv_index_add(index, hash, comm * 2 + side);
-    write_group(w, w->groups, OTF2_GROUP_TYPE_COMM_GROUP, members, n);
-    free(members);
-    return w->groups - 1;
-}
-
-static void write_groups(struct writing *w)
-{
-    struct fv_index index = { 0 };
-
-    for (unsigned side = 0; side < 2; side++)
-        w->comm_groups[side] = fv_xcalloc(w->d->comm_count + 1, sizeof(uint32_t));
-    for (uint32_t i = 0; i < w->d->comm_count; i++) {
-        const struct fv_def_comm *c = &w->d->comms[i];
-
-        if (c->flags & FV_COMM_SELF) {
-            w->comm_groups[0][i] = FV_GROUP_SELF;
-            continue;
-        }
-        w->comm_groups[0][i] = find_group(w, &index, i, 0);
-        if (c->remote_size)
-            w->comm_groups[1][i] = find_group(w, &index, i, 1);
-    }
-    fv_index_release(&index);
-}
-
-static OTF2_CommRef parent_of(const struct writing *w, const struct fv_def_comm *c, struct fv_index *uids)
-{
-    struct fv_index_probe p = fv_index_probe(uids, fv_mix(c->parent));
-
-    for (uint32_t i; c->parent && (i = fv_index_next(&p)) != FV_NONE;)
-        if (w->d->comms[i].uid == c->parent && &w->d->comms[i] != c)
-            return i;
-    return OTF2_UNDEFINED_COMM;
-}
-
-static OTF2_StringRef comm_name(struct writing *w, const struct fv_def_comm *c)
-{
-    char name[128];
-
-    if (c->flags & FV_COMM_WORLD)
-        return text(w, "MPI_COMM_WORLD"); /* by which viewers know it, whatever the program calls it */
-    if (c->owner == FV_NOBODY)
-        return text(w, c->name);
-    snprintf(name, sizeof(name), "%s%s(known to rank %d alone)", c->name, c->name[0] ? " " : "",
-             (int)c->owner);
-    return text(w, name);
-}
-
-static void write_comms(struct writing *w)
-{
-    struct fv_index uids = { 0 };
-
-    for (uint32_t i = 0; i < w->d->comm_count; i++)
-        if (w->d->comms[i].owner == FV_NOBODY)
-            fv_index_add(&uids, fv_mix(w->d->comms[i].uid), i);
-    for (uint32_t i = 0; i < w->d->comm_count; i++) {
-        const struct fv_def_comm *c = &w->d->comms[i];
-        OTF2_CommFlag flags =
-            fv_def_comm_is_seen(c) ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE;
-        OTF2_CommRef parent = parent_of(w, c, &uids);
-
-        if (c->remote_size)
-            check(w, OTF2_GlobalDefWriter_WriteInterComm(w->w, i, comm_name(w, c), w->comm_groups[0][i],
-                                                         w->comm_groups[1][i], parent, flags));
-        else
-            check(w, OTF2_GlobalDefWriter_WriteComm(w->w, i, comm_name(w, c), w->comm_groups[0][i], parent,
-                                                    flags));
-    }
-    fv_index_release(&uids);
-    for (uint32_t i = 0; i < w->d->window_count; i++)
-        check(w, OTF2_GlobalDefWriter_WriteRmaWin(w->w, i, text(w, ""), w->d->windows[i].comm,
-                                                  fv_def_window_is_seen(w->d, &w->d->windows[i])
-                                                      ? OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS
-                                                      : OTF2_RMA_WIN_FLAG_NONE));
-}
-
-/* The threads of each rank are a communicator, too: their creations are counted there. */
-static void write_thread_comms(struct writing *w, OTF2_Paradigm paradigm, const char *of, uint32_t first)
-{
-    uint64_t *members = fv_xcalloc(w->location_count + 1, sizeof(*members));
-    char name[64];
-
-    for (size_t i = 0; i < w->location_count; i++)
-        members[i] = w->locations[i].location;
-    write_group_of(w, w->groups, paradigm, OTF2_GROUP_TYPE_COMM_LOCATIONS, members,
-                   (uint32_t)w->location_count);
-    for (uint32_t rank = 0; rank < w->d->rank_count; rank++) {
-        uint32_t count = 0;
-
-        for (size_t i = 0; i < w->location_count; i++)
-            if (w->locations[i].rank == w->d->ranks[rank].world_rank)
-                members[count++] = i;
-        write_group_of(w, w->groups, paradigm, OTF2_GROUP_TYPE_COMM_GROUP, members, count);
-        snprintf(name, sizeof(name), "%s of MPI Rank %u", of, w->d->ranks[rank].world_rank);
-        check(w, OTF2_GlobalDefWriter_WriteComm(w->w, first + rank, text(w, name), w->groups - 1,
-                                                OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
-    }
-    free(members);
-}
+/* ---- files, and all of it ---- */
 
 static void write_files(struct writing *w)
 {
@@ -739,15 +481,12 @@ bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
     write_nodes(&w);
     write_locations(&w);
     write_regions(&w);
-    write_first_groups(&w);
-    write_groups(&w);
-    write_comms(&w);
-    if (fv_defs_has_threads(w.d))
-        write_thread_comms(&w, OTF2_PARADIGM_PTHREAD, "Threads", fv_thread_comm(w.d, 0));
-    if (fv_defs_has_omp(w.d))
-        write_thread_comms(&w, OTF2_PARADIGM_OPENMP, "OpenMP teams", fv_team_comm(w.d, 0));
+    fv_writing_comms(&w);
+    write_metrics(&w);
     write_attributes(&w);
     write_contexts(&w);
+    if (a->samples)
+        write_generators(&w);
     write_files(&w);
     free(w.rank_nodes);
     free(w.comm_groups[0]);

@@ -84,64 +84,102 @@ static OTF2_ErrorCode put_io(struct fv_archive *a, OTF2_EvtWriter *w, const stru
     }
 }
 
-static OTF2_ErrorCode put_enter(struct fv_archive *a, OTF2_EvtWriter *w, uint64_t time, uint32_t region,
-                                uint32_t node)
-{
-    uint32_t context = a->context_of_node[node];
+/* ---- regions ---- */
 
-    if (context == FV_NONE)
-        return OTF2_EvtWriter_Enter(w, NULL, time, region);
-    /* The list is empty again after each event. */
-    OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH, context);
-    return OTF2_EvtWriter_Enter(w, a->attributes, time, region);
+/* Lists of attributes are empty again after each event. */
+static OTF2_ErrorCode enter(struct fv_archive *a, const struct fv_writer *w, enum fv_calling_kind kind, const struct fv_record *r,
+                            uint32_t region, uint32_t node)
+{
+    uint32_t path = a->context_of_node[node];
+
+    if (a->samples) {
+        struct fv_calling_event e = fv_calling_enter(&a->calling, w->index, kind, path, region);
+
+        return OTF2_EvtWriter_CallingContextEnter(w->otf2, a->attributes, r->time_ns, e.node, e.distance);
+    }
+    if (path != FV_NONE)
+        OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH, path);
+    return OTF2_EvtWriter_Enter(w->otf2, a->attributes, r->time_ns, region);
 }
 
-/* An instance is a region of its own, not a calling context: a location may have only one of both, and MPI's
- * functions are regions. */
-static OTF2_ErrorCode put_instance(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+static OTF2_ErrorCode leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r, uint32_t region)
+{
+    if (a->samples)
+        return OTF2_EvtWriter_CallingContextLeave(w->otf2, a->attributes, r->time_ns, fv_calling_leave(&a->calling, w->index));
+    return OTF2_EvtWriter_Leave(w->otf2, a->attributes, r->time_ns, region);
+}
+
+static OTF2_ErrorCode put_instance(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
 {
     uint32_t region = (uint32_t)a->defs->function_count + a->function_of_node[r->context];
 
     if (r->kind == FV_REC_INSTANCE)
-        return put_enter(a, w, r->time_ns, region, a->defs->tree.nodes[r->context].parent);
-    if (r->op)
-        return OTF2_EvtWriter_Leave(w, NULL, r->time_ns, region);
-    OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_CPU_TIME, r->sent);
-    return OTF2_EvtWriter_Leave(w, a->attributes, r->time_ns, region);
+        return enter(a, w, FV_CALLING_FUNCTION, r, region, a->defs->tree.nodes[r->context].parent);
+    if (!r->op)
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_CPU_TIME, r->sent);
+    return leave(a, w, r, region);
 }
 
-static OTF2_ErrorCode put_leave(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+static OTF2_ErrorCode put_count(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
-    if (FV_LIKELY(!r->op))
-        return OTF2_EvtWriter_Leave(w, NULL, r->time_ns, r->ref);
-    OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_WAIT, r->sent);
-    OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_WAIT_KIND, a->wait_kinds[r->op]);
-    OTF2_AttributeList_AddLocationRef(a->attributes, FV_ATTRIBUTE_CAUSE, r->id);
-    return OTF2_EvtWriter_Leave(w, a->attributes, r->time_ns, r->ref);
+    const OTF2_Type type = OTF2_TYPE_UINT64;
+
+    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, a->metric_of[r->ref][r->op] - 1, 1, &type,
+                                 &(OTF2_MetricValue){ .unsigned_int = r->sent });
+}
+
+static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+{
+    if (FV_UNLIKELY(r->op)) {
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_WAIT, r->sent);
+        OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_WAIT_KIND, a->wait_kinds[r->op]);
+        OTF2_AttributeList_AddLocationRef(a->attributes, FV_ATTRIBUTE_CAUSE, r->id);
+    }
+    return leave(a, w, r, r->ref);
+}
+
+static OTF2_ErrorCode put_sample(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+{
+    struct fv_calling_event e = fv_calling_sample(&a->calling, w->index, a->context_of_node[r->context]);
+
+    OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_CPU_TIME, r->sent);
+    return OTF2_EvtWriter_CallingContextSample(w->otf2, a->attributes, r->time_ns, e.node, e.distance, a->generators[r->ref]);
+}
+
+void fv_generators_init(struct fv_archive *a)
+{
+    const struct fv_defs *d = a->defs;
+    uint32_t count = 0;
+
+    a->generators = fv_xcalloc(d->rank_count + 1, sizeof(*a->generators));
+    for (size_t i = 0; i < d->rank_count; i++) {
+        size_t same = 0;
+
+        while (d->ranks[same].sample_rate != d->ranks[i].sample_rate)
+            same++;
+        a->generators[i] = same < i ? a->generators[same] : count++;
+    }
 }
 
 /* ---- threads ---- */
 
-static OTF2_ErrorCode put_region_enter(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+static OTF2_ErrorCode put_region_enter(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
 {
     OTF2_AttributeList_AddUint32(a->attributes, FV_ATTRIBUTE_LOCK, r->peer);
     if (a->lock_strings[r->peer])
         OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_LOCK_NAME, a->lock_strings[r->peer]);
-    if (a->context_of_node[r->context] != FV_NONE)
-        OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH,
-                                                a->context_of_node[r->context]);
-    return OTF2_EvtWriter_Enter(w, a->attributes, r->time_ns, r->ref);
+    return enter(a, w, FV_CALLING_CALL, r, r->ref, r->context);
 }
 
-static OTF2_ErrorCode put_region_leave(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+static OTF2_ErrorCode put_region_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
 {
-    if (!r->op)
-        return OTF2_EvtWriter_Leave(w, NULL, r->time_ns, r->ref);
-    OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_WAIT, r->sent);
-    OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_WAIT_KIND, a->thread_wait_kinds[r->op]);
-    if (r->id != FV_LOCATION_NONE)
+    if (r->op) {
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_WAIT, r->sent);
+        OTF2_AttributeList_AddStringRef(a->attributes, FV_ATTRIBUTE_WAIT_KIND, a->thread_wait_kinds[r->op]);
+    }
+    if (r->op && r->id != FV_LOCATION_NONE)
         OTF2_AttributeList_AddLocationRef(a->attributes, FV_ATTRIBUTE_CAUSE, r->id);
-    return OTF2_EvtWriter_Leave(w, a->attributes, r->time_ns, r->ref);
+    return leave(a, w, r, r->ref);
 }
 
 static OTF2_ErrorCode put_fork(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
@@ -152,15 +190,16 @@ static OTF2_ErrorCode put_fork(struct fv_archive *a, OTF2_EvtWriter *w, const st
     return OTF2_EvtWriter_ThreadFork(w, a->attributes, r->time_ns, OTF2_PARADIGM_OPENMP, (uint32_t)r->id);
 }
 
-static OTF2_ErrorCode put_thread(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+static OTF2_ErrorCode put_thread(struct fv_archive *a, const struct fv_writer *writer, const struct fv_record *r)
 {
+    OTF2_EvtWriter *w = writer->otf2;
     uint32_t comm = fv_thread_comm(a->defs, r->ref), order = (uint32_t)r->id;
     uint32_t team = fv_team_comm(a->defs, r->ref);
     uint64_t t = r->time_ns;
 
     switch (r->kind) {
-    case FV_REC_REGION_ENTER: return put_region_enter(a, w, r);
-    case FV_REC_REGION_LEAVE: return put_region_leave(a, w, r);
+    case FV_REC_REGION_ENTER: return put_region_enter(a, writer, r);
+    case FV_REC_REGION_LEAVE: return put_region_leave(a, writer, r);
     case FV_REC_THREAD_CREATE: return OTF2_EvtWriter_ThreadCreate(w, NULL, t, comm, r->id);
     case FV_REC_THREAD_BEGIN: return OTF2_EvtWriter_ThreadBegin(w, NULL, t, comm, r->id);
     case FV_REC_THREAD_END: return OTF2_EvtWriter_ThreadEnd(w, NULL, t, comm, r->id);
@@ -194,15 +233,16 @@ static inline OTF2_AttributeList *error_of(struct fv_archive *a, const struct fv
     return a->attributes;
 }
 
-static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *writer, const struct fv_record *r)
 {
+    OTF2_EvtWriter *w = writer->otf2;
     uint64_t t = r->time_ns;
 
     if (FV_RECORD_IS_OF_THREAD(r->kind))
-        return put_thread(a, w, r);
+        return put_thread(a, writer, r);
     switch ((enum fv_record_kind)r->kind) {
-    case FV_REC_ENTER: return put_enter(a, w, t, r->ref, r->context);
-    case FV_REC_LEAVE: return put_leave(a, w, r);
+    case FV_REC_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
+    case FV_REC_LEAVE: return put_leave(a, writer, r);
     case FV_REC_SEND: return OTF2_EvtWriter_MpiSend(w, NULL, t, r->peer, r->ref, r->tag, r->sent);
     case FV_REC_RECEIVE:
         return OTF2_EvtWriter_MpiRecv(w, error_of(a, r), t, r->peer, r->ref, r->tag, r->received);
@@ -231,9 +271,11 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const 
     case FV_REC_MATCHED: return OTF2_SUCCESS; /* its message is received later */
     case FV_REC_SECTIONS: return OTF2_SUCCESS; /* of a rank whose file names none */
     case FV_REC_INSTANCE:
-    case FV_REC_INSTANCE_END: return put_instance(a, w, r);
-    case FV_REC_SECTION_ENTER: return OTF2_EvtWriter_Enter(w, NULL, t, r->ref);
-    case FV_REC_SECTION_LEAVE: return OTF2_EvtWriter_Leave(w, NULL, t, r->ref);
+    case FV_REC_INSTANCE_END: return put_instance(a, writer, r);
+    case FV_REC_EVENT_COUNT: return put_count(a, w, r);
+    case FV_REC_SECTION_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, 0);
+    case FV_REC_SECTION_LEAVE: return leave(a, writer, r, r->ref);
+    case FV_REC_SAMPLE: return put_sample(a, writer, r);
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
     case FV_REC_IO_SEEK:
@@ -247,7 +289,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, OTF2_EvtWriter *w, const 
 static bool sink_put(struct fv_sink *sink, uint32_t slot, const struct fv_record *record)
 {
     struct fv_archive *a = sink->context;
-    OTF2_ErrorCode code = put_record(a, a->writers[slot], record);
+    OTF2_ErrorCode code = put_record(a, &a->writers[slot], record);
 
     return FV_LIKELY(code == OTF2_SUCCESS) || fv_archive_check(a, code, "events");
 }
@@ -258,8 +300,9 @@ static bool sink_open(struct fv_sink *sink, uint32_t slot, uint64_t location)
 
     FV_GROW(a->writers, a->writer_room, (size_t)slot + 1);
     errno = 0;
-    a->writers[slot] = OTF2_Archive_GetEvtWriter(a->otf2, location);
-    return a->writers[slot] || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "an event file");
+    a->writers[slot] = (struct fv_writer){ OTF2_Archive_GetEvtWriter(a->otf2, location),
+                                           a->samples ? fv_calling_open(&a->calling, location) : 0 };
+    return a->writers[slot].otf2 || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "an event file");
 }
 
 static bool sink_close(struct fv_sink *sink, uint32_t slot)
@@ -267,7 +310,9 @@ static bool sink_close(struct fv_sink *sink, uint32_t slot)
     struct fv_archive *a = sink->context;
 
     errno = 0;
-    return fv_archive_check(a, OTF2_Archive_CloseEvtWriter(a->otf2, a->writers[slot]), "an event file");
+    if (a->samples)
+        fv_calling_close(&a->calling, a->writers[slot].index);
+    return fv_archive_check(a, OTF2_Archive_CloseEvtWriter(a->otf2, a->writers[slot].otf2), "an event file");
 }
 
 struct fv_sink *fv_archive_sink(struct fv_archive *a)

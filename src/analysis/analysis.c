@@ -304,6 +304,8 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
         a->spill_bytes = a->steps.spill.allocated;
         fv_transport_sum(m->transport, &a->spill_bytes, 1);
         fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
+        fv_samples_collect(&a->steps, m, &a->tallies, &a->samples);
+        fv_transport_sum(m->transport, (uint64_t *)&a->samples, sizeof(a->samples) / sizeof(uint64_t));
         good = !fv_transport_any(m->transport,
                                  a->steps.failed); /* answers, and the order of waits, may need room, too */
     }
@@ -311,6 +313,7 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
         fv_steps_gather(&a->steps, m->transport);
         a->waits_s = now_s() - begin - a->collect_s;
         follow_graph(a, WINDOW_PART(options->memory));
+        fv_samples_thin(&a->tallies, (uint32_t)m->defs.rank_count);
         fv_tallies_gather(&a->tallies, m->transport);
         if (!m->transport->rank)
             fv_tallies_sort(&a->tallies);

@@ -9,6 +9,7 @@
 
 #include "analysis/graph.h"
 #include "analysis/match.h"
+#include "analysis/samples.h"
 #include "analysis/waits.h"
 
 struct fv_analysis_options {
@@ -28,6 +29,7 @@ struct fv_analysis {
     struct fv_tallies tallies; /* in the first process: of all, sorted */
     struct fv_graph graph;     /* in the first process */
     struct fv_unmatched unmatched;
+    struct fv_sample_stats samples; /* of all processes */
     uint32_t *main_line;  /* by index in fv_defs.ranks: the thread that made most calls; FV_NONE */
     uint64_t spill_bytes; /* of all processes */
     double seconds;       /* of it collecting and matching, adding up waits, and following the graph: */

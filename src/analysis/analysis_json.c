@@ -1,5 +1,6 @@
 /* analysis.json: see share/analysis.md. All sums are there; this puts them in order. */
 #include "analysis/analysis.h"
+#include "analysis/analysis_samples.h"
 #include "analysis/analysis_threads.h"
 #include "tool/json_stream.h"
 #include "tool/new_file.h"
@@ -595,6 +596,7 @@ static void put_all(struct writer *w, int64_t clock_error_ns)
     put_sites(w);
     put_waits(w);
     put_delays(w);
+    fv_analysis_put_samples(w->a, w->json, &w->path);
     fv_analysis_put_threads(w->a, w->json, &w->path);
     put_rest(w);
     fv_json_end(w->json);

@@ -1,6 +1,7 @@
 /* See graph.h: the critical path. Where it goes from one rank to another says the first process, which needs
  * only what the waits were for; the time on the way is charged by the process of the rank. */
 #include "analysis/graph_parts.h"
+#include "analysis/samples.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,20 @@ static uint32_t first_call(const struct fv_steps *steps, const struct stretch *s
     return fv_call_before(steps, s->line, s->call + 1);
 }
 
+static void charge_samples(struct fv_graph *g, uint32_t line, uint32_t call, uint64_t now)
+{
+    struct fv_sample_cursor c = fv_samples_before(g->steps, line, call);
+    uint32_t site = fv_step_site(fv_step(g->steps, line, call));
+
+    for (const struct fv_sample *s; (s = fv_sample_next(&c)) && s->ns < now;)
+        fv_tallies_add(g->out, &(struct fv_tally){ .what = FV_TALLY_CRITICAL_AT,
+                                                   .site = site,
+                                                   .rank = g->steps->lines[line].rank,
+                                                   .kind = s->node,
+                                                   .count = 1,
+                                                   .ns = s->cpu_ns });
+}
+
 /* Over the time before the call. Says what time it is then. */
 static uint64_t go_before(struct fv_graph *g, uint32_t line, uint32_t call, uint64_t now)
 {
@@ -188,6 +203,8 @@ static uint64_t go_before(struct fv_graph *g, uint32_t line, uint32_t call, uint
 
     fv_graph_charge(g, FV_TALLY_CRITICAL, line, fv_step_site(s), FV_COMPUTING, gap - locked);
     fv_graph_charge(g, FV_TALLY_CRITICAL, line, fv_step_site(s), FV_FOR_LOCKS, locked);
+    if (gap)
+        charge_samples(g, line, call, now);
     return now - gap;
 }
 

@@ -11,6 +11,7 @@
  * or later, is a part.
  */
 #include "analysis/graph_parts.h"
+#include "analysis/samples.h"
 #include "merge/requests.h"
 
 #include <math.h>
@@ -24,10 +25,15 @@
 struct question {
     uint64_t key, wait, from, to;
     uint32_t line, call, cause_line, cause_step;
-    uint64_t share_count;
+    uint32_t share_count, sampled_count;
 };
 struct sent_share {
     uint64_t ns, index;
+};
+/* CPU time before calls of a site, by samples: of the delayer, less that of the waiter. */
+struct sampled {
+    uint32_t site, node; /* site: the last one is none */
+    int64_t ns;
 };
 
 /* From there to the first process; then the waits of the delayer that are a part of the reason. */
@@ -45,7 +51,7 @@ struct reason {
 /* What is charged to a line when the cost of the wait is known. */
 struct blame {
     double total;
-    uint32_t line, count; /* of shares, one behind the other */
+    uint32_t line, count, sampled; /* of shares, and of samples, one behind the other */
 };
 struct blamed_share {
     uint64_t ns;
@@ -68,6 +74,10 @@ struct fv_delays {
     size_t blame_count, blame_room;
     struct blamed_share *blamed;
     size_t blamed_count, blamed_room;
+    struct sampled *sampled; /* of the wait at hand */
+    size_t sampled_count, sampled_room;
+    struct sampled *blamed_samples;
+    size_t blamed_sample_count, blamed_sample_room;
     struct fv_bytes *out, *all; /* by process */
     size_t part; /* bytes: so many there are, and those of one time more, of `asked` and of `verdicts` with
                     blames */
@@ -89,25 +99,71 @@ static struct share *share_at(struct fv_delays *d, uint32_t i)
     return s;
 }
 
+static uint32_t site_index(const struct fv_delays *d, uint32_t site)
+{
+    return site < d->g->site_count ? site : d->g->site_count;
+}
+
 static struct share *share_of(struct fv_delays *d, uint32_t site, enum fv_where where)
 {
-    return share_at(d, FV_WHERES * (site < d->g->site_count ? site : d->g->site_count) + where);
+    return share_at(d, FV_WHERES * site_index(d, site) + where);
 }
 
 static void next_wait(struct fv_delays *d)
 {
     d->waits_done++;
-    d->touched_count = 0;
+    d->touched_count = d->sampled_count = 0;
 }
 
-/* Time before a call goes to who computed, or waited for locks of its rank's threads. */
-static void take_gap(struct fv_delays *d, enum side side, const struct fv_step *s, uint64_t ns)
+static void put_sampled(struct fv_delays *d, uint32_t site, uint32_t node, int64_t ns)
 {
+    FV_GROW(d->sampled, d->sampled_room, d->sampled_count + 1);
+    d->sampled[d->sampled_count++] = (struct sampled){ site, node, ns };
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct sampled *x = a, *y = b;
+
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+static void add_ns(void *to, const void *from)
+{
+    ((struct sampled *)to)->ns += ((const struct sampled *)from)->ns;
+}
+
+static void fold_sampled(struct fv_delays *d)
+{
+    if (d->sampled_count)
+        d->sampled_count = fv_fold(d->sampled, d->sampled_count, sizeof(*d->sampled), by_place, add_ns);
+}
+
+/* Samples of the time before a call, from then to then. */
+static void take_samples(struct fv_delays *d, enum side side, uint32_t line, uint32_t call, uint64_t from, uint64_t to)
+{
+    struct fv_sample_cursor c = fv_samples_before(d->g->steps, line, call);
+    uint32_t site = site_index(d, fv_step(d->g->steps, line, call)->site);
+
+    for (const struct fv_sample *s; (s = fv_sample_next(&c)) && s->ns < to;)
+        if (s->ns >= from)
+            put_sampled(d, site, s->node, side == DELAYER ? (int64_t)s->cpu_ns : -(int64_t)s->cpu_ns);
+}
+
+/* Time before a call, from then to then, goes to who computed, or waited for locks of its rank's threads. */
+static void take_gap(struct fv_delays *d, enum side side, uint32_t line, uint32_t call, uint64_t from, uint64_t to)
+{
+    const struct fv_step *s = fv_step(d->g->steps, line, call);
+    uint64_t ns = to > from ? to - from : 0;
     uint64_t locked = fv_step_locked(d->g->steps, s, ns);
 
     share_of(d, s->site, FV_COMPUTING)->ns[side] += ns - locked;
     if (locked)
         share_of(d, s->site, FV_FOR_LOCKS)->ns[side] += locked;
+    if (s->flags & FV_STEP_SAMPLED)
+        take_samples(d, side, line, call, from, to);
 }
 
 /* ---- the waiter ---- */
@@ -135,7 +191,7 @@ static uint64_t look_back(struct fv_delays *d, uint32_t line, uint32_t call, uin
     const struct fv_steps *steps = d->g->steps;
     uint64_t from = fv_step_end_before(steps, line, call);
 
-    take_gap(d, WAITER, fv_step(steps, line, call), fv_step(steps, line, call)->begin - from);
+    take_gap(d, WAITER, line, call, from, fv_step(steps, line, call)->begin);
     for (uint32_t i = call, looked = 0; i; looked++) {
         uint32_t stop = i;
 
@@ -151,7 +207,7 @@ static uint64_t look_back(struct fv_delays *d, uint32_t line, uint32_t call, uin
         uint64_t before = fv_step_end_before(steps, line, i), wait = fv_step_wait(steps, s);
         if (s->site != FV_STEP_NO_SITE)
             share_of(d, s->site, FV_IN_MPI)->ns[WAITER] += fv_step_length(steps, s) - wait;
-        take_gap(d, WAITER, s, s->begin - before);
+        take_gap(d, WAITER, line, i, before, s->begin);
         from = before;
     }
     return from;
@@ -163,19 +219,23 @@ static void ask(struct fv_delays *d, const struct fv_graph_wait *w)
     const struct fv_step *s = fv_step(steps, w->line, w->call);
 
     next_wait(d);
+    uint64_t from = look_back(d, w->line, w->call, s->cause_line);
+    fold_sampled(d);
     struct question q = { .key = w->end,
                           .wait = fv_step_wait(steps, s),
-                          .from = look_back(d, w->line, w->call, s->cause_line),
+                          .from = from,
                           .to = w->end, /* the cause, or the call's end if that was before */
                           .line = w->line,
                           .call = w->call,
                           .cause_line = s->cause_line,
                           .cause_step = s->cause_step,
-                          .share_count = d->touched_count };
+                          .share_count = (uint32_t)d->touched_count,
+                          .sampled_count = (uint32_t)d->sampled_count };
     fv_bytes_put(&d->asked, &q, sizeof(q));
     for (size_t i = 0; i < d->touched_count; i++)
         fv_bytes_put(&d->asked, &(struct sent_share){ d->shares[d->touched[i]].ns[WAITER], d->touched[i] },
                      sizeof(struct sent_share));
+    fv_bytes_put(&d->asked, d->sampled, d->sampled_count * sizeof(*d->sampled));
 }
 
 /* From `next` on, a part. Returns what is next then. */
@@ -196,9 +256,14 @@ static const void *end_of(const struct fv_bytes *bytes)
     return bytes->data ? bytes->data + bytes->count : NULL;
 }
 
+static const struct sampled *sampled_of(const struct question *q)
+{
+    return (const struct sampled *)(const void *)(shares_of(q) + q->share_count);
+}
+
 static const struct question *question_behind(const struct question *q)
 {
-    return (const struct question *)(const void *)(shares_of(q) + q->share_count);
+    return (const struct question *)(const void *)(sampled_of(q) + q->sampled_count);
 }
 
 /* The first so many bytes are done. */
@@ -255,7 +320,7 @@ static uint64_t look_at_delayer(struct fv_delays *d, const struct question *q)
         }
         if (s->site != FV_STEP_NO_SITE)
             share_of(d, s->site, FV_IN_MPI)->ns[DELAYER] += overlap(own, fv_step_end(steps, s), from, to);
-        take_gap(d, DELAYER, s, overlap(before, s->begin, from, to));
+        take_gap(d, DELAYER, line, call, before > from ? before : from, s->begin < to ? s->begin : to);
         if (before <= from || !call)
             return waited;
         if (looked == LOOK_BACK) { /* what it did before that is taken for computing */
@@ -296,11 +361,41 @@ static void charge_for_locks(struct fv_delays *d, uint32_t line, uint32_t delaye
                                                       .ns = (uint64_t)llround(ns) });
 }
 
+static void charge_sampled(struct fv_delays *d, uint32_t line, const struct sampled *s, double part)
+{
+    fv_tallies_add(d->g->out, &(struct fv_tally){ .what = FV_TALLY_DELAY_AT,
+                                                  .site = s->site < d->g->site_count ? s->site : FV_NONE,
+                                                  .rank = d->g->steps->lines[line].rank,
+                                                  .kind = s->node,
+                                                  .count = 1,
+                                                  .ns = (uint64_t)llround((double)s->ns * part) });
+}
+
+/* Which call paths took what the delayer computed longer: where that is a reason. How many there are. */
+static uint32_t blame_sampled(struct fv_delays *d, const struct question *q, double direct)
+{
+    uint32_t count = 0;
+
+    fold_sampled(d);
+    for (size_t i = 0; i < d->sampled_count; i++) {
+        const struct sampled *s = &d->sampled[i];
+        const struct share *share = &d->shares[FV_WHERES * s->site + FV_COMPUTING];
+
+        if (!s->ns || share->wait != d->waits_done || !more_than_waiter(share))
+            continue;
+        charge_sampled(d, q->cause_line, s, direct);
+        FV_GROW(d->blamed_samples, d->blamed_sample_room, d->blamed_sample_count + 1);
+        d->blamed_samples[d->blamed_sample_count++] = *s;
+        count++;
+    }
+    return count;
+}
+
 /* What the delayer is blamed for directly, and what is to be remembered for what comes along chains of waits.
  */
 static void blame(struct fv_delays *d, const struct question *q, double direct, double total)
 {
-    uint32_t shares = 0;
+    uint32_t shares = 0, sampled = blame_sampled(d, q, direct);
 
     for (size_t i = 0; i < d->touched_count; i++) {
         uint64_t ns = more_than_waiter(&d->shares[d->touched[i]]);
@@ -314,7 +409,7 @@ static void blame(struct fv_delays *d, const struct question *q, double direct, 
     }
     charge_for_locks(d, q->line, q->cause_line, direct);
     FV_GROW(d->blames, d->blame_room, d->blame_count + 1);
-    d->blames[d->blame_count++] = (struct blame){ total, q->cause_line, shares };
+    d->blames[d->blame_count++] = (struct blame){ total, q->cause_line, shares, sampled };
 }
 
 static void judge(struct fv_delays *d, const struct question *q)
@@ -325,8 +420,10 @@ static void judge(struct fv_delays *d, const struct question *q)
     uint64_t excess = 0;
 
     next_wait(d);
-    for (uint64_t i = 0; i < q->share_count; i++)
+    for (uint32_t i = 0; i < q->share_count; i++)
         share_at(d, (uint32_t)shares[i].index)->ns[WAITER] = shares[i].ns;
+    for (uint32_t i = 0; i < q->sampled_count; i++)
+        put_sampled(d, sampled_of(q)[i].site, sampled_of(q)[i].node, sampled_of(q)[i].ns);
     fv_bytes_put(&d->verdicts, &v, sizeof(v));
     uint64_t waited = look_at_delayer(d, q);
     for (size_t i = 0; i < d->touched_count; i++)
@@ -372,7 +469,8 @@ static const struct question **questions_in_order(const struct fv_delays *d, siz
 
 static size_t judged_bytes(const struct fv_delays *d)
 {
-    return d->verdicts.count + d->blame_count * sizeof(*d->blames) + d->blamed_count * sizeof(*d->blamed);
+    return d->verdicts.count + d->blame_count * sizeof(*d->blames) + d->blamed_count * sizeof(*d->blamed) +
+           d->blamed_sample_count * sizeof(*d->blamed_samples);
 }
 
 /* From `next` on, a part. Returns what is next then. */
@@ -514,6 +612,7 @@ static void charge_chains(struct fv_delays *d)
 {
     const double *cost = (const double *)(const void *)d->costs.data;
     const struct blamed_share *share = d->blamed;
+    const struct sampled *sampled = d->blamed_samples;
     size_t count = d->costs.count / sizeof(*cost);
 
     for (size_t i = 0; i < count; i++) {
@@ -522,14 +621,19 @@ static void charge_chains(struct fv_delays *d)
 
         for (const struct blamed_share *stop = share + b->count; share < stop; share++)
             charge(d, FV_TALLY_PROPAGATED, b->line, share->index, (double)share->ns * propagated);
+        for (const struct sampled *stop = sampled + b->sampled; sampled < stop; sampled++)
+            charge_sampled(d, b->line, sampled, propagated);
     }
-    size_t shares = (size_t)(share - d->blamed);
+    size_t shares = (size_t)(share - d->blamed), samples = (size_t)(sampled - d->blamed_samples);
     d->blame_count -= count;
     d->blamed_count -= shares;
+    d->blamed_sample_count -= samples;
     if (d->blame_count)
         memmove(d->blames, d->blames + count, d->blame_count * sizeof(*d->blames));
     if (d->blamed_count)
         memmove(d->blamed, d->blamed + shares, d->blamed_count * sizeof(*d->blamed));
+    if (d->blamed_sample_count)
+        memmove(d->blamed_samples, d->blamed_samples + samples, d->blamed_sample_count * sizeof(*d->blamed_samples));
 }
 
 static void judge_all(struct fv_delays *d)
@@ -590,6 +694,8 @@ void fv_delays_end(struct fv_delays *d)
     free(d->touched);
     free(d->blames);
     free(d->blamed);
+    free(d->sampled);
+    free(d->blamed_samples);
     free(d->asked.data);
     free(d->questions.data);
     free(d->verdicts.data);

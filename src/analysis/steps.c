@@ -51,7 +51,7 @@ void fv_steps_init(struct fv_steps *s, const struct fv_merge *m)
     for (uint32_t i = 0; i < m->defs.rank_count; i++)
         s->first_line[i + 1] = s->first_line[i] + m->defs.ranks[i].thread_count;
     s->line_count = s->first_line[m->defs.rank_count];
-    s->lines = fv_xcalloc((size_t)s->line_count + 1, sizeof(*s->lines));
+    s->lines = fv_xcalloc(2 * (size_t)s->line_count + 1, sizeof(*s->lines));
     s->visited = fv_xcalloc(1, sizeof(*s->visited));
     for (uint32_t i = 0; i < m->defs.rank_count; i++)
         for (uint32_t k = s->first_line[i]; k < s->first_line[i + 1]; k++)
@@ -235,7 +235,7 @@ void fv_steps_release(struct fv_steps *s)
         close(f->file);
     free(f->extents);
     free(f->path);
-    for (uint32_t i = 0; s->lines && i <= s->line_count; i++)
+    for (size_t i = 0; s->lines && i < 2 * (size_t)s->line_count + 1; i++)
         free(s->lines[i].blocks);
     free(s->lines);
     free(s->first_line);

@@ -56,6 +56,7 @@ enum fv_step_flags {
     FV_STEP_PAUSE = 16, /* no call: recording was paused */
     FV_STEP_PROBE = 32, /* MPI_Probe: the receive behind it tells what it waited for */
     FV_STEP_IDEAL = 64, /* it begins when it would in the ideal network (graph.h) */
+    FV_STEP_SAMPLED = 128, /* samples of the CPU clock were taken between the call before and this one: samples.h */
 };
 
 /* Times are ns. What few steps have is in a detail: see below. */
@@ -122,7 +123,7 @@ struct fv_spill {
 };
 
 struct fv_steps {
-    struct fv_line *lines; /* one more: the details, in place of steps */
+    struct fv_line *lines; /* one more: the details, in place of steps; and so many more: their samples */
     uint32_t line_count;
     uint32_t *first_line; /* by index in fv_defs.ranks; one more at the end */
     struct fv_spill spill;

@@ -21,6 +21,10 @@ enum fv_tally_what {
                              rank, ... other_site: lock, as in the archive */
     FV_TALLY_THREAD_LINE, /* ... rank is a line that waits, kind: enum fv_thread_wait */
     FV_TALLY_THREAD_CAUSE, /* ... rank is a line that was waited for */
+    FV_TALLY_COMPUTED,     /* CPU time by samples: site, rank, kind: node of the call path, other_site: the call before */
+    FV_TALLY_CRITICAL_AT,  /* ... on the critical path: site, rank, kind: node */
+    FV_TALLY_DELAY_AT,     /* ... by which the rank was slower than those who waited for it, weighted as the delay it made: site,
+                              rank, kind: node. Signed */
     FV_TALLY_WHATS
 };
 /* Of the time outside of MPI, what the rank's threads waited for locks is told apart. */

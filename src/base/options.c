@@ -162,13 +162,20 @@ static const char *parse_local(const struct fv_option *option, const char *text,
     return *text == '/' ? keep_path(text, storage, field) : "not an absolute path, such as /tmp";
 }
 
-/* A rate, or on (1) and off. */
+/* A rate, or on (1), clock, and off. */
 static const char *parse_rate(const struct fv_option *option, const char *text, void *field)
 {
     bool on;
 
-    if (parse_flag(option, text, &on))
+    if (!strcmp(text, "clock")) {
+        if (field)
+            *(uint64_t *)field = FV_SAMPLE_CLOCK;
+        return NULL;
+    }
+    if (*text >= '0' && *text <= '9' && strcmp(text, "0") && strcmp(text, "1"))
         return parse_number(option, text, field);
+    if (parse_flag(option, text, &on))
+        return "not a rate, clock, on or off";
     if (field)
         *(uint64_t *)field = on ? SAMPLE_RATE : 0;
     return NULL;
@@ -271,8 +278,9 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_BARRIER_WAIT", "--barrier-wait", 0, "SECONDS", "10",
       "with --barrier: how long MPI_Init waits for all ranks to agree to it", FV_USE_APPLICATION,
       parse_number, FIELD(barrier_wait), 0, 3600 },
-    { "FVMPI_SAMPLE", "--sample", 0, NULL, "0",
-      "sample CPU time and whole instances of functions, 100 times a second; --sample=RATE as often as that",
+    { "FVMPI_SAMPLE", "--sample", 0, NULL, "clock",
+      "sample whole calls of functions as well as CPU time, of all threads, 100 times a second; --sample=RATE as often as that; "
+      "clock: only where CPU time goes, of threads that call MPI, at 0.5 % of it at most; off: nothing",
       FV_USE_APPLICATION, parse_rate, FIELD(sample), 2, 5000 },
     { "FVMPI_SAMPLE_BUDGET", "--sample-budget", 0, "PERCENT", "5",
       "sampled instances may take so much of a thread's CPU time; then samples only count where it goes",
@@ -436,7 +444,7 @@ void fv_options_from_env(struct fv_options *out)
             option->parse(option, option->value, (char *)out + option->offset);
         read_variable(option, out, report);
     }
-    if (report && out->events && !out->sample)
+    if (report && out->events && out->sample <= FV_SAMPLE_CLOCK)
         fv_log("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");
     if (report)
         report_unknown_all();

@@ -10,6 +10,9 @@
 
 #define FV_EVENTS_MOST 4 /* of --events */
 
+/* Of fv_options.sample, below any rate: clock samples alone, as often as they cost little. */
+#define FV_SAMPLE_CLOCK 1
+
 enum fv_threads_mode { FV_THREADS_ON = 1, FV_THREADS_HOLD = 2, FV_THREADS_OWNER = 4 };
 
 struct fv_options {
@@ -26,7 +29,7 @@ struct fv_options {
     int threads;           /* of enum fv_threads_mode; 0: threads are not looked at */
     uint64_t section_level; /* sections of a higher level are not measured */
     bool section_cpu;       /* CPU time, faults and switches of sections */
-    uint64_t sample;       /* ticks per second of a thread's CPU time; 0: none */
+    uint64_t sample;       /* ticks per second of a thread's CPU time, with instances; 0: none; FV_SAMPLE_CLOCK */
     uint64_t sample_budget; /* percent of a thread's CPU time that measuring instances may take */
     const char *events;    /* to count in instances: base/perf_events.h; in static storage; NULL: none */
 };

@@ -13,6 +13,7 @@ enum fv_exit {
 int fv_cmd_run(int argc, char **argv);
 int fv_cmd_report(int argc, char **argv);
 int fv_cmd_diff(int argc, char **argv);
+int fv_cmd_scaling(int argc, char **argv);
 int fv_cmd_dump(int argc, char **argv);
 int fv_cmd_stacks(int argc, char **argv);
 int fv_cmd_gather(int argc, char **argv);

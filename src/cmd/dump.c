@@ -68,7 +68,8 @@ static void print_header(const struct fv_file_header *h)
         printf(" resident_peak=%" PRIu64 ",%" PRIu64 " preempted=%" PRIu64 ",%" PRIu64, h->process_first.resident_peak,
                h->process_last.resident_peak, h->process_first.preempted, h->process_last.preempted);
     if (h->process_last.ready_known)
-        printf(" ready_ns=%" PRIu64 ",%" PRIu64, h->process_first.ready_ns, h->process_last.ready_ns);
+        printf(" ready_ns=%" PRIu64 ",%" PRIu64 " others_ready_ns=%" PRIu64 ",%" PRIu64, h->process_first.ready_ns, h->process_last.ready_ns,
+               h->others_ready_ns[0], h->others_ready_ns[1]);
     if (h->era)
         printf(" era=%" PRIu64 " forgotten=%" PRIu64, h->era, h->forgotten_ticks);
     if (h->barrier)
@@ -140,6 +141,8 @@ static void print_thread(const struct fv_cursor *c, const void *record)
            t->id, t->tid, t->threads, t->main, t->begin, t->end, t->last, t->calls, t->mpi_ticks, t->path_misses,
            t->path_evictions, t->cold_ticks, t->in_call.begin, t->in_call.function, t->in_call.path, t->in_call.comm,
            t->in_call.peer, t->in_call.tag, t->mpi_bytes, t->user_ns, t->system_ns, t->usage_of);
+    if (t->waited)
+        printf(" waited=%" PRIu64, (uint64_t)t->waited << FV_WAITED_SHIFT);
 }
 
 static void print_waiting(const struct fv_cursor *c, const void *record)
@@ -180,6 +183,14 @@ static void print_region(const struct fv_cursor *c, const void *record)
            r->ticks);
 }
 
+static void print_switch(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_switch_record *r = record;
+
+    printf("switch thread=%u from=%u cell=%u blocked=%" PRIu64 " blocked_ns=%" PRIu64 " preempted=%" PRIu64 " preempted_ns=%" PRIu64
+           " unseen=%" PRIu64, c->thread, r->from, r->cell, r->blocked, r->blocked_ns, r->preempted, r->preempted_ns, r->unseen);
+}
+
 static void print_cost_region(const struct fv_cursor *c, const void *record)
 {
     const struct fv_cost_region *r = record;
@@ -193,6 +204,16 @@ static void print_computing(const struct fv_cursor *c, const void *record)
 
     printf("instance_computing thread=%u context=%" PRIu64 " all=%.17g,%.17g in_window=%.17g,%.17g", c->thread, c->index,
            r->all.mean, r->all.m2, r->in_window.mean, r->in_window.m2);
+}
+
+static void print_long_calls(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_long_calls *r = record;
+
+    if (r->count)
+        printf("long_calls thread=%u index=%" PRIu64 " count=%" PRIu64 " ticks=%" PRIu64 " ns=%" PRIu64 " all_ns=%" PRIu64
+               " look_entries=%" PRIu64 " look_ns=%" PRIu64 " cpu_ns=%" PRIu64,
+               c->thread, c->index, r->count, r->ticks, r->ns, r->all_ns, r->look_entries, r->look_ns, r->cpu_ns);
 }
 
 static void print_peer(const struct fv_cursor *c, const void *record)
@@ -296,6 +317,16 @@ static void print_neighbours(const struct fv_cursor *c, const void *record)
     print_ranks("to", n->rank + n->sources, n->listed ? n->destinations : 0);
 }
 
+static void print_grid(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_grid *g = record;
+    (void)c;
+
+    printf("grid comm=%u dimensions=", g->comm);
+    for (uint32_t i = 0; i < g->dimensions; i++)
+        printf("%s%u%s", i ? "x" : "", g->dimension[i].size, g->dimension[i].periodic ? "~" : "");
+}
+
 static void print_window(const struct fv_cursor *c, const void *record)
 {
     const struct fv_window_record *w = record;
@@ -312,11 +343,11 @@ static void print_sampler(const struct fv_cursor *c, const void *record)
            " traps=%" PRIu64 " entries=%" PRIu64 " returns=%" PRIu64 " abandoned=%" PRIu64 " open=%" PRIu64
            " skipped=%" PRIu64 " refused=%" PRIu64 " late=%" PRIu64 " lost_contexts=%" PRIu64 " lost_paths=%" PRIu64
            " cut=%" PRIu64 " tool=%" PRIu64 " tool_ns=%" PRIu64
-           " mode=%u refusal=%u migrations_exact=%u log_lost=%" PRIu64 " no_stack=%" PRIu64
+           " mode=%u refusal=%u stopped=%u migrations_exact=%u log_lost=%" PRIu64 " samples_lost=%u no_stack=%" PRIu64
            " events_scaled=%" PRIu64 " events_lost=%" PRIu64 " call_samples=%" PRIu64 " held_back=%" PRIu64,
            c->thread, r->rate, r->trap_ticks, r->trap_ns, r->trap_spread_ticks, r->ticks, r->traps, r->entries,
            r->returns, r->abandoned, r->open, r->skipped, r->refused, r->late, r->lost_contexts, r->lost_paths, r->cut,
-           r->tool_ticks, r->tool_ns, r->mode, r->refusal, r->migrations_exact, r->log_lost,
+           r->tool_ticks, r->tool_ns, r->mode, r->refusal, r->stopped, r->migrations_exact, r->log_lost, r->samples_lost,
            r->no_stack, r->events_scaled, r->events_lost, r->call_samples, r->held_back);
 }
 
@@ -349,6 +380,47 @@ static void print_instances(const struct fv_cursor *c, const void *record)
     for (unsigned i = 0; i < FV_RESERVOIR && i < r->returns; i++)
         printf("%s%" PRIu64 ",%" PRIu64 ",%" PRIu64, i ? ";" : "", r->reservoir[i].begin, r->reservoir[i].time,
                r->reservoir[i].cpu_ns);
+}
+
+static void print_recent(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_recent_instances *r = record;
+
+    printf("recent_instances thread=%u context=%" PRIu64 " at=", c->thread, c->index);
+    for (unsigned i = 0; i < FV_RECENT && r->at[i].begin; i++)
+        printf("%s%" PRIu64 ",%" PRIu64 ",%" PRIu64, i ? ";" : "", r->at[i].begin, r->at[i].time, r->at[i].cpu_ns);
+}
+
+/* `-`: not known. */
+static void print_counts(const uint64_t *counts)
+{
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        if (counts[i] == FV_COUNT_UNKNOWN)
+            printf("%s-", i ? "," : "");
+        else
+            printf("%s%" PRIu64, i ? "," : "", counts[i]);
+}
+
+static void print_instance_events(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_instance_events *r = record;
+
+    printf("instance_events thread=%u context=%" PRIu64 " reservoir=", c->thread, c->index);
+    for (unsigned i = 0; i < FV_RESERVOIR; i++) {
+        printf("%s", i ? ";" : "");
+        print_counts(r->reservoir[i]);
+    }
+    printf(" recent=");
+    for (unsigned i = 0; i < FV_RECENT; i++) {
+        printf("%s", i ? ";" : "");
+        print_counts(r->recent[i]);
+    }
+}
+
+static void print_logged_events(const struct fv_cursor *c, const void *record)
+{
+    printf("logged_events thread=%u number=%" PRIu64 " counts=", c->thread, c->index);
+    print_counts(((const struct fv_logged_events *)record)->count);
 }
 
 static void print_event_counts(const struct fv_cursor *c, const void *record)
@@ -406,6 +478,13 @@ static void print_octave(const struct fv_cursor *c, const void *record)
             printf(" from_%" PRIu64 "=%" PRIu64, fv_bucket_first(r->octave, i), r->count[i]);
 }
 
+static void print_section_process(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_section_process *r = record;
+
+    printf("section_process thread=%u section=%u cpu_ns=%" PRIu64 " since_ns=%" PRIu64, c->thread, r->section, r->cpu_ns, r->since_ns);
+}
+
 static void print_section_losses(const struct fv_cursor *c, const void *record)
 {
     const struct fv_section_losses *r = record;
@@ -429,6 +508,13 @@ static void print_logged(const struct fv_cursor *c, const void *record)
 
     printf("logged_instance thread=%u context=%u begin=%" PRIu64 " end=%" PRIu64 " cpu_ns=%" PRIu64 " flags=%u", c->thread,
            r->context, r->begin, r->end, r->cpu_ns, r->flags);
+}
+
+static void print_logged_sample(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_logged_sample *r = record;
+
+    printf("logged_sample thread=%u path=%u ticks=%" PRIu64 " cpu_ns=%u", c->thread, r->path, r->ticks, r->cpu_ns);
 }
 
 static void print_metric_event(const struct fv_cursor *c, const void *record)
@@ -580,17 +666,17 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_CLOCK] = print_clock,            [FV_CHUNK_FUNCTIONS] = print_function,
     [FV_CHUNK_SITES] = print_site,             [FV_CHUNK_FILES] = print_opened,
     [FV_CHUNK_WINDOWS] = print_window,         [FV_CHUNK_WAITING] = print_waiting,
-    [FV_CHUNK_NEIGHBOURS] = print_neighbours,   [FV_CHUNK_SAMPLER] = print_sampler,
+    [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid, [FV_CHUNK_SAMPLER] = print_sampler,
     [FV_CHUNK_SAMPLE_PATHS] = print_sample_path, [FV_CHUNK_INSTANCES] = print_instances,
     [FV_CHUNK_COSTS] = print_cost,
     [FV_CHUNK_SECTIONS] = print_section, [FV_CHUNK_SECTION_SETS] = print_section_set,
     [FV_CHUNK_SECTION_TIMES] = print_section_times, [FV_CHUNK_SECTION_LOSSES] = print_section_losses,
-    [FV_CHUNK_SECTION_OCTAVES] = print_octave,
+    [FV_CHUNK_SECTION_OCTAVES] = print_octave, [FV_CHUNK_SECTION_PROCESS] = print_section_process,
     [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
+    [FV_CHUNK_SAMPLE_LOG] = print_logged_sample,
     [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
-    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_REGIONS] = print_region, [FV_CHUNK_COST_REGIONS] = print_cost_region, [FV_CHUNK_INSTANCE_COMPUTING] = print_computing, [FV_CHUNK_TIME_BINS] = print_time_bins,
-    [FV_CHUNK_INTERPRETER] = print_interpreter,
+    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_REGIONS] = print_region, [FV_CHUNK_COST_REGIONS] = print_cost_region, [FV_CHUNK_INSTANCE_COMPUTING] = print_computing, [FV_CHUNK_TIME_BINS] = print_time_bins, [FV_CHUNK_INTERPRETER] = print_interpreter, [FV_CHUNK_RECENT_INSTANCES] = print_recent, [FV_CHUNK_INSTANCE_EVENTS] = print_instance_events, [FV_CHUNK_LOGGED_EVENTS] = print_logged_events, [FV_CHUNK_SWITCHES] = print_switch, [FV_CHUNK_LONG_CALLS] = print_long_calls,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)

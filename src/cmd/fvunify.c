@@ -6,6 +6,7 @@
 #include "cmd/unify.h"
 #include "fvmpi.h"
 #include "merge/correct.h"
+#include "merge/weave_samples.h"
 #include "merge/weave_sections.h"
 #include "otf2/archive.h"
 
@@ -33,6 +34,7 @@ static const char usage[] =
     "      --no-correct  leave times as the clocks told them, also where a message arrives before it is "
     "sent\n"
     "      --no-symbols  call paths as module+offset\n"
+    "      --no-samples  leave out samples of the CPU clock, and enter and leave regions without calling contexts\n"
     "      --no-analysis  do not look for waiting and its causes (DIR/analysis.json)\n"
     "      --keep      keep the unfinished archive when the merge fails\n"
     "  -q, --quiet     say nothing but errors and what is missing\n"
@@ -67,7 +69,7 @@ static bool parse_size(const char *text, uint64_t *out)
     return *out >= 1 << 20;
 }
 
-enum { OPT_MEMORY = 256, OPT_NO_CORRECT, OPT_NO_SYMBOLS, OPT_NO_ANALYSIS, OPT_KEEP, OPT_VERSION };
+enum { OPT_MEMORY = 256, OPT_NO_CORRECT, OPT_NO_SYMBOLS, OPT_NO_SAMPLES, OPT_NO_ANALYSIS, OPT_KEEP, OPT_VERSION };
 
 static int take_option(void *options, int option)
 {
@@ -79,6 +81,7 @@ static int take_option(void *options, int option)
     case 'v': o->verbose = true; return FV_GO_ON;
     case OPT_NO_CORRECT: o->correct = false; return FV_GO_ON;
     case OPT_NO_SYMBOLS: o->symbols = false; return FV_GO_ON;
+    case OPT_NO_SAMPLES: o->samples = false; return FV_GO_ON;
     case OPT_NO_ANALYSIS: o->analysis = false; return FV_GO_ON;
     case OPT_KEEP: o->keep = true; return FV_GO_ON;
     case OPT_MEMORY:
@@ -113,6 +116,7 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { "memory", required_argument, NULL, OPT_MEMORY },
         { "no-correct", no_argument, NULL, OPT_NO_CORRECT },
         { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
+        { "no-samples", no_argument, NULL, OPT_NO_SAMPLES },
         { "no-analysis", no_argument, NULL, OPT_NO_ANALYSIS },
         { "keep", no_argument, NULL, OPT_KEEP },
         { "quiet", no_argument, NULL, 'q' },
@@ -125,7 +129,7 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
                                                    "experiment directory", false };
 
     *o = (struct fv_unify_options){
-        .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .analysis = true
+        .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .samples = true, .analysis = true
     };
     int status = fv_arguments_take(&arguments, argc, argv, o, &o->directories);
     if (status >= 0)
@@ -241,11 +245,15 @@ static bool replay_all(struct fv_unify *r)
                                       .progress_context = &r->progress };
     struct fv_sink *archive = fv_archive_sink(r->archive), *sink = archive;
     struct fv_annotate annotate;
+    struct fv_weave_samples samples;
     struct fv_weave_sections sections;
     struct fv_weave weave;
     bool good = true;
 
-    fv_weave_sections_init(&sections, archive);
+    fv_weave_samples_init(&samples, &m->defs, &m->clocks, sink);
+    if (m->calling)
+        sink = &samples.sink;
+    fv_weave_sections_init(&sections, sink);
     if (fv_defs_has_sections(&m->defs))
         sink = &sections.sink;
     fv_weave_init(&weave, &m->defs, &m->clocks, sink);
@@ -261,6 +269,8 @@ static bool replay_all(struct fv_unify *r)
         memset(r->locations + r->location_count, 0, threads * sizeof(*r->locations));
         fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map,
                       r->locations + r->location_count);
+        fv_weave_samples_rank(&samples, m->files[i].rank, m->files[i].reader, &m->files[i].map,
+                              r->locations + r->location_count);
         fv_weave_sections_rank(&sections, m->files[i].reader, &m->files[i].map,
                                r->locations + r->location_count);
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
@@ -270,6 +280,8 @@ static bool replay_all(struct fv_unify *r)
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);
     fv_weave_sections_release(&sections);
+    fv_weave_samples_release(&samples);
+    r->samples = samples.counts;
     r->instances = weave.stats;
     r->unknown_sections = sections.unknown;
     progress_end(&r->progress);
@@ -407,8 +419,13 @@ static bool write_archive(struct fv_unify *r)
     r->archive = fv_archive_open(output_of(r), t, buffer_bytes(r), most_members(&r->merge.defs));
     if (!r->archive)
         return false;
-    bool good = fv_archive_begin_events(r->archive, &r->merge.defs, &r->merge.locks, r->merge.context_of_node,
-                                        r->merge.function_of_node);
+    const struct fv_archive_names names = { &r->merge.defs,
+                                            &r->merge.locks,
+                                            r->merge.context_of_node,
+                                            r->merge.function_of_node,
+                                            r->merge.calling,
+                                            r->merge.calling_count };
+    bool good = fv_archive_begin_events(r->archive, &names);
     good = good && replay_all(r);
     good = fv_archive_end_events(r->archive) && good;
     good = !fv_transport_any(t, !good) && define(r);
@@ -431,7 +448,7 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
     bool good = fv_merge_open(&r->merge, t, r->options.directories.items, r->options.directories.count);
 
     if (good) {
-        good = fv_merge_unify(&r->merge, r->options.symbols);
+        good = fv_merge_unify(&r->merge, r->options.symbols, r->options.samples);
         r->progress =
             (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
                                         .all = r->merge.event_bytes * (1 + r->options.analysis),
@@ -445,6 +462,7 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
             end_analysis(r);
         fv_transport_sum(t, (uint64_t *)&r->stats, sizeof(r->stats) / sizeof(uint64_t));
         fv_transport_sum(t, (uint64_t *)&r->instances, sizeof(r->instances) / sizeof(uint64_t));
+        fv_transport_sum(t, (uint64_t *)&r->samples, sizeof(r->samples) / sizeof(uint64_t));
         fv_transport_sum(t, &r->unknown_sections, 1);
         if (good && first_process)
             fv_unify_say_missing(r);

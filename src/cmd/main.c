@@ -16,6 +16,7 @@ static const struct {
     { "gather", fv_cmd_gather, "DIR ...", "move what `run --local` left on this host to its experiment" },
     { "report", fv_cmd_report, "DIR", "say what was recorded: text, JSON, CSV" },
     { "diff", fv_cmd_diff, "A B", "say what changed from one run, or several, to others" },
+    { "scaling", fv_cmd_scaling, "DIR DIR...", "say how a program scales, from runs on several numbers of ranks" },
     { "stacks", fv_cmd_stacks, "DIR", "say what waiting takes from the speedup of threads" },
     { "dump", fv_cmd_dump, "DIR", "print every record of the rank files" },
     { "check", fv_cmd_check, "ARCHIVE", "find what is wrong in an OTF2 archive" },

@@ -13,7 +13,7 @@
 
 struct options {
     struct fv_operands directories;
-    const char *json, *csv, *folded, *speedscope;
+    const char *json, *csv, *page, *folded, *speedscope;
     bool text;
     struct fv_profile_options profile;
     struct fv_source_options source;
@@ -35,6 +35,7 @@ static const char usage[] =
     "above 512 ranks\n"
     "                 summary)\n"
     "  --csv DIR      one file for each table\n"
+    "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
     "  --text         text too, beside files\n"
     "  --table NAME   this table alone, with its most important columns; several times for several tables. "
     "With\n"
@@ -80,6 +81,7 @@ enum {
     OPT_JSON = 256,
     OPT_JSON_RANKS,
     OPT_CSV,
+    OPT_HTML,
     OPT_TEXT,
     OPT_NO_SYMBOLS,
     OPT_SOURCE,
@@ -170,6 +172,7 @@ static int take_option(void *options, int option)
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
     case OPT_JSON_RANKS: return take_json_ranks(o, optarg);
     case OPT_CSV: o->csv = optarg; return FV_GO_ON;
+    case OPT_HTML: o->page = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
     case OPT_SOURCE: o->source.file = optarg; return FV_GO_ON;
     case OPT_SOURCE_PATH: return take_source_path(o, optarg);
@@ -195,7 +198,7 @@ static int check_files(const struct options *o)
 {
     const struct {
         const char *option, *path;
-    } files[] = { { "--json", o->json }, { "--folded", o->folded }, { "--speedscope", o->speedscope } };
+    } files[] = { { "--json", o->json }, { "--html", o->page }, { "--folded", o->folded }, { "--speedscope", o->speedscope } };
     const char *on_stdout = o->source.file ? "--source" : o->text ? "--text" : NULL;
     char why[160];
 
@@ -242,7 +245,7 @@ static int check_tables(const struct options *o)
 {
     const char *file = o->json ? o->json : o->csv;
 
-    if (o->folded || o->speedscope || o->source.file || o->text || (o->json && o->csv))
+    if (o->page || o->folded || o->speedscope || o->source.file || o->text || (o->json && o->csv))
         return wrong("--table", "it prints tables alone, in one form");
     if (file && o->tables.count > 1)
         return wrong("--table", "a file takes one table");
@@ -254,7 +257,7 @@ static int check_tables(const struct options *o)
 static int check(struct options *o)
 {
     static const char of_text[] = "it is of the text; of --table, --where compares shares";
-    bool files = o->json || o->csv || o->folded || o->speedscope || o->source.file;
+    bool files = o->json || o->csv || o->page || o->folded || o->speedscope || o->source.file;
     const char *option;
     int status;
 
@@ -287,6 +290,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "json", required_argument, NULL, OPT_JSON },
         { "json-ranks", required_argument, NULL, OPT_JSON_RANKS },
         { "csv", required_argument, NULL, OPT_CSV },
+        { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
         { "source", required_argument, NULL, OPT_SOURCE },
         { "source-path", required_argument, NULL, OPT_SOURCE_PATH },
@@ -348,6 +352,8 @@ static int write_all(const struct fv_profile *view, const struct options *o)
         err = fv_view_csv(view, o->csv);
     if (!err)
         err = write_json(view, o);
+    if (!err)
+        err = write_file(view, o->page, "--html", fv_view_page);
     if (!err && samples && !view->model->costs.ticks) {
         fv_log("report: no samples in it for %s; record with fvmpi run --sample", o->folded ? "--folded" : "--speedscope");
         err = -FV_ENOENT;

@@ -197,6 +197,7 @@ static int assign_options(struct run *run)
     return err;
 }
 
+/* Instances, not the clock alone? */
 static bool is_sampling(const struct run *run)
 {
     static const char flag[] = "--sample";
@@ -204,7 +205,7 @@ static bool is_sampling(const struct run *run)
     uint64_t rate = 0;
 
     option->parse(option, fv_config_get(&run->config, flag), &rate);
-    return rate != 0;
+    return rate > FV_SAMPLE_CLOCK;
 }
 
 /* What the runtime cannot find out: names of events that libpfm4 knows, and the event of calls. */

@@ -6,13 +6,14 @@
 #include "cmd/arguments.h"
 #include "merge/merge.h"
 #include "merge/weave.h"
+#include "merge/weave_samples.h"
 
 struct fv_unify_options {
     struct fv_operands directories;
     const char *directory; /* the first of them */
     const char *output;
     uint64_t memory;
-    bool keep, quiet, verbose, correct, symbols, analysis;
+    bool keep, quiet, verbose, correct, symbols, samples, analysis;
 };
 
 struct fv_unify_progress {
@@ -32,6 +33,7 @@ struct fv_unify {
     struct fv_unify_progress progress;
     struct fv_replay_stats stats;
     struct fv_instance_stats instances;
+    struct fv_sample_counts samples;
     uint64_t unknown_sections;           /* changes of them that the file does not describe */
     struct fv_location_stats *locations; /* of this process's ranks */
     size_t location_count;

@@ -85,7 +85,7 @@ bool fv_unify_has_traces(struct fv_unify *r)
 }
 
 static struct missing {
-    uint64_t calls, instances, of_threads;
+    uint64_t calls, instances, samples, of_threads;
 } missing_of(const struct fv_unify *r)
 {
     struct missing m = { 0 };
@@ -93,6 +93,7 @@ static struct missing {
     for (size_t i = 0; i < r->merge.defs.rank_count; i++) {
         m.calls += r->merge.defs.ranks[i].dropped;
         m.instances += r->merge.defs.ranks[i].dropped_instances;
+        m.samples += r->merge.defs.ranks[i].dropped_samples;
         m.of_threads += r->merge.defs.ranks[i].dropped_of_threads;
     }
     return m;
@@ -112,6 +113,9 @@ void fv_unify_say_missing(struct fv_unify *r)
     const uint32_t unlisted = count_unlisted(&r->merge.defs);
     const struct fv_instance_stats *i = &r->instances;
     const struct missing m = missing_of(r);
+    /* With --no-samples or --no-analysis one of both is 0; the analysis knows nothing of threads that make no calls. */
+    const uint64_t damaged_samples =
+        r->samples.damaged > r->analysis.samples.damaged ? r->samples.damaged : r->analysis.samples.damaged;
     const char *where = r->options.output ? r->options.output : r->options.directory;
     static const char full[] = "its budget or the disk was full; raise FVMPI_TRACE_MAX";
 
@@ -120,6 +124,12 @@ void fv_unify_say_missing(struct fv_unify *r)
     if (m.instances)
         fv_log("%s: %llu measured instances of functions are not in the trace: its file was in use just then, or %s", where,
                (unsigned long long)m.instances, full);
+    if (m.samples)
+        fv_log("%s: %llu samples of the CPU clock are not in the trace: its file was in use just then, or %s", where,
+               (unsigned long long)m.samples, full);
+    if (damaged_samples)
+        fv_log("%s: %llu samples of the CPU clock are damaged or missing; they are left out", where,
+               (unsigned long long)damaged_samples);
     if (m.of_threads)
         fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "
                "or %s",
@@ -142,7 +152,7 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log("%s: the members of %u communicator%s are not known: no rank file is there that lists them; "
                "messages and collective calls on %s are left out",
                where, unlisted, unlisted == 1 ? "" : "s", unlisted == 1 ? "it" : "them");
-    r->incomplete = r->incomplete || m.calls || m.instances || m.of_threads || r->stats.lost || r->stats.damaged ||
+    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || damaged_samples || r->stats.lost || r->stats.damaged ||
                     i->damaged || i->no_context || r->unknown_sections || unlisted;
 }
 
@@ -188,6 +198,12 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
                where, (unsigned long long)s->no_begin, (unsigned long long)s->unfinished,
                (unsigned long long)s->open_calls);
     say_instances(r, where);
+    if (r->samples.told)
+        fv_log("%s/traces.otf2: %llu samples of the CPU clock; regions are entered and left as calling contexts", where,
+               (unsigned long long)r->samples.told);
+    if (r->samples.off && r->options.verbose)
+        fv_log("%s: %llu samples of the CPU clock were taken while recording was off, and are left out", where,
+               (unsigned long long)r->samples.off);
     fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
            d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,
            seconds);

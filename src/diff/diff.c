@@ -39,8 +39,10 @@ const char *const fv_diff_join_names[FV_DIFF_JOINS + 1] = { "position", "names",
 
 /* ---- one run ---- */
 
-static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct fv_model *m)
+static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct fv_profile *profile)
 {
+    const struct fv_model *m = profile->model;
+    const struct fv_finding *disturbed = fv_findings_named(profile->findings, FV_FINDING_DISTURBED);
     const struct fv_efficiency *e = &m->efficiency;
     double ranks = (double)m->rank_count, calls = 0, bytes = 0;
 
@@ -56,6 +58,8 @@ static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct 
                                .wait_kind = { e->own_wait_kind, e->wait_kind },
                                .analysis = m->causes.source == FV_CAUSES_TRACE,
                                .analysis_lost_s = m->causes.elsewhere_s / ranks,
+                               .hybrid = m->hybrid.sums,
+                               .no_processor_s = disturbed ? disturbed->lost_s / ranks : 0,
                                .efficiency = { NAN, NAN } };
     if (r->analysis) {
         r->efficiency[0] = e->serialization;
@@ -182,7 +186,7 @@ void fv_diff_add(struct fv_diff *d, unsigned which, const struct fv_profile *pro
 {
     const struct fv_problems *problems = &profile->model->problems;
 
-    keep_run(d, &d->side[which], profile->model);
+    keep_run(d, &d->side[which], profile);
     take_paths(d, &d->side[which], profile);
     fv_diff_tables_take(d, which, profile);
     for (size_t i = 0; i < problems->count; i++) {

@@ -28,6 +28,24 @@ void fv_call_tree_release(struct fv_call_tree *t)
     *t = (struct fv_call_tree){ 0 };
 }
 
+static enum fv_module_kind kind_of(const char *name)
+{
+    static const struct {
+        const char *begin;
+        enum fv_module_kind kind;
+    } names[] = {
+        { "libfvmpi", FV_MODULE_OF_FVMPI },    { "libgomp.so", FV_MODULE_OF_OPENMP }, { "libomp.so", FV_MODULE_OF_OPENMP },
+        { "libomp5.so", FV_MODULE_OF_OPENMP }, { "libiomp5.so", FV_MODULE_OF_OPENMP }, { "libc.so", FV_MODULE_OF_C },
+        { "libc-", FV_MODULE_OF_C },           { "libpthread", FV_MODULE_OF_C },      { "ld-linux", FV_MODULE_OF_C },
+        { "ld-musl", FV_MODULE_OF_C },
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strncmp(name, names[i].begin, strlen(names[i].begin)))
+            return names[i].kind;
+    return FV_MODULE_OF_OTHERS;
+}
+
 uint32_t fv_call_tree_module(struct fv_call_tree *t, const uint8_t *build_id, uint32_t build_id_bytes,
                              const char *path)
 {
@@ -47,6 +65,7 @@ uint32_t fv_call_tree_module(struct fv_call_tree *t, const uint8_t *build_id, ui
                              .build_id_bytes = build_id_bytes,
                              .key = fv_key_module(build_id, build_id_bytes, path) };
     n->name = fv_base_name(n->path);
+    n->kind = kind_of(n->name);
     memcpy(n->build_id, build_id, build_id_bytes);
     fv_index_add(&t->module_index, hash, (uint32_t)t->module_count);
     return (uint32_t)t->module_count++;
@@ -99,9 +118,10 @@ uint32_t fv_numbers_module(const struct fv_numbers *modules, uint32_t id)
 }
 
 uint32_t fv_call_tree_add_path(struct fv_call_tree *t, const struct fv_numbers *modules,
-                               struct fv_numbers *paths, uint64_t id, const struct fv_path_record *r)
+                               struct fv_numbers *paths, uint64_t id, const struct fv_path_record *r,
+                               uint32_t below)
 {
-    uint32_t parent = !r->parent ? 0 : r->parent < id ? fv_numbers_get(paths, r->parent) : FV_NONE;
+    uint32_t parent = below != FV_NONE ? below : !r->parent ? 0 : r->parent < id ? fv_numbers_get(paths, r->parent) : FV_NONE;
 
     if (parent == FV_NONE)
         parent = fv_call_tree_node(t, 0, FV_MODEL_LOST, 0);

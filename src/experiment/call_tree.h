@@ -12,12 +12,20 @@
 #include "tool/vec.h"
 #include "trace/reader.h"
 
+/* Whose code it is, by its name. */
+enum fv_module_kind {
+    FV_MODULE_OF_OTHERS,
+    FV_MODULE_OF_FVMPI,
+    FV_MODULE_OF_OPENMP, /* run-time library */
+    FV_MODULE_OF_C,      /* library, loader */
+};
 /* An object file of the run. */
 struct fv_module {
     const char *path, *name; /* name: base name of path */
     uint8_t build_id[32];
     uint32_t build_id_bytes;
     uint64_t key; /* experiment/keys.h */
+    enum fv_module_kind kind;
 };
 /* The first of an array of modules are none. */
 #define FV_MODEL_NO_MODULE    0u /* address in no known object */
@@ -84,9 +92,10 @@ void fv_call_tree_add_modules(struct fv_call_tree *tree, const struct fv_reader 
 /* The module of a frame, which may be none. */
 uint32_t fv_numbers_module(const struct fv_numbers *modules, uint32_t id);
 /* A call path of a file, which then has number `id` in `paths`. Callers have smaller numbers: where a file
- * says otherwise it is damaged, and the check is what keeps paths free of cycles. Returns its node. */
+ * says otherwise it is damaged, and the check is what keeps paths free of cycles. `below`: a node that it stands below in place
+ * of its caller's; FV_NONE. Returns its node. */
 uint32_t fv_call_tree_add_path(struct fv_call_tree *tree, const struct fv_numbers *modules,
-                               struct fv_numbers *paths, uint64_t id, const struct fv_path_record *path);
+                               struct fv_numbers *paths, uint64_t id, const struct fv_path_record *path, uint32_t below);
 
 /* Where a file's modules were in memory; zeroed: not known yet. Points into the file, while it is awake. */
 struct fv_loaded {

@@ -73,6 +73,15 @@ static void take_runs(struct fv_arena *arena, struct fv_def_comm *known, const s
     known->remote_size = told->remote_size;
 }
 
+static void take_grid(struct fv_arena *arena, struct fv_def_comm *known, const struct fv_grid_dimension *grid, uint32_t dimensions)
+{
+    struct fv_grid_dimension *own = fv_arena_take(arena, dimensions * sizeof(*own));
+
+    memcpy(own, grid, dimensions * sizeof(*own));
+    known->grid = own;
+    known->grid_dimensions = dimensions;
+}
+
 void fv_def_comm_join(struct fv_arena *arena, struct fv_def_comm *known, const struct fv_def_comm *told)
 {
     bool new = !known->runs, knows = fv_def_comm_is_listed(known), knows_told = fv_def_comm_is_listed(told);
@@ -83,6 +92,8 @@ void fv_def_comm_join(struct fv_arena *arena, struct fv_def_comm *known, const s
     known->origin = new ? told->origin : fv_origin_earlier(known->origin, told->origin);
     known->flags |= told->flags;
     known->created += told->created;
+    if (told->grid_dimensions && !known->grid_dimensions)
+        take_grid(arena, known, told->grid, told->grid_dimensions);
     if (!known->parent)
         known->parent = told->parent;
     if (!known->name)
@@ -91,4 +102,21 @@ void fv_def_comm_join(struct fv_arena *arena, struct fv_def_comm *known, const s
         known->name = fv_arena_string(arena, told->name);
         known->name_rank = told->name_rank;
     }
+}
+
+void fv_def_comm_set_grid(struct fv_arena *arena, struct fv_def_comm *comm, const struct fv_grid *grid)
+{
+    uint64_t places = 1;
+
+    for (uint32_t i = 0; i < grid->dimensions && places <= comm->size; i++)
+        places *= grid->dimension[i].size;
+    if (comm->grid_dimensions || !grid->dimensions || !comm->size || places != comm->size)
+        return;
+    take_grid(arena, comm, grid->dimension, grid->dimensions);
+}
+
+void fv_def_comm_coordinates(const struct fv_def_comm *comm, uint32_t rank, uint32_t *at)
+{
+    for (uint32_t i = comm->grid_dimensions; i--; rank /= comm->grid[i].size)
+        at[i] = rank % comm->grid[i].size;
 }

@@ -28,13 +28,22 @@ static uint32_t find_context(struct fv_contexts *c, uint32_t parent, uint32_t fu
     return i;
 }
 
-static uint32_t context_of(struct fv_contexts *c, const struct fv_path *path)
+static bool is_of_fvmpi(const struct fv_defs *d, const struct fv_frame *f)
+{
+    return f->module >= FV_MODEL_FIRST_MODULE && fv_module_is_fvmpi(&d->tree.modules[f->module]);
+}
+
+/* Without fvmpi's own frames, in which samples may be, unless there are no others. */
+static uint32_t context_of(struct fv_contexts *c, const struct fv_defs *d, const struct fv_path *path)
 {
     uint32_t context = FV_NONE;
     char label[512];
 
     for (size_t i = path->count; i-- > 0;) {
         const struct fv_frame *f = &path->frames[i];
+
+        if (is_of_fvmpi(d, f) && (i || context != FV_NONE))
+            continue;
         uint32_t function = find_function(c, fv_frame_label(f, &c->symbols, label, sizeof(label)), f->file);
 
         context = find_context(c, context, function, f->line);
@@ -56,8 +65,9 @@ static uint32_t function_at(struct fv_contexts *c, uint32_t number)
     return find_function(c, fv_frame_label(&frame, &c->symbols, label, sizeof(label)), frame.file);
 }
 
-void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_up)
+void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_up, bool samples)
 {
+    const uint32_t wanted = FV_DEF_CALLS | (samples ? FV_DEF_SAMPLE : 0);
     struct fv_path path = { 0 };
 
     *c = (struct fv_contexts){ .node_count = d->tree.node_count };
@@ -70,10 +80,10 @@ void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_
         c->of_node[i] = c->function_of_node[i] = FV_NONE;
         if (d->tree.nodes[i].flags & FV_DEF_ENTRY)
             c->function_of_node[i] = function_at(c, i);
-        if (!(d->tree.nodes[i].flags & FV_DEF_CALLS))
+        if (!(d->tree.nodes[i].flags & wanted))
             continue;
         fv_path_of(&path, &c->symbols, i);
-        c->of_node[i] = context_of(c, &path);
+        c->of_node[i] = context_of(c, d, &path);
     }
     fv_path_release(&path);
 }

@@ -3,6 +3,7 @@
 #include "merge/defs_add.h"
 #include "merge/threads.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,12 +53,32 @@ uint32_t fv_defs_first_absent(const struct fv_defs *d)
     return rank < d->world_size ? rank : FV_NONE;
 }
 
-bool fv_defs_has_instances(const struct fv_defs *d)
+static bool has_node(const struct fv_defs *d, enum fv_def_node_flags flag)
 {
     for (size_t i = 0; i < d->tree.node_count; i++)
-        if (d->tree.nodes[i].flags & FV_DEF_ENTRY)
+        if (d->tree.nodes[i].flags & flag)
             return true;
     return false;
+}
+
+bool fv_defs_has_instances(const struct fv_defs *d)
+{
+    return has_node(d, FV_DEF_ENTRY);
+}
+
+bool fv_defs_has_samples(const struct fv_defs *d)
+{
+    return has_node(d, FV_DEF_SAMPLE);
+}
+
+bool fv_def_event(const struct fv_def_rank *rank, unsigned number, char name[64])
+{
+    const char *at = rank->events;
+
+    for (; number && *at; number--)
+        at += strcspn(at, ",") + 1;
+    snprintf(name, 64, "%.*s", (int)strcspn(at, ","), at);
+    return *name;
 }
 
 bool fv_defs_has_sections(const struct fv_defs *d)
@@ -161,6 +182,7 @@ void fv_defs_add_rank(struct fv_defs *d, const struct fv_def_rank *r)
     n->command = fv_arena_string(&d->arena, r->command);
     n->mpi = fv_arena_string(&d->arena, r->mpi);
     n->thread_level = fv_arena_string(&d->arena, r->thread_level);
+    n->events = fv_arena_string(&d->arena, r->events);
     n->file = fv_arena_string(&d->arena, r->file);
     n->points = copy_of(&d->arena, r->points, r->point_count * sizeof(*r->points));
     n->threads = copy_of(&d->arena, r->threads, r->thread_count * sizeof(*r->threads));
@@ -175,10 +197,20 @@ void fv_def_map_release(struct fv_def_map *map)
     fv_numbers_release(&map->handles);
     fv_numbers_release(&map->comm_ranks);
     free(map->entries);
-    free(map->entries_of);
+    for (size_t i = 0; i < map->sampled_count; i++)
+        fv_numbers_release(&map->sampled[i].samples);
+    free(map->sampled);
     free(map->thread_calls);
     fv_numbers_release(&map->sections);
     *map = (struct fv_def_map){ 0 };
+}
+
+const struct fv_def_sampled *fv_def_map_sampled(const struct fv_def_map *map, uint32_t thread)
+{
+    for (size_t i = 0; i < map->sampled_count; i++)
+        if (map->sampled[i].thread == thread)
+            return &map->sampled[i];
+    return NULL;
 }
 
 /* ---- merging ---- */
@@ -317,6 +349,8 @@ void fv_def_map_through(struct fv_def_map *map, const struct fv_def_map *next)
     through(map->sections.of, map->sections.count, &next->functions);
     through(map->nodes.of, map->nodes.count, &next->nodes);
     through(map->entries, map->entry_count, &next->nodes);
+    for (size_t i = 0; i < map->sampled_count; i++)
+        through(map->sampled[i].samples.of, map->sampled[i].samples.count, &next->nodes);
     through(map->comms.of, map->comms.count, &next->comms);
     through(map->windows.of, map->windows.count, &next->windows);
     through(map->handles.of, map->handles.count, &next->handles);

@@ -49,6 +49,7 @@ struct fv_def_rank {
     uint32_t runs;  /* 1: the process was alive when it was merged */
     int32_t exit_code;
     const char *host, *program, *command, *mpi, *thread_level, *file;
+    const char *events; /* counted in each measured instance: names, a comma behind each; empty: it could not be counted */
     uint32_t clock_kind, traced;
     uint8_t boot_id[16];
     uint64_t nominal_hz;
@@ -56,7 +57,9 @@ struct fv_def_rank {
     uint64_t stop_ticks;                 /* the trace's budget was used up; 0: it was not */
     uint64_t dropped;                    /* calls that are not in the trace, ... */
     uint64_t dropped_instances;          /* ... and measured instances, ... */
+    uint64_t dropped_samples;            /* ... of the CPU clock, ... */
     uint64_t dropped_of_threads;         /* ... and what threads did between calls */
+    uint64_t sample_rate;                /* samples in a second of CPU time, on average; 0: none are taken */
     uint32_t thread_objects;             /* numbers of locks and such; 0: threads are not in the trace */
     uint32_t first_object; /* number of the first of them, over all ranks in their final order */
     uint32_t omp_objects;                /* 1: some of them are of OpenMP */
@@ -71,6 +74,7 @@ struct fv_def_rank {
 enum fv_def_node_flags {
     FV_DEF_CALLS = 1, /* calls were made there, of MPI or of what was measured */
     FV_DEF_ENTRY = 2, /* it is the entry of a function that was measured, called from the node's parents */
+    FV_DEF_SAMPLE = 4, /* a sample of the CPU clock was taken there */
 };
 
 struct fv_defs {
@@ -104,14 +108,17 @@ struct fv_def_map {
     struct fv_numbers comm_ranks; /* own rank in comms */
     uint32_t *entries;   /* nodes of the contexts of measured instances, thread by thread */
     size_t entry_count;
-    struct fv_def_entries { /* of a thread, by the number of its context */
+    struct fv_def_sampled { /* a thread with measured instances, or with samples, in the trace */
         uint32_t thread;
-        uint32_t first, count;
-    } * entries_of;
-    size_t entries_of_count;
+        uint32_t first, count;    /* of entries, by the number of their context */
+        struct fv_numbers samples; /* nodes by the thread's own call paths: those of its samples, and around them */
+    } * sampled;
+    size_t sampled_count;
     uint32_t *thread_calls; /* functions by FV_THREAD_CALLS (threads.h); NULL: none is used */
 };
 void fv_def_map_release(struct fv_def_map *map);
+/* NULL: nothing was sampled there. */
+const struct fv_def_sampled *fv_def_map_sampled(const struct fv_def_map *map, uint32_t thread);
 
 /* Adds what a rank file defines, or finds it, where it was added before. `name` is the file's. */
 void fv_defs_add_file(struct fv_defs *defs, const struct fv_reader *reader, const char *name,
@@ -147,6 +154,10 @@ static inline uint64_t fv_location(const struct fv_def_rank *rank, uint32_t slot
 uint32_t fv_defs_first_absent(const struct fv_defs *defs);
 /* Was any function measured? */
 bool fv_defs_has_instances(const struct fv_defs *defs);
+/* Are there samples of the CPU clock? */
+bool fv_defs_has_samples(const struct fv_defs *defs);
+/* The name of a rank's event, from 0. False: it has none of this number, or could not count it. */
+bool fv_def_event(const struct fv_def_rank *rank, unsigned number, char name[64]);
 /* Did the program mark sections? */
 bool fv_defs_has_sections(const struct fv_defs *defs);
 

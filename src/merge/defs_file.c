@@ -137,6 +137,18 @@ static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_
     }
 }
 
+static void add_grids(struct fv_defs *d, const struct fv_reader *reader, const struct fv_def_map *map)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_GRIDS);
+
+    for (const struct fv_grid *g; (g = fv_cursor_next(&c));) {
+        uint32_t comm = fv_numbers_get(&map->comms, g->comm);
+
+        if (comm != FV_NONE)
+            fv_def_comm_set_grid(&d->arena, &d->comms[comm], g);
+    }
+}
+
 /* A communicator that each rank has for itself makes what hangs on it the rank's own as well. */
 static int32_t owner_on(const struct fv_def_comm *comm, uint32_t rank)
 {
@@ -301,20 +313,26 @@ static uint32_t main_thread(const struct fv_reader *reader)
     return 0;
 }
 
+static bool is_record(const struct fv_chunk *chunk)
+{
+    bool is_log = chunk->type == FV_CHUNK_INSTANCE_LOG || chunk->type == FV_CHUNK_SAMPLE_LOG;
+
+    return fv_chunk_has_events(chunk) || (is_log && chunk->used);
+}
+
 static bool has_records(const struct fv_reader *reader, uint32_t thread)
 {
     size_t count;
     const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
 
     for (size_t i = 0; i < count; i++)
-        if (chunk[i].thread == thread &&
-            (fv_chunk_has_events(&chunk[i]) || (chunk[i].type == FV_CHUNK_INSTANCE_LOG && chunk[i].used)))
+        if (chunk[i].thread == thread && is_record(&chunk[i]))
             return true;
     return false;
 }
 
-/* The main thread is the rank's first location; others follow if they have events or measured instances, or
- * are in a call. */
+/* The main thread is the rank's first location; others follow if they have events, measured instances or samples, or are in a
+ * call. */
 static void find_threads(struct fv_def_rank *r, const struct fv_reader *reader, uint32_t **out)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_THREADS);
@@ -360,17 +378,31 @@ static void find_first(struct fv_def_rank *r, const struct fv_reader *reader)
     }
 }
 
-static uint64_t count_lost_instances(const struct fv_reader *reader)
+static void look_at_samplers(struct fv_def_rank *rank, const struct fv_reader *reader)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SAMPLER);
     struct fv_sampler_record r;
-    uint64_t lost = 0;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        lost += r.log_lost;
+        rank->dropped_instances += r.log_lost;
+        rank->dropped_samples += r.samples_lost;
+        rank->sample_rate = r.rate > rank->sample_rate ? r.rate : rank->sample_rate;
     }
-    return lost;
+}
+
+/* A name has no comma: it was one of a list. */
+static void find_events(const struct fv_reader *reader, char names[FV_METRIC_EVENTS * 65 + 1])
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_METRIC_EVENTS);
+    struct fv_metric_event r;
+    size_t used = 0;
+
+    names[0] = '\0';
+    for (const void *p; (p = fv_cursor_next(&c)) && c.index < FV_METRIC_EVENTS;) {
+        memcpy(&r, p, sizeof(r));
+        used += (size_t)sprintf(names + used, "%.*s,", r.refusal ? 0 : (int)sizeof(r.name), r.name);
+    }
 }
 
 static uint64_t count_lost_of_threads(const struct fv_reader *reader)
@@ -432,11 +464,11 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .nominal_hz = hz_of(h),
                              .stop_ticks = h->trace_stop_ticks,
                              .dropped = h->dropped[FV_DROP_EVENTS],
-                             .dropped_instances = count_lost_instances(reader),
                              .dropped_of_threads = count_lost_of_threads(reader),
                              .thread_objects = fv_threads_objects(reader),
                              .omp_objects = fv_threads_use_omp(reader) };
     struct fv_clock_point *points = NULL;
+    char events[FV_METRIC_EVENTS * 65 + 1];
     uint32_t *threads = NULL;
     uint8_t boot[16];
 
@@ -445,6 +477,9 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
              fv_process_runs((pid_t)h->pid, h->process_start);
     memcpy(r.boot_id, h->boot_id, sizeof(r.boot_id));
     r.first_ticks = r.last_ticks = h->begin_ticks ? h->begin_ticks : h->first.ticks;
+    find_events(reader, events);
+    r.events = events;
+    look_at_samplers(&r, reader);
     find_first(&r, reader);
     find_threads(&r, reader, &threads);
     find_points(&r, reader, &points);
@@ -484,6 +519,7 @@ void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const c
     free(used.functions);
     free(used.paths);
     add_comms(d, reader, rank, map);
+    add_grids(d, reader, map);
     add_files(d, reader, rank, h->host, map);
     if (must_scan(d, reader, map))
         scan_events(d, reader, rank, map);

@@ -1,7 +1,8 @@
 /* The call paths of a rank file, see defs_add.h: of its calls, in the call tree of the process, and of the
- * measured instances that its threads logged, in a tree of each thread. Both become nodes of one tree: what
+ * measured instances and the samples that its threads logged, in a tree of each thread. All become nodes of one tree: what
  * is the same place in the same object is one node, in whichever rank and thread. */
 #include "merge/defs_add.h"
+#include "symbols/forks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,14 @@ enum { ON_THE_WAY = 0x80 }; /* beside enum fv_def_node_flags: what is not 0 is u
 struct modules {
     const struct fv_reader *reader;
     struct fv_numbers of;
+    struct fv_forks *forks;
     struct fv_loaded loaded;
 };
 
 /* A call tree of the file, and what of it is used. */
 struct tree {
     enum fv_chunk_type type;
-    uint32_t thread; /* of FV_CHUNK_SAMPLE_PATHS */
+    uint32_t thread; /* of FV_CHUNK_SAMPLE_PATHS; else FV_NO_THREAD */
     uint8_t *used;
     size_t used_count, used_room;
     struct fv_numbers nodes;
@@ -48,7 +50,7 @@ static void mark_parents(struct tree *t, const struct fv_reader *reader)
             parents[id] = r.parent;
     for (size_t id = t->used_count; id-- > 1;)
         if (t->used[id])
-            t->used[parents[id]] |= ON_THE_WAY | (t->used[id] & FV_DEF_ENTRY ? FV_DEF_CALLS : 0);
+            t->used[parents[id]] |= ON_THE_WAY;
     free(parents);
 }
 
@@ -66,80 +68,117 @@ static void add_tree(struct fv_defs *d, struct tree *t, struct modules *modules)
             continue;
         if (t->type == FV_CHUNK_SAMPLE_PATHS && r.module == FV_MODULE_UNKNOWN)
             fv_loaded_place(&modules->loaded, modules->reader, &r);
-        uint32_t node = fv_call_tree_add_path(&d->tree, &modules->of, &t->nodes, id, &r);
+        uint32_t node = fv_call_tree_add_path(&d->tree, &modules->of, &t->nodes, id, &r,
+                                              fv_forks_parent(modules->forks, t->thread, id));
         d->tree.nodes[node].flags |= t->used[id] & ~(uint32_t)ON_THE_WAY;
+        if (t->used[id] & FV_DEF_ENTRY)
+            d->tree.nodes[d->tree.nodes[node].parent].flags |= FV_DEF_CALLS;
     }
 }
 
-/* ---- measured instances ---- */
+/* ---- measured instances, and samples ---- */
 
-static void mark_entry(struct tree *t, uint32_t id)
+static void mark(struct tree *t, uint32_t id, enum fv_def_node_flags flag)
 {
     if (id >= t->used_count) {
         FV_GROW(t->used, t->used_room, (size_t)id + 1);
         memset(t->used + t->used_count, 0, id + 1 - t->used_count);
         t->used_count = (size_t)id + 1;
     }
-    t->used[id] |= FV_DEF_ENTRY;
+    t->used[id] |= (uint8_t)flag;
 }
 
-/* The contexts in which a thread has measured something, in the order of their numbers, which the log refers
- * to. */
-static void add_entries(struct fv_defs *d, uint32_t thread, struct modules *modules, struct fv_def_map *map)
+static bool has_chunk(const struct fv_reader *reader, enum fv_chunk_type type, uint32_t thread)
 {
-    const struct fv_reader *reader = modules->reader;
+    size_t count;
+    const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (chunk[i].type == type && chunk[i].thread == thread && chunk[i].used)
+            return true;
+    return false;
+}
+
+/* The contexts in which a thread has measured something, in the order of their numbers, which the log refers to: their paths. */
+static void mark_entries(const struct fv_reader *reader, struct tree *t, struct fv_numbers *paths)
+{
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_INSTANCES);
-    struct tree t = { .type = FV_CHUNK_SAMPLE_PATHS, .thread = thread };
-    struct fv_numbers paths = { 0 };
-    size_t entry_room = map->entry_count;
     struct fv_instances r;
 
+    if (!has_chunk(reader, FV_CHUNK_INSTANCE_LOG, t->thread))
+        return;
     for (const void *p; (p = fv_cursor_next(&c));) {
-        if (c.thread != thread || c.index >= fv_reader_bytes(reader) / sizeof(r))
+        if (c.thread != t->thread || c.index >= fv_reader_bytes(reader) / sizeof(r))
             continue;
         memcpy(&r, p, sizeof(r));
         if (!r.returns || !fv_number_is_id(reader, r.path))
             continue;
-        fv_numbers_set(&paths, c.index, r.path);
-        mark_entry(&t, r.path);
+        fv_numbers_set(paths, c.index, r.path);
+        mark(t, r.path, FV_DEF_ENTRY);
     }
+}
+
+static void mark_samples(const struct fv_reader *reader, struct tree *t)
+{
+    size_t count;
+    const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
+    struct fv_logged_sample r;
+
+    for (size_t i = 0; i < count; i++) {
+        if (chunk[i].type != FV_CHUNK_SAMPLE_LOG || chunk[i].thread != t->thread)
+            continue;
+        struct fv_cursor c = fv_cursor_chunk(reader, i);
+        for (const void *p; (p = fv_cursor_next(&c));) {
+            memcpy(&r, p, sizeof(r));
+            if (fv_number_is_id(reader, r.path))
+                mark(t, r.path, FV_DEF_SAMPLE);
+        }
+        fv_reader_forget(reader, &chunk[i]);
+    }
+}
+
+static void add_sampled(struct fv_defs *d, uint32_t thread, struct modules *modules, struct fv_def_map *map)
+{
+    struct tree t = { .type = FV_CHUNK_SAMPLE_PATHS, .thread = thread };
+    struct fv_numbers paths = { 0 };
+    size_t entry_room = map->entry_count;
+
+    mark_entries(modules->reader, &t, &paths);
+    mark_samples(modules->reader, &t);
     add_tree(d, &t, modules);
-    map->entries_of[map->entries_of_count++] =
-        (struct fv_def_entries){ thread, (uint32_t)map->entry_count, (uint32_t)paths.count };
     map->entries =
         fv_grow(map->entries, &entry_room, map->entry_count + paths.count + 1, sizeof(*map->entries));
     for (size_t i = 0; i < paths.count; i++)
         map->entries[map->entry_count++] = fv_numbers_get(&t.nodes, paths.of[i]);
+    map->sampled[map->sampled_count++] = (struct fv_def_sampled){
+        thread, (uint32_t)(map->entry_count - paths.count), (uint32_t)paths.count, t.nodes
+    };
     fv_numbers_release(&paths);
     free(t.used);
-    fv_numbers_release(&t.nodes);
-}
-
-static bool is_known(const struct fv_def_map *map, uint32_t thread)
-{
-    for (size_t i = 0; i < map->entries_of_count; i++)
-        if (map->entries_of[i].thread == thread)
-            return true;
-    return false;
 }
 
 void fv_defs_add_paths(struct fv_defs *d, const struct fv_reader *reader, uint8_t *used, size_t used_count,
                        struct fv_def_map *map)
 {
     struct modules modules = { .reader = reader };
-    struct tree t = { .type = FV_CHUNK_PATHS, .used = used, .used_count = used_count };
+    struct tree t = { .type = FV_CHUNK_PATHS, .thread = FV_NO_THREAD, .used = used, .used_count = used_count };
     size_t count, room = 0;
     const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
 
     fv_call_tree_add_modules(&d->tree, reader, &modules.of);
+    modules.forks = fv_forks_new(&d->tree);
+    fv_forks_read(modules.forks, reader, &modules.of);
     add_tree(d, &t, &modules);
     map->nodes = t.nodes;
     for (size_t i = 0; i < count; i++) {
-        if (chunk[i].type != FV_CHUNK_INSTANCE_LOG || !chunk[i].used || is_known(map, chunk[i].thread))
+        bool is_log = chunk[i].type == FV_CHUNK_INSTANCE_LOG || chunk[i].type == FV_CHUNK_SAMPLE_LOG;
+
+        if (!is_log || !chunk[i].used || fv_def_map_sampled(map, chunk[i].thread))
             continue;
-        FV_GROW(map->entries_of, room, map->entries_of_count + 1);
-        add_entries(d, chunk[i].thread, &modules, map);
+        FV_GROW(map->sampled, room, map->sampled_count + 1);
+        add_sampled(d, chunk[i].thread, &modules, map);
     }
+    fv_forks_free(modules.forks);
     fv_numbers_release(&modules.of);
     fv_loaded_release(&modules.loaded);
 }

@@ -1,5 +1,6 @@
 /* See instance_log.h. */
 #include "merge/instance_log.h"
+#include "merge/chunks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,25 @@
 struct piece {
     const struct fv_chunk *chunk;
     const uint8_t *records;
+    uint64_t first; /* number of the first record in the log */
     uint32_t count;
     size_t saved; /* where its stack ends in `saved`; it begins where the one of the next piece ends */
 };
 
+struct item {
+    struct fv_logged_instance r;
+    uint64_t number; /* in the log */
+};
+
 struct stack {
-    struct fv_logged_instance *items;
+    struct item *items;
     size_t count, room;
+};
+
+/* Counts of events: the record of this number stands beside the instance of the same number. */
+struct counts {
+    const uint8_t *records;
+    uint64_t first, count;
 };
 
 struct fv_instance_log {
@@ -28,6 +41,8 @@ struct fv_instance_log {
     struct stack saved; /* of all pieces, the last one's first */
     struct stack open;  /* each is in the one before */
     struct stack begun; /* what left it in this piece, by falling begins */
+    struct counts *counts; /* by their first numbers */
+    size_t counts_count;
 };
 
 /* Ticks may wrap. */
@@ -36,7 +51,7 @@ static bool is_before(uint64_t a, uint64_t b)
     return (int64_t)(a - b) < 0;
 }
 
-static void push(struct stack *s, const struct fv_logged_instance *item)
+static void push(struct stack *s, const struct item *item)
 {
     FV_GROW(s->items, s->room, s->count + 1);
     s->items[s->count++] = *item;
@@ -57,7 +72,7 @@ static void begin_until(struct fv_instance_log *log, uint64_t end)
 {
     struct stack *s = &log->open;
 
-    while (s->count && !is_before(s->items[s->count - 1].begin, end))
+    while (s->count && !is_before(s->items[s->count - 1].r.begin, end))
         push(&log->begun, &s->items[--s->count]);
 }
 
@@ -68,7 +83,7 @@ static bool is_good(struct fv_instance_log *log, struct fv_logged_instance *r, u
     const struct stack *s = &log->open;
 
     if (is_before(r->end, r->begin) || is_before(r->end, previous) ||
-        (s->count && is_before(s->items[s->count - 1].end, r->end))) {
+        (s->count && is_before(s->items[s->count - 1].r.end, r->end))) {
         log->found.damaged++;
         return false;
     }
@@ -78,20 +93,20 @@ static bool is_good(struct fv_instance_log *log, struct fv_logged_instance *r, u
 }
 
 /* In the innermost that is open. Of those that end together the log may have the outer ones first. */
-static void open_one(struct fv_instance_log *log, const struct fv_logged_instance *r)
+static void open_one(struct fv_instance_log *log, const struct item *item)
 {
     struct stack *s = &log->open;
     size_t at = s->count;
 
-    while (at && s->items[at - 1].end == r->end && is_before(r->begin, s->items[at - 1].begin))
+    while (at && s->items[at - 1].r.end == item->r.end && is_before(item->r.begin, s->items[at - 1].r.begin))
         at--;
-    if (at && is_before(r->begin, s->items[at - 1].begin)) {
+    if (at && is_before(item->r.begin, s->items[at - 1].r.begin)) {
         log->found.crossed++;
         return;
     }
-    push(s, r);
-    memmove(s->items + at + 1, s->items + at, (s->count - 1 - at) * sizeof(*r));
-    s->items[at] = *r;
+    push(s, item);
+    memmove(s->items + at + 1, s->items + at, (s->count - 1 - at) * sizeof(*item));
+    s->items[at] = *item;
 }
 
 static uint64_t end_before(const struct fv_instance_log *log, size_t piece, uint32_t number,
@@ -109,12 +124,12 @@ static void read_piece(struct fv_instance_log *log, size_t piece)
     const struct piece *p = &log->pieces[piece];
 
     for (uint32_t i = p->count; i-- > 0;) {
-        struct fv_logged_instance r = record_of(p, i);
+        struct item item = { record_of(p, i), p->first + i };
 
-        if (!is_good(log, &r, end_before(log, piece, i, &r)))
+        if (!is_good(log, &item.r, end_before(log, piece, i, &item.r)))
             continue;
-        begin_until(log, r.end);
-        open_one(log, &r);
+        begin_until(log, item.r.end);
+        open_one(log, &item);
     }
 }
 
@@ -154,43 +169,40 @@ static void second_pass(struct fv_instance_log *log)
         push(&log->begun, &log->open.items[--log->open.count]);
 }
 
-bool fv_instance_log_next(struct fv_instance_log *log, struct fv_logged_instance *out)
+static void find_counts(const struct fv_instance_log *log, uint64_t number, struct fv_logged_events *out)
+{
+    size_t low = 0, high = log->counts_count; /* the last one that begins until then is before `low` */
+
+    memset(out, 0xff, sizeof(*out)); /* FV_COUNT_UNKNOWN */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (log->counts[middle].first <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low && number - log->counts[low - 1].first < log->counts[low - 1].count)
+        memcpy(out, log->counts[low - 1].records + (number - log->counts[low - 1].first) * sizeof(*out), sizeof(*out));
+}
+
+bool fv_instance_log_next(struct fv_instance_log *log, struct fv_logged_instance *out, struct fv_logged_events *counts)
 {
     while (!log->begun.count && log->next_piece < log->piece_count)
         second_pass(log);
     if (!log->begun.count)
         return false;
-    *out = log->begun.items[--log->begun.count];
+    const struct item *item = &log->begun.items[--log->begun.count];
+    *out = item->r;
+    find_counts(log, item->number, counts);
     return true;
 }
 
 /* ---- pieces ---- */
 
-static int by_first(const void *a, const void *b)
+static bool is_log(const struct fv_chunk *chunk)
 {
-    const struct fv_chunk *x = *(const struct fv_chunk *const *)a, *y = *(const struct fv_chunk *const *)b;
-
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-/* The thread's chunks of the log, in order. */
-static const struct fv_chunk **find_chunks(const struct fv_reader *reader, uint32_t thread, size_t *found)
-{
-    size_t all, room = 0;
-    const struct fv_chunk *chunk = fv_reader_chunks(reader, &all), **out = NULL;
-
-    *found = 0;
-    for (size_t i = 0; i < all; i++) {
-        if (chunk[i].type != FV_CHUNK_INSTANCE_LOG || chunk[i].thread != thread || !chunk[i].used)
-            continue;
-        out = fv_grow(out, &room, *found + 1, sizeof(*out));
-        out[(*found)++] = &chunk[i];
-    }
-    if (*found)
-        qsort(out, *found, sizeof(*out), by_first);
-    return out;
+    return chunk->type == FV_CHUNK_INSTANCE_LOG && chunk->used;
 }
 
 static void add_pieces(struct fv_instance_log *log, const struct fv_chunk *chunk)
@@ -206,6 +218,7 @@ static void add_pieces(struct fv_instance_log *log, const struct fv_chunk *chunk
         log->pieces[log->piece_count++] =
             (struct piece){ .chunk = chunk,
                             .records = records + i * sizeof(struct fv_logged_instance),
+                            .first = chunk->first + i,
                             .count = (uint32_t)(count - i < PIECE ? count - i : PIECE) };
     }
 }
@@ -213,7 +226,7 @@ static void add_pieces(struct fv_instance_log *log, const struct fv_chunk *chunk
 static void find_pieces(struct fv_instance_log *log, uint32_t thread)
 {
     size_t count;
-    const struct fv_chunk **chunks = find_chunks(log->reader, thread, &count);
+    const struct fv_chunk **chunks = fv_thread_chunks(log->reader, thread, is_log, &count);
     uint64_t next = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -225,21 +238,46 @@ static void find_pieces(struct fv_instance_log *log, uint32_t thread)
     free(chunks);
 }
 
+static bool has_counts(const struct fv_chunk *chunk)
+{
+    return chunk->type == FV_CHUNK_LOGGED_EVENTS && chunk->used;
+}
+
+static void find_all_counts(struct fv_instance_log *log, uint32_t thread)
+{
+    size_t count, all;
+    const struct fv_chunk **chunks = fv_thread_chunks(log->reader, thread, has_counts, &count);
+
+    log->counts = fv_xcalloc(count + 1, sizeof(*log->counts));
+    for (size_t i = 0; i < count; i++) {
+        struct fv_cursor c = fv_cursor_chunk(log->reader, (size_t)(chunks[i] - fv_reader_chunks(log->reader, &all)));
+        const uint8_t *records = fv_cursor_next(&c);
+
+        if (records)
+            log->counts[log->counts_count++] =
+                (struct counts){ records, chunks[i]->first, chunks[i]->used / sizeof(struct fv_logged_events) };
+    }
+    free(chunks);
+}
+
 struct fv_instance_log *fv_instance_log_open(const struct fv_reader *reader, const struct fv_def_map *map,
                                              uint32_t thread, struct fv_instance_stats *stats)
 {
+    const struct fv_def_sampled *sampled = fv_def_map_sampled(map, thread);
     struct fv_instance_log *log;
-    size_t i = 0;
 
-    while (i < map->entries_of_count && map->entries_of[i].thread != thread)
-        i++;
-    if (i == map->entries_of_count)
+    if (!sampled)
         return NULL;
     log = fv_xcalloc(1, sizeof(*log));
     *log = (struct fv_instance_log){ .reader = reader,
-                                     .entries = map->entries + map->entries_of[i].first,
-                                     .entry_count = map->entries_of[i].count };
+                                     .entries = map->entries + sampled->first,
+                                     .entry_count = sampled->count };
     find_pieces(log, thread);
+    find_all_counts(log, thread);
+    if (!log->piece_count) {
+        fv_instance_log_free(log);
+        return NULL;
+    }
     first_pass(log);
     stats->no_context += log->found.no_context;
     stats->crossed += log->found.crossed;
@@ -252,6 +290,7 @@ void fv_instance_log_free(struct fv_instance_log *log)
     if (!log)
         return;
     free(log->pieces);
+    free(log->counts);
     free(log->saved.items);
     free(log->open.items);
     free(log->begun.items);

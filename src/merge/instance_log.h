@@ -24,8 +24,9 @@ struct fv_instance_log;
 /* NULL: the thread has none. What will not come is added to `stats`. */
 struct fv_instance_log *fv_instance_log_open(const struct fv_reader *reader, const struct fv_def_map *map,
                                              uint32_t thread, struct fv_instance_stats *stats);
-/* `context` is the node of the function's entry. False: there are no more. */
-bool fv_instance_log_next(struct fv_instance_log *log, struct fv_logged_instance *out);
+/* `context` is the node of the function's entry; `counts`: of the events in it, FV_COUNT_UNKNOWN where they are not known. False:
+ * there are no more. */
+bool fv_instance_log_next(struct fv_instance_log *log, struct fv_logged_instance *out, struct fv_logged_events *counts);
 void fv_instance_log_free(struct fv_instance_log *log);
 
 #endif

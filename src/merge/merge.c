@@ -163,8 +163,24 @@ static bool share_numbers(const struct fv_merge *m, const uint32_t *numbers, uin
     return good;
 }
 
+/* The call paths themselves: functions are regions behind those of MPI. */
+static void share_calling(struct fv_merge *m, struct fv_bytes *bytes)
+{
+    bytes->count = 0;
+    for (size_t i = 0; i < m->contexts.count; i++) {
+        const struct fv_context *x = &m->contexts.items[i];
+        const struct fv_calling_node node = { x->parent, (uint32_t)m->defs.function_count + x->function, FV_NONE };
+
+        fv_bytes_put(bytes, &node, sizeof(node));
+    }
+    fv_transport_share(m->transport, bytes);
+    m->calling_count = bytes->count / sizeof(*m->calling);
+    m->calling = fv_xcalloc(m->calling_count + 1, sizeof(*m->calling));
+    memcpy(m->calling, bytes->data, m->calling_count * sizeof(*m->calling));
+}
+
 /* All get the first process's, and its numbers of the call paths. */
-static bool share(struct fv_merge *m)
+static bool share(struct fv_merge *m, bool samples)
 {
     const struct fv_transport *t = m->transport;
     struct fv_bytes bytes = { 0 };
@@ -179,6 +195,8 @@ static bool share(struct fv_merge *m)
     }
     good = share_numbers(m, m->contexts.of_node, &m->context_of_node, &bytes) && good;
     good = share_numbers(m, m->contexts.function_of_node, &m->function_of_node, &bytes) && good;
+    if (samples && fv_defs_has_samples(&m->defs))
+        share_calling(m, &bytes);
     free(bytes.data);
     return good;
 }
@@ -214,7 +232,7 @@ static void find_numbers(struct fv_merge *m, const struct fv_defs *own)
         m->calls[i] = fv_call_info(m->defs.functions[i].name, m->defs.functions[i].class);
 }
 
-bool fv_merge_unify(struct fv_merge *m, bool symbols)
+bool fv_merge_unify(struct fv_merge *m, bool symbols, bool samples)
 {
     const struct fv_transport *t = m->transport;
     struct fv_defs own, all;
@@ -228,10 +246,10 @@ bool fv_merge_unify(struct fv_merge *m, bool symbols)
     if (!t->rank) {
         fv_defs_release(&m->defs);
         fv_defs_sort(&m->defs, &all);
-        fv_contexts_init(&m->contexts, &m->defs, symbols);
+        fv_contexts_init(&m->contexts, &m->defs, symbols, samples);
     }
     fv_defs_release(&all);
-    good = share(m) && good;
+    good = share(m, samples) && good;
     if (good)
         find_numbers(m, &own);
     fv_defs_release(&own);
@@ -251,6 +269,7 @@ void fv_merge_close(struct fv_merge *m)
     free(m->calls);
     free(m->context_of_node);
     free(m->function_of_node);
+    free(m->calling);
     fv_contexts_release(&m->contexts);
     fv_lock_names_release(&m->locks);
     fv_clocks_release(&m->clocks);

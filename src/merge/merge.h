@@ -3,6 +3,7 @@
 #ifndef FV_MERGE_H
 #define FV_MERGE_H
 
+#include "merge/calling.h"
 #include "merge/contexts.h"
 #include "merge/lock_names.h"
 #include "merge/replay.h"
@@ -26,6 +27,8 @@ struct fv_merge {
     uint32_t *context_of_node;   /* by call path, ... */
     uint32_t *function_of_node;  /* ... as in struct fv_contexts */
     struct fv_contexts contexts; /* in the first process */
+    struct fv_calling_node *calling; /* in all: its contexts, on which calling contexts rest. NULL: samples are not wanted, or there are none */
+    size_t calling_count;
     struct fv_lock_names locks;  /* in all */
     struct fv_problems problems; /* in the first process */
     uint64_t event_bytes;        /* of this process's files, ... */
@@ -37,8 +40,8 @@ struct fv_merge {
 bool fv_merge_open(struct fv_merge *merge, const struct fv_transport *transport, char *const *directories,
                    size_t count);
 
-/* Definitions, call paths (looked up if `symbols`), clocks. */
-bool fv_merge_unify(struct fv_merge *merge, bool symbols);
+/* Definitions, call paths (looked up if `symbols`; those of samples if `samples`), clocks. */
+bool fv_merge_unify(struct fv_merge *merge, bool symbols, bool samples);
 
 void fv_merge_close(struct fv_merge *merge);
 

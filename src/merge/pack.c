@@ -30,6 +30,7 @@ static void pack_things(const struct fv_defs *d, struct fv_bytes *b)
         fv_bytes_put(b, c, sizeof(*c));
         fv_bytes_string(b, c->name);
         fv_bytes_put(b, c->runs, ((size_t)c->run_count + c->remote_run_count) * sizeof(*c->runs));
+        fv_bytes_put(b, c->grid, c->grid_dimensions * sizeof(*c->grid));
     }
     fv_bytes_number(b, d->window_count);
     fv_bytes_put(b, d->windows, d->window_count * sizeof(*d->windows));
@@ -55,6 +56,7 @@ static void pack_rank(const struct fv_def_rank *r, struct fv_bytes *b)
     fv_bytes_string(b, r->command);
     fv_bytes_string(b, r->mpi);
     fv_bytes_string(b, r->thread_level);
+    fv_bytes_string(b, r->events);
     fv_bytes_string(b, r->file);
     fv_bytes_put(b, r->points, r->point_count * sizeof(*r->points));
     fv_bytes_put(b, r->threads, r->thread_count * sizeof(*r->threads));
@@ -123,6 +125,7 @@ static void unpack_comms(struct fv_defs *d, struct fv_arena *arena, struct fv_by
         fv_bytes_get(r, &c, sizeof(c));
         c.name = fv_bytes_text(r, arena);
         c.runs = take_array(r, arena, (uint64_t)c.run_count + c.remote_run_count, sizeof(*c.runs));
+        c.grid = take_array(r, arena, c.grid_dimensions, sizeof(*c.grid));
         FV_GROW(d->comms, d->comm_room, d->comm_count + 1);
         d->comms[d->comm_count++] = c;
     }
@@ -174,6 +177,7 @@ static void unpack_ranks(struct fv_defs *d, struct fv_arena *arena, struct fv_by
         k.command = fv_bytes_text(r, arena);
         k.mpi = fv_bytes_text(r, arena);
         k.thread_level = fv_bytes_text(r, arena);
+        k.events = fv_bytes_text(r, arena);
         k.file = fv_bytes_text(r, arena);
         k.points = take_array(r, arena, k.point_count, sizeof(*k.points));
         k.threads = take_array(r, arena, k.thread_count, sizeof(*k.threads));

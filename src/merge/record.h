@@ -48,9 +48,11 @@
     X(IO_END)       /* ref, sent: bytes, id */                                                               \
     X(INSTANCE)     /* context: a measured instance of the function whose entry it is begins */              \
     X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 it goes on at once */                            \
+    X(EVENT_COUNT)   /* of an event in the instance whose end is next: ref: rank, as an index; op: its number there; sent: the count */ \
     X(SECTIONS)      /* id: set of the program's sections that are open from here on, as the rank's file has it */ \
     X(SECTION_ENTER) /* ref: function */                                                                     \
     X(SECTION_LEAVE) /* ref */                                                                               \
+    X(SAMPLE)        /* of the CPU clock: context; ref: rank, as an index; sent: ns of CPU time since the one before */ \
     X(REGION_ENTER) /* a thread waits outside of calls: ref: function; context; peer: object; id: ns of its leave */ \
     X(REGION_LEAVE) /* ref; if it waited, op: enum fv_thread_wait, sent: ns, id: location it waited for */   \
     X(THREAD_CREATE) /* ref: rank, as an index; id: number of the creation there */                          \

@@ -1,5 +1,6 @@
 /* See replay.h. Reads the events of one thread, over its chunks, as items: a call with its details, or what
  * stands between calls. */
+#include "merge/chunks.h"
 #include "merge/replay_state.h"
 
 #include <stdlib.h>
@@ -8,30 +9,6 @@
 _Static_assert(FV_EV_COUNT <= 64, "kinds of details are bits");
 
 /* ---- what there is ---- */
-
-static int by_first(const void *a, const void *b)
-{
-    const struct fv_chunk *x = *(const struct fv_chunk *const *)a, *y = *(const struct fv_chunk *const *)b;
-
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-static void find_chunks(struct fv_stream *s, const struct fv_reader *reader)
-{
-    size_t count, room = 0;
-    const struct fv_chunk *all = fv_reader_chunks(reader, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        if (all[i].thread != s->thread || !fv_chunk_has_events(&all[i]))
-            continue;
-        s->chunks = fv_grow(s->chunks, &room, s->chunk_count + 1, sizeof(*s->chunks));
-        s->chunks[s->chunk_count++] = &all[i];
-    }
-    if (s->chunk_count)
-        qsort(s->chunks, s->chunk_count, sizeof(*s->chunks), by_first);
-}
 
 static void find_sites(const struct fv_rank_replay *r, struct fv_stream *s)
 {
@@ -152,7 +129,7 @@ void fv_stream_load(struct fv_rank_replay *r, struct fv_stream *s)
 
 void fv_stream_open(struct fv_rank_replay *r, struct fv_stream *s)
 {
-    find_chunks(s, r->reader);
+    s->chunks = fv_thread_chunks(r->reader, s->thread, fv_chunk_has_events, &s->chunk_count);
     find_sites(r, s);
     find_thread(s, r->reader);
     read_ahead(r, s);

@@ -9,6 +9,7 @@ struct instance {
     uint64_t begin_ticks, end_ticks;
     uint64_t begin, end; /* ns */
     uint64_t cpu_ns;
+    struct fv_logged_events counts;
     uint32_t node;
     bool cut;
 };
@@ -33,16 +34,12 @@ struct fv_weave_thread {
 
 /* ---- what is told ---- */
 
-static bool tell(struct fv_weave *w, uint32_t slot, enum fv_record_kind kind, const struct instance *i,
-                 uint64_t time)
+static bool tell(struct fv_weave *w, uint32_t slot, struct fv_record record, uint64_t time)
 {
     struct fv_weave_thread *t = &w->threads[slot];
     struct fv_location_stats *l = &w->locations[slot];
-    const struct fv_record record = {
-        .kind = (uint8_t)kind, .context = i->node, .time_ns = time > t->now ? time : t->now, .sent = i->cpu_ns
-    };
 
-    t->now = record.time_ns;
+    record.time_ns = t->now = time > t->now ? time : t->now;
     if (!l->records || t->now < l->first_ns)
         l->first_ns = t->now;
     l->last_ns = t->now > l->last_ns ? t->now : l->last_ns;
@@ -66,7 +63,18 @@ static bool begin_one(struct fv_weave *w, uint32_t slot, const struct instance *
     }
     w->stats.told++;
     keep(&t->open, i);
-    return tell(w, slot, FV_REC_INSTANCE, i, time);
+    return tell(w, slot, (struct fv_record){ .kind = FV_REC_INSTANCE, .context = i->node }, time);
+}
+
+static bool tell_counts(struct fv_weave *w, uint32_t slot, const struct instance *i, uint64_t time)
+{
+    bool good = true;
+
+    for (unsigned k = 0; k < FV_METRIC_EVENTS && good; k++)
+        if (w->is_counted[k] && i->counts.count[k] != FV_COUNT_UNKNOWN)
+            good = tell(w, slot,
+                        (struct fv_record){ .kind = FV_REC_EVENT_COUNT, .ref = w->rank, .op = (uint8_t)k, .sent = i->counts.count[k] }, time);
+    return good;
 }
 
 /* The innermost; not after `limit`. */
@@ -74,9 +82,11 @@ static bool end_one(struct fv_weave *w, uint32_t slot, uint64_t limit)
 {
     struct fv_weave_thread *t = &w->threads[slot];
     struct instance i = t->open.items[--t->open.count];
+    uint64_t end = i.end < limit ? i.end : limit;
 
     w->stats.cut += i.end > limit && !i.cut;
-    return tell(w, slot, FV_REC_INSTANCE_END, &i, i.end < limit ? i.end : limit);
+    return tell_counts(w, slot, &i, end) &&
+           tell(w, slot, (struct fv_record){ .kind = FV_REC_INSTANCE_END, .context = i.node, .sent = i.cpu_ns }, end);
 }
 
 /* ---- what comes next ---- */
@@ -91,8 +101,9 @@ static uint64_t time_of(const struct fv_weave *w, struct fv_weave_thread *t, uin
 static void load(const struct fv_weave *w, struct fv_weave_thread *t)
 {
     struct fv_logged_instance r;
+    struct fv_logged_events counts;
 
-    t->has_next = fv_instance_log_next(t->log, &r);
+    t->has_next = fv_instance_log_next(t->log, &r, &counts);
     if (!t->has_next)
         return;
     t->next = (struct instance){ .begin_ticks = r.begin,
@@ -100,6 +111,7 @@ static void load(const struct fv_weave *w, struct fv_weave_thread *t)
                                  .begin = time_of(w, t, r.begin),
                                  .end = time_of(w, t, r.end),
                                  .cpu_ns = r.cpu_ns,
+                                 .counts = counts,
                                  .node = r.context };
     if (t->next.end < t->next.begin)
         t->next.end = t->next.begin;
@@ -280,6 +292,10 @@ void fv_weave_init(struct fv_weave *w, const struct fv_defs *defs, const struct 
 void fv_weave_rank(struct fv_weave *w, uint32_t rank, const struct fv_reader *reader,
                    const struct fv_def_map *map, struct fv_location_stats *locations)
 {
+    char name[64];
+
+    for (unsigned k = 0; k < FV_METRIC_EVENTS; k++)
+        w->is_counted[k] = fv_def_event(&w->defs->ranks[rank], k, name);
     w->rank = rank;
     w->reader = reader;
     w->map = map;

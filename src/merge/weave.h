@@ -1,7 +1,8 @@
 /* Measured instances of functions between the records of calls: a sink that passes records on, and tells in
  * between where instances of the same thread begin and end, so that all nest. An instance that calls MPI is
  * around the call; one of a function that MPI ran itself is in it. One that neither lies in a call nor around
- * it keeps what is outside. Only the archive has instances: the analysis is of calls alone. */
+ * it keeps what is outside. What was counted of events in an instance is told before its end. Only the
+ * archive has instances: the analysis is of calls alone. */
 #ifndef FV_WEAVE_H
 #define FV_WEAVE_H
 
@@ -16,6 +17,7 @@ struct fv_weave {
     struct fv_instance_stats stats;
     /* The rank at hand: */
     uint32_t rank;
+    bool is_counted[FV_METRIC_EVENTS];
     const struct fv_reader *reader;
     const struct fv_def_map *map;
     struct fv_location_stats *locations;

@@ -14,10 +14,12 @@ extern const struct fv_relation fv_message_sizes_relation;
 extern const struct fv_relation fv_matrix_relation;
 extern const struct fv_relation fv_communicators_relation;
 extern const struct fv_relation fv_efficiency_relation;
+extern const struct fv_relation fv_hybrid_efficiency_relation;
 extern const struct fv_relation fv_waiting_relation;
 extern const struct fv_relation fv_timeline_relation;
 extern const struct fv_relation fv_sampling_relation;
 extern const struct fv_relation fv_functions_relation;
+extern const struct fv_relation fv_function_totals_relation;
 extern const struct fv_relation fv_costs_relation;
 extern const struct fv_relation fv_sections_relation;
 extern const struct fv_relation fv_section_names_relation;
@@ -46,10 +48,12 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_matrix_relation,
     &fv_communicators_relation,
     &fv_efficiency_relation,
+    &fv_hybrid_efficiency_relation,
     &fv_waiting_relation,
     &fv_timeline_relation,
     &fv_sampling_relation,
     &fv_functions_relation,
+    &fv_function_totals_relation,
     &fv_costs_relation,
     &fv_sections_relation,
     &fv_section_names_relation,

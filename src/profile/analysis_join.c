@@ -24,6 +24,7 @@ struct join {
     struct share *shares;
     size_t share_count, share_room;
     struct fv_index share_index, ranks;
+    struct fv_index sites; /* of the profile, by key */
 };
 
 /* ---- their parts on each rank ---- */
@@ -109,6 +110,10 @@ static bool same_files(struct join *j)
         same = rank_of(j, a->parts[i].rank) != FV_NONE;
     for (size_t i = 0; same && i < a->delay_count; i++)
         same = rank_of(j, a->delays[i].rank) != FV_NONE;
+    for (size_t i = 0; same && i < a->procedure_count; i++)
+        same = rank_of(j, a->procedures[i].rank) != FV_NONE;
+    for (size_t i = 0; same && i < a->computed_count; i++)
+        same = rank_of(j, a->computed[i].rank) != FV_NONE;
     free(listed);
     return same;
 }
@@ -199,6 +204,57 @@ static void take_elsewhere(struct join *j)
     }
 }
 
+/* The profile's call site of one of the analysis; FV_NONE. */
+static uint32_t site_of(const struct join *j, uint32_t analysed)
+{
+    uint64_t key = j->a->sites[analysed].key;
+    struct fv_index_probe p = fv_index_probe(&j->sites, fv_mix(key));
+    uint32_t site;
+
+    while ((site = fv_index_next(&p)) != FV_NONE && j->model->sites[site].key != key)
+        ;
+    return site;
+}
+
+static const char *own(struct fv_model *m, const char *text)
+{
+    return text ? fv_arena_string(&m->arena, text) : NULL;
+}
+
+static void take_procedures(struct join *j)
+{
+    struct fv_model *m = j->model;
+    struct fv_causes *c = &m->causes;
+
+    FV_GROW(c->late, c->late_room, j->a->procedure_count);
+    for (size_t i = 0; i < j->a->procedure_count; i++) {
+        const struct fv_analysed_procedure *p = &j->a->procedures[i];
+
+        c->late[c->late_count++] = (struct fv_late_procedure){ rank_of(j, p->rank), site_of(j, p->site), own(m, p->function),
+                                                               own(m, p->file),     p->cpu_s,            p->delay_s,
+                                                               p->critical_s };
+    }
+}
+
+/* Of the whole run, or none: clock samples of the profile tell more than a part. */
+static void take_computed(struct join *j)
+{
+    struct fv_model *m = j->model;
+    struct fv_causes *c = &m->causes;
+
+    if (!j->a->computed_whole || c->coverage < FV_CAUSES_WHOLE)
+        return;
+    FV_GROW(c->computed, c->computed_room, j->a->computed_count);
+    for (size_t i = 0; i < j->a->computed_count; i++) {
+        const struct fv_analysed_computed *p = &j->a->computed[i];
+        uint32_t from = site_of(j, p->from), site = site_of(j, p->site);
+
+        if (from != FV_NONE && site != FV_NONE)
+            c->computed[c->computed_count++] = (struct fv_computed){ from,  site, rank_of(j, p->rank), own(m, p->function), own(m, p->file),
+                                                                     p->count, p->cpu_s };
+    }
+}
+
 static bool is_completion(const char *kind)
 {
     size_t length = strlen(kind);
@@ -273,6 +329,10 @@ static void take_over(struct join *j)
     for (size_t i = 0; i < m->site_rank_count; i++)
         take_site_rank(j, &m->site_ranks[i]);
     take_elsewhere(j);
+    for (uint32_t i = 0; i < m->site_count; i++)
+        fv_index_add(&j->sites, fv_mix(m->sites[i].key), i);
+    take_procedures(j);
+    take_computed(j);
     take_totals(j);
 }
 
@@ -310,4 +370,5 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysed *a)
     free(j.shares);
     fv_index_release(&j.share_index);
     fv_index_release(&j.ranks);
+    fv_index_release(&j.sites);
 }

@@ -9,6 +9,7 @@
 #define FV_BUILD_H
 
 #include "profile/model.h"
+#include "symbols/forks.h"
 
 /* What became of a cell: where its calls were counted. */
 struct fv_cell_place {
@@ -51,6 +52,7 @@ struct fv_build {
     double (*best)[FV_SIZE_BUCKETS]; /* fastest call by function and size bucket, seconds; INFINITY: none */
     size_t best_room;
     struct fv_wait_join *waits; /* waits.c, over several visits */
+    struct fv_forks *forks;     /* of the file whose call paths are read */
 };
 
 enum fv_visit {
@@ -106,9 +108,12 @@ void fv_callers_release(struct fv_callers *callers);
 /* The call site at a path of the rank's file; FV_NONE: there is none, or it is not known. */
 uint32_t fv_build_caller(struct fv_build *build, const struct fv_callers *callers, uint32_t rank, uint32_t path);
 
+/* When the times in MPI are known. */
+void fv_build_hybrid(struct fv_model *model);
+
 /* Part of them: regions, of fv_model.region_ranks. And where call sites get other numbers, that: the new one of each. */
 void fv_build_regions(struct fv_model *model);
-void fv_build_renumber_regions(struct fv_model *model, const uint32_t *sites);
+void fv_build_renumber_sites(struct fv_model *model, const uint32_t *sites);
 
 /* How the waiting of a call site on a rank is known, as fv_wait_kind_of_all() takes it; 0: such calls cannot wait. */
 unsigned fv_build_wait_kinds(const struct fv_model *model, const struct fv_site_rank *part);

@@ -436,6 +436,21 @@ static void get_comm_flag(void *subject, const void *row, const struct fv_column
     v->truth = ((const struct fv_def_comm *)row)->flags & (uint32_t)c->argument;
 }
 
+static void get_periodic(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->truth = ((const struct fv_grid_dimension *)row)->periodic;
+}
+
+static size_t count_dimensions(void *subject, const void *parent)
+{
+    return ((const struct fv_comm_view *)parent)->def.grid_dimensions;
+}
+
+static const void *dimension(void *subject, const void *parent, size_t index)
+{
+    return &((const struct fv_comm_view *)parent)->def.grid[index];
+}
+
 static void get_members(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_def_comm *comm = row;
@@ -444,6 +459,27 @@ static void get_members(void *subject, const void *row, const struct fv_column_d
     v->items = comm->runs + (c->argument ? comm->run_count : 0);
     v->count = c->argument ? comm->remote_run_count : comm->run_count;
 }
+
+static const struct fv_column_def grid_columns[] = {
+    { "size", "places", "", "Places in this dimension.", FV_FIELD(struct fv_grid_dimension, size) },
+    { "periodic", "periodic", "", "Is the last one beside the first?", FV_GET(FV_TYPE_TRUTH, get_periodic) },
+};
+/* Of struct fv_def_comm, with which a fv_comm_view begins. */
+static const struct fv_column_def comm_outer[] = {
+    { "uid", "uid", "", "Of the communicator.", FV_GET(FV_TYPE_HEX, get_uid), .argument = COMM_UID },
+    { "label", "communicator", "", "Its name, or part of uid where it has none.", FV_GET(FV_TYPE_TEXT, get_comm_label) },
+};
+static const struct fv_relation grid_relation = {
+    .name = "grids",
+    .key = "grid",
+    .title = "Process grids",
+    .doc = "The dimensions of its Cartesian topology, of which the last counts fastest from rank to rank; none: it has no such topology.",
+    .shape = FV_LIST,
+    FV_COLUMNS(grid_columns),
+    FV_OUTER(comm_outer),
+    .count = count_dimensions,
+    .row = dimension,
+};
 
 static const struct fv_column_def comm_columns[] = {
     { "uid", "uid", "", "Its number, the same on all ranks.", FV_GET(FV_TYPE_HEX, get_uid),
@@ -468,6 +504,7 @@ static const struct fv_column_def comm_columns[] = {
       FV_GET(FV_TYPE_RUNS, get_members), .flags = FV_NULLABLE },
     { "remote_members", "remote", "", "Those of the remote group.", FV_GET(FV_TYPE_RUNS, get_members),
       .flags = FV_NULLABLE, .argument = 1 },
+    { "grid", "grid", "", "Its Cartesian topology.", FV_NEST(grid_relation) },
     { "collective_count", "collectives a rank", "", "Collective calls on it, the most of any rank.",
       FV_FIELD(struct fv_comm_view, collectives) },
     { "count", "calls", "", "All calls on it.", FV_FIELD(struct fv_comm_view, time.calls) },

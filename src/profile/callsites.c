@@ -82,9 +82,11 @@ static void read_paths(struct fv_build *b, struct fv_build_file *f)
     struct fv_path_record r;
 
     fv_call_tree_add_modules(tree, f->reader, &f->modules);
+    fv_forks_read(b->forks, f->reader, &f->modules);
     for (const void *p; (p = fv_cursor_next(&c)) && c.index + 1 < FV_NONE;) {
         memcpy(&r, p, sizeof(r));
-        fv_call_tree_add_path(tree, &f->modules, &f->paths, c.index + 1, &r);
+        fv_call_tree_add_path(tree, &f->modules, &f->paths, c.index + 1, &r,
+                              fv_forks_parent(b->forks, FV_NO_THREAD, c.index + 1));
     }
 }
 
@@ -109,6 +111,19 @@ static void read_comms(struct fv_build *b, struct fv_build_file *f, uint32_t ran
         v->ranks++;
         if (r->collectives > v->collectives)
             v->collectives = r->collectives;
+    }
+}
+
+static void read_grids(struct fv_build *b, const struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_GRIDS);
+    struct fv_model *m = b->model;
+
+    for (const struct fv_grid *g; (g = fv_cursor_next(&c));) {
+        uint32_t comm = fv_numbers_get(&f->comms, g->comm);
+
+        if (comm != FV_NONE)
+            fv_def_comm_set_grid(&m->arena, &m->comms[comm].def, g);
     }
 }
 
@@ -444,6 +459,7 @@ static void read_calls(struct fv_build *b, void *tallies, uint32_t rank)
 {
     read_functions(b, &b->files[rank]);
     read_comms(b, &b->files[rank], rank);
+    read_grids(b, &b->files[rank]);
     read_paths(b, &b->files[rank]);
     read_cells(b, rank, tallies);
     read_peers(b, rank);

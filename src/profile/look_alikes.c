@@ -156,7 +156,7 @@ static void merge_sites(struct fv_model *m, uint32_t *same)
     m->site_count = count;
     for (size_t i = 0; i < m->site_rank_count; i++)
         m->site_ranks[i].site = same[m->site_ranks[i].site];
-    fv_build_renumber_regions(m, same);
+    fv_build_renumber_sites(m, same);
     merge_parts(m);
     fv_build_sites(m);
     fv_build_causes(m);

@@ -82,7 +82,7 @@ static void order_sites(struct fv_model *m)
         place[i] = m->sites[part->site].first + m->sites[part->site].ranks++;
     }
     move_parts(m->site_ranks, place, m->site_rank_count);
-    fv_build_renumber_regions(m, renumbered);
+    fv_build_renumber_sites(m, renumbered);
     free(renumbered);
     free(place);
 }
@@ -440,6 +440,7 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
     m->rank_count = e->count;
     m->ranks = fv_xcalloc(e->count, sizeof(*m->ranks));
     b->model = m;
+    b->forks = fv_forks_new(&m->tree);
     b->files = fv_xcalloc(e->count, sizeof(*b->files));
     for (size_t i = 0; i < e->count; i++) {
         b->files[i].reader = e->files[i].reader;
@@ -541,6 +542,7 @@ static void close_build(struct fv_build *b)
     }
     free(b->files);
     free(b->best);
+    fv_forks_free(b->forks);
     fv_index_release(&b->functions);
     fv_index_release(&b->sites);
     fv_index_release(&b->comms);
@@ -566,6 +568,7 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     order_functions(m);
     sum_ranks(m);
     measure(m);
+    fv_build_hybrid(m);
     measure_overhead(m);
     fv_build_causes(m);
     fv_build_program_times(m);
@@ -599,15 +602,19 @@ void fv_model_release(struct fv_model *m)
     fv_hang_free(m->hang);
     free(m->causes.kinds);
     free(m->causes.elsewhere);
+    free(m->causes.late);
+    free(m->causes.computed);
     free(m->causes.culprits);
     free(m->causes.regions);
     free(m->samples.items);
+    free(m->samples.functions);
     fv_sections_release(&m->sections);
     free(m->addresses);
     fv_phases_release(&m->phases);
     fv_locks_release(&m->locks);
     free(m->samples.parts);
     free(m->samples.instances);
+    free(m->samples.recent);
     fv_costs_release(&m->costs);
     free(m->timeline.share);
     fv_problems_release(&m->problems);

@@ -153,6 +153,13 @@ struct fv_signal_view {
     uint32_t node; /* where it was; 0: not known */
 };
 
+/* In computing, a thread had no processor. */
+struct fv_off_processor {
+    uint64_t blocked, preempted;   /* how often it waited for something; another was given its processor */
+    double blocked_s, preempted_s; /* until it ran again; NAN: not known. With unseen: of a part */
+    uint64_t unseen;               /* switches that there was no room for, at least so many */
+};
+
 struct fv_rank {
     int world_rank;
     const char *host, *file, *thread_level;
@@ -167,9 +174,13 @@ struct fv_rank {
     struct fv_signal_view signal;
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
+    double waited_s; /* the main thread, in recording its calls, for pages of the file; in none of these */
     double forgotten_s; /* before begin_s: MPI_Pcontrol(2) */
     double cpu_s, user_s, system_s; /* of the process: in all, and its parts; NAN: not known to its end */
+    double others_cpu_s; /* of that: of its threads but the main one, recorded or not, and of all in MPI_Init; NAN: not known */
+    double own_threads_s; /* CPU time of its threads but the main one, at least: MPI_Init may have been the main thread's; NAN: not known */
     double ready_s; /* of the main thread: it could have run, and had no processor; NAN: not known */
+    double others_ready_s; /* the same of other threads that lived to the end, or whose ends were seen */
     uint64_t preempted; /* times that the kernel took a processor from the process */
     /* Most memory that was resident: in all, at the beginning, and when the run was 2^i ticks old for the last time and
      * the one before; 0: not known. */
@@ -191,7 +202,9 @@ struct fv_rank {
     unsigned thinned;               /* the wait log holds every 2^thinned-th call */
     struct fv_in_call_view in_call; /* of the main thread, or of the first that is in a call */
     uint32_t first_thread, threads; /* its part of fv_model.threads */
-    uint32_t mpi_threads;           /* of them: that called MPI */
+    uint32_t mpi_threads;           /* of them: that called MPI, and ... */
+    uint32_t switch_threads;        /* ... whose context switches the kernel told */
+    struct fv_off_processor off;    /* in all computing between calls, of one thread that called MPI; else not known */
     uint32_t clock;
     uint32_t program; /* in fv_model.programs */
 };
@@ -258,6 +271,12 @@ struct fv_efficiency {
     enum fv_wait_kind wait_kind, own_wait_kind;
 };
 
+/* MPI and OpenMP together (tool/pop.h). */
+struct fv_hybrid {
+    bool known; /* there are teams, and all of them are known: else zeros */
+    struct fv_pop_hybrid_sums sums;
+};
+
 /* Who made others wait. The lists are made from the parts of call sites, anew when these are merged. */
 enum fv_causes_source {
     FV_CAUSES_NONE,
@@ -268,6 +287,19 @@ struct fv_culprit {
     uint32_t rank, site; /* site FV_NONE: behind the last call, or at a call site that the profile has not */
     enum fv_place where;
     double cost_s, direct_s;
+};
+/* By samples of the trace: a procedure, with what it calls, of the computing before a call. */
+struct fv_late_procedure {
+    uint32_t rank, site; /* FV_NONE: at a call site that the profile has not */
+    const char *function, *file; /* NULL: not known */
+    double cpu_s, delay_s, critical_s; /* delay_s: waiting of others that it made; critical_s: on the critical path */
+};
+/* By samples of the trace: a procedure itself in the computing between two calls, sites. */
+struct fv_computed {
+    uint32_t from, site, rank;
+    const char *function, *file;
+    uint64_t count;
+    double cpu_s;
 };
 struct fv_wait_sum {
     const char *kind; /* as in analysis.json */
@@ -283,6 +315,7 @@ struct fv_region {
     uint32_t first, ranks; /* its part of fv_model.region_ranks, by rank */
     uint64_t count;        /* how often */
     double mean_s, max_s;
+    struct fv_off_processor off;   /* of max_rank */
     double imbalance_s;            /* what the ranks would save if each took the mean: ranks * (max - mean) */
     double critical_s[FV_PLACES];  /* of the call site, in the region with the largest max_s before it; in others 0 */
 };
@@ -290,6 +323,7 @@ struct fv_region_rank {
     uint32_t site, from, rank;
     uint64_t count;
     double seconds;
+    struct fv_off_processor off;
 };
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
 struct fv_causes {
@@ -311,6 +345,10 @@ struct fv_causes {
     size_t elsewhere_count, elsewhere_room;
     struct fv_culprit *culprits; /* largest first */
     size_t culprit_count, culprit_room;
+    struct fv_late_procedure *late; /* by delay, largest first */
+    size_t late_count, late_room;
+    struct fv_computed *computed; /* of the whole run; empty: nothing is known of that */
+    size_t computed_count, computed_room;
     struct fv_region *regions; /* by max_s, largest first */
     size_t region_count, region_room;
 };
@@ -378,6 +416,7 @@ struct fv_model {
     struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */
     size_t address_count, address_room;
     struct fv_phases phases;
+    struct fv_hybrid hybrid;
     struct fv_locks locks;
     struct fv_costs costs;     /* clock samples; ticks 0: none */
 };

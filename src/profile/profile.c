@@ -20,9 +20,9 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };
     fv_model_resolve(&f->symbols, &f->model, !options->no_symbols);
     fv_sites_merge(&f->model, &f->symbols);
-    fv_samples_judge(&f->model, &f->symbols);
     if (f->model.costs.ticks)
         fv_cost_profile_init(&f->costs, &f->model, &f->symbols, FV_COST_ALL_RANKS);
+    fv_samples_judge(&f->model, &f->symbols, &f->costs);
     fv_findings_make(&f->findings, &f->profile);
     return &f->profile;
 }

@@ -17,7 +17,7 @@ struct fv_profile {
                                  files */
 };
 
-/* Which procedures took a region, one of fv_causes.regions, by clock samples: on its max_rank, longest first. */
+/* Which procedures took a region, one of fv_causes.regions, by clock samples, of the trace if there are such: on its max_rank, longest first. */
 const struct fv_region_procedure *fv_region_procedures(const struct fv_profile *profile, const struct fv_region *region,
                                                        size_t *count);
 

@@ -168,6 +168,9 @@ static void add_thread(struct fv_build *b, uint32_t rank, const struct fv_thread
     m->ranks[rank].tool_s += v->tool_s;
     m->ranks[rank].threads++;
     m->ranks[rank].mpi_threads += v->calls > 0;
+    if (t->main == 1)
+        m->ranks[rank].waited_s = fv_build_seconds(m, rank, (uint64_t)t->waited << FV_WAITED_SHIFT);
+    m->ranks[rank].switch_threads += v->calls > 0 && t->switches == 1;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -218,6 +221,7 @@ static uint64_t last_sign(const struct fv_build_file *f, uint64_t life)
           { offsetof(struct fv_thread_record, begin), offsetof(struct fv_thread_record, end) },
           2 },
         { FV_CHUNK_INSTANCE_LOG, { offsetof(struct fv_logged_instance, end) }, 1 },
+        { FV_CHUNK_SAMPLE_LOG, { offsetof(struct fv_logged_sample, ticks) }, 1 },
         { FV_CHUNK_SYNC_THREAD, { offsetof(struct fv_sync_thread, wait_begin) }, 1 },
         { FV_CHUNK_LIVES,
           { offsetof(struct fv_thread_life, created), offsetof(struct fv_thread_life, begin),
@@ -272,6 +276,30 @@ static void set_cpu_time(struct fv_rank *r, const struct fv_file_header *h)
     r->cpu_s = r->user_s + r->system_s;
 }
 
+static double others_cpu_s(const struct fv_model *m, const struct fv_rank *r)
+{
+    for (uint32_t i = 0; i < r->threads; i++) {
+        const struct fv_thread_view *t = &m->threads[r->first_thread + i];
+
+        if (t->main)
+            return r->cpu_s - t->user_s - t->system_s;
+    }
+    return NAN;
+}
+
+/* Recorded ones are known by themselves, if they have ended. */
+static double own_threads_s(const struct fv_model *m, const struct fv_rank *r)
+{
+    double recorded = 0;
+
+    for (uint32_t i = 0; i < r->threads; i++) {
+        const struct fv_thread_view *t = &m->threads[r->first_thread + i];
+
+        recorded += t->main || !isfinite(t->user_s) ? 0 : t->user_s + t->system_s;
+    }
+    return isfinite(r->others_cpu_s) ? fmax(recorded, r->others_cpu_s - r->init_s) : NAN;
+}
+
 /* What the kernel told of the process: waiting for a processor, and memory. */
 static void set_usage(struct fv_build *b, uint32_t rank)
 {
@@ -280,9 +308,13 @@ static void set_usage(struct fv_build *b, uint32_t rank)
     const struct fv_usage_process *first = &h->process_first, *last = &h->process_last;
 
     set_cpu_time(r, h);
+    r->others_cpu_s = others_cpu_s(b->model, r);
     r->ready_s = NAN;
+    r->off.blocked_s = r->off.preempted_s = NAN;
     if (first->ready_known && last->ready_known && last->ready_ns >= first->ready_ns)
         r->ready_s = (double)(last->ready_ns - first->ready_ns) * 1e-9;
+    if (h->others_ready_ns[1] >= h->others_ready_ns[0])
+        r->others_ready_s = (double)(h->others_ready_ns[1] - h->others_ready_ns[0]) * 1e-9;
     if (last->preempted >= first->preempted)
         r->preempted = last->preempted - first->preempted;
     r->resident_peak = last->resident_peak;
@@ -333,13 +365,14 @@ static void set_times(struct fv_build *b, uint32_t rank)
     if (h->paused_since && (int64_t)(life - h->paused_since) > 0)
         r->paused_s += fv_build_seconds(m, rank, life - h->paused_since);
     r->forgotten_s = fv_build_seconds(m, rank, h->forgotten_ticks);
-    r->app_time_s = r->end_s - r->begin_s - r->paused_s;
+    r->app_time_s = r->end_s - r->begin_s - r->paused_s - r->waited_s;
     if (r->app_time_s < 0)
         r->app_time_s = 0;
     if (h->init_ticks && (int64_t)(h->init_ticks - begin) > 0)
         r->init_s = fv_build_seconds(m, rank, h->init_ticks - begin);
     if (h->finalize_ticks && (int64_t)(life - h->finalize_ticks) > 0)
         r->finalize_s = fv_build_seconds(m, rank, life - h->finalize_ticks);
+    r->own_threads_s = own_threads_s(m, r);
     r->tool_s += ((double)h->tool_start_ticks + (double)h->tool_end_ticks) / m->clocks[r->clock].hz;
 }
 

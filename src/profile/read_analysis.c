@@ -14,8 +14,10 @@
 struct source {
     FILE *file;
     struct fv_analysed *to;
-    uint64_t *delay_sites; /* ids, until all sites are known */
-    size_t delay_room;
+    uint64_t *delay_sites, *procedure_sites; /* ids, until all sites are known */
+    size_t delay_room, procedure_room;
+    uint64_t (*computed_sites)[2]; /* from, and the next */
+    size_t computed_sites_room;
     bool schema_seen, run_seen, efficiency_seen;
     char *why; /* sticky: "" all is well so far */
 };
@@ -175,6 +177,44 @@ static void take_delay(struct source *s, const json_t *row)
     a->delays[a->delay_count++] = d;
 }
 
+static void take_procedure(struct source *s, const json_t *row)
+{
+    struct fv_analysed *a = s->to;
+    const json_t *total = json_object_get(row, "total");
+    struct fv_analysed_procedure p = { .rank = small(s, row, "rank"),
+                                       .function = string(s, row, "function"),
+                                       .file = string(s, row, "file"),
+                                       .cpu_s = number(s, total, "cpu_s"),
+                                       .delay_s = number(s, total, "delay_s"),
+                                       .critical_s = number(s, total, "critical_s") };
+
+    FV_GROW(s->procedure_sites, s->procedure_room, a->procedure_count + 1);
+    s->procedure_sites[a->procedure_count] = count(s, row, "callsite");
+    FV_GROW(a->procedures, a->procedure_room, a->procedure_count + 1);
+    a->procedures[a->procedure_count++] = p;
+}
+
+/* Returns how many samples it has. */
+static uint64_t take_computed(struct source *s, const json_t *row)
+{
+    struct fv_analysed *a = s->to;
+    const uint64_t from = count(s, row, "from_callsite"), site = count(s, row, "callsite");
+    struct fv_analysed_computed c = { .rank = small(s, row, "rank"),
+                                      .function = string(s, row, "function"),
+                                      .file = string(s, row, "file"),
+                                      .count = count(s, row, "count"),
+                                      .cpu_s = number(s, row, "cpu_s") };
+
+    if (!from || !site)
+        return c.count;
+    FV_GROW(s->computed_sites, s->computed_sites_room, a->computed_count + 1);
+    s->computed_sites[a->computed_count][0] = from;
+    s->computed_sites[a->computed_count][1] = site;
+    FV_GROW(a->computed, a->computed_room, a->computed_count + 1);
+    a->computed[a->computed_count++] = c;
+    return c.count;
+}
+
 /* ---- the outermost object ---- */
 
 static void take_schema(struct source *s, const json_t *value)
@@ -215,6 +255,24 @@ static void take_threads(struct source *s, const json_t *value)
         s->to->lock_wait_s = number(s, value, "mpi_wait_s");
 }
 
+/* Null where there are none; files of older versions have none. */
+static void take_samples(struct source *s, const json_t *value)
+{
+    const json_t *procedures = json_object_get(value, "procedures"), *regions = json_object_get(value, "regions");
+    uint64_t listed = 0;
+
+    if (json_is_null(value))
+        return;
+    if (!json_is_array(procedures) || (regions && !json_is_array(regions)))
+        fail(s, "procedures or regions is no list");
+    for (size_t i = 0; i < json_array_size(procedures) && !*s->why; i++)
+        take_procedure(s, json_array_get(procedures, i));
+    for (size_t i = 0; i < json_array_size(regions) && !*s->why; i++)
+        listed += take_computed(s, json_array_get(regions, i));
+    s->to->computed_whole =
+        listed && listed == count(s, value, "count") && !count(s, value, "lost") && !count(s, value, "damaged");
+}
+
 static void take_unmatched(struct source *s, const json_t *value)
 {
     static const char *const keys[] = { "sends", "receives", "collectives", "unknown" };
@@ -250,6 +308,7 @@ static const struct member {
     { "critical_path", false, take_critical_path },
     { "efficiency", false, take_efficiency },
     { "unmatched", false, take_unmatched },
+    { "samples", false, take_samples },
     { "threads", false, take_threads },
     { "merge", false, take_merge },
 };
@@ -372,6 +431,24 @@ static void check_ranks(struct source *s)
     for (size_t i = 0; i < a->delay_count; i++)
         if (a->delays[i].rank >= a->world_size)
             fail(s, "rank %u of %u", a->delays[i].rank, a->world_size);
+    for (size_t i = 0; i < a->procedure_count; i++)
+        if (a->procedures[i].rank >= a->world_size)
+            fail(s, "rank %u of %u", a->procedures[i].rank, a->world_size);
+    for (size_t i = 0; i < a->computed_count; i++)
+        if (a->computed[i].rank >= a->world_size)
+            fail(s, "rank %u of %u", a->computed[i].rank, a->world_size);
+}
+
+static uint32_t find_site(struct source *s, const struct fv_index *index, uint64_t id)
+{
+    struct fv_index_probe p = fv_index_probe(index, fv_mix(id));
+    uint32_t site;
+
+    while ((site = fv_index_next(&p)) != FV_NONE && s->to->sites[site].id != id)
+        ;
+    if (site == FV_NONE)
+        fail(s, "there is no call site %llu", (unsigned long long)id);
+    return site;
 }
 
 static void find_sites(struct source *s)
@@ -381,15 +458,13 @@ static void find_sites(struct source *s)
 
     for (uint32_t i = 0; i < a->site_count; i++)
         fv_index_add(&index, fv_mix(a->sites[i].id), i);
-    for (size_t i = 0; i < a->delay_count; i++) {
-        struct fv_index_probe p = fv_index_probe(&index, fv_mix(s->delay_sites[i]));
-        uint32_t site;
-
-        while ((site = fv_index_next(&p)) != FV_NONE && a->sites[site].id != s->delay_sites[i])
-            ;
-        if (site == FV_NONE)
-            fail(s, "there is no call site %llu", (unsigned long long)s->delay_sites[i]);
-        a->delays[i].site = site;
+    for (size_t i = 0; i < a->delay_count; i++)
+        a->delays[i].site = find_site(s, &index, s->delay_sites[i]);
+    for (size_t i = 0; i < a->procedure_count; i++)
+        a->procedures[i].site = find_site(s, &index, s->procedure_sites[i]);
+    for (size_t i = 0; i < a->computed_count; i++) {
+        a->computed[i].from = find_site(s, &index, s->computed_sites[i][0]);
+        a->computed[i].site = find_site(s, &index, s->computed_sites[i][1]);
     }
     fv_index_release(&index);
 }
@@ -416,6 +491,8 @@ int fv_analysed_read(struct fv_analysed *out, const char *path, char why[FV_ANAL
         find_sites(&s);
     }
     free(s.delay_sites);
+    free(s.procedure_sites);
+    free(s.computed_sites);
     return *why ? -FV_EFORMAT : 0;
 }
 
@@ -426,6 +503,8 @@ void fv_analysed_release(struct fv_analysed *a)
     free(a->sites);
     free(a->parts);
     free(a->delays);
+    free(a->procedures);
+    free(a->computed);
     fv_arena_release(&a->arena);
     *a = (struct fv_analysed){ 0 };
 }

@@ -36,6 +36,21 @@ struct fv_analysed_delay {
     double cost_s, direct_s;
 };
 
+/* Time of a procedure before calls of a site, by samples, with what it calls. */
+struct fv_analysed_procedure {
+    uint32_t rank, site; /* as of a delay */
+    const char *function, *file; /* NULL: not known */
+    double cpu_s, delay_s, critical_s;
+};
+
+/* Time of a procedure itself between two calls, by samples. */
+struct fv_analysed_computed {
+    uint32_t rank, from, site; /* call sites: as of a delay */
+    const char *function, *file; /* NULL: not known */
+    uint64_t count;
+    double cpu_s;
+};
+
 struct fv_analysed {
     struct fv_arena arena;
     uint32_t world_size;
@@ -56,6 +71,11 @@ struct fv_analysed {
     size_t part_count, part_room;
     struct fv_analysed_delay *delays; /* largest first */
     size_t delay_count, delay_room;
+    struct fv_analysed_procedure *procedures; /* by delay, largest first */
+    size_t procedure_count, procedure_room;
+    struct fv_analysed_computed *computed; /* largest first; those behind the first call and before the last alone */
+    size_t computed_count, computed_room;
+    bool computed_whole; /* no sample between calls is missing from the rank files, nor from the list */
 };
 
 /* -FV_ENOENT: there is none; -FV_EFORMAT, with a word why in `why`: it cannot be read, or is not to be

@@ -1,4 +1,4 @@
-/* Computing between calls: how long each rank was outside of MPI, by the call before and the call behind. Rank files have
+/* Computing between calls: how long each rank was outside of MPI, and of that without a processor, by the call before and the call behind. Rank files have
  * it exactly, as ticks of pairs of a call path and a cell; of files of before, an analysis of the trace tells it by the call
  * behind alone. */
 #include "profile/build.h"
@@ -52,6 +52,14 @@ uint32_t fv_build_caller(struct fv_build *b, const struct fv_callers *c, uint32_
     return at < c->count && c->items[at].node == node ? c->items[at].site : FV_NONE;
 }
 
+/* Nothing, where the kernel would have told. */
+static struct fv_off_processor nothing_off(const struct fv_rank *r)
+{
+    double seconds = r->mpi_threads && r->switch_threads == r->mpi_threads ? 0 : NAN;
+
+    return (struct fv_off_processor){ .blocked_s = seconds, .preempted_s = seconds };
+}
+
 /* In files of before there are no ticks. No pair took longer than the rank: else it is damage. */
 static void add_pair(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place, uint32_t from,
                      uint64_t count, uint64_t ticks)
@@ -70,14 +78,46 @@ static void add_pair(struct fv_build *b, const struct fv_callers *callers, const
         .rank = part->rank,
         .count = count,
         .seconds = seconds,
+        .off = nothing_off(r),
     };
+}
+
+static void add_off(struct fv_off_processor *to, const struct fv_off_processor *more)
+{
+    to->blocked += more->blocked;
+    to->preempted += more->preempted;
+    to->unseen += more->unseen;
+    to->blocked_s += more->blocked_s;
+    to->preempted_s += more->preempted_s;
+}
+
+/* Becomes part of the pair's row when rows are ordered. */
+static void add_switches(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
+                         const struct fv_switch_record *s)
+{
+    struct fv_model *m = b->model;
+
+    if (!place)
+        return;
+    struct fv_site_rank *part = &m->site_ranks[place->site_rank];
+    struct fv_region_rank row = { .site = part->site,
+                                  .from = fv_build_caller(b, callers, part->rank, s->from),
+                                  .rank = part->rank,
+                                  .off = { s->blocked, s->preempted, (double)s->blocked_ns * 1e-9, (double)s->preempted_ns * 1e-9,
+                                           s->unseen } };
+    FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
+    m->region_ranks[m->region_rank_count++] = row;
+    add_off(&m->ranks[part->rank].off, &row.off);
 }
 
 static void read_regions(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_callers callers = fv_build_callers(b->model, rank);
     struct fv_build_file *f = &b->files[rank];
-    struct fv_cursor cells = fv_cursor(f->reader, FV_CHUNK_CELLS), regions = fv_cursor(f->reader, FV_CHUNK_REGIONS);
+    struct fv_cursor cells = fv_cursor(f->reader, FV_CHUNK_CELLS), regions = fv_cursor(f->reader, FV_CHUNK_REGIONS),
+                     switches = fv_cursor(f->reader, FV_CHUNK_SWITCHES);
+    struct fv_rank *of = &b->model->ranks[rank];
+    struct fv_switch_record s;
     struct fv_region_record r;
     struct fv_cell cell;
     (void)state;
@@ -92,6 +132,13 @@ static void read_regions(struct fv_build *b, void *state, uint32_t rank)
         memcpy(&r, p, sizeof(r));
         add_pair(b, &callers, fv_build_place(f, regions.thread, r.cell), r.from, r.count, r.ticks);
     }
+    of->off = nothing_off(of);
+    for (const void *p; (p = fv_cursor_next(&switches));) {
+        memcpy(&s, p, sizeof(s));
+        add_switches(b, &callers, fv_build_place(f, switches.thread, s.cell), &s);
+    }
+    if (of->mpi_threads != 1)
+        of->off.blocked_s = of->off.preempted_s = NAN;
     fv_callers_release(&callers);
 }
 
@@ -108,7 +155,7 @@ static void finish_regions(struct fv_build *b, void *state)
             continue;
         FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
         m->region_ranks[m->region_rank_count++] =
-            (struct fv_region_rank){ s->site, FV_NONE, s->rank, s->time.calls, s->before_s };
+            (struct fv_region_rank){ s->site, FV_NONE, s->rank, s->time.calls, s->before_s, { .blocked_s = NAN, .preempted_s = NAN } };
     }
 }
 
@@ -127,7 +174,7 @@ static int by_ends(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-void fv_build_renumber_regions(struct fv_model *m, const uint32_t *sites)
+void fv_build_renumber_sites(struct fv_model *m, const uint32_t *sites)
 {
     for (size_t i = 0; i < m->region_rank_count; i++) {
         struct fv_region_rank *r = &m->region_ranks[i];
@@ -140,6 +187,31 @@ void fv_build_renumber_regions(struct fv_model *m, const uint32_t *sites)
 
         leaf->from = leaf->from == FV_NONE ? FV_NONE : sites[leaf->from];
     }
+    for (size_t i = 0; i < m->causes.late_count; i++) {
+        struct fv_late_procedure *late = &m->causes.late[i];
+
+        late->site = late->site == FV_NONE ? FV_NONE : sites[late->site];
+    }
+    for (size_t i = 0; i < m->causes.computed_count; i++) {
+        m->causes.computed[i].from = sites[m->causes.computed[i].from];
+        m->causes.computed[i].site = sites[m->causes.computed[i].site];
+    }
+}
+
+/* Damage tells of more than there was, or of what was not. */
+static void bound_parts(struct fv_model *m)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->region_rank_count; i++) {
+        struct fv_region_rank r = m->region_ranks[i];
+
+        r.off.blocked_s = isnan(r.off.blocked_s) ? NAN : fmin(r.off.blocked_s, r.seconds);
+        r.off.preempted_s = isnan(r.off.preempted_s) ? NAN : fmin(r.off.preempted_s, r.seconds - r.off.blocked_s);
+        if (r.count)
+            m->region_ranks[kept++] = r;
+    }
+    m->region_rank_count = kept;
 }
 
 static void order_parts(struct fv_model *m)
@@ -156,16 +228,18 @@ static void order_parts(struct fv_model *m)
         } else {
             last->count += r->count;
             last->seconds += r->seconds;
+            add_off(&last->off, &r->off);
         }
     }
     m->region_rank_count = m->region_rank_count ? kept + 1 : 0;
+    bound_parts(m);
 }
 
 static struct fv_region *add_region(struct fv_causes *c, uint32_t site, uint32_t from)
 {
     FV_GROW(c->regions, c->region_room, c->region_count + 1);
     struct fv_region *r = &c->regions[c->region_count++];
-    *r = (struct fv_region){ .site = site, .from = from, .max_rank = FV_NONE };
+    *r = (struct fv_region){ .site = site, .from = from, .max_rank = FV_NONE, .off = { .blocked_s = NAN, .preempted_s = NAN } };
     return r;
 }
 
@@ -177,6 +251,7 @@ static void add_part(const struct fv_model *m, struct fv_region *r, const struct
     if (r->max_rank == FV_NONE || part->seconds > r->max_s) {
         r->max_s = part->seconds;
         r->max_rank = part->rank;
+        r->off = part->off;
     }
 }
 

@@ -611,6 +611,8 @@ static const struct fv_column_def rank_columns[] = {
       "How long other ranks waited for this one in collectives, by when each entered; of everything, see waiting.",
       FV_FIELD(struct fv_rank, delay_s), .flags = FV_ESTIMATE },
     { "paused_s", "paused", "s", "Time that recording was paused.", FV_FIELD(struct fv_rank, paused_s) },
+    { "recording_wait_s", "recording waited", "s", "What recording the main thread's calls waited for pages of the rank file: in no time of the program.",
+      FV_FIELD(struct fv_rank, waited_s) },
     { "forgotten_s", "forgotten", "s",
       "Time before the measured interval whose profile MPI_Pcontrol(2) made forget.",
       FV_FIELD(struct fv_rank, forgotten_s) },

@@ -105,9 +105,9 @@ static const struct fv_column_def culprit_columns[] = {
                     "cost_s of all waiting."),
     { "cost_s", "cost", "s", "Waiting that is put down to it.", FV_FIELD(struct fv_culprit, cost_s),
       .flags = FV_AS_KIND },
-    { "direct_s", "direct", "s", "Of those who waited for this rank itself; null of a profile.",
+    { "direct_s", "short-term", "s", "Of those who waited for this rank itself; null of a profile.",
       FV_GET(FV_TYPE_REAL, get_direct), .flags = FV_NULLABLE | FV_AS_KIND },
-    { "propagated_s", "passed on", "s", "Of others behind them; null of a profile.",
+    { "propagated_s", "long-term", "s", "Of others behind them; null of a profile.",
       FV_GET(FV_TYPE_REAL, get_direct), .flags = FV_NULLABLE | FV_AS_KIND, .argument = 1 },
     KIND_COLUMN,
 };
@@ -122,6 +122,31 @@ static const struct fv_relation culprits = {
     FV_COLUMNS(culprit_columns),
     .base = the_causes,
     FV_ITEMS(struct fv_causes, culprits, culprit_count),
+};
+
+/* ---- procedures ---- */
+
+static const struct fv_column_def late_columns[] = {
+    FV_RANK_COLUMN(struct fv_late_procedure, rank, "rank", "rank", "The rank."),
+    { "procedure", "procedure", "", "Of the program; with what it calls.", FV_FIELD(struct fv_late_procedure, function), .flags = FV_NULLABLE },
+    { "file", "file", "", "Its source file.", FV_FIELD(struct fv_late_procedure, file), .flags = FV_NULLABLE },
+    { "callsite_id", "call site", "id", "The next call: index in callsites; null: behind the last call.",
+      FV_FIELD(struct fv_late_procedure, site), .flags = FV_UNLESS_NONE },
+    NUMBER_COLUMN(struct fv_late_procedure),
+    { "cpu_s", "CPU time", "s", "Before that call.", FV_FIELD(struct fv_late_procedure, cpu_s) },
+    { "delay_s", "delay", "s", "Waiting of others that it made there.", FV_FIELD(struct fv_late_procedure, delay_s) },
+    { "critical_s", "critical", "s", "CPU time there on the critical path.", FV_FIELD(struct fv_late_procedure, critical_s) },
+};
+static const struct fv_relation late_procedures = {
+    .of_ranks = true,
+    .name = "late_procedures",
+    .key = "late_procedures",
+    .title = "Procedures of delays",
+    .doc = "Which procedures were slow, by samples of the trace (--trace --sample, fvunify): estimates. By delay, largest first; at most 1000.",
+    .shown = "rank procedure callsite_number/2 delay_s cpu_s/3 critical_s/1",
+    FV_COLUMNS(late_columns),
+    .base = traced_causes,
+    FV_ITEMS(struct fv_causes, late, late_count),
 };
 
 /* ---- ranks ---- */
@@ -237,10 +262,25 @@ static const struct fv_column_def region_outer[] = {
       FV_FIELD(struct fv_region, from), .flags = FV_UNLESS_NONE },
     { "callsite_id", "call site", "id", "Index in callsites of the call behind it.", FV_FIELD(struct fv_region, site) },
 };
+/* Of `at`, a struct fv_off_processor. */
+#define OFF_COLUMNS(type, at, of)                                                                                               \
+    { "blocked_s", "blocked", "s",                                                                                              \
+      of "it had no processor because it waited for something: a sleep, I/O, a page, a lock; until it ran again. By the "       \
+         "kernel's context switches; null: the kernel did not let us.",                                                         \
+      FV_FIELD(type, at.blocked_s), .flags = FV_NULLABLE },                                                                     \
+    { "blocked_count", "times", "", "How often.", FV_FIELD(type, at.blocked) },                                                 \
+    { "preempted_s", "preempted", "s", of "another thread was given its processor; null as in blocked_s.",                      \
+      FV_FIELD(type, at.preempted_s), .flags = FV_NULLABLE },                                                                   \
+    { "preempted_count", "times", "", "How often.", FV_FIELD(type, at.preempted) },                                             \
+    {                                                                                                                           \
+        "unseen_count", "unseen", "", "Switches that were too many to be recorded, at least so many: blocked_s and preempted_s hold the others.", \
+            FV_FIELD(type, at.unseen)                                                                                           \
+    }
 static const struct fv_column_def region_rank_columns[] = {
     FV_RANK_COLUMN(struct fv_region_rank, rank, "rank", "rank", "A rank that computed there."),
     { "count", "times", "", "How often.", FV_FIELD(struct fv_region_rank, count) },
     { "time_s", "time", "s", "How long, together.", FV_FIELD(struct fv_region_rank, seconds), .flags = FV_AS_KIND },
+    OFF_COLUMNS(struct fv_region_rank, off, "Of it, "),
     REGION_KIND_COLUMN,
 };
 static const struct fv_relation region_ranks = {
@@ -278,6 +318,12 @@ static void get_procedure(void *subject, const void *row, const struct fv_column
                   .name;
 }
 
+static const char *const source_words[] = { "trace", "profile", NULL };
+static void get_procedure_source(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = ((const struct fv_tables *)subject)->profile->costs->regions_traced ? source_words[0] : source_words[1];
+}
+
 static const struct fv_column_def procedure_columns[] = {
     { "procedure_id", "procedure id", "id", "Index in costs.procedures.",
       FV_FIELD(struct fv_region_procedure, procedure) },
@@ -288,6 +334,9 @@ static const struct fv_column_def procedure_columns[] = {
       .flags = FV_ESTIMATE },
     { "others_s", "others", "s", "Mean of the other ranks.", FV_FIELD(struct fv_region_procedure, others_s),
       .flags = FV_ESTIMATE },
+    { "source", "source", "",
+      "trace: samples that were taken between these two calls, by time; profile: those behind the call before it, whichever came next.",
+      FV_GET(FV_TYPE_TEXT, get_procedure_source), .words = source_words },
 };
 static const struct fv_relation region_procedures = {
     .of_ranks = true,
@@ -295,9 +344,9 @@ static const struct fv_relation region_procedures = {
     .name = "region_procedures",
     .key = "region_procedures",
     .title = "Computing between calls by procedure",
-    .doc = "What took the region on its max_rank, by clock samples behind the call before it, longest first; at most 20. Regions "
-           "that begin behind one call share its samples. A sample counts for the innermost procedure of the program. "
-           "Threads that make no MPI calls are not in it.",
+    .doc = "What took the region on its max_rank, by clock samples, longest first; at most 20. By the samples of a trace that fvunify analysed "
+           "and that has all of them; else by those of the profile, which regions that begin behind one call share. A sample counts for the "
+           "innermost procedure of the program; where that is main() alone, of the libraries that call MPI. Threads that make no MPI calls are not in it.",
     FV_COLUMNS(procedure_columns),
     FV_OUTER(region_outer),
     .count = procedure_count,
@@ -321,6 +370,7 @@ static const struct fv_column_def region_columns[] = {
     FV_SHARE_COLUMN("share", "of the run", struct fv_region, max_s, FV_OF_RUN, FV_FLAT | FV_AS_KIND,
                     "max_s of the run's elapsed time."),
     FV_RANK_COLUMN(struct fv_region, max_rank, "max_rank", "on rank", "The rank that took longest."),
+    OFF_COLUMNS(struct fv_region, off, "Of max_s, "),
     { "balance", "balance", "share", "Mean over longest.", FV_GET(FV_TYPE_REAL, get_balance),
       .flags = FV_NULLABLE | FV_AS_KIND },
     { "imbalance_s", "imbalance", "s", "Longest less mean, times the number of ranks: what the others cannot use.",
@@ -385,7 +435,6 @@ static void get_of_trace(void *subject, const void *row, const struct fv_column_
     v->null = !traced(subject);
 }
 
-static const char *const source_words[] = { "trace", "profile", NULL };
 static const struct fv_column_def waiting_columns[] = {
     { "source", "source", "",
       "trace: fvunify's analysis of these rank files. profile: when each rank entered blocking collectives; a "
@@ -406,6 +455,7 @@ static const struct fv_column_def waiting_columns[] = {
       FV_GET(FV_TYPE_REAL, get_of_trace), .flags = FV_NULLABLE | FV_AS_KIND,
       .argument = offsetof(struct fv_causes, unexplained_s) },
     { "culprits", "culprits", "", "", FV_NEST(culprits) },
+    { "late_procedures", "late procedures", "", "", FV_NEST(late_procedures) },
     { "per_rank", "by rank", "", "", FV_NEST(ranks) },
     { "kinds", "kinds", "", "", FV_NEST(kinds) },
     { "regions", "regions", "", "", FV_NEST(regions) },

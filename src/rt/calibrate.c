@@ -43,6 +43,7 @@ static uint64_t calibrate(struct fv_thread *t)
     *rest = clean;
     before.in_call.begin = 0;
     before.path_misses = before.cold_ticks = 0;
+    before.waited = 0;
     *t->record = before;
     fv_bins_reset(t);
     fv_paths_forget(t->paths);

@@ -57,6 +57,57 @@ static FV_COLD struct fv_thread *enter_slowly(struct fv_site site)
     return fv_current ? fv_current : fv_thread_attach();
 }
 
+static uint64_t ticks_of(uint64_t ns)
+{
+    const struct fv_clock_point *first = &fv_rt.writer.header->first;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double elapsed_ns = (double)(now.tv_sec * INT64_C(1000000000) + now.tv_nsec - first->monotonic_ns);
+    return elapsed_ns > 0 ? (uint64_t)((double)ns * (double)(fv_ticks() - first->ticks) / elapsed_ns) : 0;
+}
+
+/* Recording waited, for a page of the file: since the switches were read, the thread did nothing else. That is none of the application's time; what it
+ * was preempted is, as it would have been without us. */
+static FV_COLD void leave_out_waits(struct fv_thread *t)
+{
+    struct fv_switch_sums *since = &t->switches.since;
+    const struct fv_switch_sums before = *since;
+
+    fv_switches_read(&t->switches);
+    uint64_t ticks = ticks_of(since->blocked_ns - before.blocked_ns);
+    uint64_t waited = t->record->waited + (ticks >> FV_WAITED_SHIFT);
+
+    since->blocked = before.blocked;
+    since->blocked_ns = before.blocked_ns;
+    t->record->waited = waited < UINT32_MAX ? (uint32_t)waited : UINT32_MAX;
+    t->record->cold_ticks += ticks;
+    t->switches.left_out += ticks;
+}
+
+void fv_handler_begins(void)
+{
+    struct fv_thread *t = fv_current;
+
+    if (t && fv_switches_came(&t->switches))
+        fv_switches_read(&t->switches);
+}
+
+void fv_handler_ends(void)
+{
+    struct fv_thread *t = fv_current;
+
+    if (t && fv_switches_came(&t->switches))
+        leave_out_waits(t);
+}
+
+/* When something of a call was recorded, and its time is. */
+static inline void recorded(const struct fv_call *call)
+{
+    if (FV_UNLIKELY(fv_switches_came(&call->thread->switches)) && call->record)
+        leave_out_waits(call->thread);
+}
+
 bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
 {
     struct fv_thread *t = fv_current;
@@ -65,6 +116,8 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
         return false;
     fv_current = NULL;
     t->inside = site;
+    if (FV_UNLIKELY(fv_switches_came(&t->switches)))
+        fv_switches_read(&t->switches);
     fv_function_used(function);
     uint32_t recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
     call->record = FV_LIKELY(recording == t->recording) || fv_recording_changed(t, recording);
@@ -80,6 +133,8 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
     in->path = path->path;
     in->comm = 0;
     in->peer = FV_NO_PEER;
+    if (FV_UNLIKELY(fv_switches_came(&t->switches)))
+        leave_out_waits(t);
     uint64_t now = fv_ticks();
     /* Last, so that a reader who sees the time sees the rest. */
     __atomic_store_n(&in->begin, now, __ATOMIC_RELEASE);
@@ -151,7 +206,11 @@ bool fv_call_end(struct fv_call *call)
     uint64_t now = fv_ticks();
 
     call->end = FV_LIKELY(now > call->begin) ? now : call->begin; /* processors may differ by a tick */
-    return FV_LIKELY(call->thread == fv_self) || came_back_elsewhere(call);
+    if (FV_UNLIKELY(call->thread != fv_self))
+        return came_back_elsewhere(call);
+    if (FV_UNLIKELY(fv_switches_came(&call->thread->switches)))
+        fv_switches_skip(&call->thread->switches);
+    return true;
 }
 
 /* The time outside of MPI before the call, which the cell does not count yet. */
@@ -163,6 +222,8 @@ static inline void add_before(const struct fv_call *call, const struct fv_thread
     call->thread->previous = cell->path;
     if (FV_UNLIKELY(cell->from != from))
         fv_region_change(call, cell, from);
+    if (FV_UNLIKELY(call->thread->switches.any))
+        ticks -= fv_region_switched(call, from);
     cell->before_ticks += ticks;
 }
 
@@ -198,6 +259,7 @@ static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsig
         struct fv_cell_slot slot =
             fv_cell_find(call->thread, path->path, comm, call->function, bucket, call->thread->section_set);
 
+        fv_switches_begin(call->thread); /* of threads that call MPI alone */
         path->cell = cell = slot.cell;
         path->cell_index = slot.index;
     }
@@ -252,6 +314,7 @@ void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, u
         count(call, comm ? fv_comm_id(comm) : 0, sent, received);
     if (FV_UNLIKELY(call->trace))
         fv_events_call(call);
+    recorded(call);
     __atomic_store_n(&t->record->in_call.begin, 0, __ATOMIC_RELEASE);
     fv_current = t;
 }
@@ -276,6 +339,7 @@ void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint6
         fv_peer_add(call->thread, fv_comm_peer_world(comm, rank), messages, bytes);
     else
         fv_dropped(FV_DROP_PEERS);
+    recorded(call);
 }
 
 void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags)
@@ -289,4 +353,5 @@ void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags)
         .cell_flags = call->path->cell_index << 3 | flags,
     };
     fv_wait_log_add(call->thread, &record);
+    recorded(call);
 }

@@ -221,6 +221,27 @@ static struct fv_comm_record *describe(const struct fv_comm_info *info)
     return r;
 }
 
+void fv_comm_grid(const struct fv_comm *comm, unsigned dimensions, const int *sizes, const int *periodic)
+{
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_GRIDS, .first_pages = 1, .most_pages = 16, .varies = true };
+    static struct fv_tail grids;
+    size_t bytes = sizeof(struct fv_grid) + dimensions * sizeof(struct fv_grid_dimension);
+
+    if (!comm->id)
+        return;
+    uint64_t signals = fv_lock_sigsave(&lock);
+    struct fv_grid *r = fv_tail_next(&grids, &kind, FV_NO_THREAD, bytes, false);
+    if (r) {
+        *r = (struct fv_grid){ .bytes = (uint32_t)bytes, .comm = comm->id, .dimensions = dimensions };
+        for (unsigned i = 0; i < dimensions; i++)
+            r->dimension[i] = (struct fv_grid_dimension){ (uint32_t)sizes[i], periodic[i] != 0 };
+        fv_tail_commit(&grids, bytes);
+    }
+    fv_unlock_sigrestore(&lock, signals);
+    if (!r)
+        fv_dropped(FV_DROP_COMMS);
+}
+
 #define NEIGHBOURS_MOST (UINT64_C(1) << 20) /* ranks listed by this process, 4 MiB */
 static uint64_t neighbours_listed;
 

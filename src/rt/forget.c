@@ -30,12 +30,13 @@ static void clear_record(struct fv_thread_record *r)
     r->last = r->last > r->begin ? r->last : r->begin; /* computing that goes on is counted from there */
     r->calls = r->mpi_ticks = r->mpi_bytes = 0;
     r->path_misses = r->path_evictions = r->cold_ticks = 0;
+    r->waited = 0;
 }
 
 static void forget(struct fv_thread *t, uint64_t era)
 {
     clear_cells(&t->cells);
-    fv_regions_clear(&t->regions);
+    fv_regions_clear(t);
     fv_peers_clear(&t->peers);
     fv_bins_clear(t);
     fv_wait_log_clear(&t->log);
@@ -53,6 +54,7 @@ static void leave_out_pauses(struct fv_thread *t)
     last = last < fv_rt.resumed ? last : fv_rt.resumed;
     t->record->last = last > t->record->last ? last : t->record->last;
     t->paused_seen = paused;
+    fv_switches_ignore(&t->switches);
 }
 
 FV_COLD bool fv_recording_changed(struct fv_thread *t, uint32_t recording)
@@ -74,7 +76,7 @@ static bool is_profile_alone(void)
     static bool told;
     const struct fv_options *o = &fv_rt.options;
 
-    if (!o->trace && !o->sample && !o->threads)
+    if (!o->trace && o->sample <= FV_SAMPLE_CLOCK && !o->threads)
         return true;
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED) && fv_first_rank())
         fv_log("MPI_Pcontrol(2): nothing is forgotten of a run with --trace, --sample or --threads");
@@ -94,6 +96,7 @@ void fv_forget(void)
         h->paused_since = now;
     fv_usage_read(&h->usage_first, &h->process_first);
     fv_usage_read_ready(&h->process_first);
+    h->others_ready_ns[0] = fv_usage_others_ready();
     memset(h->resident_peak_at, 0, sizeof(h->resident_peak_at));
     h->begin_ticks = now;
     __atomic_store_n(&h->era, h->era + 1, __ATOMIC_RELEASE);

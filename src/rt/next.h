@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#if FV_SAMPLER_SIGNALS
+#include <sys/gmon.h>
+#endif
 #if __has_include(<threads.h>)
 #include <threads.h>
 #define FV_HAVE_C11 1
@@ -30,6 +33,7 @@ _Static_assert(thrd_success == 0, "C11's functions succeed like the others");
 extern int __sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 extern sighandler_t ssignal(int signal, sighandler_t handler);
 extern sighandler_t sysv_signal(int signal, sighandler_t handler);
+extern void moncontrol(int mode); /* not in its headers */
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* they are called all the same */

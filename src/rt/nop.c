@@ -53,6 +53,10 @@ void fv_event_add(struct fv_call *call, unsigned kind, const uint64_t *field) { 
 uint64_t fv_event_numbers(uint64_t count) { return (void)count, 0; }
 uint32_t fv_event_window(uint32_t comm, uint64_t sequence) { return (void)comm, (void)sequence, 0; }
 uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name) { return (void)comm, (void)mode, (void)name, 0; }
+void fv_comm_grid(const struct fv_comm *comm, unsigned dimensions, const int *sizes, const int *periodic)
+{
+    (void)comm, (void)dimensions, (void)sizes, (void)periodic;
+}
 void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned destinations, const int *ranks)
 {
     (void)comm, (void)sources, (void)destinations, (void)ranks;

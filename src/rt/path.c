@@ -260,7 +260,7 @@ static unsigned collect_checks(const struct walk *walk, struct fv_site site, uin
 extern const char __start_fv_unseen[] __attribute__((visibility("hidden")));
 extern const char __stop_fv_unseen[] __attribute__((visibility("hidden")));
 
-static FV_UNSEEN bool is_unseen(uintptr_t return_address)
+FV_UNSEEN bool fv_path_is_unseen(uintptr_t return_address)
 {
     return return_address >= (uintptr_t)__start_fv_unseen && return_address < (uintptr_t)__stop_fv_unseen;
 }
@@ -304,7 +304,7 @@ static void place_frames(struct places *p, const struct walk *walk, const struct
         uintptr_t address = walk->frame[i].address;
         uint64_t offset;
 
-        if (is_unseen(address))
+        if (fv_path_is_unseen(address))
             continue;
         if (fv_python_is_loop(address)) {
             p->in_loop = true;

@@ -3,47 +3,60 @@
  * other memory; when the call before is another one, that sum goes to a record of the pair. */
 #include "rt/statistics.h"
 
+#include <string.h>
+
 #define REGIONS_MAX (UINT32_C(1) << 16) /* of a thread */
+
+/* What records of both kinds begin with. */
+struct ends {
+    uint32_t from, cell;
+};
 
 struct region {
     uint64_t key;
-    struct fv_region_record *record;
+    struct ends *record;
 };
 
-static struct fv_region_record *new_record(struct fv_thread *t, uint32_t from, uint32_t cell)
+static const struct kind {
+    struct fv_tail_kind tail;
+    size_t bytes;
+} regions = { { .type = FV_CHUNK_REGIONS, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget }, sizeof(struct fv_region_record) },
+  switched = { { .type = FV_CHUNK_SWITCHES, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget }, sizeof(struct fv_switch_record) };
+
+static struct ends *new_record(struct fv_regions *r, const struct kind *kind, uint32_t thread, struct ends ends)
 {
-    static const struct fv_tail_kind kind = {
-        .type = FV_CHUNK_REGIONS, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget
-    };
-    struct fv_region_record *record = fv_tail_next(&t->regions.tail, &kind, t->id, sizeof(*record), false);
+    struct ends *record = fv_tail_next(&r->tail, &kind->tail, thread, kind->bytes, false);
 
     if (!record)
         return NULL;
-    record->from = from;
-    record->cell = cell;
-    fv_tail_commit(&t->regions.tail, sizeof(*record));
+    *record = ends;
+    fv_tail_commit(&r->tail, kind->bytes);
     return record;
 }
 
-/* NULL: no room. */
-static FV_COLD struct fv_region_record *make(struct fv_thread *t, uint64_t key, uint32_t from, uint32_t cell)
+static uint64_t key_of(struct ends ends)
 {
-    struct region *region = fv_map_add(&t->regions.table, sizeof(*region), key, 2 * REGIONS_MAX);
-    struct fv_region_record *record = region ? new_record(t, from, cell) : NULL;
+    return (uint64_t)ends.from << 32 | (ends.cell + 1);
+}
+
+/* NULL: no room. */
+static FV_COLD struct ends *make(struct fv_regions *r, const struct kind *kind, uint32_t thread, struct ends ends)
+{
+    struct region *region = fv_map_add(&r->table, sizeof(*region), key_of(ends), 2 * REGIONS_MAX);
+    struct ends *record = region ? new_record(r, kind, thread, ends) : NULL;
 
     if (record)
         region->record = record;
     else if (region)
-        fv_map_erase(&t->regions.table, sizeof(*region), region);
+        fv_map_erase(&r->table, sizeof(*region), region);
     return record;
 }
 
-static struct fv_region_record *find(struct fv_thread *t, uint32_t from, uint32_t cell)
+static void *find(struct fv_regions *r, const struct kind *kind, uint32_t thread, struct ends ends)
 {
-    uint64_t key = (uint64_t)from << 32 | (cell + 1);
-    const struct region *region = fv_map_find(&t->regions.table, sizeof(*region), key);
+    const struct region *region = fv_map_find(&r->table, sizeof(*region), key_of(ends));
 
-    return FV_LIKELY(region != NULL) ? region->record : make(t, key, from, cell);
+    return FV_LIKELY(region != NULL) ? region->record : make(r, kind, thread, ends);
 }
 
 void fv_region_change(const struct fv_call *call, struct fv_cell *cell, uint32_t from)
@@ -51,7 +64,8 @@ void fv_region_change(const struct fv_call *call, struct fv_cell *cell, uint32_t
     if (cell->from == FV_FROM_SEVERAL)
         return;
     if (cell->calls > cell->from_calls) {
-        struct fv_region_record *r = find(call->thread, cell->from, call->path->cell_index);
+        struct fv_thread *t = call->thread;
+        struct fv_region_record *r = find(&t->regions, &regions, t->id, (struct ends){ cell->from, call->path->cell_index });
 
         if (!r) {
             cell->from = FV_FROM_SEVERAL; /* time stays right; what is lost is what came before */
@@ -65,18 +79,46 @@ void fv_region_change(const struct fv_call *call, struct fv_cell *cell, uint32_t
     cell->from = from;
 }
 
-void fv_regions_clear(struct fv_regions *regions)
+FV_COLD uint64_t fv_region_switched(const struct fv_call *call, uint32_t from)
 {
-    for (uint32_t i = 0; regions->table.place && i <= regions->table.mask; i++) {
-        const struct region *region = fv_map_at(&regions->table, sizeof(*region), i);
+    struct fv_thread *t = call->thread;
+    struct fv_switch_sums s = t->switches.since;
+    uint64_t left_out = t->switches.left_out;
+    struct fv_switch_record *r = NULL;
+
+    fv_switches_forget(&t->switches);
+    if (s.blocked || s.preempted || s.unseen)
+        r = find(&t->switched, &switched, t->id, (struct ends){ from, call->path->cell_index });
+    if (!r)
+        return left_out;
+    r->blocked += s.blocked;
+    r->blocked_ns += s.blocked_ns;
+    r->preempted += s.preempted;
+    r->preempted_ns += s.preempted_ns;
+    r->unseen += s.unseen;
+    return left_out;
+}
+
+static void clear(const struct fv_regions *r, const struct kind *kind)
+{
+    for (uint32_t i = 0; r->table.place && i <= r->table.mask; i++) {
+        const struct region *region = fv_map_at(&r->table, sizeof(*region), i);
 
         if (region->key)
-            region->record->count = region->record->ticks = 0;
+            memset(region->record + 1, 0, kind->bytes - sizeof(*region->record));
     }
+}
+
+void fv_regions_clear(struct fv_thread *t)
+{
+    clear(&t->regions, &regions);
+    clear(&t->switched, &switched);
+    fv_switches_forget(&t->switches);
 }
 
 void fv_region_begin(struct fv_thread *t, uint32_t from)
 {
+    fv_switches_ignore(&t->switches);
     t->record->last = fv_ticks();
     t->previous = from;
 }

@@ -166,6 +166,8 @@ int fv_comm_size(const struct fv_comm *comm);
 int fv_comm_rank(const struct fv_comm *comm);
 int fv_comm_remote_size(const struct fv_comm *comm);    /* 0: an intracommunicator */
 unsigned fv_comm_flags(const struct fv_comm *comm);
+/* The Cartesian grid of a new communicator, once. */
+void fv_comm_grid(const struct fv_comm *comm, unsigned dimensions, const int *sizes, const int *periodic);
 /* Neighbours of this rank in a new communicator's topology, for the trace: ranks in it, sources first. NULL: more
  * than fv_comm_neighbours_fit(), of which only the number is told. */
 void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned destinations, const int *ranks);

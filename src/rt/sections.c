@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <ucontext.h>
 
 enum {
@@ -26,6 +27,7 @@ enum {
 /* A section as a thread has it. */
 struct slot {
     struct fv_section_times *times; /* in the file */
+    struct fv_section_process *process; /* likewise, with the same index */
     struct fv_octave *octave;       /* likewise: of the last instance */
     uint32_t id;
     int32_t number;
@@ -47,7 +49,7 @@ struct open {
 
 struct fv_sections {
     struct fv_section_losses *losses; /* in the file */
-    struct fv_tail tail, octave_tail; /* of times, and of octaves */
+    struct fv_tail tail, process_tail, octave_tail; /* of times, of the process, and of octaves */
     uint32_t count, depth, octave_count;
     uint32_t beyond; /* begins that were too deep and have not ended */
     uint32_t marks;  /* that the thread made; is the section since the last of them open? */
@@ -115,7 +117,8 @@ static inline uint32_t set_of(struct fv_sections *s, struct slot *slot, uint32_t
 static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int32_t number, int32_t level,
                                       uint16_t *place)
 {
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SECTION_TIMES, .first_pages = 1, .most_pages = 16 };
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SECTION_TIMES, .first_pages = 1, .most_pages = 16 },
+                                     beside = { .type = FV_CHUNK_SECTION_PROCESS, .first_pages = 1, .most_pages = 4 };
     struct fv_sections *s = t->sections;
     if (!is_free(&fv_rt.writer.lock))
         return NULL;
@@ -129,9 +132,11 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
             if (s->slots[i].id == id)
                 return &s->slots[i]; /* found by this walk each time: such a program is told so */
     struct fv_section_times *times = id ? fv_tail_next(&s->tail, &kind, t->id, sizeof(*times), false) : NULL;
-    if (!times)
+    struct fv_section_process *process =
+        times ? fv_tail_next(&s->process_tail, &beside, t->id, sizeof(*process), false) : NULL;
+    if (!process)
         return NULL;
-    *slot = (struct slot){ .times = times, .id = id, .number = number, .other = is_other };
+    *slot = (struct slot){ .times = times, .process = process, .id = id, .number = number, .other = is_other };
     if (!slot->other) {
         strncpy(slot->name, name, FV_SECTION_NAME - 1);
         *place = (uint16_t)(s->count + 1);
@@ -139,6 +144,8 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
     times->section = id;
     times->ticks_min = UINT64_MAX;
     times->measured = fv_rt.options.section_cpu;
+    process->section = id;
+    fv_tail_commit(&s->process_tail, sizeof(*process));
     fv_tail_commit(&s->tail, sizeof(*times));
     __atomic_store_n(&s->count, s->count + 1, __ATOMIC_RELEASE);
     return slot;
@@ -202,6 +209,25 @@ static inline void trace_set(struct fv_thread *t, uint64_t now)
         trace_with_room(t, now);
 }
 
+/* ---- for other threads ---- */
+
+#define MAKERS 8 /* a thread made by a thread made by ... */
+
+uint32_t fv_sections_of(const struct fv_thread *t)
+{
+    uint32_t set = __atomic_load_n(&t->section_set, __ATOMIC_RELAXED);
+
+    for (unsigned i = 0; !set && i < MAKERS; i++) {
+        const struct fv_thread *by = __atomic_load_n(&t->made_by, __ATOMIC_ACQUIRE);
+
+        if (!by || __atomic_load_n(&by->lives, __ATOMIC_RELAXED) != t->made_by_life)
+            return 0;
+        set = __atomic_load_n(&by->section_set, __ATOMIC_RELAXED);
+        t = by;
+    }
+    return set;
+}
+
 /* ---- begin and end ---- */
 
 static uint64_t paused_until(uint64_t now)
@@ -223,6 +249,17 @@ static inline void read_counters(const struct fv_thread *t, struct fv_section_co
     out->lock_ticks = r->lock_ticks;
     if (fv_rt.options.section_cpu)
         fv_usage_read_thread(&out->usage);
+}
+
+/* CPU time of all threads, those that have ended, too. Where there never was another it is the thread's, which costs
+ * nothing more. 0: not known. */
+static inline uint64_t process_ns(const struct fv_section_counters *own)
+{
+    struct timespec now;
+
+    if (FV_LIKELY(!__atomic_load_n(&fv_threads_made, __ATOMIC_RELAXED)))
+        return own->usage.user_ns + own->usage.system_ns;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) ? 0 : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static void add_counters(struct fv_section_counters *sum, const struct fv_section_counters *now,
@@ -274,6 +311,8 @@ static inline void begin(struct fv_thread *t, const char *name, int number, int 
     set_depth(slot, 1);
     t->section_set = set;
     read_counters(t, &times->since);
+    if (fv_rt.options.section_cpu)
+        slot->process->since_ns = process_ns(&times->since);
     uint64_t now = fv_ticks();
     times->paused = paused_until(now);
     /* Last, so that a reader who sees it sees the rest. */
@@ -367,6 +406,7 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
              paused = paused_until(now) - times->paused;
 
     read_counters(t, &counters);
+    uint64_t process = fv_rt.options.section_cpu ? process_ns(&counters) : 0;
     set_depth(slot, 0);
     remove_open(t, slot);
     __atomic_store_n(&times->opened, 0, __ATOMIC_RELEASE);
@@ -378,6 +418,7 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     add_to_histogram(t, slot, ticks); /* first, so that it never has fewer */
     add_instance(times, ticks);
     add_counters(&times->sum, &counters, &times->since);
+    slot->process->cpu_ns += process > slot->process->since_ns ? process - slot->process->since_ns : 0;
 }
 
 /* Is the section open on another thread? A look at tables that change meanwhile: for counting mistakes that
@@ -590,9 +631,11 @@ static void clear(struct fv_thread *t)
         *times = (struct fv_section_times){ .section = times->section,
                                             .ticks_min = UINT64_MAX,
                                             .measured = times->measured };
+        s->slots[i].process->cpu_ns = 0;
         if (!s->slots[i].depth)
             continue;
         read_counters(t, &times->since);
+        s->slots[i].process->since_ns = fv_rt.options.section_cpu ? process_ns(&times->since) : 0;
         times->paused = paused_until(now);
         __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
     }

@@ -9,6 +9,11 @@
 #include "base/base.h"
 
 
+struct fv_thread;
+/* Of the sections that are open for a thread, the set: its own, or, where it has none, those of the thread that made it. So workers
+ * of a pool belong to what they work for, whenever they were made. For signal handlers. */
+uint32_t fv_sections_of(const struct fv_thread *thread);
+
 /* What fvmpi.h's functions call, by these names (there weak). */
 FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level);
 FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level);

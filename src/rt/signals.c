@@ -1,4 +1,4 @@
-/* Signals of the application beside ours: SIGTRAP, as which the kernel signals samples, and those that end the process
+/* Signals of the application beside ours: SIGTRAP and SIGPROF, as which the kernel signals samples, and those that end the process
  * (fatal.c) or tell that the rank file has lost pages (bus.c). An application that set an action of its own later would meet samples there, and the default action would
  * kill it; and it may ask what its action is. So what it asks for such a signal is kept here, answered from here, and done for
  * its own signals. For every other signal, and while we want none, the next one's function is called, as if we were not there:
@@ -27,9 +27,10 @@ static struct shared {
     bool ours;        /* the handler is set, or what the application wants in its place */
     bool end_only;    /* the handler is for the action that the application had at first, and for SIG_DFL */
     void *first;      /* this action's function */
+    void (*give_back)(void); /* borrowed: called before the application's own action is set */
     struct sigaction handler, application;
 } shared[] = {
-    { .signal = SIGTRAP }, { .signal = SIGSEGV }, { .signal = SIGBUS },  { .signal = SIGFPE }, { .signal = SIGILL },
+    { .signal = SIGTRAP }, { .signal = SIGPROF }, { .signal = SIGSEGV }, { .signal = SIGBUS },  { .signal = SIGFPE }, { .signal = SIGILL },
     { .signal = SIGABRT }, { .signal = SIGSYS },  { .signal = SIGTERM }, { .signal = SIGXCPU },
 };
 
@@ -42,6 +43,14 @@ NO_TSAN static inline struct shared *shared_of(int signal)
         if (shared[i].signal == signal)
             return &shared[i];
     return NULL;
+}
+
+/* The child of a fork, or of a vfork, has a table of its own. */
+NO_TSAN static struct shared *virtual_of(int signal)
+{
+    struct shared *s = shared_of(signal);
+
+    return FV_UNLIKELY(s && __atomic_load_n(&s->ours, __ATOMIC_RELAXED)) && process == getpid() ? s : NULL;
 }
 
 /* What the kernel is to do. */
@@ -78,6 +87,35 @@ int fv_signals_take(int signal, void (*function)(int, siginfo_t *, void *))
         err = take(s, function);
     fv_unlock(&lock);
     return err;
+}
+
+int fv_signals_borrow(int signal, void (*function)(int, siginfo_t *, void *), void (*give_back)(void))
+{
+    int err = fv_signals_take(signal, function);
+
+    if (!err)
+        shared_of(signal)->give_back = give_back;
+    return err;
+}
+
+/* The lock is held. */
+static int return_with(struct shared *s, const struct sigaction *action)
+{
+    s->give_back();
+    int err = __sigaction(s->signal, action, NULL);
+    __atomic_store_n(&s->ours, false, __ATOMIC_RELEASE);
+    return err;
+}
+
+void fv_signals_return(int signal)
+{
+    struct shared *s = virtual_of(signal);
+
+    if (!s || !s->give_back)
+        return;
+    fv_lock(&lock);
+    return_with(s, &s->application);
+    fv_unlock(&lock);
 }
 
 /* The actions that MPI libraries have for errors (Open MPI's own, UCX's) print where they were, and end as the default does. */
@@ -118,14 +156,14 @@ bool fv_signals_ends(int signal)
 }
 
 /* In the child of a fork: the application's actions are set again, but for SIGTRAP. */
-static void give_back(struct fv_thread *self)
+static void give_all_back(struct fv_thread *self)
 {
     (void)self;
     for (struct shared *s = shared; s < shared + sizeof(shared) / sizeof(*shared); s++)
         if (s->signal != SIGTRAP && s->ours && !__sigaction(s->signal, &s->application, NULL))
             s->ours = false;
 }
-const struct fv_layer fv_signals_layer = { .at = { [FV_AT_FORK] = give_back } };
+const struct fv_layer fv_signals_layer = { .at = { [FV_AT_FORK] = give_all_back } };
 
 bool fv_signals_ignored(int signal)
 {
@@ -160,19 +198,11 @@ void fv_signals_pass_on(int signal, siginfo_t *info, void *context)
     sigorset(&mask, &mask, &to.sa_mask);
     if (!(to.sa_flags & SA_NODEFER))
         sigaddset(&mask, signal);
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(uint64_t)); /* till we return: not by an interposer */
     if (to.sa_flags & SA_SIGINFO)
         to.sa_sigaction(signal, info, context);
     else
         to.sa_handler(signal);
-}
-
-/* The child of a fork, or of a vfork, has a table of its own. */
-NO_TSAN static struct shared *virtual_of(int signal)
-{
-    struct shared *s = shared_of(signal);
-
-    return FV_UNLIKELY(s && __atomic_load_n(&s->ours, __ATOMIC_RELAXED)) && process == getpid() ? s : NULL;
 }
 
 static int set_virtual(struct shared *s, const struct sigaction *action, struct sigaction *old)
@@ -187,7 +217,9 @@ static int set_virtual(struct shared *s, const struct sigaction *action, struct 
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     fv_lock(&lock);
     was = s->application;
-    if (action) {
+    if (action && s->give_back && wish.sa_handler != SIG_DFL) {
+        err = return_with(s, &wish);
+    } else if (action) {
         err = __sigaction(s->signal, action_for(s, action), NULL);
         s->application = err ? s->application : wish;
     }

@@ -25,7 +25,10 @@ bool fv_cells_init(struct fv_thread *thread);
 extern struct fv_budget fv_cells_budget; /* of regions as well */
 /* The cell of the call's path goes on with calls behind one at another path. */
 void fv_region_change(const struct fv_call *call, struct fv_cell *cell, uint32_t from);
-void fv_regions_clear(struct fv_regions *regions);
+/* The thread had no processor for a part of the computing before this call, from the one at that path on. Returns the ticks that recording waited, which
+ * are no computing. */
+uint64_t fv_region_switched(const struct fv_call *call, uint32_t from);
+void fv_regions_clear(struct fv_thread *thread);
 /* Where a thread begins, or has left a call without returning: computing begins now, behind a call at this path. */
 void fv_region_begin(struct fv_thread *thread, uint32_t from);
 void fv_bins_init(struct fv_thread *thread);

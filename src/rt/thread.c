@@ -1,6 +1,7 @@
 /* Threads: each gets its struct fv_thread at its first MPI call, or at its start (src/threads), and hands it
  * back when it ends. */
 #include "rt/layers.h"
+#include "rt/next.h"
 #include "rt/statistics.h"
 
 #include <errno.h>
@@ -10,6 +11,11 @@
 
 FV_TLS struct fv_thread *fv_current;
 FV_TLS struct fv_thread *fv_self;
+#if FV_INTERPOSE_CREATE
+bool fv_threads_made;
+#else
+bool fv_threads_made = true;
+#endif
 static pthread_key_t key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static bool key_made;
@@ -68,6 +74,7 @@ static struct fv_thread *make_thread(void)
         return NULL;
     }
     t->record = fv_chunk_records(chunk);
+    fv_switches_init(&t->switches);
     t->record->id = t->id;
     t->record->begin = fv_ticks();
     t->record->era = fv_rt.writer.header->era;
@@ -97,6 +104,8 @@ static FV_COLD struct fv_thread *attach(void)
     pid_t tid = (pid_t)syscall(SYS_gettid);
     t->record->tid = (uint32_t)tid;
     t->record->threads++;
+    __atomic_store_n(&t->made_by, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->lives, t->lives + 1, __ATOMIC_RELAXED);
     t->paused_seen = fv_rt.writer.header->paused_ticks;
     fv_region_begin(t, 0);
     fv_stack_bounds(tid == fv_rt.pid, &t->stack_low, &t->stack_end);

@@ -9,6 +9,7 @@
 #include "rt/clock.h"
 #include "rt/map.h"
 #include "rt/path.h"
+#include "rt/switches.h"
 #include "rt/tail.h"
 
 #include <pthread.h>
@@ -32,7 +33,7 @@ struct fv_peers {
     struct fv_tail tail;
 };
 
-/* Computing between calls, of those that follow now this call, now that one. */
+/* Computing between calls: of those that follow now this call, now that one; and where there was no processor. */
 struct fv_regions {
     struct fv_map table; /* struct region, in region.c */
     struct fv_tail tail;
@@ -83,7 +84,11 @@ struct fv_thread {
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
     uint64_t bin_begin, bin_ticks; /* the time bin used last; bin_ticks 0: none, and: */
     uint64_t *bin;                 /* its ticks, by class */
+    struct fv_switches switches;
     uint32_t section_set; /* that are open: struct fv_section_set; 0: none */
+    uint32_t lives;             /* threads that have had this struct */
+    struct fv_thread *made_by;  /* the thread that made this one, when it was its number `made_by_life`; NULL: not known */
+    uint32_t made_by_life;
     struct fv_usage usage; /* of the thread, up to which it is in the record */
     uint64_t comm_handle, comm_generation; /* the communicator used last */
     struct fv_comm *comm;
@@ -94,7 +99,7 @@ struct fv_thread {
     struct fv_peers peers;
     struct fv_cell *received[FV_RECENT_RECEIVED]; /* that bytes were charged to, by call path */
     struct fv_cells cells;
-    struct fv_regions regions;
+    struct fv_regions regions, switched;
     uint64_t paused_seen; /* the header's paused_ticks when it recorded last */
     uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
     struct fv_path_entry no_path;   /* of calls while paused */
@@ -112,11 +117,17 @@ struct fv_thread {
     struct fv_events events;
 };
 
+/* The process has made a thread, of whomever; also where nobody can tell. */
+extern bool fv_threads_made;
 /* The thread's own; NULL before its first call, inside a call, and when the runtime is off. */
 extern FV_TLS struct fv_thread *fv_current;
 
 /* Was what stood at a site left by longjmp() or an exception, if the thread is at `now`? */
 bool fv_site_was_left(const struct fv_thread *thread, struct fv_site site, struct fv_site now);
+/* Around what is recorded outside of MPI's calls, in a handler: what the thread waits in it is none of the application's time. Not in one another. */
+void fv_handler_begins(void);
+void fv_handler_ends(void);
+
 /* fv_current is NULL, and the thread is recorded: did it leave its call, or the writing of a record, without returning,
  * by longjmp()? Then it is outside from now on. */
 bool fv_call_was_left(void);

@@ -5,8 +5,13 @@
 
 #include "base/process.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static void read_usage(int who, struct fv_usage *out, struct fv_usage_process *more)
 {
@@ -36,15 +41,56 @@ void fv_usage_read_thread(struct fv_usage *out)
     read_usage(RUSAGE_THREAD, out, NULL);
 }
 
-void fv_usage_read_ready(struct fv_usage_process *out)
+/* Of a thread: how long it was ready to run and had no processor. */
+static bool read_ready(const char *path, uint64_t *ns)
 {
     unsigned long long ran, ready;
     char text[100];
 
-    if (fv_file_read("/proc/self/schedstat", text, sizeof(text)) <= 0 || sscanf(text, "%llu %llu", &ran, &ready) != 2)
-        return;
-    out->ready_ns = ready;
-    out->ready_known = 1;
+    if (fv_file_read(path, text, sizeof(text)) <= 0 || sscanf(text, "%llu %llu", &ran, &ready) != 2)
+        return false;
+    *ns = ready;
+    return true;
+}
+
+void fv_usage_read_ready(struct fv_usage_process *out)
+{
+    if (read_ready("/proc/self/schedstat", &out->ready_ns))
+        out->ready_known = 1;
+}
+
+static uint64_t ended_ready_ns; /* of threads but the first whose ends were seen; atomic */
+
+/* Of a piece of the directory of threads, as the kernel gives it. */
+static uint64_t ready_of_tasks(const char *piece, size_t bytes)
+{
+    uint64_t sum = 0, ready;
+    char path[300];
+
+    for (size_t at = 0; at < bytes;) {
+        const struct dirent64 *d = (const void *)(piece + at);
+
+        at += d->d_reclen;
+        snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", d->d_name);
+        if (d->d_name[0] != '.' && atol(d->d_name) != (long)getpid() && read_ready(path, &ready))
+            sum += ready;
+    }
+    return sum;
+}
+
+/* Not by opendir(), which allocates: exit() may be called anywhere. */
+uint64_t fv_usage_others_ready(void)
+{
+    uint64_t sum = __atomic_load_n(&ended_ready_ns, __ATOMIC_RELAXED);
+    int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _Alignas(struct dirent64) char piece[4096];
+    long bytes;
+
+    while (fd >= 0 && (bytes = syscall(SYS_getdents64, fd, piece, sizeof(piece))) > 0)
+        sum += ready_of_tasks(piece, (size_t)bytes);
+    if (fd >= 0)
+        close(fd);
+    return sum;
 }
 
 void fv_usage_update(void)
@@ -81,6 +127,15 @@ static void thread_ends(struct fv_thread *t)
     t->usage = now;
 }
 
+static void thread_is_gone(struct fv_thread *t)
+{
+    uint64_t ready;
+
+    thread_ends(t);
+    if (t && t->record->tid != (uint32_t)getpid() && read_ready("/proc/thread-self/schedstat", &ready))
+        __atomic_fetch_add(&ended_ready_ns, ready, __ATOMIC_RELAXED);
+}
+
 static void forget_thread(struct fv_thread *t)
 {
     fv_usage_read_thread(&t->usage);
@@ -88,7 +143,7 @@ static void forget_thread(struct fv_thread *t)
 }
 
 const struct fv_layer fv_usage_layer = { .at = { [FV_AT_THREAD_BEGIN] = thread_begins,
-                                                 [FV_AT_THREAD_END] = thread_ends,
+                                                 [FV_AT_THREAD_END] = thread_is_gone,
                                                  [FV_AT_FORGET] = forget_thread,
                                                  [FV_AT_FINALIZE] = thread_ends,
                                                  [FV_AT_EXIT] = thread_ends } };

@@ -21,7 +21,8 @@ void fv_calibrate(struct fv_sampler *s)
     s->calibration = pairs;
     for (unsigned i = 0; i < CALIBRATION; i++) {
         x->entry = (uintptr_t)empty;
-        if (!fv_perf_arm(&x->event, FV_TRAP_X, 0, x->entry))
+        x->armed = fv_perf_arm(&x->event, FV_TRAP_X, 0, x->entry);
+        if (!x->armed)
             break;
         empty();
     }

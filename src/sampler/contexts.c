@@ -1,6 +1,7 @@
 /* See sampler.h: the tables of a thread that is sampled. Its own call tree, in the rank file, because the
  * tree of the process is behind a lock; contexts and costs are found through the tree's nodes. */
 #define UNW_LOCAL_ONLY
+#include "rt/sections.h"
 #include "sampler/sampler.h"
 
 #include <dlfcn.h>
@@ -14,6 +15,18 @@
 #include <time.h>
 #include <unistd.h>
 
+static bool init_instances(struct fv_sampler *s, uint32_t thread)
+{
+    return fv_table_init(&s->instances, FV_CHUNK_INSTANCES, thread, sizeof(struct fv_instances), FV_SAMPLE_CONTEXTS) &&
+           fv_table_init(&s->computing, FV_CHUNK_INSTANCE_COMPUTING, thread, sizeof(struct fv_instance_computing),
+                         FV_SAMPLE_CONTEXTS) &&
+           fv_table_init(&s->long_calls, FV_CHUNK_LONG_CALLS, thread, sizeof(struct fv_long_calls), FV_SAMPLE_CONTEXTS) &&
+           fv_table_init(&s->recent, FV_CHUNK_RECENT_INSTANCES, thread, sizeof(struct fv_recent_instances), FV_SAMPLE_CONTEXTS) &&
+           (!fv_pmu_wanted() ||
+            (fv_table_init(&s->event_counts, FV_CHUNK_EVENT_COUNTS, thread, sizeof(struct fv_event_counts), FV_SAMPLE_CONTEXTS) &&
+             fv_table_init(&s->events, FV_CHUNK_INSTANCE_EVENTS, thread, sizeof(struct fv_instance_events), FV_SAMPLE_CONTEXTS)));
+}
+
 bool fv_tables_init(struct fv_sampler *s)
 {
     uint32_t thread = s->thread->id;
@@ -21,19 +34,10 @@ bool fv_tables_init(struct fv_sampler *s)
         fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SAMPLER, thread, 0, sizeof(*s->record));
 
     if (!chunk ||
-        !fv_table_init(&s->nodes, FV_CHUNK_SAMPLE_PATHS, thread, sizeof(struct fv_path_record),
-                       FV_SAMPLE_NODES / FV_TABLE_CHUNKS) ||
-        !fv_table_init(&s->instances, FV_CHUNK_INSTANCES, thread, sizeof(struct fv_instances),
-                       FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS) ||
-        !fv_table_init(&s->computing, FV_CHUNK_INSTANCE_COMPUTING, thread, sizeof(struct fv_instance_computing),
-                       FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS) ||
-        !fv_table_init(&s->costs, FV_CHUNK_COSTS, thread, sizeof(struct fv_cost),
-                       FV_SAMPLE_COSTS / FV_TABLE_CHUNKS) ||
-        !fv_table_init(&s->cost_regions, FV_CHUNK_COST_REGIONS, thread, sizeof(struct fv_cost_region),
-                       FV_SAMPLE_COSTS / FV_TABLE_CHUNKS) ||
-        (fv_pmu_wanted() &&
-         !fv_table_init(&s->event_counts, FV_CHUNK_EVENT_COUNTS, thread, sizeof(struct fv_event_counts),
-                        FV_SAMPLE_CONTEXTS / FV_TABLE_CHUNKS)))
+        !fv_table_init(&s->nodes, FV_CHUNK_SAMPLE_PATHS, thread, sizeof(struct fv_path_record), FV_SAMPLE_NODES) ||
+        !fv_table_init(&s->costs, FV_CHUNK_COSTS, thread, sizeof(struct fv_cost), FV_SAMPLE_COSTS) ||
+        !fv_table_init(&s->cost_regions, FV_CHUNK_COST_REGIONS, thread, sizeof(struct fv_cost_region), FV_SAMPLE_COSTS) ||
+        (!fv_clock_alone() && !init_instances(s, thread)))
         return false;
     s->record = fv_chunk_records(chunk);
     fv_chunk_commit(chunk, sizeof(*s->record));
@@ -104,11 +108,18 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
     w->cut = false;
     for (unsigned steps = 0;; steps++) {
         const struct fv_cfi_row *row = fv_cfi_find(&s->cfi, pc);
+        bool is_ours = w->count && fv_path_is_unseen(pc + 1); /* between the application's functions */
 
-        if (w->count < 2 || !row->begin || row->begin != last) {
+        /* One of ours leaves no frame, and makes the one inside of it recursive: its breakpoint never rests. That is more than it needs; resting, one of a
+         * team's region missed a return in one of some hundred calls, for a cause not known yet (tests/planted/threads.t). */
+        if (!is_ours && (w->count < 2 || !row->begin || row->begin != last)) {
             w->address[w->count] = pc + 1;
             w->function[w->count] = row->begin && row->plain_entry && !fv_excluded(row) ? row->begin : 0;
+            w->recursive[w->count] = false;
+            w->slot[w->count] = 0;
             w->count++;
+        } else {
+            w->recursive[w->count - 1] = true;
         }
         last = row->begin;
         if (row->kind == FV_CFI_END) {
@@ -119,6 +130,8 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
             w->cut = r.r[FV_REG_RIP] != 0;
             return;
         }
+        if (!w->slot[w->count - 1])
+            w->slot[w->count - 1] = r.r[FV_REG_RSP] - sizeof(uintptr_t);
         if (w->count == FV_SAMPLE_DEPTH || steps == FV_SAMPLE_STEPS) {
             w->cut = true;
             return;
@@ -182,6 +195,16 @@ uint32_t fv_walk_intern(struct fv_sampler *s, unsigned first)
     return node;
 }
 
+uint32_t fv_walk_intern_returned(struct fv_sampler *s, uintptr_t function)
+{
+    uint32_t caller;
+
+    s->walk.address[0]--; /* it is a return address, which is one past what is meant already */
+    caller = fv_walk_intern(s, fv_path_is_unseen(s->walk.address[0]));
+    s->walk.address[0]++;
+    return caller ? child(s, caller, function + 1) : 0;
+}
+
 /* ---- functions ---- */
 
 uint32_t fv_known_find(struct fv_sampler *s, uintptr_t entry)
@@ -220,14 +243,19 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known)
     if (s->node_context[node - 1])
         return s->node_context[node - 1] - 1u;
     struct fv_instances *record = fv_table_next(&s->instances);
-    if (!record || !fv_table_next(&s->computing) || (has_events(s) && !fv_table_next(&s->event_counts)))
+    if (!record || !fv_table_next(&s->computing) || !fv_table_next(&s->recent) || !fv_table_next(&s->long_calls) ||
+        (has_events(s) && (!fv_table_next(&s->event_counts) || !fv_table_next(&s->events))))
         return FV_SAMPLE_CONTEXTS;
     record->path = node;
     record->time_min = UINT64_MAX;
     fv_table_commit(&s->computing);
+    fv_table_commit(&s->long_calls);
     fv_table_commit(&s->instances);
-    if (has_events(s))
+    fv_table_commit(&s->recent);
+    if (has_events(s)) {
         fv_table_commit(&s->event_counts);
+        fv_table_commit(&s->events);
+    }
     s->node_context[node - 1] = (uint16_t)(count + 1);
     s->context[count] = (struct fv_context){ .known = known };
     return count;
@@ -243,9 +271,24 @@ struct fv_instance_computing *fv_context_computing(struct fv_sampler *s, uint32_
     return fv_table_at(&s->computing, context);
 }
 
+struct fv_long_calls *fv_context_long(struct fv_sampler *s, uint32_t context)
+{
+    return fv_table_at(&s->long_calls, context);
+}
+
 struct fv_event_counts *fv_context_events(struct fv_sampler *s, uint32_t context)
 {
     return has_events(s) ? fv_table_at(&s->event_counts, context) : NULL;
+}
+
+struct fv_instance_events *fv_context_event_values(struct fv_sampler *s, uint32_t context)
+{
+    return has_events(s) ? fv_table_at(&s->events, context) : NULL;
+}
+
+struct fv_recent_instances *fv_context_recent(struct fv_sampler *s, uint32_t context)
+{
+    return fv_table_at(&s->recent, context);
 }
 
 /* NULL: no room. */
@@ -306,7 +349,7 @@ static struct fv_cost *find_cost(struct fv_sampler *s, uint32_t node, uint32_t s
 
 void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi)
 {
-    struct fv_cost *cost = find_cost(s, node, s->thread->section_set, in_mpi ? 0 : s->thread->previous);
+    struct fv_cost *cost = find_cost(s, node, fv_sections_of(s->thread), in_mpi ? 0 : s->thread->previous);
 
     if (!cost) {
         s->record->lost_paths++;

@@ -28,7 +28,7 @@ void fv_live_abandon(struct fv_sampler *s)
 
     if (s->thread->watched == top->slot) /* another may come to stand in the slot */
         s->thread->watched = 1;
-    if (s->calibration)
+    if (s->calibration || top->joined)
         return;
     fv_context_record(s, top->context)->abandoned++;
     s->record->abandoned++;
@@ -47,7 +47,7 @@ void fv_live_pop_gone(struct fv_sampler *s, uintptr_t sp)
         fv_live_abandon(s);
 }
 
-static void returned(struct fv_sampler *s, struct fv_readings *end)
+static void returned(struct fv_sampler *s, const struct fv_registers *r, struct fv_readings *end)
 {
     const struct fv_live *top = &s->live[s->depth - 1];
 
@@ -60,7 +60,12 @@ static void returned(struct fv_sampler *s, struct fv_readings *end)
         s->depth--;
         return;
     }
-    fv_context_add(s, top, end);
+    if (top->joined) {
+        s->depth--;
+        fv_long_returned(s, top, r, end);
+        return;
+    }
+    fv_long_learn(s, s->context[top->context].known, fv_context_add(s, top, end));
     s->record->returns++;
     s->record->open--;
     s->depth--;
@@ -92,7 +97,7 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
     if (pc == top->ret && sp == slot + sizeof(uintptr_t)) {
         fv_readings_take(s, now);
         while (s->depth && s->live[s->depth - 1].slot == slot)
-            returned(s, now);
+            returned(s, r, now);
         s->thread->watched = 1; /* armed, for nobody */
     } else {
         fv_perf_disarm(&s->rw); /* to look at it ourselves */
@@ -153,6 +158,11 @@ struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct f
     if (r->r[FV_REG_RIP] != x->entry)
         return NULL;
     fv_live_pop_gone(s, r->r[FV_REG_RSP]);
+    if (x->look) {
+        fv_look_entry(s, x, fv_since_armed(s, x, now_ns));
+        fv_live_watch(s);
+        return NULL;
+    }
     if (x->gaps) {
         fv_gap_end(s, x, r, now_ns);
         fv_live_watch(s);

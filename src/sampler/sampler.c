@@ -3,6 +3,7 @@
 #include "base/experiment.h"
 #include "rt/layers.h"
 #include "rt/signals.h"
+#include "rt/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #if FV_SAMPLER_SIGNALS
 
-#define SIGNAL_STACK  (64u << 10)
+#define SIGNAL_STACK  (256u << 10) /* handlers of the application's may run there, too */
 #define HANDLER_STACK 6144 /* of it, beside the kernel's frame */
+#define SIGPROF_BIT   (UINT64_C(1) << (SIGPROF - 1))
 
 static bool wanted; /* threads that begin are sampled */
 static FV_TLS struct fv_sampler *mine;
@@ -92,9 +95,10 @@ static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv
         fv_pmu_enter(&s->pmu);
     read_registers(&r, context);
     if (from->kind == FV_TRAP_TICK)
-        fv_tick(s, &r, now->cpu_ns);
+        fv_tick(s, &r, now);
     else
         entered = on_trap(s, from, &r, now);
+    fv_x_settle(s);
     if (entered)
         fv_readings_take(s, &entered->begin);
     if (s->depth)
@@ -118,6 +122,13 @@ static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv
     }
 }
 
+static void recorded(struct fv_sampler *s, const struct fv_trap_source *from, const ucontext_t *context, struct fv_readings *now)
+{
+    fv_handler_begins();
+    work(s, from, context, now);
+    fv_handler_ends();
+}
+
 static void handle(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
@@ -125,12 +136,16 @@ static void handle(int signal, siginfo_t *info, void *context)
     struct fv_trap_source from = { .kind = FV_TRAP_TICK };
     struct fv_sampler *s = mine;
 
-    if (!fv_perf_source(info, &from) && !fv_timer_is_source(info))
+    bool is_ours = fv_perf_source(info, &from) || fv_timer_is_source(info);
+
+    if (!is_ours && s && s->rehearses && signal == SIGPROF)
+        is_ours = true; /* the kernel had no room to say where it comes from (ulimit -i) */
+    if (!is_ours)
         fv_signals_pass_on(signal, info, context);
     else if (!s || !s->on)
         ;
     else if (has_stack(s, &((const ucontext_t *)context)->uc_stack))
-        work(s, &from, context, &now);
+        recorded(s, &from, context, &now);
     else
         s->record->no_stack++;
     errno = saved;
@@ -138,12 +153,18 @@ static void handle(int signal, siginfo_t *info, void *context)
 
 /* ---- begin and end of a thread ---- */
 
-static bool trap_is_usable(void)
+/* By the kernel's own calls, not by interposers (sigmask.c among them). */
+static bool is_usable(int signal)
 {
-    sigset_t blocked;
+    uint64_t blocked;
 
-    return !pthread_sigmask(SIG_SETMASK, NULL, &blocked) && !sigismember(&blocked, SIGTRAP) &&
-           !fv_signals_ignored(SIGTRAP);
+    return !syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &blocked, sizeof(blocked)) && !(blocked >> (signal - 1) & 1) &&
+           !fv_signals_ignored(signal);
+}
+
+static bool change_signal_stack(const stack_t *set, stack_t *old)
+{
+    return !syscall(SYS_sigaltstack, set, old);
 }
 
 /* SIGTRAP is what debuggers live by: they would take ours for theirs. */
@@ -161,27 +182,39 @@ static bool is_traced(void)
     return at && strtol(at + strlen("TracerPid:"), NULL, 10) != 0;
 }
 
+stack_t fv_signal_stack(const struct fv_sampler *s)
+{
+    return (stack_t){ .ss_sp = s->signal_stack, .ss_size = SIGNAL_STACK };
+}
+
+size_t fv_signal_stack_least(void)
+{
+    return getauxval(AT_MINSIGSTKSZ) + HANDLER_STACK;
+}
+
 /* The application's own is good for us, too, if it is large enough. */
 static bool set_signal_stack(struct fv_sampler *s)
 {
     stack_t now;
 
-    if (sigaltstack(NULL, &now))
+    if (!change_signal_stack(NULL, &now))
         return false;
     if (!(now.ss_flags & SS_DISABLE))
-        return now.ss_size >= getauxval(AT_MINSIGSTKSZ) + HANDLER_STACK;
+        return now.ss_size >= fv_signal_stack_least();
     if (!s->signal_stack)
         s->signal_stack = fv_memory_new(SIGNAL_STACK);
-    return s->signal_stack &&
-           !sigaltstack(&(stack_t){ .ss_sp = s->signal_stack, .ss_size = SIGNAL_STACK }, NULL);
+    if (!s->signal_stack)
+        return false;
+    now = fv_signal_stack(s);
+    return change_signal_stack(&now, NULL);
 }
 
 static void drop_signal_stack(const struct fv_sampler *s)
 {
     stack_t now;
 
-    if (s->signal_stack && !sigaltstack(NULL, &now) && now.ss_sp == s->signal_stack)
-        sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
+    if (s->signal_stack && change_signal_stack(NULL, &now) && now.ss_sp == s->signal_stack)
+        change_signal_stack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
 }
 
 static void close_breakpoints(struct fv_sampler *s)
@@ -215,9 +248,6 @@ static int open_events(struct fv_sampler *s)
     unsigned rate = fv_rt.options.sample, most;
     int err, calls = ENOENT;
 
-    s->tick.fd = s->rw.fd = s->migration_counter.fd = -1;
-    for (unsigned i = 0; i < FV_X_SLOTS; i++)
-        s->x[i] = (struct fv_x_slot){ .event = { .fd = -1 } };
     s->record->rate = rate;
     if (fv_perf_open_tick(&s->tick, 1000000000u / rate)) {
         calls = fv_calls_open(&s->calls);
@@ -229,7 +259,7 @@ static int open_events(struct fv_sampler *s)
         fv_perf_close(&s->tick);
         most = fv_timer_rate_max();
         s->record->rate = rate < most ? rate : most;
-        if (!fv_timer_open(&s->timer, fv_tick_period(s)))
+        if (!fv_timer_open(&s->timer, SIGTRAP, fv_tick_period(s), fv_tick_period(s)))
             s->record->rate = 0;
     }
     s->record->refusal = (uint32_t)(!err && calls != ENOENT ? calls : err);
@@ -254,8 +284,11 @@ static struct fv_sampler *make_sampler(struct fv_thread *thread)
         return NULL;
     s->thread = thread;
     s->random = fv_mix2(fv_ticks(), thread->id);
+    s->tick.fd = s->rw.fd = s->migration_counter.fd = -1;
+    for (unsigned i = 0; i < FV_X_SLOTS; i++)
+        s->x[i] = (struct fv_x_slot){ .event = { .fd = -1 } };
     if (fv_tables_init(s)) {
-        fv_instance_log_prepare(s);
+        fv_trace_log_prepare(s);
         return s;
     }
     fv_memory_free(s, sizeof(*s));
@@ -300,20 +333,34 @@ static void calibrate_once(struct fv_sampler *s)
     s->record->trap_spread_ticks = fv_sampler_calibration.spread_ticks;
 }
 
-static void thread_begin(struct fv_thread *thread)
+static struct fv_sampler *sampler_of(struct fv_thread *thread)
+{
+    if (!thread->sampler)
+        thread->sampler = make_sampler(thread);
+    return thread->sampler;
+}
+
+/* From here on the handler has something to do. */
+static void go_on(struct fv_sampler *s)
+{
+    fv_wall_begin(s);
+    s->budget_cpu_ns = fv_cpu_ns();
+    s->budget_tool_ns = s->tool_ns;
+    s->tick_cpu_ns = s->budget_cpu_ns - s->tool_ns;
+    s->on = true;
+    mine = s;
+}
+
+static void begin_instances(struct fv_thread *thread)
 {
     struct fv_sampler *s;
 
-    if (!wanted)
-        return;
-    if (!trap_is_usable()) {
+    if (!is_usable(SIGTRAP)) {
         tell_refused("the application blocks or ignores SIGTRAP", no_samples);
         return;
     }
-    s = thread->sampler ? thread->sampler : make_sampler(thread);
-    if (!s)
+    if (!(s = sampler_of(thread)))
         return;
-    thread->sampler = s;
     s->depth = 0;
     thread->watched = 0;
     if (!set_signal_stack(s)) {
@@ -329,15 +376,68 @@ static void thread_begin(struct fv_thread *thread)
         drop_signal_stack(s);
         return;
     }
-    fv_wall_begin(s);
-    s->budget_cpu_ns = fv_cpu_ns();
-    s->budget_tool_ns = s->tool_ns;
-    s->on = true;
-    mine = s;
+    go_on(s);
     if (s->tick.fd >= 0)
         fv_perf_enable(&s->tick);
     if (!err)
         calibrate_once(s);
+}
+
+/* A run that did not ask for samples is told by the report why it has none. The first thread's reason stands for all. */
+static void note_refused(const struct fv_thread *thread, enum fv_sampler_stop why)
+{
+    static bool noted;
+    struct fv_chunk_header *chunk;
+
+    if (__atomic_exchange_n(&noted, true, __ATOMIC_RELAXED) ||
+        !(chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SAMPLER, thread->id, 0, sizeof(struct fv_sampler_record))))
+        return;
+    *(struct fv_sampler_record *)fv_chunk_records(chunk) = (struct fv_sampler_record){ .mode = FV_SAMPLER_CLOCK, .stopped = why };
+    fv_chunk_commit(chunk, sizeof(struct fv_sampler_record));
+}
+
+/* The application wants SIGPROF for itself. */
+static void give_sigprof_back(void)
+{
+    wanted = false;
+    fv_signals_held |= SIGPROF_BIT; /* it may leave its handler by longjmp() */
+    for (struct fv_thread *t = fv_rt.threads; t; t = t->next_all)
+        if (t->sampler)
+            fv_clock_stop(t->sampler, FV_SAMPLER_SIGPROF_USED);
+}
+
+static void begin_clock(struct fv_thread *thread)
+{
+    struct fv_sampler *s;
+
+    if (!is_usable(SIGPROF)) {
+        note_refused(thread, FV_SAMPLER_SIGPROF_BLOCKED);
+        return;
+    }
+    if (!(s = sampler_of(thread)))
+        return;
+    s->record->mode = FV_SAMPLER_CLOCK;
+    if (!set_signal_stack(s)) {
+        s->record->stopped = FV_SAMPLER_SMALL_STACK;
+        return;
+    }
+    if (fv_signals_borrow(SIGPROF, handle, give_sigprof_back)) {
+        drop_signal_stack(s);
+        return;
+    }
+    go_on(s);
+    if (!fv_clock_open(s))
+        s->record->stopped = FV_SAMPLER_NO_TIMER;
+}
+
+static void thread_begin(struct fv_thread *thread)
+{
+    if (!wanted)
+        return;
+    if (fv_clock_alone())
+        begin_clock(thread);
+    else
+        begin_instances(thread);
 }
 
 /* What the handler could not ask the loader. */
@@ -346,6 +446,8 @@ static void catch_up(struct fv_thread *thread)
     struct fv_sampler *s = thread->sampler;
     uint64_t offset;
 
+    if (s && s->timer.paused && is_usable(SIGPROF))
+        fv_timer_resume(&s->timer); /* unblocked by siglongjmp(), say */
     if (!s || !s->unknown_count)
         return;
     uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
@@ -368,6 +470,27 @@ static void thread_end(struct fv_thread *thread)
     while (s->depth)
         fv_live_abandon(s);
     thread->watched = 0;
+}
+
+/* MPI_Pcontrol(2), which is for runs without instances. A tick that comes meanwhile is lost. */
+static void forget_ticks(struct fv_thread *thread)
+{
+    struct fv_sampler *s = thread->sampler;
+
+    if (!s)
+        return;
+    bool was = __atomic_exchange_n(&s->on, false, __ATOMIC_SEQ_CST);
+    for (uint32_t i = 0; i < s->costs.count; i++) {
+        struct fv_cost *cost = fv_table_at(&s->costs, i);
+        cost->ticks = cost->in_mpi = 0;
+    }
+    s->tick_cpu_ns += s->tool_ns; /* both are differences from it */
+    s->budget_tool_ns -= s->tool_ns;
+    s->tool_ticks = s->tool_ns = 0;
+    s->record->ticks = s->record->cut = s->record->lost_paths = s->record->no_stack = 0;
+    s->record->tool_ticks = s->record->tool_ns = 0;
+    thread->record->samples = 0;
+    __atomic_store_n(&s->on, was, __ATOMIC_SEQ_CST);
 }
 
 /* ---- begin and end of the process ---- */
@@ -412,27 +535,59 @@ static void learn_modules(void)
     fv_unlock_sigrestore(&fv_tree_lock, signals);
 }
 
+/* What keeps any sample from being taken; NULL: nothing. */
+static const char *why_not_here(void)
+{
+    if (!fv_cfi_available())
+        return "not with this C library (glibc 2.35 is needed)";
+    if (!fv_exclude_init())
+        return "not where fvmpi is linked into the program statically";
+    if (dl_iterate_phdr(is_valgrind, NULL))
+        return "not under valgrind, which the samples themselves would hit and kill";
+    return NULL;
+}
+
+static void start_clock(struct fv_thread *self)
+{
+    enum fv_sampler_stop why = why_not_here() ? FV_SAMPLER_NOT_HERE : fv_clock_refusal();
+
+    if (why) {
+        note_refused(self, why);
+        return;
+    }
+    learn_modules();
+    fv_signals_held &= ~SIGPROF_BIT; /* the handler takes no lock, and a late tick counts for another place */
+    wanted = true;
+    thread_begin(self);
+}
+
+static void start_instances(struct fv_thread *self)
+{
+    const char *why = why_not_here();
+
+    if (!why && is_traced())
+        why = "a debugger is attached, and would stop at each sample";
+    if (why) {
+        tell_refused(why, no_samples);
+        return;
+    }
+    learn_modules();
+    wanted = true;
+    fv_pmu_start();
+    fv_calls_start();
+    thread_begin(self);
+}
+
 static void start(struct fv_thread *self)
 {
     int saved = errno;
 
     if (!fv_rt.options.sample || !self)
         return; /* the thread could not be recorded either, for want of room, and that is told */
-    if (!fv_cfi_available()) {
-        tell_refused("not with this C library (glibc 2.35 is needed)", no_samples);
-    } else if (!fv_exclude_init()) {
-        tell_refused("not where fvmpi is linked into the program statically", no_samples);
-    } else if (dl_iterate_phdr(is_valgrind, NULL)) {
-        tell_refused("not under valgrind, which the samples themselves would hit and kill", no_samples);
-    } else if (is_traced()) {
-        tell_refused("a debugger is attached, and would stop at each sample", no_samples);
-    } else {
-        learn_modules();
-        wanted = true;
-        fv_pmu_start();
-        fv_calls_start();
-        thread_begin(self);
-    }
+    if (fv_clock_alone())
+        start_clock(self);
+    else
+        start_instances(self);
     errno = saved;
 }
 
@@ -468,8 +623,16 @@ const struct fv_layer fv_sampler_layer = { .at = { [FV_AT_START] = start,
                                                    [FV_AT_THREAD_BEGIN] = thread_begin,
                                                    [FV_AT_THREAD_END] = thread_end,
                                                    [FV_AT_CATCH_UP] = catch_up,
+                                                   [FV_AT_FORGET] = forget_ticks,
                                                    [FV_AT_EXIT] = at_exit,
                                                    [FV_AT_FORK] = forget } };
+
+struct fv_sampler *fv_sampler_ticking(void)
+{
+    struct fv_sampler *s = mine;
+
+    return FV_UNLIKELY(s != NULL) && s->record->mode == FV_SAMPLER_CLOCK ? s : NULL;
+}
 
 bool fv_sampler_samples(void)
 {
@@ -488,7 +651,7 @@ bool fv_sampler_sent(const siginfo_t *info)
 static void start(struct fv_thread *self)
 {
     (void)self;
-    if (fv_rt.options.sample && fv_first_rank())
+    if (fv_rt.options.sample > FV_SAMPLE_CLOCK && fv_first_rank())
         fv_log("--sample: not on this processor, or not with the kernel's headers that fvmpi was built with; "
                "nothing "
                "is sampled, all else is recorded");

@@ -3,7 +3,9 @@
  * stack slot of the return address, which traps when the function returns. The same clock samples count where
  * CPU time goes.
  *
- * Everything here but begin and end runs in the handler of SIGTRAP, of the thread that the struct belongs to:
+ * Clock samples alone, without instances, are signalled as SIGPROF: see clock.c.
+ *
+ * Everything here but begin and end runs in the handler of the signal, of the thread that the struct belongs to:
  * no lock, no allocation, no C library but system calls. Memory is had when the thread begins.
  *
  *     X slot   idle -> armed at a tick -> trap at the entry: the instance is pushed -> idle
@@ -21,10 +23,10 @@
 #include "sampler/table.h"
 #include "sampler/timer.h"
 
-/* Records of a thread in the rank file, at most; they begin with a 16th of that. */
-#define FV_SAMPLE_NODES    32768 /* of the call tree: 32 to 512 KiB */
-#define FV_SAMPLE_CONTEXTS 1024  /* functions in their calling contexts: 124 to 1976 KiB */
-#define FV_SAMPLE_COSTS    16384 /* 28 to 448 KiB */
+/* Records of a thread in the rank file, at most; they begin with a page. */
+#define FV_SAMPLE_NODES    32768 /* of the call tree: up to 512 KiB */
+#define FV_SAMPLE_CONTEXTS 1024  /* functions in their calling contexts: up to 3512 KiB, with events 7624 */
+#define FV_SAMPLE_COSTS    16384 /* up to 448 KiB */
 #define FV_SAMPLE_DEPTH    200   /* frames of a path */
 #define FV_SAMPLE_STEPS                                                                                      \
     2000                /* frames of the stack that are looked at; those of a recursion are one in the path */
@@ -32,6 +34,7 @@
 #define FV_SEEN    1024 /* frames seen on the stack by ticks, a random sample of all */
 #define FV_GAPS    64   /* times between entries that a context keeps */
 #define FV_LIVE    64   /* instances being measured */
+#define FV_LONG_KNOWN 64 /* functions with long calls whose calls are counted */
 #define FV_X_SLOTS 3    /* execution breakpoints; the fourth debug register watches the stack */
 
 /* What is read where an instance begins and ends. */
@@ -40,7 +43,7 @@ struct fv_readings {
     uint64_t mpi_ticks, mpi_tool_ticks, mpi_calls, mpi_bytes, faults, switches, migrations;
 };
 
-/* An instance being measured. */
+/* An instance being measured; or a call that was joined on its way, by a sample: see long_calls.c. */
 struct fv_live {
     uintptr_t slot, ret; /* of its return address, and that */
     uintptr_t function;
@@ -50,12 +53,25 @@ struct fv_live {
     uint32_t context;
     uint32_t reads; /* of the slot, by others than its return */
     bool in_window;
+    bool joined;
+    /* where it was joined: */
+    uint32_t known, ticks; /* of s->known; samples that found it */
+    uint64_t before_ns;    /* CPU time before the first of these, since the sample before */
 };
 
 struct fv_known {
     uintptr_t entry;
     uint32_t armed, entered;
     bool fast; /* returns sooner than the window can tell */
+    bool recursive;   /* it was seen to be called while it was called */
+    uint64_t seen_at; /* tick that found it on the stack */
+    /* see long_calls.c */
+    uint32_t measured, quick;     /* instances; those of them that are short beside a tick's period ... */
+    uint64_t quick_ns, look_ns;   /* ... and their CPU time; for how long entries are counted */
+    bool hot;                     /* samples were in the cache line of its entry */
+    uint32_t refuted;             /* calls that were joined and returned soon */
+    uint32_t long_context;        /* + 1, of its first long call; 0: it has none */
+    bool given_up;                /* a call lasted for long, and nothing else is known of it */
 };
 
 /* Frames of one sample. */
@@ -63,16 +79,22 @@ struct fv_walk {
     uintptr_t
         address[FV_SAMPLE_DEPTH]; /* one past what is meant: return addresses, and the innermost plus one */
     uintptr_t function[FV_SAMPLE_DEPTH]; /* entry of what it is in; 0: it may not be measured */
+    uintptr_t slot[FV_SAMPLE_DEPTH];     /* of its return address; 0: not known */
+    bool recursive[FV_SAMPLE_DEPTH];     /* it stands for several frames of one function */
     unsigned count;
     bool cut; /* there were more, or they could not be told */
 };
 
 struct fv_x_slot {
     struct fv_event_fd event;
-    uintptr_t entry; /* 0: idle */
+    uintptr_t entry;  /* 0: idle */
+    uintptr_t before; /* function at the beginning of the entry's cache line */
+    bool armed;       /* else it is idle, or rests: see fv_x_settle() */
     uint32_t known, age, skip;
     uint32_t gaps,
         gap_context; /* gaps > 0: not for an instance, but so many entries, or one in that context */
+    bool look;        /* not for an instance: entries are counted */
+    uint32_t entries; /* so far */
     bool fresh;      /* armed by this signal, at the end of which the times are taken */
     uint64_t armed_cpu_ns, armed_tool_ns;
 };
@@ -85,15 +107,25 @@ struct fv_context {
     uint64_t gap_ns[FV_GAPS]; /* some of them */
 };
 
+/* In a trace. */
+enum fv_log { FV_LOG_INSTANCES, FV_LOG_SAMPLES, FV_LOG_EVENTS, FV_TRACE_LOGS };
+struct fv_trace_log {
+    struct fv_chunk_header *chunk, *next; /* being filled, and what comes then; NULL: none */
+    uint64_t count;
+};
+
 struct fv_sampler {
     struct fv_thread *thread;
     struct fv_sampler_record *record; /* this and these in the file */
     struct fv_table nodes, instances, costs, cost_regions;
-    struct fv_table computing;    /* like instances */
+    struct fv_table computing, long_calls;   /* like instances */
+    struct fv_table recent;       /* likewise */
     struct fv_table event_counts; /* likewise, where events are counted */
-    struct fv_chunk_header *log, *next_log; /* of instances: being filled, and what comes then; NULL: none */
-    uint64_t logged;
+    struct fv_table events;       /* likewise: of single instances */
+    struct fv_trace_log log[FV_TRACE_LOGS];
+    uint64_t tick_cpu_ns; /* at the last tick: of the thread, but for ours */
     bool on; /* events are open */
+    bool rehearses; /* ticks are for us to see what they cost, and count nothing */
     uint64_t random;
     struct fv_wall {
         uint64_t ticks, ns;
@@ -105,6 +137,7 @@ struct fv_sampler {
     struct fv_stack stack;
     struct fv_event_fd tick, rw;
     struct fv_tick_timer timer; /* in place of tick */
+    uint64_t clock_ticks, clock_begin_ns; /* by it, and user time when the first could come */
     struct fv_pmu pmu;
     struct fv_calls calls;
     struct fv_event_fd migration_counter; /* -1: the processors met are counted */
@@ -125,6 +158,8 @@ struct fv_sampler {
     uint16_t cost_next[FV_SAMPLE_COSTS]; /* index + 1: the same node within other sections, behind other calls; 0: no more */
     struct fv_context context[FV_SAMPLE_CONTEXTS];
     struct fv_known known[FV_KNOWN];
+    uint16_t long_known[FV_LONG_KNOWN];
+    uint32_t long_count;
     uint16_t known_table[2 * FV_KNOWN]; /* index + 1 */
     uint32_t known_count;
     uint16_t seen[FV_SEEN]; /* indices of known */
@@ -188,17 +223,70 @@ void fv_live_on_rw(struct fv_sampler *s, const struct fv_registers *r, struct fv
 /* A trap of a breakpoint at an entry. The instance that begins; NULL: none. */
 struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
                              uint64_t now_ns);
+
+/* ---- slots.c: execution breakpoints ---- */
+
 static inline void fv_x_disarm(struct fv_x_slot *x)
 {
     fv_perf_disarm(&x->event);
+    x->armed = false;
     x->entry = 0;
     x->gaps = 0;
+    x->look = false;
 }
+/* The slot waits for an entry of that function from now on. */
+void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known);
+/* At the end of each signal. A processor may run code several times slower that shares a cache line with an armed breakpoint
+ * (AMD's does: it decodes the line anew each time). So breakpoints rest that are in a line of a function that is being
+ * measured, mostly at its own entry, where a gap ends. Not if it calls itself: entries would be missed. */
+void fv_x_settle(struct fv_sampler *s);
+#define FV_LINE(address) ((address) / 64)
 
 /* ---- ticks.c: a sample of the CPU clock ---- */
 
-uint64_t fv_tick_period(const struct fv_sampler *s); /* on average, ns */
-void fv_tick(struct fv_sampler *s, const struct fv_registers *r, uint64_t cpu_ns);
+/* On average, ns. */
+static inline uint64_t fv_tick_period(const struct fv_sampler *s)
+{
+    uint32_t rate = s->record->rate; /* 0 when the file has lost it (bus.c) */
+
+    return 1000000000u / (rate ? rate : 1);
+}
+void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv_readings *now);
+
+/* ---- clock.c: ticks without instances ---- */
+
+static inline bool fv_clock_alone(void)
+{
+    return fv_rt.options.sample == FV_SAMPLE_CLOCK;
+}
+/* What keeps all threads from it. */
+enum fv_sampler_stop fv_clock_refusal(void);
+/* By the thread itself, when its handler is set: chooses the rate, and begins. False: no timer could be had. */
+bool fv_clock_open(struct fv_sampler *s);
+/* In the handler: the time to the next tick, if that is not the same always. */
+void fv_clock_on_tick(struct fv_sampler *s);
+/* For good. Any thread. */
+void fv_clock_stop(struct fv_sampler *s, enum fv_sampler_stop why);
+/* The calling thread's, if its clock has begun; NULL. */
+struct fv_sampler *fv_sampler_ticking(void);
+/* Ours, and what is enough for the handler. */
+stack_t fv_signal_stack(const struct fv_sampler *s);
+size_t fv_signal_stack_least(void);
+
+/* ---- long_calls.c: of functions that mostly return soon ---- */
+
+/* An instance took so long. */
+void fv_long_learn(struct fv_sampler *s, uint32_t known, uint64_t cpu_ns);
+/* At a tick: of calls that were joined before. */
+void fv_long_tick(struct fv_sampler *s);
+/* Of each frame of a function that may be chosen, innermost first; so much CPU time after the tick before. */
+void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const struct fv_readings *now, uint64_t since_tick_ns,
+                 bool in_budget);
+/* A call that was joined. */
+void fv_long_returned(struct fv_sampler *s, const struct fv_live *live, const struct fv_registers *r, const struct fv_readings *end);
+/* At a tick, when breakpoints are armed: entries are counted, of one that has long calls. And an entry, so long after it. */
+void fv_look_begin(struct fv_sampler *s, uint64_t cpu_ns);
+void fv_look_entry(struct fv_sampler *s, struct fv_x_slot *x, uint64_t since_ns);
 
 /* ---- calibrate.c ---- */
 
@@ -207,6 +295,8 @@ void fv_calibrate(struct fv_sampler *s);
 
 /* ---- window.c: which instances were chosen without bias ---- */
 
+/* CPU time since the slot was armed, less what the sampler took itself. */
+uint64_t fv_since_armed(const struct fv_sampler *s, const struct fv_x_slot *x, uint64_t now_ns);
 /* Was the slot armed, by a tick, close enough before this entry? */
 bool fv_window_holds(const struct fv_sampler *s, const struct fv_x_slot *x, uint32_t context,
                      uint64_t now_ns);
@@ -217,12 +307,15 @@ bool fv_gap_begin(struct fv_sampler *s, struct fv_x_slot *x, uint32_t context);
 /* An entry at a slot that was left so. */
 void fv_gap_end(struct fv_sampler *s, struct fv_x_slot *x, const struct fv_registers *entry, uint64_t now_ns);
 
-/* ---- instance_log.c ---- */
+/* ---- trace_log.c ---- */
 
-/* Room for the trace's next instances, if there is soon none. */
-void fv_instance_log_prepare(struct fv_sampler *s);
+/* Room for what the trace gets first. Not from a signal handler. */
+void fv_trace_log_prepare(struct fv_sampler *s);
 /* An instance that has ended: into the trace, if there is one. */
-void fv_instance_log_add(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns);
+void fv_instance_log_add(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns,
+                         const uint64_t counts[FV_METRIC_EVENTS]);
+/* A tick, likewise: the node of its call path, and CPU time since the one before. */
+void fv_sample_log_add(struct fv_sampler *s, uint32_t path, uint64_t ticks, uint64_t cpu_ns);
 
 /* ---- contexts.c: tables of the thread ---- */
 
@@ -231,6 +324,8 @@ bool fv_tables_init(struct fv_sampler *s);
 void fv_walk(struct fv_sampler *s, const struct fv_registers *registers);
 /* The node of s->walk from frame `first` outwards; 0: no room. */
 uint32_t fv_walk_intern(struct fv_sampler *s, unsigned first);
+/* The same of a function that has returned to where s->walk stands: as of its instances. */
+uint32_t fv_walk_intern_returned(struct fv_sampler *s, uintptr_t function);
 /* The context of an instance of the function that s->walk stands at the entry of; FV_SAMPLE_CONTEXTS: no
  * room. */
 uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known);
@@ -238,13 +333,18 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known);
 uint32_t fv_context_known(const struct fv_sampler *s, uint32_t node);
 struct fv_instances *fv_context_record(struct fv_sampler *s, uint32_t context);
 struct fv_instance_computing *fv_context_computing(struct fv_sampler *s, uint32_t context);
+struct fv_long_calls *fv_context_long(struct fv_sampler *s, uint32_t context);
 /* NULL: no events are counted. */
 struct fv_event_counts *fv_context_events(struct fv_sampler *s, uint32_t context);
+struct fv_instance_events *fv_context_event_values(struct fv_sampler *s, uint32_t context); /* likewise */
+struct fv_recent_instances *fv_context_recent(struct fv_sampler *s, uint32_t context);
 void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi);
 /* Index of a function that may be chosen; FV_KNOWN: no room. */
 uint32_t fv_known_find(struct fv_sampler *s, uintptr_t entry);
-/* A measured instance. */
-void fv_context_add(struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end);
+/* CPU time outside of MPI from begin to end of what was measured. */
+uint64_t fv_live_computing_ns(const struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end);
+/* A measured instance. Returns its CPU time, ns. */
+uint64_t fv_context_add(struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end);
 /* May the handler trap there? Not in what it uses itself. */
 bool fv_exclude_init(void); /* false: we are linked into the program, and cannot tell ourselves from it */
 bool fv_excluded(const struct fv_cfi_row *row);

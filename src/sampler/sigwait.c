@@ -1,7 +1,8 @@
 /* A thread that blocks its signals and waits for all of them would get our samples: one of the time before
  * is pending then. They are taken and thrown away here, the application gets what is its own. Only while
  * something is sampled. signalfd() is not covered; nor a SIGTRAP of
- * the application's that finds one of ours pending: the kernel keeps one. */
+ * the application's that finds one of ours pending: the kernel keeps one. A SIGPROF of ours is not pending in the first place,
+ * unless the thread blocks it in another way than sigmask.c sees. */
 #include "base/lock.h"
 #include "rt/next.h"
 #include "sampler/sampler.h"
@@ -13,7 +14,7 @@
 
 static bool is_concerned(const sigset_t *set)
 {
-    return fv_sampler_samples() && set && sigismember(set, SIGTRAP) == 1;
+    return fv_sampler_samples() && set && (sigismember(set, SIGTRAP) == 1 || sigismember(set, SIGPROF) == 1);
 }
 
 static struct timespec until(const struct timespec *timeout)
@@ -44,6 +45,11 @@ static struct timespec left(const struct timespec *at)
     return now.tv_sec < 0 ? (struct timespec){ 0 } : now;
 }
 
+static bool is_ours(int signal, const siginfo_t *info)
+{
+    return (signal == SIGTRAP || signal == SIGPROF) && fv_sampler_sent(info);
+}
+
 /* As sigtimedwait(), without what is ours. */
 static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
@@ -55,7 +61,7 @@ static int wait_for_own(const sigset_t *set, siginfo_t *info, const struct times
         rest = *timeout;
         at = until(timeout);
     }
-    while ((signal = FV_NEXT(sigtimedwait)(set, &got, timeout ? &rest : NULL)) == SIGTRAP && fv_sampler_sent(&got))
+    while (is_ours(signal = FV_NEXT(sigtimedwait)(set, &got, timeout ? &rest : NULL), &got))
         if (timeout)
             rest = left(&at);
     if (signal > 0 && info)

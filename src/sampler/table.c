@@ -2,29 +2,32 @@
 #include "sampler/table.h"
 #include "rt/process.h"
 
-bool fv_table_init(struct fv_table *table, enum fv_chunk_type type, uint32_t thread, uint32_t bytes,
-                   uint32_t per_chunk)
+bool fv_table_init(struct fv_table *table, enum fv_chunk_type type, uint32_t thread, uint32_t bytes, uint32_t most)
 {
-    *table = (struct fv_table){ .type = type, .thread = thread, .bytes = bytes, .per_chunk = per_chunk };
-    table->chunk[0] = fv_writer_chunk(&fv_rt.writer, type, thread, 0, (size_t)bytes * per_chunk);
+    const uint32_t header = sizeof(struct fv_chunk_header), pages = (header + bytes + FV_PAGE - 1) / FV_PAGE;
+    uint32_t first = (uint32_t)(pages * FV_PAGE - header) / bytes; /* one at least */
+
+    *table = (struct fv_table){ .type = type, .thread = thread, .bytes = bytes, .first = first, .most = most };
+    table->chunk[0] = fv_writer_chunk(&fv_rt.writer, type, thread, 0, (size_t)bytes * first);
     return table->chunk[0] != NULL;
 }
 
 void *fv_table_next(struct fv_table *table)
 {
-    uint32_t at = table->count / table->per_chunk;
+    unsigned at = fv_table_chunk(table, table->count);
+    uint32_t left = table->most - table->count, room = table->first << at;
 
-    if (at == FV_TABLE_CHUNKS)
+    if (!left || at >= FV_TABLE_CHUNKS)
         return NULL;
     if (!table->chunk[at])
         table->chunk[at] = fv_writer_try_chunk(&fv_rt.writer, table->type, table->thread, table->count,
-                                               (size_t)table->bytes * table->per_chunk);
+                                               (size_t)table->bytes * (room < left ? room : left));
     return table->chunk[at] ? fv_table_at(table, table->count) : NULL;
 }
 
 void fv_table_commit(struct fv_table *table)
 {
-    fv_chunk_commit(table->chunk[table->count / table->per_chunk], table->bytes);
+    fv_chunk_commit(table->chunk[fv_table_chunk(table, table->count)], table->bytes);
     table->count++;
 }
 

@@ -25,66 +25,52 @@ static uint32_t choose(struct fv_sampler *s)
     return FV_KNOWN;
 }
 
-static void arm_x(struct fv_sampler *s, unsigned slot, uint32_t known)
-{
-    struct fv_x_slot *x = &s->x[slot];
-
-    if (!fv_perf_arm(&x->event, FV_TRAP_X, slot, s->known[known].entry)) {
-        x->entry = 0;
-        return;
-    }
-    s->known[known].armed++;
-    x->entry = s->known[known].entry;
-    x->known = known;
-    x->age = 0;
-    x->gaps = 0;
-    x->fresh = true;
-    x->skip = s->known[known].fast ? (uint32_t)(fv_sampler_random(s) % 8) : 0;
-}
-
 static void arm_some(struct fv_sampler *s)
 {
     for (unsigned i = 0; i < FV_X_SLOTS; i++) {
         struct fv_x_slot *x = &s->x[i];
         uint32_t known;
 
-        if (x->event.fd < 0 || (x->entry && fv_sampler_random(s) % (1 + ++x->age)))
+        if (x->event.fd < 0 || x->look || (x->entry && fv_sampler_random(s) % (1 + ++x->age)))
             continue;
-        if ((known = choose(s)) < FV_KNOWN)
-            arm_x(s, i, known);
+        if ((known = choose(s)) == FV_KNOWN)
+            continue;
+        s->known[known].armed++;
+        fv_x_wait(s, x, known);
     }
 }
 
-static void remember_functions(struct fv_sampler *s)
+static void remember_functions(struct fv_sampler *s, const struct fv_readings *now, uint64_t since_tick_ns, bool in_budget)
 {
     for (unsigned i = 0; i < s->walk.count; i++) {
         uint32_t known = s->walk.function[i] ? fv_known_find(s, s->walk.function[i]) : FV_KNOWN;
 
         if (known == FV_KNOWN)
             continue;
+        s->known[known].recursive |= s->walk.recursive[i] || s->known[known].seen_at == s->record->ticks;
+        s->known[known].seen_at = s->record->ticks;
         uint64_t place =
             s->frames_seen < FV_SEEN ? s->frames_seen : fv_sampler_random(s) % (s->frames_seen + 1);
         s->frames_seen++;
         if (place < FV_SEEN)
             s->seen[place] = (uint16_t)known;
+        fv_long_see(s, i, known, now, since_tick_ns, in_budget);
     }
-}
-
-uint64_t fv_tick_period(const struct fv_sampler *s)
-{
-    uint32_t rate = s->record->rate; /* 0 when the file has lost it (bus.c) */
-
-    return 1000000000u / (rate ? rate : 1);
 }
 
 static void set_period(struct fv_sampler *s)
 {
     uint64_t mean = fv_tick_period(s);
+
+    if (s->record->mode == FV_SAMPLER_CLOCK) {
+        fv_clock_on_tick(s);
+        return;
+    }
     uint64_t period =
         mean / 2 + fv_sampler_random(s) % (mean + 1); /* so as to fall into no step with a loop */
 
     if (s->timer.open)
-        fv_timer_set_period(&s->timer, period);
+        fv_timer_set(&s->timer, period, period);
     else
         fv_perf_set_period(&s->tick, period);
 }
@@ -98,10 +84,25 @@ static bool is_within_budget(const struct fv_sampler *s, uint64_t cpu_ns)
            (BUDGET_SLACK + cpu_ns - s->budget_cpu_ns) / 100 * fv_rt.options.sample_budget;
 }
 
-void fv_tick(struct fv_sampler *s, const struct fv_registers *r, uint64_t cpu_ns)
+/* CPU time since the tick before, but for our own. */
+static uint64_t cpu_since_tick(struct fv_sampler *s, uint64_t cpu_ns)
 {
+    uint64_t before = s->tick_cpu_ns;
+
+    s->tick_cpu_ns = cpu_ns - s->tool_ns; /* of a thread that took over the struct of another it is below 0 */
+    return (int64_t)(s->tick_cpu_ns - before) > 0 ? s->tick_cpu_ns - before : 0;
+}
+
+void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv_readings *now)
+{
+    uint64_t cpu_ns = cpu_since_tick(s, now->cpu_ns);
     uint32_t node;
 
+    if (s->rehearses) {
+        fv_walk(s, r);
+        fv_walk_intern(s, 0);
+        return;
+    }
     set_period(s);
     if (fv_rt_paused())
         return;
@@ -112,18 +113,24 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, uint64_t cpu_ns
     fv_live_pop_gone(s, r->r[FV_REG_RSP]);
     fv_walk(s, r);
     s->record->cut += s->walk.cut;
-    if ((node = fv_walk_intern(s, 0)))
+    if ((node = fv_walk_intern(s, 0))) {
         fv_cost_add(s, node, s->thread->record->in_call.begin != 0);
-    else
+        fv_sample_log_add(s, node, now->ticks, cpu_ns);
+    } else {
         s->record->lost_paths++;
+    }
     if (s->record->mode == FV_SAMPLER_CALLS)
         fv_calls_tick(s);
     if (s->record->mode == FV_SAMPLER_BREAKPOINTS) {
-        if (is_within_budget(s, cpu_ns))
+        bool in_budget = is_within_budget(s, now->cpu_ns);
+
+        fv_long_tick(s);
+        s->record->held_back += !in_budget;
+        if (in_budget) {
+            fv_look_begin(s, now->cpu_ns);
             arm_some(s);
-        else
-            s->record->held_back++;
-        remember_functions(s); /* after the choice, which must not depend on where the thread is now */
+        }
+        remember_functions(s, now, cpu_ns, in_budget); /* after the choice, which must not depend on where the thread is now */
     }
     fv_live_watch(s);
 }

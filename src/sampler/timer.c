@@ -36,24 +36,53 @@ static struct timespec as_timespec(uint64_t ns)
     return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
 }
 
-void fv_timer_set_period(const struct fv_tick_timer *timer, uint64_t period_ns)
+static bool set_time(const struct fv_tick_timer *timer, uint64_t first_ns, uint64_t period_ns, struct itimerspec *old)
 {
-    const struct itimerspec when = { .it_value = as_timespec(period_ns),
-                                     .it_interval = as_timespec(period_ns) };
+    const struct itimerspec when = { .it_value = as_timespec(first_ns), .it_interval = as_timespec(period_ns) };
 
-    syscall(SYS_timer_settime, timer->id, 0, &when, NULL);
+    return timer->open && !syscall(SYS_timer_settime, timer->id, 0, &when, old);
 }
 
-bool fv_timer_open(struct fv_tick_timer *timer, uint64_t period_ns)
+void fv_timer_set(const struct fv_tick_timer *timer, uint64_t first_ns, uint64_t period_ns)
+{
+    set_time(timer, first_ns, period_ns, NULL);
+}
+
+/* Fails in the child of a vfork(), which has our memory and not the timer: then nothing has changed. */
+void fv_timer_pause(struct fv_tick_timer *timer)
+{
+    struct itimerspec was;
+
+    if (timer->paused || !set_time(timer, 0, 0, &was))
+        return;
+    timer->was = was;
+    timer->paused = true;
+}
+
+void fv_timer_resume(struct fv_tick_timer *timer)
+{
+    if (timer->paused && timer->open && !syscall(SYS_timer_settime, timer->id, 0, &timer->was, NULL))
+        timer->paused = false;
+}
+
+bool fv_timer_open(struct fv_tick_timer *timer, int signal, uint64_t first_ns, uint64_t period_ns)
 {
     struct event event = {
-        .value = &tag, .signal = SIGTRAP, .notify = NOTIFY_THREAD, .thread = (int)syscall(SYS_gettid)
+        .value = &tag, .signal = signal, .notify = NOTIFY_THREAD, .thread = (int)syscall(SYS_gettid)
     };
 
+    timer->paused = false;
     timer->open = !syscall(SYS_timer_create, OWN_USER_TIME, &event, &timer->id);
-    if (timer->open)
-        fv_timer_set_period(timer, period_ns);
+    set_time(timer, first_ns, period_ns, NULL);
     return timer->open;
+}
+
+void fv_timer_raise(int signal)
+{
+    siginfo_t info = { .si_signo = signal, .si_code = SI_TIMER };
+
+    info.si_value.sival_ptr = &tag;
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), signal, &info);
 }
 
 void fv_timer_close(struct fv_tick_timer *timer)

@@ -25,8 +25,7 @@
 #define GAP_EVERY     16u
 #define GROWTH        2u /* W becomes longer when it would by this factor */
 
-/* Since the slot was armed, less what the sampler took itself. */
-static uint64_t since_armed(const struct fv_sampler *s, const struct fv_x_slot *x, uint64_t now_ns)
+uint64_t fv_since_armed(const struct fv_sampler *s, const struct fv_x_slot *x, uint64_t now_ns)
 {
     uint64_t tool = s->tool_ns - x->armed_tool_ns + fv_sampler_calibration.trap_ns;
 
@@ -37,7 +36,7 @@ bool fv_window_holds(const struct fv_sampler *s, const struct fv_x_slot *x, uint
 {
     uint64_t window = s->context[context].window_ns;
 
-    return window >= fv_sampler_calibration.trap_ns && since_armed(s, x, now_ns) <= window;
+    return window >= fv_sampler_calibration.trap_ns && fv_since_armed(s, x, now_ns) <= window;
 }
 
 /* ---- gaps ---- */
@@ -75,7 +74,7 @@ void fv_gap_end(struct fv_sampler *s, struct fv_x_slot *x, const struct fv_regis
     if ((node = fv_walk_intern(s, 0)))
         context = fv_context_known(s, node);
     if (context < FV_SAMPLE_CONTEXTS)
-        add_gap(s, &s->context[context], since_armed(s, x, now_ns));
+        add_gap(s, &s->context[context], fv_since_armed(s, x, now_ns));
     if (context == x->gap_context || !--x->gaps)
         fv_x_disarm(x);
     else

@@ -22,6 +22,21 @@ const char *fv_frame_label(const struct fv_frame *f, const struct fv_symbols *s,
     return buffer;
 }
 
+const char *fv_frame_function_label(const struct fv_frame *f, const struct fv_symbols *s, char *buffer, size_t bytes)
+{
+    if (f->function || f->module == FV_MODEL_LOST)
+        return fv_frame_label(f, s, buffer, bytes);
+    if (f->module == FV_MODEL_CUT)
+        return "(callers not known)";
+    if (f->module == FV_MODEL_NO_MODULE)
+        return "[unknown code]";
+    if (f->begin)
+        snprintf(buffer, bytes, "%s+0x%llx", s->modules[f->module].name, (unsigned long long)f->begin);
+    else
+        snprintf(buffer, bytes, "[%s]", s->modules[f->module].name);
+    return buffer;
+}
+
 static const char *address_label(const struct fv_address *a, const struct fv_symbols *s, char *buffer,
                                  size_t bytes)
 {
@@ -52,9 +67,10 @@ char *fv_frame_location(const struct fv_frame *f, const struct fv_symbols *s, ch
 
 char *fv_frame_words(const struct fv_frame *f, const struct fv_symbols *s, char *out, size_t bytes)
 {
-    char label[512], clean[256], where[300] = "";
+    char label[512], region[600], clean[256], where[300] = "";
 
-    fv_words_clean(fv_frame_label(f, s, label, sizeof(label)), clean, sizeof(clean));
+    fv_words_region(fv_frame_label(f, s, label, sizeof(label)), region, sizeof(region));
+    fv_words_clean(region, clean, sizeof(clean));
     fv_words_fit(clean, NAME_COLUMNS);
     if (f->file)
         fv_frame_location(f, s, where, sizeof(where));

@@ -59,6 +59,16 @@ static void say_state(struct fv_problems *problems, const struct fv_module *m, b
         fv_problem_add(problems, FV_PROBLEM_NOTE, NULL, "%s: not there or not readable%s", m->path, then);
 }
 
+bool fv_module_object_open(struct fv_elf *object, const struct fv_module *m)
+{
+    if (fv_elf_open(object, m->path))
+        return false;
+    if (!m->build_id_bytes || has_id(object, m))
+        return true;
+    fv_elf_close(object);
+    return false;
+}
+
 bool fv_module_files_open(struct fv_module_files *l, const struct fv_module *m, struct fv_problems *problems)
 {
     char debug_path[4096];

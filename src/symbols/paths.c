@@ -14,10 +14,7 @@ static bool is_named(const struct fv_frame *f, const char *const *names)
 
 static bool is_libc(const struct fv_frame *f, const struct fv_symbols *s)
 {
-    const char *name = s->modules[f->module].name;
-
-    return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-", 5) || !strncmp(name, "libpthread", 10) ||
-           !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-musl", 7);
+    return s->modules[f->module].kind == FV_MODULE_OF_C;
 }
 
 /* The MPI library's Fortran binding, which calls its C functions: not the user's code. */
@@ -31,7 +28,39 @@ static bool is_binding(const struct fv_module *module)
 
 bool fv_module_is_fvmpi(const struct fv_module *module)
 {
-    return !strncmp(module->name, "libfvmpi", 8);
+    return module->kind == FV_MODULE_OF_FVMPI;
+}
+
+bool fv_module_is_of_program(const struct fv_module *m, const char *program)
+{
+    const char *name = fv_base_name(program);
+    bool is_below = name > program + 1 && !strncmp(m->path, program, (size_t)(name - program));
+
+    return (is_below || !strcmp(m->path, program)) && !fv_module_is_fvmpi(m);
+}
+
+void fv_code_calls_mpi(uint8_t *code, const struct fv_module *modules, uint32_t module)
+{
+    if (module >= FV_MODEL_FIRST_MODULE && code[module] == FV_CODE_OTHER && !fv_module_is_fvmpi(&modules[module]) &&
+        !is_binding(&modules[module]))
+        code[module] = FV_CODE_CALLS_MPI;
+}
+
+static size_t innermost(const struct fv_path *p, const uint8_t *code, enum fv_code of)
+{
+    size_t i = 0;
+
+    while (i < p->count && code[p->frames[i].module] != of)
+        i++;
+    return i;
+}
+
+size_t fv_path_own(const struct fv_path *p, const uint8_t *code)
+{
+    size_t own = innermost(p, code, FV_CODE_OF_PROGRAM), library = innermost(p, code, FV_CODE_CALLS_MPI);
+    const char *name = own < p->count ? p->frames[own].function : NULL;
+
+    return library < own && name && (!strcmp(name, "main") || !strcmp(name, "MAIN__")) ? library : own;
 }
 
 /* Drops the innermost frames that are the binding's, unless nothing would be left. */

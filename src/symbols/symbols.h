@@ -21,6 +21,9 @@
 /* Is it fvmpi's own library in the process? */
 bool fv_module_is_fvmpi(const struct fv_module *module);
 
+/* Is it a program's own: its executable, or in the executable's directory or below, and not fvmpi's? */
+bool fv_module_is_of_program(const struct fv_module *module, const char *program);
+
 /* Is it a function of source code that an interpreter runs (FV_CODE_ID)? */
 bool fv_module_is_code(const struct fv_module *module);
 
@@ -68,6 +71,18 @@ struct fv_path {
 void fv_path_of(struct fv_path *path, const struct fv_symbols *symbols, uint32_t node);
 void fv_path_release(struct fv_path *path);
 
+/* Whose code a module is. */
+enum fv_code {
+    FV_CODE_OTHER,
+    FV_CODE_CALLS_MPI,  /* a library that does, by the call sites */
+    FV_CODE_OF_PROGRAM, /* fv_module_is_of_program() */
+};
+/* Notes in code, by module, that this one calls MPI: unless it is the program's, or stands between the program and MPI. */
+void fv_code_calls_mpi(uint8_t *code, const struct fv_module *modules, uint32_t module);
+/* The frame that time on the path is put down to: the innermost one of the program. Where that is main() alone, and a library does all
+ * work, the innermost one of libraries that call MPI. path->count: neither is there. */
+size_t fv_path_own(const struct fv_path *path, const uint8_t *code);
+
 /* A variable or a function, to be named by its own address (not by one that a call returns to). */
 struct fv_address {
     uint32_t module;
@@ -81,6 +96,8 @@ void fv_addresses_resolve(struct fv_symbols *symbols, struct fv_address *address
 /* The function's name, else "module+0xoffset", else what is known; in `buffer` where it must be made. */
 const char *fv_frame_label(const struct fv_frame *frame, const struct fv_symbols *symbols, char *buffer,
                            size_t bytes);
+/* The same of the function as a whole: "module+0xbegin"; "[module]" where that is not known. */
+const char *fv_frame_function_label(const struct fv_frame *frame, const struct fv_symbols *symbols, char *buffer, size_t bytes);
 /* The following return `out`. "file.c:12", without directories; where no file is known "module+0xoffset",
  * unless that is the frame's label already. */
 char *fv_frame_location(const struct fv_frame *frame, const struct fv_symbols *symbols, char *out,

@@ -37,6 +37,8 @@ struct start {
     start_routine *routine;
     void *arg;
     struct fv_thread_origin origin;
+    struct fv_thread *creator; /* NULL: not recorded */
+    uint32_t creator_life;
     struct start *next; /* of the free ones */
 };
 
@@ -87,11 +89,14 @@ static void give_back(struct start *start)
 
 /* Must not be cancelled, nor interrupted by a handler that locks or posts: locks are taken and files opened.
  * Its frame is gone before the application's function runs. */
-static __attribute__((noinline)) void begin(struct fv_thread_origin origin)
+static __attribute__((noinline)) void begin(const struct start *start)
 {
+    struct fv_thread_origin origin = start->origin;
     struct fv_scope scope = fv_scope_enter();
     struct fv_thread *t = fv_thread_attach();
     if (t) {
+        t->made_by_life = start->creator_life;
+        __atomic_store_n(&t->made_by, start->creator, __ATOMIC_RELEASE);
         fv_current = t;
         if (has_lives())
             fv_lives.begin(t, &origin);
@@ -103,13 +108,12 @@ static __attribute__((noinline)) void begin(struct fv_thread_origin origin)
 
 static start_routine *begin_with(struct start *block, void **arg)
 {
-    start_routine *routine = block->routine;
-    struct fv_thread_origin origin = block->origin;
+    struct start start = *block;
 
-    *arg = block->arg;
+    *arg = start.arg;
     give_back(block);
-    begin(origin);
-    return routine;
+    begin(&start);
+    return start.routine;
 }
 
 static void *trampoline(void *arg)
@@ -123,16 +127,20 @@ static bool is_wanted(void)
 {
     bool in_mpi = fv_self && !fv_is_between();
 
+    __atomic_store_n(&fv_threads_made, true, __ATOMIC_RELAXED);
     if (FV_UNLIKELY(fv_rt_early()))
         return has_lives() && fv_lives.early();
 
-    return fv_rt_on() && (fv_rt.options.sample || fv_rt.options.threads) && !in_mpi;
+    return fv_rt_on() && (fv_rt.options.sample > FV_SAMPLE_CLOCK || fv_rt.options.threads) && !in_mpi;
 }
 
 static struct fv_thread_origin prepare(struct start *start, start_routine *routine, void *arg,
                                        struct fv_site site)
 {
-    *start = (struct start){ .routine = routine, .arg = arg };
+    *start = (struct start){ .routine = routine,
+                              .arg = arg,
+                              .creator = fv_self,
+                              .creator_life = fv_self ? fv_self->lives : 0 };
     if (has_lives())
         fv_lives.create(&start->origin, site, (uintptr_t)routine);
     return start->origin;

@@ -117,6 +117,7 @@ void fv_table_release(struct fv_table *t)
 {
     free(t->cells);
     free(t->colors);
+    free(t->remarks);
     fv_arena_release(&t->arena);
     *t = (struct fv_table){ 0 };
 }
@@ -127,6 +128,8 @@ void fv_table_row(struct fv_table *t, enum fv_color color)
     FV_GROW(t->colors, t->color_room, t->rows + 1);
     for (size_t i = 0; i < t->column_count; i++)
         t->cells[t->rows * t->column_count + i] = "";
+    FV_GROW(t->remarks, t->remark_room, t->rows + 1);
+    t->remarks[t->rows] = NULL;
     t->colors[t->rows++] = color;
 }
 
@@ -145,6 +148,16 @@ void fv_table_set(struct fv_table *t, size_t column, const char *format, ...)
         fv_arena_string(&t->arena, fv_words_clean(text, clean, 4 * (size_t)bytes + 1));
     free(clean);
     free(text);
+}
+
+void fv_table_remark(struct fv_table *t, const char *text)
+{
+    size_t bytes = 4 * strlen(text) + 1;
+    char *clean = fv_xcalloc(bytes, 1);
+
+    fv_table_row(t, FV_DIM);
+    t->remarks[t->rows - 1] = fv_arena_string(&t->arena, fv_words_clean(text, clean, bytes));
+    free(clean);
 }
 
 static bool is_empty(const struct fv_table *t, size_t column)
@@ -292,7 +305,10 @@ void fv_table_print(const struct fv_table *t, const struct fv_page *p)
         middle[c] = t->columns[c].flexible && widths[c] > 3 && ends_differ(t, c, widths[c]);
     print_row(t, p, widths, middle, SIZE_MAX);
     for (size_t r = 0; r < t->rows; r++)
-        print_row(t, p, widths, middle, r);
+        if (t->remarks[r])
+            fv_page_item(p, t->colors[r], 2 * GAP, "%s", t->remarks[r]);
+        else
+            print_row(t, p, widths, middle, r);
     say_hidden(t, p, widths);
     free(middle);
     free(widths);

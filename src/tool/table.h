@@ -48,7 +48,8 @@ struct fv_table {
     size_t column_count;
     char **cells;
     enum fv_color *colors; /* of rows */
-    size_t rows, room, color_room;
+    const char **remarks;  /* of rows: words in place of cells; NULL */
+    size_t rows, room, color_room, remark_room;
     bool keeps_empty; /* columns are shown although nothing stands in them */
     struct fv_arena arena;
 };
@@ -56,6 +57,8 @@ void fv_table_init(struct fv_table *table, const struct fv_column *columns, size
 /* A new row; cells are set by fv_table_set() in any order and are empty before. */
 void fv_table_row(struct fv_table *table, enum fv_color color);
 void fv_table_set(struct fv_table *table, size_t column, const char *format, ...) FV_PRINTF(3, 4);
+/* Words that belong to the row above, as wide as the page. */
+void fv_table_remark(struct fv_table *table, const char *text);
 void fv_table_print(const struct fv_table *table, const struct fv_page *page);
 void fv_table_release(struct fv_table *table);
 

@@ -189,20 +189,85 @@ char *fv_words_short(const char *name, char *out, size_t bytes)
     return out;
 }
 
-char *fv_words_brief(const char *name, char *out, size_t bytes)
+/* By how compilers call the functions that they make of regions and tasks: GCC, clang, Intel, flang. */
+static const char *const region_names[] = { "._omp_fn.", ".omp_outlined", "omp_outlined", "__par_region", "__par_loop", "..omp_par" };
+
+bool fv_words_is_region(const char *name)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof(region_names) / sizeof(*region_names); i++)
+        found |= strstr(name, region_names[i]) != NULL;
+    return found;
+}
+
+/* Of such a function of GCC's or clang's: how much of its name is the function that it was made of, and its number. The others'
+ * names have more than these. False: it is none. */
+static bool split_region(const char *name, size_t *length, unsigned long *number)
+{
+    static const char clone[] = " [clone ";
+    const char *end = strstr(name, region_names[0]), *at;
+
+    end = end ? end : strstr(name, region_names[1]);
+    if (!end)
+        return false;
+    at = strstr(name, clone);
+    *number = strtoul(end + strcspn(end, "0123456789"), NULL, 10);
+    *length = (size_t)((at && at < end ? at : end) - name);
+    return true;
+}
+
+static char *say_region(const char *of, unsigned long number, char *out, size_t bytes)
+{
+    snprintf(out, bytes, "OpenMP region");
+    if (number)
+        fv_words_add(out, bytes, " %lu", number);
+    if (*of)
+        fv_words_add(out, bytes, " in %s%s", of, strchr(of, '(') ? "" : "()");
+    return out;
+}
+
+char *fv_words_region(const char *name, char *out, size_t bytes)
+{
+    char of[512];
+    unsigned long number;
+    size_t length;
+
+    if (!split_region(name, &length, &number))
+        snprintf(out, bytes, "%s", name);
+    else if (snprintf(of, sizeof(of), "%.*s", (int)length, name) >= 0)
+        say_region(of, number, out, bytes);
+    return out;
+}
+
+static void cut_scopes(char *name)
 {
     unsigned depth = 0, parts = 0;
     size_t at;
 
-    fv_words_short(name, out, bytes);
-    for (at = strlen(out); at-- > 1;) {
-        depth += out[at] == '>' || out[at] == ')' || out[at] == '}';
-        depth -= depth && (out[at] == '<' || out[at] == '(' || out[at] == '{');
-        if (!depth && out[at] == ':' && out[at - 1] == ':' && ++parts == 2)
+    for (at = strlen(name); at-- > 1;) {
+        depth += name[at] == '>' || name[at] == ')' || name[at] == '}';
+        depth -= depth && (name[at] == '<' || name[at] == '(' || name[at] == '{');
+        if (!depth && name[at] == ':' && name[at - 1] == ':' && ++parts == 2)
             break;
     }
     if (parts == 2)
-        memmove(out, out + at + 1, strlen(out + at + 1) + 1);
+        memmove(name, name + at + 1, strlen(name + at + 1) + 1);
+}
+
+char *fv_words_brief(const char *name, char *out, size_t bytes)
+{
+    char whole[512], of[512];
+    unsigned long number;
+    size_t length;
+
+    if (!split_region(name, &length, &number)) {
+        cut_scopes(fv_words_short(name, out, bytes));
+    } else {
+        snprintf(whole, sizeof(whole), "%.*s", (int)length, name);
+        cut_scopes(fv_words_short(whole, of, sizeof(of)));
+        say_region(of, number, out, bytes);
+    }
     return out;
 }
 

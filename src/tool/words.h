@@ -15,7 +15,11 @@ size_t fv_words_clean_next(const char **text, char out[FV_CLEAN]);
 char *fv_words_clean(const char *text, char *out, size_t bytes);
 /* A clean function name without C++'s parameters. Returns out. */
 char *fv_words_short(const char *name, char *out, size_t bytes);
-/* The same, the last two parts of it: "PairLJCut::compute". */
+/* Is it a function that a compiler made of a parallel region, or of a task, of OpenMP? */
+bool fv_words_is_region(const char *name);
+/* Then "OpenMP region in solve()", "OpenMP region 3 in solve()" by the compiler's number, else the name. Returns out. */
+char *fv_words_region(const char *name, char *out, size_t bytes);
+/* A name without C++'s parameters, the last two parts of it: "PairLJCut::compute"; as above where it is a region's. */
 char *fv_words_brief(const char *name, char *out, size_t bytes);
 /* Columns that clean text takes on a terminal. */
 size_t fv_words_columns(const char *clean);

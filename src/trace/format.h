@@ -142,6 +142,7 @@ struct fv_file_header {
     uint64_t era;                /* ... so many times. What a thread of an earlier era recorded is forgotten */
     struct fv_usage_process process_first, process_last; /* as usage_first, usage_last; `ready_*` at start and end alone */
     uint64_t resident_peak_at[64]; /* the same: when the run was 2^i ticks old, or a little more; 0: not known */
+    uint64_t others_ready_ns[2]; /* as `ready_ns`, of the other threads that live, or whose ends were seen: at start and end */
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 
@@ -171,6 +172,7 @@ enum fv_chunk_type {
     FV_CHUNK_INSTANCES = 20,    /* struct fv_instances, of one thread */
     FV_CHUNK_COSTS = 21,        /* struct fv_cost, of one thread */
     FV_CHUNK_INSTANCE_LOG = 22,  /* struct fv_logged_instance, of one thread: in a trace */
+    FV_CHUNK_SAMPLE_LOG = 48,    /* struct fv_logged_sample, of one thread: in a trace */
     FV_CHUNK_METRIC_EVENTS = 23, /* struct fv_metric_event, of the process */
     FV_CHUNK_SYNC_OBJECTS = 24,  /* struct fv_sync_object, of the process: locks and what else threads wait for */
     FV_CHUNK_SYNC = 25,          /* struct fv_sync_record, of one thread */
@@ -190,7 +192,14 @@ enum fv_chunk_type {
     FV_CHUNK_REGIONS = 43,        /* struct fv_region_record, of one thread */
     FV_CHUNK_COST_REGIONS = 45,   /* struct fv_cost_region, of one thread */
     FV_CHUNK_INSTANCE_COMPUTING = 46, /* struct fv_instance_computing, of one thread */
+    FV_CHUNK_RECENT_INSTANCES = 53, /* struct fv_recent_instances, of one thread */
+    FV_CHUNK_INSTANCE_EVENTS = 54,  /* struct fv_instance_events, of one thread */
+    FV_CHUNK_LOGGED_EVENTS = 55,    /* struct fv_logged_events, of one thread: in a trace */
+    FV_CHUNK_SECTION_PROCESS = 50, /* struct fv_section_process, of one thread: beside each SECTION_TIMES, with the same index */
+    FV_CHUNK_SWITCHES = 51,       /* struct fv_switch_record, of one thread */
+    FV_CHUNK_LONG_CALLS = 47,         /* struct fv_long_calls, of one thread */
     FV_CHUNK_INTERPRETER = 44,    /* one struct fv_interpreter_record, of the process */
+    FV_CHUNK_GRIDS = 56,          /* struct fv_grid, variable: of communicators with a Cartesian topology */
 };
 
 struct fv_chunk_header {
@@ -394,8 +403,10 @@ struct fv_thread_record {
     uint64_t era;          /* as the header's when it recorded last */
     uint64_t user_ns, system_ns; /* CPU time of the slot's threads while they were recorded, to their ends or MPI_Finalize, ... */
     uint64_t usage_of;     /* ... of so many of `threads`; fewer: of the last one it is not known */
-    uint64_t reserved;
+    uint32_t switches;     /* 1: SWITCHES have those of the slot's threads; 2: the kernel did not let us; 0: not looked at */
+    uint32_t waited;       /* recording its calls waited so long, for pages of this file, in 2^FV_WAITED_SHIFT ticks */
 };
+#define FV_WAITED_SHIFT 10
 _Static_assert(sizeof(struct fv_thread_record) == 176, "on-disk size");
 
 /* Statistics of the calls of one thread that share (path, function, comm, size bucket). The key may
@@ -438,6 +449,16 @@ struct fv_region_record {
     uint64_t count, ticks;
 };
 _Static_assert(sizeof(struct fv_region_record) == 24, "on-disk size");
+
+/* How long a thread had no processor in the computing between two calls. The key is as in struct fv_region_record, and occurs
+ * once; where it does not occur, the thread had its processor all the time. */
+struct fv_switch_record {
+    uint32_t from, cell;
+    uint64_t blocked, blocked_ns;     /* it waited for something: how often, and how long until it ran again */
+    uint64_t preempted, preempted_ns; /* another was given its processor */
+    uint64_t unseen; /* switches that were too many for the room, at least so many: times hold the others */
+};
+_Static_assert(sizeof(struct fv_switch_record) == 48, "on-disk size");
 
 /* A call site as events name it: by its number among the sites of its thread, from 0. */
 struct fv_site_record {
@@ -482,6 +503,22 @@ struct fv_neighbours {
     int32_t rank[]; /* sources, then destinations */
 };
 _Static_assert(sizeof(struct fv_neighbours) == 24, "on-disk size");
+
+struct fv_grid_dimension {
+    uint32_t size;
+    uint32_t periodic; /* 1: the last is beside the first */
+};
+
+/* The Cartesian grid of a communicator, the same on all its ranks. Their coordinates follow from their ranks in
+ * it: the last dimension counts fastest (MPI-4.1, 8.5: row-major). */
+struct fv_grid {
+    uint32_t bytes; /* of this record, dimensions included, a multiple of 8 */
+    uint32_t comm;  /* fv_comm_record.id */
+    uint32_t dimensions;
+    uint32_t pad;
+    struct fv_grid_dimension dimension[];
+};
+_Static_assert(sizeof(struct fv_grid) == 16, "on-disk size");
 
 /* A window of one-sided communication. With the communicator's uid, `sequence` (of the collective call that
  * made it) is the same on all ranks and no other window's. */
@@ -614,6 +651,14 @@ struct fv_section_times {
     double ticks_m2;       /* of ticks: sum of squared deviations of the instances; 0 in files of before */
 };
 _Static_assert(sizeof(struct fv_section_times) == 256, "on-disk size");
+
+/* CPU time of the whole process while a thread was in a section. Not of files of before, and not measured without `measured`. */
+struct fv_section_process {
+    uint32_t section, pad;
+    uint64_t cpu_ns;   /* in instances that have ended */
+    uint64_t since_ns; /* the process's when the instance began that is open */
+};
+_Static_assert(sizeof(struct fv_section_process) == 24, "on-disk size");
 
 /* Of a histogram of durations, in ticks, those of one octave (base/histogram.h): made when the first one falls into it. A key
  * may occur more than once. The histogram's sum is that of the instances, or less where there was no room. */

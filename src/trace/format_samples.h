@@ -23,8 +23,9 @@ struct fv_sampler_record {
     uint64_t tool_ns;    /* the same as CPU time: nobody else ran meanwhile */
     uint32_t mode;       /* enum fv_sampler_mode */
     uint32_t refusal;    /* errno of what kept a better mode from being used; 0: nothing did */
-    uint32_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
-    uint32_t pad;
+    uint16_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
+    uint16_t stopped;    /* enum fv_sampler_stop */
+    uint32_t samples_lost; /* ticks that are not in the log, for the reasons of log_lost */
     uint64_t log_lost;   /* instances that are not in the log: its budget was used up, or room came too late */
     uint64_t events_scaled; /* returns whose events were counted part of the time only: estimates */
     uint64_t events_lost;   /* returns whose events are not known: means are those of the others */
@@ -38,6 +39,20 @@ enum fv_sampler_mode {
     FV_SAMPLER_BREAKPOINTS = 0, /* a clock sample arms breakpoints on entries */
     FV_SAMPLER_CALLS = 1,       /* an event of calls samples entries */
     FV_SAMPLER_COSTS = 2,       /* no instances: only where CPU time goes */
+    FV_SAMPLER_CLOCK = 3,       /* the same, as asked */
+    FV_SAMPLER_MODES
+};
+
+/* Why there are no ticks, or no more: of FV_SAMPLER_CLOCK, which says nothing while the program runs. */
+enum fv_sampler_stop {
+    FV_SAMPLER_GOES_ON = 0,
+    FV_SAMPLER_SIGPROF_USED = 1,    /* by the program: an action, a timer, -pg */
+    FV_SAMPLER_SIGPROF_BLOCKED = 2, /* in the thread, from its beginning on */
+    FV_SAMPLER_TICKLESS = 3,        /* nohz_full */
+    FV_SAMPLER_SMALL_STACK = 4,     /* the program's signal stack */
+    FV_SAMPLER_NO_TIMER = 5,
+    FV_SAMPLER_NOT_HERE = 6,        /* another C library, a static program, valgrind */
+    FV_SAMPLER_STOPS
 };
 
 /* An event that instances are measured by, beside the metrics that are always there. */
@@ -58,6 +73,14 @@ struct fv_logged_instance {
     uint32_t flags;      /* 1: in the window */
 };
 _Static_assert(sizeof(struct fv_logged_instance) == 32, "on-disk size");
+
+/* A sample of the CPU clock in a trace, in the order of time. Whether it is in a call of MPI says its time. */
+struct fv_logged_sample {
+    uint64_t ticks;
+    uint32_t path;   /* SAMPLE_PATHS of the thread */
+    uint32_t cpu_ns; /* of the thread since its sample before, without the sampler's own */
+};
+_Static_assert(sizeof(struct fv_logged_sample) == 16, "on-disk size");
 
 /* Metrics of an instance. */
 enum fv_metric {
@@ -116,6 +139,39 @@ struct fv_instance_computing {
     struct fv_moments all, in_window;
 };
 _Static_assert(sizeof(struct fv_instance_computing) == 32, "on-disk size");
+
+/* Of the record of INSTANCES with the same index: those that were measured last, each of them; the n-th that returned, from 0,
+ * stands at n modulo FV_RECENT. */
+#define FV_RECENT 64
+struct fv_recent_instances {
+    struct fv_instance at[FV_RECENT];
+};
+_Static_assert(sizeof(struct fv_recent_instances) == 1536, "on-disk size");
+
+/* Likewise, where there are METRIC_EVENTS: what was counted in each instance of the reservoir, and of those measured last. */
+#define FV_COUNT_UNKNOWN UINT64_MAX
+struct fv_instance_events {
+    uint64_t reservoir[FV_RESERVOIR][FV_METRIC_EVENTS], recent[FV_RECENT][FV_METRIC_EVENTS];
+};
+_Static_assert(sizeof(struct fv_instance_events) == 4096, "on-disk size");
+
+/* The same of the record of INSTANCE_LOG with the same number. */
+struct fv_logged_events {
+    uint64_t count[FV_METRIC_EVENTS];
+};
+_Static_assert(sizeof(struct fv_logged_events) == sizeof(struct fv_logged_instance), "chunks of both hold as many");
+/* Of the record of INSTANCES with the same index: long calls of a function that mostly returns soon, as clock samples found them,
+ * whether chosen as instances or not. */
+struct fv_long_calls {
+    uint64_t count;
+    uint64_t ticks; /* samples in them, outside of MPI */
+    uint64_t ns;    /* CPU time outside of MPI from each one's first sample to its end */
+    uint64_t all_ns; /* the same from its beginning, by estimate; and of those that no sample met */
+    /* In one context of a function, of all of them: */
+    uint64_t look_entries, look_ns; /* calls that began in so much CPU time, at random times ... */
+    uint64_t cpu_ns;                /* ... of this, the thread's till then */
+};
+_Static_assert(sizeof(struct fv_long_calls) == 56, "on-disk size");
 
 /* Ticks of the CPU clock at one call path; its innermost node is the instruction. */
 struct fv_cost {

@@ -167,6 +167,11 @@ static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t by
         return bytes >= sizeof(*n) && (!n->listed || n->listed == (uint64_t)n->sources + n->destinations) &&
                (uint64_t)n->listed * sizeof(n->rank[0]) <= bytes - sizeof(*n);
     }
+    if (type == FV_CHUNK_GRIDS) {
+        const struct fv_grid *g = (const void *)record;
+
+        return bytes >= sizeof(*g) && (uint64_t)g->dimensions * sizeof(g->dimension[0]) <= bytes - sizeof(*g);
+    }
     const struct fv_comm_record *c = (const void *)record;
     return bytes >= sizeof(*c) &&
            ((uint64_t)c->runs + c->remote_runs) * sizeof(struct fv_rank_run) <= bytes - sizeof(*c);
@@ -358,9 +363,10 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
 /* What MPI_Pcontrol(2) makes forget. */
 static bool is_forgettable(unsigned type)
 {
-    return type == FV_CHUNK_CELLS || type == FV_CHUNK_REGIONS || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
+    return type == FV_CHUNK_CELLS || type == FV_CHUNK_REGIONS || type == FV_CHUNK_SWITCHES || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
            type == FV_CHUNK_BINS || type == FV_CHUNK_TIME_BINS || type == FV_CHUNK_SECTION_TIMES ||
-           type == FV_CHUNK_SECTION_OCTAVES;
+           type == FV_CHUNK_SECTION_OCTAVES || type == FV_CHUNK_SECTION_PROCESS ||
+           type == FV_CHUNK_SAMPLER || type == FV_CHUNK_COSTS || type == FV_CHUNK_COST_REGIONS;
 }
 
 static int by_number(const void *a, const void *b)

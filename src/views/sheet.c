@@ -221,12 +221,7 @@ bool fv_sheet_add(struct fv_sheet *s, const void *parent, const void *row, enum 
 
 void fv_sheet_remark(struct fv_sheet *s, const char *text)
 {
-    size_t column = 0;
-
-    while (column + 1 < s->table.column_count && !s->columns[column].flexible)
-        column++;
-    fv_table_row(&s->table, FV_DIM);
-    fv_table_set(&s->table, column, "  %s", text);
+    fv_table_remark(&s->table, text);
 }
 
 void fv_sheet_print(const struct fv_sheet *s)

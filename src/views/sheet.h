@@ -39,7 +39,7 @@ void fv_sheet_put(struct fv_sheet *sheet, const void *parent, const void *row, e
 bool fv_sheet_add(struct fv_sheet *sheet, const void *parent, const void *row, enum fv_color color);
 /* The same of values that were read before, one for each column. */
 void fv_sheet_add_values(struct fv_sheet *sheet, const struct fv_value *values, enum fv_color color);
-/* A line of words that belongs to the row above it, in the first column of names. */
+/* Words that belong to the row above, as wide as the page. */
 void fv_sheet_remark(struct fv_sheet *sheet, const char *text);
 /* Nothing, if there are no rows. */
 void fv_sheet_print(const struct fv_sheet *sheet);

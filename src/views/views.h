@@ -18,6 +18,9 @@ enum fv_json_ranks fv_json_ranks_default(const struct fv_profile *view);
 int fv_view_folded(const struct fv_profile *view, FILE *out);
 int fv_view_speedscope(const struct fv_profile *view, FILE *out);
 
+/* One HTML file that needs nothing else (share/page/). -FV_EIO: errno tells. */
+int fv_view_page(const struct fv_profile *view, FILE *out);
+
 /* One file for each table into a directory, which is made. Has logged when it fails. */
 int fv_view_csv(const struct fv_profile *view, const char *directory);
 
@@ -61,5 +64,11 @@ int fv_diff_text(const struct fv_diff *diff, const struct fv_text_options *optio
 int fv_diff_json(const struct fv_diff *diff, FILE *out);
 /* As fv_view_csv(). */
 int fv_diff_csv(const struct fv_diff *diff, const char *directory);
+
+/* Runs of several sizes (scaling/scaling.h), likewise; schema fvmpi-scaling-1, see share/fvmpi-scaling-1.md. */
+struct fv_scaling;
+int fv_scaling_text(const struct fv_scaling *scaling, const struct fv_text_options *options, FILE *out);
+int fv_scaling_json(const struct fv_scaling *scaling, FILE *out);
+int fv_scaling_csv(const struct fv_scaling *scaling, const char *directory);
 
 #endif

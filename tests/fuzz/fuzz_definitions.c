@@ -64,6 +64,7 @@ static void good_definitions(struct fv_defs *d)
                                                    .command = "app -x",
                                                    .mpi = "MPI",
                                                    .thread_level = "MPI_THREAD_SINGLE",
+                                                   .events = "",
                                                    .file = "rank",
                                                    .clock_kind = FV_CLOCK_TSC,
                                                    .boot_id = { (uint8_t)(1 + i / 2) },
@@ -108,7 +109,7 @@ static void use(const struct fv_defs *part)
     fv_defs_sort(&sorted, &all);
     fv_defs_find(&sorted, part, &map);
     fv_def_map_release(&map);
-    fv_contexts_init(&contexts, &sorted, false);
+    fv_contexts_init(&contexts, &sorted, false, true);
     fv_contexts_release(&contexts);
     fv_clocks_init(&clocks, &sorted);
     fv_clocks_release(&clocks);

@@ -13,6 +13,8 @@ FOLDERS = ['otf2'] + sorted('src/' + d for d in os.listdir(os.path.join(SOURCE, 
 # Of the library in the application, upwards; src/library.c names the layers to those below.
 LAYERS = ['src/base', 'src/trace', 'src/rt', 'src/sampler', 'src/threads']
 
+_tables = {}
+
 
 def objects(folder):
     """By source file, one object of each."""
@@ -26,12 +28,22 @@ def objects(folder):
     return found
 
 
-def symbols(path):
-    defined, used = set(), set()
-    for line in subprocess.run(['nm', '-P', '-g', path], capture_output=True, text=True, check=True).stdout.splitlines():
-        name, kind = line.split()[:2]
-        (used if kind in 'Uvw' else defined).add(name)
-    return defined, used
+def symbols(paths):
+    """By object: what it defines, what it uses."""
+    found = {path: (set(), set()) for path in paths}
+    for line in subprocess.run(['nm', '-A', '-P', '-g'] + list(paths), capture_output=True, text=True, check=True).stdout.splitlines():
+        path, _, rest = line.partition(': ')
+        name, kind = rest.split()[:2]
+        found[path][kind in 'Uvw'].add(name)
+    return found
+
+
+def tables_of(folder):
+    if folder not in _tables:
+        files = objects(folder)
+        found = symbols(files.values()) if files else {}
+        _tables[folder] = {name: found[path] for name, path in files.items()}
+    return _tables[folder]
 
 
 def reach(graph, start):
@@ -44,7 +56,7 @@ def reach(graph, start):
 
 
 def circles(folder):
-    tables = {name: symbols(path) for name, path in objects(folder).items()}
+    tables = tables_of(folder)
     graph = {a: {b for b in tables if b != a and tables[a][1] & tables[b][0]} for a in tables}
     beyond = {a: reach(graph, a) for a in graph}
     return len(tables), {frozenset(b for b in beyond[a] if a in beyond[b]) for a in graph if a in beyond[a]}
@@ -53,7 +65,7 @@ def circles(folder):
 def upward(folder):
     """What its files use that only folders above it define."""
     place = LAYERS.index(folder)
-    tables = [{name: symbols(path) for name, path in objects(layer).items()} for layer in LAYERS]
+    tables = [tables_of(layer) for layer in LAYERS]
     below = set().union(*[defined for layer in tables[:place + 1] for defined, _ in layer.values()])
     above = set().union(*[defined for layer in tables[place + 1:] for defined, _ in layer.values()])
     return ['{} uses {}'.format(name, symbol) for name, (_, used) in sorted(tables[place].items())

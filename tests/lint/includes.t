@@ -2,7 +2,7 @@
 # Folders depend one way, downwards:
 #
 #     the application:  threads > sampler > rt > trace > base
-#     the tools:        cmd > {views > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base
+#     the tools:        cmd > {views > scaling > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base
 #
 # The runtime never meets the tools. Each header stands alone.
 . "$(dirname "$0")/../lib.sh"
@@ -19,14 +19,15 @@ allowed() { # FOLDER: what it may include
         symbols) echo 'base trace tool experiment symbols' ;;
         profile) echo 'base trace tool experiment symbols profile' ;;
         diff) echo 'base trace tool experiment symbols profile diff' ;;
-        views) echo 'base trace tool experiment symbols profile diff views' ;;
+        scaling) echo 'base trace tool experiment symbols profile diff scaling' ;;
+        views) echo 'base trace tool experiment symbols profile diff scaling views' ;;
         merge) echo 'base trace tool experiment symbols merge' ;;
         analysis) echo 'base trace tool experiment symbols merge analysis' ;;
         otf2) echo 'base trace tool experiment symbols merge analysis otf2 fvmpi.h' ;;
-        cmd) echo 'base trace tool experiment symbols profile diff views merge analysis cmd otf2 fvmpi.h' ;;
+        cmd) echo 'base trace tool experiment symbols profile diff scaling views merge analysis cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt sampler threads tool experiment symbols profile diff views merge analysis cmd; do
+for folder in base trace rt sampler threads tool experiment symbols profile diff scaling views merge analysis cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
     out=$(grep -rHoE '^#include "[^"]+"' --include='*.[ch]' "$source/src/$folder" | while IFS=: read -r file include; do

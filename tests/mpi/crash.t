@@ -16,7 +16,9 @@ import harness
 from harness import Skip, wait_until
 from report import Mismatch, check, equal
 
-ROUNDS = 6
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1' # ./dev statistics
+ROUNDS = 12 if LONG else 2
+DISKS = ('16k', '64k', '256k', '1500k', '3m') if LONG else ('16k', '256k', '3m')
 SLOT = struct.Struct('<8q')
 
 
@@ -130,30 +132,29 @@ WAYS = {
 }
 
 
-def deaths(tap, mpi):
-    for way, (rank0, rank1, call) in WAYS.items():
-        with tap.test('{}: {}'.format(mpi, way)):
-            plain = native(mpi, way)
-            job = Job(mpi, way)
-            run = job.finish()
-            # MPICH's mpiexec tells of the rank whose end it sees first: of ours, or of one that it ended itself
-            race = {'abort': (6, 15), 'segv': (11, 15)}.get(way, ()) if mpi.name == 'mpich' else ()
-            check(run.rc == plain.rc or run.rc in race, 'exit status {}, without us {}', run.rc, plain.rc)
-            equal('output', run.out.replace(str(job.truth()[1][0]), 'PID'), plain.out) if way in ('exit', '_exit') else None
-            report = job.check_counts(exactly=True)
-            found = states(report)
-            check(found[0] in rank0, 'state of rank 0: {}', found[0])
-            check(found[1] == rank1 if rank1 else found[1] in ('killed', 'exited'), 'state of rank 1: {}', found[1])
-            equal('complete', report.data['run']['complete'], False)
-            check(way != 'exit' or 'exited' in found, 'states {}', found)
-            if way in ('exit', '_exit'):
-                equal('in no call', [report.rank(r)['in_call'] for r in (0, 1)], [None, None])
-            else:
-                check_in_call(report, 0, 'MPI_Recv', 'ask')
-            if call:
-                check_in_call(report, 1, *call)
-            elif way in ('abort', 'segv'):
-                equal('rank 1 in no call', report.rank(1)['in_call'], None)
+def dies(mpi, way):
+    rank0, rank1, call = WAYS[way]
+    plain = native(mpi, way)
+    job = Job(mpi, way)
+    run = job.finish()
+    # MPICH's mpiexec tells of the rank whose end it sees first: of ours, or of one that it ended itself
+    race = {'abort': (6, 15), 'segv': (11, 15)}.get(way, ()) if mpi.name == 'mpich' else ()
+    check(run.rc == plain.rc or run.rc in race, 'exit status {}, without us {}', run.rc, plain.rc)
+    equal('output', run.out.replace(str(job.truth()[1][0]), 'PID'), plain.out) if way in ('exit', '_exit') else None
+    report = job.check_counts(exactly=True)
+    found = states(report)
+    check(found[0] in rank0, 'state of rank 0: {}', found[0])
+    check(found[1] == rank1 if rank1 else found[1] in ('killed', 'exited'), 'state of rank 1: {}', found[1])
+    equal('complete', report.data['run']['complete'], False)
+    check(way != 'exit' or 'exited' in found, 'states {}', found)
+    if way in ('exit', '_exit'):
+        equal('in no call', [report.rank(r)['in_call'] for r in (0, 1)], [None, None])
+    else:
+        check_in_call(report, 0, 'MPI_Recv', 'ask')
+    if call:
+        check_in_call(report, 1, *call)
+    elif way in ('abort', 'segv'):
+        equal('rank 1 in no call', report.rank(1)['in_call'], None)
 
 
 class Mounted:
@@ -185,7 +186,7 @@ def lives_on(mpi, way, directory, warned=True):
 
 
 def disks(tap, mpi):
-    for size in ('16k', '64k', '256k', '1500k', '3m'):
+    for size in DISKS:
         with tap.test('{}: disk of {} full'.format(mpi, size)):
             with Mounted('size=' + size) as path:
                 job = lives_on(mpi, 'grow', os.path.join(path, 'e'), warned=False)
@@ -236,7 +237,7 @@ def main():
     for mpi in harness.mpis(tap):
         killed_at_random(tap, mpi)
         hangs(tap, mpi)
-        deaths(tap, mpi)
+        tap.together([('{}: {}'.format(mpi, way), dies, mpi, way) for way in WAYS], 2)
         with tap.test('{}: endless call paths are all counted'.format(mpi)):
             job = Job(mpi, 'grow')
             run = job.finish().ended(0)

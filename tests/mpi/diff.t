@@ -213,7 +213,15 @@ def incomplete(base):
     part = os.path.join(harness.scratch('part'), 'p')
     shutil.copytree(base.directory, part, symlinks=True)  # .job names the job and leads nowhere
     os.unlink(os.path.join(part, 'rank-000001.fvr'))
-    check('p is incomplete' in text(base.directory, part), 'text says nothing of it')
+    told = text(base.directory, part)
+    check('p is incomplete' in told, 'text says nothing of it')
+    check('B is incomplete' in told.split('Largest changes')[0], 'after the changes: {}', told)
+    whole = os.path.join(base.directory, 'rank-000001.fvr')
+    for quarters in (1, 2, 3): # call paths that a damaged file lacks are no program without symbols
+        shutil.copy(whole, part)
+        os.truncate(os.path.join(part, 'rank-000001.fvr'), os.path.getsize(whole) * quarters // 4)
+        findings = harness.report_of(part).data['findings']
+        equal('cut', [f for f in findings if f['name'] == 'no_symbols'], [])
 
 
 def of_the_trace(mpi, program):

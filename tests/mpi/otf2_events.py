@@ -3,15 +3,26 @@
 
     otf2_events.py traces.otf2
 
-One event a line, by time: what (enter, leave, send, receive, collective), nanoseconds since the archive's
-begin, rank, location and then: of enter and leave the region; of the others the communicator's number and,
-for messages, the other rank in it, tag and bytes. A non-blocking receive has its line where it ended.
+One event a line, by time: what (enter, leave, sample, send, receive, collective), nanoseconds since the archive's
+begin, rank, location and then: of enter and leave the region, of samples the calling context, outermost first, with source lines;
+of the others the communicator's number and, for messages, the other rank in it, tag and bytes. A non-blocking receive has its line
+where it ended. An archive with samples enters and leaves calling contexts: their regions.
 """
 import sys
 
 import otf2
 from otf2.enums import LocationGroupType
-from otf2.events import (Enter, Leave, MpiCollectiveEnd, MpiIrecv, MpiIsend, MpiRecv, MpiSend)
+from otf2.events import (CallingContextEnter, CallingContextLeave, CallingContextSample, Enter, Leave, MpiCollectiveEnd, MpiIrecv,
+                         MpiIsend, MpiRecv, MpiSend)
+
+
+def path_of(context):
+    frames = []
+    while context:
+        at = context.source_code_location
+        frames.append('{}:{}'.format(context.region.name, at.line_number) if at else context.region.name)
+        context = context.parent
+    return ' > '.join(reversed(frames))
 
 
 def main(path):
@@ -27,6 +38,12 @@ def main(path):
             if kind in (Enter, Leave):
                 rest = event.region.name
                 what = 'enter' if kind is Enter else 'leave'
+            elif kind in (CallingContextEnter, CallingContextLeave):
+                rest = event.calling_context.region.name
+                what = 'enter' if kind is CallingContextEnter else 'leave'
+            elif kind is CallingContextSample:
+                rest = path_of(event.calling_context)
+                what = 'sample'
             elif kind in (MpiSend, MpiIsend, MpiRecv, MpiIrecv):
                 comm = number.setdefault(id(event.communicator), len(number))
                 sends = kind in (MpiSend, MpiIsend)

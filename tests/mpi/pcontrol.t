@@ -32,7 +32,7 @@ def section(report, name, number):
 def forgets(tap, mpi):
     """Which ranks and threads have what after MPI_Pcontrol(2), and that its time is gone as well."""
     source = '-I' + os.path.join(harness.SOURCE, 'src')
-    run = mpi.profile(mpi.build('forget.c', source, '-lpthread'), 2).ended(0)
+    run = mpi.profile(mpi.build('forget.c', source, '-lpthread'), 2, options=['--sample=clock']).ended(0)
     report = run.report()
     since, inside = (float(s) for s in run.out.split())
     with tap.test('{}: MPI_Pcontrol(2) forgets calls, messages and threads'.format(mpi)):
@@ -41,6 +41,8 @@ def forgets(tap, mpi):
         barriers = report.total('MPI_Barrier')
         equal('barriers', barriers, 2 * (6 + 5 + 2 + 3))
         report.traffic({(0, 1): (2, 16)})
+        equal('samples of before', [p['procedure'] for p in (report.data['costs'] or {'procedures': []})['procedures']
+                                    if p['procedure'].startswith('before')], [])
         equal('sent', report.total('MPI_Send', 'bytes_sent'), 16)
     with tap.test('{}: the measured interval begins at it'.format(mpi)):
         for rank in (0, 1):

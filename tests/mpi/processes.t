@@ -12,7 +12,7 @@ import harness
 from harness import Skip
 from report import check, equal
 
-ROUNDS, THREADS = 3, 4
+ROUNDS, THREADS, TIMES = 3, 4, 50
 
 
 def threads(tap, mpi):
@@ -24,7 +24,7 @@ def threads(tap, mpi):
         report.shape(2, threaded=True)
         equal('dropped', [report.dropped(r) for r in (0, 1)], [0, 0])
         equal('states', [report.rank(r)['state'] for r in (0, 1)], ['finalized'] * 2)
-        calls, volume = ROUNDS * THREADS * 200, ROUNDS * 200 * 8 * (1 + 2 + 3 + 4)
+        calls, volume = ROUNDS * THREADS * TIMES, ROUNDS * TIMES * 8 * (1 + 2 + 3 + 4)
         site = report.callsite('MPI_Sendrecv', inside='exchange')
         site.expect(count=calls, sent=volume, received=volume)
         equal('path', site.names[1], 'worker')

@@ -40,25 +40,29 @@ def both(mpi, program, way, options=()):
     return run
 
 
-def ends(tap, mpi, program, way, name, address, function):
-    for options in ([], ['--trace', '--sample']):
-        with tap.test('{}: {} {}'.format(mpi, way, ' '.join(options))):
-            run = both(mpi, program, way, options)
-            rank = run.report().rank(RANKS - 1)
-            equal('state', rank['state'], 'killed')
-            signal = rank['signal']
-            check(signal, 'no signal: {}', rank)
-            equal('signal', signal['name'], name)
-            if address:
-                equal('address', int(signal['address'], 16), address)
-            names = [f['function'] for f in signal['path']]
-            check(function in names and 'main' in names, 'path {}', names)
-            first = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split('\n\n')[0]
-            if name != 'SIGTERM':
-                check(first.startswith('Rank {} was ended by {}'.format(RANKS - 1, name)), 'first line: {}', first)
-                check('{}() at signals.c:'.format(function) in ' '.join(first.split()), 'place: {}', first)
-            else:
-                check('ended by SIGTERM' in first, 'first line: {}', first)
+def ends(mpi, program, options, way, name, address, function):
+    run = both(mpi, program, way, options)
+    rank = run.report().rank(RANKS - 1)
+    equal('state', rank['state'], 'killed')
+    signal = rank['signal']
+    check(signal, 'no signal: {}', rank)
+    equal('signal', signal['name'], name)
+    if address:
+        equal('address', int(signal['address'], 16), address)
+    names = [f['function'] for f in signal['path']]
+    check(function in names and 'main' in names, 'path {}', names)
+    first = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split('\n\n')[0]
+    if name != 'SIGTERM':
+        check(first.startswith('Rank {} was ended by {}'.format(RANKS - 1, name)), 'first line: {}', first)
+        check('{}() at signals.c:'.format(function) in ' '.join(first.split()), 'place: {}', first)
+    else:
+        check('ended by SIGTERM' in first, 'first line: {}', first)
+
+
+def goes_on(mpi, program, way):
+    report = both(mpi, program, way).ended(0).report()
+    equal('signals', [r['signal'] for r in report.data['ranks']], [None] * RANKS)
+    equal('states', [r['state'] for r in report.data['ranks']], ['finalized'] * RANKS)
 
 
 def main():
@@ -70,14 +74,10 @@ def main():
         return
     for mpi in harness.mpis(tap):
         program = mpi.build('signals.c')
-        for case in ENDS:
-            ends(tap, mpi, program, *case)
-        for way in GOES_ON:
-            with tap.test('{}: {}'.format(mpi, way)):
-                run = both(mpi, program, way)
-                report = run.ended(0).report()
-                equal('signals', [r['signal'] for r in report.data['ranks']], [None] * RANKS)
-                equal('states', [r['state'] for r in report.data['ranks']], ['finalized'] * RANKS)
+        tests = [('{}: {} {}'.format(mpi, case[0], ' '.join(options)), ends, mpi, program, options, *case)
+                 for case in ENDS for options in ([], ['--trace', '--sample'])]
+        tests += [('{}: {}'.format(mpi, way), goes_on, mpi, program, way) for way in GOES_ON]
+        tap.together(tests, 2) # a launcher takes its time to end
     tap.done()
 
 

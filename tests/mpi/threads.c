@@ -1,8 +1,8 @@
 /* MPI_THREAD_MULTIPLE: 4 threads a rank, each on its own communicator, send to the next rank and receive
- * from the one before 200 times, each thread with its own message size, and then meet in a reduction.
+ * from the one before 50 times, each thread with its own message size, and then meet in a reduction.
  * Two more rounds of threads come and go. A receive is posted by one thread and completed by another.
  *
- *     MPI_Sendrecv in exchange <- worker    3 rounds x 4 threads x 200, (8+16+24+32)/4 bytes on average
+ *     MPI_Sendrecv in exchange <- worker    3 rounds x 4 threads x 50, (8+16+24+32)/4 bytes on average
  *     MPI_Allreduce in meet <- worker       3 x 4
  *     MPI_Irecv in post 50, 50 x 40 bytes received; MPI_Wait in complete 50
  */
@@ -18,7 +18,7 @@ static double out[THREADS][16], in[THREADS][16];
 
 OP exchange(int thread)
 {
-    TIMES(200)
+    TIMES(50)
         OK(MPI_Sendrecv(out[thread], thread + 1, MPI_DOUBLE, (me + 1) % ranks, i, in[thread], 16, MPI_DOUBLE,
                         (me + ranks - 1) % ranks, i, comm[thread], MPI_STATUS_IGNORE));
 }

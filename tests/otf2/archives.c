@@ -363,8 +363,9 @@ static void thread_events(void)
     if (!is("thread-open"))
         E(ThreadBegin, is("contingent-undefined") ? 77 : C_TEAM, is("thread-unmatched") ? 3 : 1);
     E(CallingContextEnter, 0, 1);
-    E(CallingContextEnter, is("context-undefined") ? 9 : 1, 1);
-    E(CallingContextSample, 1, 1, is("generator-undefined") ? 9 : 0);
+    E(CallingContextEnter, is("context-undefined") ? 9 : 1, is("unwind-far") ? 4 : 2);
+    E(CallingContextSample, is("unwind-other") ? 3 : 1, 1, is("generator-undefined") ? 9 : 0);
+    E(CallingContextSample, is("unwind-entered") ? 0 : 1, 1, 0);
     E(MpiSend, 0, C_WORLD, 70, 1); /* a thread has its process's rank */
     E(MpiRecv, 0, C_WORLD, 70, 1);
     E(MpiSend, 0, C_WORLD, 71, 1);
@@ -462,6 +463,8 @@ static void metrics_and_more(void)
     D(CallingContext, 0, is("context-region") ? 99 : R_MAIN, 0,
       is("context-cycle") ? 1 : OTF2_UNDEFINED_CALLING_CONTEXT);
     D(CallingContext, 1, R_SEND, is("context-source") ? 9 : 0, 0);
+    D(CallingContext, 2, R_MAIN, 0, OTF2_UNDEFINED_CALLING_CONTEXT);
+    D(CallingContext, 3, R_SEND, 0, 2);
     D(InterruptGenerator, 0, S_NAME, OTF2_INTERRUPT_GENERATOR_MODE_TIME, OTF2_BASE_DECIMAL, -3, 10);
     D(CartDimension, 0, S_NAME, 3, OTF2_CART_PERIODIC_TRUE);
     D(CartTopology, 0, S_NAME, C_WORLD, 1, &dimension);

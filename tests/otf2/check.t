@@ -148,6 +148,9 @@ contingent-undefined     error   undefined-reference       THREAD ThreadBegin: t
 leave-unmatched          error   leave-unmatched           EVENT Leave: "MPI_Send" \(1\) is left but was not entered
 leave-wrong              error   leave-wrong               EVENT Leave: "main" \(0\) is left while "MPI_Send"
 region-open              error   region-open               EVENT Enter: "main" \(0\) is entered but never left
+unwind-far               error   unwind-distance           THREAD CallingContextEnter: unwind distance 4, but calling context 1 has 2 nodes
+unwind-other             error   unwind-distance           THREAD CallingContextSample: unwind distance 1 leads to calling context 2, in which the event before was not
+unwind-entered           error   unwind-distance           THREAD CallingContextSample: unwind distance 1 leaves calling context 1, which is entered and not left
 context-open             error   region-open               THREAD CallingContextEnter
 mixed-enter              error   mixed-enter               EVENT CallingContextEnter
 program-begin-only       error   program                   EVENT ProgramBegin

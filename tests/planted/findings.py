@@ -19,6 +19,11 @@ def first_lines(run):
     return ' '.join(' '.join(out[:end]).split())
 
 
+def is_blocked(run):
+    """The machine kept a rank waiting, for the disk or for memory."""
+    return any(f['name'] == 'blocked_rank' for f in harness.report_of(run.directory).data['findings'])
+
+
 def is_disturbed(run, lost):
     """The machine took more from the run than the problem costs."""
     return any(f['name'] == 'no_processor' and f['lost_s'] > lost for f in harness.report_of(run.directory).data['findings'])

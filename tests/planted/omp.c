@@ -11,7 +11,7 @@
 static double work_s[MOST];
 static volatile double sink;
 
-static void compute(double seconds)
+__attribute__((noinline)) static void compute(double seconds)
 {
     struct timespec t;
     double until = 0, x = 1;

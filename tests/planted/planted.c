@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,6 +53,24 @@ __attribute__((noinline)) static void react(double seconds)
     sink++;
 }
 
+/* CPU time of the kernel: pages that are fresh each time. */
+__attribute__((noinline)) static void touch(double seconds)
+{
+    const size_t bytes = 1 << 20;
+    double until = clock_s(CLOCK_THREAD_CPUTIME_ID) + seconds;
+
+    while (clock_s(CLOCK_THREAD_CPUTIME_ID) < until) {
+        char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (pages == MAP_FAILED)
+            abort();
+        madvise(pages, bytes, MADV_NOHUGEPAGE);
+        for (size_t i = 0; i < bytes; i += 4096)
+            pages[i] = 1;
+        munmap(pages, bytes);
+    }
+}
+
 __attribute__((noinline)) static void exchange(void)
 {
     int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
@@ -81,13 +100,16 @@ __attribute__((noinline)) static void write_snapshot(void)
     close(file);
 }
 
-__attribute__((noinline)) static void pass_on(int laps)
+/* Computes for so long before it hands on. */
+__attribute__((noinline)) static void pass_on(int laps, double work_s)
 {
     double token = 0;
 
     for (int i = 0; i < laps; i++) {
         if (rank)
             IN_MPI(MPI_Recv(&token, 1, MPI_DOUBLE, rank - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        for (double until = work_s > 0 ? clock_s(CLOCK_MONOTONIC) + work_s : 0; until > 0 && clock_s(CLOCK_MONOTONIC) < until;)
+            ;
         IN_MPI(MPI_Send(&token, 1, MPI_DOUBLE, (rank + 1) % ranks, 1, MPI_COMM_WORLD));
         if (!rank)
             IN_MPI(MPI_Recv(&token, 1, MPI_DOUBLE, ranks - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
@@ -110,7 +132,7 @@ static void exchange_both(void)
     static double small_s, large_s;
     double before = mpi_s;
 
-    pass_on(1000);
+    pass_on(1000, 0);
     small_s += mpi_s - before;
     before = mpi_s;
     exchange_fields(10);
@@ -158,10 +180,14 @@ int main(int argc, char **argv)
         diffuse();
         if (!strcmp(problem, "imbalance"))
             react(planted && rank == 1 ? 0.012 : 0.002);
+        if (!strcmp(problem, "faults"))
+            touch(planted && rank == 1 ? 0.012 : 0.002);
         if (!strcmp(problem, "snapshot") && i % 5 == 0 && planted && rank == 0)
             write_snapshot();
         if (!strcmp(problem, "chain"))
-            pass_on(planted ? 10000 : 1);
+            pass_on(planted ? 10000 : 1, 0);
+        if (!strcmp(problem, "turns"))
+            pass_on(60, 50e-6);
         if (!strcmp(problem, "both"))
             exchange_both();
         if (!strcmp(problem, "leak"))

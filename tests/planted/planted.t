@@ -12,12 +12,24 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
 import harness
 from harness import FVMPI
-from findings import FIRST, first_lines, found, is_disturbed
+from findings import FIRST, first_lines, found, is_blocked, is_disturbed
 from report import check, close, equal, plain
 
 WORTH = 0.02  # of the ranks' time: findings.h
-REACT_S = 0.5 * 60 * 0.010  # CPU time that rank 1 has more in react(), but for what samples may miss
+REACT_S = 0.5 * 60 * 0.010  # CPU time that rank 1 has more in react(), or touch(), but for what samples may miss
+DISK_TIMES = 3 # that a page of a rank file may wait for a busy disk; the problem is hundreds of writes
 TIMES = 10 if os.environ.get('FVMPI_TEST_LONG') == '1' else 1  # ./dev statistics
+
+
+_runs = {}
+
+
+def profiled(mpi, program, arguments, options):
+    """A run that several tests look at."""
+    key = (mpi.name, program, *arguments, *options)
+    if key not in _runs:
+        _runs[key] = mpi.profile(program, 2, arguments, options).ended(0)
+    return _runs[key]
 
 
 def truth(run):
@@ -27,11 +39,12 @@ def truth(run):
 
 
 def imbalance(tap, mpi, name, program, arguments):
-    for options in ((), ('--sample=250',))[name != 'planted.c':]:
-        with tap.test('{}: {}: imbalance{}'.format(mpi, name, ' by samples' if options else '')):
-            run = mpi.profile(program, 2, arguments, list(options)).ended(0)
+    for options in (('--sample=off',), (), ('--sample=250',))[2 * (name != 'planted.c'):]:
+        by_samples = options != ('--sample=off',)
+        with tap.test('{}: {}: imbalance {}'.format(mpi, name, ' '.join(options) or 'as any run tells it')):
+            run = profiled(mpi, program, arguments, options)
             lost, total, _ = truth(run)
-            if 'rank 1 computes' not in first_lines(run):
+            if not re.search('rank 1 (computes|is outside of MPI for) ', first_lines(run)):
                 check(is_disturbed(run, lost), '{}', first_lines(run))
                 continue
             first = found(run)[0]
@@ -40,7 +53,7 @@ def imbalance(tap, mpi, name, program, arguments):
                 check(is_disturbed(run, 0) and REACT_S < first['lost_s'] < 1.15 * lost, '{} of {} s', first['lost_s'], lost)
             else:
                 close('seconds', first['lost_s'], lost, 0.15 * lost)
-            if options:
+            if by_samples:
                 check(re.search(r'(^|:|>)react$', plain(first['function'] or '')), 'function: {}', first)
                 check(re.search(r'react\(\) (at|in) ' + os.path.basename(name), first_lines(run)), '{}', first_lines(run))
             else:
@@ -48,11 +61,25 @@ def imbalance(tap, mpi, name, program, arguments):
     if name != 'planted.c':
         return
     with tap.test('{}: {}: no imbalance'.format(mpi, name)):
-        run = mpi.profile(program, 2, arguments + ['sound'], ['--sample=250']).ended(0)
+        run = profiled(mpi, program, arguments + ['sound'], ('--sample=250',))
         lost, total, _ = truth(run)
         names = [f['name'] for f in found(run)]
         check('load_imbalance' not in names or lost > 0.85 * WORTH * total, '{} of {} s: {}', lost, total, found(run))
-        check('blocked_rank' not in names, '{}', found(run))
+        check('blocked_rank' not in names or lost > 0.85 * WORTH * total, '{} of {} s: {}', lost, total, found(run))
+
+
+def faults(tap, mpi, program):
+    """What rank 1 has more is CPU time of the kernel, where no samples are."""
+    for options in ((), ('--sample=off',)):
+        with tap.test('{}: imbalance in the kernel {}'.format(mpi, ' '.join(options))):
+            run = profiled(mpi, program, ['faults'], options)
+            lost, total, _ = truth(run)
+            late = [f for f in found(run) if f['name'] == 'load_imbalance']
+            if not late:
+                check(is_disturbed(run, lost), '{}', first_lines(run))
+            for f in late:
+                equal('rank', f['rank'], 1)
+                check(REACT_S < f['lost_s'] < 1.15 * lost, '{} of {} s', f['lost_s'], lost)
 
 
 def traced(tap, mpi, program):
@@ -60,7 +87,7 @@ def traced(tap, mpi, program):
     with tap.test('{}: imbalance by a trace and samples'.format(mpi)):
         if not os.path.exists(unify):
             raise harness.Skip('no fvunify')
-        run = mpi.profile(program, 2, ['imbalance'], ['--trace', '--sample=250']).ended(0)
+        run = mpi.profile(program, 2, ['imbalance'], ['--trace', '--sample=1000']).ended(0) # of few samples, chance takes 5 %
         harness.run([unify, run.directory]).ended(0)
         lost, total, _ = truth(run)
         first = found(run)[0]
@@ -70,6 +97,11 @@ def traced(tap, mpi, program):
         if first['name'] == 'late_rank' and first['rank'] == 1 and not is_disturbed(run, lost):
             equal('function', first['function'], 'react')
             check('; from norm() at planted.c' in first['text'], '{}', first['text'])
+            check(' of it (by samples)' in first['text'], '{}', first['text'])
+        with open(os.path.join(run.directory, 'analysis.json')) as f:
+            procedures = json.load(f)['samples']['procedures']
+        react = sum(p['total']['delay_s'] for p in procedures if (p['rank'], p['function']) == (1, 'react'))
+        check(abs(react - lost) <= 0.15 * lost or is_disturbed(run, 0.05 * lost), '{} s in react(), the program lost {} s', react, lost)
     with tap.test('{}: I/O of rank 0 by a trace'.format(mpi)):
         run = mpi.profile(program, 2, ['snapshot'], ['--trace']).ended(0)
         harness.run([unify, run.directory]).ended(0)
@@ -81,7 +113,7 @@ def traced(tap, mpi, program):
 def around(tap, mpi, program):
     with tap.test('{}: around the launcher the findings stand at the end'.format(mpi)):
         for quiet in ((), ('--quiet',)):
-            command = [FVMPI, 'run', '-o', os.path.join(harness.scratch(), 'e')] + list(quiet) + ['--'] + mpi.command(2, [program, 'imbalance'])
+            command = [FVMPI, 'run', '-o', os.path.join(harness.scratch(), 'e')] + list(quiet) + ['--'] + mpi.command(2, [program, 'startup'])
             done = harness.run(command, cwd=harness.scratch()).ended(0)
             words = ' '.join(done.err.split())
             equal('verdict and findings in {!r}'.format(done.err), bool(re.search(r'compute .* fvmpi: wrote ', words)), not quiet)
@@ -102,7 +134,9 @@ def snapshot(tap, mpi, program):
             check('sleeps, or does I/O' in first_lines(run) and 'from norm() at planted.c' in first_lines(run), '{}', first_lines(run))
     with tap.test('{}: no I/O'.format(mpi)):
         run = mpi.profile(program, 2, ['snapshot', 'sound']).ended(0)
-        equal('blocked', [f for f in found(run) if f['name'] == 'blocked_rank'], [])
+        blocked = [f for f in found(run) if f['name'] == 'blocked_rank']
+        times = [int(re.search(r'blocked for .* of that, ([\d,]+) times?:', f['text']).group(1).replace(',', '')) for f in blocked]
+        check(all(n <= DISK_TIMES for n in times), '{}', blocked)
 
 
 def chain(tap, mpi, program):
@@ -113,9 +147,15 @@ def chain(tap, mpi, program):
         report = harness.report_of(run.directory)
         equal('call site', report.data['callsites'][first['callsite_id']]['path'][0]['function'], 'pass_on')
         check('messages of 8 B' in first_lines(run) and 'pass_on()' in first_lines(run), '{}', first_lines(run))
+        check('take turns' not in first['text'] or is_disturbed(run, 0), '{}', first)
     with tap.test('{}: few small messages'.format(mpi)):
         run = mpi.profile(program, 2, ['chain', 'sound']).ended(0)
         equal('small messages', [f for f in found(run) if f['name'] == 'small_messages'], [])
+    with tap.test('{}: ranks that take turns to compute'.format(mpi)):
+        run = mpi.profile(program, 2, ['turns']).ended(0)
+        for f in found(run):
+            if f['name'] == 'small_messages':
+                check('or ranks that take turns' in f['text'] and 'fvmpi run --trace' in f['next'] or is_disturbed(run, 0), '{}', f)
     with tap.test('{}: many small messages, and large ones that take the time'.format(mpi)):
         run = mpi.profile(program, 2, ['both']).ended(0)
         small, large = map(float, re.findall(r'^small_s (\S+) large_s (\S+)$', run.out, re.M)[-1])
@@ -152,7 +192,7 @@ def leak(tap, mpi, program):
 def compared(tap, mpi, program):
     """fvmpi diff of the sound program and the one with the problem: function, rank and seconds in its first lines."""
     with tap.test('{}: what made it slower'.format(mpi)):
-        runs = [mpi.profile(program, 2, ['imbalance'] + more, ['--sample=250']).ended(0) for more in (['sound'], [])]
+        runs = [profiled(mpi, program, ['imbalance'] + more, ('--sample=250',)) for more in (['sound'], [])]
         lost = truth(runs[1])[0] - truth(runs[0])[0]
         out = harness.run([FVMPI, 'diff', '--width', '120'] + [r.directory for r in runs]).ended(0).out
         first, more = out.split('\n\n  A ')
@@ -160,13 +200,13 @@ def compared(tap, mpi, program):
         words = ' '.join(first.split())
         rows = json.loads(harness.run([FVMPI, 'diff', '--json', '-'] + [r.directory for r in runs]).ended(0).out)['entries']
         new = [r for r in rows if r['name'] == 'load_imbalance' and r['joined'] == 'only_b']
-        if not new:
-            check(is_disturbed(runs[0], 0) or is_disturbed(runs[1], 0.5 * lost), '{}', out)
+        if not new or is_blocked(runs[0]):
+            check(is_disturbed(runs[0], 0) or is_disturbed(runs[1], 0.5 * lost) or is_blocked(runs[0]), '{}', out)
             return
         equal('the finding', [(r['table'], r['rank'], r['a_run_count']) for r in new], [('findings', 1, 0)])
         if not is_disturbed(runs[1], 0.1 * lost): # then the finding is of CPU time
             close('seconds of a rank', new[0]['changes'][0]['change'], lost / 2, 0.15 * lost / 2)
-        check(re.search(r'new: [0-9.]+ m?s, rank 1 computes .* react\(\) (at|in) planted.c', words), '{}', first)
+        check(re.search(r'new: [0-9.]+ m?s, rank 1 (computes|is outside of MPI for) .* react\(\) (at|in) planted.c', words), '{}', first)
         if is_disturbed(runs[1], 0.1 * lost): # then its samples are of a part of the time
             return
         procedures = [r for r in rows if r['table'] == 'cpu_procedures']
@@ -193,10 +233,75 @@ def friends(tap, mpi):
             check(mean is None, '{} s a call, truly {}', mean, calls_s['tiny'])
         text = harness.run([FVMPI, 'report', run.directory, '--all', '--width', '200']).ended(0).out
         check(re.search(r'^ *tiny .* too short .*< \d', text, re.M), '{}', text)
-        # Their callers hold the traps of many, of which more or less than their mean is subtracted: that is not solved
-        callers = ('many_tiny', 'many_exp', 'main')
-        equal('varying', [f['function'] for f in report['functions'] if f['varies'] and f['function'] not in callers], [])
-        equal('finding', [f for f in found(run) if f['name'] == 'varying_function' and f['function'] not in callers], [])
+        # many_exp() varies by 0.09 to 0.15: while a breakpoint waits in exp(), which is not measured then, exp() is slower. Not solved
+        slowed = ('many_exp', 'main')
+        equal('varying', [f['function'] for f in report['functions'] if f['varies'] and f['function'] not in slowed], [])
+        equal('finding', [f for f in found(run) if f['name'] == 'varying_function' and f['function'] not in slowed], [])
+        measured = [f for f in report['functions'] if f['function'] == 'many_tiny' and f['judged']]
+        check(measured and all(f['within'] < 0.2 for f in measured) or is_disturbed(run, 0), '{}', [f['within'] for f in measured])
+
+
+def rare(tap, mpi):
+    """A function that is slow in every 50th call."""
+    program = mpi.build(os.path.join(HERE, 'rare.c'), '-O2', '-g')
+    with tap.test('{}: rare slow calls'.format(mpi)):
+        run = mpi.profile(program, 2, [], ['--sample']).ended(0)
+        report = harness.report_of(run.directory).data
+        if not report['sampling'] or not report['sampling']['return_count']:
+            raise harness.Skip('no instances are sampled here')
+        lost, calls, slow, typical = map(float, re.search(r'lost_s (\S+) calls (\S+) slow (\S+) typical_s (\S+)$', run.out, re.M).groups())
+        rare = [f for f in found(run) if f['name'] == 'rare_slow_calls']
+        told = [f for f in found(run) if (f['function'], f['rank']) == ('lookup', 1)] # where too few of its calls were seen to be long, as an imbalance
+        check(len(rare) == 1 or told or is_disturbed(run, lost), '{}', found(run)) # else it is no part of the time
+        for f in rare:
+            equal('function and rank', (f['function'], f['rank']), ('lookup', 1))
+            by_chance = 2 * (0.01 / lost) ** 0.5 # of 100 samples a second
+            close('seconds', f['lost_s'], lost, (0.15 + by_chance) * lost)
+            said = re.search(r'lookup\(\) at rare.c:\d+: (\d+) of about (\d+) calls took .* on average, the others .*, on rank 1$', f['text'])
+            check(said, '{}', f['text'])
+            check(0 < int(said.group(1)) <= slow, '{} slow calls, truly {}', said.group(1), slow)
+            close('calls', int(said.group(2)), calls, 0.5 * calls)
+            check('lookup() at rare.c' in first_lines(run) or is_disturbed(run, 0.5 * lost), '{}', first_lines(run))
+    with tap.test('{}: the same time, spread over all calls'.format(mpi)):
+        run = mpi.profile(program, 2, ['sound'], ['--sample']).ended(0)
+        equal('rare', [f for f in found(run) if f['name'] == 'rare_slow_calls'], [])
+
+
+def sites(tap, mpi):
+    """A function that six places call is judged over all of them: none has enough of the time by itself."""
+    program = mpi.build(os.path.join(HERE, 'sites.c'), '-O2', '-g')
+
+    def ran(what):
+        run = mpi.profile(program, 2, [what], ['--sample=400']).ended(0)
+        report = harness.report_of(run.directory).data
+        if not report['sampling'] or not report['sampling']['return_count']:
+            raise harness.Skip('no instances are sampled here')
+        lost, total = map(float, re.search(r'^truth lost_s (\S+) total_s (\S+)$', run.out, re.M).groups())
+        function, = [f for f in report['function_totals'] if f['function'] == 'lookup']
+        check(5 <= function['context_count'] <= 6, 'call paths: {}', function['context_count']) # one may have no samples
+        check(0.3 < function['time_share'] < 0.45, '{}', function)
+        return run, lost, function, [f for f in report['functions'] if f['total_id'] == function['id']]
+
+    with tap.test('{}: a function of six call sites varies'.format(mpi)):
+        run, lost, function, contexts = ran('varies')
+        check(max(f['time_share'] for f in contexts) < 0.1, '{}', contexts)
+        equal('varies', (function['varies'], function['id']), (True, 0))
+        varying = [f for f in found(run) if f['name'] == 'varying_function']
+        equal('finding', [f['function'] for f in varying], ['lookup'])
+        check('lookup() at sites.c' in varying[0]['text'] and '(on 6 call paths)' in varying[0]['text'], '{}', varying)
+        if not is_disturbed(run, lost):
+            cpu = function['metrics']['cpu_time_s']
+            by_chance = 2 * (1 / function['ticks'] + cpu['cov'] ** 2 / function['return_count']) ** 0.5 # of samples, and of calls
+            close('seconds', varying[0]['lost_s'], lost, (0.15 + by_chance) * lost)
+    with tap.test('{}: the same without variation, or where each call site has calls of its own length'.format(mpi)):
+        for what in ('sound', 'callers') if TIMES > 1 else ('sound',):
+            run, lost, function, contexts = ran(what)
+            if function['varies'] or [f for f in found(run) if f['name'] == 'varying_function']:
+                check(is_disturbed(run, 0), '{}: {}', function['advice'], found(run))
+                continue
+            # places' means differ by 0.75, or not at all; by estimates of how often each calls
+            check((function['by_caller'] > 0.75 / 2) == (what == 'callers'), '{}: {}', what, function['by_caller'])
+            equal('advice', (function['advice'] or '').startswith('differs by caller'), what == 'callers')
 
 
 def startup(tap, mpi, program):
@@ -208,15 +313,20 @@ def startup(tap, mpi, program):
 
 def main():
     tap = harness.Tap()
-    for mpi in list(harness.mpis(tap)) * TIMES:
+    mpis, others = list(harness.mpis(tap)), ('planted.cpp', 'planted.F90')
+    for mpi in mpis * TIMES:
+        _runs.clear()
         program = mpi.build(os.path.join(HERE, 'planted.c'), '-O2', '-g')
         imbalance(tap, mpi, 'planted.c', program, ['imbalance'])
-        for source in ('planted.cpp', 'planted.F90'):
+        for source in others if TIMES > 1 else others[mpis.index(mpi)::len(mpis)]: # each under one MPI at least
             imbalance(tap, mpi, source, mpi.build(os.path.join(HERE, source), '-O2', '-g', output=source.replace('.', '_')), [])
         stripped(tap, mpi)
-        for case in (traced, around, compared, snapshot, chain, leak, startup):
+        for case in (faults, traced, around, compared, snapshot, chain, leak, startup):
             case(tap, mpi, program)
-        friends(tap, mpi)
+        if mpi is mpis[-1] or TIMES > 1: # functions between calls of MPI are measured alike under any
+            friends(tap, mpi)
+            rare(tap, mpi)
+            sites(tap, mpi)
     tap.done()
 
 

@@ -1,8 +1,10 @@
-/* Programs whose threads wait for each other for a known reason: `threads PROBLEM [sound]`. All ranks do the same. Rank 0 tells what the
+/* Programs whose threads wait for each other for a known reason: `threads PROBLEM [sound]`. All ranks do the same, but of `given` rank 1 alone. Rank 0 tells what the
  * program itself measured, summed over ranks: "truth wait_s SECONDS main_s SECONDS hold_s SECONDS". wait_s: of the threads that it
  * made, in what the problem is about; main_s: of main threads, for others; hold_s: that `cells` was held. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,6 +239,34 @@ static void take_turns(void)
     }
 }
 
+/* The main thread gives its work away, and has nothing else to do. */
+static void give_away(void)
+{
+    pthread_t thread;
+    double since;
+
+    pthread_create(&thread, NULL, compute_alone, NULL);
+    since = now();
+    pthread_join(thread, NULL);
+    add(&main_s, now() - since);
+}
+
+/* Threads that have one processor together, while the main thread waits for them. */
+static void share_processor(int rank)
+{
+    cpu_set_t all, one;
+    int which = 0;
+
+    sched_getaffinity(0, sizeof(all), &all);
+    CPU_ZERO(&one);
+    for (int found = 0; found <= rank % CPU_COUNT(&all); which++)
+        found += CPU_ISSET(which, &all);
+    CPU_SET(which - 1, &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    run_threads(compute_alone, compute_alone);
+    sched_setaffinity(0, sizeof(all), &all);
+}
+
 int main(int argc, char **argv)
 {
     const char *problem = argc > 1 ? argv[1] : "";
@@ -256,6 +286,13 @@ int main(int argc, char **argv)
         run_threads(keep, compute_alone);
     if (!strcmp(problem, "turns"))
         take_turns();
+    if (!strcmp(problem, "crowded"))
+        share_processor(rank);
+    if (!strcmp(problem, "given")) {
+        if (rank == 1)
+            give_away();
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     mine[0] = wait_s;
     mine[1] = main_s;
     mine[2] = hold_s;

@@ -29,9 +29,9 @@ for option in --io --memory --sensors; do
 done
 capture "$fvmpi" run --depth 1025 ls
 check 'a value out of range' has "$rc:$err" '^2:fvmpi: run: --depth 1025: too large \(up to 1024\)'
-for rate in 1.5 100000 fast; do
+for rate in 1.5 100000 fast OFF; do
     capture "$fvmpi" run --sample=$rate ls
-    check "--sample=$rate" has "$rc:$err" "^2:fvmpi: run: --sample=$rate: (not a whole number|too large \(up to 5000\)); .fvmpi run --help. says"
+    check "--sample=$rate" has "$rc:$err" "^2:fvmpi: run: --sample=$rate: (not a whole number|not a rate, clock, on or off|too large \(up to 5000\)); .fvmpi run --help. says"
 done
 capture "$fvmpi" run --trace-max 3 ls
 check 'a size below the least: it is named' has "$rc:$err" '^2:fvmpi: run: --trace-max 3: too small \(from 64K\)'

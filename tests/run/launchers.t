@@ -70,6 +70,10 @@ def hydra(l, rank, node, local):
             dict(of_hydra(l, rank, local), HYDI_CONTROL_FD=7))
 
 
+def hydra_without_a_port(l, rank, node, local):
+    return [['hydra_pmi_proxy']], of_hydra(l, rank, local)
+
+
 def hydra_by_slurm(l, rank, node, local):
     """Its proxies are a step of Slurm's, and have no port."""
     _, env = slurm(l, node, node, 0)
@@ -121,16 +125,18 @@ class Site:
         mpi, self.program = os.path.join(self.folder, 'libmpi.so.12'), os.path.join(self.folder, 'app')
         harness.run(['cc', '-shared', '-fPIC', *flags, source, '-Wl,-soname,libmpi.so.12', '-o', mpi]).ended(0)
         harness.run(['cc', '-DPROGRAM', *flags, source, mpi, '-Wl,-rpath,' + self.folder, '-o', self.program]).ended(0)
+        self.programs = [self.program + '-of-the-first', self.program + '-of-the-second']
+        for program in self.programs:
+            os.link(self.program, program)
 
     def daemon(self, name):
         """A process of that name: starts what FVTEST_BELOW says, and waits."""
-        path = os.path.join(self.folder, name)
-        if not os.path.exists(path):
-            with open(path, 'w') as f:
-                f.write('#!/bin/sh\nnext=${FVTEST_BELOW%%:*}\nrest=${FVTEST_BELOW#*:}\n'
-                        'case $next in *.rank) for file in $FVTEST_RANKS; do sh "$file" & done ;;\n'
-                        '*) FVTEST_BELOW=$rest\n(exec $next) & ;;\nesac\nwait\n')
-            os.chmod(path, 0o755)
+        path = os.path.join(harness.scratch('daemon'), name)
+        with open(path, 'w') as f:
+            f.write('#!/bin/sh\nnext=${FVTEST_BELOW%%:*}\nrest=${FVTEST_BELOW#*:}\n'
+                    'case $next in *.rank) for file in $FVTEST_RANKS; do sh "$file" & done ;;\n'
+                    '*) FVTEST_BELOW=$rest\n(exec $next) & ;;\nesac\nwait\n')
+        os.chmod(path, 0o755)
         return path
 
     def start(self, launcher, launch, place, program, output='', pause=0, only=(0, 1)):
@@ -182,12 +188,9 @@ def one(site, launcher, nodes):
 
 def two(site, launcher, launches):
     """The second one while the first one's second node is late, and to the same directory."""
-    place, programs = harness.scratch('place'), [site.program + '-of-the-first', site.program + '-of-the-second']
-    for program in programs:
-        if not os.path.exists(program):
-            os.link(site.program, program)
+    place = harness.scratch('place')
     for of, nodes in ((0, [0]), (1, [0, 1]), (0, [1])):
-        ended(site.start(launcher, launches[of], place, programs[of], '-o exp', only=nodes))
+        ended(site.start(launcher, launches[of], place, site.programs[of], '-o exp', only=nodes))
     found = experiments(place)
     equal('experiments', {name: len(files) for name, files in found.items()}, {'exp': RANKS, 'exp-2': RANKS})
     kinds = [harness.profile_of(os.path.join(place, name))['programs'] for name in found]
@@ -201,20 +204,15 @@ def main():
         with tap.test('stand-in launchers'):
             raise harness.Skip(mpi.missing())
         tap.done()
-    site = Site()
+    site, tests = Site(), []
     for launcher in LAUNCHERS:
         name = launcher.__name__
         for nodes in (1, 2):
-            with tap.test('{}: one experiment, on {} node{}'.format(name, nodes, 's' * (nodes > 1))):
-                one(site, launcher, nodes)
-        with tap.test('{}: two launches of a job'.format(name)):
-            two(site, launcher, [Launch(2, 1, 17), Launch(2, 2, 17)])
-        with tap.test('{}: the first launches of two jobs'.format(name)):
-            two(site, launcher, [Launch(2, 1, 17), Launch(2, 1, 18)])
-    with tap.test('Hydra without a port, on two nodes: one experiment all the same'):
-        def bare(l, rank, node, local):
-            return [['hydra_pmi_proxy']], of_hydra(l, rank, local)
-        one(site, bare, 2)
+            tests.append(('{}: one experiment, on {} node{}'.format(name, nodes, 's' * (nodes > 1)), one, site, launcher, nodes))
+        tests.append(('{}: two launches of a job'.format(name), two, site, launcher, [Launch(2, 1, 17), Launch(2, 2, 17)]))
+        tests.append(('{}: the first launches of two jobs'.format(name), two, site, launcher, [Launch(2, 1, 17), Launch(2, 1, 18)]))
+    tests.append(('Hydra without a port, on two nodes: one experiment all the same', one, site, hydra_without_a_port, 2))
+    tap.together(tests, 6)
     tap.done()
 
 

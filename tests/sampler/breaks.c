@@ -126,7 +126,7 @@ static void small_stacks(void)
 }
 
 static volatile int given_up; /* never */
-static int cleaned;
+static int cleaned, begun;
 static void cleanup(void *arg)
 {
     (void)arg;
@@ -145,6 +145,7 @@ NOINLINE static int deep(int depth)
 static void *endless(void *arg)
 {
     pthread_cleanup_push(cleanup, NULL);
+    __atomic_fetch_add(&begun, 1, __ATOMIC_RELAXED);
     sink = (uint64_t)deep(10);
     pthread_cleanup_pop(0);
     return arg;
@@ -191,6 +192,8 @@ static void endings(void)
         pthread_create(&a, NULL, i & 1 ? endless_asynchronous : endless, NULL);
         pthread_create(&b, NULL, leaver, NULL);
         busy(0.01);
+        while (__atomic_load_n(&begun, __ATOMIC_RELAXED) <= i) /* before, there is nothing to clean up */
+            sched_yield();
         pthread_cancel(a);
         pthread_join(a, &x);
         pthread_join(b, &y);

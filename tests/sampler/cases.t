@@ -2,6 +2,7 @@
 """Programs with known culprits: the report names the function whose instances differ, before those that only call it, and
 says so no longer of the repaired program. Then LAMMPS, of which others know where its time goes."""
 import os
+import re
 import shutil
 import sys
 
@@ -64,6 +65,21 @@ def gone(program, culprit, as_it_was):
         check(f['function'] != culprit or not f['varies'], 'still: {}', line(f))
         check(f['function'] != culprit or variation(f) < 0.5 * variation(before),
               'as much as before, {}: {}', line(before), line(f))
+
+
+def loop_at_entry():
+    """Calls that take the same time, of which breakpoints see each turn."""
+    run = sampled([compiled('loop.c'), '1.5'])
+    turns = [f for f in by_cpu(run) if f['function'] == 'turns']
+    check(turns and sum(f['return_count'] for f in turns) >= 8, 'not sampled: {}', [f['function'] for f in by_cpu(run)])
+    costs = run.report().data['costs']
+    if not costs['loops']:
+        raise harness.Skip('no disassembler')
+    for f in turns:
+        check(not f['varies'] and f['within'] is None and f['metrics']['cpu_time_s']['mean'] is None, '{}', line(f))
+    text = harness.run([harness.FVMPI, 'report', run.directory, '--all', '--width', '200']).ended(0).out
+    check(re.search(r'^ *turns .* loop at entry', text, re.M), '{}', text)
+    check('run longer' not in text, '{}', text)
 
 
 def inclusive(rank, name):
@@ -130,6 +146,8 @@ def main():
         with tap.test('{}: repaired, it is gone'.format(what)):
             check(as_it_was, 'there is nothing to compare with')
             samples.repeat(lambda: gone(program, culprit, as_it_was))
+    with tap.test('a function that begins with its loop is not judged'):
+        loop_at_entry()
     for mpi in harness.mpis(tap):
         with tap.test('{}: LAMMPS on 4 ranks'.format(mpi)):
             lammps(mpi)

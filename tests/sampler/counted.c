@@ -43,6 +43,20 @@ NOINLINE int fresh(int i)
     return i + 1;
 }
 
+/* Touches few pages, and many, by turns. */
+NOINLINE int uneven(int i)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    volatile char *memory = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    madvise((void *)memory, PAGES * page, MADV_NOHUGEPAGE);
+    for (size_t p = 0; p < (i % 2 ? 4 : PAGES); p++)
+        memory[p * page] = (char)i;
+    munmap((void *)memory, PAGES * page);
+    work(1000);
+    return i + 1;
+}
+
 static _Thread_local uint64_t switches, sleeper_calls;
 
 static uint64_t switches_now(void)
@@ -84,7 +98,7 @@ static void *run(void *arg)
 
     (void)arg;
     for (int calls = 0; cpu() < seconds; calls++) {
-        sum += fresh(calls) + quiet(calls);
+        sum += fresh(calls) + quiet(calls) + uneven(calls);
         if (calls % 2 == 0) {
             switches -= switches_now();
             sum += sleeper(calls);

@@ -81,6 +81,31 @@ def counts(tap, program):
               (64, sum(c.returns for c in of(rank, 'fresh'))))
         check('quiet' not in faults or not faults['quiet']['mean'], 'faults of quiet: {}', faults)
         check(any(f['mean'] > 2 for f in report.sampled('context-switches')), 'no switches')
+    with tap.test('report: counts of single calls, also of those one behind the other'):
+        for f in report.data['functions']:
+            for kept in (f['instances'], f['recent']):
+                if f['function'] == 'fresh':
+                    equal('faults', {row['event_1'] for row in kept}, {64})
+                elif f['function'] == 'uneven':
+                    equal('faults', {row['event_1'] for row in kept}, {4, 64})
+                begins = [row['begin_s'] for row in kept]
+                equal('order', begins, sorted(begins))
+            equal('last calls', len(f['recent']), min(f['return_count'], 64))
+        uneven, = [f for f in report.data['function_totals'] if f['function'] == 'uneven']
+        equal('histogram', [(row['begin'], row['end']) for row in uneven['metrics']['PAGE-FAULTS']['histogram']], [(4, 8), (64, 128)])
+    with tap.test('trace: counts beside its log of calls'):
+        traced, logged = counted([program, '0.5'], 'PAGE-FAULTS', '--trace')
+        dump = harness.run([harness.FVMPI, 'dump', os.path.join(traced.directory, 'rank-000000.fvr')]).ended(0).out
+        counts = [line.split('counts=')[1].split(',')[0] for line in dump.splitlines() if line.startswith('logged_events ')]
+        equal('records', len(counts), len(logged.logged))
+        names = [next(c.name for i, c in enumerate(logged.contexts) if i == entry[1]) for entry in logged.logged]
+        equal('faults', {count for count, name in zip(counts, names) if name == 'fresh'}, {'64'})
+    with tap.test('report: an event that was chosen is judged as the CPU time is'):
+        judged = {f['function']: f['metrics'].get('PAGE-FAULTS') for f in report.data['function_totals'] if f['time_share'] > 0.1}
+        check(judged['uneven']['varies'] and judged['uneven']['within'] > 0.5, '{}', judged['uneven'])
+        equal('fresh', (judged['fresh']['varies'], judged['fresh']['within']), (False, 0))
+        text = ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split())
+        check('PAGE-FAULTS varies from call to call (cov ' in text, '{}', text)
     with tap.test("TASK-CLOCK is the CPU time: the handler's part is subtracted"):
         same_clock(program)
 

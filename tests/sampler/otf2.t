@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Measured instances of functions in the archive: each one that was logged is a region, nested with the calls of MPI, with its
-CPU time; the archive is the same however many processes merged it, and what the analysis says of waiting does not change."""
+CPU time; samples of the CPU clock, each where the thread was; the archive is the same however many processes merged it, and what
+the analysis says of waiting does not change."""
 import collections
 import hashlib
 import json
@@ -19,8 +20,10 @@ from report import check, equal
 
 CHUNK = struct.Struct('=IHHQQIIQ')  # struct fv_chunk_header, up to `first`
 LOG = 22                            # FV_CHUNK_INSTANCE_LOG
+SAMPLE_LOG = 48                     # FV_CHUNK_SAMPLE_LOG
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
 GENERATOR = os.path.join(harness.BUILD, 'tests/bench/trace_gen')
+REGIONS = os.path.join(harness.BUILD, 'tests/otf2/regions')
 
 
 def unify(directory, *options, processes=0, mpi=None):
@@ -32,7 +35,7 @@ def unify(directory, *options, processes=0, mpi=None):
 
 def checked(directory):
     """No faults: above all, all nests."""
-    run = harness.run([harness.FVMPI, 'check', os.path.join(directory, 'traces.otf2')])
+    run = harness.run([harness.FVMPI, 'check', '--strict', os.path.join(directory, 'traces.otf2')])
     equal('errors of {}\n{}{}'.format(directory, run.out[-1500:], run.err[-500:]), run.rc, 0)
 
 
@@ -44,8 +47,10 @@ def digest(directory):
     return hashlib.sha1((printed(directory) + printed(directory, '-G')).encode()).hexdigest()
 
 
-def cpu_times(directory):
-    return [int(ns) for ns in re.findall(r'"fvmpi::cpu_time" <\d+>; UINT64; (\d+)', printed(directory))]
+def cpu_times(directory, event='(?:CALLING_CONTEXT_)?LEAVE'):
+    """Of the instances; or of the samples."""
+    return [int(ns) for ns in re.findall(event + r' .*\n *ADDITIONAL ATTRIBUTES:.*"fvmpi::cpu_time" <\d+>; UINT64; (\d+)',
+                                         printed(directory))]
 
 
 class Region:
@@ -174,6 +179,136 @@ def real(tap):
                   sum(site.on(rank, 'count') for site in run.report().sites for rank in (0, 1)))
 
 
+def counted_events(tap):
+    with tap.test('events of single calls are metrics, before the end of each'):
+        program = samples.compile_with('cc', 'counted.c', '-pthread')
+
+        def attempt(seconds):
+            run = samples.sampled([program, str(seconds)], options=['--trace', '--events=PAGE-FAULTS']).ended(0)
+            return run, samples.read(harness.FVMPI, run.directory)
+
+        def calls(found):
+            return logged(found[1])[0, 'fresh']
+
+        run, ranks = found = samples.enough(lambda found: calls(found) > 5, attempt, 0.5)
+        if all(s['mode'] == samples.COSTS for r in ranks for s in r.samplers):
+            raise harness.Skip('no instances here')
+        dump = harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
+        wanted = [int(n) for n in re.findall(r'^logged_events .* counts=(\d+)', dump, re.M)]
+        if not wanted:
+            raise harness.Skip('PAGE-FAULTS cannot be counted here')
+        unify(run.directory, '-q')
+        checked(run.directory)
+        told = re.findall(r'^METRIC .*Value: \("PAGE-FAULTS" <\d+>; UINT64; (\d+)\).*\n(?:CALLING_CONTEXT_)?LEAVE .*"(\w+)[^"]*" <\d+>', printed(run.directory), re.M)
+        equal('counts', sorted(int(count) for count, _ in told), sorted(wanted))
+        equal('faults of fresh', [count for count, name in told if name == 'fresh'], ['64'] * calls(found))
+
+
+def in_archive(directory):
+    """Of each sample of the archive: the functions around it, outermost first, and the call of MPI that is open there."""
+    out, stacks = [], collections.defaultdict(list)
+    for line in harness.otf2_events(directory).splitlines():
+        what, _, rank, thread, rest = line.split(' ', 4)
+        stack = stacks[rank, thread]
+        if what == 'enter':
+            stack.append(rest)
+        elif what == 'leave':
+            stack.pop()
+        elif what == 'sample':
+            out.append(([frame.split(':')[0] for frame in rest.split(' > ')], next((r for r in stack if r.startswith('MPI_')), None)))
+    return out
+
+
+def archive_of_samples(directory, said, logged):
+    """`said`: what the analysis knows of them."""
+    found = in_archive(directory)
+    equal('samples', len(found), logged)
+    program = ('work', 'compute', 'exchange', 'goes_on', 'main') # the analysis charges to them what libraries took
+    outside = collections.Counter(next((f for f in reversed(path) if f in program), '') for path, call in found if not call)
+    equal('outside of calls', sum(outside.values()), said['count'])
+    for function in program:
+        wanted = sum(p['count'] for p in said['procedures'] if p['function'] == function)
+        # A tick and the trap of a return may come together, the tick first: its sample stands in the function that has returned.
+        check(abs(outside[function] - wanted) <= 3 + wanted // 20, 'in {}: {}, not {}', function, outside[function], wanted)
+    for path, call in found:
+        check(not call or call in path, '{} in {}', path, call)
+    check(not [path for path, _ in found if any(frame.startswith('fv_') for frame in path)], "fvmpi's own frames are in them")
+    for path in (path for path, call in found if path[-1] == 'work' and not call):
+        check('main' in path and ('compute' in path or 'exchange' in path), '{}', path)
+    check([call for _, call in found if call], 'none is in a call')
+    equal('their CPU time', len(cpu_times(directory, 'CALLING_CONTEXT_SAMPLE')), len(found))
+    check(re.search(r'INTERRUPT_GENERATOR +0 .*Mode: TIME, Base: DECIMAL, Exponent: -9, Period: 2500000$', printed(directory, '-G'), re.M),
+          'the period of 400 samples a second')
+
+
+def regions_of(directory):
+    """As who knows nothing of calling contexts reads them."""
+    return harness.run([REGIONS, os.path.join(directory, 'traces.otf2')]).ended(0).out
+
+
+def clock_samples(tap):
+    for mpi in harness.mpis(tap):
+        with tap.test('{}: samples of the CPU clock, the same from any number of processes; a damaged chunk'.format(mpi)):
+            program = samples.compile_with(mpi.cc, 'exchange.c')
+
+            def attempt(seconds):
+                run = mpi.profile(program, 2, [str(seconds)], options=['--trace', '--sample=400', '-q']).ended(0)
+                return run, harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
+
+            def logged(found):
+                return len(re.findall(r'^logged_sample ', found[1], re.M))
+
+            run, dump = found = samples.enough(lambda found: logged(found) > 1100, attempt, 1.5) # 508 are a chunk
+            told = unify(run.directory)
+            check('{} samples of the CPU clock'.format(logged(found)) in told, told)
+            checked(run.directory)
+            wanted = analysis(run.directory)
+            said = wanted['samples']
+            archive_of_samples(run.directory, said, logged(found))
+            equal('ticks', sum(int(n) for n in re.findall(r'^sampler .* ticks=(\d+)', dump, re.M)),
+                  logged(found) + sum(int(n) for n in re.findall(r' (?:lost_paths|samples_lost)=(\d+)', dump)))
+            equal('samples', said['count'] + said['elsewhere'], logged(found))
+            equal('lost, damaged', (said['lost'], said['damaged']), (0, 0))
+            weights = [int(n) / 1e9 for n in re.findall(r'^logged_sample .* cpu_ns=(\d+)', dump, re.M)]
+            check(said['cpu_s'] <= sum(weights) + 1e-9, '{} of {} s', said['cpu_s'], sum(weights))
+            check({'compute', 'main'} <= {p['function'] for p in said['procedures']}, '{}', said['procedures'])
+            for p in said['procedures']:
+                check(p['cpu_s'] <= p['total']['cpu_s'] + 1e-9, '{}', p)
+                check(sum(line['count'] for line in p['lines']) <= p['count'], '{}', p)
+            equal('regions', sum(r['count'] for r in said['regions']), said['count'])
+            for processes in (2, 3):
+                out = harness.scratch('archive')
+                unify(run.directory, '-o', out, '-q', processes=processes, mpi=mpi)
+                check(analysis(out) == wanted, 'not the same from {} processes', processes)
+                equal('the archive of {} processes'.format(processes), digest(out), digest(run.directory))
+            out = harness.scratch('without')
+            unify(run.directory, '-q', '--no-samples', '-o', out)
+            checked(out)
+            check('CALLING_CONTEXT_' not in printed(out), 'calling contexts without samples')
+            check(regions_of(out).count('enter') > 100 and regions_of(out) == regions_of(run.directory), 'regions differ')
+            lost = break_chunk(run.directory)
+            check('samples of the CPU clock are damaged' in harness.run([UNIFY, run.directory]).ended(1).err, 'not told')
+            equal('damaged', analysis(run.directory)['samples']['damaged'], lost)
+
+
+def break_chunk(directory):
+    """The first of two chunks of samples of a rank is gone. Says how many it had."""
+    for rank in (0, 1):
+        path = os.path.join(directory, 'rank-{:06}.fvr'.format(rank))
+        with open(path, 'rb') as f:
+            data = bytearray(f.read())
+        chunks = [at for at in range(0, len(data), 4096) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, SAMPLE_LOG)]
+        if len([at for at in chunks if CHUNK.unpack_from(data, at)[4]]) < 2:
+            continue
+        first = min(chunks, key=lambda at: CHUNK.unpack_from(data, at)[7])
+        used = CHUNK.unpack_from(data, first)[4]
+        data[first] ^= 255
+        with open(path, 'wb') as f:
+            f.write(data)
+        return used // 16
+    raise AssertionError('no rank has two chunks of samples')
+
+
 def without_log(path):
     """The file's chunks of logged instances get a type that no reader knows."""
     with open(path, 'rb') as f:
@@ -229,6 +364,8 @@ def main():
     tap = harness.Tap()
     generated(tap)
     real(tap)
+    counted_events(tap)
+    clock_samples(tap)
     threads(tap)
     tap.done()
 

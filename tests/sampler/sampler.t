@@ -97,7 +97,8 @@ def serial(tap, patterns):
         accounts(rank)
         jumper = [c for c in rank.contexts if c.name == 'jumper']
         check(sum(c.abandoned for c in jumper) > 0, 'none was abandoned: {}', jumper)
-        check(sum(c.returns for c in rank.contexts if c.name == 'recurse') > 0, 'no recursion')
+        recursion = [c for c in rank.contexts if c.name == 'recurse']
+        check(sum(c.returns for c in recursion) > 0, 'no recursion: {}; {}', recursion, rank.samplers)
         same = max((c for c in jumper if c.callers[0] == 'same_site'), key=lambda c: c.returns)
         check(same.abandoned > 0 and same.returns > 8, 'left and returned: {}', same)
         times, whole = sorted(i[2] for i in same.reservoir), sorted(i[2] for i in only(rank, 'constant_again').reservoir)
@@ -127,11 +128,14 @@ def serial(tap, patterns):
         rank, = samples.read(harness.FVMPI, run.directory)
         accounts(rank)
         check(rank.samplers[0]['returns'] > 0, 'no instances')
-    with tap.test('without --sample there is nothing of it'):
-        directory = os.path.join(harness.scratch('exp'), 'e')
-        harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', patterns, '0.1']).ended(0)
-        rank, = samples.read(harness.FVMPI, directory)
-        equal('samplers', rank.samplers, [])
+    with tap.test('any run: ticks and nothing else; --sample=off: nothing'):
+        for options in ((), ('--sample=off',)):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', *options, patterns, '0.1']).ended(0)
+            rank, = samples.read(harness.FVMPI, directory)
+            equal('samplers', len(rank.samplers), int(not options))
+            for sampler in rank.samplers:
+                check(sampler['ticks'] > 0 and not sampler['traps'] and not sampler['entries'], '{}', sampler)
 
 
 def signals(tap, patterns):

@@ -9,7 +9,7 @@ import harness
 from report import Mismatch, check, equal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BREAKPOINTS, CALLS, COSTS = range(3)  # enum fv_sampler_mode
+BREAKPOINTS, CALLS, COSTS, CLOCK = range(4)  # enum fv_sampler_mode
 
 METRICS = ('time', 'cpu', 'mpi', 'mpi_calls', 'faults', 'switches', 'migrations', 'mpi_bytes', 'event_0', 'event_1',
            'event_2', 'event_3')

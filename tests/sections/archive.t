@@ -55,7 +55,7 @@ class Regions:
         self.met, handled = collections.Counter(), -1
         stacks = collections.defaultdict(list)
         for line in harness.run(['otf2-print', path]).ended(0).out.splitlines():
-            found = re.match(r'(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*)" <\d+>', line)
+            found = re.match(r'(?:CALLING_CONTEXT_)?(ENTER|LEAVE) +(\d+) +(\d+)  (?:Region|Calling Context): "(.*?)" <\d+>', line)
             if not found:
                 continue
             what, location, time, name = found.groups()
@@ -117,6 +117,23 @@ def alone(tap):
     with tap.test('measured instances that overlap sections'):
         directory, _ = record([serial, 'hot'], '--trace', '--sample=1000')
         compare(directory, report(directory))
+        samples_are_in_sections(merged(directory))
+
+
+def samples_are_in_sections(path):
+    """The calling context of a sample leads through all that is entered, sections and measured functions."""
+    stack, inside = [], collections.Counter()
+    for line in harness.otf2_events(os.path.dirname(path)).splitlines():
+        what, _, _, _, name = line.split(' ', 4)
+        if what == 'enter':
+            stack.append(name)
+        elif what == 'leave':
+            stack.pop()
+        elif what == 'sample':
+            frames = iter(frame.split(':')[0] for frame in name.split(' > '))
+            check(all(region in frames for region in stack), '{} is not in {}', name, stack)
+            inside[name.split(' > ')[0]] += 'burn' in name
+    check(inside['a'] and inside['b'], 'samples in sections: {}', inside)
 
 
 def threads(tap):

@@ -28,7 +28,7 @@ class Archive:
 
     def __init__(self, directory, warnings=0, processes=None):
         self.directory, out = directory, os.path.join(harness.scratch('otf2'), 'a')
-        unify = [os.path.join(harness.BUILD, 'fvunify'), '-q']
+        unify = [os.path.join(harness.BUILD, 'fvunify'), '-q', '--no-samples'] # which put contexts in place of call_path
         harness.run((processes or []) + unify + [directory, '-o', out]).ended(0)
         self.path = os.path.join(out, 'traces.otf2')
         said = harness.run([harness.FVMPI, 'check', self.path]).ended(0).out
@@ -204,6 +204,13 @@ def last(tap):
         equal('who let whom go', {(w.location, w.cause) for w in waited}, {tuple(meets), tuple(reversed(meets))})
 
 
+def begins(tap):
+    with tap.test('threads that begin while the file is being made longer: no sample is lost'):
+        run = threads.record([threads.build('slow_file.c')], '--sample=clock', *OPTIONS).ended(0)
+        equal('output', run.out, 'computed\n')
+        Archive(run.directory) # which tells of what is not in it
+
+
 def loop(tap):
     program, n = threads.build('traced.c'), 60000
     with tap.test('chunks that are full, compressed or not'):
@@ -221,7 +228,7 @@ def loop(tap):
     with tap.test('the end of the budget'):
         run = threads.record([program, 'loop', str(n)], '--trace-max=256K', *OPTIONS).ended(0)
         equal('output', run.out, 'acquired {}\n'.format(2 * n))
-        archive = harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(1)
+        archive = harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', '--no-samples', run.directory]).ended(1)
         lost = [t.trace_lost for t in threads.Waits(run.directory).threads]
         check(sum(lost) > n, 'lost: {} {}', lost, archive.err)
         check('{} events of threads are not in the trace: '.format(sum(lost)) in archive.err, 'not said: {}', archive.err)
@@ -338,6 +345,7 @@ def main():
     known(tap, 'serial', lambda: threads.record([program], *OPTIONS))
     few(tap)
     last(tap)
+    begins(tap)
     loop(tap)
     killed(tap)
     not_made(tap)
@@ -358,7 +366,7 @@ def main():
             equal('events', [dict(e) for e in two.events], [dict(e) for e in one.events])
         with tap.test('{}: waiting in MPI as without --threads'.format(mpi)):
             run = mpi.profile(mpi.build('late_sender.c'), 2, (), ['-q'] + OPTIONS).ended(0)
-            harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+            harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', '--no-samples', run.directory]).ended(0)
             found = Analysis(run.directory)
             wait = found.kind(found.inside('late', ['MPI_Recv']), 1, 'late_sender')
             inside = next(float(f[3]) for f in map(str.split, run.out.splitlines()) if f[:3] == ['truth', 'MPI_Recv', 'late'])

@@ -136,7 +136,8 @@ void fvr_thread(struct fvr *f, uint32_t id, bool main, uint64_t calls, uint64_t 
                                   .main = main,
                                   .calls = calls,
                                   .mpi_ticks = mpi_ticks,
-                                  .begin = f->header.begin_ticks };
+                                  .begin = f->header.begin_ticks,
+                                  .waited = f->waited };
 
     r.last = f->header.end_ticks ? f->header.end_ticks : f->header.begin_ticks + mpi_ticks;
     if (in_call)

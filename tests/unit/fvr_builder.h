@@ -15,6 +15,7 @@ struct fvr_stream {
     size_t bytes, room;
 };
 struct fvr {
+    uint32_t waited; /* of fvr_thread()'s next */
     struct fv_file_header header;
     struct fvr_stream *streams;
     size_t stream_count, stream_room;

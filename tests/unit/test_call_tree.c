@@ -69,7 +69,7 @@ static void add_file(struct fv_call_tree *t, struct fvr *f, struct fv_numbers *p
     fv_call_tree_add_modules(t, e.files[0].reader, &modules);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        uint32_t node = fv_call_tree_add_path(t, &modules, paths, c.index + 1, &r);
+        uint32_t node = fv_call_tree_add_path(t, &modules, paths, c.index + 1, &r, FV_NONE);
         assert_int_equal(fv_numbers_get(paths, c.index + 1), node);
     }
     fv_numbers_release(&modules);
@@ -114,9 +114,11 @@ static void damaged_paths(void **state)
     (void)state;
 
     fv_call_tree_init(&t);
-    uint32_t a = fv_call_tree_add_path(&t, &modules, &paths, 1, &behind);
-    uint32_t b = fv_call_tree_add_path(&t, &modules, &paths, 2, &itself);
-    uint32_t c = fv_call_tree_add_path(&t, &modules, &paths, 9, &cut);
+    uint32_t a = fv_call_tree_add_path(&t, &modules, &paths, 1, &behind, FV_NONE);
+    uint32_t b = fv_call_tree_add_path(&t, &modules, &paths, 2, &itself, FV_NONE);
+    uint32_t c = fv_call_tree_add_path(&t, &modules, &paths, 9, &cut, FV_NONE);
+    uint32_t grafted = fv_call_tree_add_path(&t, &modules, &paths, 10, &itself, c);
+    assert_int_equal(t.nodes[grafted].parent, c);
     assert_int_equal(t.nodes[t.nodes[a].parent].module, FV_MODEL_LOST);
     assert_int_equal(t.nodes[b].parent, t.nodes[a].parent);
     assert_int_equal(t.nodes[a].module, FV_MODEL_NO_MODULE);

@@ -247,7 +247,7 @@ static void join_unknown(void **state)
 static struct fv_diff diff;
 
 static const struct fv_analysed *analysed; /* of the next run */
-static const struct fv_findings *found;    /* likewise */
+static const struct fv_findings no_findings, *found = &no_findings; /* likewise */
 static bool logged;                        /* its calls are barriers, of which the log has those of `first` */
 
 /* Who wrote a rank file of run(). */
@@ -500,7 +500,7 @@ static void findings(void **state)
     run(0, 2, (unsigned[]){ 100, 0 }, 0);
     found = &of[1];
     run(1, 2, (unsigned[]){ 100, 0 }, 5);
-    found = NULL;
+    found = &no_findings;
     fv_diff_compute(&diff);
     const struct fv_diff_entry_row *moved = finding_of("late", 0), *new = finding_of("late", 1), *gone = finding_of("memory", 1);
     assert_int_equal(moved->join, FV_JOIN_NAMES);
@@ -517,6 +517,28 @@ static void findings(void **state)
     char *said = shown(as_text);
     contains(said, "new: 100 ms, rank 1 is late");
     contains(said, "gone: memory grows");
+    assert_null(strstr(said, "not quiet"));
+    free(said);
+}
+
+/* A side that had not its processors is told before what changed. */
+static void not_quiet(void **state)
+{
+    static const struct fv_finding_def disturbed = { .name = FV_FINDING_DISTURBED };
+    struct fv_finding b[] = { { .def = &disturbed, .lost_s = 0.3, .rank = 1, .site = FV_NONE } };
+    const struct fv_findings of_b = { .items = b, .count = 1 };
+    (void)state;
+
+    run(0, 2, (unsigned[]){ 100, 0 }, 0);
+    found = &of_b;
+    run(1, 2, (unsigned[]){ 100, 0 }, 5);
+    found = &no_findings;
+    fv_diff_compute(&diff);
+    near(diff.side[1].runs[0].no_processor_s, 0.15, 1e-12);
+    char *said = shown(as_text);
+    assert_ptr_equal(strstr(said, "not quiet: "), said);
+    assert_null(strstr(said, "new, or gone")); /* it is told */
+    contains(said, "had no processor for 15.0 % of the time of B: ");
     free(said);
 }
 
@@ -679,6 +701,7 @@ int main(void)
         cmocka_unit_test_teardown(absent_in_a_run, release),
         cmocka_unit_test(tables_have_their_columns),
         cmocka_unit_test_teardown(findings, release),
+        cmocka_unit_test_teardown(not_quiet, release),
         cmocka_unit_test_teardown(waits_of_the_trace, release),
         cmocka_unit_test_teardown(waits_partly_unknown, release),
         cmocka_unit_test_teardown(waits_of_some_traces, release),

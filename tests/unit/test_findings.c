@@ -16,6 +16,11 @@
 #define RUN_S  100.0 /* of each rank */
 #define TICK_S 0.01
 
+/* What a run without samples and threads has: nothing. */
+static const struct fv_symbols no_symbols;
+static const struct fv_cost_profile no_costs;
+static const struct fv_findings none;
+
 /* Seconds of ranks 0 and 1. */
 struct example {
     const char *what;
@@ -23,23 +28,48 @@ struct example {
     double sampled[2]; /* CPU time outside of MPI; 0, 0: no samples */
     const char *found; /* all findings, by lost seconds */
     double lost;       /* of the last */
+    double blocked[2], preempted[2]; /* by context switches; preempted 0: not known */
+    double tick_s; /* of samples; 0: TICK_S */
+    double kernel; /* of CPU time, how much more than samples there is; 0: nothing */
 };
 
 static const struct example examples[] = {
-    { "nobody is longer", { 20, 20 }, { 100, 100 }, { 0, 0 }, { 0, 0 }, "", NAN },
-    { "one computes longer", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40 },
-    { "... by samples", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 90, 50 }, "load_imbalance", 40 },
-    { "one sleeps; MPI spins", { 10, 50 }, { 60, 100 }, { 0, 0 }, { 0, 0 }, "blocked_rank", 40 },
-    { "... by samples", { 10, 50 }, { 60, 100 }, { 0, 0 }, { 50, 50 }, "blocked_rank", 40 },
+    { "nobody is longer", { 20, 20 }, { 100, 100 }, { 0, 0 }, { 0, 0 }, "", NAN, { 0 }, { 0 }, 0, 0 },
+    { "one computes longer", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0 },
+    { "... by samples", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 90, 50 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0 },
+    { "one sleeps; MPI spins", { 10, 50 }, { 60, 100 }, { 0, 0 }, { 0, 0 }, "blocked_rank", 40, { 0 }, { 0 }, 0, 0 },
+    { "... by samples", { 10, 50 }, { 60, 100 }, { 0, 0 }, { 50, 50 }, "blocked_rank", 40, { 0 }, { 0 }, 0, 0 },
     { "one computes longer, and both share a processor", { 10, 50 }, { 50, 50 }, { 50, 50 }, { 40, 25 },
-      "no_processor load_imbalance", 15 },
-    { "both sleep, one wakes later for want of a processor", { 20, 50 }, { 30, 60 }, { 40, 30 }, { 0, 0 }, "no_processor", 70 },
+      "no_processor load_imbalance", 15, { 0 }, { 0 }, 0, 0 },
+    { "both sleep, one wakes later for want of a processor", { 20, 50 }, { 30, 60 }, { 40, 30 }, { 0, 0 }, "no_processor", 70, { 0 }, { 0 }, 0, 0 },
     { "both compute as long, one is kept from its processor", { 30, 46 }, { 16, 16 }, { 84, 84 }, { 7.7, 6.0 },
-      "no_processor", 168 },
-    { "... without samples", { 30, 46 }, { 16, 16 }, { 84, 84 }, { 0, 0 }, "no_processor", 168 },
+      "no_processor", 168, { 0 }, { 0 }, 0, 0 },
+    { "... without samples", { 30, 46 }, { 16, 16 }, { 84, 84 }, { 0, 0 }, "no_processor", 168, { 0 }, { 0 }, 0, 0 },
+    { "context switches: one is blocked, and both share a processor", { 10, 50 }, { 20, 40 }, { 50, 50 }, { 0, 0 },
+      "no_processor blocked_rank", 40, { 38, 0 }, { 20, 20 }, 0, 0 },
+    { "... one is kept from its processor", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 0, 0 }, "no_processor", 50, { 1, 0 }, { 44, 5 }, 0, 0 },
+    { "... one has more to compute, which takes longer for that", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 43, 25 }, "no_processor load_imbalance",
+      18, { 1, 0 }, { 46, 25 }, 0, 0 },
+    { "... or by chance alone: samples vary by as much", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 30, 24 }, "no_processor", 50, { 1, 0 }, { 38, 5 }, 1.5, 0 },
+    { "... one computes, and waits for I/O in MPI", { 10, 50 }, { 90, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 1, 1 }, { 1, 0 }, 0, 0 },
+    { "both share a processor, one computes longer, most of it in the kernel", { 10, 50 }, { 50, 50 }, { 50, 50 }, { 8, 5 },
+      "no_processor load_imbalance", 15, { 0 }, { 0 }, 0, 4 },
+    { "context switches: both share a processor, one computes longer, without samples of it", { 10, 50 }, { 50, 50 }, { 50, 25 }, { 1, 1 }, "no_processor load_imbalance", 15,
+      { 0, 0 }, { 50, 25 }, 0, 0 },
+    { "... without any samples", { 10, 50 }, { 50, 50 }, { 50, 25 }, { 0, 0 }, "no_processor load_imbalance", 15, { 0, 0 }, { 50, 25 }, 0, 0 },
 };
 
-static struct fv_rank rank_of(const struct example *e, unsigned i)
+/* One is blocked. `own`: CPU time of other threads than the main one. */
+static const struct {
+    struct example e;
+    double own[2];
+} awaiting[] = {
+    { { "the main thread waits for another, which computes", { 10, 50 }, { 98, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 38, 0 }, { 1, 0 }, 0, 0 }, { 36, 0 } },
+    { { "... for want of a processor for a part of that", { 10, 50 }, { 76, 100 }, { 0, 0 }, { 0, 0 }, "blocked_rank", 40, { 38, 0 }, { 1, 0 }, 0, 0 }, { 14, 0 } },
+    { { "it sleeps, and threads of both compute", { 10, 50 }, { 100, 140 }, { 0, 0 }, { 0, 0 }, "blocked_rank", 40, { 38, 0 }, { 1, 0 }, 0, 0 }, { 40, 40 } },
+};
+
+static struct fv_rank rank_of(const struct example *e, const double own[2], unsigned i)
 {
     struct fv_rank r = { .world_rank = (int)i, .host = "host", .threads = 1 };
 
@@ -47,19 +77,28 @@ static struct fv_rank rank_of(const struct example *e, unsigned i)
     r.mpi_time_s = e->mpi[i];
     r.cpu_s = e->cpu[i];
     r.ready_s = e->ready[i];
+    r.others_cpu_s = own ? own[i] : 0;
+    r.off.blocked_s = e->preempted[0] > 0 ? e->blocked[i] : NAN;
+    r.off.preempted_s = e->preempted[0] > 0 ? e->preempted[i] : NAN;
     return r;
 }
 
-static void judge(const struct example *e)
+static struct fv_cost_profile costs; /* of what is judged: a test may have some */
+static char said[300], next[300];    /* by the last finding of what was judged last, and ... */
+static enum fv_evidence evidence;    /* ... its own */
+
+static void judge(const struct example *e, const double own[2])
 {
     const bool sampled = e->sampled[0] > 0;
-    struct fv_rank ranks[2] = { rank_of(e, 0), rank_of(e, 1) };
-    struct fv_cost_thread threads[2] = { { .rank = 0, .ticks = (uint64_t)(e->sampled[0] / TICK_S), .tick_s = TICK_S },
-                                         { .rank = 1, .ticks = (uint64_t)(e->sampled[1] / TICK_S), .tick_s = TICK_S } };
+    struct fv_rank ranks[2] = { rank_of(e, own, 0), rank_of(e, own, 1) };
+    const double tick_s = e->tick_s > 0 ? e->tick_s : TICK_S;
+    const double cpu_tick_s = tick_s * (1 + e->kernel);
+    struct fv_cost_thread threads[2] = {
+        { .rank = 0, .ticks = (uint64_t)(e->sampled[0] / tick_s), .tick_s = tick_s, .cpu_tick_s = cpu_tick_s },
+        { .rank = 1, .ticks = (uint64_t)(e->sampled[1] / tick_s), .tick_s = tick_s, .cpu_tick_s = cpu_tick_s },
+    };
     struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S } };
     const struct fv_symbols symbols = { 0 };
-    const struct fv_cost_profile costs = { 0 };
-    const struct fv_findings none = { 0 };
     const struct fv_profile profile = { &model, &symbols, &costs, &none, 0 };
     struct fv_findings findings;
     char found[200] = "";
@@ -68,6 +107,7 @@ static void judge(const struct example *e)
         model.costs.threads = threads;
         model.costs.thread_count = 2;
         model.costs.ticks = threads[0].ticks + threads[1].ticks;
+        model.costs.tick_s = tick_s;
     }
     fv_findings_make(&findings, &profile);
     for (size_t i = 0; i < findings.count; i++)
@@ -76,6 +116,9 @@ static void judge(const struct example *e)
         fail_msg("%s: found '%s', wanted '%s'", e->what, found, e->found);
     if (findings.count && fabs(findings.items[findings.count - 1].lost_s - e->lost) > 1e-6)
         fail_msg("%s: lost %g s, wanted %g s", e->what, findings.items[findings.count - 1].lost_s, e->lost);
+    snprintf(said, sizeof(said), "%s", findings.count ? findings.items[findings.count - 1].text : "");
+    evidence = findings.count ? findings.items[findings.count - 1].evidence : FV_EVIDENCE_EXACT;
+    snprintf(next, sizeof(next), "%s", findings.count ? findings.items[findings.count - 1].next : "");
     fv_findings_release(&findings);
 }
 
@@ -83,13 +126,300 @@ static void who_is_longer_outside(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++)
-        judge(&examples[i]);
+        judge(&examples[i], NULL);
+    for (size_t i = 0; i < sizeof(awaiting) / sizeof(*awaiting); i++)
+        judge(&awaiting[i].e, awaiting[i].own);
+}
+
+/* Times are said to be computing where they are CPU time. */
+static void what_is_said(void **state)
+{
+    (void)state;
+    static const struct example computing[] = {
+        { "CPU time by samples", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 89, 50 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0 },
+        { "... by context switches", { 10, 50 }, { 98, 99 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 1, 0 }, { 1, 1 }, 0, 0 },
+    };
+    static const struct example outside[] = {
+        { "preempted as well", { 10, 50 }, { 85, 85 }, { 4, 4 }, { 80, 45 }, "load_imbalance", 40, { 1, 0 }, { 9, 5 }, 0, 0 },
+        { "CPU time is not known", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0 },
+    };
+    static const struct example more[] = {
+        { "shared processor, by samples", { 10, 50 }, { 50, 50 }, { 50, 50 }, { 40, 25 }, "no_processor load_imbalance", 15, { 0 }, { 0 }, 0, 0 },
+        { "... measured", { 10, 50 }, { 50, 50 }, { 50, 25 }, { 0, 0 }, "no_processor load_imbalance", 15, { 0 }, { 50, 25 }, 0, 0 },
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        judge(&computing[i], NULL);
+        assert_string_equal(said, "rank 0 computes 90.0 s, the other 50.0 s");
+        judge(&outside[i], NULL);
+        assert_string_equal(said, "rank 0 is outside of MPI for 90.0 s, the other 50.0 s");
+    }
+    judge(&more[0], NULL);
+    assert_string_equal(said, "rank 0 computes about 15.0 s of CPU time more than the other");
+    assert_int_equal(evidence, FV_EVIDENCE_SAMPLES);
+    judge(&more[1], NULL);
+    assert_string_equal(said, "rank 0 computes 15.0 s of CPU time more than the other");
+    assert_int_equal(evidence, FV_EVIDENCE_EXACT);
+}
+
+/* Samples name none of a Python program's functions: no table of procedures helps. */
+static void what_is_next(void **state)
+{
+    (void)state;
+    static const struct example computing = { "one computes longer", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 90, 50 }, "load_imbalance", 40,
+                                              { 0 }, { 0 }, 0, 0 };
+    struct fv_cost_procedure procedure = { .name = "PyEval_EvalFrameDefault", .sum.total.ticks = 90 };
+
+    judge(&computing, NULL);
+    assert_string_equal(next, "fvmpi report run --table cpu_procedures");
+    costs = (struct fv_cost_profile){ .procedures = &procedure, .procedure_count = 1, .all.ticks = 100 };
+    judge(&computing, NULL);
+    assert_non_null(strstr(next, "none of Python"));
+    costs = (struct fv_cost_profile){ 0 };
+}
+
+/* A turn of the scheduler is no disturbance, however short the run. */
+static void what_disturbs(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const double run_s = i ? 0.1 : 0.001;
+        struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = run_s, .end_s = run_s, .ready_s = 0.1 * run_s };
+        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = run_s } };
+        const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+        struct fv_findings findings;
+
+        fv_findings_make(&findings, &profile);
+        assert_int_equal(fv_findings_named(&findings, FV_FINDING_DISTURBED) != NULL, i);
+        fv_findings_release(&findings);
+    }
+}
+
+/* Waiting in MPI_Finalize is for a rank that comes late, and no part of starting and ending. */
+static void startup(void **state)
+{
+    (void)state;
+    for (unsigned waits = 0; waits < 2; waits++) {
+        struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .init_s = 0.1 * RUN_S, .finalize_s = 0.2 * RUN_S };
+        struct fv_func finalize = { .name = "MPI_Finalize", .wait_s = waits ? 0.1 * RUN_S : 0 };
+        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .functions = &finalize, .function_count = 1,
+                                  .efficiency = { .total_s = RUN_S } };
+        const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+        struct fv_findings findings;
+
+        fv_findings_make(&findings, &profile);
+        assert_int_equal(findings.count, !waits);
+        assert_true(waits || !strcmp(findings.items[0].def->name, "startup"));
+        fv_findings_release(&findings);
+    }
+}
+
+/* The main thread waits for two others, which have one processor: each of them had it for half of the time. */
+static void others_disturb(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .others_cpu_s = 80, .others_ready_s = i ? 80 : 4 };
+        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+        struct fv_findings findings;
+
+        fv_findings_make(&findings, &profile);
+        const struct fv_finding *f = fv_findings_named(&findings, FV_FINDING_DISTURBED);
+        assert_int_equal(f != NULL, i);
+        assert_true(!f || fabs(f->lost_s - 50) < 1e-9);
+        fv_findings_release(&findings);
+    }
+}
+
+/* Threads of a team lose their processors, too: what they work longest holds that. */
+static void who_works_longest(void **state)
+{
+    (void)state;
+    static const struct {
+        double ready_s;
+        const char *evidence; /* NULL: not found */
+    } cases[] = { { 0, "exact" }, { 6, "estimate" }, { 60, NULL } };
+    static const struct fv_module program = { .path = "program", .name = "program" };
+    static struct fv_frame frame = { .function = "relax" };
+    static struct fv_symbol of_node[2] = { { 0 }, { .count = 1 } };
+    static const struct fv_node nodes[2];
+    static const struct fv_symbols symbols = { .modules = &program, .nodes = nodes, .frames = &frame, .frame_count = 1, .of_node = of_node };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct fv_rank rank = { .host = "host", .threads = 2, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = cases[i].ready_s };
+        struct fv_phase phase = { .kind = FV_PHASE_OMP,
+                                  .node = 1,
+                                  .sums = { .instances = 10, .threads = 20, .threads_max = 2, .time_s = 120, .useful_longest_s = 80 } };
+        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        const struct fv_profile profile = { &model, &symbols, &no_costs, &none, 0 };
+        struct fv_findings findings;
+
+        model.phases.items = &phase;
+        model.phases.count = 1;
+        fv_findings_make(&findings, &profile);
+        const struct fv_finding *f = fv_findings_named(&findings, "thread_imbalance");
+        assert_int_equal(f != NULL, cases[i].evidence != NULL);
+        if (f)
+            assert_string_equal(fv_evidence_words[f->evidence], cases[i].evidence);
+        fv_findings_release(&findings);
+    }
+}
+
+/* Threads of a rank that is bound to fewer processors are in each other's way: to bind ranks is no cure. */
+static void who_had_the_processor(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) { /* one; as many as threads; one, and threads that sleep: others had it */
+        unsigned cpus = 1 + i % 2;
+        struct fv_rank rank = { .host = "host", .threads = 1, .cpus = cpus, .cpu_mask = { 3 }, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = 40,
+                                .cpu_s = i == 2 ? 20 : 90, .own_threads_s = 40 };
+        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+        struct fv_findings findings;
+
+        fv_findings_make(&findings, &profile);
+        const struct fv_finding *f = fv_findings_named(&findings, FV_FINDING_DISTURBED);
+        assert_non_null(f);
+        assert_int_equal(strstr(f->text, "2 threads of a rank have 1 processor") != NULL, i == 0);
+        assert_int_equal(strstr(f->next, "--bind-to none") != NULL, i == 0);
+        fv_findings_release(&findings);
+    }
+}
+
+/* Rank 0 of a program of its own: bytes when it was 1/4, 1/2 as old as its last mark, and at the end, in MiB. */
+static bool is_growing(double quarter_s, const uint64_t mib[3], char text[300])
+{
+    struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .cpu_s = RUN_S };
+    struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+    struct fv_findings findings;
+
+    rank.resident_quarter = mib[0] << 20;
+    rank.quarter_s = quarter_s;
+    rank.resident_half = mib[1] << 20;
+    rank.half_s = 2 * quarter_s;
+    rank.resident_peak = mib[2] << 20;
+    fv_findings_make(&findings, &profile);
+    const struct fv_finding *f = fv_findings_named(&findings, "growing_memory");
+    snprintf(text, 300, "%s", f ? f->text : "");
+    fv_findings_release(&findings);
+    return text[0] != '\0';
+}
+
+/* Marks are at powers of two of the clock's ticks: the last one is anywhere in the second half of the run. */
+static void what_grows(void **state)
+{
+    (void)state;
+    char text[300];
+
+    assert_true(is_growing(25, (const uint64_t[]){ 125, 150, 200 }, text));
+    assert_non_null(strstr(text, "from 150 MiB at about 50.0 s to 200 MiB, about 1 MiB a second"));
+    assert_true(is_growing(45, (const uint64_t[]){ 145, 190, 200 }, text));
+    assert_non_null(strstr(text, "from 145 MiB at about 45.0 s to 200 MiB, about 1 MiB a second"));
+    assert_false(is_growing(45, (const uint64_t[]){ 145, 200, 200 }, text)); /* it came to rest */
+    assert_false(is_growing(45, (const uint64_t[]){ 190, 195, 196 }, text)); /* not worth a word */
+}
+
+/* Long calls of one function on two threads of each of two ranks, seconds. Returns rank and lost seconds of the finding. */
+static struct fv_finding rare_calls(const double seconds[4], char text[300])
+{
+    struct fv_rank ranks[2] = { { .host = "host", .threads = 2, .app_time_s = RUN_S, .mpi_time_s = RUN_S },
+                                { .world_rank = 1, .host = "host", .threads = 2, .app_time_s = RUN_S, .mpi_time_s = RUN_S } };
+    struct fv_sampled_part parts[4];
+    const double rank_s[2] = { seconds[0] + seconds[1], seconds[2] + seconds[3] }, all_s = rank_s[0] + rank_s[1];
+    struct fv_sampled function = { .parts = 4, .threads = 4, .contexts = 1, .calls = 1000 };
+    struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S } };
+    const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+    struct fv_findings findings;
+
+    for (uint32_t i = 0; i < 4; i++)
+        parts[i] = (struct fv_sampled_part){ .rank = i / 2, .thread = i % 2, .rare.time_s = seconds[i] };
+    function.rare = (struct fv_rare_calls){ .count = 20, .exact = true, .length_s = all_s / 20, .time_s = all_s, .calls = 1000 };
+    function.rare.rank = rank_s[1] > rank_s[0];
+    function.rare.rank_s = rank_s[function.rare.rank];
+    model.samples = (struct fv_samples){ .functions = &function, .function_count = 1, .parts = parts, .part_count = 4, .threads = 8 };
+    fv_findings_make(&findings, &profile);
+    const struct fv_finding *f = fv_findings_named(&findings, "rare_slow_calls");
+    assert_non_null(f);
+    snprintf(text, 300, "%s", f->text);
+    struct fv_finding found = *f;
+    fv_findings_release(&findings);
+    return found;
+}
+
+/* A rank is named that has most of the long calls by far: of two that are alike, one has a little more. */
+static void who_has_rare_calls(void **state)
+{
+    (void)state;
+    char text[300];
+
+    assert_int_equal(rare_calls((const double[]){ 9, 0, 11, 0 }, text).rank, FV_NONE);
+    assert_null(strstr(text, "rank"));
+    assert_int_equal(rare_calls((const double[]){ 4, 0, 16, 0 }, text).rank, 1);
+    assert_non_null(strstr(text, ", mostly on rank 1"));
+    assert_int_equal(rare_calls((const double[]){ 20, 0, 0, 0 }, text).rank, 0);
+    assert_non_null(strstr(text, ", on rank 0"));
+}
+
+/* Threads compute side by side; those that do nothing of it count for nothing. */
+static void whose_rare_calls_cost(void **state)
+{
+    (void)state;
+    char text[300];
+
+    assert_true(fabs(rare_calls((const double[]){ 0, 0, 20, 0 }, text).lost_s - 20) < 1e-9);
+    assert_true(fabs(rare_calls((const double[]){ 10, 10, 10, 10 }, text).lost_s - 20) < 1e-9);
+    assert_true(fabs(rare_calls((const double[]){ 4, 6, 12, 0 }, text).lost_s - 18) < 1e-9);
+}
+
+/* What a function is told to lose whose calls take 1 s in the median and 2 s on average, 100 s in all, of which rare long calls of its callee take some. */
+static double varying_s(double rare_s)
+{
+    struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .mpi_time_s = 0 };
+    struct fv_sampled_instance instances[8] = { { 0 } };
+    struct fv_sampled_part part = { .all = { .count = 8, .mean[FV_METRIC_CPU] = 2 } };
+    struct fv_sampled function = { .parts = 1, .threads = 1, .contexts = 1, .share = 1, .varies = FV_VARIES_WITHIN, .instances = 8, .judged = true,
+                                   .all = part.all, .rare = { .count = rare_s > 0, .time_s = rare_s, .is_callees = true } };
+    struct fv_sampled context = function;
+    struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+    struct fv_findings findings;
+
+    for (unsigned i = 0; i < 8; i++)
+        instances[i].cpu_s = i < 5 ? 1 : 11.0 / 3;
+    model.samples = (struct fv_samples){ .functions = &function, .function_count = 1, .items = &context, .count = 1, .parts = &part, .part_count = 1,
+                                         .instances = instances, .instance_count = 8, .threads = 1, .computing_s = RUN_S };
+    fv_findings_make(&findings, &profile);
+    const struct fv_finding *f = fv_findings_named(&findings, "varying_function");
+    double lost_s = f ? f->lost_s : 0;
+    fv_findings_release(&findings);
+    return lost_s;
+}
+
+/* Rare long calls are not among those that were measured: what these are longer is not of the time in them. */
+static void what_varying_calls_cost(void **state)
+{
+    (void)state;
+    assert_true(fabs(varying_s(0) - 50) < 1e-9); /* the median is 1 s, the mean 2 s */
+    assert_true(fabs(varying_s(60) - 20) < 1e-9);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_longer_outside),
+        cmocka_unit_test(what_is_said),
+        cmocka_unit_test(what_is_next),
+        cmocka_unit_test(what_disturbs),
+        cmocka_unit_test(others_disturb),
+        cmocka_unit_test(who_works_longest),
+        cmocka_unit_test(who_had_the_processor),
+        cmocka_unit_test(startup),
+        cmocka_unit_test(what_grows),
+        cmocka_unit_test(who_has_rare_calls),
+        cmocka_unit_test(what_varying_calls_cost),
+        cmocka_unit_test(whose_rare_calls_cost),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,6 +1,7 @@
 /* Measured instances of functions in a trace: how they nest with each other and with calls of MPI, what is
- * left out and counted, and that they are the same functions in all ranks. */
+ * left out and counted, and that they are the same functions in all ranks. Samples of the CPU clock between them. */
 #include "merge/weave.h"
+#include "merge/weave_samples.h"
 #include "trace_builder.h"
 
 #include <setjmp.h>
@@ -92,6 +93,13 @@ static bool put_words(struct fv_sink *sink, uint32_t slot, const struct fv_recor
     case FV_REC_MEASURE: say(w, r->op ? "on" : "off", r->time_ns); break;
     case FV_REC_INSTANCE: say(w, function_of(w->merge, r->context), r->time_ns); break;
     case FV_REC_INSTANCE_END: say(w, "}", r->time_ns); break;
+    case FV_REC_SAMPLE:
+        say(w, "*", r->time_ns);
+        break;
+    case FV_REC_EVENT_COUNT:
+        say(w, "event", r->op);
+        say(w, "=", r->sent);
+        break;
     default: say(w, "?", r->time_ns); break;
     }
     return true;
@@ -103,7 +111,7 @@ static bool close_words(struct fv_sink *sink, uint32_t slot)
     return true;
 }
 
-static struct fv_instance_stats weave(const struct fv_merge *m, size_t file, struct words *out)
+static struct fv_instance_stats weave_with(const struct fv_merge *m, size_t file, struct words *out, struct fv_sample_counts *samples)
 {
     const struct fv_replay r = { .defs = (struct fv_defs *)&m->defs,
                                  .clocks = &m->clocks,
@@ -111,15 +119,26 @@ static struct fv_instance_stats weave(const struct fv_merge *m, size_t file, str
     const struct fv_merge_file *f = &m->files[file];
     struct fv_sink sink = { .context = out, .open = open_words, .put = put_words, .close = close_words };
     struct fv_replay_stats stats = { 0 };
+    struct fv_weave_samples s;
     struct fv_weave w;
 
     *out = (struct words){ .merge = m };
-    fv_weave_init(&w, &m->defs, &m->clocks, &sink);
+    fv_weave_samples_init(&s, &m->defs, &m->clocks, &sink);
+    fv_weave_samples_rank(&s, f->rank, f->reader, &f->map, out->locations);
+    fv_weave_init(&w, &m->defs, &m->clocks, samples ? &s.sink : &sink);
     fv_weave_rank(&w, f->rank, f->reader, &f->map, out->locations);
     assert_true(fv_replay_rank(&r, f->rank, f->reader, &f->map, &w.sink, out->locations, &stats));
     assert_int_equal(stats.records, out->told);
     fv_weave_release(&w);
+    fv_weave_samples_release(&s);
+    if (samples)
+        *samples = s.counts;
     return w.stats;
+}
+
+static struct fv_instance_stats weave(const struct fv_merge *m, size_t file, struct words *out)
+{
+    return weave_with(m, file, out, NULL);
 }
 
 /* Calls: pairs of begin and end, until 0. */
@@ -447,6 +466,139 @@ static void late_modules(void **state)
     fvr_release(&f);
 }
 
+/* ---- what was counted in instances ---- */
+
+static void metric_event(struct fvr *f, const char *name, uint32_t refusal)
+{
+    struct fv_metric_event e = { .refusal = refusal };
+
+    strcpy(e.name, name);
+    fvr_add(f, FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD, &e, sizeof(e));
+}
+
+static void count_events(struct fvr *f, uint64_t a, uint64_t b, uint64_t c)
+{
+    const struct fv_logged_events e = { { a, b, c, 0 } };
+
+    fvr_add(f, FV_CHUNK_LOGGED_EVENTS, 0, &e, sizeof(e));
+}
+
+/* Of three events the second could not be counted; of the outer instance, one is not known. Those of the
+ * third instance had no room. */
+static void counted_events(void **state)
+{
+    struct words words;
+    struct fv_merge m;
+    struct fvr f;
+    char name[64];
+
+    (void)state;
+    TRACE(&f, 50, 60);
+    metric_event(&f, "faults", 0);
+    metric_event(&f, "misses", 2);
+    metric_event(&f, "cycles", 0);
+    instance(&f, 0, G, 20, 30);
+    count_events(&f, 7, 0, 8);
+    instance(&f, 0, F, 10, 40);
+    count_events(&f, 70, 0, FV_COUNT_UNKNOWN);
+    instance(&f, 0, H, 70, 80);
+    instance(&f, 0, H, 90, 95);
+    fvr_chunk(&f, FV_CHUNK_LOGGED_EVENTS, 0, 3, (const struct fv_logged_events[]){ { { 1, 2, 3, 4 } } }, sizeof(struct fv_logged_events));
+    merge_files(&m, &f, 1);
+    weave(&m, 0, &words);
+    assert_string_equal(words.text, "f{10 g{20 event0 =7 event2 =8 }30 event0 =70 }40 [50 ]60 h{70 }80 "
+                                    "h{90 event0 =1 event2 =3 }95 .1000000000 ");
+    assert_true(fv_def_event(&m.defs.ranks[0], 0, name) && !strcmp(name, "faults"));
+    assert_false(fv_def_event(&m.defs.ranks[0], 1, name));
+    assert_true(fv_def_event(&m.defs.ranks[0], 2, name) && !strcmp(name, "cycles"));
+    assert_false(fv_def_event(&m.defs.ranks[0], 3, name));
+    fv_merge_close(&m);
+    fvr_release(&f);
+}
+
+/* ---- samples of the CPU clock ---- */
+
+static void sample(struct fvr *f, uint64_t time, uint32_t path)
+{
+    const struct fv_logged_sample s = { BEGIN + time, path, 100 };
+
+    fvr_add(f, FV_CHUNK_SAMPLE_LOG, 0, &s, sizeof(s));
+}
+
+static struct fv_sample_counts expect_samples(struct fvr *f, const char *wanted)
+{
+    struct fv_sample_counts counts;
+    struct words words;
+    struct fv_merge m;
+
+    merge_files(&m, f, 1);
+    weave_with(&m, 0, &words, &counts);
+    assert_string_equal(words.text, wanted);
+    assert_int_equal(words.locations[0].records, words.told);
+    fv_merge_close(&m);
+    fvr_release(f);
+    return counts;
+}
+
+/* Each in its place, before what is at the same time; the program is around all. */
+static void samples_in_order(void **state)
+{
+    struct fv_sample_counts c;
+    struct fvr f;
+
+    (void)state;
+    TRACE(&f, 50, 60, 70, 80);
+    instance(&f, 0, F, 10, 40);
+    for (const uint64_t *t = (const uint64_t[]){ 0, 5, 10, 20, 20, 40, 55, 60, 80, 90, 1000000000, UINT64_MAX }; *t != UINT64_MAX; t++)
+        sample(&f, *t, 2);
+    c = expect_samples(&f, "*0 *5 *10 f{10 *20 *20 *40 }40 [50 *55 *60 ]60 [70 *80 ]80 *90 *1000000000 .1000000000 ");
+    assert_int_equal(c.told, 11);
+    assert_int_equal(c.off + c.damaged, 0);
+}
+
+static void samples_of_pauses(void **state)
+{
+    struct fv_sample_counts c;
+    struct events e;
+    struct fvr f;
+
+    (void)state;
+    rank_file(&f, 0, 1);
+    contexts(&f, 0, NULL);
+    begin_events(&e, BEGIN);
+    call(&e, WAIT, BEGIN + 10, BEGIN + 20);
+    EVENT(&e, PAUSE, 20);
+    e.end += 20;
+    EVENT(&e, RESUME, 20);
+    end_file(&f, &e, NULL);
+    sample(&f, 30, 1);
+    sample(&f, 45, 1);
+    sample(&f, 70, 1);
+    c = expect_samples(&f, "[10 ]20 *30 off40 on60 *70 .1000000000 ");
+    assert_int_equal(c.told, 2);
+    assert_int_equal(c.off, 1);
+}
+
+/* One goes back in time, one is of a call path that is not there, one is before and one behind all that is known; two are missing. */
+static void samples_that_are_damaged(void **state)
+{
+    struct fv_sample_counts c;
+    struct fvr f;
+
+    (void)state;
+    TRACE(&f, 50, 60);
+    sample(&f, 20, 1);
+    sample(&f, 10, 1);
+    sample(&f, 30, 99);
+    sample(&f, 40, 1);
+    fvr_chunk(&f, FV_CHUNK_SAMPLE_LOG, 0, 6,
+              (const struct fv_logged_sample[]){ { BEGIN - 10, 1, 100 }, { BEGIN + 70, 1, 100 }, { BEGIN + 2000000000, 1, 100 } },
+              3 * sizeof(struct fv_logged_sample));
+    c = expect_samples(&f, "*20 *40 [50 ]60 *70 .1000000000 ");
+    assert_int_equal(c.told, 3);
+    assert_int_equal(c.damaged, 5);
+}
+
 /* ---- a long log, in many chunks ---- */
 
 #define MANY 20000u
@@ -488,6 +640,7 @@ static void long_log(void **state)
     static struct many m = { .time = 1000, .random = 5 };
     struct fv_instance_stats stats = { 0 };
     struct fv_logged_instance got;
+    struct fv_logged_events counts;
     struct fv_instance_log *log;
     struct fv_merge merge;
     uint64_t last = 0;
@@ -500,18 +653,23 @@ static void long_log(void **state)
         nest(&m, 0);
     for (uint32_t i = 0; i < m.count; i++)
         fvr_add(&f, FV_CHUNK_INSTANCE_LOG, 0, &m.items[i], sizeof(*m.items));
+    for (uint32_t i = 0; i < m.count; i++)
+        fvr_add(&f, FV_CHUNK_LOGGED_EVENTS, 0, (const struct fv_logged_events[]){ { { m.items[i].begin, m.items[i].end } } },
+                sizeof(struct fv_logged_events));
     merge_files(&merge, &f, 1);
     log = fv_instance_log_open(merge.files[0].reader, &merge.files[0].map, 0, &stats);
     qsort(m.items, m.count, sizeof(*m.items), by_begin);
     for (uint32_t i = 0; i < m.count; i++) {
-        assert_true(fv_instance_log_next(log, &got));
+        assert_true(fv_instance_log_next(log, &got, &counts));
+        assert_int_equal(counts.count[0], got.begin);
+        assert_int_equal(counts.count[1], got.end);
         assert_true(got.begin >= last);
         last = got.begin;
         if (m.items[i].begin == m.items[i].end || (i && m.items[i - 1].begin == m.items[i].begin))
             continue; /* without length, or together with others, there are several orders */
         assert_int_equal(got.begin, m.items[i].begin);
     }
-    assert_false(fv_instance_log_next(log, &got));
+    assert_false(fv_instance_log_next(log, &got, &counts));
     assert_int_equal(stats.damaged + stats.crossed + stats.no_context, 0);
     fv_instance_log_free(log);
     fv_merge_close(&merge);
@@ -523,6 +681,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(around_and_in_calls),
         cmocka_unit_test(recursion),
+        cmocka_unit_test(counted_events),
+        cmocka_unit_test(samples_in_order),
+        cmocka_unit_test(samples_of_pauses),
+        cmocka_unit_test(samples_that_are_damaged),
         cmocka_unit_test(equal_times),
         cmocka_unit_test(overlaps_with_calls),
         cmocka_unit_test(after_the_program),

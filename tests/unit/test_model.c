@@ -555,6 +555,18 @@ static void efficiency(void **state)
     assert_near(model.ranks[0].init_s, 0.001, 1e-9);
 }
 
+/* What recording waited, for the disk, is none of the application's time. */
+static void recording_waits(void **state)
+{
+    (void)state;
+    file[0].waited = (100 * MS) >> FV_WAITED_SHIFT;
+    fvr_thread(&file[0], 0, true, 1, 200 * MS, NULL);
+    build(1);
+    assert_near(model.ranks[0].waited_s, 0.1, 2e-6);
+    assert_near(model.ranks[0].app_time_s, 0.9, 2e-6);
+    assert_near(model.efficiency.compute_s, 0.7, 2e-6);
+}
+
 /* Of clocks that are damaged; a little more than the whole may be. */
 static void impossible_efficiency(void **state)
 {
@@ -565,6 +577,32 @@ static void impossible_efficiency(void **state)
     assert_true(isnan(fv_pop_of(&sums, 1).serialization));
     assert_near(fv_pop_of(&sums, 1).transfer, 0.5, 1e-9);
     assert_true(isnan(fv_pop_of(&sums, 20).transfer));
+}
+
+/* Two ranks of two threads, 10 s: the first is 2 s in MPI, 4 s in regions (3 s and 2 s of work, of which 0.5 s are waits, 0.6 s for
+ * the last, the rest for fork and join) and 4 s alone; the second 5 s in MPI, and alone. */
+static void hybrid_efficiencies(void **state)
+{
+    struct fv_pop_hybrid_sums sums = { 0 };
+    const struct fv_pop_regions first = { 2, 4, 8, 5, 0.5, 0.6 }, second = { .threads = 1 }, wrong = { 2, 9, 18, 18, 0, 0 };
+    (void)state;
+
+    assert_true(fv_pop_hybrid_add(&sums, &first, 10, 2));
+    assert_true(fv_pop_hybrid_add(&sums, &second, 10, 5));
+    assert_false(fv_pop_hybrid_add(&sums, &wrong, 10, 2));
+    const struct fv_pop_hybrid of = fv_pop_hybrid_of(&sums);
+    assert_near(sums.useful_s, 4.5 + 4 + 5, 1e-9);
+    assert_near(sums.imbalance_s, 1.1, 1e-9);
+    assert_near(sums.scheduling_s, 2.4, 1e-9);
+    assert_near(sums.serialization_s, 4, 1e-9);
+    assert_near(of.parallel, 13.5 / 30, 1e-9);
+    assert_near(of.mpi, 21.0 / 30, 1e-9);
+    assert_near(of.mpi_load_balance, 21.0 / 24, 1e-9);
+    assert_near(of.mpi_communication, 0.8, 1e-9);
+    assert_near(of.omp, 13.5 / 21, 1e-9);
+    assert_near(of.omp_serialization, 13.5 / 17.5, 1e-9);
+    assert_near(of.omp_load_balance, 17.5 / 18.6, 1e-9);
+    assert_near(of.omp_scheduling, 18.6 / 21, 1e-9);
 }
 
 static void states(void **state)
@@ -910,8 +948,9 @@ int main(void)
         TEST(no_waits_by_a_wrong_clock),
         TEST(the_late_one_behind_a_wrong_clock),
         TEST(waits_point_to_point),
-        TEST(efficiency),
+        TEST(efficiency), TEST(recording_waits),
         TEST(impossible_efficiency),
+        TEST(hybrid_efficiencies),
         TEST(states),
         TEST(ended_in_a_call),
         TEST(programs),

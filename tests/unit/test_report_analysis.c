@@ -49,6 +49,11 @@ static const char pattern[] =
                              "\"delays\":[{\"rank\":1,\"callsite\":9,\"where\":\"computing\",\"cost_s\":0."
                              "028,\"direct_s\":0.02,"
                              "\"propagated_s\":0.008}],\n"
+                             "\"samples\":{\"count\":3,\"procedures\":[{\"rank\":1,\"callsite\":9,\"function\":\"react\",\"file\":\"a.c\","
+                             "\"total\":{\"cpu_s\":0.03,\"delay_s\":0.027,\"critical_s\":0.01}}],"
+                             "\"lost\":0,\"damaged\":0,\"regions\":[{\"rank\":1,\"from_callsite\":0,\"callsite\":9,\"function\":\"begin\","
+                             "\"file\":null,\"count\":1,\"cpu_s\":0.01},{\"rank\":1,\"from_callsite\":9,\"callsite\":9,\"function\":\"react\","
+                             "\"file\":\"a.c\",\"count\":2,\"cpu_s\":0.02}]},\n"
                              "\"threads\":{\"wait_s\":0.1,\"mpi_wait_s\":0.007},\n"
                              "\"unexplained_s\":0.001,\n\"critical_path\":{\"length_s\":0.9,\"switches\":2},"
                              "\n"
@@ -191,6 +196,13 @@ static void reads_all(void **state)
     assert_true(a.ideal_s == 0.999);
     assert_true(a.critical_path_s == 0.9 && a.switches == 2 && a.unexplained_s == 0.001);
     assert_true(a.lock_wait_s == 0.007);
+    assert_int_equal(a.procedure_count, 1);
+    assert_int_equal(a.procedures[0].site, 1);
+    assert_string_equal(a.procedures[0].function, "react");
+    assert_int_equal(a.computed_count, 1); /* what begins behind no call is counted alone */
+    assert_true(a.computed[0].from == 1 && a.computed[0].site == 1 && a.computed[0].count == 2 && a.computed[0].cpu_s == 0.02);
+    assert_true(a.computed_whole);
+    assert_true(a.procedures[0].cpu_s == 0.03 && a.procedures[0].delay_s == 0.027 && a.procedures[0].critical_s == 0.01);
     fv_analysed_release(&a);
 }
 
@@ -208,6 +220,12 @@ static void refuses(void **state)
     expect_refused("\"wait_s\":0.03,\"before_s\"", "\"wait_s\":-0.03,\"before_s\"", "wait_s");
     expect_refused("\"wait_s\":0.03,\"before_s\"", "\"wait_s\":\"0.03\",\"before_s\"", "wait_s");
     expect_refused("\"callsite\":9", "\"callsite\":8", "no call site 8");
+    expect_refused("9,\"function\"", "8,\"function\"", "no call site 8");
+    expect_refused("\"procedures\":", "\"procedure\":", "no list");
+    expect_refused("0.027,", "-0.027,", "delay_s");
+    expect_refused("\"regions\":[", "\"regions\":{}, \"was\":[", "no list");
+    expect_refused("\"from_callsite\":9", "\"from_callsite\":8", "no call site 8");
+    expect_refused("\"rank\":1,\"from_callsite\":9", "\"rank\":2,\"from_callsite\":9", "rank 2 of 2");
     expect_refused("\"where\":\"computing\"", "\"where\":\"elsewhere\"", "where");
     expect_refused("\"delays\":[", "\"delays\":{\"x\":[", "no list");
     expect_refused("\"key\":\"", "\"key\":\"x", "key is no key");
@@ -327,6 +345,10 @@ static void takes_over(void **state)
     assert_int_equal(c->regions[0].max_rank, 1);
     assert_int_equal(c->regions[0].ranks, 1);
     expect(c->regions[0].critical_s[FV_PLACE_COMPUTING], 0.4);
+    assert_int_equal(c->late_count, 1);
+    assert_int_equal(c->late[0].rank, 1);
+    assert_ptr_equal(&model.sites[c->late[0].site], send);
+    expect(c->late[0].delay_s, 0.027);
     fv_model_resolve(&symbols, &model, false);
     fv_sites_merge(&model, &symbols);
     struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
@@ -411,6 +433,42 @@ static void finds_late_ranks(void **state)
     fv_model_release(&model);
 }
 
+/* Of procedures that were slow there the one that others were not in, though its callers were as slow. */
+static void late_ranks_by_samples(void **state)
+{
+    struct fv_cost_procedure procedures[] = { { .name = "main", .file = "a.c" }, { .name = "react", .file = "a.c", .first_line = 50 } };
+    struct fv_cost_profile costs = { .procedures = procedures, .procedure_count = 2 };
+    struct fv_findings findings;
+    struct fv_symbols symbols;
+    (void)state;
+
+    build(good);
+    fv_model_resolve(&symbols, &model, false);
+    for (uint32_t i = 0; i < 2; i++)
+        fv_index_add(&costs.names, fv_hash_text(procedures[i].name), i);
+    const struct fv_profile view = { &model, &symbols, &costs, &no_findings, 0 };
+    uint32_t site = (uint32_t)(site_of("MPI_Send") - model.sites);
+    struct fv_late_procedure late[] = { { 1, site, "main", "a.c", 0.9, 0.1, 0 },
+                                        { 0, site, "main", "a.c", 0.1, 0, 0 },
+                                        { 1, site, "react", "a.c", 0.1, 0.09, 0 },
+                                        { 1, site, "tiny", "a.c", 0.001, 0.001, 0 } };
+    struct fv_late_procedure *kept = model.causes.late;
+    model.causes.culprits[0].cost_s = 0.1;
+    model.causes.late = late;
+    model.causes.late_count = 4;
+    fv_findings_make(&findings, &view);
+    assert_string_equal(findings.items[0].def->name, "late_rank");
+    assert_string_equal(findings.items[0].function, "react");
+    assert_int_equal(findings.items[0].line, 50);
+    assert_int_equal(findings.items[0].evidence, FV_EVIDENCE_SAMPLES);
+    assert_memory_equal(findings.items[0].text, "rank 1 made others wait, slow in react() at a.c:50, 90.0 ms of it (by samples); ", 80);
+    fv_findings_release(&findings);
+    fv_index_release(&costs.names);
+    model.causes.late = kept;
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+}
+
 /* One note, and the report is the profile's. */
 static void expect_left_out(const char *from, const char *to, const char *why)
 {
@@ -426,6 +484,36 @@ static void expect_left_out(const char *from, const char *to, const char *why)
     assert_true(isnan(model.efficiency.serialization));
     fv_model_release(&model);
     free(text);
+}
+
+static void expect_no_regions(const char *from, const char *to)
+{
+    char *text = changed(from, to);
+
+    build(text);
+    assert_int_equal(model.causes.source, FV_CAUSES_TRACE);
+    if (model.causes.computed_count)
+        fail_msg("%s -> %s: %zu rows", from, to, model.causes.computed_count);
+    fv_model_release(&model);
+    free(text);
+}
+
+/* Which procedures took a region is taken from a trace that has all samples alone. */
+static void regions_of_whole_traces(void **state)
+{
+    (void)state;
+    build(good);
+    assert_int_equal(model.causes.computed_count, 1);
+    const struct fv_computed *c = &model.causes.computed[0];
+    assert_ptr_equal(&model.sites[c->from], site_of("MPI_Send"));
+    assert_ptr_equal(&model.sites[c->site], site_of("MPI_Send"));
+    assert_string_equal(c->function, "react");
+    assert_int_equal(model.ranks[c->rank].world_rank, 1);
+    fv_model_release(&model);
+    expect_no_regions("\"samples\":{\"count\":3", "\"samples\":{\"count\":4"); /* the list was cut */
+    expect_no_regions("\"lost\":0", "\"lost\":1");
+    expect_no_regions("\"damaged\":0", "\"damaged\":1");
+    expect_no_regions("\"count\":3,\"time_s\":0.04", "\"count\":3,\"time_s\":0.03"); /* the trace ended early */
 }
 
 static void knows_its_rank_files(void **state)
@@ -646,6 +734,8 @@ int main(void)
         TEST(takes_over),
         TEST(names_nobody_last),
         TEST(finds_late_ranks),
+        TEST(late_ranks_by_samples),
+        TEST(regions_of_whole_traces),
         TEST(knows_its_rank_files),
         TEST(trace_ends_early),
         TEST(profile_alone),

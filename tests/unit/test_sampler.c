@@ -2,6 +2,7 @@
  * Nothing is sampled here: instances are made up. */
 #define UNW_LOCAL_ONLY
 #include "rt_stub.h"
+#include "rt/layers.h"
 #include "sampler/sampler.h"
 
 #include <alloca.h>
@@ -144,6 +145,64 @@ static void frames(void **state)
     assert_int_equal(compared, 1);
 }
 
+/* ---- the walk of a sample ---- */
+
+static volatile int walked;
+
+NOINLINE static void walk_here(struct fv_sampler *of)
+{
+    ucontext_t context;
+    struct fv_registers r;
+
+    getcontext(&context);
+    take_registers(&r, &context);
+    fv_walk(of, &r);
+    walked++;
+}
+
+NOINLINE static void recursion(struct fv_sampler *of, int depth)
+{
+    if (depth)
+        recursion(of, depth - 1);
+    else
+        walk_here(of);
+    walked++;
+}
+
+FV_UNSEEN static void unseen(void (*function)(struct fv_sampler *, int), struct fv_sampler *of)
+{
+    function(of, 0);
+    walked++;
+}
+
+NOINLINE static void outer(struct fv_sampler *of)
+{
+    unseen(recursion, of);
+    walked++;
+}
+
+/* A frame of ours between two of the program leaves none. */
+static void recursive_frames(void **state)
+{
+    static struct fv_sampler of;
+    struct fv_thread thread = { 0 };
+    const struct fv_walk *w = &of.walk;
+    unsigned frames;
+    (void)state;
+
+    fv_stack_bounds(true, &thread.stack_low, &thread.stack_end);
+    of.thread = &thread;
+    recursion(&of, 0);
+    frames = w->count;
+    for (unsigned i = 0; i < frames; i++)
+        assert_false(w->recursive[i]);
+    recursion(&of, 2);
+    assert_int_equal(w->count, frames);
+    assert_true(w->recursive[1]);
+    outer(&of);
+    assert_int_equal(w->count, frames + 1); /* outer() */
+}
+
 /* ---- at each instruction of some functions: single steps, by the processor's trap flag ---- */
 
 static volatile int steps, differ, complex_rows;
@@ -277,6 +336,7 @@ static int make_sampler(void **state)
     if (!fv_call_enter(&call, 0, FV_CALL_SITE())) /* starts the runtime */
         return -1;
     fv_call_record(&call, NULL, 0, 0);
+    fv_rt.options.sample = 100;
     s = fv_memory_new(sizeof(*s));
     s->thread = fv_self;
     fv_sampler_calibration.trap_ticks = 10;
@@ -516,10 +576,29 @@ static void costs_without_room(void **state)
     assert_int_equal(s->record->lost_paths, 1);
 }
 
+/* What is counted from the last tick on, and against the budget, goes on when the profile is forgotten. */
+static void forgotten(void **state)
+{
+    extern const struct fv_layer fv_sampler_layer;
+    struct fv_sampler *before = s->thread->sampler;
+    (void)state;
+
+    s->thread->sampler = s;
+    s->tool_ns = 1000;
+    s->budget_tool_ns = 400;
+    s->tick_cpu_ns = 50000;
+    fv_sampler_layer.at[FV_AT_FORGET](s->thread);
+    s->thread->sampler = before;
+    assert_int_equal(s->tool_ns, 0);
+    assert_int_equal(s->tool_ns - s->budget_tool_ns, 600);
+    assert_int_equal(s->tick_cpu_ns + s->tool_ns, 51000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames),
+        cmocka_unit_test(recursive_frames),
         cmocka_unit_test(instructions),
         cmocka_unit_test(functions),
         cmocka_unit_test(stack_reads),
@@ -531,6 +610,7 @@ int main(void)
         cmocka_unit_test(tables_grow),
         cmocka_unit_test(costs_by_section),
         cmocka_unit_test(costs_without_room),
+        cmocka_unit_test(forgotten),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

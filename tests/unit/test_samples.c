@@ -118,7 +118,7 @@ static void build(int ranks)
     fv_model_build(&model, &experiment);
     fv_model_resolve(&symbols, &model, false);
     name_frames();
-    fv_samples_judge(&model, &symbols);
+    fv_samples_judge(&model, &symbols, &(struct fv_cost_profile){ 0 });
 }
 
 /* Rank 0 and 1: main (1 tick), main>f (20, 10 of them of another instruction, 5 in MPI), main>f>f>g (4),
@@ -298,6 +298,27 @@ static void damaged(void **state)
     assert_int_equal(profile.procedure_count, 2); /* all that is lost is one */
     assert_int_equal(model.samples.items[0].all.count, 0);
     assert_true(isfinite(profile.tick_s));
+}
+
+/* 50 samples of 10 ms of a thread that had 1 s of CPU time, half of it in the kernel; but not where it was sampled for a part of it. */
+static void time_in_the_kernel(void **state)
+{
+    (void)state;
+    struct fv_thread_record thread = { .id = 1, .tid = 1, .threads = 1, .usage_of = 1, .user_ns = 500000000, .system_ns = 500000000 };
+    struct fv_sampler_record sampler = { .rate = 100, .ticks = 50 };
+
+    for (int i = 0; i < 2; i++) {
+        sampler.stopped = i ? FV_SAMPLER_SIGPROF_USED : 0;
+        fvr_add(&file[i], FV_CHUNK_THREADS, 1, &thread, sizeof(thread));
+        fvr_add(&file[i], FV_CHUNK_SAMPLER, 1, &sampler, sizeof(sampler));
+        fvr_cost(&file[i], 1, fvr_sample_path(&file[i], 1, 0, i ? 2 : 1, MAIN), 50, 0);
+    }
+    build(2);
+    assert_int_equal(model.costs.thread_count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_near(model.costs.threads[i].tick_s, 0.01, 1e-12);
+        assert_near(model.costs.threads[i].cpu_tick_s, i ? 0.01 : 0.02, 1e-12);
+    }
 }
 
 static void nothing(void **state)
@@ -865,6 +886,7 @@ static void too_short(void **state)
     fvr_add(&file[0], FV_CHUNK_SAMPLER, 0, &r, sizeof(r));
     fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 10, 0, NULL);
     fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x301), longer, 10, 0, NULL);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x401), ns + 1, 3, 0, NULL);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 60, 0);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_G), 40, 0);
     build(1);
@@ -886,6 +908,30 @@ static void too_short(void **state)
     text = shown(wide_view);
     assert_non_null(strstr(text, "too short"));
     assert_non_null(strstr(text, "< 20.0 us"));
+    assert_non_null(strstr(text, "too few")); /* of three nobody knows how long the others are */
+    free(text);
+}
+
+/* A quarter of the calls are long: interrupts do not explain that, and it varies, short as the others are. */
+static void mostly_short(void **state)
+{
+    (void)state;
+    const struct fv_sampler_record r = { .rate = 100, .ticks = 100, .trap_ticks = 2000, .trap_spread_ticks = 100 };
+    uint64_t ns[20];
+
+    fvr_add(&file[0], FV_CHUNK_SAMPLER, 0, &r, sizeof(r));
+    for (unsigned longer = 3; longer <= 5; longer += 2) {
+        for (unsigned k = 0; k < 20; k++)
+            ns[k] = k < longer ? 7000 : 500; /* three traps, and more */
+        fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, longer == 3 ? 0x201 : 0x301), ns, 20, 0, NULL);
+    }
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 50, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_G), 50, 0);
+    build(1);
+    assert_true(fv_sampled_is_brief(sampled(0x201, 0), FV_METRIC_CPU)); /* 3 of 20 may be interrupts, of which 5 % meet one */
+    assert_int_equal(sampled(0x301, 0)->varies, FV_VARIES_WITHIN);
+    char *text = shown(wide_view);
+    assert_non_null(strstr(text, "most calls take less than 1.00 us"));
     free(text);
 }
 
@@ -918,6 +964,37 @@ static void spinning(void **state)
     assert_int_equal(spins->sync_ticks, 120);
     assert_ptr_equal(spins, &model.samples.items[1]);
     assert_near(model.samples.computing_s, 0.8, 1e-12);
+}
+
+/* The ten calls that were measured, of 100 or so, take 20 us; samples met 4 of 50 ms. */
+static void rare_long_calls(void **state)
+{
+    (void)state;
+    const struct fv_long_calls damaged = { .count = 4, .ticks = 3, .ns = 1, .all_ns = 200000000 };
+    const struct fv_long_calls met = { 4, 20, 180000000, 200000000, 25, 500000000, 2000000000 };
+    uint64_t ns[10];
+
+    for (int k = 0; k < 10; k++)
+        ns[k] = 20000;
+    for (int is_damaged = 0; is_damaged < 2; is_damaged++) {
+        fvr_sampler(&file[0], 0, 100, 200);
+        uint32_t calls = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F);
+        fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, 0x201), ns, 10, 0, NULL);
+        fvr_add(&file[0], FV_CHUNK_LONG_CALLS, 0, is_damaged ? &damaged : &met, sizeof(met));
+        fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, IN_F), 20, 0);
+        build(1);
+        const struct fv_rare_calls *rare = &model.samples.functions[0].rare;
+        assert_int_equal(rare->count, is_damaged ? 0 : 4);
+        if (is_damaged)
+            break;
+        assert_true(rare->exact && !rare->is_callees && rare->rank == 0);
+        assert_near(rare->length_s, 0.05, 1e-9);
+        assert_near(rare->calls, 100, 1e-9);
+        assert_near(rare->typical_s, 20e-6, 1e-9);
+        assert_near(model.samples.functions[0].calls, 100, 1e-9);
+        tear_down(state);
+        set_up(state);
+    }
 }
 
 static void events(void **state)
@@ -1321,7 +1398,9 @@ int main(void)
         TEST(verdicts),
         TEST(guidance),
         TEST(too_short),
+        TEST(mostly_short),
         TEST(spinning),
+        TEST(rare_long_calls),
         TEST(entry_of_function),
         TEST(pooled),
         TEST(events),
@@ -1333,6 +1412,7 @@ int main(void)
         cmocka_unit_test(nested_loops),
         cmocka_unit_test(loop_depths),
         cmocka_unit_test(packed_loops),
+        cmocka_unit_test_setup_teardown(time_in_the_kernel, set_up, tear_down),
         cmocka_unit_test(packed_instructions),
         cmocka_unit_test(tables_and_tangles),
         cmocka_unit_test(any_graph),

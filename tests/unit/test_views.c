@@ -296,6 +296,15 @@ static void words(void **state)
     char out[FV_WORD], clean[64];
     (void)state;
 
+    char region[64];
+
+    assert_string_equal(fv_words_region("solve._omp_fn.0", region, sizeof(region)), "OpenMP region in solve()");
+    assert_string_equal(fv_words_region("solve._omp_fn.3", region, sizeof(region)), "OpenMP region 3 in solve()");
+    assert_string_equal(fv_words_region("a::f(int) [clone ._omp_fn.1]", region, sizeof(region)), "OpenMP region 1 in a::f(int)");
+    assert_string_equal(fv_words_region("solve.omp_outlined", region, sizeof(region)), "OpenMP region in solve()");
+    assert_string_equal(fv_words_region(".omp_outlined..2", region, sizeof(region)), "OpenMP region 2");
+    assert_string_equal(fv_words_region("omp_fn", region, sizeof(region)), "omp_fn");
+    assert_string_equal(fv_words_brief("a::b::solve(int) [clone ._omp_fn.0]", region, sizeof(region)), "OpenMP region in b::solve()");
     assert_string_equal(fv_words_seconds(0, out), "0 s");
     assert_string_equal(fv_words_seconds(12e-9, out), "12.0 ns");
     assert_string_equal(fv_words_seconds(999.6e-6, out), "1.00 ms");
@@ -345,6 +354,29 @@ static void names_are_cut_where_they_are_alike(void **state)
     assert_non_null(strstr(line, "pool.cpp:12  a used in md::Pool"));
     assert_non_null(strstr(line, "pool.cpp:13  b used in md::Pool"));
     assert_string_equal(line + 49, strstr(line + 49, "..."));
+}
+
+/* What is said of a row is not cut to a column. */
+static void remarks_are_whole(void **state)
+{
+    static const struct fv_column columns[] = { { "name", true, true, 0 }, { "number", false, false, 0 } };
+    struct fv_table table;
+    (void)state;
+    FILE *out = open_memstream(&output, &output_bytes);
+    const struct fv_page page = { .out = out, .width = 52, .top = SIZE_MAX };
+
+    fv_table_init(&table, columns, 2);
+    fv_table_row(&table, FV_PLAIN);
+    fv_table_set(&table, 0, "f");
+    fv_table_set(&table, 1, "12");
+    fv_table_remark(&table, "rank 1: 5.30 s in react(), others 12.0 ms; blocked for 1.20 s");
+    fv_table_print(&table, &page);
+    fv_table_release(&table);
+    fclose(out);
+    assert_string_equal(output, "  name  number\n"
+                                "  f         12\n"
+                                "    rank 1: 5.30 s in react(), others 12.0 ms;\n"
+                                "      blocked for 1.20 s\n");
 }
 
 /* ---- CSV ---- */
@@ -803,6 +835,7 @@ int main(void)
         TEST(relations_show_columns_of_theirs),
         TEST(csv_of_deep_paths),
         TEST(names_are_cut_where_they_are_alike),
+        TEST(remarks_are_whole),
         TEST(long_lists_are_whole),
         TEST(long_lists_are_counted),
         TEST(unread_python_is_told),

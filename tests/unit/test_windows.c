@@ -1,8 +1,11 @@
 /* Which instances are chosen without bias: programs of known patterns, run in a simulated time by the
  * sampler's own code of ticks, breakpoints and windows. What is simulated is the program, the clock and the
  * kernel. Each pattern is run many times with other random numbers: the means of the windows' instances must
- * have the patterns' means, and be as far off in single runs as their number makes likely, no further. */
+ * have the patterns' means, and be as far off in single runs as their number makes likely, no further. Likewise what rare long calls
+ * take, and how often their function is called. */
 #include "sampler/instances.c"
+#include "sampler/long_calls.c"
+#include "sampler/slots.c"
 #include "sampler/ticks.c"
 #include "sampler/window.c"
 
@@ -36,6 +39,7 @@ struct fv_runtime fv_rt;
 
 static struct fv_sampler *s;
 static struct fv_instances context[OTHERS + 2]; /* of main and of the functions */
+static struct fv_long_calls long_calls[OTHERS + 2];
 static unsigned inside;                         /* the function that the program is in */
 static double now, next_tick;                   /* CPU time */
 static double call_ns;                          /* of the present call */
@@ -54,7 +58,27 @@ void fv_walk(struct fv_sampler *sampler, const struct fv_registers *registers)
     (void)registers;
     sampler->walk.count = inside ? 2 : 1;
     sampler->walk.function[0] = ENTRY(inside);
+    sampler->walk.address[0] = ENTRY(inside) + 1;
     sampler->walk.function[1] = ENTRY(0);
+    sampler->walk.slot[0] = inside ? SLOT : 0;
+}
+uint32_t fv_walk_intern_returned(struct fv_sampler *sampler, uintptr_t function)
+{
+    (void)sampler;
+    return (uint32_t)(function / ENTRY(0));
+}
+struct fv_long_calls *fv_context_long(struct fv_sampler *sampler, uint32_t number)
+{
+    (void)sampler;
+    return &long_calls[number];
+}
+uint64_t fv_live_computing_ns(const struct fv_sampler *sampler, const struct fv_live *live, const struct fv_readings *end)
+{
+    return fv_minus(end->cpu_ns - live->begin.cpu_ns, sampler->tool_ns - live->tool_ns + fv_sampler_calibration.trap_ns);
+}
+void fv_readings_take_mpi(const struct fv_sampler *sampler, struct fv_readings *out)
+{
+    (void)sampler, (void)out;
 }
 uint32_t fv_walk_intern(struct fv_sampler *sampler, unsigned first)
 {
@@ -95,7 +119,7 @@ uint32_t fv_known_find(struct fv_sampler *sampler, uintptr_t entry)
     sampler->known[sampler->known_count] = (struct fv_known){ .entry = entry };
     return sampler->known_count++;
 }
-void fv_context_add(struct fv_sampler *sampler, const struct fv_live *live, const struct fv_readings *end)
+uint64_t fv_context_add(struct fv_sampler *sampler, const struct fv_live *live, const struct fv_readings *end)
 {
     struct fv_instances *r = &context[live->context];
     struct fv_moments *m = &r->in_window[FV_METRIC_CPU];
@@ -113,6 +137,7 @@ void fv_context_add(struct fv_sampler *sampler, const struct fv_live *live, cons
     if (place < FV_RESERVOIR)
         r->reservoir[place].cpu_ns = (uint64_t)call_ns;
     fv_window_refresh(sampler, live->context);
+    return (uint64_t)call_ns;
 }
 bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address)
 {
@@ -132,9 +157,13 @@ void fv_cost_add(struct fv_sampler *sampler, uint32_t node, bool in_mpi)
 {
     (void)sampler, (void)node, (void)in_mpi;
 }
-void fv_timer_set_period(const struct fv_tick_timer *timer, uint64_t period_ns)
+void fv_timer_set(const struct fv_tick_timer *timer, uint64_t first_ns, uint64_t period_ns)
 {
-    (void)timer, (void)period_ns;
+    (void)timer, (void)first_ns, (void)period_ns;
+}
+void fv_clock_on_tick(struct fv_sampler *sampler)
+{
+    (void)sampler;
 }
 void fv_calls_tick(struct fv_sampler *sampler)
 {
@@ -163,6 +192,10 @@ const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
     (void)cache, (void)pc;
     return &row;
 }
+void fv_sample_log_add(struct fv_sampler *sampler, uint32_t path, uint64_t ticks, uint64_t cpu_ns)
+{
+    (void)sampler, (void)path, (void)ticks, (void)cpu_ns;
+}
 bool fv_stack_read(const struct fv_stack *stack, uintptr_t address, uintptr_t *value)
 {
     (void)stack, (void)address;
@@ -182,11 +215,12 @@ static void handle(enum fv_trap kind, unsigned slot, uintptr_t pc, uintptr_t sp,
     now += TRAP_NS / 2;
     at.cpu_ns = (uint64_t)now;
     if (kind == FV_TRAP_TICK)
-        fv_tick(s, &r, at.cpu_ns);
+        fv_tick(s, &r, &at);
     else if (kind == FV_TRAP_X)
         fv_live_on_x(s, slot, &r, at.cpu_ns);
     else
         fv_live_on_rw(s, &r, &at);
+    fv_x_settle(s);
     now += takes_ns;
     s->tool_ns += (uint64_t)now - at.cpu_ns + (uint64_t)TRAP_NS;
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
@@ -206,6 +240,8 @@ static void compute(double ns)
         now += before;
         ns -= before;
         handle(FV_TRAP_TICK, 0, 0, SLOT, TICK_NS);
+        for (unsigned i = 0; inside && i < FV_X_SLOTS; i++) /* the program would be slow */
+            assert_false(s->x[i].armed && s->x[i].entry == ENTRY(inside));
     }
     now += ns;
 }
@@ -214,7 +250,7 @@ static void call(unsigned function, double units)
 {
     inside = function;
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
-        if (s->x[i].entry == ENTRY(function))
+        if (s->x[i].armed && s->x[i].entry == ENTRY(function))
             handle(FV_TRAP_X, i, ENTRY(function), SLOT, X_NS);
     call_ns = units * UNIT_NS * (1 + 0.02 * (uniform() - 0.5));
     compute(call_ns);
@@ -255,17 +291,25 @@ struct result {
     double bias, standard_error; /* of the mean: over the truth */
 };
 
-static struct result run(double (*units)(long), double other, double seconds, uint64_t seed)
+/* What the program did. */
+struct program {
+    long calls;
+    double sum_ns, long_ns; /* of its calls; of those longer than LONG units */
+    long long_calls;
+};
+#define LONG 5000
+
+/* `other`: units of a call of others, which come in turn. */
+static struct program simulate(double (*units)(long), double other, double seconds, uint64_t seed)
 {
     static struct fv_thread_record thread_record;
     static struct fv_sampler_record record;
     static struct fv_thread thread;
-    const struct fv_instances *r = &context[1];
-    double sum = 0;
-    long calls = 0;
+    struct program p = { 0 };
 
     memset(s, 0, sizeof(*s));
     memset(context, 0, sizeof(context));
+    memset(long_calls, 0, sizeof(long_calls));
     record = (struct fv_sampler_record){ .rate = RATE, .mode = FV_SAMPLER_BREAKPOINTS };
     thread = (struct fv_thread){ .record = &thread_record, .stack_low = 0x1000, .stack_end = 0x10000 };
     s->thread = &thread;
@@ -274,19 +318,30 @@ static struct result run(double (*units)(long), double other, double seconds, ui
     s->random = chance = fv_mix2(seed, 77);
     now = 1e6;
     next_tick = now + 1e9 / RATE;
-    for (; now < seconds * 1e9; calls++) {
-        call(1, units(calls));
-        sum += call_ns;
+    for (; now < seconds * 1e9; p.calls++) {
+        bool is_long = units(p.calls) > LONG;
+
+        call(1, units(p.calls));
+        p.sum_ns += call_ns;
+        p.long_ns += is_long ? call_ns : 0;
+        p.long_calls += is_long;
         for (unsigned i = 0; i < OTHERS && other > 0; i++)
             call(2 + i, other);
     }
+    return p;
+}
+
+static struct result run(double (*units)(long), double other, double seconds, uint64_t seed)
+{
+    const struct program p = simulate(units, other, seconds, seed);
+    const struct fv_instances *r = &context[1];
+
     assert_true(r->window >= 40 && r->window <= r->returns);
     const struct fv_moments *m = &r->in_window[FV_METRIC_CPU];
-    double truth = sum / (double)calls, n = (double)r->window;
+    double truth = p.sum_ns / (double)p.calls, n = (double)r->window;
     return (struct result){ m->mean / truth - 1, sqrt(m->m2 / (n - 1) / n) / truth };
 }
 
-/* `other`: units of a call of others, which come in turn. */
 static void unbiased(const char *name, double (*units)(long), double other, double seconds, double tolerance)
 {
     double bias = 0, squares = 0, z;
@@ -344,6 +399,51 @@ static void shrinks(void **state)
     unbiased("long ones first", late, 0, 4, 0.03);
 }
 
+/* ---- rare long calls ---- */
+
+static double every_50th(long i) /* six ticks' periods */
+{
+    return i % 50 == 49 ? 120000 : 140;
+}
+static double every_20th(long i) /* half a period */
+{
+    return i % 20 == 19 ? 10000 : 140;
+}
+
+/* Over many runs; `each`: each of the long calls is met. Of others those are missed that a sample met shortly before their end. Calls come
+ * in bursts, which sampling makes longer: they seem to be more. */
+static void finds_long(const char *name, double (*units)(long), double other, bool each)
+{
+    double time = 0, calls = 0, time_squares = 0, calls_squares = 0;
+
+    for (unsigned i = 0; i < RUNS; i++) {
+        const struct program p = simulate(units, other, 4, i);
+        const struct fv_long_calls *k = &long_calls[1];
+        double t = (double)k->all_ns / p.long_ns - 1;
+        double c = (double)k->look_entries / (double)k->look_ns * (double)k->cpu_ns / (double)p.calls - 1;
+
+        assert_true(k->count && k->look_ns && (!each || labs((long)k->count - p.long_calls) <= 1));
+        for (unsigned of = 2; of < OTHERS + 2; of++)
+            assert_int_equal(long_calls[of].count, 0);
+        time += t / RUNS;
+        calls += c / RUNS;
+        time_squares += t * t / RUNS;
+        calls_squares += c * c / RUNS;
+    }
+    printf("# %s: time %+.1f %%, in a run %.1f %%; calls %+.1f %%, in a run %.1f %%\n", name, 100 * time, 100 * sqrt(time_squares),
+           100 * calls, 100 * sqrt(calls_squares));
+    if (fabs(time) > (each ? 0.02 : 0.16) || sqrt(time_squares) > 0.2 || fabs(calls) > 0.2 || sqrt(calls_squares) > 0.3)
+        fail_msg("%s: not as they are", name);
+}
+
+static void rare_long_calls(void **state)
+{
+    (void)state;
+    finds_long("every 50th of six periods", every_50th, 100, true);
+    finds_long("every 50th, and few others", every_50th, 5, true);
+    finds_long("every 20th of half a period", every_20th, 300, false);
+}
+
 static int make_sampler(void **state)
 {
     (void)state;
@@ -362,7 +462,7 @@ static int free_sampler(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(patterns), cmocka_unit_test(among_others),
-                                        cmocka_unit_test(shrinks) };
+                                        cmocka_unit_test(shrinks), cmocka_unit_test(rare_long_calls) };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("windows", tests, make_sampler, free_sampler);

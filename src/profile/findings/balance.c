@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#define UNEVEN 0.05 /* of the longest rank's time outside of MPI: what the mean is shorter */
+#define UNEVEN 0.05 /* of time outside of MPI: what the mean is shorter than the longest rank's; what may not be CPU time of computing */
 #define MOST   0.5  /* of the excess: then it is the reason */
 
 /* The rank that is outside of MPI longest. */
@@ -15,7 +15,7 @@ struct longest {
     uint32_t rank;
     double rank_s, others_s; /* others: their mean */
     double lost_s;           /* what all others are shorter */
-    double more_s;           /* CPU time by samples, where the rest of that is not computing; NAN: all of it may be */
+    double more_s;           /* CPU time that it has more, where the rest of that is not computing; NAN: all of it may be */
     enum fv_doing doing;
 };
 
@@ -43,6 +43,18 @@ static bool find_longest(const struct fv_profile *v, struct longest *l)
     return l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s);
 }
 
+/* The times are CPU time, but for a little. */
+static bool are_computing(const struct fv_model *m)
+{
+    double outside = 0, computing = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        outside += fv_outside_s(m, i);
+        computing += fv_computing_s(m, i);
+    }
+    return computing > (1 - UNEVEN) * outside;
+}
+
 /* "rank 1 is outside of MPI for 2.98 s, the others for 1.06 s on average" */
 static void say_times(const struct fv_model *m, const struct longest *l, const char *verb, char out[200])
 {
@@ -53,22 +65,20 @@ static void say_times(const struct fv_model *m, const struct longest *l, const c
              m->rank_count > 2 ? " on average" : "");
 }
 
-/* Between which calls most of that is, as words behind the others; "": between no two. Notes the call behind it. */
+/* Between which calls most of that is; NULL: between no two. */
+static const struct fv_region *region_of(const struct fv_model *m, const struct longest *l)
+{
+    double least = MOST * (l->rank_s - l->others_s) * (double)(m->rank_count - 1) / (double)m->rank_count;
+
+    return fv_excess_region(m, l->rank, FV_NONE, least);
+}
+
+/* The same as words behind the others; "": between no two. Notes the call behind it. */
 static const char *say_region(const struct fv_profile *v, const struct longest *l, struct fv_finding *finding, char out[700])
 {
-    const struct fv_model *m = v->model;
-    double least = MOST * (l->rank_s - l->others_s) * (double)(m->rank_count - 1) / (double)m->rank_count;
-    const struct fv_region *most = NULL;
+    const struct fv_region *most = region_of(v->model, l);
     char calls[600];
 
-    for (size_t i = 0; i < m->causes.region_count; i++) {
-        const struct fv_region *r = &m->causes.regions[i];
-
-        if (r->max_rank == l->rank && r->max_s - r->mean_s > least) {
-            least = r->max_s - r->mean_s;
-            most = r;
-        }
-    }
     out[0] = '\0';
     if (!most)
         return out;
@@ -80,15 +90,15 @@ static const char *say_region(const struct fv_profile *v, const struct longest *
 void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
 {
     struct longest l;
-    char times[200], region[700];
+    char times[200], region[700], blocked[200];
 
     if (!find_longest(v, &l) || l.doing != FV_IS_BLOCKED)
         return;
-    struct fv_finding *finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_ESTIMATE);
+    struct fv_finding *finding = fv_finding_add(f, l.lost_s, fv_off_is_known(&v->model->ranks[l.rank].off) ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
     finding->rank = l.rank;
     say_times(v->model, &l, "is outside of MPI for", times);
-    fv_finding_say(f, finding, "%s%s; there it " FV_SAY_BLOCKED, times,
-                   say_region(v, &l, finding, region));
+    fv_finding_say(f, finding, "%s%s; there it %s", times, say_region(v, &l, finding, region),
+                   fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked));
     fv_finding_next(f, finding, FV_NEXT_BLOCKED);
 }
 
@@ -101,9 +111,12 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
 
     if (!by_samples.procedure) {
         fv_finding_say(f, finding, "%s%s", times, region);
-        fv_finding_next(f, finding, v->model->costs.ticks ? "fvmpi report %s --table cpu_procedures" :
-                                                            "fvmpi run --sample names the function",
-                        v->model->directory);
+        if (fv_excess_is_interpreted(v))
+            fv_finding_next(f, finding, "samples name the interpreter's functions, none of Python: cProfile on that rank names these");
+        else
+            fv_finding_next(f, finding, v->model->costs.ticks ? "fvmpi report %s --table cpu_procedures" :
+                                                                "fvmpi run --sample names the function",
+                            v->model->directory);
         return;
     }
     fv_excess_place(v, f, finding, &by_samples);
@@ -112,30 +125,28 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
                    fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others));
 }
 
-/* Who else took the processors explains more than that. */
-static bool is_disturbance(const struct fv_findings *f, const struct longest *l)
-{
-    const struct fv_finding *disturbed = fv_findings_named(f, FV_FINDING_DISTURBED);
-
-    return disturbed && disturbed->lost_s > l->lost_s;
-}
-
 void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
 {
     struct fv_finding *finding;
     struct longest l;
-    char times[200], region[700], more[FV_WORD];
+    char times[200], region[700], blocked[200], more[FV_WORD];
 
-    if (!find_longest(v, &l) || l.doing == FV_IS_BLOCKED || (l.doing == FV_IS_DISTURBED && is_disturbance(f, &l)))
+    if (!find_longest(v, &l) || l.doing == FV_IS_BLOCKED || (l.doing == FV_IS_DISTURBED && fv_finding_is_disturbance(f, l.lost_s)))
         return;
-    finding = fv_finding_add(f, l.lost_s, FV_EVIDENCE_EXACT);
+    bool by_samples = isfinite(l.more_s) && !fv_excess_is_measured(v->model);
+    finding = fv_finding_add(f, l.lost_s, by_samples ? FV_EVIDENCE_SAMPLES : FV_EVIDENCE_EXACT);
     finding->rank = l.rank;
     if (isfinite(l.more_s))
-        snprintf(times, sizeof(times), "rank %d computes %s of CPU time more than %s", v->model->ranks[l.rank].world_rank,
+        snprintf(times, sizeof(times), "rank %d computes %s%s of CPU time more than %s", v->model->ranks[l.rank].world_rank, by_samples ? "about " : "",
                  fv_words_seconds(l.more_s, more), v->model->rank_count > 2 ? "the others on average" : "the other");
     else
-        say_times(v->model, &l, l.doing == FV_COMPUTES ? "computes" : "is outside of MPI for", times);
+        say_times(v->model, &l, l.doing == FV_COMPUTES && are_computing(v->model) ? "computes" : "is outside of MPI for", times);
     say_region(v, &l, finding, region);
+    if (l.doing == FV_AWAITS_OWN) {
+        fv_finding_say(f, finding, "%s%s; there it %s", times, region, fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked));
+        fv_finding_next(f, finding, FV_NEXT_AWAITS);
+        return;
+    }
     if (l.doing != FV_IS_DISTURBED) {
         say_computing(v, f, finding, times, region);
         return;

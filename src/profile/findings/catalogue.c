@@ -7,20 +7,21 @@
 /* A row that depends on what others found stands behind them. */
 const struct fv_finding_def fv_finding_defs[] = {
     { FV_FINDING_DISTURBED,
-      "Ranks were ready to run and had no processor: others took it. Lost: the time that they were ready, in MPI and outside.",
+      "Ranks were ready to run and had no processor: others took it. Lost: the time that they, or other threads of theirs, were ready, in MPI and outside.",
       fv_find_no_processor },
     { "late_rank",
       "By the trace: ranks that were slow made others wait. Lost: the waiting that is put down to them.", fv_find_late_ranks },
     { "blocked_rank",
-      "A rank is outside of MPI longest because it had no work for its processor: it slept, or did I/O. Lost: what the "
-      "other ranks are shorter outside of MPI than it.",
+      "A rank is outside of MPI longest because it had no work for its processor: it slept, or did I/O, and did not wait for its own "
+      "threads. Lost: what the other ranks are shorter outside of MPI than it.",
       fv_find_blocked_rank },
     { "load_imbalance",
-      "Ranks compute for different times. Lost: what the other ranks compute less than the one that computes longest.",
+      "Ranks compute for different times, in their main threads or in others that these wait for. Lost: what the other ranks "
+      "compute less than the one that computes longest.",
       fv_find_imbalance },
     { "small_messages",
       "Messages of up to 1 KiB are so many that their latency counts, and larger ones take little time. Lost: the time in the "
-      "calls that send, receive and wait for them.",
+      "calls that send, receive and wait for them; where ranks may as well take turns to compute, which makes them wait, too, it says so.",
       fv_find_small_messages },
     { "contended_lock", "Threads wait for a lock. Lost: the part of the threads' time that is, of the ranks'.", fv_find_contended_lock },
     { "idle_workers",
@@ -30,11 +31,15 @@ const struct fv_finding_def fv_finding_defs[] = {
     { "thread_imbalance",
       "Threads of an OpenMP region work for different times. Lost: what the longest of a team works more than the mean of it.",
       fv_find_thread_imbalance },
+    { "rare_slow_calls",
+      "A few calls of a function take long, its others are short. Lost: CPU time of the long ones outside of MPI, by clock samples, less what as "
+      "many others take; where several threads of a rank have some, of the one that has most.",
+      fv_find_rare_slow_calls },
     { "varying_function",
-      "A function's calls take different times. Lost: what its calls take longer than the median of those measured, "
-      "of its CPU time.",
+      "A function's calls take different times. Lost: what its calls take longer than the median of those measured on the same "
+      "call path, of its CPU time; of each rank as of rare_slow_calls.",
       fv_find_varying_function },
-    { "startup", "MPI_Init and MPI_Finalize take much of a short run. Lost: the time in them.", fv_find_startup },
+    { "startup", "MPI_Init and MPI_Finalize take much of a short run. Lost: the time in them, but for waiting in MPI_Finalize for ranks that come late.", fv_find_startup },
     { "growing_memory", "The peak of a rank's memory grew in the second half of the run as it did before. Lost: no time.", fv_find_memory },
     { "no_symbols", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols },
 };

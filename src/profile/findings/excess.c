@@ -9,6 +9,7 @@
 
 #define MOST 0.5 /* of what the rank computes longer, or is outside of MPI: then it is the reason */
 #define SOME 0.1 /* the same, where nothing else is */
+#define PART 0.25 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
 
 static double outside_mpi(const struct fv_cost_sum *sum)
 {
@@ -30,30 +31,79 @@ static struct times times_of(const struct fv_profile *v, const struct fv_cost_pr
         const struct fv_cost_thread *thread = &costs->threads[part->owner];
         double ticks = outside_mpi(&part->sum.total);
 
-        t.all_s += ticks * thread->tick_s;
+        t.all_s += ticks * thread->cpu_tick_s;
         if (thread->rank != rank)
             continue;
-        t.rank_s += ticks * thread->tick_s;
+        t.rank_s += ticks * thread->cpu_tick_s;
         t.ticks += ticks;
     }
     return t;
 }
 
+/* Threads are in order of their ranks, of which there may be many. */
+static const struct fv_cost_thread *first_thread(const struct fv_costs *costs, uint32_t rank)
+{
+    size_t first = 0, end = costs->thread_count;
+
+    while (first < end) {
+        size_t middle = (first + end) / 2;
+
+        if (costs->threads[middle].rank < rank)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return costs->threads + first;
+}
+
+static double by_samples(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_costs *costs = &m->costs;
+    double sum = 0;
+
+    if (!costs->ticks)
+        return NAN;
+    for (const struct fv_cost_thread *t = first_thread(costs, rank); t < costs->threads + costs->thread_count && t->rank == rank; t++)
+        sum += (double)(t->ticks - t->in_mpi) * t->cpu_tick_s;
+    return sum;
+}
+
+static bool is_measured(const struct fv_rank *r)
+{
+    return r->threads == 1 && fv_off_is_known(&r->off);
+}
+
+bool fv_excess_is_measured(const struct fv_model *m)
+{
+    size_t measured = 0;
+
+    while (measured < m->rank_count && is_measured(&m->ranks[measured]))
+        measured++;
+    return measured == m->rank_count;
+}
+
+double fv_computing_s(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_off_processor *off = &m->ranks[rank].off;
+
+    if (is_measured(&m->ranks[rank]))
+        return fmax(fv_outside_s(m, rank) - off->blocked_s - off->preempted_s, 0);
+    return by_samples(m, rank);
+}
+
+/* What the rank has more than the mean of the others. */
+static double excess_of(const struct fv_model *m, uint32_t rank, double (*seconds)(const struct fv_model *, uint32_t))
+{
+    double others = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++)
+        others += i == rank ? 0 : seconds(m, i);
+    return m->rank_count > 1 ? seconds(m, rank) - others / (double)(m->rank_count - 1) : NAN;
+}
+
 double fv_excess_computing(const struct fv_profile *v, uint32_t rank)
 {
-    const struct fv_costs *costs = &v->model->costs;
-    double mine = 0, all = 0;
-
-    if (!costs->ticks || v->model->rank_count < 2)
-        return NAN;
-    for (size_t i = 0; i < costs->thread_count; i++) {
-        const struct fv_cost_thread *t = &costs->threads[i];
-        double s = ((double)t->ticks - (double)t->in_mpi) * t->tick_s;
-
-        all += s;
-        mine += t->rank == rank ? s : 0;
-    }
-    return mine - (all - mine) / (double)(v->model->rank_count - 1);
+    return excess_of(v->model, rank, fv_computing_s);
 }
 
 /* So long at least the rank was outside of MPI without a processor: its CPU time may be in MPI. NAN: not known. */
@@ -81,16 +131,88 @@ static double blocked_beside_others(const struct fv_model *m, uint32_t rank)
     return mine - others / (double)(m->rank_count - 1);
 }
 
+/* Seconds that the rank was blocked more than the mean of the others, and preempted. False: they are not known, or of a part of the
+ * switches. */
+static bool off_more(const struct fv_model *m, uint32_t rank, double *blocked, double *preempted)
+{
+    *blocked = *preempted = 0;
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_off_processor *off = &m->ranks[i].off;
+        double weight = i == rank ? 1 : -1 / (double)(m->rank_count - 1);
+
+        if (!fv_off_is_known(off))
+            return false;
+        *blocked += weight * off->blocked_s;
+        *preempted += weight * off->preempted_s;
+    }
+    return true;
+}
+
+/* What its main thread waits for other threads by --threads, else what these run or could have run: more than the mean of the others. NAN: not known. */
+static double own_more(const struct fv_model *m, uint32_t rank)
+{
+    double more = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        double s = !m->locks.recorded ? m->ranks[i].others_cpu_s + m->ranks[i].others_ready_s : m->locks.ranks[i].recorded ? m->locks.ranks[i].main_s : NAN;
+
+        more += s * (i == rank ? 1 : -1 / (double)(m->rank_count - 1));
+    }
+    return more;
+}
+
+/* Then samples tell what its threads compute. */
+static bool are_sampled(const struct fv_costs *costs, uint32_t rank)
+{
+    unsigned threads = 0;
+
+    for (size_t i = 0; i < costs->thread_count; i++)
+        threads += costs->threads[i].rank == rank && costs->threads[i].ticks;
+    return threads > 1;
+}
+
+static enum fv_doing blocked_for(const struct fv_profile *v, uint32_t rank, double blocked)
+{
+    if (!(own_more(v->model, rank) > MOST * blocked))
+        return FV_IS_BLOCKED;
+    return are_sampled(&v->model->costs, rank) ? FV_COMPUTES : FV_AWAITS_OWN;
+}
+
+/* Chance, in what the rank computes by samples. */
+static double computing_error(const struct fv_profile *v, uint32_t rank)
+{
+    const struct fv_costs *costs = &v->model->costs;
+    uint64_t ticks = 0;
+
+    for (size_t i = 0; i < costs->thread_count; i++)
+        ticks += costs->threads[i].rank == rank ? costs->threads[i].ticks - costs->threads[i].in_mpi : 0;
+    return ticks ? by_samples(v->model, rank) / (double)ticks * fv_cost_error(ticks) : 0;
+}
+
+/* Who computes longer is also preempted longer, so that CPU time need not be most of it, if it alone is worth a word. */
+static bool is_also_computing(const struct fv_profile *v, uint32_t rank, double excess, double blocked)
+{
+    double computing = fv_excess_computing(v, rank);
+
+    return computing >= SOME * excess && computing > 2 * blocked && computing > computing_error(v, rank) &&
+           fv_finding_worth(v, computing * (double)(v->model->rank_count - 1));
+}
+
 enum fv_doing fv_excess_doing(const struct fv_profile *v, uint32_t rank, double excess)
 {
     const struct fv_model *m = v->model;
     const struct fv_rank *r = &m->ranks[rank];
     double computing = fv_excess_computing(v, rank), off = off_processor(m, rank);
-    double blocked = fmax(off - r->ready_s, blocked_beside_others(m, rank));
+    double blocked, preempted;
 
-    /* Who computes longer is also preempted longer, so that CPU time need not be most of it, if it alone is worth a word. */
-    if (computing >= MOST * excess || (computing >= SOME * excess && computing > 2 * blocked &&
-                                       fv_finding_worth(v, computing * (double)(m->rank_count - 1))))
+    if (off_more(m, rank, &blocked, &preempted)) {
+        if (blocked > MOST * excess && blocked > FV_FINDING_WORTH * r->app_time_s)
+            return blocked_for(v, rank, blocked);
+        return blocked + preempted > MOST * excess && !is_also_computing(v, rank, excess, blocked) ? FV_IS_DISTURBED : FV_COMPUTES;
+    }
+    blocked = fmax(off - r->ready_s, blocked_beside_others(m, rank));
+
+    if (computing >= MOST * excess || is_also_computing(v, rank, excess, blocked))
         return FV_COMPUTES;
     if (blocked > MOST * excess && blocked > FV_FINDING_WORTH * r->app_time_s && !(r->ready_s >= blocked))
         return FV_IS_BLOCKED; /* who waits much for a processor also wakes late */
@@ -99,15 +221,43 @@ enum fv_doing fv_excess_doing(const struct fv_profile *v, uint32_t rank, double 
     return isfinite(off) ? FV_COMPUTES : FV_NOT_KNOWN;
 }
 
-/* CPython's own functions: a Python program is not helped by them. */
-static bool is_of_interpreter(const char *name)
+char *fv_blocked_words(const struct fv_model *m, uint32_t rank, const struct fv_region *region, char out[200])
 {
-    return !strncmp(name, "Py", 2) || !strncmp(name, "_Py", 3) || !strncmp(name, "pymain_", 7);
+    const struct fv_off_processor *off = region && region->max_rank == rank ? &region->off : &m->ranks[rank].off;
+    double blocked, preempted, own = off_more(m, rank, &blocked, &preempted) ? own_more(m, rank) : NAN;
+    const char *why = own > MOST * blocked ? "waits for its other threads, which compute" :
+                      own > PART * blocked ? "sleeps, does I/O, or waits for its other threads" :
+                                             "sleeps, or does I/O";
+    char seconds[FV_WORD], times[FV_WORD];
+
+    if (fv_off_is_known(off))
+        snprintf(out, 200, "was blocked for %s of that, %s time%s: it %s", fv_words_seconds(off->blocked_s, seconds),
+                 fv_words_count(off->blocked, times), fv_words_s(off->blocked), why);
+    else
+        snprintf(out, 200, "mostly had no work for its processor: it %s", why);
+    return out;
+}
+
+bool fv_excess_is_interpreter(const struct fv_cost_procedure *p)
+{
+    if (p->nameless)
+        return !strncmp(p->name, "python", 6) || !strncmp(p->name, "libpython", 9);
+    return !strncmp(p->name, "Py", 2) || !strncmp(p->name, "_Py", 3) || !strncmp(p->name, "pymain_", 7);
+}
+
+bool fv_excess_is_interpreted(const struct fv_profile *v)
+{
+    const struct fv_cost_profile *c = v->costs;
+
+    for (size_t i = 0; i < c->procedure_count; i++)
+        if (fv_excess_is_interpreter(&c->procedures[i]) && (double)c->procedures[i].sum.total.ticks > MOST * (double)c->all.ticks)
+            return true;
+    return false;
 }
 
 struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
-    double whole = fv_excess_computing(v, rank), best = 0;
+    double whole = excess_of(v->model, rank, by_samples), best = 0;
     struct fv_excess out = { 0 };
 
     for (size_t i = 0; whole > 0 && i < v->costs->procedure_count; i++) {
@@ -120,7 +270,7 @@ struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
             continue;
         if (excess * excess / t.all_s <= best || !strcmp(p->name, "[fvmpi]"))
             continue;
-        if (is_of_interpreter(p->name))
+        if (fv_excess_is_interpreter(p))
             continue;
         best = excess * excess / t.all_s;
         out = (struct fv_excess){ p, t.rank_s, others };
@@ -138,12 +288,28 @@ void fv_excess_place(const struct fv_profile *v, struct fv_findings *f, struct f
         fv_finding_next(f, finding, "its lines: fvmpi report %s --source %s", v->model->directory, finding->file);
 }
 
+const struct fv_region *fv_excess_region(const struct fv_model *m, uint32_t rank, uint32_t site, double least_s)
+{
+    const struct fv_region *most = NULL;
+
+    for (size_t i = 0; i < m->causes.region_count; i++) {
+        const struct fv_region *r = &m->causes.regions[i];
+
+        if (r->max_rank != rank || (site != FV_NONE && r->site != site) || r->max_s - r->mean_s <= least_s)
+            continue;
+        least_s = r->max_s - r->mean_s;
+        most = r;
+    }
+    return most;
+}
+
 char *fv_procedure_words(const struct fv_cost_procedure *p, char *out, size_t bytes)
 {
     const char *file = p->file ? strrchr(p->file, '/') : NULL;
     char name[300];
 
-    snprintf(out, bytes, "%s%s", fv_words_brief(p->name, name, sizeof(name)), p->nameless ? "" : "()");
+    fv_words_brief(p->name, name, sizeof(name));
+    snprintf(out, bytes, "%s%s", name, p->nameless || strchr(name, '(') ? "" : "()");
     if (!p->file)
         return out;
     fv_words_add(out, bytes, " %s %s", p->first_line ? "at" : "in", file ? file + 1 : p->file);

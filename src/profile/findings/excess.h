@@ -12,23 +12,42 @@ struct fv_excess {
  * the others' mean, times the part that the excess is of its time on all ranks. So callers that do other work as well
  * come behind, and so do callees of several. It has half of what the rank computes longer at least. */
 struct fv_excess fv_excess_of(const struct fv_profile *profile, uint32_t rank);
+/* CPython's own, with names or stripped: a Python program is not helped by them. */
+bool fv_excess_is_interpreter(const struct fv_cost_procedure *procedure);
+/* Most samples are in one, so that they name none of the program's functions. */
+bool fv_excess_is_interpreted(const struct fv_profile *profile);
 /* Its procedure, there is one, becomes the finding's place, and its lines what to look at next. */
 void fv_excess_place(const struct fv_profile *profile, struct fv_findings *findings, struct fv_finding *finding,
                      const struct fv_excess *excess);
-/* CPU time outside of MPI by samples, what the rank has more than the mean of the others; NAN: no samples. */
+/* CPU time outside of MPI, in user mode and in the kernel; NAN: not known. Measured of ranks with one thread whose context switches are
+ * known; else by samples. */
+double fv_computing_s(const struct fv_model *model, uint32_t rank);
+/* What the rank has more of it than the mean of the others. */
 double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
+/* Is that of all ranks? */
+bool fv_excess_is_measured(const struct fv_model *model);
 
 /* What a rank does that is longer outside of MPI than others. */
 enum fv_doing {
     FV_COMPUTES,
     FV_IS_BLOCKED,
+    FV_AWAITS_OWN,   /* its main thread is blocked, its other threads compute, and no samples tell what */
     FV_IS_DISTURBED, /* it was off its processor for much of it, and was not blocked */
     FV_NOT_KNOWN,    /* its CPU time is not, or that of its several threads */
 };
-/* By samples, CPU time and the kernel's run delay; `excess`: seconds that it is longer than the mean of the others. */
+/* By the kernel's context switches; where it does not tell them, by samples, CPU time and its run delay. `excess`: seconds that it is longer
+ * than the mean of the others. */
 enum fv_doing fv_excess_doing(const struct fv_profile *profile, uint32_t rank, double excess);
 
-#define FV_SAY_BLOCKED  "mostly had no work for its processor: it sleeps, or does I/O"
+/* What a rank did whose main thread was blocked, in this region of computing, or where it is NULL in all: "was blocked for 1.20 s of that,
+ * 315 times: it sleeps, or does I/O". Returns out. */
+char *fv_blocked_words(const struct fv_model *model, uint32_t rank, const struct fv_region *region, char out[200]);
+/* By the kernel's context switches, all of them? */
+static inline bool fv_off_is_known(const struct fv_off_processor *off)
+{
+    return off->blocked_s == off->blocked_s && !off->unseen;
+}
+#define FV_NEXT_AWAITS "what its threads do: fvmpi run --sample; what they wait for: fvmpi run --threads"
 #define FV_NEXT_BLOCKED "let others go on meanwhile, or share that work among the ranks"
 
 /* Seconds outside of MPI, of a rank by its index. */
@@ -36,6 +55,10 @@ static inline double fv_outside_s(const struct fv_model *model, uint32_t rank)
 {
     return model->ranks[rank].app_time_s - model->ranks[rank].mpi_time_s;
 }
+
+/* The region of computing in which a rank is most longer than the mean of all, by more than least_s; before a call site, FV_NONE:
+ * any. NULL: there is none. */
+const struct fv_region *fv_excess_region(const struct fv_model *model, uint32_t rank, uint32_t site, double least_s);
 
 /* "react() at heat.f90:155"; "react() in heat.f90" where its first line is not known. Returns out. */
 char *fv_procedure_words(const struct fv_cost_procedure *procedure, char *out, size_t bytes);

@@ -65,3 +65,10 @@ const struct fv_finding *fv_findings_named(const struct fv_findings *f, const ch
             return &f->items[i];
     return NULL;
 }
+
+bool fv_finding_is_disturbance(const struct fv_findings *f, double lost_s)
+{
+    const struct fv_finding *disturbed = fv_findings_named(f, FV_FINDING_DISTURBED);
+
+    return disturbed && disturbed->lost_s > lost_s;
+}

@@ -14,7 +14,7 @@
 enum fv_evidence {
     FV_EVIDENCE_EXACT,    /* measured */
     FV_EVIDENCE_ESTIMATE, /* computed by a rule that need not hold for each call */
-    FV_EVIDENCE_SAMPLES,  /* the place is by clock samples; the seconds are measured */
+    FV_EVIDENCE_SAMPLES,  /* the place is by clock samples, and so are seconds of CPU time that were not measured */
 };
 extern const char *const fv_evidence_words[]; /* NULL behind the last */
 
@@ -57,6 +57,9 @@ const struct fv_finding *fv_findings_named(const struct fv_findings *findings, c
 
 /* ---- for the catalogue's rows ---- */
 
+/* Who else took the processors explains more than that. */
+bool fv_finding_is_disturbance(const struct fv_findings *findings, double lost_s);
+
 /* A finding is worth a reader's time from this part of the ranks' time on. */
 #define FV_FINDING_WORTH 0.02
 bool fv_finding_worth(const struct fv_profile *profile, double lost_s);
@@ -72,6 +75,6 @@ fv_find_fn fv_find_late_ranks;                                   /* late.c */
 fv_find_fn fv_find_small_messages;                               /* messages.c */
 fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_memory, fv_find_no_symbols; /* machine.c */
 fv_find_fn fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance; /* threads.c */
-fv_find_fn fv_find_varying_function;                             /* functions.c */
+fv_find_fn fv_find_rare_slow_calls, fv_find_varying_function;    /* functions.c */
 
 #endif

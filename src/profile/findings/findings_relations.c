@@ -52,8 +52,8 @@ static void get_place(void *subject, const void *row, const struct fv_column_def
 
         if (f->line)
             snprintf(line, sizeof(line), ":%u", f->line);
-        snprintf(t->text, sizeof(t->text), "%s() %s%s%s", fv_words_brief(f->function, name, sizeof(name)),
-                 !*file ? "" : *line ? "at " : "in ", file, line);
+        fv_words_brief(f->function, name, sizeof(name));
+        snprintf(t->text, sizeof(t->text), "%s%s %s%s%s", name, strchr(name, '(') ? "" : "()", !*file ? "" : *line ? "at " : "in ", file, line);
         v->text = t->text;
     } else if (f->site != FV_NONE) {
         v->text = fv_place_inner(t->profile, f->site, t->text, sizeof(t->text));
@@ -68,8 +68,8 @@ static const struct fv_column_def columns[] = {
       FV_FIELD(struct fv_finding, lost_s), .flags = FV_NULLABLE },
     FV_SHARE_COLUMN("lost_share", "share", struct fv_finding, lost_s, FV_OF_RANKS, FV_FLAT, "lost_s of the time of all ranks."),
     { "evidence", "by", "",
-      "What it rests on. exact: measured; estimate: by a rule that need not hold for each call; samples: seconds are measured, "
-      "the place is by clock samples.",
+      "What it rests on. exact: measured; estimate: by a rule that need not hold for each call; samples: the place "
+      "is by clock samples, and so are seconds of CPU time that were not measured.",
       FV_GET(FV_TYPE_TEXT, get_evidence), .words = fv_evidence_words },
     { "rank", "rank", "", "The rank that it is about, of several the one with most of it; null: no single one.",
       FV_GET(FV_TYPE_NUMBER, get_finding_rank), .flags = FV_IS_RANK | FV_NULLABLE },

@@ -1,64 +1,169 @@
-/* Finding: a function whose calls take different times (fvmpi run --sample). */
+/* Findings of sampled functions (fvmpi run --sample): rare long calls among short ones; calls of different times. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "tool/words.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
+#define MOSTLY 0.75 /* of the time in rare long calls is on one rank: of two that are alike, chance seldom gives one so much */
 
-    return (x > y) - (x < y);
+static double rare_of(const struct fv_sampled_part *part)
+{
+    return part->rare.time_s;
 }
 
-/* Of the CPU times of the instances that were kept; NAN: there are none. */
-static double median_of(const struct fv_samples *s, const struct fv_sampled *k)
+static double measured_of(const struct fv_sampled_part *part)
 {
-    double *times = fv_xcalloc(k->instances + 1, sizeof(*times)), median;
-
-    for (size_t i = 0; i < k->instances; i++)
-        times[i] = s->instances[k->first_instance + i].cpu_s;
-    if (k->instances)
-        qsort(times, k->instances, sizeof(*times), by_size);
-    median = k->instances ? times[k->instances / 2] : NAN;
-    free(times);
-    return median;
+    return part->all.mean[FV_METRIC_CPU] * (double)part->all.count;
 }
 
-static double mean_of(const struct fv_sampled *k)
+/* Threads compute side by side: a rank is spared the seconds of its thread that has most of them. That part of the function's seconds on
+ * all threads; seconds_of: those of a thread. */
+static double part_of_ranks(const struct fv_profile *v, const struct fv_sampled *f, double (*seconds_of)(const struct fv_sampled_part *))
 {
-    return k->window.count >= FV_SAMPLED_ENOUGH ? k->window.mean[FV_METRIC_CPU] : k->all.mean[FV_METRIC_CPU];
+    const struct fv_sampled_part *parts = v->model->samples.parts + f->first_part;
+    double all_s = 0, ranks_s = 0, longest_s = 0;
+
+    for (size_t i = 0; i < f->parts; i++) {
+        double s = seconds_of(&parts[i]);
+
+        all_s += s;
+        longest_s = i && parts[i - 1].rank == parts[i].rank ? longest_s : 0;
+        ranks_s += fmax(s - longest_s, 0);
+        longest_s = fmax(s, longest_s);
+    }
+    return all_s > 0 ? ranks_s / all_s : 1;
 }
 
-void fv_find_varying_function(const struct fv_profile *v, struct fv_findings *f)
+/* Makes the function the finding's place; where: words for it. */
+static void place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_sampled *f, char *where, size_t bytes)
+{
+    struct fv_path path = { 0 };
+    size_t own = fv_sampled_path(&path, v->symbols, f);
+
+    snprintf(where, bytes, "a function");
+    if (path.count) {
+        finding->function = path.frames[own].function;
+        finding->file = path.frames[own].file;
+        finding->line = path.frames[own].line;
+        fv_frame_words(&path.frames[own], v->symbols, where, bytes);
+    }
+    fv_path_release(&path);
+}
+
+/* ---- rare long calls ---- */
+
+static double two_digits(double value)
+{
+    double unit = pow(10, floor(log10(value)) - 1);
+
+    return round(value / unit) * unit;
+}
+
+static void say_rare(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled *f, double lost_s)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_rare_calls *rare = &f->rare;
+    struct fv_finding *finding = fv_finding_add(findings, lost_s, FV_EVIDENCE_SAMPLES);
+    char where[1600], all[FV_WORD] = "", length[FV_WORD], typical[FV_WORD], on[60] = "";
+    bool brief = rare->typical_s < m->samples.resolution_s;
+
+    place(v, finding, f, where, sizeof(where));
+    if (isfinite(rare->calls))
+        fv_words_count((uint64_t)two_digits(rare->calls), all);
+    if (m->rank_count > 1 && rare->rank_s > MOSTLY * rare->time_s) {
+        finding->rank = rare->rank;
+        snprintf(on, sizeof(on), ", %son rank %d", rare->rank_s < rare->time_s ? "mostly " : "", m->ranks[rare->rank].world_rank);
+    }
+    fv_finding_say(findings, finding, "%s: %s%llu%s%s calls took %s on average, the others %s%s%s", where, rare->exact ? "" : "about ",
+                   (unsigned long long)rare->count, *all ? " of about " : " of its", all, fv_words_seconds(rare->length_s, length),
+                   brief ? "less than " : "", fv_words_seconds(brief ? m->samples.resolution_s : rare->typical_s, typical), on);
+    if (finding->file)
+        fv_finding_next(findings, finding, "its lines: fvmpi report %s --source %s", m->directory, finding->file);
+}
+
+static double lost_by_rare(const struct fv_profile *v, const struct fv_sampled *f)
+{
+    const struct fv_rare_calls *rare = &f->rare;
+
+    if (!rare->count || rare->is_callees)
+        return 0;
+    return (rare->time_s - (double)rare->count * rare->typical_s) * part_of_ranks(v, f, rare_of);
+}
+
+void fv_find_rare_slow_calls(const struct fv_profile *v, struct fv_findings *findings)
 {
     const struct fv_samples *s = &v->model->samples;
-    char median_word[FV_WORD], mean_word[FV_WORD], where[1600];
 
-    for (size_t i = 0; i < s->count; i++) {
-        const struct fv_sampled *k = &s->items[i];
-        double median = median_of(s, k), mean = mean_of(k);
-        double side_by_side = s->threads > v->model->rank_count ? (double)s->threads / (double)v->model->rank_count : 1;
-        double lost_s = s->computing_s * k->share * (1 - median / mean) / side_by_side;
-        struct fv_path path = { 0 };
+    for (size_t i = 0; i < s->function_count; i++) {
+        double lost_s = lost_by_rare(v, &s->functions[i]);
 
-        if (!(k->varies & FV_VARIES_WITHIN) || k->inherited || !fv_finding_worth(v, lost_s))
+        if (fv_finding_worth(v, lost_s))
+            say_rare(v, findings, &s->functions[i], lost_s);
+    }
+}
+
+/* ---- calls of different times ---- */
+
+/* Those of equal chance where there are enough. */
+static const struct fv_sampled_stat *calls_of(const struct fv_sampled *k)
+{
+    return k->window.count >= FV_SAMPLED_ENOUGH ? &k->window : &k->all;
+}
+
+/* Seconds of the ranks that calls take longer than the median of their context: of all contexts together, since the mean of a few calls
+ * is off by much. Contexts with too few calls for a median count as the others do. */
+static double lost_of(const struct fv_profile *v, const struct fv_sampled *f)
+{
+    const struct fv_samples *s = &v->model->samples;
+    double longer_s = 0, all_s = 0;
+
+    for (size_t i = 0; i < f->contexts; i++) {
+        const struct fv_sampled *k = &s->items[f->first_context + i];
+        const struct fv_sampled_stat *calls = calls_of(k);
+
+        if (k->loops || fv_sampled_is_brief(k, FV_METRIC_CPU) || k->instances < FV_SAMPLED_ENOUGH)
             continue;
-        struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_SAMPLES);
-        size_t own = fv_sampled_path(&path, v->symbols, k);
-        if (path.count) {
-            finding->function = path.frames[own].function;
-            finding->file = path.frames[own].file;
-            finding->line = path.frames[own].line;
-            fv_frame_words(&path.frames[own], v->symbols, where, sizeof(where));
-        } else
-            snprintf(where, sizeof(where), "a function");
-        fv_finding_say(f, finding, "%s takes different times: CPU time %s in the median, %s on average", where,
-                       fv_words_seconds(median, median_word), fv_words_seconds(mean, mean_word));
-        fv_finding_next(f, finding, "its calls: fvmpi report %s --table sampled_instances", v->model->directory);
-        fv_path_release(&path);
+        longer_s += (double)calls->count * (calls->mean[FV_METRIC_CPU] - fv_sampled_median(s, k));
+        all_s += (double)calls->count * calls->mean[FV_METRIC_CPU];
+    }
+    /* rare long calls, of its own or of what it calls, are not among those that were measured */
+    double rare_s = f->rare.count ? f->rare.time_s : 0;
+    return all_s > 0 ? fmax(s->computing_s * f->share - rare_s, 0) * longer_s / all_s * part_of_ranks(v, f, measured_of) : 0;
+}
+
+static void say(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled *f, double lost_s)
+{
+    const struct fv_samples *s = &v->model->samples;
+    struct fv_finding *finding = fv_finding_add(findings, lost_s, FV_EVIDENCE_SAMPLES);
+    char median_word[FV_WORD], mean_word[FV_WORD], where[1600], paths[64] = "";
+    double median_s = fv_sampled_median(s, f);
+
+    place(v, finding, f, where, sizeof(where));
+    if (f->contexts > 1)
+        snprintf(paths, sizeof(paths), " (on %zu call paths)", f->contexts);
+    fv_finding_say(findings, finding, "%s%s takes different times: CPU time %s%s in the median, %s on average", where, paths,
+                   median_s < s->resolution_s ? "below " : "", fv_words_seconds(fmax(median_s, s->resolution_s), median_word),
+                   fv_words_seconds(calls_of(f)->mean[FV_METRIC_CPU], mean_word));
+    fv_finding_next(findings, finding, "its calls: fvmpi report %s --table sampled_instances", v->model->directory);
+}
+
+/* The first that varies, in the order of the functions: its callers, which vary because it does, stand behind it. */
+void fv_find_varying_function(const struct fv_profile *v, struct fv_findings *findings)
+{
+    const struct fv_samples *s = &v->model->samples;
+
+    for (size_t i = 0; i < s->function_count; i++) {
+        const struct fv_sampled *f = &s->functions[i];
+        double lost_s = f->varies & FV_VARIES_WITHIN ? lost_of(v, f) : 0;
+
+        if (fv_finding_worth(v, lost_by_rare(v, f))) /* told already */
+            continue;
+        if (!fv_finding_worth(v, lost_s))
+            continue;
+        say(v, findings, f, lost_s);
         return;
     }
 }

@@ -66,17 +66,8 @@ static void say_ranks(const struct fv_model *m, const struct group *g, char out[
 static const struct fv_region *region_of(const struct fv_model *m, const struct group *g)
 {
     double least = ITS_REASON * g->most_s / m->rank_count; /* all others wait for what it is longer */
-    const struct fv_region *most = NULL;
 
-    for (size_t i = 0; g->where == FV_PLACE_COMPUTING && i < m->causes.region_count; i++) {
-        const struct fv_region *r = &m->causes.regions[i];
-
-        if (r->site != g->site || r->max_rank != g->most || r->max_s - r->mean_s <= least)
-            continue;
-        least = r->max_s - r->mean_s;
-        most = r;
-    }
-    return most;
+    return g->where == FV_PLACE_COMPUTING && g->site != FV_NONE ? fv_excess_region(m, g->most, g->site, least) : NULL;
 }
 
 /* "in solve() at cg.c:212 <- main() at cg.c:9, before MPI_Allreduce (#3)", "from init() at cg.c:15 to solve() at cg.c:212" */
@@ -93,17 +84,68 @@ static void say_where(const struct fv_places *places, const struct group *g, cha
 }
 
 /* All others wait for what the rank is longer outside of MPI. */
-static bool is_blocked(const struct fv_profile *v, const struct group *g)
+static enum fv_doing doing_of(const struct fv_profile *v, const struct group *g)
 {
     uint32_t others = v->model->rank_count - 1;
 
-    return g->where == FV_PLACE_COMPUTING && others && fv_excess_doing(v, g->most, g->most_s / others) == FV_IS_BLOCKED;
+    return g->where == FV_PLACE_COMPUTING && others ? fv_excess_doing(v, g->most, g->most_s / others) : FV_NOT_KNOWN;
+}
+
+/* ---- by samples of the trace ---- */
+
+static bool is_same(const struct fv_late_procedure *a, const struct fv_late_procedure *b)
+{
+    return a->site == b->site && a->function && b->function && !strcmp(a->function, b->function) &&
+           fv_same_text(a->file ? a->file : "", b->file ? b->file : "");
+}
+
+/* Over call sites that look the same: by what it was late, on its rank; and the CPU time of all ranks. */
+static struct fv_late_procedure sum_of(const struct fv_causes *c, const struct fv_late_procedure *p)
+{
+    struct fv_late_procedure sum = *p;
+
+    sum.cpu_s = sum.delay_s = 0;
+    for (size_t i = 0; i < c->late_count; i++) {
+        if (!is_same(&c->late[i], p))
+            continue;
+        sum.cpu_s += c->late[i].cpu_s;
+        sum.delay_s += c->late[i].rank == p->rank ? c->late[i].delay_s : 0;
+    }
+    return sum;
+}
+
+/* The procedure that most of it was, as in fv_excess_of(): what is the same on other ranks counts less. NULL: none, or it took no CPU
+ * time. */
+static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, const struct group *g, double *delay_s)
+{
+    const struct fv_causes *c = &v->model->causes;
+    const struct fv_cost_procedure *found = NULL;
+    double best = 0;
+
+    for (size_t i = 0; i < c->late_count && g->where == FV_PLACE_COMPUTING; i++) {
+        const struct fv_late_procedure *p = &c->late[i];
+
+        if (p->rank != g->most || p->site != g->site || !p->function)
+            continue;
+        struct fv_late_procedure sum = sum_of(c, p);
+        double value = sum.cpu_s > 0 ? sum.delay_s * sum.delay_s / sum.cpu_s : 0;
+        if (sum.delay_s < ITS_REASON * g->most_s || value <= best)
+            continue;
+        const struct fv_cost_procedure *of = fv_cost_procedure_named(v->costs, p->function, p->file);
+        if (!of || !strcmp(of->name, "[fvmpi]") || fv_excess_is_interpreter(of))
+            continue;
+        best = value;
+        *delay_s = sum.delay_s;
+        found = of;
+    }
+    return found;
 }
 
 static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g, const struct fv_places *places)
 {
     const struct fv_model *m = v->model;
-    char ranks[220], where[2500], name[400], mine[FV_WORD], others[FV_WORD];
+    const enum fv_doing doing = doing_of(v, g);
+    char ranks[220], where[2500], name[400], mine[FV_WORD], others[FV_WORD], blocked[200];
     struct fv_finding *finding =
         fv_finding_add(f, g->cost_s, m->causes.exact ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
 
@@ -111,13 +153,21 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     finding->site = g->site;
     say_ranks(m, g, ranks);
     say_where(places, g, where, sizeof(where));
-    if (is_blocked(v, g)) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d " FV_SAY_BLOCKED, ranks, where,
-                       m->ranks[g->most].world_rank);
-        fv_finding_next(f, finding, FV_NEXT_BLOCKED);
+    if (doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN) {
+        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where, m->ranks[g->most].world_rank,
+                       fv_blocked_words(m, g->most, region_of(m, g), blocked));
+        fv_finding_next(f, finding, doing == FV_IS_BLOCKED ? FV_NEXT_BLOCKED : FV_NEXT_AWAITS);
         return;
     }
     struct fv_excess by_samples = { 0 };
+    double delay_s = 0;
+    by_samples.procedure = procedure_of(v, g, &delay_s);
+    if (by_samples.procedure) {
+        fv_excess_place(v, f, finding, &by_samples);
+        fv_finding_say(f, finding, "%s made others wait, slow in %s, %s of it (by samples); %s", ranks,
+                       fv_procedure_words(by_samples.procedure, name, sizeof(name)), fv_words_seconds(delay_s, mine), where);
+        return;
+    }
     if (g->where == FV_PLACE_COMPUTING)
         by_samples = fv_excess_of(v, g->most);
     if (!by_samples.procedure) {

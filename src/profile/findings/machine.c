@@ -12,6 +12,46 @@
 #define NAMELESS 0.5  /* of the time in MPI */
 #define GROWN    0.10 /* of the peak: what came since the run was half as old */
 #define NOTICED  (UINT64_C(8) << 20) /* bytes: growth that is worth a word */
+#define LATE     0.75 /* of the run: a mark that is so late is no half of it */
+#define BUSY     0.5  /* of what a rank's processors can do: else it is not its own threads that leave each other none */
+#define QUICK_S  0.005 /* of a rank, without a processor: a turn of the kernel's scheduler, or about */
+
+/* That ran in a rank, at least. */
+static uint32_t threads_of(const struct fv_model *m, const struct fv_rank *r)
+{
+    uint32_t threads = r->own_threads_s > DISTURBED * r->app_time_s ? 2 : 1;
+
+    for (size_t i = 0; i < m->phases.count; i++)
+        threads = m->phases.items[i].sums.threads_max > threads ? m->phases.items[i].sums.threads_max : threads;
+    return threads;
+}
+
+/* Who had the processors of that rank; returns what to do. */
+static const char *say_who(const struct fv_model *m, const struct fv_rank *r, char *why, size_t bytes)
+{
+    const struct fv_crowd c = fv_crowd_of(m, r->host);
+    uint32_t threads = threads_of(m, r);
+
+    if (c.shared) {
+        snprintf(why, bytes, "%zu ranks share the %u processor%s of %.200s", c.ranks, c.cpus, fv_words_s(c.cpus), r->host);
+        return "fewer ranks on a host";
+    }
+    if (r->cpus && threads > r->cpus && r->cpu_s > BUSY * (double)r->cpus * r->app_time_s) {
+        snprintf(why, bytes, "%u threads of a rank have %u processor%s", threads, r->cpus, fv_words_s(r->cpus));
+        return "more processors for each rank (mpiexec: --bind-to none under Open MPI, -bind-to none under MPICH), or fewer threads";
+    }
+    snprintf(why, bytes, "others, or their own threads, ran on their processors");
+    return "a quieter machine, or ranks bound to processors";
+}
+
+/* Of a rank's time: other threads had no processor for a part of the time that they wanted one, which is that of so many side by side at
+ * least as need it. */
+static double others_without_s(const struct fv_rank *r)
+{
+    double busy_s = r->others_cpu_s + r->others_ready_s;
+
+    return busy_s > 0 ? r->others_ready_s / busy_s * fmin(busy_s, r->app_time_s) : 0;
+}
 
 void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
 {
@@ -27,6 +67,10 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
 
         if (!isfinite(s))
             continue;
+        if (others_without_s(r) > s) {
+            s = others_without_s(r);
+            evidence = FV_EVIDENCE_ESTIMATE;
+        }
         if (unseen > 0) { /* the kernel counted then, too */
             s *= r->app_time_s / (r->app_time_s + unseen);
             evidence = FV_EVIDENCE_ESTIMATE;
@@ -37,20 +81,14 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
             most = i;
         }
     }
-    if (!(total > 0) || !(sum > DISTURBED * total))
+    if (!(total > 0) || !(sum > DISTURBED * total) || !(most_s > QUICK_S))
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, evidence);
-    const struct fv_crowd c = fv_crowd_of(m, m->ranks[most].host);
+    const char *next = say_who(m, &m->ranks[most], why, sizeof(why));
     finding->rank = most;
-    if (c.shared)
-        snprintf(why, sizeof(why), "%zu ranks share the %u processor%s of %.200s", c.ranks, c.cpus, fv_words_s(c.cpus),
-                 m->ranks[most].host);
-    else
-        snprintf(why, sizeof(why), "others, or their own threads, ran on their processors");
-    fv_finding_say(f, finding, "ranks were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
-                   fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
-    fv_finding_next(f, finding, "%s: all times hold that",
-                    c.shared ? "fewer ranks on a host" : "a quieter machine, or ranks bound to processors");
+    fv_finding_say(f, finding, "ranks%s were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
+                   others_without_s(&m->ranks[most]) > m->ranks[most].ready_s ? ", or threads of theirs," : "", fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
+    fv_finding_next(f, finding, "%s: all times hold that", next);
 }
 
 void fv_find_startup(const struct fv_profile *v, struct fv_findings *f)
@@ -61,6 +99,9 @@ void fv_find_startup(const struct fv_profile *v, struct fv_findings *f)
 
     for (size_t i = 0; i < m->rank_count; i++)
         sum += m->ranks[i].init_s + m->ranks[i].finalize_s;
+    for (size_t i = 0; i < m->function_count; i++)
+        if (!strcmp(m->functions[i].name, "MPI_Finalize"))
+            sum -= m->functions[i].wait_s; /* for a rank that comes late, as in any other collective call */
     if (fv_hang_headline(m, text, sizeof(text))[0] || !(sum > STARTUP * m->efficiency.total_s) ||
         sum > m->efficiency.total_s)
         return;
@@ -76,16 +117,33 @@ static double rate(uint64_t before, double before_s, uint64_t after, double afte
     return after_s > before_s ? ((double)after - (double)before) / (after_s - before_s) : 0;
 }
 
-/* As much in the time since then as in that before, give or take a factor of 4: steady. */
+/* The rank when its run was about half as old: the last mark, which is between half and all of it, or the one before. */
+struct middle {
+    uint64_t bytes;
+    double age_s;
+};
+
+static struct middle middle_of(const struct fv_rank *r)
+{
+    return r->half_s > LATE * r->app_time_s ? (struct middle){ r->resident_quarter, r->quarter_s }
+                                            : (struct middle){ r->resident_half, r->half_s };
+}
+
+static uint64_t growth_of(const struct fv_rank *r)
+{
+    uint64_t before = middle_of(r).bytes;
+
+    return before && r->resident_peak > before ? r->resident_peak - before : 0;
+}
+
+/* As much in the time since the last mark as in that before, give or take a factor of 4: steady. */
 static bool is_growing(const struct fv_rank *r)
 {
     double late = rate(r->resident_half, r->half_s, r->resident_peak, r->app_time_s);
     double early = rate(r->resident_quarter, r->quarter_s, r->resident_half, r->half_s);
 
-    return r->resident_quarter && r->resident_peak > r->resident_half &&
-           r->resident_peak - r->resident_half > NOTICED &&
-           (double)(r->resident_peak - r->resident_half) > GROWN * (double)r->resident_peak && late > 0.25 * early &&
-           late < 4 * early;
+    return r->resident_quarter && growth_of(r) > NOTICED && (double)growth_of(r) > GROWN * (double)r->resident_peak &&
+           late > 0.25 * early && late < 4 * early;
 }
 
 void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
@@ -103,21 +161,21 @@ void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
             continue;
         fv_rank_list_add(&list, r->world_rank);
         count++;
-        if (!most || r->resident_peak - r->resident_half > most->resident_peak - most->resident_half)
+        if (!most || growth_of(r) > growth_of(most))
             most = r;
     }
     if (!most)
         return;
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_ESTIMATE); /* a peak may be read some time late */
+    const struct middle middle = middle_of(most);
     finding->rank = (uint32_t)(most - m->ranks);
     if (count > 1)
         snprintf(whose, sizeof(whose), "that of rank %d most, ", most->world_rank);
     fv_finding_say(f, finding,
                    "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second",
-                   fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(most->resident_half, from),
-                   fv_words_seconds(most->half_s, age), fv_words_bytes(most->resident_peak, to),
-                   fv_words_bytes((uint64_t)rate(most->resident_half, most->half_s, most->resident_peak, most->app_time_s),
-                                  speed));
+                   fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(middle.bytes, from),
+                   fv_words_seconds(middle.age_s, age), fv_words_bytes(most->resident_peak, to),
+                   fv_words_bytes((uint64_t)rate(middle.bytes, middle.age_s, most->resident_peak, most->app_time_s), speed));
     fv_finding_next(f, finding, "all ranks: fvmpi report %s --table ranks --columns rank,resident_first,resident_half,resident_peak",
                     m->directory);
 }
@@ -133,6 +191,12 @@ static bool is_a_problem(const struct fv_profile *v, const char *module)
     return false;
 }
 
+/* Of the program: what a damaged file does not tell has no module. */
+static bool is_module(uint32_t module)
+{
+    return module >= FV_MODEL_FIRST_MODULE && module != FV_NONE;
+}
+
 void fv_find_no_symbols(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
@@ -144,7 +208,7 @@ void fv_find_no_symbols(const struct fv_profile *v, struct fv_findings *f)
 
         all += m->sites[i].time.sum;
         fv_path_of(&path, v->symbols, m->sites[i].node);
-        if (path.count && !path.frames[0].function && path.frames[0].module != FV_NONE) {
+        if (path.count && !path.frames[0].function && is_module(path.frames[0].module)) {
             nameless += m->sites[i].time.sum;
             module = module ? module : v->symbols->modules[path.frames[0].module].path;
         }

@@ -9,6 +9,8 @@
 #define SMALL     11     /* bucket: up to 1 KiB */
 #define MANY      1000.0 /* a second and rank, from there on */
 #define MUCH      0.10   /* of the ranks' time */
+#define FEW       0.01   /* of the messages: calls behind each other that are fewer are not where the time is */
+#define BRIEF     1e-6   /* seconds: between calls that follow each other nothing is computed, and fvmpi itself takes a part of it */
 #define NEARLY    0.9    /* of the time that moves messages: else small ones may wait behind large ones */
 
 struct messages {
@@ -47,15 +49,21 @@ static struct messages small_messages(const struct fv_model *m)
     return s;
 }
 
+static bool is_of_messages(const struct fv_model *m, const struct fv_site *s)
+{
+    uint8_t class = m->functions[s->function].class;
+
+    return class == FV_CLASS_P2P || class == FV_CLASS_COMPLETION;
+}
+
 /* The call site of such messages that takes most time; FV_NONE. Sites are by time. */
 static uint32_t main_site(const struct fv_model *m)
 {
     for (uint32_t i = 0; i < m->site_count; i++) {
         const struct fv_site *s = &m->sites[i];
-        uint8_t class = m->functions[s->function].class;
         bool is_small = s->time.bytes_sent + s->time.bytes_received <= s->time.calls * fv_size_bucket_high(SMALL);
 
-        if ((class == FV_CLASS_P2P || class == FV_CLASS_COMPLETION) && is_small)
+        if (is_of_messages(m, s) && is_small)
             return i;
     }
     return FV_NONE;
@@ -74,6 +82,28 @@ static double explained_s(const struct fv_findings *f)
     return sum;
 }
 
+/* What ranks compute between calls that move most of so many messages. */
+static double computed_between(const struct fv_model *m, uint64_t messages)
+{
+    double sum = 0;
+
+    for (const struct fv_region_rank *r = m->region_ranks, *end = r + m->region_rank_count; r < end; r++)
+        if (is_of_messages(m, &m->sites[r->site]) && (double)r->count * (double)m->rank_count >= FEW * (double)messages &&
+            r->seconds > BRIEF * (double)r->count)
+            sum += r->seconds;
+    return sum;
+}
+
+/* Where ranks take turns, one waits while another computes. What the others compute between these messages, each waits for at most, and for
+ * processors: is there much besides? Where there is an analysis of the trace, its late ranks tell. */
+static bool is_latency(const struct fv_model *m, const struct fv_findings *f, uint64_t messages, double lost_s)
+{
+    const struct fv_finding *disturbed = fv_findings_named(f, FV_FINDING_DISTURBED);
+    double for_others_s = (double)(m->rank_count - 1) * computed_between(m, messages) + (disturbed ? disturbed->lost_s : 0);
+
+    return m->causes.source == FV_CAUSES_TRACE || lost_s - for_others_s >= MUCH * m->efficiency.total_s;
+}
+
 void fv_find_small_messages(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
@@ -89,10 +119,13 @@ void fv_find_small_messages(const struct fv_profile *v, struct fv_findings *f)
     fv_places_add(&places, site);
     fv_place_words(&places, site, FV_PLACE_MPI, where, sizeof(where));
     finding->site = site;
-    fv_finding_say(f, finding, "%s messages of %s on average: their latency%s; most in %s", fv_words_count(s.count, count),
-                   fv_words_bytes(s.bytes / s.count, size),
+    bool latency = is_latency(m, f, s.count, lost_s);
+    fv_finding_say(f, finding, "%s messages of %s on average: their latency%s%s; most in %s", fv_words_count(s.count, count),
+                   fv_words_bytes(s.bytes / s.count, size), latency ? "" : ", or ranks that take turns",
                    fv_findings_named(f, FV_FINDING_DISTURBED) ? ", with waiting for a processor" : "", where);
-    fv_finding_next(f, finding, "send fewer and longer ones, or more at once; sizes: fvmpi report %s --table message_sizes",
-                    m->directory);
+    if (latency)
+        fv_finding_next(f, finding, "send fewer and longer ones, or more at once; sizes: fvmpi report %s --table message_sizes", m->directory);
+    else
+        fv_finding_next(f, finding, "a trace tells which: fvmpi run --trace, then fvunify");
     fv_places_release(&places);
 }

@@ -46,9 +46,15 @@ static const char *place(const struct fv_profile *v, struct fv_finding *finding,
 
 /* ---- contention ---- */
 
-static bool is_lock(const struct fv_lock *k)
+/* Of OpenMP also the ends of regions have their record, where threads wait for each other and nothing is locked. */
+static bool is_region_end(const struct fv_locks *locks, const struct fv_lock *k)
 {
-    return !k->rest && !k->inside_mpi && k->n.contended &&
+    return k->kind == FV_SYNC_OMP && k->sites && locks->sites[k->first_site].operation == FV_SYNC_WAIT;
+}
+
+static bool is_lock(const struct fv_locks *locks, const struct fv_lock *k)
+{
+    return !k->rest && !k->inside_mpi && k->n.contended && !is_region_end(locks, k) &&
            (k->kind == FV_SYNC_MUTEX || k->kind == FV_SYNC_RWLOCK || k->kind == FV_SYNC_SPIN || k->kind == FV_SYNC_OMP);
 }
 
@@ -56,10 +62,10 @@ void fv_find_contended_lock(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_locks *locks = &v->model->locks;
     const struct fv_lock *most = NULL;
-    char name[600], where[1600], waited[FV_WORD], held[FV_WORD], count[FV_WORD], by[100] = "";
+    char name[600], where[1600], waited[FV_WORD], part[FV_WORD], held[FV_WORD], count[FV_WORD], by[100] = "";
 
     for (size_t i = 0; i < locks->count; i++)
-        if (is_lock(&locks->items[i]) && (!most || locks->items[i].n.wait_s > most->n.wait_s))
+        if (is_lock(locks, &locks->items[i]) && (!most || locks->items[i].n.wait_s > most->n.wait_s))
             most = &locks->items[i];
     if (!most || !fv_finding_worth(v, of_ranks(v, most->n.wait_s)))
         return;
@@ -67,9 +73,9 @@ void fv_find_contended_lock(const struct fv_profile *v, struct fv_findings *f)
     if (most->n.hold_count)
         snprintf(by, sizeof(by), ", held for %s in all", fv_words_seconds(most->n.hold_s, held));
     place(v, finding, most, where, sizeof(where));
-    fv_finding_say(f, finding, "threads wait for the lock %s: %s times, %s together%s%s%s",
+    fv_finding_say(f, finding, "threads wait for the lock %s: %s times, %s together, %s of the threads' time%s%s%s",
                    fv_view_lock_words(v, most, name, sizeof(name)), fv_words_count(most->n.contended, count),
-                   fv_words_seconds(most->n.wait_s, waited), by, where[0] ? "; most in " : "", where);
+                   fv_words_seconds(most->n.wait_s, waited), fv_words_percent(most->n.wait_s, locks->thread_s, part), by, where[0] ? "; most in " : "", where);
     fv_finding_next(f, finding,
                     most->n.hold_count ? "hold it for less, or have several; who holds it: fvmpi report %s --table lock_sites" :
                                          "who holds it: fvmpi run --threads=hold, or fvmpi report %s --table lock_sites",
@@ -123,6 +129,7 @@ static bool is_team(const struct fv_phase *phase)
     return phase->kind == FV_PHASE_OMP && phase->node && s->threads_max > 1 && !(s->cpus && s->threads_max > s->cpus);
 }
 
+/* Times of threads hold what they had no processor for: on a run that lost more by that than by the team, nothing is known of the team. */
 void fv_find_thread_imbalance(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_phases *phases = &v->model->phases;
@@ -138,12 +145,14 @@ void fv_find_thread_imbalance(const struct fv_profile *v, struct fv_findings *f)
         most = &phases->items[i];
         most_s = s->useful_longest_s - mean_work_s(s);
     }
-    if (!most || !fv_finding_worth(v, most_s))
+    if (!most || !fv_finding_worth(v, most_s) || fv_finding_is_disturbance(f, most_s))
         return;
-    struct fv_finding *finding = fv_finding_add(f, most_s, FV_EVIDENCE_EXACT);
+    struct fv_finding *finding =
+        fv_finding_add(f, most_s, fv_findings_named(f, FV_FINDING_DISTURBED) ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     set_function(v, finding, most->node);
-    fv_finding_say(f, finding, "threads of the OpenMP region in %s work for different times: the longest of a team %s in all, the mean %s",
+    fv_finding_say(f, finding, "threads of the OpenMP region in %s work for different times: the longest of a team %s in all, the mean %s; thread %u of rank %d works "
+                   "longest",
                    fv_path_words(v->symbols, most->node, 0, where, sizeof(where)), fv_words_seconds(most->sums.useful_longest_s, longest),
-                   fv_words_seconds(mean_work_s(&most->sums), mean));
+                   fv_words_seconds(mean_work_s(&most->sums), mean), most->busiest.number, v->model->ranks[most->busiest.rank].world_rank);
     fv_finding_next(f, finding, "schedule(dynamic), or loops of smaller parts; what that would bring: fvmpi stacks %s", v->model->directory);
 }

@@ -72,8 +72,10 @@ static void order_procedures(struct fv_cost_profile *c)
         c->procedures[i].first_part = i; /* its old number */
     if (c->procedure_count)
         qsort(c->procedures, c->procedure_count, sizeof(*c->procedures), by_self);
-    for (uint32_t i = 0; i < c->procedure_count; i++)
+    for (uint32_t i = 0; i < c->procedure_count; i++) {
         renumbered[c->procedures[i].first_part] = i;
+        fv_index_add(&c->names, fv_hash_text(c->procedures[i].name), i);
+    }
     for (size_t i = 0; i < c->line_count; i++)
         c->lines[i].procedure = renumbered[c->lines[i].procedure];
     for (size_t i = 1; i < c->branch_count; i++)

@@ -15,6 +15,7 @@ struct target {
     size_t end;
     uint32_t branch, self_loop;
     uint32_t own; /* the procedure of the program that is innermost; FV_NONE */
+    uint32_t region; /* by fv_path_own(); FV_NONE */
     bool sync, used, fvmpi;
 };
 struct maker {
@@ -28,7 +29,7 @@ struct maker {
     uint32_t *procedure_of, *line_of; /* by frame, as far as asked */
     struct fv_index procedures, lines, branches;
     uint32_t *loop_at; /* by node: the innermost loop; FV_NONE */
-    bool *of_program;  /* by module */
+    uint8_t *code;     /* by module: enum fv_code */
 };
 
 double fv_cost_error(uint64_t ticks)
@@ -40,20 +41,13 @@ double fv_cost_error(uint64_t ticks)
 
 static const char *label(struct maker *k, const struct fv_frame *f)
 {
-    char buffer[64];
+    char buffer[300];
 
     if (f->function)
         return f->function;
-    if (f->module == FV_MODEL_CUT)
-        return "(callers not known)";
-    if (f->module < FV_MODEL_FIRST_MODULE)
-        return fv_arena_string(&k->out->arena, fv_frame_label(f, k->symbols, buffer, sizeof(buffer)));
-    if (fv_module_is_fvmpi(&k->model->tree.modules[f->module]))
+    if (f->module >= FV_MODEL_FIRST_MODULE && fv_module_is_fvmpi(&k->model->tree.modules[f->module]))
         return "[fvmpi]";
-    if (f->begin)
-        return fv_arena_printf(&k->out->arena, "%s+0x%llx", k->model->tree.modules[f->module].name,
-                               (unsigned long long)f->begin);
-    return fv_arena_printf(&k->out->arena, "[%s]", k->model->tree.modules[f->module].name);
+    return fv_arena_string(&k->out->arena, fv_frame_function_label(f, k->symbols, buffer, sizeof(buffer)));
 }
 
 static uint32_t find_procedure(struct maker *k, const struct fv_frame *f)
@@ -72,7 +66,7 @@ static uint32_t find_procedure(struct maker *k, const struct fv_frame *f)
             c->procedures[i].inlined &= f->inlined;
             return i;
         }
-    name = f->module == FV_MODEL_NO_MODULE && !f->function ? "[unknown code]" : label(k, f);
+    name = label(k, f);
     FV_GROW(c->procedures, c->procedure_room, c->procedure_count + 1);
     c->procedures[c->procedure_count] =
         (struct fv_cost_procedure){ .name = name,
@@ -80,7 +74,7 @@ static uint32_t find_procedure(struct maker *k, const struct fv_frame *f)
                                     .nameless = !f->function,
                                     .file = f->file,
                                     .module = module,
-                                    .of_program = k->of_program[f->module],
+                                    .of_program = k->code[f->module] == FV_CODE_OF_PROGRAM,
                                     .inlined = f->inlined };
     fv_index_add(&k->procedures, hash, (uint32_t)c->procedure_count);
     return (uint32_t)c->procedure_count++;
@@ -167,15 +161,19 @@ static void add_target(struct maker *k, uint32_t node, struct fv_path *path)
     *t = (struct target){ .procedures = k->id_count,
                           .used = true,
                           .own = FV_NONE,
+                          .region = FV_NONE,
                           .sync = fv_cost_in_sync(path, k->model),
                           .fvmpi = path->count &&
                                    fv_module_is_fvmpi(&k->model->tree.modules[path->frames[0].module]) };
     for (size_t i = 0; i < path->count; i++) {
         procedures[i] = procedure_of(k, &path->frames[i]);
         add_id(k, procedures[i], t->procedures);
-        if (t->own == FV_NONE && k->of_program[path->frames[i].module])
+        if (t->own == FV_NONE && k->code[path->frames[i].module] == FV_CODE_OF_PROGRAM)
             t->own = procedures[i];
     }
+    size_t region = fv_path_own(path, k->code);
+    if (region < path->count)
+        t->region = procedures[region];
     t->lines = k->id_count;
     for (size_t i = 0; i < path->count; i++) {
         uint32_t line = line_of(k, &path->frames[i], procedures[i]);
@@ -351,7 +349,7 @@ static void add_sections(struct maker *k)
     parts_free(&parts);
 }
 
-/* Behind which call, and in what of the program; where no procedure is the program's, in what it was. */
+/* Behind which call, and in what that is put down to; where that is nothing, in what it was. */
 static void add_regions(struct maker *k)
 {
     const struct fv_costs *costs = &k->model->costs;
@@ -367,7 +365,8 @@ static void add_regions(struct maker *k)
         FV_GROW(c->region_parts, c->region_part_room, c->region_part_count + 1);
         c->region_parts[c->region_part_count++] = (struct fv_cost_region_part){
             .from = l->from,
-            .procedure = t->own != FV_NONE ? t->own : k->ids[t->procedures],
+            .site = FV_NONE,
+            .procedure = t->region != FV_NONE ? t->region : k->ids[t->procedures],
             .rank = thread->rank,
             .ticks = l->ticks - l->in_mpi,
             .seconds = (double)(l->ticks - l->in_mpi) * thread->tick_s,
@@ -430,21 +429,18 @@ static void add_extents(struct maker *k)
     }
 }
 
-/* Those of the executables, and what lies in their directories or below. */
-static bool *modules_of_program(const struct fv_model *m)
+/* Those of the executables, and what lies in their directories or below; and what calls MPI. */
+static uint8_t *code_of_modules(const struct fv_model *m)
 {
-    bool *of = fv_xcalloc(m->tree.module_count + 1, sizeof(*of));
+    uint8_t *code = fv_xcalloc(m->tree.module_count + 1, sizeof(*code));
 
     for (size_t i = FV_MODEL_FIRST_MODULE; i < m->tree.module_count; i++)
-        for (size_t p = 0; p < m->program_count && !of[i]; p++) {
-            const char *path = m->programs[p].path;
-
-            of[i] = (!strncmp(m->tree.modules[i].path, path, (size_t)(fv_base_name(path) - path)) &&
-                     fv_base_name(path) > path + 1) ||
-                    !strcmp(m->tree.modules[i].path, path);
-            of[i] &= !fv_module_is_fvmpi(&m->tree.modules[i]);
-        }
-    return of;
+        for (size_t p = 0; p < m->program_count; p++)
+            if (fv_module_is_of_program(&m->tree.modules[i], m->programs[p].path))
+                code[i] = FV_CODE_OF_PROGRAM;
+    for (size_t i = 0; i < m->site_count; i++)
+        fv_code_calls_mpi(code, m->tree.modules, m->tree.nodes[m->sites[i].node].module);
+    return code;
 }
 
 void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
@@ -453,7 +449,7 @@ void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
     struct maker k = { .out = out, .model = m, .symbols = symbols, .rank = rank };
 
     *out = (struct fv_cost_profile){ 0 };
-    k.of_program = modules_of_program(m);
+    k.code = code_of_modules(m);
     k.targets = fv_xcalloc(m->tree.node_count, sizeof(*k.targets));
     k.procedure_of = fv_xcalloc(symbols->frame_count + 1, sizeof(*k.procedure_of));
     k.line_of = fv_xcalloc(symbols->frame_count + 1, sizeof(*k.line_of));
@@ -478,11 +474,12 @@ void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
     free(k.procedure_of);
     free(k.line_of);
     free(k.loop_at);
-    free(k.of_program);
+    free(k.code);
 }
 
 void fv_cost_profile_release(struct fv_cost_profile *c)
 {
+    fv_index_release(&c->names);
     free(c->section_parts);
     free(c->region_parts);
     free(c->region_procedures);

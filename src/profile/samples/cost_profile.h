@@ -71,9 +71,10 @@ struct fv_cost_extent {
     const char *function;
     uint32_t first_line, last_line;
 };
-/* Of samples outside of MPI: behind which call, by the program's innermost procedure. Which call came next is not known. */
+/* Of samples outside of MPI: between which calls, by the procedure that it is put down to (fv_path_own()). */
 struct fv_cost_region_part {
-    uint32_t from, procedure, rank; /* from: in fv_model.sites */
+    uint32_t from, site; /* in fv_model.sites; site: the next call, FV_NONE: which it was is not known */
+    uint32_t procedure, rank;
     uint64_t ticks;
     double seconds;
 };
@@ -101,12 +102,14 @@ struct fv_cost_profile {
     uint32_t rank_count;                  /* with samples */
     struct fv_cost_procedure *procedures; /* by self, largest first */
     size_t procedure_count, procedure_room;
+    struct fv_index names; /* of them */
     struct fv_cost_part *parts;
     size_t part_count, part_room;
     struct fv_cost_part *section_parts; /* by section, then by self, largest first */
     size_t section_part_count, section_part_room;
-    struct fv_cost_region_part *region_parts; /* by from, procedure, rank */
+    struct fv_cost_region_part *region_parts; /* by from, site, procedure, rank */
     size_t region_part_count, region_part_room;
+    bool regions_traced; /* they are of the trace: sites are known */
     struct fv_region_procedure *region_procedures; /* of a region by seconds, largest first */
     size_t region_procedure_count, region_procedure_room;
     struct fv_cost_slice *regions; /* its part of them, by index in fv_causes.regions; NULL: of one rank alone */
@@ -125,6 +128,9 @@ struct fv_cost_profile {
     struct fv_cost_stack *stacks; /* by thread */
     size_t stack_count, stack_room;
 };
+
+/* As analysis.json names it; the first of several. NULL: it is not there. */
+const struct fv_cost_procedure *fv_cost_procedure_named(const struct fv_cost_profile *profile, const char *name, const char *file);
 
 #define FV_COST_ALL_RANKS UINT32_MAX
 /* `rank`: an index of the model's ranks, to take its samples alone, without section_parts. */

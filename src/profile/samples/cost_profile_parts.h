@@ -14,7 +14,7 @@ void fv_cost_fold_fvmpi(struct fv_path *path, const struct fv_model *model);
  * model the innermost loop that its address is in, FV_NONE for none; malloc'ed. */
 uint32_t *fv_cost_loops(struct fv_cost_profile *out, const struct fv_model *model,
                         const struct fv_symbols *symbols, const struct fv_cost_sum *sums);
-/* cost_regions.c: of region_parts, which procedures took each region. Last. */
+/* cost_regions.c: which procedures took each region, by the trace or else by region_parts. Last. */
 void fv_cost_regions(struct fv_cost_profile *profile, const struct fv_model *model);
 /* cost_order.c: when all is added up. `rank`: as it was built for. */
 void fv_cost_profile_order(struct fv_cost_profile *profile, const struct fv_model *model, uint32_t rank);

@@ -2,6 +2,7 @@
 #include "profile/samples/costs.h"
 #include "profile/samples/sample_paths.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +33,21 @@ static void read_threads(struct fv_costs *costs, struct fv_index *index, const s
             continue;
         uint32_t thread = thread_of(costs, index, rank, c.thread); /* may move the threads */
         struct fv_cost_thread *t = &costs->threads[thread];
-        t->tick_s = 1 / (double)r.rate;
+        t->tick_s = t->cpu_tick_s = 1 / (double)r.rate;
+        t->stopped = r.stopped;
         t->lost += r.lost_paths;
         costs->lost += r.lost_paths;
     }
+}
+
+/* What the kernel does for a thread has no samples of its own: they stand for it, too. */
+static void stand_for_all(const struct fv_model *m, struct fv_cost_thread *t)
+{
+    uint32_t i = fv_build_thread(m, t->rank, t->thread);
+    double cpu_s = i == FV_NONE ? NAN : m->threads[i].user_s + m->threads[i].system_s, ticks = (double)(t->ticks + t->lost);
+
+    if (ticks > 0 && cpu_s > ticks * t->tick_s && !t->stopped && !(m->ranks[t->rank].paused_s > 0))
+        t->cpu_tick_s = cpu_s / ticks;
 }
 
 /* Behind which call the samples are of each record of the rank. */
@@ -76,6 +88,7 @@ void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv
     struct fv_callers callers = fv_build_callers(b->model, rank);
     struct behinds behinds = { 0 };
     struct fv_index index = { 0 };
+    size_t first = costs->thread_count;
     uint32_t thread = FV_NONE;
     struct fv_cost r;
 
@@ -109,6 +122,8 @@ void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv
         costs->in_mpi += in_mpi;
         costs->tick_s = (before_s + t->tick_s * (double)r.ticks) / (double)costs->ticks;
     }
+    for (size_t i = first; i < costs->thread_count; i++)
+        stand_for_all(b->model, &costs->threads[i]);
     fv_index_release(&index);
     fv_index_release(&behinds.by_record);
     free(behinds.items);

@@ -1,5 +1,6 @@
 /* Where CPU time is, by clock samples: relation costs. */
 #include "profile/samples/costs_relations.h"
+#include "tool/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -212,17 +213,13 @@ static void get_loop_place(void *subject, const void *row, const struct fv_colum
     v->text = t->text;
 }
 
-/* By what compilers call the functions that they make of a region (gcc, clang, Intel, flang), and gcc of a loop that it
- * makes parallel by itself. */
+/* GCC makes a function of a loop, too, that it makes parallel by itself. */
 static const char *const parallel_words[] = { "no", "openmp", "auto", NULL };
 static void get_parallel(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    static const char *const regions[] = { "._omp_fn.", "omp_outlined", "__par_region", "__par_loop", "..omp_par" };
     const struct fv_cost_loop *l = row;
-    unsigned word = strstr(l->function, "._loopfn.") ? 2 : 0;
+    unsigned word = fv_words_is_region(l->function) ? 1 : strstr(l->function, "._loopfn.") ? 2 : 0;
 
-    for (size_t i = 0; i < sizeof(regions) / sizeof(*regions); i++)
-        word = strstr(l->function, regions[i]) ? 1 : word;
     v->text = l->nameless ? NULL : parallel_words[word];
 }
 
@@ -414,7 +411,7 @@ const struct fv_relation fv_costs_relation = {
     .recorded_by = "fvmpi run --sample",
     .key = "costs",
     .title = "CPU time",
-    .doc = "Where CPU time is, by samples of the threads' CPU clocks; null without --sample.",
+    .doc = "Where CPU time is, by samples of the threads' CPU clocks; null without samples.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(cost_columns),

@@ -11,6 +11,7 @@ static void add(struct fv_sample_tree *t, struct fv_build *b, const struct fv_bu
                 const struct fv_path_record *r)
 {
     uint32_t node = FV_NONE, parent = 0, id = (uint32_t)t->count + 1;
+    uint32_t below = fv_forks_parent(b->forks, t->thread, id);
     uint16_t depth = 0;
 
     if (r->parent && r->parent < id) {
@@ -18,8 +19,8 @@ static void add(struct fv_sample_tree *t, struct fv_build *b, const struct fv_bu
         depth = t->depth[r->parent - 1];
     }
     if (r->parent < id && parent != FV_NONE && depth < DEPTH_MAX)
-        node =
-            fv_call_tree_node(&b->model->tree, parent, fv_numbers_module(&f->modules, r->module), r->offset);
+        node = fv_call_tree_node(&b->model->tree, below != FV_NONE ? below : parent,
+                                 fv_numbers_module(&f->modules, r->module), r->offset);
     FV_GROW(t->nodes, t->room, id);
     FV_GROW(t->depth, t->depth_room, id);
     t->nodes[id - 1] = node;

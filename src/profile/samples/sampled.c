@@ -2,11 +2,14 @@
 #include "profile/build.h"
 #include "profile/samples/costs.h"
 #include "profile/samples/sample_paths.h"
+#include "profile/samples/sampled_gather.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define RINGS_KEPT 16 /* of a function in its context: of so many threads are the last instances */
 
 /* Events counted in the instances of a record of INSTANCES. */
 struct counts {
@@ -19,10 +22,22 @@ struct computing {
     uint64_t record[2]; /* thread, index */
     struct fv_instance_computing of;
 };
+/* Single instances, in the file. */
+struct kept {
+    uint64_t record[2]; /* thread, index */
+    const struct fv_recent_instances *recent; /* NULL: files of before have none */
+    const struct fv_instance_events *events;  /* NULL: none were counted, likewise */
+};
+/* Long calls, likewise. */
+struct long_calls {
+    uint64_t record[2]; /* thread, index */
+    struct fv_long_calls of;
+};
 struct gather {
     struct fv_build *build;
     struct fv_samples *out;
     struct fv_index by_node; /* of out->items */
+    struct fv_index by_thread; /* of out->parts */
     /* of the present rank */
     unsigned event_of[FV_METRIC_EVENTS]; /* in the model; FV_METRIC_EVENTS: none, or it is not counted */
     struct counts *counts;
@@ -31,26 +46,15 @@ struct gather {
     struct computing *computing;
     size_t computing_count, computing_room;
     struct fv_index computing_by_record;
+    struct kept *kept;
+    size_t kept_count, kept_room;
+    struct fv_index kept_by_record;
+    struct long_calls *long_calls;
+    size_t long_count, long_room;
+    struct fv_index long_by_record;
 };
 
 /* ---- statistics ---- */
-
-/* Chan, Golub, LeVeque (1979), as for calls in sums.c. */
-static void add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *from)
-{
-    for (unsigned i = 0; i < FV_SAMPLED_METRICS; i++) {
-        double a = (double)fv_sampled_count(to, i), b = (double)fv_sampled_count(from, i);
-        double delta = from->mean[i] - to->mean[i];
-
-        if (b > 0) {
-            to->m2[i] += from->m2[i] + delta * delta * a * b / (a + b);
-            to->mean[i] += delta * b / (a + b);
-        }
-    }
-    to->count += from->count;
-    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
-        to->event_count[i] += from->event_count[i];
-}
 
 static bool is_sane(const struct fv_moments *m)
 {
@@ -102,28 +106,68 @@ static uint32_t sampled_of(struct gather *g, uint32_t node)
     uint32_t id = FV_INTERN(g->by_node, s->items, s->count, s->room, node);
 
     if (s->count > before)
-        s->items[id].between = NAN;
+        s->items[id].between = s->items[id].by_caller = s->items[id].calls = NAN;
     return id;
 }
 
-/* Reservoirs are in the order that they were filled in: a part of one must be drawn from all of it. */
-static void take_instances(struct gather *g, const struct fv_sampled_part *part,
-                           const struct fv_instances *r)
+/* `counts`: under the rank's numbers; NULL: none. */
+static struct fv_sampled_instance instance_of(const struct gather *g, const struct fv_sampled_part *part, const struct fv_instance *i,
+                                              const uint64_t *counts)
+{
+    const struct fv_model *m = g->build->model;
+    struct fv_sampled_instance out = {
+        .sampled = part->sampled,
+        .rank = part->rank,
+        .thread = part->thread,
+        .begin_s = fv_build_time(m, part->rank, i->begin),
+        .time_s = fv_build_seconds(m, part->rank, i->time),
+        .cpu_s = (double)i->cpu_ns * 1e-9,
+    };
+
+    for (unsigned k = 0; k < FV_METRIC_EVENTS; k++)
+        out.event[k] = NAN;
+    for (unsigned k = 0; counts && k < FV_METRIC_EVENTS; k++)
+        if (g->event_of[k] < FV_METRIC_EVENTS && counts[k] != FV_COUNT_UNKNOWN)
+            out.event[g->event_of[k]] = (double)counts[k];
+    return out;
+}
+
+/* Of one thread several contexts may be one: its own paths and those of teams (symbols/forks.h). */
+static struct fv_sampled_part *part_of(struct gather *g, uint32_t sampled, uint32_t rank, uint32_t thread)
 {
     struct fv_samples *s = g->out;
-    const struct fv_model *m = g->build->model;
-    uint64_t count = r->returns < FV_RESERVOIR ? r->returns : FV_RESERVOIR;
+    size_t before = s->part_count;
+    struct fv_sampled_part *part =
+        FV_INTERNED(g->by_thread, s->parts, s->part_count, s->part_room, (uint32_t[]){ sampled, rank, thread });
 
-    for (uint64_t i = 0; i < count; i++) {
+    s->items[sampled].threads += s->part_count > before;
+    return part;
+}
+
+static void add_part(struct fv_sampled_part *to, const struct fv_sampled_part *from)
+{
+    to->entries += from->entries;
+    to->returns += from->returns;
+    to->abandoned += from->abandoned;
+    fv_sampled_add_stat(&to->all, &from->all);
+    fv_sampled_add_stat(&to->window, &from->window);
+    fv_sampled_add_long(&to->rare, &from->rare);
+}
+
+/* Reservoirs are in the order that they were filled in: a part of one must be drawn from all of it. */
+static void take_instances(struct gather *g, const struct fv_sampled_part *part, const struct fv_instances *r, const struct kept *kept)
+{
+    struct fv_samples *s = g->out;
+
+    for (uint64_t i = 0; i < r->returns && i < FV_RESERVOIR; i++) {
         FV_GROW(s->instances, s->instance_room, s->instance_count + 1);
-        s->instances[s->instance_count++] = (struct fv_sampled_instance){
-            .sampled = part->sampled,
-            .rank = part->rank,
-            .thread = part->thread,
-            .begin_s = fv_build_time(m, part->rank, r->reservoir[i].begin),
-            .time_s = fv_build_seconds(m, part->rank, r->reservoir[i].time),
-            .cpu_s = (double)r->reservoir[i].cpu_ns * 1e-9,
-        };
+        s->instances[s->instance_count++] = instance_of(g, part, &r->reservoir[i], kept && kept->events ? kept->events->reservoir[i] : NULL);
+    }
+    if (!kept || !kept->recent || s->items[part->sampled].recents >= FV_RECENT * RINGS_KEPT)
+        return;
+    for (uint64_t i = 0; i < r->returns && i < FV_RECENT; i++, s->items[part->sampled].recents++) {
+        FV_GROW(s->recent, s->recent_room, s->recent_count + 1);
+        s->recent[s->recent_count++] = instance_of(g, part, &kept->recent->at[i], kept->events ? kept->events->recent[i] : NULL);
     }
 }
 
@@ -173,12 +217,62 @@ static void read_computing(struct gather *g, const struct fv_build_file *f)
                     (uint64_t[]){ c.thread, c.index })->of = *r;
 }
 
+static struct kept *kept_at(struct gather *g, const struct fv_cursor *c)
+{
+    return FV_INTERNED(g->kept_by_record, g->kept, g->kept_count, g->kept_room, (uint64_t[]){ c->thread, c->index });
+}
+
+static void read_kept(struct gather *g, const struct fv_build_file *f)
+{
+    struct fv_cursor recent = fv_cursor(f->reader, FV_CHUNK_RECENT_INSTANCES), events = fv_cursor(f->reader, FV_CHUNK_INSTANCE_EVENTS);
+
+    fv_index_release(&g->kept_by_record);
+    g->kept_count = 0;
+    for (const void *r; (r = fv_cursor_next(&recent));)
+        kept_at(g, &recent)->recent = r;
+    for (const void *r; (r = fv_cursor_next(&events));)
+        kept_at(g, &events)->events = r;
+}
+
+static const struct kept *kept_of(const struct gather *g, const struct fv_cursor *c)
+{
+    uint32_t i = FV_FIND(g->kept_by_record, g->kept, (uint64_t[]){ c->thread, c->index });
+
+    return i == FV_NONE ? NULL : &g->kept[i];
+}
+
 /* Files of before do not have it: the CPU time then. */
 static struct fv_instance_computing computing_of(const struct gather *g, const struct fv_cursor *c, const struct fv_instances *r)
 {
     uint32_t i = FV_FIND(g->computing_by_record, g->computing, (uint64_t[]){ c->thread, c->index });
 
     return i == FV_NONE ? (struct fv_instance_computing){ r->all[FV_METRIC_CPU], r->in_window[FV_METRIC_CPU] } : g->computing[i].of;
+}
+
+static void read_long_calls(struct gather *g, const struct fv_build_file *f)
+{
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_LONG_CALLS);
+
+    fv_index_release(&g->long_by_record);
+    g->long_count = 0;
+    for (const struct fv_long_calls *r; (r = fv_cursor_next(&c));)
+        if (r->count)
+            FV_INTERNED(g->long_by_record, g->long_calls, g->long_count, g->long_room, (uint64_t[]){ c.thread, c.index })->of = *r;
+}
+
+/* None that a damaged record tells: each was met by a sample, and was before it at least. */
+static struct fv_sampled_long long_calls_of(const struct gather *g, const struct fv_cursor *c)
+{
+    uint32_t i = FV_FIND(g->long_by_record, g->long_calls, (uint64_t[]){ c->thread, c->index });
+    const struct fv_long_calls *r = i == FV_NONE ? NULL : &g->long_calls[i].of;
+
+    if (!r || r->count > r->ticks || r->ns > r->all_ns)
+        return (struct fv_sampled_long){ 0 };
+    return (struct fv_sampled_long){ .count = r->count,
+                                     .ticks = r->ticks,
+                                     .met_s = (double)r->ns * 1e-9,
+                                     .time_s = (double)r->all_ns * 1e-9,
+                                     .calls = r->look_ns ? (double)r->look_entries / (double)r->look_ns * (double)r->cpu_ns : 0 };
 }
 
 static void read_instances(struct gather *g, struct fv_build_file *f, const struct fv_sample_trees *trees,
@@ -191,6 +285,8 @@ static void read_instances(struct gather *g, struct fv_build_file *f, const stru
 
     read_event_counts(g, f);
     read_computing(g, f);
+    read_kept(g, f);
+    read_long_calls(g, f);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         uint32_t node = fv_sample_trees_node(trees, c.thread, r.path);
@@ -199,30 +295,41 @@ static void read_instances(struct gather *g, struct fv_build_file *f, const stru
 
         if (!node || node == FV_NONE)
             continue;
-        struct fv_sampled_part part = { .sampled = sampled_of(g, node),
-                                        .rank = rank,
-                                        .thread = c.thread,
-                                        .entries = r.entries,
+        struct fv_sampled_part part = { .entries = r.entries,
                                         .returns = r.returns,
                                         .abandoned = r.abandoned,
                                         .all = take_stat(g, r.all, &computing.all, r.returns, tick_s, events.all),
                                         .window = take_stat(g, r.in_window, &computing.in_window, r.window, tick_s,
-                                                            events.in_window) };
-        struct fv_sampled *s = &out->items[part.sampled];
+                                                            events.in_window),
+                                        .rare = long_calls_of(g, &c) };
+        struct fv_sampled_part *sum = part_of(g, sampled_of(g, node), rank, c.thread);
+        struct fv_sampled *s = &out->items[sum->sampled];
         s->entries += r.entries;
         s->returns += r.returns;
         s->abandoned += r.abandoned;
         s->fast |= r.flags & FV_INSTANCES_FAST;
-        s->threads++;
-        add_stat(&s->all, &part.all);
-        add_stat(&s->window, &part.window);
-        take_instances(g, &part, &r);
-        FV_GROW(out->parts, out->part_room, out->part_count + 1);
-        out->parts[out->part_count++] = part;
+        fv_sampled_add_stat(&s->all, &part.all);
+        fv_sampled_add_stat(&s->window, &part.window);
+        take_instances(g, sum, &r, kept_of(g, &c));
+        add_part(sum, &part);
     }
 }
 
 /* ---- how it was sampled ---- */
+
+const char *fv_sampled_stopped(const struct fv_samples *s)
+{
+    static const char *const words[FV_SAMPLER_STOPS] = {
+        [FV_SAMPLER_SIGPROF_USED] = "the program uses SIGPROF itself",
+        [FV_SAMPLER_SIGPROF_BLOCKED] = "the program blocks SIGPROF",
+        [FV_SAMPLER_TICKLESS] = "the processors have no clock interrupts (nohz_full)",
+        [FV_SAMPLER_SMALL_STACK] = "the program's signal stack is too small",
+        [FV_SAMPLER_NO_TIMER] = "the kernel gave no timer",
+        [FV_SAMPLER_NOT_HERE] = "not with this C library, in a static program, or under valgrind",
+    };
+
+    return words[s->stopped];
+}
 
 static void add_sampler(struct gather *g, const struct fv_sampler_record *r, uint32_t rank)
 {
@@ -242,6 +349,7 @@ static void add_sampler(struct gather *g, const struct fv_sampler_record *r, uin
     s->lost += r->lost_contexts;
     s->lost_paths += r->lost_paths;
     s->log_lost += r->log_lost;
+    s->samples_lost += r->samples_lost;
     s->events_scaled += r->events_scaled;
     s->events_lost += r->events_lost;
     s->skipped += r->skipped;
@@ -249,7 +357,7 @@ static void add_sampler(struct gather *g, const struct fv_sampler_record *r, uin
     s->no_stack += r->no_stack;
     s->not_followed += r->refused;
     s->cut += r->cut;
-    s->modes[r->mode <= FV_SAMPLER_COSTS ? r->mode : FV_SAMPLER_COSTS]++;
+    s->modes[r->mode < FV_SAMPLER_MODES ? r->mode : FV_SAMPLER_COSTS]++;
     if (r->refusal) {
         s->refused_threads++;
         s->refusal = (int)(r->refusal & 0xffff);
@@ -258,6 +366,7 @@ static void add_sampler(struct gather *g, const struct fv_sampler_record *r, uin
     s->trap_s = fmax(s->trap_s, fv_build_seconds(m, rank, r->trap_ticks));
     s->trap_spread_s = fmax(s->trap_spread_s, fv_build_seconds(m, rank, r->trap_spread_ticks));
     s->resolution_s = fmax(FV_SAMPLED_SPREADS * s->trap_spread_s, FV_SAMPLED_TRAPS * s->trap_s);
+    s->long_s = fmax(s->resolution_s, FV_SAMPLED_LONG * s->trap_s);
 }
 
 static void read_samplers(struct gather *g, const struct fv_build_file *f, uint32_t rank)
@@ -269,6 +378,10 @@ static void read_samplers(struct gather *g, const struct fv_build_file *f, uint3
         memcpy(&r, p, sizeof(r));
         if (r.rate)
             add_sampler(g, &r, rank);
+        if (!r.stopped)
+            continue;
+        g->out->stopped_threads++;
+        g->out->stopped = r.stopped < FV_SAMPLER_STOPS ? (enum fv_sampler_stop)r.stopped : FV_SAMPLER_NOT_HERE;
     }
 }
 
@@ -345,8 +458,13 @@ static void finish_samples(struct fv_build *b, void *state)
     (void)b;
 
     fv_index_release(&g->by_node);
+    fv_index_release(&g->by_thread);
     fv_index_release(&g->counts_by_record);
     fv_index_release(&g->computing_by_record);
+    fv_index_release(&g->kept_by_record);
+    free(g->kept);
+    fv_index_release(&g->long_by_record);
+    free(g->long_calls);
     free(g->counts);
     free(g->computing);
     free(g);

@@ -1,5 +1,5 @@
-/* What the files of sampled functions share: sampled.c reads, sampled_judge.c says what it means, sampled_context.c finds
- * what a frame belongs to. */
+/* What the files of sampled functions share: sampled.c reads, sampled_totals.c adds contexts up to functions, sampled_judge.c says what
+ * it means, sampled_rare.c finds rare long calls, sampled_context.c what a frame belongs to. */
 #ifndef FV_SAMPLED_GATHER_H
 #define FV_SAMPLED_GATHER_H
 
@@ -15,5 +15,17 @@ void fv_contexts_release(struct fv_contexts *contexts);
 /* The context that a frame is of: called from the same place, of the functions that begin before it the
  * nearest; an index of model->samples.items. FV_NONE: there is none. */
 uint32_t fv_contexts_of(const struct fv_contexts *contexts, const struct fv_node *frame);
+
+void fv_sampled_add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *from);
+void fv_sampled_add_long(struct fv_sampled_long *to, const struct fv_sampled_long *from);
+
+/* Makes fv_samples.functions of the contexts, which are put in the functions' order; their places in parts and instances follow. */
+void fv_sampled_find_functions(struct fv_model *model);
+/* When contexts have their parts and instances, by function: adds these up. */
+void fv_sampled_add_contexts(struct fv_samples *samples);
+/* When these are added up: rare long calls of functions, and how often they are called. */
+void fv_sampled_find_rare(const struct fv_contexts *contexts, struct fv_samples *samples);
+/* When all is judged: puts functions into that order, and their contexts behind each other by share. */
+void fv_sampled_order(struct fv_samples *samples, int (*by_guidance)(const void *, const void *));
 
 #endif

@@ -2,6 +2,8 @@
  * is computing: outside of MPI, and not waiting for threads, in which libraries spin as long as others let them. */
 #include "profile/samples/cost_profile_parts.h"
 #include "profile/samples/sampled_gather.h"
+#include "profile/samples/sampled_variation.h"
+#include "tool/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +11,9 @@
 
 #define INSIDE         0.95 /* of the samples of a part of MPI, in MPI; likewise of what waits */
 #define BRIEF          0.5 /* of its calls are, if a function is */
+#define INTERRUPTED    0.05 /* of short calls at most seem long */
+#define LONG_ENOUGH    2    /* calls of a context */
+#define TELLING        3.0  /* long calls that a context should have: it has none by chance in 5 % of the cases */
 #define INSTANCES_KEPT 1024 /* of a function; of each thread that has it, alike */
 
 /* ---- clock samples ---- */
@@ -53,20 +58,35 @@ static void charge(struct fv_sampled *s, const struct fv_cost_sum *sum)
     s->sync_ticks += sum->in_sync;
 }
 
+/* Of a function that calls itself the outermost call counts. */
+static bool is_outermost(const struct fv_model *m, const uint32_t *functions, size_t node)
+{
+    for (uint32_t at = m->tree.nodes[node].parent; at; at = m->tree.nodes[at].parent)
+        if (functions[at] == functions[node])
+            return false;
+    return true;
+}
+
 static void charge_costs(const struct fv_contexts *contexts, struct fv_model *m, const struct fv_symbols *symbols)
 {
     struct fv_cost_sum *sums = sums_of_leaves(m, symbols);
+    uint32_t *functions = fv_xcalloc(m->tree.node_count, sizeof(*functions)); /* by node */
 
     for (size_t i = m->tree.node_count; i-- > 1;) { /* callers have smaller numbers */
         struct fv_cost_sum *caller = &sums[m->tree.nodes[i].parent];
         uint32_t context = sums[i].ticks ? fv_contexts_of(contexts, &m->tree.nodes[i]) : FV_NONE;
 
+        functions[i] = context == FV_NONE ? FV_NONE : m->samples.items[context].function;
         if (context != FV_NONE)
             charge(&m->samples.items[context], &sums[i]);
         caller->ticks += sums[i].ticks;
         caller->in_mpi += sums[i].in_mpi;
         caller->in_sync += sums[i].in_sync;
     }
+    for (size_t i = 1; i < m->tree.node_count; i++)
+        if (functions[i] != FV_NONE && is_outermost(m, functions, i))
+            charge(&m->samples.functions[functions[i]], &sums[i]);
+    free(functions);
     free(sums);
 }
 
@@ -75,24 +95,7 @@ static double computing_ticks(const struct fv_sampled *s)
     return (double)s->ticks - (double)s->mpi_ticks - (double)s->sync_ticks;
 }
 
-/* ---- statistics ---- */
-
-uint64_t fv_sampled_count(const struct fv_sampled_stat *s, enum fv_metric metric)
-{
-    return metric < FV_METRIC_EVENT_0 || metric == FV_SAMPLED_COMPUTING ? s->count : s->event_count[metric - FV_METRIC_EVENT_0];
-}
-
-double fv_sampled_stddev(const struct fv_sampled_stat *s, enum fv_metric metric)
-{
-    uint64_t count = fv_sampled_count(s, metric);
-
-    return count > 1 && s->m2[metric] > 0 ? sqrt(s->m2[metric] / (double)(count - 1)) : 0;
-}
-
-double fv_sampled_cov(const struct fv_sampled_stat *s, enum fv_metric metric)
-{
-    return s->mean[metric] > 0 ? fv_sampled_stddev(s, metric) / s->mean[metric] : 0;
-}
+/* ---- metrics ---- */
 
 const char *fv_sampled_metric(const struct fv_samples *samples, enum fv_metric metric)
 {
@@ -108,51 +111,63 @@ const char *fv_sampled_metric(const struct fv_samples *samples, enum fv_metric m
     return event->refused < event->ranks ? event->name : NULL;
 }
 
-bool fv_sampled_is_brief(const struct fv_sampled *s, enum fv_metric metric)
-{
-    return metric == FV_METRIC_TIME ? s->brief[0] : (metric == FV_METRIC_CPU || metric == FV_SAMPLED_COMPUTING) && s->brief[1];
-}
-
 /* ---- guidance ---- */
 
-/* By the calls that were kept: a mean is mostly that of a few that met an interrupt. */
-static void find_brief(const struct fv_samples *all, struct fv_sampled *s)
-{
-    size_t below[2] = { 0 };
+/* Calls that were kept, in time or in CPU time: a mean is mostly that of a few that met an interrupt. */
+struct lengths {
+    size_t count, below, longer; /* than the resolution; than a trap can seem to be */
+};
 
-    for (size_t i = 0; i < s->instances; i++) {
-        below[0] += all->instances[s->first_instance + i].time_s < all->resolution_s;
-        below[1] += all->instances[s->first_instance + i].cpu_s < all->resolution_s;
-    }
-    for (unsigned i = 0; i < 2; i++)
-        s->brief[i] = s->instances && (double)below[i] >= BRIEF * (double)s->instances;
-}
-
-static const struct fv_sampled_stat *best_stat(const struct fv_sampled_part *p)
+static struct lengths lengths_of(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, bool cpu)
 {
-    return p->window.count >= FV_SAMPLED_ENOUGH ? &p->window : &p->all;
-}
-
-/* Of the threads' means, beyond what the spread within them makes likely. */
-static double between(const struct fv_sampled_part *parts, size_t count)
-{
-    double sum = 0, squares = 0, noise = 0, n = 0;
+    struct lengths of = { 0 };
 
     for (size_t i = 0; i < count; i++) {
-        const struct fv_sampled_stat *s = best_stat(&parts[i]);
-        double stddev = fv_sampled_stddev(s, FV_SAMPLED_COMPUTING);
+        for (size_t k = 0; k < contexts[i].instances; k++) {
+            const struct fv_sampled_instance *call = &all->instances[contexts[i].first_instance + k];
+            double took = cpu ? call->cpu_s : call->time_s;
 
-        if (s->count < FV_SAMPLED_ENOUGH)
-            continue;
-        n++;
-        sum += s->mean[FV_SAMPLED_COMPUTING];
-        squares += s->mean[FV_SAMPLED_COMPUTING] * s->mean[FV_SAMPLED_COMPUTING];
-        noise += stddev * stddev / (double)s->count;
+            of.below += took < all->resolution_s;
+            of.longer += took >= all->long_s;
+        }
+        of.count += contexts[i].instances;
     }
-    if (n < 2 || sum <= 0)
-        return NAN;
-    double mean = sum / n, variance = (squares - sum * mean) / (n - 1) - noise / n;
-    return variance > 0 ? sqrt(variance) / mean : 0;
+    return of;
+}
+
+/* More are long than what meets an interrupt, or a cold cache, and what chance adds: three standard deviations. */
+static bool has_long(const struct lengths *of)
+{
+    double n = (double)of->count;
+
+    return (double)of->longer > INTERRUPTED * n + 3 * sqrt(INTERRUPTED * (1 - INTERRUPTED) * n);
+}
+
+/* Calls are short if most are, and the traps are all that varies: unless the function, over all its contexts, has long ones, which
+ * the context has, too. */
+static void find_brief(const struct fv_samples *all, struct fv_sampled *contexts, size_t count)
+{
+    for (unsigned which = 0; which < 2; which++) {
+        const struct lengths of = lengths_of(all, contexts, count, which);
+
+        for (size_t i = 0; i < count; i++) {
+            const struct lengths own = lengths_of(all, &contexts[i], 1, which);
+
+            contexts[i].brief[which] =
+                own.count && (double)own.below >= BRIEF * (double)own.count && (own.longer < LONG_ENOUGH || !has_long(&of));
+        }
+    }
+}
+
+/* A breakpoint at an entry cannot tell a call from a jump. */
+static void find_looping(const struct fv_model *m, struct fv_sampled *s, size_t count, const struct fv_cost_profile *costs)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_node *node = &m->tree.nodes[s[i].node];
+
+        for (size_t k = 0; k < costs->loop_count; k++)
+            s[i].loops |= costs->loops[k].module == node->module && costs->loops[k].offset == node->offset - 1;
+    }
 }
 
 static int by_sampled(const void *a, const void *b)
@@ -205,59 +220,146 @@ static void find_companion(const struct fv_samples *samples, struct fv_sampled *
         }
 }
 
-/* Where no thread has enough instances of its own: of all threads, each about its own mean. */
-static void judge_pooled(struct fv_sampled *s, const struct fv_sampled_part *parts)
+static bool is_known(const struct fv_sampled *s)
 {
-    double m2 = 0, sum = 0;
-    uint64_t count = 0, free = 0; /* free: degrees of freedom */
-
-    for (size_t i = 0; i < s->parts; i++) {
-        const struct fv_sampled_stat *stat = &parts[i].all;
-
-        m2 += stat->m2[FV_SAMPLED_COMPUTING];
-        sum += stat->mean[FV_SAMPLED_COMPUTING] * (double)stat->count;
-        count += stat->count;
-        free += stat->count ? stat->count - 1 : 0;
-    }
-    if (free + 1 < FV_SAMPLED_ENOUGH)
-        return;
-    s->judged = s->pooled = true;
-    s->within = sum > 0 ? sqrt(m2 / (double)free) / (sum / (double)count) : 0;
+    return !s->loops && !fv_sampled_is_brief(s, FV_METRIC_CPU);
 }
 
-static void judge_times(struct fv_sampled *s, const struct fv_sampled_part *parts)
+/* Of the contexts whose times are known, each thread's instances in each: those in the window, where they are enough. Returns
+ * how many; *out is to be freed. */
+static size_t groups_of(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, enum fv_metric metric,
+                        struct fv_variation_group **out)
 {
-    for (size_t i = 0; i < s->parts; i++) {
-        const struct fv_sampled_stat *stat = best_stat(&parts[i]);
+    size_t n = 0, room = 0;
+    double weight = 0;
 
-        s->judged |= stat->count >= FV_SAMPLED_ENOUGH;
-        if (stat->count >= FV_SAMPLED_ENOUGH)
-            s->within = fmax(s->within, fv_sampled_cov(stat, FV_SAMPLED_COMPUTING));
+    *out = NULL;
+    for (size_t i = 0; i < count; i++)
+        weight += computing_ticks(&contexts[i]);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < contexts[i].parts && is_known(&contexts[i]); k++) {
+            const struct fv_sampled_part *p = &all->parts[contexts[i].first_part + k];
+            bool enough = fv_sampled_count(&p->window, metric) >= FV_SAMPLED_ENOUGH;
+
+            FV_GROW(*out, room, n + 1);
+            (*out)[n++] = (struct fv_variation_group){ .context = (uint32_t)i,
+                                                       .rank = p->rank,
+                                                       .thread = p->thread,
+                                                       .weight = weight > 0 ? computing_ticks(&contexts[i]) : 1,
+                                                       .stat = enough ? &p->window : &p->all };
+        }
     }
-    if (!s->judged)
-        judge_pooled(s, parts);
-    s->between = between(parts, s->parts);
+    return n;
 }
 
-/* Called before the functions are put in order. */
-static void judge_one(struct fv_samples *all, struct fv_sampled *s)
+static struct fv_variation variation_in(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, enum fv_metric metric)
 {
-    const struct fv_sampled_part *parts = all->parts + s->first_part;
+    struct fv_variation_group *groups;
+    size_t n = groups_of(all, contexts, count, metric, &groups);
+    struct fv_variation v = fv_variation_of(groups, n, metric);
 
-    for (size_t i = 0; i < s->parts; i++)
-        s->ranks += !i || parts[i].rank != parts[i - 1].rank;
-    find_brief(all, s);
-    if (fv_sampled_is_brief(s, FV_METRIC_CPU))
-        s->within = NAN;
-    else
-        judge_times(s, parts);
+    free(groups);
+    return v;
+}
+
+/* `share`: of its function. */
+static enum fv_varies varies(const struct fv_sampled *s, double share, const struct fv_variation *v)
+{
+    if (share <= FV_SAMPLED_SHARE || s->waits)
+        return FV_VARIES_NOT;
+    return (v->within > FV_SAMPLED_WITHIN ? FV_VARIES_WITHIN : 0) | (v->between > FV_SAMPLED_BETWEEN ? FV_VARIES_BETWEEN : 0);
+}
+
+/* Of a function, or a context, over these contexts. */
+static struct fv_variation variation_of(const struct fv_samples *all, const struct fv_sampled *s, const struct fv_sampled *contexts,
+                                        size_t count, enum fv_metric metric)
+{
+    struct fv_variation v = variation_in(all, contexts, count, metric);
+
+    if (!is_known(s))
+        v.within = NAN;
+    if (isnan(v.between) && count > 1) /* no two threads share a context */
+        v.between = variation_in(all, s, 1, metric).between;
+    v.varies = varies(s, s->contexts ? s->share : all->functions[s->function].share, &v);
+    return v;
+}
+
+static void judge_calls(const struct fv_samples *all, struct fv_sampled *s, const struct fv_sampled *contexts, size_t count)
+{
+    struct fv_variation v = variation_of(all, s, contexts, count, FV_SAMPLED_COMPUTING);
+
+    s->judged = v.judged;
+    s->pooled = v.pooled;
+    s->within = v.within;
+    s->between = v.between;
+    s->by_caller = v.by_caller;
+    s->varies = v.varies;
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
+        if (fv_sampled_metric(all, FV_METRIC_EVENT_0 + i))
+            s->event[i] = variation_of(all, s, contexts, count, FV_METRIC_EVENT_0 + i);
+        s->event_varies |= s->event[i].varies != FV_VARIES_NOT;
+    }
+}
+
+static void find_share(const struct fv_samples *all, struct fv_sampled *s)
+{
     s->share = all->computing_ticks ? fmin(computing_ticks(s) / (double)all->computing_ticks, 1) : 0;
     s->inside_mpi = s->ticks && (double)s->mpi_ticks > INSIDE * (double)s->ticks;
     s->waits = s->ticks && computing_ticks(s) < (1 - INSIDE) * (double)s->ticks;
-    if (s->share > FV_SAMPLED_SHARE && !s->waits)
-        s->varies = (s->within > FV_SAMPLED_WITHIN ? FV_VARIES_WITHIN : 0) |
-                    (s->between > FV_SAMPLED_BETWEEN ? FV_VARIES_BETWEEN : 0);
+    for (size_t i = 0; i < s->parts; i++)
+        s->ranks += !i || all->parts[s->first_part + i].rank != all->parts[s->first_part + i - 1].rank;
+}
+
+static void judge_context(const struct fv_samples *all, struct fv_sampled *s)
+{
+    judge_calls(all, s, s, 1);
     find_companion(all, s);
+}
+
+/* Most of its time is in contexts whose calls are brief. Of a function that has long calls, a context with so few calls that none need
+ * be long does not count. */
+static bool is_brief(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, unsigned which)
+{
+    const struct lengths of = lengths_of(all, contexts, count, which);
+    double brief = 0, time = 0;
+    size_t number = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bool tells = !has_long(&of) || (double)of.longer * (double)contexts[i].instances >= TELLING * (double)of.count;
+
+        if (contexts[i].brief[which] && !tells)
+            continue;
+        number += contexts[i].brief[which];
+        brief += contexts[i].brief[which] ? computing_ticks(&contexts[i]) : 0;
+        time += computing_ticks(&contexts[i]);
+    }
+    return time > 0 ? brief >= BRIEF * time : number == count;
+}
+
+/* One context alone is enough, whatever the others are like. */
+static void take_verdict(struct fv_sampled *f, const struct fv_sampled *context)
+{
+    const struct fv_variation v = fv_sampled_variation(context, FV_SAMPLED_COMPUTING);
+
+    f->varies = f->waits ? FV_VARIES_NOT : varies(context, context->share, &v);
+    if (f->varies & FV_VARIES_WITHIN) {
+        f->within = context->within;
+        f->pooled = context->pooled;
+    }
+    if (f->varies & FV_VARIES_BETWEEN)
+        f->between = context->between;
+}
+
+static void judge_function(const struct fv_samples *all, struct fv_sampled *f)
+{
+    const struct fv_sampled *contexts = all->items + f->first_context;
+
+    for (unsigned i = 0; i < 2; i++)
+        f->brief[i] = is_brief(all, contexts, f->contexts, i);
+    judge_calls(all, f, contexts, f->contexts);
+    for (size_t i = 0; i < f->contexts && !f->varies; i++)
+        take_verdict(f, &contexts[i]);
+    find_companion(all, f);
 }
 
 /* Keeps of each thread's instances, which lie together, as many as of the others. */
@@ -286,28 +388,56 @@ static void thin_instances(struct fv_samples *s)
     s->instance_count = kept;
 }
 
+static void order_recent(struct fv_samples *s)
+{
+    if (s->recent_count)
+        qsort(s->recent, s->recent_count, sizeof(*s->recent), by_sampled_instance);
+    for (size_t i = 0; i < s->count; i++)
+        s->items[i].recents = 0; /* until now only how many there are */
+    for (size_t i = s->recent_count; i-- > 0;) {
+        s->items[s->recent[i].sampled].first_recent = i;
+        s->items[s->recent[i].sampled].recents++;
+    }
+}
+
 static double variation(const struct fv_sampled *s)
 {
     return fmax(fmax(s->within, s->between), 0);
 }
 
 /* What varies makes its callers vary, by the same time and so by a smaller part. Share times variation is
- * about the same for both then, and the one inside is the one to look at. */
-static void weigh_one(const struct fv_contexts *contexts, struct fv_sampled *s)
+ * about the same for both then, and the one inside is the one to look at. `counted`: the functions that this one was
+ * weighed with, by its own number and one. */
+static void weigh_with_callers(const struct fv_contexts *contexts, struct fv_sampled *f, uint32_t node, uint32_t *counted)
 {
     const struct fv_samples *all = &contexts->model->samples;
     const struct fv_node *nodes = contexts->model->tree.nodes;
+    uint32_t number = (uint32_t)(f - all->functions) + 1;
 
-    s->weight = s->share * variation(s);
-    for (uint32_t at = s->varies ? nodes[s->node].parent : 0; at; at = nodes[at].parent) {
+    for (uint32_t at = nodes[node].parent; at; at = nodes[at].parent) {
         uint32_t context = fv_contexts_of(contexts, &nodes[at]);
-        const struct fv_sampled *caller = context == FV_NONE ? NULL : &all->items[context];
+        const struct fv_sampled *caller = context == FV_NONE ? NULL : &all->functions[all->items[context].function];
 
-        if (!caller || !caller->varies || variation(caller) >= variation(s))
+        if (!caller || !caller->varies || variation(caller) >= variation(f) || counted[caller - all->functions] == number)
             continue;
-        s->weight = fmax(s->weight, caller->share * variation(caller));
-        s->inherited++;
+        counted[caller - all->functions] = number;
+        f->weight = fmax(f->weight, caller->share * variation(caller));
+        f->inherited++;
     }
+}
+
+static void weigh(const struct fv_contexts *contexts, struct fv_samples *s)
+{
+    uint32_t *counted = fv_xcalloc(s->function_count + 1, sizeof(*counted));
+
+    for (size_t i = 0; i < s->function_count; i++) {
+        struct fv_sampled *f = &s->functions[i];
+
+        f->weight = f->share * variation(f);
+        for (size_t k = 0; f->varies && k < f->contexts; k++)
+            weigh_with_callers(contexts, f, s->items[f->first_context + k].node, counted);
+    }
+    free(counted);
 }
 
 static void judge_all(const struct fv_contexts *contexts, struct fv_samples *s)
@@ -319,10 +449,20 @@ static void judge_all(const struct fv_contexts *contexts, struct fv_samples *s)
         s->items[s->parts[i].sampled].parts++;
     }
     thin_instances(s);
-    for (size_t i = 0; i < s->count; i++)
-        judge_one(s, &s->items[i]);
-    for (size_t i = 0; i < s->count; i++)
-        weigh_one(contexts, &s->items[i]);
+    order_recent(s);
+    fv_sampled_add_contexts(s);
+    for (size_t i = 0; i < s->function_count; i++) {
+        find_share(s, &s->functions[i]);
+        find_brief(s, s->items + s->functions[i].first_context, s->functions[i].contexts);
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        find_share(s, &s->items[i]);
+        judge_context(s, &s->items[i]);
+    }
+    for (size_t i = 0; i < s->function_count; i++)
+        judge_function(s, &s->functions[i]);
+    fv_sampled_find_rare(contexts, s);
+    weigh(contexts, s);
 }
 
 static int by_guidance(const void *a, const void *b)
@@ -334,6 +474,8 @@ static int by_guidance(const void *a, const void *b)
         return x->waits ? 1 : -1;
     if (!x->varies != !y->varies)
         return x->varies ? -1 : 1;
+    if (!x->varies && x->event_varies != y->event_varies)
+        return x->event_varies ? -1 : 1;
     if (!x->varies && x->share != y->share)
         return x->share > y->share ? -1 : 1;
     if (x->weight != y->weight)
@@ -347,17 +489,18 @@ static int by_guidance(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-void fv_samples_judge(struct fv_model *m, const struct fv_symbols *symbols)
+void fv_samples_judge(struct fv_model *m, const struct fv_symbols *symbols, const struct fv_cost_profile *costs)
 {
-    struct fv_samples *s = &m->samples;
     struct fv_contexts contexts;
 
+    fv_sampled_find_functions(m);
     fv_contexts_init(&contexts, m);
     charge_costs(&contexts, m, symbols);
-    judge_all(&contexts, s);
+    find_looping(m, m->samples.items, m->samples.count, costs);
+    find_looping(m, m->samples.functions, m->samples.function_count, costs);
+    judge_all(&contexts, &m->samples);
     fv_contexts_release(&contexts);
-    if (s->count)
-        qsort(s->items, s->count, sizeof(*s->items), by_guidance);
+    fv_sampled_order(&m->samples, by_guidance);
 }
 
 /* ---- words ---- */
@@ -373,23 +516,59 @@ static const char *companion(const struct fv_samples *samples, enum fv_metric me
     return metric < FV_METRIC_EVENT_0 ? words[metric] : fv_sampled_metric(samples, metric);
 }
 
-char *fv_sampled_advice(const struct fv_samples *samples, const struct fv_sampled *s, char *out, size_t bytes)
+struct fv_variation fv_sampled_variation(const struct fv_sampled *s, enum fv_metric metric)
 {
-    char with[160] = "", within[64] = "", between[64] = "";
+    if (metric == FV_SAMPLED_COMPUTING)
+        return (struct fv_variation){ s->within, s->between, s->by_caller, s->judged, s->pooled, s->varies };
+    if (metric >= FV_METRIC_EVENT_0)
+        return s->event[metric - FV_METRIC_EVENT_0];
+    return (struct fv_variation){ NAN, NAN, NAN, false, false, FV_VARIES_NOT };
+}
+
+/* "from call to call (cov 0.50) and from thread to thread (cov 0.20)". */
+static char *how(const struct fv_variation *v, char *out, size_t bytes)
+{
+    out[0] = '\0';
+    if (v->varies & FV_VARIES_WITHIN)
+        fv_words_add(out, bytes, "from call to call (cov %.2f%s)", v->within, v->pooled ? ", all threads together" : "");
+    if (v->varies & FV_VARIES_BETWEEN)
+        fv_words_add(out, bytes, "%sfrom thread to thread (cov %.2f)", v->varies == FV_VARIES_BOTH ? " and " : "", v->between);
+    return out;
+}
+
+char *fv_sampled_event_advice(const struct fv_samples *samples, const struct fv_sampled *s, char *out, size_t bytes)
+{
+    char words[160];
 
     out[0] = '\0';
+    for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
+        if (s->event[i].varies)
+            fv_words_add(out, bytes, "%s%s varies %s", *out ? "; " : "", fv_sampled_metric(samples, FV_METRIC_EVENT_0 + i),
+                         how(&s->event[i], words, sizeof(words)));
+    return out;
+}
+
+bool fv_sampled_differs_by_caller(const struct fv_sampled *f)
+{
+    return f->share > FV_SAMPLED_SHARE && !f->waits && f->by_caller > FV_SAMPLED_WITHIN;
+}
+
+char *fv_sampled_advice(const struct fv_samples *samples, const struct fv_sampled *s, char *out, size_t bytes)
+{
+    const struct fv_variation v = fv_sampled_variation(s, FV_SAMPLED_COMPUTING);
+    char with[160] = "", words[160], caller[64] = "";
+
+    out[0] = '\0';
+    if (!s->varies && fv_sampled_differs_by_caller(s))
+        snprintf(out, bytes, "differs by caller (cov %.2f), not from call to call: the callers ask for different work", s->by_caller);
     if (!s->varies)
         return out;
-    if (s->varies & FV_VARIES_WITHIN)
-        snprintf(within, sizeof(within), "from call to call (cov %.2f%s)", s->within,
-                 s->pooled ? ", all threads together" : "");
-    if (s->varies & FV_VARIES_BETWEEN)
-        snprintf(between, sizeof(between), "from thread to thread (cov %.2f)", s->between);
     if (s->with < FV_SAMPLED_METRICS)
         snprintf(with, sizeof(with), "; %s%s (cov %.2f)", companion(samples, s->with),
                  s->with < FV_METRIC_EVENT_0 ? ", too" : " varies, too", s->with_cov);
-    snprintf(out, bytes, "varies %s%s%s%s", within, s->varies == FV_VARIES_BOTH ? " and " : "", between,
-             with);
+    if (fv_sampled_differs_by_caller(s))
+        snprintf(caller, sizeof(caller), "; differs by caller, too (cov %.2f)", s->by_caller);
+    snprintf(out, bytes, "varies %s%s%s", how(&v, words, sizeof(words)), caller, with);
     return out;
 }
 

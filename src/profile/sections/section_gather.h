@@ -30,6 +30,14 @@ struct fv_section_gather {
     size_t first_rank; /* of the present file, in out->ranks: "all", then the others */
     size_t next_leaf;  /* of fv_model.costs */
     bool locks;
+    struct fv_section_cpu *cpu; /* of the present file */
+    size_t cpu_count, cpu_room;
+    struct fv_index cpu_by_record;
+};
+/* CPU time of the process beside a record of SECTION_TIMES. */
+struct fv_section_cpu {
+    uint64_t record[2]; /* thread, index */
+    uint64_t ns;
 };
 /* section_sets.c */
 void fv_section_read_names(struct fv_section_gather *g, const struct fv_build_file *file);
@@ -53,6 +61,7 @@ void fv_section_order_calls(struct fv_section_view *v);
 /* section_costs.c: clock samples of the present file. */
 void fv_section_read_costs(struct fv_section_gather *g, uint32_t rank);
 void fv_section_order_costs(struct fv_section_view *v);
+void fv_section_threads_add(struct fv_section_threads *to, const struct fv_section_threads *from);
 
 /* section_sums.c */
 void fv_section_add_faults(struct fv_section_faults *to, const struct fv_section_faults *from);

@@ -57,6 +57,7 @@ void fv_section_rank_add(struct fv_section_rank *to, const struct fv_section_ran
     fv_section_add_instances(&to->instances, &from->instances);
     for (unsigned i = 0; i < FV_SECTION_VALUES; i++)
         to->value[i] += from->value[i];
+    fv_section_threads_add(&to->sampled, &from->sampled);
     to->wait_kinds |= from->wait_kinds;
     to->wait_kind = (uint8_t)fv_wait_kind_of(to->wait_kinds);
     fv_section_add_faults(&to->faults, &from->faults);
@@ -86,6 +87,7 @@ void fv_section_sum(struct fv_section_view *v, const struct fv_section_rank *ran
         v->shortest_s = fmin(v->shortest_s, r->shortest_s);
         v->longest_s = fmax(v->longest_s, r->longest_s);
         fv_section_add_instances(&v->instances, &r->instances);
+        fv_section_threads_add(&v->sampled, &r->sampled);
         if (r->value[FV_SECTION_CALLS] > 0)
             v->wait_kinds |= (uint8_t)(1u << r->wait_kind);
         fv_section_add_faults(&v->faults, &r->faults);

@@ -26,7 +26,7 @@ static void add_usage(struct fv_section_rank *r, double user_ns, double system_n
 
 static void no_usage(struct fv_section_rank *r)
 {
-    r->value[FV_SECTION_USER] = r->value[FV_SECTION_SYSTEM] = NAN;
+    r->value[FV_SECTION_USER] = r->value[FV_SECTION_SYSTEM] = r->value[FV_SECTION_PROCESS] = NAN;
     r->value[FV_SECTION_FAULTS] = r->value[FV_SECTION_SWITCHES] = NAN;
 }
 
@@ -66,7 +66,6 @@ static double add_open(struct fv_section_gather *g, struct fv_section_rank *r, c
     r->value[FV_SECTION_CALLS] += difference(now.calls, t->since.calls);
     r->value[FV_SECTION_MPI] += difference(now.mpi_ticks, t->since.mpi_ticks) * tick_s;
     r->value[FV_SECTION_LOCK] += difference(now.lock_ticks, t->since.lock_ticks) * tick_s;
-    r->value[FV_SECTION_SAMPLED] += sampled_s(g, difference(now.samples, t->since.samples));
     return fmin(fmax(s, 0), rank->end_s - rank->begin_s);
 }
 
@@ -87,9 +86,31 @@ static bool makes_sense(const struct fv_section_times *t)
     return !t->count || (t->ticks_min <= t->ticks_max && t->ticks_max <= t->ticks);
 }
 
-static void add_times(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank,
-                      uint32_t thread, const struct fv_section_times *t)
+static void read_cpu(struct fv_section_gather *g, const struct fv_build_file *f)
 {
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SECTION_PROCESS);
+    struct fv_section_process r;
+
+    fv_index_release(&g->cpu_by_record);
+    g->cpu_count = 0;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        FV_INTERNED(g->cpu_by_record, g->cpu, g->cpu_count, g->cpu_room, (uint64_t[]){ c.thread, c.index })->ns = r.cpu_ns;
+    }
+}
+
+/* Files of before do not have it. What several threads measured is no sum. */
+static double process_s(const struct fv_section_gather *g, const struct fv_cursor *c, const struct fv_section_rank *r)
+{
+    uint32_t i = FV_FIND(g->cpu_by_record, g->cpu, (uint64_t[]){ c->thread, c->index });
+
+    return i == FV_NONE || r->threads > 1 ? NAN : (double)g->cpu[i].ns * 1e-9;
+}
+
+static void add_times(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank,
+                      const struct fv_cursor *c, const struct fv_section_times *t)
+{
+    uint32_t thread = c->thread;
     const struct fv_model *m = g->build->model;
     double tick_s = fv_build_seconds(m, rank, 1u << 20) / (1u << 20), s = (double)t->ticks * tick_s;
     struct fv_section_rank *r;
@@ -109,12 +130,13 @@ static void add_times(struct fv_section_gather *g, const struct fv_build_file *f
     r->value[FV_SECTION_CALLS] += (double)t->sum.calls;
     r->value[FV_SECTION_MPI] += (double)t->sum.mpi_ticks * tick_s;
     r->value[FV_SECTION_LOCK] += g->locks ? (double)t->sum.lock_ticks * tick_s : NAN;
-    r->value[FV_SECTION_SAMPLED] += sampled_s(g, (double)t->sum.samples);
+    r->value[FV_SECTION_SAMPLED] += sampled_s(g, 0); /* which are among the costs */
     if (t->measured == 1 && !t->opened)
         add_usage(r, (double)t->sum.usage.user_ns, (double)t->sum.usage.system_ns,
                   (double)t->sum.usage.faults, (double)t->sum.usage.switches);
     else
         no_usage(r); /* of what is open nobody knows */
+    r->value[FV_SECTION_PROCESS] += process_s(g, c, r);
     if (t->count) {
         r->shortest_s = fmin(r->shortest_s, (double)t->ticks_min * tick_s);
         r->longest_s = fmax(r->longest_s, (double)t->ticks_max * tick_s);
@@ -159,9 +181,10 @@ static void read_times(struct fv_section_gather *g, const struct fv_build_file *
     struct fv_section_losses *sum = &g->out->losses, l;
     struct fv_section_times t;
 
+    read_cpu(g, f);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&t, p, sizeof(t));
-        add_times(g, f, rank, c.thread, &t);
+        add_times(g, f, rank, &c, &t);
     }
     c = fv_cursor(f->reader, FV_CHUNK_SECTION_LOSSES);
     for (const void *p; (p = fv_cursor_next(&c));) {
@@ -200,6 +223,7 @@ static void add_whole(struct fv_section_gather *g, const struct fv_build_file *f
                   difference(h->usage_last.system_ns, h->usage_first.system_ns),
                   difference(h->usage_last.faults, h->usage_first.faults),
                   difference(h->usage_last.switches, h->usage_first.switches));
+    r->value[FV_SECTION_PROCESS] = r->value[FV_SECTION_USER] + r->value[FV_SECTION_SYSTEM];
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&t, p, sizeof(t));
         samples += (double)t.samples;
@@ -314,6 +338,8 @@ static void finish_sections(struct fv_build *b, void *state)
     free(g->section);
     free(g->sets);
     free(g->part);
+    free(g->cpu);
+    fv_index_release(&g->cpu_by_record);
     fv_index_release(&g->names);
     fv_index_release(&g->functions);
     fv_index_release(&g->function_ranks);

@@ -1,6 +1,6 @@
 /* Sections that the program marks itself (fvmpi.h), and the whole program as section "all": what each rank
  * did in them. A rank's elapsed time is that of its thread that was longest in the section; everything else
- * is summed over its threads. */
+ * is summed over its threads. Clock samples are also those of threads that a thread in it has made (rt/sections.h). */
 #ifndef FV_PROFILE_SECTIONS_H
 #define FV_PROFILE_SECTIONS_H
 
@@ -20,6 +20,7 @@ enum fv_section_value {
     FV_SECTION_ELAPSED, /* seconds */
     FV_SECTION_USER,
     FV_SECTION_SYSTEM,
+    FV_SECTION_PROCESS, /* CPU time of all threads of the process; NAN where several of them were in it */
     FV_SECTION_MPI,
     FV_SECTION_WAIT,
     FV_SECTION_LOCK,
@@ -31,6 +32,12 @@ enum fv_section_value {
     FV_SECTION_SENT, /* messages, by class */
     FV_SECTION_RECEIVED = FV_SECTION_SENT + FV_SECTION_CLASSES,
     FV_SECTION_VALUES = FV_SECTION_RECEIVED + FV_SECTION_CLASSES
+};
+
+/* Sampled CPU time of threads: of those that have some in the section, whoever opened it. */
+struct fv_section_threads {
+    uint32_t count;
+    double sum_s, min_s, max_s;
 };
 
 /* What went wrong, or may have. */
@@ -62,6 +69,7 @@ struct fv_section_rank {
     struct fv_distribution durations; /* of instances, while its file is read */
     double percentile_s[FV_SECTION_PERCENTILES]; /* NAN: not recorded, or not of all; of "all" */
     double value[FV_SECTION_VALUES]; /* NAN: not measured */
+    struct fv_section_threads sampled;
     uint8_t wait_kind;               /* enum fv_wait_kind */
     uint8_t wait_kinds;              /* of its calls: fv_wait_kind_of() */
     struct fv_section_faults faults;
@@ -111,6 +119,7 @@ struct fv_section_view {
     struct fv_distribution durations;
     double percentile_s[FV_SECTION_PERCENTILES];
     struct fv_section_spread value[FV_SECTION_VALUES];
+    struct fv_section_threads sampled;
     uint8_t wait_kind, wait_kinds;
     struct fv_section_faults faults;
     struct fv_section_calls *functions, *paths; /* by time, longest first; "all" has no paths */

@@ -63,6 +63,33 @@ static const struct fv_column_def section_outer[] = {
 #define CPU_DOC                                                                                              \
     "; pauses included. Null with --section-cpu=0, and of a section that was open at the end; of the whole " \
     "program that of all threads, null where the process was killed."
+#define PROCESS_DOC                                                                                          \
+    "CPU time of all threads of the process, user and system, while an instance was open: also of workers, and of threads that " \
+    "have nothing to do with it. Null as user time, and where several threads of a rank were in it"
+#define SAMPLED_THREADS_DOC "Threads that have clock samples in it: those that were in it, and those that these have made"
+/* Of struct fv_section_threads at `offset`: their mean. */
+static void get_thread_mean(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_section_threads *of = (const void *)((const char *)row + c->offset);
+
+    v->real = of->count ? of->sum_s / of->count : NAN;
+}
+static void get_thread_extreme(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_section_threads *of = (const void *)((const char *)row + c->offset);
+
+    v->real = !of->count ? NAN : c->argument ? of->max_s : of->min_s;
+}
+#define THREAD_COLUMNS(g, S)                                                                                 \
+    { g "count", "sampled threads", "", SAMPLED_THREADS_DOC ".", FV_FIELD(S, sampled.count) },               \
+        { g "mean_s", "a thread", "s", "Their sampled CPU time: the mean; null: there are none.",            \
+          FV_GET(FV_TYPE_REAL, get_thread_mean), .flags = FV_NULLABLE | FV_ESTIMATE, .offset = offsetof(S, sampled) }, \
+        { g "min_s", "min", "s", "That of the thread with least.", FV_GET(FV_TYPE_REAL, get_thread_extreme), \
+          .flags = FV_NULLABLE | FV_ESTIMATE, .offset = offsetof(S, sampled) },                              \
+    {                                                                                                        \
+        g "max_s", "max", "s", "That of the thread with most.", FV_GET(FV_TYPE_REAL, get_thread_extreme),    \
+            .flags = FV_NULLABLE | FV_ESTIMATE, .offset = offsetof(S, sampled), .argument = 1                \
+    }
 #define WAIT_DOC                                                                                             \
     "Waiting in its MPI calls. Exact where entry times or the trace tell it, of each section by itself; "  \
     "an estimate also where a call site is in several sections and only the sum of its waiting is known, "   \
@@ -128,13 +155,15 @@ static const struct fv_column_def rank_columns[] = {
     RANK_S("thread_time_s", "thread time", FV_SECTION_THREADS_TIME, 0, "The same, summed over its threads."),
     RANK_S("user_time_s", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC),
     RANK_S("system_time_s", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel; likewise."),
+    RANK_S("process_cpu_s", "process CPU", FV_SECTION_PROCESS, 0, PROCESS_DOC "."),
     RANK_S("mpi_time_s", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."),
     RANK_S("wait_s", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC),
     KIND_COLUMN("wait_s", struct fv_section_rank, value[FV_SECTION_WAIT]),
     RANK_S("lock_wait_s", "lock wait", FV_SECTION_LOCK, 0,
            "Waiting for locks and barriers of threads; null without --threads."),
     RANK_S("sampled_cpu_s", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE,
-           "CPU time by clock samples; null without --sample."),
+           "CPU time by clock samples, also of threads that its threads made and that were in no section themselves; null without samples."),
+    THREAD_COLUMNS("thread_sampled_", struct fv_section_rank),
     RANK_N("mpi_call_count", "MPI calls", FV_SECTION_CALLS, "MPI calls that ended in it."),
     RANK_N("fault_count", "faults", FV_SECTION_FAULTS, "Page faults, minor and major; null as user_time_s."),
     RANK_N("switch_count", "switches", FV_SECTION_SWITCHES,
@@ -403,7 +432,7 @@ static const struct fv_relation procedures = {
     .key = "sampled_procedures",
     .title = "CPU time of sections by procedure",
     .doc = "The section's clock samples by procedure, by exclusive ticks, largest first; empty without "
-           "--sample, "
+           "samples, "
            "and for the whole program, whose they are in costs.",
     .shown = "section number procedure" FV_COST_SHOWN,
     .share = "exclusive_share",
@@ -453,7 +482,7 @@ static const struct fv_relation costpaths = {
     .name = "section_costpaths",
     .key = "costpaths",
     .title = "CPU time of sections by call path",
-    .doc = "The section's clock samples by call path; empty without --sample, and for the whole program.",
+    .doc = "The section's clock samples by call path; empty without samples, and for the whole program.",
     FV_COLUMNS(costpath_columns),
     FV_OUTER(section_outer),
     .count = costpath_count,
@@ -537,6 +566,7 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
              "Elapsed time, summed over a rank's threads; so is everything below."), \
     SPREAD_S("user_time", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC), \
     SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel; likewise."), \
+    SPREAD_S("process_cpu", "process CPU", FV_SECTION_PROCESS, 0, PROCESS_DOC "."), \
     SPREAD_S("mpi_time", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."), \
     SPREAD_S("wait", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC), \
     KIND_COLUMN("wait", struct fv_section_view, value[FV_SECTION_WAIT].sum), \
@@ -547,8 +577,9 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
     SPREAD_S("lock_wait", "locks", FV_SECTION_LOCK, 0, \
              "Waiting for locks and barriers of threads; null without --threads."), \
     SPREAD_S("sampled_cpu", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE, \
-             "CPU time by clock samples (of user mode; where only a timer can be had, of both); null without " \
-             "--sample."), \
+             "CPU time by clock samples (of user mode; where only a timer can be had, of both), also of threads that " \
+             "its threads made and that were in no section themselves; null without --sample."), \
+    THREAD_COLUMNS("thread_sampled.", struct fv_section_view), \
     SPREAD_N("mpi_calls", "calls", FV_SECTION_CALLS, "MPI calls that ended in it."), \
     SPREAD_N("faults", "faults", FV_SECTION_FAULTS, "Page faults, minor and major; null as user_time."), \
     SPREAD_N("switches", "switches", FV_SECTION_SWITCHES, \
@@ -602,7 +633,7 @@ const struct fv_relation fv_sections_relation = {
         "MPI, from the program's start to its end). The others follow by elapsed time.",
     .shown =
         "section number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 instance_p99_s/7 user_time_mean_s/7 "
-        "system_time_mean_s/6 "
+        "system_time_mean_s/6 process_cpu_mean_s/5 "
         "mpi_share wait_share mpi_calls_sum/5 messages_below_4k/3 messages_below_64k/3 messages_below_1m/3 "
         "messages_1m_and_above/3 lock_wait_mean_s/4 sampled_cpu_mean_s/2",
     .share = "elapsed_share",

@@ -360,8 +360,61 @@ static struct fv_phase_sums sum_regions(const struct gather *g, const struct fv_
     return s;
 }
 
+/* Those in others are known by their level. */
+static void add_to_rank(struct gather *g, const struct fv_omp_region *r)
+{
+    double tick_s = fv_build_seconds(g->build->model, g->rank, 1u << 20) / (1u << 20);
+    struct fv_rank_regions *of = &g->out->regions[g->rank];
+
+    of->unknown |= r->open || r->lost || (r->level > 1 && r->threads_max > 1);
+    if (r->level > 1 || !r->count)
+        return;
+    of->sums.threads = fmax(of->sums.threads, r->threads_max);
+    of->sums.elapsed_s += (double)r->elapsed * tick_s;
+    of->sums.team_s += (double)r->threads / (double)r->count * (double)r->elapsed * tick_s;
+    of->sums.time_s += (double)r->time * tick_s;
+    of->sums.wait_s += fmin((double)r->wait, (double)r->time) * tick_s;
+    of->sums.join_s += (double)r->join * tick_s;
+}
+
+void fv_busiest_add(struct fv_busiest *to, const struct fv_busiest *from)
+{
+    if (from->useful_s > to->useful_s)
+        *to = *from;
+}
+
+/* What the threads of the rank's teams did in a phase. */
+struct member {
+    uint32_t phase, number; /* its key */
+    double useful_s;
+};
+
+static void read_members(struct gather *g, const struct fv_numbers *phases)
+{
+    struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_OMP_THREADS);
+    double tick_s = fv_build_seconds(g->build->model, g->rank, 1u << 20) / (1u << 20);
+    struct member *members = NULL;
+    size_t count = 0, room = 0;
+    struct fv_index index = { 0 };
+    struct fv_omp_thread r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        uint32_t phase = fv_numbers_get(phases, r.region);
+
+        if (phase != FV_NONE && r.time > r.wait)
+            FV_INTERNED(index, members, count, room, (uint32_t[]){ phase, r.number })->useful_s += (double)(r.time - r.wait) * tick_s;
+    }
+    for (size_t i = 0; i < count; i++)
+        fv_busiest_add(&g->out->items[members[i].phase].busiest,
+                       &(struct fv_busiest){ members[i].useful_s, g->rank, members[i].number });
+    fv_index_release(&index);
+    free(members);
+}
+
 static void read_regions(struct gather *g)
 {
+    struct fv_numbers phases = { 0 };
     const struct fv_build_file *f = &g->build->files[g->rank];
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_OMP);
     struct fv_omp_region r;
@@ -372,16 +425,22 @@ static void read_regions(struct gather *g)
         if (!r.count && !r.open)
             continue;
         g->regions = true;
+        add_to_rank(g, &r);
         uint32_t module = fv_numbers_module(&f->modules, r.module);
         uint32_t routine =
             module >= FV_MODEL_FIRST_MODULE ? fv_build_address(g->build, module, r.offset) : FV_NONE;
         uint32_t phase = phase_of(g, FV_PHASE_OMP, routine, fv_build_node_of(g->build, f, r.path));
         struct fv_phase_sums sums = sum_regions(g, &r);
 
+        if (fv_number_is_id(f->reader, r.id))
+            fv_numbers_set(&phases, r.id, phase);
+
         g->out->items[phase].open = g->out->items[phase].open || r.open;
         fv_phase_sums_add(&part_of(g, phase)->sums, &sums);
         fv_phase_sums_add(&g->out->items[phase].sums, &sums);
     }
+    read_members(g, &phases);
+    fv_numbers_release(&phases);
 }
 
 /* ---- order ---- */
@@ -448,6 +507,7 @@ static void *begin_phases(struct fv_build *b)
 
     g->build = b;
     g->out = &b->model->phases;
+    g->out->regions = fv_xcalloc(b->model->rank_count, sizeof(*g->out->regions));
     return g;
 }
 
@@ -535,5 +595,6 @@ void fv_phases_release(struct fv_phases *s)
     free(s->items);
     free(s->parts);
     free(s->lives);
+    free(s->regions);
     *s = (struct fv_phases){ 0 };
 }

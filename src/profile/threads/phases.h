@@ -59,6 +59,8 @@
 #ifndef FV_PROFILE_PHASES_H
 #define FV_PROFILE_PHASES_H
 
+#include "tool/pop.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,13 +107,24 @@ struct fv_phase_part {
     uint32_t phase, rank;
     struct fv_phase_sums sums;
 };
+/* The thread of OpenMP's teams that works longest, in all regions of a phase. */
+struct fv_busiest {
+    double useful_s; /* without waits; 0: none is known */
+    uint32_t rank, number; /* rank: in fv_model.ranks; number: in its team */
+};
 struct fv_phase {
     uint32_t kind;             /* enum fv_phase_kind; these three are its key */
     uint32_t node;             /* that created the first thread, or forked; of OpenMP 0: those without room */
     uint32_t routine;          /* as in fv_life; what the team ran */
     uint32_t first, ranks;     /* its part of fv_phases.parts, by rank */
     bool open;                 /* threads of it were alive at the end, or a region had not ended */
+    struct fv_busiest busiest;
     struct fv_phase_sums sums; /* over ranks */
+};
+/* OpenMP's regions of a rank that are in no other. */
+struct fv_rank_regions {
+    struct fv_pop_regions sums; /* threads 0: none */
+    bool unknown;               /* not all of it is known: teams within teams, too large, or open at the end */
 };
 struct fv_phases {
     struct fv_phase *items; /* by the time that threads spent in it, longest first */
@@ -120,6 +133,7 @@ struct fv_phases {
     size_t part_count, part_room;
     struct fv_life *lives; /* by rank, phase, instance */
     size_t life_count, life_room;
+    struct fv_rank_regions *regions; /* by rank */
 };
 
 struct fv_model;
@@ -145,6 +159,8 @@ struct fv_stack {
 };
 struct fv_stack fv_phase_stack(const struct fv_phase *phase, double t1_s);
 
+/* Phases that have become equal: the busiest of their threads. */
+void fv_busiest_add(struct fv_busiest *to, const struct fv_busiest *from);
 void fv_phase_sums_add(struct fv_phase_sums *to, const struct fv_phase_sums *from);
 /* Sorts phases by time and their parts by phase and rank, and says of each phase which parts are its. */
 void fv_phases_order(struct fv_phases *phases);

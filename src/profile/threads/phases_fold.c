@@ -20,6 +20,7 @@ static uint32_t fold_items(struct fv_phases *s, uint32_t *same)
             continue;
         }
         fv_phase_sums_add(&s->items[same[i]].sums, &p.sums);
+        fv_busiest_add(&s->items[same[i]].busiest, &p.busiest);
         s->items[same[i]].open = s->items[same[i]].open || p.open;
     }
     fv_index_release(&index);

@@ -169,6 +169,19 @@ static void get_label(void *subject, const void *row, const struct fv_column_def
     v->text = fv_view_phase_label(t->profile, row, true, t->text, sizeof(t->text));
 }
 
+static bool has_busiest(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return ((const struct fv_phase *)row)->busiest.useful_s > 0;
+}
+
+static void get_busiest_rank(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_busiest *b = &((const struct fv_phase *)row)->busiest;
+
+    v->null = !(b->useful_s > 0);
+    v->number = v->null ? 0 : fv_tables_model(subject)->ranks[b->rank].world_rank;
+}
+
 static const struct fv_column_def phase_columns[] = {
     FV_ID_COLUMN("id", phases.items, "Index in this list, from 0."),
     KIND,
@@ -184,6 +197,12 @@ static const struct fv_column_def phase_columns[] = {
                        "wait_s of thread_s."),
     FV_QUOTIENT_COLUMN("off_cpu_share", "off CPU", "share", struct fv_phase, sums.off_cpu_s, sums.time_s,
                        FV_FLAT | FV_BLANK, "off_cpu_s of it."),
+    { "busiest.rank", "busiest rank", "", "The rank of the thread of OpenMP's teams that works longest in all regions; null: not OpenMP.",
+      FV_GET(FV_TYPE_NUMBER, get_busiest_rank), .flags = FV_NULLABLE },
+    { "busiest.thread", "thread", "", "That thread's number in its team.", FV_FIELD(struct fv_phase, busiest.number), .flags = FV_NULLABLE,
+      .known = has_busiest },
+    { "busiest.useful_s", "works", "s", "What it works there, without waits.", FV_FIELD(struct fv_phase, busiest.useful_s),
+      .flags = FV_NULLABLE, .known = has_busiest },
     { "open", "open", "", "Had some of its threads, or a region, not ended? Such a region is in no number.",
       FV_FIELD(struct fv_phase, open) },
     FV_PATH_COLUMNS(struct fv_phase, node),

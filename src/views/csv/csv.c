@@ -1,6 +1,7 @@
-/* The profile, and the comparison, as comma-separated tables, one file for each relation. */
+/* The profile, the comparison, and runs of several sizes, as comma-separated tables, one file for each relation. */
 #include "diff/diff_relations.h"
 #include "profile/relations.h"
+#include "scaling/scaling_relations.h"
 #include "views/relations.h"
 #include "views/views.h"
 
@@ -21,4 +22,11 @@ int fv_diff_csv(const struct fv_diff *diff, const char *directory)
 
     fv_diff_tables_release(&tables);
     return err;
+}
+
+int fv_scaling_csv(const struct fv_scaling *scaling, const char *directory)
+{
+    struct fv_scaling_tables tables = { .scaling = scaling };
+
+    return fv_csv_relations(fv_scaling_relations, &tables, directory);
 }

@@ -1,5 +1,6 @@
 /* The profile and the comparison as JSON: what their relations are, and nothing else. */
 #include "diff/diff_relations.h"
+#include "scaling/scaling_relations.h"
 #include "profile/relations.h"
 #include "views/relations.h"
 #include "views/views.h"
@@ -40,4 +41,11 @@ int fv_diff_json(const struct fv_diff *diff, FILE *out)
 
     fv_diff_tables_release(&tables);
     return err;
+}
+
+int fv_scaling_json(const struct fv_scaling *scaling, FILE *out)
+{
+    struct fv_scaling_tables tables = { .scaling = scaling };
+
+    return document(FV_SCALING_SCHEMA, fv_scaling_relations, &tables, FV_JSON_RANKS_ALL, out);
 }

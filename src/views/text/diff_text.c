@@ -54,6 +54,48 @@ static void frame_place(const struct fv_diff_frame *f, char *out, size_t bytes)
 
 /* ---- verdict ---- */
 
+/* Before any change: it may be that of the machine. Returns how many lines it took. */
+static size_t put_disturbed(const struct fv_page *p, const struct fv_diff *d)
+{
+    char text[200] = "", part[FV_WORD];
+
+    for (unsigned s = 0; s < 2; s++) {
+        double lost_s = 0, time_s = 0;
+
+        for (size_t r = 0; r < d->side[s].count; r++) {
+            const struct fv_diff_run *run = &d->side[s].runs[r];
+
+            lost_s += run->no_processor_s;
+            time_s += run->value[FV_RUN_COMPUTE] + run->value[FV_RUN_MPI];
+        }
+        if (lost_s > 0)
+            fv_words_add(text, sizeof(text), "%s%s of the time of %c", *text ? " and " : "", fv_words_percent(lost_s, time_s, part), "AB"[s]);
+    }
+    if (!*text)
+        return 0;
+    fv_page_item(p, FV_RED, 0, "not quiet: ranks were ready to run and had no processor for %s: changes hold that", text);
+    return 2;
+}
+
+/* Nor is what a damaged or killed run lacks a change. Returns how many lines it took. */
+static size_t put_incomplete(const struct fv_page *p, const struct fv_diff *d)
+{
+    size_t lines = 0;
+
+    for (unsigned s = 0; s < 2; s++) {
+        size_t incomplete = 0;
+
+        for (size_t r = 0; r < d->side[s].count; r++)
+            incomplete += !d->side[s].runs[r].complete;
+        if (!incomplete)
+            continue;
+        fv_page_item(p, FV_RED, 0, "%c is incomplete%s: what it lacks looks like a change", "AB"[s],
+                     d->side[s].count > 1 ? ", in a part of its runs" : "");
+        lines++;
+    }
+    return lines;
+}
+
 static void put_verdict(const struct fv_page *p, const struct fv_diff *d)
 {
     const struct fv_change *c = &d->run[FV_RUN_ELAPSED];
@@ -216,21 +258,26 @@ static char *say_finding(const struct fv_diff *d, const struct fv_diff_entry_row
     return out;
 }
 
+/* The first line of all tells who was not quiet. */
+static bool is_told_here(const struct fv_diff_entry_row *e, enum fv_diff_join join)
+{
+    return e->table == table_of("findings") && e->join == join && strcmp(e->name, FV_FINDING_DISTURBED) != 0;
+}
+
 /* In so many lines: new ones first. */
 static void put_findings(const struct fv_page *p, const struct fv_diff *d, size_t room)
 {
-    uint32_t table = table_of("findings");
     size_t all = 0, shown = 0;
     char text[4200];
 
     for (size_t i = 0; i < d->entry_count; i++)
-        all += d->entries[i].table == table && fv_diff_only(d->entries[i].join);
+        all += is_told_here(&d->entries[i], FV_JOIN_ONLY_A) || is_told_here(&d->entries[i], FV_JOIN_ONLY_B);
     if (!all)
         return;
     fv_page_heading(p, "Findings that are new, or gone", "time lost, of a rank (mean over ranks)");
     for (unsigned pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < d->entry_count; i++) {
-            if (d->entries[i].table != table || d->entries[i].join != (pass ? FV_JOIN_ONLY_A : FV_JOIN_ONLY_B))
+            if (!is_told_here(&d->entries[i], pass ? FV_JOIN_ONLY_A : FV_JOIN_ONLY_B))
                 continue;
             say_finding(d, &d->entries[i], text, sizeof(text));
             size_t lines = 1 + fv_words_columns(text) / (p->width > 20 ? p->width - 10 : 10);
@@ -246,8 +293,9 @@ static void put_findings(const struct fv_page *p, const struct fv_diff *d, size_
 
 static void put_first(const struct fv_page *p, const struct fv_diff *d)
 {
-    size_t before = 3;
+    size_t before = 3 + put_disturbed(p, d);
 
+    before += put_incomplete(p, d);
     put_verdict(p, d);
     before += put_changes(p, d);
     put_findings(p, d, fv_page_all(p) ? SIZE_MAX : FIRST_LINES - before - 2);

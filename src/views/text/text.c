@@ -16,26 +16,26 @@ static const char *meaning_of(const struct fv_column_def *metric, char out[160])
     return out;
 }
 
-/* A line for each metric, indented as it is a factor of one above. */
-static void put_efficiency(const struct fv_page *p, const struct fv_profile *v)
+/* A line for each metric, indented as it is a factor of one above: `depth`, a digit each. */
+static void put_metrics(const struct fv_page *p, const struct fv_profile *v, const char *relation, const char *depth, const char *about)
 {
-    static const unsigned depth[] = { 0, 1, 1, 2, 2 };
     struct fv_text_table t;
     char percent[FV_WORD], meaning[160];
 
-    fv_text_table_begin(&t, p, v, "efficiency");
+    fv_text_table_begin(&t, p, v, relation);
     const struct fv_relation *r = t.sheet.relation;
     const void *row = fv_relation_row(r, &t.tables, NULL, 0);
-    fv_page_heading(p, "Efficiency", "POP metrics; 80 % and more is called acceptable");
-    for (size_t i = 0; i < r->column_count && i < sizeof(depth) / sizeof(*depth); i++) {
+    fv_page_heading(p, r->title, about);
+    for (size_t i = 0; i < r->column_count && depth[i]; i++) {
+        int indent = 2 * (depth[i] - '0');
         const struct fv_value value = fv_column_value(&r->columns[i], &t.tables, row);
         bool known = !value.null && isfinite(value.real);
 
-        if (!known && depth[i] == 2 && !isfinite(v->model->efficiency.serialization) &&
+        if (!known && indent == 4 && !isfinite(v->model->efficiency.serialization) &&
             !isfinite(v->model->efficiency.transfer))
             continue;
         meaning_of(&r->columns[i], meaning);
-        fprintf(p->out, "  %*s%-*s %s%8s%s", 2 * (int)depth[i], "", 20 - 2 * (int)depth[i],
+        fprintf(p->out, "  %*s%-*s %s%8s%s", indent, "", 20 - indent,
                 r->columns[i].title,
                 fv_page_on(p, !known             ? FV_PLAIN
                               : value.real < 0.8 ? FV_YELLOW
@@ -46,6 +46,13 @@ static void put_efficiency(const struct fv_page *p, const struct fv_profile *v)
         putc('\n', p->out);
     }
     fv_text_table_end(&t, NULL, NULL);
+}
+
+static void put_efficiency(const struct fv_page *p, const struct fv_profile *v)
+{
+    put_metrics(p, v, "efficiency", "01122", "POP metrics; 80 % and more is called acceptable");
+    if (v->model->hybrid.known)
+        put_metrics(p, v, "hybrid_efficiency", "01221222", "the same of all threads: POP's hybrid metrics");
 }
 
 /* What to read first. */

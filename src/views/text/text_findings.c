@@ -8,6 +8,7 @@
 
 #define FIRST_LINES 15
 #define MOST        3 /* findings */
+#define THREADED    0.05 /* of the ranks' time: CPU time of other threads that is worth a word */
 
 /* ---- so many lines ---- */
 
@@ -78,6 +79,25 @@ static bool is_told(const struct fv_finding *f)
     return !strcmp(f->def->name, FV_FINDING_DISTURBED);
 }
 
+/* That there is no more than what is told by the verdict; of threads, a run without --threads knows their CPU time alone. */
+static void put_none(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_model *m = v->model;
+    const bool disturbed = v->findings->count;
+    double own_s = 0;
+    char cpu[FV_WORD];
+
+    if (m->hang || !(m->efficiency.total_s > 0) || fv_text_serial(m))
+        return;
+    fv_page_item(p, FV_DIM, 0, "no %sfindings: nothing %sthat fvmpi knows the cause of costs %g %% of the ranks' time", disturbed ? "other " : "",
+                 disturbed ? "else " : "", 100 * FV_FINDING_WORTH);
+    for (size_t i = 0; i < m->rank_count; i++)
+        own_s += m->ranks[i].own_threads_s;
+    if (!m->locks.recorded && own_s > THREADED * m->efficiency.total_s)
+        fv_page_item(p, FV_DIM, 0, "threads beside the main ones took %s of CPU time: fvmpi run --threads tells what threads wait for",
+                     fv_words_seconds(own_s, cpu));
+}
+
 static void put_findings(const struct fv_page *p, const struct fv_profile *v, size_t before)
 {
     const struct fv_findings *f = v->findings;
@@ -85,10 +105,10 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
 
     for (size_t i = 0; i < f->count; i++)
         others -= is_told(&f->items[i]);
-    if (!f->count && !v->model->hang && v->model->efficiency.total_s > 0 && !fv_text_serial(v->model))
-        fv_page_item(p, FV_DIM, 0, "no findings: nothing that fvmpi knows the cause of costs %g %% of the ranks' time", 100 * FV_FINDING_WORTH);
-    if (!others)
+    if (!others) {
+        put_none(p, v);
         return;
+    }
     if (room < SIZE_MAX && others > 1)
         room -= room > 0; /* how many more there are */
     fv_page_heading(p, "Findings", "what costs most, of the time of all ranks");

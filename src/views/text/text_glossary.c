@@ -20,6 +20,7 @@ static const struct {
 
     { "Findings", "finding", "A cause that costs 2 % of the ranks' time or more, with the place, the rank and what to do next. Findings may overlap." },
     { NULL, "seconds of a finding", "Time of all ranks that would be spared if the cause were not there, other things equal." },
+    { NULL, "blocked, preempted", "Outside of MPI, a rank had no processor: it waited for a sleep, I/O, a page or a lock; or another thread had it." },
     { NULL, "not a quiet run", "Ranks were ready to run and had no processor for 5 % of their time or more: all other times hold that." },
 
     { "Efficiency", "computing", "Time of a rank outside of MPI, whatever it does there." },
@@ -27,6 +28,8 @@ static const struct {
     { NULL, "load balance", "Mean over longest computing time of a rank. 100 %: all compute for the same time." },
     { NULL, "communication", "Longest computing time over the longest time of a rank: what MPI leaves of it." },
     { NULL, "serialization", "The part of communication that is left if messages took no time: ranks that depend on each other. By a trace." },
+    { NULL, "hybrid metrics", "Efficiencies of all threads: MPI's times OpenMP's. Of OpenMP's, load balance is lost to waiting in regions, scheduling to fork and join, "
+      "serialization to workers without a region." },
     { NULL, "transfer", "The part of communication that moving data leaves. By a trace." },
 
     { "Waiting", "waiting", "Time in an MPI call before the other side was there. In collective calls: until the last rank entered." },
@@ -34,19 +37,21 @@ static const struct {
     { NULL, "before MPI_Send", "The rank was late because it was outside of MPI for long, between its call before and this one." },
     { NULL, "in MPI_Send", "The rank was late because the call itself took long, not because it waited there." },
     { NULL, "cost", "Waiting of other ranks that is charged to the rank, place and call." },
-    { NULL, "direct, passed on", "Of the cost: waiting for this rank itself, and waiting for ranks that had waited for it." },
+    { NULL, "short-term, long-term", "Of the cost: waiting for this rank itself, and waiting for ranks that had waited for it." },
     { NULL, "others waited", "How long other ranks waited for this one to enter collective calls, whoever had delayed it." },
     { NULL, "waiting, logged", "Waiting in collective calls of which it is known when each rank entered." },
     { NULL, "imbalance", "Longest less mean time of a rank, times the number of ranks: time that the others cannot use." },
     { NULL, "critical path", "The chain of computing and calls, from rank to rank, that decides how long the run takes. By a trace." },
 
     { "Functions", "instance", "One call of a function that was timed as a whole, from entry to return (fvmpi run --sample)." },
-    { NULL, "within", "cov of the CPU time of a function's calls in a thread: one call differs from the next." },
-    { NULL, "between", "cov of the threads' means: one thread, or rank, differs from the others." },
-    { NULL, "varies, steady", "Whether within or between is beyond the bounds that the section's heading names." },
+    { NULL, "cov calls", "cov of the CPU time of a function's calls in a thread, about the mean of their call path: one call differs from the next." },
+    { NULL, "cov callers, by caller", "cov of the means of a function's call paths: its callers ask for different work. That is no variation." },
+    { NULL, "cov threads", "cov of the threads' means: one thread, or rank, differs from the others." },
+    { NULL, "varies, steady", "Whether cov calls or cov threads is beyond the bounds that the section's heading names, over all call paths of the function." },
     { NULL, "too few", "Too few calls were timed to say whether the function varies." },
-    { NULL, "in window", "Calls that were chosen such that each was equally likely, however long the one before took." },
-    { NULL, "bias", "Mean of the calls in window over the mean of all that were timed. 1: the choice made no difference." },
+    { NULL, "equal chance", "Calls that were chosen such that each was equally likely, however long the one before took." },
+    { NULL, "of these/all", "Mean of the calls of equal chance over the mean of all that were timed. 1: the choice made no difference." },
+    { NULL, "too short", "Most calls of the function are shorter than the traps that time them can tell, and hardly one is long, so that it is not judged. The report says how long a call must be." },
     { NULL, "fast", "Calls are about as short as it takes to time them: their mean may be off by as much." },
 
     { "CPU time", "procedure", "A function as the source has it, also where the compiler inlined it." },

@@ -25,14 +25,18 @@ static size_t count_hosts(const struct fv_model *m)
 static void put_overhead(const struct fv_page *p, const struct fv_model *m)
 {
     const struct fv_overhead *o = &m->overhead;
-    char seconds[FV_WORD], part[FV_WORD], memory[FV_WORD], disk[FV_WORD], sampling[FV_WORD], own[80] = "";
+    char seconds[FV_WORD], percent[FV_WORD], part[60], memory[FV_WORD], disk[FV_WORD], sampling[FV_WORD], own[80] = "";
 
     if (o->sampling_s > 0)
         snprintf(own, sizeof(own), " (%s of it sampling, over all threads)",
                  fv_words_seconds(o->sampling_s, sampling));
+    if (o->share > 1)
+        snprintf(part, sizeof(part), "longer than they ran");
+    else
+        snprintf(part, sizeof(part), "%s of their time", fv_words_percent(o->share, 1, percent));
     fv_text_field(p, NAMES, "overhead",
-                  "%s over all ranks%s, %s of their time; memory %s a rank at most, files %s",
-                  fv_words_seconds(o->time_s, seconds), own, fv_words_percent(o->share, 1, part),
+                  "%s over all ranks%s, %s; memory %s a rank at most, files %s",
+                  fv_words_seconds(o->time_s, seconds), own, part,
                   fv_words_bytes(o->rank_memory_bytes, memory), fv_words_bytes(o->file_bytes, disk));
 }
 
@@ -158,6 +162,15 @@ static void put_options(const struct fv_page *p, const struct fv_model *m)
         fv_text_field(p, NAMES, "options", "%s", text);
 }
 
+static void put_samples(const struct fv_page *p, const struct fv_model *m)
+{
+    const char *why = fv_sampled_stopped(&m->samples);
+
+    if (why)
+        fv_text_field(p, NAMES, "samples", "%s: %s%s", m->samples.ticks ? "not of all CPU time" : "none", why,
+                      m->samples.stopped == FV_SAMPLER_NOT_HERE ? "" : "; fvmpi run --sample takes them in another way");
+}
+
 /* How it ended. */
 static void put_state(const struct fv_page *p, const struct fv_model *m)
 {
@@ -222,6 +235,7 @@ void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
     put_cpu_time(p, m);
     put_overhead(p, m);
     put_trace(p, m);
+    put_samples(p, m);
     put_barriers(p, m);
     put_state(p, m);
 }

@@ -15,6 +15,7 @@
 #define MOST_CALLERS 2u   /* of a place that is the only one */
 #define WORTH        0.01 /* of all waiting: of locks with less the table says enough */
 #define IDLE         0.05 /* of it: from then on idle workers are told */
+#define MAIN         0.25 /* of it: from then on main threads are */
 #define HELD         0.25 /* of the time: a lock that is held longer is told, whoever waits for it */
 #define SHOWN        20u  /* groups of threads that wait */
 
@@ -74,6 +75,21 @@ static const struct fv_lock *most_contended(const struct fv_locks *l)
     return most;
 }
 
+/* Main threads that wait for the others' work: then this is what the time went into. */
+static void add_main(const struct fv_model *m, char *out, size_t bytes)
+{
+    char waited[FV_WORD], cpu[FV_WORD];
+    double others_s = 0;
+
+    if (!(m->locks.main_s > MAIN * m->locks.wait_s))
+        return;
+    for (size_t i = 0; i < m->rank_count; i++)
+        others_s += m->ranks[i].own_threads_s;
+    fv_words_add(out, bytes, "; %s of it main threads", fv_words_seconds(m->locks.main_s, waited));
+    if (others_s > 0)
+        fv_words_add(out, bytes, ", while the other threads computed for %s", fv_words_seconds(others_s, cpu));
+}
+
 /* The culprit belongs on the first screen. That workers have nothing to do, or that the main thread waits for what they do, is
  * nobody's fault of theirs. */
 char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes)
@@ -84,6 +100,7 @@ char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes
 
     snprintf(out, bytes, "threads waited %s for each other, %s of their time",
              fv_words_seconds(l->wait_s, seconds), fv_words_percent(l->wait_s, l->thread_s, part));
+    add_main(v->model, out, bytes);
     if (l->idle_s > IDLE * l->wait_s)
         fv_words_add(out, bytes, "; workers idle for want of tasks: %s", fv_words_seconds(l->idle_s, seconds));
     if (most && fv_lock_contention_s(most) > WORTH * l->wait_s)

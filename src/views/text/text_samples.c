@@ -1,5 +1,6 @@
 /* Sampled functions: which vary, and what part of the time is theirs. */
 #include "base/perf_events.h"
+#include "profile/samples/sampled_shape.h"
 #include "views/text/text.h"
 
 #include <inttypes.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #define ADVICE_MAX       5   /* sentences, unless all is asked for */
+#define CONTEXTS_MAX     6   /* of a function, likewise */
 #define MEAN_OF          3u  /* instances: a mean of fewer says nothing */
 #define PROCESSOR_LITTLE 0.8 /* of the time: less is worth a line */
 
@@ -30,6 +32,7 @@ static void put_losses(const struct fv_page *p, const struct fv_samples *s)
         { s->not_followed, "more calls could not be followed (another stack, or too deep)" },
         { s->no_stack, "samples were lost on signal stacks of the program, too small for them" },
         { s->log_lost, "instances are counted here but not in the trace: its budget was full, or its file in use" },
+        { s->samples_lost, "samples of the CPU clock are counted here but not in the trace: its budget was full, or its file in use" },
     };
     char word[FV_WORD];
 
@@ -134,30 +137,39 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
                        size_t count)
 {
     const struct fv_samples *s = &v->model->samples;
-    char name[512], percent[FV_WORD], advice[400];
+    char name[512], percent[FV_WORD], advice[400], events[400], trend[120];
     size_t said = 0;
-    bool judged = false;
+    bool judged = false, untold = false;
 
-    for (size_t i = 0; i < count; i++)
-        judged |= s->items[i].judged && s->items[i].share > FV_SAMPLED_SHARE;
+    for (size_t i = 0; i < count; i++) {
+        judged |= s->functions[i].judged && s->functions[i].share > FV_SAMPLED_SHARE;
+        untold |= (fv_sampled_says_brief(&s->functions[i]) || s->functions[i].loops) && s->functions[i].share > FV_SAMPLED_SHARE;
+    }
     for (size_t i = 0; i < count && (said < ADVICE_MAX || fv_page_all(p)); i++) {
-        const struct fv_sampled *one = &s->items[i];
+        const struct fv_sampled *one = &s->functions[i];
 
-        if (!fv_sampled_advice(s, one, advice, sizeof(advice))[0] || one->waits)
+        fv_sampled_advice(s, one, advice, sizeof(advice));
+        fv_sampled_event_advice(s, one, events, sizeof(events));
+        fv_sampled_trend_words(s, one, trend, sizeof(trend));
+        if (one->share <= FV_SAMPLED_SHARE)
+            trend[0] = '\0';
+        if ((!*advice && !*events && !*trend) || one->waits)
             continue;
         size_t own = fv_sampled_path(path, v->symbols, one);
-        fv_page_item(p, FV_YELLOW, 2, "%s, %s of the CPU time outside of MPI, %s",
+        bool varies = one->varies || one->event_varies;
+        fv_page_item(p, varies ? FV_YELLOW : FV_PLAIN, 2, "%s, %s of the CPU time outside of MPI, %s%s%s%s%s",
                      own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?",
-                     fv_words_percent(one->share, 1, percent), advice);
-        said++;
+                     fv_words_percent(one->share, 1, percent), advice, *advice && *events ? "; " : "", events,
+                     *trend && (*advice || *events) ? "; " : "", trend);
+        said += varies;
     }
-    if (!said && s->count)
+    if (!said && s->function_count)
         fv_page_paragraph(
             p, FV_PLAIN, 2, "%s",
-            judged
-                ? "no function varies that has more than 10 % of the CPU time and enough instances"
-                : "of the functions with more than 10 % of the CPU time none had enough instances to judge: "
-                  "run longer, or with a higher --sample=RATE");
+            judged  ? "no function varies that has more than 10 % of the CPU time and enough instances"
+            : untold ? "of the functions with more than 10 % of the CPU time none could be judged; the table says why"
+                     : "of the functions with more than 10 % of the CPU time none had enough instances to judge: "
+                       "run longer, or with a higher --sample=RATE");
 }
 
 /* Counted events, an instance. Each function in a line of its own: names of events are long. */
@@ -168,8 +180,8 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v, stru
     char name[512], text[1600];
     bool said = false;
 
-    for (size_t i = 0; i < s->count; i++) {
-        const struct fv_sampled *one = &s->items[i];
+    for (size_t i = 0; i < s->function_count; i++) {
+        const struct fv_sampled *one = &s->functions[i];
         size_t own = fv_sampled_path(path, v->symbols, one);
 
         text[0] = '\0';
@@ -202,9 +214,71 @@ static size_t that_compute(const struct fv_samples *s)
 {
     size_t count = 0;
 
-    while (count < s->count && !s->items[count].waits)
+    while (count < s->function_count && !s->functions[count].waits)
         count++;
     return count;
+}
+
+/* What is below the resolution is one. */
+static void put_buckets(const struct fv_samples *s, const double *values, size_t count, char *text, size_t bytes)
+{
+    size_t before = FV_COUNT_BEFORE(i, count, values[i] < s->resolution_s);
+    char a[FV_WORD], b[FV_WORD], c[FV_WORD];
+
+    if (before)
+        fv_words_add(text, bytes, "; below %s %s", fv_words_seconds(s->resolution_s, a), fv_words_percent((double)before, (double)count, b));
+    for (unsigned k = 0; k < FV_SAMPLED_BUCKETS; k++) {
+        double end = fv_sampled_bucket_begin(FV_METRIC_CPU, k + 1);
+        size_t until = FV_COUNT_BEFORE(i, count, values[i] < end);
+
+        if (until <= before)
+            continue;
+        fv_words_add(text, bytes, "; %s to %s %s", fv_words_seconds(end / 2, a), fv_words_seconds(end, b),
+                     fv_words_percent((double)(until - before), (double)count, c));
+        before = until;
+    }
+}
+
+/* CPU times of the calls that were kept: percentiles, and which part of them is how long. */
+static void put_distributions(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, const bool *shown)
+{
+    const struct fv_samples *s = &v->model->samples;
+    char name[512], text[2400], a[FV_WORD], b[FV_WORD], c[FV_WORD];
+    double *values = NULL;
+    size_t room = 0;
+    bool said = false;
+
+    for (size_t i = 0; i < s->function_count; i++) {
+        const struct fv_sampled *one = &s->functions[i];
+        size_t count = shown[i] && !fv_sampled_is_brief(one, FV_METRIC_CPU) ? fv_sampled_values(s, one, FV_METRIC_CPU, &values, &room) : 0;
+
+        if (count < FV_SAMPLED_ENOUGH)
+            continue;
+        snprintf(text, sizeof(text), "median %s, 90 %% %s, 99 %% %s", fv_words_seconds(fv_quantile(values, sizeof(*values), count, 0.5), a),
+                 fv_words_seconds(fv_quantile(values, sizeof(*values), count, 0.9), b),
+                 fv_words_seconds(fv_quantile(values, sizeof(*values), count, 0.99), c));
+        put_buckets(s, values, count, text, sizeof(text));
+        if (!said)
+            fv_text_title(p, "Distribution", "CPU time of the calls that were kept, a random choice; the part of them that is so long");
+        said = true;
+        size_t own = fv_sampled_path(path, v->symbols, one);
+        fprintf(p->out, "  %s: ", own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?");
+        fv_page_words(p, text, 6);
+    }
+    free(values);
+}
+
+/* Below their function, which they are part of: they are no rows of their own. */
+static void put_contexts(struct fv_text_table *t, const struct fv_samples *s, const struct fv_sampled *f)
+{
+    size_t most = fv_page_all(t->sheet.page) ? SIZE_MAX : CONTEXTS_MAX;
+
+    for (size_t i = 0; f->contexts > 1 && i < f->contexts && i < most; i++) {
+        const struct fv_sampled *context = &s->items[f->first_context + i];
+
+        if (context->share >= t->sheet.least)
+            fv_sheet_put(&t->sheet, NULL, context, FV_PLAIN);
+    }
 }
 
 void fv_text_samples(const struct fv_page *p, const struct fv_profile *v)
@@ -213,37 +287,46 @@ void fv_text_samples(const struct fv_page *p, const struct fv_profile *v)
     size_t count = that_compute(s);
     struct fv_path path = { 0 };
     struct fv_text_table t;
-    char trap[FV_WORD];
-    bool fast = false;
+    char trap[FV_WORD], longer[FV_WORD];
+    bool fast = false, too_short = false;
 
-    if (!s->threads)
-        return;
-    bool *shown = fv_xcalloc(s->count, sizeof(*shown));
+    if (s->threads == s->modes[FV_SAMPLER_CLOCK])
+        return; /* no instances were asked for */
+    bool *shown = fv_xcalloc(s->function_count + 1, sizeof(*shown));
     fv_page_heading(
         p, "Functions",
-        "sampled whole instances. within, between: standard deviation of the CPU time over its mean, in a "
-        "thread, and of the means of threads; a function varies that has more than 10 % of the CPU time that is computing (outside of MPI, not waiting for threads) and "
-        "more than 0.20 within or 0.10 between; with less than 8 instances in a thread all threads are taken "
-        "together (*), and with less than that (too few) it is not judged. bias: "
-        "mean of the instances chosen without bias (in window) over that of all");
+        "calls that were timed as a whole. cov calls: standard deviation of their CPU time over its mean, in a thread and call path; "
+        "cov threads: of the means of threads. A function varies that has, over all its call paths, more than 10 % of the CPU time that is "
+        "computing (outside of MPI, not waiting for threads), and more than 0.20 of cov calls or 0.10 of cov threads; with less than 8 "
+        "calls in a thread all threads are taken together (*), and with less than that (too few) it is not judged. equal chance: calls "
+        "that were chosen independently of how long the one before took; of these/all: their mean over that of all");
     put_summary(p, s);
     put_advice(p, v, &path, count);
-    fv_text_table_begin(&t, p, v, "sampled_functions");
-    for (size_t i = 0; i < (p->top == SIZE_MAX ? s->count : count); i++) {
-        const struct fv_sampled *one = &s->items[i];
+    fv_text_table_begin(&t, p, v, "sampled_totals");
+    for (size_t i = 0; i < (p->top == SIZE_MAX ? s->function_count : count); i++) {
+        const struct fv_sampled *one = &s->functions[i];
 
-        shown[i] = fv_text_table_add(&t, one, one->varies && !one->waits ? FV_YELLOW : FV_PLAIN);
-        fast |= shown[i] && one->fast && !fv_sampled_is_brief(one, FV_METRIC_CPU) && one->all.count >= MEAN_OF;
+        shown[i] = fv_text_table_add(&t, one, (one->varies || one->event_varies) && !one->waits ? FV_YELLOW : FV_PLAIN);
+        if (shown[i])
+            put_contexts(&t, s, one);
+        too_short |= shown[i] && !one->waits && fv_sampled_says_brief(one);
+        fast |= shown[i] && one->fast && !one->loops && !fv_sampled_is_brief(one, FV_METRIC_CPU) && one->all.count >= MEAN_OF;
     }
-    t.sheet.all_rows = s->count;
-    fv_text_table_end(&t, "function",
-                      count < s->count ? ", what waits among them" : " in its calling context");
+    t.sheet.all_rows = s->function_count;
+    fv_text_table_end(&t, "function", count < s->function_count ? ", what waits among them" : "");
     if (fast)
         fv_page_paragraph(
             p, FV_PLAIN, 2,
             "fast: calls are about as short as the %s that a trap takes: their mean may be off by as much",
             fv_words_seconds(s->trap_s, trap));
+    if (too_short)
+        fv_page_paragraph(p, FV_PLAIN, 2,
+                          "too short: most calls take less than %s (ten times what the traps that time them vary by, and half of what they take at "
+                          "least), and hardly one takes %s (three traps), so that the function is not judged",
+                          fv_words_seconds(s->resolution_s, trap), fv_words_seconds(s->long_s, longer));
     put_events(p, v, &path, shown);
+    if (fv_page_all(p))
+        put_distributions(p, v, &path, shown);
     fv_path_release(&path);
     free(shown);
 }

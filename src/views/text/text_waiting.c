@@ -1,4 +1,5 @@
 /* Who is to blame for waiting, what kinds of waiting there are, and where computing is out of balance. */
+#include "profile/findings/excess.h"
 #include "profile/verdict.h"
 #include "views/text/text.h"
 
@@ -106,19 +107,42 @@ static void put_kinds(struct section *s)
     end_table(s, &t, "kind");
 }
 
-/* "rank 1: 5.30 s in react(), others 12.0 ms" */
-static void add_procedure(struct section *s, struct fv_text_table *t, const struct fv_region *r)
+/* "5.30 s in react(), others 12.0 ms; " */
+static void add_procedure(struct section *s, const struct fv_region *r, char line[SENTENCE])
 {
     size_t count;
     const struct fv_region_procedure *p = fv_region_procedures(s->view, r, &count);
-    char line[SENTENCE], name[300], seconds[FV_WORD], others[FV_WORD];
+    char name[300], seconds[FV_WORD], others[FV_WORD];
 
-    if (!count || p->seconds < WORTH_A_LINE * r->max_s)
+    if (!count || p->seconds < WORTH_A_LINE * r->max_s || fv_excess_is_interpreter(&s->view->costs->procedures[p->procedure]))
         return;
     fv_words_short(s->view->costs->procedures[p->procedure].name, name, sizeof(name));
-    snprintf(line, sizeof(line), "rank %d: %s in %s, others %s", s->view->model->ranks[p->rank].world_rank,
-             fv_words_seconds(p->seconds, seconds), name, fv_words_seconds(p->others_s, others));
-    fv_sheet_remark(&t->sheet, line);
+    fv_words_add(line, SENTENCE, "%s in %s, others %s; ", fv_words_seconds(p->seconds, seconds), name,
+                 fv_words_seconds(p->others_s, others));
+}
+
+/* "blocked for 1.20 s; " */
+static void add_off(const struct fv_region *r, const char *how, double off_s, char line[SENTENCE])
+{
+    char seconds[FV_WORD];
+
+    if (off_s >= WORTH_A_LINE * r->max_s && off_s > 0)
+        fv_words_add(line, SENTENCE, "%s for %s%s; ", how, r->off.unseen ? "more than " : "", fv_words_seconds(off_s, seconds));
+}
+
+/* What its longest rank did: "rank 1: 5.30 s in react(), others 12.0 ms; blocked for 1.20 s"; of the longest region, and with --all of each. */
+static void add_doing(struct section *s, struct fv_text_table *t, const struct fv_region *r)
+{
+    char line[SENTENCE] = "", said[SENTENCE + 30];
+
+    add_procedure(s, r, line);
+    add_off(r, "blocked", r->off.blocked_s, line);
+    add_off(r, "preempted", r->off.preempted_s, line);
+    if (!*line)
+        return;
+    line[strlen(line) - 2] = '\0';
+    snprintf(said, sizeof(said), "rank %d: %s", s->view->model->ranks[r->max_rank].world_rank, line);
+    fv_sheet_remark(&t->sheet, said);
 }
 
 static void put_regions(struct section *s)
@@ -131,8 +155,8 @@ static void put_regions(struct section *s)
     if (c->source != FV_CAUSES_TRACE)
         fv_sheet_hide(&t.sheet, "critical_share");
     for (size_t i = 0; i < c->region_count; i++)
-        if (fv_sheet_add(&t.sheet, NULL, &c->regions[i], FV_PLAIN))
-            add_procedure(s, &t, &c->regions[i]);
+        if (fv_sheet_add(&t.sheet, NULL, &c->regions[i], FV_PLAIN) && (!i || fv_page_all(s->page)))
+            add_doing(s, &t, &c->regions[i]);
     end_table(s, &t, "region");
 }
 

@@ -1,0 +1,165 @@
+/* Charts on canvas: bars of the ranks, and matrices of colours. Each stands above the table that it is made of. */
+
+const colours = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+
+/* A canvas as wide as its place, drawn anew when that, or what is selected, changes; told: what stands in it, for who does not see it. */
+function canvas(height, told, draw, pick) {
+  const element = make("canvas", { role: "img", "aria-label": told });
+  const redraw = () => {
+    const width = element.clientWidth, ratio = devicePixelRatio || 1;
+
+    if (!width)
+      return;
+    element.width = width * ratio;
+    element.height = height * ratio;
+    const context = element.getContext("2d");
+    context.scale(ratio, ratio);
+    context.font = "12px " + getComputedStyle(document.body).fontFamily;
+    draw(context, width, height);
+  };
+  let waiting = 0;
+  const soon = () => { waiting = waiting || requestAnimationFrame(() => { waiting = 0; redraw(); }); };
+
+  element.style.height = height + "px";
+  new ResizeObserver(soon).observe(element);
+  selection.onChange(soon);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", soon);
+  if (pick)
+    element.addEventListener("click", event => pick(event.offsetX, event.offsetY, element.clientWidth));
+  return element;
+}
+
+/* From the page's ground to the colour that stands out most: by lightness alone, which also those see who see no colours. */
+function shade(part) {
+  const [from, to] = ["least", "most"].map(name => colours(name).match(/[0-9a-f]{2}/gi).map(two => parseInt(two, 16)));
+
+  return "rgb(" + from.map((value, i) => Math.round(value + (to[i] - value) * part)).join(",") + ")";
+}
+
+const PARTS = [["compute_share", "computing", "compute"], ["thread_wait_share", "waiting for threads", "threads"], ["mpi_share", "MPI", "mpi"], ["wait_share", "waiting in MPI", "wait"]];
+
+/* Of a rank's time: computing, of that waiting for its threads, MPI, of that waiting. */
+function parts(ranks, row) {
+  const [compute, threads, mpi, wait] = PARTS.map(([key]) => ranks.get(key, row) || 0);
+
+  return [Math.max(compute - threads, 0), threads, Math.max(mpi - wait, 0), wait];
+}
+
+function legend(present) {
+  return make("p", { class: "legend" }, ...PARTS.filter((_, i) => present[i]).map(([, word, colour]) =>
+    make("span", null, make("i", { class: "key " + colour }), word)));
+}
+
+/* A bar for each rank, by rank; above 500 ranks a band for each group of neighbours, with their mean. */
+function rankBars(ranks) {
+  const group = Math.ceil(ranks.rows / 500), bars = Math.ceil(ranks.rows / group);
+  const values = Array.from({ length: bars }, (_, bar) => {
+    const rows = Array.from({ length: Math.min(group, ranks.rows - bar * group) }, (_, i) => bar * group + i);
+    const each = rows.map(row => parts(ranks, row));
+
+    return PARTS.map((_, part) => each.reduce((sum, of) => sum + of[part], 0) / rows.length);
+  });
+  const height = 160;
+  const draw = (c, width) => {
+    const step = width / bars;
+
+    values.forEach((of, bar) => {
+      let y = height;
+
+      of.forEach((share, part) => {
+        c.fillStyle = colours(PARTS[part][2]);
+        c.fillRect(bar * step, y - share * height, Math.max(step - (step > 4 ? 1 : 0), 0.5), share * height);
+        y -= share * height;
+      });
+      if (Math.floor(selection.get("rank") / group) === bar && selection.get("rank") !== null) {
+        c.strokeStyle = colours("text");
+        c.lineWidth = 2;
+        c.strokeRect(bar * step + 1, 1, Math.max(step - 2, 1), height - 2);
+      }
+    });
+  };
+  const told = "time of " + ranks.rows + " ranks, left to right: computing, MPI and waiting, each as part of the rank's time" +
+    (group > 1 ? "; a bar is the mean of " + group + " ranks" : "");
+
+  return make("figure", null, legend(PARTS.map((_, part) => values.some(of => of[part] > 0))),
+              canvas(height, told, draw, (x, y, width) => selection.toggle("rank", ranks.get("rank", Math.min(Math.floor(x / width * bars) * group, ranks.rows - 1)))),
+              make("figcaption", null, told + "; a click selects the rank"));
+}
+
+/* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. */
+function heat(told, rows, columns, value, marks, pick, ends = ["0 %", "100 %"]) {
+  const height = Math.max(Math.min(rows * 14, 320), 60);
+  const draw = (c, width) => {
+    const steps = Array.from({ length: 65 }, (_, step) => shade(step / 64));
+    const tall = Math.min(rows, height), wide = Math.min(columns, Math.floor(width));
+
+    for (let y = 0; y < tall; y++) {
+      const from = Math.floor(y * rows / tall), to = Math.max(Math.floor((y + 1) * rows / tall), from + 1);
+
+      for (let x = 0; x < wide; x++) {
+        const first = Math.floor(x * columns / wide), end = Math.max(Math.floor((x + 1) * columns / wide), first + 1);
+        let sum = 0, n = 0;
+
+        for (let row = from; row < to; row++)
+          for (let column = first; column < end; column++) {
+            const v = value(row, column);
+
+            if (v !== null) {
+              sum += v;
+              n++;
+            }
+          }
+        if (n) {
+          c.fillStyle = steps[Math.round(64 * Math.min(sum / n, 1))];
+          c.fillRect(x * width / wide, y * height / tall, width / wide + 0.5, height / tall + (height / tall > 4 ? -1 : 0.5));
+        }
+      }
+    }
+    for (const [row, column] of marks()) { /* no column: all of the row */
+      const whole = column === undefined;
+
+      c.strokeStyle = colours("accent");
+      c.lineWidth = 2;
+      c.strokeRect((whole ? 0 : column * width / columns) + 1, row * height / rows + 1, (whole ? width : width / columns) - 2, Math.max(height / rows - 2, 2));
+    }
+  };
+  const scale = make("span", { class: "scale", "aria-hidden": "true" }, ends[0] + " ", ...[0, 0.25, 0.5, 0.75, 1].map(part => {
+    const box = make("i", { class: "key" });
+    const colour = () => { box.style.background = shade(part); };
+
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", colour);
+    colour();
+    return box;
+  }), " " + ends[1]);
+
+  return make("figure", null, canvas(height, told, draw, (x, y, width) => pick(Math.min(Math.floor(y / height * rows), rows - 1), Math.min(Math.floor(x / width * columns), columns - 1))),
+              make("figcaption", null, told, " ", scale));
+}
+
+/* Part of each bin of time that each rank was in MPI. */
+function timeHeat(ranks) {
+  const rows = Array.from({ length: ranks.rows }, (_, row) => ranks.get("mpi_shares", row));
+  const columns = Math.max(0, ...rows.map(row => row ? row.length : 0));
+
+  return columns ? heat("part of the time in MPI: ranks from top to bottom, time from left to right", rows.length, columns, (row, column) => rows[row] ? rows[row][column] : null,
+                        () => [...rows.keys()].filter(row => ranks.get("rank", row) === selection.get("rank")).map(row => [row]), row => selection.toggle("rank", ranks.get("rank", row))) : null;
+}
+
+/* Who sent how much to whom. */
+function matrixHeat(matrix) {
+  if (!matrix.rows || !matrix.has("from"))
+    return null;
+  let most = 0, size = 0;
+  const cells = new Map();
+
+  for (let row = 0; row < matrix.rows; row++) {
+    const from = matrix.get("from", row), to = matrix.get("to", row), sent = matrix.get("bytes", row);
+
+    size = Math.max(size, from + 1, to + 1);
+    most = Math.max(most, sent);
+    cells.set(from * 1e6 + to, sent);
+  }
+  return heat("bytes sent, of " + bytes(most) + ", the most of a pair: senders from top to bottom, receivers from left to right", size, size,
+              (from, to) => most && cells.has(from * 1e6 + to) ? cells.get(from * 1e6 + to) / most : null,
+              () => selection.get("rank") === null ? [] : [[selection.get("rank")]], row => selection.toggle("rank", row));
+}

@@ -1,0 +1,49 @@
+/* The run's tables, as src/views/page/page.c writes them. */
+
+class Table {
+  constructor(described, values, words) {
+    Object.assign(this, described);
+    this.words = words;
+    this.columns = described.columns.map((column, i) => ({ ...column, values: values[i] }));
+    this.byKey = new Map(this.columns.map(column => [column.key, column]));
+    this.shown = (described.shown || "").split(/\s+/).filter(Boolean).map(key => key.split("/")[0]).filter(key => this.byKey.has(key));
+    if (!this.shown.length)
+      this.shown = this.columns.slice(0, 8).map(column => column.key);
+  }
+
+  has(key) { return this.byKey.has(key); }
+
+  /* null: not known */
+  get(key, row) {
+    const column = this.byKey.get(key);
+    const value = column ? column.values[row] : null;
+
+    if (value === null || value === undefined)
+      return null;
+    return column.type === "text" ? this.words[value] : column.type === "truth" ? value === 1 : value;
+  }
+
+  isEstimate(column, row) {
+    return column.estimate || (column.kind && this.get(column.kind, row) === "estimate");
+  }
+
+  /* Rows as objects, of small tables. */
+  all() {
+    return Array.from({ length: this.rows }, (_, row) => Object.fromEntries(this.columns.map(column => [column.key, this.get(column.key, row)])));
+  }
+}
+
+async function inflate(pieces) {
+  const bytes = await Promise.all(pieces.map(async text => (await fetch("data:application/octet-stream;base64," + text)).arrayBuffer()));
+
+  return new Response(new Blob(bytes).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+/* By name. Tables without rows are there, too: they say what records them. */
+async function loadTables() {
+  const scripts = [...document.querySelectorAll("script.data")];
+  const [described, values] = JSON.parse(await inflate(scripts.map(script => script.textContent)));
+
+  scripts.forEach(script => script.remove());
+  return new Map(described.tables.map((table, i) => [table.name, new Table(table, values[i], described.words)]));
+}

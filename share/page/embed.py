@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""embed.py DIRECTORY FILE.h: the page's files as two C arrays, before and behind the run's data. Scripts and styles stand in the page itself, and its
+content security policy names them by their hashes: nothing else of it is run, and nothing is fetched."""
+import base64
+import hashlib
+import os
+import re
+import sys
+
+
+def read(directory, name):
+    with open(os.path.join(directory, name), encoding='utf-8') as f:
+        return f.read()
+
+
+def digest(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def array(name, text):
+    data = text.encode()
+    rows = [', '.join(map(str, data[i:i + 24])) for i in range(0, len(data), 24)]
+    return 'static const unsigned char {0}[] = {{\n    {1}\n}};\nstatic const size_t {0}_bytes = sizeof({0});\n'.format(name, ',\n    '.join(rows))
+
+
+def main(directory, header):
+    page = read(directory, 'page.html')
+    style = '\n' + read(directory, 'page.css')
+    names = re.search(r'<!-- scripts: (.*?) -->', page).group(1).split()
+    script = '\n"use strict";\n' + ''.join(read(directory, name) for name in names)
+    page = page.replace('<!-- style -->', '<style>' + style + '</style>')
+    page = re.sub(r'<!-- scripts: .*? -->', lambda _: '<script>' + script + '</script>', page)
+    page = page.replace('STYLE_HASH', digest(style)).replace('SCRIPT_HASH', digest(script))
+    head, tail = page.split('<!-- data -->\n')
+    os.makedirs(os.path.dirname(header), exist_ok=True)
+    with open(header, 'w', encoding='ascii') as f:
+        f.write('/* Made by embed.py of share/page. */\n#include <stddef.h>\n\n' + array('fv_page_head', head) + '\n' + array('fv_page_tail', tail))
+
+
+main(*sys.argv[1:])

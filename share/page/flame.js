@@ -1,0 +1,165 @@
+/* Where CPU time goes by call path: a flame graph from the root down, and who calls a function and whom it calls. */
+
+const FRAME = 19;     /* pixels of a row */
+const NARROW = 0.6;   /* pixels below which a frame is not drawn */
+const DEEPEST = 60;   /* rows that are shown at once */
+
+/* { name, time, own, mpi, sync, parent, children } of each node; parents stand before their children. */
+function callTree(table) {
+  const nodes = new Map(), roots = [];
+
+  for (let row = 0; row < table.rows; row++) {
+    const ticks = table.get("inclusive_ticks", row) || 0, parent = nodes.get(table.get("parent_id", row)) || null;
+    const node = { name: table.get("procedure", row), time: table.get("inclusive_time_s", row) || 0, own: table.get("exclusive_time_s", row) || 0,
+                   mpi: ticks && (table.get("inclusive_mpi_ticks", row) || 0) / ticks, sync: ticks && (table.get("inclusive_sync_ticks", row) || 0) / ticks,
+                   parent, children: [], depth: parent ? parent.depth + 1 : 0 };
+
+    nodes.set(table.get("id", row), node);
+    (parent ? parent.children : roots).push(node);
+  }
+  nodes.forEach(node => node.children.sort((a, b) => b.time - a.time));
+  roots.sort((a, b) => b.time - a.time);
+  return { name: "all", time: roots.reduce((sum, node) => sum + node.time, 0), own: 0, mpi: 0, sync: 0, parent: null, children: roots, depth: -1 };
+}
+
+class Flame {
+  constructor(table) {
+    this.root = this.focus = callTree(table);
+    this.frames = [];
+    this.place = make("div");
+    this.words = make("p", { class: "note", role: "status" });
+    this.around = make("div", { class: "beside" });
+    this.element = make("section", { id: "flame", "aria-label": "Flame graph" }, make("h3", null, "CPU time by call path"),
+                        make("p", { class: "tools" }, make("button", { type: "button", onclick: () => this.zoom(this.root) }, "all")), make("figure", null, this.place, this.words), this.around);
+    selection.onChange(() => this.drawAround());
+    this.zoom(this.root);
+  }
+
+  depth(node) {
+    return node.children.reduce((most, child) => Math.max(most, this.depth(child) + 1), 0);
+  }
+
+  /* The rows above the focus, then its part of the tree. */
+  zoom(node) {
+    const above = [];
+
+    this.focus = node;
+    for (let at = node; at; at = at.parent || (at === this.root ? null : this.root))
+      above.unshift(at);
+    const rows = Math.min(above.length + this.depth(node), DEEPEST);
+    const told = "CPU time by call path: callers above, callees below, as wide as their time; the table of the call tree has the numbers";
+    const draw = (c, width) => {
+      this.frames = [];
+      c.textBaseline = "middle";
+      above.forEach((of, row) => this.frame(c, of, 0, width, row));
+      let y = above.length;
+      for (let level = [[node, 0, width]]; level.length && y < DEEPEST; y++) {
+        const next = [];
+
+        for (const [of, left, wide] of level) {
+          let x = left;
+
+          for (const child of of.children) {
+            const share = of.time ? child.time / of.time * wide : 0;
+
+            if (share >= NARROW) {
+              this.frame(c, child, x, share, y);
+              next.push([child, x, share]);
+            }
+            x += share;
+          }
+        }
+        level = next;
+      }
+    };
+    const element = canvas(rows * FRAME + 2, told, draw, (x, y) => this.pick(x, y));
+
+    element.addEventListener("mousemove", event => this.tell(this.at(event.offsetX, event.offsetY)));
+    this.place.replaceChildren(element);
+    this.tell(node);
+  }
+
+  frame(c, node, left, wide, row) {
+    const top = row * FRAME, kind = node.mpi > 0.5 ? "mpi" : node.sync > 0.5 ? "threads" : "compute", chosen = node.name === selection.get("function");
+
+    c.globalAlpha = chosen ? 0.55 : 0.22;
+    c.fillStyle = colours(chosen ? "accent" : kind);
+    c.fillRect(left, top, Math.max(wide - 1, 0.5), FRAME - 1);
+    c.globalAlpha = 1;
+    this.frames.push({ node, left, top, wide });
+    if (wide < 24)
+      return;
+    c.save();
+    c.beginPath();
+    c.rect(left, top, wide - 4, FRAME);
+    c.clip();
+    c.fillStyle = colours("text");
+    c.fillText(node.name, left + 4, top + FRAME / 2);
+    c.restore();
+  }
+
+  at(x, y) {
+    const found = this.frames.find(of => x >= of.left && x < of.left + of.wide && y >= of.top && y < of.top + FRAME);
+
+    return found ? found.node : null;
+  }
+
+  pick(x, y) {
+    const node = this.at(x, y);
+
+    if (!node)
+      return;
+    if (node !== this.root && selection.get("function") !== node.name)
+      selection.toggle("function", node.name);
+    this.zoom(node);
+  }
+
+  tell(node) {
+    if (node)
+      this.words.textContent = node.name + ": " + seconds(node.time) + " of CPU time with what it calls, " + percent(this.root.time ? node.time / this.root.time : 0) + " (estimate, by samples)" +
+        (node.own ? ", " + seconds(node.own) + " itself" : "") + (node.mpi >= 0.005 ? ", " + percent(node.mpi) + " of it in MPI" : "") + (node.sync >= 0.005 ? ", " + percent(node.sync) + " waiting for threads" : "");
+  }
+
+  /* Callers and callees of the function that is selected; of recursion the outermost call. */
+  drawAround() {
+    const name = selection.get("function"), callers = new Map(), callees = new Map();
+    let all = 0;
+    const add = (map, key, time) => map.set(key, (map.get(key) || 0) + time);
+    const below = node => {
+      if (node.own)
+        add(callees, "(itself)", node.own);
+      for (const child of node.children)
+        if (child.name === name)
+          below(child);
+        else
+          add(callees, child.name, child.time);
+    };
+    const visit = node => {
+      if (node.name === name) {
+        all += node.time;
+        add(callers, node.parent ? node.parent.name : "(nobody)", node.time);
+        below(node);
+      } else {
+        node.children.forEach(visit);
+      }
+    };
+
+    if (name !== null)
+      visit(this.root);
+    const list = (title, map) => make("div", null, make("h4", null, title), make("ul", { class: "shares" }, ...[...map].sort((a, b) => b[1] - a[1]).slice(0, 12).map(([of, time]) => {
+      const bar = make("i", { class: "fill compute" });
+
+      bar.style.width = (all ? 100 * time / all : 0) + "%";
+      return make("li", null, make("span", { class: "bar" }, bar), make("span", { class: "value" }, seconds(time)),
+                  of.startsWith("(") ? of : make("button", { type: "button", class: "pick", onclick: () => selection.toggle("function", of) }, of));
+    })));
+
+    this.around.replaceChildren(...all ? [list("Callers of " + name, callers), list("What " + name + " calls", callees)] : []);
+  }
+}
+
+function flame(tables) {
+  const table = tables.get("call_tree");
+
+  return table && table.rows ? new Flame(table).element : null;
+}

@@ -1,0 +1,101 @@
+/* The subjects below the first screen: each folds, and draws its charts and tables when it is first opened. */
+
+const SUBJECTS = [
+  { title: "Ranks", tables: ["ranks", "threads", "programs"], charts: tables => tables.get("ranks").rows ? [rankBars(tables.get("ranks")), timeHeat(tables.get("ranks")), new GridView(tables).element, distributions(tables)] : [], open: true },
+  { title: "Call sites and MPI functions", tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"] },
+  { title: "Communication", tables: ["matrix", "communicators", "grids", "sizes_sent", "sizes_received"], charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables)] },
+  { title: "Waiting and computing", tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank", "critical_path"] },
+  { title: "CPU time by samples", tables: ["cpu_procedures", "cpu_lines", "cpu_loops", "cpu_procedures_by_thread", "call_tree"], charts: tables => [flame(tables)] },
+  { title: "Functions whose calls were measured", tables: ["sampled_totals", "sampled_functions", "sampled_by_thread", "sampled_metrics", "sampled_histogram", "sampled_instances"], charts: tables => [instances(tables)] },
+  { title: "Threads and locks", tables: ["thread_waiting", "locks", "phases", "hybrid_efficiency"] },
+  { title: "Sections", tables: ["sections", "section_names", "sections_by_rank", "section_functions"] },
+];
+
+function describe(table) {
+  const view = make("details", { class: "of-table" }, make("summary", null, table.title || table.name, make("small", null, " " + count(table.rows) + (table.rows === 1 ? " row" : " rows"))),
+                    make("p", { class: "note" }, table.doc));
+
+  view.addEventListener("toggle", () => { if (view.open && view.children.length === 2) view.append(new TableView(table).element); });
+  return view;
+}
+
+function drawSubject(subject, tables) {
+  const own = subject.tables.map(name => tables.get(name)).filter(table => table && table.rows);
+  const element = make("details", { class: "subject", open: false }, make("summary", null, make("h2", null, subject.title)));
+  const fill = () => {
+    if (!element.open || element.children.length > 1)
+      return;
+    element.append(...(subject.charts ? subject.charts(tables).filter(Boolean) : []), ...own.map(describe));
+    const first = element.querySelector("details.of-table");
+
+    if (first)
+      first.open = true;
+  };
+
+  element.addEventListener("toggle", fill);
+  element.open = Boolean(subject.open);
+  return own.length ? element : null;
+}
+
+function drawSubjects(tables) {
+  const told = new Set(SUBJECTS.flatMap(subject => subject.tables).concat("findings", "efficiency", "run"));
+  const rest = { title: "All other tables", tables: [...tables.keys()].filter(name => !told.has(name)) };
+
+  document.getElementById("subjects").append(...[...SUBJECTS, rest].map(subject => drawSubject(subject, tables)).filter(Boolean));
+}
+
+function drawSelection() {
+  const place = document.getElementById("selection"), words = selection.words();
+
+  place.hidden = !words;
+  place.replaceChildren(...words ? ["selected: " + words + " ", make("button", { type: "button", onclick: () => selection.clear() }, "clear")] : []);
+}
+
+const KEYS = [["?", "this help"], ["/", "search in the first open table"], ["Esc", "nothing is selected"], ["e", "unfold all subjects"], ["f", "fold all subjects"]];
+
+function bindKeys() {
+  const help = document.getElementById("help");
+
+  help.append(make("h2", null, "Keys"), make("dl", null, ...KEYS.flatMap(([key, does]) => [make("dt", null, make("kbd", null, key)), make("dd", null, does)])),
+              make("button", { type: "button", onclick: () => help.close() }, "close"));
+  document.addEventListener("keydown", event => {
+    if (event.target.matches("input[type=search], textarea") || event.ctrlKey || event.metaKey || event.altKey)
+      return;
+    const fold = open => document.querySelectorAll("details.subject").forEach(subject => { subject.open = open; });
+
+    if (event.key === "?")
+      help.showModal();
+    else if (event.key === "Escape")
+      selection.clear();
+    else if (event.key === "e" || event.key === "f")
+      fold(event.key === "e");
+    else if (event.key === "/") {
+      const search = document.querySelector("details[open] details[open] input[type=search]");
+
+      event.preventDefault();
+      if (search)
+        search.focus();
+    }
+  });
+}
+
+async function start() {
+  const tables = await loadTables();
+
+  document.getElementById("as-text").open = false;
+  drawIdentity(tables);
+  drawFindings(tables);
+  drawEfficiency(tables);
+  drawStrip(tables);
+  bindKeys();
+  selection.onChange(drawSelection);
+  requestAnimationFrame(() => {
+    drawSubjects(tables);
+    selection.fromAddress();
+    document.documentElement.dataset.ready = "yes";
+  });
+}
+
+start().catch(error => {
+  document.getElementById("completeness").textContent = "This browser could not show the page (" + error.message + "); the report's first lines are below as text.";
+});

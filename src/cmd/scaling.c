@@ -1,0 +1,133 @@
+/* fvmpi scaling: one program on several numbers of ranks. */
+#include "cmd/arguments.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "scaling/scaling_relations.h"
+#include "views/views.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+    enum fv_scaling_kind kind;
+    const char *json, *csv;
+    bool text;
+    struct fv_text_options view;
+    char **directories;
+    size_t count;
+};
+
+static const char usage[] =
+    "usage: fvmpi scaling [options] DIR DIR...\n"
+    "Says how a program scales, from its runs on several numbers of ranks: speedup, POP's efficiencies by size, which of them\n"
+    "fell most, and which parts of the program (sections, procedures, computing between calls, MPI functions) take longer than\n"
+    "they would if they scaled. Several runs of one size count by their mean.\n"
+    "\n"
+    "  --strong       the same problem was solved on more ranks\n"
+    "  --weak         the problem grew with the ranks\n"
+    "  --json FILE    everything as JSON, schema fvmpi-scaling-1; - is stdout\n"
+    "  --csv DIR      one file for each table\n"
+    "  --schema       prints the JSON Schema of what --json writes\n"
+    "  --text         text too, beside --json or --csv\n"
+    "  --top N        rows in each table of parts (10)\n"
+    "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
+    "Exit status: 0 compared, 1 could not be compared, 2 wrong usage.\n";
+
+static int wrong(const char *what, const char *why)
+{
+    return fv_arguments_wrong("fvmpi scaling", what, why);
+}
+
+enum { OPT_STRONG = 256, OPT_WEAK, OPT_JSON, OPT_CSV, OPT_TEXT, OPT_SCHEMA };
+
+static int print_schema(void)
+{
+    if (!fv_json_schema(FV_SCALING_SCHEMA, "What fvmpi scaling DIR... --json FILE writes", fv_scaling_relations, stdout))
+        return FV_EXIT_OK;
+    fv_log("stdout: %s; the schema is cut", strerror(errno));
+    return FV_EXIT_FAILED;
+}
+
+static int take_option(void *options, int option)
+{
+    struct options *o = options;
+
+    switch (option) {
+    case OPT_STRONG:
+    case OPT_WEAK:
+        if (o->kind != FV_SCALING_UNTOLD && (o->kind == FV_SCALING_WEAK) != (option == OPT_WEAK))
+            return wrong("--strong and --weak", "runs are one or the other");
+        o->kind = option == OPT_WEAK ? FV_SCALING_WEAK : FV_SCALING_STRONG;
+        return FV_GO_ON;
+    case OPT_JSON: o->json = optarg; return FV_GO_ON;
+    case OPT_CSV: o->csv = optarg; return FV_GO_ON;
+    case OPT_TEXT: o->text = true; return FV_GO_ON;
+    case OPT_SCHEMA: return print_schema();
+    case 'h': fputs(usage, stdout); return FV_EXIT_OK;
+    }
+    return fv_output_option(option, &o->view, wrong);
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+    static const struct option table[] = {
+        { "strong", no_argument, NULL, OPT_STRONG },
+        { "weak", no_argument, NULL, OPT_WEAK },
+        { "json", required_argument, NULL, OPT_JSON },
+        { "csv", required_argument, NULL, OPT_CSV },
+        { "text", no_argument, NULL, OPT_TEXT },
+        { "schema", no_argument, NULL, OPT_SCHEMA },
+        FV_OUTPUT_OPTIONS,
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, NULL, false };
+
+    *o = (struct options){ .view = fv_output_defaults() };
+    int status = fv_arguments_take(&arguments, argc, argv, o, NULL);
+    if (status >= 0)
+        return status;
+    o->directories = argv + optind;
+    o->count = (size_t)(argc - optind);
+    if (o->count < 2)
+        return wrong(o->count ? o->directories[0] : "no experiment", "runs on two numbers of ranks at least are needed");
+    o->text = o->text || (!o->json && !o->csv);
+    if (o->json && fv_output_is_recorded(o->json))
+        return wrong(o->json, "--json would write over a file of a recorded run; name another");
+    if (o->csv && fv_output_holds_run(o->csv))
+        return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
+    if (o->text && o->json && !strcmp(o->json, "-"))
+        return wrong("--text", "stdout holds the JSON already");
+    return FV_GO_ON;
+}
+
+static int write_json(const struct fv_scaling *scaling, const char *path)
+{
+    struct fv_whole_file file;
+    int err = fv_output_open(&file, path, "--json");
+
+    return err ? err : fv_output_close(&file, path, "--json", fv_scaling_json(scaling, file.stream));
+}
+
+int fv_cmd_scaling(int argc, char **argv)
+{
+    struct options options;
+    struct fv_scaling scaling = { 0 };
+    int status = parse(argc, argv, &options), err = 0;
+
+    if (status >= 0)
+        return status;
+    for (size_t i = 0; i < options.count && !err; i++)
+        err = fv_scaling_load(&scaling, options.directories[i]);
+    if (!err)
+        err = fv_scaling_compute(&scaling, options.kind);
+    if (!err && options.json)
+        err = write_json(&scaling, options.json);
+    if (!err && options.csv)
+        err = fv_scaling_csv(&scaling, options.csv);
+    if (!err && options.text && (err = fv_scaling_text(&scaling, &options.view, stdout)))
+        fv_log("stdout: %s; the report is cut", strerror(errno));
+    fv_scaling_release(&scaling);
+    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}

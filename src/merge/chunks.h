@@ -1,0 +1,11 @@
+/* What a thread's log is in a rank file: chunks, each after the records of the one before. */
+#ifndef FV_CHUNKS_H
+#define FV_CHUNKS_H
+
+#include "trace/reader.h"
+
+/* Those of a thread that `is_wanted` says yes to, by the records before them; to be freed. NULL: none. */
+const struct fv_chunk **fv_thread_chunks(const struct fv_reader *reader, uint32_t thread,
+                                         bool (*is_wanted)(const struct fv_chunk *chunk), size_t *count);
+
+#endif

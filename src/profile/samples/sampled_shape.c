@@ -1,0 +1,133 @@
+/* See sampled_shape.h. */
+#include "profile/samples/sampled_shape.h"
+#include "tool/vec.h"
+#include "tool/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool is_time(enum fv_metric metric)
+{
+    return metric == FV_METRIC_TIME || metric == FV_METRIC_CPU;
+}
+
+/* NAN: it is not kept, or not known. */
+static double value_of(const struct fv_sampled_instance *i, enum fv_metric metric)
+{
+    return metric == FV_METRIC_TIME                                        ? i->time_s
+           : metric == FV_METRIC_CPU                                       ? i->cpu_s
+           : metric >= FV_METRIC_EVENT_0 && metric < FV_METRIC_COUNT ? i->event[metric - FV_METRIC_EVENT_0]
+                                                                           : NAN;
+}
+
+size_t fv_sampled_values(const struct fv_samples *samples, const struct fv_sampled *s, enum fv_metric metric, double **values, size_t *room)
+{
+    const struct fv_sampled_instance *kept = samples->instances + s->first_instance;
+    size_t count = 0;
+
+    FV_GROW(*values, *room, s->instances + 1);
+    for (size_t i = 0; i < s->instances; i++)
+        if (!isnan(value_of(&kept[i], metric)))
+            (*values)[count++] = value_of(&kept[i], metric);
+    qsort(*values, count, sizeof(**values), fv_by_real);
+    return count;
+}
+
+/* ---- histogram ---- */
+
+double fv_sampled_bucket_begin(enum fv_metric metric, unsigned bucket)
+{
+    double unit = is_time(metric) ? 1e-9 : 1;
+
+    return bucket ? ldexp(unit, (int)bucket - 1) : 0;
+}
+
+size_t fv_sampled_bucket(const double *sorted, size_t count, enum fv_metric metric, unsigned bucket)
+{
+    double begin = fv_sampled_bucket_begin(metric, bucket), end = fv_sampled_bucket_begin(metric, bucket + 1);
+    size_t before = FV_COUNT_BEFORE(i, count, sorted[i] < begin);
+
+    return (bucket + 1 < FV_SAMPLED_BUCKETS ? FV_COUNT_BEFORE(i, count, sorted[i] < end) : count) - before;
+}
+
+/* ---- trend ---- */
+
+struct regression {
+    double xx, xy, yy, first, last;
+    size_t count, groups;
+};
+
+/* Calls of one context and thread. */
+static void add_group(struct regression *r, const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric)
+{
+    double x = 0, y = 0;
+    size_t known = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(value_of(&kept[i], metric)))
+            continue;
+        x += kept[i].begin_s;
+        y += value_of(&kept[i], metric);
+        known++;
+    }
+    if (known < 2 || !(y > 0))
+        return;
+    x /= (double)known;
+    y /= (double)known;
+    for (size_t i = 0; i < count; i++) {
+        double dx = kept[i].begin_s - x, dy = value_of(&kept[i], metric) / y - 1;
+
+        if (isnan(dy))
+            continue;
+        r->xx += dx * dx;
+        r->xy += dx * dy;
+        r->yy += dy * dy;
+        r->first = fmin(r->first, kept[i].begin_s);
+        r->last = fmax(r->last, kept[i].begin_s);
+    }
+    r->count += known;
+    r->groups++;
+}
+
+static bool same_group(const struct fv_sampled_instance *x, const struct fv_sampled_instance *y)
+{
+    return x->sampled == y->sampled && x->rank == y->rank && x->thread == y->thread;
+}
+
+/* Leaves out 1 % on both sides together. */
+static double student(double free)
+{
+    const double z = 2.5758;
+
+    return z + (z * z * z + z) / (4 * free) + (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * free * free);
+}
+
+struct fv_trend fv_sampled_trend(const struct fv_samples *samples, const struct fv_sampled *s, enum fv_metric metric)
+{
+    const struct fv_sampled_instance *kept = samples->instances + s->first_instance;
+    struct regression r = { .first = INFINITY, .last = -INFINITY };
+
+    for (size_t i = 0, next; !fv_sampled_is_brief(s, metric) && i < s->instances; i = next) {
+        for (next = i + 1; next < s->instances && same_group(&kept[i], &kept[next]);)
+            next++;
+        add_group(&r, kept + i, next - i, metric);
+    }
+    if (r.count < r.groups + 1 + FV_SAMPLED_ENOUGH || !(r.xx > 0))
+        return (struct fv_trend){ NAN, NAN, false };
+    double slope = r.xy / r.xx, span = r.last - r.first, free = (double)(r.count - r.groups - 1);
+    double error = student(free) * sqrt(fmax(r.yy - slope * r.xy, 0) / free / r.xx);
+    return (struct fv_trend){ slope * span, error * span, fabs(slope) > error };
+}
+
+char *fv_sampled_trend_words(const struct fv_samples *samples, const struct fv_sampled *s, char *out, size_t bytes)
+{
+    const struct fv_trend t = fv_sampled_trend(samples, s, FV_METRIC_CPU);
+    char change[FV_WORD], error[FV_WORD];
+
+    out[0] = '\0';
+    if (t.significant && fabs(t.change) >= FV_SAMPLED_TREND)
+        snprintf(out, bytes, "%s by %s of its mean over the run (+- %s)", t.change > 0 ? "grows" : "shrinks",
+                 fv_words_percent(fabs(t.change), 1, change), fv_words_percent(t.error, 1, error));
+    return out;
+}

@@ -1,0 +1,48 @@
+/* See sampler.h: the execution breakpoints, which wait for a function's next call, or rest. */
+#include "sampler/sampler.h"
+
+void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known)
+{
+    if (x->armed)
+        fv_x_disarm(x);
+    x->entry = s->known[known].entry;
+    x->before = fv_cfi_find(&s->cfi, FV_LINE(x->entry) * 64)->begin;
+    x->known = known;
+    x->age = 0;
+    x->gaps = 0;
+    x->entries = 0;
+    x->fresh = true;
+    x->skip = s->known[known].fast ? (uint32_t)(fv_sampler_random(s) % 8) : 0;
+}
+
+/* Of a call that was joined it is its own entry that matters: it may last for long, and what it calls would never be measured. */
+static bool is_in_line_of(const struct fv_x_slot *x, const struct fv_live *live)
+{
+    if (live->joined)
+        return x->entry == live->function;
+    return FV_LINE(x->entry) == FV_LINE(live->function) || x->before == live->function;
+}
+
+static bool rests(const struct fv_sampler *s, const struct fv_x_slot *x)
+{
+    for (unsigned i = 0; i < s->depth; i++)
+        if (is_in_line_of(x, &s->live[i]) && !s->known[x->known].recursive)
+            return true;
+    return false;
+}
+
+void fv_x_settle(struct fv_sampler *s)
+{
+    for (unsigned i = 0; i < FV_X_SLOTS; i++) {
+        struct fv_x_slot *x = &s->x[i];
+        bool rest;
+
+        if (!x->entry || (rest = rests(s, x)) != x->armed)
+            continue;
+        if (rest)
+            fv_perf_disarm(&x->event);
+        else if (!fv_perf_arm(&x->event, FV_TRAP_X, i, x->entry))
+            x->entry = 0;
+        x->armed = x->entry && !rest;
+    }
+}

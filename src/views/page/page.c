@@ -1,0 +1,348 @@
+/* The page: one HTML file that needs nothing else. Its skeleton, styles and scripts are share/page/, which embed.py makes one text of; between its
+ * two halves stand the tables of the profile: JSON, compressed (gzip), as base64 in pieces.
+ *
+ *     [ { "schema": ..., "words": [TEXT...],
+ *         "tables": [ { "name", "title", "doc", "shown", "recorded_by", "rows",
+ *                       "columns": [ { "key", "title", "unit", "doc", "type", "kind", "estimate" } ] } ] },
+ *       [ [ [VALUE...] of each column ] of each table ] ]
+ *
+ * A table is the flat form of a relation, as in CSV. Texts are numbers of words, truths 0 or 1; a value that is not known is null. "type": whole, real,
+ * truth, text, reals (a list). "kind": the column that says whether a value is exact; "estimate": none of the column's is. */
+#include "profile/relations.h"
+#include "tool/json_stream.h"
+#include "views/flat.h"
+#include "views/page/page_html.h"
+#include "views/views.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* ---- texts, each once ---- */
+
+struct word {
+    const char *name;
+};
+struct words {
+    struct fv_arena arena;
+    struct fv_index index;
+    struct word *items;
+    size_t count, room;
+};
+
+static size_t word_of(struct words *w, const char *text)
+{
+    return FV_INTERN_NAME(w->index, w->items, w->count, w->room, &w->arena, text);
+}
+
+/* ---- a table ---- */
+
+/* The values of a column as they come: rows are read once, and columns are written one behind the other. */
+struct column {
+    char *text;
+    size_t bytes;
+    FILE *out;
+};
+struct table {
+    const struct fv_relation *relation;
+    struct words *words;
+    struct fv_flat flat;
+    struct column *columns;
+    size_t rows;
+    void *subject;
+};
+
+static void put_real(FILE *out, double value)
+{
+    char word[FV_REAL];
+
+    fprintf(out, "%.*s", (int)fv_words_real(value, word), word);
+}
+
+static void put_reals(FILE *out, const struct fv_value *v)
+{
+    const double *reals = v->items;
+
+    fputc('[', out);
+    for (size_t i = 0; i < v->count; i++) {
+        if (i)
+            fputc(',', out);
+        if (isfinite(reals[i]))
+            put_real(out, reals[i]);
+        else
+            fputs("null", out);
+    }
+    fputc(']', out);
+}
+
+static void put_value(struct words *words, FILE *out, const struct fv_value *v)
+{
+    struct fv_string text = { 0 };
+
+    if (v->null || (v->type == FV_TYPE_TEXT && !v->text)) {
+        fputs("null", out);
+        return;
+    }
+    switch (v->type) {
+    case FV_TYPE_WHOLE: fprintf(out, "%llu", (unsigned long long)v->whole); break;
+    case FV_TYPE_NUMBER: fprintf(out, "%lld", (long long)v->number); break;
+    case FV_TYPE_REAL: put_real(out, v->real); break;
+    case FV_TYPE_TRUTH: fputs(v->truth ? "1" : "0", out); break;
+    case FV_TYPE_REALS: put_reals(out, v); break;
+    case FV_TYPE_TEXT: fprintf(out, "%zu", word_of(words, v->text)); break;
+    default: fprintf(out, "%zu", word_of(words, fv_flat_text(v, &text))); break;
+    }
+    fv_string_release(&text);
+}
+
+static bool take_row(void *context, const struct fv_flat_row *row)
+{
+    struct table *t = context;
+
+    for (size_t i = 0; i < t->flat.count; i++) {
+        const struct fv_value v = fv_flat_read(&t->flat.items[i], t->subject, row);
+
+        if (t->rows)
+            fputc(',', t->columns[i].out);
+        put_value(t->words, t->columns[i].out, &v);
+    }
+    t->rows++;
+    return true;
+}
+
+static const char *type_of(const struct fv_column_def *c)
+{
+    switch (c->type) {
+    case FV_TYPE_WHOLE:
+    case FV_TYPE_NUMBER: return "whole";
+    case FV_TYPE_REAL: return "real";
+    case FV_TYPE_TRUTH: return "truth";
+    case FV_TYPE_REALS: return "reals";
+    default: return "text";
+    }
+}
+
+struct tables {
+    struct words words;
+    struct table *items;
+    size_t count, room;
+    void *subject;
+    bool failed; /* no memory for a stream */
+};
+
+static bool take_table(void *context, const struct fv_relation_place *place)
+{
+    struct tables *all = context;
+    struct table t = { .relation = place->chain[place->depth - 1], .words = &all->words, .subject = all->subject };
+
+    fv_flat_init(&t.flat, t.relation);
+    t.columns = fv_xcalloc(t.flat.count + 1, sizeof(*t.columns));
+    for (size_t i = 0; i < t.flat.count; i++)
+        if (!(t.columns[i].out = open_memstream(&t.columns[i].text, &t.columns[i].bytes)))
+            all->failed = true;
+    if (!all->failed)
+        fv_relation_each(place, all->subject, take_row, &t);
+    for (size_t i = 0; i < t.flat.count; i++)
+        if (t.columns[i].out && fclose(t.columns[i].out))
+            all->failed = true;
+    FV_GROW(all->items, all->room, all->count + 1);
+    all->items[all->count++] = t;
+    return !all->failed;
+}
+
+static void release(struct tables *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        for (size_t k = 0; k < all->items[i].flat.count; k++)
+            free(all->items[i].columns[k].text);
+        free(all->items[i].columns);
+        fv_flat_release(&all->items[i].flat);
+    }
+    free(all->items);
+    free(all->words.items);
+    fv_index_release(&all->words.index);
+    fv_arena_release(&all->words.arena);
+}
+
+/* ---- the tables as JSON ---- */
+
+static void describe_column(struct fv_json *j, const struct fv_flat_column *c)
+{
+    fv_json_object(j, NULL);
+    fv_json_string(j, "key", c->key);
+    fv_json_string(j, "title", c->column->title);
+    fv_json_string(j, "unit", c->column->unit ? c->column->unit : "");
+    fv_json_string(j, "doc", c->column->doc);
+    fv_json_string(j, "type", type_of(c->column));
+    fv_json_bool(j, "estimate", c->column->flags & FV_ESTIMATE);
+    if (c->kind) {
+        char kind[FV_KEY_BYTES];
+
+        fv_json_string(j, "kind", fv_column_flat_key(c->kind, kind));
+    }
+    fv_json_end(j);
+}
+
+static void describe(struct fv_json *j, const struct table *t)
+{
+    const struct fv_relation *r = t->relation;
+
+    fv_json_object(j, NULL);
+    fv_json_string(j, "name", r->name);
+    fv_json_string(j, "title", r->title);
+    fv_json_string(j, "doc", r->doc);
+    fv_json_string(j, "shown", r->shown);
+    fv_json_string(j, "recorded_by", r->recorded_by);
+    fv_json_unsigned(j, "rows", t->rows);
+    fv_json_array(j, "columns");
+    for (size_t i = 0; i < t->flat.count; i++)
+        describe_column(j, &t->flat.items[i]);
+    fv_json_end(j);
+    fv_json_end(j);
+}
+
+static bool put_description(const struct tables *all, FILE *out)
+{
+    struct fv_json json = { .out = out };
+
+    fv_json_object(&json, NULL);
+    fv_json_string(&json, "schema", FV_PROFILE_SCHEMA);
+    fv_json_array(&json, "words");
+    for (size_t i = 0; i < all->words.count; i++)
+        fv_json_string(&json, NULL, all->words.items[i].name);
+    fv_json_end(&json);
+    fv_json_array(&json, "tables");
+    for (size_t i = 0; i < all->count; i++)
+        describe(&json, &all->items[i]);
+    fv_json_end(&json);
+    fv_json_end(&json);
+    return !json.failed;
+}
+
+static void put_values(const struct tables *all, FILE *out)
+{
+    fputc('[', out);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct table *t = &all->items[i];
+
+        fputs(i ? ",[" : "[", out);
+        for (size_t k = 0; k < t->flat.count; k++)
+            fprintf(out, "%s[%s]", k ? "," : "", t->columns[k].text ? t->columns[k].text : "");
+        fputc(']', out);
+    }
+    fputc(']', out);
+}
+
+/* ---- compressed, as base64 ---- */
+
+#define PIECE (UINT32_C(6) << 20) /* bytes before base64: browsers limit what a data: address may hold */
+
+static void put_base64(FILE *out, const unsigned char *bytes, size_t count)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < count; i += 3) {
+        size_t left = count - i;
+        unsigned b = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0);
+
+        fputc(digits[b >> 18], out);
+        fputc(digits[b >> 12 & 63], out);
+        fputc(left > 1 ? digits[b >> 6 & 63] : '=', out);
+        fputc(left > 2 ? digits[b & 63] : '=', out);
+    }
+}
+
+/* Scripts of a type that browsers do not run; the page's own finds them by it. False: no memory. */
+static bool put_compressed(FILE *out, char *text, size_t bytes)
+{
+    z_stream z = { .next_in = (unsigned char *)text };
+    unsigned char *piece = fv_xcalloc(PIECE, 1);
+    size_t left = bytes;
+    int status = deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY); /* 16: gzip */
+
+    for (bool more = status == Z_OK; more;) {
+        z.next_out = piece;
+        z.avail_out = PIECE;
+        do {
+            z.avail_in = left < UINT32_MAX ? (uInt)left : UINT32_MAX;
+            size_t before = z.avail_in;
+            status = deflate(&z, before == left ? Z_FINISH : Z_NO_FLUSH);
+            left -= before - z.avail_in;
+        } while (status == Z_OK && z.avail_out);
+        fputs("<script type=\"application/octet-stream\" class=\"data\">", out);
+        put_base64(out, piece, PIECE - z.avail_out);
+        fputs("</script>\n", out);
+        more = status == Z_OK;
+    }
+    deflateEnd(&z);
+    free(piece);
+    return status == Z_STREAM_END;
+}
+
+/* ---- the page ---- */
+
+static void put_escaped(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '&': fputs("&amp;", out); break;
+        default: fputc(*text, out);
+        }
+}
+
+/* The report's first lines as text: for who reads without scripts, and the words of the verdict. */
+static int put_first(const struct fv_profile *view, FILE *out)
+{
+    const struct fv_text_options plain = { .width = 110, .top = 10, .brief = true };
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+    int err = stream ? fv_view_first(view, &plain, stream) : -FV_EIO;
+
+    if (stream && fclose(stream))
+        err = -FV_EIO;
+    if (!err)
+        put_escaped(out, text);
+    free(text);
+    return err;
+}
+
+int fv_view_page(const struct fv_profile *view, FILE *out)
+{
+    struct fv_tables subject;
+    struct tables all = { .subject = &subject };
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+    int err = 0;
+
+    fv_tables_init(&subject, view);
+    fv_relations_visit(fv_profile_relations, take_table, &all);
+    if (stream && !all.failed) {
+        fputc('[', stream);
+        all.failed = !put_description(&all, stream);
+        fputc(',', stream);
+        put_values(&all, stream);
+        fputc(']', stream);
+    }
+    if (!stream || fclose(stream) || all.failed)
+        err = -FV_EIO;
+    if (!err) {
+        fwrite(fv_page_head, 1, fv_page_head_bytes, out);
+        fputs("<pre id=\"first\">", out);
+        err = put_first(view, out);
+        fputs("</pre>\n", out);
+    }
+    if (!err && !put_compressed(out, text, bytes))
+        err = -FV_EIO;
+    if (!err)
+        fwrite(fv_page_tail, 1, fv_page_tail_bytes, out);
+    release(&all);
+    fv_tables_release(&subject);
+    free(text);
+    return err || ferror(out) ? -FV_EIO : 0;
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""fvmpi scaling, of runs on one, two and four ranks whose parts scale in a known way: each value is what POP's formulas give from the runs' own reports, what is
+divided among the ranks loses nothing, what each of them does again loses all but its share, and the efficiency that was spoiled is named. Bad input gets one line."""
+import json
+import os
+import statistics
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness
+from report import check, close, equal
+
+SIZES = (1, 2, 4)
+WORK, COPIED, UNEVEN = 100, 400, 0
+
+
+def scaling(*arguments):
+    done = harness.run([harness.FVMPI, 'scaling', '--json', '-'] + list(arguments)).ended(0)
+    return harness.valid(done.out, 'scaling')
+
+
+def text(*arguments):
+    return harness.run([harness.FVMPI, 'scaling', '--width', '200'] + list(arguments)).ended(0).out
+
+
+def refused(words, *arguments, rc=1):
+    done = harness.run([harness.FVMPI, 'scaling'] + list(arguments)).ended(rc)
+    check(words in done.err and (rc == 2 or done.err.count('\n') == 1), 'not said in one line: {}\n{}', words, done.err)
+
+
+class Run:
+    """What a run's own report says: P, sum U, T."""
+
+    def __init__(self, run):
+        self.directory = run.directory
+        report = run.report().data
+        ranks = report['ranks']
+        self.ranks, self.elapsed = len(ranks), max(r['app_time_s'] for r in ranks)
+        self.useful = sum(r['app_time_s'] - r['mpi_time_s'] for r in ranks)
+        self.efficiency = report['efficiency']
+
+
+def by_formulas(found, runs, weak):
+    for point, run in zip(found['points'], runs):
+        r, first = run.ranks / runs[0].ranks, runs[0]
+        speedup = first.elapsed / run.elapsed * (r if weak else 1)
+        computation = first.useful / run.useful * (r if weak else 1)
+        wanted = {'rank_count': run.ranks, 'run_count': 1, 'factor': r, 'elapsed_s': run.elapsed, 'useful_s': run.useful, 'speedup': speedup, 'of_ideal': speedup / r,
+                  'parallel': run.useful / run.ranks / run.elapsed, 'computation': computation, 'load_balance': run.efficiency['load_balance']}
+        for key, value in wanted.items():
+            close('{} of {} ranks'.format(key, run.ranks), point[key], value, 1e-6 * (1 + abs(value)))
+        close('global', point['global'], point['parallel'] * point['computation'], 1e-9)
+        close('global / global_ref is speedup / r', point['global'] / found['points'][0]['global'], point['of_ideal'], 1e-6)
+
+
+def part(found, name, table):
+    row, = [p for p in found['parts'] if p['table'] == table and p['name'] == name]
+    return row
+
+
+def strong(runs):
+    found = scaling('--strong', *[run.directory for run in runs])
+    equal('kind', found['scaling']['kind'], 'strong')
+    by_formulas(found, runs, weak=False)
+    divided, copied = part(found, 'divided', 'sections'), part(found, 'copied', 'sections')
+    for row in divided, copied:
+        times = [t['time_s'] for t in row['times']]
+        close('ideal', row['ideal_s'], times[0] / 4, 1e-9)
+        close('lost', row['lost_s'], times[-1] - times[0] / 4, 1e-9)
+    check(copied['lost_s'] > 0.6 * COPIED / 1000, 'copied: {}', copied)
+    check(copied['lost_s'] > 4 * divided['lost_s'], 'divided {}, copied {}', divided['lost_s'], copied['lost_s'])
+    equal('what fell most', found['scaling']['worst'], 'computation')
+    said = text('--strong', *[run.directory for run in runs])
+    check('strong scaling: speedup {:.2f} of 4'.format(found['points'][-1]['speedup']) in said, '{}', said)
+    check('what fell most: computation scalability' in said and 'copied' in said, '{}', said)
+
+
+def weak(runs):
+    found = scaling('--weak', *[run.directory for run in reversed(runs)])
+    by_formulas(found, runs, weak=True)
+    check(part(found, 'divided', 'sections')['lost_s'] < 0, 'that was divided, in a weak run: {}', part(found, 'divided', 'sections'))
+
+
+def untold(runs):
+    found = scaling(*[run.directory for run in runs])
+    equal('speedup', {p['speedup'] for p in found['points']}, {None})
+    equal('lost', {p['lost_s'] for p in found['parts']}, {None})
+    check('say --strong' in text(*[run.directory for run in runs]).splitlines()[0], 'it is not asked for')
+
+
+def repeated(mpi, program, runs):
+    """Two runs of a size: their mean."""
+    again = Run(mpi.profile(program, 2, [str(w) for w in (WORK, COPIED, UNEVEN)]).ended(0))
+    found = scaling('--strong', runs[0].directory, runs[1].directory, again.directory)
+    equal('points', [(p['rank_count'], p['run_count']) for p in found['points']], [(1, 1), (2, 2)])
+    close('mean', found['points'][1]['elapsed_s'], statistics.mean([runs[1].elapsed, again.elapsed]), 1e-6)
+    equal('least and most', [round(found['points'][1][key], 6) for key in ('elapsed_min_s', 'elapsed_max_s')],
+          sorted(round(run.elapsed, 6) for run in (runs[1], again)))
+
+
+def uneven(mpi, program):
+    runs = [Run(mpi.profile(program, ranks, ['200', '0', '200']).ended(0)) for ranks in (1, 2)]
+    found = scaling('--strong', *[run.directory for run in runs])
+    equal('what fell most', found['scaling']['worst'], 'load_balance')
+    check('work is shared less evenly' in text('--strong', *[run.directory for run in runs]), 'the reason is not said')
+
+
+def files(runs):
+    out = os.path.join(harness.scratch('scaling'), 'csv')
+    directories = [run.directory for run in runs]
+    harness.run([harness.FVMPI, 'scaling', '--strong', '--csv', out] + directories).ended(0)
+    found = scaling('--strong', *directories)
+    with open(os.path.join(out, 'part_times.csv')) as f:
+        equal('rows', len(f.read().splitlines()) - 1, len(found['parts']) * len(SIZES))
+    json.loads(harness.run([harness.FVMPI, 'scaling', '--schema']).ended(0).out)
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.mpis(tap):
+        program = mpi.build('scaling.c', '-I' + os.path.join(harness.SOURCE, 'src'))
+        runs = []
+        with tap.test('{}: runs'.format(mpi)):
+            runs += [Run(mpi.profile(program, ranks, [str(w) for w in (WORK, COPIED, UNEVEN)]).ended(0)) for ranks in SIZES]
+        if not runs:
+            continue
+        for name, judge in (('strong', lambda: strong(runs)), ('weak', lambda: weak(runs)), ('nobody told', lambda: untold(runs)),
+                            ('several runs of a size', lambda: repeated(mpi, program, runs)), ('uneven ranks', lambda: uneven(mpi, program)),
+                            ('files', lambda: files(runs))):
+            with tap.test('{}: {}'.format(mpi, name)):
+                judge()
+        with tap.test('{}: bad input'.format(mpi)):
+            refused('all runs are on 2 ranks', runs[1].directory, runs[1].directory)
+            refused('needed', runs[1].directory, rc=2)
+            refused('runs are one or the other', '--weak', '--strong', runs[0].directory, runs[1].directory, rc=2)
+            refused('/nowhere', runs[0].directory, '/nowhere')
+    tap.done()
+
+
+main()

@@ -1,0 +1,225 @@
+/* Looks at pages of reports in a browser. drive.mjs FOLDER: the folder's pages.json says which; each line of stdout is what was asked for and seen,
+ * { page, check, wrong }: wrong is null, or words. */
+import fs from "node:fs";
+import path from "node:path";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const folder = process.argv[2];
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const asked = JSON.parse(fs.readFileSync(path.join(folder, "pages.json"), "utf8"));
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+function say(page, check, wrong) {
+  process.stdout.write(JSON.stringify({ page, check, wrong: wrong || null }) + "\n");
+}
+
+const same = (what, found, wanted) => JSON.stringify(found) === JSON.stringify(wanted) ? null : `${what}: found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`;
+
+/* A page that is open, and what it did that it must not. */
+async function open(browser, file, options) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  const faults = [];
+
+  page.on("console", message => { if (["error", "warning"].includes(message.type())) faults.push(message.text()); });
+  page.on("pageerror", error => faults.push(error.message));
+  page.on("dialog", dialog => { faults.push("a dialog: " + dialog.message()); dialog.dismiss(); });
+  page.on("request", request => { if (!/^(file|data|blob):/.test(request.url())) faults.push("a request: " + request.url()); });
+  await page.goto("file://" + path.resolve(folder, file));
+  await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 }).catch(() => faults.push("not ready: " + page.url()));
+  return { page, faults, close: () => context.close() };
+}
+
+/* What the report's JSON says stands on the first screen. */
+async function first(page, report) {
+  const text = selector => page.locator(selector).allInnerTexts();
+  const findings = (await text("#findings > ol > li")).map(words => words.replace(/\s+/g, " "));
+  const wrong = [same("title", await page.locator("h1").textContent(), report.run.command),
+                 same("findings", findings.length, Math.min(report.findings.length, 3))];
+
+  findings.forEach((words, i) => {
+    if (!words.includes(report.findings[i].text.replace(/\s+/g, " ")))
+      wrong.push(`finding ${i}: ${words}`);
+  });
+  const efficiencies = Object.entries(report.efficiency || {}).filter(([, value]) => value !== null).map(([, value]) => (100 * value).toFixed(1) + " %");
+  const shown = (await text(".efficiency .value")).map(words => words.replace(/ [^ ]*$/, ""));
+  wrong.push(same("efficiencies", shown.sort(), efficiencies.sort()));
+  const bottom = await page.locator("#findings").evaluate(element => element.getBoundingClientRect().bottom);
+  wrong.push(bottom <= 800 ? null : `findings end at ${bottom} of 800 pixels`);
+  return wrong.filter(Boolean).join("; ");
+}
+
+/* Rows of fields, RFC 4180. */
+function cells(text) {
+  const rows = [[]];
+
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g)) {
+    rows[rows.length - 1].push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end !== ",")
+      rows.push([]);
+  }
+  return rows.filter(row => row.length > 1 || row[0]);
+}
+
+/* Each table that the page saves as CSV has the values that fvmpi wrote. */
+async function tables(page, csv) {
+  const wrong = [];
+
+  await page.keyboard.press("e");
+  await page.waitForTimeout(100);
+  await page.evaluate(() => document.querySelectorAll("details.of-table").forEach(details => { details.open = true; }));
+  await page.waitForTimeout(100);
+  const seen = [];
+  for (const element of await page.locator("div.table").all()) {
+    const name = (await element.locator("table").getAttribute("id")).replace("table-", "");
+    const found = cells(await element.evaluate(place => place.view.csv())), all = cells(fs.readFileSync(path.join(folder, csv, name + ".csv"), "utf8"));
+    const wanted = all.map(row => found[0].map(key => row[all[0].indexOf(key)]));
+
+    seen.push(name);
+    if (found.length !== wanted.length)
+      wrong.push(`${name}: ${found.length - 1} rows of ${wanted.length - 1}`);
+    for (let row = 1; row < Math.min(found.length, wanted.length); row++)
+      for (let column = 0; column < found[0].length; column++) {
+        const a = found[row][column], b = wanted[row][column];
+
+        if (a !== b && !(a !== "" && b !== "" && Number(a) === Number(b)))
+          wrong.push(`${name}, row ${row}, ${found[0][column]}: ${a}, not ${b}`);
+      }
+  }
+  const [saved] = await Promise.all([page.waitForEvent("download", { timeout: 5000 }), page.locator("div.table button", { hasText: "CSV" }).first().click()]);
+  wrong.push(...saved.suggestedFilename() === seen[0] + ".csv" ? [] : ["saved as " + saved.suggestedFilename()]);
+  const missing = fs.readdirSync(path.join(folder, csv)).map(file => file.replace(".csv", "")).filter(name => !seen.includes(name) && !["findings", "efficiency", "run"].includes(name));
+  if (missing.length)
+    wrong.push("not in the page: " + missing.join(", "));
+  return wrong.slice(0, 5).join("; ");
+}
+
+/* A head sorts, first the largest first; a search leaves what has the word; a rank that is chosen in one table is chosen in all. */
+async function hands(page, report) {
+  const wrong = [], rows = page.locator("#table-ranks tbody tr"), head = page.locator("#table-ranks th button", { hasText: /^time/ });
+  const ranks = async () => (await rows.locator("td:first-child").allInnerTexts()).map(Number);
+  const byTime = [...report.ranks].sort((a, b) => b.app_time_s - a.app_time_s || a.rank - b.rank).map(rank => rank.rank);
+
+  await head.click();
+  wrong.push(same("sorted", await ranks(), byTime.slice(0, 20)), same("said", await page.locator("#table-ranks th[aria-sort=descending]").count(), 1));
+  await head.click();
+  wrong.push(same("sorted again", (await ranks())[0], byTime[byTime.length - 1]));
+  await rows.first().locator("button.pick").first().click();
+  const chosen = (await ranks())[0];
+  wrong.push(same("selected", await page.locator("#table-ranks tr[aria-selected=true]").count(), 1), same("address", new URL(page.url()).hash, "#rank=" + chosen));
+  wrong.push(same("told", (await page.locator("#selection").innerText()).includes("rank " + chosen), true));
+  const elsewhere = page.locator("#table-threads tr[aria-selected=true] td:first-child");
+  if (await page.locator("#table-threads").count())
+    wrong.push(same("selected in another table", new Set(await elsewhere.allInnerTexts()).size, 1));
+  await page.keyboard.press("Escape");
+  wrong.push(same("no more", await page.locator("tr[aria-selected=true]").count(), 0));
+  await page.locator("#table-ranks").locator("xpath=ancestor::div[@class='table']").locator("input[type=search]").fill("no such word");
+  wrong.push(same("searched", await rows.count(), 0));
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("?");
+  wrong.push(same("help", await page.locator("#help").evaluate(dialog => dialog.open), true));
+  await page.keyboard.press("Escape");
+  return wrong.filter(Boolean).join("; ");
+}
+
+/* What pictures say in words is what the tables say; a click into one selects. */
+async function pictures(page, report) {
+  const wrong = [], at = (id, what) => page.locator(`#${id} ${what}`);
+  const clicked = async (canvas, x, y) => { await canvas.scrollIntoViewIfNeeded(); await canvas.click({ position: { x, y } }); };
+  const times = report.ranks.map(rank => rank.app_time_s), mean = times.reduce((sum, time) => sum + time, 0) / times.length;
+
+  await page.keyboard.press("Escape");
+  wrong.push(same("distribution", (await at("distributions", "figcaption").innerText()).includes("mean " + await page.evaluate(value => seconds(value), mean)), true));
+  const bars = at("distributions", "canvas").first(), { width } = await bars.boundingBox();
+  await clicked(bars, 70 + (width - 78) * (report.ranks.length - 0.5) / report.ranks.length, 130);
+  wrong.push(same("bar", await page.evaluate(() => selection.get("rank")), report.ranks[report.ranks.length - 1].rank));
+  await page.keyboard.press("Escape");
+  await page.locator("button", { hasText: "compare with another value" }).click();
+  await at("distributions", "figure").last().locator("select").last().selectOption({ index: 1 });
+  wrong.push(same("compared", await at("distributions", "figure").count(), 2));
+  for (const { function_id, name, calls } of await measured(page)) {
+    await at("instances", "select").first().selectOption(String(function_id));
+    const words = await at("instances", "figcaption").first().innerText();
+    wrong.push(words.startsWith(calls + " measured calls") ? null : `${name}: ${words}, not ${calls}`);
+  }
+  if (await page.locator("#flame").count())
+    wrong.push(...await flame(page, clicked));
+  return wrong.filter(Boolean).join("; ");
+}
+
+/* Functions of the table of measured calls, and how many there are. */
+function measured(page) {
+  return page.evaluate(() => {
+    const element = document.querySelector("#table-sampled_instances"), table = element && element.closest(".table").view.table, found = new Map();
+
+    for (let row = 0; table && row < table.rows; row++) {
+      const id = table.get("function_id", row);
+
+      found.set(id, { function_id: id, name: table.get("function", row), calls: (found.has(id) ? found.get(id).calls : 0) + 1 });
+    }
+    return [...found.values()];
+  });
+}
+
+/* The first frame below "all" is the root that took most; the function's callees and itself add up to it. */
+async function flame(page, clicked) {
+  await clicked(page.locator("#flame canvas"), 30, 19 + 9);
+  const { name, time, sum } = await page.evaluate(() => {
+    const name = selection.get("function"), table = document.querySelector("#table-call_tree").closest(".table").view.table;
+    const root = table.all().filter(row => row.parent_id === null).sort((a, b) => b.inclusive_time_s - a.inclusive_time_s)[0];
+
+    return { name: name === root.procedure, time: seconds(root.inclusive_time_s), sum: [...document.querySelectorAll("#flame .shares")].map(list => list.innerText) };
+  });
+
+  return [same("flame", name, true), sum.length === 2 && sum[0].includes(time) ? null : `callers of the root: ${sum}, not ${time}`];
+}
+
+/* Ranks that talk in pairs, on two nodes by turns: all could stay; and of a ring half of it does at best, but for its ends. */
+function mapped(page) {
+  return page.evaluate(() => {
+    const nodes = new Map(Array.from({ length: 8 }, (_, rank) => [rank, rank % 2 ? "b" : "a"])), between = new Map();
+    const talk = (a, b) => [[a, b], [b, a]].forEach(([from, to]) => between.set(from, (between.get(from) || new Map()).set(to, 10)));
+
+    for (let rank = 0; rank < 8; rank += 2)
+      talk(rank, rank + 1);
+    const placed = betterOrder(between, nodes), now = stays(between, nodes), then = stays(between, placed);
+    return now === 0 && then === 1 && [...placed.values()].filter(host => host === "a").length === 4 ? null : `${now} before, ${then} after`;
+  });
+}
+
+async function accessible(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+
+  return violations.map(violation => `${violation.id} (${violation.impact}): ${violation.nodes.length} times, ${violation.nodes[0].html.slice(0, 120)}`).join("; ");
+}
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
+for (const { name, html, json, csv } of asked) {
+  const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
+  const { page, faults, close } = await open(browser, html);
+  const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
+
+  await look("first screen", first(page, report));
+  await page.screenshot({ path: path.join(folder, name + ".png") });
+  if (csv) {
+    await look("tables", tables(page, csv));
+    await look("hands", hands(page, report));
+    await look("pictures", pictures(page, report));
+    await look("order of ranks", mapped(page));
+    await page.screenshot({ path: path.join(folder, name + "-all.png"), fullPage: true });
+    await look("accessible", accessible(page));
+  }
+  say(name, "nothing wrong", faults.join("; "));
+  await close();
+  for (const [how, options] of csv ? Object.entries({ dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } }) : []) {
+    const other = await open(browser, html, options);
+
+    await other.page.screenshot({ path: path.join(folder, `${name}-${how}.png`) });
+    await look(how, accessible(other.page));
+    say(name, how + ": nothing wrong", other.faults.join("; "));
+    await other.close();
+  }
+}
+await browser.close();

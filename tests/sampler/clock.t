@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Clock samples alone (--sample=clock): a program does not notice them, whatever it does with signals, and SIGPROF is its own
+as soon as it wants it."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
+import harness
+import samples
+from report import check, equal
+from samples import CLOCK, accounts, compile_with, sampled
+
+GOES_ON, SIGPROF_USED, SIGPROF_BLOCKED, _, SMALL_STACK, NO_TIMER, NOT_HERE = range(7)  # enum fv_sampler_stop
+
+
+NO_SIGNALS = 'import os, resource, sys; resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0)); os.execv(sys.argv[1], sys.argv[1:])'
+
+
+def run(command, ticks, stopped=GOES_ON, before=(), environ=None):
+    """The rank of a run that printed what it prints without fvmpi, and ended alike; with so many ticks at least."""
+    native = harness.run(list(before) + command, env=environ or {})
+    done = sampled(command, 'clock', before, env=environ or {})
+    equal('output', done.out, native.out)
+    equal('messages', done.err, native.err)
+    equal('status', done.rc, native.rc if native.rc >= 0 else 128 - native.rc)
+    rank = samples.read(harness.FVMPI, done.directory)[0]
+    accounts(rank)
+    equal('why it stopped', [s['stopped'] for s in rank.samplers], [stopped])
+    check(rank.samplers[0]['ticks'] >= ticks, 'ticks: {}', rank.samplers)
+    rank.directory, rank.out = done.directory, native.out
+    return rank
+
+
+def unnoticed(tap, clock):
+    with tap.test('where CPU time goes, by names; and no instances'):
+        rank = run([clock, 'plain'], 25)
+        sampler, = rank.samplers
+        equal('mode', sampler['mode'], CLOCK)
+        equal('contexts and traps', (rank.contexts, sampler['traps'], sampler['refusal']), ([], 0, 0))
+        work = sum(n for path, n in rank.costs.items() if 'busy' in path)
+        check(work > 0.9 * sampler['ticks'], '{} of {}', work, sampler['ticks'])
+        check(sampler['ticks'] <= 0.5 * 1.2 * sampler['rate'] + 2, 'more ticks than CPU time: {}', sampler)
+        check(sampler['tool_ns'] < 0.02 * 0.5e9, 'its time: {}', sampler)
+    for way, what, ticks in (('blocked', 'signals that are blocked: none is pending, waited for, or lost', 40),
+                             ('let_in', 'ppoll, pselect, epoll_pwait, sigsuspend: not interrupted', 30),
+                             ('children', 'children have no ticks, and their own actions', 15),
+                             ('ends', 'SIGPROF that nobody handles ends the program', 15)):
+        with tap.test(what):
+            run([clock, way], ticks)
+    for mask in ('open', 'blocked'):
+        with tap.test('what is executed has its mask {}, and nothing is pending'.format(mask)):
+            run([clock, 'executes', mask], 15)
+
+
+def its_own(tap, clock):
+    with tap.test('a profiler of its own: ticks end, and none arrives there'):
+        rank = run([clock, 'profiler'], 10, SIGPROF_USED)
+        check('own 1 foreign 0' in rank.out, rank.out)
+        report = harness.run([harness.FVMPI, 'report', rank.directory]).ended(0).out
+        check('the program uses SIGPROF itself; fvmpi run --sample' in ' '.join(report.split()), report)
+    with tap.test('SIGPROF is ignored'):
+        run([clock, 'ignores'], 10, SIGPROF_USED)
+    with tap.test('signal stacks: none is seen that the program has not set; one too small ends the ticks'):
+        run([clock, 'stacks'], 10, SMALL_STACK)
+    with tap.test('linked with -pg'):
+        profiled = compile_with('cc', 'clock.c', '-pg', '-pthread', name='clock_pg')
+        run([profiled, 'plain'], 0, SIGPROF_USED, environ={'GMON_OUT_PREFIX': os.path.join(harness.scratch(), 'gmon')})
+    with tap.test('blocked from the start'):
+        run([clock, 'plain'], 0, SIGPROF_BLOCKED, before=[clock, 'blocking'])
+    with tap.test('under valgrind, or what looks like it'):
+        library = compile_with('cc', 'plugin.c', '-shared', '-fPIC', '-DEXTRA=0', name='vgpreload_core-test.so')
+        run([clock, 'plain'], 0, NOT_HERE, environ={'LD_PRELOAD': harness.in_front(library)})
+
+
+def elsewhere(tap, clock):
+    with tap.test('perf_event_open is not asked for'):
+        patterns = compile_with('cc', 'patterns.c')
+        run([clock, 'plain'], 25, before=[patterns, 'deny', '1'])
+    with tap.test('no timer to be had'):
+        run([clock, 'plain'], 0, NO_TIMER, before=[sys.executable, '-c', NO_SIGNALS])
+
+
+def main():
+    tap = harness.Tap()
+    clock = compile_with('cc', 'clock.c', '-pthread')
+    unnoticed(tap, clock)
+    its_own(tap, clock)
+    elsewhere(tap, clock)
+    tap.done()
+
+
+if __name__ == '__main__':
+    main()
