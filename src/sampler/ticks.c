@@ -4,7 +4,9 @@
 
 /* A function to wait for: half of the time one by how often it was on the stack, since the beginning, else
  * any. Not by what was on the stack of late: a function's longer calls would be favoured where many of them
- * come in a row. Those that are never entered again, like main, get few chances. */
+ * come in a row. Those that are never entered again, like main, get few chances, once they had enough: one with a call every two
+ * ticks is missed by half of them. */
+#define CHANCES_FIRST 12
 static uint32_t choose(struct fv_sampler *s)
 {
     for (unsigned tries = 0; s->known_count && tries < 8; tries++) {
@@ -14,7 +16,7 @@ static uint32_t choose(struct fv_sampler *s)
             random & 1 && count ? s->seen[(random >> 8) % count] : (random >> 8) % s->known_count;
         const struct fv_known *k = &s->known[known];
         /* a fast one costs several traps, and tells little */
-        bool armed = (k->armed >= 4 && k->entered * 16 < k->armed && (random >> 1 & 15)) ||
+        bool armed = (k->armed >= CHANCES_FIRST && k->entered * 16 < k->armed && (random >> 1 & 15)) ||
                      (k->fast && random >> 5 & 3);
 
         for (unsigned i = 0; i < FV_X_SLOTS; i++)
