@@ -6,7 +6,7 @@
  * any. Not by what was on the stack of late: a function's longer calls would be favoured where many of them
  * come in a row. Those that are never entered again, like main, get few chances, once they had enough: one with a call every two
  * ticks is missed by half of them. */
-#define CHANCES_FIRST 12
+#define CHANCES_FIRST 16
 static uint32_t choose(struct fv_sampler *s)
 {
     for (unsigned tries = 0; s->known_count && tries < 8; tries++) {
