@@ -27,7 +27,7 @@ function drawAxes(c, box, x, y) {
   }
   c.textBaseline = "top";
   c.textAlign = "center";
-  for (const value of ticks(x.least, x.most, Math.max(box.width / 110, 1))) {
+  for (const value of ticks(x.least, x.most, Math.max(box.width / 110, 1)).filter(value => !x.column || x.column.type !== "whole" || Number.isInteger(value))) {
     line(across(value), box.top, across(value), box.top + box.height);
     if (x.column)
       c.fillText(worded(x.column, value), across(value), box.top + box.height + 4);
@@ -40,8 +40,8 @@ function drawAxes(c, box, x, y) {
 function upright(told, bars, word, pick = null, chosen = () => false, height = 140) {
   const most = Math.max(...bars.map(bar => bar.value || 0), 0), low = height - 18;
   const draw = (c, width) => {
-    const left = 70, step = (width - left - 8) / bars.length;
-    const at = drawAxes(c, { left, top: 8, width: width - left - 8, height: low - 8 }, { least: 0, most: bars.length, column: null }, { least: 0, most: most || 1, column: null });
+    const left = 70, step = barWidth(width - left - 8, bars.length);
+    const at = drawAxes(c, { left, top: 8, width: step * bars.length, height: low - 8 }, { least: 0, most: bars.length, column: null }, { least: 0, most: most || 1, column: null });
     const every = Math.ceil(90 / step);
 
     c.fillStyle = colours("quiet");
@@ -64,7 +64,7 @@ function upright(told, bars, word, pick = null, chosen = () => false, height = 1
       }
     });
   };
-  const pickAt = pick && ((x, y, width) => { const i = Math.floor((x - 70) / (width - 78) * bars.length); if (i >= 0 && i < bars.length) pick(i); });
+  const pickAt = pick && ((x, y, width) => { const i = Math.floor((x - 70) / barWidth(width - 78, bars.length)); if (i >= 0 && i < bars.length) pick(i); });
 
   return canvas(height, told, draw, pickAt);
 }

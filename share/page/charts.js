@@ -50,6 +50,10 @@ function legend(present) {
     make("span", null, make("i", { class: "key " + colour }), word)));
 }
 
+/* Of bars side by side: few are no wider than that. */
+const WIDEST = 90;
+const barWidth = (width, bars) => Math.min(width / bars, WIDEST);
+
 /* A bar for each rank, by rank; above 500 ranks a band for each group of neighbours, with their mean. */
 function rankBars(ranks) {
   const group = Math.ceil(ranks.rows / 500), bars = Math.ceil(ranks.rows / group);
@@ -61,7 +65,7 @@ function rankBars(ranks) {
   });
   const height = 160;
   const draw = (c, width) => {
-    const step = width / bars;
+    const step = barWidth(width, bars);
 
     values.forEach((of, bar) => {
       let y = height;
@@ -82,7 +86,12 @@ function rankBars(ranks) {
     (group > 1 ? "; a bar is the mean of " + group + " ranks" : "");
 
   return make("figure", null, legend(PARTS.map((_, part) => values.some(of => of[part] > 0))),
-              canvas(height, told, draw, (x, y, width) => selection.toggle("rank", ranks.get("rank", Math.min(Math.floor(x / width * bars) * group, ranks.rows - 1)))),
+              canvas(height, told, draw, (x, y, width) => {
+                const bar = Math.floor(x / barWidth(width, bars));
+
+                if (bar < bars)
+                  selection.toggle("rank", ranks.get("rank", bar * group));
+              }),
               make("figcaption", null, told + "; a click selects the rank"));
 }
 

@@ -39,11 +39,11 @@ async function inflate(pieces) {
   return new Response(new Blob(bytes).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-/* By name. Tables without rows are there, too: they say what records them. */
+/* By name; with lines of source files (page_sources.h). Tables without rows are there, too: they say what records them. */
 async function loadTables() {
   const scripts = [...document.querySelectorAll("script.data")];
-  const [described, values] = JSON.parse(await inflate(scripts.map(script => script.textContent)));
+  const [described, values, sources] = JSON.parse(await inflate(scripts.map(script => script.textContent)));
 
   scripts.forEach(script => script.remove());
-  return new Map(described.tables.map((table, i) => [table.name, new Table(table, values[i], described.words)]));
+  return Object.assign(new Map(described.tables.map((table, i) => [table.name, new Table(table, values[i], described.words)])), { sources, schema: described.schema });
 }

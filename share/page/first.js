@@ -8,7 +8,7 @@ function drawIdentity(tables) {
   document.title = "fvmpi: " + run.command;
   document.getElementById("title").textContent = run.command;
   document.getElementById("identity").textContent = [
-    count(run.rank_count) + (run.rank_count === 1 ? " rank" : " ranks"), run.mpi, run.start, seconds(run.elapsed_s),
+    plural(run.rank_count, "rank"), run.mpi, run.start, seconds(run.elapsed_s),
     options && options.rows ? "fvmpi run " + options.all().map(option => Object.values(option).filter(value => typeof value === "string")[0]).join(" ") : null,
     "fvmpi " + run.fvmpi,
   ].filter(Boolean).join(" \u00b7 ");

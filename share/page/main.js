@@ -2,17 +2,30 @@
 
 const SUBJECTS = [
   { title: "Ranks", tables: ["ranks", "threads", "programs"], charts: tables => tables.get("ranks").rows ? [rankBars(tables.get("ranks")), timeHeat(tables.get("ranks")), new GridView(tables).element, distributions(tables)] : [], open: true },
-  { title: "Call sites and MPI functions", tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"] },
+  { title: "Call sites and MPI functions", tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"], charts: tables => tables.get("cpu_lines").rows ? [] : [sourceLines(tables)] },
   { title: "Communication", tables: ["matrix", "communicators", "grids", "sizes_sent", "sizes_received"], charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables)] },
   { title: "Waiting and computing", tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank", "critical_path"] },
-  { title: "CPU time by samples", tables: ["cpu_procedures", "cpu_lines", "cpu_loops", "cpu_procedures_by_thread", "call_tree"], charts: tables => [flame(tables)] },
+  { title: "CPU time by samples", tables: ["cpu_procedures", "cpu_lines", "cpu_loops", "cpu_procedures_by_thread", "call_tree"], charts: tables => [flame(tables), tables.get("cpu_lines").rows ? sourceLines(tables) : null] },
   { title: "Functions whose calls were measured", tables: ["sampled_totals", "sampled_functions", "sampled_by_thread", "sampled_metrics", "sampled_histogram", "sampled_instances"], charts: tables => [instances(tables)] },
   { title: "Threads and locks", tables: ["thread_waiting", "locks", "phases", "hybrid_efficiency"] },
   { title: "Sections", tables: ["sections", "section_names", "sections_by_rank", "section_functions"] },
 ];
 
+/* What a page of each schema shows: its first screen, and its subjects. */
+const SCREENS = {
+  "fvmpi-profile-2": { first: [drawIdentity, drawFindings, drawEfficiency, drawStrip], subjects: SUBJECTS, told: ["findings", "efficiency", "run"] },
+  "fvmpi-scaling-1": { first: [drawScaling], told: ["scaling"], subjects: [
+    { title: "Parts of the program", tables: ["parts", "part_times"], charts: tables => [partCurve(tables)], open: true },
+    { title: "Sizes and runs", tables: ["points", "runs"] },
+  ] },
+  "fvmpi-diff-2": { first: [drawDiff], told: ["comparison"], subjects: [
+    { title: "What changed", tables: ["entries", "mpi_functions", "callsites"], open: true },
+    { title: "Runs", tables: ["run_changes", "runs_a", "runs_b"] },
+  ] },
+};
+
 function describe(table) {
-  const view = make("details", { class: "of-table" }, make("summary", null, table.title || table.name, make("small", null, " " + count(table.rows) + (table.rows === 1 ? " row" : " rows"))),
+  const view = make("details", { class: "of-table" }, make("summary", null, table.title || table.name, make("small", null, " " + plural(table.rows, "row"))),
                     make("p", { class: "note" }, table.doc));
 
   view.addEventListener("toggle", () => { if (view.open && view.children.length === 2) view.append(new TableView(table).element); });
@@ -37,11 +50,11 @@ function drawSubject(subject, tables) {
   return own.length ? element : null;
 }
 
-function drawSubjects(tables) {
-  const told = new Set(SUBJECTS.flatMap(subject => subject.tables).concat("findings", "efficiency", "run"));
+function drawSubjects(tables, screen) {
+  const told = new Set(screen.subjects.flatMap(subject => subject.tables).concat(screen.told));
   const rest = { title: "All other tables", tables: [...tables.keys()].filter(name => !told.has(name)) };
 
-  document.getElementById("subjects").append(...[...SUBJECTS, rest].map(subject => drawSubject(subject, tables)).filter(Boolean));
+  document.getElementById("subjects").append(...[...screen.subjects, rest].map(subject => drawSubject(subject, tables)).filter(Boolean));
 }
 
 function drawSelection() {
@@ -80,17 +93,14 @@ function bindKeys() {
 }
 
 async function start() {
-  const tables = await loadTables();
+  const tables = await loadTables(), screen = SCREENS[tables.schema];
 
   document.getElementById("as-text").open = false;
-  drawIdentity(tables);
-  drawFindings(tables);
-  drawEfficiency(tables);
-  drawStrip(tables);
+  screen.first.forEach(draw => draw(tables));
   bindKeys();
   selection.onChange(drawSelection);
   requestAnimationFrame(() => {
-    drawSubjects(tables);
+    drawSubjects(tables, screen);
     selection.fromAddress();
     document.documentElement.dataset.ready = "yes";
   });

@@ -19,6 +19,8 @@ const bytes = value => Math.abs(value) < 1024 ? Math.round(value) + " B"
 const percent = value => (100 * value).toFixed(1) + " %";
 const count = value => Number.isInteger(value) ? value.toLocaleString("en-US") : digits(value);
 
+const plural = (n, word) => count(n) + " " + word + (n === 1 ? "" : "s");
+
 function worded(column, value) {
   if (value === null)
     return "";

@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct options {
-    const char *json, *csv;
+    const char *json, *csv, *page;
     bool text;
     struct fv_text_options view;
     char **directories[2];
@@ -33,8 +33,9 @@ static const char usage[] =
     "\n"
     "  --json FILE    the whole comparison as JSON, schema fvmpi-diff-2; - is stdout\n"
     "  --csv DIR      one file for each table\n"
+    "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
     "  --schema       prints the JSON Schema of what --json writes\n"
-    "  --text         text too, beside --json or --csv\n"
+    "  --text         text too, beside files\n"
     "  --top N        rows in each list of the text (10)\n"
     "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
     "Call paths are joined by function, file and line, and where the program was built anew and lines have "
@@ -49,7 +50,7 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi diff", what, why);
 }
 
-enum { OPT_JSON = 256, OPT_CSV, OPT_TEXT, OPT_SCHEMA };
+enum { OPT_JSON = 256, OPT_CSV, OPT_HTML, OPT_TEXT, OPT_SCHEMA };
 
 static int print_schema(void)
 {
@@ -66,6 +67,7 @@ static int take_option(void *options, int option)
     switch (option) {
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
     case OPT_CSV: o->csv = optarg; return FV_GO_ON;
+    case OPT_HTML: o->page = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
     case OPT_SCHEMA: return print_schema();
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
@@ -79,6 +81,7 @@ static int take_arguments(struct options *o, int argc, char **argv, unsigned sid
     static const struct option table[] = {
         { "json", required_argument, NULL, OPT_JSON },
         { "csv", required_argument, NULL, OPT_CSV },
+        { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
         { "schema", no_argument, NULL, OPT_SCHEMA },
         FV_OUTPUT_OPTIONS,
@@ -140,22 +143,19 @@ static int parse(int argc, char **argv, struct options *o)
 
     if (status >= 0)
         return status;
-    o->text = o->text || (!o->json && !o->csv);
-    if (o->json && fv_output_is_recorded(o->json))
-        return wrong(o->json, "--json would write over a file of a recorded run; name another");
+    o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
-    if (o->text && o->json && !strcmp(o->json, "-"))
-        return wrong("--text", "stdout holds the JSON already");
-    return FV_GO_ON;
+    const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page } };
+    return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
 }
 
-static int write_json(const struct fv_diff *diff, const char *path)
+static int write_file(const struct fv_diff *diff, const char *path, const char *option, int (*write)(const struct fv_diff *, FILE *))
 {
     struct fv_whole_file file;
-    int err = fv_output_open(&file, path, "--json");
+    int err = path ? fv_output_open(&file, path, option) : 0;
 
-    return err ? err : fv_output_close(&file, path, "--json", fv_diff_json(diff, file.stream));
+    return path && !err ? fv_output_close(&file, path, option, write(diff, file.stream)) : err;
 }
 
 int fv_cmd_diff(int argc, char **argv)
@@ -171,8 +171,10 @@ int fv_cmd_diff(int argc, char **argv)
             err = fv_diff_load(&diff, s, options.directories[s][i]);
     if (!err)
         fv_diff_compute(&diff);
-    if (!err && options.json)
-        err = write_json(&diff, options.json);
+    if (!err)
+        err = write_file(&diff, options.json, "--json", fv_diff_json);
+    if (!err)
+        err = write_file(&diff, options.page, "--html", fv_diff_page);
     if (!err && options.csv)
         err = fv_diff_csv(&diff, options.csv);
     if (!err && options.text && (err = fv_diff_text(&diff, &options.view, stdout)))

@@ -145,3 +145,25 @@ int fv_output_close(struct fv_whole_file *file, const char *path, const char *op
 {
     return said(path, option, fv_whole_file_close(file, err));
 }
+
+int fv_output_check(const struct fv_output_file *files, size_t count, const char *on_stdout, fv_arguments_wrong_fn *wrong)
+{
+    char why[160];
+
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_output_file *f = &files[i];
+
+        if (f->path && fv_output_is_recorded(f->path)) {
+            snprintf(why, sizeof(why), "%s would write over a file of a recorded run; name another", f->option);
+            return wrong(f->path, why);
+        }
+        if (!f->path || strcmp(f->path, "-"))
+            continue;
+        if (on_stdout) {
+            snprintf(why, sizeof(why), "stdout holds what %s writes already", f->option);
+            return wrong(on_stdout, why);
+        }
+        on_stdout = f->option;
+    }
+    return FV_GO_ON;
+}

@@ -31,6 +31,13 @@ bool fv_output_is_recorded(const char *path);
 /* Are there rank files in that directory, or will they be gathered there? */
 bool fv_output_holds_run(const char *directory);
 
+/* Files that options name: none of them is a recorded run's, and at most one is stdout, or what the option `on_stdout` writes there (NULL: nothing). FV_GO_ON;
+ * else an exit status, after a line. */
+struct fv_output_file {
+    const char *option, *path; /* path: NULL: not asked for */
+};
+int fv_output_check(const struct fv_output_file *files, size_t count, const char *on_stdout, fv_arguments_wrong_fn *wrong);
+
 /* A file that an option such as --json names, whole or not at all (tool/whole_file.h); "-" is stdout. Log
  * what went wrong, and return it. fv_output_close() takes what writing it returned. */
 int fv_output_open(struct fv_whole_file *out, const char *path, const char *option);

@@ -17,7 +17,8 @@ struct options {
     bool text;
     struct fv_profile_options profile;
     struct fv_source_options source;
-    char *old_prefix; /* source.old_prefix, to be freed */
+    char *old_prefix; /* source.place.old_prefix, to be freed */
+    bool no_source;
     const char *ranks;
     const char *json_ranks; /* NULL: as many ranks as there are say */
     struct fv_tables_asked tables;
@@ -52,6 +53,7 @@ static const char usage[] =
     "lines,\n"
     "                 on stdout; FILE is the end of its path\n"
     "  --source-path OLD=NEW  source files whose paths begin with OLD are where NEW says\n"
+    "  --no-source    --html without lines of the program's source files, for readers who are not to have them\n"
     "  --rank LIST    with --table: rows of these ranks, such as 0-3,7; with --source: of one rank alone\n"
     "  --folded FILE  of a sampled run: stacks with their samples, one a line, for flame graphs; - is "
     "stdout\n"
@@ -86,6 +88,7 @@ enum {
     OPT_NO_SYMBOLS,
     OPT_SOURCE,
     OPT_SOURCE_PATH,
+    OPT_NO_SOURCE,
     OPT_RANK,
     OPT_THREAD,
     OPT_TABLE,
@@ -108,8 +111,8 @@ static int take_source_path(struct options *o, const char *argument)
         return wrong(argument, "--source-path takes OLD=NEW");
     free(o->old_prefix);
     o->old_prefix = strndup(argument, (size_t)(equals - argument));
-    o->source.old_prefix = o->old_prefix;
-    o->source.new_prefix = equals + 1;
+    o->source.place.old_prefix = o->old_prefix;
+    o->source.place.new_prefix = equals + 1;
     return FV_GO_ON;
 }
 
@@ -176,6 +179,7 @@ static int take_option(void *options, int option)
     case OPT_TEXT: o->text = true; return FV_GO_ON;
     case OPT_SOURCE: o->source.file = optarg; return FV_GO_ON;
     case OPT_SOURCE_PATH: return take_source_path(o, optarg);
+    case OPT_NO_SOURCE: o->no_source = true; return FV_GO_ON;
     case OPT_RANK: o->ranks = o->tables.query.ranks = optarg; return FV_GO_ON;
     case OPT_THREAD: o->tables.query.threads = optarg; return FV_GO_ON;
     case OPT_TABLE: return take_table(o, optarg);
@@ -193,30 +197,11 @@ static int take_option(void *options, int option)
     return fv_output_option(option, &o->view, wrong);
 }
 
-/* Files that are written, by their options; at most one of them is stdout. */
 static int check_files(const struct options *o)
 {
-    const struct {
-        const char *option, *path;
-    } files[] = { { "--json", o->json }, { "--html", o->page }, { "--folded", o->folded }, { "--speedscope", o->speedscope } };
-    const char *on_stdout = o->source.file ? "--source" : o->text ? "--text" : NULL;
-    char why[160];
+    const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page }, { "--folded", o->folded }, { "--speedscope", o->speedscope } };
 
-    for (unsigned i = 0; i < sizeof(files) / sizeof(*files); i++) {
-        if (files[i].path && fv_output_is_recorded(files[i].path)) {
-            snprintf(why, sizeof(why), "%s would write over a file of a recorded run; name another",
-                     files[i].option);
-            return wrong(files[i].path, why);
-        }
-        if (!files[i].path || strcmp(files[i].path, "-"))
-            continue;
-        if (on_stdout) {
-            snprintf(why, sizeof(why), "stdout holds what %s writes already", files[i].option);
-            return wrong(on_stdout, why);
-        }
-        on_stdout = files[i].option;
-    }
-    return FV_GO_ON;
+    return fv_output_check(files, sizeof(files) / sizeof(*files), o->source.file ? "--source" : o->text ? "--text" : NULL, wrong);
 }
 
 static int check_source_rank(struct options *o)
@@ -276,6 +261,8 @@ static int check(struct options *o)
     o->text = o->text || !files;
     if (o->view.threshold > 0 && !o->text)
         return wrong("--threshold", of_text);
+    if (o->no_source && !o->page)
+        return wrong("--no-source", "it goes with --html");
     if (o->csv && !strcmp(o->csv, "-"))
         return wrong("--csv -", "stdout holds one table, which --table names; --csv DIR writes all of them");
     if (o->csv && fv_output_holds_run(o->csv))
@@ -294,6 +281,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "text", no_argument, NULL, OPT_TEXT },
         { "source", required_argument, NULL, OPT_SOURCE },
         { "source-path", required_argument, NULL, OPT_SOURCE_PATH },
+        { "no-source", no_argument, NULL, OPT_NO_SOURCE },
         { "rank", required_argument, NULL, OPT_RANK },
         { "thread", required_argument, NULL, OPT_THREAD },
         { "table", required_argument, NULL, OPT_TABLE },
@@ -343,6 +331,15 @@ static int write_file(const struct fv_profile *view, const char *path, const cha
     return path && !err ? fv_output_close(&file, path, option, write(view, file.stream)) : err;
 }
 
+static int write_page(const struct fv_profile *view, const struct options *o)
+{
+    const struct fv_page_options page = { .no_source = o->no_source, .place = o->source.place };
+    struct fv_whole_file file;
+    int err = o->page ? fv_output_open(&file, o->page, "--html") : 0;
+
+    return o->page && !err ? fv_output_close(&file, o->page, "--html", fv_view_page(view, &page, file.stream)) : err;
+}
+
 static int write_all(const struct fv_profile *view, const struct options *o)
 {
     bool samples = o->folded || o->speedscope;
@@ -353,7 +350,7 @@ static int write_all(const struct fv_profile *view, const struct options *o)
     if (!err)
         err = write_json(view, o);
     if (!err)
-        err = write_file(view, o->page, "--html", fv_view_page);
+        err = write_page(view, o);
     if (!err && samples && !view->model->costs.ticks) {
         fv_log("report: no samples in it for %s; record with fvmpi run --sample", o->folded ? "--folded" : "--speedscope");
         err = -FV_ENOENT;

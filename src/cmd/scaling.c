@@ -11,7 +11,7 @@
 
 struct options {
     enum fv_scaling_kind kind;
-    const char *json, *csv;
+    const char *json, *csv, *page;
     bool text;
     struct fv_text_options view;
     char **directories;
@@ -28,8 +28,9 @@ static const char usage[] =
     "  --weak         the problem grew with the ranks\n"
     "  --json FILE    everything as JSON, schema fvmpi-scaling-1; - is stdout\n"
     "  --csv DIR      one file for each table\n"
+    "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
     "  --schema       prints the JSON Schema of what --json writes\n"
-    "  --text         text too, beside --json or --csv\n"
+    "  --text         text too, beside files\n"
     "  --top N        rows in each table of parts (10)\n"
     "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
     "Exit status: 0 compared, 1 could not be compared, 2 wrong usage.\n";
@@ -39,7 +40,7 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi scaling", what, why);
 }
 
-enum { OPT_STRONG = 256, OPT_WEAK, OPT_JSON, OPT_CSV, OPT_TEXT, OPT_SCHEMA };
+enum { OPT_STRONG = 256, OPT_WEAK, OPT_JSON, OPT_CSV, OPT_HTML, OPT_TEXT, OPT_SCHEMA };
 
 static int print_schema(void)
 {
@@ -62,6 +63,7 @@ static int take_option(void *options, int option)
         return FV_GO_ON;
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
     case OPT_CSV: o->csv = optarg; return FV_GO_ON;
+    case OPT_HTML: o->page = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
     case OPT_SCHEMA: return print_schema();
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
@@ -76,6 +78,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "weak", no_argument, NULL, OPT_WEAK },
         { "json", required_argument, NULL, OPT_JSON },
         { "csv", required_argument, NULL, OPT_CSV },
+        { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
         { "schema", no_argument, NULL, OPT_SCHEMA },
         FV_OUTPUT_OPTIONS,
@@ -92,22 +95,19 @@ static int parse(int argc, char **argv, struct options *o)
     o->count = (size_t)(argc - optind);
     if (o->count < 2)
         return wrong(o->count ? o->directories[0] : "no experiment", "runs on two numbers of ranks at least are needed");
-    o->text = o->text || (!o->json && !o->csv);
-    if (o->json && fv_output_is_recorded(o->json))
-        return wrong(o->json, "--json would write over a file of a recorded run; name another");
+    o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
-    if (o->text && o->json && !strcmp(o->json, "-"))
-        return wrong("--text", "stdout holds the JSON already");
-    return FV_GO_ON;
+    const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page } };
+    return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
 }
 
-static int write_json(const struct fv_scaling *scaling, const char *path)
+static int write_file(const struct fv_scaling *scaling, const char *path, const char *option, int (*write)(const struct fv_scaling *, FILE *))
 {
     struct fv_whole_file file;
-    int err = fv_output_open(&file, path, "--json");
+    int err = path ? fv_output_open(&file, path, option) : 0;
 
-    return err ? err : fv_output_close(&file, path, "--json", fv_scaling_json(scaling, file.stream));
+    return path && !err ? fv_output_close(&file, path, option, write(scaling, file.stream)) : err;
 }
 
 int fv_cmd_scaling(int argc, char **argv)
@@ -122,8 +122,10 @@ int fv_cmd_scaling(int argc, char **argv)
         err = fv_scaling_load(&scaling, options.directories[i]);
     if (!err)
         err = fv_scaling_compute(&scaling, options.kind);
-    if (!err && options.json)
-        err = write_json(&scaling, options.json);
+    if (!err)
+        err = write_file(&scaling, options.json, "--json", fv_scaling_json);
+    if (!err)
+        err = write_file(&scaling, options.page, "--html", fv_scaling_page);
     if (!err && options.csv)
         err = fv_scaling_csv(&scaling, options.csv);
     if (!err && options.text && (err = fv_scaling_text(&scaling, &options.view, stdout)))

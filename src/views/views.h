@@ -5,6 +5,7 @@
 #include "profile/profile.h"
 #include "profile/threads/lock_words.h"
 #include "views/relations.h"
+#include "views/source_file.h"
 
 #include <stdio.h>
 
@@ -18,8 +19,12 @@ enum fv_json_ranks fv_json_ranks_default(const struct fv_profile *view);
 int fv_view_folded(const struct fv_profile *view, FILE *out);
 int fv_view_speedscope(const struct fv_profile *view, FILE *out);
 
+struct fv_page_options {
+    bool no_source;               /* no lines of the program's source files */
+    struct fv_source_place place; /* of these */
+};
 /* One HTML file that needs nothing else (share/page/). -FV_EIO: errno tells. */
-int fv_view_page(const struct fv_profile *view, FILE *out);
+int fv_view_page(const struct fv_profile *view, const struct fv_page_options *options, FILE *out);
 
 /* One file for each table into a directory, which is made. Has logged when it fails. */
 int fv_view_csv(const struct fv_profile *view, const char *directory);
@@ -49,9 +54,9 @@ struct fv_stacks_options {
 int fv_view_stacks(const struct fv_profile *view, const struct fv_stacks_options *options, FILE *out);
 
 struct fv_source_options {
-    const char *file;                     /* as debug information has it, or the end of that */
-    const char *old_prefix, *new_prefix;  /* where files are now; NULL: where they were */
-    long rank;                            /* in MPI_COMM_WORLD; -1: all */
+    const char *file; /* as debug information has it, or the end of that */
+    struct fv_source_place place;
+    long rank; /* in MPI_COMM_WORLD; -1: all */
 };
 /* A source file with the samples of its lines beside it. Has logged when it fails. */
 int fv_view_source(const struct fv_profile *view, const struct fv_source_options *source,
@@ -64,11 +69,14 @@ int fv_diff_text(const struct fv_diff *diff, const struct fv_text_options *optio
 int fv_diff_json(const struct fv_diff *diff, FILE *out);
 /* As fv_view_csv(). */
 int fv_diff_csv(const struct fv_diff *diff, const char *directory);
+/* As fv_view_page(). */
+int fv_diff_page(const struct fv_diff *diff, FILE *out);
 
 /* Runs of several sizes (scaling/scaling.h), likewise; schema fvmpi-scaling-1, see share/fvmpi-scaling-1.md. */
 struct fv_scaling;
 int fv_scaling_text(const struct fv_scaling *scaling, const struct fv_text_options *options, FILE *out);
 int fv_scaling_json(const struct fv_scaling *scaling, FILE *out);
 int fv_scaling_csv(const struct fv_scaling *scaling, const char *directory);
+int fv_scaling_page(const struct fv_scaling *scaling, FILE *out);
 
 #endif

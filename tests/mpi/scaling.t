@@ -59,6 +59,21 @@ def part(found, name, table):
     return row
 
 
+REASONS = {'computation': 'what fell most: computation scalability', 'load_balance': 'work is shared less evenly', 'communication': 'more of the time is in MPI'}
+
+
+def fell_most(found, runs, planted, by):
+    """Of a busy machine MPI_Init may take so long that communication falls more than what was planted; then that is to be told."""
+    left = {'computation': found['points'][-1]['computation']}
+    left.update({key: runs[-1].efficiency[key] / runs[0].efficiency[key] for key in ('load_balance', 'communication')})
+    check(left[planted] < by, '{} did not fall: {}', planted, left)
+    worst = min(left, key=left.get)
+    equal('what fell most, of {}'.format(left), found['scaling']['worst'], worst)
+    said = text('--strong', *[run.directory for run in runs])
+    check(REASONS[worst] in said, 'the reason is not said: {}', said)
+    return said
+
+
 def strong(runs):
     found = scaling('--strong', *[run.directory for run in runs])
     equal('kind', found['scaling']['kind'], 'strong')
@@ -70,10 +85,9 @@ def strong(runs):
         close('lost', row['lost_s'], times[-1] - times[0] / 4, 1e-9)
     check(copied['lost_s'] > 0.6 * COPIED / 1000, 'copied: {}', copied)
     check(copied['lost_s'] > 4 * divided['lost_s'], 'divided {}, copied {}', divided['lost_s'], copied['lost_s'])
-    equal('what fell most', found['scaling']['worst'], 'computation')
-    said = text('--strong', *[run.directory for run in runs])
+    said = fell_most(found, runs, 'computation', 0.5)
     check('strong scaling: speedup {:.2f} of 4'.format(found['points'][-1]['speedup']) in said, '{}', said)
-    check('what fell most: computation scalability' in said and 'copied' in said, '{}', said)
+    check('copied' in said, '{}', said)
 
 
 def weak(runs):
@@ -102,8 +116,7 @@ def repeated(mpi, program, runs):
 def uneven(mpi, program):
     runs = [Run(mpi.profile(program, ranks, ['200', '0', '200']).ended(0)) for ranks in (1, 2)]
     found = scaling('--strong', *[run.directory for run in runs])
-    equal('what fell most', found['scaling']['worst'], 'load_balance')
-    check('work is shared less evenly' in text('--strong', *[run.directory for run in runs]), 'the reason is not said')
+    fell_most(found, runs, 'load_balance', 0.75)
 
 
 def files(runs):

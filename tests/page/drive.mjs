@@ -50,6 +50,46 @@ async function first(page, report) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* Of several runs: what fvmpi scaling and fvmpi diff say. */
+async function study(page, { points, parts, scaling }) {
+  const words = await page.locator("#findings").innerText(), cells = await page.locator("#by-size tbody tr").allInnerTexts(), last = points[points.length - 1];
+  const shown = cells.map(row => row.split(/\s*\t\s*/)), global = shown.find(row => row[0] === "global");
+  const wrong = [same("speedup", words.includes("speedup " + last.speedup.toFixed(2) + " of " + last.factor.toFixed(2)), true),
+                 same("global", global.slice(1).map(cell => cell.replace(/ [^ ]*$/, "")), points.map(point => (100 * point.global).toFixed(1) + " %")),
+                 same("marks", shown.flatMap(row => row.slice(1)).filter(Boolean).every(cell => parseFloat(cell) >= 80 ? cell.endsWith("\u2713") : cell.endsWith("\u26a0")), true),
+                 same("fell most", words.includes(scaling.worst), true)];
+
+  await page.locator("#part-curve select").selectOption({ index: parts.length - 1 });
+  wrong.push(same("part", (await page.locator("#part-curve figcaption").innerText()).includes(parts[parts.length - 1].name), true));
+  return wrong.filter(Boolean).join("; ");
+}
+
+async function sides(page, { run_changes: changes, runs_a: [a], runs_b: [b], entries }) {
+  const words = await page.locator("#screen").innerText(), elapsed = changes.find(change => change.metric === "elapsed_s");
+  const identity = await page.locator("#identity").innerText(), wrong = [];
+
+  wrong.push(same("ratio", words.includes("B takes " + (100 * Math.abs(elapsed.ratio - 1)).toFixed(1) + " %"), true));
+  wrong.push(same("rows", await page.locator("#changes tbody tr").count(), Math.min(entries.length, 12)));
+  wrong.push(same("sides", identity.includes(a.directory) && identity.includes(b.directory), true));
+  return wrong.filter(Boolean).join("; ");
+}
+
+/* Lines of the program beside their times; a call site that is selected is marked there. */
+async function source(page, report) {
+  const site = report.callsites.find(of => of.path.length && of.path[0].line), { file, line } = site.path[0];
+  const name = file.replace(/.*\//, "");
+  const wrong = [];
+
+  await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
+  await page.waitForTimeout(100);
+  await page.evaluate(id => selection.toggle("callsite", id), site.id);
+  const row = page.locator("#source tr[aria-selected=true]");
+  wrong.push(same("lines", await row.count() >= 1, true), same("file", (await page.locator("#source select option:checked").innerText()).endsWith(name), true));
+  wrong.push(same("line", await row.first().locator("td").nth(3).innerText(), String(line)), same("call", (await row.first().locator("td.code").innerText()).includes(site.function), true));
+  await page.evaluate(() => selection.clear());
+  return wrong.filter(Boolean).join("; ");
+}
+
 /* Rows of fields, RFC 4180. */
 function cells(text) {
   const rows = [[]];
@@ -89,7 +129,7 @@ async function tables(page, csv) {
   }
   const [saved] = await Promise.all([page.waitForEvent("download", { timeout: 5000 }), page.locator("div.table button", { hasText: "CSV" }).first().click()]);
   wrong.push(...saved.suggestedFilename() === seen[0] + ".csv" ? [] : ["saved as " + saved.suggestedFilename()]);
-  const missing = fs.readdirSync(path.join(folder, csv)).map(file => file.replace(".csv", "")).filter(name => !seen.includes(name) && !["findings", "efficiency", "run"].includes(name));
+  const missing = fs.readdirSync(path.join(folder, csv)).map(file => file.replace(".csv", "")).filter(name => !seen.includes(name) && !["findings", "efficiency", "run", "scaling", "comparison"].includes(name));
   if (missing.length)
     wrong.push("not in the page: " + missing.join(", "));
   return wrong.slice(0, 5).join("; ");
@@ -132,7 +172,7 @@ async function pictures(page, report) {
   await page.keyboard.press("Escape");
   wrong.push(same("distribution", (await at("distributions", "figcaption").innerText()).includes("mean " + await page.evaluate(value => seconds(value), mean)), true));
   const bars = at("distributions", "canvas").first(), { width } = await bars.boundingBox();
-  await clicked(bars, 70 + (width - 78) * (report.ranks.length - 0.5) / report.ranks.length, 130);
+  await clicked(bars, 70 + (report.ranks.length - 0.5) * await page.evaluate(([wide, n]) => barWidth(wide, n), [width - 78, report.ranks.length]), 130);
   wrong.push(same("bar", await page.evaluate(() => selection.get("rank")), report.ranks[report.ranks.length - 1].rank));
   await page.keyboard.press("Escape");
   await page.locator("button", { hasText: "compare with another value" }).click();
@@ -195,25 +235,33 @@ async function accessible(page) {
   return violations.map(violation => `${violation.id} (${violation.impact}): ${violation.nodes.length} times, ${violation.nodes[0].html.slice(0, 120)}`).join("; ");
 }
 
+const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides] };
+
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
-for (const { name, html, json, csv } of asked) {
+for (const { name, html, json, csv, whole, lines } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
+  const [screen, seen] = LOOKS[report.schema];
 
-  await look("first screen", first(page, report));
+  await look(screen, seen(page, report));
   await page.screenshot({ path: path.join(folder, name + ".png") });
-  if (csv) {
+  if (lines)
+    await look("source lines", source(page, report));
+  if (csv)
     await look("tables", tables(page, csv));
+  if (whole) {
     await look("hands", hands(page, report));
     await look("pictures", pictures(page, report));
     await look("order of ranks", mapped(page));
+  }
+  if (csv) {
     await page.screenshot({ path: path.join(folder, name + "-all.png"), fullPage: true });
     await look("accessible", accessible(page));
   }
   say(name, "nothing wrong", faults.join("; "));
   await close();
-  for (const [how, options] of csv ? Object.entries({ dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } }) : []) {
+  for (const [how, options] of whole ? Object.entries({ dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } }) : []) {
     const other = await open(browser, html, options);
 
     await other.page.screenshot({ path: path.join(folder, `${name}-${how}.png`) });

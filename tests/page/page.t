@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """fvmpi report --html: pages of runs of before (tests/replay) and of one with hostile names, in a browser without a screen (drive.mjs). The first
 screen says what the report's JSON says, the tables have the values of its CSV, heads sort, searches search, and what is selected in one table is in all; nothing is
-asked of a network, nothing is said to be wrong, and axe-core finds nothing against it, light, dark or narrow. Screenshots stay in the build's folder page/."""
+asked of a network, nothing is said to be wrong, and axe-core finds nothing against it, light, dark or narrow. Pages of several runs say what their JSON says. Screenshots stay in
+the build's folder page/."""
+import base64
 import json
 import os
+import re
 import shutil
 import sys
 import tarfile
+import zlib
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -36,6 +40,40 @@ def hostile(folder):
     return 'hostile'
 
 
+def page_of(name, csv=False, **more):
+    """What drive.mjs looks at: with csv, all tables are compared with those."""
+    return dict({'name': name, 'html': name + '.html', 'json': name + '.json', 'csv': name + '.csv' if csv else None}, **more)
+
+
+def write(folder, command, page):
+    files = ['--html', page['html'], '--json', page['json']] + (['--csv', page['csv']] if page['csv'] else [])
+    harness.run([harness.FVMPI] + command + files, cwd=folder).ended(0)
+    return page
+
+
+def several(folder, mpi):
+    """One program on one rank and on two: a study, two sides, and the lines of its source file."""
+    program = mpi.build('scaling.c', '-g', '-I' + os.path.join(harness.SOURCE, 'src'))
+    runs = [mpi.profile(program, ranks, ['20', '20', '0']).ended(0).directory for ranks in (1, 2)]
+    return [write(folder, ['scaling', '--strong'] + runs, page_of('study', csv=True)), write(folder, ['diff'] + runs, page_of('sides', csv=True)),
+            write(folder, ['report', runs[1]], page_of('source', lines=True))], runs[1]
+
+
+def texts_of(file):
+    with open(file) as f:
+        pieces = re.findall(r'class="data">([^<]*)<', f.read())
+    return zlib.decompress(b''.join(map(base64.b64decode, pieces)), 31).decode()
+
+
+def without_source(folder, directory):
+    """The lines are in no page that is to be without them."""
+    file, line = os.path.join(folder, 'without.html'), 'sleep_ms(atof(argv[2]))'
+    harness.run([harness.FVMPI, 'report', directory, '--html', file, '--no-source']).ended(0)
+    equal('with and without', (line in texts_of(os.path.join(folder, 'source.html')), line in texts_of(file)), (True, False))
+    done = harness.run([harness.FVMPI, 'report', directory, '--no-source']).ended(2)
+    check('it goes with --html' in done.err, '{}', done.err)
+
+
 def main():
     tap = harness.Tap()
     if not (shutil.which('node') and os.path.exists(BROWSER) and os.path.isdir(os.path.join(HERE, 'node_modules'))):
@@ -44,11 +82,12 @@ def main():
         return tap.done()
     folder, pages = harness.scratch('page'), []
     for name in experiments(folder) + [hostile(folder)]:
-        directory = os.path.join(folder, name)
-        page = {'name': name, 'html': name + '.html', 'json': name + '.json', 'csv': name + '.csv' if name in WHOLE else None}
-        command = [harness.FVMPI, 'report', directory, '--html', page['html'], '--json', page['json']]
-        harness.run(command + (['--csv', page['csv']] if page['csv'] else []), cwd=folder).ended(0)
-        pages.append(page)
+        pages.append(write(folder, ['report', os.path.join(folder, name)], page_of(name, csv=name in WHOLE, whole=name in WHOLE)))
+    mpi = next(harness.mpis(tap, quiet=True))
+    more, directory = several(folder, mpi)
+    pages += more
+    with tap.test('without source lines'):
+        without_source(folder, directory)
     with open(os.path.join(folder, 'pages.json'), 'w') as f:
         json.dump(pages, f)
     run = harness.run(['node', os.path.join(HERE, 'drive.mjs'), folder], limit=180)

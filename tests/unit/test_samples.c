@@ -627,7 +627,7 @@ static void source_lines(void **state)
         fprintf(out, "\tline %d\n", i);
     fclose(out);
     source = (struct fv_source_options){
-        .file = "app/work.c", .rank = -1, .old_prefix = "/src/app", .new_prefix = directory
+        .file = "app/work.c", .rank = -1, .place = { "/src/app", directory }
     };
     text = shown(source_view);
     squeeze(text);
@@ -664,7 +664,7 @@ static void source_fifo(void **state)
     snprintf(path, sizeof(path), "%s/work.c", directory);
     assert_int_equal(mkfifo(path, 0600), 0);
     source = (struct fv_source_options){
-        .file = "app/work.c", .rank = -1, .old_prefix = "/src/app", .new_prefix = directory
+        .file = "app/work.c", .rank = -1, .place = { "/src/app", directory }
     };
     alarm(10);
     char *text = shown(source_view);

@@ -1,14 +1,12 @@
 /* A source file with the samples of each line beside it. */
 #include "profile/samples/cost_profile.h"
 #include "tool/table.h"
+#include "views/source_file.h"
 #include "views/views.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define CANDIDATES 8 /* named where the choice is the user's */
 
@@ -180,25 +178,6 @@ static void put_line(const struct source *s, uint64_t number, const struct fv_co
             text ? text : "", hot ? fv_page_off(s->page) : "");
 }
 
-/* Tabs become blanks, and nothing that a terminal would obey gets there. */
-static char *clean_line(const char *text, char **memory, size_t *room)
-{
-    size_t bytes = 8 * strlen(text) + 1, used = 0;
-    char *expanded;
-
-    *memory = fv_grow(*memory, room, 2 * bytes, 1);
-    expanded = *memory + bytes;
-    for (const char *p = text; *p && *p != '\n' && *p != '\r'; p++)
-        if (*p == '\t')
-            do
-                expanded[used++] = ' ';
-            while (used % 8);
-        else
-            expanded[used++] = *p;
-    expanded[used] = '\0';
-    return fv_words_clean(expanded, *memory, bytes);
-}
-
 static void put_file(const struct source *s, FILE *in)
 {
     char *text = NULL, *memory = NULL;
@@ -208,7 +187,7 @@ static void put_file(const struct source *s, FILE *in)
     for (; getline(&text, &bytes, in) >= 0; number++) {
         bool sampled = next < s->count && s->lines[next]->line == number;
 
-        put_line(s, number, sampled ? s->lines[next] : NULL, clean_line(text, &memory, &room));
+        put_line(s, number, sampled ? s->lines[next] : NULL, fv_source_line(text, &memory, &room));
         next += sampled;
     }
     for (; next < s->count; next++) /* the file is shorter than it was */
@@ -243,35 +222,13 @@ static void put_columns(const struct source *s)
     fprintf(s->page->out, " %6s%s\n", "line", fv_page_off(s->page));
 }
 
-/* Not what may wait for ever, like a FIFO. NULL: errno tells; EINVAL: it is no regular file. */
-static FILE *open_regular(const char *path, struct stat *st)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    FILE *in = NULL;
-    int saved;
-
-    if (fd < 0)
-        return NULL;
-    errno = EINVAL;
-    if (!fstat(fd, st) && S_ISREG(st->st_mode))
-        in = fdopen(fd, "r");
-    saved = errno;
-    if (!in)
-        close(fd);
-    errno = saved;
-    return in;
-}
-
 static void put_source(const struct source *s, const struct fv_source_options *o, const char *of)
 {
-    char path[4096], text[4200];
-    size_t old = o->old_prefix ? strlen(o->old_prefix) : 0;
-    bool moved = o->old_prefix && !strncmp(s->file, o->old_prefix, old);
+    char path[FV_SOURCE_PATH], text[FV_SOURCE_PATH + 200];
+    const char *why;
     struct stat st;
+    FILE *in = fv_source_open(&o->place, s->file, path, &st, &why);
 
-    snprintf(path, sizeof(path), "%s%s", moved ? o->new_prefix : "", moved ? s->file + old : s->file);
-    FILE *in = open_regular(path, &st);
-    const char *why = errno == EINVAL ? "not a regular file" : strerror(errno);
     put_heading(s, of);
     if (!in) {
         snprintf(text, sizeof(text),

@@ -1,17 +1,21 @@
 /* The page: one HTML file that needs nothing else. Its skeleton, styles and scripts are share/page/, which embed.py makes one text of; between its
- * two halves stand the tables of the profile: JSON, compressed (gzip), as base64 in pieces.
+ * two halves stand the tables of a profile, a comparison or a study of scaling: JSON, compressed (gzip), as base64 in pieces.
  *
  *     [ { "schema": ..., "words": [TEXT...],
  *         "tables": [ { "name", "title", "doc", "shown", "recorded_by", "rows",
  *                       "columns": [ { "key", "title", "unit", "doc", "type", "kind", "estimate" } ] } ] },
- *       [ [ [VALUE...] of each column ] of each table ] ]
+ *       [ [ [VALUE...] of each column ] of each table ],
+ *       { "files": ..., "left_out": ... } (page_sources.h) ]
  *
  * A table is the flat form of a relation, as in CSV. Texts are numbers of words, truths 0 or 1; a value that is not known is null. "type": whole, real,
  * truth, text, reals (a list). "kind": the column that says whether a value is exact; "estimate": none of the column's is. */
+#include "diff/diff_relations.h"
 #include "profile/relations.h"
+#include "scaling/scaling_relations.h"
 #include "tool/json_stream.h"
 #include "views/flat.h"
 #include "views/page/page_html.h"
+#include "views/page/page_sources.h"
 #include "views/views.h"
 
 #include <errno.h>
@@ -48,7 +52,9 @@ struct column {
 struct table {
     const struct fv_relation *relation;
     struct words *words;
+    struct fv_page_sources *sources; /* NULL: none of this table */
     struct fv_flat flat;
+    size_t file, line; /* columns that name a line of a source file */
     struct column *columns;
     size_t rows;
     void *subject;
@@ -109,6 +115,12 @@ static bool take_row(void *context, const struct fv_flat_row *row)
         put_value(t->words, t->columns[i].out, &v);
     }
     t->rows++;
+    if (t->sources) {
+        const struct fv_value file = fv_flat_read(&t->flat.items[t->file], t->subject, row), line = fv_flat_read(&t->flat.items[t->line], t->subject, row);
+
+        if (!file.null && !line.null && file.type == FV_TYPE_TEXT && line.type == FV_TYPE_WHOLE)
+            fv_page_sources_add(t->sources, file.text, line.whole);
+    }
     return true;
 }
 
@@ -126,6 +138,8 @@ static const char *type_of(const struct fv_column_def *c)
 
 struct tables {
     struct words words;
+    struct fv_page_sources sources;
+    bool with_source;
     struct table *items;
     size_t count, room;
     void *subject;
@@ -138,6 +152,10 @@ static bool take_table(void *context, const struct fv_relation_place *place)
     struct table t = { .relation = place->chain[place->depth - 1], .words = &all->words, .subject = all->subject };
 
     fv_flat_init(&t.flat, t.relation);
+    t.file = fv_flat_find(&t.flat, "file", strlen("file"));
+    t.line = fv_flat_find(&t.flat, "line", strlen("line"));
+    if (all->with_source && t.file != SIZE_MAX && t.line != SIZE_MAX)
+        t.sources = &all->sources;
     t.columns = fv_xcalloc(t.flat.count + 1, sizeof(*t.columns));
     for (size_t i = 0; i < t.flat.count; i++)
         if (!(t.columns[i].out = open_memstream(&t.columns[i].text, &t.columns[i].bytes)))
@@ -161,6 +179,7 @@ static void release(struct tables *all)
         fv_flat_release(&all->items[i].flat);
     }
     free(all->items);
+    fv_page_sources_release(&all->sources);
     free(all->words.items);
     fv_index_release(&all->words.index);
     fv_arena_release(&all->words.arena);
@@ -203,12 +222,12 @@ static void describe(struct fv_json *j, const struct table *t)
     fv_json_end(j);
 }
 
-static bool put_description(const struct tables *all, FILE *out)
+static bool put_description(const struct tables *all, const char *schema, FILE *out)
 {
     struct fv_json json = { .out = out };
 
     fv_json_object(&json, NULL);
-    fv_json_string(&json, "schema", FV_PROFILE_SCHEMA);
+    fv_json_string(&json, "schema", schema);
     fv_json_array(&json, "words");
     for (size_t i = 0; i < all->words.count; i++)
         fv_json_string(&json, NULL, all->words.items[i].name);
@@ -294,14 +313,24 @@ static void put_escaped(FILE *out, const char *text)
         }
 }
 
-/* The report's first lines as text: for who reads without scripts, and the words of the verdict. */
-static int put_first(const struct fv_profile *view, FILE *out)
+/* What a page is made of. */
+struct page {
+    const char *schema;
+    const struct fv_relation *const *relations;
+    void *subject; /* of them */
+    int (*text)(const void *of, const struct fv_text_options *options, FILE *out); /* for who reads without scripts */
+    const void *of;
+    const struct fv_page_options *options;
+    int64_t run_began_s; /* source files that changed since are not what ran */
+};
+
+static int put_text(const struct page *page, FILE *out)
 {
     const struct fv_text_options plain = { .width = 110, .top = 10, .brief = true };
     char *text = NULL;
     size_t bytes = 0;
     FILE *stream = open_memstream(&text, &bytes);
-    int err = stream ? fv_view_first(view, &plain, stream) : -FV_EIO;
+    int err = stream ? page->text(page->of, &plain, stream) : -FV_EIO;
 
     if (stream && fclose(stream))
         err = -FV_EIO;
@@ -311,30 +340,36 @@ static int put_first(const struct fv_profile *view, FILE *out)
     return err;
 }
 
-int fv_view_page(const struct fv_profile *view, FILE *out)
+/* All that the page's scripts read. *text is the caller's to free. */
+static int put_data(const struct tables *all, const struct page *page, char **text, size_t *bytes)
 {
-    struct fv_tables subject;
-    struct tables all = { .subject = &subject };
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *stream = open_memstream(&text, &bytes);
-    int err = 0;
+    FILE *stream = open_memstream(text, bytes);
+    bool written = stream && !all->failed;
 
-    fv_tables_init(&subject, view);
-    fv_relations_visit(fv_profile_relations, take_table, &all);
-    if (stream && !all.failed) {
+    if (written) {
         fputc('[', stream);
-        all.failed = !put_description(&all, stream);
+        written = put_description(all, page->schema, stream);
         fputc(',', stream);
-        put_values(&all, stream);
+        put_values(all, stream);
+        fputc(',', stream);
+        written &= fv_page_sources_put(&all->sources, &page->options->place, page->run_began_s, stream);
         fputc(']', stream);
     }
-    if (!stream || fclose(stream) || all.failed)
-        err = -FV_EIO;
+    return stream && !fclose(stream) && written ? 0 : -FV_EIO;
+}
+
+static int put_page(const struct page *page, FILE *out)
+{
+    struct tables all = { .subject = page->subject, .with_source = !page->options->no_source };
+    char *text = NULL;
+    size_t bytes = 0;
+
+    fv_relations_visit(page->relations, take_table, &all);
+    int err = put_data(&all, page, &text, &bytes);
     if (!err) {
         fwrite(fv_page_head, 1, fv_page_head_bytes, out);
         fputs("<pre id=\"first\">", out);
-        err = put_first(view, out);
+        err = put_text(page, out);
         fputs("</pre>\n", out);
     }
     if (!err && !put_compressed(out, text, bytes))
@@ -342,7 +377,52 @@ int fv_view_page(const struct fv_profile *view, FILE *out)
     if (!err)
         fwrite(fv_page_tail, 1, fv_page_tail_bytes, out);
     release(&all);
-    fv_tables_release(&subject);
     free(text);
     return err || ferror(out) ? -FV_EIO : 0;
+}
+
+static int profile_text(const void *of, const struct fv_text_options *options, FILE *out)
+{
+    return fv_view_first(of, options, out);
+}
+
+int fv_view_page(const struct fv_profile *view, const struct fv_page_options *options, FILE *out)
+{
+    struct fv_tables subject;
+
+    fv_tables_init(&subject, view);
+    int err = put_page(&(struct page){ FV_PROFILE_SCHEMA, fv_profile_relations, &subject, profile_text, view, options,
+                                       view->model->origin_ns / 1000000000 },
+                       out);
+
+    fv_tables_release(&subject);
+    return err;
+}
+
+static const struct fv_page_options without_source = { .no_source = true };
+
+static int diff_text(const void *of, const struct fv_text_options *options, FILE *out)
+{
+    return fv_diff_text(of, options, out);
+}
+
+int fv_diff_page(const struct fv_diff *diff, FILE *out)
+{
+    struct fv_diff_tables subject = { .diff = diff };
+    int err = put_page(&(struct page){ FV_DIFF_SCHEMA, fv_diff_relations, &subject, diff_text, diff, &without_source, 0 }, out);
+
+    fv_diff_tables_release(&subject);
+    return err;
+}
+
+static int scaling_text(const void *of, const struct fv_text_options *options, FILE *out)
+{
+    return fv_scaling_text(of, options, out);
+}
+
+int fv_scaling_page(const struct fv_scaling *scaling, FILE *out)
+{
+    struct fv_scaling_tables subject = { .scaling = scaling };
+
+    return put_page(&(struct page){ FV_SCALING_SCHEMA, fv_scaling_relations, &subject, scaling_text, scaling, &without_source, 0 }, out);
 }
