@@ -405,9 +405,43 @@ static void what_varying_calls_cost(void **state)
     assert_true(fabs(varying_s(60) - 20) < 1e-9);
 }
 
+/* A function of two contexts with 8 calls each, of 1 s or 9 s: 2 and 5 of them are long. */
+static double varying_by_chance_s(double by_caller)
+{
+    struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .mpi_time_s = 0 };
+    struct fv_sampled_instance instances[16] = { { 0 } };
+    struct fv_sampled_part part = { .all = { .count = 16, .mean[FV_METRIC_CPU] = 4.5 } };
+    struct fv_sampled contexts[2] = { { .share = 0.5, .instances = 8, .judged = true, .all = { .count = 8, .mean[FV_METRIC_CPU] = 3 } },
+                                      { .share = 0.5, .first_instance = 8, .instances = 8, .judged = true, .all = { .count = 8, .mean[FV_METRIC_CPU] = 6 } } };
+    struct fv_sampled function = { .parts = 1, .threads = 1, .contexts = 2, .share = 1, .varies = FV_VARIES_WITHIN, .instances = 16, .judged = true,
+                                   .by_caller = by_caller, .all = part.all };
+    struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+    struct fv_findings findings;
+
+    for (unsigned i = 0; i < 16; i++)
+        instances[i].cpu_s = i < 2 || (i >= 8 && i < 13) ? 9 : 1;
+    model.samples = (struct fv_samples){ .functions = &function, .function_count = 1, .items = contexts, .count = 2, .parts = &part, .part_count = 1,
+                                         .instances = instances, .instance_count = 16, .threads = 1, .computing_s = RUN_S };
+    fv_findings_make(&findings, &profile);
+    const struct fv_finding *f = fv_findings_named(&findings, "varying_function");
+    double lost_s = f ? f->lost_s : 0;
+    fv_findings_release(&findings);
+    return lost_s;
+}
+
+/* Half of a few calls may be long by chance: where callers ask for the same, the median is that of all calls. */
+static void what_is_typical(void **state)
+{
+    (void)state;
+    assert_true(fabs(varying_by_chance_s(0) - 100 * 3.5 / 4.5) < 1e-9);
+    assert_true(varying_by_chance_s(0.5) < 1e-9); /* the second's are long: 5 of 8 are its own median */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_typical),
         cmocka_unit_test(who_is_longer_outside),
         cmocka_unit_test(what_is_said),
         cmocka_unit_test(what_is_next),

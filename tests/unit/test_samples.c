@@ -872,6 +872,41 @@ static void guidance(void **state)
     free(text);
 }
 
+/* 100 calls of 300 us: five of them longer, by much or by little, or one of two. */
+static enum fv_varies when_longer(uint64_t longer_ns, unsigned every)
+{
+    uint64_t ns[100];
+
+    for (unsigned k = 0; k < 100; k++)
+        ns[k] = k % every ? 300000 + k * 100 : longer_ns;
+    fvr_sampler(&file[0], 0, 100, 100);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 100, 0, NULL);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 100, 0);
+    build(1);
+    assert_true(sampled(0x201, 0)->within > FV_SAMPLED_WITHIN);
+    return sampled(0x201, 0)->varies;
+}
+
+/* What a hypervisor may have taken is no variation of the function; what takes much of its time is, and what every other call has. */
+static void single_calls(void **state)
+{
+    (void)state;
+    assert_int_equal(when_longer(700000, 20), FV_VARIES_NOT);
+    char *text = shown(wide_view);
+    assert_non_null(strstr(text, "single calls"));
+    free(text);
+}
+static void few_that_take_much(void **state)
+{
+    (void)state;
+    assert_int_equal(when_longer(3000000, 20), FV_VARIES_WITHIN);
+}
+static void half_of_them(void **state)
+{
+    (void)state;
+    assert_int_equal(when_longer(600000, 2), FV_VARIES_WITHIN);
+}
+
 /* Calls of 20 ns, where traps vary by 100 ns: what varies is the traps. */
 static void too_short(void **state)
 {
@@ -1397,6 +1432,9 @@ int main(void)
         TEST(not_merged),
         TEST(verdicts),
         TEST(guidance),
+        TEST(single_calls),
+        TEST(few_that_take_much),
+        TEST(half_of_them),
         TEST(too_short),
         TEST(mostly_short),
         TEST(spinning),

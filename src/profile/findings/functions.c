@@ -113,8 +113,15 @@ static const struct fv_sampled_stat *calls_of(const struct fv_sampled *k)
     return k->window.count >= FV_SAMPLED_ENOUGH ? &k->window : &k->all;
 }
 
-/* Seconds of the ranks that calls take longer than the median of their context: of all contexts together, since the mean of a few calls
- * is off by much. Contexts with too few calls for a median count as the others do. */
+/* What a context's calls take where nothing makes them longer. Half of a few calls may be long: only where callers ask for different work
+ * does a context's own median say more than that of all. */
+static double typical_of(const struct fv_samples *s, const struct fv_sampled *f, const struct fv_sampled *context)
+{
+    return fv_sampled_median(s, f->by_caller > 0 ? context : f);
+}
+
+/* Seconds of the ranks that calls take longer than is typical: of all contexts together, since the mean of a few calls is off by much. Contexts with too
+ * few calls for a median count as the others do. */
 static double lost_of(const struct fv_profile *v, const struct fv_sampled *f)
 {
     const struct fv_samples *s = &v->model->samples;
@@ -126,7 +133,7 @@ static double lost_of(const struct fv_profile *v, const struct fv_sampled *f)
 
         if (k->loops || fv_sampled_is_brief(k, FV_METRIC_CPU) || k->instances < FV_SAMPLED_ENOUGH)
             continue;
-        longer_s += (double)calls->count * (calls->mean[FV_METRIC_CPU] - fv_sampled_median(s, k));
+        longer_s += (double)calls->count * (calls->mean[FV_METRIC_CPU] - typical_of(s, f, k));
         all_s += (double)calls->count * calls->mean[FV_METRIC_CPU];
     }
     /* rare long calls, of its own or of what it calls, are not among those that were measured */

@@ -91,6 +91,7 @@ struct fv_sampled {
     bool judged;         /* a thread has FV_SAMPLED_ENOUGH instances, or all have them together ... */
     bool pooled;         /* ... only: `within` is the variation of all of them about their threads' means */
     bool brief[2];       /* its calls are mostly shorter than fv_samples.resolution_s, and none are long, in time; in CPU time: never judged */
+    bool disturbed;      /* what differs from call to call is as few calls, and as little time, as the machine may have taken: no variation */
     bool loops;          /* its entry is the head of a loop, too: calls were begun in the middle of others; never judged */
     enum fv_metric with; /* where it varies: what varies most, too; FV_SAMPLED_METRICS: nothing else does ... */
     double with_cov;     /* ... and how much */

@@ -13,6 +13,8 @@
 #define BRIEF          0.5 /* of its calls are, if a function is */
 #define INTERRUPTED    0.05 /* of short calls at most seem long */
 #define LONG_ENOUGH    2    /* calls of a context */
+#define DISTURBED      0.02 /* of long calls at most meet what the machine does besides */
+#define LITTLE         0.10 /* of the calls' time: less than that may be what it took */
 #define TELLING        3.0  /* long calls that a context should have: it has none by chance in 5 % of the cases */
 #define INSTANCES_KEPT 1024 /* of a function; of each thread that has it, alike */
 
@@ -270,6 +272,12 @@ static enum fv_varies varies(const struct fv_sampled *s, double share, const str
     return (v->within > FV_SAMPLED_WITHIN ? FV_VARIES_WITHIN : 0) | (v->between > FV_SAMPLED_BETWEEN ? FV_VARIES_BETWEEN : 0);
 }
 
+/* The machine is no variation of the function's. */
+static enum fv_varies varies_by_itself(const struct fv_sampled *s, enum fv_varies varies)
+{
+    return s->disturbed ? varies & ~FV_VARIES_WITHIN : varies;
+}
+
 /* Of a function, or a context, over these contexts. */
 static struct fv_variation variation_of(const struct fv_samples *all, const struct fv_sampled *s, const struct fv_sampled *contexts,
                                         size_t count, enum fv_metric metric)
@@ -284,6 +292,56 @@ static struct fv_variation variation_of(const struct fv_samples *all, const stru
     return v;
 }
 
+static int by_distance(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+
+    return (x > y) - (x < y);
+}
+
+/* How far calls are from the median of their context and thread, in parts of it; from the nearest to the farthest. Returns how many; *out is to be
+ * freed. */
+static size_t distances_of(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, double **out)
+{
+    size_t n = 0, room = 0;
+
+    *out = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_sampled_instance *calls = all->instances + contexts[i].first_instance;
+
+        for (size_t k = 0, next; k < contexts[i].instances; k = next) {
+            size_t begin = n;
+
+            for (next = k; next < contexts[i].instances && calls[next].rank == calls[k].rank && calls[next].thread == calls[k].thread; next++) {
+                FV_GROW(*out, room, n + 1);
+                (*out)[n++] = calls[next].cpu_s;
+            }
+            qsort(*out + begin, n - begin, sizeof(**out), fv_by_real);
+            double median = (*out)[begin + (n - begin) / 2];
+            for (size_t at = begin; at < n; at++)
+                (*out)[at] = median > 0 ? (*out)[at] / median - 1 : 0;
+        }
+    }
+    if (n)
+        qsort(*out, n, sizeof(**out), by_distance);
+    return n;
+}
+
+/* So few calls make it vary, and take so little time, that the machine may have: without them it would not vary by half as much as it would have to. */
+static bool is_disturbed(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count)
+{
+    double *distances, squares = 0, far = 0;
+    size_t n = distances_of(all, contexts, count, &distances);
+    size_t few = (size_t)(DISTURBED * (double)n + 3 * sqrt(DISTURBED * (1 - DISTURBED) * (double)n));
+
+    for (size_t i = 0; i < n; i++) {
+        squares += i + few < n ? distances[i] * distances[i] : 0;
+        far += i + few < n ? 0 : distances[i];
+    }
+    free(distances);
+    return n > few && sqrt(squares / (double)(n - few)) < FV_SAMPLED_WITHIN / 2 && far < LITTLE * (double)n;
+}
+
 static void judge_calls(const struct fv_samples *all, struct fv_sampled *s, const struct fv_sampled *contexts, size_t count)
 {
     struct fv_variation v = variation_of(all, s, contexts, count, FV_SAMPLED_COMPUTING);
@@ -293,7 +351,8 @@ static void judge_calls(const struct fv_samples *all, struct fv_sampled *s, cons
     s->within = v.within;
     s->between = v.between;
     s->by_caller = v.by_caller;
-    s->varies = v.varies;
+    s->disturbed = (v.varies & FV_VARIES_WITHIN) && is_disturbed(all, contexts, count);
+    s->varies = varies_by_itself(s, v.varies);
     for (unsigned i = 0; i < FV_METRIC_EVENTS; i++) {
         if (fv_sampled_metric(all, FV_METRIC_EVENT_0 + i))
             s->event[i] = variation_of(all, s, contexts, count, FV_METRIC_EVENT_0 + i);
@@ -341,7 +400,7 @@ static void take_verdict(struct fv_sampled *f, const struct fv_sampled *context)
 {
     const struct fv_variation v = fv_sampled_variation(context, FV_SAMPLED_COMPUTING);
 
-    f->varies = f->waits ? FV_VARIES_NOT : varies(context, context->share, &v);
+    f->varies = f->waits ? FV_VARIES_NOT : varies_by_itself(context, varies(context, context->share, &v));
     if (f->varies & FV_VARIES_WITHIN) {
         f->within = context->within;
         f->pooled = context->pooled;

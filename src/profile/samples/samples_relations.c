@@ -555,11 +555,12 @@ enum {
     SAYS_BY_CALLER,
     SAYS_LOOPS,
     SAYS_EVENTS,
-    SAYS_RARE
+    SAYS_RARE,
+    SAYS_DISTURBED
 };
 static const char *const verdict_words[] = { "varies",    "steady",    "too few",       "small share", "waits",
                                              "too short", "by caller", "loop at entry", "events vary", "rare long calls",
-                                             NULL };
+                                             "single calls", NULL };
 static void get_verdict(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_sampled *s = row;
@@ -570,6 +571,7 @@ static void get_verdict(void *subject, const void *row, const struct fv_column_d
                             : s->loops                                            ? SAYS_LOOPS
                             : s->rare.count                                       ? SAYS_RARE
                             : s->event_varies                                     ? SAYS_EVENTS
+                            : s->disturbed                                        ? SAYS_DISTURBED
                             : fv_sampled_says_brief(s)                            ? SAYS_BRIEF
                             : !s->judged || (isnan(s->between) && s->threads > 1) ? SAYS_TOO_FEW
                             : !differs && s->by_caller > FV_SAMPLED_WITHIN        ? SAYS_BY_CALLER
@@ -640,6 +642,7 @@ static void get_key(void *subject, const void *row, const struct fv_column_def *
       "events vary: counted ones do, not the CPU time; " \
       "loop at entry: a loop begins at its first instruction, and sampling takes its turns for calls; " \
       "rare long calls: few calls take long, the others are short; " \
+      "single calls: as few differ, and by as little time, as what the machine does besides may have made; " \
       "too few: calls, to judge, or threads to compare; small share: it varies, but has little of the CPU time; " \
       "waits: it is a part of MPI, or waits for threads.", \
       FV_GET(FV_TYPE_TEXT, get_verdict), .flags = FV_FLAT, .words = verdict_words }
