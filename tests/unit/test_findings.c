@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/profile.h"
 
@@ -438,9 +439,42 @@ static void what_is_typical(void **state)
     assert_true(varying_by_chance_s(0.5) < 1e-9); /* the second's are long: 5 of 8 are its own median */
 }
 
+/* Ticks of 10 ms, of rank 0 and rank 1: all is in main(), most of it in react(), which calls the library's pow(). */
+static const char *most_of_it(bool reacts)
+{
+    const uint64_t ticks[3][2] = { { 60, 100 }, { reacts ? 50 : 0, reacts ? 90 : 0 }, { 20, 50 } };
+    const char *const names[3] = { "main", "react", "pow" };
+    struct fv_rank ranks[2] = { { .threads = 1 }, { .threads = 1 } };
+    struct fv_cost_thread threads[2];
+    struct fv_cost_part parts[6];
+    struct fv_cost_procedure procedures[3];
+
+    for (uint32_t i = 0; i < 2; i++)
+        threads[i] = (struct fv_cost_thread){ .rank = i, .ticks = ticks[0][i], .tick_s = 0.01, .cpu_tick_s = 0.01 };
+    for (uint32_t i = 0; i < 6; i++)
+        parts[i] = (struct fv_cost_part){ .owner = i % 2, .sum.total.ticks = ticks[i / 2][i % 2] };
+    for (size_t i = 0; i < 3; i++)
+        procedures[i] = (struct fv_cost_procedure){ .name = names[i], .of_program = i < 2, .first_part = 2 * i, .parts = 2 };
+    struct fv_model model = { .ranks = ranks, .rank_count = 2, .costs = { .threads = threads, .thread_count = 2, .ticks = 160 } };
+    const struct fv_cost_profile costs = { .parts = parts, .procedures = procedures, .procedure_count = 3 };
+    const struct fv_profile profile = { &model, &no_symbols, &costs, &none, 0 };
+    const struct fv_excess excess = fv_excess_of(&profile, 1);
+
+    return excess.procedure ? excess.procedure->name : "";
+}
+
+/* A library's function is no place to look at where one of the program's own calls it. */
+static void whose_function(void **state)
+{
+    (void)state;
+    assert_string_equal(most_of_it(true), "react");
+    assert_string_equal(most_of_it(false), "pow"); /* main() would say nothing */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whose_function),
         cmocka_unit_test(what_is_typical),
         cmocka_unit_test(who_is_longer_outside),
         cmocka_unit_test(what_is_said),

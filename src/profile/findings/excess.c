@@ -255,27 +255,41 @@ bool fv_excess_is_interpreted(const struct fv_profile *v)
     return false;
 }
 
-struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
+/* Where the program itself is: main holds all of it. */
+static bool is_part_of_program(const struct fv_cost_procedure *p)
 {
-    double whole = excess_of(v->model, rank, by_samples), best = 0;
+    return p->of_program && strcmp(p->name, "main") && strcmp(p->name, "MAIN__");
+}
+
+static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, double whole, bool (*wanted)(const struct fv_cost_procedure *))
+{
     struct fv_excess out = { 0 };
+    double best = 0;
 
     for (size_t i = 0; whole > 0 && i < v->costs->procedure_count; i++) {
         const struct fv_cost_procedure *p = &v->costs->procedures[i];
+
+        if ((wanted && !wanted(p)) || !strcmp(p->name, "[fvmpi]") || fv_excess_is_interpreter(p))
+            continue;
         struct times t = times_of(v, p, rank);
         double others = (t.all_s - t.rank_s) / (double)(v->model->rank_count - 1), excess = t.rank_s - others;
         double tick_s = t.ticks > 0 ? t.rank_s / t.ticks : 0;
 
-        if (excess < MOST * whole || excess < tick_s * fv_cost_error((uint64_t)fmax(t.ticks, 0)))
-            continue;
-        if (excess * excess / t.all_s <= best || !strcmp(p->name, "[fvmpi]"))
-            continue;
-        if (fv_excess_is_interpreter(p))
+        if (excess < MOST * whole || excess < tick_s * fv_cost_error((uint64_t)fmax(t.ticks, 0)) || excess * excess / t.all_s <= best)
             continue;
         best = excess * excess / t.all_s;
         out = (struct fv_excess){ p, t.rank_s, others };
     }
     return out;
+}
+
+/* A function of a library that the program's function calls, such as exp(), is no place to look at. */
+struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
+{
+    double whole = excess_of(v->model, rank, by_samples);
+    const struct fv_excess own = excess_among(v, rank, whole, is_part_of_program);
+
+    return own.procedure ? own : excess_among(v, rank, whole, NULL);
 }
 
 void fv_excess_place(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct fv_excess *excess)
