@@ -39,11 +39,20 @@ async function inflate(pieces) {
   return new Response(new Blob(bytes).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-/* By name; with lines of source files (page_sources.h). Tables without rows are there, too: they say what records them. */
-async function loadTables() {
-  const scripts = [...document.querySelectorAll("script.data")];
+/* Tables of a part of the page by name, with lines of source files (page_sources.h). Tables without rows are there, too: they say what records them. */
+async function loadTables(part) {
+  const scripts = [...document.querySelectorAll(part)];
   const [described, values, sources] = JSON.parse(await inflate(scripts.map(script => script.textContent)));
 
   scripts.forEach(script => script.remove());
   return Object.assign(new Map(described.tables.map((table, i) => [table.name, new Table(table, values[i], described.words)])), { sources, schema: described.schema });
+}
+
+/* The first screen's are drawn before the others are read. */
+const loadFirst = () => loadTables("script.first.data");
+
+async function loadRest(first) {
+  const rest = await loadTables("script.data:not(.first)");
+
+  return Object.assign(new Map([...first, ...rest]), { sources: rest.sources, schema: first.schema });
 }

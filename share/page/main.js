@@ -3,12 +3,12 @@
 const SUBJECTS = [
   { title: "Ranks", tables: ["ranks", "threads", "programs"], charts: tables => tables.get("ranks").rows ? [rankBars(tables.get("ranks")), timeHeat(tables.get("ranks")), new GridView(tables).element, distributions(tables)] : [], open: true },
   { title: "Call sites and MPI functions", tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"], charts: tables => tables.get("cpu_lines").rows ? [] : [sourceLines(tables)] },
-  { title: "Communication", tables: ["matrix", "communicators", "grids", "sizes_sent", "sizes_received"], charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables)] },
-  { title: "Waiting and computing", tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank", "critical_path"] },
+  { title: "Communication", tables: ["matrix", "communicators", "grids", "sizes_sent", "sizes_received"], charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables), messageSizes(tables)] },
+  { title: "Waiting and computing", tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank"], charts: tables => [waitKinds(tables), blame(tables), criticalPath(tables)] },
   { title: "CPU time by samples", tables: ["cpu_procedures", "cpu_lines", "cpu_loops", "cpu_procedures_by_thread", "call_tree"], charts: tables => [flame(tables), tables.get("cpu_lines").rows ? sourceLines(tables) : null] },
   { title: "Functions whose calls were measured", tables: ["sampled_totals", "sampled_functions", "sampled_by_thread", "sampled_metrics", "sampled_histogram", "sampled_instances"], charts: tables => [instances(tables)] },
-  { title: "Threads and locks", tables: ["thread_waiting", "locks", "phases", "hybrid_efficiency"] },
-  { title: "Sections", tables: ["sections", "section_names", "sections_by_rank", "section_functions"] },
+  { title: "Threads and locks", tables: ["thread_waiting", "locks", "phases", "hybrid_efficiency"], charts: tables => [speedupStacks(tables)] },
+  { title: "Sections", tables: ["sections", "section_names", "sections_by_rank", "section_functions"], charts: tables => [sectionBars(tables)] },
 ];
 
 /* What a page of each schema shows: its first screen, and its subjects. */
@@ -25,10 +25,11 @@ const SCREENS = {
 };
 
 function describe(table) {
-  const view = make("details", { class: "of-table" }, make("summary", null, table.title || table.name, make("small", null, " " + plural(table.rows, "row"))),
-                    make("p", { class: "note" }, table.doc));
+  const view = make("details", { class: "of-table" }, make("summary", null, table.title || table.name, make("small", null, " " + plural(table.all_rows, "row"))),
+                    make("p", { class: "note" }, table.doc), table.all_rows > table.rows ? make("p", { class: "note bad" }, "\u26a0 the first " + count(table.rows) + " of " + plural(table.all_rows, "row") +
+                      ": the page would be larger than --html-max; fvmpi report --csv has all") : null);
 
-  view.addEventListener("toggle", () => { if (view.open && view.children.length === 2) view.append(new TableView(table).element); });
+  view.addEventListener("toggle", () => { if (view.open && !view.querySelector("div.table")) view.append(new TableView(table).element); });
   return view;
 }
 
@@ -93,12 +94,15 @@ function bindKeys() {
 }
 
 async function start() {
-  const tables = await loadTables(), screen = SCREENS[tables.schema];
+  const first = await loadFirst(), screen = SCREENS[first.schema];
 
   document.getElementById("as-text").open = false;
-  screen.first.forEach(draw => draw(tables));
+  screen.first.forEach(draw => draw(first));
   bindKeys();
   selection.onChange(drawSelection);
+  await new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)));
+  performance.mark("first screen");
+  const tables = await loadRest(first);
   requestAnimationFrame(() => {
     drawSubjects(tables, screen);
     selection.fromAddress();

@@ -1,4 +1,5 @@
 /* fvmpi report: reads an experiment once, computes its profile once, and shows it as asked. */
+#include "base/options.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -13,12 +14,12 @@
 
 struct options {
     struct fv_operands directories;
-    const char *json, *csv, *page, *folded, *speedscope;
+    const char *json, *csv, *page, *badge, *folded, *speedscope;
     bool text;
     struct fv_profile_options profile;
     struct fv_source_options source;
     char *old_prefix; /* source.place.old_prefix, to be freed */
-    bool no_source;
+    struct fv_page_options html;
     const char *ranks;
     const char *json_ranks; /* NULL: as many ranks as there are say */
     struct fv_tables_asked tables;
@@ -37,6 +38,8 @@ static const char usage[] =
     "                 summary)\n"
     "  --csv DIR      one file for each table\n"
     "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
+    "  --badge FILE   a small picture (SVG) of parallel efficiency; - is stdout\n"
+    "  --html-max SIZE  above it tables of the page lose rows at their ends, which it says (20M)\n"
     "  --text         text too, beside files\n"
     "  --table NAME   this table alone, with its most important columns; several times for several tables. "
     "With\n"
@@ -89,6 +92,8 @@ enum {
     OPT_SOURCE,
     OPT_SOURCE_PATH,
     OPT_NO_SOURCE,
+    OPT_HTML_MAX,
+    OPT_BADGE,
     OPT_RANK,
     OPT_THREAD,
     OPT_TABLE,
@@ -145,6 +150,17 @@ static int take_table(struct options *o, const char *name)
     return FV_GO_ON;
 }
 
+#define HTML_LEAST (UINT64_C(1) << 20) /* the page without tables takes a part of it */
+static int take_html_max(struct options *o, const char *size)
+{
+    uint64_t bytes;
+
+    if (fv_parse_size(size, &bytes) || bytes < HTML_LEAST || bytes > SIZE_MAX / 2)
+        return wrong(size, "--html-max takes a size of at least 1M, such as 20M");
+    o->html.max_bytes = (size_t)bytes;
+    return FV_GO_ON;
+}
+
 static int take_where(struct options *o, const char *condition)
 {
     if (o->tables.query.where_count == FV_CONDITIONS_MOST)
@@ -179,7 +195,9 @@ static int take_option(void *options, int option)
     case OPT_TEXT: o->text = true; return FV_GO_ON;
     case OPT_SOURCE: o->source.file = optarg; return FV_GO_ON;
     case OPT_SOURCE_PATH: return take_source_path(o, optarg);
-    case OPT_NO_SOURCE: o->no_source = true; return FV_GO_ON;
+    case OPT_BADGE: o->badge = optarg; return FV_GO_ON;
+    case OPT_HTML_MAX: return take_html_max(o, optarg);
+    case OPT_NO_SOURCE: o->html.no_source = true; return FV_GO_ON;
     case OPT_RANK: o->ranks = o->tables.query.ranks = optarg; return FV_GO_ON;
     case OPT_THREAD: o->tables.query.threads = optarg; return FV_GO_ON;
     case OPT_TABLE: return take_table(o, optarg);
@@ -199,7 +217,7 @@ static int take_option(void *options, int option)
 
 static int check_files(const struct options *o)
 {
-    const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page }, { "--folded", o->folded }, { "--speedscope", o->speedscope } };
+    const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page }, { "--badge", o->badge }, { "--folded", o->folded }, { "--speedscope", o->speedscope } };
 
     return fv_output_check(files, sizeof(files) / sizeof(*files), o->source.file ? "--source" : o->text ? "--text" : NULL, wrong);
 }
@@ -230,7 +248,7 @@ static int check_tables(const struct options *o)
 {
     const char *file = o->json ? o->json : o->csv;
 
-    if (o->page || o->folded || o->speedscope || o->source.file || o->text || (o->json && o->csv))
+    if (o->page || o->badge || o->folded || o->speedscope || o->source.file || o->text || (o->json && o->csv))
         return wrong("--table", "it prints tables alone, in one form");
     if (file && o->tables.count > 1)
         return wrong("--table", "a file takes one table");
@@ -242,7 +260,7 @@ static int check_tables(const struct options *o)
 static int check(struct options *o)
 {
     static const char of_text[] = "it is of the text; of --table, --where compares shares";
-    bool files = o->json || o->csv || o->page || o->folded || o->speedscope || o->source.file;
+    bool files = o->json || o->csv || o->page || o->badge || o->folded || o->speedscope || o->source.file;
     const char *option;
     int status;
 
@@ -261,8 +279,10 @@ static int check(struct options *o)
     o->text = o->text || !files;
     if (o->view.threshold > 0 && !o->text)
         return wrong("--threshold", of_text);
-    if (o->no_source && !o->page)
+    if (o->html.no_source && !o->page)
         return wrong("--no-source", "it goes with --html");
+    if (o->html.max_bytes && !o->page)
+        return wrong("--html-max", "it goes with --html");
     if (o->csv && !strcmp(o->csv, "-"))
         return wrong("--csv -", "stdout holds one table, which --table names; --csv DIR writes all of them");
     if (o->csv && fv_output_holds_run(o->csv))
@@ -281,6 +301,8 @@ static int parse(int argc, char **argv, struct options *o)
         { "text", no_argument, NULL, OPT_TEXT },
         { "source", required_argument, NULL, OPT_SOURCE },
         { "source-path", required_argument, NULL, OPT_SOURCE_PATH },
+        { "badge", required_argument, NULL, OPT_BADGE },
+        { "html-max", required_argument, NULL, OPT_HTML_MAX },
         { "no-source", no_argument, NULL, OPT_NO_SOURCE },
         { "rank", required_argument, NULL, OPT_RANK },
         { "thread", required_argument, NULL, OPT_THREAD },
@@ -333,10 +355,11 @@ static int write_file(const struct fv_profile *view, const char *path, const cha
 
 static int write_page(const struct fv_profile *view, const struct options *o)
 {
-    const struct fv_page_options page = { .no_source = o->no_source, .place = o->source.place };
+    struct fv_page_options page = o->html;
     struct fv_whole_file file;
     int err = o->page ? fv_output_open(&file, o->page, "--html") : 0;
 
+    page.place = o->source.place;
     return o->page && !err ? fv_output_close(&file, o->page, "--html", fv_view_page(view, &page, file.stream)) : err;
 }
 
@@ -351,6 +374,8 @@ static int write_all(const struct fv_profile *view, const struct options *o)
         err = write_json(view, o);
     if (!err)
         err = write_page(view, o);
+    if (!err)
+        err = write_file(view, o->badge, "--badge", fv_view_badge);
     if (!err && samples && !view->model->costs.ticks) {
         fv_log("report: no samples in it for %s; record with fvmpi run --sample", o->folded ? "--folded" : "--speedscope");
         err = -FV_ENOENT;

@@ -19,12 +19,17 @@ enum fv_json_ranks fv_json_ranks_default(const struct fv_profile *view);
 int fv_view_folded(const struct fv_profile *view, FILE *out);
 int fv_view_speedscope(const struct fv_profile *view, FILE *out);
 
+#define FV_PAGE_BYTES ((size_t)20 << 20)
 struct fv_page_options {
+    size_t max_bytes;             /* tables lose rows at their ends above that; 0: FV_PAGE_BYTES */
     bool no_source;               /* no lines of the program's source files */
     struct fv_source_place place; /* of these */
 };
 /* One HTML file that needs nothing else (share/page/). -FV_EIO: errno tells. */
 int fv_view_page(const struct fv_profile *view, const struct fv_page_options *options, FILE *out);
+
+/* A small picture (SVG) of parallel efficiency. -FV_EIO: errno tells. */
+int fv_view_badge(const struct fv_profile *view, FILE *out);
 
 /* One file for each table into a directory, which is made. Has logged when it fails. */
 int fv_view_csv(const struct fv_profile *view, const char *directory);

@@ -86,7 +86,9 @@ static int show(const char *directory)
     fv_view_json(profile, fv_json_ranks_default(profile), null);
     at = measure("JSON", at);
     fv_view_text(profile, &(struct fv_text_options){ .width = 100, .top = 20 }, null);
-    measure("text", at);
+    at = measure("text", at);
+    fv_view_page(profile, &(struct fv_page_options){ .no_source = true }, null);
+    measure("page", at);
     printf("%zu call sites, waiting %.6f s on rank 0\n", profile->model->site_count,
            profile->model->ranks[0].wait_time_s);
     fv_profile_close(profile);

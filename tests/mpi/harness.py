@@ -16,8 +16,10 @@ standin.py.
 import atexit
 import concurrent.futures
 import contextlib
+import hashlib
 import itertools
 import json
+import marshal
 import os
 import shutil
 import signal
@@ -207,6 +209,23 @@ def as_draft_7(schema):
     return made
 
 
+def judge_of(schema):
+    """What judges JSON by a schema. To write it takes most of a second, so that it is kept in the build, compiled, for all tests."""
+    name = hashlib.sha256((sys.version + fastjsonschema.VERSION + schema).encode()).hexdigest()[:16]
+    file = os.path.join(BUILD, 'tests', 'schema-' + name)
+    try:
+        with open(file, 'rb') as f:
+            code = marshal.load(f)
+    except (OSError, EOFError, ValueError, TypeError):
+        code = compile(fastjsonschema.compile_to_code(as_draft_7(json.loads(schema))), file, 'exec')
+        with tempfile.NamedTemporaryFile(dir=os.path.dirname(file), delete=False) as f:
+            marshal.dump(code, f)
+        os.replace(f.name, file)
+    found = {}
+    exec(code, found)
+    return found['validate']
+
+
 def valid(text, command='report'):
     """JSON that fvmpi COMMAND --json printed, held against what fvmpi COMMAND --schema promises."""
     try:
@@ -215,8 +234,7 @@ def valid(text, command='report'):
         raise Mismatch('no JSON: {}\n{}'.format(why, text[:500]))
     if fastjsonschema:
         if command not in _schemas:
-            schema = json.loads(run([FVMPI, command, '--schema']).ended(0).out)
-            _schemas[command] = fastjsonschema.compile(as_draft_7(schema))
+            _schemas[command] = judge_of(run([FVMPI, command, '--schema']).ended(0).out)
         try:
             _schemas[command](data)
         except fastjsonschema.JsonSchemaException as fault:

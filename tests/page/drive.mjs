@@ -90,6 +90,21 @@ async function source(page, report) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* A table that lost rows says so, and has those that count most: the first. */
+async function leftOut(page, report) {
+  const { drawn, ready } = await page.evaluate(() => ({ drawn: performance.getEntriesByName("first screen")[0].startTime, ready: performance.now() }));
+  const cut = await page.evaluate(async () => {
+    document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; });
+    await new Promise(done => setTimeout(done, 200));
+    return [...document.querySelectorAll("details.of-table")].filter(of => of.querySelector(".note.bad")).map(of => of.innerText.split("\n")[0]);
+  });
+  const sites = await page.evaluate(() => { const view = document.querySelector("#table-callsites").closest(".table").view; return [view.table.rows, view.table.all_rows, view.table.get("time_sum_s", 0)]; });
+
+  process.stderr.write(`# first screen after ${Math.round(drawn)} ms, all after less than ${Math.round(ready)} ms; ${cut.length} tables lost rows\n`);
+  return [same("call sites", sites[1], report.callsites.length), same("the first", sites[2], report.callsites[0].time.sum_s),
+          (sites[0] < sites[1]) === cut.some(words => words.startsWith("Call sites ")) ? null : `said of ${cut}, call sites ${sites}`].filter(Boolean).join("; ");
+}
+
 /* Rows of fields, RFC 4180. */
 function cells(text) {
   const rows = [[]];
@@ -238,7 +253,7 @@ async function accessible(page) {
 const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides] };
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
-for (const { name, html, json, csv, whole, lines } of asked) {
+for (const { name, html, json, csv, whole, lines, large } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
@@ -246,6 +261,8 @@ for (const { name, html, json, csv, whole, lines } of asked) {
 
   await look(screen, seen(page, report));
   await page.screenshot({ path: path.join(folder, name + ".png") });
+  if (large)
+    await look("rows that were left out", leftOut(page, report));
   if (lines)
     await look("source lines", source(page, report));
   if (csv)

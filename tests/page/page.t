@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tarfile
+import xml.etree.ElementTree
 import zlib
 
 sys.dont_write_bytecode = True
@@ -22,6 +23,7 @@ BROWSER = os.environ.get('CHROMIUM', '/usr/bin/chromium')
 REPLAY = os.path.join(os.path.dirname(HERE), 'replay')
 PAGES = ('hang', 'killed', 'openmpi', 'samples', 'threads')
 WHOLE = ('threads', 'samples')  # of which all tables and pictures are looked at
+LONG = os.environ.get('FVMPI_TEST_LONG')
 HOSTILE = '<img src=x onerror=alert(1)></script><script>alert(2)</script>\u00e4\u2028" & \''
 
 
@@ -74,6 +76,29 @@ def without_source(folder, directory):
     check('it goes with --html' in done.err, '{}', done.err)
 
 
+def badge(directory):
+    """It is XML, and says what the report's JSON says."""
+    svg = harness.run([harness.FVMPI, 'report', directory, '--badge', '-']).ended(0).out
+    parallel = harness.report_of(directory).data['efficiency']['parallel']
+    texts = [of.text for of in xml.etree.ElementTree.fromstring(svg).iter('{http://www.w3.org/2000/svg}text')]
+    equal('badge', texts, ['parallel efficiency', '{:.1f} %'.format(100 * parallel)])
+
+
+def made(folder, name, ranks, paths, *options):
+    """A page of made rank files: so many ranks, each with so many call paths."""
+    directory = os.path.join(folder, name)
+    harness.run([os.path.join(harness.BUILD, 'tests', 'bench', 'report_bench'), str(ranks), str(paths), directory]).ended(0)
+    page = write(folder, ['report', directory, '--no-symbols'] + list(options), page_of(name, large=True))
+    shutil.rmtree(directory)
+    return page
+
+
+def within(tap, folder, page, most):
+    with tap.test('{}: no larger than it may be'.format(page['name'])):
+        size = os.path.getsize(os.path.join(folder, page['html']))
+        check(size <= most, '{} bytes of {}', size, most)
+
+
 def main():
     tap = harness.Tap()
     if not (shutil.which('node') and os.path.exists(BROWSER) and os.path.isdir(os.path.join(HERE, 'node_modules'))):
@@ -88,6 +113,14 @@ def main():
     pages += more
     with tap.test('without source lines'):
         without_source(folder, directory)
+    with tap.test('a badge'):
+        badge(directory)
+    large = [(made(folder, 'cut', 64, 1500, '--html-max', '1M'), 1 << 20), (made(folder, 'wide', 1024, 6), 20 << 20)]
+    if LONG:
+        large += [(made(folder, 'paths', 64, 10000), 20 << 20), (made(folder, 'ranks', 4096, 10), 20 << 20)]
+    for page, most in large:
+        within(tap, folder, page, most)
+        pages.append(page)
     with open(os.path.join(folder, 'pages.json'), 'w') as f:
         json.dump(pages, f)
     run = harness.run(['node', os.path.join(HERE, 'drive.mjs'), folder], limit=180)

@@ -2,11 +2,12 @@
  * two halves stand the tables of a profile, a comparison or a study of scaling: JSON, compressed (gzip), as base64 in pieces.
  *
  *     [ { "schema": ..., "words": [TEXT...],
- *         "tables": [ { "name", "title", "doc", "shown", "recorded_by", "rows",
+ *         "tables": [ { "name", "title", "doc", "shown", "recorded_by", "rows": in the page, "all_rows",
  *                       "columns": [ { "key", "title", "unit", "doc", "type", "kind", "estimate" } ] } ] },
  *       [ [ [VALUE...] of each column ] of each table ],
  *       { "files": ..., "left_out": ... } (page_sources.h) ]
  *
+ * There are two of these: what the first screen needs, and the rest.
  * A table is the flat form of a relation, as in CSV. Texts are numbers of words, truths 0 or 1; a value that is not known is null. "type": whole, real,
  * truth, text, reals (a list). "kind": the column that says whether a value is exact; "estimate": none of the column's is. */
 #include "diff/diff_relations.h"
@@ -48,7 +49,10 @@ struct column {
     char *text;
     size_t bytes;
     FILE *out;
+    size_t *marks; /* bytes of the first MARK rows, of twice as many, ... */
+    size_t mark_count, mark_room;
 };
+#define MARK 256
 struct table {
     const struct fv_relation *relation;
     struct words *words;
@@ -57,6 +61,7 @@ struct table {
     size_t file, line; /* columns that name a line of a source file */
     struct column *columns;
     size_t rows;
+    size_t kept; /* rows that the page has room for, from the first on */
     void *subject;
 };
 
@@ -103,6 +108,12 @@ static void put_value(struct words *words, FILE *out, const struct fv_value *v)
     fv_string_release(&text);
 }
 
+static void set_mark(struct column *c)
+{
+    FV_GROW(c->marks, c->mark_room, c->mark_count + 1);
+    c->marks[c->mark_count++] = (size_t)ftello(c->out);
+}
+
 static bool take_row(void *context, const struct fv_flat_row *row)
 {
     struct table *t = context;
@@ -110,6 +121,8 @@ static bool take_row(void *context, const struct fv_flat_row *row)
     for (size_t i = 0; i < t->flat.count; i++) {
         const struct fv_value v = fv_flat_read(&t->flat.items[i], t->subject, row);
 
+        if (t->rows && t->rows % MARK == 0)
+            set_mark(&t->columns[i]);
         if (t->rows)
             fputc(',', t->columns[i].out);
         put_value(t->words, t->columns[i].out, &v);
@@ -136,7 +149,9 @@ static const char *type_of(const struct fv_column_def *c)
     }
 }
 
+/* Tables that are compressed together. */
 struct tables {
+    const char *only, *but; /* names with blanks around each: these tables, or all but these; NULL: all */
     struct words words;
     struct fv_page_sources sources;
     bool with_source;
@@ -146,11 +161,21 @@ struct tables {
     bool failed; /* no memory for a stream */
 };
 
+static bool is_wanted(const struct tables *all, const char *name)
+{
+    char word[64];
+
+    snprintf(word, sizeof(word), " %s ", name);
+    return (!all->only || strstr(all->only, word)) && !(all->but && strstr(all->but, word));
+}
+
 static bool take_table(void *context, const struct fv_relation_place *place)
 {
     struct tables *all = context;
     struct table t = { .relation = place->chain[place->depth - 1], .words = &all->words, .subject = all->subject };
 
+    if (!is_wanted(all, t.relation->name))
+        return true;
     fv_flat_init(&t.flat, t.relation);
     t.file = fv_flat_find(&t.flat, "file", strlen("file"));
     t.line = fv_flat_find(&t.flat, "line", strlen("line"));
@@ -165,6 +190,7 @@ static bool take_table(void *context, const struct fv_relation_place *place)
     for (size_t i = 0; i < t.flat.count; i++)
         if (t.columns[i].out && fclose(t.columns[i].out))
             all->failed = true;
+    t.kept = t.rows;
     FV_GROW(all->items, all->room, all->count + 1);
     all->items[all->count++] = t;
     return !all->failed;
@@ -173,8 +199,10 @@ static bool take_table(void *context, const struct fv_relation_place *place)
 static void release(struct tables *all)
 {
     for (size_t i = 0; i < all->count; i++) {
-        for (size_t k = 0; k < all->items[i].flat.count; k++)
+        for (size_t k = 0; k < all->items[i].flat.count; k++) {
             free(all->items[i].columns[k].text);
+            free(all->items[i].columns[k].marks);
+        }
         free(all->items[i].columns);
         fv_flat_release(&all->items[i].flat);
     }
@@ -183,6 +211,44 @@ static void release(struct tables *all)
     free(all->words.items);
     fv_index_release(&all->words.index);
     fv_arena_release(&all->words.arena);
+}
+
+/* ---- less of them ---- */
+
+/* Of its rows that are kept. */
+static size_t column_bytes(const struct column *c, const struct table *t)
+{
+    return t->kept == t->rows ? c->bytes : t->kept / MARK ? c->marks[t->kept / MARK - 1] : 0;
+}
+
+static size_t table_bytes(const struct table *t)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < t->flat.count; i++)
+        bytes += column_bytes(&t->columns[i], t);
+    return bytes;
+}
+
+/* Half of the rows of the largest table go, those at its end, until the tables take no more than so many bytes. */
+static void cut_to(struct tables *all, size_t most)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < all->count; i++)
+        bytes += table_bytes(&all->items[i]);
+    while (bytes > most) {
+        struct table *largest = NULL;
+
+        for (size_t i = 0; i < all->count; i++)
+            if (all->items[i].kept > MARK && (!largest || table_bytes(&all->items[i]) > table_bytes(largest)))
+                largest = &all->items[i];
+        if (!largest)
+            return;
+        bytes -= table_bytes(largest);
+        largest->kept = (largest->kept / 2 + MARK - 1) / MARK * MARK;
+        bytes += table_bytes(largest);
+    }
 }
 
 /* ---- the tables as JSON ---- */
@@ -214,7 +280,8 @@ static void describe(struct fv_json *j, const struct table *t)
     fv_json_string(j, "doc", r->doc);
     fv_json_string(j, "shown", r->shown);
     fv_json_string(j, "recorded_by", r->recorded_by);
-    fv_json_unsigned(j, "rows", t->rows);
+    fv_json_unsigned(j, "rows", t->kept);
+    fv_json_unsigned(j, "all_rows", t->rows);
     fv_json_array(j, "columns");
     for (size_t i = 0; i < t->flat.count; i++)
         describe_column(j, &t->flat.items[i]);
@@ -247,8 +314,11 @@ static void put_values(const struct tables *all, FILE *out)
         const struct table *t = &all->items[i];
 
         fputs(i ? ",[" : "[", out);
-        for (size_t k = 0; k < t->flat.count; k++)
-            fprintf(out, "%s[%s]", k ? "," : "", t->columns[k].text ? t->columns[k].text : "");
+        for (size_t k = 0; k < t->flat.count; k++) {
+            fputs(k ? ",[" : "[", out);
+            fwrite(t->columns[k].text, 1, column_bytes(&t->columns[k], t), out);
+            fputc(']', out);
+        }
         fputc(']', out);
     }
     fputc(']', out);
@@ -273,8 +343,8 @@ static void put_base64(FILE *out, const unsigned char *bytes, size_t count)
     }
 }
 
-/* Scripts of a type that browsers do not run; the page's own finds them by it. False: no memory. */
-static bool put_compressed(FILE *out, char *text, size_t bytes)
+/* Scripts of a type that browsers do not run; the page's own finds them by their class. False: no memory. */
+static bool put_compressed(FILE *out, const char *class, char *text, size_t bytes)
 {
     z_stream z = { .next_in = (unsigned char *)text };
     unsigned char *piece = fv_xcalloc(PIECE, 1);
@@ -290,7 +360,7 @@ static bool put_compressed(FILE *out, char *text, size_t bytes)
             status = deflate(&z, before == left ? Z_FINISH : Z_NO_FLUSH);
             left -= before - z.avail_in;
         } while (status == Z_OK && z.avail_out);
-        fputs("<script type=\"application/octet-stream\" class=\"data\">", out);
+        fprintf(out, "<script type=\"application/octet-stream\" class=\"%s\">", class);
         put_base64(out, piece, PIECE - z.avail_out);
         fputs("</script>\n", out);
         more = status == Z_OK;
@@ -313,9 +383,18 @@ static void put_escaped(FILE *out, const char *text)
         }
 }
 
+#define CUTS 6 /* tries to meet the limit of the page's bytes */
+
+/* A part of the page. */
+struct block {
+    char *text;
+    size_t bytes, raw; /* raw: before it was compressed */
+};
+
 /* What a page is made of. */
 struct page {
     const char *schema;
+    const char *first; /* tables of the first screen, which is drawn before the others are read; with blanks around each */
     const struct fv_relation *const *relations;
     void *subject; /* of them */
     int (*text)(const void *of, const struct fv_text_options *options, FILE *out); /* for who reads without scripts */
@@ -340,44 +419,79 @@ static int put_text(const struct page *page, FILE *out)
     return err;
 }
 
-/* All that the page's scripts read. *text is the caller's to free. */
-static int put_data(const struct tables *all, const struct page *page, char **text, size_t *bytes)
+static bool put_json(const struct tables *all, const struct page *page, FILE *out)
 {
-    FILE *stream = open_memstream(text, bytes);
-    bool written = stream && !all->failed;
+    fputc('[', out);
+    bool written = put_description(all, page->schema, out);
+    fputc(',', out);
+    put_values(all, out);
+    fputc(',', out);
+    written &= fv_page_sources_put(&all->sources, &page->options->place, page->run_began_s, out);
+    fputc(']', out);
+    return written;
+}
 
-    if (written) {
-        fputc('[', stream);
-        written = put_description(all, page->schema, stream);
-        fputc(',', stream);
-        put_values(all, stream);
-        fputc(',', stream);
-        written &= fv_page_sources_put(&all->sources, &page->options->place, page->run_began_s, stream);
-        fputc(']', stream);
+/* Tables as the page's scripts read them, compressed; *raw: their bytes before. */
+static int squeeze(const struct tables *all, const struct page *page, const char *class, struct block *block)
+{
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, &block->raw), *out = NULL;
+    bool written = stream && !all->failed && put_json(all, page, stream);
+
+    free(block->text);
+    *block = (struct block){ .raw = block->raw };
+    written &= stream && !fclose(stream);
+    written = written && (out = open_memstream(&block->text, &block->bytes)) && put_compressed(out, class, text, block->raw);
+    written &= out && !fclose(out);
+    free(text);
+    return written ? 0 : -FV_EIO;
+}
+
+/* Tables lose rows at their ends until the block takes no more than so many bytes. */
+static int squeeze_to(struct tables *all, const struct page *page, const char *class, size_t most, struct block *block)
+{
+    int err = squeeze(all, page, class, block);
+
+    for (unsigned tries = 0; !err && block->bytes > most && tries < CUTS; tries++) {
+        cut_to(all, (size_t)((double)block->raw * (double)most / (double)block->bytes * 0.95));
+        err = squeeze(all, page, class, block);
     }
-    return stream && !fclose(stream) && written ? 0 : -FV_EIO;
+    return err;
+}
+
+static int put_blocks(const struct page *page, FILE *out)
+{
+    struct tables first = { .subject = page->subject, .only = page->first }, rest = { .subject = page->subject, .but = page->first, .with_source = !page->options->no_source };
+    struct block a = { 0 }, b = { 0 };
+    size_t most = page->options->max_bytes ? page->options->max_bytes : FV_PAGE_BYTES, own = fv_page_head_bytes + fv_page_tail_bytes;
+
+    fv_relations_visit(page->relations, take_table, &first);
+    fv_relations_visit(page->relations, take_table, &rest);
+    int err = squeeze(&first, page, "first data", &a);
+    own += a.bytes;
+    if (!err)
+        err = squeeze_to(&rest, page, "data", most > own ? most - own : 0, &b);
+    if (!err) {
+        fwrite(a.text, 1, a.bytes, out);
+        fwrite(b.text, 1, b.bytes, out);
+    }
+    release(&first);
+    release(&rest);
+    free(a.text);
+    free(b.text);
+    return err;
 }
 
 static int put_page(const struct page *page, FILE *out)
 {
-    struct tables all = { .subject = page->subject, .with_source = !page->options->no_source };
-    char *text = NULL;
-    size_t bytes = 0;
-
-    fv_relations_visit(page->relations, take_table, &all);
-    int err = put_data(&all, page, &text, &bytes);
-    if (!err) {
-        fwrite(fv_page_head, 1, fv_page_head_bytes, out);
-        fputs("<pre id=\"first\">", out);
-        err = put_text(page, out);
-        fputs("</pre>\n", out);
-    }
-    if (!err && !put_compressed(out, text, bytes))
-        err = -FV_EIO;
+    fwrite(fv_page_head, 1, fv_page_head_bytes, out);
+    fputs("<pre id=\"first\">", out);
+    int err = put_text(page, out);
+    fputs("</pre>\n", out);
+    if (!err)
+        err = put_blocks(page, out);
     if (!err)
         fwrite(fv_page_tail, 1, fv_page_tail_bytes, out);
-    release(&all);
-    free(text);
     return err || ferror(out) ? -FV_EIO : 0;
 }
 
@@ -391,7 +505,7 @@ int fv_view_page(const struct fv_profile *view, const struct fv_page_options *op
     struct fv_tables subject;
 
     fv_tables_init(&subject, view);
-    int err = put_page(&(struct page){ FV_PROFILE_SCHEMA, fv_profile_relations, &subject, profile_text, view, options,
+    int err = put_page(&(struct page){ FV_PROFILE_SCHEMA, " run options findings efficiency ranks problems ", fv_profile_relations, &subject, profile_text, view, options,
                                        view->model->origin_ns / 1000000000 },
                        out);
 
@@ -409,7 +523,7 @@ static int diff_text(const void *of, const struct fv_text_options *options, FILE
 int fv_diff_page(const struct fv_diff *diff, FILE *out)
 {
     struct fv_diff_tables subject = { .diff = diff };
-    int err = put_page(&(struct page){ FV_DIFF_SCHEMA, fv_diff_relations, &subject, diff_text, diff, &without_source, 0 }, out);
+    int err = put_page(&(struct page){ FV_DIFF_SCHEMA, " comparison problems runs_a runs_b run_changes entries ", fv_diff_relations, &subject, diff_text, diff, &without_source, 0 }, out);
 
     fv_diff_tables_release(&subject);
     return err;
@@ -424,5 +538,5 @@ int fv_scaling_page(const struct fv_scaling *scaling, FILE *out)
 {
     struct fv_scaling_tables subject = { .scaling = scaling };
 
-    return put_page(&(struct page){ FV_SCALING_SCHEMA, fv_scaling_relations, &subject, scaling_text, scaling, &without_source, 0 }, out);
+    return put_page(&(struct page){ FV_SCALING_SCHEMA, " scaling points runs parts problems ", fv_scaling_relations, &subject, scaling_text, scaling, &without_source, 0 }, out);
 }

@@ -1,0 +1,115 @@
+/* Pictures of bars that lie: waiting, the critical path, message sizes, speedup stacks of phases, sections. */
+
+const LONGEST_LIST = 12;
+
+/* rows: [{ label, value: in words, parts: [[amount, colour]], pick }], in one scale; kinds: [[colour, what it is]] that is told below. */
+function lying(id, title, rows, kinds, note) {
+  const most = Math.max(...rows.map(row => row.parts.reduce((sum, [amount]) => sum + amount, 0)), 0);
+  const line = row => {
+    const bar = make("span", { class: "bar stack" }, ...row.parts.filter(([amount]) => amount > 0).map(([amount, colour]) => {
+      const part = make("i", { class: colour });
+
+      part.style.width = (most ? 100 * amount / most : 0) + "%";
+      return part;
+    }));
+
+    return make("li", null, bar, make("span", { class: "value" }, row.value), row.pick ? make("button", { type: "button", class: "pick", onclick: row.pick }, row.label) : make("span", null, row.label));
+  };
+
+  return rows.length ? make("section", { id, "aria-label": title + ", as bars" }, make("h3", null, title), make("ul", { class: "shares wide" }, ...rows.slice(0, LONGEST_LIST).map(line)),
+    kinds.length ? make("p", { class: "legend" }, ...kinds.map(([colour, word]) => make("span", null, make("i", { class: "key " + colour }), word))) : null,
+    make("p", { class: "note" }, note + (rows.length > LONGEST_LIST ? "; the " + LONGEST_LIST + " largest of " + count(rows.length) : ""))) : null;
+}
+
+/* ---- waiting ---- */
+
+function waitKinds(tables) {
+  const rows = tables.get("wait_kinds").all().filter(of => of.wait_s > 0);
+
+  return lying("wait-kinds", "Kinds of waiting", rows.map(of => ({ label: of.label || of.kind, value: (of.wait_kind === "estimate" ? "~" : "") + seconds(of.wait_s), parts: [[of.wait_s, of.is_transfer ? "mpi" : "wait"]] })),
+               [["wait", "waiting"], ...rows.some(of => of.is_transfer) ? [["mpi", "moving data"]] : []], "time of all ranks");
+}
+
+/* Who makes others wait: directly, and through those who had to wait themselves. */
+function blame(tables) {
+  const rows = tables.get("culprits").all().filter(of => of.cost_s > 0);
+
+  return lying("blame", "Who makes others wait", rows.map(of => ({
+    label: (of.rank === null ? "" : "rank " + of.rank + ", ") + (of.where || of.place || "") + (of.when ? " (" + of.when + ")" : ""), value: seconds(of.cost_s),
+    parts: [[of.direct_s === null ? of.cost_s : of.direct_s, "wait"], [of.propagated_s || 0, "threads"]], pick: of.rank === null ? null : () => selection.toggle("rank", of.rank),
+  })), [["wait", "waited for it"], ["threads", "passed on by those who waited"]], "time that others lost");
+}
+
+/* Which regions of computing, and the MPI calls behind them, the run's length is made of. */
+function criticalPath(tables) {
+  const rows = tables.get("regions").all().map(of => ({ ...of, computing: of.critical_computing_s || 0, mpi: of.critical_mpi_s || 0 })).filter(of => of.computing + of.mpi > 0)
+    .sort((a, b) => b.computing + b.mpi - a.computing - a.mpi);
+
+  return lying("critical-path", "Critical path", rows.map(of => ({ label: of.label + (of.place ? ", " + of.place : ""), value: seconds(of.computing + of.mpi), parts: [[of.computing, "compute"], [of.mpi, "mpi"]] })),
+               [["compute", "computing"], ["mpi", "the MPI call behind it"]], "what is longer here makes the run longer");
+}
+
+/* ---- message sizes ---- */
+
+const SIZE_VALUES = [["count", "messages"], ["bytes", "bytes"], ["time_s", "time"]];
+
+/* Function by size class, with the count, the bytes or the time as colour. */
+class Sizes {
+  constructor(tables) {
+    this.sides = ["sizes_sent", "sizes_received"].map(name => tables.get(name)).filter(table => table && table.rows);
+    this.table = this.sides[0];
+    this.key = "bytes";
+    this.tools = make("p", { class: "tools" });
+    this.place = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Message sizes by function" });
+    this.element = make("section", { id: "sizes", "aria-label": "Message sizes" }, make("h3", null, "Message sizes by function"), this.tools, this.place);
+    this.draw();
+  }
+
+  draw() {
+    const rows = this.table.all(), column = this.table.byKey.get(this.key), functions = [...new Set(rows.map(row => row.function))], lows = [...new Set(rows.map(row => row.low_bytes))].sort((a, b) => a - b);
+    const most = Math.max(...rows.map(row => row[this.key] || 0), 0), at = new Map(rows.map(row => [row.function + " " + row.low_bytes, row[this.key] || 0]));
+    const cell = value => {
+      const box = make("td", null, value ? worded(column, value) : "");
+
+      if (value && most) {
+        const part = 0.15 + 0.85 * Math.log1p(value) / Math.log1p(most);
+
+        box.style.background = shade(part);
+        box.style.color = part > 0.55 ? colours("ground") : colours("text");
+      }
+      return box;
+    };
+
+    this.tools.replaceChildren(...this.sides.length > 1 ? [chooser("which", this.sides.map(side => [side.name, side.title]), this.table.name, name => { this.table = this.sides.find(side => side.name === name); this.draw(); })] : [],
+                               chooser("value", SIZE_VALUES.filter(([key]) => this.table.has(key)), this.key, key => { this.key = key; this.draw(); }));
+    this.place.replaceChildren(make("table", { class: "cells" }, make("thead", null, make("tr", null, make("th", { class: "left" }, "function, from"), ...lows.map(low => make("th", null, bytes(low))))),
+                                    make("tbody", null, ...functions.map(name => make("tr", null, make("td", { class: "left" }, name), ...lows.map(low => cell(at.get(name + " " + low))))))));
+  }
+}
+
+function messageSizes(tables) {
+  return ["sizes_sent", "sizes_received"].some(name => tables.get(name) && tables.get(name).rows) ? new Sizes(tables).element : null;
+}
+
+/* ---- phases and sections ---- */
+
+/* Of the speedup that N threads could have: what they have, and what takes the rest. */
+function speedupStacks(tables) {
+  const rows = tables.get("phases").all().filter(of => of.team_max > 1 && of.speedup_bound !== null);
+  const lost = of => [["speedup_lost_to_waiting", "wait"], ["speedup_lost_to_imbalance", "threads"], ["speedup_lost_to_few_cpus", "poor"]].map(([key, colour]) => [Math.max(of[key] || 0, 0), colour]);
+
+  return lying("stacks", "Speedup stacks of parallel phases", rows.map(of => ({ label: (of.label || of.function) + ", " + count(of.team_mean) + " threads", value: digits(of.speedup_bound), parts: [[of.speedup_bound, "compute"], ...lost(of)] })),
+               [["compute", "speedup at most"], ["wait", "lost to waiting"], ["threads", "to imbalance"], ["poor", "to few processors"]], "estimates from one run: fvmpi stacks tells more");
+}
+
+function sectionBars(tables) {
+  const rows = tables.get("sections").all().filter(of => of.elapsed_mean_s > 0 && !of.whole);
+  const parts = of => {
+    const mpi = of.mpi_share === null ? 0 : of.mpi_share * of.elapsed_mean_s, wait = of.wait_share === null ? 0 : Math.min(of.wait_share * of.elapsed_mean_s, mpi);
+
+    return [[of.elapsed_mean_s - mpi, "compute"], [mpi - wait, "mpi"], [wait, "wait"]];
+  };
+
+  return lying("section-bars", "Sections by elapsed time", rows.map(of => ({ label: of.section + (of.number ? " " + of.number : "") + (of.imbalance === null ? "" : ", imbalance " + percent(of.imbalance)), value: seconds(of.elapsed_mean_s), parts: parts(of) })),
+               [["compute", "outside of MPI"], ["mpi", "MPI"], ["wait", "waiting in MPI"]], "mean of a rank; sections hold others");
+}
