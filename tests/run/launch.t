@@ -149,8 +149,8 @@ capture "$fvmpi" report exp-serial/run.json
 check 'report of another file in it: names the directory' test "$rc:$err" = \
     '1:fvmpi: exp-serial/run.json: not a rank file; give the experiment directory: exp-serial'
 for command in report diff; do
-    capture "$fvmpi" $command exp-serial --no-such exp-serial
-    check "$command: an unknown option" has "$rc:$err" "^2:fvmpi: $command: --no-such: no such option; see"
+    capture "$fvmpi" $command exp-serial --xyzzy exp-serial
+    check "$command: an unknown option" has "$rc:$err" "^2:fvmpi: $command: --xyzzy: no such option; see"
     capture "$fvmpi" $command exp-serial --jsno=x exp-serial
     check "$command: a misspelt option" has "$rc:$err" "^2:fvmpi: $command: --jsno=x: no such option \(did you mean --json\?\)"
     capture "$fvmpi" $command exp-serial --json
