@@ -2,7 +2,7 @@
 
 const colours = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
-/* A canvas as wide as its place, drawn anew when that, or what is selected, changes; told: what stands in it, for who does not see it. */
+/* A canvas as wide as its place, drawn anew when that, or what is selected, changes, or it gets the event "redraw"; told: what stands in it, for who does not see it. */
 function canvas(height, told, draw, pick) {
   const element = make("canvas", { role: "img", "aria-label": told });
   const redraw = () => {
@@ -23,6 +23,7 @@ function canvas(height, told, draw, pick) {
   element.style.height = height + "px";
   new ResizeObserver(soon).observe(element);
   selection.onChange(soon);
+  element.addEventListener("redraw", soon);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", soon);
   if (pick)
     element.addEventListener("click", event => pick(event.offsetX, event.offsetY, element.clientWidth));

@@ -2,6 +2,7 @@
 
 const SUBJECTS = [
   { title: "Ranks", tables: ["ranks", "threads", "programs"], charts: tables => tables.get("ranks").rows ? [rankBars(tables.get("ranks")), timeHeat(tables.get("ranks")), new GridView(tables).element, distributions(tables)] : [], open: true },
+  { title: "Timeline", tables: ["timeline"], charts: tables => [timeline(tables)] },
   { title: "Call sites and MPI functions", tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"], charts: tables => tables.get("cpu_lines").rows ? [] : [sourceLines(tables)] },
   { title: "Communication", tables: ["matrix", "communicators", "grids", "sizes_sent", "sizes_received"], charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables), messageSizes(tables)] },
   { title: "Waiting and computing", tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank"], charts: tables => [waitKinds(tables), blame(tables), criticalPath(tables)] },

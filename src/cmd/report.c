@@ -391,6 +391,8 @@ static int write_all(const struct fv_profile *view, const struct options *o)
     return err;
 }
 
+#define CALL_BYTES 100 /* of the page's limit for each call of its timeline: it takes a tenth of that */
+
 int fv_cmd_report(int argc, char **argv)
 {
     struct fv_profile *profile = NULL;
@@ -398,6 +400,8 @@ int fv_cmd_report(int argc, char **argv)
     int status = parse(argc, argv, &options), err;
 
     if (status < 0) {
+        if (options.page)
+            options.profile.traced_calls = (options.html.max_bytes ? options.html.max_bytes : FV_PAGE_BYTES) / CALL_BYTES;
         err = fv_profile_open(options.directories.items, options.directories.count, &options.profile, &profile);
         if (!err && options.tables.count)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);

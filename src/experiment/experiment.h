@@ -50,6 +50,7 @@ struct fv_experiment {
     char *elsewhere; /* fv_experiment_elsewhere() */
     struct fv_problems problems;
     const struct fv_analysed *analysed; /* of its traces; NULL: none. The caller's */
+    size_t traced_calls;                /* of its traces, that are wanted one by one at most; the caller's */
 };
 
 /* Opens all rank files of one or several directories, or single rank files. Has logged when it fails:

@@ -1,6 +1,6 @@
 /* See instance_log.h. */
 #include "merge/instance_log.h"
-#include "merge/chunks.h"
+#include "experiment/chunks.h"
 
 #include <stdlib.h>
 #include <string.h>

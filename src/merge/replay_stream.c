@@ -1,6 +1,6 @@
 /* See replay.h. Reads the events of one thread, over its chunks, as items: a call with its details, or what
  * stands between calls. */
-#include "merge/chunks.h"
+#include "experiment/chunks.h"
 #include "merge/replay_state.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* See sample_log.h. */
 #include "merge/sample_log.h"
-#include "merge/chunks.h"
+#include "experiment/chunks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -462,7 +462,7 @@ static const struct fv_track *const tracks[] = {
     &fv_track_sections, &fv_track_phases,
     /* finishes with the phases */
     &fv_track_locks,
-    &fv_track_timeline, &fv_track_regions,
+    &fv_track_timeline, &fv_track_traced, &fv_track_regions,
 };
 enum { TRACKS = sizeof(tracks) / sizeof(*tracks) };
 
@@ -551,7 +551,7 @@ static void close_build(struct fv_build *b)
 
 void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
 {
-    struct fv_build build = { 0 };
+    struct fv_build build = { .traced_calls = experiment->traced_calls };
     struct fv_model *m = out;
 
     *m = (struct fv_model){ 0 };
@@ -617,6 +617,8 @@ void fv_model_release(struct fv_model *m)
     free(m->samples.recent);
     fv_costs_release(&m->costs);
     free(m->timeline.share);
+    free(m->traced.calls);
+    free(m->traced.messages);
     fv_problems_release(&m->problems);
     fv_arena_release(&m->arena);
     *m = (struct fv_model){ 0 };

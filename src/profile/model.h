@@ -14,6 +14,7 @@
 #include "profile/threads/phases.h"
 #include "profile/samples/sampled.h"
 #include "profile/sections/sections.h"
+#include "profile/traced.h"
 #include "symbols/symbols.h"
 
 /* How well a waiting time is known. */
@@ -419,6 +420,7 @@ struct fv_model {
     struct fv_hybrid hybrid;
     struct fv_locks locks;
     struct fv_costs costs;     /* clock samples; ticks 0: none */
+    struct fv_traced traced;   /* calls 0: none, or not asked for */
 };
 
 /* Computes the profile of an experiment with at least one file; takes its problems over. Commands take

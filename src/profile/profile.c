@@ -16,6 +16,7 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
 {
     struct finished *f = fv_xcalloc(1, sizeof(*f));
 
+    experiment->traced_calls = options->traced_calls;
     fv_model_build(&f->model, experiment);
     f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };
     fv_model_resolve(&f->symbols, &f->model, !options->no_symbols);

@@ -192,6 +192,11 @@ void fv_build_renumber_sites(struct fv_model *m, const uint32_t *sites)
 
         late->site = late->site == FV_NONE ? FV_NONE : sites[late->site];
     }
+    for (size_t i = 0; i < m->traced.call_count; i++) {
+        struct fv_traced_call *call = &m->traced.calls[i];
+
+        call->site = call->site == FV_NONE ? FV_NONE : sites[call->site];
+    }
     for (size_t i = 0; i < m->causes.computed_count; i++) {
         m->causes.computed[i].from = sites[m->causes.computed[i].from];
         m->causes.computed[i].site = sites[m->causes.computed[i].site];

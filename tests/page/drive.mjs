@@ -90,6 +90,42 @@ async function source(page, report) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* Each call and message of each rank; keys zoom, a click says what stands there and selects it. */
+async function overTime(page, report, { calls, messages }) {
+  await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
+  await page.waitForSelector("#timeline canvas", { timeout: 10000 });
+  const seen = await page.evaluate(() => {
+    const { rows, messages, end } = document.getElementById("timeline").view, pairs = {};
+
+    messages.from.forEach((from, i) => { pairs[from + ">" + messages.to[i]] = (pairs[from + ">" + messages.to[i]] || 0) + 1; });
+    return { ranks: rows.map(row => row.rank), counts: rows.map(row => row.count), ordered: rows.every(row => row.begin.every((at, i) => row.end[i] >= at && (!i || at >= row.end[i - 1]))), pairs, end,
+             late: messages.flight.filter(flight => flight < 0).length };
+  });
+  const ranks = report.ranks.map(rank => rank.rank), sent = Object.fromEntries(report.matrix.rows.map(([from, to, n]) => [from + ">" + to, n]));
+  const wrong = [same("rows", seen.ranks, ranks), same("calls", seen.counts, ranks.map(() => calls)), same("in order", seen.ordered, true), same("messages", seen.pairs, sent),
+                 same("of a rank", Object.values(seen.pairs).every(n => n === messages), true), same("received before they were sent", seen.late, 0)];
+  const canvas = page.locator("#timeline canvas"), span = () => page.evaluate(() => { const { from, to } = document.getElementById("timeline").view.view; return to - from; });
+
+  const all = await span();
+  await canvas.focus();
+  await page.keyboard.press("w");
+  wrong.push(same("zoomed", Math.round(all / await span()), 2));
+  await page.keyboard.press("s");
+  const { x, name } = await page.evaluate(() => { /* the longest call of the first row */
+    const view = document.getElementById("timeline").view, row = view.rows[0], longest = [...row.begin.keys()].sort((a, b) => row.end[b] - row.begin[b] - row.end[a] + row.begin[a])[0];
+
+    return { x: view.x((row.begin[longest] + row.end[longest]) / 2), name: view.name(row.sites[longest]) };
+  });
+  await canvas.click({ position: { x, y: 4 } });
+  wrong.push(same("told", (await page.locator("#timeline .note[role=status]").innerText()).includes(name), true));
+  wrong.push(same("selected", await page.evaluate(() => { const site = selection.get("callsite"); return site === null ? null : document.getElementById("timeline").view.name(site); }), name));
+  await page.screenshot({ path: path.join(folder, "timeline.png") });
+  await canvas.click({ position: { x: 10, y: 4 } });
+  wrong.push(same("a rank", await page.evaluate(() => selection.get("rank")), ranks[0]));
+  await page.evaluate(() => selection.clear());
+  return wrong.filter(Boolean).join("; ");
+}
+
 /* A table that lost rows says so, and has those that count most: the first. */
 async function leftOut(page, report) {
   const { drawn, ready } = await page.evaluate(() => ({ drawn: performance.getEntriesByName("first screen")[0].startTime, ready: performance.now() }));
@@ -253,7 +289,7 @@ async function accessible(page) {
 const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides] };
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
-for (const { name, html, json, csv, whole, lines, large } of asked) {
+for (const { name, html, json, csv, whole, lines, large, trace } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
@@ -263,6 +299,8 @@ for (const { name, html, json, csv, whole, lines, large } of asked) {
   await page.screenshot({ path: path.join(folder, name + ".png") });
   if (large)
     await look("rows that were left out", leftOut(page, report));
+  if (trace)
+    await look("over time", overTime(page, report, trace));
   if (lines)
     await look("source lines", source(page, report));
   if (csv)

@@ -61,6 +61,12 @@ def several(folder, mpi):
             write(folder, ['report', runs[1]], page_of('source', lines=True))], runs[1]
 
 
+def traced(folder, mpi):
+    """Of a small program each call and each message (58 and 20 of each rank) stands in the timeline."""
+    run = mpi.profile(mpi.build('scale.c'), 4, [], ['--trace']).ended(0)
+    return write(folder, ['report', run.directory], page_of('traced', trace={'calls': 58, 'messages': 20}))
+
+
 def texts_of(file):
     with open(file) as f:
         pieces = re.findall(r'class="data">([^<]*)<', f.read())
@@ -110,7 +116,7 @@ def main():
         pages.append(write(folder, ['report', os.path.join(folder, name)], page_of(name, csv=name in WHOLE, whole=name in WHOLE)))
     mpi = next(harness.mpis(tap, quiet=True))
     more, directory = several(folder, mpi)
-    pages += more
+    pages += more + [traced(folder, mpi)]
     with tap.test('without source lines'):
         without_source(folder, directory)
     with tap.test('a badge'):

@@ -7,7 +7,7 @@
  *       [ [ [VALUE...] of each column ] of each table ],
  *       { "files": ..., "left_out": ... } (page_sources.h) ]
  *
- * There are two of these: what the first screen needs, and the rest.
+ * There are two of these: what the first screen needs, and the rest; then, of a traced run, its timeline (page_timeline.h).
  * A table is the flat form of a relation, as in CSV. Texts are numbers of words, truths 0 or 1; a value that is not known is null. "type": whole, real,
  * truth, text, reals (a list). "kind": the column that says whether a value is exact; "estimate": none of the column's is. */
 #include "diff/diff_relations.h"
@@ -17,6 +17,7 @@
 #include "views/flat.h"
 #include "views/page/page_html.h"
 #include "views/page/page_sources.h"
+#include "views/page/page_timeline.h"
 #include "views/views.h"
 
 #include <errno.h>
@@ -400,6 +401,7 @@ struct page {
     int (*text)(const void *of, const struct fv_text_options *options, FILE *out); /* for who reads without scripts */
     const void *of;
     const struct fv_page_options *options;
+    const struct fv_model *traced; /* whose calls and messages are drawn over time; NULL: none */
     int64_t run_began_s; /* source files that changed since are not what ran */
 };
 
@@ -431,12 +433,12 @@ static bool put_json(const struct tables *all, const struct page *page, FILE *ou
     return written;
 }
 
-/* Tables as the page's scripts read them, compressed; *raw: their bytes before. */
+/* Tables as the page's scripts read them, or the timeline (NULL), compressed. */
 static int squeeze(const struct tables *all, const struct page *page, const char *class, struct block *block)
 {
     char *text = NULL;
     FILE *stream = open_memstream(&text, &block->raw), *out = NULL;
-    bool written = stream && !all->failed && put_json(all, page, stream);
+    bool written = stream && (all ? !all->failed && put_json(all, page, stream) : fv_page_timeline_put(page->traced, stream));
 
     free(block->text);
     *block = (struct block){ .raw = block->raw };
@@ -462,23 +464,27 @@ static int squeeze_to(struct tables *all, const struct page *page, const char *c
 static int put_blocks(const struct page *page, FILE *out)
 {
     struct tables first = { .subject = page->subject, .only = page->first }, rest = { .subject = page->subject, .but = page->first, .with_source = !page->options->no_source };
-    struct block a = { 0 }, b = { 0 };
+    struct block a = { 0 }, b = { 0 }, timeline = { 0 };
     size_t most = page->options->max_bytes ? page->options->max_bytes : FV_PAGE_BYTES, own = fv_page_head_bytes + fv_page_tail_bytes;
 
     fv_relations_visit(page->relations, take_table, &first);
     fv_relations_visit(page->relations, take_table, &rest);
     int err = squeeze(&first, page, "first data", &a);
-    own += a.bytes;
+    if (!err && page->traced && page->traced->traced.call_count)
+        err = squeeze(NULL, page, "timeline", &timeline);
+    own += a.bytes + timeline.bytes;
     if (!err)
         err = squeeze_to(&rest, page, "data", most > own ? most - own : 0, &b);
     if (!err) {
         fwrite(a.text, 1, a.bytes, out);
         fwrite(b.text, 1, b.bytes, out);
+        fwrite(timeline.text, 1, timeline.bytes, out);
     }
     release(&first);
     release(&rest);
     free(a.text);
     free(b.text);
+    free(timeline.text);
     return err;
 }
 
@@ -506,7 +512,7 @@ int fv_view_page(const struct fv_profile *view, const struct fv_page_options *op
 
     fv_tables_init(&subject, view);
     int err = put_page(&(struct page){ FV_PROFILE_SCHEMA, " run options findings efficiency ranks problems ", fv_profile_relations, &subject, profile_text, view, options,
-                                       view->model->origin_ns / 1000000000 },
+                                       view->model, view->model->origin_ns / 1000000000 },
                        out);
 
     fv_tables_release(&subject);
@@ -523,7 +529,7 @@ static int diff_text(const void *of, const struct fv_text_options *options, FILE
 int fv_diff_page(const struct fv_diff *diff, FILE *out)
 {
     struct fv_diff_tables subject = { .diff = diff };
-    int err = put_page(&(struct page){ FV_DIFF_SCHEMA, " comparison problems runs_a runs_b run_changes entries ", fv_diff_relations, &subject, diff_text, diff, &without_source, 0 }, out);
+    int err = put_page(&(struct page){ FV_DIFF_SCHEMA, " comparison problems runs_a runs_b run_changes entries ", fv_diff_relations, &subject, diff_text, diff, &without_source, NULL, 0 }, out);
 
     fv_diff_tables_release(&subject);
     return err;
@@ -538,5 +544,5 @@ int fv_scaling_page(const struct fv_scaling *scaling, FILE *out)
 {
     struct fv_scaling_tables subject = { .scaling = scaling };
 
-    return put_page(&(struct page){ FV_SCALING_SCHEMA, " scaling points runs parts problems ", fv_scaling_relations, &subject, scaling_text, scaling, &without_source, 0 }, out);
+    return put_page(&(struct page){ FV_SCALING_SCHEMA, " scaling points runs parts problems ", fv_scaling_relations, &subject, scaling_text, scaling, &without_source, NULL, 0 }, out);
 }

@@ -1,5 +1,5 @@
 /* See chunks.h. */
-#include "merge/chunks.h"
+#include "experiment/chunks.h"
 #include "tool/vec.h"
 
 #include <stdlib.h>

@@ -1,0 +1,300 @@
+/* Calls of a traced run over time, ranks below each other: zoomed and moved down to single calls, with the messages of what is selected. Above what
+ * pixels can show, calls are drawn as the part of the time that they fill. */
+
+const ROW = 16, HIGH = 28;  /* pixels of a rank; of few ranks */
+const LEFT = 62;            /* pixels of their names */
+const TALLEST = 640;        /* pixels of all ranks */
+const LINES = 2000;         /* messages that are drawn at once */
+const KINDS = ["compute", "wait", "mpi", "threads", "poor", "quiet"]; /* of functions, those that take longest first; the last is of all others */
+
+/* Arrays of numbers, times in ns from the begin. */
+function decodeRow(row) {
+  const count = row.sites.length, begin = new Float64Array(count), end = new Float64Array(count);
+  let at = 0;
+
+  for (let i = 0; i < count; i++) {
+    begin[i] = at + row.gaps[i];
+    end[i] = at = begin[i] + row.durations[i];
+  }
+  return { rank: row.rank, thread: row.thread, count, begin, end, bytes: row.bytes, sites: row.sites };
+}
+
+/* The first index whose value is above. */
+function firstAbove(values, value) {
+  let low = 0, high = values.length;
+
+  while (low < high) {
+    const middle = (low + high) >> 1;
+
+    if (values[middle] > value)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+class Timeline {
+  constructor(tables, data) {
+    const sites = tables.get("callsites"), totals = new Map();
+
+    this.rows = data.rows.map(decodeRow);
+    this.end = Math.max(data.end || 0, ...this.rows.map(row => row.count ? row.end[row.count - 1] : 0)) || 1;
+    this.view = { from: 0, to: this.end };
+    this.functions = Array.from({ length: sites.rows }, (_, row) => sites.get("function", row));
+    for (const row of this.rows)
+      row.sites.forEach((site, i) => { const name = this.name(site); totals.set(name, (totals.get(name) || 0) + row.end[i] - row.begin[i]); });
+    this.order = [...totals].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+    this.messages = data.messages;
+    this.placeOf = new Map(this.rows.map((row, i) => [row.rank, i]).reverse());
+    this.sites = sites;
+    this.call = null;
+    this.height = Math.min(this.rows.length * (this.rows.length > 12 ? ROW : HIGH), TALLEST);
+    this.canvas = canvas(this.height + 24, "calls over time, a row for each thread that calls MPI; the table of call sites has their sums", (c, width) => this.draw(c, width), (x, y, width) => this.pick(x, y, width));
+    this.canvas.tabIndex = 0;
+    this.told = make("p", { class: "note", role: "status" });
+    this.bind();
+    const left = data.left_out ? " The longest calls of each rank; " + count(data.left_out) + " shorter ones are left out: fvunify and Vampir show all." : "";
+    const lost = data.messages_left_out ? " The largest messages; " + count(data.messages_left_out) + " others are left out." : "";
+
+    this.element = make("section", { id: "timeline", "aria-label": "Calls over time" }, make("h3", null, "Calls over time"), this.tools(),
+      make("figure", null, this.canvas, make("p", { class: "legend" }, ...this.order.slice(0, KINDS.length - 1).map((name, i) => make("span", null, make("i", { class: "key " + KINDS[i] }), name)),
+        this.order.length >= KINDS.length ? make("span", null, make("i", { class: "key quiet" }), "other functions") : null), this.told,
+      make("figcaption", null, "Calls of MPI from left to right, ranks from top to bottom; between them the program computes. Keys: w and s zoom, a and d move; drag moves, a double click zooms in." + left + lost)));
+    this.element.view = this;
+    selection.onChange(() => this.tell());
+    this.tell();
+  }
+
+  name(site) {
+    return site === null ? "(not known)" : this.functions[site];
+  }
+
+  tools() {
+    const button = (words, does) => make("button", { type: "button", onclick: does }, words);
+
+    return make("p", { class: "tools" }, button("zoom in", () => this.zoom(0.5)), button("zoom out", () => this.zoom(2)), button("\u2190 earlier", () => this.move(-0.4)), button("later \u2192", () => this.move(0.4)),
+                button("all", () => this.clamp(0, this.end)));
+  }
+
+  clamp(from, span) {
+    const wide = Math.min(Math.max(span, 100), this.end), begin = Math.min(Math.max(from, 0), this.end - wide);
+
+    this.view = { from: begin, to: begin + wide };
+    this.tell();
+    this.canvas.dispatchEvent(new Event("redraw"));
+  }
+
+  /* About the middle, or another part of the view. */
+  zoom(by, part = 0.5) {
+    const span = this.view.to - this.view.from, wide = Math.min(span * by, this.end);
+
+    this.clamp(this.view.from + (span - wide) * part, wide);
+  }
+
+  move(part) {
+    const span = this.view.to - this.view.from;
+
+    this.clamp(this.view.from + span * part, span);
+  }
+
+  bind() {
+    const keys = { w: () => this.zoom(0.5), s: () => this.zoom(2), a: () => this.move(-0.2), d: () => this.move(0.2) };
+    let drag = null;
+
+    this.canvas.addEventListener("keydown", event => {
+      if (keys[event.key]) {
+        event.preventDefault();
+        event.stopPropagation();
+        keys[event.key]();
+      }
+    });
+    this.canvas.addEventListener("pointerdown", event => { drag = { x: event.offsetX, from: this.view.from }; });
+    this.canvas.addEventListener("pointermove", event => {
+      if (drag && event.buttons & 1 && Math.abs(event.offsetX - drag.x) > 3)
+        this.clamp(drag.from - (event.offsetX - drag.x) / (this.canvas.clientWidth - LEFT) * (this.view.to - this.view.from), this.view.to - this.view.from);
+    });
+    window.addEventListener("pointerup", () => { drag = null; });
+    this.canvas.addEventListener("dblclick", event => this.zoom(0.25, this.part(event.offsetX)));
+    this.canvas.addEventListener("wheel", event => {
+      if (event.ctrlKey) {
+        event.preventDefault();
+        this.zoom(event.deltaY < 0 ? 0.7 : 1.4, this.part(event.offsetX));
+      }
+    }, { passive: false });
+  }
+
+  rowHeight() { return this.height / this.rows.length; }
+
+  /* Where a time stands, and what time a place is of, as part of the view. */
+  x(time, width = this.canvas.clientWidth) { return LEFT + (time - this.view.from) / (this.view.to - this.view.from) * (width - LEFT); }
+  part(x, width = this.canvas.clientWidth) { return Math.max(x - LEFT, 0) / Math.max(width - LEFT, 1); }
+
+  draw(c, width) {
+    const { from, to } = this.view, x = time => this.x(time, width), tall = this.rowHeight();
+    const fill = KINDS.map(kind => colours(kind)), kindOf = new Map(this.order.map((name, i) => [name, Math.min(i, KINDS.length - 1)]));
+    const kinds = this.functions.map(name => kindOf.get(name) ?? KINDS.length - 1), wanted = selection.get("callsite"), rank = selection.get("rank");
+
+    c.fillStyle = colours("raised");
+    c.fillRect(LEFT, 0, width - LEFT, this.height);
+    c.save();
+    c.beginPath();
+    c.rect(LEFT, 0, width - LEFT, this.height);
+    c.clip();
+    this.rows.forEach((row, i) => this.drawRow(c, row, i * tall, Math.max(tall - (tall > 4 ? 1 : 0), 0.5), { x, width, fill, kinds, wanted }));
+    if (rank !== null && this.placeOf.has(rank)) {
+      c.strokeStyle = colours("accent");
+      c.lineWidth = 2;
+      c.strokeRect(LEFT + 1, this.placeOf.get(rank) * tall + 1, width - LEFT - 2, Math.max(tall - 2, 2));
+    }
+    this.drawMessages(c, x, width, tall);
+    c.restore();
+    this.drawNames(c, width, tall);
+  }
+
+  /* Ranks, as many as there is room for, and times with as many digits as tell them apart. */
+  drawNames(c, width, tall) {
+    const every = Math.ceil(14 / tall), times = ticks(this.view.from * 1e-9, this.view.to * 1e-9, Math.max(width / 160, 2)), step = times.length > 1 ? times[1] - times[0] : 1;
+
+    c.fillStyle = colours("quiet");
+    c.textBaseline = "middle";
+    this.rows.forEach((row, i) => {
+      if (i % every === 0)
+        c.fillText(row.rank + (row.thread ? ":" + row.thread : ""), 4, (i + 0.5) * tall);
+    });
+    c.textBaseline = "top";
+    for (const time of times)
+      c.fillText(time.toFixed(Math.min(Math.max(Math.ceil(-Math.log10(step) - 1e-9), 0), 9)) + " s", this.x(time * 1e9, width) + 2, this.height + 6);
+  }
+
+  /* Calls narrower than a pixel share it: it is as dark as they fill it. */
+  drawRow(c, row, top, tall, { x, width, fill, kinds, wanted }) {
+    let at = -1, filled = 0, kind = 0;
+    const flush = () => {
+      if (at >= 0 && filled > 0) {
+        c.globalAlpha = Math.min(0.15 + filled, 1);
+        c.fillStyle = fill[kind];
+        c.fillRect(at, top, 1, tall);
+        c.globalAlpha = 1;
+      }
+      filled = 0;
+    };
+
+    for (let i = firstAbove(row.end, this.view.from); i < row.count && row.begin[i] < this.view.to; i++) {
+      const left = Math.max(x(row.begin[i]), LEFT), right = Math.min(x(row.end[i]), width), of = row.sites[i] === null ? KINDS.length - 1 : kinds[row.sites[i]];
+      const chosen = wanted !== null && row.sites[i] === wanted;
+
+      if (right - left < 1 && !chosen) {
+        if (Math.floor(left) !== at) {
+          flush();
+          at = Math.floor(left);
+          kind = of;
+        }
+        filled += right - left;
+        continue;
+      }
+      c.fillStyle = chosen ? colours("accent") : fill[of];
+      c.fillRect(left, top, Math.max(right - left, 1), tall);
+      if (right - left > 60 && tall >= 12) {
+        c.save();
+        c.beginPath();
+        c.rect(left, top, right - left - 3, tall);
+        c.clip();
+        c.fillStyle = colours("ground");
+        c.textBaseline = "middle";
+        c.fillText(this.name(row.sites[i]), left + 3, top + tall / 2);
+        c.restore();
+      }
+    }
+    flush();
+  }
+
+  /* Of the call that is chosen, else of the rank; of all where few are in view. */
+  shown() {
+    const { from, to, sent, flight } = this.messages, found = [], rank = selection.get("rank"), call = this.call;
+
+    for (let i = 0; i < sent.length && found.length <= LINES; i++) {
+      const end = sent[i] + flight[i];
+
+      if (Math.max(sent[i], end) < this.view.from || Math.min(sent[i], end) > this.view.to)
+        continue;
+      if (call ? (from[i] === call.rank && sent[i] >= call.begin && sent[i] <= call.end) || (to[i] === call.rank && end >= call.begin && end <= call.end) : rank === null || from[i] === rank || to[i] === rank)
+        found.push(i);
+    }
+    return found;
+  }
+
+  drawMessages(c, x, width, tall) {
+    const found = this.shown(), { from, to, sent, flight } = this.messages;
+
+    if (found.length > LINES || (!this.call && selection.get("rank") === null && found.length > 200))
+      return;
+    c.strokeStyle = colours("text");
+    c.lineWidth = 1;
+    for (const i of found) {
+      if (!this.placeOf.has(from[i]) || !this.placeOf.has(to[i]))
+        continue;
+      c.beginPath();
+      c.moveTo(x(sent[i]), (this.placeOf.get(from[i]) + 0.5) * tall);
+      c.lineTo(x(sent[i] + flight[i]), (this.placeOf.get(to[i]) + 0.5) * tall);
+      c.stroke();
+    }
+  }
+
+  /* The call there; null: the program computes. */
+  at(x, y, width) {
+    const row = this.rows[Math.floor(y / this.rowHeight())], span = this.view.to - this.view.from, time = this.view.from + this.part(x, width) * span, slack = 2 / width * span;
+
+    if (!row)
+      return null;
+    const i = firstAbove(row.end, time - slack);
+
+    return i < row.count && row.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, site: row.sites[i], begin: row.begin[i], end: row.end[i], bytes: row.bytes[i] } : null;
+  }
+
+  pick(x, y, width) {
+    if (x < LEFT) {
+      const row = this.rows[Math.floor(y / this.rowHeight())];
+
+      if (row)
+        selection.toggle("rank", row.rank);
+      return;
+    }
+    const call = this.at(x, y, width), same = call && this.call && call.begin === this.call.begin && call.rank === this.call.rank;
+
+    this.call = same ? null : call;
+    if (this.call && selection.get("callsite") !== this.call.site)
+      selection.toggle("callsite", this.call.site);
+    this.tell();
+    this.canvas.dispatchEvent(new Event("redraw"));
+  }
+
+  tell() {
+    const unit = { type: "real", unit: "s" }, { from, to } = this.view, call = this.call;
+    const where = site => { const path = site === null ? null : this.sites.get("path", site); return path ? " in " + path : ""; };
+
+    this.told.textContent = "from " + worded(unit, from * 1e-9) + " to " + worded(unit, to * 1e-9) + (call ? ". " + this.name(call.site) + where(call.site) + " on rank " + call.rank + (call.thread ? ", thread " + call.thread : "") +
+      ": from " + worded(unit, call.begin * 1e-9) + ", for " + worded(unit, (call.end - call.begin) * 1e-9) + (call.bytes ? ", " + bytes(call.bytes) : "") + "; " + plural(this.shown().length, "message") : "");
+  }
+}
+
+async function loadTimeline() {
+  const scripts = [...document.querySelectorAll("script.timeline")];
+
+  if (!scripts.length)
+    return null;
+  const data = JSON.parse(await inflate(scripts.map(script => script.textContent)));
+
+  scripts.forEach(script => script.remove());
+  return data;
+}
+
+/* It is read when it is looked at. */
+function timeline(tables) {
+  if (!document.querySelector("script.timeline"))
+    return null;
+  const place = make("div");
+
+  loadTimeline().then(data => place.append(new Timeline(tables, data).element));
+  return place;
+}

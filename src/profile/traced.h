@@ -1,0 +1,33 @@
+/* The calls of a trace one by one, and its messages, for pictures over time. They are read where fv_experiment.traced_calls asks for them: of so many
+ * calls of all ranks the longest of each rank, and as many messages, the largest. */
+#ifndef FV_TRACED_H
+#define FV_TRACED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct fv_traced_call {
+    uint32_t rank, thread; /* index in fv_model.ranks; fv_thread_view.id */
+    uint32_t site;         /* in fv_model.sites; FV_NONE: not known */
+    double begin_s, duration_s; /* from the model's origin */
+    uint64_t bytes; /* that it sent and received; of a non-blocking receive where it was completed */
+};
+
+/* Which send a receive is of follows from MPI's order: those of one communicator, pair of ranks and tag do not overtake each other. */
+struct fv_traced_message {
+    uint32_t from, to; /* in MPI_COMM_WORLD */
+    double sent_s, received_s; /* begin of the call that sent, end of the one that received */
+    uint64_t bytes;
+};
+
+struct fv_traced {
+    struct fv_traced_call *calls; /* by rank, thread, begin */
+    size_t call_count, call_room;
+    uint64_t calls_left_out;
+    struct fv_traced_message *messages;
+    size_t message_count, message_room;
+    uint64_t messages_left_out;
+    uint64_t unmatched; /* sends and receives whose other end is not in the trace; 0 where so many messages are left out that nobody knows */
+};
+
+#endif

@@ -1,0 +1,20 @@
+/* The calls and messages of a trace, for the page's timeline. */
+#ifndef FV_PAGE_TIMELINE_H
+#define FV_PAGE_TIMELINE_H
+
+#include "profile/model.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* As JSON, times in ns from the model's origin:
+ *
+ *     { "end": of the run, "left_out": calls that are not here, "messages_left_out", "unmatched",
+ *       "rows": [ { "rank", "thread": its id, "sites": [ of each call: id of callsites, or null ], "gaps": [ from the end of the call before ],
+ *                   "durations": [...], "bytes": [...] } ],
+ *       "messages": { "from": [...], "to": [...], "sent": [...], "flight": [ from then to the end of the call that received ], "bytes": [...] } }
+ *
+ * False: it could not be written. */
+bool fv_page_timeline_put(const struct fv_model *model, FILE *out);
+
+#endif
