@@ -68,6 +68,7 @@ static void show(const struct fv_profile *view, FILE *out)
     fv_view_folded(view, out);
     fv_view_speedscope(view, out);
     fv_view_source(view, &source, &text, out);
+    fv_view_page(view, &(struct fv_page_options){ .max_bytes = 1 << 20 }, out);
     fv_view_csv(view, fuzz_directory());
     show_stacks(view, &text, out);
     compare(view, &text, out);
@@ -82,7 +83,7 @@ static void view_all(struct fv_experiment *experiment)
     read_events(experiment);
     fv_experiment_choose(experiment);
     struct fv_profile *profile =
-        fv_profile_new(experiment, &(struct fv_profile_options){ .no_symbols = true });
+        fv_profile_new(experiment, &(struct fv_profile_options){ .no_symbols = true, .traced_calls = 100 });
     show(profile, out);
     fclose(out);
     free(text);

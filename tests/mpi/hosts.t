@@ -165,6 +165,9 @@ def merged(directory, *options):
     return out, done.err, checked
 
 
+TRIES = 10 # of three hosts one is lost more often
+
+
 def ended_first(done):
     """mpiexec lost a host whose ranks had ended, which they do without MPI_Finalize (hosts.c): it wrote to it, or took
     what a rank's closed connection told, 1, for the signal that ended it."""
@@ -180,7 +183,7 @@ def run_on_hosts(mpi, count, ranks, boot_ids, wrong, command, options):
         if wrong:
             shim = mpi.build('hosts_clock.c', '-shared', '-fPIC', output='hosts_clock.so')
             hosts.environment(wrong[0], LD_PRELOAD=shim, HOSTS_WRONG_NS=wrong[1])
-        for _ in range(3):
+        for _ in range(TRIES):
             directory = os.path.join(harness.scratch('exp'), 'e')
             done = hosts.run(mpi, ranks, mpi.profiled(command, directory, options))
             if not ended_first(done):

@@ -82,6 +82,19 @@ def without_source(folder, directory):
     check('it goes with --html' in done.err, '{}', done.err)
 
 
+def other_files(folder, mpi):
+    """Debug information may name any file; what is no source file by its name is not given away."""
+    source, program = os.path.join(folder, 'other.c'), os.path.join(folder, 'other')
+    with open(source, 'w') as f:
+        f.write('#include <mpi.h>\nint main(int argc, char **argv) {\n#line 1 "/etc/passwd"\n    MPI_Init(&argc, &argv);\n    MPI_Finalize();\n    return 0;\n}\n')
+    harness.run([mpi.cc, '-g', source, '-o', program]).ended(0)
+    directory, page = mpi.profile(program, 1).ended(0).directory, os.path.join(folder, 'other.html')
+    harness.run([harness.FVMPI, 'report', directory, '--html', page]).ended(0)
+    with open('/etc/passwd') as f:
+        check(f.readline().strip() not in texts_of(page), '/etc/passwd stands in the page')
+    check('"name":"/etc/passwd","why":"it is no source file by its name"' in texts_of(page), 'it is not told')
+
+
 def badge(directory):
     """It is XML, and says what the report's JSON says."""
     svg = harness.run([harness.FVMPI, 'report', directory, '--badge', '-']).ended(0).out
@@ -119,6 +132,8 @@ def main():
     pages += more + [traced(folder, mpi)]
     with tap.test('without source lines'):
         without_source(folder, directory)
+    with tap.test('files that are no source files'):
+        other_files(folder, mpi)
     with tap.test('a badge'):
         badge(directory)
     large = [(made(folder, 'cut', 64, 1500, '--html-max', '1M'), 1 << 20), (made(folder, 'wide', 1024, 6), 20 << 20)]
