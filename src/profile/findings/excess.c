@@ -255,8 +255,7 @@ bool fv_excess_is_interpreted(const struct fv_profile *v)
     return false;
 }
 
-/* Where the program itself is: main holds all of it. */
-static bool is_part_of_program(const struct fv_cost_procedure *p)
+bool fv_excess_is_of_program(const struct fv_cost_procedure *p)
 {
     return p->of_program && strcmp(p->name, "main") && strcmp(p->name, "MAIN__");
 }
@@ -275,9 +274,11 @@ static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, 
         double others = (t.all_s - t.rank_s) / (double)(v->model->rank_count - 1), excess = t.rank_s - others;
         double tick_s = t.ticks > 0 ? t.rank_s / t.ticks : 0;
 
-        if (excess < MOST * whole || excess < tick_s * fv_cost_error((uint64_t)fmax(t.ticks, 0)) || excess * excess / t.all_s <= best)
+        double real = fmin(excess, whole); /* more than the whole is chance */
+
+        if (excess < MOST * whole || excess < tick_s * fv_cost_error((uint64_t)fmax(t.ticks, 0)) || real * real / t.all_s <= best)
             continue;
-        best = excess * excess / t.all_s;
+        best = real * real / t.all_s;
         out = (struct fv_excess){ p, t.rank_s, others };
     }
     return out;
@@ -287,7 +288,7 @@ static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, 
 struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
     double whole = excess_of(v->model, rank, by_samples);
-    const struct fv_excess own = excess_among(v, rank, whole, is_part_of_program);
+    const struct fv_excess own = excess_among(v, rank, whole, fv_excess_is_of_program);
 
     return own.procedure ? own : excess_among(v, rank, whole, NULL);
 }

@@ -9,10 +9,12 @@ struct fv_excess {
     double rank_s, others_s;                   /* CPU time in it outside of MPI: of the rank, mean of the others */
 };
 /* Of a rank by its index. The procedure, which is none of an interpreter's own, is the one whose time is most of all this rank's alone: its excess over
- * the others' mean, times the part that the excess is of its time on all ranks. So callers that do other work as well
+ * the others' mean (of the rank's own at most), times the part that the excess is of its time on all ranks. So callers that do other work as well
  * come behind, and so do callees of several. It has half of what the rank computes longer at least. Of libraries only where none of the program's own does,
  * but for main(). */
 struct fv_excess fv_excess_of(const struct fv_profile *profile, uint32_t rank);
+/* Of the program's own, but main(), which holds all of it. */
+bool fv_excess_is_of_program(const struct fv_cost_procedure *procedure);
 /* CPython's own, with names or stripped: a Python program is not helped by them. */
 bool fv_excess_is_interpreter(const struct fv_cost_procedure *procedure);
 /* Most samples are in one, so that they name none of the program's functions. */

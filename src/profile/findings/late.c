@@ -114,12 +114,13 @@ static struct fv_late_procedure sum_of(const struct fv_causes *c, const struct f
     return sum;
 }
 
-/* The procedure that most of it was, as in fv_excess_of(): what is the same on other ranks counts less. NULL: none, or it took no CPU
- * time. */
+/* The procedure that most of it was, as in fv_excess_of(): what is the same on other ranks counts less, and the program's own goes before a library's.
+ * NULL: none, or it took no CPU time. */
 static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, const struct group *g, double *delay_s)
 {
     const struct fv_causes *c = &v->model->causes;
     const struct fv_cost_procedure *found = NULL;
+    bool is_own = false;
     double best = 0;
 
     for (size_t i = 0; i < c->late_count && g->where == FV_PLACE_COMPUTING; i++) {
@@ -129,12 +130,14 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
             continue;
         struct fv_late_procedure sum = sum_of(c, p);
         double value = sum.cpu_s > 0 ? sum.delay_s * sum.delay_s / sum.cpu_s : 0;
-        if (sum.delay_s < ITS_REASON * g->most_s || value <= best)
-            continue;
         const struct fv_cost_procedure *of = fv_cost_procedure_named(v->costs, p->function, p->file);
-        if (!of || !strcmp(of->name, "[fvmpi]") || fv_excess_is_interpreter(of))
+
+        if (sum.delay_s < ITS_REASON * g->most_s || !of || !strcmp(of->name, "[fvmpi]") || fv_excess_is_interpreter(of))
+            continue;
+        if (fv_excess_is_of_program(of) == is_own ? value <= best : is_own)
             continue;
         best = value;
+        is_own = fv_excess_is_of_program(of);
         *delay_s = sum.delay_s;
         found = of;
     }
