@@ -315,6 +315,8 @@ static void set_usage(struct fv_build *b, uint32_t rank)
         r->ready_s = (double)(last->ready_ns - first->ready_ns) * 1e-9;
     if (h->others_ready_ns[1] >= h->others_ready_ns[0])
         r->others_ready_s = (double)(h->others_ready_ns[1] - h->others_ready_ns[0]) * 1e-9;
+    if (h->stolen_ns[1] >= h->stolen_ns[0])
+        r->stolen_s = (double)(h->stolen_ns[1] - h->stolen_ns[0]) * 1e-9;
     if (last->preempted >= first->preempted)
         r->preempted = last->preempted - first->preempted;
     r->resident_peak = last->resident_peak;

@@ -570,6 +570,10 @@ static const struct fv_column_def rank_columns[] = {
     { "ready_s", "no processor", "s",
       "Its main thread was ready to run and had no processor, in MPI and outside; null: not known.",
       FV_FIELD(struct fv_rank, ready_s), .flags = FV_NULLABLE },
+    { "stolen_s", "stolen", "s",
+      "What a hypervisor took of a processor of the rank's host during the run, the mean of all its processors (/proc/stat). It is part of CPU times. 0: "
+      "none, or not known.",
+      FV_FIELD(struct fv_rank, stolen_s), .flags = FV_ESTIMATE },
     { "preempted", "preempted", "", "Times that the kernel took a processor from the process; null: not known.",
       FV_FIELD(struct fv_rank, preempted), .flags = FV_NULLABLE, .known = has_usage },
     { "resident_peak", "memory", "bytes", "Most memory of the process that was resident; null: not known.",

@@ -93,6 +93,19 @@ uint64_t fv_usage_others_ready(void)
     return sum;
 }
 
+/* The eighth number of the line of all processors, proc(5). */
+uint64_t fv_usage_stolen(void)
+{
+    unsigned long long stolen;
+    long ticks = sysconf(_SC_CLK_TCK), processors = sysconf(_SC_NPROCESSORS_ONLN);
+    char text[256];
+
+    if (fv_file_read("/proc/stat", text, sizeof(text)) <= 0 || ticks <= 0 || processors <= 0 ||
+        sscanf(text, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &stolen) != 1)
+        return 0;
+    return (uint64_t)((double)stolen / (double)ticks / (double)processors * 1e9);
+}
+
 void fv_usage_update(void)
 {
     struct fv_file_header *h = fv_rt.writer.header;

@@ -15,6 +15,9 @@ void fv_usage_read_ready(struct fv_usage_process *out);
 /* How long threads but the process's first one were ready to run and had no processor, ns: those that live, and whose ends were seen. */
 uint64_t fv_usage_others_ready(void);
 
+/* What a hypervisor took of a processor of this machine, the mean of all, since it booted, ns; 0: it is not known. From /proc, for start and end. */
+uint64_t fv_usage_stolen(void);
+
 /* The process's until now, into the rank file's header. Not in a signal handler. */
 void fv_usage_update(void);
 

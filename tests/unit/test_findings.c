@@ -216,6 +216,23 @@ static void startup(void **state)
 }
 
 /* The main thread waits for two others, which have one processor: each of them had it for half of the time. */
+/* What a hypervisor took stands in CPU times, and is told as what disturbed the run. */
+static void hypervisor_disturbs(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = 1, .stolen_s = i ? 20 : 1 };
+        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+        struct fv_findings findings;
+
+        fv_findings_make(&findings, &profile);
+        const struct fv_finding *f = fv_findings_named(&findings, FV_FINDING_DISTURBED);
+        assert_int_equal(f != NULL, i);
+        assert_true(!f || (fabs(f->lost_s - 21) < 1e-9 && f->evidence == FV_EVIDENCE_ESTIMATE && strstr(f->text, "the hypervisor")));
+        fv_findings_release(&findings);
+    }
+}
 static void others_disturb(void **state)
 {
     (void)state;
@@ -488,6 +505,7 @@ int main(void)
         cmocka_unit_test(what_is_next),
         cmocka_unit_test(what_disturbs),
         cmocka_unit_test(others_disturb),
+        cmocka_unit_test(hypervisor_disturbs),
         cmocka_unit_test(who_works_longest),
         cmocka_unit_test(who_had_the_processor),
         cmocka_unit_test(startup),

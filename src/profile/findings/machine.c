@@ -44,6 +44,12 @@ static const char *say_who(const struct fv_model *m, const struct fv_rank *r, ch
     return "a quieter machine, or ranks bound to processors";
 }
 
+static const char *say_stolen(char *why, size_t bytes)
+{
+    snprintf(why, bytes, "the hypervisor of a virtual machine gave its processors to others");
+    return "a machine that others do not share";
+}
+
 /* Of a rank's time: other threads had no processor for a part of the time that they wanted one, which is that of so many side by side at
  * least as need it. */
 static double others_without_s(const struct fv_rank *r)
@@ -56,7 +62,7 @@ static double others_without_s(const struct fv_rank *r)
 void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
-    double sum = 0, most_s = -1, total = m->efficiency.total_s;
+    double sum = 0, stolen_s = 0, most_s = -1, total = m->efficiency.total_s;
     enum fv_evidence evidence = FV_EVIDENCE_EXACT;
     char each[FV_WORD], part[FV_WORD], why[300];
     uint32_t most = FV_NONE;
@@ -69,6 +75,11 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
             continue;
         if (others_without_s(r) > s) {
             s = others_without_s(r);
+            evidence = FV_EVIDENCE_ESTIMATE;
+        }
+        if (r->stolen_s > 0) {
+            s += fmin(r->stolen_s, r->app_time_s);
+            stolen_s += fmin(r->stolen_s, r->app_time_s);
             evidence = FV_EVIDENCE_ESTIMATE;
         }
         if (unseen > 0) { /* the kernel counted then, too */
@@ -84,7 +95,7 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
     if (!(total > 0) || !(sum > DISTURBED * total) || !(most_s > QUICK_S))
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, evidence);
-    const char *next = say_who(m, &m->ranks[most], why, sizeof(why));
+    const char *next = stolen_s > 0.5 * sum ? say_stolen(why, sizeof(why)) : say_who(m, &m->ranks[most], why, sizeof(why));
     finding->rank = most;
     fv_finding_say(f, finding, "ranks%s were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
                    others_without_s(&m->ranks[most]) > m->ranks[most].ready_s ? ", or threads of theirs," : "", fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
