@@ -546,17 +546,7 @@ static void get_caller(void *subject, const void *row, const struct fv_column_de
 }
 
 enum {
-    SAYS_VARIES,
-    SAYS_STEADY,
-    SAYS_TOO_FEW,
-    SAYS_SMALL,
-    SAYS_WAITS,
-    SAYS_BRIEF,
-    SAYS_BY_CALLER,
-    SAYS_LOOPS,
-    SAYS_EVENTS,
-    SAYS_RARE,
-    SAYS_DISTURBED
+    SAYS_VARIES, SAYS_STEADY, SAYS_TOO_FEW, SAYS_SMALL, SAYS_WAITS, SAYS_BRIEF, SAYS_BY_CALLER, SAYS_LOOPS, SAYS_EVENTS, SAYS_RARE, SAYS_DISTURBED
 };
 static const char *const verdict_words[] = { "varies",    "steady",    "too few",       "small share", "waits",
                                              "too short", "by caller", "loop at entry", "events vary", "rare long calls",
