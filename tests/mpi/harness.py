@@ -79,8 +79,9 @@ class Tap:
         self.count += 1
         self.failed += not good
         print('{} {} - {}'.format('ok' if good else 'not ok', self.count, name))
-        for text in why.splitlines():
+        for text in why.splitlines() + (['experiments: ' + ' '.join(_experiments)] if _keep and not good else []):
             print('# ' + text)
+        _experiments.clear()
         sys.stdout.flush()
 
     def done(self):
@@ -90,11 +91,13 @@ class Tap:
 
 _scratch = tempfile.mkdtemp(prefix='fvmpi-test-')
 _numbers = itertools.count(1)
+_keep = os.environ.get('FVMPI_TEST_KEEP')
+_experiments = []  # that profile() made since the last line of a test
 
 
 @atexit.register
 def _clean():
-    if os.environ.get('FVMPI_TEST_KEEP'):
+    if _keep:
         sys.stderr.write('# kept: {}\n'.format(_scratch))
     else:
         shutil.rmtree(_scratch, ignore_errors=True)
@@ -315,6 +318,7 @@ class Mpi:
 
     def profile(self, program, ranks, arguments=(), options=(), directory=None, **more):
         directory = directory or os.path.join(scratch('exp'), 'e')
+        _experiments.append(directory)
         return run(self.command(ranks, self.profiled([program] + list(arguments), directory, options)),
                    directory=directory, **more)
 

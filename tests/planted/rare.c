@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) void compute(double seconds)
     double until = cpu_s() + seconds, x = 1;
 
     while (cpu_s() < until)
-        for (int i = 0; i < 500; i++)
+        for (int i = 0; i < 2500; i++)
             x = x * 1.0000001 + 1e-9;
     sink = x;
 }

@@ -110,6 +110,15 @@ static void name_frames(void)
             }
 }
 
+/* Functions begin at each 0x100. */
+static void bound_functions(void)
+{
+    for (size_t i = 1; i < model.tree.node_count; i++) {
+        symbols.of_node[i].begin = model.tree.nodes[i].offset & ~(uint64_t)0xff;
+        symbols.of_node[i].size = 0x100;
+    }
+}
+
 static void build(int ranks)
 {
     for (int i = 0; i < ranks; i++)
@@ -118,6 +127,7 @@ static void build(int ranks)
     fv_model_build(&model, &experiment);
     fv_model_resolve(&symbols, &model, false);
     name_frames();
+    bound_functions();
     fv_samples_judge(&model, &symbols, &(struct fv_cost_profile){ 0 });
 }
 
@@ -906,6 +916,12 @@ static void half_of_them(void **state)
     (void)state;
     assert_int_equal(when_longer(600000, 2), FV_VARIES_WITHIN);
 }
+/* 12 % of the time of all. */
+static void one_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(when_longer(4000000, 100), FV_VARIES_NOT);
+}
 
 /* Calls of 20 ns, where traps vary by 100 ns: what varies is the traps. */
 static void too_short(void **state)
@@ -1030,6 +1046,23 @@ static void rare_long_calls(void **state)
         tear_down(state);
         set_up(state);
     }
+}
+
+/* Three calls of 100 us, of a function with 1 s of the CPU time: a host may have taken as much. */
+static void rare_and_little(void **state)
+{
+    (void)state;
+    const struct fv_long_calls met = { 3, 3, 300000, 300000, 25, 500000000, 2000000000 };
+    uint64_t ns[10];
+
+    for (int k = 0; k < 10; k++)
+        ns[k] = 2000;
+    fvr_sampler(&file[0], 0, 100, 100);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 10, 0, NULL);
+    fvr_add(&file[0], FV_CHUNK_LONG_CALLS, 0, &met, sizeof(met));
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 100, 0);
+    build(1);
+    assert_int_equal(model.samples.functions[0].rare.count, 0);
 }
 
 static void events(void **state)
@@ -1195,6 +1228,24 @@ static void nearest_context(void **state)
         ticks += s->items[i].ticks;
     }
     assert_int_equal(ticks, 90);
+}
+
+/* A function's time is that of all paths, with those on which none of its calls was measured. */
+static void path_without_instances(void **state)
+{
+    (void)state;
+    const uint64_t ns[] = { 10000000, 10000000, 10000000 };
+
+    fvr_sampler(&file[0], 0, 100, 100);
+    uint32_t calls = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F), elsewhere = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F + 8);
+    fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, 0x201), ns, 3, 0, NULL);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, IN_F), 30, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, elsewhere, 1, IN_F), 50, 0);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, elsewhere, 1, IN_G), 20, 0); /* another's */
+    build(1);
+    assert_int_equal(sampled(0x201, CALLS_F)->ticks, 30);
+    assert_int_equal(model.samples.functions[0].ticks, 80);
+    assert_near(model.samples.functions[0].share, 0.8, 1e-12);
 }
 
 /* Lines that are there only where there is something to say. */
@@ -1435,10 +1486,12 @@ int main(void)
         TEST(single_calls),
         TEST(few_that_take_much),
         TEST(half_of_them),
+        TEST(one_alone),
         TEST(too_short),
         TEST(mostly_short),
         TEST(spinning),
         TEST(rare_long_calls),
+        TEST(rare_and_little),
         TEST(entry_of_function),
         TEST(pooled),
         TEST(events),
@@ -1446,6 +1499,7 @@ int main(void)
         TEST(events_lost),
         TEST(late_modules),
         TEST(nearest_context),
+        TEST(path_without_instances),
         TEST(fast_and_off_processor),
         cmocka_unit_test(nested_loops),
         cmocka_unit_test(loop_depths),

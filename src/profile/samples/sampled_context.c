@@ -6,13 +6,18 @@
 static const struct fv_node *sort_nodes; /* for qsort() alone */
 static const struct fv_sampled *sort_items;
 
+int fv_contexts_compare(const struct fv_node *a, const struct fv_node *b)
+{
+    if (a->module != b->module)
+        return a->module < b->module ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
 static int compare_nodes(const struct fv_node *x, const struct fv_node *y)
 {
     if (x->parent != y->parent)
         return x->parent < y->parent ? -1 : 1;
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset);
+    return fv_contexts_compare(x, y);
 }
 
 static int by_place(const void *a, const void *b)
@@ -50,4 +55,17 @@ uint32_t fv_contexts_of(const struct fv_contexts *c, const struct fv_node *frame
         return FV_NONE;
     found = &nodes[s->items[c->by_place[before - 1]].node];
     return found->parent == frame->parent && found->module == frame->module ? c->by_place[before - 1] : FV_NONE;
+}
+
+uint32_t fv_contexts_function(const struct fv_contexts *c, const struct fv_symbols *symbols, size_t frame)
+{
+    const struct fv_node *nodes = c->model->tree.nodes;
+    const struct fv_samples *s = &c->model->samples;
+    const struct fv_symbol *symbol = &symbols->of_node[frame];
+    const struct fv_node entry = { .module = nodes[frame].module, .offset = symbol->begin + 1 };
+    size_t before = FV_COUNT_BEFORE(i, s->function_count, fv_contexts_compare(&nodes[s->functions[i].node], &entry) < 0);
+
+    if (!symbol->size || before == s->function_count || fv_contexts_compare(&nodes[s->functions[before].node], &entry))
+        return FV_NONE;
+    return (uint32_t)before;
 }

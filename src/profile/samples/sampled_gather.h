@@ -15,6 +15,11 @@ void fv_contexts_release(struct fv_contexts *contexts);
 /* The context that a frame is of: called from the same place, of the functions that begin before it the
  * nearest; an index of model->samples.items. FV_NONE: there is none. */
 uint32_t fv_contexts_of(const struct fv_contexts *contexts, const struct fv_node *frame);
+/* The function that a frame without a context is of, by where it begins: its calls were measured on other paths alone. An index of
+ * model->samples.functions, while they are in the order of fv_sampled_find_functions(). FV_NONE: none, or not known. */
+uint32_t fv_contexts_function(const struct fv_contexts *contexts, const struct fv_symbols *symbols, size_t frame);
+/* Nodes by module and offset: contexts of one function are equal. */
+int fv_contexts_compare(const struct fv_node *a, const struct fv_node *b);
 
 void fv_sampled_add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *from);
 void fv_sampled_add_long(struct fv_sampled_long *to, const struct fv_sampled_long *from);

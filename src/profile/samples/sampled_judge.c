@@ -78,7 +78,9 @@ static void charge_costs(const struct fv_contexts *contexts, struct fv_model *m,
         struct fv_cost_sum *caller = &sums[m->tree.nodes[i].parent];
         uint32_t context = sums[i].ticks ? fv_contexts_of(contexts, &m->tree.nodes[i]) : FV_NONE;
 
-        functions[i] = context == FV_NONE ? FV_NONE : m->samples.items[context].function;
+        functions[i] = context != FV_NONE ? m->samples.items[context].function
+                       : sums[i].ticks    ? fv_contexts_function(contexts, symbols, i)
+                                          : FV_NONE;
         if (context != FV_NONE)
             charge(&m->samples.items[context], &sums[i]);
         caller->ticks += sums[i].ticks;
@@ -327,7 +329,8 @@ static size_t distances_of(const struct fv_samples *all, const struct fv_sampled
     return n;
 }
 
-/* So few calls make it vary, and take so little time, that the machine may have: without them it would not vary by half as much as it would have to. */
+/* So few calls make it vary, and take so little time, that the machine may have: without them it would not vary by half as much as it would have to.
+ * However long one alone was, it proves nothing. */
 static bool is_disturbed(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count)
 {
     double *distances, squares = 0, far = 0;
@@ -336,7 +339,7 @@ static bool is_disturbed(const struct fv_samples *all, const struct fv_sampled *
 
     for (size_t i = 0; i < n; i++) {
         squares += i + few < n ? distances[i] * distances[i] : 0;
-        far += i + few < n ? 0 : distances[i];
+        far += i + few < n || i + 1 == n ? 0 : distances[i];
     }
     free(distances);
     return n > few && sqrt(squares / (double)(n - few)) < FV_SAMPLED_WITHIN / 2 && far < LITTLE * (double)n;

@@ -6,6 +6,7 @@
 
 #define TIMES_LONGER 10 /* than the median of those that were measured: long */
 #define RARE_OF      8  /* calls: one of so many at most is long, of all and of those measured, which are a random choice */
+#define LEAST_OF     0.1 /* of its function's time they have: with less it may be the machine that took it */
 #define MOST_OF      0.8 /* of its long calls' time is a callee's long calls: they are the callee's */
 
 static int by_size(const void *a, const void *b)
@@ -49,6 +50,8 @@ static bool is_rare(const struct fv_samples *s, const struct fv_sampled *f, cons
 {
     size_t measured = 0;
 
+    if (rare->time_s < LEAST_OF * f->share * s->computing_s)
+        return false;
     for (size_t i = 0; i < f->instances; i++)
         measured += s->instances[f->first_instance + i].cpu_s > rare->length_s / 2;
     return measured * RARE_OF <= f->instances && !(rare->calls < RARE_OF * (double)rare->count);

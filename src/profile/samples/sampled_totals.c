@@ -8,11 +8,7 @@ static const struct fv_node *sort_nodes; /* for qsort() alone */
 
 static int compare_functions(const struct fv_sampled *x, const struct fv_sampled *y)
 {
-    const struct fv_node *a = &sort_nodes[x->node], *b = &sort_nodes[y->node];
-
-    if (a->module != b->module)
-        return a->module < b->module ? -1 : 1;
-    return (a->offset > b->offset) - (a->offset < b->offset);
+    return fv_contexts_compare(&sort_nodes[x->node], &sort_nodes[y->node]);
 }
 
 static int by_function(const void *a, const void *b)

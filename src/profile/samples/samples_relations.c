@@ -631,7 +631,7 @@ static void get_key(void *subject, const void *row, const struct fv_column_def *
       "varies or steady; by caller: calls of one caller differ from those of another alone; too short: for its times to be known; " \
       "events vary: counted ones do, not the CPU time; " \
       "loop at entry: a loop begins at its first instruction, and sampling takes its turns for calls; " \
-      "rare long calls: few calls take long, the others are short; " \
+      "rare long calls: few calls take long, a tenth of its time at least, the others are short; " \
       "single calls: as few differ, and by as little time, as what the machine does besides may have made; " \
       "too few: calls, to judge, or threads to compare; small share: it varies, but has little of the CPU time; " \
       "waits: it is a part of MPI, or waits for threads.", \
