@@ -51,44 +51,42 @@ function criticalPath(tables) {
 
 /* ---- message sizes ---- */
 
-const SIZE_VALUES = [["count", "messages"], ["bytes", "bytes"], ["time_s", "time"]];
+const SIZE_VALUES = [["sent_count", "sent: number"], ["bytes_sent", "sent: bytes"], ["received_count", "received: number"], ["bytes_received", "received: bytes"], ["time_s", "time"]];
 
-/* Function by size class, with the count, the bytes or the time as colour. */
+/* Function and size of its communicators by size class, with a value as colour. */
 class Sizes {
-  constructor(tables) {
-    this.sides = ["sizes_sent", "sizes_received"].map(name => tables.get(name)).filter(table => table && table.rows);
-    this.table = this.sides[0];
-    this.key = "bytes";
+  constructor(table) {
+    this.table = table;
+    this.rows = table.all();
+    this.values = SIZE_VALUES.filter(([key]) => this.rows.some(row => row[key] > 0));
+    this.key = this.values.some(([key]) => key === "bytes_sent") ? "bytes_sent" : this.values.length ? this.values[0][0] : "time_s";
     this.tools = make("p", { class: "tools" });
-    this.place = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Message sizes by function" });
-    this.element = make("section", { id: "sizes", "aria-label": "Message sizes" }, make("h3", null, "Message sizes by function"), this.tools, this.place);
+    this.place = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Message sizes by function and communicator" });
+    this.element = make("section", { id: "sizes", "aria-label": "Message sizes, as a picture" }, make("h3", null, "Message sizes by function and size of communicator"), this.tools, this.place);
     this.draw();
   }
 
   draw() {
-    const rows = this.table.all(), column = this.table.byKey.get(this.key), functions = [...new Set(rows.map(row => row.function))], lows = [...new Set(rows.map(row => row.low_bytes))].sort((a, b) => a - b);
-    const most = Math.max(...rows.map(row => row[this.key] || 0), 0), at = new Map(rows.map(row => [row.function + " " + row.low_bytes, row[this.key] || 0]));
+    const column = this.table.byKey.get(this.key), lows = [...new Set(this.rows.map(row => row.low_bytes))].sort((a, b) => a - b), most = Math.max(...this.rows.map(row => row[this.key] || 0), 0);
+    const named = row => row.function + (row.comm_size === null ? "" : ", " + plural(row.comm_size, "rank")), names = [...new Set(this.rows.map(named))], at = new Map(this.rows.map(row => [named(row) + " " + row.low_bytes, row[this.key] || 0]));
     const cell = value => {
       const box = make("td", null, value ? worded(column, value) : "");
 
       if (value && most) {
-        const part = 0.15 + 0.85 * Math.log1p(value) / Math.log1p(most);
-
-        box.style.background = shade(part);
-        box.style.color = part > 0.55 ? colours("ground") : colours("text");
+        box.style.background = shade(0.15 + 0.85 * Math.log1p(value) / Math.log1p(most));
+        box.style.color = readable(box.style.background);
       }
       return box;
     };
 
-    this.tools.replaceChildren(...this.sides.length > 1 ? [chooser("which", this.sides.map(side => [side.name, side.title]), this.table.name, name => { this.table = this.sides.find(side => side.name === name); this.draw(); })] : [],
-                               chooser("value", SIZE_VALUES.filter(([key]) => this.table.has(key)), this.key, key => { this.key = key; this.draw(); }));
-    this.place.replaceChildren(make("table", { class: "cells" }, make("thead", null, make("tr", null, make("th", { class: "left" }, "function, from"), ...lows.map(low => make("th", null, bytes(low))))),
-                                    make("tbody", null, ...functions.map(name => make("tr", null, make("td", { class: "left" }, name), ...lows.map(low => cell(at.get(name + " " + low))))))));
+    this.tools.replaceChildren(chooser("value", this.values, this.key, key => { this.key = key; this.draw(); }));
+    this.place.replaceChildren(make("table", { class: "cells" }, make("thead", null, make("tr", null, make("th", { class: "left" }, "function, communicator of; bytes from"), ...lows.map(low => make("th", null, bytes(low))))),
+                                    make("tbody", null, ...names.map(name => make("tr", null, make("td", { class: "left" }, name), ...lows.map(low => cell(at.get(name + " " + low))))))));
   }
 }
 
-function messageSizes(tables) {
-  return ["sizes_sent", "sizes_received"].some(name => tables.get(name) && tables.get(name).rows) ? new Sizes(tables).element : null;
+function messageSizes(table) {
+  return table && table.rows ? new Sizes(table).element : null;
 }
 
 /* ---- phases and sections ---- */

@@ -30,11 +30,48 @@ function canvas(height, told, draw, pick) {
   return element;
 }
 
+/* A stretch that is dragged over, in pixels from left to right; the click that ends it picks nothing. `when`: which drags. */
+function dragged(element, stretch, when = () => true) {
+  let from = null, moved = false;
+
+  element.addEventListener("pointerdown", event => { from = when(event) ? event.offsetX : null; moved = false; });
+  element.addEventListener("pointerup", event => {
+    moved = from !== null && Math.abs(event.offsetX - from) > 4;
+    if (moved)
+      stretch(Math.min(from, event.offsetX), Math.max(from, event.offsetX));
+    from = null;
+  });
+  element.addEventListener("click", event => { if (moved) event.stopImmediatePropagation(); moved = false; }, true);
+  return element;
+}
+
+/* The selected stretch of time, where x() says where times stand. */
+function drawStretch(c, x, top, height) {
+  const span = selection.stretch();
+
+  if (!span)
+    return;
+  c.globalAlpha = 0.15;
+  c.fillStyle = colours("accent");
+  c.fillRect(x(span.from), top, x(span.to) - x(span.from), height);
+  c.globalAlpha = 1;
+  c.strokeStyle = colours("accent");
+  c.lineWidth = 1;
+  c.strokeRect(x(span.from), top + 0.5, x(span.to) - x(span.from), height - 1);
+}
+
 /* From the page's ground to the colour that stands out most: by lightness alone, which also those see who see no colours. */
 function shade(part) {
   const [from, to] = ["least", "most"].map(name => colours(name).match(/[0-9a-f]{2}/gi).map(two => parseInt(two, 16)));
 
   return "rgb(" + from.map((value, i) => Math.round(value + (to[i] - value) * part)).join(",") + ")";
+}
+
+/* Black or white, whichever is the easier to read on a colour (WCAG 2, relative luminance). */
+function readable(colour) {
+  const [red, green, blue] = colour.match(/\d+/g).map(value => { const part = value / 255; return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4; });
+
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
 }
 
 const PARTS = [["compute_share", "computing", "compute"], ["thread_wait_share", "waiting for threads", "threads"], ["mpi_share", "MPI", "mpi"], ["wait_share", "waiting in MPI", "wait"]];
@@ -96,8 +133,8 @@ function rankBars(ranks) {
               make("figcaption", null, told + "; a click selects the rank"));
 }
 
-/* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. */
-function heat(told, rows, columns, value, marks, pick, ends = ["0 %", "100 %"]) {
+/* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. lasts: s, where columns are the time of the run. */
+function heat(told, rows, columns, value, marks, pick, { ends = ["0 %", "100 %"], lasts = 0 } = {}) {
   const height = Math.max(Math.min(rows * 14, 320), 60);
   const draw = (c, width) => {
     const steps = Array.from({ length: 65 }, (_, step) => shade(step / 64));
@@ -132,6 +169,8 @@ function heat(told, rows, columns, value, marks, pick, ends = ["0 %", "100 %"]) 
       c.lineWidth = 2;
       c.strokeRect((whole ? 0 : column * width / columns) + 1, row * height / rows + 1, (whole ? width : width / columns) - 2, Math.max(height / rows - 2, 2));
     }
+    if (lasts)
+      drawStretch(c, time => time / lasts * width, 0, height);
   };
   const scale = make("span", { class: "scale", "aria-hidden": "true" }, ends[0] + " ", ...[0, 0.25, 0.5, 0.75, 1].map(part => {
     const box = make("i", { class: "key" });
@@ -142,17 +181,23 @@ function heat(told, rows, columns, value, marks, pick, ends = ["0 %", "100 %"]) 
     return box;
   }), " " + ends[1]);
 
-  return make("figure", null, canvas(height, told, draw, (x, y, width) => pick(Math.min(Math.floor(y / height * rows), rows - 1), Math.min(Math.floor(x / width * columns), columns - 1))),
-              make("figcaption", null, told, " ", scale));
+  const picture = canvas(height, told, draw, (x, y, width) => pick(Math.min(Math.floor(y / height * rows), rows - 1), Math.min(Math.floor(x / width * columns), columns - 1)));
+
+  if (lasts)
+    dragged(picture, (from, to) => selection.selectStretch(from / picture.clientWidth * lasts, to / picture.clientWidth * lasts));
+  return make("figure", null, picture, make("figcaption", null, told, lasts ? "; drag to select a stretch of time" : "", " ", scale));
 }
 
 /* Part of each bin of time that each rank was in MPI. */
-function timeHeat(ranks) {
+function timeHeat(tables) {
+  const ranks = tables.get("ranks"), bins = tables.get("timeline");
   const rows = Array.from({ length: ranks.rows }, (_, row) => ranks.get("mpi_shares", row));
   const columns = Math.max(0, ...rows.map(row => row ? row.length : 0));
 
+  const lasts = bins && bins.has("end_s") ? bins.all().reduce((most, bin) => Math.max(most, bin.end_s), 0) : 0;
+
   return columns ? heat("part of the time in MPI: ranks from top to bottom, time from left to right", rows.length, columns, (row, column) => rows[row] ? rows[row][column] : null,
-                        () => [...rows.keys()].filter(row => ranks.get("rank", row) === selection.get("rank")).map(row => [row]), row => selection.toggle("rank", ranks.get("rank", row))) : null;
+                        () => [...rows.keys()].filter(row => ranks.get("rank", row) === selection.get("rank")).map(row => [row]), row => selection.toggle("rank", ranks.get("rank", row)), { lasts }) : null;
 }
 
 /* Who sent how much to whom. */

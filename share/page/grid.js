@@ -74,7 +74,7 @@ class GridView {
 
     this.picture.replaceChildren(heat("ranks in " + rows + " rows of " + columns + ", by their place", rows, columns,
                                       (row, place) => { const value = values[row * columns + place]; return value === null ? null : most > least ? (value - least) / (most - least) : 1; },
-                                      () => places.map((rank, place) => rank === selection.get("rank") && rank !== null ? [Math.floor(place / columns), place % columns] : null).filter(Boolean), pick, [worded(column, least), worded(column, most)]));
+                                      () => places.map((rank, place) => rank === selection.get("rank") && rank !== null ? [Math.floor(place / columns), place % columns] : null).filter(Boolean), pick, { ends: [worded(column, least), worded(column, most)] }));
     this.caption.textContent = told + ": " + column.doc;
   }
 }

@@ -62,7 +62,7 @@ class Instances {
 
   strip(rows, bounds, told) {
     const column = this.instances.byKey.get(this.key), begin = this.instances.byKey.get("begin_s"), ranks = [...new Set(this.rows().map(row => this.instances.get("rank", row)))];
-    let places = [];
+    let places = [], inverse = null;
     const draw = (c, width, height) => {
       const at = drawAxes(c, { left: 70, top: 8, width: width - 90, height: height - 32 }, { least: bounds.begin, most: bounds.end, column: begin }, { least: 0, most: bounds.most, column });
       const wanted = selection.get("rank");
@@ -76,6 +76,8 @@ class Instances {
         c.fillRect(x - 2, y - 2, 4, 4);
       }
       c.globalAlpha = 1;
+      inverse = x => bounds.begin + (x - 70) / (width - 90) * (bounds.end - bounds.begin);
+      drawStretch(c, time => Math.min(Math.max(at.x(time), 70), width - 20), 8, height - 32);
     };
     const pick = (x, y) => {
       const near = places.map(place => [Math.hypot(place.x - x, place.y - y), place.row]).sort((a, b) => a[0] - b[0])[0];
@@ -83,7 +85,7 @@ class Instances {
       if (near && near[0] < 12)
         selection.toggle("rank", this.instances.get("rank", near[1]));
     };
-    return canvas(told.height, told.text, draw, pick);
+    return dragged(canvas(told.height, told.text, draw, pick), (from, to) => selection.selectStretch(inverse(from), inverse(to)));
   }
 
   draw() {

@@ -1,7 +1,7 @@
-/* What is selected, in all views at once, and in the address: #rank=3&callsite=7. */
+/* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25. */
 
 const selection = {
-  chosen: new Map(), /* "rank", "callsite", "function", "thread" -> value */
+  chosen: new Map(), /* "rank", "callsite", "function", "thread" -> value; "time" -> "1.5-2.25": a stretch, in s from the run's begin */
   listeners: [],
 
   get(kind) { return this.chosen.has(kind) ? this.chosen.get(kind) : null; },
@@ -12,6 +12,20 @@ const selection = {
     else
       this.chosen.set(kind, value);
     this.tell();
+  },
+
+  /* The stretch of time, { from, to } in s; null: none. */
+  stretch() {
+    const [from, to] = (this.get("time") || "").split("-").map(Number);
+
+    return to > from ? { from, to } : null;
+  },
+
+  selectStretch(from, to) {
+    const [first, last] = [Math.max(Math.min(from, to), 0), Math.max(from, to)].map(time => time.toFixed(9).replace(/\.?0+$/, ""));
+
+    if (this.get("time") !== first + "-" + last)
+      this.toggle("time", first + "-" + last);
   },
 
   clear() {
@@ -30,11 +44,16 @@ const selection = {
 
   fromAddress() {
     for (const [kind, value] of new URLSearchParams(location.hash.slice(1)))
-      this.chosen.set(kind, kind === "function" ? value : Number(value));
+      this.chosen.set(kind, ["function", "time"].includes(kind) ? value : Number(value));
     this.listeners.forEach(listener => listener());
   },
 
-  words() { return [...this.chosen].map(([kind, value]) => (kind === "callsite" ? "call site" : kind) + " " + value).join(", "); },
+  words() {
+    const unit = { type: "real", unit: "s" }, span = this.stretch();
+    const said = ([kind, value]) => kind === "time" ? (span ? "from " + worded(unit, span.from) + " to " + worded(unit, span.to) : "") : (kind === "callsite" ? "call site" : kind) + " " + value;
+
+    return [...this.chosen].map(said).filter(Boolean).join(", ");
+  },
 };
 
 /* Which of a table's columns say what kind. */
@@ -48,6 +67,13 @@ function selectable(table) {
 function isSelected(table, row) {
   let found = null;
 
+  const span = table.has("begin_s") ? selection.stretch() : null;
+
+  if (span) {
+    const begin = table.get("begin_s", row), end = table.has("end_s") ? table.get("end_s", row) : begin + (table.has("time_s") ? table.get("time_s", row) : 0);
+
+    found = begin < span.to && end > span.from;
+  }
   for (const [kind, key] of selectable(table)) {
     const wanted = selection.get(kind);
 

@@ -1,10 +1,12 @@
-/* Calls of a traced run over time, ranks below each other: zoomed and moved down to single calls, with the messages of what is selected. Above what
- * pixels can show, calls are drawn as the part of the time that they fill. */
+/* Calls of a traced run over time, ranks below each other: zoomed and moved down to single calls, with the messages of what is selected, and below each
+ * rank's calls the functions that its samples met. Above what pixels can show, calls are drawn as the part of the time that they fill. */
 
 const ROW = 16, HIGH = 28;  /* pixels of a rank; of few ranks */
 const LEFT = 62;            /* pixels of their names */
 const TALLEST = 640;        /* pixels of all ranks */
 const LINES = 2000;         /* messages that are drawn at once */
+const CODES = 6;            /* colours of functions that samples met, likewise */
+const STACK = 12;           /* callers that are told of a sample */
 const KINDS = ["compute", "wait", "mpi", "threads", "poor", "quiet"]; /* of functions, those that take longest first; the last is of all others */
 
 /* Arrays of numbers, times in ns from the begin. */
@@ -16,7 +18,33 @@ function decodeRow(row) {
     begin[i] = at + row.gaps[i];
     end[i] = at = begin[i] + row.durations[i];
   }
-  return { rank: row.rank, thread: row.thread, count, begin, end, bytes: row.bytes, sites: row.sites };
+  return { rank: row.rank, thread: row.thread, count, begin, end, bytes: row.bytes, sites: row.sites, samples: decodeSamples(row.samples) };
+}
+
+/* A sample stands for the CPU time before it, as far as there is none of another. */
+function decodeSamples({ gaps, cpu, paths }) {
+  const count = gaps.length, begin = new Float64Array(count), end = new Float64Array(count);
+  let at = 0;
+
+  for (let i = 0; i < count; i++) {
+    begin[i] = Math.max(at + gaps[i] - cpu[i], at);
+    end[i] = at += gaps[i];
+  }
+  return { count, begin, end, cpu, paths };
+}
+
+/* Is the row in a call at that time? */
+function inCall(row, time) {
+  const i = firstAbove(row.end, time);
+
+  return i < row.count && row.begin[i] <= time;
+}
+
+/* Sums by a key, the largest first. */
+class Sums {
+  constructor() { this.of = new Map(); }
+  add(key, value) { this.of.set(key, (this.of.get(key) || 0) + value); }
+  sorted() { return [...this.of].sort((a, b) => b[1] - a[1]); }
 }
 
 /* The first index whose value is above. */
@@ -36,34 +64,52 @@ function firstAbove(values, value) {
 
 class Timeline {
   constructor(tables, data) {
-    const sites = tables.get("callsites"), totals = new Map();
+    const sites = tables.get("callsites"), times = new Sums(), codes = new Sums();
 
+    Object.assign(this, { messages: data.messages, paths: data.paths, frames: data.frames, sites, call: null, sample: null });
     this.rows = data.rows.map(decodeRow);
-    this.end = Math.max(data.end || 0, ...this.rows.map(row => row.count ? row.end[row.count - 1] : 0)) || 1;
+    this.end = Math.max(data.end || 0, ...this.rows.map(row => Math.max(row.count ? row.end[row.count - 1] : 0, row.samples.count ? row.samples.end[row.samples.count - 1] : 0))) || 1;
     this.view = { from: 0, to: this.end };
     this.functions = Array.from({ length: sites.rows }, (_, row) => sites.get("function", row));
-    for (const row of this.rows)
-      row.sites.forEach((site, i) => { const name = this.name(site); totals.set(name, (totals.get(name) || 0) + row.end[i] - row.begin[i]); });
-    this.order = [...totals].sort((a, b) => b[1] - a[1]).map(([name]) => name);
-    this.messages = data.messages;
+    for (const row of this.rows) {
+      row.sites.forEach((site, i) => times.add(this.name(site), row.end[i] - row.begin[i]));
+      row.samples.paths.forEach((path, i) => codes.add(this.paths[path].own, row.samples.cpu[i]));
+    }
+    this.order = times.sorted().map(([name]) => name);
+    this.codes = codes.sorted().map(([frame]) => frame);
     this.placeOf = new Map(this.rows.map((row, i) => [row.rank, i]).reverse());
-    this.sites = sites;
-    this.call = null;
-    this.height = Math.min(this.rows.length * (this.rows.length > 12 ? ROW : HIGH), TALLEST);
-    this.canvas = canvas(this.height + 24, "calls over time, a row for each thread that calls MPI; the table of call sites has their sums", (c, width) => this.draw(c, width), (x, y, width) => this.pick(x, y, width));
+    this.height = Math.min(this.rows.length * (this.rows.length > 12 ? ROW : HIGH) * (this.codes.length ? 1.4 : 1), TALLEST);
+    this.canvas = canvas(this.height + 24, "calls over time, a row for each thread that calls MPI or has samples; the table of call sites has their sums", (c, width) => this.draw(c, width), (x, y, width) => this.pick(x, y, width));
     this.canvas.tabIndex = 0;
     this.told = make("p", { class: "note", role: "status" });
+    this.stack = make("p", { class: "note", id: "stack" });
+    this.summary = make("div", { id: "stretch" });
     this.bind();
-    const left = data.left_out ? " The longest calls of each rank; " + count(data.left_out) + " shorter ones are left out: fvunify and Vampir show all." : "";
-    const lost = data.messages_left_out ? " The largest messages; " + count(data.messages_left_out) + " others are left out." : "";
-
     this.element = make("section", { id: "timeline", "aria-label": "Calls over time" }, make("h3", null, "Calls over time"), this.tools(),
-      make("figure", null, this.canvas, make("p", { class: "legend" }, ...this.order.slice(0, KINDS.length - 1).map((name, i) => make("span", null, make("i", { class: "key " + KINDS[i] }), name)),
-        this.order.length >= KINDS.length ? make("span", null, make("i", { class: "key quiet" }), "other functions") : null), this.told,
-      make("figcaption", null, "Calls of MPI from left to right, ranks from top to bottom; between them the program computes. Keys: w and s zoom, a and d move; drag moves, a double click zooms in." + left + lost)));
+      make("figure", null, this.canvas, ...this.legends(), this.told, this.stack, make("figcaption", null, "Calls of MPI from left to right, ranks from top to bottom; between them the program computes" +
+        (this.codes.length ? ": the strip below a rank's calls has the function of the program that samples of the CPU clock met. " : ". ") +
+        "Keys: w and s zoom, a and d move; drag moves, a double click zooms in, dragging with Shift selects a stretch of time." + this.leftOut(data))), this.summary);
     this.element.view = this;
-    selection.onChange(() => this.tell());
+    selection.onChange(() => { this.tell(); this.sumUp(); });
     this.tell();
+    this.sumUp();
+  }
+
+  legends() {
+    const pick = (name, kind) => kind ? make("button", { type: "button", class: "pick", onclick: () => selection.toggle(kind, name) }, name.slice(0, 60)) : name;
+    const list = (names, kinds, rest, kind) => make("p", { class: "legend" }, ...names.slice(0, kinds.length - 1).map((name, i) => make("span", null, make("i", { class: "key " + kinds[i] }), pick(name, kind))),
+                                              names.length >= kinds.length ? make("span", null, make("i", { class: "key " + kinds[kinds.length - 1] }), rest) : null);
+
+    return [list(this.order, KINDS, "other functions of MPI"), ...this.codes.length ? [list(this.codes.map(frame => this.frame(frame)), Array.from({ length: CODES }, (_, i) => "code" + i), "other functions", "function")] : []];
+  }
+
+  leftOut(data) {
+    return (data.left_out ? " The longest calls of each rank; " + count(data.left_out) + " shorter ones are left out: fvunify and Vampir show all." : "") +
+      (data.messages_left_out ? " The largest messages; " + count(data.messages_left_out) + " others are left out." : "") + (data.samples_left_out ? " Of the samples " + count(data.samples_left_out) + " are left out, for which others stand." : "");
+  }
+
+  frame(index) {
+    return index === null ? "(not known)" : this.frames[index];
   }
 
   name(site) {
@@ -74,7 +120,9 @@ class Timeline {
     const button = (words, does) => make("button", { type: "button", onclick: does }, words);
 
     return make("p", { class: "tools" }, button("zoom in", () => this.zoom(0.5)), button("zoom out", () => this.zoom(2)), button("\u2190 earlier", () => this.move(-0.4)), button("later \u2192", () => this.move(0.4)),
-                button("all", () => this.clamp(0, this.end)));
+                button("all", () => this.clamp(0, this.end)),
+                button("select what is in view", () => selection.selectStretch(this.view.from * 1e-9, this.view.to * 1e-9)),
+                button("zoom to the selected time", () => { const span = selection.stretch(); if (span) this.clamp(span.from * 1e9, (span.to - span.from) * 1e9); }));
   }
 
   clamp(from, span) {
@@ -109,7 +157,9 @@ class Timeline {
         keys[event.key]();
       }
     });
-    this.canvas.addEventListener("pointerdown", event => { drag = { x: event.offsetX, from: this.view.from }; });
+    dragged(this.canvas, (from, to) => selection.selectStretch(this.timeAt(from) * 1e-9, this.timeAt(to) * 1e-9), event => event.shiftKey);
+    dragged(this.canvas, () => {}, event => !event.shiftKey); /* it moves: below */
+    this.canvas.addEventListener("pointerdown", event => { drag = event.shiftKey ? null : { x: event.offsetX, from: this.view.from }; });
     this.canvas.addEventListener("pointermove", event => {
       if (drag && event.buttons & 1 && Math.abs(event.offsetX - drag.x) > 3)
         this.clamp(drag.from - (event.offsetX - drag.x) / (this.canvas.clientWidth - LEFT) * (this.view.to - this.view.from), this.view.to - this.view.from);
@@ -129,6 +179,10 @@ class Timeline {
   /* Where a time stands, and what time a place is of, as part of the view. */
   x(time, width = this.canvas.clientWidth) { return LEFT + (time - this.view.from) / (this.view.to - this.view.from) * (width - LEFT); }
   part(x, width = this.canvas.clientWidth) { return Math.max(x - LEFT, 0) / Math.max(width - LEFT, 1); }
+  timeAt(x, width = this.canvas.clientWidth) { return this.view.from + this.part(x, width) * (this.view.to - this.view.from); }
+
+  /* What calls have of a row, the strip of samples below them has the rest; no strip where there is no room. */
+  callsHeight(tall) { return this.codes.length && tall >= 8 ? Math.round(tall * 0.65) : tall; }
 
   draw(c, width) {
     const { from, to } = this.view, x = time => this.x(time, width), tall = this.rowHeight();
@@ -141,13 +195,19 @@ class Timeline {
     c.beginPath();
     c.rect(LEFT, 0, width - LEFT, this.height);
     c.clip();
-    this.rows.forEach((row, i) => this.drawRow(c, row, i * tall, Math.max(tall - (tall > 4 ? 1 : 0), 0.5), { x, width, fill, kinds, wanted }));
+    const high = this.callsHeight(tall), codes = Array.from({ length: CODES }, (_, i) => colours("code" + i)), gap = tall > 4 ? 1 : 0;
+    this.rows.forEach((row, i) => {
+      this.drawRow(c, row, i * tall, Math.max(high - (high < tall ? 0 : gap), 0.5), { x, width, fill, kinds, wanted });
+      if (high < tall)
+        this.drawSamples(c, row.samples, i * tall + high, tall - high - gap - 1, { x, width, codes });
+    });
     if (rank !== null && this.placeOf.has(rank)) {
       c.strokeStyle = colours("accent");
       c.lineWidth = 2;
       c.strokeRect(LEFT + 1, this.placeOf.get(rank) * tall + 1, width - LEFT - 2, Math.max(tall - 2, 2));
     }
     this.drawMessages(c, x, width, tall);
+    drawStretch(c, time => x(time * 1e9), 0, this.height);
     c.restore();
     this.drawNames(c, width, tall);
   }
@@ -209,6 +269,22 @@ class Timeline {
     flush();
   }
 
+  /* Of samples that share a pixel the first one is drawn. A function that is selected stands out with all that it calls. */
+  drawSamples(c, samples, top, tall, { x, width, codes }) {
+    const colourOf = new Map(this.codes.map((frame, i) => [frame, Math.min(i, CODES - 1)])), wanted = selection.get("function"), chosen = wanted === null ? -1 : this.frames.indexOf(wanted);
+    let at = LEFT;
+
+    for (let i = firstAbove(samples.end, this.view.from); i < samples.count && samples.begin[i] < this.view.to; i++) {
+      const left = Math.max(x(samples.begin[i]), at), right = Math.min(x(samples.end[i]), width), path = this.paths[samples.paths[i]];
+
+      if (right < at)
+        continue;
+      c.fillStyle = chosen >= 0 && path.frames.includes(chosen) ? colours("accent") : codes[colourOf.get(path.own)];
+      c.fillRect(left, top, Math.max(right - left, 1), tall);
+      at = Math.max(right, left + 1);
+    }
+  }
+
   /* Of the call that is chosen, else of the rank; of all where few are in view. */
   shown() {
     const { from, to, sent, flight } = this.messages, found = [], rank = selection.get("rank"), call = this.call;
@@ -241,40 +317,78 @@ class Timeline {
     }
   }
 
+  rowAt(y) { return this.rows[Math.floor(y / this.rowHeight())]; }
+
   /* The call there; null: the program computes. */
   at(x, y, width) {
-    const row = this.rows[Math.floor(y / this.rowHeight())], span = this.view.to - this.view.from, time = this.view.from + this.part(x, width) * span, slack = 2 / width * span;
+    const row = this.rowAt(y), time = this.timeAt(x, width), slack = 2 / width * (this.view.to - this.view.from), tall = this.rowHeight();
 
-    if (!row)
+    if (!row || y % tall >= this.callsHeight(tall))
       return null;
     const i = firstAbove(row.end, time - slack);
 
     return i < row.count && row.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, site: row.sites[i], begin: row.begin[i], end: row.end[i], bytes: row.bytes[i] } : null;
   }
 
-  pick(x, y, width) {
-    if (x < LEFT) {
-      const row = this.rows[Math.floor(y / this.rowHeight())];
+  /* The sample that stands for the time there, or the next one behind it within some pixels. */
+  sampleAt(x, y, width) {
+    const row = this.rowAt(y), time = this.timeAt(x, width), slack = 8 / width * (this.view.to - this.view.from);
+    const i = row ? firstAbove(row.samples.end, time) : 0;
 
-      if (row)
-        selection.toggle("rank", row.rank);
+    return row && i < row.samples.count && row.samples.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, at: row.samples.end[i], path: this.paths[row.samples.paths[i]] } : null;
+  }
+
+  pick(x, y, width) {
+    const row = this.rowAt(y);
+
+    if (!row)
+      return;
+    if (x < LEFT) {
+      selection.toggle("rank", row.rank);
       return;
     }
     const call = this.at(x, y, width), same = call && this.call && call.begin === this.call.begin && call.rank === this.call.rank;
 
     this.call = same ? null : call;
+    this.sample = call ? null : this.sampleAt(x, y, width);
     if (this.call && selection.get("callsite") !== this.call.site)
       selection.toggle("callsite", this.call.site);
+    if (this.sample && selection.get("function") !== this.frame(this.sample.path.own))
+      selection.toggle("function", this.frame(this.sample.path.own));
     this.tell();
     this.canvas.dispatchEvent(new Event("redraw"));
   }
 
   tell() {
-    const unit = { type: "real", unit: "s" }, { from, to } = this.view, call = this.call;
+    const unit = { type: "real", unit: "s" }, { from, to } = this.view, { call, sample } = this, thread = of => " on rank " + of.rank + (of.thread ? ", thread " + of.thread : "");
     const where = site => { const path = site === null ? null : this.sites.get("path", site); return path ? " in " + path : ""; };
 
-    this.told.textContent = "from " + worded(unit, from * 1e-9) + " to " + worded(unit, to * 1e-9) + (call ? ". " + this.name(call.site) + where(call.site) + " on rank " + call.rank + (call.thread ? ", thread " + call.thread : "") +
+    this.told.textContent = "from " + worded(unit, from * 1e-9) + " to " + worded(unit, to * 1e-9) + (call ? ". " + this.name(call.site) + where(call.site) + thread(call) +
       ": from " + worded(unit, call.begin * 1e-9) + ", for " + worded(unit, (call.end - call.begin) * 1e-9) + (call.bytes ? ", " + bytes(call.bytes) : "") + "; " + plural(this.shown().length, "message") : "");
+    const frames = sample ? sample.path.frames.slice(0, STACK).map(index => this.frame(index)) : [], more = sample ? sample.path.frames.length + sample.path.more - frames.length : 0;
+    this.stack.textContent = sample ? "A sample" + thread(sample) + " at " + worded(unit, sample.at * 1e-9) + ": " + (frames.join(" <- ") || "its call path is not known") + (more > 0 ? " <- " + plural(more, "more caller") : "") : "";
+  }
+
+  /* What was done in the stretch of time that is selected, on the selected rank or all: calls by time, functions by the CPU time that their samples stand for. */
+  sumUp() {
+    const span = selection.stretch(), rank = selection.get("rank"), calls = new Sums(), codes = new Sums();
+
+    if (!span) {
+      this.summary.replaceChildren();
+      return;
+    }
+    const [from, to] = [span.from * 1e9, span.to * 1e9], rows = this.rows.filter(row => rank === null || row.rank === rank), within = (begin, end) => Math.min(end, to) - Math.max(begin, from);
+    for (const row of rows) {
+      for (let i = firstAbove(row.end, from); i < row.count && row.begin[i] < to; i++)
+        calls.add(this.name(row.sites[i]), within(row.begin[i], row.end[i]));
+      for (let i = firstAbove(row.samples.end, from); i < row.samples.count && row.samples.begin[i] < to; i++)
+        if (!inCall(row, row.samples.end[i]))
+          codes.add(this.frame(this.paths[row.samples.paths[i]].own), row.samples.cpu[i] * within(row.samples.begin[i], row.samples.end[i]) / (row.samples.end[i] - row.samples.begin[i] || 1));
+    }
+    const bars = (sums, colour, pick) => sums.sorted().map(([name, time]) => ({ label: name, value: seconds(time * 1e-9), parts: [[time, colour]], pick: pick && (() => pick(name)) }));
+    const title = " from " + seconds(span.from) + " to " + seconds(span.to) + (rank === null ? "" : " on rank " + rank), of = plural(rows.length, "thread") + ", " + seconds((span.to - span.from) * rows.length) + " in all";
+    this.summary.replaceChildren(...[lying("stretch-calls", "MPI" + title, bars(calls, "mpi"), [], "of " + of), lying("stretch-code", "CPU time of functions" + title, bars(codes, "compute", name => selection.toggle("function", name)), [],
+      "by samples outside of MPI, of " + of)].filter(Boolean));
   }
 }
 

@@ -11,6 +11,7 @@ extern const struct fv_relation fv_callsites_relation;
 extern const struct fv_relation fv_mpi_functions_relation;
 extern const struct fv_relation fv_histograms_relation;
 extern const struct fv_relation fv_message_sizes_relation;
+extern const struct fv_relation fv_size_classes_relation;
 extern const struct fv_relation fv_matrix_relation;
 extern const struct fv_relation fv_communicators_relation;
 extern const struct fv_relation fv_efficiency_relation;
@@ -45,6 +46,7 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_mpi_functions_relation,
     &fv_histograms_relation,
     &fv_message_sizes_relation,
+    &fv_size_classes_relation,
     &fv_matrix_relation,
     &fv_communicators_relation,
     &fv_efficiency_relation,

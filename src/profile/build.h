@@ -48,7 +48,7 @@ struct fv_build_file {
 struct fv_build {
     struct fv_model *model;
     struct fv_build_file *files; /* one for each rank of the model */
-    struct fv_index functions, sites, comms, addresses;
+    struct fv_index functions, sites, comms, addresses, size_classes;
     double (*best)[FV_SIZE_BUCKETS]; /* fastest call by function and size bucket, seconds; INFINITY: none */
     size_t best_room;
     struct fv_wait_join *waits; /* waits.c, over several visits */
@@ -78,7 +78,7 @@ struct fv_track {
 };
 extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_interpreters, fv_track_calls,
     fv_track_in_calls, fv_track_samples, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_sections,
-    fv_track_phases, fv_track_locks, fv_track_timeline, fv_track_traced,
+    fv_track_phases, fv_track_locks, fv_track_timeline, fv_track_traced, fv_track_traced_samples,
     fv_track_regions;
 
 /* Seconds from the model's origin, and a duration. */

@@ -325,6 +325,55 @@ const struct fv_relation fv_message_sizes_relation = {
     .row = message_at,
 };
 
+static void get_class_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_tables_model(subject)->functions[((const struct fv_size_class *)row)->function].name;
+}
+
+static void get_class_bound(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    unsigned bucket = ((const struct fv_size_class *)row)->bucket;
+
+    v->null = c->argument && bucket + 1 == FV_SIZE_BUCKETS;
+    v->whole = v->null ? 0 : fv_size_bucket_low(bucket + (unsigned)c->argument);
+}
+
+static void get_class_time(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_size_class *of = row;
+
+    v->real = of->sent.seconds + of->received.seconds;
+}
+
+#define MOVED(k, t, u, m, d)                                                                                 \
+    {                                                                                                        \
+        k, t, u, d, FV_FIELD(struct fv_size_class, m), .flags = FV_BLANK                                     \
+    }
+static const struct fv_column_def class_columns[] = {
+    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_class_function) },
+    { "comm_size", "ranks", "", "Ranks of the communicator, of the local group; null: no communicator, or not known.",
+      FV_FIELD(struct fv_size_class, comm_size), .flags = FV_UNLESS_0 },
+    { "low_bytes", "from", "bytes", "The smallest size of the bucket; in that of 0 bytes are those of unknown size, too.",
+      FV_GET(FV_TYPE_WHOLE, get_class_bound) },
+    { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.", FV_GET(FV_TYPE_WHOLE, get_class_bound), .flags = FV_NULLABLE, .argument = 1 },
+    MOVED("sent_count", "sent", "", sent.count, "Calls or messages that sent so many bytes."),
+    MOVED("bytes_sent", "bytes", "bytes", sent.bytes, "Their bytes."),
+    MOVED("received_count", "received", "", received.count, "Calls or messages that received so many."),
+    MOVED("bytes_received", "bytes", "bytes", received.bytes, "Their bytes."),
+    { "time_s", "time", "s", "Time of all of them, as in histograms.", FV_GET(FV_TYPE_REAL, get_class_time) },
+};
+const struct fv_relation fv_size_classes_relation = {
+    .name = "size_classes",
+    .key = "size_classes",
+    .title = "Message sizes by function and size of communicator",
+    .doc = "Calls and messages of an MPI function on communicators of so many ranks, of sizes from one power of two to the next: by function, longest first, "
+           "then by these.",
+    .shown = "function comm_size low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3",
+    FV_COLUMNS(class_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, size_classes, size_class_count),
+};
+
 size_t fv_time_bucket_count(void *subject, const void *parent)
 {
     return FV_TIME_BUCKETS;

@@ -238,6 +238,18 @@ static void add_sizes(struct fv_build *b, uint32_t rank, uint32_t function, cons
         f->durations[i] += cell->time_histogram[i];
 }
 
+static void add_size_class(struct fv_build *b, uint32_t rank, uint32_t function, const struct fv_build_file *f, const struct fv_cell *cell)
+{
+    struct fv_model *m = b->model;
+    uint32_t comm = fv_numbers_get(&f->comms, cell->comm), size = comm == FV_NONE ? 0 : m->comms[comm].def.size;
+    uint32_t bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
+
+    if (!cell->sends && !cell->receives && !cell->bytes_sent && !cell->bytes_received)
+        return;
+    struct fv_size_class *of = FV_INTERNED(b->size_classes, m->size_classes, m->size_class_count, m->size_class_room, (uint32_t[]){ function, size, bucket });
+    add_moved(&of->sent, &of->received, cell, fv_build_seconds(m, rank, cell->time_sum));
+}
+
 static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build_file *f,
                         const struct fv_cell *cell)
 {
@@ -388,6 +400,7 @@ static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallie
         uint32_t at = tally_of(tallies, find_site(b, fv_build_node_of(b, f, cell.path), function));
         add_cell(&tallies->items[at], &cell);
         add_sizes(b, rank, function, &cell);
+        add_size_class(b, rank, function, f, &cell);
         add_to_comm(b, rank, f, &cell);
         if (fv_build_alone(b->model, f, cell.comm))
             tallies->items[at].alone += cell.calls;

@@ -167,6 +167,17 @@ static int function_by_time(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+static int by_size_class(const void *a, const void *b)
+{
+    const struct fv_size_class *x = a, *y = b;
+
+    if (x->function != y->function)
+        return x->function < y->function ? -1 : 1;
+    if (x->comm_size != y->comm_size)
+        return x->comm_size < y->comm_size ? -1 : 1;
+    return (x->bucket > y->bucket) - (x->bucket < y->bucket);
+}
+
 /* Longest first, and those that were never called are left out unless a rank is in them. */
 static void order_functions(struct fv_model *m)
 {
@@ -190,6 +201,10 @@ static void order_functions(struct fv_model *m)
     for (size_t i = 0; i < m->thread_count; i++)
         if (m->threads[i].in_call.function != FV_NONE)
             m->threads[i].in_call.function = renumbered[m->threads[i].in_call.function];
+    for (size_t i = 0; i < m->size_class_count; i++)
+        m->size_classes[i].function = renumbered[m->size_classes[i].function];
+    if (m->size_class_count)
+        qsort(m->size_classes, m->size_class_count, sizeof(*m->size_classes), by_size_class);
     free(m->functions);
     free(order);
     free(renumbered);
@@ -456,7 +471,7 @@ static const struct fv_track *const tracks[] = {
     &fv_track_clocks, &fv_track_threads, &fv_track_programs, &fv_track_options, &fv_track_shadows,
     &fv_track_interpreters,
     /* makes the file's numbers known, which those below need */
-    &fv_track_calls, &fv_track_in_calls, &fv_track_samples, &fv_track_bounds, &fv_track_notes,
+    &fv_track_calls, &fv_track_in_calls, &fv_track_samples, &fv_track_traced_samples, &fv_track_bounds, &fv_track_notes,
     &fv_track_charges,
     /* needs waiting, and what the analysis says of it, and samples */
     &fv_track_sections, &fv_track_phases,
@@ -547,6 +562,7 @@ static void close_build(struct fv_build *b)
     fv_index_release(&b->sites);
     fv_index_release(&b->comms);
     fv_index_release(&b->addresses);
+    fv_index_release(&b->size_classes);
 }
 
 void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
@@ -596,6 +612,7 @@ void fv_model_release(struct fv_model *m)
     free(m->site_more);
     free(m->region_ranks);
     free(m->comms);
+    free(m->size_classes);
     free(m->edges);
     free(m->wait_items);
     free(m->comm_places);
@@ -619,6 +636,7 @@ void fv_model_release(struct fv_model *m)
     free(m->timeline.share);
     free(m->traced.calls);
     free(m->traced.messages);
+    free(m->traced.samples);
     fv_problems_release(&m->problems);
     fv_arena_release(&m->arena);
     *m = (struct fv_model){ 0 };

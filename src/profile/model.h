@@ -65,6 +65,13 @@ struct fv_func {
     uint64_t durations[FV_TIME_BUCKETS]; /* bucket b > 0: from fv_model.duration_unit_s * 2^(b-1) */
 };
 
+/* Calls and messages of a function, of one class of sizes, on communicators of so many ranks. */
+struct fv_size_class {
+    uint32_t function, comm_size; /* of the local group; 0: of no communicator, or one that is not known */
+    uint32_t bucket;              /* as in struct fv_func */
+    struct fv_size_bucket sent, received;
+};
+
 /* A call site is (call path, function): `node` is the innermost frame, 0 if it was not recorded. */
 struct fv_site {
     uint32_t function, node;
@@ -402,6 +409,8 @@ struct fv_model {
     size_t region_rank_count, region_rank_room;
     struct fv_comm_view *comms;
     size_t comm_count, comm_room;
+    struct fv_size_class *size_classes; /* by function, longest first, size of communicators, bucket */
+    size_t size_class_count, size_class_room;
     struct fv_edge *edges; /* by from, to */
     size_t edge_count, edge_room;
     struct fv_wait_item *wait_items;

@@ -1,5 +1,6 @@
-/* The calls of a trace one by one, and its messages, for pictures over time. They are read where fv_experiment.traced_calls asks for them: of so many
- * calls of all ranks the longest of each rank, and as many messages, the largest. */
+/* The calls of a trace one by one, its messages, and its samples of the CPU clock, for pictures over time. They are read where
+ * fv_experiment.traced_calls asks for them: of so many calls of all ranks the longest of each rank; as many messages, the largest; and as many samples, of
+ * each rank one of several. */
 #ifndef FV_TRACED_H
 #define FV_TRACED_H
 
@@ -20,6 +21,11 @@ struct fv_traced_message {
     uint64_t bytes;
 };
 
+struct fv_traced_sample {
+    uint32_t rank, thread, node; /* node: in fv_model.tree; 0: its path is not known */
+    double time_s, cpu_s; /* cpu_s: CPU time that it stands for, before it */
+};
+
 struct fv_traced {
     struct fv_traced_call *calls; /* by rank, thread, begin */
     size_t call_count, call_room;
@@ -27,6 +33,9 @@ struct fv_traced {
     struct fv_traced_message *messages;
     size_t message_count, message_room;
     uint64_t messages_left_out;
+    struct fv_traced_sample *samples; /* by rank, thread, time */
+    size_t sample_count, sample_room;
+    uint64_t samples_left_out; /* those behind stand for them, too */
     uint64_t unmatched; /* sends and receives whose other end is not in the trace; 0 where so many messages are left out that nobody knows */
 };
 

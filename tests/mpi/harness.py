@@ -376,3 +376,15 @@ def wait_until(condition, limit=LIMIT, what='it', pause=0.01):
             return value
         time.sleep(pause)
     raise Mismatch('{} did not happen within {} s'.format(what, limit))
+
+
+def packaged(binary, mpis):
+    """A program that nobody here wrote, and the MPI of these that it is linked with."""
+    path = shutil.which(binary)
+    if not path:
+        raise Skip('no ' + binary)
+    linked = run(['ldd', path]).out
+    for mpi in mpis:
+        if 'libmpi' in linked and ('libmpich' in linked) == (str(mpi) == 'mpich'):
+            return path, mpi
+    raise Skip('the MPI of {} is not here'.format(binary))

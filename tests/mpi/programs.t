@@ -8,7 +8,6 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
-from harness import Skip
 from report import check, equal
 
 
@@ -35,23 +34,12 @@ def whole(report, ranks, program):
     equal('bytes in the matrix', sum(volume for _, volume in report.matrix().values()), sent)
 
 
-def needs(binary, mpis, library):
-    path = shutil.which(binary)
-    if not path:
-        raise Skip('no ' + binary)
-    linked = harness.run(['ldd', path]).out
-    for mpi in mpis:
-        if ('libmpich' in linked) == (str(mpi) == 'mpich') and library in linked:
-            return path, mpi
-    raise Skip('the MPI of {} is not here'.format(binary))
-
-
 def main():
     tap = harness.Tap()
     mpis = list(harness.mpis(tap))
     for ranks in (2, 4):
         with tap.test('LAMMPS on {} ranks'.format(ranks)):
-            program, mpi = needs('lmp', mpis, 'libmpi')
+            program, mpi = harness.packaged('lmp', mpis)
             arguments = ['-in', os.path.join(harness.HERE, 'melt.in'), '-log', 'none']
             native = mpi.native(program, ranks, arguments).ended(0)
             check(len(results(native.out)) > 12, 'LAMMPS alone prints\n{}', native.out[-2000:])
@@ -59,7 +47,7 @@ def main():
             equal('results', results(run.out), results(native.out))
             whole(run.report(), ranks, program)
     with tap.test('HPCC on 2 ranks'):
-        program, mpi = needs('hpcc', mpis, 'libmpi')
+        program, mpi = harness.packaged('hpcc', mpis)
         found = []
         for profiled in (False, True):
             cwd = harness.scratch('cwd')

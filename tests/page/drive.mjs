@@ -126,6 +126,51 @@ async function overTime(page, report, { calls, messages }) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* The timeline has each sample of a function and its callers; one that is chosen tells them. Of all the time, calls and functions add up to what the tables say. */
+async function overSamples(page, report, { own, through }) {
+  const ticks = (name, of) => report.costs.procedures.find(procedure => procedure.procedure === name)[of].ticks, wrong = [], text = place => page.locator("#timeline " + place).innerText();
+
+  await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
+  await page.waitForSelector("#timeline canvas", { timeout: 10000 });
+  const seen = await page.evaluate(([own, through]) => {
+    const view = document.getElementById("timeline").view, [inner, outer] = [own, through].map(name => view.frames.indexOf(name)), found = view.rows.flatMap(row => row.samples.paths.map(path => view.paths[path]));
+    const of = view.rows.findIndex(row => row.rank === 1), { samples } = view.rows[of], widest = [...samples.begin.keys()].filter(i => view.paths[samples.paths[i]].frames.includes(outer)).sort((a, b) => samples.end[b] - samples.begin[b] - samples.end[a] + samples.begin[a])[0];
+    const tall = view.rowHeight();
+
+    return { own: found.filter(path => path.own === inner).length, through: found.filter(path => path.frames.includes(outer)).length, samples: found.length, x: view.x((samples.begin[widest] + samples.end[widest]) / 2),
+             y: of * tall + (view.callsHeight(tall) + tall) / 2, ordered: view.rows.every(row => row.samples.begin.every((at, i) => row.samples.end[i] >= at && (!i || at >= row.samples.end[i - 1]))), from: view.x(0), to: view.x(view.end) };
+  }, [own, through]);
+  wrong.push(same("samples", seen.samples, report.costs.all.ticks), same("of the function", [seen.own, seen.through], [ticks(own, "own"), ticks(through, "inclusive")]), same("in order", seen.ordered, true));
+  const canvas = page.locator("#timeline canvas");
+  await canvas.click({ position: { x: seen.x, y: seen.y } });
+  wrong.push(same("call path", new RegExp("on rank 1 at .*: .*" + through + ".* <- .*main").test(await text("#stack")), true), same("selected", await page.evaluate(() => selection.get("function")), own));
+  await page.screenshot({ path: path.join(folder, "samples.png") });
+  await page.keyboard.press("Escape");
+  await page.locator("#timeline button", { hasText: "select what is in view" }).click();
+  const calls = report.mpi_functions.map(f => [f.function, f.time.sum_s]).sort((a, b) => b[1] - a[1])[0], words = await text("#stretch-calls");
+  wrong.push(same("calls of all", words.includes(calls[0]) && words.includes(await page.evaluate(value => seconds(value), calls[1])), true));
+  wrong.push(same("function of all", (await text("#stretch-code")).includes(own), true), same("stretch", /selected: from 0 s to /.test(await page.locator("#selection").innerText()), true));
+  const end = await page.evaluate(() => document.getElementById("timeline").view.end), heat = page.locator("figure", { hasText: "drag to select a stretch of time" }).locator("canvas");
+  const half = async (what, place, from, to) => {
+    await page.evaluate(() => selection.clear());
+    await place.scrollIntoViewIfNeeded();
+    const box = await place.boundingBox();
+    await page.mouse.move(box.x + (from + to) / 2, box.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(box.x + to - 2, box.y + 5, { steps: 4 });
+    await page.mouse.up();
+    const span = await page.evaluate(() => selection.stretch());
+    wrong.push(same("half of the " + what, span && Math.abs((span.to - span.from) * 1e9 / end - 0.5) < 0.02, true), same("address", /time=/.test(new URL(page.url()).hash), true));
+    wrong.push(same("a rank that is not selected", await page.evaluate(() => selection.get("rank")), null));
+  };
+  await page.keyboard.down("Shift");
+  await half("timeline", canvas, seen.from, seen.to);
+  await page.keyboard.up("Shift");
+  await half("ranks over time", heat, 0, (await heat.boundingBox()).width);
+  await page.evaluate(() => selection.clear());
+  return wrong.filter(Boolean).join("; ");
+}
+
 /* A table that lost rows says so, and has those that count most: the first. */
 async function leftOut(page, report) {
   const { drawn, ready } = await page.evaluate(() => ({ drawn: performance.getEntriesByName("first screen")[0].startTime, ready: performance.now() }));
@@ -289,7 +334,7 @@ async function accessible(page) {
 const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides] };
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
-for (const { name, html, json, csv, whole, lines, large, trace } of asked) {
+for (const { name, html, json, csv, whole, lines, large, trace, samples } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
@@ -301,6 +346,8 @@ for (const { name, html, json, csv, whole, lines, large, trace } of asked) {
     await look("rows that were left out", leftOut(page, report));
   if (trace)
     await look("over time", overTime(page, report, trace));
+  if (samples)
+    await look("samples over time", overSamples(page, report, samples));
   if (lines)
     await look("source lines", source(page, report));
   if (csv)

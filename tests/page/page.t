@@ -67,6 +67,28 @@ def traced(folder, mpi):
     return write(folder, ['report', run.directory], page_of('traced', trace={'calls': 58, 'messages': 20}))
 
 
+def sampled(folder, mpi):
+    """Rank 1 is longer in react(): its samples stand below its calls."""
+    planted = os.path.join(os.path.dirname(HERE), 'planted', 'planted.c')
+    run = mpi.profile(mpi.build(planted, '-O2', '-g'), 2, ['imbalance'], ['--trace']).ended(0)
+    return write(folder, ['report', run.directory], page_of('sampled', samples={'own': 'compute', 'through': 'react'}))
+
+
+def programs(tap, folder):
+    """Pages of programs that nobody here wrote, and of ranks with threads: traced, with all that samples tell."""
+    mpis, pages = list(harness.mpis(tap, quiet=True)), []
+    for binary, ranks, arguments in (('lmp', 4, ['-in', os.path.join(harness.HERE, 'melt.in'), '-log', 'none']), ('hpcc', 2, [])):
+        with tap.test('a run of ' + binary):
+            program, mpi = harness.packaged(binary, mpis)
+            cwd = harness.scratch('cwd')
+            shutil.copy(os.path.join(harness.HERE, 'hpccinf.txt'), cwd)
+            run = mpi.profile(program, ranks, arguments, ['--trace', '--sample'], cwd=cwd).ended(0)
+            pages.append(write(folder, ['report', run.directory], page_of(binary, csv=True)))
+    hybrid = os.path.join(os.path.dirname(HERE), 'planted', 'hybrid.c')
+    run = mpis[0].profile(mpis[0].build(hybrid, '-O2', '-g', '-fopenmp', output='planted_hybrid'), 2, [], ['--trace', '--sample', '--threads']).ended(0)
+    return pages + [write(folder, ['report', run.directory], page_of('hybrid', csv=True))]
+
+
 def texts_of(file):
     with open(file) as f:
         pieces = re.findall(r'class="data">([^<]*)<', f.read())
@@ -129,7 +151,9 @@ def main():
         pages.append(write(folder, ['report', os.path.join(folder, name)], page_of(name, csv=name in WHOLE, whole=name in WHOLE)))
     mpi = next(harness.mpis(tap, quiet=True))
     more, directory = several(folder, mpi)
-    pages += more + [traced(folder, mpi)]
+    pages += more + [traced(folder, mpi), sampled(folder, mpi)]
+    if LONG:
+        pages += programs(tap, folder)
     with tap.test('without source lines'):
         without_source(folder, directory)
     with tap.test('files that are no source files'):

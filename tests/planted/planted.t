@@ -5,6 +5,7 @@ processors from the run (finding no_processor) is told before, and is no fault o
 import json
 import os
 import re
+import statistics
 import sys
 
 sys.dont_write_bytecode = True
@@ -17,6 +18,7 @@ from report import check, close, equal, plain
 
 WORTH = 0.02  # of the ranks' time: findings.h
 REACT_S = 0.5 * 60 * 0.010  # CPU time that rank 1 has more in react(), or touch(), but for what samples may miss
+BETWEEN = 0.10  # variation between threads: sampled.h
 DISK_TIMES = 3 # that a page of a rank file may wait for a busy disk; the problem is hundreds of writes
 TIMES = 10 if os.environ.get('FVMPI_TEST_LONG') == '1' else 1  # ./dev statistics
 
@@ -221,12 +223,14 @@ def friends(tap, mpi):
     """What takes a few nanoseconds is told as less than sampling can tell, and never as varying."""
     with tap.test('{}: constant functions of a few nanoseconds do not vary'.format(mpi)):
         run = mpi.profile(mpi.build(os.path.join(HERE, 'friends.c'), '-O2', '-g', '-lm'), 2, (), ['--sample=500']).ended(0)
-        calls_s = {name: float(s) for name, s in re.findall(r'^truth (\S+) (\S+)$', run.out, re.M)}
+        calls_s = {'tiny': [], 'exp': []} # of each rank
+        for name, s in re.findall(r'^truth (\S+) (\S+)$', run.out, re.M):
+            calls_s[name].append(float(s))
         report = harness.report_of(run.directory).data
         if not report['sampling'] or not report['sampling']['return_count']:
             raise harness.Skip('no instances are sampled here')
         finest = report['sampling']['resolution_s']
-        check(max(calls_s.values()) < finest, '{}: shorter calls than {} s are not known', calls_s, finest)
+        check(max(calls_s['tiny'] + calls_s['exp']) < finest, '{}: shorter calls than {} s are not known', calls_s, finest)
         tiny = [f for f in report['functions'] if f['function'] == 'tiny']
         check(sum(f['return_count'] for f in tiny) >= 8, 'tiny() was not sampled: {}', [f['function'] for f in report['functions']])
         for f in tiny:
@@ -235,11 +239,15 @@ def friends(tap, mpi):
         text = harness.run([FVMPI, 'report', run.directory, '--all', '--width', '200']).ended(0).out
         check(re.search(r'^ *tiny .* too short .*< \d', text, re.M), '{}', text)
         # many_exp() varies by 0.09 to 0.15: while a breakpoint waits in exp(), which is not measured then, exp() is slower. Not solved
-        slowed = ('many_exp', 'main')
-        equal('varying', [f['function'] for f in report['functions'] if f['varies'] and f['function'] not in slowed], [])
-        equal('finding', [f for f in found(run) if f['name'] == 'varying_function' and f['function'] not in slowed], [])
+        excused = ['many_exp', 'main']
+        if statistics.stdev(calls_s['tiny']) > 0.8 * BETWEEN * statistics.mean(calls_s['tiny']): # a rank's processor is slower
+            check({f['varies_by'] for f in report['functions'] if f['function'] == 'many_tiny'} <= {None, 'between'}, '{}', report['functions'])
+            excused.append('many_tiny')
+        equal('varying', [f['function'] for f in report['functions'] if f['varies'] and f['function'] not in excused], [])
+        equal('finding', [f for f in found(run) if f['name'] == 'varying_function' and f['function'] not in excused], [])
         measured = [f for f in report['functions'] if f['function'] == 'many_tiny' and f['judged']]
-        check(measured and all(f['within'] < 0.2 for f in measured) or is_disturbed(run, 0), '{}', [f['within'] for f in measured])
+        single = re.search(r'^ *many_tiny .* single calls ', text, re.M) # one call that the machine made long, and the report says so
+        check(measured and all(f['within'] < 0.2 for f in measured) or single or is_disturbed(run, 0), '{}', [f['within'] for f in measured])
 
 
 def rare(tap, mpi):

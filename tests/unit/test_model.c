@@ -926,12 +926,54 @@ static void directories(void **state)
     assert_int_equal(fv_profile_open(&(char *){ directory }, 1, &options, &profile), -FV_EIO);
 }
 
+static const struct fv_size_class *size_class(const char *name, uint32_t comm_size, unsigned bucket)
+{
+    for (size_t i = 0; i < model.size_class_count; i++) {
+        const struct fv_size_class *of = &model.size_classes[i];
+
+        if (of->comm_size == comm_size && of->bucket == bucket && !strcmp(model.functions[of->function].name, name))
+            return of;
+    }
+    fail_msg("%s has no messages of bucket %u on %u ranks", name, bucket, comm_size);
+    return NULL;
+}
+
+/* One function with messages of one size on communicators of two sizes, two of them alike, over all ranks. */
+static void sizes_by_communicator(void **state)
+{
+    const uint64_t ticks[] = { 100, 100 };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint32_t pair = fvr_comm(&file[i], 7, 0, i, 2), other = fvr_comm(&file[i], 8, 0, i, 2);
+
+        fvr_cell(&file[i], 0, 2, 1, F_SEND, ticks, 2, 1000, 0);
+        fvr_cell(&file[i], 0, 2, pair, F_SEND, ticks, 1, 1000, 0);
+        fvr_cell(&file[i], 0, 2, other, F_SEND, ticks, 1, 1000, 0);
+        fvr_cell(&file[i], 0, 2, pair, F_RECV, ticks, 1, 0, 8);
+        fvr_cell(&file[i], 0, 2, 1, F_BARRIER, ticks, 2, 0, 0);
+        fvr_thread(&file[i], 0, true, 7, 700, NULL);
+    }
+    build(2);
+    const struct fv_size_class *of = size_class("MPI_Send", 4, 10);
+    assert_int_equal(of->sent.count, 4);
+    assert_int_equal(of->sent.bytes, 4000);
+    assert_int_equal(of->received.count, 0);
+    of = size_class("MPI_Send", 2, 10);
+    assert_int_equal(of->sent.count, 4);
+    assert_int_equal(of->sent.bytes, 4000);
+    assert_true(of->sent.seconds > 0 && fabs(of->sent.seconds - size_class("MPI_Send", 4, 10)->sent.seconds) < 1e-12);
+    assert_int_equal(size_class("MPI_Recv", 2, 4)->received.bytes, 16);
+    assert_int_equal(model.size_class_count, 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(statistics),
+        TEST(sizes_by_communicator),
         TEST(deviations_of_long_calls),
         TEST(unification),
         TEST(path_cycles_are_cut),

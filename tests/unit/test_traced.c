@@ -169,6 +169,61 @@ static void half_messages(void **state)
     assert_int_equal(model.traced.unmatched, 1); /* rank 9 is not in the communicator */
 }
 
+static void sample(int rank, uint32_t thread, uint64_t at, uint32_t path)
+{
+    const struct fv_logged_sample s = { at, path, 2 * MS };
+
+    fvr_add(&file[rank], FV_CHUNK_SAMPLE_LOG, thread, &s, sizeof(s));
+}
+
+/* Two paths of thread 0, one of thread 1; of a path that is not there nothing is known, so it is left out. */
+static void sample_rank(int rank)
+{
+    uint32_t app = fvr_module(&file[rank], "/usr/bin/app", 0x10000, NULL);
+    uint32_t outer = fvr_sample_path(&file[rank], 0, 0, app, 0x10);
+    uint32_t inner = fvr_sample_path(&file[rank], 0, outer, app, 0x20), other = fvr_sample_path(&file[rank], 1, 0, app, 0x30);
+
+    for (unsigned i = 0; i < 6; i++)
+        sample(rank, 0, BEGIN + (2 * i + 1) * MS, i == 5 ? outer : inner);
+    sample(rank, 1, BEGIN + 3 * MS, other);
+    sample(rank, 1, BEGIN + 4 * MS, 77);
+}
+
+static void samples(void **state)
+{
+    const struct fv_traced *t = &model.traced;
+
+    (void)state;
+    talk();
+    sample_rank(1);
+    build(1000);
+    assert_int_equal(t->sample_count, 7);
+    assert_int_equal(t->samples_left_out, 0);
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(t->samples[i].rank, 1);
+        assert_int_equal(t->samples[i].thread, i == 6);
+        assert_int_equal(model.tree.nodes[t->samples[i].node].offset, i == 6 ? 0x30 : i == 5 ? 0x10 : 0x20);
+        assert_true(is_ms(t->samples[i].cpu_s, 2));
+        assert_true(is_ms(t->samples[i].time_s - t->calls[0].begin_s, i == 6 ? 2 : 2.0 * (double)i)); /* the first call begins after 1 ms */
+    }
+}
+
+/* Those that are left stand for the CPU time of all, of each thread its own. */
+static void samples_thinned(void **state)
+{
+    const struct fv_traced *t = &model.traced;
+    double cpu_s[2] = { 0 };
+
+    (void)state;
+    sample_rank(0);
+    build(4); /* two of each rank: one of four */
+    assert_int_equal(t->sample_count, 3);
+    assert_int_equal(t->samples_left_out, 4);
+    for (size_t i = 0; i < 3; i++)
+        cpu_s[t->samples[i].thread] += t->samples[i].cpu_s;
+    assert_true(is_ms(t->samples[0].cpu_s, 8) && is_ms(cpu_s[0], 12) && is_ms(cpu_s[1], 2));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +231,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_more_than_asked, begin, end),
         cmocka_unit_test_setup_teardown(none_asked, begin, end),
         cmocka_unit_test_setup_teardown(half_messages, begin, end),
+        cmocka_unit_test_setup_teardown(samples, begin, end),
+        cmocka_unit_test_setup_teardown(samples_thinned, begin, end),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -429,8 +429,7 @@ static void add_extents(struct maker *k)
     }
 }
 
-/* Those of the executables, and what lies in their directories or below; and what calls MPI. */
-static uint8_t *code_of_modules(const struct fv_model *m)
+uint8_t *fv_cost_code(const struct fv_model *m)
 {
     uint8_t *code = fv_xcalloc(m->tree.module_count + 1, sizeof(*code));
 
@@ -449,7 +448,7 @@ void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
     struct maker k = { .out = out, .model = m, .symbols = symbols, .rank = rank };
 
     *out = (struct fv_cost_profile){ 0 };
-    k.code = code_of_modules(m);
+    k.code = fv_cost_code(m);
     k.targets = fv_xcalloc(m->tree.node_count, sizeof(*k.targets));
     k.procedure_of = fv_xcalloc(symbols->frame_count + 1, sizeof(*k.procedure_of));
     k.line_of = fv_xcalloc(symbols->frame_count + 1, sizeof(*k.line_of));

@@ -141,4 +141,7 @@ void fv_cost_profile_release(struct fv_cost_profile *profile);
 /* 95 % of the times the truth lies so near: 2 sqrt(n), in ticks. */
 double fv_cost_error(uint64_t ticks);
 
+/* By module, enum fv_code: of the programs are the executables, and what lies in their directories or below. To be freed. */
+uint8_t *fv_cost_code(const struct fv_model *model);
+
 #endif

@@ -401,7 +401,7 @@ struct page {
     int (*text)(const void *of, const struct fv_text_options *options, FILE *out); /* for who reads without scripts */
     const void *of;
     const struct fv_page_options *options;
-    const struct fv_model *traced; /* whose calls and messages are drawn over time; NULL: none */
+    const struct fv_profile *traced; /* whose calls, messages and samples are drawn over time; NULL: none */
     int64_t run_began_s; /* source files that changed since are not what ran */
 };
 
@@ -470,7 +470,7 @@ static int put_blocks(const struct page *page, FILE *out)
     fv_relations_visit(page->relations, take_table, &first);
     fv_relations_visit(page->relations, take_table, &rest);
     int err = squeeze(&first, page, "first data", &a);
-    if (!err && page->traced && page->traced->traced.call_count)
+    if (!err && page->traced && (page->traced->model->traced.call_count || page->traced->model->traced.sample_count))
         err = squeeze(NULL, page, "timeline", &timeline);
     own += a.bytes + timeline.bytes;
     if (!err)
@@ -512,7 +512,7 @@ int fv_view_page(const struct fv_profile *view, const struct fv_page_options *op
 
     fv_tables_init(&subject, view);
     int err = put_page(&(struct page){ FV_PROFILE_SCHEMA, " run options findings efficiency ranks problems ", fv_profile_relations, &subject, profile_text, view, options,
-                                       view->model, view->model->origin_ns / 1000000000 },
+                                       view, view->model->origin_ns / 1000000000 },
                        out);
 
     fv_tables_release(&subject);

@@ -1,86 +1,230 @@
 /* See page_timeline.h. */
 #include "views/page/page_timeline.h"
 
-#include <math.h>
+#include "profile/samples/cost_profile.h"
+#include "tool/json_stream.h"
 
-static long long ns(double seconds)
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t ns(double seconds)
 {
     return llround(seconds * 1e9);
 }
 
-/* The calls of one thread: `count` of them. */
-static size_t row_of(const struct fv_traced *t, size_t first)
-{
-    size_t end = first;
+/* ---- call paths of samples ---- */
 
-    while (end < t->call_count && t->calls[end].rank == t->calls[first].rank && t->calls[end].thread == t->calls[first].thread)
-        end++;
-    return end - first;
+#define FRAMES 48 /* of a path, the innermost ones */
+
+/* Numbers of those that samples have. */
+struct paths {
+    const struct fv_profile *profile;
+    uint8_t *code;
+    uint32_t *number; /* by node; FV_NONE: not asked for yet */
+    struct numbered_frame {
+        const char *name;
+    } * frames;
+    size_t frame_count, frame_room;
+    struct fv_index by_name;
+    struct fv_arena arena;
+    uint32_t *nodes;
+    size_t count, room;
+};
+
+static void init_paths(struct paths *p, const struct fv_profile *profile)
+{
+    size_t nodes = profile->model->tree.node_count;
+
+    *p = (struct paths){ .profile = profile, .code = fv_cost_code(profile->model), .number = fv_xcalloc(nodes + 1, sizeof(*p->number)) };
+    memset(p->number, 0xff, nodes * sizeof(*p->number));
 }
 
-static void put_row(const struct fv_model *m, const struct fv_traced_call *calls, size_t count, FILE *out)
+static void release_paths(struct paths *p)
 {
-    long long last = 0;
+    free(p->code);
+    free(p->number);
+    free(p->frames);
+    free(p->nodes);
+    fv_index_release(&p->by_name);
+    fv_arena_release(&p->arena);
+}
 
-    fprintf(out, "{\"rank\":%d,\"thread\":%u,\"sites\":[", m->ranks[calls->rank].world_rank, calls->thread);
-    for (size_t i = 0; i < count; i++)
-        if (calls[i].site == FV_NONE)
-            fprintf(out, "%snull", i ? "," : "");
-        else
-            fprintf(out, "%s%u", i ? "," : "", calls[i].site);
-    fputs("],\"gaps\":[", out);
-    for (size_t i = 0; i < count; i++) {
-        fprintf(out, "%s%lld", i ? "," : "", ns(calls[i].begin_s) - last);
-        last = ns(calls[i].begin_s) + ns(calls[i].duration_s);
+static uint32_t path_number(struct paths *p, uint32_t node)
+{
+    if (p->number[node] == FV_NONE) {
+        FV_GROW(p->nodes, p->room, p->count + 1);
+        p->nodes[p->count] = node;
+        p->number[node] = (uint32_t)p->count++;
     }
-    fputs("],\"durations\":[", out);
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "%s%lld", i ? "," : "", ns(calls[i].duration_s));
-    fputs("],\"bytes\":[", out);
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)calls[i].bytes);
-    fputs("]}", out);
+    return p->number[node];
 }
 
-#define PUT_ALL(key, format, value)                                                                          \
+static uint32_t frame_number(struct paths *p, const struct fv_frame *frame)
+{
+    char label[512];
+
+    return FV_INTERN_NAME(p->by_name, p->frames, p->frame_count, p->frame_room, &p->arena,
+                          fv_frame_function_label(frame, p->profile->symbols, label, sizeof(label)));
+}
+
+static void put_path(struct paths *p, struct fv_path *path, uint32_t node, struct fv_json *out)
+{
+    fv_path_of(path, p->profile->symbols, node);
+    size_t own = fv_path_own(path, p->code), count = path->count < FRAMES ? path->count : FRAMES;
+
+    fv_json_object(out, NULL);
+    if (path->count)
+        fv_json_unsigned(out, "own", frame_number(p, &path->frames[own < path->count ? own : 0]));
+    else
+        fv_json_null(out, "own");
+    fv_json_array(out, "frames");
+    for (size_t i = 0; i < count; i++)
+        fv_json_unsigned(out, NULL, frame_number(p, &path->frames[i]));
+    fv_json_end(out);
+    fv_json_unsigned(out, "more", path->count - count);
+    fv_json_end(out);
+}
+
+static void put_paths(struct paths *p, struct fv_json *out)
+{
+    struct fv_path path = { 0 };
+
+    fv_json_array(out, "paths");
+    for (size_t i = 0; i < p->count; i++)
+        put_path(p, &path, p->nodes[i], out);
+    fv_json_end(out);
+    fv_json_array(out, "frames");
+    for (size_t i = 0; i < p->frame_count; i++)
+        fv_json_string(out, NULL, p->frames[i].name);
+    fv_json_end(out);
+    fv_path_release(&path);
+}
+
+/* ---- rows ---- */
+
+/* What one thread did. */
+struct row {
+    uint32_t rank, thread;
+    const struct fv_traced_call *calls;
+    const struct fv_traced_sample *samples;
+    size_t call_count, sample_count;
+};
+
+static bool is_before(uint32_t rank, uint32_t thread, const struct row *row)
+{
+    return rank != row->rank ? rank < row->rank : thread < row->thread;
+}
+
+/* The next one, behind `calls` and `samples` of the trace. False: there is none. */
+static bool next_row(const struct fv_traced *t, size_t calls, size_t samples, struct row *row)
+{
+    const struct fv_traced_call *c = t->calls + calls, *c_end = t->calls + t->call_count;
+    const struct fv_traced_sample *s = t->samples + samples, *s_end = t->samples + t->sample_count;
+
+    if (c == c_end && s == s_end)
+        return false;
+    *row = (struct row){ .calls = c, .samples = s };
+    row->rank = c < c_end ? c->rank : s->rank;
+    row->thread = c < c_end ? c->thread : s->thread;
+    if (s < s_end && is_before(s->rank, s->thread, row)) {
+        row->rank = s->rank;
+        row->thread = s->thread;
+    }
+    while (c + row->call_count < c_end && c[row->call_count].rank == row->rank && c[row->call_count].thread == row->thread)
+        row->call_count++;
+    while (s + row->sample_count < s_end && s[row->sample_count].rank == row->rank && s[row->sample_count].thread == row->thread)
+        row->sample_count++;
+    return true;
+}
+
+#define PUT_ALL(key, count, value)                                                                           \
     do {                                                                                                     \
-        fputs("\"" key "\":[", out);                                                                         \
-        for (size_t i = 0; i < t->message_count; i++)                                                        \
-            fprintf(out, "%s" format, i ? "," : "", value);                                                  \
-        fputs("]", out);                                                                                     \
+        fv_json_array(out, key);                                                                             \
+        for (size_t i = 0; i < (count); i++)                                                                 \
+            fv_json_signed(out, NULL, value);                                                                \
+        fv_json_end(out);                                                                                    \
     } while (0)
 
-static void put_messages(const struct fv_traced *t, FILE *out)
+static void put_calls(const struct row *row, struct fv_json *out)
+{
+    const struct fv_traced_call *of = row->calls;
+    int64_t last = 0;
+
+    fv_json_array(out, "sites");
+    for (size_t i = 0; i < row->call_count; i++)
+        if (of[i].site == FV_NONE)
+            fv_json_null(out, NULL);
+        else
+            fv_json_unsigned(out, NULL, of[i].site);
+    fv_json_end(out);
+    fv_json_array(out, "gaps");
+    for (size_t i = 0; i < row->call_count; i++) {
+        fv_json_signed(out, NULL, ns(of[i].begin_s) - last);
+        last = ns(of[i].begin_s) + ns(of[i].duration_s);
+    }
+    fv_json_end(out);
+    PUT_ALL("durations", row->call_count, ns(of[i].duration_s));
+    PUT_ALL("bytes", row->call_count, (int64_t)of[i].bytes);
+}
+
+static void put_samples(struct paths *p, const struct row *row, struct fv_json *out)
+{
+    const struct fv_traced_sample *of = row->samples;
+
+    fv_json_object(out, "samples");
+    PUT_ALL("gaps", row->sample_count, ns(of[i].time_s) - (i ? ns(of[i - 1].time_s) : 0));
+    PUT_ALL("cpu", row->sample_count, ns(of[i].cpu_s));
+    PUT_ALL("paths", row->sample_count, path_number(p, of[i].node));
+    fv_json_end(out);
+}
+
+static void put_rows(const struct fv_model *m, struct paths *paths, struct fv_json *out)
+{
+    struct row row = { 0 };
+
+    fv_json_array(out, "rows");
+    for (size_t calls = 0, samples = 0; next_row(&m->traced, calls, samples, &row); calls += row.call_count, samples += row.sample_count) {
+        fv_json_object(out, NULL);
+        fv_json_signed(out, "rank", m->ranks[row.rank].world_rank);
+        fv_json_unsigned(out, "thread", row.thread);
+        put_calls(&row, out);
+        put_samples(paths, &row, out);
+        fv_json_end(out);
+    }
+    fv_json_end(out);
+}
+
+static void put_messages(const struct fv_traced *t, struct fv_json *out)
 {
     const struct fv_traced_message *of = t->messages;
 
-    fputc('{', out);
-    PUT_ALL("from", "%u", of[i].from);
-    fputc(',', out);
-    PUT_ALL("to", "%u", of[i].to);
-    fputc(',', out);
-    PUT_ALL("sent", "%lld", ns(of[i].sent_s));
-    fputc(',', out);
-    PUT_ALL("flight", "%lld", ns(of[i].received_s) - ns(of[i].sent_s));
-    fputc(',', out);
-    PUT_ALL("bytes", "%llu", (unsigned long long)of[i].bytes);
-    fputc('}', out);
+    fv_json_object(out, "messages");
+    PUT_ALL("from", t->message_count, of[i].from);
+    PUT_ALL("to", t->message_count, of[i].to);
+    PUT_ALL("sent", t->message_count, ns(of[i].sent_s));
+    PUT_ALL("flight", t->message_count, ns(of[i].received_s) - ns(of[i].sent_s));
+    PUT_ALL("bytes", t->message_count, (int64_t)of[i].bytes);
+    fv_json_end(out);
 }
 
-bool fv_page_timeline_put(const struct fv_model *m, FILE *out)
+bool fv_page_timeline_put(const struct fv_profile *profile, FILE *stream)
 {
-    const struct fv_traced *t = &m->traced;
+    const struct fv_traced *t = &profile->model->traced;
+    struct fv_json json = { .out = stream }, *out = &json;
+    struct paths paths;
 
-    fprintf(out, "{\"end\":%lld,\"left_out\":%llu,\"messages_left_out\":%llu,\"unmatched\":%llu,\"rows\":[", ns(m->elapsed_s),
-            (unsigned long long)t->calls_left_out, (unsigned long long)t->messages_left_out, (unsigned long long)t->unmatched);
-    for (size_t i = 0, count; i < t->call_count; i += count) {
-        count = row_of(t, i);
-        if (i)
-            fputc(',', out);
-        put_row(m, t->calls + i, count, out);
-    }
-    fputs("],\"messages\":", out);
+    init_paths(&paths, profile);
+    fv_json_object(out, NULL);
+    fv_json_signed(out, "end", ns(profile->model->elapsed_s));
+    fv_json_unsigned(out, "left_out", t->calls_left_out);
+    fv_json_unsigned(out, "messages_left_out", t->messages_left_out);
+    fv_json_unsigned(out, "unmatched", t->unmatched);
+    fv_json_unsigned(out, "samples_left_out", t->samples_left_out);
+    put_rows(profile->model, &paths, out);
     put_messages(t, out);
-    fputc('}', out);
-    return !ferror(out);
+    put_paths(&paths, out);
+    fv_json_end(out);
+    release_paths(&paths);
+    return !json.failed;
 }

@@ -1,20 +1,23 @@
-/* The calls and messages of a trace, for the page's timeline. */
+/* The calls, messages and samples of a trace, for the page's timeline. */
 #ifndef FV_PAGE_TIMELINE_H
 #define FV_PAGE_TIMELINE_H
 
-#include "profile/model.h"
+#include "profile/profile.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
 /* As JSON, times in ns from the model's origin:
  *
- *     { "end": of the run, "left_out": calls that are not here, "messages_left_out", "unmatched",
+ *     { "end": of the run, "left_out": calls that are not here, "messages_left_out", "unmatched", "samples_left_out": that others stand for,
  *       "rows": [ { "rank", "thread": its id, "sites": [ of each call: id of callsites, or null ], "gaps": [ from the end of the call before ],
- *                   "durations": [...], "bytes": [...] } ],
+ *                   "durations": [...], "bytes": [...],
+ *                   "samples": { "gaps": [ from the one before ], "cpu": [ CPU time that it stands for ], "paths": [ index of paths ] } } ],
+ *       "frames": [ names ], "paths": [ { "own": index in frames of the innermost function of the program, "frames": [ indices, innermost first ], "more": that are
+ *                   left out } ],
  *       "messages": { "from": [...], "to": [...], "sent": [...], "flight": [ from then to the end of the call that received ], "bytes": [...] } }
  *
  * False: it could not be written. */
-bool fv_page_timeline_put(const struct fv_model *model, FILE *out);
+bool fv_page_timeline_put(const struct fv_profile *profile, FILE *out);
 
 #endif
