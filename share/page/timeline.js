@@ -18,7 +18,29 @@ function decodeRow(row) {
     begin[i] = at + row.gaps[i];
     end[i] = at = begin[i] + row.durations[i];
   }
-  return { rank: row.rank, thread: row.thread, count, begin, end, bytes: row.bytes, sites: row.sites, samples: decodeSamples(row.samples) };
+  const wait = new Float64Array(count), waitsFor = new Int32Array(count).fill(-1);
+
+  for (let i = 0; i < row.waits.length; i += 3) {
+    wait[row.waits[i]] = row.waits[i + 1];
+    waitsFor[row.waits[i]] = row.waits[i + 2];
+  }
+  return { rank: row.rank, thread: row.thread, count, begin, end, bytes: row.bytes, sites: row.sites, wait, waitsFor, samples: decodeSamples(row.samples) };
+}
+
+/* A call that received waited for each of its messages to be sent (a late sender); the longest of these waits counts. */
+function findLateSenders(rows, { from, to, sent, flight }) {
+  const of = new Map();
+
+  rows.forEach(row => of.set(row.rank, [...of.get(row.rank) || [], row]));
+  for (let i = 0; i < sent.length; i++)
+    for (const row of of.get(to[i]) || []) {
+      const received = sent[i] + flight[i], call = firstAbove(row.end, received - 3), late = call < row.count && row.end[call] <= received + 2 ? Math.min(sent[i], row.end[call]) - row.begin[call] : 0;
+
+      if (late > row.wait[call]) {
+        row.wait[call] = late;
+        row.waitsFor[call] = from[i];
+      }
+    }
 }
 
 /* A sample stands for the CPU time before it, as far as there is none of another. */
@@ -68,6 +90,7 @@ class Timeline {
 
     Object.assign(this, { messages: data.messages, paths: data.paths, frames: data.frames, sites, call: null, sample: null });
     this.rows = data.rows.map(decodeRow);
+    findLateSenders(this.rows, data.messages);
     this.end = Math.max(data.end || 0, ...this.rows.map(row => Math.max(row.count ? row.end[row.count - 1] : 0, row.samples.count ? row.samples.end[row.samples.count - 1] : 0))) || 1;
     this.view = { from: 0, to: this.end };
     this.functions = Array.from({ length: sites.rows }, (_, row) => sites.get("function", row));
@@ -88,7 +111,7 @@ class Timeline {
     this.element = make("section", { id: "timeline", "aria-label": "Calls over time" }, make("h3", null, "Calls over time"), this.tools(),
       make("figure", null, this.canvas, ...this.legends(), this.told, this.stack, make("figcaption", null, "Calls of MPI from left to right, ranks from top to bottom; between them the program computes" +
         (this.codes.length ? ": the strip below a rank's calls has the function of the program that samples of the CPU clock met. " : ". ") +
-        "Keys: w and s zoom, a and d move; drag moves, a double click zooms in, dragging with Shift selects a stretch of time." + this.leftOut(data))), this.summary);
+        "The pale part of a call is waiting for the rank that sent or came late. Keys: w and s zoom, a and d move; drag moves, a double click zooms in, dragging with Shift selects a stretch of time." + this.leftOut(data))), this.summary);
     this.element.view = this;
     selection.onChange(() => { this.tell(); this.sumUp(); });
     this.tell();
@@ -255,12 +278,20 @@ class Timeline {
       }
       c.fillStyle = chosen ? colours("accent") : fill[of];
       c.fillRect(left, top, Math.max(right - left, 1), tall);
+      const waited = Math.min(x(row.begin[i] + row.wait[i]), right);
+
+      if (row.wait[i] && waited - left > 2) {
+        c.globalAlpha = 0.6;
+        c.fillStyle = colours("ground");
+        c.fillRect(left, top, waited - left, tall);
+        c.globalAlpha = 1;
+      }
       if (right - left > 60 && tall >= 12) {
         c.save();
         c.beginPath();
         c.rect(left, top, right - left - 3, tall);
         c.clip();
-        c.fillStyle = colours("ground");
+        c.fillStyle = colours(row.wait[i] && waited - left > 2 ? "text" : "ground");
         c.textBaseline = "middle";
         c.fillText(this.name(row.sites[i]), left + 3, top + tall / 2);
         c.restore();
@@ -327,7 +358,7 @@ class Timeline {
       return null;
     const i = firstAbove(row.end, time - slack);
 
-    return i < row.count && row.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, site: row.sites[i], begin: row.begin[i], end: row.end[i], bytes: row.bytes[i] } : null;
+    return i < row.count && row.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, site: row.sites[i], begin: row.begin[i], end: row.end[i], bytes: row.bytes[i], wait: row.wait[i], waitsFor: row.waitsFor[i] } : null;
   }
 
   /* The sample that stands for the time there, or the next one behind it within some pixels. */
@@ -336,6 +367,27 @@ class Timeline {
     const i = row ? firstAbove(row.samples.end, time) : 0;
 
     return row && i < row.samples.count && row.samples.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, at: row.samples.end[i], path: this.paths[row.samples.paths[i]] } : null;
+  }
+
+  /* What a rank did in a stretch of time, longest first: its calls, and by samples its functions outside of them. */
+  doing(rank, from, to) {
+    const sums = new Sums(), row = this.rows[this.placeOf.get(rank)], within = (begin, end) => Math.min(end, to) - Math.max(begin, from);
+
+    if (!row)
+      return "";
+    for (let i = firstAbove(row.end, from); i < row.count && row.begin[i] < to; i++)
+      sums.add(this.name(row.sites[i]), within(row.begin[i], row.end[i]));
+    for (let i = firstAbove(row.samples.end, from); i < row.samples.count && row.samples.begin[i] < to; i++)
+      if (!inCall(row, row.samples.end[i]))
+        sums.add(this.frame(this.paths[row.samples.paths[i]].own), within(row.samples.begin[i], row.samples.end[i]));
+    return sums.sorted().slice(0, 3).map(([name, time]) => name + " " + seconds(time * 1e-9)).join(", ");
+  }
+
+  /* For whom the call waited, and what that rank did meanwhile. */
+  because(call) {
+    const doing = call.wait ? this.doing(call.waitsFor, call.begin, call.begin + call.wait) : "";
+
+    return call.wait ? "; waited " + seconds(call.wait * 1e-9) + " of that for rank " + call.waitsFor + (doing ? ", which had " + doing : ", which computed") : "";
   }
 
   pick(x, y, width) {
@@ -364,7 +416,7 @@ class Timeline {
     const where = site => { const path = site === null ? null : this.sites.get("path", site); return path ? " in " + path : ""; };
 
     this.told.textContent = "from " + worded(unit, from * 1e-9) + " to " + worded(unit, to * 1e-9) + (call ? ". " + this.name(call.site) + where(call.site) + thread(call) +
-      ": from " + worded(unit, call.begin * 1e-9) + ", for " + worded(unit, (call.end - call.begin) * 1e-9) + (call.bytes ? ", " + bytes(call.bytes) : "") + "; " + plural(this.shown().length, "message") : "");
+      ": from " + worded(unit, call.begin * 1e-9) + ", for " + worded(unit, (call.end - call.begin) * 1e-9) + (call.bytes ? ", " + bytes(call.bytes) : "") + this.because(call) + "; " + plural(this.shown().length, "message") : "");
     const frames = sample ? sample.path.frames.slice(0, STACK).map(index => this.frame(index)) : [], more = sample ? sample.path.frames.length + sample.path.more - frames.length : 0;
     this.stack.textContent = sample ? "A sample" + thread(sample) + " at " + worded(unit, sample.at * 1e-9) + ": " + (frames.join(" <- ") || "its call path is not known") + (more > 0 ? " <- " + plural(more, "more caller") : "") : "";
   }

@@ -58,7 +58,7 @@ struct fv_diff_run {
     double analysis_lost_s; /* its waiting, of a rank, in call paths that the profile does not have */
     double efficiency[2];   /* its serialization and transfer; NAN */
     double wait_s[FV_WAITS]; /* of a rank */
-    struct fv_pop_hybrid_sums hybrid; /* zeros: no teams, or not known of all */
+    struct fv_pop_hybrid_sums hybrid; /* zeros: no OpenMP, or not known of all */
     double no_processor_s; /* of a rank, as the finding of that name has it; 0: no such finding */
     double value[FV_DIFF_RUN_METRICS];
 };

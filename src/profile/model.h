@@ -282,8 +282,8 @@ struct fv_efficiency {
 
 /* MPI and OpenMP together (tool/pop.h). */
 struct fv_hybrid {
-    bool known; /* there are teams, and all of them are known: else zeros */
-    struct fv_pop_hybrid_sums sums;
+    bool known; /* there are teams, and all of them are known */
+    struct fv_pop_hybrid_sums sums; /* else zeros; but of a run whose regions all have one thread the same, for fvmpi scaling */
 };
 
 /* Who made others wait. The lists are made from the parts of call sites, anew when these are merged. */

@@ -3,6 +3,7 @@
 #include "profile/build.h"
 #include "trace/events.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,12 +20,21 @@ struct halves {
     size_t count, room;
 };
 
-#define HALVES (1u << 20) /* of all ranks, sent and received each: what is in memory at once */
+/* A rank enters a blocking collective. */
+struct entry {
+    uint32_t comm, rank; /* of the world */
+    uint64_t sequence;
+    double begin_s;
+};
+
+#define HALVES (1u << 20) /* of all ranks, sent and received each, and entries of collectives: what is in memory at once */
 #define SLACK  4          /* so many times the calls that a rank may keep are in memory at once, and MORE */
 #define MORE   65536
 
 struct state {
     struct halves sent, received;
+    struct entry *entries;
+    size_t entry_count, entry_room;
     size_t most, most_halves; /* of a rank */
     uint64_t halves_left_out;
 };
@@ -36,7 +46,7 @@ struct reading {
     uint32_t rank, thread;
     struct fv_numbers sites;    /* of its events: in fv_model.sites */
     struct fv_numbers *requests; /* of non-blocking receives: the file's number of their communicator */
-    size_t first, first_sent, first_received; /* of the rank: calls and halves */
+    size_t first, first_sent, first_received, first_entry; /* of the rank: calls, halves and entries */
     struct fv_traced_call *call; /* whose details come */
 };
 
@@ -78,6 +88,23 @@ static void add_half(struct reading *r, struct halves *to, uint32_t comm, int64_
                                           .bytes = bytes,
                                           .order = to->count };
     to->count++;
+}
+
+/* Of several collectives in a call, as where a wrapper makes two of one, the last one counts. */
+static void add_collective(struct reading *r, uint32_t comm, int64_t root, uint64_t sequence)
+{
+    struct fv_model *m = r->build->model;
+    uint32_t known = fv_numbers_get(&r->build->files[r->rank].comms, comm);
+    struct state *s = r->state;
+
+    if (known == FV_NONE || m->comms[known].def.flags & (FV_COMM_SELF | FV_COMM_INTER) || s->entry_count - r->first_entry == s->most_halves)
+        return;
+    r->call->comm = known;
+    r->call->sequence = sequence;
+    r->call->root = world_rank(r, comm, root);
+    FV_GROW(s->entries, s->entry_room, s->entry_count + 1);
+    s->entries[s->entry_count++] =
+        (struct entry){ .comm = known, .rank = (uint32_t)m->ranks[r->rank].world_rank, .sequence = sequence, .begin_s = r->call->begin_s };
 }
 
 /* ---- no more than were asked for ---- */
@@ -128,6 +155,8 @@ static void begin_call(struct reading *r, const struct fv_event *e)
     *r->call = (struct fv_traced_call){ .rank = r->rank,
                                         .thread = r->thread,
                                         .site = fv_numbers_get(&r->sites, e->field[0]),
+                                        .comm = FV_NONE,
+                                        .root = FV_NONE,
                                         .begin_s = begin_s,
                                         .duration_s = fv_build_time(m, r->rank, e->end) - begin_s };
 }
@@ -158,7 +187,10 @@ static void add_detail(struct reading *r, const struct fv_event *e)
         r->call->bytes += f[3];
         add_half(r, &s->received, fv_numbers_get(r->requests, f[0]), (int64_t)f[1], (int64_t)f[2], f[3], false);
         break;
-    case FV_EV_COLLECTIVE: r->call->bytes += f[2] + f[3]; break;
+    case FV_EV_COLLECTIVE:
+        r->call->bytes += f[2] + f[3];
+        add_collective(r, (uint32_t)f[0], (int64_t)f[1], f[4]);
+        break;
     case FV_EV_ICOLLECTIVE: r->call->bytes += f[3] + f[4]; break;
     default: break;
     }
@@ -273,6 +305,90 @@ static void match(struct fv_traced *t, struct halves *sent, struct halves *recei
     t->unmatched = sent->count + received->count - 2 * t->message_count;
 }
 
+/* ---- waiting in collectives ---- */
+
+static int by_collective(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    if (x->comm != y->comm)
+        return x->comm < y->comm ? -1 : 1;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Ranks that entered one collective. */
+struct gathering {
+    size_t first, count; /* of the entries, by rank */
+    size_t last;         /* of them, by time */
+};
+
+/* By communicator and sequence. Returns how many; *out is to be freed. */
+static size_t gather(const struct state *s, struct gathering **out)
+{
+    size_t n = 0, room = 0;
+
+    *out = NULL;
+    for (size_t i = 0; i < s->entry_count; i++) {
+        const struct entry *e = &s->entries[i];
+
+        if (!i || e->comm != e[-1].comm || e->sequence != e[-1].sequence) {
+            FV_GROW(*out, room, n + 1);
+            (*out)[n++] = (struct gathering){ .first = i, .last = i };
+        }
+        struct gathering *g = &(*out)[n - 1];
+        g->count++;
+        if (e->begin_s > s->entries[g->last].begin_s)
+            g->last = i;
+    }
+    return n;
+}
+
+/* The rank that it waits for by the function's rule. NULL: none. */
+static const struct entry *waited_for(unsigned rule, const struct fv_traced_call *call, uint32_t rank, const struct entry *entries, const struct gathering *g)
+{
+    const struct entry *late = NULL;
+
+    switch (rule) {
+    case FV_RULE_NXN:
+    case FV_RULE_BARRIER: return entries + g->last;
+    case FV_RULE_TO_ROOT: return rank == call->root ? entries + g->last : NULL;
+    case FV_RULE_FROM_ROOT:
+    case FV_RULE_SCAN:
+        for (const struct entry *e = entries + g->first, *end = e + g->count; e < end; e++)
+            if ((rule == FV_RULE_SCAN ? e->rank < rank : e->rank == call->root) && (!late || e->begin_s > late->begin_s))
+                late = e;
+        return late;
+    default: return NULL;
+    }
+}
+
+/* Where all ranks of the communicator are known to have entered, and when. */
+static void find_waits(struct fv_model *m, struct state *s)
+{
+    struct gathering *gatherings;
+
+    if (s->entry_count)
+        qsort(s->entries, s->entry_count, sizeof(*s->entries), by_collective);
+    size_t count = gather(s, &gatherings);
+    for (size_t i = 0; i < m->traced.call_count; i++) {
+        struct fv_traced_call *call = &m->traced.calls[i];
+        const struct entry key = { .comm = call->comm, .sequence = call->sequence }, *late;
+        size_t at = call->comm == FV_NONE ? count : FV_COUNT_BEFORE(k, count, by_collective(&s->entries[gatherings[k].first], &key) < 0);
+        uint32_t rank = (uint32_t)m->ranks[call->rank].world_rank;
+
+        if (at == count || call->site == FV_NONE || gatherings[at].count != m->comms[call->comm].def.size)
+            continue;
+        late = waited_for(m->functions[m->sites[call->site].function].wait, call, rank, s->entries, &gatherings[at]);
+        if (!late || late->rank == rank || late->begin_s <= call->begin_s)
+            continue;
+        call->wait_s = fmin(late->begin_s - call->begin_s, call->duration_s);
+        call->waits_for = late->rank;
+    }
+    free(gatherings);
+}
+
 /* ---- the track ---- */
 
 static void *begin_traced(struct fv_build *b)
@@ -290,11 +406,11 @@ static void read_traced(struct fv_build *b, void *state, uint32_t rank)
     size_t first = b->model->traced.call_count;
     struct fv_numbers requests = { 0 };
     struct state *s = state;
-    size_t first_sent = s->sent.count, first_received = s->received.count;
+    size_t first_sent = s->sent.count, first_received = s->received.count, first_entry = s->entry_count;
 
     for (uint32_t i = 0; s->most && i < of->threads; i++) {
         struct reading r = { .build = b, .state = s, .rank = rank, .thread = b->model->threads[of->first_thread + i].id, .requests = &requests, .first = first,
-                             .first_sent = first_sent, .first_received = first_received };
+                             .first_sent = first_sent, .first_received = first_received, .first_entry = first_entry };
 
         read_thread(&r);
     }
@@ -308,6 +424,7 @@ static void finish_traced(struct fv_build *b, void *state)
     struct state *s = state;
 
     match(t, &s->sent, &s->received);
+    find_waits(b->model, s);
     if (t->message_count > b->traced_calls) {
         qsort(t->messages, t->message_count, sizeof(*t->messages), by_size);
         t->messages_left_out = t->message_count - b->traced_calls;
@@ -318,6 +435,7 @@ static void finish_traced(struct fv_build *b, void *state)
         t->unmatched = 0;
     free(s->sent.items);
     free(s->received.items);
+    free(s->entries);
     free(s);
 }
 

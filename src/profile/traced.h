@@ -12,6 +12,12 @@ struct fv_traced_call {
     uint32_t site;         /* in fv_model.sites; FV_NONE: not known */
     double begin_s, duration_s; /* from the model's origin */
     uint64_t bytes; /* that it sent and received; of a non-blocking receive where it was completed */
+    uint32_t comm, root; /* of a blocking collective: in fv_model.comms; FV_NONE: it is none. Root: its world rank, FV_NONE: it has none */
+    uint64_t sequence;   /* of the communicator's collectives */
+    /* It waited in a collective, from its begin on, for that rank of MPI_COMM_WORLD to enter it, by the function's rule (enum fv_wait_rule), where
+     * all ranks' entries are known. 0: it did not, or nobody knows. */
+    double wait_s;
+    uint32_t waits_for;
 };
 
 /* Which send a receive is of follows from MPI's order: those of one communicator, pair of ranks and tag do not overtake each other. */

@@ -258,6 +258,7 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known)
     }
     s->node_context[node - 1] = (uint16_t)(count + 1);
     s->context[count] = (struct fv_context){ .known = known };
+    s->known[known].contexts++;
     return count;
 }
 

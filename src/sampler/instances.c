@@ -168,6 +168,7 @@ struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct f
         fv_live_watch(s);
         return NULL;
     }
+    fv_x_see_entry(s, x);
     if (x->skip) {
         x->skip--;
         s->record->skipped++;

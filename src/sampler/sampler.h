@@ -63,6 +63,8 @@ struct fv_known {
     uintptr_t entry;
     uint32_t armed, entered;
     bool fast; /* returns sooner than the window can tell */
+    uint16_t contexts;
+    uint8_t prompt;   /* of its last calls so many came before the next tick after they were waited for; see slots.c */
     bool recursive;   /* it was seen to be called while it was called */
     uint64_t seen_at; /* tick that found it on the stack */
     /* see long_calls.c */
@@ -240,6 +242,8 @@ void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known);
  * (AMD's does: it decodes the line anew each time). So breakpoints rest that are in a line of a function that is being
  * measured, mostly at its own entry, where a gap ends. Not if it calls itself: entries would be missed. */
 void fv_x_settle(struct fv_sampler *s);
+/* It was entered, while it is waited for an instance: how soon tells how often the function is called. */
+void fv_x_see_entry(struct fv_sampler *s, struct fv_x_slot *x);
 #define FV_LINE(address) ((address) / 64)
 
 /* ---- ticks.c: a sample of the CPU clock ---- */

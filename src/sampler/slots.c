@@ -1,6 +1,27 @@
 /* See sampler.h: the execution breakpoints, which wait for a function's next call, or rest. */
 #include "sampler/sampler.h"
 
+#define PROMPT  4u /* calls in a row: it is called several times between ticks */
+#define SKIP_OF 8u
+
+/* The call that comes next after a tick is mostly one behind a long call: of a function that several places call by turns, those behind short ones would
+ * hardly be measured. So entries are passed over, of functions that are called often, every other time (the window needs the others: window.c). */
+static uint32_t entries_to_skip(struct fv_sampler *s, const struct fv_known *k)
+{
+    bool skips = k->fast || (k->contexts > 1 && k->prompt >= PROMPT && fv_sampler_random(s) & 1);
+
+    return skips ? (uint32_t)(fv_sampler_random(s) % SKIP_OF) : 0;
+}
+
+void fv_x_see_entry(struct fv_sampler *s, struct fv_x_slot *x)
+{
+    struct fv_known *k = &s->known[x->known];
+
+    if (x->entries++)
+        return;
+    k->prompt = (uint8_t)(x->age ? 0 : k->prompt + (k->prompt < PROMPT));
+}
+
 void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known)
 {
     if (x->armed)
@@ -12,7 +33,7 @@ void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known)
     x->gaps = 0;
     x->entries = 0;
     x->fresh = true;
-    x->skip = s->known[known].fast ? (uint32_t)(fv_sampler_random(s) % 8) : 0;
+    x->skip = entries_to_skip(s, &s->known[known]);
 }
 
 /* Of a call that was joined it is its own entry that matters: it may last for long, and what it calls would never be measured. */

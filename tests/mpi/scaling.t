@@ -119,6 +119,29 @@ def uneven(mpi, program):
     fell_most(found, runs, 'load_balance', 0.75)
 
 
+def by_threads(mpi):
+    """Threads of one rank and of two: work that all divide, and work of the main thread, at which the others wait. The run on one thread has no team of OpenMP."""
+    program, runs, reports = mpi.build('scaling_omp.c', '-fopenmp'), [], []
+    for ranks, threads in ((1, 1), (1, 2), (2, 2)):
+        runs.append(mpi.profile(program, ranks, [str(WORK), str(COPIED)], ['--threads'], env={'OMP_NUM_THREADS': str(threads)}).ended(0).directory)
+        reports.append(harness.report_of(runs[-1]).data)
+    found = scaling('--strong', *runs)
+    equal('sizes', [(p['rank_count'], p['thread_count'], p['factor']) for p in found['points']], [(1, 1, 1), (1, 2, 2), (2, 4, 4)])
+    equal('by threads', found['scaling']['by_threads'], True)
+    first = reports[0]['ranks'][0]
+    close('computing of one thread', found['points'][0]['useful_s'], first['app_time_s'] - first['mpi_time_s'], 0.02 * COPIED / 1000)
+    close('OpenMP of one thread', found['points'][0]['openmp'], 1, 0.02)
+    for point, report in list(zip(found['points'], reports))[1:]:
+        of = report['hybrid_efficiency']
+        for key, wanted in (('parallel', of['parallel']), ('openmp', of['omp_parallel']), ('load_balance', of['mpi_load_balance']), ('useful_s', of['useful_s']),
+                            ('computation', found['points'][0]['useful_s'] / of['useful_s'])):
+            close('{} of {} threads'.format(key, point['thread_count']), point[key], wanted, 1e-6 * (1 + wanted))
+    left = {'openmp': found['points'][-1]['openmp'], 'computation': found['points'][-1]['computation']}
+    check(left['openmp'] < 0.7, 'workers wait for the main thread: {}', left) # 0.5 by what is slept, and both ranks do what one did
+    said = text('--strong', *runs)
+    check('threads' in said and 'OpenMP' in said, '{}', said)
+
+
 def files(runs):
     out = os.path.join(harness.scratch('scaling'), 'csv')
     directories = [run.directory for run in runs]
@@ -140,7 +163,7 @@ def main():
             continue
         for name, judge in (('strong', lambda: strong(runs)), ('weak', lambda: weak(runs)), ('nobody told', lambda: untold(runs)),
                             ('several runs of a size', lambda: repeated(mpi, program, runs)), ('uneven ranks', lambda: uneven(mpi, program)),
-                            ('files', lambda: files(runs))):
+                            ('ranks of threads', lambda: by_threads(mpi)), ('files', lambda: files(runs))):
             with tap.test('{}: {}'.format(mpi, name)):
                 judge()
         with tap.test('{}: bad input'.format(mpi)):

@@ -127,7 +127,7 @@ async function overTime(page, report, { calls, messages }) {
 }
 
 /* The timeline has each sample of a function and its callers; one that is chosen tells them. Of all the time, calls and functions add up to what the tables say. */
-async function overSamples(page, report, { own, through }) {
+async function overSamples(page, report, { own, through, wait_s }) {
   const ticks = (name, of) => report.costs.procedures.find(procedure => procedure.procedure === name)[of].ticks, wrong = [], text = place => page.locator("#timeline " + place).innerText();
 
   await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
@@ -142,6 +142,16 @@ async function overSamples(page, report, { own, through }) {
   }, [own, through]);
   wrong.push(same("samples", seen.samples, report.costs.all.ticks), same("of the function", [seen.own, seen.through], [ticks(own, "own"), ticks(through, "inclusive")]), same("in order", seen.ordered, true));
   const canvas = page.locator("#timeline canvas");
+  const waits = await page.evaluate(() => {
+    const view = document.getElementById("timeline").view, row = view.rows.find(row => row.rank === 0), waited = row.wait.reduce((sum, wait) => sum + wait, 0) * 1e-9;
+    const longest = row.wait.indexOf(Math.max(...row.wait)), others = row.waitsFor.filter(rank => rank > 1).length;
+
+    return { waited, others, x: view.x((row.begin[longest] + row.end[longest]) / 2), y: view.rows.indexOf(row) * view.rowHeight() + 3 };
+  });
+  wrong.push(waits.others || wait_s !== null && Math.abs(waits.waited - wait_s) > 0.05 * wait_s ? `rank 0 waits ${waits.waited} s, by the analysis ${wait_s}` : null);
+  await canvas.click({ position: { x: waits.x, y: waits.y } });
+  wrong.push(same("why it waited", new RegExp("for rank 1, which had (MPI_Sendrecv [^,]*, )?" + own).test(await text("p[role=status]")), true));
+  await page.keyboard.press("Escape");
   await canvas.click({ position: { x: seen.x, y: seen.y } });
   wrong.push(same("call path", new RegExp("on rank 1 at .*: .*" + through + ".* <- .*main").test(await text("#stack")), true), same("selected", await page.evaluate(() => selection.get("function")), own));
   await page.screenshot({ path: path.join(folder, "samples.png") });

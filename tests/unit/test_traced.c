@@ -169,6 +169,44 @@ static void half_messages(void **state)
     assert_int_equal(model.traced.unmatched, 1); /* rank 9 is not in the communicator */
 }
 
+static void collective(int rank, unsigned function, uint64_t sequence, uint64_t root, uint64_t begin_ms, uint64_t end_ms)
+{
+    call(&events[rank], function, BEGIN + begin_ms * MS, BEGIN + end_ms * MS);
+    EVENT(&events[rank], COLLECTIVE, WORLD, root, 8, 8, sequence);
+}
+
+/* Who waits for whom follows from the function: all for the last, others for the root, or the root for the others. Nobody knows where a rank's entry is missing. */
+static void waits_in_collectives(void **state)
+{
+    static const double waited_ms[2][5] = { { 5, 3, 4, 0, 0 }, { 0, 0, 0, 0, 0 } };
+
+    (void)state;
+    collective(0, ALLREDUCE, 1, UINT64_MAX, 2, 10);
+    collective(1, ALLREDUCE, 1, UINT64_MAX, 7, 11);
+    collective(0, BCAST, 2, 1, 12, 20);
+    collective(1, BCAST, 2, 1, 15, 16);
+    collective(0, REDUCE, 3, 0, 21, 30);
+    collective(1, REDUCE, 3, 0, 25, 26);
+    collective(1, REDUCE, 4, 0, 27, 28); /* gives, and goes on */
+    collective(0, REDUCE, 4, 0, 31, 32);
+    collective(0, ALLREDUCE, 5, UINT64_MAX, 40, 50);
+    collective(1, ALLREDUCE, 6, UINT64_MAX, 45, 50);
+    build(1000);
+    assert_int_equal(model.traced.call_count, 10);
+    for (size_t i = 0; i < 10; i++) {
+        const struct fv_traced_call *c = &model.traced.calls[i];
+
+        assert_true(is_ms(c->wait_s, waited_ms[c->rank][i % 5]));
+        assert_true(c->wait_s <= 0 || c->waits_for == 1);
+    }
+    end(NULL);
+    begin(NULL);
+    collective(0, ALLREDUCE, 1, UINT64_MAX, 2, 10);
+    collective(1, ALLREDUCE, 1, UINT64_MAX, 9, 10);
+    build(2);
+    assert_true(is_ms(model.traced.calls[0].wait_s, 7));
+}
+
 static void sample(int rank, uint32_t thread, uint64_t at, uint32_t path)
 {
     const struct fv_logged_sample s = { at, path, 2 * MS };
@@ -231,6 +269,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_more_than_asked, begin, end),
         cmocka_unit_test_setup_teardown(none_asked, begin, end),
         cmocka_unit_test_setup_teardown(half_messages, begin, end),
+        cmocka_unit_test_setup_teardown(waits_in_collectives, begin, end),
         cmocka_unit_test_setup_teardown(samples, begin, end),
         cmocka_unit_test_setup_teardown(samples_thinned, begin, end),
     };

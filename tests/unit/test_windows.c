@@ -9,6 +9,7 @@
 #include "sampler/ticks.c"
 #include "sampler/window.c"
 
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +39,10 @@ struct fv_calibration fv_sampler_calibration;
 struct fv_runtime fv_rt;
 
 static struct fv_sampler *s;
-static struct fv_instances context[OTHERS + 2]; /* of main and of the functions */
+#define PLACES 6 /* that call the function that is looked at, by turns, where more than one does */
+static struct fv_instances context[OTHERS + 2 + PLACES]; /* of main and of the functions; of the other places */
+static bool is_met[OTHERS + 2 + PLACES];
+static unsigned places, place; /* how many call it; which one does at present */
 static struct fv_long_calls long_calls[OTHERS + 2];
 static unsigned inside;                         /* the function that the program is in */
 static double now, next_tick;                   /* CPU time */
@@ -83,7 +87,7 @@ void fv_readings_take_mpi(const struct fv_sampler *sampler, struct fv_readings *
 uint32_t fv_walk_intern(struct fv_sampler *sampler, unsigned first)
 {
     (void)sampler, (void)first;
-    return inside + 1;
+    return inside == 1 && place ? OTHERS + 2 + place : inside + 1;
 }
 uint32_t fv_context_known(const struct fv_sampler *sampler, uint32_t node)
 {
@@ -92,6 +96,8 @@ uint32_t fv_context_known(const struct fv_sampler *sampler, uint32_t node)
 }
 uint32_t fv_context_find(struct fv_sampler *sampler, uint32_t node, uint32_t known)
 {
+    sampler->known[known].contexts += !is_met[node - 1];
+    is_met[node - 1] = true;
     sampler->context[node - 1].known = known;
     return node - 1;
 }
@@ -310,6 +316,7 @@ static struct program simulate(double (*units)(long), double other, double secon
     memset(s, 0, sizeof(*s));
     memset(context, 0, sizeof(context));
     memset(long_calls, 0, sizeof(long_calls));
+    memset(is_met, 0, sizeof(is_met));
     record = (struct fv_sampler_record){ .rate = RATE, .mode = FV_SAMPLER_BREAKPOINTS };
     thread = (struct fv_thread){ .record = &thread_record, .stack_low = 0x1000, .stack_end = 0x10000 };
     s->thread = &thread;
@@ -321,6 +328,7 @@ static struct program simulate(double (*units)(long), double other, double secon
     for (; now < seconds * 1e9; p.calls++) {
         bool is_long = units(p.calls) > LONG;
 
+        place = places ? (unsigned)(p.calls % places) : 0;
         call(1, units(p.calls));
         p.sum_ns += call_ns;
         p.long_ns += is_long ? call_ns : 0;
@@ -399,6 +407,31 @@ static void shrinks(void **state)
     unbiased("long ones first", late, 0, 4, 0.03);
 }
 
+/* Places by turns, half of which have long calls: a tick falls into these, and the next call is that of the next place. */
+static double by_place(long i)
+{
+    return i % PLACES < PLACES / 2 ? 300 : 6300;
+}
+
+static void all_places(void **state)
+{
+    unsigned least = UINT_MAX;
+
+    (void)state;
+    places = PLACES;
+    for (unsigned i = 0; i < RUNS; i++) {
+        simulate(by_place, 0, 0.5, i);
+        for (unsigned k = 0; k < PLACES; k++) {
+            unsigned returns = (unsigned)context[k ? OTHERS + 1 + k : 1].returns;
+
+            least = returns < least ? returns : least;
+        }
+    }
+    places = 0;
+    printf("# %u calls at least of each of %d places\n", least, PLACES);
+    assert_true(least > 0);
+}
+
 /* ---- rare long calls ---- */
 
 static double every_50th(long i) /* six ticks' periods */
@@ -462,7 +495,7 @@ static int free_sampler(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(patterns), cmocka_unit_test(among_others),
-                                        cmocka_unit_test(shrinks), cmocka_unit_test(rare_long_calls) };
+                                        cmocka_unit_test(shrinks), cmocka_unit_test(rare_long_calls), cmocka_unit_test(all_places) };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("windows", tests, make_sampler, free_sampler);

@@ -43,13 +43,14 @@ void rank_file(struct fvr *f, int rank, int ranks)
                                                 FV_CLASS_COMPLETION, FV_CLASS_COLLECTIVE, FV_CLASS_COMM,
                                                 FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_P2P,
                                                 FV_CLASS_COLLECTIVE };
+    static const uint8_t rules[FUNCTIONS] = { [ALLREDUCE] = FV_RULE_NXN, [REDUCE] = FV_RULE_TO_ROOT, [BCAST] = FV_RULE_FROM_ROOT };
 
     fvr_init(f, rank, ranks);
     f->header.traced = 1;
     for (uint16_t i = 0; i < FUNCTIONS; i++) {
         struct fv_site_record site = { .function = i };
 
-        fvr_function(f, i, classes[i], FV_RULE_NONE, names[i]);
+        fvr_function(f, i, classes[i], rules[i], names[i]);
         fvr_add(f, FV_CHUNK_SITES, 0, &site, sizeof(site));
     }
     fvr_comm(f, 1, FV_COMM_WORLD, rank, ranks);

@@ -34,20 +34,21 @@ void fv_build_hybrid(struct fv_model *m)
 {
     struct fv_hybrid hybrid = { .known = true };
     double *mpi_s = in_regions(m);
-    bool teams = false;
+    bool teams = false, regions_of_one = false;
 
     for (size_t i = 0; i < m->rank_count && hybrid.known; i++) {
         const struct fv_rank *r = &m->ranks[i];
         struct fv_rank_regions regions = m->phases.regions[i];
 
         teams |= regions.sums.threads > 1;
+        regions_of_one |= regions.sums.threads == 1;
         regions.sums.threads = fmax(regions.sums.threads, 1);
         hybrid.known = !regions.unknown && r->mpi_threads <= 1 && !(r->paused_s > 0) &&
                        mpi_s[i] <= IN_REGIONS * (r->app_time_s - r->mpi_time_s) &&
                        fv_pop_hybrid_add(&hybrid.sums, &regions.sums, r->app_time_s, r->mpi_time_s);
     }
-    if (hybrid.known && teams)
-        m->hybrid = hybrid;
+    if (hybrid.known && (teams || regions_of_one))
+        m->hybrid = (struct fv_hybrid){ .known = teams, .sums = hybrid.sums };
     free(mpi_s);
 }
 

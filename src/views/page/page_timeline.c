@@ -166,6 +166,14 @@ static void put_calls(const struct row *row, struct fv_json *out)
     fv_json_end(out);
     PUT_ALL("durations", row->call_count, ns(of[i].duration_s));
     PUT_ALL("bytes", row->call_count, (int64_t)of[i].bytes);
+    fv_json_array(out, "waits");
+    for (size_t i = 0; i < row->call_count; i++)
+        if (ns(of[i].wait_s) > 0) {
+            fv_json_unsigned(out, NULL, i);
+            fv_json_signed(out, NULL, ns(of[i].wait_s));
+            fv_json_unsigned(out, NULL, of[i].waits_for);
+        }
+    fv_json_end(out);
 }
 
 static void put_samples(struct paths *p, const struct row *row, struct fv_json *out)

@@ -11,7 +11,7 @@
  *
  *     { "end": of the run, "left_out": calls that are not here, "messages_left_out", "unmatched", "samples_left_out": that others stand for,
  *       "rows": [ { "rank", "thread": its id, "sites": [ of each call: id of callsites, or null ], "gaps": [ from the end of the call before ],
- *                   "durations": [...], "bytes": [...],
+ *                   "durations": [...], "bytes": [...], "waits": [ of calls that waited in a collective: index, how long, for which rank, ... ],
  *                   "samples": { "gaps": [ from the one before ], "cpu": [ CPU time that it stands for ], "paths": [ index of paths ] } } ],
  *       "frames": [ names ], "paths": [ { "own": index in frames of the innermost function of the program, "frames": [ indices, innermost first ], "more": that are
  *                   left out } ],
