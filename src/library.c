@@ -9,6 +9,7 @@ extern const struct fv_layer fv_python_layer, fv_exits_layer, fv_fatal_layer, fv
     fv_sections_layer, fv_switches_layer, fv_usage_layer;
 extern const struct fv_layer fv_sampler_layer; /* sampler */
 extern const struct fv_layer fv_threads_layer; /* threads */
+extern const struct fv_layer fv_annotations_layer; /* annotations */
 
 const struct fv_layer *const fv_layers[] = {
     &fv_usage_layer,
@@ -22,6 +23,7 @@ const struct fv_layer *const fv_layers[] = {
     &fv_sampler_layer,
     &fv_signals_layer,
     &fv_sections_layer, /* a thread's last section ends before its last event */
+    &fv_annotations_layer,
     &fv_threads_layer,
     NULL,
 };

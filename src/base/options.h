@@ -29,6 +29,7 @@ struct fv_options {
     int threads;           /* of enum fv_threads_mode; 0: threads are not looked at */
     uint64_t section_level; /* sections of a higher level are not measured */
     bool section_cpu;       /* CPU time, faults and switches of sections */
+    int annotations;        /* 0: of Kokkos, NVTX and ITT become sections */
     uint64_t sample;       /* ticks per second of a thread's CPU time, with instances; 0: none; FV_SAMPLE_CLOCK */
     uint64_t sample_budget; /* percent of a thread's CPU time that measuring instances may take */
     const char *events;    /* to count in instances: base/perf_events.h; in static storage; NULL: none */

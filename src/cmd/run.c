@@ -419,6 +419,21 @@ static int be_rank(const struct run *run, void (*before)(void))
     return status;
 }
 
+/* What the library leaves alone: src/annotations. */
+static void say_other_tools(const struct run *run)
+{
+    static const char *const variables[] = { "KOKKOS_TOOLS_LIBS", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64" };
+
+    if (fv_config_is(&run->config, "--quiet") || !strcmp(fv_config_get(&run->config, "--annotations"), "off") || !fv_first_rank())
+        return;
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *value = getenv(variables[i]);
+
+        if (value && *value && strncmp(fv_base_name(value), "libfvmpi", 8) != 0)
+            fv_log("%s names another tool, %s: it has the regions that are marked for it, and fvmpi does not", variables[i], value);
+    }
+}
+
 static int start(struct run *run)
 {
     bool is_serial = run->finding.flavour == FV_FLAVOUR_SERIAL && !run->launcher;
@@ -427,6 +442,7 @@ static int start(struct run *run)
     for (size_t i = 0; i < run->count; i++)
         setenv(run->assignments[i].name, run->assignments[i].value, 1);
     unsetenv("FVMPI_PROCESS");
+    say_other_tools(run);
     if (is_serial && !fv_config_is(&run->config, "--quiet") && !*fv_config_get(&run->config, "--mpi"))
         fv_log("%s: no MPI in it and no launcher: recorded as a single process. If it starts an MPI program, "
                "say "

@@ -122,7 +122,7 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
     struct fv_sections *s = t->sections;
     if (!is_free(&fv_rt.writer.lock))
         return NULL;
-    uint32_t id = fv_section_find(name, number, level);
+    uint32_t id = fv_section_find(name, number, level == FV_SECTION_MARKED ? 0 : level);
     struct slot *slot = &s->slots[s->count];
 
     bool is_other = id && fv_section_is_others(id);
@@ -143,7 +143,7 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
     }
     times->section = id;
     times->ticks_min = UINT64_MAX;
-    times->measured = fv_rt.options.section_cpu;
+    times->measured = fv_rt.options.section_cpu && level != FV_SECTION_MARKED;
     process->section = id;
     fv_tail_commit(&s->process_tail, sizeof(*process));
     fv_tail_commit(&s->tail, sizeof(*times));
@@ -238,7 +238,7 @@ static uint64_t paused_until(uint64_t now)
     return h->paused_ticks + (FV_UNLIKELY(since && since < now) ? now - since : 0);
 }
 
-static inline void read_counters(const struct fv_thread *t, struct fv_section_counters *out)
+static inline void read_counters(const struct fv_thread *t, bool cpu, struct fv_section_counters *out)
 {
     const struct fv_thread_record *r = t->record;
 
@@ -247,7 +247,7 @@ static inline void read_counters(const struct fv_thread *t, struct fv_section_co
     out->mpi_bytes = r->mpi_bytes;
     out->samples = r->samples;
     out->lock_ticks = r->lock_ticks;
-    if (fv_rt.options.section_cpu)
+    if (cpu)
         fv_usage_read_thread(&out->usage);
 }
 
@@ -263,14 +263,14 @@ static inline uint64_t process_ns(const struct fv_section_counters *own)
 }
 
 static void add_counters(struct fv_section_counters *sum, const struct fv_section_counters *now,
-                         const struct fv_section_counters *since)
+                         const struct fv_section_counters *since, bool cpu)
 {
     sum->calls += now->calls - since->calls;
     sum->mpi_ticks += now->mpi_ticks - since->mpi_ticks;
     sum->mpi_bytes += now->mpi_bytes - since->mpi_bytes;
     sum->samples += now->samples - since->samples;
     sum->lock_ticks += now->lock_ticks - since->lock_ticks;
-    if (!fv_rt.options.section_cpu)
+    if (!cpu)
         return;
     sum->usage.user_ns += now->usage.user_ns - since->usage.user_ns;
     sum->usage.system_ns += now->usage.system_ns - since->usage.system_ns;
@@ -310,8 +310,8 @@ static inline void begin(struct fv_thread *t, const char *name, int number, int 
     s->open[s->depth++] = (struct open){ slot, set };
     set_depth(slot, 1);
     t->section_set = set;
-    read_counters(t, &times->since);
-    if (fv_rt.options.section_cpu)
+    read_counters(t, times->measured, &times->since);
+    if (times->measured)
         slot->process->since_ns = process_ns(&times->since);
     uint64_t now = fv_ticks();
     times->paused = paused_until(now);
@@ -405,8 +405,8 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     uint64_t ticks = now > times->opened ? now - times->opened : 0,
              paused = paused_until(now) - times->paused;
 
-    read_counters(t, &counters);
-    uint64_t process = fv_rt.options.section_cpu ? process_ns(&counters) : 0;
+    read_counters(t, times->measured, &counters);
+    uint64_t process = times->measured ? process_ns(&counters) : 0;
     set_depth(slot, 0);
     remove_open(t, slot);
     __atomic_store_n(&times->opened, 0, __ATOMIC_RELEASE);
@@ -417,7 +417,7 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     times->last = now;
     add_to_histogram(t, slot, ticks); /* first, so that it never has fewer */
     add_instance(times, ticks);
-    add_counters(&times->sum, &counters, &times->since);
+    add_counters(&times->sum, &counters, &times->since, times->measured);
     slot->process->cpu_ns += process > slot->process->since_ns ? process - slot->process->since_ns : 0;
 }
 
@@ -634,8 +634,8 @@ static void clear(struct fv_thread *t)
         s->slots[i].process->cpu_ns = 0;
         if (!s->slots[i].depth)
             continue;
-        read_counters(t, &times->since);
-        s->slots[i].process->since_ns = fv_rt.options.section_cpu ? process_ns(&times->since) : 0;
+        read_counters(t, times->measured, &times->since);
+        s->slots[i].process->since_ns = times->measured ? process_ns(&times->since) : 0;
         times->paused = paused_until(now);
         __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
     }

@@ -14,6 +14,9 @@ struct fv_thread;
  * of a pool belong to what they work for, whenever they were made. For signal handlers. */
 uint32_t fv_sections_of(const struct fv_thread *thread);
 
+/* A level below all: of regions that are marked for others (src/annotations), which are many and short, so that their CPU time is not read. */
+#define FV_SECTION_MARKED INT32_MIN
+
 /* What fvmpi.h's functions call, by these names (there weak). */
 FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level);
 FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level);

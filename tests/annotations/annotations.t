@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Regions that programs mark for Kokkos' tools, NVTX and ITT become sections: their counts and times, alone and under both MPIs, as the program's own clock has them; what it
+prints is what it prints alone. Another tool that a user names is left alone, and told."""
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import check, close, equal
+
+STEPS, KERNELS = 20, 5
+KINDS = {'kokkos': 'KOKKOS_TOOLS_LIBS', 'nvtx': 'NVTX_INJECTION64_PATH', 'itt': 'INTEL_LIBITTNOTIFY64'}
+
+
+def sections(directory):
+    return {s['section']: s for s in harness.profile_of(directory)['sections'] if not s['whole']}
+
+
+def truth(out):
+    line, = re.findall(r'^truth step (\S+) axpy (\S+)$', out, re.M)
+    return dict(zip(('step', 'axpy'), map(float, line)))
+
+
+def counted(kind, run, ranks):
+    found, own = sections(run.directory), truth(run.out)
+    wanted = {'step': ranks * STEPS, 'axpy': ranks * STEPS * KERNELS}
+    if kind == 'nvtx':
+        wanted['around'] = wanted['axpy']
+    if kind == 'itt':
+        wanted['app'] = wanted['step']
+    equal('sections', {name: s['count'] for name, s in found.items()}, wanted)
+    for name, seconds in own.items(): # of rank 0; ranks compute alike, but share processors
+        close(name, found[name]['elapsed']['mean_s'], seconds, 0.01 * seconds + 0.02 * ranks)
+    check(found['axpy']['elapsed']['mean_s'] <= found['step']['elapsed']['mean_s'], '{}', found)
+    equal('CPU time, which is not read', found['axpy']['user_time']['sum_s'], None)
+    return found
+
+
+def without_times(text):
+    return re.sub(r'\d+\.\d+', 'S', text)
+
+
+def main():
+    tap = harness.Tap()
+    program = os.path.join(harness.scratch('bin'), 'marks')
+    source = os.path.join(HERE, 'marks.c')
+    harness.run(['cc', '-O2', source, '-o', program, '-ldl']).ended(0)
+    for kind, variable in KINDS.items():
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        command = [harness.FVMPI, 'run', '-o', directory, '--mpi', 'serial']
+        with tap.test('{}: alone'.format(kind)):
+            run = harness.run(command + [program, kind], directory=directory).ended(0)
+            counted(kind, run, 1)
+            equal('output', without_times(run.out), without_times(harness.run([program, kind]).ended(0).out))
+        with tap.test('{}: switched off'.format(kind)):
+            off = os.path.join(harness.scratch('exp'), 'e')
+            harness.run([harness.FVMPI, 'run', '-q', '-o', off, '--annotations=off', '--mpi', 'serial', program, kind]).ended(0)
+            equal('sections', sections(off), {})
+        with tap.test('{}: another tool'.format(kind)):
+            other = os.path.join(harness.scratch('exp'), 'e')
+            run = harness.run([harness.FVMPI, 'run', '-o', other, '--mpi', 'serial', program, kind], env={variable: '/nowhere/other-tool.so'}).ended(0)
+            equal('sections', sections(other), {})
+            check('{} names another tool'.format(variable) in run.err, '{}', run.err)
+        with tap.test('{}: a path of ours, of another process'.format(kind)):
+            again = os.path.join(harness.scratch('exp'), 'e')
+            run = harness.run([harness.FVMPI, 'run', '-o', again, '--mpi', 'serial', program, kind], directory=again, env={variable: '/nowhere/libfvmpi-openmpi.so'}).ended(0)
+            counted(kind, run, 1)
+            check('another tool' not in run.err, '{}', run.err)
+    for mpi in harness.mpis(tap):
+        program = mpi.build(source, '-DWITH_MPI', '-ldl', output='marks')
+        for kind in KINDS:
+            with tap.test('{}: {}'.format(mpi, kind)):
+                run = mpi.profile(program, 2, [kind]).ended(0)
+                found = counted(kind, run, 2)
+                equal('MPI calls', {name: found[name]['mpi_calls']['sum'] for name in ('step', 'axpy')}, {'step': 2 * STEPS, 'axpy': 0})
+    tap.done()
+
+
+main()
