@@ -34,11 +34,13 @@ struct id {
 
 static void task_begin(const struct domain *domain, struct id id, struct id parent, const struct text *name)
 {
-    bool is_named = name && name->text && *name->text; /* not all tasks of oneTBB are */
-
     (void)id, (void)parent;
-    if (domain && domain->flags)
-        fv_annotation_begin(domain, 0, is_named ? name->text : domain->name);
+    if (!domain || !domain->flags)
+        return;
+    const char *text = name ? name->text : NULL;
+    if (!text || !*text) /* as oneTBB's, whose domain may have no name either */
+        text = domain->name;
+    fv_annotation_begin(domain, 0, text && *text ? text : "(task of ITT)");
 }
 
 static void task_end(const struct domain *domain)
