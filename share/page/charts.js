@@ -34,11 +34,18 @@ function canvas(height, told, draw, pick) {
 function dragged(element, stretch, when = () => true) {
   let from = null, moved = false;
 
-  element.addEventListener("pointerdown", event => { from = when(event) ? event.offsetX : null; moved = false; });
+  element.addEventListener("pointerdown", event => {
+    from = when(event) ? event.offsetX : null;
+    moved = false;
+    if (from !== null)
+      element.setPointerCapture(event.pointerId); /* it may end beyond the picture */
+  });
   element.addEventListener("pointerup", event => {
-    moved = from !== null && Math.abs(event.offsetX - from) > 4;
+    const to = Math.min(Math.max(event.offsetX, 0), element.clientWidth);
+
+    moved = from !== null && Math.abs(to - from) > 4;
     if (moved)
-      stretch(Math.min(from, event.offsetX), Math.max(from, event.offsetX));
+      stretch(Math.min(from, to), Math.max(from, to));
     from = null;
   });
   element.addEventListener("click", event => { if (moved) event.stopImmediatePropagation(); moved = false; }, true);
@@ -194,7 +201,7 @@ function timeHeat(tables) {
   const rows = Array.from({ length: ranks.rows }, (_, row) => ranks.get("mpi_shares", row));
   const columns = Math.max(0, ...rows.map(row => row ? row.length : 0));
 
-  const lasts = bins && bins.has("end_s") ? bins.all().reduce((most, bin) => Math.max(most, bin.end_s), 0) : 0;
+  const lasts = bins && bins.rows && bins.has("end_s") ? columns * (bins.get("end_s", 0) - bins.get("begin_s", 0)) : 0; /* all are as long */
 
   return columns ? heat("part of the time in MPI: ranks from top to bottom, time from left to right", rows.length, columns, (row, column) => rows[row] ? rows[row][column] : null,
                         () => [...rows.keys()].filter(row => ranks.get("rank", row) === selection.get("rank")).map(row => [row]), row => selection.toggle("rank", ranks.get("rank", row)), { lasts }) : null;

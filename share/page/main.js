@@ -4,7 +4,7 @@ const SUBJECTS = [
   { title: "Ranks", tables: ["ranks", "threads", "programs"], charts: tables => tables.get("ranks").rows ? [rankBars(tables.get("ranks")), timeHeat(tables), new GridView(tables).element, distributions(tables)] : [], open: true },
   { title: "Timeline", tables: ["timeline"], charts: tables => [timeline(tables)] },
   { title: "Call sites and MPI functions", tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"], charts: tables => tables.get("cpu_lines").rows ? [] : [sourceLines(tables)] },
-  { title: "Communication", tables: ["matrix", "communicators", "grids", "size_classes"], charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables), messageSizes(tables.get("size_classes"))] },
+  { title: "Communication", tables: ["matrix", "communicators", "grids", "size_classes", "sizes_sent", "sizes_received"], charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables), messageSizes(tables.get("size_classes"))] },
   { title: "Waiting and computing", tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank"], charts: tables => [waitKinds(tables), blame(tables), criticalPath(tables)] },
   { title: "CPU time by samples", tables: ["cpu_procedures", "cpu_lines", "cpu_loops", "cpu_procedures_by_thread", "call_tree"], charts: tables => [flame(tables), tables.get("cpu_lines").rows ? sourceLines(tables) : null] },
   { title: "Functions whose calls were measured", tables: ["sampled_totals", "sampled_functions", "sampled_by_thread", "sampled_metrics", "sampled_histogram", "sampled_instances"], charts: tables => [instances(tables)] },
@@ -66,7 +66,7 @@ function drawSelection() {
   place.replaceChildren(...words ? ["selected: " + words + " ", make("button", { type: "button", onclick: () => selection.clear() }, "clear")] : []);
 }
 
-const KEYS = [["?", "this help"], ["/", "search in the first open table"], ["Esc", "nothing is selected"], ["e", "unfold all subjects"], ["f", "fold all subjects"]];
+const KEYS = [["?", "this help"], ["/", "search in the first open table"], ["Esc", "nothing is selected"], ["e", "unfold all subjects"], ["f", "fold all subjects"], ["w s a d", "in the timeline: zoom in and out, earlier and later; Shift and dragging selects a stretch of time, Ctrl and the wheel zoom"]];
 
 function bindKeys() {
   const help = document.getElementById("help");

@@ -50,7 +50,7 @@ const selection = {
 
   words() {
     const unit = { type: "real", unit: "s" }, span = this.stretch();
-    const said = ([kind, value]) => kind === "time" ? (span ? "from " + worded(unit, span.from) + " to " + worded(unit, span.to) : "") : (kind === "callsite" ? "call site" : kind) + " " + value;
+    const said = ([kind, value]) => kind === "time" ? (span ? "from " + worded(unit, span.from) + " to " + worded(unit, span.to) : "") : kind === "callsite" ? "call site #" + (value + 1) : kind + " " + value;
 
     return [...this.chosen].map(said).filter(Boolean).join(", ");
   },
@@ -63,11 +63,14 @@ function selectable(table) {
   return Object.entries(kinds).map(([kind, keys]) => [kind, keys.find(key => table.has(key))]).filter(([, key]) => key);
 }
 
+/* Tables whose rows stand in time; not ranks, which begin and end, too. */
+const OF_TIME = ["timeline", "sampled_instances"];
+
 /* Does the row have all that is selected, as far as its table has such columns? null: nothing of it. */
 function isSelected(table, row) {
   let found = null;
 
-  const span = table.has("begin_s") ? selection.stretch() : null;
+  const span = OF_TIME.includes(table.name) ? selection.stretch() : null;
 
   if (span) {
     const begin = table.get("begin_s", row), end = table.has("end_s") ? table.get("end_s", row) : begin + (table.has("time_s") ? table.get("time_s", row) : 0);

@@ -4,7 +4,7 @@
 const ROW = 16, HIGH = 28;  /* pixels of a rank; of few ranks */
 const LEFT = 62;            /* pixels of their names */
 const TALLEST = 640;        /* pixels of all ranks */
-const LINES = 2000;         /* messages that are drawn at once */
+const LINES = 2000, FEW = 200; /* messages that are drawn at once: of what is selected, of all */
 const CODES = 6;            /* colours of functions that samples met, likewise */
 const STACK = 12;           /* callers that are told of a sample */
 const KINDS = ["compute", "wait", "mpi", "threads", "poor", "quiet"]; /* of functions, those that take longest first; the last is of all others */
@@ -18,41 +18,29 @@ function decodeRow(row) {
     begin[i] = at + row.gaps[i];
     end[i] = at = begin[i] + row.durations[i];
   }
-  const wait = new Float64Array(count), waitsFor = new Int32Array(count).fill(-1);
+  const wait = new Float64Array(count), waitsFor = new Map(); /* by call: [rank, thread] */
 
-  for (let i = 0; i < row.waits.length; i += 3) {
+  for (let i = 0; i < row.waits.length; i += 4) {
     wait[row.waits[i]] = row.waits[i + 1];
-    waitsFor[row.waits[i]] = row.waits[i + 2];
+    waitsFor.set(row.waits[i], [row.waits[i + 2], row.waits[i + 3]]);
   }
-  return { rank: row.rank, thread: row.thread, count, begin, end, bytes: row.bytes, sites: row.sites, wait, waitsFor, samples: decodeSamples(row.samples) };
+  return { rank: row.rank, thread: row.thread, count, begin, end, bytes: row.bytes, sites: row.sites, wait, waitsFor, samples: decodeSamples(row.samples, { count, begin, end }) };
 }
 
-/* A call that received waited for each of its messages to be sent (a late sender); the longest of these waits counts. */
-function findLateSenders(rows, { from, to, sent, flight }) {
-  const of = new Map();
-
-  rows.forEach(row => of.set(row.rank, [...of.get(row.rank) || [], row]));
-  for (let i = 0; i < sent.length; i++)
-    for (const row of of.get(to[i]) || []) {
-      const received = sent[i] + flight[i], call = firstAbove(row.end, received - 3), late = call < row.count && row.end[call] <= received + 2 ? Math.min(sent[i], row.end[call]) - row.begin[call] : 0;
-
-      if (late > row.wait[call]) {
-        row.wait[call] = late;
-        row.waitsFor[call] = from[i];
-      }
-    }
-}
-
-/* A sample stands for the CPU time before it, as far as there is none of another. */
-function decodeSamples({ gaps, cpu, paths }) {
-  const count = gaps.length, begin = new Float64Array(count), end = new Float64Array(count);
+/* A sample stands for the CPU time of a tick. It is drawn before it, as far as there is no other, and outside of calls, where it was not in one. */
+function decodeSamples({ tick, gaps, ticks, paths }, calls) {
+  const count = gaps.length, begin = new Float64Array(count), end = new Float64Array(count), cpu = Float64Array.from(ticks, n => n * tick), inside = new Uint8Array(count);
   let at = 0;
 
   for (let i = 0; i < count; i++) {
-    begin[i] = Math.max(at + gaps[i] - cpu[i], at);
+    const before = at;
+
     end[i] = at += gaps[i];
+    inside[i] = inCall(calls, at) ? 1 : 0;
+    const last = firstAbove(calls.end, at) - 1, least = !inside[i] && last >= 0 ? Math.max(calls.end[last], before) : before;
+    begin[i] = Math.max(at - cpu[i], least);
   }
-  return { count, begin, end, cpu, paths };
+  return { count, begin, end, cpu, paths, inside };
 }
 
 /* Is the row in a call at that time? */
@@ -90,7 +78,6 @@ class Timeline {
 
     Object.assign(this, { messages: data.messages, paths: data.paths, frames: data.frames, sites, call: null, sample: null });
     this.rows = data.rows.map(decodeRow);
-    findLateSenders(this.rows, data.messages);
     this.end = Math.max(data.end || 0, ...this.rows.map(row => Math.max(row.count ? row.end[row.count - 1] : 0, row.samples.count ? row.samples.end[row.samples.count - 1] : 0))) || 1;
     this.view = { from: 0, to: this.end };
     this.functions = Array.from({ length: sites.rows }, (_, row) => sites.get("function", row));
@@ -100,6 +87,8 @@ class Timeline {
     }
     this.order = times.sorted().map(([name]) => name);
     this.codes = codes.sorted().map(([frame]) => frame);
+    this.leftOutCalls = data.left_out;
+    this.rowOf = new Map(this.rows.map(row => [row.rank + ":" + row.thread, row]));
     this.placeOf = new Map(this.rows.map((row, i) => [row.rank, i]).reverse());
     this.height = Math.min(this.rows.length * (this.rows.length > 12 ? ROW : HIGH) * (this.codes.length ? 1.4 : 1), TALLEST);
     this.canvas = canvas(this.height + 24, "calls over time, a row for each thread that calls MPI or has samples; the table of call sites has their sums", (c, width) => this.draw(c, width), (x, y, width) => this.pick(x, y, width));
@@ -111,15 +100,15 @@ class Timeline {
     this.element = make("section", { id: "timeline", "aria-label": "Calls over time" }, make("h3", null, "Calls over time"), this.tools(),
       make("figure", null, this.canvas, ...this.legends(), this.told, this.stack, make("figcaption", null, "Calls of MPI from left to right, ranks from top to bottom; between them the program computes" +
         (this.codes.length ? ": the strip below a rank's calls has the function of the program that samples of the CPU clock met. " : ". ") +
-        "The pale part of a call is waiting for the rank that sent or came late. Keys: w and s zoom, a and d move; drag moves, a double click zooms in, dragging with Shift selects a stretch of time." + this.leftOut(data))), this.summary);
+        "The pale part of a call is waiting for a rank that sent, received or came late: in receives, blocking sends and blocking collectives. Of other calls it is not known here; fvunify knows more. Keys: w and s zoom, a and d move; drag moves, a double click zooms in, dragging with Shift selects a stretch of time." + this.leftOut(data))), this.summary);
     this.element.view = this;
-    selection.onChange(() => { this.tell(); this.sumUp(); });
+    selection.onChange(() => this.follow());
     this.tell();
     this.sumUp();
   }
 
   legends() {
-    const pick = (name, kind) => kind ? make("button", { type: "button", class: "pick", onclick: () => selection.toggle(kind, name) }, name.slice(0, 60)) : name;
+    const pick = (name, kind) => kind ? make("button", { type: "button", class: "pick", onclick: () => selection.toggle(kind, name) }, name.length > 60 ? name.slice(0, 59) + "\u2026" : name) : name;
     const list = (names, kinds, rest, kind) => make("p", { class: "legend" }, ...names.slice(0, kinds.length - 1).map((name, i) => make("span", null, make("i", { class: "key " + kinds[i] }), pick(name, kind))),
                                               names.length >= kinds.length ? make("span", null, make("i", { class: "key " + kinds[kinds.length - 1] }), rest) : null);
 
@@ -128,7 +117,10 @@ class Timeline {
 
   leftOut(data) {
     return (data.left_out ? " The longest calls of each rank; " + count(data.left_out) + " shorter ones are left out: fvunify and Vampir show all." : "") +
-      (data.messages_left_out ? " The largest messages; " + count(data.messages_left_out) + " others are left out." : "") + (data.samples_left_out ? " Of the samples " + count(data.samples_left_out) + " are left out, for which others stand." : "");
+      (data.messages_left_out ? " The largest messages; " + count(data.messages_left_out) + " others are left out." : "") + (data.samples_left_out ? " Of the samples " + count(data.samples_left_out) + " are left out, for which others stand." : "") +
+      (data.unmatched ? " Of " + plural(data.unmatched, "message end") + " the other end is not known: these messages, and waiting for them, are not here." : "") +
+      (data.waits_cut ? " There were too many messages to tell who waited for the last ones." : "") +
+      (data.waits_unknown ? " Of " + plural(data.waits_unknown, "collective call") + " nobody knows here how long they waited." : "");
   }
 
   frame(index) {
@@ -195,6 +187,16 @@ class Timeline {
         this.zoom(event.deltaY < 0 ? 0.7 : 1.4, this.part(event.offsetX));
       }
     }, { passive: false });
+  }
+
+  /* What is told of goes with what is selected. */
+  follow() {
+    if (this.call && selection.get("callsite") !== this.call.site)
+      this.call = null;
+    if (this.sample && selection.get("function") !== this.frame(this.sample.path.own))
+      this.sample = null;
+    this.tell();
+    this.sumUp();
   }
 
   rowHeight() { return this.height / this.rows.length; }
@@ -276,7 +278,7 @@ class Timeline {
         filled += right - left;
         continue;
       }
-      c.fillStyle = chosen ? colours("accent") : fill[of];
+      c.fillStyle = chosen && right - left < 5 ? colours("accent") : fill[of];
       c.fillRect(left, top, Math.max(right - left, 1), tall);
       const waited = Math.min(x(row.begin[i] + row.wait[i]), right);
 
@@ -285,6 +287,11 @@ class Timeline {
         c.fillStyle = colours("ground");
         c.fillRect(left, top, waited - left, tall);
         c.globalAlpha = 1;
+      }
+      if (chosen && right - left >= 5) {
+        c.strokeStyle = colours("text");
+        c.lineWidth = 2;
+        c.strokeRect(left + 1, top + 1, right - left - 2, tall - 2);
       }
       if (right - left > 60 && tall >= 12) {
         c.save();
@@ -325,7 +332,7 @@ class Timeline {
 
       if (Math.max(sent[i], end) < this.view.from || Math.min(sent[i], end) > this.view.to)
         continue;
-      if (call ? (from[i] === call.rank && sent[i] >= call.begin && sent[i] <= call.end) || (to[i] === call.rank && end >= call.begin && end <= call.end) : rank === null || from[i] === rank || to[i] === rank)
+      if (call ? (from[i] === call.rank && sent[i] >= call.begin - 2 && sent[i] <= call.end) || (to[i] === call.rank && end >= call.begin && end <= call.end + 2) : rank === null || from[i] === rank || to[i] === rank)
         found.push(i);
     }
     return found;
@@ -334,7 +341,7 @@ class Timeline {
   drawMessages(c, x, width, tall) {
     const found = this.shown(), { from, to, sent, flight } = this.messages;
 
-    if (found.length > LINES || (!this.call && selection.get("rank") === null && found.length > 200))
+    if (found.length > LINES || (!this.call && selection.get("rank") === null && found.length > FEW))
       return;
     c.strokeStyle = colours("text");
     c.lineWidth = 1;
@@ -356,9 +363,10 @@ class Timeline {
 
     if (!row || y % tall >= this.callsHeight(tall))
       return null;
-    const i = firstAbove(row.end, time - slack);
+    const within = firstAbove(row.end, time), near = i => i >= 0 && i < row.count && row.begin[i] <= time + slack && row.end[i] >= time - slack;
+    const i = [within, within - 1].find(near);
 
-    return i < row.count && row.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, site: row.sites[i], begin: row.begin[i], end: row.end[i], bytes: row.bytes[i], wait: row.wait[i], waitsFor: row.waitsFor[i] } : null;
+    return i === undefined ? null : { rank: row.rank, thread: row.thread, site: row.sites[i], begin: row.begin[i], end: row.end[i], bytes: row.bytes[i], wait: row.wait[i], waitsFor: row.waitsFor.get(i) };
   }
 
   /* The sample that stands for the time there, or the next one behind it within some pixels. */
@@ -369,25 +377,35 @@ class Timeline {
     return row && i < row.samples.count && row.samples.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, at: row.samples.end[i], path: this.paths[row.samples.paths[i]] } : null;
   }
 
-  /* What a rank did in a stretch of time, longest first: its calls, and by samples its functions outside of them. */
-  doing(rank, from, to) {
-    const sums = new Sums(), row = this.rows[this.placeOf.get(rank)], within = (begin, end) => Math.min(end, to) - Math.max(begin, from);
+  /* What a thread did in a stretch of time, in words, longest first: its calls, and by samples its functions outside of them; what is no tenth is left out. */
+  doing(rank, thread, from, to, hops) {
+    const row = this.rowOf.get(rank + ":" + thread), sums = new Sums(), within = (begin, end) => Math.min(end, to) - Math.max(begin, from);
+    let known = 0, waits = null;
+    const add = (name, time) => { sums.add(name, time); known += time; };
 
-    if (!row)
-      return "";
-    for (let i = firstAbove(row.end, from); i < row.count && row.begin[i] < to; i++)
-      sums.add(this.name(row.sites[i]), within(row.begin[i], row.end[i]));
-    for (let i = firstAbove(row.samples.end, from); i < row.samples.count && row.samples.begin[i] < to; i++)
-      if (!inCall(row, row.samples.end[i]))
-        sums.add(this.frame(this.paths[row.samples.paths[i]].own), within(row.samples.begin[i], row.samples.end[i]));
-    return sums.sorted().slice(0, 3).map(([name, time]) => name + " " + seconds(time * 1e-9)).join(", ");
+    for (let i = row ? firstAbove(row.end, from) : 0; row && i < row.count && row.begin[i] < to; i++) {
+      add(this.name(row.sites[i]), within(row.begin[i], row.end[i]));
+      if (row.wait[i] > 0.1 * (to - from) && (!waits || row.wait[i] > waits.wait))
+        waits = { begin: row.begin[i], wait: row.wait[i], waitsFor: row.waitsFor.get(i), rank };
+    }
+    for (let i = row ? firstAbove(row.samples.end, from) : 0; row && i < row.samples.count && row.samples.begin[i] < to; i++)
+      if (!row.samples.inside[i])
+        add(this.frame(this.paths[row.samples.paths[i]].own), Math.max(within(row.samples.begin[i], row.samples.end[i]), 0));
+    const said = sums.sorted().filter(([, time]) => time > 0.1 * (to - from)).slice(0, 3).map(([name, time]) => name + " " + seconds(time * 1e-9)), rest = to - from - known;
+
+    if (rest > 0.1 * (to - from))
+      said.push(seconds(rest * 1e-9) + " without a call" + (this.codes.length ? " or a sample" : "") + (this.leftOutCalls ? " that is here" : ""));
+    return said.join(", ") + (waits && hops ? this.because(waits, hops - 1) : "");
   }
 
-  /* For whom the call waited, and what that rank did meanwhile. */
-  because(call) {
-    const doing = call.wait ? this.doing(call.waitsFor, call.begin, call.begin + call.wait) : "";
+  /* For whom the call waited, and what that rank did meanwhile: which may be waiting, too. */
+  because(call, hops = 2) {
+    if (!call.wait)
+      return "";
+    const [rank, thread] = call.waitsFor;
 
-    return call.wait ? "; waited " + seconds(call.wait * 1e-9) + " of that for rank " + call.waitsFor + (doing ? ", which had " + doing : ", which computed") : "";
+    return "; " + (call.rank === undefined || hops === 2 ? "waited " : "rank " + call.rank + " itself waited ") + seconds(call.wait * 1e-9) + " for rank " + rank + (thread ? ", thread " + thread : "") + ", which had " +
+      this.doing(rank, thread, call.begin, call.begin + call.wait, hops);
   }
 
   pick(x, y, width) {
@@ -413,12 +431,14 @@ class Timeline {
 
   tell() {
     const unit = { type: "real", unit: "s" }, { from, to } = this.view, { call, sample } = this, thread = of => " on rank " + of.rank + (of.thread ? ", thread " + of.thread : "");
-    const where = site => { const path = site === null ? null : this.sites.get("path", site); return path ? " in " + path : ""; };
+    const where = site => { const path = site === null ? null : this.sites.get("path", site), line = path && this.sites.get("line", site); return path ? " in " + path + (line ? " (line " + line + ")" : "") : ""; };
+    const messages = this.shown().length, at = time => (time * 1e-9).toFixed(Math.min(Math.max(Math.ceil(3 - Math.log10((to - from) * 1e-9)), 0), 9)) + " s";
 
-    this.told.textContent = "from " + worded(unit, from * 1e-9) + " to " + worded(unit, to * 1e-9) + (call ? ". " + this.name(call.site) + where(call.site) + thread(call) +
-      ": from " + worded(unit, call.begin * 1e-9) + ", for " + worded(unit, (call.end - call.begin) * 1e-9) + (call.bytes ? ", " + bytes(call.bytes) : "") + this.because(call) + "; " + plural(this.shown().length, "message") : "");
+    this.told.textContent = "from " + at(from) + " to " + at(to) + (call ? ". " + this.name(call.site) + where(call.site) + thread(call) + ": at " + at(call.begin) + ", for " + worded(unit, (call.end - call.begin) * 1e-9) +
+      (call.bytes ? ", " + bytes(call.bytes) + " sent and received" : "") + this.because(call) + (messages ? "; " + plural(messages, "message") : "")
+      : messages > (selection.get("rank") === null ? FEW : LINES) ? ". Messages are drawn where there are fewer: zoom in, or select a rank or a call" : "");
     const frames = sample ? sample.path.frames.slice(0, STACK).map(index => this.frame(index)) : [], more = sample ? sample.path.frames.length + sample.path.more - frames.length : 0;
-    this.stack.textContent = sample ? "A sample" + thread(sample) + " at " + worded(unit, sample.at * 1e-9) + ": " + (frames.join(" <- ") || "its call path is not known") + (more > 0 ? " <- " + plural(more, "more caller") : "") : "";
+    this.stack.textContent = sample ? "A sample" + thread(sample) + " at " + at(sample.at) + ": " + (frames.join(" <- ") || "its call path is not known") + (more > 0 ? " <- " + plural(more, "more caller") : "") : "";
   }
 
   /* What was done in the stretch of time that is selected, on the selected rank or all: calls by time, functions by the CPU time that their samples stand for. */
@@ -433,12 +453,12 @@ class Timeline {
     for (const row of rows) {
       for (let i = firstAbove(row.end, from); i < row.count && row.begin[i] < to; i++)
         calls.add(this.name(row.sites[i]), within(row.begin[i], row.end[i]));
-      for (let i = firstAbove(row.samples.end, from); i < row.samples.count && row.samples.begin[i] < to; i++)
-        if (!inCall(row, row.samples.end[i]))
-          codes.add(this.frame(this.paths[row.samples.paths[i]].own), row.samples.cpu[i] * within(row.samples.begin[i], row.samples.end[i]) / (row.samples.end[i] - row.samples.begin[i] || 1));
+      for (let i = firstAbove(row.samples.end, from); i < row.samples.count && row.samples.end[i] <= to; i++)
+        if (!row.samples.inside[i])
+          codes.add(this.frame(this.paths[row.samples.paths[i]].own), row.samples.cpu[i]);
     }
     const bars = (sums, colour, pick) => sums.sorted().map(([name, time]) => ({ label: name, value: seconds(time * 1e-9), parts: [[time, colour]], pick: pick && (() => pick(name)) }));
-    const title = " from " + seconds(span.from) + " to " + seconds(span.to) + (rank === null ? "" : " on rank " + rank), of = plural(rows.length, "thread") + ", " + seconds((span.to - span.from) * rows.length) + " in all";
+    const title = " from " + seconds(span.from) + " to " + seconds(span.to) + (rank === null ? "" : " on rank " + rank), of = plural(rows.length, "thread") + ", " + seconds((span.to - span.from) * rows.length) + " in all" + (this.leftOutCalls ? "; without " + count(this.leftOutCalls) + " shorter calls, whose samples count as outside of MPI" : "");
     this.summary.replaceChildren(...[lying("stretch-calls", "MPI" + title, bars(calls, "mpi"), [], "of " + of), lying("stretch-code", "CPU time of functions" + title, bars(codes, "compute", name => selection.toggle("function", name)), [],
       "by samples outside of MPI, of " + of)].filter(Boolean));
   }

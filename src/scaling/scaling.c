@@ -97,9 +97,13 @@ static void find_points(struct fv_scaling *s)
     const struct fv_diff_side *side = &s->runs.side[0];
     size_t at;
 
-    s->threads = true;
-    for (size_t i = 0; i < side->count; i++)
-        s->threads = s->threads && side->runs[i].hybrid.threads > 0;
+    bool all = true, teams = false;
+
+    for (size_t i = 0; i < side->count; i++) {
+        all = all && side->runs[i].hybrid.threads > 0;
+        teams = teams || side->runs[i].hybrid.threads > (double)side->runs[i].ranks;
+    }
+    s->threads = all && teams;
     s->points = fv_xcalloc(side->count, sizeof(*s->points));
     for (size_t i = 0; i < side->count; i++) {
         for (at = 0; at < s->point_count && !is_at(s, &side->runs[i], &s->points[at]); at++)
@@ -276,7 +280,8 @@ int fv_scaling_compute(struct fv_scaling *s, enum fv_scaling_kind kind)
     s->kind = kind;
     find_points(s);
     if (s->point_count < 2) {
-        fv_log("%s: all runs are on %zu rank%s; give runs of the same program on other numbers of ranks, too", side->runs[0].directory,
+        fv_log("%s: all runs are on %zu rank%s; give runs of the same program on other numbers of ranks, or of threads, each recorded with "
+               "--threads", side->runs[0].directory,
                side->runs[0].ranks, fv_words_s(side->runs[0].ranks));
         return -FV_EFORMAT;
     }

@@ -32,7 +32,7 @@ static void get_worst(void *subject, const void *row, const struct fv_column_def
 static const struct fv_column_def scaling_columns[] = {
     { "kind", "kind", "", "strong: the same problem on more ranks. weak: it grows with them. untold: nobody told; what depends on it is null.",
       FV_GET(FV_TYPE_TEXT, get_kind), .words = fv_scaling_kinds },
-    { "by_threads", "by threads", "", "Are sizes told by threads? Every run recorded its teams. Else by ranks.", FV_FIELD(struct fv_scaling, threads) },
+    { "by_threads", "by threads", "", "Are sizes told by threads? Every run recorded its regions of OpenMP (--threads), and one has several threads on a rank. Else by ranks.", FV_FIELD(struct fv_scaling, threads) },
     { "point_count", "sizes", "", "How many sizes there are.", FV_FIELD(struct fv_scaling, point_count) },
     { "worst", "fell most", "", "The efficiency that fell most from the smallest to the largest, a key of points; null: none did.",
       FV_GET(FV_TYPE_TEXT, get_worst), .flags = FV_NULLABLE },

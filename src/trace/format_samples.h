@@ -14,7 +14,7 @@ struct fv_sampler_record {
     uint64_t ticks;      /* samples of the CPU clock */
     uint64_t traps;      /* of breakpoints and watchpoints */
     uint64_t entries, returns, abandoned, open;
-    uint64_t skipped;    /* entries passed over at random, of functions too fast for the window */
+    uint64_t skipped;    /* entries passed over at random, of functions too fast for the window, or called from several places */
     uint64_t refused;    /* entries that could not be followed: another stack, no room */
     uint64_t late;       /* signals that came too late to mean anything: SIGTRAP was blocked */
     uint64_t lost_contexts, lost_paths; /* instances, ticks without a record of their own: a table was full */

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Each command that ./dev knows is there: a function of the script, which calls none that is missing.
+# Each command that ./dev knows is there: a function of the script, and what they call.
 . "$(dirname "$0")/../lib.sh"
 
 dev=$source/dev
 defined=$(grep -oE '^[a-z_]+\(\)' "$dev" | tr -d '()')
 commands=$(sed -n 's/^    \([a-z |]*\)) "cmd_\$command".*/\1/p' "$dev" | tr -d '|')
 check 'there are commands' test "$(wc -w <<< "$commands")" -ge 10
-for command in $commands; do
+for command in $commands check-long; do
     check "dev $command" grep -qx "cmd_${command//-/_}" <<< "$defined"
 done
-called=$(grep -oE '(^|[;&|({] *)(deps|build|tests|browser_driver|part|summary|say|die|as_root)\b' "$dev" | grep -oE '[a-z_]+$' | sort -u)
-for name in $called; do
-    check "$name() is defined" grep -qx "$name" <<< "$defined"
+for name in deps build tests browser_driver part summary say die as_root progress; do
+    called=$(grep -vE "^$name\(\)" "$dev" | grep -cE "(^|[^a-z_\$/.-])$name( |\)|;|\$)")
+    check "$name() is called, and defined" test "$called" -ge 1 -a "$(grep -cE "^$name\(\)" "$dev")" = 1
 done
 finish

@@ -144,7 +144,7 @@ async function overSamples(page, report, { own, through, wait_s }) {
   const canvas = page.locator("#timeline canvas");
   const waits = await page.evaluate(() => {
     const view = document.getElementById("timeline").view, row = view.rows.find(row => row.rank === 0), waited = row.wait.reduce((sum, wait) => sum + wait, 0) * 1e-9;
-    const longest = row.wait.indexOf(Math.max(...row.wait)), others = row.waitsFor.filter(rank => rank > 1).length;
+    const longest = row.wait.indexOf(Math.max(...row.wait)), others = [...row.waitsFor.values()].filter(([rank]) => rank > 1).length;
 
     return { waited, others, x: view.x((row.begin[longest] + row.end[longest]) / 2), y: view.rows.indexOf(row) * view.rowHeight() + 3 };
   });

@@ -112,6 +112,10 @@ static void calls_and_messages(void **state)
     }
     assert_true(is_ms(t->calls[2].begin_s - first, 4) && is_ms(t->calls[2].duration_s, 10));
     assert_int_equal(t->calls[4].bytes, 200); /* where it was completed */
+    for (size_t i = 0; i < 7; i++) /* a late receiver of the send that did not return before, a late sender */
+        assert_true(is_ms(t->calls[i].wait_s, i == 2 ? 4 : i == 4 ? 1 : 0));
+    assert_int_equal(t->calls[2].waits_for, 1);
+    assert_int_equal(t->calls[4].waits_for, 0);
     assert_int_equal(t->message_count, 3);
     assert_int_equal(t->unmatched, 0);
     for (size_t i = 0; i < 3; i++) {
@@ -207,6 +211,123 @@ static void waits_in_collectives(void **state)
     assert_true(is_ms(model.traced.calls[0].wait_s, 7));
 }
 
+static const struct fv_traced_call *call_at(uint32_t rank, uint64_t ms)
+{
+    for (size_t i = 0; i < model.traced.call_count; i++)
+        if (model.traced.calls[i].rank == rank && is_ms(model.traced.calls[i].begin_s - model.traced.calls[0].begin_s, (double)ms - 1))
+            return &model.traced.calls[i];
+    fail_msg("rank %u has no call after %llu ms", rank, (unsigned long long)ms);
+    return NULL;
+}
+
+/* A communicator in which the ranks of the world stand the other way round. */
+static uint32_t reversed(int rank)
+{
+    uint64_t memory[(sizeof(struct fv_comm_record) + sizeof(struct fv_rank_run) + 7) / 8] = { 0 };
+    struct fv_comm_record *r = (void *)memory;
+
+    r->bytes = sizeof(memory);
+    r->id = ++file[rank].comms;
+    r->uid = 9;
+    r->rank = 1 - rank;
+    r->size = 2;
+    r->runs = 1;
+    r->run[0] = (struct fv_rank_run){ 1, -1, 2 };
+    fvr_add(&file[rank], FV_CHUNK_COMMS, FV_NO_THREAD, r, sizeof(memory));
+    return r->id;
+}
+
+/* By ranks of the communicator; who sends nothing keeps nobody waiting; fvmpi's own barrier keeps all. */
+static void waits_by_the_rule(void **state)
+{
+    (void)state;
+    for (int parted = 0; parted < 2; parted++) {
+        uint32_t comm[2] = { reversed(0), reversed(1) };
+
+        for (int i = 0; i < 2; i++) {
+            call(&events[i], BCAST, BEGIN + (i ? 2 : 9) * MS, BEGIN + 12 * MS); /* from world rank 0, which is 1 there */
+            EVENT(&events[i], COLLECTIVE, comm[i], 1, 8, 8, 1);
+            call(&events[i], ALLREDUCE, BEGIN + (i ? 20 : 27) * MS, BEGIN + 30 * MS); /* rank 0 gives nothing */
+            EVENT(&events[i], COLLECTIVE, comm[i], UINT64_MAX, i ? 8 : 0, 8, 2);
+            call(&events[i], REDUCE, BEGIN + (i ? 45 : 41) * MS, BEGIN + 50 * MS); /* to world rank 1 */
+            EVENT(&events[i], COLLECTIVE, comm[i], 0, 8, 8, 3);
+            file[i].header.barrier = parted ? FV_BARRIER_BEFORE : FV_BARRIER_NONE;
+        }
+        build(1000);
+        assert_int_equal(model.traced.waits_unknown, 0);
+        for (size_t i = 0; i < 6; i++) {
+            const struct fv_traced_call *c = &model.traced.calls[i];
+            double wanted = i == 3 ? 7 : i == 4 && parted ? 7 : i == 2 && parted ? 4 : 0;
+
+            assert_true(is_ms(c->wait_s, wanted));
+        }
+        end(NULL);
+        begin(NULL);
+    }
+}
+
+/* Receives are of the messages in the order in which they were posted, whichever is completed first, and on whichever thread. */
+static void order_of_posting(void **state)
+{
+    (void)state;
+    call(&events[0], SEND, BEGIN + 1 * MS, BEGIN + 2 * MS);
+    EVENT(&events[0], SEND, WORLD, 1, 5, 100);
+    call(&events[0], SEND, BEGIN + 30 * MS, BEGIN + 31 * MS);
+    EVENT(&events[0], SEND, WORLD, 1, 5, 200);
+    call(&events[1], IRECV, BEGIN + 3 * MS, BEGIN + 3 * MS + 10);
+    EVENT(&events[1], IRECV, 1, WORLD, 0, 5);
+    call(&events[1], IRECV, BEGIN + 4 * MS, BEGIN + 4 * MS + 10);
+    EVENT(&events[1], IRECV, 2, WORLD, 0, 5);
+    call(&events[1], WAIT, BEGIN + 5 * MS, BEGIN + 32 * MS); /* for the second */
+    EVENT(&events[1], RECEIVED, 2, 0, 5, 200);
+    call(&events[1], WAIT, BEGIN + 33 * MS, BEGIN + 34 * MS);
+    EVENT(&events[1], RECEIVED, 1, 0, 5, 100);
+    build(1000);
+    assert_int_equal(model.traced.message_count, 2);
+    assert_true(is_ms(call_at(1, 5)->wait_s, 25) && call_at(1, 5)->waits_for == 0);
+    assert_true(is_ms(call_at(1, 33)->wait_s, 0));
+    assert_true(is_ms(of_bytes(200)->received_s - of_bytes(200)->sent_s, 2));
+}
+
+/* Of a matched probe the message is told by the receive. */
+static void matched_probe(void **state)
+{
+    (void)state;
+    call(&events[0], SEND, BEGIN + 1 * MS, BEGIN + 2 * MS);
+    EVENT(&events[0], SEND, WORLD, 1, 5, 100);
+    call(&events[0], SEND, BEGIN + 30 * MS, BEGIN + 31 * MS);
+    EVENT(&events[0], SEND, WORLD, 1, 5, 200);
+    call(&events[1], PROBE, BEGIN + 3 * MS, BEGIN + 4 * MS);
+    EVENT(&events[1], MATCHED, 1, WORLD, 0, 5);
+    call(&events[1], RECV, BEGIN + 5 * MS, BEGIN + 6 * MS);
+    EVENT(&events[1], MRECV, 1, 100);
+    call(&events[1], RECV, BEGIN + 7 * MS, BEGIN + 32 * MS);
+    EVENT(&events[1], RECV, WORLD, 0, 5, 200);
+    build(1000);
+    assert_int_equal(model.traced.message_count, 2);
+    assert_int_equal(model.traced.unmatched, 0);
+    assert_true(is_ms(call_at(1, 7)->wait_s, 23));
+    assert_int_equal(of_bytes(100)->to, 1);
+}
+
+/* Of a run that ended well, a receive that was freed makes it unknown which messages of its stream the others are. */
+static void freed_receive(void **state)
+{
+    (void)state;
+    call(&events[0], SEND, BEGIN + 1 * MS, BEGIN + 2 * MS);
+    EVENT(&events[0], SEND, WORLD, 1, 5, 100);
+    call(&events[0], SEND, BEGIN + 30 * MS, BEGIN + 31 * MS);
+    EVENT(&events[0], SEND, WORLD, 1, 5, 200);
+    call(&events[1], IRECV, BEGIN + 3 * MS, BEGIN + 3 * MS + 10);
+    EVENT(&events[1], IRECV, 1, WORLD, 0, 5);
+    call(&events[1], RECV, BEGIN + 7 * MS, BEGIN + 32 * MS);
+    EVENT(&events[1], RECV, WORLD, 0, 5, 200);
+    build(1000);
+    assert_int_equal(model.traced.message_count, 0);
+    assert_int_equal(model.traced.unmatched, 3);
+    assert_true(is_ms(call_at(1, 7)->wait_s, 0));
+}
+
 static void sample(int rank, uint32_t thread, uint64_t at, uint32_t path)
 {
     const struct fv_logged_sample s = { at, path, 2 * MS };
@@ -214,7 +335,7 @@ static void sample(int rank, uint32_t thread, uint64_t at, uint32_t path)
     fvr_add(&file[rank], FV_CHUNK_SAMPLE_LOG, thread, &s, sizeof(s));
 }
 
-/* Two paths of thread 0, one of thread 1; of a path that is not there nothing is known, so it is left out. */
+/* Two paths of thread 0, one of thread 1; of a path that is not there nothing is known. */
 static void sample_rank(int rank)
 {
     uint32_t app = fvr_module(&file[rank], "/usr/bin/app", 0x10000, NULL);
@@ -235,31 +356,34 @@ static void samples(void **state)
     talk();
     sample_rank(1);
     build(1000);
-    assert_int_equal(t->sample_count, 7);
+    assert_int_equal(t->sample_count, 8);
     assert_int_equal(t->samples_left_out, 0);
+    assert_int_equal(t->samples[7].node, 0);
     for (size_t i = 0; i < 7; i++) {
         assert_int_equal(t->samples[i].rank, 1);
         assert_int_equal(t->samples[i].thread, i == 6);
         assert_int_equal(model.tree.nodes[t->samples[i].node].offset, i == 6 ? 0x30 : i == 5 ? 0x10 : 0x20);
-        assert_true(is_ms(t->samples[i].cpu_s, 2));
+        assert_int_equal(t->samples[i].ticks, 1);
         assert_true(is_ms(t->samples[i].time_s - t->calls[0].begin_s, i == 6 ? 2 : 2.0 * (double)i)); /* the first call begins after 1 ms */
     }
 }
 
-/* Those that are left stand for the CPU time of all, of each thread its own. */
+/* Those that are left stand for all, of each thread its own. */
 static void samples_thinned(void **state)
 {
     const struct fv_traced *t = &model.traced;
-    double cpu_s[2] = { 0 };
+    uint32_t ticks[2] = { 0 };
 
     (void)state;
     sample_rank(0);
     build(4); /* two of each rank: one of four */
     assert_int_equal(t->sample_count, 3);
-    assert_int_equal(t->samples_left_out, 4);
+    assert_int_equal(t->samples_left_out, 5);
     for (size_t i = 0; i < 3; i++)
-        cpu_s[t->samples[i].thread] += t->samples[i].cpu_s;
-    assert_true(is_ms(t->samples[0].cpu_s, 8) && is_ms(cpu_s[0], 12) && is_ms(cpu_s[1], 2));
+        ticks[t->samples[i].thread] += t->samples[i].ticks;
+    assert_int_equal(t->samples[0].ticks, 4);
+    assert_int_equal(ticks[0], 6);
+    assert_int_equal(ticks[1], 2);
 }
 
 int main(void)
@@ -270,6 +394,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(none_asked, begin, end),
         cmocka_unit_test_setup_teardown(half_messages, begin, end),
         cmocka_unit_test_setup_teardown(waits_in_collectives, begin, end),
+        cmocka_unit_test_setup_teardown(waits_by_the_rule, begin, end),
+        cmocka_unit_test_setup_teardown(order_of_posting, begin, end),
+        cmocka_unit_test_setup_teardown(matched_probe, begin, end),
+        cmocka_unit_test_setup_teardown(freed_receive, begin, end),
         cmocka_unit_test_setup_teardown(samples, begin, end),
         cmocka_unit_test_setup_teardown(samples_thinned, begin, end),
     };

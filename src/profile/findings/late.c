@@ -87,8 +87,13 @@ static void say_where(const struct fv_places *places, const struct group *g, cha
 static enum fv_doing doing_of(const struct fv_profile *v, const struct group *g)
 {
     uint32_t others = v->model->rank_count - 1;
+    enum fv_doing doing = g->where == FV_PLACE_COMPUTING && others ? fv_excess_doing(v, g->most, g->most_s / others) : FV_NOT_KNOWN;
+    const struct fv_region *region = region_of(v->model, g);
 
-    return g->where == FV_PLACE_COMPUTING && others ? fv_excess_doing(v, g->most, g->most_s / others) : FV_NOT_KNOWN;
+    /* The rank may be blocked elsewhere. */
+    if (doing == FV_IS_BLOCKED && region && region->max_rank == g->most && fv_off_is_known(&region->off) && region->off.blocked_s < ITS_REASON * g->most_s / others)
+        return region->off.preempted_s > region->off.blocked_s ? FV_IS_DISTURBED : FV_NOT_KNOWN;
+    return doing;
 }
 
 /* ---- by samples of the trace ---- */

@@ -123,7 +123,7 @@ static const struct fv_column_def sampling_columns[] = {
     OF_SAMPLING("log_lost_count", "not traced", log_lost, "Instances that are not in the trace."),
     OF_SAMPLING("samples_lost_count", "samples not traced", samples_lost, "Clock samples that are not in the trace."),
     OF_SAMPLING("skipped_count", "skipped", skipped,
-                "Entries passed over at random, of functions too fast for the window."),
+                "Entries passed over at random, of functions too fast for the window, or called from several places, several times between samples."),
     OF_SAMPLING("held_back_ticks", "held back", held_back,
                 "Clock samples that measured no instance, because sampling had taken more than "
                 "--sample-budget of the "

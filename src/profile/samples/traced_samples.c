@@ -16,18 +16,18 @@ static int by_time(const void *a, const void *b)
 /* Of the samples of a rank, from `first` on, one of so many that `most` are left; it stands for those of its thread before it. */
 static void thin(struct fv_traced *t, size_t first, size_t most)
 {
-    size_t count = t->sample_count - first, kept = first, every = most ? (count + most - 1) / most : 1, skipped = 0;
-    double cpu_s = 0;
+    size_t count = t->sample_count - first, kept = first, every = (count + most - 1) / most, skipped = 0;
+    uint32_t ticks = 0;
 
     for (size_t i = first; i < t->sample_count; i++) {
         bool is_last = i + 1 == t->sample_count || t->samples[i + 1].thread != t->samples[i].thread;
 
-        cpu_s += t->samples[i].cpu_s;
+        ticks += t->samples[i].ticks;
         if (++skipped < every && !is_last)
             continue;
         t->samples[kept] = t->samples[i];
-        t->samples[kept++].cpu_s = cpu_s;
-        cpu_s = 0;
+        t->samples[kept++].ticks = ticks;
+        ticks = 0;
         skipped = 0;
     }
     t->samples_left_out += t->sample_count - kept;
@@ -44,23 +44,25 @@ static void read_traced_samples(struct fv_build *b, void *state, uint32_t rank)
     struct fv_logged_sample r;
 
     (void)state;
-    if (!b->traced_calls)
+    size_t most = b->traced_calls / b->model->rank_count;
+
+    if (!most)
         return;
     fv_sample_trees_read(&trees, b, f);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         uint32_t node = fv_sample_trees_node(&trees, c.thread, r.path);
 
-        if (!r.ticks || node == FV_NONE)
+        if (!r.ticks)
             continue;
         FV_GROW(t->samples, t->sample_room, t->sample_count + 1);
         t->samples[t->sample_count++] = (struct fv_traced_sample){
-            .rank = rank, .thread = c.thread, .node = node, .time_s = fv_build_time(b->model, rank, r.ticks), .cpu_s = 1e-9 * r.cpu_ns
+            .rank = rank, .thread = c.thread, .node = node == FV_NONE ? 0 : node, .ticks = 1, .time_s = fv_build_time(b->model, rank, r.ticks)
         };
     }
     if (t->sample_count > first)
         qsort(t->samples + first, t->sample_count - first, sizeof(*t->samples), by_time);
-    thin(t, first, b->traced_calls / b->model->rank_count);
+    thin(t, first, most);
     fv_sample_trees_release(&trees);
 }
 

@@ -478,7 +478,8 @@ static int put_blocks(const struct page *page, FILE *out)
     if (!err) {
         fwrite(a.text, 1, a.bytes, out);
         fwrite(b.text, 1, b.bytes, out);
-        fwrite(timeline.text, 1, timeline.bytes, out);
+        if (timeline.bytes) /* there is no text where there is no trace */
+            fwrite(timeline.text, 1, timeline.bytes, out);
     }
     release(&first);
     release(&rest);

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Differences of two are numbers, too, whatever a damaged file says. */
 static int64_t ns(double seconds)
 {
-    return llround(seconds * 1e9);
+    const double most = 0x1p61;
+
+    return llround(fmax(fmin(seconds * 1e9, most), -most));
 }
 
 /* ---- call paths of samples ---- */
@@ -138,13 +141,22 @@ static bool next_row(const struct fv_traced *t, size_t calls, size_t samples, st
     return true;
 }
 
-#define PUT_ALL(key, count, value)                                                                           \
-    do {                                                                                                     \
-        fv_json_array(out, key);                                                                             \
-        for (size_t i = 0; i < (count); i++)                                                                 \
-            fv_json_signed(out, NULL, value);                                                                \
-        fv_json_end(out);                                                                                    \
-    } while (0)
+static void put_numbers(struct fv_json *out, const char *key, const void *items, size_t bytes, size_t count, int64_t (*value)(const void *item))
+{
+    fv_json_array(out, key);
+    for (size_t i = 0; i < count; i++)
+        fv_json_signed(out, NULL, value((const char *)items + i * bytes));
+    fv_json_end(out);
+}
+
+static int64_t call_duration(const void *call)
+{
+    return ns(((const struct fv_traced_call *)call)->duration_s);
+}
+static int64_t call_bytes(const void *call)
+{
+    return (int64_t)((const struct fv_traced_call *)call)->bytes;
+}
 
 static void put_calls(const struct row *row, struct fv_json *out)
 {
@@ -164,26 +176,51 @@ static void put_calls(const struct row *row, struct fv_json *out)
         last = ns(of[i].begin_s) + ns(of[i].duration_s);
     }
     fv_json_end(out);
-    PUT_ALL("durations", row->call_count, ns(of[i].duration_s));
-    PUT_ALL("bytes", row->call_count, (int64_t)of[i].bytes);
+    put_numbers(out, "durations", of, sizeof(*of), row->call_count, call_duration);
+    put_numbers(out, "bytes", of, sizeof(*of), row->call_count, call_bytes);
     fv_json_array(out, "waits");
     for (size_t i = 0; i < row->call_count; i++)
         if (ns(of[i].wait_s) > 0) {
             fv_json_unsigned(out, NULL, i);
             fv_json_signed(out, NULL, ns(of[i].wait_s));
             fv_json_unsigned(out, NULL, of[i].waits_for);
+            fv_json_unsigned(out, NULL, of[i].waits_for_thread);
         }
     fv_json_end(out);
+}
+
+static int64_t sample_ticks(const void *sample)
+{
+    return ((const struct fv_traced_sample *)sample)->ticks;
+}
+
+/* CPU time that a tick of the thread stands for; 0: it has none. */
+static double tick_of(const struct fv_model *m, const struct row *row)
+{
+    for (size_t i = 0; i < m->costs.thread_count; i++)
+        if (m->costs.threads[i].rank == row->rank && m->costs.threads[i].thread == row->thread)
+            return m->costs.threads[i].tick_s;
+    return m->costs.tick_s;
 }
 
 static void put_samples(struct paths *p, const struct row *row, struct fv_json *out)
 {
     const struct fv_traced_sample *of = row->samples;
+    int64_t last = 0;
 
     fv_json_object(out, "samples");
-    PUT_ALL("gaps", row->sample_count, ns(of[i].time_s) - (i ? ns(of[i - 1].time_s) : 0));
-    PUT_ALL("cpu", row->sample_count, ns(of[i].cpu_s));
-    PUT_ALL("paths", row->sample_count, path_number(p, of[i].node));
+    fv_json_signed(out, "tick", ns(tick_of(p->profile->model, row)));
+    fv_json_array(out, "gaps");
+    for (size_t i = 0; i < row->sample_count; i++) {
+        fv_json_signed(out, NULL, ns(of[i].time_s) - last);
+        last = ns(of[i].time_s);
+    }
+    fv_json_end(out);
+    put_numbers(out, "ticks", of, sizeof(*of), row->sample_count, sample_ticks);
+    fv_json_array(out, "paths");
+    for (size_t i = 0; i < row->sample_count; i++)
+        fv_json_unsigned(out, NULL, path_number(p, of[i].node));
+    fv_json_end(out);
     fv_json_end(out);
 }
 
@@ -203,16 +240,47 @@ static void put_rows(const struct fv_model *m, struct paths *paths, struct fv_js
     fv_json_end(out);
 }
 
+static int64_t message_from(const void *message)
+{
+    const struct fv_traced_message *m = message;
+
+    return (int64_t)m->from;
+}
+static int64_t message_to(const void *message)
+{
+    const struct fv_traced_message *m = message;
+
+    return (int64_t)m->to;
+}
+static int64_t message_sent(const void *message)
+{
+    const struct fv_traced_message *m = message;
+
+    return ns(m->sent_s);
+}
+static int64_t message_flight(const void *message)
+{
+    const struct fv_traced_message *m = message;
+
+    return ns(m->received_s) - ns(m->sent_s);
+}
+static int64_t message_bytes(const void *message)
+{
+    const struct fv_traced_message *m = message;
+
+    return (int64_t)m->bytes;
+}
+
 static void put_messages(const struct fv_traced *t, struct fv_json *out)
 {
-    const struct fv_traced_message *of = t->messages;
+    static const struct {
+        const char *key;
+        int64_t (*value)(const void *message);
+    } keys[] = { { "from", message_from }, { "to", message_to }, { "sent", message_sent }, { "flight", message_flight }, { "bytes", message_bytes } };
 
     fv_json_object(out, "messages");
-    PUT_ALL("from", t->message_count, of[i].from);
-    PUT_ALL("to", t->message_count, of[i].to);
-    PUT_ALL("sent", t->message_count, ns(of[i].sent_s));
-    PUT_ALL("flight", t->message_count, ns(of[i].received_s) - ns(of[i].sent_s));
-    PUT_ALL("bytes", t->message_count, (int64_t)of[i].bytes);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        put_numbers(out, keys[i].key, t->messages, sizeof(*t->messages), t->message_count, keys[i].value);
     fv_json_end(out);
 }
 
@@ -229,6 +297,8 @@ bool fv_page_timeline_put(const struct fv_profile *profile, FILE *stream)
     fv_json_unsigned(out, "messages_left_out", t->messages_left_out);
     fv_json_unsigned(out, "unmatched", t->unmatched);
     fv_json_unsigned(out, "samples_left_out", t->samples_left_out);
+    fv_json_unsigned(out, "waits_unknown", t->waits_unknown);
+    fv_json_bool(out, "waits_cut", t->waits_cut);
     put_rows(profile->model, &paths, out);
     put_messages(t, out);
     put_paths(&paths, out);
