@@ -113,10 +113,16 @@ function drawScaling(tables) {
 
 /* ---- two sides ---- */
 
+/* What a rank's time is made of: MPI functions, and computing by procedures, or, without samples, by what is between calls. They do not overlap. */
+function partsOfTime(tables) {
+  const entries = tables.get("entries").all(), procedures = entries.filter(of => of.table === "cpu_procedures");
+
+  return [...tables.get("mpi_functions").all(), ...procedures.length ? procedures : entries.filter(of => of.table === "regions")].filter(of => of.time_a_s !== null || of.time_b_s !== null);
+}
+
 /* What changed most, a bar for each side. */
-function changeBars(entries) {
-  const rows = entries.all().filter(of => of.time_a_s !== null || of.time_b_s !== null).map(of => ({ ...of, by: (of.time_b_s || 0) - (of.time_a_s || 0) }))
-    .sort((a, b) => Math.abs(b.by) - Math.abs(a.by)).slice(0, 12);
+function changeBars(tables) {
+  const rows = partsOfTime(tables).map(of => ({ ...of, by: (of.time_b_s || 0) - (of.time_a_s || 0) })).sort((a, b) => Math.abs(b.by) - Math.abs(a.by)).slice(0, 12);
   const most = Math.max(...rows.map(of => Math.max(of.time_a_s || 0, of.time_b_s || 0)), 0);
   const bar = (value, kind) => {
     const fill = make("i", { class: "fill " + kind });
@@ -127,12 +133,12 @@ function changeBars(entries) {
 
   return rows.length ? make("table", { id: "changes" }, make("thead", null, make("tr", null, ...["A", "B"].map(title => make("th", { class: "left" }, title)), ...["A", "B", "change"].map(title => make("th", null, title)), make("th", { class: "left" }, "what"))),
     make("tbody", null, ...rows.map(of => make("tr", null, make("td", null, bar(of.time_a_s, "compute")), make("td", null, bar(of.time_b_s, "wait")), make("td", null, of.time_a_s === null ? "" : seconds(of.time_a_s)), make("td", null, of.time_b_s === null ? "" : seconds(of.time_b_s)),
-      make("td", null, (of.by > 0 ? "+" : of.by < 0 ? "\u2212" : "") + seconds(Math.abs(of.by)) + (of.significant ? " *" : "")), make("td", { class: "left" }, (of.label || of.function || of.name) + " (" + (of.table || "MPI function").replaceAll("_", " ") + ")"))))) : null;
+      make("td", null, (of.by > 0 ? "+" : of.by < 0 ? "\u2212" : "") + seconds(Math.abs(of.by)) + (of.significant ? " *" : "")), make("td", { class: "left" }, (of.function || of.label || of.name) + (of.place ? " at " + of.place : "") + (of.table === "regions" ? " (computing between calls)" : of.table ? " (CPU time)" : " (MPI)")))))) : null;
 }
 
 function drawDiff(tables) {
   const changes = tables.get("run_changes").all(), [a, b] = ["runs_a", "runs_b"].map(name => tables.get(name)), elapsed = changes.find(of => of.metric === "elapsed_s");
-  const place = document.getElementById("findings"), found = tables.get("entries").all().filter(of => of.table === "findings");
+  const place = document.getElementById("findings"), found = tables.get("entries").all().filter(of => of.table === "findings" && of.name !== "no_processor");
   const ratio = elapsed && elapsed.ratio ? (elapsed.ratio > 1 ? "B takes " + percent(elapsed.ratio - 1) + " longer" : "B takes " + percent(1 - elapsed.ratio) + " less time") : "";
 
   document.title = "fvmpi diff: " + a.get("command", 0);
@@ -141,19 +147,22 @@ function drawDiff(tables) {
   drawProblems(tables, a, b);
   place.append(make("h2", null, "What changed"), make("p", { class: "verdict" }, elapsed ? elapsed.a_words + " \u2192 " + elapsed.b_words + (ratio ? ": " + ratio : "") + (elapsed.significant === false ? ", which may be noise" : elapsed.significant ? ", which is no noise" : "") : ""),
                found.length ? make("h3", null, "Findings") : null,
-               found.length ? make("ul", null, ...found.slice(0, 6).map(of => make("li", null, make("b", null, of.joined === "only_a" ? "gone: " : of.joined === "only_b" ? "new: " : "in both: "), of.label || of.name,
-                 " " + [of.time_a_s, of.time_b_s].map(value => value === null ? "\u2013" : seconds(value)).join(" \u2192 ")))) : null);
+               found.length ? make("ul", null, ...found.slice(0, 6).map(of => make("li", null, make("b", null, of.joined === "only_a" ? "gone: " : of.joined === "only_b" ? "new: " : "in both: "), of.text || of.label || of.name,
+                 "; lost " + [of.time_a_s, of.time_b_s].map(value => value === null ? "\u2013" : seconds(value)).join(" \u2192 ")))) : null);
   document.getElementById("efficiency").append(make("h2", null, "The runs"), make("p", { class: "note" }, "means of a rank, but elapsed"), make("table", { id: "run-changes" }, make("thead", null, make("tr", null, make("th", { class: "left" }, "value"), make("th", null, "A"), make("th", null, "B"), make("th", null, "change"))),
     make("tbody", null, ...changes.filter(of => of.a !== null || of.b !== null).map(of => make("tr", null, make("td", { class: "left" }, of.name), make("td", null, of.a_words || ""), make("td", null, of.b_words || ""), make("td", null, (of.change_words || "") + (of.significant ? " *" : "")))))),
     tables.get("comparison").get("noise_known", 0) ? make("p", { class: "note" }, "* more than the runs of a side differ by themselves (p < 0.05)") : make("p", { class: "note" }, "With one run a side nobody knows what is noise: fvmpi diff A1 A2 A3 -- B1 B2 B3"));
-  document.getElementById("strip").append(make("h2", null, "The largest changes"), changeBars(tables.get("entries")) || make("p", null, "None."));
+  document.getElementById("strip").append(make("h2", null, "The largest changes"), changeBars(tables) || make("p", null, "None."));
 }
 
 /* What the reader must know before any number. */
 function drawProblems(tables, ...sides) {
   const incomplete = sides.flatMap(side => side.all()).filter(run => !run.complete).length, place = document.getElementById("completeness"), problems = tables.get("problems");
+  const disturbed = (sides.length > 1 ? sides : []).map((side, i) => ["AB"[i], side.all().reduce((sum, run) => sum + (run.no_processor_s || 0), 0) / side.rows]).filter(([, lost]) => lost > 0);
   const said = problems ? problems.all().map(of => of.text || Object.values(of).find(value => typeof value === "string")) : [];
 
-  place.textContent = [incomplete ? "\u26a0 INCOMPLETE: " + incomplete + " of the runs" : "\u2713 all runs are complete", ...said].join(" \u00b7 ");
-  place.className = incomplete ? "bad" : "";
+  const noise = disturbed.length ? ["\u26a0 not quiet: ranks were ready to run and had no processor, " + disturbed.map(([name, lost]) => seconds(lost) + " of a rank of " + name).join(", ") + ": times hold that"] : [];
+
+  place.textContent = [incomplete ? "\u26a0 INCOMPLETE: " + incomplete + " of the runs" : "\u2713 all runs are complete", ...noise, ...said].join(" \u00b7 ");
+  place.className = incomplete || noise.length ? "bad" : "";
 }

@@ -43,7 +43,7 @@ void fv_annotation_begin(const void *domain, uint64_t id, const char *name)
         return;
     }
     struct open *of = &o->items[o->count++];
-    size_t length = name ? strnlen(name, sizeof(of->name) - 1) : 0;
+    size_t length = strnlen(name = name ? name : "", sizeof(of->name) - 1);
 
     of->domain = domain;
     of->id = id;
@@ -82,13 +82,6 @@ const struct fv_layer fv_annotations_layer = { .at = { [FV_AT_THREAD_END] = forg
 /* ---- who wants to know ---- */
 
 #if defined(PIC) && defined(__GLIBC__)
-static bool is_off(const char *variable)
-{
-    const char *value = getenv(variable);
-
-    return value && !strcmp(value, "off");
-}
-
 /* A path of ours of another process, as of a launcher with the library of another MPI, is not anybody's choice. */
 static void name_us(const char *variable, const char *library)
 {
@@ -121,20 +114,28 @@ static int is_old_kokkos(struct dl_phdr_info *info, size_t bytes, void *is_old)
     return 0;
 }
 
+/* Where the library is: absolute, as in LD_PRELOAD and from the linker's search. NULL: it is linked into the program, whom nobody can load. */
+static const char *own_path(void)
+{
+    Dl_info us;
+    bool found = dladdr((void *)(uintptr_t)own_path, &us) && us.dli_fname;
+
+    return found && us.dli_fname[0] == '/' && !strncmp(fv_base_name(us.dli_fname), "libfvmpi", 8) ? us.dli_fname : NULL;
+}
+
 /* Before the program's own constructors, which may use these interfaces; there is one thread. */
 __attribute__((constructor(102))) static void ask_to_know(void)
 {
     static const char *const variables[] = { "KOKKOS_TOOLS_LIBS", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64" };
-    const char *disabled = getenv("FVMPI_DISABLE");
-    Dl_info us;
+    const char *disabled = getenv("FVMPI_DISABLE"), *annotations = getenv("FVMPI_ANNOTATIONS"), *library = own_path();
+    bool is_old = false;
 
-    if (is_off("FVMPI_ANNOTATIONS") || (disabled && !strcmp(disabled, "1")) || !dladdr((void *)(uintptr_t)ask_to_know, &us) || !us.dli_fname || us.dli_fname[0] != '/')
+    if (!library || (annotations && !strcmp(annotations, "off")) || (disabled && !strcmp(disabled, "1")))
         return;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-        name_us(variables[i], us.dli_fname);
-    bool is_old = false;
+        name_us(variables[i], library);
     dl_iterate_phdr(is_old_kokkos, &is_old);
     if (is_old)
-        name_us("KOKKOS_PROFILE_LIBRARY", us.dli_fname);
+        name_us("KOKKOS_PROFILE_LIBRARY", library);
 }
 #endif

@@ -64,12 +64,16 @@ async function study(page, { points, parts, scaling }) {
   return wrong.filter(Boolean).join("; ");
 }
 
-async function sides(page, { run_changes: changes, runs_a: [a], runs_b: [b], entries }) {
+async function sides(page, { run_changes: changes, runs_a: [a], runs_b: [b], entries, mpi_functions: functions }) {
+  const procedures = entries.filter(of => of.table === "cpu_procedures"), computing = procedures.length ? procedures : entries.filter(of => of.table === "regions");
   const words = await page.locator("#screen").innerText(), elapsed = changes.find(change => change.metric === "elapsed_s");
   const identity = await page.locator("#identity").innerText(), wrong = [];
 
   wrong.push(same("ratio", words.includes("B takes " + (100 * Math.abs(elapsed.ratio - 1)).toFixed(1) + " %"), true));
-  wrong.push(same("rows", await page.locator("#changes tbody tr").count(), Math.min(entries.length, 12)));
+  wrong.push(same("rows", await page.locator("#changes tbody tr").count(), Math.min(functions.length + computing.length, 12)));
+  for (const finding of entries.filter(of => of.table === "findings" && of.name !== "no_processor").slice(0, 6))
+    wrong.push(same("finding", words.includes(finding.text), true));
+  wrong.push(same("not quiet", (await page.locator("#completeness").innerText()).includes("not quiet"), a.no_processor_s + b.no_processor_s > 0));
   wrong.push(same("sides", identity.includes(a.directory) && identity.includes(b.directory), true));
   return wrong.filter(Boolean).join("; ");
 }

@@ -263,6 +263,8 @@ static void add_leaf(const struct maker *k, struct parts *parts, const struct fv
 
     for (size_t p = t->procedures; p < t->lines; p++)
         add_to_part(parts, k->ids[p], &sum, p == t->procedures);
+    if (t->own != FV_NONE)
+        add_sum(&parts->dense[t->own].own, &sum);
 }
 
 /* `parts` is empty again. */

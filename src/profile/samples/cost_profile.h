@@ -19,6 +19,7 @@ struct fv_cost_part {
     uint32_t owner;     /* a thread, an index in fv_costs.threads; or a section, in fv_sections_view.items; of
                          * lines and loops a rank, in fv_model.ranks */
     struct fv_cost_both sum;
+    struct fv_cost_sum own; /* of a procedure, as in struct fv_cost_procedure */
 };
 struct fv_cost_procedure {
     const char *name; /* of code without symbols: "module+0xbegin", or, where no unwind table tells functions apart,

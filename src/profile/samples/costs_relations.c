@@ -88,6 +88,8 @@ static const struct fv_column_def procedure_part_columns[] = {
     FV_COST_SHORT_COLUMNS(struct fv_cost_part, sum),
     FV_TICKS_COLUMN("exclusive_mpi_ticks", "self MPI", "The exclusive ticks of them in MPI calls.", struct fv_cost_part,
                     sum.self.in_mpi),
+    FV_TICKS_COLUMN("own_ticks", "own", "Those in it and in the libraries that it calls, as own.ticks of procedures; 0 of a library's.", struct fv_cost_part, own.ticks),
+    FV_TICKS_COLUMN("own_mpi_ticks", "own MPI", "These in MPI calls.", struct fv_cost_part, own.in_mpi),
 };
 static const struct fv_column_def procedure_outer[] = {
     COST_ID_COLUMN("procedure_id", procedures, "Index in costs.procedures, from 0."),
@@ -115,6 +117,11 @@ static void get_own(void *subject, const void *row, const struct fv_column_def *
     v->null = !((const struct fv_cost_procedure *)row)->of_program;
 }
 
+static void get_library(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->truth = !((const struct fv_cost_procedure *)row)->of_program;
+}
+
 #define OWN_COLUMN(k, t, u, d, ty, m, which)                                                                 \
     {                                                                                                        \
         k, t, u, d, FV_GET(ty, get_own), .flags = FV_NULLABLE | ((which) == FV_COST_TICKS ? 0 : FV_ESTIMATE),    \
@@ -135,6 +142,7 @@ static const struct fv_column_def procedure_columns[] = {
     LINE_COLUMN("last_line", "last line", struct fv_cost_procedure, last_line, "The last one; likewise."),
     MODULE_COLUMN(struct fv_cost_procedure),
     { "inlined", "inlined", "", "Was it inlined everywhere?", FV_FIELD(struct fv_cost_procedure, inlined) },
+    { "library", "library", "", "Is it not of the program, but of a library? See own.ticks.", FV_GET(FV_TYPE_TRUTH, get_library) },
     FV_COST_BOTH_COLUMNS(struct fv_cost_procedure, sum),
     FV_COST_SHARE_COLUMNS(struct fv_cost_procedure, sum),
     OWN_COLUMN("own.ticks", "own ticks", "",

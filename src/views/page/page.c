@@ -530,7 +530,7 @@ static int diff_text(const void *of, const struct fv_text_options *options, FILE
 int fv_diff_page(const struct fv_diff *diff, FILE *out)
 {
     struct fv_diff_tables subject = { .diff = diff };
-    int err = put_page(&(struct page){ FV_DIFF_SCHEMA, " comparison problems runs_a runs_b run_changes entries ", fv_diff_relations, &subject, diff_text, diff, &without_source, NULL, 0 }, out);
+    int err = put_page(&(struct page){ FV_DIFF_SCHEMA, " comparison problems runs_a runs_b run_changes entries mpi_functions ", fv_diff_relations, &subject, diff_text, diff, &without_source, NULL, 0 }, out);
 
     fv_diff_tables_release(&subject);
     return err;
