@@ -178,7 +178,7 @@ struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct f
     s->known[x->known].entered++;
     live = fv_live_push(s, x->entry, x->known, r);
     if (live)
-        live->in_window = !s->calibration && fv_window_holds(s, x, live->context, now_ns);
+        live->in_window = !s->calibration && !x->skips && fv_window_holds(s, x, live->context, now_ns);
     if (!live || s->calibration || !fv_gap_begin(s, x, live->context))
         fv_x_disarm(x);
     fv_live_watch(s);

@@ -92,7 +92,8 @@ struct fv_x_slot {
     uintptr_t entry;  /* 0: idle */
     uintptr_t before; /* function at the beginning of the entry's cache line */
     bool armed;       /* else it is idle, or rests: see fv_x_settle() */
-    uint32_t known, age, skip;
+    uint32_t known, age, skip; /* skip: entries that are still to be passed over */
+    bool skips;                /* there were some: no choice for the window */
     uint32_t gaps,
         gap_context; /* gaps > 0: not for an instance, but so many entries, or one in that context */
     bool look;        /* not for an instance: entries are counted */

@@ -34,6 +34,7 @@ void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known)
     x->entries = 0;
     x->fresh = true;
     x->skip = entries_to_skip(s, &s->known[known]);
+    x->skips = x->skip > 0;
 }
 
 /* Of a call that was joined it is its own entry that matters: it may last for long, and what it calls would never be measured. */
