@@ -36,8 +36,8 @@ struct entry {
 
 #define HALVES  (1u << 20) /* of all ranks, sent and received each: what is in memory at once */
 #define ENTRIES (1u << 22) /* likewise, of collectives */
-#define SLACK  4          /* so many times the calls that a rank may keep are in memory at once, and MORE */
-#define MORE   65536
+#define SLACK   4          /* so many times the calls that a rank may keep are in memory at once, and MORE */
+#define MORE    65536
 
 struct state {
     struct halves sent, received;
@@ -71,10 +71,10 @@ struct reading {
 
 /* ---- communicators ---- */
 
-static bool is_among(const struct fv_rank_run *run, size_t count, int32_t rank)
+static bool is_among(const struct fv_rank_run *run, size_t count, int64_t rank)
 {
     for (const struct fv_rank_run *end = run + count; run < end; run++) {
-        int32_t step = run->stride ? run->stride : 1, at = (rank - run->first) / step;
+        int64_t step = run->stride ? run->stride : 1, at = (rank - run->first) / step;
 
         if (at >= 0 && at < run->count && run->first + at * run->stride == rank)
             return true;
@@ -152,16 +152,14 @@ static void add_sent(struct reading *r, uint64_t comm, uint64_t peer, uint64_t t
              (struct half){ .tag = (int64_t)tag, .bytes = bytes, .blocks = blocks, .posted_s = r->call->begin_s });
 }
 
-static void add_received(struct reading *r, uint32_t comm, int64_t peer, int64_t tag, uint64_t bytes, struct half of)
+static void add_received(struct reading *r, const struct posted *by, int64_t peer, int64_t tag, uint64_t bytes, uint64_t request)
 {
     r->call->bytes += bytes;
-    of.tag = tag;
-    of.bytes = bytes;
-    of.posted_s = r->call->begin_s;
-    add_half(r, &r->state->received, r->first_received, comm, peer, false, of);
+    add_half(r, &r->state->received, r->first_received, by ? by->comm : 0, peer, false,
+             (struct half){ .tag = tag, .bytes = bytes, .posted_s = by ? by->begin_s : 0, .request = request });
 }
 
-/* When all threads were read, of which one may complete what another posted: receives without their begin are none. */
+/* When all threads were read: one that was posted by a thread which is read later. Receives without their begin are none. */
 static void resolve_received(struct reading *r)
 {
     struct halves *h = &r->state->received;
@@ -272,14 +270,17 @@ static void add_detail(struct reading *r, const struct fv_event *e)
     case FV_EV_ISEND: add_sent(r, f[1], f[2], f[3], f[4], false); break;
     case FV_EV_RECV:
         r->call->receives = true;
-        add_received(r, (uint32_t)f[0], (int64_t)f[1], (int64_t)f[2], f[3], (struct half){ 0 });
+        add_received(r, &(struct posted){ .comm = (uint32_t)f[0], .begin_s = r->call->begin_s }, (int64_t)f[1], (int64_t)f[2], f[3], 0);
         break;
     case FV_EV_IRECV: post(r, f[0], (uint32_t)f[1], 0, 0); break;
-    case FV_EV_RECEIVED: add_received(r, 0, (int64_t)f[1], (int64_t)f[2], f[3], (struct half){ .request = f[0] }); break;
+    case FV_EV_RECEIVED:
+        p = posted(r, f[0]);
+        add_received(r, p, (int64_t)f[1], (int64_t)f[2], f[3], p ? 0 : f[0]);
+        break;
     case FV_EV_MATCHED: post(r, f[0], (uint32_t)f[1], (int64_t)f[2], (int64_t)f[3]); break;
     case FV_EV_MRECV:
         if ((p = posted(r, f[0])))
-            add_received(r, p->comm, p->peer, p->tag, f[1], (struct half){ 0 });
+            add_received(r, p, p->peer, p->tag, f[1], 0);
         break;
     case FV_EV_COLLECTIVE:
         r->call->bytes += f[2] + f[3];
