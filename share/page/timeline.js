@@ -7,6 +7,7 @@ const TALLEST = 640;        /* pixels of all ranks */
 const LINES = 2000, FEW = 200; /* messages that are drawn at once: of what is selected, of all */
 const CODES = 6;            /* colours of functions that samples met, likewise */
 const STACK = 12;           /* callers that are told of a sample */
+const HOPS = 2;             /* ranks that waited themselves, and are told of a call that waited */
 const KINDS = ["compute", "wait", "mpi", "threads", "poor", "quiet"]; /* of functions, those that take longest first; the last is of all others */
 
 /* Arrays of numbers, times in ns from the begin. */
@@ -399,12 +400,12 @@ class Timeline {
   }
 
   /* For whom the call waited, and what that rank did meanwhile: which may be waiting, too. */
-  because(call, hops = 2) {
+  because(call, hops = HOPS) {
     if (!call.wait)
       return "";
     const [rank, thread] = call.waitsFor;
 
-    return "; " + (call.rank === undefined || hops === 2 ? "waited " : "rank " + call.rank + " itself waited ") + seconds(call.wait * 1e-9) + " for rank " + rank + (thread ? ", thread " + thread : "") + ", which had " +
+    return "; " + (hops === HOPS ? "waited " : "rank " + call.rank + " itself waited ") + seconds(call.wait * 1e-9) + " for rank " + rank + (thread ? ", thread " + thread : "") + ", which had " +
       this.doing(rank, thread, call.begin, call.begin + call.wait, hops);
   }
 

@@ -295,18 +295,21 @@ static const void *message_at(void *subject, const void *parent, size_t i)
     return row->sent.count || row->received.count ? row : NULL;
 }
 
-#define MESSAGES(k, t, u, m, d)                                                                              \
+#define MOVED(S, k, t, u, m, d)                                                                              \
     {                                                                                                        \
-        k, t, u, d, FV_FIELD(struct message_row, m), .flags = FV_BLANK                                       \
+        k, t, u, d, FV_FIELD(S, m), .flags = FV_BLANK                                                        \
     }
+/* Of a struct with both buckets. */
+#define MOVED_COLUMNS(S)                                                                                     \
+    MOVED(S, "sent_count", "sent", "", sent.count, "Calls or messages that sent so many bytes."),            \
+        MOVED(S, "bytes_sent", "bytes", "bytes", sent.bytes, "Their bytes."),                                \
+        MOVED(S, "received_count", "received", "", received.count, "Calls or messages that received so many."), \
+        MOVED(S, "bytes_received", "bytes", "bytes", received.bytes, "Their bytes.")
 static const struct fv_column_def message_columns[] = {
     { "low_bytes", "from", "bytes", "The smallest size of the bucket.", FV_FIELD(struct message_row, low) },
     { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.",
       FV_FIELD(struct message_row, below), .flags = FV_UNLESS_0 },
-    MESSAGES("sent_count", "sent", "", sent.count, "Calls or messages that sent so many bytes."),
-    MESSAGES("bytes_sent", "bytes", "bytes", sent.bytes, "Their bytes."),
-    MESSAGES("received_count", "received", "", received.count, "Calls or messages that received so many."),
-    MESSAGES("bytes_received", "bytes", "bytes", received.bytes, "Their bytes."),
+    MOVED_COLUMNS(struct message_row),
     { "time_s", "time", "s", "Time of all of them, as in histograms.",
       FV_FIELD(struct message_row, seconds) },
     { "function", "mostly", "", "The MPI function that took most of it; null: it took no time.",
@@ -345,10 +348,6 @@ static void get_class_time(void *subject, const void *row, const struct fv_colum
     v->real = of->sent.seconds + of->received.seconds;
 }
 
-#define MOVED(k, t, u, m, d)                                                                                 \
-    {                                                                                                        \
-        k, t, u, d, FV_FIELD(struct fv_size_class, m), .flags = FV_BLANK                                     \
-    }
 static const struct fv_column_def class_columns[] = {
     { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_class_function) },
     { "comm_size", "ranks", "", "Ranks of the communicator, of the local group; null: no communicator, or not known.",
@@ -356,10 +355,7 @@ static const struct fv_column_def class_columns[] = {
     { "low_bytes", "from", "bytes", "The smallest size of the bucket; in that of 0 bytes are those of unknown size, too.",
       FV_GET(FV_TYPE_WHOLE, get_class_bound) },
     { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.", FV_GET(FV_TYPE_WHOLE, get_class_bound), .flags = FV_NULLABLE, .argument = 1 },
-    MOVED("sent_count", "sent", "", sent.count, "Calls or messages that sent so many bytes."),
-    MOVED("bytes_sent", "bytes", "bytes", sent.bytes, "Their bytes."),
-    MOVED("received_count", "received", "", received.count, "Calls or messages that received so many."),
-    MOVED("bytes_received", "bytes", "bytes", received.bytes, "Their bytes."),
+    MOVED_COLUMNS(struct fv_size_class),
     { "time_s", "time", "s", "Time of all of them, as in histograms.", FV_GET(FV_TYPE_REAL, get_class_time) },
 };
 const struct fv_relation fv_size_classes_relation = {

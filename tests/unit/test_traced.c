@@ -266,14 +266,20 @@ static void waits_by_the_rule(void **state)
     }
 }
 
-/* Receives are of the messages in the order in which they were posted, whichever is completed first, and on whichever thread. */
-static void order_of_posting(void **state)
+/* 100 bytes soon, and 200 bytes late, with one tag. */
+static void send_two(void)
 {
-    (void)state;
     call(&events[0], SEND, BEGIN + 1 * MS, BEGIN + 2 * MS);
     EVENT(&events[0], SEND, WORLD, 1, 5, 100);
     call(&events[0], SEND, BEGIN + 30 * MS, BEGIN + 31 * MS);
     EVENT(&events[0], SEND, WORLD, 1, 5, 200);
+}
+
+/* Receives are of the messages in the order in which they were posted, whichever is completed first, and on whichever thread. */
+static void order_of_posting(void **state)
+{
+    (void)state;
+    send_two();
     call(&events[1], IRECV, BEGIN + 3 * MS, BEGIN + 3 * MS + 10);
     EVENT(&events[1], IRECV, 1, WORLD, 0, 5);
     call(&events[1], IRECV, BEGIN + 4 * MS, BEGIN + 4 * MS + 10);
@@ -293,10 +299,7 @@ static void order_of_posting(void **state)
 static void matched_probe(void **state)
 {
     (void)state;
-    call(&events[0], SEND, BEGIN + 1 * MS, BEGIN + 2 * MS);
-    EVENT(&events[0], SEND, WORLD, 1, 5, 100);
-    call(&events[0], SEND, BEGIN + 30 * MS, BEGIN + 31 * MS);
-    EVENT(&events[0], SEND, WORLD, 1, 5, 200);
+    send_two();
     call(&events[1], PROBE, BEGIN + 3 * MS, BEGIN + 4 * MS);
     EVENT(&events[1], MATCHED, 1, WORLD, 0, 5);
     call(&events[1], RECV, BEGIN + 5 * MS, BEGIN + 6 * MS);
@@ -314,10 +317,7 @@ static void matched_probe(void **state)
 static void freed_receive(void **state)
 {
     (void)state;
-    call(&events[0], SEND, BEGIN + 1 * MS, BEGIN + 2 * MS);
-    EVENT(&events[0], SEND, WORLD, 1, 5, 100);
-    call(&events[0], SEND, BEGIN + 30 * MS, BEGIN + 31 * MS);
-    EVENT(&events[0], SEND, WORLD, 1, 5, 200);
+    send_two();
     call(&events[1], IRECV, BEGIN + 3 * MS, BEGIN + 3 * MS + 10);
     EVENT(&events[1], IRECV, 1, WORLD, 0, 5);
     call(&events[1], RECV, BEGIN + 7 * MS, BEGIN + 32 * MS);
