@@ -1048,6 +1048,38 @@ static void rare_long_calls(void **state)
     }
 }
 
+/* Samples 2.5 ms apart met 48 calls with 1.15 ms left on average: at least 0.88 ms were, eight times what most calls take, so they take
+ * 1.42 ms, and samples met few. They are rare where none of those measured took as long, and not where every fourth did. */
+static void long_calls_met_by_chance(void **state)
+{
+    (void)state;
+    const struct fv_long_calls met = { 48, 48, 55200000, 120000000, 200, 50000000, 1000000000 };
+    uint64_t ns[20];
+
+    for (int fourth_is_long = 0; fourth_is_long < 2; fourth_is_long++) {
+        for (int k = 0; k < 20; k++)
+            ns[k] = fourth_is_long && k % 4 == 0 ? 1120000 : 110000;
+        fvr_sampler(&file[0], 0, 400, 400);
+        fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 20, 0, NULL);
+        fvr_add(&file[0], FV_CHUNK_LONG_CALLS, 0, &met, sizeof(met));
+        fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 400, 0);
+        build(1);
+        const struct fv_rare_calls *rare = &model.samples.functions[0].rare;
+        if (fourth_is_long) {
+            assert_int_equal(rare->count, 0);
+            break;
+        }
+        assert_false(rare->exact);
+        assert_near(rare->length_s, 1.42e-3, 1e-9);
+        assert_near(rare->time_s, 0.120 * 1.42 / 0.54, 1e-9);
+        assert_near(rare->rank_s, rare->time_s, 1e-9);
+        assert_int_equal(rare->count, 222);
+        assert_near(rare->calls, 4000, 1e-9);
+        tear_down(state);
+        set_up(state);
+    }
+}
+
 /* Three calls of 100 us, of a function with 1 s of the CPU time: a host may have taken as much. */
 static void rare_and_little(void **state)
 {
@@ -1491,6 +1523,7 @@ int main(void)
         TEST(mostly_short),
         TEST(spinning),
         TEST(rare_long_calls),
+        TEST(long_calls_met_by_chance),
         TEST(rare_and_little),
         TEST(entry_of_function),
         TEST(pooled),

@@ -6,6 +6,7 @@
 
 #define TIMES_LONGER 10 /* than the median of those that were measured: long */
 #define RARE_OF      8  /* calls: one of so many at most is long, of all and of those measured, which are a random choice */
+#define LEFT_OF      8  /* calls that return soon, and traps: TIMES_LONGER and TRAPS_LONGER of long_calls.c */
 #define LEAST_OF     0.1 /* of its function's time they have: with less it may be the machine that took it */
 #define MOST_OF      0.8 /* of its long calls' time is a callee's long calls: they are the callee's */
 
@@ -57,20 +58,48 @@ static bool is_rare(const struct fv_samples *s, const struct fv_sampled *f, cons
     return measured * RARE_OF <= f->instances && !(rare->calls < RARE_OF * (double)rare->count);
 }
 
-/* Samples that are further apart than a call is long miss some; those that each met one only tell from how much was left of them how
- * long they are, twice that on average. */
+/* What had to be left of a call behind the sample that met it, or long_calls.c did not take it for long: eight times the mean of
+ * those that were measured and are shorter than half of what was left of the long ones, and eight traps. */
+static double least_left(const struct fv_samples *s, const struct fv_sampled *f, double left_s)
+{
+    double sum = 0, count = 0;
+
+    for (size_t i = 0; i < f->instances; i++) {
+        double cpu_s = s->instances[f->first_instance + i].cpu_s;
+
+        sum += cpu_s < left_s / 2 ? cpu_s : 0;
+        count += cpu_s < left_s / 2;
+    }
+    return LEFT_OF * fmax(s->trap_s, count > 0 ? sum / count : 0);
+}
+
+/* Samples that are further apart than a call is long miss some, and those shortly before a call's end do not count. How much was
+ * left of those that each met one, which is anything from `least_s` to the whole call, tells how long it is on average; and that, which
+ * part of the calls was met. Each stands for a period at least. */
+static void of_some_met(struct fv_rare_calls *rare, const struct fv_sampled_long *sum, double least_s, double period_s)
+{
+    double met = (double)sum->count, length_s = fmin(sum->time_s / met, 2 * sum->met_s / met - least_s);
+    double all_of_met = length_s > least_s ? fmax(1, fmin(length_s, period_s) / (length_s - least_s)) : 0;
+
+    rare->time_s *= all_of_met;
+    rare->rank_s *= all_of_met;
+    rare->length_s = all_of_met > 0 ? length_s : 0;
+    rare->count = all_of_met > 0 ? (uint64_t)round(rare->time_s / length_s) : 0;
+}
+
 static void find_rare(const struct fv_samples *s, struct fv_sampled *f)
 {
     struct fv_rare_calls rare = { .rank = FV_NONE, .typical_s = fv_sampled_median(s, f) };
     struct fv_sampled_long sum = sum_of(s, f, &rare.rank, &rare.rank_s);
-    bool all_met = sum.ticks >= 2 * sum.count;
 
     if (sum.count < 2 || f->instances < FV_SAMPLED_ENOUGH)
         return;
+    rare.exact = sum.ticks >= 2 * sum.count;
     rare.time_s = sum.time_s;
-    rare.length_s = all_met ? sum.time_s / (double)sum.count : fmin(sum.time_s, 2 * sum.met_s) / (double)sum.count;
-    rare.count = all_met ? sum.count : (uint64_t)round(sum.time_s / rare.length_s);
-    rare.exact = all_met;
+    rare.count = sum.count;
+    rare.length_s = sum.time_s / (double)sum.count;
+    if (!rare.exact)
+        of_some_met(&rare, &sum, least_left(s, f, sum.met_s / (double)sum.count), 1.0 / s->rate);
     rare.calls = sum.calls > 0 ? round(sum.calls) : NAN;
     if (rare.length_s > TIMES_LONGER * rare.typical_s && is_rare(s, f, &rare))
         f->rare = rare;
