@@ -1,9 +1,11 @@
 /* A false friend: functions that always take the same few nanoseconds, called so often that they have most of the CPU time.
- * Nothing varies here, unless a rank has a slower processor. The program measures a call of each over many of them: "truth NAME SECONDS", of one
- * call, in a line for each rank. */
+ * Nothing varies here, unless the machine makes a processor slower. The program measures a call of each over many of them, and whether it was
+ * slower for a part of the steps: "truth NAME SECONDS", of one call, and "truth slower NUMBER", the third quartile of steps' calls of tiny() over
+ * their median, less 1, in lines for each rank. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define STEPS 150
@@ -11,7 +13,7 @@
 #define CALLS 500000
 
 static volatile double sink;
-static double tiny_s, expo_s, calls;
+static double tiny_s[STEPS], expo_s, calls;
 
 static double cpu_s(void)
 {
@@ -44,6 +46,13 @@ __attribute__((noinline)) static void many_exp(void)
     sink = x;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
 int main(int argc, char **argv)
 {
     double mine = 1, sum;
@@ -57,16 +66,21 @@ int main(int argc, char **argv)
         many_tiny();
         middle = cpu_s();
         many_exp();
-        tiny_s += middle - begin;
+        tiny_s[i] = middle - begin;
         expo_s += cpu_s() - middle;
         calls += CALLS;
         MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
-    double own[2] = { tiny_s / calls, expo_s / calls }, all[2 * RANKS];
+    double all_s = 0;
 
-    PMPI_Gather(own, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < STEPS; i++)
+        all_s += tiny_s[i];
+    qsort(tiny_s, STEPS, sizeof(tiny_s[0]), by_size);
+    double own[3] = { all_s / calls, expo_s / calls, tiny_s[3 * STEPS / 4] / tiny_s[STEPS / 2] - 1 }, all[3 * RANKS];
+
+    PMPI_Gather(own, 3, MPI_DOUBLE, all, 3, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     for (int i = 0; !rank && i < RANKS; i++)
-        printf("truth tiny %.3e\ntruth exp %.3e\n", all[2 * i], all[2 * i + 1]);
+        printf("truth tiny %.3e\ntruth exp %.3e\ntruth slower %.3f\n", all[3 * i], all[3 * i + 1], all[3 * i + 2]);
     MPI_Finalize();
     return 0;
 }

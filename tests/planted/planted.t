@@ -223,31 +223,35 @@ def friends(tap, mpi):
     """What takes a few nanoseconds is told as less than sampling can tell, and never as varying."""
     with tap.test('{}: constant functions of a few nanoseconds do not vary'.format(mpi)):
         run = mpi.profile(mpi.build(os.path.join(HERE, 'friends.c'), '-O2', '-g', '-lm'), 2, (), ['--sample=500']).ended(0)
-        calls_s = {'tiny': [], 'exp': []} # of each rank
-        for name, s in re.findall(r'^truth (\S+) (\S+)$', run.out, re.M):
-            calls_s[name].append(float(s))
+        truth_of = {'tiny': [], 'exp': [], 'slower': []} # of each rank
+        for name, value in re.findall(r'^truth (\S+) (\S+)$', run.out, re.M):
+            truth_of[name].append(float(value))
+        calls_s = truth_of['tiny'] + truth_of['exp']
         report = harness.report_of(run.directory).data
         if not report['sampling'] or not report['sampling']['return_count']:
             raise harness.Skip('no instances are sampled here')
         finest = report['sampling']['resolution_s']
-        check(max(calls_s['tiny'] + calls_s['exp']) < finest, '{}: shorter calls than {} s are not known', calls_s, finest)
+        check(max(calls_s) < finest, '{}: shorter calls than {} s are not known', calls_s, finest)
         tiny = [f for f in report['functions'] if f['function'] == 'tiny']
         check(sum(f['return_count'] for f in tiny) >= 8, 'tiny() was not sampled: {}', [f['function'] for f in report['functions']])
         for f in tiny:
             mean = f['metrics']['cpu_time_s']['mean']
-            check(mean is None, '{} s a call, truly {}', mean, calls_s['tiny'])
+            check(mean is None, '{} s a call, truly {}', mean, truth_of['tiny'])
         text = harness.run([FVMPI, 'report', run.directory, '--all', '--width', '200']).ended(0).out
         check(re.search(r'^ *tiny .* too short .*< \d', text, re.M), '{}', text)
         # many_exp() varies by 0.09 to 0.15: while a breakpoint waits in exp(), which is not measured then, exp() is slower. Not solved
         excused = ['many_exp', 'main']
-        if statistics.stdev(calls_s['tiny']) > 0.8 * BETWEEN * statistics.mean(calls_s['tiny']): # a rank's processor is slower
-            check({f['varies_by'] for f in report['functions'] if f['function'] == 'many_tiny'} <= {None, 'between'}, '{}', report['functions'])
+        slower = [statistics.stdev(truth_of['tiny']) / 0.8 / statistics.mean(truth_of['tiny'])] + truth_of['slower']
+        if max(slower) > BETWEEN: # a processor was, all the time or for a while
             excused.append('many_tiny')
         equal('varying', [f['function'] for f in report['functions'] if f['varies'] and f['function'] not in excused], [])
         equal('finding', [f for f in found(run) if f['name'] == 'varying_function' and f['function'] not in excused], [])
-        measured = [f for f in report['functions'] if f['function'] == 'many_tiny' and f['judged']]
+        many = [f for f in report['functions'] if f['function'] == 'many_tiny']
+        few = sum(f['return_count'] for f in many) < 11 # by chance, and too few to judge two ranks (sampled_variation.h)
+        measured = [f for f in many if f['judged']]
         single = re.search(r'^ *many_tiny .* single calls ', text, re.M) # one call that the machine made long, and the report says so
-        check(measured and all(f['within'] < 0.2 for f in measured) or single or is_disturbed(run, 0), '{}', [f['within'] for f in measured])
+        steady = (measured or few) and all(f['within'] < 0.2 for f in measured)
+        check(steady or single or max(slower) > BETWEEN or is_disturbed(run, 0), '{}, {}', [f['within'] for f in measured], slower)
 
 
 def rare(tap, mpi):
