@@ -1,12 +1,12 @@
-/* The subjects below the first screen: each folds, and draws its charts and tables when it is first opened. */
+/* The subjects below the first screen: each folds, and draws its charts and tables when it is first opened. `opened_by`: what is selected in the address. */
 
 const SUBJECTS = [
   { title: "Ranks", tables: ["ranks", "threads", "programs"], charts: tables => tables.get("ranks").rows ? [rankBars(tables.get("ranks")), timeHeat(tables), new GridView(tables).element, distributions(tables)] : [], open: true },
-  { title: "Timeline", tables: ["timeline"], charts: tables => [timeline(tables)] },
-  { title: "Call sites and MPI functions", tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"], charts: tables => tables.get("cpu_lines").rows ? [] : [sourceLines(tables)] },
+  { title: "Timeline", tables: ["timeline"], charts: tables => [timeline(tables)], opened_by: ["time", "view"] },
+  { title: "Call sites and MPI functions", tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"], charts: tables => tables.get("cpu_lines").rows ? [] : [sourceLines(tables)], opened_by: ["callsite"] },
   { title: "Communication", tables: ["matrix", "communicators", "grids", "size_classes", "sizes_sent", "sizes_received"], charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables), messageSizes(tables.get("size_classes"))] },
   { title: "Waiting and computing", tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank"], charts: tables => [waitKinds(tables), blame(tables), criticalPath(tables)] },
-  { title: "CPU time by samples", tables: ["cpu_procedures", "cpu_lines", "cpu_loops", "cpu_procedures_by_thread", "call_tree"], charts: tables => [flame(tables), tables.get("cpu_lines").rows ? sourceLines(tables) : null] },
+  { title: "CPU time by samples", tables: ["cpu_procedures", "cpu_lines", "cpu_loops", "cpu_procedures_by_thread", "call_tree"], charts: tables => [flame(tables), tables.get("cpu_lines").rows ? sourceLines(tables) : null], opened_by: ["function"] },
   { title: "Functions whose calls were measured", tables: ["sampled_totals", "sampled_functions", "sampled_by_thread", "sampled_metrics", "sampled_histogram", "sampled_instances"], charts: tables => [instances(tables)] },
   { title: "Threads and locks", tables: ["thread_waiting", "locks", "phases", "hybrid_efficiency"], charts: tables => [speedupStacks(tables)] },
   { title: "Sections", tables: ["sections", "section_names", "sections_by_rank", "section_functions"], charts: tables => [sectionBars(tables)] },
@@ -48,7 +48,7 @@ function drawSubject(subject, tables) {
   };
 
   element.addEventListener("toggle", fill);
-  element.open = Boolean(subject.open);
+  element.open = Boolean(subject.open) || (subject.opened_by || []).some(kind => selection.has(kind));
   return own.length ? element : null;
 }
 
@@ -105,8 +105,9 @@ async function start() {
   performance.mark("first screen");
   const tables = await loadRest(first);
   requestAnimationFrame(() => {
-    drawSubjects(tables, screen);
     selection.fromAddress();
+    drawSubjects(tables, screen);
+    selection.tell();
     document.documentElement.dataset.ready = "yes";
   });
 }

@@ -1,8 +1,11 @@
-/* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25. */
+/* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25; and what the timeline shows: &view=1-3. */
 
 const selection = {
   chosen: new Map(), /* "rank", "callsite", "function", "thread" -> value; "time" -> "1.5-2.25": a stretch, in s from the run's begin */
+  seen: null, /* what the timeline is zoomed to, as "time"; null: all */
   listeners: [],
+
+  has(kind) { return kind === "view" ? this.seen !== null : this.chosen.has(kind); },
 
   get(kind) { return this.chosen.has(kind) ? this.chosen.get(kind) : null; },
 
@@ -15,17 +18,20 @@ const selection = {
   },
 
   /* The stretch of time, { from, to } in s; null: none. */
-  stretch() {
-    const [from, to] = (this.get("time") || "").split("-").map(Number);
-
-    return to > from ? { from, to } : null;
-  },
+  stretch() { return spanOf(this.get("time")); },
 
   selectStretch(from, to) {
-    const [first, last] = [Math.max(Math.min(from, to), 0), Math.max(from, to)].map(time => time.toFixed(9).replace(/\.?0+$/, ""));
+    const words = spanWords(from, to);
 
-    if (this.get("time") !== first + "-" + last)
-      this.toggle("time", first + "-" + last);
+    if (this.get("time") !== words)
+      this.toggle("time", words);
+  },
+
+  /* From and to in s; null: all. Browsers bear few changes of the address in a second. */
+  see(view) {
+    this.seen = view && spanWords(view.from, view.to);
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.setAddress(), 200);
   },
 
   clear() {
@@ -35,17 +41,23 @@ const selection = {
 
   onChange(listener) { this.listeners.push(listener); },
 
-  tell() {
-    const address = new URLSearchParams([...this.chosen].map(([kind, value]) => [kind, String(value)])).toString();
+  setAddress() {
+    const address = new URLSearchParams([...this.chosen, ...this.seen ? [["view", this.seen]] : []].map(([kind, value]) => [kind, String(value)])).toString();
 
     history.replaceState(null, "", address ? "#" + address : location.pathname + location.search);
+  },
+
+  tell() {
+    this.setAddress();
     this.listeners.forEach(listener => listener());
   },
 
   fromAddress() {
     for (const [kind, value] of new URLSearchParams(location.hash.slice(1)))
-      this.chosen.set(kind, ["function", "time"].includes(kind) ? value : Number(value));
-    this.listeners.forEach(listener => listener());
+      if (kind === "view")
+        this.seen = value;
+      else
+        this.chosen.set(kind, ["function", "time"].includes(kind) ? value : Number(value));
   },
 
   words() {
@@ -55,6 +67,16 @@ const selection = {
     return [...this.chosen].map(said).filter(Boolean).join(", ");
   },
 };
+
+/* A stretch of time, { from, to } in s, as "1.5-2.25", and back; null: it is none. */
+function spanWords(from, to) {
+  return [Math.max(Math.min(from, to), 0), Math.max(from, to)].map(time => time.toFixed(9).replace(/\.?0+$/, "")).join("-");
+}
+function spanOf(words) {
+  const [from, to] = (words || "").split("-").map(Number);
+
+  return to > from ? { from, to } : null;
+}
 
 /* Which of a table's columns say what kind. */
 function selectable(table) {

@@ -5,93 +5,26 @@ const ROW = 16, HIGH = 28;  /* pixels of a rank; of few ranks */
 const LEFT = 62;            /* pixels of their names */
 const TALLEST = 640;        /* pixels of all ranks */
 const LINES = 2000, FEW = 200; /* messages that are drawn at once: of what is selected, of all */
-const CODES = 6;            /* colours of functions that samples met, likewise */
+const COLOURS = 6;          /* of functions of MPI, and of the program: those that take longest first; the last is of all others */
 const STACK = 12;           /* callers that are told of a sample */
 const HOPS = 2;             /* ranks that waited themselves, and are told of a call that waited */
-const KINDS = ["compute", "wait", "mpi", "threads", "poor", "quiet"]; /* of functions, those that take longest first; the last is of all others */
-
-/* Arrays of numbers, times in ns from the begin. */
-function decodeRow(row) {
-  const count = row.sites.length, begin = new Float64Array(count), end = new Float64Array(count);
-  let at = 0;
-
-  for (let i = 0; i < count; i++) {
-    begin[i] = at + row.gaps[i];
-    end[i] = at = begin[i] + row.durations[i];
-  }
-  const wait = new Float64Array(count), waitsFor = new Map(); /* by call: [rank, thread] */
-
-  for (let i = 0; i < row.waits.length; i += 4) {
-    wait[row.waits[i]] = row.waits[i + 1];
-    waitsFor.set(row.waits[i], [row.waits[i + 2], row.waits[i + 3]]);
-  }
-  return { rank: row.rank, thread: row.thread, count, begin, end, bytes: row.bytes, sites: row.sites, wait, waitsFor, samples: decodeSamples(row.samples, { count, begin, end }) };
-}
-
-/* A sample stands for the CPU time of a tick. It is drawn before it, as far as there is no other, and outside of calls, where it was not in one. */
-function decodeSamples({ tick, gaps, ticks, paths }, calls) {
-  const count = gaps.length, begin = new Float64Array(count), end = new Float64Array(count), cpu = Float64Array.from(ticks, n => n * tick), inside = new Uint8Array(count);
-  let at = 0;
-
-  for (let i = 0; i < count; i++) {
-    const before = at;
-
-    end[i] = at += gaps[i];
-    inside[i] = inCall(calls, at) ? 1 : 0;
-    const last = firstAbove(calls.end, at) - 1, least = !inside[i] && last >= 0 ? Math.max(calls.end[last], before) : before;
-    begin[i] = Math.max(at - cpu[i], least);
-  }
-  return { count, begin, end, cpu, paths, inside };
-}
-
-/* Is the row in a call at that time? */
-function inCall(row, time) {
-  const i = firstAbove(row.end, time);
-
-  return i < row.count && row.begin[i] <= time;
-}
-
-/* Sums by a key, the largest first. */
-class Sums {
-  constructor() { this.of = new Map(); }
-  add(key, value) { this.of.set(key, (this.of.get(key) || 0) + value); }
-  sorted() { return [...this.of].sort((a, b) => b[1] - a[1]); }
-}
-
-/* The first index whose value is above. */
-function firstAbove(values, value) {
-  let low = 0, high = values.length;
-
-  while (low < high) {
-    const middle = (low + high) >> 1;
-
-    if (values[middle] > value)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
-}
+const KINDS = Array.from({ length: COLOURS }, (_, i) => "call" + i);
 
 class Timeline {
-  constructor(tables, data) {
-    const sites = tables.get("callsites"), times = new Sums(), codes = new Sums();
+  constructor(tables, trace) {
+    const sites = tables.get("callsites"), times = new Sums(), { threads } = trace;
 
-    Object.assign(this, { messages: data.messages, paths: data.paths, frames: data.frames, sites, call: null, sample: null });
-    this.rows = data.rows.map(decodeRow);
-    this.end = Math.max(data.end || 0, ...this.rows.map(row => Math.max(row.count ? row.end[row.count - 1] : 0, row.samples.count ? row.samples.end[row.samples.count - 1] : 0))) || 1;
-    this.view = { from: 0, to: this.end };
+    Object.assign(this, { trace, sites, end: trace.end, call: null, sample: null });
+    const seen = spanOf(selection.seen);
+
+    this.view = seen ? this.within(seen.from * 1e9, (seen.to - seen.from) * 1e9) : { from: 0, to: this.end };
     this.functions = Array.from({ length: sites.rows }, (_, row) => sites.get("function", row));
-    for (const row of this.rows) {
-      row.sites.forEach((site, i) => times.add(this.name(site), row.end[i] - row.begin[i]));
-      row.samples.paths.forEach((path, i) => codes.add(this.paths[path].own, row.samples.cpu[i]));
-    }
+    for (const [site, time] of trace.callTimes().of)
+      times.add(this.name(site), time);
     this.order = times.sorted().map(([name]) => name);
-    this.codes = codes.sorted().map(([frame]) => frame);
-    this.leftOutCalls = data.left_out;
-    this.rowOf = new Map(this.rows.map(row => [row.rank + ":" + row.thread, row]));
-    this.placeOf = new Map(this.rows.map((row, i) => [row.rank, i]).reverse());
-    this.height = Math.min(this.rows.length * (this.rows.length > 12 ? ROW : HIGH) * (this.codes.length ? 1.4 : 1), TALLEST);
+    this.codes = trace.codeTimes().sorted().map(([frame]) => frame);
+    this.placeOf = new Map(threads.map(({ rank }, i) => [rank, i]).reverse());
+    this.height = Math.min(threads.length * (threads.length > 12 ? ROW : HIGH) * (this.codes.length ? 1.4 : 1), TALLEST);
     this.canvas = canvas(this.height + 24, "calls over time, a row for each thread that calls MPI or has samples; the table of call sites has their sums", (c, width) => this.draw(c, width), (x, y, width) => this.pick(x, y, width));
     this.canvas.tabIndex = 0;
     this.told = make("p", { class: "note", role: "status" });
@@ -101,7 +34,7 @@ class Timeline {
     this.element = make("section", { id: "timeline", "aria-label": "Calls over time" }, make("h3", null, "Calls over time"), this.tools(),
       make("figure", null, this.canvas, ...this.legends(), this.told, this.stack, make("figcaption", null, "Calls of MPI from left to right, ranks from top to bottom; between them the program computes" +
         (this.codes.length ? ": the strip below a rank's calls has the function of the program that samples of the CPU clock met. " : ". ") +
-        "The pale part of a call is waiting for a rank that sent, received or came late: in receives, blocking sends and blocking collectives. Of other calls it is not known here; fvunify knows more. Keys: w and s zoom, a and d move; drag moves, a double click zooms in, dragging with Shift selects a stretch of time." + this.leftOut(data))), this.summary);
+        "The pale part of a call is waiting for a rank that sent, received or came late: in receives, blocking sends and blocking collectives. Of other calls it is not known here; fvunify knows more. Keys: w and s zoom, a and d move; drag moves, a double click zooms in, dragging with Shift selects a stretch of time." + this.leftOut())), this.summary);
     this.element.view = this;
     selection.onChange(() => this.follow());
     this.tell();
@@ -113,19 +46,21 @@ class Timeline {
     const list = (names, kinds, rest, kind) => make("p", { class: "legend" }, ...names.slice(0, kinds.length - 1).map((name, i) => make("span", null, make("i", { class: "key " + kinds[i] }), pick(name, kind))),
                                               names.length >= kinds.length ? make("span", null, make("i", { class: "key " + kinds[kinds.length - 1] }), rest) : null);
 
-    return [list(this.order, KINDS, "other functions of MPI"), ...this.codes.length ? [list(this.codes.map(frame => this.frame(frame)), Array.from({ length: CODES }, (_, i) => "code" + i), "other functions", "function")] : []];
+    return [list(this.order, KINDS, "other functions of MPI"), ...this.codes.length ? [list(this.codes.map(frame => this.frame(frame)), Array.from({ length: COLOURS }, (_, i) => "code" + i), "other functions", "function")] : []];
   }
 
-  leftOut(data) {
-    return (data.left_out ? " The longest calls of each rank; " + count(data.left_out) + " shorter ones are left out: fvunify and Vampir show all." : "") +
-      (data.messages_left_out ? " The largest messages; " + count(data.messages_left_out) + " others are left out." : "") + (data.samples_left_out ? " Of the samples " + count(data.samples_left_out) + " are left out, for which others stand." : "") +
-      (data.unmatched ? " Of " + plural(data.unmatched, "message end") + " the other end is not known: these messages, and waiting for them, are not here." : "") +
-      (data.waits_cut ? " There were too many messages to tell who waited for the last ones." : "") +
-      (data.waits_unknown ? " Of " + plural(data.waits_unknown, "collective call") + " nobody knows here how long they waited." : "");
+  leftOut() {
+    const { leftOut, unknown } = this.trace;
+
+    return (leftOut.calls ? " The longest calls of each rank; " + count(leftOut.calls) + " shorter ones are left out: fvunify and Vampir show all." : "") +
+      (leftOut.messages ? " The largest messages; " + count(leftOut.messages) + " others are left out." : "") + (leftOut.samples ? " Of the samples " + count(leftOut.samples) + " are left out, for which others stand." : "") +
+      (unknown.messages ? " Of " + plural(unknown.messages, "message end") + " the other end is not known: these messages, and waiting for them, are not here." : "") +
+      (unknown.waitsFromHere ? " There were too many messages to tell who waited for the last ones." : "") +
+      (unknown.waits ? " Of " + plural(unknown.waits, "collective call") + " nobody knows here how long they waited." : "");
   }
 
   frame(index) {
-    return index === null ? "(not known)" : this.frames[index];
+    return index === null ? "(not known)" : this.trace.frames[index];
   }
 
   name(site) {
@@ -141,10 +76,16 @@ class Timeline {
                 button("zoom to the selected time", () => { const span = selection.stretch(); if (span) this.clamp(span.from * 1e9, (span.to - span.from) * 1e9); }));
   }
 
-  clamp(from, span) {
+  /* What there is of a stretch of time. */
+  within(from, span) {
     const wide = Math.min(Math.max(span, 100), this.end), begin = Math.min(Math.max(from, 0), this.end - wide);
 
-    this.view = { from: begin, to: begin + wide };
+    return { from: begin, to: begin + wide };
+  }
+
+  clamp(from, span) {
+    this.view = this.within(from, span);
+    selection.see(this.view.to - this.view.from < this.end ? { from: this.view.from * 1e-9, to: this.view.to * 1e-9 } : null);
     this.tell();
     this.canvas.dispatchEvent(new Event("redraw"));
   }
@@ -200,7 +141,7 @@ class Timeline {
     this.sumUp();
   }
 
-  rowHeight() { return this.height / this.rows.length; }
+  rowHeight() { return this.height / this.trace.threads.length; }
 
   /* Where a time stands, and what time a place is of, as part of the view. */
   x(time, width = this.canvas.clientWidth) { return LEFT + (time - this.view.from) / (this.view.to - this.view.from) * (width - LEFT); }
@@ -221,8 +162,8 @@ class Timeline {
     c.beginPath();
     c.rect(LEFT, 0, width - LEFT, this.height);
     c.clip();
-    const high = this.callsHeight(tall), codes = Array.from({ length: CODES }, (_, i) => colours("code" + i)), gap = tall > 4 ? 1 : 0;
-    this.rows.forEach((row, i) => {
+    const high = this.callsHeight(tall), codes = Array.from({ length: COLOURS }, (_, i) => colours("code" + i)), gap = tall > 4 ? 1 : 0;
+    this.trace.rows(from, to).forEach((row, i) => {
       this.drawRow(c, row, i * tall, Math.max(high - (high < tall ? 0 : gap), 0.5), { x, width, fill, kinds, wanted });
       if (high < tall)
         this.drawSamples(c, row.samples, i * tall + high, tall - high - gap - 1, { x, width, codes });
@@ -244,9 +185,9 @@ class Timeline {
 
     c.fillStyle = colours("quiet");
     c.textBaseline = "middle";
-    this.rows.forEach((row, i) => {
+    this.trace.threads.forEach(({ rank, thread }, i) => {
       if (i % every === 0)
-        c.fillText(row.rank + (row.thread ? ":" + row.thread : ""), 4, (i + 0.5) * tall);
+        c.fillText(rank + (thread ? ":" + thread : ""), 4, (i + 0.5) * tall);
     });
     c.textBaseline = "top";
     for (const time of times)
@@ -266,7 +207,7 @@ class Timeline {
       filled = 0;
     };
 
-    for (let i = firstAbove(row.end, this.view.from); i < row.count && row.begin[i] < this.view.to; i++) {
+    eachIn(row, this.view.from, this.view.to, i => {
       const left = Math.max(x(row.begin[i]), LEFT), right = Math.min(x(row.end[i]), width), of = row.sites[i] === null ? KINDS.length - 1 : kinds[row.sites[i]];
       const chosen = wanted !== null && row.sites[i] === wanted;
 
@@ -277,7 +218,7 @@ class Timeline {
           kind = of;
         }
         filled += right - left;
-        continue;
+        return;
       }
       c.fillStyle = chosen && right - left < 5 ? colours("accent") : fill[of];
       c.fillRect(left, top, Math.max(right - left, 1), tall);
@@ -304,59 +245,57 @@ class Timeline {
         c.fillText(this.name(row.sites[i]), left + 3, top + tall / 2);
         c.restore();
       }
-    }
+    });
     flush();
   }
 
   /* Of samples that share a pixel the first one is drawn. A function that is selected stands out with all that it calls. */
   drawSamples(c, samples, top, tall, { x, width, codes }) {
-    const colourOf = new Map(this.codes.map((frame, i) => [frame, Math.min(i, CODES - 1)])), wanted = selection.get("function"), chosen = wanted === null ? -1 : this.frames.indexOf(wanted);
+    const colourOf = new Map(this.codes.map((frame, i) => [frame, Math.min(i, COLOURS - 1)])), wanted = selection.get("function"), chosen = wanted === null ? -1 : this.trace.frames.indexOf(wanted);
     let at = LEFT;
 
-    for (let i = firstAbove(samples.end, this.view.from); i < samples.count && samples.begin[i] < this.view.to; i++) {
-      const left = Math.max(x(samples.begin[i]), at), right = Math.min(x(samples.end[i]), width), path = this.paths[samples.paths[i]];
+    eachIn(samples, this.view.from, this.view.to, i => {
+      const left = Math.max(x(samples.begin[i]), at), right = Math.min(x(samples.end[i]), width), path = this.trace.paths[samples.paths[i]];
 
       if (right < at)
-        continue;
+        return;
       c.fillStyle = chosen >= 0 && path.frames.includes(chosen) ? colours("accent") : codes[colourOf.get(path.own)];
       c.fillRect(left, top, Math.max(right - left, 1), tall);
       at = Math.max(right, left + 1);
-    }
+    });
   }
 
   /* Of the call that is chosen, else of the rank; of all where few are in view. */
   shown() {
-    const { from, to, sent, flight } = this.messages, found = [], rank = selection.get("rank"), call = this.call;
+    const found = [], rank = selection.get("rank"), call = this.call;
+    const ofCall = ({ from, to, sent, received }) => (from === call.rank && sent >= call.begin - 2 && sent <= call.end) || (to === call.rank && received >= call.begin && received <= call.end + 2);
 
-    for (let i = 0; i < sent.length && found.length <= LINES; i++) {
-      const end = sent[i] + flight[i];
-
-      if (Math.max(sent[i], end) < this.view.from || Math.min(sent[i], end) > this.view.to)
-        continue;
-      if (call ? (from[i] === call.rank && sent[i] >= call.begin - 2 && sent[i] <= call.end) || (to[i] === call.rank && end >= call.begin && end <= call.end + 2) : rank === null || from[i] === rank || to[i] === rank)
-        found.push(i);
-    }
+    this.trace.eachMessage(this.view.from, this.view.to, message => {
+      if (call ? ofCall(message) : rank === null || message.from === rank || message.to === rank)
+        found.push(message);
+      return found.length > LINES;
+    });
     return found;
   }
 
   drawMessages(c, x, width, tall) {
-    const found = this.shown(), { from, to, sent, flight } = this.messages;
+    const found = this.shown();
 
     if (found.length > LINES || (!this.call && selection.get("rank") === null && found.length > FEW))
       return;
     c.strokeStyle = colours("text");
     c.lineWidth = 1;
-    for (const i of found) {
-      if (!this.placeOf.has(from[i]) || !this.placeOf.has(to[i]))
+    for (const { from, to, sent, received } of found) {
+      if (!this.placeOf.has(from) || !this.placeOf.has(to))
         continue;
       c.beginPath();
-      c.moveTo(x(sent[i]), (this.placeOf.get(from[i]) + 0.5) * tall);
-      c.lineTo(x(sent[i] + flight[i]), (this.placeOf.get(to[i]) + 0.5) * tall);
+      c.moveTo(x(sent), (this.placeOf.get(from) + 0.5) * tall);
+      c.lineTo(x(received), (this.placeOf.get(to) + 0.5) * tall);
       c.stroke();
     }
   }
 
-  rowAt(y) { return this.rows[Math.floor(y / this.rowHeight())]; }
+  rowAt(y) { return this.trace.rows(this.view.from, this.view.to)[Math.floor(y / this.rowHeight())]; }
 
   /* The call there; null: the program computes. */
   at(x, y, width) {
@@ -375,27 +314,30 @@ class Timeline {
     const row = this.rowAt(y), time = this.timeAt(x, width), slack = 8 / width * (this.view.to - this.view.from);
     const i = row ? firstAbove(row.samples.end, time) : 0;
 
-    return row && i < row.samples.count && row.samples.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, at: row.samples.end[i], path: this.paths[row.samples.paths[i]] } : null;
+    return row && i < row.samples.count && row.samples.begin[i] <= time + slack ? { rank: row.rank, thread: row.thread, at: row.samples.end[i], path: this.trace.paths[row.samples.paths[i]] } : null;
   }
 
   /* What a thread did in a stretch of time, in words, longest first: its calls, and by samples its functions outside of them; what is no tenth is left out. */
   doing(rank, thread, from, to, hops) {
-    const row = this.rowOf.get(rank + ":" + thread), sums = new Sums(), within = (begin, end) => Math.min(end, to) - Math.max(begin, from);
+    const row = this.trace.row(rank, thread, from, to), sums = new Sums(), within = (begin, end) => Math.min(end, to) - Math.max(begin, from);
     let known = 0, waits = null;
     const add = (name, time) => { sums.add(name, time); known += time; };
 
-    for (let i = row ? firstAbove(row.end, from) : 0; row && i < row.count && row.begin[i] < to; i++) {
-      add(this.name(row.sites[i]), within(row.begin[i], row.end[i]));
-      if (row.wait[i] > 0.1 * (to - from) && (!waits || row.wait[i] > waits.wait))
-        waits = { begin: row.begin[i], wait: row.wait[i], waitsFor: row.waitsFor.get(i), rank };
+    if (row) {
+      eachIn(row, from, to, i => {
+        add(this.name(row.sites[i]), within(row.begin[i], row.end[i]));
+        if (row.wait[i] > 0.1 * (to - from) && (!waits || row.wait[i] > waits.wait))
+          waits = { begin: row.begin[i], wait: row.wait[i], waitsFor: row.waitsFor.get(i), rank };
+      });
+      eachIn(row.samples, from, to, i => {
+        if (!row.samples.inside[i])
+          add(this.frame(this.trace.paths[row.samples.paths[i]].own), Math.max(within(row.samples.begin[i], row.samples.end[i]), 0));
+      });
     }
-    for (let i = row ? firstAbove(row.samples.end, from) : 0; row && i < row.samples.count && row.samples.begin[i] < to; i++)
-      if (!row.samples.inside[i])
-        add(this.frame(this.paths[row.samples.paths[i]].own), Math.max(within(row.samples.begin[i], row.samples.end[i]), 0));
     const said = sums.sorted().filter(([, time]) => time > 0.1 * (to - from)).slice(0, 3).map(([name, time]) => name + " " + seconds(time * 1e-9)), rest = to - from - known;
 
     if (rest > 0.1 * (to - from))
-      said.push(seconds(rest * 1e-9) + " without a call" + (this.codes.length ? " or a sample" : "") + (this.leftOutCalls ? " that is here" : ""));
+      said.push(seconds(rest * 1e-9) + " without a call" + (this.codes.length ? " or a sample" : "") + (this.trace.leftOut.calls ? " that is here" : ""));
     return said.join(", ") + (waits && hops ? this.because(waits, hops - 1) : "");
   }
 
@@ -450,30 +392,19 @@ class Timeline {
       this.summary.replaceChildren();
       return;
     }
-    const [from, to] = [span.from * 1e9, span.to * 1e9], rows = this.rows.filter(row => rank === null || row.rank === rank), within = (begin, end) => Math.min(end, to) - Math.max(begin, from);
+    const [from, to] = [span.from * 1e9, span.to * 1e9], rows = this.trace.rows(from, to).filter(row => rank === null || row.rank === rank), within = (begin, end) => Math.min(end, to) - Math.max(begin, from);
     for (const row of rows) {
-      for (let i = firstAbove(row.end, from); i < row.count && row.begin[i] < to; i++)
-        calls.add(this.name(row.sites[i]), within(row.begin[i], row.end[i]));
-      for (let i = firstAbove(row.samples.end, from); i < row.samples.count && row.samples.end[i] <= to; i++)
-        if (!row.samples.inside[i])
-          codes.add(this.frame(this.paths[row.samples.paths[i]].own), row.samples.cpu[i]);
+      eachIn(row, from, to, i => calls.add(this.name(row.sites[i]), within(row.begin[i], row.end[i])));
+      eachIn(row.samples, from, to, i => {
+        if (row.samples.end[i] <= to && !row.samples.inside[i])
+          codes.add(this.frame(this.trace.paths[row.samples.paths[i]].own), row.samples.cpu[i]);
+      });
     }
     const bars = (sums, colour, pick) => sums.sorted().map(([name, time]) => ({ label: name, value: seconds(time * 1e-9), parts: [[time, colour]], pick: pick && (() => pick(name)) }));
-    const title = " from " + seconds(span.from) + " to " + seconds(span.to) + (rank === null ? "" : " on rank " + rank), of = plural(rows.length, "thread") + ", " + seconds((span.to - span.from) * rows.length) + " in all" + (this.leftOutCalls ? "; without " + count(this.leftOutCalls) + " shorter calls, whose samples count as outside of MPI" : "");
+    const title = " from " + seconds(span.from) + " to " + seconds(span.to) + (rank === null ? "" : " on rank " + rank), of = plural(rows.length, "thread") + ", " + seconds((span.to - span.from) * rows.length) + " in all" + (this.trace.leftOut.calls ? "; without " + count(this.trace.leftOut.calls) + " shorter calls, whose samples count as outside of MPI" : "");
     this.summary.replaceChildren(...[lying("stretch-calls", "MPI" + title, bars(calls, "mpi"), [], "of " + of), lying("stretch-code", "CPU time of functions" + title, bars(codes, "compute", name => selection.toggle("function", name)), [],
       "by samples outside of MPI, of " + of)].filter(Boolean));
   }
-}
-
-async function loadTimeline() {
-  const scripts = [...document.querySelectorAll("script.timeline")];
-
-  if (!scripts.length)
-    return null;
-  const data = JSON.parse(await inflate(scripts.map(script => script.textContent)));
-
-  scripts.forEach(script => script.remove());
-  return data;
 }
 
 /* It is read when it is looked at. */
@@ -482,6 +413,6 @@ function timeline(tables) {
     return null;
   const place = make("div");
 
-  loadTimeline().then(data => place.append(new Timeline(tables, data).element));
+  loadTrace().then(trace => place.append(new Timeline(tables, trace).element));
   return place;
 }

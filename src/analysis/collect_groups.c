@@ -123,7 +123,7 @@ void fv_collect_collective(struct fv_rank_collect *r, struct fv_call_thread *t, 
     item.flags |=
         (uint8_t)((!moves || m->sent ? FV_ITEM_GIVES : 0) | (!moves || m->received ? FV_ITEM_TAKES : 0) |
                   (root == r->world ? FV_ITEM_ROOT : 0));
-    fv_collect_group(r, t, item, m->ref, m->time_ns);
+    fv_collect_group(r, t, item, m->ref, c.form == FV_FORM_LOWER ? fv_groups_rank(r->all->groups, m->ref, r->world) : m->time_ns);
 }
 
 void fv_collect_request(struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t id)

@@ -181,7 +181,7 @@ static bool in_step(const struct fv_delays *d, const struct fv_step *s, uint32_t
     if (!(s->flags & FV_STEP_ALL))
         return false;
     uint32_t comm = fv_step_detail(d->g->steps, s)->comm;
-    return comm == FV_NONE || fv_groups_has(d->g->groups, comm, defs->ranks[rank].world_rank);
+    return comm == FV_NONE || fv_groups_rank(d->g->groups, comm, defs->ranks[rank].world_rank) != FV_NONE;
 }
 
 /* The time since which the line of a wait, and the line that it waited for, go different ways; on the way

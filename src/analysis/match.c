@@ -267,10 +267,13 @@ static uint32_t completion(const struct summary *s, const struct fv_item *i)
     return i->flags & FV_ITEM_BLOCKING && i->end > from && i->end != UINT64_MAX ? clip(i->end - from) : 0;
 }
 
-static int by_member(const void *a, const void *b)
+/* Of those that a damaged trace has in one place, the first in the world. */
+static int by_rank(const void *a, const void *b)
 {
     const struct fv_item *x = a, *y = b;
 
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
     return (x->member > y->member) - (x->member < y->member);
 }
 
@@ -283,7 +286,7 @@ static void answer_lower(struct fv_match *m, const struct keyed *k)
 
     for (uint32_t n = k->first; n; n = m->nodes[n].next)
         items[count++] = m->nodes[n].item;
-    qsort(items, count, sizeof(*items), by_member);
+    qsort(items, count, sizeof(*items), by_rank);
     for (uint32_t i = 0; i < count; i++) {
         if (last && items[i].form == FV_FORM_LOWER)
             answer_member(m, &items[i], last, 0);

@@ -30,6 +30,19 @@ static uint64_t uid_of_self(uint32_t world_rank)
     return fv_mix2(2, world_rank);
 }
 
+uint32_t fv_rank_runs_find(const struct fv_rank_run *runs, uint32_t count, int64_t rank)
+{
+    uint32_t before = 0;
+
+    for (const struct fv_rank_run *r = runs; r < runs + count; before += (uint32_t)r++->count) {
+        int64_t away = rank - r->first, at = r->stride ? away / r->stride : 0;
+
+        if (at >= 0 && at < r->count && at * r->stride == away)
+            return before + (uint32_t)at;
+    }
+    return FV_NONE;
+}
+
 struct fv_def_comm fv_def_comm_of(const struct fv_comm_record *r, uint32_t world_rank,
                                   char name[FV_COMM_NAME_BYTES])
 {

@@ -74,19 +74,6 @@ static uint32_t world_of(const struct fv_group *g, uint32_t rank)
     return at_run(&g->runs[low].run, rank - g->runs[low].before);
 }
 
-static bool has(const struct fv_group *g, uint32_t world)
-{
-    for (uint32_t i = 0; i < g->run_count; i++) {
-        const struct fv_rank_run *r = &g->runs[i].run;
-        int64_t away = (int64_t)world - r->first;
-
-        if (r->stride ? away % r->stride == 0 && away / r->stride >= 0 && away / r->stride < r->count
-                      : away == 0)
-            return true;
-    }
-    return false;
-}
-
 /* One that only its rank knows cannot be compared. */
 static bool is_common(const struct fv_def_comm *c)
 {
@@ -101,14 +88,17 @@ uint32_t fv_groups_peer(const struct fv_groups *g, uint32_t comm, uint32_t own_w
         return own_world;
     if (!is_common(c))
         return FV_NONE;
-    bool other_side = c->remote_size && has(&g->local[comm], own_world);
+    bool other_side = c->remote_size && fv_rank_runs_find(c->runs, c->run_count, own_world) != FV_NONE;
     uint32_t world = world_of(other_side ? &g->remote[comm] : &g->local[comm], peer);
     return world < g->defs->world_size ? world : FV_NONE;
 }
 
-bool fv_groups_has(const struct fv_groups *g, uint32_t comm, uint32_t world)
+uint32_t fv_groups_rank(const struct fv_groups *g, uint32_t comm, uint32_t world)
 {
-    return has(&g->local[comm], world) || has(&g->remote[comm], world);
+    const struct fv_def_comm *c = &g->defs->comms[comm];
+    uint32_t rank = fv_rank_runs_find(c->runs, c->run_count, world);
+
+    return rank != FV_NONE ? rank : fv_rank_runs_find(c->runs + c->run_count, c->remote_run_count, world);
 }
 
 uint32_t fv_groups_traced(const struct fv_groups *g, uint32_t comm)

@@ -25,7 +25,8 @@ void fv_groups_release(struct fv_groups *groups);
 
 /* World rank of the peer that a process of a communicator names; FV_NONE: not known. */
 uint32_t fv_groups_peer(const struct fv_groups *groups, uint32_t comm, uint32_t own_world, uint32_t peer);
-bool fv_groups_has(const struct fv_groups *groups, uint32_t comm, uint32_t world);
+/* The rank in the communicator, in its own group, of a world rank; FV_NONE: it is in none. */
+uint32_t fv_groups_rank(const struct fv_groups *groups, uint32_t comm, uint32_t world);
 /* Of its ranks, how many have a trace, and so take part in what can be seen of its collectives. */
 uint32_t fv_groups_traced(const struct fv_groups *groups, uint32_t comm);
 

@@ -147,7 +147,7 @@ const struct fv_relation fv_callsites_relation = {
            "known the offset must be the same, too.",
     .shown = "number function time_sum_s share wait_s/9 count time_mean_s/5 time_max_s/3 bytes_sent/6 "
              "bytes_received/6 "
-             "cov/4 rank_count/7 path/8",
+             "cov/4 rank_count/7 path/8 line/10",
     .share = "share",
     FV_COLUMNS(site_columns),
     .base = fv_tables_base,

@@ -71,17 +71,6 @@ struct reading {
 
 /* ---- communicators ---- */
 
-static bool is_among(const struct fv_rank_run *run, size_t count, int64_t rank)
-{
-    for (const struct fv_rank_run *end = run + count; run < end; run++) {
-        int64_t step = run->stride ? run->stride : 1, at = (rank - run->first) / step;
-
-        if (at >= 0 && at < run->count && run->first + at * run->stride == rank)
-            return true;
-    }
-    return false;
-}
-
 /* FV_NONE: not known, or nobody. Of an intercommunicator, which all ranks have in common, peers are those of the other group. */
 static uint32_t world_rank(const struct reading *r, uint32_t comm, int64_t peer)
 {
@@ -90,7 +79,8 @@ static uint32_t world_rank(const struct reading *r, uint32_t comm, int64_t peer)
     if (known == FV_NONE || peer < 0)
         return FV_NONE;
     const struct fv_def_comm *c = &r->build->model->comms[known].def;
-    bool remote = c->flags & FV_COMM_INTER && is_among(c->runs, c->run_count, r->build->model->ranks[r->rank].world_rank);
+    bool remote = c->flags & FV_COMM_INTER &&
+                  fv_rank_runs_find(c->runs, c->run_count, r->build->model->ranks[r->rank].world_rank) != FV_NONE;
     const struct fv_rank_run *run = c->runs + (remote ? c->run_count : 0), *end = run + (remote ? c->remote_run_count : c->run_count);
 
     for (; run < end; peer -= run++->count)

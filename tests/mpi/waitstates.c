@@ -56,6 +56,7 @@
  * @ none         late_root
  * @ early_scan   early_scan           2,3    MPI_Scan      <- 1 MPI_Scan
  * @ early_scan   early_exscan         3      MPI_Exscan    <- 2 MPI_Exscan
+ * @ early_scan   scan_backwards       0,1    MPI_Scan      <- 2 MPI_Scan
  * @ none         late_last_scan
  * @ wait_at_create  create_dup        0,2,3  MPI_Comm_dup  <- 1 MPI_Comm_dup
  * @ wait_at_create  create_split      0,1,2  MPI_Comm_split <- 3 MPI_Comm_split
@@ -89,7 +90,7 @@ static struct {
 static int round_;
 static int in[4 * RANKS], out[4 * RANKS], *large;
 static const char *scratch;
-static MPI_Comm half, ring;
+static MPI_Comm half, backwards, ring;
 static MPI_Group first, second; /* of the world: rank 0, rank 1 */
 static MPI_Win window;
 static MPI_File file;
@@ -578,6 +579,7 @@ COLLECTIVE(late_root, me == 0, MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, 0, WORLD
 COLLECTIVE(early_scan, me == 1, MPI_Scan(in, out, 4, MPI_INT, MPI_SUM, WORLD))
 COLLECTIVE(early_exscan, me == 2, MPI_Exscan(in, out, 4, MPI_INT, MPI_SUM, WORLD))
 COLLECTIVE(late_last_scan, me == 3, MPI_Scan(in, out, 4, MPI_INT, MPI_SUM, WORLD))
+COLLECTIVE(scan_backwards, me == 2, MPI_Scan(in, out, 4, MPI_INT, MPI_SUM, backwards)) /* rank 3 is its first */
 /* Rank 0's neighbours on the ring are 1 and 3. */
 COLLECTIVE(neighbours, me == 0, MPI_Neighbor_alltoall(in, 1, MPI_INT, out, 1, MPI_INT, ring))
 
@@ -704,6 +706,7 @@ static void make_objects(void)
     PMPI_Group_incl(world, 1, &place[1], &second);
     PMPI_Group_free(&world);
     OK(MPI_Comm_split(WORLD, me % 2, me, &half));
+    OK(MPI_Comm_split(WORLD, 0, -me, &backwards));
     OK(MPI_Cart_create(WORLD, 1, size, periodic, 0, &ring));
     OK(MPI_Win_allocate(64, 4, MPI_INFO_NULL, WORLD, &memory, &window));
     OK(MPI_File_open(WORLD, scratch, write_mode, MPI_INFO_NULL, &file));
@@ -714,6 +717,7 @@ static void free_objects(void)
     OK(MPI_File_close(&file));
     OK(MPI_Win_free(&window));
     OK(MPI_Comm_free(&ring));
+    OK(MPI_Comm_free(&backwards));
     OK(MPI_Comm_free(&half));
     PMPI_Group_free(&first);
     PMPI_Group_free(&second);
@@ -732,6 +736,7 @@ static void waits(void)
         silent_allgatherv, silent_alltoallv, late_barrier,     late_ibarrier,  half_barrier,
         late_bcast,        late_scatter,     late_ibcast,      late_leaf,      early_reduce,
         early_gather,      late_root,        early_scan,       early_exscan,   late_last_scan,
+        scan_backwards,
         create_dup,        create_split,     create_window,    create_file,    late_write_all,
         late_fence,        late_post,        early_wait,       late_complete,  locked,
         neighbours,

@@ -99,7 +99,7 @@ async function overTime(page, report, { calls, messages }) {
   await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
   await page.waitForSelector("#timeline canvas", { timeout: 10000 });
   const seen = await page.evaluate(() => {
-    const { rows, messages, end } = document.getElementById("timeline").view, pairs = {};
+    const { all: rows, of: messages, end } = document.getElementById("timeline").view.trace, pairs = {};
 
     messages.from.forEach((from, i) => { pairs[from + ">" + messages.to[i]] = (pairs[from + ">" + messages.to[i]] || 0) + 1; });
     return { ranks: rows.map(row => row.rank), counts: rows.map(row => row.count), ordered: rows.every(row => row.begin.every((at, i) => row.end[i] >= at && (!i || at >= row.end[i - 1]))), pairs, end,
@@ -116,7 +116,7 @@ async function overTime(page, report, { calls, messages }) {
   wrong.push(same("zoomed", Math.round(all / await span()), 2));
   await page.keyboard.press("s");
   const { x, name } = await page.evaluate(() => { /* the longest call of the first row */
-    const view = document.getElementById("timeline").view, row = view.rows[0], longest = [...row.begin.keys()].sort((a, b) => row.end[b] - row.begin[b] - row.end[a] + row.begin[a])[0];
+    const view = document.getElementById("timeline").view, row = view.trace.all[0], longest = [...row.begin.keys()].sort((a, b) => row.end[b] - row.begin[b] - row.end[a] + row.begin[a])[0];
 
     return { x: view.x((row.begin[longest] + row.end[longest]) / 2), name: view.name(row.sites[longest]) };
   });
@@ -137,20 +137,20 @@ async function overSamples(page, report, { own, through, wait_s }) {
   await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
   await page.waitForSelector("#timeline canvas", { timeout: 10000 });
   const seen = await page.evaluate(([own, through]) => {
-    const view = document.getElementById("timeline").view, [inner, outer] = [own, through].map(name => view.frames.indexOf(name)), found = view.rows.flatMap(row => row.samples.paths.map(path => view.paths[path]));
-    const of = view.rows.findIndex(row => row.rank === 1), { samples } = view.rows[of], widest = [...samples.begin.keys()].filter(i => view.paths[samples.paths[i]].frames.includes(outer)).sort((a, b) => samples.end[b] - samples.begin[b] - samples.end[a] + samples.begin[a])[0];
+    const view = document.getElementById("timeline").view, [inner, outer] = [own, through].map(name => view.trace.frames.indexOf(name)), { all: rows, paths } = view.trace, found = rows.flatMap(row => row.samples.paths.map(path => paths[path]));
+    const of = rows.findIndex(row => row.rank === 1), { samples } = rows[of], widest = [...samples.begin.keys()].filter(i => paths[samples.paths[i]].frames.includes(outer)).sort((a, b) => samples.end[b] - samples.begin[b] - samples.end[a] + samples.begin[a])[0];
     const tall = view.rowHeight();
 
     return { own: found.filter(path => path.own === inner).length, through: found.filter(path => path.frames.includes(outer)).length, samples: found.length, x: view.x((samples.begin[widest] + samples.end[widest]) / 2),
-             y: of * tall + (view.callsHeight(tall) + tall) / 2, ordered: view.rows.every(row => row.samples.begin.every((at, i) => row.samples.end[i] >= at && (!i || at >= row.samples.end[i - 1]))), from: view.x(0), to: view.x(view.end) };
+             y: of * tall + (view.callsHeight(tall) + tall) / 2, ordered: rows.every(row => row.samples.begin.every((at, i) => row.samples.end[i] >= at && (!i || at >= row.samples.end[i - 1]))), from: view.x(0), to: view.x(view.end) };
   }, [own, through]);
   wrong.push(same("samples", seen.samples, report.costs.all.ticks), same("of the function", [seen.own, seen.through], [ticks(own, "own"), ticks(through, "inclusive")]), same("in order", seen.ordered, true));
   const canvas = page.locator("#timeline canvas");
   const waits = await page.evaluate(() => {
-    const view = document.getElementById("timeline").view, row = view.rows.find(row => row.rank === 0), waited = row.wait.reduce((sum, wait) => sum + wait, 0) * 1e-9;
+    const view = document.getElementById("timeline").view, { all: rows } = view.trace, row = rows.find(row => row.rank === 0), waited = row.wait.reduce((sum, wait) => sum + wait, 0) * 1e-9;
     const longest = row.wait.indexOf(Math.max(...row.wait)), others = [...row.waitsFor.values()].filter(([rank]) => rank > 1).length;
 
-    return { waited, others, x: view.x((row.begin[longest] + row.end[longest]) / 2), y: view.rows.indexOf(row) * view.rowHeight() + 3 };
+    return { waited, others, x: view.x((row.begin[longest] + row.end[longest]) / 2), y: rows.indexOf(row) * view.rowHeight() + 3 };
   });
   wrong.push(waits.others || wait_s !== null && Math.abs(waits.waited - wait_s) > 0.05 * wait_s ? `rank 0 waits ${waits.waited} s, by the analysis ${wait_s}` : null);
   await canvas.click({ position: { x: waits.x, y: waits.y } });
