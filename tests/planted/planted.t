@@ -40,6 +40,12 @@ def truth(run):
     return [float(x) for x in line.groups()]
 
 
+def few_samples(run):
+    """Of compute() on both ranks react() has 14 of 22. Which of both is rank 1's alone goes by the samples of diffuse(), 8 of 22, that the ranks differ by: with 300 of compute() they
+    make up for the rest one time in a thousand, with 100 one time in thirty."""
+    return sum(p['inclusive']['ticks'] for p in harness.report_of(run.directory).data['costs']['procedures'] if plain(p['procedure']).endswith('compute')) < 300
+
+
 def imbalance(tap, mpi, name, program, arguments):
     for options in (('--sample=off',), (), ('--sample=250',))[2 * (name != 'planted.c'):]:
         by_samples = options != ('--sample=off',)
@@ -55,7 +61,9 @@ def imbalance(tap, mpi, name, program, arguments):
                 check(is_disturbed(run, 0) and REACT_S < first['lost_s'] < 1.15 * lost, '{} of {} s', first['lost_s'], lost)
             else:
                 close('seconds', first['lost_s'], lost, 0.15 * lost)
-            if by_samples:
+            if by_samples and 'of CPU time more than' in first['text'] and few_samples(run): # then compute(), which react() and diffuse() call, may have as much
+                check(re.search(r'(^|:|>)(react|compute)$', plain(first['function'] or '')), 'function: {}', first)
+            elif by_samples:
                 check(re.search(r'(^|:|>)react$', plain(first['function'] or '')), 'function: {}', first)
                 check(re.search(r'react\(\) (at|in) ' + os.path.basename(name), first_lines(run)), '{}', first_lines(run))
             else:
