@@ -127,6 +127,16 @@ async function overTime(page, report, { calls, messages }) {
   await canvas.click({ position: { x: 10, y: 4 } });
   wrong.push(same("a rank", await page.evaluate(() => selection.get("rank")), ranks[0]));
   await page.evaluate(() => selection.clear());
+  await canvas.focus();
+  await page.keyboard.press("w");
+  await page.waitForFunction(() => /view=/.test(location.hash), null, { timeout: 5000 });
+  await page.reload();
+  await page.waitForSelector("#timeline canvas", { timeout: 10000 }); /* the address unfolds it */
+  wrong.push(same("zoomed by the address", Math.round(all / await span()), 2));
+  await page.evaluate(() => { history.replaceState(null, "", location.pathname); });
+  await page.reload();
+  await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 });
+  wrong.push(same("folded", await page.locator("#timeline").count(), 0));
   return wrong.filter(Boolean).join("; ");
 }
 
