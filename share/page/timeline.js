@@ -22,9 +22,12 @@ class Timeline {
     for (const [site, time] of trace.callTimes().of)
       times.add(this.name(site), time);
     this.order = times.sorted().map(([name]) => name);
-    this.codes = trace.codeTimes().sorted().map(([frame]) => frame);
+    const codes = trace.codeTimes().sorted().map(([frame]) => frame);
+    this.codes = codes.filter(frame => frame !== SYNC);
+    this.hasSync = codes.length > this.codes.length;
+    this.hasSamples = codes.length > 0;
     this.placeOf = new Map(threads.map(({ rank }, i) => [rank, i]).reverse());
-    this.height = Math.min(threads.length * (threads.length > 12 ? ROW : HIGH) * (this.codes.length ? 1.4 : 1), TALLEST);
+    this.height = Math.min(threads.length * (threads.length > 12 ? ROW : HIGH) * (this.hasSamples ? 1.4 : 1), TALLEST);
     this.canvas = canvas(this.height + 24, "calls over time, a row for each thread that calls MPI or has samples; the table of call sites has their sums", (c, width) => this.draw(c, width), (x, y, width) => this.pick(x, y, width));
     this.canvas.tabIndex = 0;
     this.told = make("p", { class: "note", role: "status" });
@@ -33,7 +36,7 @@ class Timeline {
     this.bind();
     this.element = make("section", { id: "timeline", "aria-label": "Calls over time" }, make("h3", null, "Calls over time"), this.tools(),
       make("figure", null, this.canvas, ...this.legends(), this.told, this.stack, make("figcaption", null, "Calls of MPI from left to right, ranks from top to bottom; between them the program computes" +
-        (this.codes.length ? ": the strip below a rank's calls has the function of the program that samples of the CPU clock met. " : ". ") +
+        (this.hasSamples ? ": the strip below a rank's calls has the function of the program that samples of the CPU clock met. " : ". ") +
         "The pale part of a call is waiting for a rank that sent, received or came late: in receives, blocking sends and blocking collectives. Of other calls it is not known here; fvunify knows more. Keys: w and s zoom, a and d move; drag moves, a double click zooms in, dragging with Shift selects a stretch of time." + this.leftOut())), this.summary);
     this.element.view = this;
     selection.onChange(() => this.follow());
@@ -46,7 +49,8 @@ class Timeline {
     const list = (names, kinds, rest, kind) => make("p", { class: "legend" }, ...names.slice(0, kinds.length - 1).map((name, i) => make("span", null, make("i", { class: "key " + kinds[i] }), pick(name, kind))),
                                               names.length >= kinds.length ? make("span", null, make("i", { class: "key " + kinds[kinds.length - 1] }), rest) : null);
 
-    return [list(this.order, KINDS, "other functions of MPI"), ...this.codes.length ? [list(this.codes.map(frame => this.frame(frame)), Array.from({ length: COLOURS }, (_, i) => "code" + i), "other functions", "function")] : []];
+    return [list(this.order, KINDS, "other functions of MPI"), ...this.codes.length ? [list(this.codes.map(frame => this.frame(frame)), Array.from({ length: COLOURS }, (_, i) => "code" + i), "other functions", "function")] : [],
+            ...this.hasSync ? [list([SYNC], ["threads", "quiet"], "")] : []];
   }
 
   leftOut() {
@@ -58,6 +62,9 @@ class Timeline {
       (unknown.waitsFromHere ? " There were too many messages to tell who waited for the last ones." : "") +
       (unknown.waits ? " Of " + plural(unknown.waits, "collective call") + " nobody knows here how long they waited." : "");
   }
+
+  /* What a sample is of. */
+  code(path) { return path.sync ? SYNC : this.frame(path.own); }
 
   frame(index) {
     return index === null ? "(not known)" : this.trace.frames[index];
@@ -149,7 +156,7 @@ class Timeline {
   timeAt(x, width = this.canvas.clientWidth) { return this.view.from + this.part(x, width) * (this.view.to - this.view.from); }
 
   /* What calls have of a row, the strip of samples below them has the rest; no strip where there is no room. */
-  callsHeight(tall) { return this.codes.length && tall >= 8 ? Math.round(tall * 0.65) : tall; }
+  callsHeight(tall) { return this.hasSamples && tall >= 8 ? Math.round(tall * 0.65) : tall; }
 
   draw(c, width) {
     const { from, to } = this.view, x = time => this.x(time, width), tall = this.rowHeight();
@@ -259,7 +266,7 @@ class Timeline {
 
       if (right < at)
         return;
-      c.fillStyle = chosen >= 0 && path.frames.includes(chosen) ? colours("accent") : codes[colourOf.get(path.own)];
+      c.fillStyle = chosen >= 0 && path.frames.includes(chosen) ? colours("accent") : path.sync ? colours("threads") : codes[colourOf.get(path.own)];
       c.fillRect(left, top, Math.max(right - left, 1), tall);
       at = Math.max(right, left + 1);
     });
@@ -331,13 +338,13 @@ class Timeline {
       });
       eachIn(row.samples, from, to, i => {
         if (!row.samples.inside[i])
-          add(this.frame(this.trace.paths[row.samples.paths[i]].own), Math.max(within(row.samples.begin[i], row.samples.end[i]), 0));
+          add(this.code(this.trace.paths[row.samples.paths[i]]), Math.max(within(row.samples.begin[i], row.samples.end[i]), 0));
       });
     }
     const said = sums.sorted().filter(([, time]) => time > 0.1 * (to - from)).slice(0, 3).map(([name, time]) => name + " " + seconds(time * 1e-9)), rest = to - from - known;
 
     if (rest > 0.1 * (to - from))
-      said.push(seconds(rest * 1e-9) + " without a call" + (this.codes.length ? " or a sample" : "") + (this.trace.leftOut.calls ? " that is here" : ""));
+      said.push(seconds(rest * 1e-9) + " without a call" + (this.hasSamples ? " or a sample" : "") + (this.trace.leftOut.calls ? " that is here" : ""));
     return said.join(", ") + (waits && hops ? this.because(waits, hops - 1) : "");
   }
 
@@ -397,10 +404,10 @@ class Timeline {
       eachIn(row, from, to, i => calls.add(this.name(row.sites[i]), within(row.begin[i], row.end[i])));
       eachIn(row.samples, from, to, i => {
         if (row.samples.end[i] <= to && !row.samples.inside[i])
-          codes.add(this.frame(this.trace.paths[row.samples.paths[i]].own), row.samples.cpu[i]);
+          codes.add(this.code(this.trace.paths[row.samples.paths[i]]), row.samples.cpu[i]);
       });
     }
-    const bars = (sums, colour, pick) => sums.sorted().map(([name, time]) => ({ label: name, value: seconds(time * 1e-9), parts: [[time, colour]], pick: pick && (() => pick(name)) }));
+    const bars = (sums, colour, pick) => sums.sorted().map(([name, time]) => ({ label: name, value: seconds(time * 1e-9), parts: [[time, name === SYNC ? "threads" : colour]], pick: pick && name !== SYNC ? () => pick(name) : null }));
     const title = " from " + seconds(span.from) + " to " + seconds(span.to) + (rank === null ? "" : " on rank " + rank), of = plural(rows.length, "thread") + ", " + seconds((span.to - span.from) * rows.length) + " in all" + (this.trace.leftOut.calls ? "; without " + count(this.trace.leftOut.calls) + " shorter calls, whose samples count as outside of MPI" : "");
     this.summary.replaceChildren(...[lying("stretch-calls", "MPI" + title, bars(calls, "mpi"), [], "of " + of), lying("stretch-code", "CPU time of functions" + title, bars(codes, "compute", name => selection.toggle("function", name)), [],
       "by samples outside of MPI, of " + of)].filter(Boolean));

@@ -70,6 +70,8 @@ function inCall(row, time) {
   return i < row.count && row.begin[i] <= time;
 }
 
+const SYNC = "waiting for threads";
+
 class Trace {
   constructor(data) {
     Object.assign(this, { of: data.messages, paths: data.paths, frames: data.frames, leftOut: { calls: data.left_out, messages: data.messages_left_out, samples: data.samples_left_out },
@@ -96,7 +98,7 @@ class Trace {
     }
   }
 
-  /* In the whole run, by call site, and by the innermost function of the program. */
+  /* In the whole run, by call site, and by the innermost function of the program; SYNC: what waits for threads. */
   callTimes() {
     const sums = new Sums();
 
@@ -108,7 +110,7 @@ class Trace {
     const sums = new Sums();
 
     for (const { samples } of this.all)
-      samples.paths.forEach((path, i) => sums.add(this.paths[path].own, samples.cpu[i]));
+      samples.paths.forEach((path, i) => sums.add(this.paths[path].sync ? SYNC : this.paths[path].own, samples.cpu[i]));
     return sums;
   }
 }

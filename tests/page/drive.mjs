@@ -140,6 +140,19 @@ async function overTime(page, report, { calls, messages }) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* As many samples wait for threads in the timeline as in the report. */
+async function waitsForThreads(page, report) {
+  await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
+  await page.waitForSelector("#timeline canvas", { timeout: 10000 });
+  const found = await page.evaluate(() => {
+    const { trace } = document.getElementById("timeline").view;
+
+    return trace.all.reduce((sum, { samples }) => sum + samples.paths.filter((path, i) => trace.paths[path].sync && !samples.inside[i]).length, 0);
+  });
+
+  return same("samples", found, report.costs.all.sync_ticks) || (found ? "" : "no sample waits for threads");
+}
+
 /* The timeline has each sample of a function and its callers; one that is chosen tells them. Of all the time, calls and functions add up to what the tables say. */
 async function overSamples(page, report, { own, through, wait_s }) {
   const ticks = (name, of) => report.costs.procedures.find(procedure => procedure.procedure === name)[of].ticks, wrong = [], text = place => page.locator("#timeline " + place).innerText();
@@ -358,7 +371,7 @@ async function accessible(page) {
 const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides] };
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
-for (const { name, html, json, csv, whole, lines, large, trace, samples } of asked) {
+for (const { name, html, json, csv, whole, lines, large, trace, samples, threads } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
@@ -370,6 +383,8 @@ for (const { name, html, json, csv, whole, lines, large, trace, samples } of ask
     await look("rows that were left out", leftOut(page, report));
   if (trace)
     await look("over time", overTime(page, report, trace));
+  if (threads)
+    await look("waiting for threads", waitsForThreads(page, report));
   if (samples)
     await look("samples over time", overSamples(page, report, samples));
   if (lines)

@@ -90,7 +90,11 @@ def programs(tap, folder):
             pages.append(write(folder, ['report', run.directory], page_of(binary, csv=True)))
     hybrid = os.path.join(os.path.dirname(HERE), 'planted', 'hybrid.c')
     run = mpis[0].profile(mpis[0].build(hybrid, '-O2', '-g', '-fopenmp', output='planted_hybrid'), 2, [], ['--trace', '--sample', '--threads']).ended(0)
-    return pages + [write(folder, ['report', run.directory], page_of('hybrid', csv=True))]
+    pages.append(write(folder, ['report', run.directory], page_of('hybrid', csv=True)))
+    team = os.path.join(os.path.dirname(HERE), 'planted', 'omp.c')
+    run = mpis[0].profile(mpis[0].build(team, '-O2', '-g', '-fopenmp', output='planted_omp'), 1, [], ['--trace', '--sample=400'],
+                          env={'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'active', 'GOMP_SPINCOUNT': 'infinite'}).ended(0) # a worker that waits is met by samples
+    return pages + [write(folder, ['report', run.directory], page_of('team', threads=True))]
 
 
 def texts_of(file):

@@ -142,6 +142,8 @@ void fv_cost_profile_release(struct fv_cost_profile *profile);
 /* 95 % of the times the truth lies so near: 2 sqrt(n), in ticks. */
 double fv_cost_error(uint64_t ticks);
 
+/* Does the thread synchronise with others there? */
+bool fv_cost_in_sync(const struct fv_path *path, const struct fv_model *model);
 /* By module, enum fv_code: of the programs are the executables, and what lies in their directories or below. To be freed. */
 uint8_t *fv_cost_code(const struct fv_model *model);
 

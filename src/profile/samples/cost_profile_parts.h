@@ -4,9 +4,7 @@
 
 #include "profile/samples/cost_profile.h"
 
-/* cost_sync.c: does the thread synchronise with others there? */
-bool fv_cost_in_sync(const struct fv_path *path, const struct fv_model *model);
-/* Of a node's path, which is made in *scratch. */
+/* cost_sync.c: fv_cost_in_sync() of a node's path, which is made in *scratch. */
 bool fv_cost_waits(struct fv_path *scratch, const struct fv_model *model, const struct fv_symbols *symbols, uint32_t node);
 /* Makes of fvmpi's frames what the program called. */
 void fv_cost_fold_fvmpi(struct fv_path *path, const struct fv_model *model);

@@ -86,6 +86,7 @@ static void put_path(struct paths *p, struct fv_path *path, uint32_t node, struc
         fv_json_unsigned(out, NULL, frame_number(p, &path->frames[i]));
     fv_json_end(out);
     fv_json_unsigned(out, "more", path->count - count);
+    fv_json_bool(out, "sync", fv_cost_in_sync(path, p->profile->model));
     fv_json_end(out);
 }
 

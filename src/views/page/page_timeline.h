@@ -15,7 +15,7 @@
  *                   "durations": [...], "bytes": [...], "waits": [ of calls that waited: index, how long, for which rank, for which of its threads, ... ],
  *                   "samples": { "tick": CPU time that a tick stands for, "gaps": [ from the one before ], "ticks": [ that it stands for ], "paths": [ index of paths ] } } ],
  *       "frames": [ names ], "paths": [ { "own": index in frames of the innermost function of the program, "frames": [ indices, innermost first ], "more": that are
- *                   left out } ],
+ *                   left out, "sync": it waits for threads } ],
  *       "messages": { "from": [...], "to": [...], "sent": [...], "flight": [ from then to the end of the call that received ], "bytes": [...] } }
  *
  * False: it could not be written. */
