@@ -52,7 +52,8 @@ static inline void fv_bytes_get(struct fv_bytes_reader *r, void *out, size_t byt
         memset(out, 0, bytes);
         return;
     }
-    memcpy(out, r->at, bytes);
+    if (bytes) /* else there may be nowhere to read from */
+        memcpy(out, r->at, bytes);
     r->at += bytes;
 }
 

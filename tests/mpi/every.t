@@ -26,6 +26,7 @@ ROLES = ('', 'thread', 'connect', 'spawn')  # arguments; each is a run. Other ro
 UNSURE, ATTEMPTS = ('connect', 'spawn'), 4  # Open MPI 4.1 hangs in one of ten, without fvmpi; then again
 FORTRAN = ['-w', '-O0', '-g', '-ffree-line-length-none', '-fallow-argument-mismatch', '-fmax-errors=0']
 UNDEFINED = re.compile(r"undefined (?:reference to|symbol:) [`']?(\w+?)_*\b")
+STATUS = re.compile(r'array_of_statuses=\[[^]]*\]')
 NOT_FOUND = re.compile(r"Symbol '(\w+)' referenced at .* not found in module")
 
 
@@ -48,6 +49,15 @@ def write(path, text):
 def functions_of_c(mpi):
     header = read(os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h'))
     return set(re.findall(r'#define HAVE_(\w+) 1', header))
+
+
+def defined(line):
+    """Of the three requests of MPI_Waitsome and MPI_Testsome, statuses behind those that completed are whatever stood in the MPI library's memory: Open MPI copies them for Fortran."""
+    done = re.match(r'MPI_(Wait|Test)some .*outcount=(-?\d+)', line)
+    if not done:
+        return line
+    number = iter(range(1000))
+    return STATUS.sub(lambda status: 'array_of_statuses=?' if max(int(done.group(2)), 0) <= next(number) < 3 else status.group(), line)
 
 
 def linked(mpi, folder, names):
@@ -171,14 +181,13 @@ class Result:
         equal('exit codes', [r.rc for r in self.runs], [r.rc for r in native.runs])
         equal('files of output', sorted(self.said), sorted(native.said))
         for name, text in native.said.items():
-            if self.said[name] != text:
-                a, b = text.splitlines(), self.said[name].splitlines()
+            a, b = ([defined(line) for line in said.splitlines()] for said in (text, self.said[name]))
+            if a != b:
                 block = ''
                 for x, y in zip(a, b):
                     block = x if x.startswith('==') else block
                     equal('{}, {}'.format(name, block), y, x)
                 equal(name + ': lines', len(b), len(a))
-            equal(name, self.said[name], text)
         for mine, other in zip(self.runs, native.runs):
             equal('standard output', mine.out, other.out)
 

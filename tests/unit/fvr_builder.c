@@ -69,7 +69,8 @@ void fvr_chunk(struct fvr *f, uint16_t type, uint32_t thread, uint64_t first, co
 
     *s = (struct fvr_stream){ .type = type, .thread = thread, .first = first, .alone = true };
     FV_GROW(s->data, s->room, bytes);
-    memcpy(s->data, payload, bytes);
+    if (bytes)
+        memcpy(s->data, payload, bytes);
     s->bytes = bytes;
 }
 
