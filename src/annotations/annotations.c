@@ -24,6 +24,7 @@ struct opened {
     struct open items[DEEP];
 };
 static FV_TLS struct opened *opened;
+static bool is_off;
 
 static FV_COLD struct opened *make_opened(void)
 {
@@ -34,7 +35,7 @@ static FV_COLD struct opened *make_opened(void)
 
 void fv_annotation_begin(const void *domain, uint64_t id, const char *name)
 {
-    struct opened *o = opened ? opened : make_opened();
+    struct opened *o = opened || is_off ? opened : make_opened();
 
     if (!o)
         return;
@@ -130,7 +131,8 @@ __attribute__((constructor(102))) static void ask_to_know(void)
     const char *disabled = getenv("FVMPI_DISABLE"), *annotations = getenv("FVMPI_ANNOTATIONS"), *library = own_path();
     bool is_old = false;
 
-    if (!library || (annotations && !strcmp(annotations, "off")) || (disabled && !strcmp(disabled, "1")))
+    is_off = (annotations && !strcmp(annotations, "off")) || (disabled && !strcmp(disabled, "1"));
+    if (!library || is_off)
         return;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
         name_us(variables[i], library);

@@ -1,8 +1,9 @@
 /* Regions that programs and libraries mark for other tools already, without a change: kernels and regions of Kokkos (kokkos.c), NVTX
- * (nvtx.c), ITT (itt.c). Each becomes a section (rt/sections.h) of the thread that marks it, by its name, unless --annotations=off.
+ * (nvtx.c), ITT (itt.c), Caliper and LIKWID (in_front.c). Each becomes a section (rt/sections.h) of the thread that marks it, by its name, unless
+ * --annotations=off.
  *
- * These interfaces ask the environment for the library that wants to know. The one that is preloaded, or linked with, is loaded already,
- * and names itself there, where no other tool is named (annotations.c). */
+ * The first three ask the environment for the library that wants to know. The one that is preloaded, or linked with, is loaded already,
+ * and names itself there, where no other tool is named (annotations.c). Rejected: PerfStubs, which says on the program's own output that it found a tool. */
 #ifndef FV_ANNOTATIONS_H
 #define FV_ANNOTATIONS_H
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Regions that programs mark for Kokkos' tools, NVTX and ITT become sections: their counts and times, alone and under both MPIs, as the program's own clock has them; what it
+"""Regions that programs mark for Kokkos' tools, NVTX, ITT, Caliper and LIKWID become sections: their counts and times, alone and under both MPIs, as the program's own clock has them; what it
 prints is what it prints alone. Another tool that a user names is left alone, and told."""
 import os
 import re
@@ -45,6 +45,36 @@ def counted(kind, run, ranks):
     return found
 
 
+LIBRARIES = {'phase': 10, 'function': 10, 'scope': 20, 'region': 20, 'exchange': 10, 'loop': 10, 'left loop': 10, 'c loop': 10, 'first': 10, 'second': 10}
+
+
+def libraries(tap):
+    """Caliper and LIKWID are libraries that do something: they go on to do it, and the regions are sections as well; in a program that has them in itself they are their own."""
+    place = harness.scratch('bin')
+    at = lambda name: os.path.join(place, name)
+    build = lambda name, *arguments: harness.run(['c++', '-O2', '-fPIC', '-o', at(name), *arguments, '-ldl']).ended(0)
+    source, standin = os.path.join(HERE, 'libraries.cpp'), os.path.join(HERE, 'libraries_standin.cpp')
+    build('libstandin.so', '-shared', standin)
+    build('linked', source, '-L' + place, '-lstandin', '-Wl,-rpath,' + place)
+    build('plugin.so', '-shared', source, '-L' + place, '-lstandin', '-Wl,-rpath,' + place)
+    build('loader', '-DLOADER', source)
+    harness.run(['c++', '-O2', '-c', '-o', at('standin.o'), standin]).ended(0)
+    harness.run(['ar', 'rc', at('libown.a'), at('standin.o')]).ended(0)
+    ours = os.path.join(os.path.dirname(harness.FVMPI), '.libs')
+    build('own', source, '-Wl,--no-as-needed', '-L' + ours, '-lfvmpi-serial', '-Wl,-rpath,' + ours, '-L' + place, '-lown') # as who relinks with fvmpi
+    for name, program, options, wanted in (
+            ('of shared libraries', [at('linked')], [], LIBRARIES),
+            ('of a library that is loaded privately', [at('loader'), at('plugin.so')], [], LIBRARIES),
+            ('switched off', [at('linked')], ['--annotations=off'], {}),
+            ('that the program has in itself', [at('own')], [], {})):
+        with tap.test('Caliper and LIKWID: regions {}'.format(name)):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            run = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial'] + options + program).ended(0)
+            equal('sections', {name: s['count'] for name, s in sections(directory).items()}, wanted)
+            equal('output', run.out, harness.run(program, env={'FVMPI_DISABLE': '1'}).ended(0).out)
+            check('the libraries begun 140 ended 150' in run.out, '{}', run.out)
+
+
 def without_times(text):
     return re.sub(r'\d+\.\d+', 'S', text)
 
@@ -75,6 +105,7 @@ def main():
             run = harness.run([harness.FVMPI, 'run', '-o', again, '--mpi', 'serial', program, kind], directory=again, env={variable: '/nowhere/libfvmpi-openmpi.so'}).ended(0)
             counted(kind, run, 1)
             check('another tool' not in run.err, '{}', run.err)
+    libraries(tap)
     for mpi in harness.mpis(tap):
         program = mpi.build(source, '-DWITH_MPI', '-ldl', output='marks')
         for kind in KINDS:
