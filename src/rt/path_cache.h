@@ -69,13 +69,13 @@ static inline uint32_t fv_path_place_of(const struct fv_path_cache *cache, uint6
 }
 
 /* What a slot holds. Of one of them the thread may know it, because to read it would trap. */
-static inline uintptr_t fv_path_slot(const struct fv_thread *thread, uintptr_t at, bool may_trap)
+__attribute__((no_sanitize("address"))) static inline uintptr_t fv_path_slot(const struct fv_thread *thread, uintptr_t at, bool may_trap)
 {
     return may_trap && at == thread->watched ? thread->watched_value : *(const uintptr_t *)at;
 }
 
 /* 0: the slot holds what it must. */
-static inline uintptr_t fv_path_difference(const struct fv_path_check *check, uintptr_t slot)
+__attribute__((no_sanitize("address"))) static inline uintptr_t fv_path_difference(const struct fv_path_check *check, uintptr_t slot)
 {
     return *(const uintptr_t *)(slot + (uintptr_t)check->offset) ^ check->value;
 }
