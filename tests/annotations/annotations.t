@@ -68,6 +68,8 @@ def libraries(tap):
             ('switched off', [at('linked')], ['--annotations=off'], {}),
             ('that the program has in itself', [at('own')], [], {})):
         with tap.test('Caliper and LIKWID: regions {}'.format(name)):
+            if harness.SANITIZER and program == [at('own')]:
+                raise harness.Skip('AddressSanitizer must come first')
             directory = os.path.join(harness.scratch('exp'), 'e')
             run = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial'] + options + program).ended(0)
             equal('sections', {name: s['count'] for name, s in sections(directory).items()}, wanted)

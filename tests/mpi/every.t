@@ -8,6 +8,7 @@ for Fortran by asking the compiler and the linker.
 """
 import concurrent.futures
 import contextlib
+import itertools
 import os
 import re
 import shutil
@@ -49,15 +50,6 @@ def write(path, text):
 def functions_of_c(mpi):
     header = read(os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h'))
     return set(re.findall(r'#define HAVE_(\w+) 1', header))
-
-
-def defined(line):
-    """Of the three requests of MPI_Waitsome and MPI_Testsome, statuses behind those that completed are whatever stood in the MPI library's memory: Open MPI copies them for Fortran."""
-    done = re.match(r'MPI_(Wait|Test)some .*outcount=(-?\d+)', line)
-    if not done:
-        return line
-    number = iter(range(1000))
-    return STATUS.sub(lambda status: 'array_of_statuses=?' if max(int(done.group(2)), 0) <= next(number) < 3 else status.group(), line)
 
 
 def linked(mpi, folder, names):
@@ -147,11 +139,14 @@ class Program:
 
 def defined(text):
     """Without what Open MPI leaves as its memory was: source, tag and the mark of cancellation of a file
-    operation."""
+    operation; of the three requests of MPI_Waitsome and MPI_Testsome, statuses behind those that completed."""
     lines, in_file = [], False
     for line in text.splitlines():
         in_file = line.startswith('== file_') if line.startswith('==') else in_file
-        lines.append(re.sub(r'status=\[\S+ \S+ (\S+) \S+ ', r'status=[- - \1 - ', line) if in_file else line)
+        line = re.sub(r'status=\[\S+ \S+ (\S+) \S+ ', r'status=[- - \1 - ', line) if in_file else line
+        some = re.match(r'MPI_(?:Wait|Test)some .*outcount=(-?\d+)', line)
+        number = itertools.count()
+        lines.append(STATUS.sub(lambda of: '-' if max(int(some.group(1)), 0) <= next(number) < 3 else of.group(), line) if some else line)
     return '\n'.join(lines)
 
 
@@ -181,13 +176,14 @@ class Result:
         equal('exit codes', [r.rc for r in self.runs], [r.rc for r in native.runs])
         equal('files of output', sorted(self.said), sorted(native.said))
         for name, text in native.said.items():
-            a, b = ([defined(line) for line in said.splitlines()] for said in (text, self.said[name]))
-            if a != b:
+            if self.said[name] != text:
+                a, b = text.splitlines(), self.said[name].splitlines()
                 block = ''
                 for x, y in zip(a, b):
                     block = x if x.startswith('==') else block
                     equal('{}, {}'.format(name, block), y, x)
                 equal(name + ': lines', len(b), len(a))
+            equal(name, self.said[name], text)
         for mine, other in zip(self.runs, native.runs):
             equal('standard output', mine.out, other.out)
 

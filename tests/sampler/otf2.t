@@ -164,7 +164,8 @@ def real(tap):
             measured = collections.Counter((r.rank, r.name) for r in found if not r.is_call)
             for place, count in wanted.items():
                 if place[1] != '?': # of a library without symbols
-                    equal('instances of {}'.format(place), measured[place], count)
+                    if not (harness.SANITIZER and re.search('asan|interceptor', place[1])): # its functions have several names
+                        equal('instances of {}'.format(place), measured[place], count)
             for rank in (0, 1):
                 equal('instances of rank {}'.format(rank), *(sum(n for (who, _), n in c.items() if who == rank)
                                                              for c in (measured, wanted)))
