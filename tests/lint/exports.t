@@ -27,6 +27,8 @@ for library in "$build"/.libs/libfvmpi-*.so; do
     out=$(readelf -dW "$library" | grep -E 'TEXTREL|RPATH|RUNPATH.*\.libs')
     check "$name has no text relocations and no path of the build" test -z "$out"
 done
+out=$(for archive in "$build"/.libs/libfv{base,merge,tool}.a; do nm --defined-only -g "$archive" 2>/dev/null; done | awk 'NF == 3 && $2 ~ /[TDBR]/ { print $3 }' | sort | uniq -d)
+check 'nothing has the name of something else that the tools are linked of' test -z "$out"
 out=$(echo 'int evil(void) { return 0; }' | cc -shared -fPIC -x c - -o evil.so && nm -D --defined-only evil.so | grep -c ' evil$')
 check 'this test would see one more' test "$out" = 1
 finish

@@ -6,7 +6,7 @@
 static const struct fv_node *sort_nodes; /* for qsort() alone */
 static const struct fv_sampled *sort_items;
 
-int fv_contexts_compare(const struct fv_node *a, const struct fv_node *b)
+int fv_sampled_contexts_compare(const struct fv_node *a, const struct fv_node *b)
 {
     if (a->module != b->module)
         return a->module < b->module ? -1 : 1;
@@ -17,7 +17,7 @@ static int compare_nodes(const struct fv_node *x, const struct fv_node *y)
 {
     if (x->parent != y->parent)
         return x->parent < y->parent ? -1 : 1;
-    return fv_contexts_compare(x, y);
+    return fv_sampled_contexts_compare(x, y);
 }
 
 static int by_place(const void *a, const void *b)
@@ -26,11 +26,11 @@ static int by_place(const void *a, const void *b)
                          &sort_nodes[sort_items[*(const uint32_t *)b].node]);
 }
 
-void fv_contexts_init(struct fv_contexts *c, const struct fv_model *m)
+void fv_sampled_contexts_init(struct fv_sampled_contexts *c, const struct fv_model *m)
 {
     const struct fv_samples *s = &m->samples;
 
-    *c = (struct fv_contexts){ .model = m, .by_place = fv_xcalloc(s->count + 1, sizeof(*c->by_place)) };
+    *c = (struct fv_sampled_contexts){ .model = m, .by_place = fv_xcalloc(s->count + 1, sizeof(*c->by_place)) };
     for (uint32_t i = 0; i < s->count; i++)
         c->by_place[i] = i;
     sort_nodes = m->tree.nodes;
@@ -39,13 +39,13 @@ void fv_contexts_init(struct fv_contexts *c, const struct fv_model *m)
         qsort(c->by_place, s->count, sizeof(*c->by_place), by_place);
 }
 
-void fv_contexts_release(struct fv_contexts *c)
+void fv_sampled_contexts_release(struct fv_sampled_contexts *c)
 {
     free(c->by_place);
-    *c = (struct fv_contexts){ 0 };
+    *c = (struct fv_sampled_contexts){ 0 };
 }
 
-uint32_t fv_contexts_of(const struct fv_contexts *c, const struct fv_node *frame)
+uint32_t fv_sampled_contexts_of(const struct fv_sampled_contexts *c, const struct fv_node *frame)
 {
     const struct fv_node *nodes = c->model->tree.nodes, *found;
     const struct fv_samples *s = &c->model->samples;
@@ -57,15 +57,15 @@ uint32_t fv_contexts_of(const struct fv_contexts *c, const struct fv_node *frame
     return found->parent == frame->parent && found->module == frame->module ? c->by_place[before - 1] : FV_NONE;
 }
 
-uint32_t fv_contexts_function(const struct fv_contexts *c, const struct fv_symbols *symbols, size_t frame)
+uint32_t fv_sampled_contexts_function(const struct fv_sampled_contexts *c, const struct fv_symbols *symbols, size_t frame)
 {
     const struct fv_node *nodes = c->model->tree.nodes;
     const struct fv_samples *s = &c->model->samples;
     const struct fv_symbol *symbol = &symbols->of_node[frame];
     const struct fv_node entry = { .module = nodes[frame].module, .offset = symbol->begin + 1 };
-    size_t before = FV_COUNT_BEFORE(i, s->function_count, fv_contexts_compare(&nodes[s->functions[i].node], &entry) < 0);
+    size_t before = FV_COUNT_BEFORE(i, s->function_count, fv_sampled_contexts_compare(&nodes[s->functions[i].node], &entry) < 0);
 
-    if (!symbol->size || before == s->function_count || fv_contexts_compare(&nodes[s->functions[before].node], &entry))
+    if (!symbol->size || before == s->function_count || fv_sampled_contexts_compare(&nodes[s->functions[before].node], &entry))
         return FV_NONE;
     return (uint32_t)before;
 }

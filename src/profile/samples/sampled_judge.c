@@ -69,17 +69,17 @@ static bool is_outermost(const struct fv_model *m, const uint32_t *functions, si
     return true;
 }
 
-static void charge_costs(const struct fv_contexts *contexts, struct fv_model *m, const struct fv_symbols *symbols)
+static void charge_costs(const struct fv_sampled_contexts *contexts, struct fv_model *m, const struct fv_symbols *symbols)
 {
     struct fv_cost_sum *sums = sums_of_leaves(m, symbols);
     uint32_t *functions = fv_xcalloc(m->tree.node_count, sizeof(*functions)); /* by node */
 
     for (size_t i = m->tree.node_count; i-- > 1;) { /* callers have smaller numbers */
         struct fv_cost_sum *caller = &sums[m->tree.nodes[i].parent];
-        uint32_t context = sums[i].ticks ? fv_contexts_of(contexts, &m->tree.nodes[i]) : FV_NONE;
+        uint32_t context = sums[i].ticks ? fv_sampled_contexts_of(contexts, &m->tree.nodes[i]) : FV_NONE;
 
         functions[i] = context != FV_NONE ? m->samples.items[context].function
-                       : sums[i].ticks    ? fv_contexts_function(contexts, symbols, i)
+                       : sums[i].ticks    ? fv_sampled_contexts_function(contexts, symbols, i)
                                           : FV_NONE;
         if (context != FV_NONE)
             charge(&m->samples.items[context], &sums[i]);
@@ -470,14 +470,14 @@ static double variation(const struct fv_sampled *s)
 /* What varies makes its callers vary, by the same time and so by a smaller part. Share times variation is
  * about the same for both then, and the one inside is the one to look at. `counted`: the functions that this one was
  * weighed with, by its own number and one. */
-static void weigh_with_callers(const struct fv_contexts *contexts, struct fv_sampled *f, uint32_t node, uint32_t *counted)
+static void weigh_with_callers(const struct fv_sampled_contexts *contexts, struct fv_sampled *f, uint32_t node, uint32_t *counted)
 {
     const struct fv_samples *all = &contexts->model->samples;
     const struct fv_node *nodes = contexts->model->tree.nodes;
     uint32_t number = (uint32_t)(f - all->functions) + 1;
 
     for (uint32_t at = nodes[node].parent; at; at = nodes[at].parent) {
-        uint32_t context = fv_contexts_of(contexts, &nodes[at]);
+        uint32_t context = fv_sampled_contexts_of(contexts, &nodes[at]);
         const struct fv_sampled *caller = context == FV_NONE ? NULL : &all->functions[all->items[context].function];
 
         if (!caller || !caller->varies || variation(caller) >= variation(f) || counted[caller - all->functions] == number)
@@ -488,7 +488,7 @@ static void weigh_with_callers(const struct fv_contexts *contexts, struct fv_sam
     }
 }
 
-static void weigh(const struct fv_contexts *contexts, struct fv_samples *s)
+static void weigh(const struct fv_sampled_contexts *contexts, struct fv_samples *s)
 {
     uint32_t *counted = fv_xcalloc(s->function_count + 1, sizeof(*counted));
 
@@ -502,7 +502,7 @@ static void weigh(const struct fv_contexts *contexts, struct fv_samples *s)
     free(counted);
 }
 
-static void judge_all(const struct fv_contexts *contexts, struct fv_samples *s)
+static void judge_all(const struct fv_sampled_contexts *contexts, struct fv_samples *s)
 {
     if (s->part_count)
         qsort(s->parts, s->part_count, sizeof(*s->parts), by_sampled);
@@ -553,15 +553,15 @@ static int by_guidance(const void *a, const void *b)
 
 void fv_samples_judge(struct fv_model *m, const struct fv_symbols *symbols, const struct fv_cost_profile *costs)
 {
-    struct fv_contexts contexts;
+    struct fv_sampled_contexts contexts;
 
     fv_sampled_find_functions(m);
-    fv_contexts_init(&contexts, m);
+    fv_sampled_contexts_init(&contexts, m);
     charge_costs(&contexts, m, symbols);
     find_looping(m, m->samples.items, m->samples.count, costs);
     find_looping(m, m->samples.functions, m->samples.function_count, costs);
     judge_all(&contexts, &m->samples);
-    fv_contexts_release(&contexts);
+    fv_sampled_contexts_release(&contexts);
     fv_sampled_order(&m->samples, by_guidance);
 }
 

@@ -117,13 +117,13 @@ static double calls_of(const struct fv_samples *s, const struct fv_sampled *f)
 }
 
 /* Callers of the context, but the function itself: rare long calls of theirs are these. */
-static void take_from_callers(const struct fv_contexts *contexts, struct fv_samples *s, const struct fv_sampled *context)
+static void take_from_callers(const struct fv_sampled_contexts *contexts, struct fv_samples *s, const struct fv_sampled *context)
 {
     const struct fv_node *nodes = contexts->model->tree.nodes;
     const struct fv_rare_calls *rare = &s->functions[context->function].rare;
 
     for (uint32_t at = nodes[context->node].parent; at; at = nodes[at].parent) {
-        uint32_t caller = fv_contexts_of(contexts, &nodes[at]);
+        uint32_t caller = fv_sampled_contexts_of(contexts, &nodes[at]);
         struct fv_sampled *f = caller == FV_NONE ? NULL : &s->functions[s->items[caller].function];
 
         if (f && s->items[caller].function != context->function && rare->time_s >= MOST_OF * f->rare.time_s)
@@ -131,7 +131,7 @@ static void take_from_callers(const struct fv_contexts *contexts, struct fv_samp
     }
 }
 
-void fv_sampled_find_rare(const struct fv_contexts *contexts, struct fv_samples *s)
+void fv_sampled_find_rare(const struct fv_sampled_contexts *contexts, struct fv_samples *s)
 {
     for (size_t i = 0; i < s->function_count; i++) {
         find_rare(s, &s->functions[i]);

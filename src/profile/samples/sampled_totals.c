@@ -8,7 +8,7 @@ static const struct fv_node *sort_nodes; /* for qsort() alone */
 
 static int compare_functions(const struct fv_sampled *x, const struct fv_sampled *y)
 {
-    return fv_contexts_compare(&sort_nodes[x->node], &sort_nodes[y->node]);
+    return fv_sampled_contexts_compare(&sort_nodes[x->node], &sort_nodes[y->node]);
 }
 
 static int by_function(const void *a, const void *b)
