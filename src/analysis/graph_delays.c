@@ -619,9 +619,9 @@ static void charge_chains(struct fv_delays *d)
         const struct blame *b = &d->blames[i];
         double propagated = b->total > 0 ? cost[i] / b->total : 0;
 
-        for (const struct blamed_share *stop = share + b->count; share < stop; share++)
+        for (size_t left = b->count; left; left--, share++)
             charge(d, FV_TALLY_PROPAGATED, b->line, share->index, (double)share->ns * propagated);
-        for (const struct sampled *stop = sampled + b->sampled; sampled < stop; sampled++)
+        for (size_t left = b->sampled; left; left--, sampled++)
             charge_sampled(d, b->line, sampled, propagated);
     }
     size_t shares = (size_t)(share - d->blamed), samples = (size_t)(sampled - d->blamed_samples);
