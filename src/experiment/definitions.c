@@ -34,11 +34,12 @@ uint32_t fv_rank_runs_find(const struct fv_rank_run *runs, uint32_t count, int64
 {
     uint32_t before = 0;
 
-    for (const struct fv_rank_run *r = runs; r < runs + count; before += (uint32_t)r++->count) {
-        int64_t away = rank - r->first, at = r->stride ? away / r->stride : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t away = rank - runs[i].first, at = runs[i].stride ? away / runs[i].stride : 0;
 
-        if (at >= 0 && at < r->count && at * r->stride == away)
+        if (at >= 0 && at < runs[i].count && at * runs[i].stride == away)
             return before + (uint32_t)at;
+        before += (uint32_t)runs[i].count;
     }
     return FV_NONE;
 }
