@@ -10,6 +10,7 @@ extern const struct fv_layer fv_python_layer, fv_exits_layer, fv_fatal_layer, fv
 extern const struct fv_layer fv_sampler_layer; /* sampler */
 extern const struct fv_layer fv_threads_layer; /* threads */
 extern const struct fv_layer fv_annotations_layer; /* annotations */
+extern const struct fv_layer fv_functions_layer; /* functions */
 
 const struct fv_layer *const fv_layers[] = {
     &fv_usage_layer,
@@ -24,6 +25,7 @@ const struct fv_layer *const fv_layers[] = {
     &fv_signals_layer,
     &fv_sections_layer, /* a thread's last section ends before its last event */
     &fv_annotations_layer,
+    &fv_functions_layer,
     &fv_threads_layer,
     NULL,
 };

@@ -48,6 +48,18 @@ static inline void fv_unlock(struct fv_lock *lock)
     __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
 }
 
+/* May it be taken here? A signal handler may have interrupted its holder, which then goes on never: a lock that stays held is left
+ * alone. */
+static inline bool fv_lock_is_free(const struct fv_lock *lock)
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        if (!__atomic_load_n(&lock->held, __ATOMIC_RELAXED))
+            return true;
+        sched_yield();
+    }
+    return false;
+}
+
 /* What waits in fv_signals_hold(): not SIGTRAP, since the sampler's handler takes no lock, nor SIGBUS while it is ours
  * (rt/bus.c): a fault whose signal is blocked kills. */
 extern uint64_t fv_signals_held;

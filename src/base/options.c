@@ -235,6 +235,18 @@ static const char *parse_events(const struct fv_option *option, const char *text
     return NULL;
 }
 
+/* On (1), off, or all: short ones, too. */
+static const char *parse_functions(const struct fv_option *option, const char *text, void *field)
+{
+    bool all = !strcmp(text, "all"), on = all;
+
+    if (!all && parse_flag(option, text, &on))
+        return "neither on, off nor all";
+    if (field)
+        *(int *)field = all ? FV_FUNCTIONS_ALL : on ? FV_FUNCTIONS_ON : 0;
+    return NULL;
+}
+
 static const char *parse_any(const struct fv_option *option, const char *text, void *field)
 {
     (void)option;
@@ -295,6 +307,9 @@ const struct fv_option fv_option_table[] = {
       "held, "
       "and by whom",
       FV_USE_APPLICATION, parse_threads, FIELD(threads), 0, 0 },
+    { "FVMPI_FUNCTIONS", "--functions", 0, NULL, "0",
+      "record calls of the functions that the compiler instrumented (-finstrument-functions): how often, how long, by call path; those "
+      "called 100,000 times and shorter than 1 us are counted from then on, --functions=all measures them on", FV_USE_APPLICATION, parse_functions, FIELD(functions), 0, 0 },
     { "FVMPI_SECTION_LEVEL", "--section-level", 0, "N", "0",
       "measure sections that the program marks (fvmpi.h) whose level is N or lower", FV_USE_APPLICATION,
       parse_number, FIELD(section_level), 0, INT32_MAX },
@@ -415,6 +430,15 @@ static void report_unknown_all(void)
     for (char **entry = environ; entry && *entry; entry++)
         if (!strncmp(*entry, "FVMPI_", strlen("FVMPI_")))
             report_unknown(*entry, strcspn(*entry, "="));
+}
+
+bool fv_option_is_on(const char *variable)
+{
+    const struct fv_option *option = fv_option_by_variable(variable, strlen(variable));
+    const char *text = getenv(variable);
+    bool on = true;
+
+    return text && *text && option && !option->parse(option, text, NULL) && (parse_flag(option, text, &on) || on);
 }
 
 static void read_variable(const struct fv_option *option, struct fv_options *out, bool report)

@@ -13,6 +13,7 @@
 /* Of fv_options.sample, below any rate: clock samples alone, as often as they cost little. */
 #define FV_SAMPLE_CLOCK 1
 
+enum fv_functions_mode { FV_FUNCTIONS_ON = 1, FV_FUNCTIONS_ALL };
 enum fv_threads_mode { FV_THREADS_ON = 1, FV_THREADS_HOLD = 2, FV_THREADS_OWNER = 4 };
 
 struct fv_options {
@@ -27,6 +28,7 @@ struct fv_options {
     int barrier;           /* enum fv_barrier_mode */
     uint64_t barrier_wait; /* seconds */
     int threads;           /* of enum fv_threads_mode; 0: threads are not looked at */
+    int functions;         /* enum fv_functions_mode; 0: those that the compiler instrumented are not looked at */
     uint64_t section_level; /* sections of a higher level are not measured */
     bool section_cpu;       /* CPU time, faults and switches of sections */
     int annotations;        /* 0: of Kokkos, NVTX and ITT become sections */
@@ -66,6 +68,9 @@ extern const size_t fv_option_count;
 /* The defaults, then what FVMPI_* variables say. Values that are no good and names that nobody knows are
  * reported by the job's first rank and ignored. Not for two threads at once. */
 void fv_options_from_env(struct fv_options *out);
+
+/* Before that: is a variable set to something else than off? */
+bool fv_option_is_on(const char *variable);
 
 /* The same reports from the environment of a tool. */
 void fv_options_check_env(void);

@@ -327,6 +327,24 @@ static void print_grid(const struct fv_cursor *c, const void *record)
         printf("%s%u%s", i ? "x" : "", g->dimension[i].size, g->dimension[i].periodic ? "~" : "");
 }
 
+static void print_function_calls(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_function_calls *f = record;
+
+    printf("calls of functions thread=%u index=%" PRIu64 " parent=%u path=%u module=%u offset=0x%" PRIx64 " flags=%u calls=%" PRIu64 " nested=%" PRIu64 " counted=%" PRIu64
+           " ended=%" PRIu64 " ticks=%" PRIu64 " min=%" PRIu64 " max=%" PRIu64 " self=%" PRIu64 " mpi=%" PRIu64 " mpi_self=%" PRIu64 " opened=%" PRIu64,
+           c->thread, c->index, f->parent, f->path, f->module, f->offset, f->flags, f->calls, f->nested, f->counted, f->ended, f->ticks, f->ticks_min, f->ticks_max,
+           f->self_ticks, f->mpi_ticks, f->mpi_self_ticks, f->opened);
+}
+
+static void print_function_losses(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_function_losses *l = record;
+
+    printf("losses of functions thread=%u too_deep=%" PRIu64 " no_room=%" PRIu64 " left=%" PRIu64 " unbegun=%" PRIu64 " interrupted=%" PRIu64 " untraced=%" PRIu64,
+           c->thread, l->too_deep, l->no_room, l->left, l->unbegun, l->interrupted, l->untraced);
+}
+
 static void print_window(const struct fv_cursor *c, const void *record)
 {
     const struct fv_window_record *w = record;
@@ -666,7 +684,8 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_CLOCK] = print_clock,            [FV_CHUNK_FUNCTIONS] = print_function,
     [FV_CHUNK_SITES] = print_site,             [FV_CHUNK_FILES] = print_opened,
     [FV_CHUNK_WINDOWS] = print_window,         [FV_CHUNK_WAITING] = print_waiting,
-    [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid, [FV_CHUNK_SAMPLER] = print_sampler,
+    [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid,
+    [FV_CHUNK_FUNCTION_CALLS] = print_function_calls, [FV_CHUNK_FUNCTION_LOSSES] = print_function_losses, [FV_CHUNK_SAMPLER] = print_sampler,
     [FV_CHUNK_SAMPLE_PATHS] = print_sample_path, [FV_CHUNK_INSTANCES] = print_instances,
     [FV_CHUNK_COSTS] = print_cost,
     [FV_CHUNK_SECTIONS] = print_section, [FV_CHUNK_SECTION_SETS] = print_section_set,

@@ -25,6 +25,9 @@ extern const struct fv_relation fv_costs_relation;
 extern const struct fv_relation fv_sections_relation;
 extern const struct fv_relation fv_section_names_relation;
 extern const struct fv_relation fv_sections_lost_relation;
+extern const struct fv_relation fv_instrumented_relation;
+extern const struct fv_relation fv_instrumented_paths_relation;
+extern const struct fv_relation fv_instrumented_lost_relation;
 extern const struct fv_relation fv_locks_relation;
 extern const struct fv_relation fv_thread_waiting_relation;
 extern const struct fv_relation fv_phases_relation;
@@ -60,6 +63,9 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_sections_relation,
     &fv_section_names_relation,
     &fv_sections_lost_relation,
+    &fv_instrumented_relation,
+    &fv_instrumented_paths_relation,
+    &fv_instrumented_lost_relation,
     &fv_locks_relation,
     &fv_thread_waiting_relation,
     &fv_phases_relation,

@@ -183,6 +183,9 @@ void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
             s->paths[k].node = stand_in(&fold, s->paths[k].node);
         fv_section_fold(s);
     }
+    for (size_t i = 0; i < m->instrumented.place_count; i++)
+        m->instrumented.places[i].node = stand_in(&fold, m->instrumented.places[i].node);
+    fv_instrumented_fold(&m->instrumented);
     for (size_t i = 0; i < m->locks.site_count; i++)
         m->locks.sites[i].node = stand_in(&fold, m->locks.sites[i].node);
     fv_locks_fold(&m->locks);

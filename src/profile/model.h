@@ -6,6 +6,7 @@
 #define FV_MODEL_H
 
 #include "profile/align.h"
+#include "profile/functions/instrumented.h"
 #include "profile/read_analysis.h"
 #include "profile/samples/costs.h"
 #include "experiment/definitions.h"
@@ -423,6 +424,7 @@ struct fv_model {
     struct fv_overhead overhead;
     struct fv_causes causes;
     struct fv_samples samples; /* of functions; count 0: none */
+    struct fv_instrumented instrumented; /* functions 0: none */
     struct fv_sections_view sections;
     struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */
     size_t address_count, address_room;

@@ -232,6 +232,9 @@ static uint64_t last_sign(const struct fv_build_file *f, uint64_t life)
         { FV_CHUNK_SECTION_TIMES,
           { offsetof(struct fv_section_times, opened), offsetof(struct fv_section_times, last) },
           2 },
+        { FV_CHUNK_FUNCTION_CALLS,
+          { offsetof(struct fv_function_calls, opened), offsetof(struct fv_function_calls, last) },
+          2 },
     };
     uint64_t ticks;
 

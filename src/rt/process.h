@@ -42,6 +42,15 @@ static inline bool fv_rt_paused(void)
     return __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) & FV_PAUSED;
 }
 
+/* Ticks that it was paused. */
+static inline uint64_t fv_paused_until(uint64_t now)
+{
+    const struct fv_file_header *h = fv_rt.writer.header;
+    uint64_t since = h->paused_since;
+
+    return h->paused_ticks + (FV_UNLIKELY(since && since < now) ? now - since : 0);
+}
+
 static inline bool fv_rt_early(void)
 {
     return __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) <= FV_RT_STARTING;

@@ -67,25 +67,13 @@ struct fv_sections {
     struct fv_octave *octaves[OCTAVES]; /* by section and octave */
 };
 
-/* May a lock of the runtime be taken here? A signal handler may have interrupted its holder, which then goes
- * on never: a lock that stays held is left alone. */
-static bool is_free(const struct fv_lock *l)
-{
-    for (unsigned i = 0; i < 1000; i++) {
-        if (!__atomic_load_n(&l->held, __ATOMIC_RELAXED))
-            return true;
-        sched_yield();
-    }
-    return false;
-}
-
 static FV_COLD uint32_t set_slowly(struct fv_sections *s, uint32_t outer, uint32_t section)
 {
     uint32_t at = (uint32_t)fv_mix((uint64_t)outer << 32 | section) % SET_CACHE;
 
     if (!s->sets[at].set || s->sets[at].outer != outer || s->sets[at].section != section) {
         uint64_t signals = fv_signals_hold();
-        uint32_t set = is_free(&fv_rt.writer.lock) ? fv_section_set_find(outer, section) : 0;
+        uint32_t set = fv_lock_is_free(&fv_rt.writer.lock) ? fv_section_set_find(outer, section) : 0;
         fv_signals_go_on(signals);
 
         if (!set) {
@@ -120,7 +108,7 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
     static const struct fv_tail_kind kind = { .type = FV_CHUNK_SECTION_TIMES, .first_pages = 1, .most_pages = 16 },
                                      beside = { .type = FV_CHUNK_SECTION_PROCESS, .first_pages = 1, .most_pages = 4 };
     struct fv_sections *s = t->sections;
-    if (!is_free(&fv_rt.writer.lock))
+    if (!fv_lock_is_free(&fv_rt.writer.lock))
         return NULL;
     uint32_t id = fv_section_find(name, number, level == FV_SECTION_MARKED ? 0 : level);
     struct slot *slot = &s->slots[s->count];
@@ -188,7 +176,7 @@ static FV_COLD void trace_with_room(struct fv_thread *t, uint64_t now)
 {
     uint64_t signals = fv_signals_hold();
 
-    if (is_free(&fv_rt.lock) && is_free(&fv_rt.writer.lock))
+    if (fv_lock_is_free(&fv_rt.lock) && fv_lock_is_free(&fv_rt.writer.lock))
         fv_events_make_room(t);
     if (!fv_events_sections(t, now))
         t->sections->losses->untraced++;
@@ -229,14 +217,6 @@ uint32_t fv_sections_of(const struct fv_thread *t)
 }
 
 /* ---- begin and end ---- */
-
-static uint64_t paused_until(uint64_t now)
-{
-    const struct fv_file_header *h = fv_rt.writer.header;
-    uint64_t since = h->paused_since;
-
-    return h->paused_ticks + (FV_UNLIKELY(since && since < now) ? now - since : 0);
-}
 
 static inline void read_counters(const struct fv_thread *t, bool cpu, struct fv_section_counters *out)
 {
@@ -314,7 +294,7 @@ static inline void begin(struct fv_thread *t, const char *name, int number, int 
     if (times->measured)
         slot->process->since_ns = process_ns(&times->since);
     uint64_t now = fv_ticks();
-    times->paused = paused_until(now);
+    times->paused = fv_paused_until(now);
     /* Last, so that a reader who sees it sees the rest. */
     __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
     trace_set(t, now);
@@ -348,7 +328,7 @@ static FV_COLD struct fv_octave *make_octave(struct fv_thread *t, uint32_t secti
     struct fv_octave *made = NULL;
     struct fv_scope scope = fv_scope_enter();
 
-    if (is_free(&fv_rt.writer.lock))
+    if (fv_lock_is_free(&fv_rt.writer.lock))
         made = fv_tail_next(&s->octave_tail, &kind, t->id, sizeof(*made), false);
     if (made) {
         made->of = section;
@@ -403,7 +383,7 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     struct fv_section_times *times = slot->times;
     struct fv_section_counters counters;
     uint64_t ticks = now > times->opened ? now - times->opened : 0,
-             paused = paused_until(now) - times->paused;
+             paused = fv_paused_until(now) - times->paused;
 
     read_counters(t, times->measured, &counters);
     uint64_t process = times->measured ? process_ns(&counters) : 0;
@@ -428,7 +408,7 @@ static bool is_open_elsewhere(const struct fv_thread *self, uint32_t id)
     uint64_t signals = fv_signals_hold();
     bool found = false;
 
-    if (!is_free(&fv_rt.lock)) {
+    if (!fv_lock_is_free(&fv_rt.lock)) {
         fv_signals_go_on(signals);
         return false;
     }
@@ -496,7 +476,7 @@ static FV_COLD struct fv_thread *attach(void)
     struct fv_thread *t = fv_self;
     bool made = false;
 
-    if (fv_rt_on() && is_free(&fv_rt.lock) && is_free(&fv_rt.writer.lock)) {
+    if (fv_rt_on() && fv_lock_is_free(&fv_rt.lock) && fv_lock_is_free(&fv_rt.writer.lock)) {
         if (!t && (t = fv_thread_attach()))
             fv_current = t;
         made = t && (t->sections || make_sections(t));
@@ -636,7 +616,7 @@ static void clear(struct fv_thread *t)
             continue;
         read_counters(t, times->measured, &times->since);
         s->slots[i].process->since_ns = times->measured ? process_ns(&times->since) : 0;
-        times->paused = paused_until(now);
+        times->paused = fv_paused_until(now);
         __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
     }
     for (uint32_t i = 0; s && i < OCTAVES; i++)

@@ -55,6 +55,8 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_SECTION_PROCESS] = { "section process", sizeof(struct fv_section_process) },
         [FV_CHUNK_SECTION_OCTAVES] = { "section octaves", sizeof(struct fv_octave) },
         [FV_CHUNK_GRIDS] = { "grid", .varies = true },
+        [FV_CHUNK_FUNCTION_CALLS] = { "calls of functions", sizeof(struct fv_function_calls) },
+        [FV_CHUNK_FUNCTION_LOSSES] = { "losses of functions", sizeof(struct fv_function_losses) },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 

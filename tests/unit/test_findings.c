@@ -215,7 +215,22 @@ static void startup(void **state)
     }
 }
 
-/* The main thread waits for two others, which have one processor: each of them had it for half of the time. */
+/* Recording waited for its file in MPI_Finalize, which is no time of the rank's: nearly all of that is starting and ending. */
+static void startup_alone(void **state)
+{
+    struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = 1.2 * RUN_S, .waited_s = 0.2 * RUN_S, .init_s = 0.9 * RUN_S, .finalize_s = 0.2 * RUN_S };
+    struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+    struct fv_findings findings;
+    (void)state;
+
+    fv_findings_make(&findings, &profile);
+    assert_int_equal(findings.count, 1);
+    assert_string_equal(findings.items[0].def->name, "startup");
+    assert_true(fabs(findings.items[0].lost_s - RUN_S) < 1e-9);
+    fv_findings_release(&findings);
+}
+
 /* What a hypervisor took stands in CPU times, and is told as what disturbed the run. */
 static void hypervisor_disturbs(void **state)
 {
@@ -509,6 +524,7 @@ int main(void)
         cmocka_unit_test(who_works_longest),
         cmocka_unit_test(who_had_the_processor),
         cmocka_unit_test(startup),
+        cmocka_unit_test(startup_alone),
         cmocka_unit_test(what_grows),
         cmocka_unit_test(who_has_rare_calls),
         cmocka_unit_test(what_varying_calls_cost),

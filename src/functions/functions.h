@@ -1,0 +1,41 @@
+/* Functions that the compiler instrumented (-finstrument-functions), with --functions: they call __cyg_profile_func_enter() and
+ * _exit() of the C library, which do nothing, and in front of which ours stand. Each thread has a stack of what it is in, and a tree of
+ * who called whom (struct fv_function_calls), whose records are in the rank file. */
+#ifndef FV_FUNCTIONS_H
+#define FV_FUNCTIONS_H
+
+#include "rt/thread.h"
+
+/* A place of the tree. */
+struct fv_called {
+    struct fv_function_calls *calls; /* in the file */
+    struct fv_called *parent;        /* NULL: of what nobody called */
+    struct fv_called *recent;        /* that was called last by it */
+    const void *function, *site;     /* its begin, and the return address of the call */
+    uint32_t number, open;           /* its record, from 1; calls under way */
+    bool is_counted;                 /* too short to be measured: see FV_CALLS_COUNTED */
+};
+
+/* Of a thread; it stays when that ends, for the next one that has its struct fv_thread. */
+struct fv_functions {
+    struct fv_function_losses *losses; /* in the file */
+    struct fv_called root;             /* what nobody that is instrumented called is called by it */
+    struct fv_map places;              /* struct fv_called by a hash of caller, function and site */
+    struct fv_map shorts;              /* functions that are counted alone, by address */
+    struct fv_called *block;           /* of places: */
+    uint32_t in_block, count;
+    struct fv_called **blocks;
+    struct fv_tail tail;
+};
+
+/* NULL: no room. */
+struct fv_functions *fv_functions_new(struct fv_thread *thread);
+/* `inlined`: into the caller. NULL: no room, which is counted. No signal handler may come in between. */
+struct fv_called *fv_called_find(struct fv_thread *thread, struct fv_called *caller, const void *function, const void *site, bool inlined);
+/* Now and then, of a function that was called often: is it so short that measuring it costs more than it does? Then it is counted alone. */
+void fv_called_judge(struct fv_functions *functions, const struct fv_called *called);
+bool fv_called_is_short(const struct fv_functions *functions, const void *function);
+/* Forgets what was measured; calls under way go on from here. */
+void fv_functions_clear(struct fv_thread *thread);
+
+#endif

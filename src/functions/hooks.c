@@ -1,0 +1,404 @@
+/* What instrumented functions call (functions.h), and the stack of those that a thread is in. Where exceptions and longjmp() left
+ * functions without their end is told by addresses: the stack grows downwards, so that a call whose frame is above another's has left
+ * that one. Nothing here waits, or takes memory or a lock, but where a function is called from a new place. */
+#include "functions/functions.h"
+#include "base/pages.h"
+#include "rt/layers.h"
+
+enum {
+    DEEP = 8192,
+    JUDGED = 65536, /* so often it is looked at whether a function is too short */
+};
+
+struct frame {
+    struct fv_called *called; /* NULL: not measured */
+    struct fv_called *inner;  /* the innermost that is, up to here */
+    const void *function, *site;
+    uintptr_t at, from; /* the stack where it called the hook, and from where */
+    uint64_t begin, paused, mpi; /* ticks, as in struct fv_function_calls */
+    uint32_t recording;          /* fv_rt.recording then */
+    uint64_t callees, callees_mpi; /* of them: in those that it called */
+};
+
+/* Of a thread, also before recording begins. */
+struct stack {
+    struct fv_thread *thread; /* NULL: it is not recorded ... */
+    bool refused;             /* ... and never will be: no room */
+    uintptr_t busy;           /* the stack where the hook was called that is under way; 0: none is */
+    uint32_t depth, beyond;   /* beyond: began where there was no room, and have not ended */
+    struct frame frames[DEEP + 1]; /* the first one is below all */
+};
+static FV_TLS struct stack *own;
+static FV_TLS bool over; /* the thread has ended */
+static bool wanted;
+
+/* Before the program's own constructors. */
+__attribute__((constructor(102))) static void look(void)
+{
+    wanted = fv_option_is_on("FVMPI_FUNCTIONS") && !fv_option_is_on("FVMPI_DISABLE");
+}
+
+/* ---- the stack ---- */
+
+static inline bool is_on_own_stack(const struct fv_thread *t, uintptr_t at)
+{
+    return t && at >= t->stack_low && at < t->stack_end;
+}
+
+/* The frame's call is over. */
+static inline __attribute__((always_inline)) void pop_now(struct stack *s, uint64_t now)
+{
+    struct frame *top = &s->frames[s->depth--];
+    struct fv_called *c = top->called;
+
+    if (FV_UNLIKELY(!c))
+        return;
+    struct fv_function_calls *calls = c->calls;
+    uint64_t ticks = now > top->begin ? now - top->begin : 0, mpi = s->thread->record->mpi_ticks - top->mpi;
+
+    if (FV_UNLIKELY(__atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) != top->recording)) {
+        uint64_t paused = fv_paused_until(now) - top->paused;
+
+        ticks -= paused < ticks ? paused : ticks;
+    }
+    top[-1].callees += ticks;
+    top[-1].callees_mpi += mpi;
+    calls->self_ticks += ticks - (top->callees < ticks ? top->callees : ticks);
+    calls->mpi_self_ticks += mpi - (top->callees_mpi < mpi ? top->callees_mpi : mpi);
+    if (--c->open)
+        return;
+    calls->ended++;
+    calls->last = now;
+    calls->ticks += ticks;
+    calls->mpi_ticks += mpi;
+    if (ticks < calls->ticks_min)
+        calls->ticks_min = ticks;
+    if (ticks > calls->ticks_max)
+        calls->ticks_max = ticks;
+    __atomic_store_n(&calls->opened, 0, __ATOMIC_RELEASE);
+}
+
+static __attribute__((noinline)) void pop(struct stack *s, uint64_t now)
+{
+    pop_now(s, now);
+}
+
+static FV_COLD void pop_left(struct stack *s, uint64_t now)
+{
+    if (s->thread)
+        s->thread->functions->losses->left++;
+    pop(s, now);
+    s->beyond = 0;
+}
+
+/* Begins the call of the top frame, which is not measured yet. `begin` 0: now. */
+static inline void measure(struct stack *s, struct frame *top, struct fv_called *c, uint64_t begin)
+{
+    struct fv_function_calls *calls = c->calls;
+    uint64_t mpi = s->thread->record->mpi_ticks, paused = fv_rt.writer.header->paused_ticks;
+
+    top->called = top->inner = c;
+    top->mpi = mpi;
+    top->paused = paused;
+    top->recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
+    top->callees = top->callees_mpi = 0;
+    calls->calls++;
+    begin = begin ? begin : fv_ticks();
+    top->begin = begin;
+    if (FV_UNLIKELY(c->open++)) {
+        calls->nested++;
+        return;
+    }
+    calls->paused = paused;
+    calls->mpi_since = mpi;
+    /* Last, so that a reader who sees it sees the rest. */
+    __atomic_store_n(&calls->opened, begin, __ATOMIC_RELEASE);
+}
+
+/* Of two calls in one frame the second is inlined into the first, which it begins from elsewhere; else the first was left. */
+static inline bool is_inlined(const struct frame *top, const void *site, uintptr_t at, uintptr_t from)
+{
+    return top->at == at && top->site == site && top->from != from;
+}
+
+/* ---- threads ---- */
+
+static FV_COLD struct stack *make_stack(void)
+{
+    bool early = fv_rt_early() && (pid_t)syscall(SYS_gettid) == getpid();
+    struct stack *s = over || !(early || fv_rt_on()) ? NULL : fv_memory_new(sizeof(*s));
+
+    if (s)
+        s->frames[0].at = UINTPTR_MAX;
+    return own = s;
+}
+
+/* Calls that are under way when recording begins: from then on. */
+static void measure_open(struct stack *s)
+{
+    s->frames[0].inner = &s->thread->functions->root;
+    for (uint32_t i = 1; i <= s->depth; i++) {
+        struct frame *f = &s->frames[i];
+        struct fv_called *c = fv_called_find(s->thread, f[-1].inner, f->function, f->site, is_inlined(&f[-1], f->site, f->at, f->from));
+
+        f->inner = f[-1].inner;
+        if (c)
+            measure(s, f, c, fv_rt.writer.header->begin_ticks);
+    }
+}
+
+/* The thread is recorded from now on, if there is room, and no lock held that a handler's victim may hold. */
+static FV_COLD void adopt(struct stack *s)
+{
+    struct fv_scope scope = fv_scope_enter();
+    struct fv_thread *t = fv_self;
+
+    if (fv_lock_is_free(&fv_rt.lock) && fv_lock_is_free(&fv_rt.writer.lock)) {
+        if (!t && (t = fv_thread_attach()))
+            fv_current = t;
+        if (t && !t->functions)
+            t->functions = fv_functions_new(t);
+        s->refused = !t || !t->functions;
+        s->thread = s->refused ? NULL : t;
+        if (s->thread)
+            measure_open(s);
+    }
+    fv_scope_leave(&scope);
+}
+
+static void thread_ends(struct fv_thread *t)
+{
+    uint64_t now = fv_ticks();
+
+    over = true;
+    if (!own)
+        return;
+    while (own->depth)
+        pop_left(own, now);
+    fv_memory_free(own, sizeof(*own));
+    own = NULL;
+    (void)t;
+}
+
+static void start(struct fv_thread *self)
+{
+    if (self && own && !own->thread)
+        adopt(own);
+}
+
+static void forget_all(struct fv_thread *t)
+{
+    uint64_t now = fv_ticks();
+
+    fv_functions_clear(t);
+    for (uint32_t i = 0; own && own->thread == t && i <= own->depth; i++) {
+        struct frame *f = &own->frames[i];
+
+        f->begin = now;
+        f->paused = fv_paused_until(now);
+        f->mpi = t->record->mpi_ticks;
+        f->callees = f->callees_mpi = 0;
+    }
+}
+
+/* Of a child nothing is recorded. */
+static void fork_ends(struct fv_thread *t)
+{
+    (void)t;
+    wanted = false;
+    own = NULL;
+}
+
+const struct fv_layer fv_functions_layer = {
+    .at = { [FV_AT_START] = start, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FORGET] = forget_all, [FV_AT_FORK] = fork_ends }
+};
+
+/* ---- begin ---- */
+
+/* A hook is under way: this is a signal handler that interrupted it, or one that has left it by longjmp(). */
+static FV_COLD bool was_left(struct stack *s, uintptr_t at)
+{
+    if (at >= s->busy && (!s->thread || (is_on_own_stack(s->thread, at) && is_on_own_stack(s->thread, s->busy))))
+        return true;
+    if (s->thread)
+        s->thread->functions->losses->interrupted++;
+    return false;
+}
+
+/* Calls that were left, in frames that this one has taken. Of other stacks than the thread's nobody can tell. */
+static FV_COLD void repair(struct stack *s, const void *site, uintptr_t at, uintptr_t from)
+{
+    uint64_t now = fv_ticks();
+
+    for (const struct frame *top; (top = &s->frames[s->depth])->at <= at && s->depth && !is_inlined(top, site, at, from);) {
+        if (s->thread && !(is_on_own_stack(s->thread, at) && is_on_own_stack(s->thread, top->at)))
+            break;
+        pop_left(s, now);
+    }
+}
+
+static inline void enter(struct stack *s, uintptr_t at)
+{
+    s->busy = at;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void leave(struct stack *s)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    s->busy = 0;
+}
+
+static inline void push(struct stack *s, struct frame *top, const void *function, const void *site, uintptr_t at, uintptr_t from)
+{
+    struct frame *next = top + 1;
+
+    s->depth++;
+    next->called = NULL;
+    next->inner = top->inner;
+    next->function = function;
+    next->site = site;
+    next->at = at;
+    next->from = from;
+}
+
+static FV_COLD void begin_beyond(struct stack *s)
+{
+    s->beyond++;
+    if (s->thread)
+        s->thread->functions->losses->too_deep++;
+}
+
+/* What is counted alone is never among them, so that an end that fits the top is that one's. */
+static FV_COLD bool is_under_way(const struct stack *s, const void *function)
+{
+    uint32_t i = s->depth;
+
+    while (i && s->frames[i].function != function)
+        i--;
+    return i > 0;
+}
+
+/* Whatever it is. */
+static __attribute__((noinline)) void begin(struct stack *s, const void *function, const void *site, uintptr_t at, uintptr_t from)
+{
+    struct frame *top = &s->frames[s->depth];
+    struct fv_called *c = NULL;
+
+    if (FV_UNLIKELY(s->busy) && !was_left(s, at))
+        return;
+    enter(s, at);
+    if (FV_UNLIKELY(top->at <= at)) {
+        repair(s, site, at, from);
+        top = &s->frames[s->depth];
+    }
+    if (FV_UNLIKELY(!s->thread) && !s->refused && fv_rt_on())
+        adopt(s);
+    if (s->thread && !fv_rt_paused())
+        c = fv_called_find(s->thread, top->inner, function, site, is_inlined(top, site, at, from));
+    if (c && !((c->calls->calls + 1) % JUDGED) && !is_under_way(s, function))
+        fv_called_judge(s->thread->functions, c);
+    if (c && c->is_counted) {
+        c->calls->calls++;
+        c->calls->counted++;
+    } else if (FV_UNLIKELY(s->depth == DEEP)) {
+        begin_beyond(s);
+    } else {
+        push(s, top, function, site, at, from);
+        if (c)
+            measure(s, top + 1, c, 0);
+    }
+    leave(s);
+}
+
+FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site);
+FV_PUBLIC void __cyg_profile_func_exit(void *function, void *site);
+
+/* What is called as last time by its caller, which is most, without a call: that would cost registers. */
+FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
+{
+    uintptr_t at = (uintptr_t)__builtin_dwarf_cfa(), from = (uintptr_t)__builtin_return_address(0);
+    struct stack *s = own;
+
+    if (FV_UNLIKELY(!s) && (!wanted || !(s = make_stack())))
+        return;
+    struct frame *top = &s->frames[s->depth];
+    if (FV_UNLIKELY(s->busy || !s->thread || top->at <= at || s->depth == DEEP || fv_rt_paused() || !fv_clock_tsc)) {
+        begin(s, function, site, at, from);
+        return;
+    }
+    struct fv_called *c = top->inner->recent;
+    if (FV_UNLIKELY(!c || c->function != function || c->site != site || !((c->calls->calls + 1) % JUDGED))) {
+        begin(s, function, site, at, from);
+        return;
+    }
+    if (FV_UNLIKELY(c->is_counted)) {
+        c->calls->calls++;
+        c->calls->counted++;
+        return;
+    }
+    enter(s, at);
+    push(s, top, function, site, at, from);
+    measure(s, top + 1, c, 0);
+    leave(s);
+}
+
+/* ---- end ---- */
+
+/* Is it the end of the top's call? The hook may be called from its frame, or in place of its return; at most where its caller called a hook. Else
+ * the top was left by a call of the same function. */
+static inline bool is_end_of(const struct frame *top, const void *function, uintptr_t at)
+{
+    return top->function == function && at <= top[-1].at;
+}
+
+/* Not the top's: of a function that is counted alone or was not seen to begin, or those in between were left. */
+static FV_COLD void end_other(struct stack *s, const void *function)
+{
+    uint64_t now = fv_ticks();
+    uint32_t i = s->depth;
+
+    while (i && s->frames[i].function != function)
+        i--;
+    if (!i && s->thread)
+        s->thread->functions->losses->unbegun++;
+    for (; i && s->depth > i;)
+        pop_left(s, now);
+    if (i)
+        pop(s, now);
+}
+
+static __attribute__((noinline)) void end(struct stack *s, const void *function, uintptr_t at)
+{
+    const struct frame *top = &s->frames[s->depth];
+
+    if (FV_UNLIKELY(s->busy) && !was_left(s, at))
+        return;
+    enter(s, at);
+    if (s->beyond)
+        s->beyond--;
+    else if (is_end_of(top, function, at))
+        pop(s, fv_ticks());
+    else if (!s->thread || !fv_called_is_short(s->thread->functions, function))
+        end_other(s, function);
+    leave(s);
+}
+
+FV_PUBLIC void __cyg_profile_func_exit(void *function, void *site)
+{
+    uintptr_t at = (uintptr_t)__builtin_dwarf_cfa();
+    struct stack *s = own;
+    (void)site;
+
+    if (FV_UNLIKELY(!s))
+        return;
+    const struct frame *top = &s->frames[s->depth];
+    if (FV_UNLIKELY(!is_end_of(top, function, at) || s->busy || s->beyond || !fv_clock_tsc)) {
+        end(s, function, at);
+        return;
+    }
+    uint64_t now = fv_ticks();
+    enter(s, at);
+    pop_now(s, now);
+    leave(s);
+}

@@ -1,0 +1,73 @@
+/* Functions that the compiler instrumented: where their time went, by function and by call path. */
+#include "views/text/text.h"
+
+#include <string.h>
+
+#define UNEVEN 0.2 /* of a rank's longest time: from then on the mean is far from it */
+
+static void put_functions(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_instrumented *all = &v->model->instrumented;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "instrumented");
+    for (size_t i = 0; i < all->function_count; i++) {
+        const struct fv_instrumented_function *f = &all->functions[i];
+        bool uneven = v->model->rank_count > 1 && f->rank_max_s - f->mean_s > UNEVEN * f->rank_max_s;
+
+        fv_text_table_add(&t, f, uneven ? FV_YELLOW : FV_PLAIN);
+    }
+    if (t.sheet.table.rows)
+        fv_page_heading(p, t.sheet.relation->title,
+                        "over all ranks and threads; self: outside of what they call; computing: of that, outside of MPI; max rank: computing of the rank "
+                        "with most");
+    fv_text_table_end(&t, "function", "");
+}
+
+static void put_paths(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_instrumented *all = &v->model->instrumented;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "instrumented_paths");
+    for (size_t i = 0; i < all->place_count; i++)
+        fv_text_table_add(&t, &all->places[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_page_heading(p, t.sheet.relation->title, "who calls whom, longest first");
+    fv_text_table_end(&t, "call path", "");
+}
+
+static void put_losses(const struct fv_page *p, const struct fv_function_losses *l)
+{
+    const struct fv_text_loss rows[] = {
+        { l->no_room, "call", "not measured for want of room: their time is their callers'" },
+        { l->too_deep, "call", "not measured: more than 8,192 were under way; their time is their callers'" },
+        { l->left, "call", "left by an exception, longjmp() or the thread's end: it counts until that was seen" },
+        { l->unbegun, "end", "of functions that were not seen to begin" },
+        { l->interrupted, "begin or end", "in a signal handler that interrupted another: not measured" },
+        { l->untraced, "begin or end", "not in the trace" },
+    };
+
+    fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
+}
+
+static bool were_asked_for(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->option_count; i++)
+        if (!strcmp(m->options[i].variable, "FVMPI_FUNCTIONS"))
+            return true;
+    return false;
+}
+
+void fv_text_instrumented(const struct fv_page *p, const struct fv_profile *v)
+{
+    if (!v->model->instrumented.function_count && were_asked_for(v->model)) {
+        fv_page_heading(p, "Instrumented functions", "");
+        fv_text_note(p, FV_YELLOW, "--functions: none was called; compile the program with -finstrument-functions");
+    }
+    if (!v->model->instrumented.function_count)
+        return;
+    put_functions(p, v);
+    put_paths(p, v);
+    put_losses(p, &v->model->instrumented.losses);
+}

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Functions that the compiler instrumented: their calls are counted exactly, by function and call path, of C, C++ and Fortran, threads, recursion, exceptions and longjmp(), alone and
+under both MPIs; times of a tree add up; a killed run tells what it was in; and the program prints what it prints alone."""
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import check, close, equal
+
+STEPS, TINY = 20, 300000
+FLAGS = ['-O2', '-g', '-finstrument-functions', '-pthread']
+# Of a process: calls by function. fib(10) takes 177; jump() two times, three deep; threads two times 100, 200, 300.
+CALLS = {'main': 1, 'work': STEPS, 'inlined': STEPS, 'inner': STEPS * 13 + 2 * 600, 'wait_for_all': STEPS, 'fib': 177, 'jump': 2, 'deeper': 6, 'many': 1,
+         'with_threads': 2, 'of_thread': 6}
+HERE_FILE = 'known.c'
+
+
+def rows(value):
+    return [dict(zip(value['columns'], row)) for row in value['rows']] if isinstance(value, dict) else value
+
+
+def functions_of(report):
+    return {f['function']: f for f in report['instrumented']}
+
+
+def tree_of(report):
+    """By call path, names inwards: the frames of callers that are functions of the program."""
+    paths, names = report['instrumented_paths'], {}
+    for p in paths:
+        names[p['id']] = names.get(p['parent_id'], ()) + (report['instrumented'][p['function_id']]['function'],)
+    found = {}
+    for p in paths:
+        found.setdefault(names[p['id']], []).append(p)
+    return found
+
+
+def sums_hold(report, ranks):
+    """What a function and those that it calls have of their own is its time."""
+    paths = report['instrumented_paths']
+    for p in paths:
+        inner = [c for c in paths if c['parent_id'] == p['id']]
+        if not any(f['nested'] for f in report['instrumented'] if f['id'] in {c['function_id'] for c in inner + [p]}):
+            close('time of {}'.format(p['path'][0]['function']), p['self_s'] + sum(c['time_s'] for c in inner), p['time_s'], 1e-9 + 1e-6 * p['time_s'])
+        check(p['self_s'] <= p['time_s'] * (1 + 1e-6) + 1e-9 and p['mpi_s'] <= p['time_s'] * (1 + 1e-6) + 1e-9, '{}', p)
+        check(p['open_count'] or p['min_s'] <= p['mean_s'] * (1 + 1e-6) and p['mean_s'] <= p['max_s'] * (1 + 1e-6), '{}', p)
+    for f in report['instrumented']:
+        of = [p for p in paths if p['function_id'] == f['id']]
+        equal('calls of {}'.format(f['function']), f['calls'], sum(p['calls'] for p in of))
+        close('own time of {}'.format(f['function']), f['self_s'], sum(p['self_s'] for p in of), 1e-9 + 1e-6 * f['self_s'])
+        of = rows(f['per_rank'])
+        check(len(of) == f['rank_count'] <= ranks, '{}', f)
+        equal('calls by rank', sum(r['calls'] for r in of), f['calls'])
+
+
+def as_known(report, ranks, tiny):
+    found = functions_of(report)
+    equal('calls', {name: f['calls'] for name, f in found.items()}, {name: ranks * calls for name, calls in dict(CALLS, tiny=tiny).items()})
+    equal('nested', {name: f['nested'] for name, f in found.items() if name not in ('fib', 'deeper') and f['nested']}, {})
+    check(all(f['file'].endswith(HERE_FILE) and f['line'] for f in found.values()), '{}', found)
+    tree = tree_of(report)
+    inner, by_inlined = tree[('main', 'work', 'inner')], tree[('main', 'work', 'inlined', 'inner')]
+    equal('inner() of work()', sum(p['calls'] for p in inner), ranks * STEPS * 10)
+    equal('inner() of inlined()', [p['calls'] for p in by_inlined], [ranks * STEPS * 3])
+    equal('path', [f['function'] for f in by_inlined[0]['path']], ['inner', 'inlined', 'work', 'main'])
+    equal('inner() of threads', [p['calls'] for p in tree[('of_thread', 'inner')]], [ranks * 1200])
+    equal('left', report['instrumented_lost'], {'too_deep': 0, 'no_room': 0, 'left': ranks * 6, 'unbegun': 0, 'interrupted': 0, 'untraced': 0})
+    sums_hold(report, ranks)
+    return found, tree
+
+
+def alone(tap, program):
+    plain = harness.run([program, '1000']).ended(0)
+    with tap.test('alone'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        run = harness.run([harness.FVMPI, 'run', '--functions', '-o', directory, '--mpi', 'serial', program, '1000'], directory=directory).ended(0)
+        equal('output', run.out, plain.out)
+        as_known(run.report().data, 1, 1000)
+    with tap.test('a short one is counted on, unless all are wanted'):
+        for option in ('--functions', '--functions=all'):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            run = harness.run([harness.FVMPI, 'run', '-q', option, '-o', directory, '--mpi', 'serial', program, str(TINY)], directory=directory).ended(0)
+            found, _ = as_known(run.report().data, 1, TINY)
+            if harness.SANITIZER and not found['tiny']['counted'] and option == '--functions':
+                raise harness.Skip('no function is short with {}'.format(harness.SANITIZER))
+            equal('{}: counted'.format(option), found['tiny']['counted'], TINY - 131071 if option == '--functions' else 0) # it is looked at every 65,536 calls
+    with tap.test('switched off'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        run = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', program, '1000'], directory=directory).ended(0)
+        report = run.report().data
+        equal('nothing', (report['instrumented'], report['instrumented_paths'], report['instrumented_lost']), ([], [], None))
+    with tap.test('a program that is not instrumented is told how'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        run = harness.run([harness.FVMPI, 'run', '-q', '--functions', '-o', directory, '--mpi', 'serial', '/bin/true'], directory=directory).ended(0)
+        text = harness.run([harness.FVMPI, 'report', directory]).ended(0).out
+        check('-finstrument-functions' in text, '{}', text)
+
+
+def killed(tap, program):
+    with tap.test('a killed run tells what it was in'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        process = harness.start([harness.FVMPI, 'run', '-q', '--functions', '-o', directory, '--mpi', 'serial', program, '1000', 'hang'])
+        while b'hangs' not in process.stdout.readline():
+            check(process.poll() is None, 'it has ended')
+        harness.wait_until(lambda: len(under_way(directory)) == 2, what='the last work()')
+        harness.kill_all()
+        harness.finish(process)
+        report = harness.profile_of(directory)
+        found = functions_of(report)
+        equal('open', {name for name, f in found.items() if f['open_count']}, {'main', 'work'})
+        equal('calls', found['work']['calls'], STEPS + 1)
+        sums_hold(report, 1)
+
+
+def languages(tap):
+    place = harness.scratch('bin')
+    for compiler, left in (('g++', 0), ('clang++', 100)): # two functions that clang does not end, 50 times
+        with tap.test('exceptions, {}'.format(compiler)):
+            program = os.path.join(place, 'thrown-' + compiler)
+            if harness.run(['which', compiler]).rc:
+                raise harness.Skip('no {}'.format(compiler))
+            harness.run([compiler, '-O2', '-g', '-finstrument-functions', '-finstrument-functions-exclude-file-list=/usr/' if compiler == 'g++' else '-DCLANG',
+                         os.path.join(HERE, 'thrown.cpp'), '-o', program]).ended(0)
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            run = harness.run([harness.FVMPI, 'run', '-q', '--functions', '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0)
+            equal('output', run.out, harness.run([program]).ended(0).out)
+            report = run.report().data
+            found = {name.split('(')[0]: f for name, f in functions_of(report).items()}
+            equal('calls', {name: found[name]['calls'] for name in ('main', 'solver::Field<double>::relax', 'between', 'thrower', 'after')},
+                  {'main': 1, 'solver::Field<double>::relax': 5, 'between': 50, 'thrower': 50, 'after': 50})
+            tree = {tuple(name.split('(')[0] for name in names): sum(p['calls'] for p in of) for names, of in tree_of(report).items()}
+            equal('after() is called by who catches', tree[('main', 'solver::Field<double>::relax', 'after')], 50)
+            equal('left', report['instrumented_lost']['left'], left)
+            sums_hold(report, 1)
+    with tap.test('Fortran'):
+        program = os.path.join(place, 'modules')
+        harness.run(['gfortran', '-O1', '-g', '-finstrument-functions', os.path.join(HERE, 'modules.f90'), '-J', place, '-o', program]).ended(0)
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        run = harness.run([harness.FVMPI, 'run', '-q', '--functions', '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0)
+        equal('output', run.out, harness.run([program]).ended(0).out)
+        found = functions_of(run.report().data)
+        calls = {name: f['calls'] for name, f in found.items()}
+        equal('calls', sorted(calls.values()), [1, 1, 7, 77])
+        check(any('relax' in name and calls[name] == 7 for name in calls) and any('sweep' in name and calls[name] == 77 for name in calls), '{}', calls)
+
+
+def under_way(directory):
+    """Records of calls that are under way, of a file that is being written."""
+    records = [line for line in harness.run([harness.FVMPI, 'dump', directory]).out.splitlines() if line.startswith('calls of functions')]
+    return [line for line in records if not line.endswith(' opened=0')]
+
+
+def main():
+    tap = harness.Tap()
+    program = os.path.join(harness.scratch('bin'), 'known')
+    harness.run(['cc', *FLAGS, '-DALONE', os.path.join(HERE, HERE_FILE), '-o', program]).ended(0)
+    alone(tap, program)
+    killed(tap, program)
+    languages(tap)
+    for mpi in harness.mpis(tap):
+        program = mpi.build(os.path.join(HERE, HERE_FILE), *FLAGS, output='known')
+        with tap.test('{}: known calls'.format(mpi)):
+            run = mpi.profile(program, 2, ['1000'], ['--functions']).ended(0)
+            equal('output', sorted(run.out.splitlines()), sorted(mpi.native(program, 2, ['1000']).ended(0).out.splitlines()))
+            report = run.report().data
+            found, tree = as_known(report, 2, 1000)
+            barriers, = [f for f in report['mpi_functions'] if f['function'] == 'MPI_Barrier']
+            close('MPI_Barrier is the MPI time of who calls it', found['wait_for_all']['mpi_s'], barriers['time']['sum_s'], 1e-6 * barriers['time']['sum_s'] + 1e-9)
+            close('and of its caller', found['work']['mpi_s'], found['wait_for_all']['mpi_s'], 1e-9)
+            equal('own MPI time of work()', found['work']['mpi_s'] > 0 and [p['self_s'] for p in tree[('main', 'work')]] and True, True)
+            times = {r['rank']: r['self_s'] for r in rows(found['inner']['per_rank'])}
+            equal('rank 1 has more to do', found['inner']['max_rank'], max(times, key=times.get))
+            check(times[1] > times[0], '{}', times)
+    tap.done()
+
+
+main()
