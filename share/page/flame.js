@@ -1,17 +1,26 @@
-/* Where CPU time goes by call path: a flame graph from the root down, and who calls a function and whom it calls. */
+/* Where time goes by call path: a flame graph from the root down, and who calls a function and whom it calls. Of samples, and of functions that
+ * the compiler instrumented. */
 
 const FRAME = 19;     /* pixels of a row */
 const NARROW = 0.6;   /* pixels below which a frame is not drawn */
 const DEEPEST = 60;   /* rows that are shown at once */
 
+/* Tables that are trees: `columns` of a name, of time with callees and without, and of all that MPI and threads' waiting are parts of. */
+const TREES = {
+  call_tree: { id: "flame", title: "CPU time by call path", of: "CPU time", known: " (estimate, by samples)",
+               columns: { name: "procedure", time: "inclusive_time_s", own: "exclusive_time_s", all: "inclusive_ticks", mpi: "inclusive_mpi_ticks", sync: "inclusive_sync_ticks" } },
+  instrumented_paths: { id: "calls", title: "Time of instrumented functions by call path", of: "time", known: " (exact)",
+                        columns: { name: "tree", time: "time_s", own: "self_s", all: "time_s", mpi: "mpi_s" } },
+};
+
 /* { name, time, own, mpi, sync, parent, children } of each node; parents stand before their children. */
-function callTree(table) {
+function callTree(table, columns) {
   const nodes = new Map(), roots = [];
 
   for (let row = 0; row < table.rows; row++) {
-    const ticks = table.get("inclusive_ticks", row) || 0, parent = nodes.get(table.get("parent_id", row)) || null;
-    const node = { name: table.get("procedure", row), time: table.get("inclusive_time_s", row) || 0, own: table.get("exclusive_time_s", row) || 0,
-                   mpi: ticks && (table.get("inclusive_mpi_ticks", row) || 0) / ticks, sync: ticks && (table.get("inclusive_sync_ticks", row) || 0) / ticks,
+    const get = column => column ? table.get(column, row) || 0 : 0;
+    const all = get(columns.all), parent = nodes.get(table.get("parent_id", row)) || null;
+    const node = { name: String(get(columns.name)).trim(), time: get(columns.time), own: get(columns.own), mpi: all && get(columns.mpi) / all, sync: all && get(columns.sync) / all,
                    parent, children: [], depth: parent ? parent.depth + 1 : 0 };
 
     nodes.set(table.get("id", row), node);
@@ -23,15 +32,17 @@ function callTree(table) {
 }
 
 class Flame {
-  constructor(table) {
-    this.root = this.focus = callTree(table);
+  constructor(table, tree) {
+    this.tree = tree;
+    this.root = this.focus = callTree(table, tree.columns);
     this.frames = [];
     this.place = make("div");
     this.words = make("p", { class: "note", role: "status" });
     this.around = make("div", { class: "beside" });
-    this.element = make("section", { id: "flame", "aria-label": "Flame graph" }, make("h3", null, "CPU time by call path"),
+    this.element = make("section", { id: tree.id, "aria-label": "Flame graph" }, make("h3", null, tree.title),
                         make("p", { class: "tools" }, make("button", { type: "button", onclick: () => this.zoom(this.root) }, "all")), make("figure", null, this.place, this.words), this.around);
     selection.onChange(() => this.drawAround());
+    this.drawAround();
     this.zoom(this.root);
   }
 
@@ -47,7 +58,7 @@ class Flame {
     for (let at = node; at; at = at.parent || (at === this.root ? null : this.root))
       above.unshift(at);
     const rows = Math.min(above.length + this.depth(node), DEEPEST);
-    const told = "CPU time by call path: callers above, callees below, as wide as their time; the table of the call tree has the numbers";
+    const told = this.tree.title + ": callers above, callees below, as wide as their time; the table of the call tree has the numbers";
     const draw = (c, width) => {
       this.frames = [];
       c.textBaseline = "middle";
@@ -116,7 +127,7 @@ class Flame {
 
   tell(node) {
     if (node)
-      this.words.textContent = node.name + ": " + seconds(node.time) + " of CPU time with what it calls, " + percent(this.root.time ? node.time / this.root.time : 0) + " (estimate, by samples)" +
+      this.words.textContent = node.name + ": " + seconds(node.time) + " of " + this.tree.of + " with what it calls, " + percent(this.root.time ? node.time / this.root.time : 0) + this.tree.known +
         (node.own ? ", " + seconds(node.own) + " itself" : "") + (node.mpi >= 0.005 ? ", " + percent(node.mpi) + " of it in MPI" : "") + (node.sync >= 0.005 ? ", " + percent(node.sync) + " waiting for threads" : "");
   }
 
@@ -158,8 +169,8 @@ class Flame {
   }
 }
 
-function flame(tables) {
-  const table = tables.get("call_tree");
+function flame(tables, name) {
+  const table = tables.get(name);
 
-  return table && table.rows ? new Flame(table).element : null;
+  return table && table.rows ? new Flame(table, TREES[name]).element : null;
 }

@@ -317,7 +317,7 @@ async function pictures(page, report) {
     wrong.push(words.startsWith(calls + " measured calls") ? null : `${name}: ${words}, not ${calls}`);
   }
   if (await page.locator("#flame").count())
-    wrong.push(...await flame(page, clicked));
+    wrong.push(...await flame(page, { id: "flame", table: "call_tree", name: "procedure", time: "inclusive_time_s" }));
   return wrong.filter(Boolean).join("; ");
 }
 
@@ -336,16 +336,18 @@ function measured(page) {
 }
 
 /* The first frame below "all" is the root that took most; the function's callees and itself add up to it. */
-async function flame(page, clicked) {
-  await clicked(page.locator("#flame canvas"), 30, 19 + 9);
-  const { name, time, sum } = await page.evaluate(() => {
-    const name = selection.get("function"), table = document.querySelector("#table-call_tree").closest(".table").view.table;
-    const root = table.all().filter(row => row.parent_id === null).sort((a, b) => b.inclusive_time_s - a.inclusive_time_s)[0];
+async function flame(page, tree) {
+  await page.locator(`#${tree.id} canvas`).scrollIntoViewIfNeeded();
+  await page.locator(`#${tree.id} canvas`).click({ position: { x: 30, y: 19 + 9 } });
+  const { name, time, sum } = await page.evaluate(tree => {
+    const name = selection.get("function"), table = document.querySelector("#table-" + tree.table).closest(".table").view.table;
+    const root = table.all().filter(row => row.parent_id === null).sort((a, b) => b[tree.time] - a[tree.time])[0];
 
-    return { name: name === root.procedure, time: seconds(root.inclusive_time_s), sum: [...document.querySelectorAll("#flame .shares")].map(list => list.innerText) };
-  });
+    return { name: name === root[tree.name], time: seconds(root[tree.time]), sum: [...document.querySelectorAll(`#${tree.id} .shares`)].map(list => list.innerText) };
+  }, tree);
+  await page.keyboard.press("Escape");
 
-  return [same("flame", name, true), sum.length === 2 && sum[0].includes(time) ? null : `callers of the root: ${sum}, not ${time}`];
+  return [same(tree.id, name, true), sum.length === 2 && sum[0].includes(time) ? null : `callers of the root of ${tree.id}: ${sum}, not ${time}`];
 }
 
 /* Ranks that talk in pairs, on two nodes by turns: all could stay; and of a ring half of it does at best, but for its ends. */
@@ -371,7 +373,7 @@ async function accessible(page) {
 const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides] };
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
-for (const { name, html, json, csv, whole, lines, large, trace, samples, threads } of asked) {
+for (const { name, html, json, csv, whole, lines, large, trace, samples, threads, calls } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
@@ -400,6 +402,8 @@ for (const { name, html, json, csv, whole, lines, large, trace, samples, threads
     await page.screenshot({ path: path.join(folder, name + "-all.png"), fullPage: true });
     await look("accessible", accessible(page));
   }
+  if (calls)
+    await look("calls by path", flame(page, { id: "calls", table: "instrumented_paths", name: "tree", time: "time_s" }).then(wrong => wrong.filter(Boolean).join("; ")));
   say(name, "nothing wrong", faults.join("; "));
   await close();
   for (const [how, options] of whole ? Object.entries({ dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } }) : []) {

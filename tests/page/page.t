@@ -42,6 +42,14 @@ def hostile(folder):
     return 'hostile'
 
 
+def instrumented(folder):
+    """A flame graph of functions that the compiler instrumented."""
+    program, directory = os.path.join(harness.scratch(), 'known'), os.path.join(folder, 'functions')
+    harness.run(['cc', '-O2', '-g', '-finstrument-functions', '-pthread', '-DALONE', os.path.join(os.path.dirname(HERE), 'functions', 'known.c'), '-o', program]).ended(0)
+    harness.run([harness.FVMPI, 'run', '-q', '--functions', '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0)
+    return write(folder, ['report', directory], page_of('functions', csv=True, calls=True))
+
+
 def page_of(name, csv=False, **more):
     """What drive.mjs looks at: with csv, all tables are compared with those."""
     return dict({'name': name, 'html': name + '.html', 'json': name + '.json', 'csv': name + '.csv' if csv else None}, **more)
@@ -159,7 +167,7 @@ def main():
         pages.append(write(folder, ['report', os.path.join(folder, name)], page_of(name, csv=name in WHOLE, whole=name in WHOLE)))
     mpi = next(harness.mpis(tap, quiet=True))
     more, directory = several(folder, mpi)
-    pages += more + [traced(folder, mpi), sampled(folder, mpi)]
+    pages += more + [traced(folder, mpi), sampled(folder, mpi), instrumented(folder)]
     if LONG:
         pages += programs(tap, folder)
     with tap.test('without source lines'):
