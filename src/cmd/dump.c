@@ -331,9 +331,9 @@ static void print_function_calls(const struct fv_cursor *c, const void *record)
 {
     const struct fv_function_calls *f = record;
 
-    printf("calls of functions thread=%u index=%" PRIu64 " parent=%u path=%u module=%u offset=0x%" PRIx64 " flags=%u calls=%" PRIu64 " nested=%" PRIu64 " counted=%" PRIu64
+    printf("calls of functions thread=%u index=%" PRIu64 " parent=%u node=%u module=%u offset=0x%" PRIx64 " flags=%u calls=%" PRIu64 " nested=%" PRIu64 " counted=%" PRIu64
            " ended=%" PRIu64 " ticks=%" PRIu64 " min=%" PRIu64 " max=%" PRIu64 " self=%" PRIu64 " mpi=%" PRIu64 " mpi_self=%" PRIu64 " opened=%" PRIu64,
-           c->thread, c->index, f->parent, f->path, f->module, f->offset, f->flags, f->calls, f->nested, f->counted, f->ended, f->ticks, f->ticks_min, f->ticks_max,
+           c->thread, c->index, f->parent, f->node, f->module, f->offset, f->flags, f->calls, f->nested, f->counted, f->ended, f->ticks, f->ticks_min, f->ticks_max,
            f->self_ticks, f->mpi_ticks, f->mpi_self_ticks, f->opened);
 }
 

@@ -12,6 +12,7 @@ struct fv_called {
     struct fv_called *parent;        /* NULL: of what nobody called */
     struct fv_called *recent;        /* that was called last by it */
     const void *function, *site;     /* its begin, and the return address of the call */
+    uint32_t path;                   /* of the call */
     uint32_t number, open;           /* its record, from 1; calls under way */
     bool is_counted;                 /* too short to be measured: see FV_CALLS_COUNTED */
 };

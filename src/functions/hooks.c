@@ -3,6 +3,7 @@
  * that one. Nothing here waits, or takes memory or a lock, but where a function is called from a new place. */
 #include "functions/functions.h"
 #include "base/pages.h"
+#include "rt/events.h"
 #include "rt/layers.h"
 
 enum {
@@ -17,6 +18,7 @@ struct frame {
     uintptr_t at, from; /* the stack where it called the hook, and from where */
     uint64_t begin, paused, mpi; /* ticks, as in struct fv_function_calls */
     uint32_t recording;          /* fv_rt.recording then */
+    bool traced;                 /* its begin is in the trace */
     uint64_t callees, callees_mpi; /* of them: in those that it called */
 };
 
@@ -25,6 +27,7 @@ struct stack {
     struct fv_thread *thread; /* NULL: it is not recorded ... */
     bool refused;             /* ... and never will be: no room */
     uintptr_t busy;           /* the stack where the hook was called that is under way; 0: none is */
+    uint32_t traced;          /* frames whose begin is in the trace */
     uint32_t depth, beyond;   /* beyond: began where there was no room, and have not ended */
     struct frame frames[DEEP + 1]; /* the first one is below all */
 };
@@ -36,6 +39,34 @@ static bool wanted;
 __attribute__((constructor(102))) static void look(void)
 {
     wanted = fv_option_is_on("FVMPI_FUNCTIONS") && !fv_option_is_on("FVMPI_DISABLE");
+}
+
+/* ---- in the trace ---- */
+
+static FV_COLD bool trace_with_room(struct fv_thread *t, unsigned kind, uint64_t now, uint64_t *field)
+{
+    uint64_t signals = fv_signals_hold();
+
+    if (fv_lock_is_free(&fv_rt.lock) && fv_lock_is_free(&fv_rt.writer.lock))
+        fv_events_make_room(t);
+    bool done = fv_events_between(t, kind, now, now, field);
+    t->functions->losses->untraced += !done;
+    fv_signals_go_on(signals);
+    return done;
+}
+
+/* Not in a call of MPI, whose record comes when it ends. False: it is not in the trace. */
+static __attribute__((noinline)) bool trace(struct fv_thread *t, unsigned kind, uint64_t now, uint64_t value)
+{
+    uint64_t field[FV_EVENT_FIELDS] = { 0, value };
+
+    if (fv_rt_paused() || __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED))
+        return false;
+    if (FV_UNLIKELY(fv_self && !fv_is_between())) {
+        t->functions->losses->untraced++;
+        return false;
+    }
+    return fv_events_between(t, kind, now, now, field) || trace_with_room(t, kind, now, field);
 }
 
 /* ---- the stack ---- */
@@ -54,6 +85,8 @@ static inline __attribute__((always_inline)) void pop_now(struct stack *s, uint6
     if (FV_UNLIKELY(!c))
         return;
     struct fv_function_calls *calls = c->calls;
+    if (FV_UNLIKELY(top->traced))
+        trace(s->thread, FV_EV_FUNCTION_LEAVE, now, --s->traced);
     uint64_t ticks = now > top->begin ? now - top->begin : 0, mpi = s->thread->record->mpi_ticks - top->mpi;
 
     if (FV_UNLIKELY(__atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) != top->recording)) {
@@ -105,6 +138,8 @@ static inline void measure(struct stack *s, struct frame *top, struct fv_called 
     calls->calls++;
     begin = begin ? begin : fv_ticks();
     top->begin = begin;
+    top->traced = FV_UNLIKELY(__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)) && trace(s->thread, FV_EV_FUNCTION_ENTER, begin, calls->node);
+    s->traced += top->traced;
     if (FV_UNLIKELY(c->open++)) {
         calls->nested++;
         return;
@@ -139,7 +174,7 @@ static void measure_open(struct stack *s)
     s->frames[0].inner = &s->thread->functions->root;
     for (uint32_t i = 1; i <= s->depth; i++) {
         struct frame *f = &s->frames[i];
-        struct fv_called *c = fv_called_find(s->thread, f[-1].inner, f->function, f->site, is_inlined(&f[-1], f->site, f->at, f->from));
+        struct fv_called *c = fv_called_find(s->thread, f[-1].inner, f->function, f->site, f[-1].called && is_inlined(&f[-1], f->site, f->at, f->from));
 
         f->inner = f[-1].inner;
         if (c)
@@ -295,7 +330,7 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
     if (FV_UNLIKELY(!s->thread) && !s->refused && fv_rt_on())
         adopt(s);
     if (s->thread && !fv_rt_paused())
-        c = fv_called_find(s->thread, top->inner, function, site, is_inlined(top, site, at, from));
+        c = fv_called_find(s->thread, top->inner, function, site, top->called && is_inlined(top, site, at, from));
     if (c && !((c->calls->calls + 1) % JUDGED) && !is_under_way(s, function))
         fv_called_judge(s->thread->functions, c);
     if (c && c->is_counted) {

@@ -70,19 +70,27 @@ static struct fv_called *find_outer(struct fv_called *caller, const void *functi
     return caller;
 }
 
-/* The call's path, by the callers' places. 0: no room. */
+/* Where the function is called, by where its caller was; what is inlined has no place of its own. 0: no room. */
 static uint32_t path_of(const struct fv_called *caller, const void *site, bool inlined)
 {
     uint64_t removals = fv_module_removals(), offset;
-    uint32_t before = caller->calls ? caller->calls->path : 0;
 
     if (inlined)
-        return before;
+        return caller->path;
     uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
     fv_module_refresh(removals);
-    uint32_t module = fv_module_find((uintptr_t)site, &offset), path = fv_tree_child(before, module, offset);
+    uint32_t module = fv_module_find((uintptr_t)site, &offset), path = fv_tree_child(caller->path, module, offset);
     fv_unlock_sigrestore(&fv_tree_lock, signals);
     return path;
+}
+
+static uint32_t child_of(uint32_t node, uint32_t module, uint64_t offset)
+{
+    uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
+    uint32_t child = fv_tree_child(node, module, offset);
+
+    fv_unlock_sigrestore(&fv_tree_lock, signals);
+    return child;
 }
 
 static struct fv_called *make(struct fv_thread *t, struct fv_called *caller, const void *function, const void *site, bool inlined)
@@ -94,11 +102,12 @@ static struct fv_called *make(struct fv_thread *t, struct fv_called *caller, con
 
     if (!calls)
         return NULL;
-    *calls = (struct fv_function_calls){ .parent = caller->number, .flags = inlined ? FV_CALLS_INLINED : 0, .ticks_min = UINT64_MAX };
-    calls->path = path_of(caller, site, inlined);
+    *calls = (struct fv_function_calls){ .parent = caller->number, .ticks_min = UINT64_MAX };
     calls->module = fv_module_of((uintptr_t)function, &calls->offset);
+    uint32_t path = path_of(caller, site, inlined);
+    calls->node = child_of(inlined ? caller->calls->node : path, calls->module, calls->offset + 1);
     fv_tail_commit(&f->tail, sizeof(*calls));
-    *c = (struct fv_called){ .calls = calls, .parent = caller, .function = function, .site = site, .number = ++f->count };
+    *c = (struct fv_called){ .calls = calls, .parent = caller, .function = function, .site = site, .path = path, .number = ++f->count };
     if ((c->is_counted = fv_called_is_short(f, function)))
         calls->flags |= FV_CALLS_COUNTED;
     return c;
@@ -188,7 +197,7 @@ void fv_functions_clear(struct fv_thread *t)
         const struct fv_called *c = called_at(t->functions, i);
         struct fv_function_calls *calls = c->calls;
 
-        *calls = (struct fv_function_calls){ .parent = calls->parent, .path = calls->path, .module = calls->module, .flags = calls->flags, .offset = calls->offset,
+        *calls = (struct fv_function_calls){ .parent = calls->parent, .node = calls->node, .module = calls->module, .flags = calls->flags, .offset = calls->offset,
                                              .calls = c->open, .nested = c->open ? c->open - 1 : 0, .ticks_min = UINT64_MAX,
                                              .opened = c->open ? now : 0, .paused = fv_paused_until(now) };
     }

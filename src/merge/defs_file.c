@@ -18,22 +18,22 @@ struct used {
     bool any_thread_call, thread_calls[FV_THREAD_CALLS];
 };
 
-static void mark(uint8_t **flags, size_t *count, size_t *room, uint64_t id)
+static void mark(uint8_t **flags, size_t *count, size_t *room, uint64_t id, enum fv_def_node_flags flag)
 {
     if (id >= *count) {
         *flags = fv_grow(*flags, room, id + 1, sizeof(**flags));
         memset(*flags + *count, 0, id + 1 - *count);
         *count = id + 1;
     }
-    (*flags)[id] = FV_DEF_CALLS;
+    (*flags)[id] |= (uint8_t)flag;
 }
 
 static void mark_call(struct used *u, const struct fv_reader *reader, uint64_t function, uint64_t path)
 {
     if (function < 65536)
-        mark(&u->functions, &u->function_count, &u->function_room, function);
+        mark(&u->functions, &u->function_count, &u->function_room, function, FV_DEF_CALLS);
     if (fv_number_is_id(reader, path))
-        mark(&u->paths, &u->path_count, &u->path_room, path);
+        mark(&u->paths, &u->path_count, &u->path_room, path, FV_DEF_CALLS);
 }
 
 static void mark_thread_call(void *context, uint32_t path, unsigned call)
@@ -42,7 +42,20 @@ static void mark_thread_call(void *context, uint32_t path, unsigned call)
 
     u->any_thread_call = u->thread_calls[call % FV_THREAD_CALLS] = true;
     if (fv_number_is_id(u->reader, path))
-        mark(&u->paths, &u->path_count, &u->path_room, path);
+        mark(&u->paths, &u->path_count, &u->path_room, path, FV_DEF_CALLS);
+}
+
+/* Functions that the compiler instrumented, of a trace. */
+static void mark_entries(struct used *u)
+{
+    struct fv_cursor c = fv_cursor(u->reader, FV_CHUNK_FUNCTION_CALLS);
+    struct fv_function_calls f;
+
+    for (const void *p; fv_reader_header(u->reader)->traced && (p = fv_cursor_next(&c));) {
+        memcpy(&f, p, sizeof(f));
+        if (fv_number_is_id(u->reader, f.node))
+            mark(&u->paths, &u->path_count, &u->path_room, f.node, FV_DEF_ENTRY);
+    }
 }
 
 static struct used find_used(const struct fv_reader *reader)
@@ -63,6 +76,7 @@ static struct used find_used(const struct fv_reader *reader)
             mark_call(&used, reader, t.in_call.function, t.in_call.path);
     }
     fv_threads_used(reader, mark_thread_call, &used);
+    mark_entries(&used);
     return used;
 }
 

@@ -46,8 +46,8 @@
     X(IO_BEGIN)     /* ref, op: enum fv_io_flags, sent: bytes, id */                                         \
     X(IO_ISSUED)    /* ref, id */                                                                            \
     X(IO_END)       /* ref, sent: bytes, id */                                                               \
-    X(INSTANCE)     /* context: a measured instance of the function whose entry it is begins */              \
-    X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 it goes on at once */                            \
+    X(INSTANCE)     /* context: a measured instance, or an instrumented call, of the function whose entry it is begins */ \
+    X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 that is not known, or it goes on at once */      \
     X(EVENT_COUNT)   /* of an event in the instance whose end is next: ref: rank, as an index; op: its number there; sent: the count */ \
     X(SECTIONS)      /* id: set of the program's sections that are open from here on, as the rank's file has it */ \
     X(SECTION_ENTER) /* ref: function */                                                                     \

@@ -51,6 +51,8 @@ struct fv_stream {
     uint32_t piece;             /* of the clock's line */
     uint64_t section_set;       /* that is open */
     bool off;                   /* recording is off, or calls are lost */
+    uint32_t *functions;        /* that the compiler instrumented, which it is in: entries; FV_NONE: not known */
+    size_t function_count, function_room;
     struct fv_open_team *teams; /* parallel regions that it is in, or has forked */
     size_t team_count, team_room;
 };

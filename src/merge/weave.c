@@ -258,7 +258,7 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
     FV_GROW(w->threads, w->room, (size_t)slot + 1);
     w->thread_count = slot >= w->thread_count ? (size_t)slot + 1 : w->thread_count;
     w->threads[slot] =
-        (struct fv_weave_thread){ .log = fv_instance_log_open(w->reader, w->map, thread, &w->stats) };
+        (struct fv_weave_thread){ .log = w->has_calls ? NULL : fv_instance_log_open(w->reader, w->map, thread, &w->stats) };
     if (w->threads[slot].log)
         load(w, &w->threads[slot]);
     return w->to->open(w->to, slot, location);
@@ -296,6 +296,9 @@ void fv_weave_rank(struct fv_weave *w, uint32_t rank, const struct fv_reader *re
 
     for (unsigned k = 0; k < FV_METRIC_EVENTS; k++)
         w->is_counted[k] = fv_def_event(&w->defs->ranks[rank], k, name);
+    struct fv_cursor calls = fv_cursor(reader, FV_CHUNK_FUNCTION_CALLS);
+
+    w->has_calls = fv_cursor_next(&calls);
     w->rank = rank;
     w->reader = reader;
     w->map = map;

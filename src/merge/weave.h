@@ -17,6 +17,7 @@ struct fv_weave {
     struct fv_instance_stats stats;
     /* The rank at hand: */
     uint32_t rank;
+    bool has_calls; /* all calls of functions are in the trace: instances would tell some of them again */
     bool is_counted[FV_METRIC_EVENTS];
     const struct fv_reader *reader;
     const struct fv_def_map *map;

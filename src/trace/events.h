@@ -9,6 +9,8 @@
  *     SEND, RECV, ...            details of the call before them: what it moved, began, ended or made
  *     THREAD_CREATE ... OMP_JOIN with --threads: what the thread did outside of calls, each at its own time, `gap`
  *                                ticks after the end of the one before. They count as calls do in the chunk's `first`
+ *     FUNCTION_ENTER, _LEAVE     likewise, of functions that the compiler instrumented: what is left without an event ends with the
+ *                                next LEAVE that says so
  *     SECTIONS                   likewise, of the sections that the program marks: `set` is the fv_section_set of all
  *                                that are open from then on, 0 none
  *
@@ -144,7 +146,9 @@ enum fv_event_outcome {
     X(TEAM_END, "team end", 2, 0, "gap", "region") /* it came there, or ran a task there */                  \
     X(OMP_JOIN, "omp join", 6, 0, "gap", "region", "ago", "object", "path", "cause")                         \
     X(SECTIONS, "sections", 2, 0, "gap", "set") /* that are open from here on */                             \
-    X(FAILED, "failed", 1, 0, "error")          /* the operation of the detail before it: enum fv_failure */
+    X(FAILED, "failed", 1, 0, "error")          /* the operation of the detail before it: enum fv_failure */ \
+    X(FUNCTION_ENTER, "function enter", 2, 0, "gap", "node") /* as in struct fv_function_calls */            \
+    X(FUNCTION_LEAVE, "function leave", 2, 0, "gap", "open") /* so many that were entered are open from here on */
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
@@ -157,7 +161,7 @@ enum fv_event_kind {
 /* Stands by itself between calls, at a time of its own, and counts in the chunk's `first`? */
 static inline bool fv_event_is_of_thread(unsigned kind)
 {
-    return kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_SECTIONS;
+    return (kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_SECTIONS) || kind == FV_EV_FUNCTION_ENTER || kind == FV_EV_FUNCTION_LEAVE;
 }
 
 struct fv_event_form {

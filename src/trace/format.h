@@ -687,15 +687,15 @@ _Static_assert(sizeof(struct fv_section_losses) == 64, "on-disk size");
 /* ---- functions that the compiler instrumented (--functions) ---- */
 
 enum fv_function_calls_flags {
-    FV_CALLS_INLINED = 1, /* into the function that called it: it has that one's call path */
-    FV_CALLS_COUNTED = 2, /* too short to be measured on: from then on its calls are counted alone */
+    FV_CALLS_COUNTED = 1, /* too short to be measured on: from then on its calls are counted alone */
 };
 
 /* A function at a place of a thread's tree of calls, which begins with what nobody that is instrumented called. Of calls of itself, at
  * whatever depth, by the same call the outermost is measured. Pauses are left out of times. */
 struct fv_function_calls {
     uint32_t parent; /* the caller: counts from 1 over the thread's records, and is smaller; 0: none that is known */
-    uint32_t path;   /* of the call; 0: not known */
+    uint32_t node;   /* PATHS, from 1: the function's frame, one past its entry, behind the path of the call; of one that is inlined, behind the frame
+                        of the function that it is in; 0: not known */
     uint32_t module; /* of the function ... */
     uint32_t flags;  /* enum fv_function_calls_flags */
     uint64_t offset; /* ... the function itself, not a return address */

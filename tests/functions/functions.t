@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Functions that the compiler instrumented: their calls are counted exactly, by function and call path, of C, C++ and Fortran, threads, recursion, exceptions and longjmp(), alone and
 under both MPIs; times of a tree add up; a killed run tells what it was in; and the program prints what it prints alone."""
+import collections
 import os
-import signal
+import re
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
@@ -14,7 +16,7 @@ from report import check, close, equal
 STEPS, TINY = 20, 300000
 FLAGS = ['-O2', '-g', '-finstrument-functions', '-pthread']
 # Of a process: calls by function. fib(10) takes 177; jump() two times, three deep; threads two times 100, 200, 300.
-CALLS = {'main': 1, 'work': STEPS, 'inlined': STEPS, 'inner': STEPS * 13 + 2 * 600, 'wait_for_all': STEPS, 'fib': 177, 'jump': 2, 'deeper': 6, 'many': 1,
+CALLS = {'main': 1, 'work': STEPS, 'inlined': STEPS, 'inner': STEPS * 13 + 2 * 600, 'wait_for_all': STEPS, 'reduce': 1, 'fib': 177, 'jump': 2, 'deeper': 6, 'many': 1,
          'with_threads': 2, 'of_thread': 6}
 HERE_FILE = 'known.c'
 
@@ -38,6 +40,10 @@ def tree_of(report):
     return found
 
 
+def calls_of(ranks, tiny, combined):
+    return dict({name: ranks * calls for name, calls in dict(CALLS, tiny=tiny).items()}, **{'combine': combined} if combined else {})
+
+
 def sums_hold(report, ranks):
     """What a function and those that it calls have of their own is its time."""
     paths = report['instrumented_paths']
@@ -56,9 +62,10 @@ def sums_hold(report, ranks):
         equal('calls by rank', sum(r['calls'] for r in of), f['calls'])
 
 
-def as_known(report, ranks, tiny):
+def as_known(report, ranks, tiny, out, traced=False):
     found = functions_of(report)
-    equal('calls', {name: f['calls'] for name, f in found.items()}, {name: ranks * calls for name, calls in dict(CALLS, tiny=tiny).items()})
+    combined = sum(map(int, re.findall(r'combined (\d+)', out)))
+    equal('calls', {name: f['calls'] for name, f in found.items()}, calls_of(ranks, tiny, combined))
     equal('nested', {name: f['nested'] for name, f in found.items() if name not in ('fib', 'deeper') and f['nested']}, {})
     check(all(f['file'].endswith(HERE_FILE) and f['line'] for f in found.values()), '{}', found)
     tree = tree_of(report)
@@ -67,7 +74,7 @@ def as_known(report, ranks, tiny):
     equal('inner() of inlined()', [p['calls'] for p in by_inlined], [ranks * STEPS * 3])
     equal('path', [f['function'] for f in by_inlined[0]['path']], ['inner', 'inlined', 'work', 'main'])
     equal('inner() of threads', [p['calls'] for p in tree[('of_thread', 'inner')]], [ranks * 1200])
-    equal('left', report['instrumented_lost'], {'too_deep': 0, 'no_room': 0, 'left': ranks * 6, 'unbegun': 0, 'interrupted': 0, 'untraced': 0})
+    equal('left', report['instrumented_lost'], {'too_deep': 0, 'no_room': 0, 'left': ranks * 6, 'unbegun': 0, 'interrupted': 0, 'untraced': combined if traced else 0})
     sums_hold(report, ranks)
     return found, tree
 
@@ -78,12 +85,12 @@ def alone(tap, program):
         directory = os.path.join(harness.scratch('exp'), 'e')
         run = harness.run([harness.FVMPI, 'run', '--functions', '-o', directory, '--mpi', 'serial', program, '1000'], directory=directory).ended(0)
         equal('output', run.out, plain.out)
-        as_known(run.report().data, 1, 1000)
+        as_known(run.report().data, 1, 1000, run.out)
     with tap.test('a short one is counted on, unless all are wanted'):
         for option in ('--functions', '--functions=all'):
             directory = os.path.join(harness.scratch('exp'), 'e')
             run = harness.run([harness.FVMPI, 'run', '-q', option, '-o', directory, '--mpi', 'serial', program, str(TINY)], directory=directory).ended(0)
-            found, _ = as_known(run.report().data, 1, TINY)
+            found, _ = as_known(run.report().data, 1, TINY, run.out)
             if harness.SANITIZER and not found['tiny']['counted'] and option == '--functions':
                 raise harness.Skip('no function is short with {}'.format(harness.SANITIZER))
             equal('{}: counted'.format(option), found['tiny']['counted'], TINY - 131071 if option == '--functions' else 0) # it is looked at every 65,536 calls
@@ -147,6 +154,17 @@ def languages(tap):
         check(any('relax' in name and calls[name] == 7 for name in calls) and any('sweep' in name and calls[name] == 77 for name in calls), '{}', calls)
 
 
+def visits_of(directory, whole=True):
+    """Of regions, by the archive, which is well made: what is entered is left. Not whole: of a killed run, of which collectives lack a rank."""
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+    said = harness.run([harness.FVMPI, 'check', directory]).ended(0).out
+    check(('0 errors, 0 warnings' if whole else ' 0 errors') in said, 'fvmpi check: {}', said)
+    if not shutil.which('otf2-print'):
+        raise harness.Skip('merged and checked; no otf2-print to read it with')
+    entered = re.findall(r'^(?:CALLING_CONTEXT_)?ENTER +\d+ +\d+  (?:Region|Calling Context): "(.*?)" <', harness.run(['otf2-print', os.path.join(directory, 'traces.otf2')]).ended(0).out, re.M)
+    return collections.Counter(entered)
+
+
 def under_way(directory):
     """Records of calls that are under way, of a file that is being written."""
     records = [line for line in harness.run([harness.FVMPI, 'dump', directory]).out.splitlines() if line.startswith('calls of functions')]
@@ -166,7 +184,7 @@ def main():
             run = mpi.profile(program, 2, ['1000'], ['--functions']).ended(0)
             equal('output', sorted(run.out.splitlines()), sorted(mpi.native(program, 2, ['1000']).ended(0).out.splitlines()))
             report = run.report().data
-            found, tree = as_known(report, 2, 1000)
+            found, tree = as_known(report, 2, 1000, run.out)
             barriers, = [f for f in report['mpi_functions'] if f['function'] == 'MPI_Barrier']
             close('MPI_Barrier is the MPI time of who calls it', found['wait_for_all']['mpi_s'], barriers['time']['sum_s'], 1e-6 * barriers['time']['sum_s'] + 1e-9)
             close('and of its caller', found['work']['mpi_s'], found['wait_for_all']['mpi_s'], 1e-9)
@@ -174,6 +192,20 @@ def main():
             times = {r['rank']: r['self_s'] for r in rows(found['inner']['per_rank'])}
             equal('rank 1 has more to do', found['inner']['max_rank'], max(times, key=times.get))
             check(times[1] > times[0], '{}', times)
+        with tap.test('{}: each call in the archive'.format(mpi)):
+            run = mpi.profile(program, 2, ['1000'], ['--functions', '--trace', '--sample=off']).ended(0)
+            as_known(run.report().data, 2, 1000, run.out, traced=True)
+            combined = sum(map(int, re.findall(r'combined (\d+)', run.out)))
+            visits = visits_of(run.directory)
+            # main() of thread 0 was entered before recording began; what MPI calls is in its call, whose record is one
+            equal('visits', {name: visits[name] for name in calls_of(2, 1000, 0)}, calls_of(2, 1000, 0))
+            equal('in calls of MPI', visits['combine'], 0)
+            check(combined > 0, 'MPI combined nothing')
+        with tap.test('{}: the archive of a killed run'.format(mpi)):
+            run = mpi.profile(program, 2, ['1000', 'die'], ['--functions', '--trace', '--sample=off'])
+            check(run.rc != 0, 'it was not killed')
+            visits = visits_of(run.directory, whole=False)
+            equal('visits', {name: visits[name] for name in ('main', 'work', 'fib')}, {'main': 2, 'work': 2 * STEPS + 2, 'fib': 2 * 177})
     tap.done()
 
 

@@ -1,11 +1,12 @@
 /* A program of functions whose calls are known (functions.t). STEPS times work() calls inner(), 10 times, and 3 times by a function that is inlined, and
- * waits in MPI; rank 1 has more to do. fib() calls itself; tiny() is called very often; jump() leaves three functions by longjmp(); threads call inner().
- * With -DALONE it has no MPI. Arguments: calls of tiny(), and "hang": it ends in work(), which never returns. */
+ * waits in MPI; rank 1 has more to do. MPI calls combine(). fib() calls itself; tiny() is called very often; jump() leaves three functions by longjmp(); threads call inner().
+ * With -DALONE it has no MPI. Arguments: calls of tiny(), and "hang" or "die": it ends in work(), which never returns. */
 #ifndef ALONE
 #include <mpi.h>
 #endif
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 enum { STEPS = 20, THREADS = 3 };
 static volatile double sink;
-static volatile int hangs;
+static volatile int hangs, dies;
 static jmp_buf back;
 
 PLAIN void inner(int n)
@@ -46,8 +47,34 @@ PLAIN void work(int n)
         inner(n);
     inlined(3);
     wait_for_all();
+    if (dies)
+        kill(getpid(), SIGKILL);
     while (hangs)
         usleep(1000);
+}
+
+static int combined;
+
+#ifndef ALONE
+PLAIN void combine(void *in, void *out, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    combined++;
+    for (int i = 0; i < *count; i++)
+        ((int *)out)[i] += ((int *)in)[i];
+}
+#endif
+
+PLAIN void reduce(void)
+{
+#ifndef ALONE
+    int one = 1, all = 0;
+    MPI_Op op;
+
+    MPI_Op_create(combine, 1, &op);
+    MPI_Allreduce(&one, &all, 1, MPI_INT, op, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+#endif
 }
 
 PLAIN int fib(int n)
@@ -108,12 +135,17 @@ int main(int argc, char **argv)
 #endif
     for (int i = 0; i < STEPS; i++)
         work(1000 + 40000 * rank);
-    printf("rank %d: fib %d\n", rank, fib(10));
+    reduce();
+    printf("rank %d: fib %d, combined %d\n", rank, fib(10), combined);
     jump();
     jump();
     many(argc > 1 ? atol(argv[1]) : 1000);
     with_threads();
     with_threads();
+    if (argc > 2 && !strcmp(argv[2], "die")) {
+        dies = 1;
+        work(10);
+    }
     if (argc > 2 && !strcmp(argv[2], "hang")) {
         hangs = 1;
         puts("hangs");

@@ -105,14 +105,11 @@ static uint32_t function_of(struct gather *g, uint32_t module, uint64_t offset)
     return at;
 }
 
-/* Inlined ones stand behind the frame of the function that they are in. */
 static uint32_t place_of(struct gather *g, const struct fv_function_calls *c, uint32_t parent)
 {
     struct fv_build_file *f = &g->build->files[g->rank];
     struct fv_instrumented *out = g->out;
-    uint32_t module = fv_numbers_module(&f->modules, c->module);
-    uint32_t caller = c->flags & FV_CALLS_INLINED && parent != FV_NONE ? out->places[parent].node : fv_build_node_of(g->build, f, c->path);
-    uint32_t node = fv_call_tree_node(&g->build->model->tree, caller, module, c->offset + 1), function = function_of(g, module, c->offset);
+    uint32_t function = function_of(g, fv_numbers_module(&f->modules, c->module), c->offset), node = fv_build_node_of(g->build, f, c->node);
     size_t before = out->place_count;
     uint32_t at = FV_INTERN(g->places, out->places, out->place_count, out->place_room, (uint32_t[]){ parent, node });
 
