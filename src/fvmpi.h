@@ -36,7 +36,7 @@ void fvmpi_resume(void);
  * measured once. Sections whose level is above --section-level (FVMPI_SECTION_LEVEL, 0) are left out; pass
  * the same level to both. An end without a begin, and a begin without an end, are counted and told by the
  * report. Nothing is measured before MPI_Init, or in a forked child. */
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(FVMPI_NO_SECTIONS) /* with -DFVMPI_NO_SECTIONS they compile to nothing */
 
 /* Of the library, by that name. Call the functions below. */
 void fvmpi_section_begin_v1(const char *name, int number, int level) __attribute__((weak));

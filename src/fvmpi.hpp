@@ -11,6 +11,13 @@
 namespace fvmpi {
 
 // See fvmpi_section_begin(). The name is copied, as far as it counts. Begun and ended by the same thread.
+#ifdef FVMPI_NO_SECTIONS
+class section {
+public:
+    explicit section(const char *, int = 0, int = 0) {}
+    ~section() {} // so that none is called unused
+};
+#else
 class section {
 public:
     explicit section(const char *name, int number = 0, int level = 0) : number_(number), level_(level)
@@ -28,6 +35,7 @@ private:
     char name_[64];
     const int number_, level_;
 };
+#endif
 
 } // namespace fvmpi
 

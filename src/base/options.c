@@ -307,9 +307,14 @@ const struct fv_option fv_option_table[] = {
       "held, "
       "and by whom",
       FV_USE_APPLICATION, parse_threads, FIELD(threads), 0, 0 },
+    { "FVMPI_MPI_CALLS", "--mpi-calls", 0, "0|1", "1",
+      "0 leaves MPI's own calls out: for functions, threads, sections or samples alone; time in MPI then counts as computing", FV_USE_APPLICATION,
+      parse_flag, FIELD(mpi_calls), 0, 0 },
     { "FVMPI_FUNCTIONS", "--functions", 0, NULL, "0",
       "record calls of the functions that the compiler instrumented (-finstrument-functions): how often, how long, by call path; those "
       "called 100,000 times and shorter than 1 us are counted from then on, --functions=all measures them on", FV_USE_APPLICATION, parse_functions, FIELD(functions), 0, 0 },
+    { "FVMPI_FUNCTIONS_FILTER", "--functions-filter", 0, "FILE", "",
+      "leave out the functions that a filter file, as Score-P's, says; turns --functions on", FV_USE_RUN, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SECTION_LEVEL", "--section-level", 0, "N", "0",
       "measure sections that the program marks (fvmpi.h) whose level is N or lower", FV_USE_APPLICATION,
       parse_number, FIELD(section_level), 0, INT32_MAX },
@@ -346,6 +351,8 @@ const struct fv_option fv_option_table[] = {
       "a precise event of calls, encoded, that samples entries of functions; set by `fvmpi run` where the "
       "processor has one",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_FUNCTIONS_LEFT_OUT", NULL, 0, "LIST", "",
+      "functions that are left out, encoded; set by `fvmpi run --functions-filter`", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
       "directories with debug files by build-id, DIR:DIR..., for `fvmpi report`", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },

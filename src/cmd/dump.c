@@ -341,8 +341,8 @@ static void print_function_losses(const struct fv_cursor *c, const void *record)
 {
     const struct fv_function_losses *l = record;
 
-    printf("losses of functions thread=%u too_deep=%" PRIu64 " no_room=%" PRIu64 " left=%" PRIu64 " unbegun=%" PRIu64 " interrupted=%" PRIu64 " untraced=%" PRIu64,
-           c->thread, l->too_deep, l->no_room, l->left, l->unbegun, l->interrupted, l->untraced);
+    printf("losses of functions thread=%u too_deep=%" PRIu64 " no_room=%" PRIu64 " left=%" PRIu64 " unbegun=%" PRIu64 " interrupted=%" PRIu64 " untraced=%" PRIu64 " batch_ticks=%" PRIu64,
+           c->thread, l->too_deep, l->no_room, l->left, l->unbegun, l->interrupted, l->untraced, l->batch_ticks);
 }
 
 static void print_window(const struct fv_cursor *c, const void *record)

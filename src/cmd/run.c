@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/config.h"
 #include "cmd/events.h"
+#include "cmd/filter.h"
 #include "cmd/flavour.h"
 #include "cmd/install.h"
 #include "cmd/stage.h"
@@ -234,6 +235,29 @@ static int assign_calls(struct run *run)
     return value ? assign(run, name, value) : 0;
 }
 
+/* Is a mode on, by its option? */
+static bool is_on(const struct run *run, const char *flag)
+{
+    const struct fv_option *option = fv_option_by_flag(flag, strlen(flag));
+    int mode = 0;
+
+    return !option->parse(option, fv_config_get(&run->config, flag), &mode) && mode;
+}
+
+/* Which functions a filter leaves out, which the library cannot find out. Has said what is wrong with the filter. */
+static int find_left_out(struct run *run)
+{
+    const char *filter = fv_config_get(&run->config, "--functions-filter");
+    char *list;
+    int err = *filter ? fv_filter_encode(filter, *run->finding.program_path ? run->finding.program_path : run->program, &list) : 0;
+
+    if (!*filter || err)
+        return err;
+    if (!is_on(run, "--functions"))
+        fv_config_put(&run->config, "--functions", "1");
+    return assign(run, "FVMPI_FUNCTIONS_LEFT_OUT", list);
+}
+
 /* The contract's name can be given here only if the command line tells both of its parts; else the
  * runtime finds it. */
 static int name_experiment(struct run *run)
@@ -311,21 +335,11 @@ static int export_to_hosts(struct run *run)
     return assign(run, list, join(run, before && *before ? before : NULL));
 }
 
-/* Any value but one that says no. */
-static bool wants_threads(const struct run *run)
-{
-    const char *value = fv_config_get(&run->config, "--threads");
-    const struct fv_option *option = fv_option_by_flag("--threads", strlen("--threads"));
-    int mode = 0;
-
-    return !option->parse(option, value, &mode) && mode;
-}
-
 static int prepare(struct run *run)
 {
     char library[PATH_MAX + 64];
 
-    if (fv_install_library(run->finding.flavour, wants_threads(run), library, sizeof(library))) {
+    if (fv_install_library(run->finding.flavour, is_on(run, "--threads"), library, sizeof(library))) {
         const char *name = fv_flavour_name(run->finding.flavour);
         fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", library, name,
                run->finding.why,
@@ -475,7 +489,7 @@ static int run_command(struct run *run)
     if (status)
         return status;
     check_launcher(run);
-    if (encode_events(run))
+    if (encode_events(run) || find_left_out(run))
         return FV_EXIT_USAGE;
     if (prepare(run))
         return FV_EXIT_FAILED;

@@ -22,11 +22,12 @@ struct fv_functions {
     struct fv_function_losses *losses; /* in the file */
     struct fv_called root;             /* what nobody that is instrumented called is called by it */
     struct fv_map places;              /* struct fv_called by a hash of caller, function and site */
-    struct fv_map shorts;              /* functions that are counted alone, by address */
+    struct fv_map shorts;              /* functions that are counted alone, or left out, by address */
     struct fv_called *block;           /* of places: */
     uint32_t in_block, count;
     struct fv_called **blocks;
     struct fv_tail tail;
+    struct fv_function_calls nowhere; /* what is left out */
 };
 
 /* NULL: no room. */

@@ -1,6 +1,7 @@
 /* See functions.h. Rejected: a tree of functions alone, without the places of calls (a function that is called from two lines is what
  * people look for); a table of the process (a lock, and a cache line that all threads write). */
 #include "functions/functions.h"
+#include "functions/left_out.h"
 #include "rt/path.h"
 #include "rt/process.h"
 #include "rt/tail.h"
@@ -93,21 +94,36 @@ static uint32_t child_of(uint32_t node, uint32_t module, uint64_t offset)
     return child;
 }
 
+/* As what is counted alone, but nowhere. */
+static struct fv_called *leave_out(struct fv_functions *f, struct fv_called *c, struct fv_called *caller, const void *function, const void *site)
+{
+    if (!fv_map_add(&f->shorts, sizeof(struct short_function), (uintptr_t)function, 4 * PLACES))
+        return NULL;
+    f->count++;
+    *c = (struct fv_called){ .calls = &f->nowhere, .parent = caller, .function = function, .site = site, .is_counted = true };
+    return c;
+}
+
 static struct fv_called *make(struct fv_thread *t, struct fv_called *caller, const void *function, const void *site, bool inlined)
 {
     static const struct fv_tail_kind kind = { .type = FV_CHUNK_FUNCTION_CALLS, .first_pages = 1, .most_pages = 16 };
     struct fv_functions *f = t->functions;
     struct fv_called *c = new_called(f);
+    uint64_t offset;
+    uint32_t module = fv_module_of((uintptr_t)function, &offset);
+
+    if (c && fv_left_out(function, offset))
+        return leave_out(f, c, caller, function, site);
     struct fv_function_calls *calls = c ? fv_tail_next(&f->tail, &kind, t->id, sizeof(*calls), false) : NULL;
 
     if (!calls)
         return NULL;
-    *calls = (struct fv_function_calls){ .parent = caller->number, .ticks_min = UINT64_MAX };
-    calls->module = fv_module_of((uintptr_t)function, &calls->offset);
+    *calls = (struct fv_function_calls){ .parent = caller->number, .module = module, .offset = offset, .ticks_min = UINT64_MAX };
     uint32_t path = path_of(caller, site, inlined);
-    calls->node = child_of(inlined ? caller->calls->node : path, calls->module, calls->offset + 1);
+    calls->node = child_of(inlined ? caller->calls->node : path, module, offset + 1);
     fv_tail_commit(&f->tail, sizeof(*calls));
-    *c = (struct fv_called){ .calls = calls, .parent = caller, .function = function, .site = site, .path = path, .number = ++f->count };
+    f->count++;
+    *c = (struct fv_called){ .calls = calls, .parent = caller, .function = function, .site = site, .path = path, .number = (uint32_t)f->tail.count };
     if ((c->is_counted = fv_called_is_short(f, function)))
         calls->flags |= FV_CALLS_COUNTED;
     return c;

@@ -273,6 +273,8 @@ static void measure(struct fv_model *m)
     e->wait_kind = fv_wait_kind_of_all(kinds);
     e->own_wait_kind = fv_wait_kind_of_all(own_kinds);
     set_efficiencies(e, &sums);
+    if (m->calls_left_out)
+        e->parallel = e->load_balance = e->communication = e->serialization = e->transfer = NAN;
 }
 
 static void measure_overhead(struct fv_model *m)

@@ -379,6 +379,7 @@ struct fv_model {
     double elapsed_s, duration_unit_s;
     uint32_t barrier;       /* enum fv_barrier_mode: what any rank was asked for */
     uint32_t barrier_ranks; /* that inserted them, at most; 0: nobody did */
+    bool calls_left_out; /* --mpi-calls 0, on some rank: MPI's time counts as computing */
     bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
     struct fv_problems problems;
     struct fv_alignment

@@ -62,6 +62,10 @@ static void finish_options(struct fv_build *b, void *state)
 {
     size_t *left_out = state;
 
+    for (size_t i = 0; i < b->model->option_count; i++)
+        b->model->calls_left_out |= !strcmp(b->model->options[i].variable, "FVMPI_MPI_CALLS");
+    if (b->model->calls_left_out)
+        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "MPI's own calls were not recorded (--mpi-calls 0): time in them counts as computing");
     if (*left_out)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
                        "ranks were recorded with more than %d values of options: %zu more are not listed", VALUES_MOST,

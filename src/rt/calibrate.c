@@ -53,7 +53,7 @@ static uint64_t calibrate(struct fv_thread *t)
 
 static void start(struct fv_thread *self)
 {
-    if (self)
+    if (self && fv_rt.options.mpi_calls)
         fv_rt.writer.header->tool_call_ticks = calibrate(self);
 }
 const struct fv_layer fv_call_layer = { .at = { [FV_AT_START] = start } };

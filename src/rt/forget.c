@@ -65,6 +65,8 @@ FV_COLD bool fv_recording_changed(struct fv_thread *t, uint32_t recording)
     uint64_t era = __atomic_load_n(&fv_rt.writer.header->era, __ATOMIC_ACQUIRE);
     if (era != t->record->era)
         forget(t, era);
+    if (!fv_rt.options.mpi_calls)
+        return false;
     leave_out_pauses(t);
     t->recording = recording;
     return true;

@@ -78,7 +78,7 @@ static struct fv_thread *make_thread(void)
     t->record->id = t->id;
     t->record->begin = fv_ticks();
     t->record->era = fv_rt.writer.header->era;
-    t->recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) & ~FV_PAUSED;
+    t->recording = fv_rt.options.mpi_calls ? __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) & ~FV_PAUSED : FV_PAUSED;
     fv_chunk_commit(chunk, sizeof(*t->record));
     fv_bins_init(t);
     fv_lock(&fv_rt.lock);

@@ -78,7 +78,7 @@ struct fv_events {
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_paths *paths;
-    uint32_t recording;       /* the process's as it was when the thread recorded last; never FV_PAUSED */
+    uint32_t recording;       /* the process's as it was when the thread recorded a call last; FV_PAUSED: --mpi-calls 0, which records none */
     uint32_t previous;        /* call path of its last call; 0: it made none, or it is not known */
     struct fv_site inside;    /* the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
@@ -142,7 +142,7 @@ extern FV_TLS struct fv_thread *fv_self;
 struct fv_thread *fv_thread_attach(void);
 /* After fork() in the child. */
 void fv_thread_forget(void);
-/* The process's word is not the thread's. False: it is paused. Else the thread has forgotten what it was to forget, and may
+/* The process's word is not the thread's. False: it is paused, or records no calls. Else the thread has forgotten what it was to forget, and may
  * record. */
 bool fv_recording_changed(struct fv_thread *thread, uint32_t recording);
 

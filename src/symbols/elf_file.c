@@ -98,10 +98,10 @@ static void add_symbol(struct fv_elf *e, const Elf64_Sym *s, const char *name)
 
     if (!strncmp(name, "_gfortran_", 10))
         e->fortran = true;
-    if (s->st_shndx == SHN_UNDEF || s->st_shndx >= SHN_LORESERVE || !name[0])
+    if ((s->st_shndx == SHN_UNDEF) != (e->what == FV_ELF_IMPORTS) || s->st_shndx >= SHN_LORESERVE || !name[0])
         return;
     bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && s->st_size);
-    if (e->variables ? type != STT_OBJECT && type != STT_COMMON : !is_function)
+    if (e->what == FV_ELF_VARIABLES ? type != STT_OBJECT && type != STT_COMMON : e->what == FV_ELF_FUNCTIONS && !is_function)
         return;
     FV_GROW(e->symbols, e->symbol_room, e->symbol_count + 1);
     e->symbols[e->symbol_count++] =
@@ -143,11 +143,11 @@ static int by_address(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static void read_symbols(struct fv_elf *e, bool variables)
+static void read_symbols(struct fv_elf *e, enum fv_elf_what what)
 {
-    e->variables = variables;
+    e->what = what;
     e->symbol_count = 0;
-    if (!read_table(e, SHT_SYMTAB))
+    if (what == FV_ELF_IMPORTS || !read_table(e, SHT_SYMTAB))
         read_table(e, SHT_DYNSYM);
     if (e->symbol_count)
         qsort(e->symbols, e->symbol_count, sizeof(*e->symbols), by_address);
@@ -155,12 +155,17 @@ static void read_symbols(struct fv_elf *e, bool variables)
 
 void fv_elf_symbols(struct fv_elf *e)
 {
-    read_symbols(e, false);
+    read_symbols(e, FV_ELF_FUNCTIONS);
 }
 
 void fv_elf_variables(struct fv_elf *e)
 {
-    read_symbols(e, true);
+    read_symbols(e, FV_ELF_VARIABLES);
+}
+
+void fv_elf_imports(struct fv_elf *e)
+{
+    read_symbols(e, FV_ELF_IMPORTS);
 }
 
 const struct fv_elf_symbol *fv_elf_find(const struct fv_elf *e, uint64_t address)

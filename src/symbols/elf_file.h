@@ -17,7 +17,7 @@ struct fv_elf {
     uint32_t build_id_bytes;       /* 0: none */
     bool fortran;                  /* it calls gfortran's run-time library */
     bool has_lines;                /* it has DWARF */
-    bool variables;                /* that is what the symbols are of, else of functions */
+    enum fv_elf_what { FV_ELF_FUNCTIONS, FV_ELF_VARIABLES, FV_ELF_IMPORTS } what; /* that the symbols are of */
     struct fv_elf_symbol *symbols; /* by address; filled by fv_elf_symbols() */
     size_t symbol_count, symbol_room;
 };
@@ -28,6 +28,8 @@ int fv_elf_open(struct fv_elf *elf, const char *path);
 void fv_elf_symbols(struct fv_elf *elf);
 /* The same of variables, in place of what was read before. */
 void fv_elf_variables(struct fv_elf *elf);
+/* The same of what it takes from other objects, which has no address; functions and variables. */
+void fv_elf_imports(struct fv_elf *elf);
 /* The function, or variable, that holds the address; NULL: none does. */
 const struct fv_elf_symbol *fv_elf_find(const struct fv_elf *elf, uint64_t address);
 /* Bytes 0: there is none of that name in the file. */

@@ -719,7 +719,8 @@ struct fv_function_losses {
     uint64_t unbegun;     /* ends without a begin */
     uint64_t interrupted; /* begins and ends in a signal handler that interrupted another: not measured */
     uint64_t untraced;    /* begins and ends that are not in the trace */
-    uint64_t reserved[2];
+    uint64_t batch_ticks; /* what measuring 256 calls takes; 0: not known */
+    uint64_t reserved;
 };
 _Static_assert(sizeof(struct fv_function_losses) == 64, "on-disk size");
 

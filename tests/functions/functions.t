@@ -165,6 +165,63 @@ def visits_of(directory, whole=True):
     return collections.Counter(entered)
 
 
+def filtered(tap):
+    """Functions that a filter leaves out have no calls, what they call is their callers', by name and by file."""
+    place = harness.scratch('filtered')
+    program = os.path.join(place, 'known')
+    harness.run(['cc', *FLAGS, '-DALONE', os.path.join(HERE, HERE_FILE), '-o', program]).ended(0)
+    def recorded(program, text, out=None):
+        name, directory = os.path.join(place, 'filter'), os.path.join(harness.scratch('exp'), 'e')
+        with open(name, 'w') as f:
+            f.write(text)
+        run = harness.run([harness.FVMPI, 'run', '-q', '--functions-filter', name, '-o', directory, '--mpi', 'serial', program], directory=directory)
+        return run if out else run.ended(0).report().data
+    regions = 'SCOREP_REGION_NAMES_BEGIN\n{}\nSCOREP_REGION_NAMES_END\n'
+    with tap.test('a filter: names'):
+        report = recorded(program, regions.format('  EXCLUDE *  # all\n  INCLUDE main inner fi?'))
+        equal('calls', {f['function']: f['calls'] for f in report['instrumented']}, {name: CALLS[name] for name in ('main', 'inner', 'fib')})
+        equal('who calls inner()', sorted(names for names in tree_of(report) if names[-1] == 'inner'), [('inner',), ('main', 'inner')])
+        sums_hold(report, 1)
+    with tap.test('a filter: files, and names as the linker has them'):
+        program = os.path.join(place, 'thrown')
+        harness.run(['g++', '-O2', '-g', '-finstrument-functions', os.path.join(HERE, 'thrown.cpp'), '-o', program]).ended(0)
+        names = lambda report: {f['function'].split('(')[0] for f in report['instrumented']}
+        check({'after', 'between'} <= names(recorded(program, '')), 'an empty filter')
+        own = names(recorded(program, 'SCOREP_FILE_NAMES_BEGIN EXCLUDE * INCLUDE */thrown.cpp SCOREP_FILE_NAMES_END'))
+        own = {name for name in own if '__detail::__to_chars' not in name} # of which libbfd says that they are in this file
+        equal('no standard library', own, {'main', 'solver::Field<double>::relax', 'between', 'thrower', 'after', 'Guard::~Guard'})
+        equal('mangled', names(recorded(program, regions.format('EXCLUDE * INCLUDE MANGLED _Z5afterd _Z7betweeni'))), {'after', 'between'})
+        equal('with a scope', names(recorded(program, regions.format('EXCLUDE * INCLUDE solver::*'))), {'solver::Field<double>::relax'})
+    with tap.test('a filter that is none'):
+        run = recorded(program, 'EXCLUDE f\n', out=True).ended(2)
+        equal('said', run.err.splitlines(), ['fvmpi: {}: line 1: neither SCOREP_FILE_NAMES_BEGIN nor SCOREP_REGION_NAMES_BEGIN; give a filter file as Score-P\'s, see share/doc/functions.md'
+                                             .format(os.path.join(place, 'filter'))])
+
+
+def wrappers(tap):
+    """fvcc and its like: what they run, and what is recorded of it."""
+    place = harness.scratch('wrappers')
+    for name in ('fvcc', 'fvc++', 'fvfort'):
+        shutil.copy(os.path.join(harness.SOURCE, 'share', 'fvcc'), os.path.join(place, name))
+    shown = lambda name, *arguments: harness.run([os.path.join(place, name), '--fv:show', *arguments]).ended(0).out.strip()
+    with tap.test('fvcc, fvc++, fvfort'):
+        equal('C', shown('fvcc', '-c', 'a b.c'), "mpicc -g -finstrument-functions -c 'a b.c'")
+        equal('C++', shown('fvc++', '-O2', 'a.cpp'), 'mpicxx -g -finstrument-functions -O2 a.cpp')
+        equal('Fortran without MPI', shown('fvfort', '--fv:no-mpi', 'a.f90'), 'gfortran -g -finstrument-functions a.f90')
+        equal('one of two', shown('fvcc', '--fv:no-mpi', '--fv:include=solve', 'solver.c', 'main.c'),
+              'cc -g -finstrument-functions -finstrument-functions-exclude-file-list=main.c solver.c main.c')
+        equal('none', shown('fvcc', '--fv:include=solve', '-c', 'main.c'), 'mpicc -c main.c')
+        equal('another', shown('fvcc', '--fv:compiler=gcc', 'a.c'), 'gcc -g -finstrument-functions a.c')
+        for wrong in ('--fv:shout', '--fv:include'):
+            run = harness.run([os.path.join(place, 'fvcc'), wrong, 'a.c']).ended(2)
+            check(run.err.startswith('fvcc: {}: no such option'.format(wrong)) and run.err.count('\n') == 1, '{}', run.err)
+    with tap.test('fvcc leaves out what it is told to'):
+        program, directory = os.path.join(place, 'known'), os.path.join(harness.scratch('exp'), 'e')
+        harness.run([os.path.join(place, 'fvcc'), '--fv:no-mpi', '--fv:exclude=tiny,fib', '-O2', '-pthread', '-DALONE', os.path.join(HERE, HERE_FILE), '-o', program]).ended(0)
+        run = harness.run([harness.FVMPI, 'run', '-q', '--functions', '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0)
+        equal('functions', set(functions_of(run.report().data)), set(CALLS) - {'fib'})
+
+
 def under_way(directory):
     """Records of calls that are under way, of a file that is being written."""
     records = [line for line in harness.run([harness.FVMPI, 'dump', directory]).out.splitlines() if line.startswith('calls of functions')]
@@ -178,6 +235,8 @@ def main():
     alone(tap, program)
     killed(tap, program)
     languages(tap)
+    filtered(tap)
+    wrappers(tap)
     for mpi in harness.mpis(tap):
         program = mpi.build(os.path.join(HERE, HERE_FILE), *FLAGS, output='known')
         with tap.test('{}: known calls'.format(mpi)):
@@ -201,6 +260,14 @@ def main():
             equal('visits', {name: visits[name] for name in calls_of(2, 1000, 0)}, calls_of(2, 1000, 0))
             equal('in calls of MPI', visits['combine'], 0)
             check(combined > 0, 'MPI combined nothing')
+        with tap.test("{}: without MPI's calls".format(mpi)):
+            run = mpi.profile(program, 2, ['1000'], ['--functions', '--mpi-calls', '0', '--sample=off']).ended(0)
+            report = run.report().data
+            equal('calls of MPI', (report['callsites'], report['mpi_functions'], [r['mpi_time_s'] for r in report['ranks']]), ([], [], [0, 0]))
+            equal('efficiency', set(report['efficiency'].values()), {None})
+            equal('calls', functions_of(report)['work']['calls'], 2 * STEPS)
+            check(any('--mpi-calls' in p['text'] for p in report['problems']), '{}', report['problems'])
+            check('--mpi-calls 0' in harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out, 'the text does not say it')
         with tap.test('{}: the archive of a killed run'.format(mpi)):
             run = mpi.profile(program, 2, ['1000', 'die'], ['--functions', '--trace', '--sample=off'])
             check(run.rc != 0, 'it was not killed')

@@ -103,6 +103,11 @@ if capture "${CXX:-g++}" -O2 -Wall -Wextra -Werror -I"$source/src" "$here/raii.c
 else
     check 'C++: compiles' test "$rc" -eq 0
 fi
+if "$cc" -O2 -rdynamic $warnings -DFVMPI_NO_SECTIONS -I"$source/src" "$here/serial.c" -o nothing && "${CXX:-g++}" -O2 -DFVMPI_NO_SECTIONS -I"$source/src" "$here/raii.cpp" -o nothing++; then
+    check 'with FVMPI_NO_SECTIONS nothing of them is left' test -z "$(nm nothing nothing++ | grep -i fvmpi)"
+else
+    check 'with FVMPI_NO_SECTIONS: compiles' false
+fi
 fortran() { # WHAT COMPILER [OPTIONS]
     local what=$1
     shift

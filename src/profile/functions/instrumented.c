@@ -23,7 +23,7 @@ struct gather {
     size_t record_count, record_room;
     size_t first_part; /* of the present rank */
     uint32_t rank;
-    double tick_s;
+    double tick_s, call_s; /* call_s: what measuring a call takes */
 };
 
 static void add_sum(struct fv_calls_sum *to, const struct fv_calls_sum *from, bool with_time)
@@ -194,6 +194,7 @@ static void finish_thread(struct gather *g)
 
         if (!r->sum.calls)
             continue;
+        g->build->model->ranks[g->rank].tool_s += g->call_s * (double)(r->sum.calls - r->sum.counted);
         struct fv_instrumented_place *p = &g->out->places[r->place];
         add_sum(&p->sum, &r->sum, true);
         add_sum(rank_sum_of(g, p->function), &r->sum, !r->is_recursive);
@@ -233,6 +234,7 @@ static void read_losses(struct gather *g)
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&l, p, sizeof(l));
+        g->call_s = g->call_s > 0 ? g->call_s : (double)l.batch_ticks / 256 * g->tick_s;
         sum->too_deep += l.too_deep;
         sum->no_room += l.no_room;
         sum->left += l.left;
@@ -295,10 +297,11 @@ static void read_instrumented(struct fv_build *b, void *state, uint32_t rank)
 
     g->rank = rank;
     g->tick_s = fv_build_seconds(b->model, rank, 1u << 20) / (1u << 20);
+    g->call_s = 0;
+    read_losses(g);
     for (uint32_t i = 0; i < of->threads; i++)
         read_thread(g, b->model->threads[of->first_thread + i].id);
     finish_rank(g);
-    read_losses(g);
 }
 
 /* ---- over the ranks ---- */

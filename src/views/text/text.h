@@ -55,7 +55,7 @@ void fv_text_outer(const struct fv_page *page, size_t indent, size_t count);
 void fv_text_path(const struct fv_page *page, const struct fv_profile *view, struct fv_path *path,
                   uint32_t node, size_t indent, size_t most);
 
-/* A program without MPI: sections that speak of MPI alone are left out. */
+/* A program without MPI, or whose calls of it were left out: sections that speak of MPI alone are left out. */
 bool fv_text_serial(const struct fv_model *model);
 /* How many lines tell what went wrong, also with a small --top. */
 size_t fv_text_losses_shown(const struct fv_page *page);

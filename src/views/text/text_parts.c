@@ -183,5 +183,5 @@ void fv_text_path(const struct fv_page *p, const struct fv_profile *v, struct fv
 
 bool fv_text_serial(const struct fv_model *m)
 {
-    return !strcmp(m->mpi, "none");
+    return !strcmp(m->mpi, "none") || m->calls_left_out;
 }
