@@ -46,13 +46,13 @@ __attribute__((constructor(102))) static void look(void)
 
 /* ---- in the trace ---- */
 
-static FV_COLD bool trace_with_room(struct fv_thread *t, unsigned kind, uint64_t now, uint64_t *field)
+static FV_COLD bool trace_with_room(struct fv_thread *t, unsigned kind, uint64_t now, uint64_t value)
 {
     uint64_t signals = fv_signals_hold();
 
     if (fv_lock_is_free(&fv_rt.lock) && fv_lock_is_free(&fv_rt.writer.lock))
         fv_events_make_room(t);
-    bool done = fv_events_between(t, kind, now, now, field);
+    bool done = fv_events_moment(t, kind, now, value);
     t->functions->losses->untraced += !done;
     fv_signals_go_on(signals);
     return done;
@@ -61,15 +61,13 @@ static FV_COLD bool trace_with_room(struct fv_thread *t, unsigned kind, uint64_t
 /* Not in a call of MPI, whose record comes when it ends. False: it is not in the trace. */
 static __attribute__((noinline)) bool trace(struct fv_thread *t, unsigned kind, uint64_t now, uint64_t value)
 {
-    uint64_t field[FV_EVENT_FIELDS] = { 0, value };
-
     if (fv_rt_paused() || __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED))
         return false;
     if (FV_UNLIKELY(fv_self && !fv_is_between())) {
         t->functions->losses->untraced++;
         return false;
     }
-    return fv_events_between(t, kind, now, now, field) || trace_with_room(t, kind, now, field);
+    return fv_events_moment(t, kind, now, value) || trace_with_room(t, kind, now, value);
 }
 
 /* ---- the stack ---- */

@@ -322,13 +322,38 @@ bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint6
     return true;
 }
 
+bool fv_events_moment(struct fv_thread *t, unsigned kind, uint64_t now, uint64_t value)
+{
+    struct fv_events *e = &t->events;
+    struct fv_thread *current = fv_current;
+    uint8_t *at = e->at;
+
+    if (stopped() || FV_UNLIKELY((size_t)(e->stop - at) < FV_EVENT_MAX))
+        return false;
+    if (FV_LIKELY(current != NULL)) { /* as above */
+        t->inside = FV_CALL_SITE();
+        fv_current = NULL;
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    now = now > e->last ? now : e->last;
+    *at++ = (uint8_t)kind;
+    at = fv_put_varint(at, now - e->last);
+    at = fv_put_varint(at, value);
+    e->last = now;
+    e->calls++;
+    commit(e, at);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    fv_current = current;
+    return true;
+}
+
 bool fv_events_sections(struct fv_thread *t, uint64_t now)
 {
-    uint64_t field[FV_EVENT_FIELDS] = { 0, t->section_set };
+    uint32_t set = t->section_set;
 
-    if (!fv_events_between(t, FV_EV_SECTIONS, now, now, field))
+    if (!fv_events_moment(t, FV_EV_SECTIONS, now, set))
         return false;
-    t->events.section_set = (uint32_t)field[1];
+    t->events.section_set = set;
     return true;
 }
 

@@ -10,6 +10,8 @@ void fv_events_call(struct fv_call *call);
  * has ended. */
 bool fv_events_between(struct fv_thread *thread, unsigned kind, uint64_t begin, uint64_t end,
                        uint64_t *field);
+/* The same of a kind of event whose fields are the gap and a value, in half the time. */
+bool fv_events_moment(struct fv_thread *thread, unsigned kind, uint64_t now, uint64_t value);
 void fv_events_make_room(struct fv_thread *thread);
 /* The sections that are open now; as fv_events_between(). */
 bool fv_events_sections(struct fv_thread *thread, uint64_t now);
