@@ -7,6 +7,8 @@
 #include "rt/events.h"
 #include "rt/layers.h"
 
+#include <string.h>
+
 enum {
     DEEP = 8192,
     JUDGED = 65536, /* so often it is looked at whether a function is too short */
@@ -160,15 +162,19 @@ static inline void measure(struct stack *s, struct frame *top, struct fv_called 
     s->traced += top->traced;
 }
 
-/* What measuring 256 calls takes, at the best of several batches, for the report's line of fvmpi's own cost. Without the trace. */
-static FV_COLD uint64_t calibrate(struct stack *s)
+/* What measuring 256 calls takes, at the best of several batches, for the report's line of fvmpi's own cost. Without the trace. Once. */
+static FV_COLD uint64_t batch_ticks(struct stack *s)
 {
     enum { BATCH = 256, BATCHES = 8 };
+    static uint64_t known;
     struct fv_function_calls calls = { .ticks_min = UINT64_MAX };
     struct fv_called called = { .calls = &calls };
     struct frame *top = &s->frames[s->depth], before = *top;
-    uint64_t best = UINT64_MAX;
+    uint64_t best = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
+    if (best || s->depth == DEEP)
+        return best;
+    best = UINT64_MAX;
     for (int batch = 0; batch < BATCHES; batch++) {
         uint64_t begin = fv_ticks();
 
@@ -181,6 +187,7 @@ static FV_COLD uint64_t calibrate(struct stack *s)
         best = ticks < best ? ticks : best;
     }
     *top = before;
+    __atomic_store_n(&known, best, __ATOMIC_RELAXED);
     return best;
 }
 
@@ -211,8 +218,13 @@ static void measure_open(struct stack *s)
         struct fv_called *c = fv_called_find(s->thread, f[-1].inner, f->function, f->site, f[-1].called && is_inlined(&f[-1], f->site, f->at, f->from));
 
         f->inner = f[-1].inner;
-        if (c)
+        if (c && c->is_counted) { /* left out: such are never on the stack */
+            memmove(f, f + 1, (s->depth - i) * sizeof(*f));
+            s->depth--;
+            i--;
+        } else if (c) {
             measure(s, f, c, fv_rt.writer.header->begin_ticks);
+        }
     }
 }
 
@@ -229,10 +241,10 @@ static FV_COLD void adopt(struct stack *s)
             t->functions = fv_functions_new(t);
         s->refused = !t || !t->functions;
         s->thread = s->refused ? NULL : t;
-        if (s->thread && !t->functions->losses->batch_ticks && s->depth < DEEP)
-            t->functions->losses->batch_ticks = calibrate(s);
-        if (s->thread)
+        if (s->thread) {
+            t->functions->losses->batch_ticks = batch_ticks(s);
             measure_open(s);
+        }
     }
     fv_scope_leave(&scope);
 }

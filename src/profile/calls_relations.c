@@ -6,13 +6,14 @@
 
 /* ---- call sites ---- */
 
-static void get_site_function(void *subject, const void *row, const struct fv_column_def *c,
-                              struct fv_value *v)
+/* Of a number in fv_model.functions, uint32_t at offset `argument`. */
+static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_model *m = fv_tables_model(subject);
+    uint32_t function = *(const uint32_t *)(const void *)((const char *)row + c->argument);
 
-    v->text = m->functions[((const struct fv_site *)row)->function].name;
+    v->text = fv_tables_model(subject)->functions[function].name;
 }
+#define FUNCTION_COLUMN(S) { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_function), .argument = offsetof(S, function) }
 
 static void get_barrier(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -84,7 +85,7 @@ static const struct fv_column_def site_rank_columns[] = {
 };
 static const struct fv_column_def site_outer[] = {
     FV_ID_COLUMN("callsite_id", sites, "Index in callsites, from 0."),
-    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_site_function) },
+    FUNCTION_COLUMN(struct fv_site),
 };
 static const struct fv_relation site_ranks = {
     .name = "callsites_by_rank",
@@ -114,7 +115,7 @@ static const struct fv_column_def site_columns[] = {
     { "number", "#", "id", "Its number in the text report, from 1.", FV_GET(FV_TYPE_WHOLE, get_number) },
     { "key", "key", "", "Its number in each report of the same program, on any run.",
       FV_GET(FV_TYPE_HEX, get_site_key) },
-    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_site_function) },
+    FUNCTION_COLUMN(struct fv_site),
     FV_PATH_COLUMNS(struct fv_site, node),
     { "count", "calls", "", "Calls.", FV_FIELD(struct fv_site, time.calls) },
     FV_STAT_COLUMNS(struct fv_site, time),
@@ -328,11 +329,6 @@ const struct fv_relation fv_message_sizes_relation = {
     .row = message_at,
 };
 
-static void get_class_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
-{
-    v->text = fv_tables_model(subject)->functions[((const struct fv_size_class *)row)->function].name;
-}
-
 static void get_class_bound(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     unsigned bucket = ((const struct fv_size_class *)row)->bucket;
@@ -349,7 +345,7 @@ static void get_class_time(void *subject, const void *row, const struct fv_colum
 }
 
 static const struct fv_column_def class_columns[] = {
-    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_class_function) },
+    FUNCTION_COLUMN(struct fv_size_class),
     { "comm_size", "ranks", "", "Ranks of the communicator, of the local group; null: no communicator, or not known.",
       FV_FIELD(struct fv_size_class, comm_size), .flags = FV_UNLESS_0 },
     { "low_bytes", "from", "bytes", "The smallest size of the bucket; in that of 0 bytes are those of unknown size, too.",

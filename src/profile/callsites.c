@@ -220,10 +220,16 @@ static void add_moved(struct fv_size_bucket *sent, struct fv_size_bucket *receiv
         (cell->sends ? sent : received)->seconds += seconds * fmin(1, (double)moved / cell->calls);
 }
 
+/* Damage may say more. */
+static uint32_t bucket_of(const struct fv_cell *cell)
+{
+    return cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
+}
+
 static void add_sizes(struct fv_build *b, uint32_t rank, uint32_t function, const struct fv_cell *cell)
 {
     struct fv_func *f = &b->model->functions[function];
-    unsigned bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
+    uint32_t bucket = bucket_of(cell);
     double seconds = fv_build_seconds(b->model, rank, cell->time_sum);
 
     add_moved(&f->sent[bucket], &f->received[bucket], cell, seconds);
@@ -242,7 +248,7 @@ static void add_size_class(struct fv_build *b, uint32_t rank, uint32_t function,
 {
     struct fv_model *m = b->model;
     uint32_t comm = fv_numbers_get(&f->comms, cell->comm), size = comm == FV_NONE ? 0 : m->comms[comm].def.size;
-    uint32_t bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
+    uint32_t bucket = bucket_of(cell);
 
     if (!cell->sends && !cell->receives && !cell->bytes_sent && !cell->bytes_received)
         return;
