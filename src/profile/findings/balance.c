@@ -107,8 +107,12 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
                           const char *region)
 {
     const struct fv_excess by_samples = fv_excess_of(v, finding->rank);
-    char name[400], mine[FV_WORD], others[FV_WORD];
+    char name[400], mine[FV_WORD], others[FV_WORD], calls[FV_EXCESS_WORDS];
 
+    if (!by_samples.procedure && fv_excess_by_calls(v, f, finding, finding->rank, calls)) {
+        fv_finding_say(f, finding, "%s; %s", times, calls);
+        return;
+    }
     if (!by_samples.procedure) {
         fv_finding_say(f, finding, "%s%s", times, region);
         if (fv_excess_is_interpreted(v))

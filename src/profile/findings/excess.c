@@ -303,6 +303,61 @@ void fv_excess_place(const struct fv_profile *v, struct fv_findings *f, struct f
         fv_finding_next(f, finding, "its lines: fvmpi report %s --source %s", v->model->directory, finding->file);
 }
 
+/* ---- by calls ---- */
+
+/* Computing of a function itself: of a rank and of the mean of all others. */
+static struct times calls_of(const struct fv_model *m, const struct fv_instrumented_function *f, uint32_t rank)
+{
+    struct times t = { .all_s = f->mean_s * (double)m->rank_count };
+
+    for (uint32_t i = 0; i < f->ranks; i++) {
+        const struct fv_instrumented_rank *r = &m->instrumented.ranks[f->first + i];
+
+        if (r->rank == rank)
+            t.rank_s = fmax(r->sum.self_s - r->sum.mpi_self_s, 0);
+    }
+    return t;
+}
+
+static double more_of(const struct fv_model *m, const struct times *t)
+{
+    return m->rank_count > 1 ? t->rank_s - (t->all_s - t->rank_s) / (double)(m->rank_count - 1) : 0;
+}
+
+bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, uint32_t rank, char out[FV_EXCESS_WORDS])
+{
+    const struct fv_model *m = v->model;
+    const struct fv_instrumented_function *found = NULL;
+    struct times best = { 0 };
+    struct fv_path path = { 0 };
+    char label[400], name[300], mine[FV_WORD], others[FV_WORD];
+
+    for (size_t i = 0; i < m->instrumented.function_count; i++) {
+        struct times t = calls_of(m, &m->instrumented.functions[i], rank);
+
+        if (found && more_of(m, &t) <= more_of(m, &best))
+            continue;
+        found = &m->instrumented.functions[i];
+        best = t;
+    }
+    if (!found || !(more_of(m, &best) > MOST * excess_of(m, rank, fv_outside_s)))
+        return false;
+    fv_path_of(&path, v->symbols, found->node);
+    const struct fv_frame frame = path.count ? path.frames[0] : (struct fv_frame){ 0 };
+    finding->function = frame.function;
+    finding->file = frame.file;
+    finding->line = frame.line;
+    fv_words_brief(path.count ? fv_frame_label(&frame, v->symbols, label, sizeof(label)) : "?", name, sizeof(name));
+    fv_path_release(&path);
+    snprintf(out, FV_EXCESS_WORDS, "most of it in %s%s", name, strchr(name, '(') ? "" : "()");
+    if (frame.file && frame.line)
+        fv_words_add(out, FV_EXCESS_WORDS, " at %s:%u", fv_base_name(frame.file), frame.line);
+    fv_words_add(out, FV_EXCESS_WORDS, ": %s, else %s (by its calls)", fv_words_seconds(best.rank_s, mine),
+                 fv_words_seconds((best.all_s - best.rank_s) / (double)(m->rank_count - 1), others));
+    fv_finding_next(f, finding, "who calls it: fvmpi report %s --table instrumented_paths", m->directory);
+    return true;
+}
+
 const struct fv_region *fv_excess_region(const struct fv_model *m, uint32_t rank, uint32_t site, double least_s)
 {
     const struct fv_region *most = NULL;

@@ -178,6 +178,11 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     }
     if (g->where == FV_PLACE_COMPUTING)
         by_samples = fv_excess_of(v, g->most);
+    char calls[FV_EXCESS_WORDS];
+    if (!by_samples.procedure && g->where == FV_PLACE_COMPUTING && fv_excess_by_calls(v, f, finding, g->most, calls)) {
+        fv_finding_say(f, finding, "%s made others wait, slow %s; %s", ranks, where, calls);
+        return;
+    }
     if (!by_samples.procedure) {
         fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);
         fv_finding_next(f, finding, m->costs.ticks ? "fvmpi report %s --table culprits" : "fvmpi run --trace --sample names the function",
