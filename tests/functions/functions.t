@@ -13,7 +13,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 import harness
 from report import check, close, equal
 
-SOURCE = os.path.dirname(os.path.dirname(HERE))
 STEPS, TINY = 20, 300000
 FLAGS = ['-O2', '-g', '-finstrument-functions', '-pthread']
 # Of a process: calls by function. fib(10) takes 177; jump() two times, three deep; threads two times 100, 200, 300.
@@ -261,15 +260,14 @@ def main():
             equal('visits', {name: visits[name] for name in calls_of(2, 1000, 0)}, calls_of(2, 1000, 0))
             equal('in calls of MPI', visits['combine'], 0)
             check(combined > 0, 'MPI combined nothing')
-        planted = mpi.build(os.path.join(SOURCE, 'tests', 'planted', 'planted.c'), *FLAGS, '-I' + os.path.join(SOURCE, 'src'), '-lm', output='planted-functions')
         for options in ([], ['--trace']):
             with tap.test('{}: who computes longest is named without samples {}'.format(mpi, ' '.join(options)).strip()):
-                run = mpi.profile(planted, 2, ['imbalance'], ['--functions', '--sample=off'] + options).ended(0)
+                run = mpi.profile(program, 2, ['1000', 'uneven'], ['--functions', '--sample=off'] + options).ended(0)
                 if options:
                     harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
                 findings = [f for f in run.report().data['findings'] if f['name'] == ('late_rank' if options else 'load_imbalance')]
-                equal('function', [(f['rank'], f['function'], os.path.basename(f['file'] or '')) for f in findings[:1]], [(1, 'compute', 'planted.c')])
-                check('(by its calls)' in findings[0]['text'] and 'compute() at planted.c:{}'.format(findings[0]['line']) in findings[0]['text'], '{}', findings)
+                equal('function', [(f['rank'], f['function'], os.path.basename(f['file'] or '')) for f in findings[:1]], [(1, 'inner', HERE_FILE)])
+                check('(by its calls)' in findings[0]['text'] and 'inner() at {}:{}'.format(HERE_FILE, findings[0]['line']) in findings[0]['text'], '{}', findings)
         with tap.test("{}: without MPI's calls".format(mpi)):
             run = mpi.profile(program, 2, ['1000'], ['--functions', '--mpi-calls', '0', '--sample=off']).ended(0)
             report = run.report().data

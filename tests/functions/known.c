@@ -1,6 +1,6 @@
 /* A program of functions whose calls are known (functions.t). STEPS times work() calls inner(), 10 times, and 3 times by a function that is inlined, and
  * waits in MPI; rank 1 has more to do. MPI calls combine(). fib() calls itself; tiny() is called very often; jump() leaves three functions by longjmp(); threads call inner().
- * With -DALONE it has no MPI. Arguments: calls of tiny(), and "hang" or "die": it ends in work(), which never returns. */
+ * With -DALONE it has no MPI. Arguments: calls of tiny(), and "uneven": rank 1 has much more to do; "hang" or "die": it ends in work(), which never returns. */
 #ifndef ALONE
 #include <mpi.h>
 #endif
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 #endif
     for (int i = 0; i < STEPS; i++)
-        work(1000 + 40000 * rank);
+        work(1000 + (argc > 2 && !strcmp(argv[2], "uneven") ? 4000000 : 40000) * rank);
     reduce();
     printf("rank %d: fib %d, combined %d\n", rank, fib(10), combined);
     jump();
