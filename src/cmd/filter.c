@@ -251,35 +251,39 @@ static bool is_beside(const char *path, const char *program)
     return path && slash && !strncmp(path, program, (size_t)(slash - program) + 1) && !strpbrk(fv_base_name(path), ",=;");
 }
 
+/* NULL: errno tells. */
 static char *read_text(const char *path)
 {
+    enum { MOST_TEXT = 16 << 20 };
     FILE *in = fopen(path, "re");
-    struct fv_string text = { 0 };
-    char line[4096];
+    char *text = in ? malloc(MOST_TEXT + 1) : NULL;
+    size_t bytes = text ? fread(text, 1, MOST_TEXT + 1, in) : 0;
+    int error = !text || ferror(in) ? errno : bytes > MOST_TEXT || memchr(text, '\0', bytes) ? EFBIG : 0;
 
-    if (!in)
+    if (in)
+        fclose(in);
+    if (error) {
+        free(text);
+        errno = error;
         return NULL;
-    fv_string_clear(&text);
-    while (fgets(line, sizeof(line), in))
-        fv_string_add(&text, "%s", line);
-    bool failed = ferror(in);
-    fclose(in);
-    if (failed)
-        free(text.text);
-    return failed ? NULL : text.text;
+    }
+    text[bytes] = '\0';
+    return text;
 }
 
 int fv_filter_encode(const char *filter, const char *program, char **out)
 {
     struct fv_string list = { 0 };
     struct fv_libraries libraries = { 0 };
-    char why[160], *text = read_text(filter), *whole = program ? realpath(program, NULL) : NULL;
+    char why[160], *text = read_text(filter);
+    int error = errno;
+    char *whole = program ? realpath(program, NULL) : NULL;
     struct fv_filter *f = text ? fv_filter_parse(text, why, sizeof(why)) : NULL;
     int err = f ? 0 : text ? -FV_EINVAL : -FV_EIO;
 
     *out = NULL;
     if (!f)
-        fv_log("%s: %s; give a filter file as Score-P's, see share/doc/functions.md", filter, text ? why : strerror(errno));
+        fv_log("%s: %s; give a filter file as Score-P's, see share/doc/functions.md", filter, text ? why : error == EFBIG ? "not a text, or larger than 16 MiB" : strerror(error));
     fv_string_clear(&list);
     if (f && whole) {
         encode_object(f, whole, ".", &list);

@@ -37,6 +37,8 @@ struct fv_called *fv_called_find(struct fv_thread *thread, struct fv_called *cal
 /* Now and then, of a function that was called often: is it so short that measuring it costs more than it does? Then it is counted alone. */
 void fv_called_judge(struct fv_functions *functions, const struct fv_called *called);
 bool fv_called_is_short(const struct fv_functions *functions, const void *function);
+/* No call is under way any more, as far as the records say. */
+void fv_functions_close(struct fv_functions *functions);
 /* Forgets what was measured; calls under way go on from here. */
 void fv_functions_clear(struct fv_thread *thread);
 

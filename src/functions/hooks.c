@@ -7,7 +7,9 @@
 #include "rt/events.h"
 #include "rt/layers.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
     DEEP = 8192,
@@ -36,14 +38,16 @@ struct stack {
 };
 static FV_TLS struct stack *own;
 static FV_TLS bool over; /* the thread has ended */
-static bool wanted;
+static enum { UNKNOWN, WANTED, UNWANTED } wish; /* constructors of libraries may come before any of ours */
 
-/* Before the program's own constructors. */
-__attribute__((constructor(102))) static void look(void)
+static FV_COLD bool is_wanted(void)
 {
-    wanted = fv_option_is_on("FVMPI_FUNCTIONS") && !fv_option_is_on("FVMPI_DISABLE");
-    if (wanted)
-        fv_left_out_init();
+    if (wish == UNKNOWN) {
+        wish = fv_option_is_on("FVMPI_FUNCTIONS") && !fv_option_is_on("FVMPI_DISABLE") ? WANTED : UNWANTED;
+        if (wish == WANTED)
+            fv_left_out_init();
+    }
+    return wish == WANTED;
 }
 
 /* ---- in the trace ---- */
@@ -85,8 +89,11 @@ static inline __attribute__((always_inline)) void pop_now(struct stack *s, uint6
     struct frame *top = &s->frames[s->depth--];
     struct fv_called *c = top->called;
 
-    if (FV_UNLIKELY(!c))
+    if (FV_UNLIKELY(!c)) {
+        top[-1].callees += top->callees;
+        top[-1].callees_mpi += top->callees_mpi;
         return;
+    }
     struct fv_function_calls *calls = c->calls;
     if (FV_UNLIKELY(top->traced))
         trace(s->thread, FV_EV_FUNCTION_LEAVE, now, --s->traced);
@@ -191,21 +198,37 @@ static FV_COLD uint64_t batch_ticks(struct stack *s)
     return best;
 }
 
-/* Of two calls in one frame the second is inlined into the first, which it begins from elsewhere; else the first was left. */
-static inline bool is_inlined(const struct frame *top, const void *site, uintptr_t at, uintptr_t from)
+/* Is that address behind the function's entry, in its own code? Not if another one's entry, `other`, stands between. */
+static bool is_in(const void *function, uintptr_t from, const void *other)
 {
-    return top->at == at && top->site == site && top->from != from;
+    uintptr_t entry = (uintptr_t)function, between = (uintptr_t)other;
+
+    return entry <= from && from - entry < 4096 && !(entry < between && between <= from);
+}
+
+/* Of two calls in one frame the second is inlined into the first, which it begins from elsewhere in its code; else the first was left. */
+static FV_COLD bool is_inlined(const struct frame *top, const void *function, const void *site, uintptr_t at, uintptr_t from)
+{
+    const struct frame *of = top;
+
+    if (top->at != at || top->site != site || top->from == from)
+        return false;
+    while (of[-1].at == at)
+        of--;
+    return top->function == function || !is_in(function, from, of->function);
 }
 
 /* ---- threads ---- */
 
 static FV_COLD struct stack *make_stack(void)
 {
-    bool early = fv_rt_early() && (pid_t)syscall(SYS_gettid) == getpid();
-    struct stack *s = over || !(early || fv_rt_on()) ? NULL : fv_memory_new(sizeof(*s));
+    bool early = is_wanted() && fv_rt_early() && (pid_t)syscall(SYS_gettid) == getpid();
+    struct stack *s = over || wish == UNWANTED || !(early || fv_rt_on()) ? NULL : fv_memory_new(sizeof(*s));
 
-    if (s)
-        s->frames[0].at = UINTPTR_MAX;
+    if (!s)
+        return NULL;
+    madvise(s, sizeof(*s), MADV_WIPEONFORK); /* is_child() */
+    s->frames[0].at = UINTPTR_MAX;
     return own = s;
 }
 
@@ -215,7 +238,7 @@ static void measure_open(struct stack *s)
     s->frames[0].inner = &s->thread->functions->root;
     for (uint32_t i = 1; i <= s->depth; i++) {
         struct frame *f = &s->frames[i];
-        struct fv_called *c = fv_called_find(s->thread, f[-1].inner, f->function, f->site, f[-1].called && is_inlined(&f[-1], f->site, f->at, f->from));
+        struct fv_called *c = fv_called_find(s->thread, f[-1].inner, f->function, f->site, f[-1].called && is_inlined(&f[-1], f->function, f->site, f->at, f->from));
 
         f->inner = f[-1].inner;
         if (c && c->is_counted) { /* left out: such are never on the stack */
@@ -251,16 +274,17 @@ static FV_COLD void adopt(struct stack *s)
 
 static void thread_ends(struct fv_thread *t)
 {
-    uint64_t now = fv_ticks();
+    uint64_t now = fv_ticks(), signals = fv_signals_hold();
+    struct stack *s = own;
+    (void)t;
 
     over = true;
-    if (!own)
-        return;
-    while (own->depth)
-        pop_left(own, now);
-    fv_memory_free(own, sizeof(*own));
-    own = NULL;
-    (void)t;
+    own = NULL; /* a handler may come with what follows */
+    while (s && s->depth)
+        pop_left(s, now);
+    if (s)
+        fv_memory_free(s, sizeof(*s));
+    fv_signals_go_on(signals);
 }
 
 static void start(struct fv_thread *self)
@@ -288,8 +312,17 @@ static void forget_all(struct fv_thread *t)
 static void fork_ends(struct fv_thread *t)
 {
     (void)t;
-    wanted = false;
+    wish = UNWANTED;
     own = NULL;
+}
+
+/* Also of one that was made in a way that nobody told us: its copy of the stack is wiped. */
+static FV_COLD bool is_child(const struct stack *s)
+{
+    if (s->frames[0].at)
+        return false;
+    fork_ends(NULL);
+    return true;
 }
 
 const struct fv_layer fv_functions_layer = {
@@ -298,23 +331,52 @@ const struct fv_layer fv_functions_layer = {
 
 /* ---- begin ---- */
 
+/* Which may be within the thread's own. */
+static FV_COLD bool is_on_alternate_stack(void)
+{
+    stack_t stack;
+
+    return sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK;
+}
+
+/* What a hook that was left had not done: as many calls are under way as the stack has. */
+static FV_COLD void count_open(struct stack *s)
+{
+    uint32_t traced = 0;
+
+    fv_functions_close(s->thread->functions);
+    for (uint32_t i = 1; i <= s->depth; i++) {
+        struct frame *f = &s->frames[i];
+
+        traced += f->called && f->traced;
+        if (f->called && !f->called->open++)
+            f->called->calls->opened = f->begin;
+    }
+    s->traced = traced;
+}
+
 /* A hook is under way: this is a signal handler that interrupted it, or one that has left it by longjmp(). */
 static FV_COLD bool was_left(struct stack *s, uintptr_t at)
 {
-    if (at >= s->busy && (!s->thread || (is_on_own_stack(s->thread, at) && is_on_own_stack(s->thread, s->busy))))
+    if (at >= s->busy && (!s->thread || (is_on_own_stack(s->thread, at) && is_on_own_stack(s->thread, s->busy))) && !is_on_alternate_stack()) {
+        if (s->thread)
+            count_open(s);
         return true;
+    }
     if (s->thread)
         s->thread->functions->losses->interrupted++;
     return false;
 }
 
 /* Calls that were left, in frames that this one has taken. Of other stacks than the thread's nobody can tell. */
-static FV_COLD void repair(struct stack *s, const void *site, uintptr_t at, uintptr_t from)
+static FV_COLD void repair(struct stack *s, const void *function, const void *site, uintptr_t at, uintptr_t from)
 {
     uint64_t now = fv_ticks();
 
-    for (const struct frame *top; (top = &s->frames[s->depth])->at <= at && s->depth && !is_inlined(top, site, at, from);) {
+    for (const struct frame *top; (top = &s->frames[s->depth])->at <= at && s->depth && !is_inlined(top, function, site, at, from);) {
         if (s->thread && !(is_on_own_stack(s->thread, at) && is_on_own_stack(s->thread, top->at)))
+            break;
+        if (is_on_alternate_stack())
             break;
         pop_left(s, now);
     }
@@ -336,8 +398,11 @@ static inline void push(struct stack *s, struct frame *top, const void *function
 {
     struct frame *next = top + 1;
 
+    next->called = NULL; /* before it is one: a handler may leave the hook */
+    next->callees = next->callees_mpi = 0;
+    next->traced = false;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     s->depth++;
-    next->called = NULL;
     next->inner = top->inner;
     next->function = function;
     next->site = site;
@@ -345,11 +410,16 @@ static inline void push(struct stack *s, struct frame *top, const void *function
     next->from = from;
 }
 
-static FV_COLD void begin_beyond(struct stack *s)
+/* c NULL: not known. */
+static FV_COLD void begin_beyond(struct stack *s, struct fv_called *c)
 {
     s->beyond++;
     if (s->thread)
         s->thread->functions->losses->too_deep++;
+    if (c) {
+        c->calls->calls++;
+        c->calls->counted++;
+    }
 }
 
 /* What is counted alone is never among them, so that an end that fits the top is that one's. */
@@ -368,24 +438,25 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
     struct frame *top = &s->frames[s->depth];
     struct fv_called *c = NULL;
 
-    if (FV_UNLIKELY(s->busy) && !was_left(s, at))
+    if (is_child(s) || (FV_UNLIKELY(s->busy) && !was_left(s, at)))
         return;
+    top = &s->frames[s->depth];
     enter(s, at);
     if (FV_UNLIKELY(top->at <= at)) {
-        repair(s, site, at, from);
+        repair(s, function, site, at, from);
         top = &s->frames[s->depth];
     }
     if (FV_UNLIKELY(!s->thread) && !s->refused && fv_rt_on())
         adopt(s);
     if (s->thread && !fv_rt_paused())
-        c = fv_called_find(s->thread, top->inner, function, site, top->called && is_inlined(top, site, at, from));
+        c = fv_called_find(s->thread, top->inner, function, site, top->called && is_inlined(top, function, site, at, from));
     if (c && !((c->calls->calls + 1) % JUDGED) && !is_under_way(s, function))
         fv_called_judge(s->thread->functions, c);
     if (c && c->is_counted) {
         c->calls->calls++;
         c->calls->counted++;
     } else if (FV_UNLIKELY(s->depth == DEEP)) {
-        begin_beyond(s);
+        begin_beyond(s, c);
     } else {
         push(s, top, function, site, at, from);
         if (c)
@@ -403,7 +474,7 @@ FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
     uintptr_t at = (uintptr_t)__builtin_dwarf_cfa(), from = (uintptr_t)__builtin_return_address(0);
     struct stack *s = own;
 
-    if (FV_UNLIKELY(!s) && (!wanted || !(s = make_stack())))
+    if (FV_UNLIKELY(!s) && (FV_LIKELY(wish == UNWANTED) || !(s = make_stack())))
         return;
     struct frame *top = &s->frames[s->depth];
     if (FV_UNLIKELY(s->busy || !s->thread || top->at <= at || s->depth == DEEP || fv_rt_paused() || !fv_clock_tsc)) {
@@ -454,15 +525,18 @@ static FV_COLD void end_other(struct stack *s, const void *function)
 static __attribute__((noinline)) void end(struct stack *s, const void *function, uintptr_t at)
 {
     const struct frame *top = &s->frames[s->depth];
+    bool is_short = s->thread && fv_called_is_short(s->thread->functions, function);
 
-    if (FV_UNLIKELY(s->busy) && !was_left(s, at))
+    if (is_child(s) || (FV_UNLIKELY(s->busy) && !was_left(s, at)))
         return;
     enter(s, at);
+    if (s->beyond && at > top->at) /* they were left: theirs are deeper */
+        s->beyond = 0;
     if (s->beyond)
-        s->beyond--;
+        s->beyond -= !is_short;
     else if (is_end_of(top, function, at))
         pop(s, fv_ticks());
-    else if (!s->thread || !fv_called_is_short(s->thread->functions, function))
+    else if (!is_short)
         end_other(s, function);
     leave(s);
 }

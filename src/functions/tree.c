@@ -203,6 +203,14 @@ FV_COLD void fv_called_judge(struct fv_functions *f, const struct fv_called *cal
     fv_scope_leave(&scope);
 }
 
+void fv_functions_close(struct fv_functions *f)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        called_at(f, i)->open = 0;
+        called_at(f, i)->calls->opened = 0;
+    }
+}
+
 /* ---- MPI_Pcontrol(2) ---- */
 
 void fv_functions_clear(struct fv_thread *t)

@@ -1,0 +1,228 @@
+/* What makes it hard to know which functions a thread is in (functions.t). Each case says how often it called what: "truth NAME CALLS". Alone, without MPI.
+ *
+ *     jumps      functions that are called by one call, and all left by longjmp()
+ *     deep       recursion deeper than fvmpi's stack, with a short function inside, and left from there
+ *     pauses     recording is paused by an outer function, and goes on in an inner one
+ *     forks      children made by the system call, of which nothing is recorded
+ *     alternate  a handler on a stack within that of the thread
+ *     timers     threads that end while a handler comes in
+ *     leaves     a handler that leaves by siglongjmp(), wherever it came in */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PLAIN __attribute__((noinline))
+#define SILENT __attribute__((no_instrument_function))
+
+void fvmpi_pause(void) __attribute__((weak));
+void fvmpi_resume(void) __attribute__((weak));
+
+static volatile long sink, handled;
+static jmp_buf back;
+static sigjmp_buf away;
+static volatile int may_leave;
+
+SILENT static void truth(const char *name, long calls)
+{
+    printf("truth %s %ld\n", name, calls);
+}
+
+SILENT static void start_timer(int flags, void (*handler)(int), int us)
+{
+    struct sigaction action = { .sa_handler = handler, .sa_flags = flags | SA_RESTART };
+    struct itimerval every = { { 0, us }, { 0, us } };
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+}
+
+SILENT static void stop_timer(void)
+{
+    setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+}
+
+PLAIN void first(void)
+{
+    sink++;
+    longjmp(back, 1);
+}
+
+PLAIN void second(void)
+{
+    sink += 2;
+    longjmp(back, 1);
+}
+
+PLAIN void jumps(void)
+{
+    static void (*const table[])(void) = { first, second };
+
+    for (volatile int i = 0; i < 20000; i++)
+        if (!setjmp(back))
+            table[i & 1]();
+    truth("first", 10000);
+    truth("second", 10000);
+}
+
+PLAIN void tiny(void)
+{
+    sink++;
+}
+
+PLAIN void recurse(int n, int leaves)
+{
+    tiny();
+    if (n)
+        recurse(n - 1, leaves);
+    else if (leaves)
+        longjmp(back, 1);
+    sink++;
+}
+
+PLAIN void after(void)
+{
+    sink++;
+}
+
+PLAIN void deep(void)
+{
+    for (int i = 0; i < 200000; i++)
+        tiny();
+    recurse(20000, 0);
+    if (!setjmp(back))
+        recurse(20000, 1);
+    after();
+    truth("recurse", 2 * 20001);
+    truth("after", 1);
+    truth("tiny", 200000 + 2 * 20001);
+}
+
+PLAIN void within(void)
+{
+    for (int i = 0; i < 1000000; i++)
+        sink++;
+}
+
+PLAIN void resumes(void)
+{
+    if (fvmpi_resume)
+        fvmpi_resume();
+    within();
+}
+
+PLAIN void pauses(void)
+{
+    if (fvmpi_pause)
+        fvmpi_pause();
+    resumes();
+    within();
+    truth("within", 2);
+}
+
+PLAIN void forks(void)
+{
+    for (int i = 0; i < 5; i++) {
+        pid_t child = (pid_t)syscall(SYS_fork);
+
+        if (!child) {
+            tiny();
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+        tiny();
+    }
+    truth("tiny", 5);
+}
+
+PLAIN void handler(int number)
+{
+    (void)number;
+    tiny();
+    handled++;
+}
+
+PLAIN void alternate(void)
+{
+    char stack[65536];
+    stack_t on = { .ss_sp = stack, .ss_size = sizeof(stack) }, off = { .ss_flags = SS_DISABLE };
+
+    sigaltstack(&on, NULL);
+    start_timer(SA_ONSTACK, handler, 1000);
+    for (int i = 0; i < 50; i++)
+        within();
+    stop_timer();
+    sigaltstack(&off, NULL);
+    truth("within", 50);
+}
+
+PLAIN void *thread(void *unused)
+{
+    tiny();
+    return unused;
+}
+
+PLAIN void timers(void)
+{
+    start_timer(0, handler, 50);
+    for (int i = 0; i < 2000; i++) {
+        pthread_t of;
+
+        pthread_create(&of, NULL, thread, NULL);
+        pthread_join(of, NULL);
+    }
+    stop_timer();
+    truth("thread", 2000);
+}
+
+PLAIN void leaving(int number)
+{
+    (void)number;
+    handled++;
+    if (may_leave)
+        siglongjmp(away, 1);
+}
+
+PLAIN void body(void)
+{
+    may_leave = 1;
+    for (int i = 0; i < 100; i++)
+        tiny();
+    may_leave = 0;
+}
+
+PLAIN void leaves(void)
+{
+    volatile long count = 0;
+
+    start_timer(SA_NODEFER, leaving, 200);
+    for (volatile int i = 0; i < 5000; i++) {
+        count = i + 1;
+        if (!sigsetjmp(away, 1))
+            body();
+        may_leave = 0;
+    }
+    stop_timer();
+    after();
+    truth("after", count > 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = { { "jumps", jumps }, { "deep", deep },           { "pauses", pauses }, { "forks", forks },
+                  { "alternate", alternate }, { "timers", timers }, { "leaves", leaves } };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (argc > 1 && !strcmp(argv[1], cases[i].name))
+            cases[i].run();
+    return 0;
+}
