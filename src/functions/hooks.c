@@ -468,7 +468,7 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
 FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site);
 FV_PUBLIC void __cyg_profile_func_exit(void *function, void *site);
 
-/* What is called as last time by its caller, which is most, without a call: that would cost registers. */
+/* What is called as last time by its caller, which is most, or inlined into it, without a call: that would cost registers. */
 FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
 {
     uintptr_t at = (uintptr_t)__builtin_dwarf_cfa(), from = (uintptr_t)__builtin_return_address(0);
@@ -477,7 +477,7 @@ FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
     if (FV_UNLIKELY(!s) && (FV_LIKELY(wish == UNWANTED) || !(s = make_stack())))
         return;
     struct frame *top = &s->frames[s->depth];
-    if (FV_UNLIKELY(s->busy || !s->thread || top->at <= at || s->depth == DEEP || fv_rt_paused() || !fv_clock_tsc)) {
+    if (FV_UNLIKELY(s->busy || !s->thread || top->at < at || s->depth == DEEP || fv_rt_paused() || !fv_clock_tsc)) {
         begin(s, function, site, at, from);
         return;
     }

@@ -47,7 +47,6 @@ static uint64_t calibrate(struct fv_thread *t)
     *t->record = before;
     fv_bins_reset(t);
     fv_paths_forget(t->paths);
-    fv_current = t;
     return best; /* of BATCH = 256 calls */
 }
 
@@ -55,6 +54,8 @@ static void start(struct fv_thread *self)
 {
     if (self && fv_rt.options.mpi_calls)
         fv_rt.writer.header->tool_call_ticks = calibrate(self);
+    if (self)
+        fv_current = self;
 }
 const struct fv_layer fv_call_layer = { .at = { [FV_AT_START] = start } };
 

@@ -66,6 +66,7 @@ def as_known(report, ranks, tiny, out, traced=False):
     found = functions_of(report)
     combined = sum(map(int, re.findall(r'combined (\d+)', out)))
     equal('calls', {name: f['calls'] for name, f in found.items()}, calls_of(ranks, tiny, combined))
+    check(all(f['min_s'] <= f['mean_s'] * (1 + 1e-6) and f['mean_s'] <= f['max_s'] * (1 + 1e-6) for f in found.values()), '{}', found)
     equal('nested', {name: f['nested'] for name, f in found.items() if name not in ('fib', 'deeper') and f['nested']}, {})
     check(all(f['file'].endswith(HERE_FILE) and f['line'] for f in found.values()), '{}', found)
     tree = tree_of(report)
@@ -295,6 +296,7 @@ def main():
             run = mpi.profile(program, 2, ['1000'], ['--functions', '--mpi-calls', '0', '--sample=off']).ended(0)
             report = run.report().data
             equal('calls of MPI', (report['callsites'], report['mpi_functions'], [r['mpi_time_s'] for r in report['ranks']]), ([], [], [0, 0]))
+            check(all(not any(r['dropped'].values()) for r in report['ranks']), '{}', report['ranks'])
             equal('efficiency', set(report['efficiency'].values()), {None})
             equal('calls', functions_of(report)['work']['calls'], 2 * STEPS)
             check(any('--mpi-calls' in p['text'] for p in report['problems']), '{}', report['problems'])

@@ -26,17 +26,20 @@ struct gather {
     double tick_s, call_s; /* call_s: what measuring a call takes */
 };
 
-static void add_sum(struct fv_calls_sum *to, const struct fv_calls_sum *from, bool with_time)
+/* Not outermost: all of these calls are within others of the same function, which alone are in its time. */
+static void add_sum(struct fv_calls_sum *to, const struct fv_calls_sum *from, bool outermost)
 {
     to->calls += from->calls;
-    to->nested += from->nested;
+    to->nested += outermost ? from->nested : from->calls - from->counted;
     to->counted += from->counted;
-    to->ended += from->ended;
-    to->open += from->open;
     to->self_s += from->self_s;
     to->mpi_self_s += from->mpi_self_s;
-    to->seconds += with_time ? from->seconds : 0;
-    to->mpi_s += with_time ? from->mpi_s : 0;
+    if (!outermost)
+        return;
+    to->ended += from->ended;
+    to->open += from->open;
+    to->seconds += from->seconds;
+    to->mpi_s += from->mpi_s;
     to->min_s = fmin(to->min_s, from->min_s);
     to->max_s = fmax(to->max_s, from->max_s);
 }

@@ -54,7 +54,7 @@ static bool has_ended(void *subject, const void *row, const struct fv_column_def
         { "open_count", "open", "", "Threads that were still in it at the end of their rank, until which it counts.", FV_FIELD(S, m.open), .flags = FV_BLANK }, \
         { "time_s", "time", "s", "In it and in what it calls. Time that many calls take in being measured is their caller's.", FV_FIELD(S, m.seconds) }, \
         { "self_s", "self", "s", "Outside of instrumented functions that it calls, in MPI, too.", FV_FIELD(S, m.self_s) },            \
-        { "computing_s", "computing", "s", "self_s outside of MPI.", FV_GET(FV_TYPE_REAL, get_own), .offset = offsetof(S, m) },       \
+        { "computing_s", "computing", "s", "self_s outside of MPI; waiting for threads or I/O, too.", FV_GET(FV_TYPE_REAL, get_own), .offset = offsetof(S, m) },       \
         { "mpi_s", "MPI", "s", "Of time_s, in MPI calls of the thread itself.", FV_FIELD(S, m.mpi_s), .flags = FV_BLANK },            \
         { "mean_s", "a call", "s", "time_s over the calls that are measured.", FV_GET(FV_TYPE_REAL, get_mean), .flags = FV_NULLABLE,  \
           .offset = offsetof(S, m) },                                                                                                 \
@@ -134,12 +134,26 @@ static void get_tree(void *subject, const void *row, const struct fv_column_def 
     v->text = t->text;
 }
 
+/* Where it is called: of the frame behind its own. */
+static void get_call(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_path *path = fv_tables_path(t, ((const struct fv_instrumented_place *)row)->node);
+
+    v->null = path->count < 2 || !path->frames[1].file || !path->frames[1].line;
+    if (v->null)
+        return;
+    snprintf(t->text, sizeof(t->text), "%s:%u", fv_base_name(path->frames[1].file), path->frames[1].line);
+    v->text = t->text;
+}
+
 static const struct fv_column_def place_columns[] = {
     FV_ID_COLUMN("id", instrumented.places, "Index in this list, from 0."),
     { "parent_id", "parent", "id", "The caller's, which is smaller; null: nobody that is instrumented.", FV_FIELD(struct fv_instrumented_place, parent),
       .flags = FV_UNLESS_NONE },
     { "function_id", "function", "id", "Index in instrumented.", FV_FIELD(struct fv_instrumented_place, function) },
     { "tree", "function", "", "Its name, indented below its caller's.", FV_GET(FV_TYPE_TEXT, get_tree), .flags = FV_FLAT },
+    { "called_at", "called at", "", "File and line of the call, without directories; null: not known.", FV_GET(FV_TYPE_TEXT, get_call), .flags = FV_FLAT | FV_NULLABLE },
     FV_PATH_COLUMNS(struct fv_instrumented_place, node),
     FV_SHARE_COLUMN("share", "of all", struct fv_instrumented_place, sum.seconds, FV_OF_RANKS, 0, "time_s of the time of all ranks; of several threads more than 1."),
     SUM_COLUMNS(struct fv_instrumented_place, sum),
@@ -153,7 +167,7 @@ const struct fv_relation fv_instrumented_paths_relation = {
     .title = "Instrumented functions by call path",
     .doc = "The same by call path: a tree, what a function calls behind it, by time_s, longest first. Of a path, the frames are those of the instrumented "
            "functions that called each other.",
-    .shown = "tree time_s share self_s mpi_s/3 calls mean_s/4 max_s/1 rank_max_s/2 max_rank/2",
+    .shown = "tree called_at/5 time_s share self_s mpi_s/3 calls mean_s/4 max_s/1 rank_max_s/2 max_rank/2",
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(place_columns),

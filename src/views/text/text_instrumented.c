@@ -19,7 +19,7 @@ static void put_functions(const struct fv_page *p, const struct fv_profile *v)
     }
     if (t.sheet.table.rows)
         fv_page_heading(p, t.sheet.relation->title,
-                        "over all ranks and threads; self: outside of what they call; computing: of that, outside of MPI; max rank: computing of the rank "
+                        "over all ranks and threads; self: outside of what they call; computing: of that, outside of MPI (waiting for threads or I/O, too); of all: of the ranks' time, of several threads more than 100 %; max rank: computing of the rank "
                         "with most");
     fv_text_table_end(&t, "function", "");
 }
@@ -35,6 +35,31 @@ static void put_paths(const struct fv_page *p, const struct fv_profile *v)
     if (t.sheet.table.rows)
         fv_page_heading(p, t.sheet.relation->title, "who calls whom, longest first");
     fv_text_table_end(&t, "call path", "");
+}
+
+/* Whose time is not in the table, and whose calls are not all in a trace. */
+static void put_counted(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_instrumented *all = &v->model->instrumented;
+    const struct fv_instrumented_function *most = NULL;
+    struct fv_path path = { 0 };
+    char label[400], name[300], calls[FV_WORD], more[FV_WORD];
+    size_t functions = 0;
+
+    for (size_t i = 0; i < all->function_count; i++) {
+        const struct fv_instrumented_function *f = &all->functions[i];
+
+        functions += f->sum.counted > 0;
+        most = f->sum.counted > (most ? most->sum.counted : 0) ? f : most;
+    }
+    if (!most)
+        return;
+    fv_path_of(&path, v->symbols, most->node);
+    fv_words_brief(path.count ? fv_frame_label(&path.frames[0], v->symbols, label, sizeof(label)) : "?", name, sizeof(name));
+    fv_path_release(&path);
+    fv_text_note(p, FV_YELLOW, "%s calls of %s%s%s%s were counted, not measured, after 100,000 that took less than 1 us: their time is their callers', and no trace has them; "
+                 "--functions=all measures them", fv_words_count(most->sum.counted, calls), name, functions > 1 ? ", and some of " : "",
+                 functions > 1 ? fv_words_count(functions - 1, more) : "", functions == 2 ? " other function," : functions > 2 ? " other functions," : "");
 }
 
 static void put_losses(const struct fv_page *p, const struct fv_function_losses *l)
@@ -69,5 +94,6 @@ void fv_text_instrumented(const struct fv_page *p, const struct fv_profile *v)
         return;
     put_functions(p, v);
     put_paths(p, v);
+    put_counted(p, v);
     put_losses(p, &v->model->instrumented.losses);
 }
