@@ -52,12 +52,11 @@ static bool try_in(const char *directory, const char *name, char *out, size_t si
     return !access(path, R_OK);
 }
 
-int fv_install_library(enum fv_flavour flavour, bool threads, char *out, size_t size)
+static int find(const char *name, char *out, size_t size)
 {
     const char *wanted = getenv("FVMPI_LIBDIR");
-    char here[PATH_MAX], directory[PATH_MAX + 512], name[64];
+    char here[PATH_MAX], directory[PATH_MAX + 512];
 
-    snprintf(name, sizeof(name), "libfvmpi-%s%s.so", fv_flavour_name(flavour), threads ? "-threads" : "");
     if (wanted && *wanted)
         return try_in(wanted, name, out, size) ? 0 : -FV_ENOENT;
     if (own_directory(here, sizeof(here))) {
@@ -69,6 +68,22 @@ int fv_install_library(enum fv_flavour flavour, bool threads, char *out, size_t 
             return 0;
     }
     return try_in(libdir, name, out, size) ? 0 : -FV_ENOENT;
+}
+
+int fv_install_library(enum fv_flavour flavour, bool threads, char *out, size_t size)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "libfvmpi-%s%s.so", fv_flavour_name(flavour), threads ? "-threads" : "");
+    return find(name, out, size);
+}
+
+int fv_install_front(const char *subject, char *out, size_t size)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "libfvmpi-%s.so", subject);
+    return find(name, out, size);
 }
 
 /* Not built in but looked up: this very process has it loaded, or there is none. */

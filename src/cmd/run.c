@@ -154,6 +154,42 @@ static int assign(struct run *run, const char *name, char *value)
     return 0;
 }
 
+/* Is a mode on, by its option? */
+static bool is_on(const struct run *run, const char *flag)
+{
+    const struct fv_option *option = fv_option_by_flag(flag, strlen(flag));
+    int mode = 0;
+
+    return !option->parse(option, fv_config_get(&run->config, flag), &mode) && mode;
+}
+
+/* The library of the flavour, and those of src/front that were asked for, with colons between. Has said what is not there. */
+static int list_libraries(const struct run *run, char *out, size_t size)
+{
+    static const char *const fronts[] = { "--io" };
+    enum fv_flavour flavour = run->finding.flavour;
+    size_t used;
+
+    if (fv_install_library(flavour, is_on(run, "--threads"), out, size)) {
+        const char *name = fv_flavour_name(flavour);
+
+        fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", out, name, run->finding.why,
+               flavour == FV_FLAVOUR_ABI ? "configure it --with-mpi-abi=DIR" : "build it with that MPI");
+        return -FV_ENOENT;
+    }
+    for (size_t i = 0; i < sizeof(fronts) / sizeof(fronts[0]); i++) {
+        if (!is_on(run, fronts[i]))
+            continue;
+        used = strlen(out);
+        out[used++] = ':';
+        if (fv_install_front(fronts[i] + 2, out + used, size - used)) {
+            fv_log("%s: not there, though %s needs it; install fvmpi again, or set FVMPI_LIBDIR", out + used, fronts[i]);
+            return -FV_ENOENT;
+        }
+    }
+    return 0;
+}
+
 /* Ours first: a function that both define is ours, and it calls the next. */
 static int assign_preload(struct run *run, const char *library)
 {
@@ -233,15 +269,6 @@ static int assign_calls(struct run *run)
         return 0;
     value = given && *given ? strdup(given) : fv_events_calls();
     return value ? assign(run, name, value) : 0;
-}
-
-/* Is a mode on, by its option? */
-static bool is_on(const struct run *run, const char *flag)
-{
-    const struct fv_option *option = fv_option_by_flag(flag, strlen(flag));
-    int mode = 0;
-
-    return !option->parse(option, fv_config_get(&run->config, flag), &mode) && mode;
 }
 
 /* Which functions a filter leaves out, which the library cannot find out. Has said what is wrong with the filter. */
@@ -337,15 +364,10 @@ static int export_to_hosts(struct run *run)
 
 static int prepare(struct run *run)
 {
-    char library[PATH_MAX + 64];
+    char library[4 * (PATH_MAX + 64)];
 
-    if (fv_install_library(run->finding.flavour, is_on(run, "--threads"), library, sizeof(library))) {
-        const char *name = fv_flavour_name(run->finding.flavour);
-        fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", library, name,
-               run->finding.why,
-               run->finding.flavour == FV_FLAVOUR_ABI ? "configure it --with-mpi-abi=DIR" : "build it with that MPI");
+    if (list_libraries(run, library, sizeof(library)))
         return -FV_ENOENT;
-    }
     int err = fv_config_resolve(&run->config);
     if (!err)
         err = name_experiment(run);
