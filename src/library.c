@@ -11,6 +11,7 @@ extern const struct fv_layer fv_sampler_layer; /* sampler */
 extern const struct fv_layer fv_threads_layer; /* threads */
 extern const struct fv_layer fv_annotations_layer; /* annotations */
 extern const struct fv_layer fv_functions_layer; /* functions */
+extern const struct fv_layer fv_io_layer; /* io */
 
 const struct fv_layer *const fv_layers[] = {
     &fv_usage_layer,
@@ -26,6 +27,7 @@ const struct fv_layer *const fv_layers[] = {
     &fv_sections_layer, /* a thread's last section ends before its last event */
     &fv_annotations_layer,
     &fv_functions_layer,
+    &fv_io_layer,
     &fv_threads_layer,
     NULL,
 };

@@ -315,6 +315,8 @@ const struct fv_option fv_option_table[] = {
       "called 100,000 times and shorter than 1 us are counted from then on, --functions=all measures them on", FV_USE_APPLICATION, parse_functions, FIELD(functions), 0, 0 },
     { "FVMPI_FUNCTIONS_FILTER", "--functions-filter", 0, "FILE", "",
       "leave out the functions that a filter file, as Score-P's, says; turns --functions on", FV_USE_RUN, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_IO", "--io", 0, NULL, "0", "record what the program does to files: calls, bytes, time, by file and call path", FV_USE_APPLICATION,
+      parse_flag, FIELD(io), 0, 0 },
     { "FVMPI_SECTION_LEVEL", "--section-level", 0, "N", "0",
       "measure sections that the program marks (fvmpi.h) whose level is N or lower", FV_USE_APPLICATION,
       parse_number, FIELD(section_level), 0, INT32_MAX },
@@ -356,7 +358,6 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
       "directories with debug files by build-id, DIR:DIR..., for `fvmpi report`", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
-    { "FVMPI_IO", "--io", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_MEMORY", "--memory", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SENSORS", "--sensors", 0, "LIST", "", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
 };

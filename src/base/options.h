@@ -29,6 +29,7 @@ struct fv_options {
     uint64_t barrier_wait; /* seconds */
     int threads;           /* of enum fv_threads_mode; 0: threads are not looked at */
     bool mpi_calls;        /* MPI's own calls are recorded */
+    bool io;               /* files */
     int functions;         /* enum fv_functions_mode; 0: those that the compiler instrumented are not looked at */
     uint64_t section_level; /* sections of a higher level are not measured */
     bool section_cpu;       /* CPU time, faults and switches of sections */

@@ -337,6 +337,50 @@ static void print_function_calls(const struct fv_cursor *c, const void *record)
            f->self_ticks, f->mpi_ticks, f->mpi_self_ticks, f->opened);
 }
 
+static void print_io_file(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_io_file *f = record;
+    (void)c;
+
+    printf("file of I/O id=%u kind=%u device=%" PRIu64 " inode=%" PRIu64 " filesystem=0x%" PRIx64 " path=\"%s\"", f->id, f->kind, f->device, f->inode, f->filesystem, f->path);
+}
+
+static void print_io(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_io_record *r = record;
+
+    printf("I/O thread=%u file=%u path=%u function=%u flags=%u calls=%" PRIu64 " failed=%" PRIu64 " bytes=%" PRIu64 " ticks=%" PRIu64 " max=%" PRIu64 " untimed=%" PRIu64
+           " unsized=%" PRIu64 " empty=%" PRIu64 " consecutive=%" PRIu64 " forward=%" PRIu64 " placed=%" PRIu64,
+           c->thread, r->file, r->path, r->function, r->flags, r->calls, r->failed, r->bytes, r->ticks, r->ticks_max, r->untimed, r->unsized, r->empty, r->consecutive,
+           r->forward, r->placed);
+}
+
+static void print_io_thread(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_io_thread *t = record;
+
+    printf("I/O of thread=%u begin=%" PRIu64 " function=%u file=%u path=%u ticks=%" PRIu64 " no_room=%" PRIu64 " interrupted=%" PRIu64, c->thread, t->begin, t->function,
+           t->file, t->path, t->ticks, t->no_room, t->interrupted);
+}
+
+static void print_io_region(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_io_region *r = record;
+
+    printf("I/O between calls thread=%u from=%u cell=%u calls=%" PRIu64 " ticks=%" PRIu64 " file=%u path=%u function=%u weight=%" PRIu64, c->thread, r->from, r->cell, r->calls,
+           r->ticks, r->file, r->path, r->function, r->weight);
+}
+
+static void print_io_process(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_io_process *p = record;
+    (void)c;
+
+    printf("I/O of process ticks=%" PRIu64 " read=%" PRIu64 " written=%" PRIu64 " device_read=%" PRIu64 " device_written=%" PRIu64, p->ticks,
+           p->last.asked_read - p->first.asked_read, p->last.asked_written - p->first.asked_written, p->last.device_read - p->first.device_read,
+           p->last.device_written - p->first.device_written);
+}
+
 static void print_function_losses(const struct fv_cursor *c, const void *record)
 {
     const struct fv_function_losses *l = record;
@@ -685,6 +729,8 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_SITES] = print_site,             [FV_CHUNK_FILES] = print_opened,
     [FV_CHUNK_WINDOWS] = print_window,         [FV_CHUNK_WAITING] = print_waiting,
     [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid,
+    [FV_CHUNK_IO_FILES] = print_io_file, [FV_CHUNK_IO] = print_io, [FV_CHUNK_IO_THREAD] = print_io_thread, [FV_CHUNK_IO_REGIONS] = print_io_region,
+    [FV_CHUNK_IO_PROCESS] = print_io_process,
     [FV_CHUNK_FUNCTION_CALLS] = print_function_calls, [FV_CHUNK_FUNCTION_LOSSES] = print_function_losses, [FV_CHUNK_SAMPLER] = print_sampler,
     [FV_CHUNK_SAMPLE_PATHS] = print_sample_path, [FV_CHUNK_INSTANCES] = print_instances,
     [FV_CHUNK_COSTS] = print_cost,

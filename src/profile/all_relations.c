@@ -32,6 +32,8 @@ extern const struct fv_relation fv_locks_relation;
 extern const struct fv_relation fv_thread_waiting_relation;
 extern const struct fv_relation fv_phases_relation;
 extern const struct fv_relation fv_io_relation;
+extern const struct fv_relation fv_io_files_relation;
+extern const struct fv_relation fv_io_ranks_relation;
 extern const struct fv_relation fv_memory_relation;
 extern const struct fv_relation fv_counters_relation;
 extern const struct fv_relation fv_sensors_relation;
@@ -70,6 +72,8 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_thread_waiting_relation,
     &fv_phases_relation,
     &fv_io_relation,
+    &fv_io_files_relation,
+    &fv_io_ranks_relation,
     &fv_memory_relation,
     &fv_counters_relation,
     &fv_sensors_relation,

@@ -7,6 +7,7 @@
 
 #include "profile/align.h"
 #include "profile/functions/instrumented.h"
+#include "profile/io/files.h"
 #include "profile/read_analysis.h"
 #include "profile/samples/costs.h"
 #include "experiment/definitions.h"
@@ -317,6 +318,13 @@ struct fv_wait_sum {
     uint64_t count;
     double wait_s;
 };
+/* Of the computing between two calls, in functions for files (--io); and what has most of that, if one has the majority. */
+struct fv_region_io {
+    double seconds, weight_s; /* weight_s: what that has more than all others, at least */
+    uint64_t calls;
+    uint32_t node, function; /* node 0: not known */
+    const char *file;        /* NULL: not known */
+};
 /* Computing between two calls of a thread, from the end of one to the begin of the next: outside of MPI. Means are over all
  * ranks, also those that never came by. */
 struct fv_region {
@@ -326,6 +334,7 @@ struct fv_region {
     uint64_t count;        /* how often */
     double mean_s, max_s;
     struct fv_off_processor off;   /* of max_rank */
+    struct fv_region_io io;        /* likewise */
     double imbalance_s;            /* what the ranks would save if each took the mean: ranks * (max - mean) */
     double critical_s[FV_PLACES];  /* of the call site, in the region with the largest max_s before it; in others 0 */
 };
@@ -334,6 +343,7 @@ struct fv_region_rank {
     uint64_t count;
     double seconds;
     struct fv_off_processor off;
+    struct fv_region_io io;
 };
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
 struct fv_causes {
@@ -425,6 +435,7 @@ struct fv_model {
     struct fv_overhead overhead;
     struct fv_causes causes;
     struct fv_samples samples; /* of functions; count 0: none */
+    struct fv_io_view io; /* calls 0: none */
     struct fv_instrumented instrumented; /* functions 0: none */
     struct fv_sections_view sections;
     struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */

@@ -232,6 +232,8 @@ static uint64_t last_sign(const struct fv_build_file *f, uint64_t life)
         { FV_CHUNK_SECTION_TIMES,
           { offsetof(struct fv_section_times, opened), offsetof(struct fv_section_times, last) },
           2 },
+        { FV_CHUNK_IO, { offsetof(struct fv_io_record, last) }, 1 },
+        { FV_CHUNK_IO_THREAD, { offsetof(struct fv_io_thread, begin) }, 1 },
         { FV_CHUNK_FUNCTION_CALLS,
           { offsetof(struct fv_function_calls, opened), offsetof(struct fv_function_calls, last) },
           2 },

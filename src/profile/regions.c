@@ -110,14 +110,45 @@ static void add_switches(struct fv_build *b, const struct fv_callers *callers, c
     add_off(&m->ranks[part->rank].off, &row.off);
 }
 
+/* The name of a rank's file; NULL: it is not known. */
+static const char *name_of(struct fv_build *b, uint32_t rank, uint32_t file)
+{
+    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_IO_FILES);
+
+    for (const void *p; file && (p = fv_cursor_next(&c));) {
+        const struct fv_io_file *f = p;
+
+        if (f->id == file)
+            return fv_arena_string(&b->model->arena, f->path);
+    }
+    return NULL;
+}
+
+/* Becomes part of the pair's row when rows are ordered. */
+static void add_file_io(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place, const struct fv_io_region *r)
+{
+    struct fv_model *m = b->model;
+
+    if (!place || !r->calls || (int64_t)r->ticks < 0)
+        return;
+    struct fv_site_rank *part = &m->site_ranks[place->site_rank];
+    struct fv_region_rank row = { .site = part->site, .from = fv_build_caller(b, callers, part->rank, r->from), .rank = part->rank };
+    row.io = (struct fv_region_io){ .seconds = fv_build_seconds(m, part->rank, r->ticks), .weight_s = fv_build_seconds(m, part->rank, r->weight < r->ticks ? r->weight : r->ticks),
+                                    .calls = r->calls, .node = r->path ? fv_build_node_of(b, &b->files[part->rank], r->path) : 0, .function = r->function,
+                                    .file = name_of(b, part->rank, r->file) };
+    FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
+    m->region_ranks[m->region_rank_count++] = row;
+}
+
 static void read_regions(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_callers callers = fv_build_callers(b->model, rank);
     struct fv_build_file *f = &b->files[rank];
     struct fv_cursor cells = fv_cursor(f->reader, FV_CHUNK_CELLS), regions = fv_cursor(f->reader, FV_CHUNK_REGIONS),
-                     switches = fv_cursor(f->reader, FV_CHUNK_SWITCHES);
+                     switches = fv_cursor(f->reader, FV_CHUNK_SWITCHES), files = fv_cursor(f->reader, FV_CHUNK_IO_REGIONS);
     struct fv_rank *of = &b->model->ranks[rank];
     struct fv_switch_record s;
+    struct fv_io_region io;
     struct fv_region_record r;
     struct fv_cell cell;
     (void)state;
@@ -137,6 +168,10 @@ static void read_regions(struct fv_build *b, void *state, uint32_t rank)
         memcpy(&s, p, sizeof(s));
         add_switches(b, &callers, fv_build_place(f, switches.thread, s.cell), &s);
     }
+    for (const void *p; (p = fv_cursor_next(&files));) {
+        memcpy(&io, p, sizeof(io));
+        add_file_io(b, &callers, fv_build_place(f, files.thread, io.cell), &io);
+    }
     if (of->mpi_threads != 1)
         of->off.blocked_s = of->off.preempted_s = NAN;
     fv_callers_release(&callers);
@@ -155,7 +190,7 @@ static void finish_regions(struct fv_build *b, void *state)
             continue;
         FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
         m->region_ranks[m->region_rank_count++] =
-            (struct fv_region_rank){ s->site, FV_NONE, s->rank, s->time.calls, s->before_s, { .blocked_s = NAN, .preempted_s = NAN } };
+            (struct fv_region_rank){ s->site, FV_NONE, s->rank, s->time.calls, s->before_s, { .blocked_s = NAN, .preempted_s = NAN }, { .seconds = 0 } };
     }
 }
 
@@ -211,12 +246,29 @@ static void bound_parts(struct fv_model *m)
     for (size_t i = 0; i < m->region_rank_count; i++) {
         struct fv_region_rank r = m->region_ranks[i];
 
+        r.io.seconds = fmin(r.io.seconds, r.seconds);
         r.off.blocked_s = isnan(r.off.blocked_s) ? NAN : fmin(r.off.blocked_s, r.seconds);
         r.off.preempted_s = isnan(r.off.preempted_s) ? NAN : fmin(r.off.preempted_s, r.seconds - r.off.blocked_s);
         if (r.count)
             m->region_ranks[kept++] = r;
     }
     m->region_rank_count = kept;
+}
+
+/* What has most of both, by the vote of the recording. */
+static void add_io(struct fv_region_io *to, const struct fv_region_io *more)
+{
+    double seconds = to->seconds + more->seconds;
+    uint64_t calls = to->calls + more->calls;
+    double weight_s = fabs(to->weight_s - more->weight_s);
+
+    if (to->node == more->node && to->function == more->function && fv_same_text(to->file, more->file))
+        weight_s = to->weight_s + more->weight_s;
+    else if (more->weight_s > to->weight_s)
+        *to = *more;
+    to->seconds = seconds;
+    to->calls = calls;
+    to->weight_s = weight_s;
 }
 
 static void order_parts(struct fv_model *m)
@@ -234,6 +286,7 @@ static void order_parts(struct fv_model *m)
             last->count += r->count;
             last->seconds += r->seconds;
             add_off(&last->off, &r->off);
+            add_io(&last->io, &r->io);
         }
     }
     m->region_rank_count = m->region_rank_count ? kept + 1 : 0;
@@ -257,6 +310,7 @@ static void add_part(const struct fv_model *m, struct fv_region *r, const struct
         r->max_s = part->seconds;
         r->max_rank = part->rank;
         r->off = part->off;
+        r->io = part->io;
     }
 }
 

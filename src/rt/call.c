@@ -224,6 +224,8 @@ static inline void add_before(const struct fv_call *call, const struct fv_thread
         fv_region_change(call, cell, from);
     if (FV_UNLIKELY(call->thread->switches.any))
         ticks -= fv_region_switched(call, from);
+    if (FV_UNLIKELY(call->thread->io_since.calls))
+        fv_region_with_io(call, from);
     cell->before_ticks += ticks;
 }
 

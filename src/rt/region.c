@@ -21,7 +21,8 @@ static const struct kind {
     struct fv_tail_kind tail;
     size_t bytes;
 } regions = { { .type = FV_CHUNK_REGIONS, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget }, sizeof(struct fv_region_record) },
-  switched = { { .type = FV_CHUNK_SWITCHES, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget }, sizeof(struct fv_switch_record) };
+  switched = { { .type = FV_CHUNK_SWITCHES, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget }, sizeof(struct fv_switch_record) },
+  with_io = { { .type = FV_CHUNK_IO_REGIONS, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget }, sizeof(struct fv_io_region) };
 
 static struct ends *new_record(struct fv_regions *r, const struct kind *kind, uint32_t thread, struct ends ends)
 {
@@ -99,6 +100,29 @@ FV_COLD uint64_t fv_region_switched(const struct fv_call *call, uint32_t from)
     return left_out;
 }
 
+FV_COLD void fv_region_with_io(const struct fv_call *call, uint32_t from)
+{
+    struct fv_thread *t = call->thread;
+    const struct fv_io_sums s = t->io_since;
+    struct fv_io_region *r = find(&t->io_regions, &with_io, t->id, (struct ends){ from, call->path->cell_index });
+
+    t->io_since = (struct fv_io_sums){ 0 };
+    if (!r)
+        return;
+    r->calls += s.calls;
+    r->ticks += s.ticks;
+    if (r->file == s.file && r->path == s.path && r->function == s.function) {
+        r->weight += s.weight;
+    } else if (r->weight >= s.weight) {
+        r->weight -= s.weight;
+    } else {
+        r->weight = s.weight - r->weight;
+        r->file = s.file;
+        r->path = s.path;
+        r->function = s.function;
+    }
+}
+
 static void clear(const struct fv_regions *r, const struct kind *kind)
 {
     for (uint32_t i = 0; r->table.place && i <= r->table.mask; i++) {
@@ -113,6 +137,8 @@ void fv_regions_clear(struct fv_thread *t)
 {
     clear(&t->regions, &regions);
     clear(&t->switched, &switched);
+    clear(&t->io_regions, &with_io);
+    t->io_since = (struct fv_io_sums){ 0 };
     fv_switches_forget(&t->switches);
 }
 
@@ -120,5 +146,6 @@ void fv_region_begin(struct fv_thread *t, uint32_t from)
 {
     fv_switches_ignore(&t->switches);
     t->record->last = fv_ticks();
+    t->io_since = (struct fv_io_sums){ 0 };
     t->previous = from;
 }

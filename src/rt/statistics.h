@@ -28,6 +28,8 @@ void fv_region_change(const struct fv_call *call, struct fv_cell *cell, uint32_t
 /* The thread had no processor for a part of the computing before this call, from the one at that path on. Returns the ticks that recording waited, which
  * are no computing. */
 uint64_t fv_region_switched(const struct fv_call *call, uint32_t from);
+/* The same of I/O (fv_thread.io_since), which is computing. */
+void fv_region_with_io(const struct fv_call *call, uint32_t from);
 void fv_regions_clear(struct fv_thread *thread);
 /* Where a thread begins, or has left a call without returning: computing begins now, behind a call at this path. */
 void fv_region_begin(struct fv_thread *thread, uint32_t from);

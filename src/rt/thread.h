@@ -74,6 +74,12 @@ struct fv_events {
 
 #define FV_RECENT_RECEIVED 8
 
+/* I/O since its last MPI call (src/io); of which file, path and function have the majority, by `weight` ticks more than all others. */
+struct fv_io_sums {
+    uint64_t calls, ticks, weight;
+    uint32_t file, path, function;
+};
+
 /* What each call touches comes first, in few cache lines. */
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
@@ -85,6 +91,7 @@ struct fv_thread {
     uint64_t bin_begin, bin_ticks; /* the time bin used last; bin_ticks 0: none, and: */
     uint64_t *bin;                 /* its ticks, by class */
     struct fv_switches switches;
+    struct fv_io_sums io_since;
     uint32_t section_set; /* that are open: struct fv_section_set; 0: none */
     uint32_t lives;             /* threads that have had this struct */
     struct fv_thread *made_by;  /* the thread that made this one, when it was its number `made_by_life`; NULL: not known */
@@ -99,7 +106,7 @@ struct fv_thread {
     struct fv_peers peers;
     struct fv_cell *received[FV_RECENT_RECEIVED]; /* that bytes were charged to, by call path */
     struct fv_cells cells;
-    struct fv_regions regions, switched;
+    struct fv_regions regions, switched, io_regions;
     uint64_t paused_seen; /* the header's paused_ticks when it recorded last */
     uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
     struct fv_path_entry no_path;   /* of calls while paused */
@@ -112,6 +119,7 @@ struct fv_thread {
     struct fv_thread *next_all, *next_free;
     struct fv_sections *sections; /* NULL: it marked none yet */
     struct fv_functions *functions; /* NULL: it called none that is instrumented yet (src/functions) */
+    struct fv_io *io; /* NULL: files are not looked at (src/io) */
     struct fv_sync *sync;         /* what it waits for (src/threads); NULL: not looked at */
     struct fv_sampler *sampler;   /* NULL: not sampled */
     struct fv_wait_log log;

@@ -131,7 +131,7 @@ static bool is_wanted(void)
     if (FV_UNLIKELY(fv_rt_early()))
         return has_lives() && fv_lives.early();
 
-    return fv_rt_on() && (fv_rt.options.sample > FV_SAMPLE_CLOCK || fv_rt.options.threads) && !in_mpi;
+    return fv_rt_on() && (fv_rt.options.sample > FV_SAMPLE_CLOCK || fv_rt.options.threads || fv_rt.options.io) && !in_mpi;
 }
 
 static struct fv_thread_origin prepare(struct start *start, start_routine *routine, void *arg,

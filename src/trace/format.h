@@ -10,13 +10,14 @@
  * bins, communicators) are updated in place for as long as the process runs. Everything is in the
  * writer's byte order, which the header tells. Times are raw ticks of the header's clock.
  *
- * Records of samples are in format_samples.h, those of threads that wait in format_threads.h.
+ * Records of samples are in format_samples.h, those of threads that wait in format_threads.h, those of files in format_io.h.
  *
  * The reader trusts nothing in here. Sizes are checked below, at compile time. */
 #ifndef FV_FORMAT_H
 #define FV_FORMAT_H
 
 #include "base/histogram.h"
+#include "trace/format_io.h"
 #include "trace/format_samples.h"
 #include "trace/format_threads.h"
 
@@ -202,6 +203,11 @@ enum fv_chunk_type {
     FV_CHUNK_INTERPRETER = 44,    /* one struct fv_interpreter_record, of the process */
     FV_CHUNK_GRIDS = 56,          /* struct fv_grid, variable: of communicators with a Cartesian topology */
     FV_CHUNK_FUNCTION_CALLS = 57, /* struct fv_function_calls, of one thread: of functions that the compiler instrumented */
+    FV_CHUNK_IO_FILES = 60,       /* struct fv_io_file, variable */
+    FV_CHUNK_IO = 61,             /* struct fv_io_record, of one thread */
+    FV_CHUNK_IO_THREAD = 62,      /* one struct fv_io_thread, of one thread */
+    FV_CHUNK_IO_REGIONS = 63,     /* struct fv_io_region, of one thread */
+    FV_CHUNK_IO_PROCESS = 64,     /* one struct fv_io_process */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 

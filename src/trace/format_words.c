@@ -57,6 +57,11 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_GRIDS] = { "grid", .varies = true },
         [FV_CHUNK_FUNCTION_CALLS] = { "calls of functions", sizeof(struct fv_function_calls) },
         [FV_CHUNK_FUNCTION_LOSSES] = { "losses of functions", sizeof(struct fv_function_losses) },
+        [FV_CHUNK_IO_FILES] = { "file of I/O", .varies = true },
+        [FV_CHUNK_IO] = { "I/O", sizeof(struct fv_io_record) },
+        [FV_CHUNK_IO_THREAD] = { "I/O of thread", sizeof(struct fv_io_thread) },
+        [FV_CHUNK_IO_REGIONS] = { "I/O between calls", sizeof(struct fv_io_region) },
+        [FV_CHUNK_IO_PROCESS] = { "I/O of process", sizeof(struct fv_io_process) },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 

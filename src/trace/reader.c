@@ -172,6 +172,11 @@ static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t by
 
         return bytes >= sizeof(*g) && (uint64_t)g->dimensions * sizeof(g->dimension[0]) <= bytes - sizeof(*g);
     }
+    if (type == FV_CHUNK_IO_FILES) {
+        const struct fv_io_file *f = (const void *)record;
+
+        return bytes > sizeof(*f) && f->path_bytes < bytes - sizeof(*f) && !f->path[f->path_bytes];
+    }
     const struct fv_comm_record *c = (const void *)record;
     return bytes >= sizeof(*c) &&
            ((uint64_t)c->runs + c->remote_runs) * sizeof(struct fv_rank_run) <= bytes - sizeof(*c);
@@ -366,7 +371,7 @@ static bool is_forgettable(unsigned type)
     return type == FV_CHUNK_CELLS || type == FV_CHUNK_REGIONS || type == FV_CHUNK_SWITCHES || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
            type == FV_CHUNK_BINS || type == FV_CHUNK_TIME_BINS || type == FV_CHUNK_SECTION_TIMES ||
            type == FV_CHUNK_SECTION_OCTAVES || type == FV_CHUNK_SECTION_PROCESS ||
-           type == FV_CHUNK_FUNCTION_CALLS || type == FV_CHUNK_SAMPLER || type == FV_CHUNK_COSTS || type == FV_CHUNK_COST_REGIONS;
+           type == FV_CHUNK_FUNCTION_CALLS || type == FV_CHUNK_IO || type == FV_CHUNK_IO_REGIONS || type == FV_CHUNK_SAMPLER || type == FV_CHUNK_COSTS || type == FV_CHUNK_COST_REGIONS;
 }
 
 static int by_number(const void *a, const void *b)

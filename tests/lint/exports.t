@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# What leaves a library: MPI's names, fvmpi's public functions, what annotations ask for (src/annotations), what instrumented functions call (src/functions), what is interposed (src/rt/interposed.tbl, src/threads/omp_next.h). What it needs: libc, its MPI, libunwind.
+# What leaves a library: MPI's names, fvmpi's public functions, what annotations ask for (src/annotations), what instrumented functions call (src/functions), what is interposed (src/rt/interposed.tbl, src/threads/omp_next.h, src/front/io.tbl). What it needs: libc, its MPI, libunwind.
 . "$(dirname "$0")/../lib.sh"
 
 for library in "$build"/.libs/libfvmpi-*.so; do
     name=$(basename "$library")
+    [ "$name" != libfvmpi-io.so ] || continue
     interposed=$(python3 "$source/src/rt/gen_interposed.py" --names rt | tr '\n' '|')_
     [[ $name != *-threads.so ]] || # and what --threads stands in front of
         interposed+=$(python3 "$source/src/rt/gen_interposed.py" --names threads | sed 's/^/|/' | tr -d '\n')$(
@@ -31,4 +32,7 @@ out=$(for archive in "$build"/.libs/libfv{base,merge,tool}.a; do nm --defined-on
 check 'nothing has the name of something else that the tools are linked of' test -z "$out"
 out=$(echo 'int evil(void) { return 0; }' | cc -shared -fPIC -x c - -o evil.so && nm -D --defined-only evil.so | grep -c ' evil$')
 check 'this test would see one more' test "$out" = 1
+check 'libfvmpi-io.so exports the functions of io.tbl and its table' test "$(nm -D --defined-only "$build/.libs/libfvmpi-io.so" | awk '{ print $NF }' | sort)" = \
+    "$({ python3 "$source/src/front/gen_io.py" --names; echo fvmpi_io_v1; } | sort)"
+check 'and needs the C library alone' test "$(readelf -d "$build/.libs/libfvmpi-io.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')" = libc.so.6
 finish

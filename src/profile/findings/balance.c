@@ -90,16 +90,18 @@ static const char *say_region(const struct fv_profile *v, const struct longest *
 void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
 {
     struct longest l;
-    char times[200], region[700], blocked[200];
+    char times[200], region[700], blocked[FV_IO_WORDS];
 
     if (!find_longest(v, &l) || l.doing != FV_IS_BLOCKED)
         return;
     struct fv_finding *finding = fv_finding_add(f, l.lost_s, fv_off_is_known(&v->model->ranks[l.rank].off) ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
     finding->rank = l.rank;
     say_times(v->model, &l, "is outside of MPI for", times);
-    fv_finding_say(f, finding, "%s%s; there it %s", times, say_region(v, &l, finding, region),
-                   fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked));
-    fv_finding_next(f, finding, FV_NEXT_BLOCKED);
+    bool is_io = fv_io_words(v, region_of(v->model, &l), l.rank, MOST * (l.rank_s - l.others_s), blocked);
+    if (!is_io)
+        fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
+    fv_finding_say(f, finding, "%s%s; there it %s", times, say_region(v, &l, finding, region), blocked);
+    fv_finding_next(f, finding, is_io ? FV_NEXT_IO : FV_NEXT_BLOCKED);
 }
 
 /* Who computes longest, and by samples in which function. */
@@ -133,7 +135,7 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
 {
     struct fv_finding *finding;
     struct longest l;
-    char times[200], region[700], blocked[200], more[FV_WORD];
+    char times[200], region[700], blocked[FV_IO_WORDS], more[FV_WORD];
 
     if (!find_longest(v, &l) || l.doing == FV_IS_BLOCKED || (l.doing == FV_IS_DISTURBED && fv_finding_is_disturbance(f, l.lost_s)))
         return;
@@ -146,6 +148,11 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
     else
         say_times(v->model, &l, l.doing == FV_COMPUTES && are_computing(v->model) ? "computes" : "is outside of MPI for", times);
     say_region(v, &l, finding, region);
+    if (fv_io_words(v, region_of(v->model, &l), l.rank, MOST * (l.rank_s - l.others_s), blocked)) {
+        fv_finding_say(f, finding, "%s%s; there it %s", times, region, blocked);
+        fv_finding_next(f, finding, FV_NEXT_IO);
+        return;
+    }
     if (l.doing == FV_AWAITS_OWN) {
         fv_finding_say(f, finding, "%s%s; there it %s", times, region, fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked));
         fv_finding_next(f, finding, FV_NEXT_AWAITS);

@@ -221,6 +221,32 @@ enum fv_doing fv_excess_doing(const struct fv_profile *v, uint32_t rank, double 
     return isfinite(off) ? FV_COMPUTES : FV_NOT_KNOWN;
 }
 
+
+bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uint32_t rank, double least_s, char out[FV_IO_WORDS])
+{
+    char seconds[FV_WORD], calls[FV_WORD], label[400];
+    size_t used;
+
+    if (!region || region->max_rank != rank || !(region->io.seconds > least_s))
+        return false;
+    const struct fv_region_io *io = &region->io;
+    used = (size_t)snprintf(out, FV_IO_WORDS, "is in %s call%s of functions for files for %s", fv_words_count(io->calls, calls), fv_words_s(io->calls),
+                            fv_words_seconds(io->seconds, seconds));
+    if (!(io->weight_s > 0) || !io->function || used >= FV_IO_WORDS)
+        return true;
+    struct fv_path path = { 0 };
+    fv_path_of(&path, v->symbols, io->node);
+    used += (size_t)snprintf(out + used, FV_IO_WORDS - used, ", most of it in %s()", fv_io_function_name(io->function));
+    if (io->file && used < FV_IO_WORDS)
+        used += (size_t)snprintf(out + used, FV_IO_WORDS - used, " of %.300s", io->file);
+    if (path.count && used < FV_IO_WORDS)
+        snprintf(out + used, FV_IO_WORDS - used, ", called by %s", fv_frame_label(&path.frames[0], v->symbols, label, sizeof(label)));
+    if (path.count && path.frames[0].file && (used = strlen(out)) < FV_IO_WORDS)
+        snprintf(out + used, FV_IO_WORDS - used, " at %s:%u", fv_base_name(path.frames[0].file), path.frames[0].line);
+    fv_path_release(&path);
+    return true;
+}
+
 char *fv_blocked_words(const struct fv_model *m, uint32_t rank, const struct fv_region *region, char out[200])
 {
     const struct fv_off_processor *off = region && region->max_rank == rank ? &region->off : &m->ranks[rank].off;

@@ -49,12 +49,17 @@ enum fv_doing fv_excess_doing(const struct fv_profile *profile, uint32_t rank, d
 /* What a rank did whose main thread was blocked, in this region of computing, or where it is NULL in all: "was blocked for 1.20 s of that,
  * 315 times: it sleeps, or does I/O". Returns out. */
 char *fv_blocked_words(const struct fv_model *model, uint32_t rank, const struct fv_region *region, char out[200]);
+/* What it did to files there, if that took more than `least_s`: "is in 25 calls of functions for files for 1.20 s, most of it in fwrite() of
+ * /data/out, called by dump() at io.c:12". False: it is not known (--io), or less. */
+#define FV_IO_WORDS 1200
+bool fv_io_words(const struct fv_profile *profile, const struct fv_region *region, uint32_t rank, double least_s, char out[FV_IO_WORDS]);
 /* By the kernel's context switches, all of them? */
 static inline bool fv_off_is_known(const struct fv_off_processor *off)
 {
     return off->blocked_s == off->blocked_s && !off->unseen;
 }
 #define FV_NEXT_AWAITS "what its threads do: fvmpi run --sample; what they wait for: fvmpi run --threads"
+#define FV_NEXT_IO "fvmpi report: I/O; write less often and more at a time, or let all ranks write at the same time (MPI-IO)"
 #define FV_NEXT_BLOCKED "let others go on meanwhile, or share that work among the ranks"
 
 /* Seconds outside of MPI, of a rank by its index. */

@@ -153,7 +153,7 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
 {
     const struct fv_model *m = v->model;
     const enum fv_doing doing = doing_of(v, g);
-    char ranks[220], where[2500], name[400], mine[FV_WORD], others[FV_WORD], blocked[200];
+    char ranks[220], where[2500], name[400], mine[FV_WORD], others[FV_WORD], blocked[FV_IO_WORDS];
     struct fv_finding *finding =
         fv_finding_add(f, g->cost_s, m->causes.exact ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
 
@@ -161,6 +161,11 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     finding->site = g->site;
     say_ranks(m, g, ranks);
     say_where(places, g, where, sizeof(where));
+    if (g->where == FV_PLACE_COMPUTING && fv_io_words(v, region_of(m, g), g->most, m->rank_count > 1 ? ITS_REASON * g->most_s / (m->rank_count - 1) : 0, blocked)) {
+        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where, m->ranks[g->most].world_rank, blocked);
+        fv_finding_next(f, finding, FV_NEXT_IO);
+        return;
+    }
     if (doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN) {
         fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where, m->ranks[g->most].world_rank,
                        fv_blocked_words(m, g->most, region_of(m, g), blocked));

@@ -79,6 +79,8 @@ void fv_text_functions(const struct fv_page *page, const struct fv_profile *view
 void fv_text_sites(const struct fv_page *page, const struct fv_profile *view);
 /* text_instrumented.c; nothing where nothing was instrumented */
 void fv_text_instrumented(const struct fv_page *page, const struct fv_profile *view);
+/* text_io.c; nothing without --io */
+void fv_text_io(const struct fv_page *page, const struct fv_profile *view);
 /* text_samples.c; nothing where nothing was sampled */
 void fv_text_samples(const struct fv_page *page, const struct fv_profile *view);
 /* text_costs.c; the same */

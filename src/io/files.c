@@ -1,0 +1,240 @@
+/* See io.h. A descriptor that is used for the first time, or was just made, is asked of the kernel: what it is, and by what name. So it does not
+ * matter which of many functions made it, nor from which directory. System calls without the C library, in front of which we stand. */
+#include "base/pages.h"
+#include "io/io.h"
+#include "rt/process.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+
+enum {
+    DESCRIPTORS = 1 << 20,
+    FILES = 1 << 16,
+    PATH_ROOM = 4096,
+};
+
+/* A file that has a record. */
+struct known {
+    uint64_t key; /* of its name */
+    const struct fv_io_file *record;
+};
+
+static struct fv_lock lock; /* of all but the slots */
+static struct fv_io_open **slots;
+static struct fv_io_open *unused;
+static struct fv_map files;
+static struct fv_tail tail;
+
+static void in_forked_child(void)
+{
+    lock.held = 0;
+}
+
+bool fv_io_files_start(void)
+{
+    void *pages = slots ? slots : fv_map_pages(DESCRIPTORS * sizeof(*slots), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (pages == MAP_FAILED)
+        return false;
+    if (!slots)
+        pthread_atfork(NULL, NULL, in_forked_child);
+    slots = pages;
+    return true;
+}
+
+/* ---- names ---- */
+
+static unsigned kind_of(const struct stat *st)
+{
+    switch (st->st_mode & S_IFMT) {
+    case S_IFREG: return FV_IO_KIND_REGULAR;
+    case S_IFDIR: return FV_IO_KIND_DIRECTORY;
+    case S_IFCHR: return FV_IO_KIND_TERMINAL;
+    case S_IFBLK: return FV_IO_KIND_DEVICE;
+    case S_IFIFO: return FV_IO_KIND_PIPE;
+    case S_IFSOCK: return FV_IO_KIND_SOCKET;
+    default: return FV_IO_KIND_OTHER;
+    }
+}
+
+/* What has no name of its own has that of its kind. */
+static size_t name_of(int fd, unsigned kind, char out[PATH_ROOM])
+{
+    static const char deleted[] = " (deleted)";
+    static const char *const names[FV_IO_KINDS] = { [FV_IO_KIND_PIPE] = "(pipes)", [FV_IO_KIND_SOCKET] = "(sockets)", [FV_IO_KIND_OTHER] = "(events and timers)" };
+    char link[40];
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    long length = syscall(SYS_readlinkat, AT_FDCWD, link, out, PATH_ROOM - 1);
+    out[length < 0 ? length = 0 : length] = '\0';
+    if (*out != '/')
+        length = snprintf(out, PATH_ROOM, "%s", names[kind] ? names[kind] : "(without a name)");
+    else if ((size_t)length > strlen(deleted) && !strcmp(out + length - strlen(deleted), deleted))
+        out[length -= (long)strlen(deleted)] = '\0';
+    return (size_t)length;
+}
+
+static uint64_t key_of(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *name; name++)
+        hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+    return fv_mix(hash) | 1;
+}
+
+/* Under lock. NULL: no room. */
+static const struct fv_io_file *new_file(int fd, const struct stat *st, const char *name, size_t length)
+{
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_IO_FILES, .first_pages = 1, .most_pages = 16, .varies = true };
+    size_t bytes = fv_round_up(sizeof(struct fv_io_file) + length + 1, 8);
+    struct fv_io_file *record = files.used < FILES ? fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false) : NULL;
+    struct statfs system = { 0 };
+
+    if (!record)
+        return NULL;
+    syscall(SYS_fstatfs, fd, &system);
+    *record = (struct fv_io_file){ .bytes = (uint32_t)bytes, .id = files.used + 1, .device = st->st_dev, .inode = st->st_ino,
+                                   .filesystem = (uint64_t)system.f_type, .kind = kind_of(st), .path_bytes = (uint32_t)length };
+    memcpy(record->path, name, length + 1);
+    fv_tail_commit(&tail, bytes);
+    return record;
+}
+
+/* Under lock. 0: no room. */
+static uint32_t file_of(int fd, const struct stat *st)
+{
+    char name[PATH_ROOM];
+    size_t length = name_of(fd, kind_of(st), name);
+
+    for (uint64_t key = key_of(name);; key += 2) {
+        struct known *known = fv_map_find(&files, sizeof(*known), key);
+
+        if (known && !strcmp(known->record->path, name))
+            return known->record->id;
+        if (known)
+            continue;
+        const struct fv_io_file *record = new_file(fd, st, name, length);
+        if (!record || !(known = fv_map_add(&files, sizeof(*known), key, 2 * FILES)))
+            return 0;
+        known->record = record;
+        return record->id;
+    }
+}
+
+/* ---- open files ---- */
+
+/* Under lock. NULL: no memory. */
+static struct fv_io_open *take(void)
+{
+    if (!unused) {
+        struct fv_io_open *page = fv_memory_new(FV_PAGE);
+
+        for (size_t i = 0; page && i < FV_PAGE / sizeof(*page); i++) {
+            page[i].next = unused;
+            unused = &page[i];
+        }
+    }
+    struct fv_io_open *open = unused;
+    if (open)
+        unused = open->next;
+    return open;
+}
+
+/* Under lock. */
+static void let_go(struct fv_io_open *open)
+{
+    if (!open || --open->uses)
+        return;
+    open->next = unused;
+    unused = open;
+}
+
+static struct fv_io_open *look_at(int fd)
+{
+    struct stat st;
+    struct fv_io_open *open;
+
+    if (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) || !(open = take()))
+        return NULL;
+    unsigned kind = kind_of(&st);
+    long flags = syscall(SYS_fcntl, fd, F_GETFL), position = -1;
+
+    *open = (struct fv_io_open){ .file = file_of(fd, &st), .uses = 1, .has_places = kind == FV_IO_KIND_REGULAR || kind == FV_IO_KIND_DEVICE,
+                                 .appends = flags >= 0 && flags & O_APPEND };
+    if (open->has_places)
+        position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    memset(open->end, -1, sizeof(open->end));
+    open->position[FV_IO_POSIX] = open->position[FV_IO_STDIO] = position;
+    return open;
+}
+
+/* `again`: whatever is known of it. */
+static FV_COLD struct fv_io_open *find_out(int fd, bool again)
+{
+    struct fv_scope scope = fv_scope_enter();
+    struct fv_io_open *open = NULL;
+
+    if (fv_lock_is_free(&lock) && fv_lock_is_free(&fv_rt.writer.lock)) {
+        fv_lock(&lock);
+        open = again ? NULL : slots[fd];
+        if (!open && (open = look_at(fd)))
+            let_go(__atomic_exchange_n(&slots[fd], open, __ATOMIC_ACQ_REL));
+        fv_unlock(&lock);
+    }
+    fv_scope_leave(&scope);
+    return open;
+}
+
+static bool has_slot(int fd)
+{
+    return fd >= 0 && fd < DESCRIPTORS;
+}
+
+struct fv_io_open *fv_io_files_of(int fd)
+{
+    struct fv_io_open *open = has_slot(fd) ? __atomic_load_n(&slots[fd], __ATOMIC_ACQUIRE) : NULL;
+
+    return FV_LIKELY(open != NULL) || !has_slot(fd) ? open : find_out(fd, false);
+}
+
+struct fv_io_open *fv_io_files_made(int fd)
+{
+    return has_slot(fd) ? find_out(fd, true) : NULL;
+}
+
+void fv_io_files_duplicated(int fd, struct fv_io_open *open)
+{
+    if (!has_slot(fd) || !open)
+        return;
+    struct fv_scope scope = fv_scope_enter();
+    fv_lock(&lock);
+    open->uses++;
+    let_go(__atomic_exchange_n(&slots[fd], open, __ATOMIC_ACQ_REL));
+    fv_unlock(&lock);
+    fv_scope_leave(&scope);
+}
+
+struct fv_io_open *fv_io_files_closed(int fd)
+{
+    struct fv_io_open *open = has_slot(fd) ? __atomic_exchange_n(&slots[fd], NULL, __ATOMIC_ACQ_REL) : NULL;
+
+    if (!open)
+        return NULL;
+    struct fv_scope scope = fv_scope_enter();
+    fv_lock(&lock);
+    let_go(open);
+    fv_unlock(&lock);
+    fv_scope_leave(&scope);
+    return open;
+}
+
+void fv_io_files_closed_range(unsigned first, unsigned last)
+{
+    for (unsigned fd = first; fd <= last && fd < DESCRIPTORS; fd++)
+        if (slots[fd])
+            fv_io_files_closed((int)fd);
+}

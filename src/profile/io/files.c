@@ -1,0 +1,278 @@
+/* See files.h: the track. */
+#include "profile/io/files.h"
+#include "profile/build.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gather {
+    struct fv_build *build;
+    struct fv_io_view *out;
+    struct fv_index files, calls;
+    uint32_t *numbers; /* of the present rank's files, by id */
+    size_t number_count, number_room;
+    uint32_t rank;
+};
+
+static const struct {
+    const char *name;
+    uint8_t operation, layer;
+} functions[] = {
+    { "?", 0, 0 },
+#define FV_IO_FUNCTION(name, operation, layer) { #name, operation, layer },
+#include "trace/io-list.h"
+#undef FV_IO_FUNCTION
+};
+
+enum fv_io_operation fv_io_operation_of(uint32_t function)
+{
+    return (enum fv_io_operation)functions[function < FV_IO_FUNCTIONS ? function : 0].operation;
+}
+
+const char *fv_io_function_name(uint32_t function)
+{
+    return functions[function < FV_IO_FUNCTIONS ? function : 0].name;
+}
+
+/* ---- sums ---- */
+
+static void end_rank(struct fv_io_ranks *r)
+{
+    if (r->last != FV_NONE && (r->min_rank == FV_NONE || r->last_s < r->min_s)) {
+        r->min_rank = r->last;
+        r->min_s = r->last_s;
+    }
+}
+
+/* Ranks come one after the other. */
+static void add_rank(struct fv_io_ranks *r, uint32_t rank, double seconds)
+{
+    if (r->last != rank || !r->count) {
+        if (r->count++)
+            end_rank(r);
+        else
+            r->min_rank = r->max_rank = FV_NONE;
+        r->last = rank;
+        r->last_s = 0;
+    }
+    r->last_s += seconds;
+    if (r->max_rank == FV_NONE || r->last_s > r->max_s) {
+        r->max_rank = rank;
+        r->max_s = r->last_s;
+    }
+}
+
+static void add(const struct gather *g, struct fv_io_sum *sum, const struct fv_io_record *r)
+{
+    double seconds = fv_build_seconds(g->build->model, g->rank, r->ticks);
+
+    sum->calls += r->calls;
+    sum->failed += r->failed;
+    sum->bytes += r->bytes;
+    sum->untimed += r->untimed;
+    sum->unsized += r->unsized;
+    sum->empty += r->empty;
+    sum->consecutive += r->consecutive;
+    sum->forward += r->forward;
+    sum->placed += r->placed;
+    for (unsigned i = 0; i < FV_IO_SIZES; i++)
+        sum->sizes[i] += r->sizes[i];
+    if (r->flags & FV_IO_IN_MPI) {
+        sum->in_mpi_s += seconds;
+        return;
+    }
+    sum->seconds += seconds;
+    sum->max_s = fmax(sum->max_s, fv_build_seconds(g->build->model, g->rank, r->ticks_max));
+}
+
+/* ---- what a rank file has ---- */
+
+static void read_files(struct gather *g)
+{
+    struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_IO_FILES);
+    struct fv_io_view *out = g->out;
+
+    g->number_count = 0;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        const struct fv_io_file *f = p;
+        uint32_t at = FV_INTERN_NAME(g->files, out->files, out->file_count, out->file_room, &g->build->model->arena, f->path);
+
+        out->files[at].kind = f->kind;
+        out->files[at].filesystem = f->filesystem;
+        FV_GROW(g->numbers, g->number_room, g->number_count + 1);
+        g->numbers[g->number_count++] = at;
+    }
+}
+
+static void add_to_file(struct gather *g, struct fv_io_file_view *f, const struct fv_io_record *r)
+{
+    enum fv_io_operation operation = fv_io_operation_of(r->function);
+    bool is_read = operation == FV_IO_OP_READ || operation == FV_IO_OP_ASYNC_READ, is_write = operation == FV_IO_OP_WRITE || operation == FV_IO_OP_ASYNC_WRITE;
+    double seconds = r->flags & FV_IO_IN_MPI ? 0 : fv_build_seconds(g->build->model, g->rank, r->ticks);
+
+    add(g, is_read ? &f->read : is_write ? &f->write : &f->other, r);
+    f->opens += operation == FV_IO_OP_OPEN ? r->calls : 0;
+    f->seeks += operation == FV_IO_OP_SEEK ? r->calls : 0;
+    f->syncs += operation == FV_IO_OP_SYNC ? r->calls : 0;
+    f->states += operation == FV_IO_OP_STAT ? r->calls : 0;
+    f->seconds += seconds;
+    add_rank(&f->ranks, g->rank, seconds);
+}
+
+static bool makes_sense(const struct fv_io_record *r)
+{
+    return r->function && r->function < FV_IO_FUNCTIONS && r->calls && r->failed <= r->calls && r->ticks_max <= r->ticks;
+}
+
+static void read_records(struct gather *g, struct fv_io_rank_view *rank)
+{
+    struct fv_build_file *file = &g->build->files[g->rank];
+    struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_IO);
+    struct fv_io_view *out = g->out;
+    struct fv_io_record r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (!makes_sense(&r))
+            continue;
+        uint32_t at = r.file && r.file <= g->number_count ? g->numbers[r.file - 1] : FV_NONE, node = fv_build_node_of(g->build, file, r.path);
+        struct fv_io_call_view *call =
+            FV_INTERNED(g->calls, out->calls, out->call_count, out->call_room, (uint32_t[]){ at, node, r.function, r.flags & FV_IO_IN_MPI });
+        enum fv_io_operation operation = fv_io_operation_of(r.function);
+        double seconds = r.flags & FV_IO_IN_MPI ? 0 : fv_build_seconds(g->build->model, g->rank, r.ticks);
+
+        add(g, &call->sum, &r);
+        add_rank(&call->ranks, g->rank, seconds);
+        rank->seconds += seconds;
+        rank->read += operation == FV_IO_OP_READ ? r.bytes : 0;
+        rank->written += operation == FV_IO_OP_WRITE ? r.bytes : 0;
+        if (at != FV_NONE)
+            add_to_file(g, &out->files[at], &r);
+    }
+}
+
+static void read_process(struct gather *g, struct fv_io_rank_view *rank)
+{
+    struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_IO_PROCESS), threads = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_IO_THREAD);
+    const void *p = fv_cursor_next(&c);
+    struct fv_io_thread t;
+    struct fv_io_process of;
+
+    if (p) {
+        memcpy(&of, p, sizeof(of));
+        rank->is_known = of.known && of.ticks;
+        rank->counts = (struct fv_io_counts){ .asked_read = of.last.asked_read - of.first.asked_read, .asked_written = of.last.asked_written - of.first.asked_written,
+                                              .reads = of.last.reads - of.first.reads, .writes = of.last.writes - of.first.writes,
+                                              .device_read = of.last.device_read - of.first.device_read, .device_written = of.last.device_written - of.first.device_written };
+    }
+    while ((p = fv_cursor_next(&threads))) {
+        memcpy(&t, p, sizeof(t));
+        g->out->no_room += t.no_room;
+        g->out->interrupted += t.interrupted;
+    }
+}
+
+/* ---- the track ---- */
+
+static void *begin_io(struct fv_build *b)
+{
+    struct gather *g = fv_xcalloc(1, sizeof(*g));
+
+    g->build = b;
+    g->out = &b->model->io;
+    return g;
+}
+
+static void read_io(struct fv_build *b, void *state, uint32_t rank)
+{
+    struct gather *g = state;
+    struct fv_io_view *out = g->out;
+    (void)b;
+
+    g->rank = rank;
+    FV_GROW(out->ranks, out->rank_room, out->rank_count + 1);
+    struct fv_io_rank_view *r = &out->ranks[out->rank_count++];
+    *r = (struct fv_io_rank_view){ .rank = rank };
+    read_files(g);
+    read_records(g, r);
+    read_process(g, r);
+    out->seconds += r->seconds;
+}
+
+static int by_seconds(double a, double b, uint64_t x, uint64_t y)
+{
+    if (a != b)
+        return a > b ? -1 : 1;
+    return (x < y) - (x > y);
+}
+
+static int by_call(const void *a, const void *b)
+{
+    const struct fv_io_call_view *x = a, *y = b;
+
+    return by_seconds(x->sum.seconds, y->sum.seconds, x->sum.calls, y->sum.calls);
+}
+
+/* Where the files are now. */
+struct order {
+    struct fv_io_file_view view;
+    uint32_t was;
+};
+
+static int by_file(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+    int order = by_seconds(x->view.seconds, y->view.seconds, x->view.read.bytes + x->view.write.bytes, y->view.read.bytes + y->view.write.bytes);
+
+    return order ? order : strcmp(x->view.path, y->view.path);
+}
+
+static void order_files(struct fv_io_view *out)
+{
+    struct order *order = fv_xcalloc(out->file_count, sizeof(*order));
+    uint32_t *now = fv_xcalloc(out->file_count, sizeof(*now));
+
+    for (size_t i = 0; i < out->file_count; i++)
+        order[i] = (struct order){ out->files[i], (uint32_t)i };
+    if (out->file_count)
+        qsort(order, out->file_count, sizeof(*order), by_file);
+    for (size_t i = 0; i < out->file_count; i++) {
+        out->files[i] = order[i].view;
+        now[order[i].was] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < out->call_count; i++)
+        out->calls[i].file = out->calls[i].file == FV_NONE ? FV_NONE : now[out->calls[i].file];
+    free(order);
+    free(now);
+}
+
+static void finish_io(struct fv_build *b, void *state)
+{
+    struct gather *g = state;
+    struct fv_io_view *out = g->out;
+    (void)b;
+
+    for (size_t i = 0; i < out->call_count; i++)
+        end_rank(&out->calls[i].ranks);
+    for (size_t i = 0; i < out->file_count; i++)
+        if (out->files[i].ranks.count)
+            end_rank(&out->files[i].ranks);
+    order_files(out);
+    if (out->call_count)
+        qsort(out->calls, out->call_count, sizeof(*out->calls), by_call);
+    fv_index_release(&g->files);
+    fv_index_release(&g->calls);
+    free(g->numbers);
+    free(g);
+}
+
+const struct fv_track fv_track_io = { "io", FV_VISIT_REST, { FV_CHUNK_IO, FV_CHUNK_IO_FILES, FV_CHUNK_IO_THREAD, FV_CHUNK_IO_PROCESS }, begin_io, read_io, finish_io };
+
+void fv_io_view_release(struct fv_io_view *view)
+{
+    free(view->calls);
+    free(view->files);
+    free(view->ranks);
+    *view = (struct fv_io_view){ 0 };
+}

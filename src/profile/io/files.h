@@ -1,0 +1,61 @@
+/* What the program did to files (--io): by file, by call path and function, by rank. Exact; times are of calls, those of MPI's own reads and writes apart,
+ * since the MPI call holds them. */
+#ifndef FV_PROFILE_IO_H
+#define FV_PROFILE_IO_H
+
+#include "tool/vec.h"
+#include "trace/format.h"
+
+/* Ranks that did something, as they come. */
+struct fv_io_ranks {
+    uint32_t count, last, min_rank, max_rank; /* indices in fv_model.ranks; FV_NONE */
+    double last_s, min_s, max_s;
+};
+
+struct fv_io_sum {
+    uint64_t calls, failed, bytes, untimed, unsized, empty, consecutive, forward, placed;
+    double seconds, max_s, in_mpi_s; /* in_mpi_s: of calls within MPI's functions for files, in no other time */
+    uint64_t sizes[FV_IO_SIZES];
+};
+
+/* A function at a call path, on a file. */
+struct fv_io_call_view {
+    uint32_t file, node, function, flags; /* file: in fv_io_view.files; FV_NONE: by name alone. flags: enum fv_io_record_flags */
+    struct fv_io_sum sum;
+    struct fv_io_ranks ranks;
+};
+
+struct fv_io_file_view {
+    const char *path;
+    uint32_t kind;       /* enum fv_io_kind */
+    uint64_t filesystem; /* 0: not known */
+    struct fv_io_sum read, write, other;
+    uint64_t opens, seeks, syncs, states;
+    double seconds; /* of all, outside of MPI */
+    struct fv_io_ranks ranks;
+};
+
+struct fv_io_rank_view {
+    uint32_t rank;
+    double seconds;
+    uint64_t read, written;
+    bool is_known; /* what the kernel counts: */
+    struct fv_io_counts counts;
+};
+
+struct fv_io_view {
+    struct fv_io_call_view *calls; /* by seconds, longest first */
+    size_t call_count, call_room;
+    struct fv_io_file_view *files; /* likewise */
+    size_t file_count, file_room;
+    struct fv_io_rank_view *ranks;
+    size_t rank_count, rank_room;
+    double seconds; /* of all ranks */
+    uint64_t no_room, interrupted;
+};
+
+enum fv_io_operation fv_io_operation_of(uint32_t function);
+const char *fv_io_function_name(uint32_t function);
+void fv_io_view_release(struct fv_io_view *view);
+
+#endif

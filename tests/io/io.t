@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Files (--io): known calls and bytes by file, function and call path, of POSIX, stdio, C++ and Fortran, threads, children; MPI's own reads and writes apart; whose I/O others wait for; and
+the program writes what it writes alone."""
+import os
+import re
+import sqlite3
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import check, close, equal
+
+# By file, function and caller: calls, failed, bytes, consecutive, forward, placed.
+KNOWN = {
+    ('posix', 'open', 'write_posix'): (1, 0, 0, 0, 0, 0),
+    ('posix', 'write', 'write_posix'): (100, 0, 1000, 99, 0, 99),
+    ('posix', 'pwrite', 'write_posix'): (5, 0, 15, 0, 4, 5), # the first one goes back to 0
+    ('posix', 'fsync', 'write_posix'): (1, 0, 0, 0, 0, 0),
+    ('posix', 'close', 'write_posix'): (1, 0, 0, 0, 0, 0),
+    ('posix', 'open', 'read_posix'): (1, 0, 0, 0, 0, 0),
+    ('posix', 'fstat', 'read_posix'): (1, 0, 0, 0, 0, 0),
+    ('posix', 'pread', 'read_posix'): (14, 0, 70, 0, 9, 13),
+    ('posix', 'read', 'read_posix'): (13, 0, 1100, 10, 0, 12), # back to 0 twice: once after pread(), once by a descriptor that is its double; one finds nothing
+    ('posix', 'lseek', 'read_posix'): (1, 0, 0, 0, 0, 0),
+    ('posix', 'close', 'read_posix'): (2, 0, 0, 0, 0, 0),
+    (None, 'open', 'read_posix'): (1, 1, 0, 0, 0, 0),
+    ('stdio', 'fopen', 'write_stdio'): (1, 0, 0, 0, 0, 0),
+    ('stdio', 'fprintf', 'write_stdio'): (50, 0, 250, 49, 0, 49),
+    ('stdio', 'putc', 'write_stdio'): (10000, 0, 10000, 10000, 0, 10000),
+    ('stdio', 'fwrite', 'write_stdio'): (1, 0, 3, 1, 0, 1),
+    ('stdio', 'fputs', 'write_stdio'): (1, 0, 3, 1, 0, 1),
+    ('stdio', 'fflush', 'write_stdio'): (1, 0, 0, 0, 0, 0),
+    ('stdio', 'fclose', 'write_stdio'): (1, 0, 0, 0, 0, 0),
+    ('stdio', 'fopen', 'read_stdio'): (1, 0, 0, 0, 0, 0),
+    ('stdio', 'fgets', 'read_stdio'): (40, 0, 200, 39, 0, 39),
+    ('stdio', '__isoc99_fscanf', 'read_stdio'): (10, 0, 0, 0, 0, 0),
+    ('stdio', 'getc', 'read_stdio'): (10001, 0, 10000, 0, 0, 0), # fscanf() does not say where it ended
+    ('stdio', 'fread', 'read_stdio'): (1, 0, 6, 0, 0, 0),
+    ('stdio', 'fclose', 'read_stdio'): (1, 0, 0, 0, 0, 0),
+    ('thread', 'open', 'in_thread'): (1, 0, 0, 0, 0, 0),
+    ('thread', 'write', 'in_thread'): (20, 0, 200, 19, 0, 19),
+    ('thread', 'close', 'in_thread'): (1, 0, 0, 0, 0, 0),
+    ('posix', 'open', 'main'): (1, 0, 0, 0, 0, 0),
+    ('posix', 'mmap', 'main'): (1, 0, 1000, 0, 0, 0),
+    ('posix', 'close', 'main'): (1, 0, 0, 0, 0, 0),
+}
+
+COLUMNS = ('calls', 'failed', 'bytes', 'consecutive', 'forward', 'placed', 'empty', 'unsized', 'untimed')
+
+
+def recorded(program, *arguments, options=(), rc=0, env=None):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    return harness.run([harness.FVMPI, 'run', '-q', '--io', *options, '-o', directory, '--mpi', 'serial', program, *arguments], directory=directory, env=env).ended(rc)
+
+
+def calls_of(report, folder):
+    """Of the files in the folder, and of those without one."""
+    found = {}
+    for r in report['io']:
+        if r['io_file'] is None or os.path.dirname(r['io_file']) == os.path.realpath(folder):
+            key = r['io_file'] and os.path.basename(r['io_file']), r['function'], r['path'][0]['function'] if r['path'] else None
+            of = found.setdefault(key, dict.fromkeys(COLUMNS, 0)) # of several lines
+            for column in COLUMNS:
+                of[column] += r[column]
+    return found
+
+
+def sums_hold(report, ranks):
+    """Files have what their calls have, and so have the ranks."""
+    for f in report['io_files']:
+        of = [r for r in report['io'] if r['io_file'] == f['io_file']]
+        close('time of {}'.format(f['io_file']), f['time_s'], sum(r['time_s'] for r in of), 1e-9)
+        equal('calls', f['reads']['calls'] + f['writes']['calls'] + f['other_calls'], sum(r['calls'] for r in of))
+        equal('read', f['reads']['bytes'], sum(r['bytes'] for r in of if r['operation'] in ('read', 'async_read')))
+        equal('written', f['writes']['bytes'], sum(r['bytes'] for r in of if r['operation'] in ('write', 'async_write')))
+        check(f['rank_count'] <= ranks and f['rank_min_s'] <= f['rank_max_s'] <= f['time_s'] + 1e-9, '{}', f)
+    for r in report['io']:
+        check(r['max_s'] <= r['time_s'] + 1e-9 and r['consecutive'] + r['forward'] <= r['placed'] <= r['calls'] >= r['failed'], '{}', r)
+        equal('sizes', sum(r['sizes'].values()), r['calls'] - r['failed'] - r['empty'] - r['unsized'] if r['operation'] in ('read', 'write') else 0)
+    close('ranks', sum(r['time_s'] for r in report['io_ranks']), sum(r['time_s'] for r in report['io']), 1e-9)
+
+
+def alone(tap, place):
+    program = os.path.join(place, 'known')
+    harness.run(['cc', '-O1', '-g', '-pthread', os.path.join(HERE, 'known.c'), '-o', program]).ended(0)
+    folders = [harness.scratch('files') for _ in range(2)]
+    plain = harness.run([program, folders[0]]).ended(0)
+    with tap.test('known calls'):
+        run = recorded(program, folders[1])
+        equal('output', run.out, plain.out)
+        for name in sorted(os.listdir(folders[0])):
+            with open(os.path.join(folders[0], name), 'rb') as a, open(os.path.join(folders[1], name), 'rb') as b:
+                check(a.read() == b.read(), '{} differs', name)
+        report = run.report().data
+        found = calls_of(report, folders[1])
+        equal('calls', {k: tuple(r[c] for c in COLUMNS[:6]) for k, r in found.items()}, KNOWN)
+        equal('empty reads', (found['posix', 'read', 'read_posix']['empty'], found['stdio', 'getc', 'read_stdio']['empty']), (1, 1))
+        equal('unsized', found['stdio', '__isoc99_fscanf', 'read_stdio']['unsized'], 10)
+        check(0 < found['stdio', 'putc', 'write_stdio']['untimed'] < 10000, 'some asked the system, most did not: {}', found['stdio', 'putc', 'write_stdio'])
+        sums_hold(report, 1)
+        files = {os.path.basename(f['io_file']): f for f in report['io_files']}
+        equal('opens', {n: files[n]['opens'] for n in ('posix', 'stdio', 'thread')}, {'posix': 3, 'stdio': 2, 'thread': 1})
+        check('child' not in files and files['posix']['kind'] == 'regular', '{}', files)
+        out, = [r for r in report['io'] if r['function'] == 'puts']
+        equal('standard output', (out['calls'], out['bytes'], out['path'][0]['function']), (1, len('done\n'), 'main'))
+    with tap.test('text, dump and tables show it'):
+        text = harness.run([harness.FVMPI, 'report', '--width', '200', '--all', run.directory]).ended(0).out
+        check(re.search(r'^Files ', text, re.M) and re.search(r'fprintf +\S+/stdio .* write_stdio < main', text), '{}', text)
+        check('I/O thread=' in harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out, 'dump')
+        check(harness.run([harness.FVMPI, 'report', '--table', 'io_files', run.directory]).ended(0).out.count('/posix') == 1, 'table')
+    with tap.test('switched off'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        report = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', program, folders[1]], directory=directory).ended(0).report().data
+        equal('nothing', (report['io'], report['io_files'], report['io_ranks']), ([], [], []))
+    with tap.test('a library that is not loaded is told of'):
+        library = harness.in_front(os.path.join(harness.BUILD, '.libs', 'libfvmpi-serial.so'))
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        run = harness.run([program, folders[1]], env={'LD_PRELOAD': library, 'FVMPI_IO': '1', 'FVMPI_OUTPUT': directory, 'FVMPI_QUIET': '1'}, directory=directory).ended(0)
+        equal('said', [line for line in run.err.splitlines() if 'libfvmpi-io.so' in line],
+              ['fvmpi: FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it beside this library (fvmpi run --io does)'])
+
+
+def killed(tap, place):
+    program = os.path.join(place, 'waits')
+    with open(program + '.c', 'w') as f:
+        f.write('#include <unistd.h>\nint main(void) { char c; write(1, "reads\\n", 6); return read(0, &c, 1) != 1; }\n')
+    harness.run(['cc', '-g', '-w', program + '.c', '-o', program]).ended(0)
+    with tap.test('a killed run has what was written'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        process = harness.start([harness.FVMPI, 'run', '-q', '--io', '-o', directory, '--mpi', 'serial', program])
+        check(b'reads' in process.stdout.readline(), 'its output')
+        harness.wait_until(lambda: 'I/O thread=' in harness.run([harness.FVMPI, 'dump', directory]).out, what='the write')
+        harness.kill_all()
+        harness.finish(process)
+        report = harness.profile_of(directory)
+        equal('writes', [(r['calls'], r['bytes']) for r in report['io'] if r['function'] == 'write'], [(1, 6)])
+
+
+def languages(tap, place):
+    with tap.test('Fortran and C++'):
+        for compiler, name, text, want in (
+                ('gfortran', 'w.f90', "program w\ninteger :: i\nopen(10, file='fortran', form='formatted')\ndo i = 1, 100\nwrite(10, '(i9)') i\nend do\nclose(10)\nend program\n", 1000),
+                ('g++', 'w.cpp', '#include <fstream>\nint main() { std::ofstream f("cpp"); for (int i = 0; i < 100; i++) f << "123456789\\n"; }\n', 1000)):
+            folder = harness.scratch('files')
+            source, program = os.path.join(place, name), os.path.join(place, name + '.out')
+            with open(source, 'w') as f:
+                f.write(text)
+            harness.run([compiler, '-g', source, '-o', program]).ended(0)
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            run = harness.run([harness.FVMPI, 'run', '-q', '--io', '-o', directory, '--mpi', 'serial', program], cwd=folder, directory=directory).ended(0)
+            file, = [f for f in run.report().data['io_files'] if os.path.basename(f['io_file']) in ('fortran', 'cpp')]
+            equal('{}: bytes'.format(compiler), file['writes']['bytes'], want)
+            check(0 < file['writes']['calls'] < 100, 'they are buffered: {}', file)
+
+
+def real(tap, place):
+    with tap.test('sqlite in Python'):
+        script = ("import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.execute('create table t (x)')\n"
+                  "c.executemany('insert into t values (?)', [(i,) for i in range(1000)])\nc.commit()\nprint(c.execute('select sum(x) from t').fetchone())\n")
+        out = []
+        for options in (None, ()):
+            base = os.path.join(harness.scratch('files'), 'base.db')
+            if options is None:
+                out.append(harness.run(['/usr/bin/python3', '-c', script, base]).ended(0).out)
+                continue
+            run = recorded('/usr/bin/python3', '-c', script, base)
+            out.append(run.out)
+        equal('output', out[1], out[0])
+        report = run.report().data
+        file, = [f for f in report['io_files'] if f['io_file'] == os.path.realpath(base)]
+        check(file['writes']['bytes'] >= os.path.getsize(base) and file['syncs'], '{}', file)
+        equal('rows', sqlite3.connect(base).execute('select count(*) from t').fetchone(), (1000,))
+        sums_hold(report, 1)
+
+
+def with_mpi(tap, mpi):
+    program = mpi.build(os.path.join(HERE, 'rank0.c'), '-O1', '-g', output='rank0')
+    for options in ([], ['--trace', '--sample=off']):
+        with tap.test('{}: whose I/O others wait for {}'.format(mpi, ' '.join(options)).strip()):
+            folder = harness.scratch('files')
+            run = mpi.profile(program, 2, [os.path.join(folder, 'snapshot')], ['--io'] + options).ended(0)
+            if options:
+                harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+            report = run.report().data
+            sums_hold(report, 2)
+            written_s = float(run.out.split()[0])
+            of = [r for r in report['io'] if r['io_file'] == os.path.join(os.path.realpath(folder), 'snapshot')]
+            check(all(r['path'][0]['function'] == 'snapshot' and r['max_rank'] == 0 and r['rank_count'] == 1 for r in of), '{}', of)
+            taken_s = sum(r['time_s'] for r in of)
+            check(0.5 * written_s < taken_s <= written_s, 'snapshot() took {} s, its calls {} s', written_s, taken_s)
+            told = [f for f in report['findings'] if 'functions for files' in f['text']]
+            check(told and told[0]['rank'] == 0 and 'snapshot' in told[0]['text'] and 'rank0.c' in told[0]['text'], '{}', report['findings'])
+            shared = [r for r in report['io'] if r['io_file'] and r['io_file'].endswith('snapshot.shared') and r['operation'] == 'write']
+            if not shared:
+                raise harness.Skip('its MPI-IO writes by no function that is seen')
+            equal('bytes by MPI-IO', sum(r['bytes'] for r in shared), 200)
+            check(all(r['in_mpi'] and r['time_s'] == 0 and r['path'][0]['function'] == 'main' for r in shared), '{}', shared)
+
+
+def main():
+    tap = harness.Tap()
+    place = harness.scratch('bin')
+    alone(tap, place)
+    killed(tap, place)
+    languages(tap, place)
+    real(tap, place)
+    for mpi in harness.mpis(tap):
+        with_mpi(tap, mpi)
+    tap.done()
+
+
+main()
