@@ -39,7 +39,7 @@ uint64_t fv_sync_retirements;
 
 static struct range {
     uintptr_t begin, end;
-} ignored[4];
+} ignored[4], runtime;
 static unsigned ignored_count;
 
 static int note_range(struct dl_phdr_info *info, size_t size, void *arg)
@@ -63,12 +63,51 @@ static int note_range(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-bool fv_sync_is_ignored(uintptr_t address)
+static bool is_in(const struct range *r, uintptr_t address)
+{
+    return address >= __atomic_load_n(&r->begin, __ATOMIC_RELAXED) && address < __atomic_load_n(&r->end, __ATOMIC_RELAXED);
+}
+
+bool fv_sync_is_tools(uintptr_t address)
 {
     for (unsigned i = 0; i < ignored_count; i++)
-        if (address >= ignored[i].begin && address < ignored[i].end)
+        if (is_in(&ignored[i], address))
             return true;
     return false;
+}
+
+bool fv_sync_is_runtimes(uintptr_t address)
+{
+    return is_in(&runtime, address);
+}
+
+bool fv_sync_is_ignored(uintptr_t address)
+{
+    return fv_sync_is_tools(address) || fv_sync_is_runtimes(address);
+}
+
+static int note_runtime(struct dl_phdr_info *info, size_t size, void *address)
+{
+    const uintptr_t at = (uintptr_t)address;
+    bool is_found = false;
+
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum && !is_found; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        struct range r = { info->dlpi_addr + ph->p_vaddr, info->dlpi_addr + ph->p_vaddr + ph->p_memsz };
+
+        is_found = ph->p_type == PT_LOAD && is_in(&r, at);
+        if (is_found && *info->dlpi_name) { /* the program's own, where that has it, has its other calls, too */
+            __atomic_store_n(&runtime.begin, r.begin, __ATOMIC_RELAXED);
+            __atomic_store_n(&runtime.end, r.end, __ATOMIC_RELAXED);
+        }
+    }
+    return is_found;
+}
+
+void fv_sync_ignore_runtime(uintptr_t code)
+{
+    dl_iterate_phdr(note_runtime, (void *)code);
 }
 
 void fv_sync_ignore_tools(void)

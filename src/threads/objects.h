@@ -15,9 +15,13 @@ bool fv_sync_thing_is_at(const struct fv_sync_thing *thing, uintptr_t address);
  * 0: no room. */
 uint32_t fv_sync_site_path(uintptr_t return_address);
 uint32_t fv_sync_whole_path(struct fv_thread *outside, struct fv_site site);
-/* What fvmpi and libunwind lock is not the application's. */
+/* What fvmpi and libunwind lock is not the application's; nor how a run-time library of OpenMP waits that tells us of it
+ * (ompt.c). `code`: an address in it. */
 void fv_sync_ignore_tools(void);
-bool fv_sync_is_ignored(uintptr_t return_address);
+void fv_sync_ignore_runtime(uintptr_t code);
+bool fv_sync_is_ignored(uintptr_t return_address); /* either: */
+bool fv_sync_is_tools(uintptr_t return_address);
+bool fv_sync_is_runtimes(uintptr_t return_address);
 /* An object ends, or begins: its address is another's from now on. */
 void fv_sync_retire(const volatile void *object, unsigned kind);
 /* Can who holds a lock acquire it once more? If not, another thread has released it, which binary semaphores

@@ -6,21 +6,22 @@
  * A thread that waits may run tasks meanwhile, which is no waiting. Thus the function of a task is ours, too,
  * found behind its data: libgomp copies the data by a function of ours, which adds it there.
  *
- * Rejected: OMPT, which libgomp has not. Not seen: programs made by GCC before 4.9, whose forking thread
- * calls its part itself (GOMP_parallel_start), and waits in LLVM's runtime. */
+ * libgomp has no OMPT; run-time libraries that have it tell ompt.c the same. Not seen: programs made by GCC before 4.9,
+ * whose forking thread calls its part itself (GOMP_parallel_start). */
 #include "threads/omp_entries.h"
 
 #include <string.h>
 
 FV_TLS struct fv_omp_member *fv_omp_current;
 FV_TLS uint64_t fv_omp_worked;
+FV_TLS bool fv_omp_forks;
+bool fv_omp_is_told;
 
 /* What to call libgomp with in place of what the program did. */
 struct call {
     fv_omp_body *body;
     void *data;
     struct fv_omp_team *team; /* NULL: as the program did */
-    struct fv_sync *s;
     struct fv_site site;
 };
 
@@ -59,7 +60,7 @@ static void waits_now(const struct fv_omp_member *m)
     __atomic_store_n(&state->wait_begin, m->end, __ATOMIC_RELEASE);
 }
 
-static void leave(struct fv_omp_member *m)
+void fv_omp_member_end(struct fv_omp_member *m)
 {
     if (FV_UNLIKELY(!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED)))
         return; /* in the child of a fork that was made in there: the file is its parent's */
@@ -73,6 +74,16 @@ static void leave(struct fv_omp_member *m)
         fv_traced_team_end(m->s, m->team->traced, m->end);
 }
 
+struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned number)
+{
+    if (FV_UNLIKELY(number >= FV_OMP_MEMBERS)) {
+        __atomic_fetch_add(&team->lost, 1, __ATOMIC_RELAXED);
+        return fv_omp_current = NULL;
+    }
+    enter(&team->member[number], team);
+    return &team->member[number];
+}
+
 /* In place of the program's function. */
 static FV_UNSEEN void run_member(void *arg)
 {
@@ -83,15 +94,10 @@ static FV_UNSEEN void run_member(void *arg)
         team->size = (uint32_t)team->next->omp_get_num_threads();
         team->level = (uint32_t)team->next->omp_get_level();
     }
-    if (FV_UNLIKELY(number >= FV_OMP_MEMBERS)) {
-        __atomic_fetch_add(&team->lost, 1, __ATOMIC_RELAXED);
-        fv_omp_current = NULL;
-        team->body(team->data);
-        return;
-    }
-    enter(&team->member[number], team);
+    struct fv_omp_member *m = fv_omp_member_begin(team, number);
     team->body(team->data);
-    leave(&team->member[number]);
+    if (FV_LIKELY(m != NULL))
+        fv_omp_member_end(m);
 }
 
 /* ---- a region's end ---- */
@@ -157,9 +163,8 @@ struct sums {
     uint32_t last; /* thread + 1; 0: not known */
 };
 
-static struct sums add_members(const struct call *call, uint32_t size)
+static struct sums add_members(struct fv_omp_team *team, uint32_t size, struct fv_site site)
 {
-    struct fv_omp_team *team = call->team;
     struct sums sums = { .all_came = 0 };
     struct fv_omp_part *part = NULL;
 
@@ -176,7 +181,7 @@ static struct sums add_members(const struct call *call, uint32_t size)
         if (is_last && m->s)
             sums.last = m->s->thread->id + 1;
         struct fv_omp_part *found =
-            fv_omp_part_of(call->s, team->entry, part, i, m->s ? m->s->thread->id : FV_NO_THREAD, call->site);
+            fv_omp_part_of(team->s, team->entry, part, i, m->s ? m->s->thread->id : FV_NO_THREAD, site);
         if (found) {
             add_part(found, m, &n, is_last);
             part = found;
@@ -218,7 +223,7 @@ static void add_region(const struct fv_omp_team *team, const struct sums *sums, 
     r->count++;
 }
 
-/* ---- around libgomp's call ---- */
+/* ---- begin and end of a region ---- */
 
 static struct fv_omp_team *take_team(struct fv_sync *s)
 {
@@ -231,18 +236,16 @@ static struct fv_omp_team *take_team(struct fv_sync *s)
     return team;
 }
 
-static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *body, void *data,
-                                unsigned threads, struct fv_site site)
+struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned threads, struct fv_site site)
 {
-    struct fv_sync *s = fv_sync_enter();
-    struct fv_omp_entry *entry = s ? fv_omp_entry_of(s, body, site) : NULL;
+    struct fv_omp_entry *entry = fv_omp_entry_of(s, body, site);
     struct fv_omp_team *team = entry ? take_team(s) : NULL;
 
     if (!team)
-        return (struct call){ .body = body, .data = data };
+        return NULL;
     team->body = body;
-    team->data = data;
-    team->next = next;
+    team->next = NULL;
+    team->s = s;
     team->entry = entry;
     team->outer = fv_omp_current;
     team->arrivals = team->tasks = team->untimed = team->lost = 0;
@@ -253,27 +256,47 @@ static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *bod
     __atomic_store_n(&team->runs, true, __ATOMIC_RELAXED);
     team->traced =
         fv_sync_mode & FV_SYNC_TRACED ? fv_traced_fork(s, team->call, threads, entry->record->path) : 0;
-    return (struct call){ run_member, team, team, s, site };
+    return team;
 }
 
-static void end_region(const struct call *call)
+void fv_omp_join(struct fv_omp_team *team, struct fv_site site)
 {
-    struct fv_omp_team *team = call->team;
-
-    if (!team)
-        return;
     uint64_t now = fv_ticks();
+
     __atomic_store_n(&team->runs, false, __ATOMIC_RELAXED);
     fv_omp_current = team->outer;
     if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED))
         return; /* in the child of a fork that was made in there */
     uint32_t size = team->size < FV_OMP_MEMBERS ? team->size : FV_OMP_MEMBERS;
-    struct sums sums = add_members(call, size);
+    struct sums sums = add_members(team, size, site);
     add_region(team, &sums, now);
     if (FV_UNLIKELY(team->traced))
-        fv_traced_omp_join(call->s, team->traced, now, now - sums.all_came, sums.last, team->entry->record);
-    team->unused = call->s->omp->unused;
-    call->s->omp->unused = team;
+        fv_traced_omp_join(team->s, team->traced, now, now - sums.all_came, sums.last, team->entry->record);
+    team->unused = team->s->omp->unused;
+    team->s->omp->unused = team;
+}
+
+/* ---- around libgomp's call ---- */
+
+static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *body, void *data,
+                                unsigned threads, struct fv_site site)
+{
+    struct fv_sync *s = fv_sync_enter();
+    struct fv_omp_team *team = s ? fv_omp_fork(s, body, threads, site) : NULL;
+
+    fv_omp_forks = true;
+    if (!team)
+        return (struct call){ .body = body, .data = data };
+    team->data = data;
+    team->next = next;
+    return (struct call){ run_member, team, team, site };
+}
+
+static void end_region(const struct call *call)
+{
+    fv_omp_forks = false;
+    if (call->team)
+        fv_omp_join(call->team, call->site);
 }
 
 #define REGION(function, threads, ...)                                                                       \

@@ -1,4 +1,4 @@
-/* Parallel regions of OpenMP, and who is in one: for omp.c and omp_waits.c. */
+/* Parallel regions of OpenMP, and who is in one: for omp*.c, which learn of them by what GCC calls, and ompt.c, which is told. */
 #ifndef FV_OMP_H
 #define FV_OMP_H
 
@@ -25,7 +25,8 @@ struct fv_omp_team {
     void *reductions; /* must be first: see GOMP_parallel_reductions() */
     fv_omp_body *body;
     void *data;
-    const struct fv_omp_next *next;
+    const struct fv_omp_next *next; /* NULL: size and level are what OMPT says (ompt.c) */
+    struct fv_sync *s; /* the forking thread's */
     struct fv_omp_entry *entry;
     struct fv_omp_member *outer; /* that the forking thread is of another team */
     struct fv_omp_team *unused;
@@ -49,6 +50,52 @@ static inline struct fv_omp_member *fv_omp_member(void)
 }
 /* Ticks of the tasks that the thread has run since its present wait began: they are no waiting. */
 extern FV_TLS uint64_t fv_omp_worked;
+
+/* A runtime tells us of what it does (ompt.c): also of tasks that GCC's code makes in it. */
+extern bool fv_omp_is_told;
+/* The thread forks in one of GCC's functions, which are ours: what OMPT tells next is the same region. */
+extern FV_TLS bool fv_omp_forks;
+
+/* ---- regions; for ompt.c, too ---- */
+
+/* By the thread that forks: a region begins, of a function (or whatever else names it). NULL: no room for it. */
+struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned threads, struct fv_site site);
+void fv_omp_join(struct fv_omp_team *team, struct fv_site site);
+/* By a thread of the team: it begins its part. NULL: its number is too large. */
+struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned number);
+/* It came to the region's end. */
+void fv_omp_member_end(struct fv_omp_member *m);
+
+/* ---- waiting in a region ---- */
+
+struct fv_omp_scope {
+    struct fv_sync_wait wait; /* s NULL: not recorded */
+    struct fv_omp_team *team; /* at a barrier of which it waits; NULL: none that is known */
+    uint64_t worked;
+    bool is_last;
+};
+struct fv_omp_scope fv_omp_scope_begin(struct fv_site site, bool is_barrier);
+void fv_omp_scope_end(struct fv_omp_scope *scope);
+/* It may not have waited. */
+void fv_omp_scope_end_perhaps(struct fv_omp_scope *scope);
+/* In ticks: what is shorter is no wait, where nobody can ask. */
+uint64_t fv_omp_microsecond(void);
+
+/* ---- tasks ---- */
+
+/* What the thread waits for, of which it is told that it does not while a task runs. */
+struct fv_omp_wait {
+    struct fv_sync_thread *state; /* NULL: nothing */
+    uint32_t object, path;
+    uint8_t kind, operation;
+};
+/* A task that the thread runs. */
+struct fv_omp_task {
+    uint64_t begin, worked;
+    struct fv_omp_wait wait;
+};
+struct fv_omp_task fv_omp_task_begin(void);
+void fv_omp_task_end(const struct fv_omp_task *task);
 
 /* What m->s has waited since m->begin. */
 uint64_t fv_omp_waited(const struct fv_omp_member *m);

@@ -1,5 +1,5 @@
 /* The functions of OpenMP's runtime that ours stand in front of: GCC's libgomp (what GCC compiles to
- * since 4.9), and the locks of any. Unlike the C library it may be missing, come late, or be there more than
+ * since 4.9), criticals of LLVM's (of which OMPT says less: ompt.c), and the locks of any. Unlike the C library it may be missing, come late, or be there more than
  * once: a plugin that is opened with RTLD_LOCAL brings one that only its own module sees. */
 #ifndef FV_OMP_NEXT_H
 #define FV_OMP_NEXT_H
@@ -64,6 +64,9 @@ typedef void fv_omp_copy(void *, void *);
     X(GOMP_critical_name_end, void, (void **))                                                               \
     X(GOMP_atomic_start, void, (void))                                                                       \
     X(GOMP_atomic_end, void, (void))                                                                         \
+    X(__kmpc_critical, void, (void *, int, void *))                                                          \
+    X(__kmpc_critical_with_hint, void, (void *, int, void *, uint32_t))                                      \
+    X(__kmpc_end_critical, void, (void *, int, void *))                                                      \
     X(omp_set_lock, void, (void *))                                                                          \
     X(omp_set_lock_, void, (void *))                                                                         \
     X(omp_unset_lock, void, (void *))                                                                        \

@@ -6,7 +6,8 @@
  * What cannot be done so is left alone and counted (untimed): data that libgomp writes to, or reads beyond
  * the copy (detach, reductions of taskloops); where a program may cancel, tasks without a copy function,
  * since libgomp drops these only; taskloops of many tasks, whose copies all stand on the stack if libgomp
- * has the thread run them itself; and all where LLVM's runtime does it, which may call without a copy. */
+ * has the thread run them itself; and all where LLVM's runtime does it, which may
+ * call without a copy; but that one tells us of them by OMPT (ompt.c). */
 #include "threads/omp.h"
 
 #include <string.h>
@@ -39,25 +40,18 @@ struct source {
     struct fv_site site;
 };
 
-/* What the thread waits for, of which it is told that it does not while a task runs. */
-struct wait {
-    struct fv_sync_thread *state; /* NULL: nothing */
-    uint32_t object, path;
-    uint8_t kind, operation;
-};
-
-static struct wait stop_waiting(void)
+static struct fv_omp_wait stop_waiting(void)
 {
     struct fv_sync_thread *state = fv_sync_current ? fv_sync_current->state : NULL;
 
     if (!state || !state->wait_begin)
-        return (struct wait){ .state = NULL };
+        return (struct fv_omp_wait){ .state = NULL };
     __atomic_store_n(&state->wait_begin, 0, __ATOMIC_RELEASE);
-    return (struct wait){ state, state->wait_object, state->wait_path, state->wait_kind,
+    return (struct fv_omp_wait){ state, state->wait_object, state->wait_path, state->wait_kind,
                           state->wait_operation };
 }
 
-static void wait_again(const struct wait *w, uint64_t now)
+static void wait_again(const struct fv_omp_wait *w, uint64_t now)
 {
     if (!w->state)
         return;
@@ -68,26 +62,36 @@ static void wait_again(const struct wait *w, uint64_t now)
     __atomic_store_n(&w->state->wait_begin, now, __ATOMIC_RELEASE);
 }
 
-static FV_UNSEEN void run(fv_omp_body *body, void *data)
+struct fv_omp_task fv_omp_task_begin(void)
 {
-    struct fv_omp_member *m;
-    uint64_t begin = fv_ticks(), worked = fv_omp_worked, end;
-    const struct wait wait = stop_waiting();
+    return (struct fv_omp_task){ fv_ticks(), fv_omp_worked, stop_waiting() };
+}
 
-    body(data);
-    end = fv_ticks();
-    fv_omp_worked = worked + (end - begin);
+void fv_omp_task_end(const struct fv_omp_task *task)
+{
+    uint64_t end = fv_ticks();
+    struct fv_omp_member *m;
+
+    fv_omp_worked = task->worked + (end - task->begin);
     if (FV_UNLIKELY(!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED)))
         return; /* in the child of a fork that was made in there */
-    wait_again(&wait, end);
+    wait_again(&task->wait, end);
     m = fv_omp_member();
     if (m && m->end) { /* it waits at its region's end */
-        m->tasks += end - begin;
+        m->tasks += end - task->begin;
         m->came = end;
         m->waited = fv_omp_waited(m);
         if (FV_UNLIKELY(m->team->traced) && m->s)
             fv_traced_team_end(m->s, m->team->traced, m->came);
     }
+}
+
+static FV_UNSEEN void run(fv_omp_body *body, void *data)
+{
+    const struct fv_omp_task task = fv_omp_task_begin();
+
+    body(data);
+    fv_omp_task_end(&task);
 }
 
 #define SIZES(X) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096)
@@ -143,6 +147,12 @@ static FV_UNSEEN void copy_and_note(void *to, void *from)
     source->begin = fv_ticks();
 }
 
+/* Another one tells us of them. */
+static bool is_told_of(const struct fv_omp_next *next)
+{
+    return next->is_llvm && __atomic_load_n(&fv_omp_is_told, __ATOMIC_RELAXED);
+}
+
 /* NULL: it is left alone. */
 static const struct size *size_of(const struct fv_omp_next *next, fv_omp_copy *copies, long bytes,
                                   long alignment)
@@ -170,7 +180,7 @@ FV_PUBLIC FV_UNSEEN void GOMP_task(fv_omp_body *body, void *data, fv_omp_copy *c
 {
     const struct fv_omp_next *next = FV_OMP_NEXT();
     const struct size *size =
-        later || flags & DEPEND ? size_of(next, copies, flags & DETACH ? -1 : bytes, alignment) : NULL;
+        (later || flags & DEPEND) && !is_told_of(next) ? size_of(next, copies, flags & DETACH ? -1 : bytes, alignment) : NULL;
 
     if (!size) {
         next->GOMP_task(body, data, copies, bytes, alignment, later, flags, depend, priority, detach);
@@ -235,7 +245,7 @@ static void end_taskloop(struct source *source, uint64_t worked, unsigned flags)
         enum fate fate = fate_of(next, flags, tasks, iterations, 2 * (size_t)bytes + 2 * ALIGNMENT);         \
         bool can = fate == LATER && !(flags & REDUCTION);                                                    \
         const struct size *size =                                                                            \
-            fate == IN_PLACE ? NULL : size_of(next, copies, can ? bytes : -1, alignment);                    \
+            fate == IN_PLACE || is_told_of(next) ? NULL : size_of(next, copies, can ? bytes : -1, alignment);                    \
                                                                                                              \
         if (!size) {                                                                                         \
             next->function(body, data, copies, bytes, alignment, flags, tasks, priority, start, end, step);  \

@@ -9,7 +9,7 @@
 
 #include <stdarg.h>
 
-static uint64_t microsecond(void)
+uint64_t fv_omp_microsecond(void)
 {
     const uint64_t hz = fv_rt.writer.header->nominal_hz;
 
@@ -18,17 +18,10 @@ static uint64_t microsecond(void)
 
 /* ---- barriers and the like ---- */
 
-struct scope {
-    struct fv_sync_wait wait; /* s NULL: not recorded */
-    struct fv_omp_team *team; /* at a barrier of which it waits; NULL: none that is known */
-    uint64_t worked;
-    bool is_last;
-};
-
 /* The forking thread, which notes it in the team, may not have begun yet. */
 static unsigned team_size(const struct fv_omp_team *team)
 {
-    int size = team->next->omp_get_num_threads();
+    int size = team->next ? team->next->omp_get_num_threads() : (int)__atomic_load_n(&team->size, __ATOMIC_RELAXED);
 
     return size > 0 ? (unsigned)size : 1;
 }
@@ -70,9 +63,9 @@ static struct fv_site site_in(const struct fv_omp_member *m, struct fv_site site
     return site;
 }
 
-static struct scope begin(struct fv_site site, bool is_barrier)
+struct fv_omp_scope fv_omp_scope_begin(struct fv_site site, bool is_barrier)
 {
-    struct scope scope = { .is_last = false };
+    struct fv_omp_scope scope = { .is_last = false };
     struct fv_sync *s = fv_sync_enter();
     struct fv_omp_member *m = fv_omp_member();
 
@@ -88,7 +81,7 @@ static struct scope begin(struct fv_site site, bool is_barrier)
     return scope;
 }
 
-static void end(struct scope *scope)
+void fv_omp_scope_end(struct fv_omp_scope *scope)
 {
     if (!scope->wait.s)
         return;
@@ -98,24 +91,23 @@ static void end(struct scope *scope)
     fv_sync_wait_end(&scope->wait, scope->is_last ? FV_SYNC_LAST : FV_SYNC_GOT);
 }
 
-/* It may not have waited. */
-static void end_perhaps(struct scope *scope)
+void fv_omp_scope_end_perhaps(struct fv_omp_scope *scope)
 {
     const struct fv_sync_wait *w = &scope->wait;
 
     if (w->s && __atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED) &&
-        fv_ticks() < w->begin + fv_omp_worked + microsecond()) {
+        fv_ticks() < w->begin + fv_omp_worked + fv_omp_microsecond()) {
         __atomic_store_n(&w->s->state->wait_begin, 0, __ATOMIC_RELEASE);
         w->record->acquired++;
         fv_omp_worked = scope->worked;
     } else {
-        end(scope);
+        fv_omp_scope_end(scope);
     }
 }
 
 void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site)
 {
-    if (fv_ticks() < begin + fv_omp_worked + microsecond())
+    if (fv_ticks() < begin + fv_omp_worked + fv_omp_microsecond())
         return;
     struct fv_sync_wait w = wait_begin(s, fv_omp_member(), site);
     w.begin = begin + fv_omp_worked;
@@ -126,27 +118,27 @@ void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site)
 #define WAIT(function)                                                                                       \
     FV_PUBLIC void function(void)                                                                            \
     {                                                                                                        \
-        struct scope scope = begin(FV_CALL_SITE(), true);                                                    \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
                                                                                                              \
         FV_OMP_NEXT()->function();                                                                           \
-        end(&scope);                                                                                         \
+        fv_omp_scope_end(&scope);                                                                            \
     }
 #define WAIT_ANSWER(function)                                                                                \
     FV_PUBLIC bool function(void)                                                                            \
     {                                                                                                        \
-        struct scope scope = begin(FV_CALL_SITE(), true);                                                    \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
         bool answer = FV_OMP_NEXT()->function();                                                             \
                                                                                                              \
-        end(&scope);                                                                                         \
+        fv_omp_scope_end(&scope);                                                                            \
         return answer;                                                                                       \
     }
 #define PERHAPS(function)                                                                                    \
     FV_PUBLIC void function(void)                                                                            \
     {                                                                                                        \
-        struct scope scope = begin(FV_CALL_SITE(), false);                                                   \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);                               \
                                                                                                              \
         FV_OMP_NEXT()->function();                                                                           \
-        end_perhaps(&scope);                                                                                 \
+        fv_omp_scope_end_perhaps(&scope);                                                                    \
     }
 
 WAIT(GOMP_barrier)
@@ -161,10 +153,10 @@ PERHAPS(GOMP_taskgroup_end)
 
 FV_PUBLIC void GOMP_taskwait_depend(void **depend)
 {
-    struct scope scope = begin(FV_CALL_SITE(), false);
+    struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);
 
     FV_OMP_NEXT()->GOMP_taskwait_depend(depend);
-    end_perhaps(&scope);
+    fv_omp_scope_end_perhaps(&scope);
 }
 
 /* ---- turns that are waited for out of sight: of an iteration that had nothing ordered; doacross ---- */
@@ -172,10 +164,10 @@ FV_PUBLIC void GOMP_taskwait_depend(void **depend)
 #define ORDERED_NEXT(function, type)                                                                         \
     FV_PUBLIC bool function(type *start, type *stop)                                                         \
     {                                                                                                        \
-        struct scope scope = begin(FV_CALL_SITE(), false);                                                   \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);                               \
         bool more = FV_OMP_NEXT()->function(start, stop);                                                    \
                                                                                                              \
-        end_perhaps(&scope);                                                                                 \
+        fv_omp_scope_end_perhaps(&scope);                                                                    \
         return more;                                                                                         \
     }
 
@@ -196,7 +188,7 @@ ORDERED_NEXT(GOMP_loop_ull_ordered_runtime_next, unsigned long long)
 #define DOACROSS_WAIT(function, type)                                                                        \
     FV_PUBLIC void function(type first, ...)                                                                 \
     {                                                                                                        \
-        struct scope scope = begin(FV_CALL_SITE(), false);                                                   \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);                               \
         type rest[24];                                                                                       \
         va_list list;                                                                                        \
                                                                                                              \
@@ -205,7 +197,7 @@ ORDERED_NEXT(GOMP_loop_ull_ordered_runtime_next, unsigned long long)
             rest[i] = va_arg(list, type);                                                                    \
         va_end(list);                                                                                        \
         FV_OMP_NEXT()->function(first, LOOPS_24(rest));                                                      \
-        end_perhaps(&scope);                                                                                 \
+        fv_omp_scope_end_perhaps(&scope);                                                                    \
     }
 
 DOACROSS_WAIT(GOMP_doacross_wait, long)
@@ -229,16 +221,16 @@ FV_PUBLIC void *GOMP_single_copy_start(void)
     fv_omp_worked = worked;
     if (!answer)
         return answer;
-    struct scope scope = begin(site, false);
+    struct fv_omp_scope scope = fv_omp_scope_begin(site, false);
     scope.team = m ? m->team : NULL;
     scope.wait.begin = before + tasks;
-    end(&scope);
+    fv_omp_scope_end(&scope);
     return answer;
 }
 
 FV_PUBLIC void GOMP_single_copy_end(void *data)
 {
-    struct scope scope = begin(FV_CALL_SITE(), false);
+    struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);
     const struct fv_omp_member *m = fv_omp_member();
 
     if (scope.wait.s && m) {
@@ -247,16 +239,16 @@ FV_PUBLIC void GOMP_single_copy_end(void *data)
             is_last_of(m->team, __atomic_load_n(&m->team->arrivals, __ATOMIC_RELAXED), scope.wait.s);
     }
     FV_OMP_NEXT()->GOMP_single_copy_end(data);
-    end(&scope);
+    fv_omp_scope_end(&scope);
 }
 
 /* Of a construct that was cancelled there is no barrier. */
 FV_PUBLIC void GOMP_workshare_task_reduction_unregister(bool cancelled)
 {
-    struct scope scope = cancelled ? (struct scope){ .is_last = false } : begin(FV_CALL_SITE(), true);
+    struct fv_omp_scope scope = cancelled ? (struct fv_omp_scope){ .is_last = false } : fv_omp_scope_begin(FV_CALL_SITE(), true);
 
     FV_OMP_NEXT()->GOMP_workshare_task_reduction_unregister(cancelled);
-    end(&scope);
+    fv_omp_scope_end(&scope);
 }
 
 /* ---- criticals ---- */
@@ -314,7 +306,7 @@ static void critical_got(const struct entry *e)
         return;
     if (FV_UNLIKELY(e->waits))
         fv_sync_wait_end(&e->wait, FV_SYNC_GOT_LOCK);
-    else if (FV_UNLIKELY(fv_ticks() - e->begin > microsecond()))
+    else if (FV_UNLIKELY(fv_ticks() - e->begin > fv_omp_microsecond()))
         waited_after_all(e);
     else
         fv_sync_acquired(e->s, e->critical, FV_SYNC_OMP, FV_SYNC_LOCK, e->site);
@@ -326,13 +318,18 @@ static uint64_t critical_leaving(const void *critical)
     return fv_sync_releasing();
 }
 
+/* The thread is in one of GCC's functions, which LLVM's runtime makes of its own. */
+static FV_TLS bool in_gccs;
+
 #define CRITICAL(start, stop)                                                                                \
     FV_PUBLIC void start(void)                                                                               \
     {                                                                                                        \
         const struct fv_omp_next *next = FV_OMP_NEXT();                                                      \
         struct entry e = critical_begin((const void *)(uintptr_t)next->start, FV_CALL_SITE());               \
                                                                                                              \
+        in_gccs = true;                                                                                      \
         next->start();                                                                                       \
+        in_gccs = false;                                                                                     \
         critical_got(&e);                                                                                    \
     }                                                                                                        \
     FV_PUBLIC void stop(void)                                                                                \
@@ -341,7 +338,9 @@ static uint64_t critical_leaving(const void *critical)
         const void *critical = (const void *)(uintptr_t)next->start;                                         \
         uint64_t now = critical_leaving(critical);                                                           \
                                                                                                              \
+        in_gccs = true;                                                                                      \
         next->stop();                                                                                        \
+        in_gccs = false;                                                                                     \
         fv_sync_released(critical, now);                                                                     \
     }
 
@@ -352,7 +351,9 @@ FV_PUBLIC void GOMP_critical_name_start(void **name)
 {
     struct entry e = critical_begin(name, FV_CALL_SITE());
 
+    in_gccs = true;
     FV_OMP_NEXT()->GOMP_critical_name_start(name);
+    in_gccs = false;
     critical_got(&e);
 }
 
@@ -360,8 +361,38 @@ FV_PUBLIC void GOMP_critical_name_end(void **name)
 {
     uint64_t now = critical_leaving(name);
 
+    in_gccs = true;
     FV_OMP_NEXT()->GOMP_critical_name_end(name);
+    in_gccs = false;
     fv_sync_released(name, now);
+}
+
+/* Of LLVM's, with the place in the source, the thread's number, and the critical's variable. */
+
+#define CRITICAL_OF_LLVM(function, parameters, ...)                                                          \
+    FV_PUBLIC void function parameters                                                                       \
+    {                                                                                                        \
+        const struct fv_omp_next *next = FV_OMP_NEXT();                                                      \
+                                                                                                             \
+        if (in_gccs) {                                                                                       \
+            next->function(__VA_ARGS__);                                                                     \
+            return;                                                                                          \
+        }                                                                                                    \
+        struct entry e = critical_begin(name, FV_CALL_SITE());                                               \
+        next->function(__VA_ARGS__);                                                                         \
+        critical_got(&e);                                                                                    \
+    }
+
+CRITICAL_OF_LLVM(__kmpc_critical, (void *place, int thread, void *name), place, thread, name)
+CRITICAL_OF_LLVM(__kmpc_critical_with_hint, (void *place, int thread, void *name, uint32_t hint), place, thread, name, hint)
+
+FV_PUBLIC void __kmpc_end_critical(void *place, int thread, void *name)
+{
+    uint64_t now = in_gccs ? 0 : critical_leaving(name);
+
+    FV_OMP_NEXT()->__kmpc_end_critical(place, thread, name);
+    if (!in_gccs)
+        fv_sync_released(name, now);
 }
 
 /* ---- locks: of C and, with an underscore, of Fortran ---- */

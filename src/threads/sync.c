@@ -393,14 +393,14 @@ FV_COLD struct fv_sync_wait fv_sync_wait_begin(struct fv_sync *s, const volatile
         w.holder = __atomic_load_n(&w.thing->holder, __ATOMIC_ACQUIRE);
     if (w.thing && fv_sync_wants(FV_SYNC_TRACED))
         w.owner = __atomic_load_n(&w.thing->owner, __ATOMIC_RELAXED);
-    if (w.record != &s->ignored) {
-        state->wait_object = w.record->object;
-        state->wait_path = w.record->path;
-        state->wait_kind = (uint8_t)kind;
-        state->wait_operation = (uint8_t)operation;
-    }
     w.begin = fv_ticks();
-    __atomic_store_n(&state->wait_begin, w.record == &s->ignored ? 0 : w.begin, __ATOMIC_RELEASE);
+    if (w.record == &s->ignored)
+        return w; /* what the thread waits for is something else: as a run-time library does it for OpenMP */
+    state->wait_object = w.record->object;
+    state->wait_path = w.record->path;
+    state->wait_kind = (uint8_t)kind;
+    state->wait_operation = (uint8_t)operation;
+    __atomic_store_n(&state->wait_begin, w.begin, __ATOMIC_RELEASE);
     return w;
 }
 
@@ -440,11 +440,9 @@ FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how
     struct fv_sync_thread *state = w->s->state;
     struct fv_sync_record *record = w->record;
 
-    if (!fv_sync_wants(~0u))
-        return; /* in the child of a fork that was made in there */
+    if (!fv_sync_wants(~0u) || record == &w->s->ignored)
+        return; /* the former: in the child of a fork that was made in there */
     __atomic_store_n(&state->wait_begin, 0, __ATOMIC_RELEASE);
-    if (record == &w->s->ignored)
-        return;
     if (how == FV_SYNC_LAST) {
         record->acquired++;
         record->last++;

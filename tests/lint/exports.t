@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What leaves a library: MPI's names, fvmpi's public functions, what annotations ask for (src/annotations), what instrumented functions call (src/functions), what is interposed (src/rt/interposed.tbl, src/threads/omp_next.h, src/front/io.tbl). What it needs: libc, its MPI, libunwind.
+# What leaves a library: MPI's names, fvmpi's public functions, what annotations ask for (src/annotations), what instrumented functions call (src/functions), what is interposed (src/rt/interposed.tbl, src/threads/omp_next.h, src/front/io.tbl), what a run-time library of OpenMP looks for. What it needs: libc, its MPI, libunwind.
 . "$(dirname "$0")/../lib.sh"
 
 for library in "$build"/.libs/libfvmpi-*.so; do
@@ -8,7 +8,7 @@ for library in "$build"/.libs/libfvmpi-*.so; do
     interposed=$(python3 "$source/src/rt/gen_interposed.py" --names rt | tr '\n' '|')_
     [[ $name != *-threads.so ]] || # and what --threads stands in front of
         interposed+=$(python3 "$source/src/rt/gen_interposed.py" --names threads | sed 's/^/|/' | tr -d '\n')$(
-            sed -n 's/^    X(\([A-Za-z_0-9]*\)[,)].*/|\1/p' "$source"/src/threads/omp_next.h | tr -d '\n')
+            sed -n 's/^    X(\([A-Za-z_0-9]*\)[,)].*/|\1/p' "$source"/src/threads/omp_next.h | tr -d '\n')"|ompt_start_tool"
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |
         grep -vE '^(FVMPI_IN_FRONT$|MPIX?_[A-Za-z0-9_]+|mpix?_[a-z0-9_]+|fvmpi_(version|pause|resume|section_begin_v1|section_end_v1)|kokkosp_[a-z_]+|__cyg_profile_func_(enter|exit)|InitializeInjectionNvtx2|__itt_api_init|'"$interposed"')(@@.*)?$' |
         grep -vE '^(cali_(begin|end)(_[a-z_]+)?|likwid_marker(Start|Stop)Region|_ZN4cali[A-Za-z0-9]+)@FVMPI_IN_FRONT$')

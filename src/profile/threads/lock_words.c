@@ -1,5 +1,6 @@
 /* Locks and routines of the model by their names. */
 #include "profile/threads/lock_words.h"
+#include "tool/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,15 +25,41 @@ char *fv_view_lock_name(const struct fv_profile *v, const struct fv_lock *k, cha
     return fv_lock_words(&place, v->symbols, out, bytes);
 }
 
+/* A region that OMPT told of is known by its place in the function that forks it. Locks within a struct have such names, too. */
+static char *find_place(const struct fv_profile *v, const struct fv_lock *k, char *name)
+{
+    const struct fv_locks *l = &v->model->locks;
+    char *plus = strrchr(name, '+');
+
+    if (!k->sites || k->address == FV_NONE || !v->model->addresses[k->address].name) /* a module's name and an offset */
+        return NULL;
+    return l->sites[k->first_site].operation == FV_SYNC_WAIT && plus && !strncmp(plus, "+0x", 3) ? plus : NULL;
+}
+
 char *fv_view_lock_words(const struct fv_profile *v, const struct fv_lock *k, char *out, size_t bytes)
 {
-    static const char critical[] = ".gomp_critical_user_", region[] = "._omp_fn.";
-    char name[1200], *end;
+    static const char critical[] = ".gomp_critical_user_", variable[] = ".var", region[] = "._omp_fn.";
+    char name[1200], of[700], *end, *place;
 
     fv_view_lock_name(v, k, name, sizeof(name));
     end = strstr(name, region);
-    if (k->kind == FV_SYNC_OMP && !strncmp(name, critical, sizeof(critical) - 1))
-        snprintf(out, bytes, "critical (%s)", name + sizeof(critical) - 1);
+    place = k->kind == FV_SYNC_OMP && !end ? find_place(v, k, name) : NULL;
+    if (k->kind == FV_SYNC_OMP && !strncmp(name, critical, sizeof(critical) - 1)) {
+        size_t length = strlen(name), more = sizeof(variable) - 1; /* that clang adds */
+
+        if (!strcmp(name + length - more, variable))
+            name[length - more] = '\0';
+        if (name[sizeof(critical) - 1])
+            snprintf(out, bytes, "critical (%s)", name + sizeof(critical) - 1);
+        else
+            snprintf(out, bytes, "critical");
+    } else if (place) {
+        *place = '\0';
+        if (fv_words_is_region(name))
+            snprintf(out, bytes, "region in %s", fv_words_region(name, of, sizeof(of)));
+        else
+            snprintf(out, bytes, "region in %s%s", name, strchr(name, '(') ? "" : "()");
+    }
     else if (k->kind == FV_SYNC_OMP && end)
         snprintf(out, bytes, "region in %.*s()", (int)(end - name), name);
     else

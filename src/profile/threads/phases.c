@@ -284,7 +284,7 @@ static const char *module_name(const struct fv_model *m, uint32_t routine)
     return routine == FV_NONE ? "" : m->tree.modules[m->addresses[routine].module].name;
 }
 
-/* LLVM's and Intel's; they also serve programs made by GCC, whose regions are seen. */
+/* LLVM's and Intel's, whose regions are seen by OMPT, or where GCC made the program. */
 static bool is_libomp(const char *module)
 {
     return !strncmp(module, "libomp.", 7) || !strncmp(module, "libiomp5.", 9);

@@ -95,8 +95,8 @@ static void put_unseen(const struct fv_page *p, const struct fv_profile *v, bool
         fv_page_heading(p, "Thread phases", "from creation to join, or OpenMP region");
     fv_page_item(
         p, FV_PLAIN, 2,
-        "%.100s: not seen. The regions, barriers and criticals of this OpenMP are in no number; those of "
-        "GCC's libgomp would be",
+        "%.100s: not seen. The regions, barriers and criticals of this OpenMP are in no number: it has no OMPT, "
+        "or that was switched off (OMP_TOOL), or another tool has it",
         module);
 }
 
