@@ -11,6 +11,7 @@ extern const struct fv_layer fv_sampler_layer; /* sampler */
 extern const struct fv_layer fv_threads_layer; /* threads */
 extern const struct fv_layer fv_annotations_layer; /* annotations */
 extern const struct fv_layer fv_functions_layer; /* functions */
+extern const struct fv_layer fv_memory_layer; /* memory */
 
 const struct fv_layer *const fv_layers[] = {
     &fv_usage_layer,
@@ -27,5 +28,6 @@ const struct fv_layer *const fv_layers[] = {
     &fv_annotations_layer,
     &fv_functions_layer,
     &fv_threads_layer,
+    &fv_memory_layer, /* last: what the others do at their start is none of the program's */
     NULL,
 };

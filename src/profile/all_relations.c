@@ -33,6 +33,8 @@ extern const struct fv_relation fv_thread_waiting_relation;
 extern const struct fv_relation fv_phases_relation;
 extern const struct fv_relation fv_io_relation;
 extern const struct fv_relation fv_memory_relation;
+extern const struct fv_relation fv_memory_ranks_relation;
+extern const struct fv_relation fv_memory_series_relation;
 extern const struct fv_relation fv_counters_relation;
 extern const struct fv_relation fv_sensors_relation;
 extern const struct fv_relation fv_noise_relation;
@@ -71,6 +73,8 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_phases_relation,
     &fv_io_relation,
     &fv_memory_relation,
+    &fv_memory_ranks_relation,
+    &fv_memory_series_relation,
     &fv_counters_relation,
     &fv_sensors_relation,
     &fv_noise_relation,

@@ -186,6 +186,9 @@ void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
     for (size_t i = 0; i < m->instrumented.place_count; i++)
         m->instrumented.places[i].node = stand_in(&fold, m->instrumented.places[i].node);
     fv_instrumented_fold(&m->instrumented);
+    for (size_t i = 0; i < m->allocated.part_count; i++)
+        m->allocated.parts[i].node = stand_in(&fold, m->allocated.parts[i].node);
+    fv_allocated_fold(&m->allocated);
     for (size_t i = 0; i < m->locks.site_count; i++)
         m->locks.sites[i].node = stand_in(&fold, m->locks.sites[i].node);
     fv_locks_fold(&m->locks);

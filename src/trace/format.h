@@ -18,6 +18,7 @@
 
 #include "base/histogram.h"
 #include "trace/format_samples.h"
+#include "trace/format_memory.h"
 #include "trace/format_threads.h"
 
 #include <stdbool.h>
@@ -202,6 +203,11 @@ enum fv_chunk_type {
     FV_CHUNK_INTERPRETER = 44,    /* one struct fv_interpreter_record, of the process */
     FV_CHUNK_GRIDS = 56,          /* struct fv_grid, variable: of communicators with a Cartesian topology */
     FV_CHUNK_FUNCTION_CALLS = 57, /* struct fv_function_calls, of one thread: of functions that the compiler instrumented */
+    FV_CHUNK_MEMORY_PROCESS = 80, /* one struct fv_memory_process, of the process */
+    FV_CHUNK_MEMORY_SUMS = 81,    /* one struct fv_memory_sums, of one thread */
+    FV_CHUNK_MEMORY_SITES = 82,   /* struct fv_memory_site, of one thread */
+    FV_CHUNK_MEMORY_PATHS = 83,   /* struct fv_memory_path, of the process */
+    FV_CHUNK_MEMORY_SERIES = 84,  /* one struct fv_memory_series, of the process */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 

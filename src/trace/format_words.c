@@ -57,6 +57,11 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_GRIDS] = { "grid", .varies = true },
         [FV_CHUNK_FUNCTION_CALLS] = { "calls of functions", sizeof(struct fv_function_calls) },
         [FV_CHUNK_FUNCTION_LOSSES] = { "losses of functions", sizeof(struct fv_function_losses) },
+        [FV_CHUNK_MEMORY_PROCESS] = { "memory", sizeof(struct fv_memory_process) },
+        [FV_CHUNK_MEMORY_SUMS] = { "memory sums", sizeof(struct fv_memory_sums) },
+        [FV_CHUNK_MEMORY_SITES] = { "memory site", sizeof(struct fv_memory_site) },
+        [FV_CHUNK_MEMORY_PATHS] = { "memory path", sizeof(struct fv_memory_path) },
+        [FV_CHUNK_MEMORY_SERIES] = { "memory series", sizeof(struct fv_memory_series) },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Folders depend one way, downwards:
 #
-#     the application:  {threads, annotations, functions} > sampler > rt > trace > base
+#     the application:  {threads, annotations, functions, memory > front} > sampler > rt > trace > base
 #     the tools:        cmd > {views > scaling > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base
 #
 # The runtime never meets the tools. Each header stands alone.
@@ -16,6 +16,8 @@ allowed() { # FOLDER: what it may include
         threads) echo 'base trace rt threads' ;;
         annotations) echo 'base trace rt annotations' ;;
         functions) echo 'base trace rt functions' ;;
+        front) echo 'base trace rt front' ;;
+        memory) echo 'base trace rt memory front' ;;
         tool) echo 'base trace tool' ;;
         experiment) echo 'base trace tool experiment' ;;
         symbols) echo 'base trace tool experiment symbols' ;;
@@ -29,7 +31,7 @@ allowed() { # FOLDER: what it may include
         cmd) echo 'base trace tool experiment symbols profile diff scaling views merge analysis cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt sampler threads annotations functions tool experiment symbols profile diff scaling views merge analysis cmd; do
+for folder in base trace rt sampler threads annotations functions front memory tool experiment symbols profile diff scaling views merge analysis cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
     out=$(grep -rHoE '^#include "[^"]+"' --include='*.[ch]' "$source/src/$folder" | while IFS=: read -r file include; do
