@@ -12,6 +12,7 @@ extern const struct fv_layer fv_threads_layer; /* threads */
 extern const struct fv_layer fv_annotations_layer; /* annotations */
 extern const struct fv_layer fv_functions_layer; /* functions */
 extern const struct fv_layer fv_io_layer; /* io */
+extern const struct fv_layer fv_memory_layer; /* memory */
 
 const struct fv_layer *const fv_layers[] = {
     &fv_usage_layer,
@@ -29,5 +30,6 @@ const struct fv_layer *const fv_layers[] = {
     &fv_functions_layer,
     &fv_io_layer,
     &fv_threads_layer,
+    &fv_memory_layer, /* last: what the others do at their start is none of the program's */
     NULL,
 };

@@ -247,6 +247,18 @@ static const char *parse_functions(const struct fv_option *option, const char *t
     return NULL;
 }
 
+/* On (1), off, or exact: each allocation. The values are enum fv_memory_mode's. */
+static const char *parse_memory(const struct fv_option *option, const char *text, void *field)
+{
+    bool exact = !strcmp(text, "exact"), on = exact;
+
+    if (!exact && parse_flag(option, text, &on))
+        return "neither on, off nor exact";
+    if (field)
+        *(int *)field = exact ? 2 : on;
+    return NULL;
+}
+
 static const char *parse_any(const struct fv_option *option, const char *text, void *field)
 {
     (void)option;
@@ -317,6 +329,9 @@ const struct fv_option fv_option_table[] = {
       "leave out the functions that a filter file, as Score-P's, says; turns --functions on", FV_USE_RUN, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_IO", "--io", 0, NULL, "0", "record what the program does to files: calls, bytes, time, by file and call path", FV_USE_APPLICATION,
       parse_flag, FIELD(io), 0, 0 },
+    { "FVMPI_MEMORY", "--memory", 0, NULL, "0",
+      "record what the program allocates, by call path: allocations of 4 KiB and more each, others by samples; --memory=exact: each one", FV_USE_APPLICATION,
+      parse_memory, FIELD(memory), 0, 0 },
     { "FVMPI_SECTION_LEVEL", "--section-level", 0, "N", "0",
       "measure sections that the program marks (fvmpi.h) whose level is N or lower", FV_USE_APPLICATION,
       parse_number, FIELD(section_level), 0, INT32_MAX },
@@ -358,7 +373,6 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
       "directories with debug files by build-id, DIR:DIR..., for `fvmpi report`", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
-    { "FVMPI_MEMORY", "--memory", 0, NULL, "0", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SENSORS", "--sensors", 0, "LIST", "", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
 };
 const size_t fv_option_count = sizeof(fv_option_table) / sizeof(*fv_option_table);

@@ -31,6 +31,7 @@ struct fv_options {
     bool mpi_calls;        /* MPI's own calls are recorded */
     bool io;               /* files */
     int functions;         /* enum fv_functions_mode; 0: those that the compiler instrumented are not looked at */
+    int memory;            /* enum fv_memory_mode; 0: what is allocated is not looked at */
     uint64_t section_level; /* sections of a higher level are not measured */
     bool section_cpu;       /* CPU time, faults and switches of sections */
     int annotations;        /* 0: of Kokkos, NVTX and ITT become sections */

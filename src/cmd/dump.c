@@ -389,6 +389,63 @@ static void print_function_losses(const struct fv_cursor *c, const void *record)
            c->thread, l->too_deep, l->no_room, l->left, l->unbegun, l->interrupted, l->untraced, l->batch_ticks);
 }
 
+static void print_amount(const char *key, const struct fv_memory_amount *a)
+{
+    printf(" %s=%" PRIu64 "/%" PRIu64 "+%" PRIu64 "/%" PRIu64 "/%" PRIu64, key, a->count, a->bytes, a->samples, a->weight, a->sample_bytes);
+}
+
+static void print_memory_sums(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_memory_sums *s = record;
+
+    printf("memory sums thread=%u malloc=%" PRIu64 " calloc=%" PRIu64 " realloc=%" PRIu64 " aligned=%" PRIu64 " bytes=%" PRIu64 " failed=%" PRIu64 " frees=%" PRIu64
+           " held=%" PRId64 " unseen=%" PRIu64,
+           c->thread, s->calls[0], s->calls[1], s->calls[2], s->calls[3], s->bytes, s->failed, s->frees, s->held, s->unseen);
+}
+
+static void print_memory_site(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_memory_site *s = record;
+
+    printf("memory site thread=%u index=%" PRIu64 " path=%u", c->thread, c->index, s->path);
+    print_amount("allocated", &s->allocated);
+    print_amount("freed", &s->freed);
+    print_amount("foreign", &s->foreign);
+    printf(" at_peak=%" PRId64 " peak_number=%" PRIu64, s->at_peak, s->peak_number);
+}
+
+static void print_memory_path(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_memory_path *p = record;
+    (void)c;
+
+    printf("memory path path=%u live=%" PRId64 " peak=%" PRId64 " at=", p->path, p->live, p->peak);
+    for (int i = 0; i < FV_MEMORY_OCTAVES; i++)
+        printf("%s%" PRId64, i ? "," : "", p->at[i]);
+}
+
+static void print_memory(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_memory_process *p = record;
+    (void)c;
+
+    printf("memory mode=%u flags=%u before=%" PRId64 " live=%" PRId64 " peak=%" PRId64 " peak_number=%" PRIu64 " peak_ticks=%" PRIu64 " objects_lost=%" PRIu64
+           " paths_lost=%" PRIu64 " allocator=%.*s",
+           p->mode, p->flags, p->before, p->live, p->peak, p->peak_number, p->peak_ticks, p->objects_lost, p->paths_lost, (int)sizeof(p->allocator), p->allocator);
+}
+
+static void print_memory_series(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_memory_series *s = record;
+    const struct fv_memory_bank *bank = &s->bank[s->active & 1];
+    (void)c;
+
+    printf("memory series active=%" PRIu64 " origin=%" PRIu64 " width=%" PRIu64 " bins=", s->active, bank->origin, bank->width);
+    for (int i = 0; i < FV_MEMORY_BINS; i++)
+        if (bank->bin[i].changes)
+            printf("%d:%" PRId64 "/%" PRId64 ",", i, bank->bin[i].most, bank->bin[i].last);
+}
+
 static void print_window(const struct fv_cursor *c, const void *record)
 {
     const struct fv_window_record *w = record;
@@ -731,6 +788,8 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid,
     [FV_CHUNK_IO_FILES] = print_io_file, [FV_CHUNK_IO] = print_io, [FV_CHUNK_IO_THREAD] = print_io_thread, [FV_CHUNK_IO_REGIONS] = print_io_region,
     [FV_CHUNK_IO_PROCESS] = print_io_process,
+    [FV_CHUNK_MEMORY_PROCESS] = print_memory, [FV_CHUNK_MEMORY_SUMS] = print_memory_sums, [FV_CHUNK_MEMORY_SITES] = print_memory_site,
+    [FV_CHUNK_MEMORY_PATHS] = print_memory_path, [FV_CHUNK_MEMORY_SERIES] = print_memory_series,
     [FV_CHUNK_FUNCTION_CALLS] = print_function_calls, [FV_CHUNK_FUNCTION_LOSSES] = print_function_losses, [FV_CHUNK_SAMPLER] = print_sampler,
     [FV_CHUNK_SAMPLE_PATHS] = print_sample_path, [FV_CHUNK_INSTANCES] = print_instances,
     [FV_CHUNK_COSTS] = print_cost,

@@ -166,7 +166,7 @@ static bool is_on(const struct run *run, const char *flag)
 /* The library of the flavour, and those of src/front that were asked for, with colons between. Has said what is not there. */
 static int list_libraries(const struct run *run, char *out, size_t size)
 {
-    static const char *const fronts[] = { "--io" };
+    static const char *const fronts[] = { "--io", "--memory" };
     enum fv_flavour flavour = run->finding.flavour;
     size_t used;
 

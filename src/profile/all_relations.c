@@ -35,6 +35,8 @@ extern const struct fv_relation fv_io_relation;
 extern const struct fv_relation fv_io_files_relation;
 extern const struct fv_relation fv_io_ranks_relation;
 extern const struct fv_relation fv_memory_relation;
+extern const struct fv_relation fv_memory_ranks_relation;
+extern const struct fv_relation fv_memory_series_relation;
 extern const struct fv_relation fv_counters_relation;
 extern const struct fv_relation fv_sensors_relation;
 extern const struct fv_relation fv_noise_relation;
@@ -75,6 +77,8 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_io_files_relation,
     &fv_io_ranks_relation,
     &fv_memory_relation,
+    &fv_memory_ranks_relation,
+    &fv_memory_series_relation,
     &fv_counters_relation,
     &fv_sensors_relation,
     &fv_noise_relation,

@@ -188,6 +188,9 @@ void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
     fv_instrumented_fold(&m->instrumented);
     for (size_t i = 0; i < m->io.call_count; i++)
         m->io.calls[i].node = stand_in(&fold, m->io.calls[i].node);
+    for (size_t i = 0; i < m->allocated.part_count; i++)
+        m->allocated.parts[i].node = stand_in(&fold, m->allocated.parts[i].node);
+    fv_allocated_fold(&m->allocated);
     for (size_t i = 0; i < m->locks.site_count; i++)
         m->locks.sites[i].node = stand_in(&fold, m->locks.sites[i].node);
     fv_locks_fold(&m->locks);

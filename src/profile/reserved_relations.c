@@ -14,7 +14,6 @@ static const struct fv_column_def no_columns[] = {
         .key = #k, .title = #k, .doc = d " Reserved: this version records nothing of it, and the list is empty.", \
         FV_COLUMNS(no_columns), .base = nothing,                                                              \
     }
-RESERVED(memory, "Memory.");
 RESERVED(counters, "Hardware counters.");
 RESERVED(sensors, "Sensors of the machine.");
 RESERVED(noise, "Noise of the machine.");

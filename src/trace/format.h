@@ -19,6 +19,7 @@
 #include "base/histogram.h"
 #include "trace/format_io.h"
 #include "trace/format_samples.h"
+#include "trace/format_memory.h"
 #include "trace/format_threads.h"
 
 #include <stdbool.h>
@@ -208,6 +209,11 @@ enum fv_chunk_type {
     FV_CHUNK_IO_THREAD = 62,      /* one struct fv_io_thread, of one thread */
     FV_CHUNK_IO_REGIONS = 63,     /* struct fv_io_region, of one thread */
     FV_CHUNK_IO_PROCESS = 64,     /* one struct fv_io_process */
+    FV_CHUNK_MEMORY_PROCESS = 80, /* one struct fv_memory_process, of the process */
+    FV_CHUNK_MEMORY_SUMS = 81,    /* one struct fv_memory_sums, of one thread */
+    FV_CHUNK_MEMORY_SITES = 82,   /* struct fv_memory_site, of one thread */
+    FV_CHUNK_MEMORY_PATHS = 83,   /* struct fv_memory_path, of the process */
+    FV_CHUNK_MEMORY_SERIES = 84,  /* one struct fv_memory_series, of the process */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 

@@ -62,6 +62,11 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_IO_THREAD] = { "I/O of thread", sizeof(struct fv_io_thread) },
         [FV_CHUNK_IO_REGIONS] = { "I/O between calls", sizeof(struct fv_io_region) },
         [FV_CHUNK_IO_PROCESS] = { "I/O of process", sizeof(struct fv_io_process) },
+        [FV_CHUNK_MEMORY_PROCESS] = { "memory", sizeof(struct fv_memory_process) },
+        [FV_CHUNK_MEMORY_SUMS] = { "memory sums", sizeof(struct fv_memory_sums) },
+        [FV_CHUNK_MEMORY_SITES] = { "memory site", sizeof(struct fv_memory_site) },
+        [FV_CHUNK_MEMORY_PATHS] = { "memory path", sizeof(struct fv_memory_path) },
+        [FV_CHUNK_MEMORY_SERIES] = { "memory series", sizeof(struct fv_memory_series) },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 

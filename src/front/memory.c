@@ -1,0 +1,449 @@
+/* Stands in front of the C library's allocator, whichever that is: each call is forwarded to the next one's function, and then counted.
+ *
+ * The usual call costs a compare, the allocator's own size of the object, and three additions. What is large or drawn, and each call where
+ * all are to be known, is told to who records (memory.h); so is a free whose address may be that of something known, by a filter.
+ *
+ * The next one's functions are found by the first call, which comes before threads do (the loader's own, or a constructor's). What dlsym()
+ * itself allocates meanwhile gets pieces of a pool, which are never freed. Nothing here takes a lock. Rejected: a header in front of each
+ * object, which breaks where it is freed by somebody that allocated elsewhere; __libc_malloc(), which is not the program's allocator where
+ * it has another one; operator new, which is there in libraries that come later and cannot be forwarded to from here. */
+#include "front/memory.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+
+static void *first_malloc(size_t bytes);
+static void *first_calloc(size_t count, size_t bytes);
+static void *first_realloc(void *object, size_t bytes);
+static void *first_memalign(size_t alignment, size_t bytes);
+static int first_posix_memalign(void **out, size_t alignment, size_t bytes);
+static void *first_valloc(size_t bytes);
+static void first_free(void *object);
+static size_t first_usable(void *object);
+
+static struct next {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void (*free)(void *);
+    void *(*memalign)(size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    size_t (*usable)(void *);
+} next = { first_malloc, first_calloc, first_realloc, first_free, first_memalign, first_memalign, first_posix_memalign, first_valloc, first_valloc, first_usable };
+
+struct fv_front_memory fvmpi_memory_v1;
+static FV_TLS struct fv_front_own own;
+
+/* ---- the next one's functions ---- */
+
+enum { POOL = 16384 };
+static struct {
+    char bytes[POOL] __attribute__((aligned(16)));
+    size_t used;
+} pool;
+
+static inline bool is_pooled(const void *object)
+{
+    return (uintptr_t)object - (uintptr_t)pool.bytes < POOL;
+}
+
+static void *take_pooled(size_t alignment, size_t bytes)
+{
+    size_t begin = __atomic_load_n(&pool.used, __ATOMIC_RELAXED), at;
+
+    alignment = alignment < 16 ? 16 : alignment;
+    do {
+        at = (begin + alignment - 1) / alignment * alignment;
+        if (alignment > POOL || bytes > POOL || at + bytes > POOL)
+            return NULL;
+    } while (!__atomic_compare_exchange_n(&pool.used, &begin, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return pool.bytes + at;
+}
+
+static void *find_next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+/* False: this is a call from within. */
+static bool find_all(void)
+{
+    static FV_TLS bool is_finding;
+    const struct next was = next;
+    struct next found = was;
+
+    if (is_finding)
+        return false;
+    is_finding = true;
+    void *const from[] = { find_next("malloc"), find_next("calloc"), find_next("realloc"), find_next("free"), find_next("memalign"),
+                           find_next("aligned_alloc"), find_next("posix_memalign"), find_next("valloc"), find_next("pvalloc"), find_next("malloc_usable_size") };
+    _Static_assert(sizeof(from) == sizeof(found), "in the order of the functions");
+
+    for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++)
+        if (from[i])
+            memcpy((char *)&found + i * sizeof(void *), &from[i], sizeof(void *));
+    fvmpi_memory_v1.usable = found.usable;
+    fvmpi_memory_v1.malloc = found.malloc;
+    next = found; /* the same in each thread that comes here */
+    is_finding = false;
+    return next.malloc != was.malloc;
+}
+
+static void *first_malloc(size_t bytes)
+{
+    return find_all() ? next.malloc(bytes) : take_pooled(16, bytes);
+}
+
+static void *first_calloc(size_t count, size_t bytes)
+{
+    size_t all;
+
+    if (find_all())
+        return next.calloc(count, bytes);
+    return __builtin_mul_overflow(count, bytes, &all) ? NULL : take_pooled(16, all);
+}
+
+static void *first_realloc(void *object, size_t bytes)
+{
+    return find_all() ? next.realloc(object, bytes) : take_pooled(16, bytes);
+}
+
+static void *first_memalign(size_t alignment, size_t bytes)
+{
+    return find_all() ? next.memalign(alignment, bytes) : take_pooled(alignment, bytes);
+}
+
+static int first_posix_memalign(void **out, size_t alignment, size_t bytes)
+{
+    if (find_all())
+        return next.posix_memalign(out, alignment, bytes);
+    *out = take_pooled(alignment, bytes);
+    return *out ? 0 : ENOMEM;
+}
+
+static void *first_valloc(size_t bytes)
+{
+    return find_all() ? next.valloc(bytes) : take_pooled(4096, bytes);
+}
+
+static void first_free(void *object)
+{
+    if (object && find_all())
+        next.free(object);
+}
+
+static size_t first_usable(void *object)
+{
+    return object && find_all() ? next.usable(object) : 0;
+}
+
+/* Whoever has the name for everybody. */
+static __typeof__(malloc) own_malloc __attribute__((alias("malloc"), copy(malloc)));
+
+__attribute__((constructor)) static void find_early(void)
+{
+    if (next.malloc == first_malloc)
+        find_all();
+    fvmpi_memory_v1.own_malloc = own_malloc;
+}
+
+/* ---- telling ---- */
+
+static bool is_on_alternate_stack(void)
+{
+    stack_t stack;
+
+    return sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK;
+}
+
+/* Nobody is told of what happens while somebody is: by a signal handler, or by who is told. A handler that left us by longjmp() is known by
+ * the stack, which is above where the telling began. */
+static bool begin_telling(uintptr_t at)
+{
+    if (own.is_telling && (at < own.at || is_on_alternate_stack()))
+        return false;
+    own.at = at;
+    own.is_telling = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return true;
+}
+
+static void end_telling(void)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    own.is_telling = false;
+}
+
+static inline void add(uint64_t *to, uint64_t value)
+{
+    if (FV_UNLIKELY(own.is_shared))
+        __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+    else
+        *to += value;
+}
+
+static inline bool is_held_too_long(const struct fv_memory_sums *sums)
+{
+    return (uint64_t)(sums->held + FV_FRONT_HELD) > 2 * FV_FRONT_HELD;
+}
+
+static inline void count(struct fv_memory_sums *sums, size_t bytes, size_t usable, enum fv_memory_call call)
+{
+    add(&sums->calls[call], 1);
+    add(&sums->bytes, bytes);
+    add((uint64_t *)&sums->held, usable);
+}
+
+static const struct fv_front_hooks *hooks(void)
+{
+    return __atomic_load_n(&fvmpi_memory_v1.hooks, __ATOMIC_ACQUIRE);
+}
+
+/* Nobody records: what is live is known all the same when somebody does. */
+static void count_before(int64_t bytes)
+{
+    __atomic_fetch_add(&fvmpi_memory_v1.before, bytes, __ATOMIC_RELAXED);
+}
+
+static FV_COLD void tell_failed(void)
+{
+    if (own.sums)
+        add(&own.sums->failed, 1);
+}
+
+static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes, enum fv_memory_call call, struct fv_site site)
+{
+    const struct fv_front_hooks *h = hooks();
+    size_t usable = object ? next.usable(object) : 0;
+    int saved = errno;
+
+    if (FV_UNLIKELY(!object))
+        tell_failed();
+    if (FV_UNLIKELY(!object || is_pooled(object)))
+        return;
+    if (FV_UNLIKELY(!h)) {
+        count_before((int64_t)usable);
+        return;
+    }
+    bool tell = begin_telling((uintptr_t)__builtin_frame_address(0));
+    if (FV_UNLIKELY(!own.sums) && tell)
+        h->begin(&own);
+    if (FV_LIKELY(own.sums != NULL)) {
+        count(own.sums, bytes, usable, call);
+        if (FV_UNLIKELY(!tell))
+            add(&own.sums->unseen, 1);
+    } else { /* within its own beginning */
+        count_before((int64_t)usable);
+    }
+    if (tell) {
+        h->allocated(&own, object, bytes, site);
+        if (own.sums && (bytes >= FV_MEMORY_LARGE || is_held_too_long(own.sums)))
+            h->publish(&own);
+        end_telling();
+    }
+    errno = saved;
+}
+
+static __attribute__((noinline)) void tell_freed(void *object)
+{
+    const struct fv_front_hooks *h = hooks();
+    int saved = errno;
+    size_t usable = next.usable(object);
+
+    if (FV_UNLIKELY(!h)) {
+        count_before(-(int64_t)usable);
+        return;
+    }
+    bool tell = begin_telling((uintptr_t)__builtin_frame_address(0));
+    if (FV_UNLIKELY(!own.sums) && tell)
+        h->begin(&own);
+    if (FV_LIKELY(own.sums != NULL)) {
+        add(&own.sums->frees, 1);
+        add((uint64_t *)&own.sums->held, -(uint64_t)usable);
+    } else {
+        count_before(-(int64_t)usable);
+    }
+    if (tell) {
+        h->freed(&own, object);
+        if (own.sums && (usable >= FV_MEMORY_LARGE || is_held_too_long(own.sums)))
+            h->publish(&own);
+        end_telling();
+    }
+    errno = saved;
+}
+
+static FV_COLD void tell_held(void)
+{
+    const struct fv_front_hooks *h = hooks();
+
+    if (h && begin_telling((uintptr_t)__builtin_frame_address(0))) {
+        h->publish(&own);
+        end_telling();
+    }
+}
+
+/* In the way of each allocation. `site` is of the interposer. */
+static inline __attribute__((always_inline)) void allocated(void *object, size_t bytes, enum fv_memory_call call, struct fv_site site)
+{
+    if (FV_LIKELY(bytes < own.large && (own.left -= (int64_t)bytes) > 0 && object)) {
+        struct fv_memory_sums *sums = own.sums;
+
+        sums->calls[call]++;
+        sums->bytes += bytes;
+        sums->held += (int64_t)next.usable(object);
+        if (FV_UNLIKELY(is_held_too_long(sums)))
+            tell_held();
+        return;
+    }
+    tell_allocated(object, bytes, call, site);
+}
+
+/* ---- the interposers ---- */
+
+FV_PUBLIC void *malloc(size_t bytes)
+{
+    void *object = next.malloc(bytes);
+
+    allocated(object, bytes, FV_MEMORY_MALLOC, FV_CALL_SITE());
+    return object;
+}
+
+FV_PUBLIC void *calloc(size_t count_of, size_t bytes)
+{
+    void *object = next.calloc(count_of, bytes);
+
+    allocated(object, count_of * bytes, FV_MEMORY_CALLOC, FV_CALL_SITE());
+    return object;
+}
+
+FV_PUBLIC void free(void *object)
+{
+    if (FV_UNLIKELY(!object || is_pooled(object)))
+        return;
+    if (FV_LIKELY(own.is_fast && !fvmpi_memory_v1.filter[fv_front_hash(object)])) {
+        own.sums->frees++;
+        own.sums->held -= (int64_t)next.usable(object);
+        if (FV_UNLIKELY(is_held_too_long(own.sums)))
+            tell_held();
+    } else {
+        tell_freed(object);
+    }
+    next.free(object);
+}
+
+/* What is known of the object, if anything may be: before it can be another thread's. */
+static struct fv_front_object take(void *object)
+{
+    const struct fv_front_hooks *h = hooks();
+    struct fv_front_object known = { 0 };
+    int saved = errno;
+
+    if (!h || (own.is_fast && !fvmpi_memory_v1.filter[fv_front_hash(object)]))
+        return known;
+    if (begin_telling((uintptr_t)__builtin_frame_address(0))) {
+        known = h->take(&own, object);
+        end_telling();
+    }
+    errno = saved;
+    return known;
+}
+
+static void taken(const struct fv_front_object *known, bool freed)
+{
+    const struct fv_front_hooks *h = hooks();
+    int saved = errno;
+
+    if (h && known->address && begin_telling((uintptr_t)__builtin_frame_address(0))) {
+        h->taken(&own, known, freed);
+        end_telling();
+    }
+    errno = saved;
+}
+
+/* The object of `usable` bytes was freed, by realloc(). */
+static void count_freed(size_t usable)
+{
+    if (!own.sums) {
+        count_before(-(int64_t)usable);
+        return;
+    }
+    add(&own.sums->frees, 1);
+    add((uint64_t *)&own.sums->held, -(uint64_t)usable);
+}
+
+static void *realloc_pooled(const void *object, size_t bytes)
+{
+    void *copy = next.malloc(bytes);
+    size_t room = (size_t)(pool.bytes + POOL - (const char *)object);
+
+    if (copy)
+        memcpy(copy, object, bytes < room ? bytes : room);
+    return copy;
+}
+
+FV_PUBLIC void *realloc(void *object, size_t bytes)
+{
+    struct fv_front_object known = { 0 };
+    bool is_real = object && !is_pooled(object);
+    size_t usable = 0;
+    void *moved;
+
+    if (is_real) {
+        usable = next.usable(object);
+        known = take(object);
+    }
+    moved = object && !is_real ? realloc_pooled(object, bytes) : next.realloc(object, bytes);
+    bool freed = is_real && (moved || !bytes); /* of 0 bytes: as free() */
+    taken(&known, freed);
+    if (freed)
+        count_freed(usable);
+    if (moved || bytes)
+        allocated(moved, bytes, FV_MEMORY_REALLOC, FV_CALL_SITE());
+    return moved;
+}
+
+FV_PUBLIC void *memalign(size_t alignment, size_t bytes)
+{
+    void *object = next.memalign(alignment, bytes);
+
+    allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    return object;
+}
+
+FV_PUBLIC void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    void *object = next.aligned_alloc(alignment, bytes);
+
+    allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    return object;
+}
+
+FV_PUBLIC int posix_memalign(void **out, size_t alignment, size_t bytes)
+{
+    int result = next.posix_memalign(out, alignment, bytes);
+
+    allocated(result ? NULL : *out, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    return result;
+}
+
+FV_PUBLIC void *valloc(size_t bytes)
+{
+    void *object = next.valloc(bytes);
+
+    allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    return object;
+}
+
+FV_PUBLIC void *pvalloc(size_t bytes)
+{
+    void *object = next.pvalloc(bytes);
+
+    allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    return object;
+}

@@ -1,0 +1,53 @@
+/* What stands between the interposers of the C library's allocator (memory.c, in libfvmpi-memory.so) and who records (src/memory): the
+ * state of a thread, and the table of hooks. A thread's own state says by one compare whether a call is anything but usual. */
+#ifndef FV_FRONT_MEMORY_H
+#define FV_FRONT_MEMORY_H
+
+#include "front/front.h"
+
+/* A thread's. All zero: it was not here yet, and each call is told. */
+struct fv_front_own {
+    uint64_t large; /* allocations of so many bytes are told; 0: each one is */
+    int64_t left;   /* bytes until the next one is, of smaller ones */
+    struct fv_memory_sums *sums; /* where it counts; NULL: nowhere yet */
+    bool is_fast;   /* frees are told by the filter alone */
+    bool is_shared; /* the sums are others', too */
+    bool is_telling;
+    uintptr_t at;   /* the stack where it began to tell */
+};
+
+/* An object that a realloc() may move: taken out of what is known, and put back if it fails. */
+struct fv_front_object {
+    uint64_t address, where; /* where: the recorder's own; address 0: it was not known */
+};
+
+#define FV_FRONT_HELD 65536 /* the allocator's bytes that a thread may hold back from the process's sum */
+#define FV_FRONT_FILTER 65536
+
+struct fv_front_hooks {
+    void (*begin)(struct fv_front_own *own); /* sets what the thread has from now on */
+    /* It is in the sums already. */
+    void (*allocated)(struct fv_front_own *own, void *object, size_t bytes, struct fv_site site);
+    void (*freed)(struct fv_front_own *own, void *object);
+    struct fv_front_object (*take)(struct fv_front_own *own, void *object);
+    void (*taken)(struct fv_front_own *own, const struct fv_front_object *object, bool freed); /* not freed: put back */
+    void (*publish)(struct fv_front_own *own); /* what it holds back */
+};
+
+struct fv_front_memory {
+    const struct fv_front_hooks *hooks; /* NULL: nobody records */
+    bool is_exact;
+    int64_t before; /* the allocator's bytes that are live, as long as nobody records; any thread */
+    size_t (*usable)(void *object); /* the allocator's own */
+    void *(*malloc)(size_t bytes);  /* likewise */
+    void *(*own_malloc)(size_t bytes); /* the one that stands in front of it */
+    uint8_t filter[FV_FRONT_FILTER]; /* how many objects that are known have the address's hash, up to 255, which stays */
+};
+FV_FRONT_TABLE struct fv_front_memory fvmpi_memory_v1;
+
+static inline uint32_t fv_front_hash(const void *object)
+{
+    return (uint32_t)((((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15)) >> 48);
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* Memory that the program allocates (--memory), by call path, over the ranks. What was drawn stands for others like it: a path has a known
+ * part, exact, and a part that is an estimate, whose standard error is known. */
+#ifndef FV_ALLOCATED_H
+#define FV_ALLOCATED_H
+
+#include "tool/vec.h"
+#include "trace/format.h"
+
+/* Allocations, or frees: of known and drawn ones together. */
+struct fv_allocated_amount {
+    double count, bytes;
+    uint64_t samples; /* that are in it */
+};
+struct fv_allocated_sum {
+    struct fv_allocated_amount allocated, freed, foreign; /* foreign: of what was freed, by another thread than had allocated it */
+    double peak; /* the most bytes of it that were live at a time */
+    double at_peak; /* bytes that were live when the process had most */
+};
+
+/* A call path of a rank. */
+struct fv_allocated_part {
+    uint32_t node, rank; /* in fv_model.tree; in fv_model.ranks */
+    struct fv_allocated_sum sum;
+    double at[FV_MEMORY_OCTAVES]; /* live bytes as in struct fv_memory_path; NAN: no change in that octave */
+};
+
+/* A call path, over the ranks. */
+struct fv_allocated_place {
+    uint32_t node;
+    uint32_t first, ranks; /* its part of fv_allocated.parts, by rank */
+    struct fv_allocated_sum sum;
+    uint32_t max_rank; /* with most live bytes: */
+    uint64_t rank_max;
+};
+
+/* A rank, as its process counted: exact, in the allocator's bytes but for `bytes`. */
+struct fv_allocated_rank {
+    uint32_t rank;
+    uint32_t mode, flags;
+    uint64_t calls[FV_MEMORY_CALLS];
+    uint64_t bytes, failed, frees, unseen;
+    int64_t before, live, peak;
+    double peak_s;
+    uint64_t objects_lost, paths_lost;
+    struct fv_memory_pages first, last;
+    const char *allocator; /* NULL: not known */
+};
+
+struct fv_allocated_bin {
+    uint32_t rank;
+    double begin_s, end_s;
+    int64_t most, last;
+};
+
+struct fv_allocated {
+    struct fv_allocated_place *places; /* by at_peak, largest first */
+    size_t place_count, place_room;
+    struct fv_allocated_part *parts; /* by node and rank */
+    size_t part_count, part_room;
+    struct fv_allocated_rank *ranks; /* that recorded it */
+    size_t rank_count, rank_room;
+    struct fv_allocated_bin *bins; /* by rank and time */
+    size_t bin_count, bin_room;
+};
+
+/* What is live at the end; below 0 by what threads counted at the same time, at most. */
+static inline double fv_allocated_live(const struct fv_allocated_sum *s)
+{
+    double live = s->allocated.bytes - s->freed.bytes;
+
+    return live > 0 ? live : 0;
+}
+static inline double fv_allocated_live_count(const struct fv_allocated_sum *s)
+{
+    double live = s->allocated.count - s->freed.count;
+
+    return live > 0 ? live : 0;
+}
+/* Its standard error, bytes: each sample that is live stands for FV_MEMORY_MEAN. */
+double fv_allocated_error(const struct fv_allocated_sum *sum);
+static inline bool fv_allocated_is_exact(const struct fv_allocated_sum *s)
+{
+    return !s->allocated.samples && !s->freed.samples;
+}
+
+/* When nodes of paths have changed: parts that have become equal are added up. */
+void fv_allocated_fold(struct fv_allocated *allocated);
+void fv_allocated_release(struct fv_allocated *allocated);
+
+#endif

@@ -1,0 +1,109 @@
+/* Part of format.h: what src/memory writes into the rank file, memory that the program allocates (--memory). Bytes are those that the
+ * program asked for, but where they are called the allocator's: those that it set apart (malloc_usable_size()). */
+#ifndef FV_FORMAT_MEMORY_H
+#define FV_FORMAT_MEMORY_H
+
+#include <stdint.h>
+
+enum fv_memory_mode { FV_MEMORY_SAMPLED = 1, FV_MEMORY_EXACT = 2 };
+
+enum fv_memory_call {
+    FV_MEMORY_MALLOC,
+    FV_MEMORY_CALLOC,
+    FV_MEMORY_REALLOC, /* counts as an allocation and, of memory that was there, a free */
+    FV_MEMORY_ALIGNED, /* memalign() and its kin */
+    FV_MEMORY_CALLS
+};
+
+/* What a slot of threads did: exact. */
+struct fv_memory_sums {
+    uint64_t calls[FV_MEMORY_CALLS]; /* allocations that succeeded */
+    uint64_t bytes;                  /* of them */
+    uint64_t failed, frees;
+    int64_t held;    /* the allocator's bytes, allocated less freed, that are not in fv_memory_process.live yet */
+    uint64_t unseen; /* allocations in signal handlers that interrupted another one, and in fvmpi itself: they are in no call path */
+    uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct fv_memory_sums) == 96, "on-disk size");
+
+/* Smaller ones are sampled, in FV_MEMORY_SAMPLED: gaps between samples are exponentially distributed, with that mean, in bytes. */
+#define FV_MEMORY_LARGE 4096
+#define FV_MEMORY_MEAN  (UINT64_C(512) << 10)
+
+/* Allocations, or what was freed of them. */
+struct fv_memory_amount {
+    uint64_t count, bytes;          /* of those that are all known */
+    uint64_t samples;               /* and so many of the others, which stand for ... */
+    uint64_t weight, sample_bytes;  /* ... so many of them, in 1/256, and bytes */
+};
+
+/* What one thread allocated at a call path, and what it freed that was allocated there, by whomever. */
+struct fv_memory_site {
+    uint32_t path; /* 0: not known, or no room */
+    uint32_t pad;
+    struct fv_memory_amount allocated, freed;
+    struct fv_memory_amount foreign; /* of what it freed: what other threads had allocated */
+    int64_t at_peak;      /* bytes allocated less freed when the process had peak number ... */
+    uint64_t peak_number; /* ... this; if that is not the last one, it did nothing since that, and its bytes then are its bytes */
+};
+_Static_assert(sizeof(struct fv_memory_site) == 144, "on-disk size");
+
+#define FV_MEMORY_OCTAVES 32
+#define FV_MEMORY_YOUNG   20 /* of a run: log2 of its ticks in the first octave */
+
+/* A call path of the process, of all threads: its bytes, estimates as far as they are sampled. In FV_MEMORY_EXACT a thread's small changes come in late: it
+ * may hold back up to 4 KiB. */
+struct fv_memory_path {
+    uint32_t path, pad;
+    int64_t live, peak;
+    int64_t at[FV_MEMORY_OCTAVES]; /* 1 + live when the run's age left the octave of its ticks; 0: it did not change in that */
+};
+_Static_assert(sizeof(struct fv_memory_path) == 280, "on-disk size");
+
+/* What the process has of the system, as the allocator (glibc's) and the kernel tell. */
+struct fv_memory_pages {
+    uint64_t known;     /* bit 0: the allocator's; bit 1: the kernel's */
+    uint64_t arenas;    /* bytes of the allocator's heaps, of which ... */
+    uint64_t used, unused;
+    uint64_t mapped, mapped_count; /* by mmap(), for large objects */
+    uint64_t resident, huge; /* of the process: bytes in memory; of them in large pages */
+};
+_Static_assert(sizeof(struct fv_memory_pages) == 64, "on-disk size");
+
+enum fv_memory_flags {
+    FV_MEMORY_NOT_OURS = 1, /* the program's malloc() is another library's or its own: calls of it are not seen */
+    FV_MEMORY_NEW_UNSEEN = 2, /* the allocator has operator new of its own, which calls no malloc() */
+};
+
+struct fv_memory_process {
+    uint32_t mode;  /* enum fv_memory_mode */
+    uint32_t flags; /* enum fv_memory_flags */
+    int64_t before; /* the allocator's bytes that were live when recording began */
+    int64_t live;   /* the same, now; threads hold back up to 64 KiB each */
+    int64_t peak;   /* the most of it, ... */
+    uint64_t peak_number; /* ... which it had this often, ... */
+    uint64_t peak_ticks;  /* ... at last then */
+    uint64_t objects_lost; /* allocations that there was no room for: their bytes are missing in call paths */
+    uint64_t paths_lost;   /* those that are in no call path for want of room */
+    struct fv_memory_sums rest;            /* of threads that cannot be recorded */
+    struct fv_memory_pages first, last;    /* when recording began, and at the end */
+    char allocator[256];                   /* the file that has malloc(), NUL-padded */
+};
+_Static_assert(sizeof(struct fv_memory_process) == 544, "on-disk size");
+
+#define FV_MEMORY_BINS 256
+struct fv_memory_bin {
+    int64_t most, last; /* the process's live bytes */
+    uint64_t changes;   /* 0: as the bin before */
+};
+/* fv_memory_process.live along time. When the run outgrows the bins they are added up in pairs, into the other bank. */
+struct fv_memory_series {
+    uint64_t active; /* 0 or 1 */
+    struct fv_memory_bank {
+        uint64_t origin, width; /* ticks */
+        struct fv_memory_bin bin[FV_MEMORY_BINS];
+    } bank[2];
+};
+_Static_assert(sizeof(struct fv_memory_series) == 8 + 2 * (16 + FV_MEMORY_BINS * 24), "on-disk size");
+
+#endif

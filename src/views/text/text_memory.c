@@ -1,0 +1,105 @@
+/* Memory that the program allocates: what makes the peak, what is live at the end, and what each rank had. */
+#include "views/text/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put_peak(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_allocated *all = &v->model->allocated;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "memory");
+    for (size_t i = 0; i < all->place_count; i++)
+        if (all->places[i].sum.at_peak > 0)
+            fv_text_table_add(&t, &all->places[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_text_title(p, "What makes the peak", "live when the process had most, by where it was allocated, largest first");
+    fv_text_table_end(&t, "call path", "");
+}
+
+static void put_live(const struct fv_page *p, const struct fv_profile *v)
+{
+    struct fv_text_table t;
+    size_t count;
+
+    fv_text_table_begin(&t, p, v, "memory");
+    const void **rows = fv_text_table_sorted(&t, "live_bytes", &count);
+    for (size_t i = 0; i < count; i++)
+        if (fv_allocated_live(&((const struct fv_allocated_place *)rows[i])->sum) > 0)
+            fv_text_table_add(&t, rows[i], FV_PLAIN);
+    free(rows);
+    if (t.sheet.table.rows)
+        fv_text_title(p, "Live at the end", "never freed, largest first: leaks are among it, and what is kept on purpose until the process ends");
+    fv_text_table_end(&t, "call path", "");
+}
+
+static void put_ranks(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_allocated *all = &v->model->allocated;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "memory_ranks");
+    for (size_t i = 0; i < all->rank_count; i++)
+        fv_text_table_add(&t, &all->ranks[i], FV_PLAIN);
+    fv_text_table_end(&t, "rank", "");
+}
+
+static void put_losses(const struct fv_page *p, const struct fv_allocated *all)
+{
+    struct fv_allocated_rank sum = { 0 };
+
+    for (size_t i = 0; i < all->rank_count; i++) {
+        sum.failed += all->ranks[i].failed;
+        sum.unseen += all->ranks[i].unseen;
+        sum.objects_lost += all->ranks[i].objects_lost;
+        sum.paths_lost += all->ranks[i].paths_lost;
+    }
+    const struct fv_text_loss rows[] = {
+        { sum.failed, "call", "that got no memory" },
+        { sum.objects_lost, "allocation", "in no call path: there was no room for it" },
+        { sum.paths_lost, "allocation or free", "without its call path: raise FVMPI_PROFILE_MAX" },
+    };
+    fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
+}
+
+static bool is_sampled(const struct fv_allocated *all)
+{
+    for (size_t i = 0; i < all->rank_count; i++)
+        if (all->ranks[i].mode != FV_MEMORY_EXACT)
+            return true;
+    return false;
+}
+
+/* What is not seen of an allocator that is none of the C library's. */
+static void put_allocators(const struct fv_page *p, const struct fv_allocated *all)
+{
+    const struct fv_allocated_rank *other = NULL;
+
+    for (size_t i = 0; i < all->rank_count && !other; i++)
+        other = all->ranks[i].flags ? &all->ranks[i] : NULL;
+    if (!other)
+        return;
+    if (other->flags & FV_MEMORY_NOT_OURS)
+        fv_text_note(p, FV_RED, "the program calls the malloc() of %s, which stands in front of fvmpi's: what it allocates by that is not recorded",
+                     other->allocator ? other->allocator : "another object");
+    else
+        fv_text_note(p, FV_YELLOW, "%s has C++'s operator new, too: what that allocates is not seen, and some of what it frees is, so that live bytes may be too low",
+                     other->allocator ? other->allocator : "the allocator");
+}
+
+void fv_text_memory(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_allocated *all = &v->model->allocated;
+
+    if (!all->rank_count)
+        return;
+    fv_page_heading(p, "Memory",
+                    is_sampled(all) ? "what the program allocates; allocations of 4 KiB and more exact, smaller ones estimated of samples (+-: the standard error); --memory=exact records all"
+                                    : "what the program allocates, each allocation");
+    put_ranks(p, v);
+    put_peak(p, v);
+    put_live(p, v);
+    put_allocators(p, all);
+    put_losses(p, all);
+}
