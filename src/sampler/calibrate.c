@@ -11,7 +11,7 @@ __attribute__((noinline, noipa)) static void empty(void)
     __asm__ volatile("");
 }
 
-void fv_calibrate(struct fv_sampler *s)
+bool fv_calibrate(struct fv_sampler *s)
 {
     static uint64_t pairs[2 * CALIBRATION], ticks[CALIBRATION], ns[CALIBRATION];
     struct fv_x_slot *x = &s->x[0];
@@ -19,12 +19,12 @@ void fv_calibrate(struct fv_sampler *s)
     fv_perf_disarm(&s->tick);
     s->calibration_room = 2 * CALIBRATION;
     s->calibration = pairs;
-    for (unsigned i = 0; i < CALIBRATION; i++) {
+    bool armed = true;
+    for (unsigned i = 0; i < CALIBRATION && armed; i++) {
         x->entry = (uintptr_t)empty;
-        x->armed = fv_perf_arm(&x->event, FV_TRAP_X, 0, x->entry);
-        if (!x->armed)
-            break;
-        empty();
+        armed = x->armed = fv_perf_arm(&x->event, FV_TRAP_X, 0, x->entry);
+        if (armed)
+            empty();
     }
     s->calibration = NULL;
     fv_x_disarm(x);
@@ -45,4 +45,5 @@ void fv_calibrate(struct fv_sampler *s)
     s->tool_ticks = s->tool_ns = 0;
     s->record->tool_ticks = s->record->tool_ns = 0;
     fv_perf_enable(&s->tick);
+    return count || !armed;
 }

@@ -224,9 +224,14 @@ static void close_breakpoints(struct fv_sampler *s)
         fv_perf_close(&s->x[i].event);
 }
 
+/* Breakpoints are granted, and do nothing: the debug registers of some virtual machines. */
+static bool never_trap;
+
 /* One watchpoint and one breakpoint are needed: a debugger may hold some. 0, or errno. */
 static int open_breakpoints(struct fv_sampler *s)
 {
+    if (__atomic_load_n(&never_trap, __ATOMIC_RELAXED))
+        return ENODEV;
     int err = fv_perf_open_breakpoint(&s->rw, FV_TRAP_RW, 0) ? ENOSPC : errno;
     bool any = false;
 
@@ -314,6 +319,7 @@ static const char *why_no_event(int error)
     case ENOSYS: return "perf_event_open: not in this kernel, or kept from this container";
     case EINVAL: return "perf_event_open: this kernel cannot signal a thread its samples (Linux 5.19 can)";
     case EOPNOTSUPP: return "samples would kill threads that block SIGTRAP on a kernel before Linux 5.19";
+    case ENODEV: return "breakpoints are granted and do not trap (a virtual machine without debug registers?)";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
     case EMFILE:
         return "half of the file descriptors are the application's (ulimit -n), the others are taken";
@@ -321,13 +327,27 @@ static const char *why_no_event(int error)
     return "perf_event_open failed";
 }
 
+/* Only costs are left. */
+static FV_COLD void give_up_instances(struct fv_sampler *s)
+{
+    __atomic_store_n(&never_trap, true, __ATOMIC_RELAXED);
+    close_breakpoints(s);
+    fv_calls_close(&s->calls);
+    fv_readings_close(s);
+    s->record->mode = FV_SAMPLER_COSTS;
+    s->record->refusal = ENODEV;
+    tell_refused(why_no_event(ENODEV), no_instances);
+}
+
 /* The first thread finds out for all what a trap costs. */
 static void calibrate_once(struct fv_sampler *s)
 {
     static bool done;
 
-    if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
-        fv_calibrate(s);
+    if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED) && !fv_calibrate(s)) {
+        give_up_instances(s);
+        return;
+    }
     s->record->trap_ticks = fv_sampler_calibration.trap_ticks;
     s->record->trap_ns = fv_sampler_calibration.trap_ns;
     s->record->trap_spread_ticks = fv_sampler_calibration.spread_ticks;
