@@ -50,15 +50,22 @@ class Function:
             fields.append('.made = {} + 1'.format(words['made']))
         if words.get('bytes') == 'unknown':
             fields.append('.unsized = true')
+        elif self.is_async():
+            fields.append('.bytes = bytes')
         elif 'bytes' in words:
             fields.append('.bytes = ' + ('fv_positive({})'.format(words['bytes']) if words['bytes'] == 'result' else words['bytes']))
         if 'at' in words:
-            fields.append('.placed = true, .at = ' + words['at'])
+            fields.append('.placed = ' + ('true' if self.operation == 'SEEK' else words['at'] + ' >= 0') + ', .at = ' + words['at'])
         return ', '.join(fields)
+
+    def is_async(self):
+        return self.operation.startswith('ASYNC')
 
     def body(self):
         text = 'FV_PUBLIC {}{}{}({})\n{{\n'.format(self.result, '' if self.result.endswith('*') else ' ', self.name, self.parameters)
         result = '' if self.result == 'void' else '{}{}result = '.format(self.result, '' if self.result.endswith('*') else ' ')
+        if self.is_async(): # by the time it returns the block may be gone
+            text += '    uint64_t bytes = {};\n'.format(self.words['bytes'])
         text += '    struct fv_io_call call;\n'
         text += '    bool on = fv_io_enter(&call, FV_IO_FN_{}, {}, FV_CALL_SITE());\n'.format(self.name, self.about())
         text += '    {}{};\n\n'.format(result, self.call())

@@ -154,7 +154,8 @@ static inline bool is_quick(const FILE *stream, struct fv_site site)
 {
     return FV_LIKELY(quick.place == site.return_address && quick.frame == site.frame && quick.stream == stream &&
                      __atomic_load_n(&fvmpi_io_v1.enter, __ATOMIC_RELAXED) != NULL &&
-                     __atomic_load_n(fvmpi_io_v1.recording, __ATOMIC_RELAXED) == quick.recording);
+                     __atomic_load_n(fvmpi_io_v1.recording, __ATOMIC_RELAXED) == quick.recording &&
+                     __atomic_load_n(&fvmpi_io_v1.changes, __ATOMIC_RELAXED) == quick.changes && *quick.position == *quick.end);
 }
 
 static inline void count_quick(void)

@@ -20,7 +20,7 @@ struct fv_io_call {
     struct fv_io *io;
     struct fv_io_open *open;
     uint64_t begin; /* ticks; 0: it is not counted */
-    uint32_t function, path;
+    uint32_t function, path, file;
     bool in_mpi;
 };
 
@@ -38,6 +38,7 @@ struct fv_io_quick {
     void *stream;
     struct fv_io_record *record;
     int64_t *position, *end; /* where the next one begins; where this one ended: struct fv_io_open */
+    uint64_t changes;   /* fv_io_front.changes then: since then no descriptor has become another file's */
     uint32_t recording; /* fv_io_front.recording then: since then it was not paused */
 };
 
@@ -49,6 +50,7 @@ struct fv_io_front {
     /* As leave(), and where the next ones of the place may be counted; of the calling thread, until it ends. */
     void (*leave_quick)(struct fv_io_call *call, const struct fv_io_done *done, struct fv_io_quick *out);
     const uint32_t *recording;
+    uint64_t changes; /* of descriptors: any thread */
     /* Descriptors from first to last are closed. */
     void (*closed)(unsigned first, unsigned last);
 };

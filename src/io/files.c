@@ -107,7 +107,7 @@ static const struct fv_io_file *new_file(int fd, const struct stat *st, const ch
 /* Under lock. 0: no room. */
 static uint32_t file_of(int fd, const struct stat *st)
 {
-    char name[PATH_ROOM];
+    static char name[PATH_ROOM]; /* not on a handler's stack */
     size_t length = name_of(fd, kind_of(st), name);
 
     for (uint64_t key = key_of(name);; key += 2) {
@@ -153,6 +153,13 @@ static void let_go(struct fv_io_open *open)
     unused = open;
 }
 
+/* Under lock. */
+static void put(int fd, struct fv_io_open *open)
+{
+    let_go(__atomic_exchange_n(&slots[fd], open, __ATOMIC_ACQ_REL));
+    __atomic_fetch_add(&fvmpi_io_v1.changes, 1, __ATOMIC_RELAXED);
+}
+
 static struct fv_io_open *look_at(int fd)
 {
     struct stat st;
@@ -182,7 +189,7 @@ static FV_COLD struct fv_io_open *find_out(int fd, bool again)
         fv_lock(&lock);
         open = again ? NULL : slots[fd];
         if (!open && (open = look_at(fd)))
-            let_go(__atomic_exchange_n(&slots[fd], open, __ATOMIC_ACQ_REL));
+            put(fd, open);
         fv_unlock(&lock);
     }
     fv_scope_leave(&scope);
@@ -212,8 +219,11 @@ void fv_io_files_duplicated(int fd, struct fv_io_open *open)
         return;
     struct fv_scope scope = fv_scope_enter();
     fv_lock(&lock);
-    open->uses++;
-    let_go(__atomic_exchange_n(&slots[fd], open, __ATOMIC_ACQ_REL));
+    if (open->uses)
+        open->uses++;
+    else
+        open = look_at(fd); /* the other one was closed meanwhile */
+    put(fd, open);
     fv_unlock(&lock);
     fv_scope_leave(&scope);
 }
@@ -228,8 +238,15 @@ struct fv_io_open *fv_io_files_closed(int fd)
     fv_lock(&lock);
     let_go(open);
     fv_unlock(&lock);
+    __atomic_fetch_add(&fvmpi_io_v1.changes, 1, __ATOMIC_RELAXED);
     fv_scope_leave(&scope);
     return open;
+}
+
+void fv_io_files_forget(int fd)
+{
+    if (slots && has_slot(fd))
+        __atomic_store_n(&slots[fd], NULL, __ATOMIC_RELEASE);
 }
 
 void fv_io_files_closed_range(unsigned first, unsigned last)

@@ -69,7 +69,8 @@ static struct fv_io_record *search(struct fv_io *io, const struct fv_io_record *
         return place->record;
     struct fv_scope scope = fv_scope_enter();
     struct fv_io_record *record = NULL;
-    if (fv_lock_is_free(&fv_rt.writer.lock) && (place = fv_map_add(&io->records, sizeof(*place), hash, 2 * RECORDS))) {
+    bool has_room = beyond || io->records.used < RECORDS - 2 * FV_IO_FUNCTIONS;
+    if (has_room && fv_lock_is_free(&fv_rt.writer.lock) && (place = fv_map_add(&io->records, sizeof(*place), hash, 2 * RECORDS))) {
         record = new_record(io, key, beyond);
         place->record = record;
         if (!record)
@@ -202,11 +203,35 @@ static bool is_child(unsigned operation)
     return (operation == FV_IO_OP_CLOSE || operation == FV_IO_OP_OPEN || !operation) && !fv_rt_here();
 }
 
-/* Of a thread that records another call: a handler's call, unless it is ours. */
-static FV_COLD bool refuse(struct fv_io *io, const void *place)
+/* A hook is under way: this is a handler that interrupted it, or one that has left it by siglongjmp(), which is above it on the thread's own stack. */
+static bool is_left(const struct fv_io *io, struct fv_site site)
 {
-    if (io && io->thread && io->busy && !is_ours(place))
+    const struct fv_thread *t = io->thread;
+    uintptr_t at = (uintptr_t)site.frame;
+
+    return at > io->busy && at < t->stack_end && io->busy >= t->stack_low && io->busy < t->stack_end;
+}
+
+/* True: go on all the same. */
+static FV_COLD bool is_free(struct fv_io *io, struct fv_site site)
+{
+    if (!io || !io->thread)
+        return false;
+    if (is_left(io, site)) {
+        io->busy = 0;
+        io->state->begin = 0;
+        return true;
+    }
+    if (!is_ours(site.return_address))
         io->state->interrupted++;
+    return false;
+}
+
+/* The descriptor is another one's, or nobody's, though nothing is recorded of that. */
+static FV_COLD bool forget_descriptor(unsigned operation, int fd)
+{
+    if (operation == FV_IO_OP_CLOSE && fd >= 0 && fv_rt_here())
+        fv_io_files_forget(fd);
     return false;
 }
 
@@ -229,36 +254,37 @@ static bool enter(struct fv_io_call *call, unsigned function, int fd, struct fv_
     struct fv_io *io = own;
     unsigned operation = functions[function].operation;
 
-    if (FV_UNLIKELY(!io || io->busy || !io->thread))
-        return refuse(io, site.return_address);
+    if (FV_UNLIKELY(!io || io->busy || !io->thread) && !is_free(io, site))
+        return forget_descriptor(operation, fd);
     struct fv_thread *t = io->thread;
     bool in_mpi = !fv_is_between();
     if (is_ours(site.return_address) || (in_mpi && !is_for_files(t)) || FV_UNLIKELY(is_child(operation)))
         return false;
-    io->busy = true;
+    io->busy = (uintptr_t)site.frame;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     *call = (struct fv_io_call){ .io = io, .function = function, .in_mpi = in_mpi };
     if (fd >= 0)
         call->open = FV_UNLIKELY(operation == FV_IO_OP_CLOSE) ? fv_io_files_closed(fd) : fv_io_files_of(fd);
+    call->file = call->open ? call->open->file : 0;
     if (FV_LIKELY(operation && !fv_rt_paused())) {
         struct fv_io_thread *state = io->state;
 
         find_place(io, call, site);
         state->function = function;
         state->path = call->path;
-        state->file = call->open ? call->open->file : 0;
+        state->file = call->file;
         call->begin = fv_ticks();
         __atomic_store_n(&state->begin, call->begin, __ATOMIC_RELEASE);
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    io->busy = false;
+    io->busy = 0;
     return true;
 }
 
 /* Where it was counted; NULL: nowhere. */
 static struct fv_io_record *record(struct fv_io *io, const struct fv_io_call *call, struct fv_io_open *open, const struct fv_io_done *done, uint64_t end)
 {
-    struct fv_io_record *r = record_of(io, open ? open->file : 0, call);
+    struct fv_io_record *r = record_of(io, call->file, call);
 
     if (!r)
         return NULL;
@@ -279,24 +305,27 @@ static struct fv_io_record *leave_at(struct fv_io_call *call, const struct fv_io
     struct fv_io_open *open = call->open;
     struct fv_io_record *r = NULL;
 
-    if (FV_UNLIKELY(io != own || io->busy || !io->thread)) {
-        refuse(own, NULL);
+    if (FV_UNLIKELY(io != own || !io->thread || io->busy)) {
+        if (io == own && io->thread)
+            io->state->interrupted++;
         return NULL;
     }
-    io->busy = true;
+    io->busy = (uintptr_t)__builtin_frame_address(0);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (FV_UNLIKELY(done->made > 0)) {
-        if (functions[call->function].operation)
+        if (functions[call->function].operation) {
             open = fv_io_files_made(done->made - 1);
-        else
+            call->file = open ? open->file : 0;
+        } else {
             fv_io_files_duplicated(done->made - 1, open);
+        }
     }
     if (FV_LIKELY(call->begin != 0)) {
         r = record(io, call, open, done, end);
         __atomic_store_n(&io->state->begin, 0, __ATOMIC_RELEASE);
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    io->busy = false;
+    io->busy = 0;
     return r;
 }
 
@@ -317,6 +346,7 @@ static void leave_quick(struct fv_io_call *call, const struct fv_io_done *done, 
     out->position = has_places ? &call->open->position[FV_IO_STDIO] : &call->io->nowhere;
     out->end = has_places ? &call->open->end[FV_IO_STDIO][is_write] : &call->io->nowhere;
     out->recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
+    out->changes = __atomic_load_n(&fvmpi_io_v1.changes, __ATOMIC_RELAXED);
 }
 
 static void closed(unsigned first, unsigned last)
@@ -325,9 +355,9 @@ static void closed(unsigned first, unsigned last)
 
     if (!io || io->busy || !io->thread || !fv_rt_here())
         return;
-    io->busy = true;
+    io->busy = (uintptr_t)__builtin_frame_address(0);
     fv_io_files_closed_range(first, last);
-    io->busy = false;
+    io->busy = 0;
 }
 
 /* ---- threads, start and end ---- */
@@ -360,6 +390,8 @@ static void thread_begins(struct fv_thread *t)
         return;
     if (!t->io)
         t->io = new_io(t);
+    if (t->io)
+        t->io->busy = 0;
     own = t->io;
 }
 
@@ -391,7 +423,8 @@ static int find_ours(struct dl_phdr_info *info, size_t bytes, void *state)
     return 0;
 }
 
-static void read_counts(struct fv_io_counts *out)
+/* False: the kernel does not tell. */
+static bool read_counts(struct fv_io_counts *out)
 {
     static const char *const names[] = { "rchar: ", "wchar: ", "syscr: ", "syscw: ", "\nread_bytes: ", "\nwrite_bytes: " };
     uint64_t *const values[] = { &out->asked_read, &out->asked_written, &out->reads, &out->writes, &out->device_read, &out->device_written };
@@ -399,7 +432,7 @@ static void read_counts(struct fv_io_counts *out)
     char text[512];
 
     if (fv_file_read("/proc/self/io", text, sizeof(text)) <= 0)
-        return;
+        return false;
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *at = strstr(text, names[i]);
         unsigned long long value;
@@ -409,7 +442,7 @@ static void read_counts(struct fv_io_counts *out)
             found++;
         }
     }
-    process->known = found == sizeof(names) / sizeof(names[0]);
+    return found == sizeof(names) / sizeof(names[0]);
 }
 
 static void note_counts(struct fv_thread *self)
@@ -417,8 +450,8 @@ static void note_counts(struct fv_thread *self)
     (void)self;
     if (!process || !is_wanted())
         return;
-    read_counts(&process->last);
-    process->ticks = fv_ticks();
+    if (process->known && read_counts(&process->last))
+        process->ticks = fv_ticks();
 }
 
 static void start(struct fv_thread *self)
@@ -438,7 +471,7 @@ static void start(struct fv_thread *self)
     process = fv_chunk_records(chunk);
     fv_chunk_commit(chunk, sizeof(*process));
     dl_iterate_phdr(find_ours, &count);
-    read_counts(&process->first);
+    process->known = read_counts(&process->first);
     if (self)
         thread_begins(self);
     fvmpi_io_v1.leave = leave;

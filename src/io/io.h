@@ -23,7 +23,7 @@ struct fv_io_open {
 struct fv_io {
     struct fv_thread *thread; /* NULL: this is a child, whose copy of the page is wiped */
     struct fv_io_thread *state;
-    bool busy; /* it is in a hook: what comes in between is not recorded */
+    uintptr_t busy; /* where on the stack a hook is under way: what comes in between is not recorded; 0: none is */
     struct fv_map records;
     struct fv_tail tail;
     struct fv_io_record *last; /* that was added to; NULL: none */
@@ -39,6 +39,8 @@ struct fv_io_open *fv_io_files_made(int fd);
 void fv_io_files_duplicated(int fd, struct fv_io_open *open);
 /* It is about to be closed. What it was; NULL: not known. */
 struct fv_io_open *fv_io_files_closed(int fd);
+/* It is closed by somebody who is not recorded. No lock: its open file stays taken. */
+void fv_io_files_forget(int fd);
 void fv_io_files_closed_range(unsigned first, unsigned last);
 
 #endif

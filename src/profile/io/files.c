@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FILES = 1 << 16 }; /* of a process */
+
 struct gather {
     struct fv_build *build;
     struct fv_io_view *out;
@@ -93,6 +95,8 @@ static void read_files(struct gather *g)
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_IO_FILES);
     struct fv_io_view *out = g->out;
 
+    if (g->number_count)
+        memset(g->numbers, -1, g->number_count * sizeof(*g->numbers));
     g->number_count = 0;
     for (const void *p; (p = fv_cursor_next(&c));) {
         const struct fv_io_file *f = p;
@@ -100,8 +104,12 @@ static void read_files(struct gather *g)
 
         out->files[at].kind = f->kind;
         out->files[at].filesystem = f->filesystem;
-        FV_GROW(g->numbers, g->number_room, g->number_count + 1);
-        g->numbers[g->number_count++] = at;
+        if (!f->id || f->id > FILES)
+            continue;
+        FV_GROW(g->numbers, g->number_room, f->id);
+        while (g->number_count < f->id)
+            g->numbers[g->number_count++] = FV_NONE; /* those between may be lost */
+        g->numbers[f->id - 1] = at;
     }
 }
 
@@ -122,7 +130,7 @@ static void add_to_file(struct gather *g, struct fv_io_file_view *f, const struc
 
 static bool makes_sense(const struct fv_io_record *r)
 {
-    return r->function && r->function < FV_IO_FUNCTIONS && r->calls && r->failed <= r->calls && r->ticks_max <= r->ticks;
+    return fv_io_operation_of(r->function) && r->calls && r->failed <= r->calls && r->ticks_max <= r->ticks;
 }
 
 static void read_records(struct gather *g, struct fv_io_rank_view *rank)
