@@ -39,7 +39,7 @@ class Flame {
     this.place = make("div");
     this.words = make("p", { class: "note", role: "status" });
     this.around = make("div", { class: "beside" });
-    this.element = make("section", { id: tree.id, "aria-label": "Flame graph" }, make("h3", null, tree.title),
+    this.element = make("section", { id: tree.id, "aria-label": `Flame graph: ${tree.title}` }, make("h3", null, tree.title),
                         make("p", { class: "tools" }, make("button", { type: "button", onclick: () => this.zoom(this.root) }, "all")), make("figure", null, this.place, this.words), this.around);
     selection.onChange(() => this.drawAround());
     this.drawAround();

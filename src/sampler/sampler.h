@@ -295,8 +295,7 @@ void fv_look_entry(struct fv_sampler *s, struct fv_x_slot *x, uint64_t since_ns)
 
 /* ---- calibrate.c ---- */
 
-/* By the thread itself, while it is sampled: sets fv_sampler_calibration. */
-/* False: breakpoints are granted, and none traps. */
+/* By the thread itself, while it is sampled: sets fv_sampler_calibration. False: breakpoints are granted, and none traps. */
 bool fv_calibrate(struct fv_sampler *s);
 
 /* ---- window.c: which instances were chosen without bias ---- */

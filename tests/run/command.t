@@ -17,13 +17,13 @@ capture "$fvmpi" run
 check 'run without a program' has "$rc:$err" '^2:fvmpi: run: no program given'
 capture "$fvmpi" run --help
 check 'run --help has options and variables' has "$(tr '\n' ' ' <<< "$out")" '--output DIR.*FVMPI_OUTPUT.*--depth N'
-check 'run --help is silent about later versions' lacks "$out" '--sensors|FVMPI_MEMORY'
+check 'run --help is silent about later versions' lacks "$out" '--sensors|FVMPI_SENSORS'
 check 'run --help fits 100 columns' test "$(awk 'length > m { m = length } END { print m }' <<< "$out")" -le 100
 capture "$fvmpi" run --ouptut x ls
 check 'unknown option: suggestion' has "$rc:$err" '^2:fvmpi: run: --ouptut: .*did you mean --output\?'
 capture "$fvmpi" run -np 4 ls
 check '-np is the launcher'\''s' has "$rc:$err" '^2:.*mpiexec -np'
-for option in --io --memory --sensors; do
+for option in --sensors; do
     capture "$fvmpi" run $option ls
     check "$option: not in this version" has "$rc:$err" "^2:fvmpi: run: $option: not in this version"
 done
