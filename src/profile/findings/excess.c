@@ -221,7 +221,6 @@ enum fv_doing fv_excess_doing(const struct fv_profile *v, uint32_t rank, double 
     return isfinite(off) ? FV_COMPUTES : FV_NOT_KNOWN;
 }
 
-
 bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uint32_t rank, double least_s, char out[FV_IO_WORDS])
 {
     char seconds[FV_WORD], calls[FV_WORD], label[400];
