@@ -21,6 +21,7 @@ import itertools
 import json
 import marshal
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -48,6 +49,21 @@ LIMIT = 240  # seconds, against what hangs: a run takes one, or a minute where r
 
 class Skip(Exception):
     pass
+
+
+REFUSED = re.compile(r'^fvmpi: --sample: .*(?:nothing is sampled|no instances of functions are sampled).*\n', re.M)
+
+
+def needs_instances(run):
+    """Skips where none can be sampled: no performance events, or debug registers that do nothing."""
+    said = REFUSED.search(run.err)
+    if said:
+        raise Skip(said.group().strip())
+
+
+def but_refusal(err):
+    """What else was said."""
+    return REFUSED.sub('', err)
 
 
 class Tap:

@@ -182,6 +182,7 @@ def joined(tap, mpi):
     for options in (['--sample=250'], ['--sample=250', '--threads']):
         with tap.test('{}: a team is one function, {}'.format(mpi, ' '.join(options))):
             run = mpi.profile(program, 2, [], options).ended(0)
+            harness.needs_instances(run)
             data = harness.report_of(run.directory).data
             for name, path in (('relax._omp_fn.0', []), ('compute', ['relax._omp_fn.0'])):
                 of = told_of(data, name)

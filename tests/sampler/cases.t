@@ -29,8 +29,7 @@ def sampled(command):
     directory = os.path.join(harness.scratch('exp'), 'e')
     run = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample=400'] + command,
                       directory=directory).ended(0)
-    if 'nothing is sampled' in run.err:
-        raise harness.Skip(run.err.strip())
+    harness.needs_instances(run)
     return run
 
 
@@ -115,8 +114,7 @@ def lammps(mpi):
     if seconds < 2 * ticks / rate: # samples are of CPU time, of which a faster machine needs less
         arguments, native, seconds = alone(int(steps * 2 * ticks / rate / seconds) + 1)
     run = mpi.profile(program, 4, arguments, options=['--sample={}'.format(rate), '-q'], env=serial).ended(0)
-    if 'nothing is sampled' in run.err:
-        raise harness.Skip(run.err.strip())
+    harness.needs_instances(run)
     equal('results', results(run.out), results(native.out))
     equal('messages', run.err, native.err)
     ranks = samples.read(harness.FVMPI, run.directory)
@@ -144,7 +142,9 @@ def main():
         with tap.test('{}: named first'.format(what)):
             as_it_was = samples.repeat(lambda: named_first(program, culprit))
         with tap.test('{}: repaired, it is gone'.format(what)):
-            check(as_it_was, 'there is nothing to compare with')
+            if not as_it_was:
+                sampled(['true']) # skips where there are no instances
+                check(False, 'there is nothing to compare with')
             samples.repeat(lambda: gone(program, culprit, as_it_was))
     with tap.test('a function that begins with its loop is not judged'):
         loop_at_entry()
