@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -153,6 +154,40 @@ __attribute__((constructor)) static void find_early(void)
     fvmpi_memory_v1.own_malloc = own_malloc;
 }
 
+/* ---- inside of the loader ---- */
+
+/* While a callback of dl_iterate_phdr() runs, the thread holds the loader's lock, which who unwinds takes behind a lock of its own: nobody is
+ * told of what is allocated there, or two threads could wait for each other. */
+struct callback {
+    int (*call)(struct dl_phdr_info *, size_t, void *);
+    void *data;
+};
+
+static int call_back(struct dl_phdr_info *info, size_t bytes, void *callback)
+{
+    const struct callback *c = callback;
+    uintptr_t was = own.in_loader;
+
+    own.in_loader = (uintptr_t)__builtin_frame_address(0);
+    int result = c->call(info, bytes, c->data);
+    own.in_loader = was;
+    return result;
+}
+
+FV_PUBLIC int dl_iterate_phdr(int (*call)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    static int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+    __typeof__(real) found = __atomic_load_n(&real, __ATOMIC_RELAXED);
+
+    if (!found) {
+        void *at = find_next("dl_iterate_phdr");
+
+        memcpy(&found, &at, sizeof(found));
+        __atomic_store_n(&real, found, __ATOMIC_RELAXED);
+    }
+    return found(call_back, &(struct callback){ call, data });
+}
+
 /* ---- telling ---- */
 
 static bool is_on_alternate_stack(void)
@@ -162,11 +197,16 @@ static bool is_on_alternate_stack(void)
     return sigaltstack(NULL, &stack) || stack.ss_flags & SS_ONSTACK;
 }
 
-/* Nobody is told of what happens while somebody is: by a signal handler, or by who is told. A handler that left us by longjmp() is known by
- * the stack, which is above where the telling began. */
+/* Of what began at that place of the stack, 0: nothing did, and may have been left by longjmp() or an exception. */
+static bool is_within(uintptr_t began, uintptr_t at)
+{
+    return began && (at < began || is_on_alternate_stack());
+}
+
+/* Nobody is told of what happens while somebody is: by a signal handler, or by who is told. */
 static bool begin_telling(uintptr_t at)
 {
-    if (own.is_telling && (at < own.at || is_on_alternate_stack()))
+    if (is_within(own.in_loader, at) || (own.is_telling && is_within(own.at, at)))
         return false;
     own.at = at;
     own.is_telling = true;

@@ -169,10 +169,17 @@ static void thread_ends(struct fv_thread *self)
     share(own_front);
 }
 
+static void note_pages(struct fv_thread *self)
+{
+    (void)self;
+    if (fv_memory_process && !fv_memory_ending)
+        fv_memory_pages_note(&fv_memory_process->pages);
+}
+
 /* Destructors free what the program had until now: that counts. */
 static void exits(struct fv_thread *self)
 {
-    (void)self;
+    note_pages(self);
     if (own_memory)
         fv_memory_publish(own_memory->sums, false);
     fv_memory_ending = true;
@@ -190,5 +197,5 @@ static void fork_ends(struct fv_thread *self)
     own_memory = NULL;
 }
 
-const struct fv_layer fv_memory_layer = { .at = { [FV_AT_START] = start, [FV_AT_THREAD_END] = thread_ends, [FV_AT_EXIT] = exits,
+const struct fv_layer fv_memory_layer = { .at = { [FV_AT_START] = start, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FINALIZE] = note_pages, [FV_AT_EXIT] = exits,
                                                   [FV_AT_FORK] = fork_ends } };

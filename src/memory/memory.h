@@ -67,4 +67,13 @@ void fv_allocator_freed(struct fv_memory *m, struct fv_allocator *a, uint64_t by
 bool fv_memory_process_new(void); /* false: no room */
 void fv_memory_publish(struct fv_memory_sums *sums, bool is_shared);
 
+/* ---- pages.c ---- */
+
+/* Asks the kernel, and keeps what it tells in `pages` if that is more than it had there. */
+void fv_memory_pages_note(struct fv_memory_pages *pages);
+/* By the text of smaps_rollup: sets resident, huge; false: they are not in it. */
+bool fv_memory_pages_read(struct fv_memory_pages *pages, const char *rollup);
+/* By a line of numa_maps: adds to near, far. */
+void fv_memory_pages_place(struct fv_memory_pages *pages, const char *line, unsigned own_node);
+
 #endif

@@ -60,13 +60,12 @@ struct fv_memory_path {
 };
 _Static_assert(sizeof(struct fv_memory_path) == 280, "on-disk size");
 
-/* What the process has of the system, as the allocator (glibc's) and the kernel tell. */
+/* What the process has in memory, as the kernel tells (smaps_rollup, numa_maps): at MPI_Finalize or at exit, where it was more. */
 struct fv_memory_pages {
-    uint64_t known;     /* bit 0: the allocator's; bit 1: the kernel's */
-    uint64_t arenas;    /* bytes of the allocator's heaps, of which ... */
-    uint64_t used, unused;
-    uint64_t mapped, mapped_count; /* by mmap(), for large objects */
-    uint64_t resident, huge; /* of the process: bytes in memory; of them in large pages */
+    uint64_t ticks;          /* when it was asked; 0: never, or it does not tell */
+    uint64_t resident, huge; /* bytes; of them in large pages */
+    uint64_t near, far;      /* bytes on the node of the processor that the asking thread had, and on others; both 0: there is one node */
+    uint64_t reserved[3];
 };
 _Static_assert(sizeof(struct fv_memory_pages) == 64, "on-disk size");
 
@@ -86,10 +85,10 @@ struct fv_memory_process {
     uint64_t objects_lost; /* allocations that there was no room for: their bytes are missing in call paths */
     uint64_t paths_lost;   /* those that are in no call path for want of room */
     struct fv_memory_sums rest;            /* of threads that cannot be recorded */
-    struct fv_memory_pages first, last;    /* when recording began, and at the end */
+    struct fv_memory_pages pages;
     char allocator[256];                   /* the file that has malloc(), NUL-padded */
 };
-_Static_assert(sizeof(struct fv_memory_process) == 544, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_process) == 480, "on-disk size");
 
 #define FV_MEMORY_BINS 256
 struct fv_memory_bin {

@@ -1,8 +1,10 @@
-/* Allocates what the test knows: known [leak BYTES TIMES | peak | threads | realloc | small TIMES | aligned | fork | signal SECONDS | fail]. Prints what it
+/* Allocates what the test knows: known [leak BYTES TIMES | peak | threads | realloc | small TIMES | aligned | fork | signal SECONDS | fail | loader]. Prints what it
  * has done. With -DWITH_MPI in MPI. */
+#define _GNU_SOURCE
 #ifdef WITH_MPI
 #include <mpi.h>
 #endif
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -48,6 +50,36 @@ static void peak(void)
     free(b);
     free(passing(1 << 20));
     free(a);
+}
+
+/* The loader holds its lock meanwhile, and an unwinder may want it. */
+static int in_loader(struct dl_phdr_info *info, size_t bytes, void *count)
+{
+    (void)info;
+    (void)bytes;
+    free(passing(5000));
+    ++*(int *)count;
+    return 0;
+}
+
+static void *unwinding(void *arg)
+{
+    for (int i = 0; i < 1000; i++)
+        free(made_for_others(5000));
+    return arg;
+}
+
+static void loader(void)
+{
+    pthread_t other;
+    int count = 0;
+
+    if (pthread_create(&other, NULL, unwinding, NULL))
+        abort();
+    for (int i = 0; i < 100; i++)
+        dl_iterate_phdr(in_loader, &count);
+    pthread_join(other, NULL);
+    printf("%d\n", count);
 }
 
 static void *free_all(void *arg)
@@ -172,6 +204,8 @@ int main(int argc, char **argv)
 #endif
     if (!strcmp(what, "leak"))
         leak(argc > 2 ? strtoul(argv[2], NULL, 0) : 8192, argc > 3 ? atoi(argv[3]) : 100);
+    else if (!strcmp(what, "loader"))
+        loader();
     else if (!strcmp(what, "peak"))
         peak();
     else if (!strcmp(what, "threads"))

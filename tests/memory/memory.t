@@ -91,6 +91,12 @@ def one_process():
         check(option + ': of a child nothing is recorded', are(of(got['fork'], 'leaked'), bytes=20000, allocations=1))
         handled = of(got['signal'], 'passing')
         check(option + ': handlers between allocations', handled['bytes'] and handled['live_bytes'] == 0)
+    _, ended = record('loader', ['./known', 'loader'])
+    report = report_of('loader')
+    check('in callbacks of dl_iterate_phdr() allocations are counted, in no call path: the unwinder may need the loader', ended[1] == 7 and not of(report, 'passing') and
+          int(ended[0].split()[0]) <= rows(report['memory_ranks'])[0]['unseen'] < int(ended[0].split()[0]) + 100 and of(report, 'made_for_others')['allocations'] == 1000)
+    pages, = rows(report['memory_ranks'])
+    check('what is in memory, if the kernel tells', pages['resident_bytes'] is None or 0 <= pages['huge_bytes'] <= pages['resident_bytes'] > 0)
     check('text shows it', 'Live at the end' in command([harness.FVMPI, 'report', 'e']).stdout)
     dump = command([harness.FVMPI, 'dump', 'e/rank-000000.fvr'])
     check('fvmpi dump shows it', 'memory site' in dump.stdout and 'memory mode=2' in dump.stdout)
@@ -121,6 +127,21 @@ def languages():
         report, _ = record('language', ['./a.out'])
         total = sum(r['live_bytes'] for r in report['memory'] if any((f['function'] or '').split('(')[0] == function for f in r['path']) and r['kind'] == 'exact')
         check('%s: what %s() allocates' % (source, function), built.returncode == 0 and total in (wanted, wanted - 24))
+
+
+def other_allocators():
+    """One that the program is linked with, by its file: forwarded to, with the same counts."""
+    for name in ('libjemalloc.so.2', 'libtcmalloc_minimal.so.4'):
+        built = command(['cc', '-O1', '-g', '-pthread', '-o', 'other', KNOWN, '-Wl,--no-as-needed', '-l:' + name])
+        if built.returncode:
+            check(name + ' # SKIP it is not there', True)
+            continue
+        plain = command(['./other', 'leak'])
+        for option in ('--memory', '--memory=exact'):
+            report, ended = record('other-allocator', ['./other', 'leak'], option)
+            check('%s, %s: the program does what it does alone' % (name, option), ended == (plain.stdout, plain.returncode))
+            check('%s, %s: what is leaked' % (name, option), are(of(report, 'leaked'), bytes=819200, live_bytes=819200, live_count=100))
+            check('%s, %s: it is named' % (name, option), name in rows(report['memory_ranks'])[0]['allocator'])
 
 
 def killed():
@@ -167,6 +188,7 @@ def main():
     one_process()
     small_ones()
     languages()
+    other_allocators()
     killed()
     unloaded()
     with_mpi()

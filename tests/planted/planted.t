@@ -193,7 +193,15 @@ def leak(tap, mpi, program):
         if not growing: # a program that has a processor now and then does not grow steadily
             check(is_disturbed(run, 0), '{}', found(run))
         for f in growing:
-            equal('rank and seconds', (f['rank'], f['lost_s']), (1, None))
+            equal('rank, seconds and function', (f['rank'], f['lost_s'], f['function']), (1, None, None))
+            check('fvmpi run --memory' in f['next'], '{}', f['next'])
+    with tap.test('{}: memory grows, and who allocates it is known'.format(mpi)):
+        run = mpi.profile(program, 2, ['leak'], ['--memory']).ended(0)
+        growing = [f for f in found(run) if f['name'] == 'growing_memory']
+        check(growing or is_disturbed(run, 0), '{}', found(run))
+        for f in growing:
+            equal('rank and function', (f['rank'], f['function']), (1, 'remember'))
+            check(re.search(r'; [0-9.]+ MiB of that by remember\(\) at planted.c:\d+$', f['text']), '{}', f['text'])
     with tap.test('{}: memory does not grow'.format(mpi)):
         run = mpi.profile(program, 2, ['leak', 'sound']).ended(0)
         equal('growing', [f for f in found(run) if f['name'] == 'growing_memory'], [])

@@ -156,10 +156,63 @@ static bool is_growing(const struct fv_rank *r)
            late > 0.25 * early && late < 4 * early;
 }
 
+/* What a call path of the rank has had more of since then. */
+static double growth_since(const struct fv_allocated_part *part, unsigned log2_ticks)
+{
+    return fv_allocated_live(&part->sum) - fv_allocated_live_at(part, log2_ticks);
+}
+
+/* The call path that most of the growth is of, and its bytes; NULL: it is of none, or that is not known well enough. */
+static const struct fv_allocated_part *grower(const struct fv_model *m, const struct fv_rank *r, double *bytes)
+{
+    const struct fv_allocated *all = &m->allocated;
+    const struct fv_allocated_part *most = NULL;
+    unsigned mark = (unsigned)lround(log2(middle_of(r).age_s * m->clocks[r->clock].hz));
+
+    *bytes = 0;
+    for (size_t i = 0; i < all->part_count; i++) {
+        double growth = all->parts[i].rank == (uint32_t)(r - m->ranks) ? growth_since(&all->parts[i], mark) : 0;
+
+        if (growth <= *bytes)
+            continue;
+        *bytes = growth;
+        most = &all->parts[i];
+    }
+    return most && *bytes > 0.5 * (double)growth_of(r) && *bytes > 3 * fv_allocated_error(&most->sum) ? most : NULL;
+}
+
+/* Who allocated it, and what to do. */
+static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct fv_rank *r, char *who, size_t room)
+{
+    const struct fv_model *m = v->model;
+    char bytes[FV_WORD], where[300];
+    struct fv_path path = { 0 };
+    double growth;
+    const struct fv_allocated_part *part = grower(m, r, &growth);
+
+    who[0] = '\0';
+    if (!m->allocated.rank_count)
+        fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
+    else
+        fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort live_bytes", m->directory);
+    if (!part)
+        return;
+    fv_path_of(&path, v->symbols, part->node);
+    const struct fv_frame *frame = fv_allocated_frame(&path, v->symbols);
+    if (frame) {
+        finding->function = frame->function;
+        finding->file = frame->file;
+        finding->line = frame->line;
+        snprintf(who, room, "; %s%s of that by %s", fv_allocated_is_exact(&part->sum) ? "" : "about ", fv_words_bytes((uint64_t)growth, bytes),
+                 fv_frame_words(frame, v->symbols, where, sizeof(where)));
+    }
+    fv_path_release(&path);
+}
+
 void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
-    char from[FV_WORD], to[FV_WORD], age[FV_WORD], speed[FV_WORD], whose[60] = "";
+    char from[FV_WORD], to[FV_WORD], age[FV_WORD], speed[FV_WORD], whose[60] = "", who[400];
     const struct fv_rank *most = NULL;
     struct fv_rank_list list = FV_RANK_LIST_INIT;
     uint32_t count = 0;
@@ -181,13 +234,12 @@ void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
     finding->rank = (uint32_t)(most - m->ranks);
     if (count > 1)
         snprintf(whose, sizeof(whose), "that of rank %d most, ", most->world_rank);
+    say_grower(v, f, finding, most, who, sizeof(who));
     fv_finding_say(f, finding,
-                   "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second",
+                   "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second%s",
                    fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(middle.bytes, from),
                    fv_words_seconds(middle.age_s, age), fv_words_bytes(most->resident_peak, to),
-                   fv_words_bytes((uint64_t)rate(middle.bytes, middle.age_s, most->resident_peak, most->app_time_s), speed));
-    fv_finding_next(f, finding, "all ranks: fvmpi report %s --table ranks --columns rank,resident_first,resident_half,resident_peak",
-                    m->directory);
+                   fv_words_bytes((uint64_t)rate(middle.bytes, middle.age_s, most->resident_peak, most->app_time_s), speed), who);
 }
 
 /* Something is told of the file already: that it is not there, or is another one. */

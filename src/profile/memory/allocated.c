@@ -14,6 +14,48 @@ struct gather {
     uint64_t peak_number;
 };
 
+double fv_allocated_live_at(const struct fv_allocated_part *part, unsigned log2_ticks)
+{
+    double live = 0;
+
+    for (unsigned i = 0; i < FV_MEMORY_OCTAVES && i + FV_MEMORY_YOUNG <= log2_ticks; i++)
+        live = isnan(part->at[i]) ? live : part->at[i];
+    return live;
+}
+
+/* ---- whose it is ---- */
+
+/* A function's name, without what it returns, which templates' have in front. */
+static const char *without_type(const char *name)
+{
+    const char *begin = name;
+    int depth = 0;
+
+    for (const char *at = name; *at && (*at != '(' || depth); at++) {
+        depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+        if (*at == ' ' && !depth)
+            begin = at + 1;
+    }
+    return begin;
+}
+
+static bool is_of_library(const char *name)
+{
+    const char *own = without_type(name);
+
+    return !strncmp(name, "operator new", 12) || !strncmp(own, "std::", 5) || !strncmp(own, "__gnu_cxx::", 11);
+}
+
+const struct fv_frame *fv_allocated_frame(const struct fv_path *path, const struct fv_symbols *symbols)
+{
+    char label[1024];
+
+    for (size_t i = 0; i < path->count; i++)
+        if (!is_of_library(fv_frame_label(&path->frames[i], symbols, label, sizeof(label))))
+            return &path->frames[i];
+    return path->count ? &path->frames[0] : NULL;
+}
+
 double fv_allocated_error(const struct fv_allocated_sum *s)
 {
     double samples = (double)s->allocated.samples - (double)s->freed.samples;
@@ -115,7 +157,7 @@ static bool read_process(struct gather *g)
     struct fv_allocated_rank *rank = &out->ranks[out->rank_count++];
     *rank = (struct fv_allocated_rank){ .rank = g->rank, .mode = r.mode, .flags = r.flags, .before = r.before, .live = r.live,
                                         .peak_s = fv_build_time(g->build->model, g->rank, r.peak_ticks),
-                                        .objects_lost = r.objects_lost, .paths_lost = r.paths_lost, .first = r.first, .last = r.last,
+                                        .objects_lost = r.objects_lost, .paths_lost = r.paths_lost, .pages = r.pages,
                                         .allocator = *r.allocator ? fv_arena_string(&g->build->model->arena, r.allocator) : NULL };
     add_sums(rank, &r.rest);
     read_threads(g, rank);

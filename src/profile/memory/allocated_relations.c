@@ -60,16 +60,9 @@ static void get_live(void *subject, const void *row, const struct fv_column_def 
 
 /* ---- call paths ---- */
 
-/* The innermost frame that says something of the program: behind C++'s operator new. */
 static const struct fv_frame *frame_of(struct fv_tables *t, uint32_t node)
 {
-    const struct fv_path *path = fv_tables_path(t, node);
-    char label[64];
-    size_t i = 0;
-
-    while (i + 1 < path->count && !strncmp(fv_frame_label(&path->frames[i], t->profile->symbols, label, sizeof(label)), "operator new", 12))
-        i++;
-    return path->count ? &path->frames[i] : NULL;
+    return fv_allocated_frame(fv_tables_path(t, node), t->profile->symbols);
 }
 
 static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -133,7 +126,7 @@ static void get_share_of_peak(void *subject, const void *row, const struct fv_co
 
 static const struct fv_column_def place_columns[] = {
     FV_ID_COLUMN("id", allocated.places, "Index in this list, from 0."),
-    { "function", "allocated in", "", "The function that allocates: the innermost of the call path that is not C++'s operator new.", FV_GET(FV_TYPE_TEXT, get_function),
+    { "function", "allocated in", "", "The function that allocates: the innermost of the call path that is not of C++'s library.", FV_GET(FV_TYPE_TEXT, get_function),
       .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
     { "place", "at", "", "File and line of its call, without directories; null: not known.", FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_FLAT | FV_NULLABLE },
     FV_PATH_COLUMNS(struct fv_allocated_place, node),
@@ -176,6 +169,16 @@ static void get_bytes(void *subject, const void *row, const struct fv_column_def
     v->whole = bytes > 0 ? (uint64_t)bytes : 0;
 }
 
+static void get_pages(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_memory_pages *p = &((const struct fv_allocated_rank *)row)->pages;
+    bool is_placed = c->offset == offsetof(struct fv_allocated_rank, pages.near) || c->offset == offsetof(struct fv_allocated_rank, pages.far);
+
+    v->whole = *(const uint64_t *)(const void *)((const char *)row + c->offset);
+    v->null = is_placed ? !p->near && !p->far : !p->ticks;
+}
+
+#define PAGES(k, t, m, d) { k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_pages), .offset = offsetof(struct fv_allocated_rank, pages.m), .flags = FV_NULLABLE }
 #define RANK(k, t, u, m, f, d) { k, t, u, d, FV_FIELD(struct fv_allocated_rank, m), .flags = (f) }
 #define SIGNED_BYTES(k, t, m, d) { k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocated_rank, m) }
 static const struct fv_column_def rank_columns[] = {
@@ -196,6 +199,10 @@ static const struct fv_column_def rank_columns[] = {
     RANK("unseen", "unseen", "", unseen, FV_BLANK, "Allocations of signal handlers that interrupted another one, and of fvmpi itself: they are in no call path."),
     RANK("objects_lost", "lost", "", objects_lost, FV_BLANK, "Allocations that there was no room for: they are in no call path."),
     RANK("paths_lost", "no path", "", paths_lost, FV_BLANK, "Allocations and frees that are counted without their call path: raise FVMPI_PROFILE_MAX."),
+    PAGES("resident_bytes", "in memory", resident, "Of the process, in memory, when it entered MPI_Finalize or exited, whichever was more: as the kernel tells; null: it does not."),
+    PAGES("huge_bytes", "large pages", huge, "Of that, in large pages: by the kernel's own choice, of shared memory, and hugetlbfs."),
+    PAGES("near_bytes", "near", near, "Of that, on the NUMA node of the processor that the main thread had then; null: there is one node."),
+    PAGES("far_bytes", "far", far, "Of that, on other nodes; null: there is one node."),
     { "allocator", "allocator", "", "The file that has the allocator; null: not known.", FV_FIELD(struct fv_allocated_rank, allocator), .flags = FV_NULLABLE },
 };
 const struct fv_relation fv_memory_ranks_relation = {
