@@ -24,6 +24,7 @@ static int first_posix_memalign(void **out, size_t alignment, size_t bytes);
 static void *first_valloc(size_t bytes);
 static void first_free(void *object);
 static size_t first_usable(void *object);
+static int first_iterate(int (*call)(struct dl_phdr_info *, size_t, void *), void *data);
 
 static struct next {
     void *(*malloc)(size_t);
@@ -36,7 +37,8 @@ static struct next {
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
     size_t (*usable)(void *);
-} next = { first_malloc, first_calloc, first_realloc, first_free, first_memalign, first_memalign, first_posix_memalign, first_valloc, first_valloc, first_usable };
+    int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+} next = { first_malloc, first_calloc, first_realloc, first_free, first_memalign, first_memalign, first_posix_memalign, first_valloc, first_valloc, first_usable, first_iterate };
 
 struct fv_front_memory fvmpi_memory_v1;
 static FV_TLS struct fv_front_own own;
@@ -83,7 +85,7 @@ static bool find_all(void)
         return false;
     is_finding = true;
     void *const from[] = { find_next("malloc"), find_next("calloc"), find_next("realloc"), find_next("free"), find_next("memalign"),
-                           find_next("aligned_alloc"), find_next("posix_memalign"), find_next("valloc"), find_next("pvalloc"), find_next("malloc_usable_size") };
+                           find_next("aligned_alloc"), find_next("posix_memalign"), find_next("valloc"), find_next("pvalloc"), find_next("malloc_usable_size"), find_next("dl_iterate_phdr") };
     _Static_assert(sizeof(from) == sizeof(found), "in the order of the functions");
 
     for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++)
@@ -144,6 +146,12 @@ static size_t first_usable(void *object)
     return object && find_all() ? next.usable(object) : 0;
 }
 
+static int first_iterate(int (*call)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    find_all();
+    return next.iterate == first_iterate ? 0 : next.iterate(call, data);
+}
+
 /* Whoever has the name for everybody. */
 static __typeof__(malloc) own_malloc __attribute__((alias("malloc"), copy(malloc)));
 
@@ -176,16 +184,7 @@ static int call_back(struct dl_phdr_info *info, size_t bytes, void *callback)
 
 FV_PUBLIC int dl_iterate_phdr(int (*call)(struct dl_phdr_info *, size_t, void *), void *data)
 {
-    static int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
-    __typeof__(real) found = __atomic_load_n(&real, __ATOMIC_RELAXED);
-
-    if (!found) {
-        void *at = find_next("dl_iterate_phdr");
-
-        memcpy(&found, &at, sizeof(found));
-        __atomic_store_n(&real, found, __ATOMIC_RELAXED);
-    }
-    return found(call_back, &(struct callback){ call, data });
+    return next.iterate(call_back, &(struct callback){ call, data });
 }
 
 /* ---- telling ---- */

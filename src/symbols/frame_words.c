@@ -79,15 +79,28 @@ char *fv_frame_words(const struct fv_frame *f, const struct fv_symbols *s, char 
     return out;
 }
 
-/* std::mutex::lock() says less than who calls it. Names of templates come with the type that they return. */
+/* A function's name, without the type that it returns, with which names of templates come. */
+static const char *without_type(const char *name)
+{
+    const char *begin = name;
+    int depth = 0;
+
+    for (const char *at = name; *at && (*at != '(' || depth); at++) {
+        depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+        if (*at == ' ' && !depth)
+            begin = at + 1;
+    }
+    return begin;
+}
+
+/* std::mutex::lock() says less than who calls it. */
 static bool is_library(const struct fv_frame *f)
 {
     static const char *const begins[] = { "std::", "__gthread", "__glibcxx_", "__gnu_cxx::", "pthread_" };
-    const char *name = f->function ? f->function : "";
+    const char *whole = f->function ? f->function : "", *name = without_type(whole);
 
-    for (const char *end = name + strcspn(name, "<("), *at = name; at < end; at++)
-        if (*at == ' ')
-            name = at + 1;
+    if (!strncmp(whole, "operator new", 12))
+        return true;
     for (unsigned i = 0; i < sizeof(begins) / sizeof(*begins); i++)
         if (!strncmp(name, begins[i], strlen(begins[i])))
             return true;
@@ -99,17 +112,22 @@ static bool is_cxx(const struct fv_module *module)
     return !strncmp(module->name, "libstdc++.", 10);
 }
 
-/* Where std::thread begins is no caller. Returns the index of its first frame that is no library's. */
-static size_t path_of_program(struct fv_path *path, const struct fv_symbols *s, uint32_t node)
+size_t fv_path_program(const struct fv_path *path)
 {
     size_t first = 0;
 
-    fv_path_of(path, s, node);
-    while (path->count > 1 && is_cxx(&s->modules[path->frames[path->count - 1].module]))
-        path->count--;
     while (first + 1 < path->count && is_library(&path->frames[first]))
         first++;
     return first;
+}
+
+/* Where std::thread begins is no caller. */
+static size_t path_of_program(struct fv_path *path, const struct fv_symbols *s, uint32_t node)
+{
+    fv_path_of(path, s, node);
+    while (path->count > 1 && is_cxx(&s->modules[path->frames[path->count - 1].module]))
+        path->count--;
+    return fv_path_program(path);
 }
 
 bool fv_path_first(const struct fv_symbols *s, uint32_t node, struct fv_frame *out)

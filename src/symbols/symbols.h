@@ -104,6 +104,8 @@ char *fv_frame_location(const struct fv_frame *frame, const struct fv_symbols *s
                         size_t bytes);
 /* "solve() at cg.c:212". */
 char *fv_frame_words(const struct fv_frame *frame, const struct fv_symbols *symbols, char *out, size_t bytes);
+/* The index of its first frame that is none of the C++ library's, nor a lock's or an allocation's own; of nothing else: its last. */
+size_t fv_path_program(const struct fv_path *path);
 /* A call path in short: its innermost frame, without those of the C++ library, and some of its callers. */
 char *fv_path_words(const struct fv_symbols *symbols, uint32_t node, unsigned callers, char *out,
                     size_t bytes);

@@ -246,8 +246,7 @@ def friends(tap, mpi):
             truth_of[name].append(float(value))
         calls_s = truth_of['tiny'] + truth_of['exp']
         report = harness.report_of(run.directory).data
-        if not report['sampling'] or not report['sampling']['return_count']:
-            raise harness.Skip('no instances are sampled here')
+        harness.needs_instances(run)
         finest = report['sampling']['resolution_s']
         check(max(calls_s) < finest, '{}: shorter calls than {} s are not known', calls_s, finest)
         tiny = [f for f in report['functions'] if f['function'] == 'tiny']
@@ -278,8 +277,7 @@ def rare(tap, mpi):
     with tap.test('{}: rare slow calls'.format(mpi)):
         run = mpi.profile(program, 2, [], ['--sample']).ended(0)
         report = harness.report_of(run.directory).data
-        if not report['sampling'] or not report['sampling']['return_count']:
-            raise harness.Skip('no instances are sampled here')
+        harness.needs_instances(run)
         lost, calls, slow, typical = map(float, re.search(r'lost_s (\S+) calls (\S+) slow (\S+) typical_s (\S+)$', run.out, re.M).groups())
         rare = [f for f in found(run) if f['name'] == 'rare_slow_calls']
         told = [f for f in found(run) if (f['function'], f['rank']) == ('lookup', 1)] # where too few of its calls were seen to be long, as an imbalance
@@ -305,8 +303,7 @@ def sites(tap, mpi):
     def ran(what):
         run = mpi.profile(program, 2, [what], ['--sample=400']).ended(0)
         report = harness.report_of(run.directory).data
-        if not report['sampling'] or not report['sampling']['return_count']:
-            raise harness.Skip('no instances are sampled here')
+        harness.needs_instances(run)
         lost, total = map(float, re.search(r'^truth lost_s (\S+) total_s (\S+)$', run.out, re.M).groups())
         function, = [f for f in report['function_totals'] if f['function'] == 'lookup']
         check(5 <= function['context_count'] <= 6, 'call paths: {}', function['context_count']) # one may have no samples

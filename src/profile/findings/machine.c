@@ -186,7 +186,7 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
 {
     const struct fv_model *m = v->model;
     char bytes[FV_WORD], where[300];
-    struct fv_path path = { 0 };
+    struct fv_frame frame;
     double growth;
     const struct fv_allocated_part *part = grower(m, r, &growth);
 
@@ -194,19 +194,14 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
     if (!m->allocated.rank_count)
         fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
     else
-        fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort live_bytes", m->directory);
-    if (!part)
+        fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort -live_bytes", m->directory);
+    if (!part || !fv_path_first(v->symbols, part->node, &frame))
         return;
-    fv_path_of(&path, v->symbols, part->node);
-    const struct fv_frame *frame = fv_allocated_frame(&path, v->symbols);
-    if (frame) {
-        finding->function = frame->function;
-        finding->file = frame->file;
-        finding->line = frame->line;
-        snprintf(who, room, "; %s%s of that by %s", fv_allocated_is_exact(&part->sum) ? "" : "about ", fv_words_bytes((uint64_t)growth, bytes),
-                 fv_frame_words(frame, v->symbols, where, sizeof(where)));
-    }
-    fv_path_release(&path);
+    finding->function = frame.function;
+    finding->file = frame.file;
+    finding->line = frame.line;
+    snprintf(who, room, "; %s%s of that by %s", fv_allocated_is_exact(&part->sum) ? "" : "about ", fv_words_bytes((uint64_t)growth, bytes),
+             fv_frame_words(&frame, v->symbols, where, sizeof(where)));
 }
 
 void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)

@@ -23,39 +23,6 @@ double fv_allocated_live_at(const struct fv_allocated_part *part, unsigned log2_
     return live;
 }
 
-/* ---- whose it is ---- */
-
-/* A function's name, without what it returns, which templates' have in front. */
-static const char *without_type(const char *name)
-{
-    const char *begin = name;
-    int depth = 0;
-
-    for (const char *at = name; *at && (*at != '(' || depth); at++) {
-        depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
-        if (*at == ' ' && !depth)
-            begin = at + 1;
-    }
-    return begin;
-}
-
-static bool is_of_library(const char *name)
-{
-    const char *own = without_type(name);
-
-    return !strncmp(name, "operator new", 12) || !strncmp(own, "std::", 5) || !strncmp(own, "__gnu_cxx::", 11);
-}
-
-const struct fv_frame *fv_allocated_frame(const struct fv_path *path, const struct fv_symbols *symbols)
-{
-    char label[1024];
-
-    for (size_t i = 0; i < path->count; i++)
-        if (!is_of_library(fv_frame_label(&path->frames[i], symbols, label, sizeof(label))))
-            return &path->frames[i];
-    return path->count ? &path->frames[0] : NULL;
-}
-
 double fv_allocated_error(const struct fv_allocated_sum *s)
 {
     double samples = (double)s->allocated.samples - (double)s->freed.samples;

@@ -3,7 +3,6 @@
 #ifndef FV_ALLOCATED_H
 #define FV_ALLOCATED_H
 
-#include "symbols/symbols.h"
 #include "tool/vec.h"
 #include "trace/format.h"
 
@@ -79,8 +78,6 @@ static inline double fv_allocated_live_count(const struct fv_allocated_sum *s)
 }
 /* What was live when the rank was 2^log2_ticks ticks of its clock old. */
 double fv_allocated_live_at(const struct fv_allocated_part *part, unsigned log2_ticks);
-/* The innermost frame that says something of the program: behind those of C++'s library, where there are others. NULL: the path is empty. */
-const struct fv_frame *fv_allocated_frame(const struct fv_path *path, const struct fv_symbols *symbols);
 /* Its standard error, bytes: each sample that is live stands for FV_MEMORY_MEAN. */
 double fv_allocated_error(const struct fv_allocated_sum *sum);
 static inline bool fv_allocated_is_exact(const struct fv_allocated_sum *s)

@@ -62,7 +62,9 @@ static void get_live(void *subject, const void *row, const struct fv_column_def 
 
 static const struct fv_frame *frame_of(struct fv_tables *t, uint32_t node)
 {
-    return fv_allocated_frame(fv_tables_path(t, node), t->profile->symbols);
+    const struct fv_path *path = fv_tables_path(t, node);
+
+    return path->count ? &path->frames[fv_path_program(path)] : NULL;
 }
 
 static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
