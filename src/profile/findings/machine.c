@@ -188,13 +188,14 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
     char bytes[FV_WORD], where[300];
     struct fv_frame frame;
     double growth;
-    const struct fv_allocated_part *part = grower(m, r, &growth);
 
     who[0] = '\0';
-    if (!m->allocated.rank_count)
+    if (!m->allocated.rank_count) {
         fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
-    else
-        fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort -live_bytes", m->directory);
+        return;
+    }
+    fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort -live_bytes", m->directory);
+    const struct fv_allocated_part *part = grower(m, r, &growth);
     if (!part || !fv_path_first(v->symbols, part->node, &frame))
         return;
     finding->function = frame.function;
