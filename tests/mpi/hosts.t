@@ -5,6 +5,7 @@ hosts, is what CLOCK_REALTIME says, which namespaces share, to 50 us. Where a ho
 by how much, to the time that the fastest of them takes. Without a trace collectives say it: waiting is what the TSC says,
 which namespaces share."""
 import os
+import re
 import shutil
 import signal
 import sys
@@ -169,9 +170,10 @@ TRIES = 10 # of three hosts one is lost more often
 
 
 def ended_first(done):
-    """mpiexec lost a host whose ranks had ended, which they do without MPI_Finalize (hosts.c): it wrote to it, or took
-    what a rank's closed connection told, 1, for the signal that ended it."""
-    return done.rc == -signal.SIGPIPE or 'EXIT STRING: Hangup (signal 1)' in done.out + done.err
+    """mpiexec lost a host whose ranks had ended, which they do without MPI_Finalize (hosts.c): it wrote to it, which
+    ended it or failed its own assertion, or took what a rank's closed connection told, 1, for the signal that ended it."""
+    signs = r'EXIT STRING: Hangup \(signal 1\)|HYD_pmcd_pmiserv_send_signal .*assert \(!closed\) failed'
+    return done.rc == -signal.SIGPIPE or re.search(signs, done.out + done.err)
 
 
 def run_on_hosts(mpi, count, ranks, boot_ids, wrong, command, options):
