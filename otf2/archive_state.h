@@ -87,6 +87,10 @@ static inline uint32_t fv_team_comm(const struct fv_defs *defs, uint32_t rank)
     return (uint32_t)(defs->comm_count + defs->rank_count) + rank;
 }
 
+/* definitions_io.c: of fv_def_handle.mode */
+OTF2_IoAccessMode fv_io_access(uint32_t mode);
+OTF2_IoStatusFlag fv_io_status(uint32_t mode);
+
 /* events.c: of each rank the rate of samples, equal ones once, in the order of the ranks. */
 void fv_generators_init(struct fv_archive *archive);
 

@@ -38,10 +38,6 @@ static void write_paradigms(struct writing *w)
     if (fv_defs_has_sections(w->d))
         check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_USER, text(w, "Sections"),
                                                     OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN));
-    if (w->d->handle_count)
-        check(w, OTF2_GlobalDefWriter_WriteIoParadigm(w->w, 0, text(w, "MPI-IO"), text(w, "MPI I/O"),
-                                                      OTF2_IO_PARADIGM_CLASS_PARALLEL,
-                                                      OTF2_IO_PARADIGM_FLAG_NONE, 0, NULL, NULL, NULL));
 }
 
 /* ---- machine, ranks, threads ---- */
@@ -83,14 +79,6 @@ static void write_nodes(struct writing *w)
         nodes++;
     }
     fv_index_release(&index);
-}
-
-static uint32_t node_of_host(const struct writing *w, const char *host)
-{
-    for (size_t i = 0; i < w->d->rank_count; i++)
-        if (!strcmp(w->d->ranks[i].host, host))
-            return w->rank_nodes[i];
-    return 0;
 }
 
 static void property(struct writing *w, uint32_t group, const char *name, const char *value)
@@ -297,6 +285,22 @@ static void write_section(struct writing *w, uint32_t region, const char *canoni
                                               OTF2_UNDEFINED_STRING, 0, 0));
 }
 
+/* Whose function it is. */
+struct owner {
+    OTF2_Paradigm paradigm;
+    const char *name;
+};
+
+static struct owner owner_of(const struct fv_def_function *f)
+{
+    switch (f->class) {
+    case FV_CLASS_OF_THREADS:
+        return fv_thread_call_is_omp(f->name) ? (struct owner){ OTF2_PARADIGM_OPENMP, "OpenMP" } : (struct owner){ OTF2_PARADIGM_PTHREAD, "POSIX threads" };
+    case FV_CLASS_OF_FILES: return (struct owner){ OTF2_PARADIGM_NONE, "I/O" }; /* there is no paradigm of files */
+    default: return (struct owner){ OTF2_PARADIGM_MPI, "MPI" };
+    }
+}
+
 static void write_regions(struct writing *w)
 {
     const struct fv_contexts *c = w->contexts;
@@ -311,17 +315,10 @@ static void write_regions(struct writing *w)
             continue;
         }
         OTF2_StringRef name = text(w, f->name);
-        bool is_mpi = f->class != FV_CLASS_OF_THREADS, is_omp = !is_mpi && fv_thread_call_is_omp(f->name);
+        struct owner owner = owner_of(f);
 
-        check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, i, name, name, text(w, ""), role_of(&info),
-                                                  is_mpi   ? OTF2_PARADIGM_MPI
-                                                  : is_omp ? OTF2_PARADIGM_OPENMP
-                                                           : OTF2_PARADIGM_PTHREAD,
-                                                  OTF2_REGION_FLAG_NONE,
-                                                  text(w, is_mpi   ? "MPI"
-                                                          : is_omp ? "OpenMP"
-                                                                   : "POSIX threads"),
-                                                  0, 0));
+        check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, i, name, name, text(w, ""), role_of(&info), owner.paradigm,
+                                                  OTF2_REGION_FLAG_NONE, text(w, owner.name), 0, 0));
     }
     for (uint32_t i = 0; i < c->function_count; i++) {
         OTF2_StringRef name = text(w, c->functions[i].name);
@@ -443,21 +440,7 @@ static void write_attributes(struct writing *w)
                      text(w, "its name, which is a property of the rank, too"), OTF2_TYPE_STRING));
 }
 
-/* ---- files, and all of it ---- */
-
-static void write_files(struct writing *w)
-{
-    for (uint32_t i = 0; i < w->d->file_count; i++)
-        check(w, OTF2_GlobalDefWriter_WriteIoRegularFile(w->w, i, text(w, w->d->files[i].name),
-                                                         node_of_host(w, w->d->files[i].host)));
-    for (uint32_t i = 0; i < w->d->handle_count; i++) {
-        const struct fv_def_handle *h = &w->d->handles[i];
-
-        check(w,
-              OTF2_GlobalDefWriter_WriteIoHandle(w->w, i, text(w, ""), h->file, 0, OTF2_IO_HANDLE_FLAG_NONE,
-                                                 h->comm, OTF2_UNDEFINED_IO_HANDLE));
-    }
-}
+/* ---- all of it ---- */
 
 bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
                           const struct fv_archive_location *locations, size_t location_count,
@@ -487,7 +470,7 @@ bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
     write_contexts(&w);
     if (a->samples)
         write_generators(&w);
-    write_files(&w);
+    fv_writing_files(&w);
     free(w.rank_nodes);
     free(w.comm_groups[0]);
     free(w.comm_groups[1]);

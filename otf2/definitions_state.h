@@ -1,4 +1,4 @@
-/* An archive's global definitions as they are written: definitions.c, which uses definitions_comms.c, and definitions_text.c below both. */
+/* An archive's global definitions as they are written: definitions.c, which uses definitions_comms.c and definitions_io.c, and definitions_text.c below all. */
 #ifndef FV_DEFINITIONS_STATE_H
 #define FV_DEFINITIONS_STATE_H
 
@@ -27,5 +27,9 @@ static inline OTF2_StringRef text(struct writing *w, const char *text) { return 
 
 /* Groups, communicators, windows and grids, then the threads of each rank as communicators. */
 void fv_writing_comms(struct writing *w);
+/* Files, what was opened, and the paradigms of these. */
+void fv_writing_files(struct writing *w);
+/* The host's node of the system tree. */
+OTF2_SystemTreeNodeRef fv_writing_node(const struct writing *w, const char *host);
 
 #endif

@@ -1,4 +1,4 @@
-/* The strings and command lines of an archive's global definitions. */
+/* The strings, command lines and nodes that an archive's global definitions name. */
 #include "otf2/definitions_state.h"
 
 #include <stdio.h>
@@ -124,4 +124,12 @@ OTF2_StringRef fv_writing_text(struct writing *w, const char *text)
     for (; w->strings < s->count; w->strings++)
         check(w, OTF2_GlobalDefWriter_WriteString(w->w, (OTF2_StringRef)w->strings, s->items[w->strings]));
     return id;
+}
+
+OTF2_SystemTreeNodeRef fv_writing_node(const struct writing *w, const char *host)
+{
+    for (size_t i = 0; i < w->d->rank_count; i++)
+        if (!strcmp(w->d->ranks[i].host, host))
+            return w->rank_nodes[i];
+    return 0;
 }

@@ -10,6 +10,7 @@ _Static_assert((int)FV_OP_ALLTOALLW == (int)OTF2_COLLECTIVE_OP_ALLTOALLW, "colle
 _Static_assert((int)FV_OP_EXSCAN == (int)OTF2_COLLECTIVE_OP_EXSCAN, "collectives");
 _Static_assert((int)FV_OP_DESTROY_AND_DEALLOCATE == (int)OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE,
                "collectives");
+_Static_assert(FV_IO_BYTES_UNKNOWN == OTF2_UNDEFINED_UINT64, "bytes");
 _Static_assert(FV_PEER_NONE == (uint32_t)OTF2_COLLECTIVE_ROOT_NONE, "roots");
 _Static_assert(FV_PEER_SELF == (uint32_t)OTF2_COLLECTIVE_ROOT_SELF, "roots");
 _Static_assert(FV_PEER_OURS == (uint32_t)OTF2_COLLECTIVE_ROOT_THIS_GROUP, "roots");
@@ -52,21 +53,18 @@ static OTF2_ErrorCode put_rma(OTF2_EvtWriter *w, const struct fv_record *r)
 static OTF2_ErrorCode put_open(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
     uint32_t mode = a->defs->handles[r->ref].mode;
-    OTF2_IoAccessMode access = mode & FV_FILE_RDWR     ? OTF2_IO_ACCESS_MODE_READ_WRITE
-                               : mode & FV_FILE_WRONLY ? OTF2_IO_ACCESS_MODE_WRITE_ONLY
-                                                       : OTF2_IO_ACCESS_MODE_READ_ONLY;
     OTF2_IoCreationFlag creation = (mode & FV_FILE_CREATE ? OTF2_IO_CREATION_FLAG_CREATE : 0u) |
                                    (mode & FV_FILE_EXCL ? OTF2_IO_CREATION_FLAG_EXCLUSIVE : 0u);
-    OTF2_IoStatusFlag status = (mode & FV_FILE_APPEND ? OTF2_IO_STATUS_FLAG_APPEND : 0u) |
-                               (mode & FV_FILE_DELETE_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE : 0u);
 
-    return OTF2_EvtWriter_IoCreateHandle(w, NULL, r->time_ns, r->ref, access, creation, status);
+    return OTF2_EvtWriter_IoCreateHandle(w, NULL, r->time_ns, r->ref, fv_io_access(mode), creation, fv_io_status(mode));
 }
 
 static OTF2_ErrorCode put_io(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
     OTF2_IoOperationFlag flags = (r->op & FV_IO_ASYNC ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0u) |
                                  (r->op & FV_IO_COLLECTIVE ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : 0u);
+
+    OTF2_IoOperationMode mode = r->op & FV_IO_FLUSH ? OTF2_IO_OPERATION_MODE_FLUSH : r->op & FV_IO_WRITE ? OTF2_IO_OPERATION_MODE_WRITE : OTF2_IO_OPERATION_MODE_READ;
 
     switch (r->kind) {
     case FV_REC_IO_OPEN: return put_open(a, w, r);
@@ -75,10 +73,7 @@ static OTF2_ErrorCode put_io(struct fv_archive *a, OTF2_EvtWriter *w, const stru
         return OTF2_EvtWriter_IoSeek(w, NULL, r->time_ns, r->ref, (int64_t)r->sent, r->op % 3,
                                      r->op ? OTF2_UNDEFINED_UINT64 : r->sent);
     case FV_REC_IO_BEGIN:
-        return OTF2_EvtWriter_IoOperationBegin(w, NULL, r->time_ns, r->ref,
-                                               r->op & FV_IO_WRITE ? OTF2_IO_OPERATION_MODE_WRITE
-                                                                   : OTF2_IO_OPERATION_MODE_READ,
-                                               flags, r->sent, r->id);
+        return OTF2_EvtWriter_IoOperationBegin(w, NULL, r->time_ns, r->ref, mode, flags, r->sent, r->id);
     case FV_REC_IO_ISSUED: return OTF2_EvtWriter_IoOperationIssued(w, NULL, r->time_ns, r->ref, r->id);
     default: return OTF2_EvtWriter_IoOperationComplete(w, NULL, r->time_ns, r->ref, r->sent, r->id);
     }
@@ -273,6 +268,8 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_INSTANCE:
     case FV_REC_INSTANCE_END: return put_instance(a, writer, r);
     case FV_REC_EVENT_COUNT: return put_count(a, w, r);
+    case FV_REC_FILE_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
+    case FV_REC_FILE_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_SECTION_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, 0);
     case FV_REC_SECTION_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_SAMPLE: return put_sample(a, writer, r);

@@ -359,8 +359,8 @@ static void print_io_thread(const struct fv_cursor *c, const void *record)
 {
     const struct fv_io_thread *t = record;
 
-    printf("I/O of thread=%u begin=%" PRIu64 " function=%u file=%u path=%u ticks=%" PRIu64 " no_room=%" PRIu64 " interrupted=%" PRIu64, c->thread, t->begin, t->function,
-           t->file, t->path, t->ticks, t->no_room, t->interrupted);
+    printf("I/O of thread=%u begin=%" PRIu64 " function=%u file=%u path=%u ticks=%" PRIu64 " no_room=%" PRIu64 " interrupted=%" PRIu64 " untraced=%" PRIu64, c->thread, t->begin,
+           t->function, t->file, t->path, t->ticks, t->no_room, t->interrupted, t->untraced);
 }
 
 static void print_io_region(const struct fv_cursor *c, const void *record)
@@ -379,6 +379,14 @@ static void print_io_process(const struct fv_cursor *c, const void *record)
     printf("I/O of process ticks=%" PRIu64 " read=%" PRIu64 " written=%" PRIu64 " device_read=%" PRIu64 " device_written=%" PRIu64, p->ticks,
            p->last.asked_read - p->first.asked_read, p->last.asked_written - p->first.asked_written, p->last.device_read - p->first.device_read,
            p->last.device_written - p->first.device_written);
+}
+
+static void print_io_handle(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_io_handle *h = record;
+    (void)c;
+
+    printf("I/O handle id=%u file=%u flags=%u", h->id, h->file, h->flags);
 }
 
 static void print_function_losses(const struct fv_cursor *c, const void *record)
@@ -787,7 +795,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_WINDOWS] = print_window,         [FV_CHUNK_WAITING] = print_waiting,
     [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid,
     [FV_CHUNK_IO_FILES] = print_io_file, [FV_CHUNK_IO] = print_io, [FV_CHUNK_IO_THREAD] = print_io_thread, [FV_CHUNK_IO_REGIONS] = print_io_region,
-    [FV_CHUNK_IO_PROCESS] = print_io_process,
+    [FV_CHUNK_IO_PROCESS] = print_io_process, [FV_CHUNK_IO_HANDLES] = print_io_handle,
     [FV_CHUNK_MEMORY_PROCESS] = print_memory, [FV_CHUNK_MEMORY_SUMS] = print_memory_sums, [FV_CHUNK_MEMORY_SITES] = print_memory_site,
     [FV_CHUNK_MEMORY_PATHS] = print_memory_path, [FV_CHUNK_MEMORY_SERIES] = print_memory_series,
     [FV_CHUNK_FUNCTION_CALLS] = print_function_calls, [FV_CHUNK_FUNCTION_LOSSES] = print_function_losses, [FV_CHUNK_SAMPLER] = print_sampler,

@@ -21,6 +21,7 @@ struct fv_io_call {
     struct fv_io_open *open;
     uint64_t begin; /* ticks; 0: it is not counted */
     uint32_t function, path, file;
+    uint32_t shared; /* of a close: descriptors that still share what was open */
     bool in_mpi;
 };
 

@@ -14,6 +14,7 @@ enum {
     DESCRIPTORS = 1 << 20,
     FILES = 1 << 16,
     PATH_ROOM = 4096,
+    IDLE_LISTS = 1024,
 };
 
 /* A file that has a record. */
@@ -24,9 +25,10 @@ struct known {
 
 static struct fv_lock lock; /* of all but the slots */
 static struct fv_io_open **slots;
-static struct fv_io_open *unused;
+static struct fv_io_open *fresh, *idle[IDLE_LISTS]; /* never used; by their files: closed */
 static struct fv_map files;
-static struct fv_tail tail;
+static struct fv_tail tail, handle_tail;
+static uint32_t handles;
 
 static void in_forked_child(void)
 {
@@ -128,29 +130,61 @@ static uint32_t file_of(int fd, const struct stat *st)
 /* ---- open files ---- */
 
 /* Under lock. NULL: no memory. */
-static struct fv_io_open *take(void)
+static struct fv_io_open *new_open(void)
 {
-    if (!unused) {
+    if (!fresh) {
         struct fv_io_open *page = fv_memory_new(FV_PAGE);
 
         for (size_t i = 0; page && i < FV_PAGE / sizeof(*page); i++) {
-            page[i].next = unused;
-            unused = &page[i];
+            page[i].next = fresh;
+            fresh = &page[i];
         }
     }
-    struct fv_io_open *open = unused;
+    struct fv_io_open *open = fresh;
     if (open)
-        unused = open->next;
+        fresh = open->next;
     return open;
 }
 
-/* Under lock. */
-static void let_go(struct fv_io_open *open)
+/* Under lock. 0: no room, or there is no trace. */
+static uint32_t new_handle(uint32_t file, uint32_t flags)
 {
-    if (!open || --open->uses)
-        return;
-    open->next = unused;
-    unused = open;
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_IO_HANDLES, .first_pages = 1, .most_pages = 16 };
+    struct fv_io_handle *record = file && __atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED) ? fv_tail_next(&handle_tail, &kind, FV_NO_THREAD, sizeof(*record), false) : NULL;
+
+    if (!record)
+        return 0;
+    *record = (struct fv_io_handle){ .id = ++handles, .file = file, .flags = flags };
+    fv_tail_commit(&handle_tail, sizeof(*record));
+    return record->id;
+}
+
+/* Under lock. NULL: no memory. */
+static struct fv_io_open *take(uint32_t file, uint32_t flags)
+{
+    struct fv_io_open **at = &idle[file % IDLE_LISTS], *open;
+
+    while (*at && ((*at)->file != file || (*at)->flags != flags))
+        at = &(*at)->next;
+    if ((open = *at)) {
+        *at = open->next;
+        return open;
+    }
+    if ((open = new_open()))
+        *open = (struct fv_io_open){ .file = file, .flags = flags, .handle = new_handle(file, flags) };
+    return open;
+}
+
+/* Under lock. Descriptors that share it. */
+static uint32_t let_go(struct fv_io_open *open)
+{
+    if (!open)
+        return 0;
+    if (!--open->uses) {
+        open->next = idle[open->file % IDLE_LISTS];
+        idle[open->file % IDLE_LISTS] = open;
+    }
+    return open->uses;
 }
 
 /* Under lock. */
@@ -160,22 +194,33 @@ static void put(int fd, struct fv_io_open *open)
     __atomic_fetch_add(&fvmpi_io_v1.changes, 1, __ATOMIC_RELAXED);
 }
 
-static struct fv_io_open *look_at(int fd)
+/* enum fv_io_handle_flags; `found`: no function that is recorded opened it. */
+static uint32_t flags_of(int fd, bool found)
+{
+    long flags = syscall(SYS_fcntl, fd, F_GETFL);
+    uint32_t of = found ? FV_IO_HANDLE_FOUND : 0;
+
+    if (flags < 0)
+        return of;
+    of |= (flags & O_ACCMODE) != O_WRONLY ? FV_IO_HANDLE_READS : 0;
+    of |= (flags & O_ACCMODE) != O_RDONLY ? FV_IO_HANDLE_WRITES : 0;
+    return of | (flags & O_APPEND ? FV_IO_HANDLE_APPENDS : 0);
+}
+
+/* Under lock. NULL: it is no descriptor, or no memory. */
+static struct fv_io_open *look_at(int fd, bool found)
 {
     struct stat st;
     struct fv_io_open *open;
 
-    if (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) || !(open = take()))
+    if (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) || !(open = take(file_of(fd, &st), flags_of(fd, found))))
         return NULL;
     unsigned kind = kind_of(&st);
-    long flags = syscall(SYS_fcntl, fd, F_GETFL), position = -1;
 
-    *open = (struct fv_io_open){ .file = file_of(fd, &st), .uses = 1, .has_places = kind == FV_IO_KIND_REGULAR || kind == FV_IO_KIND_DEVICE,
-                                 .appends = flags >= 0 && flags & O_APPEND };
-    if (open->has_places)
-        position = syscall(SYS_lseek, fd, 0L, SEEK_CUR);
+    open->uses = 1;
+    open->has_places = kind == FV_IO_KIND_REGULAR || kind == FV_IO_KIND_DEVICE;
+    open->position[FV_IO_POSIX] = open->position[FV_IO_STDIO] = open->has_places ? syscall(SYS_lseek, fd, 0L, SEEK_CUR) : -1;
     memset(open->end, -1, sizeof(open->end));
-    open->position[FV_IO_POSIX] = open->position[FV_IO_STDIO] = position;
     return open;
 }
 
@@ -188,7 +233,7 @@ static FV_COLD struct fv_io_open *find_out(int fd, bool again)
     if (fv_lock_is_free(&lock) && fv_lock_is_free(&fv_rt.writer.lock)) {
         fv_lock(&lock);
         open = again ? NULL : slots[fd];
-        if (!open && (open = look_at(fd)))
+        if (!open && (open = look_at(fd, !again)))
             put(fd, open);
         fv_unlock(&lock);
     }
@@ -222,13 +267,13 @@ void fv_io_files_duplicated(int fd, struct fv_io_open *open)
     if (open->uses)
         open->uses++;
     else
-        open = look_at(fd); /* the other one was closed meanwhile */
+        open = look_at(fd, true); /* the other one was closed meanwhile */
     put(fd, open);
     fv_unlock(&lock);
     fv_scope_leave(&scope);
 }
 
-struct fv_io_open *fv_io_files_closed(int fd)
+struct fv_io_open *fv_io_files_closed(int fd, uint32_t *shared)
 {
     struct fv_io_open *open = has_slot(fd) ? __atomic_exchange_n(&slots[fd], NULL, __ATOMIC_ACQ_REL) : NULL;
 
@@ -236,7 +281,7 @@ struct fv_io_open *fv_io_files_closed(int fd)
         return NULL;
     struct fv_scope scope = fv_scope_enter();
     fv_lock(&lock);
-    let_go(open);
+    *shared = let_go(open);
     fv_unlock(&lock);
     __atomic_fetch_add(&fvmpi_io_v1.changes, 1, __ATOMIC_RELAXED);
     fv_scope_leave(&scope);
@@ -251,7 +296,9 @@ void fv_io_files_forget(int fd)
 
 void fv_io_files_closed_range(unsigned first, unsigned last)
 {
+    uint32_t shared;
+
     for (unsigned fd = first; fd <= last && fd < DESCRIPTORS; fd++)
         if (slots[fd])
-            fv_io_files_closed((int)fd);
+            fv_io_files_closed((int)fd, &shared);
 }

@@ -3,6 +3,7 @@
 #include "io/io.h"
 #include "base/experiment.h"
 #include "base/process.h"
+#include "rt/events.h"
 #include "rt/layers.h"
 #include "rt/path.h"
 
@@ -111,7 +112,7 @@ static unsigned size_class(uint64_t bytes)
 static void follow(struct fv_io_record *r, struct fv_io_open *open, unsigned layer, bool is_write, const struct fv_io_done *done)
 {
     int64_t *position = &open->position[layer], *end = &open->end[layer][is_write];
-    int64_t at = done->placed ? done->at : is_write && open->appends && *end >= 0 ? *end : *position;
+    int64_t at = done->placed ? done->at : is_write && open->flags & FV_IO_HANDLE_APPENDS && *end >= 0 ? *end : *position;
 
     if (at < 0 || done->unsized) {
         *position = *end = -1;
@@ -177,6 +178,40 @@ static void add_since(struct fv_io_sums *since, const struct fv_io_record *r, ui
         since->path = r->path;
         since->function = r->function;
     }
+}
+
+/* ---- the trace ---- */
+
+static uint64_t result_of(const struct fv_io_call *call, const struct fv_io_done *done)
+{
+    unsigned operation = functions[call->function].operation;
+
+    if (operation == FV_IO_OP_CLOSE)
+        return call->shared;
+    if (!done->ok || done->unsized)
+        return 0;
+    if (operation == FV_IO_OP_SEEK)
+        return done->at < 0 ? 0 : (uint64_t)done->at + 1;
+    return done->bytes + 1;
+}
+
+static FV_COLD bool trace_with_room(struct fv_thread *t, uint64_t begin, uint64_t end, uint64_t *field)
+{
+    if (fv_lock_is_free(&fv_rt.writer.lock))
+        fv_events_make_room(t);
+    return fv_events_between(t, FV_EV_IO, begin, end, field);
+}
+
+/* MPI's own calls are in its call, whose record is not written yet. */
+static void trace(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_open *open, const struct fv_io_done *done, uint64_t end)
+{
+    uint64_t field[] = { 0, 0, call->path, call->function, open ? open->handle : 0, result_of(call, done) };
+
+    if (__atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED))
+        return;
+    if (FV_UNLIKELY(!fv_is_between()) || !(fv_events_between(io->thread, FV_EV_IO, call->begin, end, field) ||
+                                           trace_with_room(io->thread, call->begin, end, field)))
+        io->state->untraced++;
 }
 
 /* ---- the hooks ---- */
@@ -264,7 +299,7 @@ static bool enter(struct fv_io_call *call, unsigned function, int fd, struct fv_
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     *call = (struct fv_io_call){ .io = io, .function = function, .in_mpi = in_mpi };
     if (fd >= 0)
-        call->open = FV_UNLIKELY(operation == FV_IO_OP_CLOSE) ? fv_io_files_closed(fd) : fv_io_files_of(fd);
+        call->open = FV_UNLIKELY(operation == FV_IO_OP_CLOSE) ? fv_io_files_closed(fd, &call->shared) : fv_io_files_of(fd);
     call->file = call->open ? call->open->file : 0;
     if (FV_LIKELY(operation && !fv_rt_paused())) {
         struct fv_io_thread *state = io->state;
@@ -323,6 +358,8 @@ static struct fv_io_record *leave_at(struct fv_io_call *call, const struct fv_io
     if (FV_LIKELY(call->begin != 0)) {
         r = record(io, call, open, done, end);
         __atomic_store_n(&io->state->begin, 0, __ATOMIC_RELEASE);
+        if (FV_UNLIKELY(__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)) && !call->in_mpi)
+            trace(io, call, open, done, end);
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     io->busy = 0;
@@ -492,7 +529,7 @@ static void forget(struct fv_thread *t)
             *p->record = (struct fv_io_record){ .file = p->record->file, .path = p->record->path, .function = p->record->function, .flags = p->record->flags };
     }
     if (io)
-        io->state->ticks = io->state->no_room = io->state->interrupted = 0;
+        io->state->ticks = io->state->no_room = io->state->interrupted = io->state->untraced = 0;
 }
 
 /* Of a child nothing is recorded. */

@@ -8,12 +8,13 @@
 #include "front/io_hooks.h"
 #include "rt/thread.h"
 
-/* An open file, of all descriptors that share it. Its memory stays. */
+/* An open file, of all descriptors that share it. Its memory stays, and is the same file's when that is opened again in the same way. */
 struct fv_io_open {
     uint32_t file;    /* fv_io_file.id; 0: there was no room */
+    uint32_t handle;  /* fv_io_handle.id; 0: there is no trace, or no room */
+    uint32_t flags;   /* enum fv_io_handle_flags */
     uint32_t uses;    /* descriptors */
     bool has_places;  /* it is a regular file, or a device of blocks */
-    bool appends;
     int64_t position[FV_IO_LAYERS]; /* where the next read or write begins; -1: not known */
     int64_t end[FV_IO_LAYERS][2];   /* where the last read, write ended; -1: there was none */
     struct fv_io_open *next;        /* of those that are free */
@@ -37,8 +38,8 @@ struct fv_io_open *fv_io_files_of(int fd);
 struct fv_io_open *fv_io_files_made(int fd);
 /* The two share it. */
 void fv_io_files_duplicated(int fd, struct fv_io_open *open);
-/* It is about to be closed. What it was; NULL: not known. */
-struct fv_io_open *fv_io_files_closed(int fd);
+/* It is about to be closed. What it was, and how many descriptors share it then; NULL: not known. */
+struct fv_io_open *fv_io_files_closed(int fd, uint32_t *shared);
 /* It is closed by somebody who is not recorded. No lock: its open file stays taken. */
 void fv_io_files_forget(int fd);
 void fv_io_files_closed_range(unsigned first, unsigned last);

@@ -1,5 +1,6 @@
 /* See calls.h. */
 #include "merge/calls.h"
+#include "trace/format_words.h"
 #include "trace/format.h"
 
 #include <ctype.h>
@@ -107,6 +108,17 @@ static void by_class(const char *lower, unsigned class, struct fv_call_info *inf
     }
 }
 
+static uint8_t file_role(const char *name)
+{
+    for (uint32_t i = 1; i < FV_IO_FUNCTIONS; i++) {
+        enum fv_io_operation o = fv_io_operation_of(i);
+
+        if (!strcmp(fv_io_function_name(i), name))
+            return o == FV_IO_OP_READ || o == FV_IO_OP_WRITE || o == FV_IO_OP_ASYNC_READ || o == FV_IO_OP_ASYNC_WRITE ? FV_ROLE_IO : FV_ROLE_IO_METADATA;
+    }
+    return FV_ROLE_IO;
+}
+
 struct fv_call_info fv_call_info(const char *name, unsigned class)
 {
     struct fv_call_info info = { .op = FV_OP_NONE };
@@ -115,6 +127,10 @@ struct fv_call_info fv_call_info(const char *name, unsigned class)
 
     if (class == FV_CLASS_SECTION)
         return info;
+    if (class == FV_CLASS_OF_FILES) {
+        info.role = file_role(name);
+        return info;
+    }
     if (class == FV_CLASS_OF_THREADS) {
         info.role = strstr(name, "implicit barrier") ? FV_ROLE_THREAD_IMPLICIT_BARRIER
                     : strstr(name, "barrier")        ? FV_ROLE_THREAD_BARRIER

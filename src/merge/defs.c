@@ -128,11 +128,13 @@ uint32_t fv_defs_add_handle(struct fv_defs *d, const struct fv_def_handle *h)
 {
     size_t before = d->handle_count;
     uint32_t i = FV_INTERN(d->handle_index, d->handles, d->handle_count, d->handle_room,
-                           (uint32_t[]){ h->file, h->comm, h->occurrence, (uint32_t)h->owner });
+                           (uint32_t[]){ h->file, h->comm, h->occurrence, (uint32_t)h->owner, h->kind });
     struct fv_def_handle *known = &d->handles[i];
 
-    if (d->handle_count > before || h->origin.rank < known->origin.rank)
+    if (d->handle_count > before || h->origin.rank < known->origin.rank) {
         known->mode = h->mode;
+        known->found = h->found;
+    }
     known->origin = d->handle_count > before ? h->origin : fv_origin_earlier(known->origin, h->origin);
     return i;
 }
@@ -195,6 +197,8 @@ void fv_def_map_release(struct fv_def_map *map)
     fv_numbers_release(&map->comms);
     fv_numbers_release(&map->windows);
     fv_numbers_release(&map->handles);
+    fv_numbers_release(&map->file_calls);
+    fv_numbers_release(&map->file_handles);
     fv_numbers_release(&map->comm_ranks);
     free(map->entries);
     for (size_t i = 0; i < map->sampled_count; i++)
@@ -268,7 +272,7 @@ static void merge_things(struct fv_defs *d, const struct fv_defs *f, const struc
     for (size_t i = 0; i < f->handle_count; i++) {
         struct fv_def_handle h = f->handles[AT(o->handles, i)];
 
-        h.comm = map->comms.of[h.comm];
+        h.comm = h.comm == FV_NONE ? FV_NONE : map->comms.of[h.comm];
         h.file = files[h.file];
         map->handles.of[AT(o->handles, i)] = fv_defs_add_handle(d, &h);
     }
@@ -354,4 +358,6 @@ void fv_def_map_through(struct fv_def_map *map, const struct fv_def_map *next)
     through(map->comms.of, map->comms.count, &next->comms);
     through(map->windows.of, map->windows.count, &next->windows);
     through(map->handles.of, map->handles.count, &next->handles);
+    through(map->file_calls.of, map->file_calls.count, &next->functions);
+    through(map->file_handles.of, map->file_handles.count, &next->handles);
 }

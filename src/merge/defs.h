@@ -29,12 +29,21 @@ struct fv_def_file {
     const char *name, *host;
 };
 
-/* A file as it was opened by the ranks of a communicator together. */
+enum fv_def_io {
+    FV_DEF_IO_MPI,
+    FV_DEF_IO_POSIX, /* enum fv_io_layer + 1 */
+    FV_DEF_IO_STDIO,
+    FV_DEF_IO_KINDS
+};
+
+/* A file as it was opened: by the ranks of a communicator together with MPI, else by one rank. */
 struct fv_def_handle {
-    uint32_t file, comm;
+    uint32_t file, comm; /* comm: FV_NONE of one rank's */
     uint32_t occurrence; /* of this file and communicator, from 0 */
-    int32_t owner;       /* these four are its key */
-    uint32_t mode;
+    int32_t owner;
+    uint32_t kind; /* enum fv_def_io. These five are its key */
+    uint32_t mode; /* as struct fv_file_record has it */
+    uint32_t found; /* 1: it was open before it was used, by what is not recorded */
     struct fv_origin origin;
 };
 
@@ -104,6 +113,8 @@ void fv_defs_release(struct fv_defs *defs);
 /* A rank file's numbers in the definitions. */
 struct fv_def_map {
     struct fv_numbers functions, nodes, comms, windows, handles;
+    struct fv_numbers file_calls;   /* functions by enum fv_io_function */
+    struct fv_numbers file_handles; /* handles by fv_io_handle.id * FV_IO_LAYERS + layer */
     struct fv_numbers sections;   /* functions */
     struct fv_numbers comm_ranks; /* own rank in comms */
     uint32_t *entries;   /* nodes of the contexts of measured instances, thread by thread */

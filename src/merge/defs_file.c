@@ -1,6 +1,7 @@
 /* What one rank file defines, added to definitions, with the map from its numbers to theirs; see defs.h. Only
  * what its calls refer to is taken: the rest of what a file names would only fill the archive. */
 #include "merge/defs_add.h"
+#include "merge/files.h"
 #include "merge/threads.h"
 #include "base/process.h"
 
@@ -45,6 +46,14 @@ static void mark_thread_call(void *context, uint32_t path, unsigned call)
         mark(&u->paths, &u->path_count, &u->path_room, path, FV_DEF_CALLS);
 }
 
+static void mark_file_call(void *context, uint32_t path)
+{
+    struct used *u = context;
+
+    if (fv_number_is_id(u->reader, path))
+        mark(&u->paths, &u->path_count, &u->path_room, path, FV_DEF_CALLS);
+}
+
 /* Functions that the compiler instrumented, of a trace. */
 static void mark_entries(struct used *u)
 {
@@ -76,6 +85,7 @@ static struct used find_used(const struct fv_reader *reader)
             mark_call(&used, reader, t.in_call.function, t.in_call.path);
     }
     fv_threads_used(reader, mark_thread_call, &used);
+    fv_files_used(reader, mark_file_call, &used);
     mark_entries(&used);
     return used;
 }
@@ -478,7 +488,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .nominal_hz = hz_of(h),
                              .stop_ticks = h->trace_stop_ticks,
                              .dropped = h->dropped[FV_DROP_EVENTS],
-                             .dropped_of_threads = count_lost_of_threads(reader),
+                             .dropped_of_threads = count_lost_of_threads(reader) + fv_files_lost(reader),
                              .thread_objects = fv_threads_objects(reader),
                              .omp_objects = fv_threads_use_omp(reader) };
     struct fv_clock_point *points = NULL;
@@ -535,6 +545,7 @@ void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const c
     add_comms(d, reader, rank, map);
     add_grids(d, reader, map);
     add_files(d, reader, rank, h->host, map);
+    fv_files_define(d, reader, rank, h->host, map);
     if (must_scan(d, reader, map))
         scan_events(d, reader, rank, map);
     add_this_rank(d, reader, name);

@@ -46,6 +46,8 @@
     X(IO_BEGIN)     /* ref, op: enum fv_io_flags, sent: bytes, id */                                         \
     X(IO_ISSUED)    /* ref, id */                                                                            \
     X(IO_END)       /* ref, sent: bytes, id */                                                               \
+    X(FILE_ENTER)   /* a call of a function for files, with --io: ref: function; context; id: ns of its leave */ \
+    X(FILE_LEAVE)   /* ref */                                                                                \
     X(INSTANCE)     /* context: a measured instance, or an instrumented call, of the function whose entry it is begins */ \
     X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 that is not known, or it goes on at once */      \
     X(EVENT_COUNT)   /* of an event in the instance whose end is next: ref: rank, as an index; op: its number there; sent: the count */ \
@@ -78,7 +80,8 @@ enum fv_record_kind {
 #define FV_PEER_NONE UINT32_MAX       /* root of a collective that has none */
 #define FV_PEER_SELF (UINT32_MAX - 1) /* root: this rank, of an intercommunicator */
 #define FV_PEER_OURS (UINT32_MAX - 2) /* root: another rank of this side */
-enum fv_io_flags { FV_IO_WRITE = 1, FV_IO_ASYNC = 2, FV_IO_COLLECTIVE = 4 };
+enum fv_io_flags { FV_IO_WRITE = 1, FV_IO_ASYNC = 2, FV_IO_COLLECTIVE = 4, FV_IO_FLUSH = 8 };
+#define FV_IO_BYTES_UNKNOWN UINT64_MAX
 
 /* Is it of what threads do between calls (--threads)? */
 #define FV_RECORD_IS_OF_THREAD(kind) ((kind) >= FV_REC_REGION_ENTER)

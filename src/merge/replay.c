@@ -352,6 +352,8 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
             enter_function(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
         else if (s->item.kind == FV_EV_FUNCTION_LEAVE)
             leave_functions(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
+        else if (s->item.kind == FV_EV_IO)
+            fv_files_tell(r, s);
         else
             fv_threads_tell(r, s);
         if (s->item.kind == FV_EV_THREAD_END)
@@ -451,8 +453,10 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
             measure(r, s, false, fv_rank_time(r, s, rank->stop_ticks));
         else if (s->in_call.begin)
             tell_open_call(r, s, end);
-        else
+        else {
+            fv_files_tell_open(r, s, end);
             fv_threads_tell_open(r, s, end);
+        }
         fv_threads_close(r, s);
         leave_functions(r, s, 0, rank->stop_ticks ? s->now : end);
         if (s->section_set) /* they are open until the rank's end */
@@ -484,6 +488,7 @@ bool fv_replay_close(struct fv_rank_replay *r)
     fv_pendings_release(&r->uses);
     fv_rma_release(r);
     fv_io_release(r);
+    fv_files_release(r);
     free(r->streams);
     fv_heap_release(&r->next);
     free(r->object_kinds);

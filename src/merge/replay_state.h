@@ -94,6 +94,7 @@ struct fv_rank_replay {
     size_t member_count, member_room;
     bool *open_files; /* by the file's number */
     size_t file_count, file_room;
+    bool *open_handles; /* of functions for files: as fv_def_map.file_handles; NULL: not used yet */
     bool is_open; /* it may have ended inside of a call */
     bool failed;
 };
@@ -185,5 +186,10 @@ void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_
 void fv_io_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
 void fv_io_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was);
 void fv_io_release(struct fv_rank_replay *r);
+
+/* replay_files.c */
+void fv_files_tell(struct fv_rank_replay *r, struct fv_stream *s);
+void fv_files_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end);
+void fv_files_release(struct fv_rank_replay *r);
 
 #endif

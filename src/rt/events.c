@@ -312,7 +312,7 @@ bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint6
     begin = begin > e->last ? begin : e->last;
     end = end > begin ? end : begin;
     field[0] = begin - e->last;
-    if (kind == FV_EV_WAIT)
+    if (fv_event_lasts(kind))
         field[1] = end - begin;
     e->last = end;
     e->calls++;

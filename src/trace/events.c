@@ -146,7 +146,7 @@ bool fv_event_next(struct fv_event_cursor *c, struct fv_event *out)
     if (kind == FV_EV_CALL) {
         c->begin = c->end + out->field[1];
         c->end = c->begin + out->field[2];
-    } else if (kind == FV_EV_WAIT) {
+    } else if (fv_event_lasts(kind)) {
         c->begin = c->end + out->field[0];
         c->end = c->begin + out->field[1];
     } else if (kind == FV_EV_PAUSE || kind == FV_EV_RESUME || fv_event_is_of_thread(kind)) {

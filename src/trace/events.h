@@ -11,6 +11,7 @@
  *                                ticks after the end of the one before. They count as calls do in the chunk's `first`
  *     FUNCTION_ENTER, _LEAVE     likewise, of functions that the compiler instrumented: what is left without an event ends with the
  *                                next LEAVE that says so
+ *     IO                         likewise, with --io: a call of a function for files outside of MPI; it lasts `duration`
  *     SECTIONS                   likewise, of the sections that the program marks: `set` is the fv_section_set of all
  *                                that are open from then on, 0 none
  *
@@ -37,6 +38,11 @@
  *     region   number of a parallel region of OpenMP in the process, from 1, each time that it is run. FORK and JOIN are
  *              the forking thread's; it joins `ago` ticks after the last of the team came, who is the cause
  *     threads  that the call asked for; 0: it left that to OpenMP
+ *
+ * Of IO: function enum fv_io_function, path fv_path_record.id, handle fv_io_handle.id or 0, and what came of it:
+ *
+ *     result   of reads and writes: bytes that were moved + 1, of a seek: the new position + 1; 0: it failed, or that is not
+ *              known. Of a close: how many descriptors still share what was open. Of others: 1, 0 it failed
  *
  * What was posted or made while recording was paused has no event: requests that nothing began may end, and
  * windows and files that nothing made are in their tables.
@@ -148,7 +154,8 @@ enum fv_event_outcome {
     X(SECTIONS, "sections", 2, 0, "gap", "set") /* that are open from here on */                             \
     X(FAILED, "failed", 1, 0, "error")          /* the operation of the detail before it: enum fv_failure */ \
     X(FUNCTION_ENTER, "function enter", 2, 0, "gap", "node") /* as in struct fv_function_calls */            \
-    X(FUNCTION_LEAVE, "function leave", 2, 0, "gap", "open") /* so many that were entered are open from here on */
+    X(FUNCTION_LEAVE, "function leave", 2, 0, "gap", "open") /* so many that were entered are open from here on */ \
+    X(IO, "io", 6, 0, "gap", "duration", "path", "function", "handle", "result")
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
@@ -161,7 +168,13 @@ enum fv_event_kind {
 /* Stands by itself between calls, at a time of its own, and counts in the chunk's `first`? */
 static inline bool fv_event_is_of_thread(unsigned kind)
 {
-    return (kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_SECTIONS) || kind == FV_EV_FUNCTION_ENTER || kind == FV_EV_FUNCTION_LEAVE;
+    return (kind >= FV_EV_THREAD_CREATE && kind <= FV_EV_SECTIONS) || kind >= FV_EV_FUNCTION_ENTER;
+}
+
+/* Of those: does it last? Its first fields are gap and duration. */
+static inline bool fv_event_lasts(unsigned kind)
+{
+    return kind == FV_EV_WAIT || kind == FV_EV_IO;
 }
 
 struct fv_event_form {
@@ -209,7 +222,7 @@ struct fv_event {
     enum fv_event_kind kind;
     uint8_t error; /* enum fv_failure, of a FAILED behind it: set by who puts the two together */
     uint64_t field[FV_EVENT_FIELDS]; /* signed ones as int64_t */
-    uint64_t begin, end;             /* ticks: of a CALL or WAIT; a CALL's in its details; others: equal */
+    uint64_t begin, end;             /* ticks: of what lasts; a CALL's in its details; others: equal */
 };
 
 /* The records of one chunk. */

@@ -57,6 +57,22 @@ struct fv_io_file {
 };
 _Static_assert(sizeof(struct fv_io_file) == 40, "on-disk size");
 
+enum fv_io_handle_flags {
+    FV_IO_HANDLE_FOUND = 1, /* no function that is recorded opened it: it was there at the start, or made by another */
+    FV_IO_HANDLE_READS = 2,
+    FV_IO_HANDLE_WRITES = 4,
+    FV_IO_HANDLE_APPENDS = 8,
+};
+
+/* What events of a trace call open: a file, as descriptors that share it have it. When it is closed the next that opens the file has it. */
+struct fv_io_handle {
+    uint32_t id; /* from 1 */
+    uint32_t file;  /* fv_io_file.id */
+    uint32_t flags; /* enum fv_io_handle_flags */
+    uint32_t pad;
+};
+_Static_assert(sizeof(struct fv_io_handle) == 16, "on-disk size");
+
 /* Upper bounds of the sizes of reads and writes, as Darshan's; the last class is all above. */
 #define FV_IO_SIZES 10
 #define FV_IO_SIZE_LIMITS { 100, 1000, 10000, 100000, 1000000, 4000000, 10000000, 100000000, 1000000000, UINT64_MAX }
@@ -93,7 +109,7 @@ struct fv_io_thread {
     uint64_t ticks;   /* of all calls that are not in MPI: what records add up to */
     uint64_t no_room; /* calls in records with file 0 or path 0, for want of room */
     uint64_t interrupted; /* calls of signal handlers that interrupted the recording of another: not recorded */
-    uint64_t untraced;
+    uint64_t untraced; /* calls that the trace does not have, for want of room */
 };
 _Static_assert(sizeof(struct fv_io_thread) == 56, "on-disk size");
 

@@ -62,6 +62,7 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_IO_THREAD] = { "I/O of thread", sizeof(struct fv_io_thread) },
         [FV_CHUNK_IO_REGIONS] = { "I/O between calls", sizeof(struct fv_io_region) },
         [FV_CHUNK_IO_PROCESS] = { "I/O of process", sizeof(struct fv_io_process) },
+        [FV_CHUNK_IO_HANDLES] = { "I/O handle", sizeof(struct fv_io_handle) },
         [FV_CHUNK_MEMORY_PROCESS] = { "memory", sizeof(struct fv_memory_process) },
         [FV_CHUNK_MEMORY_SUMS] = { "memory sums", sizeof(struct fv_memory_sums) },
         [FV_CHUNK_MEMORY_SITES] = { "memory site", sizeof(struct fv_memory_site) },
@@ -142,4 +143,34 @@ const char *fv_drop_name(unsigned drop)
         [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests", [FV_DROP_EVENTS] = "events",
     };
     return NAME_OF(names, drop);
+}
+
+static const struct {
+    const char *name;
+    uint8_t operation, layer;
+} io_functions[] = {
+    { "?", 0, 0 },
+#define FV_IO_FUNCTION(name, operation, layer) { #name, operation, layer },
+#include "trace/io-list.h"
+#undef FV_IO_FUNCTION
+};
+
+static uint32_t known(uint32_t function)
+{
+    return function < FV_IO_FUNCTIONS ? function : FV_IO_NO_FUNCTION;
+}
+
+const char *fv_io_function_name(uint32_t function)
+{
+    return io_functions[known(function)].name;
+}
+
+enum fv_io_operation fv_io_operation_of(uint32_t function)
+{
+    return (enum fv_io_operation)io_functions[known(function)].operation;
+}
+
+enum fv_io_layer fv_io_layer_of(uint32_t function)
+{
+    return (enum fv_io_layer)io_functions[known(function)].layer;
 }

@@ -23,5 +23,9 @@ const char *fv_state_name(unsigned state);
 const char *fv_class_name(unsigned class);
 const char *fv_wait_rule_name(unsigned rule);
 const char *fv_drop_name(unsigned drop); /* enum fv_drop */
+/* The functions for files; unknown ones are "?" and do nothing. */
+const char *fv_io_function_name(uint32_t function); /* enum fv_io_function */
+enum fv_io_operation fv_io_operation_of(uint32_t function);
+enum fv_io_layer fv_io_layer_of(uint32_t function);
 
 #endif

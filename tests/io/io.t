@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Files (--io): known calls and bytes by file, function and call path, of POSIX, stdio, C++ and Fortran, threads, children; MPI's own reads and writes apart; whose I/O others wait for; and
-the program writes what it writes alone."""
+"""Files (--io): known calls and bytes by file, function and call path, of POSIX, stdio, C++ and Fortran, threads, children; MPI's own reads and writes apart; whose I/O others wait for; the
+archive; and the program writes what it writes alone."""
 import os
 import re
 import sqlite3
@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 import harness
+import otf2_print
 from report import check, close, equal
 
 # By file, function and caller: calls, failed, bytes, consecutive, forward, placed.
@@ -122,6 +123,46 @@ def alone(tap, place):
               ['fvmpi: FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it beside this library (fvmpi run --io does)'])
 
 
+FLUSH = '18446744073709551615' # bytes that nobody knows
+
+
+def traced(tap, place):
+    """The archive has what the profile has, but characters of a buffer, which are not timed."""
+    program = os.path.join(place, 'known')
+    with tap.test('in the archive'):
+        folder = harness.scratch('files')
+        run = recorded(program, folder, options=['--trace', '--sample=off'])
+        events = otf2_print.events(otf2_print.merge(run.directory))
+        wanted, found, open_ = {}, {}, {}
+        for r in run.report().data['io']:
+            if r['calls'] > r['untimed']:
+                of = wanted.setdefault((r['function'], r['path'][0]['function']), [0, 0])
+                of[0] += r['calls'] - r['untimed']
+                of[1] += r['bytes'] - r['untimed'] if r['operation'] in ('read', 'write') else 0
+        for e in events:
+            if e.kind == 'ENTER':
+                inner = found.setdefault((e.region.strip('"'), e.call_path.split('@')[0]), [0, 0])
+                inner[0] += 1
+            elif e.kind == 'IO_OPERATION_COMPLETE' and e['bytes result'] != FLUSH:
+                inner[1] += int(e['bytes result'])
+        equal('calls and bytes', found, wanted)
+        for e in events: # each handle is open when it is used
+            if e.kind == 'IO_CREATE_HANDLE':
+                check(open_.get(e['handle id']) != 'open', 'twice open: {}', e)
+                open_[e['handle id']] = 'open'
+            elif e.kind == 'IO_DESTROY_HANDLE':
+                equal('{}'.format(e), open_[e['handle id']], 'open')
+                open_[e['handle id']] = 'closed'
+            elif e.kind.startswith('IO_'):
+                check(open_.get(e['handle id']) == 'open' or (e['handle id'] not in open_ and os.path.basename(e.handle.strip('"')) not in ('posix', 'stdio', 'thread')), '{}', e)
+        equal('closed', [h for h in open_ if open_[h] != 'closed'], [])
+        opened = [(e.handle.strip('"').split(']')[0][1:], os.path.basename(e.handle.strip('"')), e['access mode']) for e in events if e.kind == 'IO_CREATE_HANDLE']
+        equal('opened', sorted(opened), sorted([('POSIX I/O', 'posix', 'READ_WRITE'), ('POSIX I/O', 'posix', 'READ_ONLY'), ('POSIX I/O', 'posix', 'READ_ONLY'),
+                                                ('ISO C I/O', 'stdio', 'WRITE_ONLY'), ('ISO C I/O', 'stdio', 'READ_ONLY'), ('POSIX I/O', 'thread', 'WRITE_ONLY')]))
+        equal('flushed', len([e for e in events if e.kind == 'IO_OPERATION_BEGIN' and e.mode == 'FLUSH']), 2)
+        equal('sought', [(e.kind, os.path.basename(e.handle.strip('"'))) for e in events if e.kind == 'IO_SEEK'], [('IO_SEEK', 'posix')])
+
+
 def killed(tap, place):
     program = os.path.join(place, 'waits')
     with open(program + '.c', 'w') as f:
@@ -129,13 +170,17 @@ def killed(tap, place):
     harness.run(['cc', '-g', '-w', program + '.c', '-o', program]).ended(0)
     with tap.test('a killed run has what was written'):
         directory = os.path.join(harness.scratch('exp'), 'e')
-        process = harness.start([harness.FVMPI, 'run', '-q', '--io', '-o', directory, '--mpi', 'serial', program])
+        process = harness.start([harness.FVMPI, 'run', '-q', '--io', '--trace', '--sample=off', '-o', directory, '--mpi', 'serial', program])
         check(b'reads' in process.stdout.readline(), 'its output')
         harness.wait_until(lambda: 'I/O thread=' in harness.run([harness.FVMPI, 'dump', directory]).out, what='the write')
         harness.kill_all()
         harness.finish(process)
         report = harness.profile_of(directory)
         equal('writes', [(r['calls'], r['bytes']) for r in report['io'] if r['function'] == 'write'], [(1, 6)])
+    with tap.test('and its archive the call that it was in'):
+        events = otf2_print.events(otf2_print.merge(directory))
+        equal('regions', [(e.kind, e.region.strip('"')) for e in events if e.kind in ('ENTER', 'LEAVE')],
+              [('ENTER', 'write'), ('LEAVE', 'write'), ('ENTER', 'read'), ('LEAVE', 'read')])
 
 
 def languages(tap, place):
@@ -183,6 +228,7 @@ def with_mpi(tap, mpi):
             run = mpi.profile(program, 2, [os.path.join(folder, 'snapshot')], ['--io'] + options).ended(0)
             if options:
                 harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+                check('0 errors, 0 warning' in harness.run([harness.FVMPI, 'check', os.path.join(run.directory, 'traces.otf2')]).ended(0).out, 'its archive')
             report = run.report().data
             sums_hold(report, 2)
             written_s = float(run.out.split()[0])
@@ -203,6 +249,7 @@ def main():
     tap = harness.Tap()
     place = harness.scratch('bin')
     alone(tap, place)
+    traced(tap, place)
     killed(tap, place)
     languages(tap, place)
     real(tap, place)

@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import threads
 import harness
+import otf2_print
 from analysis_json import Analysis
 from measured import Measured
 from report import check, equal
@@ -19,35 +20,12 @@ ROUNDS = 6
 OPTIONS = ['--threads', '--trace', '--clock=monotonic']
 
 
-class Event(dict):
-    __getattr__ = dict.__getitem__
-
-
 class Archive:
-    """Events as otf2-print tells them."""
-
     def __init__(self, directory, warnings=0, processes=None):
-        self.directory, out = directory, os.path.join(harness.scratch('otf2'), 'a')
-        unify = [os.path.join(harness.BUILD, 'fvunify'), '-q', '--no-samples'] # which put contexts in place of call_path
-        harness.run((processes or []) + unify + [directory, '-o', out]).ended(0)
-        self.path = os.path.join(out, 'traces.otf2')
-        said = harness.run([harness.FVMPI, 'check', self.path]).ended(0).out
-        check('0 errors, {} warning'.format(warnings) in said, 'fvmpi check: {}', said)
-        self.events = []
-        for line in harness.run(['otf2-print', self.path]).ended(0).out.splitlines():
-            self.read(line)
-
-    def read(self, line):
-        head = re.match(r'([A-Z_]+) +(\d+) +(\d+)  (.*)', line)
-        if head:
-            kind, location, time, rest = head.groups()
-            fields = {k.lower(): v for k, v in re.findall(r'([A-Z][A-Za-z ]*): ("[^"]*"|\d+)', rest)}
-            self.events.append(Event(fields, kind=kind, location=int(location), time=int(time)))
-        elif 'ADDITIONAL ATTRIBUTES' in line:
-            for name, value in re.findall(r'\("fvmpi::(\w+)" <\d+>; \w+; ([^)]*)\)', line):
-                number = re.search(r'<(\d+)>$', value)
-                self.events[-1][name] = int(number.group(1)) if name == 'cause' else value.split('"')[1] \
-                    if '"' in value else int(value)
+        self.directory = directory
+        # samples would put contexts in place of call_path
+        self.path = otf2_print.merge(directory, '--no-samples', warnings=warnings, processes=processes)
+        self.events = otf2_print.events(self.path)
 
     def of(self, *kinds):
         return [e for e in self.events if e.kind in kinds]
@@ -74,7 +52,7 @@ class Archive:
                 open_[e.location] = e
             elif 'lock' in open_[e.location]:
                 enter = open_.pop(e.location)
-                found.append(Event(e, lock=enter.lock, begin=enter.time, call_path=enter.get('call_path', '')))
+                found.append(otf2_print.Event(e, lock=enter.lock, begin=enter.time, call_path=enter.get('call_path', '')))
         return found
 
 

@@ -1,6 +1,7 @@
 /* See files.h: the track. */
 #include "profile/io/files.h"
 #include "profile/build.h"
+#include "trace/format_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,26 +17,6 @@ struct gather {
     size_t number_count, number_room;
     uint32_t rank;
 };
-
-static const struct {
-    const char *name;
-    uint8_t operation, layer;
-} functions[] = {
-    { "?", 0, 0 },
-#define FV_IO_FUNCTION(name, operation, layer) { #name, operation, layer },
-#include "trace/io-list.h"
-#undef FV_IO_FUNCTION
-};
-
-enum fv_io_operation fv_io_operation_of(uint32_t function)
-{
-    return (enum fv_io_operation)functions[function < FV_IO_FUNCTIONS ? function : 0].operation;
-}
-
-const char *fv_io_function_name(uint32_t function)
-{
-    return functions[function < FV_IO_FUNCTIONS ? function : 0].name;
-}
 
 /* ---- sums ---- */
 

@@ -54,8 +54,6 @@ struct fv_io_view {
     uint64_t no_room, interrupted;
 };
 
-enum fv_io_operation fv_io_operation_of(uint32_t function);
-const char *fv_io_function_name(uint32_t function);
 void fv_io_view_release(struct fv_io_view *view);
 
 #endif

@@ -1,0 +1,147 @@
+/* See files.h. */
+#include "merge/files.h"
+#include "merge/calls.h"
+#include "merge/defs_add.h"
+#include "trace/format_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a file's records say of its calls: bits by enum fv_io_layer. */
+struct seen {
+    uint8_t *layers; /* by fv_io_file.id */
+    size_t count, room;
+    bool functions[FV_IO_FUNCTIONS];
+};
+
+void fv_files_used(const struct fv_reader *reader, void (*mark)(void *, uint32_t), void *context)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO);
+    struct fv_io_record r;
+    struct fv_io_thread t;
+
+    if (!fv_reader_header(reader)->traced)
+        return;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (!(r.flags & FV_IO_IN_MPI))
+            mark(context, r.path);
+    }
+    c = fv_cursor(reader, FV_CHUNK_IO_THREAD);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        if (t.begin)
+            mark(context, t.path);
+    }
+}
+
+static void see(struct seen *s, const struct fv_reader *reader, uint32_t file, uint32_t function)
+{
+    if (function >= FV_IO_FUNCTIONS)
+        return;
+    s->functions[function] = true;
+    if (!fv_number_is_id(reader, file))
+        return;
+    if (file >= s->count) {
+        FV_GROW(s->layers, s->room, (size_t)file + 1);
+        memset(s->layers + s->count, 0, file + 1 - s->count);
+        s->count = (size_t)file + 1;
+    }
+    s->layers[file] |= (uint8_t)(1u << fv_io_layer_of(function));
+}
+
+static void look(struct seen *s, const struct fv_reader *reader)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO);
+    struct fv_io_record r;
+    struct fv_io_thread t;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (!(r.flags & FV_IO_IN_MPI))
+            see(s, reader, r.file, r.function);
+    }
+    c = fv_cursor(reader, FV_CHUNK_IO_THREAD);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        if (t.begin)
+            see(s, reader, 0, t.function);
+    }
+}
+
+static uint32_t mode_of(uint32_t flags)
+{
+    uint32_t reads = flags & FV_IO_HANDLE_READS, writes = flags & FV_IO_HANDLE_WRITES;
+    uint32_t mode = reads && writes ? FV_FILE_RDWR : writes ? FV_FILE_WRONLY : FV_FILE_RDONLY;
+
+    return mode | (flags & FV_IO_HANDLE_APPENDS ? FV_FILE_APPEND : 0);
+}
+
+static void define_handle(struct fv_defs *d, const struct fv_io_handle *h, uint32_t rank, uint32_t file, const struct seen *seen, uint32_t occurrence,
+                          struct fv_def_map *map)
+{
+    for (unsigned layer = 0; layer < FV_IO_LAYERS; layer++) {
+        uint64_t number = (uint64_t)h->id * FV_IO_LAYERS + layer;
+        const struct fv_def_handle handle = { .file = file,
+                                              .comm = FV_NONE,
+                                              .occurrence = occurrence,
+                                              .owner = (int32_t)rank,
+                                              .kind = FV_DEF_IO_POSIX + layer,
+                                              .mode = mode_of(h->flags),
+                                              .found = h->flags & FV_IO_HANDLE_FOUND ? 1 : 0,
+                                              /* behind those that MPI opened */
+                                              .origin = { rank, UINT32_C(1) << 31 | (uint32_t)number } };
+
+        if (h->file < seen->count && seen->layers[h->file] & 1u << layer)
+            fv_numbers_set(&map->file_handles, number, fv_defs_add_handle(d, &handle));
+    }
+}
+
+/* Definitions of files by the rank's numbers. */
+static struct fv_numbers define_files(struct fv_defs *d, const struct fv_reader *reader, const char *host, const struct seen *seen)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO_FILES);
+    struct fv_numbers files = { 0 };
+
+    for (const struct fv_io_file *f; (f = fv_cursor_next(&c));)
+        if (f->id < seen->count && seen->layers[f->id])
+            fv_numbers_set(&files, f->id, fv_defs_add_file_name(d, &(struct fv_def_file){ f->path, host }));
+    return files;
+}
+
+void fv_files_define(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, const char *host, struct fv_def_map *map)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO_HANDLES);
+    struct fv_io_handle h;
+    struct seen seen = { 0 };
+
+    if (!fv_reader_header(reader)->traced)
+        return;
+    look(&seen, reader);
+    for (uint32_t i = 1; i < FV_IO_FUNCTIONS; i++)
+        if (seen.functions[i])
+            fv_numbers_set(&map->file_calls, i, fv_defs_function(d, fv_io_function_name(i), FV_CLASS_OF_FILES));
+    struct fv_numbers files = define_files(d, reader, host, &seen);
+    uint32_t *occurrences = fv_xcalloc(seen.count + 1, sizeof(*occurrences));
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&h, p, sizeof(h));
+        if (fv_number_is_id(reader, h.id) && fv_numbers_get(&files, h.file) != FV_NONE)
+            define_handle(d, &h, rank, files.of[h.file], &seen, occurrences[h.file]++, map);
+    }
+    free(occurrences);
+    fv_numbers_release(&files);
+    free(seen.layers);
+}
+
+uint64_t fv_files_lost(const struct fv_reader *reader)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO_THREAD);
+    struct fv_io_thread t;
+    uint64_t lost = 0;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&t, p, sizeof(t));
+        lost += t.untraced;
+    }
+    return lost;
+}

@@ -1,0 +1,133 @@
+/* Functions for files outside of MPI's calls (--io): each call is a region, with what it opened, moved or closed. What the C library asks of the
+ * system on behalf of a stream is not seen, so that nothing is told twice. */
+#include "merge/replay_state.h"
+#include "trace/format_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t number_of(uint64_t handle, unsigned layer)
+{
+    return handle * FV_IO_LAYERS + layer;
+}
+
+/* FV_NONE: the call is about a name alone, or there was no room for it. */
+static uint32_t handle_of(const struct fv_rank_replay *r, uint64_t handle, unsigned layer)
+{
+    return handle ? fv_numbers_get(&r->map->file_handles, number_of(handle, layer)) : FV_NONE;
+}
+
+/* Whether it is open here. What was open before it was used is from the start. */
+static bool *state_of(struct fv_rank_replay *r, uint64_t handle, unsigned layer)
+{
+    size_t count = r->map->file_handles.count;
+
+    if (!r->open_handles) {
+        r->open_handles = fv_xcalloc(count + 1, sizeof(*r->open_handles));
+        for (size_t i = 0; i < count; i++)
+            r->open_handles[i] = r->map->file_handles.of[i] != FV_NONE && r->replay->defs->handles[r->map->file_handles.of[i]].found;
+    }
+    return &r->open_handles[number_of(handle, layer)];
+}
+
+static void change(struct fv_rank_replay *r, struct fv_stream *s, uint64_t handle, unsigned layer, bool open, uint64_t time)
+{
+    bool *is_open = state_of(r, handle, layer);
+
+    if (*is_open != open)
+        fv_rank_put(r, s, &(struct fv_record){ .kind = open ? FV_REC_IO_OPEN : FV_REC_IO_CLOSE, .ref = handle_of(r, handle, layer) }, time);
+    *is_open = open;
+}
+
+/* The last descriptor goes, and with it the stream on it. */
+static void close_all(struct fv_rank_replay *r, struct fv_stream *s, uint64_t handle)
+{
+    for (unsigned layer = 0; layer < FV_IO_LAYERS; layer++)
+        if (handle_of(r, handle, layer) != FV_NONE)
+            change(r, s, handle, layer, false, s->end);
+}
+
+static void move(struct fv_rank_replay *r, struct fv_stream *s, uint32_t handle, unsigned flags, uint64_t bytes)
+{
+    struct fv_record record = { .kind = FV_REC_IO_BEGIN, .op = (uint8_t)flags, .ref = handle, .sent = bytes, .id = ++r->io_ids };
+
+    fv_rank_put(r, s, &record, s->begin);
+    record.kind = FV_REC_IO_END;
+    fv_rank_put(r, s, &record, s->end);
+}
+
+/* What the call did to what is open. */
+static void tell_operation(struct fv_rank_replay *r, struct fv_stream *s, unsigned function, uint64_t handle, uint64_t result)
+{
+    unsigned operation = fv_io_operation_of(function), layer = fv_io_layer_of(function);
+    uint32_t ref = handle_of(r, handle, layer);
+
+    if (operation == FV_IO_OP_CLOSE) {
+        if (!result)
+            close_all(r, s, handle);
+        return;
+    }
+    if (ref == FV_NONE)
+        return;
+    if (operation == FV_IO_OP_OPEN) {
+        if (result) {
+            change(r, s, handle, layer, false, s->end); /* it was open: its descriptor became another file's */
+            change(r, s, handle, layer, true, s->end);
+        }
+        return;
+    }
+    change(r, s, handle, layer, true, s->begin);
+    if (operation == FV_IO_OP_READ || operation == FV_IO_OP_WRITE)
+        move(r, s, ref, operation == FV_IO_OP_WRITE ? FV_IO_WRITE : 0, result ? result - 1 : FV_IO_BYTES_UNKNOWN);
+    else if (operation == FV_IO_OP_SYNC)
+        move(r, s, ref, FV_IO_FLUSH, FV_IO_BYTES_UNKNOWN);
+    else if (operation == FV_IO_OP_SEEK && result)
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_IO_SEEK, .ref = ref, .sent = result - 1 }, s->end);
+}
+
+static void tell(struct fv_rank_replay *r, struct fv_stream *s, uint64_t path, uint64_t function, uint64_t handle, uint64_t result)
+{
+    uint32_t region = fv_numbers_get(&r->map->file_calls, function), node = fv_numbers_get(&r->map->nodes, path);
+
+    if (region == FV_NONE) {
+        r->stats->lost++;
+        return;
+    }
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_FILE_ENTER, .ref = region, .context = node == FV_NONE ? 0 : node, .id = s->end }, s->begin);
+    tell_operation(r, s, (unsigned)function, handle, result);
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_FILE_LEAVE, .ref = region }, s->end);
+}
+
+void fv_files_tell(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    const uint64_t *f = s->item.field;
+
+    s->begin = fv_rank_time(r, s, s->item.begin);
+    s->begin = s->begin > s->now ? s->begin : s->now;
+    s->end = s->until > s->begin ? s->until : s->begin;
+    tell(r, s, f[2], f[3], f[4], f[5]);
+}
+
+/* A thread that was in such a call when its process ended. */
+void fv_files_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end)
+{
+    struct fv_cursor c = fv_cursor(r->reader, FV_CHUNK_IO_THREAD);
+    struct fv_io_thread now = { 0 }, t;
+
+    for (const void *p; r->is_open && (p = fv_cursor_next(&c));)
+        if (c.thread == s->thread) {
+            memcpy(&t, p, sizeof(t));
+            now = t;
+        }
+    uint64_t begin = now.begin ? fv_rank_time(r, s, now.begin) : 0;
+    if (!now.begin || begin < s->now) /* it has left it by a jump */
+        return;
+    s->begin = begin;
+    s->end = end > begin ? end : begin;
+    tell(r, s, now.path, now.function, 0, 0);
+}
+
+void fv_files_release(struct fv_rank_replay *r)
+{
+    free(r->open_handles);
+}
