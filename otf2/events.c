@@ -270,6 +270,8 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_EVENT_COUNT: return put_count(a, w, r);
     case FV_REC_FILE_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
     case FV_REC_FILE_LEAVE: return leave(a, writer, r, r->ref);
+    case FV_REC_WORK_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, r->context);
+    case FV_REC_WORK_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_SECTION_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, 0);
     case FV_REC_SECTION_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_SAMPLE: return put_sample(a, writer, r);

@@ -9,7 +9,7 @@ const SUBJECTS = [
   { title: "CPU time by samples", tables: ["cpu_procedures", "cpu_lines", "cpu_loops", "cpu_procedures_by_thread", "call_tree"], charts: tables => [flame(tables, "call_tree"), tables.get("cpu_lines").rows ? sourceLines(tables) : null], opened_by: ["function"] },
   { title: "Functions whose calls were measured", tables: ["sampled_totals", "sampled_functions", "sampled_by_thread", "sampled_metrics", "sampled_histogram", "sampled_instances"], charts: tables => [instances(tables)] },
   { title: "Instrumented functions", tables: ["instrumented", "instrumented_paths", "instrumented_ranks", "instrumented_lost"], charts: tables => [flame(tables, "instrumented_paths")], opened_by: ["function"] },
-  { title: "Threads and locks", tables: ["thread_waiting", "locks", "phases", "hybrid_efficiency"], charts: tables => [speedupStacks(tables)] },
+  { title: "Threads and locks", tables: ["thread_waiting", "locks", "phases", "worksharing", "hybrid_efficiency"], charts: tables => [speedupStacks(tables)] },
   { title: "Sections", tables: ["sections", "section_names", "sections_by_rank", "section_functions"], charts: tables => [sectionBars(tables)] },
 ];
 

@@ -389,6 +389,14 @@ static void print_io_handle(const struct fv_cursor *c, const void *record)
     printf("I/O handle id=%u file=%u flags=%u", h->id, h->file, h->flags);
 }
 
+static void print_omp_work(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_omp_work *w = record;
+
+    printf("OpenMP worksharing thread=%u region=%u path=%u kind=%u count=%" PRIu64 " executed=%" PRIu64 " timed=%" PRIu64 " time=%" PRIu64 " max=%" PRIu64 " wait=%" PRIu64,
+           c->thread, w->region, w->path, w->kind, w->count, w->executed, w->timed, w->time, w->time_max, w->wait);
+}
+
 static void print_function_losses(const struct fv_cursor *c, const void *record)
 {
     const struct fv_function_losses *l = record;
@@ -795,7 +803,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_WINDOWS] = print_window,         [FV_CHUNK_WAITING] = print_waiting,
     [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid,
     [FV_CHUNK_IO_FILES] = print_io_file, [FV_CHUNK_IO] = print_io, [FV_CHUNK_IO_THREAD] = print_io_thread, [FV_CHUNK_IO_REGIONS] = print_io_region,
-    [FV_CHUNK_IO_PROCESS] = print_io_process, [FV_CHUNK_IO_HANDLES] = print_io_handle,
+    [FV_CHUNK_IO_PROCESS] = print_io_process, [FV_CHUNK_IO_HANDLES] = print_io_handle, [FV_CHUNK_OMP_WORK] = print_omp_work,
     [FV_CHUNK_MEMORY_PROCESS] = print_memory, [FV_CHUNK_MEMORY_SUMS] = print_memory_sums, [FV_CHUNK_MEMORY_SITES] = print_memory_site,
     [FV_CHUNK_MEMORY_PATHS] = print_memory_path, [FV_CHUNK_MEMORY_SERIES] = print_memory_series,
     [FV_CHUNK_FUNCTION_CALLS] = print_function_calls, [FV_CHUNK_FUNCTION_LOSSES] = print_function_losses, [FV_CHUNK_SAMPLER] = print_sampler,

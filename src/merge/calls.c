@@ -108,6 +108,29 @@ static void by_class(const char *lower, unsigned class, struct fv_call_info *inf
     }
 }
 
+static uint8_t thread_role(const char *name)
+{
+    static const struct {
+        const char *part;
+        uint8_t role;
+    } roles[] = {
+        { "implicit barrier", FV_ROLE_THREAD_IMPLICIT_BARRIER },
+        { "barrier", FV_ROLE_THREAD_BARRIER },
+        { "join", FV_ROLE_THREAD_JOIN },
+        { "omp for", FV_ROLE_OMP_LOOP },
+        { "omp distribute", FV_ROLE_OMP_LOOP },
+        { "omp sections", FV_ROLE_OMP_SECTIONS },
+        { "omp single", FV_ROLE_OMP_SINGLE },
+        { "omp workshare", FV_ROLE_OMP_WORKSHARE },
+        { "omp masked", FV_ROLE_OMP_MASKED },
+    };
+
+    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+        if (strstr(name, roles[i].part))
+            return roles[i].role;
+    return FV_ROLE_THREAD;
+}
+
 static uint8_t file_role(const char *name)
 {
     for (uint32_t i = 1; i < FV_IO_FUNCTIONS; i++) {
@@ -132,10 +155,7 @@ struct fv_call_info fv_call_info(const char *name, unsigned class)
         return info;
     }
     if (class == FV_CLASS_OF_THREADS) {
-        info.role = strstr(name, "implicit barrier") ? FV_ROLE_THREAD_IMPLICIT_BARRIER
-                    : strstr(name, "barrier")        ? FV_ROLE_THREAD_BARRIER
-                    : strstr(name, "join")           ? FV_ROLE_THREAD_JOIN
-                                                     : FV_ROLE_THREAD;
+        info.role = thread_role(name);
         return info;
     }
     if (!strncmp(name, "MPI_", 4))

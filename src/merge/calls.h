@@ -46,6 +46,11 @@ enum fv_call_role {
     FV_ROLE_THREAD_BARRIER,
     FV_ROLE_THREAD_JOIN,
     FV_ROLE_THREAD_IMPLICIT_BARRIER,
+    FV_ROLE_OMP_LOOP, /* worksharing of OpenMP */
+    FV_ROLE_OMP_SECTIONS,
+    FV_ROLE_OMP_SINGLE,
+    FV_ROLE_OMP_WORKSHARE,
+    FV_ROLE_OMP_MASKED,
 };
 
 /* Beside enum fv_function_class, which is MPI's. */

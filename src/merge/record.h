@@ -48,6 +48,8 @@
     X(IO_END)       /* ref, sent: bytes, id */                                                               \
     X(FILE_ENTER)   /* a call of a function for files, with --io: ref: function; context; id: ns of its leave */ \
     X(FILE_LEAVE)   /* ref */                                                                                \
+    X(WORK_ENTER)   /* a part in worksharing of OpenMP begins: ref: function; context */                     \
+    X(WORK_LEAVE)   /* ref */                                                                                \
     X(INSTANCE)     /* context: a measured instance, or an instrumented call, of the function whose entry it is begins */ \
     X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 that is not known, or it goes on at once */      \
     X(EVENT_COUNT)   /* of an event in the instance whose end is next: ref: rank, as an index; op: its number there; sent: the count */ \

@@ -294,6 +294,7 @@ static void tell_sections(struct fv_rank_replay *r, struct fv_stream *s, uint64_
 static void leave_functions(struct fv_rank_replay *r, struct fv_stream *s, uint64_t open, uint64_t time)
 {
     while (s->function_count > open) {
+        fv_threads_leave_works(r, s, s->function_count, time);
         uint32_t node = s->functions[--s->function_count];
 
         if (node != FV_NONE)
@@ -473,6 +474,7 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
     fv_stream_release(s);
     free(s->functions);
     free(s->teams);
+    free(s->works);
 }
 
 bool fv_replay_close(struct fv_rank_replay *r)

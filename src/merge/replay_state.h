@@ -22,6 +22,12 @@ struct fv_open_team {
     uint32_t path; /* ... and where it was */
 };
 
+/* A part in worksharing that a thread is in. */
+struct fv_open_work {
+    uint32_t function;
+    size_t teams, functions; /* of the stream when it began: it is inside of these */
+};
+
 /* One thread. */
 struct fv_stream {
     uint32_t slot, thread;
@@ -53,6 +59,8 @@ struct fv_stream {
     bool off;                   /* recording is off, or calls are lost */
     uint32_t *functions;        /* that the compiler instrumented, which it is in: entries; FV_NONE: not known */
     size_t function_count, function_room;
+    struct fv_open_work *works;
+    size_t work_count, work_room;
     struct fv_open_team *teams; /* parallel regions that it is in, or has forked */
     size_t team_count, team_room;
 };
@@ -177,6 +185,8 @@ void fv_threads_open(struct fv_rank_replay *r);
 void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s);
 /* Is the present item recorded also while recording is off? */
 bool fv_threads_is_end(const struct fv_stream *s);
+/* Parts in worksharing that began inside of so many instrumented functions end, for one of these does. */
+void fv_threads_leave_works(struct fv_rank_replay *r, struct fv_stream *s, size_t functions, uint64_t time);
 /* What no end is known of ends with the thread's last record. */
 void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s);
 void fv_threads_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end);

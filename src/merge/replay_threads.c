@@ -78,6 +78,49 @@ static void tell_wait(struct fv_rank_replay *r, struct fv_stream *s)
     tell_region(r, s, &enter, &leave);
 }
 
+/* ---- worksharing ---- */
+
+static void leave_work(struct fv_rank_replay *r, struct fv_stream *s, uint64_t time)
+{
+    const struct fv_open_work w = s->works[--s->work_count];
+
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_WORK_LEAVE, .ref = w.function }, time);
+}
+
+void fv_threads_leave_works(struct fv_rank_replay *r, struct fv_stream *s, size_t functions, uint64_t time)
+{
+    while (s->work_count && s->works[s->work_count - 1].functions >= functions)
+        leave_work(r, s, time);
+}
+
+/* Those that began in so many teams. */
+static void leave_works_of(struct fv_rank_replay *r, struct fv_stream *s, size_t teams, uint64_t time)
+{
+    while (s->work_count && s->works[s->work_count - 1].teams >= teams)
+        leave_work(r, s, time);
+}
+
+static void tell_work(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    const uint64_t *f = s->item.field;
+    uint64_t time = fv_rank_time(r, s, s->item.begin);
+    uint32_t function = function_of(r, FV_THREAD_WORK(f[1] % FV_OMP_WORK_KINDS));
+    bool begins = s->item.kind == FV_EV_WORK_BEGIN;
+    const struct fv_open_work *top = s->work_count ? &s->works[s->work_count - 1] : NULL;
+
+    /* Of one team it is in one at a time; functions that it was left from inside of have ended. */
+    if (begins)
+        leave_works_of(r, s, s->team_count, time);
+    else if (top && top->function == function && top->teams == s->team_count)
+        leave_work(r, s, time);
+    if (!begins || function == FV_NONE)
+        return;
+    uint32_t node = fv_numbers_get(&r->map->nodes, f[2]);
+    FV_GROW(s->works, s->work_room, s->work_count + 1);
+    s->works[s->work_count++] = (struct fv_open_work){ function, s->team_count, s->function_count };
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_WORK_ENTER, .ref = function, .context = node == FV_NONE ? 0 : node }, time);
+}
+
 /* ---- parallel regions ---- */
 
 static void begin_team(struct fv_rank_replay *r, struct fv_stream *s)
@@ -111,6 +154,7 @@ static struct fv_open_team *find_team(const struct fv_stream *s, uint64_t region
 
 static void end_innermost(struct fv_rank_replay *r, struct fv_stream *s, uint64_t time)
 {
+    leave_works_of(r, s, s->team_count, time);
     const struct fv_open_team *t = &s->teams[--s->team_count];
 
     fv_rank_put(r, s,
@@ -254,6 +298,7 @@ static void end_thread(struct fv_rank_replay *r, struct fv_stream *s)
             leave_nested(r, s, t);
         end_innermost(r, s, s->now);
     }
+    leave_works_of(r, s, 0, s->now);
 }
 
 void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s)
@@ -263,6 +308,7 @@ void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s)
 
         end_innermost(r, s, t->came && t->end > s->now ? t->end : s->now);
     }
+    leave_works_of(r, s, 0, s->now);
 }
 
 static bool tell_team(struct fv_rank_replay *r, struct fv_stream *s)
@@ -272,6 +318,8 @@ static bool tell_team(struct fv_rank_replay *r, struct fv_stream *s)
     case FV_EV_TEAM_BEGIN: begin_team(r, s); return true;
     case FV_EV_TEAM_END: come(r, s); return true;
     case FV_EV_OMP_JOIN: join_team(r, s); return true;
+    case FV_EV_WORK_BEGIN:
+    case FV_EV_WORK_END: tell_work(r, s); return true;
     default: return false;
     }
 }
@@ -282,7 +330,7 @@ bool fv_threads_is_end(const struct fv_stream *s)
 {
     return s->item.kind == FV_EV_THREAD_BEGIN || s->item.kind == FV_EV_THREAD_END ||
            s->item.kind == FV_EV_THREAD_FAILED || s->item.kind == FV_EV_TEAM_END ||
-           s->item.kind == FV_EV_OMP_JOIN;
+           s->item.kind == FV_EV_OMP_JOIN || s->item.kind == FV_EV_WORK_END;
 }
 
 /* A creation that failed is none; the next record says so. */

@@ -25,6 +25,14 @@ static const char *const call_names[FV_THREAD_CALLS] = {
     [CALL(OMP, LOCK)] = "omp lock",
     [CALL(OMP, WAIT)] = "omp barrier",
     [FV_THREAD_IMPLICIT_BARRIER] = "omp implicit barrier",
+    [FV_THREAD_WORK(FV_OMP_WORK_LOOP)] = "omp for",
+    [FV_THREAD_WORK(FV_OMP_WORK_SECTIONS)] = "omp sections",
+    [FV_THREAD_WORK(FV_OMP_WORK_SINGLE)] = "omp single",
+    [FV_THREAD_WORK(FV_OMP_WORK_WORKSHARE)] = "omp workshare",
+    [FV_THREAD_WORK(FV_OMP_WORK_DISTRIBUTE)] = "omp distribute",
+    [FV_THREAD_WORK(FV_OMP_WORK_TASKLOOP)] = "omp taskloop",
+    [FV_THREAD_WORK(FV_OMP_WORK_SCOPE)] = "omp scope",
+    [FV_THREAD_WORK(FV_OMP_WORK_MASKED)] = "omp masked",
 };
 
 const char *const fv_thread_wait_names[FV_TW_COUNT] = { "none",
@@ -77,6 +85,18 @@ static void mark_regions(const struct fv_reader *reader, void (*mark)(void *, ui
     }
 }
 
+static void mark_works(const struct fv_reader *reader, void (*mark)(void *, uint32_t, unsigned), void *context)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_OMP_WORK);
+    struct fv_omp_work r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (r.kind && r.kind < FV_OMP_WORK_KINDS && r.timed)
+            mark(context, r.path, FV_THREAD_WORK(r.kind));
+    }
+}
+
 /* What has no name of its own gets that of who first used it. */
 struct marking {
     void (*mark)(void *, uint32_t, unsigned);
@@ -104,6 +124,7 @@ void fv_threads_used(const struct fv_reader *reader, void (*mark)(void *, uint32
             mark_record(&r, mark, context);
     }
     mark_regions(reader, mark, context);
+    mark_works(reader, mark, context);
     fv_threads_each_object(reader, mark_object, &(struct marking){ mark, context });
     c = fv_cursor(reader, FV_CHUNK_SYNC_THREAD);
     for (const void *p; (p = fv_cursor_next(&c));) {

@@ -11,6 +11,9 @@
 /* In place of an operation: the barrier at the end of a parallel region, which no call is of its own. */
 #define FV_THREAD_IMPLICIT_BARRIER (FV_SYNC_OMP | 15 << 4)
 
+/* A part in worksharing: enum fv_omp_work_kind. Kind 15 is none of enum fv_sync_kind. */
+#define FV_THREAD_WORK(kind) (15u | (unsigned)(kind) << 4)
+
 /* What waits there: the C library's function, or a name of OpenMP's. NULL: nothing does. */
 const char *fv_thread_call_name(unsigned call);
 

@@ -19,12 +19,21 @@ struct instances {
     size_t count, room;
 };
 
+/* Worksharing that is told to be entered. */
+struct work {
+    uint32_t function;
+    size_t base; /* how many instances were open then */
+    bool left;   /* an instance around it has ended */
+};
+
 struct fv_weave_thread {
     struct fv_instance_log *log; /* NULL: none */
     struct instance next;
     bool has_next;
     struct instances open;  /* each in the one before */
     struct instances later; /* that began in the present call and end after it: they begin with its end */
+    struct work *works;
+    size_t work_count, work_room;
     bool in_call, off;      /* off: recording is */
     size_t base;            /* how many were open when the call began */
     uint64_t call_end;
@@ -77,13 +86,30 @@ static bool tell_counts(struct fv_weave *w, uint32_t slot, const struct instance
     return good;
 }
 
+/* Regions are in each other: what began inside of the innermost instance. */
+static bool leave_works_inside(struct fv_weave *w, uint32_t slot, uint64_t time)
+{
+    struct fv_weave_thread *t = &w->threads[slot];
+    bool good = true;
+
+    for (size_t k = t->work_count; k-- > 0 && t->works[k].base >= t->open.count && good;) {
+        if (!t->works[k].left)
+            good = tell(w, slot, (struct fv_record){ .kind = FV_REC_WORK_LEAVE, .ref = t->works[k].function }, time);
+        t->works[k].left = true;
+    }
+    return good;
+}
+
 /* The innermost; not after `limit`. */
 static bool end_one(struct fv_weave *w, uint32_t slot, uint64_t limit)
 {
     struct fv_weave_thread *t = &w->threads[slot];
-    struct instance i = t->open.items[--t->open.count];
+    struct instance i = t->open.items[t->open.count - 1];
     uint64_t end = i.end < limit ? i.end : limit;
 
+    if (!leave_works_inside(w, slot, end))
+        return false;
+    t->open.count--;
     w->stats.cut += i.end > limit && !i.cut;
     return tell_counts(w, slot, &i, end) &&
            tell(w, slot, (struct fv_record){ .kind = FV_REC_INSTANCE_END, .context = i.node, .sent = i.cpu_ns }, end);
@@ -225,6 +251,30 @@ static bool pass(struct fv_weave *w, uint32_t slot, const struct fv_record *reco
     return w->to->put(w->to, slot, &later);
 }
 
+static bool enter_work(struct fv_weave *w, uint32_t slot, const struct fv_record *record)
+{
+    struct fv_weave_thread *t = &w->threads[slot];
+
+    if (!go_on(w, slot, record->time_ns))
+        return false;
+    FV_GROW(t->works, t->work_room, t->work_count + 1);
+    t->works[t->work_count++] = (struct work){ .function = record->ref, .base = t->open.count };
+    return pass(w, slot, record);
+}
+
+/* Instances that began in it end with it. */
+static bool leave_work(struct fv_weave *w, uint32_t slot, const struct fv_record *record)
+{
+    struct fv_weave_thread *t = &w->threads[slot];
+    bool good = go_on(w, slot, record->time_ns);
+
+    if (!t->work_count)
+        return good;
+    while (good && t->open.count > t->works[t->work_count - 1].base)
+        good = end_one(w, slot, record->time_ns);
+    return good && (t->works[--t->work_count].left || pass(w, slot, record));
+}
+
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *record)
 {
     struct fv_weave *w = (struct fv_weave *)(void *)sink;
@@ -243,6 +293,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *rec
     case FV_REC_FILE_LEAVE:
     case FV_REC_LEAVE:
         return end_in_call(w, slot, time) && pass(w, slot, record) && after_call(w, slot, time);
+    case FV_REC_WORK_ENTER: return enter_work(w, slot, record);
+    case FV_REC_WORK_LEAVE: return leave_work(w, slot, record);
     case FV_REC_MEASURE:
         if (!go_on(w, slot, time))
             return false;
@@ -271,6 +323,7 @@ static void release_thread(struct fv_weave_thread *t)
     fv_instance_log_free(t->log);
     free(t->open.items);
     free(t->later.items);
+    free(t->works);
     *t = (struct fv_weave_thread){ 0 };
 }
 

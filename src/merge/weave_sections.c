@@ -6,10 +6,21 @@
 
 #define CHAIN 64u /* sections of a set, at most */
 
-/* A section, or a measured instance. */
+enum region_kind { SECTION, INSTANCE, WORK };
+
+/* A section, a measured instance, or worksharing. */
 struct region {
-    uint32_t number; /* function; of an instance the node */
-    bool is_instance;
+    enum region_kind kind;
+    uint32_t number;  /* function; of an instance the node */
+    uint32_t context; /* of worksharing */
+};
+
+static const struct {
+    uint8_t enter, leave;
+} records[] = {
+    [SECTION] = { FV_REC_SECTION_ENTER, FV_REC_SECTION_LEAVE },
+    [INSTANCE] = { FV_REC_INSTANCE, FV_REC_INSTANCE_END },
+    [WORK] = { FV_REC_WORK_ENTER, FV_REC_WORK_LEAVE },
 };
 
 struct fv_section_thread {
@@ -22,16 +33,17 @@ struct fv_section_thread {
 
 /* ---- what is told ---- */
 
-static bool tell(struct fv_weave_sections *w, uint32_t slot, enum fv_record_kind kind,
-                 const struct region *region)
+static bool tell(struct fv_weave_sections *w, uint32_t slot, uint8_t kind, const struct region *region)
 {
     struct fv_section_thread *t = &w->threads[slot];
     struct fv_location_stats *l = &w->locations[slot];
-    struct fv_record record = { .kind = (uint8_t)kind, .ref = region->number, .time_ns = t->now };
+    struct fv_record record = { .kind = kind, .ref = region->number, .time_ns = t->now };
 
-    if (region->is_instance) { /* it goes on */
+    if (region->kind == INSTANCE) { /* it goes on */
         record.context = region->number;
         record.op = 1;
+    } else {
+        record.context = region->context;
     }
     if (!l->records || t->now < l->first_ns)
         l->first_ns = t->now;
@@ -49,7 +61,7 @@ static void push(struct fv_section_thread *t, struct region region)
 static bool enter(struct fv_weave_sections *w, uint32_t slot, struct region region)
 {
     push(&w->threads[slot], region);
-    return tell(w, slot, region.is_instance ? FV_REC_INSTANCE : FV_REC_SECTION_ENTER, &region);
+    return tell(w, slot, records[region.kind].enter, &region);
 }
 
 /* The innermost. */
@@ -58,7 +70,7 @@ static bool leave(struct fv_weave_sections *w, uint32_t slot)
     struct fv_section_thread *t = &w->threads[slot];
     struct region region = t->open[--t->count];
 
-    return tell(w, slot, region.is_instance ? FV_REC_INSTANCE_END : FV_REC_SECTION_LEAVE, &region);
+    return tell(w, slot, records[region.kind].leave, &region);
 }
 
 /* ---- sets ---- */
@@ -92,7 +104,7 @@ static size_t list_of(const struct fv_weave_sections *w, uint64_t set, uint32_t 
 static bool is_open(const struct fv_section_thread *t, uint32_t function)
 {
     for (size_t i = 0; i < t->count; i++)
-        if (!t->open[i].is_instance && t->open[i].number == function)
+        if (t->open[i].kind == SECTION && t->open[i].number == function)
             return true;
     return false;
 }
@@ -104,10 +116,10 @@ static bool change(struct fv_weave_sections *w, uint32_t slot, const uint32_t *l
     size_t first = 0, kept = 0;
     bool good = true;
 
-    while (first < t->count && (t->open[first].is_instance || is_in(t->open[first].number, list, count)))
+    while (first < t->count && (t->open[first].kind != SECTION || is_in(t->open[first].number, list, count)))
         first++;
     for (size_t i = first; i < t->count; i++)
-        if (t->open[i].is_instance || is_in(t->open[i].number, list, count)) {
+        if (t->open[i].kind != SECTION || is_in(t->open[i].number, list, count)) {
             FV_GROW(t->kept, t->kept_room, kept + 1);
             t->kept[kept++] = t->open[i];
         }
@@ -132,14 +144,14 @@ static bool take_set(struct fv_weave_sections *w, uint32_t slot, const struct fv
     return change(w, slot, list, list_of(w, record->id, list));
 }
 
-/* An instance ends in sections that began in it. */
+/* An instance, or worksharing, ends in sections that began in it. */
 static bool end_instance(struct fv_weave_sections *w, uint32_t slot, const struct fv_record *record)
 {
     struct fv_section_thread *t = &w->threads[slot];
     size_t at = t->count, kept = 0;
     bool good = true;
 
-    while (at && !t->open[at - 1].is_instance)
+    while (at && t->open[at - 1].kind == SECTION)
         at--;
     for (size_t i = at; i < t->count; i++) {
         FV_GROW(t->kept, t->kept_room, kept + 1);
@@ -165,8 +177,12 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *rec
     switch (record->kind) {
     case FV_REC_SECTIONS: return take_set(w, slot, record);
     case FV_REC_INSTANCE:
-        push(t, (struct region){ .number = record->context, .is_instance = true });
+        push(t, (struct region){ .number = record->context, .kind = INSTANCE });
         return w->to->put(w->to, slot, record);
+    case FV_REC_WORK_ENTER:
+        push(t, (struct region){ .kind = WORK, .number = record->ref, .context = record->context });
+        return w->to->put(w->to, slot, record);
+    case FV_REC_WORK_LEAVE:
     case FV_REC_INSTANCE_END: return end_instance(w, slot, record);
     case FV_REC_THREAD_END:
     case FV_REC_PROGRAM_END: return change(w, slot, NULL, 0) && w->to->put(w->to, slot, record);

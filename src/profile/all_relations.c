@@ -32,6 +32,7 @@ extern const struct fv_relation fv_locks_relation;
 extern const struct fv_relation fv_thread_waiting_relation;
 extern const struct fv_relation fv_phases_relation;
 extern const struct fv_relation fv_io_relation;
+extern const struct fv_relation fv_works_relation;
 extern const struct fv_relation fv_io_files_relation;
 extern const struct fv_relation fv_io_ranks_relation;
 extern const struct fv_relation fv_memory_relation;
@@ -73,6 +74,7 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_locks_relation,
     &fv_thread_waiting_relation,
     &fv_phases_relation,
+    &fv_works_relation,
     &fv_io_relation,
     &fv_io_files_relation,
     &fv_io_ranks_relation,

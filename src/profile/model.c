@@ -479,7 +479,7 @@ static const struct fv_track *const tracks[] = {
     &fv_track_sections, &fv_track_phases,
     /* finishes with the phases */
     &fv_track_locks,
-    &fv_track_timeline, &fv_track_traced, &fv_track_regions, &fv_track_instrumented, &fv_track_io, &fv_track_allocated,
+    &fv_track_timeline, &fv_track_traced, &fv_track_works, &fv_track_regions, &fv_track_instrumented, &fv_track_io, &fv_track_allocated,
 };
 enum { TRACKS = sizeof(tracks) / sizeof(*tracks) };
 
@@ -633,6 +633,7 @@ void fv_model_release(struct fv_model *m)
     fv_allocated_release(&m->allocated);
     free(m->addresses);
     fv_phases_release(&m->phases);
+    fv_works_release(&m->works);
     fv_locks_release(&m->locks);
     free(m->samples.parts);
     free(m->samples.instances);

@@ -15,6 +15,7 @@
 #include "experiment/keys.h"
 #include "profile/threads/locks.h"
 #include "profile/threads/phases.h"
+#include "profile/threads/work.h"
 #include "profile/samples/sampled.h"
 #include "profile/sections/sections.h"
 #include "profile/traced.h"
@@ -443,6 +444,7 @@ struct fv_model {
     struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */
     size_t address_count, address_room;
     struct fv_phases phases;
+    struct fv_works works;
     struct fv_hybrid hybrid;
     struct fv_locks locks;
     struct fv_costs costs;     /* clock samples; ticks 0: none */

@@ -39,6 +39,8 @@ void fv_get_path_file(void *subject, const void *row, const struct fv_column_def
                       struct fv_value *out);
 void fv_get_path_line(void *subject, const void *row, const struct fv_column_def *column,
                       struct fv_value *out);
+/* Both in short: "solve.c:42". */
+void fv_get_path_place(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *column,
                       struct fv_value *out);
 #define FV_PATH_COLUMNS(S, m)                                                                                \

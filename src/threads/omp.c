@@ -9,10 +9,10 @@
  * libgomp has no OMPT; run-time libraries that have it tell ompt.c the same. Not seen: programs made by GCC before 4.9,
  * whose forking thread calls its part itself (GOMP_parallel_start). */
 #include "threads/omp_entries.h"
+#include "threads/omp_work.h"
 
 #include <string.h>
 
-FV_TLS struct fv_omp_member *fv_omp_current;
 FV_TLS uint64_t fv_omp_worked;
 FV_TLS bool fv_omp_forks;
 bool fv_omp_is_told;
@@ -64,6 +64,7 @@ void fv_omp_member_end(struct fv_omp_member *m)
 {
     if (FV_UNLIKELY(!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED)))
         return; /* in the child of a fork that was made in there: the file is its parent's */
+    fv_omp_work_left(m);
     m->came = fv_ticks();
     m->waited = fv_omp_waited(m);
     m->end = m->came;
@@ -95,6 +96,8 @@ static FV_UNSEEN void run_member(void *arg)
         team->level = (uint32_t)team->next->omp_get_level();
     }
     struct fv_omp_member *m = fv_omp_member_begin(team, number);
+    if (team->work)
+        fv_omp_work_of_member(m, (enum fv_omp_work_kind)team->work);
     team->body(team->data);
     if (FV_LIKELY(m != NULL))
         fv_omp_member_end(m);
@@ -249,7 +252,7 @@ struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned t
     team->entry = entry;
     team->outer = fv_omp_current;
     team->arrivals = team->tasks = team->untimed = team->lost = 0;
-    team->size = team->last = 0;
+    team->size = team->last = team->work = 0;
     team->call = fv_ticks();
     team->open_before = entry->record->open;
     entry->record->open = team->call;
@@ -279,7 +282,7 @@ void fv_omp_join(struct fv_omp_team *team, struct fv_site site)
 /* ---- around libgomp's call ---- */
 
 static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *body, void *data,
-                                unsigned threads, struct fv_site site)
+                                unsigned threads, unsigned work, struct fv_site site)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_omp_team *team = s ? fv_omp_fork(s, body, threads, site) : NULL;
@@ -289,6 +292,7 @@ static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *bod
         return (struct call){ .body = body, .data = data };
     team->data = data;
     team->next = next;
+    team->work = work;
     return (struct call){ run_member, team, team, site };
 }
 
@@ -299,15 +303,15 @@ static void end_region(const struct call *call)
         fv_omp_join(call->team, call->site);
 }
 
-#define REGION(function, threads, ...)                                                                       \
+#define REGION(function, work, threads, ...)                                                                       \
     const struct fv_omp_next *next = FV_OMP_NEXT();                                                          \
-    struct call call = begin_region(next, body, data, threads, FV_CALL_SITE());                              \
+    struct call call = begin_region(next, body, data, threads, work, FV_CALL_SITE());                        \
     next->function(call.body, call.data, threads, __VA_ARGS__);                                              \
     end_region(&call)
 
 FV_PUBLIC FV_UNSEEN void GOMP_parallel(fv_omp_body *body, void *data, unsigned threads, unsigned flags)
 {
-    REGION(GOMP_parallel, threads, flags);
+    REGION(GOMP_parallel, 0, threads, flags);
 }
 
 /* libgomp looks at the first word of the data. */
@@ -315,7 +319,7 @@ FV_PUBLIC FV_UNSEEN unsigned GOMP_parallel_reductions(fv_omp_body *body, void *d
                                                       unsigned flags)
 {
     const struct fv_omp_next *next = FV_OMP_NEXT();
-    struct call call = begin_region(next, body, data, threads, FV_CALL_SITE());
+    struct call call = begin_region(next, body, data, threads, 0, FV_CALL_SITE());
 
     if (call.team)
         memcpy(&call.team->reductions, data, sizeof(call.team->reductions));
@@ -327,20 +331,20 @@ FV_PUBLIC FV_UNSEEN unsigned GOMP_parallel_reductions(fv_omp_body *body, void *d
 FV_PUBLIC FV_UNSEEN void GOMP_parallel_sections(fv_omp_body *body, void *data, unsigned threads,
                                                 unsigned count, unsigned flags)
 {
-    REGION(GOMP_parallel_sections, threads, count, flags);
+    REGION(GOMP_parallel_sections, FV_OMP_WORK_SECTIONS, threads, count, flags);
 }
 
 #define LOOP(function)                                                                                       \
     FV_PUBLIC FV_UNSEEN void function(fv_omp_body *body, void *data, unsigned threads, long start, long end, \
                                       long step, long chunk, unsigned flags)                                 \
     {                                                                                                        \
-        REGION(function, threads, start, end, step, chunk, flags);                                           \
+        REGION(function, FV_OMP_WORK_LOOP, threads, start, end, step, chunk, flags);                                           \
     }
 #define LOOP_AT_RUNTIME(function)                                                                            \
     FV_PUBLIC FV_UNSEEN void function(fv_omp_body *body, void *data, unsigned threads, long start, long end, \
                                       long step, unsigned flags)                                             \
     {                                                                                                        \
-        REGION(function, threads, start, end, step, flags);                                                  \
+        REGION(function, FV_OMP_WORK_LOOP, threads, start, end, step, flags);                                                  \
     }
 
 LOOP(GOMP_parallel_loop_static)

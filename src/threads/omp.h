@@ -36,6 +36,7 @@ struct fv_omp_team {
     uint64_t traced;                         /* its number in the trace; 0: it is not there */
     uint64_t arrivals, tasks, untimed, lost; /* any thread of it */
     uint32_t size, level;
+    uint32_t work; /* enum fv_omp_work_kind: the region is such a construct; 0: it is none */
     uint32_t last; /* fv_thread.id + 1 of who came last to its latest barrier, 0 unknown; any thread */
     struct fv_omp_member member[FV_OMP_MEMBERS] __attribute__((aligned(64)));
 };

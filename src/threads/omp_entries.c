@@ -3,6 +3,8 @@
 
 #define ENTRIES_MOST 4096 /* of a thread */
 
+FV_TLS struct fv_omp_member *fv_omp_current;
+
 static uint32_t last_id; /* of a region, in the process */
 
 static void *carve(struct fv_omp *omp, size_t bytes)
@@ -88,8 +90,7 @@ static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *b
     return entry;
 }
 
-/* Of most regions it is known: without a lock or a system call. */
-static uint32_t path_of(struct fv_sync *s, struct fv_site site)
+uint32_t fv_omp_path(struct fv_sync *s, struct fv_site site)
 {
     struct fv_thread *current = fv_current;
 
@@ -103,7 +104,7 @@ static uint32_t path_of(struct fv_sync *s, struct fv_site site)
 
 struct fv_omp_entry *fv_omp_entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_site site)
 {
-    uint32_t path = path_of(s, site);
+    uint32_t path = fv_omp_path(s, site);
 
     if (!s->omp && !(s->omp = fv_memory_new(sizeof(*s->omp))))
         return NULL;

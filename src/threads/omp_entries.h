@@ -38,6 +38,9 @@ struct fv_omp {
  * is counted. */
 struct fv_omp_entry *fv_omp_entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_site site);
 
+/* The call path of a construct: of most it is known, without a lock or a system call. */
+uint32_t fv_omp_path(struct fv_sync *s, struct fv_site site);
+
 /* A thread's part by its number in the team; s is the forking thread's. `before`: of the number before, where
  * it most likely follows; NULL: the list's begin. `thread` may be FV_NO_THREAD. NULL: no room. */
 struct fv_omp_part *fv_omp_part_of(struct fv_sync *s, struct fv_omp_entry *entry, struct fv_omp_part *before,

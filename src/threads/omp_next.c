@@ -25,6 +25,11 @@ static int one(void)
     return 1;
 }
 
+static bool yes(void)
+{
+    return true;
+}
+
 static int is_free(void *lock)
 {
     return (void)lock, 1;
@@ -74,6 +79,7 @@ static const struct fv_omp_next *make_alone(void)
         made.omp_test_lock = made.omp_test_lock_ = is_free;
         made.omp_test_nest_lock = made.omp_test_nest_lock_ = is_free;
         made.omp_get_num_threads = one;
+        made.GOMP_single_start = yes;
         done = true;
     }
     fv_unlock_sigrestore(&making, signals);

@@ -11,6 +11,22 @@
 typedef void fv_omp_body(void *);
 typedef void fv_omp_copy(void *, void *);
 
+typedef unsigned long long fv_ull;
+
+/* Parameters of what begins a loop. */
+#define FV_OMP_LOOP (long, long, long, long, long *, long *)
+#define FV_OMP_LOOP_AT_RUNTIME (long, long, long, long *, long *)
+#define FV_OMP_LOOP_ULL (bool, fv_ull, fv_ull, fv_ull, fv_ull, fv_ull *, fv_ull *)
+#define FV_OMP_LOOP_ULL_AT_RUNTIME (bool, fv_ull, fv_ull, fv_ull, fv_ull *, fv_ull *)
+#define FV_OMP_DOACROSS (unsigned, long *, long, long *, long *)
+#define FV_OMP_DOACROSS_AT_RUNTIME (unsigned, long *, long *, long *)
+#define FV_OMP_DOACROSS_ULL (unsigned, fv_ull *, fv_ull, fv_ull *, fv_ull *)
+#define FV_OMP_DOACROSS_ULL_AT_RUNTIME (unsigned, fv_ull *, fv_ull *, fv_ull *)
+#define FV_OMP_LOOP_WITH (long, long, long, long, long, long *, long *, uintptr_t *, void **)
+#define FV_OMP_LOOP_ULL_WITH (bool, fv_ull, fv_ull, fv_ull, long, fv_ull, fv_ull *, fv_ull *, uintptr_t *, void **)
+#define FV_OMP_DOACROSS_WITH (unsigned, long *, long, long, long *, long *, uintptr_t *, void **)
+#define FV_OMP_DOACROSS_ULL_WITH (unsigned, fv_ull *, long, fv_ull, fv_ull *, fv_ull *, uintptr_t *, void **)
+
 /* X: interposed, Y: only asked. Name, result, parameters. */
 #define FV_OMP_FUNCTIONS(X, Y)                                                                               \
     X(GOMP_parallel, void, (fv_omp_body *, void *, unsigned, unsigned))                                      \
@@ -35,6 +51,49 @@ typedef void fv_omp_copy(void *, void *);
     X(GOMP_taskloop_ull, void,                                                                               \
       (fv_omp_body *, void *, fv_omp_copy *, long, long, unsigned, unsigned long, int, unsigned long long,   \
        unsigned long long, unsigned long long))                                                              \
+    X(GOMP_loop_static_start, bool, FV_OMP_LOOP)                                                             \
+    X(GOMP_loop_dynamic_start, bool, FV_OMP_LOOP)                                                            \
+    X(GOMP_loop_guided_start, bool, FV_OMP_LOOP)                                                             \
+    X(GOMP_loop_nonmonotonic_dynamic_start, bool, FV_OMP_LOOP)                                               \
+    X(GOMP_loop_nonmonotonic_guided_start, bool, FV_OMP_LOOP)                                                \
+    X(GOMP_loop_ordered_static_start, bool, FV_OMP_LOOP)                                                     \
+    X(GOMP_loop_ordered_dynamic_start, bool, FV_OMP_LOOP)                                                    \
+    X(GOMP_loop_ordered_guided_start, bool, FV_OMP_LOOP)                                                     \
+    X(GOMP_loop_runtime_start, bool, FV_OMP_LOOP_AT_RUNTIME)                                                 \
+    X(GOMP_loop_nonmonotonic_runtime_start, bool, FV_OMP_LOOP_AT_RUNTIME)                                    \
+    X(GOMP_loop_maybe_nonmonotonic_runtime_start, bool, FV_OMP_LOOP_AT_RUNTIME)                              \
+    X(GOMP_loop_ordered_runtime_start, bool, FV_OMP_LOOP_AT_RUNTIME)                                         \
+    X(GOMP_loop_ull_static_start, bool, FV_OMP_LOOP_ULL)                                                     \
+    X(GOMP_loop_ull_dynamic_start, bool, FV_OMP_LOOP_ULL)                                                    \
+    X(GOMP_loop_ull_guided_start, bool, FV_OMP_LOOP_ULL)                                                     \
+    X(GOMP_loop_ull_nonmonotonic_dynamic_start, bool, FV_OMP_LOOP_ULL)                                       \
+    X(GOMP_loop_ull_nonmonotonic_guided_start, bool, FV_OMP_LOOP_ULL)                                        \
+    X(GOMP_loop_ull_ordered_static_start, bool, FV_OMP_LOOP_ULL)                                             \
+    X(GOMP_loop_ull_ordered_dynamic_start, bool, FV_OMP_LOOP_ULL)                                            \
+    X(GOMP_loop_ull_ordered_guided_start, bool, FV_OMP_LOOP_ULL)                                             \
+    X(GOMP_loop_ull_runtime_start, bool, FV_OMP_LOOP_ULL_AT_RUNTIME)                                         \
+    X(GOMP_loop_ull_nonmonotonic_runtime_start, bool, FV_OMP_LOOP_ULL_AT_RUNTIME)                            \
+    X(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, bool, FV_OMP_LOOP_ULL_AT_RUNTIME)                      \
+    X(GOMP_loop_ull_ordered_runtime_start, bool, FV_OMP_LOOP_ULL_AT_RUNTIME)                                 \
+    X(GOMP_loop_doacross_static_start, bool, FV_OMP_DOACROSS)                                                \
+    X(GOMP_loop_doacross_dynamic_start, bool, FV_OMP_DOACROSS)                                               \
+    X(GOMP_loop_doacross_guided_start, bool, FV_OMP_DOACROSS)                                                \
+    X(GOMP_loop_doacross_runtime_start, bool, FV_OMP_DOACROSS_AT_RUNTIME)                                    \
+    X(GOMP_loop_ull_doacross_static_start, bool, FV_OMP_DOACROSS_ULL)                                        \
+    X(GOMP_loop_ull_doacross_dynamic_start, bool, FV_OMP_DOACROSS_ULL)                                       \
+    X(GOMP_loop_ull_doacross_guided_start, bool, FV_OMP_DOACROSS_ULL)                                        \
+    X(GOMP_loop_ull_doacross_runtime_start, bool, FV_OMP_DOACROSS_ULL_AT_RUNTIME)                            \
+    X(GOMP_loop_start, bool, FV_OMP_LOOP_WITH)                                                               \
+    X(GOMP_loop_ordered_start, bool, FV_OMP_LOOP_WITH)                                                       \
+    X(GOMP_loop_ull_start, bool, FV_OMP_LOOP_ULL_WITH)                                                       \
+    X(GOMP_loop_ull_ordered_start, bool, FV_OMP_LOOP_ULL_WITH)                                               \
+    X(GOMP_loop_doacross_start, bool, FV_OMP_DOACROSS_WITH)                                                  \
+    X(GOMP_loop_ull_doacross_start, bool, FV_OMP_DOACROSS_ULL_WITH)                                          \
+    X(GOMP_loop_end_nowait, void, (void))                                                                    \
+    X(GOMP_sections_start, unsigned, (unsigned))                                                             \
+    X(GOMP_sections2_start, unsigned, (unsigned, uintptr_t *, void **))                                      \
+    X(GOMP_sections_end_nowait, void, (void))                                                                \
+    X(GOMP_single_start, bool, (void))                                                                       \
     X(GOMP_barrier, void, (void))                                                                            \
     X(GOMP_barrier_cancel, bool, (void))                                                                     \
     X(GOMP_loop_end, void, (void))                                                                           \

@@ -5,7 +5,7 @@
  * Locks are tried first. Criticals have no try: we count who is inside, and read the clock only if somebody
  * is. What may wait or not, and cannot be asked, has waited if it took a microsecond.
  */
-#include "threads/omp.h"
+#include "threads/omp_work.h"
 
 #include <stdarg.h>
 
@@ -123,6 +123,26 @@ void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site)
         FV_OMP_NEXT()->function();                                                                           \
         fv_omp_scope_end(&scope);                                                                            \
     }
+/* At the end of a construct. */
+#define END(function, kind)                                                                                  \
+    FV_PUBLIC void function(void)                                                                            \
+    {                                                                                                        \
+        fv_omp_work_end(FV_OMP_WORK_##kind);                                                                 \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
+                                                                                                             \
+        FV_OMP_NEXT()->function();                                                                           \
+        fv_omp_scope_end(&scope);                                                                            \
+    }
+#define END_ANSWER(function, kind)                                                                           \
+    FV_PUBLIC bool function(void)                                                                            \
+    {                                                                                                        \
+        fv_omp_work_end(FV_OMP_WORK_##kind);                                                                 \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
+        bool answer = FV_OMP_NEXT()->function();                                                             \
+                                                                                                             \
+        fv_omp_scope_end(&scope);                                                                            \
+        return answer;                                                                                       \
+    }
 #define WAIT_ANSWER(function)                                                                                \
     FV_PUBLIC bool function(void)                                                                            \
     {                                                                                                        \
@@ -143,10 +163,10 @@ void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site)
 
 WAIT(GOMP_barrier)
 WAIT_ANSWER(GOMP_barrier_cancel)
-WAIT(GOMP_loop_end)
-WAIT_ANSWER(GOMP_loop_end_cancel)
-WAIT(GOMP_sections_end)
-WAIT_ANSWER(GOMP_sections_end_cancel)
+END(GOMP_loop_end, LOOP)
+END_ANSWER(GOMP_loop_end_cancel, LOOP)
+END(GOMP_sections_end, SECTIONS)
+END_ANSWER(GOMP_sections_end_cancel, SECTIONS)
 PERHAPS(GOMP_ordered_start)
 PERHAPS(GOMP_taskwait)
 PERHAPS(GOMP_taskgroup_end)
@@ -219,8 +239,11 @@ FV_PUBLIC void *GOMP_single_copy_start(void)
     void *answer = FV_OMP_NEXT()->GOMP_single_copy_start();
     tasks = fv_omp_worked;
     fv_omp_worked = worked;
-    if (!answer)
+    if (!answer) {
+        fv_omp_work_begin(FV_OMP_WORK_SINGLE, site);
         return answer;
+    }
+    fv_omp_work_met(FV_OMP_WORK_SINGLE, false, site);
     struct fv_omp_scope scope = fv_omp_scope_begin(site, false);
     scope.team = m ? m->team : NULL;
     scope.wait.begin = before + tasks;
@@ -230,6 +253,7 @@ FV_PUBLIC void *GOMP_single_copy_start(void)
 
 FV_PUBLIC void GOMP_single_copy_end(void *data)
 {
+    fv_omp_work_end(FV_OMP_WORK_SINGLE);
     struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);
     const struct fv_omp_member *m = fv_omp_member();
 

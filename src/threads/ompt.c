@@ -23,7 +23,7 @@
  * Callbacks come before recording, too: nothing is done then (fv_sync_enter()). */
 #include "threads/ompt.h"
 #include "base/options.h"
-#include "threads/omp.h"
+#include "threads/omp_work.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -369,6 +369,48 @@ static void on_task_schedule(union fv_ompt_data *prior, int status, union fv_omp
         end_task(prior);
     else if ((status == FV_OMPT_SWITCH || status == FV_OMPT_YIELD) && is_explicit)
         begin_task(next);
+}
+
+/* ---- worksharing ---- */
+
+static enum fv_omp_work_kind kind_of(int work)
+{
+    static const uint8_t kinds[] = {
+        [FV_OMPT_WORK_SECTIONS] = FV_OMP_WORK_SECTIONS,     [FV_OMPT_WORK_SINGLE] = FV_OMP_WORK_SINGLE,
+        [FV_OMPT_WORK_SINGLE_OTHER] = FV_OMP_WORK_SINGLE,   [FV_OMPT_WORK_WORKSHARE] = FV_OMP_WORK_WORKSHARE,
+        [FV_OMPT_WORK_DISTRIBUTE] = FV_OMP_WORK_DISTRIBUTE, [FV_OMPT_WORK_TASKLOOP] = FV_OMP_WORK_TASKLOOP,
+        [FV_OMPT_WORK_SCOPE] = FV_OMP_WORK_SCOPE,
+    };
+    bool is_loop = work == FV_OMPT_WORK_LOOP || (work >= FV_OMPT_WORK_LOOP_STATIC && work <= FV_OMPT_WORK_LOOP_OTHER);
+
+    return is_loop ? FV_OMP_WORK_LOOP : work > 0 && (size_t)work < sizeof(kinds) ? (enum fv_omp_work_kind)kinds[work] : (enum fv_omp_work_kind)0;
+}
+
+static void on_work(int work, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, uint64_t count, const void *from)
+{
+    enum fv_omp_work_kind kind = kind_of(work);
+
+    (void)parallel, (void)task, (void)count;
+    if (!kind || is_ours(from))
+        return;
+    if (work == FV_OMPT_WORK_SINGLE_OTHER && endpoint != FV_OMPT_END)
+        fv_omp_work_met(kind, false, SITE(from));
+    else if (endpoint == FV_OMPT_BEGIN)
+        fv_omp_work_begin(kind, SITE(from));
+    else if (endpoint == FV_OMPT_END && work != FV_OMPT_WORK_SINGLE_OTHER)
+        fv_omp_work_end(kind);
+}
+
+/* Told to the thread alone that does it. */
+static void on_masked(int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from)
+{
+    (void)parallel, (void)task;
+    if (is_ours(from))
+        return;
+    if (endpoint == FV_OMPT_BEGIN)
+        fv_omp_work_begin(FV_OMP_WORK_MASKED, SITE(from));
+    else if (endpoint == FV_OMPT_END)
+        fv_omp_work_end(FV_OMP_WORK_MASKED);
 }
 
 /* ---- start ---- */

@@ -62,6 +62,19 @@ enum fv_ompt_mutex {
     FV_OMPT_ORDERED = 7,
 };
 
+enum fv_ompt_work {
+    FV_OMPT_WORK_LOOP = 1,
+    FV_OMPT_WORK_SECTIONS = 2,
+    FV_OMPT_WORK_SINGLE = 3,       /* by the thread that does it, ... */
+    FV_OMPT_WORK_SINGLE_OTHER = 4, /* ... by another one */
+    FV_OMPT_WORK_WORKSHARE = 5,
+    FV_OMPT_WORK_DISTRIBUTE = 6,
+    FV_OMPT_WORK_TASKLOOP = 7,
+    FV_OMPT_WORK_SCOPE = 8,
+    FV_OMPT_WORK_LOOP_STATIC = 10, /* 5.2: loops by their schedules, ... */
+    FV_OMPT_WORK_LOOP_OTHER = 13,  /* ... to this one */
+};
+
 /* What is called when, with which parameters: X(event, number, parameters). */
 #define FV_OMPT_EVENTS(X)                                                                                    \
     X(thread_begin, 1, (int kind, union fv_ompt_data *thread))                                               \
@@ -78,6 +91,10 @@ enum fv_ompt_mutex {
        unsigned number, int flags))                                                                          \
     X(sync_region_wait, 16,                                                                                  \
       (int kind, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from))    \
+    X(work, 20,                                                                                              \
+      (int kind, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, uint64_t count,       \
+       const void *from))                                                                                    \
+    X(masked, 21, (int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from))  \
     X(sync_region, 23,                                                                                       \
       (int kind, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from))    \
     X(lock_init, 24, (int kind, unsigned hint, unsigned how, uint64_t mutex, const void *from))              \

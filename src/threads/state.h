@@ -81,6 +81,7 @@ struct fv_sync {
     struct fv_sync_record ignored;              /* of locks that are not the application's */
     struct fv_traced traced;
     struct fv_omp *omp; /* its parallel regions (omp.c); NULL: none yet */
+    struct fv_omp_works *works; /* its parts in worksharing (omp_work.c); NULL: none yet */
     struct fv_ompt *ompt; /* what it is in, by OMPT (ompt.c); NULL: nothing yet */
 };
 

@@ -97,6 +97,18 @@ void fv_traced_omp_join(struct fv_sync *s, uint64_t region, uint64_t now, uint64
                   (uint64_t[]){ 0, region, ago, record->object, record->path, last });
 }
 
+/* ---- worksharing ---- */
+
+bool fv_traced_work_begin(struct fv_sync *s, unsigned kind, uint32_t path, uint64_t now)
+{
+    return fv_is_between() && put(s, FV_EV_WORK_BEGIN, now, kind, path);
+}
+
+void fv_traced_work_end(struct fv_sync *s, unsigned kind, uint64_t now)
+{
+    put(s, FV_EV_WORK_END, now, kind, 0);
+}
+
 /* ---- locks ---- */
 
 static inline struct fv_traced_hold *find(struct fv_traced *t, uintptr_t address)

@@ -36,6 +36,10 @@ void fv_traced_team_end(struct fv_sync *s, uint64_t region, uint64_t now);
 void fv_traced_omp_join(struct fv_sync *s, uint64_t region, uint64_t now, uint64_t ago, uint32_t last,
                         const struct fv_omp_region *record);
 
+/* A part in worksharing (omp_work.h). False: it is not in the trace, nor must be its end. */
+bool fv_traced_work_begin(struct fv_sync *s, unsigned kind, uint32_t path, uint64_t now);
+void fv_traced_work_end(struct fv_sync *s, unsigned kind, uint64_t now);
+
 /* A wait ended. */
 void fv_traced_waited(const struct fv_sync_wait *wait, const struct fv_sync_record *record, uint64_t now,
                       unsigned outcome);

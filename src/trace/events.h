@@ -12,6 +12,8 @@
  *     FUNCTION_ENTER, _LEAVE     likewise, of functions that the compiler instrumented: what is left without an event ends with the
  *                                next LEAVE that says so
  *     IO                         likewise, with --io: a call of a function for files outside of MPI; it lasts `duration`
+ *     WORK_BEGIN, _END           likewise, with --threads: the thread's part in worksharing of OpenMP. One of a team that it is
+ *                                in is open at a time; what is left without an END ends with the team's part
  *     SECTIONS                   likewise, of the sections that the program marks: `set` is the fv_section_set of all
  *                                that are open from then on, 0 none
  *
@@ -155,7 +157,9 @@ enum fv_event_outcome {
     X(FAILED, "failed", 1, 0, "error")          /* the operation of the detail before it: enum fv_failure */ \
     X(FUNCTION_ENTER, "function enter", 2, 0, "gap", "node") /* as in struct fv_function_calls */            \
     X(FUNCTION_LEAVE, "function leave", 2, 0, "gap", "open") /* so many that were entered are open from here on */ \
-    X(IO, "io", 6, 0, "gap", "duration", "path", "function", "handle", "result")
+    X(IO, "io", 6, 0, "gap", "duration", "path", "function", "handle", "result")                             \
+    X(WORK_BEGIN, "work begin", 3, 0, "gap", "kind", "path") /* enum fv_omp_work_kind */                     \
+    X(WORK_END, "work end", 2, 0, "gap", "kind")
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,

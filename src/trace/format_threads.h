@@ -156,4 +156,30 @@ struct fv_omp_thread {
 };
 _Static_assert(sizeof(struct fv_omp_thread) == 112, "on-disk size");
 
+enum fv_omp_work_kind {
+    FV_OMP_WORK_LOOP = 1,
+    FV_OMP_WORK_SECTIONS,
+    FV_OMP_WORK_SINGLE,
+    FV_OMP_WORK_WORKSHARE, /* of Fortran */
+    FV_OMP_WORK_DISTRIBUTE,
+    FV_OMP_WORK_TASKLOOP, /* by the thread that makes the tasks */
+    FV_OMP_WORK_SCOPE,
+    FV_OMP_WORK_MASKED, /* no worksharing, but likewise one thread's; master of before */
+    FV_OMP_WORK_KINDS
+};
+
+/* What one thread did in worksharing of OpenMP at one call path. Its part ends before the barrier there. libgomp tells of loops but those
+ * that are scheduled statically, of sections, and of singles who did them; OMPT tells of all. */
+struct fv_omp_work {
+    uint32_t region; /* fv_omp_region.id; 0: of none that is recorded */
+    uint32_t path;   /* where it begins; of a parallel loop, and parallel sections, the fork's */
+    uint32_t kind;   /* enum fv_omp_work_kind */
+    uint32_t pad;
+    uint64_t count;    /* times that the thread came there */
+    uint64_t executed; /* of them: it took part; of a single, or masked, it did it */
+    uint64_t timed;    /* of these: its end was told */
+    uint64_t time, time_max, wait; /* of these, ticks; wait: what it waited for other threads in them */
+};
+_Static_assert(sizeof(struct fv_omp_work) == 64, "on-disk size");
+
 #endif

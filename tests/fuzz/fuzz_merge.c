@@ -37,6 +37,7 @@ struct counts {
 };
 #define IN_CALL    UINT32_MAX
 #define IN_SECTION UINT32_C(0x80000000)
+#define IN_WORK    UINT32_C(0x40000000)
 
 static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location)
 {
@@ -83,6 +84,8 @@ static size_t definitions_of(const struct fv_defs *d, const struct fv_record *r)
     case FV_REC_SECTIONS: return 0; /* they are regions by now */
     case FV_REC_SECTION_ENTER:
     case FV_REC_SECTION_LEAVE:
+    case FV_REC_WORK_ENTER:
+    case FV_REC_WORK_LEAVE:
     case FV_REC_FILE_ENTER:
     case FV_REC_FILE_LEAVE:
     case FV_REC_REGION_ENTER:
@@ -129,6 +132,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
         nest(&c->nest[slot], r->context, r->kind == FV_REC_INSTANCE);
         c->instances += r->kind == FV_REC_INSTANCE && !r->op;
     }
+    if (r->kind == FV_REC_WORK_ENTER || r->kind == FV_REC_WORK_LEAVE)
+        nest(&c->nest[slot], IN_WORK | r->ref, r->kind == FV_REC_WORK_ENTER);
     if (r->kind == FV_REC_SECTION_ENTER || r->kind == FV_REC_SECTION_LEAVE)
         nest(&c->nest[slot], IN_SECTION | r->ref, r->kind == FV_REC_SECTION_ENTER);
     return true;

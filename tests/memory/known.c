@@ -82,6 +82,30 @@ static void loader(void)
     printf("%d\n", count);
 }
 
+/* The first that the thread allocates, pthread_getattr_np() does, under the thread's lock. */
+static void *with_bounds(void *arg)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) || pthread_attr_getstack(&attributes, &low, &bytes))
+        abort();
+    *(int *)arg = (char *)&low >= (char *)low && (char *)&low < (char *)low + bytes;
+    pthread_attr_destroy(&attributes);
+    return NULL;
+}
+
+static void bounds(void)
+{
+    pthread_t thread;
+    int is_on_its_stack = 0;
+
+    if (pthread_create(&thread, NULL, with_bounds, &is_on_its_stack) || pthread_join(thread, NULL))
+        abort();
+    printf("%d\n", is_on_its_stack);
+}
+
 static void *free_all(void *arg)
 {
     void **objects = arg;
@@ -206,6 +230,8 @@ int main(int argc, char **argv)
         leak(argc > 2 ? strtoul(argv[2], NULL, 0) : 8192, argc > 3 ? atoi(argv[3]) : 100);
     else if (!strcmp(what, "loader"))
         loader();
+    else if (!strcmp(what, "bounds"))
+        bounds();
     else if (!strcmp(what, "peak"))
         peak();
     else if (!strcmp(what, "threads"))

@@ -41,7 +41,7 @@ def command(words, **more):
 def record(name, words, option='--memory', launcher=()):
     """The report, and what the run printed and returned."""
     shutil.rmtree(name, ignore_errors=True)
-    run = command([harness.FVMPI, 'run', '-q', option, '-o', name, '--', *launcher, *words])
+    run = command([harness.FVMPI, 'run', '-q', *option.split(), '-o', name, '--', *launcher, *words])
     return report_of(name), (run.stdout, run.returncode)
 
 
@@ -95,6 +95,9 @@ def one_process():
     report = report_of('loader')
     check('in callbacks of dl_iterate_phdr() allocations are counted, in no call path: the unwinder may need the loader', ended[1] == 7 and not of(report, 'passing') and
           int(ended[0].split()[0]) <= rows(report['memory_ranks'])[0]['unseen'] < int(ended[0].split()[0]) + 100 and of(report, 'made_for_others')['allocations'] == 1000)
+    for option in ('--memory', '--memory --threads'):
+        _, ended = record('bounds', ['timeout', '30', './known', 'bounds'], option)
+        check(option + ': a thread asks for its stack before it allocates', ended == ('1\ndone bounds\n', 7))
     pages, = rows(report['memory_ranks'])
     check('what is in memory, if the kernel tells', pages['resident_bytes'] is None or 0 <= pages['huge_bytes'] <= pages['resident_bytes'] > 0)
     check('text shows it', 'Live at the end' in command([harness.FVMPI, 'report', 'e']).stdout)

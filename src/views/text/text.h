@@ -25,6 +25,8 @@ const void **fv_text_table_sorted(struct fv_text_table *table, const char *key, 
 /* Prints it, unless it has no rows, and how many were left out ("function", " of it"; NULL: is not said), and
  * releases it. */
 void fv_text_table_end(struct fv_text_table *table, const char *noun, const char *more);
+/* All of that, with a heading, of a relation that has rows. */
+void fv_text_relation(const struct fv_page *page, const struct fv_profile *view, const char *relation, const char *noun, const char *about);
 
 struct fv_page fv_text_page(const struct fv_text_options *options, FILE *out);
 /* "of which 12.3 % is waiting (exact)"; `remark` stands behind "exact". Returns out. */

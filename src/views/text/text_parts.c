@@ -185,3 +185,20 @@ bool fv_text_serial(const struct fv_model *m)
 {
     return !strcmp(m->mpi, "none") || m->calls_left_out;
 }
+
+void fv_text_relation(const struct fv_page *p, const struct fv_profile *v, const char *relation, const char *noun, const char *about)
+{
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, relation);
+    size_t count = fv_relation_count(t.sheet.relation, &t.tables, v->model);
+    for (size_t i = 0; i < count; i++) {
+        const void *row = fv_relation_row(t.sheet.relation, &t.tables, v->model, i);
+
+        if (row)
+            fv_text_table_add(&t, row, FV_PLAIN);
+    }
+    if (t.sheet.table.rows)
+        fv_page_heading(p, t.sheet.relation->title, about);
+    fv_text_table_end(&t, noun, "");
+}

@@ -1,0 +1,130 @@
+/* Worksharing of known counts, which measures its own times: for each construct "LINE NAME times inner outer", seconds over all threads: what was computed in it,
+ * and what passed around it without the barrier at its end (outer < 0: that cannot be told). */
+#include <omp.h>
+#include <stdio.h>
+
+enum { THREADS = 2, ROUNDS = 3, STEPS = 8 };
+
+static double inner[400], outer[400];
+static const char *names[400];
+static int times[400];
+
+static void work(int line)
+{
+    double begin = omp_get_wtime(), now;
+
+    while ((now = omp_get_wtime()) < begin + 0.0005)
+        ;
+#pragma omp atomic
+    inner[line] += now - begin;
+}
+
+static void around(int line, const char *name, double begin)
+{
+    double passed = omp_get_wtime() - begin;
+
+#pragma omp atomic
+    outer[line] += passed;
+    names[line] = name;
+    times[line] = ROUNDS;
+}
+
+/* The construct stands on the next line. */
+#define HERE (line = __LINE__ + 1, begin = omp_get_wtime())
+
+static void loops(void)
+{
+    int line;
+    double begin;
+
+    HERE;
+#pragma omp for schedule(dynamic, 1) nowait
+    for (int i = 0; i < STEPS; i++)
+        work(line);
+    around(line, "for", begin);
+#pragma omp barrier
+    HERE;
+#pragma omp for schedule(guided) nowait
+    for (unsigned long long i = 0; i < STEPS; i++)
+        work(line);
+    around(line, "for", begin);
+#pragma omp barrier
+    HERE;
+#pragma omp for schedule(static) nowait
+    for (int i = 0; i < STEPS; i++)
+        work(line);
+    around(line, "static for", begin);
+#pragma omp barrier
+    HERE;
+#pragma omp for schedule(dynamic, 1) ordered nowait
+    for (int i = 0; i < STEPS; i++) {
+        work(line);
+#pragma omp ordered
+        work(line);
+    }
+    around(line, "for", begin);
+}
+
+static void others(void)
+{
+    int line, shared;
+    double begin;
+
+#pragma omp barrier
+    HERE;
+#pragma omp sections nowait
+    {
+#pragma omp section
+        work(line);
+#pragma omp section
+        work(line);
+#pragma omp section
+        work(line);
+    }
+    around(line, "sections", begin);
+#pragma omp barrier
+    HERE;
+#pragma omp single nowait
+    work(line);
+    around(line, "single", begin);
+#pragma omp barrier
+    HERE;
+#pragma omp single copyprivate(shared)
+    {
+        shared = 1;
+        work(line);
+    }
+    around(line, "copied single", begin);
+#pragma omp barrier
+    HERE;
+#pragma omp master
+    work(line);
+    around(line, "masked", begin);
+}
+
+int main(void)
+{
+    int count = 0, line = 0;
+    double begin = 0;
+
+    for (int round = 0; round < ROUNDS; round++) {
+#pragma omp parallel num_threads(THREADS)
+        {
+            loops();
+            others();
+        }
+        HERE;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(THREADS) reduction(+ : count)
+        for (int i = 0; i < STEPS; i++) {
+            work(line);
+            count++;
+        }
+        around(line, "parallel for", begin);
+        outer[line] = -1;
+    }
+    for (int i = 0; i < 400; i++)
+        if (names[i])
+            fprintf(stderr, "%d %s, %d %.9f %.9f\n", i, names[i], times[i], inner[i], outer[i]);
+    printf("%d\n", count);
+    return 0;
+}

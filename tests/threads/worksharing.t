@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Worksharing of OpenMP: loops, sections, singles and masked, by place, with known counts and times that lie between what the program computed there and what passed
+there; of libgomp and of LLVM's runtime (OMPT); in the archive, too, with sections, instrumented functions and samples around them."""
+import os
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import threads
+import harness
+import otf2_print
+from report import check, equal
+
+THREADS = 2
+UNTOLD = {'gcc': ('static for', 'masked'), 'clang': ()} # libgomp is not asked
+UNTIMED = {'gcc': ('single',), 'clang': ()}
+
+
+def constructs(text):
+    """What the program says of itself, by line: name, times, inner, outer."""
+    found = {}
+    for line in text.splitlines():
+        if ', ' in line and line[0].isdigit():
+            (number, name), (times, inner, outer) = line.split(', ')[0].split(' ', 1), line.split(', ')[1].split()
+            found[int(number)] = name, int(times), float(inner), float(outer)
+    return found
+
+
+def recorded(program, *options):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    return harness.run([harness.FVMPI, 'run', '-q', '--threads', '--sample=off', *options, '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0)
+
+
+def profile(tap, compiler, program):
+    with tap.test('{}: counts, and times between what the program measured'.format(compiler)):
+        plain = harness.run([program]).ended(0)
+        run = recorded(program)
+        equal('output', run.out, plain.out)
+        known = {line: of for line, of in constructs(run.err).items() if of[0] not in UNTOLD[compiler]}
+        rows = {r['path'][0]['line']: r for r in run.report().data['worksharing']}
+        # a call's line is that of the directive, or beside it, as the compiler likes
+        by_line = {line: rows.get(line) or rows.get(line + 1) or rows.get(line - 1) for line in known}
+        equal('places', sorted(line for line in by_line if by_line[line] is None), [])
+        equal('no others', len(rows), len(known))
+        for line, (name, times, inner, outer) in sorted(known.items()):
+            r, one = by_line[line], name.split()[-1] in ('single', 'masked')
+            equal('{} {}'.format(line, name), (r['construct'], r['times'], r['executed']), (name.split()[-1], times, times if one else THREADS * times))
+            equal('threads of {}'.format(line), r['thread_count'], 1 if name == 'masked' else THREADS)
+            if name in UNTIMED[compiler]:
+                equal('untimed {}'.format(line), (r['timed'], r['time_s'], r['balance']), (0, None, None))
+                continue
+            equal('timed {}'.format(line), r['timed'], r['executed'])
+            check(inner <= r['time_s'] + 1e-6, 'line {}: computed {} s, {}', line, inner, r)
+            check(name in ('copied single', 'parallel for') or r['time_s'] <= outer + 1e-6, 'line {}: passed {} s, {}', line, outer, r)
+            check(r['max_s'] <= r['thread_max_s'] + 1e-9 <= r['time_s'] + 2e-9 and 0 < r['balance'] <= 1 + 1e-9, '{}', r)
+
+
+def archive(tap, compiler, program):
+    with tap.test('{}: in the archive'.format(compiler)):
+        run = recorded(program, '--trace')
+        known = constructs(run.err)
+        rows = [r for r in run.report().data['worksharing'] if r['timed']]
+        wanted = {}
+        for r in rows:
+            key = 'omp ' + r['construct']
+            wanted[key] = wanted.get(key, 0) + r['timed']
+        found, open_ = {}, {}
+        for e in otf2_print.events(otf2_print.merge(run.directory, '--no-samples')):
+            if e.kind == 'ENTER':
+                open_.setdefault(e.location, []).append(e.region.strip('"'))
+                if e.region.strip('"') in wanted:
+                    found[e.region.strip('"')] = found.get(e.region.strip('"'), 0) + 1
+                    check('worksharing.c' in e.get('call_path', '') or compiler == 'clang', '{}', e)
+            elif e.kind == 'LEAVE':
+                equal('nesting', open_[e.location].pop(), e.region.strip('"'))
+        equal('regions', found, wanted)
+        equal('left', [s for s in open_.values() if s], [])
+        check(known, 'the program has measured')
+    with tap.test('{}: with all that may be around'.format(compiler)):
+        for options in (['--trace', '--functions=all'], ['--trace', '--sample=on'], ['--trace', '--io', '--memory']):
+            run = recorded(program, *options)
+            otf2_print.merge(run.directory)
+
+
+def main():
+    tap = harness.Tap()
+    place = harness.scratch('bin')
+    for compiler in UNTOLD:
+        if not shutil.which(compiler):
+            with tap.test(compiler):
+                raise harness.Skip('no ' + compiler)
+            continue
+        program = os.path.join(place, 'worksharing.' + compiler)
+        harness.run([compiler, '-O1', '-g', '-fopenmp', '-finstrument-functions', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'worksharing.c'), '-o', program]).ended(0)
+        profile(tap, compiler, program)
+        archive(tap, compiler, program)
+    tap.done()
+
+
+main()
