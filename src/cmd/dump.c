@@ -2,6 +2,7 @@
  * One small function prints a record type; strings are quoted and escaped. What is damaged is a line, too. */
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/dump.h"
 #include "experiment/experiment.h"
 #include "trace/bins.h"
 
@@ -337,58 +338,6 @@ static void print_function_calls(const struct fv_cursor *c, const void *record)
            f->self_ticks, f->mpi_ticks, f->mpi_self_ticks, f->opened);
 }
 
-static void print_io_file(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_io_file *f = record;
-    (void)c;
-
-    printf("file of I/O id=%u kind=%u device=%" PRIu64 " inode=%" PRIu64 " filesystem=0x%" PRIx64 " path=\"%s\"", f->id, f->kind, f->device, f->inode, f->filesystem, f->path);
-}
-
-static void print_io(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_io_record *r = record;
-
-    printf("I/O thread=%u file=%u path=%u function=%u flags=%u calls=%" PRIu64 " failed=%" PRIu64 " bytes=%" PRIu64 " ticks=%" PRIu64 " max=%" PRIu64 " untimed=%" PRIu64
-           " unsized=%" PRIu64 " empty=%" PRIu64 " consecutive=%" PRIu64 " forward=%" PRIu64 " placed=%" PRIu64,
-           c->thread, r->file, r->path, r->function, r->flags, r->calls, r->failed, r->bytes, r->ticks, r->ticks_max, r->untimed, r->unsized, r->empty, r->consecutive,
-           r->forward, r->placed);
-}
-
-static void print_io_thread(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_io_thread *t = record;
-
-    printf("I/O of thread=%u begin=%" PRIu64 " function=%u file=%u path=%u ticks=%" PRIu64 " no_room=%" PRIu64 " interrupted=%" PRIu64 " untraced=%" PRIu64, c->thread, t->begin,
-           t->function, t->file, t->path, t->ticks, t->no_room, t->interrupted, t->untraced);
-}
-
-static void print_io_region(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_io_region *r = record;
-
-    printf("I/O between calls thread=%u from=%u cell=%u calls=%" PRIu64 " ticks=%" PRIu64 " file=%u path=%u function=%u weight=%" PRIu64, c->thread, r->from, r->cell, r->calls,
-           r->ticks, r->file, r->path, r->function, r->weight);
-}
-
-static void print_io_process(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_io_process *p = record;
-    (void)c;
-
-    printf("I/O of process ticks=%" PRIu64 " read=%" PRIu64 " written=%" PRIu64 " device_read=%" PRIu64 " device_written=%" PRIu64, p->ticks,
-           p->last.asked_read - p->first.asked_read, p->last.asked_written - p->first.asked_written, p->last.device_read - p->first.device_read,
-           p->last.device_written - p->first.device_written);
-}
-
-static void print_io_handle(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_io_handle *h = record;
-    (void)c;
-
-    printf("I/O handle id=%u file=%u flags=%u", h->id, h->file, h->flags);
-}
-
 static void print_omp_work(const struct fv_cursor *c, const void *record)
 {
     const struct fv_omp_work *w = record;
@@ -403,63 +352,6 @@ static void print_function_losses(const struct fv_cursor *c, const void *record)
 
     printf("losses of functions thread=%u too_deep=%" PRIu64 " no_room=%" PRIu64 " left=%" PRIu64 " unbegun=%" PRIu64 " interrupted=%" PRIu64 " untraced=%" PRIu64 " batch_ticks=%" PRIu64,
            c->thread, l->too_deep, l->no_room, l->left, l->unbegun, l->interrupted, l->untraced, l->batch_ticks);
-}
-
-static void print_amount(const char *key, const struct fv_memory_amount *a)
-{
-    printf(" %s=%" PRIu64 "/%" PRIu64 "+%" PRIu64 "/%" PRIu64 "/%" PRIu64, key, a->count, a->bytes, a->samples, a->weight, a->sample_bytes);
-}
-
-static void print_memory_sums(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_memory_sums *s = record;
-
-    printf("memory sums thread=%u malloc=%" PRIu64 " calloc=%" PRIu64 " realloc=%" PRIu64 " aligned=%" PRIu64 " bytes=%" PRIu64 " failed=%" PRIu64 " frees=%" PRIu64
-           " held=%" PRId64 " unseen=%" PRIu64,
-           c->thread, s->calls[0], s->calls[1], s->calls[2], s->calls[3], s->bytes, s->failed, s->frees, s->held, s->unseen);
-}
-
-static void print_memory_site(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_memory_site *s = record;
-
-    printf("memory site thread=%u index=%" PRIu64 " path=%u", c->thread, c->index, s->path);
-    print_amount("allocated", &s->allocated);
-    print_amount("freed", &s->freed);
-    print_amount("foreign", &s->foreign);
-    printf(" at_peak=%" PRId64 " peak_number=%" PRIu64, s->at_peak, s->peak_number);
-}
-
-static void print_memory_path(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_memory_path *p = record;
-    (void)c;
-
-    printf("memory path path=%u live=%" PRId64 " peak=%" PRId64 " at=", p->path, p->live, p->peak);
-    for (int i = 0; i < FV_MEMORY_OCTAVES; i++)
-        printf("%s%" PRId64, i ? "," : "", p->at[i]);
-}
-
-static void print_memory(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_memory_process *p = record;
-    (void)c;
-
-    printf("memory mode=%u flags=%u before=%" PRId64 " live=%" PRId64 " peak=%" PRId64 " peak_number=%" PRIu64 " peak_ticks=%" PRIu64 " objects_lost=%" PRIu64
-           " paths_lost=%" PRIu64 " allocator=%.*s",
-           p->mode, p->flags, p->before, p->live, p->peak, p->peak_number, p->peak_ticks, p->objects_lost, p->paths_lost, (int)sizeof(p->allocator), p->allocator);
-}
-
-static void print_memory_series(const struct fv_cursor *c, const void *record)
-{
-    const struct fv_memory_series *s = record;
-    const struct fv_memory_bank *bank = &s->bank[s->active & 1];
-    (void)c;
-
-    printf("memory series active=%" PRIu64 " origin=%" PRIu64 " width=%" PRIu64 " bins=", s->active, bank->origin, bank->width);
-    for (int i = 0; i < FV_MEMORY_BINS; i++)
-        if (bank->bin[i].changes)
-            printf("%d:%" PRId64 "/%" PRId64 ",", i, bank->bin[i].most, bank->bin[i].last);
 }
 
 static void print_window(const struct fv_cursor *c, const void *record)
@@ -802,10 +694,10 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_SITES] = print_site,             [FV_CHUNK_FILES] = print_opened,
     [FV_CHUNK_WINDOWS] = print_window,         [FV_CHUNK_WAITING] = print_waiting,
     [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid,
-    [FV_CHUNK_IO_FILES] = print_io_file, [FV_CHUNK_IO] = print_io, [FV_CHUNK_IO_THREAD] = print_io_thread, [FV_CHUNK_IO_REGIONS] = print_io_region,
-    [FV_CHUNK_IO_PROCESS] = print_io_process, [FV_CHUNK_IO_HANDLES] = print_io_handle, [FV_CHUNK_OMP_WORK] = print_omp_work,
-    [FV_CHUNK_MEMORY_PROCESS] = print_memory, [FV_CHUNK_MEMORY_SUMS] = print_memory_sums, [FV_CHUNK_MEMORY_SITES] = print_memory_site,
-    [FV_CHUNK_MEMORY_PATHS] = print_memory_path, [FV_CHUNK_MEMORY_SERIES] = print_memory_series,
+    [FV_CHUNK_IO_FILES] = fv_dump_io_file, [FV_CHUNK_IO] = fv_dump_io, [FV_CHUNK_IO_THREAD] = fv_dump_io_thread, [FV_CHUNK_IO_REGIONS] = fv_dump_io_region,
+    [FV_CHUNK_IO_PROCESS] = fv_dump_io_process, [FV_CHUNK_IO_HANDLES] = fv_dump_io_handle, [FV_CHUNK_OMP_WORK] = print_omp_work,
+    [FV_CHUNK_MEMORY_PROCESS] = fv_dump_memory, [FV_CHUNK_MEMORY_SUMS] = fv_dump_memory_sums, [FV_CHUNK_MEMORY_SITES] = fv_dump_memory_site,
+    [FV_CHUNK_MEMORY_PATHS] = fv_dump_memory_path, [FV_CHUNK_MEMORY_SERIES] = fv_dump_memory_series,
     [FV_CHUNK_FUNCTION_CALLS] = print_function_calls, [FV_CHUNK_FUNCTION_LOSSES] = print_function_losses, [FV_CHUNK_SAMPLER] = print_sampler,
     [FV_CHUNK_SAMPLE_PATHS] = print_sample_path, [FV_CHUNK_INSTANCES] = print_instances,
     [FV_CHUNK_COSTS] = print_cost,
