@@ -479,7 +479,9 @@ static const struct fv_track *const tracks[] = {
     &fv_track_sections, &fv_track_phases,
     /* finishes with the phases */
     &fv_track_locks,
-    &fv_track_timeline, &fv_track_traced, &fv_track_works, &fv_track_regions, &fv_track_instrumented, &fv_track_io, &fv_track_allocated,
+    /* makes the numbers of files known, which regions need */
+    &fv_track_io,
+    &fv_track_timeline, &fv_track_traced, &fv_track_works, &fv_track_regions, &fv_track_instrumented, &fv_track_allocated,
 };
 enum { TRACKS = sizeof(tracks) / sizeof(*tracks) };
 
@@ -524,6 +526,7 @@ static void forget_numbers(struct fv_build_file *f)
 {
     fv_numbers_release(&f->paths);
     fv_numbers_release(&f->modules);
+    fv_numbers_release(&f->io_files);
     for (size_t k = 0; k < f->cell_maps; k++) {
         free(f->cells[k].cells);
         free(f->cells[k].waits);

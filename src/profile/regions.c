@@ -111,17 +111,11 @@ static void add_switches(struct fv_build *b, const struct fv_callers *callers, c
 }
 
 /* The name of a rank's file; NULL: it is not known. */
-static const char *name_of(struct fv_build *b, uint32_t rank, uint32_t file)
+static const char *name_of(const struct fv_build *b, uint32_t rank, uint32_t file)
 {
-    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_IO_FILES);
+    uint32_t at = fv_numbers_get(&b->files[rank].io_files, file);
 
-    for (const void *p; file && (p = fv_cursor_next(&c));) {
-        const struct fv_io_file *f = p;
-
-        if (f->id == file)
-            return fv_arena_string(&b->model->arena, f->path);
-    }
-    return NULL;
+    return at == FV_NONE ? NULL : b->model->io.files[at].path;
 }
 
 /* Becomes part of the pair's row when rows are ordered. */

@@ -7,14 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES = 1 << 16 }; /* of a process */
-
 struct gather {
     struct fv_build *build;
     struct fv_io_view *out;
     struct fv_index files, calls;
-    uint32_t *numbers; /* of the present rank's files, by id */
-    size_t number_count, number_room;
     uint32_t rank;
 };
 
@@ -73,24 +69,18 @@ static void add(const struct gather *g, struct fv_io_sum *sum, const struct fv_i
 
 static void read_files(struct gather *g)
 {
-    struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_IO_FILES);
+    struct fv_build_file *file = &g->build->files[g->rank];
+    struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_IO_FILES);
     struct fv_io_view *out = g->out;
 
-    if (g->number_count)
-        memset(g->numbers, -1, g->number_count * sizeof(*g->numbers));
-    g->number_count = 0;
     for (const void *p; (p = fv_cursor_next(&c));) {
         const struct fv_io_file *f = p;
         uint32_t at = FV_INTERN_NAME(g->files, out->files, out->file_count, out->file_room, &g->build->model->arena, f->path);
 
         out->files[at].kind = f->kind;
         out->files[at].filesystem = f->filesystem;
-        if (!f->id || f->id > FILES)
-            continue;
-        FV_GROW(g->numbers, g->number_room, f->id);
-        while (g->number_count < f->id)
-            g->numbers[g->number_count++] = FV_NONE; /* those between may be lost */
-        g->numbers[f->id - 1] = at;
+        if (fv_number_is_id(file->reader, f->id))
+            fv_numbers_set(&file->io_files, f->id, at);
     }
 }
 
@@ -125,7 +115,7 @@ static void read_records(struct gather *g, struct fv_io_rank_view *rank)
         memcpy(&r, p, sizeof(r));
         if (!makes_sense(&r))
             continue;
-        uint32_t at = r.file && r.file <= g->number_count ? g->numbers[r.file - 1] : FV_NONE, node = fv_build_node_of(g->build, file, r.path);
+        uint32_t at = fv_numbers_get(&file->io_files, r.file), node = fv_build_node_of(g->build, file, r.path);
         struct fv_io_call_view *call =
             FV_INTERNED(g->calls, out->calls, out->call_count, out->call_room, (uint32_t[]){ at, node, r.function, r.flags & FV_IO_IN_MPI });
         enum fv_io_operation operation = fv_io_operation_of(r.function);
@@ -252,7 +242,6 @@ static void finish_io(struct fv_build *b, void *state)
         qsort(out->calls, out->call_count, sizeof(*out->calls), by_call);
     fv_index_release(&g->files);
     fv_index_release(&g->calls);
-    free(g->numbers);
     free(g);
 }
 
