@@ -77,6 +77,39 @@ def libraries(tap):
             check('the libraries begun 140 ended 150' in run.out, '{}', run.out)
 
 
+def old_kokkos(tap, source):
+    """Kokkos before 3.7 asks another variable, which is set for it alone, wherever it is linked into: newer ones say that it is old."""
+    place = harness.scratch('bin')
+    at = lambda name: os.path.join(place, name)
+    build = lambda name, *arguments: harness.run(['cc', '-O2', '-s', '-o', at(name), *arguments, '-ldl']).ended(0)
+    with open(at('main.c'), 'w') as f:
+        f.write('int marks_main(int, char **);\nint main(int argc, char **argv) { return marks_main(argc, argv); }\n')
+    with open(at('shows.c'), 'w') as f: # what is said to a program that has a newer one, which knows both
+        f.write('#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(void) { const char *old = getenv("KOKKOS_PROFILE_LIBRARY"), *new = getenv("KOKKOS_TOOLS_LIBS");\n'
+                'printf("old %d new %d\\n", !!old, new && dlsym(dlopen(new, RTLD_NOW), "kokkosp_init_library")); }\n')
+    with open(at('asks.c'), 'w') as f: # has none
+        f.write('#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { printf("old %d\\n", !!getenv(argv[1])); }\n')
+    with open(at('cxx.cpp'), 'w') as f:
+        f.write('void gone(int *p) { delete p; }\n')
+    build('program', '-DOLD_KOKKOS', source)
+    build('program-in-one-segment', '-DOLD_KOKKOS', '-Wl,-z,noseparate-code', source)
+    build('program-that-does-not-move', '-DOLD_KOKKOS', '-no-pie', source)
+    for library in ('libkokkoscore.so', 'libsolver.so'):
+        harness.run(['cc', '-O2', '-fPIC', '-DOLD_KOKKOS', '-Dmain=marks_main', '-c', '-o', at('marks.o'), source]).ended(0)
+        harness.run(['c++', '-s', '-fPIC', '-shared', '-o', at(library), at('marks.o'), at('cxx.cpp'), '-ldl']).ended(0)
+        build('with-' + library, at('main.c'), at(library), '-Wl,-rpath,' + place)
+    for program in ('program', 'program-in-one-segment', 'program-that-does-not-move', 'with-libkokkoscore.so', 'with-libsolver.so'):
+        with tap.test('Kokkos before 3.7: {}'.format(program)):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            counted('kokkos', harness.run([harness.FVMPI, 'run', '-o', directory, '--mpi', 'serial', at(program), 'kokkos'], directory=directory).ended(0), 1)
+    build('shows', at('shows.c'))
+    build('asks', at('asks.c'))
+    for program, wanted in (([at('shows')], 'old 0 new 1'), ([at('asks'), 'KOKKOS_PROFILE_LIBRARY'], 'old 0')):
+        with tap.test('not before 3.7: {}'.format(os.path.basename(program[0]))):
+            run = harness.run([harness.FVMPI, 'run', '-q', '-o', os.path.join(harness.scratch('exp'), 'e'), '--mpi', 'serial'] + program).ended(0)
+            equal('variables', run.out.strip(), wanted)
+
+
 def without_times(text):
     return re.sub(r'\d+\.\d+', 'S', text)
 
@@ -107,6 +140,7 @@ def main():
             run = harness.run([harness.FVMPI, 'run', '-o', again, '--mpi', 'serial', program, kind], directory=again, env={variable: '/nowhere/libfvmpi-openmpi.so'}).ended(0)
             counted(kind, run, 1)
             check('another tool' not in run.err, '{}', run.err)
+    old_kokkos(tap, source)
     libraries(tap)
     for mpi in harness.mpis(tap):
         program = mpi.build(source, '-DWITH_MPI', '-ldl', output='marks')

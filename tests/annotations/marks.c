@@ -47,6 +47,12 @@ struct marks {
 
 /* ---- Kokkos ---- */
 
+#ifdef OLD_KOKKOS /* before 3.7 */
+#define KOKKOS_VARIABLE "KOKKOS_PROFILE_LIBRARY"
+#else
+#define KOKKOS_VARIABLE "KOKKOS_TOOLS_LIBS"
+#endif
+
 static struct {
     void (*init)(int, uint64_t, uint32_t, void *);
     void (*settings)(uint32_t, char *);
@@ -83,12 +89,12 @@ static const struct marks *with_kokkos(void)
     static const struct marks marks = { kokkos_begin, kokkos_end, kokkos_kernel, kokkos_end_kernel };
     char fences[256] = { 1 };
 
-    *(void **)&kokkos.init = tool("KOKKOS_TOOLS_LIBS", "kokkosp_init_library");
-    *(void **)&kokkos.settings = tool("KOKKOS_TOOLS_LIBS", "kokkosp_request_tool_settings");
-    *(void **)&kokkos.push = tool("KOKKOS_TOOLS_LIBS", "kokkosp_push_profile_region");
-    *(void **)&kokkos.pop = tool("KOKKOS_TOOLS_LIBS", "kokkosp_pop_profile_region");
-    *(void **)&kokkos.begin_for = tool("KOKKOS_TOOLS_LIBS", "kokkosp_begin_parallel_for");
-    *(void **)&kokkos.end_for = tool("KOKKOS_TOOLS_LIBS", "kokkosp_end_parallel_for");
+    *(void **)&kokkos.init = tool(KOKKOS_VARIABLE, "kokkosp_init_library");
+    *(void **)&kokkos.settings = tool(KOKKOS_VARIABLE, "kokkosp_request_tool_settings");
+    *(void **)&kokkos.push = tool(KOKKOS_VARIABLE, "kokkosp_push_profile_region");
+    *(void **)&kokkos.pop = tool(KOKKOS_VARIABLE, "kokkosp_pop_profile_region");
+    *(void **)&kokkos.begin_for = tool(KOKKOS_VARIABLE, "kokkosp_begin_parallel_for");
+    *(void **)&kokkos.end_for = tool(KOKKOS_VARIABLE, "kokkosp_end_parallel_for");
     if (kokkos.init)
         kokkos.init(0, 20211015, 0, NULL);
     if (kokkos.settings)
