@@ -257,7 +257,7 @@ static FV_COLD void adopt(struct stack *s)
     struct fv_scope scope = fv_scope_enter();
     struct fv_thread *t = fv_self;
 
-    if (fv_lock_is_free(&fv_rt.lock) && fv_lock_is_free(&fv_rt.writer.lock)) {
+    if (fv_lock_is_free(&fv_rt.lock) && fv_lock_is_free(&fv_rt.writer.lock) && !fv_thread_is_attaching()) {
         if (!t && (t = fv_thread_attach()))
             fv_current = t;
         if (t && !t->functions)

@@ -49,6 +49,8 @@ static void share(struct fv_front_own *own)
 
 static void begin(struct fv_front_own *own)
 {
+    if (fv_thread_is_attaching()) /* it begins with the next one */
+        return;
     struct fv_scope scope = fv_scope_enter();
     struct fv_thread *t = fv_self;
     struct fv_memory *m = NULL;

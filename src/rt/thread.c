@@ -117,14 +117,23 @@ static FV_COLD struct fv_thread *attach(void)
     return t;
 }
 
+static FV_TLS bool attaching;
+
 struct fv_thread *fv_thread_attach(void)
 {
-    if (fv_self || !fv_rt_on())
+    if (fv_self || attaching || !fv_rt_on())
         return NULL; /* inside a call, or nothing to do */
     struct fv_scope scope = fv_scope_enter();
+    attaching = true;
     struct fv_thread *t = attach();
+    attaching = false;
     fv_scope_leave(&scope);
     return t;
+}
+
+bool fv_thread_is_attaching(void)
+{
+    return attaching;
 }
 
 void fv_thread_forget(void)

@@ -147,8 +147,10 @@ static inline bool fv_is_between(void)
 }
 /* The same, but also inside a call. */
 extern FV_TLS struct fv_thread *fv_self;
-/* For the first call of a thread: makes or adopts a struct fv_thread. NULL: inside a call, or off. */
+/* For the first call of a thread: makes or adopts a struct fv_thread. NULL: inside a call, or off, or it is attaching already. */
 struct fv_thread *fv_thread_attach(void);
+/* Within that, as the C library is when it allocates to tell where the stack is, with a lock held; and as handlers may be. */
+bool fv_thread_is_attaching(void);
 /* After fork() in the child. */
 void fv_thread_forget(void);
 /* The process's word is not the thread's. False: it is paused, or records no calls. Else the thread has forgotten what it was to forget, and may

@@ -296,8 +296,8 @@ FV_COLD struct fv_sync *fv_sync_enter_slowly(void)
 {
     struct fv_thread *t = fv_self;
 
-    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_ACQUIRE) || !fv_rt_on() || fv_sync_why > FV_SYNC_FOREIGN)
-        return NULL; /* busy: what libunwind locks, for us */
+    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_ACQUIRE) || !fv_rt_on() || fv_sync_why > FV_SYNC_FOREIGN || fv_thread_is_attaching())
+        return NULL; /* busy: what libunwind locks, for us, or an allocator does */
     if (!t && !is_application()) {
         fv_sync_why = FV_SYNC_FOREIGN; /* one of MPI's own, made before recording began */
         return NULL;

@@ -122,6 +122,25 @@ def loader(tap, program):
         check(pages['resident_bytes'] is None or 0 <= pages['huge_bytes'] <= pages['resident_bytes'] > 0, '{}', pages)
 
 
+def threads_recorded(tap, program):
+    """By others, from their start on: to record them the C library is asked where their stack is, and allocates, with a lock held."""
+    for option in ('--threads', '--sample', '--io', '--functions'):
+        with tap.test('{}: threads begin, and allocate'.format(option)):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            run = harness.run([harness.FVMPI, 'run', '-q', '--memory', option, '-o', directory, '--', program, 'loader'], directory=directory, limit=60).ended(ENDS_WITH)
+            has(run.report().data, 'made_for_others', bytes=5000000, allocations=1000, freed_bytes=5000000)
+            threads(harness.run([harness.FVMPI, 'run', '-q', '--memory', option, '-o', directory + '2', '--', program, 'threads'], directory=directory + '2',
+                                limit=60).ended(ENDS_WITH).report().data)
+
+
+def bounds(tap, program):
+    with tap.test('a thread asks for its stack before it allocates'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        plain = harness.run([program, 'bounds']).ended(ENDS_WITH)
+        run = harness.run([harness.FVMPI, 'run', '-q', '--memory', '-o', directory, '--', program, 'bounds'], directory=directory, limit=60).ended(ENDS_WITH)
+        equal('output', (run.out, run.out.split()[0]), (plain.out, '1'))
+
+
 def small_ones(tap, program):
     """Each sample stands for 512 KiB: five standard errors, of the run's own."""
     with tap.test('of small ones, the estimate says so, and is true to within 5 of its errors'):
@@ -217,6 +236,8 @@ def main():
     program = compiled('known')
     one_process(tap, program)
     loader(tap, program)
+    threads_recorded(tap, program)
+    bounds(tap, program)
     small_ones(tap, program)
     languages(tap)
     other_allocators(tap)
