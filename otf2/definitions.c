@@ -218,6 +218,7 @@ static OTF2_RegionRole role_of(const struct fv_call_info *info)
     case FV_ROLE_OMP_SINGLE: return OTF2_REGION_ROLE_SINGLE;
     case FV_ROLE_OMP_WORKSHARE: return OTF2_REGION_ROLE_WORKSHARE;
     case FV_ROLE_OMP_MASKED: return OTF2_REGION_ROLE_MASTER;
+    case FV_ROLE_OMP_TASK: return OTF2_REGION_ROLE_TASK;
     case FV_ROLE_THREAD:
     case FV_ROLE_OTHER: break;
     }

@@ -123,6 +123,8 @@ static uint8_t thread_role(const char *name)
         { "omp single", FV_ROLE_OMP_SINGLE },
         { "omp workshare", FV_ROLE_OMP_WORKSHARE },
         { "omp masked", FV_ROLE_OMP_MASKED },
+        { "omp taskloop", FV_ROLE_OMP_LOOP }, /* before what it begins with */
+        { "omp task", FV_ROLE_OMP_TASK },
     };
 
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)

@@ -51,6 +51,7 @@ enum fv_call_role {
     FV_ROLE_OMP_SINGLE,
     FV_ROLE_OMP_WORKSHARE,
     FV_ROLE_OMP_MASKED,
+    FV_ROLE_OMP_TASK,
 };
 
 /* Beside enum fv_function_class, which is MPI's. */

@@ -93,11 +93,28 @@ void fv_threads_leave_works(struct fv_rank_replay *r, struct fv_stream *s, size_
         leave_work(r, s, time);
 }
 
+static bool is_task(const struct fv_rank_replay *r, const struct fv_open_work *w)
+{
+    return w->function == function_of(r, FV_THREAD_WORK(FV_OMP_WORK_TASK));
+}
+
 /* Those that began in so many teams. */
 static void leave_works_of(struct fv_rank_replay *r, struct fv_stream *s, size_t teams, uint64_t time)
 {
     while (s->work_count && s->works[s->work_count - 1].teams >= teams)
         leave_work(r, s, time);
+}
+
+/* Of one team, or in one task, it is in one at a time: what has no end of its own ends with the next, or with what it is in. */
+static void leave_others(struct fv_rank_replay *r, struct fv_stream *s, uint32_t but, uint64_t time)
+{
+    while (s->work_count) {
+        const struct fv_open_work *top = &s->works[s->work_count - 1];
+
+        if (top->teams != s->team_count || top->function == but || is_task(r, top))
+            break;
+        leave_work(r, s, time);
+    }
 }
 
 static void tell_work(struct fv_rank_replay *r, struct fv_stream *s)
@@ -106,14 +123,14 @@ static void tell_work(struct fv_rank_replay *r, struct fv_stream *s)
     uint64_t time = fv_rank_time(r, s, s->item.begin);
     uint32_t function = function_of(r, FV_THREAD_WORK(f[1] % FV_OMP_WORK_KINDS));
     bool begins = s->item.kind == FV_EV_WORK_BEGIN;
-    const struct fv_open_work *top = s->work_count ? &s->works[s->work_count - 1] : NULL;
 
-    /* Of one team it is in one at a time; functions that it was left from inside of have ended. */
-    if (begins)
-        leave_works_of(r, s, s->team_count, time);
-    else if (top && top->function == function && top->teams == s->team_count)
+    if (function == FV_NONE)
+        return;
+    if (!begins || f[1] != FV_OMP_WORK_TASK)
+        leave_others(r, s, begins ? FV_NONE : function, time);
+    if (!begins && s->work_count && s->works[s->work_count - 1].function == function && s->works[s->work_count - 1].teams == s->team_count)
         leave_work(r, s, time);
-    if (!begins || function == FV_NONE)
+    if (!begins)
         return;
     uint32_t node = fv_numbers_get(&r->map->nodes, f[2]);
     FV_GROW(s->works, s->work_room, s->work_count + 1);

@@ -33,6 +33,7 @@ static const char *const call_names[FV_THREAD_CALLS] = {
     [FV_THREAD_WORK(FV_OMP_WORK_TASKLOOP)] = "omp taskloop",
     [FV_THREAD_WORK(FV_OMP_WORK_SCOPE)] = "omp scope",
     [FV_THREAD_WORK(FV_OMP_WORK_MASKED)] = "omp masked",
+    [FV_THREAD_WORK(FV_OMP_WORK_TASK)] = "omp task",
 };
 
 const char *const fv_thread_wait_names[FV_TW_COUNT] = { "none",

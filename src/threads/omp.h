@@ -94,8 +94,10 @@ struct fv_omp_wait {
 struct fv_omp_task {
     uint64_t begin, worked;
     struct fv_omp_wait wait;
+    bool recorded;
 };
-struct fv_omp_task fv_omp_task_begin(void);
+/* `place`: an address in its function, or of the call that made it. */
+struct fv_omp_task fv_omp_task_begin(const void *place);
 void fv_omp_task_end(const struct fv_omp_task *task);
 
 /* What m->s has waited since m->begin. */

@@ -8,7 +8,7 @@
  * since libgomp drops these only; taskloops of many tasks, whose copies all stand on the stack if libgomp
  * has the thread run them itself; and all where LLVM's runtime does it, which may
  * call without a copy; but that one tells us of them by OMPT (ompt.c). */
-#include "threads/omp.h"
+#include "threads/omp_work.h"
 
 #include <string.h>
 
@@ -62,9 +62,12 @@ static void wait_again(const struct fv_omp_wait *w, uint64_t now)
     __atomic_store_n(&w->state->wait_begin, now, __ATOMIC_RELEASE);
 }
 
-struct fv_omp_task fv_omp_task_begin(void)
+struct fv_omp_task fv_omp_task_begin(const void *place)
 {
-    return (struct fv_omp_task){ fv_ticks(), fv_omp_worked, stop_waiting() };
+    struct fv_omp_task task = { fv_ticks(), fv_omp_worked, stop_waiting(), false };
+
+    task.recorded = fv_omp_work_task_begin(place);
+    return task;
 }
 
 void fv_omp_task_end(const struct fv_omp_task *task)
@@ -72,6 +75,8 @@ void fv_omp_task_end(const struct fv_omp_task *task)
     uint64_t end = fv_ticks();
     struct fv_omp_member *m;
 
+    if (task->recorded)
+        fv_omp_work_task_end();
     fv_omp_worked = task->worked + (end - task->begin);
     if (FV_UNLIKELY(!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED)))
         return; /* in the child of a fork that was made in there */
@@ -88,7 +93,11 @@ void fv_omp_task_end(const struct fv_omp_task *task)
 
 static FV_UNSEEN void run(fv_omp_body *body, void *data)
 {
-    const struct fv_omp_task task = fv_omp_task_begin();
+    const union {
+        fv_omp_body *body;
+        const char *place;
+    } of = { body };
+    const struct fv_omp_task task = fv_omp_task_begin(of.place + 1);
 
     body(data);
     fv_omp_task_end(&task);

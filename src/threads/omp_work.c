@@ -1,14 +1,14 @@
 /* Worksharing of OpenMP: loops, sections, singles and the like, as each thread of a team does its part. What GCC calls says where loops begin that
  * are not scheduled statically, sections, and who does a single; OMPT tells of all (ompt.c).
  *
- * Of one team a thread is in one such construct at a time: so what is open is found by its team, and what was never ended (the program left it by
- * a cancellation) ends with the next, or with the team's part. */
+ * Of one team, or in one task, a thread is in one such construct at a time: so what is open is found by its team, and what was never ended (the
+ * program left it by a cancellation) ends with the next, or with the task or the team's part. */
 #include "threads/omp_work.h"
 #include "rt/map.h"
 #include "threads/omp_entries.h"
 
 enum {
-    OPEN_MOST = 8,
+    OPEN_MOST = 64, /* tasks within tasks, most of all */
     RECORDS_MOST = 4096, /* of a thread */
 };
 
@@ -27,15 +27,15 @@ struct fv_omp_works {
 };
 
 struct place {
-    uint64_t key;
+    uint64_t key, where; /* the path; of tasks the address in their function, or of the call that makes them */
     struct fv_omp_work *record;
 };
 
 /* ---- records ---- */
 
-static bool is_of(const struct fv_omp_work *r, uint32_t region, uint32_t path, unsigned kind)
+static bool is_of(const struct place *p, uint32_t region, uint64_t where, unsigned kind)
 {
-    return r->region == region && r->path == path && r->kind == kind;
+    return p->where == where && p->record->region == region && p->record->kind == kind;
 }
 
 static struct fv_omp_work *new_record(struct fv_sync *s, uint32_t region, uint32_t path, unsigned kind)
@@ -51,35 +51,38 @@ static struct fv_omp_work *new_record(struct fv_sync *s, uint32_t region, uint32
 }
 
 /* Files are written, locks taken: nothing of that is the application's. NULL: no room, which is counted. */
-static FV_COLD struct fv_omp_work *make_record(struct fv_sync *s, uint64_t key, uint32_t region, uint32_t path, unsigned kind)
+static FV_COLD struct fv_omp_work *make_record(struct fv_sync *s, uint64_t key, uint32_t region, uint64_t where, unsigned kind)
 {
     struct fv_thread *current = fv_current;
     struct fv_scope scope = fv_scope_enter();
 
     fv_current = NULL;
     struct place *place = fv_map_add(&s->works->map, sizeof(*place), key, 4 * RECORDS_MOST);
+    uint32_t path = kind == FV_OMP_WORK_TASK ? fv_sync_site_path((uintptr_t)where) : (uint32_t)where;
     struct fv_omp_work *record = place ? new_record(s, region, path, kind) : NULL;
-    if (place && record)
+    if (place && record) {
+        place->where = where;
         place->record = record;
-    else if (place)
+    } else if (place) {
         fv_map_erase(&s->works->map, sizeof(*place), place);
+    }
     s->state->overflow += !record;
     fv_current = current;
     fv_scope_leave(&scope);
     return record;
 }
 
-static struct fv_omp_work *record_of(struct fv_sync *s, const struct fv_omp_member *m, unsigned kind, uint32_t path)
+static struct fv_omp_work *record_of(struct fv_sync *s, const struct fv_omp_member *m, unsigned kind, uint64_t where)
 {
     uint32_t region = m ? m->team->entry->record->id : 0;
-    uint64_t key = fv_mix2((uint64_t)path << 32 | region, kind) | 1;
+    uint64_t key = fv_mix2(where, (uint64_t)region << 32 | kind) | 1;
     struct place *place;
 
     if (!s->works && !(s->works = fv_memory_new(sizeof(*s->works))))
         return NULL;
-    while ((place = fv_map_find(&s->works->map, sizeof(*place), key)) && !is_of(place->record, region, path, kind))
+    while ((place = fv_map_find(&s->works->map, sizeof(*place), key)) && !is_of(place, region, where, kind))
         key += 2;
-    return FV_LIKELY(place != NULL) ? place->record : make_record(s, key, region, path, kind);
+    return FV_LIKELY(place != NULL) ? place->record : make_record(s, key, region, where, kind);
 }
 
 /* ---- begin and end ---- */
@@ -97,37 +100,41 @@ static void close_open(struct fv_sync *s, struct open *open)
         fv_traced_work_end(s, r->kind, now);
 }
 
-/* Down to what the thread is in of other teams. */
-static void end_of(struct fv_sync *s, const struct fv_omp_member *m)
+/* What of the team is inside of the task that the thread runs, if it runs one; `all`: and that, too. */
+static void end_of(struct fv_sync *s, const struct fv_omp_member *m, bool all)
 {
     struct fv_omp_works *w = s->works;
 
-    while (w && w->depth && w->open[w->depth - 1].member == m)
+    while (w && w->depth && w->open[w->depth - 1].member == m && (all || w->open[w->depth - 1].record->kind != FV_OMP_WORK_TASK))
         close_open(s, &w->open[--w->depth]);
 }
 
-static void begin(struct fv_sync *s, const struct fv_omp_member *m, unsigned kind, uint32_t path)
+/* False: no room. */
+static bool begin(struct fv_sync *s, const struct fv_omp_member *m, unsigned kind, uint64_t where)
 {
-    end_of(s, m);
-    struct fv_omp_work *record = record_of(s, m, kind, path);
+    struct fv_omp_work *record = record_of(s, m, kind, where);
 
     if (!record)
-        return;
+        return false;
     record->count++;
     record->executed++;
     if (FV_UNLIKELY(s->works->depth == OPEN_MOST))
-        return;
+        return false;
     struct open *open = &s->works->open[s->works->depth++];
     *open = (struct open){ .record = record, .member = m, .waited = fv_sync_wait_ticks(s), .begin = fv_ticks() };
-    open->traced = FV_UNLIKELY(fv_sync_wants(FV_SYNC_TRACED)) && fv_traced_work_begin(s, kind, path, open->begin);
+    open->traced = FV_UNLIKELY(fv_sync_wants(FV_SYNC_TRACED)) && fv_traced_work_begin(s, kind, record->path, open->begin);
+    return true;
 }
 
 void fv_omp_work_begin(enum fv_omp_work_kind kind, struct fv_site site)
 {
     struct fv_sync *s = fv_sync_enter();
+    const struct fv_omp_member *m = fv_omp_member();
 
-    if (s)
-        begin(s, fv_omp_member(), kind, fv_omp_path(s, site));
+    if (!s)
+        return;
+    end_of(s, m, false);
+    begin(s, m, kind, fv_omp_path(s, site));
 }
 
 void fv_omp_work_of_member(struct fv_omp_member *m, enum fv_omp_work_kind kind)
@@ -146,10 +153,26 @@ void fv_omp_work_end(enum fv_omp_work_kind kind)
         close_open(s, &w->open[--w->depth]);
 }
 
+bool fv_omp_work_task_begin(const void *place)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    return s && begin(s, fv_omp_member(), FV_OMP_WORK_TASK, (uintptr_t)place);
+}
+
+void fv_omp_work_task_end(void)
+{
+    struct fv_sync *s = fv_sync_enter();
+
+    if (s)
+        end_of(s, fv_omp_member(), false);
+    fv_omp_work_end(FV_OMP_WORK_TASK);
+}
+
 void fv_omp_work_left(const struct fv_omp_member *m)
 {
     if (m->s)
-        end_of(m->s, m);
+        end_of(m->s, m, true);
 }
 
 void fv_omp_work_met(enum fv_omp_work_kind kind, bool executes, struct fv_site site)

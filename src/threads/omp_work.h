@@ -11,6 +11,9 @@ void fv_omp_work_begin(enum fv_omp_work_kind kind, struct fv_site site);
 void fv_omp_work_of_member(struct fv_omp_member *m, enum fv_omp_work_kind kind);
 /* It ends its part, before the barrier; nothing if it is in none. */
 void fv_omp_work_end(enum fv_omp_work_kind kind);
+/* It runs a task, which is known by an address in its function, or of the call that made it. False: it is not recorded, nor must be its end. */
+bool fv_omp_work_task_begin(const void *place);
+void fv_omp_work_task_end(void);
 /* The thread comes to its team's end. */
 void fv_omp_work_left(const struct fv_omp_member *m);
 /* It came to a construct whose end is not told, or which is another thread's to do. */

@@ -54,7 +54,7 @@ struct fv_ompt {
 
 static FV_TLS unsigned depth;        /* regions that the thread has forked, and not joined; also those that are not recorded */
 static fv_ompt_task_info *task_info; /* NULL: it has none */
-static char explicit_task;           /* its address marks explicit tasks */
+static char explicit_task;           /* its address marks explicit tasks of which no more is known */
 
 /* ---- places ---- */
 
@@ -329,11 +329,12 @@ static void on_task_create(union fv_ompt_data *task, const struct fv_ompt_frame 
         begin_wait(false, created, from, SITE(from)); /* with dependences: for them */
     if (!(flags & FV_OMPT_EXPLICIT) || !created)
         return;
-    created->ptr = &explicit_task;
+    created->ptr = from ? (void *)(uintptr_t)from : &explicit_task;
     if (m && !(flags & FV_OMPT_UNDEFERRED))
         __atomic_fetch_add(&m->team->tasks, 1, __ATOMIC_RELAXED);
 }
 
+/* A task's data is the call that made it. */
 static void begin_task(const union fv_ompt_data *task)
 {
     struct fv_sync *s = fv_sync_enter();
@@ -343,7 +344,7 @@ static void begin_task(const union fv_ompt_data *task)
         return;
     struct open *open = push(s, RUNS, (uintptr_t)task);
     if (FV_LIKELY(open != NULL))
-        open->task = fv_omp_task_begin();
+        open->task = fv_omp_task_begin(task->ptr);
     else if (m)
         __atomic_fetch_add(&m->team->untimed, 1, __ATOMIC_RELAXED);
 }
@@ -360,7 +361,7 @@ static void end_task(const union fv_ompt_data *task)
  * task that waits. */
 static void on_task_schedule(union fv_ompt_data *prior, int status, union fv_ompt_data *next)
 {
-    bool is_explicit = next && next->ptr == &explicit_task;
+    bool is_explicit = next && next->ptr;
 
     if (status == FV_OMPT_TASKWAIT_COMPLETE)
         end_wait(prior);

@@ -165,6 +165,7 @@ enum fv_omp_work_kind {
     FV_OMP_WORK_TASKLOOP, /* by the thread that makes the tasks */
     FV_OMP_WORK_SCOPE,
     FV_OMP_WORK_MASKED, /* no worksharing, but likewise one thread's; master of before */
+    FV_OMP_WORK_TASK,   /* explicit, by the thread that runs it: `path` is one frame, in its function, or of the call that made it */
     FV_OMP_WORK_KINDS
 };
 

@@ -102,6 +102,39 @@ static void others(void)
     around(line, "masked", begin);
 }
 
+static void child(int line)
+{
+    work(line);
+}
+
+/* Tasks are run while threads wait, and one in another one. */
+static void tasks(void)
+{
+    static const char *const name = "task";
+    int line;
+    double begin;
+
+#pragma omp barrier
+    HERE;
+#pragma omp single nowait
+    {
+        for (int i = 0; i < STEPS; i++) {
+            int outside = __LINE__ + 1;
+#pragma omp task
+            {
+                int inside = __LINE__ + 1;
+#pragma omp task
+                child(inside);
+                work(outside);
+#pragma omp taskwait
+#pragma omp critical
+                names[inside] = names[outside] = name;
+            }
+        }
+    }
+    around(line, "single", begin);
+}
+
 int main(void)
 {
     int count = 0, line = 0;
@@ -112,6 +145,7 @@ int main(void)
         {
             loops();
             others();
+            tasks();
         }
         HERE;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(THREADS) reduction(+ : count)
@@ -124,7 +158,7 @@ int main(void)
     }
     for (int i = 0; i < 400; i++)
         if (names[i])
-            fprintf(stderr, "%d %s, %d %.9f %.9f\n", i, names[i], times[i], inner[i], outer[i]);
+            fprintf(stderr, "%d %s, %d %.9f %.9f\n", i, names[i], times[i] ? times[i] : ROUNDS * STEPS, inner[i], times[i] ? outer[i] : -1);
     printf("%d\n", count);
     return 0;
 }

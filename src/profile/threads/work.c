@@ -22,7 +22,7 @@ struct gather {
 const char *fv_work_kind_name(unsigned kind)
 {
     static const char *const names[FV_OMP_WORK_KINDS] = {
-        "?", "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked",
+        "?", "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked", "task",
     };
 
     return names[kind < FV_OMP_WORK_KINDS ? kind : 0];

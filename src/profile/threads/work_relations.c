@@ -2,7 +2,7 @@
 #include "profile/relations.h"
 #include "profile/threads/work.h"
 
-static const char *const kind_words[] = { "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked", NULL };
+static const char *const kind_words[] = { "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked", "task", NULL };
 
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -30,11 +30,11 @@ static const struct fv_column_def columns[] = {
     { "construct", "construct", "", "OpenMP's directive.", FV_GET(FV_TYPE_TEXT, get_kind), .words = kind_words },
     { "place", "at", "", "File and line, without directories; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_place), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
     FV_PATH_COLUMNS(W, node),
-    { "times", "times", "", "How often it was met: of each rank by the thread that came there most often.", FV_FIELD(W, times) },
+    { "times", "times", "", "How often it was met: of each rank by the thread that came there most often; of tasks, those that the thread ran that ran most.", FV_FIELD(W, times) },
     { "thread_count", "threads", "", "Threads of all ranks that came there.", FV_FIELD(W, threads) },
-    { "executed", "parts", "", "Parts that threads did; of single and masked, one a time.", FV_FIELD(W, executed) },
+    { "executed", "parts", "", "Parts that threads did; of single and masked, one a time; tasks.", FV_FIELD(W, executed) },
     { "timed", "timed", "", "Of them, those whose end was told. libgomp does not say when a single ends, unless it has copyprivate.", FV_FIELD(W, timed), .flags = FV_BLANK },
-    TIMED("time_s", "time", "s", seconds, "Of the timed parts, over all threads, without the barrier at the construct's end; null: none was timed."),
+    TIMED("time_s", "time", "s", seconds, "Of the timed parts, over all threads, without the barrier at the construct's end; of tasks with those that ran meanwhile. Null: none was timed."),
     TIMED("max_s", "max", "s", max_s, "The longest part."),
     TIMED("wait_s", "wait", "s", wait_s, "Of time_s, waiting for other threads inside of it: criticals, locks, turns."),
     TIMED("thread_max_s", "busiest", "s", thread_max_s, "time_s of the thread with most."),
@@ -47,7 +47,7 @@ const struct fv_relation fv_works_relation = {
     .name = "worksharing",
     .key = "worksharing",
     .title = "Worksharing",
-    .doc = "OpenMP's loops, sections, singles and the like (fvmpi run --threads), by the place where they stand, over all ranks and threads; by time_s, longest "
+    .doc = "OpenMP's loops, sections, singles, tasks and the like (fvmpi run --threads), by the place where they stand (of tasks made by GCC their function), over all ranks and threads; by time_s, longest "
            "first. Exact. libgomp tells of loops that are not scheduled statically, of sections and singles; run-time libraries with OMPT (LLVM's, Intel's, AMD's) of all.",
     .shown = "construct place path time_s balance times thread_count/2 thread_max_s/3 wait_s/3 max_rank/1",
     .recorded_by = "fvmpi run --threads",

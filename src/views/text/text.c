@@ -92,7 +92,7 @@ int fv_view_text(const struct fv_profile *v, const struct fv_text_options *o, FI
     fv_text_locks(&page, v);
     fv_text_phases(&page, v);
     fv_text_relation(&page, v, "worksharing", "construct",
-                     "OpenMP's loops, sections and singles, without the barrier at their end; balance: of their threads, the mean over the one with most");
+                     "OpenMP's loops, sections, singles and tasks, without the barrier at their end; balance: of their threads, the mean over the one with most");
     if (!fv_text_serial(v->model) || v->model->site_count) {
         fv_text_functions(&page, v);
         fv_text_sites(&page, v);
