@@ -1,0 +1,46 @@
+/* See sensors.h: the sensors that are known, one row each. Who adds one adds a row. */
+#include "sensors/forms.h"
+
+#include <string.h>
+
+#define FILES(...) (const char *const[]){ __VA_ARGS__, NULL }
+
+const struct fv_sensor_kind fv_sensor_kinds[] = {
+    { "cpu", "time of each processor by what it did (/proc/stat); 1 is one processor all the time", &fv_form_lines, "proc/stat cpu",
+      FILES("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice"), "s", 0.01, false, false, NULL, 10 },
+    { "vmstat", "events of the kernel's virtual memory (/proc/vmstat)", &fv_form_keys, "proc/vmstat", NULL, "", 1, false, false, "nr_", 1000 },
+    { "meminfo", "memory of the machine (/proc/meminfo)", &fv_form_keys, "proc/meminfo", NULL, "bytes", 1024, true, false, NULL, 10 },
+    { "numastat", "where pages were allocated, by NUMA node", &fv_form_keys, "sys/devices/system/node/node*/numastat", NULL, "pages", 1, false, false, NULL, 100 },
+    { "nodemem", "memory of each NUMA node", &fv_form_keys, "sys/devices/system/node/node*/meminfo", NULL, "bytes", 1024, true, false, NULL, 10 },
+    { "pressure", "time in which some or all tasks waited for processors, memory or I/O (/proc/pressure)", &fv_form_pressure, "proc/pressure/*", NULL, "s", 1e-6, false, false, NULL, 100 },
+    { "net", "network interfaces", &fv_form_files, "sys/class/net/*/statistics",
+      FILES("rx_bytes", "tx_bytes", "rx_packets", "tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors"), "", 1, false, false, NULL, 1000 },
+    { "infiniband", "ports of InfiniBand and RoCE; port_xmit_wait: ticks in which there were data to send and no credit; data in words of 4 bytes", &fv_form_files,
+      "sys/class/infiniband/*/ports/*/counters",
+      FILES("port_xmit_data", "port_rcv_data", "port_xmit_packets", "port_rcv_packets", "port_xmit_wait", "port_xmit_discards", "symbol_error"), "", 1, false, false, NULL, 100 },
+    { "cxi", "Slingshot: traffic and pauses of each port", &fv_form_files, "sys/class/cxi/*/device/telemetry",
+      FILES("hni_sts_tx_ok_octets", "hni_sts_rx_ok_octets", "hni_tx_paused_0", "hni_rx_paused_0", "hni_pause_sent", "hni_pause_recv"), "", 1, false, false, NULL, 10 },
+    { "energy", "energy by RAPL, so that the rate is the power in W", &fv_form_files, "sys/class/powercap/*rapl:*", FILES("energy_uj"), "J", 1e-6, false, false, NULL, 100 },
+    { "temperature", "sensors of hwmon", &fv_form_files, "sys/class/hwmon/hwmon*", FILES("temp1_input", "temp2_input", "temp3_input", "temp4_input"), "C", 1e-3, true, true, NULL, 10 },
+    { "power", "power by hwmon", &fv_form_files, "sys/class/hwmon/hwmon*", FILES("power1_input", "power1_average", "power2_input"), "W", 1e-6, true, false, NULL, 10 },
+    { "frequency", "clock of each processor", &fv_form_files, "sys/devices/system/cpu/cpu*/cpufreq", FILES("scaling_cur_freq"), "Hz", 1000, true, true, NULL, 10 },
+    { "throttle", "times that a processor was slowed because it was hot", &fv_form_files, "sys/devices/system/cpu/cpu*/thermal_throttle",
+      FILES("core_throttle_count", "package_throttle_count"), "", 1, false, false, NULL, 10 },
+    { "interrupts", "interrupts by kind and processor (/proc/interrupts)", &fv_form_grid, "proc/interrupts", NULL, "", 1, false, false, NULL, 10 },
+    { "softirqs", "soft interrupts by kind and processor", &fv_form_grid, "proc/softirqs", NULL, "", 1, false, false, NULL, 100 },
+    { "cgroup", "processor time of this machine's control groups, and when they were throttled", &fv_form_keys, "sys/fs/cgroup/cpu.stat", NULL, "", 1, false, false, NULL, 100 },
+    { "hugepages", "pages of each large size", &fv_form_files, "sys/kernel/mm/hugepages/*", FILES("nr_hugepages", "free_hugepages", "resv_hugepages", "surplus_hugepages"), "", 1,
+      true, false, NULL, 10 },
+    { "disk", "block devices: requests, sectors of 512 bytes, ms (/proc/diskstats)", &fv_form_lines, "proc/diskstats *",
+      FILES("reads", "reads_merged", "read_sectors", "read_ms", "writes", "writes_merged", "written_sectors", "write_ms", "in_flight", "busy_ms", "queued_ms"), "", 1, false, false,
+      "in_flight", 100 },
+    { 0 },
+};
+
+const struct fv_sensor_kind *fv_sensor_kind_of(const char *name, size_t length)
+{
+    for (const struct fv_sensor_kind *k = fv_sensor_kinds; k->name; k++)
+        if (strlen(k->name) == length && !memcmp(k->name, name, length))
+            return k;
+    return NULL;
+}

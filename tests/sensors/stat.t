@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""fvmpi stat on trees of files that stand in for /proc and /sys of machines that this one is not (FVMPI_SENSORS_ROOT): what is found, sums and sources, rates in true time,
+gauges that fall, counters that wrap or begin anew, files that go away; wrong words; and on this machine itself."""
+import csv
+import io
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import check, close, equal
+
+NODE = {
+    'proc/vmstat': 'nr_free_pages 1000\npgfault 5000\npgmajfault 7\n',
+    'proc/stat': 'cpu  30 0 30 300 0 0 0 0 0 0\ncpu0 10 0 20 100 0 0 0 0 0 0\ncpu1 20 0 10 200 0 0 0 0 0 0\nintr 12345\nctxt 1\n',
+    'proc/meminfo': 'MemTotal:       2048 kB\nHugePages_Total:       3\n',
+    'proc/interrupts': '           CPU0       CPU1\n  0:         10         20   IO-APIC   2-edge      timer\nLOC:        100        200   Local timer interrupts\nERR:          0\n',
+    'proc/softirqs': '                    CPU0       CPU1\n          HI:          1          2\n       TIMER:        300        400\n',
+    'proc/pressure/cpu': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n',
+    'proc/pressure/io': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=250000\n',
+    'proc/diskstats': ' 259       0 nvme0n1 100 0 800 50 200 0 1600 70 3 90 120 0 0 0 0 0 0\n',
+    'sys/devices/system/node/node0/numastat': 'numa_hit 1000\nnuma_miss 10\n',
+    'sys/devices/system/node/node1/numastat': 'numa_hit 2000\nnuma_miss 20\n',
+    'sys/devices/system/node/node0/meminfo': 'Node 0 MemTotal:       1024 kB\nNode 0 MemFree:        512 kB\n',
+    'sys/class/net/eth0/statistics/rx_bytes': '1000\n',
+    'sys/class/net/eth0/statistics/tx_bytes': '2000\n',
+    'sys/class/net/lo/statistics/rx_bytes': '10\n',
+    'sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data': '400\n',
+    'sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_wait': '77\n',
+    'sys/class/infiniband/mlx5_10/ports/1/counters/port_xmit_wait': '5\n',
+    'sys/class/infiniband/mlx5_2/ports/1/counters/port_xmit_wait': '6\n',
+    'sys/class/powercap/intel-rapl:0/energy_uj': '262143000000\n',
+    'sys/class/powercap/intel-rapl:0/max_energy_range_uj': '262143328850\n',
+    'sys/class/hwmon/hwmon0/temp1_input': '40000\n',
+    'sys/class/hwmon/hwmon1/temp1_input': '50000\n',
+    'sys/class/hwmon/hwmon2/name': 'fans\n',
+}
+
+
+def tree(files):
+    root = harness.scratch('root')
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+        with open(os.path.join(root, path), 'w') as f:
+            f.write(text)
+    return root
+
+
+def stat(root, *words, rc=0):
+    return harness.run([harness.FVMPI, 'stat', *words], env={'FVMPI_SENSORS_ROOT': root}).ended(rc)
+
+
+def rows(out):
+    return [{k: float(v) if v else None for k, v in row.items()} for row in csv.DictReader(io.StringIO(out))]
+
+
+def once(root, *words):
+    row, = rows(stat(root, '--csv', '-i', '0.01', '-n', '1', *words).out)
+    return {k: v for k, v in row.items() if not k.endswith('_s')}
+
+
+def static(tap, root):
+    with tap.test('gauges are told, counters that stand have a rate of 0'):
+        equal('values', once(root, 'vmstat', 'meminfo', 'nodemem.MemFree', 'temperature', 'disk.in_flight'),
+              {'vmstat.nr_free_pages': 1000, 'vmstat.pgfault': 0, 'vmstat.pgmajfault': 0, 'meminfo.MemTotal': 2 << 20, 'meminfo.HugePages_Total': 3,
+               'nodemem.MemFree': 512 << 10, 'temperature.temp1_input': 45, 'temperature.temp2_input': None, 'temperature.temp3_input': None,
+               'temperature.temp4_input': None, 'disk.in_flight': 3})
+    with tap.test('sources: by name, by star, each; in the order of their numbers'):
+        equal('one', once(root, 'temperature.temp1_input@hwmon1'), {'temperature.temp1_input@hwmon1': 50})
+        equal('each', list(once(root, '--per-source', 'infiniband.port_xmit_wait', 'net.rx_bytes', 'numastat.numa_m*')),
+              ['infiniband.port_xmit_wait@mlx5_0/1', 'infiniband.port_xmit_wait@mlx5_2/1', 'infiniband.port_xmit_wait@mlx5_10/1', 'net.rx_bytes@eth0', 'net.rx_bytes@lo',
+               'numastat.numa_miss@node0', 'numastat.numa_miss@node1'])
+        equal('starred', list(once(root, 'pressure.some@*', 'interrupts.LOC@CPU1')), ['pressure.some@cpu', 'pressure.some@io', 'interrupts.LOC@CPU1'])
+    with tap.test('the list'):
+        out = stat(root, '--list').out
+        for part in ('  cpu.user  s/s\n', '  @mlx5_0/1 @mlx5_2/1 @mlx5_10/1\n', '  temperature.temp1_input  C  gauge\n', '  @hwmon0 @hwmon1\n',
+                     'cxi: not on this machine ({}/sys/class/cxi/*/device/telemetry)'.format(root)):
+            check(part in out, '{} in {}', part, out)
+
+
+def changed(tap, root):
+    """Each file is written anew while a run samples: what it grew by is what the rates add up to."""
+    path = os.path.join(root, 'sys/class/net/eth0/statistics/rx_bytes')
+    with tap.test('rates in true time add up to what was counted; resets, wraps, gauges that fall, files that go'):
+        process = harness.start([harness.FVMPI, 'stat', '--csv', '-i', '0.05', 'net.rx_bytes@eth0', 'energy', 'vmstat.pgfault', 'vmstat.nr_free_pages', 'cpu.user', 'numastat.numa_hit',
+                                 'interrupts.LOC', 'infiniband.port_xmit_data'], env={'FVMPI_SENSORS_ROOT': root})
+        lines = []
+
+        def read(until):
+            """So many samples from now on: what is written before is in them."""
+            for _ in range(until):
+                lines.append(process.stdout.readline().decode())
+
+        def write(name, text):
+            with open(os.path.join(root, name), 'r+') as f: # in place: it is open
+                f.write(text)
+                f.truncate()
+
+        read(3)
+        for n in range(2, 12):
+            write(path, '{}\n'.format(1000 * n))
+            read(1)
+        write('sys/class/powercap/intel-rapl:0/energy_uj', '671150\n') # 328,850 to the wrap, and 671,150
+        write('proc/vmstat', 'nr_free_pages 400\npgfault 6500\npgmajfault 7\n')
+        write('proc/stat', 'cpu  30 0 30 300 0 0 0 0 0 0\ncpu0 60 0 20 100 0 0 0 0 0 0\ncpu1 120 0 10 200 0 0 0 0 0 0\n')
+        write('sys/devices/system/node/node1/numastat', 'numa_hit 2345\nnuma_miss 20\n')
+        write('proc/interrupts', '           CPU0       CPU1\n  0:         10         20   IO-APIC   2-edge      timer\nLOC:        150        260   Local timer interrupts\n')
+        write('sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data', '40\n') # it was reset
+        read(4)
+        write('proc/vmstat', '\n')
+        read(3)
+        os.kill(process.pid, signal.SIGINT)
+        harness.finish(process).ended(0)
+        samples = rows(''.join(lines))
+        times = [0] + [s['time_s'] for s in samples]
+        sums = {k: sum(s[k] * (times[i + 1] - times[i]) for i, s in enumerate(samples) if s[k] is not None) for k in samples[0] if not k.endswith('_s')}
+        close('bytes', sums['net.rx_bytes@eth0'], 10000, 1)
+        close('energy', sums['energy.energy_uj'], 1, 1e-3)
+        close('faults', sums['vmstat.pgfault'], 1500, 1)
+        close('CPU time', sums['cpu.user'], 1.5, 1e-3)
+        close('pages', sums['numastat.numa_hit'], 345, 0.1)
+        close('interrupts', sums['interrupts.LOC'], 110, 0.1)
+        close('after a reset', sums['infiniband.port_xmit_data'], 40, 0.1)
+        equal('a gauge', (samples[0]['vmstat.nr_free_pages'], samples[-4]['vmstat.nr_free_pages']), (1000, 400))
+        equal('what is gone is not 0', (samples[-1]['vmstat.nr_free_pages'], samples[-1]['vmstat.pgfault']), (None, None))
+        check(all(b > a for a, b in zip(times, times[1:])) and all(s['late_s'] >= 0 for s in samples), '{}', samples)
+
+
+def wrong(tap, root):
+    with tap.test('wrong words have one line each'):
+        for words, rc, said in ((['vmstat.pgfalt'], 2, 'stat: vmstat.pgfalt: vmstat has no such event, did you mean pgfault; fvmpi stat --list lists them'), (['vmsta'], 2, 'no such sensor, did you mean vmstat;'),
+                                (['cxi'], 1, 'not on this machine: there is no {}/sys/class/cxi'.format(root)), (['-i', '0'], 2, '--interval takes seconds'),
+                                (['-n', 'x'], 2, '--count takes a number'), (['x' * 300], 2, 'longer than'), (['net.rx_bytes@eth9'], 2, 'net has no such source; it has eth0, lo')):
+            err = stat(root, *words, rc=rc).err
+            check(said in err, '{}: {}', words, err)
+        check('no sensors' in stat(harness.scratch('empty'), '-n', '1', rc=1).err, 'an empty tree')
+    with tap.test('damaged files'):
+        for text in ('', '\n', '\0\0\0', 'a' * 100000, 'cpu0\n', 'cpu0 x y\n', 'pgfault 99999999999999999999999\n', ' ' * 5000 + '\n' * 5000):
+            damaged = tree({name: text for name in NODE})
+            run = harness.run([harness.FVMPI, 'stat', '-i', '0.01', '-n', '2'], env={'FVMPI_SENSORS_ROOT': damaged})
+            check(run.rc in (0, 1), '{}: {}', text[:20], run.err)
+            harness.run([harness.FVMPI, 'stat', '--list'], env={'FVMPI_SENSORS_ROOT': damaged}).ended(0)
+
+
+def here(tap):
+    with tap.test('on this machine'):
+        out = harness.run([harness.FVMPI, 'stat', '-i', '0.05', '-n', '26', 'cpu.user', 'cpu.idle', 'vmstat.pgfault']).ended(0).out.splitlines()
+        equal('lines', len(out), 26 + 2)
+        equal('headings', [line.split() for line in out if 'cpu' in line], [['cpu.user', 'cpu.idle', 'vmstat.pgfault']] * 2)
+        check(all(float(v) >= 0 for line in out if 'cpu' not in line for v in line.split()), '{}', out)
+
+
+def main():
+    tap = harness.Tap()
+    root = tree(NODE)
+    static(tap, root)
+    changed(tap, root)
+    wrong(tap, tree(NODE))
+    here(tap)
+    tap.done()
+
+
+main()
