@@ -63,12 +63,14 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && !strcmp(text + n - m, end);
 }
 
-/* "MPI_Ineighbor_alltoall" -> "alltoall", "MPI_Bcast_init" -> "bcast". Returns whether it is a collective. */
+/* "MPI_Ineighbor_alltoall" -> "alltoall", "MPI_Bcast_init_c" -> "bcast". Returns whether it is a collective. */
 static bool find_collective(const char *lower, struct fv_call_info *info)
 {
     char base[48];
 
     strcpy(base, lower);
+    if (ends_with(base, "_c")) /* with large counts */
+        base[strlen(base) - 2] = '\0';
     if (ends_with(base, "_init"))
         base[strlen(base) - 5] = '\0';
     for (int strip = 0; strip < 2; strip++) {

@@ -668,6 +668,11 @@ static void bytes_as_readers_expect(void **state)
     v = fv_notional(&c, (struct fv_volume){ 10, 0 }, 4, 0, true);
     assert_int_equal(v.sent, 40);
     assert_int_equal(v.received, 10);
+    c = fv_call_info("MPI_Bcast_c", FV_CLASS_COLLECTIVE); /* with large counts */
+    assert_int_equal(c.op, FV_OP_BCAST);
+    assert_int_equal(fv_call_info("MPI_Reduce_init_c", FV_CLASS_COLLECTIVE).op, FV_OP_REDUCE);
+    assert_int_equal(fv_call_info("MPI_Ialltoallw_c", FV_CLASS_COLLECTIVE).op, FV_OP_ALLTOALLW);
+    assert_true(fv_call_info("MPI_Neighbor_allgather_c", FV_CLASS_COLLECTIVE).neighbour);
     assert_true(fv_call_info("MPI_Ineighbor_alltoallw", FV_CLASS_COLLECTIVE).neighbour);
     assert_int_equal(fv_call_info("MPI_Init", FV_CLASS_INIT).op, FV_OP_NONE);
 }
