@@ -207,9 +207,7 @@ static void trace(struct fv_io *io, const struct fv_io_call *call, const struct 
 {
     uint64_t field[] = { 0, 0, call->path, call->function, open ? open->handle : 0, result_of(call, done) };
 
-    if (__atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED))
-        return;
-    if (FV_UNLIKELY(!fv_is_between()) || !(fv_events_between(io->thread, FV_EV_IO, call->begin, end, field) ||
+    if (FV_UNLIKELY(!fv_is_between() || __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED)) || !(fv_events_between(io->thread, FV_EV_IO, call->begin, end, field) ||
                                            trace_with_room(io->thread, call->begin, end, field)))
         io->state->untraced++;
 }
@@ -238,13 +236,14 @@ static bool is_child(unsigned operation)
     return (operation == FV_IO_OP_CLOSE || operation == FV_IO_OP_OPEN || !operation) && !fv_rt_here();
 }
 
-/* A hook is under way: this is a handler that interrupted it, or one that has left it by siglongjmp(), which is above it on the thread's own stack. */
+/* A hook is under way: this is a handler that interrupted it, which is below it on the thread's own stack, or it was left by siglongjmp(). Who calls from
+ * further below then is taken for a handler until somebody calls from where the hook was, or above. */
 static bool is_left(const struct fv_io *io, struct fv_site site)
 {
     const struct fv_thread *t = io->thread;
     uintptr_t at = (uintptr_t)site.frame;
 
-    return at > io->busy && at < t->stack_end && io->busy >= t->stack_low && io->busy < t->stack_end;
+    return at >= io->busy && at < t->stack_end && io->busy >= t->stack_low && io->busy < t->stack_end;
 }
 
 /* True: go on all the same. */

@@ -289,31 +289,6 @@ static void tell_sections(struct fv_rank_replay *r, struct fv_stream *s, uint64_
     fv_rank_pass(r, s, &record); /* no record of an archive: regions are made of it */
 }
 
-/* ---- instrumented functions ---- */
-
-static void leave_functions(struct fv_rank_replay *r, struct fv_stream *s, uint64_t open, uint64_t time)
-{
-    while (s->function_count > open) {
-        fv_threads_leave_works(r, s, s->function_count, time);
-        uint32_t node = s->functions[--s->function_count];
-
-        if (node != FV_NONE)
-            fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_INSTANCE_END, .context = node, .op = 1 }, time);
-    }
-}
-
-static void enter_function(struct fv_rank_replay *r, struct fv_stream *s, uint64_t node, uint64_t time)
-{
-    uint32_t entry = fv_numbers_get(&r->map->nodes, node);
-
-    if (entry != FV_NONE && !(r->replay->defs->tree.nodes[entry].flags & FV_DEF_ENTRY))
-        entry = FV_NONE;
-    FV_GROW(s->functions, s->function_room, s->function_count + 1);
-    s->functions[s->function_count++] = entry;
-    if (entry != FV_NONE)
-        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_INSTANCE, .context = entry }, time);
-}
-
 /* ---- items ---- */
 
 static void tell(struct fv_rank_replay *r, struct fv_stream *s)
@@ -346,13 +321,13 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
         if (s->off && !fv_threads_is_end(s)) /* as for calls */
             measure(r, s, true, fv_rank_time(r, s, s->item.begin));
         if (s->item.kind == FV_EV_THREAD_END) /* its functions end there, and its sections */
-            leave_functions(r, s, 0, fv_rank_time(r, s, s->item.begin));
+            fv_nested_leave(r, s, 0, fv_rank_time(r, s, s->item.begin));
         if (s->item.kind == FV_EV_SECTIONS)
             tell_sections(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
         else if (s->item.kind == FV_EV_FUNCTION_ENTER)
-            enter_function(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
+            fv_nested_enter(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
         else if (s->item.kind == FV_EV_FUNCTION_LEAVE)
-            leave_functions(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
+            fv_nested_leave(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
         else if (s->item.kind == FV_EV_IO)
             fv_files_tell(r, s);
         else
@@ -459,7 +434,7 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
             fv_threads_tell_open(r, s, end);
         }
         fv_threads_close(r, s);
-        leave_functions(r, s, 0, rank->stop_ticks ? s->now : end);
+        fv_nested_leave(r, s, 0, rank->stop_ticks ? s->now : end);
         if (s->section_set) /* they are open until the rank's end */
             tell_sections(r, s, 0, end);
         if (fv_reader_header(r->reader)->paused_since && r->locations[s->slot].records)

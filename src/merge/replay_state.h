@@ -4,6 +4,7 @@
 
 #include "merge/replay.h"
 #include "merge/requests.h"
+#include "merge/threads.h"
 #include "tool/heap.h"
 
 /* What calls of a site do. */
@@ -146,6 +147,12 @@ static inline uint32_t fv_rank_comm(const struct fv_rank_replay *r, uint64_t id)
     return fv_numbers_get(&r->map->comms, id);
 }
 
+/* The function of a call of threads'; FV_NONE: it is not known. */
+static inline uint32_t fv_rank_thread_call(const struct fv_rank_replay *r, unsigned call)
+{
+    return r->map->thread_calls ? r->map->thread_calls[call % FV_THREAD_CALLS] : FV_NONE;
+}
+
 /* replay_stream.c: the items of a thread, one by one. */
 void fv_stream_open(struct fv_rank_replay *r, struct fv_stream *s); /* and loads the first one */
 /* Takes a call with its details, or what stands between calls. */
@@ -180,13 +187,20 @@ void fv_rma_end_call(struct fv_rank_replay *r, struct fv_stream *s);
 void fv_rma_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was);
 void fv_rma_release(struct fv_rank_replay *r);
 
+/* replay_nested.c: instrumented functions and worksharing that a thread is in, each in the one before. */
+void fv_nested_enter(struct fv_rank_replay *r, struct fv_stream *s, uint64_t node, uint64_t time);
+/* Functions are left until so many are open. */
+void fv_nested_leave(struct fv_rank_replay *r, struct fv_stream *s, uint64_t open, uint64_t time);
+/* The item at hand: worksharing begins, or ends. */
+void fv_nested_work(struct fv_rank_replay *r, struct fv_stream *s);
+/* What of it began in so many teams, or more, ends. */
+void fv_nested_leave_works(struct fv_rank_replay *r, struct fv_stream *s, size_t teams, uint64_t time);
+
 /* replay_threads.c */
 void fv_threads_open(struct fv_rank_replay *r);
 void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s);
 /* Is the present item recorded also while recording is off? */
 bool fv_threads_is_end(const struct fv_stream *s);
-/* Parts in worksharing that began inside of so many instrumented functions end, for one of these does. */
-void fv_threads_leave_works(struct fv_rank_replay *r, struct fv_stream *s, size_t functions, uint64_t time);
 /* What no end is known of ends with the thread's last record. */
 void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s);
 void fv_threads_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end);

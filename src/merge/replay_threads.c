@@ -40,18 +40,13 @@ static void tell_region(struct fv_rank_replay *r, struct fv_stream *s, struct fv
     fv_rank_put(r, s, leave, leave->time_ns);
 }
 
-static uint32_t function_of(const struct fv_rank_replay *r, unsigned call)
-{
-    return r->map->thread_calls ? r->map->thread_calls[call % FV_THREAD_CALLS] : FV_NONE;
-}
-
 static struct fv_record enter_of(struct fv_rank_replay *r, struct fv_stream *s, unsigned call, uint64_t path,
                                  uint64_t object)
 {
     uint32_t node = fv_numbers_get(&r->map->nodes, path);
 
     return (struct fv_record){ .kind = FV_REC_REGION_ENTER,
-                               .ref = function_of(r, call),
+                               .ref = fv_rank_thread_call(r, call),
                                .context = node == FV_NONE ? 0 : node,
                                .peer = object_of(r, object),
                                .time_ns = s->begin,
@@ -76,66 +71,6 @@ static void tell_wait(struct fv_rank_replay *r, struct fv_stream *s)
                                .sent = s->end - s->begin,
                                .id = f[5] ? location_of(r, f[5] - 1) : FV_LOCATION_NONE };
     tell_region(r, s, &enter, &leave);
-}
-
-/* ---- worksharing ---- */
-
-static void leave_work(struct fv_rank_replay *r, struct fv_stream *s, uint64_t time)
-{
-    const struct fv_open_work w = s->works[--s->work_count];
-
-    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_WORK_LEAVE, .ref = w.function }, time);
-}
-
-void fv_threads_leave_works(struct fv_rank_replay *r, struct fv_stream *s, size_t functions, uint64_t time)
-{
-    while (s->work_count && s->works[s->work_count - 1].functions >= functions)
-        leave_work(r, s, time);
-}
-
-static bool is_task(const struct fv_rank_replay *r, const struct fv_open_work *w)
-{
-    return w->function == function_of(r, FV_THREAD_WORK(FV_OMP_WORK_TASK));
-}
-
-/* Those that began in so many teams. */
-static void leave_works_of(struct fv_rank_replay *r, struct fv_stream *s, size_t teams, uint64_t time)
-{
-    while (s->work_count && s->works[s->work_count - 1].teams >= teams)
-        leave_work(r, s, time);
-}
-
-/* Of one team, or in one task, it is in one at a time: what has no end of its own ends with the next, or with what it is in. */
-static void leave_others(struct fv_rank_replay *r, struct fv_stream *s, uint32_t but, uint64_t time)
-{
-    while (s->work_count) {
-        const struct fv_open_work *top = &s->works[s->work_count - 1];
-
-        if (top->teams != s->team_count || top->function == but || is_task(r, top))
-            break;
-        leave_work(r, s, time);
-    }
-}
-
-static void tell_work(struct fv_rank_replay *r, struct fv_stream *s)
-{
-    const uint64_t *f = s->item.field;
-    uint64_t time = fv_rank_time(r, s, s->item.begin);
-    uint32_t function = function_of(r, FV_THREAD_WORK(f[1] % FV_OMP_WORK_KINDS));
-    bool begins = s->item.kind == FV_EV_WORK_BEGIN;
-
-    if (function == FV_NONE)
-        return;
-    if (!begins || f[1] != FV_OMP_WORK_TASK)
-        leave_others(r, s, begins ? FV_NONE : function, time);
-    if (!begins && s->work_count && s->works[s->work_count - 1].function == function && s->works[s->work_count - 1].teams == s->team_count)
-        leave_work(r, s, time);
-    if (!begins)
-        return;
-    uint32_t node = fv_numbers_get(&r->map->nodes, f[2]);
-    FV_GROW(s->works, s->work_room, s->work_count + 1);
-    s->works[s->work_count++] = (struct fv_open_work){ function, s->team_count, s->function_count };
-    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_WORK_ENTER, .ref = function, .context = node == FV_NONE ? 0 : node }, time);
 }
 
 /* ---- parallel regions ---- */
@@ -171,7 +106,7 @@ static struct fv_open_team *find_team(const struct fv_stream *s, uint64_t region
 
 static void end_innermost(struct fv_rank_replay *r, struct fv_stream *s, uint64_t time)
 {
-    leave_works_of(r, s, s->team_count, time);
+    fv_nested_leave_works(r, s, s->team_count, time);
     const struct fv_open_team *t = &s->teams[--s->team_count];
 
     fv_rank_put(r, s,
@@ -315,7 +250,7 @@ static void end_thread(struct fv_rank_replay *r, struct fv_stream *s)
             leave_nested(r, s, t);
         end_innermost(r, s, s->now);
     }
-    leave_works_of(r, s, 0, s->now);
+    fv_nested_leave_works(r, s, 0, s->now);
 }
 
 void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s)
@@ -325,7 +260,7 @@ void fv_threads_close(struct fv_rank_replay *r, struct fv_stream *s)
 
         end_innermost(r, s, t->came && t->end > s->now ? t->end : s->now);
     }
-    leave_works_of(r, s, 0, s->now);
+    fv_nested_leave_works(r, s, 0, s->now);
 }
 
 static bool tell_team(struct fv_rank_replay *r, struct fv_stream *s)
@@ -336,7 +271,7 @@ static bool tell_team(struct fv_rank_replay *r, struct fv_stream *s)
     case FV_EV_TEAM_END: come(r, s); return true;
     case FV_EV_OMP_JOIN: join_team(r, s); return true;
     case FV_EV_WORK_BEGIN:
-    case FV_EV_WORK_END: tell_work(r, s); return true;
+    case FV_EV_WORK_END: fv_nested_work(r, s); return true;
     default: return false;
     }
 }

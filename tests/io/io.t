@@ -183,6 +183,43 @@ def killed(tap, place):
               [('ENTER', 'write'), ('LEAVE', 'write'), ('ENTER', 'read'), ('LEAVE', 'read')])
 
 
+JUMPS = """#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+static sigjmp_buf back;
+static void jump(int s) { (void)s; siglongjmp(back, 1); }
+int main(void) {
+    volatile int jumps = 0;
+    char c;
+    int fd = open("/dev/zero", O_RDONLY);
+    struct itimerval every = { { 0, 500 }, { 0, 500 } }, never = { { 0, 0 }, { 0, 0 } };
+    signal(SIGALRM, jump);
+    sigsetjmp(back, 1);
+    if (jumps++ < 100) {
+        setitimer(ITIMER_REAL, &every, 0);
+        for (;;) if (read(fd, &c, 1) != 1) return 1;
+    }
+    setitimer(ITIMER_REAL, &never, 0);
+    for (int i = 0; i < 1000; i++) if (pread(fd, &c, 1, 0) != 1) return 2;
+    return 0;
+}
+"""
+
+
+def jumps(tap, place):
+    with tap.test('handlers that jump out of a hook leave nothing behind'):
+        program = os.path.join(place, 'jumps')
+        with open(program + '.c', 'w') as f:
+            f.write(JUMPS)
+        harness.run(['cc', '-O1', '-g', '-w', program + '.c', '-o', program]).ended(0)
+        report = recorded(program).report().data
+        calls = {r['function']: r['calls'] for r in report['io'] if r['io_file'] == '/dev/zero'}
+        equal('calls behind', calls.get('pread'), 1000)
+        check(calls.get('read', 0) > 0, '{}', calls)
+
+
 def languages(tap, place):
     with tap.test('Fortran and C++'):
         for compiler, name, text, want in (
@@ -251,6 +288,7 @@ def main():
     alone(tap, place)
     traced(tap, place)
     killed(tap, place)
+    jumps(tap, place)
     languages(tap, place)
     real(tap, place)
     for mpi in harness.mpis(tap):

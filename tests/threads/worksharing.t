@@ -29,8 +29,9 @@ def constructs(text):
 
 
 def recorded(program, *options):
+    """By the clock that the program measures with."""
     directory = os.path.join(harness.scratch('exp'), 'e')
-    return harness.run([harness.FVMPI, 'run', '-q', '--threads', '--sample=off', *options, '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0)
+    return harness.run([harness.FVMPI, 'run', '-q', '--threads', '--clock=monotonic', '--sample=off', *options, '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0)
 
 
 def profile(tap, compiler, program):
@@ -87,6 +88,34 @@ def archive(tap, compiler, program):
             otf2_print.merge(run.directory)
 
 
+EXCEPTION = """#include <cstdio>
+__attribute__((noinline)) static void thrower(int i) { if (i % 2) throw i; }
+int main() {
+    int n = 0;
+#pragma omp parallel num_threads(2) reduction(+ : n)
+    for (int round = 0; round < 3; round++) {
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < 10; i++)
+            try { thrower(i); } catch (int) { n++; }
+    }
+    std::printf("%d\\n", n);
+}
+"""
+
+
+def exception(tap, compiler, place):
+    with tap.test('{}: a function that the last iteration leaves by an exception ends in its loop'.format(compiler)):
+        program = os.path.join(place, 'exception.' + compiler)
+        with open(program + '.cpp', 'w') as f:
+            f.write(EXCEPTION)
+        harness.run([compiler, '-O1', '-g', '-fopenmp', '-finstrument-functions', program + '.cpp', '-o', program]).ended(0)
+        run = recorded(program, '--trace', '--functions=all')
+        equal('output', run.out, '15\n')
+        regions = [e.region.strip('"') for e in otf2_print.events(otf2_print.merge(run.directory, '--no-samples')) if e.kind == 'ENTER']
+        equal('calls', len([r for r in regions if r.startswith('thrower')]), 30)
+        equal('loops', regions.count('omp for'), 6)
+
+
 def main():
     tap = harness.Tap()
     place = harness.scratch('bin')
@@ -99,6 +128,7 @@ def main():
         harness.run([compiler, '-O1', '-g', '-fopenmp', '-finstrument-functions', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'worksharing.c'), '-o', program]).ended(0)
         profile(tap, compiler, program)
         archive(tap, compiler, program)
+        exception(tap, {'gcc': 'g++', 'clang': 'clang++'}[compiler], place)
     tap.done()
 
 
