@@ -2,6 +2,7 @@
 #include "base/near.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "sensors/sensors.h"
 #include "tool/vec.h"
 
@@ -42,7 +43,7 @@ struct sample {
     uint64_t **values; /* by sensor */
 };
 
-struct stat {
+struct watch {
     struct fv_operands operands;
     double interval_s;
     size_t count; /* 0: without end */
@@ -61,18 +62,28 @@ static int wrong(const char *what, const char *why)
 
 /* ---- which ---- */
 
-static void open_sensors(struct stat *s)
+/* NULL: it is not open. */
+static struct fv_sensor *sensor_of(const struct watch *s, const struct fv_sensor_kind *kind)
+{
+    for (size_t i = 0; i < s->sensor_count; i++)
+        if (s->sensors[i].kind == kind)
+            return &s->sensors[i];
+    return NULL;
+}
+
+/* Those that the pattern fits, if they are there: each takes a few reads. */
+static void open_sensors(struct watch *s, const char *pattern)
 {
     struct fv_sensor sensor;
 
     for (const struct fv_sensor_kind *k = fv_sensor_kinds; k->name; k++)
-        if (fv_sensor_open(&sensor, k)) {
+        if (!fnmatch(pattern, k->name, 0) && !sensor_of(s, k) && fv_sensor_open(&sensor, k)) {
             FV_GROW(s->sensors, s->sensor_room, s->sensor_count + 1);
             s->sensors[s->sensor_count++] = sensor;
         }
 }
 
-static void add_column(struct stat *s, size_t sensor, size_t event, size_t source)
+static void add_column(struct watch *s, size_t sensor, size_t event, size_t source)
 {
     const struct fv_sensor *of = &s->sensors[sensor];
     const char *name = of->events[event].name, *at = source == ALL ? "" : of->sources[source];
@@ -85,7 +96,7 @@ static void add_column(struct stat *s, size_t sensor, size_t event, size_t sourc
 }
 
 /* Of one event. */
-static void add_columns(struct stat *s, size_t sensor, size_t event, const char *source)
+static void add_columns(struct watch *s, size_t sensor, size_t event, const char *source)
 {
     const struct fv_sensor *of = &s->sensors[sensor];
 
@@ -143,16 +154,15 @@ static void say_events(const char *text, const struct fv_sensor *sensor, const s
 }
 
 /* The exit status. */
-static int say_unknown(const struct stat *s, const char *text, const struct word *w)
+static int say_unknown(const struct watch *s, const char *text, const struct word *w)
 {
     const struct fv_sensor_kind *kind = fv_sensor_kind_of(w->sensor, strlen(w->sensor));
     struct fv_near near = { w->sensor, strlen(w->sensor), NULL, 0 };
 
-    for (size_t i = 0; i < s->sensor_count; i++)
-        if (s->sensors[i].kind == kind) {
-            say_events(text, &s->sensors[i], w);
-            return FV_EXIT_USAGE;
-        }
+    if (kind && sensor_of(s, kind)) {
+        say_events(text, sensor_of(s, kind), w);
+        return FV_EXIT_USAGE;
+    }
     if (kind) {
         fv_log("stat: %s: not on this machine: there is no %s/%s", text, fv_sensors_root(), kind->path);
         return FV_EXIT_FAILED;
@@ -164,21 +174,25 @@ static int say_unknown(const struct stat *s, const char *text, const struct word
     return FV_EXIT_USAGE;
 }
 
-static int choose_one(struct stat *s, const char *text, bool is_asked)
+static int choose_one(struct watch *s, const char *text, bool is_asked)
 {
     size_t before = s->column_count;
     struct word w;
 
     if (!take_word(text, &w))
         return wrong(text, "is longer than the name of any event");
-    for (size_t i = 0; i < s->sensor_count; i++)
-        for (size_t e = 0; !fnmatch(w.sensor, s->sensors[i].kind->name, 0) && e < s->sensors[i].event_count; e++)
-            if (!fnmatch(w.event, s->sensors[i].events[e].name, 0))
-                add_columns(s, i, e, *w.source ? w.source : NULL);
+    open_sensors(s, w.sensor);
+    for (const struct fv_sensor_kind *k = fv_sensor_kinds; k->name; k++) {
+        const struct fv_sensor *sensor = fnmatch(w.sensor, k->name, 0) ? NULL : sensor_of(s, k);
+
+        for (size_t e = 0; sensor && e < sensor->event_count; e++)
+            if (!fnmatch(w.event, sensor->events[e].name, 0))
+                add_columns(s, (size_t)(sensor - s->sensors), e, *w.source ? w.source : NULL);
+    }
     return s->column_count > before || !is_asked ? FV_GO_ON : say_unknown(s, text, &w);
 }
 
-static int choose(struct stat *s)
+static int choose(struct watch *s)
 {
     static const char *const most_want[] = { "cpu.user", "cpu.system", "cpu.iowait", "cpu.steal", "pressure.some@cpu", "vmstat.pgfault", "vmstat.pgmajfault",
                                              "net.rx_bytes", "net.tx_bytes", "energy.energy_uj", "frequency.scaling_cur_freq" };
@@ -221,7 +235,7 @@ static void wait_until(double at)
         ;
 }
 
-static bool is_used(const struct stat *s, size_t sensor)
+static bool is_used(const struct watch *s, size_t sensor)
 {
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].sensor == sensor)
@@ -229,7 +243,7 @@ static bool is_used(const struct stat *s, size_t sensor)
     return false;
 }
 
-static struct sample new_sample(const struct stat *s)
+static struct sample new_sample(const struct watch *s)
 {
     struct sample sample = { .values = fv_xcalloc(s->sensor_count, sizeof(*sample.values)) };
 
@@ -238,7 +252,7 @@ static struct sample new_sample(const struct stat *s)
     return sample;
 }
 
-static void take_sample(struct stat *s)
+static void take_sample(struct watch *s)
 {
     struct sample was = s->before;
 
@@ -250,7 +264,7 @@ static void take_sample(struct stat *s)
             fv_sensor_read(&s->sensors[i], s->now.values[i]);
 }
 
-static double of_source(const struct stat *s, const struct column *c, size_t source, double seconds)
+static double of_source(const struct watch *s, const struct column *c, size_t source, double seconds)
 {
     const struct fv_sensor *sensor = &s->sensors[c->sensor];
     size_t at = source * sensor->event_count + c->event;
@@ -260,7 +274,7 @@ static double of_source(const struct stat *s, const struct column *c, size_t sou
 }
 
 /* NAN: no source knows it. */
-static double value_of(const struct stat *s, const struct column *c)
+static double value_of(const struct watch *s, const struct column *c)
 {
     const struct fv_sensor *sensor = &s->sensors[c->sensor];
     double seconds = s->now.at_s - s->before.at_s, sum = 0;
@@ -288,7 +302,7 @@ static int width_of(const struct column *c)
     return width > LEAST_WIDTH ? width : LEAST_WIDTH;
 }
 
-static void put_heading(const struct stat *s)
+static void put_heading(const struct watch *s)
 {
     fputs(s->csv ? "time_s,late_s" : "", stdout);
     for (size_t i = 0; i < s->column_count; i++)
@@ -310,7 +324,7 @@ static void put_value(double value, int width)
         printf("%*.*f", width, value == floor(value) || size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3, value);
 }
 
-static void put_sample(const struct stat *s, double since_s, double late_s)
+static void put_sample(const struct watch *s, double since_s, double late_s)
 {
     if (s->csv)
         printf("%.6f,%.6f", since_s, late_s);
@@ -331,7 +345,7 @@ static void put_sample(const struct stat *s, double since_s, double late_s)
 }
 
 /* A processor's tenth for reading is more than most want to give. */
-static void warn_of_cost(const struct stat *s)
+static void warn_of_cost(const struct watch *s)
 {
     double cost = 0;
 
@@ -341,7 +355,7 @@ static void warn_of_cost(const struct stat *s)
         fv_log("stat: to read these takes %.2g ms, %.0f %% of a processor at this interval", 1e3 * cost, 100 * fmin(cost / s->interval_s, 1));
 }
 
-static int sample(struct stat *s)
+static int sample(struct watch *s)
 {
     double start, next;
 
@@ -372,8 +386,9 @@ static int sample(struct stat *s)
     return FV_EXIT_OK;
 }
 
-static int list(const struct stat *s)
+static int list(struct watch *s)
 {
+    open_sensors(s, "*");
     for (size_t i = 0; i < s->sensor_count; i++) {
         const struct fv_sensor *sensor = &s->sensors[i];
 
@@ -385,14 +400,9 @@ static int list(const struct stat *s)
             printf("  %s.%s%s%s%s\n", sensor->kind->name, sensor->events[e].name, *sensor->events[e].unit ? "  " : "", sensor->events[e].unit,
                    sensor->events[e].is_gauge ? "  gauge" : *sensor->events[e].unit ? "/s" : "  /s");
     }
-    for (const struct fv_sensor_kind *k = fv_sensor_kinds; k->name; k++) {
-        bool is_here = false;
-
-        for (size_t i = 0; i < s->sensor_count; i++)
-            is_here |= s->sensors[i].kind == k;
-        if (!is_here)
+    for (const struct fv_sensor_kind *k = fv_sensor_kinds; k->name; k++)
+        if (!sensor_of(s, k))
             printf("%s: not on this machine (%s/%s)\n", k->name, fv_sensors_root(), k->path);
-    }
     return FV_EXIT_OK;
 }
 
@@ -400,7 +410,7 @@ static int list(const struct stat *s)
 
 enum { OPT_PER_SOURCE = 256, OPT_CSV };
 
-static int take_interval(struct stat *s, const char *text)
+static int take_interval(struct watch *s, const char *text)
 {
     char *behind;
 
@@ -409,22 +419,13 @@ static int take_interval(struct stat *s, const char *text)
                                                                                              : FV_GO_ON;
 }
 
-static int take_count(struct stat *s, const char *text)
-{
-    char *behind;
-    unsigned long long count = strtoull(text, &behind, 10);
-
-    s->count = (size_t)count;
-    return behind == text || *behind || *text == '-' || !count ? wrong(text, "--count takes a number from 1") : FV_GO_ON;
-}
-
 static int take_option(void *options, int option)
 {
-    struct stat *s = options;
+    struct watch *s = options;
 
     switch (option) {
     case 'i': return take_interval(s, optarg);
-    case 'n': return take_count(s, optarg);
+    case 'n': return fv_output_number(optarg, 1, &s->count) ? FV_GO_ON : wrong(optarg, "--count takes a number from 1");
     case 'l': s->list = true; return FV_GO_ON;
     case OPT_PER_SOURCE: s->per_source = true; return FV_GO_ON;
     case OPT_CSV: s->csv = true; return FV_GO_ON;
@@ -433,7 +434,7 @@ static int take_option(void *options, int option)
     }
 }
 
-static void release(struct stat *s)
+static void release(struct watch *s)
 {
     for (size_t i = 0; i < s->sensor_count; i++) {
         if (s->now.values)
@@ -459,13 +460,12 @@ int fv_cmd_stat(int argc, char **argv)
         { 0 },
     };
     static const struct fv_arguments arguments = { "i:n:lh", table, take_option, wrong, NULL, false };
-    struct stat s = { .interval_s = 1 };
+    struct watch s = { .interval_s = 1 };
     int status = fv_arguments_take(&arguments, argc, argv, &s, &s.operands);
 
     if (status != FV_GO_ON)
         return status;
     s.operands = (struct fv_operands){ argv + optind, (size_t)(argc - optind) };
-    open_sensors(&s);
     status = s.list ? list(&s) : choose(&s);
     if (status == FV_GO_ON)
         status = sample(&s);

@@ -1,7 +1,6 @@
 /* See calls.h. */
 #include "merge/calls.h"
 #include "trace/format_words.h"
-#include "trace/format.h"
 
 #include <ctype.h>
 #include <string.h>

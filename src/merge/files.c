@@ -9,12 +9,16 @@
 
 /* What a file's records say of its calls: bits by enum fv_io_layer. */
 struct seen {
+    const struct fv_reader *reader;
     uint8_t *layers; /* by fv_io_file.id */
     size_t count, room;
     bool functions[FV_IO_FUNCTIONS];
 };
 
-void fv_files_used(const struct fv_reader *reader, void (*mark)(void *, uint32_t), void *context)
+/* Of each function, file and call path that there are calls of, and of the call that a thread is in (file 0). */
+typedef void call_fn(void *context, uint32_t function, uint32_t file, uint32_t path);
+
+static void each_call(const struct fv_reader *reader, call_fn *tell, void *context)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO);
     struct fv_io_record r;
@@ -25,22 +29,43 @@ void fv_files_used(const struct fv_reader *reader, void (*mark)(void *, uint32_t
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         if (!(r.flags & FV_IO_IN_MPI))
-            mark(context, r.path);
+            tell(context, r.function, r.file, r.path);
     }
     c = fv_cursor(reader, FV_CHUNK_IO_THREAD);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&t, p, sizeof(t));
         if (t.begin)
-            mark(context, t.path);
+            tell(context, t.function, 0, t.path);
     }
 }
 
-static void see(struct seen *s, const struct fv_reader *reader, uint32_t file, uint32_t function)
+struct marking {
+    void (*mark)(void *, uint32_t);
+    void *context;
+};
+
+static void mark_path(void *context, uint32_t function, uint32_t file, uint32_t path)
 {
+    const struct marking *m = context;
+    (void)function, (void)file;
+
+    m->mark(m->context, path);
+}
+
+void fv_files_used(const struct fv_reader *reader, void (*mark)(void *, uint32_t), void *context)
+{
+    each_call(reader, mark_path, &(struct marking){ mark, context });
+}
+
+static void see(void *context, uint32_t function, uint32_t file, uint32_t path)
+{
+    struct seen *s = context;
+    (void)path;
+
     if (function >= FV_IO_FUNCTIONS)
         return;
     s->functions[function] = true;
-    if (!fv_number_is_id(reader, file))
+    if (!fv_number_is_id(s->reader, file))
         return;
     if (file >= s->count) {
         FV_GROW(s->layers, s->room, (size_t)file + 1);
@@ -48,25 +73,6 @@ static void see(struct seen *s, const struct fv_reader *reader, uint32_t file, u
         s->count = (size_t)file + 1;
     }
     s->layers[file] |= (uint8_t)(1u << fv_io_layer_of(function));
-}
-
-static void look(struct seen *s, const struct fv_reader *reader)
-{
-    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO);
-    struct fv_io_record r;
-    struct fv_io_thread t;
-
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&r, p, sizeof(r));
-        if (!(r.flags & FV_IO_IN_MPI))
-            see(s, reader, r.file, r.function);
-    }
-    c = fv_cursor(reader, FV_CHUNK_IO_THREAD);
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&t, p, sizeof(t));
-        if (t.begin)
-            see(s, reader, 0, t.function);
-    }
 }
 
 static uint32_t mode_of(uint32_t flags)
@@ -113,11 +119,11 @@ void fv_files_define(struct fv_defs *d, const struct fv_reader *reader, uint32_t
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO_HANDLES);
     struct fv_io_handle h;
-    struct seen seen = { 0 };
+    struct seen seen = { .reader = reader };
 
     if (!fv_reader_header(reader)->traced)
         return;
-    look(&seen, reader);
+    each_call(reader, see, &seen);
     for (uint32_t i = 1; i < FV_IO_FUNCTIONS; i++)
         if (seen.functions[i])
             fv_numbers_set(&map->file_calls, i, fv_defs_function(d, fv_io_function_name(i), FV_CLASS_OF_FILES));

@@ -104,16 +104,21 @@ void fv_get_path_line(void *subject, const void *row, const struct fv_column_def
     v->null = !v->whole;
 }
 
+void fv_put_place(struct fv_tables *t, const struct fv_frame *frame, struct fv_value *v)
+{
+    v->null = !frame || !frame->file || !frame->line;
+    if (v->null)
+        return;
+    snprintf(t->text, sizeof(t->text), "%s:%u", fv_base_name(frame->file), frame->line);
+    v->text = t->text;
+}
+
 void fv_get_path_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
     const struct fv_path *path = fv_tables_path(t, node_at(row, c));
 
-    v->null = !path->count || !path->frames[0].file || !path->frames[0].line;
-    if (v->null)
-        return;
-    snprintf(t->text, sizeof(t->text), "%s:%u", fv_base_name(path->frames[0].file), path->frames[0].line);
-    v->text = t->text;
+    fv_put_place(t, path->count ? &path->frames[0] : NULL, v);
 }
 
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)

@@ -39,7 +39,9 @@ void fv_get_path_file(void *subject, const void *row, const struct fv_column_def
                       struct fv_value *out);
 void fv_get_path_line(void *subject, const void *row, const struct fv_column_def *column,
                       struct fv_value *out);
-/* Both in short: "solve.c:42". */
+/* A frame's file and line in short: "solve.c:42"; null: not known. */
+void fv_put_place(struct fv_tables *tables, const struct fv_frame *frame, struct fv_value *out);
+/* Of the path's innermost frame. */
 void fv_get_path_place(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *column,
                       struct fv_value *out);

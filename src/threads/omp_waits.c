@@ -115,37 +115,22 @@ void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site)
     fv_sync_wait_end(&w, FV_SYNC_GOT);
 }
 
-#define WAIT(function)                                                                                       \
+/* `work`: the construct that ends there, enum fv_omp_work_kind; 0: none. */
+#define WAIT(function, work)                                                                                 \
     FV_PUBLIC void function(void)                                                                            \
     {                                                                                                        \
+        if (work)                                                                                            \
+            fv_omp_work_end(work);                                                                           \
         struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
                                                                                                              \
         FV_OMP_NEXT()->function();                                                                           \
         fv_omp_scope_end(&scope);                                                                            \
     }
-/* At the end of a construct. */
-#define END(function, kind)                                                                                  \
-    FV_PUBLIC void function(void)                                                                            \
-    {                                                                                                        \
-        fv_omp_work_end(FV_OMP_WORK_##kind);                                                                 \
-        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
-                                                                                                             \
-        FV_OMP_NEXT()->function();                                                                           \
-        fv_omp_scope_end(&scope);                                                                            \
-    }
-#define END_ANSWER(function, kind)                                                                           \
+#define WAIT_ANSWER(function, work)                                                                          \
     FV_PUBLIC bool function(void)                                                                            \
     {                                                                                                        \
-        fv_omp_work_end(FV_OMP_WORK_##kind);                                                                 \
-        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
-        bool answer = FV_OMP_NEXT()->function();                                                             \
-                                                                                                             \
-        fv_omp_scope_end(&scope);                                                                            \
-        return answer;                                                                                       \
-    }
-#define WAIT_ANSWER(function)                                                                                \
-    FV_PUBLIC bool function(void)                                                                            \
-    {                                                                                                        \
+        if (work)                                                                                            \
+            fv_omp_work_end(work);                                                                           \
         struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
         bool answer = FV_OMP_NEXT()->function();                                                             \
                                                                                                              \
@@ -161,12 +146,12 @@ void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site)
         fv_omp_scope_end_perhaps(&scope);                                                                    \
     }
 
-WAIT(GOMP_barrier)
-WAIT_ANSWER(GOMP_barrier_cancel)
-END(GOMP_loop_end, LOOP)
-END_ANSWER(GOMP_loop_end_cancel, LOOP)
-END(GOMP_sections_end, SECTIONS)
-END_ANSWER(GOMP_sections_end_cancel, SECTIONS)
+WAIT(GOMP_barrier, 0)
+WAIT_ANSWER(GOMP_barrier_cancel, 0)
+WAIT(GOMP_loop_end, FV_OMP_WORK_LOOP)
+WAIT_ANSWER(GOMP_loop_end_cancel, FV_OMP_WORK_LOOP)
+WAIT(GOMP_sections_end, FV_OMP_WORK_SECTIONS)
+WAIT_ANSWER(GOMP_sections_end_cancel, FV_OMP_WORK_SECTIONS)
 PERHAPS(GOMP_ordered_start)
 PERHAPS(GOMP_taskwait)
 PERHAPS(GOMP_taskgroup_end)

@@ -77,14 +77,7 @@ static void get_function(void *subject, const void *row, const struct fv_column_
 
 static void get_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    struct fv_tables *t = subject;
-    const struct fv_frame *frame = frame_of(t, ((const struct fv_allocated_place *)row)->node);
-
-    v->null = !frame || !frame->file || !frame->line;
-    if (v->null)
-        return;
-    snprintf(t->text, sizeof(t->text), "%s:%u", fv_base_name(frame->file), frame->line);
-    v->text = t->text;
+    fv_put_place(subject, frame_of(subject, ((const struct fv_allocated_place *)row)->node), v);
 }
 
 static const struct fv_column_def place_outer[] = {

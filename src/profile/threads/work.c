@@ -19,14 +19,7 @@ struct gather {
     size_t part_count, part_room;
 };
 
-const char *fv_work_kind_name(unsigned kind)
-{
-    static const char *const names[FV_OMP_WORK_KINDS] = {
-        "?", "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked", "task",
-    };
-
-    return names[kind < FV_OMP_WORK_KINDS ? kind : 0];
-}
+const char *const fv_work_kind_names[FV_OMP_WORK_KINDS] = { "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked", "task", NULL };
 
 double fv_work_balance(const struct fv_work *w)
 {
@@ -45,8 +38,10 @@ static uint32_t work_of(struct fv_build *b, struct gather *g, unsigned kind, uin
     size_t before = out->count;
     uint32_t i = FV_INTERN(g->works, out->items, out->count, out->room, (uint32_t[]){ kind, n->module, (uint32_t)n->offset, (uint32_t)(n->offset >> 32) });
 
-    if (out->count > before)
+    if (out->count > before) {
         out->items[i].node = node;
+        out->items[i].max_rank = FV_NONE;
+    }
     return i;
 }
 
@@ -103,7 +98,7 @@ static void add_threads(struct fv_works *works, struct gather *g)
             thread.count += g->parts[next].count;
             thread.seconds += g->parts[next].seconds;
         }
-        if (thread.seconds > w->thread_max_s || !w->threads) {
+        if (thread.seconds > w->thread_max_s) {
             w->thread_max_s = thread.seconds;
             w->max_rank = thread.rank;
             w->max_thread = thread.thread;

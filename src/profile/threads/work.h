@@ -16,14 +16,14 @@ struct fv_work {
     uint64_t timed;    /* ... and of them, those whose end was told: */
     double seconds, max_s, wait_s; /* of all threads; of the longest part; of seconds, waiting for others in them */
     double thread_max_s;           /* of the thread with most, ... */
-    uint32_t max_rank, max_thread; /* ... this one: rank in fv_model.ranks, fv_thread_record.id */
+    uint32_t max_rank, max_thread; /* ... this one: rank in fv_model.ranks, FV_NONE: none was timed; fv_thread_record.id */
 };
 
 struct fv_works {
     struct fv_work *items; /* by seconds, longest first */
     size_t count, room;
 };
-const char *fv_work_kind_name(unsigned kind); /* as OpenMP's directives */
+extern const char *const fv_work_kind_names[FV_OMP_WORK_KINDS]; /* by kind - 1, as OpenMP's directives; ends with NULL */
 /* Mean of its threads over the one with most. NAN: it was not timed. */
 double fv_work_balance(const struct fv_work *work);
 void fv_works_release(struct fv_works *works);

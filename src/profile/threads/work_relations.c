@@ -2,11 +2,9 @@
 #include "profile/relations.h"
 #include "profile/threads/work.h"
 
-static const char *const kind_words[] = { "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked", "task", NULL };
-
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = fv_work_kind_name(((const struct fv_work *)row)->kind);
+    v->text = fv_work_kind_names[((const struct fv_work *)row)->kind - 1];
 }
 
 static bool is_timed(void *subject, const void *row, const struct fv_column_def *c)
@@ -19,15 +17,10 @@ static void get_balance(void *subject, const void *row, const struct fv_column_d
     v->real = fv_work_balance(row);
 }
 
-static void get_max_rank(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
-{
-    v->number = fv_tables_model(subject)->ranks[((const struct fv_work *)row)->max_rank].world_rank;
-}
-
 #define W struct fv_work
 #define TIMED(k, t, u, m, d) { k, t, u, d, FV_FIELD(W, m), .flags = FV_NULLABLE, .known = is_timed }
 static const struct fv_column_def columns[] = {
-    { "construct", "construct", "", "OpenMP's directive.", FV_GET(FV_TYPE_TEXT, get_kind), .words = kind_words },
+    { "construct", "construct", "", "OpenMP's directive.", FV_GET(FV_TYPE_TEXT, get_kind), .words = fv_work_kind_names },
     { "place", "at", "", "File and line, without directories; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_place), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
     FV_PATH_COLUMNS(W, node),
     { "times", "times", "", "How often it was met: of each rank by the thread that came there most often; of tasks, those that the thread ran that ran most.", FV_FIELD(W, times) },
@@ -40,7 +33,7 @@ static const struct fv_column_def columns[] = {
     TIMED("thread_max_s", "busiest", "s", thread_max_s, "time_s of the thread with most."),
     { "balance", "balance", "ratio", "time_s of a thread, the mean, over that of the thread with most: 1 is even. What is missing to 1 waits at the barrier behind it.",
       FV_GET(FV_TYPE_REAL, get_balance), .flags = FV_NULLABLE },
-    { "max_rank", "rank", "", "The rank of the thread with most.", FV_GET(FV_TYPE_NUMBER, get_max_rank), .flags = FV_NULLABLE, .known = is_timed },
+    FV_RANK_COLUMN(W, max_rank, "max_rank", "rank", "The rank of the thread with most; null: none was timed."),
     TIMED("max_thread", "thread", "", max_thread, "That thread, as in the table of threads."),
 };
 const struct fv_relation fv_works_relation = {
