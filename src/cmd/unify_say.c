@@ -85,7 +85,7 @@ bool fv_unify_has_traces(struct fv_unify *r)
 }
 
 static struct missing {
-    uint64_t calls, instances, samples, of_threads;
+    uint64_t calls, instances, samples, of_threads, of_files;
 } missing_of(const struct fv_unify *r)
 {
     struct missing m = { 0 };
@@ -95,6 +95,7 @@ static struct missing {
         m.instances += r->merge.defs.ranks[i].dropped_instances;
         m.samples += r->merge.defs.ranks[i].dropped_samples;
         m.of_threads += r->merge.defs.ranks[i].dropped_of_threads;
+        m.of_files += r->merge.defs.ranks[i].dropped_of_files;
     }
     return m;
 }
@@ -134,6 +135,8 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "
                "or %s",
                where, (unsigned long long)m.of_threads, full);
+    if (m.of_files)
+        fv_log("%s: %llu calls of functions for files are not in the trace: %s", where, (unsigned long long)m.of_files, full);
     if (r->stats.lost)
         fv_log("%s: %llu calls are not in the trace, because their files are damaged; what ranks did meanwhile is unknown", where,
                (unsigned long long)r->stats.lost);
@@ -152,7 +155,7 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log("%s: the members of %u communicator%s are not known: no rank file is there that lists them; "
                "messages and collective calls on %s are left out",
                where, unlisted, unlisted == 1 ? "" : "s", unlisted == 1 ? "it" : "them");
-    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || damaged_samples || r->stats.lost || r->stats.damaged ||
+    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files || damaged_samples || r->stats.lost || r->stats.damaged ||
                     i->damaged || i->no_context || r->unknown_sections || unlisted;
 }
 

@@ -175,23 +175,24 @@ static struct fv_io_open *take(uint32_t file, uint32_t flags)
     return open;
 }
 
-/* Under lock. Descriptors that share it. */
-static uint32_t let_go(struct fv_io_open *open)
+/* Under lock. */
+static struct fv_io_end let_go(struct fv_io_open *open)
 {
     if (!open)
-        return 0;
+        return (struct fv_io_end){ 0 };
     if (!--open->uses) {
         open->next = idle[open->file % IDLE_LISTS];
         idle[open->file % IDLE_LISTS] = open;
     }
-    return open->uses;
+    return (struct fv_io_end){ open, open->uses };
 }
 
-/* Under lock. */
-static void put(int fd, struct fv_io_open *open)
+static struct fv_io_open *exchange(int fd, struct fv_io_open *open)
 {
-    let_go(__atomic_exchange_n(&slots[fd], open, __ATOMIC_ACQ_REL));
+    struct fv_io_open *before = __atomic_exchange_n(&slots[fd], open, __ATOMIC_ACQ_REL);
+
     __atomic_fetch_add(&fvmpi_io_v1.changes, 1, __ATOMIC_RELAXED);
+    return before;
 }
 
 /* enum fv_io_handle_flags; `found`: no function that is recorded opened it. */
@@ -224,17 +225,21 @@ static struct fv_io_open *look_at(int fd, bool found)
     return open;
 }
 
-/* `again`: whatever is known of it. */
-static FV_COLD struct fv_io_open *find_out(int fd, bool again)
+/* `before`: whatever is known of it, which that was. NULL: if nothing is known of it. */
+static FV_COLD struct fv_io_open *find_out(int fd, struct fv_io_end *before)
 {
     struct fv_scope scope = fv_scope_enter();
     struct fv_io_open *open = NULL;
 
     if (fv_lock_is_free(&lock) && fv_lock_is_free(&fv_rt.writer.lock)) {
         fv_lock(&lock);
-        open = again ? NULL : slots[fd];
-        if (!open && (open = look_at(fd, !again)))
-            put(fd, open);
+        open = before ? NULL : slots[fd];
+        if (!open && (open = look_at(fd, !before))) {
+            struct fv_io_end end = let_go(exchange(fd, open));
+
+            if (before)
+                *before = end;
+        }
         fv_unlock(&lock);
     }
     fv_scope_leave(&scope);
@@ -250,42 +255,44 @@ struct fv_io_open *fv_io_files_of(int fd)
 {
     struct fv_io_open *open = has_slot(fd) ? __atomic_load_n(&slots[fd], __ATOMIC_ACQUIRE) : NULL;
 
-    return FV_LIKELY(open != NULL) || !has_slot(fd) ? open : find_out(fd, false);
+    return FV_LIKELY(open != NULL) || !has_slot(fd) ? open : find_out(fd, NULL);
 }
 
-struct fv_io_open *fv_io_files_made(int fd)
+struct fv_io_open *fv_io_files_made(int fd, struct fv_io_end *before)
 {
-    return has_slot(fd) ? find_out(fd, true) : NULL;
+    return has_slot(fd) ? find_out(fd, before) : NULL;
 }
 
-void fv_io_files_duplicated(int fd, struct fv_io_open *open)
+struct fv_io_end fv_io_files_duplicated(int fd, struct fv_io_open *open)
 {
     if (!has_slot(fd) || !open)
-        return;
+        return (struct fv_io_end){ 0 };
     struct fv_scope scope = fv_scope_enter();
     fv_lock(&lock);
     if (open->uses)
         open->uses++;
     else
         open = look_at(fd, true); /* the other one was closed meanwhile */
-    put(fd, open);
+    struct fv_io_end before = let_go(exchange(fd, open));
     fv_unlock(&lock);
     fv_scope_leave(&scope);
+    return before;
 }
 
-struct fv_io_open *fv_io_files_closed(int fd, uint32_t *shared)
+struct fv_io_open *fv_io_files_closing(int fd)
 {
-    struct fv_io_open *open = has_slot(fd) ? __atomic_exchange_n(&slots[fd], NULL, __ATOMIC_ACQ_REL) : NULL;
+    return has_slot(fd) && __atomic_load_n(&slots[fd], __ATOMIC_ACQUIRE) ? exchange(fd, NULL) : NULL;
+}
 
-    if (!open)
-        return NULL;
+uint32_t fv_io_files_closed(struct fv_io_open *open)
+{
     struct fv_scope scope = fv_scope_enter();
+
     fv_lock(&lock);
-    *shared = let_go(open);
+    uint32_t shared = let_go(open).shared;
     fv_unlock(&lock);
-    __atomic_fetch_add(&fvmpi_io_v1.changes, 1, __ATOMIC_RELAXED);
     fv_scope_leave(&scope);
-    return open;
+    return shared;
 }
 
 void fv_io_files_forget(int fd)
@@ -294,11 +301,12 @@ void fv_io_files_forget(int fd)
         __atomic_store_n(&slots[fd], NULL, __ATOMIC_RELEASE);
 }
 
-void fv_io_files_closed_range(unsigned first, unsigned last)
+void fv_io_files_closed_range(unsigned first, unsigned last, void (*tell)(void *, const struct fv_io_end *), void *context)
 {
-    uint32_t shared;
+    for (unsigned fd = first; fd <= last && fd < DESCRIPTORS; fd++) {
+        struct fv_io_open *open = fv_io_files_closing((int)fd);
 
-    for (unsigned fd = first; fd <= last && fd < DESCRIPTORS; fd++)
-        if (slots[fd])
-            fv_io_files_closed((int)fd, &shared);
+        if (open)
+            tell(context, &(struct fv_io_end){ open, fv_io_files_closed(open) });
+    }
 }

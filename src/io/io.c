@@ -202,14 +202,33 @@ static FV_COLD bool trace_with_room(struct fv_thread *t, uint64_t begin, uint64_
     return fv_events_between(t, FV_EV_IO, begin, end, field);
 }
 
-/* MPI's own calls are in its call, whose record is not written yet. */
+static bool is_traced(const struct fv_io_call *call)
+{
+    return FV_UNLIKELY(__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)) && !call->in_mpi;
+}
+
+/* False: it is left out. MPI's own calls are in its call, whose record is not written yet. */
+static bool trace_event(struct fv_io *io, uint64_t begin, uint64_t end, uint64_t *field)
+{
+    return fv_is_between() && !__atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) &&
+           (fv_events_between(io->thread, FV_EV_IO, begin, end, field) || trace_with_room(io->thread, begin, end, field));
+}
+
 static void trace(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_open *open, const struct fv_io_done *done, uint64_t end)
 {
     uint64_t field[] = { 0, 0, call->path, call->function, open ? open->handle : 0, result_of(call, done) };
 
-    if (FV_UNLIKELY(!fv_is_between() || __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED)) || !(fv_events_between(io->thread, FV_EV_IO, call->begin, end, field) ||
-                                           trace_with_room(io->thread, call->begin, end, field)))
+    if (!trace_event(io, call->begin, end, field))
         io->state->untraced++;
+}
+
+/* Closed by what is not counted as a call: close_range(), dup2(), or a function that is not recorded, whose descriptor is another file's now. */
+static void trace_end(struct fv_io *io, const struct fv_io_end *end, uint64_t time)
+{
+    uint64_t field[] = { 0, 0, 0, FV_IO_FN_close_range, end->open ? end->open->handle : 0, end->shared };
+
+    if (end->open && end->open->handle)
+        trace_event(io, time, time, field);
 }
 
 /* ---- the hooks ---- */
@@ -236,14 +255,31 @@ static bool is_child(unsigned operation)
     return (operation == FV_IO_OP_CLOSE || operation == FV_IO_OP_OPEN || !operation) && !fv_rt_here();
 }
 
-/* A hook is under way: this is a handler that interrupted it, which is below it on the thread's own stack, or it was left by siglongjmp(). Who calls from
- * further below then is taken for a handler until somebody calls from where the hook was, or above. */
-static bool is_left(const struct fv_io *io, struct fv_site site)
+/* A hook is under way. Its mark, on its stack, holds its own address. */
+static inline void begin_hook(struct fv_io *io, volatile uintptr_t *mark)
+{
+    *mark = (uintptr_t)mark;
+    io->busy = mark;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void end_hook(struct fv_io *io, volatile uintptr_t *mark)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    io->busy = NULL;
+    *mark = 0;
+}
+
+/* A hook is under way: this is a handler that interrupted it, or it was left by siglongjmp(). A handler is below it on the thread's own stack, or on
+ * another one, and leaves its mark as it was. */
+static __attribute__((no_sanitize_address)) bool is_left(const struct fv_io *io, struct fv_site site)
 {
     const struct fv_thread *t = io->thread;
-    uintptr_t at = (uintptr_t)site.frame;
+    uintptr_t at = (uintptr_t)site.frame, mark = (uintptr_t)io->busy;
 
-    return at >= io->busy && at < t->stack_end && io->busy >= t->stack_low && io->busy < t->stack_end;
+    if (mark < t->stack_low || mark >= t->stack_end)
+        return false;
+    return (at >= mark && at < t->stack_end) || *io->busy != mark;
 }
 
 /* True: go on all the same. */
@@ -252,7 +288,7 @@ static FV_COLD bool is_free(struct fv_io *io, struct fv_site site)
     if (!io || !io->thread)
         return false;
     if (is_left(io, site)) {
-        io->busy = 0;
+        io->busy = NULL;
         io->state->begin = 0;
         return true;
     }
@@ -287,6 +323,7 @@ static bool enter(struct fv_io_call *call, unsigned function, int fd, struct fv_
 {
     struct fv_io *io = own;
     unsigned operation = functions[function].operation;
+    volatile uintptr_t mark;
 
     if (FV_UNLIKELY(!io || io->busy || !io->thread) && !is_free(io, site))
         return forget_descriptor(operation, fd);
@@ -294,11 +331,10 @@ static bool enter(struct fv_io_call *call, unsigned function, int fd, struct fv_
     bool in_mpi = !fv_is_between();
     if (is_ours(site.return_address) || (in_mpi && !is_for_files(t)) || FV_UNLIKELY(is_child(operation)))
         return false;
-    io->busy = (uintptr_t)site.frame;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    begin_hook(io, &mark);
     *call = (struct fv_io_call){ .io = io, .function = function, .in_mpi = in_mpi };
     if (fd >= 0)
-        call->open = FV_UNLIKELY(operation == FV_IO_OP_CLOSE) ? fv_io_files_closed(fd, &call->shared) : fv_io_files_of(fd);
+        call->open = FV_UNLIKELY(operation == FV_IO_OP_CLOSE) ? fv_io_files_closing(fd) : fv_io_files_of(fd);
     call->file = call->open ? call->open->file : 0;
     if (FV_LIKELY(operation && !fv_rt_paused())) {
         struct fv_io_thread *state = io->state;
@@ -310,8 +346,7 @@ static bool enter(struct fv_io_call *call, unsigned function, int fd, struct fv_
         call->begin = fv_ticks();
         __atomic_store_n(&state->begin, call->begin, __ATOMIC_RELEASE);
     }
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    io->busy = 0;
+    end_hook(io, &mark);
     return true;
 }
 
@@ -332,36 +367,46 @@ static struct fv_io_record *record(struct fv_io *io, const struct fv_io_call *ca
     return r;
 }
 
+/* What the call made of descriptors. */
+static FV_COLD void follow_descriptors(struct fv_io_call *call, const struct fv_io_done *done)
+{
+    unsigned operation = functions[call->function].operation;
+    struct fv_io_end before = { 0 };
+
+    if (operation == FV_IO_OP_CLOSE) {
+        call->shared = call->open ? fv_io_files_closed(call->open) : 0;
+    } else if (operation) {
+        call->open = fv_io_files_made(done->made - 1, &before);
+        call->file = call->open ? call->open->file : 0;
+    } else {
+        before = fv_io_files_duplicated(done->made - 1, call->open);
+    }
+    if (is_traced(call))
+        trace_end(call->io, &before, call->begin ? call->begin : fv_ticks());
+}
+
 static struct fv_io_record *leave_at(struct fv_io_call *call, const struct fv_io_done *done)
 {
     uint64_t end = fv_ticks();
     struct fv_io *io = call->io;
-    struct fv_io_open *open = call->open;
     struct fv_io_record *r = NULL;
+    volatile uintptr_t mark;
 
     if (FV_UNLIKELY(io != own || !io->thread || io->busy)) {
         if (io == own && io->thread)
             io->state->interrupted++;
         return NULL;
     }
-    io->busy = (uintptr_t)__builtin_frame_address(0);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (FV_UNLIKELY(done->made > 0)) {
-        if (functions[call->function].operation) {
-            open = fv_io_files_made(done->made - 1);
-            call->file = open ? open->file : 0;
-        } else {
-            fv_io_files_duplicated(done->made - 1, open);
-        }
-    }
+    begin_hook(io, &mark);
+    if (FV_UNLIKELY(done->made > 0 || functions[call->function].operation == FV_IO_OP_CLOSE))
+        follow_descriptors(call, done);
     if (FV_LIKELY(call->begin != 0)) {
-        r = record(io, call, open, done, end);
+        r = record(io, call, call->open, done, end);
         __atomic_store_n(&io->state->begin, 0, __ATOMIC_RELEASE);
-        if (FV_UNLIKELY(__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)) && !call->in_mpi)
-            trace(io, call, open, done, end);
+        if (is_traced(call))
+            trace(io, call, call->open, done, end);
     }
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    io->busy = 0;
+    end_hook(io, &mark);
     return r;
 }
 
@@ -385,15 +430,22 @@ static void leave_quick(struct fv_io_call *call, const struct fv_io_done *done, 
     out->changes = __atomic_load_n(&fvmpi_io_v1.changes, __ATOMIC_RELAXED);
 }
 
+static void tell_end(void *io, const struct fv_io_end *end)
+{
+    if (__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED) && !fv_rt_paused())
+        trace_end(io, end, fv_ticks());
+}
+
 static void closed(unsigned first, unsigned last)
 {
     struct fv_io *io = own;
+    volatile uintptr_t mark;
 
     if (!io || io->busy || !io->thread || !fv_rt_here())
         return;
-    io->busy = (uintptr_t)__builtin_frame_address(0);
-    fv_io_files_closed_range(first, last);
-    io->busy = 0;
+    begin_hook(io, &mark);
+    fv_io_files_closed_range(first, last, tell_end, io);
+    end_hook(io, &mark);
 }
 
 /* ---- threads, start and end ---- */
@@ -427,7 +479,7 @@ static void thread_begins(struct fv_thread *t)
     if (!t->io)
         t->io = new_io(t);
     if (t->io)
-        t->io->busy = 0;
+        t->io->busy = NULL;
     own = t->io;
 }
 

@@ -24,7 +24,7 @@ struct fv_io_open {
 struct fv_io {
     struct fv_thread *thread; /* NULL: this is a child, whose copy of the page is wiped */
     struct fv_io_thread *state;
-    uintptr_t busy; /* where on the stack a hook is under way: what comes in between is not recorded; 0: none is */
+    const volatile uintptr_t *busy; /* the mark of the hook that is under way, on its stack: what comes in between is not recorded; NULL: none is */
     struct fv_map records;
     struct fv_tail tail;
     struct fv_io_record *last; /* that was added to; NULL: none */
@@ -34,14 +34,22 @@ struct fv_io {
 bool fv_io_files_start(void); /* false: no room */
 /* The open file of a descriptor, found out if it is not known. NULL: it is none, or there is no room. Takes a lock only then; errno stays. */
 struct fv_io_open *fv_io_files_of(int fd);
+
+/* What a descriptor was that is closed, or another file's now. */
+struct fv_io_end {
+    struct fv_io_open *open; /* NULL: nothing, or not known */
+    uint32_t shared;         /* descriptors that still share it */
+};
 /* The descriptor is another file's from now on. */
-struct fv_io_open *fv_io_files_made(int fd);
+struct fv_io_open *fv_io_files_made(int fd, struct fv_io_end *before);
 /* The two share it. */
-void fv_io_files_duplicated(int fd, struct fv_io_open *open);
-/* It is about to be closed. What it was, and how many descriptors share it then; NULL: not known. */
-struct fv_io_open *fv_io_files_closed(int fd, uint32_t *shared);
+struct fv_io_end fv_io_files_duplicated(int fd, struct fv_io_open *open);
+/* It is about to be closed: from now on its number may be another file's. NULL: not known. */
+struct fv_io_open *fv_io_files_closing(int fd);
+/* ... and is closed: from now on its open file may be another one, too. How many descriptors still share it. */
+uint32_t fv_io_files_closed(struct fv_io_open *open);
 /* It is closed by somebody who is not recorded. No lock: its open file stays taken. */
 void fv_io_files_forget(int fd);
-void fv_io_files_closed_range(unsigned first, unsigned last);
+void fv_io_files_closed_range(unsigned first, unsigned last, void (*tell)(void *, const struct fv_io_end *), void *context);
 
 #endif

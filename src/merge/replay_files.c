@@ -87,6 +87,11 @@ static void tell_operation(struct fv_rank_replay *r, struct fv_stream *s, unsign
 
 static void tell(struct fv_rank_replay *r, struct fv_stream *s, uint64_t path, uint64_t function, uint64_t handle, uint64_t result)
 {
+    if (function == FV_IO_FN_close_range) { /* no region: a descriptor was closed by what is not recorded as a call */
+        if (!result)
+            close_all(r, s, handle);
+        return;
+    }
     uint32_t region = fv_numbers_get(&r->map->file_calls, function), node = fv_numbers_get(&r->map->nodes, path);
 
     if (region == FV_NONE) {

@@ -41,7 +41,8 @@
  *              the forking thread's; it joins `ago` ticks after the last of the team came, who is the cause
  *     threads  that the call asked for; 0: it left that to OpenMP
  *
- * Of IO: function enum fv_io_function, path fv_path_record.id, handle fv_io_handle.id or 0, and what came of it:
+ * Of IO: function enum fv_io_function (close_range: no call, the handle's descriptor was closed by what is not recorded as one, as dup2()),
+ * path fv_path_record.id, handle fv_io_handle.id or 0, and what came of it:
  *
  *     result   of reads and writes: bytes that were moved + 1, of a seek: the new position + 1; 0: it failed, or that is not
  *              known. Of a close: how many descriptors still share what was open. Of others: 1, 0 it failed

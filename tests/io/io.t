@@ -187,21 +187,28 @@ JUMPS = """#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <unistd.h>
 static sigjmp_buf back;
 static void jump(int s) { (void)s; siglongjmp(back, 1); }
+static char c;
+static __attribute__((noinline)) int deeper(int fd) {
+    volatile char room[8192];
+    for (int i = 0; i < (int)sizeof(room); i++) room[i] = 1;
+    return readv(fd, &(struct iovec){ &c, 1 }, room[c]) == 1;
+}
 int main(void) {
     volatile int jumps = 0;
-    char c;
     int fd = open("/dev/zero", O_RDONLY);
     struct itimerval every = { { 0, 500 }, { 0, 500 } }, never = { { 0, 0 }, { 0, 0 } };
     signal(SIGALRM, jump);
     sigsetjmp(back, 1);
+    setitimer(ITIMER_REAL, &never, 0);
+    if (jumps && !deeper(fd)) return 3;
     if (jumps++ < 100) {
         setitimer(ITIMER_REAL, &every, 0);
         for (;;) if (read(fd, &c, 1) != 1) return 1;
     }
-    setitimer(ITIMER_REAL, &never, 0);
     for (int i = 0; i < 1000; i++) if (pread(fd, &c, 1, 0) != 1) return 2;
     return 0;
 }
@@ -217,7 +224,52 @@ def jumps(tap, place):
         report = recorded(program).report().data
         calls = {r['function']: r['calls'] for r in report['io'] if r['io_file'] == '/dev/zero'}
         equal('calls behind', calls.get('pread'), 1000)
+        equal('calls from further below', calls.get('readv'), 100)
         check(calls.get('read', 0) > 0, '{}', calls)
+
+
+CLOSED_BY_OTHERS = """#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+static void *opens(void *name)
+{
+    for (int i = 0; i < 2000; i++) {
+        int fd = open(name, O_RDONLY);
+        if (fd < 0 || close(fd)) return name;
+    }
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    int a = open(argv[1], O_WRONLY | O_CREAT, 0600), b = open(argv[2], O_WRONLY | O_CREAT, 0600), c = open(argv[3], O_WRONLY | O_CREAT, 0600);
+    pthread_t thread[2];
+    void *failed[2];
+    if (write(a, "a", 1) + write(b, "b", 1) + write(c, "c", 1) != 3) return 1;
+    if (dup2(a, b) != b || write(b, "a", 1) != 1) return 2; /* the second is closed here */
+    if (close_range(c, c, 0)) return 3;
+    closefrom(a);
+    for (int i = 0; i < 2; i++) pthread_create(&thread[i], 0, opens, argv[1]);
+    for (int i = 0; i < 2; i++) pthread_join(thread[i], &failed[i]);
+    return failed[0] || failed[1] ? 4 : 0;
+}
+"""
+
+
+def closed_by_others(tap, place):
+    with tap.test('what dup2(), close_range() and closefrom() close is closed in the archive, and an open file is one thread\'s'):
+        program, folder = os.path.join(place, 'closed'), harness.scratch('files')
+        with open(program + '.c', 'w') as f:
+            f.write(CLOSED_BY_OTHERS)
+        harness.run(['cc', '-g', '-w', '-pthread', program + '.c', '-o', program]).ended(0)
+        run = recorded(program, *[os.path.join(folder, name) for name in ('a', 'b', 'c')], options=['--trace', '--sample=off'])
+        events = [e for e in otf2_print.events(otf2_print.merge(run.directory)) if 'HANDLE' in e.kind]
+        changes = {}
+        for e in sorted(events, key=lambda e: e.time):
+            changes.setdefault(e['handle id'], []).append(e.kind)
+        for handle, kinds in changes.items():
+            equal('handle {}'.format(handle), kinds, ['IO_CREATE_HANDLE', 'IO_DESTROY_HANDLE'] * (len(kinds) // 2))
+        equal('opened', sum(map(len, changes.values())), 2 * (3 + 2 * 2000))
 
 
 def languages(tap, place):
@@ -289,6 +341,7 @@ def main():
     traced(tap, place)
     killed(tap, place)
     jumps(tap, place)
+    closed_by_others(tap, place)
     languages(tap, place)
     real(tap, place)
     for mpi in harness.mpis(tap):
