@@ -1,26 +1,18 @@
 /* What calls of the C library cost that fvmpi stands in front of: a read of one byte, characters of a buffer, malloc() and free() on one and on two
  * threads; best of many batches. Run it under fvmpi run --io or --memory, and without. Nothing here gates. */
+#include "batches.h"
+
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { BATCHES = 200, CALLS = 1000 };
+enum { CALLS = 1000 };
 
 static int zeros;
 static FILE *stream;
-
-static uint64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void reads(void)
 {
@@ -66,23 +58,9 @@ static void big(void)
     allocate(100000);
 }
 
-static double best_ns(void (*batch)(void))
-{
-    uint64_t best = UINT64_MAX;
-
-    for (int i = 0; i < BATCHES; i++) {
-        uint64_t begin = now();
-
-        batch();
-        uint64_t ns = now() - begin;
-        best = ns < best ? ns : best;
-    }
-    return (double)best / CALLS;
-}
-
 static void *in_thread(void *out)
 {
-    *(double *)out = best_ns(small);
+    *(double *)out = best_ns(small, CALLS);
     return NULL;
 }
 
@@ -103,13 +81,13 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "files")) {
         zeros = open("/dev/zero", O_RDONLY);
         stream = fopen("/dev/null", "w");
-        printf("read of a byte               %6.1f ns\n", best_ns(reads));
-        printf("fflush of nothing            %6.1f ns\n", best_ns(flushes));
-        printf("a character of a buffer      %6.1f ns\n", best_ns(characters));
+        printf("read of a byte               %6.1f ns\n", best_ns(reads, CALLS));
+        printf("fflush of nothing            %6.1f ns\n", best_ns(flushes, CALLS));
+        printf("a character of a buffer      %6.1f ns\n", best_ns(characters, CALLS));
     } else {
-        printf("malloc and free, 64 bytes    %6.1f ns\n", best_ns(small));
+        printf("malloc and free, 64 bytes    %6.1f ns\n", best_ns(small, CALLS));
         printf("... on two threads           %6.1f ns\n", on_two_threads());
-        printf("malloc and free, 100 kB      %6.1f ns\n", best_ns(big));
+        printf("malloc and free, 100 kB      %6.1f ns\n", best_ns(big, CALLS));
     }
     return 0;
 }

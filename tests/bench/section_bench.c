@@ -1,37 +1,15 @@
 /* What begin and end of a section cost, beside two clock reads; best of many batches. Run it under fvmpi, and
  * without, where it shows what is left of them in a program that nobody measures. Nothing here gates. */
+#include "batches.h"
 #include "fvmpi.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
-enum { BATCHES = 200, PAIRS = 1000 };
+enum { PAIRS = 1000 };
 
 static const char *volatile name = "solve", *volatile longer =
                                                 "conjugate_gradient_iteration_with_preconditioner";
 static volatile uint64_t sink;
-
-static uint64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* As fvmpi reads it. */
-static uint64_t read_clock(void)
-{
-#if defined(__x86_64__)
-    return __rdtsc();
-#else
-    return now();
-#endif
-}
 
 static void clocks(void)
 {
@@ -75,20 +53,6 @@ static void above_level(void)
     }
 }
 
-static double best(void (*batch)(void))
-{
-    uint64_t least = UINT64_MAX;
-
-    for (int i = 0; i < BATCHES; i++) {
-        uint64_t begin = now();
-
-        batch();
-        uint64_t ns = now() - begin;
-        least = ns < least ? ns : least;
-    }
-    return (double)least / PAIRS;
-}
-
 int main(void)
 {
     static const struct {
@@ -100,11 +64,11 @@ int main(void)
         { "begin + end, name of 48 bytes", long_pairs },
         { "begin + end, above the level", above_level },
     };
-    double two = best(clocks);
+    double two = best_ns(clocks, PAIRS);
 
     printf("  %-32s %7.1f ns\n", "two clock reads", two);
     for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        double ns = best(rows[i].batch);
+        double ns = best_ns(rows[i].batch, PAIRS);
 
         printf("  %-32s %7.1f ns %5.1fx\n", rows[i].what, ns, ns / two);
     }

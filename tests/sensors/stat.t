@@ -32,6 +32,12 @@ NODE = {
     'sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_wait': '77\n',
     'sys/class/infiniband/mlx5_10/ports/1/counters/port_xmit_wait': '5\n',
     'sys/class/infiniband/mlx5_2/ports/1/counters/port_xmit_wait': '6\n',
+    'sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence': '3\n',
+    'sys/devices/system/cpu/cpu0/cpuidle/state0/time': '5000000\n',
+    'sys/devices/system/cpu/cpu0/cpuidle/state1/time': '7000000\n',
+    'sys/fs/resctrl/mon_data/mon_L3_00/llc_occupancy': '65536\n',
+    'sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes': '1000000\n',
+    'sys/fs/resctrl/mon_data/mon_L3_01/llc_occupancy': '1024\n',
     'sys/class/powercap/intel-rapl:0/energy_uj': '262143000000\n',
     'sys/class/powercap/intel-rapl:0/max_energy_range_uj': '262143328850\n',
     'sys/class/hwmon/hwmon0/temp1_input': '40000\n',
@@ -64,10 +70,11 @@ def once(root, *words):
 
 def static(tap, root):
     with tap.test('gauges are told, counters that stand have a rate of 0'):
-        equal('values', once(root, 'vmstat', 'meminfo', 'nodemem.MemFree', 'temperature', 'disk.in_flight'),
+        equal('values', once(root, 'vmstat', 'meminfo', 'nodemem.MemFree', 'temperature', 'disk.in_flight', 'resctrl', 'roce.out_of_sequence'),
               {'vmstat.nr_free_pages': 1000, 'vmstat.pgfault': 0, 'vmstat.pgmajfault': 0, 'meminfo.MemTotal': 2 << 20, 'meminfo.HugePages_Total': 3,
                'nodemem.MemFree': 512 << 10, 'temperature.temp1_input': 45, 'temperature.temp2_input': None, 'temperature.temp3_input': None,
-               'temperature.temp4_input': None, 'disk.in_flight': 3})
+               'temperature.temp4_input': None, 'disk.in_flight': 3, 'resctrl.llc_occupancy': 66560, 'resctrl.mbm_total_bytes': 0, 'resctrl.mbm_local_bytes': None,
+               'roce.out_of_sequence': 0})
     with tap.test('sources: by name, by star, each; in the order of their numbers'):
         equal('one', once(root, 'temperature.temp1_input@hwmon1'), {'temperature.temp1_input@hwmon1': 50})
         equal('each', list(once(root, '--per-source', 'infiniband.port_xmit_wait', 'net.rx_bytes', 'numastat.numa_m*')),
