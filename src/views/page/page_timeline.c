@@ -123,21 +123,21 @@ static bool is_before(uint32_t rank, uint32_t thread, const struct row *row)
 /* The next one, behind `calls` and `samples` of the trace. False: there is none. */
 static bool next_row(const struct fv_traced *t, size_t calls, size_t samples, struct row *row)
 {
-    const struct fv_traced_call *c = t->calls + calls, *c_end = t->calls + t->call_count;
-    const struct fv_traced_sample *s = t->samples + samples, *s_end = t->samples + t->sample_count;
+    const struct fv_traced_call *c = calls < t->call_count ? &t->calls[calls] : NULL;
+    const struct fv_traced_sample *s = samples < t->sample_count ? &t->samples[samples] : NULL;
 
-    if (c == c_end && s == s_end)
+    if (!c && !s)
         return false;
     *row = (struct row){ .calls = c, .samples = s };
-    row->rank = c < c_end ? c->rank : s->rank;
-    row->thread = c < c_end ? c->thread : s->thread;
-    if (s < s_end && is_before(s->rank, s->thread, row)) {
+    row->rank = c ? c->rank : s->rank;
+    row->thread = c ? c->thread : s->thread;
+    if (s && is_before(s->rank, s->thread, row)) {
         row->rank = s->rank;
         row->thread = s->thread;
     }
-    while (c + row->call_count < c_end && c[row->call_count].rank == row->rank && c[row->call_count].thread == row->thread)
+    for (size_t left = t->call_count - calls; row->call_count < left && c[row->call_count].rank == row->rank && c[row->call_count].thread == row->thread;)
         row->call_count++;
-    while (s + row->sample_count < s_end && s[row->sample_count].rank == row->rank && s[row->sample_count].thread == row->thread)
+    for (size_t left = t->sample_count - samples; row->sample_count < left && s[row->sample_count].rank == row->rank && s[row->sample_count].thread == row->thread;)
         row->sample_count++;
     return true;
 }
