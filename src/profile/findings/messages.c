@@ -87,10 +87,13 @@ static double computed_between(const struct fv_model *m, uint64_t messages)
 {
     double sum = 0;
 
-    for (const struct fv_region_rank *r = m->region_ranks, *end = r + m->region_rank_count; r < end; r++)
+    for (size_t i = 0; i < m->region_rank_count; i++) {
+        const struct fv_region_rank *r = &m->region_ranks[i];
+
         if (is_of_messages(m, &m->sites[r->site]) && (double)r->count * (double)m->rank_count >= FEW * (double)messages &&
             r->seconds > BRIEF * (double)r->count)
             sum += r->seconds;
+    }
     return sum;
 }
 
