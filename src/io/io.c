@@ -145,8 +145,9 @@ static void count_bytes(struct fv_io_record *r, struct fv_io_open *open, const s
         follow(r, open, layer, is_write, done);
 }
 
-static void count(struct fv_io_record *r, struct fv_io_open *open, const struct fv_io_call *call, const struct fv_io_done *done, uint64_t end)
+static void count(struct fv_io_record *r, const struct fv_io_call *call, const struct fv_io_done *done, uint64_t end)
 {
+    struct fv_io_open *open = call->open;
     uint64_t ticks = end > call->begin ? end - call->begin : 0;
 
     r->calls++;
@@ -202,6 +203,11 @@ static FV_COLD bool trace_with_room(struct fv_thread *t, uint64_t begin, uint64_
     return fv_events_between(t, FV_EV_IO, begin, end, field);
 }
 
+static uint32_t handle_of(const struct fv_io_open *open)
+{
+    return open ? open->handle : 0;
+}
+
 static bool is_traced(const struct fv_io_call *call)
 {
     return FV_UNLIKELY(__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)) && !call->in_mpi;
@@ -214,9 +220,9 @@ static bool trace_event(struct fv_io *io, uint64_t begin, uint64_t end, uint64_t
            (fv_events_between(io->thread, FV_EV_IO, begin, end, field) || trace_with_room(io->thread, begin, end, field));
 }
 
-static void trace(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_open *open, const struct fv_io_done *done, uint64_t end)
+static void trace(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_done *done, uint64_t end)
 {
-    uint64_t field[] = { 0, 0, call->path, call->function, open ? open->handle : 0, result_of(call, done) };
+    uint64_t field[] = { 0, 0, call->path, call->function, handle_of(call->open), result_of(call, done) };
 
     if (!trace_event(io, call->begin, end, field))
         io->state->untraced++;
@@ -225,9 +231,9 @@ static void trace(struct fv_io *io, const struct fv_io_call *call, const struct 
 /* Closed by what is not counted as a call: close_range(), dup2(), or a function that is not recorded, whose descriptor is another file's now. */
 static void trace_end(struct fv_io *io, const struct fv_io_end *end, uint64_t time)
 {
-    uint64_t field[] = { 0, 0, 0, FV_IO_FN_close_range, end->open ? end->open->handle : 0, end->shared };
+    uint64_t field[] = { 0, 0, 0, FV_IO_FN_close_range, handle_of(end->open), end->shared };
 
-    if (end->open && end->open->handle)
+    if (handle_of(end->open))
         trace_event(io, time, time, field);
 }
 
@@ -351,13 +357,13 @@ static bool enter(struct fv_io_call *call, unsigned function, int fd, struct fv_
 }
 
 /* Where it was counted; NULL: nowhere. */
-static struct fv_io_record *record(struct fv_io *io, const struct fv_io_call *call, struct fv_io_open *open, const struct fv_io_done *done, uint64_t end)
+static struct fv_io_record *record(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_done *done, uint64_t end)
 {
     struct fv_io_record *r = record_of(io, call->file, call);
 
     if (!r)
         return NULL;
-    count(r, open, call, done, end);
+    count(r, call, done, end);
     if (!call->in_mpi) {
         uint64_t ticks = end > call->begin ? end - call->begin : 0;
 
@@ -401,10 +407,10 @@ static struct fv_io_record *leave_at(struct fv_io_call *call, const struct fv_io
     if (FV_UNLIKELY(done->made > 0 || functions[call->function].operation == FV_IO_OP_CLOSE))
         follow_descriptors(call, done);
     if (FV_LIKELY(call->begin != 0)) {
-        r = record(io, call, call->open, done, end);
+        r = record(io, call, done, end);
         __atomic_store_n(&io->state->begin, 0, __ATOMIC_RELEASE);
         if (is_traced(call))
-            trace(io, call, call->open, done, end);
+            trace(io, call, done, end);
     }
     end_hook(io, &mark);
     return r;

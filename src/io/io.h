@@ -44,7 +44,8 @@ struct fv_io_end {
 struct fv_io_open *fv_io_files_made(int fd, struct fv_io_end *before);
 /* The two share it. */
 struct fv_io_end fv_io_files_duplicated(int fd, struct fv_io_open *open);
-/* It is about to be closed: from now on its number may be another file's. NULL: not known. */
+/* It is about to be closed: from now on its number may be another file's. What is never closed, as by a thread that is cancelled in between, stays
+ * taken. NULL: not known. */
 struct fv_io_open *fv_io_files_closing(int fd);
 /* ... and is closed: from now on its open file may be another one, too. How many descriptors still share it. */
 uint32_t fv_io_files_closed(struct fv_io_open *open);
