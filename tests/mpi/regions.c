@@ -106,9 +106,7 @@ OP in_turns(void)
 OP pauses(void)
 {
     TIMES(2) {
-        begin(RESUMED);
         OK(MPI_Pcontrol(0));
-        end(RESUMED);
         burn(2 * LONG_MS);
         OK(MPI_Barrier(MPI_COMM_SELF));
         OK(MPI_Pcontrol(1));
