@@ -25,10 +25,8 @@ static void *map(size_t bytes)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-void *fv_sensor_take(struct fv_sensor *sensor, size_t bytes)
+void *fv_sensor_take_of(struct fv_sensor_arena *s, size_t bytes)
 {
-    struct fv_sensor_state *s = sensor->state;
-
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > s->left) {
         size_t whole = bytes + sizeof(struct fv_sensor_page) > PAGE_BYTES ? bytes + 4096 : PAGE_BYTES;
@@ -47,16 +45,21 @@ void *fv_sensor_take(struct fv_sensor *sensor, size_t bytes)
     return out;
 }
 
-void fv_sensor_give_back(struct fv_sensor *sensor)
+void fv_sensor_give_back(struct fv_sensor_arena arena)
 {
-    struct fv_sensor_page *page = sensor->state ? sensor->state->pages : NULL;
+    struct fv_sensor_page *page = arena.pages;
 
-    while (page) { /* the state is in the last of them */
+    while (page) {
         struct fv_sensor_page *next = page->next;
 
         fv_unmap_pages(page, page->bytes);
         page = next;
     }
+}
+
+void *fv_sensor_take(struct fv_sensor *sensor, size_t bytes)
+{
+    return fv_sensor_take_of(&sensor->state->arena, bytes);
 }
 
 char *fv_sensor_name(struct fv_sensor *sensor, const char *text, size_t length)

@@ -12,14 +12,15 @@ struct fv_sensor_state {
     char *text;      /* of the last file read */
     int *files;      /* -1: it is not there */
     size_t file_count;
-    char *rest;      /* of the present page */
-    size_t left;
-    struct fv_sensor_page *pages;
+    struct fv_sensor_arena arena; /* the state is in it */
 };
 
-/* Zeroed; stays until the sensor is closed. NULL: no memory. */
+/* Zeroed; stays until the arena is given back. NULL: no memory. */
+void *fv_sensor_take_of(struct fv_sensor_arena *arena, size_t bytes);
+void fv_sensor_give_back(struct fv_sensor_arena arena); /* by value: it may lie in its own pages */
+
+/* Stays until the sensor is closed. */
 void *fv_sensor_take(struct fv_sensor *sensor, size_t bytes);
-void fv_sensor_give_back(struct fv_sensor *sensor); /* all of it, the state included */
 char *fv_sensor_name(struct fv_sensor *sensor, const char *text, size_t length);
 /* Reads the file from its begin into state->text, which ends with a NUL. Its bytes; 0: it is not there. */
 size_t fv_sensor_load(struct fv_sensor *sensor, int fd);

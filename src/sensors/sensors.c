@@ -77,7 +77,8 @@ void fv_sensor_close(struct fv_sensor *sensor)
     for (size_t i = 0; s && i < s->file_count; i++)
         if (s->files[i] >= 0)
             close(s->files[i]);
-    fv_sensor_give_back(sensor);
+    if (s)
+        fv_sensor_give_back(s->arena);
     *sensor = (struct fv_sensor){ .kind = sensor->kind };
 }
 

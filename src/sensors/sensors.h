@@ -21,6 +21,13 @@ struct fv_sensor_event {
     bool is_gauge;           /* may fall, and is signed */
 };
 
+/* Memory that is given back in one piece. */
+struct fv_sensor_arena {
+    char *rest; /* of the present page */
+    size_t left;
+    struct fv_sensor_page *pages;
+};
+
 struct fv_sensor_kind;
 struct fv_sensor {
     const struct fv_sensor_kind *kind;
