@@ -86,7 +86,7 @@ function selectable(table) {
 }
 
 /* Tables whose rows stand in time; not ranks, which begin and end, too. */
-const OF_TIME = ["timeline", "sampled_instances"];
+const OF_TIME = ["timeline", "sampled_instances", "sensor_series"];
 
 /* Does the row have all that is selected, as far as its table has such columns? null: nothing of it. */
 function isSelected(table, row) {

@@ -235,6 +235,15 @@ static const char *parse_events(const struct fv_option *option, const char *text
     return NULL;
 }
 
+/* Whether there are such sensors the machine says on which they are read. */
+static const char *parse_sensors(const struct fv_option *option, const char *text, void *field)
+{
+    static char storage[PATH_ROOM];
+
+    (void)option;
+    return *text ? keep_path(text, storage, field) : "empty; `fvmpi stat --list` lists what there is";
+}
+
 /* On (1), off, or all: short ones, too. */
 static const char *parse_functions(const struct fv_option *option, const char *text, void *field)
 {
@@ -332,6 +341,11 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_MEMORY", "--memory", 0, NULL, "0",
       "record what the program allocates, by call path: allocations of 4 KiB and more each, others by samples; --memory=exact: each one", FV_USE_APPLICATION,
       parse_memory, FIELD(memory), 0, 0 },
+    { "FVMPI_SENSORS", "--sensors", 0, "LIST", "",
+      "read sensors of the machine meanwhile, by one thread on each node: names as `fvmpi stat` takes them, with commas between; default: what most want",
+      FV_USE_APPLICATION, parse_sensors, FIELD(sensors), 0, 0 },
+    { "FVMPI_SENSORS_HZ", "--sensors-hz", 0, "N", "10", "read them N times a second; sensors that change slowly, or are dear, less often", FV_USE_APPLICATION,
+      parse_number, FIELD(sensors_hz), 1, 1000 },
     { "FVMPI_SECTION_LEVEL", "--section-level", 0, "N", "0",
       "measure sections that the program marks (fvmpi.h) whose level is N or lower", FV_USE_APPLICATION,
       parse_number, FIELD(section_level), 0, INT32_MAX },
@@ -370,10 +384,11 @@ const struct fv_option fv_option_table[] = {
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_FUNCTIONS_LEFT_OUT", NULL, 0, "LIST", "",
       "functions that are left out, encoded; set by `fvmpi run --functions-filter`", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_SENSORS_ROOT", NULL, 0, "DIR", "", "below which /proc and /sys are, for sensors: a tree that was copied from another machine", FV_USE_VARIABLE, parse_any,
+      FV_NO_FIELD, 0, 0 },
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
       "directories with debug files by build-id, DIR:DIR..., for `fvmpi report`", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
-    { "FVMPI_SENSORS", "--sensors", 0, "LIST", "", "", FV_USE_LATER, parse_any, FV_NO_FIELD, 0, 0 },
 };
 const size_t fv_option_count = sizeof(fv_option_table) / sizeof(*fv_option_table);
 
@@ -438,11 +453,8 @@ static void report_unknown(const char *name, size_t length)
     const struct fv_option *near = option ? NULL : fv_option_near_variable(name, length);
     int shown = length > 200 ? 200 : (int)length;
 
-    if (option && option->use == FV_USE_LATER)
-        fv_log("%.*s: not in this version; ignored", shown, name);
-    else if (near)
-        fv_log("%.*s: no such variable; did you mean %s?%s", shown, name, near->variable,
-               near->use == FV_USE_LATER ? " That is not in this version." : "");
+    if (near)
+        fv_log("%.*s: no such variable; did you mean %s?", shown, name, near->variable);
     else if (!option)
         fv_log("%.*s: no such variable; `fvmpi run --help` lists them", shown, name);
 }
@@ -511,7 +523,7 @@ const char *fv_option_in_effect(const struct fv_option *option)
 void fv_options_check_env(void)
 {
     for (size_t i = 0; i < fv_option_count; i++)
-        if (fv_option_table[i].variable && fv_option_table[i].use != FV_USE_LATER)
+        if (fv_option_table[i].variable)
             read_variable(&fv_option_table[i], NULL, true);
     report_unknown_all();
 }

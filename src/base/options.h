@@ -37,6 +37,8 @@ struct fv_options {
     int annotations;        /* 0: of Kokkos, NVTX and ITT become sections */
     uint64_t sample;       /* ticks per second of a thread's CPU time, with instances; 0: none; FV_SAMPLE_CLOCK */
     uint64_t sample_budget; /* percent of a thread's CPU time that measuring instances may take */
+    const char *sensors;   /* of the machine, that one rank of a node reads meanwhile, with commas between; in static storage; NULL: none */
+    uint64_t sensors_hz;   /* that often */
     const char *events;    /* to count in instances: base/perf_events.h; in static storage; NULL: none */
 };
 
@@ -44,7 +46,6 @@ enum fv_option_use {
     FV_USE_APPLICATION, /* variable for the runtime, flag of `fvmpi run` */
     FV_USE_RUN,         /* `fvmpi run` only; it may have a variable */
     FV_USE_VARIABLE,    /* a variable that other tools of fvmpi read; no flag */
-    FV_USE_LATER,       /* the name is taken, the feature is not in this version */
 };
 
 struct fv_option;

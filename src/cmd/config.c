@@ -48,7 +48,7 @@ static int say_unknown(const char *word, size_t length)
 
     if (!strncmp(word, "-n", 2)) /* -n 4, -np 4 */
         fv_log("run: %s: the number of ranks is the launcher's: fvmpi run -- mpiexec %s ...", word, word);
-    else if (near && near->use != FV_USE_LATER)
+    else if (near)
         fv_log("run: %.*s: no such option; did you mean %s?", (int)length, word, near->flag);
     else
         fv_log("run: %.*s: no such option; `fvmpi run --help` lists them", (int)length, word);
@@ -77,10 +77,6 @@ static int take(struct fv_config *config, const struct fv_option *option, const 
                 int *taken)
 {
     *taken = 1;
-    if (option->use == FV_USE_LATER) {
-        fv_log("run: %s: not in this version of fvmpi; `fvmpi run --help` lists what is", option->flag);
-        return -FV_EINVAL;
-    }
     if (!option->argument)
         return set(config, option, value ? value : "1");
     if (!value) {
@@ -197,7 +193,7 @@ void fv_config_print(const struct fv_config *config)
     printf("%-22s %-22s %-12s %s\n", "option", "variable", "from", "value");
     for (size_t i = 0; i < fv_option_count; i++) {
         const struct fv_option *option = &fv_option_table[i];
-        if (option->use == FV_USE_LATER || !option->variable)
+        if (!option->variable)
             continue;
         printf("%-22s %-22s %-12s %s\n", option->flag ? option->flag : "-", option->variable,
                origins[config->origins[i]], config->values[i]);
@@ -252,7 +248,7 @@ void fv_config_help(void)
 {
     puts("Options, each with its variable in brackets:");
     for (size_t i = 0; i < fv_option_count; i++)
-        if (fv_option_table[i].flag && fv_option_table[i].use != FV_USE_LATER)
+        if (fv_option_table[i].flag)
             print_row(&fv_option_table[i]);
     puts("\nVariables:");
     for (size_t i = 0; i < fv_option_count; i++)

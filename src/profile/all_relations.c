@@ -40,6 +40,9 @@ extern const struct fv_relation fv_memory_ranks_relation;
 extern const struct fv_relation fv_memory_series_relation;
 extern const struct fv_relation fv_counters_relation;
 extern const struct fv_relation fv_sensors_relation;
+extern const struct fv_relation fv_sensor_nodes_relation;
+extern const struct fv_relation fv_sensor_series_relation;
+extern const struct fv_relation fv_sensor_sections_relation;
 extern const struct fv_relation fv_noise_relation;
 extern const struct fv_relation fv_hang_relation;
 extern const struct fv_relation fv_problems_relation;
@@ -83,6 +86,9 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_memory_series_relation,
     &fv_counters_relation,
     &fv_sensors_relation,
+    &fv_sensor_nodes_relation,
+    &fv_sensor_series_relation,
+    &fv_sensor_sections_relation,
     &fv_noise_relation,
     &fv_hang_relation,
     &fv_problems_relation,

@@ -15,5 +15,4 @@ static const struct fv_column_def no_columns[] = {
         FV_COLUMNS(no_columns), .base = nothing,                                                              \
     }
 RESERVED(counters, "Hardware counters.");
-RESERVED(sensors, "Sensors of the machine.");
 RESERVED(noise, "Noise of the machine.");

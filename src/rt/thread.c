@@ -119,6 +119,11 @@ static FV_COLD struct fv_thread *attach(void)
 
 static FV_TLS bool attaching;
 
+void fv_thread_never_attach(void)
+{
+    attaching = true;
+}
+
 struct fv_thread *fv_thread_attach(void)
 {
     if (fv_self || attaching || !fv_rt_on())

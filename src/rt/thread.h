@@ -151,6 +151,8 @@ extern FV_TLS struct fv_thread *fv_self;
 struct fv_thread *fv_thread_attach(void);
 /* Within that, as the C library is when it allocates to tell where the stack is, with a lock held; and as handlers may be. */
 bool fv_thread_is_attaching(void);
+/* The calling thread is ours: it is never recorded. */
+void fv_thread_never_attach(void);
 /* After fork() in the child. */
 void fv_thread_forget(void);
 /* The process's word is not the thread's. False: it is paused, or records no calls. Else the thread has forgotten what it was to forget, and may

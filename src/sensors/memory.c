@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PAGE_BYTES = 1 << 16 };
@@ -84,25 +85,34 @@ size_t fv_sensor_load(struct fv_sensor *sensor, int fd)
 
 const char *fv_sensors_root(void)
 {
-    const char *root = getenv("FVMPI_SENSORS_ROOT");
+    static const char *root;
 
-    return root ? root : "";
+    if (!root)
+        root = getenv("FVMPI_SENSORS_ROOT");
+    if (!root)
+        root = "";
+    return root;
 }
 
-int fv_sensor_file(const char *path)
+static int open_below(const char *path, int flags)
 {
     char whole[1024];
 
     snprintf(whole, sizeof(whole), "%s/%s", fv_sensors_root(), path);
-    return open(whole, O_RDONLY | O_CLOEXEC);
+    return open(whole, flags);
+}
+
+int fv_sensor_file(const char *path)
+{
+    return open_below(path, O_RDONLY | O_CLOEXEC);
 }
 
 /* ---- patterns ---- */
 
 /* Numbers in names by their value. */
-static int by_number(const void *a, const void *b)
+static int by_number(const struct fv_sensor_match *a, const struct fv_sensor_match *b)
 {
-    const char *x = ((const struct fv_sensor_match *)a)->path, *y = ((const struct fv_sensor_match *)b)->path;
+    const char *x = a->path, *y = b->path;
 
     while (*x && *y) {
         if (isdigit((unsigned char)*x) && isdigit((unsigned char)*y)) {
@@ -120,6 +130,19 @@ static int by_number(const void *a, const void *b)
     return *x ? 1 : *y ? -1 : 0;
 }
 
+/* Shell's: qsort() takes memory of the allocator. */
+static void sort(struct fv_sensor_match *all, size_t count)
+{
+    for (size_t gap = count / 2; gap; gap /= 2)
+        for (size_t i = gap; i < count; i++)
+            for (size_t j = i; j >= gap && by_number(&all[j - gap], &all[j]) > 0; j -= gap) {
+                struct fv_sensor_match less = all[j];
+
+                all[j] = all[j - gap];
+                all[j - gap] = less;
+            }
+}
+
 struct walk {
     struct fv_sensor_match *out;
     size_t count, room;
@@ -127,30 +150,36 @@ struct walk {
 
 static void walk(struct walk *w, const struct fv_sensor_match *at, const char *rest);
 
-/* What the folder has that fits the pattern's next part. */
+static void walk_name(struct walk *w, const struct fv_sensor_match *at, const char *name, const char *rest)
+{
+    struct fv_sensor_match next;
+    int bytes = snprintf(next.path, sizeof(next.path), "%s%s%s", at->path, *at->path ? "/" : "", name);
+
+    if (bytes < 0 || (size_t)bytes >= sizeof(next.path))
+        return;
+    bytes = snprintf(next.source, sizeof(next.source), "%s%s%s", at->source, *at->source ? "/" : "", name);
+    if (bytes >= 0 && (size_t)bytes < sizeof(next.source))
+        walk(w, &next, rest);
+}
+
+/* What the folder has that fits the pattern's next part. Not by opendir(), which takes memory of the allocator. */
 static void walk_folder(struct walk *w, const struct fv_sensor_match *at, const char *part, const char *rest)
 {
-    char folder[1024];
-    const struct dirent *e;
-    DIR *d;
+    _Alignas(struct dirent64) char piece[4096];
+    int folder = open_below(at->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long bytes;
 
-    snprintf(folder, sizeof(folder), "%s/%s", fv_sensors_root(), at->path);
-    if (!(d = opendir(folder)))
+    if (folder < 0)
         return;
-    while ((e = readdir(d))) {
-        struct fv_sensor_match next;
-        int bytes;
+    while ((bytes = syscall(SYS_getdents64, folder, piece, sizeof(piece))) > 0)
+        for (long i = 0; i < bytes;) {
+            const struct dirent64 *e = (const void *)(piece + i);
 
-        if (e->d_name[0] == '.' || fnmatch(part, e->d_name, 0))
-            continue;
-        bytes = snprintf(next.path, sizeof(next.path), "%s%s%s", at->path, *at->path ? "/" : "", e->d_name);
-        if (bytes < 0 || (size_t)bytes >= sizeof(next.path))
-            continue;
-        bytes = snprintf(next.source, sizeof(next.source), "%s%s%s", at->source, *at->source ? "/" : "", e->d_name);
-        if (bytes >= 0 && (size_t)bytes < sizeof(next.source))
-            walk(w, &next, rest);
-    }
-    closedir(d);
+            i += e->d_reclen;
+            if (e->d_name[0] != '.' && !fnmatch(part, e->d_name, 0))
+                walk_name(w, at, e->d_name, rest);
+        }
+    close(folder);
 }
 
 static void walk(struct walk *w, const struct fv_sensor_match *at, const char *rest)
@@ -181,7 +210,6 @@ size_t fv_sensor_glob(const char *pattern, struct fv_sensor_match *out, size_t r
     struct walk w = { .out = out, .room = room };
 
     walk(&w, &(struct fv_sensor_match){ .path = "" }, pattern);
-    if (w.count)
-        qsort(out, w.count, sizeof(*out), by_number);
+    sort(out, w.count);
     return w.count;
 }

@@ -250,6 +250,8 @@ void fv_watch_close(struct fv_watch *w)
 
 /* ---- how often ---- */
 
+enum { EVERY_MOST = 1 << 20 };
+
 double fv_watch_cost(const struct fv_watch *w)
 {
     double cost = 0;
@@ -269,20 +271,22 @@ void fv_watch_pace(struct fv_watch *w, double interval_s, double share)
     for (size_t i = 0; i < w->sensor_count; i++) {
         struct fv_watched_sensor *s = &w->sensors[i];
         double by_rate = 1 / (s->sensor.kind->max_hz * interval_s), by_cost = s->sensor.cost_s * (double)used / (share * interval_s);
+        double every = by_rate > by_cost ? by_rate : by_cost;
 
-        s->every = (unsigned)fmin(fmax(1, ceil(fmax(by_rate, by_cost) - 1e-6)), 1e6);
+        for (s->every = 1; s->every < every && s->every < EVERY_MOST; s->every *= 2)
+            ;
     }
 }
 
 /* ---- sampling ---- */
 
-void fv_watch_sample(struct fv_watch *w, double at_s)
+static void sample(struct fv_watch *w, double at_s, bool is_all)
 {
     for (size_t i = 0; i < w->sensor_count; i++) {
         struct fv_watched_sensor *s = &w->sensors[i];
         uint64_t *was = s->before;
 
-        s->is_fresh = s->is_used && w->samples % s->every == 0;
+        s->is_fresh = s->is_used && (is_all || w->samples % s->every == 0);
         if (!s->is_fresh)
             continue;
         s->before = s->now;
@@ -293,6 +297,16 @@ void fv_watch_sample(struct fv_watch *w, double at_s)
         s->reads++;
     }
     w->samples++;
+}
+
+void fv_watch_sample(struct fv_watch *w, double at_s)
+{
+    sample(w, at_s, false);
+}
+
+void fv_watch_sample_all(struct fv_watch *w, double at_s)
+{
+    sample(w, at_s, true);
 }
 
 static double change_of(const struct fv_watched_sensor *s, size_t event, size_t source)

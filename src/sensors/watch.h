@@ -17,7 +17,7 @@ struct fv_watched_sensor {
     struct fv_sensor sensor;
     bool is_used;            /* by a series: else it is only open */
     bool is_fresh;           /* read by the last sample */
-    unsigned every;          /* so many samples: it is read by the first of them */
+    unsigned every;          /* so many samples, a power of 2: it is read by the first of them */
     uint64_t *before, *now;  /* the two last times that it was read */
     double before_s, now_s;  /* when */
     uint64_t reads;
@@ -67,6 +67,7 @@ void fv_watch_pace(struct fv_watch *watch, double interval_s, double share);
 
 /* Reads what is due. at_s: the present, on any clock that only grows. */
 void fv_watch_sample(struct fv_watch *watch, double at_s);
+void fv_watch_sample_all(struct fv_watch *watch, double at_s); /* due or not */
 /* From the time before to the last one that it was read, in the event's unit: of a counter what was added, of a gauge what it is. NAN: not known, or not
  * read by the last sample. */
 double fv_watch_change(const struct fv_watch *watch, size_t series);

@@ -10,7 +10,8 @@
  * bins, communicators) are updated in place for as long as the process runs. Everything is in the
  * writer's byte order, which the header tells. Times are raw ticks of the header's clock.
  *
- * Records of samples are in format_samples.h, those of threads that wait in format_threads.h, those of files in format_io.h.
+ * Records of samples are in format_samples.h, those of threads that wait in format_threads.h, those of files in format_io.h, of memory in
+ * format_memory.h, of the machine's sensors in format_sensors.h.
  *
  * The reader trusts nothing in here. Sizes are checked below, at compile time. */
 #ifndef FV_FORMAT_H
@@ -20,6 +21,7 @@
 #include "trace/format_io.h"
 #include "trace/format_samples.h"
 #include "trace/format_memory.h"
+#include "trace/format_sensors.h"
 #include "trace/format_threads.h"
 
 #include <stdbool.h>
@@ -216,6 +218,9 @@ enum fv_chunk_type {
     FV_CHUNK_MEMORY_SITES = 82,   /* struct fv_memory_site, of one thread */
     FV_CHUNK_MEMORY_PATHS = 83,   /* struct fv_memory_path, of the process */
     FV_CHUNK_MEMORY_SERIES = 84,  /* one struct fv_memory_series, of the process */
+    FV_CHUNK_SENSOR_PROCESS = 90, /* one struct fv_sensor_process, of the process */
+    FV_CHUNK_SENSOR_SERIES = 91,  /* struct fv_sensor_series, variable */
+    FV_CHUNK_SENSOR_SAMPLES = 92, /* struct fv_sensor_sample, variable */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 

@@ -69,6 +69,9 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_MEMORY_SITES] = { "memory site", sizeof(struct fv_memory_site) },
         [FV_CHUNK_MEMORY_PATHS] = { "memory path", sizeof(struct fv_memory_path) },
         [FV_CHUNK_MEMORY_SERIES] = { "memory series", sizeof(struct fv_memory_series) },
+        [FV_CHUNK_SENSOR_PROCESS] = { "sensors", sizeof(struct fv_sensor_process) },
+        [FV_CHUNK_SENSOR_SERIES] = { "sensor series", .varies = true },
+        [FV_CHUNK_SENSOR_SAMPLES] = { "sensor sample", .varies = true },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 

@@ -177,6 +177,13 @@ static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t by
 
         return bytes > sizeof(*f) && f->path_bytes < bytes - sizeof(*f) && !f->path[f->path_bytes];
     }
+    if (type == FV_CHUNK_SENSOR_SERIES) {
+        const struct fv_sensor_series *s = (const void *)record;
+
+        return bytes > sizeof(*s) && s->label_bytes < bytes - sizeof(*s) && !s->label[s->label_bytes] && !s->unit[sizeof(s->unit) - 1];
+    }
+    if (type == FV_CHUNK_SENSOR_SAMPLES)
+        return bytes >= sizeof(struct fv_sensor_sample);
     const struct fv_comm_record *c = (const void *)record;
     return bytes >= sizeof(*c) &&
            ((uint64_t)c->runs + c->remote_runs) * sizeof(struct fv_rank_run) <= bytes - sizeof(*c);

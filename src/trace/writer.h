@@ -51,8 +51,9 @@ void fv_writer_release(struct fv_chunk_header *chunk);
  * more. False: the address is in no page of the file. */
 bool fv_writer_lost(struct fv_writer *writer, void *address);
 
-/* fv_first_on_node(), of the ranks that write to the same directory. */
+/* fv_first_on_node() and fv_elect_on_node(), of the ranks that write to the same directory. */
 bool fv_writer_first_on_node(const struct fv_writer *writer, const char *what);
+int fv_writer_elect_on_node(const struct fv_writer *writer, const char *what);
 
 /* Forgets everything without touching the file: for the child of a fork. */
 void fv_writer_forget(struct fv_writer *writer);

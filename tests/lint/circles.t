@@ -11,7 +11,7 @@ SOURCE = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'build'))
 FOLDERS = ['otf2'] + sorted('src/' + d for d in os.listdir(os.path.join(SOURCE, 'src')) if os.path.isdir(os.path.join(SOURCE, 'src', d)))
 # Of the library in the application, upwards; src/library.c names the layers to those below.
-LAYERS = ['src/base', 'src/trace', 'src/rt', 'src/sampler', 'src/threads', 'src/annotations', 'src/functions', 'src/front', 'src/io', 'src/memory']
+LAYERS = ['src/base', 'src/trace', 'src/rt', 'src/sampler', 'src/threads', 'src/annotations', 'src/functions', 'src/front', 'src/io', 'src/memory', 'src/sensors', 'src/monitor']
 
 _tables = {}
 

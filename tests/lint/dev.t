@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Each command that ./dev knows is there: a function of the script, and what they call.
+# Each command that ./dev knows is there: a function of the script, and what they call; and all tests are run.
 . "$(dirname "$0")/../lib.sh"
 
 dev=$source/dev
@@ -13,4 +13,7 @@ for name in deps build tests browser_driver part summary say die as_root progres
     called=$(grep -vE "^$name\(\)" "$dev" | grep -cE "(^|[^a-z_\$/.-])$name( |\)|;|\$)")
     check "$name() is called, and defined" test "$called" -ge 1 -a "$(grep -cE "^$name\(\)" "$dev")" = 1
 done
+listed=$(cat "$source"/tests/local.am)
+out=$(cd "$source" && find tests -name '*.t' -not -path '*/node_modules/*' | while read -r test; do grep -qF "$test" <<< "$listed" || echo "$test"; done)
+check 'each test is in tests/local.am, so that it is run' test -z "$out"
 finish

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Folders depend one way, downwards:
 #
-#     the application:  {threads, annotations, functions, {io, memory} > front} > sampler > rt > trace > base
+#     the application:  {threads, annotations, functions, {io, memory} > front, monitor > sensors} > sampler > rt > trace > base
 #     the tools:        cmd > {views > scaling > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base
 #
 # The runtime never meets the tools. Each header stands alone.
@@ -19,6 +19,7 @@ allowed() { # FOLDER: what it may include
         front) echo 'base trace rt front' ;;
         io) echo 'base trace rt front io' ;;
         memory) echo 'base trace rt memory front' ;;
+        monitor) echo 'base trace rt sensors monitor' ;;
         sensors) echo 'base sensors' ;;
         tool) echo 'base trace tool' ;;
         experiment) echo 'base trace tool experiment' ;;
@@ -33,7 +34,7 @@ allowed() { # FOLDER: what it may include
         cmd) echo 'base trace sensors tool experiment symbols profile diff scaling views merge analysis cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt sampler threads annotations functions front io memory sensors tool experiment symbols profile diff scaling views merge analysis cmd; do
+for folder in base trace rt sampler threads annotations functions front io memory monitor sensors tool experiment symbols profile diff scaling views merge analysis cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
     out=$(grep -rHoE '^#include "[^"]+"' --include='*.[ch]' "$source/src/$folder" | while IFS=: read -r file include; do

@@ -336,6 +336,27 @@ function measured(page) {
 }
 
 /* The first frame below "all" is the root that took most; the function's callees and itself add up to it. */
+/* A line for each event that was ever more than 0; the pointer tells what it was, and a drag selects the time. */
+async function sensorsOver(page, report) {
+  const events = report.sensors.filter(sensor => sensor.intervals && (sensor.most || sensor.least)), first = page.locator("#sensor-lines .sensor").first();
+
+  await first.scrollIntoViewIfNeeded();
+  const names = await page.locator("#sensor-lines .sensor b").allInnerTexts(), box = await first.locator("canvas").boundingBox();
+  const [, begin, end, mean] = report.sensor_series.rows.find(([id]) => id === events[0].id), span = Math.max(report.run.elapsed_s, ...report.sensor_nodes.map(node => node.end_s));
+  const across = time => box.x + 90 + time / span * (box.width - 102);
+
+  await page.mouse.move(across((begin + end) / 2), box.y + 30);
+  const told = await first.locator("figcaption").innerText(), wanted = await page.evaluate(value => digits(value), mean);
+  await page.mouse.down();
+  await page.mouse.move(across(span), box.y + 30, { steps: 5 });
+  await page.mouse.up();
+  const stretch = await page.evaluate(() => selection.stretch());
+  await page.keyboard.press("Escape");
+
+  return [same("lines", names, events.map(sensor => sensor.event)), told.includes(": " + wanted) ? null : `${told}, not ${wanted}`,
+          stretch && Math.abs(stretch.from - (begin + end) / 2) < span / 100 ? null : `selected ${JSON.stringify(stretch)}`].filter(Boolean).join("; ");
+}
+
 async function flame(page, tree) {
   await page.locator(`#${tree.id} canvas`).scrollIntoViewIfNeeded();
   await page.locator(`#${tree.id} canvas`).click({ position: { x: 30, y: 19 + 9 } });
@@ -373,7 +394,7 @@ async function accessible(page) {
 const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides] };
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
-for (const { name, html, json, csv, whole, lines, large, trace, samples, threads, calls } of asked) {
+for (const { name, html, json, csv, whole, lines, large, trace, samples, threads, calls, sensors } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
@@ -404,6 +425,8 @@ for (const { name, html, json, csv, whole, lines, large, trace, samples, threads
   }
   if (calls)
     await look("calls by path", flame(page, { id: "calls", table: "instrumented_paths", name: "tree", time: "time_s" }).then(wrong => wrong.filter(Boolean).join("; ")));
+  if (sensors)
+    await look("sensors", sensorsOver(page, report));
   say(name, "nothing wrong", faults.join("; "));
   await close();
   for (const [how, options] of whole ? Object.entries({ dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } }) : []) {

@@ -17,16 +17,11 @@ capture "$fvmpi" run
 check 'run without a program' has "$rc:$err" '^2:fvmpi: run: no program given'
 capture "$fvmpi" run --help
 check 'run --help has options and variables' has "$(tr '\n' ' ' <<< "$out")" '--output DIR.*FVMPI_OUTPUT.*--depth N'
-check 'run --help is silent about later versions' lacks "$out" '--sensors|FVMPI_SENSORS'
 check 'run --help fits 100 columns' test "$(awk 'length > m { m = length } END { print m }' <<< "$out")" -le 100
 capture "$fvmpi" run --ouptut x ls
 check 'unknown option: suggestion' has "$rc:$err" '^2:fvmpi: run: --ouptut: .*did you mean --output\?'
 capture "$fvmpi" run -np 4 ls
 check '-np is the launcher'\''s' has "$rc:$err" '^2:.*mpiexec -np'
-for option in --sensors; do
-    capture "$fvmpi" run $option ls
-    check "$option: not in this version" has "$rc:$err" "^2:fvmpi: run: $option: not in this version"
-done
 capture "$fvmpi" run --depth 1025 ls
 check 'a value out of range' has "$rc:$err" '^2:fvmpi: run: --depth 1025: too large \(up to 1024\)'
 for rate in 1.5 100000 fast OFF; do
@@ -82,9 +77,8 @@ check '--print-config: from the environment' has "$out" '^--depth +FVMPI_DEPTH +
 check '--print-config: from the command line' has "$out" '^--clock +FVMPI_CLOCK +command line +tsc$'
 check '--print-config: joined short options' has "$out" '^--output +FVMPI_OUTPUT +command line +exp$'
 check '--print-config: defaults' has "$out" '^--profile-max +FVMPI_PROFILE_MAX +default +4M$'
-capture env FVMPI_DEPHT=8 FVMPI_SENSRS=1 FVMPI_CLOCK=sundial "$fvmpi" run --print-config
+capture env FVMPI_DEPHT=8 FVMPI_CLOCK=sundial "$fvmpi" run --print-config
 check 'an unknown variable: suggestion' has "$err" 'fvmpi: FVMPI_DEPHT: no such variable; did you mean FVMPI_DEPTH\?'
-check 'an unknown variable of a later version' has "$err" 'did you mean FVMPI_SENSORS\? That is not in this version'
 check 'a bad value: the default is taken' has "$err" 'fvmpi: FVMPI_CLOCK=sundial: not one of the choices'
 check '... and shown' has "$out" '^--clock +FVMPI_CLOCK +default +auto$'
 

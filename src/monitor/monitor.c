@@ -1,0 +1,367 @@
+/* The machine's sensors while the job runs (--sensors): by one thread on each node, of the rank that comes first. It opens them, and reads them at
+ * regular times; nobody waits for it. Samples hold what counters have grown by since the first one, so that the file can be thinned when its room is
+ * used up: of every two samples one is left, and nothing is lost but resolution.
+ *
+ * The thread is none of the program's: it is never attached, takes no memory of the allocator, holds off all signals, and may run on any processor that the
+ * job has, wherever the rank is bound. Its own CPU time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the
+ * job), a timer's signal in a rank (which interrupts it). */
+#include "base/experiment.h"
+#include "rt/clock.h"
+#include "rt/layers.h"
+#include "rt/next.h"
+#include "rt/thread.h"
+#include "sensors/watch.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BUDGET (UINT64_C(16) << 20) /* bytes of samples */
+#define CHUNK  (UINT64_C(512) << 10)
+#define USUAL  "default" /* in the list */
+#define SHARE  0.01      /* of a processor, for reading */
+enum { CHUNKS = BUDGET / CHUNK, STACK = 1 << 18 };
+
+static struct {
+    struct fv_lock lock;
+    bool is_over;
+    struct fv_watch watch;
+    double *values; /* of each series: what its samples say */
+    struct fv_sensor_process *process;
+    struct fv_chunk_header *chunk[CHUNKS];
+    size_t chunks, each, used; /* samples that a chunk has room for; that are in the file */
+    size_t bytes;              /* of a sample */
+    const struct fv_thread *rank; /* whose sections are told */
+    int64_t next_ns;
+} monitor;
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+
+    return clock_gettime(clock, &t) ? 0 : (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- the file ---- */
+
+static struct fv_sensor_sample *sample_at(size_t i)
+{
+    return (void *)((char *)fv_chunk_records(monitor.chunk[i / monitor.each]) + i % monitor.each * monitor.bytes);
+}
+
+static void set_used(size_t used)
+{
+    for (size_t c = 0; c < monitor.chunks; c++) {
+        size_t of_chunk = used > c * monitor.each ? used - c * monitor.each : 0;
+
+        __atomic_store_n(&monitor.chunk[c]->used, (of_chunk < monitor.each ? of_chunk : monitor.each) * monitor.bytes, __ATOMIC_RELEASE);
+    }
+    monitor.used = used;
+}
+
+/* Every second one stays. A kill meanwhile leaves old ones behind new ones, which their times tell. */
+static void thin(void)
+{
+    for (size_t i = 1; 2 * i < monitor.used; i++)
+        memcpy(sample_at(i), sample_at(2 * i), monitor.bytes);
+    set_used((monitor.used + 1) / 2);
+    monitor.process->thinned++;
+}
+
+/* Once samples have been thinned, those that would be thinned away are not kept either. */
+static bool is_kept(void)
+{
+    return !(monitor.process->samples & ((UINT64_C(1) << monitor.process->thinned) - 1));
+}
+
+/* NULL: this one is not kept. */
+static struct fv_sensor_sample *new_sample(bool is_last)
+{
+    if (!is_last && !is_kept())
+        return NULL;
+    if (monitor.used == monitor.chunks * monitor.each) {
+        struct fv_chunk_header *chunk =
+            monitor.chunks < CHUNKS ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_SAMPLES, FV_NO_THREAD, 0, CHUNK - sizeof(struct fv_chunk_header)) : NULL;
+
+        if (chunk)
+            monitor.chunk[monitor.chunks++] = chunk;
+        else if (monitor.used > 1)
+            thin();
+        else
+            return NULL;
+    }
+    return is_last || is_kept() ? sample_at(monitor.used) : NULL; /* it may have been thinned just now */
+}
+
+static bool put_series(size_t i)
+{
+    static struct fv_chunk_header *chunk;
+    const struct fv_watch *w = &monitor.watch;
+    const struct fv_sensor_event *event = fv_watch_event(w, i);
+    size_t length = strlen(w->series[i].label), bytes = (sizeof(struct fv_sensor_series) + length + 8) & ~(size_t)7;
+
+    if ((!chunk || fv_chunk_room(chunk) < bytes) &&
+        !(chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_SERIES, FV_NO_THREAD, 0, FV_PAGE - sizeof(*chunk) + bytes)))
+        return false;
+    struct fv_sensor_series *out = fv_chunk_next(chunk);
+    bool is_all = w->series[i].source == FV_WATCH_ALL;
+    out->bytes = (uint32_t)bytes;
+    out->flags = (event->is_gauge ? FV_SENSOR_GAUGE : 0) | (is_all && fv_watch_sensor(w, i)->kind->is_mean ? FV_SENSOR_MEAN : 0) |
+                 (is_all ? 0 : FV_SENSOR_SOURCE);
+    out->every = w->sensors[w->series[i].sensor].every;
+    out->label_bytes = (uint32_t)length;
+    snprintf(out->unit, sizeof(out->unit), "%s", event->unit);
+    memcpy(out->label, w->series[i].label, length + 1);
+    fv_chunk_commit(chunk, bytes);
+    return true;
+}
+
+static bool open_records(void)
+{
+    struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_PROCESS, FV_NO_THREAD, 0, sizeof(*monitor.process));
+    size_t most = (CHUNK - sizeof(struct fv_chunk_header)) / sizeof(double) / 4;
+
+    if (!chunk)
+        return false;
+    monitor.process = fv_chunk_records(chunk);
+    monitor.process->interval_ns = 1000000000 / fv_rt.options.sensors_hz;
+    fv_chunk_commit(chunk, sizeof(*monitor.process));
+    monitor.watch.count = monitor.watch.count < most ? monitor.watch.count : most;
+    for (size_t i = 0; i < monitor.watch.count; i++)
+        if (!put_series(i))
+            return false;
+    monitor.bytes = sizeof(struct fv_sensor_sample) + monitor.watch.count * sizeof(double);
+    monitor.each = (CHUNK - sizeof(struct fv_chunk_header)) / monitor.bytes;
+    monitor.values = fv_memory_new(monitor.watch.count * sizeof(double));
+    return monitor.values;
+}
+
+/* ---- sampling ---- */
+
+/* What a counter has grown by; unknown until it was read twice. */
+static void add_up(void)
+{
+    for (size_t i = 0; i < monitor.watch.count; i++) {
+        double change = fv_watch_change(&monitor.watch, i);
+        bool is_gauge = fv_watch_event(&monitor.watch, i)->is_gauge;
+
+        if (is_gauge)
+            monitor.values[i] = change;
+        else if (isfinite(change))
+            monitor.values[i] += change;
+    }
+}
+
+static double value_of(size_t i)
+{
+    const struct fv_watched_sensor *sensor = &monitor.watch.sensors[monitor.watch.series[i].sensor];
+
+    return sensor->is_fresh ? monitor.values[i] : NAN;
+}
+
+/* Under the lock. */
+static void take_sample(int64_t due_ns, bool is_last)
+{
+    struct fv_sensor_sample *sample = new_sample(is_last);
+    int64_t now_ns = clock_ns(CLOCK_MONOTONIC), late_ns = now_ns > due_ns ? now_ns - due_ns : 0;
+    uint64_t ticks = fv_ticks();
+
+    if (is_last)
+        fv_watch_sample_all(&monitor.watch, 1e-9 * (double)now_ns);
+    else
+        fv_watch_sample(&monitor.watch, 1e-9 * (double)now_ns);
+    add_up();
+    monitor.process->samples++;
+    monitor.process->late += (uint64_t)late_ns > monitor.process->interval_ns / 10;
+    if (!sample)
+        return;
+    sample->bytes = (uint32_t)monitor.bytes;
+    sample->section_set = monitor.rank ? __atomic_load_n(&monitor.rank->section_set, __ATOMIC_RELAXED) : 0;
+    sample->ticks = ticks;
+    sample->late_ns = (uint64_t)late_ns;
+    for (size_t i = 0; i < monitor.watch.count; i++)
+        sample->values[i] = value_of(i);
+    set_used(monitor.used + 1);
+}
+
+/* What was missed is not made up for. */
+static void plan_next(void)
+{
+    int64_t interval_ns = (int64_t)monitor.process->interval_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
+
+    monitor.next_ns += interval_ns;
+    if (monitor.next_ns > now_ns)
+        return;
+    int64_t behind = (now_ns - monitor.next_ns) / interval_ns + 1;
+    monitor.process->missed += (uint64_t)behind;
+    monitor.next_ns += behind * interval_ns;
+}
+
+static bool step(void)
+{
+    bool goes_on;
+
+    fv_lock(&monitor.lock);
+    if ((goes_on = !monitor.is_over)) {
+        take_sample(monitor.next_ns, false);
+        plan_next();
+        monitor.process->cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    }
+    fv_unlock(&monitor.lock);
+    return goes_on;
+}
+
+/* ---- the thread ---- */
+
+static void say_why(const char *pattern, size_t length, enum fv_watch_answer answer)
+{
+    char why[400];
+
+    fv_watch_why(&monitor.watch, pattern, length, answer, why, sizeof(why));
+    fv_log("--sensors: %.*s: %s", (int)(length < 100 ? length : 100), pattern, why);
+}
+
+/* How many of the list's words are names of nothing here. */
+static uint64_t choose(const char *list)
+{
+    uint64_t not_found = 0;
+
+    for (size_t length; *list; list += length + (list[length] == ',')) {
+        length = strcspn(list, ",");
+        if (length == strlen(USUAL) && !memcmp(list, USUAL, length)) {
+            fv_watch_add_usual(&monitor.watch, false);
+        } else if (length) {
+            enum fv_watch_answer answer = fv_watch_add(&monitor.watch, list, length, false);
+
+            if (answer == FV_WATCH_FOUND)
+                continue;
+            not_found++;
+            say_why(list, length, answer);
+        }
+    }
+    return not_found;
+}
+
+/* False: there is nothing to read, or nowhere to write. */
+static bool prepare(void)
+{
+    uint64_t not_found = choose(fv_rt.options.sensors);
+
+    fv_watch_pace(&monitor.watch, 1.0 / (double)fv_rt.options.sensors_hz, SHARE);
+    if (!open_records())
+        return false;
+    monitor.process->left_out = monitor.watch.left_out;
+    monitor.process->not_found = not_found;
+    return monitor.watch.count > 0;
+}
+
+/* A thread inherits what its maker is bound to. The kernel takes of all processors those that the job may use. */
+static void unbind(void)
+{
+    unsigned long all[256];
+
+    memset(all, 0xff, sizeof(all));
+    syscall(SYS_sched_setaffinity, 0, sizeof(all), all);
+}
+
+/* Of the signals that its maker held off for it, the one that setuid() and its kin send to all threads, and wait for. */
+static void take_setxid(void)
+{
+    uint64_t mask = UINT64_C(1) << (33 - 1);
+
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &mask, NULL, sizeof(mask));
+}
+
+static void *watch_machine(void *unused)
+{
+    bool goes_on;
+
+    (void)unused;
+    take_setxid();
+    fv_thread_never_attach();
+    prctl(PR_SET_NAME, "fvmpi-sensors");
+    prctl(PR_SET_TIMERSLACK, 1000); /* ns, not 50 us */
+    unbind();
+    fv_lock(&monitor.lock);
+    goes_on = !monitor.is_over && prepare();
+    monitor.next_ns = clock_ns(CLOCK_MONOTONIC);
+    fv_unlock(&monitor.lock);
+    while (goes_on && step()) {
+        const struct timespec until = { monitor.next_ns / 1000000000, monitor.next_ns % 1000000000 };
+
+        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    }
+    return NULL;
+}
+
+/* ---- the layer ---- */
+
+static int make_thread(pthread_t *thread, const pthread_attr_t *attributes)
+{
+#if FV_INTERPOSE_CREATE
+    return FV_NEXT(pthread_create)(thread, attributes, watch_machine, NULL);
+#else
+    return pthread_create(thread, attributes, watch_machine, NULL);
+#endif
+}
+
+/* Its signals are held off from its first moment on. */
+static int begin_thread(void)
+{
+    struct fv_scope scope = fv_scope_enter();
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int err = pthread_attr_init(&attributes);
+
+    if (!err) {
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        pthread_attr_setstacksize(&attributes, STACK);
+        err = make_thread(&thread, &attributes);
+        pthread_attr_destroy(&attributes);
+    }
+    fv_scope_leave(&scope);
+    return err;
+}
+
+static void start(struct fv_thread *self)
+{
+    static bool is_started;
+
+    /* The descriptor stays open for as long as the process lives. Where it cannot be found out who is elected, all are, and the tools take one. */
+    if (!fv_rt.options.sensors || is_started || fv_writer_elect_on_node(&fv_rt.writer, "sensors") == -1)
+        return;
+    is_started = true;
+    monitor.rank = self;
+    fv_sensors_root(); /* getenv() is for the thread that the program has */
+    int err = begin_thread();
+    if (err)
+        fv_log("--sensors: no thread to read them: %s; they are not recorded", strerror(err));
+}
+
+/* A last sample, by whoever ends it, unless one is taken just now. */
+static void end(struct fv_thread *self)
+{
+    (void)self;
+    if (!monitor.process || !fv_try_lock(&monitor.lock))
+        return;
+    if (!monitor.is_over && monitor.used)
+        take_sample(clock_ns(CLOCK_MONOTONIC), true);
+    monitor.is_over = true;
+    fv_unlock(&monitor.lock);
+}
+
+static void forget_all(struct fv_thread *self)
+{
+    (void)self;
+    monitor.process = NULL;
+    monitor.lock.held = 0;
+    monitor.is_over = true;
+}
+
+const struct fv_layer fv_monitor_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = end, [FV_AT_EXIT] = end, [FV_AT_FORK] = forget_all } };

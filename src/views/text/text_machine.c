@@ -1,0 +1,36 @@
+/* What the machine did meanwhile. */
+#include "views/text/text.h"
+
+/* What was read badly. */
+static void put_losses(const struct fv_page *p, const struct fv_machine *m)
+{
+    struct fv_machine_node sum = { 0 };
+
+    for (size_t i = 0; i < m->node_count; i++) {
+        sum.missed += m->nodes[i].missed;
+        sum.left_out += m->nodes[i].left_out;
+        sum.not_found += m->nodes[i].not_found;
+    }
+    const struct fv_text_loss rows[] = {
+        { sum.missed, "sample", "missed: its time had passed" },
+        { sum.left_out, "event", "there was no room for" },
+        { sum.not_found, "name", "of --sensors that a node has not" },
+    };
+    fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
+}
+
+void fv_text_machine(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_machine *m = &v->model->machine;
+    struct fv_text_table t;
+
+    if (!m->node_count)
+        return;
+    fv_page_heading(p, "Machine", "what sensors of the nodes said while the job ran, of all that ran on them");
+    fv_text_table_begin(&t, p, v, "sensors");
+    for (size_t i = 0; i < m->series_count; i++)
+        if (m->series[i].intervals)
+            fv_text_table_add(&t, &m->series[i], FV_PLAIN);
+    fv_text_table_end(&t, "event", "");
+    put_losses(p, m);
+}

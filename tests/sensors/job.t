@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""fvmpi run --sensors: one rank of a node reads the machine's sensors while the job runs. A program that drives counters of a made tree of files knows what they must say: in all, by section, on
+both MPIs and without; thinned when their room is used up, after a kill, beside all else that is recorded; and what this machine counts itself is at least what the program did."""
+import json
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import check, close, equal
+
+FILES = {
+    'proc/vmstat': 'nr_free_pages 1000\npgfault 5000\npgmajfault 7\n',
+    'sys/class/net/eth0/statistics/rx_bytes': '1000\n',
+    'sys/class/net/eth1/statistics/rx_bytes': '5000\n',
+    'sys/class/hwmon/hwmon0/temp1_input': '40000\n',
+    'sys/class/hwmon/hwmon1/temp1_input': '50000\n',
+}
+SENSORS = 'net.rx_bytes,net.rx_bytes@eth1,vmstat.nr_free_pages,temperature.temp1_input'
+
+
+def tree(files):
+    root = harness.scratch('root')
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+        with open(os.path.join(root, path), 'w') as f:
+            f.write(text)
+    return root
+
+
+class Kind:
+    """A program with MPI or without."""
+
+    def __init__(self, mpi):
+        self.mpi = mpi
+        if mpi:
+            self.program = mpi.build(os.path.join(HERE, 'known.c'), '-I', os.path.join(harness.SOURCE, 'src'))
+        else:
+            self.program = os.path.join(harness.scratch(), 'known')
+            harness.run(['cc', '-g', '-DALONE', '-I', os.path.join(harness.SOURCE, 'src'), os.path.join(HERE, 'known.c'), '-o', self.program]).ended(0)
+
+    def __str__(self):
+        return str(self.mpi or 'without MPI')
+
+    def native(self, *words):
+        return self.mpi.native(self.program, 2, list(words)) if self.mpi else harness.run([self.program, *words])
+
+    def profile(self, words, options, root=None, rc=0):
+        env = {'FVMPI_SENSORS_ROOT': root} if root else {}
+        if self.mpi:
+            return self.mpi.profile(self.program, 2, list(words), options, env=env)
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        return harness.run([harness.FVMPI, 'run', '-o', directory, '--mpi', 'serial', *options, self.program, *words], env=env, directory=directory)
+
+
+def events(report):
+    return {row['event']: row for row in report.data['sensors']}
+
+
+def dumped(run, kind):
+    out = harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
+    return [dict(re.findall(r'(\w+)=(\S*)', line)) for line in out.splitlines() if line.startswith(kind + ' ')]
+
+
+def driven(tap, kind):
+    """What is added while a section is open is that section's, and all."""
+    root = tree(FILES)
+    eth0, eth1 = (os.path.join(root, 'sys/class/net', name, 'statistics/rx_bytes') for name in ('eth0', 'eth1'))
+    words = ['wait', 'begin', 'quiet', 'wait', 'end', 'quiet', 'wait', 'begin', 'busy', 'wait', 'add', eth0, '3000', 'wait', 'add', eth1, '500', 'wait', 'end', 'busy', 'wait']
+    with tap.test('{}: what was counted, in all and by section'.format(kind)):
+        native = kind.native(*words).ended(0)
+        run = kind.profile(words, ['--sensors', SENSORS, '--sensors-hz', '50'], root).ended(0)
+        equal('output', run.out, native.out)
+        report = run.report()
+        found = events(report)
+        equal('events', list(found), ['net.rx_bytes', 'net.rx_bytes@eth1', 'vmstat.nr_free_pages', 'temperature.temp1_input'])
+        equal('totals', [row['total'] for row in found.values()], [3500, 500, None, None])
+        equal('gauges', [[found[name][key] for key in ('kind', 'mean', 'least', 'most', 'unit')] for name in list(found)[2:]],
+              [['gauge', 1000, 1000, 1000, ''], ['gauge', 45, 45, 45, 'C']])
+        node, = report.data['sensor_nodes']
+        span = node['end_s'] - node['begin_s']
+        for row in found.values():
+            points = [p for p in report.data['sensor_series'] if p['sensor_id'] == row['id']]
+            close('{}: mean'.format(row['event']), row['mean'], sum(p['mean'] * (p['end_s'] - p['begin_s']) for p in points) / span, 1e-6 * (1 + abs(row['mean'])))
+            check(row['least'] <= row['mean'] <= row['most'], '{}', row)
+            equal('in time', [p['begin_s'] for p in points[1:]], [p['end_s'] for p in points[:-1]])
+        close('mean', found['net.rx_bytes']['mean'] * span, 3500, 1e-3)
+        sections = {(row['section'], report.data['sensors'][row['sensor_id']]['event']): row for row in report.data['sensor_sections']}
+        equal('in quiet', sections['quiet', 'net.rx_bytes']['mean'], 0)
+        close('in busy', sections['busy', 'net.rx_bytes']['mean'] * sections['busy', 'net.rx_bytes']['seconds'], 3500, 1e-3)
+        close('of one source', sections['busy', 'net.rx_bytes@eth1']['mean'] * sections['busy', 'net.rx_bytes@eth1']['seconds'], 500, 1e-3)
+    with tap.test('{}: one reader a node, whose thread is none of the program'.format(kind)):
+        with_sensors = dumped(run, 'sensors')
+        equal('files with sensors', len(with_sensors), 1)
+        equal('samples', len(dumped(run, 'sensor sample')) , int(with_sensors[0]['samples']))
+        equal('threads', len(dumped(run, 'thread')), len(dumped(kind.profile(words, ['-q']).ended(0), 'thread')))
+        check(0 < node['cpu_s'] < span, 'CPU time of the reader: {}', node)
+        text = harness.run([harness.FVMPI, 'report', run.directory, '--width', '120']).ended(0).out
+        check(re.search(r'^Machine  ', text, re.M) and 'net.rx_bytes@eth1' in text, 'text: {}', text)
+
+
+def thinned(tap, kind):
+    """3,000 values a sample and 1,000 samples a second are more than there is room for."""
+    files = dict(FILES, **{path: ''.join('pg{:04d} {}\n'.format(i, i) for i in range(1000))
+                           for path in ('proc/vmstat', 'proc/meminfo', 'sys/devices/system/node/node0/numastat', 'sys/fs/cgroup/memory.stat')})
+    root = tree(files)
+    eth0 = os.path.join(root, 'sys/class/net/eth0/statistics/rx_bytes')
+    words = ['wait'] + ['add', eth0, '7', 'wait', 'wait', 'wait'] * 100
+    with tap.test('{}: thinned, nothing of what was counted is lost'.format(kind)):
+        run = kind.profile(words, ['-q', '--sensors', 'vmstat,meminfo,numastat,net.rx_bytes@eth0', '--sensors-hz', '1000'], root).ended(0)
+        report = run.report()
+        node, = report.data['sensor_nodes']
+        kept = len(dumped(run, 'sensor sample'))
+        check(node['thinned'] > 0, 'too few samples to be thinned: {}', node)
+        close('kept', kept, node['samples'] >> node['thinned'], 2)
+        equal('in all', events(report)['net.rx_bytes@eth0']['total'], 700)
+        times = [int(s['ticks']) for s in dumped(run, 'sensor sample')]
+        equal('in time', times, sorted(times))
+
+
+def lives(tap, kind):
+    root = tree(FILES)
+    with tap.test('{}: setuid() and fork() as without'.format(kind)):
+        words = ['wait', 'setuid', 'fork', 'wait']
+        run = kind.profile(words, ['-q', '--sensors', SENSORS], root).ended(0)
+        equal('output', run.out, kind.native(*words).ended(0).out)
+        equal('rank files', len([n for n in os.listdir(run.directory) if n.endswith('.fvr')]), 2 if kind.mpi else 1)
+    with tap.test('{}: after SIGKILL'.format(kind)):
+        run = kind.profile(['wait', 'add', os.path.join(root, 'sys/class/net/eth0/statistics/rx_bytes'), '11', 'wait', 'kill'], ['-q', '--sensors', SENSORS, '--sensors-hz', '100'], root)
+        check(run.rc != 0, 'it was killed')
+        report = harness.report_of(run.directory)
+        equal('complete', report.data['run']['complete'], False)
+        equal('total', events(report)['net.rx_bytes']['total'], 11)
+    with tap.test('{}: beside all else'.format(kind)):
+        words = ['wait', 'pages', '100', 'wait']
+        run = kind.profile(words, ['-q', '--sensors', SENSORS, '--io', '--memory', '--threads', '--sample', '--trace'], root).ended(0)
+        report = run.report()
+        equal('output', run.out, kind.native(*words).ended(0).out)
+        check(root not in json.dumps(report.data['io_files']), 'files of the tree: {}', report.data['io_files'])
+        equal('events', len(report.data['sensors']), 4)
+
+
+def here(tap, kind):
+    """At least what the program did."""
+    with tap.test('{}: on this machine'.format(kind)):
+        if not os.path.exists('/sys/class/net/lo/statistics/rx_bytes'):
+            tap.skip('no loopback interface in /sys')
+        words = ['wait', 'pages', '5000', 'loopback', '300000', 'wait']
+        run = kind.profile(words, ['-q', '--sensors', 'vmstat.pgfault,net.rx_bytes@lo,cpu.user,default', '--sensors-hz', '100']).ended(0)
+        found = events(run.report())
+        check(found['vmstat.pgfault']['total'] >= 5000, '5,000 pages were touched: {}', found['vmstat.pgfault'])
+        check(found['net.rx_bytes@lo']['total'] >= 300000, '300,000 bytes were sent: {}', found['net.rx_bytes@lo'])
+
+
+def words(tap, kind):
+    with tap.test('{}: names that are wrong are told once, and the others read'.format(kind)):
+        root = tree(FILES)
+        run = kind.profile(['wait'], ['-q', '--sensors', 'vmstatt,net.rx_byte,infiniband,net.rx_bytes@eth7,vmstat.pgfault'], root).ended(0)
+        said = sorted(line for line in run.err.splitlines() if '--sensors' in line)
+        equal('said', said, sorted(['fvmpi: --sensors: vmstatt: no such sensor, did you mean vmstat; fvmpi stat --list lists them',
+                                    'fvmpi: --sensors: net.rx_byte: net has no such event, did you mean rx_bytes; fvmpi stat --list lists them',
+                                    'fvmpi: --sensors: infiniband: not on this machine: there is no {}/sys/class/infiniband/*/ports/*/counters'.format(root),
+                                    'fvmpi: --sensors: net.rx_bytes@eth7: net has no such source; it has eth0, eth1']))
+        equal('events', list(events(run.report())), ['vmstat.pgfault'])
+        equal('not found', run.report().data['sensor_nodes'][0]['not_found'], 4)
+        run = kind.profile(['wait'], ['-q', '--sensors', 'nothing'], root).ended(0)
+        equal('none', run.report().data['sensors'], [])
+
+
+def main():
+    tap = harness.Tap()
+    for kind in [Kind(mpi) for mpi in harness.mpis(tap)] + [Kind(None)]:
+        driven(tap, kind)
+        lives(tap, kind)
+        words(tap, kind)
+    thinned(tap, Kind(None))
+    here(tap, Kind(None))
+    tap.done()
+
+
+main()
