@@ -81,7 +81,7 @@ const struct fv_relation fv_doctor_results = {
     .name = "checks",
     .key = "checks",
     .title = "Checks",
-    .doc = "In the order of the tables of fvmpi-doctor(1). Those of processes are there only if there are processes.",
+    .doc = "Those of processes, if there are any, then those of the machine in the order of fvmpi-doctor(1).",
     .shown = "state check found",
     FV_COLUMNS(result_columns),
     .base = the_doctor,

@@ -101,9 +101,9 @@ void fv_doctor_look_files(struct fv_doctor *d, struct fv_doctor_result *r)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "%s", words.text);
         r->fix = r->check->fix ? r->check->fix : fv_arena_string(&d->arena, fix.text);
     } else if (tally.other) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "%s is unreadable, or says something else", files[0].path);
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "/%s is unreadable, or says something else", files[0].path);
     } else if (!tally.good) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no /%s", files[0].path);
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /%s", files[0].path);
     } else {
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "%s", words.text);
     }

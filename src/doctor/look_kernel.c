@@ -39,7 +39,7 @@ void fv_doctor_look_isolation(struct fv_doctor *d, struct fv_doctor_result *r)
     else if (is_known)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "no processor is isolated");
     else
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /" CPU "isolated");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "isolated");
 }
 
 /* ---- tick, RCU ---- */
@@ -104,7 +104,7 @@ void fv_doctor_look_irq(struct fv_doctor *d, struct fv_doctor_result *r)
     size_t known = 0, bad = 0;
 
     if (!fv_cpus_count(keepers)) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "processors are not known: there is no readable /" CPU "online");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "online");
         return;
     }
     for (; *path; path++) {
@@ -120,7 +120,7 @@ void fv_doctor_look_irq(struct fv_doctor *d, struct fv_doctor_result *r)
         fv_doctor_want(d, r, *path, fv_cpus_list(keepers, &d->arena));
     }
     if (!known)
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /proc/irq/*/smp_affinity_list");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/irq/*/smp_affinity_list");
     else if (bad)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu interrupts go to processors other than %s", bad, known, fv_cpus_list(keepers, &d->arena));
     else
@@ -155,7 +155,7 @@ void fv_doctor_look_workqueues(struct fv_doctor *d, struct fv_doctor_result *r)
     size_t known = 0, bad = 0;
 
     if (!fv_cpus_count(keepers)) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "processors are not known: there is no readable /" CPU "online");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "online");
         return;
     }
     for (const char *file = QUEUES "cpumask"; file; file = *path ? *path++ : NULL) {
@@ -171,7 +171,7 @@ void fv_doctor_look_workqueues(struct fv_doctor *d, struct fv_doctor_result *r)
         fv_doctor_want(d, r, file, fv_cpus_mask(keepers, &d->arena));
     }
     if (!known)
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /" QUEUES "cpumask");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" QUEUES "cpumask");
     else if (bad)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu masks allow processors other than %s", bad, known, fv_cpus_list(keepers, &d->arena));
     else

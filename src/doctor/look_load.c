@@ -59,7 +59,7 @@ void fv_doctor_look_swap(struct fv_doctor *d, struct fv_doctor_result *r)
     size_t devices = 0;
 
     if (!text || strncmp(text, "Filename", 8)) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /proc/swaps");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/swaps");
         return;
     }
     for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n'))
@@ -199,7 +199,7 @@ void fv_doctor_look_realtime(struct fv_doctor *d, struct fv_doctor_result *r)
     long long runtime, period;
 
     if (!fv_doctor_number(d, "proc/sys/kernel/sched_rt_runtime_us", &runtime) || !fv_doctor_number(d, "proc/sys/kernel/sched_rt_period_us", &period) || period <= 0) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /proc/sys/kernel/sched_rt_runtime_us");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/sys/kernel/sched_rt_runtime_us");
         return;
     }
     if (runtime < 0 || runtime >= period)
@@ -222,7 +222,7 @@ void fv_doctor_look_aslr(struct fv_doctor *d, struct fv_doctor_result *r)
     if (personality && strtoul(personality, NULL, 16) & NO_RANDOMIZE)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "off for what is started from here (setarch -R)");
     else if (!fv_doctor_number(d, "proc/sys/kernel/randomize_va_space", &mode))
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /proc/sys/kernel/randomize_va_space");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/sys/kernel/randomize_va_space");
     else
         fv_doctor_say(d, r, mode ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "randomize_va_space %lld", mode);
 }

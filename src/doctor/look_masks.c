@@ -64,7 +64,7 @@ static bool is_everywhere(const struct fv_doctor *d, const struct fv_cpus *cpus)
 static bool cannot_judge(struct fv_doctor *d, struct fv_doctor_result *r)
 {
     if (!fv_cpus_count(&d->online))
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "processors are not known: there is no readable /sys/devices/system/cpu/online");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /sys/devices/system/cpu/online");
     else if (d->not_seen)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "%zu ranks of this node were not found: is something between them and the launcher?", d->not_seen);
     else
@@ -201,7 +201,7 @@ void fv_doctor_look_placement(struct fv_doctor *d, struct fv_doctor_result *r)
     double most = 0;
 
     if (!nodes[0] || !nodes[1]) {
-        fv_doctor_say(d, r, nodes[0] ? FV_DOCTOR_GOOD : FV_DOCTOR_UNKNOWN, nodes[0] ? "one NUMA node" : "there is no readable /sys/devices/system/node");
+        fv_doctor_say(d, r, nodes[0] ? FV_DOCTOR_GOOD : FV_DOCTOR_UNKNOWN, nodes[0] ? "one NUMA node" : "cannot read /sys/devices/system/node");
         return;
     }
     for (size_t i = 0; i < d->process_count; i++) {

@@ -34,7 +34,7 @@ void fv_doctor_look_clock_range(struct fv_doctor *d, struct fv_doctor_result *r)
     else if (good)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "min = max = %lld MHz", most / 1000);
     else
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /" CPU "cpu*/cpufreq/scaling_max_freq");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "cpu*/cpufreq/scaling_max_freq");
 }
 
 void fv_doctor_look_thermal(struct fv_doctor *d, struct fv_doctor_result *r)
@@ -49,7 +49,7 @@ void fv_doctor_look_thermal(struct fv_doctor *d, struct fv_doctor_result *r)
             files++;
         }
     if (!files)
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /" CPU "cpu*/thermal_throttle/*_throttle_count");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "cpu*/thermal_throttle");
     else
         fv_doctor_say(d, r, sum ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "throttled %lld times since boot", sum);
 }
@@ -82,7 +82,7 @@ void fv_doctor_look_smt(struct fv_doctor *d, struct fv_doctor_result *r)
     else if (find_siblings(d, &has))
         fv_doctor_say(d, r, has ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, has ? "processors share cores (thread_siblings_list)" : "no processors share a core");
     else
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /" CPU "smt/active");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "smt/active");
     if (r->state == FV_DOCTOR_BAD)
         fv_doctor_want(d, r, CPU "smt/control", "off");
 }
@@ -116,7 +116,7 @@ void fv_doctor_look_c_states(struct fv_doctor *d, struct fv_doctor_result *r)
     else if (idle && !strcmp(idle, "poll"))
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "idle=poll");
     else
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /" CPU "cpu*/cpuidle/state*: no driver, or a hypervisor decides");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "cpu*/cpuidle/state*/latency");
 }
 
 void fv_doctor_look_clock_source(struct fv_doctor *d, struct fv_doctor_result *r)
@@ -128,7 +128,7 @@ void fv_doctor_look_clock_source(struct fv_doctor *d, struct fv_doctor_result *r
     enum fv_doctor_state state = FV_DOCTOR_BAD;
 
     if (!now || !*now || strlen(now) > 60) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there is no readable /" CLOCK "current_clocksource");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CLOCK "current_clocksource");
         return;
     }
     for (size_t i = 0; i < sizeof(fair) / sizeof(fair[0]); i++)
@@ -155,12 +155,13 @@ static bool read_times(struct fv_doctor *d, unsigned long long out[8])
 /* 1: there is one; 0: none; -1: not known. */
 static int has_hypervisor(struct fv_doctor *d)
 {
-    const char *text = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/cpuinfo"), *flags = text ? strstr(text, "\nflags") : NULL;
+    const char *flags = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/cpuinfo");
 
-    if (!flags)
-        return -1;
-    size_t length = strcspn(flags + 1, "\n");
-    return memmem(flags, length + 1, " hypervisor", strlen(" hypervisor")) != NULL;
+    while (flags && strncmp(flags, "flags", 5)) {
+        flags = strchr(flags, '\n');
+        flags = flags ? flags + 1 : NULL;
+    }
+    return !flags ? -1 : memmem(flags, strcspn(flags, "\n"), " hypervisor", strlen(" hypervisor")) != NULL;
 }
 
 #define STOLEN 0.001

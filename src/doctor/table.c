@@ -117,7 +117,7 @@ const struct fv_doctor_check fv_doctor_checks[] = {
       .look = fv_doctor_look_irq },
     { .name = "workqueues", .about = "the kernel's work queues stay away from processors that measure",
       .effect = "kernel workers preempt for 10 us to 1 ms",
-      .fix = "echo MASK | sudo tee /sys/devices/virtual/workqueue/cpumask; queues of each processor cannot be moved",
+      .fix = "echo MASK | sudo tee /sys/devices/virtual/workqueue/{,*/}cpumask; queues of each processor cannot be moved",
       .boot = "workqueue.unbound_cpus=KEEPERS",
       .look = fv_doctor_look_workqueues },
     { .name = "ipi", .about = "fewer than 100 interrupts a second from other processors",

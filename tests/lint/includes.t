@@ -20,6 +20,7 @@ allowed() { # FOLDER: what it may include
         io) echo 'base trace rt front io' ;;
         memory) echo 'base trace rt memory front' ;;
         sensors) echo 'base sensors' ;;
+        doctor) echo 'base sensors tool doctor' ;;
         tool) echo 'base trace tool' ;;
         experiment) echo 'base trace tool experiment' ;;
         symbols) echo 'base trace tool experiment symbols' ;;
@@ -30,10 +31,10 @@ allowed() { # FOLDER: what it may include
         merge) echo 'base trace tool experiment symbols merge' ;;
         analysis) echo 'base trace tool experiment symbols merge analysis' ;;
         otf2) echo 'base trace tool experiment symbols merge analysis otf2 fvmpi.h' ;;
-        cmd) echo 'base trace sensors tool experiment symbols profile diff scaling views merge analysis cmd otf2 fvmpi.h' ;;
+        cmd) echo 'base trace sensors doctor tool experiment symbols profile diff scaling views merge analysis cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt sampler threads annotations functions front io memory sensors tool experiment symbols profile diff scaling views merge analysis cmd; do
+for folder in base trace rt sampler threads annotations functions front io memory sensors doctor tool experiment symbols profile diff scaling views merge analysis cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
     out=$(grep -rHoE '^#include "[^"]+"' --include='*.[ch]' "$source/src/$folder" | while IFS=: read -r file include; do
