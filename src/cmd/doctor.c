@@ -3,14 +3,13 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/doctor_text.h"
+#include "cmd/launcher.h"
 #include "cmd/output.h"
 #include "doctor/apply.h"
 #include "doctor/doctor_relations.h"
 #include "doctor/processes.h"
-#include "sensors/sensors.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,14 +91,12 @@ static int take_check(struct options *o, const char *name)
 {
     const struct fv_doctor_check *check = fv_doctor_check_of(name);
     struct fv_near near = { name, strlen(name), NULL, 0 };
-    char why[120];
 
     if (!check) {
         for (const struct fv_doctor_check *c = fv_doctor_checks; c->name; c++)
             fv_near_try(&near, c->name, c->name);
         const char *meant = fv_near_item(&near, 0);
-        snprintf(why, sizeof(why), "no such check%s%s; fvmpi doctor --all shows them", meant ? ", did you mean " : "", meant ? meant : "");
-        fv_log("doctor: %s: %s", name, why);
+        fv_log("doctor: %s: no such check%s%s; fvmpi doctor --all shows them", name, meant ? ", did you mean " : "", meant ? meant : "");
         return FV_EXIT_USAGE;
     }
     FV_GROW(o->only, o->only_room, o->only_count + 1);
@@ -155,7 +152,7 @@ static int find_processes(struct fv_doctor *d, struct options *o)
             fv_log("doctor: --pid %d: there is no such process, or it is hidden", o->pids[i]);
             return FV_EXIT_FAILED;
         }
-    if (!o->pid_count && !fv_doctor_gather_ranks(d))
+    if (!o->pid_count && fv_under_launcher() && !fv_doctor_gather_ranks(d))
         return FV_EXIT_OK;
     for (const struct fv_doctor_check *c = fv_doctor_checks; o->pid_count && !has_checks && c->name; c++)
         if (c->of_processes)

@@ -11,10 +11,22 @@ static void put_heading(const struct fv_page *p, const struct fv_doctor *d)
     char words[600], clean[sizeof(words)];
 
     snprintf(words, sizeof(words), "%.64s, Linux %.64s, processors %.100s", d->host ? d->host : "?", d->kernel ? d->kernel : "?", d->processors ? d->processors : "?");
-    fprintf(p->out, "%s%s: %zu bad, %zu unknown, %zu notes, %zu good%s\n", fv_page_on(p, FV_BOLD), fv_words_clean(words, clean, sizeof(clean)),
-            fv_doctor_count(d, FV_DOCTOR_BAD), fv_doctor_count(d, FV_DOCTOR_UNKNOWN), fv_doctor_count(d, FV_DOCTOR_NOTE), fv_doctor_count(d, FV_DOCTOR_GOOD), fv_page_off(p));
+    fprintf(p->out, "%s%s: %zu bad, %zu unknown, %zu note%s, %zu good%s\n", fv_page_on(p, FV_BOLD), fv_words_clean(words, clean, sizeof(clean)),
+            fv_doctor_count(d, FV_DOCTOR_BAD), fv_doctor_count(d, FV_DOCTOR_UNKNOWN), fv_doctor_count(d, FV_DOCTOR_NOTE),
+            fv_words_s(fv_doctor_count(d, FV_DOCTOR_NOTE)), fv_doctor_count(d, FV_DOCTOR_GOOD), fv_page_off(p));
     if (*fv_sensors_root())
         fprintf(p->out, "read below %s/\n", fv_sensors_root());
+}
+
+static void put_fix(struct fv_sheet *sheet, const char *what, const char *fix)
+{
+    struct fv_string text = { 0 };
+
+    if (!fix)
+        return;
+    fv_string_add(&text, "%s%s", what, fix);
+    fv_sheet_remark(sheet, text.text);
+    fv_string_release(&text);
 }
 
 static void put_remarks(struct fv_sheet *sheet, const struct fv_doctor_result *r)
@@ -25,13 +37,8 @@ static void put_remarks(struct fv_sheet *sheet, const struct fv_doctor_result *r
         return;
     fv_string_add(&text, r->state == FV_DOCTOR_BAD ? "effect: %s" : "if it is bad: %s", r->check->effect);
     fv_sheet_remark(sheet, text.text);
-    fv_string_clear(&text);
-    if (r->fix)
-        fv_string_add(&text, "-> %s", r->fix);
-    if (r->boot)
-        fv_string_add(&text, "%s at boot: %s", r->fix ? ";" : "->", r->boot);
-    if (r->fix || r->boot)
-        fv_sheet_remark(sheet, text.text);
+    put_fix(sheet, "-> ", r->fix);
+    put_fix(sheet, "-> at boot: ", r->boot);
     fv_string_release(&text);
 }
 

@@ -76,66 +76,64 @@ void fv_doctor_look_swap(struct fv_doctor *d, struct fv_doctor_result *r)
 /* ---- limits of control groups ---- */
 
 struct group {
-    double cpus;         /* the least quota of it and those above, in processors; 0: none */
+    double cpus; /* the least quota of it and those above, in processors; 0: none */
     unsigned long long throttled;
-    size_t files;        /* that could be read */
-    const char *where;   /* of the quota, or where throttling was counted */
+    const char *where; /* of the quota, or where throttling was counted */
+    bool is_known;
 };
 
-static void see_quota(struct group *g, const char *where, double quota, double period)
+/* True: there is one, or there could be. */
+static bool see_quota(struct fv_doctor *d, struct group *g, const char *where)
 {
-    if (!(quota > 0) || !(period > 0) || (g->cpus > 0 && quota / period >= g->cpus))
-        return;
-    g->cpus = quota / period;
-    g->where = where;
+    const char *max = fv_doctor_value(d, "%s/cpu.max", where), *v1_quota = fv_doctor_value(d, "%s/cpu.cfs_quota_us", where);
+    const char *v1_period = fv_doctor_value(d, "%s/cpu.cfs_period_us", where);
+    double quota = 0, period = 0;
+    bool is_there = max || v1_quota;
+
+    if (max && sscanf(max, "%lf %lf", &quota, &period) != 2)
+        quota = 0;
+    if (v1_quota && v1_period) {
+        quota = strtod(v1_quota, NULL);
+        period = strtod(v1_period, NULL);
+    }
+    if (quota > 0 && period > 0 && (!(g->cpus > 0) || quota / period < g->cpus)) {
+        g->cpus = quota / period;
+        g->where = where;
+    }
+    return is_there;
 }
 
-static void see_folder(struct fv_doctor *d, struct group *g, const char *mount, const char *path)
+static bool see_throttling(struct fv_doctor *d, struct group *g, const char *where)
 {
-    const char *where = fv_arena_printf(&d->arena, "%s%s", mount, path), *max = fv_doctor_value(d, "%s/cpu.max", where);
-    double quota, period;
-    long long v1_quota, v1_period;
-    char file[PATH_MAX];
-
-    if (max) {
-        g->files++;
-        if (sscanf(max, "%lf %lf", &quota, &period) == 2)
-            see_quota(g, where, quota, period);
-    }
-    snprintf(file, sizeof(file), "%s/cpu.cfs_quota_us", where);
-    if (fv_doctor_number(d, file, &v1_quota)) {
-        g->files++;
-        snprintf(file, sizeof(file), "%s/cpu.cfs_period_us", where);
-        if (fv_doctor_number(d, file, &v1_period))
-            see_quota(g, where, (double)v1_quota, (double)v1_period);
-    }
-    snprintf(file, sizeof(file), "%s/cpu.stat", where);
-    const char *text = fv_doctor_text(d, FV_DOCTOR_TEXT, file), *at = text ? strstr(text, "nr_throttled ") : NULL;
+    const char *file = fv_arena_printf(&d->arena, "%s/cpu.stat", where), *text = fv_doctor_text(d, FV_DOCTOR_TEXT, file);
+    const char *at = text ? strstr(text, "nr_throttled ") : NULL;
     unsigned long long throttled = at ? strtoull(at + strlen("nr_throttled "), NULL, 10) : 0;
-    g->files += text && *text;
+
     if (throttled > g->throttled) {
         g->throttled = throttled;
         g->where = where;
     }
+    return text && *text;
 }
 
-/* A group and all above it: each may have a quota. */
+/* A group and all above it: each may have a quota. It is known if its own files are there, or if what is mounted is itself a group below the root, as containers
+ * have it: then what is above is not to be seen. */
 static void see_groups(struct fv_doctor *d, struct group *g, const char *mount, const char *path)
 {
-    char folder[1024];
+    char *folder = fv_arena_printf(&d->arena, "%s%s", mount, strstr(path, "..") ? "" : path);
+    bool is_own = !strstr(path, "..");
 
-    if (snprintf(folder, sizeof(folder), "%s", path) >= (int)sizeof(folder) || strstr(folder, ".."))
-        folder[0] = '\0'; /* above what is seen from here */
-    for (;;) {
-        size_t length = strlen(folder);
-
-        while (length && folder[length - 1] == '/')
+    for (size_t length = strlen(folder);; is_own = false) {
+        while (folder[length - 1] == '/')
             folder[--length] = '\0';
-        see_folder(d, g, mount, folder);
-        char *slash = strrchr(folder, '/');
-        if (!slash)
+        const char *where = fv_arena_string(&d->arena, folder);
+        bool has_quota = see_quota(d, g, where), has_counts = see_throttling(d, g, where);
+
+        g->is_known = g->is_known || (is_own && (has_quota || has_counts)) || (has_quota && length == strlen(mount));
+        if (length <= strlen(mount))
             return;
-        *slash = '\0';
+        while (folder[length - 1] != '/')
+            folder[--length] = '\0';
     }
 }
 
@@ -154,44 +152,46 @@ static bool has_cpu(const char *controllers, size_t length)
     return false;
 }
 
-static void see_line(struct fv_doctor *d, struct group *g, const char *line)
+/* "3:cpu,cpuacct:/path" of version 1, "0::/path" of version 2. Where version 1 has the processors, version 2 has not: *has_v1 says what was found. */
+static void see_line(struct fv_doctor *d, struct group *g, const char *line, bool v1, bool *has_v1)
 {
     const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    size_t length = path ? (size_t)(path - controllers - 1) : 0;
 
-    if (!path)
+    if (!path || path[1] != '/')
         return;
-    size_t length = (size_t)(path - controllers - 1);
-    if (!length) { /* version 2, alone or beside version 1 */
+    if (!v1 && !length) {
         see_groups(d, g, "sys/fs/cgroup", path + 1);
         see_groups(d, g, "sys/fs/cgroup/unified", path + 1);
-    } else if (has_cpu(controllers + 1, length)) {
-        char mount[200];
-
-        see_groups(d, g, "sys/fs/cgroup/cpu", path + 1);
-        snprintf(mount, sizeof(mount), "sys/fs/cgroup/%.*s", length < 100 ? (int)length : 100, controllers + 1);
-        see_groups(d, g, mount, path + 1);
     }
+    if (!v1 || !has_cpu(controllers + 1, length))
+        return;
+    *has_v1 = true;
+    see_groups(d, g, "sys/fs/cgroup/cpu", path + 1);
+    see_groups(d, g, fv_arena_printf(&d->arena, "sys/fs/cgroup/%.*s", (int)length, controllers + 1), path + 1);
 }
 
 void fv_doctor_look_cgroup(struct fv_doctor *d, struct fv_doctor_result *r)
 {
     const char *text = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/self/cgroup");
-    char *lines = text ? fv_arena_string(&d->arena, text) : NULL, *rest;
+    const char *lines = text ? fv_arena_string(&d->arena, text) : "";
     struct group g = { 0 };
+    bool has_v1 = false;
 
-    for (char *line = lines ? strtok_r(lines, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
-        see_line(d, &g, line);
+    for (int v1 = 1; v1 >= 0 && !has_v1; v1--)
+        for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n')
+            see_line(d, &g, fv_arena_bytes(&d->arena, line, strcspn(line, "\n")), v1, &has_v1);
     double cpus = (double)fv_cpus_count(&d->online);
     if (!text)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "/proc/self/cgroup cannot be read");
-    else if (!g.files)
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there are no files of the control group below /sys/fs/cgroup");
     else if (g.throttled)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "throttled %llu times (/%.60s)", g.throttled, g.where);
     else if (g.cpus > 0)
         fv_doctor_say(d, r, g.cpus < cpus ? FV_DOCTOR_BAD : FV_DOCTOR_NOTE, "a quota of %.3g processors (/%.60s), not exceeded yet", g.cpus, g.where);
-    else
+    else if (g.is_known)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "no quota");
+    else
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "no files of this control group below /sys/fs/cgroup");
 }
 
 void fv_doctor_look_realtime(struct fv_doctor *d, struct fv_doctor_result *r)

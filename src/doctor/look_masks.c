@@ -152,41 +152,57 @@ void fv_doctor_look_overlap(struct fv_doctor *d, struct fv_doctor_result *r)
     fv_string_release(&pair.text);
 }
 
-/* Threads that can only run within a set. */
-static size_t threads_within(const struct fv_doctor *d, const struct fv_cpus *cpus)
-{
-    size_t count = 0;
+/* Masks that threads have, each once, and how many have it. */
+struct masks {
+    struct {
+        struct fv_cpus cpus;
+        size_t threads;
+    } *items;
+    size_t count, room, threads;
+};
 
-    for (size_t i = 0; i < d->thread_count; i++)
-        count += d->threads[i].counts && fv_cpus_within(&d->threads[i].cpus, cpus);
-    return count;
+static void add_mask(struct masks *m, const struct fv_cpus *cpus)
+{
+    size_t i = 0;
+
+    while (i < m->count && !fv_cpus_same(&m->items[i].cpus, cpus))
+        i++;
+    if (i == m->count) {
+        FV_GROW(m->items, m->room, m->count + 1);
+        m->items[m->count].cpus = *cpus;
+        m->items[m->count++].threads = 0;
+    }
+    m->items[i].threads++;
+    m->threads++;
 }
 
-/* Any set of threads has enough processors if each set of processors that is a mask has no more threads within it: masks of ranks are alike, apart, or within
- * each other. */
+/* Each thread has a processor if no mask has more threads within it than processors: masks of ranks are alike, apart, or within each other. */
 void fv_doctor_look_too_many(struct fv_doctor *d, struct fv_doctor_result *r)
 {
-    const struct fv_cpus *worst = NULL, *last = NULL;
-    size_t most = 0, all = threads_within(d, &d->online);
+    struct masks masks = { 0 };
+    size_t worst = 0, most = 0;
 
     if (cannot_judge(d, r))
         return;
-    for (size_t i = 0; i <= d->thread_count; i++) {
-        const struct fv_cpus *cpus = i < d->thread_count ? &d->threads[i].cpus : &d->online;
+    for (size_t i = 0; i < d->thread_count; i++)
+        if (d->threads[i].counts)
+            add_mask(&masks, &d->threads[i].cpus);
+    for (size_t i = 0; i < masks.count; i++) {
+        size_t within = 0;
 
-        if ((i < d->thread_count && !d->threads[i].counts) || (last && fv_cpus_same(last, cpus)))
-            continue;
-        last = cpus;
-        size_t threads = threads_within(d, cpus);
-        if (threads > fv_cpus_count(cpus) && (!worst || threads > most)) {
-            worst = cpus;
-            most = threads;
+        for (size_t k = 0; k < masks.count; k++)
+            within += fv_cpus_within(&masks.items[k].cpus, &masks.items[i].cpus) ? masks.items[k].threads : 0;
+        if (within > fv_cpus_count(&masks.items[i].cpus) && within > most) {
+            worst = i;
+            most = within;
         }
     }
-    if (worst)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu threads that compute share %zu processors: %.60s", most, fv_cpus_count(worst), fv_cpus_list(worst, &d->arena));
+    if (most)
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu threads that compute share %zu processors: %.60s", most, fv_cpus_count(&masks.items[worst].cpus),
+                      fv_cpus_list(&masks.items[worst].cpus, &d->arena));
     else
-        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "%zu threads that compute, %zu processors", all, fv_cpus_count(&d->online));
+        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "%zu threads that compute, %zu processors", masks.threads, fv_cpus_count(&d->online));
+    free(masks.items);
 }
 
 /* ---- memory ---- */

@@ -11,8 +11,10 @@
 enum { PROCESSES = 4096, THREADS = 65536 };
 #define BUSY 0.01 /* of its process's CPU time: threads with less are helpers that hardly run */
 
-static const char *const rank_names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "PALS_RANKID", "MV2_COMM_WORLD_RANK", NULL };
-static const char *const local_names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID", NULL };
+static const char *const rank_names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "PALS_RANKID", "MV2_COMM_WORLD_RANK", "JSM_NAMESPACE_RANK",
+                                         "FLUX_TASK_RANK", NULL };
+static const char *const local_names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID",
+                                          "JSM_NAMESPACE_LOCAL_RANK", "FLUX_TASK_LOCAL_ID", NULL };
 static const char *const size_names[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE", NULL };
 
 /* -1: it is no number from 0. */
@@ -194,22 +196,50 @@ struct sibling {
     int32_t pid, rank, local; /* local: its number on this node; -1: not known */
 };
 
-/* Their number. */
-static size_t find_siblings(struct fv_doctor *d, struct sibling *out, size_t room)
-{
-    size_t count = 0;
+struct siblings {
+    struct sibling *items;
+    size_t count;
+};
 
-    for (const char *const *path = fv_doctor_glob(d, "proc/*/status"); *path && count < room; path++) {
+/* A child of our parent: is it a rank? */
+static void add_child(struct fv_doctor *d, struct siblings *s, int32_t pid)
+{
+    if (pid <= 0 || s->count == PROCESSES || !text_of(d, FV_DOCTOR_TEXT, pid, "environ"))
+        return;
+    struct sibling one = { pid, variable(&d->text, rank_names), variable(&d->text, local_names) };
+    if (one.rank >= 0 || one.local >= 0)
+        s->items[s->count++] = one;
+}
+
+/* As the kernel lists them for each thread of the parent. False: this kernel does not. */
+static bool add_listed(struct fv_doctor *d, struct siblings *s)
+{
+    char pattern[60];
+    bool is_listed = false;
+
+    snprintf(pattern, sizeof(pattern), "proc/%d/task/*/children", (int)getppid());
+    for (const char *const *path = fv_doctor_glob(d, pattern); *path; path++) {
+        const char *text = fv_doctor_text(d, FV_DOCTOR_TEXT, *path), *at = text ? fv_arena_string(&d->arena, text) : "";
+
+        is_listed = is_listed || text;
+        for (; *at; at += strcspn(at, " "), at += strspn(at, " "))
+            add_child(d, s, (int32_t)strtol(at, NULL, 10));
+    }
+    return is_listed;
+}
+
+static void find_siblings(struct fv_doctor *d, struct siblings *s)
+{
+    s->count = 0;
+    if (add_listed(d, s))
+        return;
+    for (const char *const *path = fv_doctor_glob(d, "proc/*/status"); *path; path++) {
         int32_t pid = (int32_t)strtol(*path + strlen("proc/"), NULL, 10);
         const char *parent = pid > 0 ? field(d, text_of(d, FV_DOCTOR_TEXT, pid, "status"), "PPid") : NULL;
 
-        if (!parent || whole(parent) != getppid() || !text_of(d, FV_DOCTOR_TEXT, pid, "environ"))
-            continue;
-        struct sibling s = { pid, variable(&d->text, rank_names), variable(&d->text, local_names) };
-        if (s.rank >= 0 || s.local >= 0)
-            out[count++] = s;
+        if (parent && whole(parent) == getppid())
+            add_child(d, s, pid);
     }
-    return count;
 }
 
 static double now_s(void)
@@ -225,32 +255,35 @@ static void wait_a_moment(void)
     nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 }
 
-/* Until all are there; where their number is not told, until there are no more after a moment. */
-static size_t wait_for_siblings(struct fv_doctor *d, struct sibling *out, size_t room, size_t expected)
-{
-    double begin = now_s();
-    size_t count = find_siblings(d, out, room), before;
-
-    do {
-        before = count;
-        wait_a_moment();
-        count = find_siblings(d, out, room);
-    } while (now_s() - begin < 5 && (expected ? count < expected : count > before || now_s() - begin < 0.5));
-    return count;
-}
-
-/* -1: it cannot be told. */
-static int32_t pid_of_speaker(const struct sibling *siblings, size_t count)
+/* -1: it is not there, or cannot be told. Where ranks have no numbers on their node, the least in MPI_COMM_WORLD. */
+static int32_t pid_of_speaker(const struct siblings *all)
 {
     const struct sibling *first = NULL;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!siblings[i].local)
-            return siblings[i].pid;
-        if (siblings[i].rank >= 0 && (!first || siblings[i].rank < first->rank))
-            first = &siblings[i];
+    for (size_t i = 0; i < all->count; i++) {
+        const struct sibling *s = &all->items[i];
+
+        if (!s->local || (s->local < 0 && s->rank >= 0 && (!first || s->rank < first->rank)))
+            first = s;
+        if (!s->local)
+            break;
     }
     return first ? first->pid : -1;
+}
+
+/* Until all are there, or, of those who do not speak, the one who does; where their number is not told, until there are no more after a while. */
+static void wait_for_siblings(struct fv_doctor *d, struct siblings *s, int32_t local, size_t expected)
+{
+    double begin = now_s(), since = begin;
+
+    find_siblings(d, s);
+    while (now_s() - begin < 5 && (local > 0 ? pid_of_speaker(s) < 0 : expected ? s->count < expected : now_s() - since < 0.5)) {
+        size_t before = s->count;
+
+        wait_a_moment();
+        find_siblings(d, s);
+        since = s->count > before ? now_s() : since;
+    }
 }
 
 static void wait_for_end(int32_t pid)
@@ -269,20 +302,20 @@ static void wait_for_end(int32_t pid)
 bool fv_doctor_gather_ranks(struct fv_doctor *d)
 {
     int32_t rank = own_variable(rank_names), local = own_variable(local_names), expected = own_variable(size_names);
-    struct sibling *siblings;
+    struct siblings siblings = { 0 };
 
     if (rank < 0 && local < 0)
         return true;
-    siblings = fv_xcalloc(PROCESSES, sizeof(*siblings));
-    size_t count = wait_for_siblings(d, siblings, PROCESSES, expected > 0 ? (size_t)expected : 0);
-    int32_t speaker = pid_of_speaker(siblings, count);
+    siblings.items = fv_xcalloc(PROCESSES, sizeof(*siblings.items));
+    wait_for_siblings(d, &siblings, local, expected > 0 ? (size_t)expected : 0);
+    int32_t speaker = pid_of_speaker(&siblings);
     bool is_me = local >= 0 ? !local : speaker < 0 || speaker == getpid();
-    for (size_t i = 0; is_me && i < count; i++)
-        fv_doctor_add_process(d, siblings[i].pid);
+    for (size_t i = 0; is_me && i < siblings.count; i++)
+        fv_doctor_add_process(d, siblings.items[i].pid);
     if (is_me && expected > 0 && (size_t)expected > d->process_count)
         d->not_seen = (size_t)expected - d->process_count;
     if (!is_me && speaker > 0)
         wait_for_end(speaker);
-    free(siblings);
+    free(siblings.items);
     return is_me;
 }

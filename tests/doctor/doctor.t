@@ -103,7 +103,10 @@ UNKNOWN = {
 OTHER = [
     ('realtime', 'note', {SYS + 'kernel/sched_rt_runtime_us': '950000\n'}), ('steal', 'note', {'proc/cpuinfo': 'flags : fpu hypervisor sse\n', 'proc/1/x': 'a'}),
     ('clock_source', 'note', {'sys/devices/system/clocksource/clocksource0/current_clocksource': 'kvm-clock\n'}),
-    ('cgroup', 'note', {'sys/fs/cgroup/job/cpu.max': '400000 100000\n'}), ('cgroup', 'good', {'proc/self/cgroup': '0::/../../elsewhere\n', 'sys/fs/cgroup/cpu.stat': 'usage_usec 1\n'}),
+    ('cgroup', 'note', {'sys/fs/cgroup/job/cpu.max': '400000 100000\n'}), ('cgroup', 'unknown', {'proc/self/cgroup': '0::/../../elsewhere\n', 'sys/fs/cgroup/cpu.stat': 'usage_usec 1\n'}),
+    ('cgroup', 'unknown', {'proc/self/cgroup': '0::/elsewhere\n', 'sys/fs/cgroup/cpu.stat': 'usage_usec 1\n'}), ('cgroup', 'unknown', {'proc/self/cgroup': '2:cpu:/a\n0::/job\n'}),
+    ('cgroup', 'good', {'proc/self/cgroup': '0::/docker/77\n', 'sys/fs/cgroup/cpu.max': 'max 100000\n'}),
+    ('cgroup', 'good', {'proc/self/cgroup': '2:cpu:/\n0::/job\n', 'sys/fs/cgroup/cpu/cpu.cfs_quota_us': '-1\n', 'sys/fs/cgroup/job/cpu.max': '100000 100000\n'}),
     ('isolation', 'good', {CPU + 'isolated': '\n', 'sys/fs/cgroup/job/cpuset.cpus.partition': 'isolated\n'}),
     ('isolation', 'bad', {CPU + 'isolated': '\n', 'sys/fs/cgroup/job/cpuset.cpus.partition': 'isolated invalid (Parent is not a partition root)\n'}),
     ('c_states', 'good', {**{'{}cpu{}/cpuidle/state{}/latency'.format(CPU, c, s): None for c in range(4) for s in range(3)}, 'proc/cmdline': 'idle=poll\n'}),
@@ -182,8 +185,8 @@ def text(tap):
     with tap.test('the text: what is bad or unknown with effect and fix, the rest by name; all with --all'):
         root = tree(QUIET, BAD['thp'][0][0], {CPU + 'smt/active': None, **{'{}cpu{}/topology/thread_siblings_list'.format(CPU, c): None for c in range(4)}})
         out = doctor(root, '--width', '120', rc=1).out
-        check('node7, Linux 6.1.0-test, processors 0-3: 1 bad, 1 unknown, 1 notes,' in out, '{}', out)
-        check(re.search(r'^  bad +thp +enabled always\n    effect: page faults .*\n    -> echo madvise \| sudo tee /sys/kernel/mm/transparent_hugepage/enabled; at boot: transparent_hugepage=madvise\n'
+        check('node7, Linux 6.1.0-test, processors 0-3: 1 bad, 1 unknown, 1 note,' in out, '{}', out)
+        check(re.search(r'^  bad +thp +enabled always\n    effect: page faults .*\n    -> echo madvise \| sudo tee /sys/kernel/mm/transparent_hugepage/enabled\n    -> at boot: transparent_hugepage=madvise\n'
                         r'  unknown +smt +cannot read', out, re.M), '{}', out)
         check('\nnote: warm_up (--all)\ngood: tasks, cgroup,' in out and 'governor' not in out.split('\ngood: ')[0], '{}', out)
         check(re.search(r'^  good +governor +scaling_governor performance \(4 times\)$', doctor(root, '--all', rc=1).out, re.M), 'all')
