@@ -76,6 +76,16 @@ static const char *boot_of(struct fv_doctor *d)
     return boot && *boot && strlen(boot) < 64 ? boot : "-";
 }
 
+/* False: errno. */
+static bool write_all(int fd, const char *text, size_t length)
+{
+    ssize_t written = write(fd, text, length);
+
+    if (written >= 0 && written != (ssize_t)length)
+        errno = ENOSPC;
+    return written == (ssize_t)length;
+}
+
 /* ---- to write a file of the kernel's ---- */
 
 /* Masks have as many zeros in front as the machine has processors. */
@@ -90,9 +100,7 @@ static bool is_same(const char *path, const char *a, const char *b)
 static const char *write_value(struct fv_doctor *d, const char *path, const char *value)
 {
     int fd = fv_doctor_open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW);
-    size_t length = strlen(value);
-    bool is_written = fd >= 0 && write(fd, value, length) == (ssize_t)length;
-    const char *why = is_written ? NULL : strerror(errno);
+    const char *why = fd >= 0 && write_all(fd, value, strlen(value)) ? NULL : strerror(errno);
 
     if (fd >= 0)
         close(fd);
@@ -109,12 +117,12 @@ static bool is_wanted(const struct fv_doctor_result *r, bool named)
     return r->write_count && (named || r->state == FV_DOCTOR_BAD);
 }
 
-static void say_what(const struct fv_doctor *d, const struct fv_doctor_result *r, const char *would, FILE *out)
+static void say_what(const struct fv_doctor *d, const struct fv_doctor_result *r, FILE *out)
 {
     for (uint32_t i = 0; i < r->write_count; i++) {
         const struct fv_doctor_write *w = &d->writes[r->first_write + i];
 
-        fprintf(out, "%s: %s/%s: %s -> %s\n", r->check->name, would, w->path, w->now, w->value);
+        fprintf(out, "%s: would write /%s: %s -> %s\n", r->check->name, w->path, w->now, w->value);
     }
 }
 
@@ -132,7 +140,7 @@ static bool save(struct fv_doctor *d, const struct saved_place *p, bool named)
             fv_string_add(&text, "%s\t%s\t%s\n", w->path, w->value, w->now);
         }
     fd = folder < 0 ? -1 : openat(folder, p->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool is_saved = fd >= 0 && write(fd, text.text, text.used) == (ssize_t)text.used && !fsync(fd);
+    bool is_saved = fd >= 0 && write_all(fd, text.text, text.used) && !fsync(fd);
     if (!is_saved && errno == EEXIST)
         fv_log("doctor: %s: holds what was there before an earlier --apply; fvmpi doctor --restore puts it back first", p->whole);
     else if (!is_saved)
@@ -153,7 +161,6 @@ static bool write_result(struct fv_doctor *d, const struct fv_doctor_result *r, 
 
     for (uint32_t i = 0; i < r->write_count; i++) {
         const struct fv_doctor_write *w = &d->writes[r->first_write + i];
-
         const char *why = write_value(d, w->path, w->value);
 
         done += !why;
@@ -174,7 +181,7 @@ bool fv_doctor_apply(struct fv_doctor *d, bool named, bool dry, FILE *out)
 
         has_any = has_any || is_wanted(r, named);
         if (is_wanted(r, named) && dry)
-            say_what(d, r, "would write ", out);
+            say_what(d, r, out);
         else if (named && !r->write_count && r->state != FV_DOCTOR_GOOD) {
             fv_log("doctor: %s: no file to write: %s", r->check->name, r->fix ? r->fix : r->found);
             is_good = false;

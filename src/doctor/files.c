@@ -105,7 +105,7 @@ bool fv_doctor_number(struct fv_doctor *d, const char *path, long long *out)
 
 const char *const *fv_doctor_glob(struct fv_doctor *d, const char *pattern)
 {
-    enum { MOST = 16384 };
+    enum { MOST = 65536 };
     struct fv_sensor_match *found = fv_xcalloc(MOST, sizeof(*found));
     size_t count = fv_sensor_glob(pattern, found, MOST), used = 0;
     const char **paths = fv_arena_take(&d->arena, (count + 1) * sizeof(*paths));

@@ -101,7 +101,7 @@ void fv_doctor_look_irq(struct fv_doctor *d, struct fv_doctor_result *r)
     const char *const *path = fv_doctor_glob(d, "proc/irq/*/smp_affinity_list");
     const struct fv_cpus *keepers = &d->keepers;
     struct fv_cpus cpus, all = { 0 };
-    size_t known = 0, bad = 0;
+    size_t known = 0, bad = 0, odd = 0;
 
     if (!fv_cpus_count(keepers)) {
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "online");
@@ -110,29 +110,31 @@ void fv_doctor_look_irq(struct fv_doctor *d, struct fv_doctor_result *r)
     for (; *path; path++) {
         const char *list = affinity_of(d, *path);
 
-        if (!list || !fv_cpus_from_list(list, &cpus) || !fv_cpus_count(&cpus))
+        if (!list || !fv_cpus_from_list(list, &cpus)) {
+            odd++;
             continue;
-        known++;
+        }
+        known += fv_cpus_count(&cpus) > 0;
         fv_cpus_add(&all, &cpus);
         if (fv_cpus_within(&cpus, keepers))
             continue;
         bad++;
         fv_doctor_want(d, r, *path, fv_cpus_list(keepers, &d->arena));
     }
-    if (!known)
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/irq/*/smp_affinity_list");
-    else if (bad)
+    if (bad)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu interrupts go to processors other than %s", bad, known, fv_cpus_list(keepers, &d->arena));
+    else if (odd || !known)
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/irq/*/smp_affinity_list (%zu of %zu)", odd, known + odd);
     else
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "all %zu interrupts go to processors %s", known, fv_cpus_list(&all, &d->arena));
 }
 
 void fv_doctor_look_irqbalance(struct fv_doctor *d, struct fv_doctor_result *r)
 {
-    const char *first = fv_doctor_value(d, "proc/1/comm"); /* where others are hidden it is, too */
+    const char *kernel = fv_doctor_value(d, "proc/2/comm"); /* hidden where others' processes are, and not there in a container */
 
-    if (!first || !*first) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "processes of others are hidden: /proc/1/comm cannot be read");
+    if (!kernel || strcmp(kernel, "kthreadd")) {
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "processes of the host are hidden: /proc/2/comm is not the kernel's");
         return;
     }
     for (const char *const *path = fv_doctor_glob(d, "proc/*/comm"); *path; path++) {
@@ -152,7 +154,7 @@ void fv_doctor_look_workqueues(struct fv_doctor *d, struct fv_doctor_result *r)
     const char *const *path = fv_doctor_glob(d, QUEUES "*/cpumask");
     const struct fv_cpus *keepers = &d->keepers;
     struct fv_cpus cpus, all = { 0 };
-    size_t known = 0, bad = 0;
+    size_t known = 0, bad = 0, odd = 0;
 
     if (!fv_cpus_count(keepers)) {
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "online");
@@ -161,8 +163,10 @@ void fv_doctor_look_workqueues(struct fv_doctor *d, struct fv_doctor_result *r)
     for (const char *file = QUEUES "cpumask"; file; file = *path ? *path++ : NULL) {
         const char *mask = fv_doctor_value(d, "%s", file);
 
-        if (!mask || !fv_cpus_from_mask(mask, &cpus) || !fv_cpus_count(&cpus))
+        if (!mask || !fv_cpus_from_mask(mask, &cpus)) {
+            odd++;
             continue;
+        }
         known++;
         fv_cpus_add(&all, &cpus);
         if (fv_cpus_within(&cpus, keepers))
@@ -170,10 +174,10 @@ void fv_doctor_look_workqueues(struct fv_doctor *d, struct fv_doctor_result *r)
         bad++;
         fv_doctor_want(d, r, file, fv_cpus_mask(keepers, &d->arena));
     }
-    if (!known)
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" QUEUES "cpumask");
-    else if (bad)
+    if (bad)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu masks allow processors other than %s", bad, known, fv_cpus_list(keepers, &d->arena));
+    else if (odd)
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" QUEUES "{,*/}cpumask (%zu of %zu)", odd, known + odd);
     else
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "all %zu masks allow processors %s", known, fv_cpus_list(&all, &d->arena));
 }

@@ -40,7 +40,9 @@ void fv_doctor_look_tasks(struct fv_doctor *d, struct fv_doctor_result *r)
     double percent = -1;
     char waits[80] = "";
 
-    if (pressure && sscanf(pressure, "some avg10=%lf", &percent) == 1)
+    if (!pressure || sscanf(pressure, "some avg10=%lf", &percent) != 1 || !(percent >= 0))
+        percent = -1;
+    else
         snprintf(waits, sizeof(waits), "; tasks waited %.3g %% of the last 10 s for a processor", percent);
     if (count < 0 && percent < 0)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "neither /proc/stat nor /proc/pressure/cpu tells");
@@ -75,32 +77,31 @@ void fv_doctor_look_swap(struct fv_doctor *d, struct fv_doctor_result *r)
 
 /* ---- limits of control groups ---- */
 
+enum { LINES = 64, PATH_BYTES = 4096 }; /* of /proc/self/cgroup: more is no such file */
+
 struct group {
     double cpus; /* the least quota of it and those above, in processors; 0: none */
     unsigned long long throttled;
     const char *where; /* of the quota, or where throttling was counted */
-    bool is_known;
+    bool is_known, is_damaged;
 };
 
-/* True: there is one, or there could be. */
+/* "max 100000" or "200000 100000" of version 2; numbers of two files of version 1. False: there is none. */
 static bool see_quota(struct fv_doctor *d, struct group *g, const char *where)
 {
-    const char *max = fv_doctor_value(d, "%s/cpu.max", where), *v1_quota = fv_doctor_value(d, "%s/cpu.cfs_quota_us", where);
-    const char *v1_period = fv_doctor_value(d, "%s/cpu.cfs_period_us", where);
-    double quota = 0, period = 0;
-    bool is_there = max || v1_quota;
+    const char *max = fv_doctor_value(d, "%s/cpu.max", where), *v1 = fv_doctor_value(d, "%s/cpu.cfs_quota_us", where);
+    const char *period_of_v1 = v1 ? fv_doctor_value(d, "%s/cpu.cfs_period_us", where) : NULL;
+    double quota = -1, period = 0;
 
-    if (max && sscanf(max, "%lf %lf", &quota, &period) != 2)
-        quota = 0;
-    if (v1_quota && v1_period) {
-        quota = strtod(v1_quota, NULL);
-        period = strtod(v1_period, NULL);
-    }
+    if (max && strncmp(max, "max", 3) && sscanf(max, "%lf %lf", &quota, &period) != 2)
+        g->is_damaged = true;
+    if (v1 && (sscanf(v1, "%lf", &quota) != 1 || (quota > 0 && (!period_of_v1 || sscanf(period_of_v1, "%lf", &period) != 1))))
+        g->is_damaged = true;
     if (quota > 0 && period > 0 && (!(g->cpus > 0) || quota / period < g->cpus)) {
         g->cpus = quota / period;
         g->where = where;
     }
-    return is_there;
+    return max || v1;
 }
 
 static bool see_throttling(struct fv_doctor *d, struct group *g, const char *where)
@@ -120,8 +121,8 @@ static bool see_throttling(struct fv_doctor *d, struct group *g, const char *whe
  * have it: then what is above is not to be seen. */
 static void see_groups(struct fv_doctor *d, struct group *g, const char *mount, const char *path)
 {
-    char *folder = fv_arena_printf(&d->arena, "%s%s", mount, strstr(path, "..") ? "" : path);
-    bool is_own = !strstr(path, "..");
+    bool is_own = !strstr(path, "..") && strlen(path) < PATH_BYTES;
+    char *folder = fv_arena_printf(&d->arena, "%s%s", mount, is_own ? path : "");
 
     for (size_t length = strlen(folder);; is_own = false) {
         while (folder[length - 1] == '/')
@@ -178,9 +179,15 @@ void fv_doctor_look_cgroup(struct fv_doctor *d, struct fv_doctor_result *r)
     struct group g = { 0 };
     bool has_v1 = false;
 
-    for (int v1 = 1; v1 >= 0 && !has_v1; v1--)
-        for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n')
+    for (int v1 = 1; v1 >= 0 && !has_v1; v1--) {
+        const char *line = lines;
+
+        for (size_t i = 0; *line && i < LINES; i++) {
             see_line(d, &g, fv_arena_bytes(&d->arena, line, strcspn(line, "\n")), v1, &has_v1);
+            line += strcspn(line, "\n");
+            line += *line == '\n';
+        }
+    }
     double cpus = (double)fv_cpus_count(&d->online);
     if (!text)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "/proc/self/cgroup cannot be read");
@@ -188,10 +195,10 @@ void fv_doctor_look_cgroup(struct fv_doctor *d, struct fv_doctor_result *r)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "throttled %llu times (/%.60s)", g.throttled, g.where);
     else if (g.cpus > 0)
         fv_doctor_say(d, r, g.cpus < cpus ? FV_DOCTOR_BAD : FV_DOCTOR_NOTE, "a quota of %.3g processors (/%.60s), not exceeded yet", g.cpus, g.where);
-    else if (g.is_known)
+    else if (g.is_known && !g.is_damaged)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "no quota");
     else
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "no files of this control group below /sys/fs/cgroup");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read the limits of this control group below /sys/fs/cgroup");
 }
 
 void fv_doctor_look_realtime(struct fv_doctor *d, struct fv_doctor_result *r)

@@ -122,7 +122,7 @@ static enum sharing sharing_of(const struct fv_doctor *d, const struct fv_doctor
 
 void fv_doctor_look_overlap(struct fv_doctor *d, struct fv_doctor_result *r)
 {
-    static const char *const words[] = { [ALIKE] = "may use the same", [ONE_CORE] = "share a core", [PROCESSORS] = "have some in common" };
+    static const char *const words[] = { [ALIKE] = "may use the same processors:", [ONE_CORE] = "share a core: processors", [PROCESSORS] = "have processors in common:" };
     const struct fv_doctor_process *x = NULL, *y = NULL;
     enum sharing worst = APART;
     struct names pair = { 0 };
@@ -148,7 +148,7 @@ void fv_doctor_look_overlap(struct fv_doctor *d, struct fv_doctor_result *r)
     }
     add_name(&pair, x);
     add_name(&pair, y);
-    fv_doctor_say(d, r, worst == ALIKE ? FV_DOCTOR_NOTE : FV_DOCTOR_BAD, "%s %s: processors %.40s and %.40s", text_of_names(&pair), words[worst], x->processors, y->processors);
+    fv_doctor_say(d, r, worst == ALIKE ? FV_DOCTOR_NOTE : FV_DOCTOR_BAD, "%s %s %.40s and %.40s", text_of_names(&pair), words[worst], x->processors, y->processors);
     fv_string_release(&pair.text);
 }
 

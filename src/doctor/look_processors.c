@@ -11,7 +11,7 @@ void fv_doctor_look_clock_range(struct fv_doctor *d, struct fv_doctor_result *r)
 {
     const char *const *path = fv_doctor_glob(d, CPU "cpu*/cpufreq/scaling_max_freq");
     long long least = 0, most = 0;
-    size_t bad = 0, good = 0;
+    size_t bad = 0, good = 0, odd = 0;
 
     for (; *path; path++) {
         size_t folder = strlen(*path) - strlen("scaling_max_freq");
@@ -19,8 +19,10 @@ void fv_doctor_look_clock_range(struct fv_doctor *d, struct fv_doctor_result *r)
         long long max, min;
 
         snprintf(other, sizeof(other), "%.*sscaling_min_freq", (int)folder, *path);
-        if (!fv_doctor_number(d, *path, &max) || !fv_doctor_number(d, other, &min) || min <= 0 || max < min)
+        if (!fv_doctor_number(d, *path, &max) || !fv_doctor_number(d, other, &min) || min <= 0 || max < min) {
+            odd++;
             continue;
+        }
         least = !least || min < least ? min : least;
         most = max > most ? max : most;
         good += min == max;
@@ -31,7 +33,7 @@ void fv_doctor_look_clock_range(struct fv_doctor *d, struct fv_doctor_result *r)
     }
     if (bad)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "%lld to %lld MHz on %zu processors", least / 1000, most / 1000, bad);
-    else if (good)
+    else if (good && !odd)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "min = max = %lld MHz", most / 1000);
     else
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "cpu*/cpufreq/scaling_max_freq");
@@ -41,14 +43,15 @@ void fv_doctor_look_thermal(struct fv_doctor *d, struct fv_doctor_result *r)
 {
     const char *const *path = fv_doctor_glob(d, CPU "cpu*/thermal_throttle/*_throttle_count");
     long long count, sum = 0;
-    size_t files = 0;
+    size_t files = 0, odd = 0;
 
-    for (; *path; path++)
-        if (fv_doctor_number(d, *path, &count) && count >= 0 && count < INT64_MAX - sum) {
-            sum += count;
-            files++;
-        }
-    if (!files)
+    for (; *path; path++, files++) {
+        bool is_known = fv_doctor_number(d, *path, &count) && count >= 0 && count < INT64_MAX - sum;
+
+        sum += is_known ? count : 0;
+        odd += !is_known;
+    }
+    if (!files || (odd && !sum))
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "cpu*/thermal_throttle");
     else
         fv_doctor_say(d, r, sum ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "throttled %lld times since boot", sum);
@@ -94,7 +97,7 @@ void fv_doctor_look_c_states(struct fv_doctor *d, struct fv_doctor_result *r)
     const char *const *path = fv_doctor_glob(d, CPU "cpu*/cpuidle/state*/latency");
     const char *idle = fv_doctor_parameter(d, "idle");
     long long longest = 0;
-    size_t states = 0;
+    size_t states = 0, odd = 0;
 
     for (; *path; path++) {
         size_t folder = strlen(*path) - strlen("latency");
@@ -102,8 +105,10 @@ void fv_doctor_look_c_states(struct fv_doctor *d, struct fv_doctor_result *r)
         long long us, is_off;
 
         snprintf(off, sizeof(off), "%.*sdisable", (int)folder, *path);
-        if (!fv_doctor_number(d, *path, &us) || !fv_doctor_number(d, off, &is_off) || us < 0)
+        if (!fv_doctor_number(d, *path, &us) || !fv_doctor_number(d, off, &is_off) || us < 0) {
+            odd++;
             continue;
+        }
         states++;
         if (is_off)
             continue;
@@ -111,9 +116,9 @@ void fv_doctor_look_c_states(struct fv_doctor *d, struct fv_doctor_result *r)
         if (us > DEEP_US)
             fv_doctor_want(d, r, off, "1");
     }
-    if (states)
+    if (longest > DEEP_US || (states && !odd))
         fv_doctor_say(d, r, longest > DEEP_US ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "an idle processor needs up to %lld us to wake up", longest);
-    else if (idle && !strcmp(idle, "poll"))
+    else if (!odd && idle && !strcmp(idle, "poll"))
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "idle=poll");
     else
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "cpu*/cpuidle/state*/latency");

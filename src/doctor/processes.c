@@ -139,12 +139,10 @@ static void add_line(const char *line, size_t length, double bytes[NODES])
 
 static double remote_share(struct fv_doctor *d, const struct fv_doctor_process *p)
 {
-    static double bytes[NODES];
-    double all = 0, remote = 0;
+    double bytes[NODES] = { 0 }, all = 0, remote = 0;
     struct fv_cpus cpus;
     const char *text = text_of(d, FV_DOCTOR_LONG_TEXT, p->pid, "numa_maps");
 
-    memset(bytes, 0, sizeof(bytes));
     for (const char *line = text; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
         add_line(line, strcspn(line, "\n"), bytes);
     for (unsigned node = 0; node < NODES; node++) {

@@ -32,7 +32,7 @@ QUIET = {
     SYS + 'kernel/numa_balancing': '0\n', MM + 'transparent_hugepage/enabled': 'always [madvise] never\n',
     MM + 'transparent_hugepage/defrag': 'always defer defer+madvise [madvise] never\n', SYS + 'vm/compaction_proactiveness': '0\n', MM + 'ksm/run': '0\n',
     'proc/cmdline': 'quiet rcu_nocbs=1-3 panic=1\n', 'boot/config-6.1.0-test': CONFIG,
-    'proc/1/comm': 'systemd\n', 'proc/1/status': 'Name:\tsystemd\n', 'proc/self/personality': '00000000\n', 'proc/self/cgroup': '0::/job/step\n',
+    'proc/2/comm': 'kthreadd\n', 'proc/1/status': 'Name:\tsystemd\n', 'proc/self/personality': '00000000\n', 'proc/self/cgroup': '0::/job/step\n',
     'proc/irq/0/smp_affinity_list': '0-3\n', 'proc/irq/0/effective_affinity_list': '0\n', 'proc/irq/9/smp_affinity_list': '0\n',
     'proc/interrupts': INTERRUPTS.format(100), 'proc/uptime': '1000.00 3900.00\n',
     'sys/devices/virtual/workqueue/cpumask': '00000000,00000001\n', 'sys/devices/virtual/workqueue/writeback/cpumask': '1\n',
@@ -95,7 +95,7 @@ UNKNOWN = {
     'smt': [CPU + 'smt/active', CPU + 'cpu{}/topology/thread_siblings_list'], 'clock_source': ['sys/devices/system/clocksource/clocksource0/current_clocksource'],
     'numa_balancing': [SYS + 'kernel/numa_balancing'], 'thp': [MM + 'transparent_hugepage/enabled'], 'thp_defrag': [MM + 'transparent_hugepage/defrag'],
     'compaction': [SYS + 'vm/compaction_proactiveness'], 'ksm': [MM + 'ksm/run'], 'isolation': [CPU + 'isolated'], 'tick': [CPU + 'nohz_full', 'boot/config-6.1.0-test'],
-    'rcu': ['proc/cmdline'], 'irqbalance': ['proc/1/comm'], 'irq': ['proc/irq/0/smp_affinity_list', 'proc/irq/9/smp_affinity_list'],
+    'rcu': ['proc/cmdline'], 'irqbalance': ['proc/2/comm'], 'irq': ['proc/irq/0/smp_affinity_list', 'proc/irq/9/smp_affinity_list'],
     'workqueues': [CPU + 'online'], 'ipi': ['proc/interrupts'], 'watchdog': [SYS + 'kernel/watchdog', SYS + 'kernel/nmi_watchdog'],
     'realtime': [SYS + 'kernel/sched_rt_period_us'], 'aslr': [SYS + 'kernel/randomize_va_space'],
 }
@@ -105,6 +105,8 @@ OTHER = [
     ('clock_source', 'note', {'sys/devices/system/clocksource/clocksource0/current_clocksource': 'kvm-clock\n'}),
     ('cgroup', 'note', {'sys/fs/cgroup/job/cpu.max': '400000 100000\n'}), ('cgroup', 'unknown', {'proc/self/cgroup': '0::/../../elsewhere\n', 'sys/fs/cgroup/cpu.stat': 'usage_usec 1\n'}),
     ('cgroup', 'unknown', {'proc/self/cgroup': '0::/elsewhere\n', 'sys/fs/cgroup/cpu.stat': 'usage_usec 1\n'}), ('cgroup', 'unknown', {'proc/self/cgroup': '2:cpu:/a\n0::/job\n'}),
+    ('cgroup', 'unknown', {'sys/fs/cgroup/job/cpu.max': 'much\n'}), ('cgroup', 'unknown', {'proc/self/cgroup': '0::' + '/a' * 400000 + '\n'}),
+    ('cgroup', 'good', {'proc/self/cgroup': '0::/job\n' * 100000}),
     ('cgroup', 'good', {'proc/self/cgroup': '0::/docker/77\n', 'sys/fs/cgroup/cpu.max': 'max 100000\n'}),
     ('cgroup', 'good', {'proc/self/cgroup': '2:cpu:/\n0::/job\n', 'sys/fs/cgroup/cpu/cpu.cfs_quota_us': '-1\n', 'sys/fs/cgroup/job/cpu.max': '100000 100000\n'}),
     ('isolation', 'good', {CPU + 'isolated': '\n', 'sys/fs/cgroup/job/cpuset.cpus.partition': 'isolated\n'}),
@@ -112,6 +114,10 @@ OTHER = [
     ('c_states', 'good', {**{'{}cpu{}/cpuidle/state{}/latency'.format(CPU, c, s): None for c in range(4) for s in range(3)}, 'proc/cmdline': 'idle=poll\n'}),
     ('rcu', 'good', {'proc/cmdline': 'quiet\n', 'boot/config-6.1.0-test': CONFIG + 'CONFIG_RCU_NOCB_CPU_DEFAULT_ALL=y\n'}),
     ('rcu', 'good', {'proc/cmdline': 'nohz_full=1-3\n'}), ('aslr', 'good', {SYS + 'kernel/randomize_va_space': '2\n', 'proc/self/personality': '00040000\n'}),
+    ('irqbalance', 'unknown', {'proc/2/comm': 'sh\n'}), ('irq', 'unknown', {'proc/irq/9/smp_affinity_list': 'x\n'}),
+    ('workqueues', 'unknown', {'sys/devices/virtual/workqueue/writeback/cpumask': 'x\n'}), ('clock_range', 'unknown', {CPU + 'cpu1/cpufreq/scaling_max_freq': 'x\n'}),
+    ('thermal', 'unknown', {CPU + 'cpu1/thermal_throttle/core_throttle_count': 'x\n'}), ('c_states', 'unknown', {CPU + 'cpu1/cpuidle/state2/disable': 'x\n'}),
+    ('tasks', 'good', {'proc/pressure/cpu': None}), ('tasks', 'unknown', {'proc/stat': None, 'proc/pressure/cpu': 'some avg10=nan'}),
     ('tick', 'bad', {CPU + 'nohz_full': '\n', 'boot/config-6.1.0-test': None, 'proc/config.gz': gzip.compress(CONFIG.encode())}),
     ('governor', 'unknown', {CPU + 'cpu0/cpufreq/scaling_governor': 'x y\n'}), ('numa_balancing', 'unknown', {SYS + 'kernel/numa_balancing': 'many\n'}),
     ('numa_balancing', 'unknown', {SYS + 'kernel/numa_balancing': '\n'}), ('isolation', 'unknown', {CPU + 'isolated': '1-\n'}),
@@ -273,7 +279,7 @@ def round_trip(tap):
         doctor(root, '--restore')
         equal('before', [value(contents(root)[f]) for f in (SYS + 'kernel/sched_rt_runtime_us', MM + 'ksm/run')], [b'950000', b'1'])
         run = doctor(root, '--apply', 'aslr', rc=1)
-        check('aslr: no file to write: setarch -R' in run.err and 'nothing to write' in run.out, '{} {}', run.out, run.err)
+        check('aslr: no file to write: mpiexec ... setarch -R' in run.err and 'nothing to write' in run.out, '{} {}', run.out, run.err)
 
 
 def failures(tap):

@@ -2,7 +2,7 @@
 # Folders depend one way, downwards:
 #
 #     the application:  {threads, annotations, functions, {io, memory} > front} > sampler > rt > trace > base
-#     the tools:        cmd > {views > scaling > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base
+#     the tools:        cmd > {views > scaling > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base; cmd > doctor > {sensors, tool}
 #
 # The runtime never meets the tools. Each header stands alone.
 . "$(dirname "$0")/../lib.sh"
