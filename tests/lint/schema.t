@@ -153,6 +153,7 @@ def main():
     with tap.test('share/fvmpi-profile-2.md is up to date'):
         document('report', 'fvmpi-profile-2.md')
         document('scaling', 'fvmpi-scaling-1.md')
+        document('doctor', 'fvmpi-doctor-1.md')
     with tap.test('report --columns lists each table and its columns'):
         listed(schema)
     tap.done()

@@ -1,0 +1,221 @@
+/* fvmpi doctor: what makes measurements vary on this machine, and what to do about it. */
+#include "base/near.h"
+#include "cmd/arguments.h"
+#include "cmd/cmd.h"
+#include "cmd/doctor_text.h"
+#include "cmd/launcher.h"
+#include "cmd/output.h"
+#include "doctor/apply.h"
+#include "doctor/doctor_relations.h"
+#include "doctor/processes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: fvmpi doctor [CHECK...] [options]\n"
+    "       mpiexec -n N fvmpi doctor [CHECK...] [options]\n"
+    "Says which settings of this machine make measurements vary, by what, and how each is mended: clocks, other tasks, interrupts, ticks, memory, limits. It\n"
+    "changes nothing unless --apply is given. Under a launcher one process a node speaks, which also judges the masks of the ranks beside it. CHECK: only\n"
+    "those, in full.\n"
+    "\n"
+    "  -p, --pid PID,...  judge masks and memory of processes that run (ranks of a job), in place of the machine\n"
+    "      --apply        write what is bad and is mended by writing a file below /proc or /sys; of CHECKs that are named also notes\n"
+    "      --restore      put back what was there before --apply\n"
+    "      --dry-run      with --apply or --restore: say what would be written, and write nothing\n"
+    "      --json FILE    everything as JSON, schema fvmpi-doctor-1; - is stdout\n"
+    "      --schema       prints the JSON Schema of what --json writes\n"
+    "      --top N        processes in the table (10)\n"
+    "      --all          every check, and every process\n" FV_OUTPUT_USAGE "\n"
+    "FVMPI_SENSORS_ROOT: below which /proc, /sys and /boot are. Exit status: 0 nothing is bad, 1 something is, or could not be written, 2 wrong usage.\n";
+
+struct options {
+    bool apply, restore, dry;
+    const char *json;
+    struct fv_text_options view;
+    const struct fv_doctor_check **only;
+    size_t only_count, only_room;
+    int32_t *pids;
+    size_t pid_count, pid_room;
+};
+
+static int wrong(const char *what, const char *why)
+{
+    return fv_arguments_wrong("fvmpi doctor", what, why);
+}
+
+enum { OPT_APPLY = 256, OPT_RESTORE, OPT_DRY, OPT_JSON, OPT_SCHEMA };
+
+static int print_schema(void)
+{
+    if (!fv_json_schema(FV_DOCTOR_SCHEMA, "What fvmpi doctor --json FILE writes", fv_doctor_relations, stdout))
+        return FV_EXIT_OK;
+    fv_log("stdout: %s; the schema is cut", strerror(errno));
+    return FV_EXIT_FAILED;
+}
+
+static int take_pids(struct options *o, const char *text)
+{
+    for (const char *at = text;; at++) {
+        char *end;
+        long pid = strtol(at, &end, 10);
+
+        if (end == at || pid < 1 || pid > INT32_MAX || (*end && *end != ','))
+            return wrong(text, "--pid takes numbers of processes, with commas between them");
+        FV_GROW(o->pids, o->pid_room, o->pid_count + 1);
+        o->pids[o->pid_count++] = (int32_t)pid;
+        at = end;
+        if (!*at)
+            return FV_GO_ON;
+    }
+}
+
+static int take_option(void *options, int option)
+{
+    struct options *o = options;
+
+    switch (option) {
+    case 'p': return take_pids(o, optarg);
+    case OPT_APPLY: o->apply = true; return FV_GO_ON;
+    case OPT_RESTORE: o->restore = true; return FV_GO_ON;
+    case OPT_DRY: o->dry = true; return FV_GO_ON;
+    case OPT_JSON: o->json = optarg; return FV_GO_ON;
+    case OPT_SCHEMA: return print_schema();
+    case 'h': fputs(usage, stdout); return FV_EXIT_OK;
+    }
+    return fv_output_option(option, &o->view, wrong);
+}
+
+static int take_check(struct options *o, const char *name)
+{
+    const struct fv_doctor_check *check = fv_doctor_check_of(name);
+    struct fv_near near = { name, strlen(name), NULL, 0 };
+
+    if (!check) {
+        for (const struct fv_doctor_check *c = fv_doctor_checks; c->name; c++)
+            fv_near_try(&near, c->name, c->name);
+        const char *meant = fv_near_item(&near, 0);
+        fv_log("doctor: %s: no such check%s%s; fvmpi doctor --all shows them", name, meant ? ", did you mean " : "", meant ? meant : "");
+        return FV_EXIT_USAGE;
+    }
+    FV_GROW(o->only, o->only_room, o->only_count + 1);
+    o->only[o->only_count++] = check;
+    return FV_GO_ON;
+}
+
+/* Options that say nothing together. */
+static int check_options(const struct options *o)
+{
+    if (o->apply && o->restore)
+        return wrong("--apply and --restore", "one or the other");
+    if (o->dry && !o->apply && !o->restore)
+        return wrong("--dry-run", "it goes with --apply or --restore");
+    if (o->restore && (o->only_count || o->pid_count))
+        return wrong("--restore", "it puts back all that was saved, and takes no checks or processes");
+    if (o->json && (o->apply || o->restore))
+        return wrong("--json", "it goes with neither --apply nor --restore");
+    const struct fv_output_file file = { "--json", o->json };
+    return fv_output_check(&file, 1, NULL, wrong);
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+    static const struct option table[] = {
+        { "pid", required_argument, NULL, 'p' },
+        { "apply", no_argument, NULL, OPT_APPLY },
+        { "restore", no_argument, NULL, OPT_RESTORE },
+        { "dry-run", no_argument, NULL, OPT_DRY },
+        { "json", required_argument, NULL, OPT_JSON },
+        { "schema", no_argument, NULL, OPT_SCHEMA },
+        FV_OUTPUT_OPTIONS,
+        { "help", no_argument, NULL, 'h' },
+        { 0 },
+    };
+    static const struct fv_arguments arguments = { "p:h", table, take_option, wrong, NULL, false };
+    int status = fv_arguments_take(&arguments, argc, argv, o, NULL);
+
+    for (int i = optind; status == FV_GO_ON && i < argc; i++)
+        status = take_check(o, argv[i]);
+    return status == FV_GO_ON ? check_options(o) : status;
+}
+
+/* ---- looking ---- */
+
+/* Of processes that are named, or of the ranks of this node. FV_GO_ON, or the exit status. */
+static int find_processes(struct fv_doctor *d, struct options *o)
+{
+    bool has_checks = o->only_count;
+
+    for (size_t i = 0; i < o->pid_count; i++)
+        if (!fv_doctor_add_process(d, o->pids[i])) {
+            fv_log("doctor: --pid %d: there is no such process, or it is hidden", o->pids[i]);
+            return FV_EXIT_FAILED;
+        }
+    if (!o->pid_count && fv_under_launcher() && !fv_doctor_gather_ranks(d))
+        return FV_EXIT_OK;
+    for (const struct fv_doctor_check *c = fv_doctor_checks; o->pid_count && !has_checks && c->name; c++)
+        if (c->of_processes)
+            take_check(o, c->name);
+    for (size_t i = 0; i < o->only_count; i++)
+        if (o->only[i]->of_processes && !d->process_count)
+            return wrong(o->only[i]->name, "of which processes? --pid names them, or start it under the launcher");
+    return FV_GO_ON;
+}
+
+static int write_json(struct fv_doctor *d, FILE *out)
+{
+    struct fv_json json = { .out = out };
+
+    fv_json_object(&json, NULL);
+    fv_json_string(&json, "schema", FV_DOCTOR_SCHEMA);
+    fv_json_relations(&json, fv_doctor_relations, d, FV_JSON_RANKS_ALL);
+    fv_json_end(&json);
+    return fflush(out) || ferror(out) || json.failed ? -FV_EIO : 0;
+}
+
+static int show(struct fv_doctor *d, const struct options *o)
+{
+    struct fv_whole_file file;
+    int err;
+
+    if (o->json) {
+        err = fv_output_open(&file, o->json, "--json");
+        if (!err)
+            err = fv_output_close(&file, o->json, "--json", write_json(d, file.stream));
+    } else if ((err = fv_doctor_print(d, o->only_count || o->view.top == SIZE_MAX, &o->view, stdout))) {
+        fv_log("stdout: %s; what was found is cut", strerror(errno));
+    }
+    return err || fv_doctor_count(d, FV_DOCTOR_BAD) ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
+static int run(struct fv_doctor *d, struct options *o)
+{
+    int status = o->restore ? FV_GO_ON : find_processes(d, o);
+
+    if (status != FV_GO_ON)
+        return status;
+    if (o->restore)
+        return fv_doctor_restore(d, o->dry, stdout) ? FV_EXIT_OK : FV_EXIT_FAILED;
+    fv_doctor_look(d, o->only, o->only_count);
+    if (o->apply)
+        return fv_doctor_apply(d, o->only_count, o->dry, stdout) ? FV_EXIT_OK : FV_EXIT_FAILED;
+    return show(d, o);
+}
+
+int fv_cmd_doctor(int argc, char **argv)
+{
+    struct options options = { .view = fv_output_defaults() };
+    struct fv_doctor doctor;
+    int status = parse(argc, argv, &options);
+
+    if (status == FV_GO_ON) {
+        setvbuf(stdout, NULL, _IOFBF, 1 << 20); /* what nodes of a job say does not mix */
+        fv_doctor_init(&doctor);
+        status = run(&doctor, &options);
+        fv_doctor_release(&doctor);
+    }
+    free(options.only);
+    free(options.pids);
+    return status;
+}

@@ -1,0 +1,11 @@
+/* What fvmpi doctor found, as text. */
+#ifndef FV_DOCTOR_TEXT_H
+#define FV_DOCTOR_TEXT_H
+
+#include "doctor/doctor.h"
+#include "views/views.h"
+
+/* What is bad or unknown; `all`: every check. -FV_EIO: errno tells. */
+int fv_doctor_print(struct fv_doctor *doctor, bool all, const struct fv_text_options *options, FILE *out);
+
+#endif
