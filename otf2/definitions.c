@@ -177,14 +177,19 @@ static void write_locations(struct writing *w)
     for (size_t i = 0; i < w->location_count; i++) {
         const struct fv_archive_location *l = &w->locations[i];
 
-        if (l->location >> 32)
+        while (world_rank_of(w, group) < l->rank)
+            group++;
+        const struct fv_def_rank *r = rank_of_group(w, group);
+        bool is_sensors = r && fv_sensors_of_host(w->d, (uint32_t)(r - w->d->ranks)) && l->location == fv_sensors_location(r);
+
+        if (is_sensors)
+            snprintf(name, sizeof(name), "Sensors of %.40s", r->host);
+        else if (l->location >> 32)
             snprintf(name, sizeof(name), "Thread %llu", (unsigned long long)(l->location >> 32));
         else
             snprintf(name, sizeof(name), "Master thread");
-        while (world_rank_of(w, group) < l->rank)
-            group++;
-        check(w, OTF2_GlobalDefWriter_WriteLocation(w->w, l->location, text(w, name),
-                                                    OTF2_LOCATION_TYPE_CPU_THREAD, l->events, group));
+        check(w, OTF2_GlobalDefWriter_WriteLocation(w->w, l->location, text(w, name), is_sensors ? OTF2_LOCATION_TYPE_METRIC : OTF2_LOCATION_TYPE_CPU_THREAD,
+                                                    l->events, group));
     }
     for (uint32_t i = 0; i < groups; i++)
         write_properties(w, i, rank_of_group(w, i));
@@ -398,6 +403,30 @@ static void write_metrics(struct writing *w)
         check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, i, 1, &i, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 }
 
+/* Of the machine: a member and a class for each name, an instance for each node. */
+static void write_sensors(struct writing *w)
+{
+    const struct fv_archive *a = w->archive;
+    uint32_t first = fv_strings_named(&a->metrics);
+
+    for (uint32_t i = 0; i < fv_strings_named(&a->sensors); i++) {
+        const char *line = a->sensors.items[i + 1];
+        uint32_t id = first + i;
+        struct fv_def_sensor s;
+
+        fv_def_sensor_next(&line, &s);
+        check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, id, text(w, s.label),
+                                                        text(w, s.is_gauge ? "of the machine, as it is" : "of the machine: grown by since the first sample"),
+                                                        OTF2_METRIC_TYPE_OTHER, s.is_gauge ? OTF2_METRIC_ABSOLUTE_POINT : OTF2_METRIC_ACCUMULATED_START,
+                                                        OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 0, text(w, *s.unit ? s.unit : "#")));
+        check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &id, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+    }
+    for (uint32_t i = 0; i < w->d->rank_count; i++)
+        for (size_t k = a->first_sensor[i]; k < a->first_sensor[i + 1]; k++)
+            check(w, OTF2_GlobalDefWriter_WriteMetricInstance(w->w, fv_sensor_metric(a, k), first + a->sensor_class[k] - 1, fv_sensors_location(&w->d->ranks[i]),
+                                                              OTF2_SCOPE_SYSTEM_TREE_NODE, w->rank_nodes[i]));
+}
+
 /* What the samples' clock is set to, once for each rate. */
 static void write_generators(struct writing *w)
 {
@@ -472,6 +501,7 @@ bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
     write_regions(&w);
     fv_writing_comms(&w);
     write_metrics(&w);
+    write_sensors(&w);
     write_attributes(&w);
     write_contexts(&w);
     if (a->samples)

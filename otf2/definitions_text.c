@@ -65,12 +65,31 @@ static void name_metrics(struct fv_archive *a)
                 a->metric_of[i][k] = find_string(&a->metrics, name);
 }
 
+/* Series of the same name on several nodes are of one class. */
+static void name_sensors(struct fv_archive *a)
+{
+    a->first_sensor = fv_xcalloc(a->defs->rank_count + 1, sizeof(*a->first_sensor));
+    for (uint32_t i = 0; i < a->defs->rank_count; i++) {
+        const char *at = a->defs->ranks[i].sensors, *end;
+        char line[256];
+
+        a->first_sensor[i] = a->sensor_count;
+        for (; fv_sensors_of_host(a->defs, i) && (end = strchr(at, '\n')); at = end + 1) {
+            snprintf(line, sizeof(line), "%.*s", (int)(end - at), at);
+            FV_GROW(a->sensor_class, a->sensor_room, a->sensor_count + 1);
+            a->sensor_class[a->sensor_count++] = find_string(&a->sensors, line);
+        }
+    }
+    a->first_sensor[a->defs->rank_count] = a->sensor_count;
+}
+
 /* In all processes alike, for the events that tell of them. */
 void fv_event_strings_init(struct fv_archive *a)
 {
     const struct fv_defs *d = a->defs;
 
     name_metrics(a);
+    name_sensors(a);
     for (unsigned i = 0; i < FV_WS_COUNT; i++)
         a->wait_kinds[i] = fv_is_completion(i) ? 0 : find_string(&a->strings, fv_wait_state_names[i]);
     for (unsigned i = 1; fv_defs_has_threads(d) && i < FV_TW_COUNT; i++)
@@ -114,6 +133,9 @@ void fv_event_strings_release(struct fv_archive *a)
     free(a->lock_strings);
     free(a->metric_of);
     fv_strings_release(&a->metrics);
+    free(a->sensor_class);
+    free(a->first_sensor);
+    fv_strings_release(&a->sensors);
 }
 
 OTF2_StringRef fv_writing_text(struct writing *w, const char *text)

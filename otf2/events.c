@@ -3,6 +3,7 @@
 #include "merge/calls.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* The table of calls.c speaks OTF2's numbers without knowing its header. */
 _Static_assert((int)FV_OP_BARRIER == (int)OTF2_COLLECTIVE_OP_BARRIER, "collectives");
@@ -121,6 +122,15 @@ static OTF2_ErrorCode put_count(struct fv_archive *a, OTF2_EvtWriter *w, const s
 
     return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, a->metric_of[r->ref][r->op] - 1, 1, &type,
                                  &(OTF2_MetricValue){ .unsigned_int = r->sent });
+}
+
+static OTF2_ErrorCode put_sensor(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    const OTF2_Type type = OTF2_TYPE_DOUBLE;
+    OTF2_MetricValue value;
+
+    memcpy(&value.floating_point, &r->sent, sizeof(value.floating_point));
+    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, fv_sensor_metric(a, a->first_sensor[r->ref] + r->id), 1, &type, &value);
 }
 
 static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
@@ -267,6 +277,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_SECTIONS: return OTF2_SUCCESS; /* of a rank whose file names none */
     case FV_REC_INSTANCE:
     case FV_REC_INSTANCE_END: return put_instance(a, writer, r);
+    case FV_REC_SENSOR: return put_sensor(a, w, r);
     case FV_REC_EVENT_COUNT: return put_count(a, w, r);
     case FV_REC_FILE_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
     case FV_REC_FILE_LEAVE: return leave(a, writer, r, r->ref);

@@ -6,6 +6,7 @@
 #include "cmd/unify.h"
 #include "fvmpi.h"
 #include "merge/correct.h"
+#include "merge/sensors.h"
 #include "merge/weave_samples.h"
 #include "merge/weave_sections.h"
 #include "otf2/archive.h"
@@ -235,6 +236,17 @@ static bool add_absent(struct fv_unify *r, struct fv_sink *sink)
     return sink->open(sink, 0, rank) && sink->close(sink, 0);
 }
 
+/* Behind a rank's threads. */
+static bool add_sensors(struct fv_unify *r, const struct fv_merge_file *file, struct fv_sink *sink)
+{
+    const struct fv_merge *m = &r->merge;
+
+    if (!fv_sensors_of_host(&m->defs, file->rank))
+        return true;
+    r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
+    return fv_sensors_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, &r->locations[r->location_count++]);
+}
+
 static bool replay_all(struct fv_unify *r)
 {
     struct fv_merge *m = &r->merge;
@@ -276,6 +288,7 @@ static bool replay_all(struct fv_unify *r)
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;
+        good = good && add_sensors(r, &m->files[i], archive);
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 import harness
+import otf2_print
 from report import check, close, equal
 
 FILES = {
@@ -102,6 +103,32 @@ def driven(tap, kind):
         check(re.search(r'^Machine  ', text, re.M) and 'net.rx_bytes@eth1' in text, 'text: {}', text)
 
 
+def archived(tap, kind):
+    """In the archive the values are metrics of a location of the node."""
+    root = tree(FILES)
+    eth0 = os.path.join(root, 'sys/class/net/eth0/statistics/rx_bytes')
+    with tap.test('{}: in the archive'.format(kind)):
+        run = kind.profile(['wait', 'add', eth0, '3000', 'wait'], ['-q', '--trace', '--sensors', SENSORS, '--sensors-hz', '50'], root).ended(0)
+        path = otf2_print.merge(run.directory)
+        definitions = harness.run(['otf2-print', '-G', path]).ended(0).out
+        (location, host), = re.findall(r'^LOCATION +(\d+) +Name: "Sensors of ([^"]*)" <\d+>, Type: METRIC', definitions, re.M)
+        equal('host', host, events_host(run))
+        members = re.findall(r'^METRIC_MEMBER +\d+ +Name: "([^"]*)" .*Mode: (\w+), Value Type: DOUBLE.*Unit: "([^"]*)"', definitions, re.M)
+        equal('members', members, [('net.rx_bytes', 'ACCUMULATED_START', '#'), ('net.rx_bytes@eth1', 'ACCUMULATED_START', '#'),
+                                   ('vmstat.nr_free_pages', 'ABSOLUTE_POINT', '#'), ('temperature.temp1_input', 'ABSOLUTE_POINT', 'C')])
+        found = re.findall(r'^METRIC +{} +(\d+) +Metric: \d+, 1 Value: \("([^"]*)" <\d+>; DOUBLE; ([^)]*)\)'.format(location), harness.run(['otf2-print', path]).ended(0).out, re.M)
+        values = [[name, float(value)] for sample in dumped(run, 'sensor sample') for (name, _, _), value in zip(members, sample['values'].split(',')) if value.strip('-') != 'nan']
+        equal('values', [[name, float(value)] for _, name, value in found], values)
+        equal('in all', [value for name, value in values if name == 'net.rx_bytes'][-1], 3000)
+        check([int(time) for time, _, _ in found] == sorted(int(time) for time, _, _ in found), 'times go backwards')
+        several = otf2_print.merge(run.directory, processes=[kind.mpi.exec] + kind.mpi.options + ['-n', '2'])
+        equal('the same of two processes', harness.run(['otf2-print', several]).ended(0).out.split('\n')[8:], harness.run(['otf2-print', path]).ended(0).out.split('\n')[8:])
+
+
+def events_host(run):
+    return run.report().data['sensors'][0]['host']
+
+
 def thinned(tap, kind):
     """3,000 values a sample and 1,000 samples a second are more than there is room for."""
     files = dict(FILES, **{path: ''.join('pg{:04d} {}\n'.format(i, i) for i in range(1000))
@@ -174,6 +201,8 @@ def main():
     tap = harness.Tap()
     for kind in [Kind(mpi) for mpi in harness.mpis(tap)] + [Kind(None)]:
         driven(tap, kind)
+        if kind.mpi:
+            archived(tap, kind)
         lives(tap, kind)
         words(tap, kind)
     thinned(tap, Kind(None))
