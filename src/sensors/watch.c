@@ -276,6 +276,13 @@ void fv_watch_pace(struct fv_watch *w, double interval_s, double share)
 
 /* ---- sampling ---- */
 
+void fv_watch_restart(struct fv_watch *w)
+{
+    for (size_t i = 0; i < w->sensor_count; i++)
+        w->sensors[i].reads = 0;
+    w->samples = 0;
+}
+
 void fv_watch_sample(struct fv_watch *w, double at_s)
 {
     for (size_t i = 0; i < w->sensor_count; i++) {
