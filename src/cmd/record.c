@@ -78,10 +78,14 @@ static int64_t now_ns(void)
 
 /* ---- samples ---- */
 
-static void read_sensors(struct record *r, int64_t at_ns)
+/* False: no sensor was due. */
+static bool read_sensors(struct record *r, int64_t at_ns)
 {
-    fv_watch_sample(&r->watch, 1e-9 * (double)(at_ns - r->file.start_ns));
-    r->last_ns = at_ns;
+    bool any = fv_watch_sample(&r->watch, 1e-9 * (double)(at_ns - r->file.start_ns));
+
+    if (any)
+        r->last_ns = at_ns;
+    return any;
 }
 
 /* Rates need a time before: this one tells nothing. */
@@ -98,10 +102,11 @@ static void sample(struct record *r, int64_t due_ns)
 {
     int64_t now = now_ns(), late = now - due_ns;
 
-    read_sensors(r, now);
+    if (!read_sensors(r, now))
+        return;
     fv_recording_sample(&r->file, now, late, now_ns() - now);
     r->end.samples++;
-    r->end.late += late > r->interval_ns / 10;
+    r->end.late += late > r->interval_ns / 2;
 }
 
 /* What is missed is not made up for. */
@@ -205,6 +210,14 @@ static void handle(int signal_number, void (*handler)(int))
     sigaction(signal_number, &(struct sigaction){ .sa_handler = handler }, NULL);
 }
 
+/* A shell's script ignores SIGINT for what runs in the background, but who sends it means it. */
+static bool is_ignored(int signal_number)
+{
+    struct sigaction action;
+
+    return signal_number == SIGHUP && !sigaction(signal_number, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
 /* With a command, the signals that end us are handed on to it (child.h). From here on they come while we wait. */
 static void take_signals(struct record *r)
 {
@@ -214,7 +227,7 @@ static void take_signals(struct record *r)
     sigemptyset(&ours);
     for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
         sigaddset(&ours, signals[i]);
-        if (!r->child && signals[i] != SIGCHLD)
+        if (!r->child && signals[i] != SIGCHLD && !is_ignored(signals[i]))
             handle(signals[i], end);
     }
     sigprocmask(SIG_BLOCK, &ours, &r->mask);
@@ -281,6 +294,7 @@ static void finish(struct record *r, double cpu_before_s)
     r->end.memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
     if (!r->file.has_failed)
         fv_recording_end(&r->file, now, &r->end);
+    fv_control_close(&r->control); /* nobody reads it any more */
     say_end(r, 1e-9 * (double)(now - r->file.start_ns));
 }
 

@@ -20,7 +20,7 @@ struct chosen {
     size_t series;
     double *values;
     size_t count, room;
-    double sum, weight_s, last_s; /* the mean is one over time */
+    double sum, weight_s, last_s; /* the mean is one over time. NAN: since when the next value is, is not known */
 };
 
 struct print {
@@ -58,7 +58,7 @@ static void choose_series(struct print *p, size_t series)
         if (p->chosen[i].series == series)
             return;
     FV_GROW(p->chosen, p->room, p->count + 1);
-    p->chosen[p->count++] = (struct chosen){ .series = series };
+    p->chosen[p->count++] = (struct chosen){ .series = series, .last_s = p->from.number > 1 ? NAN : 0 };
 }
 
 static int say_none(const struct print *p, const char *pattern)
@@ -127,8 +127,10 @@ static void add_value(struct chosen *c, double time_s, double value)
         return;
     FV_GROW(c->values, c->room, c->count + 1);
     c->values[c->count++] = value;
-    c->sum += value * (time_s - c->last_s);
-    c->weight_s += time_s - c->last_s;
+    if (isfinite(c->last_s)) {
+        c->sum += value * (time_s - c->last_s);
+        c->weight_s += time_s - c->last_s;
+    }
     c->last_s = time_s;
 }
 

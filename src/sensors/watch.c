@@ -283,8 +283,10 @@ void fv_watch_restart(struct fv_watch *w)
     w->samples = 0;
 }
 
-void fv_watch_sample(struct fv_watch *w, double at_s)
+bool fv_watch_sample(struct fv_watch *w, double at_s)
 {
+    bool any = false;
+
     for (size_t i = 0; i < w->sensor_count; i++) {
         struct fv_watched_sensor *s = &w->sensors[i];
         uint64_t *was = s->before;
@@ -298,8 +300,10 @@ void fv_watch_sample(struct fv_watch *w, double at_s)
         s->now_s = at_s;
         fv_sensor_read(&s->sensor, s->now);
         s->reads++;
+        any = true;
     }
     w->samples++;
+    return any;
 }
 
 static double change_of(const struct fv_watched_sensor *s, size_t event, size_t source)

@@ -67,8 +67,8 @@ void fv_watch_pace(struct fv_watch *watch, double interval_s, double share);
 
 /* The next sample reads all, and is the first again: nothing is said of the time before it. */
 void fv_watch_restart(struct fv_watch *watch);
-/* Reads what is due. at_s: the present, on any clock that only grows. */
-void fv_watch_sample(struct fv_watch *watch, double at_s);
+/* Reads what is due. at_s: the present, on any clock that only grows. False: nothing was due. */
+bool fv_watch_sample(struct fv_watch *watch, double at_s);
 /* From the time before to the last one that it was read, in the event's unit: of a counter what was added, of a gauge what it is. NAN: not known, or not
  * read by the last sample. */
 double fv_watch_change(const struct fv_watch *watch, size_t series);
