@@ -2,6 +2,7 @@
  * for signals and for the end of the command, all by one ppoll(), outside of which signals are blocked. */
 #include "base/base.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "cmd/arguments.h"
 #include "cmd/child.h"
 #include "cmd/cmd.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -277,21 +277,32 @@ static void say_end(const struct record *r, double seconds)
                100 * r->end.cpu_s / fmax(seconds, 1e-3), r->file.path);
 }
 
-static double cpu_s(struct rusage *usage)
+static double cpu_s(void)
 {
-    getrusage(RUSAGE_SELF, usage);
-    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) + 1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Not ru_maxrss, which is at least that of who started us. */
+static uint64_t peak_bytes(void)
+{
+    static const char key[] = "VmHWM:";
+    char text[4096];
+    const char *found = fv_file_read("/proc/self/status", text, sizeof(text)) > 0 ? strstr(text, key) : NULL;
+
+    return found ? strtoull(found + strlen(key), NULL, 10) * 1024 : 0;
 }
 
 static void finish(struct record *r, double cpu_before_s)
 {
-    struct rusage usage;
     int64_t now;
 
     sample_rest(r);
     now = now_ns();
-    r->end.cpu_s = cpu_s(&usage) - cpu_before_s;
-    r->end.memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    r->end.cpu_s = cpu_s() - cpu_before_s;
+    r->end.memory_bytes = peak_bytes();
     if (!r->file.has_failed)
         fv_recording_end(&r->file, now, &r->end);
     fv_control_close(&r->control); /* nobody reads it any more */
@@ -301,11 +312,8 @@ static void finish(struct record *r, double cpu_before_s)
 /* The exit status. The first sample is before the command begins. */
 static int record(struct record *r)
 {
-    struct rusage usage;
-    double cpu_before_s = cpu_s(&usage);
+    double cpu_before_s = cpu_s();
 
-    handle(SIGXFSZ, wake);
-    handle(SIGCHLD, wake);
     begin(r);
     if (r->command && (r->child = fv_spawn_begin(r->command, NULL)) < 0) {
         r->child = 0;
@@ -338,6 +346,8 @@ static int record_with_files(struct record *r)
 {
     int status = r->control_path ? open_control(r) : FV_GO_ON;
 
+    handle(SIGXFSZ, wake);
+    handle(SIGCHLD, wake);
     if (status == FV_GO_ON) {
         r->file = (struct fv_recording){ .watch = &r->watch, .command = r->command, .interval_s = r->interval_s, .rotate_bytes = r->file.rotate_bytes,
                                          .keep = r->file.keep, .fd = -1 };

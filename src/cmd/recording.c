@@ -123,29 +123,41 @@ static void file_name(const struct fv_recording *r, size_t number, char out[PATH
         memcpy(out, r->path, strlen(r->path) + 1);
 }
 
-/* What was written of a line that is not whole is taken back. */
 static void fail(struct fv_recording *r, const char *path)
 {
     fv_log("record: %s: %s%s", path, strerror(errno), r->bytes ? "; what was recorded until now is in it" : "");
     r->has_failed = true;
-    r->used = 0;
-    if (r->fd >= 0 && ftruncate(r->fd, (off_t)r->bytes))
-        return; /* then it has a torn line */
+}
+
+/* Of what could not be written whole, the last line is taken back, as far as that is possible: a reader knows torn ones. */
+static void take_back(struct fv_recording *r, size_t written)
+{
+    int saved = errno;
+
+    while (written && r->text[written - 1] != '\n')
+        written--;
+    r->bytes += written;
+    if (ftruncate(r->fd, (off_t)r->bytes))
+        errno = saved;
 }
 
 static void flush(struct fv_recording *r)
 {
     char path[PATH_MAX + 24];
-    ssize_t written;
+    size_t written = 0;
+    ssize_t more = 1;
 
-    if (r->used && !r->has_failed && (written = write(r->fd, r->text, r->used)) != (ssize_t)r->used) {
-        if (written >= 0) /* the rest says why */
-            written = write(r->fd, r->text + written, r->used - (size_t)written);
-        errno = written >= 0 ? ENOSPC : errno;
+    if (r->has_failed)
+        r->used = 0;
+    for (; written < r->used && more > 0; written += more > 0 ? (size_t)more : 0) /* a second write() says why the first one was short */
+        more = write(r->fd, r->text + written, r->used - written);
+    if (written == r->used) {
+        r->bytes += written;
+    } else {
+        take_back(r, written);
         file_name(r, r->file_count - 1, path);
         fail(r, path);
     }
-    r->bytes += r->used;
     r->used = 0;
     r->oldest_ns = 0;
 }
