@@ -143,13 +143,12 @@ static void pace(struct record *r)
 
 /* ---- control ---- */
 
-static void say_wrong(struct record *r, const struct fv_control_command *command)
+static void say_wrong(struct record *r, const char *what, const char *why)
 {
     char text[64];
 
     if (r->wrong++ < WRONG_MOST)
-        fv_log("record: control: %s: %s%s", fv_words_clean(command->text, text, sizeof(text)), command->why,
-               r->wrong == WRONG_MOST ? "; others like it are not told" : "");
+        fv_log("record: control: %s: %s%s", fv_words_clean(what, text, sizeof(text)), why, r->wrong == WRONG_MOST ? "; no more of these are told" : "");
 }
 
 static void obey(struct record *r, const struct fv_control_command *command)
@@ -157,9 +156,9 @@ static void obey(struct record *r, const struct fv_control_command *command)
     int64_t now = now_ns();
 
     if (command->is_cut && command->verb == FV_CONTROL_LABEL)
-        fv_log("record: control: a label is cut: a line has %d bytes at most", FV_CONTROL_LINE);
+        say_wrong(r, command->text, "the label is cut: a line has 4096 bytes at most");
     switch (command->verb) {
-    case FV_CONTROL_WRONG: say_wrong(r, command); break;
+    case FV_CONTROL_WRONG: say_wrong(r, command->text, command->why); break;
     case FV_CONTROL_LABEL: fv_recording_label(&r->file, now, command->text); break;
     case FV_CONTROL_ROTATE: fv_recording_rotate(&r->file); break;
     case FV_CONTROL_INTERVAL:
@@ -233,10 +232,11 @@ static void take_signals(struct record *r)
     sigprocmask(SIG_BLOCK, &ours, &r->mask);
 }
 
-/* Until so much later at most. True: there are commands. */
-static bool wait_for(struct record *r, int64_t ns)
+/* Until then at most; signals come here even where it is late already. True: there are commands. */
+static bool wait_until(struct record *r, int64_t until_ns)
 {
     struct pollfd poll = { r->control.fd, POLLIN, 0 };
+    int64_t now = now_ns(), ns = until_ns > now ? until_ns - now : 0;
     const struct timespec most = { ns / NS_A_S, ns % NS_A_S };
 
     return ppoll(&poll, 1, &most, &r->mask) > 0 && poll.revents;
@@ -258,10 +258,10 @@ static bool has_ended(struct record *r)
 static void go_on(struct record *r)
 {
     while (!has_ended(r)) {
-        int64_t now = now_ns(), next = r->is_paused ? now + (int64_t)FV_RECORDING_HELD_S * NS_A_S : r->next_ns;
+        int64_t next = r->is_paused ? INT64_MAX : r->next_ns;
 
         fv_recording_flush(&r->file, next);
-        if (now < next && wait_for(r, next - now))
+        if (wait_until(r, next))
             take_commands(r);
         if (!r->is_paused && now_ns() >= r->next_ns)
             sample_due(r);

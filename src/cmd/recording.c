@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { HELD_BYTES = 1 << 18 }; /* about as many at most */
+
 /* ---- lines ---- */
 
 static void put(struct fv_recording *r, const char *text, size_t bytes)
@@ -313,6 +315,8 @@ static void end_line(struct fv_recording *r, int64_t at_ns)
     put_text(r, "}\n");
     if (!r->oldest_ns)
         r->oldest_ns = at_ns;
+    if (r->used >= HELD_BYTES)
+        flush(r);
     if (r->rotate_bytes && r->samples && r->bytes + r->used >= r->rotate_bytes)
         fv_recording_rotate(r);
 }
