@@ -41,7 +41,7 @@ static const char usage[] =
     "\n"
     "FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: COMMAND's; else 0 ended or interrupted, 1 failed, 2 wrong usage.\n";
 
-enum { WRONG_MOST = 8, NS_A_S = 1000000000 };
+enum { WRONG_MOST = 8, LAST_LOADS = 64, NS_A_S = 1000000000 };
 
 struct record {
     struct fv_operands operands;
@@ -179,13 +179,22 @@ static void obey(struct record *r, const struct fv_control_command *command)
     }
 }
 
-static void take_commands(struct record *r)
+/* False: there are none. */
+static bool take_commands(struct record *r)
 {
     struct fv_control_command command;
+    bool any = fv_control_load(&r->control);
 
-    fv_control_load(&r->control);
     while (!r->file.has_failed && fv_control_next(&r->control, &command))
         obey(r, &command);
+    return any;
+}
+
+/* What was written before the end is in the recording: a pipe's room, and no more, as others may go on writing. */
+static void take_last_commands(struct record *r)
+{
+    for (int i = 0; i < LAST_LOADS && take_commands(r); i++)
+        continue;
 }
 
 /* ---- waiting ---- */
@@ -209,24 +218,19 @@ static void handle(int signal_number, void (*handler)(int))
     sigaction(signal_number, &(struct sigaction){ .sa_handler = handler }, NULL);
 }
 
-/* A shell's script ignores SIGINT for what runs in the background, but who sends it means it. */
-static bool is_ignored(int signal_number)
-{
-    struct sigaction action;
-
-    return signal_number == SIGHUP && !sigaction(signal_number, NULL, &action) && action.sa_handler == SIG_IGN;
-}
-
-/* With a command, the signals that end us are handed on to it (child.h). From here on they come while we wait. */
+/* With a command, the signals that end us are handed on to it (child.h). From here on they come while we wait. Who ignores SIGHUP (nohup) means it; SIGINT is
+ * ignored in the background of a script. */
 static void take_signals(struct record *r)
 {
     static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP };
+    struct sigaction hangup;
     sigset_t ours;
 
+    sigaction(SIGHUP, NULL, &hangup);
     sigemptyset(&ours);
     for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
         sigaddset(&ours, signals[i]);
-        if (!r->child && signals[i] != SIGCHLD && !is_ignored(signals[i]))
+        if (!r->command && signals[i] != SIGCHLD && !(signals[i] == SIGHUP && hangup.sa_handler == SIG_IGN))
             handle(signals[i], end);
     }
     sigprocmask(SIG_BLOCK, &ours, &r->mask);
@@ -299,6 +303,7 @@ static void finish(struct record *r, double cpu_before_s)
 {
     int64_t now;
 
+    take_last_commands(r);
     sample_rest(r);
     now = now_ns();
     r->end.cpu_s = cpu_s() - cpu_before_s;

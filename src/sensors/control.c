@@ -102,14 +102,15 @@ bool fv_control_next(struct fv_control *c, struct fv_control_command *out)
 
 /* ---- the FIFO ---- */
 
-void fv_control_load(struct fv_control *c)
+bool fv_control_load(struct fv_control *c)
 {
-    ssize_t got = c->at < c->end ? 0 : read(c->fd, c->read, sizeof(c->read));
+    ssize_t got = c->fd < 0 || c->at < c->end ? 0 : read(c->fd, c->read, sizeof(c->read));
 
-    if (got > 0) {
-        c->at = 0;
-        c->end = (size_t)got;
-    }
+    if (got <= 0)
+        return false;
+    c->at = 0;
+    c->end = (size_t)got;
+    return true;
 }
 
 static bool is_ours(const struct stat *st)

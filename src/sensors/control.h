@@ -55,8 +55,8 @@ bool fv_control_path(const char *path, char out[PATH_MAX]);
 /* Makes it. What has that name stays, unless it is a FIFO of this user that nobody reads: a killed process left it. -FV_EIO: errno tells, and there is
  * nothing to close; EEXIST: something else is there. */
 int fv_control_open(struct fv_control *control, const char *path);
-/* Takes what is there, without waiting: call it when poll() says so, then take all commands. */
-void fv_control_load(struct fv_control *control);
+/* Takes what is there, a pipe's page at most, without waiting; then take all commands. False: nothing is, or there is no FIFO. */
+bool fv_control_load(struct fv_control *control);
 /* False: there is no further whole line. Empty lines are none. */
 bool fv_control_next(struct fv_control *control, struct fv_control_command *out);
 /* Removes it. Of one that was never opened: zeros and an fd of -1. */
