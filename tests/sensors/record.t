@@ -49,7 +49,8 @@ class Recording:
     def sampled(self):
         """What is there now is in a sample that is in the file. Monotonic clocks are one."""
         now = time.monotonic()
-        return self.until(lambda lines: any('values' in line and lines[0]['start_monotonic_ns'] * 1e-9 + line['time_s'] > now for line in lines), 'a sample')
+        self.until(lambda lines: any('values' in line and lines[0]['start_monotonic_ns'] * 1e-9 + line['time_s'] > now for line in lines), 'a sample')
+        return self.whole()
 
     def say(self, data):
         with open(self.fifo, 'wb', buffering=0) as f:
@@ -352,6 +353,15 @@ def control(tap):
         for i in range(10):
             recording = Recording(root, 'net', control=True, command=['sh', '-c', '"$0" label one; "$0" label two', harness.FVMPI])
             equal('labels', labels(recording.ended()), ['one', 'two'])
+        recording = Recording(root, '-i', '0.01', 'net', control=True)
+        recording.until(samples, 'a sample')
+        os.kill(recording.process.pid, signal.SIGSTOP) # so that all is there when it looks
+        os.waitid(os.P_PID, recording.process.pid, os.WSTOPPED)
+        for name in 'abcdef':
+            label(name * 3000, recording.fifo)
+        os.kill(recording.process.pid, signal.SIGTERM)
+        lines = recording.end(signal.SIGCONT)
+        equal('labels', [text[0] for text in labels(lines)], list('abcdef'))
     with tap.test('label says what is wrong, in a line'):
         directory = harness.scratch('labels')
         fifo, plain = os.path.join(directory, 'fifo'), os.path.join(directory, 'plain')
@@ -386,21 +396,29 @@ def control(tap):
         check(not os.path.exists(first.fifo), 'it was replaced, and removed')
     with tap.test('pause: nothing is read, and what is counted meanwhile is in no rate'):
         root = tree(NODE)
-        recording = Recording(root, '-i', '0.005', '--budget', '100', 'net.rx_bytes@eth0', control=True)
+        grid = '           CPU0       CPU1\nLOC:        {}        200   Local timer interrupts\n'
+        recording = Recording(root, '-i', '0.005', '--budget', '100', 'net.rx_bytes@eth0', 'interrupts.LOC', control=True) # the second is read by every 20th sample
         recording.sampled()
         write(root, BYTES, '2000\n')
-        recording.sampled()
+        write(root, 'proc/interrupts', grid.format(150))
+        read = lambda lines: sum(s['values'][1] is not None for s in samples(lines))
+        count = read(recording.sampled())
+        recording.until(lambda lines: read(lines) > count, 'a reading of interrupts')
         recording.say(b'pause\npause\n')
         recording.until(lambda lines: lines[-1].get('paused'), 'the pause')
         write(root, BYTES, '900000\n')
+        write(root, 'proc/interrupts', grid.format(70000))
         recording.say(b'label meanwhile\n')
         recording.until(lambda lines: labels(lines), 'the label')
         recording.say(b'resume\nresume\n')
         recording.sampled()
         write(root, BYTES, '900500\n')
-        recording.sampled()
+        write(root, 'proc/interrupts', grid.format(70030))
+        count = read(recording.sampled())
+        recording.until(lambda lines: read(lines) > count, 'a reading of interrupts')
         lines = recording.end()
         close('bytes', total(lines, 0), 1500, 0.01)
+        close('interrupts', total(lines, 1), 80, 0.01)
         kinds = ['values' if 'values' in line else 'label' if 'label' in line else line.get('paused') for line in lines[1:-1]]
         equal('what is in the pause', kinds[kinds.index(True):kinds.index(False) + 1], [True, 'label', False])
         equal('once each', (kinds.count(True), kinds.count(False)), (1, 1))
