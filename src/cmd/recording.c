@@ -125,12 +125,6 @@ static void file_name(const struct fv_recording *r, size_t number, char out[PATH
         memcpy(out, r->path, strlen(r->path) + 1);
 }
 
-static void fail(struct fv_recording *r, const char *path)
-{
-    fv_log("record: %s: %s%s", path, strerror(errno), r->bytes ? "; what was recorded until now is in it" : "");
-    r->has_failed = true;
-}
-
 /* Of what could not be written whole, the last line is taken back, as far as that is possible: a reader knows torn ones. */
 static void take_back(struct fv_recording *r, size_t written)
 {
@@ -157,8 +151,9 @@ static void flush(struct fv_recording *r)
         r->bytes += written;
     } else {
         take_back(r, written);
-        file_name(r, r->file_count - 1, path);
-        fail(r, path);
+        file_name(r, r->number, path);
+        fv_log("record: %s: %s%s", path, strerror(errno), r->bytes ? "; what was recorded until now is in it" : "");
+        r->has_failed = true;
     }
     r->used = 0;
     r->oldest_ns = 0;
@@ -170,12 +165,12 @@ static int make_file(struct fv_recording *r, const char *path)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0666);
     struct stat st;
 
-    if (fd >= 0 && fstat(fd, &st)) {
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st)) {
         close(fd);
         return -1;
     }
-    if (fd < 0)
-        return -1;
     FV_GROW(r->files, r->file_room, r->file_count + 1);
     r->files[r->file_count++] = (struct fv_recording_file){ st.st_dev, st.st_ino };
     return fd;
@@ -240,16 +235,12 @@ static void put_machine(struct fv_recording *r)
 {
     struct utsname name;
     uint8_t boot[16];
-    char text[2 * sizeof(boot) + 1];
+    char text[sizeof(name.sysname) + sizeof(name.release)];
 
-    if (!uname(&name)) {
-        put_key_string(r, ",\"host\":", name.nodename);
-        put_key_string(r, ",\"kernel\":", name.sysname);
-        r->used--; /* within the string */
-        put_text(r, " ");
-        put_text(r, name.release);
-        put_text(r, "\"");
-    }
+    uname(&name);
+    put_key_string(r, ",\"host\":", name.nodename);
+    snprintf(text, sizeof(text), "%s %s", name.sysname, name.release);
+    put_key_string(r, ",\"kernel\":", text);
     fv_boot_id(boot);
     for (size_t i = 0; i < sizeof(boot); i++)
         snprintf(text + 2 * i, 3, "%02x", boot[i]);
@@ -261,7 +252,7 @@ static void put_header(struct fv_recording *r)
     r->bytes = 0;
     r->samples = 0;
     put_text(r, "{\"schema\":\"" FV_RECORDING_SCHEMA "\",\"file\":");
-    put_whole(r, r->file_count);
+    put_whole(r, r->number + 1);
     put_machine(r);
     put_text(r, ",\"start_realtime_ns\":");
     put_whole(r, (uint64_t)r->start_realtime_ns);
@@ -278,7 +269,7 @@ static void put_header(struct fv_recording *r)
 static void drop_oldest(const struct fv_recording *r)
 {
     char path[PATH_MAX + 24];
-    size_t number = r->file_count - r->keep - 1;
+    size_t number = r->number - r->keep;
     struct stat st;
 
     file_name(r, number, path);
@@ -293,10 +284,11 @@ void fv_recording_rotate(struct fv_recording *r)
 
     if (r->has_failed)
         return;
-    file_name(r, r->file_count, path);
+    file_name(r, r->number + 1, path);
     if ((fd = make_file(r, path)) < 0) {
+        fv_log("record: %s: %s; what was recorded until now is in the file before it", path, strerror(errno));
         flush(r);
-        fail(r, path);
+        r->has_failed = true;
         return;
     }
     put_key_string(r, "{\"continued\":", fv_base_name(path));
@@ -304,9 +296,12 @@ void fv_recording_rotate(struct fv_recording *r)
     flush(r);
     close(r->fd);
     r->fd = fd;
+    r->number++;
     if (!r->has_failed)
         put_header(r);
-    if (r->keep && r->file_count > r->keep)
+    if (r->has_failed)
+        unlink(path); /* it is empty */
+    if (r->keep && r->number >= r->keep)
         drop_oldest(r);
 }
 

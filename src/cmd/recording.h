@@ -24,6 +24,7 @@ struct fv_recording {
     bool has_failed; /* nothing is written any more; it was said why */
 
     char path[PATH_MAX]; /* of the first file */
+    size_t number;       /* of the present one, from 0 */
     int fd;
     uint64_t bytes;    /* whole lines in the file */
     size_t samples;    /* in this file */
