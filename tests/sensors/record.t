@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """fvmpi record, fvmpi label and fvmpi stat --from, on trees of files that stand in for a machine's /proc and /sys: what is recorded and read back, after a kill, too; files of others;
 the command that runs meanwhile; rotation; full disks; commands by the FIFO, and whatever else is written into it. Times are compared with times of the same run only."""
+import atexit
 import csv
 import io
 import json
@@ -564,6 +565,7 @@ def cost(tap):
 
 def main():
     tap = harness.Tap()
+    atexit.register(harness.kill_all) # what a test that failed left
     for part in (recorded, files, rotation, killed, command, control, garbage, read_back, cost):
         part(tap)
     tap.done()
