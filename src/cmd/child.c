@@ -62,24 +62,33 @@ static pid_t start(char **argv, const sigset_t *mask, void (*before)(void), bool
     _exit(fv_exec(argv));
 }
 
-static int wait_for(pid_t pid, int *signal_number)
+bool fv_spawn_ended(pid_t pid, bool wait, int *status, int *signal_number)
 {
-    int status;
+    int what, number = 0;
+    pid_t ended;
 
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return FV_EXIT_FAILED;
-    *signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    return *signal_number ? 128 + *signal_number : WEXITSTATUS(status);
+    while ((ended = waitpid(pid, &what, wait ? 0 : WNOHANG)) < 0 && errno == EINTR)
+        continue;
+    if (!ended)
+        return false;
+    if (ended < 0)
+        *status = FV_EXIT_FAILED;
+    else if (WIFSIGNALED(what))
+        *status = 128 + (number = WTERMSIG(what));
+    else
+        *status = WEXITSTATUS(what);
+    if (signal_number)
+        *signal_number = number;
+    child = 0;
+    return true;
 }
 
-int fv_spawn(char **argv, void (*before)(void))
+pid_t fv_spawn_begin(char **argv, void (*before)(void))
 {
     /* Launchers end by the first ones, and hand on others to the ranks. */
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU };
     struct sigaction action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO }, old;
     sigset_t mask = hold_signals();
-    int signal_number;
 
     pid_t pid = start(argv, &mask, before, false);
     child = pid;
@@ -87,8 +96,16 @@ int fv_spawn(char **argv, void (*before)(void))
         if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN) /* nohup means it */
             sigaction(signals[i], &action, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
-    int status = pid < 0 ? FV_EXIT_CANNOT_RUN : wait_for(pid, &signal_number);
-    child = 0;
+    return pid;
+}
+
+int fv_spawn(char **argv, void (*before)(void))
+{
+    int status = FV_EXIT_CANNOT_RUN;
+    pid_t pid = fv_spawn_begin(argv, before);
+
+    if (pid > 0)
+        fv_spawn_ended(pid, true, &status, NULL);
     return status;
 }
 
@@ -120,7 +137,10 @@ int fv_spawn_rank(char **argv, void (*before)(void), int *signal_number)
         if (can_be_outlived(i))
             sigaction(i, &action, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
-    return pid < 0 ? FV_EXIT_CANNOT_RUN : wait_for(pid, signal_number);
+    int status = FV_EXIT_CANNOT_RUN;
+    if (pid > 0)
+        fv_spawn_ended(pid, true, &status, signal_number);
+    return status;
 }
 
 void fv_end_by(int signal_number)

@@ -4,12 +4,18 @@
 
 #include "base/base.h"
 
+#include <sys/types.h>
+
 /* execvp(); comes back only on failure, which it has reported: the exit status to end with. */
 int fv_exec(char **argv);
 
 /* Starts the command, hands SIGINT, SIGTERM and SIGHUP on to it, waits. Returns its exit status, 128 + the
  * signal that ended it, or what fv_exec() says. `before` runs in the child. */
 int fv_spawn(char **argv, void (*before)(void));
+/* The same in two steps, for who has something to do meanwhile. -1: it could not be started, which was said. */
+pid_t fv_spawn_begin(char **argv, void (*before)(void));
+/* Has it ended? `wait`: not before it has. *signal (may be NULL): what ended it, or 0. */
+bool fv_spawn_ended(pid_t pid, bool wait, int *status, int *signal);
 
 /* The same for a rank, between it and its launcher. Launchers signal the whole process group, so nothing is handed on; but
  * this process outlives what it can, to do what is left to do, and where it is killed the rank is, too. *signal: what ended the

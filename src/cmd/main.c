@@ -19,6 +19,8 @@ static const struct {
     { "scaling", fv_cmd_scaling, "DIR DIR...", "say how a program scales, from runs on several numbers of ranks" },
     { "stacks", fv_cmd_stacks, "DIR", "say what waiting takes from the speedup of threads" },
     { "stat", fv_cmd_stat, "[EVENT...]", "show what the machine counts meanwhile, a line a sample" },
+    { "record", fv_cmd_record, "[EVENT...] [-- CMD]", "record what the machine counts meanwhile, to a file" },
+    { "label", fv_cmd_label, "TEXT [FIFO|DIR]", "mark the present in such a recording" },
     { "doctor", fv_cmd_doctor, "[CHECK...]", "say what makes measurements vary on this machine, and mend it" },
     { "dump", fv_cmd_dump, "DIR", "print every record of the rank files" },
     { "check", fv_cmd_check, "ARCHIVE", "find what is wrong in an OTF2 archive" },

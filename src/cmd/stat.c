@@ -1,8 +1,12 @@
 /* fvmpi stat: what the machine counts meanwhile, a line a sample. */
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/columns.h"
 #include "cmd/output.h"
+#include "cmd/stat_recorded.h"
+#include "cmd/watching.h"
 #include "sensors/watch.h"
+#include "tool/vec.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,6 +26,8 @@ static const char usage[] =
     "  -n, --count N     samples; then it ends. Without: until it is interrupted\n"
     "      --per-source  a column for each source\n"
     "      --csv         time_s (from the start), late_s (behind its time), then the events' full names\n"
+    "      --from FILE   what `fvmpi record` wrote, in place of this machine: with its time, labels and pauses; in CSV `label` is the last column\n"
+    "      --summary     of such a file: mean, least, median, 99th percentile and largest of each series\n"
     "  -l, --list        the events of this machine, with their units, and what reading a sensor takes; and the sensors that it has not\n"
     "  -h, --help\n"
     "\n"
@@ -32,47 +38,14 @@ struct stat_run {
     struct fv_operands operands;
     double interval_s;
     size_t count; /* 0: without end */
-    bool per_source, csv, list;
+    bool has_interval, per_source, csv, list, summary;
+    const char *from; /* a recording; NULL: this machine */
     struct fv_watch watch;
 };
 
 static int wrong(const char *what, const char *why)
 {
     return fv_arguments_wrong("fvmpi stat", what, why);
-}
-
-/* ---- which ---- */
-
-/* The exit status. */
-static int choose_one(struct stat_run *s, const char *text)
-{
-    enum fv_watch_answer answer = fv_watch_add(&s->watch, text, strlen(text), s->per_source);
-    char why[400];
-
-    if (answer == FV_WATCH_FOUND)
-        return FV_GO_ON;
-    fv_watch_why(&s->watch, text, strlen(text), answer, why, sizeof(why));
-    if (answer == FV_WATCH_TOO_LONG)
-        return wrong(text, why);
-    fv_log("stat: %s: %s", text, why);
-    return answer == FV_WATCH_NOT_HERE ? FV_EXIT_FAILED : FV_EXIT_USAGE;
-}
-
-static int choose(struct stat_run *s)
-{
-    int status = FV_GO_ON;
-
-    for (size_t i = 0; i < s->operands.count && status == FV_GO_ON; i++)
-        status = choose_one(s, s->operands.items[i]);
-    if (!s->operands.count)
-        fv_watch_add_usual(&s->watch, s->per_source);
-    if (status == FV_GO_ON && !s->watch.count) {
-        fv_log("stat: this machine has no sensors that are known: is there a /proc in %s/?", fv_sensors_root());
-        return FV_EXIT_FAILED;
-    }
-    if (s->watch.left_out)
-        fv_log("stat: %zu columns are left out: there is room for %zu", s->watch.left_out, s->watch.count);
-    return status;
 }
 
 /* ---- sampling ---- */
@@ -103,54 +76,13 @@ static void wait_until(double at)
 
 /* ---- output ---- */
 
-enum { LEAST_WIDTH = 9, HEADING_EACH = 24 };
+enum { HEADING_EACH = 24 };
 
-static int width_of(const struct fv_watched *one)
+static void put_sample(const struct stat_run *s, const struct fv_columns *columns, double *values, double since_s, double late_s)
 {
-    int width = (int)strlen(one->label);
-
-    return width > LEAST_WIDTH ? width : LEAST_WIDTH;
-}
-
-static void put_heading(const struct stat_run *s)
-{
-    fputs(s->csv ? "time_s,late_s" : "", stdout);
     for (size_t i = 0; i < s->watch.count; i++)
-        if (s->csv)
-            printf(",%s", s->watch.series[i].label);
-        else
-            printf("%s%*s", i ? " " : "", width_of(&s->watch.series[i]), s->watch.series[i].label);
-    putchar('\n');
-}
-
-/* Four digits at least; whole where it is large. */
-static void put_value(double value, int width)
-{
-    double size = fabs(value);
-
-    if (!isfinite(value))
-        printf("%*s", width, "-");
-    else
-        printf("%*.*f", width, value == floor(value) || size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3, value);
-}
-
-static void put_sample(const struct stat_run *s, double since_s, double late_s)
-{
-    if (s->csv)
-        printf("%.6f,%.6f", since_s, late_s);
-    for (size_t i = 0; i < s->watch.count; i++) {
-        double value = fv_watch_rate(&s->watch, i);
-
-        if (!s->csv) {
-            fputs(i ? " " : "", stdout);
-            put_value(value, width_of(&s->watch.series[i]));
-        } else if (isfinite(value)) {
-            printf(",%.9g", value);
-        } else {
-            putchar(',');
-        }
-    }
-    putchar('\n');
+        values[i] = fv_watch_rate(&s->watch, i);
+    fv_columns_sample(columns, since_s, late_s, values);
     fflush(stdout);
 }
 
@@ -163,7 +95,7 @@ static void warn_of_cost(const struct stat_run *s)
         fv_log("stat: to read these takes %.2g ms, %.0f %% of a processor at this interval", 1e3 * cost, 100 * fmin(cost / s->interval_s, 1));
 }
 
-static int sample(struct stat_run *s)
+static int sample(struct stat_run *s, const struct fv_columns *columns, double *values)
 {
     double start, next, now;
 
@@ -180,8 +112,8 @@ static int sample(struct stat_run *s)
         now = now_s();
         fv_watch_sample(&s->watch, now);
         if (i % HEADING_EACH == 0 && (!i || !s->csv))
-            put_heading(s);
-        put_sample(s, now - start, now - next);
+            fv_columns_heading(columns);
+        put_sample(s, columns, values, now - start, now - next);
         do /* what is missed is not made up for */
             next += s->interval_s;
         while (next < now_s());
@@ -191,6 +123,21 @@ static int sample(struct stat_run *s)
         return FV_EXIT_FAILED;
     }
     return FV_EXIT_OK;
+}
+
+static int sample_columns(struct stat_run *s)
+{
+    const char **labels = fv_xcalloc(s->watch.count, sizeof(*labels));
+    double *values = fv_xcalloc(s->watch.count, sizeof(*values));
+    const struct fv_columns columns = { labels, s->watch.count, s->csv, false };
+    int status;
+
+    for (size_t i = 0; i < s->watch.count; i++)
+        labels[i] = s->watch.series[i].label;
+    status = sample(s, &columns, values);
+    free(labels);
+    free(values);
+    return status;
 }
 
 static void list_sensor(const struct fv_sensor *sensor)
@@ -217,30 +164,32 @@ static int list(struct stat_run *s)
 
 /* ---- the command ---- */
 
-enum { OPT_PER_SOURCE = 256, OPT_CSV };
-
-static int take_interval(struct stat_run *s, const char *text)
-{
-    char *behind;
-
-    s->interval_s = strtod(text, &behind);
-    return behind == text || *behind || !(s->interval_s >= 0.001 && s->interval_s <= 86400) ? wrong(text, "--interval takes seconds, from 0.001 to 86400")
-                                                                                             : FV_GO_ON;
-}
+enum { OPT_PER_SOURCE = 256, OPT_CSV, OPT_FROM, OPT_SUMMARY };
 
 static int take_option(void *options, int option)
 {
     struct stat_run *s = options;
 
     switch (option) {
-    case 'i': return take_interval(s, optarg);
+    case 'i':
+        s->has_interval = true;
+        return fv_watching_interval(optarg, &s->interval_s) ? FV_GO_ON : wrong(optarg, FV_WATCHING_INTERVAL);
     case 'n': return fv_output_number(optarg, 1, &s->count) ? FV_GO_ON : wrong(optarg, "--count takes a number from 1");
     case 'l': s->list = true; return FV_GO_ON;
     case OPT_PER_SOURCE: s->per_source = true; return FV_GO_ON;
     case OPT_CSV: s->csv = true; return FV_GO_ON;
+    case OPT_FROM: s->from = optarg; return FV_GO_ON;
+    case OPT_SUMMARY: s->summary = true; return FV_GO_ON;
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     default: return FV_UNKNOWN_OPTION;
     }
+}
+
+static int print_recorded(const struct stat_run *s)
+{
+    if (s->has_interval || s->per_source || s->list)
+        return wrong("--from", "a recording has its interval and its series: not with --interval, --per-source, --list");
+    return fv_stat_recorded(&(struct fv_stat_recorded){ s->from, s->operands, s->count, s->csv, s->summary });
 }
 
 int fv_cmd_stat(int argc, char **argv)
@@ -248,6 +197,7 @@ int fv_cmd_stat(int argc, char **argv)
     static const struct option table[] = {
         { "interval", required_argument, NULL, 'i' }, { "count", required_argument, NULL, 'n' },
         { "per-source", no_argument, NULL, OPT_PER_SOURCE }, { "csv", no_argument, NULL, OPT_CSV },
+        { "from", required_argument, NULL, OPT_FROM }, { "summary", no_argument, NULL, OPT_SUMMARY },
         { "list", no_argument, NULL, 'l' },           { "help", no_argument, NULL, 'h' },
         { 0 },
     };
@@ -258,9 +208,13 @@ int fv_cmd_stat(int argc, char **argv)
     if (status != FV_GO_ON)
         return status;
     s.operands = (struct fv_operands){ argv + optind, (size_t)(argc - optind) };
-    status = s.list ? list(&s) : choose(&s);
+    if (s.from)
+        return print_recorded(&s);
+    if (s.summary)
+        return wrong("--summary", "it is of a recording: --from FILE");
+    status = s.list ? list(&s) : fv_watching_choose(&s.watch, &s.operands, s.per_source, "fvmpi stat");
     if (status == FV_GO_ON)
-        status = sample(&s);
+        status = sample_columns(&s);
     fv_watch_close(&s.watch);
     return status;
 }

@@ -273,15 +273,24 @@ void fv_watch_pace(struct fv_watch *w, double interval_s, double share)
         double by_rate = 1 / (s->sensor.kind->max_hz * interval_s), by_cost = s->sensor.cost_s * (double)used / (share * interval_s);
         double every = by_rate > by_cost ? by_rate : by_cost;
 
-        for (s->every = 1; s->every < every && s->every < EVERY_MOST; s->every *= 2)
+        for (s->every = 1; s->every < every * (1 - 1e-6) && s->every < EVERY_MOST; s->every *= 2)
             ;
     }
 }
 
 /* ---- sampling ---- */
 
-static void sample(struct fv_watch *w, double at_s, bool is_all)
+void fv_watch_restart(struct fv_watch *w)
 {
+    for (size_t i = 0; i < w->sensor_count; i++)
+        w->sensors[i].reads = 0;
+    w->samples = 0;
+}
+
+static bool sample(struct fv_watch *w, double at_s, bool is_all)
+{
+    bool any = false;
+
     for (size_t i = 0; i < w->sensor_count; i++) {
         struct fv_watched_sensor *s = &w->sensors[i];
         uint64_t *was = s->before;
@@ -295,18 +304,20 @@ static void sample(struct fv_watch *w, double at_s, bool is_all)
         s->now_s = at_s;
         fv_sensor_read(&s->sensor, s->now);
         s->reads++;
+        any = true;
     }
     w->samples++;
+    return any;
 }
 
-void fv_watch_sample(struct fv_watch *w, double at_s)
+bool fv_watch_sample(struct fv_watch *w, double at_s)
 {
-    sample(w, at_s, false);
+    return sample(w, at_s, false);
 }
 
-void fv_watch_sample_all(struct fv_watch *w, double at_s)
+bool fv_watch_sample_all(struct fv_watch *w, double at_s)
 {
-    sample(w, at_s, true);
+    return sample(w, at_s, true);
 }
 
 static double change_of(const struct fv_watched_sensor *s, size_t event, size_t source)

@@ -65,9 +65,11 @@ double fv_watch_cost(const struct fv_watch *watch);
 /* Sensors that change no faster, or are dear, are read by some samples only: `share` of a processor is for reading all. */
 void fv_watch_pace(struct fv_watch *watch, double interval_s, double share);
 
-/* Reads what is due. at_s: the present, on any clock that only grows. */
-void fv_watch_sample(struct fv_watch *watch, double at_s);
-void fv_watch_sample_all(struct fv_watch *watch, double at_s); /* due or not */
+/* The next sample reads all, and is the first again: nothing is said of the time before it. */
+void fv_watch_restart(struct fv_watch *watch);
+/* Reads what is due. at_s: the present, on any clock that only grows. False: nothing was due. */
+bool fv_watch_sample(struct fv_watch *watch, double at_s);
+bool fv_watch_sample_all(struct fv_watch *watch, double at_s); /* due or not */
 /* From the time before to the last one that it was read, in the event's unit: of a counter what was added, of a gauge what it is. NAN: not known, or not
  * read by the last sample. */
 double fv_watch_change(const struct fv_watch *watch, size_t series);

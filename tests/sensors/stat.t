@@ -12,47 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 import harness
 from report import check, close, equal
-
-NODE = {
-    'proc/vmstat': 'nr_free_pages 1000\npgfault 5000\npgmajfault 7\n',
-    'proc/stat': 'cpu  30 0 30 300 0 0 0 0 0 0\ncpu0 10 0 20 100 0 0 0 0 0 0\ncpu1 20 0 10 200 0 0 0 0 0 0\nintr 12345\nctxt 1\n',
-    'proc/meminfo': 'MemTotal:       2048 kB\nHugePages_Total:       3\n',
-    'proc/interrupts': '           CPU0       CPU1\n  0:         10         20   IO-APIC   2-edge      timer\nLOC:        100        200   Local timer interrupts\nERR:          0\n',
-    'proc/softirqs': '                    CPU0       CPU1\n          HI:          1          2\n       TIMER:        300        400\n',
-    'proc/pressure/cpu': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n',
-    'proc/pressure/io': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=250000\n',
-    'proc/diskstats': ' 259       0 nvme0n1 100 0 800 50 200 0 1600 70 3 90 120 0 0 0 0 0 0\n',
-    'sys/devices/system/node/node0/numastat': 'numa_hit 1000\nnuma_miss 10\n',
-    'sys/devices/system/node/node1/numastat': 'numa_hit 2000\nnuma_miss 20\n',
-    'sys/devices/system/node/node0/meminfo': 'Node 0 MemTotal:       1024 kB\nNode 0 MemFree:        512 kB\n',
-    'sys/class/net/eth0/statistics/rx_bytes': '1000\n',
-    'sys/class/net/eth0/statistics/tx_bytes': '2000\n',
-    'sys/class/net/lo/statistics/rx_bytes': '10\n',
-    'sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data': '400\n',
-    'sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_wait': '77\n',
-    'sys/class/infiniband/mlx5_10/ports/1/counters/port_xmit_wait': '5\n',
-    'sys/class/infiniband/mlx5_2/ports/1/counters/port_xmit_wait': '6\n',
-    'sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence': '3\n',
-    'sys/devices/system/cpu/cpu0/cpuidle/state0/time': '5000000\n',
-    'sys/devices/system/cpu/cpu0/cpuidle/state1/time': '7000000\n',
-    'sys/fs/resctrl/mon_data/mon_L3_00/llc_occupancy': '65536\n',
-    'sys/fs/resctrl/mon_data/mon_L3_00/mbm_total_bytes': '1000000\n',
-    'sys/fs/resctrl/mon_data/mon_L3_01/llc_occupancy': '1024\n',
-    'sys/class/powercap/intel-rapl:0/energy_uj': '262143000000\n',
-    'sys/class/powercap/intel-rapl:0/max_energy_range_uj': '262143328850\n',
-    'sys/class/hwmon/hwmon0/temp1_input': '40000\n',
-    'sys/class/hwmon/hwmon1/temp1_input': '50000\n',
-    'sys/class/hwmon/hwmon2/name': 'fans\n',
-}
-
-
-def tree(files):
-    root = harness.scratch('root')
-    for path, text in files.items():
-        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-        with open(os.path.join(root, path), 'w') as f:
-            f.write(text)
-    return root
+from trees import NODE, tree, write
 
 
 def stat(root, *words, rc=0):
@@ -90,7 +50,7 @@ def static(tap, root):
 
 def changed(tap, root):
     """Each file is written anew while a run samples: what it grew by is what the rates add up to."""
-    path = os.path.join(root, 'sys/class/net/eth0/statistics/rx_bytes')
+    path = 'sys/class/net/eth0/statistics/rx_bytes'
     with tap.test('rates in true time add up to what was counted; resets, wraps, gauges that fall, files that go'):
         process = harness.start([harness.FVMPI, 'stat', '--csv', '-i', '0.05', 'net.rx_bytes@eth0', 'energy', 'vmstat.pgfault', 'vmstat.nr_free_pages', 'cpu.user', 'numastat.numa_hit',
                                  'interrupts.LOC', 'infiniband.port_xmit_data'], env={'FVMPI_SENSORS_ROOT': root})
@@ -101,23 +61,18 @@ def changed(tap, root):
             for _ in range(until):
                 lines.append(process.stdout.readline().decode())
 
-        def write(name, text):
-            with open(os.path.join(root, name), 'r+') as f: # in place: it is open
-                f.write(text)
-                f.truncate()
-
         read(3)
         for n in range(2, 12):
-            write(path, '{}\n'.format(1000 * n))
+            write(root, path, '{}\n'.format(1000 * n))
             read(1)
-        write('sys/class/powercap/intel-rapl:0/energy_uj', '671150\n') # 328,850 to the wrap, and 671,150
-        write('proc/vmstat', 'nr_free_pages 400\npgfault 6500\npgmajfault 7\n')
-        write('proc/stat', 'cpu  30 0 30 300 0 0 0 0 0 0\ncpu0 60 0 20 100 0 0 0 0 0 0\ncpu1 120 0 10 200 0 0 0 0 0 0\n')
-        write('sys/devices/system/node/node1/numastat', 'numa_hit 2345\nnuma_miss 20\n')
-        write('proc/interrupts', '           CPU0       CPU1\n  0:         10         20   IO-APIC   2-edge      timer\nLOC:        150        260   Local timer interrupts\n')
-        write('sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data', '40\n') # it was reset
+        write(root, 'sys/class/powercap/intel-rapl:0/energy_uj', '671150\n') # 328,850 to the wrap, and 671,150
+        write(root, 'proc/vmstat', 'nr_free_pages 400\npgfault 6500\npgmajfault 7\n')
+        write(root, 'proc/stat', 'cpu  30 0 30 300 0 0 0 0 0 0\ncpu0 60 0 20 100 0 0 0 0 0 0\ncpu1 120 0 10 200 0 0 0 0 0 0\n')
+        write(root, 'sys/devices/system/node/node1/numastat', 'numa_hit 2345\nnuma_miss 20\n')
+        write(root, 'proc/interrupts', '           CPU0       CPU1\n  0:         10         20   IO-APIC   2-edge      timer\nLOC:        150        260   Local timer interrupts\n')
+        write(root, 'sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data', '40\n') # it was reset
         read(4)
-        write('proc/vmstat', '\n')
+        write(root, 'proc/vmstat', '\n')
         read(3)
         os.kill(process.pid, signal.SIGINT)
         harness.finish(process).ended(0)

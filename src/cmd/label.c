@@ -1,0 +1,82 @@
+/* fvmpi label: a mark with a text, from outside, in what samples just now. */
+#include "base/base.h"
+#include "cmd/arguments.h"
+#include "cmd/cmd.h"
+#include "sensors/control.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: fvmpi label TEXT [FIFO|DIR]\n"
+    "Marks the present with a text in what is recorded just now: in the recording of `fvmpi record --control FIFO`. In a directory the FIFO is\n"
+    "DIR/" FV_CONTROL_NAME ". Without: the one that FVMPI_CONTROL names, which the command has that `fvmpi record --control` started.\n"
+    "\n"
+    "  -h, --help  this text\n"
+    "\n"
+    "TEXT is one line of at most 4089 bytes. Exit status: 0 it was handed over, 1 nobody reads it, 2 wrong usage.\n";
+
+static int wrong(const char *what, const char *why)
+{
+    return fv_arguments_wrong("fvmpi label", what, why);
+}
+
+static int take_option(void *options, int option)
+{
+    (void)options;
+    if (option != 'h')
+        return FV_UNKNOWN_OPTION;
+    fputs(usage, stdout);
+    return FV_EXIT_OK;
+}
+
+static const char *why_not(int err)
+{
+    if (err == -FV_EFORMAT)
+        return "this is no FIFO; name the one of fvmpi record --control";
+    switch (errno) {
+    case ENXIO: return "nobody reads it: the recording has ended";
+    case ENOENT: return "it is not there: nothing is recorded with this --control";
+    case EAGAIN: return "it is full: the recording does not read it";
+    default: return strerror(errno);
+    }
+}
+
+static int send_label(const char *text, const char *where)
+{
+    char path[PATH_MAX], line[FV_CONTROL_LINE];
+    int err;
+
+    if (strchr(text, '\n'))
+        return wrong("TEXT", "a label is one line");
+    if (!text[strspn(text, " \t\r")])
+        return wrong("TEXT", "it is empty");
+    if ((size_t)snprintf(line, sizeof(line), "label %s", text) >= sizeof(line))
+        return wrong("TEXT", "it is longer than 4089 bytes");
+    if (!where || !*where)
+        return wrong("no FIFO", "name it, or the directory that it is in, or set FVMPI_CONTROL");
+    if (!fv_control_path(where, path))
+        return wrong(where, strerror(ENAMETOOLONG));
+    signal(SIGPIPE, SIG_IGN);
+    if ((err = fv_control_send(path, line)) == 0)
+        return FV_EXIT_OK;
+    fv_log("label: %s: %s", path, why_not(err));
+    return FV_EXIT_FAILED;
+}
+
+int fv_cmd_label(int argc, char **argv)
+{
+    static const struct option table[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+    static const struct fv_arguments arguments = { "h", table, take_option, wrong, "TEXT", false };
+    struct fv_operands operands;
+    int status = fv_arguments_take(&arguments, argc, argv, NULL, &operands);
+
+    if (status != FV_GO_ON)
+        return status;
+    if (operands.count > 2)
+        return wrong(operands.items[2], "TEXT is one word for the shell: quote it");
+    return send_label(operands.items[0], operands.count > 1 ? operands.items[1] : getenv("FVMPI_CONTROL"));
+}
