@@ -137,13 +137,14 @@ def recorded(tap):
         check(all(b > a for a, b in zip(times, times[1:])), '{}', times)
         equal('late ones', lines[-1]['late'], sum(line['late_s'] > 0.0025 for line in samples(lines)))
     with tap.test('what is dear, or slow, is read by some samples only'):
-        recording = Recording(tree(NODE), '-i', '0.01', '-n', '30', '--budget', '100', 'net.rx_bytes', 'interrupts.LOC')
+        recording = Recording(tree(NODE), '-i', '0.01', '-n', '48', '--budget', '100', 'net.rx_bytes', 'interrupts.LOC')
         lines = recording.ended()
-        equal('every', {s['name']: s['every'] for s in lines[0]['sensors']}, {'net': 1, 'interrupts': 10})
-        equal('read', [i for i, s in enumerate(samples(lines), 1) if s['values'][1] is not None], [10, 20, 30])
+        equal('every', {s['name']: s['every'] for s in lines[0]['sensors']}, {'net': 1, 'interrupts': 16})
+        equal('read', [i for i, s in enumerate(samples(lines), 1) if s['values'][1] is not None], [16, 32, 48])
         lines = Recording(tree(NODE), '-i', '0.001', '-n', '20', '--budget', '0.1', 'net.rx_bytes').ended()
         every = lines[0]['sensors'][0]['every']
-        check(every == -(-lines[0]['sensors'][0]['cost_s'] // 1e-6) or abs(every * 1e-6 - lines[0]['sensors'][0]['cost_s']) < 2e-6, '{}', lines[0]['sensors'])
+        check(every & (every - 1) == 0 and every * 1e-6 >= lines[0]['sensors'][0]['cost_s'] * (1 - 1e-5), 'the least power of 2 that the budget allows: {}', lines[0]['sensors'])
+        check(every == 1 or every * 1e-6 / 2 < lines[0]['sensors'][0]['cost_s'], 'the least power of 2 that the budget allows: {}', lines[0]['sensors'])
         check(len(samples(lines)) == 20 and all(s['values'][0] is not None for s in samples(lines)), 'a sample without any: {}', samples(lines))
 
 
@@ -398,7 +399,7 @@ def control(tap):
     with tap.test('pause: nothing is read, and what is counted meanwhile is in no rate'):
         root = tree(NODE)
         grid = '           CPU0       CPU1\nLOC:        {}        200   Local timer interrupts\n'
-        recording = Recording(root, '-i', '0.005', '--budget', '100', 'net.rx_bytes@eth0', 'interrupts.LOC', control=True) # the second is read by every 20th sample
+        recording = Recording(root, '-i', '0.005', '--budget', '100', 'net.rx_bytes@eth0', 'interrupts.LOC', control=True) # the second is read by every 32nd sample
         recording.sampled()
         write(root, BYTES, '2000\n')
         write(root, 'proc/interrupts', grid.format(150))
@@ -433,7 +434,7 @@ def control(tap):
         recording.sampled()
         lines = recording.end()
         changes = [line for line in lines[1:] if 'interval_s' in line]
-        equal('intervals', [(c['interval_s'], [s['every'] for s in c['sensors']]) for c in changes], [(0.004, [1, 25]), (0.2, [1, 1])])
+        equal('intervals', [(c['interval_s'], [s['every'] for s in c['sensors']]) for c in changes], [(0.004, [1, 32]), (0.2, [1, 1])])
         equal('others are none', recording.run.err.count('fvmpi: record: control: interval'), 6)
         begin = lines.index(changes[0])
         for line in lines[begin + 1:lines.index(changes[1])]:
