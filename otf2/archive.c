@@ -228,8 +228,8 @@ static char *path_of(const char *directory, const char *name)
 }
 
 /* What an archive is made of. The anchor is last: without it the others are nothing that a viewer opens. */
-enum { EVENTS, DEFINITIONS, ANCHOR, PARTS };
-static const char *const parts[PARTS] = { "traces", "traces.def", "traces.otf2" };
+enum { EVENTS, DEFINITIONS, MARKERS, ANCHOR, PARTS };
+static const char *const parts[PARTS] = { "traces", "traces.def", "traces.marker", "traces.otf2" };
 
 /* Of an archive: <number>.evt, .def, .snap. */
 static bool is_ours(const char *name)
@@ -287,12 +287,15 @@ static const char *find_foreign(const char *directory)
 /* Removes an archive's files, and nothing else; true if none is left. */
 static bool remove_archive(const char *directory)
 {
-    char *anchor = path_of(directory, parts[ANCHOR]), *defs = path_of(directory, parts[DEFINITIONS]);
     char *events = path_of(directory, parts[EVENTS]);
     DIR *dir;
 
-    unlink(anchor);
-    unlink(defs);
+    for (unsigned i = PARTS; --i > EVENTS;) {
+        char *path = path_of(directory, parts[i]);
+
+        unlink(path);
+        free(path);
+    }
     dir = opendir(events);
     for (struct dirent *d; dir && (d = readdir(dir));)
         if (is_ours(d->d_name))
@@ -300,8 +303,6 @@ static bool remove_archive(const char *directory)
     if (dir)
         closedir(dir);
     bool gone = !rmdir(events) || errno == ENOENT;
-    free(anchor);
-    free(defs);
     free(events);
     return gone;
 }
@@ -557,6 +558,15 @@ static bool are_locks_complete(const struct fv_defs *d, const struct fv_archive_
     return complete;
 }
 
+/* There is a file of them in any archive, so that all its parts are always there. */
+static bool begin_markers(struct fv_archive *a)
+{
+    errno = 0;
+    a->markers = OTF2_Archive_GetMarkerWriter(a->otf2);
+    return a->markers ? fv_archive_check(a, OTF2_MarkerWriter_WriteDefMarker(a->markers, 0, "fvmpi", "label", OTF2_SEVERITY_NONE), "markers")
+                      : fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "markers");
+}
+
 bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t own_count,
                             const struct fv_archive_location *locations, size_t location_count,
                             const struct fv_archive_times *times, const struct fv_contexts *contexts)
@@ -580,8 +590,17 @@ bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t ow
     OTF2_GlobalDefWriter *w = OTF2_Archive_GetGlobalDefWriter(a->otf2);
     if (!w)
         return fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "definitions");
-    good = fv_definitions_write(a, w, locations, location_count, times, contexts);
+    good = fv_definitions_write(a, w, locations, location_count, times, contexts) && begin_markers(a);
     return fv_archive_check(a, OTF2_Archive_CloseGlobalDefWriter(a->otf2, w), "definitions") && good;
+}
+
+bool fv_archive_label(struct fv_archive *a, uint64_t time_ns, uint64_t location, const char *text, size_t length)
+{
+    char copy[FV_LABEL_MOST + 1];
+
+    snprintf(copy, sizeof(copy), "%.*s", (int)length, text);
+    errno = 0;
+    return fv_archive_check(a, OTF2_MarkerWriter_WriteMarker(a->markers, time_ns, 0, 0, OTF2_MARKER_SCOPE_LOCATION, location, copy), "markers");
 }
 
 bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
@@ -591,6 +610,9 @@ bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
     errno = 0;
     if (a->attributes)
         OTF2_AttributeList_Delete(a->attributes);
+    if (a->markers)
+        good = fv_archive_check(a, OTF2_Archive_CloseMarkerWriter(a->otf2, a->markers), "markers") && good;
+    errno = 0;
     if (a->otf2)
         good =
             fv_archive_check(a, OTF2_Archive_Close(a->otf2), "close") && fv_archive_check_untold(a) && good;

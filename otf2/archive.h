@@ -16,7 +16,7 @@
 
 struct fv_archive;
 
-/* Collective. `directory`, which nobody else writes to meanwhile, gets traces.otf2, traces.def and traces/.
+/* Collective. `directory`, which nobody else writes to meanwhile, gets traces.otf2, traces.def, traces.marker and traces/.
  * `buffer_bytes`: for the events of one location. `members`: of the largest group, or more. Both are the same
  * in all processes. NULL: failed, and has logged. */
 struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
@@ -52,6 +52,9 @@ struct fv_archive_times {
 bool fv_archive_definitions(struct fv_archive *archive, const uint64_t *own, size_t own_count,
                             const struct fv_archive_location *locations, size_t location_count,
                             const struct fv_archive_times *times, const struct fv_contexts *contexts);
+
+/* By the first process, in the order of time: a moment that was marked, as a marker. `location`: of whom. */
+bool fv_archive_label(struct fv_archive *archive, uint64_t time_ns, uint64_t location, const char *text, size_t length);
 
 /* Collective. Closes the archive; if `good` it gets its place, else it is removed, unless `keep`. */
 bool fv_archive_close(struct fv_archive *archive, bool good, bool keep);

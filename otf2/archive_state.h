@@ -49,6 +49,7 @@ struct fv_archive {
     uint32_t *sensor_class;    /* of each series of each node: its number in these */
     size_t sensor_count, sensor_room;
     size_t *first_sensor;      /* by rank, and behind the last: its first one; the metric instances are in this order */
+    OTF2_MarkerWriter *markers; /* of the first process */
     OTF2_AttributeList *attributes;
     struct fv_strings strings;
     struct fv_command *commands;      /* by rank; the same in all processes */

@@ -18,13 +18,17 @@ module fvmpi
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: fvmpi_section_begin, fvmpi_section_end, fvmpi_pause, fvmpi_resume
+  public :: fvmpi_section_begin, fvmpi_section_end, fvmpi_pause, fvmpi_resume, fvmpi_label
 
   abstract interface
     subroutine section_function(name, number, level) bind(c)
       import :: c_char, c_int
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), value :: number, level
+    end subroutine
+    subroutine label_function(text) bind(c)
+      import :: c_char
+      character(kind=c_char), intent(in) :: text(*)
     end subroutine
     subroutine switch_function() bind(c)
     end subroutine
@@ -43,6 +47,7 @@ module fvmpi
   integer, parameter :: unknown = 0, present_ = 1, absent = 2
   integer, volatile, save :: library = unknown
   procedure(section_function), pointer, save :: section_begin => null(), section_end => null()
+  procedure(label_function), pointer, save :: label => null()
   procedure(switch_function), pointer, save :: pause_ => null(), resume_ => null()
 
 contains
@@ -65,6 +70,14 @@ contains
     if (library == present_) call forward(section_end, name, number, level)
   end subroutine
 
+  ! Marks the present. Blanks at the end of the text are none of it.
+  subroutine fvmpi_label(text)
+    character(len=*), intent(in) :: text
+
+    if (library == unknown) call find()
+    if (library == present_) call label(trim(text) // c_null_char)
+  end subroutine
+
   subroutine fvmpi_pause()
     if (library == unknown) call find()
     if (library == present_) call pause_()
@@ -76,15 +89,18 @@ contains
   end subroutine
 
   subroutine find()
-    type(c_funptr) :: found(4)
+    type(c_funptr) :: found(5)
 
     found = [function_named("fvmpi_section_begin_v1"), function_named("fvmpi_section_end_v1"), &
-             function_named("fvmpi_pause"), function_named("fvmpi_resume")]
-    if (c_associated(found(1)) .and. c_associated(found(2)) .and. c_associated(found(3)) .and. c_associated(found(4))) then
+             function_named("fvmpi_pause"), function_named("fvmpi_resume"), &
+             function_named("fvmpi_label_v1")]
+    if (c_associated(found(1)) .and. c_associated(found(2)) .and. c_associated(found(3)) .and. c_associated(found(4)) &
+        .and. c_associated(found(5))) then
       call c_f_procpointer(found(1), section_begin)
       call c_f_procpointer(found(2), section_end)
       call c_f_procpointer(found(3), pause_)
       call c_f_procpointer(found(4), resume_)
+      call c_f_procpointer(found(5), label)
       library = present_
     else
       library = absent

@@ -25,6 +25,13 @@ const char *fvmpi_version(void);
 void fvmpi_pause(void);
 void fvmpi_resume(void);
 
+/* ---- labels ----
+ *
+ *     fvmpi_label("mesh refined");
+ *
+ * marks the present, for the report, its page and the archive (its first 4,000 bytes; copied). For rare moments: a lock is taken. Without fvmpi in the
+ * process it does nothing; also before MPI_Init. See fvmpi_label() below. */
+
 /* ---- sections: parts of the program that are measured apart ----
  *
  *     fvmpi_section_begin("solve", 0, 0);
@@ -41,6 +48,7 @@ void fvmpi_resume(void);
 /* Of the library, by that name. Call the functions below. */
 void fvmpi_section_begin_v1(const char *name, int number, int level) __attribute__((weak));
 void fvmpi_section_end_v1(const char *name, int number, int level) __attribute__((weak));
+void fvmpi_label_v1(const char *text) __attribute__((weak));
 
 /* A linker may settle for good that a weak function is not there, where the code is not position-independent;
  * the dynamic linker knows whether the library was preloaded. Where there is no dlsym() either, as in static
@@ -75,6 +83,20 @@ FVMPI_SHARED_ void fvmpi_section_find_(void)
     __atomic_store_n(&fvmpi_section_call_[1], end.function, __ATOMIC_RELAXED);
 }
 
+static __inline__ void fvmpi_label(const char *text)
+{
+    union {
+        void *address;
+        void (*function)(const char *text);
+    } label;
+
+    label.function = fvmpi_label_v1;
+    if (!label.function && fvmpi_dlsym_)
+        label.address = fvmpi_dlsym_(0, "fvmpi_label_v1"); /* 0: RTLD_DEFAULT */
+    if (label.function)
+        label.function(text);
+}
+
 static __inline__ void fvmpi_section_begin(const char *name, int number, int level)
 {
     fvmpi_section_function *call = __atomic_load_n(&fvmpi_section_call_[0], __ATOMIC_RELAXED);
@@ -107,6 +129,7 @@ FVMPI_SHARED_ void fvmpi_section_find_end_(const char *name, int number, int lev
 #else /* nothing that could test whether fvmpi is there */
 #define fvmpi_section_begin(name, number, level) ((void)(name), (void)(number), (void)(level))
 #define fvmpi_section_end(name, number, level)   ((void)(name), (void)(number), (void)(level))
+#define fvmpi_label(text)                        ((void)(text))
 #endif
 
 #ifdef __cplusplus

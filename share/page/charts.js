@@ -67,6 +67,26 @@ function drawStretch(c, x, top, height) {
   c.strokeRect(x(span.from), top + 0.5, x(span.to) - x(span.from), height - 1);
 }
 
+/* Moments that were marked: a line each, with its text where there is room. */
+function drawLabels(c, labels, x, left, right, top, height) {
+  let free = left;
+
+  c.textAlign = "left";
+  c.textBaseline = "top";
+  for (const label of labels) {
+    const at = x(label.at_s), wide = c.measureText(label.text.slice(0, 40)).width;
+
+    if (at < left || at > right)
+      continue;
+    c.fillStyle = colours("accent");
+    c.fillRect(at - 0.5, top, 1, height);
+    if (at >= free && at + wide + 8 < right) {
+      c.fillText(label.text.slice(0, 40), at + 4, top);
+      free = at + wide + 12;
+    }
+  }
+}
+
 /* From the page's ground to the colour that stands out most: by lightness alone, which also those see who see no colours. */
 function shade(part) {
   const [from, to] = ["least", "most"].map(name => colours(name).match(/[0-9a-f]{2}/gi).map(two => parseInt(two, 16)));

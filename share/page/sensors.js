@@ -22,7 +22,7 @@ function sensed(value, unit) {
 }
 
 /* One event: steps from sample to sample, behind them what was the most. Dragging selects a stretch of time. */
-function sensorLine(sensor, points, span) {
+function sensorLine(sensor, points, span, labels) {
   const left = 90, right = 12, height = 96, under = make("span", { class: "quiet" });
   const least = Math.min(0, ...points.map(point => point.mean)), most = Math.max(...points.map(point => point.most), least) || 1;
   const told = sensor.event + ", " + sensor.unit + ", along the run of " + seconds(span) + ": mean " + sensed(sensor.mean, sensor.unit) + ", most " + sensed(sensor.most, sensor.unit);
@@ -50,6 +50,7 @@ function sensorLine(sensor, points, span) {
       c.lineTo(at.x(point.end), at.y(point.mean));
     });
     c.stroke();
+    drawLabels(c, labels, at.x, left, width - right, box.top, box.height);
     drawStretch(c, at.x, box.top, box.height);
   };
   const picture = canvas(height, told, draw);
@@ -66,7 +67,7 @@ function sensorLine(sensor, points, span) {
 
 /* Events that never were anything but 0 are named only. */
 function sensorLines(tables) {
-  const sensors = tables.get("sensors"), series = tables.get("sensor_series"), nodes = tables.get("sensor_nodes"), place = make("div");
+  const sensors = tables.get("sensors"), series = tables.get("sensor_series"), nodes = tables.get("sensor_nodes"), place = make("div"), labels = tables.get("labels").all();
 
   if (!sensors || !sensors.rows || !series.rows)
     return null;
@@ -75,7 +76,7 @@ function sensorLines(tables) {
   const show = host => {
     const here = all.filter(sensor => sensor.host === host && points.has(sensor.id)), live = here.filter(sensor => sensor.most || sensor.least), still = here.filter(sensor => !sensor.most && !sensor.least);
 
-    place.replaceChildren(...live.slice(0, LINES_MOST).map(sensor => sensorLine(sensor, points.get(sensor.id), span)),
+    place.replaceChildren(...live.slice(0, LINES_MOST).map(sensor => sensorLine(sensor, points.get(sensor.id), span, labels)),
                           ...live.length > LINES_MOST ? [make("p", { class: "note" }, count(live.length - LINES_MOST) + " more are in the tables")] : [],
                           ...still.length ? [make("p", { class: "note" }, "0 all the time: " + still.map(sensor => sensor.event).join(", "))] : []);
   };

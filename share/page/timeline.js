@@ -14,7 +14,7 @@ class Timeline {
   constructor(tables, trace) {
     const sites = tables.get("callsites"), times = new Sums(), { threads } = trace;
 
-    Object.assign(this, { trace, sites, end: trace.end, call: null, sample: null });
+    Object.assign(this, { trace, sites, end: trace.end, call: null, sample: null, labels: tables.get("labels").all() });
     const seen = spanOf(selection.seen);
 
     this.view = seen ? this.within(seen.from * 1e9, (seen.to - seen.from) * 1e9) : { from: 0, to: this.end };
@@ -181,6 +181,7 @@ class Timeline {
       c.strokeRect(LEFT + 1, this.placeOf.get(rank) * tall + 1, width - LEFT - 2, Math.max(tall - 2, 2));
     }
     this.drawMessages(c, x, width, tall);
+    drawLabels(c, this.labels, time => x(time * 1e9), LEFT, width, 0, this.height);
     drawStretch(c, time => x(time * 1e9), 0, this.height);
     c.restore();
     this.drawNames(c, width, tall);

@@ -698,7 +698,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_IO_PROCESS] = fv_dump_io_process, [FV_CHUNK_IO_HANDLES] = fv_dump_io_handle, [FV_CHUNK_OMP_WORK] = print_omp_work,
     [FV_CHUNK_MEMORY_PROCESS] = fv_dump_memory, [FV_CHUNK_MEMORY_SUMS] = fv_dump_memory_sums, [FV_CHUNK_MEMORY_SITES] = fv_dump_memory_site,
     [FV_CHUNK_MEMORY_PATHS] = fv_dump_memory_path, [FV_CHUNK_MEMORY_SERIES] = fv_dump_memory_series,
-    [FV_CHUNK_SENSOR_PROCESS] = fv_dump_sensors, [FV_CHUNK_SENSOR_SERIES] = fv_dump_sensor_series, [FV_CHUNK_SENSOR_SAMPLES] = fv_dump_sensor_sample,
+    [FV_CHUNK_LABELS] = fv_dump_label, [FV_CHUNK_SENSOR_PROCESS] = fv_dump_sensors, [FV_CHUNK_SENSOR_SERIES] = fv_dump_sensor_series, [FV_CHUNK_SENSOR_SAMPLES] = fv_dump_sensor_sample,
     [FV_CHUNK_FUNCTION_CALLS] = print_function_calls, [FV_CHUNK_FUNCTION_LOSSES] = print_function_losses, [FV_CHUNK_SAMPLER] = print_sampler,
     [FV_CHUNK_SAMPLE_PATHS] = print_sample_path, [FV_CHUNK_INSTANCES] = print_instances,
     [FV_CHUNK_COSTS] = print_cost,

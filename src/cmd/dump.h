@@ -18,6 +18,7 @@ void fv_dump_memory_site(const struct fv_cursor *c, const void *record);
 void fv_dump_memory_path(const struct fv_cursor *c, const void *record);
 void fv_dump_memory_series(const struct fv_cursor *c, const void *record);
 
+void fv_dump_label(const struct fv_cursor *c, const void *record);
 void fv_dump_sensors(const struct fv_cursor *c, const void *record);
 void fv_dump_sensor_series(const struct fv_cursor *c, const void *record);
 void fv_dump_sensor_sample(const struct fv_cursor *c, const void *record);

@@ -1,9 +1,17 @@
-/* See dump.h: what --sensors records. */
+/* See dump.h: what --sensors records, and labels. */
 #include "cmd/dump.h"
 #include "trace/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+void fv_dump_label(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_label_record *l = record;
+    (void)c;
+
+    printf("label ticks=%" PRIu64 " origin=%u text=%s", l->ticks, l->origin, l->text);
+}
 
 void fv_dump_sensors(const struct fv_cursor *c, const void *record)
 {

@@ -6,6 +6,7 @@
 #include "cmd/unify.h"
 #include "fvmpi.h"
 #include "merge/correct.h"
+#include "merge/labels.h"
 #include "merge/sensors.h"
 #include "merge/weave_samples.h"
 #include "merge/weave_sections.h"
@@ -326,6 +327,20 @@ static struct fv_location_stats *gather(struct fv_unify *r, size_t *count)
     return (struct fv_location_stats *)(void *)bytes.data;
 }
 
+/* By the first process. */
+static bool write_labels(struct fv_unify *r)
+{
+    const struct fv_defs *d = &r->merge.defs;
+    size_t count;
+    struct fv_label *labels = fv_labels_of_all(d, &r->merge.clocks, &count);
+    bool good = true;
+
+    for (size_t i = 0; i < count && good; i++)
+        good = fv_archive_label(r->archive, labels[i].time_ns, fv_location(&d->ranks[labels[i].rank], 0), labels[i].text, labels[i].length);
+    free(labels);
+    return good;
+}
+
 static bool define(struct fv_unify *r)
 {
     size_t count;
@@ -348,6 +363,7 @@ static bool define(struct fv_unify *r)
         times.first_ns = 0;
     bool good = fv_archive_definitions(r->archive, own, r->location_count, first_process ? locations : NULL,
                                        count, &times, &r->merge.contexts);
+    good = good && (!first_process || write_labels(r));
     free(all);
     free(locations);
     free(own);

@@ -185,6 +185,7 @@ void fv_defs_add_rank(struct fv_defs *d, const struct fv_def_rank *r)
     n->mpi = fv_arena_string(&d->arena, r->mpi);
     n->thread_level = fv_arena_string(&d->arena, r->thread_level);
     n->events = fv_arena_string(&d->arena, r->events);
+    n->labels = fv_arena_string(&d->arena, r->labels ? r->labels : "");
     n->sensors = fv_arena_string(&d->arena, r->sensors ? r->sensors : "");
     n->file = fv_arena_string(&d->arena, r->file);
     n->points = copy_of(&d->arena, r->points, r->point_count * sizeof(*r->points));

@@ -59,6 +59,7 @@ struct fv_def_rank {
     int32_t exit_code;
     const char *host, *program, *command, *mpi, *thread_level, *file;
     const char *events; /* counted in each measured instance: names, a comma behind each; empty: it could not be counted */
+    const char *labels;  /* labels.h; empty: none */
     const char *sensors; /* of its node, that it recorded: sensors.h; empty: none */
     uint32_t clock_kind, traced;
     uint8_t boot_id[16];

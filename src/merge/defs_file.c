@@ -2,6 +2,7 @@
  * what its calls refer to is taken: the rest of what a file names would only fill the archive. */
 #include "merge/defs_add.h"
 #include "merge/files.h"
+#include "merge/labels.h"
 #include "merge/sensors.h"
 #include "merge/threads.h"
 #include "base/process.h"
@@ -494,7 +495,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .thread_objects = fv_threads_objects(reader),
                              .omp_objects = fv_threads_use_omp(reader) };
     struct fv_clock_point *points = NULL;
-    char events[FV_METRIC_EVENTS * 65 + 1], *sensors = fv_sensors_names(reader);
+    char events[FV_METRIC_EVENTS * 65 + 1], *labels = fv_labels_text(reader), *sensors = fv_sensors_names(reader);
     uint32_t *threads = NULL;
     uint8_t boot[16];
 
@@ -505,6 +506,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
     r.first_ticks = r.last_ticks = h->begin_ticks ? h->begin_ticks : h->first.ticks;
     find_events(reader, events);
     r.events = events;
+    r.labels = labels;
     r.sensors = sensors;
     look_at_samplers(&r, reader);
     find_first(&r, reader);
@@ -515,6 +517,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
     fv_defs_add_rank(d, &r);
     free(points);
     free(threads);
+    free(labels);
     free(sensors);
 }
 

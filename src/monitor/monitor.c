@@ -7,9 +7,11 @@
  * job), a timer's signal in a rank (which interrupts it). */
 #include "base/experiment.h"
 #include "rt/clock.h"
+#include "rt/labels.h"
 #include "rt/layers.h"
 #include "rt/next.h"
 #include "rt/thread.h"
+#include "sensors/control.h"
 #include "sensors/watch.h"
 
 #include <math.h>
@@ -39,7 +41,9 @@ static struct {
     size_t bytes;              /* of a sample */
     const struct fv_thread *rank; /* whose sections are told */
     int64_t next_ns;
-} monitor;
+    bool is_paused;
+    struct fv_control control; /* in the directory of the rank file; of the first node that comes */
+} monitor = { .control.fd = -1 };
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -203,13 +207,51 @@ static void plan_next(void)
     monitor.next_ns += behind * interval_ns;
 }
 
+/* ---- what it is told meanwhile ---- */
+
+static void obey(const struct fv_control_command *command)
+{
+    switch (command->verb) {
+    case FV_CONTROL_LABEL: fv_label(command->text, strlen(command->text), FV_LABEL_OUTSIDE); break;
+    case FV_CONTROL_PAUSE: monitor.is_paused = true; break;
+    case FV_CONTROL_RESUME: monitor.is_paused = false; break;
+    case FV_CONTROL_INTERVAL:
+        monitor.process->interval_ns = (uint64_t)(command->interval_s * 1e9);
+        fv_watch_pace(&monitor.watch, command->interval_s, SHARE);
+        break;
+    case FV_CONTROL_ROTATE: fv_log("--sensors: rotate: there is nothing to rotate here; the rank file is one"); break;
+    case FV_CONTROL_WRONG: fv_log("--sensors: %.100s: %s", command->text, command->why); break;
+    }
+}
+
+static void look_at_control(void)
+{
+    struct fv_control_command command;
+
+    while (fv_control_load(&monitor.control))
+        while (fv_control_next(&monitor.control, &command))
+            obey(&command);
+}
+
+/* On the first node that comes: its FIFO is in the directory that all share. */
+static void open_control(void)
+{
+    char directory[sizeof(fv_rt.writer.path)];
+
+    memcpy(directory, fv_rt.writer.path, sizeof(directory));
+    directory[fv_base_name(directory) - directory] = '\0';
+    fv_control_open(&monitor.control, directory); /* else there is none: fd -1 */
+}
+
 static bool step(void)
 {
     bool goes_on;
 
     fv_lock(&monitor.lock);
     if ((goes_on = !monitor.is_over)) {
-        take_sample(monitor.next_ns, false);
+        look_at_control();
+        if (!monitor.is_paused)
+            take_sample(monitor.next_ns, false);
         plan_next();
         monitor.process->cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
     }
@@ -258,6 +300,7 @@ static bool prepare(void)
         return false;
     monitor.process->left_out = monitor.watch.left_out;
     monitor.process->not_found = not_found;
+    open_control();
     return monitor.watch.count > 0;
 }
 
@@ -350,8 +393,11 @@ static void end(struct fv_thread *self)
     (void)self;
     if (!monitor.process || !fv_try_lock(&monitor.lock))
         return;
-    if (!monitor.is_over && monitor.used)
+    if (!monitor.is_over && monitor.used) {
+        look_at_control();
         take_sample(clock_ns(CLOCK_MONOTONIC), true);
+        fv_control_close(&monitor.control);
+    }
     monitor.is_over = true;
     fv_unlock(&monitor.lock);
 }
@@ -360,6 +406,7 @@ static void forget_all(struct fv_thread *self)
 {
     (void)self;
     monitor.process = NULL;
+    monitor.control.fd = -1; /* the FIFO is the parent's */
     monitor.lock.held = 0;
     monitor.is_over = true;
 }

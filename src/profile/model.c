@@ -318,6 +318,7 @@ static void say_drops(struct fv_model *m)
                                "too many at a time, or made while recording was paused" },
         [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
                              "FVMPI_TRACE_MAX was used up, or the disk was full" },
+        [FV_DROP_LABELS] = { "label was not recorded", "labels were not recorded", "there is room for 1 MiB of them in a rank file" },
     };
 
     for (unsigned d = 0; d < FV_DROP_COUNT; d++) {
@@ -481,7 +482,7 @@ static const struct fv_track *const tracks[] = {
     &fv_track_locks,
     /* makes the numbers of files known, which regions need */
     &fv_track_io,
-    &fv_track_timeline, &fv_track_traced, &fv_track_works, &fv_track_regions, &fv_track_instrumented, &fv_track_allocated, &fv_track_machine,
+    &fv_track_timeline, &fv_track_traced, &fv_track_works, &fv_track_regions, &fv_track_instrumented, &fv_track_allocated, &fv_track_machine, &fv_track_labels,
 };
 enum { TRACKS = sizeof(tracks) / sizeof(*tracks) };
 
@@ -635,6 +636,7 @@ void fv_model_release(struct fv_model *m)
     fv_io_view_release(&m->io);
     fv_allocated_release(&m->allocated);
     fv_machine_release(&m->machine);
+    free(m->labels);
     free(m->addresses);
     fv_phases_release(&m->phases);
     fv_works_release(&m->works);

@@ -384,6 +384,14 @@ struct fv_overhead {
     uint64_t file_bytes;
 };
 
+/* A moment that the program marked, or who ran it. */
+struct fv_label_view {
+    double at_s;
+    uint32_t rank;
+    bool is_outside;
+    const char *text;
+};
+
 struct fv_model {
     struct fv_arena arena;
     const char *directory, *command, *program, *mpi, *fvmpi;
@@ -441,6 +449,8 @@ struct fv_model {
     struct fv_io_view io; /* calls 0: none */
     struct fv_allocated allocated; /* ranks 0: none recorded it */
     struct fv_machine machine; /* nodes 0: nobody read its sensors */
+    struct fv_label_view *labels; /* by time */
+    size_t label_count, label_room;
     struct fv_instrumented instrumented; /* functions 0: none */
     struct fv_sections_view sections;
     struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */

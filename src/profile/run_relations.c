@@ -601,6 +601,7 @@ static const struct fv_column_def rank_columns[] = {
     DROPPED("disk", FV_DROP_DISK, "Times that a file could not be made larger."),
     DROPPED("requests", FV_DROP_REQUESTS, "Requests that were not followed."),
     DROPPED("events", FV_DROP_EVENTS, "Calls that are counted but not in the trace."),
+    DROPPED("labels", FV_DROP_LABELS, "Labels that there was no room for."),
     { "trace", "trace", "", "", FV_NEST(trace) },
     { "aborted", "aborted", "", "Did it call MPI_Abort?", FV_FIELD(struct fv_rank, aborted) },
     { "exit_code", "abort code", "", "What it gave MPI_Abort; null: it did not.",
@@ -653,7 +654,7 @@ const struct fv_relation fv_ranks_relation = {
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, ranks, rank_count),
 };
-_Static_assert(FV_DROP_COUNT == 9, "each reason of a loss has its column");
+_Static_assert(FV_DROP_COUNT == 10, "each reason of a loss has its column");
 
 /* ---- problems ---- */
 

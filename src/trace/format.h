@@ -61,6 +61,7 @@ enum fv_drop {
     FV_DROP_DISK,        /* chunks that could not be had: disk full or I/O error */
     FV_DROP_REQUESTS,    /* requests not followed: their received bytes are missing */
     FV_DROP_EVENTS,      /* calls that are counted but not in the trace: its budget or the disk was full */
+    FV_DROP_LABELS,      /* labels that there was no room for */
     FV_DROP_COUNT
 };
 #define FV_DROP_SLOTS 16
@@ -221,6 +222,7 @@ enum fv_chunk_type {
     FV_CHUNK_SENSOR_PROCESS = 90, /* one struct fv_sensor_process, of the process */
     FV_CHUNK_SENSOR_SERIES = 91,  /* struct fv_sensor_series, variable */
     FV_CHUNK_SENSOR_SAMPLES = 92, /* struct fv_sensor_sample, variable */
+    FV_CHUNK_LABELS = 94,         /* struct fv_label_record, variable, of the process */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 
@@ -636,6 +638,19 @@ struct fv_section {
     uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_section) == 80, "on-disk size");
+
+enum fv_label_origin { FV_LABEL_PROGRAM = 1, FV_LABEL_OUTSIDE = 2 /* fvmpi label */ };
+#define FV_LABEL_MOST 4000
+
+/* A moment that was marked. */
+struct fv_label_record {
+    uint32_t bytes; /* of this record, a multiple of 8 */
+    uint16_t origin; /* enum fv_label_origin */
+    uint16_t text_bytes; /* without the final NUL, which is there */
+    uint64_t ticks;
+    char text[]; /* any bytes */
+};
+_Static_assert(sizeof(struct fv_label_record) == 16, "on-disk size");
 
 /* Sections that were open together on a thread: those of the set `outer`, and one begun after them. Ids count from 1;
  * `outer` is smaller; 0 is the empty set. */

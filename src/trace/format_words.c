@@ -72,6 +72,7 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_SENSOR_PROCESS] = { "sensors", sizeof(struct fv_sensor_process) },
         [FV_CHUNK_SENSOR_SERIES] = { "sensor series", .varies = true },
         [FV_CHUNK_SENSOR_SAMPLES] = { "sensor sample", .varies = true },
+        [FV_CHUNK_LABELS] = { "label", .varies = true },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 
@@ -144,7 +145,7 @@ const char *fv_drop_name(unsigned drop)
     static const char *const names[FV_DROP_COUNT] = {
         [FV_DROP_CELLS] = "cells", [FV_DROP_PATHS] = "paths",       [FV_DROP_COLLECTIVES] = "collectives",
         [FV_DROP_PEERS] = "peers", [FV_DROP_COMMS] = "comms",       [FV_DROP_CALLS] = "calls",
-        [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests", [FV_DROP_EVENTS] = "events",
+        [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests", [FV_DROP_EVENTS] = "events", [FV_DROP_LABELS] = "labels",
     };
     return NAME_OF(names, drop);
 }

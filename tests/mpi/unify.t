@@ -391,7 +391,7 @@ int rename(const char *from, const char *to)
     return -1;
 }
 """
-MOVES = 6  # of three parts, out and in
+MOVES = 8  # of four parts, out and in
 
 
 def old_archives(tap):
@@ -402,7 +402,7 @@ def old_archives(tap):
     harness.run([GENERATOR, d, '2', '300', '0']).ended(0)
     unify(d, '-q')
     wanted = digest(d)
-    merge, parts = [UNIFY + '-serial', d, '-q', '--no-analysis'], ('traces', 'traces.def', 'traces.otf2')
+    merge, parts = [UNIFY + '-serial', d, '-q', '--no-analysis'], ('traces', 'traces.def', 'traces.marker', 'traces.otf2')
 
     def inodes():
         return [os.stat(os.path.join(d, p)).st_ino for p in parts]
@@ -475,13 +475,13 @@ def full_disk(tap):
             equal('said', done.err.count('the analysis needs this file'), 1)
             kept = 'could not be written' in done.err  # then all of the merge before is there; else the new archive alone
             equal('files', sorted(n for n in os.listdir(d) if not n.startswith('rank')),
-                  ['analysis.json'] * kept + ['traces', 'traces.def', 'traces.otf2'])
+                  ['analysis.json'] * kept + ['traces', 'traces.def', 'traces.marker', 'traces.otf2'])
             if kept:
                 equal('the archive before', digest(d), wanted)
         unify(d, '-q')
 
 
-NAMES = ('.fvunify-steps-0', '.fvunify-steps-1', '.analysis.json.part', 'analysis.json', 'traces.otf2', 'traces.def', 'traces',
+NAMES = ('.fvunify-steps-0', '.fvunify-steps-1', '.analysis.json.part', 'analysis.json', 'traces.otf2', 'traces.def', 'traces.marker', 'traces',
          '.traces-unfinished')
 
 

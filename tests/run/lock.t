@@ -16,5 +16,5 @@ check '... before the analysis' lacks "$err" 'analysis:'
 check '... and nothing in it is changed' [ "$(ls -A out):$(cat out/analysis.json)" = 'analysis.json:{ "schema": "fvmpi-analysis-1" }' ]
 exec 9<&-
 capture "$build/fvunify-serial" exp -o out -q
-check 'then it is merged' [ "$rc:$(ls -A out | tr '\n' ' ')" = '0:analysis.json traces traces.def traces.otf2 ' ]
+check 'then it is merged' [ "$rc:$(ls -A out | tr '\n' ' ')" = '0:analysis.json traces traces.def traces.marker traces.otf2 ' ]
 finish

@@ -1,4 +1,4 @@
-! The module for Fortran: with number and level and without, a name with blanks at its end, and one that is too long; a pause.
+! The module for Fortran, with a label: with number and level and without, a name with blanks at its end, and one that is too long; a pause.
 program sections
   use fvmpi
   implicit none
@@ -22,5 +22,6 @@ program sections
   call fvmpi_resume()
   call fvmpi_section_begin("resumed")
   call fvmpi_section_end("resumed")
+  call fvmpi_label("last  ")
   print '(a)', "done"
 end program

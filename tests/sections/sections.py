@@ -256,6 +256,7 @@ def module(s):
     expect("counts", [s["plain"]["count"], s["padded", 3]["count"], s["n" * 63, 7]["count"]], [4, 1, 1])
     expect("a pause", (s["paused"]["count"] if ("paused", 0) in s.items else 0, s["resumed"]["count"]), (0, 1))
     expect("level", (("level", 0) in s.items, s.lost["above_level_count"]), (False, 4))
+    expect("labels", [(label["text"], label["origin"]) for label in s.json["labels"]], [("last", "program")])
 
 
 def whole(s):

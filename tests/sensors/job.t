@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -49,7 +50,7 @@ class Kind:
     def native(self, *words):
         return self.mpi.native(self.program, 2, list(words)) if self.mpi else harness.run([self.program, *words])
 
-    def profile(self, words, options, root=None, rc=0):
+    def profile(self, words, options, root=None):
         env = {'FVMPI_SENSORS_ROOT': root} if root else {}
         if self.mpi:
             return self.mpi.profile(self.program, 2, list(words), options, env=env)
@@ -129,6 +130,34 @@ def events_host(run):
     return run.report().data['sensors'][0]['host']
 
 
+def labelled(tap, kind):
+    """By the program, and from outside while it runs."""
+    with tap.test('{}: labels'.format(kind)):
+        directory, go_on = os.path.join(harness.scratch('exp'), 'e'), os.path.join(harness.scratch('go'), 'on')
+        command = [kind.program, 'label', 'first "of" the program', 'wait', 'until', go_on, 'label', 'l\u00e4st', 'wait']
+        options = ['-q', '--trace', '--sensors', SENSORS, '--sensors-hz', '50']
+        process = harness.start(kind.mpi.command(2, kind.mpi.profiled(command, directory, options)) if kind.mpi else
+                                [harness.FVMPI, 'run', '-o', directory, '--mpi', 'serial', *options, *command], env={'FVMPI_SENSORS_ROOT': tree(FILES)})
+        limit = time.monotonic() + 60
+        while not os.path.exists(os.path.join(directory, '.control')) and time.monotonic() < limit:
+            time.sleep(0.01)
+        harness.run([harness.FVMPI, 'label', 'from outside', directory]).ended(0)
+        with open(go_on, 'w'):
+            pass
+        run = harness.finish(process, directory=directory).ended(0)
+        labels = run.report().data['labels']
+        equal('of the program', [(row['text'], row['rank']) for row in labels if row['origin'] == 'program'], [('first "of" the program', 0), ('l\u00e4st', 0)])
+        equal('from outside', [row['text'] for row in labels if row['origin'] == 'outside'], ['from outside'])
+        equal('in time', [row['at_s'] for row in labels], sorted(row['at_s'] for row in labels))
+        equal('the FIFO is gone', os.path.exists(os.path.join(directory, '.control')), False)
+        check('from outside' in harness.run([harness.FVMPI, 'report', directory, '--width', '120']).ended(0).out, 'not in the text')
+        told = harness.run([harness.FVMPI, 'label', 'too late', directory])
+        check(told.rc == 1 and told.err.count('\n') == 1, 'nobody reads it: {}', told.err)
+        if kind.mpi:
+            out = harness.run([os.path.join(harness.BUILD, 'tests/otf2/markers'), otf2_print.merge(directory)]).ended(0).out
+            equal('markers', [line.split(' ', 2)[2] for line in out.splitlines()], [row['text'] for row in labels])
+
+
 def thinned(tap, kind):
     """3,000 values a sample and 1,000 samples a second are more than there is room for."""
     files = dict(FILES, **{path: ''.join('pg{:04d} {}\n'.format(i, i) for i in range(1000))
@@ -203,6 +232,7 @@ def main():
         driven(tap, kind)
         if kind.mpi:
             archived(tap, kind)
+        labelled(tap, kind)
         lives(tap, kind)
         words(tap, kind)
     thinned(tap, Kind(None))

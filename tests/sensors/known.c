@@ -5,6 +5,8 @@
  *     begin NAME, end NAME     a section
  *     pages N        so many pages are touched for the first time
  *     loopback N     so many bytes are sent to this process over the loopback interface
+ *     label TEXT    of rank 0
+ *     until FILE    is there
  *     setuid, fork, kill       as their names say
  *
  * Rank 0 adds, touches and sends; all wait. */
@@ -151,6 +153,11 @@ int main(int argc, char **argv)
             sum += touch(atol(*a));
         else if (!strcmp(*a, "loopback") && a++ && !rank)
             sum += send_to_self(atol(*a));
+        else if (!strcmp(*a, "label") && a++ && !rank)
+            fvmpi_label(*a);
+        else if (!strcmp(*a, "until") && a++)
+            for (int i = 0; i < 6000 && access(*a, F_OK); i++)
+                nap();
         else if (!strcmp(*a, "setuid"))
             sum += setuid(getuid()) + 1;
         else if (!strcmp(*a, "fork"))

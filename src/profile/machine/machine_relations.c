@@ -1,9 +1,35 @@
-/* What the machine did meanwhile: relations sensors, sensor_nodes, sensor_series, sensor_sections. */
+/* What happened meanwhile: relations labels, sensors, sensor_nodes, sensor_series, sensor_sections. */
 #include "profile/relations.h"
 
 #include <stdio.h>
 
 #define RECORDED_BY "fvmpi run --sensors"
+
+/* ---- labels ---- */
+
+static const char *const origins[] = { "program", "outside", NULL };
+
+static void get_origin(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = origins[((const struct fv_label_view *)row)->is_outside];
+}
+
+static const struct fv_column_def label_columns[] = {
+    { "at_s", "at", "s", "When, from the begin of the run.", FV_FIELD(struct fv_label_view, at_s) },
+    { "text", "label", "", "The text.", FV_FIELD(struct fv_label_view, text), .flags = FV_NAME },
+    FV_RANK_COLUMN(struct fv_label_view, rank, "rank", "rank", "The rank that called fvmpi_label(), or whose node's reader of sensors was told."),
+    { "origin", "by", "", "program: fvmpi_label(); outside: fvmpi label.", FV_GET(FV_TYPE_TEXT, get_origin), .words = origins },
+};
+const struct fv_relation fv_labels_relation = {
+    .name = "labels",
+    .key = "labels",
+    .title = "Labels",
+    .doc = "Moments that the program marked (fvmpi_label()), or who ran it (fvmpi label), by time.",
+    .recorded_by = "fvmpi_label() in the program, or fvmpi run --sensors and fvmpi label",
+    FV_COLUMNS(label_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, labels, label_count),
+};
 
 static const char *const kinds[] = { "counter", "gauge", NULL };
 

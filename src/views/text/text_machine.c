@@ -1,4 +1,4 @@
-/* What the machine did meanwhile. */
+/* What the machine did meanwhile, and moments that were marked. */
 #include "views/text/text.h"
 
 /* What was read badly. */
@@ -19,11 +19,24 @@ static void put_losses(const struct fv_page *p, const struct fv_machine *m)
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
 
+static void put_labels(const struct fv_page *p, const struct fv_profile *v)
+{
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "labels");
+    for (size_t i = 0; i < v->model->label_count; i++)
+        fv_text_table_add(&t, &v->model->labels[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_page_heading(p, "Labels", "moments that were marked");
+    fv_text_table_end(&t, "label", "");
+}
+
 void fv_text_machine(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_machine *m = &v->model->machine;
     struct fv_text_table t;
 
+    put_labels(p, v);
     if (!m->node_count)
         return;
     fv_page_heading(p, "Machine", "what sensors of the nodes said while the job ran, of all that ran on them");
