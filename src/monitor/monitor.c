@@ -3,7 +3,8 @@
  * used up: of every two samples one is left, and nothing is lost but resolution.
  *
  * The thread is none of the program's: it is never attached, takes no memory of the allocator, holds off all signals, and may run on any processor that the
- * job has, wherever the rank is bound. Its own CPU time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the
+ * job has, wherever the rank is bound. It has a table of descriptors of its own (unshare(2)), so that the program's numbers are as without it, and what the program
+ * closes is closed. Its own CPU time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the
  * job), a timer's signal in a rank (which interrupts it). */
 #include "base/experiment.h"
 #include "rt/clock.h"
@@ -14,6 +15,8 @@
 #include "sensors/control.h"
 #include "sensors/watch.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -30,9 +33,10 @@
 #define SHARE  0.01      /* of a processor, for reading */
 enum { CHUNKS = BUDGET / CHUNK, STACK = 1 << 18 };
 
+enum state { READING, ASKED_TO_END, ENDED };
+
 static struct {
-    struct fv_lock lock;
-    bool is_over;
+    uint32_t state; /* enum state: a futex */
     struct fv_watch watch;
     double *values; /* of each series: what its samples say */
     struct fv_sensor_process *process;
@@ -43,7 +47,7 @@ static struct {
     int64_t next_ns;
     bool is_paused;
     struct fv_control control; /* in the directory of the rank file; of the first node that comes */
-} monitor = { .control.fd = -1 };
+} monitor = { .control.fd = -1 }; /* the thread's, but for `state` */
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -169,7 +173,6 @@ static double value_of(size_t i)
     return sensor->is_fresh ? monitor.values[i] : NAN;
 }
 
-/* Under the lock. */
 static void take_sample(int64_t due_ns, bool is_last)
 {
     struct fv_sensor_sample *sample = new_sample(is_last);
@@ -243,20 +246,22 @@ static void open_control(void)
     fv_control_open(&monitor.control, directory); /* else there is none: fd -1 */
 }
 
-static bool step(void)
+static void step(void)
 {
-    bool goes_on;
+    look_at_control();
+    if (!monitor.is_paused)
+        take_sample(monitor.next_ns, false);
+    plan_next();
+    monitor.process->cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
 
-    fv_lock(&monitor.lock);
-    if ((goes_on = !monitor.is_over)) {
-        look_at_control();
-        if (!monitor.is_paused)
-            take_sample(monitor.next_ns, false);
-        plan_next();
-        monitor.process->cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    }
-    fv_unlock(&monitor.lock);
-    return goes_on;
+static void last_step(void)
+{
+    look_at_control();
+    if (!monitor.is_paused)
+        take_sample(clock_ns(CLOCK_MONOTONIC), true);
+    fv_control_close(&monitor.control);
+    monitor.process->cpu_ns = (uint64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* ---- the thread ---- */
@@ -321,25 +326,70 @@ static void take_setxid(void)
     syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &mask, NULL, sizeof(mask));
 }
 
+static void close_from(unsigned first, unsigned last)
+{
+    if (first > last || !syscall(SYS_close_range, first, last, 0))
+        return;
+    for (unsigned fd = first; fd <= last && fd < 65536; fd++) /* Linux before 5.9 */
+        syscall(SYS_close, fd);
+}
+
+/* Of the program's descriptors it keeps the standard error, for messages, and the rank file's. False: it is not to be had. */
+static bool own_descriptors(void)
+{
+    unsigned kept = (unsigned)fv_rt.writer.fd;
+
+    if (syscall(SYS_unshare, CLONE_FILES))
+        return false;
+    close_from(0, 1);
+    close_from(3, kept - 1);
+    close_from(kept + 1, UINT32_MAX);
+    return true;
+}
+
+static enum state state(void)
+{
+    return (enum state)__atomic_load_n(&monitor.state, __ATOMIC_ACQUIRE);
+}
+
+static void set_state(enum state state)
+{
+    __atomic_store_n(&monitor.state, state, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &monitor.state, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* While it is `state`, until then, on CLOCK_MONOTONIC. */
+static void wait_until(enum state state, int64_t ns)
+{
+    const struct timespec until = { ns / 1000000000, ns % 1000000000 };
+
+    syscall(SYS_futex, &monitor.state, FUTEX_WAIT_BITSET_PRIVATE, state, &until, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+static void read_all(void)
+{
+    monitor.next_ns = clock_ns(CLOCK_MONOTONIC);
+    while (state() == READING) {
+        if (clock_ns(CLOCK_MONOTONIC) >= monitor.next_ns)
+            step();
+        wait_until(READING, monitor.next_ns);
+    }
+    last_step();
+}
+
 static void *watch_machine(void *unused)
 {
-    bool goes_on;
-
     (void)unused;
     take_setxid();
     fv_thread_never_attach();
     prctl(PR_SET_NAME, "fvmpi-sensors");
     prctl(PR_SET_TIMERSLACK, 1000); /* ns, not 50 us */
     unbind();
-    fv_lock(&monitor.lock);
-    goes_on = !monitor.is_over && prepare();
-    monitor.next_ns = clock_ns(CLOCK_MONOTONIC);
-    fv_unlock(&monitor.lock);
-    while (goes_on && step()) {
-        const struct timespec until = { monitor.next_ns / 1000000000, monitor.next_ns % 1000000000 };
-
-        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-    }
+    if (!own_descriptors())
+        fv_log("--sensors: no descriptors apart from the program's: %s; they are not recorded", strerror(errno));
+    else if (prepare())
+        read_all();
+    set_state(ENDED);
     return NULL;
 }
 
@@ -372,43 +422,41 @@ static int begin_thread(void)
     return err;
 }
 
+static bool is_started;
+
 static void start(struct fv_thread *self)
 {
-    static bool is_started;
-
     /* The descriptor stays open for as long as the process lives. Where it cannot be found out who is elected, all are, and the tools take one. */
     if (!fv_rt.options.sensors || is_started || fv_writer_elect_on_node(&fv_rt.writer, "sensors") == -1)
         return;
-    is_started = true;
     monitor.rank = self;
     fv_sensors_root(); /* getenv() is for the thread that the program has */
     int err = begin_thread();
+    is_started = !err;
     if (err)
         fv_log("--sensors: no thread to read them: %s; they are not recorded", strerror(err));
 }
 
-/* A last sample, by whoever ends it, unless one is taken just now. */
+#define PATIENCE_NS 5000000
+
+/* A last sample, for which it waits as long as taking it itself would last, and a little more where others have the processors. */
 static void end(struct fv_thread *self)
 {
+    int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     (void)self;
-    if (!monitor.process || !fv_try_lock(&monitor.lock))
+
+    if (!is_started || state() != READING)
         return;
-    if (!monitor.is_over && monitor.used) {
-        look_at_control();
-        take_sample(clock_ns(CLOCK_MONOTONIC), true);
-        fv_control_close(&monitor.control);
-    }
-    monitor.is_over = true;
-    fv_unlock(&monitor.lock);
+    set_state(ASKED_TO_END);
+    while (state() == ASKED_TO_END && clock_ns(CLOCK_MONOTONIC) < until_ns)
+        wait_until(ASKED_TO_END, until_ns);
 }
 
+/* A child has no such thread. */
 static void forget_all(struct fv_thread *self)
 {
     (void)self;
-    monitor.process = NULL;
-    monitor.control.fd = -1; /* the FIFO is the parent's */
-    monitor.lock.held = 0;
-    monitor.is_over = true;
+    is_started = false;
 }
 
 const struct fv_layer fv_monitor_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = end, [FV_AT_EXIT] = end, [FV_AT_FORK] = forget_all } };

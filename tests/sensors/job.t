@@ -184,6 +184,12 @@ def lives(tap, kind):
         run = kind.profile(words, ['-q', '--sensors', SENSORS], root).ended(0)
         equal('output', run.out, kind.native(*words).ended(0).out)
         equal('rank files', len([n for n in os.listdir(run.directory) if n.endswith('.fvr')]), 2 if kind.mpi else 1)
+    if not kind.mpi: # which needs its descriptors
+        with tap.test('{}: descriptors are numbered as without, and may all be closed'.format(kind)):
+            words = ['wait', 'descriptors', 'wait', 'add', os.path.join(root, 'sys/class/net/eth1/statistics/rx_bytes'), '13', 'wait']
+            run = kind.profile(words, ['-q', '--sensors', SENSORS, '--sensors-hz', '50'], root).ended(0)
+            equal('output', run.out, kind.native(*words).ended(0).out)
+            equal('total', events(run.report())['net.rx_bytes@eth1']['total'], 13)
     with tap.test('{}: after SIGKILL'.format(kind)):
         run = kind.profile(['wait', 'add', os.path.join(root, 'sys/class/net/eth0/statistics/rx_bytes'), '11', 'wait', 'kill'], ['-q', '--sensors', SENSORS, '--sensors-hz', '100'], root)
         check(run.rc != 0, 'it was killed')

@@ -7,12 +7,14 @@
  *     loopback N     so many bytes are sent to this process over the loopback interface
  *     label TEXT    of rank 0
  *     until FILE    is there
+ *     descriptors    the number that the next one has is told, and all others are closed
  *     setuid, fork, kill       as their names say
  *
  * Rank 0 adds, touches and sends; all wait. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <fcntl.h>
 #ifndef ALONE
 #include <mpi.h>
 #endif
@@ -132,6 +134,15 @@ static long fork_and_wait(void)
     return WEXITSTATUS(status);
 }
 
+static long next_descriptor(void)
+{
+    int next = open("/dev/null", O_RDONLY);
+
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    return next;
+}
+
 int main(int argc, char **argv)
 {
     long sum = 0;
@@ -158,6 +169,8 @@ int main(int argc, char **argv)
         else if (!strcmp(*a, "until") && a++)
             for (int i = 0; i < 6000 && access(*a, F_OK); i++)
                 nap();
+        else if (!strcmp(*a, "descriptors"))
+            sum += next_descriptor();
         else if (!strcmp(*a, "setuid"))
             sum += setuid(getuid()) + 1;
         else if (!strcmp(*a, "fork"))
