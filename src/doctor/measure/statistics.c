@@ -1,0 +1,322 @@
+/* See statistics.h. */
+#include "doctor/measure/statistics.h"
+#include "tool/vec.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+
+double fv_mode(const double *sorted, size_t count)
+{
+    while (count > 2) {
+        size_t half = (count + 1) / 2, best = 0;
+
+        for (size_t i = 1; i + half <= count; i++)
+            if (sorted[i + half - 1] - sorted[i] < sorted[best + half - 1] - sorted[best])
+                best = i;
+        sorted += best;
+        count = half;
+    }
+    return count == 2 ? (sorted[0] + sorted[1]) / 2 : sorted[0];
+}
+
+void fv_spread_of(double *values, size_t count, struct fv_spread *out)
+{
+    *out = (struct fv_spread){ .count = count };
+    if (!count)
+        return;
+    qsort(values, count, sizeof(*values), fv_by_real);
+    out->mode = fv_mode(values, count);
+    out->least = values[0];
+    out->p50 = fv_quantile(values, sizeof(*values), count, 0.5);
+    out->p90 = fv_quantile(values, sizeof(*values), count, 0.9);
+    out->p99 = count >= 100 ? fv_quantile(values, sizeof(*values), count, 0.99) : NAN;
+    out->p999 = count >= 1000 ? fv_quantile(values, sizeof(*values), count, 0.999) : NAN;
+    out->most = values[count - 1];
+}
+
+void fv_lost_of_work(double *work, size_t count, double fixed)
+{
+    if (!count)
+        return;
+    qsort(work, count, sizeof(*work), fv_by_real);
+    double usual = fv_mode(work, count);
+    for (size_t i = 0; i < count; i++)
+        work[i] = usual > 0 ? fixed * (2 - work[i] / usual) : fixed;
+}
+
+/* ---- gaps ---- */
+
+static double rest_of(const struct fv_gap *gap)
+{
+    return gap->length > gap->delay ? gap->length - gap->delay : 0;
+}
+
+/* Ten times the median of gaps that had one interrupt to themselves. */
+static double most_of_interrupt(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups)
+{
+    double *alone = fv_xcalloc(count + 1, sizeof(*alone)), most = 0;
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_gap_group *g = &groups[gaps[i].group];
+
+        if (g->ticks + g->others == 1 && !(gaps[i].delay > 0) && (!i || gaps[i - 1].group != gaps[i].group) && (i + 1 == count || gaps[i + 1].group != gaps[i].group))
+            alone[found++] = gaps[i].length;
+    }
+    if (found) {
+        qsort(alone, found, sizeof(*alone), fv_by_real);
+        most = 10 * fv_quantile(alone, sizeof(*alone), found, 0.5);
+    }
+    free(alone);
+    return most;
+}
+
+void fv_gap_shares_of(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups, double stolen, struct fv_gap_shares *out)
+{
+    double *rests = fv_xcalloc(count + 1, sizeof(*rests)), left = 0;
+
+    *out = (struct fv_gap_shares){ .interrupt_most = most_of_interrupt(gaps, count, groups) };
+    for (size_t i = 0, end; i < count; i = end) {
+        size_t used = 0;
+
+        for (end = i; end < count && gaps[end].group == gaps[i].group; end++) {
+            rests[used++] = rest_of(&gaps[end]);
+            out->total += gaps[end].length;
+            out->by_class[FV_GAP_PREEMPTED] += gaps[end].length - rests[used - 1];
+        }
+        qsort(rests, used, sizeof(*rests), fv_by_real);
+        const struct fv_gap_group *g = &groups[gaps[i].group];
+        double interrupts = (double)g->ticks + g->others, explained = 0;
+        for (size_t k = used; k-- > 0;) {
+            double part = (double)(used - 1 - k) < interrupts ? fmin(rests[k], out->interrupt_most) : 0;
+
+            explained += part;
+            left += rests[k] - part;
+        }
+        if (interrupts > 0) {
+            out->by_class[FV_GAP_TICK] += explained * g->ticks / interrupts;
+            out->by_class[FV_GAP_INTERRUPT] += explained * g->others / interrupts;
+        }
+    }
+    out->by_class[FV_GAP_STEAL] = fmin(left, fmax(stolen, 0));
+    out->by_class[FV_GAP_UNEXPLAINED] = left - out->by_class[FV_GAP_STEAL];
+    free(rests);
+}
+
+/* ---- periods ---- */
+
+enum { SPECTRUM = 1 << 17 }; /* bins of time, and frequencies twice */
+
+/* In place, radix 2. */
+static void transform(double complex *x, size_t count)
+{
+    for (size_t i = 1, k = 0; i < count; i++) {
+        size_t bit = count >> 1;
+
+        for (; k & bit; bit >>= 1)
+            k ^= bit;
+        k ^= bit;
+        if (i < k) {
+            double complex swap = x[i];
+
+            x[i] = x[k];
+            x[k] = swap;
+        }
+    }
+    for (size_t width = 2; width <= count; width *= 2) {
+        double complex turn = cexp(-2 * M_PI * I / (double)width);
+
+        for (size_t at = 0; at < count; at += width) {
+            double complex w = 1;
+
+            for (size_t k = 0; k < width / 2; k++, w *= turn) {
+                double complex a = x[at + k], b = x[at + k + width / 2] * w;
+
+                x[at + k] = a + b;
+                x[at + k + width / 2] = a - b;
+            }
+        }
+    }
+}
+
+static double complex vector_at(const double *times, size_t count, double frequency)
+{
+    double complex sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += cexp(2 * M_PI * I * fmod(times[i] * frequency, 1));
+    return sum;
+}
+
+static double power_at(const double *times, size_t count, double frequency)
+{
+    double size = cabs(vector_at(times, count, frequency));
+
+    return size * size / (double)count;
+}
+
+/* The highest place near a frequency: within one line of the spectrum on each side. */
+static double refine(const double *times, size_t count, double frequency, double line)
+{
+    double best = frequency, most = power_at(times, count, frequency);
+
+    for (double step = line / 2; step > line / 1000; step /= 2)
+        for (int side = -1; side <= 1; side += 2) {
+            double power = power_at(times, count, best + side * step);
+
+            if (power > most) {
+                most = power;
+                best += side * step;
+            }
+        }
+    return best;
+}
+
+/* Powers of frequencies i / (2 span): half a line each. */
+static void find_powers(const double *times, size_t count, double span, double *powers)
+{
+    double complex *x = fv_xcalloc(2 * SPECTRUM, sizeof(*x));
+
+    for (size_t i = 0; i < count; i++)
+        x[(size_t)fmin(fmax(times[i] / span, 0) * SPECTRUM, SPECTRUM - 1)] += 1;
+    transform(x, 2 * SPECTRUM);
+    for (size_t i = 0; i < SPECTRUM; i++)
+        powers[i] = creal(x[i] * conj(x[i])) / (double)count;
+    free(x);
+}
+
+/* The power that noise has around a line: the median of its surroundings, as a mean of what is distributed exponentially, and at least that of random times. */
+static double noise_around(const double *powers, size_t at, size_t first)
+{
+    enum { AROUND = 64 };
+    double near[2 * AROUND];
+    size_t used = 0;
+
+    for (size_t i = 4; i < AROUND; i++) {
+        if (at >= first + i)
+            near[used++] = powers[at - i];
+        if (at + i < SPECTRUM)
+            near[used++] = powers[at + i];
+    }
+    qsort(near, used, sizeof(*near), fv_by_real);
+    return fmax(1, used ? near[used / 2] / M_LN2 : 1);
+}
+
+/* The strongest line that is more than chance; 0: none. */
+static double strongest(const double *times, size_t count, double span)
+{
+    enum { FIRST = 16 }; /* eight periods in the span */
+    double *powers = fv_xcalloc(SPECTRUM, sizeof(*powers)), most = 0, chosen = 0;
+    size_t last = SPECTRUM / 4; /* above, bins of time blur it */
+    double enough = -log(1e-4 / (double)last);
+
+    find_powers(times, count, span, powers);
+    for (size_t i = FIRST; i < last; i++)
+        if (powers[i] > most && sqrt(powers[i] / (double)count) >= 0.2 && powers[i] > enough * noise_around(powers, i, FIRST))
+            most = powers[i];
+    for (size_t i = FIRST; most > 0 && i < last && !(chosen > 0); i++)
+        if (powers[i] >= most / 2 && powers[i] >= powers[i - 1] && powers[i] >= powers[i + 1] && powers[i] > enough * noise_around(powers, i, FIRST))
+            chosen = refine(times, count, (double)i / (2 * span), 1 / span);
+    free(powers);
+    return chosen;
+}
+
+/* Those that keep the period are removed. Returns how many are left. */
+static size_t take_period(double *times, size_t count, size_t all, struct fv_period *p)
+{
+    double complex sum = vector_at(times, count, 1 / p->period);
+    double phase = carg(sum) / (2 * M_PI);
+    size_t kept = 0;
+
+    p->strength = cabs(sum) / (double)count;
+    p->first = (phase < 0 ? phase + 1 : phase) * p->period;
+    for (size_t i = 0; i < count; i++)
+        if (fabs(remainder(times[i] / p->period - phase, 1)) > 0.1)
+            times[kept++] = times[i];
+    p->part = (double)(count - kept) / (double)all;
+    return kept;
+}
+
+size_t fv_periods_of(const double *times, size_t count, double span, struct fv_period out[FV_PERIODS])
+{
+    enum { LEAST = 8 };
+    double *left = fv_xcalloc(count + 1, sizeof(*left));
+    size_t rest = count, found = 0;
+
+    if (count)
+        memcpy(left, times, count * sizeof(*left));
+    while (span > 0 && rest >= LEAST && found < FV_PERIODS) {
+        double frequency = strongest(left, rest, span);
+        struct fv_period p = { .period = frequency > 0 ? 1 / frequency : 0 };
+
+        if (!(frequency > 0))
+            break;
+        rest = take_period(left, rest, count, &p);
+        if (p.strength < 0.25)
+            break;
+        out[found++] = p;
+    }
+    free(left);
+    return found;
+}
+
+/* ---- plateaus ---- */
+
+/* Squares of the distance of logarithms from their mean. */
+static double misfit(const double *sums, const double *squares, size_t first, size_t end)
+{
+    double n = (double)(end - first), sum = sums[end] - sums[first];
+
+    return fmax(0, squares[end] - squares[first] - sum * sum / n);
+}
+
+static bool is_flat(const double *values, size_t count, struct fv_plateau *out)
+{
+    double *sorted = fv_xcalloc(count, sizeof(*sorted));
+
+    memcpy(sorted, values, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), fv_by_real);
+    out->value = fv_quantile(sorted, sizeof(*sorted), count, 0.5);
+    bool is = sorted[count - 1] <= 1.2 * sorted[0];
+    free(sorted);
+    return is;
+}
+
+size_t fv_plateaus_of(const double *values, size_t count, double jump, struct fv_plateau *out, size_t room)
+{
+    double *sums = fv_xcalloc(count + 1, sizeof(*sums)), *squares = fv_xcalloc(count + 1, sizeof(*squares)), *costs = fv_xcalloc(count + 1, sizeof(*costs));
+    size_t *from = fv_xcalloc(count + 1, sizeof(*from)), *ends = fv_xcalloc(count + 1, sizeof(*ends)), pieces = 0, found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double x = log(values[i]);
+
+        sums[i + 1] = sums[i] + x;
+        squares[i + 1] = squares[i] + x * x;
+    }
+    for (size_t end = 1; end <= count; end++) {
+        costs[end] = INFINITY;
+        for (size_t first = 0; first < end; first++) {
+            double cost = costs[first] + misfit(sums, squares, first, end) + jump * jump;
+
+            if (cost < costs[end]) {
+                costs[end] = cost;
+                from[end] = first;
+            }
+        }
+    }
+    for (size_t end = count; end; end = from[end])
+        ends[pieces++] = end;
+    while (pieces-- && found < room) {
+        struct fv_plateau p = { from[ends[pieces]], ends[pieces] - from[ends[pieces]], 0 };
+
+        if (p.count >= 3 && is_flat(values + p.first, p.count, &p))
+            out[found++] = p;
+    }
+    free(sums);
+    free(squares);
+    free(costs);
+    free(from);
+    free(ends);
+    return found;
+}
