@@ -58,7 +58,7 @@ static void mode(void **state)
     fv_spread_of(values, 1000, &s);
     assert_true(s.mode >= 100 && s.mode <= 101);
     for (int i = 0; i < 1000; i++)
-        values[i] = i < 300 ? 50 : i < 600 ? 200 + any() : 300 + 50 * any(); /* equal values are the densest */
+        values[i] = i < 510 ? 50 : i < 800 ? 200 + any() : 300 + 50 * any(); /* half of all are the same */
     fv_spread_of(values, 1000, &s);
     NEAR(s.mode, 50, 0);
     NEAR(fv_mode((const double[]){ 7 }, 1), 7, 0);
@@ -67,6 +67,7 @@ static void mode(void **state)
 
 static void lost_work(void **state)
 {
+    double busy[] = { 0, 0, 0, 0, 0, 100, 100, 60 };
     double done[] = { 100, 100, 0, 100, 50, 100, 100, 110 };
     struct fv_spread s;
 
@@ -76,6 +77,10 @@ static void lost_work(void **state)
     NEAR(s.mode, 1000, 1e-9);
     NEAR(s.most, 2000, 1e-9); /* all of a spell lost */
     NEAR(s.least, 900, 1e-9); /* a tenth more work than is usual */
+    fv_lost_of_work(busy, 8, 1000); /* usual is what spells did that had the processor */
+    fv_spread_of(busy, 8, &s);
+    NEAR(s.p50, 2000, 1e-9);
+    NEAR(s.least, 1000, 1e-9);
 }
 
 /* ---- gaps ---- */
@@ -116,10 +121,12 @@ static void causes(void **state)
     expect_shares(&s, 0, 0, 0, 0, 0);
 }
 
-/* A delay that is longer than its gap explains no more than the gap; without an interrupt that was alone none explains anything. */
+/* A delay that is longer than its gap explains no more than the gap; without groups of one interrupt none explains anything; without gaps that had one to themselves the
+ * longest of such groups tell what is usual. */
 static void causes_bounded(void **state)
 {
-    static const struct fv_gap_group groups[] = { { 2, 0 } };
+    static const struct fv_gap_group groups[] = { { 2, 0 } }, busy_groups[] = { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 0 } };
+    static const struct fv_gap busy[] = { { 0, 500, 0, 0 }, { 1, 100, 0, 0 }, { 2, 100, 0, 1 }, { 3, 600, 0, 1 }, { 4, 9000, 0, 2 }, { 5, 50, 0, 2 }, { 6, 70, 0, 3 }, { 7, 80, 0, 3 } };
     static const struct fv_gap gaps[] = { { 0, 1000, 5000, 0 }, { 1, 500, 0, 0 } };
     struct fv_gap_shares s;
 
@@ -127,6 +134,9 @@ static void causes_bounded(void **state)
     fv_gap_shares_of(gaps, 2, groups, 0, &s);
     NEAR(s.interrupt_most, 0, 0);
     expect_shares(&s, 1000, 0, 0, 0, 500);
+    fv_gap_shares_of(busy, 8, busy_groups, 0, &s);
+    NEAR(s.interrupt_most, 6000, 1e-6);
+    expect_shares(&s, 0, 500 + 6000, 600, 0, 100 + 100 + 3000 + 50 + 150);
 }
 
 /* ---- periods ---- */
@@ -264,9 +274,12 @@ static void add_set(struct fv_measured *m, uint64_t bytes, double ns)
 
 static void levels(void **state)
 {
-    struct fv_measured m = { .caches = { { "L1", 32 << 10 }, { "L2", 1 << 20 } }, .cache_count = 2 };
+    struct fv_measured m = { 0 };
 
     (void)state;
+    FV_GROW(m.caches, m.cache_room, 2);
+    m.caches[m.cache_count++] = (struct fv_cache){ "L1", 32 << 10 };
+    m.caches[m.cache_count++] = (struct fv_cache){ "L2", 1 << 20 };
     for (uint64_t bytes = 4096; bytes <= UINT64_C(64) << 20; bytes *= 2)
         add_set(&m, bytes, bytes <= 32 << 10 ? 1 : bytes <= 1 << 20 ? 4 : 90);
     fv_memory_find_levels(&m);

@@ -122,7 +122,7 @@ int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, 
 
 void fv_measured_release(struct fv_measured *m)
 {
-    void *const arrays[] = { m->noise, m->points, m->detours, m->gaps, m->periods, m->latencies, m->values, m->levels, m->tlb, m->bandwidths };
+    void *const arrays[] = { m->noise, m->points, m->detours, m->gaps, m->periods, m->caches, m->latencies, m->values, m->levels, m->tlb, m->bandwidths };
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);

@@ -99,8 +99,8 @@ struct fv_measured {
     size_t gap_count, gap_room;
     struct fv_period_row *periods;
     size_t period_count, period_room;
-    struct fv_cache caches[4];
-    size_t cache_count;
+    struct fv_cache *caches; /* smallest first */
+    size_t cache_count, cache_room;
     struct fv_latency *latencies;
     size_t latency_count, latency_room;
     double *values; /* of latencies */

@@ -82,17 +82,23 @@ static void get_spread_s(void *subject, const void *row, const struct fv_column_
     v->real = at(spread_of(row, c), c->argument) * 1e-9;
 }
 
+/* Rounding is no noise. */
+static double percent(double share)
+{
+    return share > -1e-12 && share < 1e-12 ? 0 : 100 * share;
+}
+
 static void get_percent(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_spread *s = spread_of(row, c);
 
-    v->real = 100 * (at(s, c->argument) / s->mode - 1);
+    v->real = percent(at(s, c->argument) / s->mode - 1);
 }
 
 /* Of what is above the mode as a share of it. */
 static void get_above(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->real = 100 * at(spread_of(row, c), c->argument);
+    v->real = percent(at(spread_of(row, c), c->argument));
 }
 
 #define OF_SPREAD(get, S, spread, part) FV_GET(FV_TYPE_REAL, get), .offset = offsetof(S, spread), .argument = offsetof(struct fv_spread, part)
@@ -225,6 +231,11 @@ static bool has_gaps(void *subject, const void *row, const struct fv_column_def 
     return ((const struct fv_detours *)row)->spread.count;
 }
 
+static bool has_interrupts(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return ((const struct fv_detours *)row)->shares.interrupt_most > 0;
+}
+
 static const struct fv_column_def detour_columns[] = {
     { "phase", "others", "", "alone: one processor at a time; together: all at once.", FV_GET(FV_TYPE_TEXT, get_phase), .argument = offsetof(struct fv_detours, together), .words = fv_noise_phases },
     { "cpu", "processor", "id", "Its number.", FV_FIELD(struct fv_detours, cpu) },
@@ -245,8 +256,8 @@ static const struct fv_column_def detour_columns[] = {
     { "unexplained_share", "unexplained", "share", "The kernel tells nothing of it; likewise.", CLASS(FV_GAP_UNEXPLAINED) },
     { "run_delay_s", "run delay", "s", "By which the thread's run delay grew behind gaps.", SECONDS(struct fv_detours, delay) },
     { "stolen_s", "stolen", "s", "Stolen from the processor meanwhile.", SECONDS(struct fv_detours, stolen) },
-    { "interrupt_most_s", "of an interrupt", "s", "An interrupt explains no more than that of a gap: ten times the median of gaps with one interrupt to themselves; null: there were none.",
-      SECONDS(struct fv_detours, shares.interrupt_most), .flags = FV_NULLABLE },
+    { "interrupt_most_s", "of an interrupt", "s", "An interrupt explains no more than that of a gap: ten times what one usually takes; null: there were none.",
+      SECONDS(struct fv_detours, shares.interrupt_most), .known = has_interrupts, .flags = FV_NULLABLE },
     { "switches", "switches", "", "Involuntary context switches of the thread.", FV_FIELD(struct fv_detours, switches) },
     { "ticks", "ticks", "", "Interrupts of the processor's timer.", FV_FIELD(struct fv_detours, ticks) },
     { "interrupts", "interrupts", "", "Other interrupts of the processor.", FV_FIELD(struct fv_detours, interrupts) },
@@ -309,7 +320,7 @@ static const struct fv_column_def level_columns[] = {
     { "level", "level", "", "The smallest cache that holds the middle of these working sets, or DRAM; null: no size is known.", FV_FIELD(struct fv_memory_level, name), .flags = FV_NULLABLE },
     { "from_bytes", "from", "bytes", "The smallest working set.", FV_FIELD(struct fv_memory_level, from_bytes) },
     { "to_bytes", "to", "bytes", "The largest.", FV_FIELD(struct fv_memory_level, to_bytes) },
-    { "latency_s", "latency", "s", "Of a step: the median of the working sets' medians.", SECONDS(struct fv_memory_level, value) },
+    { "latency_s", "latency", "s", "Of a step: the median of the working sets' modes.", SECONDS(struct fv_memory_level, value) },
     { "samples", "samples", "", "Repeated measures of all.", FV_FIELD(struct fv_memory_level, above.count) },
     { "p50_percent", "p50 %", "percent", "The median of repeated measures, above the mode of their working set.", LEVEL(p50) },
     { "p90_percent", "p90 %", "percent", "The 90th percentile, likewise.", LEVEL(p90) },

@@ -12,6 +12,7 @@ enum { LINE = 64, SMALLEST = 4096, REPEATS_MOST = 500, REPEATS_LEAST = 11, UNROL
 #define REPEAT_NS    200e3
 #define LARGEST      (UINT64_C(1) << 30)
 #define ARRAY_MOST   (UINT64_C(128) << 20)
+#define ARRAY_A_S    (UINT64_C(100) << 20) /* no more of it in a second of the time, in which it is made, too */
 #define ARRAY_LEAST  (UINT64_C(8) << 20)
 #define TLB_PAGES    (UINT64_C(1) << 15)
 #define PART_LATENCY 0.6 /* of the time */
@@ -29,8 +30,10 @@ static uint64_t bytes_of(const char *text)
 
 static void add_cache(struct fv_doctor *d, struct fv_measured *m, unsigned long level, uint64_t bytes)
 {
-    if (bytes && level && m->cache_count < sizeof(m->caches) / sizeof(m->caches[0]) && (!m->cache_count || bytes > m->caches[m->cache_count - 1].bytes))
-        m->caches[m->cache_count++] = (struct fv_cache){ fv_arena_printf(&d->arena, "L%lu", level), bytes };
+    if (!bytes || !level || (m->cache_count && bytes <= m->caches[m->cache_count - 1].bytes))
+        return;
+    FV_GROW(m->caches, m->cache_room, m->cache_count + 1);
+    m->caches[m->cache_count++] = (struct fv_cache){ fv_arena_printf(&d->arena, "L%lu", level), bytes };
 }
 
 void fv_memory_find_caches(struct fv_doctor *d, struct fv_measured *m)
@@ -239,7 +242,7 @@ static void measure_latency(struct fv_pinned *p)
     for (uint64_t bytes = SMALLEST; memory && bytes <= job->room && !fv_measure_stop; bytes = next_size(bytes), left--) {
         double begin = now_s(), until = begin + (job->until_s - begin) / (double)left;
 
-        if (begin + per_byte * (double)bytes > job->until_s)
+        if (begin + fmax(per_byte * (double)bytes, REPEATS_LEAST * REPEAT_NS * 1e-9) > job->until_s)
             break;
         void **ring = make_ring(memory, bytes / LINE, LINE);
         per_byte = (now_s() - begin) / (double)bytes;
@@ -306,11 +309,11 @@ const char *fv_measure_level_name(const struct fv_measured *m, uint64_t bytes)
 void fv_memory_find_levels(struct fv_measured *m)
 {
     struct fv_plateau found[FLAT_LEVELS];
-    double *medians = fv_xcalloc(m->latency_count + 1, sizeof(*medians));
+    double *modes = fv_xcalloc(m->latency_count + 1, sizeof(*modes));
 
     for (size_t i = 0; i < m->latency_count; i++)
-        medians[i] = m->latencies[i].spread.p50;
-    size_t count = fv_plateaus_of(medians, m->latency_count, 0.1, found, FLAT_LEVELS);
+        modes[i] = m->latencies[i].spread.mode;
+    size_t count = fv_plateaus_of(modes, m->latency_count, 0.1, found, FLAT_LEVELS);
     for (size_t i = 0; i < count; i++) {
         const struct fv_latency *first = &m->latencies[found[i].first], *last = first + found[i].count - 1;
         size_t values = last->first_value + last->spread.count - first->first_value;
@@ -324,7 +327,7 @@ void fv_memory_find_levels(struct fv_measured *m)
         FV_GROW(m->levels, m->level_room, m->level_count + 1);
         m->levels[m->level_count++] = level;
     }
-    free(medians);
+    free(modes);
 }
 
 /* ---- bandwidth ---- */
@@ -416,11 +419,12 @@ static void add_bandwidth(struct fv_measured *m, struct bandwidth_job *jobs, siz
 /* Arrays of all together are four times the last cache, if there is memory for it. */
 static void bandwidth_of(struct fv_measured *m, size_t count, uint64_t room, double seconds)
 {
-    uint64_t bytes = last_cache(m) * 4 / 3 / count, most = room / 3 / count;
+    uint64_t bytes = last_cache(m) * 4 / 3 / count, most = room / 3 / count, in_time = (uint64_t)(seconds * (double)ARRAY_A_S);
     struct bandwidth_job *jobs = fv_xcalloc(count, sizeof(*jobs));
     struct fv_pinned *pinned = fv_xcalloc(count, sizeof(*pinned));
     size_t used = 0;
 
+    most = in_time < most ? in_time : most;
     bytes = bytes < ARRAY_LEAST ? ARRAY_LEAST : bytes > ARRAY_MOST ? ARRAY_MOST : bytes;
     bytes = (bytes < most ? bytes : most) / sizeof(lane) * sizeof(lane);
     for (unsigned cpu = 0; cpu < FV_CPUS_MOST && used < count; cpu++)

@@ -40,9 +40,10 @@ void fv_lost_of_work(double *work, size_t count, double fixed)
     if (!count)
         return;
     qsort(work, count, sizeof(*work), fv_by_real);
-    double usual = fv_mode(work, count);
+    size_t none = FV_COUNT_BEFORE(i, count, work[i] <= 0);
+    double usual = none < count ? fv_mode(work + none, count - none) : 0;
     for (size_t i = 0; i < count; i++)
-        work[i] = usual > 0 ? fixed * (2 - work[i] / usual) : fixed;
+        work[i] = usual > 0 ? fixed * (2 - work[i] / usual) : 2 * fixed;
 }
 
 /* ---- gaps ---- */
@@ -52,31 +53,40 @@ static double rest_of(const struct fv_gap *gap)
     return gap->length > gap->delay ? gap->length - gap->delay : 0;
 }
 
-/* Ten times the median of gaps that had one interrupt to themselves. */
-static double most_of_interrupt(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups)
+/* The median of the longest gaps of groups with one interrupt, of those with one gap if there are any; none may be preempted. 0: there are none. */
+static double usual_interrupt(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups)
 {
-    double *alone = fv_xcalloc(count + 1, sizeof(*alone)), most = 0;
-    size_t found = 0;
+    double *alone = fv_xcalloc(count + 1, sizeof(*alone)), *others = fv_xcalloc(count + 1, sizeof(*others));
+    size_t alone_count = 0, other_count = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct fv_gap_group *g = &groups[gaps[i].group];
+    for (size_t i = 0, end; i < count; i = end) {
+        double longest = 0, delay = 0;
 
-        if (g->ticks + g->others == 1 && !(gaps[i].delay > 0) && (!i || gaps[i - 1].group != gaps[i].group) && (i + 1 == count || gaps[i + 1].group != gaps[i].group))
-            alone[found++] = gaps[i].length;
+        for (end = i; end < count && gaps[end].group == gaps[i].group; end++) {
+            longest = fmax(longest, gaps[end].length);
+            delay += gaps[end].delay;
+        }
+        if (groups[gaps[i].group].ticks + groups[gaps[i].group].others != 1 || delay > 0)
+            continue;
+        if (end == i + 1)
+            alone[alone_count++] = longest;
+        else
+            others[other_count++] = longest;
     }
-    if (found) {
-        qsort(alone, found, sizeof(*alone), fv_by_real);
-        most = 10 * fv_quantile(alone, sizeof(*alone), found, 0.5);
-    }
+    double *from = alone_count ? alone : others;
+    size_t used = alone_count ? alone_count : other_count;
+    qsort(from, used, sizeof(*from), fv_by_real);
+    double usual = used ? fv_quantile(from, sizeof(*from), used, 0.5) : 0;
     free(alone);
-    return most;
+    free(others);
+    return usual;
 }
 
 void fv_gap_shares_of(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups, double stolen, struct fv_gap_shares *out)
 {
     double *rests = fv_xcalloc(count + 1, sizeof(*rests)), left = 0;
 
-    *out = (struct fv_gap_shares){ .interrupt_most = most_of_interrupt(gaps, count, groups) };
+    *out = (struct fv_gap_shares){ .interrupt_most = 10 * usual_interrupt(gaps, count, groups) };
     for (size_t i = 0, end; i < count; i = end) {
         size_t used = 0;
 
@@ -203,22 +213,28 @@ static double noise_around(const double *powers, size_t at, size_t first)
     return fmax(1, used ? near[used / 2] / M_LN2 : 1);
 }
 
-/* The strongest line that is more than chance; 0: none. */
+/* The strongest line that is more than chance, or the lowest part of its frequency that is nearly as strong: what is periodic has all multiples, too. 0: none. */
 static double strongest(const double *times, size_t count, double span)
 {
-    enum { FIRST = 16 }; /* eight periods in the span */
+    enum { FIRST = 16, MULTIPLES = 64 }; /* FIRST: eight periods in the span */
     double *powers = fv_xcalloc(SPECTRUM, sizeof(*powers)), most = 0, chosen = 0;
     size_t last = SPECTRUM / 4; /* above, bins of time blur it */
-    double enough = -log(1e-4 / (double)last);
+    double enough = -log(1e-4 / (double)last), first = FIRST / (2 * span);
 
     find_powers(times, count, span, powers);
     for (size_t i = FIRST; i < last; i++)
-        if (powers[i] > most && sqrt(powers[i] / (double)count) >= 0.2 && powers[i] > enough * noise_around(powers, i, FIRST))
+        if (powers[i] > most && powers[i] > enough * noise_around(powers, i, FIRST)) {
             most = powers[i];
-    for (size_t i = FIRST; most > 0 && i < last && !(chosen > 0); i++)
-        if (powers[i] >= most / 2 && powers[i] >= powers[i - 1] && powers[i] >= powers[i + 1] && powers[i] > enough * noise_around(powers, i, FIRST))
-            chosen = refine(times, count, (double)i / (2 * span), 1 / span);
+            chosen = (double)i / (2 * span);
+        }
     free(powers);
+    if (!(chosen > 0))
+        return 0;
+    chosen = refine(times, count, chosen, 1 / span);
+    most = power_at(times, count, chosen);
+    for (int of = MULTIPLES; of > 1; of--)
+        if (chosen / of >= first && power_at(times, count, chosen / of) >= most / 2)
+            return chosen / of;
     return chosen;
 }
 

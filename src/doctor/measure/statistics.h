@@ -17,7 +17,7 @@ struct fv_spread {
 };
 /* Sorts the values. All zeros if there are none; p99 of fewer than 100 and p999 of fewer than 1000 are NAN. */
 void fv_spread_of(double *values, size_t count, struct fv_spread *out);
-/* From work done in spells of `fixed` ns to the time that each spell would have been longer for the most usual amount of work: fixed + what was lost. In place. */
+/* From work done in spells of `fixed` ns to fixed + the time lost: what of the most usual amount of work, of spells with any, is missing. In place. */
 void fv_lost_of_work(double *work, size_t count, double fixed);
 
 /* ---- gaps ---- */
@@ -35,11 +35,11 @@ enum fv_gap_class { FV_GAP_PREEMPTED, FV_GAP_TICK, FV_GAP_INTERRUPT, FV_GAP_STEA
 struct fv_gap_shares {
     double total;                     /* of all gaps */
     double by_class[FV_GAP_CLASSES];  /* their sum is the total */
-    double interrupt_most;            /* an interrupt explains no more than that; 0: no interrupt was seen alone */
+    double interrupt_most;            /* an interrupt explains no more than that; 0: no interrupt was seen */
 };
 /* Charges each gap: first the run delay that was read behind it; what is left of the longest gaps of a group, one for each interrupt that the processor had in it, to
- * ticks and other interrupts by their numbers, each up to ten times the median of gaps that had one interrupt to themselves; of what is left then, as much as was
- * stolen. The remainder is unexplained. Gaps are by group. */
+ * ticks and other interrupts by their numbers, each up to ten times what an interrupt usually takes: the median of gaps that had one to
+ * themselves, or, if none had, of the longest gaps of groups with one. Of what is left then, as much as was stolen. The remainder is unexplained. Gaps are by group. */
 void fv_gap_shares_of(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups, double stolen, struct fv_gap_shares *out);
 
 /* ---- periods ---- */
