@@ -113,9 +113,9 @@ function lost(row) {
 }
 
 function periods(rows) {
-  const found = rows.flatMap(row => row.periods.map(period => [row.cpu, row.phase, seconds(period.period_s), percent(period.gaps_share), period.strength.toFixed(2), period.what || ""]));
+  const found = rows.flatMap(row => row.periods.map(period => [row.cpu, row.phase, period.among, seconds(period.period_s), percent(period.gaps_share), period.strength.toFixed(2), period.what || ""]));
 
-  return found.length ? table("periods", ["processor", "others", "period", "of the gaps", "strength", "what has that period"], found) : make("p", { class: "note" }, "no period that is more than chance");
+  return found.length ? table("periods", ["processor", "others", "among", "period", "of the gaps", "strength", "what has that period"], found) : make("p", { class: "note" }, "no period that is more than chance");
 }
 
 function detours(data) {
@@ -160,7 +160,7 @@ function table(id, heads, rows) {
               make("tbody", null, ...rows.map(row => make("tr", null, ...row.map(cell => make("td", null, cell === null ? "" : String(cell))))))));
 }
 
-const above = value => value === null ? "" : value.toPrecision(3) + " %";
+const above = value => value === null ? "" : (Math.abs(value) < 1000 ? Number(value.toPrecision(3)) : Math.round(value)) + " %";
 
 function latency(data) {
   const rows = data.memory_latency;

@@ -36,8 +36,8 @@ static const char usage[] =
     "      --html FILE    what was measured as a page with plots; - is stdout, in place of the text\n"
     "      --json FILE    everything as JSON, schema fvmpi-doctor-1; - is stdout\n"
     "      --schema       prints the JSON Schema of what --json writes\n"
-    "      --top N        processes in the table (10)\n"
-    "      --all          every check, and every process\n" FV_OUTPUT_USAGE "\n"
+    "      --top N        processes in the table, and rows of what was measured, the worst (10)\n"
+    "      --all          every check, process and row\n" FV_OUTPUT_USAGE "\n"
     "FVMPI_SENSORS_ROOT: below which /proc, /sys and /boot are. Exit status: 0 nothing is bad, 1 something is, could not be written, or was interrupted, 2 wrong\n"
     "usage.\n";
 

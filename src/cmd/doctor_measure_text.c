@@ -5,23 +5,55 @@
 #include "views/text/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define BUSY 0.05 /* processors that other tasks used */
 
-static void put_rows(const struct fv_page *p, struct fv_doctor *d, const struct fv_relation *r, const char *remark)
+/* Of rows that are too many: how bad one is. */
+typedef double badness_fn(const void *row);
+
+static double noise_badness(const void *row)
+{
+    const struct fv_spread *s = &((const struct fv_noise_row *)row)->spread;
+
+    return s->most / s->mode;
+}
+
+static double detours_badness(const void *row)
+{
+    const struct fv_detours *d = row;
+
+    return d->watched > 0 ? d->shares.total / d->watched : 0;
+}
+
+struct ranked {
+    double badness; /* first: fv_by_real() */
+    const void *row;
+};
+
+/* In their order; where not all have room, the worst, if `badness` says which they are. */
+static void put_rows(const struct fv_page *p, struct fv_doctor *d, const struct fv_relation *r, badness_fn *badness, const char *remark)
 {
     size_t count = fv_relation_count(r, d, NULL);
+    struct ranked *rows = fv_xcalloc(count + 1, sizeof(*rows));
     struct fv_sheet sheet;
 
+    for (size_t i = 0; i < count; i++) {
+        rows[i].row = fv_relation_row(r, d, NULL, i);
+        rows[i].badness = badness ? -badness(rows[i].row) : 0;
+    }
+    if (badness && count > p->top)
+        qsort(rows, count, sizeof(*rows), fv_by_real);
     fv_sheet_init(&sheet, p, r, NULL, d);
     for (size_t i = 0; i < count; i++)
-        fv_sheet_add(&sheet, NULL, fv_relation_row(r, d, NULL, i), FV_PLAIN);
+        fv_sheet_add(&sheet, NULL, rows[i].row, FV_PLAIN);
     if (sheet.all_rows) {
         fv_page_heading(p, r->title, remark);
         fv_sheet_print(&sheet);
         fv_sheet_cut(&sheet, "row", "");
     }
     fv_sheet_release(&sheet);
+    free(rows);
 }
 
 /* How, and what makes the numbers say less. */
@@ -66,7 +98,7 @@ static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struc
 {
     char largest[FV_WORD], huge[FV_WORD], reach[FV_WORD];
 
-    put_rows(p, d, &fv_measure_levels, "plateaus of a pointer chase on the first processor; repeated measures, above their mode");
+    put_rows(p, d, &fv_measure_levels, NULL, "plateaus of a pointer chase on the first processor; repeated measures, above their mode");
     if (m->latency_count) {
         fv_page_item(p, FV_PLAIN, 0, "working sets up to %s, of which %s in huge pages; sizes of caches: %s", fv_words_bytes(m->largest_bytes, largest), fv_words_bytes(m->huge_bytes, huge),
                      m->sizes_from ? m->sizes_from : "nobody says");
@@ -76,10 +108,10 @@ static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struc
     if (m->tlb_pages)
         fv_page_item(p, FV_PLAIN, 0, "TLB: up to %llu pages (%s) cost nothing; from then on one line of each page takes longer than lines side by side", (unsigned long long)m->tlb_pages,
                      fv_words_bytes(m->tlb_pages * m->page_bytes, reach));
-    put_rows(p, d, &fv_measure_bandwidth, "what loops read and write in a second; bytes that a write reads before are not counted");
+    put_rows(p, d, &fv_measure_bandwidth, NULL, "what loops read and write in a second; bytes that a write reads before are not counted");
     if (p->top == SIZE_MAX) {
-        put_rows(p, d, &fv_measure_latency, "");
-        put_rows(p, d, &fv_measure_tlb, "");
+        put_rows(p, d, &fv_measure_latency, NULL, "");
+        put_rows(p, d, &fv_measure_tlb, NULL, "");
     }
 }
 
@@ -90,8 +122,8 @@ void fv_doctor_print_measured(const struct fv_page *p, struct fv_doctor *d)
     if (!m)
         return;
     put_conditions(p, m);
-    put_rows(p, d, &fv_measure_noise, "percent above the mode (half-sample mode)");
-    put_rows(p, d, &fv_measure_detours, "gaps of a loop that only reads the clock; then where their time went, of all that was lost");
+    put_rows(p, d, &fv_measure_noise, noise_badness, "percent above the mode (half-sample mode)");
+    put_rows(p, d, &fv_measure_detours, detours_badness, "gaps of a loop that only reads the clock; then where their time went, of all that was lost");
     put_periods(p, d, m);
     put_memory(p, d, m);
 }

@@ -12,9 +12,9 @@
 #include <sys/resource.h>
 
 /* Of the time; the rest is for what is between. */
-#define PART_ALONE    0.35
-#define PART_TOGETHER 0.25
-#define PART_MEMORY   0.35
+#define PART_ALONE    0.33
+#define PART_TOGETHER 0.23
+#define PART_MEMORY   0.32
 #define ALONE_LEAST_S 0.2 /* for one processor */
 
 volatile sig_atomic_t fv_measure_stop;

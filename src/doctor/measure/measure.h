@@ -10,7 +10,7 @@
 #include <signal.h>
 
 enum fv_noise_test { FV_NOISE_WORK, FV_NOISE_TIME };
-extern const char *const fv_noise_tests[], *const fv_noise_phases[]; /* names; NULL behind the last */
+extern const char *const fv_noise_tests[], *const fv_noise_phases[], *const fv_noise_among[]; /* names; NULL behind the last */
 
 /* The part of the values that are not larger, and how far that is above the mode. */
 struct fv_curve_point {
@@ -30,6 +30,7 @@ struct fv_gap_row {
 };
 struct fv_period_row {
     struct fv_period of;
+    bool among_long;  /* gaps of more than ten times the median, among which it was looked for; else all */
     const char *what; /* has that period; NULL: not known */
 };
 /* The detours of one processor. Times: ns. */

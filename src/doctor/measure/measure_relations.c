@@ -183,10 +183,16 @@ static const struct fv_column_def detour_outer[] = {
     { "cpu", "processor", "id", "Its number.", FV_FIELD(struct fv_detours, cpu) },
 };
 
+static void get_among(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_noise_among[((const struct fv_period_row *)row)->among_long];
+}
+
 static const struct fv_column_def period_columns[] = {
+    { "among", "among", "", "all gaps; long gaps: those of more than ten times the median, which others would hide.", FV_GET(FV_TYPE_TEXT, get_among), .words = fv_noise_among },
     { "period_s", "period", "s", "The period.", SECONDS(struct fv_period_row, of.period) },
     { "first_s", "first", "s", "When the first would be, after the begin of the test.", SECONDS(struct fv_period_row, of.first) },
-    { "gaps_share", "of the gaps", "share", "Gaps that end within a tenth of the period around it.", FV_FIELD(struct fv_period_row, of.part) },
+    { "gaps_share", "of the gaps", "share", "Of those among which it was found: gaps that end within a tenth of the period around it.", FV_FIELD(struct fv_period_row, of.part) },
     { "strength", "strength", "ratio", "How well gaps keep the period: 1, all do; those of stronger periods are left out.", FV_FIELD(struct fv_period_row, of.strength) },
     { "what", "what has that period", "", "Of the kernel; null: not known.", FV_FIELD(struct fv_period_row, what), .flags = FV_NULLABLE },
 };
@@ -194,7 +200,7 @@ const struct fv_relation fv_measure_periods = {
     .name = "periods",
     .key = "periods",
     .title = "Periods",
-    .doc = "Of the ends of gaps, strongest first: peaks of their periodogram that noise would have with a chance of 1e-4.",
+    .doc = "Of the ends of gaps, strongest first, of all gaps before long ones: peaks of their periodogram that noise would have with a chance of 1e-4.",
     FV_COLUMNS(period_columns),
     FV_OUTER(detour_outer),
     .base = the_measured,

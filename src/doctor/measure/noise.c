@@ -14,6 +14,7 @@ enum { VALUES_MOST = 1 << 18, GAPS_MOST = 1 << 17, GAPS_A_SECOND = 50000, GAPS_K
 
 const char *const fv_noise_tests[] = { "fixed work", "fixed time", NULL };
 const char *const fv_noise_phases[] = { "alone", "together", NULL };
+const char *const fv_noise_among[] = { "all gaps", "long gaps", NULL };
 
 /* A chain of steps, each of which needs the one before: no cache, no memory, no branch that could be missed. */
 static __attribute__((noinline)) void work(uint64_t steps)
@@ -242,34 +243,50 @@ static void keep_gaps(struct fv_measured *m, const struct job *j, const double *
     of->gap_count = (uint32_t)m->gap_count - of->first_gap;
 }
 
-static void find_periods(struct fv_measured *m, struct fv_arena *arena, const double *times, size_t count, struct fv_detours *of)
+static bool has_period(const struct fv_measured *m, const struct fv_detours *of, double period)
 {
-    struct fv_period found[FV_PERIODS];
-    size_t periods = fv_periods_of(times, count, of->watched + of->blind, found);
+    for (size_t i = of->first_period; i < m->period_count; i++)
+        if (fabs(m->periods[i].of.period - period) < 0.01 * period)
+            return true;
+    return false;
+}
 
-    of->first_period = (uint32_t)m->period_count;
-    of->period_count = (uint32_t)periods;
-    for (size_t i = 0; i < periods; i++) {
-        FV_GROW(m->periods, m->period_room, m->period_count + 1);
-        m->periods[m->period_count++] = (struct fv_period_row){ found[i], fv_measure_period_name(arena, found[i].period, m->hz) };
-    }
+/* Of gaps that are longer: an interrupt that was held up comes at their end. */
+static void find_periods(struct fv_measured *m, struct fv_arena *arena, const struct job *j, double longer, struct fv_detours *of)
+{
+    double *ends = fv_xcalloc(j->gap_count + 1, sizeof(*ends));
+    struct fv_period found[FV_PERIODS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < j->gap_count; i++)
+        if (j->gaps[i].length > longer)
+            ends[count++] = j->gaps[i].begin + j->gaps[i].length;
+    size_t periods = fv_periods_of(ends, count, of->watched + of->blind, found);
+    for (size_t i = 0; i < periods; i++)
+        if (!has_period(m, of, found[i].period)) {
+            FV_GROW(m->periods, m->period_room, m->period_count + 1);
+            m->periods[m->period_count++] = (struct fv_period_row){ found[i], longer > 0, fv_measure_period_name(arena, found[i].period, m->hz) };
+        }
+    free(ends);
 }
 
 static void add_detours(struct fv_measured *m, struct fv_arena *arena, struct job *j)
 {
-    double *values = fv_xcalloc(j->gap_count + 1, sizeof(*values));
+    double *lengths = fv_xcalloc(j->gap_count + 1, sizeof(*lengths));
+    struct fv_detours *of = &j->of;
 
-    fv_gap_shares_of(j->gaps, j->gap_count, j->groups, j->of.stolen, &j->of.shares);
     for (size_t i = 0; i < j->gap_count; i++)
-        values[i] = j->gaps[i].begin + j->gaps[i].length; /* an interrupt that was held up comes at its end */
-    find_periods(m, arena, values, j->gap_count, &j->of);
-    for (size_t i = 0; i < j->gap_count; i++)
-        values[i] = j->gaps[i].length;
-    fv_spread_of(values, j->gap_count, &j->of.spread);
-    keep_gaps(m, j, values, &j->of);
-    free(values);
+        lengths[i] = j->gaps[i].length;
+    fv_spread_of(lengths, j->gap_count, &of->spread);
+    keep_gaps(m, j, lengths, of);
+    free(lengths);
+    fv_gap_shares_of(j->gaps, j->gap_count, j->groups, of->stolen, &of->shares);
+    of->first_period = (uint32_t)m->period_count;
+    find_periods(m, arena, j, 0, of);
+    find_periods(m, arena, j, 10 * of->spread.p50, of);
+    of->period_count = (uint32_t)m->period_count - of->first_period;
     FV_GROW(m->detours, m->detour_room, m->detour_count + 1);
-    m->detours[m->detour_count++] = j->of;
+    m->detours[m->detour_count++] = *of;
 }
 
 static void init_job(struct job *j, const struct fv_measured *m, const struct fv_noise_sizes *sizes, unsigned cpu, bool together, double seconds)
