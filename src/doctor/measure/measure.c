@@ -16,8 +16,7 @@
 #define PART_TOGETHER 0.23
 #define PART_MEMORY   0.32
 #define ALONE_LEAST_S 0.2 /* for one processor */
-
-volatile sig_atomic_t fv_measure_stop;
+#define LEAST_MEMORY_S 0.3
 
 static struct fv_cpus allowed(void)
 {
@@ -46,15 +45,6 @@ static struct fv_cpus some_of(const struct fv_cpus *cpus, size_t wanted)
             taken++;
         }
     return some;
-}
-
-const char *fv_measure_period_name(struct fv_arena *arena, double period_ns, uint64_t hz)
-{
-    double ticks = period_ns * (double)hz * 1e-9, whole = round(ticks);
-
-    if (!hz || whole < 1 || fabs(ticks - whole) > 0.01 * whole || whole > 100)
-        return NULL;
-    return whole > 1 ? fv_arena_printf(arena, "%.0f ticks (CONFIG_HZ %llu)", whole, (unsigned long long)hz) : fv_arena_printf(arena, "tick (CONFIG_HZ %llu)", (unsigned long long)hz);
 }
 
 static double own_cpu_ns(void)
@@ -110,7 +100,7 @@ int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, 
     find_facts(d, m);
     measure_noise(d, m);
     if (!fv_measure_stop)
-        fv_memory_measure(d, m, PART_MEMORY * seconds);
+        fv_memory_measure(d, m, fmin(PART_MEMORY * seconds, fmax(seconds - (double)(fv_monotonic_ns() - begin_ns) * 1e-9, LEAST_MEMORY_S)));
     double took_ns = (double)(fv_monotonic_ns() - begin_ns);
     if (is_busy_known && fv_kernel_busy_ns(&busy_end_ns))
         m->others_processors = fmax(0, (double)(busy_end_ns - busy_ns) - (own_cpu_ns() - own_ns)) / took_ns;
@@ -118,13 +108,4 @@ int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, 
     m->interrupted = fv_measure_stop;
     d->measured = m;
     return 0;
-}
-
-void fv_measured_release(struct fv_measured *m)
-{
-    void *const arrays[] = { m->noise, m->points, m->detours, m->gaps, m->periods, m->caches, m->latencies, m->values, m->levels, m->tlb, m->bandwidths };
-
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
-        free(arrays[i]);
-    *m = (struct fv_measured){ 0 };
 }

@@ -340,7 +340,7 @@ static const double arrays_moved[] = { 2, 3 }; /* read and written; what a write
 struct bandwidth_job {
     const struct fv_measured *m;
     uint64_t bytes; /* of an array */
-    double seconds; /* of each kernel */
+    double seconds; /* of all kernels, and to make the arrays */
     double *values[KERNELS];
     size_t count[KERNELS];
 };
@@ -366,6 +366,7 @@ static void measure_bandwidth(struct fv_pinned *p)
 {
     enum { ROOM = 1000 };
     struct bandwidth_job *j = p->data;
+    double began = now_s(), each = j->seconds / (KERNELS + 1);
     char *memory = map(3 * j->bytes, MADV_HUGEPAGE);
     size_t lines = j->bytes / sizeof(lane);
 
@@ -374,7 +375,7 @@ static void measure_bandwidth(struct fv_pinned *p)
     memset(memory, 0, 3 * j->bytes); /* by the processor that uses it */
     lane *a = (lane *)(void *)memory, *b = a + lines, *c = b + lines;
     for (int kernel = 0; kernel < KERNELS; kernel++) {
-        double until = now_s() + j->seconds;
+        double until = began + (kernel + 2) * each;
 
         j->values[kernel] = fv_xcalloc(ROOM, sizeof(double));
         while (!fv_measure_stop && j->count[kernel] < ROOM && (j->count[kernel] < 3 || now_s() < until)) {
@@ -429,7 +430,7 @@ static void bandwidth_of(struct fv_measured *m, size_t count, uint64_t room, dou
     bytes = (bytes < most ? bytes : most) / sizeof(lane) * sizeof(lane);
     for (unsigned cpu = 0; cpu < FV_CPUS_MOST && used < count; cpu++)
         if (fv_cpus_has(&m->cpus, cpu)) {
-            jobs[used] = (struct bandwidth_job){ .m = m, .bytes = bytes, .seconds = seconds / KERNELS };
+            jobs[used] = (struct bandwidth_job){ .m = m, .bytes = bytes, .seconds = seconds };
             pinned[used] = (struct fv_pinned){ cpu, &jobs[used], false };
             used++;
         }
@@ -447,7 +448,8 @@ static void bandwidth_of(struct fv_measured *m, size_t count, uint64_t room, dou
 void fv_memory_measure(struct fv_doctor *d, struct fv_measured *m, double seconds)
 {
     uint64_t room = free_bytes(d) / 4, wanted = last_cache(m) * 4;
-    struct memory_job job = { m, 0, now_s() + PART_LATENCY * seconds };
+    double end = now_s() + seconds;
+    struct memory_job job = { m, 0, end - (1 - PART_LATENCY) * seconds };
     struct fv_pinned first = { (unsigned)fv_cpus_first(&m->cpus), &job, false };
     size_t count = fv_cpus_count(&m->cpus);
 
@@ -456,14 +458,13 @@ void fv_memory_measure(struct fv_doctor *d, struct fv_measured *m, double second
     m->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     if (job.room)
         fv_run_pinned(&first, 1, measure_latency);
-    job.until_s = now_s() + PART_TLB * seconds;
+    job.until_s = end - (1 - PART_LATENCY - PART_TLB) * seconds;
     if (!fv_measure_stop)
         fv_run_pinned(&first, 1, measure_tlb);
     find_reach(m);
     fv_memory_find_levels(m);
-    double left = (1 - PART_LATENCY - PART_TLB) * seconds;
     if (!fv_measure_stop)
-        bandwidth_of(m, 1, room, count > 1 ? left / 2 : left);
+        bandwidth_of(m, 1, room, fmax(end - now_s(), 0) / (count > 1 ? 2 : 1));
     if (!fv_measure_stop && count > 1)
-        bandwidth_of(m, count, room, left / 2);
+        bandwidth_of(m, count, room, fmax(end - now_s(), 0));
 }

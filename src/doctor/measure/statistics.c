@@ -116,10 +116,17 @@ void fv_gap_shares_of(const struct fv_gap *gaps, size_t count, const struct fv_g
 
 /* ---- periods ---- */
 
-enum { SPECTRUM = 1 << 17 }; /* bins of time, and frequencies twice */
+enum { SPECTRUM_LEAST = 1 << 12, SPECTRUM_MOST = 1 << 17 };
+#define HIGHEST_HZ 4000.0
 
-/* In place, radix 2. */
-static void transform(double complex *x, size_t count)
+/* Powers of frequencies i / (2 span), half a line each, up to a quarter of `bins`: above, bins of time blur it. */
+struct spectrum {
+    double *powers;
+    size_t bins, count;
+};
+
+/* In place, radix 2: real and imaginary parts by turns. */
+static void transform(double *x, size_t count)
 {
     for (size_t i = 1, k = 0; i < count; i++) {
         size_t bit = count >> 1;
@@ -127,27 +134,26 @@ static void transform(double complex *x, size_t count)
         for (; k & bit; bit >>= 1)
             k ^= bit;
         k ^= bit;
-        if (i < k) {
-            double complex swap = x[i];
+        for (size_t part = 0; i < k && part < 2; part++) {
+            double swap = x[2 * i + part];
 
-            x[i] = x[k];
-            x[k] = swap;
+            x[2 * i + part] = x[2 * k + part];
+            x[2 * k + part] = swap;
         }
     }
-    for (size_t width = 2; width <= count; width *= 2) {
-        double complex turn = cexp(-2 * M_PI * I / (double)width);
+    for (size_t width = 2; width <= count; width *= 2)
+        for (size_t k = 0; k < width / 2; k++) {
+            double angle = -2 * M_PI * (double)k / (double)width, c = cos(angle), s = sin(angle);
 
-        for (size_t at = 0; at < count; at += width) {
-            double complex w = 1;
+            for (size_t at = k; at < count; at += width) {
+                double *a = x + 2 * at, *b = a + width, re = b[0] * c - b[1] * s, im = b[0] * s + b[1] * c;
 
-            for (size_t k = 0; k < width / 2; k++, w *= turn) {
-                double complex a = x[at + k], b = x[at + k + width / 2] * w;
-
-                x[at + k] = a + b;
-                x[at + k + width / 2] = a - b;
+                b[0] = a[0] - re;
+                b[1] = a[1] - im;
+                a[0] += re;
+                a[1] += im;
             }
         }
-    }
 }
 
 static double complex vector_at(const double *times, size_t count, double frequency)
@@ -183,57 +189,62 @@ static double refine(const double *times, size_t count, double frequency, double
     return best;
 }
 
-/* Powers of frequencies i / (2 span): half a line each. */
-static void find_powers(const double *times, size_t count, double span, double *powers)
+static struct spectrum find_spectrum(const double *times, size_t count, double span)
 {
-    double complex *x = fv_xcalloc(2 * SPECTRUM, sizeof(*x));
+    struct spectrum out = { .bins = SPECTRUM_LEAST };
 
+    while (out.bins < SPECTRUM_MOST && (double)out.bins < 8 * span * 1e-9 * HIGHEST_HZ)
+        out.bins *= 2;
+    out.count = out.bins / 4;
+    double *x = fv_xcalloc(4 * out.bins, sizeof(*x)); /* as many zeros behind the times, for half lines */
     for (size_t i = 0; i < count; i++)
-        x[(size_t)fmin(fmax(times[i] / span, 0) * SPECTRUM, SPECTRUM - 1)] += 1;
-    transform(x, 2 * SPECTRUM);
-    for (size_t i = 0; i < SPECTRUM; i++)
-        powers[i] = creal(x[i] * conj(x[i])) / (double)count;
+        x[2 * (size_t)fmin(fmax(times[i] / span, 0) * (double)out.bins, (double)out.bins - 1)] += 1;
+    transform(x, 2 * out.bins);
+    out.powers = fv_xcalloc(out.count, sizeof(*out.powers));
+    for (size_t i = 0; i < out.count; i++)
+        out.powers[i] = (x[2 * i] * x[2 * i] + x[2 * i + 1] * x[2 * i + 1]) / (double)count;
     free(x);
+    return out;
 }
 
+enum { FIRST = 16 }; /* eight periods in the span */
+
 /* The power that noise has around a line: the median of its surroundings, as a mean of what is distributed exponentially, and at least that of random times. */
-static double noise_around(const double *powers, size_t at, size_t first)
+static double noise_around(const struct spectrum *s, size_t at)
 {
     enum { AROUND = 64 };
     double near[2 * AROUND];
     size_t used = 0;
 
     for (size_t i = 4; i < AROUND; i++) {
-        if (at >= first + i)
-            near[used++] = powers[at - i];
-        if (at + i < SPECTRUM)
-            near[used++] = powers[at + i];
+        if (at >= FIRST + i)
+            near[used++] = s->powers[at - i];
+        if (at + i < s->count)
+            near[used++] = s->powers[at + i];
     }
     qsort(near, used, sizeof(*near), fv_by_real);
     return fmax(1, used ? near[used / 2] / M_LN2 : 1);
 }
 
-/* The strongest line that is more than chance, or the lowest part of its frequency that is nearly as strong: what is periodic has all multiples, too. 0: none. */
+/* The frequency that is strongest and more than chance, or the lowest part of it that is nearly as strong: what is periodic has all multiples, too. 0: none. */
 static double strongest(const double *times, size_t count, double span)
 {
-    enum { FIRST = 16, MULTIPLES = 64 }; /* FIRST: eight periods in the span */
-    double *powers = fv_xcalloc(SPECTRUM, sizeof(*powers)), most = 0, chosen = 0;
-    size_t last = SPECTRUM / 4; /* above, bins of time blur it */
-    double enough = -log(1e-4 / (double)last), first = FIRST / (2 * span);
+    enum { MULTIPLES = 64 };
+    struct spectrum s = find_spectrum(times, count, span);
+    double enough = -log(1e-4 / (double)s.count), most = 0, chosen = 0;
 
-    find_powers(times, count, span, powers);
-    for (size_t i = FIRST; i < last; i++)
-        if (powers[i] > most && powers[i] > enough * noise_around(powers, i, FIRST)) {
-            most = powers[i];
+    for (size_t i = FIRST; i < s.count; i++)
+        if (s.powers[i] > most && s.powers[i] > enough * noise_around(&s, i)) {
+            most = s.powers[i];
             chosen = (double)i / (2 * span);
         }
-    free(powers);
+    free(s.powers);
     if (!(chosen > 0))
         return 0;
     chosen = refine(times, count, chosen, 1 / span);
     most = power_at(times, count, chosen);
     for (int of = MULTIPLES; of > 1; of--)
-        if (chosen / of >= first && power_at(times, count, chosen / of) >= most / 2)
+        if (chosen / of >= FIRST / (2 * span) && power_at(times, count, chosen / of) >= most / 2)
             return chosen / of;
     return chosen;
 }
