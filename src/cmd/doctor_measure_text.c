@@ -59,6 +59,7 @@ static void put_rows(const struct fv_page *p, struct fv_doctor *d, const struct 
 /* How, and what makes the numbers say less. */
 static void put_conditions(const struct fv_page *p, const struct fv_measured *m)
 {
+    static const char *const files[] = { [FV_GAP_PREEMPTED] = "/proc/thread-self/schedstat", [FV_GAP_TICK] = "/proc/interrupts", [FV_GAP_INTERRUPT] = NULL, [FV_GAP_STEAL] = "/proc/stat" };
     char turn[FV_WORD], least[FV_WORD];
 
     fv_page_heading(p, "Measured", "");
@@ -68,6 +69,9 @@ static void put_conditions(const struct fv_page *p, const struct fv_measured *m)
         fv_page_item(p, FV_YELLOW, 0, "interrupted: this is what there was until then");
     if (m->is_guest > 0)
         fv_page_item(p, FV_YELLOW, 0, "a virtual machine: results are of the guest, with what the host does");
+    for (size_t class = 0; m->detour_count && class <= FV_GAP_STEAL; class++)
+        if (files[class] && !m->detours[0].knows[class])
+            fv_page_item(p, FV_YELLOW, 0, "%s cannot be read: what it would tell of is unexplained", files[class]);
     if (isnan(m->others_processors))
         fv_page_item(p, FV_YELLOW, 0, "whether other tasks ran meanwhile is not known: no /proc/stat");
     else if (m->others_processors >= BUSY)

@@ -59,10 +59,10 @@ def of_noise(data):
 def of_detours(data):
     equal('places', [(r['phase'], r['cpu']) for r in data['detours']], [(r['phase'], r['cpu']) for r in data['noise'] if r['test'] == 'fixed work'])
     for row in data['detours']:
-        shares = [row[k] for k in CLASSES]
+        shares = [row[k] or 0 for k in CLASSES]
         gaps = [dict(zip(row['gaps']['columns'], r)) for r in row['gaps']['rows']]
         if not row['gap_count']:
-            equal('no gaps', shares, [None] * 5)
+            equal('no gaps', [row[k] for k in CLASSES], [None] * 5)
             continue
         check(abs(sum(shares) - 1) < 1e-9 and min(shares) >= 0, '{}', shares)
         check(row['lost_s'] <= row['watched_s'] + 1e-9 and abs(row['lost_share'] - row['lost_s'] / row['watched_s']) < 1e-9, '{}', row)
@@ -73,9 +73,9 @@ def of_detours(data):
         if row['gap_count'] <= 2000:
             lost, delay = sum(g['length_s'] for g in gaps), sum(g['delay_s'] for g in gaps)
             check(abs(lost - row['lost_s']) < 1e-6, '{} {}', lost, row['lost_s'])
-            check(abs(delay / lost - row['preempted_share']) < 1e-6, '{} {}', delay / lost, row['preempted_share'])
-        check(row['preempted_share'] * row['lost_s'] <= row['run_delay_s'] + 1e-6, '{}', row)
-        check(row['steal_share'] * row['lost_s'] <= row['stolen_s'] + 1e-6, '{}', row)
+            check(abs(delay / lost - shares[0]) < 1e-6, '{} {}', delay / lost, row['preempted_share'])
+        check(shares[0] * row['lost_s'] <= row['run_delay_s'] + 1e-6, '{}', row)
+        check(shares[3] * row['lost_s'] <= row['stolen_s'] + 1e-6, '{}', row)
         check(not row['tick_share'] or row['ticks'], '{}', row)
         for period in row['periods']:
             check(0.25 <= period['strength'] <= 1 and period['period_s'] <= (row['watched_s'] + row['blind_s']) / 7.9, '{}', period)
@@ -157,7 +157,7 @@ def hog(tap):
             other.wait()
         if row['run_delay_s'] < 0.2 * row['watched_s']:
             raise harness.Skip('the task did not run meanwhile: run delay {} s of {} s'.format(row['run_delay_s'], row['watched_s']))
-        equal('largest share', max(CLASSES, key=lambda k: row[k]), 'preempted_share')
+        equal('largest share', max(CLASSES, key=lambda k: row[k] or 0), 'preempted_share')
         check(row['switches'] > 0 and row['lost_share'] > 0.1, '{}', {k: v for k, v in row.items() if k not in ('gaps', 'periods')})
 
 

@@ -67,19 +67,18 @@ static void find_facts(struct fv_doctor *d, struct fv_measured *m)
 
 static void measure_noise(struct fv_doctor *d, struct fv_measured *m)
 {
-    struct fv_noise_sizes sizes;
     size_t count = fv_cpus_count(&m->alone_cpus);
 
-    fv_noise_calibrate(m, &sizes);
+    fv_noise_calibrate(m);
     for (size_t cpu = 0; cpu < FV_CPUS_MOST; cpu++)
         if (fv_cpus_has(&m->alone_cpus, cpu) && !fv_measure_stop) {
             struct fv_cpus one = { 0 };
 
             fv_cpus_set(&one, cpu);
-            fv_noise_measure(m, &d->arena, &sizes, &one, false, PART_ALONE * m->seconds / (double)count);
+            fv_noise_measure(m, &d->arena, &one, false, PART_ALONE * m->seconds / (double)count);
         }
     if (fv_cpus_count(&m->cpus) > 1 && !fv_measure_stop)
-        fv_noise_measure(m, &d->arena, &sizes, &m->cpus, true, PART_TOGETHER * m->seconds);
+        fv_noise_measure(m, &d->arena, &m->cpus, true, PART_TOGETHER * m->seconds);
 }
 
 int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, struct fv_measured *m)

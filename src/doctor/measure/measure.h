@@ -40,6 +40,7 @@ struct fv_detours {
     double watched, blind; /* the loop ran; it read files meanwhile, which is no gap */
     struct fv_spread spread; /* of the gaps */
     struct fv_gap_shares shares;
+    bool knows[FV_GAP_CLASSES]; /* could the files be read that tell of it? Else its time is unexplained */
     uint64_t switches, ticks, interrupts;
     double delay, stolen;
     uint32_t first_gap, gap_count; /* the longest, in order of time */
@@ -78,6 +79,7 @@ struct fv_bandwidth {
 struct fv_measured {
     double seconds, elapsed_s; /* asked for; taken */
     struct fv_measure_clock clock;
+    uint64_t steps; /* of fixed work */
     double turn, threshold, work, quantum; /* ns: shortest turn of the loop, least gap, fixed work, fixed time */
     const char *processors; /* measured together */
     const char *alone;      /* measured alone: fewer, where time is short */

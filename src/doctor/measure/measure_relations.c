@@ -221,7 +221,13 @@ static void get_lost_share(void *subject, const void *row, const struct fv_colum
     v->real = d->watched > 0 ? d->shares.total / d->watched : 0;
 }
 
-/* `argument`: the class. Not finite, and so null, without gaps. */
+/* `argument`: the class. */
+static bool knows_class(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return ((const struct fv_detours *)row)->knows[c->argument];
+}
+
+/* Not finite, and so null, without gaps. */
 static void get_class(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_gap_shares *s = &((const struct fv_detours *)row)->shares;
@@ -230,7 +236,7 @@ static void get_class(void *subject, const void *row, const struct fv_column_def
 }
 
 #define GAPS(part)   OF_SPREAD(get_spread_s, struct fv_detours, spread, part), .flags = FV_NULLABLE
-#define CLASS(class) FV_GET(FV_TYPE_REAL, get_class), .argument = (class), .flags = FV_NULLABLE
+#define CLASS(class) FV_GET(FV_TYPE_REAL, get_class), .known = knows_class, .argument = (class), .flags = FV_NULLABLE
 
 static bool has_gaps(void *subject, const void *row, const struct fv_column_def *c)
 {
@@ -255,7 +261,7 @@ static const struct fv_column_def detour_columns[] = {
     { "p90_s", "p90", "s", "The 90th percentile of gaps; null: there are none.", GAPS(p90), .known = has_gaps },
     { "p99_s", "p99", "s", "The 99th percentile of gaps; null: fewer than 100.", GAPS(p99), .known = has_gaps },
     { "max_s", "max", "s", "The longest gap; null: there are none.", GAPS(most), .known = has_gaps },
-    { "preempted_share", "preempted", "share", "Of the time lost: the thread was ready to run without a processor (run delay of schedstat); null: no time was lost.", CLASS(FV_GAP_PREEMPTED) },
+    { "preempted_share", "preempted", "share", "Of the time lost: the thread was ready to run without a processor (run delay of schedstat); null: no time was lost, or the kernel's file cannot be read, and its time is unexplained.", CLASS(FV_GAP_PREEMPTED) },
     { "tick_share", "tick", "share", "Interrupts of the processor's timer (/proc/interrupts, LOC); likewise.", CLASS(FV_GAP_TICK) },
     { "interrupt_share", "interrupts", "share", "Other interrupts of the processor; likewise.", CLASS(FV_GAP_INTERRUPT) },
     { "steal_share", "steal", "share", "The hypervisor took the processor (/proc/stat); likewise.", CLASS(FV_GAP_STEAL) },
@@ -274,7 +280,7 @@ const struct fv_relation fv_measure_detours = {
     .name = "detours",
     .key = "detours",
     .title = "Detours",
-    .doc = "Gaps of a loop that only reads the clock, on each processor, and where their time went. Shares of the five classes add up to 1.",
+    .doc = "Gaps of a loop that only reads the clock, on each processor, and where their time went. Shares of the five classes add up to 1, null as 0.",
     .shown = "phase cpu gaps_per_second lost_share p50_s/2 p99_s/1 max_s preempted_share tick_share interrupt_share steal_share unexplained_share",
     FV_COLUMNS(detour_columns),
     .base = the_measured,

@@ -27,7 +27,7 @@ static __attribute__((noinline)) void work(uint64_t steps)
     }
 }
 
-void fv_noise_calibrate(struct fv_measured *m, struct fv_noise_sizes *out)
+void fv_noise_calibrate(struct fv_measured *m)
 {
     enum { TRY = 20000, TRIES = 50, LOOP = 200000 };
     uint64_t shortest = UINT64_MAX, turn = UINT64_MAX;
@@ -47,8 +47,8 @@ void fv_noise_calibrate(struct fv_measured *m, struct fv_noise_sizes *out)
             turn = now - last;
         last = now;
     }
-    out->steps = (uint64_t)(WORK_NS / ((double)shortest * m->clock.tick_ns / TRY)) + 1;
-    m->work = (double)out->steps * (double)shortest * m->clock.tick_ns / TRY;
+    m->steps = (uint64_t)(WORK_NS / ((double)shortest * m->clock.tick_ns / TRY)) + 1;
+    m->work = (double)m->steps * (double)shortest * m->clock.tick_ns / TRY;
     m->quantum = QUANTUM_NS;
     m->turn = turn == UINT64_MAX ? 0 : (double)turn * m->clock.tick_ns;
     m->threshold = fmax(TURNS * m->turn, GAP_LEAST_NS);
@@ -58,7 +58,6 @@ void fv_noise_calibrate(struct fv_measured *m, struct fv_noise_sizes *out)
 
 struct job {
     const struct fv_measured *m;
-    const struct fv_noise_sizes *sizes;
     double seconds; /* of each test */
     double *values[2]; /* by test */
     size_t value_count[2], value_room;
@@ -78,16 +77,17 @@ static uint64_t to_ticks(const struct job *j, double ns)
 
 static void fixed_work(struct job *j)
 {
-    uint64_t begin = fv_measure_ticks(&j->m->clock), end = begin + to_ticks(j, j->seconds * 1e9), *count = &(uint64_t){ 0 };
+    uint64_t begin = fv_measure_ticks(&j->m->clock), end = begin + to_ticks(j, j->seconds * 1e9);
+    size_t count = 0;
 
-    while (begin < end && *count < j->value_room && !fv_measure_stop) {
-        work(j->sizes->steps);
+    while (begin < end && count < j->value_room && !fv_measure_stop) {
+        work(j->m->steps);
         uint64_t now = fv_measure_ticks(&j->m->clock);
 
-        j->values[FV_NOISE_WORK][(*count)++] = (double)(now - begin) * j->m->clock.tick_ns;
+        j->values[FV_NOISE_WORK][count++] = (double)(now - begin) * j->m->clock.tick_ns;
         begin = now;
     }
-    j->value_count[FV_NOISE_WORK] = *count;
+    j->value_count[FV_NOISE_WORK] = count;
 }
 
 /* Spells follow each other without a pause; those that are missed as a whole have no work. */
@@ -171,7 +171,10 @@ static void detours(struct job *j)
 
     getrusage(RUSAGE_THREAD, &usage);
     uint64_t switches = (uint64_t)usage.ru_nivcsw;
-    fv_kernel_interrupts(&j->view, &first);
+    j->of.knows[FV_GAP_PREEMPTED] = j->view.schedstat >= 0;
+    j->of.knows[FV_GAP_TICK] = j->of.knows[FV_GAP_INTERRUPT] = fv_kernel_interrupts(&j->view, &first);
+    j->of.knows[FV_GAP_STEAL] = j->view.stat >= 0;
+    j->of.knows[FV_GAP_UNEXPLAINED] = true;
     j->before = first;
     j->delay_ns = fv_kernel_run_delay_ns(&j->view);
     watch(j);
@@ -289,9 +292,9 @@ static void add_detours(struct fv_measured *m, struct fv_arena *arena, struct jo
     m->detours[m->detour_count++] = *of;
 }
 
-static void init_job(struct job *j, const struct fv_measured *m, const struct fv_noise_sizes *sizes, unsigned cpu, bool together, double seconds)
+static void init_job(struct job *j, const struct fv_measured *m, unsigned cpu, bool together, double seconds)
 {
-    *j = (struct job){ .m = m, .sizes = sizes, .seconds = seconds / 4, .of = { .cpu = cpu, .together = together } };
+    *j = (struct job){ .m = m, .seconds = seconds / 4, .of = { .cpu = cpu, .together = together } };
     j->value_room = (size_t)fmin(j->seconds * 1e9 / WORK_NS * 2 + 100, VALUES_MOST);
     j->gap_room = (size_t)fmin(2 * j->seconds * GAPS_A_SECOND + 1000, GAPS_MOST);
     for (int test = 0; test < 2; test++)
@@ -308,7 +311,7 @@ static void release_job(struct job *j)
     free(j->groups);
 }
 
-void fv_noise_measure(struct fv_measured *m, struct fv_arena *arena, const struct fv_noise_sizes *sizes, const struct fv_cpus *cpus, bool together, double seconds)
+void fv_noise_measure(struct fv_measured *m, struct fv_arena *arena, const struct fv_cpus *cpus, bool together, double seconds)
 {
     size_t count = fv_cpus_count(cpus), used = 0;
     struct job *jobs = fv_xcalloc(count + 1, sizeof(*jobs));
@@ -316,7 +319,7 @@ void fv_noise_measure(struct fv_measured *m, struct fv_arena *arena, const struc
 
     for (unsigned cpu = 0; cpu < FV_CPUS_MOST; cpu++)
         if (fv_cpus_has(cpus, cpu)) {
-            init_job(&jobs[used], m, sizes, cpu, together, seconds);
+            init_job(&jobs[used], m, cpu, together, seconds);
             pinned[used] = (struct fv_pinned){ cpu, &jobs[used], false };
             used++;
         }

@@ -4,14 +4,11 @@
 
 #include "doctor/measure/measure.h"
 
-/* How much work takes the fixed time, and how short the loop's turn is: measured->work and so on. */
-struct fv_noise_sizes {
-    uint64_t steps; /* of fixed work */
-};
-void fv_noise_calibrate(struct fv_measured *measured, struct fv_noise_sizes *out);
+/* How much work the fixed work is, and how short the loop's turn: measured->steps, work, quantum, turn and threshold. */
+void fv_noise_calibrate(struct fv_measured *measured);
 
 /* All tests on these processors at once, and adds their rows. */
-void fv_noise_measure(struct fv_measured *measured, struct fv_arena *arena, const struct fv_noise_sizes *sizes, const struct fv_cpus *cpus, bool together, double seconds);
+void fv_noise_measure(struct fv_measured *measured, struct fv_arena *arena, const struct fv_cpus *cpus, bool together, double seconds);
 
 /* Starts a function for each processor, pinned to it, and waits until all have ended; `data[i]` is of the i-th. Those that cannot be pinned do not run. */
 struct fv_pinned {
