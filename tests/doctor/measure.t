@@ -49,6 +49,7 @@ def of_noise(data):
         rising(row, [row[k] for k in ('min_s', 'p50_s', 'p90_s', 'p99_s', 'p999_s', 'max_s')])
         check(row['min_s'] <= row['mode_s'] * (1 + 1e-9) and row['mode_s'] <= row['max_s'] * (1 + 1e-9), '{}', row)
         check(abs(row['max_percent'] - 100 * (row['max_s'] / row['mode_s'] - 1)) <= 1e-6 * abs(row['max_percent']) + 1e-6, '{}', row)
+        check(row['test'] != 'fixed time' or abs(row['mode_s'] - m['quantum_s']) < 1e-12, 'the most usual amount of work takes the fixed time: {}', row['mode_s'])
         equal('few samples', (row['p99_s'] is None, row['p999_s'] is None), (row['samples'] < 100, row['samples'] < 1000))
         points = [dict(zip(row['curve']['columns'], r)) for r in row['curve']['rows']]
         rising('parts', [p['part'] for p in points])

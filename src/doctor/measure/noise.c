@@ -224,6 +224,8 @@ static void add_noise(struct fv_measured *m, struct job *j, enum fv_noise_test t
     fv_spread_of(j->values[test], j->value_count[test], &row.spread);
     if (!row.spread.count)
         return;
+    if (test == FV_NOISE_TIME)
+        row.spread.mode = m->quantum; /* of the work, fv_lost_of_work() has found it: most spells may have none */
     add_curve(m, j->values[test], &row);
     FV_GROW(m->noise, m->noise_room, m->noise_count + 1);
     m->noise[m->noise_count++] = row;
