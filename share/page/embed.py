@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""embed.py DIRECTORY FILE.h: the page's files as two C arrays, before and behind the run's data. Scripts and styles stand in the page itself, and its
+"""embed.py DIRECTORY PAGE.html FILE.h: a page's files as two C arrays, before and behind the run's data. Scripts and styles stand in the page itself, and its
 content security policy names them by their hashes: nothing else of it is run, and nothing is fetched."""
 import base64
 import hashlib
@@ -23,8 +23,8 @@ def array(name, text):
     return 'static const unsigned char {0}[] = {{\n    {1}\n}};\nstatic const size_t {0}_bytes = sizeof({0});\n'.format(name, ',\n    '.join(rows))
 
 
-def main(directory, header):
-    page = read(directory, 'page.html')
+def main(directory, name, header):
+    page = read(directory, name)
     style = '\n' + read(directory, 'page.css')
     names = re.search(r'<!-- scripts: (.*?) -->', page).group(1).split()
     script = '\n"use strict";\n' + ''.join(read(directory, name) for name in names)

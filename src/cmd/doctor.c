@@ -2,20 +2,25 @@
 #include "base/near.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/doctor_page.h"
 #include "cmd/doctor_text.h"
 #include "cmd/launcher.h"
 #include "cmd/output.h"
 #include "doctor/apply.h"
 #include "doctor/doctor_relations.h"
+#include "doctor/measure/measure.h"
 #include "doctor/processes.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] =
     "usage: fvmpi doctor [CHECK...] [options]\n"
     "       mpiexec -n N fvmpi doctor [CHECK...] [options]\n"
+    "       fvmpi doctor --measure[=only] [--seconds S] [--cpus LIST] [--html FILE] [options]\n"
     "Says which settings of this machine make measurements vary, by what, and how each is mended: clocks, other tasks, interrupts, ticks, memory, limits. It\n"
     "changes nothing unless --apply is given. Under a launcher one process a node speaks, which also judges the masks of the ranks beside it. CHECK: only\n"
     "those, in full.\n"
@@ -24,15 +29,24 @@ static const char usage[] =
     "      --apply        write what is bad and is mended by writing a file below /proc or /sys; of CHECKs that are named also notes\n"
     "      --restore      put back what was there before --apply\n"
     "      --dry-run      with --apply or --restore: say what would be written, and write nothing\n"
+    "      --measure      measure noise and memory, too: fixed work, fixed time, gaps and their causes on each processor; latency and bandwidth;\n"
+    "                     --measure=only: without the checks. SIGINT ends it with what there is\n"
+    "      --seconds S    measure for about so long (20)\n"
+    "      --cpus LIST    measure these processors, such as 0-3,8 (all that it may use)\n"
+    "      --html FILE    what was measured as a page with plots; - is stdout, in place of the text\n"
     "      --json FILE    everything as JSON, schema fvmpi-doctor-1; - is stdout\n"
     "      --schema       prints the JSON Schema of what --json writes\n"
-    "      --top N        processes in the table (10)\n"
-    "      --all          every check, and every process\n" FV_OUTPUT_USAGE "\n"
-    "FVMPI_SENSORS_ROOT: below which /proc, /sys and /boot are. Exit status: 0 nothing is bad, 1 something is, or could not be written, 2 wrong usage.\n";
+    "      --top N        processes in the table, and rows of what was measured, the worst (10)\n"
+    "      --all          every check, process and row\n" FV_OUTPUT_USAGE "\n"
+    "FVMPI_SENSORS_ROOT: below which /proc, /sys and /boot are. Exit status: 0 nothing is bad, 1 something is, could not be written, or was interrupted, 2 wrong\n"
+    "usage.\n";
 
 struct options {
-    bool apply, restore, dry;
-    const char *json;
+    bool apply, restore, dry, measure, no_checks;
+    const char *json, *html;
+    double seconds; /* 0: not asked for */
+    const char *cpu_list;
+    struct fv_cpus cpus;
     struct fv_text_options view;
     const struct fv_doctor_check **only;
     size_t only_count, only_room;
@@ -45,7 +59,7 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi doctor", what, why);
 }
 
-enum { OPT_APPLY = 256, OPT_RESTORE, OPT_DRY, OPT_JSON, OPT_SCHEMA };
+enum { OPT_APPLY = 256, OPT_RESTORE, OPT_DRY, OPT_JSON, OPT_SCHEMA, OPT_MEASURE, OPT_SECONDS, OPT_CPUS, OPT_HTML };
 
 static int print_schema(void)
 {
@@ -71,6 +85,31 @@ static int take_pids(struct options *o, const char *text)
     }
 }
 
+static int take_seconds(struct options *o, const char *text)
+{
+    char *end;
+
+    o->seconds = strtod(text, &end);
+    if (*end || end == text || !(o->seconds >= FV_MEASURE_SECONDS_LEAST && o->seconds <= FV_MEASURE_SECONDS_MOST))
+        return wrong(text, "--seconds takes a number from 1 to 86400");
+    return FV_GO_ON;
+}
+
+static int take_cpus(struct options *o, const char *text)
+{
+    o->cpu_list = text;
+    if (!fv_cpus_from_list(text, &o->cpus) || !fv_cpus_count(&o->cpus))
+        return wrong(text, "--cpus takes a list of processors, such as 0-3,8");
+    return FV_GO_ON;
+}
+
+static int take_measure(struct options *o, const char *text)
+{
+    o->measure = true;
+    o->no_checks = text;
+    return !text || !strcmp(text, "only") ? FV_GO_ON : wrong(text, "--measure takes nothing, or =only");
+}
+
 static int take_option(void *options, int option)
 {
     struct options *o = options;
@@ -82,6 +121,10 @@ static int take_option(void *options, int option)
     case OPT_DRY: o->dry = true; return FV_GO_ON;
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
     case OPT_SCHEMA: return print_schema();
+    case OPT_MEASURE: return take_measure(o, optarg);
+    case OPT_SECONDS: return take_seconds(o, optarg);
+    case OPT_CPUS: return take_cpus(o, optarg);
+    case OPT_HTML: o->html = optarg; return FV_GO_ON;
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
     return fv_output_option(option, &o->view, wrong);
@@ -115,8 +158,14 @@ static int check_options(const struct options *o)
         return wrong("--restore", "it puts back all that was saved, and takes no checks or processes");
     if (o->json && (o->apply || o->restore))
         return wrong("--json", "it goes with neither --apply nor --restore");
-    const struct fv_output_file file = { "--json", o->json };
-    return fv_output_check(&file, 1, NULL, wrong);
+    if (o->measure && (o->apply || o->restore || o->pid_count))
+        return wrong("--measure", "it goes with none of --apply, --restore and --pid");
+    if (o->no_checks && o->only_count)
+        return wrong("--measure=only", "it takes no checks");
+    if (!o->measure && (o->seconds > 0 || o->cpu_list || o->html))
+        return wrong(o->seconds > 0 ? "--seconds" : o->cpu_list ? "--cpus" : "--html", "it goes with --measure");
+    const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->html } };
+    return fv_output_check(files, 2, NULL, wrong);
 }
 
 static int parse(int argc, char **argv, struct options *o)
@@ -128,6 +177,10 @@ static int parse(int argc, char **argv, struct options *o)
         { "dry-run", no_argument, NULL, OPT_DRY },
         { "json", required_argument, NULL, OPT_JSON },
         { "schema", no_argument, NULL, OPT_SCHEMA },
+        { "measure", optional_argument, NULL, OPT_MEASURE },
+        { "seconds", required_argument, NULL, OPT_SECONDS },
+        { "cpus", required_argument, NULL, OPT_CPUS },
+        { "html", required_argument, NULL, OPT_HTML },
         FV_OUTPUT_OPTIONS,
         { "help", no_argument, NULL, 'h' },
         { 0 },
@@ -163,30 +216,66 @@ static int find_processes(struct fv_doctor *d, struct options *o)
     return FV_GO_ON;
 }
 
-static int write_json(struct fv_doctor *d, FILE *out)
-{
-    struct fv_json json = { .out = out };
+/* ---- measuring ---- */
 
-    fv_json_object(&json, NULL);
-    fv_json_string(&json, "schema", FV_DOCTOR_SCHEMA);
-    fv_json_relations(&json, fv_doctor_relations, d, FV_JSON_RANKS_ALL);
-    fv_json_end(&json);
-    return fflush(out) || ferror(out) || json.failed ? -FV_EIO : 0;
+static void stop(int signal)
+{
+    (void)signal;
+    fv_measure_stop = 1;
+}
+
+/* FV_GO_ON, or the exit status. */
+static int measure(struct fv_doctor *d, const struct options *o, struct fv_measured *measured)
+{
+    const struct sigaction once = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND }; /* a second one does what it always does */
+    struct sigaction before[2];
+    double seconds = o->seconds > 0 ? o->seconds : FV_MEASURE_SECONDS;
+
+    if (isatty(STDERR_FILENO))
+        fv_log("doctor: measures for about %.0f s; Ctrl-C ends it with what there is", seconds);
+    sigaction(SIGINT, &once, &before[0]);
+    sigaction(SIGTERM, &once, &before[1]);
+    int err = fv_measure(d, seconds, o->cpu_list ? &o->cpus : NULL, measured);
+    sigaction(SIGINT, &before[0], NULL);
+    sigaction(SIGTERM, &before[1], NULL);
+    return err ? wrong(o->cpu_list ? o->cpu_list : "--measure", "this process may use none of these processors") : FV_GO_ON;
+}
+
+/* ---- showing ---- */
+
+static int write_file(struct fv_doctor *d, const char *path, const char *option, int (*write)(struct fv_doctor *, FILE *))
+{
+    struct fv_whole_file file;
+    int err = path ? fv_output_open(&file, path, option) : 0;
+
+    return path && !err ? fv_output_close(&file, path, option, write(d, file.stream)) : err;
 }
 
 static int show(struct fv_doctor *d, const struct options *o)
 {
-    struct fv_whole_file file;
-    int err;
+    int err = write_file(d, o->html, "--html", fv_doctor_page);
 
     if (o->json) {
-        err = fv_output_open(&file, o->json, "--json");
-        if (!err)
-            err = fv_output_close(&file, o->json, "--json", write_json(d, file.stream));
-    } else if ((err = fv_doctor_print(d, o->only_count || o->view.top == SIZE_MAX, &o->view, stdout))) {
+        int json_err = write_file(d, o->json, "--json", fv_doctor_json);
+
+        err = err ? err : json_err;
+    } else if (!fv_same_text(o->html, "-") && fv_doctor_print(d, o->only_count || o->view.top == SIZE_MAX, &o->view, stdout)) {
         fv_log("stdout: %s; what was found is cut", strerror(errno));
+        err = -FV_EIO;
     }
-    return err || fv_doctor_count(d, FV_DOCTOR_BAD) ? FV_EXIT_FAILED : FV_EXIT_OK;
+    return err || fv_doctor_count(d, FV_DOCTOR_BAD) || fv_measure_stop ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
+static int measure_and_show(struct fv_doctor *d, const struct options *o)
+{
+    struct fv_measured measured;
+    int status = measure(d, o, &measured);
+
+    if (status != FV_GO_ON)
+        return status;
+    status = show(d, o);
+    fv_measured_release(&measured);
+    return status;
 }
 
 static int run(struct fv_doctor *d, struct options *o)
@@ -197,7 +286,10 @@ static int run(struct fv_doctor *d, struct options *o)
         return status;
     if (o->restore)
         return fv_doctor_restore(d, o->dry, stdout) ? FV_EXIT_OK : FV_EXIT_FAILED;
-    fv_doctor_look(d, o->only, o->only_count);
+    if (!o->no_checks)
+        fv_doctor_look(d, o->only, o->only_count);
+    if (o->measure)
+        return measure_and_show(d, o);
     if (o->apply)
         return fv_doctor_apply(d, o->only_count, o->dry, stdout) ? FV_EXIT_OK : FV_EXIT_FAILED;
     return show(d, o);

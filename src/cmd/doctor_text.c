@@ -95,6 +95,10 @@ int fv_doctor_print(struct fv_doctor *d, bool all, const struct fv_text_options 
 {
     const struct fv_page page = fv_text_page(options, out);
 
+    if (!d->result_count && d->measured) { /* --measure=only */
+        fv_doctor_print_measured(&page, d);
+        return fflush(out) || ferror(out) ? -FV_EIO : 0;
+    }
     put_heading(&page, d);
     put_checks(&page, d, all ? FV_DOCTOR_GOOD : FV_DOCTOR_UNKNOWN);
     if (!all) {
@@ -103,5 +107,6 @@ int fv_doctor_print(struct fv_doctor *d, bool all, const struct fv_text_options 
         put_names(&page, d, FV_DOCTOR_GOOD);
     }
     put_processes(&page, d);
+    fv_doctor_print_measured(&page, d);
     return fflush(out) || ferror(out) ? -FV_EIO : 0;
 }

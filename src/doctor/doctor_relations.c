@@ -1,5 +1,6 @@
 /* See doctor_relations.h. */
 #include "doctor/doctor_relations.h"
+#include "doctor/measure/measure_relations.h"
 #include "sensors/sensors.h"
 
 static const void *the_doctor(void *subject, const void *parent)
@@ -133,4 +134,7 @@ const struct fv_relation fv_doctor_processes = {
     FV_ITEMS(struct fv_doctor, processes, process_count),
 };
 
-const struct fv_relation *const fv_doctor_relations[] = { &machine, &fv_doctor_results, &fv_doctor_processes, NULL };
+const struct fv_relation *const fv_doctor_relations[] = {
+    &machine, &fv_doctor_results, &fv_doctor_processes, &fv_measure_measurement, &fv_measure_noise, &fv_measure_detours, &fv_measure_caches, &fv_measure_latency, &fv_measure_levels,
+    &fv_measure_tlb, &fv_measure_bandwidth, NULL,
+};

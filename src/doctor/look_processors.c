@@ -157,8 +157,7 @@ static bool read_times(struct fv_doctor *d, unsigned long long out[8])
     return text && sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &out[0], &out[1], &out[2], &out[3], &out[4], &out[5], &out[6], &out[7]) == 8;
 }
 
-/* 1: there is one; 0: none; -1: not known. */
-static int has_hypervisor(struct fv_doctor *d)
+int fv_doctor_has_hypervisor(struct fv_doctor *d)
 {
     const char *flags = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/cpuinfo");
 
@@ -174,7 +173,7 @@ static int has_hypervisor(struct fv_doctor *d)
 void fv_doctor_look_steal(struct fv_doctor *d, struct fv_doctor_result *r)
 {
     unsigned long long times[8];
-    int is_guest = has_hypervisor(d);
+    int is_guest = fv_doctor_has_hypervisor(d);
     bool is_known = read_times(d, times);
     double all = 0, share;
 

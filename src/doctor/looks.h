@@ -11,6 +11,7 @@ fv_doctor_look_fn fv_doctor_look_files;
 
 /* look_processors.c */
 fv_doctor_look_fn fv_doctor_look_clock_range, fv_doctor_look_thermal, fv_doctor_look_smt, fv_doctor_look_c_states, fv_doctor_look_clock_source, fv_doctor_look_steal;
+int fv_doctor_has_hypervisor(struct fv_doctor *doctor); /* 1: there is one; 0: none; -1: not known */
 /* look_kernel.c */
 fv_doctor_look_fn fv_doctor_look_isolation, fv_doctor_look_tick, fv_doctor_look_rcu, fv_doctor_look_irq, fv_doctor_look_irqbalance, fv_doctor_look_workqueues,
     fv_doctor_look_ipi;

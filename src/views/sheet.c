@@ -107,7 +107,10 @@ static const char *real_word(const char *unit, double real, char out[FV_WORD])
         return fv_words_bytes(fv_words_whole(real), out);
     if (!strcmp(unit, "count"))
         return fv_words_mean(real, out);
-    snprintf(out, FV_WORD, strcmp(unit, "ratio") ? "%.4g" : real < 100 ? "%.2f" : "%.0f", real);
+    if (!strcmp(unit, "percent"))
+        snprintf(out, FV_WORD, fabs(real) < 1000 ? "%.3g" : "%.0f", real);
+    else
+        snprintf(out, FV_WORD, strcmp(unit, "ratio") ? "%.4g" : real < 100 ? "%.2f" : "%.0f", real);
     return out;
 }
 

@@ -1,0 +1,137 @@
+/* fvmpi doctor --measure: this machine's noise and memory, by fixed work, fixed time and a selfish detour on each processor, and by chases of pointers and copies. What
+ * is bound by time tells what it left out. All memory belongs to struct fv_measured; one thread calls, the measuring ones have ended when it returns. */
+#ifndef FV_MEASURE_H
+#define FV_MEASURE_H
+
+#include "doctor/doctor.h"
+#include "doctor/measure/clock.h"
+#include "doctor/measure/statistics.h"
+
+#include <signal.h>
+
+enum fv_noise_test { FV_NOISE_WORK, FV_NOISE_TIME };
+extern const char *const fv_noise_tests[], *const fv_noise_phases[], *const fv_noise_among[]; /* names; NULL behind the last */
+
+/* The part of the values that are not larger, and how far that is above the mode. */
+struct fv_curve_point {
+    double part, above_share;
+};
+/* Fixed work, or fixed time, on one processor. Times: ns. */
+struct fv_noise_row {
+    uint32_t cpu;
+    bool together; /* with all others; else alone */
+    enum fv_noise_test test;
+    struct fv_spread spread;
+    uint32_t first_point, point_count;
+};
+
+struct fv_gap_row {
+    double begin, length, delay;
+};
+struct fv_period_row {
+    struct fv_period of;
+    bool among_long;  /* gaps of more than ten times the median, among which it was looked for; else all */
+    const char *what; /* has that period; NULL: not known */
+};
+/* The detours of one processor. Times: ns. */
+struct fv_detours {
+    uint32_t cpu;
+    bool together;
+    double watched, blind; /* the loop ran; it read files meanwhile, which is no gap */
+    struct fv_spread spread; /* of the gaps */
+    struct fv_gap_shares shares;
+    bool knows[FV_GAP_CLASSES]; /* could the files be read that tell of it? Else its time is unexplained */
+    uint64_t switches, ticks, interrupts;
+    double delay, stolen;
+    uint32_t first_gap, gap_count; /* the longest, in order of time */
+    uint32_t first_period, period_count;
+};
+
+struct fv_cache {
+    const char *name; /* "L1" */
+    uint64_t bytes;
+};
+/* One working set of a pointer chase: repeated measures, each the mean of many steps. */
+struct fv_latency {
+    uint64_t bytes;
+    struct fv_spread spread; /* ns of a step */
+    uint32_t first_value; /* of `spread.count`: above the mode, as shares of it */
+};
+struct fv_memory_level {
+    const char *name; /* of the cache whose size fits, or "DRAM"; NULL: no size is known */
+    uint64_t from_bytes, to_bytes; /* working sets */
+    double value;                  /* ns of a step */
+    struct fv_spread above;        /* of all repeated measures, as shares above the mode of their working set */
+};
+/* One line of each of so many pages, against as many lines side by side. */
+struct fv_tlb_point {
+    uint64_t pages;
+    double paged, dense; /* ns of a step, median */
+};
+struct fv_bandwidth {
+    const char *kernel; /* "copy", "triad" */
+    uint32_t processors;
+    uint64_t bytes;         /* of the arrays of one processor */
+    double bytes_per_s;     /* of each processor by the median of its repetitions, added up */
+    struct fv_spread above; /* repetitions of all, as shares above the mode of their processor */
+};
+
+struct fv_measured {
+    double seconds, elapsed_s; /* asked for; taken */
+    struct fv_measure_clock clock;
+    uint64_t steps; /* of fixed work */
+    double turn, threshold, work, quantum; /* ns: shortest turn of the loop, least gap, fixed work, fixed time */
+    const char *processors; /* measured together */
+    const char *alone;      /* measured alone: fewer, where time is short */
+    struct fv_cpus cpus, alone_cpus;
+    int is_guest; /* -1: not known */
+    double others_processors; /* mean number of processors that other tasks used meanwhile; NAN: not known */
+    uint64_t hz; /* CONFIG_HZ; 0: not known */
+    bool interrupted;
+    const char *sizes_from; /* of caches; NULL: nobody knows */
+    uint64_t largest_bytes, huge_bytes, page_bytes; /* working set; of it in huge pages; a page */
+    uint64_t tlb_pages; /* reach: the last number of pages that takes as long as side by side; 0: not found */
+
+    struct fv_noise_row *noise;
+    size_t noise_count, noise_room;
+    struct fv_curve_point *points;
+    size_t point_count, point_room;
+    struct fv_detours *detours;
+    size_t detour_count, detour_room;
+    struct fv_gap_row *gaps;
+    size_t gap_count, gap_room;
+    struct fv_period_row *periods;
+    size_t period_count, period_room;
+    struct fv_cache *caches; /* smallest first */
+    size_t cache_count, cache_room;
+    struct fv_latency *latencies;
+    size_t latency_count, latency_room;
+    double *values; /* of latencies */
+    size_t value_count, value_room;
+    struct fv_memory_level *levels;
+    size_t level_count, level_room;
+    struct fv_tlb_point *tlb;
+    size_t tlb_count, tlb_room;
+    struct fv_bandwidth *bandwidths;
+    size_t bandwidth_count, bandwidth_room;
+
+};
+
+#define FV_MEASURE_SECONDS 20
+#define FV_MEASURE_SECONDS_LEAST 1
+#define FV_MEASURE_SECONDS_MOST 86400
+
+/* Until then nothing is measured any more; set by a signal's handler. */
+extern volatile sig_atomic_t fv_measure_stop;
+
+/* Measures for so many seconds on processors that this process may use, all of them if `only` is NULL, and leaves it as doctor->measured, which fv_doctor_release() does
+ * not release. -FV_ENOENT: of `only` it may use none. */
+int fv_measure(struct fv_doctor *doctor, double seconds, const struct fv_cpus *only, struct fv_measured *out);
+void fv_measured_release(struct fv_measured *measured);
+
+/* Of a period: "tick (CONFIG_HZ 250)", "2 ticks"; in the arena. NULL: none fits within 1 %. For tests. */
+const char *fv_measure_period_name(struct fv_arena *arena, double period_ns, uint64_t hz);
+/* The smallest cache that holds a working set, else "DRAM"; NULL: no size is known. */
+const char *fv_measure_level_name(const struct fv_measured *measured, uint64_t bytes);
+
+#endif

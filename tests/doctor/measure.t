@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""fvmpi doctor --measure on this machine, whatever else runs on it: what is said fits together, and a task that is pinned to a processor is seen there. The statistics are
+tested on made series (tests/unit/test_measure.c)."""
+import html
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import check, equal
+
+BROWSER = os.environ.get('CHROMIUM', '/usr/bin/chromium')
+CLASSES = ('preempted_share', 'tick_share', 'interrupt_share', 'steal_share', 'unexplained_share')
+CPUS = sorted(os.sched_getaffinity(0))
+HOG = 'import os, sys, time\nos.sched_setaffinity(0, {int(sys.argv[1])})\nend = time.monotonic() + 300\nwhile time.monotonic() < end and os.getppid() == int(sys.argv[2]): pass\n'
+
+
+def measured(*options, rc=0, **more):
+    run = harness.run([harness.FVMPI, 'doctor', '--measure=only', '--json', '-'] + list(options), **more).ended(rc)
+    return harness.valid(run.out, 'doctor')
+
+
+def cpus_of(text):
+    return [cpu for part in text.split(',') for cpu in range(int(part.split('-')[0]), int(part.split('-')[-1]) + 1)]
+
+
+def rising(what, values):
+    known = [v for v in values if v is not None]
+    equal(what, known, sorted(known))
+
+
+def of_noise(data):
+    m = data['measurement']
+    places = {(row['test'], row['phase'], row['cpu']) for row in data['noise']}
+    equal('processors', cpus_of(m['cpus']), CPUS)
+    equal('alone', sorted(cpu for test, phase, cpu in places if (test, phase) == ('fixed work', 'alone')), cpus_of(m['alone']))
+    together = {cpu for test, phase, cpu in places if phase == 'together'}
+    equal('together', together, set(CPUS) if len(CPUS) > 1 else set())
+    equal('tests', {test for test, phase, cpu in places}, {'fixed work', 'fixed time'})
+    equal('twice', len(places), len(data['noise']))
+    for row in data['noise']:
+        rising(row, [row[k] for k in ('min_s', 'p50_s', 'p90_s', 'p99_s', 'p999_s', 'max_s')])
+        check(row['min_s'] <= row['mode_s'] * (1 + 1e-9) and row['mode_s'] <= row['max_s'] * (1 + 1e-9), '{}', row)
+        check(abs(row['max_percent'] - 100 * (row['max_s'] / row['mode_s'] - 1)) <= 1e-6 * abs(row['max_percent']) + 1e-6, '{}', row)
+        check(row['test'] != 'fixed time' or abs(row['mode_s'] - m['quantum_s']) < 1e-12, 'the most usual amount of work takes the fixed time: {}', row['mode_s'])
+        equal('few samples', (row['p99_s'] is None, row['p999_s'] is None), (row['samples'] < 100, row['samples'] < 1000))
+        points = [dict(zip(row['curve']['columns'], r)) for r in row['curve']['rows']]
+        rising('parts', [p['part'] for p in points])
+        rising('curve', [p['above_share'] for p in points])
+    check(all(row['min_s'] >= 0 for row in data['noise']) and m['threshold_s'] >= 3e-7 and m['threshold_s'] >= 8.99 * m['turn_s'], '{}', m)
+
+
+def of_detours(data):
+    equal('places', [(r['phase'], r['cpu']) for r in data['detours']], [(r['phase'], r['cpu']) for r in data['noise'] if r['test'] == 'fixed work'])
+    for row in data['detours']:
+        shares = [row[k] or 0 for k in CLASSES]
+        gaps = [dict(zip(row['gaps']['columns'], r)) for r in row['gaps']['rows']]
+        if not row['gap_count']:
+            equal('no gaps', [row[k] for k in CLASSES], [None] * 5)
+            continue
+        check(abs(sum(shares) - 1) < 1e-9 and min(shares) >= 0, '{}', shares)
+        check(row['lost_s'] <= row['watched_s'] + 1e-9 and abs(row['lost_share'] - row['lost_s'] / row['watched_s']) < 1e-9, '{}', row)
+        rising('gaps', [row[k] for k in ('p50_s', 'p90_s', 'p99_s', 'max_s')])
+        equal('kept', len(gaps), min(row['gap_count'], 2000))
+        rising('in order', [g['begin_s'] for g in gaps])
+        check(abs(max(g['length_s'] for g in gaps) - row['max_s']) < 1e-9, '{}', row['max_s'])
+        if row['gap_count'] <= 2000:
+            lost, delay = sum(g['length_s'] for g in gaps), sum(g['delay_s'] for g in gaps)
+            check(abs(lost - row['lost_s']) < 1e-6, '{} {}', lost, row['lost_s'])
+            check(abs(delay / lost - shares[0]) < 1e-6, '{} {}', delay / lost, row['preempted_share'])
+        check(shares[0] * row['lost_s'] <= row['run_delay_s'] + 1e-6, '{}', row)
+        check(shares[3] * row['lost_s'] <= row['stolen_s'] + 1e-6, '{}', row)
+        check(not row['tick_share'] or row['ticks'], '{}', row)
+        for period in row['periods']:
+            check(0.25 <= period['strength'] <= 1 and period['period_s'] <= (row['watched_s'] + row['blind_s']) / 7.9, '{}', period)
+
+
+def of_memory(data):
+    sets = [row['bytes'] for row in data['memory_latency']]
+    rising('working sets', sets)
+    equal('largest', data['measurement']['largest_bytes'], sets[-1] if sets else 0)
+    for row in data['memory_latency']:
+        rising(row, [row[k] for k in ('p50_s', 'p99_s', 'max_s')])
+        check(row['p50_s'] > 0, '{}', row)
+    before = 0
+    for level in data['memory_levels']:
+        check(before < level['from_bytes'] < level['to_bytes'] and {level['from_bytes'], level['to_bytes']} <= set(sets), '{}', level)
+        before = level['to_bytes']
+        rising(level, [level[k] for k in ('p50_percent', 'p90_percent', 'p99_percent', 'max_percent')])
+        middle = (level['from_bytes'] * level['to_bytes']) ** 0.5
+        names = [c['level'] for c in data['caches'] if middle <= c['bytes']]
+        equal('level', level['level'], names[0] if names else 'DRAM' if data['caches'] else None)
+    rising('caches', [c['bytes'] for c in data['caches']])
+    rising('pages', [row['pages'] for row in data['memory_tlb']])
+    loops = [(row['kernel'], row['processors']) for row in data['memory_bandwidth']]
+    equal('loops', loops, [(k, n) for n in ([1, len(CPUS)] if len(CPUS) > 1 else [1]) for k in ('copy', 'triad')])
+    check(all(row['bytes_per_s'] > 1e6 for row in data['memory_bandwidth']), '{}', loops)
+
+
+def whole(tap):
+    page = os.path.join(harness.scratch(), 'page.html')
+    with tap.test('all of it is as --schema says'):
+        data = measured('--seconds', '4', '--html', page)
+        m = data['measurement']
+        equal('asked for', (m['seconds'], m['interrupted'], data['checks']), (4, False, []))
+        check(m['elapsed_s'] > 1 and (m['others_processors'] is None or m['others_processors'] >= 0), '{}', m)
+    with tap.test('noise fits together'):
+        of_noise(data)
+    with tap.test('gaps and their causes add up'):
+        of_detours(data)
+    with tap.test('memory fits together'):
+        of_memory(data)
+    with tap.test('the page has what the JSON has'):
+        with open(page) as f:
+            text = f.read()
+        inside = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+        equal('measurement', inside['measurement'], m)
+        equal('noise', inside['noise'], data['noise'])
+        equal('fetched', re.findall(r'(?:src|href)="(?!data:)[^"]*"', text), [])
+    with tap.test('the page draws it'):
+        if not os.path.exists(BROWSER):
+            raise harness.Skip('no {}'.format(BROWSER))
+        run = harness.run([BROWSER, '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--enable-logging=stderr',
+                           '--user-data-dir=' + harness.scratch('browser'), '--dump-dom', 'file://' + page]).ended(0)
+        equal('said', [line for line in run.err.splitlines() if 'CONSOLE' in line], [])
+        drawn = re.findall(r'<section id="(\w+)"', run.out)
+        equal('sections', drawn, ['noise', 'detours', 'latency'] + (['tlb'] if data['memory_tlb'] else []) + ['bandwidth'])
+        equal('pictures of gaps', run.out.count('class="gaps"'), len(data['detours']))
+        check(html.escape(data['machine']['host'] or 'this machine') in run.out, 'host')
+
+
+def text(tap):
+    with tap.test('the text says how, and what limits it; checks come before'):
+        run = harness.run([harness.FVMPI, 'doctor', 'aslr', '--measure', '--seconds', '1', '--width', '150', '--cpus', str(CPUS[0])])
+        check(run.rc in (0, 1) and re.search(r'aslr[^$]*\nMeasured\n[0-9.]+ s on processors {0}, one at a time on {0}; clock: '.format(CPUS[0]), run.out), '{} {}', run.out[:1500], run.err)
+        for word in ('Noise', 'fixed work', 'fixed time', 'Detours', 'unexplained', 'Bandwidth'):
+            check(word in run.out, '{} is not in {}', word, run.out)
+        check(('hypervisor' in open('/proc/cpuinfo').read().split('flags', 1)[-1].split('\n')[0]) == ('a virtual machine: results are of the guest' in run.out), '{}', run.out[:500])
+        check(re.search(r'other tasks? ran meanwhile', run.out), '{}', run.out[:500])
+        check('together' not in run.out, 'one processor is alone')
+
+
+def hog(tap):
+    with tap.test('a pinned task is the cause on its processor'):
+        cpu = CPUS[-1]
+        other = subprocess.Popen([sys.executable, '-c', HOG, str(cpu), str(os.getpid())], env=harness.environment())
+        try:
+            row = next(r for r in measured('--seconds', '3', '--cpus', str(cpu))['detours'] if r['cpu'] == cpu)
+        finally:
+            other.kill()
+            other.wait()
+        if row['run_delay_s'] < 0.2 * row['watched_s']:
+            raise harness.Skip('the task did not run meanwhile: run delay {} s of {} s'.format(row['run_delay_s'], row['watched_s']))
+        equal('largest share', max(CLASSES, key=lambda k: row[k] or 0), 'preempted_share')
+        check(row['switches'] > 0 and row['lost_share'] > 0.1, '{}', {k: v for k, v in row.items() if k not in ('gaps', 'periods')})
+
+
+def interrupted(tap):
+    with tap.test('SIGINT ends it with what there is'):
+        process = harness.start([harness.FVMPI, 'doctor', '--measure=only', '--json', '-', '--seconds', '120', '--cpus', str(CPUS[0])])
+        time.sleep(1.5)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        run = harness.finish(process).ended(1)
+        data = harness.valid(run.out, 'doctor')
+        equal('interrupted', data['measurement']['interrupted'], True)
+        check(time.monotonic() - began < 30 and data['measurement']['elapsed_s'] < 60, '{}', data['measurement'])
+        check(data['noise'] and data['noise'][0]['samples'], 'what there is: {}', data['noise'])
+
+
+def words(tap):
+    with tap.test('wrong words have one line each, and status 2'):
+        for arguments, said in ((['--measure=all'], '--measure takes nothing, or =only'), (['--seconds', '2'], 'it goes with --measure'), (['--cpus', '0'], 'it goes with --measure'),
+                                (['--html', 'x'], 'it goes with --measure'), (['--measure', '--seconds', '0.5'], 'a number from 1'), (['--measure', '--seconds', 'nan'], 'a number from 1'),
+                                (['--measure', '--seconds', '5x'], 'a number from 1'), (['--measure', '--cpus', 'x'], 'takes a list'), (['--measure', '--cpus', ''], 'takes a list'),
+                                (['--measure', '--cpus', '4095'], 'may use none'), (['--measure', '--apply'], 'goes with none'), (['--measure', '-p', '1'], 'goes with none'),
+                                (['--measure=only', 'smt'], 'takes no checks'), (['--measure', '--json', '-', '--html', '-'], 'stdout holds')):
+            run = harness.run([harness.FVMPI, 'doctor'] + arguments).ended(2)
+            check(said in run.err and run.err.count('\n') == 1, '{}: {}', arguments, run.err)
+    with tap.test('without --measure nothing of it is there'):
+        run = harness.run([harness.FVMPI, 'doctor', 'aslr', '--json', '-'])
+        data = harness.valid(run.out, 'doctor')
+        equal('nothing', (data['measurement'], data['noise'], data['detours'], data['memory_latency']), (None, [], [], []))
+
+
+def main():
+    tap = harness.Tap()
+    words(tap)
+    whole(tap)
+    text(tap)
+    hog(tap)
+    interrupted(tap)
+    tap.done()
+
+
+main()
