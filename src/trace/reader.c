@@ -182,6 +182,11 @@ static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t by
 
         return bytes > sizeof(*s) && s->label_bytes < bytes - sizeof(*s) && !s->label[s->label_bytes] && !s->unit[sizeof(s->unit) - 1];
     }
+    if (type == FV_CHUNK_FACTS) {
+        const struct fv_fact *f = (const void *)record;
+
+        return bytes > sizeof(*f) && f->value_bytes < bytes - sizeof(*f) && !f->value[f->value_bytes];
+    }
     if (type == FV_CHUNK_SENSOR_SAMPLES)
         return bytes >= sizeof(struct fv_sensor_sample);
     const struct fv_comm_record *c = (const void *)record;
