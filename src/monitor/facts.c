@@ -1,8 +1,8 @@
 /* What a run's times depend on and its program does not say: the machine, told by one process of each node, and variables of the environment that
  * steer MPI, OpenMP and where processes are put, by each process. Read once, when recording begins: some forty small files, 0.2 ms.
  *
- * What would take longer is left out. Up to Linux 5.17 the kernel sleeps 10 ms before it tells a frequency, both in /proc/cpuinfo and in cpufreq: so names of
- * processors come from the instruction CPUID, and frequencies from newer kernels alone. Rejected: hwloc (a library in the application, tens of ms). */
+ * What would take longer is left out. Up to Linux 5.17 the kernel sleeps 10 ms before it tells a frequency, both in /proc/cpuinfo and in cpufreq: there the
+ * processor's name is what the instruction CPUID says, and no frequency is told. Rejected: hwloc (a library in the application, tens of ms). */
 #include "base/process.h"
 #include "rt/layers.h"
 #include "rt/tail.h"
@@ -126,9 +126,48 @@ static bool is_in_list(const char *list, unsigned long cpu)
 
 /* ---- the machine ---- */
 
+/* Does the kernel tell frequencies at once? */
+static bool is_frequency_cheap(const char *release)
+{
 #if defined __x86_64__ || defined __i386__
-/* The processor's own word, as /proc/cpuinfo has it. */
-static void put_model(void)
+    char *end;
+    unsigned long major = strtoul(release, &end, 10), minor = *end ? strtoul(end + 1, NULL, 10) : 0;
+
+    return major > 5 || (major == 5 && minor >= 18);
+#else
+    (void)release;
+    return true;
+#endif
+}
+
+/* The first processor's part of /proc/cpuinfo, which is all that a short look has; "": it is not cheap. */
+static void look_cpuinfo(char *out, size_t bytes, const char *release)
+{
+    char path[512];
+
+    out[0] = '\0';
+    snprintf(path, sizeof(path), "%s/proc/cpuinfo", fv_sensors_root());
+    if (is_frequency_cheap(release))
+        fv_file_read(path, out, bytes);
+}
+
+/* What stands behind "KEY : " there. Its bytes; 0: there is none. */
+static size_t of_cpuinfo(const char *cpuinfo, const char *key, const char **out)
+{
+    for (const char *line = cpuinfo; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t length = strlen(key), colon = strcspn(line, ":\n");
+
+        if (strncmp(line, key, length) || length + strspn(line + length, "\t ") != colon || line[colon] != ':')
+            continue;
+        *out = line + colon + 1 + strspn(line + colon + 1, " ");
+        return strcspn(*out, "\n");
+    }
+    return 0;
+}
+
+#if defined __x86_64__ || defined __i386__
+/* The processor's own word. */
+static void put_brand(void)
 {
     unsigned words[13] = { 0 }, most, unused;
     char *name = (char *)words;
@@ -154,23 +193,26 @@ static void put_hypervisor(void)
     put(FV_FACT_HYPERVISOR, 0, (const char *)name);
 }
 #else
-static void put_model(void)
+static void put_brand(void)
 {
-    char text[4096], *name = NULL;
-
-    if (fv_file_read("/proc/cpuinfo", text, sizeof(text)) > 0)
-        name = strstr(text, "model name");
-    name = name ? name : strstr(text, "cpu\t");
-    if (!name || !(name = strchr(name, ':')))
-        return;
-    name += 1 + strspn(name + 1, " ");
-    put_bytes(FV_FACT_PROCESSOR, 0, name, strcspn(name, "\n"));
 }
 
 static void put_hypervisor(void)
 {
 }
 #endif
+
+static void put_model(const char *cpuinfo)
+{
+    const char *name;
+    size_t length = of_cpuinfo(cpuinfo, "model name", &name);
+
+    length = length ? length : of_cpuinfo(cpuinfo, "cpu", &name);
+    if (length)
+        put_bytes(FV_FACT_PROCESSOR, 0, name, length);
+    else
+        put_brand();
+}
 
 /* A file a socket: who stands in none that was met is in the next one. */
 static void put_sockets(const char *online)
@@ -224,20 +266,6 @@ static void put_caches(unsigned long cpu)
     }
 }
 
-/* Does the kernel tell at once? It does where the processor does not count its cycles, too, as most virtual ones do not. */
-static bool is_frequency_cheap(const char *release)
-{
-#if defined __x86_64__ || defined __i386__
-    char *end;
-    unsigned long major = strtoul(release, &end, 10), minor = *end ? strtoul(end + 1, NULL, 10) : 0;
-
-    return major > 5 || (major == 5 && minor >= 18);
-#else
-    (void)release;
-    return true;
-#endif
-}
-
 /* kHz of cpufreq. */
 static void put_khz(enum fv_fact_key key, unsigned long cpu, const char *file)
 {
@@ -247,24 +275,18 @@ static void put_khz(enum fv_fact_key key, unsigned long cpu, const char *file)
         put_number(key, (uint32_t)cpu, (strtoul(text, NULL, 10) + 500) / 1000);
 }
 
-/* Where there is no cpufreq: the first processor's, which is all that a short look has. */
-static void put_mhz_of_cpuinfo(void)
+/* Without cpufreq, as in most virtual machines: the first processor's. */
+static void put_mhz(const char *cpuinfo)
 {
-    char text[4096], path[512], *at;
-    unsigned long cpu;
+    const char *mhz, *cpu;
 
-    snprintf(path, sizeof(path), "%s/proc/cpuinfo", fv_sensors_root());
-    if (fv_file_read(path, text, sizeof(text)) <= 0 || strncmp(text, "processor", 9) || !(at = strchr(text, ':')))
-        return;
-    cpu = strtoul(at + 1, NULL, 10);
-    if ((at = strstr(text, "\ncpu MHz")) && (at = strchr(at, ':')))
-        put_number(FV_FACT_MHZ, (uint32_t)cpu, (uint64_t)(strtod(at + 1, NULL) + 0.5));
+    if (of_cpuinfo(cpuinfo, "cpu MHz", &mhz) && of_cpuinfo(cpuinfo, "processor", &cpu))
+        put_number(FV_FACT_MHZ, (uint32_t)strtoul(cpu, NULL, 10), (uint64_t)(strtod(mhz, NULL) + 0.5));
 }
 
-static void put_frequency(unsigned long cpu, const char *release)
+static void put_frequency(unsigned long cpu, const char *release, const char *cpuinfo)
 {
     char text[VALUE];
-    bool is_cheap = is_frequency_cheap(release);
 
     if (look(text, sizeof(text), CPU "/cpu%lu/cpufreq/scaling_governor", cpu)) {
         put(FV_FACT_GOVERNOR, (uint32_t)cpu, text);
@@ -272,10 +294,10 @@ static void put_frequency(unsigned long cpu, const char *release)
             put(FV_FACT_FREQUENCY_DRIVER, (uint32_t)cpu, text);
         put_khz(FV_FACT_MHZ_MIN, cpu, "cpuinfo_min_freq");
         put_khz(FV_FACT_MHZ_MAX, cpu, "cpuinfo_max_freq");
-        if (is_cheap)
+        if (is_frequency_cheap(release))
             put_khz(FV_FACT_MHZ, cpu, "scaling_cur_freq");
-    } else if (is_cheap) {
-        put_mhz_of_cpuinfo();
+    } else {
+        put_mhz(cpuinfo);
     }
     if (look(text, sizeof(text), CPU "/cpufreq/boost"))
         put(FV_FACT_TURBO, 0, text);
@@ -294,12 +316,16 @@ static void put_hugepages(void)
 
 static void put_machine(unsigned cpu)
 {
-    char online[VALUE], text[VALUE], release[VALUE] = "";
+    char cpuinfo[4096], online[VALUE], text[VALUE], release[VALUE];
     const char *address = getenv("SLURM_TOPOLOGY_ADDR");
     struct sysinfo info;
 
-    put_model();
+    if (look(release, sizeof(release), "proc/sys/kernel/osrelease"))
+        put(FV_FACT_KERNEL, 0, release);
+    look_cpuinfo(cpuinfo, sizeof(cpuinfo), release);
+    put_model(cpuinfo);
     put_hypervisor();
+    put_frequency(cpu, release, cpuinfo);
     if (look(online, sizeof(online), CPU "/online")) {
         put(FV_FACT_PROCESSORS, 0, online);
         put_sockets(online);
@@ -309,9 +335,6 @@ static void put_machine(unsigned cpu)
     put_file(FV_FACT_SMT, CPU "/smt/active");
     put_nodes();
     put_caches(cpu);
-    if (look(release, sizeof(release), "proc/sys/kernel/osrelease"))
-        put(FV_FACT_KERNEL, 0, release);
-    put_frequency(cpu, release);
     if (!sysinfo(&info))
         put_number(FV_FACT_MEMORY, 0, (uint64_t)info.totalram * info.mem_unit);
     put_hugepages();

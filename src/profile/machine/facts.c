@@ -168,21 +168,23 @@ static const char *nodes_of(struct gather *g, const struct mask *mask)
     return any ? fv_cpus_list(&found, &g->build->model->arena) : NULL;
 }
 
-static uint32_t mask_of(struct gather *g, uint32_t host, const uint64_t *words)
+/* Valid until the next one. */
+static struct mask *mask_of(struct gather *g, uint32_t host, const uint64_t *words)
 {
     uint64_t key[1 + FV_MASK_WORDS] = { host };
     size_t before = g->mask_count;
 
     memcpy(key + 1, words, FV_MASK_WORDS * sizeof(*words));
     uint32_t at = (uint32_t)FV_INTERN(g->masks, g->mask, g->mask_count, g->mask_room, key);
+    struct mask *mask = &g->mask[at];
     if (g->mask_count > before) {
         struct fv_cpus cpus = cpus_of(words);
 
-        g->mask[at].list = fv_cpus_list(&cpus, &g->build->model->arena);
-        g->mask[at].count = (uint32_t)fv_cpus_count(&cpus);
-        g->mask[at].nodes = nodes_of(g, &g->mask[at]);
+        mask->list = fv_cpus_list(&cpus, &g->build->model->arena);
+        mask->count = (uint32_t)fv_cpus_count(&cpus);
+        mask->nodes = nodes_of(g, mask);
     }
-    return at;
+    return mask;
 }
 
 static int by_host(const void *a, const void *b)
@@ -251,7 +253,7 @@ static void fill_affinity(struct gather *g, struct fv_affinity_view *v, const st
 {
     const struct fv_model *m = g->build->model;
     uint32_t host = host_of(g, v->rank);
-    const struct mask *mask = &g->mask[mask_of(g, host, r->first)];
+    const struct mask *mask = mask_of(g, host, r->first);
 
     v->processors = mask->list;
     v->nodes = mask->nodes;
@@ -259,7 +261,7 @@ static void fill_affinity(struct gather *g, struct fv_affinity_view *v, const st
     v->of = g->out->hosts[host].processors;
     v->others = mask->meeting - meet(r->first, m->ranks[v->rank].cpu_mask); /* without its own */
     if (is_known(r->last) && memcmp(r->first, r->last, sizeof(r->last)))
-        v->processors_last = g->mask[mask_of(g, host, r->last)].list;
+        v->processors_last = mask_of(g, host, r->last)->list;
 }
 
 static void fill_affinities(struct gather *g)
@@ -268,7 +270,7 @@ static void fill_affinities(struct gather *g)
 
     for (uint32_t i = 0; i < m->rank_count; i++)
         if (is_known(m->ranks[i].cpu_mask))
-            g->mask[mask_of(g, host_of(g, i), m->ranks[i].cpu_mask)].ranks++;
+            mask_of(g, host_of(g, i), m->ranks[i].cpu_mask)->ranks++;
     for (size_t i = 0; i < g->record_count; i++)
         mask_of(g, host_of(g, g->out->affinities[i].rank), g->records[i].first);
     compare_masks(g);
@@ -365,7 +367,7 @@ void fv_facts_release(struct fv_facts *f)
 static const char *hypervisor_word(const char *name)
 {
     static const char *const names[][2] = { { "KVMKVMKVM", "KVM" }, { "VMwareVMware", "VMware" }, { "Microsoft Hv", "Hyper-V" }, { "XenVMMXenVMM", "Xen" },
-                                            { "TCGTCGTCGTCG", "QEMU" }, { "", "a hypervisor" } };
+                                            { "TCGTCGTCGTCG", "QEMU" }, { "bhyve bhyve ", "bhyve" }, { "", "a hypervisor" } };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (!strcmp(name, names[i][0]))
