@@ -10,21 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void fv_dump_text(const char *key, const char *text, size_t bytes)
-{
-    printf(" %s=\"", key);
-    for (size_t i = 0; i < bytes && text[i]; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            printf("\\x%02x", c);
-        else
-            putchar(c);
-    }
-    putchar('"');
-}
 #define PRINT_TEXT(record, field) fv_dump_text(#field, (record)->field, sizeof((record)->field))
 
 static void print_hex(const char *key, const uint8_t *bytes, size_t count)
