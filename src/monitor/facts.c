@@ -1,5 +1,6 @@
 /* What a run's times depend on and its program does not say: the machine, told by one process of each node, and variables of the environment that
- * steer MPI, OpenMP and where processes are put, by each process. Read once, when recording begins: some forty small files, 0.2 ms.
+ * steer MPI, OpenMP and where processes are put, by each process. Read once, when recording begins: some forty small files, 0.2 ms (0.6 ms where the kernel has
+ * not looked at them for a while); the environment takes 5 us.
  *
  * What would take longer is left out. Up to Linux 5.17 the kernel sleeps 10 ms before it tells a frequency, both in /proc/cpuinfo and in cpufreq: there the
  * processor's name is what the instruction CPUID says, and no frequency is told. Rejected: hwloc (a library in the application, tens of ms). */
@@ -9,11 +10,11 @@
 #include "rt/thread.h"
 #include "sensors/sensors.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
