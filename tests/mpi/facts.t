@@ -258,6 +258,9 @@ def compared(tap, kind):
         text = harness.run([harness.FVMPI, 'diff', a.directory, b.directory, '--width', '160']).ended(0).out
         check('machine differs: kernel 6.1.0-made -> 6.2.0-made\n' in text, '{}', text)
         check('environment differs: OMP_NUM_THREADS 4 -> {}, OMP_PLACES cores -> not set, UCX_TLS not set -> tcp\n'.format(threads) in text, '{}', text)
+        if not kind.mpi:
+            escape = kind.profile(FVMPI_SENSORS_ROOT=root, OMP_NUM_THREADS='\033[31m')
+            check('\033' not in harness.run([harness.FVMPI, 'diff', a.directory, escape.directory]).ended(0).out, 'an escape sequence')
         same = kind.profile(FVMPI_SENSORS_ROOT=root, OMP_NUM_THREADS='4', OMP_PLACES='cores')
         check('differs' not in harness.run([harness.FVMPI, 'diff', a.directory, same.directory]).ended(0).out, 'two runs alike')
 

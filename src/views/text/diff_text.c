@@ -106,7 +106,7 @@ static size_t put_incomplete(const struct fv_page *p, const struct fv_diff *d)
 static bool say_differences(const struct fv_page *p, const struct fv_diff *d, unsigned kind, char *text, size_t bytes)
 {
     size_t room = fv_page_all(p) ? bytes : p->width > 60 ? p->width - 40 : 20, left_out = 0;
-    char one[400];
+    char said[400], one[800];
 
     *text = '\0';
     for (size_t i = 0; i < d->differing_count; i++) {
@@ -115,7 +115,8 @@ static bool say_differences(const struct fv_page *p, const struct fv_diff *d, un
 
         if (f->kind != kind)
             continue;
-        snprintf(one, sizeof(one), "%s%.80s %.120s -> %.120s", *text ? ", " : "", f->name, a ? a : no, b ? b : no);
+        snprintf(said, sizeof(said), "%s%.80s %.120s -> %.120s", *text ? ", " : "", f->name, a ? a : no, b ? b : no);
+        fv_words_clean(said, one, sizeof(one));
         if (*text && (left_out || fv_words_columns(text) + fv_words_columns(one) > room))
             left_out++;
         else
