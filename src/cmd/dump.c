@@ -10,22 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_text(const char *key, const char *text, size_t bytes)
-{
-    printf(" %s=\"", key);
-    for (size_t i = 0; i < bytes && text[i]; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            printf("\\x%02x", c);
-        else
-            putchar(c);
-    }
-    putchar('"');
-}
-#define PRINT_TEXT(record, field) print_text(#field, (record)->field, sizeof((record)->field))
+#define PRINT_TEXT(record, field) fv_dump_text(#field, (record)->field, sizeof((record)->field))
 
 static void print_hex(const char *key, const uint8_t *bytes, size_t count)
 {
@@ -96,7 +81,7 @@ static void print_module(const struct fv_cursor *c, const void *record)
 
     printf("module id=%u bias=%#" PRIx64 " begin=%#" PRIx64 " end=%#" PRIx64, m->id, m->bias, m->begin, m->end);
     print_hex("build_id", m->build_id, m->build_id_bytes < 32 ? m->build_id_bytes : 32);
-    print_text("path", m->path, m->path_bytes);
+    fv_dump_text("path", m->path, m->path_bytes);
 }
 
 static void print_path(const struct fv_cursor *c, const void *record)
@@ -295,7 +280,7 @@ static void print_opened(const struct fv_cursor *c, const void *record)
     (void)c;
 
     printf("opened id=%u comm=%u mode=%#x", f->id, f->comm, f->mode);
-    print_text("name", f->name, f->name_bytes);
+    fv_dump_text("name", f->name, f->name_bytes);
 }
 
 static void print_ranks(const char *key, const int32_t *rank, uint32_t count)
@@ -699,16 +684,15 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_MEMORY_PROCESS] = fv_dump_memory, [FV_CHUNK_MEMORY_SUMS] = fv_dump_memory_sums, [FV_CHUNK_MEMORY_SITES] = fv_dump_memory_site,
     [FV_CHUNK_MEMORY_PATHS] = fv_dump_memory_path, [FV_CHUNK_MEMORY_SERIES] = fv_dump_memory_series,
     [FV_CHUNK_LABELS] = fv_dump_label, [FV_CHUNK_SENSOR_PROCESS] = fv_dump_sensors, [FV_CHUNK_SENSOR_SERIES] = fv_dump_sensor_series, [FV_CHUNK_SENSOR_SAMPLES] = fv_dump_sensor_sample,
+    [FV_CHUNK_FACTS] = fv_dump_fact, [FV_CHUNK_AFFINITY] = fv_dump_affinity,
     [FV_CHUNK_FUNCTION_CALLS] = print_function_calls, [FV_CHUNK_FUNCTION_LOSSES] = print_function_losses, [FV_CHUNK_SAMPLER] = print_sampler,
     [FV_CHUNK_SAMPLE_PATHS] = print_sample_path, [FV_CHUNK_INSTANCES] = print_instances,
-    [FV_CHUNK_COSTS] = print_cost,
-    [FV_CHUNK_SECTIONS] = print_section, [FV_CHUNK_SECTION_SETS] = print_section_set,
+    [FV_CHUNK_COSTS] = print_cost, [FV_CHUNK_SECTIONS] = print_section, [FV_CHUNK_SECTION_SETS] = print_section_set,
     [FV_CHUNK_SECTION_TIMES] = print_section_times, [FV_CHUNK_SECTION_LOSSES] = print_section_losses,
     [FV_CHUNK_SECTION_OCTAVES] = print_octave, [FV_CHUNK_SECTION_PROCESS] = print_section_process,
     [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
-    [FV_CHUNK_SAMPLE_LOG] = print_logged_sample,
-    [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
+    [FV_CHUNK_SAMPLE_LOG] = print_logged_sample, [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
     [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_REGIONS] = print_region, [FV_CHUNK_COST_REGIONS] = print_cost_region, [FV_CHUNK_INSTANCE_COMPUTING] = print_computing, [FV_CHUNK_TIME_BINS] = print_time_bins, [FV_CHUNK_INTERPRETER] = print_interpreter, [FV_CHUNK_RECENT_INSTANCES] = print_recent, [FV_CHUNK_INSTANCE_EVENTS] = print_instance_events, [FV_CHUNK_LOGGED_EVENTS] = print_logged_events, [FV_CHUNK_SWITCHES] = print_switch, [FV_CHUNK_LONG_CALLS] = print_long_calls,
 };
 
@@ -720,7 +704,7 @@ static void print_file(const char *name, const struct fv_reader *reader)
     const struct fv_damage *damage = fv_reader_damage(reader, &kept, &damages);
 
     printf("file");
-    print_text("name", name, strlen(name));
+    fv_dump_text("name", name, strlen(name));
     printf(" bytes=%" PRIu64 " chunks=%zu damages=%" PRIu64 "\n", fv_reader_bytes(reader), chunks, damages);
     print_header(fv_reader_header(reader));
     for (size_t i = 0; i < kept; i++) {

@@ -18,6 +18,12 @@ void fv_dump_memory_site(const struct fv_cursor *c, const void *record);
 void fv_dump_memory_path(const struct fv_cursor *c, const void *record);
 void fv_dump_memory_series(const struct fv_cursor *c, const void *record);
 
+/* " key=", and the text in quotes, escaped. */
+void fv_dump_text(const char *key, const char *text, size_t bytes);
+
+void fv_dump_fact(const struct fv_cursor *c, const void *record);
+void fv_dump_affinity(const struct fv_cursor *c, const void *record);
+
 void fv_dump_label(const struct fv_cursor *c, const void *record);
 void fv_dump_sensors(const struct fv_cursor *c, const void *record);
 void fv_dump_sensor_series(const struct fv_cursor *c, const void *record);

@@ -189,6 +189,7 @@ void fv_diff_add(struct fv_diff *d, unsigned which, const struct fv_profile *pro
     keep_run(d, &d->side[which], profile);
     take_paths(d, &d->side[which], profile);
     fv_diff_tables_take(d, which, profile);
+    fv_diff_facts_take(&d->facts[which], &d->arena, profile->model);
     for (size_t i = 0; i < problems->count; i++) {
         const char *file = problems->items[i].file;
 
@@ -215,6 +216,7 @@ void fv_diff_release(struct fv_diff *d)
 {
     for (unsigned s = 0; s < 2; s++) {
         free(d->side[s].runs);
+        free(d->facts[s].seen);
         fv_diff_paths_release(&d->side[s].paths);
         for (unsigned t = 0; t < FV_DIFF_TABLES; t++)
             fv_diff_entries_release(&d->side[s].tables[t]);
@@ -222,6 +224,7 @@ void fv_diff_release(struct fv_diff *d)
     free(d->paths);
     free(d->functions);
     free(d->entries);
+    free(d->differing);
     fv_problems_release(&d->notes);
     fv_arena_release(&d->arena);
     *d = (struct fv_diff){ 0 };

@@ -6,6 +6,7 @@
 #ifndef FV_DIFF_H
 #define FV_DIFF_H
 
+#include "diff/diff_facts.h"
 #include "diff/diff_join.h"
 #include "diff/diff_stats.h"
 #include "diff/diff_tables.h"
@@ -84,6 +85,7 @@ struct fv_diff_row {
 struct fv_diff {
     struct fv_arena arena;
     struct fv_diff_side side[2]; /* A, B */
+    struct fv_diff_facts facts[2];
     struct fv_problems notes;    /* what the reader must know */
     /* by fv_diff_compute() */
     enum fv_diff_waits waits;
@@ -91,6 +93,8 @@ struct fv_diff {
     struct fv_change run[FV_DIFF_RUN_METRICS];
     struct fv_diff_row *paths, *functions; /* changes that count first, then by size of the change of time */
     size_t path_count, function_count;
+    struct fv_diff_fact *differing; /* machine, placement, environment: what differs */
+    size_t differing_count;
     size_t joined[FV_DIFF_JOINS]; /* how many call paths, by how */
     struct fv_diff_entry_row *entries; /* of all tables that both sides recorded, likewise */
     size_t entry_count, entry_room;

@@ -342,6 +342,7 @@ void fv_diff_compute(struct fv_diff *d)
     qsort(d->paths, d->path_count, sizeof(*d->paths), by_change);
     qsort(d->functions, d->function_count, sizeof(*d->functions), by_change);
     fv_diff_tables_compare(d);
+    d->differing = fv_diff_facts_compare(d->facts, &d->arena, &d->differing_count);
     say_sides(d);
     say_unknown(d);
     say_lost_analysis(d);

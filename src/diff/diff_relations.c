@@ -613,6 +613,30 @@ const struct fv_relation fv_diff_entries = {
     FV_ITEMS(struct fv_diff, entries, entry_count),
 };
 
+/* ---- machines and environments ---- */
+
+static void get_fact_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = c->words[((const struct fv_diff_fact *)row)->kind];
+}
+
+#define FACT(k, t, m, f, d) { k, t, "", d, FV_FIELD(struct fv_diff_fact, m), .flags = (f) }
+static const struct fv_column_def difference_columns[] = {
+    { "kind", "kind", "", "Of what.", FV_GET(FV_TYPE_TEXT, get_fact_kind), .words = fv_diff_fact_kinds },
+    FACT("name", "name", name, 0, "The fact of the machine, or the variable."),
+    FACT("a", "A", value[0], FV_NULLABLE, "Its value in A, several with | between them, \"not set\" for ranks without it; null: not known, or no rank has it."),
+    FACT("b", "B", value[1], FV_NULLABLE, "In B, likewise."),
+};
+static const struct fv_relation differences = {
+    .name = "differences",
+    .key = "differences",
+    .title = "Machines and environments",
+    .doc = "What differs between the machines, the placement of ranks and the environments of A and B, by kind and name. Empty where one of the runs did not record them.",
+    FV_COLUMNS(difference_columns),
+    .base = the_diff,
+    FV_ITEMS(struct fv_diff, differing, differing_count),
+};
+
 const struct fv_relation *const fv_diff_relations[] = {
-    &comparison, &runs_a, &runs_b, &fv_diff_run_changes, &fv_diff_entries, &fv_diff_functions, &callsites, &problems, NULL,
+    &comparison, &differences, &runs_a, &runs_b, &fv_diff_run_changes, &fv_diff_entries, &fv_diff_functions, &callsites, &problems, NULL,
 };

@@ -6,7 +6,7 @@
 #ifndef FV_DOCTOR_H
 #define FV_DOCTOR_H
 
-#include "doctor/cpus.h"
+#include "tool/cpus.h"
 #include "tool/vec.h"
 
 #include <stdio.h>

@@ -30,6 +30,21 @@ static uint64_t uid_of_self(uint32_t world_rank)
     return fv_mix2(2, world_rank);
 }
 
+void fv_rank_runs_add(struct fv_rank_run *runs, size_t *count, int32_t rank)
+{
+    struct fv_rank_run *last = *count ? &runs[*count - 1] : NULL;
+
+    if (last && last->count == 1)
+        last->stride = rank - last->first;
+    if (last && rank == last->first + last->stride * last->count) {
+        last->count++;
+        return;
+    }
+    if (last && last->count == 1)
+        last->stride = 1;
+    runs[(*count)++] = (struct fv_rank_run){ rank, 1, 1 };
+}
+
 uint32_t fv_rank_runs_find(const struct fv_rank_run *runs, uint32_t count, int64_t rank)
 {
     uint32_t before = 0;

@@ -56,6 +56,8 @@ static inline bool fv_def_comm_is_listed(const struct fv_def_comm *comm)
 
 /* The place of a world rank in runs, from 0; FV_NONE: it is not in them. */
 uint32_t fv_rank_runs_find(const struct fv_rank_run *runs, uint32_t count, int64_t rank);
+/* Adds a world rank; there is room for one run more. */
+void fv_rank_runs_add(struct fv_rank_run *runs, size_t *count, int32_t rank);
 
 /* What a record of a world rank says; the runs stay the record's. `name` is room for the name. */
 enum { FV_COMM_NAME_BYTES = sizeof(((struct fv_comm_record *)0)->name) + 1 };

@@ -6,6 +6,9 @@ extern const struct fv_relation fv_run_relation;
 extern const struct fv_relation fv_findings_relation;
 extern const struct fv_relation fv_programs_relation;
 extern const struct fv_relation fv_options_relation;
+extern const struct fv_relation fv_machines_relation;
+extern const struct fv_relation fv_environment_relation;
+extern const struct fv_relation fv_affinity_relation;
 extern const struct fv_relation fv_ranks_relation;
 extern const struct fv_relation fv_callsites_relation;
 extern const struct fv_relation fv_mpi_functions_relation;
@@ -53,6 +56,9 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_findings_relation,
     &fv_programs_relation,
     &fv_options_relation,
+    &fv_machines_relation,
+    &fv_environment_relation,
+    &fv_affinity_relation,
     &fv_ranks_relation,
     &fv_callsites_relation,
     &fv_mpi_functions_relation,

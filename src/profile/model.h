@@ -8,6 +8,7 @@
 #include "profile/align.h"
 #include "profile/functions/instrumented.h"
 #include "profile/io/files.h"
+#include "profile/machine/facts.h"
 #include "profile/machine/machine.h"
 #include "profile/memory/allocated.h"
 #include "profile/read_analysis.h"
@@ -448,6 +449,7 @@ struct fv_model {
     struct fv_samples samples; /* of functions; count 0: none */
     struct fv_io_view io; /* calls 0: none */
     struct fv_allocated allocated; /* ranks 0: none recorded it */
+    struct fv_facts facts; /* hosts 0: of versions that did not record them */
     struct fv_machine machine; /* nodes 0: nobody read its sensors */
     struct fv_label_view *labels; /* by time */
     size_t label_count, label_room;

@@ -77,22 +77,6 @@ static bool is_new_command(const struct fv_build *b, struct fv_index *commands, 
     return true;
 }
 
-static void add_to_runs(struct fv_program *p, int world_rank)
-{
-    struct fv_rank_run *last = p->run_count ? &p->runs[p->run_count - 1] : NULL;
-
-    if (last && last->count == 1)
-        last->stride = world_rank - last->first;
-    if (last && world_rank == last->first + last->stride * last->count) {
-        last->count++;
-        return;
-    }
-    if (last && last->count == 1)
-        last->stride = 1;
-    FV_GROW(p->runs, p->run_room, p->run_count + 1);
-    p->runs[p->run_count++] = (struct fv_rank_run){ world_rank, 1, 1 };
-}
-
 struct programs {
     struct fv_index programs, commands;
 };
@@ -112,7 +96,8 @@ static void read_program(struct fv_build *b, void *state, uint32_t rank)
     struct fv_program *p = &m->programs[m->ranks[rank].program];
     p->ranks++;
     p->commands += is_new_command(b, &s->commands, rank);
-    add_to_runs(p, m->ranks[rank].world_rank);
+    FV_GROW(p->runs, p->run_room, p->run_count + 1);
+    fv_rank_runs_add(p->runs, &p->run_count, m->ranks[rank].world_rank);
 }
 
 static void finish_programs(struct fv_build *b, void *state)

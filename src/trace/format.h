@@ -11,13 +11,14 @@
  * writer's byte order, which the header tells. Times are raw ticks of the header's clock.
  *
  * Records of samples are in format_samples.h, those of threads that wait in format_threads.h, those of files in format_io.h, of memory in
- * format_memory.h, of the machine's sensors in format_sensors.h.
+ * format_memory.h, of the machine's sensors in format_sensors.h, of the machine itself in format_facts.h.
  *
  * The reader trusts nothing in here. Sizes are checked below, at compile time. */
 #ifndef FV_FORMAT_H
 #define FV_FORMAT_H
 
 #include "base/histogram.h"
+#include "trace/format_facts.h"
 #include "trace/format_io.h"
 #include "trace/format_samples.h"
 #include "trace/format_memory.h"
@@ -222,7 +223,9 @@ enum fv_chunk_type {
     FV_CHUNK_SENSOR_PROCESS = 90, /* one struct fv_sensor_process, of the process */
     FV_CHUNK_SENSOR_SERIES = 91,  /* struct fv_sensor_series, variable */
     FV_CHUNK_SENSOR_SAMPLES = 92, /* struct fv_sensor_sample, variable */
+    FV_CHUNK_FACTS = 93,          /* struct fv_fact, variable */
     FV_CHUNK_LABELS = 94,         /* struct fv_label_record, variable, of the process */
+    FV_CHUNK_AFFINITY = 95,       /* struct fv_affinity, of the process */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 

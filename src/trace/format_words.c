@@ -73,6 +73,8 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_SENSOR_SERIES] = { "sensor series", .varies = true },
         [FV_CHUNK_SENSOR_SAMPLES] = { "sensor sample", .varies = true },
         [FV_CHUNK_LABELS] = { "label", .varies = true },
+        [FV_CHUNK_FACTS] = { "fact", .varies = true },
+        [FV_CHUNK_AFFINITY] = { "affinity", sizeof(struct fv_affinity) },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 
@@ -138,6 +140,18 @@ const char *fv_wait_rule_name(unsigned rule)
         [FV_RULE_P2P] = "p2p",
     };
     return NAME_OF(names, rule);
+}
+
+const char *fv_fact_name(unsigned key)
+{
+    static const char *const names[] = {
+        [FV_FACT_PROCESSOR] = "processor", [FV_FACT_PROCESSORS] = "processors", [FV_FACT_SOCKETS] = "sockets", [FV_FACT_CORE_THREADS] = "core_threads", [FV_FACT_SMT] = "smt",
+        [FV_FACT_NODE_PROCESSORS] = "node_processors", [FV_FACT_NODE_DISTANCES] = "node_distances", [FV_FACT_CACHE] = "cache", [FV_FACT_MHZ] = "mhz", [FV_FACT_MHZ_MIN] = "mhz_min",
+        [FV_FACT_MHZ_MAX] = "mhz_max", [FV_FACT_GOVERNOR] = "governor", [FV_FACT_FREQUENCY_DRIVER] = "frequency_driver", [FV_FACT_TURBO] = "turbo", [FV_FACT_MEMORY] = "memory",
+        [FV_FACT_HUGEPAGES] = "hugepages", [FV_FACT_KERNEL] = "kernel", [FV_FACT_HYPERVISOR] = "hypervisor", [FV_FACT_CLOCK_SOURCE] = "clock_source", [FV_FACT_ISOLATED] = "isolated",
+        [FV_FACT_TICKLESS] = "tickless", [FV_FACT_NUMA_BALANCING] = "numa_balancing", [FV_FACT_ADDRESS] = "address", [FV_FACT_VARIABLE] = "variable", [FV_FACT_LEFT_OUT] = "left_out",
+    };
+    return NAME_OF(names, key);
 }
 
 const char *fv_drop_name(unsigned drop)

@@ -22,6 +22,7 @@ const char *fv_sync_operation_name(unsigned operation); /* enum fv_sync_operatio
 const char *fv_state_name(unsigned state);
 const char *fv_class_name(unsigned class);
 const char *fv_wait_rule_name(unsigned rule);
+const char *fv_fact_name(unsigned key); /* enum fv_fact_key */
 const char *fv_drop_name(unsigned drop); /* enum fv_drop */
 /* The functions for files; unknown ones are "?" and do nothing. */
 const char *fv_io_function_name(uint32_t function); /* enum fv_io_function */

@@ -187,6 +187,11 @@ static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t by
 
         return bytes > sizeof(*l) && l->text_bytes < bytes - sizeof(*l) && !l->text[l->text_bytes];
     }
+    if (type == FV_CHUNK_FACTS) {
+        const struct fv_fact *f = (const void *)record;
+
+        return bytes > sizeof(*f) && f->value_bytes < bytes - sizeof(*f) && !f->value[f->value_bytes];
+    }
     if (type == FV_CHUNK_SENSOR_SAMPLES)
         return bytes >= sizeof(struct fv_sensor_sample);
     const struct fv_comm_record *c = (const void *)record;

@@ -658,7 +658,7 @@ static void text_noise(void **state)
 
 static void json(void **state)
 {
-    static const char *const keys[] = { "schema",  "comparison",    "runs_a",    "runs_b",  "run_changes",
+    static const char *const keys[] = { "schema",  "comparison",    "differences", "runs_a",    "runs_b",  "run_changes",
                                         "entries", "mpi_functions", "callsites", "problems" };
     (void)state;
     run(0, 2, (unsigned[]){ 100, 40 }, 0);

@@ -54,6 +54,12 @@ static void frame_place(const struct fv_diff_frame *f, char *out, size_t bytes)
 
 /* ---- verdict ---- */
 
+/* That an item takes. */
+static size_t lines_of(const struct fv_page *p, const char *text)
+{
+    return 1 + fv_words_columns(text) / (p->width > 20 ? p->width - 10 : 10);
+}
+
 /* Before any change: it may be that of the machine. Returns how many lines it took. */
 static size_t put_disturbed(const struct fv_page *p, const struct fv_diff *d)
 {
@@ -93,6 +99,45 @@ static size_t put_incomplete(const struct fv_page *p, const struct fv_diff *d)
                      d->side[s].count > 1 ? ", in a part of its runs" : "");
         lines++;
     }
+    return lines;
+}
+
+/* As many of a kind as a line holds, at least one; all, where all are asked for. False: there are none. */
+static bool say_differences(const struct fv_page *p, const struct fv_diff *d, unsigned kind, char *text, size_t bytes)
+{
+    size_t room = fv_page_all(p) ? bytes : p->width > 60 ? p->width - 40 : 20, left_out = 0;
+    char said[400], one[800];
+
+    *text = '\0';
+    for (size_t i = 0; i < d->differing_count; i++) {
+        const struct fv_diff_fact *f = &d->differing[i];
+        const char *no = kind == FV_DIFF_ENVIRONMENT ? "not set" : "not known", *a = f->value[0], *b = f->value[1];
+
+        if (f->kind != kind)
+            continue;
+        snprintf(said, sizeof(said), "%s%.80s %.120s -> %.120s", *text ? ", " : "", f->name, a ? a : no, b ? b : no);
+        fv_words_clean(said, one, sizeof(one));
+        if (*text && (left_out || fv_words_columns(text) + fv_words_columns(one) > room))
+            left_out++;
+        else
+            fv_words_add(text, bytes, "%s", one);
+    }
+    if (left_out)
+        fv_words_add(text, bytes, ", and %zu more", left_out);
+    return *text;
+}
+
+/* A line for each kind. Returns how many it took. */
+static size_t put_differences(const struct fv_page *p, const struct fv_diff *d)
+{
+    char text[4000];
+    size_t lines = 0;
+
+    for (unsigned kind = 0; fv_diff_fact_kinds[kind]; kind++)
+        if (say_differences(p, d, kind, text, sizeof(text))) {
+            fv_page_item(p, FV_YELLOW, 0, "%s differs: %s", fv_diff_fact_kinds[kind], text);
+            lines += lines_of(p, text);
+        }
     return lines;
 }
 
@@ -280,7 +325,7 @@ static void put_findings(const struct fv_page *p, const struct fv_diff *d, size_
             if (!is_told_here(&d->entries[i], pass ? FV_JOIN_ONLY_A : FV_JOIN_ONLY_B))
                 continue;
             say_finding(d, &d->entries[i], text, sizeof(text));
-            size_t lines = 1 + fv_words_columns(text) / (p->width > 20 ? p->width - 10 : 10);
+            size_t lines = lines_of(p, text);
 
             if (shown && lines + (shown + 1 < all) > room)
                 break;
@@ -296,9 +341,10 @@ static void put_first(const struct fv_page *p, const struct fv_diff *d)
     size_t before = 3 + put_disturbed(p, d);
 
     before += put_incomplete(p, d);
+    before += put_differences(p, d);
     put_verdict(p, d);
     before += put_changes(p, d);
-    put_findings(p, d, fv_page_all(p) ? SIZE_MAX : FIRST_LINES - before - 2);
+    put_findings(p, d, fv_page_all(p) ? SIZE_MAX : before + 2 < FIRST_LINES ? FIRST_LINES - before - 2 : 0);
 }
 
 /* ---- what was compared ---- */

@@ -143,6 +143,22 @@ static void put_programs(const struct fv_page *p, const struct fv_model *m)
     fv_page_cut(p, shown, m->program_count, "program", "");
 }
 
+/* The machine of the first rank's host. */
+static void put_machine(const struct fv_page *p, const struct fv_model *m)
+{
+    const struct fv_facts *f = &m->facts;
+    char text[600], other[600], more[80] = "";
+    size_t others = 0;
+
+    if (!f->host_count || !*fv_facts_words(&f->hosts[0], text, sizeof(text)))
+        return;
+    for (size_t i = 1; i < f->host_count; i++)
+        others += f->hosts[i].told_by != FV_NONE && strcmp(fv_facts_words(&f->hosts[i], other, sizeof(other)), text);
+    if (others)
+        snprintf(more, sizeof(more), "; %zu other node%s %s unlike it (--table machines)", others, fv_words_s(others), others == 1 ? "is" : "are");
+    fv_text_field(p, NAMES, "machine", "%s%s", text, more);
+}
+
 /* As they were given, or could have been. */
 static void put_options(const struct fv_page *p, const struct fv_model *m)
 {
@@ -224,6 +240,7 @@ void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
         fv_text_field(p, NAMES, "ranks", "%d on %s", m->world_size, m->ranks[0].host);
     else
         fv_text_field(p, NAMES, "ranks", "%d on %zu hosts (%s, ...)", m->world_size, hosts, m->ranks[0].host);
+    put_machine(p, m);
     snprintf(text, sizeof(text), "%s, %s", m->mpi, m->ranks[0].thread_level);
     for (char *tab = text; (tab = strchr(tab, '\t'));)
         *tab = ' ';

@@ -28,6 +28,13 @@ static void put_crowded(const struct fv_page *p, const struct fv_model *m)
                      c.ranks, c.cpus, fv_words_s(c.cpus), m->ranks[0].host);
 }
 
+static void put_crowded_masks(const struct fv_page *p, const struct fv_facts *f)
+{
+    if (f->crowded_host)
+        fv_text_note(p, FV_YELLOW, "ranks %s are bound to processor%s %s of %s, %u for all of them, while others are free: times include waiting for a processor",
+                     f->crowded_ranks, fv_words_s(f->crowded_count), f->crowded_processors, f->crowded_host, f->crowded_count);
+}
+
 /* What stands among the findings is not said again. */
 static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
 {
@@ -49,6 +56,7 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
                      fv_words_percent(init, total, part));
     if (!fv_findings_named(v->findings, FV_FINDING_DISTURBED))
         put_crowded(p, m);
+    put_crowded_masks(p, &m->facts);
     if (threaded)
         fv_text_note(p, FV_YELLOW,
                      "%zu rank%s MPI from several threads: MPI time of a rank is its main thread's, "

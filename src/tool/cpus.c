@@ -1,5 +1,5 @@
 /* See cpus.h. */
-#include "doctor/cpus.h"
+#include "tool/cpus.h"
 
 #include <ctype.h>
 #include <stdlib.h>

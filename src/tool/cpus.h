@@ -1,6 +1,6 @@
 /* Sets of processors, as the kernel writes them: lists ("0-3,8") and masks ("ff,ffffffff"). */
-#ifndef FV_DOCTOR_CPUS_H
-#define FV_DOCTOR_CPUS_H
+#ifndef FV_CPUS_H
+#define FV_CPUS_H
 
 #include "tool/vec.h"
 
