@@ -159,7 +159,7 @@ const char *fv_drop_name(unsigned drop)
     static const char *const names[FV_DROP_COUNT] = {
         [FV_DROP_CELLS] = "cells", [FV_DROP_PATHS] = "paths",       [FV_DROP_COLLECTIVES] = "collectives",
         [FV_DROP_PEERS] = "peers", [FV_DROP_COMMS] = "comms",       [FV_DROP_CALLS] = "calls",
-        [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests", [FV_DROP_EVENTS] = "events", [FV_DROP_LABELS] = "labels",
+        [FV_DROP_DISK] = "disk",   [FV_DROP_REQUESTS] = "requests", [FV_DROP_EVENTS] = "events", [FV_DROP_LABELS] = "marks",
     };
     return NAME_OF(names, drop);
 }
