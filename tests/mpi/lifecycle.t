@@ -133,7 +133,7 @@ def archive(mpi):
     """What --enable-static installs, of the objects of this build: the file, and the names that they refer to weakly, which those
     for an archive do not."""
     path = os.path.join(harness.scratch('archive'), 'libfvmpi.a')
-    patterns = ['mpi-wrappers/.libs/libfvmpi_{}_la-*.o'.format(mpi), 'src/base/.libs/libfvbase_la-*.o', 'src/.libs/libfvrt_la-*.o',
+    patterns = ['mpi-wrappers/.libs/libfvmpi_{}_la-*.o'.format(mpi), 'src/base/.libs/libfvbase_la-*.o', 'src/sensors/.libs/libfvsensors_la-*.o', 'src/.libs/libfvrt_la-*.o',
                 'src/*/.libs/libfvrt_la-*.o']
     objects = [o for p in patterns for o in glob.glob(os.path.join(harness.BUILD, p))]
     check(len(objects) > 20, 'objects {}', objects)
