@@ -351,10 +351,11 @@ static void end(enum fv_file_state state)
 
     fv_clock_point(&h->last);
     fv_usage_update();
+    uint64_t now = fv_ticks(); /* what follows takes a millisecond where others want the processor, and is of fvmpi */
     fv_usage_read_ready(&h->process_last);
     h->others_ready_ns[1] = fv_usage_others_ready();
     h->stolen_ns[1] = fv_usage_stolen();
-    __atomic_store_n(&h->end_ticks, fv_ticks(), __ATOMIC_RELEASE);
+    __atomic_store_n(&h->end_ticks, now, __ATOMIC_RELEASE);
     __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
 }
 
