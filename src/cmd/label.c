@@ -12,8 +12,9 @@
 
 static const char usage[] =
     "usage: fvmpi label TEXT [FIFO|DIR]\n"
-    "Marks the present with a text in what is recorded just now: in the recording of `fvmpi record --control FIFO`. In a directory the FIFO is\n"
-    "DIR/" FV_CONTROL_NAME ". Without: the one that FVMPI_CONTROL names, which the command has that `fvmpi record --control` started.\n"
+    "Marks the present with a text in what is recorded just now: in the recording of `fvmpi record --control FIFO`, or in\n"
+    "the run of `fvmpi run --sensors` whose experiment is DIR, on the node that reads them first. In a directory the\n"
+    "FIFO is DIR/" FV_CONTROL_NAME ". Without: the one that FVMPI_CONTROL names, which the command has that `fvmpi record --control` started.\n"
     "\n"
     "  -h, --help  this text\n"
     "\n"
@@ -36,7 +37,7 @@ static int take_option(void *options, int option)
 static const char *why_not(int err)
 {
     if (err == -FV_EFORMAT)
-        return "this is no FIFO; name the one of fvmpi record --control";
+        return "this is no FIFO; name the one of fvmpi record --control, or the experiment of fvmpi run --sensors";
     switch (errno) {
     case ENXIO: return "nobody reads it: the recording has ended";
     case ENOENT: return "it is not there: nothing is recorded with this --control";

@@ -31,7 +31,7 @@ static const char usage[] =
     "  -i, --interval S      seconds from sample to sample (1; 0.001 at least)\n"
     "  -n, --count N         samples; then it ends\n"
     "      --per-source      each source by itself\n"
-    "      --budget PERCENT  of a processor, for reading (1): what is dear is read by every second, third ... sample only\n"
+    "      --budget PERCENT  of a processor, for reading (1): what is dear is read by every second, fourth ... sample only\n"
     "      --rotate SIZE     goes on in FILE.0002, FILE.0003 ... when a file has this size, such as 64M\n"
     "      --keep N          so many of these files (all): the oldest is removed\n"
     "      --control PATH    makes a FIFO (in a directory PATH/" FV_CONTROL_NAME ") that takes, a line each: label TEXT, pause, resume, interval S,\n"

@@ -6,7 +6,6 @@
  * job has, wherever the rank is bound. It has a table of descriptors of its own (unshare(2)), so that the program's numbers are as without it, and what the program
  * closes is closed. Its own CPU time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the
  * job), a timer's signal in a rank (which interrupts it). */
-#include "base/experiment.h"
 #include "rt/clock.h"
 #include "rt/labels.h"
 #include "rt/layers.h"
@@ -179,10 +178,7 @@ static void take_sample(int64_t due_ns, bool is_last)
     int64_t now_ns = clock_ns(CLOCK_MONOTONIC), late_ns = now_ns > due_ns ? now_ns - due_ns : 0;
     uint64_t ticks = fv_ticks();
 
-    if (is_last)
-        fv_watch_sample_all(&monitor.watch, 1e-9 * (double)now_ns);
-    else
-        fv_watch_sample(&monitor.watch, 1e-9 * (double)now_ns);
+    (is_last ? fv_watch_sample_all : fv_watch_sample)(&monitor.watch, 1e-9 * (double)now_ns);
     add_up();
     monitor.process->samples++;
     monitor.process->late += (uint64_t)late_ns > monitor.process->interval_ns / 10;
@@ -241,9 +237,7 @@ static void open_control(void)
 {
     char directory[sizeof(fv_rt.writer.path)];
 
-    memcpy(directory, fv_rt.writer.path, sizeof(directory));
-    directory[fv_base_name(directory) - directory] = '\0';
-    fv_control_open(&monitor.control, directory); /* else there is none: fd -1 */
+    fv_control_open(&monitor.control, fv_writer_directory(&fv_rt.writer, directory)); /* else there is none: fd -1 */
 }
 
 static void step(void)

@@ -135,7 +135,7 @@ static const char *advice(int error)
     return "Choose another directory with -o or FVMPI_OUTPUT";
 }
 
-static const char *directory_of(const struct fv_writer *writer, char out[sizeof(writer->path)])
+const char *fv_writer_directory(const struct fv_writer *writer, char out[sizeof(writer->path)])
 {
     memcpy(out, writer->path, sizeof(writer->path));
     out[fv_base_name(writer->path) - writer->path] = '\0';
@@ -146,14 +146,14 @@ bool fv_writer_first_on_node(const struct fv_writer *writer, const char *what)
 {
     char directory[sizeof(writer->path)];
 
-    return fv_first_on_node(what, directory_of(writer, directory));
+    return fv_first_on_node(what, fv_writer_directory(writer, directory));
 }
 
 int fv_writer_elect_on_node(const struct fv_writer *writer, const char *what)
 {
     char directory[sizeof(writer->path)];
 
-    return fv_elect_on_node(what, directory_of(writer, directory));
+    return fv_elect_on_node(what, fv_writer_directory(writer, directory));
 }
 
 static void refused(struct fv_writer *writer, uint64_t bytes, int error)

@@ -51,6 +51,9 @@ void fv_writer_release(struct fv_chunk_header *chunk);
  * more. False: the address is in no page of the file. */
 bool fv_writer_lost(struct fv_writer *writer, void *address);
 
+/* The directory that the file is in, with its last slash. Returns out. */
+const char *fv_writer_directory(const struct fv_writer *writer, char out[sizeof(writer->path)]);
+
 /* fv_first_on_node() and fv_elect_on_node(), of the ranks that write to the same directory. */
 bool fv_writer_first_on_node(const struct fv_writer *writer, const char *what);
 int fv_writer_elect_on_node(const struct fv_writer *writer, const char *what);
