@@ -52,7 +52,7 @@ function stretch() {
 function clock(recording, time, digitsBehind) {
   const date = new Date(recording.header.start_realtime_ns / 1e6 + 1000 * time);
 
-  return date.toLocaleTimeString("en-GB", { hour12: false, fractionalSecondDigits: digitsBehind || undefined });
+  return date.toLocaleTimeString("en-GB", { hour12: false, hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: digitsBehind || undefined });
 }
 
 function setView(view) {
