@@ -25,6 +25,8 @@ AS_IF([test "$fv_have_otf2" = yes], [fv_line "OTF2" "$OTF2_LIBS"],
       [fv_line "OTF2" "fvmpi check is not built: the library is missing; its package is libotf2-trace-dev"])
 AS_IF([test "$fv_have_pfm" = yes], [fv_line "libpfm4" "$PFM_LIBS"],
       [fv_line "libpfm4" "--events knows the generic names only: the library is missing; its package is libpfm4-dev"])
+AS_IF([test "$fv_have_microhttpd" = yes], [fv_line "libmicrohttpd" "found, for fvmpi live"],
+      [fv_line "libmicrohttpd" "fvmpi live cannot serve: the library is missing; its package is libmicrohttpd-dev"])
 AS_IF([test "$fv_have_cmocka" != yes], [fv_line "unit tests" "not built: cmocka is missing; its package is libcmocka-dev"])
 AS_IF([test "x$PROVE" = xno], [fv_line "make check" "cannot run: prove is missing; its package is perl"])
 AS_IF([test "x$PYTHON" = xno], [fv_line "Python" "not found: generated files are used as shipped, some tests are skipped"])

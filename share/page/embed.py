@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""embed.py DIRECTORY PAGE.html FILE.h: a page's files as two C arrays, before and behind the run's data. Scripts and styles stand in the page itself, and its
-content security policy names them by their hashes: nothing else of it is run, and nothing is fetched."""
+"""embed.py DIRECTORY PAGE.html FILE.h: a page's files as two C arrays, before and behind the run's data; of a page that has no place for data, such as live.html,
+as one, and its policy as a string. Scripts and styles stand in the page itself, and its content security policy names them by their hashes: nothing else of it is
+run, and nothing is fetched."""
 import base64
 import hashlib
 import os
@@ -31,10 +32,15 @@ def main(directory, name, header):
     page = page.replace('<!-- style -->', '<style>' + style + '</style>')
     page = re.sub(r'<!-- scripts: .*? -->', lambda _: '<script>' + script + '</script>', page)
     page = page.replace('STYLE_HASH', digest(style)).replace('SCRIPT_HASH', digest(script))
-    head, tail = page.split('<!-- data -->\n')
     os.makedirs(os.path.dirname(header), exist_ok=True)
+    if '<!-- data -->' in page:
+        head, tail = page.split('<!-- data -->\n')
+        arrays = array('fv_page_head', head) + '\n' + array('fv_page_tail', tail)
+    else:
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
+        arrays = array('fv_live_page', page) + '\nstatic const char fv_live_policy[] = "' + policy + "; frame-ancestors 'none'\";\n"
     with open(header, 'w', encoding='ascii') as f:
-        f.write('/* Made by embed.py of share/page. */\n#include <stddef.h>\n\n' + array('fv_page_head', head) + '\n' + array('fv_page_tail', tail))
+        f.write('/* Made by embed.py of share/page. */\n#include <stddef.h>\n\n' + arrays)
 
 
 main(*sys.argv[1:])

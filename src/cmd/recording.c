@@ -18,103 +18,6 @@
 
 enum { HELD_BYTES = 1 << 18 }; /* about as many at most */
 
-/* ---- lines ---- */
-
-static void put(struct fv_recording *r, const char *text, size_t bytes)
-{
-    FV_GROW(r->text, r->room, r->used + bytes);
-    memcpy(r->text + r->used, text, bytes);
-    r->used += bytes;
-}
-
-static void put_text(struct fv_recording *r, const char *text)
-{
-    put(r, text, strlen(text));
-}
-
-static void put_whole(struct fv_recording *r, uint64_t value)
-{
-    char digits[FV_DIGITS];
-
-    put(r, digits, fv_words_digits(value, digits));
-}
-
-static void put_string(struct fv_recording *r, const char *text)
-{
-    char next[FV_CLEAN];
-
-    put(r, "\"", 1);
-    for (size_t length; (length = fv_words_clean_next(&text, next)) > 0;)
-        for (size_t i = 0; i < length; i++) {
-            if (next[i] == '"' || next[i] == '\\')
-                put(r, "\\", 1);
-            put(r, next + i, 1);
-        }
-    put(r, "\"", 1);
-}
-
-/* value / 10^decimals, without zeros at its end. */
-static void put_fixed(struct fv_recording *r, uint64_t value, unsigned decimals)
-{
-    char digits[FV_DIGITS], out[FV_DIGITS + 16];
-    size_t length, whole, used = 0;
-
-    for (; decimals && value % 10 == 0; decimals--)
-        value /= 10;
-    length = fv_words_digits(value, digits);
-    whole = length > decimals ? length - decimals : 0;
-    if (!whole)
-        out[used++] = '0';
-    memcpy(out + used, digits, whole);
-    used += whole;
-    if (decimals)
-        out[used++] = '.';
-    for (size_t i = length; i < decimals; i++)
-        out[used++] = '0';
-    memcpy(out + used, digits + whole, length - whole);
-    put(r, out, used + length - whole);
-}
-
-/* Whole numbers exactly, others with 7 digits: most are zeros, and printf() would take longer than to read the sensors. */
-static void put_real(struct fv_recording *r, double value)
-{
-    double size = fabs(value);
-    unsigned decimals = 0;
-    char text[40];
-
-    if (!isfinite(value)) {
-        put(r, "null", 4);
-        return;
-    }
-    if (size >= 1e15 || (size < 1e-4 && size > 0)) {
-        put(r, text, (size_t)snprintf(text, sizeof(text), "%.7g", value));
-        return;
-    }
-    if (value < 0)
-        put(r, "-", 1);
-    if (size != floor(size))
-        for (; size < 1e6 && decimals < 11; decimals++)
-            size *= 10;
-    put_fixed(r, (uint64_t)(size + 0.5), decimals);
-}
-
-static void put_seconds(struct fv_recording *r, int64_t ns)
-{
-    put_fixed(r, ns > 0 ? (uint64_t)ns : 0, 9);
-}
-
-static void put_time(struct fv_recording *r, int64_t at_ns)
-{
-    put_text(r, "\"time_s\":");
-    put_seconds(r, at_ns - r->start_ns);
-}
-
-static void put_key_string(struct fv_recording *r, const char *key, const char *value)
-{
-    put_text(r, key);
-    put_string(r, value);
-}
-
 /* ---- the file ---- */
 
 static void file_name(const struct fv_recording *r, size_t number, char out[PATH_MAX + 24])
@@ -130,7 +33,7 @@ static void take_back(struct fv_recording *r, size_t written)
 {
     int saved = errno;
 
-    while (written && r->text[written - 1] != '\n')
+    while (written && r->lines.text[written - 1] != '\n')
         written--;
     r->bytes += written;
     if (ftruncate(r->fd, (off_t)r->bytes))
@@ -144,10 +47,10 @@ static void flush(struct fv_recording *r)
     ssize_t more = 1;
 
     if (r->has_failed)
-        r->used = 0;
-    for (; written < r->used && more > 0; written += more > 0 ? (size_t)more : 0) /* a second write() says why the first one was short */
-        more = write(r->fd, r->text + written, r->used - written);
-    if (written == r->used) {
+        r->lines.used = 0;
+    for (; written < r->lines.used && more > 0; written += more > 0 ? (size_t)more : 0) /* a second write() says why the first one was short */
+        more = write(r->fd, r->lines.text + written, r->lines.used - written);
+    if (written == r->lines.used) {
         r->bytes += written;
     } else {
         take_back(r, written);
@@ -155,7 +58,7 @@ static void flush(struct fv_recording *r)
         fv_log("record: %s: %s%s", path, strerror(errno), r->bytes ? "; what was recorded until now is in it" : "");
         r->has_failed = true;
     }
-    r->used = 0;
+    r->lines.used = 0;
     r->oldest_ns = 0;
 }
 
@@ -176,92 +79,31 @@ static int make_file(struct fv_recording *r, const char *path)
     return fd;
 }
 
-static void put_series(struct fv_recording *r)
-{
-    put_text(r, ",\"series\":[");
-    for (size_t i = 0; i < r->watch->count; i++) {
-        const struct fv_watched *one = &r->watch->series[i];
-        const struct fv_sensor *sensor = fv_watch_sensor(r->watch, i);
-        const struct fv_sensor_event *event = fv_watch_event(r->watch, i);
-
-        put_key_string(r, i ? ",{\"label\":" : "{\"label\":", one->label);
-        put_key_string(r, ",\"sensor\":", sensor->kind->name);
-        put_key_string(r, ",\"event\":", event->name);
-        put_text(r, ",\"source\":");
-        if (one->source == FV_WATCH_ALL)
-            put_text(r, "null");
-        else
-            put_string(r, sensor->sources[one->source]);
-        put_key_string(r, ",\"unit\":", event->unit);
-        put_text(r, event->is_gauge ? ",\"kind\":\"gauge\"}" : ",\"kind\":\"counter\"}");
-    }
-    put_text(r, "]");
-}
-
-static void put_sensors(struct fv_recording *r)
-{
-    bool any = false;
-
-    put_text(r, ",\"interval_s\":");
-    put_real(r, r->interval_s);
-    put_text(r, ",\"sensors\":[");
-    for (size_t i = 0; i < r->watch->sensor_count; i++) {
-        const struct fv_watched_sensor *one = &r->watch->sensors[i];
-
-        if (!one->is_used)
-            continue;
-        put_key_string(r, any ? ",{\"name\":" : "{\"name\":", one->sensor.kind->name);
-        put_text(r, ",\"every\":");
-        put_whole(r, one->every);
-        put_text(r, ",\"cost_s\":");
-        put_real(r, one->sensor.cost_s);
-        put_text(r, "}");
-        any = true;
-    }
-    put_text(r, "]");
-}
-
 static void put_command(struct fv_recording *r)
 {
-    put_text(r, ",\"command\":");
+    fv_jsonl_text(&r->lines, ",\"command\":");
     for (size_t i = 0; r->command && r->command[i]; i++) {
-        put_text(r, i ? "," : "[");
-        put_string(r, r->command[i]);
+        fv_jsonl_text(&r->lines, i ? "," : "[");
+        fv_jsonl_string(&r->lines, r->command[i]);
     }
-    put_text(r, r->command ? "]" : "null");
-}
-
-static void put_machine(struct fv_recording *r)
-{
-    struct utsname name;
-    uint8_t boot[16];
-    char text[sizeof(name.sysname) + sizeof(name.release)];
-
-    uname(&name);
-    put_key_string(r, ",\"host\":", name.nodename);
-    snprintf(text, sizeof(text), "%s %s", name.sysname, name.release);
-    put_key_string(r, ",\"kernel\":", text);
-    fv_boot_id(boot);
-    for (size_t i = 0; i < sizeof(boot); i++)
-        snprintf(text + 2 * i, 3, "%02x", boot[i]);
-    put_key_string(r, ",\"boot_id\":", text);
+    fv_jsonl_text(&r->lines, r->command ? "]" : "null");
 }
 
 static void put_header(struct fv_recording *r)
 {
     r->bytes = 0;
     r->samples = 0;
-    put_text(r, "{\"schema\":\"" FV_RECORDING_SCHEMA "\",\"file\":");
-    put_whole(r, r->number + 1);
-    put_machine(r);
-    put_text(r, ",\"start_realtime_ns\":");
-    put_whole(r, (uint64_t)r->start_realtime_ns);
-    put_text(r, ",\"start_monotonic_ns\":");
-    put_whole(r, (uint64_t)r->start_ns);
+    fv_jsonl_text(&r->lines, "{\"schema\":\"" FV_RECORDING_SCHEMA "\",\"file\":");
+    fv_jsonl_whole(&r->lines, r->number + 1);
+    fv_jsonl_machine(&r->lines);
+    fv_jsonl_text(&r->lines, ",\"start_realtime_ns\":");
+    fv_jsonl_whole(&r->lines, (uint64_t)r->start_realtime_ns);
+    fv_jsonl_text(&r->lines, ",\"start_monotonic_ns\":");
+    fv_jsonl_whole(&r->lines, (uint64_t)r->start_ns);
     put_command(r);
-    put_sensors(r);
-    put_series(r);
-    put_text(r, "}\n");
+    fv_jsonl_sensors(&r->lines, r->watch, r->interval_s);
+    fv_jsonl_series(&r->lines, r->watch);
+    fv_jsonl_text(&r->lines, "}\n");
     flush(r);
 }
 
@@ -291,8 +133,8 @@ void fv_recording_rotate(struct fv_recording *r)
         r->has_failed = true;
         return;
     }
-    put_key_string(r, "{\"continued\":", fv_base_name(path));
-    put_text(r, "}\n");
+    fv_jsonl_key_string(&r->lines, "{\"continued\":", fv_base_name(path));
+    fv_jsonl_text(&r->lines, "}\n");
     flush(r);
     close(r->fd);
     r->fd = fd;
@@ -307,12 +149,12 @@ void fv_recording_rotate(struct fv_recording *r)
 
 static void end_line(struct fv_recording *r, int64_t at_ns)
 {
-    put_text(r, "}\n");
+    fv_jsonl_text(&r->lines, "}\n");
     if (!r->oldest_ns)
         r->oldest_ns = at_ns;
-    if (r->used >= HELD_BYTES)
+    if (r->lines.used >= HELD_BYTES)
         flush(r);
-    if (r->rotate_bytes && r->samples && r->bytes + r->used >= r->rotate_bytes)
+    if (r->rotate_bytes && r->samples && r->bytes + r->lines.used >= r->rotate_bytes)
         fv_recording_rotate(r);
 }
 
@@ -372,63 +214,51 @@ int fv_recording_open(struct fv_recording *r, const char *path)
 
 void fv_recording_sample(struct fv_recording *r, int64_t at_ns, int64_t late_ns, int64_t cost_ns)
 {
-    put_text(r, "{");
-    put_time(r, at_ns);
-    put_text(r, ",\"late_s\":");
-    put_seconds(r, late_ns);
-    put_text(r, ",\"cost_s\":");
-    put_seconds(r, cost_ns);
-    put_text(r, ",\"values\":[");
-    for (size_t i = 0; i < r->watch->count; i++) {
-        if (i)
-            put(r, ",", 1);
-        put_real(r, fv_watch_rate(r->watch, i));
-    }
-    put_text(r, "]");
+    fv_jsonl_sample(&r->lines, r->watch, at_ns - r->start_ns, late_ns, cost_ns);
     r->samples++;
     end_line(r, at_ns);
 }
 
 void fv_recording_label(struct fv_recording *r, int64_t at_ns, const char *text)
 {
-    put_key_string(r, "{\"label\":", text);
-    put_text(r, ",");
-    put_time(r, at_ns);
+    fv_jsonl_key_string(&r->lines, "{\"label\":", text);
+    fv_jsonl_text(&r->lines, ",");
+    fv_jsonl_time(&r->lines, at_ns - r->start_ns);
     end_line(r, at_ns);
 }
 
 void fv_recording_pause(struct fv_recording *r, int64_t at_ns, bool is_paused)
 {
-    put_text(r, is_paused ? "{\"paused\":true," : "{\"paused\":false,");
-    put_time(r, at_ns);
+    fv_jsonl_text(&r->lines, is_paused ? "{\"paused\":true," : "{\"paused\":false,");
+    fv_jsonl_time(&r->lines, at_ns - r->start_ns);
     end_line(r, at_ns);
 }
 
 void fv_recording_interval(struct fv_recording *r, int64_t at_ns, double interval_s)
 {
     r->interval_s = interval_s;
-    put_text(r, "{");
-    put_time(r, at_ns);
-    put_sensors(r);
+    fv_jsonl_text(&r->lines, "{");
+    fv_jsonl_time(&r->lines, at_ns - r->start_ns);
+    fv_jsonl_sensors(&r->lines, r->watch, r->interval_s);
     end_line(r, at_ns);
 }
 
 void fv_recording_end(struct fv_recording *r, int64_t at_ns, const struct fv_recording_end *end)
 {
-    put_key_string(r, "{\"end\":", end->reason);
-    put_text(r, ",");
-    put_time(r, at_ns);
-    put_text(r, ",\"samples\":");
-    put_whole(r, end->samples);
-    put_text(r, ",\"late\":");
-    put_whole(r, end->late);
-    put_text(r, ",\"missed\":");
-    put_whole(r, end->missed);
-    put_text(r, ",\"cpu_s\":");
-    put_real(r, end->cpu_s);
-    put_text(r, ",\"memory_bytes\":");
-    put_whole(r, end->memory_bytes);
-    put_text(r, "}\n");
+    fv_jsonl_key_string(&r->lines, "{\"end\":", end->reason);
+    fv_jsonl_text(&r->lines, ",");
+    fv_jsonl_time(&r->lines, at_ns - r->start_ns);
+    fv_jsonl_text(&r->lines, ",\"samples\":");
+    fv_jsonl_whole(&r->lines, end->samples);
+    fv_jsonl_text(&r->lines, ",\"late\":");
+    fv_jsonl_whole(&r->lines, end->late);
+    fv_jsonl_text(&r->lines, ",\"missed\":");
+    fv_jsonl_whole(&r->lines, end->missed);
+    fv_jsonl_text(&r->lines, ",\"cpu_s\":");
+    fv_jsonl_real(&r->lines, end->cpu_s);
+    fv_jsonl_text(&r->lines, ",\"memory_bytes\":");
+    fv_jsonl_whole(&r->lines, end->memory_bytes);
+    fv_jsonl_text(&r->lines, "}\n");
     flush(r);
 }
 
@@ -437,8 +267,7 @@ void fv_recording_close(struct fv_recording *r)
     if (r->fd >= 0)
         close(r->fd);
     r->fd = -1;
-    free(r->text);
+    fv_jsonl_release(&r->lines);
     free(r->files);
-    r->text = NULL;
     r->files = NULL;
 }

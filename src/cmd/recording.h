@@ -6,12 +6,12 @@
 #ifndef FV_RECORDING_H
 #define FV_RECORDING_H
 
+#include "live/jsonl.h"
 #include "sensors/watch.h"
 
 #include <limits.h>
 #include <sys/types.h>
 
-#define FV_RECORDING_SCHEMA "fvmpi-record-1"
 #define FV_RECORDING_HELD_S 1
 
 struct fv_recording {
@@ -29,8 +29,7 @@ struct fv_recording {
     uint64_t bytes;    /* whole lines in the file */
     size_t samples;    /* in this file */
     int64_t oldest_ns; /* of the lines that are held; 0: none are */
-    char *text;        /* the lines that are held */
-    size_t used, room;
+    struct fv_jsonl lines; /* that are held */
     struct fv_recording_file {
         dev_t device;
         ino_t inode;

@@ -14,7 +14,7 @@ check 'fvmpi-run(1) describes nothing else' test -z "$unknown"
 
 # The other commands: the options that --help lists have an entry each in the page, and the reverse.
 options_in() { grep -oE -- '--[a-z][a-z-]+' | sort -u; }
-for command in gather report diff stacks stat doctor record label dump check fvunify; do
+for command in gather report diff stacks stat doctor record label live dump check fvunify; do
     page=$source/share/man/fvmpi-$command.1
     tool=("$fvmpi" $command)
     if [ $command = fvunify ]; then

@@ -1,0 +1,124 @@
+/* What was sampled, as lines of fvmpi-record-1 say it: of a file, or as it comes. */
+
+const KEPT_VALUES = 4e6; /* numbers in all; then the oldest samples go */
+
+class Recording {
+  constructor(header) {
+    if (!header || header.schema !== "fvmpi-record-1")
+      throw new Error("this is no recording: its first line has no schema fvmpi-record-1");
+    this.header = header;
+    this.series = [...header.series];
+    this.times = [];
+    this.rows = []; /* values of the series, in their order; later ones may have more */
+    this.labels = []; /* { time_s, text } */
+    this.breaks = []; /* times behind which there was a pause, or samples are missing */
+    this.interval_s = header.interval_s;
+    this.values = 0;
+  }
+
+  /* One line, parsed. True: there are further series, or the interval is another one. */
+  take(line) {
+    if (Array.isArray(line.values) && Number.isFinite(line.time_s)) {
+      if (this.times.length && line.time_s <= this.end())
+        return false;
+      this.times.push(line.time_s);
+      this.rows.push(line.values);
+      this.values += line.values.length;
+      if (this.values > KEPT_VALUES)
+        this.forget(this.times.length >> 3);
+    } else if (typeof line.label === "string") {
+      this.labels.push({ time_s: line.time_s, text: line.label });
+    } else if (line.paused === true) {
+      this.breaks.push(line.time_s);
+    } else if (Array.isArray(line.added)) {
+      line.added.forEach((series, i) => { this.series[line.first + i] = series; });
+      return true;
+    } else if (Number.isFinite(line.interval_s)) {
+      this.interval_s = line.interval_s;
+      return true;
+    }
+    return false;
+  }
+
+  forget(count) {
+    this.rows.slice(0, count).forEach(row => { this.values -= row.length; });
+    this.times.splice(0, count);
+    this.rows.splice(0, count);
+    this.labels = this.labels.filter(label => label.time_s >= this.begin());
+  }
+
+  missed() { if (this.times.length) this.breaks.push(this.end()); }
+  begin() { return this.times.length ? this.times[0] : 0; }
+  end() { return this.times.length ? this.times[this.times.length - 1] : 0; }
+
+  /* The first sample at this time or behind it. */
+  at(time) {
+    let low = 0, high = this.times.length;
+
+    while (low < high) {
+      const middle = (low + high) >> 1;
+
+      if (this.times[middle] < time)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  /* What a series was at a time: a sample says what was since the one before it. Null: not known. */
+  value(series, time) {
+    for (let i = this.at(time), tries = 0; i < this.times.length && tries < 4096; i++, tries++) {
+      const value = this.rows[i][series];
+
+      if (value !== null && value !== undefined)
+        return value;
+    }
+    return null;
+  }
+
+  /* Of the samples in a stretch of time: { least, most, mean, count }. */
+  sums(series, from, to) {
+    const found = { least: Infinity, most: -Infinity, mean: 0, count: 0 };
+
+    for (let i = this.at(from); i < this.times.length && this.times[i] <= to; i++) {
+      const value = this.rows[i][series];
+
+      if (value === null || value === undefined)
+        continue;
+      found.least = Math.min(found.least, value);
+      found.most = Math.max(found.most, value);
+      found.mean += value;
+      found.count++;
+    }
+    found.mean /= found.count || 1;
+    return found;
+  }
+}
+
+/* A whole file. A torn last line is one that a kill left. */
+function parseRecording(text) {
+  const lines = text.split("\n").filter(line => line.trim());
+  let recording = null, wrong = 0;
+
+  lines.forEach((line, i) => {
+    let object;
+
+    try {
+      object = JSON.parse(line);
+    } catch {
+      wrong += i + 1 < lines.length;
+      return;
+    }
+    if (!recording)
+      recording = new Recording(object);
+    else if (object.schema)
+      throw new Error("there is a second header in it: one file at a time");
+    else
+      recording.take(object);
+  });
+  if (!recording)
+    throw new Error("it is empty, or has no line of JSON");
+  recording.wrong = wrong;
+  return recording;
+}

@@ -1,0 +1,168 @@
+/* fvmpi live: what the machine counts, in a browser, while it does. */
+#include "base/base.h"
+#include "cmd/arguments.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "cmd/watching.h"
+#include "live/live.h"
+#include "live/server.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+static const char usage[] =
+    "usage: fvmpi live [EVENT...] [options]\n"
+    "A page of charts of what the kernel and the hardware of this machine count, live: prints its address. More events can be chosen in the page; all who look at\n"
+    "it get the same samples. EVENT is as for fvmpi stat; without any, what most want to see. The server is for this host alone; the line that is printed says how\n"
+    "to reach it from another one, by ssh. The address has a token in it: who has it may look, label and choose.\n"
+    "\n"
+    "  -i, --interval S      seconds from sample to sample (0.1; from 0.01 to 60); the page can change it\n"
+    "      --per-source      a line for each source\n"
+    "      --budget PERCENT  of a processor, for reading sensors (1); dear ones are read less often\n"
+    "      --port N          of the server; without: any that is free\n"
+    "  -h, --help\n"
+    "\n"
+    "/metrics below the address has the events for Prometheus (OpenMetrics), the token as \"Authorization: Bearer TOKEN\", too. The last samples, 6 MiB, are kept; the page\n"
+    "saves them as `fvmpi record` does. FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: 0 interrupted, 1 failed, 2 wrong usage.\n";
+
+struct live_run {
+    struct fv_operands operands;
+    bool per_source;
+    size_t port; /* 0: any */
+    struct fv_live live;
+};
+
+static int wrong(const char *what, const char *why)
+{
+    return fv_arguments_wrong("fvmpi live", what, why);
+}
+
+/* ---- until it is interrupted ---- */
+
+static volatile sig_atomic_t is_over;
+
+static void end(int signal_number)
+{
+    (void)signal_number;
+    is_over = 1;
+}
+
+/* They come while we wait, and to no thread of the server. Who ignores SIGHUP (nohup) means it. */
+static void take_signals(sigset_t *open)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction hangup;
+    sigset_t ours;
+
+    sigaction(SIGHUP, NULL, &hangup);
+    sigemptyset(&ours);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+        if (signals[i] == SIGHUP && hangup.sa_handler == SIG_IGN)
+            continue;
+        sigaddset(&ours, signals[i]);
+        sigaction(signals[i], &(struct sigaction){ .sa_handler = end }, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &ours, open);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+        sigdelset(open, signals[i]);
+}
+
+static void say_address(const struct fv_server *server)
+{
+    unsigned port = fv_server_port(server);
+    struct utsname name;
+
+    uname(&name);
+    printf("http://127.0.0.1:%u/?token=%s    (from elsewhere: ssh -L %u:127.0.0.1:%u %s, then the same address)\n", port, fv_server_token(server), port, port, name.nodename);
+    fflush(stdout);
+}
+
+static void go_on(struct fv_live *live, struct fv_server *server, const sigset_t *open)
+{
+    while (!is_over) {
+        int64_t sample = fv_live_sample(live), tell = fv_server_tell(server);
+
+        fv_live_wait(live, sample < tell ? sample : tell, open);
+    }
+}
+
+static void say_end(const struct fv_live *live)
+{
+    double seconds = 1e-9 * (double)(fv_live_now_ns() - live->start_ns);
+
+    fv_log("live: %zu samples, %zu late, %zu missed, %.2g %% of a processor", live->samples, live->late, live->missed, 100 * fv_live_cpu_s(live) / fmax(seconds, 1e-3));
+}
+
+static int serve(struct live_run *r)
+{
+    struct fv_server *server;
+    sigset_t open;
+    int status = FV_EXIT_FAILED;
+
+    take_signals(&open);
+    if (!fv_live_open(&r->live))
+        return status;
+    if ((server = fv_server_open(&r->live, (unsigned)r->port))) {
+        say_address(server);
+        go_on(&r->live, server, &open);
+        fv_server_close(server);
+        say_end(&r->live);
+        status = FV_EXIT_OK;
+    }
+    fv_live_close(&r->live);
+    return status;
+}
+
+/* ---- the command ---- */
+
+enum { OPT_PER_SOURCE = 256, OPT_BUDGET, OPT_PORT };
+
+static int take_number(const char *text, double least, double most, double *out)
+{
+    char *behind;
+
+    *out = strtod(text, &behind);
+    return behind == text || *behind || !(*out >= least && *out <= most) ? -1 : 0;
+}
+
+static int take_option(void *options, int option)
+{
+    struct live_run *r = options;
+
+    switch (option) {
+    case 'i': return take_number(optarg, FV_LIVE_LEAST_S, FV_LIVE_MOST_S, &r->live.interval_s) ? wrong(optarg, "--interval takes " FV_LIVE_INTERVAL) : FV_GO_ON;
+    case OPT_PER_SOURCE: r->per_source = true; return FV_GO_ON;
+    case OPT_BUDGET:
+        if (take_number(optarg, 1e-4, 100, &r->live.budget))
+            return wrong(optarg, "--budget takes a percentage of a processor, up to 100");
+        r->live.budget /= 100;
+        return FV_GO_ON;
+    case OPT_PORT: return fv_output_number(optarg, 1, &r->port) && r->port <= 65535 ? FV_GO_ON : wrong(optarg, "--port takes a number from 1 to 65535");
+    case 'h': fputs(usage, stdout); return FV_EXIT_OK;
+    default: return FV_UNKNOWN_OPTION;
+    }
+}
+
+int fv_cmd_live(int argc, char **argv)
+{
+    static const struct option table[] = {
+        { "interval", required_argument, NULL, 'i' }, { "per-source", no_argument, NULL, OPT_PER_SOURCE }, { "budget", required_argument, NULL, OPT_BUDGET },
+        { "port", required_argument, NULL, OPT_PORT }, { "help", no_argument, NULL, 'h' },                 { 0 },
+    };
+    static const struct fv_arguments arguments = { "i:h", table, take_option, wrong, NULL, false };
+    struct live_run r = { .live = { .interval_s = 0.1, .budget = 0.01, .wake = -1 } };
+    int status = fv_arguments_take(&arguments, argc, argv, &r, &r.operands);
+
+    if (status != FV_GO_ON)
+        return status;
+    r.operands = (struct fv_operands){ argv + optind, (size_t)(argc - optind) };
+    status = fv_watching_choose(&r.live.watch, &r.operands, r.per_source, "fvmpi live");
+    if (status == FV_GO_ON)
+        status = serve(&r);
+    fv_watch_close(&r.live.watch);
+    return status;
+}

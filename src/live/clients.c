@@ -1,0 +1,116 @@
+/* See clients.h. */
+#include "live/clients.h"
+
+#include <string.h>
+
+static void put_event(struct fv_client *c, const char *event)
+{
+    fv_jsonl_text(&c->out, "event: ");
+    fv_jsonl_text(&c->out, event);
+    fv_jsonl_text(&c->out, "\ndata: ");
+}
+
+/* What it did not read in time is gone. */
+static void put_missed(struct fv_client *c, const struct fv_ring *ring)
+{
+    if (c->line >= ring->first)
+        return;
+    if (!c->is_record && (c->is_begun || c->is_late)) {
+        put_event(c, "missed");
+        fv_jsonl_whole(&c->out, ring->first - c->line);
+        fv_jsonl_text(&c->out, "\n\n");
+    }
+    c->line = ring->first;
+}
+
+/* ---- server-sent events ---- */
+
+static void put_batch(struct fv_client *c, const struct fv_ring *ring)
+{
+    if (c->line == ring->end)
+        return;
+    for (; c->line < ring->end && c->out.used < FV_CLIENT_BYTES; c->line++) {
+        const struct fv_ring_place *place = fv_ring_place(ring, c->line);
+
+        fv_jsonl_text(&c->out, "data: ");
+        fv_jsonl_put(&c->out, ring->text + place->at, place->length);
+        fv_jsonl_text(&c->out, "\n");
+    }
+    fv_jsonl_text(&c->out, "id: ");
+    fv_jsonl_whole(&c->out, c->line - 1);
+    fv_jsonl_text(&c->out, "\n\n");
+}
+
+static void put_status(struct fv_client *c, struct fv_live *live, size_t clients)
+{
+    int64_t now = fv_live_now_ns();
+
+    if (c->status_ns && now - c->status_ns < FV_CLIENT_STATUS_NS)
+        return;
+    c->status_ns = now;
+    put_event(c, "status");
+    fv_live_status(live, clients, &c->out);
+    fv_jsonl_text(&c->out, "\n\n");
+}
+
+static void fill_stream(struct fv_client *c, struct fv_live *live, size_t clients)
+{
+    put_missed(c, &live->ring);
+    if (!c->is_begun) {
+        put_event(c, "header");
+        fv_live_header(live, &c->out);
+        fv_jsonl_text(&c->out, "\n\n");
+    }
+    c->is_begun = true;
+    put_batch(c, &live->ring);
+    put_status(c, live, clients);
+}
+
+/* ---- a recording ---- */
+
+/* All samples of a recording have as many values. */
+static void put_sample(struct fv_client *c, const char *text, const struct fv_ring_place *place)
+{
+    static const char end[] = "]}";
+    size_t length = place->length - (sizeof(end) - 1);
+
+    fv_jsonl_put(&c->out, text, length);
+    for (size_t i = place->count; i < c->values; i++)
+        fv_jsonl_text(&c->out, ",null");
+    fv_jsonl_text(&c->out, end);
+}
+
+static void fill_record(struct fv_client *c, struct fv_live *live)
+{
+    const struct fv_ring *ring = &live->ring;
+
+    if (!c->is_begun) {
+        c->values = live->watch.count;
+        c->until = ring->end;
+        fv_live_header(live, &c->out);
+        fv_jsonl_text(&c->out, "\n");
+    }
+    c->is_begun = true;
+    put_missed(c, ring);
+    for (; c->line < c->until && c->out.used < FV_CLIENT_BYTES; c->line++) {
+        const struct fv_ring_place *place = fv_ring_place(ring, c->line);
+
+        if (place->count == FV_LIVE_ADDED)
+            continue;
+        if (place->count)
+            put_sample(c, ring->text + place->at, place);
+        else
+            fv_jsonl_put(&c->out, ring->text + place->at, place->length);
+        fv_jsonl_text(&c->out, "\n");
+    }
+}
+
+bool fv_client_fill(struct fv_client *c, struct fv_live *live, size_t clients)
+{
+    c->out.used = c->given = 0;
+    if (c->is_record)
+        fill_record(c, live);
+    else
+        fill_stream(c, live, clients);
+    return c->out.used;
+}

@@ -1,0 +1,35 @@
+/* See http.h. */
+#include "live/http.h"
+#include "base/base.h"
+
+#if FV_MICROHTTPD
+#include <dlfcn.h>
+
+static const char library[] = "libmicrohttpd.so.12"; /* since 2014 */
+
+struct fv_http fv_http;
+
+bool fv_http_load(void)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+
+    if (!handle) {
+        fv_log("live: %s; install the package libmicrohttpd12", dlerror());
+        return false;
+    }
+#define FIND(name)                                                                                                                                             \
+    if (!(*(void **)&fv_http.name = dlsym(handle, #name))) {                                                                                                   \
+        fv_log("live: %s has no %s(); install libmicrohttpd 0.9.71 or later", library, #name);                                                                 \
+        return false;                                                                                                                                          \
+    }
+    FV_HTTP_FUNCTIONS(FIND)
+#undef FIND
+    return true;
+}
+#else
+bool fv_http_load(void)
+{
+    fv_log("live: this fvmpi was built without libmicrohttpd; install the package libmicrohttpd-dev and build it again");
+    return false;
+}
+#endif
