@@ -249,8 +249,22 @@ function soon() {
   waiting = waiting || requestAnimationFrame(() => {
     waiting = 0;
     charts.forEach(chart => chart.picture.dispatchEvent(new Event("redraw")));
+    showJob();
     showLabels();
   });
+}
+
+/* Where an experiment is followed, or was when this was saved. */
+let jobView = null;
+
+function showJob() {
+  const recording = shown(), job = recording && recording.job;
+
+  byId("job").hidden = !job;
+  if (!job)
+    return;
+  jobView = jobView || new JobView(byId("job"), { stretch, job: () => shown() && shown().job });
+  jobView.show();
 }
 
 function showLabels() {
@@ -314,7 +328,7 @@ function showEvents() {
 function tellIdentity() {
   const recording = shown();
 
-  byId("identity").textContent = recording ? (state.file ? "a recording of " : "") + recording.header.host + ", " + recording.header.kernel : "";
+  byId("identity").textContent = recording ? (state.file ? "a recording of " : "") + (recording.job ? recording.header.job + ", followed on " : "") + recording.header.host + ", " + recording.header.kernel : "";
   if (recording && document.activeElement !== byId("interval"))
     byId("interval").value = String(recording.interval_s);
 }
@@ -354,8 +368,10 @@ function listen() {
       tellIdentity();
     if (!state.file && (!state.view || changed))
       soon();
-    else if (!state.file)
+    else if (!state.file) {
+      showJob();
       showLabels();
+    }
   });
   source.addEventListener("error", () => trouble(source.readyState === EventSource.CLOSED ? "fvmpi live has refused, or ended" : "the connection is gone; trying again"));
 }

@@ -13,6 +13,7 @@ class Recording {
     this.labels = []; /* { time_s, text } */
     this.breaks = []; /* times behind which there was a pause, or samples are missing */
     this.interval_s = header.interval_s;
+    this.job = header.job === undefined ? null : new Job();
     this.values = 0;
   }
 
@@ -26,6 +27,8 @@ class Recording {
       this.values += line.values.length;
       if (this.values > KEPT_VALUES)
         this.forget(this.times.length >> 3);
+    } else if (this.job && this.job.take(line)) {
+      return false;
     } else if (typeof line.label === "string") {
       this.labels.push({ time_s: line.time_s, text: line.label });
     } else if (line.paused === true) {
@@ -66,14 +69,16 @@ class Recording {
     return low;
   }
 
-  /* What a series was at a time: a sample says what was since the one before it. Null: not known. */
+  /* What a series was at a time: a sample says what was since the one before it. At the end, where the next one is still to come, the last that is known. Null: not known. */
   value(series, time) {
-    for (let i = this.at(time), tries = 0; i < this.times.length && tries < 4096; i++, tries++) {
-      const value = this.rows[i][series];
+    const near = this.at(time), known = i => this.rows[i][series] !== null && this.rows[i][series] !== undefined;
 
-      if (value !== null && value !== undefined)
-        return value;
-    }
+    for (let i = near; i < Math.min(this.times.length, near + 4096); i++)
+      if (known(i))
+        return this.rows[i][series];
+    for (let i = Math.min(near, this.times.length) - 1; i >= Math.max(near - 4096, 0); i--)
+      if (known(i))
+        return this.rows[i][series];
     return null;
   }
 

@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "cmd/watching.h"
+#include "live/job.h"
 #include "live/live.h"
 #include "live/server.h"
 
@@ -11,13 +12,17 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 static const char usage[] =
-    "usage: fvmpi live [EVENT...] [options]\n"
+    "usage: fvmpi live [DIR] [EVENT...] [options]\n"
     "A page of charts of what the kernel and the hardware of this machine count, live: prints its address. More events can be chosen in the page; all who look at\n"
     "it get the same samples. EVENT is as for fvmpi stat; without any, what most want to see. The server is for this host alone; the line that is printed says how\n"
     "to reach it from another one, by ssh. The address has a token in it: who has it may look, label and choose.\n"
+    "DIR is the experiment directory of a job that runs, or is to come: its name has a slash (./exp), or it is there. Then the page follows the job, too: the ranks'\n"
+    "time in MPI, who waits for whom now, and what took time so far. Nothing in the job changes for it; its files are read, by a twentieth of a processor at most.\n"
     "\n"
     "  -i, --interval S      seconds from sample to sample (0.1; from 0.01 to 60); the page can change it\n"
     "      --per-source      a line for each source\n"
@@ -32,6 +37,7 @@ struct live_run {
     struct fv_operands operands;
     bool per_source;
     size_t port; /* 0: any */
+    char *job;   /* an experiment directory; NULL: none */
     struct fv_live live;
 };
 
@@ -107,8 +113,11 @@ static int serve(struct live_run *r)
     if (!fv_live_open(&r->live))
         return status;
     if ((server = fv_server_open(&r->live, (unsigned)r->port))) {
+        struct fv_job *job = r->job ? fv_job_start(&r->live, r->job) : NULL;
+
         say_address(server);
         go_on(&r->live, server, &open);
+        fv_job_stop(job);
         fv_server_close(server);
         say_end(&r->live);
         status = FV_EXIT_OK;
@@ -147,6 +156,25 @@ static int take_option(void *options, int option)
     }
 }
 
+/* Events have no slashes in their names. */
+static bool is_directory(const char *operand)
+{
+    struct stat status;
+
+    return strchr(operand, '/') || (!stat(operand, &status) && S_ISDIR(status.st_mode));
+}
+
+static int take_operands(struct live_run *r, char **operands, size_t count)
+{
+    if (count && is_directory(operands[0])) {
+        r->live.job = r->job = operands[0];
+        operands++;
+        count--;
+    }
+    r->operands = (struct fv_operands){ operands, count };
+    return count && strchr(operands[0], '/') ? wrong(operands[0], "one experiment directory can be followed") : FV_GO_ON;
+}
+
 int fv_cmd_live(int argc, char **argv)
 {
     static const struct option table[] = {
@@ -159,8 +187,9 @@ int fv_cmd_live(int argc, char **argv)
 
     if (status != FV_GO_ON)
         return status;
-    r.operands = (struct fv_operands){ argv + optind, (size_t)(argc - optind) };
-    status = fv_watching_choose(&r.live.watch, &r.operands, r.per_source, "fvmpi live");
+    status = take_operands(&r, argv + optind, (size_t)(argc - optind));
+    if (status == FV_GO_ON)
+        status = fv_watching_choose(&r.live.watch, &r.operands, r.per_source, "fvmpi live");
     if (status == FV_GO_ON)
         status = serve(&r);
     fv_watch_close(&r.live.watch);

@@ -40,15 +40,30 @@ static void begin_line(struct fv_live *live)
     live->line.used = 0;
 }
 
-static void end_line(struct fv_live *live, size_t values)
+static bool end_line(struct fv_live *live, size_t values)
 {
     fv_jsonl_text(&live->line, "}");
-    fv_ring_add(&live->ring, live->line.text, live->line.used, (uint32_t)values);
+    return fv_ring_add(&live->ring, live->line.text, live->line.used, (uint32_t)values);
 }
 
 static void put_present(struct fv_live *live)
 {
     fv_jsonl_time(&live->line, fv_live_now_ns() - live->start_ns);
+}
+
+bool fv_live_tell(struct fv_live *live, const struct fv_jsonl *members)
+{
+    bool is_told;
+
+    pthread_mutex_lock(&live->lock);
+    begin_line(live);
+    fv_jsonl_text(&live->line, "{");
+    put_present(live);
+    fv_jsonl_text(&live->line, ",");
+    fv_jsonl_put(&live->line, members->text, members->used);
+    is_told = end_line(live, 0);
+    pthread_mutex_unlock(&live->lock);
+    return is_told;
 }
 
 void fv_live_header(struct fv_live *live, struct fv_jsonl *out)
@@ -60,6 +75,8 @@ void fv_live_header(struct fv_live *live, struct fv_jsonl *out)
     fv_jsonl_text(out, ",\"start_monotonic_ns\":");
     fv_jsonl_whole(out, (uint64_t)live->start_ns);
     fv_jsonl_text(out, ",\"command\":null");
+    if (live->job)
+        fv_jsonl_key_string(out, ",\"job\":", live->job);
     fv_jsonl_sensors(out, &live->watch, live->interval_s);
     fv_jsonl_series(out, &live->watch);
     fv_jsonl_text(out, "}");

@@ -28,6 +28,7 @@ struct fv_live {
     double interval_s, budget;
     int64_t interval_ns, next_ns, start_ns, start_realtime_ns;
     double cpu_before_s;
+    const char *job; /* an experiment that is followed (job.h); NULL: none */
     int wake; /* an eventfd for who samples: what is due has changed */
     size_t samples, late, missed, choices;
     struct fv_ring ring;
@@ -46,6 +47,9 @@ void fv_live_close(struct fv_live *live);
 int64_t fv_live_sample(struct fv_live *live);
 /* Waits until then at most, or until what is due has changed, or a signal of those that `mask` lets through comes. */
 void fv_live_wait(struct fv_live *live, int64_t until_ns, const sigset_t *mask);
+
+/* A line of somebody else's among the samples: `members` of an object, behind the time. False: it is too long. */
+bool fv_live_tell(struct fv_live *live, const struct fv_jsonl *members);
 
 /* A command, as in control.h: label TEXT, interval S, and watch EVENT. False: `why` tells. `text` ends with a NUL, and is changed. */
 bool fv_live_obey(struct fv_live *live, char *text, char *why, size_t room);

@@ -2,7 +2,7 @@
 # Folders depend one way, downwards:
 #
 #     the application:  {threads, annotations, functions, {io, memory} > front, monitor > sensors} > sampler > rt > trace > base
-#     the tools:        cmd > {views > scaling > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base; cmd > {doctor, live} > {sensors, tool}
+#     the tools:        cmd > {views > scaling > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base; cmd > doctor > {sensors, tool}; cmd > live > {sensors, profile}
 #
 # The runtime never meets the tools. Each header stands alone.
 . "$(dirname "$0")/../lib.sh"
@@ -22,7 +22,7 @@ allowed() { # FOLDER: what it may include
         monitor) echo 'base trace rt sensors monitor' ;;
         sensors) echo 'base sensors' ;;
         doctor) echo 'base sensors tool doctor' ;;
-        live) echo 'base sensors tool live' ;;
+        live) echo 'base trace sensors tool experiment symbols profile live' ;;
         tool) echo 'base trace tool' ;;
         experiment) echo 'base trace tool experiment' ;;
         symbols) echo 'base trace tool experiment symbols' ;;

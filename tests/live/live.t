@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""fvmpi live: who may ask, and for what; samples, interval, labels, /metrics; its end."""
+"""fvmpi live: who may ask, and for what; samples, interval, labels, /metrics; several clients, slow ones and garbage; the page in a browser; a job that hangs, while it does and when it
+was killed."""
 import json
 import os
+import random
+import shutil
 import signal
+import socket
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -12,51 +17,300 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'sensors'))
 import harness
-from report import check, equal
-from trees import NODE, tree
+from report import check, close, equal
+from trees import NODE, tree, write
+
+BYTES = 'sys/class/net/eth0/statistics/rx_bytes'
+PAGE = os.path.join(os.path.dirname(HERE), 'page')
+BROWSER = os.environ.get('CHROMIUM', '/usr/bin/chromium')
 
 
-def ask(base, path, token, method='GET', data=None, **headers):
-    request = urllib.request.Request(base + path + '?token=' + token, data=data, headers=headers, method=method)
-    try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
+class Live:
+    """A server that runs, on a tree of files or on this machine."""
 
-
-def main():
-    tap = harness.Tap()
-    process = harness.start([harness.FVMPI, 'live', '-i', '0.05', 'net.rx_bytes', 'meminfo.MemTotal'], env={'FVMPI_SENSORS_ROOT': tree(NODE)})
-    address = process.stdout.readline().decode().split()
-    if not address:
-        with tap.test('live'):
-            err = harness.finish(process).err
+    def __init__(self, *words, root=None, cwd=None):
+        self.process = harness.start([harness.FVMPI, 'live', *words], env={'FVMPI_SENSORS_ROOT': root} if root else None, cwd=cwd)
+        line = self.process.stdout.readline().decode().split()
+        if not line:
+            err = harness.finish(self.process).err
             if 'libmicrohttpd' in err:
                 raise harness.Skip(err.strip())
             check(False, '{}', err)
-        return tap.done()
-    base, token = address[0].split('/?token=')
-    host = base.split('//')[1]
+        self.address = line[0]
+        self.base, self.token = line[0].split('/?token=')
+        self.host, self.port = self.base.split('//')[1], int(self.base.split(':')[2])
+
+    def ask(self, path='/', token=None, method='GET', data=None, **headers):
+        request = urllib.request.Request(self.base + path + '?token=' + (self.token if token is None else token), data=data, headers=headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def control(self, command):
+        return self.ask('/control', method='POST', data=command)[0]
+
+    def kept(self):
+        return [json.loads(line) for line in self.ask('/record')[1].splitlines()]
+
+    def connect(self, receive=None):
+        client = socket.socket()
+        if receive:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+        client.settimeout(30)
+        client.connect(('127.0.0.1', self.port))
+        return client
+
+    def stream(self, receive=None):
+        """A client of samples, of which nothing has been read yet."""
+        client = self.connect(receive)
+        client.sendall('GET /stream?token={} HTTP/1.1\r\nHost: {}\r\n\r\n'.format(self.token, self.host).encode())
+        return Stream(client)
+
+    def end(self):
+        os.kill(self.process.pid, signal.SIGINT)
+        return harness.finish(self.process).ended(0)
+
+
+class Stream:
+    """What a client got: (event, data) each, by the rules of server-sent events and of chunks."""
+
+    def __init__(self, client):
+        self.client, self.raw, self.text, self.begun = client, b'', '', False
+
+    def read(self):
+        data = self.client.recv(65536)
+        check(data, 'the server has closed a stream')
+        self.raw += data
+        if not self.begun and b'\r\n\r\n' in self.raw:
+            head, self.raw = self.raw.split(b'\r\n\r\n', 1)
+            check(b' 200 ' in head.split(b'\r\n')[0] and b'chunked' in head, '{}', head)
+            self.begun = True
+        while self.begun and b'\r\n' in self.raw:
+            size, rest = self.raw.split(b'\r\n', 1)
+            if len(rest) < int(size, 16) + 2:
+                break
+            self.text += rest[:int(size, 16)].decode()
+            self.raw = rest[int(size, 16) + 2:]
+
+    def events(self):
+        for block in self.text.split('\n\n')[:-1]:
+            fields = [line.split(': ', 1) for line in block.split('\n')]
+            kind = next((value for name, value in fields if name == 'event'), 'message')
+            for name, value in fields:
+                if name == 'data':
+                    yield kind, json.loads(value)
+
+    def until(self, condition, what):
+        end = time.time() + harness.LIMIT
+        while not condition(list(self.events())):
+            check(time.time() < end, '{} did not come', what)
+            self.read()
+        return list(self.events())
+
+    def close(self):
+        self.client.close()
+
+
+def times_of(events):
+    return [data['time_s'] for kind, data in events if kind == 'message' and 'values' in data]
+
+
+def who_may_ask(tap, live):
     for what, wanted, given in (('no token', 403, {'token': ''}), ('another token', 403, {'token': '0' * 32}), ('good', 200, {}), ('foreign Host', 403, {'Host': 'evil'}),
-                                ('foreign Origin', 403, {'Origin': 'http://evil'}), ('our Origin', 200, {'Origin': 'http://' + host}), ('PUT', 405, {'method': 'PUT'}),
+                                ('foreign Origin', 403, {'Origin': 'http://evil'}), ('our Origin', 200, {'Origin': 'http://' + live.host}), ('PUT', 405, {'method': 'PUT'}),
+                                ('token in a header', 200, {'token': '', 'Authorization': 'Bearer ' + live.token}), ('another one there', 403, {'token': '', 'Authorization': 'Bearer x'}),
+                                ('from a page of another site', 403, {'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors'}),
                                 ('traversal', 404, {'path': '/../../etc/passwd'}), ('GET of control', 405, {'path': '/control'})):
         with tap.test(what):
-            equal(what, ask(base, given.pop('path', '/'), given.pop('token', token), given.pop('method', 'GET'), **given)[0], wanted)
+            equal(what, live.ask(given.pop('path', '/'), given.pop('token', None), given.pop('method', 'GET'), **given)[0], wanted)
+    with tap.test('from this host alone'):
+        addresses = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {'127.0.0.1'}
+        outward = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            outward.connect(('192.0.2.1', 9))  # sends nothing: the address that it would be from
+            addresses.add(outward.getsockname()[0])
+        except OSError:
+            pass
+        addresses = {address for address in addresses if not address.startswith('127.')}
+        if not addresses:
+            raise harness.Skip('this host has no other address than that of loopback')
+        for address in addresses:
+            client = socket.socket()
+            client.settimeout(10)
+            check(client.connect_ex((address, live.port)) != 0, 'it answers at {}', address)
+
+
+def what_it_serves(tap, live):
     with tap.test('commands'):
         for command, wanted in ((b'interval 0.02', 200), (b'interval 0.001', 400), (b'label here', 200), (b'watch no.such', 400), (b'watch vmstat.pgfault', 200), (b'rotate', 400)):
-            equal(command, ask(base, '/control', token, 'POST', command)[0], wanted)
+            equal(command, live.control(command), wanted)
     with tap.test('what is kept'):
-        lines = harness.wait_until(lambda: (lambda l: l if len(l) > 20 else None)([json.loads(t) for t in ask(base, '/record', token)[1].splitlines()]), what='samples')
+        lines = harness.wait_until(lambda: (lambda l: l if len(l) > 20 else None)(live.kept()), what='samples')
         equal('values', {len(line['values']) for line in lines if 'values' in line}, {3})
         equal('gauge', {line['values'][1] for line in lines if 'values' in line and line['values'][1] is not None}, {2048 * 1024})
         equal('labels', [line['label'] for line in lines if 'label' in line], ['here'])
     with tap.test('metrics'):
-        text = ask(base, '/metrics', token)[1]
+        text = live.ask('/metrics')[1]
         check('fvmpi_net_rx_bytes_total{source="eth0"} 1000\n' in text and text.endswith('# EOF\n'), '{}', text)
+
+
+def rates(tap, live, root):
+    with tap.test('what two clients get is the same, and rates add up to what was counted'):
+        clients = [live.stream(), live.stream()]
+        for client in clients:
+            client.until(lambda events: times_of(events), 'a sample')
+        counted = 1000
+        for step in (100, 7, 12345, 900000):
+            counted += step
+            write(root, BYTES, '{}\n'.format(counted))
+            now = time.monotonic()
+            for client in clients:
+                client.until(lambda events: events[0][1]['start_monotonic_ns'] * 1e-9 + times_of(events)[-1] > now, 'a later sample')
+        seen = []
+        for client in clients:
+            events = list(client.events())
+            equal('what begins', events[0][0], 'header')
+            place = [series['label'] for series in events[0][1]['series']].index('net.rx_bytes')
+            samples = [data for kind, data in events if kind == 'message' and 'values' in data]
+            added = sum((b['time_s'] - a['time_s']) * b['values'][place] for a, b in zip(samples, samples[1:]))
+            close('added', added, counted - 1000, 1e-4 * (counted - 1000))
+            seen.append({sample['time_s']: sample['values'] for sample in samples})
+            client.close()
+        common = seen[0].keys() & seen[1].keys()
+        check(len(common) > 3, 'they have {} samples in common', len(common))
+        for at in common:
+            equal('at {}'.format(at), seen[0][at], seen[1][at])
+
+
+def slow(tap, live):
+    with tap.test('a client that reads nothing holds up nobody, and is told what it missed'):
+        for pattern in (b'watch vmstat.*', b'watch interrupts.*', b'watch cpu.*', b'watch softirqs.*', b'interval 0.01'):
+            equal('choice', live.control(pattern), 200)
+        idle, good = live.stream(receive=4096), live.stream()
+        filled = lambda events: len(times_of(events)) and live.ask('/record')[1].count('\n') < len(times_of(events)) - 50  # noqa: E731
+        good.until(filled, 'more samples than are kept') if os.environ.get('FVMPI_TEST_LONG') else good.until(lambda events: len(times_of(events)) > 100, 'samples')
+        equal('missed by the other', [data for kind, data in good.events() if kind == 'missed'], [])
+        times = times_of(good.events())
+        check(times == sorted(set(times)), 'times do not grow')
+        good.close()
+        if os.environ.get('FVMPI_TEST_LONG'):
+            idle.until(lambda events: any(kind == 'missed' for kind, _ in events), 'what it missed')
+        idle.until(lambda events: times_of(events), 'its samples')
+        idle.close()
+
+
+def garbage(tap, live):
+    request = 'GET /events?token={} HTTP/1.1\r\nHost: {}\r\nX: y\r\n\r\n'.format(live.token, live.host).encode()
+    with tap.test('garbage, and what is too long'):
+        maker, said = random.Random(18), []
+        kinds = [lambda: maker.randbytes(maker.randrange(1, 400)), lambda: request[:maker.randrange(len(request))], lambda: request.replace(b'X: y', b'X: ' + b'y' * 200000),
+                 lambda: request.replace(b'/events', b'/' + b'a' * 100000), lambda: request.replace(b'GET', b'POST').replace(b'X: y', b'Content-Length: 99999999'),
+                 lambda: b'POST /control?token=' + live.token.encode() + b' HTTP/1.1\r\nHost: ' + live.host.encode() + b'\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n',
+                 lambda: bytes(byte ^ (maker.randrange(256) if maker.random() < 0.02 else 0) for byte in request), lambda: request.replace(b'Host', b'Host: evil\r\nHost')]
+        for i in range(200):
+            client = live.connect()
+            try:
+                client.sendall(kinds[i % len(kinds)]())
+                client.shutdown(socket.SHUT_WR)
+                said.append(client.recv(4096)[:12])
+            except OSError:
+                pass  # it was closed on us
+            client.close()
+        check(not any(answer.startswith(b'HTTP/1.1 5') for answer in said), 'its own mistake: {}', said)
+        equal('a good one', live.ask()[0], 200)
+    with tap.test('who connects and says nothing leaves room for others'):
+        silent = [live.connect() for _ in range(20)]
+        equal('a good one', live.ask()[0], 200)
+        if os.environ.get('FVMPI_TEST_LONG'):
+            for client in silent:
+                equal('what is said to it', client.recv(1), b'')
+        for client in silent:
+            client.close()
+    with tap.test('as many streams as there may be, and not one more'):
+        harness.wait_until(lambda: '\nfvmpi_live_clients 0\n' in live.ask('/metrics')[1], what='that those of before are gone')
+        streams = [live.stream() for _ in range(16)]
+        for stream in streams:
+            stream.until(lambda events: events, 'its header')
+        equal('the 17th', live.ask('/stream')[0], 503)
+        for stream in streams:
+            stream.close()
+        harness.wait_until(lambda: live.ask('/record')[0] == 200, what='that they are gone')
+        harness.wait_until(lambda: '\nfvmpi_live_clients 0\n' in live.ask('/metrics')[1], what='that they are gone')
+
+
+def seen_in_browser(tap, name, live, *words):
+    """What live.mjs finds in the page."""
+    if not (shutil.which('node') and os.path.exists(BROWSER) and os.path.isdir(os.path.join(PAGE, 'node_modules'))):
+        with tap.test(name + ': page'):
+            raise harness.Skip('no node, no chromium, or nothing that drives it: ./dev deps installs them')
+        return
+    shots = os.path.join(harness.BUILD, 'page')
+    os.makedirs(shots, exist_ok=True)
+    run = harness.run(['node', os.path.join(PAGE, 'live.mjs'), shots, live.address, *words], limit=180)
+    for line in run.out.splitlines():
+        row = json.loads(line)
+        with tap.test('{}: page: {}'.format(name, row['check'])):
+            check(not row['wrong'], '{}', row['wrong'])
+    with tap.test(name + ': page: to its end'):
+        equal('exit status, {}'.format(run.err), run.rc, 0)
+
+
+def job(tap, mpi, is_looked_at):
+    """Two ranks that wait for each other."""
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    live = Live(directory)
+    with tap.test('{}: nothing of a job that is to come'.format(mpi)):
+        equal('header', live.kept()[0]['job'], directory)
+        check(not any('job' in line for line in live.kept()[1:]), 'a job')
+    process = harness.start(mpi.command(2, mpi.profiled([mpi.build('hang.c'), 'head'], directory, [])))
+    last = lambda key: next((line[key] for line in reversed(live.kept()[1:]) if key in line), None)  # noqa: E731
+    until = lambda key, condition, what: harness.wait_until(lambda: (lambda found: found if found and condition(found) else None)(last(key)), what=what, pause=0.2)  # noqa: E731
+    with tap.test('{}: a job that hangs'.format(mpi)):
+        told = until('told', lambda told: told['is_lasting'] and told['waiting'] == 2, 'that they wait for each other')
+        check('Still running: ranks 0 and 1 wait for each other' in told['headline'], '{}', told['headline'])
+        equal('waits', [text.split(' (')[0] for text in told['waits']], ['rank {} in MPI_Recv waits to receive from rank {}'.format(rank, 1 - rank) for rank in range(2)])
+        numbers = until('job', lambda found: found['state'] == ['waits', 'waits'], 'their states')
+        equal('ranks', numbers['rank'], [0, 1])
+        check(not numbers['is_over'], 'it is over')
+        for mpi_s, elapsed_s in zip(numbers['mpi_s'], numbers['elapsed_of_rank_s']):
+            check(0 < mpi_s <= elapsed_s, '{} s of {} s in MPI', mpi_s, elapsed_s)
+    if is_looked_at:
+        seen_in_browser(tap, '{}: a job that hangs'.format(mpi), live, 'job', 'ranks 0 and 1 wait for each other')
+    with tap.test('{}: after it was killed'.format(mpi)):
+        harness.kill_all(process.number)
+        harness.finish(process)
+        until('told', lambda told: told['headline'].startswith('Killed'), 'that it was killed')
+        until('job', lambda found: found['is_over'], 'that it is over')
+    with tap.test('{}: another run in its place'.format(mpi)):
+        shutil.rmtree(directory)
+        harness.run(mpi.command(2, mpi.profiled([mpi.build('hang.c'), 'none'], directory, []))).ended(0)
+        until('told', lambda told: not told['headline'].startswith('Killed'), 'the next run')
+        live.end()
+
+
+def main():
+    tap = harness.Tap()
+    root = tree(NODE)
+    try:
+        live = Live('-i', '0.05', 'net.rx_bytes', 'meminfo.MemTotal', root=root)
+    except harness.Skip as skip:
+        with tap.test('live'):
+            raise skip
+        return tap.done()
+    who_may_ask(tap, live)
+    what_it_serves(tap, live)
+    rates(tap, live, root)
+    garbage(tap, live)
+    slow(tap, live)
     with tap.test('it ends'):
-        os.kill(process.pid, signal.SIGINT)
-        harness.finish(process).ended(0)
+        check('samples' in live.end().err, 'no summary')
+    live = Live('-i', '0.05', 'net.rx_bytes', root=root)
+    seen_in_browser(tap, 'sensors', live, 'sensors')
+    live.end()
+    for i, mpi in enumerate(harness.mpis(tap)):
+        job(tap, mpi, is_looked_at=not i)
     tap.done()
 
 

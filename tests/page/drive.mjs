@@ -2,33 +2,22 @@
  * { page, check, wrong }: wrong is null, or words. */
 import fs from "node:fs";
 import path from "node:path";
-import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
+import { accessible, launch, same, watched } from "./browser.mjs";
 
 const folder = process.argv[2];
-const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const asked = JSON.parse(fs.readFileSync(path.join(folder, "pages.json"), "utf8"));
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 function say(page, check, wrong) {
   process.stdout.write(JSON.stringify({ page, check, wrong: wrong || null }) + "\n");
 }
 
-const same = (what, found, wanted) => JSON.stringify(found) === JSON.stringify(wanted) ? null : `${what}: found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`;
-
 /* A page that is open, and what it did that it must not. */
 async function open(browser, file, options) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
-  const page = await context.newPage();
-  const faults = [];
+  const { page, faults, close } = await watched(browser, /^(file|data|blob):/, options);
 
-  page.on("console", message => { if (["error", "warning"].includes(message.type())) faults.push(message.text()); });
-  page.on("pageerror", error => faults.push(error.message));
-  page.on("dialog", dialog => { faults.push("a dialog: " + dialog.message()); dialog.dismiss(); });
-  page.on("request", request => { if (!/^(file|data|blob):/.test(request.url())) faults.push("a request: " + request.url()); });
   await page.goto("file://" + path.resolve(folder, file));
   await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 }).catch(() => faults.push("not ready: " + page.url()));
-  return { page, faults, close: () => context.close() };
+  return { page, faults, close };
 }
 
 /* What the report's JSON says stands on the first screen. */
@@ -384,16 +373,9 @@ function mapped(page) {
   });
 }
 
-async function accessible(page) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-
-  return violations.map(violation => `${violation.id} (${violation.impact}): ${violation.nodes.length} times, ${violation.nodes[0].html.slice(0, 120)}`).join("; ");
-}
-
 const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides] };
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
+const browser = await launch();
 for (const { name, html, json, csv, whole, lines, large, trace, samples, threads, calls, sensors } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);

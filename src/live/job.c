@@ -1,0 +1,307 @@
+/* See job.h. */
+#include "live/job.h"
+#include "base/base.h"
+#include "profile/hang/hang.h"
+#include "profile/profile.h"
+#include "profile/verdict.h"
+#include "tool/vec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { TEXT_BYTES = 1500, FINDINGS = 8, PROBLEMS = 8 };
+
+struct fv_job {
+    struct fv_live *live;
+    char *path;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t ending;
+    bool is_ending;
+    struct fv_jsonl line;
+};
+
+/* What is read at one pace. */
+struct pace {
+    double least_s;
+    struct fv_profile_options options;
+    void (*put)(struct fv_jsonl *out, const struct fv_profile *profile);
+    int64_t due_ns;
+    unsigned failures; /* one after the other */
+};
+
+/* ---- lists ---- */
+
+static void put_real(struct fv_jsonl *out, const char *key, double value)
+{
+    fv_jsonl_text(out, key);
+    fv_jsonl_real(out, value);
+}
+
+static void put_truth(struct fv_jsonl *out, const char *key, bool value)
+{
+    fv_jsonl_text(out, key);
+    fv_jsonl_text(out, value ? "true" : "false");
+}
+
+static void put_reals(struct fv_jsonl *out, const char *key, const struct fv_model *m, double (*value)(const struct fv_rank *rank))
+{
+    fv_jsonl_text(out, key);
+    for (size_t i = 0; i < m->rank_count; i++)
+        put_real(out, i ? "," : "[", value(&m->ranks[i]));
+    fv_jsonl_text(out, m->rank_count ? "]" : "[]");
+}
+
+static double elapsed_of(const struct fv_rank *rank)
+{
+    return rank->end_s - rank->begin_s;
+}
+
+static double mpi_of(const struct fv_rank *rank)
+{
+    return rank->mpi_time_s;
+}
+
+static double wait_of(const struct fv_rank *rank)
+{
+    return rank->wait_time_s;
+}
+
+static double cpu_of(const struct fv_rank *rank)
+{
+    return rank->cpu_s;
+}
+
+static bool is_over(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].state == FV_RANK_RUNNING)
+            return false;
+    return true;
+}
+
+static enum fv_hang_state state_of(const struct fv_model *m, size_t rank)
+{
+    return m->hang ? m->hang->ranks[rank].state : FV_HANG_ENDED;
+}
+
+/* ---- the two lines ---- */
+
+static void put_numbers(struct fv_jsonl *out, const struct fv_profile *profile)
+{
+    const struct fv_model *m = profile->model;
+
+    put_real(out, "\"job\":{\"elapsed_s\":", m->elapsed_s);
+    put_truth(out, ",\"is_over\":", is_over(m));
+    fv_jsonl_text(out, ",\"rank\":[");
+    for (size_t i = 0; i < m->rank_count; i++) {
+        fv_jsonl_text(out, i ? "," : "");
+        fv_jsonl_real(out, m->ranks[i].world_rank);
+    }
+    fv_jsonl_text(out, "],\"state\":[");
+    for (size_t i = 0; i < m->rank_count; i++)
+        fv_jsonl_key_string(out, i ? "," : "", fv_hang_state_name(state_of(m, i)));
+    fv_jsonl_text(out, "]");
+    put_reals(out, ",\"elapsed_of_rank_s\":", m, elapsed_of);
+    put_reals(out, ",\"mpi_s\":", m, mpi_of);
+    put_reals(out, ",\"wait_s\":", m, wait_of);
+    put_reals(out, ",\"cpu_s\":", m, cpu_of);
+    fv_jsonl_text(out, "}");
+}
+
+static void put_waits(struct fv_jsonl *out, const struct fv_model *m)
+{
+    const struct fv_hang *h = m->hang;
+    char text[TEXT_BYTES];
+    size_t told = 0;
+
+    fv_jsonl_text(out, ",\"waits\":[");
+    for (uint32_t i = 0; h && i < h->rank_count && told < FV_JOB_WAITS; i++)
+        if (h->ranks[i].state == FV_HANG_WAITS)
+            fv_jsonl_key_string(out, told++ ? "," : "", fv_hang_rank(m, i, text, sizeof(text)));
+    fv_jsonl_text(out, "],\"causes\":[");
+    for (size_t i = 0; h && i < h->mismatch_count && i < FV_JOB_WAITS; i++)
+        fv_jsonl_key_string(out, i ? "," : "", fv_hang_mismatch(m, &h->mismatches[i], text, sizeof(text)));
+    for (size_t i = 0; h && i < h->cause_count; i++)
+        fv_jsonl_key_string(out, i || h->mismatch_count ? "," : "", fv_hang_cause(m, &h->causes[i], text, sizeof(text)));
+    put_real(out, "],\"waiting\":", h ? h->waiting : 0);
+    put_real(out, ",\"stuck\":", h ? h->stuck : 0);
+    put_truth(out, ",\"is_lasting\":", h && h->lasting);
+}
+
+static void put_findings(struct fv_jsonl *out, const struct fv_findings *findings)
+{
+    fv_jsonl_text(out, ",\"findings\":[");
+    for (size_t i = 0; i < findings->count && i < FINDINGS; i++) {
+        const struct fv_finding *f = &findings->items[i];
+
+        fv_jsonl_key_string(out, i ? ",{\"text\":" : "{\"text\":", f->text);
+        put_real(out, ",\"lost_s\":", f->lost_s);
+        fv_jsonl_key_string(out, ",\"next\":", f->next ? f->next : "");
+        fv_jsonl_text(out, "}");
+    }
+    fv_jsonl_text(out, "]");
+}
+
+static void put_problems(struct fv_jsonl *out, const struct fv_problems *problems)
+{
+    size_t told = 0;
+
+    fv_jsonl_text(out, ",\"problems\":[");
+    for (size_t i = 0; i < problems->count && told < PROBLEMS; i++)
+        if (fv_problem_is_loss(problems->items[i].kind))
+            fv_jsonl_key_string(out, told++ ? "," : "", problems->items[i].text);
+    fv_jsonl_text(out, "]");
+}
+
+/* Neighbours on one host are told once. */
+static void put_hosts(struct fv_jsonl *out, const struct fv_model *m)
+{
+    fv_jsonl_text(out, ",\"hosts\":[");
+    for (size_t i = 0, next; i < m->rank_count; i = next) {
+        for (next = i + 1; next < m->rank_count && !strcmp(m->ranks[next].host, m->ranks[i].host);)
+            next++;
+        fv_jsonl_key_string(out, i ? ",{\"host\":" : "{\"host\":", m->ranks[i].host);
+        put_real(out, ",\"count\":", (double)(next - i));
+        fv_jsonl_text(out, "}");
+    }
+    fv_jsonl_text(out, "]");
+}
+
+static void put_words(struct fv_jsonl *out, const struct fv_profile *profile)
+{
+    const struct fv_model *m = profile->model;
+    char text[TEXT_BYTES];
+
+    fv_jsonl_key_string(out, "\"told\":{\"command\":", m->command);
+    fv_jsonl_key_string(out, ",\"headline\":", fv_hang_headline(m, text, sizeof(text)));
+    fv_jsonl_key_string(out, ",\"waiting_for\":", fv_verdict_waiting(profile, text, sizeof(text)));
+    put_hosts(out, m);
+    put_waits(out, m);
+    put_findings(out, profile->findings);
+    put_problems(out, &m->problems);
+    fv_jsonl_text(out, "}");
+}
+
+/* ---- reading ---- */
+
+/* The first rank file there is: another run has another one, if only by its time. False: there is none yet, which is no trouble. */
+static bool find_file(const char *path, struct stat *out)
+{
+    struct fv_rank_files files;
+    bool any = !fv_rank_files_list(&files, path) && files.count > 0 && !stat(files.paths[0], out);
+
+    fv_rank_files_release(&files);
+    return any;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+enum answer { READ, OVER, UNREADABLE };
+
+static enum answer read_once(struct fv_job *job, const struct pace *pace)
+{
+    struct fv_profile *profile;
+    enum answer answer;
+
+    if (fv_profile_open(&job->path, 1, &pace->options, &profile))
+        return UNREADABLE;
+    answer = is_over(profile->model) ? OVER : READ;
+    job->line.used = 0;
+    pace->put(&job->line, profile);
+    fv_profile_close(profile);
+    if (fv_live_tell(job->live, &job->line))
+        return answer;
+    fv_log("live: %s has more ranks than can be shown", job->path);
+    return OVER;
+}
+
+/* Waits until one is due, the first: false, it is to end. */
+static bool wait_for(struct fv_job *job, int64_t due_ns)
+{
+    struct timespec due = { due_ns / 1000000000, due_ns % 1000000000 };
+    bool goes_on;
+
+    pthread_mutex_lock(&job->lock);
+    while (!job->is_ending && fv_live_now_ns() < due_ns)
+        pthread_cond_timedwait(&job->ending, &job->lock, &due);
+    goes_on = !job->is_ending;
+    pthread_mutex_unlock(&job->lock);
+    return goes_on;
+}
+
+/* What cannot be read, and says so each time, is tried ever less often. */
+static void set_due(struct pace *pace, int64_t begin_ns, bool is_unreadable)
+{
+    double took_s = 1e-9 * (double)(fv_live_now_ns() - begin_ns);
+
+    pace->failures = is_unreadable ? pace->failures + 1 : 0;
+    pace->due_ns = begin_ns + (int64_t)(1e9 * fmax(ldexp(pace->least_s, (int)fmin(pace->failures, 6)), took_s / FV_JOB_SHARE));
+}
+
+enum { NUMBERS, WORDS, PACES };
+
+static void *follow(void *argument)
+{
+    struct fv_job *job = argument;
+    struct pace paces[PACES] = { [NUMBERS] = { FV_JOB_LEAST_S, { .no_symbols = true }, put_numbers, 0, 0 }, [WORDS] = { FV_JOB_TOLD_S, { 0 }, put_words, 0, 0 } };
+    struct stat file, ended = { 0 }; /* ended: of the run that has */
+
+    while (wait_for(job, paces[NUMBERS].due_ns < paces[WORDS].due_ns ? paces[NUMBERS].due_ns : paces[WORDS].due_ns)) {
+        int64_t begin = fv_live_now_ns();
+        struct pace *pace = &paces[paces[WORDS].due_ns < paces[NUMBERS].due_ns];
+        bool is_there = find_file(job->path, &file) && !is_same_file(&file, &ended);
+        enum answer answer = is_there ? read_once(job, pace) : READ;
+
+        set_due(pace, begin, answer == UNREADABLE);
+        if (answer == OVER) {
+            for (size_t i = 0; i < PACES; i++)
+                read_once(job, &paces[i]);
+            ended = file;
+        }
+    }
+    return NULL;
+}
+
+/* ---- begin and end ---- */
+
+struct fv_job *fv_job_start(struct fv_live *live, char *path)
+{
+    struct fv_job *job = fv_xcalloc(1, sizeof(*job));
+    pthread_condattr_t monotonic;
+
+    job->live = live;
+    job->path = path;
+    pthread_mutex_init(&job->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&job->ending, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (pthread_create(&job->thread, NULL, follow, job)) {
+        fv_log("live: no thread to follow %s", path);
+        free(job);
+        return NULL;
+    }
+    return job;
+}
+
+void fv_job_stop(struct fv_job *job)
+{
+    if (!job)
+        return;
+    pthread_mutex_lock(&job->lock);
+    job->is_ending = true;
+    pthread_cond_signal(&job->ending);
+    pthread_mutex_unlock(&job->lock);
+    pthread_join(job->thread, NULL);
+    fv_jsonl_release(&job->line);
+    pthread_cond_destroy(&job->ending);
+    pthread_mutex_destroy(&job->lock);
+    free(job);
+}

@@ -1,0 +1,103 @@
+/* Looks at the page of fvmpi live in a browser. live.mjs FOLDER ADDRESS sensors, or FOLDER ADDRESS job WORDS...: of a job, the words that its headline has. Each line of
+ * stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
+import fs from "node:fs";
+import path from "node:path";
+import { accessible, launch, same, watched } from "./browser.mjs";
+
+const [folder, address, what, ...words] = process.argv.slice(2);
+const TIMEOUT = { timeout: 30000 };
+const LOOKS = { light: {}, dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } };
+
+async function look(check, promise) {
+  const wrong = await promise.catch(error => error.message);
+
+  process.stdout.write(JSON.stringify({ check, wrong: wrong || null }) + "\n");
+}
+
+async function open(browser, options) {
+  const { page, faults, close } = await watched(browser, new RegExp("^(data|blob):|^" + new URL(address).origin + "/"), options);
+
+  await page.goto(address);
+  await page.waitForSelector("html[data-ready=yes]", TIMEOUT);
+  return { page, faults, close };
+}
+
+const chart = event => `figure[data-event="${event}"]`;
+const pointed = (page, event) => page.waitForFunction(selector => { const cell = document.querySelector(selector + " tbody td:nth-child(2)"); return cell && !["", "-"].includes(cell.textContent); }, chart(event), TIMEOUT);
+
+/* An event is chosen: its chart comes, and has values; it is removed again. */
+async function choice(page) {
+  await page.click("#choose > summary");
+  await page.fill("#search", "meminfo.MemTotal");
+  await page.check('#events input[data-event="meminfo.MemTotal"]');
+  await pointed(page, "meminfo.MemTotal");
+  const value = await page.locator(chart("meminfo.MemTotal") + " tbody td").first().innerText();
+
+  await page.click(chart("meminfo.MemTotal") + " figcaption button");
+  return [same("value", value, "2.00 MiB"), same("charts left", await page.locator(chart("meminfo.MemTotal")).count(), 0)].filter(Boolean).join("; ");
+}
+
+async function label(page) {
+  await page.fill("#label", "<b>here</b>");
+  await page.click("#set-label button");
+  await page.waitForSelector("#labels li", TIMEOUT);
+  return same("label", (await page.locator("#labels li").innerText()).includes("<b>here</b>"), true);
+}
+
+async function pause(page) {
+  await page.click("#pause");
+  const pressed = await page.getAttribute("#pause", "aria-pressed");
+
+  await page.click("#pause");
+  return [same("paused", pressed, "true"), same("goes on", await page.getAttribute("#pause", "aria-pressed"), "false")].filter(Boolean).join("; ");
+}
+
+async function interval(page) {
+  await page.fill("#interval", "1e9");
+  await page.evaluate(() => document.querySelector("#set-interval").requestSubmit());
+  const kept = await page.locator("#trouble").innerText();
+
+  await page.fill("#interval", "0.02");
+  await page.click("#set-interval button");
+  await page.waitForFunction(() => state.live.interval_s === 0.02, null, TIMEOUT);
+  return same("said of a wrong one", kept, ""); /* the browser itself refuses it */
+}
+
+/* What was saved can be loaded, and the present comes back. */
+async function save(page) {
+  const [download] = await Promise.all([page.waitForEvent("download", TIMEOUT), page.click("#save")]), file = path.join(folder, "saved.jsonl");
+
+  await download.saveAs(file);
+  const lines = fs.readFileSync(file, "utf8").split("\n").filter(Boolean).map(line => JSON.parse(line));
+  await page.setInputFiles("#file", file);
+  await page.waitForFunction(() => document.querySelector("#identity").textContent.startsWith("a recording of "), null, TIMEOUT);
+  const loaded = await page.evaluate(() => ({ samples: state.file.times.length, labels: state.file.labels.map(of => of.text) }));
+  await page.click("#unload");
+  return [same("samples", loaded.samples, lines.filter(line => line.values).length), same("labels", loaded.labels, ["<b>here</b>"]),
+          same("back", await page.evaluate(() => state.file), null)].filter(Boolean).join("; ");
+}
+
+/* How it stands, with all its ranks; their picture has colours. */
+async function job(page) {
+  await page.waitForFunction(all => { const text = document.querySelector("#job-headline")?.textContent || ""; return all.every(word => text.includes(word)); }, words, TIMEOUT);
+  const colours = await page.evaluate(() => { const canvas = document.querySelector("#job canvas"), data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data; return new Set(new Uint32Array(data.buffer)).size; });
+  const rows = await page.locator("#job tbody tr").allInnerTexts(), ranks = await page.evaluate(() => state.live.job.last().rank.length);
+
+  return [same("rows", rows.length, ranks), colours > 2 ? null : `${colours} colours in the picture`].filter(Boolean).join("; ");
+}
+
+const STEPS = { sensors: { "an event is chosen": choice, "a label": label, "pause": pause, "interval": interval, "save and load": save }, job: { "the job": job } };
+
+const browser = await launch();
+for (const [how, options] of Object.entries(LOOKS)) {
+  const { page, faults, close } = await open(browser, options);
+
+  for (const [check, step] of how === "light" || what === "job" ? Object.entries(STEPS[what]) : [])
+    await look(`${how}, ${check}`, step(page));
+  await look(`${how}, accessible`, accessible(page));
+  await look(`${how}, as wide as the window`, page.evaluate(() => document.documentElement.scrollWidth > innerWidth ? `${document.documentElement.scrollWidth} pixels` : null));
+  await page.screenshot({ path: path.join(folder, `live-${what}-${how}.png`), fullPage: true });
+  await look(`${how}, nothing wrong`, Promise.resolve(faults.join("; ")));
+  await close();
+}
+await browser.close();
