@@ -20,7 +20,7 @@ static const struct {
     { "stacks", fv_cmd_stacks, "DIR", "say what waiting takes from the speedup of threads" },
     { "stat", fv_cmd_stat, "[EVENT...]", "show what the machine counts meanwhile, a line a sample" },
     { "record", fv_cmd_record, "[EVENT...] [-- CMD]", "record what the machine counts meanwhile, to a file" },
-    { "live", fv_cmd_live, "[EVENT...]", "show what the machine counts meanwhile, as charts in a browser" },
+    { "live", fv_cmd_live, "[DIR] [EVENT...]", "show how a job does, and what the machine counts, in a browser" },
     { "label", fv_cmd_label, "TEXT [FIFO|DIR]", "mark the present in such a recording" },
     { "doctor", fv_cmd_doctor, "[CHECK...]", "say what makes measurements vary on this machine, and mend it" },
     { "dump", fv_cmd_dump, "DIR", "print every record of the rank files" },
