@@ -221,7 +221,7 @@ class Chart {
       const row = this.body.children[i], sum = sums.get(index), values = [recording.value(index, time), ...sum.count ? [sum.least, sum.mean, sum.most] : [null, null, null]];
 
       row.className = state.off.has(series.label) ? "off" : "";
-      values.forEach((value, k) => { row.children[k + 1].textContent = told(value); });
+      values.forEach((value, k) => { row.children[k + 1].textContent = told(value) + (value !== null && series.maximum > 0 ? " (" + percent(value / series.maximum) + ")" : ""); });
     });
   }
 }

@@ -25,6 +25,7 @@ static const char usage[] =
     "  -i, --interval S  seconds from sample to sample (1; 0.001 at least)\n"
     "  -n, --count N     samples; then it ends. Without: until it is interrupted\n"
     "      --per-source  a column for each source\n"
+    "      --share       in percent of the most that it can be, where the machine says what that is: links, clocks, processors\n"
     "      --csv         time_s (from the start), late_s (behind its time), then the events' full names\n"
     "      --from FILE   what `fvmpi record` wrote, in place of this machine: with its time, labels and pauses; in CSV `label` is the last column\n"
     "      --summary     of such a file: mean, least, median, 99th percentile and largest of each series\n"
@@ -38,9 +39,10 @@ struct stat_run {
     struct fv_operands operands;
     double interval_s;
     size_t count; /* 0: without end */
-    bool has_interval, per_source, csv, list, summary;
+    bool has_interval, per_source, share, csv, list, summary;
     const char *from; /* a recording; NULL: this machine */
     struct fv_watch watch;
+    double *factors; /* of each series, from its rate to what is shown; NULL: 1 */
 };
 
 static int wrong(const char *what, const char *why)
@@ -81,7 +83,7 @@ enum { HEADING_EACH = 24 };
 static void put_sample(const struct stat_run *s, const struct fv_columns *columns, double *values, double since_s, double late_s)
 {
     for (size_t i = 0; i < s->watch.count; i++)
-        values[i] = fv_watch_rate(&s->watch, i);
+        values[i] = fv_watch_rate(&s->watch, i) * (s->factors ? s->factors[i] : 1);
     fv_columns_sample(columns, since_s, late_s, values);
     fflush(stdout);
 }
@@ -132,9 +134,14 @@ static int sample_columns(struct stat_run *s)
     const struct fv_columns columns = { labels, s->watch.count, s->csv, false };
     int status;
 
-    for (size_t i = 0; i < s->watch.count; i++)
+    s->factors = s->share ? fv_xcalloc(s->watch.count, sizeof(*s->factors)) : NULL;
+    for (size_t i = 0; i < s->watch.count; i++) {
         labels[i] = s->watch.series[i].label;
+        if (s->share)
+            s->factors[i] = 100 / fv_watch_maximum(&s->watch, i);
+    }
     status = sample(s, &columns, values);
+    free(s->factors);
     free(labels);
     free(values);
     return status;
@@ -164,7 +171,7 @@ static int list(struct stat_run *s)
 
 /* ---- the command ---- */
 
-enum { OPT_PER_SOURCE = 256, OPT_CSV, OPT_FROM, OPT_SUMMARY };
+enum { OPT_PER_SOURCE = 256, OPT_SHARE, OPT_CSV, OPT_FROM, OPT_SUMMARY };
 
 static int take_option(void *options, int option)
 {
@@ -177,6 +184,7 @@ static int take_option(void *options, int option)
     case 'n': return fv_output_number(optarg, 1, &s->count) ? FV_GO_ON : wrong(optarg, "--count takes a number from 1");
     case 'l': s->list = true; return FV_GO_ON;
     case OPT_PER_SOURCE: s->per_source = true; return FV_GO_ON;
+    case OPT_SHARE: s->share = true; return FV_GO_ON;
     case OPT_CSV: s->csv = true; return FV_GO_ON;
     case OPT_FROM: s->from = optarg; return FV_GO_ON;
     case OPT_SUMMARY: s->summary = true; return FV_GO_ON;
@@ -187,8 +195,8 @@ static int take_option(void *options, int option)
 
 static int print_recorded(const struct stat_run *s)
 {
-    if (s->has_interval || s->per_source || s->list)
-        return wrong("--from", "a recording has its interval and its series: not with --interval, --per-source, --list");
+    if (s->has_interval || s->per_source || s->share || s->list)
+        return wrong("--from", "a recording has its interval and its series: not with --interval, --per-source, --share, --list");
     return fv_stat_recorded(&(struct fv_stat_recorded){ s->from, s->operands, s->count, s->csv, s->summary });
 }
 
@@ -197,6 +205,7 @@ int fv_cmd_stat(int argc, char **argv)
     static const struct option table[] = {
         { "interval", required_argument, NULL, 'i' }, { "count", required_argument, NULL, 'n' },
         { "per-source", no_argument, NULL, OPT_PER_SOURCE }, { "csv", no_argument, NULL, OPT_CSV },
+        { "share", no_argument, NULL, OPT_SHARE },
         { "from", required_argument, NULL, OPT_FROM }, { "summary", no_argument, NULL, OPT_SUMMARY },
         { "list", no_argument, NULL, 'l' },           { "help", no_argument, NULL, 'h' },
         { 0 },

@@ -35,6 +35,9 @@ int fv_watching_choose(struct fv_watch *watch, const struct fv_operands *pattern
     }
     if (watch->left_out)
         fv_log("%s: %zu columns are left out: there is room for %zu", command + sizeof("fvmpi"), watch->left_out, watch->count);
+    for (size_t i = 0; i < watch->sensor_count; i++)
+        if (watch->sensors[i].sensor.left_out)
+            fv_log("%s: %s: %zu sources or events are left out: there are too many", command + sizeof("fvmpi"), watch->sensors[i].sensor.kind->name, watch->sensors[i].sensor.left_out);
     return status;
 }
 

@@ -105,6 +105,14 @@ void fv_jsonl_key_string(struct fv_jsonl *l, const char *key, const char *value)
     fv_jsonl_string(l, value);
 }
 
+static void put_maximum(struct fv_jsonl *l, double maximum)
+{
+    if (!isfinite(maximum))
+        return;
+    fv_jsonl_text(l, ",\"maximum\":");
+    fv_jsonl_real(l, maximum);
+}
+
 void fv_jsonl_series_list(struct fv_jsonl *l, const struct fv_watch *watch, size_t first)
 {
     fv_jsonl_text(l, "[");
@@ -122,7 +130,9 @@ void fv_jsonl_series_list(struct fv_jsonl *l, const struct fv_watch *watch, size
         else
             fv_jsonl_string(l, sensor->sources[one->source]);
         fv_jsonl_key_string(l, ",\"unit\":", event->unit);
-        fv_jsonl_text(l, event->is_gauge ? ",\"kind\":\"gauge\"}" : ",\"kind\":\"counter\"}");
+        fv_jsonl_text(l, event->is_gauge ? ",\"kind\":\"gauge\"" : ",\"kind\":\"counter\"");
+        put_maximum(l, fv_watch_maximum(watch, i));
+        fv_jsonl_text(l, "}");
     }
     fv_jsonl_text(l, "]");
 }

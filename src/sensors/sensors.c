@@ -59,6 +59,8 @@ bool fv_sensor_open(struct fv_sensor *sensor, const struct fv_sensor_kind *kind)
             continue;
         e->unit = kind->unit;
         e->scale = kind->scale;
+        if (!*e->unit)
+            fv_sensor_unit(e->name, &e->unit, &e->scale);
     }
     time_it(sensor);
     return true;

@@ -35,6 +35,7 @@ struct fv_sensor {
     size_t source_count;
     struct fv_sensor_event *events;
     size_t event_count;
+    size_t left_out;  /* sources and events beyond what there is room for */
     uint64_t *wraps;  /* of each source: where its counters begin again at 0; NULL: at 2^64 */
     double cost_s;    /* of reading it once, the least of a few times */
     struct fv_sensor_state *state;
@@ -65,6 +66,12 @@ bool fv_sensor_open(struct fv_sensor *sensor, const struct fv_sensor_kind *kind)
 /* A value for each source and event: values[source * event_count + event], as the files have them (gauges as int64_t), or FV_SENSOR_NONE. */
 void fv_sensor_read(struct fv_sensor *sensor, uint64_t *values);
 void fv_sensor_close(struct fv_sensor *sensor);
+
+/* The most that it can be, of a counter in a second, as the machine says it: the speed of a network interface, the highest clock. NAN: not known. */
+double fv_sensor_maximum(const struct fv_sensor *sensor, size_t source, size_t event);
+
+/* What a number of the file means where the kind does not say: unit and scale by the event's name, as the kernel's authors name things. */
+void fv_sensor_unit(const char *name, const char **unit, double *scale);
 
 /* From one value to the next, in the event's unit: of a counter the difference, of a gauge the new value. NAN: one of them is not known. A counter
  * that is less than before has begun anew, at its wrap if it was in the upper half of what it can be, else at 0 (its device was reset). */

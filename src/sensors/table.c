@@ -15,7 +15,7 @@ const struct fv_sensor_kind fv_sensor_kinds[] = {
     { "pressure", "time in which some or all tasks waited for processors, memory or I/O (/proc/pressure)", &fv_form_pressure, "proc/pressure/*", NULL, "s", 1e-6, false, false, NULL, 100 },
     { "net", "network interfaces", &fv_form_files, "sys/class/net/*/statistics",
       FILES("rx_bytes", "tx_bytes", "rx_packets", "tx_packets", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors"), "", 1, false, false, NULL, 1000 },
-    { "infiniband", "ports of InfiniBand and RoCE; port_xmit_wait: ticks in which there were data to send and no credit; data in words of 4 bytes", &fv_form_files,
+    { "infiniband", "ports of InfiniBand and RoCE; port_xmit_wait: ticks in which there were data to send and no credit", &fv_form_files,
       "sys/class/infiniband/*/ports/*/counters",
       FILES("port_xmit_data", "port_rcv_data", "port_xmit_packets", "port_rcv_packets", "port_xmit_wait", "port_xmit_discards", "symbol_error"), "", 1, false, false, NULL, 100 },
     { "roce", "ports of InfiniBand and RoCE: what was sent again, and notices of congestion", &fv_form_files, "sys/class/infiniband/*/ports/*/hw_counters",
@@ -24,6 +24,8 @@ const struct fv_sensor_kind fv_sensor_kinds[] = {
       FILES("hni_sts_tx_ok_octets", "hni_sts_rx_ok_octets", "hni_tx_paused_0", "hni_rx_paused_0", "hni_pause_sent", "hni_pause_recv"), "", 1, false, false, NULL, 10 },
     { "energy", "energy by RAPL, so that the rate is the power in W", &fv_form_files, "sys/class/powercap/*rapl:*", FILES("energy_uj"), "J", 1e-6, false, false, NULL, 100 },
     { "temperature", "sensors of hwmon", &fv_form_files, "sys/class/hwmon/hwmon*", FILES("temp1_input", "temp2_input", "temp3_input", "temp4_input"), "C", 1e-3, true, true, NULL, 10 },
+    { "socketenergy", "energy of each socket by hwmon (amd_energy), so that the rate is the power in W", &fv_form_values, "sys/class/hwmon/hwmon*/energy*_input Esocket", FILES("energy"), "J", 1e-6,
+      false, false, NULL, 10 },
     { "power", "power by hwmon", &fv_form_files, "sys/class/hwmon/hwmon*", FILES("power1_input", "power1_average", "power2_input"), "W", 1e-6, true, false, NULL, 10 },
     { "frequency", "clock of each processor", &fv_form_files, "sys/devices/system/cpu/cpu*/cpufreq", FILES("scaling_cur_freq"), "Hz", 1000, true, true, NULL, 10 },
     { "idle", "time that each processor was in a state of sleep; deep ones take long to wake from", &fv_form_files, "sys/devices/system/cpu/cpu*/cpuidle/state*",
@@ -35,11 +37,21 @@ const struct fv_sensor_kind fv_sensor_kinds[] = {
     { "interrupts", "interrupts by kind and processor (/proc/interrupts)", &fv_form_grid, "proc/interrupts", NULL, "", 1, false, false, NULL, 10 },
     { "softirqs", "soft interrupts by kind and processor", &fv_form_grid, "proc/softirqs", NULL, "", 1, false, false, NULL, 100 },
     { "cgroup", "processor time of this machine's control groups, and when they were throttled", &fv_form_keys, "sys/fs/cgroup/cpu.stat", NULL, "", 1, false, false, NULL, 100 },
+    { "jobgroup", "the control group that this process is in, such as its batch job's: processor time, and when it was throttled", &fv_form_keys, "sys/fs/cgroup@/cpu.stat", NULL, "", 1,
+      false, false, NULL, 100 },
+    { "jobmemory", "the control group that this process is in: times that it reached its limits of memory, and was killed for it", &fv_form_keys, "sys/fs/cgroup@/memory.events", NULL, "", 1,
+      false, false, NULL, 100 },
     { "hugepages", "pages of each large size", &fv_form_files, "sys/kernel/mm/hugepages/*", FILES("nr_hugepages", "free_hugepages", "resv_hugepages", "surplus_hugepages"), "", 1,
       true, false, NULL, 10 },
-    { "disk", "block devices: requests, sectors of 512 bytes, ms (/proc/diskstats)", &fv_form_lines, "proc/diskstats *",
+    { "disk", "block devices: requests, what was read and written, time (/proc/diskstats)", &fv_form_lines, "proc/diskstats *",
       FILES("reads", "reads_merged", "read_sectors", "read_ms", "writes", "writes_merged", "written_sectors", "write_ms", "in_flight", "busy_ms", "queued_ms"), "", 1, false, false,
       "in_flight", 100 },
+    { "nfs", "each file system that is mounted by NFS: bytes that programs read and wrote, past the cache (direct), and that the server did", &fv_form_mounts, "proc/self/mountstats",
+      FILES("read_bytes", "write_bytes", "direct_read_bytes", "direct_write_bytes", "server_read_bytes", "server_write_bytes"), "bytes", 1, false, false, NULL, 10 },
+    { "nfsrpc", "calls of this machine as a client of NFS, and those that had to be sent again", &fv_form_lines, "proc/net/rpc/nfs =rpc", FILES("calls", "retransmissions", "refreshes"), "", 1,
+      false, false, NULL, 10 },
+    { "lustre", "each file system of Lustre: bytes, and how often what else was done", &fv_form_totals, "proc/fs/lustre/llite/*/stats", NULL, "", 1, false, false, NULL, 10 },
+    { "lustredebug", "the same, where it is below /sys/kernel/debug, which root may read", &fv_form_totals, "sys/kernel/debug/lustre/llite/*/stats", NULL, "", 1, false, false, NULL, 10 },
     { 0 },
 };
 
@@ -49,4 +61,25 @@ const struct fv_sensor_kind *fv_sensor_kind_of(const char *name, size_t length)
         if (strlen(k->name) == length && !memcmp(k->name, name, length))
             return k;
     return NULL;
+}
+
+/* "rx_bytes" and the like. Ports of InfiniBand count words of 4 bytes, disks sectors of 512. */
+void fv_sensor_unit(const char *name, const char **unit, double *scale)
+{
+    static const struct {
+        const char *end, *unit;
+        double scale;
+    } units[] = { { "_bytes", "bytes", 1 }, { "_octets", "bytes", 1 },  { "port_xmit_data", "bytes", 4 }, { "port_rcv_data", "bytes", 4 },
+                  { "_sectors", "bytes", 512 }, { "_ms", "s", 1e-3 }, { "_usec", "s", 1e-6 } };
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+        size_t end = strlen(units[i].end);
+
+        if (length >= end && !strcmp(name + length - end, units[i].end)) {
+            *unit = units[i].unit;
+            *scale = units[i].scale;
+            return;
+        }
+    }
 }

@@ -354,3 +354,16 @@ double fv_watch_rate(const struct fv_watch *w, size_t series)
 
     return fv_watch_event(w, series)->is_gauge ? change : change / (s->now_s - s->before_s);
 }
+
+double fv_watch_maximum(const struct fv_watch *w, size_t series)
+{
+    const struct fv_watched *one = &w->series[series];
+    const struct fv_sensor *sensor = fv_watch_sensor(w, series);
+    double sum = 0;
+
+    if (one->source != FV_WATCH_ALL)
+        return fv_sensor_maximum(sensor, one->source, one->event);
+    for (size_t i = 0; i < sensor->source_count; i++)
+        sum += fv_sensor_maximum(sensor, i, one->event);
+    return sensor->kind->is_mean ? sum / (double)sensor->source_count : sum;
+}

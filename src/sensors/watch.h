@@ -76,6 +76,9 @@ double fv_watch_change(const struct fv_watch *watch, size_t series);
 /* The same, of a counter in a second. */
 double fv_watch_rate(const struct fv_watch *watch, size_t series);
 
+/* The most that it can be, in the unit of the rate; of sources together NAN if one's is not known. Opens files. */
+double fv_watch_maximum(const struct fv_watch *watch, size_t series);
+
 static inline const struct fv_sensor *fv_watch_sensor(const struct fv_watch *watch, size_t series)
 {
     return &watch->sensors[watch->series[series].sensor].sensor;

@@ -115,7 +115,7 @@ def archived(tap, kind):
         (location, host), = re.findall(r'^LOCATION +(\d+) +Name: "Sensors of ([^"]*)" <\d+>, Type: METRIC', definitions, re.M)
         equal('host', host, events_host(run))
         members = re.findall(r'^METRIC_MEMBER +\d+ +Name: "([^"]*)" .*Mode: (\w+), Value Type: DOUBLE.*Unit: "([^"]*)"', definitions, re.M)
-        equal('members', members, [('net.rx_bytes', 'ACCUMULATED_START', '#'), ('net.rx_bytes@eth1', 'ACCUMULATED_START', '#'),
+        equal('members', members, [('net.rx_bytes', 'ACCUMULATED_START', 'bytes'), ('net.rx_bytes@eth1', 'ACCUMULATED_START', 'bytes'),
                                    ('vmstat.nr_free_pages', 'ABSOLUTE_POINT', '#'), ('temperature.temp1_input', 'ABSOLUTE_POINT', 'C')])
         found = re.findall(r'^METRIC +{} +(\d+) +Metric: \d+, 1 Value: \("([^"]*)" <\d+>; DOUBLE; ([^)]*)\)'.format(location), harness.run(['otf2-print', path]).ended(0).out, re.M)
         values = [[name, float(value)] for sample in dumped(run, 'sensor sample') for (name, _, _), value in zip(members, sample['values'].split(',')) if value.strip('-') != 'nan']

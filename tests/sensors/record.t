@@ -106,7 +106,7 @@ def recorded(tap):
         equal('machine', (header['host'], header['kernel']), (os.uname().nodename, 'Linux ' + os.uname().release))
         with open('/proc/sys/kernel/random/boot_id') as f:
             equal('boot', header['boot_id'], f.read().strip().replace('-', ''))
-        equal('series', header['series'][0], {'label': 'net.rx_bytes@eth0', 'sensor': 'net', 'event': 'rx_bytes', 'source': 'eth0', 'unit': '', 'kind': 'counter'})
+        equal('series', header['series'][0], {'label': 'net.rx_bytes@eth0', 'sensor': 'net', 'event': 'rx_bytes', 'source': 'eth0', 'unit': 'bytes', 'kind': 'counter'})
         equal('another', header['series'][2], {'label': 'meminfo.MemTotal', 'sensor': 'meminfo', 'event': 'MemTotal', 'source': None, 'unit': 'bytes', 'kind': 'gauge'})
         equal('first', samples(lines)[0]['values'][:5], [0, 0, 2 << 20, 0, 45])
         equal('what is not there', samples(lines)[0]['values'][5:], [None] * 3)

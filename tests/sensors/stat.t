@@ -3,6 +3,7 @@
 gauges that fall, counters that wrap or begin anew, files that go away; wrong words; and on this machine itself."""
 import csv
 import io
+import json
 import os
 import signal
 import sys
@@ -85,10 +86,62 @@ def changed(tap, root):
         close('CPU time', sums['cpu.user'], 1.5, 1e-3)
         close('pages', sums['numastat.numa_hit'], 345, 0.1)
         close('interrupts', sums['interrupts.LOC'], 110, 0.1)
-        close('after a reset', sums['infiniband.port_xmit_data'], 40, 0.1)
+        close('after a reset, in words of 4 bytes', sums['infiniband.port_xmit_data'], 160, 0.4)
         equal('a gauge', (samples[0]['vmstat.nr_free_pages'], samples[-4]['vmstat.nr_free_pages']), (1000, 400))
         equal('what is gone is not 0', (samples[-1]['vmstat.nr_free_pages'], samples[-1]['vmstat.pgfault']), (None, None))
         check(all(b > a for a, b in zip(times, times[1:])) and all(s['late_s'] >= 0 for s in samples), '{}', samples)
+
+
+def shares(tap):
+    files = dict(NODE)
+    files.update({'sys/class/net/eth0/speed': '10000\n', 'sys/class/net/lo/speed': '-1\n', 'sys/class/infiniband/mlx5_0/ports/1/rate': '100 Gb/sec (4X EDR)\n',
+                  'sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq': '1500000\n', 'sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq': '3000000\n'})
+    root = tree(files)
+    with tap.test('shares of the most that is possible, where that is known'):
+        wanted = {'net.rx_bytes@eth0': 0, 'net.rx_bytes@lo': None, 'cpu.user': 0, 'frequency.scaling_cur_freq': 50, 'vmstat.pgfault': None, 'infiniband.port_xmit_data@mlx5_0/1': 0}
+        equal('shares', once(root, '--share', *wanted), wanted)
+        file = os.path.join(harness.scratch('recording'), 'f')
+        harness.run([harness.FVMPI, 'record', '-o', file, '-i', '0.01', *wanted, '--', 'true'], env={'FVMPI_SENSORS_ROOT': root}).ended(0)
+        with open(file) as f:
+            header = json.loads(f.readline())
+        equal('maxima', {s['label']: s.get('maximum') for s in header['series']},
+              {'net.rx_bytes@eth0': 1.25e9, 'net.rx_bytes@lo': None, 'cpu.user': 2, 'frequency.scaling_cur_freq': 3e9, 'vmstat.pgfault': None, 'infiniband.port_xmit_data@mlx5_0/1': 1.25e10})
+
+
+def clients(tap):
+    """Of file systems, of a batch job's group, of sockets: by what they add up to."""
+    files = dict(NODE)
+    mount = 'device srv:/x mounted on {} with fstype {} statvers=1.1\n\topts:\trw,vers=4.2\n\tage:\t10\n\tbytes:\t{}\n\tRPC iostats version: 1.1\n'
+    mounts = lambda a, b: 'device /dev/sda mounted on / with fstype ext4\n' + mount.format('/home', 'nfs4', a) + mount.format('/tmp', 'tmpfs', '9 9 9 9 9 9 9 9') + mount.format('/data', 'nfs', b)  # noqa: E731
+    stats = lambda n, total: 'snapshot_time 123.4 secs.nsecs\nread_bytes  {} samples [bytes] 4096 1048576 {}\nopen {} samples [regs]\n'.format(n, total, n)  # noqa: E731
+    files.update({'proc/self/mountstats': mounts('100 200 0 0 90 200 1 1', '1 2 3 4 5 6 7 8'), 'proc/net/rpc/nfs': 'net 0 0 0 0\nrpc 1000 3 1000\nproc4 60 1 2\n',
+                  'proc/fs/lustre/llite/scratch-1/stats': stats(10, 40960), 'proc/self/cgroup': '12:cpu:/old\n0::/slurm/job_7\n', 'sys/fs/cgroup/slurm/job_7/cpu.stat': 'usage_usec 5000000\nthrottled_usec 0\n',
+                  'sys/fs/cgroup/cpu.stat': 'usage_usec 99\n', 'sys/class/hwmon/hwmon3/energy1_input': '77\n', 'sys/class/hwmon/hwmon3/energy1_label': 'Ecore000\n',
+                  'sys/class/hwmon/hwmon3/energy129_input': '1000000\n', 'sys/class/hwmon/hwmon3/energy129_label': 'Esocket0\n'})
+    root = tree(files)
+    events = ['nfs.read_bytes', 'nfs.server_write_bytes@/data', 'nfsrpc', 'lustre', 'jobgroup', 'socketenergy.energy@Esocket0']
+    with tap.test('clients of file systems, the group of a job, energy of sockets'):
+        process = harness.start([harness.FVMPI, 'stat', '--csv', '-i', '0.02', *events], env={'FVMPI_SENSORS_ROOT': root})
+        lines = [process.stdout.readline().decode() for _ in range(3)]
+        write(root, 'proc/self/mountstats', mounts('1100 200 0 0 90 200 1 1', '11 2 3 4 5 1006 7 8'))
+        write(root, 'proc/net/rpc/nfs', 'net 0 0 0 0\nrpc 1500 13 1500\nproc4 60 1 2\n')
+        write(root, 'proc/fs/lustre/llite/scratch-1/stats', stats(12, 2137112))
+        write(root, 'sys/fs/cgroup/slurm/job_7/cpu.stat', 'usage_usec 7500000\nthrottled_usec 1250000\n')
+        write(root, 'sys/class/hwmon/hwmon3/energy129_input', '4000000\n')
+        lines += [process.stdout.readline().decode() for _ in range(12)]
+        os.kill(process.pid, signal.SIGINT)
+        harness.finish(process).ended(0)
+        samples = rows(''.join(lines))
+        times = [0] + [s['time_s'] for s in samples]
+        sums = {k: sum(s[k] * (times[i + 1] - times[i]) for i, s in enumerate(samples) if s[k] is not None) for k in samples[0] if not k.endswith('_s')}
+        added = {'nfs.read_bytes': 1010, 'nfs.server_write_bytes@/data': 1000, 'nfsrpc.calls': 500, 'nfsrpc.retransmissions': 10, 'nfsrpc.refreshes': 500,
+                 'lustre.read_bytes': 2096152, 'lustre.open': 2, 'jobgroup.usage_usec': 2.5, 'jobgroup.throttled_usec': 1.25, 'socketenergy.energy@Esocket0': 3}
+        equal('columns', set(sums), set(added))
+        for name, value in added.items():
+            close(name, sums[name], value, 1e-3 * value)
+        out = stat(root, '--list').out
+        for part in ('  @/home @/data\n', '  jobgroup.usage_usec  s/s\n', '  lustre.read_bytes  bytes/s\n', '  @Esocket0\n'):
+            check(part in out, '{} in {}', part, out)
 
 
 def wrong(tap, root):
@@ -120,6 +173,8 @@ def main():
     root = tree(NODE)
     static(tap, root)
     changed(tap, root)
+    shares(tap)
+    clients(tap)
     wrong(tap, tree(NODE))
     here(tap)
     tap.done()
