@@ -28,5 +28,7 @@ extern const struct fv_sensor_form fv_form_values;
 extern const struct fv_sensor_form fv_form_mounts;
 /* "name COUNT samples [UNIT] min max SUM": of bytes the sum, else the count; a file for each source. */
 extern const struct fv_sensor_form fv_form_totals;
+/* Devices of perf events, by which the kernel counts over all programs, where it lets us (forms_perf.c). kind->path: their folders; kind->files: events. */
+extern const struct fv_sensor_form fv_form_perf;
 
 #endif

@@ -144,6 +144,38 @@ def clients(tap):
             check(part in out, '{} in {}', part, out)
 
 
+def devices(tap):
+    """Software's device stands in for a memory controller's: its event is that of page faults, in units of half a MiB."""
+    device = 'sys/bus/event_source/devices/{}/'
+    imc = device.format('uncore_imc_3')
+    files = {device.format('software') + 'type': '1\n', 'sys/devices/system/cpu/online': '0\n', imc + 'type': '1\n', imc + 'cpumask': '0\n',
+             imc + 'events/cas_count_read': 'low=0x2,high\n', imc + 'events/cas_count_read.scale': '0.5\n', imc + 'events/cas_count_read.unit': 'MiB\n',
+             imc + 'format/low': 'config:0-1\n', imc + 'format/high': 'config2:3,5-6\n',
+             imc + 'events/data_reads': 'low=2,unknown=3\n', imc + 'events/cas_count_write': 'low\n', device.format('uncore_imc_4') + 'type': '77\n'}
+    root, pages = tree(files), 20000
+    with tap.test('devices of perf events'):
+        cpu = min(os.sched_getaffinity(0))
+        write(root, 'sys/devices/system/cpu/online', '{}\n'.format(cpu))
+        write(root, imc + 'cpumask', '{}\n'.format(cpu))
+        names = ['perf.page-faults@cpu{}'.format(cpu), 'memorytraffic.cas_count_read@_3/cpu{}'.format(cpu)]
+        process = harness.start([harness.FVMPI, 'stat', '--csv', '-i', '0.02', *names], env={'FVMPI_SENSORS_ROOT': root})
+        lines = [process.stdout.readline().decode() for _ in range(3)]
+        if not lines[0]:
+            raise harness.Skip(harness.finish(process).err.strip() + '; perf_event_open() for all programs is not allowed here?')
+        touch = 'import mmap, os; os.sched_setaffinity(0, [{}]); m = mmap.mmap(-1, {} * 4096); [m.__setitem__(i, 1) for i in range(0, len(m), mmap.PAGESIZE)]'.format(cpu, pages)
+        harness.run([sys.executable, '-c', touch]).ended(0)
+        lines += [process.stdout.readline().decode() for _ in range(4)]
+        os.kill(process.pid, signal.SIGINT)
+        harness.finish(process).ended(0)
+        samples = rows(''.join(lines))
+        times = [0] + [s['time_s'] for s in samples]
+        faults, traffic = (sum(s[k] * (times[i + 1] - times[i]) for i, s in enumerate(samples) if s[k] is not None) for k in names)
+        check(faults > 0, 'no faults')
+        close('half a MiB each', traffic / 524288, faults, 0.05 * faults)
+        out = stat(root, '--list').out
+        check('memorytraffic.cas_count_read  bytes/s\n' in out and '_4' not in out, '{}', out)
+
+
 def wrong(tap, root):
     with tap.test('wrong words have one line each'):
         for words, rc, said in ((['vmstat.pgfalt'], 2, 'stat: vmstat.pgfalt: vmstat has no such event, did you mean pgfault; fvmpi stat --list lists them'), (['vmsta'], 2, 'no such sensor, did you mean vmstat;'),
@@ -175,6 +207,7 @@ def main():
     changed(tap, root)
     shares(tap)
     clients(tap)
+    devices(tap)
     wrong(tap, tree(NODE))
     here(tap)
     tap.done()
