@@ -17,7 +17,7 @@ static const struct {
     { "report", fv_cmd_report, "DIR", "say what was recorded: text, JSON, CSV" },
     { "diff", fv_cmd_diff, "A B", "say what changed from one run, or several, to others" },
     { "scaling", fv_cmd_scaling, "DIR DIR...", "say how a program scales, from runs on several numbers of ranks" },
-    { "stacks", fv_cmd_stacks, "DIR", "say what waiting takes from the speedup of threads" },
+    { "stacks", fv_cmd_stacks, "DIR [DIR...]", "say what takes the speedup of threads" },
     { "stat", fv_cmd_stat, "[EVENT...]", "show what the machine counts meanwhile, a line a sample" },
     { "record", fv_cmd_record, "[EVENT...] [-- CMD]", "record what the machine counts meanwhile, to a file" },
     { "live", fv_cmd_live, "[DIR] [EVENT...]", "show how a job does, and what the machine counts, in a browser" },

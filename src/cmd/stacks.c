@@ -2,6 +2,7 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
+#include "scaling/speedup_relations.h"
 #include "tool/words.h"
 #include "views/views.h"
 
@@ -14,33 +15,45 @@
 struct options {
     struct fv_operands directories;
     struct fv_stacks_options view;
+    const char *json, *csv; /* of several runs */
+    bool text;
 };
 
 static const char usage[] =
-    "usage: fvmpi stacks DIR... [options]\n"
-    "Speedup stacks of the phases of a run under fvmpi run --threads, in which threads work in parallel, "
-    "from their\n"
-    "creation to their join, or in a parallel region of OpenMP: how much of the speedup of N threads waiting "
-    "for locks,\n"
-    "barriers and conditions takes.\n"
+    "usage: fvmpi stacks DIR [options]\n"
+    "       fvmpi stacks DIR DIR... [options]\n"
+    "What takes the speedup of threads, of runs under fvmpi run --threads: in phases in which they work in parallel, from their creation to their join, or in a\n"
+    "parallel region of OpenMP.\n"
     "\n"
-    "  --t1 SECONDS   what the phase takes with one thread (all its times on a rank): then the speedup is "
-    "known,\n"
-    "                 else bounds of it are shown\n"
+    "Of one run: how much of the speedup of N threads waiting for locks, barriers and conditions takes.\n"
+    "  --t1 SECONDS   what the phase takes with one thread (all its times on a rank): then the speedup is known, else bounds of it are shown\n"
     "  --phase N      this phase only\n"
+    "\n"
+    "Of runs with 1, 2, 4, ... threads: the speedup by number of threads, of the whole program and of each phase, and what takes the rest: serial time, waits,\n"
+    "imbalance, few processors, and work that takes threads longer. Several runs of one number of threads count by their mean.\n"
+    "  --json FILE    everything as JSON, schema fvmpi-stacks-1; - is stdout\n"
+    "  --csv DIR      one file for each table\n"
+    "  --schema       alone: prints the JSON Schema of what --json writes\n"
+    "  --text         text too, beside files\n"
+    "\n"
     "  --top N        phases (10)\n"
     "  --all          all phases\n" FV_OUTPUT_USAGE "\n"
-    "The components for cache and memory are not measured. Exit status: 0 shown, 1 nothing to show, or T1 "
-    "does not "
-    "fit\n"
-    "the phase, 2 wrong usage.\n";
+    "Cache and memory are not told apart. Exit status: 0 shown, 1 nothing to show, or T1 does not fit the phase, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {
     return fv_arguments_wrong("fvmpi stacks", what, why);
 }
 
-enum { OPT_T1 = 256, OPT_PHASE };
+enum { OPT_T1 = 256, OPT_PHASE, OPT_JSON, OPT_CSV, OPT_TEXT, OPT_SCHEMA };
+
+static int print_schema(void)
+{
+    if (!fv_json_schema(FV_STACKS_SCHEMA, "What fvmpi stacks DIR DIR... --json FILE writes", fv_speedup_relations, stdout))
+        return FV_EXIT_OK;
+    fv_log("stdout: %s; the schema is cut", strerror(errno));
+    return FV_EXIT_FAILED;
+}
 
 static int take_t1(struct options *o, const char *argument)
 {
@@ -61,6 +74,10 @@ static int take_option(void *options, int option)
     case OPT_PHASE:
         return fv_output_number(optarg, 1, &o->view.phase) ? FV_GO_ON
                                                            : wrong(optarg, "--phase takes a number from 1");
+    case OPT_JSON: o->json = optarg; return FV_GO_ON;
+    case OPT_CSV: o->csv = optarg; return FV_GO_ON;
+    case OPT_TEXT: o->text = true; return FV_GO_ON;
+    case OPT_SCHEMA: return print_schema();
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
     return fv_output_option(option, &o->view.text, wrong);
@@ -71,6 +88,10 @@ static int parse(int argc, char **argv, struct options *o)
     static const struct option table[] = {
         { "t1", required_argument, NULL, OPT_T1 },
         { "phase", required_argument, NULL, OPT_PHASE },
+        { "json", required_argument, NULL, OPT_JSON },
+        { "csv", required_argument, NULL, OPT_CSV },
+        { "text", no_argument, NULL, OPT_TEXT },
+        { "schema", no_argument, NULL, OPT_SCHEMA },
         FV_OUTPUT_OPTIONS,
         { "help", no_argument, NULL, 'h' },
         { 0 },
@@ -118,6 +139,67 @@ static int show(const struct options *o, const struct fv_profile *profile)
     return err ? FV_EXIT_FAILED : FV_EXIT_OK;
 }
 
+/* ---- several runs ---- */
+
+/* Each has a rank 0; of a run whose rank files are in several directories one of these has it. */
+static bool are_runs(const struct fv_operands *directories)
+{
+    size_t first_ranks = 0;
+
+    for (size_t i = 0; i < directories->count; i++) {
+        struct fv_rank_files files;
+        bool has_first = false;
+
+        if (!fv_rank_files_list(&files, directories->items[i]))
+            for (size_t k = 0; k < files.count && !has_first; k++)
+                has_first = strstr(files.paths[k], "rank-000000.fvr");
+        fv_rank_files_release(&files);
+        first_ranks += has_first;
+    }
+    return first_ranks > 1;
+}
+
+static int check_several(struct options *o)
+{
+    const struct fv_output_file files[] = { { "--json", o->json } };
+
+    if (o->view.t1_s > 0 || o->view.phase)
+        return wrong(o->view.phase ? "--phase" : "--t1", "it is of one run: of several, T1 is that of those with one thread");
+    o->text = o->text || (!o->json && !o->csv);
+    if (o->csv && fv_output_holds_run(o->csv))
+        return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
+    return fv_output_check(files, 1, o->text ? "--text" : NULL, wrong);
+}
+
+static int write_json(const struct fv_speedup *speedup, const char *path)
+{
+    struct fv_whole_file file;
+    int err = fv_output_open(&file, path, "--json");
+
+    return err ? err : fv_output_close(&file, path, "--json", fv_speedup_json(speedup, file.stream));
+}
+
+static int compare(struct options *o)
+{
+    struct fv_speedup speedup = { 0 };
+    int status = check_several(o), err = 0;
+
+    if (status >= 0)
+        return status;
+    for (size_t i = 0; i < o->directories.count && !err; i++)
+        err = fv_speedup_load(&speedup, o->directories.items[i]);
+    if (!err)
+        err = fv_speedup_compute(&speedup);
+    if (!err && o->json)
+        err = write_json(&speedup, o->json);
+    if (!err && o->csv)
+        err = fv_speedup_csv(&speedup, o->csv);
+    if (!err && o->text && (err = fv_speedup_text(&speedup, &o->view.text, stdout)))
+        fv_log("stdout: %s; the stacks are cut", strerror(errno));
+    fv_speedup_release(&speedup);
+    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
 int fv_cmd_stacks(int argc, char **argv)
 {
     struct fv_profile *profile;
@@ -126,6 +208,10 @@ int fv_cmd_stacks(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    if (are_runs(&options.directories))
+        return compare(&options);
+    if (options.json || options.csv || options.text)
+        return wrong(options.json ? "--json" : options.csv ? "--csv" : "--text", "it is of runs with several numbers of threads; of one run fvmpi report writes it");
     if (fv_profile_open(options.directories.items, options.directories.count, &(struct fv_profile_options){ 0 }, &profile))
         return FV_EXIT_FAILED;
     status = check(profile->model, &options);

@@ -84,4 +84,10 @@ int fv_scaling_json(const struct fv_scaling *scaling, FILE *out);
 int fv_scaling_csv(const struct fv_scaling *scaling, const char *directory);
 int fv_scaling_page(const struct fv_scaling *scaling, FILE *out);
 
+/* Runs on several numbers of threads (scaling/speedup.h), likewise; schema fvmpi-stacks-1, see share/fvmpi-stacks-1.md. */
+struct fv_speedup;
+int fv_speedup_text(const struct fv_speedup *speedup, const struct fv_text_options *options, FILE *out);
+int fv_speedup_json(const struct fv_speedup *speedup, FILE *out);
+int fv_speedup_csv(const struct fv_speedup *speedup, const char *directory);
+
 #endif

@@ -2,6 +2,7 @@
 #include "diff/diff_relations.h"
 #include "profile/relations.h"
 #include "scaling/scaling_relations.h"
+#include "scaling/speedup_relations.h"
 #include "views/relations.h"
 #include "views/views.h"
 
@@ -29,4 +30,11 @@ int fv_scaling_csv(const struct fv_scaling *scaling, const char *directory)
     struct fv_scaling_tables tables = { .scaling = scaling };
 
     return fv_csv_relations(fv_scaling_relations, &tables, directory);
+}
+
+int fv_speedup_csv(const struct fv_speedup *speedup, const char *directory)
+{
+    struct fv_speedup_tables tables = { .speedup = speedup };
+
+    return fv_csv_relations(fv_speedup_relations, &tables, directory);
 }

@@ -1,6 +1,7 @@
 /* The profile and the comparison as JSON: what their relations are, and nothing else. */
 #include "diff/diff_relations.h"
 #include "scaling/scaling_relations.h"
+#include "scaling/speedup_relations.h"
 #include "profile/relations.h"
 #include "views/relations.h"
 #include "views/views.h"
@@ -48,4 +49,11 @@ int fv_scaling_json(const struct fv_scaling *scaling, FILE *out)
     struct fv_scaling_tables tables = { .scaling = scaling };
 
     return document(FV_SCALING_SCHEMA, fv_scaling_relations, &tables, FV_JSON_RANKS_ALL, out);
+}
+
+int fv_speedup_json(const struct fv_speedup *speedup, FILE *out)
+{
+    struct fv_speedup_tables tables = { .speedup = speedup };
+
+    return document(FV_STACKS_SCHEMA, fv_speedup_relations, &tables, FV_JSON_RANKS_ALL, out);
 }

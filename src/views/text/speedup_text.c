@@ -1,0 +1,136 @@
+/* Runs on several numbers of threads as text: for the whole program and each phase the speedup by number of threads, and the stack of the largest. */
+#include "scaling/speedup_relations.h"
+#include "views/sheet.h"
+#include "views/text/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BAR 60 /* columns of a stack, at most */
+
+/* ---- stacks as bars ---- */
+
+static const struct part {
+    const char *name, *drawn, *plain, *remark;
+    enum fv_color color;
+    size_t offset; /* in struct fv_speedup_point */
+} parts[] = {
+    { "speedup", "\xe2\x96\x88", "#", "", FV_GREEN, offsetof(struct fv_speedup_point, stack.measured) },
+    { "serial time", "\xe2\x96\x93", "=", "outside of phases; mend it first, if it is large: no number of threads makes it shorter", FV_CYAN, offsetof(struct fv_speedup_point, serial) },
+    { "synchronisation", "\xe2\x96\x92", "-", "waits for locks, barriers and conditions; fvmpi report of that run names them", FV_YELLOW, offsetof(struct fv_speedup_point, stack.synchronisation) },
+    { "imbalance", "\xe2\x96\x91", ".", "some threads have more to do", FV_YELLOW, offsetof(struct fv_speedup_point, stack.imbalance) },
+    { "few processors", "+", "+", "than threads (an estimate)", FV_RED, offsetof(struct fv_speedup_point, stack.few_cpus) },
+    { "slower work", "x", "x", "caches and memory that threads share, clocks, what threads do besides", FV_RED, offsetof(struct fv_speedup_point, stack.work) },
+};
+enum { PARTS = sizeof(parts) / sizeof(*parts) };
+
+static double part_of(const struct fv_speedup_point *point, size_t i)
+{
+    return *(const double *)((const char *)point + parts[i].offset);
+}
+
+/* What is less than 0 has no width. */
+static void put_bar(const struct fv_page *p, const struct fv_speedup_point *point)
+{
+    size_t width = p->width > BAR + 4 ? BAR : p->width > 24 ? p->width - 4 : 20, at = 0;
+    double all = 0, sum = 0;
+
+    for (size_t i = 0; i < PARTS; i++)
+        all += fmax(part_of(point, i), 0);
+    if (!(all > 0))
+        return;
+    fputs("  ", p->out);
+    for (size_t i = 0; i < PARTS; i++) {
+        sum += fmax(part_of(point, i), 0);
+        fputs(fv_page_on(p, parts[i].color), p->out);
+        for (; at < (size_t)(sum / all * (double)width + 0.5); at++)
+            fputs(p->utf8 ? parts[i].drawn : parts[i].plain, p->out);
+        fputs(fv_page_off(p), p->out);
+    }
+    putc('\n', p->out);
+}
+
+static void put_stack(const struct fv_page *p, const struct fv_speedup_point *point)
+{
+    double zero = FV_STACK_ZERO * (double)point->threads;
+    bool any = false;
+
+    put_bar(p, point);
+    for (size_t i = 0; i < PARTS; i++) {
+        double value = part_of(point, i);
+
+        if (!isfinite(value) || (i && fabs(value) < zero))
+            continue;
+        any |= i > 0;
+        fv_page_item(p, FV_PLAIN, 4, "%s %s %.2f of %zu%s%s", p->utf8 ? parts[i].drawn : parts[i].plain, parts[i].name, value, point->threads, *parts[i].remark ? ": " : "", parts[i].remark);
+    }
+    if (!any)
+        fv_page_item(p, FV_PLAIN, 4, "nothing else is above 5 %% of %zu", point->threads);
+}
+
+/* ---- tables ---- */
+
+static const char *const reasons[FV_SPEEDUP_REJECTS] = {
+    [FV_SPEEDUP_NO_T1] = "there is no run with one thread that has it: record one, with OMP_NUM_THREADS=1",
+    [FV_SPEEDUP_SPREAD] = "runs with one thread differ by more than 5 %: the machine is not quiet; fvmpi doctor says why",
+    [FV_SPEEDUP_OFF_CPU] = "for more than 2 % of their time threads were off their processors without waiting for each other: other programs, I/O or sleep; the rest can't be told apart",
+    [FV_SPEEDUP_TOO_LARGE] = "a speedup above 1.05 N: runs with one thread did other work, or its data does not fit into the cache of one processor",
+};
+
+static void put_points(const struct fv_page *p, const struct fv_speedup *s, const struct fv_speedup_phase *phase)
+{
+    struct fv_speedup_tables tables = { .speedup = s };
+    struct fv_sheet sheet;
+
+    fv_sheet_init(&sheet, p, &fv_speedup_points, NULL, &tables);
+    sheet.top = SIZE_MAX;
+    if (phase->name)
+        fv_sheet_hide(&sheet, "lost_to_serial");
+    for (size_t i = 0; i < phase->count; i++)
+        fv_sheet_add(&sheet, phase, &phase->points[i], phase->points[i].reject == FV_SPEEDUP_GOOD ? FV_PLAIN : FV_YELLOW);
+    fv_sheet_print(&sheet);
+    fv_sheet_release(&sheet);
+}
+
+static void put_phase(const struct fv_page *p, const struct fv_speedup *s, const struct fv_speedup_phase *phase)
+{
+    const struct fv_speedup_point *last = &phase->points[phase->count - 1];
+
+    fv_page_heading(p, phase->name ? phase->name : "The whole program", phase->name ? "a phase; times are of a rank" : "components of the largest number of threads below");
+    put_points(p, s, phase);
+    if (last->reject == FV_SPEEDUP_GOOD && last->threads > 1)
+        put_stack(p, last);
+    else if (last->threads > 1)
+        fv_page_item(p, FV_YELLOW, 4, "%zu threads: no stack: %s", last->threads, reasons[last->reject]);
+}
+
+static void put_verdict(const struct fv_page *p, const struct fv_speedup *s)
+{
+    const struct fv_speedup_phase *all = &s->phases[0];
+    const struct fv_speedup_point *first = &all->points[0], *last = &all->points[all->count - 1];
+    char from[FV_WORD], to[FV_WORD], speedup[60] = "";
+
+    if (isfinite(last->stack.measured))
+        snprintf(speedup, sizeof(speedup), ", speedup %.2f of %zu", last->stack.measured, last->threads);
+    fv_page_item(p, FV_BOLD, 0, "from %zu to %zu threads: %s -> %s%s", first->threads, last->threads, fv_words_seconds(first->times.elapsed_s, from),
+                 fv_words_seconds(last->times.elapsed_s, to), speedup);
+}
+
+int fv_speedup_text(const struct fv_speedup *s, const struct fv_text_options *o, FILE *out)
+{
+    const struct fv_page page = fv_text_page(o, out);
+    size_t shown = 0, left_out = 0;
+
+    put_verdict(&page, s);
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->phases[i].name && (s->phases[i].points[s->phases[i].count - 1].threads < 2 || shown == page.top)) {
+            left_out++;
+            continue;
+        }
+        put_phase(&page, s, &s->phases[i]);
+        shown++;
+    }
+    fv_page_cut(&page, shown, shown + left_out, "phase", "");
+    return fflush(out) || ferror(out) ? -FV_EIO : 0;
+}

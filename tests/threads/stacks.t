@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""fvmpi stacks of runs with 1, 2 and 4 threads: each value is what the formulas give from the runs' own reports, what is rejected is so by its own numbers, and components add up to N."""
+import csv
+import math
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import check, close, equal
+
+LOST = ('lost_to_serial', 'lost_to_waiting', 'lost_to_imbalance', 'lost_to_few_cpus', 'lost_to_work')
+
+
+def record(program, threads):
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    return harness.run([harness.FVMPI, 'run', '-q', '--threads', '--mpi', 'serial', '-o', directory, program], env={'OMP_NUM_THREADS': str(threads)}, directory=directory).ended(0)
+
+
+def stacks(*arguments, rc=0):
+    return harness.run([harness.FVMPI, 'stacks', *arguments]).ended(rc)
+
+
+def found_in(directories):
+    return harness.valid(stacks(*directories, '--json', '-').out, 'stacks')['speedups']
+
+
+class Alone:
+    """What the report of one run says of its phase, of one rank."""
+
+    def __init__(self, run):
+        data = run.report().data
+        phase, = data['phases']
+        rank, = data['ranks']
+        self.threads, self.longest, self.waitless, self.queue = phase['team']['max'], phase['longest_s'], phase['longest_waitless_s'], phase['queue_s']
+        self.useful = phase['thread_s'] - phase['wait_s']
+        self.elapsed, self.parallel = rank['app_time_s'], phase['elapsed_s']
+
+
+def by_formulas(found, alone):
+    program, phase = found
+    equal('kinds', (program['kind'], program['name'], phase['kind']), ('program', None, 'omp'))
+    one = alone[0]
+    for run, p, q in zip(alone, phase['points'], program['points']):
+        equal('threads', (p['thread_count'], q['thread_count']), (run.threads,) * 2)
+        wanted = {'longest_s': run.longest, 'longest_waitless_s': run.waitless, 'useful_s': run.useful, 'queue_s': run.queue, 'speedup': one.longest / run.longest}
+        if p['verdict'] == 'good':
+            n = run.threads
+            wanted.update({'speedup_waitless': one.longest / run.waitless, 'speedup_balanced': one.longest * n / run.useful, 'speedup_placed': one.longest * n / (run.useful - run.queue)})
+        for key, value in wanted.items():
+            close('{} of {} threads'.format(key, run.threads), p[key], value, 1e-6 * (1 + abs(value)))
+        close('elapsed', q['elapsed_s'], run.elapsed, 1e-6 * run.elapsed)
+        close('serial', q['serial_s'], run.elapsed - run.parallel, 1e-6 * run.elapsed)
+        close('speedup of the program', q['speedup'], one.elapsed / run.elapsed, 1e-6)
+
+
+def verdicts(found):
+    for phase in found:
+        one = phase['points'][0]
+        for p in phase['points'][1:]:
+            off = [q['off_cpu_s'] is not None and q['off_cpu_s'] - q['queue_s'] > 0.02 * q['useful_s'] for q in (p, one)]
+            large = max(p['speedup'] if phase['name'] else 0, one['longest_s'] / p['longest_waitless_s'], one['longest_s'] / p['longest_s'] if phase['name'] else 0) > 1.05 * p['thread_count']
+            spread = one['elapsed_max_s'] - one['elapsed_min_s'] > 0.05 * (one['elapsed_max_s'] + one['elapsed_min_s']) / 2
+            equal('verdict of {}'.format(p), p['verdict'], 't1_varies' if spread else 'off_cpu' if any(off) else 'too_large' if large else 'good')
+            values = [p[key] for key in LOST]
+            if p['verdict'] == 'good':
+                close('sum', p['speedup'] + math.fsum(values), p['thread_count'], 1e-6)
+            else:
+                equal('components', values, [None] * len(LOST))
+
+
+def main():
+    tap = harness.Tap()
+    program = os.path.join(harness.scratch(), 'known')
+    subprocess.run(['cc', '-O1', '-g', '-fopenmp', os.path.join(HERE, 'speedup.c'), '-o', program], check=True)
+    runs = [record(program, threads) for threads in (1, 2, 4)]
+    directories = [run.directory for run in runs]
+    with tap.test('by formulas, from the reports of the runs'):
+        by_formulas(found_in(directories), [Alone(run) for run in runs])
+    with tap.test('what is rejected is so by its own numbers, and components add up'):
+        verdicts(found_in(directories))
+    with tap.test('their order does not matter; runs with one number of threads count by their mean'):
+        equal('order', found_in(directories[::-1]), found_in(directories))
+        twice = found_in(directories + directories[2:])[1]['points'][2]
+        equal('runs', twice['run_count'], 2)
+        close('mean', twice['longest_s'], found_in(directories)[1]['points'][2]['longest_s'], 1e-9)
+    with tap.test('text and CSV'):
+        said = stacks(*directories, '--width', '200').out
+        check(said.startswith('from 1 to 4 threads: '), '{}', said)
+        check('The whole program' in said and 'OpenMP main() at speedup.c:' in said, '{}', said)
+        folder = harness.scratch('csv')
+        stacks(*directories, '--csv', folder)
+        with open(os.path.join(folder, 'stacks.csv')) as f:
+            equal('rows', len(list(csv.DictReader(f))), 6)
+    with tap.test('wrong words'):
+        for words, rc, text in (([directories[0], directories[0]], 1, 'all runs had 1 thread: runs with 1, 2, 4'), (directories + ['--t1', '1'], 2, 'T1 is that of those with one thread'),
+                                (directories[:1] + ['--json', '-'], 2, 'it is of runs with several numbers of threads'), (directories + ['--json', '-', '--text'], 2, '--text')):
+            err = stacks(*words, rc=rc).err
+            check(text in err, '{}: {}', words, err)
+    tap.done()
+
+
+main()
