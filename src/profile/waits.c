@@ -142,7 +142,7 @@ static bool resolve(const struct fv_wait_join *j, uint32_t rank, uint32_t thread
     out->function = &m->functions[m->sites[m->site_ranks[place->site_rank].site].function];
     out->begin_s = common_time(j, rank, r->begin);
     out->end_s = common_time(j, rank, r->end);
-    out->preempted_s = fv_noise_preempted_s(fv_noise_log_at(&j->noise, thread, r->begin));
+    out->preempted_s = fmin(fv_noise_preempted_s(fv_noise_log_at(&j->noise, thread, r->begin)), fv_build_seconds(m, rank, r->begin - f->header->begin_ticks));
     return out->end_s >= out->begin_s && out->function->wait != FV_RULE_NONE &&
            out->function->wait != FV_RULE_P2P;
 }

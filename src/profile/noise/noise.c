@@ -230,6 +230,9 @@ static void finish_noise(struct fv_build *b, void *state)
 
     if (n->other_count)
         qsort(n->others, n->other_count, sizeof(*n->others), by_host_and_most);
+    if (!n->whole)
+        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
+                       "preemption before some collective calls had no room in its log: what noise cost is told too low (raise FVMPI_COLLECTIVES_MAX)");
     for (size_t i = 0; i < n->rank_count; i++)
         n->ranks[i].throttled_s = throttled_of(b->model, b->model->ranks[i].host);
     fv_noise_log_release(&g->log);
