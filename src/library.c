@@ -11,7 +11,7 @@ extern const struct fv_layer fv_sampler_layer; /* sampler */
 extern const struct fv_layer fv_threads_layer; /* threads */
 extern const struct fv_layer fv_annotations_layer; /* annotations */
 extern const struct fv_layer fv_functions_layer; /* functions */
-extern const struct fv_layer fv_monitor_layer, fv_facts_layer, fv_affinity_layer; /* monitor */
+extern const struct fv_layer fv_monitor_layer, fv_facts_layer, fv_affinity_layer, fv_others_layer; /* monitor */
 extern const struct fv_layer fv_io_layer; /* io */
 extern const struct fv_layer fv_memory_layer; /* memory */
 
@@ -32,6 +32,7 @@ const struct fv_layer *const fv_layers[] = {
     &fv_monitor_layer,
     &fv_facts_layer,
     &fv_affinity_layer,
+    &fv_others_layer,
     &fv_io_layer,
     &fv_threads_layer,
     &fv_memory_layer, /* last: what the others do at their start is none of the program's */

@@ -368,6 +368,13 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_MPI", "--mpi", 0, "mpich|openmpi|abi|serial", "",
       "use this flavour of the library (default: the one that the program is linked with)", FV_USE_RUN,
       parse_choice, FV_NO_FIELD, 0, 0 },
+    { NULL, "--pin", 0, "cores|sockets|numa|threads", "",
+      "bind each rank, by the launcher's own option: of Open MPI, MPICH's Hydra, and Slurm (default: as the launcher does)", FV_USE_RUN,
+      parse_choice, FV_NO_FIELD, 0, 0 },
+    { NULL, "--aslr", 0, "on|off", "on",
+      "off: load the program and its libraries at the same addresses each time; through mpiexec the ranks of this node have it, other nodes' only if "
+      "each rank is started by `fvmpi run --aslr off`", FV_USE_RUN,
+      parse_choice, FV_NO_FIELD, 0, 0 },
     { NULL, "--dry-run", 0, NULL, "0", "print the environment and the command, do nothing", FV_USE_RUN,
       parse_flag, FV_NO_FIELD, 0, 0 },
     { NULL, "--print-config", 0, NULL, "0", "print each option, its value and where it comes from",

@@ -11,6 +11,7 @@
 #include "cmd/filter.h"
 #include "cmd/flavour.h"
 #include "cmd/install.h"
+#include "cmd/placement.h"
 #include "cmd/stage.h"
 #include "cmd/written.h"
 
@@ -316,24 +317,48 @@ static char *join(const struct run *run, const char *first)
     return list;
 }
 
-/* mpiexec -x A -x B ...: Open MPI takes its variables from -x or from the list below, never from both. */
-static int add_x_options(struct run *run)
+/* Options of the launcher, behind its name. */
+static int add_words(struct run *run, const char *const *added, size_t count)
 {
-    size_t words = 0, used = 0;
+    size_t words = 0;
 
     while (run->argv[words])
         words++;
-    run->longer = calloc(words + 2 * run->count + 1, sizeof(*run->longer));
-    if (!run->longer)
+    char **longer = calloc(words + count + 1, sizeof(*longer));
+    if (!longer)
         return -FV_ENOMEM;
-    run->longer[used++] = run->argv[0];
-    for (size_t i = 0; i < run->count; i++) {
-        run->longer[used++] = (char *)"-x";
-        run->longer[used++] = (char *)run->assignments[i].name;
-    }
-    memcpy(run->longer + used, run->argv + 1, (words - 1) * sizeof(*run->argv));
-    run->argv = run->longer;
+    longer[0] = run->argv[0];
+    memcpy(longer + 1, added, count * sizeof(*added));
+    memcpy(longer + 1 + count, run->argv + 1, (words - 1) * sizeof(*run->argv));
+    free(run->longer);
+    run->argv = run->longer = longer;
     return 0;
+}
+
+/* mpiexec -x A -x B ...: Open MPI takes its variables from -x or from the list below, never from both. */
+static int add_x_options(struct run *run)
+{
+    const char *words[2 * ASSIGNMENTS_MOST];
+
+    for (size_t i = 0; i < run->count; i++) {
+        words[2 * i] = "-x";
+        words[2 * i + 1] = run->assignments[i].name;
+    }
+    return add_words(run, words, 2 * run->count);
+}
+
+/* --pin. False: has said why not. */
+static bool pin(struct run *run)
+{
+    const char *what = fv_config_get(&run->config, "--pin"), *words[FV_PIN_WORDS];
+    int count;
+
+    return !*what || ((count = fv_pin_words(run->launcher, run->argv, what, words)) && !add_words(run, words, (size_t)count));
+}
+
+static bool is_aslr_off(const struct run *run)
+{
+    return !strcmp(fv_config_get(&run->config, "--aslr"), "off");
 }
 
 static bool is_openmpi_launcher(const struct run *run)
@@ -395,6 +420,8 @@ static void print_command(const struct run *run)
         print_quoted(stdout, run->assignments[i].value);
         putchar(' ');
     }
+    if (is_aslr_off(run))
+        fputs("setarch -R ", stdout);
     for (char **word = run->argv; *word; word++) {
         print_quoted(stdout, *word);
         putchar(word[1] ? ' ' : '\n');
@@ -512,6 +539,8 @@ static int run_command(struct run *run)
         return status;
     check_launcher(run);
     if (encode_events(run) || find_left_out(run))
+        return FV_EXIT_USAGE;
+    if (!pin(run) || (is_aslr_off(run) && !fv_aslr_off(run->launcher)))
         return FV_EXIT_USAGE;
     if (prepare(run))
         return FV_EXIT_FAILED;

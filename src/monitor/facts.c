@@ -4,6 +4,7 @@
  *
  * What would take longer is left out. Up to Linux 5.17 the kernel sleeps 10 ms before it tells a frequency, both in /proc/cpuinfo and in cpufreq: there the
  * processor's name is what the instruction CPUID says, and no frequency is told. Rejected: hwloc (a library in the application, tens of ms). */
+#include "monitor/facts.h"
 #include "base/process.h"
 #include "rt/layers.h"
 #include "rt/tail.h"
@@ -50,7 +51,7 @@ static void put_bytes(enum fv_fact_key key, uint32_t index, const char *value, s
     fv_tail_commit(&facts, bytes);
 }
 
-static void put(enum fv_fact_key key, uint32_t index, const char *value)
+void fv_fact_put(enum fv_fact_key key, uint32_t index, const char *value)
 {
     put_bytes(key, index, value, strlen(value));
 }
@@ -60,7 +61,7 @@ static void put_number(enum fv_fact_key key, uint32_t index, uint64_t value)
     char text[24];
 
     snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-    put(key, index, text);
+    fv_fact_put(key, index, text);
 }
 
 /* ---- small files ---- */
@@ -87,7 +88,7 @@ static void put_file(enum fv_fact_key key, const char *path)
     char text[VALUE];
 
     if (look(text, sizeof(text), "%s", path))
-        put(key, 0, text);
+        fv_fact_put(key, 0, text);
 }
 
 /* A list of processors, "0-3,8": takes the next range. */
@@ -181,7 +182,7 @@ static void put_brand(void)
     name += strspn(name, " ");
     for (size_t n = strlen(name); n && name[n - 1] == ' ';)
         name[--n] = '\0';
-    put(FV_FACT_PROCESSOR, 0, name);
+    fv_fact_put(FV_FACT_PROCESSOR, 0, name);
 }
 
 static void put_hypervisor(void)
@@ -191,7 +192,7 @@ static void put_hypervisor(void)
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 31))
         return;
     __cpuid(0x40000000u, a, name[0], name[1], name[2]);
-    put(FV_FACT_HYPERVISOR, 0, (const char *)name);
+    fv_fact_put(FV_FACT_HYPERVISOR, 0, (const char *)name);
 }
 #else
 static void put_brand(void)
@@ -246,9 +247,9 @@ static void put_nodes(void)
     while (next_range(&at, &first, &last))
         for (unsigned long node = first; node <= last && count < NODES; node++, count++) {
             look(text, sizeof(text), NODE "/node%lu/cpulist", node); /* "": it has memory alone */
-            put(FV_FACT_NODE_PROCESSORS, (uint32_t)node, text);
+            fv_fact_put(FV_FACT_NODE_PROCESSORS, (uint32_t)node, text);
             if (look(text, sizeof(text), NODE "/node%lu/distance", node))
-                put(FV_FACT_NODE_DISTANCES, (uint32_t)node, text);
+                fv_fact_put(FV_FACT_NODE_DISTANCES, (uint32_t)node, text);
         }
 }
 
@@ -263,7 +264,7 @@ static void put_caches(unsigned long cpu)
             continue;
         look(shared, sizeof(shared), CPU "/cpu%lu/cache/index%u/shared_cpu_list", cpu, i);
         snprintf(text, sizeof(text), "%s %s %s %s", level, type, size, shared);
-        put(FV_FACT_CACHE, i, text);
+        fv_fact_put(FV_FACT_CACHE, i, text);
     }
 }
 
@@ -290,9 +291,9 @@ static void put_frequency(unsigned long cpu, const char *release, const char *cp
     char text[VALUE];
 
     if (look(text, sizeof(text), CPU "/cpu%lu/cpufreq/scaling_governor", cpu)) {
-        put(FV_FACT_GOVERNOR, (uint32_t)cpu, text);
+        fv_fact_put(FV_FACT_GOVERNOR, (uint32_t)cpu, text);
         if (look(text, sizeof(text), CPU "/cpu%lu/cpufreq/scaling_driver", cpu))
-            put(FV_FACT_FREQUENCY_DRIVER, (uint32_t)cpu, text);
+            fv_fact_put(FV_FACT_FREQUENCY_DRIVER, (uint32_t)cpu, text);
         put_khz(FV_FACT_MHZ_MIN, cpu, "cpuinfo_min_freq");
         put_khz(FV_FACT_MHZ_MAX, cpu, "cpuinfo_max_freq");
         if (is_frequency_cheap(release))
@@ -301,9 +302,9 @@ static void put_frequency(unsigned long cpu, const char *release, const char *cp
         put_mhz(cpuinfo);
     }
     if (look(text, sizeof(text), CPU "/cpufreq/boost"))
-        put(FV_FACT_TURBO, 0, text);
+        fv_fact_put(FV_FACT_TURBO, 0, text);
     else if (look(text, sizeof(text), CPU "/intel_pstate/no_turbo"))
-        put(FV_FACT_TURBO, 0, *text == '0' ? "1" : "0");
+        fv_fact_put(FV_FACT_TURBO, 0, *text == '0' ? "1" : "0");
 }
 
 /* Of "always [madvise] never" the one that is in effect. */
@@ -322,13 +323,13 @@ static void put_machine(unsigned cpu)
     struct sysinfo info;
 
     if (look(release, sizeof(release), "proc/sys/kernel/osrelease"))
-        put(FV_FACT_KERNEL, 0, release);
+        fv_fact_put(FV_FACT_KERNEL, 0, release);
     look_cpuinfo(cpuinfo, sizeof(cpuinfo), release);
     put_model(cpuinfo);
     put_hypervisor();
     put_frequency(cpu, release, cpuinfo);
     if (look(online, sizeof(online), CPU "/online")) {
-        put(FV_FACT_PROCESSORS, 0, online);
+        fv_fact_put(FV_FACT_PROCESSORS, 0, online);
         put_sockets(online);
     }
     if (look(text, sizeof(text), CPU "/cpu%u/topology/thread_siblings_list", cpu))
@@ -344,7 +345,7 @@ static void put_machine(unsigned cpu)
     put_file(FV_FACT_TICKLESS, CPU "/nohz_full");
     put_file(FV_FACT_NUMA_BALANCING, "proc/sys/kernel/numa_balancing");
     if (address)
-        put(FV_FACT_ADDRESS, 0, address);
+        fv_fact_put(FV_FACT_ADDRESS, 0, address);
 }
 
 /* ---- the environment ---- */
@@ -393,12 +394,19 @@ static void put_variables(void)
 
     for (char **entry = environ; entry && *entry; entry++)
         if (is_wanted(*entry, strcspn(*entry, "=")) && ++count <= VARIABLES)
-            put(FV_FACT_VARIABLE, 0, *entry);
+            fv_fact_put(FV_FACT_VARIABLE, 0, *entry);
     if (count > VARIABLES)
         put_number(FV_FACT_LEFT_OUT, 0, count - VARIABLES);
 }
 
 /* ---- the layer ---- */
+
+static bool is_elected;
+
+bool fv_facts_is_elected(void)
+{
+    return is_elected;
+}
 
 static void start(struct fv_thread *self)
 {
@@ -413,6 +421,7 @@ static void start(struct fv_thread *self)
     /* The descriptor stays open for as long as the process lives. Where it cannot be found out who is elected, all are, and the tools take one. */
     if (fv_writer_elect_on_node(&fv_rt.writer, "facts") == -1)
         return;
+    is_elected = true;
     syscall(SYS_getcpu, &cpu, NULL, NULL);
     put_machine(cpu);
 }

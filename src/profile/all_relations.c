@@ -48,6 +48,8 @@ extern const struct fv_relation fv_sensor_nodes_relation;
 extern const struct fv_relation fv_sensor_series_relation;
 extern const struct fv_relation fv_sensor_sections_relation;
 extern const struct fv_relation fv_noise_relation;
+extern const struct fv_relation fv_noise_ranks_relation;
+extern const struct fv_relation fv_other_processes_relation;
 extern const struct fv_relation fv_hang_relation;
 extern const struct fv_relation fv_problems_relation;
 
@@ -98,6 +100,8 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_sensor_series_relation,
     &fv_sensor_sections_relation,
     &fv_noise_relation,
+    &fv_noise_ranks_relation,
+    &fv_other_processes_relation,
     &fv_hang_relation,
     &fv_problems_relation,
     NULL,

@@ -80,7 +80,7 @@ struct fv_track {
 extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_interpreters, fv_track_calls,
     fv_track_in_calls, fv_track_samples, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_sections,
     fv_track_phases, fv_track_locks, fv_track_timeline, fv_track_traced, fv_track_traced_samples,
-    fv_track_works, fv_track_regions, fv_track_instrumented, fv_track_io, fv_track_allocated, fv_track_facts, fv_track_machine, fv_track_labels;
+    fv_track_works, fv_track_regions, fv_track_instrumented, fv_track_io, fv_track_allocated, fv_track_facts, fv_track_machine, fv_track_noise, fv_track_labels;
 
 /* Seconds from the model's origin, and a duration. */
 double fv_build_time(const struct fv_model *model, uint32_t rank, uint64_t ticks);
@@ -116,6 +116,9 @@ void fv_build_hybrid(struct fv_model *model);
 /* Part of them: regions, of fv_model.region_ranks. And where call sites get other numbers, that: the new one of each. */
 void fv_build_regions(struct fv_model *model);
 void fv_build_renumber_sites(struct fv_model *model, const uint32_t *sites);
+
+/* What noise cost, at call sites as they are numbered. */
+void fv_build_noise(struct fv_model *model);
 
 /* How the waiting of a call site on a rank is known, as fv_wait_kind_of_all() takes it; 0: such calls cannot wait. */
 unsigned fv_build_wait_kinds(const struct fv_model *model, const struct fv_site_rank *part);

@@ -66,6 +66,7 @@ void fv_build_causes(struct fv_model *m)
 {
     list_culprits(m);
     fv_build_regions(m);
+    fv_build_noise(m);
 }
 
 const char *fv_wait_words(const char *kind, char out[FV_WAIT_WORDS])

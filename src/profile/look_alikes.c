@@ -101,6 +101,7 @@ static void add_part(struct fv_model *m, struct fv_site_rank *to, const struct f
 
         more->barriers += of->barriers;
         more->barrier_s += of->barrier_s;
+        more->noise_s += of->noise_s;
         fv_blame_add(&more->blame, &of->blame);
     }
     fv_site_sizes_add(to, from);

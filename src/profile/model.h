@@ -10,6 +10,7 @@
 #include "profile/io/files.h"
 #include "profile/machine/facts.h"
 #include "profile/machine/machine.h"
+#include "profile/noise/noise.h"
 #include "profile/memory/allocated.h"
 #include "profile/read_analysis.h"
 #include "profile/samples/costs.h"
@@ -118,6 +119,7 @@ struct fv_site_more {
     uint64_t alone;    /* calls on communicators of one rank, who waits for nobody */
     uint64_t barriers; /* as in struct fv_site */
     double barrier_s;
+    double noise_s; /* what noise cost all ranks, in calls to which this rank came last (noise.h) */
     struct fv_blame blame;
 };
 
@@ -451,6 +453,7 @@ struct fv_model {
     struct fv_allocated allocated; /* ranks 0: none recorded it */
     struct fv_facts facts; /* hosts 0: of versions that did not record them */
     struct fv_machine machine; /* nodes 0: nobody read its sensors */
+    struct fv_noise_view noise; /* ranks 0: nothing is known of it */
     struct fv_label_view *labels; /* by time */
     size_t label_count, label_room;
     struct fv_instrumented instrumented; /* functions 0: none */

@@ -211,6 +211,12 @@ void fv_build_renumber_sites(struct fv_model *m, const uint32_t *sites)
         r->site = sites[r->site];
         r->from = r->from == FV_NONE ? FV_NONE : sites[r->from];
     }
+    for (size_t i = 0; i < m->noise.series_count; i++) {
+        struct fv_noise_series *s = &m->noise.series[i];
+
+        s->site = sites[s->site];
+        s->from = s->from == FV_NONE ? FV_NONE : sites[s->from];
+    }
     for (size_t i = 0; i < m->costs.leaf_count; i++) {
         struct fv_cost_leaf *leaf = &m->costs.leaves[i];
 

@@ -15,4 +15,3 @@ static const struct fv_column_def no_columns[] = {
         FV_COLUMNS(no_columns), .base = nothing,                                                              \
     }
 RESERVED(counters, "Hardware counters.");
-RESERVED(noise, "Noise of the machine.");

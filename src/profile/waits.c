@@ -17,6 +17,7 @@
  * rank. That is an estimate, and labelled so. */
 #include "profile/align.h"
 #include "profile/build.h"
+#include "profile/noise/noise_log.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ enum {
 
 struct slot {
     double latest_s, latest_sender_s, root_s, earliest_sender_s;
+    double without_s; /* latest_s as it would be without noise (noise.h) */
     uint32_t latest, latest_sender, root, earliest_sender; /* in fv_model.site_ranks; FV_NONE */
     uint32_t count;
     uint32_t seen, charged; /* last rank + 1 that was counted in each pass: a log may hold duplicates */
@@ -70,6 +72,7 @@ struct fv_wait_join {
     uint32_t *most; /* by communicator: ranks in its fullest slot */
     bool *guessed;  /* by site_rank: something was missing */
     uint32_t *logged; /* likewise: calls in the log that its waiting was computed from */
+    struct fv_noise_log noise; /* of the present rank */
     struct scan *scans;
     size_t scan_count, scan_room;
     struct fv_wait_sum kinds[LOG_KINDS];
@@ -77,7 +80,7 @@ struct fv_wait_join {
 };
 /* One record, with all that it refers to looked up. */
 struct call {
-    double begin_s, end_s;
+    double begin_s, end_s, preempted_s; /* preempted_s: before it, as far as it is known */
     uint32_t rank, site_rank, comm, sequence;
     int32_t comm_rank;
     unsigned flags;
@@ -100,6 +103,7 @@ static struct slot *slot_of(struct fv_wait_join *j, uint32_t comm, uint32_t sequ
     b = &j->blocks[j->last];
     for (unsigned i = 0; i < BLOCK && j->count > before; i++)
         b->slots[i] = (struct slot){ .latest_s = -INFINITY,
+                                     .without_s = -INFINITY,
                                      .latest_sender_s = -INFINITY,
                                      .earliest_sender_s = INFINITY,
                                      .latest = FV_NONE,
@@ -138,6 +142,7 @@ static bool resolve(const struct fv_wait_join *j, uint32_t rank, uint32_t thread
     out->function = &m->functions[m->sites[m->site_ranks[place->site_rank].site].function];
     out->begin_s = common_time(j, rank, r->begin);
     out->end_s = common_time(j, rank, r->end);
+    out->preempted_s = fmin(fv_noise_preempted_s(fv_noise_log_at(&j->noise, thread, r->begin)), fv_build_seconds(m, rank, r->begin - f->header->begin_ticks));
     return out->end_s >= out->begin_s && out->function->wait != FV_RULE_NONE &&
            out->function->wait != FV_RULE_P2P;
 }
@@ -149,6 +154,7 @@ static void each_call(struct fv_wait_join *j, uint32_t rank,
     struct fv_coll_record r;
     struct call call;
 
+    fv_noise_log_read(&j->noise, j->build->files[rank].reader);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         if (resolve(j, rank, c.thread, &r, &call))
@@ -265,6 +271,7 @@ static void note(struct fv_wait_join *j, struct slot *s, const struct call *c)
         s->latest_s = c->begin_s;
         s->latest = c->site_rank;
     }
+    s->without_s = fmax(s->without_s, c->begin_s - c->preempted_s);
     if (c->flags & FV_COLL_SENDS && c->begin_s > s->latest_sender_s) {
         s->latest_sender_s = c->begin_s;
         s->latest_sender = c->site_rank;
@@ -364,6 +371,16 @@ static void add_kind(struct fv_wait_join *j, enum log_kind kind, double wait_s)
     j->kinds[kind].wait_s += wait_s;
 }
 
+/* What preemption cost the ranks of a call that all wait for: by the one that came last. */
+static void charge_noise(struct fv_wait_join *j, const struct slot *s, const struct call *c)
+{
+    uint8_t rule = c->parted ? FV_RULE_BARRIER : c->function->wait;
+    double earlier_s = s->latest_s - s->without_s;
+
+    if (c->site_rank == s->latest && (rule == FV_RULE_NXN || rule == FV_RULE_BARRIER) && s->count > 1 && earlier_s > 0)
+        fv_build_more(j->build->model, &j->build->model->site_ranks[c->site_rank])->noise_s += s->count * earlier_s;
+}
+
 static void charge(struct fv_wait_join *j, struct slot *s, const struct call *c)
 {
     const struct fv_def_comm *comm = &j->build->model->comms[c->comm].def;
@@ -383,6 +400,7 @@ static void charge(struct fv_wait_join *j, struct slot *s, const struct call *c)
     struct cause cause = cause_of(s, c, inter);
     if (cause.needs_all && (s->count < j->most[c->comm] || (s->count == 1 && size > 1)))
         return; /* logged by some ranks only: says less than the others do, or nothing */
+    charge_noise(j, s, c);
     if (c->function->wait == FV_RULE_FROM_ROOT && !c->parted && s->root == FV_NONE &&
         !(c->flags & FV_COLL_ROOT) && !inter)
         return; /* the root's call is missing */
@@ -461,8 +479,11 @@ static void finish_collective(struct fv_model *m, struct fv_site_rank *s, uint32
     if (!logged)
         return;
     s->wait_kind = guessed || !m->same_clock || logged < calls ? FV_WAIT_ESTIMATE : FV_WAIT_EXACT;
-    if (logged < calls)
+    if (logged < calls) {
         s->wait_s *= (double)calls / logged;
+        if (s->more)
+            fv_build_more(m, s)->noise_s *= (double)calls / logged;
+    }
     if (s->wait_s > s->time.sum)
         s->wait_s = s->time.sum;
 }
@@ -608,6 +629,7 @@ static void finish_charges(struct fv_build *b, void *join)
     }
     tell_causes(j);
     fv_align_free(j->align);
+    fv_noise_log_release(&j->noise);
     free(j->blocks);
     free(j->most);
     free(j->guessed);

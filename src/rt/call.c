@@ -355,5 +355,7 @@ void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags)
         .cell_flags = call->path->cell_index << 3 | flags,
     };
     fv_wait_log_add(call->thread, &record);
+    if (FV_UNLIKELY(call->thread->noise.any))
+        fv_noise_log(call->thread, call->begin);
     recorded(call);
 }

@@ -88,8 +88,10 @@ FV_COLD uint64_t fv_region_switched(const struct fv_call *call, uint32_t from)
     struct fv_switch_record *r = NULL;
 
     fv_switches_forget(&t->switches);
-    if (s.blocked || s.preempted || s.unseen)
+    if (s.blocked || s.preempted || s.unseen) {
+        fv_noise_add(&t->noise, &s);
         r = find(&t->switched, &switched, t->id, (struct ends){ from, call->path->cell_index });
+    }
     if (!r)
         return left_out;
     r->blocked += s.blocked;
@@ -140,11 +142,13 @@ void fv_regions_clear(struct fv_thread *t)
     clear(&t->io_regions, &with_io);
     t->io_since = (struct fv_io_sums){ 0 };
     fv_switches_forget(&t->switches);
+    fv_noise_forget(&t->noise);
 }
 
 void fv_region_begin(struct fv_thread *t, uint32_t from)
 {
     fv_switches_ignore(&t->switches);
+    fv_noise_forget(&t->noise);
     t->record->last = fv_ticks();
     t->io_since = (struct fv_io_sums){ 0 };
     t->previous = from;

@@ -30,6 +30,14 @@ void fv_region_change(const struct fv_call *call, struct fv_cell *cell, uint32_t
 uint64_t fv_region_switched(const struct fv_call *call, uint32_t from);
 /* The same of I/O (fv_thread.io_since), which is computing. */
 void fv_region_with_io(const struct fv_call *call, uint32_t from);
+/* The thread had no processor, in the computing that has just ended; and a blocking collective call that is in the wait log ends the interval. */
+void fv_noise_add(struct fv_noise *noise, const struct fv_switch_sums *sums);
+void fv_noise_log(struct fv_thread *thread, uint64_t begin);
+static inline void fv_noise_forget(struct fv_noise *noise)
+{
+    noise->since = (struct fv_switch_sums){ 0 };
+    noise->any = false;
+}
 void fv_regions_clear(struct fv_thread *thread);
 /* Where a thread begins, or has left a call without returning: computing begins now, behind a call at this path. */
 void fv_region_begin(struct fv_thread *thread, uint32_t from);

@@ -151,8 +151,10 @@ FV_COLD void fv_switches_begin(struct fv_thread *t)
 {
     struct fv_switches *s = &t->switches;
 
-    if (!s->tried)
+    if (!s->tried) {
         t->record->switches = begin(s) ? 1 : 2;
+        t->noise.any = s->pages != NULL; /* so that there is a log, which says that there was nothing */
+    }
     s->tried = true;
 }
 
@@ -163,6 +165,7 @@ static void start(struct fv_thread *t)
     t->switches.tried = t->switches.pages != NULL; /* a trial of what a call costs left nothing in the record */
     fv_switches_begin(t);
     t->record->switches = t->switches.pages ? 1 : 2;
+    t->noise.any = t->switches.pages != NULL;
     fv_switches_ignore(&t->switches);
 }
 

@@ -39,6 +39,14 @@ struct fv_regions {
     struct fv_tail tail;
 };
 
+/* Without a processor since the last blocking collective call, and the log of that (noise.c). */
+struct fv_noise {
+    struct fv_switch_sums since;
+    bool any;
+    struct fv_noise_record *rest; /* in the file, of what there was no room for; NULL: nothing was logged yet */
+    struct fv_tail tail;
+};
+
 #define FV_WAIT_LOG_CHUNKS    24
 #define FV_WAIT_LOG_SHIFT_MAX 31
 
@@ -107,6 +115,7 @@ struct fv_thread {
     struct fv_cell *received[FV_RECENT_RECEIVED]; /* that bytes were charged to, by call path */
     struct fv_cells cells;
     struct fv_regions regions, switched, io_regions;
+    struct fv_noise noise;
     uint64_t paused_seen; /* the header's paused_ticks when it recorded last */
     uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
     struct fv_path_entry no_path;   /* of calls while paused */

@@ -226,6 +226,7 @@ enum fv_chunk_type {
     FV_CHUNK_FACTS = 93,          /* struct fv_fact, variable */
     FV_CHUNK_LABELS = 94,         /* struct fv_label_record, variable, of the process */
     FV_CHUNK_AFFINITY = 95,       /* struct fv_affinity, of the process */
+    FV_CHUNK_NOISE = 96,          /* struct fv_noise_record, of one thread */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 
@@ -486,6 +487,17 @@ struct fv_switch_record {
     uint64_t unseen; /* switches that were too many for the room, at least so many: times hold the others */
 };
 _Static_assert(sizeof(struct fv_switch_record) == 48, "on-disk size");
+
+/* Before a blocking collective call of the wait log, since the one before it: the thread had no processor, outside of MPI. Calls that have no record kept theirs all
+ * the time, if fv_thread_record.switches is 1. In the order of time, but for the first one. */
+struct fv_noise_record {
+    uint64_t begin;        /* fv_coll_record.begin; 0, of the first: the sum of what there was no room for, behind all others */
+    uint64_t preempted_ns; /* another was given its processor, ... */
+    uint64_t blocked_ns;   /* it waited for something: until it ran again */
+    uint32_t preempted;    /* ... so often */
+    uint32_t unseen;       /* as in struct fv_switch_record */
+};
+_Static_assert(sizeof(struct fv_noise_record) == 32, "on-disk size");
 
 /* A call site as events name it: by its number among the sites of its thread, from 0. */
 struct fv_site_record {

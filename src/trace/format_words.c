@@ -75,6 +75,7 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_LABELS] = { "label", .varies = true },
         [FV_CHUNK_FACTS] = { "fact", .varies = true },
         [FV_CHUNK_AFFINITY] = { "affinity", sizeof(struct fv_affinity) },
+        [FV_CHUNK_NOISE] = { "noise", sizeof(struct fv_noise_record) },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 
@@ -149,7 +150,7 @@ const char *fv_fact_name(unsigned key)
         [FV_FACT_NODE_PROCESSORS] = "node_processors", [FV_FACT_NODE_DISTANCES] = "node_distances", [FV_FACT_CACHE] = "cache", [FV_FACT_MHZ] = "mhz", [FV_FACT_MHZ_MIN] = "mhz_min",
         [FV_FACT_MHZ_MAX] = "mhz_max", [FV_FACT_GOVERNOR] = "governor", [FV_FACT_FREQUENCY_DRIVER] = "frequency_driver", [FV_FACT_TURBO] = "turbo", [FV_FACT_MEMORY] = "memory",
         [FV_FACT_HUGEPAGES] = "hugepages", [FV_FACT_KERNEL] = "kernel", [FV_FACT_HYPERVISOR] = "hypervisor", [FV_FACT_CLOCK_SOURCE] = "clock_source", [FV_FACT_ISOLATED] = "isolated",
-        [FV_FACT_TICKLESS] = "tickless", [FV_FACT_NUMA_BALANCING] = "numa_balancing", [FV_FACT_ADDRESS] = "address", [FV_FACT_VARIABLE] = "variable", [FV_FACT_LEFT_OUT] = "left_out",
+        [FV_FACT_TICKLESS] = "tickless", [FV_FACT_NUMA_BALANCING] = "numa_balancing", [FV_FACT_ADDRESS] = "address", [FV_FACT_VARIABLE] = "variable", [FV_FACT_LEFT_OUT] = "left_out", [FV_FACT_OTHER] = "other",
     };
     return NAME_OF(names, key);
 }

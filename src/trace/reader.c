@@ -385,7 +385,7 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
 /* What MPI_Pcontrol(2) makes forget. */
 static bool is_forgettable(unsigned type)
 {
-    return type == FV_CHUNK_CELLS || type == FV_CHUNK_REGIONS || type == FV_CHUNK_SWITCHES || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
+    return type == FV_CHUNK_CELLS || type == FV_CHUNK_REGIONS || type == FV_CHUNK_SWITCHES || type == FV_CHUNK_NOISE || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
            type == FV_CHUNK_BINS || type == FV_CHUNK_TIME_BINS || type == FV_CHUNK_SECTION_TIMES ||
            type == FV_CHUNK_SECTION_OCTAVES || type == FV_CHUNK_SECTION_PROCESS ||
            type == FV_CHUNK_FUNCTION_CALLS || type == FV_CHUNK_IO || type == FV_CHUNK_IO_REGIONS || type == FV_CHUNK_SAMPLER || type == FV_CHUNK_COSTS || type == FV_CHUNK_COST_REGIONS;

@@ -8,7 +8,7 @@ FIRST = 15
 
 def found(run):
     """All findings but what the machine did. The runs are short, and MPI_Init is as long as it likes."""
-    return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] not in ('no_processor', 'startup')]
+    return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] not in ('no_processor', 'noise', 'startup')]
 
 
 def first_lines(run):

@@ -102,6 +102,41 @@ fi
 capture "$fvmpi" run --dry-run ls
 check 'a program without MPI: serial' has "$out" '/libfvmpi-serial.so '
 run_fvmpi() { out=$("$fvmpi" run --dry-run "$@" true 2> /dev/null); }
+
+# ---- where it runs ----
+for name in mpiexec.hydra mpirun.openmpi srun mpiexec.other; do printf '#!/bin/sh\n' > "$name"; chmod +x "$name"; done
+pinned() { capture "$fvmpi" run --dry-run --mpi serial --pin "$@"; out=${out##*\.so }; }
+pinned cores -- ./mpirun.openmpi -n 2 true
+check '--pin under Open MPI' has "$rc:$out" '^0:(.* )?\./mpirun.openmpi --bind-to core -n 2 true$'
+pinned sockets -- ./mpiexec.hydra -n 2 true
+check '... under MPICH' has "$rc:$out" '^0:(.* )?\./mpiexec.hydra -bind-to socket -n 2 true$'
+pinned numa -- ./srun -n 2 true
+check '... under Slurm' has "$rc:$out" '^0:(.* )?\./srun --cpu-bind=ldoms -n 2 true$'
+pinned cores -- ./mpiexec.other -n 2 true
+check '... under a launcher that is not known: nothing is started' has "$rc:$out:$err" '^2::fvmpi: run: --pin cores: how this launcher binds ranks is not known; '
+pinned cores true
+check '... without one' has "$rc:$err" '^2:fvmpi: run: --pin cores: there is no launcher to tell: '
+pinned cores -- ./mpirun.openmpi --bind-to socket -n 2 true
+check '... where the command says it already' has "$rc:$err" '^2:fvmpi: run: --pin cores: --bind-to says already where ranks are bound; '
+pinned threads -- ./srun --cpu-bind=cores -n 2 true
+check '... in one word' has "$rc:$err" '^2:fvmpi: run: --pin threads: --cpu-bind=cores says already'
+capture env SLURM_CPU_BIND=none "$fvmpi" run --dry-run --mpi serial --pin threads -- ./srun -n 2 true
+check '... where a variable says it' has "$rc:$err" '^2:fvmpi: run: --pin threads: SLURM_CPU_BIND says already'
+capture "$fvmpi" run -q -o aslr --aslr off -- cat /proc/self/personality
+check '--aslr off: not randomised' test $((0x$out & 0x40000)) -ne 0
+capture "$fvmpi" run -q -o aslr2 -- cat /proc/self/personality
+check '... unless it is asked for' test $((0x$out & 0x40000)) -eq 0
+capture "$fvmpi" run --dry-run --aslr off --mpi serial true
+check '... and --dry-run says it' has "$out" ' setarch -R true$'
+capture "$fvmpi" run --dry-run --aslr off --mpi serial -- ./srun -n 2 true
+check '... not where ranks do not inherit it' has "$rc:$err" '^2:fvmpi: run: --aslr off: ranks of srun do not inherit it from here; '
+for mpi in openmpi mpich; do
+    type -P mpiexec.$mpi > /dev/null || { skip "... through mpiexec.$mpi" "it is not here"; continue; }
+    [ $mpi = openmpi ] && options='--allow-run-as-root --oversubscribe' || options=
+    capture "$fvmpi" run -q -o aslr.$mpi --aslr off --mpi serial -- mpiexec.$mpi $options -n 2 cat /proc/self/personality
+    check "... through mpiexec.$mpi to each rank" has "$(sort -u <<< "$out" | tr '\n' ' ')" '^00040000 $'
+done
+
 run_fvmpi --threads
 check '--threads: a library of its own' has "$out" '/libfvmpi-serial-threads.so .*FVMPI_THREADS=1 '
 run_fvmpi --threads=hold,owner

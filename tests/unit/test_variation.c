@@ -101,6 +101,30 @@ static const struct fv_sampled *function_of(uint64_t offset)
     return NULL;
 }
 
+/* Half of 64 calls compute 50 us longer, half of each half are off the processor for 100 us. Two contexts of different length differ by nothing else. */
+static void off_the_processor(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        struct fv_instances r = { .path = fvr_sample_path(&file[0], 0, place(0, k), 1, F), .entries = FV_RESERVOIR, .returns = FV_RESERVOIR };
+
+        for (uint32_t i = 0; i < FV_RESERVOIR; i++) {
+            uint64_t cpu_ns = (1000 + 9000 * k + 50 * (i & 1)) * US;
+
+            r.reservoir[i] = (struct fv_instance){ file[0].header.begin_ticks + i, cpu_ns + (i >> 1 & 1) * 100 * US, cpu_ns };
+        }
+        for (unsigned m = FV_METRIC_TIME; m <= FV_METRIC_CPU; m++)
+            r.all[m] = (struct fv_moments){ 1000 * US, 1 };
+        fvr_add(&file[0], FV_CHUNK_INSTANCES, 0, &r, sizeof(r));
+    }
+    build(1);
+    const struct fv_sampled *f = function_of(F);
+    assert_int_equal(f->instances, 2 * FV_RESERVOIR);
+    assert_near(f->off.share, 0.8, 1e-9);
+    assert_true(f->off.low > 0.6 && f->off.low < 0.8 && f->off.high > 0.8 && f->off.high < 0.95);
+    assert_near(model.samples.items[f->first_context].off.share, 0.8, 1e-9);
+}
+
 /* Six places have 6 % each: none would be looked at by itself. */
 static void six_places(void **state)
 {
@@ -388,6 +412,7 @@ static void finding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(off_the_processor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(six_places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(by_caller, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_place_of_several, set_up, tear_down),

@@ -9,6 +9,10 @@ const struct fv_finding_def fv_finding_defs[] = {
     { FV_FINDING_DISTURBED,
       "Ranks were ready to run and had no processor: others took it. Lost: the time that they, or other threads of theirs, were ready, in MPI and outside.",
       fv_find_no_processor },
+    { "noise",
+      "Others had the processors of ranks that are not more than the processors of their node. Lost: ranks times how much earlier collective calls for which all wait would have begun without that, or the time that "
+      "others had, if that is more.",
+      fv_find_noise },
     { "late_rank",
       "By the trace: ranks that were slow made others wait. Lost: the waiting that is put down to them.", fv_find_late_ranks },
     { "blocked_rank",

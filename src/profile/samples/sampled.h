@@ -3,6 +3,7 @@
 #ifndef FV_SAMPLED_H
 #define FV_SAMPLED_H
 
+#include "profile/noise/shares.h"
 #include "trace/format.h"
 
 #include <stdbool.h>
@@ -98,6 +99,7 @@ struct fv_sampled {
     size_t first_part, parts;         /* of fv_samples.parts, by rank and thread */
     size_t first_instance, instances; /* of fv_samples.instances */
     size_t first_recent, recents;     /* of a context: of fv_samples.recent */
+    struct fv_noise_share off;        /* of the variance of the kept calls' times: their time off the processor */
     /* Clock samples in it or below; those of them in MPI; others in which threads wait for threads. */
     uint64_t ticks, mpi_ticks, sync_ticks;
     bool inside_mpi; /* all of these are in MPI, or nearly: it is part of an MPI call */
@@ -180,6 +182,9 @@ struct fv_model;
 struct fv_symbols;
 struct fv_cost_profile;
 void fv_samples_judge(struct fv_model *model, const struct fv_symbols *symbols, const struct fv_cost_profile *costs);
+
+/* Part of that: struct fv_sampled.off. */
+void fv_samples_find_off(struct fv_samples *samples);
 
 /* Its calls differ by who calls it, more than those of one caller differ among themselves may: it does different work. */
 bool fv_sampled_differs_by_caller(const struct fv_sampled *function);

@@ -563,6 +563,7 @@ void fv_samples_judge(struct fv_model *m, const struct fv_symbols *symbols, cons
     judge_all(&contexts, &m->samples);
     fv_sampled_contexts_release(&contexts);
     fv_sampled_order(&m->samples, by_guidance);
+    fv_samples_find_off(&m->samples);
 }
 
 /* ---- words ---- */

@@ -647,6 +647,13 @@ static void get_key(void *subject, const void *row, const struct fv_column_def *
     OF_FUNCTION("inside_mpi", "inside MPI", "", inside_mpi, \
                 "Are more than 95 % of its clock samples in MPI calls? It is a part of MPI then."), \
     OF_FUNCTION("waits", "waits", "", waits, "Are more than 95 % in MPI calls or waiting for threads? It is not judged then.")
+#define OFF(k, t, m, d) OF_FUNCTION(k, t, "share", off.m, d, | FV_NULLABLE | FV_ESTIMATE)
+#define OFF_COLUMNS \
+    OFF("off_variance_share", "off processor", share, \
+        "Part of the variance of the kept calls' times that is due to time off the processor, because it waited or others had it: covariance of the two over the variance, each context and thread about its own mean; " \
+        "null: of fewer than 30 calls, too short ones, or they do not differ."), \
+    OFF("off_variance_low", "from", low, "Of its 95 % interval, by bootstrap, the lower bound."), \
+    OFF("off_variance_high", "to", high, "The upper one.")
 #define CALLS_COLUMNS \
     OF_FUNCTION("entry_count", "entries", "", entries, "Calls that were followed."), \
     OF_FUNCTION("return_count", "returns", "", returns, "Those of them that returned."), \
@@ -708,6 +715,7 @@ static const struct fv_column_def function_columns[] = {
       "vary.",
       FV_GET(FV_TYPE_TEXT, get_advice), .flags = FV_NULLABLE },
     CALLS_COLUMNS,
+    OFF_COLUMNS,
     { "metrics", "metrics", "", "", FV_NEST(metrics) },
     { "instances", "instances", "", "", FV_NEST(instances) },
     { "recent", "recent", "", "", FV_NEST(recent) },
@@ -775,6 +783,7 @@ static const struct fv_column_def total_columns[] = {
                 "Rare long calls, ten times as long as the median of those measured or longer, that clock samples met.", | FV_BLANK),
     OF_FUNCTION("long_time_s", "in these", "s", rare.time_s, "Their CPU time outside of MPI.", | FV_BLANK | FV_ESTIMATE),
     CALLS_COLUMNS,
+    OFF_COLUMNS,
     { "metrics", "metrics", "", "", FV_NEST(total_metrics) },
 };
 const struct fv_relation fv_function_totals_relation = {

@@ -83,6 +83,8 @@ void fv_text_sites(const struct fv_page *page, const struct fv_profile *view);
 void fv_text_memory(const struct fv_page *page, const struct fv_profile *view);
 /* text_machine.c; nothing where no sensors were read */
 void fv_text_machine(const struct fv_page *page, const struct fv_profile *view);
+/* text_noise.c; nothing where it cost less than a hundredth of the time */
+void fv_text_noise(const struct fv_page *page, const struct fv_profile *view);
 /* text_instrumented.c; nothing where nothing was instrumented */
 void fv_text_instrumented(const struct fv_page *page, const struct fv_profile *view);
 /* text_io.c; nothing without --io */

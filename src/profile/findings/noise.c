@@ -1,0 +1,75 @@
+/* A run that others disturbed: what their preemption of ranks cost, before which call, and who it was. */
+#include "profile/findings/findings.h"
+#include "profile/places.h"
+#include "profile/profile.h"
+#include "tool/words.h"
+
+#include <stdio.h>
+
+/* Whose preemption cost most; where no wait log tells, who was preempted longest. FV_NONE: nobody was. */
+static uint32_t disturbed_rank(const struct fv_model *m)
+{
+    const struct fv_noise_view *n = &m->noise;
+    double most_s[2] = { 0 };
+    uint32_t most[2] = { FV_NONE, FV_NONE };
+
+    for (uint32_t i = 0; i < n->rank_count; i++) {
+        double of[2] = { n->ranks[i].cost_s, fv_noise_preempted_of(m, i) };
+
+        for (unsigned k = 0; k < 2; k++)
+            if (of[k] > most_s[k]) {
+                most_s[k] = of[k];
+                most[k] = i;
+            }
+    }
+    return most[0] == FV_NONE ? most[1] : most[0];
+}
+
+/* " by `python3`, most likely: process 123 had 3.10 s of CPU time meanwhile and may run there"; "": it is not known. */
+static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
+{
+    uint32_t by = m->noise.ranks[rank].by;
+    char cpu[FV_WORD];
+
+    out[0] = '\0';
+    if (by == FV_NONE)
+        return out;
+    const struct fv_noise_other *o = &m->noise.others[by];
+    if (o->rank != FV_NONE)
+        snprintf(out, bytes, " by rank %d, most likely: it is bound to the same processor", m->ranks[o->rank].world_rank);
+    else
+        snprintf(out, bytes, " by `%s`, most likely: process %u had %s of CPU time meanwhile and may run there", o->name, o->pid, fv_words_seconds(o->cpu_s, cpu));
+    return out;
+}
+
+/* ", most of it before MPI_Allreduce in solve() at cg.c:212"; "": of no single place. */
+static char *say_where(const struct fv_profile *v, struct fv_finding *finding, double cost_s, char *out, size_t bytes)
+{
+    const struct fv_noise_view *n = &v->model->noise;
+    char place[400];
+
+    out[0] = '\0';
+    if (!n->place_count || !(n->places[0].cost_s > 0.5 * cost_s))
+        return out;
+    finding->site = n->places[0].site;
+    snprintf(out, bytes, ", most of it before %s in %s", fv_place_function(v->model, finding->site), fv_place_inner(v, finding->site, place, sizeof(place)));
+    return out;
+}
+
+/* Where ranks share processors they preempt each other, which is no noise, and is told (machine.c). */
+void fv_find_noise(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    double cost_s = fv_noise_cost_s(m);
+    uint32_t rank = disturbed_rank(m);
+    char own[FV_WORD], who[300], where[600];
+
+    if (rank == FV_NONE || !fv_finding_worth(v, cost_s) || fv_crowd_of(m, m->ranks[rank].host).shared)
+        return;
+    struct fv_finding *finding = fv_finding_add(f, cost_s, FV_EVIDENCE_ESTIMATE);
+    finding->rank = rank;
+    say_where(v, finding, cost_s, where, sizeof(where));
+    fv_finding_say(f, finding, "noise: preemption of rank %d for %s%s%s", m->ranks[rank].world_rank, fv_words_seconds(fv_noise_preempted_of(m, rank), own), where,
+                   say_who(m, rank, who, sizeof(who)));
+    fv_finding_next(f, finding, "what else disturbs: fvmpi doctor; keep ranks on processors of their own: fvmpi run --pin cores");
+}

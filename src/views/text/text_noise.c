@@ -1,0 +1,48 @@
+/* What noise of the machine cost, where it is worth a look. */
+#include "tool/words.h"
+#include "views/text/text.h"
+
+#define WORTH_A_LOOK 0.01 /* of the ranks' time */
+
+/* What the noise at the first place would be on more ranks. */
+static void put_projection(const struct fv_page *p, const struct fv_noise_view *n)
+{
+    const struct fv_noise_place *place = &n->places[0];
+    char line[600] = "", expected[FV_WORD], part[FV_WORD], ranks[FV_WORD];
+
+    for (uint32_t i = 1; n->place_count && i < place->projections; i++) {
+        const struct fv_noise_projection *of = &n->projections[place->first_projection + i];
+
+        fv_words_add(line, sizeof(line), "%s%s ranks %s (%s)", i > 1 ? ", " : "", fv_words_count(of->ranks, ranks), fv_words_seconds(of->expected_s, expected),
+                     fv_words_percent(of->share, 1, part));
+    }
+    if (line[0])
+        fv_text_note(p, FV_PLAIN, "an interval before the first of these calls would lose, expected, on %s: an estimate, if ranks are disturbed independently, alike, and never for longer than here", line);
+}
+
+/* Without calls before which nobody was preempted. */
+static void put_places(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_noise_view *n = &v->model->noise;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "noise");
+    for (size_t i = 0; i < n->place_count; i++)
+        if (n->places[i].preempted_s > 0 || n->places[i].cost_s > 0)
+            fv_text_table_add(&t, &n->places[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_page_heading(p, t.sheet.relation->title, "others had processors of ranks: what that cost, an estimate");
+    fv_text_table_end(&t, "call site", "");
+}
+
+void fv_text_noise(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_noise_view *n = &v->model->noise;
+
+    if (!n->rank_count || !(fv_noise_cost_s(v->model) > WORTH_A_LOOK * v->model->efficiency.total_s))
+        return;
+    put_places(p, v);
+    put_projection(p, n);
+    fv_text_relation(p, v, "noise_ranks", "rank", "what each lost to others, and to whom most likely");
+    fv_text_relation(p, v, "other_processes", "process", "of the nodes, by CPU time, ranks among them");
+}

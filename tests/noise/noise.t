@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""What noise cost a run: a hog that is bound to a rank's processor, and a rank that is stopped again and again. Each interval of a rank takes the same CPU time, so that
+all that it takes longer was done to it; how much that was the program measures itself, by clocks and the kernel's run delay. So other tests beside change what is to be
+found, and not whether it is found."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from measured import Truth
+from report import check, equal
+
+INTERVALS = 80
+SLACK = 3e-3  # seconds in all: what reading clocks and files takes, and turns of the scheduler between a reading and the call
+
+
+class Ran:
+    """A run with two ranks, and what it measured, in seconds."""
+
+    def __init__(self, mpi, program, disturb=None, intervals=INTERVALS, options=()):
+        told = harness.scratch('told')
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        process = harness.start(mpi.command(2, mpi.profiled([program, told, str(intervals)], directory, options)))
+        disturber = threading.Thread(target=disturb, args=(told, process)) if disturb else None
+        if disturber:
+            disturber.start()
+        self.run = harness.finish(process, directory=directory)
+        if disturber:
+            disturber.join()
+        self.run.ended(0)
+        self.data = self.run.report().data
+        self.truth = {k: v * 1e-9 for k, v in Truth(self.run.out).items()}
+        self.off, self.delay, self.cost = ([self.truth['{}.{}'.format(r, what)] for r in (0, 1)] for what in ('off', 'delay', 'cost'))
+        self.ranks = self.data['noise_ranks']
+        self.noise = next((f for f in self.data['findings'] if f['name'] == 'noise'), None)
+
+    @property
+    def before_allreduce(self):
+        return next(row for row in self.data['noise'] if row['function'] == 'MPI_Allreduce' and row['interval_count'])
+
+    @property
+    def total(self):
+        return sum(r['app_time_s'] for r in self.data['ranks'])
+
+
+def has_09(what, found, excess):
+    check(found >= 0.9 * excess - SLACK, '{}: {:.4f} s of {:.4f} s that the run measured', what, found, excess)
+
+
+def same(what, found, truth, part=0.1):
+    check(abs(found - truth) <= part * truth + 2 * SLACK, '{}: {:.4f} s, the program measured {:.4f} s', what, found, truth)
+
+
+def is_known(ran):
+    if ran.ranks[0]['preempted_s'] is None:
+        raise harness.Skip('the kernel does not tell context switches')
+
+
+def told_alike(ran):
+    """What a report says of noise follows from what the program measured, whatever the machine did."""
+    row = ran.before_allreduce
+    same('blocked and preempted', row['preempted_s'] + row['blocked_s'], sum(ran.off))
+    same('cost', row['cost_s'], sum(ran.cost), 0.15)
+    equal('intervals', row['interval_count'], 2 * INTERVALS)
+    check(row['p50_s'] <= row['p90_s'] <= row['p99_s'] and row['p50_s'] >= 0.0095, 'percentiles {} {} {}', row['p50_s'], row['p90_s'], row['p99_s'])
+    shares = {k: row['variance'][k + '_share'] for k in ('preempted', 'blocked', 'rest')}
+    check(abs(sum(shares.values()) - 1) < 1e-6, 'shares are not 1 together: {}', shares)
+    expected = [p['expected_s'] for p in row['projection']]
+    check(expected == sorted(expected) and [p['rank_count'] for p in row['projection']] == sorted(p['rank_count'] for p in row['projection']), '{}', row['projection'])
+    check(bool(expected) == (row['preempted_s'] > 0), '{} of {}', expected, row['preempted_s'])
+
+
+def beside_hog(mpi, program, **more):
+    """(run, process of the hog)"""
+    process = subprocess.Popen([program, 'hog', '1', '10'], env=harness.environment())
+    try:
+        harness.wait_until(lambda: open('/proc/{}/comm'.format(process.pid)).read() == 'fv_hog\n', what='the hog')
+        ran = Ran(mpi, program, **more)
+    finally:
+        process.kill()
+        process.wait()
+    is_known(ran)
+    return ran, process.pid
+
+
+def little_room(mpi, program):
+    """Logs of 4 KiB: calls of the wait log are thinned, and preemptions that have no room are summed up, and said."""
+    ran, _ = beside_hog(mpi, program, intervals=300, options=('--collectives-max', '4096'))
+    said = [p['text'] for p in ran.data['problems']]
+    check(any('preemption before some collective calls had no room' in text for text in said), 'not said: {}', said)
+    equal('intervals that are known', [row['interval_count'] for row in ran.data['noise'] if row['function'] == 'MPI_Allreduce'], [0])
+    check(0 < ran.ranks[1]['cost_s'] <= 1.2 * sum(ran.cost), 'cost {}, by the program {}', ran.ranks[1]['cost_s'], sum(ran.cost))
+    has_09('preempted', ran.ranks[1]['preempted_s'], ran.off[1]) # sums are whole
+
+
+def hog(mpi, program):
+    ran, pid = beside_hog(mpi, program)
+    excess = ran.off[1]
+    check(excess > 0.1 * INTERVALS * 0.01, 'the hog took {:.4f} s only', excess)
+    has_09('preempted', ran.ranks[1]['preempted_s'], excess)
+    longest = ran.delay.index(max(ran.delay)) # others may have disturbed rank 0 for longer
+    has_09('before the call', ran.before_allreduce['rank_preempted_s'], max(ran.delay))
+    if max(ran.delay) > 1.2 * min(ran.delay) + SLACK:
+        equal('the rank', ran.before_allreduce['rank'], longest)
+    variance = ran.before_allreduce['variance']
+    check(variance['preempted_share'] >= 0.9 and variance['preempted_low'] <= variance['preempted_share'] <= variance['preempted_high'], 'variance {}', variance)
+    told_alike(ran)
+    return ran, pid
+
+
+def names_the_hog(ran, pid):
+    """By the table of processes: it is named if it had half of what others had there."""
+    others = [p for p in ran.data['other_processes'] if p['rank'] is None]
+    row = next((p for p in others if p['pid'] == pid), None)
+    check(row is not None, 'no hog among {}', others)
+    equal('its name', row['name'], 'fv_hog')
+    same('its CPU time', row['cpu_s'], max(row['cpu_s'], ran.off[1]), 0.5)
+    check(',' not in row['processors'] and '-' not in row['processors'], 'it may run on {}', row['processors'])
+    there = sum(p['cpu_s'] for p in others if p['processors'] is None or row['processors'] in p['processors'] or '-' in p['processors'])
+    if row['cpu_s'] < 0.55 * there:
+        print('# others had {:.2f} s beside the hog\'s {:.2f} s'.format(there - row['cpu_s'], row['cpu_s']))
+        return
+    equal('by', ran.ranks[1]['by'], 'fv_hog')
+    equal('by', ran.ranks[1]['by_pid'], pid)
+    check('`fv_hog`' in ran.noise['text'], '{}', ran.noise['text'])
+
+
+def finding(ran):
+    """By what the program measured: 2 % of the ranks' time are worth one; what is near that may be either."""
+    cost = max(sum(ran.cost), sum(ran.delay)) / ran.total
+    if cost < 0.015:
+        check(ran.noise is None, 'noise took {:.2%}, and is told: {}', cost, ran.noise)
+    elif cost > 0.03:
+        check(ran.noise is not None, 'noise took {:.2%}, and is not told', cost)
+        check(ran.noise['evidence'] == 'estimate' and ran.noise['lost_s'] >= 0.85 * sum(ran.cost) - 2 * SLACK, '{}', ran.noise)
+    print('# noise: {:.2%} of the time by the program, {}'.format(cost, ran.noise and '{:.2%} by the finding'.format(ran.noise['lost_s'] / ran.total)))
+
+
+def quiet(mpi, program):
+    ran = Ran(mpi, program)
+    is_known(ran)
+    told_alike(ran)
+    finding(ran)
+
+
+def stopped(mpi, program):
+    """Stopped for 6 of 30 ms: that is waiting, which is told apart from what others took."""
+    def pulses(told, process):
+        path = os.path.join(told, 'pid.1')
+        while process.poll() is None and not os.path.exists(path):
+            time.sleep(0.005)
+        time.sleep(0.05)
+        while process.poll() is None:
+            try:
+                pid = int(open(path).read() or 0)
+                if not pid:
+                    continue
+                os.kill(pid, signal.SIGSTOP)
+                time.sleep(0.006)
+                os.kill(pid, signal.SIGCONT)
+            except OSError:
+                return
+            time.sleep(0.024)
+    ran = Ran(mpi, program, pulses)
+    is_known(ran)
+    held, row = ran.off[1] - ran.delay[1], ran.before_allreduce
+    check(held > 0.05 * INTERVALS * 0.01, 'it was stopped for {:.4f} s only', held)
+    has_09('blocked', row['blocked_s'], held)
+    check(row['preempted_s'] <= sum(ran.delay) * 1.1 + 2 * SLACK, 'preempted for {}, by the program {}', row['preempted_s'], sum(ran.delay))
+    if held > 2 * sum(ran.delay):
+        check(row['variance']['blocked_share'] > row['variance']['preempted_share'], 'variance {}', row['variance'])
+    check(row['variance']['blocked_share'] + row['variance']['preempted_share'] >= 0.9, 'variance {}', row['variance'])
+    finding(ran)
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.mpis(tap):
+        if len(os.sched_getaffinity(0)) < 2:
+            with tap.test(str(mpi)):
+                raise harness.Skip('a processor for each of two ranks is not here')
+            continue
+        program, kept = mpi.build(os.path.join(HERE, 'noise.c')), []
+        with tap.test('{}: a hog on the processor of rank 1'.format(mpi)):
+            kept.append(hog(mpi, program))
+        for judge in (names_the_hog, lambda ran, pid: finding(ran)):
+            with tap.test('{}: {}'.format(mpi, 'who it was' if judge is names_the_hog else 'the finding')):
+                if not kept:
+                    raise harness.Skip('no run')
+                judge(*kept[0])
+        with tap.test('{}: little room'.format(mpi)):
+            little_room(mpi, program)
+        with tap.test('{}: a rank that is stopped'.format(mpi)):
+            stopped(mpi, program)
+        with tap.test('{}: nobody disturbs'.format(mpi)):
+            quiet(mpi, program)
+    tap.done()
+
+
+main()
