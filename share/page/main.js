@@ -21,6 +21,10 @@ const SCREENS = {
     { title: "Parts of the program", tables: ["parts", "part_times"], charts: tables => [partCurve(tables)], open: true },
     { title: "Sizes and runs", tables: ["points", "runs"] },
   ] },
+  "fvmpi-stacks-1": { first: [drawStacks], told: [], subjects: [
+    { title: "Phases", tables: ["stacks"], charts: tables => [phaseStacks(tables)], open: true },
+    { title: "Runs", tables: ["runs"] },
+  ] },
   "fvmpi-diff-2": { first: [drawDiff], told: ["comparison"], subjects: [
     { title: "What changed", tables: ["entries", "mpi_functions", "callsites"], open: true },
     { title: "Runs", tables: ["differences", "run_changes", "runs_a", "runs_b"] },

@@ -111,6 +111,46 @@ function drawScaling(tables) {
   document.getElementById("strip").append(make("h2", null, "Speedup"), speedupCurve(points));
 }
 
+/* ---- threads ---- */
+
+const STACKED = [["speedup", "compute", "speedup"], ["lost_to_serial", "mpi", "lost to serial time"], ["lost_to_waiting", "wait", "to waiting"], ["lost_to_imbalance", "threads", "to imbalance"], ["lost_to_few_cpus", "poor", "to few processors"],
+  ["lost_to_work", "code2", "to slower work"]];
+const REJECTED = { no_t1: "no run with one thread has it", t1_varies: "runs with one thread differ by more than 5 %", off_cpu: "threads were off their processors for more than 2 % of their time", too_large: "a speedup above 1.05 N" };
+
+/* Stacks, one on top of the other: what is less than 0 has no width, and is in the table. */
+function stackBars(id, told, rows, labelOf) {
+  const known = rows.filter(of => of.verdict === "good"), without = rows.filter(of => of.verdict !== "good");
+  const bars = known.map(of => ({ label: labelOf(of), value: digits(of.speedup), parts: STACKED.map(([key, colour]) => [Math.max(of[key] || 0, 0), colour]) }));
+
+  return make("div", null, bars.length ? lying(id, told, bars, STACKED.map(([, colour, word]) => [colour, word]), "the parts of a bar add up to N, the number of threads") : null,
+              ...without.map(of => make("p", { class: "note" }, labelOf(of) + ": no stack: " + REJECTED[of.verdict])));
+}
+
+const threadsOf = of => plural(of.thread_count, "thread");
+
+function phaseStacks(tables) {
+  const rows = tables.get("stacks").all().filter(of => of.name !== null && of.thread_count > 1);
+
+  return rows.length ? stackBars("phase-stacks", "Stacks of the phases", rows, of => of.name + ", " + threadsOf(of)) : null;
+}
+
+function drawStacks(tables) {
+  const points = tables.get("stacks").all().filter(of => of.name === null), first = points[0], last = points[points.length - 1], runs = tables.get("runs"), command = runs.get("command", 0);
+  const sizes = points.map(of => of.thread_count), speedups = points.map(of => of.speedup), place = document.getElementById("findings");
+  const losses = STACKED.slice(1).map(([key, , word]) => [last[key], word]).filter(([lost]) => lost !== null && lost >= 0.05 * last.thread_count).sort((a, b) => b[0] - a[0]);
+
+  document.title = "fvmpi stacks: " + command;
+  document.getElementById("title").textContent = "Threads of " + command;
+  document.getElementById("identity").textContent = [sizes.join(", ") + " threads", plural(runs.rows, "run")].join(" \u00b7 ");
+  place.append(make("h2", null, "What the runs say"),
+               make("p", { class: "verdict" }, seconds(first.elapsed_s) + " \u2192 " + seconds(last.elapsed_s) + (last.speedup === null ? "" : ": speedup " + last.speedup.toFixed(2) + " of " + last.thread_count)),
+               last.verdict === "good" ? make("ol", null, ...losses.map(([lost, word]) => make("li", null, make("b", null, lost.toFixed(2)), " of " + last.thread_count + " lost " + word))) : make("p", null, "No stack: " + REJECTED[last.verdict] + "."));
+  document.getElementById("efficiency").append(make("h2", null, "Stacks of the whole program"), stackBars("program-stacks", "Stacks of the whole program", points, threadsOf));
+  document.getElementById("strip").append(make("h2", null, "Speedup"), speedups.every(value => value === null) ? make("p", { class: "note" }, "There is no run with one thread.") :
+    curves("speedup by number of threads: of the whole program, of its phases if nobody waited, and ideal", sizes, [{ name: "measured", colour: "compute", values: speedups }, { name: "its phases, if nobody waited", colour: "wait", values: points.map(of => of.speedup_waitless) },
+      { name: "ideal", colour: "quiet", values: sizes, dashed: true }], { least: 0, most: Math.max(...sizes, ...speedups), column: { type: "real", unit: "ratio" } }));
+}
+
 /* ---- two sides ---- */
 
 /* What a rank's time is made of: MPI functions, and computing by procedures, or, without samples, by what is between calls. They do not overlap. */

@@ -15,7 +15,7 @@
 struct options {
     struct fv_operands directories;
     struct fv_stacks_options view;
-    const char *json, *csv; /* of several runs */
+    const char *json, *csv, *page; /* of several runs */
     bool text;
 };
 
@@ -33,6 +33,7 @@ static const char usage[] =
     "imbalance, few processors, and work that takes threads longer. Several runs of one number of threads count by their mean.\n"
     "  --json FILE    everything as JSON, schema fvmpi-stacks-1; - is stdout\n"
     "  --csv DIR      one file for each table\n"
+    "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
     "  --schema       alone: prints the JSON Schema of what --json writes\n"
     "  --text         text too, beside files\n"
     "\n"
@@ -45,7 +46,7 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi stacks", what, why);
 }
 
-enum { OPT_T1 = 256, OPT_PHASE, OPT_JSON, OPT_CSV, OPT_TEXT, OPT_SCHEMA };
+enum { OPT_T1 = 256, OPT_PHASE, OPT_JSON, OPT_CSV, OPT_HTML, OPT_TEXT, OPT_SCHEMA };
 
 static int print_schema(void)
 {
@@ -76,6 +77,7 @@ static int take_option(void *options, int option)
                                                            : wrong(optarg, "--phase takes a number from 1");
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
     case OPT_CSV: o->csv = optarg; return FV_GO_ON;
+    case OPT_HTML: o->page = optarg; return FV_GO_ON;
     case OPT_TEXT: o->text = true; return FV_GO_ON;
     case OPT_SCHEMA: return print_schema();
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
@@ -90,6 +92,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "phase", required_argument, NULL, OPT_PHASE },
         { "json", required_argument, NULL, OPT_JSON },
         { "csv", required_argument, NULL, OPT_CSV },
+        { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
         { "schema", no_argument, NULL, OPT_SCHEMA },
         FV_OUTPUT_OPTIONS,
@@ -161,22 +164,22 @@ static bool are_runs(const struct fv_operands *directories)
 
 static int check_several(struct options *o)
 {
-    const struct fv_output_file files[] = { { "--json", o->json } };
+    const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page } };
 
     if (o->view.t1_s > 0 || o->view.phase)
         return wrong(o->view.phase ? "--phase" : "--t1", "it is of one run: of several, T1 is that of those with one thread");
-    o->text = o->text || (!o->json && !o->csv);
+    o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
-    return fv_output_check(files, 1, o->text ? "--text" : NULL, wrong);
+    return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
 }
 
-static int write_json(const struct fv_speedup *speedup, const char *path)
+static int write_file(const struct fv_speedup *speedup, const char *path, const char *option, int (*write)(const struct fv_speedup *, FILE *))
 {
     struct fv_whole_file file;
-    int err = fv_output_open(&file, path, "--json");
+    int err = path ? fv_output_open(&file, path, option) : 0;
 
-    return err ? err : fv_output_close(&file, path, "--json", fv_speedup_json(speedup, file.stream));
+    return path && !err ? fv_output_close(&file, path, option, write(speedup, file.stream)) : err;
 }
 
 static int compare(struct options *o)
@@ -190,8 +193,10 @@ static int compare(struct options *o)
         err = fv_speedup_load(&speedup, o->directories.items[i]);
     if (!err)
         err = fv_speedup_compute(&speedup);
-    if (!err && o->json)
-        err = write_json(&speedup, o->json);
+    if (!err)
+        err = write_file(&speedup, o->json, "--json", fv_speedup_json);
+    if (!err)
+        err = write_file(&speedup, o->page, "--html", fv_speedup_page);
     if (!err && o->csv)
         err = fv_speedup_csv(&speedup, o->csv);
     if (!err && o->text && (err = fv_speedup_text(&speedup, &o->view.text, stdout)))
@@ -210,8 +215,8 @@ int fv_cmd_stacks(int argc, char **argv)
         return status;
     if (are_runs(&options.directories))
         return compare(&options);
-    if (options.json || options.csv || options.text)
-        return wrong(options.json ? "--json" : options.csv ? "--csv" : "--text", "it is of runs with several numbers of threads; of one run fvmpi report writes it");
+    if (options.json || options.csv || options.page || options.text)
+        return wrong(options.json ? "--json" : options.csv ? "--csv" : options.page ? "--html" : "--text", "it is of runs with several numbers of threads; of one run fvmpi report writes it");
     if (fv_profile_open(options.directories.items, options.directories.count, &(struct fv_profile_options){ 0 }, &profile))
         return FV_EXIT_FAILED;
     status = check(profile->model, &options);

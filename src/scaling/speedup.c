@@ -93,7 +93,7 @@ static double elapsed_of(const struct fv_model *m)
     return elapsed_s;
 }
 
-static void add_profile(struct fv_speedup *s, const struct fv_profile *profile)
+static void add_profile(struct fv_speedup *s, const char *path, const struct fv_profile *profile)
 {
     const struct fv_model *m = profile->model;
     struct fv_speedup_times all = { 0 };
@@ -114,7 +114,8 @@ static void add_profile(struct fv_speedup *s, const struct fv_profile *profile)
     double parallel_s = all.elapsed_s;
     all.elapsed_s = elapsed_of(m);
     add_run(phase_of(s, NULL, "program"), threads, &all, all.elapsed_s, parallel_s <= all.elapsed_s ? all.elapsed_s - parallel_s : NAN);
-    s->runs++;
+    FV_GROW(s->runs, s->run_room, s->run_count + 1);
+    s->runs[s->run_count++] = (struct fv_speedup_run){ fv_arena_string(&s->arena, path), fv_arena_string(&s->arena, m->command), threads, all.elapsed_s };
 }
 
 int fv_speedup_load(struct fv_speedup *s, const char *path)
@@ -126,7 +127,7 @@ int fv_speedup_load(struct fv_speedup *s, const char *path)
         return err;
     if (!profile->model->phases.count) /* one thread, or they were not recorded */
         fv_log("stacks: %s: no phases of threads were recorded; it counts as a run with one thread", path);
-    add_profile(s, profile);
+    add_profile(s, path, profile);
     fv_profile_close(profile);
     return 0;
 }
@@ -244,6 +245,7 @@ void fv_speedup_release(struct fv_speedup *s)
     for (size_t i = 0; i < s->count; i++)
         free(s->phases[i].points);
     free(s->phases);
+    free(s->runs);
     fv_arena_release(&s->arena);
     *s = (struct fv_speedup){ 0 };
 }

@@ -60,11 +60,17 @@ struct fv_speedup_phase {
     size_t count, room;
     bool is_nested; /* its time is in another's, too */
 };
+struct fv_speedup_run {
+    const char *directory, *command;
+    size_t threads;
+    double elapsed_s;
+};
 struct fv_speedup {
     struct fv_arena arena;
     struct fv_speedup_phase *phases; /* the whole program, then phases by their time with most threads */
     size_t count, room;
-    size_t runs;
+    struct fv_speedup_run *runs; /* as they were loaded */
+    size_t run_count, run_room;
 };
 
 /* Has logged when it fails, as fv_profile_open() does. */

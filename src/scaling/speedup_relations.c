@@ -67,7 +67,7 @@ const struct fv_relation fv_speedup_points = {
     .key = "points",
     .title = "Stacks",
     .doc = "By number of threads, least first.",
-    .shown = "thread_count run_count/9 elapsed_s/2 longest_s/6 speedup lost_to_serial/1 lost_to_waiting lost_to_imbalance lost_to_few_cpus/3 lost_to_work verdict/4",
+    .shown = "name thread_count run_count/9 elapsed_s/2 longest_s/6 speedup lost_to_serial/1 lost_to_waiting lost_to_imbalance lost_to_few_cpus/3 lost_to_work verdict/4",
     FV_COLUMNS(point_columns),
     FV_OUTER(outer),
     FV_ITEMS(struct fv_speedup_phase, points, count),
@@ -90,4 +90,22 @@ static const struct fv_relation phases = {
     FV_ITEMS(struct fv_speedup, phases, count),
 };
 
-const struct fv_relation *const fv_speedup_relations[] = { &phases, NULL };
+/* ---- runs ---- */
+
+static const struct fv_column_def run_columns[] = {
+    { "directory", "directory", "", "The experiment.", FV_FIELD(struct fv_speedup_run, directory) },
+    { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_speedup_run, command) },
+    { "thread_count", "threads", "", "Of its largest phase; 1: it has none.", FV_FIELD(struct fv_speedup_run, threads) },
+    { "elapsed_s", "elapsed", "s", "The longest of a rank.", FV_FIELD(struct fv_speedup_run, elapsed_s) },
+};
+static const struct fv_relation runs = {
+    .name = "runs",
+    .key = "runs",
+    .title = "Runs",
+    .doc = "The runs, as they were given.",
+    FV_COLUMNS(run_columns),
+    .base = the_speedup,
+    FV_ITEMS(struct fv_speedup, runs, run_count),
+};
+
+const struct fv_relation *const fv_speedup_relations[] = { &phases, &runs, NULL };

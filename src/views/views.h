@@ -89,5 +89,6 @@ struct fv_speedup;
 int fv_speedup_text(const struct fv_speedup *speedup, const struct fv_text_options *options, FILE *out);
 int fv_speedup_json(const struct fv_speedup *speedup, FILE *out);
 int fv_speedup_csv(const struct fv_speedup *speedup, const char *directory);
+int fv_speedup_page(const struct fv_speedup *speedup, FILE *out);
 
 #endif

@@ -53,6 +53,16 @@ async function study(page, { points, parts, scaling }) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* Runs on several numbers of threads: what fvmpi stacks says, a bar for each stack that it has, and a reason for each that it has not. */
+async function threads(page, { speedups, runs }) {
+  const [{ points }] = speedups, words = await page.locator("#findings").innerText(), last = points[points.length - 1], good = all => all.filter(point => point.verdict === "good").length;
+  const phases = speedups.slice(1).flatMap(phase => phase.points.filter(point => point.thread_count > 1));
+
+  return [same("title", await page.locator("h1").textContent(), "Threads of " + runs[0].command), same("speedup", words.includes("speedup " + last.speedup.toFixed(2) + " of " + last.thread_count), true),
+          same("bars", await page.locator("#program-stacks li").count(), good(points)), same("reasons", await page.locator("#efficiency").getByText("no stack: ").count(), points.length - good(points)),
+          same("bars of phases", await page.locator("#phase-stacks li").count(), good(phases))].filter(Boolean).join("; ");
+}
+
 async function sides(page, { run_changes: changes, runs_a: [a], runs_b: [b], entries, mpi_functions: functions }) {
   const procedures = entries.filter(of => of.table === "cpu_procedures"), computing = procedures.length ? procedures : entries.filter(of => of.table === "regions");
   const words = await page.locator("#screen").innerText(), elapsed = changes.find(change => change.metric === "elapsed_s");
@@ -373,7 +383,7 @@ function mapped(page) {
   });
 }
 
-const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides] };
+const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides], "fvmpi-stacks-1": ["threads", threads] };
 
 const browser = await launch();
 for (const { name, html, json, csv, whole, lines, large, trace, samples, threads, calls, sensors } of asked) {

@@ -69,6 +69,15 @@ def several(folder, mpi):
             write(folder, ['report', runs[1]], page_of('source', lines=True))], runs[1]
 
 
+def threaded(folder):
+    """A program on one thread and on two."""
+    program, directories = os.path.join(harness.scratch(), 'speedup'), [os.path.join(folder, 'threads{}'.format(n)) for n in (1, 2)]
+    harness.run(['cc', '-O1', '-g', '-fopenmp', os.path.join(os.path.dirname(HERE), 'threads', 'speedup.c'), '-o', program]).ended(0)
+    for i, directory in enumerate(directories):
+        harness.run([harness.FVMPI, 'run', '-q', '--threads', '--mpi', 'serial', '-o', directory, program], env={'OMP_NUM_THREADS': str(i + 1)}).ended(0)
+    return write(folder, ['stacks'] + directories, page_of('stacks', csv=True))
+
+
 def traced(folder, mpi):
     """Of a small program each call and each message (58 and 20 of each rank) stands in the timeline."""
     run = mpi.profile(mpi.build('scale.c'), 4, [], ['--trace']).ended(0)
@@ -167,7 +176,7 @@ def main():
         pages.append(write(folder, ['report', os.path.join(folder, name)], page_of(name, csv=name in WHOLE, whole=name in WHOLE)))
     mpi = next(harness.mpis(tap, quiet=True))
     more, directory = several(folder, mpi)
-    pages += more + [traced(folder, mpi), sampled(folder, mpi), instrumented(folder)]
+    pages += more + [threaded(folder), traced(folder, mpi), sampled(folder, mpi), instrumented(folder)]
     if LONG:
         pages += programs(tap, folder)
     with tap.test('without source lines'):

@@ -24,7 +24,7 @@ static void add(struct fv_speedup_phase *phase, size_t threads, struct fv_speedu
 
 static struct fv_speedup make(const struct run *runs, size_t count)
 {
-    struct fv_speedup s = { .runs = count };
+    struct fv_speedup s = { 0 };
 
     FV_GROW(s.phases, s.room, 2);
     s.count = 2;

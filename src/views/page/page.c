@@ -13,6 +13,7 @@
 #include "diff/diff_relations.h"
 #include "profile/relations.h"
 #include "scaling/scaling_relations.h"
+#include "scaling/speedup_relations.h"
 #include "tool/json_stream.h"
 #include "views/flat.h"
 #include "views/page/page_html.h"
@@ -546,4 +547,16 @@ int fv_scaling_page(const struct fv_scaling *scaling, FILE *out)
     struct fv_scaling_tables subject = { .scaling = scaling };
 
     return put_page(&(struct page){ FV_SCALING_SCHEMA, " scaling points runs parts problems ", fv_scaling_relations, &subject, scaling_text, scaling, &without_source, NULL, 0 }, out);
+}
+
+static int speedup_text(const void *of, const struct fv_text_options *options, FILE *out)
+{
+    return fv_speedup_text(of, options, out);
+}
+
+int fv_speedup_page(const struct fv_speedup *speedup, FILE *out)
+{
+    struct fv_speedup_tables subject = { .speedup = speedup };
+
+    return put_page(&(struct page){ FV_STACKS_SCHEMA, " speedups stacks runs ", fv_speedup_relations, &subject, speedup_text, speedup, &without_source, NULL, 0 }, out);
 }

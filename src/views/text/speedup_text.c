@@ -85,6 +85,7 @@ static void put_points(const struct fv_page *p, const struct fv_speedup *s, cons
 
     fv_sheet_init(&sheet, p, &fv_speedup_points, NULL, &tables);
     sheet.top = SIZE_MAX;
+    fv_sheet_hide(&sheet, "name");
     if (phase->name)
         fv_sheet_hide(&sheet, "lost_to_serial");
     for (size_t i = 0; i < phase->count; i++)
