@@ -6,6 +6,7 @@
  * processor's name is what the instruction CPUID says, and no frequency is told. Rejected: hwloc (a library in the application, tens of ms). */
 #include "monitor/facts.h"
 #include "base/process.h"
+#include "monitor/speaker.h"
 #include "rt/layers.h"
 #include "rt/tail.h"
 #include "rt/thread.h"
@@ -401,13 +402,6 @@ static void put_variables(void)
 
 /* ---- the layer ---- */
 
-static bool is_elected;
-
-bool fv_facts_is_elected(void)
-{
-    return is_elected;
-}
-
 static void start(struct fv_thread *self)
 {
     static bool is_told;
@@ -418,10 +412,8 @@ static void start(struct fv_thread *self)
         return;
     is_told = true;
     put_variables();
-    /* The descriptor stays open for as long as the process lives. Where it cannot be found out who is elected, all are, and the tools take one. */
-    if (fv_writer_elect_on_node(&fv_rt.writer, "facts") == -1)
+    if (!fv_speaks_for_node())
         return;
-    is_elected = true;
     syscall(SYS_getcpu, &cpu, NULL, NULL);
     put_machine(cpu);
 }

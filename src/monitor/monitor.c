@@ -6,6 +6,7 @@
  * job has, wherever the rank is bound. It has a table of descriptors of its own (unshare(2)), so that the program's numbers are as without it, and what the program
  * closes is closed. Its own CPU time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the
  * job), a timer's signal in a rank (which interrupts it). */
+#include "monitor/speaker.h"
 #include "rt/clock.h"
 #include "rt/labels.h"
 #include "rt/layers.h"
@@ -420,8 +421,7 @@ static bool is_started;
 
 static void start(struct fv_thread *self)
 {
-    /* The descriptor stays open for as long as the process lives. Where it cannot be found out who is elected, all are, and the tools take one. */
-    if (!fv_rt.options.sensors || is_started || fv_writer_elect_on_node(&fv_rt.writer, "sensors") == -1)
+    if (!fv_rt.options.sensors || is_started || !fv_speaks_for_node())
         return;
     monitor.rank = self;
     fv_sensors_root(); /* getenv() is for the thread that the program has */

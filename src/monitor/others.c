@@ -1,9 +1,10 @@
 /* Who ran meanwhile: CPU time of all processes of the node, from when recording begins to when it ends, by /proc. One process of each node looks, twice: 12 us for each
- * process, newest first, for as long as it may take; of those that it did not come to nothing is known. The tools say whose processors were whose, and leave ranks out.
+ * process, newest first, for as long as it may take; of those that it did not come to nothing is known but their number. The tools say whose processors were whose, and leave ranks out.
  *
  * Rejected: a thread that looks all the time (it would be noise), the kernel's switch records of whole processors, which name who came (for administrators alone). */
 #include "base/process.h"
 #include "monitor/facts.h"
+#include "monitor/speaker.h"
 #include "rt/layers.h"
 #include "rt/thread.h"
 
@@ -24,7 +25,7 @@ struct process {
     char name[16];
 };
 static struct process *before; /* by pid, largest first */
-static size_t before_count;
+static size_t before_count, before_missed;
 static int64_t began_ns;
 
 static int64_t now_ns(clockid_t clock)
@@ -80,15 +81,16 @@ static bool read_process(uint32_t pid, struct process *out)
     return true;
 }
 
-/* Newest first, for as long as it may take. */
-static size_t look(struct process *out)
+/* Newest first, for as long as it may take. `missed`: those that it did not come to. */
+static size_t look(struct process *out, size_t *missed)
 {
     uint32_t *pids = fv_memory_new(MOST * sizeof(*pids));
     int64_t stop_ns = now_ns(CLOCK_MONOTONIC) + LOOK_NS;
-    size_t count = pids ? list(pids) : 0, found = 0;
+    size_t left = pids ? list(pids) : 0, found = 0;
 
-    for (size_t i = count; i-- > 0 && (i % 16 || now_ns(CLOCK_MONOTONIC) < stop_ns);)
-        found += pids[i] != (uint32_t)getpid() && read_process(pids[i], &out[found]);
+    for (; left > 0 && (left % 16 || now_ns(CLOCK_MONOTONIC) < stop_ns); left--)
+        found += pids[left - 1] != (uint32_t)getpid() && read_process(pids[left - 1], &out[found]);
+    *missed = left;
     fv_memory_free(pids, MOST * sizeof(*pids));
     return found;
 }
@@ -96,10 +98,10 @@ static size_t look(struct process *out)
 static void start(struct fv_thread *self)
 {
     (void)self;
-    if (before || !fv_facts_is_elected() || !(before = fv_memory_new(MOST * sizeof(*before))))
+    if (before || !fv_speaks_for_node() || !(before = fv_memory_new(MOST * sizeof(*before))))
         return;
     began_ns = now_ns(CLOCK_BOOTTIME);
-    before_count = look(before);
+    before_count = look(before, &before_missed);
 }
 
 /* ---- the end ---- */
@@ -156,17 +158,17 @@ static struct process *take_most(struct process *p, size_t count)
 static void all_end(struct fv_thread *self)
 {
     static bool is_told;
-    char text[64];
+    char text[100];
     double tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK), most_ms = (double)(now_ns(CLOCK_BOOTTIME) - began_ns) * 1e-6;
     struct process *after = before && !is_told ? fv_memory_new(MOST * sizeof(*after)) : NULL;
     uint64_t small = 0;
-    size_t count, kept = 0;
+    size_t count, kept = 0, missed;
     (void)self;
 
     if (!after)
         return;
     is_told = true;
-    count = look(after);
+    count = look(after, &missed);
     for (size_t i = 0; i < count; i++) {
         after[i].ran = ran_meanwhile(&after[i], tick_ns);
         if ((double)after[i].ran * tick_ns * 1e-6 >= (0.01 * most_ms > LEAST_MS ? 0.01 * most_ms : LEAST_MS))
@@ -179,7 +181,10 @@ static void all_end(struct fv_thread *self)
         tell(p, tick_ns * 1e-6);
         p->ran = 0;
     }
-    snprintf(text, sizeof(text), "%.0f 0 ? (others)", (double)small * tick_ns * 1e-6);
+    missed = missed > before_missed ? missed : before_missed;
+    int used = snprintf(text, sizeof(text), "%.0f 0 ? (others)", (double)small * tick_ns * 1e-6);
+    if (missed)
+        snprintf(text + used, sizeof(text) - (size_t)used, " and %zu unknown", missed);
     fv_fact_put(FV_FACT_OTHER, 0, text);
     fv_memory_free(after, MOST * sizeof(*after));
 }
