@@ -12,11 +12,13 @@ class Job {
 
   /* One line, parsed. True: it was the job's. */
   take(line) {
-    if (line.job && Array.isArray(line.job.rank)) {
+    const has = (object, ...lists) => object && lists.every(list => Array.isArray(object[list]));
+
+    if (has(line.job, "rank", "state", "elapsed_of_rank_s", "mpi_s", "wait_s", "cpu_s")) {
       this.columns.push({ time_s: line.time_s, job: line.job });
       if (this.columns.length > JOB_COLUMNS)
         this.columns.splice(0, JOB_COLUMNS >> 3);
-    } else if (line.told) {
+    } else if (has(line.told, "hosts", "waits", "causes", "problems", "findings")) {
       this.told = line.told;
     } else {
       return false;

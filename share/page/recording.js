@@ -115,7 +115,9 @@ function parseRecording(text) {
       wrong += i + 1 < lines.length;
       return;
     }
-    if (!recording)
+    if (object === null || typeof object !== "object")
+      wrong++;
+    else if (!recording)
       recording = new Recording(object);
     else if (object.schema)
       throw new Error("there is a second header in it: one file at a time");

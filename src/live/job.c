@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 enum { TEXT_BYTES = 1500, FINDINGS = 8, PROBLEMS = 8 };
@@ -75,12 +76,29 @@ static double cpu_of(const struct fv_rank *rank)
     return rank->cpu_s;
 }
 
+/* From here it is not seen whether a process on another host lives: one that has not ended by itself may run. */
+static bool is_elsewhere(const struct fv_rank *rank, const char *host)
+{
+    return rank->state == FV_RANK_KILLED && !rank->signal.number && !rank->aborted && strcmp(rank->host, host) != 0;
+}
+
+static bool any_elsewhere(const struct fv_model *m)
+{
+    struct utsname name;
+
+    uname(&name);
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (is_elsewhere(&m->ranks[i], name.nodename))
+            return true;
+    return false;
+}
+
 static bool is_over(const struct fv_model *m)
 {
     for (size_t i = 0; i < m->rank_count; i++)
         if (m->ranks[i].state == FV_RANK_RUNNING)
             return false;
-    return true;
+    return !any_elsewhere(m);
 }
 
 static enum fv_hang_state state_of(const struct fv_model *m, size_t rank)
@@ -177,7 +195,7 @@ static void put_words(struct fv_jsonl *out, const struct fv_profile *profile)
     char text[TEXT_BYTES];
 
     fv_jsonl_key_string(out, "\"told\":{\"command\":", m->command);
-    fv_jsonl_key_string(out, ",\"headline\":", fv_hang_headline(m, text, sizeof(text)));
+    fv_jsonl_key_string(out, ",\"headline\":", any_elsewhere(m) ? "" : fv_hang_headline(m, text, sizeof(text)));
     fv_jsonl_key_string(out, ",\"waiting_for\":", fv_verdict_waiting(profile, text, sizeof(text)));
     put_hosts(out, m);
     put_waits(out, m);
@@ -203,7 +221,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-enum answer { READ, OVER, UNREADABLE };
+enum answer { READ, OVER, UNREADABLE, TOO_LONG };
 
 static enum answer read_once(struct fv_job *job, const struct pace *pace)
 {
@@ -219,7 +237,7 @@ static enum answer read_once(struct fv_job *job, const struct pace *pace)
     if (fv_live_tell(job->live, &job->line))
         return answer;
     fv_log("live: %s has more ranks than can be shown", job->path);
-    return OVER;
+    return TOO_LONG;
 }
 
 /* Waits until one is due, the first: false, it is to end. */
@@ -260,8 +278,10 @@ static void *follow(void *argument)
         enum answer answer = is_there ? read_once(job, pace) : READ;
 
         set_due(pace, begin, answer == UNREADABLE);
+        if (answer == TOO_LONG)
+            pace->due_ns = INT64_MAX;
         if (answer == OVER) {
-            for (size_t i = 0; i < PACES; i++)
+            for (size_t i = 0; i < PACES && wait_for(job, 0); i++)
                 read_once(job, &paces[i]);
             ended = file;
         }

@@ -4,7 +4,8 @@
  *     {"time_s":9.5,"job":{...}}     seconds of each rank so far, and what it is doing: every FV_JOB_LEAST_S, call paths not looked up
  *     {"time_s":9.5,"told":{...}}    in words: how it stands, who waits for whom, what took time so far, with call paths
  *
- * Both less often where reading takes long: it has FV_JOB_SHARE of a processor at most, each of them. When all ranks have ended there is one more of each, and then
+ * Both less often where reading takes long: it has FV_JOB_SHARE of a processor at most, each of them. Of ranks on other hosts it is not seen
+ * whether they live: who has not ended by itself is taken to run. When all ranks have ended there is one more of each, and then
  * nothing until another run is in its place. */
 #ifndef FV_JOB_H
 #define FV_JOB_H

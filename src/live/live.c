@@ -219,7 +219,7 @@ static bool refuse(char *why, size_t room, const char *text)
 static bool watch_more(struct fv_live *live, const char *pattern, char *why, size_t room)
 {
     struct fv_watch *watch = &live->watch;
-    size_t before = watch->count, length = strlen(pattern);
+    size_t before = watch->count, left_out = watch->left_out, length = strlen(pattern);
 
     if (is_label(watch, before, pattern))
         return true;
@@ -231,8 +231,9 @@ static bool watch_more(struct fv_live *live, const char *pattern, char *why, siz
         return false;
     }
     keep_once(watch, before);
-    if (watch->count > FV_LIVE_SERIES && watch->count > before) {
-        watch->count = before;
+    if ((watch->count > FV_LIVE_SERIES && watch->count > before) || watch->left_out > left_out) {
+        fv_watch_keep(watch, before);
+        pace(live);
         return refuse(why, room, "these are too many: 1024 lines can be chosen");
     }
     pace(live);

@@ -109,11 +109,14 @@ static bool is_watched(const struct fv_watch *watch, size_t sensor, size_t event
 }
 
 /* Names that become the same are one family: the first is told. */
-static bool was_told(const struct fv_sensor *sensor, size_t event, const char *name)
+static bool was_told(const struct fv_watch *watch, size_t of, size_t event, const char *name)
 {
+    const struct fv_sensor *sensor = &watch->sensors[of].sensor;
     char other[256];
 
     for (size_t e = 0; e < event; e++) {
+        if (!is_watched(watch, of, e, FV_WATCH_ALL))
+            continue;
         name_of(sensor->kind, &sensor->events[e], other);
         if (!strcmp(name, other))
             return true;
@@ -130,7 +133,7 @@ static void put_event(struct fv_live *live, size_t sensor, size_t event, struct 
     if (!of->reads)
         return;
     name_of(of->sensor.kind, e, name);
-    if (was_told(&of->sensor, event, name))
+    if (was_told(&live->watch, sensor, event, name))
         return;
     snprintf(help, sizeof(help), "%s.%s: %s", of->sensor.kind->name, e->name, of->sensor.kind->about);
     put_family(out, name, e->is_gauge ? " gauge\n" : " counter\n", unit_of(e), help);

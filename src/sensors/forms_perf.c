@@ -144,7 +144,7 @@ static bool open_source(struct fv_sensor *sensor, const char *folder, int cpu, i
         files[e] = -1;
         if (!describe(sensor, folder, sensor->events[e].name, &attr))
             continue;
-        attr.read_format = PERF_FORMAT_GROUP;
+        attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
         files[e] = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, leader, PERF_FLAG_FD_CLOEXEC);
         if (leader < 0)
             leader = files[e];
@@ -192,17 +192,19 @@ static bool open_perf(struct fv_sensor *sensor)
     return kept;
 }
 
-/* The first of a group that is open tells all: their number, and their values in the order in which they were opened. */
+/* The first of a group that is open tells all: their number, for how long they were wanted and counted, and their values in the order in which they were opened. A group that others kept from the
+ * device for a while is not known: what it missed is no rate. */
 static void read_source(const int *files, size_t count, uint64_t *values)
 {
-    uint64_t told[1 + EVENTS];
-    size_t first = 0, next = 1;
+    enum { NUMBER, WANTED, COUNTED, VALUES };
+    uint64_t told[VALUES + EVENTS];
+    size_t first = 0, next = VALUES;
 
     while (first < count && files[first] < 0)
         first++;
-    if (first == count || read(files[first], told, sizeof(told)) < (ssize_t)sizeof(*told))
+    if (first == count || read(files[first], told, sizeof(told)) < (ssize_t)(VALUES * sizeof(*told)) || told[COUNTED] < told[WANTED])
         return;
-    for (size_t e = first; e < count && next <= told[0]; e++)
+    for (size_t e = first; e < count && next < VALUES + told[NUMBER]; e++)
         if (files[e] >= 0)
             values[e] = told[next++];
 }

@@ -367,3 +367,12 @@ double fv_watch_maximum(const struct fv_watch *w, size_t series)
         sum += fv_sensor_maximum(sensor, i, one->event);
     return sensor->kind->is_mean ? sum / (double)sensor->source_count : sum;
 }
+
+void fv_watch_keep(struct fv_watch *w, size_t count)
+{
+    w->count = count;
+    for (size_t i = 0; i < w->sensor_count; i++)
+        w->sensors[i].is_used = false;
+    for (size_t i = 0; i < count; i++)
+        w->sensors[w->series[i].sensor].is_used = true;
+}

@@ -51,6 +51,8 @@ enum fv_watch_answer {
 
 /* The series that a pattern of `length` bytes fits. is_per_source: one for each source where it names none. Those that are there already, again. */
 enum fv_watch_answer fv_watch_add(struct fv_watch *watch, const char *pattern, size_t length, bool is_per_source);
+/* Keeps the first `count` series; sensors that have none are read no more. */
+void fv_watch_keep(struct fv_watch *watch, size_t count);
 /* What most want to see, as far as it is there. */
 void fv_watch_add_usual(struct fv_watch *watch, bool is_per_source);
 /* Why nothing was found, for people: "no such sensor, did you mean net". */
