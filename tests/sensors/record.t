@@ -315,7 +315,7 @@ def command(tap):
         recording.ended()
         equal('signals', recording.run.out, plain)
     with tap.test('so many samples, and the command goes on'):
-        recording = Recording(root, '-i', '0.01', '-n', '2', 'net', control=True, command=['sh', '-c', 'while ! grep -q end f; do sleep 0.01; done; fv=$(ls); echo $fv; exit 3'])
+        recording = Recording(root, '-i', '0.01', '-n', '2', 'net', control=True, command=['sh', '-c', 'while ! grep -q \'e[n]d"\' f || [ -e c ]; do sleep 0.01; done; fv=$(ls); echo $fv; exit 3'])
         lines = recording.ended(3)
         equal('the end', (lines[-1]['end'], len(samples(lines)), recording.run.out), ('count', 2, 'f\n'))
 
