@@ -36,12 +36,6 @@ struct pace {
 
 /* ---- lists ---- */
 
-static void put_real(struct fv_jsonl *out, const char *key, double value)
-{
-    fv_jsonl_text(out, key);
-    fv_jsonl_real(out, value);
-}
-
 static void put_truth(struct fv_jsonl *out, const char *key, bool value)
 {
     fv_jsonl_text(out, key);
@@ -52,7 +46,7 @@ static void put_reals(struct fv_jsonl *out, const char *key, const struct fv_mod
 {
     fv_jsonl_text(out, key);
     for (size_t i = 0; i < m->rank_count; i++)
-        put_real(out, i ? "," : "[", value(&m->ranks[i]));
+        fv_jsonl_key_real(out, i ? "," : "[", value(&m->ranks[i]));
     fv_jsonl_text(out, m->rank_count ? "]" : "[]");
 }
 
@@ -112,7 +106,7 @@ static void put_numbers(struct fv_jsonl *out, const struct fv_profile *profile)
 {
     const struct fv_model *m = profile->model;
 
-    put_real(out, "\"job\":{\"elapsed_s\":", m->elapsed_s);
+    fv_jsonl_key_real(out, "\"job\":{\"elapsed_s\":", m->elapsed_s);
     put_truth(out, ",\"is_over\":", is_over(m));
     fv_jsonl_text(out, ",\"rank\":[");
     for (size_t i = 0; i < m->rank_count; i++) {
@@ -145,8 +139,8 @@ static void put_waits(struct fv_jsonl *out, const struct fv_model *m)
         fv_jsonl_key_string(out, i ? "," : "", fv_hang_mismatch(m, &h->mismatches[i], text, sizeof(text)));
     for (size_t i = 0; h && i < h->cause_count; i++)
         fv_jsonl_key_string(out, i || h->mismatch_count ? "," : "", fv_hang_cause(m, &h->causes[i], text, sizeof(text)));
-    put_real(out, "],\"waiting\":", h ? h->waiting : 0);
-    put_real(out, ",\"stuck\":", h ? h->stuck : 0);
+    fv_jsonl_key_real(out, "],\"waiting\":", h ? h->waiting : 0);
+    fv_jsonl_key_real(out, ",\"stuck\":", h ? h->stuck : 0);
     put_truth(out, ",\"is_lasting\":", h && h->lasting);
 }
 
@@ -157,7 +151,7 @@ static void put_findings(struct fv_jsonl *out, const struct fv_findings *finding
         const struct fv_finding *f = &findings->items[i];
 
         fv_jsonl_key_string(out, i ? ",{\"text\":" : "{\"text\":", f->text);
-        put_real(out, ",\"lost_s\":", f->lost_s);
+        fv_jsonl_key_real(out, ",\"lost_s\":", f->lost_s);
         fv_jsonl_key_string(out, ",\"next\":", f->next ? f->next : "");
         fv_jsonl_text(out, "}");
     }
@@ -183,7 +177,7 @@ static void put_hosts(struct fv_jsonl *out, const struct fv_model *m)
         for (next = i + 1; next < m->rank_count && !strcmp(m->ranks[next].host, m->ranks[i].host);)
             next++;
         fv_jsonl_key_string(out, i ? ",{\"host\":" : "{\"host\":", m->ranks[i].host);
-        put_real(out, ",\"count\":", (double)(next - i));
+        fv_jsonl_key_real(out, ",\"count\":", (double)(next - i));
         fv_jsonl_text(out, "}");
     }
     fv_jsonl_text(out, "]");

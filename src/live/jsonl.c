@@ -105,12 +105,16 @@ void fv_jsonl_key_string(struct fv_jsonl *l, const char *key, const char *value)
     fv_jsonl_string(l, value);
 }
 
+void fv_jsonl_key_real(struct fv_jsonl *l, const char *key, double value)
+{
+    fv_jsonl_text(l, key);
+    fv_jsonl_real(l, value);
+}
+
 static void put_maximum(struct fv_jsonl *l, double maximum)
 {
-    if (!isfinite(maximum))
-        return;
-    fv_jsonl_text(l, ",\"maximum\":");
-    fv_jsonl_real(l, maximum);
+    if (isfinite(maximum))
+        fv_jsonl_key_real(l, ",\"maximum\":", maximum);
 }
 
 void fv_jsonl_series_list(struct fv_jsonl *l, const struct fv_watch *watch, size_t first)
@@ -147,8 +151,7 @@ void fv_jsonl_sensors(struct fv_jsonl *l, const struct fv_watch *watch, double i
 {
     bool any = false;
 
-    fv_jsonl_text(l, ",\"interval_s\":");
-    fv_jsonl_real(l, interval_s);
+    fv_jsonl_key_real(l, ",\"interval_s\":", interval_s);
     fv_jsonl_text(l, ",\"sensors\":[");
     for (size_t i = 0; i < watch->sensor_count; i++) {
         const struct fv_watched_sensor *one = &watch->sensors[i];
@@ -158,8 +161,7 @@ void fv_jsonl_sensors(struct fv_jsonl *l, const struct fv_watch *watch, double i
         fv_jsonl_key_string(l, any ? ",{\"name\":" : "{\"name\":", one->sensor.kind->name);
         fv_jsonl_text(l, ",\"every\":");
         fv_jsonl_whole(l, one->every);
-        fv_jsonl_text(l, ",\"cost_s\":");
-        fv_jsonl_real(l, one->sensor.cost_s);
+        fv_jsonl_key_real(l, ",\"cost_s\":", one->sensor.cost_s);
         fv_jsonl_text(l, "}");
         any = true;
     }

@@ -20,6 +20,7 @@ void fv_jsonl_real(struct fv_jsonl *lines, double value); /* 7 digits; null, if 
 void fv_jsonl_string(struct fv_jsonl *lines, const char *text);
 /* `key` with what stands before it, and its colon. */
 void fv_jsonl_key_string(struct fv_jsonl *lines, const char *key, const char *value);
+void fv_jsonl_key_real(struct fv_jsonl *lines, const char *key, double value);
 
 void fv_jsonl_time(struct fv_jsonl *lines, int64_t since_ns); /* "time_s":1.5 */
 /* These begin with a comma: host, kernel, boot_id; interval_s, sensors; series. */

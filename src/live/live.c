@@ -82,20 +82,14 @@ void fv_live_header(struct fv_live *live, struct fv_jsonl *out)
     fv_jsonl_text(out, "}");
 }
 
-static void put_number(struct fv_jsonl *out, const char *key, double value)
-{
-    fv_jsonl_text(out, key);
-    fv_jsonl_real(out, value);
-}
-
 void fv_live_status(struct fv_live *live, size_t clients, struct fv_jsonl *out)
 {
-    put_number(out, "{\"seconds\":", 1e-9 * (double)(fv_live_now_ns() - live->start_ns));
-    put_number(out, ",\"cpu_s\":", fv_live_cpu_s(live));
-    put_number(out, ",\"clients\":", (double)clients);
-    put_number(out, ",\"samples\":", (double)live->samples);
-    put_number(out, ",\"late\":", (double)live->late);
-    put_number(out, ",\"missed\":", (double)live->missed);
+    fv_jsonl_key_real(out, "{\"seconds\":", 1e-9 * (double)(fv_live_now_ns() - live->start_ns));
+    fv_jsonl_key_real(out, ",\"cpu_s\":", fv_live_cpu_s(live));
+    fv_jsonl_key_real(out, ",\"clients\":", (double)clients);
+    fv_jsonl_key_real(out, ",\"samples\":", (double)live->samples);
+    fv_jsonl_key_real(out, ",\"late\":", (double)live->late);
+    fv_jsonl_key_real(out, ",\"missed\":", (double)live->missed);
     fv_jsonl_text(out, "}");
 }
 
