@@ -159,12 +159,13 @@ static uint32_t new_handle(uint32_t file, uint32_t flags)
     return record->id;
 }
 
-/* Under lock. NULL: no memory. */
-static struct fv_io_open *take(uint32_t file, uint32_t flags)
+/* Under lock. `since`: ticks when it was open already. What was closed later than that stays for others, or it would seem to be opened twice.
+ * NULL: no memory. */
+static struct fv_io_open *take(uint32_t file, uint32_t flags, uint64_t since)
 {
     struct fv_io_open **at = &idle[file % IDLE_LISTS], *open;
 
-    while (*at && ((*at)->file != file || (*at)->flags != flags))
+    while (*at && ((*at)->file != file || (*at)->flags != flags || (*at)->closed > since))
         at = &(*at)->next;
     if ((open = *at)) {
         *at = open->next;
@@ -181,6 +182,7 @@ static struct fv_io_end let_go(struct fv_io_open *open)
     if (!open)
         return (struct fv_io_end){ 0 };
     if (!--open->uses) {
+        open->closed = fv_ticks();
         open->next = idle[open->file % IDLE_LISTS];
         idle[open->file % IDLE_LISTS] = open;
     }
@@ -208,13 +210,13 @@ static uint32_t flags_of(int fd, bool found)
     return of | (flags & O_APPEND ? FV_IO_HANDLE_APPENDS : 0);
 }
 
-/* Under lock. NULL: it is no descriptor, or no memory. */
-static struct fv_io_open *look_at(int fd, bool found)
+/* Under lock. `opened`: ticks when it was; 0: it was found. NULL: it is no descriptor, or no memory. */
+static struct fv_io_open *look_at(int fd, uint64_t opened)
 {
     struct stat st;
     struct fv_io_open *open;
 
-    if (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) || !(open = take(file_of(fd, &st), flags_of(fd, found))))
+    if (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) || !(open = take(file_of(fd, &st), flags_of(fd, !opened), opened ? opened : fv_ticks())))
         return NULL;
     unsigned kind = kind_of(&st);
 
@@ -225,8 +227,8 @@ static struct fv_io_open *look_at(int fd, bool found)
     return open;
 }
 
-/* `before`: whatever is known of it, which that was. NULL: if nothing is known of it. */
-static FV_COLD struct fv_io_open *find_out(int fd, struct fv_io_end *before)
+/* `before`: whatever is known of it, which that was. NULL: if nothing is known of it, and `opened` is 0. */
+static FV_COLD struct fv_io_open *find_out(int fd, uint64_t opened, struct fv_io_end *before)
 {
     struct fv_scope scope = fv_scope_enter();
     struct fv_io_open *open = NULL;
@@ -234,7 +236,7 @@ static FV_COLD struct fv_io_open *find_out(int fd, struct fv_io_end *before)
     if (fv_lock_is_free(&lock) && fv_lock_is_free(&fv_rt.writer.lock)) {
         fv_lock(&lock);
         open = before ? NULL : slots[fd];
-        if (!open && (open = look_at(fd, !before))) {
+        if (!open && (open = look_at(fd, opened))) {
             struct fv_io_end end = let_go(exchange(fd, open));
 
             if (before)
@@ -255,12 +257,12 @@ struct fv_io_open *fv_io_files_of(int fd)
 {
     struct fv_io_open *open = has_slot(fd) ? __atomic_load_n(&slots[fd], __ATOMIC_ACQUIRE) : NULL;
 
-    return FV_LIKELY(open != NULL) || !has_slot(fd) ? open : find_out(fd, NULL);
+    return FV_LIKELY(open != NULL) || !has_slot(fd) ? open : find_out(fd, 0, NULL);
 }
 
-struct fv_io_open *fv_io_files_made(int fd, struct fv_io_end *before)
+struct fv_io_open *fv_io_files_made(int fd, uint64_t time, struct fv_io_end *before)
 {
-    return has_slot(fd) ? find_out(fd, before) : NULL;
+    return has_slot(fd) ? find_out(fd, time, before) : NULL;
 }
 
 struct fv_io_end fv_io_files_duplicated(int fd, struct fv_io_open *open)
@@ -272,7 +274,7 @@ struct fv_io_end fv_io_files_duplicated(int fd, struct fv_io_open *open)
     if (open->uses)
         open->uses++;
     else
-        open = look_at(fd, true); /* the other one was closed meanwhile */
+        open = look_at(fd, 0); /* the other one was closed meanwhile */
     struct fv_io_end before = let_go(exchange(fd, open));
     fv_unlock(&lock);
     fv_scope_leave(&scope);

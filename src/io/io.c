@@ -374,7 +374,7 @@ static struct fv_io_record *record(struct fv_io *io, const struct fv_io_call *ca
 }
 
 /* What the call made of descriptors. */
-static FV_COLD void follow_descriptors(struct fv_io_call *call, const struct fv_io_done *done)
+static FV_COLD void follow_descriptors(struct fv_io_call *call, const struct fv_io_done *done, uint64_t end)
 {
     unsigned operation = functions[call->function].operation;
     struct fv_io_end before = { 0 };
@@ -382,7 +382,7 @@ static FV_COLD void follow_descriptors(struct fv_io_call *call, const struct fv_
     if (operation == FV_IO_OP_CLOSE) {
         call->shared = call->open ? fv_io_files_closed(call->open) : 0;
     } else if (operation) {
-        call->open = fv_io_files_made(done->made - 1, &before);
+        call->open = fv_io_files_made(done->made - 1, end, &before);
         call->file = call->open ? call->open->file : 0;
     } else {
         before = fv_io_files_duplicated(done->made - 1, call->open);
@@ -405,7 +405,7 @@ static struct fv_io_record *leave_at(struct fv_io_call *call, const struct fv_io
     }
     begin_hook(io, &mark);
     if (FV_UNLIKELY(done->made > 0 || functions[call->function].operation == FV_IO_OP_CLOSE))
-        follow_descriptors(call, done);
+        follow_descriptors(call, done, end);
     if (FV_LIKELY(call->begin != 0)) {
         r = record(io, call, done, end);
         __atomic_store_n(&io->state->begin, 0, __ATOMIC_RELEASE);

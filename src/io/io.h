@@ -14,6 +14,7 @@ struct fv_io_open {
     uint32_t handle;  /* fv_io_handle.id; 0: there is no trace, or no room */
     uint32_t flags;   /* enum fv_io_handle_flags */
     uint32_t uses;    /* descriptors */
+    uint64_t closed;  /* ticks when the last of them was */
     bool has_places;  /* it is a regular file, or a device of blocks */
     int64_t position[FV_IO_LAYERS]; /* where the next read or write begins; -1: not known */
     int64_t end[FV_IO_LAYERS][2];   /* where the last read, write ended; -1: there was none */
@@ -40,8 +41,8 @@ struct fv_io_end {
     struct fv_io_open *open; /* NULL: nothing, or not known */
     uint32_t shared;         /* descriptors that still share it */
 };
-/* The descriptor is another file's from now on. */
-struct fv_io_open *fv_io_files_made(int fd, struct fv_io_end *before);
+/* The descriptor is another file's from `time` on (ticks). */
+struct fv_io_open *fv_io_files_made(int fd, uint64_t time, struct fv_io_end *before);
 /* The two share it. */
 struct fv_io_end fv_io_files_duplicated(int fd, struct fv_io_open *open);
 /* It is about to be closed: from now on its number may be another file's. What is never closed, as by a thread that is cancelled in between, stays

@@ -26,7 +26,7 @@ static const char *use(struct opener *o, unsigned which)
 {
     int fd = open(paths[which], O_RDONLY), other;
     struct fv_io_end before = { 0 };
-    struct fv_io_open *open = fd < 0 ? NULL : fv_io_files_made(fd, &before);
+    struct fv_io_open *open = fd < 0 ? NULL : fv_io_files_made(fd, fv_ticks(), &before);
 
     if (!open || !open->file)
         return "not known";
@@ -85,7 +85,7 @@ static void test_replaced(void **state)
 {
     int a = open(paths[0], O_RDONLY), b = open(paths[1], O_RDONLY);
     struct fv_io_end before = { 0 };
-    struct fv_io_open *first = fv_io_files_made(a, &before), *second = fv_io_files_made(b, &before);
+    struct fv_io_open *first = fv_io_files_made(a, fv_ticks(), &before), *second = fv_io_files_made(b, fv_ticks(), &before);
     unsigned ended = 0;
     (void)state;
 
@@ -97,11 +97,37 @@ static void test_replaced(void **state)
     /* a closed without our knowing: the next that has the number ends it */
     close(a);
     assert_int_equal(open(paths[2], O_RDONLY), a);
-    assert_ptr_not_equal(fv_io_files_made(a, &before), first);
+    assert_ptr_not_equal(fv_io_files_made(a, fv_ticks(), &before), first);
     assert_ptr_equal(before.open, first);
     assert_int_equal(before.shared, 1);
     fv_io_files_closed_range((unsigned)(a < b ? a : b), ~0u, count_end, &ended);
     assert_int_equal(ended, 2);
+    close(a);
+    close(b);
+}
+
+/* A thread may tell late what it opened: what was closed meanwhile was another open file. */
+static void test_told_late(void **state)
+{
+    struct fv_io_end before = { 0 };
+    int a = open(paths[0], O_RDONLY), b;
+    struct fv_io_open *first = fv_io_files_made(a, fv_ticks(), &before), *second;
+    (void)state;
+
+    b = open(paths[0], O_RDONLY);
+    uint64_t opened = fv_ticks();
+    assert_ptr_equal(fv_io_files_closing(a), first);
+    close(a);
+    assert_int_equal(fv_io_files_closed(first), 0);
+    second = fv_io_files_made(b, opened, &before);
+    assert_ptr_not_equal(second, first);
+    assert_int_equal(second->file, first->file);
+    a = open(paths[0], O_RDONLY);
+    assert_ptr_equal(fv_io_files_made(a, fv_ticks(), &before), first);
+    fv_io_files_closing(a);
+    fv_io_files_closed(first);
+    fv_io_files_closing(b);
+    fv_io_files_closed(second);
     close(a);
     close(b);
 }
@@ -119,7 +145,7 @@ int main(void)
         snprintf(paths[i], sizeof(paths[i]), "%s/file-%u", stub_directory, i);
         close(open(paths[i], O_CREAT | O_WRONLY, 0600));
     }
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_threads), cmocka_unit_test(test_replaced) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_threads), cmocka_unit_test(test_replaced), cmocka_unit_test(test_told_late) };
     int failed = fv_io_files_start() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
     stub_remove();
     return failed;
