@@ -65,11 +65,15 @@ class JobView {
     this.elsewhere = make("p", { class: "note" });
     this.now = make("div", { id: "job-now" });
     this.findings = make("div", { id: "job-findings" });
+    this.sensors = make("tbody");
+    this.sensorsNote = make("p", { class: "note" });
+    this.sensorsTable = make("div", { id: "job-sensors", hidden: "" }, make("h3", null, "What the job's nodes count"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "sensors of the job's nodes" },
+      make("table", null, make("thead", null, make("tr", null, ...["node", "event", "lately", "mean", "most", "unit"].map((name, i) => make("th", { scope: "col", class: i < 2 || i === 5 ? "left" : null }, name)))), this.sensors)), this.sensorsNote);
     this.body = make("tbody");
     element.append(make("h2", null, "The job"), this.headline,
       make("figure", { class: "chart" }, make("figcaption", null, chooser("colour: part of the time", JOB_VALUES, this.key, value => { this.key = value; this.redraw(); })), this.picture, this.where), this.now, this.findings,
       make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "ranks" }, make("table", null, make("thead", null, make("tr", null,
-        ...["rank", "host", "when last seen", "in MPI lately", "in MPI so far", "waiting so far"].map((name, i) => make("th", { scope: "col", class: i === 1 || i === 2 ? "left" : null }, name)))), this.body)), this.elsewhere);
+        ...["rank", "host", "when last seen", "in MPI lately", "in MPI so far", "waiting so far"].map((name, i) => make("th", { scope: "col", class: i === 1 || i === 2 ? "left" : null }, name)))), this.body)), this.sensorsTable, this.elsewhere);
   }
 
   redraw() { this.picture.dispatchEvent(new Event("redraw")); }
@@ -147,10 +151,21 @@ class JobView {
       return;
     const host = shown().header.host;
     this.elsewhere.textContent = told.hosts.some(of => of.host === host) ? "Below: what " + host + " counts meanwhile." : "Below: what " + host + " counts, where none of its ranks runs; start fvmpi live on one of their hosts to see what that counts.";
+    this.showSensors(told);
     const hidden = told.waiting - told.waits.length;
     this.list(this.now, told.is_lasting ? "Who waits for whom, for a second or more" : "Who waits for whom now",
               [...told.causes, ...told.waits, ...hidden > 0 ? [plural(hidden, "more rank") + " wait"] : []]);
     this.list(this.findings, "What took time so far", [...told.problems, ...told.findings.map(of => [(of.lost_s !== null ? seconds(of.lost_s) + " of the ranks' time: " : "") + of.text, make("div", { class: "next" }, of.next)])]);
+  }
+
+  /* Recorded by the job itself, with --sensors. */
+  showSensors({ sensors = [], sensors_all: all = 0 }) {
+    const told = (unit, value) => value === null ? "-" : unit === "bytes" ? bytes(value) : digits(value);
+
+    this.sensorsTable.hidden = !sensors.length;
+    this.sensors.replaceChildren(...sensors.map(of => make("tr", null, make("th", { scope: "row", class: "left" }, of.host), make("td", { class: "left" }, of.event), ...[of.last, of.mean, of.most].map(value => make("td", null, told(of.unit, value))),
+      make("td", { class: "left" }, of.kind !== "gauge" ? of.unit + "/s" : of.unit === "bytes" ? "" : of.unit))));
+    this.sensorsNote.textContent = all > sensors.length ? plural(all - sensors.length, "more event") + ": in the report" : "";
   }
 
   rows(job, last) {

@@ -71,6 +71,13 @@ function seriesOf(recording, event) {
     .map((one, i) => ({ ...one, colour: PALETTE[i % PALETTE.length], dash: Math.floor(i / PALETTE.length) % 4 }));
 }
 
+/* A line's name in the chart of its event; the host's, where there are several. */
+function nameOf(recording, series) {
+  const host = series.host || (recording.series.some(other => other && other.host) ? recording.header.host : "");
+
+  return (host ? host + ": " : "") + (series.source === null ? "all together" : series.source || series.label);
+}
+
 /* Through what is known; where a pixel has several samples, from the least to the most of them. */
 function drawLine(c, recording, index, at, from, to, width) {
   const first = Math.max(recording.at(from) - 1, 0), last = Math.min(recording.at(to) + 1, recording.times.length), per = (last - first) / Math.max(width, 1);
@@ -214,7 +221,7 @@ class Chart {
         const box = make("input", { type: "checkbox", onchange: () => { state.off[box.checked ? "delete" : "add"](series.label); soon(); } });
 
         box.checked = !state.off.has(series.label);
-        return make("tr", { "data-label": series.label }, make("th", { class: "left", scope: "row" }, make("label", null, box, make("span", { class: "key " + colour }), series.source === null ? "all together" : series.source || series.label)),
+        return make("tr", { "data-label": series.label }, make("th", { class: "left", scope: "row" }, make("label", null, box, make("span", { class: "key " + colour }), nameOf(recording, series))),
                     ...Array.from({ length: 4 }, () => make("td")));
       }));
     lines.forEach(({ series, index }, i) => {
@@ -279,6 +286,8 @@ function showLabels() {
 
 /* ---- events ---- */
 
+const isOurs = event => state.events.some(sensor => sensor.events.some(of => sensor.name + "." + of.name === event));
+
 /* Those that are not sampled yet are asked for. */
 function choose(event, is, sources = false) {
   const recording = shown(), have = recording ? seriesOf(recording, event) : [];
@@ -288,7 +297,7 @@ function choose(event, is, sources = false) {
   } else {
     if (!state.chosen.includes(event))
       state.chosen.push(event);
-    if (!state.file && !have.some(({ series }) => sources ? series.source !== null : series.source === null))
+    if (!state.file && isOurs(event) && !have.some(({ series }) => !series.host && (sources ? series.source !== null : series.source === null)))
       control("watch " + event + (sources ? "@*" : "")).then(good => { if (!good && !have.length) choose(event, false); });
   }
   showCharts();
@@ -298,7 +307,7 @@ function choose(event, is, sources = false) {
 function eventsOfRecording(recording) {
   const found = new Map();
 
-  recording.series.forEach(series => {
+  recording.series.filter(Boolean).forEach(series => {
     const sensor = found.get(series.sensor) || { name: series.sensor, about: "", sources: [""], events: [] };
 
     found.set(series.sensor, sensor);
@@ -308,8 +317,15 @@ function eventsOfRecording(recording) {
   return [...found.values()];
 }
 
+/* Of other nodes alone. */
+function ofOthers() {
+  const all = state.live ? eventsOfRecording(state.live) : [];
+
+  return all.map(sensor => ({ ...sensor, events: sensor.events.filter(event => !isOurs(sensor.name + "." + event.name)) })).filter(sensor => sensor.events.length);
+}
+
 function showEvents() {
-  const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean), all = state.file ? eventsOfRecording(state.file) : state.events;
+  const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean), all = state.file ? eventsOfRecording(state.file) : [...state.events, ...ofOthers()];
   const found = all.flatMap(sensor => sensor.events.map(event => ({ sensor, event, name: sensor.name + "." + event.name })))
     .filter(({ sensor, event, name }) => words.every(word => (name + " " + sensor.about + " " + event.unit).toLowerCase().includes(word)));
 
@@ -344,7 +360,7 @@ function takeHeader(header) {
   if (is_first || state.live.header.start_monotonic_ns !== header.start_monotonic_ns)
     state.live = new Recording(header);
   else
-    state.live.series = [...header.series];
+    state.live.takeSeries(header);
   state.live.interval_s = header.interval_s;
   if (is_first)
     state.chosen = [...new Set(header.series.map(eventOf))].slice(0, FIRST_CHARTS);
@@ -364,8 +380,10 @@ function listen() {
   source.addEventListener("message", event => {
     const changed = event.data.split("\n").map(line => state.live.take(JSON.parse(line))).some(Boolean);
 
-    if (changed)
+    if (changed) {
       tellIdentity();
+      showEvents();
+    }
     if (!state.file && (!state.view || changed))
       soon();
     else if (!state.file) {
@@ -393,7 +411,7 @@ function load(file) {
     try {
       state.file = parseRecording(reader.result);
       state.chosen_live = state.chosen;
-      state.chosen = [...new Set(state.file.series.map(eventOf))].slice(0, FIRST_CHARTS);
+      state.chosen = [...new Set(state.file.series.filter(Boolean).map(eventOf))].slice(0, FIRST_CHARTS);
       trouble(state.file.wrong ? plural(state.file.wrong, "line") + " could not be read" : "");
       byId("unload").hidden = false;
       byId("status").hidden = true;

@@ -7,9 +7,10 @@ class Recording {
     if (!header || header.schema !== "fvmpi-record-1")
       throw new Error("this is no recording: its first line has no schema fvmpi-record-1");
     this.header = header;
-    this.series = [...header.series];
+    this.series = [];
+    this.takeSeries(header);
     this.times = [];
-    this.rows = []; /* values of the series, in their order; later ones may have more */
+    this.rows = []; /* values of the series, in their order; later ones may have more, those of another node have its own alone */
     this.labels = []; /* { time_s, text } */
     this.breaks = []; /* times behind which there was a pause, or samples are missing */
     this.interval_s = header.interval_s;
@@ -20,13 +21,7 @@ class Recording {
   /* One line, parsed. True: there are further series, or the interval is another one. */
   take(line) {
     if (Array.isArray(line.values) && Number.isFinite(line.time_s)) {
-      if (this.times.length && line.time_s <= this.end())
-        return false;
-      this.times.push(line.time_s);
-      this.rows.push(line.values);
-      this.values += line.values.length;
-      if (this.values > KEPT_VALUES)
-        this.forget(this.times.length >> 3);
+      this.takeSample(line);
     } else if (this.job && this.job.take(line)) {
       return false;
     } else if (typeof line.label === "string") {
@@ -43,8 +38,28 @@ class Recording {
     return false;
   }
 
+  /* Other nodes' series have numbers far behind ours, so that there are holes between. */
+  takeSeries(header) {
+    [{ first: 0, added: header.series }, ...header.others || []].forEach(({ first, added }) => added.forEach((series, i) => { this.series[first + i] = series; }));
+  }
+
+  /* Those of other nodes come later than ours of the same time. */
+  takeSample(line) {
+    const place = this.at(line.time_s), row = line.first ? [] : line.values;
+
+    if (this.times[place] === line.time_s || (!line.first && !line.values.length))
+      return;
+    if (line.first)
+      line.values.forEach((value, i) => { row[line.first + i] = value; });
+    this.times.splice(place, 0, line.time_s);
+    this.rows.splice(place, 0, row);
+    this.values += line.values.length;
+    if (this.values > KEPT_VALUES)
+      this.forget(this.times.length >> 3);
+  }
+
   forget(count) {
-    this.rows.slice(0, count).forEach(row => { this.values -= row.length; });
+    this.rows.slice(0, count).forEach(row => row.forEach(() => { this.values--; }));
     this.times.splice(0, count);
     this.rows.splice(0, count);
     this.labels = this.labels.filter(label => label.time_s >= this.begin());

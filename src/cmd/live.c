@@ -6,6 +6,7 @@
 #include "cmd/watching.h"
 #include "live/job.h"
 #include "live/live.h"
+#include "live/nodes.h"
 #include "live/server.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ static const char usage[] =
     "  -i, --interval S      seconds from sample to sample (0.1; from 0.01 to 60); the page can change it\n"
     "      --per-source      a line for each source\n"
     "      --budget PERCENT  of a processor, for reading sensors (1); dear ones are read less often\n"
+    "      --nodes PATH      other nodes, too: recordings that `fvmpi record` writes on them meanwhile, all *.jsonl of a directory, or one of them\n"
     "      --port N          of the server; without: any that is free\n"
     "  -h, --help\n"
     "\n"
@@ -38,6 +40,7 @@ struct live_run {
     bool per_source;
     size_t port; /* 0: any */
     char *job;   /* an experiment directory; NULL: none */
+    const char *nodes; /* where other nodes' recordings come; NULL: nowhere */
     struct fv_live live;
 };
 
@@ -77,6 +80,14 @@ static void take_signals(sigset_t *open)
         sigdelset(open, signals[i]);
 }
 
+/* Once it is to end, what is under way may take a while: a second signal ends that, too. */
+static void give_back_signals(const sigset_t *open)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    sigprocmask(SIG_SETMASK, open, NULL);
+}
+
 static void say_address(const struct fv_server *server)
 {
     unsigned port = fv_server_port(server);
@@ -112,23 +123,27 @@ static int serve(struct live_run *r)
     take_signals(&open);
     if (!fv_live_open(&r->live))
         return status;
-    if ((server = fv_server_open(&r->live, (unsigned)r->port))) {
+    struct fv_nodes *nodes = r->nodes ? fv_nodes_start(&r->live, r->nodes) : NULL;
+
+    if ((!r->nodes || nodes) && (server = fv_server_open(&r->live, (unsigned)r->port))) {
         struct fv_job *job = r->job ? fv_job_start(&r->live, r->job) : NULL;
 
         say_address(server);
         go_on(&r->live, server, &open);
+        give_back_signals(&open);
         fv_job_stop(job);
         fv_server_close(server);
         say_end(&r->live);
         status = FV_EXIT_OK;
     }
+    fv_nodes_stop(nodes);
     fv_live_close(&r->live);
     return status;
 }
 
 /* ---- the command ---- */
 
-enum { OPT_PER_SOURCE = 256, OPT_BUDGET, OPT_PORT };
+enum { OPT_PER_SOURCE = 256, OPT_BUDGET, OPT_NODES, OPT_PORT };
 
 static int take_number(const char *text, double least, double most, double *out)
 {
@@ -150,6 +165,7 @@ static int take_option(void *options, int option)
             return wrong(optarg, "--budget takes a percentage of a processor, up to 100");
         r->live.budget /= 100;
         return FV_GO_ON;
+    case OPT_NODES: r->nodes = optarg; return FV_GO_ON;
     case OPT_PORT: return fv_output_number(optarg, 1, &r->port) && r->port <= 65535 ? FV_GO_ON : wrong(optarg, "--port takes a number from 1 to 65535");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     default: return FV_UNKNOWN_OPTION;
@@ -179,7 +195,8 @@ int fv_cmd_live(int argc, char **argv)
 {
     static const struct option table[] = {
         { "interval", required_argument, NULL, 'i' }, { "per-source", no_argument, NULL, OPT_PER_SOURCE }, { "budget", required_argument, NULL, OPT_BUDGET },
-        { "port", required_argument, NULL, OPT_PORT }, { "help", no_argument, NULL, 'h' },                 { 0 },
+        { "nodes", required_argument, NULL, OPT_NODES }, { "port", required_argument, NULL, OPT_PORT },    { "help", no_argument, NULL, 'h' },
+        { 0 },
     };
     static const struct fv_arguments arguments = { "i:h", table, take_option, wrong, NULL, false };
     struct live_run r = { .live = { .interval_s = 0.1, .budget = 0.01, .wake = -1 } };

@@ -58,7 +58,7 @@ static void fill_stream(struct fv_client *c, struct fv_live *live, size_t client
     put_missed(c, &live->ring);
     if (!c->is_begun) {
         put_event(c, "header");
-        fv_live_header(live, &c->out);
+        fv_live_header(live, false, &c->out);
         fv_jsonl_text(&c->out, "\n\n");
     }
     c->is_begun = true;
@@ -68,14 +68,24 @@ static void fill_stream(struct fv_client *c, struct fv_live *live, size_t client
 
 /* ---- a recording ---- */
 
-/* All samples of a recording have as many values. */
-static void put_sample(struct fv_client *c, const char *text, const struct fv_ring_place *place)
+static void put_unknown(struct fv_client *c, size_t count)
+{
+    while (count--)
+        fv_jsonl_text(&c->out, "null,");
+}
+
+/* All samples of a recording have as many values, another node's behind ours. */
+static void put_sample(struct fv_client *c, const struct fv_live *live, const char *text, const struct fv_ring_place *place)
 {
     static const char end[] = "]}";
-    size_t length = place->length - (sizeof(end) - 1);
+    size_t before = place->first ? c->own + place->first - live->others_first : 0, length = place->length - (sizeof(end) - 1);
+    const char *values = (const char *)memchr(text, '[', length) + 1, *time = memchr(text, ',', length);
 
-    fv_jsonl_put(&c->out, text, length);
-    for (size_t i = place->count; i < c->values; i++)
+    fv_jsonl_put(&c->out, text, (size_t)((place->first ? time : values) - text));
+    fv_jsonl_text(&c->out, place->first ? ",\"values\":[" : "");
+    put_unknown(c, before);
+    fv_jsonl_put(&c->out, values, length - (size_t)(values - text));
+    for (size_t i = before + place->count; i < c->values; i++)
         fv_jsonl_text(&c->out, ",null");
     fv_jsonl_text(&c->out, end);
 }
@@ -85,9 +95,11 @@ static void fill_record(struct fv_client *c, struct fv_live *live)
     const struct fv_ring *ring = &live->ring;
 
     if (!c->is_begun) {
-        c->values = live->watch.count;
+        c->own = c->values = live->watch.count;
+        for (size_t i = 0; i < live->other_count; i++)
+            c->values += live->others[i].count;
         c->until = ring->end;
-        fv_live_header(live, &c->out);
+        fv_live_header(live, true, &c->out);
         fv_jsonl_text(&c->out, "\n");
     }
     c->is_begun = true;
@@ -98,7 +110,7 @@ static void fill_record(struct fv_client *c, struct fv_live *live)
         if (place->count == FV_LIVE_ADDED)
             continue;
         if (place->count)
-            put_sample(c, ring->text + place->at, place);
+            put_sample(c, live, ring->text + place->at, place);
         else
             fv_jsonl_put(&c->out, ring->text + place->at, place->length);
         fv_jsonl_text(&c->out, "\n");

@@ -13,7 +13,7 @@ struct fv_client {
     bool is_record, is_begun, is_waiting;
     bool is_late; /* it comes back, and what it has not seen is gone in part */
     uint64_t line, until; /* numbers: the next one, and, of a recording, behind the last */
-    size_t values;        /* of each of its samples, of a recording */
+    size_t own, values;   /* of each of its samples, of a recording: this machine's, and all */
     int64_t status_ns;    /* of the last line about ourselves */
     struct fv_jsonl out;
     size_t given; /* of `out` */

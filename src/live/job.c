@@ -13,7 +13,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-enum { TEXT_BYTES = 1500, FINDINGS = 8, PROBLEMS = 8 };
+enum { TEXT_BYTES = 1500, FINDINGS = 8, PROBLEMS = 8, SENSORS = 256 };
 
 struct fv_job {
     struct fv_live *live;
@@ -183,6 +183,30 @@ static void put_hosts(struct fv_jsonl *out, const struct fv_model *m)
     fv_jsonl_text(out, "]");
 }
 
+/* What the job itself records of its nodes (--sensors): the last that is known, and all so far. Points are by series and time. */
+static void put_sensors(struct fv_jsonl *out, const struct fv_model *m)
+{
+    const struct fv_machine *machine = &m->machine;
+    size_t last = 0;
+
+    fv_jsonl_text(out, ",\"sensors\":[");
+    for (size_t i = 0; i < machine->series_count && i < SENSORS; i++) {
+        const struct fv_machine_series *s = &machine->series[i];
+
+        while (last + 1 < machine->point_count && machine->points[last + 1].series <= i)
+            last++;
+        fv_jsonl_key_string(out, i ? ",{\"host\":" : "{\"host\":", m->ranks[machine->nodes[s->node].rank].host);
+        fv_jsonl_key_string(out, ",\"event\":", s->label);
+        fv_jsonl_key_string(out, ",\"unit\":", s->unit);
+        fv_jsonl_text(out, s->flags & FV_SENSOR_GAUGE ? ",\"kind\":\"gauge\"" : ",\"kind\":\"counter\"");
+        fv_jsonl_key_real(out, ",\"last\":", last < machine->point_count && machine->points[last].series == i ? machine->points[last].mean : NAN);
+        fv_jsonl_key_real(out, ",\"mean\":", s->mean);
+        fv_jsonl_key_real(out, ",\"most\":", s->max);
+        fv_jsonl_text(out, "}");
+    }
+    fv_jsonl_key_real(out, "],\"sensors_all\":", (double)machine->series_count);
+}
+
 static void put_words(struct fv_jsonl *out, const struct fv_profile *profile)
 {
     const struct fv_model *m = profile->model;
@@ -195,6 +219,7 @@ static void put_words(struct fv_jsonl *out, const struct fv_profile *profile)
     put_waits(out, m);
     put_findings(out, profile->findings);
     put_problems(out, &m->problems);
+    put_sensors(out, m);
     fv_jsonl_text(out, "}");
 }
 

@@ -43,7 +43,7 @@ static void begin_line(struct fv_live *live)
 static bool end_line(struct fv_live *live, size_t values)
 {
     fv_jsonl_text(&live->line, "}");
-    return fv_ring_add(&live->ring, live->line.text, live->line.used, (uint32_t)values);
+    return fv_ring_add(&live->ring, live->line.text, live->line.used, (uint32_t)values, 0);
 }
 
 static void put_present(struct fv_live *live)
@@ -66,7 +66,33 @@ bool fv_live_tell(struct fv_live *live, const struct fv_jsonl *members)
     return is_told;
 }
 
-void fv_live_header(struct fv_live *live, struct fv_jsonl *out)
+/* Of ours, in a file with those of others behind them; on a stream those keep their numbers. */
+static void put_series(struct fv_live *live, bool is_file, struct fv_jsonl *out)
+{
+    fv_jsonl_series(out, &live->watch);
+    if (!is_file)
+        fv_jsonl_text(out, ",\"others\":[");
+    else if (live->other_count)
+        out->used--; /* its bracket */
+    for (size_t i = 0; i < live->other_count; i++) {
+        const struct fv_live_block *b = &live->others[i];
+
+        if (is_file) {
+            fv_jsonl_text(out, i || live->watch.count ? "," : "");
+            fv_jsonl_put(out, b->series.text + 1, b->series.used - 2);
+            continue;
+        }
+        fv_jsonl_text(out, i ? ",{\"first\":" : "{\"first\":");
+        fv_jsonl_whole(out, b->first);
+        fv_jsonl_text(out, ",\"added\":");
+        fv_jsonl_put(out, b->series.text, b->series.used);
+        fv_jsonl_text(out, "}");
+    }
+    if (!is_file || live->other_count)
+        fv_jsonl_text(out, "]");
+}
+
+void fv_live_header(struct fv_live *live, bool is_file, struct fv_jsonl *out)
 {
     fv_jsonl_text(out, "{\"schema\":\"" FV_RECORDING_SCHEMA "\",\"file\":1");
     fv_jsonl_machine(out);
@@ -78,7 +104,7 @@ void fv_live_header(struct fv_live *live, struct fv_jsonl *out)
     if (live->job)
         fv_jsonl_key_string(out, ",\"job\":", live->job);
     fv_jsonl_sensors(out, &live->watch, live->interval_s);
-    fv_jsonl_series(out, &live->watch);
+    put_series(live, is_file, out);
     fv_jsonl_text(out, "}");
 }
 
@@ -91,6 +117,66 @@ void fv_live_status(struct fv_live *live, size_t clients, struct fv_jsonl *out)
     fv_jsonl_key_real(out, ",\"late\":", (double)live->late);
     fv_jsonl_key_real(out, ",\"missed\":", (double)live->missed);
     fv_jsonl_text(out, "}");
+}
+
+/* ---- other nodes ---- */
+
+static void put_added(struct fv_live *live, uint32_t first, const struct fv_jsonl *series)
+{
+    begin_line(live);
+    fv_jsonl_text(&live->line, "{");
+    put_present(live);
+    fv_jsonl_text(&live->line, ",\"first\":");
+    fv_jsonl_whole(&live->line, first);
+    fv_jsonl_text(&live->line, ",\"added\":");
+    fv_jsonl_put(&live->line, series->text, series->used);
+    end_line(live, FV_LIVE_ADDED);
+}
+
+static uint32_t add_block(struct fv_live *live, const struct fv_jsonl *series, size_t count)
+{
+    uint32_t first = live->others_first;
+
+    for (size_t i = 0; i < live->other_count; i++) {
+        const struct fv_live_block *b = &live->others[i];
+
+        if (b->series.used == series->used && !memcmp(b->series.text, series->text, series->used))
+            return b->first;
+        first = b->first + (uint32_t)b->count;
+    }
+    if (first - live->others_first + count > FV_LIVE_OTHERS || series->used > FV_RING_LINE / 2)
+        return 0;
+    FV_GROW(live->others, live->other_room, live->other_count + 1);
+    struct fv_live_block *new = &live->others[live->other_count++];
+    *new = (struct fv_live_block){ .first = first, .count = count };
+    fv_jsonl_put(&new->series, series->text, series->used);
+    put_added(live, first, series);
+    return first;
+}
+
+uint32_t fv_live_add_series(struct fv_live *live, const struct fv_jsonl *series, size_t count)
+{
+    uint32_t first;
+
+    pthread_mutex_lock(&live->lock);
+    first = add_block(live, series, count);
+    pthread_mutex_unlock(&live->lock);
+    return first;
+}
+
+void fv_live_add_sample(struct fv_live *live, int64_t since_ns, uint32_t first, const struct fv_jsonl *values, size_t count)
+{
+    pthread_mutex_lock(&live->lock);
+    begin_line(live);
+    fv_jsonl_text(&live->line, "{");
+    fv_jsonl_time(&live->line, since_ns);
+    fv_jsonl_text(&live->line, ",\"first\":");
+    fv_jsonl_whole(&live->line, first);
+    fv_jsonl_text(&live->line, ",\"values\":");
+    fv_jsonl_put(&live->line, values->text, values->used);
+    fv_jsonl_text(&live->line, "}");
+    fv_ring_add(&live->ring, live->line.text, live->line.used, (uint32_t)count, first);
+    pthread_mutex_unlock(&live->lock);
 }
 
 /* ---- what there is ---- */
@@ -270,6 +356,13 @@ static void set_label(struct fv_live *live, const char *text)
     end_line(live, 0);
 }
 
+void fv_live_label(struct fv_live *live, const char *text)
+{
+    pthread_mutex_lock(&live->lock);
+    set_label(live, text);
+    pthread_mutex_unlock(&live->lock);
+}
+
 bool fv_live_obey(struct fv_live *live, char *text, char *why, size_t room)
 {
     static const char watch[] = "watch ";
@@ -305,6 +398,7 @@ bool fv_live_open(struct fv_live *live)
         return false;
     }
     keep_once(&live->watch, 0);
+    live->others_first = (uint32_t)(live->watch.count > FV_LIVE_SERIES ? live->watch.count : FV_LIVE_SERIES);
     fv_ring_init(&live->ring);
     list_events(live);
     pace(live);
@@ -323,4 +417,7 @@ void fv_live_close(struct fv_live *live)
     fv_ring_release(&live->ring);
     fv_jsonl_release(&live->line);
     fv_jsonl_release(&live->events);
+    for (size_t i = 0; i < live->other_count; i++)
+        fv_jsonl_release(&live->others[i].series);
+    free(live->others);
 }

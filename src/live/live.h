@@ -3,6 +3,7 @@
  *
  *     {"time_s":9.5,"first":3,"added":[series...]}                  from here on samples have more values: of further events, from the 3rd on
  *     {"time_s":9.5,"interval_s":0.1,"sensors":[...]}               another interval
+ *     {"time_s":9.5,"first":1024,"values":[...]}                    a sample of another node (nodes.h): its events are the 1024th on, added as above
  *
  * All but the begin and the end is under `lock`: who samples holds it while it reads, who serves while it copies, never while it writes to a socket. */
 #ifndef FV_LIVE_H
@@ -21,6 +22,14 @@
 #define FV_LIVE_SERIES ((size_t)1024) /* that are chosen in a page */
 #define FV_LIVE_ADDED UINT32_MAX   /* the `count` of such a line in the ring; of a sample: its values; else 0 */
 #define FV_LIVE_CHOICES 1000          /* times */
+#define FV_LIVE_OTHERS ((size_t)8192) /* series of other nodes, in all */
+
+/* Series of another node, as they were added. */
+struct fv_live_block {
+    struct fv_jsonl series; /* a list */
+    uint32_t first;
+    size_t count;
+};
 
 struct fv_live {
     pthread_mutex_t lock;
@@ -34,6 +43,9 @@ struct fv_live {
     struct fv_ring ring;
     struct fv_jsonl line;   /* that is being made */
     struct fv_jsonl events; /* all that the machine has, as JSON: for who chooses */
+    struct fv_live_block *others; /* one behind the other, from `others_first` on: more than are ever chosen of this machine */
+    size_t other_count, other_room;
+    uint32_t others_first;
 };
 
 int64_t fv_live_now_ns(void);
@@ -51,11 +63,17 @@ void fv_live_wait(struct fv_live *live, int64_t until_ns, const sigset_t *mask);
 /* A line of somebody else's among the samples: `members` of an object, behind the time. False: it is too long. */
 bool fv_live_tell(struct fv_live *live, const struct fv_jsonl *members);
 
+/* Series of another node, a list of `count`; the same list again is the same series. The number of the first; 0: they would be too many. */
+uint32_t fv_live_add_series(struct fv_live *live, const struct fv_jsonl *series, size_t count);
+/* Values of series that were added from the `first` on: `values`, a list of `count`, at a time since our start. */
+void fv_live_add_sample(struct fv_live *live, int64_t since_ns, uint32_t first, const struct fv_jsonl *values, size_t count);
+void fv_live_label(struct fv_live *live, const char *text);
+
 /* A command, as in control.h: label TEXT, interval S, and watch EVENT. False: `why` tells. `text` ends with a NUL, and is changed. */
 bool fv_live_obey(struct fv_live *live, char *text, char *why, size_t room);
 
 /* Under the lock: the first line of a recording; a line about ourselves. */
-void fv_live_header(struct fv_live *live, struct fv_jsonl *out);
+void fv_live_header(struct fv_live *live, bool is_file, struct fv_jsonl *out); /* in a file, other nodes' series are behind ours */
 void fv_live_status(struct fv_live *live, size_t clients, struct fv_jsonl *out);
 
 #endif

@@ -21,7 +21,7 @@ static void drop(struct fv_ring *r, size_t from, size_t to)
     }
 }
 
-bool fv_ring_add(struct fv_ring *r, const char *text, size_t length, uint32_t count)
+bool fv_ring_add(struct fv_ring *r, const char *text, size_t length, uint32_t count, uint32_t first)
 {
     if (!length || length > FV_RING_LINE)
         return false;
@@ -33,7 +33,7 @@ bool fv_ring_add(struct fv_ring *r, const char *text, size_t length, uint32_t co
     if (r->end - r->first == FV_RING_LINES)
         r->first++;
     memcpy(r->text + r->at, text, length);
-    r->places[r->end % FV_RING_LINES] = (struct fv_ring_place){ (uint32_t)r->at, (uint32_t)length, count };
+    r->places[r->end % FV_RING_LINES] = (struct fv_ring_place){ (uint32_t)r->at, (uint32_t)length, count, first };
     r->end++;
     r->at += length;
     return true;

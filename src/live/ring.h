@@ -12,7 +12,8 @@
 #define FV_RING_LINE (FV_RING_BYTES / 8) /* longer ones are not taken */
 
 struct fv_ring_place {
-    uint32_t at, length, count;
+    uint32_t at, length;
+    uint32_t count, first; /* the caller's */
 };
 struct fv_ring {
     char *text;
@@ -22,8 +23,8 @@ struct fv_ring {
 };
 
 void fv_ring_init(struct fv_ring *ring);
-/* `count`: what the caller wants to know of it later. False: it is too long. */
-bool fv_ring_add(struct fv_ring *ring, const char *text, size_t length, uint32_t count);
+/* `count`, `first`: what the caller wants to know of it later. False: it is too long. */
+bool fv_ring_add(struct fv_ring *ring, const char *text, size_t length, uint32_t count, uint32_t first);
 /* first <= number < end. */
 static inline const struct fv_ring_place *fv_ring_place(const struct fv_ring *ring, uint64_t number)
 {

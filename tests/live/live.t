@@ -240,6 +240,88 @@ def garbage(tap, live):
         harness.wait_until(lambda: '\nfvmpi_live_clients 0\n' in live.ask('/metrics')[1], what='that they are gone')
 
 
+class Recording:
+    """What fvmpi record would write on another node."""
+
+    def __init__(self, path, host, start_ns, number=1):
+        series = [{'label': label, 'sensor': label.split('.')[0], 'event': label.split('.')[1], 'source': None, 'unit': unit, 'kind': kind}
+                  for label, unit, kind in (('net.rx_bytes', 'bytes', 'counter'), ('made.up', '', 'gauge'))]
+        self.file = open(path, 'w')
+        self.start_ns = start_ns
+        self.put(json.dumps({'schema': 'fvmpi-record-1', 'file': number, 'host': host, 'start_realtime_ns': start_ns, 'series': series}) + '\n')
+
+    def put(self, text):
+        self.file.write(text)
+        self.file.flush()
+
+    def sample(self, *values):
+        time_s = 1e-9 * (time.time_ns() - self.start_ns)
+        self.put(json.dumps({'time_s': time_s, 'values': values}) + '\n')
+        return time_s
+
+
+def nodes(tap, root):
+    directory = harness.scratch('nodes')
+    old = Recording(os.path.join(directory, 'old.jsonl'), 'old', time.time_ns() - 10 ** 12)
+    old.sample(1, 1)
+    os.utime(old.file.name, (1, 1))
+    live = Live('-i', '0.05', 'net.rx_bytes', 'meminfo.MemTotal', '--nodes', directory, root=root)
+    start_ns = time.time_ns() - 5 * 10 ** 9
+    other = Recording(os.path.join(directory, 'b.jsonl'), '<node 2>', start_ns)
+    values = lambda place: [line['values'][place] for line in live.kept()[1:] if 'values' in line and line['values'][place] is not None]  # noqa: E731
+    seen = lambda wanted: harness.wait_until(lambda: len(live.kept()[0]['series']) == 4 and values(3) == wanted, what='the other node\'s samples')  # noqa: E731
+    with tap.test('another node\'s recording, as it grows'):
+        other.put(json.dumps({'time_s': 0.5, 'values': [9, 9]}) + '\n')  # before fvmpi live began
+        told = [other.sample(1000 + i, 7) for i in range(3)]
+        seen([7, 7, 7])
+        harness.wait_until(lambda: len(values(1)) > 1, what='our own samples')
+        header, lines = live.kept()[0], live.kept()[1:]
+        equal('series', [series['label'] for series in header['series']], ['net.rx_bytes', 'meminfo.MemTotal', '<node 2>:net.rx_bytes', '<node 2>:made.up'])
+        equal('hosts', [series.get('host') for series in header['series']], [None, None, '<node 2>', '<node 2>'])
+        equal('its samples', [line['values'] for line in lines if 'values' in line and line['values'][3] is not None], [[None, None, 1000 + i, 7] for i in range(3)])
+        for line, wanted in zip((line for line in lines if 'values' in line and line['values'][3] is not None), told):
+            close('when', header['start_realtime_ns'] * 1e-9 + line['time_s'], start_ns * 1e-9 + wanted, 1e-3)
+        equal('ours', {tuple(line['values'][1:]) for line in lines if 'values' in line and line['values'][3] is None} - {(None, None, None)}, {(2048 * 1024, None, None)})
+    with tap.test('a stream that begins later has the same series'):
+        stream = live.stream()
+        data = stream.until(lambda events: events, 'a header')[0][1]
+        equal('others', [(block['first'] >= 1024, [series['label'] for series in block['added']]) for block in data['others']], [(True, ['<node 2>:net.rx_bytes', '<node 2>:made.up'])])
+        stream.close()
+    with tap.test('a torn line, a label, damage, the next file'):
+        other.put('{"time_s": ')
+        time.sleep(0.5)
+        other.put('{}, "values": [null, 8]}}\n'.format(1e-9 * (time.time_ns() - start_ns)))
+        other.put('no JSON\n{"values": [1, 2]}\n{"time_s": 6, "values": [1]}\n[]\n')
+        other.put(json.dumps({'time_s': 6, 'label': 'there'}) + '\n')
+        other.put('{"continued": "b.jsonl.0002"}\n')
+        other = Recording(os.path.join(directory, 'b.jsonl.0002'), '<node 2>', start_ns, 2)
+        other.sample(2000, 9)
+        seen([7, 7, 7, 8, 9])
+        equal('series', len(live.kept()[0]['series']), 4)
+        equal('labels', [line['label'] for line in live.kept() if 'label' in line], ['<node 2>: there'])
+    with tap.test('what is saved is a recording'):
+        path = os.path.join(harness.scratch('saved'), 'live.jsonl')
+        with open(path, 'w') as f:
+            f.write(live.ask('/record')[1])
+        run = harness.run([harness.FVMPI, 'stat', '--from', path, '--csv']).ended(0)
+        equal('columns', run.out.split('\n')[0], 'time_s,late_s,net.rx_bytes,meminfo.MemTotal,<node 2>:net.rx_bytes,<node 2>:made.up,label')
+        equal('its values', [line.split(',')[5] for line in run.out.splitlines()[1:] if line.split(',')[5]], ['7', '7', '7', '8', '9'])
+    with tap.test('fvmpi record beside it'):
+        harness.run([harness.FVMPI, 'record', '-q', '-i', '0.05', '-n', '4', '-o', os.path.join(directory, 'real.jsonl'), 'net.tx_bytes'], env={'FVMPI_SENSORS_ROOT': root}).ended(0)
+        harness.wait_until(lambda: len(live.kept()[0]['series']) == 5 and len(values(4)) == 4, what='its samples')
+    with open(os.path.join(directory, 'c.jsonl'), 'w') as f:
+        f.write('garbage\n')
+    other.sample(1, 7)
+    seen_in_browser(tap, 'nodes', live, 'nodes')
+    with tap.test('what is no recording is said, once'):
+        err = live.end().err
+        equal('said', [line for line in err.splitlines() if 'c.jsonl' in line], ['fvmpi: live: {}/c.jsonl: it is no recording of fvmpi record, or of another version; it is left out'.format(directory)])
+        check('old' not in err, '{}', err)
+    with tap.test('a directory that is not there'):
+        run = harness.run([harness.FVMPI, 'live', '--nodes', os.path.join(directory, 'none')]).ended(1)
+        check('No such file' in run.err, '{}', run.err)
+
+
 def seen_in_browser(tap, name, live, *words):
     """What live.mjs finds in the page."""
     if not (shutil.which('node') and os.path.exists(BROWSER) and os.path.isdir(os.path.join(PAGE, 'node_modules'))):
@@ -264,7 +346,7 @@ def job(tap, mpi, is_looked_at):
     with tap.test('{}: nothing of a job that is to come'.format(mpi)):
         equal('header', live.kept()[0]['job'], directory)
         check(not any('job' in line for line in live.kept()[1:]), 'a job')
-    process = harness.start(mpi.command(2, mpi.profiled([mpi.build('hang.c'), 'head'], directory, [])))
+    process = harness.start(mpi.command(2, mpi.profiled([mpi.build('hang.c'), 'head'], directory, ['--sensors', 'vmstat.pgfault,meminfo.MemFree'])))
     last = lambda key: next((line[key] for line in reversed(live.kept()[1:]) if key in line), None)  # noqa: E731
     until = lambda key, condition, what: harness.wait_until(lambda: (lambda found: found if found and condition(found) else None)(last(key)), what=what, pause=0.2)  # noqa: E731
     with tap.test('{}: a job that hangs'.format(mpi)):
@@ -276,6 +358,10 @@ def job(tap, mpi, is_looked_at):
         check(not numbers['is_over'], 'it is over')
         for mpi_s, elapsed_s in zip(numbers['mpi_s'], numbers['elapsed_of_rank_s']):
             check(0 < mpi_s <= elapsed_s, '{} s of {} s in MPI', mpi_s, elapsed_s)
+    with tap.test('{}: its own sensors'.format(mpi)):
+        sensors = until('told', lambda told: len(told['sensors']) == 2 and None not in [of['last'] for of in told['sensors']], 'what they counted')['sensors']
+        equal('events', [(of['event'], of['kind']) for of in sensors], [('vmstat.pgfault', 'counter'), ('meminfo.MemFree', 'gauge')])
+        check(all(0 <= of['last'] <= of['most'] * (1 + 1e-6) for of in sensors), '{}', sensors)
     if is_looked_at:
         seen_in_browser(tap, '{}: a job that hangs'.format(mpi), live, 'job', 'ranks 0 and 1 wait for each other')
     with tap.test('{}: after it was killed'.format(mpi)):
@@ -309,6 +395,7 @@ def main():
     live = Live('-i', '0.05', 'net.rx_bytes', root=root)
     seen_in_browser(tap, 'sensors', live, 'sensors')
     live.end()
+    nodes(tap, root)
     for i, mpi in enumerate(harness.mpis(tap)):
         job(tap, mpi, is_looked_at=not i)
     tap.done()

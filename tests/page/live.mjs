@@ -1,4 +1,4 @@
-/* Looks at the page of fvmpi live in a browser. live.mjs FOLDER ADDRESS sensors, or FOLDER ADDRESS job WORDS...: of a job, the words that its headline has. Each line of
+/* Looks at the page of fvmpi live in a browser. live.mjs FOLDER ADDRESS sensors, or nodes, or job WORDS...: of a job, the words that its headline has. Each line of
  * stdout is what was looked at, { check, wrong }: wrong is null, or words. Screenshots go to the folder. */
 import fs from "node:fs";
 import path from "node:path";
@@ -81,12 +81,27 @@ async function save(page) {
 async function job(page) {
   await page.waitForFunction(all => { const text = document.querySelector("#job-headline")?.textContent || ""; return all.every(word => text.includes(word)); }, words, TIMEOUT);
   const colours = await page.evaluate(() => { const canvas = document.querySelector("#job canvas"), data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data; return new Set(new Uint32Array(data.buffer)).size; });
-  const rows = await page.locator("#job tbody tr").allInnerTexts(), ranks = await page.evaluate(() => state.live.job.last().rank.length);
+  const rows = await page.locator('#job [aria-label="ranks"] tbody tr').allInnerTexts(), ranks = await page.evaluate(() => state.live.job.last().rank.length);
 
-  return [same("rows", rows.length, ranks), colours > 2 ? null : `${colours} colours in the picture`].filter(Boolean).join("; ");
+  const sensors = await page.evaluate(() => state.live.job.told.sensors.length), told = await page.locator("#job-sensors tbody tr").count();
+
+  return [same("rows", rows.length, ranks), same("sensors", told, sensors), colours > 2 ? null : `${colours} colours in the picture`].filter(Boolean).join("; ");
 }
 
-const STEPS = { sensors: { "an event is chosen": choice, "a label": label, "pause": pause, "interval": interval, "save and load": save }, job: { "the job": job } };
+/* Another node's lines, in the chart of the same event and in one of its own. */
+async function nodes(page) {
+  const names = event => page.locator(chart(event) + " tbody th").allInnerTexts(), wanted = [await page.evaluate(() => state.live.header.host), "<node 2>"].map(host => host + ": all together");
+
+  await page.waitForFunction(selector => document.querySelectorAll(selector + " tbody tr").length === 2, chart("net.rx_bytes"), TIMEOUT);
+  await page.click("#choose > summary");
+  await page.fill("#search", "made.up");
+  await page.check('#events input[data-event="made.up"]');
+  await pointed(page, "made.up");
+  return [same("lines", (await names("net.rx_bytes")).map(name => name.trim()), wanted), same("its own", (await names("made.up")).map(name => name.trim()), wanted.slice(1)),
+          same("value", await page.locator(chart("made.up") + " tbody td").first().innerText(), "7.00")].filter(Boolean).join("; ");
+}
+
+const STEPS = { nodes: { "lines of another node": nodes }, sensors: { "an event is chosen": choice, "a label": label, "pause": pause, "interval": interval, "save and load": save }, job: { "the job": job } };
 
 const browser = await launch();
 for (const [how, options] of Object.entries(LOOKS)) {
