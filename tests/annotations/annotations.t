@@ -142,7 +142,7 @@ def main():
             check('another tool' not in run.err, '{}', run.err)
     old_kokkos(tap, source)
     libraries(tap)
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         program = mpi.build(source, '-DWITH_MPI', '-ldl', output='marks')
         for kind in KINDS:
             with tap.test('{}: {}'.format(mpi, kind)):

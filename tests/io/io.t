@@ -344,7 +344,7 @@ def main():
     closed_by_others(tap, place)
     languages(tap, place)
     real(tap, place)
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with_mpi(tap, mpi)
     tap.done()
 

@@ -396,7 +396,7 @@ def main():
     seen_in_browser(tap, 'sensors', live, 'sensors')
     live.end()
     nodes(tap, root)
-    for i, mpi in enumerate(harness.mpis(tap)):
+    for i, mpi in enumerate(harness.an_mpi(tap)):
         job(tap, mpi, is_looked_at=not i)
     tap.done()
 

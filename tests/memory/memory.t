@@ -243,7 +243,7 @@ def main():
     other_allocators(tap)
     killed(tap, program)
     unloaded(tap, program)
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with_mpi(tap, mpi)
     tap.done()
 

@@ -338,7 +338,7 @@ def main():
         with tap.test('fvunify'):
             raise harness.Skip('built without OTF2')
         tap.done()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         kinds(tap, mpi)
         paths(tap, mpi)
     tap.done()

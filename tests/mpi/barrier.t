@@ -167,7 +167,7 @@ def aborted(tap, mpi):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         in_c(tap, mpi)
         in_fortran(tap, mpi)
         mixed(tap, mpi)

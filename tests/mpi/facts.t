@@ -295,7 +295,7 @@ def damaged(tap, kind):
 
 def main():
     tap = harness.Tap()
-    for kind in [Kind(mpi) for mpi in harness.mpis(tap)] + [Kind(None)]:
+    for kind in [Kind(mpi) for mpi in harness.an_mpi(tap)] + [Kind(None)]:
         here(tap, kind)
         made(tap, kind)
         environment(tap, kind)

@@ -129,7 +129,7 @@ def statuses(tap, mpi):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         statuses(tap, mpi)
         for i in range(0, len(CASES), TOGETHER):
             hangs(tap, mpi, CASES[i:i + TOGETHER])

@@ -360,6 +360,19 @@ def mpis(tap, quiet=False):
                 raise Skip(why)
 
 
+def an_mpi(tap, quiet=False, first='openmpi'):
+    """One MPI, where what is tested depends on none; with FVMPI_TEST_MPIS=all (./dev mpis) each of them, as by mpis(). Ranks of Open MPI leave the processors to
+    others while they wait."""
+    if os.environ.get('FVMPI_TEST_MPIS') == 'all' or os.environ.get('FVMPI_TEST_MPI'):
+        yield from mpis(tap, quiet)
+        return
+    for mpi in sorted((Mpi('mpich'), Mpi('openmpi')), key=lambda mpi: str(mpi) != first):
+        if mpi.missing() is None:
+            yield mpi
+            return
+    yield from mpis(tap, quiet)  # why there is none
+
+
 def otf2_python():
     """A Python with python3-otf2, whose package is for the system's own; None."""
     for python in (sys.executable, '/usr/bin/python3'):

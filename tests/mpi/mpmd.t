@@ -106,7 +106,7 @@ def spawned(tap, mpi):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         master, worker = mpi.build('mpmd.c', output='mpmd_master'), mpi.build('mpmd.c', '-DWORKER', output='mpmd_worker')
         two_programs(tap, mpi, master, worker)
         one_file_two_names(tap, mpi, mpi.build('mpmd_meet.c'))

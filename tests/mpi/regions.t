@@ -127,7 +127,7 @@ def thin(mpi):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         for traced in ([], ['--trace']):
             with tap.test('{}: procedures of a region{}'.format(mpi, ', by the trace' if traced else '')):
                 run = mpi.profile(mpi.build('react.c'), 2, options=traced + ['--sample={}'.format(RATE)]).ended(0)
@@ -140,7 +140,7 @@ def main():
                 if traced:
                     unify(run)
                 sampled(run, 'trace' if traced else 'profile')
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         for options in ([], ['--barrier=before'], ['--trace']):
             how = '{}, {}'.format(mpi, ' '.join(options) or 'profile')
 

@@ -209,7 +209,7 @@ def main():
         with tap.test('fvunify'):
             raise harness.Skip('built without OTF2')
         tap.done()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         directory = traced(tap, mpi)
         imbalance(tap, mpi)
         foreign(tap, mpi, directory)

@@ -156,7 +156,7 @@ def files(runs):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         program = mpi.build('scaling.c', '-I' + os.path.join(harness.SOURCE, 'src'))
         runs = []
         with tap.test('{}: runs'.format(mpi)):

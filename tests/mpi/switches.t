@@ -49,7 +49,7 @@ def bounded(found, truth):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         program = mpi.build('switches.c')
 
         def make():

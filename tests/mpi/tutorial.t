@@ -79,7 +79,7 @@ def judge(folder, said):
 
 def main():
     tap = harness.Tap()
-    for number, mpi in enumerate(harness.mpis(tap)):
+    for number, mpi in enumerate(harness.an_mpi(tap)):
         for fortran in (False, True):
             if (number or fortran) and not os.environ.get('FVMPI_TEST_LONG'):
                 continue

@@ -192,7 +192,7 @@ def stopped(mpi, program):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         if len(os.sched_getaffinity(0)) < 2:
             with tap.test(str(mpi)):
                 raise harness.Skip('a processor for each of two ranks is not here')

@@ -148,7 +148,7 @@ def main():
             samples.repeat(lambda: gone(program, culprit, as_it_was))
     with tap.test('a function that begins with its loop is not judged'):
         loop_at_entry()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with tap.test('{}: LAMMPS on 4 ranks'.format(mpi)):
             lammps(mpi)
     tap.done()

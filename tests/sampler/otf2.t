@@ -100,7 +100,7 @@ def generated(tap):
         equal('CPU times', sorted(cpu_times(with_them)), [200] * 1200 + [500] * 1200)
     with tap.test('generated: the analysis of waiting is the same'):
         check(analysis(with_them) == analysis(without), 'analysis.json differs')
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with tap.test('{}: the same archive from 2 and 3 processes'.format(mpi)):
             wanted = digest(with_them)
             for processes in (2, 3):
@@ -140,7 +140,7 @@ def logged(ranks):
 
 
 def real(tap):
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with tap.test('{}: the instances of a run, with the calls in them'.format(mpi)):
             program = samples.compile_with(mpi.cc, 'exchange.c')
 
@@ -248,7 +248,7 @@ def regions_of(directory):
 
 
 def clock_samples(tap):
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with tap.test('{}: samples of the CPU clock, the same from any number of processes; a damaged chunk'.format(mpi)):
             program = samples.compile_with(mpi.cc, 'exchange.c')
 
@@ -336,7 +336,7 @@ def analysis(directory):
 
 
 def threads(tap):
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with tap.test('{}: threads that never call MPI; the analysis knows nothing of them'.format(mpi)):
             program = samples.compile_with(mpi.cc, 'workers.c', '-pthread')
 

@@ -172,7 +172,7 @@ BYTES = 32  # of an exchange: two times eight, out and in
 
 
 def with_mpi(tap):
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with tap.test('{}: MPI inside of instances'.format(mpi)):
             program = compile_with(mpi.cc, 'exchange.c')
 
@@ -203,7 +203,7 @@ def with_mpi(tap):
 
 
 def logged(tap):
-    for mpi in harness.mpis(tap, quiet=True):
+    for mpi in harness.an_mpi(tap, quiet=True):
         with tap.test('{}: with a trace, each measured instance is in it'.format(mpi)):
             program = compile_with(mpi.cc, 'exchange.c')
             for rank in samples.enough(

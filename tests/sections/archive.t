@@ -204,7 +204,7 @@ def waits(tap, what, program, launcher=()):
 def main():
     tap = harness.Tap()
     waits(tap, 'serial', build('locks', '-lpthread'))
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         waits(tap, mpi, build('locks', '-DWITH_MPI', '-lpthread', compiler=[mpi.cc]),
               [mpi.exec] + mpi.options + ['-n', '2'])
     if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')) or not shutil.which('otf2-print'):
@@ -213,7 +213,7 @@ def main():
     else:
         alone(tap)
         threads(tap)
-        for mpi in harness.mpis(tap, quiet=True):
+        for mpi in harness.an_mpi(tap, quiet=True):
             with_mpi(tap, mpi)
     tap.done()
 

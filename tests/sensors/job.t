@@ -234,7 +234,7 @@ def words(tap, kind):
 
 def main():
     tap = harness.Tap()
-    for kind in [Kind(mpi) for mpi in harness.mpis(tap)] + [Kind(None)]:
+    for kind in [Kind(mpi) for mpi in harness.an_mpi(tap)] + [Kind(None)]:
         driven(tap, kind)
         if kind.mpi:
             archived(tap, kind)

@@ -29,7 +29,7 @@ def main():
         waits = threads.Waits(run.directory)
         equal('the thread', [life.creator for life in waits.lives if life.routine == 'seen'], [0])
         equal('damages', waits.damages, [])
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with tap.test('{}: forks, with a handler from before MPI_Init'.format(mpi)):
             ours = threads.build('interrupted.c', '-DWITH_MPI', compiler=mpi.cc, output='interrupted.' + str(mpi))
             run = mpi.profile(ours, 1, ['forks'], ['-q', '--threads']).ended(0)

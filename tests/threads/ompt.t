@@ -97,7 +97,7 @@ def counts(tap):
             check(': not seen.' not in said, 'report: {}', said)
             said = harness.run([harness.FVMPI, 'stacks', run.directory]).ended(0).out
             check('{} threads, OpenMP region in tasks()'.format(TEAM) in said, 'stacks: {}', said)
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         with tap.test('{}: regions of each rank; a child that uses OpenMP, and regions, before MPI_Init'.format(mpi)):
             program = of_mpi(mpi, 'ompt.c')
             for what in ('count', 'before'):
@@ -218,7 +218,7 @@ def archives(tap):
     with tap.test('the archive has fork, join, barriers and criticals, without errors'):
         run = threads.record([clang('ompt.c')], *TRACE, env=PASSIVE).ended(0)
         check_archive(run.directory)
-    for mpi in harness.mpis(tap, quiet=True):
+    for mpi in harness.an_mpi(tap, quiet=True):
         with tap.test('{}: the archive'.format(mpi)):
             run = mpi.profile(of_mpi(mpi, 'ompt.c'), 2, options=['-q'] + TRACE, env=PASSIVE).ended(0)
             check_archive(run.directory)
@@ -265,7 +265,7 @@ def main():
     for team, policy in ((4, 'passive'), (4, 'active'), (1, 'passive')):
         who = '{} thread(s), {}'.format(team, policy)
         known(tap, who, lambda: threads.record([program, str(team)], *OPTIONS, env={'OMP_WAIT_POLICY': policy}), team)
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         program = of_mpi(mpi, 'omp.c')
         known(tap, str(mpi), lambda: mpi.profile(program, 2, ['2'], options=['-q'] + OPTIONS, env=PASSIVE), 2)
     counts(tap)

@@ -332,7 +332,7 @@ def main():
            lambda: threads.record([program], *OPTIONS), lambda archive: archive)
     omp_killed(tap, program)
     omp_paused(tap, program)
-    for count, mpi in enumerate(harness.mpis(tap)):
+    for count, mpi in enumerate(harness.an_mpi(tap)):
         if not count:
             omp_mpi(tap, mpi)
         program = threads.build('known.c', '-DWITH_MPI', compiler=mpi.cc, output='known.' + str(mpi))
