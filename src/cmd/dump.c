@@ -54,8 +54,8 @@ static void print_header(const struct fv_file_header *h)
         printf(" resident_peak=%" PRIu64 ",%" PRIu64 " preempted=%" PRIu64 ",%" PRIu64, h->process_first.resident_peak,
                h->process_last.resident_peak, h->process_first.preempted, h->process_last.preempted);
     if (h->process_last.ready_known)
-        printf(" ready_ns=%" PRIu64 ",%" PRIu64 " others_ready_ns=%" PRIu64 ",%" PRIu64 " stolen_ns=%" PRIu64 ",%" PRIu64, h->process_first.ready_ns, h->process_last.ready_ns,
-               h->others_ready_ns[0], h->others_ready_ns[1], h->stolen_ns[0], h->stolen_ns[1]);
+        printf(" ready_ns=%" PRIu64 ",%" PRIu64 " others_ready_ns=%" PRIu64 ",%" PRIu64 " stolen_ns=%" PRIu64 ",%" PRIu64 " throttled_ns=%" PRIu64 ",%" PRIu64, h->process_first.ready_ns, h->process_last.ready_ns,
+               h->others_ready_ns[0], h->others_ready_ns[1], h->stolen_ns[0], h->stolen_ns[1], h->throttled_ns[0], h->throttled_ns[1]);
     if (h->era)
         printf(" era=%" PRIu64 " forgotten=%" PRIu64, h->era, h->forgotten_ticks);
     if (h->barrier)

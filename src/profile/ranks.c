@@ -322,6 +322,8 @@ static void set_usage(struct fv_build *b, uint32_t rank)
         r->others_ready_s = (double)(h->others_ready_ns[1] - h->others_ready_ns[0]) * 1e-9;
     if (h->stolen_ns[1] >= h->stolen_ns[0])
         r->stolen_s = (double)(h->stolen_ns[1] - h->stolen_ns[0]) * 1e-9;
+    if (h->throttled_ns[1] > h->throttled_ns[0])
+        r->throttled_s = (double)(h->throttled_ns[1] - h->throttled_ns[0]) * 1e-9;
     if (last->preempted >= first->preempted)
         r->preempted = last->preempted - first->preempted;
     r->resident_peak = last->resident_peak;

@@ -574,6 +574,9 @@ static const struct fv_column_def rank_columns[] = {
       "What a hypervisor took of a processor of the rank's host during the run, the mean of all its processors (/proc/stat). It is part of CPU times. 0: "
       "none, or not known.",
       FV_FIELD(struct fv_rank, stolen_s), .flags = FV_ESTIMATE },
+    { "throttled_s", "throttled", "s",
+      "What the quotas of processor time of its control groups (cpu.max) kept all tasks in them, together, from running during the run. Its part of it is in ready_s, too. Null: nothing, or not known.",
+      FV_FIELD(struct fv_rank, throttled_s), .flags = FV_UNLESS_0 },
     { "preempted", "preempted", "", "Times that the kernel took a processor from the process; null: not known.",
       FV_FIELD(struct fv_rank, preempted), .flags = FV_NULLABLE, .known = has_usage },
     { "resident_peak", "memory", "bytes", "Most memory of the process that was resident; null: not known.",

@@ -100,6 +100,7 @@ void fv_forget(void)
     fv_usage_read_ready(&h->process_first);
     h->others_ready_ns[0] = fv_usage_others_ready();
     h->stolen_ns[0] = fv_usage_stolen();
+    h->throttled_ns[0] = fv_usage_throttled();
     memset(h->resident_peak_at, 0, sizeof(h->resident_peak_at));
     h->begin_ticks = now;
     __atomic_store_n(&h->era, h->era + 1, __ATOMIC_RELEASE);

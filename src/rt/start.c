@@ -219,6 +219,7 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     }
     h->others_ready_ns[0] = fv_usage_others_ready();
     h->stolen_ns[0] = fv_usage_stolen();
+    h->throttled_ns[0] = fv_usage_throttled();
     h->nominal_hz = fv_clock_nominal_hz();
     note_cpus(h);
     h->begin_ticks = info->init_begin ? info->init_begin : h->last.ticks;
@@ -355,6 +356,7 @@ static void end(enum fv_file_state state)
     fv_usage_read_ready(&h->process_last);
     h->others_ready_ns[1] = fv_usage_others_ready();
     h->stolen_ns[1] = fv_usage_stolen();
+    h->throttled_ns[1] = fv_usage_throttled();
     __atomic_store_n(&h->end_ticks, now, __ATOMIC_RELEASE);
     __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
 }

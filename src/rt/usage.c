@@ -106,6 +106,59 @@ uint64_t fv_usage_stolen(void)
     return (uint64_t)((double)stolen / (double)ticks / (double)processors * 1e9);
 }
 
+/* Of one group; of version 2 in microseconds, of version 1 in nanoseconds. */
+static uint64_t throttled_of(const char *directory)
+{
+    static const char *const keys[] = { "throttled_usec ", "throttled_time " };
+    char path[600], text[1024];
+
+    snprintf(path, sizeof(path), "%s/cpu.stat", directory);
+    if (fv_file_read(path, text, sizeof(text)) <= 0)
+        return 0;
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(text, keys[i]);
+
+        if (at)
+            return strtoull(at + strlen(keys[i]), NULL, 10) * (i ? 1 : 1000);
+    }
+    return 0;
+}
+
+/* The hierarchy that counts: version 1's of processors where there is one, else version 2's. */
+static const char *cpu_group(char *text, const char **root)
+{
+    static const char *const hierarchies[][2] = { { ":cpu,cpuacct:/", "/sys/fs/cgroup/cpu,cpuacct" }, { ":cpu:/", "/sys/fs/cgroup/cpu" }, { "0::/", "/sys/fs/cgroup" } };
+
+    for (unsigned i = 0; i < sizeof(hierarchies) / sizeof(*hierarchies); i++) {
+        char *at = strstr(text, hierarchies[i][0]);
+
+        if (!at)
+            continue;
+        at += strlen(hierarchies[i][0]) - 1;
+        at[strcspn(at, "\n")] = '\0';
+        *root = hierarchies[i][1];
+        return at;
+    }
+    return NULL;
+}
+
+/* A quota may be any ancestor's. */
+uint64_t fv_usage_throttled(void)
+{
+    char text[2048], path[512];
+    const char *root, *group;
+    uint64_t sum = 0;
+
+    if (fv_file_read("/proc/self/cgroup", text, sizeof(text)) <= 0 || !(group = cpu_group(text, &root)) ||
+        (size_t)snprintf(path, sizeof(path), "%s%s", root, group) >= sizeof(path))
+        return 0;
+    for (char *slash; strlen(path) > strlen(root); *slash = '\0') {
+        sum += throttled_of(path);
+        slash = strrchr(path, '/');
+    }
+    return sum + throttled_of(root);
+}
+
 void fv_usage_update(void)
 {
     struct fv_file_header *h = fv_rt.writer.header;

@@ -17,6 +17,8 @@ uint64_t fv_usage_others_ready(void);
 
 /* What a hypervisor took of a processor of this machine, the mean of all, since it booted, ns; 0: it is not known. From /proc, for start and end. */
 uint64_t fv_usage_stolen(void);
+/* What quotas of processor time (cpu.max, cpu.cfs_quota_us) kept all tasks of this process's control groups from running, in ns, since they were made; 0: not known. */
+uint64_t fv_usage_throttled(void);
 
 /* The process's until now, into the rank file's header. Not in a signal handler. */
 void fv_usage_update(void);

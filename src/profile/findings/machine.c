@@ -44,6 +44,28 @@ static const char *say_who(const struct fv_model *m, const struct fv_rank *r, ch
     return "a quieter machine, or ranks bound to processors";
 }
 
+/* Ranks of a host are in one group, most often: what was kept from all its tasks is taken once. */
+static double throttled_s(const struct fv_model *m)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+        size_t together = 0;
+
+        for (size_t k = 0; k < m->rank_count; k++)
+            together += m->ranks[k].throttled_s > 0 && !strcmp(m->ranks[k].host, r->host);
+        sum += together ? r->throttled_s / (double)together : 0;
+    }
+    return sum;
+}
+
+static const char *say_throttled(char *why, size_t bytes)
+{
+    snprintf(why, bytes, "the quota of processor time of their control group (cpu.max) was used up");
+    return "a larger quota, or as many ranks and threads as it has processors for";
+}
+
 static const char *say_stolen(char *why, size_t bytes)
 {
     snprintf(why, bytes, "the hypervisor of a virtual machine gave its processors to others");
@@ -95,7 +117,9 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
     if (!(total > 0) || !(sum > DISTURBED * total) || !(most_s > QUICK_S))
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, evidence);
-    const char *next = stolen_s > 0.5 * sum ? say_stolen(why, sizeof(why)) : say_who(m, &m->ranks[most], why, sizeof(why));
+    const char *next = stolen_s > 0.5 * sum        ? say_stolen(why, sizeof(why))
+                       : throttled_s(m) > 0.5 * sum ? say_throttled(why, sizeof(why))
+                                                    : say_who(m, &m->ranks[most], why, sizeof(why));
     finding->rank = most;
     fv_finding_say(f, finding, "ranks%s were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
                    others_without_s(&m->ranks[most]) > m->ranks[most].ready_s ? ", or threads of theirs," : "", fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);

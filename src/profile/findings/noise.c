@@ -64,12 +64,18 @@ void fv_find_noise(const struct fv_profile *v, struct fv_findings *f)
     uint32_t rank = disturbed_rank(m);
     char own[FV_WORD], who[300], where[600];
 
+    bool is_throttled = rank != FV_NONE && m->ranks[rank].throttled_s > 0.5 * fv_noise_preempted_of(m, rank);
     if (rank == FV_NONE || !fv_finding_worth(v, cost_s) || fv_crowd_of(m, m->ranks[rank].host).shared)
         return;
     struct fv_finding *finding = fv_finding_add(f, cost_s, FV_EVIDENCE_ESTIMATE);
     finding->rank = rank;
     say_where(v, finding, cost_s, where, sizeof(where));
+    if (is_throttled)
+        snprintf(who, sizeof(who), ", by the quota of processor time of its control group (cpu.max)");
     fv_finding_say(f, finding, "noise: preemption of rank %d for %s%s%s", m->ranks[rank].world_rank, fv_words_seconds(fv_noise_preempted_of(m, rank), own), where,
-                   say_who(m, rank, who, sizeof(who)));
-    fv_finding_next(f, finding, "what else disturbs: fvmpi doctor; keep ranks on processors of their own: fvmpi run --pin cores");
+                   is_throttled ? who : say_who(m, rank, who, sizeof(who)));
+    if (is_throttled)
+        fv_finding_next(f, finding, "a larger quota, or as many ranks and threads as it has processors for: fvmpi doctor tells which group has it");
+    else
+        fv_finding_next(f, finding, "what else disturbs: fvmpi doctor; keep ranks on processors of their own: fvmpi run --pin cores");
 }

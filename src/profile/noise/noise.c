@@ -234,7 +234,7 @@ static void finish_noise(struct fv_build *b, void *state)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
                        "preemption before some collective calls had no room in its log: what noise cost is told too low (raise FVMPI_COLLECTIVES_MAX)");
     for (size_t i = 0; i < n->rank_count; i++)
-        n->ranks[i].throttled_s = throttled_of(b->model, b->model->ranks[i].host);
+        n->ranks[i].throttled_s = b->model->ranks[i].throttled_s > 0 ? b->model->ranks[i].throttled_s : throttled_of(b->model, b->model->ranks[i].host);
     fv_noise_log_release(&g->log);
     fv_index_release(&g->index);
     free(g->calls);

@@ -69,7 +69,7 @@ struct fv_noise_rank {
     uint32_t rank;
     bool recorded;       /* there is a log of its preemptions */
     uint64_t faults;     /* of pages, of the process */
-    double throttled_s;  /* its node's control group, together (--sensors cgroup); NAN: not known */
+    double throttled_s;  /* its control groups, together; NAN: not known */
     double cost_s;       /* by places at which it came last; NAN: no log tells */
     uint32_t by;         /* in fv_noise_view.others; FV_NONE: not known */
 };

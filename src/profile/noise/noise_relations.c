@@ -151,7 +151,7 @@ static const struct fv_column_def rank_columns[] = {
     { "preempted_s", "preempted", "s", "Other threads had its processor, outside of MPI, by the kernel's context switches; null: not known.", FV_GET(FV_TYPE_REAL, get_preempted), .flags = FV_NULLABLE },
     { "ready_s", "ready", "s", "Its main thread was ready to run and had no processor, in MPI as well; null: not known.", FV_GET(FV_TYPE_REAL, get_ready), .flags = FV_NULLABLE },
     { "stolen_s", "stolen", "s", "A hypervisor took from a processor of its node meanwhile, the mean of all; 0: none, or not known.", FV_GET(FV_TYPE_REAL, get_stolen) },
-    { "throttled_s", "throttled", "s", "Its node's control groups were throttled, together, while sensors were read; null: not recorded (fvmpi run --sensors cgroup).",
+    { "throttled_s", "throttled", "s", "The quotas of its control groups (cpu.max) kept their tasks, together, from processors meanwhile; null: nothing, or not known.",
       FV_FIELD(struct fv_noise_rank, throttled_s), .flags = FV_NULLABLE },
     { "fault_count", "page faults", "", "Of the process.", FV_FIELD(struct fv_noise_rank, faults) },
     { "by", "by", "", "The process that most likely preempted it: of the CPU time that others had on processors that it may run on, it had half at least, and as much as half of preempted_s; null: not known.",
