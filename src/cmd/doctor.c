@@ -35,6 +35,7 @@ static const char usage[] =
     "      --cpus LIST    measure these processors, such as 0-3,8 (all that it may use)\n"
     "      --html FILE    what was measured as a page with plots; - is stdout, in place of the text\n"
     "      --json FILE    everything as JSON, schema fvmpi-doctor-1; - is stdout\n"
+    "                     %h in the name of a file is this host's: mpiexec -n NODES fvmpi doctor --json doctor-%h.json\n"
     "      --schema       prints the JSON Schema of what --json writes\n"
     "      --top N        processes in the table, and rows of what was measured, the worst (10)\n"
     "      --all          every check, process and row\n" FV_OUTPUT_USAGE "\n"
@@ -44,6 +45,7 @@ static const char usage[] =
 struct options {
     bool apply, restore, dry, measure, no_checks;
     const char *json, *html;
+    char own_json[FV_OUTPUT_PATH], own_html[FV_OUTPUT_PATH]; /* with the name of this host */
     double seconds; /* 0: not asked for */
     const char *cpu_list;
     struct fv_cpus cpus;
@@ -119,12 +121,12 @@ static int take_option(void *options, int option)
     case OPT_APPLY: o->apply = true; return FV_GO_ON;
     case OPT_RESTORE: o->restore = true; return FV_GO_ON;
     case OPT_DRY: o->dry = true; return FV_GO_ON;
-    case OPT_JSON: o->json = optarg; return FV_GO_ON;
+    case OPT_JSON: o->json = fv_output_of_host(optarg, o->own_json); return FV_GO_ON;
     case OPT_SCHEMA: return print_schema();
     case OPT_MEASURE: return take_measure(o, optarg);
     case OPT_SECONDS: return take_seconds(o, optarg);
     case OPT_CPUS: return take_cpus(o, optarg);
-    case OPT_HTML: o->html = optarg; return FV_GO_ON;
+    case OPT_HTML: o->html = fv_output_of_host(optarg, o->own_html); return FV_GO_ON;
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
     return fv_output_option(option, &o->view, wrong);

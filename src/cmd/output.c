@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 bool fv_output_number(const char *text, size_t least, size_t *out)
@@ -134,6 +135,17 @@ static int said(const char *path, const char *option, int err)
     else if (err)
         fv_log("%s: %s; choose another place for %s", path, strerror(errno), option);
     return err;
+}
+
+const char *fv_output_of_host(const char *path, char out[FV_OUTPUT_PATH])
+{
+    const char *at = strstr(path, "%h");
+    struct utsname host;
+
+    if (!at || uname(&host))
+        return path;
+    snprintf(out, FV_OUTPUT_PATH, "%.*s%s%s", (int)(at - path), path, host.nodename, at + 2);
+    return out;
 }
 
 int fv_output_open(struct fv_whole_file *out, const char *path, const char *option)

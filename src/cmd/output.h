@@ -8,6 +8,7 @@
 
 /* The options of the text, for the table of a command and its usage; --top is the command's own to explain.
  */
+enum { FV_OUTPUT_PATH = 4096 };
 enum { FV_OPT_TOP = 512, FV_OPT_ALL, FV_OPT_WIDTH, FV_OPT_COLOR };
 #define FV_OUTPUT_OPTIONS                                                                                    \
     { "top", required_argument, NULL, FV_OPT_TOP }, { "all", no_argument, NULL, FV_OPT_ALL },                \
@@ -37,6 +38,9 @@ struct fv_output_file {
     const char *option, *path; /* path: NULL: not asked for */
 };
 int fv_output_check(const struct fv_output_file *files, size_t count, const char *on_stdout, fv_arguments_wrong_fn *wrong);
+
+/* Where several hosts do the same: `path` with the name of this one in the place of %h. */
+const char *fv_output_of_host(const char *path, char out[FV_OUTPUT_PATH]);
 
 /* A file that an option such as --json names, whole or not at all (tool/whole_file.h); "-" is stdout. Log
  * what went wrong, and return it. fv_output_close() takes what writing it returned. */

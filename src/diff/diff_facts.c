@@ -28,6 +28,7 @@ static const struct {
     { "NUMA balancing", FV_FACT_NUMA_BALANCING },
     { "isolated", FV_FACT_ISOLATED },
     { "tickless", FV_FACT_TICKLESS },
+    { "ASLR", FV_FACT_RANDOMIZED },
     { "kernel", FV_FACT_KERNEL },
     { "clock", FV_FACT_CLOCK_SOURCE },
     { "hypervisor", FV_FACT_HYPERVISOR },

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/personality.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -317,6 +318,19 @@ static void put_hugepages(void)
         put_bytes(FV_FACT_HUGEPAGES, 0, begin + 1, (size_t)(end - begin - 1));
 }
 
+/* As `fvmpi run --aslr off` and setarch -R have it, or the kernel for all. */
+static void put_randomized(void)
+{
+    int personality_now = personality(0xffffffff); /* tells */
+    char text[16];
+
+    if (personality_now >= 0 && personality_now & ADDR_NO_RANDOMIZE)
+        fv_fact_put(FV_FACT_RANDOMIZED, 0, "0");
+    else if (personality_now >= 0 && look(text, sizeof(text), "proc/sys/kernel/randomize_va_space"))
+        fv_fact_put(FV_FACT_RANDOMIZED, 0, *text == '0' ? "0" : "1");
+}
+
+
 static void put_machine(unsigned cpu)
 {
     char cpuinfo[4096], online[VALUE], text[VALUE], release[VALUE];
@@ -345,6 +359,7 @@ static void put_machine(unsigned cpu)
     put_file(FV_FACT_ISOLATED, CPU "/isolated");
     put_file(FV_FACT_TICKLESS, CPU "/nohz_full");
     put_file(FV_FACT_NUMA_BALANCING, "proc/sys/kernel/numa_balancing");
+    put_randomized();
     if (address)
         fv_fact_put(FV_FACT_ADDRESS, 0, address);
 }

@@ -30,6 +30,7 @@ enum fv_fact_key {
     FV_FACT_TICKLESS = 21,      /* of nohz_full: a list */
     FV_FACT_NUMA_BALANCING = 22, /* 0: off */
     FV_FACT_ADDRESS = 23,       /* of the node in the network, as Slurm tells it: "switch1.node7" */
+    FV_FACT_RANDOMIZED = 24,    /* 1: this process and its libraries are at other addresses each time */
     FV_FACT_MACHINE_KEYS,
     /* of the process */
     FV_FACT_VARIABLE = 64,  /* of the environment: "NAME=VALUE" */

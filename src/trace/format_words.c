@@ -150,7 +150,7 @@ const char *fv_fact_name(unsigned key)
         [FV_FACT_NODE_PROCESSORS] = "node_processors", [FV_FACT_NODE_DISTANCES] = "node_distances", [FV_FACT_CACHE] = "cache", [FV_FACT_MHZ] = "mhz", [FV_FACT_MHZ_MIN] = "mhz_min",
         [FV_FACT_MHZ_MAX] = "mhz_max", [FV_FACT_GOVERNOR] = "governor", [FV_FACT_FREQUENCY_DRIVER] = "frequency_driver", [FV_FACT_TURBO] = "turbo", [FV_FACT_MEMORY] = "memory",
         [FV_FACT_HUGEPAGES] = "hugepages", [FV_FACT_KERNEL] = "kernel", [FV_FACT_HYPERVISOR] = "hypervisor", [FV_FACT_CLOCK_SOURCE] = "clock_source", [FV_FACT_ISOLATED] = "isolated",
-        [FV_FACT_TICKLESS] = "tickless", [FV_FACT_NUMA_BALANCING] = "numa_balancing", [FV_FACT_ADDRESS] = "address", [FV_FACT_VARIABLE] = "variable", [FV_FACT_LEFT_OUT] = "left_out", [FV_FACT_OTHER] = "other",
+        [FV_FACT_TICKLESS] = "tickless", [FV_FACT_NUMA_BALANCING] = "numa_balancing", [FV_FACT_ADDRESS] = "address", [FV_FACT_RANDOMIZED] = "randomized", [FV_FACT_VARIABLE] = "variable", [FV_FACT_LEFT_OUT] = "left_out", [FV_FACT_OTHER] = "other",
     };
     return NAME_OF(names, key);
 }

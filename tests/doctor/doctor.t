@@ -440,6 +440,10 @@ def ranks(tap):
             data = harness.valid(run.out[:run.out.rindex('}') + 1], 'doctor')
             equal('ranks', [p['rank'] for p in data['processes']], [0, 1, 2])
             equal('names', {p['name'] for p in data['processes']}, {'fvmpi'})
+            name = os.path.join(harness.scratch('files'), 'of-{}.json')
+            harness.run(mpi.command(2, [harness.FVMPI, 'doctor', '--json', name.format('%h')]))
+            with open(name.format(os.uname().nodename)) as f:
+                harness.valid(f.read(), 'doctor')
             equal('checks of processes', {'pinning', 'overlap', 'too_many', 'placement'} - {c['check'] for c in data['checks']}, set())
 
 

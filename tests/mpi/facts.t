@@ -18,6 +18,7 @@ CPU = 'sys/devices/system/cpu'
 TREE = {
     'proc/sys/kernel/osrelease': '6.1.0-made\n',
     'proc/sys/kernel/numa_balancing': '1\n',
+    'proc/sys/kernel/randomize_va_space': '0\n',
     'sys/kernel/mm/transparent_hugepage/enabled': 'always madvise [never]\n',
     'sys/devices/system/clocksource/clocksource0/current_clocksource': 'hpet\n',
     'sys/devices/system/node/online': '0-1\n',
@@ -128,7 +129,7 @@ def here(tap, kind):
             'governor': read(CPU + '/cpu0/cpufreq/scaling_governor'),
             'isolated': read(CPU + '/isolated'),
         }
-        for path, key in ((CPU + '/smt/active', 'smt'), ('proc/sys/kernel/numa_balancing', 'numa_balancing')):
+        for path, key in (('proc/sys/kernel/randomize_va_space', 'randomized'), (CPU + '/smt/active', 'smt'), ('proc/sys/kernel/numa_balancing', 'numa_balancing')):
             wanted[key] = None if read(path) is None else read(path) != '0'
         enabled = re.search(r'\[(\w+)\]', read('sys/kernel/mm/transparent_hugepage/enabled') or '')
         wanted['hugepages'] = enabled and enabled.group(1)
@@ -143,6 +144,16 @@ def here(tap, kind):
         print('# not here: ' + ', '.join(key for key, value in machine.items() if value is None))
 
 
+def randomized(tap, kind):
+    with tap.test('{}: --aslr off'.format(kind)):
+        if kind.profile().report().data['machines'][0]['randomized'] is not True:
+            raise harness.Skip('addresses are not randomized here')
+        run = kind.profile(options=['-q', '--aslr', 'off'])
+        if 'the kernel refuses' in run.err:
+            raise harness.Skip(run.err.strip())
+        equal('randomized', run.report().data['machines'][0]['randomized'], False)
+
+
 def made(tap, kind):
     with tap.test('{}: a made machine'.format(kind)):
         run = kind.profile(FVMPI_SENSORS_ROOT=tree(), SLURM_TOPOLOGY_ADDR='switch1.node7')
@@ -150,7 +161,7 @@ def made(tap, kind):
         wanted = {
             'socket_count': 2, 'processor_count': 8, 'processors': '0-7', 'core_threads': 2, 'smt': True, 'numa_processors': '0: 0-3; 1: 4-7', 'numa_distances': '0: 10 21; 1: 21 10',
             'caches': 'L1 Data 32K 0-1; L3 Unified 30720K 0-3', 'mhz': 2400, 'mhz_min': 800, 'mhz_max': 3700, 'governor': 'powersave', 'frequency_driver': 'intel_pstate', 'turbo': False,
-            'hugepages': 'never', 'numa_balancing': True, 'isolated': '6-7', 'tickless': '7', 'kernel': '6.1.0-made', 'clock_source': 'hpet', 'address': 'switch1.node7',
+            'hugepages': 'never', 'randomized': False, 'numa_balancing': True, 'isolated': '6-7', 'tickless': '7', 'kernel': '6.1.0-made', 'clock_source': 'hpet', 'address': 'switch1.node7',
         }
         for key, value in wanted.items():
             equal(key, machine[key], value)
@@ -297,6 +308,7 @@ def main():
     tap = harness.Tap()
     for kind in [Kind(mpi) for mpi in harness.an_mpi(tap)] + [Kind(None)]:
         here(tap, kind)
+        randomized(tap, kind)
         made(tap, kind)
         environment(tap, kind)
         masks(tap, kind)

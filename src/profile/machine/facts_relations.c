@@ -72,6 +72,7 @@ static const struct fv_column_def machine_columns[] = {
     TRUTH("numa_balancing", "NUMA balancing", FV_FACT_NUMA_BALANCING, "Does the kernel move pages to the node that uses them?"),
     WORDS("isolated", "isolated", FV_FACT_ISOLATED, "Processors that the scheduler keeps others' work away from."),
     WORDS("tickless", "tickless", FV_FACT_TICKLESS, "Processors without timer ticks (nohz_full)."),
+    TRUTH("randomized", "ASLR", FV_FACT_RANDOMIZED, "Are programs and libraries at other addresses in each run (fvmpi run --aslr)?"),
     WORDS("kernel", "kernel", FV_FACT_KERNEL, "Release of Linux."),
     WORDS("clock_source", "clock", FV_FACT_CLOCK_SOURCE, "Of the kernel."),
     WORDS("hypervisor", "hypervisor", FV_FACT_HYPERVISOR, "The name of the hypervisor, as it gives it; null: none that tells."),
