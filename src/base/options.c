@@ -268,6 +268,18 @@ static const char *parse_memory(const struct fv_option *option, const char *text
     return NULL;
 }
 
+/* On, off, or numbers with commas between. */
+static const char *parse_numbers(const struct fv_option *option, const char *text, void *field)
+{
+    bool on = true;
+
+    if (parse_flag(option, text, &on) && (!*text || strspn(text, "0123456789,") != strlen(text)))
+        return "not numbers with commas between, on or off";
+    if (field)
+        *(bool *)field = on;
+    return NULL;
+}
+
 static const char *parse_any(const struct fv_option *option, const char *text, void *field)
 {
     (void)option;
@@ -375,6 +387,9 @@ const struct fv_option fv_option_table[] = {
       "off: load the program and its libraries at the same addresses each time; through mpiexec the ranks of this node have it, other nodes' only if "
       "each rank is started by `fvmpi run --aslr off`", FV_USE_RUN,
       parse_choice, FV_NO_FIELD, 0, 0 },
+    { NULL, "--stacks", 0, NULL, "0",
+      "run the program several times, with 1, 2, 4 ... threads (OMP_NUM_THREADS, and {N} in its arguments), and say what takes its speedup; --stacks=2,3: with 1, 2 and 3",
+      FV_USE_RUN, parse_numbers, FV_NO_FIELD, 0, 0 },
     { NULL, "--dry-run", 0, NULL, "0", "print the environment and the command, do nothing", FV_USE_RUN,
       parse_flag, FV_NO_FIELD, 0, 0 },
     { NULL, "--print-config", 0, NULL, "0", "print each option, its value and where it comes from",

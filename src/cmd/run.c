@@ -12,6 +12,7 @@
 #include "cmd/flavour.h"
 #include "cmd/install.h"
 #include "cmd/placement.h"
+#include "cmd/run_stacks.h"
 #include "cmd/stage.h"
 #include "cmd/written.h"
 
@@ -579,6 +580,8 @@ int fv_cmd_run(int argc, char **argv)
     } else if (rest >= argc) {
         fv_log("run: no program given; as in: mpiexec -n 4 fvmpi run ./app");
         status = FV_EXIT_USAGE;
+    } else if (fv_config_is(&run.config, "--stacks")) {
+        status = fv_run_stacks(&run.config, argc, argv, rest);
     } else {
         run.argv = argv + rest;
         status = run_command(&run);

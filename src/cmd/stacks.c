@@ -2,6 +2,7 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
+#include "cmd/stacks.h"
 #include "scaling/speedup_relations.h"
 #include "tool/words.h"
 #include "views/views.h"
@@ -201,6 +202,48 @@ static int compare(struct options *o)
         err = fv_speedup_csv(&speedup, o->csv);
     if (!err && o->text && (err = fv_speedup_text(&speedup, &o->view.text, stdout)))
         fv_log("stdout: %s; the stacks are cut", strerror(errno));
+    fv_speedup_release(&speedup);
+    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
+/* ---- runs of fvmpi run --stacks ---- */
+
+static bool has_threads(const struct fv_speedup *speedup)
+{
+    for (size_t i = 0; i < speedup->run_count; i++)
+        if (speedup->runs[i].threads > 1)
+            return true;
+    fv_log("stacks: no threads that work in parallel were recorded");
+    return false;
+}
+
+/* Who asks for four threads and gets two should know it before he reads the graph. */
+static void say_others(const struct fv_speedup *speedup, const size_t *asked, bool is_replaced)
+{
+    for (size_t i = 0; i < speedup->run_count; i++)
+        if (speedup->runs[i].threads != asked[i]) {
+            fv_log("stacks: %zu thread%s asked for, %zu worked in parallel: %s", asked[i], asked[i] == 1 ? " was" : "s were", speedup->runs[i].threads,
+                   is_replaced ? "the program chose so" : "where the program does not take OMP_NUM_THREADS, write {N} for the number among its arguments");
+            return;
+        }
+}
+
+int fv_stacks_of_runs(const struct fv_operands *directories, const size_t *asked, bool is_replaced, FILE *out)
+{
+    struct fv_speedup speedup = { 0 };
+    struct fv_text_options view = fv_output_defaults();
+    int err = 0;
+
+    for (size_t i = 0; i < directories->count && !err; i++)
+        err = fv_speedup_load(&speedup, directories->items[i]);
+    if (!err && !has_threads(&speedup))
+        err = -FV_EFORMAT;
+    if (!err)
+        say_others(&speedup, asked, is_replaced);
+    if (!err)
+        err = fv_speedup_compute(&speedup);
+    if (!err && out && (err = fv_speedup_text(&speedup, &view, out)))
+        fv_log("stacks: %s; they are cut", strerror(errno));
     fv_speedup_release(&speedup);
     return err ? FV_EXIT_FAILED : FV_EXIT_OK;
 }

@@ -72,6 +72,69 @@ def verdicts(found):
                 equal('components', values, [None] * len(LOST))
 
 
+TEAM = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *work(void *unused)
+{
+    volatile double x = 1;
+    for (int i = 0; i < 20000000; i++) x = x * 1.0000001;
+    return unused;
+}
+int main(int count, char **words)
+{
+    pthread_t threads[64];
+    int n = count > 1 ? atoi(words[1]) : 2;
+    for (int i = 0; i < n; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < n; i++) pthread_join(threads[i], 0);
+    printf("%d of %s\n", n, count > 2 ? words[2] : "");
+    return n == 7 ? 7 : 0;
+}
+"""
+
+
+def many_runs(tap, program):
+    """fvmpi run --stacks."""
+    def run(*words, rc=0):
+        return harness.run([harness.FVMPI, 'run', '--mpi', 'serial', *words], limit=120).ended(rc)
+
+    place = harness.scratch()
+    team = os.path.join(place, 'team')
+    with open(team + '.c', 'w') as f:
+        f.write(TEAM)
+    subprocess.run(['cc', '-O1', '-g', '-pthread', team + '.c', '-o', team], check=True)
+    with tap.test('run --stacks: OMP_NUM_THREADS'):
+        directory = os.path.join(place, 'omp')
+        done = run('--stacks=2', '-o', directory, '--', program)
+        equal('runs', sorted(os.listdir(directory)), ['threads-1', 'threads-1.2', 'threads-2'])
+        equal('output', done.out, harness.run([program]).ended(0).out * 3)
+        check('from 1 to 2 threads: ' in done.err and 'fvmpi stacks {}/threads-* --html'.format(directory) in done.err, '{}', done.err)
+        points = found_in([os.path.join(directory, name) for name in sorted(os.listdir(directory))])[0]['points']
+        equal('points', [(p['thread_count'], p['run_count']) for p in points], [(1, 2), (2, 1)])
+    with tap.test('run --stacks: {N} in the command, twice in a word, all processors'):
+        directory = os.path.join(place, 'words')
+        done = run('--stacks', '-q', '-o', directory, '--', team, '{N}', '{N}-{N}')
+        cpus = len(os.sched_getaffinity(0))
+        counts = [1] + [n for n in (2 ** i for i in range(1, 12)) if n < cpus] + ([cpus] if cpus > 1 else []) + [1]
+        equal('output', done.out, ''.join('{0} of {0}-{0}\n'.format(n) for n in counts))
+        equal('said', done.err, '')
+    with tap.test('run --stacks: a program that takes neither'):
+        done = run('--stacks=3', '-o', os.path.join(place, 'neither'), '--', team, rc=1)
+        check('1 thread was asked for, 2 worked in parallel' in done.err and '{N}' in done.err, '{}', done.err)
+    with tap.test('run --stacks: one run fails'):
+        done = run('--stacks=7,2', '-o', os.path.join(place, 'fails'), '--', team, '{N}', rc=7)
+        equal('output', done.out, '1 of \n7 of \n')
+        check('ended with status 7' in done.err, '{}', done.err)
+    with tap.test('run --stacks: wrong words'):
+        for value in ('x', '1,', ',2', '2,,3', '0', '99999', '-2'):
+            said = harness.run([harness.FVMPI, 'run', '--stacks=' + value, '--', program])
+            if value != '0': # off
+                equal(value, said.rc, 2)
+        said = run('--stacks', '-o', place, '--', program, rc=1)
+        check('name another directory for --stacks' in said.err, '{}', said.err)
+
+
 def main():
     tap = harness.Tap()
     program = os.path.join(harness.scratch(), 'known')
@@ -100,6 +163,7 @@ def main():
                                 (directories[:1] + ['--json', '-'], 2, 'it is of runs with several numbers of threads'), (directories + ['--json', '-', '--text'], 2, '--text')):
             err = stacks(*words, rc=rc).err
             check(text in err, '{}: {}', words, err)
+    many_runs(tap, program)
     tap.done()
 
 

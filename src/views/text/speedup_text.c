@@ -72,7 +72,7 @@ static void put_stack(const struct fv_page *p, const struct fv_speedup_point *po
 /* ---- tables ---- */
 
 static const char *const reasons[FV_SPEEDUP_REJECTS] = {
-    [FV_SPEEDUP_NO_T1] = "there is no run with one thread that has it: record one, with OMP_NUM_THREADS=1",
+    [FV_SPEEDUP_NO_T1] = "there is no run with one thread that has it: its T1 is not known",
     [FV_SPEEDUP_SPREAD] = "runs with one thread differ by more than 5 %: the machine is not quiet; fvmpi doctor says why",
     [FV_SPEEDUP_OFF_CPU] = "for more than 2 % of their time threads were off their processors without waiting for each other: other programs, I/O or sleep; the rest can't be told apart",
     [FV_SPEEDUP_TOO_LARGE] = "a speedup above 1.05 N: runs with one thread did other work, or its data does not fit into the cache of one processor",
