@@ -92,7 +92,12 @@ def driven(tap, kind):
         close('mean', found['net.rx_bytes']['mean'] * span, 3500, 1e-3)
         sections = {(row['section'], report.data['sensors'][row['sensor_id']]['event']): row for row in report.data['sensor_sections']}
         equal('in quiet', sections['quiet', 'net.rx_bytes']['mean'], 0)
-        close('in busy', sections['busy', 'net.rx_bytes']['mean'] * sections['busy', 'net.rx_bytes']['seconds'], 3500, 1e-3)
+        close('in busy', sections['busy', 'net.rx_bytes']['total'], 3500, 1e-3)
+        for (_, event), row in sections.items():
+            of_counter = report.data['sensors'][row['sensor_id']]['kind'] == 'counter'
+            equal('in all, of {}'.format(event), row['total'] is not None, of_counter)
+            if of_counter:
+                close('in all, of {}'.format(event), row['total'], row['mean'] * row['seconds'], 1e-6 * (1 + row['total']))
         close('of one source', sections['busy', 'net.rx_bytes@eth1']['mean'] * sections['busy', 'net.rx_bytes@eth1']['seconds'], 500, 1e-3)
     with tap.test('{}: one reader a node, whose thread is none of the program'.format(kind)):
         with_sensors = dumped(run, 'sensors')

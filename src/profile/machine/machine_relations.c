@@ -190,6 +190,14 @@ const struct fv_relation fv_sensor_series_relation = {
 
 /* ---- by section ---- */
 
+static void get_section_total(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_machine_section *s = row;
+
+    v->null = (series_at(subject, s->series)->flags & FV_SENSOR_GAUGE) != 0;
+    v->real = v->null ? 0 : s->mean * s->seconds;
+}
+
 static const struct fv_column_def section_columns[] = {
     { "section", "section", "", "The section's name.", FV_FIELD(struct fv_machine_section, name), .flags = FV_NAME },
     { "number", "number", "", "Its number.", FV_FIELD(struct fv_machine_section, number) },
@@ -197,6 +205,8 @@ static const struct fv_column_def section_columns[] = {
     { "mean", "mean", "", "As in sensors, while the section was open.", FV_FIELD(struct fv_machine_section, mean), .flags = FV_ESTIMATE },
     { "seconds", "time", "s", "Time between samples that this is of: half of the time before and behind each sample at which the section was open.",
       FV_FIELD(struct fv_machine_section, seconds), .flags = FV_ESTIMATE },
+    { "total", "in all", "", "mean x seconds: what a counter grew by then, of the whole node: energy in J, bytes; null: a gauge.", FV_GET(FV_TYPE_REAL, get_section_total),
+      .flags = FV_NULLABLE | FV_ESTIMATE },
 };
 const struct fv_relation fv_sensor_sections_relation = {
     .name = "sensor_sections",
@@ -204,7 +214,7 @@ const struct fv_relation fv_sensor_sections_relation = {
     .title = "Sensors by section",
     .doc = "What each event was while the rank that read it was in a section, by sensor. It is known at samples only, so sections that are shorter than some tens of intervals "
            "in all are told badly.",
-    .shown = "section event mean unit seconds host/1",
+    .shown = "section event mean unit seconds total/2 host/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(section_columns),
     .base = fv_tables_base,
