@@ -13,6 +13,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
+import otf2_print
 from harness import Skip, wait_until
 from report import Mismatch, check, equal
 
@@ -25,12 +26,12 @@ SLOT = struct.Struct('<8q')
 class Job:
     """A run of crash.c in one of its ways, with the truth that it notes."""
 
-    def __init__(self, mpi, way, ranks=2, directory=None):
+    def __init__(self, mpi, way, ranks=2, directory=None, program=None, options=()):
         self.ranks = ranks
         self.slots = os.path.join(harness.scratch('slots'), 'slots')
         self.directory = directory or os.path.join(harness.scratch('exp'), 'e')
-        program = mpi.build('crash.c')
-        self.process = harness.start(mpi.command(ranks, mpi.profiled([program, way, self.slots], self.directory)))
+        command = [program, self.slots] if program else [mpi.build('crash.c'), way, self.slots]
+        self.process = harness.start(mpi.command(ranks, mpi.profiled(command, self.directory, options)))
 
     def truth(self):
         """[(pid, calls, ready)] of each rank"""
@@ -99,6 +100,33 @@ def killed_at_random(tap, mpi):
             equal('state of the killed rank', states(report)[i % 2], 'killed')
             check(states(report)[1 - i % 2] in ('killed', 'exited'), 'states {}', states(report))
             equal('complete', report.data['run']['complete'], False)
+
+
+def killed_with_everything(tap, mpi):
+    """All that can be recorded at once: a report and an archive, and what had returned by then."""
+    program = mpi.build('crash_all.c', '-finstrument-functions', '-pthread')
+    options = ['--trace', '--sample', '--functions', '--io', '--memory', '--threads', '--sensors', 'vmstat', '--sensors-hz', '50']
+    for i in range(ROUNDS):
+        with tap.test('{}: killed while all is recorded, round {}'.format(mpi, i + 1)):
+            job = Job(mpi, '', program=program, options=options)
+            job.until_ready()
+            wait_until(lambda: job.truth()[0][1], what='the first call')
+            time.sleep(random.uniform(0.0, 0.5))
+            os.kill(job.truth()[i % 2][0], signal.SIGKILL)
+            job.finish()
+            report = job.check_counts()
+            equal('state of the killed rank', states(report)[i % 2], 'killed')
+            with open(job.slots, 'rb') as f:
+                steps = [SLOT.unpack(f.read(SLOT.size))[3] for _ in range(job.ranks)]
+            row, = [row for row in report.data['instrumented'] if row['function'] == 'step']
+            check(sum(steps) <= row['calls'] <= sum(steps) + job.ranks, 'step(): {} calls, {} returned', row['calls'], steps)
+            for rank, returned in enumerate(steps):
+                calls = report.data['memory_ranks'][rank]
+                check(calls['malloc_calls'] >= 21 * returned and calls['free_calls'] >= 20 * returned, 'rank {}: {} steps, {}', rank, returned, calls)
+            for path in (job.slots + '.of-rank-0', job.slots + '.of-rank-1'):
+                check(any(row['io_file'] == path for row in report.data['io_files']), '{} is not among the files', path)
+            if shutil.which('otf2-print'):
+                otf2_print.merge(job.directory, warnings=None)
 
 
 def hangs(tap, mpi):
@@ -236,6 +264,7 @@ def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
         killed_at_random(tap, mpi)
+        killed_with_everything(tap, mpi)
         hangs(tap, mpi)
         tap.together([('{}: {}'.format(mpi, way), dies, mpi, way) for way in WAYS], 2)
         with tap.test('{}: endless call paths are all counted'.format(mpi)):
