@@ -52,10 +52,27 @@ static void add(struct fv_diff_facts *f, struct fv_arena *arena, unsigned kind, 
     f->seen[f->count++] = (struct fv_diff_seen){ kind, fv_arena_string(arena, name), value ? fv_arena_string(arena, value) : NULL };
 }
 
+/* "L1 Data 32K 0; ..." without the processors that share each: a rank tells of the one that it is on. */
+static void cache_sizes(const char *value, char *out, size_t bytes)
+{
+    size_t used = 0;
+
+    for (size_t length; *value; value += length + (value[length] == ';')) {
+        length = strcspn(value, ";");
+        size_t kept = length;
+
+        while (kept && value[kept - 1] != ' ')
+            kept--;
+        used += (size_t)snprintf(out + used, bytes - used, "%s%.*s", used ? ";" : "", (int)(kept ? kept - 1 : 0), value);
+        if (used >= bytes)
+            return;
+    }
+}
+
 /* Memory in words: a kernel keeps some MiB more or less for itself. */
 static void add_machine(struct fv_diff_facts *f, struct fv_arena *arena, const struct fv_facts_host *host)
 {
-    char bytes[FV_WORD];
+    char bytes[FV_WORD], caches[400] = "";
 
     if (host->told_by == FV_NONE)
         return;
@@ -64,6 +81,10 @@ static void add_machine(struct fv_diff_facts *f, struct fv_arena *arena, const s
 
         if (value && machine_facts[i].key == FV_FACT_MEMORY)
             value = fv_words_bytes(strtoull(value, NULL, 10), bytes);
+        if (value && machine_facts[i].key == FV_FACT_CACHE) {
+            cache_sizes(value, caches, sizeof(caches));
+            value = caches;
+        }
         add(f, arena, FV_DIFF_MACHINE, machine_facts[i].name, value);
     }
 }

@@ -14,6 +14,7 @@ const struct fv_diff_table fv_diff_tables[FV_DIFF_TABLES] = {
       .noun = "finding",
       .about = "time lost, of a rank (mean over ranks)",
       .names = { "name" },
+      .by_chance = "noise",
       .place = "place",
       .rank = "rank",
       .text = "text",
@@ -172,7 +173,7 @@ static void add_file(const struct reader *r, const void *row, struct fv_string *
         fv_string_add(out, ":%.0f", line);
 }
 
-/* Names, file, place, rank. */
+/* Names, file, place, rank; of what is by chance its name. */
 static void make_key(struct reader *r, const void *row, struct fv_string *scratch)
 {
     const struct fv_diff_table *t = r->table;
@@ -186,6 +187,8 @@ static void make_key(struct reader *r, const void *row, struct fv_string *scratc
     if (number != 0 && !isnan(number))
         fv_string_add(&r->name, " %.0f", number);
     fv_string_add(&r->key, "%s", r->name.text);
+    if (t->by_chance && fv_same_text(name, t->by_chance))
+        return;
     if (!isnan(number))
         fv_string_add(&r->key, "\n%.0f", number);
     add_file(r, row, scratch, false);

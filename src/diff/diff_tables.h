@@ -23,6 +23,7 @@ struct fv_diff_table {
     const char *file;     /* part of the identity without its folders ... */
     const char *line;     /* ... of which this is the line, for the reader alone */
     const char *place;    /* part of the identity as it is */
+    const char *by_chance; /* the name of rows whose place and rank are chance: they are one */
     const char *rank;     /* likewise, where there is a place: the rank that a row is about */
     const char *text;     /* a sentence about the row */
     const char *left_out; /* rows where this is true are */

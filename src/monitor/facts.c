@@ -397,7 +397,7 @@ static bool is_wanted(const char *name, size_t length)
                                           "PSM2_*", "HCOLL_*", "MKL_*", "OPENBLAS_*", "MALLOC_*", "GLIBC_TUNABLES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                           "SLURM_CPU_BIND*", "SLURM_MEM_BIND*", "SLURM_DISTRIBUTION", "SLURM_CPUS_PER_TASK", "SLURM_NTASKS_PER_NODE",
                                           "SLURM_TASKS_PER_NODE", "SLURM_THREADS_PER_CORE", "SLURM_HINT", "SLURM_JOB_PARTITION", NULL };
-    static const char *const launchers[] = { "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "OMPI_MCA_pmix*", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
+    static const char *const launchers[] = { "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "OMPI_MCA_pmix*", "OMPI_MCA_initial_wdir", "OMPI_MCA_mca_base_env_list", "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
                                              "OMPI_MCA_mpi_oversubscribe", "PMIX_MCA_mca_base_component_show_load_errors", "PMIX_MCA_psec", "PRTE_MCA_prte_*",
                                              "MPIR_CVAR_CH3_INTERFACE_HOSTNAME", "I_MPI_HYDRA_*", "SLURM_CPU_BIND_LIST", NULL };
 

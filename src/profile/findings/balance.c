@@ -101,7 +101,7 @@ void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
     if (!is_io)
         fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
     fv_finding_say(f, finding, "%s%s; there it %s", times, say_region(v, &l, finding, region), blocked);
-    fv_finding_next(f, finding, is_io ? FV_NEXT_IO : FV_NEXT_BLOCKED);
+    fv_finding_next(f, finding, "%s", is_io ? fv_io_next(region_of(v->model, &l)) : FV_NEXT_BLOCKED);
 }
 
 /* Who computes longest, and by samples in which function. */
@@ -137,10 +137,14 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
     struct longest l;
     char times[200], region[700], blocked[FV_IO_WORDS], more[FV_WORD];
 
-    if (!find_longest(v, &l) || l.doing == FV_IS_BLOCKED || (l.doing == FV_IS_DISTURBED && fv_finding_is_disturbance(f, l.lost_s)))
+    if (!find_longest(v, &l) || l.doing == FV_IS_BLOCKED)
+        return;
+    /* On a busy machine who comes back from a file waits for a processor. The file is why it gave its own away. */
+    bool is_io = fv_io_words(v, region_of(v->model, &l), l.rank, MOST * (l.rank_s - l.others_s), blocked), is_disturbed = l.doing == FV_IS_DISTURBED;
+    if (is_disturbed && !is_io && fv_finding_is_disturbance(f, l.lost_s))
         return;
     bool by_samples = isfinite(l.more_s) && !fv_excess_is_measured(v->model);
-    finding = fv_finding_add(f, l.lost_s, by_samples ? FV_EVIDENCE_SAMPLES : FV_EVIDENCE_EXACT);
+    finding = fv_finding_add(f, l.lost_s, by_samples ? FV_EVIDENCE_SAMPLES : is_disturbed && is_io ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     finding->rank = l.rank;
     if (isfinite(l.more_s))
         snprintf(times, sizeof(times), "rank %d computes %s%s of CPU time more than %s", v->model->ranks[l.rank].world_rank, by_samples ? "about " : "",
@@ -148,9 +152,9 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
     else
         say_times(v->model, &l, l.doing == FV_COMPUTES && are_computing(v->model) ? "computes" : "is outside of MPI for", times);
     say_region(v, &l, finding, region);
-    if (fv_io_words(v, region_of(v->model, &l), l.rank, MOST * (l.rank_s - l.others_s), blocked)) {
-        fv_finding_say(f, finding, "%s%s; there it %s", times, region, blocked);
-        fv_finding_next(f, finding, FV_NEXT_IO);
+    if (is_io) {
+        fv_finding_say(f, finding, "%s%s; there it %s%s", times, region, blocked, is_disturbed ? ", what it waited in them for a processor included" : "");
+        fv_finding_next(f, finding, "%s", fv_io_next(region_of(v->model, &l)));
         return;
     }
     if (l.doing == FV_AWAITS_OWN) {
@@ -158,7 +162,7 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
         fv_finding_next(f, finding, FV_NEXT_AWAITS);
         return;
     }
-    if (l.doing != FV_IS_DISTURBED) {
+    if (!is_disturbed) {
         say_computing(v, f, finding, times, region);
         return;
     }

@@ -246,6 +246,19 @@ bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uin
     return true;
 }
 
+const char *fv_io_next(const struct fv_region *region)
+{
+    switch (region && region->io.function ? fv_io_operation_of(region->io.function) : FV_IO_OP_WRITE) {
+    case FV_IO_OP_READ:
+    case FV_IO_OP_ASYNC_READ: return "fvmpi report: I/O; read less often and more at a time, before it is needed, or let each rank read its part (MPI-IO)";
+    case FV_IO_OP_SYNC: return "fvmpi report: I/O; sync less often: once, when all is written";
+    case FV_IO_OP_OPEN:
+    case FV_IO_OP_CLOSE:
+    case FV_IO_OP_STAT: return "fvmpi report: I/O; open and look up fewer files, or on one rank for all";
+    default: return "fvmpi report: I/O; write less often and more at a time, or let all ranks write at the same time (MPI-IO)";
+    }
+}
+
 char *fv_blocked_words(const struct fv_model *m, uint32_t rank, const struct fv_region *region, char out[200])
 {
     const struct fv_off_processor *off = region && region->max_rank == rank ? &region->off : &m->ranks[rank].off;

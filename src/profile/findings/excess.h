@@ -59,7 +59,8 @@ static inline bool fv_off_is_known(const struct fv_off_processor *off)
     return off->blocked_s == off->blocked_s && !off->unseen;
 }
 #define FV_NEXT_AWAITS "what its threads do: fvmpi run --sample; what they wait for: fvmpi run --threads"
-#define FV_NEXT_IO "fvmpi report: I/O; write less often and more at a time, or let all ranks write at the same time (MPI-IO)"
+/* What to do about that, by what it mostly did there. */
+const char *fv_io_next(const struct fv_region *region);
 #define FV_NEXT_BLOCKED "let others go on meanwhile, or share that work among the ranks"
 
 /* Seconds outside of MPI, of a rank by its index. */

@@ -163,7 +163,7 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     say_where(places, g, where, sizeof(where));
     if (g->where == FV_PLACE_COMPUTING && fv_io_words(v, region_of(m, g), g->most, m->rank_count > 1 ? ITS_REASON * g->most_s / (m->rank_count - 1) : 0, blocked)) {
         fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where, m->ranks[g->most].world_rank, blocked);
-        fv_finding_next(f, finding, FV_NEXT_IO);
+        fv_finding_next(f, finding, "%s", fv_io_next(region_of(m, g)));
         return;
     }
     if (doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN) {

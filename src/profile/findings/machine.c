@@ -16,8 +16,7 @@
 #define BUSY     0.5  /* of what a rank's processors can do: else it is not its own threads that leave each other none */
 #define QUICK_S  0.005 /* of a rank, without a processor: a turn of the kernel's scheduler, or about */
 
-/* That ran in a rank, at least. */
-static uint32_t threads_of(const struct fv_model *m, const struct fv_rank *r)
+uint32_t fv_threads_at_least(const struct fv_model *m, const struct fv_rank *r)
 {
     uint32_t threads = r->own_threads_s > DISTURBED * r->app_time_s ? 2 : 1;
 
@@ -30,7 +29,7 @@ static uint32_t threads_of(const struct fv_model *m, const struct fv_rank *r)
 static const char *say_who(const struct fv_model *m, const struct fv_rank *r, char *why, size_t bytes)
 {
     const struct fv_crowd c = fv_crowd_of(m, r->host);
-    uint32_t threads = threads_of(m, r);
+    uint32_t threads = fv_threads_at_least(m, r);
 
     if (c.shared) {
         snprintf(why, bytes, "%zu ranks share the %u processor%s of %.200s", c.ranks, c.cpus, fv_words_s(c.cpus), r->host);

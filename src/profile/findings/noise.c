@@ -5,6 +5,7 @@
 #include "tool/words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Whose preemption cost most; where no wait log tells, who was preempted longest. FV_NONE: nobody was. */
 static uint32_t disturbed_rank(const struct fv_model *m)
@@ -32,6 +33,11 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
     char cpu[FV_WORD];
 
     out[0] = '\0';
+    const struct fv_rank *r = &m->ranks[rank];
+    if (r->cpus && fv_threads_at_least(m, r) > r->cpus) {
+        snprintf(out, bytes, ", most likely by threads of its own: %u threads have %u processor%s", fv_threads_at_least(m, r), r->cpus, fv_words_s(r->cpus));
+        return out;
+    }
     if (by == FV_NONE)
         return out;
     const struct fv_noise_other *o = &m->noise.others[by];
@@ -56,6 +62,28 @@ static char *say_where(const struct fv_profile *v, struct fv_finding *finding, d
     return out;
 }
 
+static const struct fv_facts_host *host_of(const struct fv_model *m, uint32_t rank)
+{
+    for (size_t i = 0; i < m->facts.host_count; i++)
+        if (!strcmp(m->facts.hosts[i].host, m->ranks[rank].host))
+            return &m->facts.hosts[i];
+    return NULL;
+}
+
+static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_throttled)
+{
+    const struct fv_facts_host *host = host_of(m, rank);
+    const struct fv_rank *r = &m->ranks[rank];
+
+    if (is_throttled)
+        return "a larger quota, or as many ranks and threads as it has processors for: fvmpi doctor tells which group has it";
+    if (r->cpus && fv_threads_at_least(m, r) > r->cpus)
+        return "more processors for each rank (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, -bind-to none under MPICH), or fewer threads";
+    if (r->cpus && host && r->cpus < host->processors)
+        return "it has processors of its own already: keep others from them, what they are fvmpi doctor tells; or a quieter machine";
+    return "what else disturbs: fvmpi doctor; keep ranks on processors of their own: fvmpi run --pin cores";
+}
+
 /* Where ranks share processors they preempt each other, which is no noise, and is told (machine.c). */
 void fv_find_noise(const struct fv_profile *v, struct fv_findings *f)
 {
@@ -74,8 +102,5 @@ void fv_find_noise(const struct fv_profile *v, struct fv_findings *f)
         snprintf(who, sizeof(who), ", by the quota of processor time of its control group (cpu.max)");
     fv_finding_say(f, finding, "noise: preemption of rank %d for %s%s%s", m->ranks[rank].world_rank, fv_words_seconds(fv_noise_preempted_of(m, rank), own), where,
                    is_throttled ? who : say_who(m, rank, who, sizeof(who)));
-    if (is_throttled)
-        fv_finding_next(f, finding, "a larger quota, or as many ranks and threads as it has processors for: fvmpi doctor tells which group has it");
-    else
-        fv_finding_next(f, finding, "what else disturbs: fvmpi doctor; keep ranks on processors of their own: fvmpi run --pin cores");
+    fv_finding_next(f, finding, "%s", next_of(m, rank, is_throttled));
 }

@@ -87,6 +87,9 @@ static void add_ticks(void *to, const void *from)
 void fv_section_order_costs(struct fv_section_view *v)
 {
     v->cost_count = fv_fold(v->costs, v->cost_count, sizeof(*v->costs), by_node, add_ticks);
+    v->cost_ticks = 0;
+    for (size_t i = 0; i < v->cost_count; i++)
+        v->cost_ticks += v->costs[i].ticks;
 }
 
 bool fv_sections_are_sampled(const struct fv_sections_view *s)

@@ -129,6 +129,7 @@ struct fv_section_view {
     int32_t longest_number; /* ... and the one of them with the most time */
     struct fv_cost_leaf *costs; /* clock samples; of "all" there are none here: see fv_model.costs */
     size_t cost_count, cost_room;
+    uint64_t cost_ticks; /* of them all */
 };
 
 struct fv_sections_view {

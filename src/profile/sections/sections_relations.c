@@ -402,10 +402,9 @@ static void get_section_share(void *subject, const void *row, const struct fv_co
                               struct fv_value *v)
 {
     const struct fv_section_view *s = &sections_of(subject)->items[((const struct fv_cost_part *)row)->owner];
-    double sampled_s = s->value[FV_SECTION_SAMPLED].sum;
+    uint64_t ticks = *(const uint64_t *)(const void *)((const char *)row + c->offset);
 
-    fv_get_cost_s(subject, row, c, v);
-    v->real = sampled_s > 0 ? v->real / sampled_s : NAN;
+    v->real = s->cost_ticks ? (double)ticks / (double)s->cost_ticks : NAN;
 }
 #define SECTION_SHARE(k, t, which, d)                                                                        \
     {                                                                                                        \
