@@ -152,7 +152,7 @@ static const struct fv_column_def run_columns[] = {
     RANK_TIME_COLUMNS(struct fv_model, efficiency.),
     { "overhead.time_s", "overhead", "s",
       "fvmpi's own time, over all ranks and threads: calls times their calibrated cost, start, call paths, "
-      "sampling.",
+      "sampling; where clock samples in fvmpi itself tell of more, the time that they stand for.",
       FV_FIELD(struct fv_model, overhead.time_s), .flags = FV_ESTIMATE },
     { "overhead.sampling_s", "sampling", "s", "The part of it that is sampling.",
       FV_FIELD(struct fv_model, overhead.sampling_s), .flags = FV_ESTIMATE },

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A row that depends on what others found stands behind them. */
 const struct fv_finding_def fv_finding_defs[] = {
@@ -45,6 +46,9 @@ const struct fv_finding_def fv_finding_defs[] = {
       fv_find_varying_function },
     { "startup", "MPI_Init and MPI_Finalize take much of a short run. Lost: the time in them, but for waiting in MPI_Finalize for ranks that come late.", fv_find_startup },
     { "growing_memory", "The peak of a rank's memory grew in the second half of the run as it did before. Lost: no time.", fv_find_memory },
+    { "own_cost",
+      "fvmpi itself took much of the CPU time, by clock samples, most often because very short functions are instrumented: all times hold that. Lost: the time that these samples stand for.",
+      fv_find_own_cost },
     { "no_symbols", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols },
 };
 const size_t fv_finding_def_count = sizeof(fv_finding_defs) / sizeof(*fv_finding_defs);
@@ -75,6 +79,23 @@ static size_t drop_impossible(struct fv_findings *f, double total_s)
     return kept;
 }
 
+/* Of a run that others disturbed, which is said first, that is no news. */
+static void put_back_noise(struct fv_findings *f)
+{
+    size_t i = 0;
+
+    if (!fv_findings_named(f, FV_FINDING_DISTURBED))
+        return;
+    while (i < f->count && strcmp(f->items[i].def->name, "noise"))
+        i++;
+    for (; i + 1 < f->count && isfinite(f->items[i + 1].lost_s); i++) {
+        const struct fv_finding noise = f->items[i];
+
+        f->items[i] = f->items[i + 1];
+        f->items[i + 1] = noise;
+    }
+}
+
 void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
 {
     *out = (struct fv_findings){ 0 };
@@ -85,4 +106,5 @@ void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
     out->count = drop_impossible(out, profile->model->efficiency.total_s);
     if (out->count)
         qsort(out->items, out->count, sizeof(*out->items), by_lost);
+    put_back_noise(out);
 }

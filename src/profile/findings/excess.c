@@ -9,6 +9,7 @@
 
 #define MOST 0.5 /* of what the rank computes longer, or is outside of MPI: then it is the reason */
 #define SOME 0.1 /* the same, where nothing else is */
+#define OURS 0.1 /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
 #define PART 0.25 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
 
 static double outside_mpi(const struct fv_cost_sum *sum)
@@ -298,6 +299,11 @@ bool fv_excess_is_of_program(const struct fv_cost_procedure *p)
     return p->of_program && strcmp(p->name, "main") && strcmp(p->name, "MAIN__");
 }
 
+bool fv_samples_are_ours(const struct fv_profile *v)
+{
+    return v->costs && (double)v->costs->fvmpi_ticks > OURS * (double)v->costs->all.ticks;
+}
+
 static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, double whole, bool (*wanted)(const struct fv_cost_procedure *))
 {
     struct fv_excess out = { 0 };
@@ -325,7 +331,7 @@ static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, 
 /* A function of a library that the program's function calls, such as exp(), is no place to look at. */
 struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
-    double whole = excess_of(v->model, rank, by_samples);
+    double whole = v->model->instrumented.function_count && fv_samples_are_ours(v) ? 0 : excess_of(v->model, rank, by_samples);
     const struct fv_excess own = excess_among(v, rank, whole, fv_excess_is_of_program);
 
     return own.procedure ? own : excess_among(v, rank, whole, NULL);

@@ -13,6 +13,8 @@ struct fv_excess {
  * come behind, and so do callees of several. It has half of what the rank computes longer at least. Of libraries only where none of the program's own does,
  * but for main(). */
 struct fv_excess fv_excess_of(const struct fv_profile *profile, uint32_t rank);
+/* Does fvmpi itself have so much of the samples that a procedure's may be mostly fvmpi's? Then instrumented functions are better told by their calls. */
+bool fv_samples_are_ours(const struct fv_profile *profile);
 /* The same by calls of instrumented functions, exactly, for runs without samples: "most of it in react() at heat.c:31: 5.30 s, else 0.10 s (by its calls)".
  * It becomes the finding's place. False: there is no single one. */
 #define FV_EXCESS_WORDS 600

@@ -42,7 +42,7 @@ struct fv_finding {
 
 struct fv_findings {
     struct fv_arena arena;
-    struct fv_finding *items; /* by lost_s, most first; then those without */
+    struct fv_finding *items; /* by lost_s, most first, but noise, of a run that others disturbed, last of them; then those without */
     size_t count, room;
     const struct fv_finding_def *current; /* while they are made */
 };
@@ -73,7 +73,7 @@ typedef void fv_find_fn(const struct fv_profile *profile, struct fv_findings *fi
 fv_find_fn fv_find_imbalance, fv_find_blocked_rank;              /* balance.c */
 fv_find_fn fv_find_late_ranks;                                   /* late.c */
 fv_find_fn fv_find_small_messages;                               /* messages.c */
-fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_memory, fv_find_no_symbols; /* machine.c */
+fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_memory, fv_find_own_cost, fv_find_no_symbols; /* machine.c */
 fv_find_fn fv_find_noise;                                                             /* noise.c */
 fv_find_fn fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance; /* threads.c */
 fv_find_fn fv_find_rare_slow_calls, fv_find_varying_function;    /* functions.c */

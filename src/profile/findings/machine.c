@@ -1,4 +1,5 @@
 /* Findings of the run rather than of the program: processors, start and end, memory, names. */
+#include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/hang/hang.h"
 #include "profile/profile.h"
@@ -123,6 +124,40 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
     fv_finding_say(f, finding, "ranks%s were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
                    others_without_s(&m->ranks[most]) > m->ranks[most].ready_s ? ", or threads of theirs," : "", fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
     fv_finding_next(f, finding, "%s: all times hold that", next);
+}
+
+/* Called most often; NULL: none is instrumented. */
+static const struct fv_instrumented_function *most_called(const struct fv_model *m)
+{
+    const struct fv_instrumented_function *most = NULL;
+
+    for (size_t i = 0; i < m->instrumented.function_count; i++)
+        if (!most || m->instrumented.functions[i].sum.calls > most->sum.calls)
+            most = &m->instrumented.functions[i];
+    return most;
+}
+
+void fv_find_own_cost(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_instrumented_function *most = most_called(v->model);
+    char part[FV_WORD], calls[FV_WORD], label[400], name[300] = "";
+    struct fv_path path = { 0 };
+
+    if (!fv_samples_are_ours(v) || !fv_finding_worth(v, (double)v->costs->fvmpi_ticks * v->costs->tick_s))
+        return;
+    struct fv_finding *finding = fv_finding_add(f, (double)v->costs->fvmpi_ticks * v->costs->tick_s, FV_EVIDENCE_SAMPLES);
+    if (!most) {
+        fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time: all times hold that", fv_words_percent((double)v->costs->fvmpi_ticks, (double)v->costs->all.ticks, part));
+        fv_finding_next(f, finding, "record less: what is recorded, and its options, says fvmpi run --help");
+        return;
+    }
+    fv_path_of(&path, v->symbols, most->node);
+    fv_words_brief(path.count ? fv_frame_label(&path.frames[0], v->symbols, label, sizeof(label)) : "?", name, sizeof(name));
+    finding->function = path.count ? path.frames[0].function : NULL;
+    fv_path_release(&path);
+    fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time, and all times hold that: very short functions are instrumented, most often called %s, %s times",
+                   fv_words_percent((double)v->costs->fvmpi_ticks, (double)v->costs->all.ticks, part), name, fv_words_count(most->sum.calls, calls));
+    fv_finding_next(f, finding, "compile without them: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; which: fvmpi report %s --table instrumented", v->model->directory);
 }
 
 void fv_find_startup(const struct fv_profile *v, struct fv_findings *f)
