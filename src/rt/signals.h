@@ -8,7 +8,7 @@
 #include <ucontext.h>
 
 /* Where sampling is possible at all. */
-#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
+#if defined(__x86_64__) && defined(__GLIBC__)
 #define FV_SAMPLER_SIGNALS 1
 #else
 #define FV_SAMPLER_SIGNALS 0

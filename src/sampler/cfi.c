@@ -1,14 +1,14 @@
 /* See cfi.h. The rows of a table are run as DWARF 5, section 6.4 says, of the parts that compilers and the C
  * library's assembler code use; the encodings are those of the LSB, chapter 10.6. */
 #include "sampler/cfi.h"
+#include "rt/loaded.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(DLFO_STRUCT_HAS_EH_DBASE)
-#define HAVE_FIND_OBJECT 1
+#if defined(__x86_64__)
+#define KNOWN_PROCESSOR 1
 #else
-#define HAVE_FIND_OBJECT 0
+#define KNOWN_PROCESSOR 0
 #endif
 
 __attribute__((no_sanitize("address"))) bool fv_stack_read(const struct fv_stack *stack, uintptr_t address,
@@ -23,10 +23,10 @@ __attribute__((no_sanitize("address"))) bool fv_stack_read(const struct fv_stack
 
 bool fv_cfi_available(void)
 {
-    return HAVE_FIND_OBJECT;
+    return KNOWN_PROCESSOR;
 }
 
-#if HAVE_FIND_OBJECT
+#if KNOWN_PROCESSOR
 
 /* ---- bytes of the tables ---- */
 
@@ -195,14 +195,14 @@ struct pair {
 
 static bool find_entry(uintptr_t pc, struct entry *e, const void **object)
 {
-    struct dl_find_object found;
+    struct fv_loaded found;
 
-    if (_dl_find_object((void *)pc, &found) || !found.dlfo_eh_frame)
+    if (!fv_loaded_find(pc, &found) || !found.unwind)
         return false;
-    const uint8_t *header = found.dlfo_eh_frame;
+    const uint8_t *header = found.unwind;
     uint32_t count;
 
-    *object = found.dlfo_link_map;
+    *object = found.object;
     /* version 1; a 4-byte pointer to .eh_frame; a 4-byte count; the table as linkers make it */
     if (header[0] != 1 || (header[1] & 0x0f) % 8 != 3 || header[2] != 0x03 || header[3] != 0x3b)
         return false;
@@ -429,9 +429,12 @@ static void fill(struct machine *m, struct fv_cfi_row *out, uintptr_t pc)
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
 {
     struct fv_cfi_row *row = &cache->row[fv_mix(pc) % FV_CFI_CACHE];
+    uint32_t generation = fv_loaded_generation(); /* first: what is filled in may be of a later one */
 
-    if (row->pc != pc)
+    if (row->pc != pc || row->generation != generation) {
         fill((struct machine *)cache->scratch, row, pc);
+        row->generation = generation;
+    }
     return row;
 }
 

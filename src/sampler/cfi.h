@@ -1,6 +1,6 @@
 /* Frames from .eh_frame, inside a signal handler: which function an address is in, where it begins, and the
- * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found
- * by _dl_find_object(), which is lock-free (glibc 2.35).
+ * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found without a lock,
+ * too (rt/loaded.h).
  *
  * Memory that is read: tables of loaded objects, and the thread's own stack between given bounds. A table
  * that is not as expected ends the walk, a wrong one gives a wrong path, never a fault. */
@@ -26,11 +26,12 @@ bool fv_stack_read(const struct fv_stack *stack, uintptr_t address, uintptr_t *o
 struct fv_cfi_row {
     uintptr_t pc;       /* 0: empty */
     uintptr_t begin;    /* of the function's piece of code; 0: nobody knows the address */
-    const void *object; /* that it is in: the loader's link map */
+    const void *object; /* that it is in: struct fv_loaded's */
     int32_t cfa_offset;
     int16_t saved[6]; /* rbx, rbp, r12..r15: where, from the CFA; 0: not saved */
     uint8_t cfa_register;
     uint8_t kind;     /* enum fv_cfi_kind */
+    uint32_t generation; /* of loaded objects, of which it holds */
     bool plain_entry; /* at `begin` the CFA is RSP + 8: the function is called, not jumped into */
 };
 enum fv_cfi_kind { FV_CFI_END, FV_CFI_SIMPLE, FV_CFI_COMPLEX };

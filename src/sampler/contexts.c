@@ -1,10 +1,10 @@
 /* See sampler.h: the tables of a thread that is sampled. Its own call tree, in the rank file, because the
  * tree of the process is behind a lock; contexts and costs are found through the tree's nodes. */
 #define UNW_LOCAL_ONLY
+#include "rt/loaded.h"
 #include "rt/sections.h"
 #include "sampler/sampler.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <libunwind.h>
 #include <sched.h>
@@ -52,14 +52,9 @@ static uintptr_t excluded_function[9];
 
 static const void *object_of(uintptr_t address)
 {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    struct dl_find_object found;
+    struct fv_loaded found;
 
-    return address && !_dl_find_object((void *)address, &found) ? found.dlfo_link_map : NULL;
-#else
-    (void)address;
-    return NULL;
-#endif
+    return address && fv_loaded_find(address, &found) ? found.object : NULL;
 }
 
 bool fv_exclude_init(void)

@@ -2,6 +2,7 @@
 #include "sampler/sampler.h"
 #include "base/experiment.h"
 #include "rt/layers.h"
+#include "rt/loaded.h"
 #include "rt/signals.h"
 #include "rt/thread.h"
 
@@ -19,6 +20,10 @@
 
 #define SIGNAL_STACK  (256u << 10) /* handlers of the application's may run there, too */
 #define HANDLER_STACK 6144 /* of it, beside the kernel's frame */
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+#define FRAME_BEFORE_TOLD 4096 /* the kernel's, where it does not tell (before Linux 5.14): that of AVX-512; what is larger came later */
 #define SIGPROF_BIT   (UINT64_C(1) << (SIGPROF - 1))
 
 static bool wanted; /* threads that begin are sampled */
@@ -189,7 +194,9 @@ stack_t fv_signal_stack(const struct fv_sampler *s)
 
 size_t fv_signal_stack_least(void)
 {
-    return getauxval(AT_MINSIGSTKSZ) + HANDLER_STACK;
+    size_t kernel = getauxval(AT_MINSIGSTKSZ);
+
+    return (kernel ? kernel : FRAME_BEFORE_TOLD) + HANDLER_STACK;
 }
 
 /* The application's own is good for us, too, if it is large enough. */
@@ -468,6 +475,8 @@ static void catch_up(struct fv_thread *thread)
 
     if (s && s->timer.paused && is_usable(SIGPROF))
         fv_timer_resume(&s->timer); /* unblocked by siglongjmp(), say */
+    if (s)
+        fv_loaded_refresh();
     if (!s || !s->unknown_count)
         return;
     uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
@@ -559,7 +568,7 @@ static void learn_modules(void)
 static const char *why_not_here(void)
 {
     if (!fv_cfi_available())
-        return "not with this C library (glibc 2.35 is needed)";
+        return "not on this processor";
     if (!fv_exclude_init())
         return "not where fvmpi is linked into the program statically";
     if (dl_iterate_phdr(is_valgrind, NULL))
@@ -672,9 +681,7 @@ static void start(struct fv_thread *self)
 {
     (void)self;
     if (fv_rt.options.sample > FV_SAMPLE_CLOCK && fv_first_rank())
-        fv_log("--sample: not on this processor, or not with the kernel's headers that fvmpi was built with; "
-               "nothing "
-               "is sampled, all else is recorded");
+        fv_log("--sample: not on this processor; nothing is sampled, all else is recorded");
 }
 const struct fv_layer fv_sampler_layer = { .at = { [FV_AT_START] = start } };
 

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Sampling as on older systems: without the C library's _dl_find_object() (before glibc 2.35), without events that signal as
+SIGTRAP (before Linux 5.19). FVMPI_WITHOUT says what is not to be used here."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
+import harness
+import samples
+from report import check, equal
+from samples import accounts, compile_with, sampled
+
+NO_FIND = {'FVMPI_WITHOUT': 'find_object'}
+
+
+def rank_of(done):
+    rank, = samples.read(harness.FVMPI, done.ended(0).directory)
+    accounts(rank)
+    return rank
+
+
+def share(rank, *names):
+    """Of the samples, how many have all these functions in their call path."""
+    return sum(n for path, n in rank.costs.items() if all(name in path for name in names)) / max(1, sum(rank.costs.values()))
+
+
+def unwinding(tap):
+    with tap.test("the unwinder against libunwind: the loader's objects read before"):
+        done = harness.run([os.path.join(harness.BUILD, 'tests', 'unit', 'test_sampler')], env=NO_FIND).ended(0)
+        check('not ok' not in done.out and 'ok 1 - frames' in done.out, done.out)
+    clock = compile_with('cc', 'clock.c', '-pthread')
+    with tap.test('any run: where CPU time goes, with whole call paths'):
+        rank = rank_of(sampled([clock, 'plain'], 'clock', env=NO_FIND))
+        check(rank.samplers[0]['ticks'] >= 25, 'ticks: {}', rank.samplers)
+        check(share(rank, 'busy', 'main') > 0.9, 'costs: {}', rank.costs)
+        equal('paths that were cut', rank.samplers[0]['cut'], 0)
+    patterns = compile_with('cc', 'patterns.c')
+    with tap.test('--sample: costs likewise'):
+        rank = rank_of(sampled([patterns, '0.5'], 400, env=NO_FIND))
+        check(rank.samplers[0]['ticks'] >= 25, 'ticks: {}', rank.samplers)
+        check(share(rank, 'work', 'main') > 0.9, 'costs: {}', rank.costs)
+    breaks = compile_with('cc', 'breaks.c', '-pthread', '-ldl')
+    with tap.test('libraries that are opened and closed meanwhile: what has gone is not read'):
+        plugins = [compile_with('cc', 'plugin.c', '-shared', '-fPIC', '-DEXTRA={}'.format(n), name='p{}.so'.format(n)) for n in (0, 7)]
+        done = sampled([breaks, 'plugins'] + plugins, 1000, env=NO_FIND)
+        rank = rank_of(done)
+        equal('output', done.out, 'called 1\n')
+        check(rank.samplers[0]['ticks'] >= 25, 'ticks: {}', rank.samplers)
+    with tap.test('threads: each has whole call paths'):
+        done = sampled([breaks, 'threads'], 500, env=NO_FIND)
+        rank = rank_of(done)
+        equal('output', done.out, 'joined 4\n')
+        check(share(rank, 'task') > 0.5, 'costs: {}', rank.costs)
+
+
+def main():
+    tap = harness.Tap()
+    unwinding(tap)
+    tap.done()
+
+
+if __name__ == '__main__':
+    main()
