@@ -389,6 +389,9 @@ const struct fv_option fv_option_table[] = {
       "a precise event of calls, encoded, that samples entries of functions; set by `fvmpi run` where the "
       "processor has one",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_SIGTRAP", NULL, 0, "KERNEL", "",
+      "the kernel on which samples may signal as SIGTRAP by themselves; set by `fvmpi run`, which tries it", FV_USE_VARIABLE, parse_any,
+      FV_NO_FIELD, 0, 0 },
     { "FVMPI_FUNCTIONS_LEFT_OUT", NULL, 0, "LIST", "",
       "functions that are left out, encoded; set by `fvmpi run --functions-filter`", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SENSORS_ROOT", NULL, 0, "DIR", "", "below which /proc and /sys are, for sensors: a tree that was copied from another machine", FV_USE_VARIABLE, parse_any,

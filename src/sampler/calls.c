@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__x86_64__) && defined(PERF_ATTR_SIZE_VER7)
+#if defined(__x86_64__)
 
 #include <asm/perf_regs.h>
 #include <linux/hw_breakpoint.h>
@@ -57,9 +57,6 @@ static struct perf_event_attr attributes(uint64_t period)
         .disabled = 1,
         .exclude_kernel = 1,
         .exclude_hv = 1,
-        .sigtrap = 1,
-        .remove_on_exec = 1,
-        .sig_data = fv_perf_data(FV_TRAP_CALL, 0, 0),
     };
 
     if (wanted.type == PERF_TYPE_BREAKPOINT) {
@@ -93,7 +90,7 @@ int fv_calls_open(struct fv_calls *calls)
     if (wanted.processor && wanted.processor != fv_processor())
         return refused(EXDEV);
     attr = attributes(calls->period);
-    if (fv_perf_open(&calls->event, &attr, -1)) {
+    if (fv_perf_open_signal(&calls->event, &attr, FV_TRAP_CALL, 0)) {
         void *ring = mmap(NULL, FV_PAGE + RING, PROT_READ | PROT_WRITE, MAP_SHARED, calls->event.fd, 0);
         if (ring != MAP_FAILED) {
             calls->ring = ring;

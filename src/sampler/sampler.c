@@ -65,6 +65,12 @@ static void add_tool_time(struct fv_sampler *s, const struct fv_readings *begin,
     s->record->tool_ns = s->tool_ns;
 }
 
+/* By a descriptor it is not told whether a signal was blocked when the breakpoint was met: then the thread is not there any more. */
+static bool is_elsewhere(const struct fv_sampler *s, const struct fv_trap_source *from, const struct fv_registers *r)
+{
+    return from->any_generation && from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS && r->r[FV_REG_RIP] != s->x[from->slot].entry;
+}
+
 static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source *from,
                                const struct fv_registers *r, struct fv_readings *now)
 {
@@ -72,15 +78,15 @@ static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source
         from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS ? &s->x[from->slot].event : &s->rw;
 
     s->record->traps++;
-    if (from->late) {
+    if (from->late || is_elsewhere(s, from, r)) {
         s->record->late++;
         /* from inside of the handler, perhaps, by a function of somebody else's that we call: it would
          * for ever */
-        if (from->generation == event->generation && from->kind == FV_TRAP_X)
+        if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_X)
             fv_x_disarm(&s->x[from->slot]);
-    } else if (from->generation == event->generation && from->kind == FV_TRAP_RW) {
+    } else if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_RW) {
         fv_live_on_rw(s, r, now);
-    } else if (from->generation == event->generation && from->kind == FV_TRAP_X) {
+    } else if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_X) {
         return fv_live_on_x(s, from->slot, r, now->cpu_ns);
     } else if (from->kind == FV_TRAP_CALL) {
         return fv_calls_on_sample(s, r, now->cpu_ns);
@@ -324,8 +330,7 @@ static const char *why_no_event(int error)
     case EPERM:
         return "perf_event_open: not permitted here (a container, or kernel.perf_event_paranoid above 2)";
     case ENOSYS: return "perf_event_open: not in this kernel, or kept from this container";
-    case EINVAL: return "perf_event_open: this kernel cannot signal a thread its samples (Linux 5.19 can)";
-    case EOPNOTSUPP: return "samples would kill threads that block SIGTRAP on a kernel before Linux 5.19";
+    case EINVAL: return "perf_event_open: this kernel has no such event";
     case ENODEV: return "breakpoints are granted and do not trap (a virtual machine without debug registers?)";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
     case EMFILE:

@@ -55,9 +55,41 @@ def unwinding(tap):
         check(share(rank, 'task') > 0.5, 'costs: {}', rank.costs)
 
 
+def signals(tap):
+    patterns, breaks = compile_with('cc', 'patterns.c'), compile_with('cc', 'breaks.c', '-pthread', '-ldl')
+    without = {'FVMPI_WITHOUT': 'sigtrap'}
+    with tap.test('events that signal by their descriptors: what can be sampled is the same'):
+        usual = rank_of(sampled([patterns, '0.5'], 400))
+        rank = rank_of(sampled([patterns, '0.5'], 400, env=without))
+        equal('mode and what refuses the rest', [(s['mode'], s['refusal']) for s in rank.samplers],
+              [(s['mode'], s['refusal']) for s in usual.samplers])
+        check(rank.samplers[0]['ticks'] >= 25, 'ticks: {}', rank.samplers)
+        check(share(rank, 'work', 'main') > 0.9, 'costs: {}', rank.costs)
+    with tap.test('likewise, in threads: none is killed while it makes others'):
+        done = sampled([breaks, 'many'], 2000, env=without)
+        accounts(rank_of(done))
+        equal('output', done.out, 'joined 400\n')
+    with tap.test('likewise, SIGTRAP blocked now and then, handled, and given back'):
+        for way, output in (('blocked', ''), ('handled', 'traps 1\n')):
+            done = sampled([patterns, '0.6', way], 400, env=without)
+            accounts(rank_of(done))
+            check(output in done.out, '{}: {}', way, done.out)
+    with tap.test('likewise, whole instances: every one is accounted for'):
+        done = sampled([patterns, '2'], 500, env=without)
+        harness.needs_instances(done)
+        rank = rank_of(done)
+        check(sum(c.returns for c in rank.contexts if c.name == 'constant') > 5, 'instances: {}', [str(c) for c in rank.contexts])
+    with tap.test('without breakpoints: costs, and one line that says so'):
+        done = sampled([patterns, '0.3'], 400, env={'FVMPI_WITHOUT': 'breakpoints,sigtrap,find_object'})
+        rank = rank_of(done)
+        check('no instances of functions are sampled' in done.err and done.err.count('\n') == 1, done.err)
+        check(share(rank, 'work', 'main') > 0.9, 'costs: {}', rank.costs)
+
+
 def main():
     tap = harness.Tap()
     unwinding(tap)
+    signals(tap)
     tap.done()
 
 
