@@ -7,7 +7,6 @@
 #include "rt/process.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <stdio.h>
@@ -135,17 +134,12 @@ __attribute__((constructor)) static void find_early(void)
 
 /* ---- reading ---- */
 
-/* The kernel reads eight bytes there, before it refuses what it is asked to do with them. Needs no permission, unlike
- * process_vm_readv(). */
-static bool is_readable(const void *at)
-{
-    return !(syscall(SYS_rt_sigprocmask, ~0, at, NULL, (size_t)8) && errno == EFAULT);
-}
-
 /* What was unloaded may have another object, or none, in its place. */
 static bool is_there(const struct object *o)
 {
-    return !o->unwind || (is_readable(o->unwind) && is_readable(o->unwind + HEAD - 8) && !memcmp(o->unwind, o->head, HEAD));
+    uintptr_t at = (uintptr_t)o->unwind;
+
+    return !at || (fv_memory_is_readable(at) && fv_memory_is_readable(at + HEAD - 1) && !memcmp(o->unwind, o->head, HEAD));
 }
 
 static bool search(const struct table *t, uintptr_t address, struct object *out)

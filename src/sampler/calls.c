@@ -190,7 +190,7 @@ static bool is_there(struct fv_sampler *s, const struct fv_registers *now, uintp
                      struct fv_registers *entry)
 {
     struct fv_registers r = *now;
-    uintptr_t pc = r.r[FV_REG_RIP];
+    uintptr_t pc = r.r[FV_REG_PC];
 
     for (unsigned i = 0; i < FRAMES_MOST; i++) {
         const struct fv_cfi_row *row = fv_cfi_find(&s->cfi, pc);
@@ -198,14 +198,14 @@ static bool is_there(struct fv_sampler *s, const struct fv_registers *now, uintp
 
         if (!begin || !fv_cfi_step(&s->cfi, row, pc, &s->stack, &r))
             return false;
-        uintptr_t at = r.r[FV_REG_RSP] - sizeof(uintptr_t);
+        uintptr_t at = r.r[FV_REG_SP] - sizeof(uintptr_t);
         if (at >= slot) {
             *entry = r;
-            entry->r[FV_REG_RIP] = ip;
-            entry->r[FV_REG_RSP] = slot;
+            entry->r[FV_REG_PC] = ip;
+            entry->r[FV_REG_SP] = slot;
             return at == slot && begin == ip;
         }
-        pc = r.r[FV_REG_RIP] - 1;
+        pc = r.r[FV_REG_PC] - 1;
     }
     return false;
 }
@@ -226,7 +226,7 @@ struct fv_live *fv_calls_on_sample(struct fv_sampler *s, const struct fv_registe
 
     s->record->call_samples++;
     adapt(s, now_ns);
-    fv_live_pop_gone(s, now->r[FV_REG_RSP]);
+    fv_live_pop_gone(s, now->r[FV_REG_SP]);
     fv_walk(s, now); /* says which part of the stack may be read */
     if (!newest(&s->calls, &ip, &slot) || !is_entry(s, ip) || !is_there(s, now, ip, slot, &entry) ||
         (known = fv_known_find(s, ip)) == FV_KNOWN) {

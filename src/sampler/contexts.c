@@ -92,7 +92,7 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
 {
     struct fv_registers r = *registers;
     struct fv_walk *w = &s->walk;
-    uintptr_t sp = r.r[FV_REG_RSP], pc = r.r[FV_REG_RIP], last = 0;
+    uintptr_t sp = r.r[FV_REG_SP], pc = r.r[FV_REG_PC], last = 0;
     bool own = sp >= s->thread->stack_low && sp < s->thread->stack_end;
 
     s->stack = (struct fv_stack){ .low = own ? sp - 128 : 0,
@@ -122,16 +122,16 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
             return;
         }
         if (!fv_cfi_step(&s->cfi, row, pc, &s->stack, &r)) {
-            w->cut = r.r[FV_REG_RIP] != 0;
+            w->cut = r.r[FV_REG_PC] != 0;
             return;
         }
-        if (!w->slot[w->count - 1])
-            w->slot[w->count - 1] = r.r[FV_REG_RSP] - sizeof(uintptr_t);
+        if (FV_RETURN_ON_STACK && !w->slot[w->count - 1])
+            w->slot[w->count - 1] = r.r[FV_REG_SP] - sizeof(uintptr_t);
         if (w->count == FV_SAMPLE_DEPTH || steps == FV_SAMPLE_STEPS) {
             w->cut = true;
             return;
         }
-        pc = r.r[FV_REG_RIP] - 1;
+        pc = r.r[FV_REG_PC] - 1;
     }
 }
 

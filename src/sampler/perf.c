@@ -3,6 +3,7 @@
 #include "sampler/perf.h"
 #include "base/sigtrap.h"
 #include "base/without.h"
+#include "sampler/cfi.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -219,9 +220,9 @@ bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsig
     static const uint64_t somewhere;
     struct perf_event_attr attr = breakpoint(kind, (uintptr_t)&somewhere);
 
-    if (fv_without("breakpoints")) {
+    if (!FV_RETURN_ON_STACK || fv_without("breakpoints")) {
         event->fd = -1;
-        errno = ENODEV;
+        errno = FV_RETURN_ON_STACK ? ENODEV : EOPNOTSUPP;
         return false;
     }
     return fv_perf_open_signal(event, &attr, kind, slot);

@@ -31,16 +31,6 @@ static FV_TLS struct fv_sampler *mine;
 
 /* ---- the signal ---- */
 
-static void read_registers(struct fv_registers *r, const ucontext_t *context)
-{
-    static const uint8_t from[FV_REGS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                           REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                           REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
-
-    for (unsigned i = 0; i < FV_REGS; i++)
-        r->r[i] = (uintptr_t)context->uc_mcontext.gregs[from[i]];
-}
-
 /* The application may have put a signal stack of its own in place of ours, or none: is there room to work on
  * the stack that the handler runs on? */
 static bool has_stack(const struct fv_sampler *s, const stack_t *signal_stack)
@@ -68,7 +58,7 @@ static void add_tool_time(struct fv_sampler *s, const struct fv_readings *begin,
 /* By a descriptor it is not told whether a signal was blocked when the breakpoint was met: then the thread is not there any more. */
 static bool is_elsewhere(const struct fv_sampler *s, const struct fv_trap_source *from, const struct fv_registers *r)
 {
-    return from->any_generation && from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS && r->r[FV_REG_RIP] != s->x[from->slot].entry;
+    return from->any_generation && from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS && r->r[FV_REG_PC] != s->x[from->slot].entry;
 }
 
 static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source *from,
@@ -104,7 +94,7 @@ static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv
     now->cpu_ns = fv_cpu_ns();
     if (s->depth)
         fv_pmu_enter(&s->pmu);
-    read_registers(&r, context);
+    fv_registers_take(&r, context);
     if (from->kind == FV_TRAP_TICK)
         fv_tick(s, &r, now);
     else
@@ -331,6 +321,7 @@ static const char *why_no_event(int error)
         return "perf_event_open: not permitted here (a container, or kernel.perf_event_paranoid above 2)";
     case ENOSYS: return "perf_event_open: not in this kernel, or kept from this container";
     case EINVAL: return "perf_event_open: this kernel has no such event";
+    case EOPNOTSUPP: return "instances: not on this processor, whose calls leave no return address on the stack";
     case ENODEV: return "breakpoints are granted and do not trap (a virtual machine without debug registers?)";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
     case EMFILE:

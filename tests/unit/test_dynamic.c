@@ -215,8 +215,10 @@ static void foreign(void **state)
     fv_flavour_find(behind, NULL, &found); /* it may be what env's kin works on: objdump FILE */
     assert_false(found.is_foreign);
     fv_flavour_find(behind, "mpiexec", &found);
-    assert_true(found.is_foreign && !found.flavour);
-    assert_string_equal(found.program_path, path);
+    if (!getenv("FVMPI_TEST_EMULATED")) { /* where env is of another machine, too */
+        assert_true(found.is_foreign && !found.flavour);
+        assert_string_equal(found.program_path, path);
+    }
     unlink(path);
     rmdir(root);
 }

@@ -146,7 +146,8 @@ int main(int argc, char **argv)
     if (!getenv("FVMPI_WITHOUT")) {
         setenv("FVMPI_WITHOUT", "find_object", 1);
         execv("/proc/self/exe", argv);
-        return 1;
+        puts("1..0 # SKIP cannot run itself (emulated?): set FVMPI_WITHOUT=find_object");
+        return 0;
     }
     cmocka_set_message_output(CM_OUTPUT_TAP);
     fv_loaded_start();

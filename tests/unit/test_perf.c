@@ -120,7 +120,7 @@ static int way_on(int sigtrap_error, int error, enum tried tried, unsigned *aske
         if (tried != NOT_TRIED)
             setenv(FV_SIGTRAP_VARIABLE, name, 1);
         kernel = (struct kernel){ .is_played = true, .sigtrap_error = sigtrap_error, .error = error };
-        bool opened = fv_perf_open_tick(&one, 1000) && fv_perf_open_breakpoint(&two, FV_TRAP_X, 2);
+        bool opened = fv_perf_open_tick(&one, 1000) && fv_perf_open_tick(&two, 1000);
         int err = errno;
         bool async = kernel.flags & O_ASYNC && kernel.signal == SIGTRAP && kernel.owner_type == F_OWNER_TID &&
                      kernel.owner == (int)real_syscall(SYS_gettid);
@@ -216,8 +216,10 @@ static void by_descriptor(void **state)
 
     kernel = (struct kernel){ 0 };
     unsetenv(FV_SIGTRAP_VARIABLE);
-    if (!fv_perf_open_signal(&event, &attr, FV_TRAP_X, 2))
+    if (!fv_perf_open_signal(&event, &attr, FV_TRAP_X, 2)) {
+        printf("# SKIP perf_event_open: %s\n", strerror(errno));
         skip();
+    }
     sigaction(SIGTRAP, &action, &old);
     fv_perf_enable(&event);
     came = strange = 0;
@@ -256,8 +258,10 @@ static void replaced(void **state)
     (void)state;
 
     kernel = (struct kernel){ 0 };
-    if (!fv_perf_open_breakpoint(&event, FV_TRAP_RW, 0))
+    if (!fv_perf_open_breakpoint(&event, FV_TRAP_RW, 0)) {
+        printf("# SKIP breakpoints: %s\n", strerror(errno));
         skip();
+    }
     int number = event.fd;
     uint64_t id = event.id;
     assert_true(fv_perf_arm(&event, FV_TRAP_RW, 0, (uintptr_t)&watched));
