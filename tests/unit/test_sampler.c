@@ -3,9 +3,11 @@
 #define UNW_LOCAL_ONLY
 #include "rt_stub.h"
 #include "rt/layers.h"
+#include "rt/loaded.h"
 #include "sampler/sampler.h"
 
 #include <alloca.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <libunwind.h>
@@ -313,6 +315,24 @@ static void functions(void **state)
     assert_int_equal(row->begin, 0);
 }
 
+/* Where the loader is asked beforehand (FVMPI_WITHOUT=find_object): what was not known, and kept so, is looked up again when
+ * objects were read anew. */
+static void functions_that_came(void **state)
+{
+    void *handle = dlopen("libBrokenLocale.so.1", RTLD_NOW | RTLD_LOCAL); /* of the C library's own package */
+    uintptr_t entry = handle ? (uintptr_t)dlsym(handle, "__ctype_get_mb_cur_max") : 0;
+    (void)state;
+
+    if (!entry) {
+        puts("# SKIP no library that is not there yet");
+        skip();
+    }
+    assert_int_equal(fv_cfi_find(&cache, entry)->begin, fv_loaded_generation() ? 0 : entry);
+    fv_loaded_refresh();
+    assert_int_equal(fv_cfi_find(&cache, entry)->begin, entry);
+    dlclose(handle);
+}
+
 static void stack_reads(void **state)
 {
     uintptr_t word[4] = { 1, 2, 3, 4 }, at = (uintptr_t)word, value = 0;
@@ -605,6 +625,7 @@ int main(void)
         cmocka_unit_test(recursive_frames),
         cmocka_unit_test(instructions),
         cmocka_unit_test(functions),
+        cmocka_unit_test(functions_that_came),
         cmocka_unit_test(stack_reads),
         cmocka_unit_test(moments),
         cmocka_unit_test(inside_of_mpi),
