@@ -4,6 +4,7 @@
  * preloaded as well, where it lies idle: rewriting a launcher's command line would need to understand
  * every launcher's options. */
 #include "base/experiment.h"
+#include "base/sigtrap.h"
 #include "cmd/child.h"
 #include "cmd/cmd.h"
 #include "cmd/config.h"
@@ -13,6 +14,7 @@
 #include "cmd/install.h"
 #include "cmd/placement.h"
 #include "cmd/run_stacks.h"
+#include "cmd/sigtrap.h"
 #include "cmd/stage.h"
 #include "cmd/written.h"
 
@@ -273,6 +275,17 @@ static int assign_calls(struct run *run)
     return value ? assign(run, name, value) : 0;
 }
 
+/* Tried here, because the library cannot: base/sigtrap.h. */
+static int assign_sigtrap(struct run *run)
+{
+    char kernel[17];
+
+    if (!is_sampling(run) || !fv_sigtrap_try())
+        return 0;
+    fv_sigtrap_kernel(kernel);
+    return assign(run, FV_SIGTRAP_VARIABLE, strdup(kernel));
+}
+
 /* Which functions a filter leaves out, which the library cannot find out. Has said what is wrong with the filter. */
 static int find_left_out(struct run *run)
 {
@@ -405,6 +418,8 @@ static int prepare(struct run *run)
         err = assign_options(run);
     if (!err)
         err = assign_calls(run);
+    if (!err)
+        err = assign_sigtrap(run);
     if (!err)
         err = export_to_hosts(run);
     if (err)

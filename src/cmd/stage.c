@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- one file ---- */
@@ -73,12 +74,24 @@ static int write_part(int from, int folder, const char *part)
     return err;
 }
 
+/* renameat2() as the kernel has it: older C libraries, and older headers of the kernel, do not know it. */
+static int rename_to_free(int folder, const char *part, const char *name)
+{
+#if defined(SYS_renameat2)
+    return (int)syscall(SYS_renameat2, folder, part, folder, name, 1u); /* RENAME_NOREPLACE */
+#else
+    (void)folder, (void)part, (void)name;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
 /* A name that is taken stays who has it, on file systems without such a rename, too. */
 static int give_name(int folder, const char *part, const char *name)
 {
     struct stat st;
 
-    if (!renameat2(folder, part, folder, name, RENAME_NOREPLACE))
+    if (!rename_to_free(folder, part, name))
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -1;

@@ -1,12 +1,10 @@
 /* Clock points of rank files and of now, see experiment.h. */
 #include "base/process.h"
 #include "experiment/experiment.h"
+#include "trace/counter.h"
 
 #include <string.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 #define NAMESPACE_NS INT64_C(1000000) /* monotonic clocks that differ by more are not the same */
 
@@ -27,10 +25,8 @@ static int64_t monotonic_now(void)
 
 static uint64_t ticks_now(uint32_t kind)
 {
-#if defined(__x86_64__)
     if (kind == FV_CLOCK_TSC)
-        return __rdtsc();
-#endif
+        return fv_counter();
     return kind == FV_CLOCK_MONOTONIC ? (uint64_t)monotonic_now() : 0;
 }
 

@@ -11,12 +11,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -527,8 +527,12 @@ static bool start(struct fv_server *s, size_t i, int fd)
 static bool make_token(struct fv_server *s)
 {
     unsigned char bytes[FV_SERVER_TOKEN / 2];
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC); /* older C libraries have no getrandom() */
+    ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
 
-    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
+    if (fd >= 0)
+        close(fd);
+    if (got != (ssize_t)sizeof(bytes)) {
         fv_log("live: no random numbers for the token: %s", strerror(errno));
         return false;
     }
@@ -540,7 +544,8 @@ static bool make_token(struct fv_server *s)
 static void free_server(struct fv_server *s)
 {
     pthread_mutex_destroy(&s->slots_lock);
-    explicit_bzero(s->token, sizeof(s->token));
+    memset(s->token, 0, sizeof(s->token));
+    __asm__ volatile("" : : "r"(s->token) : "memory"); /* or the compiler would leave it out */
     free(s);
 }
 

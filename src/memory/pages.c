@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* In bytes; 0: there is no such line. */
@@ -72,7 +73,7 @@ static void place_all(struct fv_memory_pages *pages, int fd, unsigned node)
 static void place(struct fv_memory_pages *pages)
 {
     unsigned cpu, node;
-    int fd = has_nodes() && !getcpu(&cpu, &node) ? open("/proc/self/numa_maps", O_RDONLY | O_CLOEXEC) : -1;
+    int fd = has_nodes() && !syscall(SYS_getcpu, &cpu, &node, NULL) ? open("/proc/self/numa_maps", O_RDONLY | O_CLOEXEC) : -1;
 
     if (fd < 0)
         return;

@@ -11,25 +11,28 @@
 
 bool fv_clock_tsc;
 
-#if defined(__x86_64__)
-/* Unstable TSCs (across sockets, or in some virtual machines) make the kernel choose another source. */
-static bool kernel_trusts_tsc(void)
+#if FV_HAS_COUNTER
+/* Unstable ones (across sockets, or in some virtual machines) make the kernel choose another source. */
+static bool kernel_trusts_it(void)
 {
-    char name[16] = "";
+    static const char wanted[] = FV_COUNTER_SOURCE;
+    char name[32] = "";
     int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
         return false;
     ssize_t n = read(fd, name, sizeof(name) - 1);
     close(fd);
-    return n >= 3 && !memcmp(name, "tsc", 3) && (n == 3 || name[3] == '\n');
+    if (n > 0 && name[n - 1] == '\n')
+        name[n - 1] = '\0';
+    return n > 0 && !strcmp(name, wanted);
 }
 #endif
 
 void fv_clock_init(int wanted)
 {
-#if defined(__x86_64__)
-    fv_clock_tsc = wanted == FV_CLOCK_TSC || (wanted == 0 && kernel_trusts_tsc());
+#if FV_HAS_COUNTER
+    fv_clock_tsc = wanted == FV_CLOCK_TSC || (wanted == 0 && kernel_trusts_it());
 #else
     (void)wanted;
 #endif
@@ -53,6 +56,11 @@ uint64_t fv_clock_nominal_hz(void)
     }
     if (__get_cpuid(0x15, &a, &b, &c, &d) && a && b && c)
         return (uint64_t)c * b / a;
+#elif defined(__aarch64__)
+    uint64_t hz;
+
+    __asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+    return hz;
 #endif
     return 0;
 }

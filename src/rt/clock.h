@@ -1,17 +1,15 @@
-/* The clock: raw ticks of the invariant TSC where the kernel itself trusts it, else CLOCK_MONOTONIC in
+/* The clock: raw ticks of the processor's counter (trace/counter.h) where the kernel itself trusts it, else CLOCK_MONOTONIC in
  * nanoseconds. Ticks become seconds in the tools, from the clock points in the rank file. */
 #ifndef FV_CLOCK_H
 #define FV_CLOCK_H
 
+#include "trace/counter.h"
 #include "trace/format.h"
 
 #include <stdbool.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
-extern bool fv_clock_tsc; /* set once, by fv_clock_init() */
+extern bool fv_clock_tsc; /* the counter, FV_CLOCK_TSC; set once, by fv_clock_init() */
 
 /* Chooses the clock: 0 as the kernel does, else an enum fv_clock_kind. Before anything else. */
 void fv_clock_init(int wanted);
@@ -28,10 +26,8 @@ static inline uint64_t fv_ticks(void)
 {
     struct timespec ts;
 
-#if defined(__x86_64__)
-    if (__builtin_expect(fv_clock_tsc, 1))
-        return __rdtsc();
-#endif
+    if (FV_HAS_COUNTER && __builtin_expect(fv_clock_tsc, 1))
+        return fv_counter();
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }

@@ -16,7 +16,7 @@
 static void tell(int signal, const siginfo_t *info, const ucontext_t *context)
 {
     struct fv_file_header *h = fv_rt.writer.header;
-    uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    uintptr_t pc = fv_signals_pc(context);
 
     fv_clock_point(&h->last);
     h->fatal.ticks = fv_ticks();

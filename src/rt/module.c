@@ -5,11 +5,11 @@
  * The loader's lock is never waited for while the tree's is held, where the C library allows that
  * (glibc 2.35): a thread in a callback of dl_iterate_phdr() has it, and may use a lock of its own
  * (--threads), which leads here. */
+#include "rt/loaded.h"
 #include "rt/map.h"
 #include "rt/path.h"
 #include "rt/tail.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stdio.h>
@@ -92,25 +92,23 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
  * asked: tools that change files may move the program headers to where no memory is, or other memory. */
 static bool ask_without_lock(struct query *q)
 {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    struct dl_find_object found;
+    struct fv_loaded found;
 
-    if (_dl_find_object((void *)q->address, &found))
+    if (!fv_loaded_ask(q->address, &found))
+        return false;
+    if (!found.object)
         return true;
-    const char *map = found.dlfo_map_start;
-    const ElfW(Ehdr) *elf = found.dlfo_map_start;
+    const char *map = found.object;
+    const ElfW(Ehdr) *elf = found.object;
 
     if (memcmp(elf->e_ident, ELFMAG, SELFMAG) || elf->e_phentsize != sizeof(ElfW(Phdr)) ||
         elf->e_phoff + elf->e_phnum * sizeof(ElfW(Phdr)) > FV_PAGE)
         return false;
-    struct dl_phdr_info info = { .dlpi_addr = found.dlfo_link_map->l_addr,
-                                 .dlpi_name = found.dlfo_link_map->l_name,
+    struct dl_phdr_info info = { .dlpi_addr = found.loader->l_addr,
+                                 .dlpi_name = found.loader->l_name,
                                  .dlpi_phdr = (const void *)(map + elf->e_phoff),
                                  .dlpi_phnum = elf->e_phnum };
     return visit(&info, sizeof(info), q);
-#else
-    return (void)q, false;
-#endif
 }
 
 /* The main program has an empty name in the loader's list. */

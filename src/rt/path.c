@@ -31,7 +31,8 @@
 /* One frame as libunwind reported it. */
 struct frame {
     uintptr_t address;       /* return address into it */
-    uintptr_t sp;            /* its stack pointer at the call: the return address lies below */
+    uintptr_t sp;            /* its stack pointer at the call */
+    uintptr_t slot;          /* where the return address is; 0: not on the stack */
     uintptr_t frame_pointer; /* its value in that frame ... */
     uintptr_t saved_at;      /* ... and the slot that a callee saved it in; 0: none */
 };
@@ -131,6 +132,14 @@ struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site si
     return e;
 }
 
+/* Where a callee saved a register of this frame; 0: in none of its slots. */
+static inline uintptr_t saved_at(unw_cursor_t *cursor, int reg)
+{
+    unw_save_loc_t at;
+
+    return !unw_get_save_loc(cursor, reg, &at) && at.type == UNW_SLT_MEMORY ? at.u.addr : 0;
+}
+
 static void read_frame(unw_cursor_t *cursor, struct frame *f)
 {
     unw_word_t ip = 0, sp = 0, fp = 0;
@@ -139,15 +148,15 @@ static void read_frame(unw_cursor_t *cursor, struct frame *f)
     unw_get_reg(cursor, UNW_REG_SP, &sp);
     *f = (struct frame){ .address = ip, .sp = sp };
 #if defined(__x86_64__)
-    unw_save_loc_t at;
-
     unw_get_reg(cursor, UNW_X86_64_RBP, &fp);
-    f->frame_pointer = fp;
-    if (!unw_get_save_loc(cursor, UNW_X86_64_RBP, &at) && at.type == UNW_SLT_MEMORY)
-        f->saved_at = at.u.addr;
-#else
-    (void)fp;
+    f->slot = sp - sizeof(uintptr_t);
+    f->saved_at = saved_at(cursor, UNW_X86_64_RBP);
+#elif defined(__aarch64__)
+    unw_get_reg(cursor, UNW_AARCH64_X29, &fp);
+    f->slot = saved_at(cursor, UNW_AARCH64_X30);
+    f->saved_at = saved_at(cursor, UNW_AARCH64_X29);
 #endif
+    f->frame_pointer = fp;
 }
 
 /* libunwind checks memory through a pipe of its own, whose descriptors it keeps: the application's next
@@ -233,6 +242,16 @@ static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
         walk->frame[walk->count] = (struct frame){ .sp = UINTPTR_MAX };
 }
 
+/* What the slot of a return address holds: that, and where it is signed (pointer authentication on AArch64) its signature. */
+static inline uintptr_t value_at(uintptr_t slot, uintptr_t address)
+{
+#if defined(__x86_64__)
+    return (void)slot, address; /* the sampler may watch the slot: not to be read */
+#else
+    return (void)address, *(const volatile uintptr_t *)slot;
+#endif
+}
+
 /* The stack slots that pin this walk down. 0: it can't be cached. */
 static unsigned collect_checks(const struct walk *walk, struct fv_site site, uintptr_t stack_end,
                                struct fv_path_check *checks)
@@ -242,11 +261,11 @@ static unsigned collect_checks(const struct walk *walk, struct fv_site site, uin
 
     for (unsigned i = 0; i < walk->count; i++) {
         const struct frame *f = &walk->frame[i];
-        uintptr_t slot = f->sp - sizeof(uintptr_t), next_sp = walk->frame[i + 1].sp;
+        uintptr_t slot = f->slot, next_sp = walk->frame[i + 1].sp;
 
         if (slot < base || slot >= stack_end)
             return 0;
-        checks[count++] = (struct fv_path_check){ (int64_t)(slot - base), f->address };
+        checks[count++] = (struct fv_path_check){ (int64_t)(slot - base), value_at(slot, f->address) };
         if (f->frame_pointer < f->sp || f->frame_pointer >= next_sp)
             continue; /* a general register here */
         if (f->saved_at < base - sizeof(uintptr_t) || f->saved_at >= stack_end)

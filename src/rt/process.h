@@ -80,6 +80,8 @@ static inline void fv_dropped(enum fv_drop what)
 void *fv_memory_new(size_t bytes);
 void fv_memory_free(void *memory, size_t bytes);
 
+/* Is there memory, or was a moment ago? Needs no permission; any time; errno changes. */
+bool fv_memory_is_readable(uintptr_t at);
 /* Reads memory that may not be there. */
 bool fv_memory_peek(uintptr_t at, void *out, size_t bytes);
 

@@ -8,11 +8,23 @@
 #include <ucontext.h>
 
 /* Where sampling is possible at all. */
-#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
+#if (defined(__x86_64__) || defined(__aarch64__)) && defined(__GLIBC__)
 #define FV_SAMPLER_SIGNALS 1
 #else
 #define FV_SAMPLER_SIGNALS 0
 #endif
+
+/* Where the signal came: the program counter. */
+static inline uintptr_t fv_signals_pc(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.pc;
+#else
+    return (void)context, 0;
+#endif
+}
 
 /* Sets a handler, for good; the application sees, sets and gets its own action. With all signals blocked, on the thread's signal
  * stack if it has one. Not 0: errno tells. */

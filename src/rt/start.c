@@ -8,6 +8,7 @@
 #include "base/local.h"
 #include "rt/identity.h"
 #include "rt/layers.h"
+#include "rt/loaded.h"
 #include "rt/usage.h"
 
 #include <errno.h>
@@ -393,6 +394,7 @@ void fv_start(const struct fv_start_info *info)
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (state == FV_RT_STARTING) {
         fv_barriers_agree(directory, info); /* ranks may wait for each other here, and handlers call MPI_Abort */
+        fv_loaded_start();
         signals = fv_signals_hold();
         fv_path_init();
         __atomic_store_n(&fv_rt.state, state = FV_RT_ON, __ATOMIC_RELEASE);

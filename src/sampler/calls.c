@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__x86_64__) && defined(PERF_ATTR_SIZE_VER7)
+#if defined(__x86_64__)
 
 #include <asm/perf_regs.h>
 #include <linux/hw_breakpoint.h>
@@ -57,9 +57,6 @@ static struct perf_event_attr attributes(uint64_t period)
         .disabled = 1,
         .exclude_kernel = 1,
         .exclude_hv = 1,
-        .sigtrap = 1,
-        .remove_on_exec = 1,
-        .sig_data = fv_perf_data(FV_TRAP_CALL, 0, 0),
     };
 
     if (wanted.type == PERF_TYPE_BREAKPOINT) {
@@ -93,7 +90,7 @@ int fv_calls_open(struct fv_calls *calls)
     if (wanted.processor && wanted.processor != fv_processor())
         return refused(EXDEV);
     attr = attributes(calls->period);
-    if (fv_perf_open(&calls->event, &attr, -1)) {
+    if (fv_perf_open_signal(&calls->event, &attr, FV_TRAP_CALL, 0)) {
         void *ring = mmap(NULL, FV_PAGE + RING, PROT_READ | PROT_WRITE, MAP_SHARED, calls->event.fd, 0);
         if (ring != MAP_FAILED) {
             calls->ring = ring;
@@ -193,7 +190,7 @@ static bool is_there(struct fv_sampler *s, const struct fv_registers *now, uintp
                      struct fv_registers *entry)
 {
     struct fv_registers r = *now;
-    uintptr_t pc = r.r[FV_REG_RIP];
+    uintptr_t pc = r.r[FV_REG_PC];
 
     for (unsigned i = 0; i < FRAMES_MOST; i++) {
         const struct fv_cfi_row *row = fv_cfi_find(&s->cfi, pc);
@@ -201,14 +198,14 @@ static bool is_there(struct fv_sampler *s, const struct fv_registers *now, uintp
 
         if (!begin || !fv_cfi_step(&s->cfi, row, pc, &s->stack, &r))
             return false;
-        uintptr_t at = r.r[FV_REG_RSP] - sizeof(uintptr_t);
+        uintptr_t at = r.r[FV_REG_SP] - sizeof(uintptr_t);
         if (at >= slot) {
             *entry = r;
-            entry->r[FV_REG_RIP] = ip;
-            entry->r[FV_REG_RSP] = slot;
+            entry->r[FV_REG_PC] = ip;
+            entry->r[FV_REG_SP] = slot;
             return at == slot && begin == ip;
         }
-        pc = r.r[FV_REG_RIP] - 1;
+        pc = r.r[FV_REG_PC] - 1;
     }
     return false;
 }
@@ -229,7 +226,7 @@ struct fv_live *fv_calls_on_sample(struct fv_sampler *s, const struct fv_registe
 
     s->record->call_samples++;
     adapt(s, now_ns);
-    fv_live_pop_gone(s, now->r[FV_REG_RSP]);
+    fv_live_pop_gone(s, now->r[FV_REG_SP]);
     fv_walk(s, now); /* says which part of the stack may be read */
     if (!newest(&s->calls, &ip, &slot) || !is_entry(s, ip) || !is_there(s, now, ip, slot, &entry) ||
         (known = fv_known_find(s, ip)) == FV_KNOWN) {

@@ -1,14 +1,63 @@
 /* See cfi.h. The rows of a table are run as DWARF 5, section 6.4 says, of the parts that compilers and the C
  * library's assembler code use; the encodings are those of the LSB, chapter 10.6. */
 #include "sampler/cfi.h"
+#include "rt/loaded.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(DLFO_STRUCT_HAS_EH_DBASE)
-#define HAVE_FIND_OBJECT 1
+/* What differs between processors. */
+#if defined(__x86_64__)
+#define KNOWN_PROCESSOR 1
+#define RETURN_COLUMN   FV_REG_PC
+#define ENTRY_CFA       8 /* above the stack pointer, at the first instruction of a function that is called */
+static const uint8_t callee_saved[FV_SAVED] = { FV_REG_RBX, FV_REG_RBP, 12, 13, 14, 15 };
+
+void fv_registers_take(struct fv_registers *r, const ucontext_t *context)
+{
+    static const uint8_t from[FV_REGS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                           REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                           REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+
+    for (unsigned i = 0; i < FV_REGS; i++)
+        r->r[i] = (uintptr_t)context->uc_mcontext.gregs[from[i]];
+}
+
+/* A frame is above the one that it calls, by a return address at least. */
+static bool is_outside(uintptr_t cfa, uintptr_t sp)
+{
+    return cfa > sp;
+}
+#elif defined(__aarch64__)
+#define KNOWN_PROCESSOR 1
+#define RETURN_COLUMN   FV_REG_LR
+#define ENTRY_CFA       0
+static const uint8_t callee_saved[FV_SAVED] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, FV_REG_LR };
+
+void fv_registers_take(struct fv_registers *r, const ucontext_t *context)
+{
+    for (unsigned i = 0; i <= FV_REG_LR; i++)
+        r->r[i] = context->uc_mcontext.regs[i];
+    r->r[FV_REG_SP] = context->uc_mcontext.sp;
+    r->r[FV_REG_PC] = context->uc_mcontext.pc;
+}
+
+/* One that has nothing on the stack, the innermost alone. */
+static bool is_outside(uintptr_t cfa, uintptr_t sp)
+{
+    return cfa >= sp;
+}
+
+/* Return addresses may be signed (pointer authentication): xpaclri, which older processors take for a nop. That is done to all, so
+ * that nobody has to keep account of DW_CFA_AARCH64_negate_ra_state: an address of the program's has nothing to be taken off. */
+static uintptr_t without_signature(uintptr_t address)
+{
+    register uintptr_t lr __asm__("x30") = address;
+
+    __asm__("hint #7" : "+r"(lr));
+    return lr;
+}
 #else
-#define HAVE_FIND_OBJECT 0
+#define KNOWN_PROCESSOR 0
 #endif
 
 __attribute__((no_sanitize("address"))) bool fv_stack_read(const struct fv_stack *stack, uintptr_t address,
@@ -23,10 +72,10 @@ __attribute__((no_sanitize("address"))) bool fv_stack_read(const struct fv_stack
 
 bool fv_cfi_available(void)
 {
-    return HAVE_FIND_OBJECT;
+    return KNOWN_PROCESSOR;
 }
 
-#if HAVE_FIND_OBJECT
+#if KNOWN_PROCESSOR
 
 /* ---- bytes of the tables ---- */
 
@@ -139,7 +188,7 @@ static bool read_common(const uint8_t *at, struct entry *e, bool *augmented)
     e->code_align = get_uleb(&b);
     e->data_align = get_sleb(&b);
     uint64_t return_register = version == 1 ? get(&b, 1) : get_uleb(&b);
-    if (b.bad || return_register != FV_REG_RIP)
+    if (b.bad || return_register != RETURN_COLUMN)
         return false;
     e->encoding = 0;
     *augmented = *augmentation == 'z';
@@ -195,14 +244,14 @@ struct pair {
 
 static bool find_entry(uintptr_t pc, struct entry *e, const void **object)
 {
-    struct dl_find_object found;
+    struct fv_loaded found;
 
-    if (_dl_find_object((void *)pc, &found) || !found.dlfo_eh_frame)
+    if (!fv_loaded_find(pc, &found) || !found.unwind)
         return false;
-    const uint8_t *header = found.dlfo_eh_frame;
+    const uint8_t *header = found.unwind;
     uint32_t count;
 
-    *object = found.dlfo_link_map;
+    *object = found.object;
     /* version 1; a 4-byte pointer to .eh_frame; a 4-byte count; the table as linkers make it */
     if (header[0] != 1 || (header[1] & 0x0f) % 8 != 3 || header[2] != 0x03 || header[3] != 0x3b)
         return false;
@@ -322,6 +371,7 @@ static void do_extended(struct machine *m, const struct entry *e, struct bytes *
         reg = get_uleb(b);
         set_expression(m, reg, IS_EXPRESSION, get_block(b));
         break;
+    case 0x2d: break;              /* DW_CFA_AARCH64_negate_ra_state */
     case 0x2e: get_uleb(b); break; /* bytes of arguments: nothing to us */
     default: b->bad = true;
     }
@@ -386,17 +436,35 @@ static bool run(struct machine *m, const struct entry *e, uintptr_t pc)
     return !b.bad;
 }
 
-static const uint8_t callee_saved[6] = { FV_REG_RBX, FV_REG_RBP, 12, 13, 14, 15 };
+/* Of the caller: on the stack, right below the CFA; or where the link register is, or was saved, like any other. */
+static bool is_usual_return(const struct rule *rule)
+{
+#if FV_RETURN_ON_STACK
+    return rule->kind == AT_OFFSET && rule->offset == -ENTRY_CFA;
+#else
+    return rule->kind == AT_OFFSET || rule->kind == SAME;
+#endif
+}
+
+/* The program counter of the caller, when its other registers are known. What the link register held is no address to return to any
+ * more: a frame that has not saved it ends the walk. */
+static void return_to_caller(struct fv_registers *r)
+{
+#if !FV_RETURN_ON_STACK
+    r->r[FV_REG_PC] = without_signature(r->r[FV_REG_LR]);
+    r->r[FV_REG_LR] = 0;
+#else
+    (void)r;
+#endif
+}
 
 /* Can the row be kept as offsets? */
 static bool simplify(const struct row *row, struct fv_cfi_row *out)
 {
-    const struct rule *ra = &row->reg[FV_REG_RIP];
-
-    if (row->cfa_is_expression || row->cfa_register >= FV_REG_RIP || ra->kind != AT_OFFSET ||
-        ra->offset != -8 || row->cfa_offset != (int32_t)row->cfa_offset || row->reg[FV_REG_RSP].kind != SAME)
+    if (row->cfa_is_expression || row->cfa_register >= FV_REG_PC || !is_usual_return(&row->reg[RETURN_COLUMN]) ||
+        row->cfa_offset != (int32_t)row->cfa_offset || row->reg[FV_REG_SP].kind != SAME)
         return false;
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < FV_SAVED; i++) {
         const struct rule *rule = &row->reg[callee_saved[i]];
 
         if (rule->kind == AT_OFFSET && rule->offset == (int16_t)rule->offset)
@@ -420,8 +488,8 @@ static void fill(struct machine *m, struct fv_cfi_row *out, uintptr_t pc)
         return; /* of the kernel's making: the walk ends */
     out->begin = e.begin;
     out->plain_entry = run(m, &e, e.begin) && !m->row.cfa_is_expression &&
-                       m->row.cfa_register == FV_REG_RSP && m->row.cfa_offset == 8;
-    if (!run(m, &e, pc) || m->row.reg[FV_REG_RIP].kind == UNDEFINED)
+                       m->row.cfa_register == FV_REG_SP && m->row.cfa_offset == ENTRY_CFA;
+    if (!run(m, &e, pc) || m->row.reg[RETURN_COLUMN].kind == UNDEFINED)
         return;
     out->kind = simplify(&m->row, out) ? FV_CFI_SIMPLE : FV_CFI_COMPLEX;
 }
@@ -429,9 +497,12 @@ static void fill(struct machine *m, struct fv_cfi_row *out, uintptr_t pc)
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
 {
     struct fv_cfi_row *row = &cache->row[fv_mix(pc) % FV_CFI_CACHE];
+    uint32_t generation = fv_loaded_generation(); /* first: what is filled in may be of a later one */
 
-    if (row->pc != pc)
+    if (row->pc != pc || row->generation != generation) {
         fill((struct machine *)cache->scratch, row, pc);
+        row->generation = generation;
+    }
     return row;
 }
 
@@ -455,7 +526,7 @@ static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct 
             return false;
         if (op >= 0x30 && op <= 0x4f) {
             s[n++] = op - 0x30;
-        } else if (op >= 0x70 && op < 0x70 + FV_REGS) {
+        } else if (op >= 0x70 && op < 0x90 && op - 0x70 < FV_REGS) {
             s[n++] = r->r[op - 0x70] + (uintptr_t)get_sleb(&b);
         } else if (binary) {
             uintptr_t y = s[--n], *x = &s[n - 1];
@@ -538,7 +609,7 @@ static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack 
     if (m->row.cfa_is_expression) {
         if (!evaluate(m->row.cfa_expression, stack, r, false, 0, &cfa))
             return false;
-    } else if (m->row.cfa_register < FV_REG_RIP) {
+    } else if (m->row.cfa_register < FV_REG_PC) {
         cfa = r->r[m->row.cfa_register] + (uintptr_t)m->row.cfa_offset;
     } else {
         return false;
@@ -546,8 +617,9 @@ static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack 
     for (unsigned i = 0; i < FV_REGS; i++)
         if (!apply(&m->row.reg[i], cfa, stack, r, &next.r[i]))
             return false;
-    if (m->row.reg[FV_REG_RSP].kind == SAME)
-        next.r[FV_REG_RSP] = cfa;
+    if (m->row.reg[FV_REG_SP].kind == SAME)
+        next.r[FV_REG_SP] = cfa;
+    return_to_caller(&next);
     *r = next;
     return true;
 }
@@ -555,25 +627,32 @@ static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack 
 bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
                  const struct fv_stack *stack, struct fv_registers *r)
 {
-    uintptr_t before = r->r[FV_REG_RSP];
+    uintptr_t before = r->r[FV_REG_SP];
 
     if (row->kind == FV_CFI_END)
         return false;
     if (row->kind == FV_CFI_COMPLEX)
-        return step_complex((struct machine *)cache->scratch, pc, stack, r) && r->r[FV_REG_RSP] > before &&
-               r->r[FV_REG_RIP];
+        return step_complex((struct machine *)cache->scratch, pc, stack, r) && is_outside(r->r[FV_REG_SP], before) &&
+               r->r[FV_REG_PC];
     uintptr_t cfa = r->r[row->cfa_register] + (uintptr_t)(intptr_t)row->cfa_offset;
-    if (cfa <= before || !fv_stack_read(stack, cfa - 8, &r->r[FV_REG_RIP]))
+    if (!is_outside(cfa, before) || (FV_RETURN_ON_STACK && !fv_stack_read(stack, cfa - ENTRY_CFA, &r->r[FV_REG_PC])))
         return false;
-    for (unsigned i = 0; i < 6; i++)
+    for (unsigned i = 0; i < FV_SAVED; i++)
         if (row->saved[i] &&
             !fv_stack_read(stack, cfa + (uintptr_t)(intptr_t)row->saved[i], &r->r[callee_saved[i]]))
             return false;
-    r->r[FV_REG_RSP] = cfa;
-    return r->r[FV_REG_RIP] != 0;
+    r->r[FV_REG_SP] = cfa;
+    return_to_caller(r);
+    return r->r[FV_REG_PC] != 0;
 }
 
 #else
+
+void fv_registers_take(struct fv_registers *r, const ucontext_t *context)
+{
+    (void)context;
+    memset(r, 0, sizeof(*r));
+}
 
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
 {

@@ -1,6 +1,6 @@
 /* Frames from .eh_frame, inside a signal handler: which function an address is in, where it begins, and the
- * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found
- * by _dl_find_object(), which is lock-free (glibc 2.35).
+ * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found without a lock,
+ * too (rt/loaded.h).
  *
  * Memory that is read: tables of loaded objects, and the thread's own stack between given bounds. A table
  * that is not as expected ends the walk, a wrong one gives a wrong path, never a fault. */
@@ -9,8 +9,16 @@
 
 #include "base/base.h"
 
-/* By DWARF number: 3 rbx, 6 rbp, 7 rsp, 12..15, 16 rip. */
-enum { FV_REG_RBX = 3, FV_REG_RBP = 6, FV_REG_RSP = 7, FV_REG_RIP = 16, FV_REGS = 17 };
+#include <ucontext.h>
+
+/* By DWARF number. */
+#if defined(__aarch64__)
+enum { FV_REG_LR = 30, FV_REG_SP = 31, FV_REG_PC = 32, FV_REGS = 33, FV_SAVED = 12 }; /* pc has no number of its own */
+#define FV_RETURN_ON_STACK 0 /* a call leaves the return address in lr */
+#else
+enum { FV_REG_RBX = 3, FV_REG_RBP = 6, FV_REG_SP = 7, FV_REG_PC = 16, FV_REGS = 17, FV_SAVED = 6 };
+#define FV_RETURN_ON_STACK 1
+#endif
 struct fv_registers {
     uintptr_t r[FV_REGS];
 };
@@ -26,23 +34,26 @@ bool fv_stack_read(const struct fv_stack *stack, uintptr_t address, uintptr_t *o
 struct fv_cfi_row {
     uintptr_t pc;       /* 0: empty */
     uintptr_t begin;    /* of the function's piece of code; 0: nobody knows the address */
-    const void *object; /* that it is in: the loader's link map */
+    const void *object; /* that it is in: struct fv_loaded's */
     int32_t cfa_offset;
-    int16_t saved[6]; /* rbx, rbp, r12..r15: where, from the CFA; 0: not saved */
+    int16_t saved[FV_SAVED]; /* rbx, rbp, r12..r15, or x19..x30: where, from the CFA; 0: not saved */
     uint8_t cfa_register;
     uint8_t kind;     /* enum fv_cfi_kind */
-    bool plain_entry; /* at `begin` the CFA is RSP + 8: the function is called, not jumped into */
+    uint32_t generation; /* of loaded objects, of which it holds */
+    bool plain_entry; /* at `begin` there is nothing on the stack but a call's return address: the function is called, not jumped into */
 };
 enum fv_cfi_kind { FV_CFI_END, FV_CFI_SIMPLE, FV_CFI_COMPLEX };
 
 #define FV_CFI_CACHE 4096
 struct fv_cfi_cache {
     struct fv_cfi_row row[FV_CFI_CACHE];
-    uint64_t scratch[640]; /* signal stacks are small */
+    uint64_t scratch[40 * FV_REGS]; /* signal stacks are small */
 };
 
 /* Are there tables that can be searched this way? */
 bool fv_cfi_available(void);
+/* Of a signal handler's third argument, or of getcontext(). */
+void fv_registers_take(struct fv_registers *r, const ucontext_t *context);
 /* The row of an address. Valid until the next call. */
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc);
 /* From a frame to its caller's, by the frame's row for `pc` (a return address less one, but of the innermost

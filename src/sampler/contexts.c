@@ -1,10 +1,10 @@
 /* See sampler.h: the tables of a thread that is sampled. Its own call tree, in the rank file, because the
  * tree of the process is behind a lock; contexts and costs are found through the tree's nodes. */
 #define UNW_LOCAL_ONLY
+#include "rt/loaded.h"
 #include "rt/sections.h"
 #include "sampler/sampler.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <libunwind.h>
 #include <sched.h>
@@ -52,14 +52,9 @@ static uintptr_t excluded_function[9];
 
 static const void *object_of(uintptr_t address)
 {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    struct dl_find_object found;
+    struct fv_loaded found;
 
-    return address && !_dl_find_object((void *)address, &found) ? found.dlfo_link_map : NULL;
-#else
-    (void)address;
-    return NULL;
-#endif
+    return address && fv_loaded_find(address, &found) ? found.object : NULL;
 }
 
 bool fv_exclude_init(void)
@@ -97,7 +92,7 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
 {
     struct fv_registers r = *registers;
     struct fv_walk *w = &s->walk;
-    uintptr_t sp = r.r[FV_REG_RSP], pc = r.r[FV_REG_RIP], last = 0;
+    uintptr_t sp = r.r[FV_REG_SP], pc = r.r[FV_REG_PC], last = 0;
     bool own = sp >= s->thread->stack_low && sp < s->thread->stack_end;
 
     s->stack = (struct fv_stack){ .low = own ? sp - 128 : 0,
@@ -127,16 +122,16 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
             return;
         }
         if (!fv_cfi_step(&s->cfi, row, pc, &s->stack, &r)) {
-            w->cut = r.r[FV_REG_RIP] != 0;
+            w->cut = r.r[FV_REG_PC] != 0;
             return;
         }
-        if (!w->slot[w->count - 1])
-            w->slot[w->count - 1] = r.r[FV_REG_RSP] - sizeof(uintptr_t);
+        if (FV_RETURN_ON_STACK && !w->slot[w->count - 1])
+            w->slot[w->count - 1] = r.r[FV_REG_SP] - sizeof(uintptr_t);
         if (w->count == FV_SAMPLE_DEPTH || steps == FV_SAMPLE_STEPS) {
             w->cut = true;
             return;
         }
-        pc = r.r[FV_REG_RIP] - 1;
+        pc = r.r[FV_REG_PC] - 1;
     }
 }
 

@@ -88,7 +88,7 @@ static bool called_anew(struct fv_sampler *s, const struct fv_live *top, uintptr
 __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s, const struct fv_registers *r,
                                                            struct fv_readings *now)
 {
-    uintptr_t pc = r->r[FV_REG_RIP], sp = r->r[FV_REG_RSP], value;
+    uintptr_t pc = r->r[FV_REG_PC], sp = r->r[FV_REG_SP], value;
     struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
 
     if (!top || top->slot != s->thread->watched)
@@ -116,7 +116,7 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
 struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known,
                              const struct fv_registers *entry)
 {
-    uintptr_t slot = entry->r[FV_REG_RSP], ret;
+    uintptr_t slot = entry->r[FV_REG_SP], ret;
     struct fv_live *live;
     uint32_t node, context = 0;
 
@@ -155,9 +155,9 @@ struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct f
     struct fv_x_slot *x = &s->x[slot];
     struct fv_live *live;
 
-    if (r->r[FV_REG_RIP] != x->entry)
+    if (r->r[FV_REG_PC] != x->entry)
         return NULL;
-    fv_live_pop_gone(s, r->r[FV_REG_RSP]);
+    fv_live_pop_gone(s, r->r[FV_REG_SP]);
     if (x->look) {
         fv_look_entry(s, x, fv_since_armed(s, x, now_ns));
         fv_live_watch(s);

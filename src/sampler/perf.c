@@ -1,37 +1,70 @@
 /* See perf.h. Breakpoints of one kind only differ in their address: one event each is opened when the thread
  * begins, and modified afterwards, which takes a fourth of the time of open, enable and close. */
 #include "sampler/perf.h"
+#include "base/sigtrap.h"
+#include "base/without.h"
+#include "sampler/cfi.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <string.h>
-#include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/utsname.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(PERF_ATTR_SIZE_VER7) /* knows sigtrap */
-
-#include <linux/hw_breakpoint.h>
-
 #define TRAP_PERF_CODE  6       /* TRAP_PERF of the kernel, where the C library does not know it */
 #define OURS            0xf7b1u /* in sig_data: the application may have events that signal, too */
 #define TRAP_PERF_ASYNC 1
+#ifndef PERF_EVENT_IOC_MODIFY_ATTRIBUTES
+#define PERF_EVENT_IOC_MODIFY_ATTRIBUTES _IOW('$', 11, struct perf_event_attr *)
+#endif
+#if defined(__x86_64__)
+#define BREAKPOINT_BYTES sizeof(long) /* the kernel wants it so, of any instruction */
+#else
+#define BREAKPOINT_BYTES HW_BREAKPOINT_LEN_4
+#endif
 
-bool fv_perf_source(const void *siginfo, struct fv_trap_source *out)
+/* ---- the two ways ---- */
+
+enum way { UNTRIED, BY_ITSELF, BY_DESCRIPTOR };
+static enum way way;
+
+/* By descriptor: which event a number is of, for good: a signal may come after the event was closed. */
+#define NUMBERS 65536
+static uint8_t source_of[NUMBERS]; /* kind | slot << 4; 0: never one of ours */
+
+static uint64_t pack(enum fv_trap kind, unsigned slot, uint32_t generation)
+{
+    return (uint64_t)kind | (uint64_t)slot << 8 | (uint64_t)OURS << 16 | (uint64_t)generation << 32;
+}
+
+/* Kernel headers before Linux 5.13 do not have it. */
+static bool signal_by_itself(struct perf_event_attr *attr, enum fv_trap kind, unsigned slot, uint32_t generation)
+{
+#if defined(PERF_ATTR_SIZE_VER7)
+    attr->sigtrap = 1;
+    attr->remove_on_exec = 1;
+    attr->sig_data = pack(kind, slot, generation);
+    return true;
+#else
+    (void)attr, (void)kind, (void)slot, (void)generation;
+    return false;
+#endif
+}
+
+static bool own_data(const siginfo_t *info, struct fv_trap_source *out)
 {
     struct {
         uint64_t data;
         uint32_t type, flags;
     } perf;
 
-    if (((const siginfo_t *)siginfo)->si_code != TRAP_PERF_CODE)
-        return false;
-    memcpy(&perf, (const char *)siginfo + 24, sizeof(perf)); /* si_perf_data and so on */
+    memcpy(&perf, (const char *)info + 24, sizeof(perf)); /* si_perf_data and so on */
     if ((perf.data >> 16 & 0xffff) != OURS)
         return false;
     *out = (struct fv_trap_source){ .kind = (enum fv_trap)(perf.data & 0xff),
@@ -41,14 +74,59 @@ bool fv_perf_source(const void *siginfo, struct fv_trap_source *out)
     return true;
 }
 
-uint64_t fv_perf_data(enum fv_trap kind, unsigned slot, uint32_t generation)
+/* Of kernels before 4.16 the code is POLL_IN, which is TRAP_BRKPT of a SIGTRAP as well: that has an address where a descriptor's signal
+ * has what was polled. */
+static bool is_of_descriptor(const siginfo_t *info)
 {
-    return (uint64_t)kind | (uint64_t)slot << 8 | (uint64_t)OURS << 16 | (uint64_t)generation << 32;
+    return info->si_code == SI_SIGIO || ((info->si_code == POLL_IN || info->si_code == POLL_HUP) && info->si_band > 0 && info->si_band < 4096);
+}
+
+/* No room to say where it comes from (ulimit -i): the kernel names itself, as the process of number 0. */
+static bool is_nameless(const siginfo_t *info)
+{
+    return info->si_code == SI_USER && !info->si_pid;
+}
+
+static bool of_descriptor(const siginfo_t *info, struct fv_trap_source *out)
+{
+    if (is_nameless(info)) {
+        *out = (struct fv_trap_source){ .late = true, .any_generation = true };
+        return true;
+    }
+    if (!is_of_descriptor(info) || info->si_fd < 0 || info->si_fd >= NUMBERS || !source_of[info->si_fd])
+        return false;
+    *out = (struct fv_trap_source){ .kind = (enum fv_trap)(source_of[info->si_fd] & 15),
+                                    .slot = source_of[info->si_fd] >> 4,
+                                    .any_generation = true };
+    return true;
+}
+
+bool fv_perf_source(const void *siginfo, struct fv_trap_source *out)
+{
+    const siginfo_t *info = siginfo;
+
+    if (info->si_code == TRAP_PERF_CODE)
+        return own_data(info, out);
+    return info->si_signo == SIGTRAP && __atomic_load_n(&way, __ATOMIC_RELAXED) == BY_DESCRIPTOR && of_descriptor(info, out);
+}
+
+/* By the kernel's calls: the handler does it, too, and fcntl() may be interposed. */
+static bool signal_by_descriptor(const struct fv_event_fd *event, enum fv_trap kind, unsigned slot)
+{
+    const struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = (pid_t)syscall(SYS_gettid) };
+
+    if (event->fd >= NUMBERS) {
+        errno = EMFILE;
+        return false;
+    }
+    source_of[event->fd] = (uint8_t)(kind | slot << 4);
+    return !syscall(SYS_fcntl, event->fd, F_SETOWN_EX, &owner) && !syscall(SYS_fcntl, event->fd, F_SETSIG, (long)SIGTRAP) &&
+           !syscall(SYS_fcntl, event->fd, F_SETFL, (long)(O_RDWR | O_NONBLOCK | O_ASYNC));
 }
 
 /* ---- open and close ---- */
 
-static struct perf_event_attr attributes(enum fv_trap kind, unsigned slot, uint32_t generation)
+static struct perf_event_attr attributes(enum fv_trap kind)
 {
     return (struct perf_event_attr){
         .size = sizeof(struct perf_event_attr),
@@ -58,20 +136,16 @@ static struct perf_event_attr attributes(enum fv_trap kind, unsigned slot, uint3
         .disabled = 1,
         .exclude_kernel = 1,
         .exclude_hv = 1,
-        .sigtrap = 1,
-        .remove_on_exec = 1,
-        .sig_data = fv_perf_data(kind, slot, generation),
     };
 }
 
-static struct perf_event_attr breakpoint(enum fv_trap kind, unsigned slot, uint32_t generation,
-                                         uintptr_t address)
+static struct perf_event_attr breakpoint(enum fv_trap kind, uintptr_t address)
 {
-    struct perf_event_attr attr = attributes(kind, slot, generation);
+    struct perf_event_attr attr = attributes(kind);
 
     attr.bp_type = kind == FV_TRAP_X ? HW_BREAKPOINT_X : HW_BREAKPOINT_RW;
     attr.bp_addr = address;
-    attr.bp_len = kind == FV_TRAP_X ? sizeof(long) : HW_BREAKPOINT_LEN_8;
+    attr.bp_len = kind == FV_TRAP_X ? BREAKPOINT_BYTES : HW_BREAKPOINT_LEN_8;
     return attr;
 }
 
@@ -83,29 +157,8 @@ static bool is_for_application(long fd)
     return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd >= limit.rlim_cur / 2;
 }
 
-/* Before Linux 5.19 a sample of a thread that blocks SIGTRAP, as each does while it makes another, killed the
- * process. */
-static bool kernel_spares_blocked(void)
-{
-    static int known; /* 1: it does, -1: it does not */
-    struct utsname name;
-    unsigned major = 0, minor = 0;
-
-    if (!known)
-        known = !uname(&name) && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
-                        (major > 5 || (major == 5 && minor >= 19))
-                    ? 1
-                    : -1;
-    return known > 0;
-}
-
 bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group)
 {
-    event->fd = -1;
-    if (attr->sigtrap && !kernel_spares_blocked()) {
-        errno = EOPNOTSUPP;
-        return false;
-    }
     long fd = syscall(SYS_perf_event_open, attr, 0, -1, group, (unsigned long)PERF_FLAG_FD_CLOEXEC);
     int high = fd < 0 ? -1 : fcntl((int)fd, F_DUPFD_CLOEXEC, 48); /* low ones are the application's */
 
@@ -122,20 +175,57 @@ bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int g
     return fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id);
 }
 
+static bool may_signal_by_itself(void)
+{
+    return !fv_without("sigtrap") && fv_sigtrap_is_safe();
+}
+
+/* Does the error mean that the kernel does not know what it was asked for? */
+static bool is_unknown(int err)
+{
+    return err == EINVAL || err == E2BIG;
+}
+
+bool fv_perf_open_signal(struct fv_event_fd *event, struct perf_event_attr *attr, enum fv_trap kind, unsigned slot)
+{
+    enum way known = __atomic_load_n(&way, __ATOMIC_RELAXED);
+    struct perf_event_attr plain = *attr;
+
+    event->generation = 0;
+    if ((known == BY_ITSELF || (known == UNTRIED && may_signal_by_itself())) && signal_by_itself(attr, kind, slot, event->generation)) {
+        bool opened = fv_perf_open(event, attr, -1);
+
+        if (opened)
+            __atomic_store_n(&way, BY_ITSELF, __ATOMIC_RELAXED);
+        if (opened || known == BY_ITSELF || !is_unknown(errno))
+            return opened;
+        *attr = plain;
+    }
+    if (!fv_perf_open(event, attr, -1))
+        return false;
+    __atomic_store_n(&way, BY_DESCRIPTOR, __ATOMIC_RELAXED);
+    return signal_by_descriptor(event, kind, slot);
+}
+
 bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns)
 {
-    struct perf_event_attr attr = attributes(FV_TRAP_TICK, 0, 0);
+    struct perf_event_attr attr = attributes(FV_TRAP_TICK);
 
     attr.sample_period = period_ns;
-    return fv_perf_open(event, &attr, -1);
+    return fv_perf_open_signal(event, &attr, FV_TRAP_TICK, 0);
 }
 
 bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsigned slot)
 {
     static const uint64_t somewhere;
-    struct perf_event_attr attr = breakpoint(kind, slot, 0, (uintptr_t)&somewhere);
+    struct perf_event_attr attr = breakpoint(kind, (uintptr_t)&somewhere);
 
-    return fv_perf_open(event, &attr, -1);
+    if (!FV_RETURN_ON_STACK || fv_without("breakpoints")) {
+        event->fd = -1;
+        errno = FV_RETURN_ON_STACK ? ENODEV : EOPNOTSUPP;
+        return false;
+    }
+    return fv_perf_open_signal(event, &attr, kind, slot);
 }
 
 static bool is_ours(const struct fv_event_fd *event)
@@ -184,12 +274,41 @@ void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns)
         ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
 }
 
+/* Before Linux 4.17 no event can be modified: another one is opened in its place, under its number, which stays taken meanwhile: the
+ * debug register is free only when the old one is closed. */
+static bool replace(struct fv_event_fd *event, struct perf_event_attr *attr, enum fv_trap kind, unsigned slot)
+{
+    int holder = (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC), fd = -1;
+    bool done = false;
+
+    if (holder < 0 || syscall(SYS_dup3, holder, event->fd, O_CLOEXEC) < 0)
+        goto end;
+    fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
+    done = fd >= 0 && syscall(SYS_dup3, fd, event->fd, O_CLOEXEC) >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id) &&
+           (__atomic_load_n(&way, __ATOMIC_RELAXED) == BY_ITSELF || signal_by_descriptor(event, kind, slot));
+    if (!done) {
+        syscall(SYS_close, event->fd); /* the holder's, or an event that signals nobody */
+        event->fd = -1;
+    }
+end:
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    if (holder >= 0)
+        syscall(SYS_close, holder);
+    return done;
+}
+
 bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address)
 {
-    struct perf_event_attr attr = breakpoint(kind, slot, ++event->generation, address);
+    struct perf_event_attr attr = breakpoint(kind, address);
 
+    event->generation++;
+    if (__atomic_load_n(&way, __ATOMIC_RELAXED) == BY_ITSELF)
+        signal_by_itself(&attr, kind, slot, event->generation);
     attr.disabled = 0;
-    return is_ours(event) && !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr);
+    if (!is_ours(event))
+        return false;
+    return !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr) || (errno == ENOTTY && replace(event, &attr, kind, slot));
 }
 
 void fv_perf_disarm(struct fv_event_fd *event)
@@ -198,75 +317,3 @@ void fv_perf_disarm(struct fv_event_fd *event)
     if (is_ours(event))
         ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
-
-#else
-
-bool fv_perf_source(const void *siginfo, struct fv_trap_source *out)
-{
-    (void)siginfo, (void)out;
-    return false;
-}
-
-bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns)
-{
-    (void)period_ns;
-    event->fd = -1;
-    errno = ENOSYS;
-    return false;
-}
-
-bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsigned slot)
-{
-    (void)kind, (void)slot;
-    event->fd = -1;
-    errno = ENOSYS;
-    return false;
-}
-
-bool fv_perf_open_migrations(struct fv_event_fd *event)
-{
-    event->fd = -1;
-    errno = ENOSYS;
-    return false;
-}
-
-bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group)
-{
-    (void)attr, (void)group;
-    event->fd = -1;
-    errno = ENOSYS;
-    return false;
-}
-bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes)
-{
-    (void)event, (void)counts, (void)bytes;
-    return false;
-}
-
-void fv_perf_close(struct fv_event_fd *event)
-{
-    event->fd = -1;
-}
-
-void fv_perf_enable(const struct fv_event_fd *event)
-{
-    (void)event;
-}
-
-void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns)
-{
-    (void)event, (void)period_ns;
-}
-
-bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address)
-{
-    (void)event, (void)kind, (void)slot, (void)address;
-    return false;
-}
-
-void fv_perf_disarm(struct fv_event_fd *event)
-{
-    (void)event;
-}
-
-#endif

@@ -1,6 +1,11 @@
 /* Performance events of the calling thread that signal it as SIGTRAP: a clock of its CPU time, breakpoints,
  * watchpoints. And counters, which signal nothing.
  *
+ * There are two ways. An event may signal by itself (attr.sigtrap, Linux 5.13), which is taken where it is known not to kill
+ * (base/sigtrap.h). Else its descriptor does (O_ASYNC, F_SETSIG, F_SETOWN_EX), at twice the cost, on any kernel. Which one is tried with
+ * the first event, and stands for the process. A signal by descriptor says which event it is from, and not of which use
+ * of it: who is told looks where the thread stands.
+ *
  * Nothing here takes a lock or memory: all but open and close may be called by the signal handler. */
 #ifndef FV_PERF_H
 #define FV_PERF_H
@@ -20,12 +25,16 @@ struct fv_trap_source {
     enum fv_trap kind;
     unsigned slot;
     uint32_t generation;
+    bool any_generation; /* it is not known */
     bool late; /* it was blocked when it happened: the thread is elsewhere by now */
 };
 /* From the siginfo_t of a SIGTRAP. False: it is nothing of ours. */
 bool fv_perf_source(const void *siginfo, struct fv_trap_source *out);
-/* perf_event_attr.sig_data of an event that says so. */
-uint64_t fv_perf_data(enum fv_trap kind, unsigned slot, uint32_t generation);
+/* Is that the present use of the event? */
+static inline bool fv_perf_is_of(const struct fv_trap_source *from, const struct fv_event_fd *event)
+{
+    return from->any_generation || from->generation == event->generation;
+}
 
 /* Events begin disabled. False: errno tells, and fd is -1 or to be closed. */
 bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns);
@@ -36,6 +45,8 @@ bool fv_perf_open_migrations(struct fv_event_fd *event);
 /* Any event of the calling thread, in the group of the descriptor `group` (-1: its own). */
 struct perf_event_attr;
 bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group);
+/* The same of one that signals; the attributes that make it do so are set here. */
+bool fv_perf_open_signal(struct fv_event_fd *event, struct perf_event_attr *attr, enum fv_trap kind, unsigned slot);
 /* So many bytes of counts. Not from what the application has put in the descriptor's place. */
 bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes);
 /* Only what is still ours: an application may close what it does not own. */

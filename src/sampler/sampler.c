@@ -2,6 +2,7 @@
 #include "sampler/sampler.h"
 #include "base/experiment.h"
 #include "rt/layers.h"
+#include "rt/loaded.h"
 #include "rt/signals.h"
 #include "rt/thread.h"
 
@@ -19,22 +20,16 @@
 
 #define SIGNAL_STACK  (256u << 10) /* handlers of the application's may run there, too */
 #define HANDLER_STACK 6144 /* of it, beside the kernel's frame */
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+#define FRAME_BEFORE_TOLD 4096 /* the kernel's, where it does not tell (before Linux 5.14): that of AVX-512; what is larger came later */
 #define SIGPROF_BIT   (UINT64_C(1) << (SIGPROF - 1))
 
 static bool wanted; /* threads that begin are sampled */
 static FV_TLS struct fv_sampler *mine;
 
 /* ---- the signal ---- */
-
-static void read_registers(struct fv_registers *r, const ucontext_t *context)
-{
-    static const uint8_t from[FV_REGS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                           REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                           REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
-
-    for (unsigned i = 0; i < FV_REGS; i++)
-        r->r[i] = (uintptr_t)context->uc_mcontext.gregs[from[i]];
-}
 
 /* The application may have put a signal stack of its own in place of ours, or none: is there room to work on
  * the stack that the handler runs on? */
@@ -60,6 +55,12 @@ static void add_tool_time(struct fv_sampler *s, const struct fv_readings *begin,
     s->record->tool_ns = s->tool_ns;
 }
 
+/* By a descriptor it is not told whether a signal was blocked when the breakpoint was met: then the thread is not there any more. */
+static bool is_elsewhere(const struct fv_sampler *s, const struct fv_trap_source *from, const struct fv_registers *r)
+{
+    return from->any_generation && from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS && r->r[FV_REG_PC] != s->x[from->slot].entry;
+}
+
 static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source *from,
                                const struct fv_registers *r, struct fv_readings *now)
 {
@@ -67,15 +68,15 @@ static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source
         from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS ? &s->x[from->slot].event : &s->rw;
 
     s->record->traps++;
-    if (from->late) {
+    if (from->late || is_elsewhere(s, from, r)) {
         s->record->late++;
         /* from inside of the handler, perhaps, by a function of somebody else's that we call: it would
          * for ever */
-        if (from->generation == event->generation && from->kind == FV_TRAP_X)
+        if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_X)
             fv_x_disarm(&s->x[from->slot]);
-    } else if (from->generation == event->generation && from->kind == FV_TRAP_RW) {
+    } else if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_RW) {
         fv_live_on_rw(s, r, now);
-    } else if (from->generation == event->generation && from->kind == FV_TRAP_X) {
+    } else if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_X) {
         return fv_live_on_x(s, from->slot, r, now->cpu_ns);
     } else if (from->kind == FV_TRAP_CALL) {
         return fv_calls_on_sample(s, r, now->cpu_ns);
@@ -93,7 +94,7 @@ static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv
     now->cpu_ns = fv_cpu_ns();
     if (s->depth)
         fv_pmu_enter(&s->pmu);
-    read_registers(&r, context);
+    fv_registers_take(&r, context);
     if (from->kind == FV_TRAP_TICK)
         fv_tick(s, &r, now);
     else
@@ -189,7 +190,9 @@ stack_t fv_signal_stack(const struct fv_sampler *s)
 
 size_t fv_signal_stack_least(void)
 {
-    return getauxval(AT_MINSIGSTKSZ) + HANDLER_STACK;
+    size_t kernel = getauxval(AT_MINSIGSTKSZ);
+
+    return (kernel ? kernel : FRAME_BEFORE_TOLD) + HANDLER_STACK;
 }
 
 /* The application's own is good for us, too, if it is large enough. */
@@ -317,8 +320,8 @@ static const char *why_no_event(int error)
     case EPERM:
         return "perf_event_open: not permitted here (a container, or kernel.perf_event_paranoid above 2)";
     case ENOSYS: return "perf_event_open: not in this kernel, or kept from this container";
-    case EINVAL: return "perf_event_open: this kernel cannot signal a thread its samples (Linux 5.19 can)";
-    case EOPNOTSUPP: return "samples would kill threads that block SIGTRAP on a kernel before Linux 5.19";
+    case EINVAL: return "perf_event_open: this kernel has no such event";
+    case EOPNOTSUPP: return "instances: not on this processor, whose calls leave no return address on the stack";
     case ENODEV: return "breakpoints are granted and do not trap (a virtual machine without debug registers?)";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
     case EMFILE:
@@ -468,6 +471,8 @@ static void catch_up(struct fv_thread *thread)
 
     if (s && s->timer.paused && is_usable(SIGPROF))
         fv_timer_resume(&s->timer); /* unblocked by siglongjmp(), say */
+    if (s)
+        fv_loaded_refresh();
     if (!s || !s->unknown_count)
         return;
     uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
@@ -559,7 +564,7 @@ static void learn_modules(void)
 static const char *why_not_here(void)
 {
     if (!fv_cfi_available())
-        return "not with this C library (glibc 2.35 is needed)";
+        return "not on this processor";
     if (!fv_exclude_init())
         return "not where fvmpi is linked into the program statically";
     if (dl_iterate_phdr(is_valgrind, NULL))
@@ -672,9 +677,7 @@ static void start(struct fv_thread *self)
 {
     (void)self;
     if (fv_rt.options.sample > FV_SAMPLE_CLOCK && fv_first_rank())
-        fv_log("--sample: not on this processor, or not with the kernel's headers that fvmpi was built with; "
-               "nothing "
-               "is sampled, all else is recorded");
+        fv_log("--sample: not on this processor; nothing is sampled, all else is recorded");
 }
 const struct fv_layer fv_sampler_layer = { .at = { [FV_AT_START] = start } };
 

@@ -112,7 +112,7 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv
     s->thread->record->samples++; /* sections take differences of it */
     fv_readings_see_processor(s);
     fv_wall_measure(s);
-    fv_live_pop_gone(s, r->r[FV_REG_RSP]);
+    fv_live_pop_gone(s, r->r[FV_REG_SP]);
     fv_walk(s, r);
     s->record->cut += s->walk.cut;
     if ((node = fv_walk_intern(s, 0))) {

@@ -34,6 +34,12 @@ static bool over_file_limit(uint64_t end)
     return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur;
 }
 
+/* From the page's begin to there. */
+static uint64_t before_offset(uint64_t offset)
+{
+    return offset & ((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+}
+
 static void *map_new(int fd, uint64_t offset, uint64_t bytes)
 {
     if (over_file_limit(offset + bytes)) {
@@ -46,8 +52,9 @@ static void *map_new(int fd, uint64_t offset, uint64_t bytes)
         errno = err;
         return NULL;
     }
-    void *map = fv_map_pages(bytes, MAP_SHARED, fd, (off_t)offset);
-    return map == MAP_FAILED ? NULL : map;
+    const uint64_t before = before_offset(offset); /* where pages are larger than ours, as on many AArch64 */
+    char *map = fv_map_pages(before + bytes, MAP_SHARED, fd, (off_t)(offset - before));
+    return map == MAP_FAILED ? NULL : map + before;
 }
 
 int fv_writer_open(struct fv_writer *writer, int folder, const char *name, const char *path)
@@ -323,9 +330,10 @@ bool fv_writer_lost(struct fv_writer *writer, void *address)
 
 void fv_writer_release(struct fv_chunk_header *chunk)
 {
+    const size_t before = before_offset((uintptr_t)chunk);
     int saved = errno;
 
-    fv_unmap_pages(chunk, chunk->bytes);
+    fv_unmap_pages((char *)chunk - before, before + chunk->bytes);
     errno = saved;
 }
 

@@ -3,8 +3,8 @@
 . "$(dirname "$0")/../lib.sh"
 
 dev=$source/dev
-defined=$(grep -oE '^[a-z_]+\(\)' "$dev" | tr -d '()')
-commands=$(sed -n 's/^    \([a-z |]*\)) "cmd_\$command".*/\1/p' "$dev" | tr -d '|')
+defined=$(grep -oE '^[a-z0-9_]+\(\)' "$dev" | tr -d '()')
+commands=$(sed -n 's/^    \([a-z0-9 |]*\)) "cmd_\$command".*/\1/p' "$dev" | tr -d '|')
 check 'there are commands' test "$(wc -w <<< "$commands")" -ge 10
 for command in $commands check-long; do
     check "dev $command" grep -qx "cmd_${command//-/_}" <<< "$defined"

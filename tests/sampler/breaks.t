@@ -152,10 +152,9 @@ def refusals(tap, patterns, breaks, holder):
         rank = run([breaks, 'threads'], 'joined 4\n', before=['sh', '-c', 'ulimit -n 64; exec "$0" "$@"'])
         check(rank.err.count('ulimit -n') == 1 and rank.err.count('\n') == 1, rank.err)
         equal('refusals', {(s['mode'], s['refusal']) for s in rank.samplers}, {(COSTS, errno.EMFILE)})
-    with tap.test('a kernel that would kill threads which block SIGTRAP'):
+    with tap.test('a kernel that calls itself an old one: what it has counts, not its name'):
         rank = run([breaks, 'busy'], 'tasks 1\n', before=['setarch', '--uname-2.6'])
-        check(rank.err.count('5.19') == 1 and rank.err.count('\n') == 1, rank.err)
-        equal('mode', rank.samplers[0]['mode'], COSTS)
+        equal('refusals', (rank.err, rank.samplers[0]['mode']), ('', BREAKPOINTS))
     denied = [patterns, 'deny', str(errno.EPERM)]
     with tap.test('the timer interrupts no poll, epoll_wait, select, nanosleep'):
         rank = run([breaks, 'waits'], 'interrupted 0\n', 1000, before=denied)

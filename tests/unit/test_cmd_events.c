@@ -127,7 +127,7 @@ static void by_libpfm4(void **state)
     assert_string_equal(out, "cs,r1c0,A@1:2"); /* as they were */
     free(out);
     assert_int_equal(fv_events_encode("CS,NO_SUCH_EVENT", &out), -FV_ENOENT);
-#if FV_LIBPFM
+#if FV_LIBPFM && defined(__x86_64__)
     struct fv_perf_event event = { .name = "BR_INST_RETIRED:NEAR_CALL:u:precise=1",
                                    .type = PERF_TYPE_RAW,
                                    .config = 0x2c4,

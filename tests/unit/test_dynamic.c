@@ -213,7 +213,7 @@ static void foreign(void **state)
     assert_true(found.is_foreign && !found.flavour);
     assert_string_equal(found.program_path, path);
     fv_flavour_find(behind, NULL, &found); /* it may be what env's kin works on: objdump FILE */
-    assert_false(found.is_foreign);
+    assert_true(!found.is_foreign || getenv("FVMPI_TEST_EMULATED")); /* else env is of another machine, too */
     fv_flavour_find(behind, "mpiexec", &found);
     assert_true(found.is_foreign && !found.flavour);
     assert_string_equal(found.program_path, path);

@@ -34,6 +34,19 @@ static bool same_as_unwound(uint32_t path, void *const *expected, int count)
     return path == 0;
 }
 
+/* Where libunwind stands in for libgcc's unwinder, on AArch64, it gives the last byte of the call, not what is behind it. */
+static int unwound(void **expected, int most)
+{
+    int saved = errno, n = backtrace(expected, most);
+
+    errno = saved;
+#if defined(__aarch64__)
+    for (int i = 0; i < n; i++)
+        expected[i] = (void *)(((uintptr_t)expected[i] + 3) & ~(uintptr_t)3);
+#endif
+    return n;
+}
+
 NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) void wrapper(void)
 {
     struct fv_call call;
@@ -42,7 +55,7 @@ NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) void wrapper(void)
     if (!fv_call_enter(&call, 0, FV_CALL_SITE()))
         abort();
     fv_call_end(&call);
-    int n = backtrace(expected, 1200), own = 0;
+    int n = unwound(expected, 1200), own = 0;
     while (own < n && expected[own] != __builtin_return_address(0))
         own++;
     if (!same_as_unwound(call.path->path, expected + own, n - own))

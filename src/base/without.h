@@ -1,0 +1,13 @@
+/* What the system has and is to be taken as missing, for tests and to look into troubles: FVMPI_WITHOUT=NAME,NAME...
+ *     find_object   the C library's _dl_find_object() (rt/loaded.h)
+ *     sigtrap       events that signal as SIGTRAP by themselves (sampler/perf.h)
+ *     breakpoints   debug registers */
+#ifndef FV_WITHOUT_H
+#define FV_WITHOUT_H
+
+#include "base/base.h"
+
+/* Reads the environment. Not from a signal handler. */
+bool fv_without(const char *name);
+
+#endif
