@@ -17,6 +17,7 @@
 #define PATH_ROOM 4096
 
 static char events_storage[FV_EVENTS_MOST * FV_PERF_EVENT_TEXT];
+static char counters_storage[(FV_COUNTERS_MOST + 1) * FV_PERF_EVENT_TEXT];
 
 /* ---- parsers ---- */
 
@@ -235,6 +236,33 @@ static const char *parse_events(const struct fv_option *option, const char *text
     return NULL;
 }
 
+/* Likewise; a group of them is a word, too, and what the processor is called. */
+static const char *parse_counters(const struct fv_option *option, const char *text, void *field)
+{
+    struct fv_perf_event event;
+    const char *list = text, *word;
+    unsigned count = 0;
+    size_t length;
+
+    (void)option;
+    while (fv_perf_event_word(&list, &word, &length)) {
+        bool is_processor = word == text && length > 1 && length < 16 && *word == '@';
+
+        if (!is_processor && fv_perf_event_parse(word, length, &event) == -FV_EINVAL)
+            return "not a group or names with commas between, as in statistics,PAGE-FAULTS; --counters help lists them";
+        count += !is_processor;
+    }
+    if (count > FV_COUNTERS_MOST)
+        return "more than 16 events; name fewer, and run again for the others";
+    if (strlen(text) >= sizeof(counters_storage))
+        return "too long";
+    if (field) {
+        strcpy(counters_storage, text);
+        *(const char **)field = counters_storage;
+    }
+    return NULL;
+}
+
 /* Whether there are such sensors the machine says on which they are read. */
 static const char *parse_sensors(const struct fv_option *option, const char *text, void *field)
 {
@@ -323,6 +351,15 @@ const struct fv_option fv_option_table[] = {
       "between; "
       "turns --sample on",
       FV_USE_APPLICATION, parse_events, FIELD(events), 0, 0 },
+    { "FVMPI_COUNTERS", "--counters", 0, "LIST", "",
+      "count events over each whole thread and in sections: groups (statistics, cache, tlb, memory, simd, stalls, branches, software) or libpfm4's names, with commas "
+      "between; help lists groups, their events here, and what cannot be had",
+      FV_USE_APPLICATION, parse_counters, FIELD(counters), 0, 0 },
+    { "FVMPI_COUNTERS_SHARED", "--counters-shared", 0, NULL, "0",
+      "more events than the processor has registers take turns; their counts are then scaled by time, which is an estimate", FV_USE_APPLICATION, parse_flag,
+      FIELD(counters_shared), 0, 0 },
+    { "FVMPI_COUNTERS_MPI", "--counters-mpi", 0, NULL, "1",
+      "tell apart what is counted in MPI calls; --counters-mpi=0 makes calls cheaper", FV_USE_APPLICATION, parse_flag, FIELD(counters_mpi), 0, 0 },
     { "FVMPI_THREADS", "--threads", 0, NULL, "0",
       "record locks, barriers and other waiting of threads; --threads=hold,owner also how long locks are "
       "held, "

@@ -7,6 +7,7 @@
 #include "cmd/child.h"
 #include "cmd/cmd.h"
 #include "cmd/config.h"
+#include "cmd/counters.h"
 #include "cmd/events.h"
 #include "cmd/filter.h"
 #include "cmd/flavour.h"
@@ -38,7 +39,7 @@ struct run {
     const char *launcher;      /* its launcher's file; NULL: none */
     char program[PATH_MAX];    /* file of argv[0] */
     struct fv_finding finding; /* what it needs */
-    char *events;              /* --events, encoded */
+    char *events, *counters;   /* --events and --counters, encoded */
     struct assignment assignments[ASSIGNMENTS_MOST];
     size_t count;
 };
@@ -257,6 +258,16 @@ static int encode_events(struct run *run)
         if (!is_sampling(run)) /* events are those of sampled instances */
             fv_config_put(&run->config, "--sample", "1");
     }
+    return err;
+}
+
+static int encode_counters(struct run *run)
+{
+    const char *list = fv_config_get(&run->config, "--counters");
+    int err = *list ? fv_counters_encode(list, fv_config_is(&run->config, "--counters-shared"), &run->counters) : 0;
+
+    if (run->counters)
+        fv_config_put(&run->config, "--counters", run->counters);
     return err;
 }
 
@@ -538,7 +549,7 @@ static int run_command(struct run *run)
     if (status)
         return status;
     check_launcher(run);
-    if (encode_events(run) || find_left_out(run))
+    if (encode_events(run) || encode_counters(run) || find_left_out(run))
         return FV_EXIT_USAGE;
     if (!pin(run) || (is_aslr_off(run) && !fv_aslr_off(run->launcher)))
         return FV_EXIT_USAGE;
@@ -576,6 +587,8 @@ int fv_cmd_run(int argc, char **argv)
     } else if (fv_config_is(&run.config, "--print-config")) {
         fv_options_check_env();
         fv_config_print(&run.config);
+    } else if (!strcmp(fv_config_get(&run.config, "--counters"), "help")) {
+        fv_counters_help();
     } else if (rest >= argc) {
         fv_log("run: no program given; as in: mpiexec -n 4 fvmpi run ./app");
         status = FV_EXIT_USAGE;
@@ -587,6 +600,7 @@ int fv_cmd_run(int argc, char **argv)
         free(run.assignments[i].value);
     free(run.longer);
     free(run.events);
+    free(run.counters);
     fv_config_release(&run.config);
     return status;
 }

@@ -3,16 +3,10 @@
 #include "sampler/perf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <string.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/utsname.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #if defined(PERF_ATTR_SIZE_VER7) /* knows sigtrap */
 
@@ -75,53 +69,6 @@ static struct perf_event_attr breakpoint(enum fv_trap kind, unsigned slot, uint3
     return attr;
 }
 
-/* A thread takes half a dozen: with many threads the application would run out of them. */
-static bool is_for_application(long fd)
-{
-    struct rlimit limit;
-
-    return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd >= limit.rlim_cur / 2;
-}
-
-/* Before Linux 5.19 a sample of a thread that blocks SIGTRAP, as each does while it makes another, killed the
- * process. */
-static bool kernel_spares_blocked(void)
-{
-    static int known; /* 1: it does, -1: it does not */
-    struct utsname name;
-    unsigned major = 0, minor = 0;
-
-    if (!known)
-        known = !uname(&name) && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
-                        (major > 5 || (major == 5 && minor >= 19))
-                    ? 1
-                    : -1;
-    return known > 0;
-}
-
-bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group)
-{
-    event->fd = -1;
-    if (attr->sigtrap && !kernel_spares_blocked()) {
-        errno = EOPNOTSUPP;
-        return false;
-    }
-    long fd = syscall(SYS_perf_event_open, attr, 0, -1, group, (unsigned long)PERF_FLAG_FD_CLOEXEC);
-    int high = fd < 0 ? -1 : fcntl((int)fd, F_DUPFD_CLOEXEC, 48); /* low ones are the application's */
-
-    if (high >= 0) {
-        close((int)fd);
-        fd = high;
-    }
-    if (fd >= 0 && is_for_application(fd)) {
-        close((int)fd);
-        fd = -1;
-        errno = EMFILE;
-    }
-    event->fd = (int)fd;
-    return fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id);
-}
-
 bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns)
 {
     struct perf_event_attr attr = attributes(FV_TRAP_TICK, 0, 0);
@@ -138,20 +85,6 @@ bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsig
     return fv_perf_open(event, &attr, -1);
 }
 
-static bool is_ours(const struct fv_event_fd *event)
-{
-    uint64_t id;
-
-    return event->fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id;
-}
-
-void fv_perf_close(struct fv_event_fd *event)
-{
-    if (is_ours(event))
-        close(event->fd);
-    event->fd = -1;
-}
-
 bool fv_perf_open_migrations(struct fv_event_fd *event)
 {
     struct perf_event_attr attr = {
@@ -166,21 +99,9 @@ bool fv_perf_open_migrations(struct fv_event_fd *event)
 
 /* ---- from the handler ---- */
 
-/* By system call: read() is a place where threads are cancelled. */
-bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes)
-{
-    return is_ours(event) && syscall(SYS_read, event->fd, counts, bytes) == (long)bytes;
-}
-
-void fv_perf_enable(const struct fv_event_fd *event)
-{
-    if (is_ours(event))
-        ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
-}
-
 void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns)
 {
-    if (is_ours(event))
+    if (fv_perf_is_ours(event))
         ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
 }
 
@@ -189,13 +110,13 @@ bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, ui
     struct perf_event_attr attr = breakpoint(kind, slot, ++event->generation, address);
 
     attr.disabled = 0;
-    return is_ours(event) && !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr);
+    return fv_perf_is_ours(event) && !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr);
 }
 
 void fv_perf_disarm(struct fv_event_fd *event)
 {
     event->generation++;
-    if (is_ours(event))
+    if (fv_perf_is_ours(event))
         ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
@@ -228,29 +149,6 @@ bool fv_perf_open_migrations(struct fv_event_fd *event)
     event->fd = -1;
     errno = ENOSYS;
     return false;
-}
-
-bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group)
-{
-    (void)attr, (void)group;
-    event->fd = -1;
-    errno = ENOSYS;
-    return false;
-}
-bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes)
-{
-    (void)event, (void)counts, (void)bytes;
-    return false;
-}
-
-void fv_perf_close(struct fv_event_fd *event)
-{
-    event->fd = -1;
-}
-
-void fv_perf_enable(const struct fv_event_fd *event)
-{
-    (void)event;
 }
 
 void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns)
