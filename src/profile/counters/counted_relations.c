@@ -89,12 +89,12 @@ static void get_reason(void *subject, const void *row, const struct fv_column_de
 
 #define S struct fv_counted_sum
 #define SUMS                                                                                                                                                      \
-    COUNT("value", "count", S, sum, "Counted, of all ranks and threads; null: not known."),                                                                       \
-        COUNT("in_mpi", "in MPI", S, in_mpi, "Of it in MPI calls, with what fvmpi does in them; null with --counters-mpi=0, or of threads that cannot tell."),    \
+    COUNT("counted", "count", S, sum, "Counted, of all ranks and threads; null: not known."),                                                                       \
+        COUNT("counted_in_mpi", "in MPI", S, in_mpi, "Of it in MPI calls, with what fvmpi does in them; null with --counters-mpi=0, or of threads that cannot tell."),    \
         REAL("rate_per_s", "/s", "/s", S, rate, "The count by the time of the thread that was there longest."),                                                   \
-        KIND(S), { "rank_count", "ranks", "", "Ranks that counted it.", FV_FIELD(S, ranks) }, REAL("mean", "mean", "count", S, of.mean, "Of a rank, the mean."),     \
-        COUNT("min", "min", S, of.min, "Of the rank with least."), SPREAD_RANK("min_rank", "rank", S, of.min_rank, "That rank."),                                 \
-        COUNT("max", "max", S, of.max, "Of the rank with most."), SPREAD_RANK("max_rank", "rank", S, of.max_rank, "That rank.")
+        KIND(S), { "rank_count", "ranks", "", "Ranks that counted it.", FV_FIELD(S, ranks) }, REAL("counted_mean", "mean", "count", S, of.mean, "Of a rank, the mean."),     \
+        COUNT("counted_min", "min", S, of.min, "Of the rank with least."), SPREAD_RANK("min_rank", "rank", S, of.min_rank, "That rank."),                                 \
+        COUNT("counted_max", "max", S, of.max, "Of the rank with most."), SPREAD_RANK("max_rank", "rank", S, of.max_rank, "That rank.")
 
 static const struct fv_column_def outer_columns[] = {
     { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
@@ -104,8 +104,8 @@ static const struct fv_column_def outer_columns[] = {
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(V, rank, "rank", "rank", "The rank."),
     { "thread_count", "threads", "", "Its threads that counted.", FV_FIELD(V, threads) },
-    COUNT("value", "count", V, value, "Counted, of its threads."),
-    COUNT("in_mpi", "in MPI", V, in_mpi, "Of it in MPI calls."),
+    COUNT("counted", "count", V, value, "Counted, of its threads."),
+    COUNT("counted_in_mpi", "in MPI", V, in_mpi, "Of it in MPI calls."),
     { "time_s", "time", "s", "How long its thread that counted longest did; of a section, how long its instances were.", FV_FIELD(V, time_s) },
     KIND(V),
 };
@@ -127,8 +127,8 @@ static const struct fv_relation ranks = {
 static const struct fv_column_def thread_columns[] = {
     FV_RANK_COLUMN(T, rank, "rank", "rank", "The rank."),
     { "thread", "thread", "", "Its thread, as in the table of threads.", FV_FIELD(T, thread), .flags = FV_IS_THREAD },
-    COUNT("value", "count", T, value, "Counted."),
-    COUNT("in_mpi", "in MPI", T, in_mpi, "Of it in MPI calls."),
+    COUNT("counted", "count", T, value, "Counted."),
+    COUNT("counted_in_mpi", "in MPI", T, in_mpi, "Of it in MPI calls."),
     KIND(T),
 };
 static const struct fv_relation threads = {
@@ -161,7 +161,7 @@ const struct fv_relation fv_counters_relation = {
     .title = "Counters",
     .doc = "Events counted over whole threads (fvmpi run --counters), from the begin of the recording in each to its end, pauses included; over all ranks, in the order in which they were asked for. "
            "Of the processor's events in user mode, unless mode says otherwise. Exact, but for what kind calls an estimate.",
-    .shown = "event value rate_per_s/4 in_mpi/3 min/2 min_rank/2 max/2 max_rank/2 kind/1",
+    .shown = "event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(counter_columns),
     .base = fv_tables_base,
@@ -224,7 +224,7 @@ const struct fv_relation fv_counter_sections_relation = {
     .key = "counter_sections",
     .title = "Counters in sections",
     .doc = "Events counted in the sections that the program marks, in instances that have ended, by section and event.",
-    .shown = "section number event value rate_per_s/4 in_mpi/3 min/2 min_rank/2 max/2 max_rank/2 kind/1",
+    .shown = "section number event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(section_columns),
     .count = section_count,
@@ -252,12 +252,12 @@ static const struct fv_column_def metric_columns[] = {
     METRIC_TEXT("group", "group", group, "The group of events that it is made of."),
     METRIC_TEXT("metric", "metric", name, "Its name."),
     METRIC_TEXT("unit", "unit", unit, "Its unit."),
-    REAL("value", "value", "ratio", M, value, "Of all ranks together: of the sums of what was counted, and the time of the longest."),
+    REAL("metric_value", "value", "ratio", M, value, "Of all ranks together: of the sums of what was counted, and the time of the longest."),
     REAL("outside_mpi", "outside MPI", "ratio", M, outside_mpi, "The same of what was counted outside of MPI's calls; null: not known, or it is by time."),
-    REAL("mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."),
-    REAL("min", "min", "ratio", M, of.min, "Of the rank with least."),
+    REAL("metric_mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."),
+    REAL("metric_min", "min", "ratio", M, of.min, "Of the rank with least."),
     SPREAD_RANK("min_rank", "rank", M, of.min_rank, "That rank."),
-    REAL("max", "max", "ratio", M, of.max, "Of the rank with most."),
+    REAL("metric_max", "max", "ratio", M, of.max, "Of the rank with most."),
     SPREAD_RANK("max_rank", "rank", M, of.max_rank, "That rank."),
     REAL("peak", "peak", "ratio", M, peak, "The most that the processor can do; null: not known."),
     { "of_peak", "of peak", "share", "The value's share of it.", FV_GET(FV_TYPE_REAL, get_of_peak), .flags = FV_NULLABLE },
@@ -272,7 +272,7 @@ const struct fv_relation fv_counter_metrics_relation = {
     .title = "Metrics",
     .doc = "What follows from the counters: metrics whose quantities were all counted, of the whole program and of its sections, in the order of their groups. Rates by time are of what a rank's "
            "threads count together.",
-    .shown = "section number metric value outside_mpi/4 unit min/2 min_rank/2 max/2 max_rank/2 of_peak/1 mark/3",
+    .shown = "section number metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(metric_columns),
     .base = fv_tables_base,
