@@ -23,12 +23,18 @@ static struct fv_counter_event wanted[FV_COUNTERS];
 static struct fv_perf_event events[FV_COUNTERS]; /* the same, to be opened */
 static uint8_t account[FV_COUNTERS];             /* enum account */
 static unsigned wanted_count;
-static bool have_any, have_accounts, have_processor_only; /* the last: all that are opened are the processor's, and in one group */
+static bool have_any, have_accounts;
+static bool have_processor, have_processor_only; /* events of the processor are opened; and no others */
+
+struct fv_counter_reading {
+    struct fv_perf_count at[FV_COUNTERS];
+};
 
 struct fv_counters {
     struct fv_event_fd event[FV_COUNTERS]; /* -1: it is not opened */
     const volatile struct perf_event_mmap_page *page[FV_COUNTERS];
     bool direct;  /* by these */
+    bool is_due;  /* to be written into the file */
     bool unknown; /* they could not be opened */
     struct fv_counter_values *whole; /* in the file */
     struct fv_counter_values before; /* of threads before that had this struct */
@@ -89,7 +95,7 @@ static void set_flags(unsigned i)
     unsigned modes = events[i].flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL);
 
     wanted[i].flags = (account[i] ? (unsigned)FV_COUNTER_ACCOUNTS : modes == FV_PERF_NO_KERNEL ? (unsigned)FV_COUNTER_USER : modes == FV_PERF_NO_USER ? (unsigned)FV_COUNTER_KERNEL : 0u) |
-                      (fv_rt.options.counters_mpi ? 0u : (unsigned)FV_COUNTER_NO_MPI);
+                      (fv_rt.options.counters_mpi && events[i].type != PERF_TYPE_SOFTWARE ? 0u : (unsigned)FV_COUNTER_NO_MPI);
 }
 
 /* Tries it in the group of those before, or, where registers may be shared by time, in another one. */
@@ -144,6 +150,7 @@ static void find_out(const char *list)
         else if (!account[i]) {
             choose_mode(&events[i]);
             probe(i, opened, &group, &leader);
+            have_processor = have_processor || (!wanted[i].refusal && events[i].type != PERF_TYPE_SOFTWARE);
             have_processor_only = have_processor_only && (wanted[i].refusal || events[i].type != PERF_TYPE_SOFTWARE);
         }
         set_flags(i);
@@ -287,18 +294,24 @@ static bool read_groups(const struct fv_counters *c, struct fv_counter_reading *
     return good;
 }
 
-/* By the thread itself. */
-static void take(struct fv_counters *c)
+/* By the thread itself: what the processor counts, .. */
+static void take_events(struct fv_counters *c)
 {
     if (!(c->direct && read_directly(c, &c->now)) && !c->unknown && !read_groups(c, &c->now))
         c->whole->flags |= FV_COUNTERS_CUT;
+}
+
+/* ... and all. */
+static void take(struct fv_counters *c)
+{
+    take_events(c);
     if (have_accounts)
         read_accounts(&c->now);
 }
 
 /* ---- sums ---- */
 
-void fv_counter_values_add(struct fv_counter_values *sum, const struct fv_counter_reading *now, const struct fv_counter_reading *since, unsigned count)
+static void add_difference(struct fv_counter_values *sum, const struct fv_counter_reading *now, const struct fv_counter_reading *since, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         const struct fv_perf_count *n = &now->at[i], *s = &since->at[i];
@@ -315,7 +328,7 @@ static void put_whole(struct fv_counters *c, const struct fv_counter_reading *no
     struct fv_counter_values sum = c->before;
     uint64_t ticks = fv_ticks();
 
-    fv_counter_values_add(&sum, now, &c->begun, wanted_count);
+    add_difference(&sum, now, &c->begun, wanted_count);
     for (unsigned i = 0; i < wanted_count; i++)
         sum.at[i].in_mpi += c->in_mpi[i];
     memcpy(c->whole->at, sum.at, wanted_count * sizeof(*sum.at));
@@ -332,11 +345,19 @@ void fv_counters_update(struct fv_thread *t)
     errno = saved;
 }
 
+void fv_counters_go_on(struct fv_thread *t)
+{
+    if (have_processor && fv_rt.options.counters_mpi)
+        t->counters->is_due = true; /* when the call is left, so that what is counted in it is the call's */
+    else
+        fv_counters_update(t);
+}
+
 void fv_counters_enter(struct fv_thread *t)
 {
     int saved = errno;
 
-    take(t->counters);
+    take_events(t->counters);
     t->counters->entered = t->counters->now;
     errno = saved;
 }
@@ -346,11 +367,14 @@ void fv_counters_leave(struct fv_thread *t)
     struct fv_counters *c = t->counters;
     int saved = errno;
 
-    take(c);
+    take_events(c);
     for (unsigned i = 0; i < wanted_count; i++)
-        if (c->now.at[i].value > c->entered.at[i].value)
+        if (!(wanted[i].flags & FV_COUNTER_NO_MPI) && c->now.at[i].value > c->entered.at[i].value)
             c->in_mpi[i] += c->now.at[i].value - c->entered.at[i].value;
     c->entered = c->now;
+    if (c->is_due)
+        fv_counters_update(t);
+    c->is_due = false;
     errno = saved;
 }
 
@@ -405,7 +429,7 @@ void fv_counters_end(struct fv_thread *t, struct fv_counted *of, uint64_t ticks)
     if (!of)
         return;
     take(c);
-    fv_counter_values_add(of->sum, &c->now, &of->since, wanted_count);
+    add_difference(of->sum, &c->now, &of->since, wanted_count);
     for (unsigned i = 0; i < wanted_count; i++)
         of->sum->at[i].in_mpi += c->in_mpi[i] - of->in_mpi_since[i];
     of->sum->flags |= c->whole->flags;
@@ -506,7 +530,7 @@ static void begin_thread(struct fv_thread *t)
     take(c);
     c->begun = c->entered = c->now;
     t->counters = c;
-    if (fv_rt.options.counters_mpi)
+    if (have_processor && fv_rt.options.counters_mpi)
         fv_switches_look_always(&t->switches);
     errno = saved;
 }

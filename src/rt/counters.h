@@ -1,7 +1,7 @@
 /* Counters of whole threads and of sections (--counters): events of the processor and of the kernel, by one group of perf events for each thread, which counts
  * that thread alone; faults, switches and CPU time by the kernel's own accounts of the thread, which need no permission.
  *
- * A thread reads them when it begins, ends, enters and leaves an MPI call and a section: by the processor's own instruction where the kernel lets us and all are
+ * A thread reads them when it begins and ends, enters and leaves a section and, what the processor counts, an MPI call: by the processor's own instruction where the kernel lets us and all are
  * events of the processor, else by a system call for each group. Without --counters nothing of this is done: who calls MPI finds out by the look that it takes
  * at context switches anyway (rt/switches.h).
  *
@@ -27,18 +27,12 @@ void fv_counters_begin(struct fv_thread *thread, uint32_t section, struct fv_cou
 void fv_counters_end(struct fv_thread *thread, struct fv_counted *of, uint64_t ticks);
 void fv_counters_clear(struct fv_thread *thread, struct fv_counted *of);
 
+/* A time bin of the thread went on, in a call: its values are to be written into the rank file. */
+void fv_counters_go_on(struct fv_thread *thread);
 /* Into the rank file. */
 void fv_counters_update(struct fv_thread *thread);
 
 /* What is counted now, by event; false: the thread has none. */
 bool fv_counters_now(struct fv_thread *thread, uint64_t counts[FV_COUNTERS], unsigned *count);
-
-/* ---- for tests ---- */
-
-struct fv_counter_reading {
-    struct fv_perf_count at[FV_COUNTERS];
-};
-/* Adds what was counted between two readings. */
-void fv_counter_values_add(struct fv_counter_values *sum, const struct fv_counter_reading *now, const struct fv_counter_reading *since, unsigned count);
 
 #endif

@@ -88,7 +88,7 @@ FV_COLD void fv_bins_add_across(struct fv_thread *t, unsigned class, uint64_t be
         fold(t);
     remember_bin(t, bank, end);
     if (FV_UNLIKELY(t->counters != NULL))
-        fv_counters_update(t);
+        fv_counters_go_on(t);
     while (begin < end) {
         uint64_t bin = (begin - bank->origin) >> t->bin_shift;
         uint64_t stop = bank->origin + ((bin + 1) << t->bin_shift);

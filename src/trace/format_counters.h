@@ -10,7 +10,7 @@ enum fv_counter_flags {
     FV_COUNTER_USER = 1,      /* counts in user mode alone */
     FV_COUNTER_KERNEL = 2,    /* in the kernel alone */
     FV_COUNTER_ACCOUNTS = 4,  /* of the kernel's accounts of the thread (getrusage(2), its CPU clock): exact, and of both modes */
-    FV_COUNTER_NO_MPI = 8,    /* what was counted in MPI calls is not known: --counters-mpi=0 */
+    FV_COUNTER_NO_MPI = 8,    /* what was counted in MPI calls is not known: no event of the processor, or --counters-mpi=0 */
 };
 
 /* An event that was asked for, in the order of the list. */

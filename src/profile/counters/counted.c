@@ -11,7 +11,7 @@
 struct gather {
     uint32_t event[FV_COUNTERS]; /* in the view */
     unsigned count;
-    bool mpi_unknown;
+    bool mpi_unknown[FV_COUNTERS];
 };
 
 static uint32_t find_event(struct fv_counted_view *v, const struct fv_counter_event *r)
@@ -38,9 +38,9 @@ static void read_events(struct fv_counted_view *v, struct gather *g, const struc
     *g = (struct gather){ .count = 0 };
     for (const void *p; g->count < FV_COUNTERS && (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        uint32_t at = g->event[g->count++] = find_event(v, &r);
+        uint32_t at = g->event[g->count] = find_event(v, &r);
 
-        g->mpi_unknown = g->mpi_unknown || r.flags & FV_COUNTER_NO_MPI;
+        g->mpi_unknown[g->count++] = r.flags & FV_COUNTER_NO_MPI;
         if (r.refusal) {
             v->events[at].refused_ranks++;
             v->events[at].refusal = v->events[at].refusal ? v->events[at].refusal : r.refusal;
@@ -115,19 +115,19 @@ static void add_values(struct fv_build *b, const struct gather *g, size_t first,
         if (g->event[i] == FV_NONE)
             continue;
         double value = r->flags & FV_COUNTERS_UNKNOWN && !(v->events[g->event[i]].flags & FV_COUNTER_ACCOUNTS) ? NAN : scaled(at->count, at, &is_scaled);
-        double in_mpi = g->mpi_unknown ? NAN : scaled(at->in_mpi, at, &is_scaled);
+        double in_mpi = g->mpi_unknown[i] || isnan(value) ? NAN : fmin(scaled(at->in_mpi, at, &is_scaled), value);
         struct fv_counted_value *sum = value_of(v, first, scope, g->event[i], rank);
 
         sum->threads++;
         sum->value += value;
-        sum->in_mpi += fmin(in_mpi, value);
+        sum->in_mpi += in_mpi;
         sum->time_s = fmax(sum->time_s, s);
         sum->thread_time_s += s;
         sum->is_scaled = sum->is_scaled || is_scaled;
         if (scope)
             continue;
         FV_GROW(v->threads, v->thread_room, v->thread_count + 1);
-        v->threads[v->thread_count++] = (struct fv_counted_thread){ rank, g->event[i], thread, value, fmin(in_mpi, value), is_scaled };
+        v->threads[v->thread_count++] = (struct fv_counted_thread){ rank, g->event[i], thread, value, in_mpi, is_scaled };
     }
 }
 

@@ -90,7 +90,7 @@ static void get_reason(void *subject, const void *row, const struct fv_column_de
 #define S struct fv_counted_sum
 #define SUMS                                                                                                                                                      \
     COUNT("counted", "count", S, sum, "Counted, of all ranks and threads; null: not known."),                                                                       \
-        COUNT("counted_in_mpi", "in MPI", S, in_mpi, "Of it in MPI calls, with what fvmpi does in them; null with --counters-mpi=0, or of threads that cannot tell."),    \
+        COUNT("counted_in_mpi", "in MPI", S, in_mpi, "Of it in MPI calls, with what fvmpi does in them; null of events that are not the processor's, and with --counters-mpi=0."),    \
         REAL("rate_per_s", "/s", "/s", S, rate, "The count by the time of the thread that was there longest."),                                                   \
         KIND(S), { "rank_count", "ranks", "", "Ranks that counted it.", FV_FIELD(S, ranks) }, REAL("counted_mean", "mean", "count", S, of.mean, "Of a rank, the mean."),     \
         COUNT("counted_min", "min", S, of.min, "Of the rank with least."), SPREAD_RANK("min_rank", "rank", S, of.min_rank, "That rank."),                                 \
