@@ -135,6 +135,22 @@ def balance(tap, kind, env):
         equal('in MPI', counted(run)[0]['INSTRUCTIONS']['counted_in_mpi'], None)
 
 
+def scales(tap, kind, env):
+    with tap.test('{}: computation scalability in its factors'.format(kind)):
+        directories = []
+        for ranks in (1, 2):
+            run = kind.mpi.profile(kind.program, ranks, ['more'], ['-q', '--counters', 'INSTRUCTIONS,CYCLES'], env=env).ended(0)
+            directories.append(run.directory)
+        instructions, cycles = [INSTRUCTIONS + OF_THREAD, 4 * INSTRUCTIONS + 2 * OF_THREAD], [INSTRUCTIONS / 2, 2 * INSTRUCTIONS]
+        for option, grown in (('--strong', 1), ('--weak', 2)):
+            out = harness.run([harness.FVMPI, 'scaling', option, '--json', '-', *directories]).ended(0).out
+            first, last = harness.valid(out, 'scaling')['points']
+            close('instructions', last['instruction_scalability'], grown * instructions[0] / instructions[1], 1e-6)
+            close('IPC', last['ipc_scalability'], instructions[1] / cycles[1] / (instructions[0] / cycles[0]), 1e-6)
+            close('product', last['instruction_scalability'] * last['ipc_scalability'] * last['frequency_scalability'], last['computation'], 1e-6)
+            equal('of the reference', (first['ipc_scalability'], first['frequency_scalability']), (1, 1))
+
+
 def turns(tap, kind, env):
     five = 'INSTRUCTIONS,CYCLES,BRANCH-INSTRUCTIONS,BRANCH-MISSES,CACHE-MISSES'
     with tap.test('{}: more events than registers are refused, with the names of those to drop'.format(kind)):
@@ -212,6 +228,7 @@ def main():
         if kind.mpi:
             fortran(tap, kind.mpi)
             balance(tap, kind, env)
+            scales(tap, kind, env)
         processor(tap, kind, env)
         turns(tap, kind, env)
         lives(tap, kind, env)
