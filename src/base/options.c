@@ -263,6 +263,23 @@ static const char *parse_counters(const struct fv_option *option, const char *te
     return NULL;
 }
 
+/* "2/3" */
+static const char *parse_pass(const struct fv_option *option, const char *text, void *field)
+{
+    static char storage[16];
+    char *end;
+    unsigned long pass = strtoul(text, &end, 10), passes = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
+
+    (void)option;
+    if (*end || !pass || pass > passes || passes > 64 || strlen(text) >= sizeof(storage))
+        return "not a pass of several, such as 2/3";
+    if (field) {
+        strcpy(storage, text);
+        *(const char **)field = storage;
+    }
+    return NULL;
+}
+
 /* Whether there are such sensors the machine says on which they are read. */
 static const char *parse_sensors(const struct fv_option *option, const char *text, void *field)
 {
@@ -358,6 +375,11 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_COUNTERS_SHARED", "--counters-shared", 0, NULL, "0",
       "more events than the processor has registers take turns; their counts are then scaled by time, which is an estimate", FV_USE_APPLICATION, parse_flag,
       FIELD(counters_shared), 0, 0 },
+    { "FVMPI_COUNTERS_PASS", "--counters-pass", 0, "I/N", "",
+      "count the I-th of N parts of the list, instructions, cycles and software's events in each: for N runs, whose counters fvmpi report DIR DIR ... joins", FV_USE_APPLICATION,
+      parse_pass, FIELD(counters_pass), 0, 0 },
+    { NULL, "--passes", 0, NULL, "0",
+      "run the command as often as the processor's registers need for all of --counters, each run into a directory of its own: DIR-1, DIR-2 ... of -o DIR", FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
     { "FVMPI_COUNTERS_MPI", "--counters-mpi", 0, NULL, "1",
       "tell apart what is counted in MPI calls; --counters-mpi=0 makes calls cheaper", FV_USE_APPLICATION, parse_flag, FIELD(counters_mpi), 0, 0 },
     { "FVMPI_THREADS", "--threads", 0, NULL, "0",

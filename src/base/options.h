@@ -41,6 +41,7 @@ struct fv_options {
     const char *sensors;   /* of the machine, that one rank of a node reads meanwhile, with commas between; in static storage; NULL: none */
     uint64_t sensors_hz;   /* that often */
     const char *counters;  /* to count in whole threads and sections, likewise; NULL: none */
+    const char *counters_pass; /* "2/3": the second of three runs, of which each counts a part of a list; NULL: all of it. Only `fvmpi run` looks at it */
     bool counters_shared;  /* more of them than the processor has registers may take turns */
     bool counters_mpi;     /* those in MPI calls are told apart */
     const char *events;    /* to count in instances: base/perf_events.h; in static storage; NULL: none */

@@ -16,9 +16,11 @@ struct counter {
     uint32_t refusal; /* errno; 0: it can be counted here */
 };
 
+enum { MOST = 128 }; /* of a list; of a pass FV_COUNTERS_MOST */
+
 struct counters {
     enum fv_processor_kind kind;
-    struct counter items[FV_COUNTERS_MOST];
+    struct counter items[MOST];
     size_t count;
 };
 
@@ -56,6 +58,12 @@ static bool has(const struct counters *c, const char *name)
     return false;
 }
 
+static int say_too_long(void)
+{
+    fv_log("run: --counters: more than %d events in a run; name fewer, or say --passes, which runs the program several times", FV_COUNTERS_MOST);
+    return -FV_EINVAL;
+}
+
 static int add(struct counters *c, const char *word, size_t length)
 {
     struct fv_perf_event event;
@@ -65,10 +73,8 @@ static int add(struct counters *c, const char *word, size_t length)
         return fv_event_say_unknown("--counters", &event, why);
     if (has(c, event.name))
         return 0;
-    if (c->count == FV_COUNTERS_MOST) {
-        fv_log("run: --counters: more than %d events; name fewer, and run again for the others", FV_COUNTERS_MOST);
-        return -FV_EINVAL;
-    }
+    if (c->count == MOST)
+        return say_too_long();
     c->items[c->count++].event = event;
     return 0;
 }
@@ -111,7 +117,7 @@ static bool is_account(const struct fv_perf_event *e)
 /* As the library does it. */
 static void try_all(struct counters *c)
 {
-    struct fv_event_fd opened[FV_COUNTERS_MOST];
+    struct fv_event_fd opened[MOST];
     int leader = -1;
 
     for (size_t i = 0; i < c->count; i++) {
@@ -164,22 +170,91 @@ static char *print(const struct counters *c)
     return text;
 }
 
-int fv_counters_encode(const char *list, bool is_shared, char **out)
+static int take_list(struct counters *c, const char *list)
 {
-    struct counters c = { .kind = processor_here() };
     const char *word;
     size_t length;
     int err = 0;
 
+    c->kind = processor_here();
+    c->count = 0;
     while (!err && fv_perf_event_word(&list, &word, &length)) {
         const struct fv_counter_group *group = fv_counter_group_named(word, length);
 
         if (*word != '@') /* `fvmpi run` under `fvmpi run` */
-            err = group ? add_group(&c, group) : add(&c, word, length);
+            err = group ? add_group(c, group) : add(c, word, length);
     }
-    if (!err)
-        try_all(&c);
-    if (!err && !is_shared)
+    return err;
+}
+
+/* ---- passes ---- */
+
+/* What each run counts: what others are told by, and what needs no register. */
+static bool is_in_each(const struct counter *c)
+{
+    const struct fv_quantity *q = fv_quantity_of_event(c->event.name);
+
+    return c->event.type == PERF_TYPE_SOFTWARE || (q && (!strcmp(q->name, "instructions") || !strcmp(q->name, "cycles")));
+}
+
+/* The events of a pass, counted from 0: neighbours stay together, because metrics are made of them. */
+static void choose(struct counters *out, const struct counters *all, size_t pass, size_t passes)
+{
+    size_t others = 0, at = 0;
+
+    *out = (struct counters){ .kind = all->kind };
+    for (size_t i = 0; i < all->count; i++)
+        others += !is_in_each(&all->items[i]);
+    for (size_t i = 0; i < all->count; i++) {
+        bool is_fixed = is_in_each(&all->items[i]);
+
+        if (is_fixed || at * passes / others == pass)
+            out->items[out->count++] = all->items[i];
+        at += !is_fixed;
+    }
+}
+
+static bool fits(const struct counters *all, size_t passes)
+{
+    struct counters one;
+    bool good = true;
+
+    for (size_t pass = 0; pass < passes && good; pass++) {
+        choose(&one, all, pass, passes);
+        try_all(&one);
+        good = one.count <= FV_COUNTERS_MOST;
+        for (size_t i = 0; i < one.count; i++)
+            good = good && one.items[i].refusal != FV_PERF_NO_REGISTER;
+    }
+    return good;
+}
+
+unsigned fv_counters_passes(const char *list)
+{
+    struct counters all;
+    unsigned passes = 1;
+
+    if (take_list(&all, list))
+        return 0;
+    while (passes < 64 && passes < all.count && !fits(&all, passes))
+        passes++;
+    return passes;
+}
+
+int fv_counters_encode(const char *list, bool is_shared, const char *pass, char **out)
+{
+    struct counters all, c;
+    char *end;
+    unsigned long number = strtoul(pass, &end, 10), passes = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
+    int err = take_list(&all, list);
+
+    if (err)
+        return err;
+    choose(&c, &all, passes ? number - 1 : 0, passes ? passes : 1);
+    if (c.count > FV_COUNTERS_MOST)
+        return say_too_long();
+    try_all(&c);
+    if (!is_shared)
         err = say_too_many(&c);
     if (!err && !(*out = print(&c)))
         err = -FV_ENOMEM;

@@ -5,8 +5,10 @@
 #include <stdbool.h>
 
 /* The list, encoded, for the caller to free: the processor's name behind an @ first, then each event once. On failure it has said why. Events that cannot be had
- * here are no failure: the library tells. More than the processor's registers are, unless they are shared. */
-int fv_counters_encode(const char *list, bool is_shared, char **out);
+ * here are no failure: the library tells. More than the processor's registers are, unless they are shared. `pass`: of several, "2/3"; "": there is one. */
+int fv_counters_encode(const char *list, bool is_shared, const char *pass, char **out);
+/* How many passes it takes to count all of the list without sharing registers, 1 at least; 0: has said what is wrong with it. */
+unsigned fv_counters_passes(const char *list);
 /* Groups, their events here, and what cannot be had. */
 void fv_counters_help(void);
 

@@ -378,14 +378,18 @@ void fv_counters_leave(struct fv_thread *t)
     errno = saved;
 }
 
-bool fv_counters_now(struct fv_thread *t, uint64_t counts[FV_COUNTERS], unsigned *count)
+unsigned fv_counters_last(const struct fv_thread *t, uint8_t numbers[FV_COUNTERS], uint64_t counts[FV_COUNTERS])
 {
-    if (!t->counters)
-        return false;
-    for (unsigned i = 0; i < wanted_count; i++)
-        counts[i] = t->counters->now.at[i].value - t->counters->begun.at[i].value;
-    *count = wanted_count;
-    return true;
+    const struct fv_counters *c = t->counters;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < wanted_count; i++) {
+        if (wanted[i].refusal || (c->unknown && !account[i]))
+            continue;
+        numbers[count] = (uint8_t)i;
+        counts[count++] = c->now.at[i].value - c->begun.at[i].value;
+    }
+    return count;
 }
 
 /* ---- sections ---- */

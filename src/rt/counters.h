@@ -32,7 +32,7 @@ void fv_counters_go_on(struct fv_thread *thread);
 /* Into the rank file. */
 void fv_counters_update(struct fv_thread *thread);
 
-/* What is counted now, by event; false: the thread has none. */
-bool fv_counters_now(struct fv_thread *thread, uint64_t counts[FV_COUNTERS], unsigned *count);
+/* What was counted when it was read last, since the thread began: events by number, of which it returns how many there are. */
+unsigned fv_counters_last(const struct fv_thread *thread, uint8_t numbers[FV_COUNTERS], uint64_t counts[FV_COUNTERS]);
 
 #endif

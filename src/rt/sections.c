@@ -199,6 +199,27 @@ static inline void trace_set(struct fv_thread *t, uint64_t now)
         trace_with_room(t, now);
 }
 
+/* What is counted where a section begins or ends, as it was read there. */
+static FV_COLD void trace_counters(struct fv_thread *t, uint64_t now)
+{
+    uint64_t counts[FV_COUNTERS];
+    uint8_t numbers[FV_COUNTERS];
+
+    if (!__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED) || fv_rt_paused() || __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) || (fv_self && !fv_is_between()))
+        return;
+    for (unsigned i = 0, count = fv_counters_last(t, numbers, counts); i < count; i++) {
+        if (fv_events_counter(t, now, numbers[i], counts[i]))
+            continue;
+        uint64_t signals = fv_signals_hold();
+
+        if (fv_lock_is_free(&fv_rt.lock) && fv_lock_is_free(&fv_rt.writer.lock))
+            fv_events_make_room(t);
+        if (!fv_events_counter(t, now, numbers[i], counts[i]))
+            t->sections->losses->untraced++;
+        fv_signals_go_on(signals);
+    }
+}
+
 /* ---- for other threads ---- */
 
 #define MAKERS 8 /* a thread made by a thread made by ... */
@@ -302,6 +323,8 @@ static inline void begin(struct fv_thread *t, const char *name, int number, int 
     /* Last, so that a reader who sees it sees the rest. */
     __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
     trace_set(t, now);
+    if (FV_UNLIKELY(t->counters != NULL))
+        trace_counters(t, now);
 }
 
 /* Takes a section out of those that are open, wherever it stands. */
@@ -400,6 +423,8 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     ticks -= paused;
     if (FV_UNLIKELY(t->counters != NULL))
         fv_counters_end(t, slot->counted, ticks);
+    if (FV_UNLIKELY(t->counters != NULL))
+        trace_counters(t, now);
     times->last = now;
     add_to_histogram(t, slot, ticks); /* first, so that it never has fewer */
     add_instance(times, ticks);

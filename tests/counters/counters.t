@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 import harness
+import otf2_print
 from report import check, close, equal, plainly
 
 INCLUDE = os.path.join(harness.SOURCE, 'src')
@@ -175,6 +176,40 @@ def turns(tap, kind, env):
         equal('metrics', run.report().data['counter_metrics'], [])
 
 
+def passes(tap, kind, env):
+    """Six events of four registers: two runs."""
+    with tap.test('{}: more events in several runs, joined'.format(kind)):
+        base = os.path.join(harness.scratch('exp'), 'e')
+        options = ['-q', '--passes', '--counters', 'INSTRUCTIONS,CYCLES,PAGE-FAULTS,BRANCH-INSTRUCTIONS,BRANCH-MISSES,CACHE-MISSES,CACHE-REFERENCES', '-o', base]
+        command = kind.mpi.command(2, [kind.program, 'even']) if kind.mpi else [kind.program, 'even']
+        harness.run([harness.FVMPI, 'run', *options, *([] if kind.mpi else ['--mpi', 'serial']), '--', *command], env=env).ended(0)
+        equal('directories', sorted(name for name in os.listdir(os.path.dirname(base))), ['e-1', 'e-2'])
+        data = plainly(harness.valid(harness.run([harness.FVMPI, 'report', '--json', '-', base + '-1', base + '-2']).ended(0).out))
+        whole = {row['event']: row for row in data['counters']}
+        equal('events', list(whole), ['INSTRUCTIONS', 'CYCLES', 'PAGE-FAULTS', 'BRANCH-INSTRUCTIONS', 'BRANCH-MISSES', 'CACHE-MISSES', 'CACHE-REFERENCES'])
+        in_mpi = IN_MPI if kind.mpi else 0
+        equal('once', by_rank(whole['INSTRUCTIONS']), [INSTRUCTIONS + OF_THREAD + in_mpi] * kind.ranks)
+        equal('ranks', whole['CACHE-MISSES']['rank_count'], kind.ranks)
+        check(any('e-2' in p['text'] and 'another run' in p['text'] for p in data['problems']), 'said: {}', data['problems'])
+        one = plainly(harness.valid(harness.run([harness.FVMPI, 'report', '--json', '-', base + '-2']).ended(0).out))
+        equal('events of one', [row['event'] for row in one['counters']], ['INSTRUCTIONS', 'CYCLES', 'PAGE-FAULTS', 'CACHE-MISSES', 'CACHE-REFERENCES'])
+        check(not any('another run' in p['text'] for p in one['problems']), 'said: {}', one['problems'])
+
+
+def archived(tap, kind, env):
+    with tap.test('{}: in the archive, at ends of sections'.format(kind)):
+        run = kind.profile(['more'], ['--trace', '--counters', 'CYCLES,INSTRUCTIONS'], env).ended(0)
+        path = otf2_print.merge(run.directory)
+        definitions = harness.run(['otf2-print', '-G', path]).ended(0).out
+        equal('members', re.findall(r'^METRIC_MEMBER +\d+ +Name: "([^"]*)" .*Mode: (\w+), Value Type: (\w+)', definitions, re.M),
+              [('CYCLES', 'ACCUMULATED_START', 'UINT64'), ('INSTRUCTIONS', 'ACCUMULATED_START', 'UINT64')])
+        found = re.findall(r'^METRIC +(\d+) +\d+ +Metric: \d+, 1 Value: \("INSTRUCTIONS" <\d+>; UINT64; (\d+)\)', harness.run(['otf2-print', path]).ended(0).out, re.M)
+        # three sections that count nothing, then the work, which rank 1 has three times of
+        for location, work in zip(sorted({place for place, _ in found}, key=int), (INSTRUCTIONS, 3 * INSTRUCTIONS)):
+            equal('of one rank', [int(value) for place, value in found if place == location], [0] * 7 + [work])
+        harness.run([harness.FVMPI, 'check', path]).ended(0)
+
+
 def lives(tap, kind, env):
     with tap.test('{}: a killed rank has what was counted until then'.format(kind)):
         run = kind.profile(['even', 'kill'], ['--counters', 'INSTRUCTIONS'], env)
@@ -229,8 +264,10 @@ def main():
             fortran(tap, kind.mpi)
             balance(tap, kind, env)
             scales(tap, kind, env)
+            archived(tap, kind, env)
         processor(tap, kind, env)
         turns(tap, kind, env)
+        passes(tap, kind, env)
         lives(tap, kind, env)
         words(tap, kind, env)
         real(tap, kind)

@@ -382,8 +382,13 @@ static void *begin_counted(struct fv_build *b)
 
 static void finish_counted(struct fv_build *b, void *state)
 {
-    struct fv_counted_view *v = &b->model->counted;
+    fv_counted_finish(&b->model->counted, b->model->rank_count);
+    free(state);
+}
 
+void fv_counted_finish(struct fv_counted_view *v, size_t rank_count)
+{
+    v->sum_count = v->whole_count = v->metric_count = 0;
     if (v->value_count)
         qsort(v->values, v->value_count, sizeof(*v->values), by_place);
     if (v->thread_count)
@@ -391,10 +396,58 @@ static void finish_counted(struct fv_build *b, void *state)
     make_sums(v);
     for (uint32_t scope = 0; scope < v->scope_count; scope++)
         for (size_t i = 0; i < fv_metric_row_count; i++)
-            make_metric(v, scope, &fv_metric_rows[i], b->model->rank_count);
+            make_metric(v, scope, &fv_metric_rows[i], rank_count);
     for (size_t i = 0; i < v->metric_count; i++)
         mark(v, &v->metrics[i]);
-    free(state);
+}
+
+/* An event that `to` has is its own. The new one of each; FV_NONE: it is not taken over. */
+static void join_events(struct fv_counted_view *to, const struct fv_counted_view *from, uint32_t *numbers)
+{
+    size_t own = to->event_count;
+
+    for (size_t i = 0; i < from->event_count; i++) {
+        bool is_there = false;
+
+        for (size_t k = 0; k < own; k++)
+            is_there = is_there || !strcmp(to->events[k].name, from->events[i].name);
+        numbers[i] = FV_NONE;
+        if (is_there)
+            continue;
+        FV_GROW(to->events, to->event_room, to->event_count + 1);
+        to->events[to->event_count] = from->events[i];
+        to->events[to->event_count].name = fv_arena_string(&to->arena, from->events[i].name);
+        numbers[i] = (uint32_t)to->event_count++;
+    }
+}
+
+void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks)
+{
+    uint32_t *numbers = fv_xcalloc(from->event_count + 1, sizeof(*numbers));
+
+    join_events(to, from, numbers);
+    for (size_t i = 0; i < from->value_count; i++) {
+        struct fv_counted_value value = from->values[i];
+
+        if (numbers[value.event] == FV_NONE || ranks[value.rank] == FV_NONE)
+            continue;
+        value.scope = find_scope(to, from->scopes[value.scope].name, from->scopes[value.scope].number);
+        value.event = numbers[value.event];
+        value.rank = ranks[value.rank];
+        FV_GROW(to->values, to->value_room, to->value_count + 1);
+        to->values[to->value_count++] = value;
+    }
+    for (size_t i = 0; i < from->thread_count; i++) {
+        struct fv_counted_thread thread = from->threads[i];
+
+        if (numbers[thread.event] == FV_NONE || ranks[thread.rank] == FV_NONE)
+            continue;
+        thread.event = numbers[thread.event];
+        thread.rank = ranks[thread.rank];
+        FV_GROW(to->threads, to->thread_room, to->thread_count + 1);
+        to->threads[to->thread_count++] = thread;
+    }
+    free(numbers);
 }
 
 const struct fv_track fv_track_counted = { "counters", FV_VISIT_REST, { FV_CHUNK_COUNTER_EVENTS, FV_CHUNK_COUNTER_VALUES }, begin_counted, read_counted, finish_counted };

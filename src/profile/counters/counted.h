@@ -81,6 +81,10 @@ struct fv_counted_view {
     struct fv_counted_metric *metrics; /* by scope */
     size_t metric_count, metric_room;
 };
+/* Takes over what another run of the program counted that this one did not: of ranks and sections that are in both. `finish` must follow. */
+void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks);
+/* Computes sums and metrics. */
+void fv_counted_finish(struct fv_counted_view *view, size_t rank_count);
 void fv_counted_release(struct fv_counted_view *view);
 
 /* What was counted of a quantity on a rank in a scope, outside of MPI if that is wanted; NAN: it is not known. */
