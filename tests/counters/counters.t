@@ -102,6 +102,7 @@ def processor(tap, kind, env):
         work = [INSTRUCTIONS, 3 * INSTRUCTIONS][:kind.ranks]
         row = whole['INSTRUCTIONS']
         equal('mode', row['mode'], 'user')
+        equal('asked for', [o['value'] for o in data['options'] if o['option'] == '--counters'], ['INSTRUCTIONS,CYCLES'])
         equal('by rank', by_rank(row), [n + OF_THREAD + in_mpi for n in work])
         equal('in MPI', by_rank(row, 'counted_in_mpi'), [in_mpi] * kind.ranks)
         equal('by thread', [(p['rank'], p['counted'], p['counted_in_mpi']) for p in row['per_thread']],
