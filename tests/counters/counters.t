@@ -58,9 +58,14 @@ def faults_said(run):
 
 def faults(tap, kind):
     with tap.test('{}: page faults are those of getrusage(), also of threads'.format(kind)):
-        run = kind.profile(['even'], ['--counters', 'software']).ended(0)
+        run = kind.profile(['even'], ['--counters', 'software,PAGE-FAULTS:u']).ended(0)
         whole, sections, _ = counted(run)
         said = faults_said(run)
+        # by a perf event, where these are permitted
+        if not whole['PAGE-FAULTS:u']['refused_ranks']:
+            equal('mode of :u', whole['PAGE-FAULTS:u']['mode'], 'user')
+            for found, wanted, most in zip(by_rank(sections['touch', 'PAGE-FAULTS:u']), said, by_rank(sections['touch', 'PAGE-FAULTS'])):
+                check(wanted <= found <= most, 'in the section {} in user mode, by getrusage() {}, in all {}', found, wanted, most)
         # what begin and end of the section take in between may touch a page of their own
         for found, wanted in zip(by_rank(sections['touch', 'PAGE-FAULTS']), said):
             check(wanted <= found <= wanted + 3 * 8, 'in the section {}, by getrusage() {}', found, wanted)
