@@ -32,7 +32,7 @@ struct fv_counter_value {
 
 enum fv_counter_values_flags {
     FV_COUNTERS_UNKNOWN = 1, /* they could not be opened in this thread */
-    FV_COUNTERS_CUT = 2,     /* the program closed a descriptor: counts end there */
+    FV_COUNTERS_CUT = 2,     /* the program closed a descriptor: perf events are not known from there on */
 };
 
 /* What was counted in a thread, or in its instances of a section that have ended. Updated in place: of sections when an instance ends; of the whole thread

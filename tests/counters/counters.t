@@ -225,6 +225,10 @@ def lives(tap, kind, env):
         check(by_rank(row)[last] >= INSTRUCTIONS + OF_THREAD, 'of the killed rank {}', row)
         equal('in its section', by_rank(sections['work', 'INSTRUCTIONS'])[last], INSTRUCTIONS)
     if not kind.mpi:
+        with tap.test('{}: what the program took the descriptor of is not known, the rest is'.format(kind)):
+            whole = counted(kind.profile(['even', 'close'], ['--counters', 'INSTRUCTIONS,PAGE-FAULTS'], env).ended(0))[0]
+            equal('instructions', whole['INSTRUCTIONS']['counted'], None)
+            check(whole['PAGE-FAULTS']['counted'] > 3 * 1500, '{}', whole['PAGE-FAULTS'])
         return
     with tap.test('{}: a child counts nothing, and what was forgotten is'.format(kind)):
         run = kind.profile(['even', 'child'], ['--counters', 'INSTRUCTIONS'], env).ended(0)

@@ -2,6 +2,7 @@
  *
  *     known even|more|slow [WORD...]     in work rank 1 has three times the instructions (more), or as many that take three times as long (slow)
  *         kill      rank 1 is killed in the middle of a section
+ *         close     without MPI: descriptors that are not its own
  *         forget    MPI_Pcontrol(2) behind the work
  *         child     a fork() whose child works, too
  *         calls     nothing else, but 100,000 calls of MPI_Comm_rank: what reading costs */
@@ -124,6 +125,10 @@ int main(int argc, char **argv)
     pthread_create(&thread, NULL, work_of_thread, NULL);
     pthread_join(thread, NULL);
     work(argv[1]);
+#ifdef ALONE
+    for (int fd = 3; argc > 2 && !strcmp(argv[2], "close") && fd < 300; fd++)
+        close(fd);
+#endif
 #ifndef ALONE
     if (argc > 2 && !strcmp(argv[2], "forget"))
         MPI_Pcontrol(2);

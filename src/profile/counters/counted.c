@@ -114,7 +114,7 @@ static void add_values(struct fv_build *b, const struct gather *g, size_t first,
 
         if (g->event[i] == FV_NONE)
             continue;
-        double value = r->flags & FV_COUNTERS_UNKNOWN && !(v->events[g->event[i]].flags & FV_COUNTER_ACCOUNTS) ? NAN : scaled(at->count, at, &is_scaled);
+        double value = r->flags & (FV_COUNTERS_UNKNOWN | FV_COUNTERS_CUT) && !(v->events[g->event[i]].flags & FV_COUNTER_ACCOUNTS) ? NAN : scaled(at->count, at, &is_scaled);
         double in_mpi = g->mpi_unknown[i] || isnan(value) ? NAN : fmin(scaled(at->in_mpi, at, &is_scaled), value);
         struct fv_counted_value *sum = value_of(v, first, scope, g->event[i], rank);
 
