@@ -45,6 +45,8 @@ struct fv_archive {
     uint32_t *generators; /* interrupt generators, by rank */
     struct fv_strings metrics; /* names of the events counted in instances, from 1 */
     uint32_t (*metric_of)[FV_METRIC_EVENTS]; /* by rank and the number that it has there; 0: none */
+    struct fv_strings counters; /* names of the events counted over whole threads, likewise; their classes are behind those */
+    uint32_t (*counter_of)[FV_COUNTERS];
     struct fv_strings sensors; /* of the machine: series of each kind, as in fv_def_rank.sensors, from 1 */
     uint32_t *sensor_class;    /* of each series of each node: its number in these */
     size_t sensor_count, sensor_room;
@@ -93,14 +95,14 @@ static inline uint32_t fv_team_comm(const struct fv_defs *defs, uint32_t rank)
     return (uint32_t)(defs->comm_count + defs->rank_count) + rank;
 }
 
-/* Metrics: the classes of events in instances, those of sensors, the instances of these. */
+/* Metrics: the classes of events in instances, those of counters, those of sensors, the instances of these. */
 static inline uint32_t fv_strings_named(const struct fv_strings *strings)
 {
     return strings->count ? (uint32_t)strings->count - 1 : 0;
 }
 static inline uint32_t fv_sensor_metric(const struct fv_archive *archive, size_t number)
 {
-    return fv_strings_named(&archive->metrics) + fv_strings_named(&archive->sensors) + (uint32_t)number;
+    return fv_strings_named(&archive->metrics) + fv_strings_named(&archive->counters) + fv_strings_named(&archive->sensors) + (uint32_t)number;
 }
 
 /* definitions_io.c: of fv_def_handle.mode */

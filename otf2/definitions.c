@@ -403,11 +403,25 @@ static void write_metrics(struct writing *w)
         check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, i, 1, &i, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 }
 
+/* Of whole threads: they grow from the thread's begin on. */
+static void write_counters(struct writing *w)
+{
+    const struct fv_archive *a = w->archive;
+
+    for (uint32_t i = 0; i < fv_strings_named(&a->counters); i++) {
+        uint32_t id = fv_strings_named(&a->metrics) + i;
+
+        check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, id, text(w, a->counters.items[i + 1]), text(w, "counted since the thread began, where a section begins or ends"), OTF2_METRIC_TYPE_OTHER,
+                                                        OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, text(w, "#")));
+        check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &id, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+    }
+}
+
 /* Of the machine: a member and a class for each name, an instance for each node. */
 static void write_sensors(struct writing *w)
 {
     const struct fv_archive *a = w->archive;
-    uint32_t first = fv_strings_named(&a->metrics);
+    uint32_t first = fv_strings_named(&a->metrics) + fv_strings_named(&a->counters);
 
     for (uint32_t i = 0; i < fv_strings_named(&a->sensors); i++) {
         const char *line = a->sensors.items[i + 1];
@@ -501,6 +515,7 @@ bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
     write_regions(&w);
     fv_writing_comms(&w);
     write_metrics(&w);
+    write_counters(&w);
     write_sensors(&w);
     write_attributes(&w);
     write_contexts(&w);

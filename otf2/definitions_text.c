@@ -61,8 +61,19 @@ static void name_metrics(struct fv_archive *a)
     a->metric_of = fv_xcalloc(a->defs->rank_count + 1, sizeof(*a->metric_of));
     for (size_t i = 0; i < a->defs->rank_count; i++)
         for (unsigned k = 0; k < FV_METRIC_EVENTS; k++)
-            if (fv_def_event(&a->defs->ranks[i], k, name))
+            if (fv_def_event(a->defs->ranks[i].events, k, name))
                 a->metric_of[i][k] = find_string(&a->metrics, name);
+}
+
+static void name_counters(struct fv_archive *a)
+{
+    char name[64];
+
+    a->counter_of = fv_xcalloc(a->defs->rank_count + 1, sizeof(*a->counter_of));
+    for (size_t i = 0; i < a->defs->rank_count; i++)
+        for (unsigned k = 0; k < FV_COUNTERS; k++)
+            if (fv_def_event(a->defs->ranks[i].counters, k, name))
+                a->counter_of[i][k] = find_string(&a->counters, name);
 }
 
 /* Series of the same name on several nodes are of one class. */
@@ -89,6 +100,7 @@ void fv_event_strings_init(struct fv_archive *a)
     const struct fv_defs *d = a->defs;
 
     name_metrics(a);
+    name_counters(a);
     name_sensors(a);
     for (unsigned i = 0; i < FV_WS_COUNT; i++)
         a->wait_kinds[i] = fv_is_completion(i) ? 0 : find_string(&a->strings, fv_wait_state_names[i]);
@@ -132,6 +144,8 @@ void fv_event_strings_release(struct fv_archive *a)
     free(a->commands);
     free(a->lock_strings);
     free(a->metric_of);
+    free(a->counter_of);
+    fv_strings_release(&a->counters);
     fv_strings_release(&a->metrics);
     free(a->sensor_class);
     free(a->first_sensor);

@@ -124,6 +124,13 @@ static OTF2_ErrorCode put_count(struct fv_archive *a, OTF2_EvtWriter *w, const s
                                  &(OTF2_MetricValue){ .unsigned_int = r->sent });
 }
 
+static OTF2_ErrorCode put_counter(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    const OTF2_Type type = OTF2_TYPE_UINT64;
+
+    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, fv_strings_named(&a->metrics) + a->counter_of[r->ref][r->op] - 1, 1, &type, &(OTF2_MetricValue){ .unsigned_int = r->sent });
+}
+
 static OTF2_ErrorCode put_sensor(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
     const OTF2_Type type = OTF2_TYPE_DOUBLE;
@@ -277,6 +284,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_SECTIONS: return OTF2_SUCCESS; /* of a rank whose file names none */
     case FV_REC_INSTANCE:
     case FV_REC_INSTANCE_END: return put_instance(a, writer, r);
+    case FV_REC_COUNTER: return put_counter(a, w, r);
     case FV_REC_SENSOR: return put_sensor(a, w, r);
     case FV_REC_EVENT_COUNT: return put_count(a, w, r);
     case FV_REC_FILE_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);

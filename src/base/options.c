@@ -17,6 +17,7 @@
 #define PATH_ROOM 4096
 
 static char events_storage[FV_EVENTS_MOST * FV_PERF_EVENT_TEXT];
+static char counters_storage[(FV_COUNTERS_MOST + 1) * FV_PERF_EVENT_TEXT];
 
 /* ---- parsers ---- */
 
@@ -235,6 +236,50 @@ static const char *parse_events(const struct fv_option *option, const char *text
     return NULL;
 }
 
+/* Likewise; a group of them is a word, too, and what the processor is called. */
+static const char *parse_counters(const struct fv_option *option, const char *text, void *field)
+{
+    struct fv_perf_event event;
+    const char *list = text, *word;
+    unsigned count = 0;
+    size_t length;
+
+    (void)option;
+    while (fv_perf_event_word(&list, &word, &length)) {
+        bool is_processor = word == text && length > 1 && length < 16 && *word == '@';
+
+        if (!is_processor && fv_perf_event_parse(word, length, &event) == -FV_EINVAL)
+            return "not a group or names with commas between, as in statistics,PAGE-FAULTS; --counters help lists them";
+        count += !is_processor;
+    }
+    if (count > FV_COUNTERS_MOST)
+        return "more than 16 events; name fewer, and run again for the others";
+    if (strlen(text) >= sizeof(counters_storage))
+        return "too long";
+    if (field) {
+        strcpy(counters_storage, text);
+        *(const char **)field = counters_storage;
+    }
+    return NULL;
+}
+
+/* "2/3" */
+static const char *parse_pass(const struct fv_option *option, const char *text, void *field)
+{
+    static char storage[16];
+    char *end;
+    unsigned long pass = strtoul(text, &end, 10), passes = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
+
+    (void)option;
+    if (*end || !pass || pass > passes || passes > 64 || strlen(text) >= sizeof(storage))
+        return "not a pass of several, such as 2/3";
+    if (field) {
+        strcpy(storage, text);
+        *(const char **)field = storage;
+    }
+    return NULL;
+}
+
 /* Whether there are such sensors the machine says on which they are read. */
 static const char *parse_sensors(const struct fv_option *option, const char *text, void *field)
 {
@@ -335,6 +380,20 @@ const struct fv_option fv_option_table[] = {
       "between; "
       "turns --sample on",
       FV_USE_APPLICATION, parse_events, FIELD(events), 0, 0 },
+    { "FVMPI_COUNTERS", "--counters", 0, "LIST", "",
+      "count events over each whole thread and in sections: groups (statistics, cache, tlb, memory, simd, stalls, branches, software) or libpfm4's names, with commas "
+      "between; help lists groups, their events here, and what cannot be had",
+      FV_USE_APPLICATION, parse_counters, FIELD(counters), 0, 0 },
+    { "FVMPI_COUNTERS_SHARED", "--counters-shared", 0, NULL, "0",
+      "more events than the processor has registers take turns; their counts are then scaled by time, which is an estimate", FV_USE_APPLICATION, parse_flag,
+      FIELD(counters_shared), 0, 0 },
+    { "FVMPI_COUNTERS_PASS", "--counters-pass", 0, "I/N", "",
+      "count the I-th of N parts of the list, instructions, cycles and software's events in each: for N runs, whose counters fvmpi report DIR DIR ... joins", FV_USE_APPLICATION,
+      parse_pass, FIELD(counters_pass), 0, 0 },
+    { NULL, "--passes", 0, NULL, "0",
+      "run the command as often as the processor's registers need for all of --counters, each run into a directory of its own: DIR-1, DIR-2 ... of -o DIR", FV_USE_RUN, parse_flag, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_COUNTERS_MPI", "--counters-mpi", 0, NULL, "1",
+      "tell apart what is counted in MPI calls; --counters-mpi=0 makes calls cheaper", FV_USE_APPLICATION, parse_flag, FIELD(counters_mpi), 0, 0 },
     { "FVMPI_THREADS", "--threads", 0, NULL, "0",
       "record locks, barriers and other waiting of threads; --threads=hold,owner also how long locks are "
       "held, "

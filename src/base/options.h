@@ -9,6 +9,7 @@
 #include "base/base.h"
 
 #define FV_EVENTS_MOST 4 /* of --events */
+#define FV_COUNTERS_MOST 16 /* of --counters */
 
 /* Of fv_options.sample, below any rate: clock samples alone, as often as they cost little. */
 #define FV_SAMPLE_CLOCK 1
@@ -39,6 +40,10 @@ struct fv_options {
     uint64_t sample_budget; /* percent of a thread's CPU time that measuring instances may take */
     const char *sensors;   /* of the machine, that one rank of a node reads meanwhile, with commas between; in static storage; NULL: none */
     uint64_t sensors_hz;   /* that often */
+    const char *counters;  /* to count in whole threads and sections, likewise; NULL: none */
+    const char *counters_pass; /* "2/3": the second of three runs, of which each counts a part of a list; NULL: all of it. Only `fvmpi run` looks at it */
+    bool counters_shared;  /* more of them than the processor has registers may take turns */
+    bool counters_mpi;     /* those in MPI calls are told apart */
     const char *events;    /* to count in instances: base/perf_events.h; in static storage; NULL: none */
 };
 

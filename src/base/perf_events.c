@@ -249,6 +249,8 @@ const char *fv_perf_event_refusal(uint32_t error, bool user_only)
     case ENODEV:
     case ENXIO:
     case EOPNOTSUPP: return "this machine has no such counter (virtual machines often have none)";
+    case ENOSPC: return "no register of the processor is left beside the other events; leave some of them out, or share registers by time (--counters-shared)";
+    case ENOSYS: return "the kernel, or what the program runs in (seccomp), has no perf_event_open()";
     case EINVAL: return "the kernel takes it for no event, or has no counter left beside the others";
     case EMFILE: return "no file descriptor is left";
     }

@@ -689,6 +689,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid,
     [FV_CHUNK_IO_FILES] = fv_dump_io_file, [FV_CHUNK_IO] = fv_dump_io, [FV_CHUNK_IO_THREAD] = fv_dump_io_thread, [FV_CHUNK_IO_REGIONS] = fv_dump_io_region,
     [FV_CHUNK_IO_PROCESS] = fv_dump_io_process, [FV_CHUNK_IO_HANDLES] = fv_dump_io_handle, [FV_CHUNK_OMP_WORK] = print_omp_work,
+    [FV_CHUNK_COUNTER_EVENTS] = fv_dump_counter, [FV_CHUNK_COUNTER_VALUES] = fv_dump_counter_values,
     [FV_CHUNK_MEMORY_PROCESS] = fv_dump_memory, [FV_CHUNK_MEMORY_SUMS] = fv_dump_memory_sums, [FV_CHUNK_MEMORY_SITES] = fv_dump_memory_site,
     [FV_CHUNK_MEMORY_PATHS] = fv_dump_memory_path, [FV_CHUNK_MEMORY_SERIES] = fv_dump_memory_series,
     [FV_CHUNK_LABELS] = fv_dump_label, [FV_CHUNK_SENSOR_PROCESS] = fv_dump_sensors, [FV_CHUNK_SENSOR_SERIES] = fv_dump_sensor_series, [FV_CHUNK_SENSOR_SAMPLES] = fv_dump_sensor_sample,

@@ -25,15 +25,14 @@ static bool pfm_is_ready(void)
     return ready;
 }
 
-/* NULL, or why not; "" where libpfm4 does not know the name. */
-static const char *encode(struct fv_perf_event *event)
+const char *fv_event_encode(struct fv_perf_event *event, bool user_only)
 {
     struct perf_event_attr attr = { .size = sizeof(attr) };
     pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof(arg) };
 
     if (!pfm_is_ready())
         return "";
-    int code = pfm_get_os_event_encoding(event->name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
+    int code = pfm_get_os_event_encoding(event->name, user_only ? PFM_PLM3 : PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
     if (code == PFM_ERR_NOTFOUND)
         return "";
     if (code != PFM_SUCCESS)
@@ -67,19 +66,36 @@ static const char *nearest(const char *word)
     return fv_near_item(&near, 0);
 }
 
+const char *fv_event_pmu(bool (*is_known)(const char *name))
+{
+    for (size_t pmu = 0; pfm_is_ready() && pmu < PFM_PMU_MAX; pmu++) {
+        pfm_pmu_info_t info = { .size = sizeof(info) };
+
+        if (!pfm_get_pmu_info((pfm_pmu_t)pmu, &info) && info.is_present && is_known(info.name))
+            return info.name;
+    }
+    return NULL;
+}
+
 #define WHERE "`perf list` shows the generic names, libpfm4's `showevtinfo` all of them"
 
 #else
 
-static const char *encode(struct fv_perf_event *event)
+const char *fv_event_encode(struct fv_perf_event *event, bool user_only)
 {
-    (void)event;
+    (void)event, (void)user_only;
     return "";
 }
 
 static const char *nearest(const char *word)
 {
     (void)word;
+    return NULL;
+}
+
+const char *fv_event_pmu(bool (*is_known)(const char *name))
+{
+    (void)is_known;
     return NULL;
 }
 
@@ -90,18 +106,18 @@ static const char *nearest(const char *word)
 
 #endif
 
-static int say_unknown(const struct fv_perf_event *event, const char *why)
+int fv_event_say_unknown(const char *option, const struct fv_perf_event *event, const char *why)
 {
     const char *near = nearest(event->name);
 
     if (!near)
         near = fv_perf_event_near(event->name);
     if (*why)
-        fv_log("run: --events: %s: %s", event->name, why);
+        fv_log("run: %s: %s: %s", option, event->name, why);
     else if (near && strcasecmp(near, event->name))
-        fv_log("run: --events: %s: no such event; did you mean %s?", event->name, near);
+        fv_log("run: %s: %s: no such event; did you mean %s?", option, event->name, near);
     else
-        fv_log("run: --events: %s: no such event on this processor; " WHERE, event->name);
+        fv_log("run: %s: %s: no such event on this processor; " WHERE, option, event->name);
     return -FV_ENOENT;
 }
 
@@ -116,8 +132,8 @@ static int put_word(FILE *out, const char *word, size_t length)
         fprintf(out, "%.*s", (int)length, word);
         return 0;
     }
-    if ((why = encode(&event)))
-        return say_unknown(&event, why);
+    if ((why = fv_event_encode(&event, false)))
+        return fv_event_say_unknown("--events", &event, why);
     fv_perf_event_print(&event, text);
     fputs(text, out);
     return 0;
@@ -179,7 +195,7 @@ char *fv_events_calls(void)
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
         struct fv_perf_event event = { .type = 0 };
         strcpy(event.name, names[i]);
-        if (encode(&event) || !(event.flags / FV_PERF_PRECISE) || !can_be_had(&event))
+        if (fv_event_encode(&event, false) || !(event.flags / FV_PERF_PRECISE) || !can_be_had(&event))
             continue;
         fv_perf_event_print(&event, text);
         return strdup(text);

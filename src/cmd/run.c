@@ -8,6 +8,7 @@
 #include "cmd/child.h"
 #include "cmd/cmd.h"
 #include "cmd/config.h"
+#include "cmd/counters.h"
 #include "cmd/events.h"
 #include "cmd/filter.h"
 #include "cmd/flavour.h"
@@ -41,7 +42,7 @@ struct run {
     const char *launcher;      /* its launcher's file; NULL: none */
     char program[PATH_MAX];    /* file of argv[0] */
     struct fv_finding finding; /* what it needs */
-    char *events;              /* --events, encoded */
+    char *events, *counters;   /* --events and --counters, encoded */
     struct assignment assignments[ASSIGNMENTS_MOST];
     size_t count;
 };
@@ -260,6 +261,16 @@ static int encode_events(struct run *run)
         if (!is_sampling(run)) /* events are those of sampled instances */
             fv_config_put(&run->config, "--sample", "1");
     }
+    return err;
+}
+
+static int encode_counters(struct run *run)
+{
+    const char *list = fv_config_get(&run->config, "--counters");
+    int err = *list ? fv_counters_encode(list, fv_config_is(&run->config, "--counters-shared"), fv_config_get(&run->config, "--counters-pass"), &run->counters) : 0;
+
+    if (run->counters)
+        fv_config_put(&run->config, "--counters", run->counters);
     return err;
 }
 
@@ -554,7 +565,7 @@ static int run_command(struct run *run)
     if (status)
         return status;
     check_launcher(run);
-    if (encode_events(run) || find_left_out(run))
+    if (encode_events(run) || encode_counters(run) || find_left_out(run))
         return FV_EXIT_USAGE;
     if (!pin(run) || (is_aslr_off(run) && !fv_aslr_off(run->launcher)))
         return FV_EXIT_USAGE;
@@ -565,6 +576,56 @@ static int run_command(struct run *run)
     fv_options_check_env();
     print_command(run);
     return FV_EXIT_OK;
+}
+
+/* ---- passes ---- */
+
+/* As it was called, for one of the passes; `output` is the directory that was asked for. */
+static int run_pass(int argc, char **argv, int rest, const char *output, unsigned pass, unsigned passes)
+{
+    char number[32], directory[PATH_MAX], **words = calloc((size_t)argc + 8, sizeof(*words));
+    int count = 0, status;
+
+    if (!words)
+        return FV_EXIT_FAILED;
+    snprintf(number, sizeof(number), "--counters-pass=%u/%u", pass, passes);
+    snprintf(directory, sizeof(directory), "%s-%u", output, pass);
+    words[count++] = "/proc/self/exe";
+    words[count++] = "run";
+    for (int i = 1; i < rest; i++)
+        if (strcmp(argv[i], "--passes") != 0 && strcmp(argv[i], "--") != 0)
+            words[count++] = argv[i];
+    words[count++] = number;
+    words[count++] = "-o";
+    words[count++] = directory;
+    words[count++] = "--";
+    for (int i = rest; i < argc; i++)
+        words[count++] = argv[i];
+    fv_log("run: pass %u of %u: %s", pass, passes, directory);
+    status = fv_spawn(words, NULL);
+    free(words);
+    return status;
+}
+
+/* Each into an experiment of its own, until one fails. */
+static int run_passes(const struct fv_config *config, int argc, char **argv, int rest)
+{
+    const char *output = fv_config_get(config, "--output"), *list = fv_config_get(config, "--counters");
+    int status = FV_EXIT_OK;
+
+    if (!*list || !*output || fv_under_launcher()) {
+        fv_log("run: --passes: %s", !*list ? "of --counters, which is not given" : !*output ? "name the experiments: -o DIR, of which DIR-1, DIR-2 ... are made"
+                                                                                           : "it starts the launcher several times; say fvmpi run --passes ... -- mpiexec ...");
+        return FV_EXIT_USAGE;
+    }
+    unsigned passes = fv_counters_passes(list);
+    if (!passes)
+        return FV_EXIT_USAGE;
+    for (unsigned pass = 1; pass <= passes && status == FV_EXIT_OK; pass++)
+        status = run_pass(argc, argv, rest, output, pass, passes);
+    if (status == FV_EXIT_OK && passes > 1)
+        fv_log("run: all counters together: fvmpi report %s-*", output);
+    return status;
 }
 
 static void print_help(void)
@@ -592,11 +653,15 @@ int fv_cmd_run(int argc, char **argv)
     } else if (fv_config_is(&run.config, "--print-config")) {
         fv_options_check_env();
         fv_config_print(&run.config);
+    } else if (!strcmp(fv_config_get(&run.config, "--counters"), "help")) {
+        fv_counters_help();
     } else if (rest >= argc) {
         fv_log("run: no program given; as in: mpiexec -n 4 fvmpi run ./app");
         status = FV_EXIT_USAGE;
     } else if (fv_config_is(&run.config, "--stacks")) {
         status = fv_run_stacks(&run.config, argc, argv, rest);
+    } else if (fv_config_is(&run.config, "--passes")) {
+        status = run_passes(&run.config, argc, argv, rest);
     } else {
         run.argv = argv + rest;
         status = run_command(&run);
@@ -605,6 +670,7 @@ int fv_cmd_run(int argc, char **argv)
         free(run.assignments[i].value);
     free(run.longer);
     free(run.events);
+    free(run.counters);
     fv_config_release(&run.config);
     return status;
 }

@@ -39,6 +39,16 @@ const char *const fv_diff_join_names[FV_DIFF_JOINS + 1] = { "position", "names",
 
 /* ---- one run ---- */
 
+/* Of all ranks outside of MPI; NAN: some did not count it. */
+static double counted_in_all(const struct fv_model *m, const char *quantity)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++)
+        sum += fv_counted_of(&m->counted, 0, i, quantity, true);
+    return sum;
+}
+
 static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct fv_profile *profile)
 {
     const struct fv_model *m = profile->model;
@@ -59,6 +69,8 @@ static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct 
                                .analysis = m->causes.source == FV_CAUSES_TRACE,
                                .analysis_lost_s = m->causes.elsewhere_s / ranks,
                                .hybrid = m->hybrid.sums,
+                               .instructions = counted_in_all(m, "instructions"),
+                               .cycles = counted_in_all(m, "cycles"),
                                .no_processor_s = disturbed ? disturbed->lost_s / ranks : 0,
                                .efficiency = { NAN, NAN } };
     if (r->analysis) {

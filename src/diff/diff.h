@@ -60,6 +60,7 @@ struct fv_diff_run {
     double efficiency[2];   /* its serialization and transfer; NAN */
     double wait_s[FV_WAITS]; /* of a rank */
     struct fv_pop_hybrid_sums hybrid; /* zeros: no OpenMP, or not known of all */
+    double instructions, cycles; /* of all ranks, outside of MPI; NAN: not counted in all of them */
     double no_processor_s; /* of a rank, as the finding of that name has it; 0: no such finding */
     double value[FV_DIFF_RUN_METRICS];
 };

@@ -71,9 +71,9 @@ bool fv_defs_has_samples(const struct fv_defs *d)
     return has_node(d, FV_DEF_SAMPLE);
 }
 
-bool fv_def_event(const struct fv_def_rank *rank, unsigned number, char name[64])
+bool fv_def_event(const char *events, unsigned number, char name[64])
 {
-    const char *at = rank->events;
+    const char *at = events;
 
     for (; number && *at; number--)
         at += strcspn(at, ",") + 1;
@@ -186,6 +186,7 @@ void fv_defs_add_rank(struct fv_defs *d, const struct fv_def_rank *r)
     n->thread_level = fv_arena_string(&d->arena, r->thread_level);
     n->events = fv_arena_string(&d->arena, r->events);
     n->labels = fv_arena_string(&d->arena, r->labels ? r->labels : "");
+    n->counters = fv_arena_string(&d->arena, r->counters ? r->counters : "");
     n->sensors = fv_arena_string(&d->arena, r->sensors ? r->sensors : "");
     n->file = fv_arena_string(&d->arena, r->file);
     n->points = copy_of(&d->arena, r->points, r->point_count * sizeof(*r->points));

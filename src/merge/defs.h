@@ -60,6 +60,7 @@ struct fv_def_rank {
     const char *host, *program, *command, *mpi, *thread_level, *file;
     const char *events; /* counted in each measured instance: names, a comma behind each; empty: it could not be counted */
     const char *labels;  /* labels.h; empty: none */
+    const char *counters; /* counted over whole threads, likewise */
     const char *sensors; /* of its node, that it recorded: sensors.h; empty: none */
     uint32_t clock_kind, traced;
     uint8_t boot_id[16];
@@ -171,7 +172,7 @@ bool fv_defs_has_instances(const struct fv_defs *defs);
 /* Are there samples of the CPU clock? */
 bool fv_defs_has_samples(const struct fv_defs *defs);
 /* The name of a rank's event, from 0. False: it has none of this number, or could not count it. */
-bool fv_def_event(const struct fv_def_rank *rank, unsigned number, char name[64]);
+bool fv_def_event(const char *events, unsigned number, char name[64]);
 /* Did the program mark sections? */
 bool fv_defs_has_sections(const struct fv_defs *defs);
 

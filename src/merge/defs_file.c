@@ -431,6 +431,19 @@ static void find_events(const struct fv_reader *reader, char names[FV_METRIC_EVE
     }
 }
 
+static void find_counters(const struct fv_reader *reader, char names[FV_COUNTERS * 65 + 1])
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_COUNTER_EVENTS);
+    struct fv_counter_event r;
+    size_t used = 0;
+
+    names[0] = '\0';
+    for (const void *p; (p = fv_cursor_next(&c)) && c.index < FV_COUNTERS;) {
+        memcpy(&r, p, sizeof(r));
+        used += (size_t)sprintf(names + used, "%.*s,", r.refusal ? 0 : (int)sizeof(r.name), r.name);
+    }
+}
+
 static uint64_t count_lost_of_threads(const struct fv_reader *reader)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SYNC_THREAD);
@@ -495,7 +508,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .thread_objects = fv_threads_objects(reader),
                              .omp_objects = fv_threads_use_omp(reader) };
     struct fv_clock_point *points = NULL;
-    char events[FV_METRIC_EVENTS * 65 + 1], *labels = fv_labels_text(reader), *sensors = fv_sensors_names(reader);
+    char events[FV_METRIC_EVENTS * 65 + 1], counters[FV_COUNTERS * 65 + 1], *labels = fv_labels_text(reader), *sensors = fv_sensors_names(reader);
     uint32_t *threads = NULL;
     uint8_t boot[16];
 
@@ -506,6 +519,8 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
     r.first_ticks = r.last_ticks = h->begin_ticks ? h->begin_ticks : h->first.ticks;
     find_events(reader, events);
     r.events = events;
+    find_counters(reader, counters);
+    r.counters = counters;
     r.labels = labels;
     r.sensors = sensors;
     look_at_samplers(&r, reader);

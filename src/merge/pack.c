@@ -58,6 +58,7 @@ static void pack_rank(const struct fv_def_rank *r, struct fv_bytes *b)
     fv_bytes_string(b, r->thread_level);
     fv_bytes_string(b, r->events);
     fv_bytes_string(b, r->labels);
+    fv_bytes_string(b, r->counters);
     fv_bytes_string(b, r->sensors);
     fv_bytes_string(b, r->file);
     fv_bytes_put(b, r->points, r->point_count * sizeof(*r->points));
@@ -181,6 +182,7 @@ static void unpack_ranks(struct fv_defs *d, struct fv_arena *arena, struct fv_by
         k.thread_level = fv_bytes_text(r, arena);
         k.events = fv_bytes_text(r, arena);
         k.labels = fv_bytes_text(r, arena);
+        k.counters = fv_bytes_text(r, arena);
         k.sensors = fv_bytes_text(r, arena);
         k.file = fv_bytes_text(r, arena);
         k.points = take_array(r, arena, k.point_count, sizeof(*k.points));

@@ -56,6 +56,7 @@
     X(SECTIONS)      /* id: set of the program's sections that are open from here on, as the rank's file has it */ \
     X(SECTION_ENTER) /* ref: function */                                                                     \
     X(SECTION_LEAVE) /* ref */                                                                               \
+    X(COUNTER)       /* of a thread: ref: rank, as an index; op: event there; sent: the count since the thread began */                \
     X(SENSOR)        /* ref: rank, as an index; id: series; sent: the bits of a double */                                       \
     X(SAMPLE)        /* of the CPU clock: context; ref: rank, as an index; sent: ns of CPU time since the one before */ \
     X(REGION_ENTER) /* a thread waits outside of calls: ref: function; context; peer: object; id: ns of its leave */ \

@@ -289,6 +289,15 @@ static void tell_sections(struct fv_rank_replay *r, struct fv_stream *s, uint64_
     fv_rank_pass(r, s, &record); /* no record of an archive: regions are made of it */
 }
 
+/* Of one that the rank names. */
+static void tell_counter(struct fv_rank_replay *r, struct fv_stream *s, uint64_t time)
+{
+    char name[64];
+
+    if (s->item.field[1] < FV_COUNTERS && fv_def_event(r->rank->counters, (unsigned)s->item.field[1], name))
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_COUNTER, .ref = r->index, .op = (uint8_t)s->item.field[1], .sent = s->item.field[2] }, time);
+}
+
 /* ---- items ---- */
 
 static void tell(struct fv_rank_replay *r, struct fv_stream *s)
@@ -328,6 +337,8 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
             fv_nested_enter(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
         else if (s->item.kind == FV_EV_FUNCTION_LEAVE)
             fv_nested_leave(r, s, s->item.field[1], fv_rank_time(r, s, s->item.begin));
+        else if (s->item.kind == FV_EV_COUNTER)
+            tell_counter(r, s, fv_rank_time(r, s, s->item.begin));
         else if (s->item.kind == FV_EV_IO)
             fv_files_tell(r, s);
         else

@@ -350,7 +350,7 @@ void fv_weave_rank(struct fv_weave *w, uint32_t rank, const struct fv_reader *re
     char name[64];
 
     for (unsigned k = 0; k < FV_METRIC_EVENTS; k++)
-        w->is_counted[k] = fv_def_event(&w->defs->ranks[rank], k, name);
+        w->is_counted[k] = fv_def_event(w->defs->ranks[rank].events, k, name);
     struct fv_cursor calls = fv_cursor(reader, FV_CHUNK_FUNCTION_CALLS);
 
     w->has_calls = fv_cursor_next(&calls);

@@ -42,6 +42,8 @@ extern const struct fv_relation fv_memory_relation;
 extern const struct fv_relation fv_memory_ranks_relation;
 extern const struct fv_relation fv_memory_series_relation;
 extern const struct fv_relation fv_counters_relation;
+extern const struct fv_relation fv_counter_sections_relation;
+extern const struct fv_relation fv_counter_metrics_relation;
 extern const struct fv_relation fv_labels_relation;
 extern const struct fv_relation fv_sensors_relation;
 extern const struct fv_relation fv_sensor_nodes_relation;
@@ -94,6 +96,8 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_memory_ranks_relation,
     &fv_memory_series_relation,
     &fv_counters_relation,
+    &fv_counter_sections_relation,
+    &fv_counter_metrics_relation,
     &fv_labels_relation,
     &fv_sensors_relation,
     &fv_sensor_nodes_relation,

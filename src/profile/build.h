@@ -80,7 +80,7 @@ struct fv_track {
 extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_interpreters, fv_track_calls,
     fv_track_in_calls, fv_track_samples, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_sections,
     fv_track_phases, fv_track_locks, fv_track_timeline, fv_track_traced, fv_track_traced_samples,
-    fv_track_works, fv_track_regions, fv_track_instrumented, fv_track_io, fv_track_allocated, fv_track_facts, fv_track_machine, fv_track_noise, fv_track_labels;
+    fv_track_works, fv_track_regions, fv_track_instrumented, fv_track_io, fv_track_allocated, fv_track_counted, fv_track_facts, fv_track_machine, fv_track_noise, fv_track_labels;
 
 /* Seconds from the model's origin, and a duration. */
 double fv_build_time(const struct fv_model *model, uint32_t rank, uint64_t ticks);

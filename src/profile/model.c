@@ -482,7 +482,7 @@ static const struct fv_track *const tracks[] = {
     &fv_track_locks,
     /* makes the numbers of files known, which regions need */
     &fv_track_io,
-    &fv_track_timeline, &fv_track_traced, &fv_track_works, &fv_track_regions, &fv_track_instrumented, &fv_track_allocated, &fv_track_facts, &fv_track_machine, &fv_track_noise, &fv_track_labels,
+    &fv_track_timeline, &fv_track_traced, &fv_track_works, &fv_track_regions, &fv_track_instrumented, &fv_track_allocated, &fv_track_counted, &fv_track_facts, &fv_track_machine, &fv_track_noise, &fv_track_labels,
 };
 enum { TRACKS = sizeof(tracks) / sizeof(*tracks) };
 
@@ -635,6 +635,7 @@ void fv_model_release(struct fv_model *m)
     fv_instrumented_release(&m->instrumented);
     fv_io_view_release(&m->io);
     fv_allocated_release(&m->allocated);
+    fv_counted_release(&m->counted);
     fv_facts_release(&m->facts);
     fv_machine_release(&m->machine);
     fv_noise_release(&m->noise);

@@ -11,6 +11,7 @@
 #include "profile/machine/facts.h"
 #include "profile/machine/machine.h"
 #include "profile/noise/noise.h"
+#include "profile/counters/counted.h"
 #include "profile/memory/allocated.h"
 #include "profile/read_analysis.h"
 #include "profile/samples/costs.h"
@@ -452,6 +453,7 @@ struct fv_model {
     struct fv_samples samples; /* of functions; count 0: none */
     struct fv_io_view io; /* calls 0: none */
     struct fv_allocated allocated; /* ranks 0: none recorded it */
+    struct fv_counted_view counted; /* events 0: nothing was counted */
     struct fv_facts facts; /* hosts 0: of versions that did not record them */
     struct fv_machine machine; /* nodes 0: nobody read its sensors */
     struct fv_noise_view noise; /* ranks 0: nothing is known of it */

@@ -1,6 +1,8 @@
 /* See profile.h: the order in which a profile is finished. */
 #include "profile/profile.h"
+#include "tool/words.h"
 
+#include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,12 +26,51 @@ static void measure_own_cost(struct fv_overhead *o, const struct fv_cost_profile
     o->time_s = time_s;
 }
 
+/* ---- passes: runs that counted a part each ---- */
+
+static double longest_s(const struct fv_model *m)
+{
+    double longest = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        longest = m->ranks[i].app_time_s > longest ? m->ranks[i].app_time_s : longest;
+    return longest;
+}
+
+#define RUNS_DIFFER 0.05
+
+static void join_pass(struct fv_model *m, const struct fv_model *pass)
+{
+    uint32_t *ranks = fv_xcalloc(pass->rank_count + 1, sizeof(*ranks));
+    double own_s = longest_s(m), other_s = longest_s(pass);
+    char own[FV_WORD], other[FV_WORD];
+
+    for (size_t i = 0; i < pass->rank_count; i++) {
+        ranks[i] = FV_NONE;
+        for (uint32_t k = 0; k < m->rank_count; k++)
+            if (m->ranks[k].world_rank == pass->ranks[i].world_rank)
+                ranks[i] = k;
+    }
+    fv_counted_join(&m->counted, &pass->counted, ranks);
+    free(ranks);
+    fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "counters of another run are among those of this one: %s; all else is of %s", pass->directory, m->directory);
+    if (other_s > (1 + RUNS_DIFFER) * own_s || own_s > (1 + RUNS_DIFFER) * other_s)
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s took %s and %s %s, which is more than 5 %% apart: metrics of counters of both may be wrong by as much", m->directory,
+                       fv_words_seconds(own_s, own), pass->directory, fv_words_seconds(other_s, other));
+    if (pass->rank_count != m->rank_count)
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s has %zu ranks, and %s %zu: is this one program?", m->directory, m->rank_count, pass->directory, pass->rank_count);
+}
+
 struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct fv_profile_options *options)
 {
     struct finished *f = fv_xcalloc(1, sizeof(*f));
 
     experiment->traced_calls = options->traced_calls;
     fv_model_build(&f->model, experiment);
+    for (size_t i = 0; i < options->pass_count; i++)
+        join_pass(&f->model, &options->passes[i]);
+    if (options->pass_count)
+        fv_counted_finish(&f->model.counted, f->model.rank_count);
     f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };
     fv_model_resolve(&f->symbols, &f->model, !options->no_symbols);
     fv_sites_merge(&f->model, &f->symbols);
@@ -66,8 +107,65 @@ static void read_analysis(struct fv_experiment *experiment, struct fv_analysed *
     fv_string_release(&name);
 }
 
-int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options,
-                    struct fv_profile **out)
+/* Which one it is, "2/3"; NULL: none. */
+static const char *pass_of(const struct fv_model *m)
+{
+    for (size_t i = 0; i < m->option_count; i++)
+        if (!strcmp(m->options[i].variable, "FVMPI_COUNTERS_PASS"))
+            return m->options[i].value;
+    return NULL;
+}
+
+/* All paths but the first, if each is another pass than that: models for the caller to release. 0: they are not. */
+static size_t open_passes(char *const *paths, size_t count, struct fv_model *models)
+{
+    char first[16] = "";
+    size_t opened = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct fv_experiment experiment;
+        struct fv_model model;
+
+        if (fv_experiment_open(&experiment, &paths[i], 1))
+            break;
+        fv_model_build(&model, &experiment);
+        fv_experiment_release(&experiment);
+        const char *pass = pass_of(&model);
+        bool good = pass && strcmp(pass, first) != 0;
+        if (good && !i)
+            snprintf(first, sizeof(first), "%s", pass);
+        if (good && i)
+            models[opened++] = model;
+        else
+            fv_model_release(&model);
+        if (!good)
+            break;
+    }
+    for (size_t i = 0; opened && opened + 1 < count && i < opened; i++)
+        fv_model_release(&models[i]);
+    return opened + 1 == count ? opened : 0;
+}
+
+/* Only of what could be one. */
+static bool may_be_pass(const char *path)
+{
+    struct fv_experiment experiment;
+    bool found = false;
+
+    if (fv_experiment_open(&experiment, (char *const[]){ (char *)(uintptr_t)path }, 1))
+        return false;
+    if (!fv_reader_wake(experiment.files[0].reader)) {
+        struct fv_cursor c = fv_cursor(experiment.files[0].reader, FV_CHUNK_OPTIONS);
+
+        for (const struct fv_option_record *r; !found && (r = fv_cursor_next(&c));)
+            found = !strncmp(r->variable, "FVMPI_COUNTERS_PASS", sizeof(r->variable));
+        fv_reader_rest(experiment.files[0].reader);
+    }
+    fv_experiment_release(&experiment);
+    return found;
+}
+
+static int open_profile(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out)
 {
     struct fv_experiment experiment;
     struct fv_analysed analysed = { 0 };
@@ -80,6 +178,24 @@ int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_op
     fv_analysed_release(&analysed);
     fv_experiment_release(&experiment);
     return 0;
+}
+
+int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out)
+{
+    struct fv_profile_options with = *options;
+    struct fv_model *passes = NULL;
+
+    if (count > 1 && may_be_pass(paths[0])) {
+        passes = fv_xcalloc(count, sizeof(*passes));
+        with.pass_count = open_passes(paths, count, passes);
+        with.passes = passes;
+    }
+    int err = open_profile(paths, with.pass_count ? 1 : count, &with, out);
+
+    for (size_t i = 0; i < with.pass_count; i++)
+        fv_model_release(&passes[i]);
+    free(passes);
+    return err;
 }
 
 void fv_profile_close(struct fv_profile *profile)

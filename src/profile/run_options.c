@@ -10,16 +10,45 @@
 /* More than this are no options of ours. */
 #define VALUES_MOST 1000
 
+/* Lists of events are recorded as `fvmpi run` encodes them (base/perf_events.h): their names are what was asked for. Returns the bytes that are left. */
+static size_t leave_names(char *list, size_t bytes)
+{
+    size_t used = 0;
+
+    for (size_t at = 0, next; at < bytes; at = next + 1) {
+        size_t length = strcspn(list + at, "@,");
+
+        next = at + strcspn(list + at, ",");
+        if (!length)
+            continue;
+        if (used)
+            list[used++] = ',';
+        memmove(list + used, list + at, length);
+        used += length;
+    }
+    list[used] = '\0';
+    return used;
+}
+
+static bool is_list_of_events(const struct fv_option *option)
+{
+    return option && (!strcmp(option->variable, "FVMPI_COUNTERS") || !strcmp(option->variable, "FVMPI_EVENTS"));
+}
+
 /* False: it is one more, for which there is no room. */
 static bool count_option(struct fv_model *m, const struct fv_option_record *r)
 {
     size_t length = strnlen(r->variable, sizeof(r->variable)), bytes = strnlen(r->value, sizeof(r->value)), i = 0;
     const struct fv_option *option = fv_option_by_variable(r->variable, length);
+    char value[sizeof(r->value) + 1];
 
+    memcpy(value, r->value, bytes);
+    value[bytes] = '\0';
+    if (is_list_of_events(option))
+        bytes = leave_names(value, bytes);
     for (; i < m->option_count; i++) {
         const struct fv_option_view *o = &m->options[i];
-        if (strlen(o->variable) == length && !memcmp(o->variable, r->variable, length) &&
-            strlen(o->value) == bytes && !memcmp(o->value, r->value, bytes))
+        if (strlen(o->variable) == length && !memcmp(o->variable, r->variable, length) && !strcmp(o->value, value))
             break;
     }
     if (i == VALUES_MOST)
@@ -29,7 +58,7 @@ static bool count_option(struct fv_model *m, const struct fv_option_record *r)
         m->options[m->option_count++] =
             (struct fv_option_view){ .variable = fv_arena_bytes(&m->arena, r->variable, length),
                                      .flag = option ? option->flag : NULL,
-                                     .value = fv_arena_bytes(&m->arena, r->value, bytes) };
+                                     .value = fv_arena_bytes(&m->arena, value, bytes) };
     }
     m->options[i].ranks++;
     return true;

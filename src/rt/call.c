@@ -1,6 +1,7 @@
 /* The record path: what every MPI call pays. No lock, no memory, no system call; a few stores into the
  * mapped rank file. */
 #include "rt/comm.h"
+#include "rt/counters.h"
 #include "rt/events.h"
 #include "rt/statistics.h"
 
@@ -108,6 +109,26 @@ static inline void recorded(const struct fv_call *call)
         leave_out_waits(call->thread);
 }
 
+/* Something came while it computed, or it counts. */
+static FV_COLD void look_before(struct fv_thread *t)
+{
+    if (t->counters)
+        fv_counters_enter(t);
+    if (fv_switches_came(&t->switches))
+        fv_switches_read(&t->switches);
+}
+
+/* Something came while the call was recorded, or it counts: what fvmpi did is the call's, too. */
+static FV_COLD void look_behind(const struct fv_call *call)
+{
+    struct fv_thread *t = call->thread;
+
+    if (fv_switches_came(&t->switches) && call->record)
+        leave_out_waits(t);
+    if (t->counters)
+        fv_counters_leave(t);
+}
+
 bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
 {
     struct fv_thread *t = fv_current;
@@ -116,8 +137,8 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
         return false;
     fv_current = NULL;
     t->inside = site;
-    if (FV_UNLIKELY(fv_switches_came(&t->switches)))
-        fv_switches_read(&t->switches);
+    if (FV_UNLIKELY(fv_switches_look(&t->switches)))
+        look_before(t);
     fv_function_used(function);
     uint32_t recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
     call->record = FV_LIKELY(recording == t->recording) || fv_recording_changed(t, recording);
@@ -316,7 +337,8 @@ void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, u
         count(call, comm ? fv_comm_id(comm) : 0, sent, received);
     if (FV_UNLIKELY(call->trace))
         fv_events_call(call);
-    recorded(call);
+    if (FV_UNLIKELY(fv_switches_look(&t->switches)))
+        look_behind(call);
     __atomic_store_n(&t->record->in_call.begin, 0, __ATOMIC_RELEASE);
     fv_current = t;
 }

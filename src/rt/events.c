@@ -322,7 +322,7 @@ bool fv_events_between(struct fv_thread *t, unsigned kind, uint64_t begin, uint6
     return true;
 }
 
-bool fv_events_moment(struct fv_thread *t, unsigned kind, uint64_t now, uint64_t value)
+static bool put_moment(struct fv_thread *t, unsigned kind, uint64_t now, const uint64_t *values, unsigned count)
 {
     struct fv_events *e = &t->events;
     struct fv_thread *current = fv_current;
@@ -338,13 +338,24 @@ bool fv_events_moment(struct fv_thread *t, unsigned kind, uint64_t now, uint64_t
     now = now > e->last ? now : e->last;
     *at++ = (uint8_t)kind;
     at = fv_put_varint(at, now - e->last);
-    at = fv_put_varint(at, value);
+    for (unsigned i = 0; i < count; i++)
+        at = fv_put_varint(at, values[i]);
     e->last = now;
     e->calls++;
     commit(e, at);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     fv_current = current;
     return true;
+}
+
+bool fv_events_moment(struct fv_thread *t, unsigned kind, uint64_t now, uint64_t value)
+{
+    return put_moment(t, kind, now, &value, 1);
+}
+
+bool fv_events_counter(struct fv_thread *t, uint64_t now, unsigned number, uint64_t count)
+{
+    return put_moment(t, FV_EV_COUNTER, now, (const uint64_t[]){ number, count }, 2);
 }
 
 bool fv_events_sections(struct fv_thread *t, uint64_t now)

@@ -12,6 +12,8 @@ bool fv_events_between(struct fv_thread *thread, unsigned kind, uint64_t begin, 
                        uint64_t *field);
 /* The same of a kind of event whose fields are the gap and a value, in half the time. */
 bool fv_events_moment(struct fv_thread *thread, unsigned kind, uint64_t now, uint64_t value);
+/* The same of a counter. */
+bool fv_events_counter(struct fv_thread *thread, uint64_t now, unsigned number, uint64_t count);
 void fv_events_make_room(struct fv_thread *thread);
 /* The sections that are open now; as fv_events_between(). */
 bool fv_events_sections(struct fv_thread *thread, uint64_t now);

@@ -6,6 +6,7 @@
  * with the run); sums of all calls in each open section (a cost for each call and level of nesting). */
 #include "rt/sections.h"
 #include "base/histogram.h"
+#include "rt/counters.h"
 #include "rt/events.h"
 #include "rt/layers.h"
 #include "rt/section_sets.h"
@@ -29,6 +30,7 @@ struct slot {
     struct fv_section_times *times; /* in the file */
     struct fv_section_process *process; /* likewise, with the same index */
     struct fv_octave *octave;       /* likewise: of the last instance */
+    struct fv_counted *counted; /* NULL: nothing is counted in it */
     uint32_t id;
     int32_t number;
     uint32_t depth;                /* begins without end; 0: closed */
@@ -197,6 +199,27 @@ static inline void trace_set(struct fv_thread *t, uint64_t now)
         trace_with_room(t, now);
 }
 
+/* What is counted where a section begins or ends, as it was read there. */
+static FV_COLD void trace_counters(struct fv_thread *t, uint64_t now)
+{
+    uint64_t counts[FV_COUNTERS];
+    uint8_t numbers[FV_COUNTERS];
+
+    if (!__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED) || fv_rt_paused() || __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) || (fv_self && !fv_is_between()))
+        return;
+    for (unsigned i = 0, count = fv_counters_last(t, numbers, counts); i < count; i++) {
+        if (fv_events_counter(t, now, numbers[i], counts[i]))
+            continue;
+        uint64_t signals = fv_signals_hold();
+
+        if (fv_lock_is_free(&fv_rt.lock) && fv_lock_is_free(&fv_rt.writer.lock))
+            fv_events_make_room(t);
+        if (!fv_events_counter(t, now, numbers[i], counts[i]))
+            t->sections->losses->untraced++;
+        fv_signals_go_on(signals);
+    }
+}
+
 /* ---- for other threads ---- */
 
 #define MAKERS 8 /* a thread made by a thread made by ... */
@@ -293,11 +316,15 @@ static inline void begin(struct fv_thread *t, const char *name, int number, int 
     read_counters(t, times->measured, &times->since);
     if (times->measured)
         slot->process->since_ns = process_ns(&times->since);
+    if (FV_UNLIKELY(t->counters != NULL))
+        fv_counters_begin(t, slot->id, &slot->counted);
     uint64_t now = fv_ticks();
     times->paused = fv_paused_until(now);
     /* Last, so that a reader who sees it sees the rest. */
     __atomic_store_n(&times->opened, now, __ATOMIC_RELEASE);
     trace_set(t, now);
+    if (FV_UNLIKELY(t->counters != NULL))
+        trace_counters(t, now);
 }
 
 /* Takes a section out of those that are open, wherever it stands. */
@@ -394,6 +421,10 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     if (FV_UNLIKELY(paused) && paused >= ticks)
         return; /* all of it was in a pause */
     ticks -= paused;
+    if (FV_UNLIKELY(t->counters != NULL))
+        fv_counters_end(t, slot->counted, ticks);
+    if (FV_UNLIKELY(t->counters != NULL))
+        trace_counters(t, now);
     times->last = now;
     add_to_histogram(t, slot, ticks); /* first, so that it never has fewer */
     add_instance(times, ticks);
@@ -612,6 +643,8 @@ static void clear(struct fv_thread *t)
                                             .ticks_min = UINT64_MAX,
                                             .measured = times->measured };
         s->slots[i].process->cpu_ns = 0;
+        if (t->counters)
+            fv_counters_clear(t, s->slots[i].counted);
         if (!s->slots[i].depth)
             continue;
         read_counters(t, times->measured, &times->since);

@@ -1,6 +1,7 @@
 /* What a thread records along time, at constant cost: time bins that double their width, and the log of
  * collective calls that is thinned by sequence number when it is full. */
 #include "rt/statistics.h"
+#include "rt/counters.h"
 #include "rt/usage.h"
 #include "trace/bins.h"
 
@@ -86,6 +87,8 @@ FV_COLD void fv_bins_add_across(struct fv_thread *t, unsigned class, uint64_t be
     while ((end - bank->origin) >> t->bin_shift >= FV_BINS)
         fold(t);
     remember_bin(t, bank, end);
+    if (FV_UNLIKELY(t->counters != NULL))
+        fv_counters_go_on(t);
     while (begin < end) {
         uint64_t bin = (begin - bank->origin) >> t->bin_shift;
         uint64_t stop = bank->origin + ((bin + 1) << t->bin_shift);

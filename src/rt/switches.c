@@ -13,12 +13,17 @@
 
 #define DATA_PAGES 2 /* 256 switches */
 
-static const uint64_t nothing;
+static const uint64_t nothing, always = UINT64_MAX;
 static size_t page_bytes;
 
 void fv_switches_init(struct fv_switches *s)
 {
-    *s = (struct fv_switches){ .head = &nothing };
+    *s = (struct fv_switches){ .head = &nothing, .look = &nothing };
+}
+
+void fv_switches_look_always(struct fv_switches *s)
+{
+    s->look = &always;
 }
 
 #if defined(PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) && defined(SYS_perf_event_open)
@@ -55,6 +60,8 @@ static bool begin(struct fv_switches *s)
         return false;
     s->pages = pages;
     s->head = (const uint64_t *)&((struct perf_event_mmap_page *)pages)->data_head;
+    if (s->look != &always)
+        s->look = s->head;
     fv_switches_skip(s);
     return true;
 }

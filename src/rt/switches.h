@@ -13,6 +13,7 @@ struct fv_thread;
 
 struct fv_switches {
     const uint64_t *head; /* bytes that the kernel has written, ever; never NULL */
+    const uint64_t *look; /* the same, or what never equals `tail`: where each call is to look */
     uint64_t tail;        /* of them read */
     char *pages;          /* NULL: there are none */
     bool tried;           /* to have them */
@@ -32,6 +33,13 @@ void fv_switches_init(struct fv_switches *switches);
 void fv_switches_begin(struct fv_thread *thread);
 void fv_switches_read(struct fv_switches *switches);
 void fv_switches_skip(struct fv_switches *switches);
+
+/* Or is each call to look, whatever came (rt/counters.h)? The record path's one question. */
+static inline bool fv_switches_look(const struct fv_switches *s)
+{
+    return __atomic_load_n(s->look, __ATOMIC_RELAXED) != s->tail;
+}
+void fv_switches_look_always(struct fv_switches *switches);
 
 static inline bool fv_switches_came(const struct fv_switches *s)
 {

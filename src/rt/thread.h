@@ -128,6 +128,7 @@ struct fv_thread {
     struct fv_thread *next_all, *next_free;
     struct fv_sections *sections; /* NULL: it marked none yet */
     struct fv_affinity *affinity; /* where it may run, in the file (src/monitor); NULL: no room */
+    struct fv_counters *counters;   /* NULL: events are not counted (rt/counters.h) */
     struct fv_memory *memory;       /* NULL: it allocated nothing yet, or --memory is off (src/memory) */
     struct fv_functions *functions; /* NULL: it called none that is instrumented yet (src/functions) */
     struct fv_io *io; /* NULL: files are not looked at (src/io) */

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -149,32 +148,6 @@ static struct perf_event_attr breakpoint(enum fv_trap kind, uintptr_t address)
     return attr;
 }
 
-/* A thread takes half a dozen: with many threads the application would run out of them. */
-static bool is_for_application(long fd)
-{
-    struct rlimit limit;
-
-    return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd >= limit.rlim_cur / 2;
-}
-
-bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group)
-{
-    long fd = syscall(SYS_perf_event_open, attr, 0, -1, group, (unsigned long)PERF_FLAG_FD_CLOEXEC);
-    int high = fd < 0 ? -1 : fcntl((int)fd, F_DUPFD_CLOEXEC, 48); /* low ones are the application's */
-
-    if (high >= 0) {
-        close((int)fd);
-        fd = high;
-    }
-    if (fd >= 0 && is_for_application(fd)) {
-        close((int)fd);
-        fd = -1;
-        errno = EMFILE;
-    }
-    event->fd = (int)fd;
-    return fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id);
-}
-
 static bool may_signal_by_itself(void)
 {
     return !fv_without("sigtrap") && fv_sigtrap_is_safe();
@@ -228,20 +201,6 @@ bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsig
     return fv_perf_open_signal(event, &attr, kind, slot);
 }
 
-static bool is_ours(const struct fv_event_fd *event)
-{
-    uint64_t id;
-
-    return event->fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id;
-}
-
-void fv_perf_close(struct fv_event_fd *event)
-{
-    if (is_ours(event))
-        close(event->fd);
-    event->fd = -1;
-}
-
 bool fv_perf_open_migrations(struct fv_event_fd *event)
 {
     struct perf_event_attr attr = {
@@ -256,21 +215,9 @@ bool fv_perf_open_migrations(struct fv_event_fd *event)
 
 /* ---- from the handler ---- */
 
-/* By system call: read() is a place where threads are cancelled. */
-bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes)
-{
-    return is_ours(event) && syscall(SYS_read, event->fd, counts, bytes) == (long)bytes;
-}
-
-void fv_perf_enable(const struct fv_event_fd *event)
-{
-    if (is_ours(event))
-        ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
-}
-
 void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns)
 {
-    if (is_ours(event))
+    if (fv_perf_is_ours(event))
         ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
 }
 
@@ -306,7 +253,7 @@ bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, ui
     if (__atomic_load_n(&way, __ATOMIC_RELAXED) == BY_ITSELF)
         signal_by_itself(&attr, kind, slot, event->generation);
     attr.disabled = 0;
-    if (!is_ours(event))
+    if (!fv_perf_is_ours(event))
         return false;
     return !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr) || (errno == ENOTTY && replace(event, &attr, kind, slot));
 }
@@ -314,6 +261,6 @@ bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, ui
 void fv_perf_disarm(struct fv_event_fd *event)
 {
     event->generation++;
-    if (is_ours(event))
+    if (fv_perf_is_ours(event))
         ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 }

@@ -10,15 +10,9 @@
 #ifndef FV_PERF_H
 #define FV_PERF_H
 
-#include "base/base.h"
+#include "base/perf_fd.h"
 
 enum fv_trap { FV_TRAP_TICK = 1, FV_TRAP_X, FV_TRAP_RW, FV_TRAP_CALL };
-
-struct fv_event_fd {
-    int fd; /* -1: none */
-    uint64_t id;
-    uint32_t generation; /* of its use; what came from an earlier one is stale */
-};
 
 /* What a signal says of the event that it comes from. */
 struct fv_trap_source {
@@ -42,18 +36,10 @@ bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsig
 /* Counts how often the thread moves to another processor, from now on. Needs kernel.perf_event_paranoid < 2,
  * or a capability. */
 bool fv_perf_open_migrations(struct fv_event_fd *event);
-/* Any event of the calling thread, in the group of the descriptor `group` (-1: its own). */
 struct perf_event_attr;
-bool fv_perf_open(struct fv_event_fd *event, struct perf_event_attr *attr, int group);
-/* The same of one that signals; the attributes that make it do so are set here. */
+/* Any event of the calling thread that signals it; the attributes that make it do so are set here. */
 bool fv_perf_open_signal(struct fv_event_fd *event, struct perf_event_attr *attr, enum fv_trap kind, unsigned slot);
-/* So many bytes of counts. Not from what the application has put in the descriptor's place. */
-bool fv_perf_read(const struct fv_event_fd *event, void *counts, size_t bytes);
-/* Only what is still ours: an application may close what it does not own. */
-void fv_perf_close(struct fv_event_fd *event);
-
 /* These leave alone what the application has put in the descriptor's place. */
-void fv_perf_enable(const struct fv_event_fd *event);
 void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns);
 /* Enables a breakpoint at an address under a new generation. */
 bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address);

@@ -6,14 +6,13 @@
 #include "sampler/table.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <string.h>
 
 #define LEARNT 101
 
 /* What was asked for. Set before the first thread is sampled. */
 static struct fv_metric_event wanted[FV_METRIC_EVENTS];
-static uint32_t wanted_flags[FV_METRIC_EVENTS]; /* enum fv_perf_event_flags */
+static struct fv_perf_event events[FV_METRIC_EVENTS]; /* the same, to be opened */
 static unsigned wanted_count, granted_count;
 
 static uint64_t trap[FV_METRIC_EVENTS]; /* that one trap adds beside what the handler reads itself */
@@ -21,41 +20,6 @@ static uint64_t learnt[FV_METRIC_EVENTS][LEARNT];
 static unsigned learnt_count;
 
 /* ---- open ---- */
-
-#if defined(PERF_ATTR_SIZE_VER7)
-
-static bool open_counter(struct fv_event_fd *event, const struct fv_metric_event *m, uint32_t flags,
-                         int group)
-{
-    struct perf_event_attr attr = {
-        .size = sizeof(attr),
-        .type = m->type,
-        .config = m->config,
-        .config1 = m->config1,
-        .config2 = m->config2,
-        .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-        .disabled = group < 0, /* the leader; the others run with it */
-        .exclude_user = (flags & FV_PERF_NO_USER) != 0,
-        .exclude_kernel = (flags & FV_PERF_NO_KERNEL) != 0,
-        .exclude_hv = 1,
-        .remove_on_exec = 1,
-    };
-
-    return fv_perf_open(event, &attr, group);
-}
-
-#else
-
-static bool open_counter(struct fv_event_fd *event, const struct fv_metric_event *m, uint32_t flags,
-                         int group)
-{
-    (void)m, (void)flags, (void)group;
-    event->fd = -1;
-    errno = ENOSYS;
-    return false;
-}
-
-#endif
 
 void fv_pmu_close(struct fv_pmu *pmu)
 {
@@ -72,7 +36,7 @@ void fv_pmu_open(struct fv_pmu *pmu)
     for (unsigned i = 0; i < wanted_count; i++) {
         if (wanted[i].refusal)
             continue;
-        if (!open_counter(&pmu->event[i], &wanted[i], wanted_flags[i], pmu->leader ? pmu->leader->fd : -1)) {
+        if (!fv_perf_open_counter(&pmu->event[i], &events[i], pmu->leader ? pmu->leader->fd : -1)) {
             fv_pmu_close(pmu); /* another thread had it: all is unknown in this one */
             return;
         }
@@ -86,32 +50,22 @@ void fv_pmu_open(struct fv_pmu *pmu)
 
 /* ---- which there are ---- */
 
-static void describe(const struct fv_perf_event *event, struct fv_metric_event *m, uint32_t *flags)
+static void describe(const struct fv_perf_event *event, struct fv_metric_event *m)
 {
     *m = (struct fv_metric_event){
         .type = event->type, .config = event->config, .config1 = event->config1, .config2 = event->config2
     };
     memcpy(m->name, event->name, sizeof(m->name));
-    *flags = event->flags;
 }
 
 /* Opens it in the probe's group, with the kernel or, if that is not permitted, without. */
-static void probe(struct fv_pmu *pmu, unsigned i, bool in_user_mode)
+static void probe(struct fv_pmu *pmu, unsigned i)
 {
     struct fv_metric_event *m = &wanted[i];
-    int group = pmu->leader ? pmu->leader->fd : -1;
-    bool kernel = !(wanted_flags[i] & FV_PERF_NO_KERNEL);
-    bool done = (kernel || in_user_mode) && open_counter(&pmu->event[i], m, wanted_flags[i], group);
 
-    if (!done && kernel && (errno == EACCES || errno == EPERM) && !(wanted_flags[i] & FV_PERF_NO_USER)) {
-        wanted_flags[i] |= FV_PERF_NO_KERNEL;
-        kernel = false;
-        done = in_user_mode && open_counter(&pmu->event[i], m, wanted_flags[i], group);
-    }
-    m->user_only = !kernel;
-    if (!done)
-        m->refusal = !kernel && !in_user_mode ? EACCES : errno ? (uint32_t)errno : EIO;
-    else if (!pmu->leader)
+    m->refusal = fv_perf_try_counter(&pmu->event[i], &events[i], pmu->leader ? pmu->leader->fd : -1);
+    m->user_only = (events[i].flags & FV_PERF_NO_KERNEL) != 0;
+    if (!m->refusal && !pmu->leader)
         pmu->leader = &pmu->event[i];
 }
 
@@ -124,18 +78,18 @@ static void find_out(void)
     fv_pmu_open(&pmu); /* empty yet */
     for (; wanted_count < FV_METRIC_EVENTS && fv_perf_event_word(&list, &word, &length); wanted_count++) {
         struct fv_metric_event *m = &wanted[wanted_count];
-        struct fv_perf_event event;
-        int err = fv_perf_event_parse(word, length, &event);
+        struct fv_perf_event *event = &events[wanted_count];
+        int err = fv_perf_event_parse(word, length, event);
 
-        describe(&event, m, &wanted_flags[wanted_count]);
+        describe(event, m);
         if (err)
             m->refusal = ESRCH;
-        else if (event.processor && event.processor != fv_processor())
+        else if (event->processor && event->processor != fv_processor())
             m->refusal = EXDEV;
         else
-            probe(&pmu, wanted_count, fv_perf_event_in_user_mode(&event));
+            probe(&pmu, wanted_count);
         if (m->refusal && fv_first_rank())
-            fv_log("--events: %s: %s; it is not counted", event.name,
+            fv_log("--events: %s: %s; it is not counted", event->name,
                    fv_perf_event_refusal(m->refusal, m->user_only));
         granted_count += !m->refusal;
     }

@@ -20,6 +20,9 @@ const struct fv_scaling_metric_word fv_scaling_metrics[FV_SCALES_METRICS] = {
     [FV_SCALES_TRANSFER] = { "transfer", "      transfer", FV_UNIT_SHARE },
     [FV_SCALES_OPENMP] = { "openmp", "    OpenMP", FV_UNIT_SHARE },
     [FV_SCALES_COMPUTATION] = { "computation", "  computation scalability", FV_UNIT_SHARE },
+    [FV_SCALES_INSTRUCTIONS] = { "instruction_scalability", "    instructions", FV_UNIT_SHARE },
+    [FV_SCALES_IPC] = { "ipc_scalability", "    IPC", FV_UNIT_SHARE },
+    [FV_SCALES_FREQUENCY] = { "frequency_scalability", "    frequency", FV_UNIT_SHARE },
 };
 
 int fv_scaling_load(struct fv_scaling *s, const char *path)
@@ -81,6 +84,8 @@ static void fill_point(const struct fv_scaling *s, struct fv_scaling_point *p)
             continue;
         values_of(s, &side->runs[i], &useful_s, value);
         p->useful_s += useful_s;
+        p->instructions += side->runs[i].instructions;
+        p->cycles += side->runs[i].cycles;
         for (unsigned k = 0; k < FV_SCALES_METRICS; k++)
             p->value[k] += value[k];
         p->least_s = p->runs ? fmin(p->least_s, value[FV_SCALES_ELAPSED]) : value[FV_SCALES_ELAPSED];
@@ -88,6 +93,8 @@ static void fill_point(const struct fv_scaling *s, struct fv_scaling_point *p)
         p->runs++;
     }
     p->useful_s /= (double)p->runs;
+    p->instructions /= (double)p->runs;
+    p->cycles /= (double)p->runs;
     for (unsigned k = 0; k < FV_SCALES_METRICS; k++)
         p->value[k] /= (double)p->runs;
 }
@@ -132,6 +139,9 @@ static void compare_points(struct fv_scaling *s)
         v[FV_SCALES_SPEEDUP] = grown * ref->value[FV_SCALES_ELAPSED] / v[FV_SCALES_ELAPSED];
         v[FV_SCALES_OF_IDEAL] = v[FV_SCALES_SPEEDUP] / p->factor;
         v[FV_SCALES_COMPUTATION] = grown * ref->useful_s / p->useful_s;
+        v[FV_SCALES_INSTRUCTIONS] = grown * ref->instructions / p->instructions;
+        v[FV_SCALES_IPC] = p->instructions / p->cycles / (ref->instructions / ref->cycles);
+        v[FV_SCALES_FREQUENCY] = p->cycles / p->useful_s / (ref->cycles / ref->useful_s);
         v[FV_SCALES_GLOBAL] = v[FV_SCALES_PARALLEL] * v[FV_SCALES_COMPUTATION];
     }
 }
@@ -140,7 +150,8 @@ static void compare_points(struct fv_scaling *s)
 static enum fv_scaling_metric find_worst(const struct fv_scaling *s)
 {
     static const enum fv_scaling_metric factors[] = { FV_SCALES_LOAD_BALANCE, FV_SCALES_COMMUNICATION, FV_SCALES_SERIALIZATION,
-                                                      FV_SCALES_TRANSFER, FV_SCALES_OPENMP, FV_SCALES_COMPUTATION };
+                                                      FV_SCALES_TRANSFER, FV_SCALES_OPENMP, FV_SCALES_COMPUTATION,
+                                                      FV_SCALES_INSTRUCTIONS, FV_SCALES_IPC, FV_SCALES_FREQUENCY };
     const double *first = s->points[0].value, *last = s->points[s->point_count - 1].value;
     enum fv_scaling_metric worst = FV_SCALES_METRICS;
     double least = 0.995; /* what is told as 99 % and more fell by nothing */
@@ -149,6 +160,8 @@ static enum fv_scaling_metric find_worst(const struct fv_scaling *s)
         double left = last[factors[i]] / first[factors[i]];
 
         if (factors[i] == FV_SCALES_COMMUNICATION && !isnan(last[FV_SCALES_TRANSFER] / first[FV_SCALES_TRANSFER]))
+            continue;
+        if (factors[i] == FV_SCALES_COMPUTATION && !isnan(last[FV_SCALES_FREQUENCY]))
             continue;
         if (left < least) {
             least = left;

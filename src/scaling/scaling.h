@@ -8,8 +8,12 @@
  *     weak:   speedup = r T_ref / T       computation scalability = r U_ref / U
  *     global  = parallel x computation scalability, and global / global_ref = speedup / r
  *
- * Computation scalability is the product of those of instructions, instructions per cycle and frequency. These need counts of whole runs, which
- * are not recorded: they are not told.
+ * Computation scalability is the product of those of instructions, instructions per cycle and frequency, I and C the instructions and cycles of all ranks outside of
+ * MPI, where all runs counted them (--counters statistics):
+ *
+ *     instructions = I_ref / I (of a weak run times r)     IPC = (I / C) / (I_ref / C_ref)     frequency = (C / U) / (C_ref / U_ref)
+ *
+ * Frequency is of U, as POP has it: in a time without a processor there are no cycles.
  *
  * Ideal is a part's time at the reference, of a strong run divided by r. What a part takes longer at the largest point is what it lost. Parts of a table
  * that some run did not record are left out.
@@ -36,6 +40,9 @@ enum fv_scaling_metric {
     FV_SCALES_TRANSFER,
     FV_SCALES_OPENMP, /* of threads within ranks */
     FV_SCALES_COMPUTATION,
+    FV_SCALES_INSTRUCTIONS, /* this and the next two: where instructions and cycles were counted */
+    FV_SCALES_IPC,
+    FV_SCALES_FREQUENCY,
     FV_SCALES_METRICS
 };
 struct fv_scaling_metric_word {
@@ -50,6 +57,7 @@ struct fv_scaling_point {
     double factor;             /* r */
     double least_s, most_s;    /* elapsed, of its runs */
     double useful_s;           /* U */
+    double instructions, cycles; /* I, C; NAN: not counted */
     double value[FV_SCALES_METRICS];
 };
 

@@ -73,13 +73,17 @@ static const struct fv_column_def point_columns[] = {
     VALUE("transfer", "transfer", "share", FV_SCALES_TRANSFER, "What moving data leaves."),
     VALUE("openmp", "OpenMP", "share", FV_SCALES_OPENMP, "Of the threads within ranks; null where sizes are told by ranks."),
     VALUE("computation", "computation", "share", FV_SCALES_COMPUTATION, "Computation scalability: U_ref / U, of a weak run times r."),
+    VALUE("instruction_scalability", "instructions", "share", FV_SCALES_INSTRUCTIONS,
+          "Instructions outside of MPI, I_ref / I, of a weak run times r; null where some run did not count instructions and cycles (--counters statistics), here and in the next two."),
+    VALUE("ipc_scalability", "IPC", "share", FV_SCALES_IPC, "Instructions per cycle outside of MPI, over those of the reference."),
+    VALUE("frequency_scalability", "frequency", "share", FV_SCALES_FREQUENCY, "Cycles outside of MPI by the time there, over that of the reference: the clock, and time without a processor."),
 };
 const struct fv_relation fv_scaling_points = {
     .name = "points",
     .key = "points",
     .title = "Sizes",
     .doc = "The sizes, smallest first: the first is the reference.",
-    .shown = "rank_count thread_count elapsed_s speedup of_ideal global/9 parallel/9 load_balance/8 communication/8 serialization/6 transfer/6 openmp/7 computation/9",
+    .shown = "rank_count thread_count elapsed_s speedup of_ideal global/9 parallel/9 load_balance/8 communication/8 serialization/6 transfer/6 openmp/7 computation/9 instruction_scalability/5 ipc_scalability/5 frequency_scalability/5",
     FV_COLUMNS(point_columns),
     .base = the_scaling,
     FV_ITEMS(struct fv_scaling, points, point_count),

@@ -1,5 +1,5 @@
 /* New threads are recorded from their start routine on: in every flavour of the library, for the samples
- * (--sample) of threads that never call MPI, and for what threads wait for (--threads). Otherwise
+ * (--sample) and counters (--counters) of threads that never call MPI, and for what threads wait for (--threads). Otherwise
  * pthread_create() is the next one's, as if we were not there.
  *
  * The thread's function becomes ours, which attaches the thread and jumps on (a tail call: the application's
@@ -131,7 +131,7 @@ static bool is_wanted(void)
     if (FV_UNLIKELY(fv_rt_early()))
         return has_lives() && fv_lives.early();
 
-    return fv_rt_on() && (fv_rt.options.sample > FV_SAMPLE_CLOCK || fv_rt.options.threads || fv_rt.options.io) && !in_mpi;
+    return fv_rt_on() && (fv_rt.options.sample > FV_SAMPLE_CLOCK || fv_rt.options.threads || fv_rt.options.io || fv_rt.options.counters) && !in_mpi;
 }
 
 static struct fv_thread_origin prepare(struct start *start, start_routine *routine, void *arg,

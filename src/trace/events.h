@@ -14,6 +14,7 @@
  *     IO                         likewise, with --io: a call of a function for files outside of MPI; it lasts `duration`
  *     WORK_BEGIN, _END           likewise, with --threads: the thread's part in worksharing of OpenMP. One of a team that it is
  *                                in is open at a time; what is left without an END ends with the team's part
+ *     COUNTER                    likewise, of an event that is counted (--counters), behind SECTIONS
  *     SECTIONS                   likewise, of the sections that the program marks: `set` is the fv_section_set of all
  *                                that are open from then on, 0 none
  *
@@ -160,7 +161,8 @@ enum fv_event_outcome {
     X(FUNCTION_LEAVE, "function leave", 2, 0, "gap", "open") /* so many that were entered are open from here on */ \
     X(IO, "io", 6, 0, "gap", "duration", "path", "function", "handle", "result")                             \
     X(WORK_BEGIN, "work begin", 3, 0, "gap", "kind", "path") /* enum fv_omp_work_kind */                     \
-    X(WORK_END, "work end", 2, 0, "gap", "kind")
+    X(WORK_END, "work end", 2, 0, "gap", "kind")                                                             \
+    X(COUNTER, "counter", 3, 0, "gap", "event", "count") /* where a section begins or ends: of COUNTER_EVENTS, from 0; since the thread began */
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,

@@ -18,6 +18,7 @@
 #define FV_FORMAT_H
 
 #include "base/histogram.h"
+#include "trace/format_counters.h"
 #include "trace/format_facts.h"
 #include "trace/format_io.h"
 #include "trace/format_samples.h"
@@ -228,6 +229,8 @@ enum fv_chunk_type {
     FV_CHUNK_LABELS = 94,         /* struct fv_label_record, variable, of the process */
     FV_CHUNK_AFFINITY = 95,       /* struct fv_affinity, of the process */
     FV_CHUNK_NOISE = 96,          /* struct fv_noise_record, of one thread */
+    FV_CHUNK_COUNTER_EVENTS = 97, /* struct fv_counter_event, of the process */
+    FV_CHUNK_COUNTER_VALUES = 98, /* struct fv_counter_values, of one thread: the first is of all of it */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 

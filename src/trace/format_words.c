@@ -76,6 +76,8 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_FACTS] = { "fact", .varies = true },
         [FV_CHUNK_AFFINITY] = { "affinity", sizeof(struct fv_affinity) },
         [FV_CHUNK_NOISE] = { "noise", sizeof(struct fv_noise_record) },
+        [FV_CHUNK_COUNTER_EVENTS] = { "counter", sizeof(struct fv_counter_event) },
+        [FV_CHUNK_COUNTER_VALUES] = { "counter values", sizeof(struct fv_counter_values) },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 

@@ -2,7 +2,7 @@
 # Folders depend one way, downwards:
 #
 #     the application:  {threads, annotations, functions, {io, memory} > front, monitor > sensors} > sampler > rt > trace > base
-#     the tools:        cmd > {views > scaling > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base; cmd > doctor > {sensors, tool}; cmd > live > {sensors, profile}
+#     the tools:        cmd > {views > scaling > diff > profile, otf2 > analysis > merge} > symbols > experiment > tool > trace > base; cmd > doctor > {sensors, tool}; cmd > live > {sensors, profile}; {profile, cmd} > counters
 #
 # The runtime never meets the tools. Each header stands alone.
 . "$(dirname "$0")/../lib.sh"
@@ -21,22 +21,23 @@ allowed() { # FOLDER: what it may include
         memory) echo 'base trace rt memory front' ;;
         monitor) echo 'base trace rt sensors monitor' ;;
         sensors) echo 'base sensors' ;;
+        counters) echo 'counters' ;;
         doctor) echo 'base sensors tool doctor' ;;
-        live) echo 'base trace sensors tool experiment symbols profile live' ;;
+        live) echo 'base trace sensors counters tool experiment symbols profile live' ;;
         tool) echo 'base trace tool' ;;
         experiment) echo 'base trace tool experiment' ;;
         symbols) echo 'base trace tool experiment symbols' ;;
-        profile) echo 'base trace tool experiment symbols profile' ;;
-        diff) echo 'base trace tool experiment symbols profile diff' ;;
-        scaling) echo 'base trace tool experiment symbols profile diff scaling' ;;
-        views) echo 'base trace tool experiment symbols profile diff scaling views' ;;
+        profile) echo 'base trace counters tool experiment symbols profile' ;;
+        diff) echo 'base trace counters tool experiment symbols profile diff' ;;
+        scaling) echo 'base trace counters tool experiment symbols profile diff scaling' ;;
+        views) echo 'base trace counters tool experiment symbols profile diff scaling views' ;;
         merge) echo 'base trace tool experiment symbols merge' ;;
         analysis) echo 'base trace tool experiment symbols merge analysis' ;;
         otf2) echo 'base trace tool experiment symbols merge analysis otf2 fvmpi.h' ;;
-        cmd) echo 'base trace sensors doctor live tool experiment symbols profile diff scaling views merge analysis cmd otf2 fvmpi.h' ;;
+        cmd) echo 'base trace sensors counters doctor live tool experiment symbols profile diff scaling views merge analysis cmd otf2 fvmpi.h' ;;
     esac
 }
-for folder in base trace rt sampler threads annotations functions front io memory monitor sensors doctor live tool experiment symbols profile diff scaling views merge analysis cmd; do
+for folder in base trace rt sampler threads annotations functions front io memory monitor sensors counters doctor live tool experiment symbols profile diff scaling views merge analysis cmd; do
     [ -d "$source/src/$folder" ] || continue
     may=$(allowed "$folder")
     out=$(grep -rHoE '^#include "[^"]+"' --include='*.[ch]' "$source/src/$folder" | while IFS=: read -r file include; do

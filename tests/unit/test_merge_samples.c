@@ -508,10 +508,10 @@ static void counted_events(void **state)
     weave(&m, 0, &words);
     assert_string_equal(words.text, "f{10 g{20 event0 =7 event2 =8 }30 event0 =70 }40 [50 ]60 h{70 }80 "
                                     "h{90 event0 =1 event2 =3 }95 .1000000000 ");
-    assert_true(fv_def_event(&m.defs.ranks[0], 0, name) && !strcmp(name, "faults"));
-    assert_false(fv_def_event(&m.defs.ranks[0], 1, name));
-    assert_true(fv_def_event(&m.defs.ranks[0], 2, name) && !strcmp(name, "cycles"));
-    assert_false(fv_def_event(&m.defs.ranks[0], 3, name));
+    assert_true(fv_def_event(m.defs.ranks[0].events, 0, name) && !strcmp(name, "faults"));
+    assert_false(fv_def_event(m.defs.ranks[0].events, 1, name));
+    assert_true(fv_def_event(m.defs.ranks[0].events, 2, name) && !strcmp(name, "cycles"));
+    assert_false(fv_def_event(m.defs.ranks[0].events, 3, name));
     fv_merge_close(&m);
     fvr_release(&f);
 }

@@ -24,6 +24,10 @@ const struct fv_finding_def fv_finding_defs[] = {
       "Ranks compute for different times, in their main threads or in others that these wait for. Lost: what the other ranks "
       "compute less than the one that computes longest.",
       fv_find_imbalance },
+    { "instruction_balance",
+      "Where instructions were counted on all ranks (--counters): the rank that is outside of MPI longest has more work (instructions), or slower work (fewer of them a cycle). Lost: no time of its "
+      "own, it is that of load_imbalance.",
+      fv_find_instruction_balance },
     { "small_messages",
       "Messages of up to 1 KiB are so many that their latency counts, and larger ones take little time. Lost: the time in the "
       "calls that send, receive and wait for them; where ranks may as well take turns to compute, which makes them wait, too, it says so.",

@@ -30,8 +30,11 @@ static const char *why(enum fv_scaling_metric worst)
     case FV_SCALES_TRANSFER: return "moving data takes more of the time; fvmpi report says which calls";
     case FV_SCALES_OPENMP: return "threads within a rank; fvmpi stacks says what takes their speedup";
     case FV_SCALES_COMPUTATION:
-        return "all ranks together compute longer: more work is done (copies, halos), or memory and clock serve it more slowly; which, needs counts of "
-               "instructions of whole runs, which are not recorded";
+        return "all ranks together compute longer: more work is done (copies, halos), or memory and clock serve it more slowly; runs with fvmpi run "
+               "--counters statistics tell which";
+    case FV_SCALES_INSTRUCTIONS: return "all ranks together execute more instructions: copies, halos, work that each rank does again";
+    case FV_SCALES_IPC: return "a cycle does less: memory or caches that ranks share; fvmpi run --counters stalls tells what it waits for";
+    case FV_SCALES_FREQUENCY: return "fewer cycles in the same time: the clock falls with the processors that are busy, or ranks had no processor";
     default: return "";
     }
 }

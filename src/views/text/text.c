@@ -87,6 +87,7 @@ int fv_view_text(const struct fv_profile *v, const struct fv_text_options *o, FI
     fv_text_costs(&page, v);
     fv_text_instrumented(&page, v);
     fv_text_io(&page, v);
+    fv_text_counters(&page, v);
     fv_text_memory(&page, v);
     fv_text_machine(&page, v);
     fv_text_noise(&page, v);

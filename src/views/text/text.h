@@ -81,6 +81,8 @@ void fv_text_functions(const struct fv_page *page, const struct fv_profile *view
 void fv_text_sites(const struct fv_page *page, const struct fv_profile *view);
 /* text_memory.c; nothing where it was not recorded */
 void fv_text_memory(const struct fv_page *page, const struct fv_profile *view);
+/* text_counters.c; nothing without --counters */
+void fv_text_counters(const struct fv_page *page, const struct fv_profile *view);
 /* text_machine.c; nothing where no sensors were read */
 void fv_text_machine(const struct fv_page *page, const struct fv_profile *view);
 /* text_noise.c; nothing where it cost less than a hundredth of the time */

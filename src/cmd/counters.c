@@ -1,0 +1,305 @@
+/* See counters.h. */
+#include "cmd/counters.h"
+#include "base/options.h"
+#include "base/perf_fd.h"
+#include "cmd/events.h"
+#include "counters/counters.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct counter {
+    struct fv_perf_event event;
+    uint32_t refusal; /* errno; 0: it can be counted here */
+};
+
+enum { MOST = 128 }; /* of a list; of a pass FV_COUNTERS_MOST */
+
+struct counters {
+    enum fv_processor_kind kind;
+    struct counter items[MOST];
+    size_t count;
+};
+
+static bool is_known(const char *name)
+{
+    return fv_processor_named(name) != FV_ANY_PROCESSOR;
+}
+
+static enum fv_processor_kind processor_here(void)
+{
+    const char *name = fv_event_pmu(is_known);
+
+    return name ? fv_processor_named(name) : FV_ANY_PROCESSOR;
+}
+
+/* By libpfm4 or, of the kernel's own names, without. User mode, unless the name says otherwise; what happens in the kernel counts there. NULL, or why not. */
+static const char *find_event(const char *word, size_t length, struct fv_perf_event *event)
+{
+    int err = fv_perf_event_parse(word, length, event);
+
+    if (err == -FV_EINVAL)
+        return "not a name";
+    if (err)
+        return fv_event_encode(event, true);
+    if (!strchr(event->name, ':') && event->type != PERF_TYPE_SOFTWARE)
+        event->flags |= FV_PERF_NO_KERNEL;
+    return NULL;
+}
+
+static bool has(const struct counters *c, const char *name)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (!strcasecmp(c->items[i].event.name, name))
+            return true;
+    return false;
+}
+
+static int say_too_long(void)
+{
+    fv_log("run: --counters: more than %d events in a run; name fewer, or say --passes, which runs the program several times", FV_COUNTERS_MOST);
+    return -FV_EINVAL;
+}
+
+static int add(struct counters *c, const char *word, size_t length)
+{
+    struct fv_perf_event event;
+    const char *why = find_event(word, length, &event);
+
+    if (why)
+        return fv_event_say_unknown("--counters", &event, why);
+    if (has(c, event.name))
+        return 0;
+    if (c->count == MOST)
+        return say_too_long();
+    c->items[c->count++].event = event;
+    return 0;
+}
+
+/* The next of a group's quantities that an event counts here; NULL: there is none. */
+static const char *next_event(const char **quantities, enum fv_processor_kind kind, const struct fv_quantity **quantity)
+{
+    while (**quantities) {
+        size_t length = strcspn(*quantities, " ");
+
+        *quantity = fv_quantity_named(*quantities, length);
+        *quantities += length + ((*quantities)[length] == ' ');
+        const char *event = *quantity ? fv_quantity_event(*quantity, kind) : NULL;
+        if (event)
+            return event;
+    }
+    return NULL;
+}
+
+/* A name that libpfm4 does not know, because it is another version, is left out: the group has what remains. */
+static int add_group(struct counters *c, const struct fv_counter_group *group)
+{
+    const char *at = group->quantities, *event;
+    const struct fv_quantity *quantity;
+    struct fv_perf_event found;
+    int err = 0;
+
+    while (!err && (event = next_event(&at, c->kind, &quantity)))
+        if (!find_event(event, strlen(event), &found))
+            err = add(c, event, strlen(event));
+    return err;
+}
+
+static bool is_account(const struct fv_perf_event *e)
+{
+    return e->type == PERF_TYPE_SOFTWARE && !(e->flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL)) && e->config != PERF_COUNT_SW_CPU_MIGRATIONS &&
+           e->config != PERF_COUNT_SW_ALIGNMENT_FAULTS && e->config != PERF_COUNT_SW_EMULATION_FAULTS && e->config != PERF_COUNT_SW_CPU_CLOCK;
+}
+
+/* As the library does it. */
+static void try_all(struct counters *c)
+{
+    struct fv_event_fd opened[MOST];
+    int leader = -1;
+
+    for (size_t i = 0; i < c->count; i++) {
+        struct fv_perf_event event = c->items[i].event;
+
+        opened[i].fd = -1;
+        if (is_account(&event))
+            continue;
+        c->items[i].refusal = fv_perf_try_counter(&opened[i], &event, leader);
+        if (leader < 0)
+            leader = opened[i].fd;
+    }
+    for (size_t i = 0; i < c->count; i++)
+        fv_perf_close(&opened[i]);
+}
+
+static int say_too_many(const struct counters *c)
+{
+    char names[1200] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < c->count; i++)
+        if (c->items[i].refusal == FV_PERF_NO_REGISTER && used < sizeof(names))
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? "," : "", c->items[i].event.name);
+    if (!used)
+        return 0;
+    fv_log("run: --counters: this processor has no register left for %s; drop %s, say --counters-shared, which lets them take turns, or --passes, which runs the program "
+           "several times",
+           names, strchr(names, ',') ? "these" : "it");
+    return -FV_EINVAL;
+}
+
+static char *print(const struct counters *c)
+{
+    char *text = NULL, event[FV_PERF_EVENT_TEXT];
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    if (!out)
+        return NULL;
+    fprintf(out, "@%s", fv_processor_rows[c->kind].name);
+    for (size_t i = 0; i < c->count; i++) {
+        fv_perf_event_print(&c->items[i].event, event);
+        fprintf(out, ",%s", event);
+    }
+    if (fclose(out)) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+static int take_list(struct counters *c, const char *list)
+{
+    const char *word;
+    size_t length;
+    int err = 0;
+
+    c->kind = processor_here();
+    c->count = 0;
+    while (!err && fv_perf_event_word(&list, &word, &length)) {
+        const struct fv_counter_group *group = fv_counter_group_named(word, length);
+
+        if (*word != '@') /* `fvmpi run` under `fvmpi run` */
+            err = group ? add_group(c, group) : add(c, word, length);
+    }
+    return err;
+}
+
+/* ---- passes ---- */
+
+/* What each run counts: what others are told by, and what needs no register. */
+static bool is_in_each(const struct counter *c)
+{
+    const struct fv_quantity *q = fv_quantity_of_event(c->event.name);
+
+    return c->event.type == PERF_TYPE_SOFTWARE || (q && (!strcmp(q->name, "instructions") || !strcmp(q->name, "cycles")));
+}
+
+/* The events of a pass, counted from 0: neighbours stay together, because metrics are made of them. */
+static void choose(struct counters *out, const struct counters *all, size_t pass, size_t passes)
+{
+    size_t others = 0, at = 0;
+
+    *out = (struct counters){ .kind = all->kind };
+    for (size_t i = 0; i < all->count; i++)
+        others += !is_in_each(&all->items[i]);
+    for (size_t i = 0; i < all->count; i++) {
+        bool is_fixed = is_in_each(&all->items[i]);
+
+        if (is_fixed || at * passes / others == pass)
+            out->items[out->count++] = all->items[i];
+        at += !is_fixed;
+    }
+}
+
+static bool fits(const struct counters *all, size_t passes)
+{
+    struct counters one;
+    bool good = true;
+
+    for (size_t pass = 0; pass < passes && good; pass++) {
+        choose(&one, all, pass, passes);
+        try_all(&one);
+        good = one.count <= FV_COUNTERS_MOST;
+        for (size_t i = 0; i < one.count; i++)
+            good = good && one.items[i].refusal != FV_PERF_NO_REGISTER;
+    }
+    return good;
+}
+
+unsigned fv_counters_passes(const char *list)
+{
+    struct counters all;
+    unsigned passes = 1;
+
+    if (take_list(&all, list))
+        return 0;
+    while (passes < 64 && passes < all.count && !fits(&all, passes))
+        passes++;
+    return passes;
+}
+
+int fv_counters_encode(const char *list, bool is_shared, const char *pass, char **out)
+{
+    struct counters all, c;
+    char *end;
+    unsigned long number = strtoul(pass, &end, 10), passes = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
+    int err = take_list(&all, list);
+
+    if (err)
+        return err;
+    choose(&c, &all, passes ? number - 1 : 0, passes ? passes : 1);
+    if (c.count > FV_COUNTERS_MOST)
+        return say_too_long();
+    try_all(&c);
+    if (!is_shared)
+        err = say_too_many(&c);
+    if (!err && !(*out = print(&c)))
+        err = -FV_ENOMEM;
+    return err;
+}
+
+/* ---- help ---- */
+
+static const char *why_not(const struct fv_perf_event *e)
+{
+    struct fv_perf_event event = *e;
+    struct fv_event_fd opened = { .fd = -1 };
+    uint32_t refusal = is_account(e) ? 0 : fv_perf_try_counter(&opened, &event, -1);
+
+    fv_perf_close(&opened);
+    return refusal ? fv_perf_event_refusal(refusal, event.flags & FV_PERF_NO_KERNEL) : NULL;
+}
+
+static void print_group(const struct fv_counter_group *group, enum fv_processor_kind kind)
+{
+    const char *at = group->quantities, *event;
+    const struct fv_quantity *quantity;
+
+    printf("\n%s: %s\n", group->name, group->doc);
+    while ((event = next_event(&at, kind, &quantity))) {
+        struct fv_perf_event found;
+        const char *unknown = find_event(event, strlen(event), &found), *why = unknown ? "this libpfm4 does not know it" : why_not(&found);
+
+        printf("  %-38s  %s%s%s\n", event, quantity->doc, why ? "; not here: " : "", why ? why : "");
+    }
+    fputs("  metrics:", stdout);
+    for (size_t i = 0; i < fv_metric_row_count; i++)
+        if (!strcmp(fv_metric_rows[i].group, group->name))
+            printf(" %s", fv_metric_rows[i].name);
+    putchar('\n');
+}
+
+void fv_counters_help(void)
+{
+    enum fv_processor_kind kind = processor_here();
+
+    printf("fvmpi run --counters LIST: groups and names of events, with commas between. Events count in user mode, unless :k, :u or :u:k says otherwise.\n"
+           "This processor is taken for: %s (%s).\n",
+           fv_processor_rows[kind].name, fv_processor_rows[kind].doc);
+    for (size_t i = 0; i < fv_counter_group_count; i++)
+        print_group(&fv_counter_groups[i], kind);
+    puts("\nOther names: libpfm4's (its tool showevtinfo lists them), the kernel's generic ones (perf list), raw codes as rHEX.");
+}

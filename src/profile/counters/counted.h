@@ -1,0 +1,93 @@
+/* Events that were counted over whole threads and in sections (--counters), by rank; and metrics of them (counters/counters.h). Exact, but where the events took turns
+ * with others: those are scaled by time. */
+#ifndef FV_PROFILE_COUNTED_H
+#define FV_PROFILE_COUNTED_H
+
+#include "counters/counters.h"
+#include "tool/vec.h"
+#include "trace/format.h"
+
+/* Where: the whole program is the first. */
+struct fv_counted_scope {
+    const char *name; /* "all", or a section's */
+    int32_t number;
+};
+
+/* An event, of the ranks that asked for it. */
+struct fv_counted_event {
+    const char *name;
+    const struct fv_quantity *quantity; /* NULL: none that is known */
+    uint32_t flags;                     /* enum fv_counter_flags of the first rank */
+    uint32_t refusal, refused_ranks;    /* errno of the first of them; 0: none */
+};
+
+/* Of a rank, all its threads. */
+struct fv_counted_value {
+    uint32_t scope, event, rank; /* rank: in fv_model.ranks */
+    uint32_t threads;
+    double value;                /* NAN: it was not counted for a moment, or in some thread not */
+    double in_mpi;               /* of it; NAN: not known */
+    double time_s, thread_time_s; /* of its longest thread, of all together */
+    bool is_scaled;
+};
+
+struct fv_counted_thread {
+    uint32_t rank, event, thread; /* fv_thread_record.id */
+    double value, in_mpi;
+    bool is_scaled;
+};
+
+/* Over ranks; NAN: none knows. */
+struct fv_counted_spread {
+    double mean, min, max;
+    uint32_t min_rank, max_rank; /* in fv_model.ranks; FV_NONE: there is none */
+};
+
+struct fv_counted_sum {
+    uint32_t scope, event;
+    uint32_t first, ranks; /* its part of fv_counted_view.values, by rank */
+    uint32_t first_thread, threads; /* of the whole program: of fv_counted_view.threads, by rank and thread */
+    double sum, in_mpi, rate; /* rate: by the time of the longest rank */
+    struct fv_counted_spread of;
+    bool is_scaled;
+};
+
+struct fv_counted_metric {
+    uint32_t scope;
+    const struct fv_metric_row *row;
+    double value;       /* of the ranks together: of the sums of what was counted, and the longest time */
+    double outside_mpi; /* the same of what was counted outside of MPI; NAN: not known, or of time */
+    double peak;        /* NAN: not known */
+    struct fv_counted_spread of;
+    const char *formula;
+    const char *mark;   /* why it may be a bottleneck; NULL: it is not marked */
+    bool is_scaled;
+};
+
+struct fv_counted_view {
+    struct fv_arena arena;
+    enum fv_processor_kind processor; /* of the first rank that knows */
+    struct fv_counted_scope *scopes;
+    size_t scope_count, scope_room;
+    struct fv_counted_event *events; /* as asked for; 0: nothing was counted */
+    size_t event_count, event_room;
+    struct fv_counted_value *values; /* by scope, event, rank */
+    size_t value_count, value_room;
+    struct fv_counted_thread *threads; /* by event, rank, thread */
+    size_t thread_count, thread_room;
+    struct fv_counted_sum *sums; /* by scope and event; of the whole program first, of each event */
+    size_t sum_count, sum_room;
+    size_t whole_count;          /* of them of the whole program */
+    struct fv_counted_metric *metrics; /* by scope */
+    size_t metric_count, metric_room;
+};
+/* Takes over what another run of the program counted that this one did not: of ranks and sections that are in both. `finish` must follow. */
+void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks);
+/* Computes sums and metrics. */
+void fv_counted_finish(struct fv_counted_view *view, size_t rank_count);
+void fv_counted_release(struct fv_counted_view *view);
+
+/* What was counted of a quantity on a rank in a scope, outside of MPI if that is wanted; NAN: it is not known. */
+double fv_counted_of(const struct fv_counted_view *view, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi);
+
+#endif

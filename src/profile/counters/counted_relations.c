@@ -1,0 +1,280 @@
+/* Events that were counted: relations counters, counter_sections, counter_metrics. */
+#include "profile/relations.h"
+#include "base/perf_events.h"
+
+#include <math.h>
+
+#define RECORDED_BY "fvmpi run --counters"
+
+static const struct fv_counted_view *view_of(const void *subject)
+{
+    return &fv_tables_model(subject)->counted;
+}
+
+/* A count that is kept as a double; `argument`: where the row says that it is scaled. */
+static void get_count(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    double number = *(const double *)(const void *)((const char *)row + c->offset);
+
+    v->null = !(number >= 0 && number < 1e18);
+    v->whole = v->null ? 0 : (uint64_t)llround(number);
+    v->estimate = *(const bool *)((const char *)row + c->argument);
+}
+#define COUNT(k, t, S, m, d) { k, t, "", d, FV_GET(FV_TYPE_WHOLE, get_count), .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = offsetof(S, is_scaled) }
+
+static void get_real(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = *(const double *)(const void *)((const char *)row + c->offset);
+    v->estimate = *(const bool *)((const char *)row + c->argument);
+}
+#define REAL(k, t, u, S, m, d) { k, t, u, d, FV_GET(FV_TYPE_REAL, get_real), .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = offsetof(S, is_scaled) }
+
+static const char *const kinds[] = { "exact", "estimate", NULL };
+static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = kinds[*(const bool *)((const char *)row + c->offset)];
+}
+#define KIND(S)                                                                                                                                                 \
+    { "kind", "kind", "", "exact; or estimate: events took turns, and what was counted part of the time is scaled by time.", FV_GET(FV_TYPE_TEXT, get_kind), \
+      .offset = offsetof(S, is_scaled), .words = kinds }
+
+/* A rank of a spread, by its index; null: there is none. */
+static void get_spread_rank(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    uint32_t rank = *(const uint32_t *)(const void *)((const char *)row + c->offset);
+
+    v->null = rank == FV_NONE;
+    v->number = v->null ? 0 : fv_tables_model(subject)->ranks[rank].world_rank;
+}
+#define SPREAD_RANK(k, t, S, m, d) { k, t, "", d, FV_GET(FV_TYPE_NUMBER, get_spread_rank), .flags = FV_NULLABLE, .offset = offsetof(S, m) }
+
+/* ---- events ---- */
+
+static const struct fv_counted_event *event_of(const void *subject, const void *row)
+{
+    return &view_of(subject)->events[((const struct fv_counted_sum *)row)->event];
+}
+
+static void get_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = event_of(subject, row)->name;
+}
+
+static void get_quantity(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_quantity *q = event_of(subject, row)->quantity;
+
+    v->text = q ? c->argument ? q->doc : q->name : NULL;
+}
+
+static const char *const modes[] = { "user", "kernel", "both", NULL };
+static void get_mode(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    unsigned flags = event_of(subject, row)->flags;
+
+    v->text = modes[flags & FV_COUNTER_USER ? 0 : flags & FV_COUNTER_KERNEL ? 1 : 2];
+}
+
+static void get_refused(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->whole = event_of(subject, row)->refused_ranks;
+}
+
+static void get_reason(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_counted_event *e = event_of(subject, row);
+
+    v->text = e->refusal ? fv_perf_event_refusal(e->refusal, e->flags & FV_COUNTER_USER) : NULL;
+}
+
+#define S struct fv_counted_sum
+#define SUMS                                                                                                                                                      \
+    COUNT("counted", "count", S, sum, "Counted, of all ranks and threads; null: not known."),                                                                       \
+        COUNT("counted_in_mpi", "in MPI", S, in_mpi, "Of it in MPI calls, with what fvmpi does in them; null of events that are not the processor's, and with --counters-mpi=0."),    \
+        REAL("rate_per_s", "/s", "/s", S, rate, "The count by the time of the thread that was there longest."),                                                   \
+        KIND(S), { "rank_count", "ranks", "", "Ranks that counted it.", FV_FIELD(S, ranks) }, REAL("counted_mean", "mean", "count", S, of.mean, "Of a rank, the mean."),     \
+        COUNT("counted_min", "min", S, of.min, "Of the rank with least."), SPREAD_RANK("min_rank", "rank", S, of.min_rank, "That rank."),                                 \
+        COUNT("counted_max", "max", S, of.max, "Of the rank with most."), SPREAD_RANK("max_rank", "rank", S, of.max_rank, "That rank.")
+
+static const struct fv_column_def outer_columns[] = {
+    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+};
+
+#define V struct fv_counted_value
+static const struct fv_column_def rank_columns[] = {
+    FV_RANK_COLUMN(V, rank, "rank", "rank", "The rank."),
+    { "thread_count", "threads", "", "Its threads that counted.", FV_FIELD(V, threads) },
+    COUNT("counted", "count", V, value, "Counted, of its threads."),
+    COUNT("counted_in_mpi", "in MPI", V, in_mpi, "Of it in MPI calls."),
+    { "time_s", "time", "s", "How long its thread that counted longest did; of a section, how long its instances were.", FV_FIELD(V, time_s) },
+    KIND(V),
+};
+static const struct fv_relation ranks = {
+    .name = "counter_ranks",
+    .key = "per_rank",
+    .title = "Counters by rank",
+    .doc = "What each rank counted of the event, by rank.",
+    .recorded_by = RECORDED_BY,
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(rank_columns),
+    FV_OUTER(outer_columns),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, counted.values, S, first, ranks),
+};
+
+#define T struct fv_counted_thread
+static const struct fv_column_def thread_columns[] = {
+    FV_RANK_COLUMN(T, rank, "rank", "rank", "The rank."),
+    { "thread", "thread", "", "Its thread, as in the table of threads.", FV_FIELD(T, thread), .flags = FV_IS_THREAD },
+    COUNT("counted", "count", T, value, "Counted."),
+    COUNT("counted_in_mpi", "in MPI", T, in_mpi, "Of it in MPI calls."),
+    KIND(T),
+};
+static const struct fv_relation threads = {
+    .name = "counter_threads",
+    .key = "per_thread",
+    .title = "Counters by thread",
+    .doc = "What each thread counted of the event, by rank and thread.",
+    .recorded_by = RECORDED_BY,
+    .shape = FV_ROWS,
+    .of_ranks = true,
+    FV_COLUMNS(thread_columns),
+    FV_OUTER(outer_columns),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, counted.threads, S, first_thread, threads),
+};
+
+static const struct fv_column_def counter_columns[] = {
+    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+    { "quantity", "quantity", "", "What it counts, as formulas of metrics call it; null: none of these.", FV_GET(FV_TYPE_TEXT, get_quantity), .flags = FV_NULLABLE },
+    { "mode", "mode", "", "Where it counts: in user mode, in the kernel, or both.", FV_GET(FV_TYPE_TEXT, get_mode), .words = modes },
+    SUMS,
+    { "refused_ranks", "refused", "", "Ranks that could not count it.", FV_GET(FV_TYPE_WHOLE, get_refused), .flags = FV_BLANK },
+    { "reason", "why not", "", "Why; null: all could.", FV_GET(FV_TYPE_TEXT, get_reason), .flags = FV_NULLABLE },
+    { "per_rank", "by rank", "", "By rank.", FV_NEST(ranks) },
+    { "per_thread", "by thread", "", "By thread.", FV_NEST(threads) },
+};
+const struct fv_relation fv_counters_relation = {
+    .name = "counters",
+    .key = "counters",
+    .title = "Counters",
+    .doc = "Events counted over whole threads (fvmpi run --counters), from the begin of the recording in each to its end, pauses included; over all ranks, in the order in which they were asked for. "
+           "Of the processor's events in user mode, unless mode says otherwise. Exact, but for what kind calls an estimate.",
+    .shown = "event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
+    .recorded_by = RECORDED_BY,
+    FV_COLUMNS(counter_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, counted.sums, counted.whole_count),
+};
+
+/* ---- sections ---- */
+
+static void get_section(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = view_of(subject)->scopes[*(const uint32_t *)(const void *)((const char *)row + c->offset)].name;
+}
+
+static void get_number(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->number = view_of(subject)->scopes[*(const uint32_t *)(const void *)((const char *)row + c->offset)].number;
+}
+#define SECTION(R)                                                                                                                                                    \
+    { "section", "section", "", "The section's name; all: the whole program.", FV_GET(FV_TYPE_TEXT, get_section), .offset = offsetof(R, scope) },                    \
+    {                                                                                                                                                               \
+        "number", "no.", "", "Its number.", FV_GET(FV_TYPE_NUMBER, get_number), .offset = offsetof(R, scope)                                                        \
+    }
+
+static const struct fv_column_def section_outer[] = {
+    SECTION(S),
+    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+};
+static const struct fv_relation section_ranks = {
+    .name = "counter_section_ranks",
+    .key = "per_rank",
+    .title = "Counters in sections by rank",
+    .doc = "What each rank counted of the event in the section, by rank.",
+    .recorded_by = RECORDED_BY,
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(rank_columns),
+    FV_OUTER(section_outer),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, counted.values, S, first, ranks),
+};
+static const struct fv_column_def section_columns[] = {
+    SECTION(S),
+    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+    SUMS,
+    { "per_rank", "by rank", "", "By rank.", FV_NEST(section_ranks) },
+};
+
+static size_t section_count(void *subject, const void *parent)
+{
+    return view_of(subject)->sum_count - view_of(subject)->whole_count;
+}
+
+static const void *section_row(void *subject, const void *parent, size_t i)
+{
+    return &view_of(subject)->sums[view_of(subject)->whole_count + i];
+}
+
+const struct fv_relation fv_counter_sections_relation = {
+    .name = "counter_sections",
+    .key = "counter_sections",
+    .title = "Counters in sections",
+    .doc = "Events counted in the sections that the program marks, in instances that have ended, by section and event.",
+    .shown = "section number event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
+    .recorded_by = RECORDED_BY,
+    FV_COLUMNS(section_columns),
+    .count = section_count,
+    .row = section_row,
+};
+
+/* ---- metrics ---- */
+
+#define M struct fv_counted_metric
+static void get_metric(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = *(const char *const *)(const void *)((const char *)((const M *)row)->row + c->argument);
+}
+#define METRIC_TEXT(k, t, m, d) { k, t, "", d, FV_GET(FV_TYPE_TEXT, get_metric), .argument = offsetof(struct fv_metric_row, m) }
+
+static void get_of_peak(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const M *m = row;
+
+    v->real = m->value / m->peak;
+}
+
+static const struct fv_column_def metric_columns[] = {
+    SECTION(M),
+    METRIC_TEXT("group", "group", group, "The group of events that it is made of."),
+    METRIC_TEXT("metric", "metric", name, "Its name."),
+    METRIC_TEXT("unit", "unit", unit, "Its unit."),
+    REAL("metric_value", "value", "ratio", M, value, "Of all ranks together: of the sums of what was counted, and the time of the longest."),
+    REAL("outside_mpi", "outside MPI", "ratio", M, outside_mpi, "The same of what was counted outside of MPI's calls; null: not known, or it is by time."),
+    REAL("metric_mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."),
+    REAL("metric_min", "min", "ratio", M, of.min, "Of the rank with least."),
+    SPREAD_RANK("min_rank", "rank", M, of.min_rank, "That rank."),
+    REAL("metric_max", "max", "ratio", M, of.max, "Of the rank with most."),
+    SPREAD_RANK("max_rank", "rank", M, of.max_rank, "That rank."),
+    REAL("peak", "peak", "ratio", M, peak, "The most that the processor can do; null: not known."),
+    { "of_peak", "of peak", "share", "The value's share of it.", FV_GET(FV_TYPE_REAL, get_of_peak), .flags = FV_NULLABLE },
+    KIND(M),
+    { "mark", "may be a bottleneck", "", "Why it may be one, by what it is outside of MPI where that is known; null: it is not marked.", FV_FIELD(M, mark), .flags = FV_NULLABLE },
+    METRIC_TEXT("doc", "meaning", doc, "What it is."),
+    { "formula", "formula", "", "How it is computed, of quantities.", FV_FIELD(M, formula) },
+};
+const struct fv_relation fv_counter_metrics_relation = {
+    .name = "counter_metrics",
+    .key = "counter_metrics",
+    .title = "Metrics",
+    .doc = "What follows from the counters: metrics whose quantities were all counted, of the whole program and of its sections, in the order of their groups. Rates by time are of what a rank's "
+           "threads count together.",
+    .shown = "section number metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
+    .recorded_by = RECORDED_BY,
+    FV_COLUMNS(metric_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, counted.metrics, counted.metric_count),
+};

@@ -1,0 +1,643 @@
+/* See counters.h. */
+#include "rt/counters.h"
+#include "base/experiment.h"
+#include "rt/layers.h"
+#include "rt/tail.h"
+#include "rt/thread.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the kernel accounts for of each thread. */
+enum account { NO_ACCOUNT, FAULTS, MINOR, MAJOR, SWITCHES, CPU_NS, ACCOUNTS };
+
+/* What was asked for. Set when recording begins, before the first thread is counted. */
+static struct fv_counter_event wanted[FV_COUNTERS];
+static struct fv_perf_event events[FV_COUNTERS]; /* the same, to be opened */
+static uint8_t account[FV_COUNTERS];             /* enum account */
+static unsigned wanted_count;
+static bool have_any, have_accounts;
+static bool have_processor, have_processor_only; /* events of the processor are opened; and no others */
+
+struct fv_counter_reading {
+    struct fv_perf_count at[FV_COUNTERS];
+};
+
+struct fv_counters {
+    struct fv_event_fd event[FV_COUNTERS]; /* -1: it is not opened */
+    const volatile struct perf_event_mmap_page *page[FV_COUNTERS];
+    bool direct;  /* by these */
+    bool is_due;  /* to be written into the file */
+    bool unknown; /* they could not be opened */
+    struct fv_counter_values *whole; /* in the file */
+    struct fv_counter_values before; /* of threads before that had this struct */
+    struct fv_counter_reading now;   /* the last one; what cannot be read stays */
+    struct fv_counter_reading begun, entered;
+    uint64_t in_mpi[FV_COUNTERS];
+    uint64_t begun_ticks;
+    struct fv_tail tail;
+};
+
+struct fv_counted {
+    struct fv_counter_values *sum; /* in the file */
+    struct fv_counter_reading since;
+    uint64_t in_mpi_since[FV_COUNTERS];
+};
+
+static const struct fv_tail_kind values_kind = { .type = FV_CHUNK_COUNTER_VALUES, .first_pages = 1, .most_pages = 16 };
+
+/* ---- which there are ---- */
+
+static enum account account_of(const struct fv_perf_event *e)
+{
+    if (e->type != PERF_TYPE_SOFTWARE || e->flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL))
+        return NO_ACCOUNT;
+    switch (e->config) {
+    case PERF_COUNT_SW_PAGE_FAULTS: return FAULTS;
+    case PERF_COUNT_SW_PAGE_FAULTS_MIN: return MINOR;
+    case PERF_COUNT_SW_PAGE_FAULTS_MAJ: return MAJOR;
+    case PERF_COUNT_SW_CONTEXT_SWITCHES: return SWITCHES;
+    case PERF_COUNT_SW_TASK_CLOCK: return CPU_NS;
+    }
+    return NO_ACCOUNT;
+}
+
+/* "@zen4": what `fvmpi run` took this processor for, as the list's first word. */
+static bool take_processor(const char *word, size_t length, char out[16])
+{
+    if (!length || *word != '@')
+        return false;
+    snprintf(out, 16, "%.*s", (int)(length - 1), word + 1);
+    return true;
+}
+
+static void describe(unsigned i, const char *processor)
+{
+    struct fv_counter_event *w = &wanted[i];
+
+    w->type = events[i].type;
+    w->config = events[i].config;
+    w->config1 = events[i].config1;
+    w->config2 = events[i].config2;
+    memcpy(w->name, events[i].name, sizeof(w->name));
+    memcpy(w->processor, processor, sizeof(w->processor));
+}
+
+static void set_flags(unsigned i)
+{
+    unsigned modes = events[i].flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL);
+
+    wanted[i].flags = (account[i] ? (unsigned)FV_COUNTER_ACCOUNTS : modes == FV_PERF_NO_KERNEL ? (unsigned)FV_COUNTER_USER : modes == FV_PERF_NO_USER ? (unsigned)FV_COUNTER_KERNEL : 0u) |
+                      (fv_rt.options.counters_mpi && events[i].type != PERF_TYPE_SOFTWARE ? 0u : (unsigned)FV_COUNTER_NO_MPI);
+}
+
+/* Tries it in the group of those before, or, where registers may be shared by time, in another one. */
+static void probe(unsigned i, struct fv_event_fd opened[FV_COUNTERS], unsigned *group, int *leader)
+{
+    struct fv_counter_event *w = &wanted[i];
+
+    w->refusal = fv_perf_try_counter(&opened[i], &events[i], *leader);
+    if (w->refusal == FV_PERF_NO_REGISTER && fv_rt.options.counters_shared) {
+        ++*group;
+        *leader = -1;
+        w->refusal = fv_perf_try_counter(&opened[i], &events[i], -1);
+    }
+    if (!w->refusal && *leader < 0)
+        *leader = opened[i].fd;
+    w->group = *group;
+}
+
+/* What counts in user mode unless it is said otherwise. */
+static void choose_mode(struct fv_perf_event *e)
+{
+    if (!strchr(e->name, ':') && e->type != PERF_TYPE_SOFTWARE && !(e->flags & FV_PERF_NO_USER))
+        e->flags |= FV_PERF_NO_KERNEL;
+}
+
+static void find_out(const char *list)
+{
+    struct fv_event_fd opened[FV_COUNTERS];
+    char processor[16] = "";
+    unsigned group = 0;
+    int leader = -1;
+    const char *word;
+    size_t length;
+
+    have_processor_only = true;
+    while (wanted_count < FV_COUNTERS && fv_perf_event_word(&list, &word, &length)) {
+        unsigned i = wanted_count;
+
+        if (take_processor(word, length, processor))
+            continue;
+        int err = fv_perf_event_parse(word, length, &events[i]);
+
+        opened[i].fd = -1;
+        if (err == -FV_EINVAL)
+            continue;
+        describe(i, processor);
+        account[i] = err ? NO_ACCOUNT : (uint8_t)account_of(&events[i]);
+        if (err)
+            wanted[i].refusal = ESRCH;
+        else if (events[i].processor && events[i].processor != fv_processor())
+            wanted[i].refusal = EXDEV;
+        else if (!account[i]) {
+            choose_mode(&events[i]);
+            probe(i, opened, &group, &leader);
+            have_processor = have_processor || (!wanted[i].refusal && events[i].type != PERF_TYPE_SOFTWARE);
+            have_processor_only = have_processor_only && (wanted[i].refusal || events[i].type != PERF_TYPE_SOFTWARE);
+        }
+        set_flags(i);
+        have_any = have_any || !wanted[i].refusal;
+        have_accounts = have_accounts || account[i];
+        wanted_count++;
+    }
+    for (unsigned i = 0; i < wanted_count; i++)
+        fv_perf_close(&opened[i]);
+}
+
+/* Those with one reason in one line. */
+static void tell_refusals(void)
+{
+    for (unsigned i = 0; i < wanted_count; i++) {
+        const char *why = fv_perf_event_refusal(wanted[i].refusal, wanted[i].flags & FV_COUNTER_USER);
+        char names[600] = "";
+        size_t used = 0;
+        bool is_told = false;
+
+        for (unsigned k = 0; k < wanted_count && wanted[i].refusal; k++) {
+            if (wanted[k].refusal != wanted[i].refusal || used >= sizeof(names))
+                continue;
+            is_told = is_told || k < i;
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "", wanted[k].name);
+        }
+        if (used && !is_told)
+            fv_log("--counters: not counted: %s: %s", names, why);
+    }
+}
+
+static void write_events(void)
+{
+    size_t bytes = wanted_count * sizeof(*wanted);
+    struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_COUNTER_EVENTS, FV_NO_THREAD, 0, bytes);
+
+    if (!chunk) {
+        have_any = false;
+        return;
+    }
+    memcpy(fv_chunk_records(chunk), wanted, bytes);
+    fv_chunk_commit(chunk, bytes);
+}
+
+/* ---- reading ---- */
+
+static void read_accounts(struct fv_counter_reading *out)
+{
+    uint64_t of[ACCOUNTS] = { 0 };
+    struct timespec cpu;
+    struct rusage u;
+
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) || getrusage(RUSAGE_THREAD, &u))
+        return;
+    of[CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    of[MINOR] = (uint64_t)u.ru_minflt;
+    of[MAJOR] = (uint64_t)u.ru_majflt;
+    of[FAULTS] = of[MINOR] + of[MAJOR];
+    of[SWITCHES] = (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw;
+    for (unsigned i = 0; i < wanted_count; i++)
+        if (account[i])
+            out->at[i] = (struct fv_perf_count){ of[account[i]], of[CPU_NS], of[CPU_NS] };
+}
+
+static uint64_t number_behind(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* The same of another thread, by /proc: for the process's end. */
+static void read_accounts_of(uint32_t tid, struct fv_counter_reading *out)
+{
+    const clockid_t clock = (clockid_t)(~tid << 3 | 6); /* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel */
+    unsigned long long minor = 0, major = 0;
+    uint64_t of[ACCOUNTS] = { 0 };
+    char path[64], text[2048];
+    struct timespec cpu;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
+    const char *fields = fv_file_read(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+    if (!fields || sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %llu %*s %llu", &minor, &major) != 2 || clock_gettime(clock, &cpu))
+        return;
+    snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
+    if (fv_file_read(path, text, sizeof(text)) <= 0)
+        return;
+    of[CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    of[MINOR] = minor;
+    of[MAJOR] = major;
+    of[FAULTS] = minor + major;
+    of[SWITCHES] = number_behind(text, "\nvoluntary_ctxt_switches:") + number_behind(text, "\nnonvoluntary_ctxt_switches:");
+    for (unsigned i = 0; i < wanted_count; i++)
+        if (account[i])
+            out->at[i] = (struct fv_perf_count){ of[account[i]], of[CPU_NS], of[CPU_NS] };
+}
+
+static bool is_opened(unsigned i)
+{
+    return !wanted[i].refusal && !account[i];
+}
+
+static bool read_directly(const struct fv_counters *c, struct fv_counter_reading *out)
+{
+    for (unsigned i = 0; i < wanted_count; i++)
+        if (c->page[i] && !fv_perf_page_read(c->page[i], fv_perf_register, &out->at[i]))
+            return false;
+    return true;
+}
+
+/* Of the group whose leader is event `first`. False: it is not ours any more. */
+static bool read_group(const struct fv_counters *c, unsigned first, struct fv_counter_reading *out)
+{
+    struct {
+        struct fv_perf_group group;
+        uint64_t value[FV_COUNTERS];
+    } told;
+    unsigned count = 0;
+
+    for (unsigned i = first; i < wanted_count; i++)
+        count += is_opened(i) && wanted[i].group == wanted[first].group;
+    if (!fv_perf_read(&c->event[first], &told, sizeof(told.group) + count * sizeof(uint64_t)))
+        return false;
+    for (unsigned i = first, at = 0; i < wanted_count; i++)
+        if (is_opened(i) && wanted[i].group == wanted[first].group)
+            out->at[i] = (struct fv_perf_count){ told.value[at++], told.group.enabled, told.group.running };
+    return true;
+}
+
+static bool read_groups(const struct fv_counters *c, struct fv_counter_reading *out)
+{
+    int last = -1;
+    bool good = true;
+
+    for (unsigned i = 0; i < wanted_count; i++) {
+        if (!is_opened(i) || (int)wanted[i].group == last)
+            continue;
+        last = (int)wanted[i].group;
+        good = read_group(c, i, out) && good;
+    }
+    return good;
+}
+
+/* By the thread itself: what the processor counts, .. */
+static void take_events(struct fv_counters *c)
+{
+    if (!(c->direct && read_directly(c, &c->now)) && !c->unknown && !read_groups(c, &c->now))
+        c->whole->flags |= FV_COUNTERS_CUT;
+}
+
+/* ... and all. */
+static void take(struct fv_counters *c)
+{
+    take_events(c);
+    if (have_accounts)
+        read_accounts(&c->now);
+}
+
+/* ---- sums ---- */
+
+static void add_difference(struct fv_counter_values *sum, const struct fv_counter_reading *now, const struct fv_counter_reading *since, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct fv_perf_count *n = &now->at[i], *s = &since->at[i];
+
+        sum->at[i].count += n->value > s->value ? n->value - s->value : 0;
+        sum->at[i].enabled += n->enabled > s->enabled ? n->enabled - s->enabled : 0;
+        sum->at[i].running += n->running > s->running ? n->running - s->running : 0;
+    }
+}
+
+/* The whole thread until the reading, into the file. */
+static void put_whole(struct fv_counters *c, const struct fv_counter_reading *now)
+{
+    struct fv_counter_values sum = c->before;
+    uint64_t ticks = fv_ticks();
+
+    add_difference(&sum, now, &c->begun, wanted_count);
+    for (unsigned i = 0; i < wanted_count; i++)
+        sum.at[i].in_mpi += c->in_mpi[i];
+    memcpy(c->whole->at, sum.at, wanted_count * sizeof(*sum.at));
+    c->whole->ticks = sum.ticks + (ticks > c->begun_ticks ? ticks - c->begun_ticks : 0);
+    __atomic_store_n(&c->whole->last, ticks, __ATOMIC_RELEASE);
+}
+
+void fv_counters_update(struct fv_thread *t)
+{
+    int saved = errno;
+
+    take(t->counters);
+    put_whole(t->counters, &t->counters->now);
+    errno = saved;
+}
+
+void fv_counters_go_on(struct fv_thread *t)
+{
+    if (have_processor && fv_rt.options.counters_mpi)
+        t->counters->is_due = true; /* when the call is left, so that what is counted in it is the call's */
+    else
+        fv_counters_update(t);
+}
+
+void fv_counters_enter(struct fv_thread *t)
+{
+    int saved = errno;
+
+    take_events(t->counters);
+    t->counters->entered = t->counters->now;
+    errno = saved;
+}
+
+void fv_counters_leave(struct fv_thread *t)
+{
+    struct fv_counters *c = t->counters;
+    int saved = errno;
+
+    take_events(c);
+    for (unsigned i = 0; i < wanted_count; i++)
+        if (!(wanted[i].flags & FV_COUNTER_NO_MPI) && c->now.at[i].value > c->entered.at[i].value)
+            c->in_mpi[i] += c->now.at[i].value - c->entered.at[i].value;
+    c->entered = c->now;
+    if (c->is_due)
+        fv_counters_update(t);
+    c->is_due = false;
+    errno = saved;
+}
+
+unsigned fv_counters_last(const struct fv_thread *t, uint8_t numbers[FV_COUNTERS], uint64_t counts[FV_COUNTERS])
+{
+    const struct fv_counters *c = t->counters;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < wanted_count; i++) {
+        if (wanted[i].refusal || (c->unknown && !account[i]))
+            continue;
+        numbers[count] = (uint8_t)i;
+        counts[count++] = c->now.at[i].value - c->begun.at[i].value;
+    }
+    return count;
+}
+
+/* ---- sections ---- */
+
+static FV_COLD struct fv_counted *make_counted(struct fv_thread *t, uint32_t section)
+{
+    struct fv_scope scope = fv_scope_enter();
+    struct fv_counted *made = fv_memory_new(sizeof(*made));
+
+    if (made && !(fv_lock_is_free(&fv_rt.writer.lock) && (made->sum = fv_tail_next(&t->counters->tail, &values_kind, t->id, sizeof(*made->sum), false)))) {
+        fv_memory_free(made, sizeof(*made));
+        made = NULL;
+    }
+    if (made) {
+        made->sum->section = section;
+        fv_tail_commit(&t->counters->tail, sizeof(*made->sum));
+    }
+    fv_scope_leave(&scope);
+    return made;
+}
+
+void fv_counters_begin(struct fv_thread *t, uint32_t section, struct fv_counted **of)
+{
+    int saved = errno;
+
+    if (!*of)
+        *of = make_counted(t, section);
+    if (*of) {
+        take(t->counters);
+        (*of)->since = t->counters->now;
+        memcpy((*of)->in_mpi_since, t->counters->in_mpi, sizeof((*of)->in_mpi_since));
+    }
+    errno = saved;
+}
+
+void fv_counters_end(struct fv_thread *t, struct fv_counted *of, uint64_t ticks)
+{
+    struct fv_counters *c = t->counters;
+    int saved = errno;
+
+    if (!of)
+        return;
+    take(c);
+    add_difference(of->sum, &c->now, &of->since, wanted_count);
+    for (unsigned i = 0; i < wanted_count; i++)
+        of->sum->at[i].in_mpi += c->in_mpi[i] - of->in_mpi_since[i];
+    of->sum->flags |= c->whole->flags;
+    of->sum->ticks += ticks;
+    __atomic_store_n(&of->sum->last, fv_ticks(), __ATOMIC_RELEASE);
+    put_whole(c, &c->now);
+    errno = saved;
+}
+
+void fv_counters_clear(struct fv_thread *t, struct fv_counted *of)
+{
+    if (!of)
+        return;
+    memset(of->sum->at, 0, sizeof(of->sum->at));
+    of->sum->ticks = 0;
+    of->since = t->counters->now;
+    memcpy(of->in_mpi_since, t->counters->in_mpi, sizeof(of->in_mpi_since));
+}
+
+/* ---- of a thread ---- */
+
+static void close_counters(struct fv_counters *c)
+{
+    for (unsigned i = 0; i < FV_COUNTERS; i++) {
+        fv_perf_unmap(c->page[i]);
+        c->page[i] = NULL;
+        fv_perf_close(&c->event[i]);
+    }
+    c->direct = false;
+}
+
+static void map_all(struct fv_counters *c)
+{
+    c->direct = have_processor_only;
+    for (unsigned i = 0; i < wanted_count && c->direct; i++)
+        if (is_opened(i))
+            c->direct = (c->page[i] = fv_perf_map(&c->event[i])) != NULL;
+}
+
+static bool open_all(struct fv_counters *c)
+{
+    int leader = -1, last = -1;
+    bool good = true;
+
+    for (unsigned i = 0; i < FV_COUNTERS; i++)
+        c->event[i].fd = -1;
+    for (unsigned i = 0; i < wanted_count && good; i++) {
+        if (!is_opened(i))
+            continue;
+        bool is_leader = (int)wanted[i].group != last;
+
+        good = fv_perf_open_counter(&c->event[i], &events[i], is_leader ? -1 : leader);
+        if (is_leader)
+            leader = c->event[i].fd;
+        last = (int)wanted[i].group;
+    }
+    if (good)
+        map_all(c);
+    else
+        close_counters(c); /* another thread had them: all is unknown in this one */
+    for (unsigned i = 0; i < wanted_count; i++)
+        if (c->event[i].fd >= 0)
+            fv_perf_enable(&c->event[i]);
+    return good;
+}
+
+static struct fv_counters *make_counters(struct fv_thread *t)
+{
+    struct fv_counters *c = fv_memory_new(sizeof(*c));
+
+    if (!c)
+        return NULL;
+    c->whole = fv_tail_next(&c->tail, &values_kind, t->id, sizeof(*c->whole), false);
+    if (!c->whole) {
+        fv_memory_free(c, sizeof(*c));
+        return NULL;
+    }
+    fv_tail_commit(&c->tail, sizeof(*c->whole));
+    return c;
+}
+
+static void begin_thread(struct fv_thread *t)
+{
+    struct fv_counters *c = t->counters ? t->counters : make_counters(t);
+    int saved = errno;
+
+    if (!c)
+        return;
+    c->before = *c->whole;
+    memset(c->in_mpi, 0, sizeof(c->in_mpi));
+    memset(&c->now, 0, sizeof(c->now));
+    c->unknown = false;
+    if (!open_all(c)) {
+        c->whole->flags |= FV_COUNTERS_UNKNOWN;
+        c->unknown = true;
+    }
+    c->begun_ticks = fv_ticks();
+    take(c);
+    c->begun = c->entered = c->now;
+    t->counters = c;
+    if (have_processor && fv_rt.options.counters_mpi)
+        fv_switches_look_always(&t->switches);
+    errno = saved;
+}
+
+static void start(struct fv_thread *self)
+{
+    if (!fv_rt.options.counters || wanted_count)
+        return;
+    find_out(fv_rt.options.counters);
+    if (fv_first_rank())
+        tell_refusals();
+    if (wanted_count)
+        write_events();
+    if (have_any && self)
+        begin_thread(self);
+}
+
+static void thread_begins(struct fv_thread *t)
+{
+    if (have_any)
+        begin_thread(t);
+}
+
+static void thread_ends(struct fv_thread *t)
+{
+    struct fv_counters *c = t->counters;
+    int saved = errno;
+
+    if (c) {
+        fv_counters_update(t);
+        close_counters(c);
+        c->now = c->begun; /* for who looks at the process's end */
+        c->begun_ticks = 0;
+    }
+    errno = saved;
+}
+
+static void update_self(struct fv_thread *t)
+{
+    if (t && t->counters)
+        fv_counters_update(t);
+}
+
+/* Threads that are still there, such as those of a pool, do not tell any more. */
+static void at_exit(struct fv_thread *self)
+{
+    uint64_t signals;
+
+    if (!have_any || !fv_lock_is_free(&fv_rt.lock))
+        return;
+    update_self(self);
+    signals = fv_lock_sigsave(&fv_rt.lock);
+    for (struct fv_thread *t = fv_rt.threads; t; t = t->next_all) {
+        struct fv_counters *c = t->counters;
+
+        if (t == self || !c || !c->begun_ticks)
+            continue;
+        struct fv_counter_reading now = c->now;
+        if (!c->unknown)
+            read_groups(c, &now);
+        if (have_accounts)
+            read_accounts_of(t->record->tid, &now);
+        put_whole(c, &now);
+    }
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
+}
+
+static void forget(struct fv_thread *t)
+{
+    struct fv_counters *c = t->counters;
+
+    if (!c)
+        return;
+    take(c);
+    memset(c->whole->at, 0, sizeof(c->whole->at));
+    c->whole->ticks = 0;
+    c->before = *c->whole;
+    memset(c->in_mpi, 0, sizeof(c->in_mpi));
+    c->begun = c->entered = c->now;
+    c->begun_ticks = fv_ticks();
+}
+
+/* Their events are the parent's. */
+static void in_child(struct fv_thread *self)
+{
+    int saved = errno;
+
+    (void)self;
+    for (struct fv_thread *t = have_any ? fv_rt.threads : NULL; t; t = t->next_all) {
+        struct fv_counters *c = t->counters;
+
+        for (unsigned i = 0; c && i < FV_COUNTERS; i++) {
+            c->page[i] = NULL; /* a child has none */
+            fv_perf_close(&c->event[i]);
+        }
+        t->counters = NULL;
+    }
+    have_any = false;
+    errno = saved;
+}
+
+/* Before the layer of sections, which forgets with what was counted until then; thread_ends() is a layer of its own, behind it. */
+const struct fv_layer fv_counters_layer = {
+    .at = { [FV_AT_START] = start, [FV_AT_THREAD_BEGIN] = thread_begins, [FV_AT_FORGET] = forget, [FV_AT_FINALIZE] = update_self, [FV_AT_EXIT] = at_exit, [FV_AT_FORK] = in_child }
+};
+const struct fv_layer fv_counters_end_layer = { .at = { [FV_AT_THREAD_END] = thread_ends } };

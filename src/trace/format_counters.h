@@ -1,0 +1,49 @@
+/* Part of format.h: what src/rt/counters.c writes into the rank file: events counted over whole threads and in their sections (--counters). */
+#ifndef FV_FORMAT_COUNTERS_H
+#define FV_FORMAT_COUNTERS_H
+
+#include <stdint.h>
+
+#define FV_COUNTERS 16
+
+enum fv_counter_flags {
+    FV_COUNTER_USER = 1,      /* counts in user mode alone */
+    FV_COUNTER_KERNEL = 2,    /* in the kernel alone */
+    FV_COUNTER_ACCOUNTS = 4,  /* of the kernel's accounts of the thread (getrusage(2), its CPU clock): exact, and of both modes */
+    FV_COUNTER_NO_MPI = 8,    /* what was counted in MPI calls is not known: no event of the processor, or --counters-mpi=0 */
+};
+
+/* An event that was asked for, in the order of the list. */
+struct fv_counter_event {
+    char name[64];          /* as asked for, NUL-padded */
+    char processor[16];     /* short name of the microarchitecture that `fvmpi run` saw, NUL-padded; "": none that it knows */
+    uint32_t type, refusal; /* of perf_event_open(); errno where it could not be had: its counts are 0 then */
+    uint64_t config, config1, config2;
+    uint32_t flags; /* enum fv_counter_flags */
+    uint32_t group; /* events of one group are counted at the same time */
+};
+_Static_assert(sizeof(struct fv_counter_event) == 120, "on-disk size");
+
+struct fv_counter_value {
+    uint64_t count;
+    uint64_t in_mpi;           /* of it, in MPI calls, with what fvmpi does in them */
+    uint64_t enabled, running; /* ns: how long it was to be counted, and how long it was, where others had the registers */
+};
+
+enum fv_counter_values_flags {
+    FV_COUNTERS_UNKNOWN = 1, /* they could not be opened in this thread */
+    FV_COUNTERS_CUT = 2,     /* the program closed a descriptor: perf events are not known from there on */
+};
+
+/* What was counted in a thread, or in its instances of a section that have ended. Updated in place: of sections when an instance ends; of the whole thread
+ * then, too, when time bins go on to the next (some hundred times in a run), when it ends, and when the process does. Pauses are included. */
+struct fv_counter_values {
+    uint32_t section; /* SECTIONS; 0: the whole thread */
+    uint32_t flags;   /* enum fv_counter_values_flags */
+    uint64_t ticks;   /* of the instances, without pauses; of the whole thread from the begin of counting to `last` */
+    uint64_t last;    /* ticks: when it was updated; 0: it never was */
+    struct fv_counter_value at[FV_COUNTERS]; /* by event */
+};
+_Static_assert(sizeof(struct fv_counter_values) == 536, "on-disk size");
+
+#endif

@@ -1,0 +1,86 @@
+/* Events that were counted over whole threads, and metrics of them. */
+#include "views/text/text.h"
+
+#include "base/perf_events.h"
+
+static void put_metrics(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_counted_view *all = &v->model->counted;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "counter_metrics");
+    for (size_t i = 0; i < all->metric_count; i++)
+        fv_text_table_add(&t, &all->metrics[i], all->metrics[i].mark ? FV_YELLOW : FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_text_title(p, "Metrics", "of all ranks, and of the ranks with least and most");
+    fv_text_table_end(&t, "metric", "");
+}
+
+static void put_events(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_counted_view *all = &v->model->counted;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "counters");
+    for (size_t i = 0; i < all->whole_count; i++)
+        if (all->sums[i].ranks)
+            fv_text_table_add(&t, &all->sums[i], FV_PLAIN);
+    fv_text_table_end(&t, "event", "");
+}
+
+static void put_sections(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_counted_view *all = &v->model->counted;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "counter_sections");
+    for (size_t i = all->whole_count; i < all->sum_count; i++)
+        fv_text_table_add(&t, &all->sums[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_text_title(p, "In sections", "counted in their instances that have ended");
+    fv_text_table_end(&t, "event", " in sections");
+}
+
+/* Once for each reason. */
+static void put_refusals(const struct fv_page *p, const struct fv_counted_view *all)
+{
+    for (size_t i = 0; i < all->event_count; i++) {
+        const struct fv_counted_event *e = &all->events[i];
+        char names[600] = "";
+        size_t used = 0;
+        bool is_told = false;
+
+        for (size_t k = 0; k < all->event_count && e->refusal; k++) {
+            if (all->events[k].refusal != e->refusal || used >= sizeof(names))
+                continue;
+            is_told = is_told || k < i;
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "", all->events[k].name);
+        }
+        if (used && !is_told)
+            fv_text_note(p, FV_YELLOW, "not counted: %s: %s", names, fv_perf_event_refusal(e->refusal, e->flags & FV_COUNTER_USER));
+    }
+}
+
+static void put_never_ran(const struct fv_page *p, const struct fv_counted_view *all)
+{
+    for (size_t i = 0; i < all->value_count; i++)
+        if (!all->values[i].scope && all->values[i].value != all->values[i].value) {
+            fv_text_note(p, FV_YELLOW, "%s: not known on some rank: others had the processor's registers all the time (the NMI watchdog has one: kernel.nmi_watchdog=0), it could not be opened in each thread, or the program closed its descriptor",
+                         all->events[all->values[i].event].name);
+            return;
+        }
+}
+
+void fv_text_counters(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_counted_view *all = &v->model->counted;
+
+    if (!all->event_count)
+        return;
+    fv_page_heading(p, "Counters", "events counted over whole threads; in MPI: what is counted while a rank waits there is not work");
+    put_metrics(p, v);
+    put_events(p, v);
+    put_sections(p, v);
+    put_refusals(p, all);
+    put_never_ran(p, all);
+}
