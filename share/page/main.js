@@ -11,6 +11,8 @@ const SUBJECTS = [
   { title: "Functions whose calls were measured", tables: ["sampled_totals", "sampled_functions", "sampled_by_thread", "sampled_metrics", "sampled_histogram", "sampled_instances"], charts: tables => [instances(tables)] },
   { title: "Instrumented functions", tables: ["instrumented", "instrumented_paths", "instrumented_ranks", "instrumented_lost"], charts: tables => [flame(tables, "instrumented_paths")], opened_by: ["function"] },
   { title: "Threads and locks", tables: ["thread_waiting", "locks", "phases", "worksharing", "hybrid_efficiency"], charts: tables => [speedupStacks(tables)] },
+  { title: "Files", tables: ["io", "io_files", "io_ranks"], charts: tables => [fileBars(tables)] },
+  { title: "Memory", tables: ["memory", "memory_path_ranks", "memory_ranks", "memory_series"], charts: tables => [memoryLines(tables)] },
   { title: "Sections", tables: ["sections", "section_names", "sections_by_rank", "section_functions"], charts: tables => [sectionBars(tables)] },
 ];
 

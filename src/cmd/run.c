@@ -14,6 +14,7 @@
 #include "cmd/flavour.h"
 #include "cmd/install.h"
 #include "cmd/placement.h"
+#include "cmd/rerun.h"
 #include "cmd/run_stacks.h"
 #include "cmd/sigtrap.h"
 #include "cmd/stage.h"
@@ -580,31 +581,16 @@ static int run_command(struct run *run)
 
 /* ---- passes ---- */
 
-/* As it was called, for one of the passes; `output` is the directory that was asked for. */
-static int run_pass(int argc, char **argv, int rest, const char *output, unsigned pass, unsigned passes)
+/* `output` is the directory that was asked for. */
+static int run_pass(const struct fv_rerun *rerun, const char *output, unsigned pass, unsigned passes)
 {
-    char number[32], directory[PATH_MAX], **words = calloc((size_t)argc + 8, sizeof(*words));
-    int count = 0, status;
+    char number[32], directory[PATH_MAX];
+    const char *const own[] = { "--passes=0", number, "-o", directory, NULL };
 
-    if (!words)
-        return FV_EXIT_FAILED;
     snprintf(number, sizeof(number), "--counters-pass=%u/%u", pass, passes);
     snprintf(directory, sizeof(directory), "%s-%u", output, pass);
-    words[count++] = "/proc/self/exe";
-    words[count++] = "run";
-    for (int i = 1; i < rest; i++)
-        if (strcmp(argv[i], "--passes") != 0 && strcmp(argv[i], "--") != 0)
-            words[count++] = argv[i];
-    words[count++] = number;
-    words[count++] = "-o";
-    words[count++] = directory;
-    words[count++] = "--";
-    for (int i = rest; i < argc; i++)
-        words[count++] = argv[i];
     fv_log("run: pass %u of %u: %s", pass, passes, directory);
-    status = fv_spawn(words, NULL);
-    free(words);
-    return status;
+    return fv_rerun(rerun, own, NULL);
 }
 
 /* Each into an experiment of its own, until one fails. */
@@ -622,7 +608,7 @@ static int run_passes(const struct fv_config *config, int argc, char **argv, int
     if (!passes)
         return FV_EXIT_USAGE;
     for (unsigned pass = 1; pass <= passes && status == FV_EXIT_OK; pass++)
-        status = run_pass(argc, argv, rest, output, pass, passes);
+        status = run_pass(&(struct fv_rerun){ argc, rest, argv }, output, pass, passes);
     if (status == FV_EXIT_OK && passes > 1)
         fv_log("run: all counters together: fvmpi report %s-*", output);
     return status;

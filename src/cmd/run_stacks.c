@@ -3,8 +3,8 @@
 #include "cmd/run_stacks.h"
 #include "base/base.h"
 #include "base/experiment.h"
-#include "cmd/child.h"
 #include "cmd/cmd.h"
+#include "cmd/rerun.h"
 #include "cmd/stacks.h"
 #include "tool/words.h"
 
@@ -17,15 +17,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { COUNTS = 64, THREADS_MOST = 4096, OWN_WORDS = 8 };
+enum { COUNTS = 64, THREADS_MOST = 4096 };
 
 struct stacks_run {
     const struct fv_config *config;
-    char **argv;
-    int argc, rest;
+    struct fv_rerun rerun;
     size_t counts[COUNTS], count; /* of threads, a run each */
     char directory[PATH_MAX];
-    bool is_quiet, is_replaced; /* replaced: the command has {N} */
+    bool is_quiet;
 };
 
 /* ---- how many threads ---- */
@@ -66,26 +65,6 @@ static bool add_list(struct stacks_run *r, const char *text)
 
 /* ---- a run ---- */
 
-/* A word with the number in the place of each {N}; NULL: it has none. */
-static char *replaced(const char *word, size_t threads)
-{
-    char number[24], *out = NULL;
-    const char *at = strstr(word, "{N}");
-    size_t bytes;
-    FILE *stream;
-
-    if (!at || !(stream = open_memstream(&out, &bytes)))
-        return NULL;
-    snprintf(number, sizeof(number), "%zu", threads);
-    for (; at; at = strstr(word, "{N}")) {
-        fprintf(stream, "%.*s%s", (int)(at - word), word, number);
-        word = at + 3;
-    }
-    fputs(word, stream);
-    fclose(stream);
-    return out;
-}
-
 static void name_directory(const struct stacks_run *r, size_t run, char out[PATH_MAX + 32])
 {
     size_t before = 0;
@@ -95,41 +74,19 @@ static void name_directory(const struct stacks_run *r, size_t run, char out[PATH
     snprintf(out, PATH_MAX + 32, before ? "%s/threads-%zu.%zu" : "%s/threads-%zu", r->directory, r->counts[run], before + 1);
 }
 
-/* Its exit status. Options that stand behind others count. */
-static int run_once(struct stacks_run *r, size_t run)
+/* Its exit status. */
+static int run_once(const struct stacks_run *r, size_t run)
 {
-    static char self[] = "/proc/self/exe", name[] = "run", off[] = "--stacks=0", threads[] = "--threads", quiet[] = "--quiet", output[] = "-o", end[] = "--";
-    char directory[PATH_MAX + 32], number[24], **words = calloc((size_t)r->argc + OWN_WORDS + 2, sizeof(*words)), **owned = calloc((size_t)r->argc + 1, sizeof(*owned));
     bool has_threads = strcmp(fv_config_get(r->config, "--threads"), "0") != 0;
-    char *const own[OWN_WORDS] = { off, quiet, output, directory, has_threads ? end : threads, has_threads ? NULL : end };
-    size_t used = 0, mine = 0;
-    int options = r->rest > 1 && !strcmp(r->argv[r->rest - 1], "--") ? r->rest - 1 : r->rest, status = FV_EXIT_FAILED;
+    char directory[PATH_MAX + 32], number[24];
+    const char *const own[] = { "--stacks=0", "--quiet", "-o", directory, has_threads ? NULL : "--threads", NULL };
 
     name_directory(r, run, directory);
     snprintf(number, sizeof(number), "%zu", r->counts[run]);
     setenv("OMP_NUM_THREADS", number, 1);
-    if (words && owned) {
-        words[used++] = self;
-        words[used++] = name;
-        for (int i = 1; i < options; i++)
-            words[used++] = r->argv[i];
-        for (size_t i = 0; own[i]; i++)
-            words[used++] = own[i];
-        for (int i = r->rest; i < r->argc; i++) {
-            char *other = replaced(r->argv[i], r->counts[run]);
-
-            words[used++] = other ? (owned[mine++] = other) : r->argv[i];
-        }
-        r->is_replaced = mine > 0;
-        if (!r->is_quiet)
-            fv_log("stacks: %zu thread%s, run %zu of %zu", r->counts[run], fv_words_s(r->counts[run]), run + 1, r->count);
-        status = fv_spawn(words, NULL);
-    }
-    while (mine)
-        free(owned[--mine]);
-    free(owned);
-    free(words);
-    return status;
+    if (!r->is_quiet)
+        fv_log("stacks: %zu thread%s, run %zu of %zu", r->counts[run], fv_words_s(r->counts[run]), run + 1, r->count);
+    return fv_rerun(&r->rerun, own, number);
 }
 
 /* ---- what came of it ---- */
@@ -144,7 +101,7 @@ static int show(const struct stacks_run *r)
         directories[i] = names[i];
     }
     if (names)
-        status = fv_stacks_of_runs(&(struct fv_operands){ directories, r->count }, r->counts, r->is_replaced, r->is_quiet ? NULL : stderr);
+        status = fv_stacks_of_runs(&(struct fv_operands){ directories, r->count }, r->counts, fv_rerun_has_number(&r->rerun), r->is_quiet ? NULL : stderr);
     if (status == FV_EXIT_OK && !r->is_quiet)
         fprintf(stderr, "\nas a page: fvmpi stacks %s/threads-* --html stacks.html\n", r->directory);
     else if (status != FV_EXIT_OK)
@@ -161,7 +118,7 @@ static bool make_directory(struct stacks_run *r)
     const char *wanted = r->config->output;
     char name[512];
 
-    if (!wanted && fv_experiment_name_at(name, sizeof(name), r->argv[r->rest], 1, time(NULL)))
+    if (!wanted && fv_experiment_name_at(name, sizeof(name), r->rerun.argv[r->rerun.rest], 1, time(NULL)))
         return false;
     for (int i = 1; i < 1000; i++) {
         int length = i == 1 ? snprintf(r->directory, sizeof(r->directory), wanted ? "%s" : "%s-stacks", wanted ? wanted : name)
@@ -180,7 +137,7 @@ static bool make_directory(struct stacks_run *r)
 int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
 {
     const char *list = fv_config_get(config, "--stacks");
-    struct stacks_run r = { .config = config, .argv = argv, .argc = argc, .rest = rest, .is_quiet = fv_config_is(config, "--quiet") };
+    struct stacks_run r = { .config = config, .rerun = { argc, rest, argv }, .is_quiet = fv_config_is(config, "--quiet") };
     int status = FV_EXIT_OK;
 
     add(&r, 1);

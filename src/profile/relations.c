@@ -121,6 +121,14 @@ void fv_get_path_place(void *subject, const void *row, const struct fv_column_de
     fv_put_place(t, path->count ? &path->frames[0] : NULL, v);
 }
 
+void fv_get_path_own(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    struct fv_frame frame;
+
+    if (fv_path_first(t->profile->symbols, node_at(row, c), &frame))
+        v->text = fv_frame_words(&frame, t->profile->symbols, t->text, sizeof(t->text));
+}
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;

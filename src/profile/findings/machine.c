@@ -227,16 +227,19 @@ static const struct fv_allocated_part *grower(const struct fv_model *m, const st
     const struct fv_allocated_part *most = NULL;
     unsigned mark = (unsigned)lround(log2(middle_of(r).age_s * m->clocks[r->clock].hz));
 
+    double sum = 0;
+
     *bytes = 0;
     for (size_t i = 0; i < all->part_count; i++) {
         double growth = all->parts[i].rank == (uint32_t)(r - m->ranks) ? growth_since(&all->parts[i], mark) : 0;
 
+        sum += fmax(growth, 0);
         if (growth <= *bytes)
             continue;
         *bytes = growth;
         most = &all->parts[i];
     }
-    return most && *bytes > 0.5 * (double)growth_of(r) && *bytes > 3 * fv_allocated_error(&most->sum) ? most : NULL;
+    return most && *bytes > 0.5 * sum && *bytes > 0.25 * (double)growth_of(r) && *bytes > 2 * fv_allocated_error(&most->sum) ? most : NULL;
 }
 
 /* Who allocated it, and what to do. */

@@ -78,6 +78,8 @@ static const struct fv_column_def call_columns[] = {
     { "operation", "operation", "", "What it does.", FV_GET(FV_TYPE_TEXT, get_operation), .words = operation_words },
     { "in_mpi", "in MPI", "", "By MPI's own functions for files; the path is that of the MPI call, which holds the time.", FV_GET(FV_TYPE_TRUTH, get_in_mpi), .flags = FV_BLANK },
     FV_PATH_COLUMNS(C, node),
+    { "called_by", "called by", "", "The innermost of the program's own functions on the path, and where it stands.", FV_GET(FV_TYPE_TEXT, fv_get_path_own), .flags = FV_NULLABLE,
+      .argument = offsetof(C, node) },
     FV_SHARE_COLUMN("share", "of all", C, sum.seconds, FV_OF_RANKS, 0, "time_s of the time of all ranks; of several threads more than 1."),
     { "calls", "calls", "", "Calls of all ranks and threads: exact.", FV_FIELD(C, sum.calls) },
     { "failed", "failed", "", "Of them, those that failed.", FV_FIELD(C, sum.failed), .flags = FV_BLANK },
@@ -109,7 +111,7 @@ const struct fv_relation fv_io_relation = {
     .title = "I/O by call path",
     .doc = "Functions for files by call path and file, over all ranks and threads; by time_s, longest first. Exact. Functions of stdio have the time in them, "
            "whatever they ask of the system.",
-    .shown = "function io_file time_s share/3 calls bytes max_s/2 failed/4 consecutive/1 max_rank/1 path",
+    .shown = "function io_file time_s share/3 calls bytes max_s/2 failed/4 consecutive/1 max_rank/1 called_by",
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(call_columns),

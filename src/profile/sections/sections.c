@@ -269,9 +269,14 @@ static void finish(struct fv_section_gather *g)
 {
     struct fv_sections_view *s = g->out;
 
-    for (size_t i = 0; i < s->rank_count; i++) /* calls, of which no waiting is known */
+    for (size_t i = 0; i < s->rank_count; i++) { /* calls, of which no waiting is known */
+        double *value = s->ranks[i].value;
+
+        if (g->build->model->calls_left_out)
+            value[FV_SECTION_MPI] = value[FV_SECTION_WAIT] = value[FV_SECTION_CALLS] = NAN;
         if (s->ranks[i].wait_kind == FV_WAIT_UNKNOWN && s->ranks[i].wait_kinds)
-            s->ranks[i].value[FV_SECTION_WAIT] = NAN;
+            value[FV_SECTION_WAIT] = NAN;
+    }
     qsort(s->ranks, s->rank_count, sizeof(*s->ranks), by_section_and_rank);
     for (size_t i = 0, next; i < s->rank_count; i = next) {
         struct fv_section_view *v = &s->items[s->ranks[i].section];

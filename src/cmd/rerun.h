@@ -1,0 +1,16 @@
+/* A command of `fvmpi run` once more, by a `fvmpi run` of its own: for who runs a program several times, each time with other options. */
+#ifndef FV_RERUN_H
+#define FV_RERUN_H
+
+struct fv_rerun {
+    int argc, rest; /* of fvmpi run; the command begins at `rest` */
+    char **argv;
+};
+
+/* With `own` options (NULL behind the last) behind those that were given, so that they count; `number` in the place of each {N} in the command's words, NULL: as they are.
+ * The exit status. */
+int fv_rerun(const struct fv_rerun *run, const char *const own[], const char *number);
+/* Has the command {N}? */
+int fv_rerun_has_number(const struct fv_rerun *run);
+
+#endif
