@@ -128,15 +128,17 @@ class Site:
         self.programs = [self.program + '-of-the-first', self.program + '-of-the-second']
         for program in self.programs:
             os.link(self.program, program)
-
-    def daemon(self, name):
-        """A process of that name: starts what FVTEST_BELOW says, and waits."""
-        path = os.path.join(harness.scratch('daemon'), name)
-        with open(path, 'w') as f:
+        self.script = os.path.join(self.folder, 'daemon')
+        with open(self.script, 'w') as f:  # starts what FVTEST_BELOW says, and waits
             f.write('#!/bin/sh\nnext=${FVTEST_BELOW%%:*}\nrest=${FVTEST_BELOW#*:}\n'
                     'case $next in *.rank) for file in $FVTEST_RANKS; do sh "$file" & done ;;\n'
                     '*) FVTEST_BELOW=$rest\n(exec $next) & ;;\nesac\nwait\n')
-        os.chmod(path, 0o755)
+        os.chmod(self.script, 0o755)
+
+    def daemon(self, name):
+        """A process of that name. A link, as what a thread writes another one's child may hold open, so that it cannot be executed (ETXTBSY)."""
+        path = os.path.join(harness.scratch('daemon'), name)
+        os.link(self.script, path)
         return path
 
     def start(self, launcher, launch, place, program, output='', pause=0, only=(0, 1)):
