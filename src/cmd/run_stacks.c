@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/experiment.h"
 #include "cmd/cmd.h"
+#include "cmd/launcher.h"
 #include "cmd/rerun.h"
 #include "cmd/stacks.h"
 #include "tool/words.h"
@@ -140,6 +141,10 @@ int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
     struct stacks_run r = { .config = config, .rerun = { argc, rest, argv }, .is_quiet = fv_config_is(config, "--quiet") };
     int status = FV_EXIT_OK;
 
+    if (fv_under_launcher()) {
+        fv_log("run: --stacks: it starts the launcher several times; say fvmpi run --stacks ... -- mpiexec ...");
+        return FV_EXIT_USAGE;
+    }
     add(&r, 1);
     if (list[strspn(list, "0123456789,")] || !strcmp(list, "1")) /* on */
         add_powers(&r);

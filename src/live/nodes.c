@@ -252,12 +252,25 @@ static bool is_wanted(const struct fv_nodes *n, const char *name)
     return !strncmp(name, n->only, length) && (!name[length] || (name[length] == '.' && name[length + 1] && strspn(name + length + 1, "0123456789") == strlen(name + length + 1)));
 }
 
-static bool is_known(const struct fv_nodes *n, const struct stat *st)
+/* A number of one that has ended may be another file's by now. */
+static bool is_known(const struct fv_nodes *n, const char *name, const struct stat *st)
 {
-    for (size_t i = 0; i < n->count; i++)
-        if (n->files[i].inode == st->st_ino && n->files[i].device == st->st_dev)
+    for (size_t i = 0; i < n->count; i++) {
+        const struct node_file *f = &n->files[i];
+
+        if (f->inode == st->st_ino && f->device == st->st_dev && (f->fd >= 0 || (!strcmp(f->name, name) && st->st_size >= f->at)))
             return true;
+    }
     return false;
+}
+
+static size_t count_open(const struct fv_nodes *n)
+{
+    size_t open = 0;
+
+    for (size_t i = 0; i < n->count; i++)
+        open += n->files[i].fd >= 0;
+    return open;
 }
 
 static void open_file(struct fv_nodes *n, int directory, const char *name)
@@ -265,11 +278,11 @@ static void open_file(struct fv_nodes *n, int directory, const char *name)
     struct stat st;
     int fd;
 
-    if (fstatat(directory, name, &st, 0) || !S_ISREG(st.st_mode) || is_known(n, &st) || (int64_t)st.st_mtim.tv_sec < n->live->start_realtime_ns / 1000000000 - RECENT_S)
+    if (fstatat(directory, name, &st, 0) || !S_ISREG(st.st_mode) || is_known(n, name, &st) || (int64_t)st.st_mtim.tv_sec < n->live->start_realtime_ns / 1000000000 - RECENT_S)
         return;
-    if (n->count == FV_NODES_FILES) {
+    if (count_open(n) == FV_NODES_OPEN || n->count == FV_NODES_FILES) {
         if (!n->is_full)
-            fv_log("live: %s: more than %d recordings; the others are left out", n->directory, FV_NODES_FILES);
+            fv_log("live: %s: more than %d recordings at a time; the others are left out", n->directory, FV_NODES_OPEN);
         n->is_full = true;
         return;
     }

@@ -7,7 +7,8 @@
 
 #include "live/live.h"
 
-#define FV_NODES_FILES 256           /* at most; of what is beyond, it is said */
+#define FV_NODES_OPEN 256            /* at a time; of what is beyond, it is said */
+#define FV_NODES_FILES 65536         /* in all */
 #define FV_NODES_PERIOD_NS 200000000 /* from look to look */
 #define FV_NODES_BACK 262144         /* bytes of a file that are read, of what was there before */
 

@@ -277,23 +277,30 @@ static void measure(struct fv_model *m)
         e->parallel = e->load_balance = e->communication = e->serialization = e->transfer = NAN;
 }
 
+double fv_overhead_share(const struct fv_model *m)
+{
+    double total_s = m->efficiency.total_s;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        total_s += m->ranks[i].paused_s;
+    return total_s > 0 ? m->overhead.time_s / total_s : NAN;
+}
+
 static void measure_overhead(struct fv_model *m)
 {
     struct fv_overhead *o = &m->overhead;
-    double total_s = m->efficiency.total_s;
 
     o->time_s = o->sampling_s = m->samples.tool_s;
     for (size_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
 
         o->time_s += r->tool_s;
-        total_s += r->paused_s;
         o->memory_bytes += r->memory_bytes;
         o->file_bytes += r->file_bytes;
         if (r->memory_bytes > o->rank_memory_bytes)
             o->rank_memory_bytes = r->memory_bytes;
     }
-    o->share = total_s > 0 ? o->time_s / total_s : NAN;
+    o->share = fv_overhead_share(m);
 }
 
 static void say_drops(struct fv_model *m)

@@ -389,6 +389,10 @@ struct fv_overhead {
     uint64_t file_bytes;
 };
 
+/* fv_overhead.share, of its time_s. */
+struct fv_model;
+double fv_overhead_share(const struct fv_model *model);
+
 /* A moment that the program marked, or who ran it. */
 struct fv_label_view {
     double at_s;

@@ -15,15 +15,15 @@ struct finished {
 };
 
 /* Calls that are counted alone, and what each call of a hook takes of caches, are in no calibrated cost: where samples tell of more, it is more. */
-static void measure_own_cost(struct fv_overhead *o, const struct fv_cost_profile *costs)
+static void measure_own_cost(struct fv_model *m, const struct fv_cost_profile *costs)
 {
+    struct fv_overhead *o = &m->overhead;
     double least_s = ((double)costs->fvmpi_ticks - fv_cost_error(costs->fvmpi_ticks)) * costs->tick_s;
 
     if (!(costs->fvmpi_ticks && least_s > o->time_s))
         return;
-    double time_s = (double)costs->fvmpi_ticks * costs->tick_s;
-    o->share *= o->time_s > 0 ? time_s / o->time_s : 0;
-    o->time_s = time_s;
+    o->time_s = (double)costs->fvmpi_ticks * costs->tick_s;
+    o->share = fv_overhead_share(m);
 }
 
 /* ---- passes: runs that counted a part each ---- */
@@ -76,7 +76,7 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     fv_sites_merge(&f->model, &f->symbols);
     if (f->model.costs.ticks)
         fv_cost_profile_init(&f->costs, &f->model, &f->symbols, FV_COST_ALL_RANKS);
-    measure_own_cost(&f->model.overhead, &f->costs);
+    measure_own_cost(&f->model, &f->costs);
     fv_samples_judge(&f->model, &f->symbols, &f->costs);
     fv_findings_make(&f->findings, &f->profile);
     return &f->profile;

@@ -121,13 +121,27 @@ void fv_get_path_place(void *subject, const void *row, const struct fv_column_de
     fv_put_place(t, path->count ? &path->frames[0] : NULL, v);
 }
 
+/* Python's frames are of no module. */
+static bool is_of_program(const struct fv_model *m, const struct fv_frame *frame)
+{
+    if (frame->module < FV_MODEL_FIRST_MODULE)
+        return frame->function && frame->file;
+    for (size_t i = 0; i < m->program_count; i++)
+        if (fv_module_is_of_program(&m->tree.modules[frame->module], m->programs[i].path))
+            return true;
+    return false;
+}
+
 void fv_get_path_own(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
-    struct fv_frame frame;
+    const struct fv_path *path = fv_tables_path(t, node_at(row, c));
+    size_t own = 0;
 
-    if (fv_path_first(t->profile->symbols, node_at(row, c), &frame))
-        v->text = fv_frame_words(&frame, t->profile->symbols, t->text, sizeof(t->text));
+    while (own < path->count && !is_of_program(t->model, &path->frames[own]))
+        own++;
+    if (path->count)
+        v->text = fv_frame_words(&path->frames[own < path->count ? own : 0], t->profile->symbols, t->text, sizeof(t->text));
 }
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {

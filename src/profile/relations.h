@@ -43,7 +43,7 @@ void fv_get_path_line(void *subject, const void *row, const struct fv_column_def
 void fv_put_place(struct fv_tables *tables, const struct fv_frame *frame, struct fv_value *out);
 /* Of the path's innermost frame. */
 void fv_get_path_place(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
-/* "dump() at w.c:12": the innermost of the program's own functions; NULL: it is not known, or there is none. */
+/* "dump() at w.c:12": the innermost of the program's own functions, where there is none the innermost of all; NULL: it is not known. */
 void fv_get_path_own(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *value);
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *column,
                       struct fv_value *out);

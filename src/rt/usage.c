@@ -127,7 +127,9 @@ static uint64_t throttled_of(const char *directory)
 /* The hierarchy that counts: version 1's of processors where there is one, else version 2's. */
 static const char *cpu_group(char *text, const char **root)
 {
-    static const char *const hierarchies[][2] = { { ":cpu,cpuacct:/", "/sys/fs/cgroup/cpu,cpuacct" }, { ":cpu:/", "/sys/fs/cgroup/cpu" }, { "0::/", "/sys/fs/cgroup" } };
+    static const char *const hierarchies[][2] = {
+        { ":cpu,cpuacct:/", "/sys/fs/cgroup/cpu,cpuacct" }, { ":cpuacct,cpu:/", "/sys/fs/cgroup/cpu" }, { ":cpu:/", "/sys/fs/cgroup/cpu" }, { "0::/", "/sys/fs/cgroup" }
+    };
 
     for (unsigned i = 0; i < sizeof(hierarchies) / sizeof(*hierarchies); i++) {
         char *at = strstr(text, hierarchies[i][0]);
@@ -136,6 +138,7 @@ static const char *cpu_group(char *text, const char **root)
             continue;
         at += strlen(hierarchies[i][0]) - 1;
         at[strcspn(at, "\n")] = '\0';
+        at += !at[1]; /* the root's is "/" */
         *root = hierarchies[i][1];
         return at;
     }

@@ -299,13 +299,20 @@ def nodes(tap, root):
         seen([7, 7, 7, 8, 9])
         equal('series', len(live.kept()[0]['series']), 4)
         equal('labels', [line['label'] for line in live.kept() if 'label' in line], ['<node 2>: there'])
+        # a piece that takes the number of the one that has ended
+        os.rename(os.path.join(directory, 'b.jsonl'), os.path.join(directory, 'b.jsonl.0003'))
+        with open(os.path.join(directory, 'b.jsonl.0003'), 'r+') as f:
+            f.truncate(0)
+        third = Recording(os.path.join(directory, 'b.jsonl.0003'), '<node 2>', start_ns, 3)
+        third.sample(3000, 9)
+        seen([7, 7, 7, 8, 9, 9])
     with tap.test('what is saved is a recording'):
         path = os.path.join(harness.scratch('saved'), 'live.jsonl')
         with open(path, 'w') as f:
             f.write(live.ask('/record')[1])
         run = harness.run([harness.FVMPI, 'stat', '--from', path, '--csv']).ended(0)
         equal('columns', run.out.split('\n')[0], 'time_s,late_s,net.rx_bytes,meminfo.MemTotal,<node 2>:net.rx_bytes,<node 2>:made.up,label')
-        equal('its values', [line.split(',')[5] for line in run.out.splitlines()[1:] if line.split(',')[5]], ['7', '7', '7', '8', '9'])
+        equal('its values', [line.split(',')[5] for line in run.out.splitlines()[1:] if line.split(',')[5]], ['7', '7', '7', '8', '9', '9'])
     with tap.test('fvmpi record beside it'):
         harness.run([harness.FVMPI, 'record', '-q', '-i', '0.05', '-n', '4', '-o', os.path.join(directory, 'real.jsonl'), 'net.tx_bytes'], env={'FVMPI_SENSORS_ROOT': root}).ended(0)
         harness.wait_until(lambda: len(live.kept()[0]['series']) == 5 and len(values(4)) == 4, what='its samples')

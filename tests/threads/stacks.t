@@ -126,6 +126,12 @@ def many_runs(tap, program):
         done = run('--stacks=7,2', '-o', os.path.join(place, 'fails'), '--', team, '{N}', rc=7)
         equal('output', done.out, '1 of \n7 of \n')
         check('ended with status 7' in done.err, '{}', done.err)
+    with tap.test('run --stacks: under a launcher'):
+        for mpi in harness.an_mpi(tap, quiet=True):
+            directory = os.path.join(place, 'below')
+            said = harness.run(mpi.command(2, [harness.FVMPI, 'run', '--stacks=2', '-o', directory, '--', program]), limit=60)
+            check('say fvmpi run --stacks ... -- mpiexec' in said.err, '{}', said.err)
+            check(not os.path.exists(directory), 'it has run')
     with tap.test('run --stacks: wrong words'):
         for value in ('x', '1,', ',2', '2,,3', '0', '99999', '-2'):
             said = harness.run([harness.FVMPI, 'run', '--stacks=' + value, '--', program])

@@ -79,6 +79,8 @@ fv_find_fn fv_find_noise;                                                       
 fv_find_fn fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance; /* threads.c */
 fv_find_fn fv_find_rare_slow_calls, fv_find_varying_function;    /* functions.c */
 
+/* What the quota of its control group kept a rank from processors, an estimate: its part of what all ranks in it were kept. */
+double fv_throttled_s(const struct fv_model *model, uint32_t rank);
 /* Threads that ran in a rank at a time, at least. */
 uint32_t fv_threads_at_least(const struct fv_model *model, const struct fv_rank *rank);
 

@@ -44,20 +44,27 @@ static const char *say_who(const struct fv_model *m, const struct fv_rank *r, ch
     return "a quieter machine, or ranks bound to processors";
 }
 
-/* Ranks of a host are in one group, most often: what was kept from all its tasks is taken once. */
-static double throttled_s(const struct fv_model *m)
+/* Ranks of a host are in one group, most often: what was kept from all its tasks is shared among them. */
+double fv_throttled_s(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_rank *r = &m->ranks[rank];
+    size_t together = 0;
+
+    for (size_t k = 0; k < m->rank_count; k++)
+        together += m->ranks[k].throttled_s > 0 && !strcmp(m->ranks[k].host, r->host);
+    return together ? r->throttled_s / (double)together : 0;
+}
+
+static bool is_throttled(const struct fv_model *m, double without_s)
 {
     double sum = 0;
+    bool any = false;
 
-    for (size_t i = 0; i < m->rank_count; i++) {
-        const struct fv_rank *r = &m->ranks[i];
-        size_t together = 0;
-
-        for (size_t k = 0; k < m->rank_count; k++)
-            together += m->ranks[k].throttled_s > 0 && !strcmp(m->ranks[k].host, r->host);
-        sum += together ? r->throttled_s / (double)together : 0;
-    }
-    return sum;
+    for (size_t i = 0; i < m->rank_count; i++)
+        any = any || m->ranks[i].throttled_s > 0;
+    for (uint32_t i = 0; any && i < m->rank_count; i++)
+        sum += fv_throttled_s(m, i);
+    return sum > 0.5 * without_s;
 }
 
 static const char *say_throttled(char *why, size_t bytes)
@@ -118,7 +125,7 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, evidence);
     const char *next = stolen_s > 0.5 * sum        ? say_stolen(why, sizeof(why))
-                       : throttled_s(m) > 0.5 * sum ? say_throttled(why, sizeof(why))
+                       : is_throttled(m, sum) ? say_throttled(why, sizeof(why))
                                                     : say_who(m, &m->ranks[most], why, sizeof(why));
     finding->rank = most;
     fv_finding_say(f, finding, "ranks%s were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",

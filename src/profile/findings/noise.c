@@ -92,7 +92,7 @@ void fv_find_noise(const struct fv_profile *v, struct fv_findings *f)
     uint32_t rank = disturbed_rank(m);
     char own[FV_WORD], who[300], where[600];
 
-    bool is_throttled = rank != FV_NONE && m->ranks[rank].throttled_s > 0.5 * fv_noise_preempted_of(m, rank);
+    bool is_throttled = rank != FV_NONE && fv_throttled_s(m, rank) > 0.5 * fv_noise_preempted_of(m, rank);
     if (rank == FV_NONE || !fv_finding_worth(v, cost_s) || fv_crowd_of(m, m->ranks[rank].host).shared)
         return;
     struct fv_finding *finding = fv_finding_add(f, cost_s, FV_EVIDENCE_ESTIMATE);
