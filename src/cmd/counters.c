@@ -119,9 +119,7 @@ static void try_all(struct counters *c)
         opened[i].fd = -1;
         if (fv_perf_event_account(&event))
             continue;
-        c->items[i].refusal = fv_perf_try_counter(&opened[i], &event, leader);
-        if (leader < 0)
-            leader = opened[i].fd;
+        c->items[i].refusal = fv_perf_try_in_group(&opened[i], &event, &leader);
     }
     for (size_t i = 0; i < c->count; i++)
         fv_perf_close(&opened[i]);

@@ -87,14 +87,12 @@ static void probe(unsigned i, struct fv_event_fd opened[FV_COUNTERS], unsigned *
 {
     struct fv_counter_event *w = &wanted[i];
 
-    w->refusal = fv_perf_try_counter(&opened[i], &events[i], *leader);
+    w->refusal = fv_perf_try_in_group(&opened[i], &events[i], leader);
     if (w->refusal == FV_PERF_NO_REGISTER && fv_rt.options.counters_shared) {
         ++*group;
         *leader = -1;
-        w->refusal = fv_perf_try_counter(&opened[i], &events[i], -1);
+        w->refusal = fv_perf_try_in_group(&opened[i], &events[i], leader);
     }
-    if (!w->refusal && *leader < 0)
-        *leader = opened[i].fd;
     w->group = *group;
 }
 
