@@ -78,7 +78,7 @@ static void put_missing(const struct fv_page *p, const struct fv_counted_view *a
         if (all->sums[i].missing) {
             char number[FV_WORD];
 
-            fv_text_note(p, FV_YELLOW, "%s: %s thread%s not in the counts: no descriptor was left (ulimit -n), or the process ended before they told", all->events[all->sums[i].event].name,
+            fv_text_note(p, FV_YELLOW, "%s: %s thread%s not in the counts: no descriptor was left (ulimit -n), or the process ended before that was written", all->events[all->sums[i].event].name,
                          fv_words_count(all->sums[i].missing, number), all->sums[i].missing == 1 ? " is" : "s are");
             return;
         }
