@@ -270,3 +270,23 @@ uint32_t fv_processor(void)
     return 0;
 #endif
 }
+
+enum fv_perf_account fv_perf_event_account(const struct fv_perf_event *event)
+{
+    if (event->type != PERF_TYPE_SOFTWARE || event->flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL))
+        return FV_NO_ACCOUNT;
+    switch (event->config) {
+    case PERF_COUNT_SW_PAGE_FAULTS: return FV_ACCOUNT_FAULTS;
+    case PERF_COUNT_SW_PAGE_FAULTS_MIN: return FV_ACCOUNT_MINOR;
+    case PERF_COUNT_SW_PAGE_FAULTS_MAJ: return FV_ACCOUNT_MAJOR;
+    case PERF_COUNT_SW_CONTEXT_SWITCHES: return FV_ACCOUNT_SWITCHES;
+    case PERF_COUNT_SW_TASK_CLOCK: return FV_ACCOUNT_CPU_NS;
+    }
+    return FV_NO_ACCOUNT;
+}
+
+void fv_perf_event_choose_mode(struct fv_perf_event *event)
+{
+    if (!strchr(event->name, ':') && event->type != PERF_TYPE_SOFTWARE && !(event->flags & FV_PERF_NO_USER))
+        event->flags |= FV_PERF_NO_KERNEL;
+}

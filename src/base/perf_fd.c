@@ -114,6 +114,15 @@ uint32_t fv_perf_try_counter(struct fv_event_fd *event, struct fv_perf_event *wh
     return is_possible ? FV_PERF_NO_REGISTER : refusal;
 }
 
+uint32_t fv_perf_try_in_group(struct fv_event_fd *event, struct fv_perf_event *what, int *leader)
+{
+    uint32_t refusal = fv_perf_try_counter(event, what, *leader);
+
+    if (!refusal && *leader < 0)
+        *leader = event->fd;
+    return refusal;
+}
+
 /* ---- in user mode ---- */
 
 #if defined(__x86_64__)

@@ -45,8 +45,7 @@ static const char *find_event(const char *word, size_t length, struct fv_perf_ev
         return "not a name";
     if (err)
         return fv_event_encode(event, true);
-    if (!strchr(event->name, ':') && event->type != PERF_TYPE_SOFTWARE)
-        event->flags |= FV_PERF_NO_KERNEL;
+    fv_perf_event_choose_mode(event);
     return NULL;
 }
 
@@ -108,12 +107,6 @@ static int add_group(struct counters *c, const struct fv_counter_group *group)
     return err;
 }
 
-static bool is_account(const struct fv_perf_event *e)
-{
-    return e->type == PERF_TYPE_SOFTWARE && !(e->flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL)) && e->config != PERF_COUNT_SW_CPU_MIGRATIONS &&
-           e->config != PERF_COUNT_SW_ALIGNMENT_FAULTS && e->config != PERF_COUNT_SW_EMULATION_FAULTS && e->config != PERF_COUNT_SW_CPU_CLOCK;
-}
-
 /* As the library does it. */
 static void try_all(struct counters *c)
 {
@@ -124,11 +117,9 @@ static void try_all(struct counters *c)
         struct fv_perf_event event = c->items[i].event;
 
         opened[i].fd = -1;
-        if (is_account(&event))
+        if (fv_perf_event_account(&event))
             continue;
-        c->items[i].refusal = fv_perf_try_counter(&opened[i], &event, leader);
-        if (leader < 0)
-            leader = opened[i].fd;
+        c->items[i].refusal = fv_perf_try_in_group(&opened[i], &event, &leader);
     }
     for (size_t i = 0; i < c->count; i++)
         fv_perf_close(&opened[i]);
@@ -267,7 +258,7 @@ static const char *why_not(const struct fv_perf_event *e)
 {
     struct fv_perf_event event = *e;
     struct fv_event_fd opened = { .fd = -1 };
-    uint32_t refusal = is_account(e) ? 0 : fv_perf_try_counter(&opened, &event, -1);
+    uint32_t refusal = fv_perf_event_account(e) ? 0 : fv_perf_try_counter(&opened, &event, -1);
 
     fv_perf_close(&opened);
     return refusal ? fv_perf_event_refusal(refusal, event.flags & FV_PERF_NO_KERNEL) : NULL;

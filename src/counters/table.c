@@ -99,7 +99,7 @@ const size_t fv_counter_group_count = sizeof(fv_counter_groups) / sizeof(*fv_cou
 const struct fv_metric_row fv_metric_rows[] = {
     { "statistics", "instruction_rate", "instructions/s", "/s", "Instructions of all threads, by the time of the longest.", "instructions / time" },
     { "statistics", "ipc", "IPC", "ratio", "Instructions per cycle.", "instructions / cycles" },
-    { "statistics", "frequency", "frequency", "Hz", "Cycles by the CPU time: the clock, as the thread had it.", "cycles / cpu_ns * 1e9" },
+    { "statistics", "frequency", "frequency", "Hz", "Cycles in user mode by the CPU time, which is of both modes: the clock, less the kernel's part of the time.", "cycles / cpu_ns * 1e9" },
     { "statistics", "flop_rate", "flop/s", "/s", "Floating-point operations of all threads, by the time of the longest.", FLOPS_OVER("time") },
     { "statistics", "flops_per_cycle", "flop/cycle", "ratio", "Floating-point operations per cycle.", FLOPS_OVER("cycles") },
     { "cache", "l1d_misses_per_1000", "L1D misses", "ratio", "Misses of the first-level data cache per 1,000 instructions.", "1000 * l1d_misses / instructions" },

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct finished {
     struct fv_profile profile; /* what others see; first, so that it can be freed by it */
@@ -116,34 +117,54 @@ static const char *pass_of(const struct fv_model *m)
     return NULL;
 }
 
-/* All paths but the first, if each is another pass than that: models for the caller to release. 0: they are not. */
-static size_t open_passes(char *const *paths, size_t count, struct fv_model *models)
+/* Is the last of the passes given before? */
+static const char *same_pass(const struct fv_model *models, size_t count, const char *pass)
 {
-    char first[16] = "";
-    size_t opened = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(pass_of(&models[i]), pass))
+            return models[i].directory;
+    return NULL;
+}
 
-    for (size_t i = 0; i < count; i++) {
-        struct fv_experiment experiment;
-        struct fv_model model;
+/* Adds the model of a pass. Has logged when it fails. */
+static int open_pass(const char *path, struct fv_model *models, size_t *count)
+{
+    struct fv_experiment experiment;
+    int err = fv_experiment_open(&experiment, (char *const[]){ (char *)(uintptr_t)path }, 1);
 
-        if (fv_experiment_open(&experiment, &paths[i], 1))
-            break;
-        fv_model_build(&model, &experiment);
-        fv_experiment_release(&experiment);
-        const char *pass = pass_of(&model);
-        bool good = pass && strcmp(pass, first) != 0;
-        if (good && !i)
-            snprintf(first, sizeof(first), "%s", pass);
-        if (good && i)
-            models[opened++] = model;
-        else
-            fv_model_release(&model);
-        if (!good)
-            break;
+    if (err)
+        return err;
+    fv_model_build(&models[*count], &experiment);
+    fv_experiment_release(&experiment);
+    const char *pass = pass_of(&models[*count]), *other = pass ? same_pass(models, *count, pass) : NULL;
+    if (pass && !other) {
+        ++*count;
+        return 0;
     }
-    for (size_t i = 0; opened && opened + 1 < count && i < opened; i++)
-        fv_model_release(&models[i]);
-    return opened + 1 == count ? opened : 0;
+    if (pass)
+        fv_log("%s: it is pass %s, as is %s: give each pass once", path, pass, other);
+    else
+        fv_log("%s: it is no pass (fvmpi run --passes), and the first directory is one: give it alone, or DIR-1, DIR-2 and so on of one run with --passes -o DIR", path);
+    fv_model_release(&models[*count]);
+    return -FV_EINVAL;
+}
+
+/* The models of all paths, for the caller to release, also when it fails. */
+static int open_passes(char *const *paths, size_t count, struct fv_model *models, size_t *opened)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < count && !err; i++)
+        err = open_pass(paths[i], models, opened);
+    return err;
+}
+
+/* Several files may be of one run. */
+static bool is_directory(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
 /* Only of what could be one. */
@@ -184,15 +205,19 @@ int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_op
 {
     struct fv_profile_options with = *options;
     struct fv_model *passes = NULL;
+    size_t opened = 0;
+    int err = 0;
 
-    if (count > 1 && may_be_pass(paths[0])) {
+    if (count > 1 && is_directory(paths[0]) && may_be_pass(paths[0])) {
         passes = fv_xcalloc(count, sizeof(*passes));
-        with.pass_count = open_passes(paths, count, passes);
-        with.passes = passes;
+        err = open_passes(paths, count, passes, &opened);
+        with.passes = passes + 1;
+        with.pass_count = count - 1;
     }
-    int err = open_profile(paths, with.pass_count ? 1 : count, &with, out);
+    if (!err)
+        err = open_profile(paths, passes ? 1 : count, &with, out);
 
-    for (size_t i = 0; i < with.pass_count; i++)
+    for (size_t i = 0; i < opened; i++)
         fv_model_release(&passes[i]);
     free(passes);
     return err;

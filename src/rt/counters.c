@@ -15,15 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the kernel accounts for of each thread. */
-enum account { NO_ACCOUNT, FAULTS, MINOR, MAJOR, SWITCHES, CPU_NS, ACCOUNTS };
-
 /* What was asked for. Set when recording begins, before the first thread is counted. */
 static struct fv_counter_event wanted[FV_COUNTERS];
 static struct fv_perf_event events[FV_COUNTERS]; /* the same, to be opened */
-static uint8_t account[FV_COUNTERS];             /* enum account */
+static uint8_t account[FV_COUNTERS];             /* enum fv_perf_account */
 static unsigned wanted_count;
-static bool have_any, have_accounts;
+static bool have_any; /* the last to be set: then others count, too */
+static bool have_accounts;
 static bool have_processor, have_processor_only; /* events of the processor are opened; and no others */
 
 struct fv_counter_reading {
@@ -54,20 +52,6 @@ struct fv_counted {
 static const struct fv_tail_kind values_kind = { .type = FV_CHUNK_COUNTER_VALUES, .first_pages = 1, .most_pages = 16 };
 
 /* ---- which there are ---- */
-
-static enum account account_of(const struct fv_perf_event *e)
-{
-    if (e->type != PERF_TYPE_SOFTWARE || e->flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL))
-        return NO_ACCOUNT;
-    switch (e->config) {
-    case PERF_COUNT_SW_PAGE_FAULTS: return FAULTS;
-    case PERF_COUNT_SW_PAGE_FAULTS_MIN: return MINOR;
-    case PERF_COUNT_SW_PAGE_FAULTS_MAJ: return MAJOR;
-    case PERF_COUNT_SW_CONTEXT_SWITCHES: return SWITCHES;
-    case PERF_COUNT_SW_TASK_CLOCK: return CPU_NS;
-    }
-    return NO_ACCOUNT;
-}
 
 /* "@zen4": what `fvmpi run` took this processor for, as the list's first word. */
 static bool take_processor(const char *word, size_t length, char out[16])
@@ -103,29 +87,22 @@ static void probe(unsigned i, struct fv_event_fd opened[FV_COUNTERS], unsigned *
 {
     struct fv_counter_event *w = &wanted[i];
 
-    w->refusal = fv_perf_try_counter(&opened[i], &events[i], *leader);
+    w->refusal = fv_perf_try_in_group(&opened[i], &events[i], leader);
     if (w->refusal == FV_PERF_NO_REGISTER && fv_rt.options.counters_shared) {
         ++*group;
         *leader = -1;
-        w->refusal = fv_perf_try_counter(&opened[i], &events[i], -1);
+        w->refusal = fv_perf_try_in_group(&opened[i], &events[i], leader);
     }
-    if (!w->refusal && *leader < 0)
-        *leader = opened[i].fd;
     w->group = *group;
 }
 
-/* What counts in user mode unless it is said otherwise. */
-static void choose_mode(struct fv_perf_event *e)
-{
-    if (!strchr(e->name, ':') && e->type != PERF_TYPE_SOFTWARE && !(e->flags & FV_PERF_NO_USER))
-        e->flags |= FV_PERF_NO_KERNEL;
-}
-
-static void find_out(const char *list)
+/* Can any of them be counted? */
+static bool find_out(const char *list)
 {
     struct fv_event_fd opened[FV_COUNTERS];
     char processor[16] = "";
     unsigned group = 0;
+    bool any = false;
     int leader = -1;
     const char *word;
     size_t length;
@@ -142,24 +119,25 @@ static void find_out(const char *list)
         if (err == -FV_EINVAL)
             continue;
         describe(i, processor);
-        account[i] = err ? NO_ACCOUNT : (uint8_t)account_of(&events[i]);
+        account[i] = err ? FV_NO_ACCOUNT : (uint8_t)fv_perf_event_account(&events[i]);
         if (err)
             wanted[i].refusal = ESRCH;
         else if (events[i].processor && events[i].processor != fv_processor())
             wanted[i].refusal = EXDEV;
         else if (!account[i]) {
-            choose_mode(&events[i]);
+            fv_perf_event_choose_mode(&events[i]);
             probe(i, opened, &group, &leader);
             have_processor = have_processor || (!wanted[i].refusal && events[i].type != PERF_TYPE_SOFTWARE);
             have_processor_only = have_processor_only && (wanted[i].refusal || events[i].type != PERF_TYPE_SOFTWARE);
         }
         set_flags(i);
-        have_any = have_any || !wanted[i].refusal;
+        any = any || !wanted[i].refusal;
         have_accounts = have_accounts || account[i];
         wanted_count++;
     }
     for (unsigned i = 0; i < wanted_count; i++)
         fv_perf_close(&opened[i]);
+    return any;
 }
 
 /* Those with one reason in one line. */
@@ -182,37 +160,36 @@ static void tell_refusals(void)
     }
 }
 
-static void write_events(void)
+static bool write_events(void)
 {
     size_t bytes = wanted_count * sizeof(*wanted);
     struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_COUNTER_EVENTS, FV_NO_THREAD, 0, bytes);
 
-    if (!chunk) {
-        have_any = false;
-        return;
-    }
+    if (!chunk)
+        return false;
     memcpy(fv_chunk_records(chunk), wanted, bytes);
     fv_chunk_commit(chunk, bytes);
+    return true;
 }
 
 /* ---- reading ---- */
 
 static void read_accounts(struct fv_counter_reading *out)
 {
-    uint64_t of[ACCOUNTS] = { 0 };
+    uint64_t of[FV_ACCOUNTS] = { 0 };
     struct timespec cpu;
     struct rusage u;
 
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) || getrusage(RUSAGE_THREAD, &u))
         return;
-    of[CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-    of[MINOR] = (uint64_t)u.ru_minflt;
-    of[MAJOR] = (uint64_t)u.ru_majflt;
-    of[FAULTS] = of[MINOR] + of[MAJOR];
-    of[SWITCHES] = (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw;
+    of[FV_ACCOUNT_CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    of[FV_ACCOUNT_MINOR] = (uint64_t)u.ru_minflt;
+    of[FV_ACCOUNT_MAJOR] = (uint64_t)u.ru_majflt;
+    of[FV_ACCOUNT_FAULTS] = of[FV_ACCOUNT_MINOR] + of[FV_ACCOUNT_MAJOR];
+    of[FV_ACCOUNT_SWITCHES] = (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw;
     for (unsigned i = 0; i < wanted_count; i++)
         if (account[i])
-            out->at[i] = (struct fv_perf_count){ of[account[i]], of[CPU_NS], of[CPU_NS] };
+            out->at[i] = (struct fv_perf_count){ of[account[i]], of[FV_ACCOUNT_CPU_NS], of[FV_ACCOUNT_CPU_NS] };
 }
 
 static uint64_t number_behind(const char *text, const char *name)
@@ -222,30 +199,41 @@ static uint64_t number_behind(const char *text, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
+/* By system calls: open() and read() are places where threads are cancelled, and a lock is held. */
+static bool read_text(const char *path, char *out, size_t bytes)
+{
+    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC), n = fd < 0 ? -1 : syscall(SYS_read, fd, out, bytes - 1);
+
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
 /* The same of another thread, by /proc: for the process's end. */
 static void read_accounts_of(uint32_t tid, struct fv_counter_reading *out)
 {
     const clockid_t clock = (clockid_t)(~tid << 3 | 6); /* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel */
     unsigned long long minor = 0, major = 0;
-    uint64_t of[ACCOUNTS] = { 0 };
+    uint64_t of[FV_ACCOUNTS] = { 0 };
     char path[64], text[2048];
     struct timespec cpu;
 
     snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
-    const char *fields = fv_file_read(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+    const char *fields = read_text(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
     if (!fields || sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %llu %*s %llu", &minor, &major) != 2 || clock_gettime(clock, &cpu))
         return;
     snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
-    if (fv_file_read(path, text, sizeof(text)) <= 0)
+    if (!read_text(path, text, sizeof(text)))
         return;
-    of[CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-    of[MINOR] = minor;
-    of[MAJOR] = major;
-    of[FAULTS] = minor + major;
-    of[SWITCHES] = number_behind(text, "\nvoluntary_ctxt_switches:") + number_behind(text, "\nnonvoluntary_ctxt_switches:");
+    of[FV_ACCOUNT_CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    of[FV_ACCOUNT_MINOR] = minor;
+    of[FV_ACCOUNT_MAJOR] = major;
+    of[FV_ACCOUNT_FAULTS] = minor + major;
+    of[FV_ACCOUNT_SWITCHES] = number_behind(text, "\nvoluntary_ctxt_switches:") + number_behind(text, "\nnonvoluntary_ctxt_switches:");
     for (unsigned i = 0; i < wanted_count; i++)
         if (account[i])
-            out->at[i] = (struct fv_perf_count){ of[account[i]], of[CPU_NS], of[CPU_NS] };
+            out->at[i] = (struct fv_perf_count){ of[account[i]], of[FV_ACCOUNT_CPU_NS], of[FV_ACCOUNT_CPU_NS] };
 }
 
 static bool is_opened(unsigned i)
@@ -333,6 +321,7 @@ static void put_whole(struct fv_counters *c, const struct fv_counter_reading *no
         sum.at[i].in_mpi += c->in_mpi[i];
     memcpy(c->whole->at, sum.at, wanted_count * sizeof(*sum.at));
     c->whole->ticks = sum.ticks + (ticks > c->begun_ticks ? ticks - c->begun_ticks : 0);
+    c->whole->flags &= ~(uint32_t)FV_COUNTERS_UNWRITTEN;
     __atomic_store_n(&c->whole->last, ticks, __ATOMIC_RELEASE);
 }
 
@@ -387,7 +376,7 @@ unsigned fv_counters_last(const struct fv_thread *t, uint8_t numbers[FV_COUNTERS
         if (wanted[i].refusal || (c->unknown && !account[i]))
             continue;
         numbers[count] = (uint8_t)i;
-        counts[count++] = c->now.at[i].value - c->begun.at[i].value;
+        counts[count++] = c->before.at[i].count + c->now.at[i].value - c->begun.at[i].value; /* those before have the same location */
     }
     return count;
 }
@@ -436,7 +425,7 @@ void fv_counters_end(struct fv_thread *t, struct fv_counted *of, uint64_t ticks)
     add_difference(of->sum, &c->now, &of->since, wanted_count);
     for (unsigned i = 0; i < wanted_count; i++)
         of->sum->at[i].in_mpi += c->in_mpi[i] - of->in_mpi_since[i];
-    of->sum->flags |= c->whole->flags;
+    of->sum->flags |= (c->whole->flags & FV_COUNTERS_CUT) | (c->unknown ? (unsigned)FV_COUNTERS_UNKNOWN : 0u);
     of->sum->ticks += ticks;
     __atomic_store_n(&of->sum->last, fv_ticks(), __ATOMIC_RELEASE);
     put_whole(c, &c->now);
@@ -492,8 +481,12 @@ static bool open_all(struct fv_counters *c)
     }
     if (good)
         map_all(c);
-    else
+    else {
+        int error = errno;
+
         close_counters(c); /* another thread had them: all is unknown in this one */
+        errno = error;
+    }
     for (unsigned i = 0; i < wanted_count; i++)
         if (c->event[i].fd >= 0)
             fv_perf_enable(&c->event[i]);
@@ -515,6 +508,14 @@ static struct fv_counters *make_counters(struct fv_thread *t)
     return c;
 }
 
+static void tell_unknown(int error)
+{
+    static bool told;
+
+    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        fv_log("--counters: a thread is not counted: %s%s; what other threads count is told as part of all", strerror(error), error == EMFILE ? " (ulimit -n; a thread has one for each event)" : "");
+}
+
 static void begin_thread(struct fv_thread *t)
 {
     struct fv_counters *c = t->counters ? t->counters : make_counters(t);
@@ -526,82 +527,23 @@ static void begin_thread(struct fv_thread *t)
     memset(c->in_mpi, 0, sizeof(c->in_mpi));
     memset(&c->now, 0, sizeof(c->now));
     c->unknown = false;
+    c->whole->flags |= FV_COUNTERS_UNWRITTEN;
     if (!open_all(c)) {
         c->whole->flags |= FV_COUNTERS_UNKNOWN;
         c->unknown = true;
+        tell_unknown(errno);
     }
-    c->begun_ticks = fv_ticks();
+    uint64_t begun = fv_ticks();
     take(c);
     c->begun = c->entered = c->now;
     t->counters = c;
+    __atomic_store_n(&c->begun_ticks, begun, __ATOMIC_RELEASE); /* from now on others may read it */
     if (have_processor && fv_rt.options.counters_mpi)
         fv_switches_look_always(&t->switches);
     errno = saved;
 }
 
-static void start(struct fv_thread *self)
-{
-    if (!fv_rt.options.counters || wanted_count)
-        return;
-    find_out(fv_rt.options.counters);
-    if (fv_first_rank())
-        tell_refusals();
-    if (wanted_count)
-        write_events();
-    if (have_any && self)
-        begin_thread(self);
-}
-
-static void thread_begins(struct fv_thread *t)
-{
-    if (have_any)
-        begin_thread(t);
-}
-
-static void thread_ends(struct fv_thread *t)
-{
-    struct fv_counters *c = t->counters;
-    int saved = errno;
-
-    if (c) {
-        fv_counters_update(t);
-        close_counters(c);
-        c->now = c->begun; /* for who looks at the process's end */
-        c->begun_ticks = 0;
-    }
-    errno = saved;
-}
-
-static void update_self(struct fv_thread *t)
-{
-    if (t && t->counters)
-        fv_counters_update(t);
-}
-
-/* Threads that are still there, such as those of a pool, do not tell any more. */
-static void at_exit(struct fv_thread *self)
-{
-    uint64_t signals;
-
-    if (!have_any || !fv_lock_is_free(&fv_rt.lock))
-        return;
-    update_self(self);
-    signals = fv_lock_sigsave(&fv_rt.lock);
-    for (struct fv_thread *t = fv_rt.threads; t; t = t->next_all) {
-        struct fv_counters *c = t->counters;
-
-        if (t == self || !c || !c->begun_ticks)
-            continue;
-        struct fv_counter_reading now = c->now;
-        if (!c->unknown)
-            read_groups(c, &now);
-        if (have_accounts)
-            read_accounts_of(t->record->tid, &now);
-        put_whole(c, &now);
-    }
-    fv_unlock_sigrestore(&fv_rt.lock, signals);
-}
-
+/* Begins anew, at 0. */
 static void forget(struct fv_thread *t)
 {
     struct fv_counters *c = t->counters;
@@ -614,7 +556,93 @@ static void forget(struct fv_thread *t)
     c->before = *c->whole;
     memset(c->in_mpi, 0, sizeof(c->in_mpi));
     c->begun = c->entered = c->now;
-    c->begun_ticks = fv_ticks();
+    __atomic_store_n(&c->begun_ticks, fv_ticks(), __ATOMIC_RELEASE);
+}
+
+/* What a call costs was measured before anything was counted: the readings around it come on top, at their best of several batches. */
+static void add_cost(struct fv_thread *t)
+{
+    enum { BATCH = 32 };
+    uint64_t best = UINT64_MAX;
+
+    for (int batch = 0; batch < 4; batch++) {
+        uint64_t begin = fv_ticks();
+
+        for (int i = 0; i < BATCH; i++) {
+            fv_counters_enter(t);
+            fv_counters_leave(t);
+        }
+        uint64_t ticks = fv_ticks() - begin;
+        best = ticks < best ? ticks : best;
+    }
+    fv_rt.writer.header->tool_call_ticks += best * 256 / BATCH;
+    forget(t);
+}
+
+static void start(struct fv_thread *self)
+{
+    if (!fv_rt.options.counters || wanted_count)
+        return;
+    bool any = find_out(fv_rt.options.counters);
+    if (fv_first_rank())
+        tell_refusals();
+    any = wanted_count && write_events() && any;
+    __atomic_store_n(&have_any, any, __ATOMIC_RELEASE);
+    if (any && self)
+        begin_thread(self);
+    if (any && self && self->counters && have_processor && fv_rt.options.counters_mpi && fv_rt.options.mpi_calls)
+        add_cost(self);
+}
+
+static void thread_begins(struct fv_thread *t)
+{
+    if (__atomic_load_n(&have_any, __ATOMIC_ACQUIRE))
+        begin_thread(t);
+}
+
+static void thread_ends(struct fv_thread *t)
+{
+    struct fv_counters *c = t->counters;
+    int saved = errno;
+
+    if (c) {
+        fv_counters_update(t);
+        uint64_t signals = fv_lock_sigsave(&fv_rt.lock); /* under which at the process's end descriptors are read */
+        __atomic_store_n(&c->begun_ticks, 0, __ATOMIC_RELAXED);
+        fv_unlock_sigrestore(&fv_rt.lock, signals);
+        close_counters(c);
+    }
+    errno = saved;
+}
+
+static void update_self(struct fv_thread *t)
+{
+    if (t && t->counters)
+        fv_counters_update(t);
+}
+
+/* Threads that are still there, such as those of a pool, do not tell any more. */
+void fv_counters_update_all(struct fv_thread *self)
+{
+    uint64_t signals;
+
+    if (!have_any || !fv_lock_is_free(&fv_rt.lock))
+        return;
+    update_self(self);
+    signals = fv_lock_sigsave(&fv_rt.lock);
+    for (struct fv_thread *t = fv_rt.threads; t; t = t->next_all) {
+        struct fv_counters *c = t->counters;
+
+        if (t == self || !c || !__atomic_load_n(&c->begun_ticks, __ATOMIC_ACQUIRE))
+            continue;
+        struct fv_counter_reading now = c->now;
+        if (!c->unknown)
+            read_groups(c, &now);
+        if (have_accounts)
+            read_accounts_of(t->record->tid, &now);
+        put_whole(c, &now);
+    }
+    fv_unlock_sigrestore(&fv_rt.lock, signals);
 }
 
 /* Their events are the parent's. */
@@ -638,6 +666,6 @@ static void in_child(struct fv_thread *self)
 
 /* Before the layer of sections, which forgets with what was counted until then; thread_ends() is a layer of its own, behind it. */
 const struct fv_layer fv_counters_layer = {
-    .at = { [FV_AT_START] = start, [FV_AT_THREAD_BEGIN] = thread_begins, [FV_AT_FORGET] = forget, [FV_AT_FINALIZE] = update_self, [FV_AT_EXIT] = at_exit, [FV_AT_FORK] = in_child }
+    .at = { [FV_AT_START] = start, [FV_AT_THREAD_BEGIN] = thread_begins, [FV_AT_FORGET] = forget, [FV_AT_FINALIZE] = update_self, [FV_AT_EXIT] = fv_counters_update_all, [FV_AT_FORK] = in_child }
 };
 const struct fv_layer fv_counters_end_layer = { .at = { [FV_AT_THREAD_END] = thread_ends } };

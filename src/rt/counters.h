@@ -21,7 +21,7 @@ struct fv_counted; /* of a section of the thread */
 void fv_counters_enter(struct fv_thread *thread);
 void fv_counters_leave(struct fv_thread *thread);
 
-/* The thread has counters: an instance of the section begins, ends after so many ticks, or is to be forgotten, and goes on if it is open. *of is made by the first begin;
+/* The thread has counters: an instance of the section begins, ends after so many ticks (pauses included, as in what is counted), or is to be forgotten, and goes on if it is open. *of is made by the first begin;
  * NULL: there was no room. */
 void fv_counters_begin(struct fv_thread *thread, uint32_t section, struct fv_counted **of);
 void fv_counters_end(struct fv_thread *thread, struct fv_counted *of, uint64_t ticks);
@@ -32,7 +32,10 @@ void fv_counters_go_on(struct fv_thread *thread);
 /* Into the rank file. */
 void fv_counters_update(struct fv_thread *thread);
 
-/* What was counted when it was read last, since the thread began: events by number, of which it returns how many there are. */
+/* Of all threads: those of a pool, and those that call no MPI, tell by themselves only when they end. Where the process ends. */
+void fv_counters_update_all(struct fv_thread *self);
+
+/* What was counted when it was read last, by the thread and those before it that had its number: events by number, of which it returns how many there are. */
 unsigned fv_counters_last(const struct fv_thread *thread, uint8_t numbers[FV_COUNTERS], uint64_t counts[FV_COUNTERS]);
 
 #endif

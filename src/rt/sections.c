@@ -420,9 +420,9 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     trace_set(t, now);
     if (FV_UNLIKELY(paused) && paused >= ticks)
         return; /* all of it was in a pause */
-    ticks -= paused;
     if (FV_UNLIKELY(t->counters != NULL))
         fv_counters_end(t, slot->counted, ticks);
+    ticks -= paused;
     if (FV_UNLIKELY(t->counters != NULL))
         trace_counters(t, now);
     times->last = now;

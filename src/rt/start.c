@@ -2,6 +2,7 @@
  * of its ranks under fvmpi, so the ranks agree on the experiment directory by what they all can see
  * (base/experiment.h). Whatever fails is said once, and the application goes on without us. */
 #include "rt/comm.h"
+#include "rt/counters.h"
 #include "rt/events.h"
 #include "rt/statistics.h"
 #include "base/experiment.h"
@@ -353,6 +354,7 @@ static void end(enum fv_file_state state)
 
     fv_clock_point(&h->last);
     fv_usage_update();
+    fv_counters_update_all(fv_self);
     uint64_t now = fv_ticks(); /* what follows takes a millisecond where others want the processor, and is of fvmpi */
     fv_usage_read_ready(&h->process_last);
     h->others_ready_ns[1] = fv_usage_others_ready();

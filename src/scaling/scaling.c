@@ -139,10 +139,12 @@ static void compare_points(struct fv_scaling *s)
         v[FV_SCALES_SPEEDUP] = grown * ref->value[FV_SCALES_ELAPSED] / v[FV_SCALES_ELAPSED];
         v[FV_SCALES_OF_IDEAL] = v[FV_SCALES_SPEEDUP] / p->factor;
         v[FV_SCALES_COMPUTATION] = grown * ref->useful_s / p->useful_s;
+        v[FV_SCALES_GLOBAL] = v[FV_SCALES_PARALLEL] * v[FV_SCALES_COMPUTATION];
+        if (s->threads)
+            continue; /* what threads execute while they spin for each other is no work, and not known apart */
         v[FV_SCALES_INSTRUCTIONS] = grown * ref->instructions / p->instructions;
         v[FV_SCALES_IPC] = p->instructions / p->cycles / (ref->instructions / ref->cycles);
         v[FV_SCALES_FREQUENCY] = p->cycles / p->useful_s / (ref->cycles / ref->useful_s);
-        v[FV_SCALES_GLOBAL] = v[FV_SCALES_PARALLEL] * v[FV_SCALES_COMPUTATION];
     }
 }
 

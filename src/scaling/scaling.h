@@ -9,11 +9,11 @@
  *     global  = parallel x computation scalability, and global / global_ref = speedup / r
  *
  * Computation scalability is the product of those of instructions, instructions per cycle and frequency, I and C the instructions and cycles of all ranks outside of
- * MPI, where all runs counted them (--counters statistics):
+ * MPI, where all runs counted them (--counters statistics) and P is of ranks (threads spin where they wait for each other, which is not known apart):
  *
  *     instructions = I_ref / I (of a weak run times r)     IPC = (I / C) / (I_ref / C_ref)     frequency = (C / U) / (C_ref / U_ref)
  *
- * Frequency is of U, as POP has it: in a time without a processor there are no cycles.
+ * Frequency is of U, as POP has it: in a time without a processor there are no cycles, nor in the kernel, where they are not counted.
  *
  * Ideal is a part's time at the reference, of a strong run divided by r. What a part takes longer at the largest point is what it lost. Parts of a table
  * that some run did not record are left out.
@@ -40,7 +40,7 @@ enum fv_scaling_metric {
     FV_SCALES_TRANSFER,
     FV_SCALES_OPENMP, /* of threads within ranks */
     FV_SCALES_COMPUTATION,
-    FV_SCALES_INSTRUCTIONS, /* this and the next two: where instructions and cycles were counted */
+    FV_SCALES_INSTRUCTIONS, /* this and the next two: where instructions and cycles were counted, and sizes are of ranks */
     FV_SCALES_IPC,
     FV_SCALES_FREQUENCY,
     FV_SCALES_METRICS

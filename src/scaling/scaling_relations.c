@@ -74,9 +74,9 @@ static const struct fv_column_def point_columns[] = {
     VALUE("openmp", "OpenMP", "share", FV_SCALES_OPENMP, "Of the threads within ranks; null where sizes are told by ranks."),
     VALUE("computation", "computation", "share", FV_SCALES_COMPUTATION, "Computation scalability: U_ref / U, of a weak run times r."),
     VALUE("instruction_scalability", "instructions", "share", FV_SCALES_INSTRUCTIONS,
-          "Instructions outside of MPI, I_ref / I, of a weak run times r; null where some run did not count instructions and cycles (--counters statistics), here and in the next two."),
+          "Instructions outside of MPI, I_ref / I, of a weak run times r; null where some run did not count instructions and cycles (--counters statistics), or sizes are told by threads, which spin where they wait for each other, here and in the next two."),
     VALUE("ipc_scalability", "IPC", "share", FV_SCALES_IPC, "Instructions per cycle outside of MPI, over those of the reference."),
-    VALUE("frequency_scalability", "frequency", "share", FV_SCALES_FREQUENCY, "Cycles outside of MPI by the time there, over that of the reference: the clock, and time without a processor."),
+    VALUE("frequency_scalability", "frequency", "share", FV_SCALES_FREQUENCY, "Cycles outside of MPI by the time there, over that of the reference: the clock, time without a processor, and time in the kernel, whose cycles are not counted."),
 };
 const struct fv_relation fv_scaling_points = {
     .name = "points",

@@ -33,14 +33,15 @@ struct fv_counter_value {
 enum fv_counter_values_flags {
     FV_COUNTERS_UNKNOWN = 1, /* they could not be opened in this thread */
     FV_COUNTERS_CUT = 2,     /* the program closed a descriptor: perf events are not known from there on */
+    FV_COUNTERS_UNWRITTEN = 4, /* the thread that has the record now is not in it yet */
 };
 
 /* What was counted in a thread, or in its instances of a section that have ended. Updated in place: of sections when an instance ends; of the whole thread
- * then, too, when time bins go on to the next (some hundred times in a run), when it ends, and when the process does. Pauses are included. */
+ * then, too, when time bins go on to the next (some hundred times in a run), when it ends, and when the process does, unless that is killed. Pauses are included. */
 struct fv_counter_values {
     uint32_t section; /* SECTIONS; 0: the whole thread */
     uint32_t flags;   /* enum fv_counter_values_flags */
-    uint64_t ticks;   /* of the instances, without pauses; of the whole thread from the begin of counting to `last` */
+    uint64_t ticks;   /* of the instances, pauses included, as in the counts; of the whole thread from the begin of counting to `last` */
     uint64_t last;    /* ticks: when it was updated; 0: it never was */
     struct fv_counter_value at[FV_COUNTERS]; /* by event */
 };

@@ -134,8 +134,13 @@ def balance(tap, kind, env):
             equal('findings', len(found), 1)
             equal('rank', found[0]['rank'], 1)
             check(words in found[0]['text'], '{}', found[0]['text'])
-    with tap.test('{}: where work is even there is no such finding, nor where it was not counted apart'.format(kind)):
-        for words, options in ((['even'], []), (['more'], ['--counters-mpi=0'])):
+            check(found[0]['evidence'] != 'estimate', '{}', found[0])
+    with tap.test('{}: such a finding of events that took turns is an estimate'.format(kind)):
+        five = 'INSTRUCTIONS,CYCLES,BRANCH-INSTRUCTIONS,BRANCH-MISSES,CACHE-MISSES'
+        run = kind.profile(['more'], ['--counters-shared', '--counters', five], dict(env, FAKE_PMU_RUNNING='25')).ended(0)
+        equal('evidence', [f['evidence'] for f in run.report().data['findings'] if f['name'] == 'instruction_balance'], ['estimate'])
+    with tap.test('{}: where work is even there is no such finding, nor where threads are a team, which spins, nor where it was not counted apart'.format(kind)):
+        for words, options in ((['even'], []), (['more', 'team'], []), (['more'], ['--counters-mpi=0'])):
             run = kind.profile(words, ['--counters', 'INSTRUCTIONS,CYCLES', *options], env).ended(0)
             found = [f['text'] for f in run.report().data['findings'] if f['name'] == 'instruction_balance']
             equal('findings', found, [])
@@ -196,6 +201,11 @@ def passes(tap, kind, env):
         in_mpi = IN_MPI if kind.mpi else 0
         equal('once', by_rank(whole['INSTRUCTIONS']), [INSTRUCTIONS + OF_THREAD + in_mpi] * kind.ranks)
         equal('ranks', whole['CACHE-MISSES']['rank_count'], kind.ranks)
+        other = os.path.join(harness.scratch('exp'), 'other')
+        harness.run([harness.FVMPI, 'run', '-q', '--counters', 'PAGE-FAULTS', '-o', other, *([] if kind.mpi else ['--mpi', 'serial']), '--', *command], env=env).ended(0)
+        for second, why in ((base + '-1', '{0}-1: it is pass 1/2, as is {0}-1: give each pass once'.format(base)), (other, '{}: it is no pass'.format(other))):
+            refused = harness.run([harness.FVMPI, 'report', '--json', '-', base + '-1', base + '-2', second])
+            check(refused.rc != 0 and why in refused.err, '{}: {}', why, refused.err)
         check(any('e-2' in p['text'] and 'another run' in p['text'] for p in data['problems']), 'said: {}', data['problems'])
         one = plainly(harness.valid(harness.run([harness.FVMPI, 'report', '--json', '-', base + '-2']).ended(0).out))
         equal('events of one', [row['event'] for row in one['counters']], ['INSTRUCTIONS', 'CYCLES', 'PAGE-FAULTS', 'CACHE-MISSES', 'CACHE-REFERENCES'])
@@ -214,6 +224,11 @@ def archived(tap, kind, env):
         for location, work in zip(sorted({place for place, _ in found}, key=int), (INSTRUCTIONS, 3 * INSTRUCTIONS)):
             equal('of one rank', [int(value) for place, value in found if place == location], [0] * 7 + [work])
         harness.run([harness.FVMPI, 'check', path]).ended(0)
+    with tap.test('{}: threads that follow each other are one location of the archive, whose counts go on'.format(kind)):
+        run = kind.profile(['even', 'heirs'], ['--trace', '--counters', 'INSTRUCTIONS'], env).ended(0)
+        found = re.findall(r'^METRIC +(\d+) +\d+ +Metric: \d+, 1 Value: \("INSTRUCTIONS" <\d+>; UINT64; (\d+)\)', harness.run(['otf2-print', otf2_print.merge(run.directory)]).ended(0).out, re.M)
+        places = {place: [int(value) for other, value in found if other == place] for place, _ in found}
+        equal('of threads', [values for values in places.values() if len(values) == 4], [[OF_THREAD * n for n in (1, 2, 2, 3)]] * kind.ranks)
 
 
 def lives(tap, kind, env):
@@ -224,12 +239,36 @@ def lives(tap, kind, env):
         last = kind.ranks - 1
         check(by_rank(row)[last] >= INSTRUCTIONS + OF_THREAD, 'of the killed rank {}', row)
         equal('in its section', by_rank(sections['work', 'INSTRUCTIONS'])[last], INSTRUCTIONS)
+    with tap.test('{}: a thread for which there is no descriptor is told, and what others counted is a part'.format(kind)):
+        run = kind.profile(['even', 'limit'], ['--counters', 'INSTRUCTIONS,PAGE-FAULTS'], env).ended(0)
+        whole, sections, _ = counted(run)
+        row = whole['INSTRUCTIONS']
+        equal('by rank', [(p['counted'], p['thread_count'], p['missing_threads'], p['kind']) for p in row['per_rank']],
+              [(INSTRUCTIONS + (IN_MPI if kind.mpi else 0), 1, 1, 'part')] * kind.ranks)
+        equal('in all', (row['counted'], row['missing_threads'], row['kind'], row['counted_min']), (sum(by_rank(row)), kind.ranks, 'part', None))
+        equal('of the section', (sections['work', 'INSTRUCTIONS']['kind'], whole['PAGE-FAULTS']['kind']), ('exact', 'exact'))
+        equal('lines', run.err.count('--counters: a thread is not counted: '), kind.ranks)
     if not kind.mpi:
+        with tap.test('{}: threads that are still there at _exit() are counted, after a kill they are missing'.format(kind)):
+            row = counted(kind.profile(['even', 'leave'], ['--counters', 'INSTRUCTIONS'], env).ended(0))[0]['INSTRUCTIONS']
+            equal('after _exit()', (row['counted'], row['missing_threads'], row['kind']), (INSTRUCTIONS + 2 * OF_THREAD, 0, 'exact'))
+            row = counted(kind.profile(['even', 'die'], ['--counters', 'INSTRUCTIONS'], env))[0]['INSTRUCTIONS']
+            equal('after a kill', (row['counted'], row['missing_threads'], row['kind']), (INSTRUCTIONS + OF_THREAD, 1, 'part'))
         with tap.test('{}: what the program took the descriptor of is not known, the rest is'.format(kind)):
             whole = counted(kind.profile(['even', 'close'], ['--counters', 'INSTRUCTIONS,PAGE-FAULTS'], env).ended(0))[0]
             equal('instructions', whole['INSTRUCTIONS']['counted'], None)
             check(whole['PAGE-FAULTS']['counted'] > 3 * 1500, '{}', whole['PAGE-FAULTS'])
         return
+    with tap.test('{}: a section\'s time is with its pauses, as are its counts'.format(kind)):
+        row = counted(kind.profile(['even', 'pause'], ['--counters', 'INSTRUCTIONS'], env).ended(0))[1]['paused', 'INSTRUCTIONS']
+        equal('counted', by_rank(row), [1000] * 2)
+        check(all(s >= 0.2 for s in by_rank(row, 'time_s')), 'a pause of 0.2 s of CPU time: {}', row)
+    with tap.test('{}: what reading around a call costs is in what a call costs'.format(kind)):
+        costs = []
+        for options in (['--counters-mpi=0'], []):
+            run = kind.profile(['even'], ['--counters', 'INSTRUCTIONS,CYCLES', *options], env).ended(0)
+            costs.append(min(int(ticks) for ticks in re.findall(r'tool_call_256th=(\d+)', harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out)))
+        check(costs[1] > 2 * costs[0], 'eight system calls and more, beside a call without any: {}', costs)
     with tap.test('{}: a child counts nothing, and what was forgotten is'.format(kind)):
         run = kind.profile(['even', 'child'], ['--counters', 'INSTRUCTIONS'], env).ended(0)
         equal('with a child', by_rank(counted(run)[0]['INSTRUCTIONS']), [INSTRUCTIONS + OF_THREAD + IN_MPI] * 2)

@@ -5,6 +5,12 @@
  *         close     without MPI: descriptors that are not its own
  *         forget    MPI_Pcontrol(2) behind the work
  *         child     a fork() whose child works, too
+ *         limit     no descriptors are left for the thread
+ *         team      the thread has as much work as the main one
+ *         heirs     two more threads, one after the other, each with a section
+ *         pause     a section with a pause of 0.2 s of computing in it
+ *         leave     at the end there is one more thread, and _exit()
+ *         die       likewise, and SIGKILL
  *         calls     nothing else, but 100,000 calls of MPI_Comm_rank: what reading costs */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,6 +33,7 @@
 #define THREAD_PAGES 700
 
 static int rank;
+static const char *word = ""; /* the second */
 static void (*fake_count)(unsigned, unsigned long);
 enum { CYCLES, INSTRUCTIONS };
 
@@ -46,6 +53,11 @@ static void touch(size_t pages)
     munmap(p, pages * 4096);
 }
 
+static int is(const char *wanted)
+{
+    return !strcmp(word, wanted);
+}
+
 static long faults(void)
 {
     struct rusage u;
@@ -57,8 +69,56 @@ static long faults(void)
 static void *work_of_thread(void *arg)
 {
     touch(THREAD_PAGES);
-    count(INSTRUCTIONS, 70000);
+    count(INSTRUCTIONS, is("team") ? 1000000 : 70000);
     return arg;
+}
+
+static void *heir(void *arg)
+{
+    fvmpi_section_begin("heir", 0, 0);
+    count(INSTRUCTIONS, 70000);
+    fvmpi_section_end("heir", 0, 0);
+    return arg;
+}
+
+static volatile int has_counted;
+
+static void *stay(void *arg)
+{
+    count(INSTRUCTIONS, 70000);
+    has_counted = 1;
+    for (;;)
+        pause();
+    return arg;
+}
+
+static void with_thread(void *(*work)(void *))
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void end_with_thread(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, stay, NULL);
+    while (!has_counted)
+        usleep(1000);
+    if (is("die"))
+        raise(SIGKILL);
+    _exit(0);
+}
+
+static void limit_descriptors(void)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 96;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 __attribute__((noinline)) static void compute(double seconds)
@@ -105,13 +165,12 @@ static void call_mpi(void)
 
 int main(int argc, char **argv)
 {
-    pthread_t thread;
-
+    word = argc > 2 ? argv[2] : "";
     fake_count = (void (*)(unsigned, unsigned long))dlsym(RTLD_DEFAULT, "fake_count");
 #ifndef ALONE
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; argc > 2 && !strcmp(argv[2], "calls") && i < 100000; i++)
+    for (int i = 0; is("calls") && i < 100000; i++)
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 #endif
     for (int i = 0; i < 3; i++) {
@@ -122,17 +181,20 @@ int main(int argc, char **argv)
         fvmpi_section_end("touch", 0, 0);
         printf("faults %d %ld\n", rank, number);
     }
-    pthread_create(&thread, NULL, work_of_thread, NULL);
-    pthread_join(thread, NULL);
+    if (is("limit"))
+        limit_descriptors();
+    with_thread(work_of_thread);
+    for (int i = 0; is("heirs") && i < 2; i++)
+        with_thread(heir);
     work(argv[1]);
 #ifdef ALONE
-    for (int fd = 3; argc > 2 && !strcmp(argv[2], "close") && fd < 300; fd++)
+    for (int fd = 3; is("close") && fd < 300; fd++)
         close(fd);
 #endif
 #ifndef ALONE
-    if (argc > 2 && !strcmp(argv[2], "forget"))
+    if (is("forget"))
         MPI_Pcontrol(2);
-    if (argc > 2 && !strcmp(argv[2], "child")) {
+    if (is("child")) {
         pid_t child = fork();
 
         if (!child) {
@@ -143,13 +205,23 @@ int main(int argc, char **argv)
     }
     call_mpi();
     MPI_Barrier(MPI_COMM_WORLD);
-    if (argc > 2 && !strcmp(argv[2], "kill") && rank == 1) {
+    if (is("kill") && rank == 1) {
         fvmpi_section_begin("killed", 0, 0);
         raise(SIGKILL);
     }
+    if (is("pause")) {
+        fvmpi_section_begin("paused", 0, 0);
+        MPI_Pcontrol(0);
+        count(INSTRUCTIONS, 1000);
+        compute(0.2);
+        MPI_Pcontrol(1);
+        fvmpi_section_end("paused", 0, 0);
+    }
     MPI_Finalize();
 #else
-    if (argc > 2 && !strcmp(argv[2], "kill"))
+    if (is("leave") || is("die"))
+        end_with_thread();
+    if (is("kill"))
         raise(SIGKILL);
 #endif
     return 0;

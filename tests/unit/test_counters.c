@@ -1,6 +1,10 @@
-/* Counters: the table of events, of which each is asked of libpfm4 by name, as if on its processor; groups and metrics, whose names must be known; formulas; and the kernel's page of an event. */
+/* Counters: the table of events, of which each is asked of libpfm4 by name, as if on its processor; groups and metrics, whose names must be known; formulas; the kernel's page of an event; and what the model makes of
+ * records of threads, of ranks that know different things, and of very many of them; and what scaling makes of counts. */
 #include "base/perf_fd.h"
 #include "counters/counters.h"
+#include "fvr_builder.h"
+#include "profile/model.h"
+#include "scaling/scaling.h"
 
 #include <linux/perf_event.h>
 #include <math.h>
@@ -10,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -273,10 +278,292 @@ static void of_page(void **state)
     assert_false(fv_perf_page_read(&page, counter, &out));
 }
 
+/* ---- accounts and modes ---- */
+
+static struct fv_perf_event parsed(const char *name)
+{
+    struct fv_perf_event event;
+
+    assert_int_equal(fv_perf_event_parse(name, strlen(name), &event), 0);
+    fv_perf_event_choose_mode(&event);
+    return event;
+}
+
+static void kinds(void **state)
+{
+    struct fv_perf_event event = parsed("PAGE-FAULTS");
+
+    (void)state;
+    assert_int_equal(fv_perf_event_account(&event), FV_ACCOUNT_FAULTS);
+    event.config = PERF_COUNT_SW_DUMMY;
+    assert_int_equal(fv_perf_event_account(&event), FV_NO_ACCOUNT);
+    event = parsed("PAGE-FAULTS:u");
+    assert_int_equal(fv_perf_event_account(&event), FV_NO_ACCOUNT);
+    event = parsed("INSTRUCTIONS");
+    assert_int_equal(event.flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL), FV_PERF_NO_KERNEL);
+    event = parsed("INSTRUCTIONS:k");
+    assert_int_equal(event.flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL), FV_PERF_NO_USER);
+}
+
+/* ---- records of threads ---- */
+
+static void add_event(struct fvr *f, const char *name, uint32_t flags)
+{
+    struct fv_counter_event e = { .flags = flags };
+
+    snprintf(e.name, sizeof(e.name), "%s", name);
+    fvr_add(f, FV_CHUNK_COUNTER_EVENTS, FV_NO_THREAD, &e, sizeof(e));
+}
+
+/* Of the first event `first`, of the second `second`. */
+static void add_thread(struct fvr *f, uint32_t thread, uint32_t flags, uint64_t last, uint64_t first, uint64_t second)
+{
+    struct fv_counter_values v = { .flags = flags, .ticks = last ? 500000000 : 0, .last = last };
+
+    if (last) {
+        v.at[0] = (struct fv_counter_value){ .count = first, .enabled = flags & FV_COUNTERS_UNKNOWN ? 0 : 100, .running = 100 };
+        v.at[1] = (struct fv_counter_value){ .count = second, .enabled = 100, .running = 100 };
+    }
+    fvr_add(f, FV_CHUNK_COUNTER_VALUES, thread, &v, sizeof(v));
+}
+
+static const struct fv_counted_value *value_of(const struct fv_model *m, uint32_t event, uint32_t rank)
+{
+    for (size_t i = 0; i < m->counted.value_count; i++)
+        if (!m->counted.values[i].scope && m->counted.values[i].event == event && m->counted.values[i].rank == rank)
+            return &m->counted.values[i];
+    fail();
+    return NULL;
+}
+
+static bool is(double a, double b)
+{
+    return fabs(a - b) < 1e-6;
+}
+
+/* Rank 0: a thread that could not be opened; rank 1: one that never told; rank 2: one whose record is of the thread before; rank 3: all known. */
+static void parts(void **state)
+{
+    struct fv_experiment experiment = { 0 };
+    struct fv_model m;
+    struct fvr f[4];
+
+    (void)state;
+    for (int rank = 0; rank < 4; rank++) {
+        fvr_init(&f[rank], rank, 4);
+        fvr_thread(&f[rank], 0, true, 0, 0, NULL);
+        add_event(&f[rank], "INSTRUCTIONS", FV_COUNTER_USER);
+        add_event(&f[rank], "PAGE-FAULTS", FV_COUNTER_ACCOUNTS);
+        add_thread(&f[rank], 0, 0, 1500000000, 1000, 10);
+    }
+    add_thread(&f[0], 1, FV_COUNTERS_UNKNOWN, 1500000000, 0, 5);
+    add_thread(&f[1], 1, FV_COUNTERS_UNWRITTEN, 0, 0, 0);
+    add_thread(&f[2], 1, FV_COUNTERS_UNWRITTEN, 1500000000, 300, 3);
+    add_thread(&f[3], 1, 0, 1500000000, 400, 4);
+    for (int rank = 0; rank < 4; rank++)
+        fvr_join(&f[rank], &experiment);
+    fv_model_build(&m, &experiment);
+    static const struct {
+        double value;
+        uint32_t threads, missing;
+        enum fv_counted_kind kind;
+    } wanted[2][4] = { { { 1000, 1, 1, FV_COUNTED_PART }, { 1000, 1, 1, FV_COUNTED_PART }, { 1300, 2, 1, FV_COUNTED_PART }, { 1400, 2, 0, FV_COUNTED_EXACT } },
+                       { { 15, 2, 0, FV_COUNTED_EXACT }, { 10, 1, 1, FV_COUNTED_PART }, { 13, 2, 1, FV_COUNTED_PART }, { 14, 2, 0, FV_COUNTED_EXACT } } };
+    for (uint32_t event = 0; event < 2; event++)
+        for (uint32_t rank = 0; rank < 4; rank++) {
+            const struct fv_counted_value *v = value_of(&m, event, rank);
+
+            if (!is(v->value, wanted[event][rank].value) || v->threads != wanted[event][rank].threads || v->missing != wanted[event][rank].missing || v->kind != wanted[event][rank].kind)
+                fail_msg("event %u of rank %u: %g of %u threads, without %u, kind %u", event, rank, v->value, v->threads, v->missing, v->kind);
+        }
+    const struct fv_counted_sum *sum = &m.counted.sums[0];
+    assert_true(is(sum->sum, 4700));
+    assert_int_equal(sum->missing, 3);
+    assert_int_equal(sum->kind, FV_COUNTED_PART);
+    assert_int_equal(sum->of.min_rank, 3);
+    assert_true(isnan(fv_counted_of(&m.counted, 0, 0, "instructions", false)));
+    assert_true(is(fv_counted_of(&m.counted, 0, 3, "instructions", false), 1400));
+    fv_model_release(&m);
+    fv_experiment_release(&experiment);
+    for (int rank = 0; rank < 4; rank++)
+        fvr_release(&f[rank]);
+}
+
+/* ---- ranks that know different things ---- */
+
+static struct fv_counted_value *add_value(struct fv_counted_view *v, uint32_t scope, uint32_t event, uint32_t rank, double value)
+{
+    FV_GROW(v->values, v->value_room, v->value_count + 1);
+    v->values[v->value_count] = (struct fv_counted_value){ .scope = scope, .event = event, .rank = rank, .threads = 1, .value = value, .in_mpi = 0, .time_s = 2, .thread_time_s = 2 };
+    return &v->values[v->value_count++];
+}
+
+static void name_things(struct fv_counted_view *v, uint32_t scopes, const char *const *of_events, uint32_t number)
+{
+    v->scopes = fv_xcalloc(scopes, sizeof(*v->scopes));
+    v->scope_count = v->scope_room = scopes;
+    for (uint32_t i = 0; i < scopes; i++)
+        v->scopes[i] = (struct fv_counted_scope){ "a", (int32_t)i };
+    v->events = fv_xcalloc(number, sizeof(*v->events));
+    v->event_count = v->event_room = number;
+    for (uint32_t i = 0; i < number; i++)
+        v->events[i] = (struct fv_counted_event){ .name = of_events[i], .quantity = fv_quantity_named(of_events[i], strlen(of_events[i])) };
+}
+
+static const struct fv_counted_metric *metric_of(const struct fv_counted_view *v, const char *name)
+{
+    for (size_t i = 0; i < v->metric_count; i++)
+        if (!v->metrics[i].scope && !strcmp(v->metrics[i].row->name, name))
+            return &v->metrics[i];
+    return NULL;
+}
+
+static void different(void **state)
+{
+    static const char *const names_of[] = { "instructions", "cycles" };
+    struct fv_counted_view v = { 0 };
+
+    (void)state;
+    name_things(&v, 1, names_of, 2);
+    add_value(&v, 0, 1, 0, 500);
+    add_value(&v, 0, 0, 0, 1000);
+    add_value(&v, 0, 0, 1, 9000); /* without cycles */
+    add_value(&v, 0, 0, 2, 2000);
+    add_value(&v, 0, 1, 2, 500);
+    add_value(&v, 0, 0, 3, 7000)->missing = 1;
+    add_value(&v, 0, 1, 3, 500);
+    fv_counted_finish(&v, 4);
+    const struct fv_counted_metric *ipc = metric_of(&v, "ipc"), *rate = metric_of(&v, "instruction_rate");
+    assert_true(is(ipc->value, 3));
+    assert_int_equal(ipc->ranks, 2);
+    assert_int_equal(ipc->kind, FV_COUNTED_PART);
+    assert_true(is(ipc->of.mean, 3) && is(ipc->of.min, 2) && is(ipc->of.max, 4));
+    assert_int_equal(ipc->of.max_rank, 2);
+    assert_true(is(rate->value, 6000));
+    assert_int_equal(rate->ranks, 3);
+    fv_counted_release(&v);
+}
+
+/* ---- scaling ---- */
+
+/* Two runs, of one and two threads or ranks; the second one executes twice as much, as threads do that spin. */
+static void of_scaling(bool by_threads, double *instructions, double *ipc, double *frequency)
+{
+    struct fv_scaling s = { 0 };
+    struct fv_diff_side *side = &s.runs.side[0];
+
+    side->runs = fv_xcalloc(2, sizeof(*side->runs));
+    side->count = side->room = 2;
+    for (unsigned i = 0; i < 2; i++) {
+        side->runs[i] = (struct fv_diff_run){ .directory = "e", .program = "p", .complete = true, .ranks = by_threads ? 1 : i + 1, .instructions = 1000 * (i + 1), .cycles = 1000 };
+        for (unsigned k = 0; k < FV_DIFF_RUN_METRICS; k++)
+            side->runs[i].value[k] = 1;
+        side->runs[i].hybrid.threads = by_threads ? i + 1 : 0;
+        side->runs[i].hybrid.elapsed_s = side->runs[i].hybrid.useful_s = 1;
+    }
+    assert_int_equal(fv_scaling_compute(&s, FV_SCALING_STRONG), 0);
+    assert_int_equal(s.threads, by_threads);
+    *instructions = s.points[1].value[FV_SCALES_INSTRUCTIONS];
+    *ipc = s.points[1].value[FV_SCALES_IPC];
+    *frequency = s.points[1].value[FV_SCALES_FREQUENCY];
+    fv_scaling_release(&s);
+}
+
+static void spinning(void **state)
+{
+    double instructions, ipc, frequency;
+
+    (void)state;
+    of_scaling(false, &instructions, &ipc, &frequency);
+    assert_true(is(instructions, 0.5) && is(ipc, 2) && is(frequency, 0.5));
+    of_scaling(true, &instructions, &ipc, &frequency);
+    assert_true(isnan(instructions) && isnan(ipc) && isnan(frequency));
+}
+
+/* ---- very many ---- */
+
+enum { SECTIONS = 20, EVENTS = 10 };
+
+/* CPU time of the best of three. */
+static double cpu_time(void (*work)(uint32_t), uint32_t size)
+{
+    double best = INFINITY;
+
+    for (int i = 0; i < 3; i++) {
+        struct timespec begin, end;
+
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+        work(size);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+        best = fmin(best, (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
+    }
+    return best;
+}
+
+static void sum_ranks(uint32_t ranks)
+{
+    static const char *const names_of[EVENTS] = { "instructions", "cycles", "cpu_ns", "loads", "stores", "branches", "branch_misses", "l1d_misses", "l2_misses", "page_faults" };
+    struct fv_counted_view v = { 0 };
+
+    name_things(&v, SECTIONS, names_of, EVENTS);
+    for (uint32_t rank = ranks; rank--;)
+        for (uint32_t i = 0; i < SECTIONS * EVENTS; i++)
+            add_value(&v, i % SECTIONS, i / SECTIONS, rank, 1 + rank % 7);
+    fv_counted_finish(&v, ranks);
+    assert_int_equal(v.sum_count, SECTIONS * EVENTS);
+    assert_int_equal(metric_of(&v, "ipc")->ranks, ranks);
+    assert_true(is(metric_of(&v, "ipc")->value, 1));
+    fv_counted_release(&v);
+}
+
+/* As many sections, each with a record of each event. */
+static void read_sections(uint32_t sections)
+{
+    struct fv_experiment experiment = { 0 };
+    struct fv_model m;
+    struct fvr f;
+
+    fvr_init(&f, 0, 1);
+    fvr_thread(&f, 0, true, 0, 0, NULL);
+    add_event(&f, "INSTRUCTIONS", FV_COUNTER_USER);
+    for (uint32_t i = 0; i < sections; i++) {
+        struct fv_section s = { .number = (int32_t)i };
+        struct fv_counter_values values = { .section = i + 1, .ticks = 1000, .last = 1500000000, .at = { { .count = 5, .enabled = 1, .running = 1 } } };
+
+        snprintf(s.name, sizeof(s.name), "s%u", i);
+        fvr_add(&f, FV_CHUNK_SECTIONS, FV_NO_THREAD, &s, sizeof(s));
+        fvr_add(&f, FV_CHUNK_COUNTER_VALUES, 0, &values, sizeof(values));
+    }
+    fvr_join(&f, &experiment);
+    fv_model_build(&m, &experiment);
+    assert_int_equal(m.counted.value_count, sections);
+    fv_model_release(&m);
+    fv_experiment_release(&experiment);
+    fvr_release(&f);
+}
+
+/* Four times the size takes about four times as long: sixteen times, if each is compared with each. */
+static void grows(const char *what, void (*work)(uint32_t), uint32_t size)
+{
+    double small = cpu_time(work, size / 4), large = cpu_time(work, size);
+
+    print_message("# %s: %u take %.1f times as long as %u\n", what, size, large / small, size / 4);
+    assert_true(large < 8 * small);
+}
+
+static void many(void **state)
+{
+    (void)state;
+    grows("ranks", sum_ranks, 1000);
+    grows("sections", read_sections, 40000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(events),     cmocka_unit_test(names),    cmocka_unit_test(groups), cmocka_unit_test(metrics),
-                                        cmocka_unit_test(arithmetic), cmocka_unit_test(top_down), cmocka_unit_test(of_page) };
+                                        cmocka_unit_test(arithmetic), cmocka_unit_test(top_down), cmocka_unit_test(of_page),
+                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),    cmocka_unit_test(different), cmocka_unit_test(many),
+                                        cmocka_unit_test(spinning) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the file that is read. */
 struct gather {
+    struct fv_index values; /* by scope, event, rank */
+    /* Of the file that is read: */
+    const void **sections; /* struct fv_section by id - 1 */
+    size_t section_count, section_room;
     uint32_t event[FV_COUNTERS]; /* in the view */
     unsigned count;
     bool mpi_unknown[FV_COUNTERS];
@@ -17,16 +20,16 @@ struct gather {
 static uint32_t find_event(struct fv_counted_view *v, const struct fv_counter_event *r)
 {
     char name[sizeof(r->name) + 1];
+    size_t before = v->event_count;
 
     snprintf(name, sizeof(name), "%.*s", (int)sizeof(r->name), r->name);
-    for (uint32_t i = 0; i < v->event_count; i++)
-        if (!strcmp(v->events[i].name, name))
-            return i;
-    FV_GROW(v->events, v->event_room, v->event_count + 1);
-    v->events[v->event_count] = (struct fv_counted_event){ .name = fv_arena_string(&v->arena, name), .quantity = fv_quantity_of_event(name), .flags = r->flags };
-    if (r->flags & FV_COUNTER_KERNEL) /* is not what metrics are made of */
-        v->events[v->event_count].quantity = NULL;
-    return (uint32_t)v->event_count++;
+    uint32_t at = FV_INTERN_NAME(v->event_index, v->events, v->event_count, v->event_room, &v->arena, name);
+    if (v->event_count == before)
+        return at;
+    v->events[at].flags = r->flags;
+    if (!(r->flags & FV_COUNTER_KERNEL)) /* else it is not what metrics are made of */
+        v->events[at].quantity = fv_quantity_of_event(name);
+    return at;
 }
 
 static void read_events(struct fv_counted_view *v, struct gather *g, const struct fv_reader *reader)
@@ -35,7 +38,7 @@ static void read_events(struct fv_counted_view *v, struct gather *g, const struc
     struct fv_counter_event r;
     char processor[sizeof(r.processor) + 1];
 
-    *g = (struct gather){ .count = 0 };
+    g->count = 0;
     for (const void *p; g->count < FV_COUNTERS && (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         uint32_t at = g->event[g->count] = find_event(v, &r);
@@ -54,33 +57,43 @@ static void read_events(struct fv_counted_view *v, struct gather *g, const struc
 
 static uint32_t find_scope(struct fv_counted_view *v, const char *name, int32_t number)
 {
-    for (uint32_t i = 0; i < v->scope_count; i++)
+    uint64_t hash = fv_mix2(fv_hash_text(name), (uint32_t)number);
+    struct fv_index_probe p = fv_index_probe(&v->scope_index, hash);
+
+    for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;)
         if (v->scopes[i].number == number && !strcmp(v->scopes[i].name, name))
             return i;
     FV_GROW(v->scopes, v->scope_room, v->scope_count + 1);
     v->scopes[v->scope_count] = (struct fv_counted_scope){ fv_arena_string(&v->arena, name), number };
+    fv_index_add(&v->scope_index, hash, (uint32_t)v->scope_count);
     return (uint32_t)v->scope_count++;
 }
 
-/* Of a section's id in the file; FV_NONE: damaged. */
-static uint32_t scope_of(struct fv_counted_view *v, const struct fv_reader *reader, uint32_t id)
+static void read_sections(struct gather *g, const struct fv_reader *reader)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SECTIONS);
+
+    g->section_count = 0;
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        FV_GROW(g->sections, g->section_room, g->section_count + 1);
+        g->sections[g->section_count++] = p;
+    }
+}
+
+/* Of a section's id in the file; FV_NONE: damaged. */
+static uint32_t scope_of(struct fv_counted_view *v, const struct gather *g, uint32_t id)
+{
     struct fv_section s;
     char name[sizeof(s.name) + 1];
-    uint32_t at = 0;
 
     if (!id)
         return 0;
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        if (++at != id)
-            continue;
-        memcpy(&s, p, sizeof(s));
-        snprintf(name, sizeof(name), "%.*s", (int)sizeof(s.name), s.name);
-        uint32_t found = find_scope(v, name, s.number);
-        return found ? found : FV_NONE;
-    }
-    return FV_NONE;
+    if (id > g->section_count)
+        return FV_NONE;
+    memcpy(&s, g->sections[id - 1], sizeof(s));
+    snprintf(name, sizeof(name), "%.*s", (int)sizeof(s.name), s.name);
+    uint32_t found = find_scope(v, name, s.number);
+    return found ? found : FV_NONE;
 }
 
 /* What was counted part of the time stands for all of it. */
@@ -92,42 +105,70 @@ static double scaled(uint64_t count, const struct fv_counter_value *of, bool *is
     return of->running ? (double)count * (double)of->enabled / (double)of->running : NAN;
 }
 
-static struct fv_counted_value *value_of(struct fv_counted_view *v, size_t first, uint32_t scope, uint32_t event, uint32_t rank)
+static enum fv_counted_kind kind_of(bool is_scaled, bool is_part)
 {
-    for (size_t i = first; i < v->value_count; i++)
-        if (v->values[i].scope == scope && v->values[i].event == event)
-            return &v->values[i];
-    FV_GROW(v->values, v->value_room, v->value_count + 1);
-    v->values[v->value_count] = (struct fv_counted_value){ .scope = scope, .event = event, .rank = rank };
-    return &v->values[v->value_count++];
+    return is_part ? FV_COUNTED_PART : is_scaled ? FV_COUNTED_ESTIMATE : FV_COUNTED_EXACT;
 }
 
-static void add_values(struct fv_build *b, const struct gather *g, size_t first, uint32_t rank, uint32_t thread, const struct fv_counter_values *r)
+static bool is_account(const struct fv_counted_view *v, uint32_t event)
+{
+    return v->events[event].flags & FV_COUNTER_ACCOUNTS;
+}
+
+/* What one record of a thread says of an event. */
+struct reading {
+    double value, in_mpi; /* NAN: not known */
+    bool is_counted, is_scaled;
+    bool is_missing; /* a thread that had the record last, or all of them, is not in it */
+};
+
+static struct reading read_value(const struct fv_counted_view *v, const struct gather *g, unsigned i, const struct fv_counter_values *r)
+{
+    const struct fv_counter_value *at = &r->at[i];
+    bool of_processor = !is_account(v, g->event[i]), was_closed = of_processor && r->flags & FV_COUNTERS_UNKNOWN;
+    struct reading got = { NAN, NAN, r->last && (!was_closed || at->enabled), false, was_closed || !r->last || r->flags & FV_COUNTERS_UNWRITTEN };
+
+    if (!got.is_counted || (of_processor && r->flags & FV_COUNTERS_CUT))
+        return got;
+    got.value = scaled(at->count, at, &got.is_scaled);
+    got.in_mpi = g->mpi_unknown[i] || isnan(got.value) ? NAN : fmin(scaled(at->in_mpi, at, &got.is_scaled), got.value);
+    return got;
+}
+
+static void add_thread(struct fv_counted_view *v, uint32_t rank, uint32_t event, uint32_t thread, const struct reading *got)
+{
+    FV_GROW(v->threads, v->thread_room, v->thread_count + 1);
+    v->threads[v->thread_count++] =
+        (struct fv_counted_thread){ rank, event, thread, got->value, got->in_mpi, got->is_scaled, kind_of(got->is_scaled, got->is_missing) };
+}
+
+static void add_reading(struct fv_counted_value *sum, const struct reading *got, double s)
+{
+    sum->is_scaled = sum->is_scaled || got->is_scaled;
+    sum->missing += got->is_missing;
+    sum->kind = kind_of(sum->is_scaled, sum->missing);
+    if (!got->is_counted)
+        return;
+    sum->threads++;
+    sum->value += got->value;
+    sum->in_mpi += got->in_mpi;
+    sum->time_s = fmax(sum->time_s, s);
+    sum->thread_time_s += s;
+}
+
+static void add_values(struct fv_build *b, struct gather *g, uint32_t rank, uint32_t thread, const struct fv_counter_values *r)
 {
     struct fv_counted_view *v = &b->model->counted;
-    uint32_t scope = scope_of(v, b->files[rank].reader, r->section);
+    uint32_t scope = scope_of(v, g, r->section);
     double s = fv_build_seconds(b->model, rank, r->ticks);
 
-    for (unsigned i = 0; i < g->count && scope != FV_NONE && r->last; i++) {
-        const struct fv_counter_value *at = &r->at[i];
-        bool is_scaled = false;
-
+    for (unsigned i = 0; i < g->count && scope != FV_NONE && (r->last || !scope); i++) {
         if (g->event[i] == FV_NONE)
             continue;
-        double value = r->flags & (FV_COUNTERS_UNKNOWN | FV_COUNTERS_CUT) && !(v->events[g->event[i]].flags & FV_COUNTER_ACCOUNTS) ? NAN : scaled(at->count, at, &is_scaled);
-        double in_mpi = g->mpi_unknown[i] || isnan(value) ? NAN : fmin(scaled(at->in_mpi, at, &is_scaled), value);
-        struct fv_counted_value *sum = value_of(v, first, scope, g->event[i], rank);
-
-        sum->threads++;
-        sum->value += value;
-        sum->in_mpi += in_mpi;
-        sum->time_s = fmax(sum->time_s, s);
-        sum->thread_time_s += s;
-        sum->is_scaled = sum->is_scaled || is_scaled;
-        if (scope)
-            continue;
-        FV_GROW(v->threads, v->thread_room, v->thread_count + 1);
-        v->threads[v->thread_count++] = (struct fv_counted_thread){ rank, g->event[i], thread, value, in_mpi, is_scaled };
+        struct reading got = read_value(v, g, i, r);
+        add_reading(FV_INTERNED(g->values, v->values, v->value_count, v->value_room, (uint32_t[]){ scope, g->event[i], rank }), &got, s);
+        if (!scope)
+            add_thread(v, rank, g->event[i], thread, &got);
     }
 }
 
@@ -135,14 +176,20 @@ static void read_counted(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_counted_view *v = &b->model->counted;
     struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_COUNTER_VALUES);
+    struct gather *g = state;
     struct fv_counter_values r;
     size_t first = v->value_count;
 
-    read_events(v, state, b->files[rank].reader);
+    read_events(v, g, b->files[rank].reader);
+    if (g->count)
+        read_sections(g, b->files[rank].reader);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        add_values(b, state, first, rank, c.thread, &r);
+        add_values(b, g, rank, c.thread, &r);
     }
+    for (; first < v->value_count; first++)
+        if (!v->values[first].threads)
+            v->values[first].value = v->values[first].in_mpi = NAN;
 }
 
 /* ---- over ranks ---- */
@@ -185,167 +232,283 @@ static void add_to_spread(struct fv_counted_spread *s, double value, uint32_t ra
 
 static const struct fv_counted_spread no_spread = { NAN, NAN, NAN, FV_NONE, FV_NONE };
 
-/* Sums are of the ranks that know. */
+/* Sums are of the ranks that know, the spread of those that know all of their threads. */
 static void sum_up(struct fv_counted_view *v, struct fv_counted_sum *s)
 {
-    double longest_s = 0;
-    size_t known = 0;
+    double longest_s = 0, whole_sum = 0;
+    size_t known = 0, whole = 0;
 
     s->of = no_spread;
     s->sum = s->in_mpi = 0;
     for (uint32_t i = 0; i < s->ranks; i++) {
         const struct fv_counted_value *of = &v->values[s->first + i];
 
-        add_to_spread(&s->of, of->value, of->rank);
+        s->missing += of->missing;
         s->is_scaled = s->is_scaled || of->is_scaled;
         longest_s = fmax(longest_s, of->time_s);
-        known += !isnan(of->value);
-        s->sum += isnan(of->value) ? 0 : of->value;
-        s->in_mpi += isnan(of->value) ? 0 : of->in_mpi;
+        if (isnan(of->value))
+            continue;
+        known++;
+        s->sum += of->value;
+        s->in_mpi += of->in_mpi;
+        if (of->missing)
+            continue;
+        whole++;
+        whole_sum += of->value;
+        add_to_spread(&s->of, of->value, of->rank);
     }
+    s->kind = kind_of(s->is_scaled, s->missing || known < s->ranks);
     if (!known)
         s->sum = s->in_mpi = NAN;
-    s->of.mean = s->sum / (double)known;
+    s->of.mean = whole ? whole_sum / (double)whole : NAN;
     s->rate = longest_s > 0 ? s->sum / longest_s : NAN;
 }
 
+/* Of the whole program each event has one, if nobody counted it, too. */
 static void make_sums(struct fv_counted_view *v)
 {
     size_t at = 0, thread = 0;
 
-    for (uint32_t scope = 0; scope < v->scope_count; scope++)
-        for (uint32_t event = 0; event < v->event_count; event++) {
-            struct fv_counted_sum s = { .scope = scope, .event = event, .first = (uint32_t)at, .first_thread = (uint32_t)thread };
+    for (uint32_t event = 0; at < v->value_count || event < v->event_count; event++) {
+        bool is_whole = event < v->event_count;
+        struct fv_counted_sum s = { .event = event, .first = (uint32_t)at, .first_thread = (uint32_t)thread };
 
-            for (; at < v->value_count && v->values[at].scope == scope && v->values[at].event == event; at++)
-                s.ranks++;
-            for (; !scope && thread < v->thread_count && v->threads[thread].event == event; thread++)
-                s.threads++;
-            if (!s.ranks && scope)
-                continue;
-            sum_up(v, &s);
-            FV_GROW(v->sums, v->sum_room, v->sum_count + 1);
-            v->sums[v->sum_count++] = s;
-            v->whole_count += !scope;
+        if (!is_whole) {
+            s.scope = v->values[at].scope;
+            s.event = v->values[at].event;
         }
+        for (; at < v->value_count && v->values[at].scope == s.scope && v->values[at].event == s.event; at++)
+            s.ranks++;
+        for (; is_whole && thread < v->thread_count && v->threads[thread].event == event; thread++)
+            s.threads++;
+        sum_up(v, &s);
+        FV_GROW(v->sums, v->sum_room, v->sum_count + 1);
+        v->sums[v->sum_count++] = s;
+        v->whole_count += is_whole;
+    }
 }
 
 /* ---- metrics ---- */
 
-/* Where names of a formula are looked up: a rank's values, or with FV_NONE the sums. */
-struct place {
-    const struct fv_counted_view *view;
-    uint32_t scope, rank;
-    bool is_outside;
+/* A part of fv_counted_view.sums: those of a scope, by event. */
+struct sums {
+    const struct fv_counted_sum *items;
+    size_t count;
 };
 
-static const struct fv_counted_sum *sum_of(const struct fv_counted_view *v, uint32_t scope, const struct fv_quantity *quantity)
+static struct sums sums_of(const struct fv_counted_view *v, uint32_t scope)
 {
-    for (size_t i = 0; i < v->sum_count; i++)
-        if (v->sums[i].scope == scope && v->events[v->sums[i].event].quantity == quantity)
-            return &v->sums[i];
+    size_t first = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope < scope), end = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope <= scope);
+
+    return (struct sums){ v->sums + first, end - first };
+}
+
+static const struct fv_counted_sum *sum_of(const struct fv_counted_view *v, const struct sums *in, const struct fv_quantity *quantity)
+{
+    for (size_t i = 0; quantity && i < in->count; i++)
+        if (v->events[in->items[i].event].quantity == quantity)
+            return &in->items[i];
     return NULL;
 }
 
+/* Where all ranks counted, a rank's place is its number. */
 static const struct fv_counted_value *value_in(const struct fv_counted_view *v, const struct fv_counted_sum *s, uint32_t rank)
 {
-    for (uint32_t i = 0; s && i < s->ranks; i++)
-        if (v->values[s->first + i].rank == rank)
-            return &v->values[s->first + i];
-    return NULL;
+    const struct fv_counted_value *values = v->values + s->first;
+
+    if (rank < s->ranks && values[rank].rank == rank)
+        return &values[rank];
+    size_t at = FV_COUNT_BEFORE(i, s->ranks, values[i].rank < rank);
+    return at < s->ranks && values[at].rank == rank ? &values[at] : NULL;
 }
 
-static double quantity_in(const struct place *p, const struct fv_quantity *quantity)
+/* NAN: it is not known of all of its threads. */
+static double known_in(const struct fv_counted_view *v, const struct fv_counted_sum *s, uint32_t rank, bool is_outside)
 {
-    const struct fv_counted_sum *s = quantity ? sum_of(p->view, p->scope, quantity) : NULL;
+    const struct fv_counted_value *of = s ? value_in(v, s, rank) : NULL;
 
-    if (!s)
-        return NAN;
-    if (p->rank == FV_NONE)
-        return p->is_outside ? s->sum - s->in_mpi : s->sum;
-    const struct fv_counted_value *of = value_in(p->view, s, p->rank);
-    return !of ? NAN : p->is_outside ? of->value - of->in_mpi : of->value;
+    return !of || of->missing ? NAN : is_outside ? of->value - of->in_mpi : of->value;
 }
 
-/* The longest of all, or together. */
-static double time_in(const struct place *p, bool of_threads)
+/* By the first event that the rank counted. */
+static double time_in(const struct fv_counted_view *v, const struct sums *in, uint32_t rank, bool of_threads)
 {
-    double result = 0;
-    uint32_t event = FV_NONE;
+    const struct fv_counted_value *of = NULL;
 
-    for (size_t i = 0; i < p->view->value_count; i++) {
-        const struct fv_counted_value *of = &p->view->values[i];
-
-        if (of->scope != p->scope || (p->rank != FV_NONE && of->rank != p->rank))
-            continue;
-        event = event == FV_NONE ? of->event : event;
-        if (event == of->event)
-            result = of_threads ? result + of->thread_time_s : fmax(result, of->time_s);
-    }
-    return result > 0 ? result : NAN;
+    for (size_t i = 0; i < in->count && !of; i++)
+        of = value_in(v, &in->items[i], rank);
+    double time_s = !of ? 0 : of_threads ? of->thread_time_s : of->time_s;
+    return time_s > 0 ? time_s : NAN;
 }
+
+/* Where names of a formula are looked up: a rank's values or, with FV_NONE, those of the ranks that know all of the formula. */
+struct place {
+    const struct fv_counted_view *view;
+    struct sums sums;
+    uint32_t rank;
+    bool is_outside;
+    bool *knows; /* by rank */
+    size_t rank_count;
+};
+
+/* What a name is. */
+struct name {
+    bool is_time, of_threads;
+    const struct fv_counted_sum *sum; /* NULL: it is time, or there is none */
+};
 
 static bool is_name(const char *name, size_t length, const char *word)
 {
     return strlen(word) == length && !memcmp(name, word, length);
 }
 
+/* *number: of the processor, whatever was counted. */
+static bool is_number(const struct place *p, const char *name, size_t length, double *number)
+{
+    const struct fv_processor_row *row = &fv_processor_rows[p->view->processor];
+    bool is_width = is_name(name, length, "width");
+    unsigned of = is_width ? row->width : row->granules;
+
+    *number = of ? of : NAN;
+    return is_width || is_name(name, length, "granules");
+}
+
+static struct name name_of(const struct place *p, const char *name, size_t length)
+{
+    struct name n = { .of_threads = is_name(name, length, "thread_time") };
+
+    n.is_time = n.of_threads || is_name(name, length, "time");
+    if (!n.is_time)
+        n.sum = sum_of(p->view, &p->sums, fv_quantity_named(name, length));
+    return n;
+}
+
+static double of_rank(const struct place *p, const struct name *n, uint32_t rank)
+{
+    if (!n->is_time)
+        return known_in(p->view, n->sum, rank, p->is_outside);
+    return p->is_outside ? NAN : time_in(p->view, &p->sums, rank, n->of_threads);
+}
+
+/* Who does not know it does not know the formula. */
+static double note_name(const void *context, const char *name, size_t length)
+{
+    const struct place *p = context;
+    double number;
+
+    if (is_number(p, name, length, &number))
+        return number;
+    const struct name n = name_of(p, name, length);
+    for (uint32_t i = 0; i < p->rank_count; i++)
+        p->knows[i] = p->knows[i] && !isnan(of_rank(p, &n, i));
+    return 1;
+}
+
 static double look_up(const void *context, const char *name, size_t length)
 {
     const struct place *p = context;
-    const struct fv_processor_row *row = &fv_processor_rows[p->view->processor];
+    double number, sum = 0;
 
-    if (is_name(name, length, "time") || is_name(name, length, "thread_time"))
-        return p->is_outside ? NAN : time_in(p, length > 4);
-    if (is_name(name, length, "width"))
-        return row->width ? row->width : NAN;
-    if (is_name(name, length, "granules"))
-        return row->granules ? row->granules : NAN;
-    return quantity_in(p, fv_quantity_named(name, length));
+    if (is_number(p, name, length, &number))
+        return number;
+    const struct name n = name_of(p, name, length);
+    if (p->rank != FV_NONE)
+        return of_rank(p, &n, p->rank);
+    for (uint32_t i = 0; i < p->rank_count; i++)
+        if (p->knows[i])
+            sum = n.is_time && !n.of_threads ? fmax(sum, of_rank(p, &n, i)) : sum + of_rank(p, &n, i);
+    return sum;
 }
 
-static bool is_scaled_in(const struct fv_counted_view *v, uint32_t scope)
+/* Of the ranks that know all of the formula, which it leaves in *knows. */
+static double together(const struct place *p, const char *formula)
 {
-    for (size_t i = 0; i < v->sum_count; i++)
-        if (v->sums[i].scope == scope && v->sums[i].is_scaled)
-            return true;
-    return false;
+    bool any = false;
+
+    memset(p->knows, true, p->rank_count);
+    fv_formula_value(formula, note_name, p);
+    for (size_t i = 0; i < p->rank_count && !any; i++)
+        any = p->knows[i];
+    return any ? fv_formula_value(formula, look_up, p) : NAN;
 }
 
-/* Ranks that have values in the scope, by those of any event. */
-static void spread_metric(const struct fv_counted_view *v, struct fv_counted_metric *m, size_t rank_count)
+/* The first formula that somebody knows all of; NULL: none. */
+static const char *find_formula(const struct place *p, const char *formulas, double *value)
+{
+    for (const char *at = formulas; at; at = strchr(at, ';') ? strchr(at, ';') + 1 : NULL)
+        if (!isnan(*value = together(p, at)))
+            return at + strspn(at, " ");
+    return NULL;
+}
+
+/* Ranks that know all of the formula. */
+static void spread_metric(struct place *p, struct fv_counted_metric *m, const char *formula)
 {
     double sum = 0;
     size_t count = 0;
 
     m->of = no_spread;
-    for (uint32_t rank = 0; rank < rank_count; rank++) {
-        const struct place p = { v, m->scope, rank, false };
-        double value = fv_formulas_value(m->row->formulas, look_up, &p, NULL);
+    for (p->rank = 0; p->rank < p->rank_count; p->rank++) {
+        if (!p->knows[p->rank])
+            continue;
+        double value = fv_formula_value(formula, look_up, p);
 
-        add_to_spread(&m->of, value, rank);
+        m->ranks++;
+        add_to_spread(&m->of, value, p->rank);
         sum += isnan(value) ? 0 : value;
         count += !isnan(value);
     }
+    p->rank = FV_NONE;
     m->of.mean = count ? sum / (double)count : NAN;
 }
 
-static void make_metric(struct fv_counted_view *v, uint32_t scope, const struct fv_metric_row *row, size_t rank_count)
+static bool is_scaled_in(const struct sums *in)
 {
-    const struct place all = { v, scope, FV_NONE, false }, outside = { v, scope, FV_NONE, true };
-    struct fv_counted_metric m = { .scope = scope, .row = row };
-    const char *used;
+    bool found = false;
 
-    m.value = fv_formulas_value(row->formulas, look_up, &all, &used);
-    if (isnan(m.value))
+    for (size_t i = 0; i < in->count && !found; i++)
+        found = in->items[i].is_scaled;
+    return found;
+}
+
+static uint32_t ranks_in(const struct sums *in)
+{
+    uint32_t most = 0;
+
+    for (size_t i = 0; i < in->count; i++)
+        most = in->items[i].ranks > most ? in->items[i].ranks : most;
+    return most;
+}
+
+static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t scope, const struct fv_metric_row *row)
+{
+    struct fv_counted_metric m = { .scope = scope, .row = row };
+    const char *formula = find_formula(p, row->formulas, &m.value);
+
+    if (!formula)
         return;
-    m.formula = fv_arena_bytes(&v->arena, used, strcspn(used, ";"));
-    m.outside_mpi = fv_formulas_value(row->formulas, look_up, &outside, NULL);
+    m.formula = fv_arena_bytes(&v->arena, formula, strcspn(formula, ";"));
+    spread_metric(p, &m, formula);
+    p->is_outside = true;
+    m.outside_mpi = together(p, formula);
+    p->is_outside = false;
     m.peak = !strcmp(row->name, "ipc") && fv_processor_rows[v->processor].width ? fv_processor_rows[v->processor].width : NAN;
-    m.is_scaled = is_scaled_in(v, scope);
-    spread_metric(v, &m, rank_count);
+    m.is_scaled = is_scaled_in(&p->sums);
+    m.kind = kind_of(m.is_scaled, m.ranks < ranks_in(&p->sums));
     FV_GROW(v->metrics, v->metric_room, v->metric_count + 1);
     v->metrics[v->metric_count++] = m;
+}
+
+static void make_metrics(struct fv_counted_view *v, size_t rank_count)
+{
+    struct place p = { .view = v, .rank = FV_NONE, .knows = fv_xcalloc(rank_count + 1, sizeof(*p.knows)), .rank_count = rank_count };
+
+    for (uint32_t scope = 0; scope < v->scope_count; scope++) {
+        p.sums = sums_of(v, scope);
+        for (size_t i = 0; i < fv_metric_row_count; i++)
+            make_metric(v, &p, scope, &fv_metric_rows[i]);
+    }
+    free(p.knows);
 }
 
 /* Outside of MPI where that is known: what waits there spins. */
@@ -356,8 +519,10 @@ static double shown_value(const struct fv_counted_metric *m)
 
 static const struct fv_counted_metric *metric_named(const struct fv_counted_view *v, uint32_t scope, const char *name)
 {
-    for (size_t i = 0; i < v->metric_count; i++)
-        if (v->metrics[i].scope == scope && !strcmp(v->metrics[i].row->name, name))
+    size_t first = FV_COUNT_BEFORE(i, v->metric_count, v->metrics[i].scope < scope);
+
+    for (size_t i = first; i < v->metric_count && v->metrics[i].scope == scope; i++)
+        if (!strcmp(v->metrics[i].row->name, name))
             return &v->metrics[i];
     return NULL;
 }
@@ -382,8 +547,12 @@ static void *begin_counted(struct fv_build *b)
 
 static void finish_counted(struct fv_build *b, void *state)
 {
+    struct gather *g = state;
+
     fv_counted_finish(&b->model->counted, b->model->rank_count);
-    free(state);
+    fv_index_release(&g->values);
+    free(g->sections);
+    free(g);
 }
 
 void fv_counted_finish(struct fv_counted_view *v, size_t rank_count)
@@ -394,9 +563,7 @@ void fv_counted_finish(struct fv_counted_view *v, size_t rank_count)
     if (v->thread_count)
         qsort(v->threads, v->thread_count, sizeof(*v->threads), by_thread);
     make_sums(v);
-    for (uint32_t scope = 0; scope < v->scope_count; scope++)
-        for (size_t i = 0; i < fv_metric_row_count; i++)
-            make_metric(v, scope, &fv_metric_rows[i], rank_count);
+    make_metrics(v, rank_count);
     for (size_t i = 0; i < v->metric_count; i++)
         mark(v, &v->metrics[i]);
 }
@@ -407,17 +574,14 @@ static void join_events(struct fv_counted_view *to, const struct fv_counted_view
     size_t own = to->event_count;
 
     for (size_t i = 0; i < from->event_count; i++) {
-        bool is_there = false;
+        uint32_t at = FV_INTERN_NAME(to->event_index, to->events, to->event_count, to->event_room, &to->arena, from->events[i].name);
+        const char *name = to->events[at].name;
 
-        for (size_t k = 0; k < own; k++)
-            is_there = is_there || !strcmp(to->events[k].name, from->events[i].name);
-        numbers[i] = FV_NONE;
-        if (is_there)
+        numbers[i] = at < own ? FV_NONE : at;
+        if (at < own)
             continue;
-        FV_GROW(to->events, to->event_room, to->event_count + 1);
-        to->events[to->event_count] = from->events[i];
-        to->events[to->event_count].name = fv_arena_string(&to->arena, from->events[i].name);
-        numbers[i] = (uint32_t)to->event_count++;
+        to->events[at] = from->events[i];
+        to->events[at].name = name;
     }
 }
 
@@ -454,13 +618,15 @@ const struct fv_track fv_track_counted = { "counters", FV_VISIT_REST, { FV_CHUNK
 
 double fv_counted_of(const struct fv_counted_view *v, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi)
 {
-    const struct place p = { v, scope, rank, outside_mpi };
+    const struct sums in = sums_of(v, scope);
 
-    return quantity_in(&p, fv_quantity_named(quantity, strlen(quantity)));
+    return known_in(v, sum_of(v, &in, fv_quantity_named(quantity, strlen(quantity))), rank, outside_mpi);
 }
 
 void fv_counted_release(struct fv_counted_view *v)
 {
+    fv_index_release(&v->scope_index);
+    fv_index_release(&v->event_index);
     free(v->scopes);
     free(v->events);
     free(v->values);

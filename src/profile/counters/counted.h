@@ -1,11 +1,17 @@
 /* Events that were counted over whole threads and in sections (--counters), by rank; and metrics of them (counters/counters.h). Exact, but where the events took turns
- * with others: those are scaled by time. */
+ * with others: those are scaled by time; and where some thread is not known: then what the others counted is a part. */
 #ifndef FV_PROFILE_COUNTED_H
 #define FV_PROFILE_COUNTED_H
 
 #include "counters/counters.h"
 #include "tool/vec.h"
 #include "trace/format.h"
+
+enum fv_counted_kind {
+    FV_COUNTED_EXACT,
+    FV_COUNTED_ESTIMATE, /* events took turns */
+    FV_COUNTED_PART      /* threads or ranks are not in it */
+};
 
 /* Where: the whole program is the first. */
 struct fv_counted_scope {
@@ -24,17 +30,20 @@ struct fv_counted_event {
 /* Of a rank, all its threads. */
 struct fv_counted_value {
     uint32_t scope, event, rank; /* rank: in fv_model.ranks */
-    uint32_t threads;
-    double value;                /* NAN: it was not counted for a moment, or in some thread not */
+    uint32_t threads;            /* that counted */
+    uint32_t missing;            /* that are not in it: they could not be counted, or the process ended before they told */
+    double value;                /* NAN: no thread counted, or one not for a moment, or not to its end */
     double in_mpi;               /* of it; NAN: not known */
     double time_s, thread_time_s; /* of its longest thread, of all together */
     bool is_scaled;
+    uint8_t kind; /* enum fv_counted_kind, also below */
 };
 
 struct fv_counted_thread {
     uint32_t rank, event, thread; /* fv_thread_record.id */
     double value, in_mpi;
     bool is_scaled;
+    uint8_t kind;
 };
 
 /* Over ranks; NAN: none knows. */
@@ -47,25 +56,30 @@ struct fv_counted_sum {
     uint32_t scope, event;
     uint32_t first, ranks; /* its part of fv_counted_view.values, by rank */
     uint32_t first_thread, threads; /* of the whole program: of fv_counted_view.threads, by rank and thread */
+    uint64_t missing; /* threads, of all ranks */
     double sum, in_mpi, rate; /* rate: by the time of the longest rank */
-    struct fv_counted_spread of;
+    struct fv_counted_spread of; /* of ranks that miss no thread */
     bool is_scaled;
+    uint8_t kind;
 };
 
 struct fv_counted_metric {
     uint32_t scope;
     const struct fv_metric_row *row;
-    double value;       /* of the ranks together: of the sums of what was counted, and the longest time */
+    double value;       /* of the ranks that know all of the formula, together: of the sums of what was counted, and the longest time */
+    uint32_t ranks;     /* these */
     double outside_mpi; /* the same of what was counted outside of MPI; NAN: not known, or of time */
     double peak;        /* NAN: not known */
     struct fv_counted_spread of;
     const char *formula;
     const char *mark;   /* why it may be a bottleneck; NULL: it is not marked */
     bool is_scaled;
+    uint8_t kind;
 };
 
 struct fv_counted_view {
     struct fv_arena arena;
+    struct fv_index scope_index, event_index; /* by name */
     enum fv_processor_kind processor; /* of the first rank that knows */
     struct fv_counted_scope *scopes;
     size_t scope_count, scope_room;

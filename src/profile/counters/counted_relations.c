@@ -29,14 +29,14 @@ static void get_real(void *subject, const void *row, const struct fv_column_def 
 }
 #define REAL(k, t, u, S, m, d) { k, t, u, d, FV_GET(FV_TYPE_REAL, get_real), .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = offsetof(S, is_scaled) }
 
-static const char *const kinds[] = { "exact", "estimate", NULL };
+static const char *const kinds[] = { "exact", "estimate", "part", NULL };
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = kinds[*(const bool *)((const char *)row + c->offset)];
+    v->text = kinds[*((const uint8_t *)row + c->offset)];
 }
 #define KIND(S)                                                                                                                                                 \
-    { "kind", "kind", "", "exact; or estimate: events took turns, and what was counted part of the time is scaled by time.", FV_GET(FV_TYPE_TEXT, get_kind), \
-      .offset = offsetof(S, is_scaled), .words = kinds }
+    { "kind", "kind", "", "exact; or estimate: events took turns, and what was counted part of the time is scaled by time; or part: some thread or rank is not known, and not in it.", FV_GET(FV_TYPE_TEXT, get_kind), \
+      .offset = offsetof(S, kind), .words = kinds }
 
 /* A rank of a spread, by its index; null: there is none. */
 static void get_spread_rank(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -92,7 +92,9 @@ static void get_reason(void *subject, const void *row, const struct fv_column_de
     COUNT("counted", "count", S, sum, "Counted, of all ranks and threads; null: not known."),                                                                       \
         COUNT("counted_in_mpi", "in MPI", S, in_mpi, "Of it in MPI calls, with what fvmpi does in them; null of events that are not the processor's, and with --counters-mpi=0."),    \
         REAL("rate_per_s", "/s", "/s", S, rate, "The count by the time of the thread that was there longest."),                                                   \
-        KIND(S), { "rank_count", "ranks", "", "Ranks that counted it.", FV_FIELD(S, ranks) }, REAL("counted_mean", "mean", "count", S, of.mean, "Of a rank, the mean."),     \
+        KIND(S), { "rank_count", "ranks", "", "Ranks that counted it.", FV_FIELD(S, ranks) }, \
+        { "missing_threads", "missing", "", "Threads that are not in the counts: they could not be counted, or the process ended before they told.", FV_FIELD(S, missing), .flags = FV_BLANK }, \
+        REAL("counted_mean", "mean", "count", S, of.mean, "Of a rank that misses no thread, the mean."),     \
         COUNT("counted_min", "min", S, of.min, "Of the rank with least."), SPREAD_RANK("min_rank", "rank", S, of.min_rank, "That rank."),                                 \
         COUNT("counted_max", "max", S, of.max, "Of the rank with most."), SPREAD_RANK("max_rank", "rank", S, of.max_rank, "That rank.")
 
@@ -104,9 +106,10 @@ static const struct fv_column_def outer_columns[] = {
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(V, rank, "rank", "rank", "The rank."),
     { "thread_count", "threads", "", "Its threads that counted.", FV_FIELD(V, threads) },
+    { "missing_threads", "missing", "", "Its threads that are not in the count: they could not be counted, or the process ended before they told.", FV_FIELD(V, missing), .flags = FV_BLANK },
     COUNT("counted", "count", V, value, "Counted, of its threads."),
     COUNT("counted_in_mpi", "in MPI", V, in_mpi, "Of it in MPI calls."),
-    { "time_s", "time", "s", "How long its thread that counted longest did; of a section, how long its instances were.", FV_FIELD(V, time_s) },
+    { "time_s", "time", "s", "How long its thread that counted longest did; of a section, how long its instances were, pauses included.", FV_FIELD(V, time_s) },
     KIND(V),
 };
 static const struct fv_relation ranks = {
@@ -160,7 +163,7 @@ const struct fv_relation fv_counters_relation = {
     .key = "counters",
     .title = "Counters",
     .doc = "Events counted over whole threads (fvmpi run --counters), from the begin of the recording in each to its end, pauses included; over all ranks, in the order in which they were asked for. "
-           "Of the processor's events in user mode, unless mode says otherwise. Exact, but for what kind calls an estimate.",
+           "Of the processor's events in user mode, unless mode says otherwise. Exact, but for what kind calls an estimate, or a part.",
     .shown = "event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(counter_columns),
@@ -252,7 +255,8 @@ static const struct fv_column_def metric_columns[] = {
     METRIC_TEXT("group", "group", group, "The group of events that it is made of."),
     METRIC_TEXT("metric", "metric", name, "Its name."),
     METRIC_TEXT("unit", "unit", unit, "Its unit."),
-    REAL("metric_value", "value", "ratio", M, value, "Of all ranks together: of the sums of what was counted, and the time of the longest."),
+    REAL("metric_value", "value", "ratio", M, value, "Of all ranks that know all of the formula, together: of the sums of what was counted, and the time of the longest."),
+    { "rank_count", "ranks", "", "These ranks.", FV_FIELD(M, ranks) },
     REAL("outside_mpi", "outside MPI", "ratio", M, outside_mpi, "The same of what was counted outside of MPI's calls; null: not known, or it is by time."),
     REAL("metric_mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."),
     REAL("metric_min", "min", "ratio", M, of.min, "Of the rank with least."),

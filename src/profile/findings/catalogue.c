@@ -25,7 +25,7 @@ const struct fv_finding_def fv_finding_defs[] = {
       "compute less than the one that computes longest.",
       fv_find_imbalance },
     { "instruction_balance",
-      "Where instructions were counted on all ranks (--counters): the rank that is outside of MPI longest has more work (instructions), or slower work (fewer of them a cycle). Lost: no time of its "
+      "Where instructions were counted on all ranks (--counters), and one thread does the work of a rank: the rank that is outside of MPI longest has more work (instructions), or slower work (fewer of them a cycle). Lost: no time of its "
       "own, it is that of load_imbalance.",
       fv_find_instruction_balance },
     { "small_messages",

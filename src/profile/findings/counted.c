@@ -7,7 +7,9 @@
 #include "tool/words.h"
 
 #include <math.h>
+#include <string.h>
 
+#define OTHERS 0.1  /* of a rank's instructions: more, and threads beside the main one work, and spin where they wait for each other */
 #define UNEVEN 0.05 /* of the time outside of MPI, as of load_imbalance */
 #define MOST   0.5  /* of the logarithm of the times' ratio, of which those of instructions, of cycles an instruction and of the clock are the sum */
 #define LITTLE 0.25
@@ -17,11 +19,39 @@ struct longest {
     uint32_t rank;
     double rank_s, others_s, lost_s;
     double instructions, others_instructions, ipc, others_ipc; /* of ipc NAN: cycles are not known */
+    bool is_scaled;
 };
 
 static double ipc_of(double instructions, double cycles)
 {
     return cycles > 0 ? instructions / cycles : NAN;
+}
+
+/* Instructions outside of MPI are work as long as one thread does it: threads of a team spin. */
+static bool has_team(const struct fv_counted_view *v)
+{
+    for (size_t i = 0; i < v->whole_count; i++) {
+        const struct fv_counted_sum *s = &v->sums[i];
+        const struct fv_quantity *q = v->events[s->event].quantity;
+
+        for (uint32_t k = 0; q && !strcmp(q->name, "instructions") && k < s->threads; k++) {
+            const struct fv_counted_thread *t = &v->threads[s->first_thread + k];
+            double all = fv_counted_of(v, 0, t->rank, "instructions", true);
+
+            if (t->thread && t->value - t->in_mpi > OTHERS * all)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_scaled(const struct fv_counted_view *v)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < v->whole_count; i++)
+        found = found || v->sums[i].is_scaled;
+    return found;
 }
 
 /* False: it is not known of all ranks. */
@@ -43,6 +73,7 @@ static bool add_counts(const struct fv_model *m, struct longest *l)
         }
     }
     l->others_instructions = others / (double)(m->rank_count - 1);
+    l->is_scaled = is_scaled(&m->counted);
     l->ipc = ipc_of(l->instructions, own_cycles);
     l->others_ipc = ipc_of(others, others_cycles);
     return true;
@@ -67,7 +98,7 @@ static bool find_longest(const struct fv_profile *v, struct longest *l)
     }
     l->others_s = (all - l->rank_s) / (double)(m->rank_count - 1);
     l->lost_s = l->rank_s * (double)m->rank_count - all;
-    return l->others_s > 0 && l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s) && add_counts(m, l);
+    return l->others_s > 0 && l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s) && !has_team(&m->counted) && add_counts(m, l);
 }
 
 /* " in react() at heat.c:31"; "": samples tell no single function. */
@@ -106,6 +137,8 @@ void fv_find_instruction_balance(const struct fv_profile *v, struct fv_findings 
     finding->rank = l.rank;
     say_ipc(&l, ipc);
     say_where(v, f, finding, where);
+    if (l.is_scaled)
+        finding->evidence = FV_EVIDENCE_ESTIMATE; /* whatever tells the place */
     fv_finding_say(f, finding, "rank %d computes longer because it has %s: %.3g instructions outside of MPI, %s %.3g%s%s%s", v->model->ranks[l.rank].world_rank,
                    work >= MOST && slow >= LITTLE ? "more work and slower work"
                    : work >= slow                ? "more work"

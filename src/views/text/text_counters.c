@@ -2,6 +2,7 @@
 #include "views/text/text.h"
 
 #include "base/perf_events.h"
+#include "tool/words.h"
 
 static void put_metrics(const struct fv_page *p, const struct fv_profile *v)
 {
@@ -64,9 +65,21 @@ static void put_refusals(const struct fv_page *p, const struct fv_counted_view *
 static void put_never_ran(const struct fv_page *p, const struct fv_counted_view *all)
 {
     for (size_t i = 0; i < all->value_count; i++)
-        if (!all->values[i].scope && all->values[i].value != all->values[i].value) {
-            fv_text_note(p, FV_YELLOW, "%s: not known on some rank: others had the processor's registers all the time (the NMI watchdog has one: kernel.nmi_watchdog=0), it could not be opened in each thread, or the program closed its descriptor",
+        if (!all->values[i].scope && all->values[i].threads && all->values[i].value != all->values[i].value) {
+            fv_text_note(p, FV_YELLOW, "%s: not known on some rank: others had the processor's registers all the time (the NMI watchdog has one: kernel.nmi_watchdog=0), or the program closed its descriptor",
                          all->events[all->values[i].event].name);
+            return;
+        }
+}
+
+static void put_missing(const struct fv_page *p, const struct fv_counted_view *all)
+{
+    for (size_t i = 0; i < all->whole_count; i++)
+        if (all->sums[i].missing) {
+            char number[FV_WORD];
+
+            fv_text_note(p, FV_YELLOW, "%s: %s thread%s not in the counts: no descriptor was left (ulimit -n), or the process ended before that was written", all->events[all->sums[i].event].name,
+                         fv_words_count(all->sums[i].missing, number), all->sums[i].missing == 1 ? " is" : "s are");
             return;
         }
 }
@@ -83,4 +96,5 @@ void fv_text_counters(const struct fv_page *p, const struct fv_profile *v)
     put_sections(p, v);
     put_refusals(p, all);
     put_never_ran(p, all);
+    put_missing(p, all);
 }
