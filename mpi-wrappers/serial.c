@@ -1,6 +1,7 @@
 /* The flavour without MPI: records a process as rank 0 of 1. It stands where glue.c and the wrappers
  * stand in the others. `fvmpi run` names the process to record, so that the shells and helpers which
  * inherit LD_PRELOAD from it stay untouched. */
+#include "base/base.h"
 #include "rt/rt.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct fv_comm *fv_mpi_describe(uint64_t handle)
 
 __attribute__((constructor)) static void start_at_load(void)
 {
-    const char *process = getenv("FVMPI_PROCESS");
+    const char *process = fv_env("FVMPI_PROCESS");
 
     if (process && strtol(process, NULL, 10) != (long)getpid())
         return;

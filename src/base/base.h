@@ -37,6 +37,10 @@ bool fv_first_on_node(const char *what, const char *where);
 int fv_elect_on_node(const char *what, const char *where);
 #define FV_FOR_NODE " (one line for all ranks of this node)"
 
+/* A variable of the environment; NULL: it is not set. Shells have a getenv() of their own, which stands before the C library's and answers from variables that
+ * it has not read yet. */
+const char *fv_env(const char *name);
+
 /* What an error code means, for the <why> of a message. */
 const char *fv_strerror(int error);
 

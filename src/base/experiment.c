@@ -52,7 +52,7 @@ static const char *launchers_rank(void)
     const char *rank = NULL;
 
     for (unsigned i = 0; !rank && i < sizeof(names) / sizeof(*names); i++)
-        rank = getenv(names[i]);
+        rank = fv_env(names[i]);
     return rank;
 }
 
@@ -116,7 +116,7 @@ uint64_t fv_hash_on(uint64_t hash, const char *text)
 
 static long number_of(const char *variable)
 {
-    const char *text = getenv(variable);
+    const char *text = fv_env(variable);
 
     return text ? strtol(text, NULL, 10) : 0;
 }
@@ -132,9 +132,9 @@ static bool spans_nodes(void)
                   { "JSM_NAMESPACE_LOCAL_SIZE", "JSM_NAMESPACE_SIZE" } };
 
     for (unsigned i = 0; i < sizeof(ranks) / sizeof(*ranks); i++)
-        if (getenv(ranks[i].here) && number_of(ranks[i].here) < number_of(ranks[i].all))
+        if (fv_env(ranks[i].here) && number_of(ranks[i].here) < number_of(ranks[i].all))
             return true;
-    return number_of(getenv("SLURM_STEP_NUM_NODES") ? "SLURM_STEP_NUM_NODES" : "SLURM_NNODES") > 1 ||
+    return number_of(fv_env("SLURM_STEP_NUM_NODES") ? "SLURM_STEP_NUM_NODES" : "SLURM_NNODES") > 1 ||
            number_of("FLUX_JOB_NNODES") > 1;
 }
 
@@ -166,7 +166,7 @@ static uint64_t hydra_port(const struct fv_launcher *launcher)
 
     if (!hash)
         hash = hydra_port_of(launcher->process.parent);
-    return hash ? fv_hash_on(hash, getenv("SLURM_JOB_ID")) : 0;
+    return hash ? fv_hash_on(hash, fv_env("SLURM_JOB_ID")) : 0;
 }
 
 /* From what the launcher told every rank, on whatever node; 0: nothing. */
@@ -185,22 +185,22 @@ static uint64_t job_from_environment(const struct fv_launcher *launcher)
         { "ALPS_APP_ID", { "ALPS_APP_ID" } },
     };
 
-    if (getenv("HYDI_CONTROL_FD") || getenv("MPI_LOCALNRANKS")) {
+    if (fv_env("HYDI_CONTROL_FD") || fv_env("MPI_LOCALNRANKS")) {
         uint64_t job = hydra_port(launcher);
         if (job)
             return job;
     }
     for (unsigned i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
-        const char *const *ids = launchers[i].ids, *second = ids[1] ? getenv(ids[1]) : NULL;
-        if (getenv(launchers[i].mark) && getenv(ids[0]))
-            return fv_hash_on(fv_hash_on(i + 1, getenv(ids[0])), second);
+        const char *const *ids = launchers[i].ids, *second = ids[1] ? fv_env(ids[1]) : NULL;
+        if (fv_env(launchers[i].mark) && fv_env(ids[0]))
+            return fv_hash_on(fv_hash_on(i + 1, fv_env(ids[0])), second);
     }
     return 0;
 }
 
 static uint64_t job_of_process(const struct fv_process *process)
 {
-    const char *space = getenv("PMIX_NAMESPACE");
+    const char *space = fv_env("PMIX_NAMESPACE");
     uint64_t boot[2];
 
     fv_boot_id((uint8_t *)boot);
@@ -318,7 +318,7 @@ static bool has_several_programs(const struct fv_launcher *launcher)
 
     if (number_of("OMPI_NUM_APP_CTX") > 1)
         return true;
-    if (!getenv("HYDI_CONTROL_FD") || launcher->process.parent <= 0)
+    if (!fv_env("HYDI_CONTROL_FD") || launcher->process.parent <= 0)
         return false;
     snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)launcher->process.parent);
     ssize_t n = fv_file_read(path, text, sizeof(text));
@@ -332,8 +332,8 @@ static int name_under(char *out, size_t size, const char *program, int ranks,
                       const struct fv_launcher *launcher)
 {
     uint64_t job = ranks > 1 && asks_environment(launcher) ? job_from_environment(launcher) : 0;
-    const char *space = getenv("PMIX_NAMESPACE");
-    bool is_step = getenv("SLURM_JOB_ID") && getenv("SLURM_STEP_ID") && (!space || !strncmp(space, "slurm.", 6));
+    const char *space = fv_env("PMIX_NAMESPACE");
+    bool is_step = fv_env("SLURM_JOB_ID") && fv_env("SLURM_STEP_ID") && (!space || !strncmp(space, "slurm.", 6));
     char when[32];
 
     if (ranks > 1 && has_several_programs(launcher))
@@ -348,7 +348,7 @@ static int name_under(char *out, size_t size, const char *program, int ranks,
     if (!job)
         job = job_of_process(&launcher->process);
     if (is_step)
-        snprintf(when, sizeof(when), "job%.12s.%.12s", getenv("SLURM_JOB_ID"), getenv("SLURM_STEP_ID"));
+        snprintf(when, sizeof(when), "job%.12s.%.12s", fv_env("SLURM_JOB_ID"), fv_env("SLURM_STEP_ID"));
     else
         snprintf(when, sizeof(when), "job%08x", (unsigned)(job >> 32));
     return format_name(out, size, program, ranks, when);

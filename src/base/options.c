@@ -556,7 +556,7 @@ static void report_unknown_all(void)
 bool fv_option_is_on(const char *variable)
 {
     const struct fv_option *option = fv_option_by_variable(variable, strlen(variable));
-    const char *text = getenv(variable);
+    const char *text = fv_env(variable);
     bool on = true;
 
     return text && *text && option && !option->parse(option, text, NULL) && (parse_flag(option, text, &on) || on);
@@ -564,7 +564,7 @@ bool fv_option_is_on(const char *variable)
 
 static void read_variable(const struct fv_option *option, struct fv_options *out, bool report)
 {
-    const char *text = getenv(option->variable);
+    const char *text = fv_env(option->variable);
     void *field = out && option->offset != FV_NO_FIELD ? (char *)out + option->offset : NULL;
 
     if (!text || !*text) /* empty counts as unset: shells cannot unset for one command */
@@ -600,7 +600,7 @@ void fv_options_from_env(struct fv_options *out)
 
 const char *fv_option_in_effect(const struct fv_option *option)
 {
-    const char *text = option->variable ? getenv(option->variable) : NULL;
+    const char *text = option->variable ? fv_env(option->variable) : NULL;
 
     if (!text || !*text || !strcmp(text, option->value) || option->parse(option, text, NULL))
         return NULL;

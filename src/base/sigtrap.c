@@ -24,7 +24,7 @@ void fv_sigtrap_kernel(char out[17])
 
 bool fv_sigtrap_is_safe(void)
 {
-    const char *tried = getenv(FV_SIGTRAP_VARIABLE);
+    const char *tried = fv_env(FV_SIGTRAP_VARIABLE);
     char kernel[17];
 
     fv_sigtrap_kernel(kernel);

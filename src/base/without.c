@@ -6,7 +6,7 @@
 
 bool fv_without(const char *name)
 {
-    const char *list = getenv("FVMPI_WITHOUT");
+    const char *list = fv_env("FVMPI_WITHOUT");
     size_t length = strlen(name);
 
     while (list && *list) {

@@ -72,7 +72,7 @@ static void take_other(char *name, size_t length)
 
 void fv_left_out_init(void)
 {
-    const char *list = getenv("FVMPI_FUNCTIONS_LEFT_OUT");
+    const char *list = fv_env("FVMPI_FUNCTIONS_LEFT_OUT");
     size_t bytes = list ? strlen(list) : 0;
     /* A digit is a number at most. */
     uint64_t *room = bytes ? fv_memory_new((bytes + 1) * (sizeof(*room) + sizeof(*others)) + bytes + 1) : NULL;

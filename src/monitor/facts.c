@@ -334,7 +334,7 @@ static void put_randomized(void)
 static void put_machine(unsigned cpu)
 {
     char cpuinfo[4096], online[VALUE], text[VALUE], release[VALUE];
-    const char *address = getenv("SLURM_TOPOLOGY_ADDR");
+    const char *address = fv_env("SLURM_TOPOLOGY_ADDR");
     struct sysinfo info;
 
     if (look(release, sizeof(release), "proc/sys/kernel/osrelease"))

@@ -26,7 +26,7 @@ static struct fv_perf_event wanted; /* no name: none */
 
 void fv_calls_start(void)
 {
-    const char *text = getenv("FVMPI_CALL_EVENT");
+    const char *text = fv_env("FVMPI_CALL_EVENT");
 
     if (!text || !*text)
         return;

@@ -75,7 +75,7 @@ static struct fv_thread_life *new_life(const struct fv_thread_life *begin)
  * makes are MPI's. */
 static bool early(void)
 {
-    const char *wanted = getenv("FVMPI_THREADS");
+    const char *wanted = fv_env("FVMPI_THREADS");
 
     return wanted && *wanted && !fv_starting();
 }

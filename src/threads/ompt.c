@@ -445,7 +445,7 @@ static void finalize(union fv_ompt_data *tool)
 /* Before recording nobody knows whether this process will be recorded. The serial flavour's helpers are not. */
 static bool is_wanted(void)
 {
-    const char *process = getenv("FVMPI_PROCESS");
+    const char *process = fv_env("FVMPI_PROCESS");
 
     if (fv_rt_on())
         return fv_rt.options.threads;

@@ -161,6 +161,8 @@ capture "$fvmpi" report exp-serial --json exp-serial/profile.json
 check 'report --json beside the rank files' test "$rc" -eq 0 -a -s exp-serial/profile.json
 capture "$fvmpi" run -q -o exp-shell -- sh -c './serial 1; ./serial 2; exit 3'
 check 'serial: helpers are not recorded' test "$rc:$(files exp-shell)" = 3:1
+capture "$fvmpi" run -q -o exp-bash -- bash -c './serial 1; bash -c "./serial 2"; exit 3'
+check '... of bash, which has a getenv() of its own' test "$rc:$(files exp-bash):$(grep -c 'recording to' <<< "$err")" = 3:1:0
 capture "$fvmpi" run -q -o exp-die ./die
 check 'death by a signal: 128 and its number' test "$rc" -eq 137
 
