@@ -1,6 +1,7 @@
 /* See job.h. */
 #include "live/job.h"
 #include "base/base.h"
+#include "live/follower.h"
 #include "profile/hang/hang.h"
 #include "profile/profile.h"
 #include "profile/verdict.h"
@@ -11,17 +12,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 enum { TEXT_BYTES = 1500, FINDINGS = 8, PROBLEMS = 8, SENSORS = 256 };
 
 struct fv_job {
     struct fv_live *live;
     char *path;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t ending;
-    bool is_ending;
+    struct fv_follower follower;
     struct fv_jsonl line;
 };
 
@@ -259,20 +256,6 @@ static enum answer read_once(struct fv_job *job, const struct pace *pace)
     return TOO_LONG;
 }
 
-/* Waits until one is due, the first: false, it is to end. */
-static bool wait_for(struct fv_job *job, int64_t due_ns)
-{
-    struct timespec due = { due_ns / 1000000000, due_ns % 1000000000 };
-    bool goes_on;
-
-    pthread_mutex_lock(&job->lock);
-    while (!job->is_ending && fv_live_now_ns() < due_ns)
-        pthread_cond_timedwait(&job->ending, &job->lock, &due);
-    goes_on = !job->is_ending;
-    pthread_mutex_unlock(&job->lock);
-    return goes_on;
-}
-
 /* What cannot be read, and says so each time, is tried ever less often. */
 static void set_due(struct pace *pace, int64_t begin_ns, bool is_unreadable)
 {
@@ -290,7 +273,7 @@ static void *follow(void *argument)
     struct pace paces[PACES] = { [NUMBERS] = { FV_JOB_LEAST_S, { .no_symbols = true }, put_numbers, 0, 0 }, [WORDS] = { FV_JOB_TOLD_S, { 0 }, put_words, 0, 0 } };
     struct stat file, ended = { 0 }; /* ended: of the run that has */
 
-    while (wait_for(job, paces[NUMBERS].due_ns < paces[WORDS].due_ns ? paces[NUMBERS].due_ns : paces[WORDS].due_ns)) {
+    while (fv_follower_wait(&job->follower, paces[NUMBERS].due_ns < paces[WORDS].due_ns ? paces[NUMBERS].due_ns : paces[WORDS].due_ns)) {
         int64_t begin = fv_live_now_ns();
         struct pace *pace = &paces[paces[WORDS].due_ns < paces[NUMBERS].due_ns];
         bool is_there = find_file(job->path, &file) && !is_same_file(&file, &ended);
@@ -300,7 +283,7 @@ static void *follow(void *argument)
         if (answer == TOO_LONG)
             pace->due_ns = INT64_MAX;
         if (answer == OVER) {
-            for (size_t i = 0; i < PACES && wait_for(job, 0); i++)
+            for (size_t i = 0; i < PACES && fv_follower_wait(&job->follower, 0); i++)
                 read_once(job, &paces[i]);
             ended = file;
         }
@@ -313,16 +296,10 @@ static void *follow(void *argument)
 struct fv_job *fv_job_start(struct fv_live *live, char *path)
 {
     struct fv_job *job = fv_xcalloc(1, sizeof(*job));
-    pthread_condattr_t monotonic;
 
     job->live = live;
     job->path = path;
-    pthread_mutex_init(&job->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&job->ending, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    if (pthread_create(&job->thread, NULL, follow, job)) {
+    if (!fv_follower_start(&job->follower, follow, job)) {
         fv_log("live: no thread to follow %s", path);
         free(job);
         return NULL;
@@ -334,13 +311,7 @@ void fv_job_stop(struct fv_job *job)
 {
     if (!job)
         return;
-    pthread_mutex_lock(&job->lock);
-    job->is_ending = true;
-    pthread_cond_signal(&job->ending);
-    pthread_mutex_unlock(&job->lock);
-    pthread_join(job->thread, NULL);
+    fv_follower_stop(&job->follower);
     fv_jsonl_release(&job->line);
-    pthread_cond_destroy(&job->ending);
-    pthread_mutex_destroy(&job->lock);
     free(job);
 }

@@ -1,6 +1,7 @@
 /* See nodes.h. */
 #include "live/nodes.h"
 #include "base/base.h"
+#include "live/follower.h"
 #include "tool/vec.h"
 #include "tool/words.h"
 
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LINE_MOST = 1 << 20, PIECE = 1 << 16, RECENT_S = 10, TOLD = 8 };
@@ -41,10 +41,7 @@ struct fv_nodes {
     struct node_file *files;
     size_t count, room, told;
     bool is_full;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t ending;
-    bool is_ending;
+    struct fv_follower follower;
     struct fv_jsonl line;
 };
 
@@ -310,18 +307,9 @@ static void *follow(void *nodes)
 {
     struct fv_nodes *n = nodes;
 
-    pthread_mutex_lock(&n->lock);
-    while (!n->is_ending) {
-        int64_t due_ns;
-
-        pthread_mutex_unlock(&n->lock);
+    do
         look(n);
-        due_ns = fv_live_now_ns() + FV_NODES_PERIOD_NS;
-        pthread_mutex_lock(&n->lock);
-        if (!n->is_ending)
-            pthread_cond_timedwait(&n->ending, &n->lock, &(struct timespec){ due_ns / 1000000000, due_ns % 1000000000 });
-    }
-    pthread_mutex_unlock(&n->lock);
+    while (fv_follower_wait(&n->follower, fv_live_now_ns() + FV_NODES_PERIOD_NS));
     return NULL;
 }
 
@@ -338,8 +326,6 @@ static void release(struct fv_nodes *n)
     free(n->directory);
     free(n->only);
     fv_jsonl_release(&n->line);
-    pthread_cond_destroy(&n->ending);
-    pthread_mutex_destroy(&n->lock);
     free(n);
 }
 
@@ -367,19 +353,13 @@ static bool set_path(struct fv_nodes *n, const char *path)
 struct fv_nodes *fv_nodes_start(struct fv_live *live, const char *path)
 {
     struct fv_nodes *n = fv_xcalloc(1, sizeof(*n));
-    pthread_condattr_t monotonic;
 
     n->live = live;
-    pthread_mutex_init(&n->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&n->ending, &monotonic);
-    pthread_condattr_destroy(&monotonic);
     if (!set_path(n, path)) {
         release(n);
         return NULL;
     }
-    if (pthread_create(&n->thread, NULL, follow, n)) {
+    if (!fv_follower_start(&n->follower, follow, n)) {
         fv_log("live: no thread to follow %s", path);
         release(n);
         return NULL;
@@ -391,10 +371,6 @@ void fv_nodes_stop(struct fv_nodes *n)
 {
     if (!n)
         return;
-    pthread_mutex_lock(&n->lock);
-    n->is_ending = true;
-    pthread_cond_signal(&n->ending);
-    pthread_mutex_unlock(&n->lock);
-    pthread_join(n->thread, NULL);
+    fv_follower_stop(&n->follower);
     release(n);
 }

@@ -277,6 +277,14 @@ static void measure(struct fv_model *m)
         e->parallel = e->load_balance = e->communication = e->serialization = e->transfer = NAN;
 }
 
+bool fv_model_is_of_program(const struct fv_model *m, uint32_t module)
+{
+    for (size_t i = 0; i < m->program_count; i++)
+        if (fv_module_is_of_program(&m->tree.modules[module], m->programs[i].path))
+            return true;
+    return false;
+}
+
 double fv_overhead_share(const struct fv_model *m)
 {
     double total_s = m->efficiency.total_s;

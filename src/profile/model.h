@@ -493,6 +493,8 @@ struct fv_crowd {
     bool shared;   /* there are more ranks than processors: computing and waiting both hold time without one */
 };
 struct fv_crowd fv_crowd_of(const struct fv_model *model, const char *host);
+/* A module of the tree: is it one of the programs, or in the directory of one, or below? */
+bool fv_model_is_of_program(const struct fv_model *model, uint32_t module);
 
 static inline const struct fv_site_more *fv_site_more(const struct fv_model *model,
                                                       const struct fv_site_rank *part)

@@ -126,10 +126,7 @@ static bool is_of_program(const struct fv_model *m, const struct fv_frame *frame
 {
     if (frame->module < FV_MODEL_FIRST_MODULE)
         return frame->function && frame->file;
-    for (size_t i = 0; i < m->program_count; i++)
-        if (fv_module_is_of_program(&m->tree.modules[frame->module], m->programs[i].path))
-            return true;
-    return false;
+    return fv_model_is_of_program(m, frame->module);
 }
 
 void fv_get_path_own(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)

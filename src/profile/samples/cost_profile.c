@@ -436,9 +436,8 @@ uint8_t *fv_cost_code(const struct fv_model *m)
     uint8_t *code = fv_xcalloc(m->tree.module_count + 1, sizeof(*code));
 
     for (size_t i = FV_MODEL_FIRST_MODULE; i < m->tree.module_count; i++)
-        for (size_t p = 0; p < m->program_count; p++)
-            if (fv_module_is_of_program(&m->tree.modules[i], m->programs[p].path))
-                code[i] = FV_CODE_OF_PROGRAM;
+        if (fv_model_is_of_program(m, (uint32_t)i))
+            code[i] = FV_CODE_OF_PROGRAM;
     for (size_t i = 0; i < m->site_count; i++)
         fv_code_calls_mpi(code, m->tree.modules, m->tree.nodes[m->sites[i].node].module);
     return code;
