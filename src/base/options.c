@@ -133,11 +133,11 @@ static const char *parse_choice(const struct fv_option *option, const char *text
     return "not one of the choices";
 }
 
-static const char *keep_path(const char *text, char storage[PATH_ROOM], void *field)
+static const char *keep(const char *text, char *storage, size_t room, void *field)
 {
     size_t length = strlen(text);
 
-    if (length >= PATH_ROOM)
+    if (length >= room)
         return "too long";
     if (field) {
         memcpy(storage, text, length + 1);
@@ -151,7 +151,7 @@ static const char *parse_output(const struct fv_option *option, const char *text
     static char storage[PATH_ROOM];
 
     (void)option;
-    return *text ? keep_path(text, storage, field) : "empty";
+    return *text ? keep(text, storage, sizeof(storage), field) : "empty";
 }
 
 /* Ranks may be in directories of their own, and it is looked for from elsewhere. */
@@ -160,7 +160,7 @@ static const char *parse_local(const struct fv_option *option, const char *text,
     static char storage[PATH_ROOM];
 
     (void)option;
-    return *text == '/' ? keep_path(text, storage, field) : "not an absolute path, such as /tmp";
+    return *text == '/' ? keep(text, storage, sizeof(storage), field) : "not an absolute path, such as /tmp";
 }
 
 /* A rate, or on (1), clock, and off. */
@@ -227,13 +227,7 @@ static const char *parse_events(const struct fv_option *option, const char *text
                 return "one event twice; name each once";
         strcpy(names[count - 1], event.name);
     }
-    if (strlen(text) >= sizeof(events_storage))
-        return "too long";
-    if (field) {
-        strcpy(events_storage, text);
-        *(const char **)field = events_storage;
-    }
-    return NULL;
+    return keep(text, events_storage, sizeof(events_storage), field);
 }
 
 /* Likewise; a group of them is a word, too, and what the processor is called. */
@@ -254,13 +248,7 @@ static const char *parse_counters(const struct fv_option *option, const char *te
     }
     if (count > FV_COUNTERS_MOST)
         return "more than 16 events; name fewer, and run again for the others";
-    if (strlen(text) >= sizeof(counters_storage))
-        return "too long";
-    if (field) {
-        strcpy(counters_storage, text);
-        *(const char **)field = counters_storage;
-    }
-    return NULL;
+    return keep(text, counters_storage, sizeof(counters_storage), field);
 }
 
 /* "2/3" */
@@ -271,13 +259,9 @@ static const char *parse_pass(const struct fv_option *option, const char *text, 
     unsigned long pass = strtoul(text, &end, 10), passes = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
 
     (void)option;
-    if (*end || !pass || pass > passes || passes > 64 || strlen(text) >= sizeof(storage))
+    if (*end || !pass || pass > passes || passes > 64)
         return "not a pass of several, such as 2/3";
-    if (field) {
-        strcpy(storage, text);
-        *(const char **)field = storage;
-    }
-    return NULL;
+    return keep(text, storage, sizeof(storage), field);
 }
 
 /* Whether there are such sensors the machine says on which they are read. */
@@ -286,7 +270,7 @@ static const char *parse_sensors(const struct fv_option *option, const char *tex
     static char storage[PATH_ROOM];
 
     (void)option;
-    return *text ? keep_path(text, storage, field) : "empty; `fvmpi stat --list` lists what there is";
+    return *text ? keep(text, storage, sizeof(storage), field) : "empty; `fvmpi stat --list` lists what there is";
 }
 
 /* On (1), off, or all: short ones, too. */
