@@ -3,6 +3,7 @@
 #define FV_ARCHIVE_STATE_H
 
 #include "analysis/steps.h"
+#include "merge/memory.h"
 #include "merge/sensors.h"
 #include "merge/threads.h"
 #include "otf2/archive.h"
@@ -51,6 +52,8 @@ struct fv_archive {
     uint32_t *sensor_class;    /* of each series of each node: its number in these */
     size_t sensor_count, sensor_room;
     size_t *first_sensor;      /* by rank, and behind the last: its first one; the metric instances are in this order */
+    uint32_t *memory_metric; /* by rank: its number among those that have one, from 1; 0: it has none */
+    uint32_t memory_count;
     OTF2_MarkerWriter *markers; /* of the first process */
     OTF2_AttributeList *attributes;
     struct fv_strings strings;
@@ -95,7 +98,7 @@ static inline uint32_t fv_team_comm(const struct fv_defs *defs, uint32_t rank)
     return (uint32_t)(defs->comm_count + defs->rank_count) + rank;
 }
 
-/* Metrics: the classes of events in instances, those of counters, those of sensors, the instances of these. */
+/* Metrics: the classes of events in instances, those of counters, those of sensors, the instances of these, the class of memory, the instances of that. */
 static inline uint32_t fv_strings_named(const struct fv_strings *strings)
 {
     return strings->count ? (uint32_t)strings->count - 1 : 0;
@@ -103,6 +106,10 @@ static inline uint32_t fv_strings_named(const struct fv_strings *strings)
 static inline uint32_t fv_sensor_metric(const struct fv_archive *archive, size_t number)
 {
     return fv_strings_named(&archive->metrics) + fv_strings_named(&archive->counters) + fv_strings_named(&archive->sensors) + (uint32_t)number;
+}
+static inline uint32_t fv_memory_class(const struct fv_archive *archive)
+{
+    return fv_sensor_metric(archive, archive->sensor_count);
 }
 
 /* definitions_io.c: of fv_def_handle.mode */

@@ -182,13 +182,17 @@ static void write_locations(struct writing *w)
         const struct fv_def_rank *r = rank_of_group(w, group);
         bool is_sensors = r && fv_sensors_of_host(w->d, (uint32_t)(r - w->d->ranks)) && l->location == fv_sensors_location(r);
 
-        if (is_sensors)
+        bool is_memory = r && r->has_memory && l->location == fv_memory_location(r);
+
+        if (is_memory)
+            snprintf(name, sizeof(name), "Memory of rank %u", r->world_rank);
+        else if (is_sensors)
             snprintf(name, sizeof(name), "Sensors of %.40s", r->host);
         else if (l->location >> 32)
             snprintf(name, sizeof(name), "Thread %llu", (unsigned long long)(l->location >> 32));
         else
             snprintf(name, sizeof(name), "Master thread");
-        check(w, OTF2_GlobalDefWriter_WriteLocation(w->w, l->location, text(w, name), is_sensors ? OTF2_LOCATION_TYPE_METRIC : OTF2_LOCATION_TYPE_CPU_THREAD,
+        check(w, OTF2_GlobalDefWriter_WriteLocation(w->w, l->location, text(w, name), is_sensors || is_memory ? OTF2_LOCATION_TYPE_METRIC : OTF2_LOCATION_TYPE_CPU_THREAD,
                                                     l->events, group));
     }
     for (uint32_t i = 0; i < groups; i++)
@@ -441,6 +445,23 @@ static void write_sensors(struct writing *w)
                                                               OTF2_SCOPE_SYSTEM_TREE_NODE, w->rank_nodes[i]));
 }
 
+/* Of processes: one class, an instance for each. */
+static void write_memory(struct writing *w)
+{
+    const struct fv_archive *a = w->archive;
+    uint32_t id = fv_memory_class(a);
+
+    if (!a->memory_count)
+        return;
+    check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, id, text(w, "memory allocated"), text(w, "by the process: the most of an interval at its begin, what there was last at its end"),
+                                                    OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, OTF2_BASE_BINARY, 0, text(w, "bytes")));
+    check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &id, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+    for (uint32_t i = 0; i < w->d->rank_count; i++)
+        if (a->memory_metric[i])
+            check(w, OTF2_GlobalDefWriter_WriteMetricInstance(w->w, id + a->memory_metric[i], id, fv_memory_location(&w->d->ranks[i]), OTF2_SCOPE_LOCATION_GROUP,
+                                                              i + (i >= w->absent)));
+}
+
 /* What the samples' clock is set to, once for each rate. */
 static void write_generators(struct writing *w)
 {
@@ -517,6 +538,7 @@ bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
     write_metrics(&w);
     write_counters(&w);
     write_sensors(&w);
+    write_memory(&w);
     write_attributes(&w);
     write_contexts(&w);
     if (a->samples)

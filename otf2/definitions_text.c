@@ -94,6 +94,14 @@ static void name_sensors(struct fv_archive *a)
     a->first_sensor[a->defs->rank_count] = a->sensor_count;
 }
 
+static void name_memory(struct fv_archive *a)
+{
+    a->memory_metric = fv_xcalloc(a->defs->rank_count + 1, sizeof(*a->memory_metric));
+    for (uint32_t i = 0; i < a->defs->rank_count; i++)
+        if (a->defs->ranks[i].has_memory)
+            a->memory_metric[i] = ++a->memory_count;
+}
+
 /* In all processes alike, for the events that tell of them. */
 void fv_event_strings_init(struct fv_archive *a)
 {
@@ -102,6 +110,7 @@ void fv_event_strings_init(struct fv_archive *a)
     name_metrics(a);
     name_counters(a);
     name_sensors(a);
+    name_memory(a);
     for (unsigned i = 0; i < FV_WS_COUNT; i++)
         a->wait_kinds[i] = fv_is_completion(i) ? 0 : find_string(&a->strings, fv_wait_state_names[i]);
     for (unsigned i = 1; fv_defs_has_threads(d) && i < FV_TW_COUNT; i++)
@@ -149,6 +158,7 @@ void fv_event_strings_release(struct fv_archive *a)
     fv_strings_release(&a->metrics);
     free(a->sensor_class);
     free(a->first_sensor);
+    free(a->memory_metric);
     fv_strings_release(&a->sensors);
 }
 

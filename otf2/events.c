@@ -140,6 +140,13 @@ static OTF2_ErrorCode put_sensor(struct fv_archive *a, OTF2_EvtWriter *w, const 
     return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, fv_sensor_metric(a, a->first_sensor[r->ref] + r->id), 1, &type, &value);
 }
 
+static OTF2_ErrorCode put_memory(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+{
+    const OTF2_Type type = OTF2_TYPE_UINT64;
+
+    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, fv_memory_class(a) + a->memory_metric[r->ref], 1, &type, &(OTF2_MetricValue){ .unsigned_int = r->sent });
+}
+
 static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
 {
     if (FV_UNLIKELY(r->op)) {
@@ -286,6 +293,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_INSTANCE_END: return put_instance(a, writer, r);
     case FV_REC_COUNTER: return put_counter(a, w, r);
     case FV_REC_SENSOR: return put_sensor(a, w, r);
+    case FV_REC_MEMORY: return put_memory(a, w, r);
     case FV_REC_EVENT_COUNT: return put_count(a, w, r);
     case FV_REC_FILE_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
     case FV_REC_FILE_LEAVE: return leave(a, writer, r, r->ref);

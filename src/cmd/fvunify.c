@@ -7,6 +7,7 @@
 #include "fvmpi.h"
 #include "merge/correct.h"
 #include "merge/labels.h"
+#include "merge/memory.h"
 #include "merge/sensors.h"
 #include "merge/weave_samples.h"
 #include "merge/weave_sections.h"
@@ -248,6 +249,16 @@ static bool add_sensors(struct fv_unify *r, const struct fv_merge_file *file, st
     return fv_sensors_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, &r->locations[r->location_count++]);
 }
 
+static bool add_memory(struct fv_unify *r, const struct fv_merge_file *file, struct fv_sink *sink)
+{
+    const struct fv_merge *m = &r->merge;
+
+    if (!m->defs.ranks[file->rank].has_memory)
+        return true;
+    r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
+    return fv_memory_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, &r->locations[r->location_count++]);
+}
+
 static bool replay_all(struct fv_unify *r)
 {
     struct fv_merge *m = &r->merge;
@@ -289,7 +300,7 @@ static bool replay_all(struct fv_unify *r)
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;
-        good = good && add_sensors(r, &m->files[i], archive);
+        good = good && add_sensors(r, &m->files[i], archive) && add_memory(r, &m->files[i], archive);
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);

@@ -316,7 +316,8 @@ static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes,
     errno = saved;
 }
 
-static __attribute__((noinline)) void tell_freed(void *object)
+/* The allocator's bytes of it. */
+static __attribute__((noinline)) size_t tell_freed(void *object)
 {
     const struct fv_front_hooks *h = hooks();
     int saved = errno;
@@ -324,7 +325,7 @@ static __attribute__((noinline)) void tell_freed(void *object)
 
     if (FV_UNLIKELY(!h)) {
         count_before(-(int64_t)usable);
-        return;
+        return usable;
     }
     bool tell = begin_telling((uintptr_t)__builtin_frame_address(0));
     if (FV_UNLIKELY(!own.sums) && tell)
@@ -342,6 +343,7 @@ static __attribute__((noinline)) void tell_freed(void *object)
         end_telling();
     }
     errno = saved;
+    return usable;
 }
 
 static FV_COLD void tell_held(void)
@@ -352,6 +354,61 @@ static FV_COLD void tell_held(void)
         h->publish(&own);
         end_telling();
     }
+}
+
+/* ---- its time ---- */
+
+/* Uniform in 1 to twice the mean, so that no pattern of the program's is met in step. */
+static void draw_timed(void)
+{
+    own.random = own.random ? own.random : (uint32_t)((uintptr_t)&own >> 4) | 1;
+    own.random ^= own.random << 13;
+    own.random ^= own.random >> 17;
+    own.random ^= own.random << 5;
+    own.stands_for = own.until_timed = 1 + own.random % (2 * FV_MEMORY_TIMED - 1);
+}
+
+static FV_COLD uint64_t begin_timed(void)
+{
+    const struct fv_front_hooks *h = hooks();
+
+    return h && own.sums ? h->ticks() : 0;
+}
+
+static FV_COLD void end_timed(uint64_t begin, size_t bytes)
+{
+    const struct fv_front_hooks *h = hooks();
+    uint64_t ticks = h && own.sums ? h->ticks() - begin : 0;
+
+    if (!h || !own.sums)
+        return;
+    ticks = ticks > h->ticks_cost && ticks < UINT64_MAX / 2 ? ticks - h->ticks_cost : 0;
+    struct fv_memory_time *time = &own.sums->time;
+    if (bytes >= FV_MEMORY_LONG) {
+        add(&time->longs, 1);
+        add(&time->long_ticks, ticks);
+        return;
+    }
+    add(&time->timed, 1);
+    add(&time->stand_for, own.stands_for);
+    add(&time->ticks, ticks);
+    add(&time->squares, (ticks >> 4) * (ticks >> 4));
+    draw_timed();
+}
+
+/* Before a call; 0: its time is not taken. */
+static inline __attribute__((always_inline)) uint64_t timed(size_t bytes)
+{
+    if (FV_LIKELY(bytes < FV_MEMORY_LONG && --own.until_timed))
+        return 0;
+    return begin_timed();
+}
+
+/* After it. */
+static inline __attribute__((always_inline)) void took(uint64_t begin, size_t bytes)
+{
+    if (FV_UNLIKELY(begin))
+        end_timed(begin, bytes);
 }
 
 /* In the way of each allocation. `site` is of the interposer. */
@@ -374,33 +431,42 @@ static inline __attribute__((always_inline)) void allocated(void *object, size_t
 
 FV_PUBLIC void *malloc(size_t bytes)
 {
+    uint64_t begin = timed(bytes);
     void *object = next.malloc(bytes);
 
+    took(begin, bytes);
     allocated(object, bytes, FV_MEMORY_MALLOC, FV_CALL_SITE());
     return object;
 }
 
 FV_PUBLIC void *calloc(size_t count_of, size_t bytes)
 {
+    uint64_t begin = timed(count_of * bytes);
     void *object = next.calloc(count_of, bytes);
 
+    took(begin, count_of * bytes);
     allocated(object, count_of * bytes, FV_MEMORY_CALLOC, FV_CALL_SITE());
     return object;
 }
 
 FV_PUBLIC void free(void *object)
 {
+    size_t usable;
+
     if (FV_UNLIKELY(!object || is_pooled(object)))
         return;
     if (FV_LIKELY(own.is_fast && !fvmpi_memory_v1.filter[fv_front_hash(object)])) {
+        usable = next.usable(object);
         own.sums->frees++;
-        own.sums->held -= (int64_t)next.usable(object);
+        own.sums->held -= (int64_t)usable;
         if (FV_UNLIKELY(is_held_too_long(own.sums)))
             tell_held();
     } else {
-        tell_freed(object);
+        usable = tell_freed(object);
     }
+    uint64_t begin = timed(usable);
     next.free(object);
+    took(begin, usable);
 }
 
 /* What is known of the object, if anything may be: before it can be another thread's. */
@@ -458,13 +524,16 @@ FV_PUBLIC void *realloc(void *object, size_t bytes)
     struct fv_front_object known = { 0 };
     bool is_real = object && !is_pooled(object);
     size_t usable = 0;
+    uint64_t begin;
     void *moved;
 
     if (is_real) {
         usable = next.usable(object);
         known = take(object);
     }
+    begin = timed(bytes);
     moved = object && !is_real ? realloc_pooled(object, bytes) : next.realloc(object, bytes);
+    took(begin, bytes);
     bool freed = is_real && (moved || !bytes); /* of 0 bytes: as free() */
     taken(&known, freed);
     if (freed)
@@ -476,40 +545,50 @@ FV_PUBLIC void *realloc(void *object, size_t bytes)
 
 FV_PUBLIC void *memalign(size_t alignment, size_t bytes)
 {
+    uint64_t begin = timed(bytes);
     void *object = next.memalign(alignment, bytes);
 
+    took(begin, bytes);
     allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
     return object;
 }
 
 FV_PUBLIC void *aligned_alloc(size_t alignment, size_t bytes)
 {
+    uint64_t begin = timed(bytes);
     void *object = next.aligned_alloc(alignment, bytes);
 
+    took(begin, bytes);
     allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
     return object;
 }
 
 FV_PUBLIC int posix_memalign(void **out, size_t alignment, size_t bytes)
 {
+    uint64_t begin = timed(bytes);
     int result = next.posix_memalign(out, alignment, bytes);
 
+    took(begin, bytes);
     allocated(result ? NULL : *out, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
     return result;
 }
 
 FV_PUBLIC void *valloc(size_t bytes)
 {
+    uint64_t begin = timed(bytes);
     void *object = next.valloc(bytes);
 
+    took(begin, bytes);
     allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
     return object;
 }
 
 FV_PUBLIC void *pvalloc(size_t bytes)
 {
+    uint64_t begin = timed(bytes);
     void *object = next.pvalloc(bytes);
 
+    took(begin, bytes);
     allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
     return object;
 }

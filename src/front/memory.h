@@ -9,6 +9,9 @@
 struct fv_front_own {
     uint64_t large; /* allocations of so many bytes are told; 0: each one is */
     int64_t left;   /* bytes until the next one is, of smaller ones */
+    uint32_t until_timed; /* calls until the time of one is taken; 0: of none */
+    uint32_t stands_for;  /* so many calls, does that one */
+    uint32_t random;      /* 0: not yet */
     struct fv_memory_sums *sums; /* where it counts; NULL: nowhere yet */
     bool is_fast;   /* frees are told by the filter alone */
     bool is_shared; /* the sums are others', too */
@@ -26,6 +29,8 @@ struct fv_front_object {
 #define FV_FRONT_FILTER 65536
 
 struct fv_front_hooks {
+    uint64_t (*ticks)(void); /* now */
+    uint64_t ticks_cost;     /* what two readings are apart with nothing between them */
     void (*begin)(struct fv_front_own *own); /* sets what the thread has from now on */
     /* It is in the sums already. */
     void (*allocated)(struct fv_front_own *own, void *object, size_t bytes, struct fv_site site);

@@ -1,5 +1,6 @@
 /* The layer: fills the table of hooks when recording begins, and empties it where it ends (memory.h). */
 #include "memory/memory.h"
+#include "rt/clock.h"
 #include "rt/layers.h"
 
 bool fv_memory_ending;
@@ -44,6 +45,7 @@ static void share(struct fv_front_own *own)
     own->is_fast = false;
     own->large = 0;
     own->is_shared = true;
+    own->until_timed = own->stands_for = 1;
     own->sums = &fv_memory_process->rest;
 }
 
@@ -68,6 +70,7 @@ static void begin(struct fv_front_own *own)
         own->is_fast = !fvmpi_memory_v1.is_exact;
         own->left = next_gap(m);
         own->large = own->is_fast ? FV_MEMORY_LARGE : 0;
+        own->until_timed = own->stands_for = 1;
     } else {
         share(own);
     }
@@ -139,7 +142,24 @@ static void publish(struct fv_front_own *own)
     fv_memory_publish(own->sums, own->is_shared);
 }
 
-static const struct fv_front_hooks hooks = { begin, allocated, freed, take, taken, publish };
+static uint64_t ticks(void)
+{
+    return fv_ticks();
+}
+
+/* What two readings are apart: the least of some. */
+static uint64_t cost_of_ticks(void)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 0; i < 32; i++) {
+        uint64_t begin = ticks(), end = ticks();
+        least = end - begin < least ? end - begin : least;
+    }
+    return least;
+}
+
+static struct fv_front_hooks hooks = { ticks, 0, begin, allocated, freed, take, taken, publish };
 
 /* ---- the layer ---- */
 
@@ -156,6 +176,7 @@ static void start(struct fv_thread *self)
     }
     if (!fv_memory_process_new())
         return;
+    hooks.ticks_cost = cost_of_ticks();
     fvmpi_memory_v1.is_exact = fv_rt.options.memory == FV_MEMORY_EXACT;
     __atomic_store_n(&fvmpi_memory_v1.hooks, &hooks, __ATOMIC_RELEASE);
 }

@@ -62,6 +62,7 @@ struct fv_def_rank {
     const char *labels;  /* labels.h; empty: none */
     const char *counters; /* counted over whole threads, likewise */
     const char *sensors; /* of its node, that it recorded: sensors.h; empty: none */
+    uint32_t has_memory; /* 1: what it allocated along time is known: memory.h */
     uint32_t clock_kind, traced;
     uint8_t boot_id[16];
     uint64_t nominal_hz;

@@ -3,6 +3,7 @@
 #include "merge/defs_add.h"
 #include "merge/files.h"
 #include "merge/labels.h"
+#include "merge/memory.h"
 #include "merge/sensors.h"
 #include "merge/threads.h"
 #include "base/process.h"
@@ -523,6 +524,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
     r.counters = counters;
     r.labels = labels;
     r.sensors = sensors;
+    r.has_memory = h->traced && fv_memory_is_in(reader);
     look_at_samplers(&r, reader);
     find_first(&r, reader);
     find_threads(&r, reader, &threads);

@@ -58,6 +58,7 @@
     X(SECTION_LEAVE) /* ref */                                                                               \
     X(COUNTER)       /* of a thread: ref: rank, as an index; op: event there; sent: the count since the thread began */                \
     X(SENSOR)        /* ref: rank, as an index; id: series; sent: the bits of a double */                                       \
+    X(MEMORY)        /* ref: rank, as an index; sent: bytes that its process has allocated */                                  \
     X(SAMPLE)        /* of the CPU clock: context; ref: rank, as an index; sent: ns of CPU time since the one before */ \
     X(REGION_ENTER) /* a thread waits outside of calls: ref: function; context; peer: object; id: ns of its leave */ \
     X(REGION_LEAVE) /* ref; if it waited, op: enum fv_thread_wait, sent: ns, id: location it waited for */   \

@@ -22,13 +22,21 @@ struct fv_memory_sums {
     uint64_t failed, frees;
     int64_t held;    /* the allocator's bytes, allocated less freed, that are not in fv_memory_process.live yet */
     uint64_t unseen; /* allocations in signal handlers that interrupted another one, and in fvmpi itself: they are in no call path */
-    uint64_t reserved[3];
+    struct fv_memory_time {
+        uint64_t longs, long_ticks; /* calls for FV_MEMORY_LONG and more, and frees of that, and the time in them */
+        uint64_t timed, stand_for;  /* of the others so many were drawn, which stand for so many */
+        uint64_t ticks, squares;    /* time in these; squares: of each one's, in 16 ticks */
+    } time;
+    uint64_t reserved[1];
 };
-_Static_assert(sizeof(struct fv_memory_sums) == 96, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_sums) == 128, "on-disk size");
 
 /* Smaller ones are sampled, in FV_MEMORY_SAMPLED: gaps between samples are exponentially distributed, with that mean, in bytes. */
 #define FV_MEMORY_LARGE 4096
 #define FV_MEMORY_MEAN  (UINT64_C(512) << 10)
+/* Calls for so many bytes may ask the kernel: the time of each is taken; of others that of one in FV_MEMORY_TIMED on average. */
+#define FV_MEMORY_LONG  (128 << 10)
+#define FV_MEMORY_TIMED 128
 
 /* Allocations, or what was freed of them. */
 struct fv_memory_amount {
@@ -88,7 +96,7 @@ struct fv_memory_process {
     struct fv_memory_pages pages;
     char allocator[256];                   /* the file that has malloc(), NUL-padded */
 };
-_Static_assert(sizeof(struct fv_memory_process) == 480, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_process) == 512, "on-disk size");
 
 #define FV_MEMORY_BINS 256
 struct fv_memory_bin {

@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 import harness
+import otf2_print
 from report import Mismatch, check, equal
 
 KNOWN = os.path.join(HERE, 'known.c')
@@ -196,6 +197,35 @@ def other_allocators(tap):
                 check(name in report['memory_ranks'][0]['allocator'], '{}', report['memory_ranks'])
 
 
+def slow_allocator(tap):
+    """It says itself how long it took. Long calls are all timed; of short ones a few, to within 5 standard errors of the run's own,
+    where calls in which others had the processor, of which there are few, may be among them or not."""
+    library = os.path.join(harness.scratch('bin'), 'libslow.so')
+    harness.run(['cc', '-O1', '-shared', '-fPIC', '-o', library, os.path.join(HERE, 'slow.c')]).ended(0)
+    program = compiled('slowed', '-Wl,--no-as-needed', library)
+    for what, bytes_each, times in (('short calls', 3000, 8000), ('long calls', 200000, 1000)):
+        run = recorded([program, 'leak', str(bytes_each), str(times)])
+        report = run.report().data
+        rank, = report['memory_ranks']
+        least, most = [int(ns) / 1e9 for ns in re.search(r'slow: (\d+) to (\d+) ns', run.err).groups()]
+        with tap.test('time in the allocator, {}: as it says itself'.format(what)):
+            margin = 5 * rank['allocator_error_s'] + 0.05 * most # and what the call itself takes
+            check(least - margin < rank['allocator_s'] < most + margin, '{} for {} to {} s', rank, least, most)
+        with tap.test('time in the allocator, {}: so many were timed'.format(what)):
+            calls = sum(rank[kind + '_calls'] for kind in ('malloc', 'calloc', 'realloc', 'aligned', 'free'))
+            if what == 'long calls':
+                check(3 * times <= rank['timed_calls'] <= calls, '{}', rank)
+            else:
+                check(0 < rank['timed_calls'] < calls / 10, '{}', rank)
+        with tap.test('time in the allocator, {}: it is named, with who asks for it'.format(what)):
+            equal('findings', [f['name'] for f in report['findings'] if f['name'] == 'allocator'], ['allocator'])
+            found, = [f for f in report['findings'] if f['name'] == 'allocator']
+            check(found['function'] in ('leaked', 'passing'), '{}', found)
+            check(0 < found['lost_s'] <= rank['allocator_s'], '{}', found)
+    with tap.test('a program that hardly allocates has no such finding'):
+        equal('found', [f for f in recorded([compiled('known'), 'peak']).report().data['findings'] if f['name'] == 'allocator'], [])
+
+
 def preloaded(directory, *libraries):
     """By hand."""
     return {'LD_PRELOAD': harness.in_front(*[os.path.join(harness.LIBS, 'libfvmpi-{}.so'.format(name)) for name in libraries]), 'FVMPI_MEMORY': '1',
@@ -229,6 +259,20 @@ def with_mpi(tap, mpi):
         report = recorded(mpi.command(2, [program, 'leak'])).report().data
         has(report, 'leaked', live_bytes=2 * 819200, live_count=200)
         equal('ranks', [r['rank'] for r in report['memory_ranks']], [0, 1])
+    with tap.test('{}: in the archive: the series of each rank, also of two processes that make it'.format(mpi)):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        run = harness.run([harness.FVMPI, 'run', '-q', '--memory', '--trace', '-o', directory, '--', *mpi.command(2, [program, 'leak'])], directory=directory).ended(ENDS_WITH)
+        path = otf2_print.merge(directory)
+        said = harness.run(['otf2-print', path]).ended(0).out
+        locations = dict(re.findall(r'^LOCATION +(\d+) +Name: "Memory of rank (\d)" <\d+>, Type: METRIC', harness.run(['otf2-print', '-G', path]).ended(0).out, re.M))
+        equal('ranks', sorted(locations.values()), ['0', '1'])
+        for location, rank in locations.items():
+            values = [int(value) for value in re.findall(r'^METRIC +{} +\d+ +Metric: \d+, 1 Value: \("memory allocated" <\d+>; UINT64; (\d+)\)'.format(location), said, re.M)]
+            series = [row for row in run.report().data['memory_series'] if row['rank'] == int(rank)]
+            equal('most of rank ' + rank, max(values), max(row['most_bytes'] for row in series))
+            equal('last of rank ' + rank, values[-1], series[-1]['last_bytes'])
+        several = otf2_print.merge(directory, processes=[mpi.exec] + mpi.options + ['-n', '2'])
+        equal('of two processes', harness.run(['otf2-print', several]).ended(0).out.split('\n')[8:], said.split('\n')[8:])
 
 
 def main():
@@ -241,6 +285,7 @@ def main():
     small_ones(tap, program)
     languages(tap)
     other_allocators(tap)
+    slow_allocator(tap)
     killed(tap, program)
     unloaded(tap, program)
     for mpi in harness.an_mpi(tap):

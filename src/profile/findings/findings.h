@@ -74,7 +74,8 @@ fv_find_fn fv_find_imbalance, fv_find_blocked_rank;              /* balance.c */
 fv_find_fn fv_find_instruction_balance;                         /* counted.c */
 fv_find_fn fv_find_late_ranks;                                   /* late.c */
 fv_find_fn fv_find_small_messages;                               /* messages.c */
-fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_memory, fv_find_own_cost, fv_find_no_symbols; /* machine.c */
+fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_own_cost, fv_find_no_symbols; /* machine.c */
+fv_find_fn fv_find_memory, fv_find_allocator;                    /* memory.c */
 fv_find_fn fv_find_noise;                                                             /* noise.c */
 fv_find_fn fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance; /* threads.c */
 fv_find_fn fv_find_rare_slow_calls, fv_find_varying_function;    /* functions.c */

@@ -1,4 +1,4 @@
-/* Findings of the run rather than of the program: processors, start and end, memory, names. */
+/* Findings of the run rather than of the program: processors, start and end, names. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/hang/hang.h"
@@ -11,9 +11,6 @@
 #define DISTURBED 0.05 /* of the ranks' time */
 #define STARTUP  0.25 /* of the ranks' time */
 #define NAMELESS 0.5  /* of the time in MPI */
-#define GROWN    0.10 /* of the peak: what came since the run was half as old */
-#define NOTICED  (UINT64_C(8) << 20) /* bytes: growth that is worth a word */
-#define LATE     0.75 /* of the run: a mark that is so late is no half of it */
 #define BUSY     0.5  /* of what a rank's processors can do: else it is not its own threads that leave each other none */
 #define QUICK_S  0.005 /* of a rank, without a processor: a turn of the kernel's scheduler, or about */
 
@@ -184,126 +181,6 @@ void fv_find_startup(const struct fv_profile *v, struct fv_findings *f)
     fv_finding_say(f, finding, "MPI_Init and MPI_Finalize take %s of the time",
                    fv_words_percent(sum, m->efficiency.total_s, part));
     fv_finding_next(f, finding, "a longer run tells more of the program");
-}
-
-/* Bytes a second that came between two ages of the run. */
-static double rate(uint64_t before, double before_s, uint64_t after, double after_s)
-{
-    return after_s > before_s ? ((double)after - (double)before) / (after_s - before_s) : 0;
-}
-
-/* The rank when its run was about half as old: the last mark, which is between half and all of it, or the one before. */
-struct middle {
-    uint64_t bytes;
-    double age_s;
-};
-
-static struct middle middle_of(const struct fv_rank *r)
-{
-    return r->half_s > LATE * r->app_time_s ? (struct middle){ r->resident_quarter, r->quarter_s }
-                                            : (struct middle){ r->resident_half, r->half_s };
-}
-
-static uint64_t growth_of(const struct fv_rank *r)
-{
-    uint64_t before = middle_of(r).bytes;
-
-    return before && r->resident_peak > before ? r->resident_peak - before : 0;
-}
-
-/* As much in the time since the last mark as in that before, give or take a factor of 4: steady. */
-static bool is_growing(const struct fv_rank *r)
-{
-    double late = rate(r->resident_half, r->half_s, r->resident_peak, r->app_time_s);
-    double early = rate(r->resident_quarter, r->quarter_s, r->resident_half, r->half_s);
-
-    return r->resident_quarter && growth_of(r) > NOTICED && (double)growth_of(r) > GROWN * (double)r->resident_peak &&
-           late > 0.25 * early && late < 4 * early;
-}
-
-/* What a call path of the rank has had more of since then. */
-static double growth_since(const struct fv_allocated_part *part, unsigned log2_ticks)
-{
-    return fv_allocated_live(&part->sum) - fv_allocated_live_at(part, log2_ticks);
-}
-
-/* The call path that most of the growth is of, and its bytes; NULL: it is of none, or that is not known well enough. */
-static const struct fv_allocated_part *grower(const struct fv_model *m, const struct fv_rank *r, double *bytes)
-{
-    const struct fv_allocated *all = &m->allocated;
-    const struct fv_allocated_part *most = NULL;
-    unsigned mark = (unsigned)lround(log2(middle_of(r).age_s * m->clocks[r->clock].hz));
-
-    double sum = 0;
-
-    *bytes = 0;
-    for (size_t i = 0; i < all->part_count; i++) {
-        double growth = all->parts[i].rank == (uint32_t)(r - m->ranks) ? growth_since(&all->parts[i], mark) : 0;
-
-        sum += fmax(growth, 0);
-        if (growth <= *bytes)
-            continue;
-        *bytes = growth;
-        most = &all->parts[i];
-    }
-    return most && *bytes > 0.5 * sum && *bytes > 0.25 * (double)growth_of(r) && *bytes > 2 * fv_allocated_error(&most->sum) ? most : NULL;
-}
-
-/* Who allocated it, and what to do. */
-static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct fv_rank *r, char *who, size_t room)
-{
-    const struct fv_model *m = v->model;
-    char bytes[FV_WORD], where[300];
-    struct fv_frame frame;
-    double growth;
-
-    who[0] = '\0';
-    if (!m->allocated.rank_count) {
-        fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
-        return;
-    }
-    fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort -live_bytes", m->directory);
-    const struct fv_allocated_part *part = grower(m, r, &growth);
-    if (!part || !fv_path_first(v->symbols, part->node, &frame))
-        return;
-    finding->function = frame.function;
-    finding->file = frame.file;
-    finding->line = frame.line;
-    snprintf(who, room, "; %s%s of that by %s", fv_allocated_is_exact(&part->sum) ? "" : "about ", fv_words_bytes((uint64_t)growth, bytes),
-             fv_frame_words(&frame, v->symbols, where, sizeof(where)));
-}
-
-void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
-{
-    const struct fv_model *m = v->model;
-    char from[FV_WORD], to[FV_WORD], age[FV_WORD], speed[FV_WORD], whose[60] = "", who[400];
-    const struct fv_rank *most = NULL;
-    struct fv_rank_list list = FV_RANK_LIST_INIT;
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < m->rank_count; i++) {
-        const struct fv_rank *r = &m->ranks[i];
-
-        if (!is_growing(r))
-            continue;
-        fv_rank_list_add(&list, r->world_rank);
-        count++;
-        if (!most || growth_of(r) > growth_of(most))
-            most = r;
-    }
-    if (!most)
-        return;
-    struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_ESTIMATE); /* a peak may be read some time late */
-    const struct middle middle = middle_of(most);
-    finding->rank = (uint32_t)(most - m->ranks);
-    if (count > 1)
-        snprintf(whose, sizeof(whose), "that of rank %d most, ", most->world_rank);
-    say_grower(v, f, finding, most, who, sizeof(who));
-    fv_finding_say(f, finding,
-                   "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second%s",
-                   fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(middle.bytes, from),
-                   fv_words_seconds(middle.age_s, age), fv_words_bytes(most->resident_peak, to),
-                   fv_words_bytes((uint64_t)rate(middle.bytes, middle.age_s, most->resident_peak, most->app_time_s), speed), who);
 }
 
 /* Something is told of the file already: that it is not there, or is another one. */

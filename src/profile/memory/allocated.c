@@ -87,8 +87,29 @@ static void read_paths(struct gather *g)
     }
 }
 
-static void add_sums(struct fv_allocated_rank *to, const struct fv_memory_sums *s)
+static void add_time(struct fv_memory_time *to, const struct fv_memory_time *t)
 {
+    to->longs += t->longs;
+    to->long_ticks += t->long_ticks;
+    to->timed += t->timed;
+    to->stand_for += t->stand_for;
+    to->ticks += t->ticks;
+    to->squares += t->squares;
+}
+
+/* Those that were drawn have the mean of all that they stand for, give or take its standard error. */
+static void estimate_time(struct fv_allocated_rank *rank, const struct fv_memory_time *t, double tick_s)
+{
+    double n = (double)t->timed, mean = n > 0 ? (double)t->ticks / n : 0, squares = n > 0 ? (double)t->squares * 256 / n : 0;
+
+    rank->timed = t->longs + t->timed;
+    rank->allocator_s = ((double)t->long_ticks + mean * (double)t->stand_for) * tick_s;
+    rank->allocator_error_s = (double)t->stand_for * (n > 1 ? sqrt(fmax(squares - mean * mean, 0) / (n - 1)) : mean) * tick_s;
+}
+
+static void add_sums(struct fv_allocated_rank *to, struct fv_memory_time *time, const struct fv_memory_sums *s)
+{
+    add_time(time, &s->time);
     for (int i = 0; i < FV_MEMORY_CALLS; i++)
         to->calls[i] += s->calls[i];
     to->bytes += s->bytes;
@@ -98,14 +119,14 @@ static void add_sums(struct fv_allocated_rank *to, const struct fv_memory_sums *
     to->live = (int64_t)((uint64_t)to->live + (uint64_t)s->held);
 }
 
-static void read_threads(struct gather *g, struct fv_allocated_rank *rank)
+static void read_threads(struct gather *g, struct fv_allocated_rank *rank, struct fv_memory_time *time)
 {
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_MEMORY_SUMS);
     struct fv_memory_sums s;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&s, p, sizeof(s));
-        add_sums(rank, &s);
+        add_sums(rank, time, &s);
     }
 }
 
@@ -114,6 +135,7 @@ static bool read_process(struct gather *g)
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_MEMORY_PROCESS);
     const void *p = fv_cursor_next(&c);
     struct fv_allocated *out = g->out;
+    struct fv_memory_time time = { 0 };
     struct fv_memory_process r;
 
     if (!p)
@@ -126,8 +148,9 @@ static bool read_process(struct gather *g)
                                         .peak_s = fv_build_time(g->build->model, g->rank, r.peak_ticks),
                                         .objects_lost = r.objects_lost, .paths_lost = r.paths_lost, .pages = r.pages,
                                         .allocator = *r.allocator ? fv_arena_string(&g->build->model->arena, r.allocator) : NULL };
-    add_sums(rank, &r.rest);
-    read_threads(g, rank);
+    add_sums(rank, &time, &r.rest);
+    read_threads(g, rank, &time);
+    estimate_time(rank, &time, 1 / g->build->model->clocks[g->build->model->ranks[g->rank].clock].hz);
     rank->peak = r.peak > rank->live ? r.peak : rank->live;
     g->peak_number = r.peak_number;
     return true;

@@ -39,6 +39,8 @@ struct fv_allocated_rank {
     uint32_t mode, flags;
     uint64_t calls[FV_MEMORY_CALLS];
     uint64_t bytes, failed, frees, unseen;
+    uint64_t timed; /* calls whose time was taken */
+    double allocator_s, allocator_error_s; /* in the allocator: an estimate, and its standard error */
     int64_t before, live, peak;
     double peak_s;
     uint64_t objects_lost, paths_lost;

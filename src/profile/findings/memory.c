@@ -1,0 +1,224 @@
+/* Findings of memory: whose grows, and time in the allocator. */
+#include "profile/findings/findings.h"
+#include "profile/profile.h"
+#include "tool/words.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GROWN    0.10 /* of the peak: what came since the run was half as old */
+#define NOTICED  (UINT64_C(8) << 20) /* bytes: growth that is worth a word */
+#define LATE     0.75 /* of the run: a mark that is so late is no half of it */
+#define OFTEN    0.25 /* of all allocations: who makes so many is named */
+#define REPEATED 1000 /* calls of the allocator: of fewer it is not who asks too often */
+#define SAMPLES  16   /* of small allocations: from so many on their number is known well enough for that */
+
+/* ---- growth ---- */
+
+/* Bytes a second that came between two ages of the run. */
+static double rate(uint64_t before, double before_s, uint64_t after, double after_s)
+{
+    return after_s > before_s ? ((double)after - (double)before) / (after_s - before_s) : 0;
+}
+
+/* The rank when its run was about half as old: the last mark, which is between half and all of it, or the one before. */
+struct middle {
+    uint64_t bytes;
+    double age_s;
+};
+
+static struct middle middle_of(const struct fv_rank *r)
+{
+    return r->half_s > LATE * r->app_time_s ? (struct middle){ r->resident_quarter, r->quarter_s }
+                                            : (struct middle){ r->resident_half, r->half_s };
+}
+
+/* What a call path of the rank has had more of since then. */
+static double growth_since(const struct fv_allocated_part *part, unsigned log2_ticks)
+{
+    return fv_allocated_live(&part->sum) - fv_allocated_live_at(part, log2_ticks);
+}
+
+static unsigned mark_of(const struct fv_model *m, const struct fv_rank *r)
+{
+    return (unsigned)lround(log2(middle_of(r).age_s * m->clocks[r->clock].hz));
+}
+
+/* What its call paths that have more since then have more, in all. */
+static double allocated_since(const struct fv_model *m, const struct fv_rank *r)
+{
+    const struct fv_allocated *all = &m->allocated;
+    double sum = 0;
+
+    for (size_t i = 0; i < all->part_count; i++)
+        if (all->parts[i].rank == (uint32_t)(r - m->ranks))
+            sum += fmax(growth_since(&all->parts[i], mark_of(m, r)), 0);
+    return sum;
+}
+
+static bool is_exact(const struct fv_model *m, const struct fv_rank *r)
+{
+    for (size_t i = 0; i < m->allocated.rank_count; i++)
+        if (m->allocated.ranks[i].rank == (uint32_t)(r - m->ranks))
+            return m->allocated.ranks[i].mode == FV_MEMORY_EXACT;
+    return false;
+}
+
+/* Where each object is known, what fvmpi keeps of them grows with them: no more is the program's than it allocated. */
+static uint64_t growth_of(const struct fv_model *m, const struct fv_rank *r)
+{
+    uint64_t before = middle_of(r).bytes, growth = before && r->resident_peak > before ? r->resident_peak - before : 0;
+
+    return is_exact(m, r) ? (uint64_t)fmin((double)growth, allocated_since(m, r)) : growth;
+}
+
+/* As much in the time since the last mark as in that before, give or take a factor of 4: steady. */
+static bool is_growing(const struct fv_model *m, const struct fv_rank *r)
+{
+    uint64_t growth = growth_of(m, r);
+    double late = rate(r->resident_half, r->half_s, r->resident_peak, r->app_time_s);
+    double early = rate(r->resident_quarter, r->quarter_s, r->resident_half, r->half_s);
+
+    return r->resident_quarter && growth > NOTICED && (double)growth > GROWN * (double)r->resident_peak &&
+           late > 0.25 * early && late < 4 * early;
+}
+
+/* The call path that most of the growth is of, and its bytes; NULL: it is of none, or that is not known well enough. */
+static const struct fv_allocated_part *grower(const struct fv_model *m, const struct fv_rank *r, double *bytes)
+{
+    const struct fv_allocated *all = &m->allocated;
+    const struct fv_allocated_part *most = NULL;
+    unsigned mark = mark_of(m, r);
+
+    *bytes = 0;
+    for (size_t i = 0; i < all->part_count; i++) {
+        double growth = all->parts[i].rank == (uint32_t)(r - m->ranks) ? growth_since(&all->parts[i], mark) : 0;
+
+        if (growth <= *bytes)
+            continue;
+        *bytes = growth;
+        most = &all->parts[i];
+    }
+    return most && *bytes > 0.5 * allocated_since(m, r) && *bytes > 0.25 * (double)growth_of(m, r) && *bytes > 2 * fv_allocated_error(&most->sum) ? most : NULL;
+}
+
+/* Who allocated it, and what to do. */
+static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct fv_rank *r, char *who, size_t room)
+{
+    const struct fv_model *m = v->model;
+    char bytes[FV_WORD], where[300];
+    struct fv_frame frame;
+    double growth;
+
+    who[0] = '\0';
+    if (!m->allocated.rank_count) {
+        fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
+        return;
+    }
+    fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort -live_bytes", m->directory);
+    const struct fv_allocated_part *part = grower(m, r, &growth);
+    if (!part || !fv_path_first(v->symbols, part->node, &frame))
+        return;
+    finding->function = frame.function;
+    finding->file = frame.file;
+    finding->line = frame.line;
+    snprintf(who, room, "; %s%s of that by %s", fv_allocated_is_exact(&part->sum) ? "" : "about ", fv_words_bytes((uint64_t)growth, bytes),
+             fv_frame_words(&frame, v->symbols, where, sizeof(where)));
+}
+
+void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    char from[FV_WORD], to[FV_WORD], age[FV_WORD], speed[FV_WORD], whose[60] = "", who[400];
+    const struct fv_rank *most = NULL;
+    struct fv_rank_list list = FV_RANK_LIST_INIT;
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+
+        if (!is_growing(m, r))
+            continue;
+        fv_rank_list_add(&list, r->world_rank);
+        count++;
+        if (!most || growth_of(m, r) > growth_of(m, most))
+            most = r;
+    }
+    if (!most)
+        return;
+    struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_ESTIMATE); /* a peak may be read some time late */
+    const struct middle middle = middle_of(most);
+    const uint64_t end_bytes = middle.bytes + growth_of(m, most);
+    finding->rank = (uint32_t)(most - m->ranks);
+    if (count > 1)
+        snprintf(whose, sizeof(whose), "that of rank %d most, ", most->world_rank);
+    say_grower(v, f, finding, most, who, sizeof(who));
+    fv_finding_say(f, finding,
+                   "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second%s",
+                   fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(middle.bytes, from),
+                   fv_words_seconds(middle.age_s, age), fv_words_bytes(end_bytes, to),
+                   fv_words_bytes((uint64_t)rate(middle.bytes, middle.age_s, end_bytes, most->app_time_s), speed), who);
+}
+
+/* ---- time in the allocator ---- */
+
+/* Of the rank's time, an estimate: of several threads their part of it. */
+static double allocator_s(const struct fv_model *m, const struct fv_allocated_rank *a, double seconds)
+{
+    const struct fv_rank *r = &m->ranks[a->rank];
+    double threads = isfinite(r->cpu_s) && r->app_time_s > 0 ? fmax(r->cpu_s / r->app_time_s, 1) : 1;
+
+    return fmin(seconds / threads, r->app_time_s);
+}
+
+static double allocations_of(const struct fv_allocated *all)
+{
+    double calls = 0;
+
+    for (size_t i = 0; i < all->rank_count; i++)
+        for (int k = 0; k < FV_MEMORY_CALLS; k++)
+            calls += (double)all->ranks[i].calls[k];
+    return calls;
+}
+
+/* Who allocates most often, if its number is known well; NULL: nobody does much more than others. */
+static const struct fv_allocated_place *most_often(const struct fv_allocated *all)
+{
+    const struct fv_allocated_place *most = NULL;
+
+    for (size_t i = 0; i < all->place_count; i++)
+        if (!most || all->places[i].sum.allocated.count > most->sum.allocated.count)
+            most = &all->places[i];
+    if (!most || most->sum.allocated.count < OFTEN * allocations_of(all))
+        return NULL;
+    return fv_allocated_is_exact(&most->sum) || most->sum.allocated.samples >= SAMPLES ? most : NULL;
+}
+
+void fv_find_allocator(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    double sum = 0, variance = 0;
+    char part[FV_WORD], count[FV_WORD], where[300], who[400] = "";
+    struct fv_frame frame;
+
+    for (size_t i = 0; i < m->allocated.rank_count; i++) {
+        const struct fv_allocated_rank *a = &m->allocated.ranks[i];
+        double error = allocator_s(m, a, a->allocator_error_s);
+
+        sum += allocator_s(m, a, a->allocator_s);
+        variance += error * error;
+    }
+    if (allocations_of(&m->allocated) < REPEATED || !fv_finding_worth(v, sum - 2 * sqrt(variance)))
+        return;
+    struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_ESTIMATE);
+    const struct fv_allocated_place *most = most_often(&m->allocated);
+    if (most && fv_path_first(v->symbols, most->node, &frame)) {
+        finding->function = frame.function;
+        finding->file = frame.file;
+        finding->line = frame.line;
+        snprintf(who, sizeof(who), "; most often called by %s, %s%s times", fv_frame_words(&frame, v->symbols, where, sizeof(where)),
+                 fv_allocated_is_exact(&most->sum) ? "" : "about ", fv_words_count((uint64_t)most->sum.allocated.count, count));
+    }
+    fv_finding_say(f, finding, "malloc(), free() and the like take about %s of the time%s", fv_words_percent(sum, m->efficiency.total_s, part), who);
+    fv_finding_next(f, finding, "keep what is allocated over and over, or another allocator; who allocates: fvmpi report %s --table memory --sort -allocations", m->directory);
+}
