@@ -228,6 +228,8 @@ static OTF2_RegionRole role_of(const struct fv_call_info *info)
     case FV_ROLE_OMP_WORKSHARE: return OTF2_REGION_ROLE_WORKSHARE;
     case FV_ROLE_OMP_MASKED: return OTF2_REGION_ROLE_MASTER;
     case FV_ROLE_OMP_TASK: return OTF2_REGION_ROLE_TASK;
+    case FV_ROLE_OMP_TARGET: return OTF2_REGION_ROLE_CODE;
+    case FV_ROLE_OMP_TARGET_DATA: return OTF2_REGION_ROLE_DATA_TRANSFER;
     case FV_ROLE_THREAD:
     case FV_ROLE_OTHER: break;
     }

@@ -126,6 +126,8 @@ static uint8_t thread_role(const char *name)
         { "omp masked", FV_ROLE_OMP_MASKED },
         { "omp taskloop", FV_ROLE_OMP_LOOP }, /* before what it begins with */
         { "omp task", FV_ROLE_OMP_TASK },
+        { "omp target data", FV_ROLE_OMP_TARGET_DATA },
+        { "omp target", FV_ROLE_OMP_TARGET },
     };
 
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)

@@ -52,6 +52,8 @@ enum fv_call_role {
     FV_ROLE_OMP_WORKSHARE,
     FV_ROLE_OMP_MASKED,
     FV_ROLE_OMP_TASK,
+    FV_ROLE_OMP_TARGET,
+    FV_ROLE_OMP_TARGET_DATA,
 };
 
 /* Beside enum fv_function_class, which is MPI's. */

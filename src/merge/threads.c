@@ -34,6 +34,8 @@ static const char *const call_names[FV_THREAD_CALLS] = {
     [FV_THREAD_WORK(FV_OMP_WORK_SCOPE)] = "omp scope",
     [FV_THREAD_WORK(FV_OMP_WORK_MASKED)] = "omp masked",
     [FV_THREAD_WORK(FV_OMP_WORK_TASK)] = "omp task",
+    [FV_THREAD_WORK(FV_OMP_WORK_TARGET)] = "omp target",
+    [FV_THREAD_WORK(FV_OMP_WORK_TARGET_DATA)] = "omp target data",
 };
 
 const char *const fv_thread_wait_names[FV_TW_COUNT] = { "none",

@@ -414,7 +414,43 @@ static void on_masked(int endpoint, union fv_ompt_data *parallel, union fv_ompt_
         fv_omp_work_end(FV_OMP_WORK_MASKED);
 }
 
+/* ---- devices ---- */
+
+static void meet_target(int kind, int endpoint, const void *from, struct fv_site site)
+{
+    bool is_region = kind == FV_OMPT_TARGET || kind == FV_OMPT_TARGET_NOWAIT;
+    enum fv_omp_work_kind work = is_region ? FV_OMP_WORK_TARGET : FV_OMP_WORK_TARGET_DATA;
+
+    if (kind < FV_OMPT_TARGET || kind > FV_OMPT_TARGET_LAST || is_ours(from))
+        return;
+    if (endpoint == FV_OMPT_BEGIN)
+        fv_omp_work_begin(work, site);
+    else if (endpoint == FV_OMPT_END)
+        fv_omp_work_end(work);
+}
+
+static void on_target(int kind, int endpoint, int device, union fv_ompt_data *task, uint64_t id, const void *from)
+{
+    (void)device, (void)task, (void)id;
+    meet_target(kind, endpoint, from, SITE(from));
+}
+
+static void on_target_emi(int kind, int endpoint, int device, union fv_ompt_data *task, union fv_ompt_data *target_task, union fv_ompt_data *target, const void *from)
+{
+    (void)device, (void)task, (void)target_task, (void)target;
+    meet_target(kind, endpoint, from, SITE(from));
+}
+
 /* ---- start ---- */
+
+static void ask_for_targets(fv_ompt_set *set)
+{
+    fv_ompt_on_target_emi *emi = on_target_emi;
+    fv_ompt_on_target *plain = on_target;
+
+    if (set(FV_OMPT_ON_TARGET_EMI, (fv_ompt_function *)emi) <= 2)
+        set(FV_OMPT_ON_TARGET, (fv_ompt_function *)plain);
+}
 
 static int initialize(fv_ompt_lookup *lookup, int device, union fv_ompt_data *tool)
 {
@@ -432,6 +468,7 @@ static int initialize(fv_ompt_lookup *lookup, int device, union fv_ompt_data *to
     }
     FV_OMPT_EVENTS(SET)
 #undef SET
+    ask_for_targets(set);
     fv_omp_is_told = true;
     return 1;
 }

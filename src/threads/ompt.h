@@ -75,6 +75,12 @@ enum fv_ompt_work {
     FV_OMPT_WORK_LOOP_OTHER = 13,  /* ... to this one */
 };
 
+enum fv_ompt_target {
+    FV_OMPT_TARGET = 1, /* a region; 2 to 4: directives that move data; from 9 on likewise with nowait */
+    FV_OMPT_TARGET_NOWAIT = 9,
+    FV_OMPT_TARGET_LAST = 12,
+};
+
 /* What is called when, with which parameters: X(event, number, parameters). */
 #define FV_OMPT_EVENTS(X)                                                                                    \
     X(thread_begin, 1, (int kind, union fv_ompt_data *thread))                                               \
@@ -104,10 +110,17 @@ enum fv_ompt_work {
 
 typedef void fv_ompt_function(void);
 typedef fv_ompt_function *fv_ompt_lookup(const char *name);
-/* Answers of the runtime's ompt_set_callback(): above 1 the event is told, some times or always. */
+/* Answers of the runtime's ompt_set_callback(): above 2 the event is told, some times or always. */
 typedef int fv_ompt_set(int event, fv_ompt_function *callback);
 typedef int fv_ompt_task_info(int ancestor, int *flags, union fv_ompt_data **task, struct fv_ompt_frame **frame,
                               union fv_ompt_data **parallel, int *thread);
+
+/* Of target regions a runtime is asked for one of two events: 5.0 has the first alone. */
+#define FV_OMPT_ON_TARGET     8
+#define FV_OMPT_ON_TARGET_EMI 33
+typedef void fv_ompt_on_target(int kind, int endpoint, int device, union fv_ompt_data *task, uint64_t id, const void *from);
+typedef void fv_ompt_on_target_emi(int kind, int endpoint, int device, union fv_ompt_data *task, union fv_ompt_data *target_task,
+                                   union fv_ompt_data *target, const void *from);
 
 struct fv_ompt_tool {
     int (*initialize)(fv_ompt_lookup *lookup, int device, union fv_ompt_data *tool); /* 0: no tool any more */

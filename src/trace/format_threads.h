@@ -166,6 +166,8 @@ enum fv_omp_work_kind {
     FV_OMP_WORK_SCOPE,
     FV_OMP_WORK_MASKED, /* no worksharing, but likewise one thread's; master of before */
     FV_OMP_WORK_TASK,   /* explicit, by the thread that runs it: `path` is one frame, in its function, or of the call that made it */
+    FV_OMP_WORK_TARGET, /* a target region, as long as the thread that meets it waits for the device, or starts it (nowait) */
+    FV_OMP_WORK_TARGET_DATA, /* likewise, of directives that move data alone: enter, exit, update */
     FV_OMP_WORK_KINDS
 };
 

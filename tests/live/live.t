@@ -320,6 +320,8 @@ def nodes(tap, root):
         f.write('garbage\n')
     other.sample(1, 7)
     seen_in_browser(tap, 'nodes', live, 'nodes')
+    Recording(os.path.join(directory, 'd.jsonl'), 'later', start_ns, 1).sample(1, 7) # once it is there the one before was looked at
+    harness.wait_until(lambda: any(series['label'].startswith('later') for series in live.kept()[0]['series']), what='a file behind that')
     with tap.test('what is no recording is said, once'):
         err = live.end().err
         equal('said', [line for line in err.splitlines() if 'c.jsonl' in line], ['fvmpi: live: {}/c.jsonl: it is no recording of fvmpi record, or of another version; it is left out'.format(directory)])

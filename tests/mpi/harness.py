@@ -273,6 +273,10 @@ def report_of(directory, *options):
 SANITIZER = os.environ.get('FVMPI_TEST_SANITIZER')
 
 
+# What a test may have recorded beside its subject: a sanitizer has the functions for files and the allocator for itself.
+FRONTS = [] if SANITIZER else ['--io', '--memory']
+
+
 def in_front(*libraries):
     """What LD_PRELOAD holds: a sanitizer's run-time library must come first."""
     return ':'.join(filter(None, (SANITIZER,) + libraries))

@@ -35,7 +35,8 @@ def unwinding(tap):
         rank = rank_of(sampled([clock, 'plain'], 'clock', env=NO_FIND))
         check(rank.samplers[0]['ticks'] >= 25, 'ticks: {}', rank.samplers)
         check(share(rank, 'busy', 'main') > 0.9, 'costs: {}', rank.costs)
-        equal('paths that were cut', rank.samplers[0]['cut'], 0)
+        if not harness.SANITIZER: # whose functions may stand in between
+            equal('paths that were cut', rank.samplers[0]['cut'], 0)
     patterns = compile_with('cc', 'patterns.c')
     with tap.test('--sample: costs likewise'):
         rank = rank_of(sampled([patterns, '0.5'], 400, env=NO_FIND))

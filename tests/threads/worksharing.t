@@ -83,7 +83,7 @@ def archive(tap, compiler, program):
         equal('left', [s for s in open_.values() if s], [])
         check(known, 'the program has measured')
     with tap.test('{}: with all that may be around'.format(compiler)):
-        for options in (['--trace', '--functions=all'], ['--trace', '--sample=on'], ['--trace', '--io', '--memory']):
+        for options in (['--trace', '--functions=all'], ['--trace', '--sample=on'], ['--trace', *harness.FRONTS]):
             run = recorded(program, *options)
             otf2_print.merge(run.directory)
 
@@ -116,9 +116,32 @@ def exception(tap, compiler, place):
         equal('loops', regions.count('omp for'), 6)
 
 
+def targets(tap, place, event, *flags):
+    """By a library that stands in for one that tells of them."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    library, program = os.path.join(place, 'libtarget{}.so'.format(event)), os.path.join(place, 'target' + event)
+    harness.run(['cc', '-O1', '-g', '-shared', '-fPIC', *flags, '-o', library, os.path.join(here, 'target_runtime.c')]).ended(0)
+    harness.run(['cc', '-O0', '-g', '-o', program, os.path.join(here, 'target.c'), library]).ended(0)
+    with tap.test('target regions, told by {}: counts and times, by line'.format(event)):
+        run = recorded(program)
+        equal('output', run.out, 'done\n')
+        known = constructs(run.err)
+        rows = {r['path'][0]['line']: r for r in run.report().data['worksharing']}
+        equal('lines', sorted(rows), sorted(known))
+        for line, (name, times, inner, outer) in known.items():
+            r = rows[line]
+            equal('line {}'.format(line), (r['construct'], r['times'], r['executed'], r['timed']), (name.replace('nowait ', ''), times, times, times))
+            check(inner <= r['time_s'] + 1e-6 <= outer + 2e-6, 'line {}: {} to {} s, {}', line, inner, outer, r)
+    with tap.test('target regions, told by {}: in the archive'.format(event)):
+        found = [e.region.strip('"') for e in otf2_print.events(otf2_print.merge(recorded(program, '--trace').directory, '--no-samples')) if e.kind == 'ENTER']
+        equal('regions', (found.count('omp target'), found.count('omp target data')), (6, 3))
+
+
 def main():
     tap = harness.Tap()
     place = harness.scratch('bin')
+    targets(tap, place, 'target')
+    targets(tap, place, 'target_emi', '-DEMI')
     for compiler in UNTOLD:
         if not shutil.which(compiler):
             with tap.test(compiler):

@@ -19,7 +19,7 @@ struct gather {
     size_t part_count, part_room;
 };
 
-const char *const fv_work_kind_names[FV_OMP_WORK_KINDS] = { "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked", "task", NULL };
+const char *const fv_work_kind_names[FV_OMP_WORK_KINDS] = { "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked", "task", "target", "target data", NULL };
 
 double fv_work_balance(const struct fv_work *w)
 {

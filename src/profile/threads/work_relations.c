@@ -40,8 +40,9 @@ const struct fv_relation fv_works_relation = {
     .name = "worksharing",
     .key = "worksharing",
     .title = "Worksharing",
-    .doc = "OpenMP's loops, sections, singles, tasks and the like (fvmpi run --threads), by the place where they stand (of tasks made by GCC their function), over all ranks and threads; by time_s, longest "
-           "first. Exact. libgomp tells of loops that are not scheduled statically, of sections and singles; run-time libraries with OMPT (LLVM's, Intel's, AMD's) of all.",
+    .doc = "OpenMP's loops, sections, singles, tasks, target regions and the like (fvmpi run --threads), by the place where they stand (of tasks made by GCC their function), over all ranks and threads; by time_s, longest "
+           "first. Exact. libgomp tells of loops that are not scheduled statically, of sections and singles; run-time libraries with OMPT (LLVM's, Intel's, AMD's) of all. A target region lasts as long as the thread that meets it waits for "
+           "the device, or until it was started, with nowait.",
     .shown = "construct place path time_s balance times thread_count/2 thread_max_s/3 wait_s/3 max_rank/1",
     .recorded_by = "fvmpi run --threads",
     FV_COLUMNS(columns),
