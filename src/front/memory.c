@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <link.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -26,7 +25,6 @@ static void *first_valloc(size_t bytes);
 static void first_free(void *object);
 static size_t first_usable(void *object);
 static int first_iterate(int (*call)(struct dl_phdr_info *, size_t, void *), void *data);
-static int first_attributes(pthread_t thread, pthread_attr_t *out);
 
 static struct next {
     void *(*malloc)(size_t);
@@ -40,8 +38,7 @@ static struct next {
     void *(*pvalloc)(size_t);
     size_t (*usable)(void *);
     int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
-    int (*attributes)(pthread_t, pthread_attr_t *);
-} next = { first_malloc, first_calloc, first_realloc, first_free, first_memalign, first_memalign, first_posix_memalign, first_valloc, first_valloc, first_usable, first_iterate, first_attributes };
+} next = { first_malloc, first_calloc, first_realloc, first_free, first_memalign, first_memalign, first_posix_memalign, first_valloc, first_valloc, first_usable, first_iterate };
 
 struct fv_front_memory fvmpi_memory_v1;
 static FV_TLS struct fv_front_own own;
@@ -88,8 +85,7 @@ static bool find_all(void)
         return false;
     is_finding = true;
     void *const from[] = { find_next("malloc"), find_next("calloc"), find_next("realloc"), find_next("free"), find_next("memalign"),
-                           find_next("aligned_alloc"), find_next("posix_memalign"), find_next("valloc"), find_next("pvalloc"), find_next("malloc_usable_size"), find_next("dl_iterate_phdr"),
-                           find_next("pthread_getattr_np") };
+                           find_next("aligned_alloc"), find_next("posix_memalign"), find_next("valloc"), find_next("pvalloc"), find_next("malloc_usable_size"), find_next("dl_iterate_phdr") };
     _Static_assert(sizeof(from) == sizeof(found), "in the order of the functions");
 
     for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++)
@@ -156,18 +152,6 @@ static int first_iterate(int (*call)(struct dl_phdr_info *, size_t, void *), voi
     return next.iterate == first_iterate ? 0 : next.iterate(call, data);
 }
 
-static int first_attributes(pthread_t thread, pthread_attr_t *out)
-{
-    find_all();
-    if (next.attributes != first_attributes)
-        return next.attributes(thread, out);
-    void *come_late = find_next("pthread_getattr_np"); /* with libpthread, where that is a library of its own */
-    int (*function)(pthread_t, pthread_attr_t *) = NULL;
-
-    memcpy(&function, &come_late, sizeof(function));
-    return function ? function(thread, out) : ENOSYS;
-}
-
 /* Whoever has the name for everybody. */
 static __typeof__(malloc) own_malloc __attribute__((alias("malloc"), copy(malloc)));
 
@@ -178,11 +162,10 @@ __attribute__((constructor)) static void find_early(void)
     fvmpi_memory_v1.own_malloc = own_malloc;
 }
 
-/* ---- inside of the C library, under its locks ---- */
+/* ---- inside of the loader, under its lock ---- */
 
-/* While a callback of dl_iterate_phdr() runs, the thread holds the loader's lock, which who unwinds takes behind a lock of its own; in
- * pthread_getattr_np() it holds its own, which who is told for the first time takes to find the stack. Nobody is told of what is allocated there, or
- * threads could wait for each other, or for themselves. */
+/* While a callback of dl_iterate_phdr() runs, the thread holds the loader's lock, which who unwinds takes behind a lock of its own. Nobody is told of what is allocated
+ * there, or threads could wait for each other. */
 struct callback {
     int (*call)(struct dl_phdr_info *, size_t, void *);
     void *data;
@@ -191,27 +174,17 @@ struct callback {
 static int call_back(struct dl_phdr_info *info, size_t bytes, void *callback)
 {
     const struct callback *c = callback;
-    uintptr_t was = own.in_libc;
+    uintptr_t was = own.in_loader;
 
-    own.in_libc = (uintptr_t)__builtin_frame_address(0);
+    own.in_loader = (uintptr_t)__builtin_frame_address(0);
     int result = c->call(info, bytes, c->data);
-    own.in_libc = was;
+    own.in_loader = was;
     return result;
 }
 
 FV_PUBLIC int dl_iterate_phdr(int (*call)(struct dl_phdr_info *, size_t, void *), void *data)
 {
     return next.iterate(call_back, &(struct callback){ call, data });
-}
-
-FV_PUBLIC int pthread_getattr_np(pthread_t thread, pthread_attr_t *out)
-{
-    uintptr_t was = own.in_libc;
-
-    own.in_libc = (uintptr_t)__builtin_frame_address(0);
-    int result = next.attributes(thread, out);
-    own.in_libc = was;
-    return result;
 }
 
 /* ---- telling ---- */
@@ -232,7 +205,7 @@ static bool is_within(uintptr_t began, uintptr_t at)
 /* Nobody is told of what happens while somebody is: by a signal handler, or by who is told. */
 static bool begin_telling(uintptr_t at)
 {
-    if (is_within(own.in_libc, at) || (own.is_telling && is_within(own.at, at)))
+    if (is_within(own.in_loader, at) || (own.is_telling && is_within(own.at, at)))
         return false;
     own.at = at;
     own.is_telling = true;

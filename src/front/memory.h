@@ -17,7 +17,7 @@ struct fv_front_own {
     bool is_shared; /* the sums are others', too */
     bool is_telling;
     uintptr_t at;   /* the stack where it began to tell */
-    uintptr_t in_libc; /* where a call of the C library began that allocates under a lock; 0: it is in none */
+    uintptr_t in_loader; /* where a callback of the loader's began, under its lock; 0: it is in none */
 };
 
 /* An object that a realloc() may move: taken out of what is known, and put back if it fails. */

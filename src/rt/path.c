@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libunwind.h>
-#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,30 +71,6 @@ struct fv_paths *fv_paths_new(void)
 void fv_paths_forget(struct fv_paths *paths)
 {
     fv_path_cache_clear(&paths->cache);
-}
-
-/* The kernel keeps other mappings at least 128 MiB below the end of the initial stack. */
-#define INITIAL_STACK (UINT64_C(96) << 20)
-
-void fv_stack_bounds(bool initial_thread, uintptr_t *low, uintptr_t *high)
-{
-    extern void *__libc_stack_end; /* of the loader: the initial thread's, without reading /proc */
-    pthread_attr_t attr;
-    void *begin = NULL;
-    size_t bytes = 0;
-
-    *low = *high = 0;
-    if (initial_thread) {
-        *high = (uintptr_t)__libc_stack_end;
-        *low = *high - INITIAL_STACK;
-        return;
-    }
-    if (pthread_getattr_np(pthread_self(), &attr))
-        return;
-    pthread_attr_getstack(&attr, &begin, &bytes);
-    pthread_attr_destroy(&attr);
-    *low = (uintptr_t)begin;
-    *high = *low + bytes;
 }
 
 /* Frames of a path at most. */

@@ -31,8 +31,6 @@ struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site si
 /* For functions of ours that stand between functions of the application: their frames are in no path. */
 #define FV_UNSEEN __attribute__((section("fv_unseen"), noinline))
 bool fv_path_is_unseen(uintptr_t return_address);
-/* The cached slots lie in [slot, stack_end) of the thread. */
-void fv_stack_bounds(bool initial_thread, uintptr_t *low, uintptr_t *high);
 /* In a signal handler: the call path that the signal interrupted, at `pc`; innermost one past it. Once. Of a thread; NULL: that
  * calls no MPI. */
 uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc);

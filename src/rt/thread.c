@@ -2,6 +2,7 @@
  * back when it ends. */
 #include "rt/layers.h"
 #include "rt/next.h"
+#include "rt/stack.h"
 #include "rt/statistics.h"
 
 #include <errno.h>

@@ -166,7 +166,7 @@ def visits_of(directory, whole=True):
     return collections.Counter(entered)
 
 
-HARD = {'jumps': [], 'deep': [], 'pauses': [], 'forks': [], 'alternate': ['handler', 'tiny'], 'timers': ['handler', 'tiny'], 'leaves': ['leaving', 'tiny', 'body']}
+HARD = {'jumps': [], 'deep': [], 'pauses': [], 'forks': [], 'alternate': ['handler', 'tiny'], 'timers': ['handler', 'tiny'], 'attributes': ['handler', 'tiny'], 'leaves': ['leaving', 'tiny', 'body']}
 
 
 def hard(tap):

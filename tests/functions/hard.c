@@ -6,6 +6,7 @@
  *     forks      children made by the system call, of which nothing is recorded
  *     alternate  a handler on a stack within that of the thread
  *     timers     threads that end while a handler comes in
+ *     attributes threads whose first function that is instrumented is a handler's, and comes in while they have the lock of pthread_getattr_np()
  *     leaves     a handler that leaves by siglongjmp(), wherever it came in */
 #include <pthread.h>
 #include <setjmp.h>
@@ -181,6 +182,39 @@ PLAIN void timers(void)
     truth("thread", 2000);
 }
 
+SILENT static void *asks(void *unused)
+{
+    int before = handled;
+
+    while (handled < before + 3) {
+        pthread_attr_t attributes;
+
+        if (!pthread_getattr_np(pthread_self(), &attributes))
+            pthread_attr_destroy(&attributes);
+    }
+    return unused;
+}
+
+PLAIN void attributes(void)
+{
+    sigset_t alarm, before;
+
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    start_timer(0, handler, 50);
+    for (int i = 0; i < 50; i++) {
+        pthread_t of;
+
+        pthread_create(&of, NULL, asks, NULL);
+        pthread_sigmask(SIG_BLOCK, &alarm, &before);
+        pthread_join(of, NULL);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    stop_timer();
+    after();
+    truth("after", 1);
+}
+
 PLAIN void leaving(int number)
 {
     (void)number;
@@ -219,7 +253,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = { { "jumps", jumps }, { "deep", deep },           { "pauses", pauses }, { "forks", forks },
-                  { "alternate", alternate }, { "timers", timers }, { "leaves", leaves } };
+                  { "alternate", alternate }, { "timers", timers }, { "attributes", attributes }, { "leaves", leaves } };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (argc > 1 && !strcmp(argv[1], cases[i].name))
