@@ -58,7 +58,7 @@ static int send_label(const char *text, const char *where)
     if ((size_t)snprintf(line, sizeof(line), "label %s", text) >= sizeof(line))
         return wrong("TEXT", "it is longer than 4089 bytes");
     if (!where || !*where)
-        return wrong("no FIFO", "name it, or the directory that it is in, or set FVMPI_CONTROL");
+        return wrong("no FIFO", "name it, or the directory that it is in; a command of fvmpi record has it by itself, if that has --control FIFO");
     if (!fv_control_path(where, path))
         return wrong(where, strerror(ENAMETOOLONG));
     signal(SIGPIPE, SIG_IGN);

@@ -135,7 +135,7 @@ const struct fv_doctor_check fv_doctor_checks[] = {
     /* ---- between runs ---- */
     { .name = "aslr", .about = "off",
       .effect = "addresses, and so conflicts in caches, differ from run to run",
-      .fix = "mpiexec ... setarch -R ./app # or leave it on, run often, and give an interval",
+      .fix = "fvmpi run --aslr off -- mpiexec ... # or leave it on, run often, and give an interval",
       .boot = "norandmaps",
       .look = fv_doctor_look_aslr },
     { .name = "warm_up", .about = "first instances are left out",
