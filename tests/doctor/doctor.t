@@ -85,7 +85,7 @@ BAD = {
     'ipi': [({'proc/interrupts': INTERRUPTS.format(1000000)}, '1e+03 rescheduling', 'fewer threads')],
     'watchdog': [({SYS + 'kernel/nmi_watchdog': '1\n'}, 'nmi_watchdog 1', 'echo 0 | sudo tee /proc/sys/kernel/nmi_watchdog')],
     'realtime': [({SYS + 'kernel/sched_rt_runtime_us': '0\n'}, '0 %', 'echo -1')],
-    'aslr': [({SYS + 'kernel/randomize_va_space': '2\n'}, 'randomize_va_space 2', 'setarch -R')],
+    'aslr': [({SYS + 'kernel/randomize_va_space': '2\n'}, 'randomize_va_space 2', 'fvmpi run --aslr off')],
 }
 UNKNOWN = {
     'tasks': ['proc/stat', 'proc/pressure/cpu'], 'cgroup': ['proc/self/cgroup'], 'steal': ['proc/cpuinfo'], 'swap': ['proc/swaps'],
@@ -279,7 +279,7 @@ def round_trip(tap):
         doctor(root, '--restore')
         equal('before', [value(contents(root)[f]) for f in (SYS + 'kernel/sched_rt_runtime_us', MM + 'ksm/run')], [b'950000', b'1'])
         run = doctor(root, '--apply', 'aslr', rc=1)
-        check('aslr: no file to write: mpiexec ... setarch -R' in run.err and 'nothing to write' in run.out, '{} {}', run.out, run.err)
+        check('aslr: no file to write: fvmpi run --aslr off' in run.err and 'nothing to write' in run.out, '{} {}', run.out, run.err)
 
 
 def failures(tap):
