@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 import harness
 from measured import Truth
-from report import check, equal
+from report import check, close, equal
 
 INTERVALS = 80
 SLACK = 3e-3  # seconds in all: what reading clocks and files takes, and turns of the scheduler between a reading and the call
@@ -82,19 +82,45 @@ def cpu_s(pid):
         return sum(int(ticks) for ticks in f.read().rsplit(')', 1)[1].split()[11:13]) / os.sysconf('SC_CLK_TCK')
 
 
-def beside_hog(mpi, program, **more):
-    """(run, process of the hog); the run's `hog_s`: its CPU time meanwhile, starting and ending the job included."""
-    process = subprocess.Popen([program, 'hog', '1', '10'], env=harness.environment())
+def beside_hogs(mpi, program, duties_ms, **more):
+    """(run, numbers of the hogs' processes); the run's `hog_s`: their CPU time meanwhile, starting and ending the job included."""
+    processes = [subprocess.Popen([program, 'hog', '1', str(duty)], env=harness.environment()) for duty in duties_ms]
     try:
-        harness.wait_until(lambda: open('/proc/{}/comm'.format(process.pid)).read() == 'fv_hog\n', what='the hog')
-        before = cpu_s(process.pid)
+        for process in processes:
+            harness.wait_until(lambda: open('/proc/{}/comm'.format(process.pid)).read() == 'fv_hog\n', what='the hog')
+        before = sum(cpu_s(process.pid) for process in processes)
         ran = Ran(mpi, program, **more)
-        ran.hog_s = cpu_s(process.pid) - before
+        ran.hog_s = sum(cpu_s(process.pid) for process in processes) - before
     finally:
-        process.kill()
-        process.wait()
+        for process in processes:
+            process.kill()
+            process.wait()
     is_known(ran)
-    return ran, process.pid
+    return ran, [process.pid for process in processes]
+
+
+def beside_hog(mpi, program, **more):
+    ran, pids = beside_hogs(mpi, program, [10], **more)
+    return ran, pids[0]
+
+
+def hogs(mpi, program):
+    """Three that have a third each are named together."""
+    ran, pids = beside_hogs(mpi, program, [4, 4, 4])
+    others = [p for p in ran.data['other_processes'] if p['rank'] is None]
+    rows = [p for p in others if p['pid'] in pids]
+    if len(rows) < 3:
+        print('# {} of them are among those that there was time to look at'.format(len(rows)))
+        return
+    together = sum(p['cpu_s'] for p in rows)
+    there = sum(p['cpu_s'] for p in others if p['processors'] is None or rows[0]['processors'] in p['processors'] or '-' in p['processors'])
+    if together < 0.55 * max(there, ran.ranks[1]['preempted_s']):
+        print('# others had {:.2f} s beside their {:.2f} s, of {:.2f} s that the rank lost'.format(there - together, together, ran.ranks[1]['preempted_s']))
+        return
+    equal('by', [ran.ranks[1][key] for key in ('by', 'by_count', 'by_pid')], ['fv_hog', 3, None])
+    close('their CPU time', ran.ranks[1]['by_cpu_s'], together, 1e-9 + 1e-6 * together)
+    if ran.noise and ran.noise['rank'] == 1:
+        check('`fv_hog`' in ran.noise['text'] and '3 processes of that name' in ran.noise['text'], '{}', ran.noise['text'])
 
 
 def little_room(mpi, program):
@@ -138,7 +164,7 @@ def names_the_hog(ran, pid):
         print('# others had {:.2f} s beside the hog\'s {:.2f} s, of {:.2f} s that the rank lost'.format(there - row['cpu_s'], row['cpu_s'], ran.ranks[1]['preempted_s']))
         return
     equal('by', ran.ranks[1]['by'], 'fv_hog')
-    equal('by', ran.ranks[1]['by_pid'], pid)
+    equal('by', [ran.ranks[1][key] for key in ('by_pid', 'by_count')], [pid, 1])
     if ran.noise['rank'] == 1: # others may have disturbed rank 0 for longer
         check('`fv_hog`' in ran.noise['text'], '{}', ran.noise['text'])
 
@@ -232,6 +258,8 @@ def quota(mpi, program):
     with Quota() as group:
         ran = Ran(mpi, program, within=group.within)
         most = group.throttled_s()
+    if not most:
+        raise harness.Skip('others had the processors: the quota was never used up')
     is_known(ran)
     row = ran.before_allreduce
     has_09('preempted', row['preempted_s'], sum(ran.delay))
@@ -266,6 +294,8 @@ def main():
                 if not kept:
                     raise harness.Skip('no run')
                 judge(*kept[0])
+        with tap.test('{}: hogs of one name'.format(mpi)):
+            hogs(mpi, program)
         with tap.test('{}: little room'.format(mpi)):
             little_room(mpi, program)
         with tap.test('{}: a rank that is stopped'.format(mpi)):

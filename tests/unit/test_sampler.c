@@ -4,6 +4,7 @@
 #include "rt_stub.h"
 #include "rt/layers.h"
 #include "rt/loaded.h"
+#include "rt/stack.h"
 #include "sampler/sampler.h"
 
 #include <alloca.h>

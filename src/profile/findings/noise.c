@@ -43,6 +43,9 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
     const struct fv_noise_other *o = &m->noise.others[by];
     if (o->rank != FV_NONE)
         snprintf(out, bytes, " by rank %d, most likely: it is bound to the same processor", m->ranks[o->rank].world_rank);
+    else if (m->noise.ranks[rank].by_count > 1)
+        snprintf(out, bytes, " by `%s`, most likely: %u processes of that name had %s of CPU time meanwhile and may run there", o->name, m->noise.ranks[rank].by_count,
+                 fv_words_seconds(m->noise.ranks[rank].by_cpu_s, cpu));
     else
         snprintf(out, bytes, " by `%s`, most likely: process %u had %s of CPU time meanwhile and may run there", o->name, o->pid, fv_words_seconds(o->cpu_s, cpu));
     return out;

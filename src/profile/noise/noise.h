@@ -71,7 +71,9 @@ struct fv_noise_rank {
     uint64_t faults;     /* of pages, of the process */
     double throttled_s;  /* its control groups, together; NAN: not known */
     double cost_s;       /* by places at which it came last; NAN: no log tells */
-    uint32_t by;         /* in fv_noise_view.others; FV_NONE: not known */
+    uint32_t by;         /* in fv_noise_view.others: of the processes of its name that may have had a processor of the rank's, that with most; FV_NONE: not known */
+    uint32_t by_count;   /* so many processes */
+    double by_cpu_s;     /* of them all */
 };
 
 struct fv_noise_view {

@@ -227,23 +227,47 @@ static bool may_disturb(const struct fv_model *m, uint32_t rank, const struct fv
     return !r->cpus || !o->processors || fv_cpus_meet(&own, &o->cpus);
 }
 
-/* Who had most of the CPU time that others had on the rank's processors, and enough of it; else it is not known. */
-static uint32_t find_who(const struct fv_model *m, uint32_t rank)
+/* Ranks of the run stand for themselves, and so does the sum of what was too little to be told. */
+static bool is_of_group(const struct fv_noise_other *o, const struct fv_noise_other *of)
+{
+    return o == of || (o->rank == FV_NONE && of->rank == FV_NONE && o->pid && of->pid && fv_same_text(o->name, of->name));
+}
+
+/* Adds up the processes with the name of another one that may have had the rank's processors. */
+static void add_group(const struct fv_model *m, const struct fv_noise_other *of, struct fv_noise_rank *r)
 {
     const struct fv_noise_view *n = &m->noise;
-    double lost_s = fv_noise_preempted_of(m, rank), all_s = 0;
-    uint32_t most = FV_NONE;
 
-    for (uint32_t i = 0; i < n->other_count; i++) {
-        if (!may_disturb(m, rank, &n->others[i]))
+    r->by_count = 0;
+    r->by_cpu_s = 0;
+    for (uint32_t i = 0; i < n->other_count; i++)
+        if (is_of_group(&n->others[i], of) && may_disturb(m, r->rank, &n->others[i])) {
+            r->by_count++;
+            r->by_cpu_s += n->others[i].cpu_s;
+        }
+}
+
+/* Which program's processes had most of the CPU time that others had on the rank's processors, and enough of it; else it is not known. */
+static void find_who(const struct fv_model *m, struct fv_noise_rank *r)
+{
+    const struct fv_noise_view *n = &m->noise;
+    double lost_s = fv_noise_preempted_of(m, r->rank), all_s = 0;
+    struct fv_noise_rank most = { .by = FV_NONE };
+
+    for (uint32_t i = 0; i < n->other_count; i++) { /* a group's first has most of it */
+        struct fv_noise_rank group = { .rank = r->rank, .by = i };
+
+        if (!may_disturb(m, r->rank, &n->others[i]))
             continue;
         all_s += n->others[i].cpu_s;
-        if (most == FV_NONE || n->others[i].cpu_s > n->others[most].cpu_s)
-            most = i;
+        add_group(m, &n->others[i], &group);
+        if (most.by == FV_NONE || group.by_cpu_s > most.by_cpu_s)
+            most = group;
     }
-    if (most == FV_NONE || !n->others[most].pid || !(lost_s > 0) || n->others[most].cpu_s < MOST * all_s || n->others[most].cpu_s < MOST * lost_s)
-        return FV_NONE;
-    return most;
+    bool is_known = most.by != FV_NONE && n->others[most.by].pid && lost_s > 0 && most.by_cpu_s >= MOST * all_s && most.by_cpu_s >= MOST * lost_s;
+    r->by = is_known ? most.by : FV_NONE;
+    r->by_count = is_known ? most.by_count : 0;
+    r->by_cpu_s = is_known ? most.by_cpu_s : 0;
 }
 
 /* ---- the whole ---- */
@@ -273,7 +297,7 @@ void fv_build_noise(struct fv_model *m)
     for (uint32_t i = 0; i < n->place_count; i++)
         finish_place(m, i, &all);
     for (uint32_t i = 0; i < n->rank_count; i++)
-        n->ranks[i].by = find_who(m, i);
+        find_who(m, &n->ranks[i]);
     fv_index_release(&index);
     free(all.items);
     free(all.values);

@@ -133,15 +133,23 @@ static void get_by_pid(void *subject, const void *row, const struct fv_column_de
 {
     const struct fv_noise_other *by = by_at(subject, row);
 
-    v->null = !by;
+    v->null = !by || ((const struct fv_noise_rank *)row)->by_count > 1;
     v->whole = by ? by->pid : 0;
+}
+
+static void get_by_count(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_noise_rank *r = row;
+
+    v->null = r->by == FV_NONE;
+    v->whole = r->by_count;
 }
 
 static void get_by_cpu(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_noise_other *by = by_at(subject, row);
 
-    v->real = by ? by->cpu_s : NAN;
+    v->real = by ? ((const struct fv_noise_rank *)row)->by_cpu_s : NAN;
 }
 
 static const struct fv_column_def rank_columns[] = {
@@ -154,10 +162,11 @@ static const struct fv_column_def rank_columns[] = {
     { "throttled_s", "throttled", "s", "The quotas of its control groups (cpu.max) kept their tasks, together, from processors meanwhile; null: nothing, or not known.",
       FV_FIELD(struct fv_noise_rank, throttled_s), .flags = FV_NULLABLE },
     { "fault_count", "page faults", "", "Of the process.", FV_FIELD(struct fv_noise_rank, faults) },
-    { "by", "by", "", "The process that most likely preempted it: of the CPU time that others had on processors that it may run on, it had half at least, and as much as half of preempted_s; null: not known.",
+    { "by", "by", "", "The process that most likely preempted it, or the name of several: of the CPU time that others had on processors that it may run on, it had half at least, and as much as half of preempted_s; null: not known.",
       FV_GET(FV_TYPE_TEXT, get_by), .flags = FV_NULLABLE | FV_ESTIMATE },
-    { "by_pid", "process", "", "Its number.", FV_GET(FV_TYPE_WHOLE, get_by_pid), .flags = FV_NULLABLE },
-    { "by_cpu_s", "its CPU time", "s", "While the rank that looked was recorded.", FV_GET(FV_TYPE_REAL, get_by_cpu), .flags = FV_NULLABLE },
+    { "by_pid", "process", "", "Its number; null: there are several.", FV_GET(FV_TYPE_WHOLE, get_by_pid), .flags = FV_NULLABLE },
+    { "by_count", "processes", "", "Processes of that name that may run on processors that it may run on.", FV_GET(FV_TYPE_WHOLE, get_by_count), .flags = FV_NULLABLE },
+    { "by_cpu_s", "their CPU time", "s", "Of them all, while the rank that looked was recorded.", FV_GET(FV_TYPE_REAL, get_by_cpu), .flags = FV_NULLABLE },
 };
 const struct fv_relation fv_noise_ranks_relation = {
     .of_ranks = true,
