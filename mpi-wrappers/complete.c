@@ -30,8 +30,15 @@ MPI_Request *fv_completion_room(struct fv_call *call, bool on, int count)
     return on && count > 0 && fv_requests_told() ? room_for(call, count) : NULL;
 }
 
-static bool keep_one(struct fv_completion *c, const MPI_Request *request)
+/* Programs that compute meanwhile ask again and again: a copy will do, as below. Who waits is told what for, and a trace has what was
+ * tested. */
+static bool keep_one(struct fv_completion *c, bool waits, const MPI_Request *request)
 {
+    if (!waits && !c->call->trace && !fv_requests_shared()) {
+        c->single = *request;
+        c->before = &c->single;
+        return fv_request_may_be_known(fv_handle(*request));
+    }
     c->known = look_up(*request, &c->one);
     return c->known->kind;
 }
@@ -57,12 +64,12 @@ static bool keep_all(struct fv_completion *c, int count, const MPI_Request *requ
     return known;
 }
 
-MPI_Status *fv_completion_keep(struct fv_completion *c, int count, const MPI_Request *requests, int n,
+MPI_Status *fv_completion_keep(struct fv_completion *c, bool waits, int count, const MPI_Request *requests, int n,
                                MPI_Status *statuses)
 {
     c->before = NULL;
     c->known = NULL;
-    if (count <= 0 || !requests || !(count == 1 ? keep_one(c, requests) : keep_all(c, count, requests)))
+    if (count <= 0 || !requests || !(count == 1 ? keep_one(c, waits, requests) : keep_all(c, count, requests)))
         return statuses;
     if (statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE) {
         MPI_Status *own = n == 1 ? &c->status : fv_scratch(c->call, 1, (size_t)n * sizeof(*own));
@@ -213,12 +220,9 @@ void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Req
         settle(c, result, k, now, &statuses[k]);
 }
 
-void fv_completed_any(struct fv_completion *c, int result, const int *flag, const int *index,
-                      const MPI_Request *now, const MPI_Status *status)
+void fv_completion_settle_any(struct fv_completion *c, int result, int index, const MPI_Request *now, const MPI_Status *status)
 {
-    if (c->count && index && (result != MPI_SUCCESS || !flag || *flag))
-        settle(c, result, *index - c->first, now, status);
-    fv_call_record(c->call, NULL, 0, 0);
+    settle(c, result, index - c->first, now, status);
 }
 
 void fv_completed_some(struct fv_completion *c, int result, const int *outcount, const int *indices,
@@ -338,7 +342,7 @@ FV_PUBLIC int MPI_Wait(MPI_Request *request, MPI_Status *status)
     struct fv_call call;
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Wait, FV_CALL_SITE());
-    MPI_Status *seen = fv_completion_before(&c, &call, on, 1, request, 1, status);
+    MPI_Status *seen = fv_completion_before(&c, &call, on, true, 1, request, 1, status);
 
     fv_completion_tell(&c, on, 1, request);
     int result = fv_next_MPI_Wait(request, seen);
@@ -355,7 +359,7 @@ FV_PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     struct fv_call call;
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Test, FV_CALL_SITE());
-    MPI_Status *seen = fv_completion_before(&c, &call, on, 1, request, 1, status);
+    MPI_Status *seen = fv_completion_before(&c, &call, on, false, 1, request, 1, status);
     int result = fv_next_MPI_Test(request, flag, seen);
 
     if (on && fv_call_end(&call)) {
@@ -372,7 +376,7 @@ FV_PUBLIC int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitall, FV_CALL_SITE());
     MPI_Status *seen =
-        fv_completion_before(&c, &call, on, count, array_of_requests, count, array_of_statuses);
+        fv_completion_before(&c, &call, on, true, count, array_of_requests, count, array_of_statuses);
 
     fv_completion_tell(&c, on, count, array_of_requests);
     int result = fv_next_MPI_Waitall(count, array_of_requests, seen);
@@ -391,7 +395,7 @@ FV_PUBLIC int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Testall, FV_CALL_SITE());
     MPI_Status *seen =
-        fv_completion_before(&c, &call, on, count, array_of_requests, count, array_of_statuses);
+        fv_completion_before(&c, &call, on, false, count, array_of_requests, count, array_of_statuses);
     int result = fv_next_MPI_Testall(count, array_of_requests, flag, seen);
 
     if (on && fv_call_end(&call)) {
@@ -407,7 +411,7 @@ FV_PUBLIC int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index
     struct fv_call call;
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitany, FV_CALL_SITE());
-    MPI_Status *seen = fv_completion_before(&c, &call, on, count, array_of_requests, 1, status);
+    MPI_Status *seen = fv_completion_before(&c, &call, on, true, count, array_of_requests, 1, status);
 
     fv_completion_tell(&c, on, count, array_of_requests);
     int result = fv_next_MPI_Waitany(count, array_of_requests, index, seen);
@@ -425,7 +429,7 @@ FV_PUBLIC int MPI_Testany(int count, MPI_Request array_of_requests[], int *index
     struct fv_call call;
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Testany, FV_CALL_SITE());
-    MPI_Status *seen = fv_completion_before(&c, &call, on, count, array_of_requests, 1, status);
+    MPI_Status *seen = fv_completion_before(&c, &call, on, false, count, array_of_requests, 1, status);
     int result = fv_next_MPI_Testany(count, array_of_requests, index, flag, seen);
 
     if (on && fv_call_end(&call)) {
@@ -443,7 +447,7 @@ FV_PUBLIC int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *ou
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitsome, FV_CALL_SITE());
     MPI_Status *seen =
-        fv_completion_before(&c, &call, on, incount, array_of_requests, incount, array_of_statuses);
+        fv_completion_before(&c, &call, on, true, incount, array_of_requests, incount, array_of_statuses);
 
     fv_completion_tell(&c, on, incount, array_of_requests);
     int result = fv_next_MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, seen);
@@ -462,7 +466,7 @@ FV_PUBLIC int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *ou
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Testsome, FV_CALL_SITE());
     MPI_Status *seen =
-        fv_completion_before(&c, &call, on, incount, array_of_requests, incount, array_of_statuses);
+        fv_completion_before(&c, &call, on, false, incount, array_of_requests, incount, array_of_statuses);
     int result = fv_next_MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, seen);
 
     if (on && fv_call_end(&call)) {
@@ -545,7 +549,7 @@ FV_PUBLIC int MPI_Request_get_status_all(int count, const MPI_Request array_of_r
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Request_get_status_all, FV_CALL_SITE());
     MPI_Status *seen =
-        fv_completion_before(&c, &call, on, count, array_of_requests, count, array_of_statuses);
+        fv_completion_before(&c, &call, on, false, count, array_of_requests, count, array_of_statuses);
     int result = fv_next_MPI_Request_get_status_all(count, array_of_requests, flag, seen);
 
     if (on && fv_call_end(&call)) {
@@ -563,7 +567,7 @@ FV_PUBLIC int MPI_Request_get_status_any(int count, const MPI_Request array_of_r
     struct fv_call call;
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Request_get_status_any, FV_CALL_SITE());
-    MPI_Status *seen = fv_completion_before(&c, &call, on, count, array_of_requests, 1, status);
+    MPI_Status *seen = fv_completion_before(&c, &call, on, false, count, array_of_requests, 1, status);
     int result = fv_next_MPI_Request_get_status_any(count, array_of_requests, index, flag, seen);
 
     if (on && fv_call_end(&call)) {
@@ -582,7 +586,7 @@ FV_PUBLIC int MPI_Request_get_status_some(int incount, const MPI_Request array_o
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Request_get_status_some, FV_CALL_SITE());
     MPI_Status *seen =
-        fv_completion_before(&c, &call, on, incount, array_of_requests, incount, array_of_statuses);
+        fv_completion_before(&c, &call, on, false, incount, array_of_requests, incount, array_of_statuses);
     int result = fv_next_MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices,
                                                      seen);
 

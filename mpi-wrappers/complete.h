@@ -4,7 +4,7 @@
  *     struct fv_call call;
  *     struct fv_completion c;
  *     bool on = fv_call_enter(&call, FV_FN_MPI_Waitall, FV_CALL_SITE());
- *     MPI_Status *seen = fv_completion_before(&c, &call, on, count, requests, count, statuses);
+ *     MPI_Status *seen = fv_completion_before(&c, &call, on, true, count, requests, count, statuses);
  *     int result = PMPI_Waitall(count, requests, seen);
  *     if (on && fv_call_end(&call))
  *         fv_completed_all(&c, result, NULL, requests, seen);
@@ -28,26 +28,28 @@ struct fv_completion {
     struct fv_call *call;
     const MPI_Request *before;      /* a copy, to look up those that complete; or: */
     const struct fv_request *known; /* all looked up; kind 0: not followed */
+    MPI_Request single;             /* the copy of one */
     struct fv_request one;
     MPI_Status status;
 };
 
 /* What is left to do where anything is followed, and where it completed. */
-MPI_Status *fv_completion_keep(struct fv_completion *c, int count, const MPI_Request *requests, int n,
+MPI_Status *fv_completion_keep(struct fv_completion *c, bool waits, int count, const MPI_Request *requests, int n,
                                MPI_Status *statuses);
 void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Request *now,
                               const MPI_Status *statuses);
+void fv_completion_settle_any(struct fv_completion *c, int result, int index, const MPI_Request *now, const MPI_Status *status);
 
-/* After fv_call_enter() returned `on`. `statuses` is the caller's array of n (count, or 1 where the call
+/* After fv_call_enter() returned `on`. `waits`: fv_completion_tell() comes next. `statuses` is the caller's array of n (count, or 1 where the call
  * tells of one request), or MPI_STATUS(ES)_IGNORE. Returns the array to pass on: statuses, or one of our
  * own where the caller ignores what we need to see. */
-static inline MPI_Status *fv_completion_before(struct fv_completion *c, struct fv_call *call, bool on,
+static inline MPI_Status *fv_completion_before(struct fv_completion *c, struct fv_call *call, bool on, bool waits,
                                                int count, const MPI_Request *requests, int n,
                                                MPI_Status *statuses)
 {
     c->first = c->count = 0;
     c->call = call;
-    return on && fv_requests_any() ? fv_completion_keep(c, count, requests, n, statuses) : statuses;
+    return on && fv_requests_any() ? fv_completion_keep(c, waits, count, requests, n, statuses) : statuses;
 }
 static inline bool fv_completion_follows(const struct fv_completion *c)
 {
@@ -78,8 +80,13 @@ static inline void fv_completed_all(struct fv_completion *c, int result, const i
     fv_call_record(c->call, NULL, 0, 0);
 }
 /* Waitany, Testany. *index outside of the array, as MPI_UNDEFINED is, says that nothing completed. */
-void fv_completed_any(struct fv_completion *c, int result, const int *flag, const int *index,
-                      const MPI_Request *now, const MPI_Status *status);
+static inline void fv_completed_any(struct fv_completion *c, int result, const int *flag, const int *index,
+                                    const MPI_Request *now, const MPI_Status *status)
+{
+    if (c->count && index && (result != MPI_SUCCESS || !flag || *flag))
+        fv_completion_settle_any(c, result, *index, now, status);
+    fv_call_record(c->call, NULL, 0, 0);
+}
 /* Waitsome, Testsome; statuses[i] is that of request indices[i]. */
 void fv_completed_some(struct fv_completion *c, int result, const int *outcount, const int *indices,
                        const MPI_Request *now, const MPI_Status *statuses);

@@ -171,7 +171,7 @@ static void before(struct completion *w, unsigned function, bool waits, struct f
     bool own = w->on && fv_f_ignored(statuses);
     bool wanted = w->on && (fv_requests_any() || (waits && fv_requests_told()));
     const MPI_Request *c_requests = wanted ? requests_of(&w->call, w->on, count, requests) : NULL;
-    MPI_Status *c_statuses = fv_completion_before(&w->c, &w->call, w->on, count, c_requests, n,
+    MPI_Status *c_statuses = fv_completion_before(&w->c, &w->call, w->on, waits, count, c_requests, n,
                                                   own ? MPI_STATUSES_IGNORE : (MPI_Status *)(void *)statuses);
 
     if (waits)

@@ -430,6 +430,12 @@ static __attribute__((noinline)) struct fv_path_entry *search(struct fv_thread *
                                         : fv_path_cache_find(&thread->paths->cache, thread, root, slot, false);
 }
 
+/* While an instance is measured (--sample). */
+static __attribute__((noinline)) bool holds_watched(const struct fv_path_node *node, uintptr_t slot, const struct fv_thread *thread)
+{
+    return fv_path_holds(node, slot, thread, true);
+}
+
 /* Most call sites have one path at a depth of the stack: a tree of one node. */
 static inline __attribute__((always_inline)) struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site,
                                                                              bool python)
@@ -439,8 +445,9 @@ static inline __attribute__((always_inline)) struct fv_path_entry *find(struct f
     uint32_t root = fv_path_place_of(cache, key_of(site, slot, python));
     struct fv_path_node *node = &cache->node[root];
 
-    if (FV_LIKELY(node->is_path && !node->children && node->is_used && node->slot == slot && !thread->watched))
-        return fv_path_holds(node, slot, thread, false) ? &node->entry : NULL;
+    if (FV_LIKELY(node->is_path && !node->children && node->is_used && node->slot == slot))
+        return FV_UNLIKELY(thread->watched) ? (holds_watched(node, slot, thread) ? &node->entry : NULL)
+                                            : (fv_path_holds(node, slot, thread, false) ? &node->entry : NULL);
     return search(thread, root, slot);
 }
 

@@ -96,6 +96,14 @@ static bool make_room(struct fv_path_cache *cache, uint32_t nodes)
 
 /* ---- the tree ---- */
 
+/* See fv_path_holds(). */
+static void set_count(struct fv_path_node *node, uint32_t count)
+{
+    node->count = (uint8_t)count;
+    for (uint32_t i = count; i % 4; i++)
+        node->check[i] = node->check[count - 1];
+}
+
 /* Parts a node: a new one in its place gets its first `count` checks. The node itself stays what it was
  * further out. */
 static uint32_t split(struct fv_path_cache *cache, uint32_t at, uint32_t count)
@@ -105,7 +113,7 @@ static uint32_t split(struct fv_path_cache *cache, uint32_t at, uint32_t count)
     struct fv_path_node *first = node_at(cache, inner);
 
     memcpy(first->check, node->check, count * sizeof(node->check[0]));
-    first->count = (uint8_t)count;
+    set_count(first, count);
     first->key = node->key;
     first->parent = node->parent;
     first->only = at;
@@ -114,8 +122,8 @@ static uint32_t split(struct fv_path_cache *cache, uint32_t at, uint32_t count)
         put_place(cache, first->key, inner);
     else
         node_at(cache, first->parent)->only = inner;
-    node->count -= (uint8_t)count;
-    memmove(node->check, node->check + count, node->count * sizeof(node->check[0]));
+    memmove(node->check, node->check + count, (node->count - count) * sizeof(node->check[0]));
+    set_count(node, node->count - count);
     node->key = 0;
     node->parent = inner;
     return inner;
@@ -136,7 +144,7 @@ static struct chain make_chain(struct fv_path_cache *cache, uintptr_t slot,
         struct fv_path_node *node = node_at(cache, at);
 
         memcpy(node->check, checks, n * sizeof(*checks));
-        node->count = (uint8_t)n;
+        set_count(node, n);
         node->parent = c.last;
         if (c.last) {
             node_at(cache, c.last)->only = at;

@@ -14,7 +14,7 @@
 #include "rt/thread.h"
 
 #define FV_PATH_NODES  3072
-#define FV_PATH_CHECKS 28
+#define FV_PATH_CHECKS 28 /* a multiple of 4 */
 
 struct fv_path_node {
     struct fv_path_entry entry; /* if is_path: its checks end here */
@@ -25,7 +25,7 @@ struct fv_path_node {
     uint32_t children, only; /* `only`: the one child; 0: none, or they are in the map */
     uint8_t count;           /* of checks */
     bool is_path, is_used;
-    struct fv_path_check check[FV_PATH_CHECKS];
+    struct fv_path_check check[FV_PATH_CHECKS]; /* the last one again and again behind it, to a multiple of 4 */
 } __attribute__((aligned(64)));
 
 struct fv_path_place {
@@ -75,23 +75,21 @@ __attribute__((no_sanitize("address"))) static inline uintptr_t fv_path_slot(con
 }
 
 /* 0: the slot holds what it must. */
-__attribute__((no_sanitize("address"))) static inline uintptr_t fv_path_difference(const struct fv_path_check *check, uintptr_t slot)
+static inline uintptr_t fv_path_difference(const struct fv_path_check *check, uintptr_t slot, const struct fv_thread *thread, bool may_trap)
 {
-    return *(const uintptr_t *)(slot + (uintptr_t)check->offset) ^ check->value;
+    return fv_path_slot(thread, slot + (uintptr_t)check->offset, may_trap) ^ check->value;
 }
 
-/* Four checks are one branch: what lies in the slots behind one that differs may be read, as part of the stack. */
+/* Four checks are one branch, also the last ones, behind which the last is repeated: what lies in the slots behind one that differs may be
+ * read, as part of the stack. */
 static inline bool fv_path_holds(const struct fv_path_node *node, uintptr_t slot,
                                  const struct fv_thread *thread, bool may_trap)
 {
-    uint32_t i = 0;
+    const struct fv_path_check *end = node->check + node->count;
 
-    for (const struct fv_path_check *c = node->check; !may_trap && i + 4 <= node->count; i += 4, c += 4)
-        if (fv_path_difference(c, slot) | fv_path_difference(c + 1, slot) | fv_path_difference(c + 2, slot) |
-            fv_path_difference(c + 3, slot))
-            return false;
-    for (; i < node->count; i++)
-        if (fv_path_slot(thread, slot + (uintptr_t)node->check[i].offset, may_trap) != node->check[i].value)
+    for (const struct fv_path_check *c = node->check; c < end; c += 4)
+        if (fv_path_difference(c, slot, thread, may_trap) | fv_path_difference(c + 1, slot, thread, may_trap) |
+            fv_path_difference(c + 2, slot, thread, may_trap) | fv_path_difference(c + 3, slot, thread, may_trap))
             return false;
     return true;
 }

@@ -36,7 +36,7 @@ static bool noted; /* any, ever */
 
 static struct shard *shard_of(uint64_t handle)
 {
-    return &shards[(fv_map_hash(handle) >> 32) % FV_REQUEST_SHARDS]; /* other bits than the map takes */
+    return &shards[fv_request_shard(handle)];
 }
 
 static struct shard *lock_shard(struct shard *s)
@@ -211,10 +211,9 @@ bool fv_requests_shared(void)
 
 bool fv_request_get(uint64_t handle, struct fv_request *out)
 {
-    struct shard *s = shard_of(handle);
-
-    if (!__atomic_load_n(&fv_requests_known.in_shard[s - shards], __ATOMIC_RELAXED))
+    if (!fv_request_may_be_known(handle))
         return false;
+    struct shard *s = shard_of(handle);
     const struct fv_request *r = search(lock_shard(s), handle);
 
     if (r)

@@ -262,9 +262,20 @@ static inline bool fv_requests_any(void)
 {
     uint64_t any = 0;
 
+#pragma GCC unroll 8
     for (unsigned i = 0; i < FV_REQUEST_SHARDS / 2; i++)
         any |= __atomic_load_n(&fv_requests_known.pair[i], __ATOMIC_RELAXED);
     return any != 0;
+}
+/* By other bits of the hash than a map takes (rt/map.h). */
+static inline unsigned fv_request_shard(uint64_t handle)
+{
+    return (unsigned)(handle * UINT64_C(0x9e3779b97f4a7c15) >> 32) % FV_REQUEST_SHARDS;
+}
+/* False: it is not. */
+static inline bool fv_request_may_be_known(uint64_t handle)
+{
+    return __atomic_load_n(&fv_requests_known.in_shard[fv_request_shard(handle)], __ATOMIC_RELAXED) != 0;
 }
 /* May several threads be inside MPI? Then a handle may mean another request by the time a call returns. */
 bool fv_requests_shared(void);

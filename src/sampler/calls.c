@@ -235,7 +235,7 @@ struct fv_live *fv_calls_on_sample(struct fv_sampler *s, const struct fv_registe
         live->in_window = true; /* calls are chosen by their number, not by the time between them */
     }
     fv_live_watch(s);
-    if (live && s->thread->watched != live->slot) {
+    if (live && s->armed != live->slot) {
         fv_live_abandon(s);
         live = NULL;
     }

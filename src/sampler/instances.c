@@ -1,24 +1,60 @@
 /* See sampler.h: the instances that are being measured, innermost last, and the watchpoint, which is on the
  * innermost one. An instance whose slot lies below the stack pointer has ended some other way (longjmp,
  * exceptions); it is popped at the next event, whatever that is. A thread has one stack here: what runs on
- * another (coroutines, signal stacks) is counted as a cost and not followed. */
+ * another (coroutines, signal stacks) is counted as a cost and not followed.
+ *
+ * While a watchpoint on data is armed, processors move long strings byte by byte (AMD's: memcpy() and memset() of some KiB, and the
+ * kernel's copies and new pages, take up to 20 times as long). So those that last wait for their return by a breakpoint where it goes to, in
+ * the watchpoint's place, which costs nothing. What a breakpoint does not tell is that a function was left some other way, and called
+ * again from the same place before the next tick: both would be one instance. So in a thread that was ever seen to leave one, watchpoints alone. */
 #include "sampler/sampler.h"
 
 #define READS_MOST 16 /* of a watched slot, before its instance is given up */
 
+/* ---- by what it waits for the return ---- */
+
+/* Is `ret` behind a usual call? Not the way back from a signal handler, which ours takes, too. */
+static bool is_behind_call(struct fv_sampler *s, uintptr_t ret)
+{
+    const struct fv_cfi_row *row = fv_cfi_find(&s->cfi, ret);
+
+    return row->begin && row->begin < ret && row->kind == FV_CFI_SIMPLE && !fv_excluded(row);
+}
+
+static bool is_by_return(struct fv_sampler *s, const struct fv_live *live)
+{
+    const struct fv_known *k = &s->known[live->joined ? live->known : s->context[live->context].known];
+
+    return live->lasts && !live->near && !s->leaves && !k->recursive && is_behind_call(s, live->ret);
+}
+
+static void set_armed(struct fv_sampler *s, const struct fv_live *live)
+{
+    s->armed = live ? live->slot : 0;
+    s->thread->watched = live && !live->by_return ? live->slot : 0;
+    s->thread->watched_value = live ? live->ret : 0;
+}
+
+static bool arm(struct fv_sampler *s, struct fv_live *top, bool by_return)
+{
+    top->by_return = by_return && fv_perf_arm_return(&s->rw, top->ret);
+    top->near |= by_return && !top->by_return;
+    return top->by_return || fv_perf_arm(&s->rw, FV_TRAP_RW, 0, top->slot);
+}
+
 /* The watchpoint belongs to the innermost. */
 void fv_live_watch(struct fv_sampler *s)
 {
-    const struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+    struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+    bool by_return = top && is_by_return(s, top);
 
-    if (top && top->slot == s->thread->watched)
+    if (top && top->slot == s->armed && top->by_return == by_return)
         return;
-    if (top && fv_perf_arm(&s->rw, FV_TRAP_RW, 0, top->slot)) {
-        s->thread->watched = top->slot;
-        s->thread->watched_value = top->ret;
-    } else if (s->thread->watched) {
+    if (top && arm(s, top, by_return)) {
+        set_armed(s, top);
+    } else if (s->armed) {
         fv_perf_disarm(&s->rw);
-        s->thread->watched = 0;
+        set_armed(s, NULL);
     }
 }
 
@@ -26,9 +62,12 @@ void fv_live_abandon(struct fv_sampler *s)
 {
     const struct fv_live *top = &s->live[--s->depth];
 
-    if (s->thread->watched == top->slot) /* another may come to stand in the slot */
-        s->thread->watched = 1;
-    if (s->calibration || top->joined)
+    if (s->armed == top->slot) /* another may come to stand in the slot */
+        s->armed = 1;
+    if (s->calibration)
+        return;
+    s->leaves = true;
+    if (top->joined)
         return;
     fv_context_record(s, top->context)->abandoned++;
     s->record->abandoned++;
@@ -91,17 +130,19 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
     uintptr_t pc = r->r[FV_REG_PC], sp = r->r[FV_REG_SP], value;
     struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
 
-    if (!top || top->slot != s->thread->watched)
+    if (!top || top->slot != s->armed)
         return;
     uintptr_t slot = top->slot;
     if (pc == top->ret && sp == slot + sizeof(uintptr_t)) {
         fv_readings_take(s, now);
         while (s->depth && s->live[s->depth - 1].slot == slot)
             returned(s, r, now);
-        s->thread->watched = 1; /* armed, for nobody */
+        s->armed = 1;
+    } else if (top->by_return) { /* a call of it within it */
+        top->near = true;
     } else {
         fv_perf_disarm(&s->rw); /* to look at it ourselves */
-        s->thread->watched = 0;
+        set_armed(s, NULL);
         value = sp <= slot ? *(const volatile uintptr_t *)slot : 0;
         if (sp > slot || value != top->ret || called_anew(s, top, pc, sp) || ++top->reads > READS_MOST)
             while (s->depth && s->live[s->depth - 1].slot == slot)
@@ -109,6 +150,24 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
     }
     fv_live_pop_gone(s, sp);
     fv_live_watch(s);
+}
+
+static bool is_on_stack(const struct fv_sampler *s, const struct fv_live *live)
+{
+    for (unsigned i = 0; i < s->walk.count; i++)
+        if (s->walk.function[i] == live->function && (s->walk.slot[i] == live->slot || s->walk.recursive[i]))
+            return true;
+    return s->walk.cut;
+}
+
+void fv_live_tick(struct fv_sampler *s, uintptr_t pc)
+{
+    while (s->depth && s->live[s->depth - 1].by_return && s->live[s->depth - 1].slot == s->armed && !is_on_stack(s, &s->live[s->depth - 1]))
+        fv_live_abandon(s);
+    for (unsigned i = 0; i < s->depth; i++)
+        s->live[i].lasts = true;
+    if (s->depth && FV_LINE(pc) == FV_LINE(s->live[s->depth - 1].ret))
+        s->live[s->depth - 1].near = true;
 }
 
 /* ---- the entry: a trap of a breakpoint ---- */
@@ -149,6 +208,14 @@ struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t 
     return live;
 }
 
+static void begin(struct fv_sampler *s, const struct fv_x_slot *x, struct fv_live *live, uint64_t now_ns)
+{
+    if (s->calibration)
+        return;
+    live->in_window = !x->skips && fv_window_holds(s, x, live->context, now_ns);
+    live->lasts = fv_long_is_usual(&s->known[x->known]);
+}
+
 struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
                              uint64_t now_ns)
 {
@@ -178,11 +245,11 @@ struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct f
     s->known[x->known].entered++;
     live = fv_live_push(s, x->entry, x->known, r);
     if (live)
-        live->in_window = !s->calibration && !x->skips && fv_window_holds(s, x, live->context, now_ns);
+        begin(s, x, live, now_ns);
     if (!live || s->calibration || !fv_gap_begin(s, x, live->context))
         fv_x_disarm(x);
     fv_live_watch(s);
-    if (live && s->thread->watched != live->slot) { /* no watchpoint to be had */
+    if (live && s->armed != live->slot) { /* no watchpoint to be had */
         fv_live_abandon(s);
         live = NULL;
     }

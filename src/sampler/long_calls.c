@@ -46,6 +46,11 @@ static bool is_quick(const struct fv_known *k)
     return k->quick >= k->measured - k->measured / 4;
 }
 
+bool fv_long_is_usual(const struct fv_known *known)
+{
+    return known->measured >= ENOUGH && !is_quick(known);
+}
+
 /* Of those that have long calls every sample counts, whatever the budget is. */
 static bool is_suspect(struct fv_sampler *s, const struct fv_known *k, unsigned frame, bool in_budget)
 {
@@ -117,8 +122,8 @@ void fv_long_tick(struct fv_sampler *s)
         if (live->ticks < UNKNOWN_TICKS || k->measured >= ENOUGH || is_in_the_way(s, k))
             continue;
         k->given_up = true;
-        if (s->thread->watched == live->slot)
-            s->thread->watched = 1; /* armed, for nobody */
+        if (s->armed == live->slot)
+            s->armed = 1;
         memmove(live, live + 1, (--s->depth - i) * sizeof(*live));
     }
 }

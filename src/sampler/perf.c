@@ -245,17 +245,30 @@ end:
     return done;
 }
 
+/* `kind`: what its signal says. */
+static bool arm(struct fv_event_fd *event, struct perf_event_attr *attr, enum fv_trap kind, unsigned slot)
+{
+    event->generation++;
+    if (__atomic_load_n(&way, __ATOMIC_RELAXED) == BY_ITSELF)
+        signal_by_itself(attr, kind, slot, event->generation);
+    attr->disabled = 0;
+    if (!fv_perf_is_ours(event))
+        return false;
+    return !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, attr) || (errno == ENOTTY && replace(event, attr, kind, slot));
+}
+
 bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address)
 {
     struct perf_event_attr attr = breakpoint(kind, address);
 
-    event->generation++;
-    if (__atomic_load_n(&way, __ATOMIC_RELAXED) == BY_ITSELF)
-        signal_by_itself(&attr, kind, slot, event->generation);
-    attr.disabled = 0;
-    if (!fv_perf_is_ours(event))
-        return false;
-    return !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr) || (errno == ENOTTY && replace(event, &attr, kind, slot));
+    return arm(event, &attr, kind, slot);
+}
+
+bool fv_perf_arm_return(struct fv_event_fd *event, uintptr_t address)
+{
+    struct perf_event_attr attr = breakpoint(FV_TRAP_X, address);
+
+    return arm(event, &attr, FV_TRAP_RW, 0);
 }
 
 void fv_perf_disarm(struct fv_event_fd *event)

@@ -43,6 +43,8 @@ bool fv_perf_open_signal(struct fv_event_fd *event, struct perf_event_attr *attr
 void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns);
 /* Enables a breakpoint at an address under a new generation. */
 bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address);
+/* Makes the watchpoint a breakpoint, whose traps say FV_TRAP_RW all the same, until it is armed otherwise. */
+bool fv_perf_arm_return(struct fv_event_fd *event, uintptr_t address);
 /* Whatever still comes of it is stale. */
 void fv_perf_disarm(struct fv_event_fd *event);
 

@@ -385,7 +385,8 @@ static void begin_instances(struct fv_thread *thread)
     if (!(s = sampler_of(thread)))
         return;
     s->depth = 0;
-    thread->watched = 0;
+    s->leaves = false;
+    s->armed = thread->watched = 0;
     if (!set_signal_stack(s)) {
         tell_refused("the application's signal stack is too small", no_samples);
         return;
@@ -494,7 +495,7 @@ static void thread_end(struct fv_thread *thread)
     catch_up(thread);
     while (s->depth)
         fv_live_abandon(s);
-    thread->watched = 0;
+    s->armed = thread->watched = 0;
 }
 
 /* MPI_Pcontrol(2), which is for runs without instances. A tick that comes meanwhile is lost. */
@@ -631,7 +632,7 @@ static void forget(struct fv_thread *self)
             close_events(t->sampler);
         }
     if (mine)
-        mine->thread->watched = 0;
+        mine->armed = mine->thread->watched = 0;
     mine = NULL;
     errno = saved;
 }

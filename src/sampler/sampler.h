@@ -1,7 +1,7 @@
 /* Sampling whole instances of functions, after FVSampler (Su et al., ICS 2019), without a PMU: a clock sample
  * puts an execution breakpoint on a function's entry; there the trap puts a read-write watchpoint on the
- * stack slot of the return address, which traps when the function returns. The same clock samples count where
- * CPU time goes.
+ * stack slot of the return address, which traps when the function returns. For what lasts, an execution breakpoint where it returns to
+ * takes the watchpoint's place: see instances.c. The same clock samples count where CPU time goes.
  *
  * Clock samples alone, without instances, are signalled as SIGPROF: see clock.c.
  *
@@ -9,7 +9,7 @@
  * no lock, no allocation, no C library but system calls. Memory is had when the thread begins.
  *
  *     X slot   idle -> armed at a tick -> trap at the entry: the instance is pushed -> idle
- *     RW slot  on the innermost instance; a trap there is its return, or somebody else who looks
+ *     RW slot  on the innermost instance; a trap there is its return, or somebody else who looks, or another one that returns to there
  *
  * Only src/sampler includes this; src/rt sees the row of rt/layers.h. */
 #ifndef FV_SAMPLER_H
@@ -52,6 +52,9 @@ struct fv_live {
     struct fv_pmu_mark pmu;
     uint32_t context;
     uint32_t reads; /* of the slot, by others than its return */
+    bool lasts;     /* a tick found it, or it is of a function whose calls mostly last */
+    bool by_return; /* while it is armed: a breakpoint waits where it returns to, in place of the watchpoint */
+    bool near;      /* that is not to be: code is run there meanwhile */
     bool in_window;
     bool joined;
     /* where it was joined: */
@@ -149,6 +152,8 @@ struct fv_sampler {
     struct fv_x_slot x[FV_X_SLOTS];
     struct fv_live live[FV_LIVE];
     unsigned depth;
+    uintptr_t armed; /* the slot of the instance that the watchpoint, or the breakpoint in its place, waits for; 1: of none any more; 0: it is not armed */
+    bool leaves;     /* a function was left without returning, by this thread */
     void *signal_stack; /* ours; not used where the application has one */
     struct fv_walk walk;
     /* calibration: durations go here */
@@ -221,6 +226,8 @@ void fv_live_watch(struct fv_sampler *s);
 void fv_live_abandon(struct fv_sampler *s);
 /* Those whose frames are below the stack pointer are gone. */
 void fv_live_pop_gone(struct fv_sampler *s, uintptr_t sp);
+/* At a tick, when s->walk is known, before fv_live_watch(): those that it finds last. */
+void fv_live_tick(struct fv_sampler *s, uintptr_t pc);
 /* A trap of the watchpoint; the clocks of `now` are set. */
 void fv_live_on_rw(struct fv_sampler *s, const struct fv_registers *r, struct fv_readings *now);
 /* A trap of a breakpoint at an entry. The instance that begins; NULL: none. */
@@ -282,6 +289,8 @@ size_t fv_signal_stack_least(void);
 
 /* An instance took so long. */
 void fv_long_learn(struct fv_sampler *s, uint32_t known, uint64_t cpu_ns);
+/* Do most calls last for a good part of the time between two ticks? */
+bool fv_long_is_usual(const struct fv_known *known);
 /* At a tick: of calls that were joined before. */
 void fv_long_tick(struct fv_sampler *s);
 /* Of each frame of a function that may be chosen, innermost first; so much CPU time after the tick before. */

@@ -1,6 +1,6 @@
 /* ns per MPI call on one rank of MPI_COMM_SELF, at a call path of a given depth, beside two clock reads:
  * Iprobe, an 8-byte Allreduce, messages with a request of the sender or of the receiver, a derived datatype,
- * and neighbours in a grid. Best of many batches. Run it without fvmpi, under the nop library and under the
+ * neighbours in a grid, and a receive whose message does not come, asked again and again. Best of many batches. Run it without fvmpi, under the nop library and under the
  * real one; tests/bench/run compares.
  *
  *     mpi_bench [DEPTH [multiple]]        multiple: with MPI_THREAD_MULTIPLE */
@@ -84,6 +84,39 @@ static void iprobe(void)
     MPI_Iprobe(0, 9, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
 }
 
+/* As programs do that compute meanwhile. Last of the cases: from now on a request is followed. */
+static MPI_Request *pending(void)
+{
+    static MPI_Request request = MPI_REQUEST_NULL;
+    static char never;
+
+    if (request == MPI_REQUEST_NULL)
+        MPI_Irecv(&never, 1, MPI_CHAR, 0, 8, MPI_COMM_SELF, &request);
+    return &request;
+}
+
+static void test(void)
+{
+    int flag;
+    MPI_Status status;
+
+    MPI_Test(pending(), &flag, &status);
+}
+
+static void testany(void)
+{
+    int flag, index;
+    MPI_Status status;
+
+    MPI_Testany(1, pending(), &index, &flag, &status);
+}
+
+static void end_pending(void)
+{
+    MPI_Cancel(pending());
+    MPI_Wait(pending(), MPI_STATUS_IGNORE);
+}
+
 static void clocks(void)
 {
 #if defined(__x86_64__)
@@ -103,6 +136,7 @@ static const struct {
     { "send_nowhere", send_nowhere },   { "allreduce", allreduce },
     { "isend_recv_wait", send_recv },   { "irecv_send_wait", irecv_send },
     { "bcast_derived", derived_bcast }, { "neighbor_allgather", neighbours },
+    { "test_pending", test },           { "testany_pending", testany },
 };
 
 __attribute__((noinline)) static double batch(void (*body)(void))
@@ -140,6 +174,7 @@ int main(int argc, char **argv)
         }
         printf("%s %.1f\n", cases[c].name, best);
     }
+    end_pending();
     MPI_Comm_free(&grid);
     MPI_Type_free(&strided);
     MPI_Finalize();

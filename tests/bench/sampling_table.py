@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What --sample costs packaged programs:   sampling_table.py BUILD LAMMPS-SCRIPT HPCC-INPUT [RESULT.json]
 
-As FVSampler's Table 2: wall time of each program as it is, and under `fvmpi run --sample=RATE`, alternating; medians, their ratio, and between
-which ratios the middle half of the pairs lies. FVMPI_BENCH_PAIRS pairs (7), FVMPI_BENCH_RATE samples a second of each thread (100), FVMPI_BENCH_SCALE
+As FVSampler's Table 2: wall time of each program as it is, under `fvmpi run --sample=off`, and under `fvmpi run --sample=RATE`, alternating; medians, the
+ratio of the last to the first, and between which ratios the middle half of the pairs lies. So what recording costs is told apart from sampling; and what each
+run pays once, for its start and end, by a program that does nothing. `fvmpi run -q` computes no report. FVMPI_BENCH_PAIRS pairs (7), FVMPI_BENCH_RATE samples a second of each thread (100), FVMPI_BENCH_SCALE
 times as much work (1)."""
 import json
 import os
@@ -66,6 +67,10 @@ def python():
             '    heapq.heapify(v)\n    sorted(v, key=lambda x: -x)\n'.format(int(120 * SCALE))]
 
 
+def nothing():
+    return ['true']
+
+
 # name, program, languages, how it is parallel, launcher, threads, command
 PROGRAMS = [
     ('LAMMPS', 'lmp', 'C++', 'MPI', OPENMPI, 1, lammps),
@@ -73,6 +78,7 @@ PROGRAMS = [
     ('pbzip2', 'pbzip2', 'C++', 'Pthreads', [], 1, compress),
     ('par2', 'par2', 'C++', 'OpenMP', [], 2, recovery),
     ('Python', 'python3', 'C', '-', [], 1, python),
+    ('nothing', 'true', '-', '-', [], 1, nothing),
 ]
 
 
@@ -88,20 +94,21 @@ def seconds(command, environment):
 def row(name, language, model, launcher, threads, command):
     environment = dict(ENV, OMP_NUM_THREADS=str(threads))
     directory = os.path.join(WORK, 'exp')
-    fvmpi = [FVMPI, 'run', '-q', '-o', directory, '--sample={}'.format(RATE)] + ([] if launcher else ['--mpi', 'serial'])
-    without, sampled = [], []
+    fvmpi = [FVMPI, 'run', '-q', '-o', directory] + (['--mpi', 'openmpi'] if launcher else ['--mpi', 'serial'])
+    without, recorded, sampled = [], [], []
     words = command()
     for _ in range(PAIRS):
         if command is recovery:
             command()  # its files are in the way
         without.append(seconds(launcher + words, environment))
-        if command is recovery:
-            command()
-        shutil.rmtree(directory, ignore_errors=True)
-        sampled.append(seconds(launcher + fvmpi + words, environment))
+        for times, sample in ((recorded, 'off'), (sampled, RATE)):
+            if command is recovery:
+                command()
+            shutil.rmtree(directory, ignore_errors=True)
+            times.append(seconds(launcher + fvmpi + ['--sample={}'.format(sample)] + words, environment))
     ratios = sorted(b / a for a, b in zip(without, sampled))
     return {'program': name, 'language': language, 'parallel': model, 'pairs': PAIRS, 'samples_per_second': RATE,
-            'without_s': without, 'sampled_s': sampled, 'without_median_s': statistics.median(without), 'sampled_median_s': statistics.median(sampled),
+            'without_s': without, 'recorded_s': recorded, 'sampled_s': sampled, 'recorded_median_s': statistics.median(recorded), 'without_median_s': statistics.median(without), 'sampled_median_s': statistics.median(sampled),
             'ratio': statistics.median(sampled) / statistics.median(without),
             'ratio_low': ratios[len(ratios) // 4], 'ratio_high': ratios[3 * len(ratios) // 4]}
 
@@ -109,7 +116,7 @@ def row(name, language, model, launcher, threads, command):
 def main():
     rows = []
     print('  {} samples/s of each thread, wall time, median of {} pairs; in brackets the middle half of the ratios of pairs'.format(RATE, PAIRS))
-    print('  {:<10} {:<8} {:<9} {:>10} {:>10} {:>7}'.format('program', 'language', 'parallel', 'without', '--sample', 'ratio'))
+    print('  {:<10} {:<8} {:<9} {:>10} {:>12} {:>10} {:>7}'.format('program', 'language', 'parallel', 'without', '--sample=off', '--sample', 'ratio'))
     for name, program, language, model, launcher, threads, command in PROGRAMS:
         if not shutil.which(program):
             print('  {:<10} not installed'.format(name))
@@ -120,11 +127,11 @@ def main():
             print('  {:<10} {}'.format(name, str(why).replace('\n', ' ')[:200]))
             continue
         rows.append(r)
-        print('  {:<10} {:<8} {:<9} {:>8.2f} s {:>8.2f} s {:>6.3f}x ({:.3f} .. {:.3f})'.format(
-            name, language, model, r['without_median_s'], r['sampled_median_s'], r['ratio'], r['ratio_low'], r['ratio_high']), flush=True)
+        print('  {:<10} {:<8} {:<9} {:>8.2f} s {:>10.2f} s {:>8.2f} s {:>6.3f}x ({:.3f} .. {:.3f})'.format(
+            name, language, model, r['without_median_s'], r['recorded_median_s'], r['sampled_median_s'], r['ratio'], r['ratio_low'], r['ratio_high']), flush=True)
     if rows:
-        print('  {:<10} {:<8} {:<9} {:>10} {:>10} {:>6.3f}x   the paper, of 17 programs at 30/s: 1.06x'.format(
-            'median', '', '', '', '', statistics.median(r['ratio'] for r in rows)))
+        print('  {:<10} {:<8} {:<9} {:>10} {:>12} {:>10} {:>6.3f}x   the paper, of 17 programs at 30/s: 1.06x'.format(
+            'median', '', '', '', '', '', statistics.median(r['ratio'] for r in rows if r['program'] != 'nothing')))
     if len(sys.argv) > 4:
         with open(sys.argv[4], 'w') as f:
             json.dump(rows, f, indent=1)

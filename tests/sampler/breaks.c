@@ -459,6 +459,24 @@ static void left(void)
     puts("done");
 }
 
+/* It lasts for some ticks, and reads the slot of its return address more often than a watchpoint would bear. */
+NOINLINE int looks_back(int i)
+{
+    const volatile uintptr_t *slot = (const volatile uintptr_t *)__builtin_frame_address(0) + 1;
+
+    work(30000);
+    for (int k = 0; k < 100; k++)
+        sink += slot[0];
+    return i;
+}
+
+static void lasting(void)
+{
+    for (double end = own() + 1.5; own() < end;)
+        sink += (uint64_t)looks_back(1);
+    puts("done");
+}
+
 /* ---- recursion ---- */
 
 NOINLINE int pong(int depth, unsigned way);
@@ -637,6 +655,8 @@ int main(int argc, char **argv)
         odd_code();
     else if (!strcmp(what, "left"))
         left();
+    else if (!strcmp(what, "lasting"))
+        lasting();
     else if (!strcmp(what, "contexts"))
         contexts();
     else if (!strcmp(what, "recursion"))

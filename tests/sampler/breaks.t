@@ -84,6 +84,10 @@ def stacks(tap, breaks):
         times = sorted(i[2] for c in outer for i in c.reservoir)
         longer = sum(t > 1.6 * times[len(times) // 2] for t in times)
         check(len(times) > 20 and longer * 20 < len(times), 'two calls measured as one: {} of {}', longer, times)
+    with tap.test('what lasts: no watchpoint on its slot, which slows down all who copy'):
+        lasting = named(run([breaks, 'lasting'], 'done\n'), 'looks_back')
+        returns, abandoned = (sum(getattr(c, key) for c in lasting) for key in ('returns', 'abandoned'))
+        check(returns > 5 and not abandoned, '{} returned, {} were given up', returns, abandoned)
     with tap.test('more contexts than a chunk of records, and than there may be'):
         rank = run([breaks, 'contexts'], 'done\n', 3000)
         check(len(rank.contexts) > 100, '{} contexts', len(rank.contexts))

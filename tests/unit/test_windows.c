@@ -150,6 +150,11 @@ bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, ui
     (void)event, (void)kind, (void)slot, (void)address;
     return true;
 }
+bool fv_perf_arm_return(struct fv_event_fd *event, uintptr_t address)
+{
+    (void)event, (void)address;
+    return true;
+}
 void fv_perf_disarm(struct fv_event_fd *event)
 {
     (void)event;
