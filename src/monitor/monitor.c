@@ -446,6 +446,13 @@ static void end(struct fv_thread *self)
         wait_until(ASKED_TO_END, until_ns);
 }
 
+/* The main thread goes, and others stay, of which the last one ends the process, by the C library's count: this one is in that, and must not be the last. */
+static void thread_ends(struct fv_thread *self)
+{
+    if (syscall(SYS_gettid) == getpid())
+        end(self);
+}
+
 /* A child has no such thread. */
 static void forget_all(struct fv_thread *self)
 {
@@ -453,4 +460,4 @@ static void forget_all(struct fv_thread *self)
     is_started = false;
 }
 
-const struct fv_layer fv_monitor_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = end, [FV_AT_EXIT] = end, [FV_AT_FORK] = forget_all } };
+const struct fv_layer fv_monitor_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = end, [FV_AT_EXIT] = end, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FORK] = forget_all } };

@@ -39,10 +39,10 @@ class Kind:
     def __init__(self, mpi):
         self.mpi = mpi
         if mpi:
-            self.program = mpi.build(os.path.join(HERE, 'known.c'), '-I', os.path.join(harness.SOURCE, 'src'))
+            self.program = mpi.build(os.path.join(HERE, 'known.c'), '-pthread', '-I', os.path.join(harness.SOURCE, 'src'))
         else:
             self.program = os.path.join(harness.scratch(), 'known')
-            harness.run(['cc', '-g', '-DALONE', '-I', os.path.join(harness.SOURCE, 'src'), os.path.join(HERE, 'known.c'), '-o', self.program]).ended(0)
+            harness.run(['cc', '-g', '-pthread', '-DALONE', '-I', os.path.join(harness.SOURCE, 'src'), os.path.join(HERE, 'known.c'), '-o', self.program]).ended(0)
 
     def __str__(self):
         return str(self.mpi or 'without MPI')
@@ -195,6 +195,12 @@ def lives(tap, kind):
             run = kind.profile(words, ['-q', '--sensors', SENSORS, '--sensors-hz', '50'], root).ended(0)
             equal('output', run.out, kind.native(*words).ended(0).out)
             equal('total', events(run.report())['net.rx_bytes@eth1']['total'], 13)
+        with tap.test('{}: main() is left by pthread_exit()'.format(kind)):
+            words = ['wait', 'leave']
+            run = kind.profile(words, ['-q', '--sensors', SENSORS], root).ended(0)
+            equal('output', run.out, kind.native(*words).ended(0).out)
+            equal('its last thread has written', run.out, 'left\n')
+            equal('events', len(run.report().data['sensors']), 4)
     with tap.test('{}: after SIGKILL'.format(kind)):
         run = kind.profile(['wait', 'add', os.path.join(root, 'sys/class/net/eth0/statistics/rx_bytes'), '11', 'wait', 'kill'], ['-q', '--sensors', SENSORS, '--sensors-hz', '100'], root)
         check(run.rc != 0, 'it was killed')

@@ -9,12 +9,14 @@
  *     until FILE    is there
  *     descriptors    the number that the next one has is told, and all others are closed
  *     setuid, fork, kill       as their names say
+ *     leave          main() is left by pthread_exit(), and another thread ends the process
  *
  * Rank 0 adds, touches and sends; all wait. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #ifndef ALONE
 #include <mpi.h>
 #endif
@@ -143,6 +145,23 @@ static long next_descriptor(void)
     return next;
 }
 
+static void *last(void *unused)
+{
+    for (int i = 0; i < 20; i++)
+        nap();
+    printf("left\n"); /* which exit() writes */
+    return unused;
+}
+
+static void leave(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, last, NULL))
+        exit(9);
+    pthread_exit(NULL);
+}
+
 int main(int argc, char **argv)
 {
     long sum = 0;
@@ -175,6 +194,8 @@ int main(int argc, char **argv)
             sum += setuid(getuid()) + 1;
         else if (!strcmp(*a, "fork"))
             sum += fork_and_wait();
+        else if (!strcmp(*a, "leave"))
+            leave();
         else if (!strcmp(*a, "kill"))
             raise(SIGKILL);
     }
