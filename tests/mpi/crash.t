@@ -105,7 +105,7 @@ def killed_at_random(tap, mpi):
 def killed_with_everything(tap, mpi):
     """All that can be recorded at once: a report and an archive, and what had returned by then."""
     program = mpi.build('crash_all.c', '-finstrument-functions', '-pthread')
-    options = ['--trace', '--sample', '--functions', *harness.FRONTS, '--threads', '--sensors', 'vmstat', '--sensors-hz', '50']
+    options = ['--trace', '--sample', '--functions', *harness.FRONTS, *([] if harness.SANITIZER else ['--threads']), '--sensors', 'vmstat', '--sensors-hz', '50']
     for i in range(ROUNDS):
         with tap.test('{}: killed while all is recorded, round {}'.format(mpi, i + 1)):
             job = Job(mpi, '', program=program, options=options)
