@@ -11,6 +11,7 @@ struct fv_called {
     struct fv_function_calls *calls; /* in the file */
     struct fv_called *parent;        /* NULL: of what nobody called */
     struct fv_called *recent;        /* that was called last by it */
+    struct fv_called *after;         /* that its caller called next, when it last looked for that */
     const void *function, *site;     /* its begin, and the return address of the call */
     uint32_t path;                   /* of the call */
     uint32_t number, open;           /* its record, from 1; calls under way */

@@ -468,7 +468,13 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
 FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site);
 FV_PUBLIC void __cyg_profile_func_exit(void *function, void *site);
 
-/* What is called as last time by its caller, which is most, or inlined into it, without a call: that would cost registers. */
+static inline bool is_call(const struct fv_called *c, const void *function, const void *site)
+{
+    return c && c->function == function && c->site == site;
+}
+
+/* What is called as last time by its caller, or as the last time behind what that called last, which is most, or inlined into it, without a call: that would
+ * cost registers. */
 FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
 {
     uintptr_t at = (uintptr_t)__builtin_dwarf_cfa(), from = (uintptr_t)__builtin_return_address(0);
@@ -482,7 +488,11 @@ FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
         return;
     }
     struct fv_called *c = top->inner->recent;
-    if (FV_UNLIKELY(!c || c->function != function || c->site != site || !((c->calls->calls + 1) % JUDGED))) {
+    if (!is_call(c, function, site)) {
+        c = c && is_call(c->after, function, site) ? c->after : NULL;
+        top->inner->recent = c ? c : top->inner->recent;
+    }
+    if (FV_UNLIKELY(!c || !((c->calls->calls + 1) % JUDGED))) {
         begin(s, function, site, at, from);
         return;
     }

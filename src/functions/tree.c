@@ -144,6 +144,8 @@ struct fv_called *fv_called_find(struct fv_thread *t, struct fv_called *caller, 
     if (FV_LIKELY(known != NULL)) {
         bool is_it = known->called->function == function && known->called->site == site;
 
+        if (is_it && caller->recent)
+            caller->recent->after = known->called;
         caller->recent = is_it ? known->called : caller->recent;
         return is_it ? known->called : NULL;
     }
