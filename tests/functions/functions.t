@@ -251,6 +251,20 @@ def under_way(directory):
     return [line for line in records if not line.endswith(' opened=0')]
 
 
+def undisturbed(mpi, program, options):
+    """Findings on who is late, of a run in which others did not take more from the ranks than what they differ by: then that is what is said."""
+    for _ in range(6):
+        run = mpi.profile(program, 2, ['1000', 'uneven'], ['--functions', '--sample=off'] + options).ended(0)
+        if options:
+            harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
+        report = run.report().data
+        findings = [f for f in report['findings'] if f['name'] == ('late_rank' if options else 'load_imbalance')]
+        outside = [r['app_time_s'] - r['mpi_time_s'] for r in report['ranks']]
+        if findings or not any(f['name'] == 'no_processor' and f['lost_s'] > 0.5 * (max(outside) - min(outside)) for f in report['findings']):
+            return findings
+    raise harness.Skip('others took more from the ranks than what they differ by, in each of 6 runs')
+
+
 def main():
     tap = harness.Tap()
     program = os.path.join(harness.scratch('bin'), 'known')
@@ -286,10 +300,7 @@ def main():
             check(combined > 0, 'MPI combined nothing')
         for options in ([], ['--trace']):
             with tap.test('{}: who computes longest is named without samples {}'.format(mpi, ' '.join(options)).strip()):
-                run = mpi.profile(program, 2, ['1000', 'uneven'], ['--functions', '--sample=off'] + options).ended(0)
-                if options:
-                    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
-                findings = [f for f in run.report().data['findings'] if f['name'] == ('late_rank' if options else 'load_imbalance')]
+                findings = undisturbed(mpi, program, options)
                 equal('function', [(f['rank'], f['function'], os.path.basename(f['file'] or '')) for f in findings[:1]], [(1, 'inner', HERE_FILE)])
                 check('(by its calls)' in findings[0]['text'] and 'inner() at {}:{}'.format(HERE_FILE, findings[0]['line']) in findings[0]['text'], '{}', findings)
         with tap.test("{}: without MPI's calls".format(mpi)):
