@@ -40,7 +40,7 @@ static const char usage[] =
     "\n"
     "  --top N        phases (10)\n"
     "  --all          all phases\n" FV_OUTPUT_USAGE "\n"
-    "Cache and memory are not told apart. Exit status: 0 shown, 1 nothing to show, or T1 does not fit the phase, 2 wrong usage.\n";
+    "Cache and memory are told apart by runs of fvmpi run --stacks --solo. Exit status: 0 shown, 1 nothing to show, or T1 does not fit the phase, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {
