@@ -15,6 +15,8 @@ enum fv_solo_how {
     FV_SOLO_HOWS
 };
 
+#define FV_SOLO_CPUS 1024
+
 struct fv_solo_page {
     uint64_t magic;
     uint64_t cache_bytes, left_bytes; /* C; what the thread that runs alone has of it */
@@ -29,6 +31,8 @@ struct fv_solo_page {
     /* by the pirate */
     uint32_t ready __attribute__((aligned(64))); /* = wanted: it holds its part */
     uint64_t probes, misses; /* timed reads of its lines since it began; of them, those that were not in the cache */
+    /* by fvmpi run, before: processors with the same number have the same last cache; 0: not known, or all have */
+    uint8_t domains[FV_SOLO_CPUS];
 };
 _Static_assert(sizeof(struct fv_solo_page) <= 4096, "a page");
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,9 +156,35 @@ static uint32_t first_cpu(void)
 
 static void reset_page(struct fv_solo_page *page, enum fv_solo_how how)
 {
-    memset(page, 0, sizeof(*page));
+    memset(page, 0, offsetof(struct fv_solo_page, domains));
     page->magic = FV_SOLO_MAGIC;
     page->how = how;
+}
+
+/* Last caches are numbered as they come, by the first of their processors; where there is one, they are not. */
+static void find_domains(struct fv_solo_runs *s)
+{
+    unsigned first_of[UINT8_MAX], count = 0;
+
+    for (unsigned cpu = 0; cpu < FV_SOLO_CPUS; cpu++) {
+        const char *list = NULL;
+        unsigned k = 0;
+
+        for (int index = 9; index >= 0 && !list; index--)
+            list = fv_doctor_value(&s->doctor, "sys/devices/system/cpu/cpu%u/cache/index%d/shared_cpu_list", cpu, index);
+        if (!list)
+            continue;
+        unsigned first = (unsigned)strtoul(list, NULL, 10);
+        while (k < count && first_of[k] != first)
+            k++;
+        if (k == count && count == UINT8_MAX)
+            continue;
+        if (k == count)
+            first_of[count++] = first;
+        s->page->domains[cpu] = (uint8_t)(k + 1);
+    }
+    if (count < 2)
+        memset(s->page->domains, 0, sizeof(s->page->domains));
 }
 
 /* Does a chase through more than it leaves become slower, and is it as fast as before when the pirate rests? *why: what was found. */
@@ -219,8 +246,10 @@ bool fv_solo_runs_init(struct fv_solo_runs *s, const char *directory, bool is_qu
     if (fd >= 0)
         close(fd);
     s->page = memory == MAP_FAILED ? NULL : memory;
-    if (s->page)
+    if (s->page) {
+        find_domains(s);
         choose(s, is_quiet);
+    }
     return s->page;
 }
 

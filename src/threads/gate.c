@@ -44,6 +44,7 @@ static bool is_forked;
 /* The thread's seat. */
 static FV_TLS struct {
     uint32_t phase, seat;
+    bool catches_up; /* and rules.catch_up() was told so */
 } mine;
 
 static uint64_t now_ns(clockid_t clock)
@@ -219,8 +220,17 @@ static void begin_alone(void)
     fv_unlock_sigrestore(&g.lock, signals);
 }
 
+static void set_catches_up(bool does)
+{
+    if (does == mine.catches_up || !g.rules.catch_up)
+        return;
+    mine.catches_up = does;
+    g.rules.catch_up(mine.seat, does);
+}
+
 static void take_turn(void)
 {
+    bool catches_up = false;
     enum turn turn;
 
     do {
@@ -228,8 +238,10 @@ static void take_turn(void)
         turn = turn_of();
         if (turn == WAITS_PARKED || turn == WAITS_FOR_ALL)
             look();
-        if (turn == GOES_ON && my_seat())
+        if (turn == GOES_ON && my_seat()) {
             my_seat()->state = RUNS;
+            catches_up = g.stage == CATCHING_UP;
+        }
         if (turn == IS_ALONE)
             set_stage(PREPARING);
         uint32_t *word = turn == WAITS_FOR_ALL ? &g.came_word : &g.released_word;
@@ -238,6 +250,7 @@ static void take_turn(void)
         if (turn == WAITS_PARKED || turn == WAITS_FOR_ALL)
             wait_for(word, seen);
     } while ((turn == WAITS_PARKED || turn == WAITS_FOR_ALL) && !is_forked);
+    set_catches_up(catches_up);
     if (turn == IS_ALONE)
         begin_alone();
 }
@@ -332,6 +345,7 @@ void fv_gate_enter(uint32_t phase, uint32_t seat, uint32_t count)
     if (is_in) {
         mine.phase = phase;
         mine.seat = seat;
+        mine.catches_up = false;
         g.seats[seat].state = RUNS;
     }
     fv_unlock_sigrestore(&g.lock, signals);
@@ -398,6 +412,7 @@ bool fv_gate_exit(void)
     if (is_forked || !mine.phase)
         return false;
     bool was_alone = end_alone();
+    set_catches_up(false);
     uint64_t signals = fv_lock_sigsave(&g.lock);
     struct seat *seat = my_seat();
 
@@ -478,5 +493,6 @@ void fv_gate_forget(void)
 {
     is_forked = true;
     mine.phase = 0;
+    mine.catches_up = false;
     g.lock.held = 0;
 }

@@ -70,10 +70,7 @@ static bool call_pirate(void)
     const struct timespec look = { 0, LOOK_NS };
     uint64_t until = now_ns() + LATE_NS;
     uint32_t wanted = (page->wanted | 1) == page->wanted ? page->wanted + 2 : page->wanted + 1, ready;
-    unsigned cpu = 0;
 
-    syscall(SYS_getcpu, &cpu, NULL, NULL);
-    page->cpu = cpu;
     tell_pirate(wanted);
     while ((ready = __atomic_load_n(&page->ready, __ATOMIC_SEQ_CST)) != wanted && now_ns() < until)
         syscall(SYS_futex, &page->ready, FUTEX_WAIT, ready, &look, NULL, 0);
@@ -94,6 +91,10 @@ static enum fv_gate_why begin_interval(void)
     if (is_used_up())
         return FV_GATE_CUT;
     int saved = errno;
+    unsigned cpu = 0;
+
+    syscall(SYS_getcpu, &cpu, NULL, NULL);
+    page->cpu = cpu;
     bool is_ready = page->how != FV_SOLO_PIRATE || call_pirate();
 
     errno = saved;
@@ -129,7 +130,47 @@ static void end_interval(void)
     }
 }
 
-static struct fv_gate_rules rules = { .wait_ns = 200000000, .still_ns = 500000000, .gather_ns = UINT64_C(2000000000), .begin = begin_interval, .end = end_interval };
+/* ---- threads that catch up do it where they do not use the one's last cache, if there is another one ---- */
+
+static struct masks {
+    cpu_set_t own, elsewhere;
+} masks[FV_GATE_SEATS];
+
+static bool get_mask(cpu_set_t *set)
+{
+    CPU_ZERO(set);
+    return syscall(SYS_sched_getaffinity, 0, sizeof(*set), set) > 0;
+}
+
+/* False: there is no such place among its own. */
+static bool go_elsewhere(struct masks *m)
+{
+    uint8_t domain = page->cpu < FV_SOLO_CPUS ? page->domains[page->cpu] : 0;
+
+    CPU_ZERO(&m->elsewhere);
+    if (!domain || !get_mask(&m->own))
+        return false;
+    for (unsigned cpu = 0; cpu < FV_SOLO_CPUS && cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &m->own) && page->domains[cpu] && page->domains[cpu] != domain)
+            CPU_SET(cpu, &m->elsewhere);
+    return CPU_COUNT(&m->elsewhere) && !syscall(SYS_sched_setaffinity, 0, sizeof(m->elsewhere), &m->elsewhere);
+}
+
+/* What the program has changed meanwhile stays. */
+static void catch_up(uint32_t seat, bool begins)
+{
+    struct masks *m = &masks[seat];
+    int saved = errno;
+    cpu_set_t now;
+
+    if (begins && !go_elsewhere(m))
+        CPU_ZERO(&m->elsewhere);
+    if (!begins && CPU_COUNT(&m->elsewhere) && get_mask(&now) && CPU_EQUAL(&now, &m->elsewhere))
+        syscall(SYS_sched_setaffinity, 0, sizeof(m->own), &m->own);
+    errno = saved;
+}
+
+static struct fv_gate_rules rules = { .wait_ns = 200000000, .still_ns = 500000000, .gather_ns = UINT64_C(2000000000), .begin = begin_interval, .end = end_interval, .catch_up = catch_up };
 
 /* ---- phases ---- */
 

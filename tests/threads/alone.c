@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 /* Phases of threads that wait for each other in many ways: what each prints is the same, however its threads are scheduled. Run with fvmpi's solo runs they must not hang. */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -326,6 +328,25 @@ static void signals(void)
     setitimer(ITIMER_REAL, &none, NULL);
 }
 
+/* They may be moved meanwhile, but not for good. */
+static void masks(void)
+{
+    cpu_set_t before, now[THREADS];
+
+    sched_getaffinity(0, sizeof(before), &before);
+    omp_barriers();
+#pragma omp parallel num_threads(THREADS)
+    {
+        static int came;
+        int me = __atomic_fetch_add(&came, 1, __ATOMIC_SEQ_CST);
+
+        sched_getaffinity(0, sizeof(now[me]), &now[me]);
+    }
+    omp_barriers();
+    for (int i = 0; i < THREADS; i++)
+        total += 1000 * CPU_EQUAL(&before, &now[i]);
+}
+
 static const struct mode {
     const char *name;
     void (*function)(void);
@@ -338,7 +359,7 @@ static const struct mode {
     { "semaphore", NULL, semaphore_body, THREADS }, { "pipe", NULL, pipe_body, THREADS }, { "held", NULL, held_body, THREADS },
     { "pair", NULL, pair_body, THREADS }, { "leave", NULL, leave_body, THREADS }, { "fork", NULL, fork_body, THREADS },
     { "exit", NULL, exit_body, THREADS }, { "cancel", NULL, cancel_body, THREADS }, { "maker", NULL, maker_body, 2 },
-    { "creator", creator, NULL, 0 }, { "signals", signals, NULL, 0 },
+    { "creator", creator, NULL, 0 }, { "signals", signals, NULL, 0 }, { "masks", masks, NULL, 0 },
 };
 
 int main(int count, char **words)

@@ -154,6 +154,12 @@ def pages(tap, program):
             equal('measured', (phase['measured'], phase['why'], phase['intervals']), (1, GOOD, ROUNDS + 1))
             check(phase['misses'] * 1000 == phase['probes'] * misses, '{}', phase)
             check(bool(phase['lost_ticks']) == bool(misses and phase['probes']), '{}', phase)
+    with tap.test('several last caches: who catches up goes to another one, and comes back'):
+        page = Page()
+        page.map[152:152 + 1024] = bytes(1 + cpu % 2 for cpu in range(1024))
+        done, _, phases = alone(program, 'masks', page)
+        equal('output', done.out, plain(program, 'masks'))
+        check(all(p['why'] == GOOD for p in phases), '{}', phases)
     with tap.test('a pirate that never answers'):
         done, _, phases = alone(program, 'barriers', Page(PIRATE))
         equal('output', done.out, plain(program, 'barriers'))

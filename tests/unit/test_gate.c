@@ -33,6 +33,7 @@ static struct team {
     uint64_t before[MOST];
     uint32_t intervals, disturbed;
     bool is_refused; /* begin() says so */
+    int catch_ups[MOST], catching_up[MOST];
     volatile bool is_handled;
     pthread_t threads[MOST];
     void (*body)(uint32_t number);
@@ -50,6 +51,12 @@ static void end(void)
     for (uint32_t i = 0; i < t.count; i++)
         t.disturbed += i != t.one && t.steps[i] != t.before[i];
     t.intervals++;
+}
+
+static void catch_up(uint32_t seat, bool begins)
+{
+    t.catch_ups[seat] += begins;
+    t.catching_up[seat] += begins ? 1 : -1;
 }
 
 static void work(uint32_t number)
@@ -86,7 +93,7 @@ static void *thread_of(void *argument)
 
 static struct fv_gate_rules rules_of(uint64_t limit, uint64_t wait)
 {
-    return (struct fv_gate_rules){ .limit_ns = limit, .wait_ns = wait, .still_ns = wait, .gather_ns = limit, .begin = begin, .end = end };
+    return (struct fv_gate_rules){ .limit_ns = limit, .wait_ns = wait, .still_ns = wait, .gather_ns = limit, .begin = begin, .end = end, .catch_up = catch_up };
 }
 
 /* So many threads, made one by one, of which `one` runs alone. How it went. */
@@ -112,6 +119,8 @@ static enum fv_gate_why run(uint32_t count, uint32_t rounds, uint32_t one, struc
     enum fv_gate_why why = fv_gate_close(t.phase, &threads);
     assert_int_equal(threads, count);
     assert_int_equal(lasts, 1);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(t.catching_up[i], 0);
     pthread_barrier_destroy(&t.barrier);
     close(t.pipe[0]);
     close(t.pipe[1]);
@@ -138,6 +147,8 @@ static void alone(void **state)
         assert_int_equal(t.disturbed, 0);
         for (uint32_t i = 0; i < 4; i++)
             assert_int_equal(t.steps[i], 6 * 20000);
+        for (uint32_t i = 0; i < 4; i++) /* once is told: between two rounds it is parked, and still does */
+            assert_int_equal(t.catch_ups[i], i != one);
     }
     assert_int_equal(run(2, 0, 1, rules_of(LONG, LONG), barriers), FV_GATE_GOOD);
     assert_int_equal(t.intervals, 1);
