@@ -123,12 +123,15 @@ function lostIn(of, key) {
 }
 const REJECTED = { no_t1: "no run with one thread has it", t1_varies: "runs with one thread differ by more than 5 %", off_cpu: "threads were off their processors for more than 2 % of their time", too_large: "a speedup above 1.05 N" };
 
+const APART = ["lost_to_overhead", "lost_to_cache", "lost_to_memory", "lost_to_sharing"];
+const toldOf = rows => STACKED.filter(([key]) => !APART.includes(key) || rows.some(of => lostIn(of, key)));
+
 /* Stacks, one on top of the other: what is less than 0 has no width, and is in the table. */
 function stackBars(id, told, rows, labelOf) {
   const known = rows.filter(of => of.verdict === "good"), without = rows.filter(of => of.verdict !== "good");
   const bars = known.map(of => ({ label: labelOf(of), value: digits(of.speedup), parts: STACKED.map(([key, colour]) => [Math.max(lostIn(of, key) || 0, 0), colour]) }));
 
-  return make("div", null, bars.length ? lying(id, told, bars, STACKED.map(([, colour, word]) => [colour, word]), "the parts of a bar add up to N, the number of threads") : null,
+  return make("div", null, bars.length ? lying(id, told, bars, toldOf(known).map(([, colour, word]) => [colour, word]), "the parts of a bar add up to N, the number of threads") : null,
               ...without.map(of => make("p", { class: "note" }, labelOf(of) + ": no stack: " + REJECTED[of.verdict])));
 }
 
