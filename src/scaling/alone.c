@@ -10,7 +10,7 @@ const char *const fv_alone_verdicts[FV_ALONE_VERDICTS + 1] = {
     [FV_ALONE_GOOD] = "good",         [FV_ALONE_NOT_RUN] = "not_run",   [FV_ALONE_NOT_MEASURED] = "not_measured", [FV_ALONE_WAITS] = "waits",       [FV_ALONE_STILL] = "no_progress",
     [FV_ALONE_LONG] = "no_barrier",   [FV_ALONE_BARRIERS] = "barriers", [FV_ALONE_CREATOR] = "creator",           [FV_ALONE_NESTED] = "nested",     [FV_ALONE_LARGE] = "too_many",
     [FV_ALONE_LATE] = "late",         [FV_ALONE_LEFT] = "left",         [FV_ALONE_CUT] = "cut",                   [FV_ALONE_LOST] = "pirate_lost",  [FV_ALONE_UNPROBED] = "unprobed",
-    [FV_ALONE_OFF_CPU] = "off_cpu",   [FV_ALONE_VARIES] = "varies",     [FV_ALONE_NO_PART] = "no_part",           [FV_ALONE_MORE] = "does_more",    [FV_ALONE_SHARED] = "shared_data",
+    [FV_ALONE_OFF_CPU] = "off_cpu",   [FV_ALONE_VARIES] = "varies",     [FV_ALONE_NO_PART] = "no_part",           [FV_ALONE_UNEQUAL] = "asymmetric", [FV_ALONE_MORE] = "does_more",    [FV_ALONE_SHARED] = "shared_data",
     [FV_ALONE_TOO_LARGE] = "too_large", [FV_ALONE_REJECTED] = "rejected", [FV_ALONE_VERDICTS] = NULL,
 };
 const char *const fv_alone_hows[] = { [FV_SOLO_WHOLE] = "whole", [FV_SOLO_PIRATE] = "pirate", [FV_SOLO_RESCTRL] = "resctrl", NULL };
@@ -66,6 +66,7 @@ void fv_alone_add(struct fv_speedup_phase *phase, const struct fv_alone_run *run
 
     if (!point)
         point = make(phase, (struct fv_alone_point){ .threads = threads, .how = run->how, .part = run->part, .left_bytes = run->left_bytes, .least_s = INFINITY, .most_s = -INFINITY });
+    point->measured = !point->runs || a->measured < point->measured ? a->measured : point->measured;
     double before = (double)point->runs++, now = before + 1;
     point->time_s = (point->time_s * before + time_s) / now;
     point->least_s = fmin(point->least_s, time_s);
@@ -118,7 +119,10 @@ static void take_apart(const struct fv_speedup_phase *phase, struct fv_speedup_p
     if (s->verdict)
         return;
     double alone = t1_s / whole->time_s, pirate = part && !part->verdict ? t1_s / part->time_s : NAN, placed = point->stack.placed;
-    if (alone > FV_STACK_GUARD * threads)
+    bool is_unequal = point->times.waitless_s * threads > FV_ALONE_UNEQUAL_RATIO * point->times.useful_s;
+    if (is_unequal && whole->measured < FV_ALONE_TURNS * point->threads)
+        s->verdict = FV_ALONE_UNEQUAL;
+    else if (alone > FV_STACK_GUARD * threads)
         s->verdict = FV_ALONE_TOO_LARGE;
     else if (alone * FV_ALONE_SAME < placed)
         s->verdict = FV_ALONE_MORE;
@@ -141,6 +145,7 @@ static void add_up(struct fv_speedup *speedup, struct fv_speedup_phase *program,
     struct fv_alone_point sum = *like;
 
     sum.time_s = sum.least_s = sum.most_s = 0;
+    sum.measured = UINT64_MAX; /* of whom it is unequal is told by the phases */
     for (size_t i = 0; i < speedup->count; i++) {
         const struct fv_speedup_phase *phase = &speedup->phases[i];
         const struct fv_alone_point *p = phase->name ? find(phase, threads, like->part) : NULL;
@@ -174,6 +179,19 @@ static void add_program(struct fv_speedup *speedup)
         }
 }
 
+/* What makes no sense of a phase does not of the whole program. */
+static void doubt_program(const struct fv_speedup *speedup, struct fv_speedup_point *all)
+{
+    for (size_t i = 1; i < speedup->count; i++)
+        for (size_t k = 0; k < speedup->phases[i].count; k++) {
+            const struct fv_speedup_point *p = &speedup->phases[i].points[k];
+            enum fv_alone_verdict verdict = p->threads == all->threads ? p->alone.verdict : FV_ALONE_GOOD;
+
+            if (all->alone.verdict == FV_ALONE_GOOD && verdict)
+                all->alone = (struct fv_alone_stack){ verdict, NAN, NAN, NAN, NAN, NAN, NAN };
+        }
+}
+
 void fv_alone_compute(struct fv_speedup *speedup)
 {
     if (!speedup->count || speedup->phases[0].name)
@@ -187,6 +205,8 @@ void fv_alone_compute(struct fv_speedup *speedup)
         for (size_t k = 0; k < phase->count; k++)
             take_apart(phase, &phase->points[k], t1_s);
     }
+    for (size_t k = 0; k < speedup->phases[0].count; k++)
+        doubt_program(speedup, &speedup->phases[0].points[k]);
 }
 
 /* ---- what if ---- */

@@ -28,6 +28,7 @@ enum fv_alone_verdict {
     FV_ALONE_OFF_CPU,      /* off the processor for more than 2 % of the time */
     FV_ALONE_VARIES,       /* runs differ by more than 10 % */
     FV_ALONE_NO_PART,      /* there are runs with the whole cache alone: cache and memory are one */
+    FV_ALONE_UNEQUAL,      /* threads have unequal work, and too few instances were measured for each to have had its turns */
     FV_ALONE_MORE,         /* alone a thread takes longer than together: it does more */
     FV_ALONE_SHARED,       /* with its part of the cache a thread takes longer than together: threads share data */
     FV_ALONE_TOO_LARGE,    /* a speedup above 1.05 N */
@@ -40,10 +41,13 @@ extern const char *const fv_alone_hows[];                            /* "whole",
 #define FV_ALONE_SPREAD 0.10 /* (most - least) / mean */
 #define FV_ALONE_SAME   1.05 /* times as long, without being longer */
 #define FV_ALONE_LOST_SHARE 0.10
+#define FV_ALONE_UNEQUAL_RATIO 1.25 /* of the longest thread to the mean, without waits */
+#define FV_ALONE_TURNS 2            /* of each thread, so that these do not matter */
 
 /* A point of the curve of time by cache: runs of N threads with a part of the cache. Times: of all instances of a rank. */
 struct fv_alone_point {
     size_t threads, runs;
+    uint64_t measured; /* instances, of the run with least: the threads take turns in them */
     uint32_t how;
     double part;
     uint64_t left_bytes; /* that the thread had, with its own caches; 0: not measured */

@@ -131,7 +131,7 @@ int fv_speedup_load(struct fv_speedup *s, const char *path)
 
     if (err)
         return err;
-    if (!profile->model->phases.count) /* one thread, or they were not recorded */
+    if (!profile->model->phases.count && !profile->model->phases.alone.is) /* one thread, or they were not recorded */
         fv_log("stacks: %s: no phases of threads were recorded; it counts as a run with one thread", path);
     add_profile(s, path, profile);
     fv_profile_close(profile);

@@ -263,11 +263,11 @@ static void close_phase(uint32_t number)
     struct phase *phase = current.phase;
     struct fv_solo_record sums = current.sums; /* another phase may open as soon as this one is closed */
     uint32_t threads;
-    enum fv_gate_why why = fv_gate_close(number, &threads);
 
-    phase->record->waited_ticks += sums.waited_ticks;
     waited += sums.waited_ticks;
     current.sums.waited_ticks = 0;
+    enum fv_gate_why why = fv_gate_close(number, &threads);
+    phase->record->waited_ticks += sums.waited_ticks;
     if (why == FV_GATE_GOOD && threads > 1) {
         add(phase->record, &sums, threads);
     } else if (why != FV_GATE_GOOD) {

@@ -129,6 +129,8 @@ def one_at_a_time(tap, program, place, run):
         equal('curve', [(c['thread_count'], c['cache_share'], c['run_count'], c['method']) for c in found[1]['curve']], [(2, 1.0, 2, 'whole')] + ([(2, 0.5, 1, 'pirate')] if has_part else []))
         check(all(c['alone_s'] > 0 and c['verdict'] in ('good', 'off_cpu', 'varies', 'pirate_lost') for c in found[1]['curve']), '{}', found[1]['curve'])
         check('One thread at a time' in done.err, '{}', done.err)
+        said = stacks(os.path.join(directory, 'threads-2-alone-100'), rc=1).err
+        check('one thread at a time ran alone' in said, '{}', said)
     with tap.test('run --solo=curve: by resctrl, which is made of files here'):
         root = harness.scratch('root')
         os.makedirs(root + '/sys/fs/resctrl/info/L3')

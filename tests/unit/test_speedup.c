@@ -208,6 +208,23 @@ static enum fv_alone_verdict separation(struct alone part, struct alone whole)
     return found;
 }
 
+/* 8 s of work of four threads, one of which has 5 s of it: the longest is above 1.25 times the mean. */
+static void unequal(void **state)
+{
+    const struct run runs[] = { { 1, { 8, 8, 8, 8, 0, 0, 0 }, 9 }, { 4, { 5, 5, 5, 8, 0, 0, 0 }, 6 } };
+    struct alone few = { WHOLE, TIME(2), 0 }, enough = few;
+    struct fv_speedup s = with_alone(runs, 2, &few, 1);
+    (void)state;
+
+    assert_int_equal(s.phases[1].points[1].alone.verdict, FV_ALONE_UNEQUAL);
+    assert_int_equal(s.phases[0].points[1].alone.verdict, FV_ALONE_NO_PART);
+    fv_speedup_release(&s);
+    enough.of.measured = 8, enough.instances = 8;
+    s = with_alone(runs, 2, &enough, 1);
+    assert_int_equal(s.phases[1].points[1].alone.verdict, FV_ALONE_NO_PART);
+    fv_speedup_release(&s);
+}
+
 static void dropped(void **state)
 {
     const struct alone good = { PIRATE(0.25), TIME(3.75), 0 }, whole = { WHOLE, TIME(3.2), 0 };
@@ -248,7 +265,7 @@ static void dropped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect), cmocka_unit_test(rejected), cmocka_unit_test(taken_apart), cmocka_unit_test(instances), cmocka_unit_test(dropped) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect), cmocka_unit_test(rejected), cmocka_unit_test(taken_apart), cmocka_unit_test(instances), cmocka_unit_test(unequal), cmocka_unit_test(dropped) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

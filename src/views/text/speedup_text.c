@@ -102,6 +102,7 @@ static const char *const separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_OFF_CPU] = "threads that ran alone were off the processor for more than 2 % of the time: that measurement is dropped",
     [FV_ALONE_VARIES] = "runs with one thread at a time differ by more than 10 %: these measurements are dropped",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache: cache and memory are one component",
+    [FV_ALONE_UNEQUAL] = "threads have unequal work, and there were too few instances for each to run alone a few times: the one that did does not stand for all",
     [FV_ALONE_MORE] = "alone a thread takes longer than together: it does more, as in loops whose iterations go to who comes first",
     [FV_ALONE_SHARED] = "with its part of the cache a thread takes longer alone than together: threads share data, of which each has all",
     [FV_ALONE_TOO_LARGE] = "alone the speedup were above 1.05 N: runs with one thread did other work",
