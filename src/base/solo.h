@@ -23,6 +23,7 @@ struct fv_solo_page {
     uint64_t part_ppm;  /* of the shared cache, in millionths */
     uint64_t limit_ns;  /* it runs alone for no longer, at a time */
     uint64_t budget_ns; /* all waiting for the pirate may take so long */
+    uint64_t wait_ns;   /* it waits for a lock or the like for no longer; 2.5 times as long without CPU time; 10 times until all are parked */
     uint32_t how;
     /* written by the program's library */
     uint32_t claimed __attribute__((aligned(64))); /* the process; 0: none yet */

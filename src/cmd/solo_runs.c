@@ -22,6 +22,7 @@
 #define PROVEN_RATIO 1.25 /* a chase through more than what the pirate leaves takes so many times as long, at least */
 #define PROVEN_SAME  1.1  /* and before and after as long as each other, to that */
 #define PAGE         4096
+#define WAIT_NS      200000000
 
 /* ---- sizes ---- */
 
@@ -285,6 +286,7 @@ bool fv_solo_runs_begin(struct fv_solo_runs *s, double part, double limit_s)
     s->page->left_bytes = s->cache.bytes ? fv_solo_left_bytes(&s->cache, part) : 0;
     s->page->limit_ns = (uint64_t)((2 * limit_s + 1) * 1e9);
     s->page->budget_ns = (uint64_t)((5 * limit_s + 10) * 1e9);
+    s->page->wait_ns = WAIT_NS;
     if (how == FV_SOLO_PIRATE && (s->pirate = fv_pirate_begin(s->page, fv_solo_pirate_bytes(&s->cache, part))) < 0)
         return false;
     if (how == FV_SOLO_RESCTRL && !begin_resctrl(s, part))

@@ -170,7 +170,7 @@ static void catch_up(uint32_t seat, bool begins)
     errno = saved;
 }
 
-static struct fv_gate_rules rules = { .wait_ns = 200000000, .still_ns = 500000000, .gather_ns = UINT64_C(2000000000), .begin = begin_interval, .end = end_interval, .catch_up = catch_up };
+static struct fv_gate_rules rules = { .begin = begin_interval, .end = end_interval, .catch_up = catch_up };
 
 /* ---- phases ---- */
 
@@ -398,6 +398,9 @@ void fv_solo_start(void)
     if (!claim() || !new_record(&(struct fv_solo_record){ .kind = FV_SOLO_PROCESS }))
         return;
     rules.limit_ns = page->limit_ns;
+    rules.wait_ns = page->wait_ns;
+    rules.still_ns = page->wait_ns / 2 * 5;
+    rules.gather_ns = 10 * page->wait_ns;
     __atomic_store_n(&fv_solo_on, true, __ATOMIC_RELEASE);
 }
 

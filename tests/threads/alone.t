@@ -24,12 +24,12 @@ RUN, OF_THREADS, OF_OMP = 0, 1, 2
 class Page:
     """What `fvmpi run` makes (src/base/solo.h)."""
 
-    def __init__(self, how=WHOLE, limit=2.0, budget=100.0, answers=None):
+    def __init__(self, how=WHOLE, limit=60.0, budget=100.0, answers=None, wait=20.0):
         self.path = os.path.join(harness.scratch(), 'page')
         with open(self.path, 'w+b') as f:
             f.truncate(4096)
             self.map = mmap.mmap(f.fileno(), 4096)
-        self.map[:52] = struct.pack('<QQQQQQI', 0x31306f6c6f737666, 4000000, 3000000, 500000, int(limit * 1e9), int(budget * 1e9), how)
+        self.map[:60] = struct.pack('<QQQQQQQI', 0x31306f6c6f737666, 4000000, 3000000, 500000, int(limit * 1e9), int(budget * 1e9), int(wait * 1e9), how)
         self.over = False
         self.thread = threading.Thread(target=self.answer, args=answers or (0, 0), daemon=True)
         if answers is not None:
@@ -44,8 +44,6 @@ class Page:
             wanted = self.word(68)
             if wanted % 2 and self.word(128) != wanted:
                 struct.pack_into('<I', self.map, 128, wanted)
-            elif not wanted % 2 and wanted:
-                pass
             done, missed = struct.unpack_from('<QQ', self.map, 136)
             if wanted % 2:
                 struct.pack_into('<QQ', self.map, 136, done + probes, missed + misses)
@@ -83,7 +81,7 @@ def good(program, mode, kind, counts, **env):
 
 
 def refused(program, mode, reasons, rc=0, **env):
-    done, _, phases = alone(program, mode, rc=rc, **env)
+    done, _, phases = alone(program, mode, Page(limit=2.0, wait=0.2), rc=rc, **env)
     equal('output', done.out, plain(program, mode, rc=rc, **env))
     found = sorted(set(p['why'] for p in phases if p['let_go']))
     check(found and set(found) <= set(reasons), 'why {}, one of {} was wanted', found, reasons)
@@ -97,7 +95,7 @@ def all_modes(tap, program, name, has_omp=True):
             good(program, 'omp_single', OF_OMP, (1, 4 * ROUNDS + 1))
         with tap.test(name + ': loops, ordered, sections; tasks'):
             for mode in ('omp_loops', 'omp_tasks'):  # separable or not: the same output
-                done, _, phases = alone(program, mode)
+                done, _, phases = alone(program, mode, Page(limit=2.0, wait=0.2))
                 equal('output', done.out, plain(program, mode))
                 equal('phases', len(phases), 1)
         with tap.test(name + ': a thread that spins for a parked one'):
@@ -133,7 +131,7 @@ def thread_modes(tap, program):
         done, _, _ = alone(program, 'exit', rc=7)
         equal('output', done.out, 'one leaves\n')
     with tap.test('threads: one is cancelled where it is parked'):
-        done, _, phases = alone(program, 'cancel')
+        done, _, phases = alone(program, 'cancel', Page(limit=2.0, wait=0.2))
         equal('output', done.out, plain(program, 'cancel'))
     with tap.test('threads: they make threads of their own'):
         refused(program, 'maker', [NESTED])
