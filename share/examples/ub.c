@@ -13,6 +13,7 @@
  *     rnd    reads at random, one after the other                cache, if MIB is more than a thread's part of it; no memory; synchronisation
  *     seq    reads in order, as fast as it can                   no cache; memory; synchronisation
  *
+ * MUTEXES=64 in the environment takes one of so many locks in place of the one, as programs do that lock each cell of a grid: what one lock costs is the difference.
  * FREE=1 in the environment takes out locks and barriers: threads share no data, so that the sum that is printed is the same. Its speedup is what the stack's estimate "if nobody
  * waited" is compared with. */
 #include <pthread.h>
@@ -24,21 +25,27 @@
 enum kind { TINY, RND, SEQ };
 static const char *const kinds[] = { "tiny", "rnd", "seq" };
 
+enum { MUTEXES_MOST = 1024 };
+
 static struct bench {
     enum kind kind;
     long threads, rounds, locks, iterations, mib;
     int is_free;
     uint64_t *memory;
     size_t words; /* of a thread */
-    pthread_mutex_t mutex;
+    struct lock {
+        pthread_mutex_t mutex;
+        uint64_t entered; /* under it */
+    } __attribute__((aligned(64))) mutexes[MUTEXES_MOST];
+    long mutex_count;
     pthread_barrier_t barrier;
-    uint64_t entered; /* under the mutex */
-} b = { .rounds = 20, .locks = 2000, .iterations = 2000, .mib = 64, .mutex = PTHREAD_MUTEX_INITIALIZER };
+} b = { .rounds = 20, .locks = 2000, .iterations = 2000, .mib = 64, .mutex_count = 1 };
 
 /* Its own part of the work and of the memory. */
 struct part {
     uint64_t *memory;
     uint64_t sum, at;
+    long number;
 };
 
 static void compute(struct part *p, long iterations)
@@ -74,9 +81,10 @@ static void *run(void *argument)
             compute(p, iterations);
             if (b.is_free)
                 continue;
-            pthread_mutex_lock(&b.mutex);
-            b.entered++;
-            pthread_mutex_unlock(&b.mutex);
+            struct lock *lock = &b.mutexes[(i * b.threads + p->number) % b.mutex_count];
+            pthread_mutex_lock(&lock->mutex);
+            lock->entered++;
+            pthread_mutex_unlock(&lock->mutex);
         }
         if (!b.is_free)
             pthread_barrier_wait(&b.barrier);
@@ -87,7 +95,7 @@ static void *run(void *argument)
 static int parse(int count, char **words)
 {
     long *const numbers[] = { &b.threads, &b.rounds, &b.locks, &b.iterations, &b.mib };
-    const char *is_free = getenv("FREE");
+    const char *is_free = getenv("FREE"), *mutexes = getenv("MUTEXES");
 
     if (count < 3 || count > 7)
         return 0;
@@ -96,8 +104,10 @@ static int parse(int count, char **words)
     for (int i = 2; i < count; i++)
         if ((*numbers[i - 2] = atol(words[i])) < 1)
             return 0;
+    if (mutexes)
+        b.mutex_count = atol(mutexes);
     b.is_free = is_free && !strcmp(is_free, "1");
-    return b.kind <= SEQ && b.threads <= 1024;
+    return b.kind <= SEQ && b.threads <= 1024 && b.mutex_count > 0 && b.mutex_count <= MUTEXES_MOST;
 }
 
 int main(int count, char **words)
@@ -106,6 +116,8 @@ int main(int count, char **words)
         fprintf(stderr, "usage: ub tiny|rnd|seq THREADS [ROUNDS LOCKS ITERATIONS [MIB]]\n");
         return 2;
     }
+    for (long i = 0; i < b.mutex_count; i++)
+        pthread_mutex_init(&b.mutexes[i].mutex, NULL);
     size_t all = (size_t)b.mib << 20;
     for (b.words = 512; b.words * 2 * 8 * (size_t)b.threads <= all && b.kind != TINY; b.words *= 2)
         ;
@@ -117,15 +129,18 @@ int main(int count, char **words)
     for (size_t i = 0; i < b.words * (size_t)b.threads; i++)
         b.memory[i] = i % b.words;
     for (long i = 0; i < b.threads; i++) {
+        parts[i].number = i;
         parts[i].memory = b.memory + (size_t)i * b.words;
         if (pthread_create(&threads[i], NULL, run, &parts[i]))
             return 1;
     }
-    uint64_t sum = 0;
+    uint64_t sum = 0, entered = 0;
     for (long i = 0; i < b.threads; i++) {
         pthread_join(threads[i], NULL);
         sum += parts[i].sum;
     }
-    printf("%s %016llx %llu\n", kinds[b.kind], (unsigned long long)sum, (unsigned long long)b.entered);
+    for (long i = 0; i < b.mutex_count; i++)
+        entered += b.mutexes[i].entered;
+    printf("%s %016llx %llu\n", kinds[b.kind], (unsigned long long)sum, (unsigned long long)entered);
     return 0;
 }

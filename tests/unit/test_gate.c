@@ -34,7 +34,7 @@ static struct team {
     uint32_t intervals, disturbed;
     bool is_refused; /* begin() says so */
     int catch_ups[MOST], catching_up[MOST];
-    volatile bool is_handled;
+    bool is_handled;
     pthread_t threads[MOST];
     void (*body)(uint32_t number);
 } t;
@@ -274,7 +274,7 @@ static void cancelled(uint32_t number)
 static void handle(int signal)
 {
     (void)signal;
-    t.is_handled = true;
+    __atomic_store_n(&t.is_handled, true, __ATOMIC_RELEASE);
 }
 
 static sigjmp_buf away;
@@ -282,7 +282,7 @@ static sigjmp_buf away;
 static void jump(int signal)
 {
     (void)signal;
-    t.is_handled = true;
+    __atomic_store_n(&t.is_handled, true, __ATOMIC_RELEASE);
     siglongjmp(away, 1);
 }
 
@@ -291,7 +291,7 @@ static void signalled(uint32_t number)
 {
     if (number == t.one) {
         pthread_kill(t.threads[1], SIGUSR1);
-        while (!t.is_handled)
+        while (!__atomic_load_n(&t.is_handled, __ATOMIC_ACQUIRE))
             ;
     }
     meet(&t.barrier, t.count);
@@ -332,7 +332,7 @@ static void *jumper(void *unused)
 {
     if (!sigsetjmp(away, 1))
         fv_gate_enter(t.phase, 1, 0);
-    t.steps[1]++;
+    __atomic_store_n(&t.steps[1], 1, __ATOMIC_RELEASE);
     fv_gate_exit();
     return unused;
 }
@@ -352,7 +352,7 @@ static void jumps(void **state)
     assert_int_equal(pthread_create(&t.threads[1], NULL, jumper, NULL), 0);
     fv_gate_full(t.phase);
     fv_gate_enter(t.phase, 0, 0); /* we are the one: the other one is parked now */
-    assert_int_equal(t.steps[1], 0);
+    assert_int_equal(__atomic_load_n(&t.steps[1], __ATOMIC_ACQUIRE), 0);
     pthread_kill(t.threads[1], SIGUSR2);
     pthread_join(t.threads[1], NULL);
     assert_int_equal(t.steps[1], 1);
@@ -365,7 +365,7 @@ static void jumps(void **state)
 static void *enter(void *number)
 {
     fv_gate_enter(t.phase, (uint32_t)(uintptr_t)number, 0);
-    t.steps[(uintptr_t)number]++;
+    __atomic_store_n(&t.steps[(uintptr_t)number], 1, __ATOMIC_RELEASE);
     fv_gate_exit();
     return NULL;
 }
