@@ -30,6 +30,7 @@ struct stacks_run {
     struct run {
         size_t threads;
         double part; /* of the shared cache, where one thread at a time runs alone; 0: all run */
+        bool is_left_out; /* that part could not be had */
     } runs[RUNS];
     size_t run_count;
     char directory[PATH_MAX];
@@ -79,7 +80,7 @@ static bool add_list(struct stacks_run *r, const char *text)
 static void plan(struct stacks_run *r, size_t threads, double part)
 {
     if (r->run_count < RUNS)
-        r->runs[r->run_count++] = (struct run){ threads, part };
+        r->runs[r->run_count++] = (struct run){ threads, part, false };
 }
 
 /* All of the cache before and after: where the two differ, the machine changed meanwhile. */
@@ -159,8 +160,10 @@ static int run_once(struct stacks_run *r, size_t run)
         fv_log("stacks: %zu threads, one at a time, %.0f %% of the shared cache, run %zu of %zu", one->threads, one->part * 100, run + 1, r->run_count);
     else if (!r->is_quiet)
         fv_log("stacks: %zu thread%s, run %zu of %zu", one->threads, fv_words_s(one->threads), run + 1, r->run_count);
-    if (one->part > 0 && !fv_solo_runs_begin(&r->solo, one->part, r->elapsed_s))
-        return FV_EXIT_FAILED;
+    if (one->part > 0 && !fv_solo_runs_begin(&r->solo, one->part, r->elapsed_s)) {
+        r->runs[run].is_left_out = true;
+        return FV_EXIT_OK;
+    }
     double began = now_s();
     int status = fv_rerun(&r->rerun, own, number);
     if (one->part > 0)
@@ -175,16 +178,18 @@ static int run_once(struct stacks_run *r, size_t run)
 static int show(const struct stacks_run *r)
 {
     char(*names)[PATH_MAX + 32] = calloc(r->run_count, sizeof(*names)), *directories[RUNS];
-    size_t asked[RUNS];
+    size_t asked[RUNS], count = 0;
     int status = FV_EXIT_FAILED;
 
     for (size_t i = 0; names && i < r->run_count; i++) {
+        if (r->runs[i].is_left_out)
+            continue;
         name_directory(r, i, names[i]);
-        directories[i] = names[i];
-        asked[i] = r->runs[i].threads;
+        directories[count] = names[i];
+        asked[count++] = r->runs[i].threads;
     }
     if (names)
-        status = fv_stacks_of_runs(&(struct fv_operands){ directories, r->run_count }, asked, fv_rerun_has_number(&r->rerun), r->is_quiet ? NULL : stderr);
+        status = fv_stacks_of_runs(&(struct fv_operands){ directories, count }, asked, fv_rerun_has_number(&r->rerun), r->is_quiet ? NULL : stderr);
     if (status == FV_EXIT_OK && !r->is_quiet)
         fprintf(stderr, "\nas a page: fvmpi stacks %s/threads-* --html stacks.html\n", r->directory);
     else if (status != FV_EXIT_OK)

@@ -230,9 +230,10 @@ static bool is_its_turn(uint64_t n)
     return bits <= 6 || !(n & ((UINT64_C(1) << (bits - 6)) - 1));
 }
 
-/* 0: this instance is not measured. */
+/* 0: this instance is not measured. If another phase is under way, whoever runs alone there would not. */
 static uint32_t open_phase(struct fv_sync *s, const struct fv_solo_record *key)
 {
+    fv_gate_give_up(__atomic_load_n(&current.number, __ATOMIC_ACQUIRE), FV_GATE_NESTED);
     struct phase *phase = phase_of(s, key);
     uint64_t n = phase ? __atomic_fetch_add(&phase->record->count, 1, __ATOMIC_RELAXED) : 0;
     uint32_t number = phase && !phase->is_refused && is_its_turn(n) ? fv_gate_open(&rules, (uint32_t)n) : 0;

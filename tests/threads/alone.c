@@ -292,6 +292,25 @@ static void *maker_body(void *unused)
     return unused;
 }
 
+/* Two threads that each fork teams: neither team's thread would be alone. */
+static void *teams_body(void *number)
+{
+    for (int i = 0; i < 20; i++) {
+#pragma omp parallel num_threads(2)
+#pragma omp for schedule(static)
+        for (int k = 0; k < 8; k++)
+            sums[(long)number * 8 + k] += work(20000);
+    }
+    return NULL;
+}
+
+/* The second time the threads are known not to be separable, and are not parked; their regions are then measured, or not. */
+static void teams(void)
+{
+    run(teams_body, 2);
+    run(teams_body, 2);
+}
+
 /* The creator is one of them. */
 static void creator(void)
 {
@@ -359,7 +378,7 @@ static const struct mode {
     { "semaphore", NULL, semaphore_body, THREADS }, { "pipe", NULL, pipe_body, THREADS }, { "held", NULL, held_body, THREADS },
     { "pair", NULL, pair_body, THREADS }, { "leave", NULL, leave_body, THREADS }, { "fork", NULL, fork_body, THREADS },
     { "exit", NULL, exit_body, THREADS }, { "cancel", NULL, cancel_body, THREADS }, { "maker", NULL, maker_body, 2 },
-    { "creator", creator, NULL, 0 }, { "signals", signals, NULL, 0 }, { "masks", masks, NULL, 0 },
+    { "teams", teams, NULL, 0 }, { "creator", creator, NULL, 0 }, { "signals", signals, NULL, 0 }, { "masks", masks, NULL, 0 },
 };
 
 int main(int count, char **words)

@@ -102,6 +102,11 @@ def all_modes(tap, program, name, has_omp=True):
             refused(program, 'omp_flags', [LONG])
         with tap.test(name + ': regions within regions'):
             refused(program, 'omp_nested', [NESTED], OMP_MAX_ACTIVE_LEVELS='2')
+        with tap.test(name + ': two threads that each fork teams'):
+            done, _, phases = alone(program, 'teams', Page(limit=2.0, wait=0.2))
+            equal('output', done.out, plain(program, 'teams'))
+            check(any(p['kind'] == OF_THREADS and p['why'] == NESTED for p in phases), '{}', phases)
+            check(all(p['measured'] + p['let_go'] <= p['count'] for p in phases), '{}', phases)
         with tap.test(name + ': many regions: fewer and fewer are measured'):
             done, _, phases = alone(program, 'omp_many')
             equal('output', done.out, plain(program, 'omp_many'))
