@@ -304,7 +304,11 @@ int fv_gate_seat(uint32_t phase)
         seat = (int)g.seats_given++;
         set_stage(FILLING); /* it goes on */
     } else if (is_under_way(phase)) {
-        let_go(g.seats_given < FV_GATE_SEATS ? FV_GATE_NESTED : FV_GATE_LARGE);
+        enum fv_gate_why why = g.seats_given < FV_GATE_SEATS ? FV_GATE_NESTED : FV_GATE_LARGE;
+
+        if (g.stage == OPEN && !g.is_done && !g.why) /* its creator waits for each thread to begin: they were let go as one */
+            g.why = why;
+        let_go(why);
     }
     fv_unlock_sigrestore(&g.lock, signals);
     return seat;

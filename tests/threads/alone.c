@@ -311,6 +311,27 @@ static void teams(void)
     run(teams_body, 2);
 }
 
+/* The creator waits for each thread to begin, as interpreters do. */
+static void *handshake_body(void *number)
+{
+    sem_post(&semaphore);
+    sums[(long)number] = work(1000);
+    return NULL;
+}
+
+static void handshake(void)
+{
+    pthread_t threads[THREADS];
+
+    for (long i = 0; i < THREADS; i++) {
+        if (pthread_create(&threads[i], NULL, handshake_body, (void *)i))
+            abort();
+        sem_wait(&semaphore);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
 /* The creator is one of them. */
 static void creator(void)
 {
@@ -378,7 +399,7 @@ static const struct mode {
     { "semaphore", NULL, semaphore_body, THREADS }, { "pipe", NULL, pipe_body, THREADS }, { "held", NULL, held_body, THREADS },
     { "pair", NULL, pair_body, THREADS }, { "leave", NULL, leave_body, THREADS }, { "fork", NULL, fork_body, THREADS },
     { "exit", NULL, exit_body, THREADS }, { "cancel", NULL, cancel_body, THREADS }, { "maker", NULL, maker_body, 2 },
-    { "teams", teams, NULL, 0 }, { "creator", creator, NULL, 0 }, { "signals", signals, NULL, 0 }, { "masks", masks, NULL, 0 },
+    { "teams", teams, NULL, 0 }, { "handshake", handshake, NULL, 0 }, { "creator", creator, NULL, 0 }, { "signals", signals, NULL, 0 }, { "masks", masks, NULL, 0 },
 };
 
 int main(int count, char **words)

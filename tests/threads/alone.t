@@ -140,6 +140,10 @@ def thread_modes(tap, program):
         equal('output', done.out, plain(program, 'cancel'))
     with tap.test('threads: they make threads of their own'):
         refused(program, 'maker', [NESTED])
+    with tap.test('threads: their creator waits for each to begin'):
+        done, _, phases = alone(program, 'handshake', Page(limit=2.0, wait=0.2))
+        equal('output', done.out, plain(program, 'handshake'))
+        check(all(p['why'] in (GOOD, NESTED) and not p['measured'] for p in phases) and phases, '{}', phases)  # the first may have ended by then
     with tap.test('threads: their creator is one of them'):
         refused(program, 'creator', [CREATOR])
     with tap.test('signals come all the time'):
