@@ -212,7 +212,7 @@ static bool is_proven(struct fv_solo_runs *s, uint32_t cpu, char *why, size_t si
     else if (fmax(before, after) > PROVEN_SAME * fmin(before, after))
         snprintf(why, size, "a chase took %.0f ns a step before, and %.0f ns after: others use it", before, after);
     else
-        snprintf(why, size, "a chase through three quarters of it took %.0f ns a step, and %.0f ns beside a process that held half of it", before, with);
+        snprintf(why, size, "a chase through what does not fit beside a process that holds half of it took %.0f ns a step without, and %.0f ns with it", before, with);
     return missed <= FV_SOLO_MISSES && fmax(before, after) <= PROVEN_SAME * fmin(before, after) && with >= PROVEN_RATIO * fmax(before, after);
 }
 
