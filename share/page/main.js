@@ -25,6 +25,7 @@ const SCREENS = {
   ] },
   "fvmpi-stacks-1": { first: [drawStacks], told: [], subjects: [
     { title: "Phases", tables: ["stacks"], charts: tables => [phaseStacks(tables)], open: true },
+    { title: "One thread at a time: time by cache", tables: ["curves"], charts: tables => [cacheCurves(tables)] },
     { title: "Runs", tables: ["runs"] },
   ] },
   "fvmpi-diff-2": { first: [drawDiff], told: ["comparison"], subjects: [

@@ -114,15 +114,24 @@ function drawScaling(tables) {
 /* ---- threads ---- */
 
 const STACKED = [["speedup", "compute", "speedup"], ["lost_to_serial", "mpi", "lost to serial time"], ["lost_to_waiting", "wait", "to waiting"], ["lost_to_imbalance", "threads", "to imbalance"], ["lost_to_few_cpus", "poor", "to few processors"],
-  ["lost_to_work", "code2", "to slower work"]];
+  ["lost_to_work", "code2", "to slower work"], ["lost_to_overhead", "code0", "to overhead"], ["lost_to_cache", "code1", "to the shared cache"], ["lost_to_memory", "code3", "to memory"], ["lost_to_sharing", "code2", "to cache and memory"]];
+/* Slower work is one, or taken apart: into three, or, where cache and memory can't be told apart, into two. */
+function lostIn(of, key) {
+  const three = of.lost_to_cache !== null, two = !three && of.lost_to_sharing !== null;
+
+  return { lost_to_work: three || two, lost_to_cache: !three, lost_to_memory: !three, lost_to_sharing: !two }[key] ? 0 : of[key];
+}
 const REJECTED = { no_t1: "no run with one thread has it", t1_varies: "runs with one thread differ by more than 5 %", off_cpu: "threads were off their processors for more than 2 % of their time", too_large: "a speedup above 1.05 N" };
+
+const APART = ["lost_to_overhead", "lost_to_cache", "lost_to_memory", "lost_to_sharing"];
+const toldOf = rows => STACKED.filter(([key]) => !APART.includes(key) || rows.some(of => lostIn(of, key)));
 
 /* Stacks, one on top of the other: what is less than 0 has no width, and is in the table. */
 function stackBars(id, told, rows, labelOf) {
   const known = rows.filter(of => of.verdict === "good"), without = rows.filter(of => of.verdict !== "good");
-  const bars = known.map(of => ({ label: labelOf(of), value: digits(of.speedup), parts: STACKED.map(([key, colour]) => [Math.max(of[key] || 0, 0), colour]) }));
+  const bars = known.map(of => ({ label: labelOf(of), value: digits(of.speedup), parts: STACKED.map(([key, colour]) => [Math.max(lostIn(of, key) || 0, 0), colour]) }));
 
-  return make("div", null, bars.length ? lying(id, told, bars, STACKED.map(([, colour, word]) => [colour, word]), "the parts of a bar add up to N, the number of threads") : null,
+  return make("div", null, bars.length ? lying(id, told, bars, toldOf(known).map(([, colour, word]) => [colour, word]), "the parts of a bar add up to N, the number of threads") : null,
               ...without.map(of => make("p", { class: "note" }, labelOf(of) + ": no stack: " + REJECTED[of.verdict])));
 }
 
@@ -134,10 +143,21 @@ function phaseStacks(tables) {
   return rows.length ? stackBars("phase-stacks", "Stacks of the phases", rows, of => of.name + ", " + threadsOf(of)) : null;
 }
 
+/* Of the phase that has most points, with most threads. */
+function cacheCurves(tables) {
+  const rows = tables.get("curves").all().filter(of => of.slowdown !== null), names = [...new Set(rows.map(of => of.name))];
+  const most = Math.max(...rows.map(of => of.thread_count)), at = rows.filter(of => of.thread_count === most), parts = [...new Set(at.map(of => of.cache_share))].sort((a, b) => a - b);
+  const lines = names.map((name, i) => ({ name: name === null ? "the whole program" : name, colour: ["compute", "wait", "threads", "code1", "code2", "code3"][i % 6],
+    values: parts.map(part => at.filter(of => of.name === name && of.cache_share === part).map(of => of.slowdown)[0] ?? null) })).filter(line => line.values.filter(value => value !== null).length > 1);
+
+  return parts.length > 1 && lines.length ? curves("times as long as with all of the shared cache, by the percentage of it: one of " + plural(most, "thread") + " alone", parts.map(part => Math.round(part * 100)), lines,
+    { least: 0, most: Math.max(...lines.flatMap(line => line.values.filter(value => value !== null))), column: { type: "real", unit: "ratio" } }) : null;
+}
+
 function drawStacks(tables) {
   const points = tables.get("stacks").all().filter(of => of.name === null), first = points[0], last = points[points.length - 1], runs = tables.get("runs"), command = runs.get("command", 0);
   const sizes = points.map(of => of.thread_count), speedups = points.map(of => of.speedup), place = document.getElementById("findings");
-  const losses = STACKED.slice(1).map(([key, , word]) => [last[key], word]).filter(([lost]) => lost !== null && lost >= 0.05 * last.thread_count).sort((a, b) => b[0] - a[0]);
+  const losses = STACKED.slice(1).map(([key, , word]) => [lostIn(last, key), word]).filter(([lost]) => lost !== null && lost >= 0.05 * last.thread_count).sort((a, b) => b[0] - a[0]);
 
   document.title = "fvmpi stacks: " + command;
   document.getElementById("title").textContent = "Threads of " + command;

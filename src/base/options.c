@@ -309,6 +309,17 @@ static const char *parse_numbers(const struct fv_option *option, const char *tex
     return NULL;
 }
 
+static const char *parse_solo(const struct fv_option *option, const char *text, void *field)
+{
+    bool is_curve = !strcmp(text, "curve"), on = is_curve;
+
+    if (!is_curve && parse_flag(option, text, &on))
+        return "neither on, off nor curve";
+    if (field)
+        *(bool *)field = on;
+    return NULL;
+}
+
 static const char *parse_any(const struct fv_option *option, const char *text, void *field)
 {
     (void)option;
@@ -433,6 +444,9 @@ const struct fv_option fv_option_table[] = {
     { NULL, "--stacks", 0, NULL, "0",
       "run the program several times, with 1, 2, 4 ... threads (OMP_NUM_THREADS, and {N} in its arguments), and say what takes its speedup; --stacks=2,3: with 1, 2 and 3",
       FV_USE_RUN, parse_numbers, FV_NO_FIELD, 0, 0 },
+    { NULL, "--solo", 0, NULL, "0",
+      "with --stacks, which it turns on: run it, too, with one thread at a time while the others are parked, with all of the shared cache and its N-th part, to tell cache from memory; "
+      "--solo=curve: with more parts", FV_USE_RUN, parse_solo, FV_NO_FIELD, 0, 0 },
     { NULL, "--dry-run", 0, NULL, "0", "print the environment and the command, do nothing", FV_USE_RUN,
       parse_flag, FV_NO_FIELD, 0, 0 },
     { NULL, "--print-config", 0, NULL, "0", "print each option, its value and where it comes from",
@@ -452,6 +466,8 @@ const struct fv_option fv_option_table[] = {
       FV_NO_FIELD, 0, 0 },
     { "FVMPI_FUNCTIONS_LEFT_OUT", NULL, 0, "LIST", "",
       "functions that are left out, encoded; set by `fvmpi run --functions-filter`", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_SOLO", NULL, 0, "FILE", "",
+      "by which `fvmpi run --stacks --solo` measures threads one at a time; set by it", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SENSORS_ROOT", NULL, 0, "DIR", "", "below which /proc and /sys are, for sensors: a tree that was copied from another machine", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
     { "FVMPI_WITHOUT", NULL, 0, "NAMES", "",

@@ -630,6 +630,17 @@ static void print_life(const struct fv_cursor *c, const void *record)
            l->cpu_ns);
 }
 
+static void print_solo(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_solo_record *r = record;
+
+    printf("alone index=%" PRIu64 " kind=%u how=%u path=%u module=%u offset=%#" PRIx64 " threads=%u why=%u cache_bytes=%" PRIu64 " left_bytes=%" PRIu64 " count=%" PRIu64
+           " measured=%" PRIu64 " let_go=%" PRIu64,
+           c->index, r->kind, r->how, r->path, r->module, r->offset, r->threads, r->why, r->cache_bytes, r->left_bytes, r->count, r->measured, r->let_go);
+    printf(" intervals=%" PRIu64 " ticks=%" PRIu64 " cpu_ns=%" PRIu64 " probes=%" PRIu64 " misses=%" PRIu64 " lost_intervals=%" PRIu64 " lost_ticks=%" PRIu64 " waited_ticks=%" PRIu64 " part_ppm=%" PRIu64, r->intervals,
+           r->ticks, r->cpu_ns, r->probes, r->misses, r->lost_intervals, r->lost_ticks, r->waited_ticks, r->part_ppm);
+}
+
 static void print_omp(const struct fv_cursor *c, const void *record)
 {
     const struct fv_omp_region *r = record;
@@ -688,7 +699,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_WINDOWS] = print_window,         [FV_CHUNK_WAITING] = print_waiting,
     [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid,
     [FV_CHUNK_IO_FILES] = fv_dump_io_file, [FV_CHUNK_IO] = fv_dump_io, [FV_CHUNK_IO_THREAD] = fv_dump_io_thread, [FV_CHUNK_IO_REGIONS] = fv_dump_io_region,
-    [FV_CHUNK_IO_PROCESS] = fv_dump_io_process, [FV_CHUNK_IO_HANDLES] = fv_dump_io_handle, [FV_CHUNK_OMP_WORK] = print_omp_work,
+    [FV_CHUNK_IO_PROCESS] = fv_dump_io_process, [FV_CHUNK_IO_HANDLES] = fv_dump_io_handle, [FV_CHUNK_OMP_WORK] = print_omp_work, [FV_CHUNK_SOLO] = print_solo,
     [FV_CHUNK_COUNTER_EVENTS] = fv_dump_counter, [FV_CHUNK_COUNTER_VALUES] = fv_dump_counter_values,
     [FV_CHUNK_MEMORY_PROCESS] = fv_dump_memory, [FV_CHUNK_MEMORY_SUMS] = fv_dump_memory_sums, [FV_CHUNK_MEMORY_SITES] = fv_dump_memory_site,
     [FV_CHUNK_MEMORY_PATHS] = fv_dump_memory_path, [FV_CHUNK_MEMORY_SERIES] = fv_dump_memory_series,

@@ -644,7 +644,7 @@ int fv_cmd_run(int argc, char **argv)
     } else if (rest >= argc) {
         fv_log("run: no program given; as in: mpiexec -n 4 fvmpi run ./app");
         status = FV_EXIT_USAGE;
-    } else if (fv_config_is(&run.config, "--stacks")) {
+    } else if (fv_config_is(&run.config, "--stacks") || fv_config_is(&run.config, "--solo")) {
         status = fv_run_stacks(&run.config, argc, argv, rest);
     } else if (fv_config_is(&run.config, "--passes")) {
         status = run_passes(&run.config, argc, argv, rest);

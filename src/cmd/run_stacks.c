@@ -1,16 +1,19 @@
 /* See run_stacks.h. Each run is a `fvmpi run` of its own, with OMP_NUM_THREADS, and {N} in the command's words replaced. One thread comes first and last: where the two
- * differ, the machine changed meanwhile, or the program varies. */
+ * differ, the machine changed meanwhile, or the program varies. With --solo those runs follow a run of N threads in which one at a time runs alone: with all of the shared
+ * cache, with its N-th part, and with all of it again. */
 #include "cmd/run_stacks.h"
 #include "base/base.h"
 #include "base/experiment.h"
 #include "cmd/cmd.h"
 #include "cmd/launcher.h"
 #include "cmd/rerun.h"
+#include "cmd/solo_runs.h"
 #include "cmd/stacks.h"
 #include "tool/words.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +21,22 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { COUNTS = 64, THREADS_MOST = 4096 };
+enum { COUNTS = 64, RUNS = 512, THREADS_MOST = 4096 };
 
 struct stacks_run {
     const struct fv_config *config;
     struct fv_rerun rerun;
-    size_t counts[COUNTS], count; /* of threads, a run each */
+    size_t counts[COUNTS], count; /* of threads */
+    struct run {
+        size_t threads;
+        double part; /* of the shared cache, where one thread at a time runs alone; 0: all run */
+        bool is_left_out; /* that part could not be had */
+    } runs[RUNS];
+    size_t run_count;
     char directory[PATH_MAX];
-    bool is_quiet;
+    bool is_quiet, is_solo, is_curve;
+    struct fv_solo_runs solo;
+    double elapsed_s; /* of the last run in which all ran */
 };
 
 /* ---- how many threads ---- */
@@ -64,45 +75,121 @@ static bool add_list(struct stacks_run *r, const char *text)
     return true;
 }
 
+/* ---- which runs ---- */
+
+static void plan(struct stacks_run *r, size_t threads, double part)
+{
+    if (r->run_count < RUNS)
+        r->runs[r->run_count++] = (struct run){ threads, part, false };
+}
+
+/* All of the cache before and after: where the two differ, the machine changed meanwhile. */
+static void plan_solo(struct stacks_run *r, size_t threads, bool is_largest)
+{
+    static const double curve[] = { 0.75, 0.5, 0.25, 0.125 };
+    double own = fv_solo_runs_part(&r->solo, 1.0 / (double)threads), before = own;
+
+    plan(r, threads, 1);
+    if (r->solo.how != FV_SOLO_WHOLE && own < 1)
+        plan(r, threads, own);
+    for (size_t i = 0; r->is_curve && is_largest && r->solo.how != FV_SOLO_WHOLE && i < sizeof(curve) / sizeof(*curve); i++) {
+        double part = fv_solo_runs_part(&r->solo, curve[i]);
+
+        if (part < 1 && fabs(part - own) > 0.01 && fabs(part - before) > 0.01)
+            plan(r, threads, part);
+        before = part;
+    }
+    plan(r, threads, 1);
+}
+
+static void plan_all(struct stacks_run *r)
+{
+    size_t largest = 0;
+
+    for (size_t i = 0; i < r->count; i++)
+        largest = r->counts[i] > largest ? r->counts[i] : largest;
+    for (size_t i = 0; i < r->count; i++) {
+        plan(r, r->counts[i], 0);
+        if (r->is_solo && r->counts[i] > 1)
+            plan_solo(r, r->counts[i], r->counts[i] == largest);
+    }
+}
+
 /* ---- a run ---- */
+
+static bool is_same(const struct run *a, const struct run *b)
+{
+    return a->threads == b->threads && fabs(a->part - b->part) < 1e-9;
+}
 
 static void name_directory(const struct stacks_run *r, size_t run, char out[PATH_MAX + 32])
 {
+    const struct run *one = &r->runs[run];
+    char part[40] = "", again[24] = "";
     size_t before = 0;
 
     for (size_t i = 0; i < run; i++)
-        before += r->counts[i] == r->counts[run];
-    snprintf(out, PATH_MAX + 32, before ? "%s/threads-%zu.%zu" : "%s/threads-%zu", r->directory, r->counts[run], before + 1);
+        before += is_same(&r->runs[i], one);
+    if (one->part > 0)
+        snprintf(part, sizeof(part), "-alone-%.0f", one->part * 100);
+    if (before)
+        snprintf(again, sizeof(again), ".%zu", before + 1);
+    snprintf(out, PATH_MAX + 32, "%s/threads-%zu%s%s", r->directory, one->threads, part, again);
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* Its exit status. */
-static int run_once(const struct stacks_run *r, size_t run)
+static int run_once(struct stacks_run *r, size_t run)
 {
+    const struct run *one = &r->runs[run];
     bool has_threads = strcmp(fv_config_get(r->config, "--threads"), "0") != 0;
     char directory[PATH_MAX + 32], number[24];
-    const char *const own[] = { "--stacks=0", "--quiet", "-o", directory, has_threads ? NULL : "--threads", NULL };
+    const char *const own[] = { "--stacks=0", "--solo=0", "--quiet", "-o", directory, has_threads ? NULL : "--threads", NULL };
 
     name_directory(r, run, directory);
-    snprintf(number, sizeof(number), "%zu", r->counts[run]);
+    snprintf(number, sizeof(number), "%zu", one->threads);
     setenv("OMP_NUM_THREADS", number, 1);
-    if (!r->is_quiet)
-        fv_log("stacks: %zu thread%s, run %zu of %zu", r->counts[run], fv_words_s(r->counts[run]), run + 1, r->count);
-    return fv_rerun(&r->rerun, own, number);
+    if (!r->is_quiet && one->part > 0)
+        fv_log("stacks: %zu threads, one at a time, %.0f %% of the shared cache, run %zu of %zu", one->threads, one->part * 100, run + 1, r->run_count);
+    else if (!r->is_quiet)
+        fv_log("stacks: %zu thread%s, run %zu of %zu", one->threads, fv_words_s(one->threads), run + 1, r->run_count);
+    if (one->part > 0 && !fv_solo_runs_begin(&r->solo, one->part, r->elapsed_s)) {
+        r->runs[run].is_left_out = true;
+        return FV_EXIT_OK;
+    }
+    double began = now_s();
+    int status = fv_rerun(&r->rerun, own, number);
+    if (one->part > 0)
+        fv_solo_runs_end(&r->solo);
+    else
+        r->elapsed_s = now_s() - began;
+    return status;
 }
 
 /* ---- what came of it ---- */
 
 static int show(const struct stacks_run *r)
 {
-    char(*names)[PATH_MAX + 32] = calloc(r->count, sizeof(*names)), *directories[COUNTS];
+    char(*names)[PATH_MAX + 32] = calloc(r->run_count, sizeof(*names)), *directories[RUNS];
+    size_t asked[RUNS], count = 0;
     int status = FV_EXIT_FAILED;
 
-    for (size_t i = 0; names && i < r->count; i++) {
+    for (size_t i = 0; names && i < r->run_count; i++) {
+        if (r->runs[i].is_left_out)
+            continue;
         name_directory(r, i, names[i]);
-        directories[i] = names[i];
+        directories[count] = names[i];
+        asked[count++] = r->runs[i].threads;
     }
     if (names)
-        status = fv_stacks_of_runs(&(struct fv_operands){ directories, r->count }, r->counts, fv_rerun_has_number(&r->rerun), r->is_quiet ? NULL : stderr);
+        status = fv_stacks_of_runs(&(struct fv_operands){ directories, count }, asked, fv_rerun_has_number(&r->rerun), r->is_quiet ? NULL : stderr);
     if (status == FV_EXIT_OK && !r->is_quiet)
         fprintf(stderr, "\nas a page: fvmpi stacks %s/threads-* --html stacks.html\n", r->directory);
     else if (status != FV_EXIT_OK)
@@ -135,6 +222,20 @@ static bool make_directory(struct stacks_run *r)
     return true;
 }
 
+/* Who is parked on one rank is waited for by the others: there is one process. */
+static void prepare_solo(struct stacks_run *r)
+{
+    const char *wanted = fv_config_get(r->config, "--solo");
+
+    r->is_curve = !strcmp(wanted, "curve");
+    if (!fv_config_is(r->config, "--solo"))
+        return;
+    if (fv_is_launcher(r->rerun.argv[r->rerun.rest]))
+        fv_log("stacks: --solo: not through a launcher: while a rank's threads are parked, other ranks wait for it; cache and memory are not told apart");
+    else
+        r->is_solo = fv_solo_runs_init(&r->solo, r->directory, r->is_quiet);
+}
+
 int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
 {
     const char *list = fv_config_get(config, "--stacks");
@@ -146,7 +247,7 @@ int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
         return FV_EXIT_USAGE;
     }
     add(&r, 1);
-    if (list[strspn(list, "0123456789,")] || !strcmp(list, "1")) /* on */
+    if (list[strspn(list, "0123456789,")] || !strcmp(list, "1") || !fv_config_is(config, "--stacks")) /* on, or by --solo */
         add_powers(&r);
     else if (!add_list(&r, list))
         status = FV_EXIT_USAGE;
@@ -157,8 +258,12 @@ int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
     add(&r, 1);
     if (fv_config_resolve(config) || !make_directory(&r))
         return FV_EXIT_FAILED;
-    for (size_t i = 0; i < r.count && !status; i++)
+    prepare_solo(&r);
+    plan_all(&r);
+    for (size_t i = 0; i < r.run_count && !status; i++)
         status = run_once(&r, i);
+    if (r.is_solo)
+        fv_solo_runs_release(&r.solo);
     if (status)
         fv_log("stacks: that run ended with status %d: no further ones are made; what was recorded is in %s", status, r.directory);
     return status ? status : show(&r);

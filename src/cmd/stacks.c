@@ -40,7 +40,7 @@ static const char usage[] =
     "\n"
     "  --top N        phases (10)\n"
     "  --all          all phases\n" FV_OUTPUT_USAGE "\n"
-    "Cache and memory are not told apart. Exit status: 0 shown, 1 nothing to show, or T1 does not fit the phase, 2 wrong usage.\n";
+    "Cache and memory are told apart by runs of fvmpi run --stacks --solo. Exit status: 0 shown, 1 nothing to show, or T1 does not fit the phase, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -116,6 +116,10 @@ static int check(const struct fv_model *m, struct options *o)
             parallel++;
             only = i + 1;
         }
+    if (m->phases.alone.is) {
+        fv_log("stacks: %s: one thread at a time ran alone in it, so that its times are not the program's; name it beside the runs in which all ran", o->directories.items[0]);
+        return FV_EXIT_FAILED;
+    }
     if (o->view.phase > m->phases.count) {
         fv_log("stacks: --phase %zu: there %s %zu phase%s; fvmpi stacks %s lists them", o->view.phase,
                m->phases.count == 1 ? "is" : "are", m->phases.count, fv_words_s(m->phases.count),

@@ -97,6 +97,7 @@ static void add_profile(struct fv_speedup *s, const char *path, const struct fv_
 {
     const struct fv_model *m = profile->model;
     struct fv_speedup_times all = { 0 };
+    bool is_alone = m->phases.alone.is;
     size_t threads = 1;
     char name[1200];
 
@@ -106,16 +107,21 @@ static void add_profile(struct fv_speedup *s, const char *path, const struct fv_
 
         if (!phase->sums.threads_max || !(times.longest_s > 0))
             continue;
+        threads = phase->sums.threads_max > threads ? phase->sums.threads_max : threads;
         fv_view_phase_label(profile, phase, true, name, sizeof(name));
+        if (is_alone) {
+            fv_alone_add(phase_of(s, name, fv_phase_kind_name(phase->kind)), &m->phases.alone, phase);
+            continue;
+        }
         add_run(phase_of(s, name, fv_phase_kind_name(phase->kind)), phase->sums.threads_max, &times, times.longest_s, 0);
         add_times(&all, &times);
-        threads = phase->sums.threads_max > threads ? phase->sums.threads_max : threads;
     }
     double parallel_s = all.elapsed_s;
     all.elapsed_s = elapsed_of(m);
-    add_run(phase_of(s, NULL, "program"), threads, &all, all.elapsed_s, parallel_s <= all.elapsed_s ? all.elapsed_s - parallel_s : NAN);
+    if (!is_alone)
+        add_run(phase_of(s, NULL, "program"), threads, &all, all.elapsed_s, parallel_s <= all.elapsed_s ? all.elapsed_s - parallel_s : NAN);
     FV_GROW(s->runs, s->run_room, s->run_count + 1);
-    s->runs[s->run_count++] = (struct fv_speedup_run){ fv_arena_string(&s->arena, path), fv_arena_string(&s->arena, m->command), threads, all.elapsed_s };
+    s->runs[s->run_count++] = (struct fv_speedup_run){ fv_arena_string(&s->arena, path), fv_arena_string(&s->arena, m->command), threads, all.elapsed_s, is_alone ? m->phases.alone.part : NAN };
 }
 
 int fv_speedup_load(struct fv_speedup *s, const char *path)
@@ -125,7 +131,7 @@ int fv_speedup_load(struct fv_speedup *s, const char *path)
 
     if (err)
         return err;
-    if (!profile->model->phases.count) /* one thread, or they were not recorded */
+    if (!profile->model->phases.count && !profile->model->phases.alone.is) /* one thread, or they were not recorded */
         fv_log("stacks: %s: no phases of threads were recorded; it counts as a run with one thread", path);
     add_profile(s, path, profile);
     fv_profile_close(profile);
@@ -220,8 +226,23 @@ static int by_time(const void *a, const void *b)
     return (last_time(x) < last_time(y)) - (last_time(x) > last_time(y));
 }
 
+/* What only runs have in which one thread ran alone. */
+static void leave_out_empty(struct fv_speedup *s)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->phases[i].count)
+            s->phases[kept++] = s->phases[i];
+        else
+            free(s->phases[i].alone);
+    }
+    s->count = kept;
+}
+
 int fv_speedup_compute(struct fv_speedup *s)
 {
+    leave_out_empty(s);
     for (size_t i = 0; i < s->count; i++) {
         struct fv_speedup_phase *phase = &s->phases[i];
 
@@ -237,13 +258,16 @@ int fv_speedup_compute(struct fv_speedup *s)
     }
     for (size_t i = 0; i < s->count; i++)
         compute_phase(&s->phases[i]);
+    fv_alone_compute(s);
     return 0;
 }
 
 void fv_speedup_release(struct fv_speedup *s)
 {
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++) {
         free(s->phases[i].points);
+        free(s->phases[i].alone);
+    }
     free(s->phases);
     free(s->runs);
     fv_arena_release(&s->arena);

@@ -15,12 +15,15 @@
  * The first three steps are of Eklov, Nikoleris, Hagersten, "A profiling method for analyzing scalability bottlenecks on multicores", section 6.3; Amdahl's part on top is of section 2.
  * Components may be negative, as measured. Below FV_STACK_ZERO N one counts as none.
  *
+ * Runs in which one thread at a time ran alone tell more of `work`: alone.h.
+ *
  * What is rejected says why: a spread of T1 above FV_T1_SPREAD, no T1, threads off their processors, a speedup above FV_STACK_GUARD N. Several runs of one number of threads count by their
  * mean. Order of use: fv_speedup_load() for each run, fv_speedup_compute(), views. One thread. */
 #ifndef FV_SPEEDUP_H
 #define FV_SPEEDUP_H
 
 #include "profile/profile.h"
+#include "scaling/alone.h"
 #include "tool/vec.h"
 
 #define FV_T1_SPREAD 0.05 /* (most - least) / mean */
@@ -53,17 +56,21 @@ struct fv_speedup_point {
     enum fv_speedup_reject reject;
     struct fv_speedup_components stack; /* NAN where it is rejected */
     double serial_s, serial; /* of the whole program: time outside of phases; its component */
+    struct fv_alone_stack alone; /* `work`, taken apart */
 };
 struct fv_speedup_phase {
     const char *name, *kind; /* the whole program: NULL, "program" */
     struct fv_speedup_point *points; /* by threads; those that have it */
     size_t count, room;
+    struct fv_alone_point *alone; /* by threads, then by the part of the cache, largest first */
+    size_t alone_count, alone_room;
     bool is_nested; /* its time is in another's, too */
 };
 struct fv_speedup_run {
     const char *directory, *command;
     size_t threads;
     double elapsed_s;
+    double part; /* of the shared cache, where one thread at a time ran alone; NAN: all ran */
 };
 struct fv_speedup {
     struct fv_arena arena;

@@ -12,6 +12,7 @@ struct fv_speedup_tables {
 
 /* In the order of JSON; NULL behind the last. */
 extern const struct fv_relation *const fv_speedup_relations[];
+extern const struct fv_relation fv_speedup_curves; /* rows: struct fv_alone_point */
 extern const struct fv_relation fv_speedup_points; /* of them: rows are struct fv_speedup_point */
 #define FV_STACKS_SCHEMA "fvmpi-stacks-1"
 

@@ -104,6 +104,8 @@ static __attribute__((noinline)) void begin(const struct start *start)
     if (!t && has_lives())
         fv_lives.mine();
     fv_scope_leave(&scope);
+    if (t && origin.phase && has_lives())
+        fv_lives.enter(&origin);
 }
 
 static start_routine *begin_with(struct start *block, void **arg)

@@ -12,6 +12,8 @@ struct fv_thread_origin {
     uint32_t path;     /* of the call */
     uintptr_t routine; /* where the thread begins */
     uint64_t sequence; /* of its creation in the trace, from 1; 0: it is not in there */
+    uint32_t phase;    /* in which one thread at a time is measured (solo.h); 0: none */
+    int seat;          /* in it */
 };
 
 struct fv_lives {
@@ -21,6 +23,7 @@ struct fv_lives {
     void (*created)(pthread_t thread, const struct fv_thread_origin *origin);
     void (*failed)(const struct fv_thread_origin *origin); /* instead of created */
     void (*begin)(struct fv_thread *thread, const struct fv_thread_origin *origin); /* by the new thread */
+    void (*enter)(const struct fv_thread_origin *origin); /* likewise, when signals come and nothing of ours is under way */
 };
 /* Its address is NULL where the library has none. */
 extern const struct fv_lives fv_lives __attribute__((weak, visibility("hidden")));

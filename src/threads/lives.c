@@ -4,6 +4,7 @@
 #include "rt/layers.h"
 #include "threads/create.h"
 #include "threads/interposed.h"
+#include "threads/solo.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -96,6 +97,8 @@ static void create(struct fv_thread_origin *origin, struct fv_site site, uintptr
         origin->path = fv_sync_path(s, site);
         if (fv_sync_wants(FV_SYNC_TRACED))
             origin->sequence = fv_traced_create(s);
+        if (fv_solo_is_on())
+            origin->phase = fv_solo_create(s, routine, origin->path, &origin->seat);
     }
 }
 
@@ -118,6 +121,8 @@ static void created(pthread_t thread, const struct fv_thread_origin *origin)
 /* By the thread whose create() this follows: recording may be paused by now. */
 static void failed(const struct fv_thread_origin *origin)
 {
+    if (origin->phase)
+        fv_gate_seat_empty(origin->phase, origin->seat);
     if (origin->sequence && fv_self && fv_self->sync)
         fv_traced_failed(fv_self->sync, origin->sequence);
 }
@@ -155,10 +160,18 @@ static void begin(struct fv_thread *thread, const struct fv_thread_origin *origi
         s->state->lives_lost++;
 }
 
+static void enter(const struct fv_thread_origin *origin)
+{
+    if (origin->seat >= 0)
+        fv_gate_enter(origin->phase, (uint32_t)origin->seat, 0);
+}
+
 static void end(struct fv_thread *thread)
 {
     struct fv_sync *s = thread->sync;
     struct timespec cpu;
+
+    fv_solo_exit();
     bool traced = s && fv_traced_end(s);
 
     if (s && s->life) {
@@ -179,13 +192,14 @@ static void start(struct fv_thread *self)
     if (!fv_rt.options.threads)
         return;
     fv_sync_start();
+    fv_solo_start();
     uint64_t signals = fv_signals_hold();
     if (self)
         begin(self, &first);
     fv_signals_go_on(signals);
 }
 
-const struct fv_lives fv_lives = { early, mine, create, created, failed, begin };
+const struct fv_lives fv_lives = { early, mine, create, created, failed, begin, enter };
 const struct fv_layer fv_threads_layer = {
     .at = { [FV_AT_START] = start, [FV_AT_THREAD_END] = end, [FV_AT_FORK] = fv_sync_forget }
 };

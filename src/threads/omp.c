@@ -10,6 +10,7 @@
  * whose forking thread calls its part itself (GOMP_parallel_start). */
 #include "threads/omp_entries.h"
 #include "threads/omp_work.h"
+#include "threads/solo.h"
 
 #include <string.h>
 
@@ -64,6 +65,8 @@ void fv_omp_member_end(struct fv_omp_member *m)
 {
     if (FV_UNLIKELY(!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED)))
         return; /* in the child of a fork that was made in there: the file is its parent's */
+    if (FV_UNLIKELY(m->team->solo))
+        fv_gate_exit();
     fv_omp_work_left(m);
     m->came = fv_ticks();
     m->waited = fv_omp_waited(m);
@@ -75,8 +78,10 @@ void fv_omp_member_end(struct fv_omp_member *m)
         fv_traced_team_end(m->s, m->team->traced, m->end);
 }
 
-struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned number)
+struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned number, unsigned size)
 {
+    if (FV_UNLIKELY(team->solo))
+        fv_gate_enter(team->solo, number, size);
     if (FV_UNLIKELY(number >= FV_OMP_MEMBERS)) {
         __atomic_fetch_add(&team->lost, 1, __ATOMIC_RELAXED);
         return fv_omp_current = NULL;
@@ -89,13 +94,13 @@ struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned num
 static FV_UNSEEN void run_member(void *arg)
 {
     struct fv_omp_team *team = arg;
-    unsigned number = (unsigned)team->next->omp_get_thread_num();
+    unsigned number = (unsigned)team->next->omp_get_thread_num(), size = (unsigned)team->next->omp_get_num_threads();
 
     if (!number) {
-        team->size = (uint32_t)team->next->omp_get_num_threads();
+        team->size = size;
         team->level = (uint32_t)team->next->omp_get_level();
     }
-    struct fv_omp_member *m = fv_omp_member_begin(team, number);
+    struct fv_omp_member *m = fv_omp_member_begin(team, number, size);
     if (team->work)
         fv_omp_work_of_member(m, (enum fv_omp_work_kind)team->work);
     team->body(team->data);
@@ -259,6 +264,7 @@ struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned t
     __atomic_store_n(&team->runs, true, __ATOMIC_RELAXED);
     team->traced =
         fv_sync_mode & FV_SYNC_TRACED ? fv_traced_fork(s, team->call, threads, entry->record->path) : 0;
+    team->solo = fv_solo_is_on() ? fv_solo_fork(s, entry->record) : 0;
     return team;
 }
 
@@ -270,6 +276,8 @@ void fv_omp_join(struct fv_omp_team *team, struct fv_site site)
     fv_omp_current = team->outer;
     if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_RELAXED))
         return; /* in the child of a fork that was made in there */
+    if (FV_UNLIKELY(team->solo))
+        fv_solo_join(team->solo);
     uint32_t size = team->size < FV_OMP_MEMBERS ? team->size : FV_OMP_MEMBERS;
     struct sums sums = add_members(team, size, site);
     add_region(team, &sums, now);

@@ -34,6 +34,7 @@ struct fv_omp_team {
     uint64_t call;                           /* ticks */
     uint64_t open_before;                    /* of the entry's record: a region in itself */
     uint64_t traced;                         /* its number in the trace; 0: it is not there */
+    uint32_t solo;                           /* as fv_solo_fork() says */
     uint64_t arrivals, tasks, untimed, lost; /* any thread of it */
     uint32_t size, level;
     uint32_t work; /* enum fv_omp_work_kind: the region is such a construct; 0: it is none */
@@ -62,8 +63,8 @@ extern FV_TLS bool fv_omp_forks;
 /* By the thread that forks: a region begins, of a function (or whatever else names it). NULL: no room for it. */
 struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned threads, struct fv_site site);
 void fv_omp_join(struct fv_omp_team *team, struct fv_site site);
-/* By a thread of the team: it begins its part. NULL: its number is too large. */
-struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned number);
+/* By a thread of the team, which has `size`: it begins its part. NULL: its number is too large. */
+struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned number, unsigned size);
 /* It came to the region's end. */
 void fv_omp_member_end(struct fv_omp_member *m);
 

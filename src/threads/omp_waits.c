@@ -6,6 +6,7 @@
  * is. What may wait or not, and cannot be asked, has waited if it took a microsecond.
  */
 #include "threads/omp_work.h"
+#include "threads/solo.h"
 
 #include <stdarg.h>
 
@@ -73,6 +74,8 @@ struct fv_omp_scope fv_omp_scope_begin(struct fv_site site, bool is_barrier)
         return scope;
     site = site_in(m, site);
     scope.team = is_barrier && m ? m->team : NULL;
+    if (scope.team && FV_UNLIKELY(scope.team->solo))
+        fv_gate_arrive(0);
     if (scope.team)
         scope.is_last = is_last_of(scope.team, arrive(scope.team), s);
     scope.worked = fv_omp_worked;
@@ -89,6 +92,8 @@ void fv_omp_scope_end(struct fv_omp_scope *scope)
     scope->wait.owner = scope->team ? __atomic_load_n(&scope->team->last, __ATOMIC_RELAXED) : 0;
     fv_omp_worked = scope->worked;
     fv_sync_wait_end(&scope->wait, scope->is_last ? FV_SYNC_LAST : FV_SYNC_GOT);
+    if (scope->team && FV_UNLIKELY(scope->team->solo))
+        fv_gate_leave();
 }
 
 void fv_omp_scope_end_perhaps(struct fv_omp_scope *scope)
@@ -239,8 +244,11 @@ FV_PUBLIC void *GOMP_single_copy_start(void)
 FV_PUBLIC void GOMP_single_copy_end(void *data)
 {
     fv_omp_work_end(FV_OMP_WORK_SINGLE);
-    struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);
     const struct fv_omp_member *m = fv_omp_member();
+
+    if (m && FV_UNLIKELY(m->team->solo))
+        fv_gate_arrive(0);
+    struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);
 
     if (scope.wait.s && m) {
         scope.team = m->team;

@@ -183,7 +183,7 @@ static void on_implicit_task(int endpoint, union fv_ompt_data *parallel, union f
         __atomic_store_n(&team->size, threads, __ATOMIC_RELAXED);
         if (!number)
             team->level = 1 + (team->outer && team->outer->team->runs ? team->outer->team->level : 0);
-        fv_omp_member_begin(team, number);
+        fv_omp_member_begin(team, number, threads);
     } else if (number) {
         fv_omp_current = NULL; /* what it was in before is over */
     }

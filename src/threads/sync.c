@@ -1,5 +1,6 @@
 /* See sync.h: finding, making, waiting. */
 #include "threads/sync.h"
+#include "threads/solo.h"
 #include "rt/next.h"
 
 #include <errno.h>
@@ -340,6 +341,7 @@ void fv_sync_forget(struct fv_thread *self)
     mine = NULL;
     fv_sync_why = FV_SYNC_ENDED;
     fv_sync_mode = 0;
+    fv_solo_forget();
 }
 
 /* Constructors of others may run before ours. */
@@ -401,6 +403,7 @@ FV_COLD struct fv_sync_wait fv_sync_wait_begin(struct fv_sync *s, const volatile
     state->wait_kind = (uint8_t)kind;
     state->wait_operation = (uint8_t)operation;
     __atomic_store_n(&state->wait_begin, w.begin, __ATOMIC_RELEASE);
+    fv_solo_waits();
     return w;
 }
 
@@ -443,6 +446,7 @@ FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how
     if (!fv_sync_wants(~0u) || record == &w->s->ignored)
         return; /* the former: in the child of a fork that was made in there */
     __atomic_store_n(&state->wait_begin, 0, __ATOMIC_RELEASE);
+    fv_solo_works();
     if (how == FV_SYNC_LAST) {
         record->acquired++;
         record->last++;

@@ -1,5 +1,6 @@
 /* See interposed.h: conditions, barriers, semaphores, once: what threads wait for that no thread holds; joins are in lives.c. */
 #include "threads/interposed.h"
+#include "threads/solo.h"
 
 /* ---- conditions: every wait waits ---- */
 
@@ -51,8 +52,18 @@ static void note_last(struct fv_sync *s, struct fv_sync_thing *thing)
         __atomic_store_n(&thing->owner, s->thread->id + 1, __ATOMIC_RELAXED);
 }
 
+/* 0: unknown. */
+static uint32_t parties_of(struct fv_sync *s, const pthread_barrier_t *barrier, struct fv_site site)
+{
+    const struct fv_sync_entry *e = fv_sync_find(s, (uintptr_t)barrier, FV_SYNC_BARRIER, FV_SYNC_WAIT, site);
+
+    return e->thing ? e->thing->parties : 0;
+}
+
 struct fv_sync_barrier_wait fv_sync_barrier_begin(struct fv_sync *s, const pthread_barrier_t *barrier, struct fv_site site)
 {
+    if (fv_solo_is_on())
+        fv_gate_arrive(parties_of(s, barrier, site));
     struct fv_sync_barrier_wait w = { .wait = fv_sync_wait_begin(s, barrier, FV_SYNC_BARRIER, FV_SYNC_WAIT, site) };
 
     w.is_noted = comes_last(barrier, w.wait.thing);
@@ -68,6 +79,8 @@ void fv_sync_barrier_end(const struct fv_sync_barrier_wait *w, int err)
     if (is_last && !w->is_noted)
         note_last(w->wait.s, w->wait.thing);
     fv_sync_wait_end(&w->wait, !is_done ? FV_SYNC_FAILED : is_last ? FV_SYNC_LAST : FV_SYNC_GOT);
+    if (fv_solo_is_on())
+        fv_gate_leave();
 }
 
 /* ---- semaphores ---- */

@@ -217,6 +217,7 @@ enum fv_chunk_type {
     FV_CHUNK_IO_PROCESS = 64,     /* one struct fv_io_process */
     FV_CHUNK_IO_HANDLES = 65,     /* struct fv_io_handle, of the process: in a trace */
     FV_CHUNK_OMP_WORK = 70,       /* struct fv_omp_work, of one thread */
+    FV_CHUNK_SOLO = 71,           /* struct fv_solo_record, of the process */
     FV_CHUNK_MEMORY_PROCESS = 80, /* one struct fv_memory_process, of the process */
     FV_CHUNK_MEMORY_SUMS = 81,    /* one struct fv_memory_sums, of one thread */
     FV_CHUNK_MEMORY_SITES = 82,   /* struct fv_memory_site, of one thread */

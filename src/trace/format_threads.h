@@ -185,4 +185,23 @@ struct fv_omp_work {
 };
 _Static_assert(sizeof(struct fv_omp_work) == 64, "on-disk size");
 
+/* One thread at a time (threads/gate.h, fvmpi run --stacks --solo): phases of threads in which the one ran alone from the fork to the barriers, by call path and function. The
+ * first record (kind 0) is of the process: how it was measured. Times in ticks, of the thread that ran alone, its barriers and what was waited for left out. */
+enum fv_solo_kind { FV_SOLO_PROCESS = 0, FV_SOLO_THREADS = 1, FV_SOLO_OMP = 2 };
+struct fv_solo_record {
+    uint32_t kind, how;     /* enum fv_solo_how (base/solo.h) */
+    uint32_t path, module;  /* of the fork, or the first thread's creation; of the function */
+    uint64_t offset;        /* the function itself, in the module */
+    uint32_t threads, why;  /* of the largest instance; enum fv_gate_why: why the last one that was let go was (threads/gate.h) */
+    uint64_t cache_bytes, left_bytes; /* shared cache; what the thread had of it */
+    uint64_t count, measured, let_go; /* instances; those whose thread ran alone to its end; those that were not separable */
+    uint64_t intervals, ticks, cpu_ns; /* of the measured: between fork, barriers and end; the time; CPU time in it */
+    uint64_t probes, misses; /* of the pirate, meanwhile */
+    uint64_t lost_intervals, lost_ticks; /* of them: the pirate did not hold its part */
+    uint64_t waited_ticks;  /* for the pirate, not in ticks */
+    uint64_t part_ppm;      /* of the shared cache, in millionths */
+    uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct fv_solo_record) == 168, "on-disk size");
+
 #endif

@@ -63,6 +63,7 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_IO_REGIONS] = { "I/O between calls", sizeof(struct fv_io_region) },
         [FV_CHUNK_IO_PROCESS] = { "I/O of process", sizeof(struct fv_io_process) },
         [FV_CHUNK_IO_HANDLES] = { "I/O handle", sizeof(struct fv_io_handle) },
+        [FV_CHUNK_SOLO] = { "alone", sizeof(struct fv_solo_record) },
         [FV_CHUNK_OMP_WORK] = { "OpenMP worksharing", sizeof(struct fv_omp_work) },
         [FV_CHUNK_MEMORY_PROCESS] = { "memory", sizeof(struct fv_memory_process) },
         [FV_CHUNK_MEMORY_SUMS] = { "memory sums", sizeof(struct fv_memory_sums) },

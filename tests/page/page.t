@@ -70,12 +70,14 @@ def several(folder, mpi):
 
 
 def threaded(folder):
-    """A program on one thread and on two."""
-    program, directories = os.path.join(harness.scratch(), 'speedup'), [os.path.join(folder, 'threads{}'.format(n)) for n in (1, 2)]
+    """A program on one thread and on two, also one at a time, with parts of the cache by a resctrl that is made of files."""
+    program, root, runs = os.path.join(harness.scratch(), 'speedup'), harness.scratch('resctrl'), os.path.join(folder, 'threads')
     harness.run(['cc', '-O1', '-g', '-fopenmp', os.path.join(os.path.dirname(HERE), 'threads', 'speedup.c'), '-o', program]).ended(0)
-    for i, directory in enumerate(directories):
-        harness.run([harness.FVMPI, 'run', '-q', '--threads', '--mpi', 'serial', '-o', directory, program], env={'OMP_NUM_THREADS': str(i + 1)}).ended(0)
-    return write(folder, ['stacks'] + directories, page_of('stacks', csv=True))
+    os.makedirs(root + '/sys/fs/resctrl')
+    with open(root + '/sys/fs/resctrl/schemata', 'w') as f:
+        f.write('L3:0=ffff\n')
+    harness.run([harness.FVMPI, 'run', '-q', '--solo=curve', '--stacks=2', '--mpi', 'serial', '-o', runs, program], env={'FVMPI_SENSORS_ROOT': root}, limit=120).ended(0)
+    return write(folder, ['stacks'] + [os.path.join(runs, name) for name in sorted(os.listdir(runs))], page_of('stacks', csv=True))
 
 
 def traced(folder, mpi):

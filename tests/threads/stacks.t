@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
 import harness
 from report import check, close, equal
 
+APART = ('lost_to_overhead', 'lost_to_cache', 'lost_to_memory')
 LOST = ('lost_to_serial', 'lost_to_waiting', 'lost_to_imbalance', 'lost_to_few_cpus', 'lost_to_work')
 
 
@@ -94,6 +95,70 @@ int main(int count, char **words)
 """
 
 
+def consistent(found):
+    """What is told of one thread at a time fits together, whatever this machine lets be measured."""
+    for phase in found:
+        curve = {(c['thread_count'], c['cache_share']): c for c in phase['curve']}
+        for p in phase['points']:
+            whole = curve.get((p['thread_count'], 1.0))
+            values = [p[key] for key in APART]
+            if p['separation'] == 'good':
+                close('apart', math.fsum(values), p['lost_to_work'], 1e-6)
+                close('alone', p['speedup_alone'], phase['points'][0]['longest_s'] / whole['alone_s'], 1e-6)
+                equal('the whole', whole['verdict'], 'good')
+            else:
+                equal('not told', values[1:], [None, None])
+            if p['thread_count'] == 1:
+                equal('one thread', p['separation'], 'not_run')
+            if p['lost_to_sharing'] is not None:
+                close('together', p['lost_to_overhead'] + p['lost_to_sharing'], p['lost_to_work'], 1e-6)
+
+
+def one_at_a_time(tap, program, place, run):
+    """fvmpi run --stacks --solo."""
+    with tap.test('run --solo: on this machine, whatever it lets be measured'):
+        directory = os.path.join(place, 'solo')
+        done = run('--solo', '--stacks=2', '-o', directory, '--', program)
+        names = sorted(os.listdir(directory))
+        has_part = 'parts of it by' in done.err
+        check(has_part != ('cache and memory are not separable here: ' in done.err), '{}', done.err)
+        equal('runs', names, sorted(['threads-1', 'threads-1.2', 'threads-2', 'threads-2-alone-100', 'threads-2-alone-100.2'] + (['threads-2-alone-50'] if has_part else [])))
+        equal('output', done.out, harness.run([program]).ended(0).out * len(names))
+        found = found_in([os.path.join(directory, name) for name in names])
+        consistent(found)
+        equal('curve', [(c['thread_count'], c['cache_share'], c['run_count'], c['method']) for c in found[1]['curve']], [(2, 1.0, 2, 'whole')] + ([(2, 0.5, 1, 'pirate')] if has_part else []))
+        check(all(c['alone_s'] > 0 and c['verdict'] in ('good', 'off_cpu', 'varies', 'pirate_lost') for c in found[1]['curve']), '{}', found[1]['curve'])
+        check('One thread at a time' in done.err, '{}', done.err)
+        said = stacks(os.path.join(directory, 'threads-2-alone-100'), rc=1).err
+        check('one thread at a time ran alone' in said, '{}', said)
+    with tap.test('run --solo=curve: by resctrl, which is made of files here'):
+        root = harness.scratch('root')
+        os.makedirs(root + '/sys/fs/resctrl/info/L3')
+        for name, text in (('schemata', '    L3:0=ffff;1=fff0\n    MB:0=100\n'), ('tasks', ''), ('info/L3/min_cbm_bits', '2\n')):
+            with open(root + '/sys/fs/resctrl/' + name, 'w') as f:
+                f.write(text)
+        directory = os.path.join(place, 'ways')
+        done = harness.run([harness.FVMPI, 'run', '--mpi', 'serial', '--solo=curve', '--stacks=2', '-o', directory, '--', program], env={'FVMPI_SENSORS_ROOT': root}, limit=120).ended(0)
+        check('parts of it by resctrl' in done.err, '{}', done.err)
+        names = sorted(os.listdir(directory))
+        equal('runs', names, sorted(['threads-1', 'threads-1.2', 'threads-2'] + ['threads-2-alone-' + name for name in ('100', '100.2', '75', '50', '25', '12')]))
+        group, = [name for name in os.listdir(root + '/sys/fs/resctrl') if name.startswith('fvmpi-')]
+        with open('{}/sys/fs/resctrl/{}/schemata'.format(root, group)) as f:
+            equal('ways of the last part', f.read(), 'L3:0=3;1=30\n')
+        pids = []
+        for name in (group + '/tasks', 'tasks'):
+            with open(root + '/sys/fs/resctrl/' + name) as f:
+                pids.append(f.read())
+        check(pids[0] == pids[1] != '', 'moved there, and back: {}', pids)
+        found = found_in([os.path.join(directory, name) for name in names])
+        consistent(found)
+        equal('curve', [(c['cache_share'], c['method'], c['cache_bytes'], c['missed_share']) for c in found[1]['curve']], [(1.0, 'whole', None, None)] + [(part, 'resctrl', None, None) for part in (0.75, 0.5, 0.25, 0.125)])
+    with tap.test('run --solo: through a launcher'):
+        for mpi in harness.an_mpi(tap, quiet=True):
+            done = harness.run([harness.FVMPI, 'run', '--solo', '--stacks=2', '-o', os.path.join(place, 'launched'), '--'] + mpi.command(1, [program]), limit=120)
+            check('--solo: not through a launcher' in done.err and 'run 3 of 3' in done.err, '{}', done.err)  # the program has no MPI: nothing is recorded
+
+
 def many_runs(tap, program):
     """fvmpi run --stacks."""
     def run(*words, rc=0):
@@ -132,11 +197,13 @@ def many_runs(tap, program):
             said = harness.run(mpi.command(2, [harness.FVMPI, 'run', '--stacks=2', '-o', directory, '--', program]), limit=60)
             check('say fvmpi run --stacks ... -- mpiexec' in said.err, '{}', said.err)
             check(not os.path.exists(directory), 'it has run')
+    one_at_a_time(tap, program, place, run)
     with tap.test('run --stacks: wrong words'):
         for value in ('x', '1,', ',2', '2,,3', '0', '99999', '-2'):
             said = harness.run([harness.FVMPI, 'run', '--stacks=' + value, '--', program])
             if value != '0': # off
                 equal(value, said.rc, 2)
+        equal('solo', harness.run([harness.FVMPI, 'run', '--solo=x', '--', program]).rc, 2)
         said = run('--stacks', '-o', place, '--', program, rc=1)
         check('name another directory for --stacks' in said.err, '{}', said.err)
 

@@ -325,11 +325,42 @@ static void interrupts(void **state)
     assert_true(fv_interrupts_parse("CPU0\n\n:\nLOC: 7", 0, &found) && found.ticks == 7);
 }
 
+/* Of working sets of 1, 2, 4 ... MiB. */
+static struct fv_shared_cache shared(const double *ns, size_t count, uint64_t private_mib)
+{
+    struct fv_latency latencies[16] = { { 0 } };
+    struct fv_measured m = { .latencies = latencies, .latency_count = count };
+    struct fv_shared_cache c = { .bytes = 1, .private_bytes = private_mib << 20 };
+
+    for (size_t i = 0; i < count; i++) {
+        latencies[i].bytes = UINT64_C(1) << (20 + i);
+        latencies[i].spread.p50 = ns[i];
+    }
+    fv_memory_find_shared(&m, &c);
+    return c;
+}
+
+static void shared_cache(void **state)
+{
+    struct fv_shared_cache c = shared((const double[]){ 4, 14, 14, 17, 110, 130, 140 }, 7, 1);
+
+    (void)state;
+    assert_int_equal(c.bytes, 8 << 20);
+    NEAR(c.cache_ns, 14, 0);
+    NEAR(c.memory_ns, 140, 0);
+    assert_int_equal(shared((const double[]){ 4, 14, 15, 30, 60, 120 }, 6, 1).bytes, 8 << 20); /* no step: the middle */
+    assert_int_equal(shared((const double[]){ 4, 4, 100, 110, 120 }, 5, 2).bytes, 0);         /* only its own caches */
+    assert_int_equal(shared((const double[]){ 4, 60, 70, 80 }, 4, 1).bytes, 0);               /* memory is not told from it */
+    assert_int_equal(shared((const double[]){ 4, 5 }, 2, 8).bytes, 0);
+    assert_int_equal(shared((const double[]){ 4 }, 0, 0).bytes, 0);
+    assert_int_equal(shared((const double[]){ 4, 14, 130, 14, 130 }, 5, 1).bytes, 2 << 20); /* up to the first that does not fit */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spread),      cmocka_unit_test(mode),      cmocka_unit_test(lost_work),    cmocka_unit_test(causes),   cmocka_unit_test(causes_bounded), cmocka_unit_test(one_period),
-        cmocka_unit_test(two_periods), cmocka_unit_test(no_period), cmocka_unit_test(period_names), cmocka_unit_test(plateaus), cmocka_unit_test(levels),         cmocka_unit_test(interrupts),
+        cmocka_unit_test(two_periods), cmocka_unit_test(no_period), cmocka_unit_test(period_names), cmocka_unit_test(plateaus), cmocka_unit_test(levels),         cmocka_unit_test(interrupts), cmocka_unit_test(shared_cache),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -330,6 +330,98 @@ void fv_memory_find_levels(struct fv_measured *m)
     free(modes);
 }
 
+/* ---- the shared cache ---- */
+
+#define SHARED_ABOVE 1.5 /* times private_bytes: from there on latencies are of the shared cache */
+#define SHARED_RATIO 2   /* of memory to it, at least */
+
+static uint64_t private_bytes_of(struct fv_doctor *d, uint32_t cpu)
+{
+    const char *core = fv_doctor_value(d, "sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", cpu);
+    uint64_t most = 0;
+
+    for (unsigned i = 0; core && i < 10; i++) {
+        const char *shared = fv_doctor_value(d, "sys/devices/system/cpu/cpu%u/cache/index%u/shared_cpu_list", cpu, i);
+        uint64_t bytes = bytes_of(fv_doctor_value(d, "sys/devices/system/cpu/cpu%u/cache/index%u/size", cpu, i));
+
+        if (shared && !strcmp(shared, core) && bytes > most)
+            most = bytes;
+    }
+    return most;
+}
+
+void fv_memory_find_shared(const struct fv_measured *m, struct fv_shared_cache *c)
+{
+    size_t first = 0;
+
+    c->bytes = 0;
+    c->cache_ns = c->memory_ns = NAN;
+    while (first < m->latency_count && (double)m->latencies[first].bytes < SHARED_ABOVE * (double)c->private_bytes)
+        first++;
+    if (first + 1 >= m->latency_count)
+        return;
+    c->cache_ns = m->latencies[first].spread.p50;
+    c->memory_ns = m->latencies[m->latency_count - 1].spread.p50;
+    if (!(c->memory_ns > SHARED_RATIO * c->cache_ns))
+        return;
+    for (size_t i = first; i < m->latency_count && m->latencies[i].spread.p50 < sqrt(c->cache_ns * c->memory_ns); i++)
+        c->bytes = m->latencies[i].bytes;
+}
+
+void fv_memory_shared_cache(struct fv_doctor *d, uint32_t cpu, double seconds, struct fv_shared_cache *out)
+{
+    struct fv_measured m = { .seconds = seconds };
+    struct memory_job job = { &m, 0, now_s() + seconds };
+    struct fv_pinned first = { cpu, &job, false };
+
+    *out = (struct fv_shared_cache){ .private_bytes = private_bytes_of(d, cpu), .cache_ns = NAN, .memory_ns = NAN };
+    fv_cpus_set(&m.cpus, cpu);
+    fv_measure_clock_init(d, &m.clock);
+    fv_memory_find_caches(d, &m);
+    uint64_t room = free_bytes(d) / 4, wanted = last_cache(&m) * 2;
+    wanted = wanted > LARGEST ? LARGEST : wanted;
+    job.room = (room < wanted ? room : wanted) / SMALLEST * SMALLEST;
+    if (job.room && out->private_bytes)
+        fv_run_pinned(&first, 1, measure_latency);
+    if (m.largest_bytes >= last_cache(&m)) /* else nothing is known of memory */
+        fv_memory_find_shared(&m, out);
+    fv_measured_release(&m);
+}
+
+struct chase_job {
+    struct fv_measure_clock clock;
+    uint64_t bytes;
+    double seconds, value;
+};
+
+static void measure_chase(struct fv_pinned *p)
+{
+    struct chase_job *job = p->data;
+    double values[REPEATS_MOST];
+    struct fv_spread spread;
+    char *memory = map(job->bytes, MADV_HUGEPAGE);
+
+    if (!memory)
+        return;
+    size_t nodes = job->bytes / LINE, count = measure_ring(&job->clock, make_ring(memory, nodes, LINE), nodes, now_s() + job->seconds, values);
+    if (count) {
+        fv_spread_of(values, count, &spread);
+        job->value = spread.p50;
+    }
+    munmap(memory, job->bytes);
+}
+
+double fv_memory_chase(struct fv_doctor *d, uint32_t cpu, uint64_t bytes, double seconds)
+{
+    struct chase_job job = { .bytes = bytes / SMALLEST * SMALLEST, .seconds = seconds, .value = NAN };
+    struct fv_pinned pinned = { cpu, &job, false };
+
+    fv_measure_clock_init(d, &job.clock);
+    if (job.bytes)
+        fv_run_pinned(&pinned, 1, measure_chase);
+    return job.value;
+}
+
 /* ---- bandwidth ---- */
 
 typedef double lane __attribute__((vector_size(64))); /* a line */

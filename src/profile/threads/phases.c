@@ -443,6 +443,54 @@ static void read_regions(struct gather *g)
     fv_numbers_release(&phases);
 }
 
+/* ---- alone ---- */
+
+void fv_phase_alone_add(struct fv_phase_alone *to, const struct fv_phase_alone *from)
+{
+    to->measured += from->measured;
+    to->let_go += from->let_go;
+    to->threads = to->threads > from->threads ? to->threads : from->threads;
+    to->why = from->why ? from->why : to->why;
+    to->time_s += from->time_s;
+    to->cpu_s += from->cpu_s;
+    to->lost_s += from->lost_s;
+    to->probes += from->probes;
+    to->misses += from->misses;
+}
+
+/* What makes no sense is left out: a damaged file's. */
+static void read_alone(struct gather *g)
+{
+    const struct fv_build_file *f = &g->build->files[g->rank];
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SOLO);
+    struct fv_solo_record r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (r.kind == FV_SOLO_PROCESS)
+            g->out->alone = (struct fv_alone_run){ true, r.how, r.cache_bytes, r.left_bytes, (double)r.part_ppm * 1e-6 };
+        if (r.kind != FV_SOLO_THREADS && r.kind != FV_SOLO_OMP)
+            continue;
+        uint32_t module = fv_numbers_module(&f->modules, r.module);
+        uint32_t routine = module >= FV_MODEL_FIRST_MODULE ? fv_build_address(g->build, module, r.offset) : FV_NONE;
+        enum fv_phase_kind kind = r.kind == FV_SOLO_OMP ? FV_PHASE_OMP : FV_PHASE_THREADS;
+        uint32_t phase = phase_of(g, kind, routine, fv_build_node_of(g->build, f, r.path));
+        struct fv_phase_alone alone = {
+            .measured = r.measured,
+            .let_go = r.let_go,
+            .threads = r.threads,
+            .why = r.why,
+            .time_s = fv_build_seconds(g->build->model, g->rank, r.ticks),
+            .cpu_s = (double)r.cpu_ns * 1e-9,
+            .lost_s = fv_build_seconds(g->build->model, g->rank, r.lost_ticks < r.ticks ? r.lost_ticks : r.ticks),
+            .probes = r.probes,
+            .misses = r.misses,
+        };
+
+        fv_phase_alone_add(&g->out->items[phase].alone, &alone);
+    }
+}
+
 /* ---- order ---- */
 
 static int by_phase_and_rank(const void *a, const void *b)
@@ -521,6 +569,7 @@ static void read_phases(struct fv_build *b, void *state, uint32_t rank)
     read_lives(g);
     read_regions(g);
     find_instances(g, first);
+    read_alone(g);
 }
 
 static void finish_phases(struct fv_build *b, void *state)

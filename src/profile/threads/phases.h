@@ -107,6 +107,21 @@ struct fv_phase_part {
     uint32_t phase, rank;
     struct fv_phase_sums sums;
 };
+/* Threads of the phase that ran alone, one at a time (fvmpi run --stacks --solo), over ranks. */
+struct fv_phase_alone {
+    uint64_t measured, let_go; /* instances: in which one ran alone to its end; which were not separable */
+    uint32_t threads, why;     /* of the largest; why the last one was let go: enum fv_gate_why */
+    double time_s, cpu_s;      /* of the measured, without barriers and waits */
+    double lost_s;             /* of it: who held the rest of the cache did not */
+    uint64_t probes, misses;   /* of who holds it */
+};
+/* How a run was made in which threads ran alone; `is` false: it is none. */
+struct fv_alone_run {
+    bool is;
+    uint32_t how; /* enum fv_solo_how (base/solo.h) */
+    uint64_t cache_bytes, left_bytes; /* shared cache, as it was measured (0: it was not); of it the thread had so much, with its own caches */
+    double part; /* of the shared cache */
+};
 /* The thread of OpenMP's teams that works longest, in all regions of a phase. */
 struct fv_busiest {
     double useful_s; /* without waits; 0: none is known */
@@ -119,6 +134,7 @@ struct fv_phase {
     uint32_t first, ranks;     /* its part of fv_phases.parts, by rank */
     bool open;                 /* threads of it were alive at the end, or a region had not ended */
     struct fv_busiest busiest;
+    struct fv_phase_alone alone;
     struct fv_phase_sums sums; /* over ranks */
 };
 /* OpenMP's regions of a rank that are in no other. */
@@ -134,6 +150,7 @@ struct fv_phases {
     struct fv_life *lives; /* by rank, phase, instance */
     size_t life_count, life_room;
     struct fv_rank_regions *regions; /* by rank */
+    struct fv_alone_run alone;
 };
 
 struct fv_model;
@@ -161,6 +178,7 @@ struct fv_stack fv_phase_stack(const struct fv_phase *phase, double t1_s);
 
 /* Phases that have become equal: the busiest of their threads. */
 void fv_busiest_add(struct fv_busiest *to, const struct fv_busiest *from);
+void fv_phase_alone_add(struct fv_phase_alone *to, const struct fv_phase_alone *from);
 void fv_phase_sums_add(struct fv_phase_sums *to, const struct fv_phase_sums *from);
 /* Sorts phases by time and their parts by phase and rank, and says of each phase which parts are its. */
 void fv_phases_order(struct fv_phases *phases);

@@ -21,6 +21,7 @@ static uint32_t fold_items(struct fv_phases *s, uint32_t *same)
         }
         fv_phase_sums_add(&s->items[same[i]].sums, &p.sums);
         fv_busiest_add(&s->items[same[i]].busiest, &p.busiest);
+        fv_phase_alone_add(&s->items[same[i]].alone, &p.alone);
         s->items[same[i]].open = s->items[same[i]].open || p.open;
     }
     fv_index_release(&index);

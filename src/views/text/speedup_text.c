@@ -11,22 +11,35 @@
 
 /* ---- stacks as bars ---- */
 
+/* How far `work` is known: as one, or taken apart by threads that ran alone, into three, or two. */
+enum known { ALWAYS, AS_ONE, IN_TWO, IN_THREE, IN_TWO_OR_THREE };
+
 static const struct part {
     const char *name, *drawn, *plain, *remark;
     enum fv_color color;
     size_t offset; /* in struct fv_speedup_point */
+    enum known known;
 } parts[] = {
-    { "speedup", "\xe2\x96\x88", "#", "", FV_GREEN, offsetof(struct fv_speedup_point, stack.measured) },
-    { "serial time", "\xe2\x96\x93", "=", "outside of phases; mend it first, if it is large: no number of threads makes it shorter", FV_CYAN, offsetof(struct fv_speedup_point, serial) },
-    { "synchronisation", "\xe2\x96\x92", "-", "waits for locks, barriers and conditions; fvmpi report of that run names them", FV_YELLOW, offsetof(struct fv_speedup_point, stack.synchronisation) },
-    { "imbalance", "\xe2\x96\x91", ".", "some threads have more to do", FV_YELLOW, offsetof(struct fv_speedup_point, stack.imbalance) },
-    { "few processors", "+", "+", "than threads (an estimate)", FV_RED, offsetof(struct fv_speedup_point, stack.few_cpus) },
-    { "slower work", "x", "x", "caches and memory that threads share, clocks, what threads do besides", FV_RED, offsetof(struct fv_speedup_point, stack.work) },
+    { "speedup", "\xe2\x96\x88", "#", "", FV_GREEN, offsetof(struct fv_speedup_point, stack.measured), ALWAYS },
+    { "serial time", "\xe2\x96\x93", "=", "outside of phases; mend it first, if it is large: no number of threads makes it shorter", FV_CYAN, offsetof(struct fv_speedup_point, serial), ALWAYS },
+    { "synchronisation", "\xe2\x96\x92", "-", "waits for locks, barriers and conditions; fvmpi report of that run names them", FV_YELLOW, offsetof(struct fv_speedup_point, stack.synchronisation), ALWAYS },
+    { "imbalance", "\xe2\x96\x91", ".", "some threads have more to do", FV_YELLOW, offsetof(struct fv_speedup_point, stack.imbalance), ALWAYS },
+    { "few processors", "+", "+", "than threads (an estimate)", FV_RED, offsetof(struct fv_speedup_point, stack.few_cpus), ALWAYS },
+    { "slower work", "x", "x", "caches and memory that threads share, clocks, what threads do besides", FV_RED, offsetof(struct fv_speedup_point, stack.work), AS_ONE },
+    { "overhead", "o", "o", "the work of a thread takes longer, though it has all for itself", FV_RED, offsetof(struct fv_speedup_point, alone.overhead), IN_TWO_OR_THREE },
+    { "cache", "c", "c", "threads share it: each has its part", FV_RED, offsetof(struct fv_speedup_point, alone.cache), IN_THREE },
+    { "memory", "m", "m", "threads share its bandwidth, and all else but the cache", FV_RED, offsetof(struct fv_speedup_point, alone.memory), IN_THREE },
+    { "cache and memory", "x", "x", "that threads share: they could not be told apart", FV_RED, offsetof(struct fv_speedup_point, alone.shared), IN_TWO },
 };
 enum { PARTS = sizeof(parts) / sizeof(*parts) };
 
+/* Of a stack that has no such part: 0. */
 static double part_of(const struct fv_speedup_point *point, size_t i)
 {
+    enum known known = isfinite(point->alone.cache) ? IN_THREE : isfinite(point->alone.shared) ? IN_TWO : AS_ONE;
+
+    if (parts[i].known && parts[i].known != known && !(parts[i].known == IN_TWO_OR_THREE && known != AS_ONE))
+        return 0;
     return *(const double *)((const char *)point + parts[i].offset);
 }
 
@@ -69,6 +82,66 @@ static void put_stack(const struct fv_page *p, const struct fv_speedup_point *po
         fv_page_item(p, FV_PLAIN, 4, "nothing else is above 5 %% of %zu", point->threads);
 }
 
+/* ---- one thread at a time ---- */
+
+/* NULL: nothing is to be said. */
+static const char *const separations[FV_ALONE_VERDICTS] = {
+    [FV_ALONE_NOT_MEASURED] = "this phase was not measured one thread at a time",
+    [FV_ALONE_WAITS] = "a thread that ran alone waited, by a lock or a condition, for one that was parked: the phase is not separable",
+    [FV_ALONE_STILL] = "a thread that ran alone made no progress: it waits for another one by what is not seen, or sleeps: the phase is not separable",
+    [FV_ALONE_LONG] = "a thread that ran alone came to no barrier: it spins for another one: the phase is not separable",
+    [FV_ALONE_BARRIERS] = "threads did not come together, as barriers of some of them do: the phase is not separable",
+    [FV_ALONE_CREATOR] = "the thread that made the others works, too: the phase is not separable",
+    [FV_ALONE_NESTED] = "a phase within the phase, or other threads that were made meanwhile: it is not separable",
+    [FV_ALONE_LARGE] = "too many threads to be parked",
+    [FV_ALONE_LATE] = "who holds the rest of the cache did not answer",
+    [FV_ALONE_LEFT] = "a thread that ran alone did not come to its end",
+    [FV_ALONE_CUT] = "to hold the cache took too long: there are too many barriers",
+    [FV_ALONE_LOST] = "who held the rest of the cache lost more than 3 % of its lines to the program: that measurement is dropped",
+    [FV_ALONE_UNPROBED] = "it is not known whether who held the rest of the cache did: that measurement is dropped",
+    [FV_ALONE_OFF_CPU] = "threads that ran alone were off the processor for more than 2 % of the time: that measurement is dropped",
+    [FV_ALONE_VARIES] = "runs with one thread at a time differ by more than 10 %: these measurements are dropped",
+    [FV_ALONE_NO_PART] = "there is no run with a part of the cache: cache and memory are one component",
+    [FV_ALONE_UNEQUAL] = "threads have unequal work, and there were too few instances for each to run alone a few times: the one that did does not stand for all",
+    [FV_ALONE_MORE] = "alone a thread takes longer than together: it does more, as in loops whose iterations go to who comes first",
+    [FV_ALONE_SHARED] = "with its part of the cache a thread takes longer alone than together: threads share data, of which each has all",
+    [FV_ALONE_TOO_LARGE] = "alone the speedup were above 1.05 N: runs with one thread did other work",
+};
+
+static void put_separation(const struct fv_page *p, const struct fv_speedup_point *point)
+{
+    if (separations[point->alone.verdict])
+        fv_page_item(p, FV_YELLOW, 4, "cache and memory are not told apart: %s", separations[point->alone.verdict]);
+}
+
+static void put_curve(const struct fv_page *p, const struct fv_speedup *s, const struct fv_speedup_phase *phase)
+{
+    struct fv_speedup_tables tables = { .speedup = s };
+    struct fv_sheet sheet;
+
+    fv_sheet_init(&sheet, p, &fv_speedup_curves, NULL, &tables);
+    sheet.top = SIZE_MAX;
+    fv_sheet_hide(&sheet, "name");
+    for (size_t i = 0; i < phase->alone_count; i++)
+        fv_sheet_add(&sheet, phase, &phase->alone[i], phase->alone[i].verdict ? FV_YELLOW : FV_PLAIN);
+    fv_page_item(p, FV_BOLD, 2, "One thread at a time, the others parked: its time by the part of the shared cache that it has");
+    fv_sheet_print(&sheet);
+    fv_sheet_release(&sheet);
+}
+
+/* What more of it were worth. Memory apart: the thread had all of that. */
+static void put_what_if(const struct fv_page *p, const struct fv_speedup_phase *phase, const struct fv_speedup_point *last)
+{
+    static const double times[] = { 2, 4 };
+
+    for (size_t i = 0; i < 2; i++) {
+        double gain = fv_alone_gain(phase, last->threads, times[i]);
+
+        if (isfinite(gain) && times[i] < (double)last->threads + 0.5)
+            fv_page_item(p, FV_PLAIN, 4, "with %.0f times the cache %zu threads would do its work %.2f times as fast, as far as memory lets them (an estimate)", times[i], last->threads, gain);
+    }
+}
+
 /* ---- tables ---- */
 
 static const char *const reasons[FV_SPEEDUP_REJECTS] = {
@@ -104,6 +177,11 @@ static void put_phase(const struct fv_page *p, const struct fv_speedup *s, const
         put_stack(p, last);
     else if (last->threads > 1)
         fv_page_item(p, FV_YELLOW, 4, "%zu threads: no stack: %s", last->threads, reasons[last->reject]);
+    if (!phase->alone_count)
+        return;
+    put_separation(p, last);
+    put_curve(p, s, phase);
+    put_what_if(p, phase, last);
 }
 
 static void put_verdict(const struct fv_page *p, const struct fv_speedup *s)
