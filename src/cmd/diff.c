@@ -150,14 +150,6 @@ static int parse(int argc, char **argv, struct options *o)
     return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
 }
 
-static int write_file(const struct fv_diff *diff, const char *path, const char *option, int (*write)(const struct fv_diff *, FILE *))
-{
-    struct fv_whole_file file;
-    int err = path ? fv_output_open(&file, path, option) : 0;
-
-    return path && !err ? fv_output_close(&file, path, option, write(diff, file.stream)) : err;
-}
-
 int fv_cmd_diff(int argc, char **argv)
 {
     struct options options;
@@ -172,9 +164,9 @@ int fv_cmd_diff(int argc, char **argv)
     if (!err)
         fv_diff_compute(&diff);
     if (!err)
-        err = write_file(&diff, options.json, "--json", fv_diff_json);
+        err = FV_OUTPUT_WRITE(options.json, "--json", fv_diff_json, &diff);
     if (!err)
-        err = write_file(&diff, options.page, "--html", fv_diff_page);
+        err = FV_OUTPUT_WRITE(options.page, "--html", fv_diff_page, &diff);
     if (!err && options.csv)
         err = fv_diff_csv(&diff, options.csv);
     if (!err && options.text && (err = fv_diff_text(&diff, &options.view, stdout)))

@@ -245,20 +245,12 @@ static int measure(struct fv_doctor *d, const struct options *o, struct fv_measu
 
 /* ---- showing ---- */
 
-static int write_file(struct fv_doctor *d, const char *path, const char *option, int (*write)(struct fv_doctor *, FILE *))
-{
-    struct fv_whole_file file;
-    int err = path ? fv_output_open(&file, path, option) : 0;
-
-    return path && !err ? fv_output_close(&file, path, option, write(d, file.stream)) : err;
-}
-
 static int show(struct fv_doctor *d, const struct options *o)
 {
-    int err = write_file(d, o->html, "--html", fv_doctor_page);
+    int err = FV_OUTPUT_WRITE(o->html, "--html", fv_doctor_page, d);
 
     if (o->json) {
-        int json_err = write_file(d, o->json, "--json", fv_doctor_json);
+        int json_err = FV_OUTPUT_WRITE(o->json, "--json", fv_doctor_json, d);
 
         err = err ? err : json_err;
     } else if (!fv_same_text(o->html, "-") && fv_doctor_print(d, o->only_count || o->view.top == SIZE_MAX, &o->view, stdout)) {

@@ -46,5 +46,15 @@ const char *fv_output_of_host(const char *path, char out[FV_OUTPUT_PATH]);
  * what went wrong, and return it. fv_output_close() takes what writing it returned. */
 int fv_output_open(struct fv_whole_file *out, const char *path, const char *option);
 int fv_output_close(struct fv_whole_file *file, const char *path, const char *option, int err);
+/* The whole of that: write(subject, stream) into the file, if there is a path. 0, or the error. */
+#define FV_OUTPUT_WRITE(path, option, write, subject)                                                                          \
+    __extension__({                                                                                                            \
+        struct fv_whole_file fv_output_file_;                                                                                  \
+        const char *fv_output_path_ = (path);                                                                                  \
+        int fv_output_err_ = fv_output_path_ ? fv_output_open(&fv_output_file_, fv_output_path_, option) : 0;                   \
+        fv_output_path_ && !fv_output_err_                                                                                     \
+            ? fv_output_close(&fv_output_file_, fv_output_path_, option, write(subject, fv_output_file_.stream))               \
+            : fv_output_err_;                                                                                                  \
+    })
 
 #endif

@@ -344,15 +344,6 @@ static int write_json(const struct fv_profile *view, const struct options *o)
     return o->json && !err ? fv_output_close(&file, o->json, "--json", fv_view_json(view, ranks, file.stream)) : err;
 }
 
-static int write_file(const struct fv_profile *view, const char *path, const char *option,
-                      int (*write)(const struct fv_profile *, FILE *))
-{
-    struct fv_whole_file file;
-    int err = path ? fv_output_open(&file, path, option) : 0;
-
-    return path && !err ? fv_output_close(&file, path, option, write(view, file.stream)) : err;
-}
-
 static int write_page(const struct fv_profile *view, const struct options *o)
 {
     struct fv_page_options page = o->html;
@@ -375,15 +366,15 @@ static int write_all(const struct fv_profile *view, const struct options *o)
     if (!err)
         err = write_page(view, o);
     if (!err)
-        err = write_file(view, o->badge, "--badge", fv_view_badge);
+        err = FV_OUTPUT_WRITE(o->badge, "--badge", fv_view_badge, view);
     if (!err && samples && !view->model->costs.ticks) {
         fv_log("report: no samples in it for %s; record with fvmpi run --sample", o->folded ? "--folded" : "--speedscope");
         err = -FV_ENOENT;
     }
     if (!err)
-        err = write_file(view, o->folded, "--folded", fv_view_folded);
+        err = FV_OUTPUT_WRITE(o->folded, "--folded", fv_view_folded, view);
     if (!err)
-        err = write_file(view, o->speedscope, "--speedscope", fv_view_speedscope);
+        err = FV_OUTPUT_WRITE(o->speedscope, "--speedscope", fv_view_speedscope, view);
     if (!err && o->source.file)
         err = fv_view_source(view, &o->source, &o->view, stdout);
     if (!err && o->text && (err = fv_view_text(view, &o->view, stdout)))

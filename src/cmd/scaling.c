@@ -102,14 +102,6 @@ static int parse(int argc, char **argv, struct options *o)
     return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
 }
 
-static int write_file(const struct fv_scaling *scaling, const char *path, const char *option, int (*write)(const struct fv_scaling *, FILE *))
-{
-    struct fv_whole_file file;
-    int err = path ? fv_output_open(&file, path, option) : 0;
-
-    return path && !err ? fv_output_close(&file, path, option, write(scaling, file.stream)) : err;
-}
-
 int fv_cmd_scaling(int argc, char **argv)
 {
     struct options options;
@@ -123,9 +115,9 @@ int fv_cmd_scaling(int argc, char **argv)
     if (!err)
         err = fv_scaling_compute(&scaling, options.kind);
     if (!err)
-        err = write_file(&scaling, options.json, "--json", fv_scaling_json);
+        err = FV_OUTPUT_WRITE(options.json, "--json", fv_scaling_json, &scaling);
     if (!err)
-        err = write_file(&scaling, options.page, "--html", fv_scaling_page);
+        err = FV_OUTPUT_WRITE(options.page, "--html", fv_scaling_page, &scaling);
     if (!err && options.csv)
         err = fv_scaling_csv(&scaling, options.csv);
     if (!err && options.text && (err = fv_scaling_text(&scaling, &options.view, stdout)))

@@ -179,14 +179,6 @@ static int check_several(struct options *o)
     return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
 }
 
-static int write_file(const struct fv_speedup *speedup, const char *path, const char *option, int (*write)(const struct fv_speedup *, FILE *))
-{
-    struct fv_whole_file file;
-    int err = path ? fv_output_open(&file, path, option) : 0;
-
-    return path && !err ? fv_output_close(&file, path, option, write(speedup, file.stream)) : err;
-}
-
 static int compare(struct options *o)
 {
     struct fv_speedup speedup = { 0 };
@@ -199,9 +191,9 @@ static int compare(struct options *o)
     if (!err)
         err = fv_speedup_compute(&speedup);
     if (!err)
-        err = write_file(&speedup, o->json, "--json", fv_speedup_json);
+        err = FV_OUTPUT_WRITE(o->json, "--json", fv_speedup_json, &speedup);
     if (!err)
-        err = write_file(&speedup, o->page, "--html", fv_speedup_page);
+        err = FV_OUTPUT_WRITE(o->page, "--html", fv_speedup_page, &speedup);
     if (!err && o->csv)
         err = fv_speedup_csv(&speedup, o->csv);
     if (!err && o->text && (err = fv_speedup_text(&speedup, &o->view.text, stdout)))
