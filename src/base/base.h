@@ -11,6 +11,8 @@
 #define FV_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FV_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define FV_COLD __attribute__((cold, noinline))
+/* ThreadSanitizer sets its handlers, and their stack, before it is ready for code that it has instrumented: what stands in front of that is none. */
+#define FV_NO_TSAN __attribute__((no_sanitize("thread")))
 #define FV_PRINTF(format, first) __attribute__((__format__(__printf__, format, first)))
 #define FV_PUBLIC __attribute__((visibility("default")))
 #define FV_TLS __thread __attribute__((tls_model("initial-exec")))

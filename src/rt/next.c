@@ -20,7 +20,7 @@ static const struct {
 #undef FV_NEXT_FUNCTION
 };
 
-void fv_next_find_one(enum fv_next_function function)
+FV_NO_TSAN void fv_next_find_one(enum fv_next_function function)
 {
     const char *name = rows[function].name, *version = rows[function].version;
     void *found = NULL;

@@ -34,10 +34,7 @@ static struct shared {
     { .signal = SIGABRT }, { .signal = SIGSYS },  { .signal = SIGTERM }, { .signal = SIGXCPU },
 };
 
-/* ThreadSanitizer sets its handlers before it is ready for code that it has instrumented. */
-#define NO_TSAN __attribute__((no_sanitize("thread")))
-
-NO_TSAN static inline struct shared *shared_of(int signal)
+FV_NO_TSAN static inline struct shared *shared_of(int signal)
 {
     for (unsigned i = 0; i < sizeof(shared) / sizeof(*shared); i++)
         if (shared[i].signal == signal)
@@ -46,7 +43,7 @@ NO_TSAN static inline struct shared *shared_of(int signal)
 }
 
 /* The child of a fork, or of a vfork, has a table of its own. */
-NO_TSAN static struct shared *virtual_of(int signal)
+FV_NO_TSAN static struct shared *virtual_of(int signal)
 {
     struct shared *s = shared_of(signal);
 
@@ -230,14 +227,14 @@ static int set_virtual(struct shared *s, const struct sigaction *action, struct 
     return err;
 }
 
-NO_TSAN FV_PUBLIC int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+FV_NO_TSAN FV_PUBLIC int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
     struct shared *s = virtual_of(signal);
 
     return s ? set_virtual(s, action, old) : fv_next.sigaction(signal, action, old);
 }
 
-NO_TSAN FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
+FV_NO_TSAN FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
 {
     struct sigaction action = { .sa_handler = function, .sa_flags = SA_RESTART }, old;
     struct shared *s = virtual_of(signal);
@@ -250,7 +247,7 @@ NO_TSAN FV_PUBLIC sighandler_t signal(int signal, sighandler_t function)
 }
 
 /* System V's: the signal is not blocked afterwards, unless SIG_HOLD asks for just that. */
-NO_TSAN FV_PUBLIC sighandler_t sigset(int signal, sighandler_t function)
+FV_NO_TSAN FV_PUBLIC sighandler_t sigset(int signal, sighandler_t function)
 {
     struct sigaction action = { .sa_handler = function }, old;
     struct shared *s = virtual_of(signal);
@@ -267,7 +264,7 @@ NO_TSAN FV_PUBLIC sighandler_t sigset(int signal, sighandler_t function)
     return sigismember(&mask, signal) ? SIG_HOLD : old.sa_handler;
 }
 
-NO_TSAN FV_PUBLIC int sigignore(int signal)
+FV_NO_TSAN FV_PUBLIC int sigignore(int signal)
 {
     const struct sigaction action = { .sa_handler = SIG_IGN };
     struct shared *s = virtual_of(signal);
@@ -276,7 +273,7 @@ NO_TSAN FV_PUBLIC int sigignore(int signal)
 }
 
 /* What signal() is in programs compiled as strict ISO C (-std=c99). */
-NO_TSAN FV_PUBLIC sighandler_t __sysv_signal(int signal, sighandler_t function)
+FV_NO_TSAN FV_PUBLIC sighandler_t __sysv_signal(int signal, sighandler_t function)
 {
     struct sigaction action = { .sa_handler = function, .sa_flags = (int)SA_RESETHAND | SA_NODEFER }, old;
     struct shared *s = virtual_of(signal);

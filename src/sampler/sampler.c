@@ -653,7 +653,7 @@ const struct fv_layer fv_sampler_layer = { .at = { [FV_AT_START] = start,
                                                    [FV_AT_EXIT] = at_exit,
                                                    [FV_AT_FORK] = forget } };
 
-struct fv_sampler *fv_sampler_ticking(void)
+FV_NO_TSAN struct fv_sampler *fv_sampler_ticking(void)
 {
     struct fv_sampler *s = mine;
 

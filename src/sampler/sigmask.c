@@ -28,14 +28,14 @@ static int change_mask(struct fv_sampler *s, int (*next)(int, const sigset_t *, 
     return err;
 }
 
-FV_PUBLIC int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+FV_NO_TSAN FV_PUBLIC int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     struct fv_sampler *s = fv_sampler_ticking();
 
     return FV_UNLIKELY(s && set) ? change_mask(s, FV_NEXT(pthread_sigmask), how, set, old) : FV_NEXT(pthread_sigmask)(how, set, old);
 }
 
-FV_PUBLIC int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+FV_NO_TSAN FV_PUBLIC int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     struct fv_sampler *s = fv_sampler_ticking();
 
@@ -43,7 +43,7 @@ FV_PUBLIC int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 }
 
 /* The program has no signal stack as long as it has set none: ours is not shown to it, and stands where it wants none. */
-FV_PUBLIC int sigaltstack(const stack_t *set, stack_t *old)
+FV_NO_TSAN FV_PUBLIC int sigaltstack(const stack_t *set, stack_t *old)
 {
     struct fv_sampler *s = fv_sampler_ticking();
     stack_t wish, was;

@@ -7,13 +7,13 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-enum { THREADS = 4, ROUNDS = 200, OBJECTS = 500 };
+enum { TAKEN = 1, THREADS = 4, ROUNDS = 200, OBJECTS = 500 };
 
 struct fv_front_memory fvmpi_memory_v1;
 
 /* What thread n has put in, and the next one is to take out: as a queue of a program would hand it over. */
 static struct slot {
-    uint64_t address; /* 0: there is nothing */
+    uint64_t address; /* 0: there is nothing; TAKEN: it is just being taken out, and not free yet */
 } slots[THREADS][OBJECTS];
 
 struct worker {
@@ -43,16 +43,16 @@ static const char *put(unsigned thread, unsigned i)
 static const char *take(unsigned from, unsigned i)
 {
     struct slot *slot = &slots[from][i];
-    uint64_t address = __atomic_exchange_n(&slot->address, 0, __ATOMIC_ACQUIRE);
+    uint64_t address = __atomic_load_n(&slot->address, __ATOMIC_RELAXED);
 
-    if (!address)
+    if (address <= TAKEN || !__atomic_compare_exchange_n(&slot->address, &address, TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return NULL;
     if (!fvmpi_memory_v1.is_exact && !__atomic_load_n(&fvmpi_memory_v1.filter[fv_front_hash((void *)(uintptr_t)address)], __ATOMIC_RELAXED))
         return "the filter does not know it";
     struct fv_object found = fv_object_take((void *)(uintptr_t)address);
-    if (found.address != address || found.bytes != i + 1 || found.allocator != from + 1)
-        return "another object";
-    return fv_object_take((void *)(uintptr_t)address).address ? "it is there twice" : NULL;
+    const char *wrong = fv_object_take((void *)(uintptr_t)address).address ? "it is there twice" : NULL;
+    __atomic_store_n(&slot->address, 0, __ATOMIC_RELEASE);
+    return found.address != address || found.bytes != i + 1 || found.allocator != from + 1 ? "another object" : wrong;
 }
 
 static void *work(void *worker)
