@@ -489,7 +489,7 @@ FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
     }
     struct fv_called *c = top->inner->recent;
     if (!is_call(c, function, site)) {
-        c = c && is_call(c->after, function, site) ? c->after : NULL;
+        c = c && is_call(c->after, function, site) && c->after->parent == top->inner ? c->after : NULL; /* what is recursive has one for all its callers */
         top->inner->recent = c ? c : top->inner->recent;
     }
     if (FV_UNLIKELY(!c || !((c->calls->calls + 1) % JUDGED))) {

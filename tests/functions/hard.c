@@ -2,6 +2,7 @@
  *
  *     jumps      functions that are called by one call, and all left by longjmp()
  *     deep       recursion deeper than fvmpi's stack, with a short function inside, and left from there
+ *     siblings   recursion, behind which each call calls another function: once in the outermost, and in those within it
  *     pauses     recording is paused by an outer function, and goes on in an inner one
  *     forks      children made by the system call, of which nothing is recorded
  *     alternate  a handler on a stack within that of the thread
@@ -109,6 +110,26 @@ PLAIN void within(void)
 {
     for (int i = 0; i < 1000000; i++)
         sink++;
+}
+
+PLAIN void beside(void)
+{
+    sink++;
+}
+
+PLAIN void down(int n)
+{
+    if (n)
+        down(n - 1);
+    beside();
+}
+
+PLAIN void siblings(void)
+{
+    for (int i = 0; i < 100; i++)
+        down(3);
+    truth("down", 400);
+    truth("beside", 400);
 }
 
 PLAIN void resumes(void)
@@ -252,7 +273,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = { { "jumps", jumps }, { "deep", deep },           { "pauses", pauses }, { "forks", forks },
+    } cases[] = { { "jumps", jumps }, { "deep", deep },           { "siblings", siblings }, { "pauses", pauses }, { "forks", forks },
                   { "alternate", alternate }, { "timers", timers }, { "attributes", attributes }, { "leaves", leaves } };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
