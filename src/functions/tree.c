@@ -46,7 +46,7 @@ struct fv_functions *fv_functions_new(struct fv_thread *thread)
 
 static uint64_t key_of(const struct fv_called *caller, const void *function, const void *site)
 {
-    return (((uintptr_t)site * UINT64_C(0xbf58476d1ce4e5b9) + (uintptr_t)function) * UINT64_C(0x94d049bb133111eb) + caller->number) | 1;
+    return (((uintptr_t)site * UINT64_C(0xbf58476d1ce4e5b9) + (uintptr_t)function) * UINT64_C(0x94d049bb133111eb) + 2 * (uint64_t)caller->number) | 1; /* 0 is none; callers differ above that bit */
 }
 
 static struct fv_called *called_at(const struct fv_functions *f, uint32_t index)
