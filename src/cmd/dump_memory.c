@@ -16,9 +16,9 @@ void fv_dump_memory_sums(const struct fv_cursor *c, const void *record)
 
     printf("memory sums thread=%u malloc=%" PRIu64 " calloc=%" PRIu64 " realloc=%" PRIu64 " aligned=%" PRIu64 " bytes=%" PRIu64 " failed=%" PRIu64 " frees=%" PRIu64
            " held=%" PRId64 " unseen=%" PRIu64 " longs=%" PRIu64 "/%" PRIu64
-           " timed=%" PRIu64 "/%" PRIu64 "/%" PRIu64 "/%" PRIu64,
+           " timed=%" PRIu64 "/%" PRIu64 "/%" PRIu64,
            c->thread, s->calls[0], s->calls[1], s->calls[2], s->calls[3], s->bytes, s->failed, s->frees, s->held, s->unseen,
-           s->time.longs, s->time.long_ticks, s->time.timed, s->time.stand_for, s->time.ticks, s->time.squares);
+           s->time.longs, s->time.long_ticks, s->time.timed, s->time.ticks, s->time.squares);
 }
 
 void fv_dump_memory_site(const struct fv_cursor *c, const void *record)

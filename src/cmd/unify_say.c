@@ -138,7 +138,7 @@ void fv_unify_say_missing(struct fv_unify *r)
     if (m.of_files)
         fv_log("%s: %llu calls of functions for files are not in the trace: %s", where, (unsigned long long)m.of_files, full);
     if (r->stats.lost)
-        fv_log("%s: %llu calls are not in the trace, because their files are damaged; what ranks did meanwhile is unknown", where,
+        fv_log("%s: %llu calls are not in the trace: their file is damaged, or they are of signal handlers that interrupted the writing of another one, or it could not grow; what ranks did meanwhile is unknown", where,
                (unsigned long long)r->stats.lost);
     if (r->stats.damaged)
         fv_log("%s: %llu damaged chunks were cut short", where, (unsigned long long)r->stats.damaged);

@@ -338,7 +338,7 @@ static void draw_timed(void)
     own.random ^= own.random << 13;
     own.random ^= own.random >> 17;
     own.random ^= own.random << 5;
-    own.stands_for = own.until_timed = 1 + own.random % (2 * FV_MEMORY_TIMED - 1);
+    own.until_timed = 1 + own.random % (2 * FV_MEMORY_TIMED - 1);
 }
 
 static FV_COLD uint64_t begin_timed(void)
@@ -363,9 +363,10 @@ static FV_COLD void end_timed(uint64_t begin, size_t bytes)
         return;
     }
     add(&time->timed, 1);
-    add(&time->stand_for, own.stands_for);
     add(&time->ticks, ticks);
-    add(&time->squares, (ticks >> 4) * (ticks >> 4));
+    uint64_t square = (ticks + 8) >> 4; /* no more than 2^31, of a call that was stopped for minutes */
+    square = square < (UINT64_C(1) << 31) ? square : UINT64_C(1) << 31;
+    add(&time->squares, square * square);
     draw_timed();
 }
 

@@ -10,7 +10,6 @@ struct fv_front_own {
     uint64_t large; /* allocations of so many bytes are told; 0: each one is */
     int64_t left;   /* bytes until the next one is, of smaller ones */
     uint32_t until_timed; /* calls until the time of one is taken; 0: of none */
-    uint32_t stands_for;  /* so many calls, does that one */
     uint32_t random;      /* 0: not yet */
     struct fv_memory_sums *sums; /* where it counts; NULL: nowhere yet */
     bool is_fast;   /* frees are told by the filter alone */

@@ -37,6 +37,7 @@ enum state { READING, ASKED_TO_END, ENDED };
 
 static struct {
     uint32_t state; /* enum state: a futex */
+    pid_t tid;      /* its thread's; 0: not yet */
     struct fv_watch watch;
     double *values; /* of each series: what its samples say */
     struct fv_sensor_process *process;
@@ -375,6 +376,7 @@ static void read_all(void)
 static void *watch_machine(void *unused)
 {
     (void)unused;
+    __atomic_store_n(&monitor.tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     take_setxid();
     fv_thread_never_attach();
     prctl(PR_SET_NAME, "fvmpi-sensors");
@@ -446,11 +448,26 @@ static void end(struct fv_thread *self)
         wait_until(ASKED_TO_END, until_ns);
 }
 
-/* The main thread goes, and others stay, of which the last one ends the process, by the C library's count: this one is in that, and must not be the last. */
+#define LAST_NS 10000000000 /* for a reader that hangs: more than a sample takes */
+
+static bool has_gone(void)
+{
+    pid_t tid = __atomic_load_n(&monitor.tid, __ATOMIC_ACQUIRE);
+
+    return tid && syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
+}
+
+/* The main thread goes, and others stay, of which the last one ends the process, by the C library's count: this one is in that, and must not be the last, which has none of
+ * the program's descriptors to write its output to. */
 static void thread_ends(struct fv_thread *self)
 {
-    if (syscall(SYS_gettid) == getpid())
-        end(self);
+    int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LAST_NS;
+
+    if (!is_started || syscall(SYS_gettid) != getpid())
+        return;
+    end(self);
+    while (!has_gone() && clock_ns(CLOCK_MONOTONIC) < until_ns)
+        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
 }
 
 /* A child has no such thread. */
@@ -458,6 +475,7 @@ static void forget_all(struct fv_thread *self)
 {
     (void)self;
     is_started = false;
+    monitor.tid = 0;
 }
 
 const struct fv_layer fv_monitor_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = end, [FV_AT_EXIT] = end, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FORK] = forget_all } };

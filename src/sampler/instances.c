@@ -64,14 +64,18 @@ void fv_live_abandon(struct fv_sampler *s)
 
     if (s->armed == top->slot) /* another may come to stand in the slot */
         s->armed = 1;
-    if (s->calibration)
-        return;
-    s->leaves = true;
-    if (top->joined)
+    if (s->calibration || top->joined)
         return;
     fv_context_record(s, top->context)->abandoned++;
     s->record->abandoned++;
     s->record->open--;
+}
+
+/* The innermost was left otherwise than by its return. */
+static void was_left(struct fv_sampler *s)
+{
+    s->leaves |= !s->calibration;
+    fv_live_abandon(s);
 }
 
 static bool on_own_stack(const struct fv_sampler *s, uintptr_t sp)
@@ -83,7 +87,7 @@ static bool on_own_stack(const struct fv_sampler *s, uintptr_t sp)
 void fv_live_pop_gone(struct fv_sampler *s, uintptr_t sp)
 {
     while (s->depth && on_own_stack(s, sp) && s->live[s->depth - 1].slot < sp)
-        fv_live_abandon(s);
+        was_left(s);
 }
 
 static void returned(struct fv_sampler *s, const struct fv_registers *r, struct fv_readings *end)
@@ -144,18 +148,29 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
         fv_perf_disarm(&s->rw); /* to look at it ourselves */
         set_armed(s, NULL);
         value = sp <= slot ? *(const volatile uintptr_t *)slot : 0;
-        if (sp > slot || value != top->ret || called_anew(s, top, pc, sp) || ++top->reads > READS_MOST)
+        bool is_left = sp > slot || value != top->ret || called_anew(s, top, pc, sp);
+        if (is_left || ++top->reads > READS_MOST)
             while (s->depth && s->live[s->depth - 1].slot == slot)
-                fv_live_abandon(s);
+                is_left ? was_left(s) : fv_live_abandon(s);
     }
     fv_live_pop_gone(s, sp);
     fv_live_watch(s);
 }
 
+/* Of it, or of what it has become by a jump at its end. */
+static bool is_frame_of(const struct fv_sampler *s, unsigned frame, const struct fv_live *live)
+{
+    uintptr_t ret;
+
+    if (s->walk.slot[frame] == live->slot)
+        return fv_stack_read(&s->stack, live->slot, &ret) && ret == live->ret;
+    return s->walk.function[frame] == live->function && s->walk.recursive[frame];
+}
+
 static bool is_on_stack(const struct fv_sampler *s, const struct fv_live *live)
 {
     for (unsigned i = 0; i < s->walk.count; i++)
-        if (s->walk.function[i] == live->function && (s->walk.slot[i] == live->slot || s->walk.recursive[i]))
+        if (is_frame_of(s, i, live))
             return true;
     return s->walk.cut;
 }
@@ -163,7 +178,7 @@ static bool is_on_stack(const struct fv_sampler *s, const struct fv_live *live)
 void fv_live_tick(struct fv_sampler *s, uintptr_t pc)
 {
     while (s->depth && s->live[s->depth - 1].by_return && s->live[s->depth - 1].slot == s->armed && !is_on_stack(s, &s->live[s->depth - 1]))
-        fv_live_abandon(s);
+        was_left(s);
     for (unsigned i = 0; i < s->depth; i++)
         s->live[i].lasts = true;
     if (s->depth && FV_LINE(pc) == FV_LINE(s->live[s->depth - 1].ret))
@@ -190,7 +205,7 @@ struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t 
     }
     /* The same function in the same slot: the other one was left by longjmp(), and called again. */
     while (s->depth && s->live[s->depth - 1].slot == slot && s->live[s->depth - 1].function == function)
-        fv_live_abandon(s);
+        was_left(s);
     live = &s->live[s->depth];
     if (!s->calibration) {
         node = fv_walk_intern(s, 0);

@@ -24,10 +24,10 @@ struct fv_memory_sums {
     uint64_t unseen; /* allocations in signal handlers that interrupted another one, and in fvmpi itself: they are in no call path */
     struct fv_memory_time {
         uint64_t longs, long_ticks; /* calls for FV_MEMORY_LONG and more, and frees of that, and the time in them */
-        uint64_t timed, stand_for;  /* of the others so many were drawn, which stand for so many */
+        uint64_t timed;             /* of the others so many were drawn */
         uint64_t ticks, squares;    /* time in these; squares: of each one's, in 16 ticks */
     } time;
-    uint64_t reserved[1];
+    uint64_t reserved[2];
 };
 _Static_assert(sizeof(struct fv_memory_sums) == 128, "on-disk size");
 

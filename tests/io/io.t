@@ -272,6 +272,35 @@ def closed_by_others(tap, place):
         equal('opened', sum(map(len, changes.values())), 2 * (3 + 2 * 2000))
 
 
+PIPED = """#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void) {
+    char line[100];
+    FILE *pipe = popen("echo text", "r");
+    int of_pipe = pipe ? fileno(pipe) : -1;
+    if (!pipe || !fgets(line, sizeof(line), pipe) || pclose(pipe)) return 1;
+    int memory = memfd_create("piped", 0);
+    if (memory != of_pipe) return 77;
+    for (int i = 0; i < 100; i++)
+        if (write(memory, line, 5) != 5) return 2;
+    return 0;
+}
+"""
+
+
+def piped(tap, place):
+    with tap.test('a descriptor that pclose() closed, and others made again, is the other file'):
+        program = os.path.join(place, 'piped')
+        with open(program + '.c', 'w') as f:
+            f.write(PIPED)
+        harness.run(['cc', '-O1', '-g', '-o', program, program + '.c']).ended(0)
+        files = {f['io_file']: f for f in recorded(program).report().data['io_files']}
+        of_memory, = [f for name, f in files.items() if name and 'piped' in name]
+        equal('writes', (of_memory['writes']['calls'], of_memory['writes']['bytes']), (100, 500))
+
+
 def languages(tap, place):
     with tap.test('Fortran and C++'):
         for compiler, name, text, want in (
@@ -342,6 +371,7 @@ def main():
     killed(tap, place)
     jumps(tap, place)
     closed_by_others(tap, place)
+    piped(tap, place)
     languages(tap, place)
     real(tap, place)
     for mpi in harness.an_mpi(tap):

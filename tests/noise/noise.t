@@ -110,13 +110,11 @@ def hogs(mpi, program):
     others = [p for p in ran.data['other_processes'] if p['rank'] is None]
     rows = [p for p in others if p['pid'] in pids]
     if len(rows) < 3:
-        print('# {} of them are among those that there was time to look at'.format(len(rows)))
-        return
+        raise harness.Skip('{} of them are among those that there was time to look at'.format(len(rows)))
     together = sum(p['cpu_s'] for p in rows)
     there = sum(p['cpu_s'] for p in others if p['processors'] is None or rows[0]['processors'] in p['processors'] or '-' in p['processors'])
     if together < 0.55 * max(there, ran.ranks[1]['preempted_s']):
-        print('# others had {:.2f} s beside their {:.2f} s, of {:.2f} s that the rank lost'.format(there - together, together, ran.ranks[1]['preempted_s']))
-        return
+        raise harness.Skip('others had {:.2f} s beside their {:.2f} s, of {:.2f} s that the rank lost'.format(there - together, together, ran.ranks[1]['preempted_s']))
     equal('by', [ran.ranks[1][key] for key in ('by', 'by_count', 'by_pid')], ['fv_hog', 3, None])
     close('their CPU time', ran.ranks[1]['by_cpu_s'], together, 1e-9 + 1e-6 * together)
     if ran.noise and ran.noise['rank'] == 1:

@@ -196,11 +196,11 @@ def lives(tap, kind):
             equal('output', run.out, kind.native(*words).ended(0).out)
             equal('total', events(run.report())['net.rx_bytes@eth1']['total'], 13)
         with tap.test('{}: main() is left by pthread_exit()'.format(kind)):
-            words = ['wait', 'leave']
-            run = kind.profile(words, ['-q', '--sensors', SENSORS], root).ended(0)
-            equal('output', run.out, kind.native(*words).ended(0).out)
-            equal('its last thread has written', run.out, 'left\n')
-            equal('events', len(run.report().data['sensors']), 4)
+            for word, wanted in (('leave', 'left\n'), ('alone', 'alone\n')):
+                run = kind.profile(['wait', word], ['-q', '--sensors', SENSORS], root).ended(0)
+                equal('output', run.out, kind.native('wait', word).ended(0).out)
+                equal('its last thread has written', run.out, wanted)
+                equal('events', len(run.report().data['sensors']), 4)
     with tap.test('{}: after SIGKILL'.format(kind)):
         run = kind.profile(['wait', 'add', os.path.join(root, 'sys/class/net/eth0/statistics/rx_bytes'), '11', 'wait', 'kill'], ['-q', '--sensors', SENSORS, '--sensors-hz', '100'], root)
         check(run.rc != 0, 'it was killed')

@@ -10,6 +10,7 @@
  *     descriptors    the number that the next one has is told, and all others are closed
  *     setuid, fork, kill       as their names say
  *     leave          main() is left by pthread_exit(), and another thread ends the process
+ *     alone          likewise, and it was the last one
  *
  * Rank 0 adds, touches and sends; all wait. */
 #define _GNU_SOURCE
@@ -196,7 +197,10 @@ int main(int argc, char **argv)
             sum += fork_and_wait();
         else if (!strcmp(*a, "leave"))
             leave();
-        else if (!strcmp(*a, "kill"))
+        else if (!strcmp(*a, "alone")) {
+            printf("alone\n"); /* which exit() writes */
+            pthread_exit(NULL);
+        } else if (!strcmp(*a, "kill"))
             raise(SIGKILL);
     }
     if (!rank)

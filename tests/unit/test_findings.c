@@ -321,13 +321,22 @@ static void who_had_the_processor(void **state)
 }
 
 /* Rank 0 of a program of its own: bytes when it was 1/4, 1/2 as old as its last mark, and at the end, in MiB. */
-static bool is_growing(double quarter_s, const uint64_t mib[3], char text[300])
+static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, double quarter_s, const uint64_t mib[3], char text[300])
 {
+    struct fv_allocated_rank recorded = { .mode = mode };
+    struct fv_allocated_part part = { .sum.allocated = { 1, allocated_bytes, 0 } };
+    struct fv_clock clock = { .hz = 1e9 };
     struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .cpu_s = RUN_S };
     struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
 
+    for (unsigned i = 0; i < FV_MEMORY_OCTAVES; i++)
+        part.at[i] = NAN; /* all of it came since */
+    if (mode) {
+        model.clocks = &clock;
+        model.allocated = (struct fv_allocated){ .ranks = &recorded, .rank_count = 1, .parts = &part, .part_count = 1 };
+    }
     rank.resident_quarter = mib[0] << 20;
     rank.quarter_s = quarter_s;
     rank.resident_half = mib[1] << 20;
@@ -338,6 +347,11 @@ static bool is_growing(double quarter_s, const uint64_t mib[3], char text[300])
     snprintf(text, 300, "%s", f ? f->text : "");
     fv_findings_release(&findings);
     return text[0] != '\0';
+}
+
+static bool is_growing(double quarter_s, const uint64_t mib[3], char text[300])
+{
+    return is_growing_as(0, 0, quarter_s, mib, text);
 }
 
 /* Marks are at powers of two of the clock's ticks: the last one is anywhere in the second half of the run. */
@@ -352,6 +366,11 @@ static void what_grows(void **state)
     assert_non_null(strstr(text, "from 145 MiB at about 45.0 s to 200 MiB, about 1 MiB a second"));
     assert_false(is_growing(45, (const uint64_t[]){ 145, 200, 200 }, text)); /* it came to rest */
     assert_false(is_growing(45, (const uint64_t[]){ 190, 195, 196 }, text)); /* not worth a word */
+    /* Where each object is known fvmpi's own records grow with them: no more is told than the program allocated. */
+    assert_false(is_growing_as(FV_MEMORY_EXACT, 1 << 20, 25, (const uint64_t[]){ 125, 150, 200 }, text));
+    assert_true(is_growing_as(FV_MEMORY_EXACT, 40 << 20, 25, (const uint64_t[]){ 125, 150, 200 }, text));
+    assert_non_null(strstr(text, "from 150 MiB at about 50.0 s to 190 MiB"));
+    assert_true(is_growing_as(FV_MEMORY_SAMPLED, 1 << 20, 25, (const uint64_t[]){ 125, 150, 200 }, text));
 }
 
 /* Long calls of one function on two threads of each of two ranks, seconds. Returns rank and lost seconds of the finding. */

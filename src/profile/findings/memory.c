@@ -4,6 +4,7 @@
 #include "tool/words.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GROWN    0.10 /* of the peak: what came since the run was half as old */
@@ -41,19 +42,25 @@ static double growth_since(const struct fv_allocated_part *part, unsigned log2_t
 
 static unsigned mark_of(const struct fv_model *m, const struct fv_rank *r)
 {
-    return (unsigned)lround(log2(middle_of(r).age_s * m->clocks[r->clock].hz));
+    double ticks = middle_of(r).age_s * m->clocks[r->clock].hz;
+
+    return ticks > 1 ? (unsigned)lround(log2(ticks)) : 0;
 }
 
-/* What its call paths that have more since then have more, in all. */
-static double allocated_since(const struct fv_model *m, const struct fv_rank *r)
+/* Of each rank, what its call paths that have more since then have more, in all; the caller frees it. */
+static double *allocated_since(const struct fv_model *m)
 {
-    const struct fv_allocated *all = &m->allocated;
-    double sum = 0;
+    double *sums = fv_xcalloc(m->rank_count + 1, sizeof(*sums));
+    unsigned *marks = fv_xcalloc(m->rank_count + 1, sizeof(*marks));
 
-    for (size_t i = 0; i < all->part_count; i++)
-        if (all->parts[i].rank == (uint32_t)(r - m->ranks))
-            sum += fmax(growth_since(&all->parts[i], mark_of(m, r)), 0);
-    return sum;
+    for (size_t i = 0; i < m->rank_count && m->allocated.part_count; i++)
+        marks[i] = mark_of(m, &m->ranks[i]);
+    for (size_t i = 0; i < m->allocated.part_count; i++) {
+        const struct fv_allocated_part *part = &m->allocated.parts[i];
+        sums[part->rank] += fmax(growth_since(part, marks[part->rank]), 0);
+    }
+    free(marks);
+    return sums;
 }
 
 static bool is_exact(const struct fv_model *m, const struct fv_rank *r)
@@ -65,17 +72,17 @@ static bool is_exact(const struct fv_model *m, const struct fv_rank *r)
 }
 
 /* Where each object is known, what fvmpi keeps of them grows with them: no more is the program's than it allocated. */
-static uint64_t growth_of(const struct fv_model *m, const struct fv_rank *r)
+static uint64_t growth_of(const struct fv_model *m, const double *allocated, const struct fv_rank *r)
 {
     uint64_t before = middle_of(r).bytes, growth = before && r->resident_peak > before ? r->resident_peak - before : 0;
 
-    return is_exact(m, r) ? (uint64_t)fmin((double)growth, allocated_since(m, r)) : growth;
+    return is_exact(m, r) ? (uint64_t)fmin((double)growth, allocated[r - m->ranks]) : growth;
 }
 
 /* As much in the time since the last mark as in that before, give or take a factor of 4: steady. */
-static bool is_growing(const struct fv_model *m, const struct fv_rank *r)
+static bool is_growing(const struct fv_model *m, const double *allocated, const struct fv_rank *r)
 {
-    uint64_t growth = growth_of(m, r);
+    uint64_t growth = growth_of(m, allocated, r);
     double late = rate(r->resident_half, r->half_s, r->resident_peak, r->app_time_s);
     double early = rate(r->resident_quarter, r->quarter_s, r->resident_half, r->half_s);
 
@@ -84,7 +91,7 @@ static bool is_growing(const struct fv_model *m, const struct fv_rank *r)
 }
 
 /* The call path that most of the growth is of, and its bytes; NULL: it is of none, or that is not known well enough. */
-static const struct fv_allocated_part *grower(const struct fv_model *m, const struct fv_rank *r, double *bytes)
+static const struct fv_allocated_part *grower(const struct fv_model *m, const double *allocated, const struct fv_rank *r, double *bytes)
 {
     const struct fv_allocated *all = &m->allocated;
     const struct fv_allocated_part *most = NULL;
@@ -99,11 +106,11 @@ static const struct fv_allocated_part *grower(const struct fv_model *m, const st
         *bytes = growth;
         most = &all->parts[i];
     }
-    return most && *bytes > 0.5 * allocated_since(m, r) && *bytes > 0.25 * (double)growth_of(m, r) && *bytes > 2 * fv_allocated_error(&most->sum) ? most : NULL;
+    return most && *bytes > 0.5 * allocated[r - m->ranks] && *bytes > 0.25 * (double)growth_of(m, allocated, r) && *bytes > 2 * fv_allocated_error(&most->sum) ? most : NULL;
 }
 
 /* Who allocated it, and what to do. */
-static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct fv_rank *r, char *who, size_t room)
+static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const double *allocated, const struct fv_rank *r, char *who, size_t room)
 {
     const struct fv_model *m = v->model;
     char bytes[FV_WORD], where[300];
@@ -116,7 +123,7 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
         return;
     }
     fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort -live_bytes", m->directory);
-    const struct fv_allocated_part *part = grower(m, r, &growth);
+    const struct fv_allocated_part *part = grower(m, allocated, r, &growth);
     if (!part || !fv_path_first(v->symbols, part->node, &frame))
         return;
     finding->function = frame.function;
@@ -133,31 +140,35 @@ void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
     const struct fv_rank *most = NULL;
     struct fv_rank_list list = FV_RANK_LIST_INIT;
     uint32_t count = 0;
+    double *allocated = allocated_since(m);
 
     for (size_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
 
-        if (!is_growing(m, r))
+        if (!is_growing(m, allocated, r))
             continue;
         fv_rank_list_add(&list, r->world_rank);
         count++;
-        if (!most || growth_of(m, r) > growth_of(m, most))
+        if (!most || growth_of(m, allocated, r) > growth_of(m, allocated, most))
             most = r;
     }
-    if (!most)
+    if (!most) {
+        free(allocated);
         return;
+    }
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_ESTIMATE); /* a peak may be read some time late */
     const struct middle middle = middle_of(most);
-    const uint64_t end_bytes = middle.bytes + growth_of(m, most);
+    const uint64_t end_bytes = middle.bytes + growth_of(m, allocated, most);
     finding->rank = (uint32_t)(most - m->ranks);
     if (count > 1)
         snprintf(whose, sizeof(whose), "that of rank %d most, ", most->world_rank);
-    say_grower(v, f, finding, most, who, sizeof(who));
+    say_grower(v, f, finding, allocated, most, who, sizeof(who));
     fv_finding_say(f, finding,
                    "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second%s",
                    fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(middle.bytes, from),
                    fv_words_seconds(middle.age_s, age), fv_words_bytes(end_bytes, to),
                    fv_words_bytes((uint64_t)rate(middle.bytes, middle.age_s, end_bytes, most->app_time_s), speed), who);
+    free(allocated);
 }
 
 /* ---- time in the allocator ---- */

@@ -92,19 +92,29 @@ static void add_time(struct fv_memory_time *to, const struct fv_memory_time *t)
     to->longs += t->longs;
     to->long_ticks += t->long_ticks;
     to->timed += t->timed;
-    to->stand_for += t->stand_for;
     to->ticks += t->ticks;
     to->squares += t->squares;
 }
 
-/* Those that were drawn have the mean of all that they stand for, give or take its standard error. */
+/* realloc() counts as a free, too, and is one call. */
+static double calls_of(const struct fv_allocated_rank *rank)
+{
+    double calls = (double)rank->frees + (double)rank->failed - (double)rank->calls[FV_MEMORY_REALLOC];
+
+    for (int i = 0; i < FV_MEMORY_CALLS; i++)
+        calls += (double)rank->calls[i];
+    return calls;
+}
+
+/* Those that were drawn have the mean of all short ones, give or take its standard error. */
 static void estimate_time(struct fv_allocated_rank *rank, const struct fv_memory_time *t, double tick_s)
 {
     double n = (double)t->timed, mean = n > 0 ? (double)t->ticks / n : 0, squares = n > 0 ? (double)t->squares * 256 / n : 0;
+    double shorts = fmax(calls_of(rank) - (double)t->longs, n);
 
     rank->timed = t->longs + t->timed;
-    rank->allocator_s = ((double)t->long_ticks + mean * (double)t->stand_for) * tick_s;
-    rank->allocator_error_s = (double)t->stand_for * (n > 1 ? sqrt(fmax(squares - mean * mean, 0) / (n - 1)) : mean) * tick_s;
+    rank->allocator_s = ((double)t->long_ticks + mean * shorts) * tick_s;
+    rank->allocator_error_s = shorts * (n > 1 ? sqrt(fmax(squares - mean * mean, 0) / (n - 1)) : mean) * tick_s;
 }
 
 static void add_sums(struct fv_allocated_rank *to, struct fv_memory_time *time, const struct fv_memory_sums *s)
