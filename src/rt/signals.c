@@ -91,14 +91,14 @@ int fv_signals_borrow(int signal, void (*function)(int, siginfo_t *, void *), vo
     int err = fv_signals_take(signal, function);
 
     if (!err)
-        shared_of(signal)->give_back = give_back;
+        __atomic_store_n(&shared_of(signal)->give_back, give_back, __ATOMIC_RELEASE); /* the same by each thread */
     return err;
 }
 
 /* The lock is held. */
 static int return_with(struct shared *s, const struct sigaction *action)
 {
-    s->give_back();
+    __atomic_load_n(&s->give_back, __ATOMIC_ACQUIRE)();
     int err = __sigaction(s->signal, action, NULL);
     __atomic_store_n(&s->ours, false, __ATOMIC_RELEASE);
     return err;
@@ -108,7 +108,7 @@ void fv_signals_return(int signal)
 {
     struct shared *s = virtual_of(signal);
 
-    if (!s || !s->give_back)
+    if (!s || !__atomic_load_n(&s->give_back, __ATOMIC_ACQUIRE))
         return;
     fv_lock(&lock);
     return_with(s, &s->application);
