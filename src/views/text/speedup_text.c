@@ -134,7 +134,7 @@ static void put_what_if(const struct fv_page *p, const struct fv_speedup_phase *
 {
     static const double times[] = { 2, 4 };
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; last->alone.verdict == FV_ALONE_GOOD && i < 2; i++) {
         double gain = fv_alone_gain(phase, last->threads, times[i]);
 
         if (isfinite(gain) && times[i] < (double)last->threads + 0.5)
