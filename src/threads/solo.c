@@ -222,21 +222,13 @@ static struct phase *phase_of(struct fv_sync *s, const struct fv_solo_record *ke
     return phase;
 }
 
-/* The n-th instance, from 0. */
-static bool is_its_turn(uint64_t n)
-{
-    unsigned bits = fv_log2_bucket(n);
-
-    return bits <= 6 || !(n & ((UINT64_C(1) << (bits - 6)) - 1));
-}
-
 /* 0: this instance is not measured. If another phase is under way, whoever runs alone there would not. */
 static uint32_t open_phase(struct fv_sync *s, const struct fv_solo_record *key)
 {
     fv_gate_give_up(__atomic_load_n(&current.number, __ATOMIC_ACQUIRE), FV_GATE_NESTED);
     struct phase *phase = phase_of(s, key);
     uint64_t n = phase ? __atomic_fetch_add(&phase->record->count, 1, __ATOMIC_RELAXED) : 0;
-    uint32_t number = phase && !phase->is_refused && is_its_turn(n) ? fv_gate_open(&rules, (uint32_t)n) : 0;
+    uint32_t number = phase && !phase->is_refused && fv_solo_is_turn(n) ? fv_gate_open(&rules, fv_solo_pick(phase->record)) : 0;
 
     if (!number)
         return 0;
@@ -249,7 +241,7 @@ static uint32_t open_phase(struct fv_sync *s, const struct fv_solo_record *key)
 static void add(struct fv_solo_record *to, const struct fv_solo_record *sums, uint32_t threads)
 {
     to->threads = threads > to->threads ? threads : to->threads;
-    to->measured++;
+    __atomic_fetch_add(&to->measured, 1, __ATOMIC_RELAXED);
     to->intervals += sums->intervals;
     to->ticks += sums->ticks;
     to->cpu_ns += sums->cpu_ns;

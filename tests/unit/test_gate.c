@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "threads/gate.h"
+#include "threads/solo.h"
 #include "unit/rt_stub.h"
 
 #include <pthread.h>
@@ -447,11 +448,31 @@ static void teams(void **state)
     assert_int_equal(fv_gate_close(t.phase, &threads), FV_GATE_LARGE);
 }
 
+/* Of many instances fewer are measured; the threads take turns in them all the same. */
+static void turns(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 2; threads <= MOST; threads++) {
+        struct fv_solo_record phase = { .kind = FV_SOLO_OMP };
+        uint64_t of[MOST] = { 0 };
+
+        for (uint64_t n = 0; n < 4096; n++) {
+            if (!fv_solo_is_turn(n))
+                continue;
+            of[fv_solo_pick(&phase) % threads]++;
+            phase.measured++;
+        }
+        assert_int_equal(phase.measured, 64 + 6 * 32);
+        for (uint32_t i = 0; i < threads; i++)
+            assert_in_range(of[i], phase.measured / threads, phase.measured / threads + 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone),   cmocka_unit_test(waits),      cmocka_unit_test(some),  cmocka_unit_test(leaving), cmocka_unit_test(jumps),
-        cmocka_unit_test(never_full), cmocka_unit_test(not_ready), cmocka_unit_test(teams),
+        cmocka_unit_test(never_full), cmocka_unit_test(not_ready), cmocka_unit_test(teams), cmocka_unit_test(turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
