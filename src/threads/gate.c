@@ -106,6 +106,8 @@ static void let_go(enum fv_gate_why why)
 {
     if (g.stage == OPEN)
         return;
+    if ((g.stage == PREPARING || g.stage == ALONE) && g.rules.rest)
+        g.rules.rest();
     set_stage(OPEN);
     if (!g.why)
         g.why = why;
@@ -216,6 +218,8 @@ static void begin_alone(void)
         g.tid = (uint32_t)syscall(SYS_gettid);
         g.cpu_ns = cpu_of(g.tid);
         g.cpu_since_ns = g.since_ns;
+    } else if (g.rules.rest) {
+        g.rules.rest(); /* they were let go meanwhile: perhaps it was told to before it was called */
     }
     fv_unlock_sigrestore(&g.lock, signals);
 }

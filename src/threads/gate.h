@@ -39,6 +39,8 @@ struct fv_gate_rules {
     /* By the one, alone: it is about to run; it has. What is not FV_GATE_GOOD lets all go. */
     enum fv_gate_why (*begin)(void);
     void (*end)(void);
+    /* By any thread, under the gate's lock: all were let go while the one ran alone, or was about to. May be told more than once. NULL: nobody asks. */
+    void (*rest)(void);
     /* By the thread of a seat: it catches up from here on; or it does no more, before it goes on otherwise. NULL: nobody asks. */
     void (*catch_up)(uint32_t seat, bool begins);
 };

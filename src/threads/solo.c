@@ -58,21 +58,27 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void tell_pirate(uint32_t wanted)
+/* Once, whoever says so. errno stays the application's. */
+static void rest(void)
 {
-    __atomic_store_n(&page->wanted, wanted, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &page->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    uint32_t wanted = __atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST);
+    int saved = errno;
+
+    if (wanted & 1 && __atomic_compare_exchange_n(&page->wanted, &wanted, wanted + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &page->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    errno = saved;
 }
 
-/* It reads its part of the cache, then says so. */
+/* It reads its part of the cache, then says so. False: it does not, or was told to rest meanwhile. */
 static bool call_pirate(void)
 {
     const struct timespec look = { 0, LOOK_NS };
     uint64_t until = now_ns() + LATE_NS;
-    uint32_t wanted = (page->wanted | 1) == page->wanted ? page->wanted + 2 : page->wanted + 1, ready;
+    uint32_t wanted = page->wanted + 1 + (page->wanted & 1), ready;
 
-    tell_pirate(wanted);
-    while ((ready = __atomic_load_n(&page->ready, __ATOMIC_SEQ_CST)) != wanted && now_ns() < until)
+    __atomic_store_n(&page->wanted, wanted, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &page->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    while ((ready = __atomic_load_n(&page->ready, __ATOMIC_SEQ_CST)) != wanted && __atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) == wanted && now_ns() < until)
         syscall(SYS_futex, &page->ready, FUTEX_WAIT, ready, &look, NULL, 0);
     return ready == wanted;
 }
@@ -95,7 +101,7 @@ static enum fv_gate_why begin_interval(void)
 
     syscall(SYS_getcpu, &cpu, NULL, NULL);
     page->cpu = cpu;
-    bool is_ready = page->how != FV_SOLO_PIRATE || call_pirate();
+    bool is_ready = page->how != FV_SOLO_PIRATE || call_pirate(), is_let_go = !is_ready && !(__atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) & 1);
 
     errno = saved;
     current.probes_begin = page->probes;
@@ -103,7 +109,7 @@ static enum fv_gate_why begin_interval(void)
     current.cpu_begin = own_cpu_ns();
     current.begin = fv_ticks();
     current.sums.waited_ticks += current.begin - begin;
-    if (!is_ready)
+    if (!is_ready && !is_let_go)
         __atomic_store_n(&fv_solo_on, false, __ATOMIC_RELAXED);
     return is_ready ? FV_GATE_GOOD : FV_GATE_LATE;
 }
@@ -112,12 +118,9 @@ static void end_interval(void)
 {
     struct fv_solo_record *r = &current.sums;
     uint64_t ticks = fv_ticks() - current.begin, probes, misses;
-    int saved = errno;
 
     r->cpu_ns += own_cpu_ns() - current.cpu_begin;
-    if (page->how == FV_SOLO_PIRATE)
-        tell_pirate(page->wanted + 1);
-    errno = saved;
+    rest();
     probes = page->probes - current.probes_begin;
     misses = page->misses - current.misses_begin;
     r->intervals++;
@@ -170,7 +173,7 @@ static void catch_up(uint32_t seat, bool begins)
     errno = saved;
 }
 
-static struct fv_gate_rules rules = { .begin = begin_interval, .end = end_interval, .catch_up = catch_up };
+static struct fv_gate_rules rules = { .begin = begin_interval, .end = end_interval, .rest = rest, .catch_up = catch_up };
 
 /* ---- phases ---- */
 

@@ -34,6 +34,8 @@ static struct team {
     uint64_t before[MOST];
     uint32_t intervals, disturbed;
     bool is_refused; /* begin() says so */
+    bool is_given_up; /* while begin() runs */
+    bool is_held; /* by begin() */
     int catch_ups[MOST], catching_up[MOST];
     bool is_handled;
     pthread_t threads[MOST];
@@ -44,6 +46,9 @@ static enum fv_gate_why begin(void)
 {
     for (uint32_t i = 0; i < t.count; i++)
         t.before[i] = t.steps[i];
+    if (t.is_given_up)
+        fv_gate_give_up(t.phase, FV_GATE_NESTED);
+    __atomic_store_n(&t.is_held, true, __ATOMIC_SEQ_CST);
     return t.is_refused ? FV_GATE_LATE : FV_GATE_GOOD;
 }
 
@@ -52,6 +57,12 @@ static void end(void)
     for (uint32_t i = 0; i < t.count; i++)
         t.disturbed += i != t.one && t.steps[i] != t.before[i];
     t.intervals++;
+    __atomic_store_n(&t.is_held, false, __ATOMIC_SEQ_CST);
+}
+
+static void rest(void)
+{
+    __atomic_store_n(&t.is_held, false, __ATOMIC_SEQ_CST);
 }
 
 static void catch_up(uint32_t seat, bool begins)
@@ -94,7 +105,7 @@ static void *thread_of(void *argument)
 
 static struct fv_gate_rules rules_of(uint64_t limit, uint64_t wait)
 {
-    return (struct fv_gate_rules){ .limit_ns = limit, .wait_ns = wait, .still_ns = wait, .gather_ns = limit, .begin = begin, .end = end, .catch_up = catch_up };
+    return (struct fv_gate_rules){ .limit_ns = limit, .wait_ns = wait, .still_ns = wait, .gather_ns = limit, .begin = begin, .end = end, .rest = rest, .catch_up = catch_up };
 }
 
 /* So many threads, made one by one, of which `one` runs alone. How it went. */
@@ -102,7 +113,7 @@ static enum fv_gate_why run(uint32_t count, uint32_t rounds, uint32_t one, struc
 {
     uint32_t threads;
 
-    t = (struct team){ .count = count, .rounds = rounds, .one = one, .body = body, .is_refused = t.is_refused };
+    t = (struct team){ .count = count, .rounds = rounds, .one = one, .body = body, .is_refused = t.is_refused, .is_given_up = t.is_given_up };
     pthread_barrier_init(&t.barrier, NULL, count);
     pthread_mutex_init(&t.mutex, NULL);
     pthread_cond_init(&t.cond, NULL);
@@ -120,6 +131,7 @@ static enum fv_gate_why run(uint32_t count, uint32_t rounds, uint32_t one, struc
     enum fv_gate_why why = fv_gate_close(t.phase, &threads);
     assert_int_equal(threads, count);
     assert_int_equal(lasts, 1);
+    assert_false(t.is_held);
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(t.catching_up[i], 0);
     pthread_barrier_destroy(&t.barrier);
@@ -399,6 +411,9 @@ static void not_ready(void **state)
     t.is_refused = true;
     assert_int_equal(run(3, 2, 1, rules_of(LONG, LONG), barriers), FV_GATE_LATE);
     t.is_refused = false;
+    t.is_given_up = true;
+    assert_int_equal(run(3, 2, 1, rules_of(LONG, LONG), barriers), FV_GATE_NESTED);
+    t.is_given_up = false;
 }
 
 static void give_up(uint32_t number)
