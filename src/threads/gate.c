@@ -115,6 +115,14 @@ static void let_go(enum fv_gate_why why)
     wake(&g.came_word);
 }
 
+static bool are_gone(void)
+{
+    for (uint32_t i = 0; i < g.seats_given; i++)
+        if (g.seats[i].state != GONE)
+            return false;
+    return g.seats_given > 0;
+}
+
 /* All others are parked at the one's round, or have ended. */
 static bool are_parked(void)
 {
@@ -318,15 +326,18 @@ int fv_gate_seat(uint32_t phase)
     return seat;
 }
 
-void fv_gate_seat_empty(uint32_t phase, int seat)
+bool fv_gate_seat_empty(uint32_t phase, int seat)
 {
     uint64_t signals = fv_lock_sigsave(&g.lock);
+    bool is_last = false;
 
     if (is_under_way(phase) && seat >= 0) {
         g.seats[seat].state = GONE;
         let_go(FV_GATE_LEFT);
+        is_last = are_gone();
     }
     fv_unlock_sigrestore(&g.lock, signals);
+    return is_last;
 }
 
 void fv_gate_full(uint32_t phase)
@@ -403,14 +414,6 @@ void fv_gate_leave(void)
     fv_unlock_sigrestore(&g.lock, signals);
     if (seat)
         take_turn();
-}
-
-static bool are_gone(void)
-{
-    for (uint32_t i = 0; i < g.seats_given; i++)
-        if (g.seats[i].state != GONE)
-            return false;
-    return g.seats_given > 0;
 }
 
 bool fv_gate_exit(void)

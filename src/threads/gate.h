@@ -50,7 +50,7 @@ uint32_t fv_gate_open(const struct fv_gate_rules *rules, uint32_t pick);
 
 /* Threads that are made one by one: a seat for each, -1: none; and when their creator first waits, all are there. It is told by these calls' thread. */
 int fv_gate_seat(uint32_t phase);
-void fv_gate_seat_empty(uint32_t phase, int seat); /* its thread was not made */
+bool fv_gate_seat_empty(uint32_t phase, int seat); /* its thread was not made, or won't come in. True: it was the last of all seats */
 void fv_gate_full(uint32_t phase);
 
 /* By a thread of the phase: it comes in, and may be parked. `count`: of threads; 0: as many as have seats when it is full. */

@@ -81,9 +81,11 @@ static bool early(void)
     return wanted && *wanted && !fv_starting();
 }
 
-static void mine(void)
+static void mine(const struct fv_thread_origin *origin)
 {
     fv_sync_application = true;
+    if (origin->phase)
+        fv_solo_not_made(origin->phase, origin->seat);
 }
 
 static void create(struct fv_thread_origin *origin, struct fv_site site, uintptr_t routine)
@@ -122,7 +124,7 @@ static void created(pthread_t thread, const struct fv_thread_origin *origin)
 static void failed(const struct fv_thread_origin *origin)
 {
     if (origin->phase)
-        fv_gate_seat_empty(origin->phase, origin->seat);
+        fv_solo_not_made(origin->phase, origin->seat);
     if (origin->sequence && fv_self && fv_self->sync)
         fv_traced_failed(fv_self->sync, origin->sequence);
 }

@@ -338,6 +338,12 @@ uint32_t fv_solo_create(struct fv_sync *s, uintptr_t routine, uint32_t path, int
     return creating;
 }
 
+void fv_solo_not_made(uint32_t phase, int seat)
+{
+    if (fv_gate_seat_empty(phase, seat))
+        close_phase(phase);
+}
+
 void fv_solo_waits(void)
 {
     if (!fv_solo_is_on())

@@ -39,6 +39,8 @@ void fv_solo_join(uint32_t phase);
 
 /* A thread will be made by this one: the phase that it is of (0: none), and its seat. */
 uint32_t fv_solo_create(struct fv_sync *s, uintptr_t routine, uint32_t path, int *seat);
+/* It was not made, or is not recorded. */
+void fv_solo_not_made(uint32_t phase, int seat);
 
 /* The thread, or the one that makes threads, waits for something that is no barrier of the phase; no more. */
 void fv_solo_waits(void);

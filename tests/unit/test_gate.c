@@ -405,6 +405,31 @@ static void never_full(void **state)
     assert_int_equal(fv_gate_close(t.phase, &threads), FV_GATE_LEFT); /* it is closed */
 }
 
+/* A thread is not made, or not recorded: first, and when the other has come to its end. */
+static void empty(void **state)
+{
+    struct fv_gate_rules rules = rules_of(LONG, LONG);
+    uint32_t threads;
+    (void)state;
+
+    for (int is_first = 0; is_first < 2; is_first++) {
+        t = (struct team){ .count = 2 };
+        t.phase = fv_gate_open(&rules, 0);
+        assert_int_equal(fv_gate_seat(t.phase), 0);
+        assert_int_equal(fv_gate_seat(t.phase), 1);
+        if (is_first)
+            assert_false(fv_gate_seat_empty(t.phase, 1));
+        else
+            fv_gate_give_up(t.phase, FV_GATE_LEFT);
+        fv_gate_enter(t.phase, 0, 0);
+        assert_int_equal(fv_gate_exit(), is_first);
+        if (!is_first)
+            assert_true(fv_gate_seat_empty(t.phase, 1));
+        assert_int_equal(fv_gate_close(t.phase, &threads), FV_GATE_LEFT);
+        assert_false(fv_gate_seat_empty(t.phase, 1)); /* it is closed */
+    }
+}
+
 static void not_ready(void **state)
 {
     (void)state;
@@ -487,7 +512,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone),   cmocka_unit_test(waits),      cmocka_unit_test(some),  cmocka_unit_test(leaving), cmocka_unit_test(jumps),
-        cmocka_unit_test(never_full), cmocka_unit_test(not_ready), cmocka_unit_test(teams), cmocka_unit_test(turns),
+        cmocka_unit_test(never_full), cmocka_unit_test(empty), cmocka_unit_test(not_ready), cmocka_unit_test(teams), cmocka_unit_test(turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
