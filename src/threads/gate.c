@@ -500,8 +500,15 @@ enum fv_gate_why fv_gate_close(uint32_t phase, uint32_t *count)
     return why;
 }
 
+void fv_gate_come_back(void)
+{
+    if (!is_forked)
+        set_catches_up(false);
+}
+
 void fv_gate_forget(void)
 {
+    fv_gate_come_back();
     is_forked = true;
     mine.phase = 0;
     mine.catches_up = false;

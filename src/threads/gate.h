@@ -71,7 +71,10 @@ void fv_gate_give_up(uint32_t phase, enum fv_gate_why why);
 /* The phase is over. How it went; *count: its threads. */
 enum fv_gate_why fv_gate_close(uint32_t phase, uint32_t *count);
 
-/* In the child of a fork: nobody is parked any more. */
+/* The calling thread catches up no more, as for the rules, though it does: it is about to make a thread, which would take after it. */
+void fv_gate_come_back(void);
+
+/* In the child of a fork: nobody is parked any more, nor catches up. */
 void fv_gate_forget(void);
 
 #endif

@@ -92,6 +92,7 @@ static void create(struct fv_thread_origin *origin, struct fv_site site, uintptr
 {
     if (!fv_rt.options.threads)
         return;
+    fv_gate_come_back();
     struct fv_sync *s = fv_sync_enter();
     *origin = (struct fv_thread_origin){ .created = fv_ticks(), .creator = FV_NO_THREAD, .routine = routine };
     if (s) {

@@ -310,8 +310,29 @@ static void signalled(uint32_t number)
     meet(&t.barrier, t.count);
 }
 
+/* Its child, and threads that it makes, are not where it catches up. */
+static void fork_catching_up(uint32_t number)
+{
+    pid_t child = fork();
+    int status = -1;
+
+    if (!child) {
+        int was = t.catching_up[number];
+
+        fv_gate_forget();
+        _exit(was != 1 || t.catching_up[number]);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(t.catching_up[number], 1);
+    fv_gate_come_back();
+    assert_int_equal(t.catching_up[number], 0);
+}
+
 static void forking(uint32_t number)
 {
+    if (number != t.one)
+        fork_catching_up(number);
     if (number == t.one) {
         pid_t child = fork();
         int status = -1;
