@@ -122,7 +122,7 @@ static const struct fv_column_def curve_columns[] = {
     { "cache_share", "part", "ratio", "The part of the shared cache that the thread had.", FV_FIELD(struct fv_alone_point, part) },
     { "cache_bytes", "cache", "bytes", "That, with the thread's own caches, as it was measured by chases of pointers before. Null: it was not.", FV_FIELD(struct fv_alone_point, left_bytes),
       .flags = FV_NULLABLE, .known = is_measured },
-    { "alone_s", "time", "s", "t: of the thread that ran alone, its barriers and waits left out, all instances of a rank.", FV_FIELD(struct fv_alone_point, time_s), .flags = FV_NULLABLE },
+    { "alone_s", "time", "s", "t: of the thread that ran alone, its barriers left out, all instances of a rank. Short waits for locks and the like are in it: after a long one the phase is not separable.", FV_FIELD(struct fv_alone_point, time_s), .flags = FV_NULLABLE },
     { "alone_min_s", "least", "s", "The shortest of the runs.", FV_FIELD(struct fv_alone_point, least_s), .flags = FV_NULLABLE },
     { "alone_max_s", "most", "s", "The longest of the runs.", FV_FIELD(struct fv_alone_point, most_s), .flags = FV_NULLABLE },
     { "slowdown", "slower", "ratio", "Times as long as with all of the cache. Null: that, or this, is not good.", FV_FIELD(struct fv_alone_point, slower), .flags = FV_NULLABLE },
