@@ -14,8 +14,6 @@
 
 #define PHASES_MOST   256
 #define FAILURES_MOST 8 /* phases that are not separable: then all others are left alone */
-#define LATE_NS       UINT64_C(3000000000)
-#define LOOK_NS       50000000
 
 bool fv_solo_on;
 
@@ -50,37 +48,13 @@ static uint64_t own_cpu_ns(void)
     return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* Once, whoever says so. errno stays the application's. */
+/* errno stays the application's. */
 static void rest(void)
 {
-    uint32_t wanted = __atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST);
     int saved = errno;
 
-    if (wanted & 1 && __atomic_compare_exchange_n(&page->wanted, &wanted, wanted + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-        syscall(SYS_futex, &page->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    fv_solo_rest(page);
     errno = saved;
-}
-
-/* It reads its part of the cache, then says so. False: it does not, or was told to rest meanwhile. */
-static bool call_pirate(void)
-{
-    const struct timespec look = { 0, LOOK_NS };
-    uint64_t until = now_ns() + LATE_NS;
-    uint32_t wanted = page->wanted + 1 + (page->wanted & 1), ready;
-
-    __atomic_store_n(&page->wanted, wanted, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &page->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-    while ((ready = __atomic_load_n(&page->ready, __ATOMIC_SEQ_CST)) != wanted && __atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) == wanted && now_ns() < until)
-        syscall(SYS_futex, &page->ready, FUTEX_WAIT, ready, &look, NULL, 0);
-    return ready == wanted;
 }
 
 static bool is_used_up(void)
@@ -101,7 +75,7 @@ static enum fv_gate_why begin_interval(void)
 
     syscall(SYS_getcpu, &cpu, NULL, NULL);
     page->cpu = cpu;
-    bool is_ready = page->how != FV_SOLO_PIRATE || call_pirate(), is_let_go = !is_ready && !(__atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) & 1);
+    bool is_ready = page->how != FV_SOLO_PIRATE || fv_solo_call(page), is_let_go = !is_ready && !(__atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) & 1);
 
     errno = saved;
     current.probes_begin = page->probes;
